@@ -1,0 +1,208 @@
+package abi
+
+import "strconv"
+
+// IsLabel says whether label is one of labels.
+func IsLabel(labels []string, label string) bool {
+	for _, l := range labels {
+		if l == label {
+			return true
+		}
+	}
+	return false
+}
+
+// CheckIndictment holds an Indictment against the case: the charge is Light's
+// classification, and every item repeats an item of the case unchanged, none twice.
+func CheckIndictment(v *Indictment, light *LightAnswer, evidence []Evidence, c *Collector) {
+	if light != nil && v.ChargedDefectType != light.Classification {
+		c.Add(CodeCharge, "is "+strconv.Quote(v.ChargedDefectType)+", Light's classification is "+strconv.Quote(light.Classification), Field("charged_defect_type"))
+	}
+	used := make([]bool, len(evidence))
+	for i := range v.Evidence {
+		if !claimItem(&v.Evidence[i], evidence, used) {
+			c.Add(CodeNotInCase, "repeats no item of the case", Field("evidence"), Index(i))
+		}
+	}
+}
+
+func claimItem(item *IndictmentItem, evidence []Evidence, used []bool) bool {
+	for j := range evidence {
+		e := &evidence[j]
+		if !used[j] && e.SourceRef == item.SourceRef && e.Content == item.Content && e.Supports == item.Supports && e.Element == item.Element {
+			used[j] = true
+			return true
+		}
+	}
+	return false
+}
+
+// CheckDiscovery holds a Discovery against the documents: each finding names
+// a document and quotes it word for word, and supports a label of the case.
+// contains reports whether the named document is there and has the quote.
+func CheckDiscovery(v *Discovery, labels []string, contains func(document, quote string) (known, stands bool), c *Collector) {
+	for i := range v.Findings {
+		f := &v.Findings[i]
+		if f.Supports != "" && !IsLabel(labels, f.Supports) {
+			c.Add(CodeNotALabel, notALabel(f.Supports), Field("findings"), Index(i), Field("supports"))
+		}
+		switch known, stands := contains(f.Document, f.Quote); {
+		case !known:
+			c.Add(CodeNotInDocuments, "there is no document "+strconv.Quote(f.Document), Field("findings"), Index(i), Field("document"))
+		case !stands:
+			c.Add(CodeNotInDocuments, "does not stand in the document", Field("findings"), Index(i), Field("quote"))
+		}
+	}
+}
+
+// CheckChallenges holds challenges against the Indictment: each points at one
+// of its items, and By is empty, the speaker's own name, or a repetition of a
+// challenge of the contest. allowed, when not nil, lists the only indexes that
+// may be challenged.
+func CheckChallenges(field string, v []Challenge, items int, allowed []int, speaker string, contested []Challenge, c *Collector) {
+	for i := range v {
+		ch := &v[i]
+		if ch.EvidenceIndex >= items || (allowed != nil && !hasInt(allowed, ch.EvidenceIndex)) {
+			c.Add(CodeEvidenceIndex, strconv.Itoa(ch.EvidenceIndex)+" is no item that may be challenged here", Field(field), Index(i), Field("evidence_index"))
+		}
+		if ch.By != "" && ch.By != speaker && !hasChallenge(contested, *ch) {
+			c.Add(CodeIdentity, strconv.Quote(speaker)+" may not speak as "+strconv.Quote(ch.By), Field(field), Index(i), Field("by"))
+		}
+	}
+}
+
+// CheckBrief holds a DefenseBrief against the Indictment and the labels.
+func CheckBrief(v *DefenseBrief, indictment *Indictment, labels []string, speaker string, contested []Challenge, c *Collector) {
+	CheckChallenges("challenges", v.Challenges, len(indictment.Evidence), nil, speaker, contested, c)
+	if v.AlternativeHypothesis != nil {
+		mark := c.Mark()
+		checkAlternative(v.AlternativeHypothesis, indictment, labels, c)
+		c.Nest(mark, Field("alternative_hypothesis"))
+	}
+}
+
+func checkAlternative(v *AlternativeHypothesis, indictment *Indictment, labels []string, c *Collector) {
+	if !IsLabel(labels, v.Label) {
+		c.Add(CodeNotALabel, notALabel(v.Label), Field("label"))
+	}
+	if v.Label == indictment.ChargedDefectType {
+		c.Add(CodeCharge, "is the charge itself", Field("label"))
+	}
+	for i, index := range v.Support {
+		if index >= len(indictment.Evidence) {
+			c.Add(CodeEvidenceIndex, strconv.Itoa(index)+" is beyond the indictment's items", Field("support"), Index(i))
+		}
+	}
+}
+
+// CheckTurn holds a turn of the hearing against the case: challenges point
+// into the Indictment, and a new item is an item of the case or quotes a
+// document. stands reports whether an item does.
+func CheckTurn(v *HearingTurn, items int, labels []string, speaker string, contested []Challenge, stands func(*IndictmentItem) bool, c *Collector) {
+	CheckChallenges("new_challenges", v.NewChallenges, items, nil, speaker, contested, c)
+	for i := range v.NewItems {
+		item := &v.NewItems[i]
+		if item.Supports != "" && !IsLabel(labels, item.Supports) {
+			c.Add(CodeNotALabel, notALabel(item.Supports), Field("new_items"), Index(i), Field("supports"))
+		}
+		if !stands(item) {
+			c.Add(CodeNotInDocuments, "is no item of the case and quotes no document", Field("new_items"), Index(i))
+		}
+	}
+}
+
+// CheckVerdict holds a Verdict against the charge, the labels and the
+// Indictment: affirm keeps the charge, amend names another label.
+func CheckVerdict(v *Verdict, indictment *Indictment, labels []string, c *Collector) {
+	charge := indictment.ChargedDefectType
+	final := v.FinalClassification
+	switch {
+	case v.Decision == Affirm && final != charge:
+		c.Add(CodeClassification, "affirm keeps the charge "+strconv.Quote(charge), Field("final_classification"))
+	case v.Decision == Amend && final == charge:
+		c.Add(CodeClassification, "amend names another label than the charge", Field("final_classification"))
+	case v.Decision == Amend && !IsLabel(labels, final):
+		c.Add(CodeNotALabel, notALabel(final), Field("final_classification"))
+	}
+	if v.RemandFeedback == nil {
+		return
+	}
+	mark := c.Mark()
+	for i := range v.RemandFeedback.Challenged {
+		if index := v.RemandFeedback.Challenged[i].EvidenceIndex; index >= len(indictment.Evidence) {
+			c.Add(CodeEvidenceIndex, strconv.Itoa(index)+" is beyond the indictment's items", Field("challenged"), Index(i), Field("evidence_index"))
+		}
+	}
+	if alt := v.RemandFeedback.AlternativeHypothesis; alt != nil {
+		inner := c.Mark()
+		checkAlternative(alt, indictment, labels, c)
+		c.Nest(inner, Field("alternative_hypothesis"))
+	}
+	c.Nest(mark, Field("remand_feedback"))
+}
+
+// CheckRemandAnswer holds Light's answer against the feedback: every question
+// and every challenged item is accounted for once, and nothing else.
+func CheckRemandAnswer(v *RemandAnswer, feedback *RemandFeedback, c *Collector) {
+	for i := range feedback.Questions {
+		n := 0
+		for j := range v.Answers {
+			if v.Answers[j].QuestionID == feedback.Questions[i].ID {
+				n++
+			}
+		}
+		if n != 1 {
+			c.Add(CodeUnanswered, "question "+strconv.Quote(feedback.Questions[i].ID)+" has "+strconv.Itoa(n)+" answers", Field("answers"))
+		}
+	}
+	for i := range feedback.Challenged {
+		n := 0
+		for j := range v.Challenged {
+			if v.Challenged[j].EvidenceIndex == feedback.Challenged[i].EvidenceIndex {
+				n++
+			}
+		}
+		if n != 1 {
+			c.Add(CodeUnanswered, "item "+strconv.Itoa(feedback.Challenged[i].EvidenceIndex)+" is accounted for "+strconv.Itoa(n)+" times", Field("challenged"))
+		}
+	}
+	if len(v.Answers) > len(feedback.Questions) {
+		c.Add(CodeWrongAnswers, "answers what was not asked", Field("answers"))
+	}
+	if len(v.Challenged) > len(feedback.Challenged) {
+		c.Add(CodeWrongAnswers, "accounts for what was not challenged", Field("challenged"))
+	}
+}
+
+// CheckEdgeAnswers holds answers against the questions: one each, in order.
+func CheckEdgeAnswers(v []EdgeAnswer, questions []EdgeQuestion, c *Collector) {
+	if len(v) != len(questions) {
+		c.Add(CodeWrongAnswers, strconv.Itoa(len(v))+" answers to "+strconv.Itoa(len(questions))+" questions", Field("answers"))
+		return
+	}
+	for i := range v {
+		if v[i].ID != questions[i].ID {
+			c.Add(CodeWrongAnswers, "is "+strconv.Quote(v[i].ID)+", the question was "+strconv.Quote(questions[i].ID), Field("answers"), Index(i), Field("id"))
+		}
+	}
+}
+
+func notALabel(s string) string { return strconv.Quote(s) + " is no label of the case" }
+
+func hasInt(list []int, n int) bool {
+	for _, v := range list {
+		if v == n {
+			return true
+		}
+	}
+	return false
+}
+
+func hasChallenge(list []Challenge, ch Challenge) bool {
+	for _, v := range list {
+		if v == ch {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,24 @@
+// Package abi is the contract between the Shadowcourt host and its modules:
+// the artifact types, their rules, the limits and the names of the binding.
+//
+// Every type that crosses the sandbox is a struct here whose fields carry an
+// `abi` tag. The tag is the single source from which the codecs of host and
+// guest, the JSON Schemas and the test vectors are generated:
+//
+//	abi:"name"              required, by its wire name
+//	abi:"name,opt"          absent when zero: an empty string, an empty list, a nil pointer
+//	abi:"name,default=X"    may be absent when read, then X; always written
+//	abi:"name,min=A,max=B"  inclusive bounds of a number, or of the length of a list or map
+//	abi:"name,nonempty"     a string, list or map that may not be empty
+//
+// A named string type with constants is an enumeration of just these. A
+// pointer to a struct is always optional. Rules that one field cannot state
+// stand in the type's Rules method; rules across artifacts are the Check
+// functions. Both are prose in SPEC.md, under the same codes.
+//
+// The package imports only strconv and unicode/utf8, so that a guest that
+// links it stays small. Values are plain data: safe to read concurrently,
+// not to write.
+package abi
+
+//go:generate go run ./internal/gen

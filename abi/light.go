@@ -1,0 +1,65 @@
+package abi
+
+// RecallResult (F0) says whether the casebook knows this failure.
+type RecallResult struct {
+	Match        bool    `abi:"match"`
+	PriorCase    string  `abi:"prior_case,opt"`
+	Confidence   float64 `abi:"confidence,min=0,max=1"`
+	Reasoning    string  `abi:"reasoning"`
+	IsRegression bool    `abi:"is_regression"`
+}
+
+// TriageResult (F1) sorts the symptom.
+type TriageResult struct {
+	SymptomCategory          SymptomCategory `abi:"symptom_category"`
+	Severity                 GapSeverity     `abi:"severity"`
+	ClassificationHypothesis string          `abi:"classification_hypothesis,opt"`
+	Candidates               []string        `abi:"candidates"`
+	SkipInvestigation        bool            `abi:"skip_investigation"`
+	ClockSkewSuspected       bool            `abi:"clock_skew_suspected"`
+	CascadeSuspected         bool            `abi:"cascade_suspected"`
+}
+
+// SelectedComponent is a place that investigation should look at.
+type SelectedComponent struct {
+	Name       string   `abi:"name,nonempty"`
+	FocusPaths []string `abi:"focus_paths"`
+	Reason     string   `abi:"reason"`
+}
+
+// ResolveResult (F2) selects the components to investigate.
+type ResolveResult struct {
+	Selected []SelectedComponent `abi:"selected"`
+}
+
+// InvestigateArtifact (F3) is what the investigation found.
+type InvestigateArtifact struct {
+	Summary          string     `abi:"summary"`
+	Classification   string     `abi:"classification,opt"`
+	Component        string     `abi:"component,opt"`
+	ConvergenceScore float64    `abi:"convergence_score,min=0,max=1"`
+	Evidence         []Evidence `abi:"evidence"`
+}
+
+// CorrelateResult (F4) says whether the failure repeats an earlier case.
+type CorrelateResult struct {
+	IsDuplicate bool    `abi:"is_duplicate"`
+	LinkedCase  string  `abi:"linked_case,opt"`
+	Confidence  float64 `abi:"confidence,min=0,max=1"`
+	Reasoning   string  `abi:"reasoning"`
+}
+
+// ReviewDecision (F5) approves Light's conclusion, or does not.
+type ReviewDecision struct {
+	Decision   ReviewOutcome `abi:"decision"`
+	LoopTarget string        `abi:"loop_target,opt"`
+	Confidence float64       `abi:"confidence,min=0,max=1"`
+}
+
+// LightReport (F6) closes the Light path.
+type LightReport struct {
+	Classification string  `abi:"classification,nonempty"`
+	Confidence     float64 `abi:"confidence,min=0,max=1"`
+	Component      string  `abi:"component,opt"`
+	Summary        string  `abi:"summary"`
+}

@@ -1,0 +1,22 @@
+package abi
+
+// The default limits. SPEC.md has them in one table, held to this file by a test.
+const (
+	// DefaultMemoryBytes is the most linear memory of an instance.
+	DefaultMemoryBytes = 64 << 20
+	// DefaultWallClockNanos is the most time of one call, the backstop behind fuel.
+	DefaultWallClockNanos = 10 * 1_000_000_000
+	// DefaultOutputBytes is the most that one call may return.
+	DefaultOutputBytes = 1 << 20
+	// DefaultInputBytes is the most that one request may hold.
+	DefaultInputBytes = 32 << 20
+	// DefaultDocumentBytes is the most of one document; longer ones are cut head and tail.
+	DefaultDocumentBytes = 1 << 20
+	// DefaultModuleBytes is the largest module file.
+	DefaultModuleBytes = 64 << 20
+
+	// MaxDepth is the deepest nesting of maps and lists in a message.
+	MaxDepth = 32
+	// MaxProblems is how many problems of one message are listed; the rest is counted.
+	MaxProblems = 100
+)

@@ -1,0 +1,195 @@
+package abi
+
+import "strconv"
+
+// Code names a kind of problem. Codes are stable: programs may rely on them.
+type Code string
+
+// The codes of the encoding and of single fields.
+const (
+	CodeUnknownField  Code = "unknown_field"
+	CodeMissingField  Code = "missing_field"
+	CodeDuplicateKey  Code = "duplicate_key"
+	CodeWrongType     Code = "wrong_type"
+	CodeNil           Code = "nil_value"
+	CodeBinary        Code = "bin_for_string"
+	CodeExtension     Code = "extension_type"
+	CodeNotFinite     Code = "not_finite"
+	CodeOutOfRange    Code = "out_of_range"
+	CodeInvalidValue  Code = "invalid_value"
+	CodeInvalidUTF8   Code = "invalid_utf8"
+	CodeEmpty         Code = "empty"
+	CodeBadLength     Code = "bad_length"
+	CodeBadCount      Code = "bad_count"
+	CodeTruncated     Code = "truncated"
+	CodeTrailingBytes Code = "trailing_bytes"
+	CodeReservedByte  Code = "reserved_byte"
+	CodeTooDeep       Code = "too_deep"
+	CodeTooLarge      Code = "too_large"
+)
+
+// The codes of rules across fields (Rules methods) and across artifacts
+// (Check functions).
+const (
+	CodeExactlyOne        Code = "exactly_one"
+	CodeDuplicateLabel    Code = "duplicate_label"
+	CodeDuplicateName     Code = "duplicate_name"
+	CodeDuplicateID       Code = "duplicate_id"
+	CodeDuplicateEntry    Code = "duplicate_entry"
+	CodeNotALabel         Code = "not_a_label"
+	CodeClassification    Code = "classification"
+	CodeRemandFeedback    Code = "remand_feedback"
+	CodeConcedesAndFights Code = "concedes_and_fights"
+	CodeCharge            Code = "charge"
+	CodeNotInCase         Code = "not_in_case"
+	CodeNotInDocuments    Code = "not_in_documents"
+	CodeEvidenceIndex     Code = "evidence_index"
+	CodeIdentity          Code = "identity"
+	CodeWrongArtifact     Code = "wrong_artifact"
+	CodeWrongAnswers      Code = "wrong_answers"
+	CodeUnanswered        Code = "unanswered"
+	CodeThresholds        Code = "thresholds"
+	CodeProbability       Code = "probability"
+	CodeKeyMismatch       Code = "key_mismatch"
+	CodeGlobalScore       Code = "global_score"
+	CodeVersion           Code = "version"
+)
+
+// PathElement is one step into a message: a field, a key of a map or an
+// index of a list.
+type PathElement struct {
+	kind  uint8
+	name  string
+	index int
+}
+
+const (
+	kindField uint8 = iota
+	kindKey
+	kindIndex
+)
+
+// Field is the step to a field, by its wire name.
+func Field(name string) PathElement { return PathElement{kind: kindField, name: name} }
+
+// Key is the step to an entry of a map.
+func Key(key string) PathElement { return PathElement{kind: kindKey, name: key} }
+
+// Index is the step to an element of a list, from 0.
+func Index(i int) PathElement { return PathElement{kind: kindIndex, index: i} }
+
+// Path leads from the message to a value. The empty path is the message.
+type Path []PathElement
+
+// String renders the path as `evidences["repo"][3].relevance_confidence`.
+func (p Path) String() string {
+	var b []byte
+	for _, e := range p {
+		switch e.kind {
+		case kindIndex:
+			b = append(b, '[')
+			b = strconv.AppendInt(b, int64(e.index), 10)
+			b = append(b, ']')
+		case kindKey:
+			b = append(b, '[')
+			b = strconv.AppendQuote(b, e.name)
+			b = append(b, ']')
+		default:
+			if len(b) > 0 {
+				b = append(b, '.')
+			}
+			b = append(b, e.name...)
+		}
+	}
+	return string(b)
+}
+
+// Problem is one thing wrong with a message.
+type Problem struct {
+	Path   Path
+	Code   Code
+	Detail string
+}
+
+// String renders the problem as `path: detail`.
+func (p Problem) String() string {
+	if len(p.Path) == 0 {
+		return p.Detail
+	}
+	return p.Path.String() + ": " + p.Detail
+}
+
+// ValidationError holds all problems of one message, in the order in which
+// they stand in it; beyond MaxProblems they are only counted in Omitted.
+type ValidationError struct {
+	Problems []Problem
+	Omitted  int
+}
+
+// Error renders the problems a line each.
+func (e *ValidationError) Error() string {
+	var b []byte
+	for i, p := range e.Problems {
+		if i > 0 {
+			b = append(b, '\n')
+		}
+		b = append(b, p.String()...)
+	}
+	if e.Omitted > 0 {
+		b = append(b, "\nand "...)
+		b = strconv.AppendInt(b, int64(e.Omitted), 10)
+		b = append(b, " more"...)
+	}
+	return string(b)
+}
+
+// Collector gathers problems. The zero value is ready. Paths are built only
+// when there is a problem: who finds one adds it with its own relative path,
+// and the caller prepends a step with Nest when it unwinds.
+type Collector struct {
+	problems []Problem // paths reversed until Err
+	omitted  int
+}
+
+// Add records a problem at a path relative to the value being checked.
+func (c *Collector) Add(code Code, detail string, path ...PathElement) {
+	if len(c.problems) >= MaxProblems {
+		c.omitted++
+		return
+	}
+	reversed := make(Path, 0, len(path)+4)
+	for i := len(path) - 1; i >= 0; i-- {
+		reversed = append(reversed, path[i])
+	}
+	c.problems = append(c.problems, Problem{Path: reversed, Code: code, Detail: detail})
+}
+
+// Mark is the number of problems so far, for Nest.
+func (c *Collector) Mark() int { return len(c.problems) }
+
+// Nest prepends a step to the paths of all problems since mark.
+func (c *Collector) Nest(mark int, step PathElement) {
+	for i := mark; i < len(c.problems); i++ {
+		c.problems[i].Path = append(c.problems[i].Path, step)
+	}
+}
+
+// Empty says whether no problem was found.
+func (c *Collector) Empty() bool { return len(c.problems) == 0 }
+
+// Reset forgets all problems.
+func (c *Collector) Reset() { c.problems, c.omitted = nil, 0 }
+
+// Err gives nil, or a *ValidationError with all problems. The collector must
+// not be used afterwards but for Reset.
+func (c *Collector) Err() error {
+	if len(c.problems) == 0 {
+		return nil
+	}
+	for _, p := range c.problems {
+		for i, j := 0, len(p.Path)-1; i < j; i, j = i+1, j-1 {
+			p.Path[i], p.Path[j] = p.Path[j], p.Path[i]
+		}
+	}
+	return &ValidationError{Problems: c.problems, Omitted: c.omitted}
+}

@@ -1,0 +1,189 @@
+package abi
+
+// Rules across the fields of one type. The decoders call Rules after all
+// fields of the value were read without a problem; paths are relative to it.
+
+// Rules checks that labels are not empty and differ, that Light and the items
+// name labels of the case, and that document names differ.
+func (v *Case) Rules(c *Collector) {
+	checkLabels(c, v.Labels)
+	if v.Light != nil && !IsLabel(v.Labels, v.Light.Classification) {
+		c.Add(CodeNotALabel, notALabel(v.Light.Classification), Field("light"), Field("classification"))
+	}
+	for i := range v.Evidence {
+		if s := v.Evidence[i].Supports; s != "" && !IsLabel(v.Labels, s) {
+			c.Add(CodeNotALabel, notALabel(s), Field("evidence"), Index(i), Field("supports"))
+		}
+	}
+	for i := range v.Documents {
+		for j := range i {
+			if v.Documents[j].Name == v.Documents[i].Name {
+				c.Add(CodeDuplicateName, "a document of this name stands before", Field("documents"), Index(i), Field("name"))
+				break
+			}
+		}
+	}
+}
+
+// Rules checks that a verdict does not contradict itself: affirm and amend
+// carry a classification, the others carry none; remand, and only remand,
+// carries feedback.
+func (v *Verdict) Rules(c *Collector) {
+	decides := v.Decision == Affirm || v.Decision == Amend
+	if decides && v.FinalClassification == "" {
+		c.Add(CodeClassification, string(v.Decision)+" needs a final classification", Field("final_classification"))
+	}
+	if !decides && v.FinalClassification != "" {
+		c.Add(CodeClassification, string(v.Decision)+" carries no final classification", Field("final_classification"))
+	}
+	if v.Decision == Remand && v.RemandFeedback == nil {
+		c.Add(CodeRemandFeedback, "remand needs feedback", Field("remand_feedback"))
+	}
+	if v.Decision != Remand && v.RemandFeedback != nil {
+		c.Add(CodeRemandFeedback, string(v.Decision)+" carries no feedback", Field("remand_feedback"))
+	}
+}
+
+// Rules checks that a defense that concedes neither moves to dismiss nor
+// holds an alternative.
+func (v *DefenseBrief) Rules(c *Collector) {
+	if v.PleaDeal && v.MotionToDismiss {
+		c.Add(CodeConcedesAndFights, "a plea deal excludes a motion to dismiss", Field("motion_to_dismiss"))
+	}
+	if v.PleaDeal && v.AlternativeHypothesis != nil {
+		c.Add(CodeConcedesAndFights, "a plea deal excludes an alternative hypothesis", Field("alternative_hypothesis"))
+	}
+}
+
+// Rules checks that question ids differ.
+func (v *RemandFeedback) Rules(c *Collector) {
+	for i := range v.Questions {
+		for j := range i {
+			if v.Questions[j].ID == v.Questions[i].ID {
+				c.Add(CodeDuplicateID, "a question of this id stands before", Field("questions"), Index(i), Field("id"))
+				break
+			}
+		}
+	}
+}
+
+// Rules checks that the rejection threshold is not above the activation threshold.
+func (v *CourtConfig) Rules(c *Collector) {
+	if v.RejectionThreshold > v.ActivationThreshold {
+		c.Add(CodeThresholds, "is above activation_threshold", Field("rejection_threshold"))
+	}
+}
+
+// Rules checks that exactly one artifact is there.
+func (v *Artifact) Rules(c *Collector) {
+	n := 0
+	for _, there := range [...]bool{
+		v.Indictment != nil, v.Discovery != nil, v.DefenseBrief != nil, v.HearingTurn != nil, v.Hearing != nil, v.Verdict != nil,
+		v.Recall != nil, v.Triage != nil, v.Resolve != nil, v.Investigate != nil, v.Correlate != nil, v.Review != nil, v.Report != nil,
+	} {
+		if there {
+			n++
+		}
+	}
+	exactlyOne(c, n, "artifact")
+}
+
+// Rules checks that there is an artifact or a failure, not both.
+func (v *NodeResponse) Rules(c *Collector) {
+	n := 0
+	if v.Artifact != nil {
+		n++
+	}
+	if v.Failure != nil {
+		n++
+	}
+	exactlyOne(c, n, "of artifact and failure")
+}
+
+// Rules checks that a failure brings no challenges.
+func (v *ContestResponse) Rules(c *Collector) {
+	if v.Failure != nil && len(v.Challenges) > 0 {
+		c.Add(CodeExactlyOne, "a failure excludes challenges", Field("challenges"))
+	}
+}
+
+// Rules checks that a failure brings no answers.
+func (v *EdgeResponse) Rules(c *Collector) {
+	if v.Failure != nil && len(v.Answers) > 0 {
+		c.Add(CodeExactlyOne, "a failure excludes answers", Field("answers"))
+	}
+}
+
+// Rules checks that a failure brings no opinions.
+func (v *JudgeResponse) Rules(c *Collector) {
+	if v.Failure != nil && len(v.Opinions) > 0 {
+		c.Add(CodeExactlyOne, "a failure excludes opinions", Field("opinions"))
+	}
+}
+
+// Rules checks that exactly one value is there.
+func (v *Param) Rules(c *Collector) {
+	n := 0
+	for _, there := range [...]bool{v.Number != nil, v.Text != nil, v.Flag != nil} {
+		if there {
+			n++
+		}
+	}
+	exactlyOne(c, n, "of number, text and flag")
+}
+
+// Rules checks that likelihoods are probabilities above 0.
+func (v *SourceSaying) Rules(c *Collector) {
+	for i := range v.Given {
+		if w := v.Given[i].Weight; w <= 0 || w > 1 {
+			c.Add(CodeProbability, "is outside (0, 1]", Field("given"), Index(i), Field("weight"))
+		}
+	}
+}
+
+// Rules checks that base rates are probabilities above 0 and that labels, sources and sayings are named once.
+func (v *Profile) Rules(c *Collector) {
+	for i := range v.BaseRates {
+		if w := v.BaseRates[i].Weight; w <= 0 || w > 1 {
+			c.Add(CodeProbability, "is outside (0, 1]", Field("base_rates"), Index(i), Field("weight"))
+		}
+		for j := range i {
+			if v.BaseRates[j].Label == v.BaseRates[i].Label {
+				c.Add(CodeDuplicateLabel, "this label stands before", Field("base_rates"), Index(i), Field("label"))
+				break
+			}
+		}
+	}
+	for i := range v.Sources {
+		for j := range i {
+			if v.Sources[j].Source == v.Sources[i].Source {
+				c.Add(CodeDuplicateName, "this source stands before", Field("sources"), Index(i), Field("source"))
+				break
+			}
+		}
+	}
+}
+
+func checkLabels(c *Collector, labels []string) {
+	for i, label := range labels {
+		if label == "" {
+			c.Add(CodeEmpty, "is empty", Field("labels"), Index(i))
+			continue
+		}
+		for j := range i {
+			if labels[j] == label {
+				c.Add(CodeDuplicateLabel, "this label stands before", Field("labels"), Index(i))
+				break
+			}
+		}
+	}
+}
+
+func exactlyOne(c *Collector, n int, what string) {
+	if n == 0 {
+		c.Add(CodeExactlyOne, "there is no "+what)
+	}
+	if n > 1 {
+		c.Add(CodeExactlyOne, "there is more than one "+what)
+	}
+}
