@@ -62,16 +62,14 @@ const (
 	Mistrial Decision = "mistrial"
 )
 
-// Side is a party of the hearing, or the arbiter who gives the verdict.
+// Side is a party of the hearing.
 type Side string
 
-// The sides. A persona's side follows from its alignment.
+// The sides, in the order in which they speak.
 const (
 	Prosecution Side = "prosecution"
 	Defense     Side = "defense"
 	Bench       Side = "bench"
-	Arbiter     Side = "arbiter"
-	Light       Side = "light"
 )
 
 // QuoteStatus is what the host found when it looked an item's content up in

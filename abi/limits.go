@@ -12,6 +12,8 @@ const (
 	DefaultInputBytes = 32 << 20
 	// DefaultDocumentBytes is the most of one document; longer ones are cut head and tail.
 	DefaultDocumentBytes = 1 << 20
+	// DefaultCaseDocumentBytes is the most of all documents of a case together.
+	DefaultCaseDocumentBytes = 4 << 20
 	// DefaultModuleBytes is the largest module file.
 	DefaultModuleBytes = 64 << 20
 

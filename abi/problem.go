@@ -78,6 +78,12 @@ func Key(key string) PathElement { return PathElement{kind: kindKey, name: key} 
 // Index is the step to an element of a list, from 0.
 func Index(i int) PathElement { return PathElement{kind: kindIndex, index: i} }
 
+// Name is the field's wire name or the map's key; empty for an index.
+func (e PathElement) Name() string { return e.name }
+
+// IsIndex gives the index of a list's element, and whether it is one.
+func (e PathElement) IsIndex() (int, bool) { return e.index, e.kind == kindIndex }
+
 // Path leads from the message to a value. The empty path is the message.
 type Path []PathElement
 
