@@ -1,0 +1,177 @@
+// Package walk goes through a pipeline's graph from its start to an end. It knows nothing of courts: what happens at
+// a node and how edges are answered is the caller's.
+//
+// At each node the [Visitor] is called once, then all edges that leave the node, those of every node first, are put to
+// the [Asker] in one call. The rules:
+//
+//   - Answers are taken in file order and the first yes wins.
+//   - Edges of any node come before the node's own. They count before a move to a node, never before a move to an
+//     end: an own edge that has been answered with yes and leads to an end is taken.
+//   - Without a yes the same node is visited again if the visitor asked for it; else the walk goes on to the next node
+//     in file order; at the last node it fails with [ErrNoEdge].
+//   - An edge whose evaluator is [pipeline.Always] fires without being asked.
+package walk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+)
+
+// DefaultMaxSteps is the step limit of a Config that states none.
+const DefaultMaxSteps = 1000
+
+// Visitor does the work of a node. visit counts the visits of this walk to this node from 1, repetitions and returns
+// over edges alike. again asks for another visit if no edge fires, as a hearing does that has rounds left.
+type Visitor interface {
+	Visit(ctx context.Context, node *pipeline.Node, visit int) (again bool, err error)
+}
+
+// Asker answers for all edges of a node at once: answers[i] belongs to edges[i]. The edges of any node come first
+// (see [pipeline.Edge.FromAny]), each group in file order; there is at least one.
+type Asker interface {
+	Ask(ctx context.Context, node *pipeline.Node, edges []*pipeline.Edge) (answers []Answer, err error)
+}
+
+// Answer says whether an edge fires, and why.
+type Answer struct {
+	Fires bool
+	Why   string
+}
+
+// Config bounds a walk.
+type Config struct {
+	// MaxSteps is how many visits a walk may take; 0 means DefaultMaxSteps.
+	MaxSteps int
+}
+
+// Walker walks one graph. It keeps nothing between walks, and may be used by several goroutines at once if its
+// visitor and asker may.
+type Walker struct {
+	graph    *pipeline.Graph
+	visitor  Visitor
+	asker    Asker
+	maxSteps int
+}
+
+// New makes a Walker.
+func New(graph *pipeline.Graph, visitor Visitor, asker Asker, config Config) *Walker {
+	w := &Walker{graph: graph, visitor: visitor, asker: asker, maxSteps: config.MaxSteps}
+	if w.maxSteps <= 0 {
+		w.maxSteps = DefaultMaxSteps
+	}
+	return w
+}
+
+// Walk goes from the start to an end. The Outcome is never nil: with an error it holds the steps so far and no end.
+// Errors: [*NoEdgeError], [*StepLimitError], [*AnswerCountError], the cause of a context that is done between two
+// steps, and whatever visitor and asker return, wrapped. A context that is done during a step does not end the walk
+// before the step's edges were asked.
+func (w *Walker) Walk(ctx context.Context) (*Outcome, error) {
+	node := w.graph.Start()
+	out := &Outcome{Start: node.Name}
+	visits := make(map[string]int)
+	for {
+		if ctx.Err() != nil {
+			return out, context.Cause(ctx)
+		}
+		if len(out.Steps) >= w.maxSteps {
+			return out, &StepLimitError{Limit: w.maxSteps, Node: node.Name}
+		}
+		visits[node.Name]++
+		step, err := w.step(ctx, node, visits[node.Name])
+		if err != nil {
+			var noEdge *NoEdgeError
+			if errors.As(err, &noEdge) {
+				out.Steps = append(out.Steps, step)
+			}
+			return out, err
+		}
+		out.Steps = append(out.Steps, step)
+		if pipeline.IsEnd(step.To) {
+			out.End = step.To
+			return out, nil
+		}
+		node, _ = w.graph.Node(step.To) // a checked graph leads to nodes and ends only
+	}
+}
+
+// step visits a node and decides where to go.
+func (w *Walker) step(ctx context.Context, node *pipeline.Node, visit int) (Step, error) {
+	again, err := w.visitor.Visit(ctx, node, visit)
+	if err != nil {
+		return Step{}, fmt.Errorf("visit node %q: %w", node.Name, err)
+	}
+	answers, err := w.ask(ctx, node)
+	if err != nil {
+		return Step{}, err
+	}
+	step := Step{Node: node.Name, Visit: visit, Answers: answers}
+	if edge := choose(answers); edge != nil {
+		step.EdgeID, step.To = edge.ID, edge.To
+		return step, nil
+	}
+	if again {
+		step.Again, step.To = true, node.Name
+		return step, nil
+	}
+	next, ok := w.graph.Next(node.Name)
+	if !ok {
+		return step, &NoEdgeError{Node: node.Name}
+	}
+	step.Fallthrough, step.To = true, next.Name
+	return step, nil
+}
+
+// ask collects the answers of all edges that leave a node, asking only for those that don't answer themselves.
+func (w *Walker) ask(ctx context.Context, node *pipeline.Node) ([]EdgeAnswer, error) {
+	anyEdges, own := w.graph.AnyEdges(), w.graph.EdgesFrom(node.Name)
+	all := make([]EdgeAnswer, 0, len(anyEdges)+len(own))
+	open := make([]*pipeline.Edge, 0, cap(all))
+	for _, edges := range [][]*pipeline.Edge{anyEdges, own} {
+		for _, e := range edges {
+			all = append(all, EdgeAnswer{Edge: e, Answer: Answer{Fires: e.Unconditional(), Why: "always"}})
+			if !e.Unconditional() {
+				open = append(open, e)
+			}
+		}
+	}
+	if len(open) == 0 {
+		return all, nil
+	}
+	answers, err := w.asker.Ask(ctx, node, open)
+	if err != nil {
+		return nil, fmt.Errorf("ask the edges of node %q: %w", node.Name, err)
+	}
+	if len(answers) != len(open) {
+		return nil, &AnswerCountError{Node: node.Name, Edges: len(open), Answers: len(answers)}
+	}
+	for i := range all {
+		if !all[i].Edge.Unconditional() {
+			all[i].Answer, answers = answers[0], answers[1:]
+		}
+	}
+	return all, nil
+}
+
+// choose gives the edge that is taken, or nil.
+func choose(answers []EdgeAnswer) *pipeline.Edge {
+	var fromAny, own *pipeline.Edge
+	for _, a := range answers {
+		switch {
+		case !a.Fires:
+		case a.Edge.FromAny():
+			if fromAny == nil {
+				fromAny = a.Edge
+			}
+		case own == nil:
+			own = a.Edge
+		}
+	}
+	if own != nil && (fromAny == nil || pipeline.IsEnd(own.To)) {
+		return own
+	}
+	return fromAny
+}

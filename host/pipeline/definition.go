@@ -1,0 +1,225 @@
+package pipeline
+
+import (
+	"slices"
+	"time"
+)
+
+// Definition is a pipeline as its file states it, with the defaults filled in.
+type Definition struct {
+	// Pipeline is the pipeline's name.
+	Pipeline string
+	// Description is for people. Optional.
+	Description string
+	// Clerk is the module that evaluates the edges which name none themselves. Default: "clerk".
+	Clerk string
+	// Court holds the limits of a trial. Default: [DefaultCourt].
+	Court Court
+	// Personas are the identities that act at the nodes: those of the file in file order, then the built-in ones that
+	// the nodes use besides.
+	Personas []Persona
+	// Zones group nodes, in file order. Optional.
+	Zones []Zone
+	// Nodes are in file order, which is the order of falling through.
+	Nodes []Node
+	// Edges are in file order, which is the order in which their answers are taken.
+	Edges []Edge
+	// Start is the name of the first node.
+	Start string
+	// Done is the end that a walk reaches when all is well. Default: "_done".
+	Done string
+
+	file      string
+	positions map[string]Position
+}
+
+// Position is a place in a file. Lines and columns count from 1, columns in characters; 0 is unknown.
+type Position struct{ Line, Column int }
+
+// Court holds the limits of a trial. Durations are strings such as "10m" in YAML.
+type Court struct {
+	// Enabled: with false the Light answer stands as it is. Default true.
+	Enabled bool
+	// TTL is the wall clock of a whole trial, above 0. Default 10 minutes.
+	TTL time.Duration
+	// MaxHandoffs is how often the case may pass from one persona to another, 1 to 1,000,000. Default 24.
+	MaxHandoffs int
+	// MaxRemands is how often the case may go back to Light, 0 to 1,000. Default 2.
+	MaxRemands int
+	// ActivationThreshold is the Light confidence from which no trial is needed, in [0, 1]. Default 0.85.
+	ActivationThreshold float64
+	// RejectionThreshold is the Light confidence below which the answer is rejected without a trial, in [0, 1] and not
+	// above ActivationThreshold. Default 0.50.
+	RejectionThreshold float64
+	// MaxRounds is how many rounds a hearing has at most, 1 to 1,000. Default 3.
+	MaxRounds int
+}
+
+// DefaultCourt returns the limits of a pipeline without a court section.
+func DefaultCourt() Court {
+	return Court{
+		Enabled: true, TTL: 10 * time.Minute, MaxHandoffs: 24, MaxRemands: 2,
+		ActivationThreshold: 0.85, RejectionThreshold: 0.50, MaxRounds: 3,
+	}
+}
+
+// Persona is an agent identity, bound to a module. It comes from the pipeline, never from the module.
+type Persona struct {
+	// ID is the key under personas, by which nodes name it.
+	ID string
+	// Name is for people. Default: the ID.
+	Name string
+	// Colour is a colour word such as "Scarlet". Optional.
+	Colour string
+	// Element is the persona's own. Optional.
+	Element Element
+	// Role says for which side the persona acts.
+	Role Role
+	// Alignment is a free word; the sides of a court must have different ones.
+	Alignment string
+	// Contests is the element of the evidence that the persona contests. Optional.
+	Contests Element
+	// Module is the module's file name without ".wasm". Default: the ID.
+	Module string
+	// Grants are the capabilities that the module may use. Default none.
+	Grants []Capability
+}
+
+// Zone is a named group of nodes.
+type Zone struct {
+	Name string
+	// Nodes are names of nodes; at least one.
+	Nodes []string
+	// Element is optional.
+	Element Element
+	// Stickiness, 0 to 1,000,000, says how much the zone holds on to a case. It is kept and drawn, and decides nothing.
+	Stickiness int
+}
+
+// Node is a station of the walk.
+type Node struct {
+	Name string
+	// Element is optional.
+	Element Element
+	// Family selects what happens at the node.
+	Family Family
+	// Personas are IDs of personas. A hearing has three, in the order prosecution, defense, bench. Default: those of the
+	// family.
+	Personas []string
+	// Parallel: the personas are called side by side and their artifacts are merged (YAML: `parallel: [a, b]` in place
+	// of `persona: [a, b]`).
+	Parallel bool
+	// Masks are what the personas see and may do here. Default: those of the family; never nil in a loaded Definition.
+	Masks []Mask
+	// Rounds, 1 to 1,000, bounds a hearing; 0 means Court.MaxRounds.
+	Rounds int
+}
+
+// Edge is a conditional move from a node to a node or an end.
+type Edge struct {
+	// ID is unique among the edges.
+	ID string
+	// Name is for people. Optional.
+	Name string
+	// From is a node, or [Any].
+	From string
+	// To is a node or an end.
+	To string
+	// Shortcut marks an edge that skips nodes.
+	Shortcut bool
+	// Loop marks an edge that goes back.
+	Loop bool
+	// Condition is the label for people; Evaluator decides. Optional.
+	Condition string
+	// Evaluator is the name of the function that answers for the edge. Default: the ID. [Always] needs no module.
+	Evaluator string
+	// Module answers in place of the clerk. Default: Definition.Clerk.
+	Module string
+	// With are the evaluator's parameters in file order.
+	With []Param
+}
+
+// FromAny reports whether the edge leaves every node.
+func (e *Edge) FromAny() bool { return e.From == Any }
+
+// Unconditional reports whether the edge fires whenever it is asked.
+func (e *Edge) Unconditional() bool { return e.Evaluator == Always }
+
+// ParamKind says which field of a Param holds its value.
+type ParamKind string
+
+// The kinds of a parameter.
+const (
+	ParamNumber ParamKind = "number"
+	ParamText   ParamKind = "text"
+	ParamFlag   ParamKind = "flag"
+)
+
+// Param is a parameter of an evaluator. Only the field that Kind names is set.
+type Param struct {
+	Name   string
+	Kind   ParamKind
+	Number float64 // finite
+	Text   string
+	Flag   bool
+}
+
+// Number makes a parameter that is a number.
+func Number(name string, v float64) Param { return Param{Name: name, Kind: ParamNumber, Number: v} }
+
+// Text makes a parameter that is a text.
+func Text(name, v string) Param { return Param{Name: name, Kind: ParamText, Text: v} }
+
+// Flag makes a parameter that is a yes or a no.
+func Flag(name string, v bool) Param { return Param{Name: name, Kind: ParamFlag, Flag: v} }
+
+// File returns the name under which the definition was loaded, empty for one made in Go.
+func (d *Definition) File() string { return d.file }
+
+// Position returns the place of a data path such as "edges[3].to", or of the nearest thing around it.
+func (d *Definition) Position(path string) Position {
+	for {
+		if p, ok := d.positions[path]; ok || path == "" {
+			return p
+		}
+		path = parentPath(path)
+	}
+}
+
+// Persona returns the persona with the given ID.
+func (d *Definition) Persona(id string) (*Persona, bool) {
+	i := slices.IndexFunc(d.Personas, func(p Persona) bool { return p.ID == id })
+	if i < 0 {
+		return nil, false
+	}
+	return &d.Personas[i], true
+}
+
+// Modules returns the names of all modules that the definition needs, personas first, each once.
+func (d *Definition) Modules() []string {
+	var names []string
+	add := func(name string) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for i := range d.Personas {
+		add(d.Personas[i].Module)
+	}
+	for i := range d.Edges {
+		if !d.Edges[i].Unconditional() {
+			add(d.Edges[i].Module)
+		}
+	}
+	return names
+}
+
+// Zone returns the first zone that lists the node.
+func (d *Definition) Zone(node string) (*Zone, bool) {
+	for i := range d.Zones {
+		if slices.Contains(d.Zones[i].Nodes, node) {
+			return &d.Zones[i], true
+		}
+	}
+	return nil, false
+}

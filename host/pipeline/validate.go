@@ -1,0 +1,224 @@
+package pipeline
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Validate checks a Definition that was made in Go and completed. The error, if any, is an [Errors].
+func (d *Definition) Validate() error {
+	v := newValidator(d, nil)
+	v.run()
+	if len(v.errs) == 0 {
+		return nil
+	}
+	v.errs.sort()
+	return v.errs.limit()
+}
+
+// validator finds faults of meaning. What hangs on a value that the decoder has refused already is not reported again.
+type validator struct {
+	def    *Definition
+	errs   Errors
+	broken map[string]bool // paths with a fault of shape
+	vague  bool            // the graph is known in part only, because of such a fault
+	nodes  map[string]int  // index by name, the first of a name
+}
+
+func newValidator(def *Definition, shapes Errors) *validator {
+	v := &validator{def: def, broken: make(map[string]bool), nodes: make(map[string]int, len(def.Nodes))}
+	for _, e := range shapes {
+		if e.Code == CodeUnknownKey {
+			continue
+		}
+		v.broken[e.Path] = true
+		switch {
+		case e.Path == "", strings.HasPrefix(e.Path, "nodes"), strings.HasPrefix(e.Path, "edges"):
+			v.vague = true
+		default:
+		}
+	}
+	return v
+}
+
+func (v *validator) run() {
+	v.header()
+	v.court()
+	v.personas()
+	for i := range v.def.Nodes {
+		v.node(i)
+	}
+	v.zones()
+	v.edges()
+	v.start()
+	v.sides()
+	v.reach()
+}
+
+// fail reports a fault unless the value at the path, or what holds it, was refused before.
+func (v *validator) fail(path string, code Code, format string, args ...any) {
+	for p := path; p != ""; p = parentPath(p) {
+		if v.broken[p] {
+			return
+		}
+	}
+	at := v.def.Position(path)
+	v.errs = append(v.errs, &Error{
+		File: v.def.file, Line: at.Line, Column: at.Column, Path: path, Code: code, Message: fmt.Sprintf(format, args...),
+	})
+}
+
+func (v *validator) required(path, value string) {
+	if value == "" {
+		v.fail(path, CodeMissing, "is missing or empty")
+	}
+}
+
+// known checks a word against a vocabulary; an empty word is left to required.
+func known[T ~string](v *validator, path string, word T, all []T, code Code, what string) {
+	if word != "" && !slices.Contains(all, word) {
+		v.fail(path, code, "unknown %s %q; known are %s", what, clip(string(word)), join(all))
+	}
+}
+
+func (v *validator) within(path string, n, least, most int) {
+	if n < least || n > most {
+		v.fail(path, CodeOutOfRange, "%d is outside [%d, %d]", n, least, most)
+	}
+}
+
+func (v *validator) header() {
+	v.required("pipeline", v.def.Pipeline)
+	if len(v.def.Nodes) == 0 {
+		v.fail("nodes", CodeMissing, "is missing or empty")
+	}
+	if !IsEnd(v.def.Done) {
+		v.fail("done", CodeUnknownEnd, "unknown end %q; known are %s", clip(v.def.Done), join(Ends()))
+	}
+}
+
+func (v *validator) court() {
+	c := &v.def.Court
+	if c.TTL <= 0 {
+		v.fail("court.ttl", CodeBadDuration, "%s is not above zero", c.TTL)
+	}
+	v.within("court.max_handoffs", c.MaxHandoffs, 1, 1_000_000)
+	v.within("court.max_remands", c.MaxRemands, 0, 1_000)
+	v.within("court.max_rounds", c.MaxRounds, 1, 1_000)
+	activation := v.threshold("court.activation_threshold", c.ActivationThreshold)
+	rejection := v.threshold("court.rejection_threshold", c.RejectionThreshold)
+	if activation && rejection && c.RejectionThreshold > c.ActivationThreshold {
+		v.fail("court.rejection_threshold", CodeBadThreshold, "%v is above the activation threshold %v",
+			c.RejectionThreshold, c.ActivationThreshold)
+	}
+}
+
+func (v *validator) threshold(path string, f float64) bool {
+	if f >= 0 && f <= 1 { // false for NaN
+		return !v.broken[path]
+	}
+	v.fail(path, CodeBadThreshold, "%v is outside [0, 1]", f)
+	return false
+}
+
+func (v *validator) personas() {
+	seen := make(map[string]bool)
+	for i := range v.def.Personas {
+		p := &v.def.Personas[i]
+		path := keyPath("personas", p.ID)
+		if p.ID == "" {
+			v.fail(path, CodeMissing, "a persona has no id")
+		}
+		if seen[p.ID] {
+			v.fail(path, CodeDuplicateID, "a second persona of this id")
+		}
+		seen[p.ID] = true
+		v.required(path+".role", string(p.Role))
+		v.required(path+".alignment", p.Alignment)
+		known(v, path+".role", p.Role, Roles(), CodeUnknownRole, "role")
+		known(v, path+".element", p.Element, Elements(), CodeUnknownElement, "element")
+		known(v, path+".contests", p.Contests, Elements(), CodeUnknownElement, "element")
+		for j, c := range p.Grants {
+			at := indexPath(path+".grants", j)
+			v.required(at, string(c))
+			known(v, at, c, Capabilities(), CodeUnknownGrant, "capability")
+			if slices.Contains(p.Grants[:j], c) {
+				v.fail(at, CodeDuplicateID, "%s is granted twice", c)
+			}
+		}
+	}
+}
+
+func (v *validator) node(i int) {
+	n := &v.def.Nodes[i]
+	path := indexPath("nodes", i)
+	v.required(path+".name", n.Name)
+	if strings.HasPrefix(n.Name, "_") {
+		v.fail(path+".name", CodeReservedName, "%q: names that begin with _ are ends", clip(n.Name))
+	}
+	if first, ok := v.nodes[n.Name]; ok && n.Name != "" {
+		v.fail(path+".name", CodeDuplicateID, "nodes[%d] is called %q too", first, clip(n.Name))
+	} else if n.Name != "" {
+		v.nodes[n.Name] = i
+	}
+	v.required(path+".family", string(n.Family))
+	known(v, path+".family", n.Family, familyNames(), CodeUnknownFamily, "family")
+	known(v, path+".element", n.Element, Elements(), CodeUnknownElement, "element")
+	for j, m := range n.Masks {
+		at := indexPath(path+".masks", j)
+		v.required(at, string(m))
+		known(v, at, m, Masks(), CodeUnknownMask, "mask")
+		if slices.Contains(n.Masks[:j], m) {
+			v.fail(at, CodeDuplicateID, "%s is named twice", m)
+		}
+	}
+	v.within(path+".rounds", n.Rounds, 0, 1_000)
+}
+
+func (v *validator) zones() {
+	seen := make(map[string]bool)
+	for i := range v.def.Zones {
+		z := &v.def.Zones[i]
+		path := keyPath("zones", z.Name)
+		if z.Name == "" {
+			v.fail(path, CodeMissing, "a zone has no name")
+		}
+		if seen[z.Name] {
+			v.fail(path, CodeDuplicateID, "a second zone of this name")
+		}
+		seen[z.Name] = true
+		if len(z.Nodes) == 0 {
+			v.fail(path+".nodes", CodeMissing, "the zone names no node")
+		}
+		for j, name := range z.Nodes {
+			at := indexPath(path+".nodes", j)
+			v.isNode(at, name)
+			if slices.Contains(z.Nodes[:j], name) && name != "" {
+				v.fail(at, CodeDuplicateID, "%q is named twice", clip(name))
+			}
+		}
+		known(v, path+".element", z.Element, Elements(), CodeUnknownElement, "element")
+		v.within(path+".stickiness", z.Stickiness, 0, 1_000_000)
+	}
+}
+
+func join[T ~string](words []T) string {
+	var b strings.Builder
+	for i, w := range words {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(string(w))
+	}
+	return b.String()
+}
+
+func familyNames() []Family {
+	rules := Families()
+	names := make([]Family, len(rules))
+	for i, r := range rules {
+		names[i] = r.Family
+	}
+	return names
+}

@@ -1,0 +1,180 @@
+package pipeline
+
+import "strings"
+
+// isNode checks the name of a node.
+func (v *validator) isNode(path, name string) {
+	if name == "" {
+		v.fail(path, CodeMissing, "is missing or empty")
+		return
+	}
+	if _, ok := v.nodes[name]; ok || v.namesAreVague() {
+		return
+	}
+	v.fail(path, CodeUnknownNode, "no node is called %q", clip(name))
+}
+
+// namesAreVague reports whether some node's name is not known because of a fault of shape.
+func (v *validator) namesAreVague() bool {
+	if !v.vague {
+		return false
+	}
+	if v.broken[""] || v.broken["nodes"] {
+		return true
+	}
+	for i := range v.def.Nodes {
+		path := indexPath("nodes", i)
+		if v.broken[path] || v.broken[path+".name"] {
+			return true
+		}
+	}
+	return false
+}
+
+func (v *validator) edges() {
+	seen := make(map[string]int)
+	for i := range v.def.Edges {
+		e := &v.def.Edges[i]
+		path := indexPath("edges", i)
+		v.required(path+".id", e.ID)
+		if first, ok := seen[e.ID]; ok && e.ID != "" {
+			v.fail(path+".id", CodeDuplicateID, "edges[%d] has the id %q too", first, clip(e.ID))
+		} else {
+			seen[e.ID] = i
+		}
+		if e.From != Any {
+			v.edgeEnd(path+".from", e.From, "a walk can't leave the end %q")
+		}
+		switch {
+		case IsEnd(e.To):
+		case e.To == Any:
+			v.fail(path+".to", CodeUnknownNode, "%s is a source only", Any)
+		case strings.HasPrefix(e.To, "_"):
+			v.fail(path+".to", CodeUnknownEnd, "unknown end %q; known are %s", clip(e.To), join(Ends()))
+		default:
+			v.isNode(path+".to", e.To)
+		}
+		v.params(path, e)
+	}
+}
+
+func (v *validator) edgeEnd(path, name, message string) {
+	if IsEnd(name) {
+		v.fail(path, CodeUnknownNode, message, name)
+		return
+	}
+	v.isNode(path, name)
+}
+
+func (v *validator) params(path string, e *Edge) {
+	names := make(map[string]bool, len(e.With))
+	for _, p := range e.With {
+		at := keyPath(path+".with", p.Name)
+		if p.Name == "" {
+			v.fail(at, CodeMissing, "a parameter has no name")
+		}
+		if names[p.Name] {
+			v.fail(at, CodeDuplicateID, "a second parameter of this name")
+		}
+		names[p.Name] = true
+		switch p.Kind {
+		case ParamNumber:
+			if p.Number-p.Number != 0 { // NaN or infinite
+				v.fail(at, CodeOutOfRange, "%v is no finite number", p.Number)
+			}
+		case ParamText, ParamFlag:
+		default:
+			v.fail(at, CodeWrongType, "unknown kind of parameter %q", clip(string(p.Kind)))
+		}
+	}
+}
+
+func (v *validator) start() {
+	if v.def.Start == "" {
+		v.fail("start", CodeMissing, "is missing: where does the walk begin?")
+		return
+	}
+	v.isNode("start", v.def.Start)
+}
+
+// reach follows the walk from the start along everything that can fire, falling through included.
+func (v *validator) reach() {
+	start, ok := v.nodes[v.def.Start]
+	if !ok || v.vague {
+		return
+	}
+	r := reachable(v.def, v.nodes, start)
+	for i := range v.def.Nodes {
+		if first, ok := v.nodes[v.def.Nodes[i].Name]; ok && first == i && !r.nodes[i] {
+			v.fail(indexPath("nodes", i), CodeUnreachable, "no walk from %q reaches the node %q",
+				clip(v.def.Start), clip(v.def.Nodes[i].Name))
+		}
+	}
+	if !r.end {
+		v.fail("edges", CodeNoEnd, "no walk from %q reaches an end", clip(v.def.Start))
+	}
+}
+
+// reached is what a walk can get to: nodes by index, and whether an end.
+type reached struct {
+	nodes []bool
+	end   bool
+}
+
+func reachable(def *Definition, index map[string]int, start int) reached {
+	r := reached{nodes: make([]bool, len(def.Nodes))}
+	exits := exitsOf(def)
+	queue := []int{start}
+	r.nodes[start] = true
+	visit := func(i int) {
+		if !r.nodes[i] {
+			r.nodes[i] = true
+			queue = append(queue, i)
+		}
+	}
+	follow := func(to string) {
+		if IsEnd(to) {
+			r.end = true
+		} else if i, ok := index[to]; ok {
+			visit(i)
+		}
+	}
+	for len(queue) > 0 {
+		i := queue[0]
+		queue = queue[1:]
+		own := exits[def.Nodes[i].Name]
+		everywhere := exits[Any]
+		for _, to := range everywhere.to {
+			follow(to)
+		}
+		for _, to := range own.to {
+			if IsEnd(to) || !everywhere.always { // an edge of any node counts before a move to a node
+				follow(to)
+			}
+		}
+		if !own.always && !everywhere.always && i+1 < len(def.Nodes) {
+			visit(i + 1)
+		}
+	}
+	return r
+}
+
+// exits are the targets of a source's edges up to the first that always fires.
+type exits struct {
+	to     []string
+	always bool
+}
+
+func exitsOf(def *Definition) map[string]exits {
+	all := make(map[string]exits)
+	for i := range def.Edges {
+		e := &def.Edges[i]
+		x := all[e.From]
+		if !x.always {
+			x.to = append(x.to, e.To)
+			x.always = e.Unconditional()
+			all[e.From] = x
+		}
+	}
+	return all
+}

@@ -1,0 +1,139 @@
+package pipeline
+
+// side is one of the three parties that must not share a persona, an alignment or a module.
+type side string
+
+const (
+	sideProsecution side = "prosecution"
+	sideDefense     side = "defense"
+	sideBench       side = "bench"
+)
+
+func sideOf(r Role) side {
+	switch r {
+	case RoleProsecution:
+		return sideProsecution
+	case RoleDefense:
+		return sideDefense
+	case RoleBench, RoleJudge:
+		return sideBench
+	case RoleLight:
+		return ""
+	default:
+		return ""
+	}
+}
+
+// seated is a persona on a seat.
+type seated struct {
+	path    string // of the node's persona
+	side    side
+	persona *Persona
+}
+
+// sides checks who sits where, and that no two sides are the same in anything.
+func (v *validator) sides() {
+	var court []seated
+	for i := range v.def.Nodes {
+		court = append(court, v.seats(i)...)
+	}
+	v.keepApart(court)
+}
+
+// seats checks the personas of a node and gives those who act for a side.
+func (v *validator) seats(i int) []seated {
+	n := &v.def.Nodes[i]
+	rule, ok := familyRule(n.Family)
+	if !ok {
+		return nil
+	}
+	path := personasPath(v.def, i)
+	if rule.Seats != nil && len(n.Personas) != len(rule.Seats) {
+		v.fail(path, CodePersonaCount, "%d personas; the family %s has %d", len(n.Personas), n.Family, len(rule.Seats))
+	}
+	if rule.Seats != nil && n.Parallel {
+		v.fail(path, CodePersonaCount, "the family %s speaks in turns, not in parallel", n.Family)
+	}
+	var taken []seated
+	for j, id := range n.Personas {
+		at := path
+		if _, ok := v.def.positions[indexPath(path, j)]; ok || len(n.Personas) > 1 {
+			at = indexPath(path, j)
+		}
+		p, ok := v.def.Persona(id)
+		if !ok {
+			v.unknownPersona(at, id)
+			continue
+		}
+		if j >= len(rule.Seats) {
+			continue
+		}
+		want := sideOf(rule.Seats[j])
+		if got := sideOf(p.Role); p.Role != "" && got != want {
+			v.fail(at, CodeWrongRole, "%q has the role %s, but sits for the %s", clip(id), p.Role, want)
+		}
+		taken = append(taken, seated{path: at, side: want, persona: p})
+	}
+	return taken
+}
+
+func (v *validator) unknownPersona(path, id string) {
+	if id == "" {
+		v.fail(path, CodeMissing, "is missing or empty")
+		return
+	}
+	v.fail(path, CodeUnknownPersona, "no persona is called %q", clip(id))
+}
+
+// keepApart compares every persona with the first holder of its identity, alignment and module on another side.
+func (v *validator) keepApart(court []seated) {
+	personas := make(map[string]seated)
+	alignments := make(map[string]seated)
+	modules := make(map[string]seated)
+	for _, s := range court {
+		id := s.persona.ID
+		if first, ok := claim(personas, id, s); !ok {
+			v.fail(s.path, CodeSamePersona, "%q already sits for the %s; the %s needs an identity of its own",
+				clip(id), first.side, s.side)
+			continue
+		}
+		at := keyPath("personas", id)
+		if first, ok := claim(alignments, s.persona.Alignment, s); !ok && s.persona.Alignment != "" {
+			v.once(at+".alignment", CodeSameAlignment, "equal alignments: %q is the alignment of %q (%s) too, this is the %s",
+				clip(s.persona.Alignment), clip(first.persona.ID), first.side, s.side)
+		}
+		if first, ok := claim(modules, s.persona.Module, s); !ok {
+			v.once(at+".module", CodeSameModule, "equal modules: %q plays %q (%s) too, this is the %s",
+				clip(s.persona.Module), clip(first.persona.ID), first.side, s.side)
+		}
+	}
+}
+
+// once leaves out a fault whose path and code were reported before: a persona may sit at several nodes.
+func (v *validator) once(path string, code Code, format string, args ...any) {
+	for _, e := range v.errs {
+		if e.Path == path && e.Code == code {
+			return
+		}
+	}
+	v.fail(path, code, format, args...)
+}
+
+// claim takes a thing for a side, or says who of another side has it.
+func claim(owners map[string]seated, thing string, s seated) (first seated, ok bool) {
+	first, taken := owners[thing]
+	if !taken {
+		owners[thing] = s
+		return s, true
+	}
+	return first, first.side == s.side
+}
+
+// personasPath is where a node names its personas: persona or parallel.
+func personasPath(d *Definition, node int) string {
+	key := ".persona"
+	if d.Nodes[node].Parallel {
+		key = ".parallel"
+	}
+	return indexPath("nodes", node) + key
+}

@@ -1,0 +1,12 @@
+// Package pipelines holds the graphs that come with Shadowcourt, as data.
+package pipelines
+
+import "embed"
+
+// DefectCourt is the name of the court's pipeline within FS.
+const DefectCourt = "defect-court.yaml"
+
+// FS holds all pipeline files, by file name.
+//
+//go:embed *.yaml
+var FS embed.FS
