@@ -8,11 +8,14 @@
 //	abi:"name"              required, by its wire name
 //	abi:"name,opt"          absent when zero: an empty string, an empty list, a nil pointer
 //	abi:"name,default=X"    may be absent when read, then X; always written
-//	abi:"name,min=A,max=B"  inclusive bounds of a number, or of the length of a list or map
+//	abi:"name,min=A,max=B"  inclusive bounds of a number, of each number in a list of numbers,
+//	                        of the length of any other list and of a map
 //	abi:"name,nonempty"     a string, list or map that may not be empty
 //
 // A named string type with constants is an enumeration of just these. A
-// pointer to a struct is always optional. Rules that one field cannot state
+// pointer, to a struct or to a scalar, is always optional and absent when nil.
+// Only string, bool, int, int64, float64, enumerations, structs, lists and maps
+// with string keys are types of a message. Rules that one field cannot state
 // stand in the type's Rules method; rules across artifacts are the Check
 // functions. Both are prose in SPEC.md, under the same codes.
 //
