@@ -70,6 +70,7 @@ func (d *decoder) nodes(v *yaml.Node, path string, def *Definition) {
 				"parallel": d.nodeParallel(n),
 				"masks":    texts(d, &n.Masks),
 				"rounds":   d.integer(&n.Rounds),
+				"with":     func(v *yaml.Node, path string) { d.params(v, path, &n.With) },
 			})
 		})
 }

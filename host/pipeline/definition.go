@@ -113,6 +113,8 @@ type Node struct {
 	Masks []Mask
 	// Rounds, 1 to 1,000, bounds a hearing; 0 means Court.MaxRounds.
 	Rounds int
+	// With are parameters for the personas of the node, in file order.
+	With []Param
 }
 
 // Edge is a conditional move from a node to a node or an end.

@@ -174,6 +174,7 @@ func (v *validator) node(i int) {
 		}
 	}
 	v.within(path+".rounds", n.Rounds, 0, 1_000)
+	v.params(path, n.With)
 }
 
 func (v *validator) zones() {

@@ -54,7 +54,7 @@ func (v *validator) edges() {
 		default:
 			v.isNode(path+".to", e.To)
 		}
-		v.params(path, e)
+		v.params(path, e.With)
 	}
 }
 
@@ -66,9 +66,9 @@ func (v *validator) edgeEnd(path, name, message string) {
 	v.isNode(path, name)
 }
 
-func (v *validator) params(path string, e *Edge) {
-	names := make(map[string]bool, len(e.With))
-	for _, p := range e.With {
+func (v *validator) params(path string, with []Param) {
+	names := make(map[string]bool, len(with))
+	for _, p := range with {
 		at := keyPath(path+".with", p.Name)
 		if p.Name == "" {
 			v.fail(at, CodeMissing, "a parameter has no name")
