@@ -1,0 +1,197 @@
+package sandbox
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"sort"
+	"strings"
+)
+
+// compileCache is a directory of compiled modules, one entry for each, under
+// a directory for the version of the compiler. An entry is wazero's own cache
+// and a seal: the SHA-256 of each file in it. wazero guards its files by a
+// checksum over the machine code alone; a flipped bit in a function's offset
+// would be executed. What the seal does not vouch for is removed before wazero
+// sees it, and the module compiled again.
+type compileCache struct{ dir string }
+
+// cacheFormat changes with the layout of entries.
+const cacheFormat = "v1"
+
+func openCompileCache(dir string) (*compileCache, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("sandbox: compile cache: %w", err)
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return nil, fmt.Errorf("sandbox: compile cache: %w", err)
+	}
+	if err := private(info); err != nil {
+		return nil, fmt.Errorf("sandbox: compile cache %s: %w", dir, err)
+	}
+	version := filepath.Join(dir, strings.Join([]string{cacheFormat, compilerVersion(), runtime.GOOS, runtime.GOARCH}, "-"))
+	if err := os.MkdirAll(version, 0o700); err != nil {
+		return nil, fmt.Errorf("sandbox: compile cache: %w", err)
+	}
+	return &compileCache{dir: version}, nil
+}
+
+// compilerVersion is wazero's, as it is linked into this program.
+func compilerVersion() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, dep := range info.Deps {
+			if dep.Path == "github.com/tetratelabs/wazero" {
+				return dep.Version
+			}
+		}
+	}
+	return "unversioned"
+}
+
+func (c *compileCache) entry(code Digest) *cacheEntry {
+	return &cacheEntry{dir: filepath.Join(c.dir, hex.EncodeToString(code[:]))}
+}
+
+type cacheEntry struct{ dir string }
+
+const sealName = "SEAL"
+
+// verify removes what the seal does not vouch for. The error says what that
+// was; the entry can be used in any case.
+func (c *cacheEntry) verify() error {
+	sealed, err := c.readSeal()
+	if err == nil {
+		var found map[string]string
+		if found, err = c.digests(); err == nil {
+			return c.removeStrangers(found, sealed)
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, missing := os.Lstat(c.dir); missing != nil {
+			return nil // nothing cached yet
+		}
+	}
+	c.drop()
+	return err
+}
+
+func (c *cacheEntry) removeStrangers(found, sealed map[string]string) error {
+	var errs []error
+	for name, digest := range found {
+		if sealed[name] == digest || strings.HasSuffix(name, ".tmp") {
+			continue // .tmp: another process is just writing it
+		}
+		errs = append(errs, fmt.Errorf("%s is not as it was sealed", name))
+		if err := os.Remove(filepath.Join(c.dir, name)); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// seal vouches for the files that are there now.
+func (c *cacheEntry) seal() error {
+	found, err := c.digests()
+	if err != nil {
+		return err
+	}
+	if sealed, err := c.readSeal(); err == nil && sameFiles(found, sealed) {
+		return nil
+	}
+	var lines []string
+	for name, digest := range found {
+		if !strings.HasSuffix(name, ".tmp") {
+			lines = append(lines, digest+" "+name+"\n")
+		}
+	}
+	sort.Strings(lines)
+	f, err := os.CreateTemp(c.dir, sealName+".*.tmp")
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(strings.Join(lines, ""))
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), filepath.Join(c.dir, sealName))
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
+}
+
+func sameFiles(a, b map[string]string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for name, digest := range a {
+		if b[name] != digest {
+			return false
+		}
+	}
+	return true
+}
+
+// drop forgets the entry. What cannot be removed is not vouched for either.
+func (c *cacheEntry) drop() { _ = os.RemoveAll(c.dir) }
+
+func (c *cacheEntry) readSeal() (map[string]string, error) {
+	f, err := os.Open(filepath.Join(c.dir, sealName))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	sealed := map[string]string{}
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		digest, name, ok := strings.Cut(lines.Text(), " ")
+		if !ok {
+			return nil, errors.New("the seal cannot be read")
+		}
+		sealed[name] = digest
+	}
+	return sealed, lines.Err()
+}
+
+// digests gives the SHA-256 of every file of the entry but the seal, by its
+// path in the entry. Anything that is no plain file is an error.
+func (c *cacheEntry) digests() (map[string]string, error) {
+	found := map[string]string{}
+	err := filepath.WalkDir(c.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(c.dir, path)
+		if err != nil || name == sealName {
+			return err
+		}
+		if !d.Type().IsRegular() {
+			return fmt.Errorf("%s is not a plain file", name)
+		}
+		found[name], err = fileDigest(path)
+		return err
+	})
+	return found, err
+}
+
+func fileDigest(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}

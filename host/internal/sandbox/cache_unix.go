@@ -1,0 +1,26 @@
+//go:build unix
+
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// private refuses a directory whose machine code somebody else may have
+// written.
+func private(info fs.FileInfo) error {
+	if !info.IsDir() {
+		return errors.New("is not a directory")
+	}
+	if info.Mode().Perm()&0o022 != 0 {
+		return fmt.Errorf("others may write to it (mode %04o): make it 0700", info.Mode().Perm())
+	}
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok && int(stat.Uid) != os.Geteuid() {
+		return fmt.Errorf("belongs to user %d, not to %d", stat.Uid, os.Geteuid())
+	}
+	return nil
+}

@@ -1,0 +1,142 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
+)
+
+// Config of an engine. The zero value is useful: no cache on disk, default
+// limits, no log.
+type Config struct {
+	// CacheDir keeps compiled modules between runs. It holds machine code that
+	// this process will execute, so it must belong to the user and be writable
+	// by nobody else; it is created so. Empty: compiled code is kept in memory
+	// only. It may be deleted at any time.
+	CacheDir string
+	// Limits of every call.
+	Limits Limits
+	// Logger gets what is not an error: a compile cache that had to be
+	// dropped. Nil: nothing is logged.
+	Logger *slog.Logger
+}
+
+// Engine loads modules. It is safe for concurrent use.
+type Engine struct {
+	limits  Limits
+	cache   *compileCache // nil: in memory only
+	log     *slog.Logger
+	surface surface
+
+	mu      sync.Mutex
+	closed  bool
+	modules map[*Module]struct{}
+}
+
+// New opens an engine. The caller closes it. It fails if a limit makes no
+// sense, or if the cache directory cannot be made or is not private.
+func New(_ context.Context, config Config) (*Engine, error) {
+	if err := config.Limits.validate(); err != nil {
+		return nil, err
+	}
+	e := &Engine{
+		limits:  config.Limits.withDefaults(),
+		log:     config.Logger,
+		surface: systemSurface(),
+		modules: map[*Module]struct{}{},
+	}
+	if e.log == nil {
+		e.log = slog.New(slog.DiscardHandler)
+	}
+	if config.CacheDir != "" {
+		cache, err := openCompileCache(config.CacheDir)
+		if err != nil {
+			return nil, err
+		}
+		e.cache = cache
+	}
+	return e, nil
+}
+
+// Limits of every call, with the defaults filled in.
+func (e *Engine) Limits() Limits { return e.limits }
+
+// Load checks a module, compiles it and tries it once. The bytes may be
+// reused afterwards. The error is a *LoadError with every fault that was
+// found if the module is at fault, and the context's error if that ended.
+// Compiling takes a second for a module of the Go toolchain and cannot be
+// interrupted. The caller closes the module, or the engine with all of them.
+func (e *Engine) Load(ctx context.Context, wasm []byte) (*Module, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("load: %w", err)
+	}
+	digest := digestOf(wasm)
+	refuse := func(faults ...Fault) (*Module, error) {
+		return nil, &LoadError{Digest: digest, Faults: faults}
+	}
+	if int64(len(wasm)) > e.limits.ModuleBytes {
+		return refuse(Fault{Code: FaultTooBig, Detail: fmt.Sprintf("%d bytes, the limit is %d", len(wasm), e.limits.ModuleBytes)})
+	}
+	file, err := wasmfile.Parse(wasm)
+	if err != nil {
+		return refuse(Fault{Code: FaultNotWasm, Detail: err.Error(), Err: err})
+	}
+	if faults := check(file, e.surface, e.limits); len(faults) > 0 {
+		return refuse(faults...)
+	}
+	program, err := e.compile(ctx, file)
+	if err != nil {
+		return refuse(Fault{Code: FaultInvalid, Detail: err.Error(), Err: err})
+	}
+	m := newModule(e, program, describe(digest, file))
+	if err := m.try(ctx); err != nil {
+		_ = program.close(ctx)
+		if err.Cause == CauseCancelled || err.Cause == CauseHost {
+			return nil, fmt.Errorf("load: %w", err)
+		}
+		return refuse(Fault{Code: FaultStart, Detail: err.Error(), Err: err})
+	}
+	if !e.adopt(m) {
+		_ = program.close(ctx)
+		return nil, fmt.Errorf("load: engine: %w", ErrClosed)
+	}
+	return m, nil
+}
+
+// adopt has the engine close the module at last, unless it is closed itself.
+func (e *Engine) adopt(m *Module) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return false
+	}
+	e.modules[m] = struct{}{}
+	return true
+}
+
+func (e *Engine) forget(m *Module) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.modules, m)
+}
+
+// Close refuses new loads and calls, waits for the calls in flight, at most
+// until the context ends, and closes every module.
+func (e *Engine) Close(ctx context.Context) error {
+	e.mu.Lock()
+	e.closed = true
+	modules := make([]*Module, 0, len(e.modules))
+	for m := range e.modules {
+		modules = append(modules, m)
+	}
+	e.mu.Unlock()
+	var errs []error
+	for _, m := range modules {
+		errs = append(errs, m.Close(ctx))
+	}
+	return errors.Join(errs...)
+}

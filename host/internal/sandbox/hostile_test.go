@@ -1,0 +1,153 @@
+package sandbox
+
+import (
+	"encoding/binary"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmtest"
+)
+
+// TestAccept_PL3_GoGuestsAreContained has a module of the Go toolchain do
+// what a guest may do wrong at run time. Each is named by its cause, and the
+// next call on the same module runs.
+func TestAccept_PL3_GoGuestsAreContained(t *testing.T) {
+	t.Parallel()
+	const wallClock = 2 * time.Second
+	tests := []struct {
+		name, request string
+		cause         Cause
+		detail        string
+		stderr        string
+	}{
+		{"endless loop", "l", CauseWallClock, "still running after 2s", ""},
+		{"memory bomb", "b", CauseOutOfMemory, "growth beyond 67108864 bytes was refused", "out of memory"},
+		{"deep recursion", "d", CauseOutOfMemory, "growth beyond 67108864 bytes was refused", ""},
+		{"huge output", "h", CauseOutputTooLarge, "2097152 bytes, the limit is 1048576", ""},
+		{"output outside memory", "o", CauseOutputOutOfBounds, "100 bytes at 4294901760", ""},
+		{"panic", "p", CauseTrap, "unreachable", "panic: the guest panics"},
+		{"exit", "x", CauseExit, "3", ""},
+		{"opening a file", "f", CauseDenied, "path_open", ""},
+	}
+	m := goModule(t, Limits{WallClock: wallClock})
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			err := callError(t, m, test.request)
+			if err.Cause != test.cause || !strings.Contains(err.Detail, test.detail) {
+				t.Errorf("cause %q, detail %q; want %q, %q", err.Cause, err.Detail, test.cause, test.detail)
+			}
+			if !strings.Contains(err.Stderr, test.stderr) {
+				t.Errorf("stderr %q lacks %q", err.Stderr, test.stderr)
+			}
+			if err.Export != abi.ExportNode {
+				t.Errorf("export %q, want %q", err.Export, abi.ExportNode)
+			}
+			if want := test.cause != CauseWallClock; err.Deterministic() != want {
+				t.Errorf("Deterministic() = %v", !want)
+			}
+			if got := call(t, m, "echo"); string(got) != "echo" {
+				t.Errorf("the next call gave %q", got)
+			}
+		})
+	}
+}
+
+// TestAccept_PL3_ClockAndRandomnessAreStandIns: reading them is allowed, and
+// gives the same in every call.
+func TestAccept_PL3_ClockAndRandomnessAreStandIns(t *testing.T) {
+	t.Parallel()
+	m := goModule(t, Limits{})
+	for _, what := range []string{"t", "r"} {
+		first := call(t, m, what)
+		for range 99 {
+			if again := call(t, m, what); string(again) != string(first) {
+				t.Fatalf("%q gave % x, then % x", what, first, again)
+			}
+		}
+	}
+	clock := call(t, m, "t")
+	before := time.Date(2000, 1, 1, 0, 0, 1, 0, time.UTC)
+	for ; len(clock) > 0; clock = clock[8:] {
+		at := time.Unix(0, int64(binary.LittleEndian.Uint64(clock)))
+		if passed := at.Sub(before); passed <= 0 || passed > time.Second {
+			t.Errorf("the clock went from %s to %s", before, at)
+		}
+		before = at
+	}
+}
+
+// A sleep takes no time, and the guest's clock says that it did.
+func TestSleepTakesNoTime(t *testing.T) {
+	t.Parallel()
+	slept := time.Duration(binary.LittleEndian.Uint64(call(t, goModule(t, Limits{}), "s")))
+	if slept < time.Hour || slept > time.Hour+time.Minute {
+		t.Errorf("an hour of sleep took the guest %s", slept)
+	}
+}
+
+func TestGuestHasNoEnvironment(t *testing.T) {
+	t.Setenv("SHADOWCOURT_SECRET", "planted")
+	if got := call(t, goModule(t, Limits{}), "v"); string(got) != "environment:00" {
+		t.Errorf("the guest sees %q", got)
+	}
+}
+
+// TestAccept_PL4_CallsCannotSeeEachOther: a guest that counts its calls in a
+// global is always at its first.
+func TestAccept_PL4_CallsCannotSeeEachOther(t *testing.T) {
+	t.Parallel()
+	counting := small(wasmtest.Join(
+		[]byte{wasmtest.GlobalGet, 0}, wasmtest.Const(1), []byte{wasmtest.I32Add, wasmtest.GlobalSet, 0},
+		// memory[1024], where the request lies, += global
+		wasmtest.Const(1024), []byte{wasmtest.GlobalGet, 0, 0x36, 2, 0}, echoBody))
+	counting.Globals = 1
+	modules := map[string]*Module{
+		"Go":    goModule(t, Limits{}),
+		"small": load(t, open(t, Config{}), counting.Bytes()),
+	}
+	for name, m := range modules {
+		for i := range 5 {
+			if got := call(t, m, "c"); got[0] != 1 {
+				t.Errorf("%s: call %d is number %d to the guest", name, i, got[0])
+			}
+		}
+	}
+}
+
+// TestAccept_PL3_TrapsAreNamed has assembled modules trap in each way.
+func TestAccept_PL3_TrapsAreNamed(t *testing.T) {
+	t.Parallel()
+	zero := []byte{wasmtest.I64Const, 0}
+	tests := []struct {
+		name  string
+		node  []byte
+		cause Cause
+		trap  string
+	}{
+		{"unreachable", []byte{wasmtest.Unreachable}, CauseTrap, "unreachable"},
+		{"out of bounds", wasmtest.Join(wasmtest.Const(-8), []byte{wasmtest.I32Load, 2, 0, wasmtest.Drop}, zero), CauseTrap, "out_of_bounds_memory"},
+		{"division", wasmtest.Join(wasmtest.Const(1), wasmtest.Const(0), []byte{wasmtest.I32DivU, wasmtest.Drop}, zero), CauseTrap, "integer_divide_by_zero"},
+		{"deep recursion", []byte{wasmtest.LocalGet, 0, wasmtest.LocalGet, 1, wasmtest.Call, 1}, CauseTrap, "stack_overflow"},
+		{"endless loop", wasmtest.Join([]byte{wasmtest.Loop, wasmtest.Void, wasmtest.Br, 0, wasmtest.End}, zero), CauseWallClock, "500ms"},
+		{"memory bomb, then a trap", wasmtest.Join(wasmtest.Const(20000), []byte{wasmtest.MemoryGrow, 0, wasmtest.Drop, wasmtest.Unreachable}), CauseOutOfMemory, "unreachable"},
+		{"output at the end of memory", []byte{wasmtest.I64Const, 0x81, 0x80, 0x80, 0x80, 0x80, 0x80, 0xc0, 0x00}, CauseOutputOutOfBounds, "1 bytes at 65536"},
+		{"output too large", []byte{wasmtest.I64Const, 0xff, 0xff, 0xff, 0xff, 0x0f}, CauseOutputTooLarge, "4294967295 bytes"},
+	}
+	e := open(t, Config{Limits: Limits{WallClock: 500 * time.Millisecond}})
+	next := load(t, e, small(echoBody).Bytes())
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			m := load(t, e, small(test.node).Bytes())
+			for range 2 {
+				if err := callError(t, m, "x"); err.Cause != test.cause || !strings.Contains(err.Detail, test.trap) {
+					t.Errorf("cause %q, detail %q; want %q, %q", err.Cause, err.Detail, test.cause, test.trap)
+				}
+			}
+			if got := call(t, next, "echo"); string(got) != "echo" {
+				t.Errorf("the next call gave %q", got)
+			}
+		})
+	}
+}

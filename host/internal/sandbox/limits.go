@@ -1,0 +1,71 @@
+package sandbox
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
+
+// Limits bound what a module may use. A zero field means its default.
+//
+// The stack of a guest is bounded too, by wazero: it grows by doubling and a
+// call ends with the trap stack_overflow once 50 MB do not suffice. It cannot
+// be configured.
+type Limits struct {
+	// MemoryBytes is the most linear memory of an instance, a multiple of
+	// 64 KiB below 4 GiB; the default is 64 MiB. A module that declares more is
+	// not loaded; memory.grow beyond it gives -1.
+	MemoryBytes int64
+	// WallClock is the most time of one call, instantiation included; the
+	// default is 10 seconds. It is the backstop behind fuel.
+	WallClock time.Duration
+	// OutputBytes is the most that a call may return; the default is 1 MiB.
+	OutputBytes int64
+	// InputBytes is the most that a request may hold; the default is 32 MiB.
+	InputBytes int64
+	// ModuleBytes is the largest file that is loaded; the default is 64 MiB.
+	ModuleBytes int64
+	// TableEntries is the most entries that a table may grow to, and may
+	// declare; the default is 1,000,000.
+	TableEntries uint32
+	// Fuel is reserved: calls are not metered yet. Zero is unmetered.
+	Fuel uint64
+}
+
+const (
+	defaultTableEntries = 1_000_000
+	pageBytes           = 64 << 10
+	maxMemoryBytes      = 1<<32 - pageBytes
+)
+
+func (l Limits) withDefaults() Limits {
+	setDefault(&l.MemoryBytes, abi.DefaultMemoryBytes)
+	setDefault(&l.WallClock, abi.DefaultWallClockNanos*time.Nanosecond)
+	setDefault(&l.OutputBytes, abi.DefaultOutputBytes)
+	setDefault(&l.InputBytes, abi.DefaultInputBytes)
+	setDefault(&l.ModuleBytes, abi.DefaultModuleBytes)
+	setDefault(&l.TableEntries, defaultTableEntries)
+	return l
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+func (l Limits) validate() error {
+	switch {
+	case l.MemoryBytes < 0 || l.MemoryBytes > maxMemoryBytes || l.MemoryBytes%pageBytes != 0:
+		return fmt.Errorf("sandbox: a memory limit of %d bytes is not a multiple of 64 KiB below 4 GiB", l.MemoryBytes)
+	case l.WallClock < 0:
+		return fmt.Errorf("sandbox: the wall clock limit %s is negative", l.WallClock)
+	case l.OutputBytes < 0, l.InputBytes < 0, l.ModuleBytes < 0:
+		return fmt.Errorf("sandbox: a limit is negative: output %d, input %d, module %d bytes", l.OutputBytes, l.InputBytes, l.ModuleBytes)
+	case l.Fuel != 0:
+		return fmt.Errorf("sandbox: a fuel limit of %d was given, but calls are not metered", l.Fuel)
+	}
+	return nil
+}

@@ -1,0 +1,177 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmtest"
+)
+
+// TestAccept_PL2_BadModulesAreRefused: each with its reason, and the engine
+// and the module that it has go on.
+func TestAccept_PL2_BadModulesAreRefused(t *testing.T) {
+	t.Parallel()
+	start := 0
+	with := func(change func(*wasmtest.Module)) []byte {
+		m := small(echoBody)
+		change(&m)
+		return m.Bytes()
+	}
+	importing := func(module, name string, params ...byte) []byte {
+		return with(func(m *wasmtest.Module) {
+			m.Imports = append(m.Imports, wasmtest.Import{Module: module, Name: name, Params: params, Results: []byte{wasmtest.I32}})
+		})
+	}
+	tests := []struct {
+		name   string
+		wasm   []byte
+		code   FaultCode
+		detail string
+	}{
+		{"no bytes", nil, FaultNotWasm, "offset 0"},
+		{"text", []byte("#!/bin/sh\n"), FaultNotWasm, "offset 0: not a WebAssembly file"},
+		{"component", []byte("\x00asm\x0d\x00\x01\x00"), FaultNotWasm, "offset 4"},
+		{"cut off", small(echoBody).Bytes()[:50], FaultNotWasm, "offset"},
+		{"too big", make([]byte, 1<<16+1), FaultTooBig, "65537 bytes, the limit is 65536"},
+		{"no memory", with(func(m *wasmtest.Module) { m.Memory = "" }), FaultMissingExport, "memory is not exported"},
+		{"memory is a function", with(func(m *wasmtest.Module) { m.Memory = ""; m.Funcs[0].Export = "memory" }), FaultWrongSignature, "memory is a function"},
+		{"no allocator", with(func(m *wasmtest.Module) { m.Funcs[0].Export = "" }), FaultMissingExport, "shadowcourt_alloc is not exported"},
+		{"no call", with(func(m *wasmtest.Module) { m.Funcs[1].Export = "" }), FaultMissingExport, "shadowcourt_judge is exported"},
+		{"allocator of 64 bits", with(func(m *wasmtest.Module) { m.Funcs[0].Params = []byte{wasmtest.I64} }), FaultWrongSignature, "export shadowcourt_alloc is (i64) -> (i32), not (i32) -> (i32)"},
+		{"call gives nothing", with(func(m *wasmtest.Module) { m.Funcs[1].Results = nil }), FaultWrongSignature, "shadowcourt_node is (i32, i32) -> (), not (i32, i32) -> (i64)"},
+		{"network import", importing("env", "connect", wasmtest.I32), FaultForbiddenImport, `"env.connect" is not granted`},
+		{"socket import", importing("wasi_snapshot_preview1", "sock_open", wasmtest.I32), FaultForbiddenImport, `"wasi_snapshot_preview1.sock_open"`},
+		{"listening socket", importing("wasi_snapshot_preview1", "sock_accept", wasmtest.I32, wasmtest.I32, wasmtest.I32), FaultForbiddenImport, `"wasi_snapshot_preview1.sock_accept"`},
+		{"capability not granted", importing("shadowcourt", "complete", wasmtest.I32), FaultForbiddenImport, `"shadowcourt.complete" is not granted`},
+		{"import with another signature", importing("wasi_snapshot_preview1", "fd_close", wasmtest.I64), FaultWrongSignature, "is (i64) -> (i32), not (i32) -> (i32)"},
+		{"declares too much memory", with(func(m *wasmtest.Module) { m.MemoryPages = 1025 }), FaultMemoryTooLarge, "67174400 bytes of memory, the limit is 67108864"},
+		{"declares a huge table", with(func(m *wasmtest.Module) { m.TableMin = 100_000_000 }), FaultTableTooLarge, "100000000 table entries"},
+		{"command", with(func(m *wasmtest.Module) { m.Funcs = append(m.Funcs, wasmtest.Func{Export: "_start"}) }), FaultCommandModule, "-buildmode=c-shared"},
+		{"initialization that takes parameters", with(func(m *wasmtest.Module) {
+			m.Funcs = append(m.Funcs, wasmtest.Func{Export: "_initialize", Params: []byte{wasmtest.I32}})
+		}), FaultWrongSignature, "_initialize is (i32) -> (), not () -> ()"},
+		{"invalid code", small([]byte{wasmtest.LocalGet, 9}).Bytes(), FaultInvalid, "invalid local index"},
+		{"trap in the start section", with(func(m *wasmtest.Module) {
+			m.Funcs = slices.Insert(m.Funcs, 0, wasmtest.Func{Body: []byte{wasmtest.Unreachable}})
+			m.Start = &start
+		}), FaultStart, "start: trap: unreachable"},
+		{"trap in _initialize", with(func(m *wasmtest.Module) {
+			m.Funcs = append(m.Funcs, wasmtest.Func{Export: "_initialize", Body: []byte{wasmtest.Unreachable}})
+		}), FaultStart, "_initialize: trap: unreachable"},
+		{"data outside of memory", with(func(m *wasmtest.Module) { m.Data = make([]byte, 65536) }), FaultStart, "out_of_bounds_memory"},
+		{"exit in _initialize", with(func(m *wasmtest.Module) {
+			m.Imports = []wasmtest.Import{{Module: wasiModule, Name: procExit, Params: []byte{wasmtest.I32}}}
+			m.Funcs = append(m.Funcs, wasmtest.Func{Export: "_initialize", Body: wasmtest.Join(wasmtest.Const(-1), []byte{wasmtest.Call, 0})})
+		}), FaultStart, "_initialize: exit: 4294967295"},
+	}
+	e := open(t, Config{Limits: Limits{ModuleBytes: 1 << 16}})
+	incumbent := load(t, e, small(echoBody).Bytes())
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := e.Load(context.Background(), test.wasm)
+			if codes := faults(t, err); !slices.Equal(codes, []FaultCode{test.code}) {
+				t.Errorf("faults %v, want just %s: %v", codes, test.code, err)
+			}
+			if !strings.Contains(err.Error(), test.detail) {
+				t.Errorf("%q lacks %q", err, test.detail)
+			}
+			if got := call(t, incumbent, "echo"); string(got) != "echo" {
+				t.Errorf("the incumbent gave %q", got)
+			}
+		})
+	}
+}
+
+func TestLoadReportsAllFaultsAtOnce(t *testing.T) {
+	t.Parallel()
+	wasm := wasmtest.Module{
+		MemoryPages: 2000,
+		Imports:     []wasmtest.Import{{Module: "env", Name: "connect"}, {Module: "env", Name: "send"}},
+		Funcs:       []wasmtest.Func{{Export: "_start"}},
+	}.Bytes()
+	_, err := open(t, Config{}).Load(context.Background(), wasm)
+	want := []FaultCode{
+		FaultCommandModule, FaultForbiddenImport, FaultForbiddenImport, FaultMemoryTooLarge,
+		FaultMissingExport, FaultMissingExport, FaultMissingExport,
+	}
+	if got := faults(t, err); !slices.Equal(got, want) {
+		t.Errorf("faults %v, want %v", got, want)
+	}
+}
+
+func TestFaultsAreBounded(t *testing.T) {
+	t.Parallel()
+	m := small(echoBody)
+	for range 5000 {
+		m.Imports = append(m.Imports, wasmtest.Import{Module: strings.Repeat("m", 1000), Name: "f"})
+	}
+	_, err := open(t, Config{}).Load(context.Background(), m.Bytes())
+	if n := len(faults(t, err)); n != abi.MaxProblems {
+		t.Errorf("%d faults, want %d", n, abi.MaxProblems)
+	}
+	if n := len(err.Error()); n > 40_000 {
+		t.Errorf("the message has %d bytes", n)
+	}
+}
+
+func TestInfo(t *testing.T) {
+	t.Parallel()
+	m := small(echoBody)
+	m.Imports = []wasmtest.Import{{Module: wasiModule, Name: "sched_yield", Results: []byte{wasmtest.I32}}}
+	plain := m.Bytes()
+	annotated, err := wasmfile.Annotate(plain, abi.ManifestSection, []byte("manifest"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := open(t, Config{})
+	without, with := load(t, e, plain).Info(), load(t, e, annotated).Info()
+	if !bytes.Equal(with.ManifestBytes, []byte("manifest")) || without.ManifestBytes != nil {
+		t.Errorf("manifests %q and %q", without.ManifestBytes, with.ManifestBytes)
+	}
+	if with.Digest == without.Digest || with.CodeDigest != without.CodeDigest {
+		t.Errorf("a manifest must change the digest and leave the code digest:\n%+v\n%+v", without, with)
+	}
+	if !slices.Equal(with.Calls, []abi.Call{abi.CallNode}) || with.Size != len(annotated) {
+		t.Errorf("calls %v, size %d", with.Calls, with.Size)
+	}
+	if len(with.Imports) != 1 || with.Imports[0].Name != "sched_yield" || len(with.Exports) != 3 {
+		t.Errorf("imports %v, exports %v", with.Imports, with.Exports)
+	}
+	inspected, err := Inspect(annotated)
+	if err != nil || inspected.Digest != with.Digest || !slices.Equal(inspected.Calls, with.Calls) {
+		t.Errorf("Inspect gave %+v, %v", inspected, err)
+	}
+	var fileErr *wasmfile.Error
+	if _, err := Inspect(annotated[:20]); !errors.As(err, &fileErr) {
+		t.Errorf("Inspect of half a file: %v", err)
+	}
+}
+
+// table.grow has no limit of its own in a module that declares none.
+func TestTablesCannotGrowWithoutBound(t *testing.T) {
+	t.Parallel()
+	// ref.null func; i32.const 100,000,000; table.grow 0; i64.extend_i32_u as
+	// the answer: -1 is a length beyond every limit.
+	node := wasmtest.Join([]byte{0xd0, 0x70}, wasmtest.Const(100_000_000), []byte{0xfc, 15, 0, wasmtest.I64ExtendU})
+	m := small(node)
+	m.Table = true
+	err := callError(t, load(t, open(t, Config{}), m.Bytes()), "x")
+	if err.Cause != CauseOutputTooLarge || !strings.Contains(err.Detail, "4294967295") {
+		t.Errorf("table.grow was not refused: %v", err)
+	}
+}
+
+func TestLoadWithEndedContext(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := open(t, Config{}).Load(ctx, small(echoBody).Bytes()); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,137 @@
+package sandbox
+
+import (
+	"context"
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
+)
+
+// Info says what a module is. It is read-only, its slices included.
+type Info struct {
+	Digest     Digest // of the file
+	CodeDigest Digest // of the file without its custom sections
+	Size       int    // of the file, in bytes
+	Imports    []wasmfile.Import
+	Exports    []wasmfile.Export
+	Calls      []abi.Call // the kinds of calls it serves, in the contract's order
+	// ManifestBytes is the payload of the manifest's section, as it stands in
+	// the file; nil without one.
+	ManifestBytes []byte
+}
+
+// describe copies what it keeps, so that the file can go.
+func describe(digest Digest, file *wasmfile.File) Info {
+	info := Info{
+		Digest:     digest,
+		CodeDigest: Digest(file.CodeDigest()),
+		Size:       file.Size(),
+		Imports:    file.Imports,
+		Exports:    file.Exports,
+	}
+	for _, c := range calls {
+		if _, ok := file.Export(c.export); ok {
+			info.Calls = append(info.Calls, c.call)
+		}
+	}
+	if manifest, ok := file.Custom(abi.ManifestSection); ok {
+		info.ManifestBytes = append([]byte{}, manifest...)
+	}
+	return info
+}
+
+// Inspect reads a file without compiling or running anything. The error is a
+// *wasmfile.Error with the offset. The file need not keep the contract.
+func Inspect(wasm []byte) (Info, error) {
+	file, err := wasmfile.Parse(wasm)
+	if err != nil {
+		return Info{}, err
+	}
+	return describe(digestOf(wasm), file), nil
+}
+
+// Module is a loaded module. Calls may run at the same time: each has an
+// instance of its own.
+type Module struct {
+	engine  *Engine
+	program *program
+	limits  Limits
+	info    Info
+	gate    gate
+}
+
+func newModule(e *Engine, p *program, info Info) *Module {
+	return &Module{engine: e, program: p, limits: e.limits, info: info, gate: newGate()}
+}
+
+// Info says what the module is.
+func (m *Module) Info() Info { return m.info }
+
+// Output is what a call gave.
+type Output struct {
+	Bytes []byte  // the response, the caller's own
+	Fuel  *uint64 // what it cost; nil: calls are not metered
+}
+
+// Call sends a request to the guest's function for that kind of call, in
+// pristine memory, and gives its response, which nobody has validated yet.
+// The error is a *CallError. The request is only read.
+func (m *Module) Call(ctx context.Context, call abi.Call, request []byte) (Output, error) {
+	if !m.gate.enter() {
+		return Output{}, m.refuse("", CauseHost, "module is closed", ErrClosed)
+	}
+	defer m.gate.leave()
+	export := exportOf(call)
+	if !slices.Contains(m.info.Calls, call) {
+		return Output{}, m.refuse(export, CauseMissingExport, "the module does not serve "+string(call)+" calls", nil)
+	}
+	if int64(len(request)) > m.limits.InputBytes {
+		return Output{}, m.refuse(export, CauseInputTooLarge, bytesOver(int64(len(request)), m.limits.InputBytes), nil)
+	}
+	if err := ctx.Err(); err != nil {
+		return Output{}, m.refuse(export, CauseCancelled, context.Cause(ctx).Error(), err)
+	}
+	output, err := m.run(ctx, func(in *instance) ([]byte, error) {
+		return in.direct(export, request, m.limits.OutputBytes)
+	})
+	if err != nil {
+		return Output{}, err
+	}
+	return Output{Bytes: output}, nil
+}
+
+// run does something in a pristine instance under the limits of a call.
+func (m *Module) run(caller context.Context, do func(*instance) ([]byte, error)) ([]byte, *CallError) {
+	ctx, cancel := context.WithTimeoutCause(caller, m.limits.WallClock, errWallClock)
+	defer cancel()
+	in, err := m.program.instantiate(ctx, m.limits.MemoryBytes)
+	defer in.close()
+	var output []byte
+	if err == nil {
+		output, err = do(in)
+	}
+	if err != nil {
+		return nil, m.failure(caller, ctx, in, err)
+	}
+	return output, nil
+}
+
+// try instantiates the module once, so that one that fails at its start is
+// never loaded.
+func (m *Module) try(ctx context.Context) *CallError {
+	_, err := m.run(ctx, func(*instance) ([]byte, error) { return nil, nil })
+	return err
+}
+
+func (m *Module) refuse(export string, cause Cause, detail string, err error) *CallError {
+	return &CallError{Digest: m.info.Digest, Export: export, Cause: cause, Detail: detail, Err: err}
+}
+
+// Close refuses further calls, waits for those in flight, at most until the
+// context ends, and frees the compiled code. If the context ends first, its
+// error is given and the last call frees the code. Closing twice is harmless.
+func (m *Module) Close(ctx context.Context) error {
+	m.engine.forget(m)
+	return m.gate.close(ctx, func() error { return m.program.close(context.WithoutCancel(ctx)) })
+}

@@ -1,0 +1,228 @@
+// Package wasmfile reads what a WebAssembly file declares (imports, exports
+// with their types, memories, tables, custom sections) without compiling or
+// running anything, and writes custom sections.
+//
+// The files come from anybody. Nothing here panics on any input; every fault
+// is an *Error with its offset; no length in a file is believed before the
+// bytes that must carry it have been counted. Bodies of functions are measured,
+// not decoded: the compiler validates those. What the sandbox's compiler would
+// allocate for a declaration alone (locals, tables, list lengths) is bounded
+// here, after the implementation limits of the WebAssembly JavaScript
+// interface, which browsers share.
+package wasmfile
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+)
+
+// Bounds on what a module may declare. Up to maxModuleLocals they are the
+// implementation limits of the WebAssembly JavaScript interface.
+const (
+	maxTypes         = 1_000_000
+	maxParams        = 1_000
+	maxResults       = 1_000
+	maxImports       = 1_000_000
+	maxFunctions     = 1_000_000
+	maxTables        = 100
+	maxGlobals       = 1_000_000
+	maxExports       = 1_000_000
+	maxElements      = 10_000_000 // segments, and entries of one segment
+	maxDataSegments  = 100_000
+	maxFunctionBytes = 7_654_321
+	maxLocals        = 50_000
+	maxModuleLocals  = 8_000_000 // the compiler expands them, eight bytes each
+	maxCustoms       = 1_000
+)
+
+// PageBytes is the unit of linear memory.
+const PageBytes = 65536
+
+// Kind is what an import or an export is.
+type Kind byte
+
+// The kinds, with their codes in the binary format.
+const (
+	KindFunc   Kind = 0
+	KindTable  Kind = 1
+	KindMemory Kind = 2
+	KindGlobal Kind = 3
+)
+
+func (k Kind) String() string {
+	switch k {
+	case KindFunc:
+		return "function"
+	case KindTable:
+		return "table"
+	case KindMemory:
+		return "memory"
+	case KindGlobal:
+		return "global"
+	}
+	return fmt.Sprintf("kind %d", byte(k))
+}
+
+// ValueType is the type of a parameter, a result or a global.
+type ValueType byte
+
+// The value types, with their codes in the binary format.
+const (
+	I32       ValueType = 0x7f
+	I64       ValueType = 0x7e
+	F32       ValueType = 0x7d
+	F64       ValueType = 0x7c
+	V128      ValueType = 0x7b
+	FuncRef   ValueType = 0x70
+	ExternRef ValueType = 0x6f
+)
+
+func (t ValueType) String() string {
+	switch t {
+	case I32:
+		return "i32"
+	case I64:
+		return "i64"
+	case F32:
+		return "f32"
+	case F64:
+		return "f64"
+	case V128:
+		return "v128"
+	case FuncRef:
+		return "funcref"
+	case ExternRef:
+		return "externref"
+	}
+	return fmt.Sprintf("type 0x%02x", byte(t))
+}
+
+// FuncType is the signature of a function.
+type FuncType struct {
+	Params, Results []ValueType
+}
+
+// Is reports whether the signature is (params) -> (results).
+func (t FuncType) Is(params, results []ValueType) bool {
+	return string(asBytes(t.Params)) == string(asBytes(params)) && string(asBytes(t.Results)) == string(asBytes(results))
+}
+
+func asBytes(types []ValueType) []byte {
+	b := make([]byte, len(types))
+	for i, t := range types {
+		b[i] = byte(t)
+	}
+	return b
+}
+
+func (t FuncType) String() string {
+	return "(" + join(t.Params) + ") -> (" + join(t.Results) + ")"
+}
+
+func join(types []ValueType) string {
+	names := make([]string, len(types))
+	for i, t := range types {
+		names[i] = t.String()
+	}
+	return strings.Join(names, ", ")
+}
+
+// Limits are the declared sizes of a memory (in pages of 64 KiB) or of a
+// table (in entries). Max is meaningful if HasMax.
+type Limits struct {
+	Min, Max uint32
+	HasMax   bool
+}
+
+// Import is what a module asks for. Func is set for functions only.
+type Import struct {
+	Module, Name string
+	Kind         Kind
+	Func         *FuncType
+}
+
+// Export is what a module offers. Func is set for functions only.
+type Export struct {
+	Name string
+	Kind Kind
+	Func *FuncType
+}
+
+// Custom is a custom section. Payload is a view of the file.
+type Custom struct {
+	Name    string
+	Payload []byte
+}
+
+// section is the place of a section in the file: its id byte at start, its
+// content from body to end.
+type section struct {
+	id               byte
+	start, body, end int
+}
+
+// File is what a module declares. It keeps a view of the bytes it was parsed
+// from, which must not change. It is read-only: concurrent use is safe.
+type File struct {
+	Imports  []Import
+	Exports  []Export
+	Memories []Limits // the module's own; version 2 of WebAssembly allows one
+	Tables   []Limits // the module's own
+	Customs  []Custom // in file order
+	HasStart bool     // a start section runs code when the module is instantiated
+
+	wasm      []byte
+	sections  []section
+	types     []FuncType
+	funcTypes []uint32 // of every function, imported ones first
+	tables    []table
+}
+
+// header is the magic number and version 1.
+var header = [8]byte{0, 'a', 's', 'm', 1, 0, 0, 0}
+
+// Parse reads the declarations of a module. The error is an *Error.
+func Parse(wasm []byte) (*File, error) {
+	if len(wasm) < 4 || !bytes.Equal(wasm[:4], header[:4]) {
+		return nil, &Error{Offset: 0, Msg: "not a WebAssembly file: it does not begin with \\0asm"}
+	}
+	if len(wasm) < 8 || !bytes.Equal(wasm[4:8], header[4:]) {
+		return nil, &Error{Offset: 4, Msg: "not a version 1 WebAssembly module"}
+	}
+	p := parser{file: &File{wasm: wasm}}
+	r := &reader{b: wasm, off: len(header)}
+	for r.err == nil && r.left() > 0 {
+		p.section(r)
+	}
+	if r.err == nil {
+		p.finish(r)
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	return p.file, nil
+}
+
+// Custom gives the payload of the first custom section of that name.
+func (f *File) Custom(name string) ([]byte, bool) {
+	for _, c := range f.Customs {
+		if c.Name == name {
+			return c.Payload, true
+		}
+	}
+	return nil, false
+}
+
+// Export gives the export of that name.
+func (f *File) Export(name string) (Export, bool) {
+	for _, e := range f.Exports {
+		if e.Name == name {
+			return e, true
+		}
+	}
+	return Export{}, false
+}
+
+// Size is the length of the file in bytes.
+func (f *File) Size() int { return len(f.wasm) }
