@@ -1,0 +1,207 @@
+package docket
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
+
+// caseReader reads one line into an Entry. The flags say which parts may be held against the rules.
+type caseReader struct {
+	scanner
+	entry                          Entry
+	labelsOK, lightOK, documentsOK bool
+	documentBytes                  int
+}
+
+// readCase gives the entry of a line, or all that is wrong with it. At is the column of a syntax error, from 1.
+func readCase(line []byte, documentBytes int) (Entry, *abi.ValidationError) {
+	r := caseReader{scanner: scanner{data: line}, documentBytes: documentBytes}
+	if !r.read() {
+		column := strconv.Itoa(r.pos + 1)
+		r.c.Add(CodeNotJSON, "is no JSON at column "+column+": "+r.syntax+hint(line))
+	} else if r.peek(); r.pos < len(line) {
+		r.c.Add(abi.CodeTrailingBytes, "something follows the case at column "+strconv.Itoa(r.pos+1)+": a docket has one case a line")
+	}
+	if err, ok := r.c.Err().(*abi.ValidationError); ok { //nolint:errorlint // Err returns this type, unwrapped
+		return r.entry, err
+	}
+	return r.entry, nil
+}
+
+// hint helps with the two files that are most often taken for a docket.
+func hint(line []byte) string {
+	switch trimmed := bytes.TrimSpace(line); {
+	case bytes.Equal(trimmed, []byte("{")), bytes.Equal(trimmed, []byte("[")):
+		return "; a docket has one whole case a line, so JSON that is laid out over lines must be joined first (jq -c)"
+	}
+	return ""
+}
+
+func (r *caseReader) read() bool {
+	c := &r.entry.Case
+	c.Labels, c.Evidence, c.Documents = []string{}, []abi.Evidence{}, []abi.Document{}
+	ok := r.object("a case", []field{
+		{"id", true, func() bool { return r.str(&c.ID, true) }},
+		{"group", false, func() bool { return r.str(&c.Group, false) }},
+		{"subject", true, func() bool { return r.str(&c.Subject, false) }},
+		{"labels", true, r.labels},
+		{"light", false, r.light},
+		{"evidence", true, r.evidence},
+		{"documents", true, r.documents},
+		{"truth", false, r.truth},
+	})
+	if ok {
+		r.rules()
+	}
+	return ok
+}
+
+func (r *caseReader) labels() bool {
+	c := &r.entry.Case
+	mark, n := r.c.Mark(), 0
+	ok := r.list(func(i int) bool {
+		var label string
+		ok := r.str(&label, false) // the case's rules refuse an empty one
+		if n = i + 1; n <= MaxLabels {
+			c.Labels = append(c.Labels, label)
+		}
+		return ok
+	})
+	if ok && r.c.Mark() == mark {
+		switch {
+		case n < 2:
+			r.c.Add(abi.CodeBadCount, "has "+strconv.Itoa(n)+" labels, at least 2 are needed")
+		case n > MaxLabels:
+			r.c.Add(abi.CodeBadCount, "has "+strconv.Itoa(n)+" labels, at most "+strconv.Itoa(MaxLabels)+" are allowed")
+		}
+	}
+	r.labelsOK = ok && r.c.Mark() == mark
+	return ok
+}
+
+func (r *caseReader) light() bool {
+	mark := r.c.Mark()
+	var l abi.LightAnswer
+	ok := r.object("light", []field{
+		{"classification", true, func() bool { return r.str(&l.Classification, true) }},
+		{"confidence", true, func() bool { return r.unit(&l.Confidence) }},
+		{"reasoning", true, func() bool { return r.str(&l.Reasoning, false) }},
+	})
+	if r.lightOK = ok && r.c.Mark() == mark; r.lightOK {
+		r.entry.Case.Light = &l
+	}
+	return ok
+}
+
+func (r *caseReader) evidence() bool {
+	c := &r.entry.Case
+	var e abi.Evidence
+	fields := []field{
+		{"source_ref", true, func() bool { return r.str(&e.SourceRef, true) }},
+		{"content", true, func() bool { return r.str(&e.Content, false) }},
+		{"relevance_confidence", true, func() bool { return r.unit(&e.RelevanceConfidence) }},
+		{"supports", false, func() bool { return r.str(&e.Supports, false) }},
+		{"element", false, func() bool { return r.element(&e.Element) }},
+	}
+	return r.list(func(int) bool {
+		e = abi.Evidence{}
+		mark := r.c.Mark()
+		ok := r.object("evidence", fields)
+		if r.c.Mark() > mark {
+			e.Supports = "" // no second complaint about an item that is wrong already
+		}
+		if r.c.Mark() < abi.MaxProblems {
+			c.Evidence = append(c.Evidence, e)
+		}
+		return ok
+	})
+}
+
+func (r *caseReader) element(into *abi.Element) bool {
+	mark := r.c.Mark()
+	var name string
+	ok := r.str(&name, false)
+	*into = abi.Element(name)
+	switch *into {
+	case "", abi.Fire, abi.Water, abi.Earth, abi.Air, abi.Diamond, abi.Lightning:
+	default:
+		if r.c.Mark() == mark {
+			r.c.Add(abi.CodeInvalidValue, strconv.Quote(shorten(name))+" is no element (fire, water, earth, air, diamond, lightning)")
+		}
+	}
+	return ok
+}
+
+func (r *caseReader) documents() bool {
+	c := &r.entry.Case
+	var d abi.Document
+	fields := []field{
+		{"name", true, func() bool { return r.str(&d.Name, true) }},
+		{"text", true, func() bool { return r.str(&d.Text, false) }},
+	}
+	mark, n := r.c.Mark(), 0
+	ok := r.list(func(i int) bool {
+		d = abi.Document{}
+		ok := r.object("a document", fields)
+		if n = i + 1; n <= MaxDocuments {
+			d.Text = CutDocument(d.Text, r.documentBytes)
+			c.Documents = append(c.Documents, d)
+		}
+		return ok
+	})
+	if ok && n > MaxDocuments {
+		r.c.Add(abi.CodeBadCount, "has "+strconv.Itoa(n)+" documents, at most "+strconv.Itoa(MaxDocuments)+" are allowed")
+	}
+	r.documentsOK = ok && r.c.Mark() == mark
+	return ok
+}
+
+func (r *caseReader) truth() bool {
+	var t Truth
+	var expected string
+	mark := r.c.Mark()
+	ok := r.object("truth", []field{
+		{"classification", false, func() bool { return r.str(&t.Classification, false) }},
+		{"expected_verdict", false, func() bool { return r.verdict(&expected) }},
+	})
+	if !ok || r.c.Mark() > mark {
+		return ok
+	}
+	t.ExpectedVerdict = abi.Decision(expected)
+	if t == (Truth{}) {
+		r.c.Add(abi.CodeEmpty, "states neither a classification nor an expected verdict")
+		return true
+	}
+	r.entry.Truth = &t
+	return true
+}
+
+func (r *caseReader) verdict(into *string) bool {
+	mark := r.c.Mark()
+	ok := r.str(into, false)
+	switch abi.Decision(*into) {
+	case "", abi.Affirm, abi.Amend, abi.Acquit, abi.Remand, abi.Mistrial:
+	default:
+		if r.c.Mark() == mark {
+			r.c.Add(abi.CodeInvalidValue, strconv.Quote(shorten(*into))+" is no verdict (affirm, amend, acquit, remand, mistrial)")
+		}
+	}
+	return ok
+}
+
+// rules holds what was read without a problem against the rules of a case.
+func (r *caseReader) rules() {
+	if !r.labelsOK {
+		return
+	}
+	checked := r.entry.Case
+	if !r.documentsOK {
+		checked.Documents = nil
+	}
+	checked.Rules(&r.c)
+	if t := r.entry.Truth; t != nil && t.Classification != "" && !abi.IsLabel(checked.Labels, t.Classification) {
+		r.c.Add(abi.CodeNotALabel, strconv.Quote(shorten(t.Classification))+" is no label of the case", abi.Field("truth"), abi.Field("classification"))
+	}
+}

@@ -1,0 +1,134 @@
+package docket
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strconv"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
+
+// DefaultLineBytes is the longest line of a docket.
+const DefaultLineBytes = 64 << 20
+
+// Reader reads dockets. The zero value is ready. One Reader for several files finds a case id that stands in two of them.
+// Not safe for concurrent use.
+type Reader struct {
+	// MaxLineBytes is the longest line, line break excluded. Default: DefaultLineBytes. A longer line is one LineError,
+	// and is not held in memory.
+	MaxLineBytes int
+	// MaxDocumentBytes is the most of one document; a longer one is cut, see CutDocument. Default: abi.DefaultDocumentBytes.
+	MaxDocumentBytes int
+
+	places map[string]place // by case id
+}
+
+type place struct {
+	file string
+	line int
+}
+
+func (p place) String() string { return p.file + ":" + strconv.Itoa(p.line) }
+
+// JSONL reads the cases of a stream, one JSON object a line, in order. Blank lines, a byte order mark and CRLF are
+// tolerated. It holds one line at a time.
+//
+// An error that is a *LineError concerns one line (or, with Line 0, says that the file has no case or is no text); the
+// lines after it follow. Any other error comes from in and is the last.
+func (r *Reader) JSONL(name string, in io.Reader) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		lines := newLineReader(in, orDefault(r.MaxLineBytes, DefaultLineBytes))
+		empty := true
+		for number := 1; ; number++ {
+			line, length, err := lines.next()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				yield(Entry{}, fmt.Errorf("reading %s, line %d: %w", name, number, err))
+				return
+			}
+			if number == 1 {
+				if kind := notText(line); kind != "" {
+					yield(Entry{}, lineError(name, 0, CodeNotText, "is "+kind+", a docket is UTF-8 text"))
+					return
+				}
+				line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
+			}
+			if length <= lines.limit && len(bytes.TrimSpace(line)) == 0 {
+				continue
+			}
+			empty = false
+			if !yield(r.entry(name, number, line, length, lines.limit)) {
+				return
+			}
+		}
+		if empty {
+			yield(Entry{}, lineError(name, 0, CodeEmptyDocket, "there is no case in this docket"))
+		}
+	}
+}
+
+func (r *Reader) entry(name string, number int, line []byte, length, limit int) (Entry, error) {
+	if length > limit {
+		return Entry{}, lineError(name, number, abi.CodeTooLarge,
+			"the line has "+strconv.Itoa(length)+" bytes, at most "+strconv.Itoa(limit)+" are allowed")
+	}
+	entry, invalid := readCase(line, orDefault(r.MaxDocumentBytes, abi.DefaultDocumentBytes))
+	problem := &LineError{File: name, Line: number}
+	if invalid != nil {
+		problem.Problems, problem.Omitted = invalid.Problems, invalid.Omitted
+	}
+	if first, twice := r.register(entry.Case.ID, place{name, number}); twice {
+		problem.Problems = append(problem.Problems, abi.Problem{
+			Path: abi.Path{abi.Field("id")}, Code: abi.CodeDuplicateID,
+			Detail: "the case at " + first.String() + " has this id",
+		})
+	}
+	if len(problem.Problems) > 0 {
+		return Entry{}, problem
+	}
+	entry.Source, entry.Line = name, number
+	return entry, nil
+}
+
+// register notes where an id stands, and where it stood before.
+func (r *Reader) register(id string, at place) (first place, twice bool) {
+	if id == "" {
+		return place{}, false
+	}
+	if first, twice = r.places[id]; twice {
+		return first, true
+	}
+	if r.places == nil {
+		r.places = make(map[string]place)
+	}
+	r.places[id] = at
+	return at, false
+}
+
+// notText names what a file is that begins so, when it is known to be no UTF-8.
+func notText(line []byte) string {
+	for _, kind := range [...]struct{ magic, name string }{
+		{"\xff\xfe", "UTF-16"},
+		{"\xfe\xff", "UTF-16"},
+		{"\x1f\x8b", "compressed (gzip)"},
+		{"\x28\xb5\x2f\xfd", "compressed (zstd)"},
+		{"PK\x03\x04", "compressed (zip)"},
+	} {
+		if bytes.HasPrefix(line, []byte(kind.magic)) {
+			return kind.name
+		}
+	}
+	return ""
+}
+
+func orDefault(v, byDefault int) int {
+	if v <= 0 {
+		return byDefault
+	}
+	return v
+}

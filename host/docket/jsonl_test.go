@@ -1,0 +1,293 @@
+package docket
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
+
+const goodLine = `{"id":"a","group":"g","subject":"s","labels":["x","y"],` +
+	`"light":{"classification":"x","confidence":0.7,"reasoning":"r"},` +
+	`"evidence":[{"source_ref":"log","content":"c","relevance_confidence":1,"supports":"y","element":"water"}],` +
+	`"documents":[{"name":"log","text":"t"}],"truth":{"classification":"y","expected_verdict":"amend"}}`
+
+// readAll gives the cases and the line errors of a docket.
+func readAll(t *testing.T, r *Reader, name string, in io.Reader) ([]Entry, []*LineError) {
+	t.Helper()
+	var entries []Entry
+	var problems []*LineError
+	for e, err := range r.JSONL(name, in) {
+		var le *LineError
+		switch {
+		case err == nil:
+			entries = append(entries, e)
+		case errors.As(err, &le):
+			problems = append(problems, le)
+		default:
+			t.Fatalf("reading: %v", err)
+		}
+	}
+	return entries, problems
+}
+
+func TestReaderReadsACase(t *testing.T) {
+	t.Parallel()
+	got, problems := readAll(t, &Reader{}, "d.jsonl", strings.NewReader("\xef\xbb\xbf"+goodLine+"\r\n\r\n"))
+	if len(problems) > 0 {
+		t.Fatal(problems[0])
+	}
+	want := []Entry{{
+		Case: abi.Case{
+			ID: "a", Group: "g", Subject: "s", Labels: []string{"x", "y"},
+			Light:     &abi.LightAnswer{Classification: "x", Confidence: 0.7, Reasoning: "r"},
+			Evidence:  []abi.Evidence{{SourceRef: "log", Content: "c", RelevanceConfidence: 1, Supports: "y", Element: abi.Water}},
+			Documents: []abi.Document{{Name: "log", Text: "t"}},
+		},
+		Truth:  &Truth{Classification: "y", ExpectedVerdict: abi.Amend},
+		Source: "d.jsonl", Line: 1,
+	}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestReaderTakesTheLeastCase(t *testing.T) {
+	t.Parallel()
+	got, problems := readAll(t, &Reader{}, "d", strings.NewReader(`{"id":"a","subject":"","labels":["x","y"],"evidence":[],"documents":[]}`))
+	if len(problems) > 0 || len(got) != 1 || got[0].Case.Light != nil || got[0].Truth != nil {
+		t.Errorf("got %v, %v", got, problems)
+	}
+}
+
+// Each case breaks goodLine by one replacement and names the problems that must come of it, as `path code`.
+func TestAccept_CLI2_ReaderNamesEveryProblemOfALine(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name, from, to string
+		want           []string
+	}{
+		{"no JSON", `"subject"`, `subject`, []string{" not_json"}},
+		{"cut off", `"text":"t"}],"truth":{"classification":"y","expected_verdict":"amend"}}`, `"text":"t`, []string{" not_json"}},
+		{"comma at the end", `"amend"}}`, `"amend"},}`, []string{" not_json"}},
+		{"single quotes", `"s"`, `'s'`, []string{" not_json"}},
+		{"raw control character", `"s"`, "\"a\x01\"", []string{" not_json"}},
+		{"raw control character beside an escape", `"s"`, "\"\\n\x01\"", []string{" not_json"}},
+		{"unknown escape", `"s"`, `"\x41"`, []string{" not_json"}},
+		{"number with a leading zero", `0.7`, `00.7`, []string{" not_json"}},
+		{"number without digits behind the point", `0.7`, `0.`, []string{" not_json"}},
+		{"NaN", `0.7`, `NaN`, []string{" not_json"}},
+		{"Infinity", `0.7`, `-Infinity`, []string{" not_json"}},
+		{"nested too deep", `"s"`, strings.Repeat("[", 40) + strings.Repeat("]", 40), []string{" not_json"}},
+		{"an array", goodLine, `[` + goodLine + `]`, []string{" wrong_type"}},
+		{"two cases", goodLine, goodLine + ` ` + goodLine, []string{" trailing_bytes"}},
+		{"unknown field", `"subject"`, `"colour":{"a":[1,"x",true,null]},"subject"`, []string{"colour unknown_field"}},
+		{"unknown field, odd key", `"subject"`, `"a b\u001b":1,"subject"`, []string{`["a b\x1b"] unknown_field`}},
+		{"key in another case", `"subject":"s"`, `"Subject":"s"`, []string{"Subject unknown_field", "subject missing_field"}},
+		{"unknown nested field", `"content":"c"`, `"content":"c","weight":1`, []string{"evidence[0].weight unknown_field"}},
+		{"duplicate key", `"subject":"s"`, `"subject":"s","subject":"s"`, []string{"subject duplicate_key"}},
+		{"duplicate nested key", `"name":"log"`, `"name":"log","name":"log"`, []string{"documents[0].name duplicate_key"}},
+		{"duplicate key by escape", `"subject":"s"`, `"subject":"s","sub\u006aect":"s"`, []string{"subject duplicate_key"}},
+		{"missing field", `"subject":"s",`, ``, []string{"subject missing_field"}},
+		{"missing nested field", `"relevance_confidence":1,`, ``, []string{"evidence[0].relevance_confidence missing_field"}},
+		{"missing labels", `"labels":["x","y"],`, ``, []string{"labels missing_field"}},
+		{"one label", `["x","y"]`, `["x"]`, []string{"labels bad_count"}},
+		{"empty label", `["x","y"]`, `["x","y",""]`, []string{"labels[2] empty"}},
+		{"duplicate label", `["x","y"]`, `["x","y","x"]`, []string{"labels[2] duplicate_label"}},
+		{"label no string", `["x","y"]`, `["x",1]`, []string{"labels[1] wrong_type"}},
+		{"empty id", `"id":"a"`, `"id":""`, []string{"id empty"}},
+		{"id no string", `"id":"a"`, `"id":7`, []string{"id wrong_type"}},
+		{"null", `"subject":"s"`, `"subject":null`, []string{"subject nil_value"}},
+		{"light null", `{"classification":"x","confidence":0.7,"reasoning":"r"}`, `null`, []string{"light nil_value"}},
+		{"number as string", `0.7`, `"0.7"`, []string{"light.confidence wrong_type"}},
+		{"boolean for a number", `0.7`, `true`, []string{"light.confidence wrong_type"}},
+		{"above 1", `0.7`, `1.0000001`, []string{"light.confidence out_of_range"}},
+		{"below 0", `0.7`, `-0.1`, []string{"light.confidence out_of_range"}},
+		{"beyond float64", `0.7`, `1e999`, []string{"light.confidence out_of_range"}},
+		{"light names no label", `"classification":"x"`, `"classification":"z"`, []string{"light.classification not_a_label"}},
+		{"item supports no label", `"supports":"y"`, `"supports":"z"`, []string{"evidence[0].supports not_a_label"}},
+		{"unknown element", `"water"`, `"wood"`, []string{"evidence[0].element invalid_value"}},
+		{"empty source", `"source_ref":"log"`, `"source_ref":""`, []string{"evidence[0].source_ref empty"}},
+		{"two documents of a name", `[{"name":"log","text":"t"}]`, `[{"name":"log","text":"t"},{"name":"log","text":"u"}]`, []string{"documents[1].name duplicate_name"}},
+		{"truth is no label", `"truth":{"classification":"y"`, `"truth":{"classification":"z"`, []string{"truth.classification not_a_label"}},
+		{"unknown expected verdict", `"amend"`, `"convict"`, []string{"truth.expected_verdict invalid_value"}},
+		{"truth says nothing", `{"classification":"y","expected_verdict":"amend"}`, `{}`, []string{"truth empty"}},
+		{"invalid UTF-8", `"text":"t"`, "\"text\":\"ab\xff\"", []string{"documents[0].text invalid_utf8"}},
+		{"invalid UTF-8 beside an escape", `"text":"t"`, "\"text\":\"\\n\xc0\x80\"", []string{"documents[0].text invalid_utf8"}},
+		{"UTF-8 encoded surrogate", `"text":"t"`, "\"text\":\"\xed\xa0\x80\"", []string{"documents[0].text invalid_utf8"}},
+		{"lone high surrogate", `"text":"t"`, `"text":"\ud83d!"`, []string{"documents[0].text invalid_utf8"}},
+		{"lone low surrogate", `"text":"t"`, `"text":"\udc00"`, []string{"documents[0].text invalid_utf8"}},
+		{"invalid UTF-8 in what is skipped", `"subject"`, "\"colour\":{\"a\":[1,\"\xff\"]},\"subject\"", []string{"colour unknown_field", "colour.a[1] invalid_utf8"}},
+		{
+			"all at once", goodLine,
+			`{"id":"","labels":["x","y"],"light":{"confidence":2},"evidence":[{"source_ref":"s","content":"c","relevance_confidence":0},7,{"content":null,"supports":"z"}],"documents":{},"why":0}`,
+			[]string{
+				"id empty", "light.confidence out_of_range", "light.classification missing_field", "light.reasoning missing_field",
+				"evidence[1] wrong_type", "evidence[2].content nil_value", "evidence[2].source_ref missing_field",
+				"evidence[2].relevance_confidence missing_field", "documents wrong_type", "why unknown_field", "subject missing_field",
+			},
+		},
+		{"rules beside others", `"labels":["x","y"],"light":{"classification":"x"`, `"labels":["x","y"],"colour":1,"light":{"classification":"z"`, []string{"colour unknown_field", "light.classification not_a_label"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			bad := strings.Replace(goodLine, tc.from, tc.to, 1)
+			if bad == goodLine {
+				t.Fatal("the case changes nothing")
+			}
+			after := strings.Replace(goodLine, `"id":"a"`, `"id":"b"`, 1)
+			entries, problems := readAll(t, &Reader{}, "d.jsonl", strings.NewReader("\n"+bad+"\n"+after+"\n"))
+			if len(entries) != 1 || entries[0].Case.ID != "b" || entries[0].Line != 3 {
+				t.Fatalf("the line after it was not read: %v", entries)
+			}
+			if len(problems) != 1 {
+				t.Fatalf("want one error, got %v", problems)
+			}
+			var got []string
+			for _, p := range problems[0].Problems {
+				got = append(got, p.Path.String()+" "+string(p.Code))
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s\n%v", diff, problems[0])
+			}
+			for line := range strings.Lines(problems[0].Error()) {
+				if !strings.HasPrefix(line, "d.jsonl:2: ") {
+					t.Errorf("no place in %q", line)
+				}
+			}
+		})
+	}
+}
+
+func TestReaderDecodesStrings(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		`""`: "", `"a"`: "a", `"\"\\\/\b\f\n\r\t"`: "\"\\/\b\f\n\r\t", `"\u00e9\u20AC"`: "é€", `"\ud83d\ude00!"`: "😀!",
+		`"x\u0000y"`: "x\x00y", `"é\n"`: "é\n", "\"\u2028\"": "\u2028", `"\ufffd"`: "\ufffd",
+	} {
+		line := strings.Replace(goodLine, `"s"`, in, 1)
+		got, problems := readAll(t, &Reader{}, "d", strings.NewReader(line))
+		if len(problems) > 0 || got[0].Case.Subject != want {
+			t.Errorf("%s: got %v, %v", in, got, problems)
+		}
+	}
+}
+
+func TestReaderFindsDuplicateIDsAcrossFiles(t *testing.T) {
+	t.Parallel()
+	r := &Reader{}
+	entries, problems := readAll(t, r, "one.jsonl", strings.NewReader("\n"+goodLine))
+	if len(entries) != 1 || len(problems) != 0 {
+		t.Fatal(entries, problems)
+	}
+	entries, problems = readAll(t, r, "two.jsonl", strings.NewReader(goodLine))
+	if len(entries) != 0 || len(problems) != 1 {
+		t.Fatal(entries, problems)
+	}
+	want := "two.jsonl:1: id: the case at one.jsonl:2 has this id (duplicate_id)"
+	if got := problems[0].Error(); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestReaderSaysThatAFileIsNoDocket(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		in   string
+		want abi.Code
+	}{
+		"empty":         {"", CodeEmptyDocket},
+		"only blanks":   {"\n \r\n\t", CodeEmptyDocket},
+		"only a mark":   {"\xef\xbb\xbf", CodeEmptyDocket},
+		"UTF-16":        {"\xff\xfe{\x00\n\x00", CodeNotText},
+		"compressed":    {"\x1f\x8b\x08\n\n\n", CodeNotText},
+		"pretty object": {"{", CodeNotJSON},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			entries, problems := readAll(t, &Reader{}, "d", strings.NewReader(tc.in))
+			if len(entries) != 0 || len(problems) != 1 || len(problems[0].Problems) != 1 || problems[0].Problems[0].Code != tc.want {
+				t.Fatalf("got %v, %v", entries, problems)
+			}
+		})
+	}
+}
+
+// endless gives n times the byte b, then the rest.
+func endless(b byte, n int64, rest string) io.Reader {
+	return io.MultiReader(io.LimitReader(repeat(b), n), strings.NewReader(rest))
+}
+
+type repeat byte
+
+func (r repeat) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = byte(r)
+	}
+	return len(p), nil
+}
+
+func TestAccept_CLI2_LineOf100MBIsOneMessage(t *testing.T) {
+	t.Parallel()
+	entries, problems := readAll(t, &Reader{}, "d.jsonl", endless('x', 100<<20, "\n"+goodLine))
+	if len(entries) != 1 || entries[0].Line != 2 {
+		t.Fatalf("the line after it was not read: %v", entries)
+	}
+	want := "d.jsonl:1: the line has 104857600 bytes, at most 67108864 are allowed (too_large)"
+	if len(problems) != 1 || problems[0].Error() != want {
+		t.Errorf("got %v", problems)
+	}
+}
+
+func TestReaderHoldsLinesToTheLimitExactly(t *testing.T) {
+	t.Parallel()
+	for _, end := range []string{"", "\n", "\r\n"} {
+		entries, problems := readAll(t, &Reader{MaxLineBytes: len(goodLine)}, "d", strings.NewReader(goodLine+end))
+		if len(entries) != 1 || len(problems) != 0 {
+			t.Errorf("end %q: a line of the limit's length is refused: %v", end, problems)
+		}
+		_, problems = readAll(t, &Reader{MaxLineBytes: len(goodLine) - 1}, "d", strings.NewReader(goodLine+end))
+		if len(problems) != 1 || problems[0].Problems[0].Code != abi.CodeTooLarge {
+			t.Errorf("end %q: a line above the limit is taken: %v", end, problems)
+		}
+	}
+}
+
+func TestReaderCountsProblemsBeyondTheMost(t *testing.T) {
+	t.Parallel()
+	line := strings.Replace(goodLine, `"evidence":[`, `"evidence":[`+strings.Repeat(`{},`, 5000), 1)
+	_, problems := readAll(t, &Reader{}, "d", strings.NewReader(line))
+	if len(problems) != 1 || len(problems[0].Problems) != abi.MaxProblems || problems[0].Omitted != 15000-abi.MaxProblems {
+		t.Fatalf("got %d errors, %d problems, %d omitted", len(problems), len(problems[0].Problems), problems[0].Omitted)
+	}
+}
+
+func TestReaderPassesOnReadErrors(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("disk on fire")
+	var got []error
+	for _, err := range (&Reader{}).JSONL("d", io.MultiReader(strings.NewReader(goodLine+"\n{"), iotest.ErrReader(broken))) {
+		got = append(got, err)
+	}
+	if len(got) != 2 || got[0] != nil || !errors.Is(got[1], broken) {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestReaderCutsLongDocuments(t *testing.T) {
+	t.Parallel()
+	line := strings.Replace(goodLine, `"text":"t"`, `"text":"HEAD`+strings.Repeat("x", 2<<20)+`TAIL"`, 1)
+	entries, problems := readAll(t, &Reader{}, "d", strings.NewReader(line))
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	text := entries[0].Case.Documents[0].Text
+	if len(text) > abi.DefaultDocumentBytes || !strings.HasPrefix(text, "HEAD") || !strings.HasSuffix(text, "TAIL") || !strings.Contains(text, "bytes cut here") {
+		t.Errorf("cut to %d bytes", len(text))
+	}
+}

@@ -1,0 +1,61 @@
+package docket
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+)
+
+// The codes of problems that only a docket can have. The others are package abi's.
+const (
+	// CodeNotJSON: the line is no JSON at all from some column on.
+	CodeNotJSON abi.Code = "not_json"
+	// CodeNotText: the file is no UTF-8 text, but UTF-16 or compressed.
+	CodeNotText abi.Code = "not_text"
+	// CodeEmptyDocket: the file has no case.
+	CodeEmptyDocket abi.Code = "empty_docket"
+)
+
+// LineError says all that is wrong with one line of a docket. The lines after it were still read.
+type LineError struct {
+	File string
+	// Line counts from 1; 0 means the file as a whole.
+	Line int
+	// Problems are in the order in which they stand in the line; beyond abi.MaxProblems they are only counted in Omitted.
+	Problems []abi.Problem
+	Omitted  int
+}
+
+// Error renders one line for each problem, as `cases.jsonl:7: evidence[3].weight: is no field of evidence (unknown_field)`.
+// The text is inert: it may go to a terminal as it is.
+func (e *LineError) Error() string {
+	var b strings.Builder
+	for i, p := range e.Problems {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		e.writePlace(&b)
+		b.WriteString(inert.Line(p.String()))
+		b.WriteString(" (" + string(p.Code) + ")")
+	}
+	if e.Omitted > 0 {
+		b.WriteByte('\n')
+		e.writePlace(&b)
+		b.WriteString("and " + strconv.Itoa(e.Omitted) + " more problems")
+	}
+	return b.String()
+}
+
+func (e *LineError) writePlace(b *strings.Builder) {
+	b.WriteString(inert.Line(e.File))
+	if e.Line > 0 {
+		b.WriteString(":" + strconv.Itoa(e.Line))
+	}
+	b.WriteString(": ")
+}
+
+func lineError(file string, line int, code abi.Code, detail string) *LineError {
+	return &LineError{File: file, Line: line, Problems: []abi.Problem{{Code: code, Detail: detail}}}
+}

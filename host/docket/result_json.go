@@ -1,0 +1,160 @@
+package docket
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+)
+
+// MarshalJSON writes the result as the command's contract has it.
+func (r Result) MarshalJSON() ([]byte, error) {
+	type plain Result
+	p := plain(r)
+	if p.LightAfter == nil {
+		p.LightAfter = []Answer{}
+	}
+	if p.Path == nil {
+		p.Path = []string{}
+	}
+	if p.Modules == nil {
+		p.Modules = map[string]string{}
+	}
+	return encode(p)
+}
+
+type rulingJSON struct {
+	Decision            abi.Decision `json:"decision"`
+	FinalClassification *string      `json:"final_classification"`
+	Confidence          float64      `json:"confidence"`
+	Reasoning           string       `json:"reasoning"`
+}
+
+// MarshalJSON writes an empty classification as null.
+func (r Ruling) MarshalJSON() ([]byte, error) {
+	return encode(rulingJSON{r.Decision, orNull(r.FinalClassification), r.Confidence, r.Reasoning})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (r *Ruling) UnmarshalJSON(data []byte) error {
+	var w rulingJSON
+	if err := json.Unmarshal(data, &w); err != nil {
+		return err
+	}
+	*r = Ruling{w.Decision, orEmpty(w.FinalClassification), w.Confidence, w.Reasoning}
+	return nil
+}
+
+type finalJSON struct {
+	Status         Status  `json:"status"`
+	Classification *string `json:"classification"`
+	Confidence     float64 `json:"confidence"`
+	Cause          *Cause  `json:"cause"`
+}
+
+// MarshalJSON writes an empty classification and an empty cause as null.
+func (f Final) MarshalJSON() ([]byte, error) {
+	return encode(finalJSON{f.Status, orNull(f.Classification), f.Confidence, orNull(f.Cause)})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (f *Final) UnmarshalJSON(data []byte) error {
+	var w finalJSON
+	if err := json.Unmarshal(data, &w); err != nil {
+		return err
+	}
+	*f = Final{w.Status, orEmpty(w.Classification), w.Confidence, orEmpty(w.Cause)}
+	return nil
+}
+
+// MarshalJSON writes no gaps as [].
+func (b GapBrief) MarshalJSON() ([]byte, error) {
+	type plain GapBrief
+	p := plain(b)
+	if p.Gaps == nil {
+		p.Gaps = []Gap{}
+	}
+	return encode(p)
+}
+
+type failureJSON struct {
+	Code     string           `json:"code"`
+	Message  string           `json:"message"`
+	Node     *string          `json:"node"`
+	Persona  *string          `json:"persona"`
+	Module   *string          `json:"module"`
+	Problems []FailureProblem `json:"problems"`
+}
+
+// MarshalJSON writes what does not apply as null, and no problems as [].
+func (f Failure) MarshalJSON() ([]byte, error) {
+	w := failureJSON{f.Code, f.Message, orNull(f.Node), orNull(f.Persona), orNull(f.Module), f.Problems}
+	if w.Problems == nil {
+		w.Problems = []FailureProblem{}
+	}
+	return encode(w)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (f *Failure) UnmarshalJSON(data []byte) error {
+	var w failureJSON
+	if err := json.Unmarshal(data, &w); err != nil {
+		return err
+	}
+	*f = Failure{w.Code, w.Message, orEmpty(w.Node), orEmpty(w.Persona), orEmpty(w.Module), w.Problems}
+	return nil
+}
+
+func orNull[S ~string](s S) *S {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func orEmpty[S ~string](s *S) S {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// encode writes a value as compact JSON that may go to a terminal: what inert.Shows refuses is escaped as \uXXXX, which
+// any JSON reader turns back into the same text. `<`, `>` and `&` stay, since JSON is not HTML.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return escapeHidden(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
+}
+
+func escapeHidden(data []byte) []byte {
+	start := 0
+	var out []byte
+	for i := 0; i < len(data); {
+		r, size := utf8.DecodeRune(data[i:])
+		if r < utf8.RuneSelf && r != 0x7f || inert.Shows(r) {
+			i += size
+			continue
+		}
+		out = append(out, data[start:i]...)
+		if high, low := utf16.EncodeRune(r); high != utf8.RuneError {
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		} else {
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+		i += size
+		start = i
+	}
+	if out == nil {
+		return data
+	}
+	return append(out, data[start:]...)
+}

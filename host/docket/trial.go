@@ -1,0 +1,71 @@
+package docket
+
+import (
+	"html/template"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
+
+// Trial is one case's passage through the court: its result, and all that a report needs to tell it as a story. A case
+// that came to no trial has no passes.
+type Trial struct {
+	Result Result
+	Case   abi.Case
+	// Truth is nil when nothing is known.
+	Truth *Truth
+	// Personas are the identities that acted, by persona id.
+	Personas map[string]abi.Persona
+	// Passes are the walks, one more than there were remands.
+	Passes []Pass
+}
+
+// Pass is one walk of the court's graph. What it did not come to is nil or empty.
+type Pass struct {
+	// Light is the answer on trial in this pass.
+	Light      abi.LightAnswer
+	Indictment *abi.Indictment
+	// Exhibits are what the host found out about the items of the Indictment.
+	Exhibits  []abi.Exhibit
+	Discovery *abi.Discovery
+	// Contested are the challenges of the contest, before the brief.
+	Contested []abi.Challenge
+	Brief     *abi.DefenseBrief
+	Hearing   *abi.HearingRecord
+	Verdict   *abi.Verdict
+	// Steps are the moves, in order.
+	Steps []Step
+	// Calls are the calls of modules, in order.
+	Calls []CallInfo
+}
+
+// Step is one move of a walk.
+type Step struct {
+	Node string
+	// Edge that fired, empty for a fall-through.
+	Edge string
+	// To is the next node or an end.
+	To string
+	// Why the edge fired, in the evaluator's words.
+	Why string
+}
+
+// CallInfo is one call of a module.
+type CallInfo struct {
+	Node    string
+	Persona string
+	// Module is its digest.
+	Module string
+	Call   abi.Call
+	// Micros is the wall clock of the call. It is shown only when timings are asked for.
+	Micros int64
+}
+
+// Picture draws a walked path on its graph, as an SVG element that is safe to put into a page as it is.
+type Picture func(path []string) (template.HTML, error)
+
+// Writer takes trials one by one, in docket order. Close writes what comes at the end, and does not close what is below.
+// Writers are not safe for concurrent use.
+type Writer interface {
+	Write(t *Trial) error
+	Close() error
+}
