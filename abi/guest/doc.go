@@ -1,0 +1,37 @@
+// Package guest is the SDK for modules written in Go.
+//
+// A module is one handler for each kind of call that it serves, and an empty
+// main. The kinds are packages of their own, [node], [contest], [edges] and
+// [judge], because the linker then exports exactly what the module imports: a
+// module cannot promise a call that it has no handler for, and it carries the
+// codec of no message that it never sees.
+//
+//	package main
+//
+//	import (
+//		"github.com/shadowcourt/shadowcourt/abi"
+//		"github.com/shadowcourt/shadowcourt/abi/guest/node"
+//	)
+//
+//	func init() { node.Handle(indict) }
+//
+//	func main() {}
+//
+//	func indict(r *abi.NodeRequest) (*abi.Artifact, *abi.Failure) { ... }
+//
+// Build it as a WASI reactor:
+//
+//	GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -trimpath -buildvcs=false -ldflags='-s -w -buildid=' -o judge.wasm .
+//
+// The same package builds natively too, without the exports, so that its
+// judgement can be tested with go test.
+//
+// Every call begins in pristine memory: what a handler leaves in a package
+// variable is gone at the next call. A request that cannot be decoded never
+// reaches the handler; the module answers it with a failure of code
+// [BadRequest] that lists the problems. A panic in a handler is a trap, and
+// ends the trial as a mistrial.
+//
+// The package imports neither fmt nor reflect nor os, and a module that
+// doesn't either stays near the 1.8 MB of the Go runtime.
+package guest

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
+)
+
+// name is what of a label can be looked for in a text: the words that set it
+// apart from the case's other labels.
+type name struct {
+	label string
+	words []string
+}
+
+// readNames finds lines in which a label's own words stand together with a
+// word of trouble: knowing nothing of the domain, it takes a log at its word.
+// Labels that are codes say nothing that a log could repeat.
+func readNames(documents []abi.Document, labels []string) *abi.Discovery {
+	names := distinctive(labels)
+	best := make([]namedLine, len(names))
+	for d := range documents {
+		eachLine(documents[d].Text, func(start, end int) {
+			line := words(documents[d].Text[start:end])
+			if !troubled(line) {
+				return
+			}
+			for i := range names {
+				if covers(line, names[i].words) {
+					best[i].see(d, start, len(line))
+				}
+			}
+		})
+	}
+	out := &abi.Discovery{Findings: []abi.Finding{}, Missing: []string{}}
+	for i := range names {
+		if best[i].times == 0 {
+			out.Missing = append(out.Missing, "no line names "+strings.Join(names[i].words, " ")+" beside a word of trouble")
+			continue
+		}
+		d := &documents[best[i].document]
+		out.Findings = append(out.Findings, abi.Finding{
+			Document:    d.Name,
+			Observation: "names " + strings.Join(names[i].words, " ") + " beside a word of trouble, " + times(best[i].times),
+			Quote:       text.QuoteAround(d.Text, best[i].start, best[i].start),
+			Supports:    names[i].label,
+			Strength:    nameStrength(len(names[i].words)),
+		})
+	}
+	if len(names) == 0 {
+		out.Missing = append(out.Missing, "the labels' names are codes, no document can name them")
+	}
+	return out
+}
+
+// nameStrength is how much a line that names a label tells: little, since logs
+// mention much, and more when it takes several words.
+func nameStrength(words int) float64 {
+	if words > 1 {
+		return 0.6
+	}
+	return 0.45
+}
+
+// namedLine is the shortest line that names a label: the plainest statement.
+type namedLine struct {
+	document, start, length, times int
+}
+
+func (n *namedLine) see(document, start, length int) {
+	if n.times == 0 || length < n.length {
+		n.document, n.start, n.length = document, start, length
+	}
+	n.times++
+}
+
+// distinctive splits labels into words and keeps those that fewer than half
+// of the labels share; a label with a word that isn't one gives nothing.
+func distinctive(labels []string) []name {
+	split := make([][]string, len(labels))
+	count := make(map[string]int)
+	for i, label := range labels {
+		split[i] = labelWords(label)
+		for _, w := range split[i] {
+			count[w]++
+		}
+	}
+	var names []name
+	for i, label := range labels {
+		var own []string
+		for _, w := range split[i] {
+			if 2*count[w] < len(labels) || count[w] == 1 {
+				own = append(own, w)
+			}
+		}
+		if len(own) > 0 {
+			names = append(names, name{label, own})
+		}
+	}
+	return names
+}
+
+// labelWords gives a label's words in lower case, or nothing where one of them
+// is no word: codes such as ab12, and what is too short to recognise.
+func labelWords(label string) []string {
+	var out []string
+	for _, w := range words(label) {
+		if len(w) < 4 || strings.ContainsAny(w, "0123456789") {
+			return nil
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+func eachLine(document string, line func(start, end int)) {
+	for start := 0; start < len(document); {
+		end := len(document)
+		if i := strings.IndexByte(document[start:], '\n'); i >= 0 {
+			end = start + i
+		}
+		line(start, end)
+		start = end + 1
+	}
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
+)
+
+// sighting is where a signal stands first, and how often it stands.
+type sighting struct {
+	document   int
+	start, end int
+	times      int
+}
+
+// readSignals looks for the profile's signals. A finding quotes the line of
+// the first place; how often a phrase stands is told, and counts nothing more.
+func readSignals(documents []abi.Document, labels []string, p *abi.Profile) *abi.Discovery {
+	seen := make([]sighting, len(p.Signals))
+	matcher := weigh.NewMatcher(p)
+	for d := range documents {
+		matcher.Scan(documents[d].Text, func(signal, start, end int) {
+			s := &seen[signal]
+			if s.times == 0 {
+				*s = sighting{document: d, start: start, end: end}
+			}
+			s.times++
+		})
+	}
+	found := make([]abi.Finding, 0, maxFindings)
+	spoken := make([]bool, len(labels))
+	var pulls []float64
+	for i := range seen {
+		if seen[i].times == 0 {
+			continue
+		}
+		finding, pull := signalFinding(&p.Signals[i], &seen[i], documents, labels)
+		if j := slices.Index(labels, finding.Supports); j >= 0 {
+			spoken[j] = true
+		}
+		if finding.Quote != "" && pull > 0 {
+			found, pulls = append(found, finding), append(pulls, pull)
+		}
+	}
+	return &abi.Discovery{Findings: strongest(found, pulls), Missing: missingSignals(labels, spoken, p)}
+}
+
+func signalFinding(s *abi.Signal, at *sighting, documents []abi.Document, labels []string) (abi.Finding, float64) {
+	supports, strength, pull := reading(weigh.SignalVector(s, labels), labels)
+	observation := "the signal \"" + s.Phrase + "\" stands " + times(at.times)
+	if supports == "" {
+		observation += ", and tells no single label"
+	}
+	d := &documents[at.document]
+	return abi.Finding{
+		Document: d.Name, Observation: observation, Quote: text.QuoteAround(d.Text, at.start, at.end),
+		Supports: supports, Strength: strength,
+	}, pull
+}
+
+// reading gives the label that a vector of nats favours over all others, how
+// probable it alone would make that label, and how far it moves the labels apart.
+func reading(nats []float64, labels []string) (supports string, strength, pull float64) {
+	best, least := 0, 0
+	for i := range nats {
+		if nats[i] > nats[best] {
+			best = i
+		}
+		if nats[i] < nats[least] {
+			least = i
+		}
+	}
+	pull = nats[best] - nats[least]
+	sum, equals := 0.0, 0
+	for i := range nats {
+		sum += math.Exp(nats[i] - nats[best])
+		if nats[i] == nats[best] {
+			equals++
+		}
+	}
+	if equals > 1 {
+		return "", 1 / sum, pull
+	}
+	return labels[best], 1 / sum, pull
+}
+
+func strongest(found []abi.Finding, pulls []float64) []abi.Finding {
+	if len(found) <= maxFindings {
+		return found
+	}
+	order := make([]int, len(found))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(pulls[b], pulls[a]) })
+	order = order[:maxFindings]
+	slices.Sort(order)
+	kept := make([]abi.Finding, 0, maxFindings)
+	for _, i := range order {
+		kept = append(kept, found[i])
+	}
+	return kept
+}
+
+// missingSignals names the labels that have signals of which none stands.
+func missingSignals(labels []string, spoken []bool, p *abi.Profile) []string {
+	missing := []string{}
+	for j, label := range labels {
+		if spoken[j] {
+			continue
+		}
+		n := 0
+		for i := range p.Signals {
+			if supports, _, _ := reading(weigh.SignalVector(&p.Signals[i], labels), labels); supports == label {
+				n++
+			}
+		}
+		if n > 0 {
+			missing = append(missing, "no document holds any of the "+text.Count(n, "signal")+" for "+label)
+		}
+	}
+	return missing
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return text.Int(n) + " times"
+}

@@ -1,0 +1,12 @@
+package main
+
+import (
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/grounds"
+)
+
+// contestAgainst contests the items that fall to the prosecution's element,
+// as far as they speak against its charge.
+func contestAgainst(r *abi.ContestRequest) ([]abi.Challenge, *abi.Failure) {
+	return grounds.Of(grounds.Contested(r.Items), r.Labels, speaksAgainst(r.ChargedDefectType)), nil
+}

@@ -1,0 +1,36 @@
+// Command challenger is the module of the prosecution: it indicts, argues in
+// the hearing, and contests what speaks against its charge.
+package main
+
+import (
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/guest"
+	"github.com/shadowcourt/shadowcourt/abi/guest/contest"
+	"github.com/shadowcourt/shadowcourt/abi/guest/node"
+)
+
+func init() {
+	node.Handle(prosecute)
+	contest.Handle(contestAgainst)
+}
+
+func main() {}
+
+func prosecute(r *abi.NodeRequest) (*abi.Artifact, *abi.Failure) {
+	switch r.Family {
+	case abi.FamilyIndict:
+		if r.Case.Light == nil {
+			return nil, guest.Fail(incomplete, "an indictment needs Light's classification")
+		}
+		return &abi.Artifact{Indictment: indict(r)}, nil
+	case abi.FamilyHearing:
+		if r.Indictment == nil || r.Turn == nil {
+			return nil, guest.Fail(incomplete, "a turn of the hearing needs the indictment and whose turn it is")
+		}
+		return &abi.Artifact{HearingTurn: argue(r)}, nil
+	default:
+		return nil, guest.Fail(guest.WrongFamily, "the challenger doesn't play "+string(r.Family))
+	}
+}
+
+const incomplete = "incomplete_request"

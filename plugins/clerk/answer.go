@@ -1,0 +1,47 @@
+package main
+
+import (
+	"strconv"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/guest"
+)
+
+// answer puts every question to the rule of its evaluator's name. One
+// evaluator that is not known fails the whole call: a graph that asks for it
+// is broken, and no edge may fire or stay silent by accident.
+func answer(r *abi.EdgeRequest) ([]abi.EdgeAnswer, *abi.Failure) {
+	answers := make([]abi.EdgeAnswer, 0, len(r.Questions))
+	for i := range r.Questions {
+		q := &r.Questions[i]
+		rule, ok := ruleOf(q.Evaluator)
+		if !ok {
+			return nil, guest.Fail(guest.UnknownEvaluator, "edge "+strconv.Quote(q.ID)+" asks for evaluator "+strconv.Quote(q.Evaluator)+", which the clerk doesn't have")
+		}
+		fires, why := rule(view(r, q))
+		answers = append(answers, abi.EdgeAnswer{ID: q.ID, Fires: fires, Why: why})
+	}
+	return answers, nil
+}
+
+// facts are what a rule may look at.
+type facts struct {
+	params     []abi.Param
+	limits     abi.Limits
+	artifact   abi.Artifact
+	remands    int
+	maxRemands int
+}
+
+// view gives the facts of one question: for an edge from `_any`, the limits alone.
+func view(r *abi.EdgeRequest, q *abi.EdgeQuestion) *facts {
+	f := &facts{params: q.Params, limits: r.Limits}
+	if q.Any {
+		return f
+	}
+	f.remands, f.maxRemands = r.Remands, r.MaxRemands
+	if r.Artifact != nil {
+		f.artifact = *r.Artifact
+	}
+	return f
+}

@@ -1,0 +1,8 @@
+// Command clerk is the module that says which edges of the court's graph fire.
+package main
+
+import "github.com/shadowcourt/shadowcourt/abi/guest/edges"
+
+func init() { edges.Handle(answer) }
+
+func main() {}

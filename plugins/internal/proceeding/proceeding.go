@@ -1,0 +1,110 @@
+// Package proceeding reads what a request tells of the trial so far.
+package proceeding
+
+import (
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
+)
+
+// Challenges are those of the brief, of the earlier rounds and of this one.
+func Challenges(r *abi.NodeRequest) []abi.Challenge {
+	var all []abi.Challenge
+	if r.DefenseBrief != nil {
+		all = append(all, r.DefenseBrief.Challenges...)
+	}
+	if r.Hearing != nil {
+		for i := range r.Hearing.Rounds {
+			all = append(all, r.Hearing.Rounds[i].NewChallenges...)
+		}
+	}
+	if r.Turn != nil {
+		all = append(all, r.Turn.NewChallenges...)
+	}
+	return all
+}
+
+// NewItems are those that the rounds of the hearing brought.
+func NewItems(r *abi.NodeRequest) []abi.IndictmentItem {
+	var all []abi.IndictmentItem
+	if r.Hearing != nil {
+		for i := range r.Hearing.Rounds {
+			all = append(all, r.Hearing.Rounds[i].NewItems...)
+		}
+	}
+	if r.Turn != nil {
+		all = append(all, r.Turn.NewItems...)
+	}
+	return all
+}
+
+// Findings are those of discovery, none where the trial skipped it.
+func Findings(r *abi.NodeRequest) []abi.Finding {
+	if r.Discovery == nil {
+		return nil
+	}
+	return r.Discovery.Findings
+}
+
+// Matter is what lies before the court under the given challenges: the
+// indictment's items first, then those of the hearing. r must hold an
+// indictment.
+func Matter(r *abi.NodeRequest, challenges []abi.Challenge) *weigh.Matter {
+	testimony := weigh.FromIndictment(r.Indictment.Evidence, r.Exhibits, challenges)
+	return &weigh.Matter{
+		Labels:    r.Case.Labels,
+		Light:     r.Case.Light,
+		Testimony: append(testimony, weigh.FromNewItems(NewItems(r), Findings(r))...),
+		Findings:  Findings(r),
+		Profile:   r.Profile,
+	}
+}
+
+// maxNewItems bounds what one turn brings to the table.
+const maxNewItems = 5
+
+// Bring gives the findings that want selects as items for a hearing, strongest
+// first, but for those that lie on the table already.
+func Bring(r *abi.NodeRequest, want func(*abi.Finding) bool) []abi.IndictmentItem {
+	table := NewItems(r)
+	items := []abi.IndictmentItem{}
+	findings := Findings(r)
+	for _, i := range strongest(findings) {
+		f := &findings[i]
+		item := abi.IndictmentItem{SourceRef: f.Document, Content: f.Quote, Weight: f.Strength, Supports: f.Supports}
+		if len(items) < maxNewItems && f.Supports != "" && want(f) && !onTable(&item, r.Indictment.Evidence, table, items) {
+			items = append(items, item)
+		}
+	}
+	return items
+}
+
+func strongest(findings []abi.Finding) []int {
+	order := make([]int, len(findings))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case findings[a].Strength > findings[b].Strength:
+			return -1
+		case findings[a].Strength < findings[b].Strength:
+			return 1
+		default:
+			return 0
+		}
+	})
+	return order
+}
+
+func onTable(item *abi.IndictmentItem, lists ...[]abi.IndictmentItem) bool {
+	for _, list := range lists {
+		for i := range list {
+			if list[i].SourceRef == item.SourceRef && list[i].Content == item.Content {
+				return true
+			}
+		}
+	}
+	return false
+}

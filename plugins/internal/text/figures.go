@@ -1,0 +1,21 @@
+// Package text renders figures and reads lines without fmt.
+package text
+
+import "strconv"
+
+// Int renders an integer.
+func Int(n int) string { return strconv.Itoa(n) }
+
+// Share renders a number in [0, 1] with two decimals.
+func Share(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }
+
+// Number renders a number as short as it can be.
+func Number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+// Count renders n with the singular or plural of a noun: "1 item", "3 items".
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}

@@ -1,0 +1,22 @@
+// Package weigh turns what speaks for the labels of a case into probabilities.
+//
+// All figures are log-likelihoods in nats. An item that names one of k labels
+// and states confidence c is read as a witness who is right with probability c
+// and otherwise errs evenly: it adds log(c(k-1)/(1-c)) to its label, from 0
+// (no better than chance counts nothing, and never against) to a cap. What one
+// source says again counts half, then a quarter; what another source repeats
+// counts a quarter; what claims a quote that does not stand counts a tenth.
+// Challenges leave the share that their severity says. An item counts with
+// the least of these shares, since a challenge and the reading often name the
+// same flaw. All items of one source together stay within a cap.
+//
+// A profile replaces the stated confidences of the sources it knows by tables
+// of how likely they say what they say, the signals' phrases in the findings
+// by their weights, and Light's stated confidence by a corrected one.
+//
+// Nothing here reads what a content argues: text counts only as a quote that
+// stands or doesn't, as a repetition, and as a profile's signal in a document.
+//
+// All functions are pure and give the same figures everywhere: sums run in the
+// order of the labels, items and sources, never in the order of a map.
+package weigh

@@ -1,0 +1,49 @@
+package weigh
+
+import "slices"
+
+// Of is the probability of a label, 0 for one that the case doesn't have.
+func (s *Scale) Of(label string) float64 {
+	if i := slices.Index(s.Labels, label); i >= 0 {
+		return s.Posterior[i]
+	}
+	return 0
+}
+
+// Speaks is how far the evidence lifts a label above the one it lifts least,
+// in nats, and 0 where it says nothing of it.
+func (s *Scale) Speaks(label string) float64 {
+	i := slices.Index(s.Labels, label)
+	if i < 0 {
+		return 0
+	}
+	if x := s.Evidence[i] - slices.Min(s.Evidence); x > noise {
+		return x
+	}
+	return 0
+}
+
+// Top is the most probable label; of equal ones the preferred, then the first.
+func (s *Scale) Top(preferred string) (label string, p float64) {
+	label, p = preferred, s.Of(preferred)
+	for i, l := range s.Labels {
+		if s.Posterior[i] > p {
+			label, p = l, s.Posterior[i]
+		}
+	}
+	return label, p
+}
+
+// Rival is the most probable label besides the given one that evidence speaks
+// for; ok is false where there is none.
+func (s *Scale) Rival(label string) (rival string, p float64, ok bool) {
+	for i, l := range s.Labels {
+		if l != label && s.Posterior[i] > p && s.Speaks(l) > 0 {
+			rival, p, ok = l, s.Posterior[i], true
+		}
+	}
+	return rival, p, ok
+}
+
+// Weight gives an item's nats as a share of the most that one item may count.
+func Weight(nats float64) float64 { return min(nats/itemCap, 1) }

@@ -1,0 +1,73 @@
+package weigh
+
+import (
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/phrases"
+)
+
+// NewMatcher returns a matcher of the profile's signals, by their index; nil without any.
+func NewMatcher(p *abi.Profile) *phrases.Matcher {
+	if p == nil || len(p.Signals) == 0 {
+		return nil
+	}
+	list := make([]string, len(p.Signals))
+	for i := range p.Signals {
+		list[i] = p.Signals[i].Phrase
+	}
+	return phrases.New(list)
+}
+
+// SignalVector gives the weights of a signal in the order of the labels.
+func SignalVector(s *abi.Signal, labels []string) []float64 {
+	v := make([]float64, len(labels))
+	for i := range s.Weights {
+		if j := slices.Index(labels, s.Weights[i].Label); j >= 0 {
+			v[j] += s.Weights[i].Weight
+		}
+	}
+	return v
+}
+
+// readFindings appends the findings as testimony, but for those in whose quote
+// a signal of the profile stands: of these it returns the signals, each once.
+func readFindings(m *Matter, testimony *[]Testimony) (signals []int) {
+	matcher := NewMatcher(m.Profile)
+	found := make(map[int]bool)
+	for i := range m.Findings {
+		f := &m.Findings[i]
+		known := false
+		if matcher != nil {
+			matcher.Scan(f.Quote, func(signal, _, _ int) {
+				known = true
+				if !found[signal] {
+					found[signal] = true
+					signals = append(signals, signal)
+				}
+			})
+		}
+		if !known {
+			*testimony = append(*testimony, Testimony{SourceRef: f.Document, Content: f.Quote, Supports: f.Supports, Confidence: f.Strength, Quote: abi.QuoteStands, Left: 1})
+		}
+	}
+	slices.Sort(signals)
+	return signals
+}
+
+// addSignals adds the weights of the signals, within the profile's cap.
+func addSignals(to []float64, m *Matter, signals []int) {
+	if len(signals) == 0 {
+		return
+	}
+	sum := make([]float64, len(m.Labels))
+	for _, i := range signals {
+		for j, x := range SignalVector(&m.Profile.Signals[i], m.Labels) {
+			sum[j] += x
+		}
+	}
+	limit(sum, m.Profile.SignalCap)
+	for j, x := range sum {
+		to[j] += x
+	}
+}

@@ -1,0 +1,129 @@
+package weigh
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
+
+// doubt is the probability that none of the figures means anything: the
+// posterior is mixed with that much of an even guess, so that nothing is certain.
+const doubt = 0.01
+
+// noise in nats is what counts as saying nothing.
+const noise = 1e-6
+
+// Scale is a matter after weighing.
+type Scale struct {
+	Labels []string
+	// Posterior are the probabilities of the labels, in their order.
+	Posterior []float64
+	// Evidence are the nats by label that items and findings bring, without
+	// base rates and Light's own statement.
+	Evidence []float64
+	// Nats says, for each testimony, how far it moves the labels apart, after
+	// flaws, challenges and repetitions, before the caps of sources.
+	Nats []float64
+	// Flaws of each testimony.
+	Flaws []Flaw
+}
+
+// Weigh weighs a matter. The labels must not be empty.
+func Weigh(m *Matter) *Scale {
+	k := len(m.Labels)
+	testimony := slices.Clone(m.Testimony)
+	signals := readFindings(m, &testimony)
+	s := &Scale{Labels: m.Labels, Evidence: make([]float64, k), Nats: make([]float64, len(testimony)), Flaws: Flaws(testimony)}
+	addSignals(s.Evidence, m, signals)
+	s.addTestimony(m, testimony)
+	total := slices.Clone(s.Evidence)
+	addBaseRates(total, m.Labels, m.Profile)
+	addLight(total, m)
+	s.Posterior = softmax(total)
+	s.Nats, s.Flaws = s.Nats[:len(m.Testimony)], s.Flaws[:len(m.Testimony)]
+	return s
+}
+
+// statement groups what one source says for one label.
+type statement struct{ source, says string }
+
+// addTestimony adds every item, the strongest of each source first.
+func (s *Scale) addTestimony(m *Matter, testimony []Testimony) {
+	order := make([]int, 0, len(testimony))
+	share := make([]float64, len(testimony))
+	for i := range testimony {
+		share[i] = min(s.Flaws[i].share(), testimony[i].Left)
+		s.Nats[i] = spread(vector(m, &testimony[i], share[i]))
+		if s.Nats[i] > noise {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.Nats[b], s.Nats[a]) })
+	times := make(map[statement]int)
+	sums := make(map[string][]float64)
+	var sources []string
+	for _, i := range order {
+		t := &testimony[i]
+		key := SourceKey(t.SourceRef)
+		st := statement{key, t.Supports}
+		fading := math.Ldexp(1, -times[st])
+		times[st]++
+		s.Nats[i] *= fading
+		if sums[key] == nil {
+			sums[key] = make([]float64, len(m.Labels))
+			sources = append(sources, key)
+		}
+		for j, x := range vector(m, t, share[i]*fading) {
+			sums[key][j] += x
+		}
+	}
+	for _, key := range sources {
+		limit(sums[key], sourceCap(m.Profile, key))
+		for j, x := range sums[key] {
+			s.Evidence[j] += x
+		}
+	}
+}
+
+// vector is what share of an item adds to the labels.
+func vector(m *Matter, t *Testimony, share float64) []float64 {
+	v := make([]float64, len(m.Labels))
+	if share <= 0 {
+		return v
+	}
+	key := SourceKey(t.SourceRef)
+	if known := source(m.Profile, key); known != nil {
+		addTable(v, m.Labels, known, t.Supports, share)
+		return v
+	}
+	for j, label := range m.Labels {
+		if label == t.Supports {
+			v[j] = share * witnessNats(t.Confidence, len(m.Labels), itemCap)
+		}
+	}
+	return v
+}
+
+func sourceCap(p *abi.Profile, key string) float64 {
+	if known := source(p, key); known != nil {
+		return known.Cap
+	}
+	return itemCap
+}
+
+func softmax(nats []float64) []float64 {
+	largest := slices.Max(nats)
+	sum := 0.0
+	p := make([]float64, len(nats))
+	for i, x := range nats {
+		p[i] = math.Exp(x - largest)
+		sum += p[i]
+	}
+	even := doubt / float64(len(nats))
+	for i := range p {
+		p[i] = (1-doubt)*p[i]/sum + even
+	}
+	return p
+}

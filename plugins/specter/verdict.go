@@ -1,0 +1,73 @@
+package main
+
+import (
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
+)
+
+// minConfidence is the probability from which a label is decided.
+const minConfidence = 0.5
+
+// judge decides for the most probable label, given everything that was
+// brought and what the challenges left of it. The confidence of affirm and
+// amend is that label's probability; that of an acquittal or a remand is the
+// probability of the label that came nearest.
+func judge(r *abi.NodeRequest) *abi.Verdict {
+	if why := broken(r); why != "" {
+		return &abi.Verdict{Decision: abi.Mistrial, Reasoning: why}
+	}
+	challenges := proceeding.Challenges(r)
+	scale := weigh.Weigh(proceeding.Matter(r, challenges))
+	charge := r.Indictment.ChargedDefectType
+	label, p := scale.Top(charge)
+	least := params.Number(r.Params, "min_confidence", minConfidence)
+	if feedback := reinvestigate(r, scale, challenges, least); feedback != nil {
+		return &abi.Verdict{
+			Decision: abi.Remand, Confidence: p, RemandFeedback: feedback,
+			Reasoning: proceeding.Join("Remanded with "+text.Count(len(feedback.Questions), "question")+".", account(r, scale, challenges)),
+		}
+	}
+	switch {
+	case scale.Speaks(label) == 0:
+		return &abi.Verdict{
+			Decision: abi.Acquit, Confidence: p,
+			Reasoning: proceeding.Join("Nothing but Light's own word speaks for "+label+".", account(r, scale, challenges)),
+		}
+	case p < least:
+		return &abi.Verdict{
+			Decision: abi.Acquit, Confidence: p,
+			Reasoning: proceeding.Join("No label reaches "+text.Share(least)+"; "+label+" comes nearest with "+text.Share(p)+".", account(r, scale, challenges)),
+		}
+	}
+	return decide(r, scale, challenges, label, p)
+}
+
+func decide(r *abi.NodeRequest, scale *weigh.Scale, challenges []abi.Challenge, label string, p float64) *abi.Verdict {
+	decision, opening := abi.Affirm, "The charge "+label+" stands at "+text.Share(p)+"."
+	if charge := r.Indictment.ChargedDefectType; label != charge {
+		decision = abi.Amend
+		opening = "The charge " + charge + " falls to " + text.Share(scale.Of(charge)) + ", " + label + " stands at " + text.Share(p) + "."
+		if r.DefenseBrief.PleaDeal {
+			opening += " The defense's plea is refused."
+		}
+	}
+	return &abi.Verdict{
+		Decision: decision, FinalClassification: label, Confidence: p,
+		Reasoning: proceeding.Join(opening, account(r, scale, challenges)),
+	}
+}
+
+// broken says what is wrong with a proceeding that allows no verdict.
+func broken(r *abi.NodeRequest) string {
+	switch {
+	case r.DefenseBrief == nil:
+		return "The defense was not heard: there is no brief."
+	case !r.DefenseBrief.PleaDeal && (r.Hearing == nil || len(r.Hearing.Rounds) == 0):
+		return "The defense does not concede, and there was no hearing."
+	default:
+		return ""
+	}
+}
