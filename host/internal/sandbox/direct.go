@@ -1,8 +1,6 @@
 package sandbox
 
-import (
-	"github.com/shadowcourt/shadowcourt/abi"
-)
+import "github.com/shadowcourt/shadowcourt/abi"
 
 // bindingError is what a guest did against the binding: its allocator or its
 // answer makes no sense.
@@ -21,7 +19,7 @@ func (in *instance) direct(export string, request []byte, outputBytes int64) ([]
 	var stack [2]uint64
 	in.export = abi.ExportAlloc
 	stack[0] = uint64(len(request))
-	if err := in.module.ExportedFunction(abi.ExportAlloc).CallWithStack(in.ctx, stack[:1]); err != nil {
+	if err := in.function(abi.ExportAlloc).CallWithStack(in.ctx, stack[:1]); err != nil {
 		return nil, err
 	}
 	pointer := uint32(stack[0])
@@ -34,7 +32,7 @@ func (in *instance) direct(export string, request []byte, outputBytes int64) ([]
 
 	in.export = export
 	stack[0], stack[1] = uint64(pointer), uint64(len(request))
-	if err := in.module.ExportedFunction(export).CallWithStack(in.ctx, stack[:]); err != nil {
+	if err := in.function(export).CallWithStack(in.ctx, stack[:]); err != nil {
 		return nil, err
 	}
 	pointer, length := uint32(stack[0]>>32), uint32(stack[0])

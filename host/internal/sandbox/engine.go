@@ -68,8 +68,10 @@ func (e *Engine) Limits() Limits { return e.limits }
 // Load checks a module, compiles it and tries it once. The bytes may be
 // reused afterwards. The error is a *LoadError with every fault that was
 // found if the module is at fault, and the context's error if that ended.
-// Compiling takes a second for a module of the Go toolchain and cannot be
-// interrupted. The caller closes the module, or the engine with all of them.
+// Compiling takes a second for a module of the Go toolchain. The compiler
+// cannot be interrupted: if the context or the time for it ends, Load returns
+// and the compiler runs on to its end, for nothing. The caller closes the
+// module, or the engine with all of them.
 func (e *Engine) Load(ctx context.Context, wasm []byte) (*Module, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("load: %w", err)
@@ -88,8 +90,13 @@ func (e *Engine) Load(ctx context.Context, wasm []byte) (*Module, error) {
 	if faults := check(file, e.surface, e.limits); len(faults) > 0 {
 		return refuse(faults...)
 	}
-	program, err := e.compile(ctx, file)
-	if err != nil {
+	program, err := e.compileInTime(ctx, file)
+	switch {
+	case errors.Is(err, errCompileTime):
+		return refuse(Fault{Code: FaultCompileTime, Detail: "still compiling after " + e.limits.CompileTime.String(), Err: err})
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("load: %w", ctx.Err())
+	case err != nil:
 		return refuse(Fault{Code: FaultInvalid, Detail: err.Error(), Err: err})
 	}
 	m := newModule(e, program, describe(digest, file))

@@ -103,6 +103,7 @@ const (
 	FaultMemoryTooLarge  FaultCode = "memory_too_large" // declared beyond Limits.MemoryBytes
 	FaultTableTooLarge   FaultCode = "table_too_large"  // declared beyond Limits.TableEntries
 	FaultInvalid         FaultCode = "invalid"          // the compiler refused it
+	FaultCompileTime     FaultCode = "compile_time"     // still compiling at Limits.CompileTime
 	FaultStart           FaultCode = "start"            // it failed when it was instantiated
 )
 

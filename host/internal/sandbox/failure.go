@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/tetratelabs/wazero/sys"
 )
@@ -16,21 +17,19 @@ var errWallClock = errors.New("wall clock limit")
 // trapNames are the traps of wazero by their text, which is all that it
 // exports of them.
 var trapNames = map[string]string{
-	"stack overflow":                   "stack_overflow",
-	"invalid conversion to integer":    "invalid_conversion_to_integer",
-	"integer overflow":                 "integer_overflow",
-	"integer divide by zero":           "integer_divide_by_zero",
-	"unreachable":                      "unreachable",
-	"out of bounds memory access":      "out_of_bounds_memory",
-	"invalid table access":             "invalid_table_access",
-	"indirect call type mismatch":      "indirect_call_type_mismatch",
-	"unaligned atomic":                 "unaligned_atomic",
-	"expected shared memory":           "expected_shared_memory",
-	"too many waiters":                 "too_many_waiters",
-	"uncaught exception":               "uncaught_exception",
-	"null reference":                   "null_reference",
-	"data[0]: out of bounds memory":    "out_of_bounds_memory",
-	"element[0]: out of bounds memory": "invalid_table_access",
+	"stack overflow":                "stack_overflow",
+	"invalid conversion to integer": "invalid_conversion_to_integer",
+	"integer overflow":              "integer_overflow",
+	"integer divide by zero":        "integer_divide_by_zero",
+	"unreachable":                   "unreachable",
+	"out of bounds memory access":   "out_of_bounds_memory",
+	"invalid table access":          "invalid_table_access",
+	"indirect call type mismatch":   "indirect_call_type_mismatch",
+	"unaligned atomic":              "unaligned_atomic",
+	"expected shared memory":        "expected_shared_memory",
+	"too many waiters":              "too_many_waiters",
+	"uncaught exception":            "uncaught_exception",
+	"null reference":                "null_reference",
 }
 
 // failure turns what ended a call into its error. ctx is the context of the
@@ -85,7 +84,11 @@ func trapOf(err error) (Cause, string) {
 	for next := errors.Unwrap(root); next != nil; next = errors.Unwrap(root) {
 		root = next
 	}
-	if name, ok := trapNames[root.Error()]; ok {
+	text := root.Error()
+	if strings.HasPrefix(text, "data[") { // an active segment: data[3]: out of bounds memory access
+		_, text, _ = strings.Cut(text, ": ")
+	}
+	if name, ok := trapNames[text]; ok {
 		return CauseTrap, name
 	}
 	return CauseHost, root.Error()

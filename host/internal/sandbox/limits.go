@@ -29,12 +29,17 @@ type Limits struct {
 	// TableEntries is the most entries that a table may grow to, and may
 	// declare; the default is 1,000,000.
 	TableEntries uint32
+	// CompileTime is the most time that loading spends on compiling; the default
+	// is two minutes. The compiler's time is quadratic in what a function may
+	// hold, so that a file of a few hundred kilobytes can keep it for hours.
+	CompileTime time.Duration
 	// Fuel is reserved: calls are not metered yet. Zero is unmetered.
 	Fuel uint64
 }
 
 const (
 	defaultTableEntries = 1_000_000
+	defaultCompileTime  = 2 * time.Minute
 	pageBytes           = 64 << 10
 	maxMemoryBytes      = 1<<32 - pageBytes
 )
@@ -46,6 +51,7 @@ func (l Limits) withDefaults() Limits {
 	setDefault(&l.InputBytes, abi.DefaultInputBytes)
 	setDefault(&l.ModuleBytes, abi.DefaultModuleBytes)
 	setDefault(&l.TableEntries, defaultTableEntries)
+	setDefault(&l.CompileTime, defaultCompileTime)
 	return l
 }
 
@@ -60,8 +66,8 @@ func (l Limits) validate() error {
 	switch {
 	case l.MemoryBytes < 0 || l.MemoryBytes > maxMemoryBytes || l.MemoryBytes%pageBytes != 0:
 		return fmt.Errorf("sandbox: a memory limit of %d bytes is not a multiple of 64 KiB below 4 GiB", l.MemoryBytes)
-	case l.WallClock < 0:
-		return fmt.Errorf("sandbox: the wall clock limit %s is negative", l.WallClock)
+	case l.WallClock < 0, l.CompileTime < 0:
+		return fmt.Errorf("sandbox: a limit is negative: wall clock %s, compile time %s", l.WallClock, l.CompileTime)
 	case l.OutputBytes < 0, l.InputBytes < 0, l.ModuleBytes < 0:
 		return fmt.Errorf("sandbox: a limit is negative: output %d, input %d, module %d bytes", l.OutputBytes, l.InputBytes, l.ModuleBytes)
 	case l.Fuel != 0:

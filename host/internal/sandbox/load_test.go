@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
@@ -38,9 +39,9 @@ func TestAccept_PL2_BadModulesAreRefused(t *testing.T) {
 		{"text", []byte("#!/bin/sh\n"), FaultNotWasm, "offset 0: not a WebAssembly file"},
 		{"component", []byte("\x00asm\x0d\x00\x01\x00"), FaultNotWasm, "offset 4"},
 		{"cut off", small(echoBody).Bytes()[:50], FaultNotWasm, "offset"},
-		{"too big", make([]byte, 1<<16+1), FaultTooBig, "65537 bytes, the limit is 65536"},
+		{"too big", make([]byte, 1<<17+1), FaultTooBig, "131073 bytes, the limit is 131072"},
 		{"no memory", with(func(m *wasmtest.Module) { m.Memory = "" }), FaultMissingExport, "memory is not exported"},
-		{"memory is a function", with(func(m *wasmtest.Module) { m.Memory = ""; m.Funcs[0].Export = "memory" }), FaultWrongSignature, "memory is a function"},
+		{"memory is a function", with(func(m *wasmtest.Module) { m.Memory = ""; m.Funcs = append(m.Funcs, wasmtest.Func{Export: "memory"}) }), FaultWrongSignature, "memory is a function"},
 		{"no allocator", with(func(m *wasmtest.Module) { m.Funcs[0].Export = "" }), FaultMissingExport, "shadowcourt_alloc is not exported"},
 		{"no call", with(func(m *wasmtest.Module) { m.Funcs[1].Export = "" }), FaultMissingExport, "shadowcourt_judge is exported"},
 		{"allocator of 64 bits", with(func(m *wasmtest.Module) { m.Funcs[0].Params = []byte{wasmtest.I64} }), FaultWrongSignature, "export shadowcourt_alloc is (i64) -> (i32), not (i32) -> (i32)"},
@@ -70,7 +71,7 @@ func TestAccept_PL2_BadModulesAreRefused(t *testing.T) {
 			m.Funcs = append(m.Funcs, wasmtest.Func{Export: "_initialize", Body: wasmtest.Join(wasmtest.Const(-1), []byte{wasmtest.Call, 0})})
 		}), FaultStart, "_initialize: exit: 4294967295"},
 	}
-	e := open(t, Config{Limits: Limits{ModuleBytes: 1 << 16}})
+	e := open(t, Config{Limits: Limits{ModuleBytes: 1 << 17}})
 	incumbent := load(t, e, small(echoBody).Bytes())
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -173,5 +174,23 @@ func TestLoadWithEndedContext(t *testing.T) {
 	cancel()
 	if _, err := open(t, Config{}).Load(ctx, small(echoBody).Bytes()); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// The compiler takes a second for ten thousand loops in one another. Loading
+// does not wait for it longer than it may.
+func TestCompilingIsLimited(t *testing.T) {
+	t.Parallel()
+	const depth = 10_000
+	body := append(bytes.Repeat([]byte{wasmtest.Loop, wasmtest.Void}, depth), bytes.Repeat([]byte{wasmtest.End}, depth)...)
+	wasm := small(append(body, wasmtest.I64Const, 0)).Bytes()
+	_, err := open(t, Config{Limits: Limits{CompileTime: 20 * time.Millisecond}}).Load(context.Background(), wasm)
+	if codes := faults(t, err); !slices.Equal(codes, []FaultCode{FaultCompileTime}) {
+		t.Errorf("faults %v: %v", codes, err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := open(t, Config{}).Load(ctx, wasm); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("load with a deadline: %v", err)
 	}
 }

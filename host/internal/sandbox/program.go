@@ -33,10 +33,41 @@ func (p *program) close(ctx context.Context) error {
 // runtime.
 var runtimeMu sync.Mutex
 
-// compile compiles a checked file, with the cache if there is one. A cache
-// that cannot be used costs time only.
-func (e *Engine) compile(ctx context.Context, file *wasmfile.File) (*program, error) {
-	code := file.Executable(e.limits.TableEntries)
+// errCompileTime is the cause of a context that ended by Limits.CompileTime.
+var errCompileTime = errors.New("compile time limit")
+
+// compileInTime compiles a checked file, and gives up on it with the
+// context's cause when the context or the time for it ends.
+func (e *Engine) compileInTime(ctx context.Context, file *wasmfile.File) (*program, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, e.limits.CompileTime, errCompileTime)
+	defer cancel()
+	type result struct {
+		program *program
+		err     error
+	}
+	code := file.Executable(e.limits.TableEntries) // a copy, which outlives the caller's bytes
+	done := make(chan result)
+	go func() {
+		p, err := e.compile(context.WithoutCancel(ctx), code, file)
+		select {
+		case done <- result{p, err}:
+		case <-ctx.Done():
+			if p != nil {
+				_ = p.close(context.WithoutCancel(ctx))
+			}
+		}
+	}()
+	select {
+	case r := <-done:
+		return r.program, r.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// compile compiles, with the cache if there is one. A cache that cannot be
+// used costs time only.
+func (e *Engine) compile(ctx context.Context, code []byte, file *wasmfile.File) (*program, error) {
 	if e.cache == nil {
 		return compileIn(ctx, "", code, file)
 	}
@@ -63,8 +94,8 @@ func (e *Engine) compile(ctx context.Context, file *wasmfile.File) (*program, er
 // compileIn compiles with wazero's cache in a directory, or without one.
 //
 // A panic is recovered: the bytes are a stranger's, and wazero's compiler
-// panics where it finds itself mistaken. It runs in this goroutine, because
-// more than one compilation worker would panic where nobody can recover.
+// panics where it finds itself mistaken. It runs in one goroutine, because
+// its compilation workers would panic where nobody can recover.
 func compileIn(ctx context.Context, dir string, code []byte, file *wasmfile.File) (p *program, err error) {
 	p = &program{}
 	config := wazero.NewRuntimeConfig().
@@ -104,6 +135,19 @@ type instance struct {
 	state  *guestState
 	ctx    context.Context //nolint:containedctx // of the one call that the instance lives for
 	export string          // the guest's function that runs, for the error
+
+	functions map[string]api.Function
+}
+
+// function gives an export that the module was checked to have. Handles are
+// kept: making one costs as much as a short call.
+func (in *instance) function(export string) api.Function {
+	f, ok := in.functions[export]
+	if !ok {
+		f = in.module.ExportedFunction(export)
+		in.functions[export] = f
+	}
+	return f
 }
 
 var anonymous = wazero.NewModuleConfig().WithName("").WithStartFunctions()
@@ -115,7 +159,7 @@ var anonymous = wazero.NewModuleConfig().WithName("").WithStartFunctions()
 // A panic is recovered here because instantiating applies a stranger's
 // segments outside of wazero's own recovery.
 func (p *program) instantiate(ctx context.Context, memoryBytes int64) (in *instance, err error) {
-	in = &instance{state: newGuestState(memoryBytes), export: "start"}
+	in = &instance{state: newGuestState(memoryBytes), export: "start", functions: map[string]api.Function{}}
 	in.ctx = in.state.with(ctx)
 	defer func() {
 		if r := recover(); r != nil {

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"unicode/utf8"
 )
 
@@ -95,6 +96,9 @@ func Annotate(wasm []byte, name string, payload []byte) ([]byte, error) {
 		out = append(out, f.wasm[s.start:s.end]...)
 	}
 	if !done {
+		if custom == maxCustoms {
+			return nil, fmt.Errorf("the module has %d custom sections already", maxCustoms)
+		}
 		out = appendSection(out, idCustom, body)
 	}
 	return out, nil

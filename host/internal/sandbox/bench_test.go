@@ -1,0 +1,94 @@
+package sandbox
+
+import (
+	"context"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
+
+// guests are what the benchmarks run: a module of a hundred bytes, and one of
+// the Go toolchain, whose runtime initializes itself in every instance.
+func guests(b *testing.B) map[string][]byte {
+	b.Helper()
+	return map[string][]byte{"small": small(echoBody).Bytes(), "go": goGuest(b)}
+}
+
+func BenchmarkCompile(b *testing.B) {
+	for name, wasm := range guests(b) {
+		b.Run(name+"/cold", func(b *testing.B) {
+			e := open(b, Config{})
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := load(b, e, wasm).Close(context.Background()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(name+"/cached", func(b *testing.B) {
+			e := open(b, Config{CacheDir: b.TempDir()})
+			load(b, e, wasm)
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := load(b, e, wasm).Close(context.Background()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkInstantiate(b *testing.B) {
+	for name, wasm := range guests(b) {
+		b.Run(name, func(b *testing.B) {
+			m := load(b, open(b, Config{}), wasm)
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := m.try(context.Background()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkCall is a whole call: a fresh instance, and 300 bytes there and
+// back.
+func BenchmarkCall(b *testing.B) {
+	request := append([]byte("e"), make([]byte, 299)...)
+	for name, wasm := range guests(b) {
+		b.Run(name, func(b *testing.B) {
+			m := load(b, open(b, Config{}), wasm)
+			b.ReportAllocs()
+			for b.Loop() {
+				out, err := m.Call(context.Background(), abi.CallNode, request)
+				if err != nil || len(out.Bytes) != len(request) {
+					b.Fatalf("%d bytes, %v", len(out.Bytes), err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkCallOnly is the call in an instance that is there already: what is
+// left once a fresh instance costs nothing.
+func BenchmarkCallOnly(b *testing.B) {
+	request := append([]byte("e"), make([]byte, 299)...)
+	for name, wasm := range guests(b) {
+		b.Run(name, func(b *testing.B) {
+			m := load(b, open(b, Config{}), wasm)
+			in, err := m.program.instantiate(context.Background(), m.limits.MemoryBytes)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer in.close()
+			b.ReportAllocs()
+			for b.Loop() {
+				out, err := in.direct(abi.ExportNode, request, m.limits.OutputBytes)
+				if err != nil || len(out) != len(request) {
+					b.Fatalf("%d bytes, %v", len(out), err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,230 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmtest"
+)
+
+// endless never returns.
+var endless = []byte{wasmtest.Loop, wasmtest.Void, wasmtest.Br, 0, wasmtest.End, wasmtest.I64Const, 0}
+
+func TestTheCallersContextIsToldFromTheWallClock(t *testing.T) {
+	t.Parallel()
+	errRecess := errors.New("the court is in recess")
+	m := load(t, open(t, Config{Limits: Limits{WallClock: time.Minute}}), small(endless).Bytes())
+	tests := []struct {
+		name string
+		ctx  func() (context.Context, context.CancelFunc)
+		want []error
+	}{
+		{"cancelled before", func() (context.Context, context.CancelFunc) {
+			ctx, cancel := context.WithCancel(context.Background())
+			cancel()
+			return ctx, cancel
+		}, []error{context.Canceled}},
+		{"cancelled", func() (context.Context, context.CancelFunc) {
+			ctx, cancel := context.WithCancelCause(context.Background())
+			time.AfterFunc(50*time.Millisecond, func() { cancel(errRecess) })
+			return ctx, func() { cancel(nil) }
+		}, []error{context.Canceled, errRecess}},
+		{"deadline", func() (context.Context, context.CancelFunc) {
+			return context.WithTimeout(context.Background(), 50*time.Millisecond)
+		}, []error{context.DeadlineExceeded}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			ctx, cancel := test.ctx()
+			defer cancel()
+			_, err := m.Call(ctx, abi.CallNode, []byte("x"))
+			var callErr *CallError
+			if !errors.As(err, &callErr) || callErr.Cause != CauseCancelled || callErr.Deterministic() {
+				t.Errorf("got %v", err)
+			}
+			for _, want := range test.want {
+				if !errors.Is(err, want) {
+					t.Errorf("%v does not wrap %v", err, want)
+				}
+			}
+		})
+	}
+}
+
+func TestRequestsThatReachNoGuest(t *testing.T) {
+	t.Parallel()
+	m := load(t, open(t, Config{Limits: Limits{InputBytes: 10}}), small(echoBody).Bytes())
+	tests := []struct {
+		call    abi.Call
+		request string
+		want    Cause
+	}{
+		{abi.CallNode, "eleven byte", CauseInputTooLarge},
+		{abi.CallJudge, "x", CauseMissingExport},
+		{"no such call", "x", CauseMissingExport},
+	}
+	for _, test := range tests {
+		_, err := m.Call(context.Background(), test.call, []byte(test.request))
+		var callErr *CallError
+		if !errors.As(err, &callErr) || callErr.Cause != test.want {
+			t.Errorf("%s call of %q: %v, want %s", test.call, test.request, err, test.want)
+		}
+	}
+	if got := call(t, m, ""); len(got) != 0 {
+		t.Errorf("an empty request came back as %q", got)
+	}
+}
+
+func TestAllocatorsThatLie(t *testing.T) {
+	t.Parallel()
+	e := open(t, Config{})
+	for pointer, want := range map[int32]Cause{0: CauseOutOfMemory, 65536: CauseBadPointer, -1: CauseBadPointer, 65535: CauseBadPointer} {
+		m := small(echoBody)
+		m.Funcs[0].Body = wasmtest.Const(pointer)
+		if err := callError(t, load(t, e, m.Bytes()), "xx"); err.Cause != want || err.Export != abi.ExportAlloc {
+			t.Errorf("allocator gives %d: %v, want %s", pointer, err, want)
+		}
+	}
+}
+
+func TestResponsesAreTheCallersOwn(t *testing.T) {
+	t.Parallel()
+	m := load(t, open(t, Config{}), small(echoBody).Bytes())
+	first := call(t, m, "first")
+	_ = call(t, m, "other")
+	if string(first) != "first" {
+		t.Errorf("the first response became %q", first)
+	}
+}
+
+func TestCloseWaitsForCallsInFlight(t *testing.T) {
+	t.Parallel()
+	m := load(t, open(t, Config{Limits: Limits{WallClock: 300 * time.Millisecond}}), small(endless).Bytes())
+	failed := make(chan error)
+	for range 3 {
+		go func() {
+			_, err := m.Call(context.Background(), abi.CallNode, []byte("x"))
+			failed <- err
+		}()
+	}
+	for m.gate.insiders() < 3 {
+		time.Sleep(time.Millisecond)
+	}
+	impatient, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+	defer cancel()
+	if err := m.Close(impatient); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("close with calls in flight and no patience: %v", err)
+	}
+	if _, err := m.Call(context.Background(), abi.CallNode, []byte("x")); !errors.Is(err, ErrClosed) {
+		t.Errorf("call after close: %v", err)
+	}
+	for range 3 {
+		var callErr *CallError
+		if err := <-failed; !errors.As(err, &callErr) || callErr.Cause != CauseWallClock {
+			t.Errorf("call in flight: %v", err)
+		}
+	}
+	for range 2 {
+		if err := m.Close(context.Background()); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	}
+}
+
+func (g *gate) insiders() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.inside
+}
+
+func TestEngineClose(t *testing.T) {
+	t.Parallel()
+	e, err := New(context.Background(), Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := load(t, e, small(echoBody).Bytes())
+	if err := e.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	var callErr *CallError
+	if _, err := m.Call(context.Background(), abi.CallNode, []byte("x")); !errors.As(err, &callErr) ||
+		callErr.Cause != CauseHost || callErr.Deterministic() || !errors.Is(err, ErrClosed) {
+		t.Errorf("call after the engine's close: %v", err)
+	}
+	if _, err := e.Load(context.Background(), small(echoBody).Bytes()); !errors.Is(err, ErrClosed) {
+		t.Errorf("load after close: %v", err)
+	}
+}
+
+func TestLimitsThatMakeNoSense(t *testing.T) {
+	t.Parallel()
+	for name, limits := range map[string]Limits{
+		"half a page":      {MemoryBytes: 1000},
+		"4 GiB":            {MemoryBytes: 1 << 32},
+		"negative memory":  {MemoryBytes: -65536},
+		"negative time":    {WallClock: -1},
+		"negative output":  {OutputBytes: -1},
+		"fuel, unmetered":  {Fuel: 1},
+		"negative modules": {ModuleBytes: -1},
+		"negative compile": {CompileTime: -1},
+	} {
+		if _, err := New(context.Background(), Config{Limits: limits}); err == nil {
+			t.Errorf("%s was accepted", name)
+		}
+	}
+	got := open(t, Config{}).Limits()
+	want := Limits{
+		MemoryBytes: 64 << 20, WallClock: 10 * time.Second, OutputBytes: 1 << 20,
+		InputBytes: 32 << 20, ModuleBytes: 64 << 20, TableEntries: 1_000_000,
+		CompileTime: 2 * time.Minute,
+	}
+	if got != want {
+		t.Errorf("defaults %+v, want %+v", got, want)
+	}
+}
+
+// TestHammer has calls, failing calls, loads and closes at the same time.
+func TestHammer(t *testing.T) {
+	t.Parallel()
+	e := open(t, Config{CacheDir: t.TempDir(), Limits: Limits{WallClock: 20 * time.Second}})
+	echo := load(t, e, small(echoBody).Bytes())
+	guest := goModule(t, Limits{})
+	var wg sync.WaitGroup
+	for worker := range 8 {
+		wg.Go(func() {
+			for i := range 20 {
+				request := fmt.Sprintf("e%d.%d", worker, i)
+				if got := call(t, echo, request); string(got) != request {
+					t.Errorf("echo of %s: %q", request, got)
+				}
+				if i%5 == 0 {
+					if got := call(t, guest, "c"); !bytes.Equal(got, []byte{1}) {
+						t.Errorf("the Go guest's first call is number %d", got)
+					}
+				}
+				m, err := e.Load(context.Background(), small([]byte{wasmtest.Unreachable}).Bytes())
+				if err != nil {
+					t.Errorf("load: %v", err)
+					return
+				}
+				var callErr *CallError
+				_, err = m.Call(context.Background(), abi.CallNode, []byte(request))
+				if !errors.As(err, &callErr) || !strings.Contains(callErr.Detail, "unreachable") {
+					t.Errorf("trap: %v", err)
+				}
+				if err := m.Close(context.Background()); err != nil {
+					t.Errorf("close: %v", err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
