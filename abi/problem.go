@@ -173,6 +173,9 @@ func (c *Collector) Add(code Code, detail string, path ...PathElement) {
 // Mark is the number of problems so far, for Nest.
 func (c *Collector) Mark() int { return len(c.problems) }
 
+// Found is the number of problems so far, those that are only counted included.
+func (c *Collector) Found() int { return len(c.problems) + c.omitted }
+
 // Nest prepends a step to the paths of all problems since mark.
 func (c *Collector) Nest(mark int, step PathElement) {
 	for i := mark; i < len(c.problems); i++ {

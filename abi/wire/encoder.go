@@ -1,0 +1,94 @@
+package wire
+
+import (
+	"math"
+	"slices"
+)
+
+// encoder appends canonical msgpack.
+type encoder struct{ b []byte }
+
+func appendMessage[T any](dst []byte, v *T, write func(*encoder, *T)) []byte {
+	e := &encoder{b: dst}
+	write(e, v)
+	return e.b
+}
+
+// number writes a code and the low bytes of n, big-endian.
+func (e *encoder) number(code byte, bytes int, n uint64) {
+	e.b = append(e.b, code)
+	for shift := 8 * (bytes - 1); shift >= 0; shift -= 8 {
+		e.b = append(e.b, byte(n>>shift))
+	}
+}
+
+// sized writes a length with its code: fixed up to most, else the first of
+// the codes whose width holds it. narrow is the width of the first code.
+func (e *encoder) sized(n int, fixed byte, most int, first byte, narrow int) {
+	switch {
+	case n <= most:
+		e.b = append(e.b, fixed|byte(n))
+	case narrow == 1 && n <= math.MaxUint8:
+		e.b = append(e.b, first, byte(n))
+	case n <= math.MaxUint16:
+		e.number(first+byte(2-narrow), 2, uint64(n))
+	default:
+		e.number(first+byte(3-narrow), 4, uint64(n))
+	}
+}
+
+func (e *encoder) mapLen(n int) { e.sized(n, 0x80, 15, 0xde, 2) }
+
+func (e *encoder) listLen(n int) { e.sized(n, 0x90, 15, 0xdc, 2) }
+
+func (e *encoder) text(s string) {
+	e.sized(len(s), 0xa0, 31, 0xd9, 1)
+	e.b = append(e.b, s...)
+}
+
+func (e *encoder) boolean(v bool) {
+	if v {
+		e.b = append(e.b, 0xc3)
+	} else {
+		e.b = append(e.b, 0xc2)
+	}
+}
+
+func (e *encoder) float(f float64) {
+	if f == 0 {
+		f = 0 // not -0
+	}
+	e.number(0xcb, 8, math.Float64bits(f))
+}
+
+func (e *encoder) integer(n int64) {
+	switch {
+	case n >= -32 && n <= math.MaxInt8:
+		e.b = append(e.b, byte(n))
+	case n >= 0 && n <= math.MaxUint8:
+		e.b = append(e.b, 0xcc, byte(n))
+	case n >= 0 && n <= math.MaxUint16:
+		e.number(0xcd, 2, uint64(n))
+	case n >= 0 && n <= math.MaxUint32:
+		e.number(0xce, 4, uint64(n))
+	case n >= 0:
+		e.number(0xcf, 8, uint64(n))
+	case n >= math.MinInt8:
+		e.b = append(e.b, 0xd0, byte(n))
+	case n >= math.MinInt16:
+		e.number(0xd1, 2, uint64(n))
+	case n >= math.MinInt32:
+		e.number(0xd2, 4, uint64(n))
+	default:
+		e.number(0xd3, 8, uint64(n))
+	}
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
