@@ -1,9 +1,6 @@
 package pipeline
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // Move is one step of a walk: over an edge, or by falling through if Edge is empty. A Move from a node to itself
 // without an edge is a repeated visit.
@@ -66,26 +63,4 @@ func (g *Graph) parseMove(at, arrival string) (Move, bool) {
 		}
 	}
 	return Move{}, false
-}
-
-// visibleSteps numbers the moves of a walk that lead somewhere else or run over an edge, from 1.
-func visibleSteps(walk []Move) []Move {
-	var seen []Move
-	for _, m := range walk {
-		if m.Edge != "" || m.From != m.To {
-			seen = append(seen, m)
-		}
-	}
-	return seen
-}
-
-// visitCounts counts how often a walk was at each node.
-func visitCounts(start string, walk []Move) map[string]int {
-	counts := map[string]int{start: 1}
-	for _, m := range walk {
-		if !strings.HasPrefix(m.To, "_") {
-			counts[m.To]++
-		}
-	}
-	return counts
 }

@@ -1,0 +1,168 @@
+package pipeline
+
+import (
+	"fmt"
+	"slices"
+)
+
+// The warnings.
+const (
+	WarnShortcutBack  Code = "shortcut_goes_back"  // a shortcut that does not go forward
+	WarnLoopForward   Code = "loop_goes_forward"   // a loop that goes neither back nor to _remand
+	WarnUnmarkedLoop  Code = "unmarked_loop"       // goes back, or to _remand, and is not marked as a loop
+	WarnNoZone        Code = "node_without_zone"   // in a pipeline that has zones
+	WarnTwoZones      Code = "node_in_two_zones"   // the later zone is not drawn
+	WarnNeverFires    Code = "never_fires"         // an earlier edge always fires
+	WarnDeadEnd       Code = "dead_end"            // the last node has no edge: every walk that gets there fails
+	WarnOnlyAnyEnds   Code = "only_any_ends"       // no node has an own edge to an end
+	WarnRoundsIgnored Code = "rounds_ignored"      // rounds at a node that is no hearing
+	WarnWithIgnored   Code = "with_ignored"        // parameters of an edge that always fires
+	WarnUnusedPersona Code = "unused_persona"      // a persona that acts at no node
+	WarnPartialClerk  Code = "clerk_plays_persona" // the module that evaluates edges acts for a side
+)
+
+// Lint finds what a checked Definition allows but hardly means. The result is sorted by line and column, and empty
+// for a clean pipeline.
+func Lint(d *Definition) Errors {
+	l := &linter{def: d, order: make(map[string]int, len(d.Nodes))}
+	for i := range d.Nodes {
+		l.order[d.Nodes[i].Name] = i
+	}
+	l.directions()
+	l.zones()
+	l.firing()
+	l.ends()
+	l.leftovers()
+	l.warnings.sort()
+	return l.warnings.limit()
+}
+
+type linter struct {
+	def      *Definition
+	order    map[string]int // of nodes in the file
+	warnings Errors
+}
+
+func (l *linter) warn(path string, code Code, format string, args ...any) {
+	at := l.def.Position(path)
+	l.warnings = append(l.warnings, &Error{
+		File: l.def.file, Line: at.Line, Column: at.Column, Path: path, Code: code, Message: fmt.Sprintf(format, args...),
+	})
+}
+
+// directions compares what an edge says of itself with where it goes.
+func (l *linter) directions() {
+	for i := range l.def.Edges {
+		e := &l.def.Edges[i]
+		if e.FromAny() {
+			continue // has no direction
+		}
+		path := indexPath("edges", i)
+		back := e.To == EndRemand || !IsEnd(e.To) && l.order[e.To] <= l.order[e.From]
+		if e.Shortcut && back {
+			l.warn(path+".shortcut", WarnShortcutBack, "a shortcut goes forward; %q does not come after %q", e.To, e.From)
+		}
+		if e.Loop && !back {
+			l.warn(path+".loop", WarnLoopForward, "a loop goes back or to %s; %q comes after %q", EndRemand, e.To, e.From)
+		}
+		if back && !e.Loop {
+			l.warn(path+".to", WarnUnmarkedLoop, "goes back; mark it with loop: true if that is meant")
+		}
+	}
+}
+
+func (l *linter) zones() {
+	if len(l.def.Zones) == 0 {
+		return
+	}
+	zoneOf := make(map[string]string)
+	for i := range l.def.Zones {
+		z := &l.def.Zones[i]
+		for j, name := range z.Nodes {
+			if first, ok := zoneOf[name]; ok {
+				l.warn(indexPath(keyPath("zones", z.Name)+".nodes", j), WarnTwoZones,
+					"%q is in the zone %q already", clip(name), clip(first))
+				continue
+			}
+			zoneOf[name] = z.Name
+		}
+	}
+	for i := range l.def.Nodes {
+		if name := l.def.Nodes[i].Name; zoneOf[name] == "" {
+			l.warn(indexPath("nodes", i)+".name", WarnNoZone, "%q is in no zone", clip(name))
+		}
+	}
+}
+
+// firing finds edges behind one that always fires.
+func (l *linter) firing() {
+	always := make(map[string]*Edge) // by source
+	for i := range l.def.Edges {
+		e := &l.def.Edges[i]
+		path := indexPath("edges", i)
+		if first := always[e.From]; first != nil {
+			l.warn(path, WarnNeverFires, "%q never fires: %q before it always does", clip(e.ID), clip(first.ID))
+		} else if e.Unconditional() {
+			always[e.From] = e
+		}
+		if e.Unconditional() && len(e.With) > 0 {
+			l.warn(path+".with", WarnWithIgnored, "nobody reads the parameters of an edge that always fires")
+		}
+	}
+	first := always[Any]
+	if first == nil {
+		return
+	}
+	for i := range l.def.Edges {
+		if e := &l.def.Edges[i]; !e.FromAny() && !IsEnd(e.To) {
+			l.warn(indexPath("edges", i), WarnNeverFires, "%q never fires: %q counts before it and always does",
+				clip(e.ID), clip(first.ID))
+		}
+	}
+}
+
+func (l *linter) ends() {
+	last := len(l.def.Nodes) - 1
+	ownEnd, lastEdge := false, false
+	for i := range l.def.Edges {
+		e := &l.def.Edges[i]
+		ownEnd = ownEnd || !e.FromAny() && IsEnd(e.To)
+		lastEdge = lastEdge || e.FromAny() || last >= 0 && e.From == l.def.Nodes[last].Name
+	}
+	if last >= 0 && !lastEdge {
+		l.warn(indexPath("nodes", last), WarnDeadEnd, "the last node has no edge: a walk that gets here fails")
+	}
+	if !ownEnd && len(l.def.Edges) > 0 {
+		l.warn("edges", WarnOnlyAnyEnds, "only edges from %s lead to an end", Any)
+	}
+}
+
+func (l *linter) leftovers() {
+	used := make(map[string]bool)
+	for i := range l.def.Nodes {
+		n := &l.def.Nodes[i]
+		if n.Rounds != 0 && n.Family != FamilyHearing {
+			l.warn(indexPath("nodes", i)+".rounds", WarnRoundsIgnored, "only a hearing has rounds")
+		}
+		for _, id := range n.Personas {
+			used[id] = true
+		}
+	}
+	var sides []string
+	for i := range l.def.Personas {
+		p := &l.def.Personas[i]
+		if !used[p.ID] {
+			l.warn(keyPath("personas", p.ID), WarnUnusedPersona, "%q acts at no node", clip(p.ID))
+		} else if sideOf(p.Role) != "" {
+			sides = append(sides, p.Module)
+		}
+	}
+	for i := range l.def.Edges {
+		if e := &l.def.Edges[i]; e.Module != l.def.Clerk && slices.Contains(sides, e.Module) {
+			l.warn(indexPath("edges", i)+".module", WarnPartialClerk, "%q acts for a side of the court", clip(e.Module))
+		}
+	}
+	if slices.Contains(sides, l.def.Clerk) {
+		l.warn("clerk", WarnPartialClerk, "%q acts for a side of the court", clip(l.def.Clerk))
+	}
+}

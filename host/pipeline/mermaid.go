@@ -1,0 +1,143 @@
+package pipeline
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// Mermaid draws the graph as a Mermaid flowchart. Texts of the file are escaped and never become syntax.
+func Mermaid(g *Graph, p Picture) string {
+	m := &mermaid{g: g, over: newOverlay(g, p.Walk), ids: make(map[string]string)}
+	m.line("flowchart LR")
+	m.nodes()
+	for _, end := range g.usedEnds() {
+		m.ids[end] = "end" + end
+		m.line("  %s([%s])", m.ids[end], mermaidText(end))
+		if m.over.seen[end] > 0 {
+			m.walked = append(m.walked, m.ids[end])
+		}
+	}
+	if len(g.any) > 0 {
+		m.ids[Any] = "any"
+		m.line("  any{{%s}}", mermaidText("any node"))
+	}
+	m.links()
+	m.styles()
+	return m.b.String()
+}
+
+type mermaid struct {
+	g         *Graph
+	over      overlay
+	ids       map[string]string // of nodes, ends and _any
+	walked    []string          // ids that the walk visited
+	linkCount int
+	linkStyle []string // for links of the walk
+	b         strings.Builder
+}
+
+func (m *mermaid) line(format string, args ...any) { fmt.Fprintf(&m.b, format+"\n", args...) }
+
+func (m *mermaid) nodes() {
+	zoned := make(map[string][]int)
+	for i := range m.g.def.Nodes {
+		name := m.g.def.Nodes[i].Name
+		m.ids[name] = fmt.Sprintf("n%d", i)
+		zone := ""
+		if z, ok := m.g.def.Zone(name); ok {
+			zone = z.Name
+		}
+		zoned[zone] = append(zoned[zone], i)
+		if m.over.seen[name] > 0 {
+			m.walked = append(m.walked, m.ids[name])
+		}
+	}
+	for i := range m.g.def.Zones {
+		z := &m.g.def.Zones[i]
+		if len(zoned[z.Name]) == 0 {
+			continue
+		}
+		m.line("  subgraph z%d[%s]", i, mermaidText(z.Name))
+		for _, n := range zoned[z.Name] {
+			m.node("    ", n)
+		}
+		m.line("  end")
+	}
+	for _, n := range zoned[""] {
+		m.node("  ", n)
+	}
+}
+
+func (m *mermaid) node(indent string, i int) {
+	n := &m.g.def.Nodes[i]
+	text := mermaidText(n.Name)
+	if who := personaNames(m.g.def, n); who != "" {
+		text = strings.TrimSuffix(text, `"`) + "<br/>" + strings.TrimPrefix(mermaidText(who), `"`)
+	}
+	m.line("%s%s[%s]", indent, m.ids[n.Name], text)
+}
+
+func (m *mermaid) links() {
+	for i := range m.g.def.Nodes {
+		if !m.g.falls(i) {
+			continue
+		}
+		from := m.g.def.Nodes[i].Name
+		m.link(m.ids[from], "-.->", m.ids[m.g.def.Nodes[i+1].Name], "", m.over.falls[from])
+	}
+	for i := range m.g.def.Edges {
+		e := &m.g.def.Edges[i]
+		m.link(m.ids[e.From], "-->", m.ids[e.To], edgeLabel(e), m.over.edges[e.ID])
+	}
+}
+
+func (m *mermaid) link(from, arrow, to, label string, walked []int) {
+	if len(walked) > 0 {
+		label = strings.TrimSpace(numbers(walked) + ") " + label)
+		m.linkStyle = append(m.linkStyle, fmt.Sprint(m.linkCount))
+	}
+	m.linkCount++
+	if label == "" {
+		m.line("  %s %s %s", from, arrow, to)
+		return
+	}
+	m.line("  %s %s|%s| %s", from, arrow, mermaidText(label), to)
+}
+
+func (m *mermaid) styles() {
+	for _, e := range Elements() {
+		var ids []string
+		for i := range m.g.def.Nodes {
+			if m.g.def.Nodes[i].Element == e {
+				ids = append(ids, m.ids[m.g.def.Nodes[i].Name])
+			}
+		}
+		if len(ids) > 0 {
+			m.line("  classDef %s stroke:%s,stroke-width:2px", e, elementColour(e))
+			m.line("  class %s %s", strings.Join(ids, ","), e)
+		}
+	}
+	if len(m.walked) > 0 {
+		m.line("  classDef walked stroke:%s,stroke-width:4px", walkColour)
+		m.line("  class %s walked", strings.Join(m.walked, ","))
+	}
+	if len(m.linkStyle) > 0 {
+		m.line("  linkStyle %s stroke:%s,stroke-width:3px", strings.Join(m.linkStyle, ","), walkColour)
+	}
+}
+
+// mermaidText quotes a text; everything that could be syntax, markup or Markdown becomes a numeric entity.
+func mermaidText(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range visible(s) {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(" -.,:()/+", r) {
+			b.WriteRune(r)
+		} else {
+			fmt.Fprintf(&b, "#%d;", r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
