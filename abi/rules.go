@@ -15,14 +15,9 @@ func (v *Case) Rules(c *Collector) {
 			c.Add(CodeNotALabel, notALabel(s), Field("evidence"), Index(i), Field("supports"))
 		}
 	}
-	for i := range v.Documents {
-		for j := range i {
-			if v.Documents[j].Name == v.Documents[i].Name {
-				c.Add(CodeDuplicateName, "a document of this name stands before", Field("documents"), Index(i), Field("name"))
-				break
-			}
-		}
-	}
+	eachRepeat(len(v.Documents), func(i int) string { return v.Documents[i].Name }, func(i int) {
+		c.Add(CodeDuplicateName, "a document of this name stands before", Field("documents"), Index(i), Field("name"))
+	})
 }
 
 // Rules checks that a verdict does not contradict itself: affirm and amend
@@ -57,14 +52,9 @@ func (v *DefenseBrief) Rules(c *Collector) {
 
 // Rules checks that question ids differ.
 func (v *RemandFeedback) Rules(c *Collector) {
-	for i := range v.Questions {
-		for j := range i {
-			if v.Questions[j].ID == v.Questions[i].ID {
-				c.Add(CodeDuplicateID, "a question of this id stands before", Field("questions"), Index(i), Field("id"))
-				break
-			}
-		}
-	}
+	eachRepeat(len(v.Questions), func(i int) string { return v.Questions[i].ID }, func(i int) {
+		c.Add(CodeDuplicateID, "a question of this id stands before", Field("questions"), Index(i), Field("id"))
+	})
 }
 
 // Rules checks that the rejection threshold is not above the activation threshold.
@@ -147,35 +137,40 @@ func (v *Profile) Rules(c *Collector) {
 		if w := v.BaseRates[i].Weight; w <= 0 || w > 1 {
 			c.Add(CodeProbability, "is outside (0, 1]", Field("base_rates"), Index(i), Field("weight"))
 		}
-		for j := range i {
-			if v.BaseRates[j].Label == v.BaseRates[i].Label {
-				c.Add(CodeDuplicateLabel, "this label stands before", Field("base_rates"), Index(i), Field("label"))
-				break
-			}
-		}
 	}
-	for i := range v.Sources {
-		for j := range i {
-			if v.Sources[j].Source == v.Sources[i].Source {
-				c.Add(CodeDuplicateName, "this source stands before", Field("sources"), Index(i), Field("source"))
-				break
-			}
-		}
-	}
+	eachRepeat(len(v.BaseRates), func(i int) string { return v.BaseRates[i].Label }, func(i int) {
+		c.Add(CodeDuplicateLabel, "this label stands before", Field("base_rates"), Index(i), Field("label"))
+	})
+	eachRepeat(len(v.Sources), func(i int) string { return v.Sources[i].Source }, func(i int) {
+		c.Add(CodeDuplicateName, "this source stands before", Field("sources"), Index(i), Field("source"))
+	})
 }
 
 func checkLabels(c *Collector, labels []string) {
 	for i, label := range labels {
 		if label == "" {
 			c.Add(CodeEmpty, "is empty", Field("labels"), Index(i))
-			continue
 		}
-		for j := range i {
-			if labels[j] == label {
-				c.Add(CodeDuplicateLabel, "this label stands before", Field("labels"), Index(i))
-				break
-			}
+	}
+	eachRepeat(len(labels), func(i int) string { return labels[i] }, func(i int) {
+		if labels[i] != "" {
+			c.Add(CodeDuplicateLabel, "this label stands before", Field("labels"), Index(i))
 		}
+	})
+}
+
+// eachRepeat calls found for each name that an earlier one equals, in time
+// that is linear: the lists come from modules.
+func eachRepeat(n int, name func(int) string, found func(int)) {
+	if n < 2 {
+		return
+	}
+	seen := make(map[string]struct{}, n)
+	for i := range n {
+		if _, repeats := seen[name(i)]; repeats {
+			found(i)
+		}
+		seen[name(i)] = struct{}{}
 	}
 }
 
