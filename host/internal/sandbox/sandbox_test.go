@@ -15,15 +15,28 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmtest"
 )
 
+// TestMain makes a directory for what tests share: the guest that is built
+// once, and its compiled code.
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "sandbox-test-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	shared = dir
+	code := m.Run()
+	if err := os.RemoveAll(dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	os.Exit(code)
+}
+
+var shared string
+
 // behavesGuest builds the guest of testdata/behaves once, with the toolchain
 // that runs the tests.
 var behavesGuest = sync.OnceValues(func() ([]byte, error) {
-	dir, err := os.MkdirTemp("", "sandbox-guest-")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	out := filepath.Join(dir, "behaves.wasm")
+	out := filepath.Join(shared, "behaves.wasm")
 	cmd := exec.Command("go", "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false",
 		"-ldflags=-s -w -buildid=", "-o", out, "./testdata/behaves")
 	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
@@ -65,8 +78,7 @@ func load(tb testing.TB, e *Engine, wasm []byte) *Module {
 	return m
 }
 
-// goModule loads the Go guest once for all tests, with default limits but a
-// shorter wall clock where asked for.
+// goModule loads the Go guest once for all tests with the same limits.
 var goModules = struct {
 	sync.Mutex
 	byLimits map[Limits]*Module
@@ -79,7 +91,7 @@ func goModule(tb testing.TB, limits Limits) *Module {
 	if m, ok := goModules.byLimits[limits]; ok {
 		return m
 	}
-	e, err := New(context.Background(), Config{Limits: limits})
+	e, err := New(context.Background(), Config{Limits: limits, CacheDir: filepath.Join(shared, "cache")})
 	if err != nil {
 		tb.Fatal(err)
 	}
