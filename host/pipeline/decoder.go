@@ -42,8 +42,8 @@ func (d *decoder) isKind(v *yaml.Node, path string, kind yaml.Kind, want string)
 }
 
 // pairs goes through a mapping in file order and leaves out repeated keys.
-func (d *decoder) pairs(v *yaml.Node, path, want string, duplicate Code, each func(key, value *yaml.Node)) {
-	if !d.isKind(v, path, yaml.MappingNode, want) {
+func (d *decoder) pairs(v *yaml.Node, path string, join func(path, key string) string, duplicate Code, each func(key, value *yaml.Node)) {
+	if !d.isKind(v, path, yaml.MappingNode, "a mapping") {
 		return
 	}
 	seen := make(map[string]int, len(v.Content)/2)
@@ -59,7 +59,7 @@ func (d *decoder) pairs(v *yaml.Node, path, want string, duplicate Code, each fu
 			continue
 		}
 		if line, ok := seen[key.Value]; ok {
-			d.fail(key, keyPath(path, key.Value), duplicate, "%q was given in line %d already", key.Value, line)
+			d.fail(key, join(path, key.Value), duplicate, "%q was given in line %d already", key.Value, line)
 			continue
 		}
 		seen[key.Value] = key.Line
@@ -70,7 +70,7 @@ func (d *decoder) pairs(v *yaml.Node, path, want string, duplicate Code, each fu
 // object decodes a mapping with fixed keys.
 func (d *decoder) object(v *yaml.Node, path string, fields map[string]setter) {
 	d.mark(v, path)
-	d.pairs(v, path, "a mapping", CodeDuplicateKey, func(key, value *yaml.Node) {
+	d.pairs(v, path, fieldPath, CodeDuplicateKey, func(key, value *yaml.Node) {
 		set, ok := fields[key.Value]
 		if !ok {
 			d.fail(key, fieldPath(path, key.Value), CodeUnknownKey, "unknown key; known are %s", sortedKeys(fields))
@@ -84,7 +84,7 @@ func (d *decoder) object(v *yaml.Node, path string, fields map[string]setter) {
 
 // table decodes a mapping whose keys are names of the author's choice.
 func (d *decoder) table(v *yaml.Node, path string, duplicate Code, each func(name string, value *yaml.Node, path string)) {
-	d.pairs(v, path, "a mapping", duplicate, func(key, value *yaml.Node) {
+	d.pairs(v, path, keyPath, duplicate, func(key, value *yaml.Node) {
 		sub := keyPath(path, key.Value)
 		d.mark(key, sub)
 		each(key.Value, value, sub)

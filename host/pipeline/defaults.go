@@ -142,13 +142,15 @@ func (d *Definition) completePersonas() {
 		d.Personas[i].complete()
 		known[d.Personas[i].ID] = true
 	}
+	used := make(map[string]bool)
 	for i := range d.Nodes {
 		for _, id := range d.Nodes[i].Personas {
-			p, ok := builtinPersona(id)
-			if ok && !known[id] {
-				d.Personas = append(d.Personas, p)
-				known[id] = true
-			}
+			used[id] = true
+		}
+	}
+	for _, p := range BuiltinPersonas() {
+		if used[p.ID] && !known[p.ID] {
+			d.Personas = append(d.Personas, p)
 		}
 	}
 }

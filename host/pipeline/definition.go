@@ -16,7 +16,7 @@ type Definition struct {
 	// Court holds the limits of a trial. Default: [DefaultCourt].
 	Court Court
 	// Personas are the identities that act at the nodes: those of the file in file order, then the built-in ones that
-	// the nodes use besides.
+	// the nodes use besides, in the order of [BuiltinPersonas].
 	Personas []Persona
 	// Zones group nodes, in file order. Optional.
 	Zones []Zone

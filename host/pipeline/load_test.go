@@ -1,21 +1,219 @@
 package pipeline_test
 
 import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
 	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/pipelines"
 )
+
+const seedFile = "testdata/seed-defect-court.yaml"
 
 func TestAccept_CT1_SeedYAMLLoadsVerbatim(t *testing.T) {
 	t.Parallel()
-	d, err := pipeline.Load("testdata/seed-defect-court.yaml")
+	seed, err := pipeline.Load(seedFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(d.Nodes) != 5 || len(d.Edges) != 12 || len(d.Zones) != 3 {
-		t.Fatalf("got %d nodes, %d edges, %d zones", len(d.Nodes), len(d.Edges), len(d.Zones))
-	}
-	if _, err := pipeline.NewGraph(d); err != nil {
+	ours, err := pipeline.LoadFS(pipelines.FS, pipelines.DefectCourt)
+	if err != nil {
 		t.Fatal(err)
+	}
+	for name, d := range map[string]*pipeline.Definition{"seed": seed, "ours": ours} {
+		if len(d.Nodes) != 5 || len(d.Edges) != 12 || len(d.Zones) != 3 {
+			t.Errorf("%s: got %d nodes, %d edges, %d zones", name, len(d.Nodes), len(d.Edges), len(d.Zones))
+		}
+		if _, err := pipeline.NewGraph(d); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if warnings := pipeline.Lint(d); len(warnings) > 0 {
+			t.Errorf("%s: %v", name, warnings)
+		}
+		if d.Court != pipeline.DefaultCourt() || d.Clerk != "clerk" || d.Start != "indict" || d.Done != "_done" {
+			t.Errorf("%s: court %+v, clerk %q, start %q, done %q", name, d.Court, d.Clerk, d.Start, d.Done)
+		}
+	}
+
+	// Ours adds keys and changes no meaning.
+	ours.Edges[0].With, ours.Nodes[3].Rounds = nil, 0
+	if diff := cmp.Diff(seed, ours, cmpopts.IgnoreUnexported(pipeline.Definition{})); diff != "" {
+		t.Errorf("ours differs from the seed (-seed +ours):\n%s", diff)
+	}
+}
+
+// The family selects personas and masks, whatever the nodes are called.
+func TestAccept_CT1_FamilySelectsNotTheName(t *testing.T) {
+	t.Parallel()
+	text := string(seedText(t))
+	for _, name := range []string{"indict", "discover", "defend", "hearing", "verdict"} {
+		for _, context := range []string{"name: %s\n", "from: %s\n", "to: %s\n", "start: %s\n", "[%s", ", %s]"} {
+			text = strings.ReplaceAll(text, fmt.Sprintf(context, name), fmt.Sprintf(context, "x"+name))
+		}
+	}
+	renamed, err := pipeline.Parse("renamed.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seed, err := pipeline.Load(seedFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range seed.Nodes {
+		want := seed.Nodes[i]
+		want.Name = "x" + want.Name
+		if diff := cmp.Diff(want, renamed.Nodes[i]); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+func TestOursStatesItsParameters(t *testing.T) {
+	t.Parallel()
+	d, err := pipeline.LoadFS(pipelines.FS, pipelines.DefectCourt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]pipeline.Param{pipeline.Number("min_confidence", 0.95)}, d.Edges[0].With); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"challenger", "abyss", "bulwark", "specter", "clerk"}, d.Modules()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAddedKeysAreRead(t *testing.T) {
+	t.Parallel()
+	d, err := pipeline.Parse("p.yaml", []byte(`
+pipeline: p
+clerk: notary
+court: {enabled: false, ttl: 90s, max_handoffs: 7, max_remands: 0, activation_threshold: 1, rejection_threshold: 0.25, max_rounds: 9}
+personas:
+  challenger: {module: mine, grants: [log, recall]}
+  owl: {colour: Grey, element: air, role: light, alignment: light}
+nodes:
+  - {name: a, family: indict, masks: [], rounds: 2}
+  - {name: b, family: judge, parallel: [owl, herald]}
+  - {name: c, family: report, persona: owl}
+edges:
+  - {id: E1, from: a, to: b, evaluator: sure, module: other, with: {n: 3, f: 0.5, t: "0.5", no: false}}
+  - {id: E2, from: c, to: _done, evaluator: always}
+start: a
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := pipeline.Court{TTL: 90 * time.Second, MaxHandoffs: 7, ActivationThreshold: 1, RejectionThreshold: 0.25, MaxRounds: 9}
+	if diff := cmp.Diff(want, d.Court); diff != "" {
+		t.Error(diff)
+	}
+	challenger, _ := d.Persona("challenger")
+	if challenger.Module != "mine" || challenger.Alignment != "accuser" || len(challenger.Grants) != 2 {
+		t.Errorf("challenger: %+v", challenger)
+	}
+	owl, _ := d.Persona("owl")
+	if owl.Name != "owl" || owl.Module != "owl" || len(owl.Grants) != 0 {
+		t.Errorf("owl: %+v", owl)
+	}
+	a, b, e := d.Nodes[0], d.Nodes[1], d.Edges[0]
+	if a.Masks == nil || len(a.Masks) != 0 || a.Rounds != 2 || !b.Parallel || len(b.Personas) != 2 {
+		t.Errorf("nodes: %+v %+v", a, b)
+	}
+	params := []pipeline.Param{pipeline.Number("n", 3), pipeline.Number("f", 0.5), pipeline.Text("t", "0.5"), pipeline.Flag("no", false)}
+	if diff := cmp.Diff(params, e.With); diff != "" || e.Evaluator != "sure" || e.Module != "other" {
+		t.Errorf("edge: %+v %s", e, diff)
+	}
+	if d.Edges[1].Module != "notary" || d.Edges[1].Evaluator != pipeline.Always {
+		t.Errorf("edge: %+v", d.Edges[1])
+	}
+}
+
+func seedText(t testing.TB) []byte {
+	t.Helper()
+	data, err := os.ReadFile(seedFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// places gives the faults of an error as "line:column path code".
+func places(t testing.TB, err error) []string {
+	t.Helper()
+	var all pipeline.Errors
+	if !errors.As(err, &all) {
+		t.Fatalf("not a list of faults: %v", err)
+	}
+	list := make([]string, len(all))
+	for i, e := range all {
+		list[i] = strings.TrimSpace(fmt.Sprintf("%d:%d %s", e.Line, e.Column, e.Path)) + " " + string(e.Code)
+	}
+	return list
+}
+
+func TestFilesThatAreNoPipeline(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct{ text, want string }{
+		"empty":          {"", "1:1 syntax"},
+		"only a comment": {"# nothing\n", "1:1 syntax"},
+		"a list":         {"- a\n", "1:1 wrong_type"},
+		"no YAML":        {"a: b\nc: [\n", "2:1 syntax"},
+		"two documents":  {"pipeline: a\n---\npipeline: b\n", "2:1 syntax"},
+		"not UTF-8":      {"pipeline: a\nx: \xff\n", "2:4 encoding"},
+		"a control":      {"pipeline: \x00\n", "1:11 encoding"},
+		"too large":      {strings.Repeat("#\n", pipeline.MaxFileBytes), "0:0 too_large"},
+		"deep flow":      {strings.Repeat("[", 40_000), "1:1 syntax"},
+		"deep enough":    {"pipeline: " + strings.Repeat("[", 40) + strings.Repeat("]", 40), "1:43 too_deep"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := pipeline.Parse("p.yaml", []byte(c.text))
+			if err == nil {
+				t.Fatal("no error")
+			}
+			if got := places(t, err); got[0] != c.want && got[len(got)-1] != c.want {
+				t.Errorf("got %q, want %s\n%v", got, c.want, err)
+			}
+		})
+	}
+}
+
+func TestUnreadableFile(t *testing.T) {
+	t.Parallel()
+	_, err := pipeline.LoadFS(fstest.MapFS{}, "absent.yaml")
+	if err == nil || err.Error() != "absent.yaml: can't be read: file does not exist [unreadable]" {
+		t.Errorf("got %v", err)
+	}
+	_, err = pipeline.Load("testdata")
+	if err == nil {
+		t.Error("a folder was read")
+	}
+}
+
+// A small file with aliases can stand for a huge one; it is refused in no time.
+func TestAliasBombIsRefused(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	b.WriteString("pipeline: &a0 x\n")
+	for i := range 30 {
+		fmt.Fprintf(&b, "k%d: &a%d [*a%d, *a%d, *a%d]\n", i, i+1, i, i, i)
+	}
+	b.WriteString("nodes:\n  - {<<: *a1, name: n, family: triage}\n")
+	_, err := pipeline.Parse("bomb.yaml", []byte(b.String()))
+	got := places(t, err)
+	if len(got) != pipeline.MaxErrors+1 || !strings.HasSuffix(got[pipeline.MaxErrors], " more") {
+		t.Errorf("got %d faults, the last %s", len(got), got[len(got)-1])
+	}
+	if !strings.Contains(err.Error(), "[alias]") {
+		t.Errorf("no fault of an alias:\n%v", err)
 	}
 }
