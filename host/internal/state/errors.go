@@ -1,0 +1,51 @@
+package state
+
+import (
+	"errors"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
+
+// RefusedError says why an update was refused: no part of it was merged. It
+// unwraps to the *abi.ValidationError that holds every problem with its path
+// and code.
+type RefusedError struct {
+	// Channel is the first one with a problem, by its wire name; empty when
+	// the update is no map of channels at all.
+	Channel string
+	// Problems of the whole update, in path order.
+	Problems []abi.Problem
+
+	cause error
+}
+
+// Error names the channel and gives every problem with its path.
+func (e *RefusedError) Error() string {
+	if e.Channel == "" {
+		return "state: update refused: " + e.cause.Error()
+	}
+	return "state: update refused in channel " + e.Channel + ": " + e.cause.Error()
+}
+
+// Unwrap gives the *abi.ValidationError.
+func (e *RefusedError) Unwrap() error { return e.cause }
+
+func refused(cause error) error {
+	r := &RefusedError{cause: cause}
+	var invalid *abi.ValidationError
+	if errors.As(cause, &invalid) {
+		r.Problems = invalid.Problems
+		r.Channel = channelOf(invalid.Problems)
+	}
+	return r
+}
+
+// channelOf gives the first step of the first path that has one.
+func channelOf(problems []abi.Problem) string {
+	for _, p := range problems {
+		if len(p.Path) > 0 {
+			return p.Path[:1].String()
+		}
+	}
+	return ""
+}

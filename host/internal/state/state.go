@@ -1,0 +1,78 @@
+package state
+
+import (
+	"math"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
+)
+
+// State is the state of one walk. It is not safe for concurrent use: branches
+// that run in parallel hand their updates to the one goroutine of the fan-in.
+// The zero value is not ready; use New.
+type State struct {
+	evidences  map[string]evidenceSet
+	judgements map[string]map[string]abi.CriterionOpinion
+	results    map[string]abi.CriterionResult
+	metadata   map[string]string
+
+	opinions  log[abi.OpinionEntry]
+	artifacts log[abi.ArtifactEntry]
+	contests  log[abi.ContestEntry]
+	errors    log[abi.NodeError]
+
+	report *abi.AuditReport
+}
+
+// New gives an empty state.
+func New() *State {
+	return &State{
+		evidences:  map[string]evidenceSet{},
+		judgements: map[string]map[string]abi.CriterionOpinion{},
+		results:    map[string]abi.CriterionResult{},
+		metadata:   map[string]string{},
+		opinions:   log[abi.OpinionEntry]{},
+		artifacts:  log[abi.ArtifactEntry]{},
+		contests:   log[abi.ContestEntry]{},
+		errors:     log[abi.NodeError]{},
+	}
+}
+
+// Apply merges u, or refuses all of it with a *RefusedError and leaves the
+// state as it was. The state keeps a copy: u may be changed afterwards. The
+// cost is that of encoding and decoding u, and does not depend on how much
+// the state holds.
+func (s *State) Apply(u *abi.Update) error {
+	return s.ApplyEncoded(codec.AppendUpdate(nil, u))
+}
+
+// ApplyEncoded merges an encoded abi.Update, or refuses all of it with a
+// *RefusedError and leaves the state as it was. A structural mismatch, such as
+// a string in place of a list, is refused with the path to it. There is no
+// limit on the size of an update: the limits stand where modules are called.
+func (s *State) ApplyEncoded(encoded []byte) error {
+	u, err := codec.DecodeUpdate(encoded, math.MaxInt)
+	if err != nil {
+		return refused(err)
+	}
+	if err := s.check(&u); err != nil {
+		return refused(err)
+	}
+	s.merge(&u)
+	return nil
+}
+
+// merge commits an update that was checked. Nothing in it can fail.
+func (s *State) merge(u *abi.Update) {
+	mergeEvidences(s.evidences, u.Evidences)
+	mergeJudgements(s.judgements, u.Judgements)
+	mergeCriterionResults(s.results, u.CriterionResults)
+	mergeMetadata(s.metadata, u.Metadata)
+	opinions().merge(s.opinions, u.Opinions)
+	artifacts().merge(s.artifacts, u.Artifacts)
+	contests().merge(s.contests, u.Contests)
+	nodeErrors().merge(s.errors, u.Errors)
+	if u.Report != nil {
+		s.report = u.Report
+	}
+}
