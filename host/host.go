@@ -1,0 +1,181 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/bundle"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/internal/court"
+	"github.com/shadowcourt/shadowcourt/host/internal/registry"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/pipelines"
+)
+
+// Host tries cases. It is safe for concurrent use; the caller closes it.
+type Host struct {
+	config   Config
+	graph    *pipeline.Graph
+	court    *court.Court
+	engine   *sandbox.Engine
+	registry *registry.Registry
+}
+
+// Open checks the pipeline, loads the modules that it needs, holds them
+// against it and warms them. Its errors are a pipeline.Errors, a
+// *RefusedError with every fault of every module, bundle.ErrNotBuilt, or one
+// of the file system or the context.
+func Open(ctx context.Context, config Config) (*Host, error) {
+	if config.Now == nil {
+		config.Now = time.Now //nolint:forbidigo // the default of an injected clock
+	}
+	h := &Host{config: config}
+	if err := h.prepare(); err != nil {
+		return nil, err
+	}
+	files, err := readModules(config.Modules, h.graph.Definition().Modules())
+	if err != nil {
+		return nil, err
+	}
+	h.engine, err = sandbox.New(ctx, sandbox.Config{
+		CacheDir: config.CacheDir, Logger: config.Logger,
+		Limits: sandbox.Limits{
+			MemoryBytes: config.Limits.MemoryBytes, WallClock: config.Limits.WallClock,
+			OutputBytes: config.Limits.OutputBytes, InputBytes: config.Limits.InputBytes,
+		},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open the sandbox: %w", err)
+	}
+	h.registry = registry.New(h.engine)
+	if err := h.install(ctx, files); err != nil {
+		return nil, errors.Join(err, h.engine.Close(ctx))
+	}
+	return h, nil
+}
+
+// prepare indexes the pipeline and makes the court.
+func (h *Host) prepare() error {
+	def := h.config.Pipeline
+	if def == nil {
+		var err error
+		if def, err = pipeline.LoadFS(pipelines.FS, pipelines.DefectCourt); err != nil {
+			return fmt.Errorf("the shipped pipeline: %w", err)
+		}
+	}
+	var err error
+	if h.graph, err = pipeline.NewGraph(def); err != nil {
+		return err
+	}
+	if h.config.Court != nil {
+		var c abi.Collector
+		if h.config.Court.Rules(&c); !c.Empty() {
+			return fmt.Errorf("court: %w", c.Err())
+		}
+	}
+	h.court, err = court.New(h.graph, court.Config{
+		Limits: h.config.Court, Profile: h.config.Profile, Logger: h.config.Logger, Now: h.config.Now,
+	})
+	if err != nil {
+		return fmt.Errorf("pipeline %s: %w", def.Pipeline, err)
+	}
+	return nil
+}
+
+// install makes files the current modules, or refuses them all.
+func (h *Host) install(ctx context.Context, files map[string][]byte) error {
+	def := h.graph.Definition()
+	return h.registry.Install(ctx, files, needs(def), func(codeDigest func(string) string) error {
+		return court.CheckSides(def, codeDigest)
+	})
+}
+
+// Swap replaces modules by name, all or none, while trials go on: a trial
+// keeps the modules that it began with. The error is a *RefusedError with
+// every fault; then nothing has changed.
+func (h *Host) Swap(ctx context.Context, modules fs.FS) error {
+	files, err := readModules(modules, h.graph.Definition().Modules())
+	if err != nil {
+		return err
+	}
+	return h.install(ctx, files)
+}
+
+// Try tries one case. Bad cases are *abi.ValidationError, a case that nobody
+// has classified is [ErrNoLight]; whatever goes wrong inside the trial is a
+// mistrial in the result.
+func (h *Host) Try(ctx context.Context, subject abi.Case) (*docket.Trial, error) {
+	generation, err := h.registry.Acquire()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = generation.Release(context.WithoutCancel(ctx)) }()
+	subject.Documents = boundDocuments(subject.Documents)
+	s := &session{host: h, generation: generation, caseID: subject.ID}
+	start := h.config.Now()
+	outcome, err := h.court.Try(ctx, &subject, h.config.Light, s)
+	if err != nil {
+		return nil, fmt.Errorf("case %q: %w", subject.ID, err)
+	}
+	return h.trialOf(&subject, outcome, s, h.config.Now().Sub(start)), nil
+}
+
+// Pipeline gives the definition in force.
+func (h *Host) Pipeline() *pipeline.Definition { return h.graph.Definition() }
+
+// Graph gives the graph in force, for drawing.
+func (h *Host) Graph() *pipeline.Graph { return h.graph }
+
+// Close waits for the trials that are going on and frees everything.
+func (h *Host) Close(ctx context.Context) error {
+	return errors.Join(h.registry.Close(ctx), h.engine.Close(ctx))
+}
+
+// readModules reads NAME.wasm for each name; nil means the embedded modules.
+// A file that is not there is left out: the registry names it.
+func readModules(fsys fs.FS, names []string) (map[string][]byte, error) {
+	if fsys == nil {
+		var err error
+		if fsys, err = bundle.FS(); err != nil {
+			return nil, err
+		}
+	}
+	files := make(map[string][]byte, len(names))
+	for _, name := range names {
+		wasm, err := fs.ReadFile(fsys, name+".wasm")
+		switch {
+		case err == nil:
+			files[name] = wasm
+		case !errors.Is(err, fs.ErrNotExist) || strings.ContainsAny(name, `/\`):
+			return nil, fmt.Errorf("read module %q: %w", name, err)
+		}
+	}
+	return files, nil
+}
+
+// boundDocuments cuts documents head and tail so that a case never outgrows a
+// module's memory: each to the limit of one, and all to their limit together.
+func boundDocuments(list []abi.Document) []abi.Document {
+	if len(list) == 0 {
+		return list
+	}
+	share := min(abi.DefaultDocumentBytes, abi.DefaultCaseDocumentBytes/len(list))
+	total := 0
+	for i := range list {
+		total += min(len(list[i].Text), abi.DefaultDocumentBytes)
+	}
+	if total <= abi.DefaultCaseDocumentBytes {
+		share = abi.DefaultDocumentBytes
+	}
+	bounded := make([]abi.Document, len(list))
+	for i := range list {
+		bounded[i] = abi.Document{Name: list[i].Name, Text: docket.CutDocument(list[i].Text, share)}
+	}
+	return bounded
+}

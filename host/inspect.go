@@ -1,0 +1,76 @@
+package host
+
+import (
+	"fmt"
+	"io/fs"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/host/bundle"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
+	"github.com/shadowcourt/shadowcourt/host/internal/yamlpack"
+)
+
+// ModuleInfo is what can be known of a module without running it.
+type ModuleInfo struct {
+	Digest     string `json:"digest"`
+	CodeDigest string `json:"code_digest"`
+	Size       int    `json:"size"`
+	// Imports as "module.name", exports by name, in file order.
+	Imports []string `json:"imports"`
+	Exports []string `json:"exports"`
+	// Calls for which there is an export.
+	Calls []abi.Call `json:"calls"`
+	// Manifest is nil when the module has none, or none that can be read.
+	Manifest *abi.Manifest `json:"-"`
+	// ManifestError says why a manifest could not be read; nil otherwise.
+	ManifestError error `json:"-"`
+}
+
+// Inspect reads a module's sections and manifest. Nothing is compiled or run.
+func Inspect(wasm []byte) (*ModuleInfo, error) {
+	info, err := sandbox.Inspect(wasm)
+	if err != nil {
+		return nil, err
+	}
+	m := &ModuleInfo{
+		Digest: info.Digest.String(), CodeDigest: info.CodeDigest.String(), Size: info.Size,
+		Imports: []string{}, Exports: []string{}, Calls: info.Calls,
+	}
+	for _, i := range info.Imports {
+		m.Imports = append(m.Imports, i.Module+"."+i.Name)
+	}
+	for _, e := range info.Exports {
+		m.Exports = append(m.Exports, e.Name)
+	}
+	if info.ManifestBytes != nil {
+		manifest, err := codec.DecodeManifest(info.ManifestBytes, len(info.ManifestBytes))
+		if m.ManifestError = err; err == nil {
+			m.Manifest = &manifest
+		}
+	}
+	return m, nil
+}
+
+// Annotate gives the module with the manifest of a YAML file in its custom
+// section, replacing the one it had. file is the name for messages.
+func Annotate(wasm []byte, file string, manifest []byte) ([]byte, error) {
+	var m abi.Manifest
+	err := yamlpack.Decode(file, manifest, func(message []byte) (err error) {
+		m, err = codec.DecodeManifest(message, len(message))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	annotated, err := wasmfile.Annotate(wasm, abi.ManifestSection, codec.AppendManifest(nil, &m))
+	if err != nil {
+		return nil, fmt.Errorf("annotate: %w", err)
+	}
+	return annotated, nil
+}
+
+// EmbeddedModules are the modules that were built into this program, NAME.wasm
+// each. The error is bundle.ErrNotBuilt when there are none.
+func EmbeddedModules() (fs.FS, error) { return bundle.FS() }

@@ -1,0 +1,101 @@
+package court
+
+import (
+	"fmt"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+)
+
+// assign says which persona contests each item of an indictment, by the
+// destructive cycle: the one whose element challenges the item's. The
+// prosecution contests only what speaks against its charge and the judge
+// nothing; these, and items that nobody's element challenges, go to the
+// defense. The result has one persona for each item.
+func assign(personas []*pipeline.Persona, defense *pipeline.Persona, charge string, items []abi.IndictmentItem) []*pipeline.Persona {
+	assigned := make([]*pipeline.Persona, len(items))
+	for i := range items {
+		assigned[i] = contester(personas, defense, charge, &items[i])
+	}
+	return assigned
+}
+
+func contester(personas []*pipeline.Persona, defense *pipeline.Persona, charge string, item *abi.IndictmentItem) *pipeline.Persona {
+	element := item.Element
+	if element == "" {
+		element = abi.Earth
+	}
+	for _, p := range personas {
+		if abi.Element(p.Contests) != element {
+			continue
+		}
+		switch p.Role {
+		case pipeline.RoleProsecution:
+			if item.Supports != "" && item.Supports != charge {
+				return p
+			}
+		case pipeline.RoleBench, pipeline.RoleDefense:
+			return p
+		case pipeline.RoleJudge, pipeline.RoleLight:
+		}
+	}
+	return defense
+}
+
+// contest puts the items of the indictment to those who contest them, a call
+// for each persona in the order of the pipeline, with its items alone.
+func (t *trial) contest(node *pipeline.Node) error {
+	indictment := t.pass.Indictment
+	assigned := assign(t.court.personas, t.court.defense, indictment.ChargedDefectType, indictment.Evidence)
+	t.pass.Contested = nil
+	for _, p := range t.court.personas {
+		if err := t.contestBy(node, p, assigned); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *trial) contestBy(node *pipeline.Node, p *pipeline.Persona, assigned []*pipeline.Persona) error {
+	indictment := t.pass.Indictment
+	req := &abi.ContestRequest{
+		Persona: identity(p), ChargedDefectType: indictment.ChargedDefectType, Labels: t.subject.Labels,
+		Params: params(node.With), Profile: t.court.profile,
+	}
+	var indexes []int
+	for i, by := range assigned {
+		if by == p {
+			indexes = append(indexes, i)
+			req.Items = append(req.Items, abi.ContestItem{EvidenceIndex: i, Item: indictment.Evidence[i], Exhibit: t.pass.Exhibits[i]})
+		}
+	}
+	if len(indexes) == 0 {
+		return nil
+	}
+	if t.expired() {
+		return errTTL
+	}
+	response, err := retry(func() (*abi.ContestResponse, error) { return t.modules.Contest(t.nodeCtx, p.Module, req) })
+	if err == nil {
+		err = checkContest(response, len(indictment.Evidence), indexes, p.ID)
+	}
+	if err != nil {
+		return t.failure(err, node, p.ID, p.Module, abi.CallContest)
+	}
+	sign(response.Challenges, p.ID)
+	t.pass.Contested = append(t.pass.Contested, response.Challenges...)
+	entry := abi.ContestEntry{At: t.position(node), Persona: p.ID, Challenges: response.Challenges}
+	if err := t.state.Apply(&abi.Update{Contests: []abi.ContestEntry{entry}}); err != nil {
+		return fmt.Errorf("merge the contest of node %q: %w", node.Name, err)
+	}
+	return nil
+}
+
+func checkContest(response *abi.ContestResponse, items int, allowed []int, speaker string) error {
+	if response.Failure != nil {
+		return declared(response.Failure)
+	}
+	var c abi.Collector
+	abi.CheckChallenges("challenges", response.Challenges, items, allowed, speaker, nil, &c)
+	return refused(&c)
+}

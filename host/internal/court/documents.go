@@ -1,0 +1,108 @@
+package court
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
+
+// minQuote is the shortest line, in characters after folding, that counts as
+// a quote by itself: shorter ones stand in every log.
+const minQuote = 8
+
+// documents answers whether words stand in the documents of a case, with
+// white space folded on both sides.
+type documents struct {
+	list   []abi.Document
+	folded []string // lazily, by index of list
+}
+
+func newDocuments(list []abi.Document) *documents {
+	return &documents{list: list, folded: make([]string, len(list))}
+}
+
+func (d *documents) fold(i int) string {
+	if d.folded[i] == "" {
+		d.folded[i] = foldSpace(d.list[i].Text)
+	}
+	return d.folded[i]
+}
+
+// contains says whether a document of that name is there, and whether the
+// quote stands in it.
+func (d *documents) contains(name, quote string) (known, stands bool) {
+	for i := range d.list {
+		if d.list[i].Name == name {
+			return true, strings.Contains(d.fold(i), foldSpace(quote))
+		}
+	}
+	return false, false
+}
+
+// quote looks an item up: in the document that its source names, else in all.
+func (d *documents) quote(sourceRef, content string) (abi.QuoteStatus, string) {
+	lines := quotable(content)
+	for i := range d.list {
+		if d.anyLine(i, lines) {
+			return abi.QuoteStands, d.list[i].Name
+		}
+	}
+	for i := range d.list {
+		if claims(sourceRef, d.list[i].Name) {
+			return abi.QuoteAbsent, d.list[i].Name
+		}
+	}
+	return abi.QuoteUnclaimed, ""
+}
+
+func (d *documents) anyLine(i int, lines []string) bool {
+	for _, line := range lines {
+		if strings.Contains(d.fold(i), line) {
+			return true
+		}
+	}
+	return false
+}
+
+// claims says whether a source_ref names the document: by its name alone, or
+// by its name and a place, such as `log:L83` and `report.xml#12`.
+func claims(sourceRef, document string) bool {
+	rest, ok := strings.CutPrefix(sourceRef, document)
+	return ok && (rest == "" || rest[0] == ':' || rest[0] == '#')
+}
+
+// quotable gives the folded lines of content that are long enough to count;
+// a content that has only short ones counts as a whole.
+func quotable(content string) []string {
+	var lines []string
+	for line := range strings.Lines(content) {
+		if line = foldSpace(line); utf8.RuneCountInString(line) >= minQuote {
+			lines = append(lines, line)
+		}
+	}
+	if whole := foldSpace(content); len(lines) == 0 && whole != "" {
+		lines = append(lines, whole)
+	}
+	return lines
+}
+
+// foldSpace makes one space of every run of white space and trims the ends.
+func foldSpace(s string) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	gap := false
+	for _, r := range s {
+		if unicode.IsSpace(r) {
+			gap = b.Len() > 0
+			continue
+		}
+		if gap {
+			b.WriteByte(' ')
+			gap = false
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

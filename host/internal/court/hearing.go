@@ -1,0 +1,181 @@
+package court
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+)
+
+// severityRank orders severities; a challenge that is no stronger than one
+// raised before is not new.
+func severityRank(s abi.Severity) int {
+	switch s {
+	case abi.Fatal:
+		return 3
+	case abi.Weakening:
+		return 2
+	case abi.Minor:
+		return 1
+	default:
+		return 0
+	}
+}
+
+// hear holds one round: the prosecution argues, the defense rebuts, the bench
+// notes. The record is the host's, and so is the word that it converged.
+func (t *trial) hear(node *pipeline.Node, visit int) (again bool, err error) {
+	if err := t.needs(node, t.pass.Indictment != nil && t.pass.Brief != nil, "an indictment and a brief"); err != nil {
+		return false, err
+	}
+	if visit == 1 {
+		t.pass.Hearing = &abi.HearingRecord{MaxRounds: t.maxRounds(node)}
+	}
+	record := t.pass.Hearing
+	round := abi.HearingRound{Round: len(record.Rounds) + 1}
+	for seat, side := range [...]abi.Side{abi.Prosecution, abi.Defense, abi.Bench} {
+		if err := t.turn(node, seat, side, &round); err != nil {
+			return false, err
+		}
+	}
+	record.Rounds = append(record.Rounds, round)
+	record.Converged = len(round.NewChallenges) == 0 && len(round.NewItems) == 0
+	t.out.Rounds++
+	if err := t.keepItems(round.NewItems); err != nil {
+		return false, err
+	}
+	return len(record.Rounds) < record.MaxRounds, t.keep(node, "", &abi.Artifact{Hearing: snapshotOf(record)})
+}
+
+func (t *trial) maxRounds(node *pipeline.Node) int {
+	if node.Rounds > 0 {
+		return node.Rounds
+	}
+	return t.court.limits.MaxRounds
+}
+
+// turn lets one persona speak, and writes what is new into the round.
+func (t *trial) turn(node *pipeline.Node, seat int, side abi.Side, round *abi.HearingRound) error {
+	p := t.persona(node, seat)
+	req := t.request(node, p)
+	if len(t.pass.Hearing.Rounds) == 0 {
+		req.Hearing = nil
+	}
+	req.Turn = &abi.TurnRequest{
+		Round: round.Round, MaxRounds: t.pass.Hearing.MaxRounds, Speaker: side,
+		ProsecutionArgument: round.ProsecutionArgument, DefenseRebuttal: round.DefenseRebuttal,
+		NewChallenges: round.NewChallenges, NewItems: round.NewItems,
+	}
+	a, err := t.call(node, p, req, func(a *abi.Artifact, c *abi.Collector) bool {
+		if a.HearingTurn == nil {
+			return false
+		}
+		mark := c.Mark()
+		abi.CheckTurn(a.HearingTurn, len(t.pass.Indictment.Evidence), t.subject.Labels, p.ID, t.pass.Contested, t.stands, c)
+		nestArtifact(c, mark, "hearing_turn")
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	turn := a.HearingTurn
+	sign(turn.NewChallenges, p.ID)
+	switch side {
+	case abi.Prosecution:
+		round.ProsecutionArgument, round.By.Prosecution = turn.Argument, p.ID
+	case abi.Defense:
+		round.DefenseRebuttal, round.By.Defense = turn.Argument, p.ID
+	case abi.Bench:
+		round.JudgeNotes, round.By.Bench = turn.Argument, p.ID
+	}
+	for _, ch := range turn.NewChallenges {
+		if !t.raised(round, ch) {
+			round.NewChallenges = append(round.NewChallenges, ch)
+		}
+	}
+	for _, item := range turn.NewItems {
+		if !t.onTable(round, &item) {
+			round.NewItems = append(round.NewItems, item)
+		}
+	}
+	return t.keep(node, p.ID, a)
+}
+
+// raised says whether the same persona raised a challenge of this item before
+// that was as strong.
+func (t *trial) raised(round *abi.HearingRound, ch abi.Challenge) bool {
+	seen := func(list []abi.Challenge) bool {
+		for _, old := range list {
+			if old.EvidenceIndex == ch.EvidenceIndex && old.By == ch.By && severityRank(old.Severity) >= severityRank(ch.Severity) {
+				return true
+			}
+		}
+		return false
+	}
+	if seen(t.pass.Contested) || seen(t.pass.Brief.Challenges) || seen(round.NewChallenges) {
+		return true
+	}
+	for i := range t.pass.Hearing.Rounds {
+		if seen(t.pass.Hearing.Rounds[i].NewChallenges) {
+			return true
+		}
+	}
+	return false
+}
+
+// onTable says whether an item was there before.
+func (t *trial) onTable(round *abi.HearingRound, item *abi.IndictmentItem) bool {
+	seen := func(list []abi.IndictmentItem) bool {
+		for i := range list {
+			if list[i].SourceRef == item.SourceRef && list[i].Content == item.Content {
+				return true
+			}
+		}
+		return false
+	}
+	if seen(t.pass.Indictment.Evidence) || seen(round.NewItems) {
+		return true
+	}
+	for i := range t.pass.Hearing.Rounds {
+		if seen(t.pass.Hearing.Rounds[i].NewItems) {
+			return true
+		}
+	}
+	return false
+}
+
+// stands says whether a new item is an item of the case, or quotes a document.
+func (t *trial) stands(item *abi.IndictmentItem) bool {
+	for i := range t.evidence {
+		e := &t.evidence[i]
+		if e.SourceRef == item.SourceRef && e.Content == item.Content && e.Supports == item.Supports && e.Element == item.Element {
+			return true
+		}
+	}
+	status, _ := t.docs.quote(item.SourceRef, item.Content)
+	return status == abi.QuoteStands
+}
+
+// keepItems merges what a round brought into the evidence of the state.
+func (t *trial) keepItems(items []abi.IndictmentItem) error {
+	if len(items) == 0 {
+		return nil
+	}
+	list := make([]abi.Evidence, len(items))
+	for i := range items {
+		list[i] = abi.Evidence{
+			SourceRef: items[i].SourceRef, Content: items[i].Content, RelevanceConfidence: items[i].Weight,
+			Supports: items[i].Supports, Element: items[i].Element,
+		}
+	}
+	if err := t.state.Apply(&abi.Update{Evidences: map[string][]abi.Evidence{"hearing": list}}); err != nil {
+		return fmt.Errorf("merge the items of the hearing: %w", err)
+	}
+	return nil
+}
+
+// snapshotOf copies a record, so that the state's entry does not grow with it.
+func snapshotOf(r *abi.HearingRecord) *abi.HearingRecord {
+	return &abi.HearingRecord{Rounds: slices.Clone(r.Rounds), MaxRounds: r.MaxRounds, Converged: r.Converged}
+}

@@ -1,0 +1,36 @@
+package court
+
+import (
+	"context"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
+
+// Modules plays the personas and the clerk of one trial. Its modules do not
+// change while the trial goes on. Responses have passed the strict decoder;
+// the court holds them against the case. An error is a *ModuleError, or wraps
+// the context's.
+type Modules interface {
+	Node(ctx context.Context, module string, req *abi.NodeRequest) (*abi.NodeResponse, error)
+	Contest(ctx context.Context, module string, req *abi.ContestRequest) (*abi.ContestResponse, error)
+	Edges(ctx context.Context, module string, req *abi.EdgeRequest) (*abi.EdgeResponse, error)
+	// Digest of the module, "sha256:" and 64 hex digits.
+	Digest(module string) string
+}
+
+// ModuleError says why a module gave no usable response.
+type ModuleError struct {
+	Cause   Cause
+	Message string
+	// Problems of a response that was refused.
+	Problems []abi.Problem
+	// HostSide: the failure is not the module's doing, so that trying once more makes sense.
+	HostSide bool
+	Err      error
+}
+
+// Error gives the message.
+func (e *ModuleError) Error() string { return e.Message }
+
+// Unwrap gives the error underneath, if any.
+func (e *ModuleError) Unwrap() error { return e.Err }

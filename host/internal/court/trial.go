@@ -1,0 +1,311 @@
+package court
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/internal/state"
+	"github.com/shadowcourt/shadowcourt/host/internal/walk"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+)
+
+// ErrNoLight: the case has no Light classification and nobody to ask for one.
+var ErrNoLight = errors.New("the case has no Light classification and there is no Light to ask")
+
+// The host's own stops of a walk.
+var (
+	errTTL      = errors.New("the trial's time is over")
+	errHandoffs = errors.New("the trial's handoffs are used up")
+)
+
+// trial is one case on its way. It is used by one goroutine.
+type trial struct {
+	court    *Court
+	modules  Modules
+	light    Light // nil when nobody can answer again
+	subject  *abi.Case
+	docs     *documents
+	state    *state.State
+	evidence []abi.Evidence // of the state, without what the hearings brought
+	out      *Outcome
+	pass     *Pass
+	start    time.Time
+	holder   string // persona that has the case
+	sequence map[string]int
+	nodeCtx  context.Context //nolint:containedctx // the TTL's context of this trial, beside the walk's with its grace
+}
+
+// Try tries a case. Light may be nil: then the case's own classification is
+// tried and cannot be remanded. Its error is [ErrNoLight], a *abi.ValidationError
+// of the case, the caller's context, or a failure of the host; everything
+// else ends in the Outcome.
+func (c *Court) Try(ctx context.Context, subject *abi.Case, light Light, modules Modules) (*Outcome, error) {
+	var problems abi.Collector
+	if subject.Rules(&problems); !problems.Empty() {
+		return nil, problems.Err()
+	}
+	start := c.now()
+	ttl, cancel := context.WithTimeout(ctx, time.Duration(c.limits.TTL))
+	defer cancel()
+	graced, cancelGraced := context.WithTimeout(ctx, time.Duration(c.limits.TTL)+Grace)
+	defer cancelGraced()
+
+	t := &trial{
+		court: c, modules: modules, light: light, subject: subject,
+		docs: newDocuments(subject.Documents), state: state.New(), out: &Outcome{},
+		start: start, nodeCtx: ttl, sequence: make(map[string]int),
+	}
+	if err := t.classify(ctx); err != nil {
+		return nil, err
+	}
+	if status := activate(&c.limits, t.out.Light.Confidence); status != "" {
+		t.settle(status, t.out.Light.Classification, t.out.Light.Confidence)
+		return t.out, nil
+	}
+	t.out.Activated = true
+	if err := t.addEvidence("case", subject.Evidence); err != nil {
+		return nil, err
+	}
+	for t.out.Status == "" {
+		if err := t.walk(graced); err != nil {
+			return nil, err
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, context.Cause(ctx)
+		}
+	}
+	t.out.State = t.state.Snapshot()
+	return t.out, nil
+}
+
+// classify takes Light's first answer.
+func (t *trial) classify(ctx context.Context) error {
+	switch {
+	case t.subject.Light != nil:
+		t.out.Light = *t.subject.Light
+	case t.light != nil:
+		response, err := t.light.Answer(ctx, LightRequest{Case: t.subject})
+		if err != nil {
+			return fmt.Errorf("ask Light: %w", err)
+		}
+		if !abi.IsLabel(t.subject.Labels, response.Answer.Classification) {
+			return fmt.Errorf("ask Light: %q is no label of the case", response.Answer.Classification)
+		}
+		t.out.Light = response.Answer
+	default:
+		return ErrNoLight
+	}
+	return nil
+}
+
+// current is Light's latest answer.
+func (t *trial) current() *abi.LightAnswer {
+	if n := len(t.out.LightAfter); n > 0 {
+		return &t.out.LightAfter[n-1]
+	}
+	return &t.out.Light
+}
+
+// walk takes the case through the graph once and draws the consequence.
+func (t *trial) walk(ctx context.Context) error {
+	t.out.Passes = append(t.out.Passes, Pass{Light: *t.current()})
+	t.pass = &t.out.Passes[len(t.out.Passes)-1]
+	t.holder = ""
+	walker := walk.New(t.court.graph, t, t, walk.Config{})
+	walked, err := walker.Walk(ctx)
+	t.pass.Steps = steps(walked)
+	t.out.Path = append(t.out.Path, walked.Path()...)
+	if err != nil {
+		return t.stopped(ctx, err)
+	}
+	return t.ended(ctx, walked)
+}
+
+// ended draws the consequence of the end that the walk reached.
+func (t *trial) ended(ctx context.Context, walked *walk.Outcome) error {
+	verdict := t.pass.Verdict
+	last := walked.Steps[len(walked.Steps)-1]
+	switch walked.End {
+	case pipeline.EndRemand:
+		return t.remand(ctx)
+	case pipeline.EndMistrial:
+		t.mistrial(t.mistrialCause(last.EdgeID))
+	case pipeline.EndGapBrief:
+		t.acquit()
+	default:
+		t.decided(verdict, last.Node)
+	}
+	return nil
+}
+
+// decided ends a trial at `_done`: the verdict says how.
+func (t *trial) decided(verdict *abi.Verdict, node string) {
+	switch {
+	case verdict == nil:
+		t.fail(&Failure{Cause: CauseGraph, Node: node, Message: "the walk is done and there is no verdict"})
+	case verdict.Decision == abi.Affirm:
+		t.settle(Affirmed, verdict.FinalClassification, verdict.Confidence)
+	case verdict.Decision == abi.Amend:
+		t.settle(Amended, verdict.FinalClassification, verdict.Confidence)
+	case verdict.Decision == abi.Acquit:
+		t.acquit()
+	case verdict.Decision == abi.Mistrial:
+		t.mistrial(CauseJudge)
+	default:
+		t.mistrial(CauseRemands)
+	}
+}
+
+// mistrialCause says which limit an edge to `_mistrial` stands for.
+func (t *trial) mistrialCause(edge string) Cause {
+	e, ok := t.court.graph.Edge(edge)
+	switch {
+	case ok && e.FromAny() && t.expired():
+		return CauseTTL
+	case ok && e.FromAny():
+		return CauseHandoffs
+	default:
+		return CauseJudge
+	}
+}
+
+// stopped draws the consequence of a walk that failed.
+func (t *trial) stopped(ctx context.Context, err error) error {
+	var failure *Failure
+	var noEdge *walk.NoEdgeError
+	switch {
+	case errors.Is(err, errTTL):
+		t.hostMistrial(CauseTTL)
+	case errors.Is(err, errHandoffs):
+		t.hostMistrial(CauseHandoffs)
+	case errors.As(err, &failure):
+		t.fail(failure)
+	case errors.As(err, &noEdge):
+		t.lastNode(noEdge)
+	case errors.Is(err, walk.ErrStepLimit):
+		t.mistrial(CauseSteps)
+	case ctx.Err() != nil && t.expired():
+		t.hostMistrial(CauseTTL)
+	default:
+		return err
+	}
+	return nil
+}
+
+// lastNode: no edge fired and there is no next node.
+func (t *trial) lastNode(noEdge *walk.NoEdgeError) {
+	if v := t.pass.Verdict; v != nil && v.Decision == abi.Remand {
+		t.mistrial(CauseRemands)
+		return
+	}
+	t.out.Failure = &Failure{Cause: CauseNoEdge, Node: noEdge.Node, Message: noEdge.Error()}
+	t.mistrial(CauseNoEdge)
+}
+
+// hostMistrial is a mistrial by a limit that the host enforces itself. The
+// path names the graph's own edge for it, where it has one.
+func (t *trial) hostMistrial(cause Cause) {
+	want := map[Cause]string{CauseTTL: "HD10", CauseHandoffs: "HD11"}[cause]
+	arrival := pipeline.EndMistrial
+	for _, e := range t.court.graph.AnyEdges() {
+		if e.Evaluator == want && e.To == pipeline.EndMistrial {
+			arrival = e.ID + ":" + pipeline.EndMistrial
+			break
+		}
+	}
+	t.out.Path = append(t.out.Path, arrival)
+	t.mistrial(cause)
+}
+
+// fail is a mistrial that a module, or the graph, is to blame for.
+func (t *trial) fail(f *Failure) {
+	t.out.Failure = f
+	t.out.Path = append(t.out.Path, pipeline.EndMistrial)
+	t.mistrial(f.Cause)
+}
+
+func (t *trial) mistrial(cause Cause) {
+	t.out.Cause = cause
+	t.settle(Mistrial, "", t.current().Confidence)
+	t.out.GapBrief = t.gapBrief(string(cause))
+}
+
+func (t *trial) acquit() {
+	confidence := t.current().Confidence
+	if v := t.pass.Verdict; v != nil {
+		confidence = v.Confidence
+	}
+	t.settle(Acquitted, "", confidence)
+	t.out.GapBrief = t.gapBrief("acquitted")
+}
+
+// settle ends the case. Rejected cases carry no classification.
+func (t *trial) settle(status Status, classification string, confidence float64) {
+	t.out.Status, t.out.Confidence = status, confidence
+	if status != Rejected {
+		t.out.Classification = classification
+	}
+	if t.pass != nil {
+		t.out.Verdict = t.pass.Verdict
+	}
+}
+
+// addEvidence merges items into the state and refreshes the view of them.
+func (t *trial) addEvidence(channel string, items []abi.Evidence) error {
+	if len(items) == 0 {
+		return nil
+	}
+	if err := t.state.Apply(&abi.Update{Evidences: map[string][]abi.Evidence{channel: items}}); err != nil {
+		return fmt.Errorf("merge the evidence: %w", err)
+	}
+	t.evidence = slices.Clone(t.state.Snapshot().Evidences["case"])
+	return nil
+}
+
+// expired says whether the TTL is over, by the injected clock or in real time.
+func (t *trial) expired() bool {
+	return t.nodeCtx.Err() != nil || t.court.now().Sub(t.start) >= time.Duration(t.court.limits.TTL)
+}
+
+// enter hands the case to a persona.
+func (t *trial) enter(persona string) error {
+	if t.expired() {
+		return errTTL
+	}
+	if t.holder != "" && t.holder != persona {
+		if t.out.Handoffs >= t.court.limits.MaxHandoffs {
+			return errHandoffs
+		}
+		t.out.Handoffs++
+	}
+	t.holder = persona
+	return nil
+}
+
+// remandsLeft is how often the verdict may still remand.
+func (t *trial) remandsLeft() int {
+	if t.light == nil {
+		return 0
+	}
+	return max(0, t.court.limits.MaxRemands-t.out.Remands)
+}
+
+func steps(walked *walk.Outcome) []Step {
+	list := make([]Step, len(walked.Steps))
+	for i := range walked.Steps {
+		w := &walked.Steps[i]
+		s := Step{Node: w.Node, Edge: w.EdgeID, To: w.To, Asked: make([]EdgeAnswer, len(w.Answers))}
+		for j, a := range w.Answers {
+			s.Asked[j] = EdgeAnswer{ID: a.Edge.ID, Fires: a.Fires, Why: a.Why}
+			if a.Edge.ID == w.EdgeID {
+				s.Why = a.Why
+			}
+		}
+		list[i] = s
+	}
+	return list
+}

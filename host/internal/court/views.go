@@ -1,0 +1,51 @@
+package court
+
+import (
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+)
+
+// request begins a node request with what the node's masks let a persona see.
+// What is hidden is left out, so that it is not in the bytes.
+func (t *trial) request(node *pipeline.Node, p *pipeline.Persona) *abi.NodeRequest {
+	req := &abi.NodeRequest{
+		Node: node.Name, Family: abi.Family(node.Family), Persona: identity(p),
+		Params: params(node.With), Profile: t.court.profile,
+	}
+	if slices.Contains(node.Masks, pipeline.MaskDiscovery) {
+		req.Case = abi.CaseView{Labels: t.subject.Labels, Documents: t.subject.Documents}
+		return req
+	}
+	req.Case = abi.CaseView{
+		Subject: t.subject.Subject, Labels: t.subject.Labels, Light: t.current(), Evidence: t.evidence,
+	}
+	req.Indictment, req.Exhibits = t.pass.Indictment, t.pass.Exhibits
+	req.Discovery, req.Contested = t.pass.Discovery, t.pass.Contested
+	req.DefenseBrief, req.Hearing = t.pass.Brief, t.pass.Hearing
+	return req
+}
+
+// identity is a persona as modules see it.
+func identity(p *pipeline.Persona) abi.Persona {
+	return abi.Persona{
+		Name: p.ID, Colour: p.Colour, Element: abi.Element(p.Element), Role: string(p.Role), Alignment: p.Alignment,
+	}
+}
+
+// exhibits says what the host knows of each item of an indictment.
+func (t *trial) exhibits(items []abi.IndictmentItem) []abi.Exhibit {
+	list := make([]abi.Exhibit, len(items))
+	for i := range items {
+		status, document := t.docs.quote(items[i].SourceRef, items[i].Content)
+		list[i] = abi.Exhibit{EvidenceIndex: i, Quote: status, Document: document}
+		for j := range t.evidence {
+			if e := &t.evidence[j]; e.SourceRef == items[i].SourceRef && e.Content == items[i].Content {
+				list[i].RelevanceConfidence = e.RelevanceConfidence
+				break
+			}
+		}
+	}
+	return list
+}

@@ -1,0 +1,177 @@
+package court
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+)
+
+// Visit does the work of a node. The family decides what that is, never the name.
+func (t *trial) Visit(_ context.Context, node *pipeline.Node, visit int) (again bool, err error) {
+	switch abi.Family(node.Family) { //nolint:exhaustive // New refuses the others
+	case abi.FamilyIndict:
+		return false, t.indict(node, visit)
+	case abi.FamilyDiscover:
+		return false, t.discover(node, visit)
+	case abi.FamilyDefend:
+		return false, t.defend(node, visit)
+	case abi.FamilyHearing:
+		return t.hear(node, visit)
+	default:
+		return false, t.judge(node, visit)
+	}
+}
+
+// call asks the node's persona for its artifact. check holds the artifact
+// against the case and adds what it finds; it must also say when the artifact
+// is not of the expected kind.
+func (t *trial) call(node *pipeline.Node, p *pipeline.Persona, req *abi.NodeRequest, check func(*abi.Artifact, *abi.Collector) bool) (*abi.Artifact, error) {
+	if err := t.enter(p.ID); err != nil {
+		return nil, err
+	}
+	response, err := retry(func() (*abi.NodeResponse, error) { return t.modules.Node(t.nodeCtx, p.Module, req) })
+	if err != nil {
+		return nil, t.failure(err, node, p.ID, p.Module, abi.CallNode)
+	}
+	if response.Failure != nil {
+		return nil, t.failure(declared(response.Failure), node, p.ID, p.Module, abi.CallNode)
+	}
+	var c abi.Collector
+	if !check(response.Artifact, &c) {
+		c.Add(abi.CodeWrongArtifact, "is not the artifact that a node of the family "+string(req.Family)+" gives", abi.Field("artifact"))
+	}
+	if err := refused(&c); err != nil {
+		return nil, t.failure(err, node, p.ID, p.Module, abi.CallNode)
+	}
+	return response.Artifact, nil
+}
+
+// keep merges an artifact into the state.
+func (t *trial) keep(node *pipeline.Node, persona string, artifact *abi.Artifact) error {
+	entry := abi.ArtifactEntry{At: t.position(node), Persona: persona, Artifact: *artifact}
+	if err := t.state.Apply(&abi.Update{Artifacts: []abi.ArtifactEntry{entry}}); err != nil {
+		return fmt.Errorf("merge the artifact of node %q: %w", node.Name, err)
+	}
+	return nil
+}
+
+// position gives the next place in the append channels for a node.
+func (t *trial) position(node *pipeline.Node) abi.Position {
+	at := abi.Position{Node: node.Name, Pass: len(t.out.Passes) - 1, Sequence: t.sequence[node.Name]}
+	t.sequence[node.Name]++
+	return at
+}
+
+// persona gives the i-th persona of a node; a checked graph has it.
+func (t *trial) persona(node *pipeline.Node, i int) *pipeline.Persona {
+	p, _ := t.court.graph.Definition().Persona(node.Personas[i])
+	return p
+}
+
+func (t *trial) indict(node *pipeline.Node, _ int) error {
+	p := t.persona(node, 0)
+	a, err := t.call(node, p, t.request(node, p), func(a *abi.Artifact, c *abi.Collector) bool {
+		if a.Indictment == nil {
+			return false
+		}
+		mark := c.Mark()
+		abi.CheckIndictment(a.Indictment, t.current(), t.evidence, c)
+		nestArtifact(c, mark, "indictment")
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	t.pass.Indictment, t.pass.Exhibits = a.Indictment, t.exhibits(a.Indictment.Evidence)
+	return t.keep(node, p.ID, a)
+}
+
+func (t *trial) discover(node *pipeline.Node, _ int) error {
+	p := t.persona(node, 0)
+	a, err := t.call(node, p, t.request(node, p), func(a *abi.Artifact, c *abi.Collector) bool {
+		if a.Discovery == nil {
+			return false
+		}
+		mark := c.Mark()
+		abi.CheckDiscovery(a.Discovery, t.subject.Labels, t.docs.contains, c)
+		nestArtifact(c, mark, "discovery")
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	t.pass.Discovery = a.Discovery
+	return t.keep(node, p.ID, a)
+}
+
+func (t *trial) defend(node *pipeline.Node, _ int) error {
+	if err := t.needs(node, t.pass.Indictment != nil, "an indictment"); err != nil {
+		return err
+	}
+	if err := t.contest(node); err != nil {
+		return err
+	}
+	p := t.persona(node, 0)
+	a, err := t.call(node, p, t.request(node, p), func(a *abi.Artifact, c *abi.Collector) bool {
+		if a.DefenseBrief == nil {
+			return false
+		}
+		mark := c.Mark()
+		abi.CheckBrief(a.DefenseBrief, t.pass.Indictment, t.subject.Labels, p.ID, t.pass.Contested, c)
+		nestArtifact(c, mark, "defense_brief")
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	sign(a.DefenseBrief.Challenges, p.ID)
+	t.pass.Brief = a.DefenseBrief
+	return t.keep(node, p.ID, a)
+}
+
+func (t *trial) judge(node *pipeline.Node, _ int) error {
+	if err := t.needs(node, t.pass.Indictment != nil, "an indictment"); err != nil {
+		return err
+	}
+	p := t.persona(node, 0)
+	req := t.request(node, p)
+	req.RemandsLeft = t.remandsLeft()
+	a, err := t.call(node, p, req, func(a *abi.Artifact, c *abi.Collector) bool {
+		if a.Verdict == nil {
+			return false
+		}
+		mark := c.Mark()
+		abi.CheckVerdict(a.Verdict, t.pass.Indictment, t.subject.Labels, c)
+		nestArtifact(c, mark, "verdict")
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	t.pass.Verdict = a.Verdict
+	return t.keep(node, p.ID, a)
+}
+
+// needs fails a trial whose graph leads to a node before what it builds on is there.
+func (t *trial) needs(node *pipeline.Node, there bool, what string) error {
+	if there {
+		return nil
+	}
+	return &Failure{Cause: CauseGraph, Node: node.Name, Module: "pipeline", Message: "the graph leads here before there is " + what}
+}
+
+// sign writes the speaker's name under challenges that have none.
+func sign(challenges []abi.Challenge, speaker string) {
+	for i := range challenges {
+		if challenges[i].By == "" {
+			challenges[i].By = speaker
+		}
+	}
+}
+
+func nestArtifact(c *abi.Collector, mark int, name string) {
+	c.Nest(mark, abi.Field(name))
+	c.Nest(mark, abi.Field("artifact"))
+}

@@ -1,0 +1,95 @@
+package registry
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
+)
+
+// readManifest decodes the manifest of a module and holds its version against ours.
+func readManifest(name string, info *sandbox.Info) (*abi.Manifest, []Fault) {
+	fault := func(code FaultCode, detail string) []Fault {
+		return []Fault{{Module: name, Code: code, Detail: detail}}
+	}
+	if info.ManifestBytes == nil {
+		return nil, fault(FaultNoManifest, "has no manifest; write one with `shadowcourt plugin annotate`")
+	}
+	m, err := codec.DecodeManifest(info.ManifestBytes, len(info.ManifestBytes))
+	if err != nil {
+		return nil, fault(FaultManifest, "manifest: "+err.Error())
+	}
+	if detail := checkVersion(m.ABI); detail != "" {
+		return nil, fault(FaultABIVersion, detail)
+	}
+	return &m, nil
+}
+
+// checkVersion accepts our major version up to our minor version.
+func checkVersion(version string) string {
+	major, minor, ok := strings.Cut(version, ".")
+	mj, err1 := strconv.ParseUint(major, 10, 16)
+	mn, err2 := strconv.ParseUint(minor, 10, 16)
+	switch {
+	case !ok || err1 != nil || err2 != nil:
+		return fmt.Sprintf("states the ABI version %q, which is not major.minor", version)
+	case mj != abi.VersionMajor || mn > abi.VersionMinor:
+		return fmt.Sprintf("is built for ABI %s, this host speaks %d.0 to %s", version, abi.VersionMajor, abi.Version)
+	}
+	return ""
+}
+
+// checkNeed holds a manifest and the exports against what the pipeline needs.
+func checkNeed(need *Need, m *abi.Manifest, info *sandbox.Info) []Fault {
+	var faults []Fault
+	add := func(code FaultCode, format string, args ...any) {
+		faults = append(faults, Fault{Module: need.Module, Code: code, Detail: fmt.Sprintf(format, args...)})
+	}
+	for _, call := range m.Calls {
+		if !slices.Contains(info.Calls, call) {
+			add(FaultCall, "its manifest promises %s calls and there is no export %s%s", call, abi.ExportPrefix, call)
+		}
+	}
+	for _, call := range need.Calls {
+		if !slices.Contains(m.Calls, call) {
+			add(FaultCall, "does not serve %s calls; the pipeline needs them", call)
+		}
+	}
+	for _, family := range need.Families {
+		if !slices.Contains(m.Families, family) {
+			add(FaultFamily, "does not serve nodes of the family %s", family)
+		}
+	}
+	for _, edge := range need.Edges {
+		if !slices.Contains(m.Edges, edge) {
+			add(FaultEdge, "does not serve the evaluator %s", edge)
+		}
+	}
+	for _, capability := range m.Capabilities {
+		if !slices.Contains(need.Granted, capability) {
+			add(FaultCapability, "asks for the capability %s, which the pipeline does not grant", capability)
+		}
+	}
+	return faults
+}
+
+// checkLimits refuses a module that asks for more than every module gets.
+func checkLimits(name string, m *abi.Manifest, limits sandbox.Limits) []Fault {
+	if m.Limits == nil {
+		return nil
+	}
+	var faults []Fault
+	ask := func(what string, asked int, limit int64) {
+		if int64(asked) > limit {
+			faults = append(faults, Fault{Module: name, Code: FaultLimits, Detail: fmt.Sprintf("asks for %d of %s, the host gives %d", asked, what, limit)})
+		}
+	}
+	ask("memory_bytes", m.Limits.MemoryBytes, limits.MemoryBytes)
+	ask("output_bytes", m.Limits.OutputBytes, limits.OutputBytes)
+	ask("wall_clock", m.Limits.WallClock, int64(limits.WallClock))
+	return faults
+}

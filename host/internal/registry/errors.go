@@ -1,0 +1,67 @@
+package registry
+
+import (
+	"errors"
+	"strings"
+)
+
+// ErrClosed: the registry was closed.
+var ErrClosed = errors.New("the registry is closed")
+
+// FaultCode says why a module was refused. Codes are stable; those of the
+// sandbox (not_wasm, missing_export, forbidden_import, ...) are passed on.
+type FaultCode string
+
+// The registry's own codes.
+const (
+	FaultMissing     FaultCode = "missing_module"
+	FaultNoManifest  FaultCode = "no_manifest"
+	FaultManifest    FaultCode = "invalid_manifest"
+	FaultABIVersion  FaultCode = "abi_version"
+	FaultCall        FaultCode = "call_not_served"
+	FaultFamily      FaultCode = "family_not_served"
+	FaultEdge        FaultCode = "edge_not_served"
+	FaultCapability  FaultCode = "capability_not_granted"
+	FaultLimits      FaultCode = "limits_not_granted"
+	FaultSides       FaultCode = "sides_not_apart"
+	FaultUnavailable FaultCode = "unavailable"
+)
+
+// Fault is one reason why modules were refused.
+type Fault struct {
+	Module string
+	Code   FaultCode
+	Detail string
+}
+
+// String renders the fault as `module: detail [code]`.
+func (f Fault) String() string {
+	s := f.Detail + " [" + string(f.Code) + "]"
+	if f.Module != "" {
+		s = f.Module + ": " + s
+	}
+	return s
+}
+
+// RefusedError holds every fault of the modules that were to be installed.
+// What was installed before goes on.
+type RefusedError struct{ Faults []Fault }
+
+// Error gives one fault a line.
+func (e *RefusedError) Error() string {
+	lines := make([]string, len(e.Faults))
+	for i, f := range e.Faults {
+		lines[i] = f.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Has reports whether a fault of that code is among them.
+func (e *RefusedError) Has(code FaultCode) bool {
+	for _, f := range e.Faults {
+		if f.Code == code {
+			return true
+		}
+	}
+	return false
+}

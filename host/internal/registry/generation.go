@@ -1,0 +1,95 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
+)
+
+// Module is a module that has passed the checks.
+type Module struct {
+	Name     string
+	Manifest abi.Manifest
+	sandbox  *sandbox.Module
+}
+
+// Info says what the module is.
+func (m *Module) Info() sandbox.Info { return m.sandbox.Info() }
+
+// Call sends a request; see [sandbox.Module.Call].
+func (m *Module) Call(ctx context.Context, call abi.Call, request []byte) (sandbox.Output, error) {
+	return m.sandbox.Call(ctx, call, request)
+}
+
+// Generation is a set of modules that were installed together. It never
+// changes. It may be used by many trials at once, between Acquire and Release.
+type Generation struct {
+	number  uint64
+	modules map[string]*Module
+
+	mu      sync.Mutex
+	users   int
+	retired bool
+	closed  bool
+}
+
+// Number counts the generations of a registry, from 1.
+func (g *Generation) Number() uint64 { return g.number }
+
+// Module gives the module of that name.
+func (g *Generation) Module(name string) (*Module, error) {
+	if m, ok := g.modules[name]; ok {
+		return m, nil
+	}
+	return nil, fmt.Errorf("generation %d has no module %q", g.number, name)
+}
+
+// acquire counts a user; false when the generation is gone.
+func (g *Generation) acquire() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.retired {
+		return false
+	}
+	g.users++
+	return true
+}
+
+// Release gives the generation back. The last user of a retired one closes it.
+func (g *Generation) Release(ctx context.Context) error {
+	g.mu.Lock()
+	g.users--
+	last := g.retired && g.users == 0 && !g.closed
+	g.closed = g.closed || last
+	g.mu.Unlock()
+	if last {
+		return g.close(ctx)
+	}
+	return nil
+}
+
+// retire lets no new user in, and closes the generation once nobody uses it.
+func (g *Generation) retire(ctx context.Context) error {
+	g.mu.Lock()
+	g.retired = true
+	idle := g.users == 0 && !g.closed
+	g.closed = g.closed || idle
+	g.mu.Unlock()
+	if idle {
+		return g.close(ctx)
+	}
+	return nil
+}
+
+func (g *Generation) close(ctx context.Context) error {
+	var first error
+	for _, m := range g.modules {
+		if err := m.sandbox.Close(ctx); err != nil && first == nil {
+			first = fmt.Errorf("close module %q: %w", m.Name, err)
+		}
+	}
+	return first
+}

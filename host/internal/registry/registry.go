@@ -1,0 +1,150 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
+)
+
+// Registry holds the current generation. It is safe for concurrent use.
+type Registry struct {
+	engine  *sandbox.Engine
+	current atomic.Pointer[Generation]
+	install sync.Mutex // one Install at a time
+	closed  atomic.Bool
+	number  uint64
+}
+
+// New makes an empty registry on an engine, which stays the caller's.
+func New(engine *sandbox.Engine) *Registry { return &Registry{engine: engine} }
+
+// Install loads modules, holds them against needs, and makes them the current
+// generation. files are wasm files by module name; check is asked last with
+// the digests of the code, and may refuse the whole set. The error is a
+// *RefusedError with all faults, or the context's: then the generation before
+// stays.
+func (r *Registry) Install(ctx context.Context, files map[string][]byte, needs []Need, check func(codeDigest func(module string) string) error) error {
+	r.install.Lock()
+	defer r.install.Unlock()
+	if r.closed.Load() {
+		return ErrClosed
+	}
+	modules, err := r.load(ctx, files, needs)
+	if err == nil && check != nil {
+		if refusal := check(func(name string) string { return modules[name].Info().CodeDigest.String() }); refusal != nil {
+			err = &RefusedError{Faults: []Fault{{Code: FaultSides, Detail: refusal.Error()}}}
+		}
+	}
+	if err != nil {
+		for _, m := range modules {
+			err = errors.Join(err, m.sandbox.Close(ctx))
+		}
+		return err
+	}
+	r.number++
+	old := r.current.Swap(&Generation{number: r.number, modules: modules})
+	if old != nil {
+		return old.retire(ctx)
+	}
+	return nil
+}
+
+// load compiles the modules side by side and checks each.
+func (r *Registry) load(ctx context.Context, files map[string][]byte, needs []Need) (map[string]*Module, error) {
+	loaded := make([]*Module, len(needs))
+	faults := make([][]Fault, len(needs))
+	var wait sync.WaitGroup
+	for i := range needs {
+		wait.Go(func() { loaded[i], faults[i] = r.loadOne(ctx, files, &needs[i]) })
+	}
+	wait.Wait()
+	modules := make(map[string]*Module, len(needs))
+	for _, m := range loaded {
+		if m != nil {
+			modules[m.Name] = m
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return modules, err
+	}
+	if all := slices.Concat(faults...); len(all) > 0 {
+		return modules, &RefusedError{Faults: all}
+	}
+	return modules, nil
+}
+
+func (r *Registry) loadOne(ctx context.Context, files map[string][]byte, need *Need) (*Module, []Fault) {
+	wasm, ok := files[need.Module]
+	if !ok {
+		return nil, []Fault{{Module: need.Module, Code: FaultMissing, Detail: "there is no module of this name"}}
+	}
+	// The manifest is read first: it costs nothing, and compiling costs a second.
+	var faults []Fault
+	var manifest abi.Manifest
+	info, err := sandbox.Inspect(wasm)
+	if err == nil {
+		m, bad := readManifest(need.Module, &info)
+		faults = append(faults, bad...)
+		if m != nil {
+			manifest = *m
+			faults = append(faults, checkNeed(need, m, &info)...)
+			faults = append(faults, checkLimits(need.Module, m, r.engine.Limits())...)
+		}
+	}
+	if len(faults) > 0 {
+		return nil, faults
+	}
+	module, err := r.engine.Load(ctx, wasm)
+	if err != nil {
+		return nil, loadFaults(need.Module, err)
+	}
+	return &Module{Name: need.Module, Manifest: manifest, sandbox: module}, nil
+}
+
+// loadFaults passes the sandbox's faults on.
+func loadFaults(name string, err error) []Fault {
+	var refused *sandbox.LoadError
+	if !errors.As(err, &refused) {
+		return []Fault{{Module: name, Code: FaultUnavailable, Detail: err.Error()}}
+	}
+	faults := make([]Fault, len(refused.Faults))
+	for i, f := range refused.Faults {
+		faults[i] = Fault{Module: name, Code: FaultCode(f.Code), Detail: f.Detail}
+	}
+	return faults
+}
+
+// Acquire gives the current generation, to be released once. The error is
+// ErrClosed, also before the first Install.
+func (r *Registry) Acquire() (*Generation, error) {
+	for {
+		g := r.current.Load()
+		if g == nil {
+			return nil, ErrClosed
+		}
+		if g.acquire() {
+			return g, nil
+		}
+		// Retired between Load and acquire: a newer one is there, or none is.
+		if r.closed.Load() {
+			return nil, ErrClosed
+		}
+	}
+}
+
+// Close refuses further installs and trials, and closes the current
+// generation once its last trial has released it.
+func (r *Registry) Close(ctx context.Context) error {
+	r.install.Lock()
+	defer r.install.Unlock()
+	r.closed.Store(true)
+	if g := r.current.Load(); g != nil {
+		return g.retire(ctx)
+	}
+	return nil
+}

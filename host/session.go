@@ -1,0 +1,170 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/internal/court"
+	"github.com/shadowcourt/shadowcourt/host/internal/registry"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
+)
+
+// session plays the personas of one trial with the modules of one generation:
+// it encodes requests, calls the sandbox and lets only validated responses through.
+type session struct {
+	host       *Host
+	generation *registry.Generation
+	caseID     string
+	calls      []docket.CallInfo
+	micros     int64
+	fuel       *uint64
+}
+
+// requests are buffers for encoded requests, used again from call to call.
+var requests = sync.Pool{New: func() any { b := make([]byte, 0, 16<<10); return &b }} //nolint:gochecknoglobals // a pool is no state
+
+// Digest of a module, "sha256:" and 64 hex digits; empty if there is none of that name.
+func (s *session) Digest(module string) string {
+	m, err := s.generation.Module(module)
+	if err != nil {
+		return ""
+	}
+	return m.Info().Digest.String()
+}
+
+// Node makes a node call.
+func (s *session) Node(ctx context.Context, module string, req *abi.NodeRequest) (*abi.NodeResponse, error) {
+	buffer := requests.Get().(*[]byte) //nolint:forcetypeassert // the pool holds nothing else
+	defer requests.Put(buffer)
+	*buffer = codec.AppendNodeRequest((*buffer)[:0], req)
+	output, err := s.call(ctx, module, abi.CallNode, req.Node, req.Persona.Name, *buffer)
+	if err != nil {
+		return nil, err
+	}
+	return accept(codec.DecodeNodeResponse(output, len(output)))
+}
+
+// Contest makes a contest call.
+func (s *session) Contest(ctx context.Context, module string, req *abi.ContestRequest) (*abi.ContestResponse, error) {
+	buffer := requests.Get().(*[]byte) //nolint:forcetypeassert // the pool holds nothing else
+	defer requests.Put(buffer)
+	*buffer = codec.AppendContestRequest((*buffer)[:0], req)
+	output, err := s.call(ctx, module, abi.CallContest, "", req.Persona.Name, *buffer)
+	if err != nil {
+		return nil, err
+	}
+	return accept(codec.DecodeContestResponse(output, len(output)))
+}
+
+// Edges makes an edge call.
+func (s *session) Edges(ctx context.Context, module string, req *abi.EdgeRequest) (*abi.EdgeResponse, error) {
+	buffer := requests.Get().(*[]byte) //nolint:forcetypeassert // the pool holds nothing else
+	defer requests.Put(buffer)
+	*buffer = codec.AppendEdgeRequest((*buffer)[:0], req)
+	output, err := s.call(ctx, module, abi.CallEdges, req.Node, "", *buffer)
+	if err != nil {
+		return nil, err
+	}
+	return accept(codec.DecodeEdgeResponse(output, len(output)))
+}
+
+// accept turns a refusal of the decoder into the court's error.
+func accept[T any](response T, err error) (*T, error) {
+	var invalid *abi.ValidationError
+	switch {
+	case err == nil:
+		return &response, nil
+	case errors.As(err, &invalid):
+		return nil, &court.ModuleError{
+			Cause: court.CauseInvalidArtifact, Message: "invalid artifact: " + err.Error(), Problems: invalid.Problems, Err: err,
+		}
+	default:
+		return nil, &court.ModuleError{Cause: court.CauseHost, Message: err.Error(), HostSide: true, Err: err}
+	}
+}
+
+// call goes into the sandbox and tells the observer.
+func (s *session) call(ctx context.Context, module string, call abi.Call, node, persona string, request []byte) ([]byte, error) {
+	m, err := s.generation.Module(module)
+	if err != nil {
+		return nil, &court.ModuleError{Cause: court.CauseHost, Message: err.Error(), Err: err}
+	}
+	start := s.host.config.Now()
+	output, err := m.Call(ctx, call, request)
+	elapsed := s.host.config.Now().Sub(start)
+	digest := m.Info().Digest.String()
+	s.micros += elapsed.Microseconds()
+	s.calls = append(s.calls, docket.CallInfo{Node: node, Persona: persona, Module: digest, Call: call, Micros: elapsed.Microseconds()})
+	if observe := s.host.config.Observe; observe != nil {
+		observe(CallRecord{
+			CaseID: s.caseID, Module: module, Digest: digest, Call: call, Node: node, Persona: persona,
+			Input: request, Output: output.Bytes, Elapsed: elapsed, Err: err,
+		})
+	}
+	if err != nil {
+		return nil, callError(err)
+	}
+	s.spend(output.Fuel)
+	return output.Bytes, nil
+}
+
+// spend adds up fuel, where it is metered.
+func (s *session) spend(fuel *uint64) {
+	if fuel == nil {
+		return
+	}
+	if s.fuel == nil {
+		s.fuel = new(uint64)
+	}
+	*s.fuel += *fuel
+}
+
+// callError says of a failed call what the court needs to know.
+func callError(err error) error {
+	var failed *sandbox.CallError
+	if !errors.As(err, &failed) {
+		return &court.ModuleError{Cause: court.CauseHost, Message: err.Error(), HostSide: true, Err: err}
+	}
+	if failed.Cause == sandbox.CauseCancelled {
+		return err
+	}
+	message := string(failed.Cause)
+	if failed.Detail != "" {
+		message += ": " + failed.Detail
+	}
+	return &court.ModuleError{
+		Cause: causeOf(failed), Message: message, HostSide: failed.Cause == sandbox.CauseHost, Err: err,
+	}
+}
+
+func causeOf(e *sandbox.CallError) court.Cause {
+	switch e.Cause {
+	case sandbox.CauseTrap, sandbox.CauseMissingExport:
+		if e.Detail == "stack_overflow" {
+			return court.CauseStack
+		}
+		return court.CauseTrap
+	case sandbox.CauseExit:
+		return court.CauseExit
+	case sandbox.CauseWallClock:
+		return court.CauseWallClock
+	case sandbox.CauseOutOfMemory:
+		return court.CauseMemory
+	case sandbox.CauseOutputTooLarge:
+		return court.CauseOutputTooLarge
+	case sandbox.CauseOutputOutOfBounds, sandbox.CauseBadPointer:
+		return court.CauseBadOutput
+	case sandbox.CauseInputTooLarge:
+		return court.CauseInput
+	case sandbox.CauseDenied:
+		return court.CauseDenied
+	case sandbox.CauseCancelled, sandbox.CauseHost:
+		return court.CauseHost
+	default:
+		return court.CauseHost
+	}
+}
