@@ -1,0 +1,87 @@
+package abitest
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
+
+// Decode is the codec under test: it decodes a message of the type with this
+// wire name strictly, under a size cap in bytes (0 is the codec's own), and
+// encodes it again. The error of a refused message is an *abi.ValidationError.
+type Decode func(typeName string, data []byte, limit int) (canonical []byte, err error)
+
+// Run holds decode against the vectors of every type.
+func Run(t *testing.T, decode Decode) {
+	t.Helper()
+	sets, err := Sets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, set := range sets {
+		t.Run(set.Type, func(t *testing.T) {
+			t.Parallel()
+			for i := range set.Vectors {
+				v := &set.Vectors[i]
+				if err := Check(set.Type, v, decode); err != nil {
+					t.Errorf("%s: %v\n  message %.160s", v.Name, err, v.Hex)
+				}
+			}
+		})
+	}
+}
+
+// Check holds decode against one vector. The error says what is different.
+func Check(typeName string, v *Vector, decode Decode) error {
+	message, err := v.Message()
+	if err != nil {
+		return err
+	}
+	canonical, err := decode(typeName, message, v.Limit)
+	if v.Valid {
+		return checkValid(typeName, v, decode, canonical, err)
+	}
+	if err == nil {
+		return fmt.Errorf("is accepted as %x, want %v", canonical, v.Problems)
+	}
+	var refused *abi.ValidationError
+	if !errors.As(err, &refused) {
+		return fmt.Errorf("gives %w, which is no *abi.ValidationError", err)
+	}
+	return checkProblems(v, refused)
+}
+
+func checkValid(typeName string, v *Vector, decode Decode, canonical []byte, err error) error {
+	if err != nil {
+		return fmt.Errorf("is refused: %w", err)
+	}
+	if got := hex.EncodeToString(canonical); got != v.Canonical {
+		return fmt.Errorf("is written as\n  %s, want\n  %s", got, v.Canonical)
+	}
+	again, err := decode(typeName, canonical, 0)
+	if err != nil || string(again) != string(canonical) {
+		return fmt.Errorf("its canonical form is written as %x (%v)", again, err)
+	}
+	return nil
+}
+
+func checkProblems(v *Vector, refused *abi.ValidationError) error {
+	got := make([]Problem, len(refused.Problems))
+	for i, p := range refused.Problems {
+		got[i] = Problem{Path: p.Path.String(), Code: p.Code}
+		if p.Detail == "" {
+			return fmt.Errorf("problem %d has no detail", i)
+		}
+	}
+	same := len(got) == len(v.Problems) && refused.Omitted == v.Omitted
+	for i := range got {
+		same = same && got[i] == v.Problems[i]
+	}
+	if !same {
+		return fmt.Errorf("has problems\n  %v and %d more, want\n  %v and %d more", got, refused.Omitted, v.Problems, v.Omitted)
+	}
+	return nil
+}

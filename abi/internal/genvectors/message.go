@@ -1,0 +1,274 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/internal/model"
+	mt "github.com/shadowcourt/shadowcourt/abi/internal/msgtree"
+)
+
+const root path = ""
+
+// unknown is a field that no type has.
+const unknown = "no_such_field"
+
+// message adds what can be wrong with a message as a whole.
+func (s *set) message() {
+	good := sampleStruct(s.of, minimal, 0)
+	s.notAMap()
+	s.unknownFields(good)
+	s.wrongKeys(good)
+	s.trailing(good)
+	s.cutShort(good)
+	s.falseLengths(good)
+	s.reserved(good)
+	s.deep(good)
+	s.several(good)
+	if s.of.GoName == "Discovery" {
+		s.tooMany(good)
+	}
+	if len(good.Bytes()) == 1 {
+		good = with(good, s.of.Fields[0].WireName, sampleField(s.of, s.of.Fields[0], full, 0))
+	}
+	size := len(good.Bytes())
+	s.add(vector{Name: "too_large by a byte", Hex: hexOf(good), Limit: size - 1, Problems: []problem{root.is(abi.CodeTooLarge)}})
+	s.add(vector{Name: "just within the limit", Hex: hexOf(good), Limit: size, Valid: true, Canonical: hexOf(canonicalStruct(s.of, good))})
+}
+
+func (s *set) notAMap() {
+	s.refuseBytes("truncated: no bytes at all", nil, root.is(abi.CodeTruncated))
+	for _, v := range []struct {
+		what  string
+		value mt.Node
+		code  abi.Code
+	}{
+		{"nil", mt.NilNode(), abi.CodeNil},
+		{"ext", mt.ExtensionNode(1, "abcd"), abi.CodeExtension},
+		{"list", mt.ListNode(), abi.CodeWrongType},
+		{"string", mt.StringNode("x"), abi.CodeWrongType},
+		{"integer", mt.IntNode(1), abi.CodeWrongType},
+		{"bin", mt.BinaryNode("\x80"), abi.CodeWrongType},
+	} {
+		s.refuse(string(v.code)+": the message is a "+v.what, v.value, root.is(v.code))
+	}
+}
+
+func (s *set) unknownFields(good mt.Node) {
+	at := root.field(unknown).is(abi.CodeUnknownField)
+	last := with(good, unknown, mt.IntNode(1))
+	first := last
+	first.Entries = append([]mt.Entry{mt.F(unknown, mt.NilNode())}, good.Entries...)
+	s.refuse("unknown_field last", last, at)
+	s.refuse("unknown_field first", first, at)
+	s.refuse("unknown_field that holds a tree", with(good, unknown, mt.MapNode(
+		mt.F("a", mt.ListNode(mt.FloatNode(1), mt.ExtensionNode(1, "a"), mt.StringNode("\xff"))),
+		mt.Entry{Key: mt.NilNode(), Value: mt.BinaryNode("x")})), at)
+	s.refuse("unknown_field twice", appended(last, mt.F(unknown, mt.IntNode(2))), at, at)
+	name := s.of.Fields[0].WireName
+	for _, v := range [][2]string{
+		{"in capitals", strings.ToUpper(name)},
+		{"by its Go name", s.of.Fields[0].GoName},
+		{"with a space after", name + " "},
+		{"without a name", ""},
+	} {
+		// What is no name of a field stands as a key, quoted.
+		s.refuse("unknown_field "+v[0], with(good, v[1], mt.IntNode(1)), root.key(v[1]).is(abi.CodeUnknownField))
+	}
+}
+
+func (s *set) wrongKeys(good mt.Node) {
+	for _, v := range []struct {
+		what string
+		key  mt.Node
+		code abi.Code
+	}{
+		{"integer", mt.IntNode(1), abi.CodeWrongType},
+		{"nil", mt.NilNode(), abi.CodeWrongType},
+		{"bin", mt.BinaryNode(s.of.Fields[0].WireName), abi.CodeWrongType},
+		{"ext", mt.ExtensionNode(1, "a"), abi.CodeWrongType},
+		{"list", mt.ListNode(mt.IntNode(1)), abi.CodeWrongType},
+		{"map", mt.MapNode(mt.F("a", mt.IntNode(1))), abi.CodeWrongType},
+		{"string of no UTF-8", mt.StringNode("\xff\xfe"), abi.CodeInvalidUTF8},
+	} {
+		message := appended(good, mt.Entry{Key: v.key, Value: mt.StringNode("x")})
+		s.refuse(string(v.code)+": a key that is a "+v.what, message, root.is(v.code))
+	}
+}
+
+func (s *set) trailing(good mt.Node) {
+	at := root.is(abi.CodeTrailingBytes)
+	s.refuseBytes("trailing_bytes: nil", append(good.Bytes(), 0xc0), at)
+	s.refuseBytes("trailing_bytes: the message again", append(good.Bytes(), good.Bytes()...), at)
+	s.refuseBytes("trailing_bytes: half a string", append(good.Bytes(), 0xd9), at)
+	s.refuseBytes("trailing_bytes: the reserved byte", append(good.Bytes(), 0xc1), at)
+	bad := with(good, unknown, mt.IntNode(1)).Bytes()
+	s.refuseBytes("trailing_bytes after another problem", append(bad, 0), root.field(unknown).is(abi.CodeUnknownField), at)
+}
+
+// cutShort cuts the full sample at offsets all over it, the last byte among them.
+func (s *set) cutShort(good mt.Node) {
+	message := everyNode(sampleStruct(s.of, full, 0), longStrings)
+	if message.HeaderBytes() == len(message.Bytes()) {
+		message = good
+	}
+	b := message.Bytes()
+	const cuts = 12
+	seen := map[int]bool{0: true}
+	for i := 1; i <= cuts; i++ {
+		end := i * (len(b) - 1) / cuts
+		if !seen[end] {
+			seen[end] = true
+			found := cut(message, end)
+			s.refuseBytes(string(found.Code)+": cut after "+strconv.Itoa(end)+" bytes", b[:end], found)
+		}
+	}
+	s.cutHeads()
+}
+
+// heads are the first bytes of values of a kind whose rest is missing.
+var heads = map[model.Kind]string{
+	model.String: "\xd9", model.Enum: "\xda\x00", model.Bool: "", model.Int: "\xcd\x01",
+	model.Float: "\xcb\x00", model.List: "\xdc\x00", model.Map: "\xde\x00", model.Struct: "\xdf\x00\x00",
+}
+
+// cutHeads ends the message within the head of each field's value, and before it.
+func (s *set) cutHeads() {
+	for _, f := range s.of.Fields {
+		message, at := mt.MapNode(mt.F(f.WireName, mt.RawNode(""))), root.field(f.WireName).is(abi.CodeTruncated)
+		if head := heads[f.Type.Kind]; head != "" {
+			s.refuse("truncated: within the head of "+f.WireName, with(message, f.WireName, mt.RawNode(head)), at)
+			continue
+		}
+		// One byte is too few for a map of an entry, unless the key is there.
+		s.refuse("truncated: no "+f.WireName+" after its key", message, at)
+	}
+	name := s.of.Fields[0].WireName
+	s.refuse("truncated: no key", mt.MapNode(mt.F(name, mt.RawNode("\xc0"))).Claiming(2),
+		root.field(name).is(abi.CodeNil), root.is(abi.CodeTruncated))
+}
+
+// longStrings gives strings heads of one byte more, so that cuts fall into them.
+func longStrings(n mt.Node) mt.Node {
+	n.Wide = n.Kind == mt.String && len(n.Text)%2 == 1
+	return n
+}
+
+func (s *set) falseLengths(good mt.Node) {
+	const huge = 0xffffffff
+	s.refuse("bad_length: a map of 2^32-1 entries", good.Claiming(huge), root.is(abi.CodeBadLength))
+	s.refuse("bad_length: a map of 65535 entries", good.Claiming(0xffff), root.is(abi.CodeBadLength))
+	s.refuse("bad_length: a key of 2^32-1 bytes", appended(good, mt.Entry{Key: mt.StringNode("x").Claiming(huge), Value: mt.NilNode()}), root.is(abi.CodeBadLength))
+	inside := root.field(unknown)
+	for _, v := range []struct {
+		what  string
+		value mt.Node
+	}{
+		{"string of 31 bytes", mt.StringNode("x").Claiming(31)},
+		{"string of 2^32-1 bytes", mt.StringNode("x").Claiming(huge)},
+		{"bin of 2^32-1 bytes", mt.BinaryNode("x").Claiming(huge)},
+		{"list of 2^32-1 elements", mt.ListNode().Claiming(huge)},
+		{"map of 2^32-1 entries", mt.MapNode().Claiming(huge)},
+		{"map of 15 entries", mt.MapNode(mt.F("a", mt.IntNode(1))).Claiming(15)},
+	} {
+		s.refuse("bad_length: an unknown "+v.what, with(good, unknown, v.value), inside.is(abi.CodeUnknownField), inside.is(abi.CodeBadLength))
+	}
+	for _, f := range s.of.Fields {
+		at := root.field(f.WireName)
+		switch f.Type.Kind {
+		case model.String, model.Enum:
+			s.refuse("bad_length: "+f.WireName, s.lastIs(good, f, mt.StringNode("x").Claiming(huge)), at.is(abi.CodeBadLength))
+		case model.List:
+			s.refuse("bad_length: "+f.WireName, s.lastIs(good, f, mt.ListNode().Claiming(huge)), at.is(abi.CodeBadLength))
+		case model.Map, model.Struct:
+			s.refuse("bad_length: "+f.WireName, s.lastIs(good, f, mt.MapNode().Claiming(huge)), at.is(abi.CodeBadLength))
+		default:
+		}
+	}
+}
+
+// lastIs gives the message with the field moved to its end, where a broken
+// value breaks nothing else.
+func (s *set) lastIs(good mt.Node, f *model.Field, value mt.Node) mt.Node {
+	return appended(without(good, f.WireName), mt.F(f.WireName, value))
+}
+
+func (s *set) reserved(good mt.Node) {
+	raw := mt.RawNode("\xc1")
+	s.refuse("reserved_byte: the message", raw, root.is(abi.CodeReservedByte))
+	s.refuse("reserved_byte: a key", appended(good, mt.Entry{Key: raw, Value: mt.IntNode(1)}), root.is(abi.CodeReservedByte))
+	at := root.field(unknown)
+	s.refuse("reserved_byte: in a skipped value", with(good, unknown, mt.ListNode(mt.IntNode(1), raw)), at.is(abi.CodeUnknownField), at.is(abi.CodeReservedByte))
+	for _, f := range s.of.Fields {
+		s.refuse("reserved_byte: "+f.WireName, s.lastIs(good, f, raw), root.field(f.WireName).is(abi.CodeReservedByte))
+	}
+}
+
+func (s *set) deep(good mt.Node) {
+	at := root.field(unknown)
+	lists := func(n int) mt.Node {
+		v := mt.IntNode(1)
+		for range n {
+			v = mt.ListNode(v)
+		}
+		return v
+	}
+	maps := mt.IntNode(1)
+	for range abi.MaxDepth {
+		maps = mt.MapNode(mt.F("a", maps))
+	}
+	s.refuse("unknown_field as deep as may be", with(good, unknown, lists(abi.MaxDepth-1)), at.is(abi.CodeUnknownField))
+	s.refuse("too_deep by a list", with(good, unknown, lists(abi.MaxDepth)), at.is(abi.CodeUnknownField), at.is(abi.CodeTooDeep))
+	s.refuse("too_deep by a map", with(good, unknown, maps), at.is(abi.CodeUnknownField), at.is(abi.CodeTooDeep))
+	s.refuse("too_deep by 300 lists", with(good, unknown, lists(300)), at.is(abi.CodeUnknownField), at.is(abi.CodeTooDeep))
+}
+
+// several adds messages with many problems, which are all reported in the
+// order in which they stand, those that are missing at the end of their map.
+func (s *set) several(good mt.Node) {
+	var nils, missing []problem
+	all := mt.MapNode()
+	for _, f := range s.of.Fields {
+		all.Entries = append(all.Entries, mt.F(f.WireName, mt.NilNode()))
+		nils = append(nils, root.field(f.WireName).is(abi.CodeNil))
+		if f.Required() {
+			missing = append(missing, root.field(f.WireName).is(abi.CodeMissingField))
+		}
+	}
+	s.refuse("several: every field nil", all, nils...)
+	if len(missing) > 0 {
+		s.refuse("several: every required field missing", mt.MapNode(), missing...)
+		s.refuse("several: an unknown field alone", mt.MapNode(mt.F(unknown, mt.IntNode(1))),
+			append([]problem{root.field(unknown).is(abi.CodeUnknownField)}, missing...)...)
+	}
+	backwards := reversed(all)
+	backwards.Entries = append([]mt.Entry{mt.F(unknown, mt.BoolNode(true))}, backwards.Entries...)
+	backwards.Entries = append(backwards.Entries, mt.F(s.of.Fields[0].WireName, mt.IntNode(1)))
+	problems := []problem{root.field(unknown).is(abi.CodeUnknownField)}
+	for i := len(nils) - 1; i >= 0; i-- {
+		problems = append(problems, nils[i])
+	}
+	problems = append(problems, root.field(s.of.Fields[0].WireName).is(abi.CodeDuplicateKey))
+	s.refuse("several: unknown, every field nil from the last to the first, one twice", backwards, problems...)
+	s.refuseBytes("several: a problem, then the end", append(with(good, unknown, mt.IntNode(1)).Claiming(uint32(len(good.Entries)+2)).Bytes(), 0xa1),
+		root.field(unknown).is(abi.CodeUnknownField), root.is(abi.CodeBadLength))
+}
+
+// tooMany shows that after abi.MaxProblems the rest is only counted.
+func (s *set) tooMany(good mt.Node) {
+	for _, over := range []int{0, 1, 50} {
+		list := mt.ListNode()
+		var listed []problem
+		for i := range abi.MaxProblems + over {
+			list.Items = append(list.Items, mt.NilNode())
+			if i < abi.MaxProblems {
+				listed = append(listed, path("missing").index(i).is(abi.CodeNil))
+			}
+		}
+		s.add(vector{
+			Name: "several: " + strconv.Itoa(abi.MaxProblems+over) + " problems", Hex: hexOf(with(good, "missing", list)),
+			Problems: listed, Omitted: over,
+		})
+	}
+}

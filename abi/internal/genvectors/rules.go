@@ -1,0 +1,178 @@
+package main
+
+import (
+	"encoding/hex"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/internal/model"
+	mt "github.com/shadowcourt/shadowcourt/abi/internal/msgtree"
+)
+
+func hexOf(n mt.Node) string { return hex.EncodeToString(n.Bytes()) }
+
+// sub gives the struct type of a field, or of its elements.
+func (s *set) sub(name string) *model.StructType {
+	for _, f := range s.of.Fields {
+		if f.WireName != name {
+			continue
+		}
+		t := f.Type
+		for t.Elem != nil {
+			t = t.Elem
+		}
+		return t.Struct
+	}
+	return nil
+}
+
+// rules adds what the Rules method of the type refuses. A type that has one
+// and no vectors here is an error.
+func (s *set) rules() {
+	before := len(s.vectors)
+	base := sampleStruct(s.of, minimal, 0)
+	switch s.of.GoName {
+	case "Case":
+		s.caseRules(base)
+	case "Verdict":
+		s.verdictRules(base)
+	case "DefenseBrief":
+		s.briefRules(base)
+	case "RemandFeedback":
+		s.feedbackRules(base)
+	case "CourtConfig":
+		s.refuse("rule thresholds", with(with(base, "rejection_threshold", mt.FloatNode(0.86)), "activation_threshold", mt.FloatNode(0.85)),
+			path("rejection_threshold").is(abi.CodeThresholds))
+	case "Artifact":
+		s.artifactRules()
+	case "NodeResponse":
+		both := mt.MapNode(mt.F("artifact", sampleStruct(s.sub("artifact"), minimal, 0)), mt.F("failure", sampleStruct(s.sub("failure"), minimal, 0)))
+		s.refuse("rule exactly_one: neither", mt.MapNode(), root.is(abi.CodeExactlyOne))
+		s.refuse("rule exactly_one: both", both, root.is(abi.CodeExactlyOne))
+	case "ContestResponse":
+		s.failureRule("challenges")
+	case "EdgeResponse":
+		s.failureRule("answers")
+	case "JudgeResponse":
+		s.failureRule("opinions")
+	case "Param":
+		s.paramRules(base)
+	case "SourceSaying":
+		s.weightRules(base, "given")
+	case "Profile":
+		s.profileRules(base)
+	}
+	if s.of.HasRules && len(s.vectors) == before {
+		s.err = errNoRuleVectors
+	}
+}
+
+func (s *set) caseRules(base mt.Node) {
+	text := mt.StringNode
+	label := path("labels")
+	set := func(name string, v mt.Node) mt.Node { return with(base, name, v) }
+	s.refuse("rule empty label", set("labels", mt.ListNode(text("pb001"), text(""))), label.index(1).is(abi.CodeEmpty))
+	s.refuse("rule duplicate_label", set("labels", mt.ListNode(text("a"), text("b"), text("a"), text("a"))),
+		label.index(2).is(abi.CodeDuplicateLabel), label.index(3).is(abi.CodeDuplicateLabel))
+	light := with(sampleStruct(s.sub("light"), minimal, 0), "classification", text("zz999"))
+	s.refuse("rule not_a_label: light", set("light", light), path("light.classification").is(abi.CodeNotALabel))
+	item := sampleStruct(s.sub("evidence"), minimal, 0)
+	s.refuse("rule not_a_label: evidence", set("evidence", mt.ListNode(item, with(item, "supports", text("zz999")))),
+		path("evidence[1].supports").is(abi.CodeNotALabel))
+	document := func(name string) mt.Node {
+		return with(sampleStruct(s.sub("documents"), minimal, 0), "name", text(name))
+	}
+	s.refuse("rule duplicate_name", set("documents", mt.ListNode(document("log"), document("diff"), document("log"))),
+		path("documents[2].name").is(abi.CodeDuplicateName))
+	s.refuse("rules, several in their order", with(with(set("light", light), "labels", mt.ListNode(text("a"), text("a"))),
+		"documents", mt.ListNode(document("log"), document("log"))),
+		label.index(1).is(abi.CodeDuplicateLabel), path("light.classification").is(abi.CodeNotALabel), path("documents[1].name").is(abi.CodeDuplicateName))
+	s.refuse("rules wait for the fields", with(set("labels", mt.ListNode(text("a"), text("a"))), "subject", mt.IntNode(1)),
+		path("subject").is(abi.CodeWrongType))
+}
+
+func (s *set) verdictRules(base mt.Node) {
+	final, feedback := path("final_classification"), path("remand_feedback")
+	asked := sampleStruct(s.sub("remand_feedback"), minimal, 0)
+	decide := func(decision string) mt.Node { return with(base, "decision", mt.StringNode(decision)) }
+	label := func(n mt.Node) mt.Node { return with(n, "final_classification", mt.StringNode("pb001")) }
+	for _, d := range []string{"affirm", "amend"} {
+		s.refuse("rule classification: "+d+" without one", decide(d), final.is(abi.CodeClassification))
+		s.refuse("rule classification: "+d+" with an empty one", with(decide(d), "final_classification", mt.StringNode("")), final.is(abi.CodeClassification))
+		s.refuse("rule remand_feedback: "+d+" with feedback", with(label(decide(d)), "remand_feedback", asked), feedback.is(abi.CodeRemandFeedback))
+		s.refuse("rules, "+d+" with feedback and no classification", with(decide(d), "remand_feedback", asked),
+			final.is(abi.CodeClassification), feedback.is(abi.CodeRemandFeedback))
+	}
+	for _, d := range []string{"acquit", "mistrial"} {
+		s.refuse("rule classification: "+d+" with one", label(decide(d)), final.is(abi.CodeClassification))
+		s.refuse("rule remand_feedback: "+d+" with feedback", with(decide(d), "remand_feedback", asked), feedback.is(abi.CodeRemandFeedback))
+	}
+	s.refuse("rule classification: remand with one", with(label(decide("remand")), "remand_feedback", asked), final.is(abi.CodeClassification))
+	s.refuse("rule remand_feedback: remand without", decide("remand"), feedback.is(abi.CodeRemandFeedback))
+	question := mt.MapNode(mt.F("id", mt.StringNode("q")), mt.F("question", mt.StringNode("x")))
+	s.refuse("rules wait for the rules inside", with(label(decide("remand")), "remand_feedback", with(asked, "questions", mt.ListNode(question, question))),
+		path("remand_feedback.questions[1].id").is(abi.CodeDuplicateID))
+}
+
+func (s *set) briefRules(base mt.Node) {
+	plea := with(base, "plea_deal", mt.BoolNode(true))
+	alternative := sampleStruct(s.sub("alternative_hypothesis"), minimal, 0)
+	motion, other := path("motion_to_dismiss").is(abi.CodeConcedesAndFights), path("alternative_hypothesis").is(abi.CodeConcedesAndFights)
+	moving := with(plea, "motion_to_dismiss", mt.BoolNode(true))
+	s.refuse("rule concedes_and_fights: motion", moving, motion)
+	s.refuse("rule concedes_and_fights: alternative", with(plea, "alternative_hypothesis", alternative), other)
+	s.refuse("rule concedes_and_fights: both", with(moving, "alternative_hypothesis", alternative), motion, other)
+}
+
+func (s *set) feedbackRules(base mt.Node) {
+	question := func(id string) mt.Node {
+		return mt.MapNode(mt.F("id", mt.StringNode(id)), mt.F("question", mt.StringNode("x")))
+	}
+	s.refuse("rule duplicate_id", with(base, "questions", mt.ListNode(question("a"), question("b"), question("a"), question("b"))),
+		path("questions[2].id").is(abi.CodeDuplicateID), path("questions[3].id").is(abi.CodeDuplicateID))
+}
+
+func (s *set) artifactRules() {
+	s.refuse("rule exactly_one: none", mt.MapNode(), root.is(abi.CodeExactlyOne))
+	for i, f := range s.of.Fields {
+		next := s.of.Fields[(i+1)%len(s.of.Fields)]
+		s.refuse("rule exactly_one: "+f.WireName+" and "+next.WireName, mt.MapNode(
+			mt.F(f.WireName, sampleStruct(f.Type.Struct, minimal, 0)),
+			mt.F(next.WireName, sampleStruct(next.Type.Struct, minimal, 0))), root.is(abi.CodeExactlyOne))
+	}
+}
+
+func (s *set) failureRule(list string) {
+	s.refuse("rule exactly_one: a failure beside "+list, mt.MapNode(
+		mt.F(list, mt.ListNode(sampleStruct(s.sub(list), minimal, 0))),
+		mt.F("failure", sampleStruct(s.sub("failure"), minimal, 0))), path(list).is(abi.CodeExactlyOne))
+}
+
+func (s *set) paramRules(base mt.Node) {
+	text, flag := mt.F("text", mt.StringNode("")), mt.F("flag", mt.BoolNode(false))
+	none := without(base, "number")
+	s.refuse("rule exactly_one: none", none, root.is(abi.CodeExactlyOne))
+	s.refuse("rule exactly_one: number and text", appended(base, text), root.is(abi.CodeExactlyOne))
+	s.refuse("rule exactly_one: number and flag", appended(base, flag), root.is(abi.CodeExactlyOne))
+	s.refuse("rule exactly_one: text and flag", appended(appended(none, text), flag), root.is(abi.CodeExactlyOne))
+	s.refuse("rule exactly_one: all", appended(appended(base, text), flag), root.is(abi.CodeExactlyOne))
+}
+
+// weightRules shows that weights are probabilities above 0.
+func (s *set) weightRules(base mt.Node, list string) {
+	weight := func(label string, w mt.Node) mt.Node {
+		return mt.MapNode(mt.F("label", mt.StringNode(label)), mt.F("weight", w))
+	}
+	at := func(i int) problem { return path(list).index(i).field("weight").is(abi.CodeProbability) }
+	s.refuse("rule probability: "+list, with(base, list, mt.ListNode(
+		weight("a", mt.FloatNode(0)), weight("b", mt.FloatNode(1)), weight("c", mt.FloatNode(1.0000000000000002)), weight("d", mt.FloatNode(-0.1)),
+		weight("e", mt.FloatNode(5e-324)), weight("f", mt.IntNode(2)))), at(0), at(2), at(3), at(5))
+}
+
+func (s *set) profileRules(base mt.Node) {
+	s.weightRules(base, "base_rates")
+	rate := sampleStruct(s.sub("base_rates"), minimal, 0)
+	s.refuse("rule duplicate_label", with(base, "base_rates", mt.ListNode(rate, rate, rate)),
+		path("base_rates[1].label").is(abi.CodeDuplicateLabel), path("base_rates[2].label").is(abi.CodeDuplicateLabel))
+	source := sampleStruct(s.sub("sources"), minimal, 0)
+	s.refuse("rule duplicate_name", with(base, "sources", mt.ListNode(source, source)), path("sources[1].source").is(abi.CodeDuplicateName))
+}

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"strconv"
+
+	"github.com/shadowcourt/shadowcourt/abi/internal/model"
+	mt "github.com/shadowcourt/shadowcourt/abi/internal/msgtree"
+)
+
+// size says how much of a sample is there: only what must be, or everything.
+type size bool
+
+const (
+	minimal size = false
+	full    size = true
+)
+
+// onlyField names the one field that a sample of a type with alternatives
+// holds, minimal and full.
+var onlyField = map[string][2]string{
+	"Artifact":     {"discovery", "indictment"},
+	"NodeResponse": {"failure", "artifact"},
+}
+
+// leftOut are fields that rules exclude beside the others of a full sample.
+var leftOut = map[string]bool{
+	"Verdict.final_classification": true, "Param.text": true, "Param.flag": true,
+	"ContestResponse.failure": true, "EdgeResponse.failure": true, "JudgeResponse.failure": true,
+}
+
+// special are values that the rules of a type ask for, minimal and full.
+var special = map[string][2]mt.Node{
+	"Case.labels":                      {labels(), labels()},
+	"LightAnswer.classification":       {mt.StringNode("pb001"), mt.StringNode("pb001")},
+	"Verdict.decision":                 {mt.StringNode("acquit"), mt.StringNode("remand")},
+	"DefenseBrief.plea_deal":           {mt.BoolNode(false), mt.BoolNode(false)},
+	"LabelWeight.weight":               {mt.FloatNode(1), mt.FloatNode(0.75)},
+	"CourtConfig.activation_threshold": {mt.FloatNode(1), mt.FloatNode(0.85)},
+}
+
+func labels() mt.Node { return mt.ListNode(mt.StringNode("pb001"), mt.StringNode("ab001")) }
+
+// sampleStruct gives a valid value. number keeps the elements of a list apart.
+func sampleStruct(s *model.StructType, how size, number int) mt.Node {
+	n := mt.MapNode()
+	for _, f := range s.Fields {
+		if holds(s, f, how) {
+			n.Entries = append(n.Entries, mt.F(f.WireName, sampleField(s, f, how, number)))
+		}
+	}
+	return n
+}
+
+// holds says whether a sample of this size has the field.
+func holds(s *model.StructType, f *model.Field, how size) bool {
+	if only, ok := onlyField[s.GoName]; ok {
+		return f.WireName == only[pick(how)]
+	}
+	if s.GoName == "Param" && f.WireName == "number" {
+		return true
+	}
+	return f.Required() || (how == full && !leftOut[s.GoName+"."+f.WireName])
+}
+
+func pick(how size) int {
+	if how == full {
+		return 1
+	}
+	return 0
+}
+
+func sampleField(s *model.StructType, f *model.Field, how size, number int) mt.Node {
+	if v, ok := special[s.GoName+"."+f.WireName]; ok {
+		return v[pick(how)]
+	}
+	if f.WireName == "supports" {
+		return mt.StringNode("pb001")
+	}
+	if f.WireName == "abi" {
+		return mt.StringNode("1.0")
+	}
+	return sampleType(f.Type, f.WireName, how, number)
+}
+
+func sampleType(t *model.Type, name string, how size, number int) mt.Node {
+	switch t.Kind {
+	case model.String:
+		return mt.StringNode(sampleText(t, name, how, number))
+	case model.Enum:
+		values := t.Enum.Values
+		return mt.StringNode(values[pick(how)*(len(values)-1)].Value)
+	case model.Bool:
+		return mt.BoolNode(bool(how))
+	case model.Int:
+		return mt.IntNode(int64(sampleNumber(t, how, 300)))
+	case model.Float:
+		return mt.FloatNode(sampleNumber(t, how, 0.75))
+	case model.Struct:
+		return sampleStruct(t.Struct, how, number)
+	case model.List:
+		return mt.ListNode(sampleItems(t, name, how)...)
+	default:
+		n := mt.KeyedNode()
+		for i, item := range sampleItems(t, name, how) {
+			n.Entries = append(n.Entries, mt.F(name+" "+strconv.Itoa(i), item))
+		}
+		return n
+	}
+}
+
+func sampleText(t *model.Type, name string, how size, number int) string {
+	switch {
+	case number > 0:
+		return name + strconv.Itoa(number)
+	case how == full:
+		return name + " é"
+	case t.NonEmpty:
+		return "x"
+	default:
+		return ""
+	}
+}
+
+// sampleNumber gives the least for a minimal sample, and within the bounds
+// something that does not fit the shortest form for a full one.
+func sampleNumber(t *model.Type, how size, wish float64) float64 {
+	v := 0.0
+	if t.Min != nil {
+		v = *t.Min
+	}
+	if how == full {
+		v = wish
+		if t.Max != nil {
+			v = min(v, *t.Max)
+		}
+		if t.Min != nil {
+			v = max(v, *t.Min)
+		}
+	}
+	return v
+}
+
+// sampleItems gives as few elements as may be, or two: a full one and a minimal one.
+func sampleItems(t *model.Type, name string, how size) []mt.Node {
+	if how == full {
+		return []mt.Node{sampleType(t.Elem, name, full, 0), sampleType(t.Elem, name, minimal, 1)}
+	}
+	count := 0
+	if t.NonEmpty {
+		count = 1
+	}
+	if t.MinCount != nil {
+		count = *t.MinCount
+	}
+	items := make([]mt.Node, count)
+	for i := range items {
+		items[i] = sampleType(t.Elem, name, minimal, i)
+	}
+	return items
+}
+
+// with gives the map with the field set, in its place or at the end.
+func with(n mt.Node, name string, value mt.Node) mt.Node {
+	entries := append([]mt.Entry(nil), n.Entries...)
+	n.Entries = entries
+	for i := range entries {
+		if entries[i].Key.Text == name {
+			entries[i].Value = value
+			return n
+		}
+	}
+	n.Entries = append(entries, mt.F(name, value))
+	return n
+}
+
+// without gives the map without the field.
+func without(n mt.Node, name string) mt.Node {
+	var entries []mt.Entry
+	for _, e := range n.Entries {
+		if e.Key.Text != name {
+			entries = append(entries, e)
+		}
+	}
+	n.Entries = entries
+	return n
+}

@@ -1,0 +1,146 @@
+package schema_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/vmihailenco/msgpack/v5"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/abitest"
+	"github.com/shadowcourt/shadowcourt/abi/schema"
+)
+
+func compile(t *testing.T, name string) *jsonschema.Schema {
+	t.Helper()
+	content, ok := schema.Get(name)
+	if !ok {
+		t.Fatalf("%s has no schema", name)
+	}
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("urn:test", document); err != nil {
+		t.Fatal(err)
+	}
+	compiled, err := c.Compile("urn:test")
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return compiled
+}
+
+// asJSON gives the JSON form of a message, and whether it has one.
+func asJSON(t *testing.T, v *abitest.Vector) (any, bool) {
+	t.Helper()
+	message, err := v.Message()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var value any
+	if err := msgpack.Unmarshal(message, &value); err != nil {
+		return nil, false
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return nil, false
+	}
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	return document, err == nil
+}
+
+// visible are the codes of what a schema can see.
+var visible = []abi.Code{
+	abi.CodeUnknownField, abi.CodeMissingField, abi.CodeNil, abi.CodeWrongType,
+	abi.CodeOutOfRange, abi.CodeInvalidValue, abi.CodeEmpty, abi.CodeBadCount,
+}
+
+// canSee says whether the schema must refuse the vector. It knows no rules,
+// and takes 1.0 for an integer, as JSON does.
+func canSee(v *abitest.Vector) bool {
+	if strings.HasPrefix(v.Name, "rule") || strings.Contains(v.Name, "float 1.0") {
+		return false
+	}
+	return !slices.ContainsFunc(v.Problems, func(p abitest.Problem) bool { return !slices.Contains(visible, p.Code) })
+}
+
+func TestSchemasHoldAgainstTheVectors(t *testing.T) {
+	t.Parallel()
+	sets, err := abitest.Sets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[abi.Code]int{}
+	for _, set := range sets {
+		compiled := compile(t, set.Type)
+		for i := range set.Vectors {
+			v := &set.Vectors[i]
+			if !v.Valid && !canSee(v) {
+				continue
+			}
+			document, ok := asJSON(t, v)
+			if !ok {
+				if v.Valid {
+					t.Errorf("%s: %s has no JSON form", set.Type, v.Name)
+				}
+				continue
+			}
+			err := compiled.Validate(document)
+			switch {
+			case v.Valid && err != nil:
+				t.Errorf("%s: %s is refused: %v", set.Type, v.Name, err)
+			case !v.Valid && err == nil:
+				t.Errorf("%s: %s is accepted", set.Type, v.Name)
+			case !v.Valid:
+				seen[v.Problems[0].Code]++
+			}
+		}
+	}
+	for _, code := range visible {
+		if seen[code] < 5 {
+			t.Errorf("only %d vectors of %s reached a schema", seen[code], code)
+		}
+	}
+}
+
+func TestEverySchemaIsNamedAndClosed(t *testing.T) {
+	t.Parallel()
+	names := schema.Names()
+	if len(names) < 60 || !slices.IsSorted(names) {
+		t.Fatalf("%d names: %v", len(names), names)
+	}
+	for _, name := range names {
+		content, ok := schema.Get(name)
+		if !ok {
+			t.Errorf("%s is named and not there", name)
+		}
+		var top struct {
+			Title      string `json:"title"`
+			Additional *bool  `json:"additionalProperties"`
+		}
+		if err := json.Unmarshal(content, &top); err != nil {
+			t.Fatal(err)
+		}
+		if top.Title != name || top.Additional == nil || *top.Additional {
+			t.Errorf("%s: title %q, additionalProperties %v", name, top.Title, top.Additional)
+		}
+	}
+	for _, name := range []string{"", "no_such_type", "../schema", "Evidence"} {
+		if _, ok := schema.Get(name); ok {
+			t.Errorf("Get(%q) gives a schema", name)
+		}
+	}
+}
+
+func ExampleGet() {
+	_, ok := schema.Get("defense_brief")
+	fmt.Println(ok)
+	// Output: true
+}
