@@ -146,7 +146,6 @@ func (r *caseReader) documents() bool {
 		d = abi.Document{}
 		ok := r.object("a document", fields)
 		if n = i + 1; n <= MaxDocuments {
-			d.Text = CutDocument(d.Text, r.documentBytes)
 			c.Documents = append(c.Documents, d)
 		}
 		return ok
@@ -154,7 +153,9 @@ func (r *caseReader) documents() bool {
 	if ok && n > MaxDocuments {
 		r.c.Add(abi.CodeBadCount, "has "+strconv.Itoa(n)+" documents, at most "+strconv.Itoa(MaxDocuments)+" are allowed")
 	}
-	r.documentsOK = ok && r.c.Mark() == mark
+	if r.documentsOK = ok && r.c.Mark() == mark; r.documentsOK {
+		CutDocuments(c.Documents, r.documentBytes, abi.DefaultCaseDocumentBytes)
+	}
 	return ok
 }
 

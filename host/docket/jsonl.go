@@ -20,7 +20,8 @@ type Reader struct {
 	// MaxLineBytes is the longest line, line break excluded. Default: DefaultLineBytes. A longer line is one LineError,
 	// and is not held in memory.
 	MaxLineBytes int
-	// MaxDocumentBytes is the most of one document; a longer one is cut, see CutDocument. Default: abi.DefaultDocumentBytes.
+	// MaxDocumentBytes is the most of one document; a longer one is cut, see CutDocuments. Default: abi.DefaultDocumentBytes.
+	// All documents of a case together are cut to abi.DefaultCaseDocumentBytes.
 	MaxDocumentBytes int
 
 	places map[string]place // by case id

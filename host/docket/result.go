@@ -32,16 +32,20 @@ const (
 	CauseRemandsExhausted Cause = "remands_exhausted"
 	CauseNoEdge           Cause = "no_edge"        // no edge fired at the last node
 	CauseStepLimit        Cause = "step_limit"     // the walk took too many steps
-	CauseModuleTrap       Cause = "module_trap"    // a module trapped
-	CauseModuleFailure    Cause = "module_failure" // a module answered that it can't
-	CauseModuleExit       Cause = "module_exit"    // a module left through exit()
+	CauseGraph            Cause = "graph"          // the walk ended without a verdict
+	CauseLight            Cause = "light_failed"   // Light could not answer a remand
+	CauseTrap             Cause = "module_trap"    // a module trapped
+	CauseExit             Cause = "module_exit"    // a module left through exit()
+	CauseFailure          Cause = "module_failure" // a module answered that it can't
 	CauseInvalidArtifact  Cause = "invalid_artifact"
-	CauseInputTooLarge    Cause = "input_too_large"
+	CauseInput            Cause = "input_too_large"
 	CauseOutputTooLarge   Cause = "output_too_large"
+	CauseBadOutput        Cause = "bad_output" // what a module returned is not in its memory
 	CauseMemory           Cause = "memory_exceeded"
 	CauseStack            Cause = "stack_exceeded"
 	CauseFuel             Cause = "fuel_exhausted"
 	CauseWallClock        Cause = "wall_clock"
+	CauseDenied           Cause = "denied"       // a module used what was not granted
 	CauseHost             Cause = "host_failure" // the host's own side failed, twice
 )
 
@@ -142,13 +146,19 @@ type Timings struct {
 	Calls        int   `json:"calls"`
 }
 
-// NewRuling states a verdict as a result does.
+// NewRuling states a verdict as a result does; nil for nil.
 func NewRuling(v *abi.Verdict) *Ruling {
+	if v == nil {
+		return nil
+	}
 	return &Ruling{v.Decision, v.FinalClassification, v.Confidence, v.Reasoning}
 }
 
-// NewGapBrief states a brief as a result does.
+// NewGapBrief states a brief as a result does; nil for nil.
 func NewGapBrief(b *abi.EvidenceGapBrief) *GapBrief {
+	if b == nil {
+		return nil
+	}
 	out := &GapBrief{
 		CaseID: b.CaseID, Cause: b.Cause, FinalConfidence: b.FinalConfidence, Summary: b.Summary,
 		Gaps: make([]Gap, 0, len(b.Gaps)),

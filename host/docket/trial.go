@@ -17,6 +17,10 @@ type Trial struct {
 	Personas map[string]abi.Persona
 	// Passes are the walks, one more than there were remands.
 	Passes []Pass
+	// Drawing is the walked graph as an SVG element, safe to put into a page as it is; empty draws none.
+	Drawing template.HTML
+	// Compared is set where the trial was redacted, see [Trial.Compare]. Leave it nil.
+	Compared *Comparison
 }
 
 // Pass is one walk of the court's graph. What it did not come to is nil or empty.
@@ -32,6 +36,8 @@ type Pass struct {
 	Brief     *abi.DefenseBrief
 	Hearing   *abi.HearingRecord
 	Verdict   *abi.Verdict
+	// RemandAnswer is Light's answer to the remand that this pass ended with.
+	RemandAnswer *abi.RemandAnswer
 	// Steps are the moves, in order.
 	Steps []Step
 	// Calls are the calls of modules, in order.
@@ -47,21 +53,20 @@ type Step struct {
 	To string
 	// Why the edge fired, in the evaluator's words.
 	Why string
+	// Asked are the answers of all edges that were put to the clerk here.
+	Asked []abi.EdgeAnswer
 }
 
 // CallInfo is one call of a module.
 type CallInfo struct {
 	Node    string
-	Persona string
+	Persona string // its id
 	// Module is its digest.
 	Module string
 	Call   abi.Call
 	// Micros is the wall clock of the call. It is shown only when timings are asked for.
 	Micros int64
 }
-
-// Picture draws a walked path on its graph, as an SVG element that is safe to put into a page as it is.
-type Picture func(path []string) (template.HTML, error)
 
 // Writer takes trials one by one, in docket order. Close writes what comes at the end, and does not close what is below.
 // Writers are not safe for concurrent use.

@@ -1,0 +1,64 @@
+package sample
+
+import (
+	"reflect"
+	"strconv"
+
+	"github.com/shadowcourt/shadowcourt/host/docket"
+)
+
+// Attack is a text that does something to whoever looks at it unguarded: markup and scripts, terminal escapes in both
+// forms, bidirectional overrides, invisible characters, Markdown, table cells, a stray byte.
+const Attack = "\x1b[31mred\x1b[0m <script>alert(1)</script><img src=x onerror=alert(2)> \x1b]8;;http://evil.example\x07click\x1b]8;;\x1b\\ " +
+	"\u009b2J \u202eevil\u202c \u2066iso\u2069 zero\u200bwidth\u200d\ufeff \x00\x07\x08\x7f over\rwrite " +
+	"'\"></a></td></table>--> {{.}} | `code` ``` [x](javascript:alert(3)) ![i](http://evil.example/p.png) @team #1 http://evil.example " +
+	"\xff\xc0 \u2028sep \U000e0041tag"
+
+// Hostile is Amended and its kin with every text replaced by the attack, each followed by a number, so that all differ.
+// It gives the trial and how many texts that were. Texts of a named type stay, as in a redaction: they are vocabulary.
+func Hostile() (*docket.Trial, int) {
+	t := Amended()
+	broken := Mistrial()
+	t.Result.Error, t.Result.GapBrief = broken.Result.Error, broken.Result.GapBrief
+	n := 0
+	poison(reflect.ValueOf(t).Elem(), &n)
+	return t, n
+}
+
+func poison(v reflect.Value, n *int) {
+	switch v.Kind() {
+	case reflect.String:
+		if v.Type() == reflect.TypeFor[string]() {
+			*n++
+			v.SetString(Attack + " n" + strconv.Itoa(*n))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			poison(v.Field(i), n)
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			poison(v.Elem(), n)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			poison(v.Index(i), n)
+		}
+	case reflect.Map:
+		poisonMap(v, n)
+	default:
+	}
+}
+
+func poisonMap(v reflect.Value, n *int) {
+	out := reflect.MakeMap(v.Type())
+	for _, key := range v.MapKeys() {
+		k, e := reflect.New(key.Type()).Elem(), reflect.New(v.Type().Elem()).Elem()
+		k.Set(key)
+		e.Set(v.MapIndex(key))
+		poison(k, n)
+		poison(e, n)
+		out.SetMapIndex(k, e)
+	}
+	v.Set(out)
+}

@@ -1,0 +1,165 @@
+package docket
+
+import (
+	"errors"
+	"fmt"
+	"html"
+	"html/template"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Redacted stands where a redacted text stood.
+const Redacted = "[redacted]"
+
+// Redactor takes patterns out of everything that leaves a trial. Nil redacts nothing. Safe for concurrent use.
+type Redactor struct {
+	patterns []*regexp.Regexp
+}
+
+// NewRedactor compiles patterns (package regexp's syntax). A pattern that matches the empty text is refused, since it
+// would match everywhere. All bad patterns are reported together. Without patterns it gives nil.
+func NewRedactor(patterns []string) (*Redactor, error) {
+	if len(patterns) == 0 {
+		return nil, nil //nolint:nilnil // a nil Redactor redacts nothing
+	}
+	r := &Redactor{}
+	var problems []error
+	for _, p := range patterns {
+		re, err := regexp.Compile(p)
+		switch {
+		case err != nil:
+			problems = append(problems, fmt.Errorf("redaction pattern %q: %w", p, err))
+		case re.MatchString(""):
+			problems = append(problems, fmt.Errorf("redaction pattern %q matches the empty text, so it would match everywhere", p))
+		default:
+			r.patterns = append(r.patterns, re)
+		}
+	}
+	if err := errors.Join(problems...); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Text redacts a text, for messages and logs.
+func (r *Redactor) Text(s string) string {
+	if r == nil {
+		return s
+	}
+	for _, re := range r.patterns {
+		s = re.ReplaceAllLiteralString(s, Redacted)
+	}
+	return s
+}
+
+// Trial gives a redacted copy; the trial itself is not changed. Every string of it is redacted, keys of maps too, whatever
+// fields it will get: only strings of a named type stay, since they are vocabulary (statuses, decisions, elements, codes)
+// and not data. Map keys that become equal are numbered.
+func (r *Redactor) Trial(t *Trial) *Trial {
+	if r == nil {
+		return t
+	}
+	out := &Trial{}
+	r.copy(reflect.ValueOf(out).Elem(), reflect.ValueOf(t).Elem())
+	compared := t.Compare()
+	out.Compared = &compared
+	return out
+}
+
+var (
+	stringType = reflect.TypeFor[string]()
+	markupType = reflect.TypeFor[template.HTML]()
+)
+
+// copy puts a redacted deep copy of from into to, which is zero.
+func (r *Redactor) copy(to, from reflect.Value) {
+	switch from.Kind() {
+	case reflect.String:
+		switch from.Type() {
+		case stringType:
+			to.SetString(r.Text(from.String()))
+		case markupType:
+			to.SetString(r.markup(from.String()))
+		default:
+			to.Set(from)
+		}
+	case reflect.Struct:
+		for i := range from.NumField() {
+			r.copy(to.Field(i), from.Field(i))
+		}
+	case reflect.Pointer:
+		if !from.IsNil() {
+			to.Set(reflect.New(from.Type().Elem()))
+			r.copy(to.Elem(), from.Elem())
+		}
+	case reflect.Slice:
+		if !from.IsNil() {
+			to.Set(reflect.MakeSlice(from.Type(), from.Len(), from.Len()))
+			for i := range from.Len() {
+				r.copy(to.Index(i), from.Index(i))
+			}
+		}
+	case reflect.Map:
+		if !from.IsNil() {
+			r.copyMap(to, from)
+		}
+	default:
+		to.Set(from)
+	}
+}
+
+func (r *Redactor) copyMap(to, from reflect.Value) {
+	to.Set(reflect.MakeMapWithSize(from.Type(), from.Len()))
+	keys := from.MapKeys()
+	sortKeys(keys)
+	for _, key := range keys {
+		k := reflect.New(key.Type()).Elem()
+		r.copy(k, key)
+		for n, base := 2, k; to.MapIndex(k).IsValid(); n++ {
+			k = reflect.ValueOf(base.String() + " " + strconv.Itoa(n)).Convert(key.Type())
+		}
+		v := reflect.New(from.Type().Elem()).Elem()
+		r.copy(v, from.MapIndex(key))
+		to.SetMapIndex(k, v)
+	}
+}
+
+func sortKeys(keys []reflect.Value) {
+	slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+}
+
+// markup redacts the texts between the tags of trusted markup; a tag itself is redacted as a whole text only in its
+// title and aria-label, which are shown.
+func (r *Redactor) markup(s string) string {
+	var b strings.Builder
+	for s != "" {
+		open := strings.IndexByte(s, '<')
+		if open < 0 {
+			open = len(s)
+		}
+		b.WriteString(html.EscapeString(r.Text(html.UnescapeString(s[:open]))))
+		s = s[open:]
+		end := strings.IndexByte(s, '>') + 1
+		if end == 0 {
+			end = len(s)
+		}
+		b.WriteString(r.attributes(s[:end]))
+		s = s[end:]
+	}
+	return b.String()
+}
+
+// shownAttributes hold text for people or names from the data.
+var shownAttributes = regexp.MustCompile(`\b(title|aria-label|id|data-[a-z-]+)="([^"]*)"`)
+
+func (r *Redactor) attributes(tag string) string {
+	return shownAttributes.ReplaceAllStringFunc(tag, func(a string) string {
+		name, value, _ := strings.Cut(a, "=")
+		value = html.UnescapeString(strings.Trim(value, `"`))
+		return name + `="` + html.EscapeString(r.Text(value)) + `"`
+	})
+}

@@ -1,0 +1,128 @@
+package docket
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+)
+
+// TerminalOptions say what the text for people is written to.
+type TerminalOptions struct {
+	// Width of the terminal in columns; 0 when it is none: then nothing is shortened to fit, but for absurd lengths.
+	Width int
+	// Colour writes ANSI colours. Set it only for a terminal, and not when NO_COLOR is set.
+	Colour bool
+}
+
+// paint is an SGR colour code.
+type paint string
+
+const (
+	bold    paint = "1"
+	faint   paint = "2"
+	red     paint = "31"
+	green   paint = "32"
+	yellow  paint = "33"
+	blue    paint = "34"
+	cyan    paint = "36"
+	magenta paint = "35"
+	struck  paint = "9"
+	plain   paint = ""
+)
+
+func (o TerminalOptions) paint(p paint, s string) string {
+	if !o.Colour || p == plain || s == "" {
+		return s
+	}
+	return "\x1b[" + string(p) + "m" + s + "\x1b[0m"
+}
+
+func statusPaint(s Status) paint {
+	switch s {
+	case Accepted, Affirmed:
+		return green
+	case Amended:
+		return cyan
+	case Acquitted:
+		return yellow
+	case Mistrial:
+		return red
+	case Unreviewed, Rejected:
+		return faint
+	}
+	return plain
+}
+
+// personaPaint follows the element, which every persona has, so that personas of other pipelines have a colour too.
+func personaPaint(p abi.Persona) paint {
+	switch p.Element {
+	case abi.Fire:
+		return red
+	case abi.Water:
+		return blue
+	case abi.Earth:
+		return green
+	case abi.Air:
+		return yellow
+	case abi.Diamond:
+		return cyan
+	case abi.Lightning:
+		return magenta
+	}
+	return bold
+}
+
+// snip makes text fit for one line of at most width columns.
+func snip(s string, width int) string {
+	if len(s) > 4*width+16 { // don't clean megabytes to show a line
+		s = strings.ToValidUTF8(s[:4*width+16], "")
+	}
+	return text.Snip(inert.Line(s), width, "…")
+}
+
+// wrap breaks text into lines of at most width columns. The text's own line breaks stay.
+func wrap(s string, width int) []string {
+	var lines []string
+	for line := range strings.SplitSeq(inert.Block(s), "\n") {
+		line = strings.ReplaceAll(strings.TrimRight(line, " \t"), "\t", "    ")
+		lines = append(lines, strings.Split(text.WrapSoft(line, width), "\n")...)
+	}
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return lines
+}
+
+// number shows a confidence or a weight: two digits, and never a 1.00 or 0.00 that is not one.
+func number(v float64) string {
+	s := strconv.FormatFloat(v, 'f', 2, 64)
+	switch {
+	case s == "1.00" && v < 1:
+		return ">.99"
+	case s == "0.00" && v > 0:
+		return "<.01"
+	}
+	return s
+}
+
+func percent(n, of int) string {
+	if of == 0 {
+		return "none"
+	}
+	return strconv.FormatFloat(100*float64(n)/float64(of), 'f', 1, 64) + "%"
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
