@@ -45,7 +45,10 @@ func (e *Engine) compileInTime(ctx context.Context, file *wasmfile.File) (*progr
 		program *program
 		err     error
 	}
-	code := file.Executable(e.limits.TableEntries) // a copy, which outlives the caller's bytes
+	code, err := file.Executable(e.limits.TableEntries) // a copy, which outlives the caller's bytes
+	if err != nil {
+		return nil, err
+	}
 	done := make(chan result)
 	go func() {
 		p, err := e.compile(context.WithoutCancel(ctx), code, file)

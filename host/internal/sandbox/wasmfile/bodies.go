@@ -50,15 +50,17 @@ func (p *parser) code(r *reader) {
 			r.fail(start, "function body %d has %d bytes, more than the limit of %d", i, size, maxFunctionBytes)
 			return
 		}
-		body := r.sub(int(size))
-		total += p.locals(body)
-		if body.err != nil {
-			r.err = body.err
+		b := body{start: r.off}
+		code := r.sub(int(size))
+		total += p.locals(code)
+		b.code, b.end = code.off, r.off
+		p.file.bodies = append(p.file.bodies, b)
+		if code.err != nil {
+			r.err = code.err
 		} else if total > maxModuleLocals {
 			r.fail(start, "the functions have more than %d locals", maxModuleLocals)
 		}
 	}
-	p.bodies = n
 }
 
 // locals counts the locals of a body. A declaration of a few bytes may ask

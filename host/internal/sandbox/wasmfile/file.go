@@ -177,6 +177,8 @@ type File struct {
 	types     []FuncType
 	funcTypes []uint32 // of every function, imported ones first
 	tables    []table
+	globals   int // imported ones included
+	bodies    []body
 }
 
 // header is the magic number and version 1.

@@ -31,12 +31,15 @@ type table struct {
 	start, end int // of the encoded limits in the file
 }
 
+// body is the place of a function's body in the file: its locals from start,
+// its instructions from code to end.
+type body struct{ start, code, end int }
+
 // parser holds what the sections of one file need to know of each other.
 type parser struct {
 	file        *File
 	last        int // place of the last section in the order
 	importedFns int
-	bodies      int
 }
 
 func (p *parser) section(r *reader) {
@@ -105,8 +108,8 @@ func (p *parser) content(id byte, r *reader) {
 
 // finish checks what no single section can.
 func (p *parser) finish(r *reader) {
-	if declared := len(p.file.funcTypes) - p.importedFns; declared != p.bodies {
-		r.fail(r.off, "%d functions are declared, %d have a body", declared, p.bodies)
+	if declared := len(p.file.funcTypes) - p.importedFns; declared != len(p.file.bodies) {
+		r.fail(r.off, "%d functions are declared, %d have a body", declared, len(p.file.bodies))
 	}
 }
 
@@ -179,6 +182,7 @@ func (p *parser) imports(r *reader) {
 			p.limits(r)
 		case KindGlobal:
 			p.globalType(r)
+			p.file.globals++
 		default:
 			r.fail(start, "unknown import kind %d", byte(imp.Kind))
 		}
@@ -271,6 +275,7 @@ func (p *parser) globalSection(r *reader) {
 	for i := 0; i < n && r.err == nil; i++ {
 		p.globalType(r)
 		p.constExpr(r)
+		p.file.globals++
 	}
 }
 

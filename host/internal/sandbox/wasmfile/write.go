@@ -22,43 +22,6 @@ func (f *File) CodeDigest() [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// Executable gives the module as it is compiled: without its custom sections,
-// whose names and debug information a compiler would parse, and with the
-// maximum of every table lowered to maxTableEntries, because table.grow is
-// otherwise bounded by nothing. Growing may fail at any time, so the code
-// means the same.
-func (f *File) Executable(maxTableEntries uint32) []byte {
-	out := append(make([]byte, 0, len(f.wasm)+64), header[:]...)
-	for _, s := range f.sections {
-		switch s.id {
-		case idCustom:
-		case idTable:
-			out = f.appendTables(out, s, maxTableEntries)
-		default:
-			out = append(out, f.wasm[s.start:s.end]...)
-		}
-	}
-	return out
-}
-
-func (f *File) appendTables(out []byte, s section, maxEntries uint32) []byte {
-	var body []byte
-	from := s.body
-	for _, t := range f.tables {
-		body = append(body, f.wasm[from:t.start]...)
-		limit := max(t.limits.Min, maxEntries)
-		if t.limits.HasMax {
-			limit = min(limit, t.limits.Max)
-		}
-		body = append(body, 1)
-		body = binary.AppendUvarint(body, uint64(t.limits.Min))
-		body = binary.AppendUvarint(body, uint64(limit))
-		from = t.end
-	}
-	body = append(body, f.wasm[from:s.end]...)
-	return appendSection(out, idTable, body)
-}
-
 func appendSection(out []byte, id byte, body []byte) []byte {
 	out = append(out, id)
 	out = binary.AppendUvarint(out, uint64(len(body)))

@@ -15,6 +15,7 @@ const (
 const (
 	Unreachable byte = 0x00
 	Loop        byte = 0x03
+	If          byte = 0x04
 	Br          byte = 0x0c
 	Call        byte = 0x10
 	Drop        byte = 0x1a
@@ -26,6 +27,7 @@ const (
 	I32Const    byte = 0x41
 	I64Const    byte = 0x42
 	I32Add      byte = 0x6a
+	I32Sub      byte = 0x6b
 	I32DivU     byte = 0x6e
 	I64Shl      byte = 0x86
 	I64Or       byte = 0x84
