@@ -69,7 +69,9 @@ func (d *decoder) pairs(v *yaml.Node, path string, join func(path, key string) s
 
 // object decodes a mapping with fixed keys.
 func (d *decoder) object(v *yaml.Node, path string, fields map[string]setter) {
-	d.mark(v, path)
+	if _, ok := d.positions[path]; !ok { // a named object stands where its name stands
+		d.mark(v, path)
+	}
 	d.pairs(v, path, fieldPath, CodeDuplicateKey, func(key, value *yaml.Node) {
 		set, ok := fields[key.Value]
 		if !ok {

@@ -1,0 +1,200 @@
+package pipeline_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/pipelines"
+)
+
+// sameMeaning compares field by field, so that a field that Marshal forgets is seen.
+func sameMeaning(a, b *pipeline.Definition) string {
+	return cmp.Diff(a, b, cmpopts.IgnoreUnexported(pipeline.Definition{}), cmpopts.EquateEmpty())
+}
+
+func roundTrip(d *pipeline.Definition) error {
+	written, err := pipeline.Marshal(d)
+	if err != nil {
+		return err
+	}
+	again, err := pipeline.Parse("again.yaml", written)
+	if err != nil {
+		return fmt.Errorf("what was written is refused: %w\n%s", err, written)
+	}
+	if diff := sameMeaning(d, again); diff != "" {
+		return fmt.Errorf("the meaning changed (-before +after):\n%s\n%s", diff, written)
+	}
+	twice, err := pipeline.Marshal(again)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(written, twice) || !d.Equal(again) {
+		return errors.New("written twice, the bytes differ")
+	}
+	return nil
+}
+
+func TestYAMLKeepsTheMeaning(t *testing.T) {
+	t.Parallel()
+	ours, err := pipeline.LoadFS(pipelines.FS, pipelines.DefectCourt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := roundTrip(ours); err != nil {
+		t.Error(err)
+	}
+	for _, file := range []string{seedFile, "testdata/busy.yaml", "testdata/hostile.yaml"} {
+		d, err := pipeline.Load(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := roundTrip(d); err != nil {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+}
+
+func TestYAMLKeepsTheMeaningOfAnyDefinition(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		d := randomDefinition(t)
+		if err := d.Validate(); err != nil {
+			t.Fatalf("the generator makes faults: %v", err)
+		}
+		if err := roundTrip(d); err != nil {
+			t.Fatal(err)
+		}
+		pipeline.Lint(d)
+		g, err := pipeline.NewGraph(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, draw := range []func(*pipeline.Graph, pipeline.Picture) string{pipeline.SVG, pipeline.Mermaid, pipeline.DOT} {
+			if draw(g, pipeline.Picture{}) == "" {
+				t.Fatal("nothing drawn")
+			}
+		}
+	})
+}
+
+// word gives texts that YAML could take for something else, and arbitrary ones.
+func word() *rapid.Generator[string] {
+	return rapid.OneOf(
+		rapid.SampledFrom([]string{
+			"true", "null", "~", "1", "1e3", ".nan", "0x1f", "2001-01-01", "a: b", "- a", "#c", "'", "\"", "x ", " x", "a\nb",
+			"\n", "\r", "\t", "\u0085", "\u2028", "\ufeff", "*a", "&a", "!t", "<<", "yes", "=", "{", "\x1b", "\\", "é", "𝄞",
+		}),
+		rapid.StringN(1, 12, 40),
+	)
+}
+
+func randomDefinition(t *rapid.T) *pipeline.Definition {
+	optional := rapid.OneOf(rapid.Just(""), word())
+	text := func() string { return optional.Draw(t, "text") }
+	element := func() pipeline.Element {
+		return rapid.SampledFrom(append(pipeline.Elements(), "")).Draw(t, "element")
+	}
+	number := rapid.Float64Range(-1e300, 1e300)
+	d := &pipeline.Definition{
+		Pipeline: word().Draw(t, "pipeline"), Description: text(), Clerk: text(), Done: rapid.SampledFrom(pipeline.Ends()).Draw(t, "done"),
+		Court: pipeline.Court{
+			Enabled: rapid.Bool().Draw(t, "enabled"), TTL: time.Duration(rapid.Int64Min(1).Draw(t, "ttl")),
+			MaxHandoffs: rapid.IntRange(1, 99).Draw(t, "handoffs"), MaxRemands: rapid.IntRange(0, 9).Draw(t, "remands"),
+			ActivationThreshold: rapid.Float64Range(0.5, 1).Draw(t, "activation"),
+			RejectionThreshold:  rapid.Float64Range(0, 0.5).Draw(t, "rejection"), MaxRounds: rapid.IntRange(1, 9).Draw(t, "rounds"),
+		},
+	}
+	for _, id := range rapid.SliceOfNDistinct(word(), 0, 3, rapid.ID).Draw(t, "personas") {
+		d.Personas = append(d.Personas, pipeline.Persona{
+			ID: id, Name: text(), Colour: text(), Element: element(), Role: rapid.SampledFrom(pipeline.Roles()).Draw(t, "role"),
+			Alignment: word().Draw(t, "alignment"), Contests: element(), Module: text(),
+			Grants: rapid.SliceOfDistinct(rapid.SampledFrom(pipeline.Capabilities()), rapid.ID).Draw(t, "grants"),
+		})
+	}
+	names := rapid.SliceOfNDistinct(word().Filter(func(s string) bool { return s[0] != '_' }), 1, 5, rapid.ID).Draw(t, "nodes")
+	families := []pipeline.Family{pipeline.FamilyHearing, pipeline.FamilyVerdict, pipeline.FamilyIndict, pipeline.FamilyJudge, pipeline.FamilyRecall}
+	for _, name := range names {
+		n := pipeline.Node{
+			Name: name, Element: element(), Family: rapid.SampledFrom(families).Draw(t, "family"), Rounds: rapid.IntRange(0, 3).Draw(t, "rounds"),
+		}
+		if rapid.Bool().Draw(t, "masked") {
+			n.Masks = rapid.SliceOfDistinct(rapid.SampledFrom(pipeline.Masks()), rapid.ID).Draw(t, "masks")
+		}
+		if n.Family == pipeline.FamilyJudge {
+			for i := range d.Personas {
+				n.Personas = append(n.Personas, d.Personas[i].ID)
+			}
+			n.Parallel = len(n.Personas) > 0 && rapid.Bool().Draw(t, "parallel")
+		}
+		d.Nodes = append(d.Nodes, n)
+	}
+	d.Start = names[0]
+	if rapid.Bool().Draw(t, "zoned") {
+		d.Zones = []pipeline.Zone{{Name: word().Draw(t, "zone"), Nodes: names, Element: element(), Stickiness: rapid.IntRange(0, 9).Draw(t, "sticky")}}
+	}
+	for _, id := range rapid.SliceOfNDistinct(word(), 1, 6, rapid.ID).Draw(t, "edges") {
+		e := pipeline.Edge{
+			ID: id, Name: text(), From: rapid.SampledFrom(append(names, pipeline.Any)).Draw(t, "from"),
+			To:   rapid.SampledFrom(append(pipeline.Ends(), names...)).Draw(t, "to"),
+			Loop: rapid.Bool().Draw(t, "loop"), Shortcut: rapid.Bool().Draw(t, "shortcut"),
+			Condition: text(), Evaluator: text(), Module: text(),
+		}
+		for _, name := range rapid.SliceOfNDistinct(word(), 0, 3, rapid.ID).Draw(t, "with") {
+			e.With = append(e.With, rapid.SampledFrom([]pipeline.Param{
+				pipeline.Number(name, number.Draw(t, "number")), pipeline.Number(name, 3),
+				pipeline.Text(name, text()), pipeline.Flag(name, true), pipeline.Flag(name, false),
+			}).Draw(t, "param"))
+		}
+		d.Edges = append(d.Edges, e)
+	}
+	d.Edges = append(d.Edges, pipeline.Edge{ID: "the way out", From: names[len(names)-1], To: pipeline.EndDone})
+	d.Complete()
+	return d
+}
+
+func FuzzParse(f *testing.F) {
+	files, err := filepath.Glob("testdata/*.yaml")
+	if err != nil || len(files) == 0 {
+		f.Fatalf("no seeds: %v", err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Add([]byte("pipeline: p\nnodes:\n  - {name: a, family: judge, parallel: [herald]}\nedges:\n  - {id: E, from: _any, to: _done, with: {a: 1, b: x, c: true}}\nstart: a\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		d, err := pipeline.Parse("fuzz.yaml", data)
+		if err != nil {
+			var all pipeline.Errors
+			if !errors.As(err, &all) || len(all) == 0 {
+				t.Fatalf("an error of another kind: %v", err)
+			}
+			return
+		}
+		if err := roundTrip(d); err != nil {
+			t.Fatal(err)
+		}
+		pipeline.Lint(d)
+		g, err := pipeline.NewGraph(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		walk := []pipeline.Move{{From: d.Start, Edge: "E", To: "_done"}}
+		elements(t, pipeline.SVG(g, pipeline.Picture{Walk: walk}))
+		pipeline.Mermaid(g, pipeline.Picture{Walk: walk})
+		pipeline.DOT(g, pipeline.Picture{Walk: walk})
+	})
+}
