@@ -35,6 +35,9 @@ func TestAccept_FR8_DuplicatesAreFoundBySourceAndContent(t *testing.T) {
 		{"separators of any kind make no duplicate", []abi.Update{
 			evidence("k", item("a\x00", "b", 0.5), item("a", "\x00b", 0.5), item("a|", "b", 0.5), item("a", "|b", 0.5)),
 		}, []abi.Evidence{item("a", "\x00b", 0.5), item("a", "|b", 0.5), item("a\x00", "b", 0.5), item("a|", "b", 0.5)}},
+		{"lengths inside of the text make no duplicate", []abi.Update{
+			evidence("k", item("s", "\x00\x00\x00\x00\x00\x00\x00\x01b", 0.5), item("s\x00\x00\x00\x00\x00\x00\x00\x09", "b", 0.5)),
+		}, []abi.Evidence{item("s", "\x00\x00\x00\x00\x00\x00\x00\x01b", 0.5), item("s\x00\x00\x00\x00\x00\x00\x00\x09", "b", 0.5)}},
 		{"another source or other content is another item", []abi.Update{
 			evidence("k", item("a", "b", 0.5)), evidence("k", item("c", "b", 0.1)), evidence("k", item("a", "d", 0.1)),
 		}, []abi.Evidence{item("a", "b", 0.5), item("a", "d", 0.1), item("c", "b", 0.1)}},
