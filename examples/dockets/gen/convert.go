@@ -1,0 +1,5 @@
+package main
+
+import "io"
+
+func convert(c config, log io.Writer) error { return nil }
