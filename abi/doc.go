@@ -12,10 +12,9 @@
 //	                        of the length of any other list and of a map
 //	abi:"name,nonempty"     a string, list or map that may not be empty
 //
-// A named string type with constants is an enumeration of just these: an
-// optional one is left out, never empty. A
-// pointer, to a struct or to a scalar, is always optional and absent when nil.
-// Only string, bool, int, int64, float64, enumerations, structs, lists and maps
+// A named string type with constants is an enumeration of just these; an
+// optional one may also be empty, as good as absent. A pointer, to a struct or
+// to a scalar, is always optional and absent when nil. Only string, bool, int, int64, float64, enumerations, structs, lists and maps
 // with string keys are types of a message. Rules that one field cannot state
 // stand in the type's Rules method; rules across artifacts are the Check
 // functions. Both are prose in SPEC.md, under the same codes.

@@ -60,7 +60,7 @@ func readIndictmentItem(d *decoder, v *abi.IndictmentItem) {
 		case 3: // supports
 			v.Supports = d.text(false)
 		case 4: // element
-			v.Element = abi.Element(d.enum(valuesOfElement))
+			v.Element = abi.Element(d.enum(valuesOfElement, true))
 		}
 	}
 	d.close(&s)
@@ -247,7 +247,7 @@ func readChallenge(d *decoder, v *abi.Challenge) {
 		case 1: // challenge
 			v.Challenge = d.text(true)
 		case 2: // severity
-			v.Severity = abi.Severity(d.enum(valuesOfSeverity))
+			v.Severity = abi.Severity(d.enum(valuesOfSeverity, false))
 		case 3: // by
 			v.By = d.text(false)
 		}
@@ -701,7 +701,7 @@ func readRemandReply(d *decoder, v *abi.RemandReply) {
 		case 0: // question_id
 			v.QuestionID = d.text(true)
 		case 1: // status
-			v.Status = abi.AnswerStatus(d.enum(valuesOfAnswerStatus))
+			v.Status = abi.AnswerStatus(d.enum(valuesOfAnswerStatus, false))
 		case 2: // evidence
 			v.Evidence = list(d, count{}, 44, readEvidence)
 		}
@@ -738,7 +738,7 @@ func readChallengedReply(d *decoder, v *abi.ChallengedReply) {
 		case 0: // evidence_index
 			v.EvidenceIndex = int(d.integer(0, math.MaxInt))
 		case 1: // status
-			v.Status = abi.ChallengedStatus(d.enum(valuesOfChallengedStatus))
+			v.Status = abi.ChallengedStatus(d.enum(valuesOfChallengedStatus, false))
 		}
 	}
 	d.close(&s)
@@ -829,7 +829,7 @@ func readVerdict(d *decoder, v *abi.Verdict) {
 	for d.next(&s) {
 		switch s.field {
 		case 0: // decision
-			v.Decision = abi.Decision(d.enum(valuesOfDecision))
+			v.Decision = abi.Decision(d.enum(valuesOfDecision, false))
 		case 1: // final_classification
 			v.FinalClassification = d.text(false)
 		case 2: // confidence
@@ -889,11 +889,11 @@ func readCourtEvidenceGap(d *decoder, v *abi.CourtEvidenceGap) {
 		case 1: // source
 			v.Source = d.text(false)
 		case 2: // severity
-			v.Severity = abi.GapSeverity(d.enum(valuesOfGapSeverity))
+			v.Severity = abi.GapSeverity(d.enum(valuesOfGapSeverity, false))
 		case 3: // suggested_action
 			v.SuggestedAction = d.text(false)
 		case 4: // court_phase
-			v.CourtPhase = abi.Family(d.enum(valuesOfFamily))
+			v.CourtPhase = abi.Family(d.enum(valuesOfFamily, true))
 		}
 	}
 	d.close(&s)

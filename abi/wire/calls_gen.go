@@ -125,7 +125,7 @@ func readExhibit(d *decoder, v *abi.Exhibit) {
 		case 0: // evidence_index
 			v.EvidenceIndex = int(d.integer(0, math.MaxInt))
 		case 1: // quote
-			v.Quote = abi.QuoteStatus(d.enum(valuesOfQuoteStatus))
+			v.Quote = abi.QuoteStatus(d.enum(valuesOfQuoteStatus, false))
 		case 2: // document
 			v.Document = d.text(false)
 		case 3: // relevance_confidence
@@ -193,7 +193,7 @@ func readTurnRequest(d *decoder, v *abi.TurnRequest) {
 		case 1: // max_rounds
 			v.MaxRounds = int(d.integer(1, math.MaxInt))
 		case 2: // speaker
-			v.Speaker = abi.Side(d.enum(valuesOfSide))
+			v.Speaker = abi.Side(d.enum(valuesOfSide, false))
 		case 3: // prosecution_argument
 			v.ProsecutionArgument = d.text(false)
 		case 4: // defense_rebuttal
@@ -379,7 +379,7 @@ func readNodeRequest(d *decoder, v *abi.NodeRequest) {
 		case 0: // node
 			v.Node = d.text(true)
 		case 1: // family
-			v.Family = abi.Family(d.enum(valuesOfFamily))
+			v.Family = abi.Family(d.enum(valuesOfFamily, false))
 		case 2: // persona
 			readPersona(d, &v.Persona)
 		case 3: // case
@@ -762,7 +762,7 @@ func readEdgeRequest(d *decoder, v *abi.EdgeRequest) {
 		case 0: // node
 			v.Node = d.text(true)
 		case 1: // family
-			v.Family = abi.Family(d.enum(valuesOfFamily))
+			v.Family = abi.Family(d.enum(valuesOfFamily, false))
 		case 2: // questions
 			v.Questions = list(d, count{nonempty: true}, 21, readEdgeQuestion)
 		case 3: // limits

@@ -58,7 +58,7 @@ func readEvidence(d *decoder, v *abi.Evidence) {
 		case 3: // supports
 			v.Supports = d.text(false)
 		case 4: // element
-			v.Element = abi.Element(d.enum(valuesOfElement))
+			v.Element = abi.Element(d.enum(valuesOfElement, true))
 		}
 	}
 	d.close(&s)
@@ -259,7 +259,7 @@ func readPersona(d *decoder, v *abi.Persona) {
 		case 1: // colour
 			v.Colour = d.text(false)
 		case 2: // element
-			v.Element = abi.Element(d.enum(valuesOfElement))
+			v.Element = abi.Element(d.enum(valuesOfElement, false))
 		case 3: // role
 			v.Role = d.text(false)
 		case 4: // alignment

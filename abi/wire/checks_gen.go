@@ -324,8 +324,8 @@ func (d *decoder) text(nonempty bool) string {
 	return string(b)
 }
 
-// enum reads a string that is one of values.
-func (d *decoder) enum(values []string) string {
+// enum reads a string that is one of values, or empty if that is as good as absent.
+func (d *decoder) enum(values []string, optional bool) string {
 	if !d.expect(kindString) {
 		return ""
 	}
@@ -336,19 +336,31 @@ func (d *decoder) enum(values []string) string {
 	if i := find(values, b, 0); i >= 0 {
 		return values[i]
 	}
+	if optional && len(b) == 0 {
+		return ""
+	}
 	if !utf8.Valid(b) { // check: UTF-8 of enum
 		d.problems.Add(abi.CodeInvalidUTF8, "is not valid UTF-8")
 		return ""
 	}
-	detail := strconv.Quote(clip(b)) + " is none of "
+	d.problems.Add(abi.CodeInvalidValue, d.noneOf(b, values))
+	return ""
+}
+
+// noneOf says what may stand in place of b, as long as anybody will read it.
+func (d *decoder) noneOf(b []byte, values []string) string {
+	if d.problems.Found() >= abi.MaxProblems {
+		return ""
+	}
+	out := strconv.AppendQuote(nil, clip(b))
+	out = append(out, " is none of "...)
 	for i, v := range values {
 		if i > 0 {
-			detail += ", "
+			out = append(out, ", "...)
 		}
-		detail += v
+		out = append(out, v...)
 	}
-	d.problems.Add(abi.CodeInvalidValue, detail)
-	return ""
+	return string(out)
 }
 
 // boolean reads a bool.

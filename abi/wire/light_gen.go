@@ -105,9 +105,9 @@ func readTriageResult(d *decoder, v *abi.TriageResult) {
 	for d.next(&s) {
 		switch s.field {
 		case 0: // symptom_category
-			v.SymptomCategory = abi.SymptomCategory(d.enum(valuesOfSymptomCategory))
+			v.SymptomCategory = abi.SymptomCategory(d.enum(valuesOfSymptomCategory, false))
 		case 1: // severity
-			v.Severity = abi.GapSeverity(d.enum(valuesOfGapSeverity))
+			v.Severity = abi.GapSeverity(d.enum(valuesOfGapSeverity, false))
 		case 2: // classification_hypothesis
 			v.ClassificationHypothesis = d.text(false)
 		case 3: // candidates
@@ -344,7 +344,7 @@ func readReviewDecision(d *decoder, v *abi.ReviewDecision) {
 	for d.next(&s) {
 		switch s.field {
 		case 0: // decision
-			v.Decision = abi.ReviewOutcome(d.enum(valuesOfReviewOutcome))
+			v.Decision = abi.ReviewOutcome(d.enum(valuesOfReviewOutcome, false))
 		case 1: // loop_target
 			v.LoopTarget = d.text(false)
 		case 2: // confidence

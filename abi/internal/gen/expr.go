@@ -120,16 +120,17 @@ func readField(f *model.Field) string {
 	case f.Type.Kind == model.Struct:
 		return fmt.Sprintf("read%s(d, &%s)", f.Type.GoName, target)
 	case f.Pointer:
-		return fmt.Sprintf("%s = new(%s)\n*%s = %s", target, goType(f.Type), target, readExpr(f.Type))
+		return fmt.Sprintf("%s = new(%s)\n*%s = %s", target, goType(f.Type), target, readExpr(f.Type, false))
 	}
-	return target + " = " + readExpr(f.Type)
+	return target + " = " + readExpr(f.Type, f.Optional)
 }
 
-// readExpr writes the call that decodes a value that is no struct.
-func readExpr(t *model.Type) string {
+// readExpr writes the call that decodes a value that is no struct. optional
+// lets an enumeration be empty.
+func readExpr(t *model.Type, optional bool) string {
 	switch t.Kind {
 	case model.Enum:
-		return fmt.Sprintf("abi.%s(d.enum(valuesOf%s))", t.GoName, t.GoName)
+		return fmt.Sprintf("abi.%s(d.enum(valuesOf%s, %t))", t.GoName, t.GoName, optional)
 	case model.String:
 		return fmt.Sprintf("d.text(%t)", t.NonEmpty)
 	case model.Bool:
@@ -159,7 +160,7 @@ func reader(t *model.Type) string {
 	if t.Kind == model.Struct {
 		return "read" + t.GoName
 	}
-	return fmt.Sprintf("func(d *decoder, v *%s) { *v = %s }", goType(t), readExpr(t))
+	return fmt.Sprintf("func(d *decoder, v *%s) { *v = %s }", goType(t), readExpr(t, false))
 }
 
 func number(n *float64, none string) string {

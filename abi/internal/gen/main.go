@@ -56,7 +56,7 @@ func write(dir string, m *model.Model) error {
 // generated lists the generated files that are there, below dir.
 func generated(dir string) ([]string, error) {
 	var out []string
-	for _, pattern := range []string{"codec/*_gen.go", "codec/*_gen_test.go", "wire/*_gen.go"} {
+	for _, pattern := range []string{"codec/*_gen.go", "codec/*_gen_test.go", "wire/*_gen.go", "wire/*_gen_test.go"} {
 		names, err := filepath.Glob(filepath.Join(dir, pattern))
 		if err != nil {
 			return nil, err

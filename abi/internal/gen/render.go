@@ -45,6 +45,8 @@ func render(m *model.Model) (map[string][]byte, error) {
 		if room == "codec" {
 			whole["registry_gen.go"] = "registry.go.tmpl"
 			whole["pairs_gen_test.go"] = "pairs.go.tmpl"
+		} else {
+			whole["canonical_gen_test.go"] = "canonical.go.tmpl"
 		}
 		for file, name := range whole {
 			if err := execute(files, t, name, path.Join(room, file), p); err != nil {

@@ -1,0 +1,254 @@
+package codec_test
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/vmihailenco/msgpack/v5"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
+)
+
+// object is a map in the order in which it is written: key, value, key, value.
+type object []any
+
+// raw is bytes that stand for themselves.
+type raw string
+
+// pack writes a message by hand, right or wrong.
+func pack(t testing.TB, v any) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	packTo(t, msgpack.NewEncoder(&b), &b, v)
+	return b.Bytes()
+}
+
+func packTo(t testing.TB, e *msgpack.Encoder, b *bytes.Buffer, v any) {
+	t.Helper()
+	var err error
+	switch v := v.(type) {
+	case object:
+		err = e.EncodeMapLen(len(v) / 2)
+		for _, part := range v {
+			packTo(t, e, b, part)
+		}
+	case []any:
+		err = e.EncodeArrayLen(len(v))
+		for _, part := range v {
+			packTo(t, e, b, part)
+		}
+	case raw:
+		b.WriteString(string(v))
+	case int:
+		err = e.EncodeInt(int64(v))
+	default:
+		err = e.Encode(v)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// with gives the object with the value of one key replaced.
+func (o object) with(key string, value any) object {
+	out := slices.Clone(o)
+	for i := 0; i < len(out); i += 2 {
+		if out[i] == key {
+			out[i+1] = value
+		}
+	}
+	return out
+}
+
+func (o object) without(key string) object {
+	out := object{}
+	for i := 0; i < len(o); i += 2 {
+		if o[i] != key {
+			out = append(out, o[i], o[i+1])
+		}
+	}
+	return out
+}
+
+var (
+	evidence = object{"source_ref", "log", "content", "FAIL", "relevance_confidence", 0.5}
+	opinion  = object{
+		"judge", "j", "criterion_id", "c", "numeric_score", 3, "argument", "a",
+		"cited_evidence", []any{"log"}, "relevance_confidence", 0.5, "security_violation_found", false,
+	}
+	text = object{"text", "x", "metadata", object{"a", "b"}}
+)
+
+func nested(n int, inner any) any {
+	for range n {
+		inner = []any{inner}
+	}
+	return inner
+}
+
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("é", 100)
+	cases := []struct {
+		name, typ string
+		message   any
+		want      string // "code path: detail", one a line
+	}{
+		{"no bytes", "evidence", raw(""), "truncated : the message ends here"},
+		{"a list for a struct", "evidence", []any{1}, "wrong_type : is a list, not a map"},
+		{"unknown", "evidence", append(evidence, "severity", nested(3, 1)), "unknown_field severity: is not known"},
+		{"unknown and no name", "evidence", append(evidence, "A b", 1), `unknown_field ["A b"]: is not known`},
+		{"unknown and long", "evidence", append(evidence, long, 1), `unknown_field ["` + strings.Repeat("é", 32) + `..."]: is not known`},
+		{"missing", "evidence", object{"content", "x"}, "missing_field source_ref: is missing\nmissing_field relevance_confidence: is missing"},
+		{"twice", "evidence", append(evidence, "content", 3), "duplicate_key content: stands twice"},
+		{"twice in a map", "judicial_opinion", text.with("metadata", object{"a", "b", "a", 3}), `duplicate_key metadata["a"]: stands twice`},
+		{"nil", "evidence", evidence.with("content", nil), "nil_value content: is nil, not a string"},
+		{"nil optional", "case_view", object{"labels", []any{}, "light", nil}, "nil_value light: is nil, not a map"},
+		{"binary", "evidence", evidence.with("content", []byte("x")), "bin_for_string content: is binary, not a string"},
+		{"binary for a number", "evidence", evidence.with("relevance_confidence", []byte("x")), "wrong_type relevance_confidence: is binary, not a float"},
+		{"extension", "evidence", evidence.with("content", raw("\xd4\x01x")), "extension_type content: is an extension, not a string"},
+		{"a string for a bool", "criterion_opinion", opinion.with("security_violation_found", "no"), "wrong_type security_violation_found: is a string, not a bool"},
+		{"a bool for a float", "evidence", evidence.with("relevance_confidence", true), "wrong_type relevance_confidence: is a bool, not a float"},
+		{"bad UTF-8", "evidence", evidence.with("content", "a\xff"), "invalid_utf8 content: is not valid UTF-8"},
+		{"surrogate", "evidence", evidence.with("content", "\xed\xa0\x80"), "invalid_utf8 content: is not valid UTF-8"},
+		{"bad UTF-8 in a key", "evidence", append(evidence, "\xff", 1), "invalid_utf8 : a key is not valid UTF-8"},
+		{"bad UTF-8 in an enum", "evidence", append(evidence, "element", "\xff"), "invalid_utf8 element: is not valid UTF-8"},
+		{"empty", "evidence", evidence.with("source_ref", ""), "empty source_ref: is empty"},
+		{"enum", "challenge", object{"evidence_index", 0, "challenge", "x", "severity", "deadly"}, `invalid_value severity: "deadly" is none of fatal, weakening, minor`},
+		{"empty required enum", "challenge", object{"evidence_index", 0, "challenge", "x", "severity", ""}, `invalid_value severity: "" is none of fatal, weakening, minor`},
+		{"too few", "case", object{"id", "x", "subject", "", "labels", []any{"a"}, "evidence", []any{}, "documents", []any{}}, "bad_count labels: 1 are fewer than 2"},
+		{"empty list", "edge_request", object{"node", "n", "family", "indict", "questions", []any{}, "limits", object{"ttl_exceeded", false, "handoffs", 0, "max_handoffs", 1}, "remands", 0, "max_remands", 0}, "empty questions: is empty"},
+		{"a key that is none", "judicial_opinion", text.with("metadata", object{1, "b", "c", 3}), "wrong_type metadata: a key is an integer, not a string\nwrong_type metadata[\"c\"]: is an integer, not a string"},
+		{"a field that is none", "judicial_opinion", append(text, nil, 1), "wrong_type : a key is nil, not a string"},
+		{"uint64 for an int", "position", object{"node", "n", "pass", uint64(math.MaxUint64), "sequence", 0}, "out_of_range pass: 18446744073709551615 is outside [0, 9223372036854775807]"},
+		{"negative", "position", object{"node", "n", "pass", -1, "sequence", 0}, "out_of_range pass: -1 is outside [0, 9223372036854775807]"},
+		{"element of a list", "alternative_hypothesis", object{"label", "x", "reasoning", "", "support", []any{1, -1}}, "out_of_range support[1]: -1 is outside [0, 9223372036854775807]"},
+		{"trailing", "judicial_opinion", raw("\x81\xa4text\xa1x\xc0\xc0"), "trailing_bytes : 2 bytes follow the message"},
+		{"longer than the bytes", "judicial_opinion", raw("\x81\xa4text\xdb\xff\xff\xff\xffx"), "bad_length text: 4294967295 bytes are more than the 1 left"},
+		{"list longer than the bytes", "audit_report", raw("\x81\xa7results\xdd\xff\xff\xff\xff\x80"), "bad_length results: 4294967295 parts cannot stand in the 1 bytes left"},
+		{"map longer than the bytes", "evidence", raw("\x82\xa1x\xc0"), "bad_length : 4 parts cannot stand in the 3 bytes left"},
+		{"cut in a header", "judicial_opinion", raw("\x81\xa4text\xda\x00"), "truncated text: the message ends here"},
+		{"cut in a number", "evidence", raw("\x81\xb4relevance_confidence\xcb\x00\x00"), "truncated relevance_confidence: the message ends here"},
+		{"cut before a value", "evidence", raw("\x81\xa7content"), "truncated content: the message ends here"},
+		{"reserved", "evidence", raw("\x81\xa7content\xc1"), "reserved_byte content: 0xc1 is no msgpack"},
+		{"reserved key", "evidence", raw("\x81\xc1\x01"), "reserved_byte : 0xc1 is no msgpack"},
+		{"deep", "evidence", append(evidence, "x", nested(32, 1)), "unknown_field x: is not known\ntoo_deep x: is nested deeper than 32"},
+		{"as deep as allowed", "evidence", append(evidence, "x", nested(31, 1)), "unknown_field x: is not known"},
+		{
+			"all together, in their order", "evidence", object{"content", 1, "x", 1, "source_ref", "", "content", 2},
+			"wrong_type content: is an integer, not a string\nunknown_field x: is not known\nempty source_ref: is empty\nduplicate_key content: stands twice\nmissing_field relevance_confidence: is missing",
+		},
+		{
+			"nested", "update", object{"evidences", object{"repo", []any{evidence, evidence.with("relevance_confidence", 1.5)}}},
+			`out_of_range evidences["repo"][1].relevance_confidence: 1.5 is outside [0, 1]`,
+		},
+		{
+			"a problem before the end is kept", "evidence", raw("\x82\xa7content\x01\xaasource_ref\xa5x"),
+			"wrong_type content: is an integer, not a string\nbad_length source_ref: 5 bytes are more than the 1 left",
+		},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			_, refused := pairNamed(t, c.typ).agree(t, pack(t, c.message))
+			if got := show(refused); got != c.want {
+				t.Errorf("problems are\n%s\nwant\n%s", got, c.want)
+			}
+		})
+	}
+}
+
+func show(v *abi.ValidationError) string {
+	if v == nil {
+		return ""
+	}
+	var lines []string
+	for _, p := range v.Problems {
+		lines = append(lines, string(p.Code)+" "+p.Path.String()+": "+p.Detail)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// What may be written in several ways comes out in one.
+func TestCanonical(t *testing.T) {
+	t.Parallel()
+	canonical := pack(t, evidence)
+	cases := map[string]any{
+		"any order":           object{"relevance_confidence", 0.5, "content", "FAIL", "source_ref", "log"},
+		"float32":             evidence.with("relevance_confidence", float32(0.5)),
+		"long headers":        raw("\xdf\x00\x00\x00\x03\xda\x00\x0asource_ref\xd9\x03log\xa7content\xdb\x00\x00\x00\x04FAIL\xb4relevance_confidence\xcb\x3f\xe0\x00\x00\x00\x00\x00\x00"),
+		"optional but empty":  append(evidence, "supports", ""),
+		"optional empty enum": append(evidence, "element", ""),
+	}
+	for name, message := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, refused := pairNamed(t, "evidence").agree(t, pack(t, message))
+			if refused != nil || !bytes.Equal(got, canonical) {
+				t.Errorf("canonical form is %x (%v), want %x", got, refused, canonical)
+			}
+		})
+	}
+	t.Run("integers and minus zero", func(t *testing.T) {
+		t.Parallel()
+		for _, zero := range []any{0, math.Copysign(0, -1), float32(0), raw("\xd3\x00\x00\x00\x00\x00\x00\x00\x00")} {
+			got, refused := pairNamed(t, "evidence").agree(t, pack(t, evidence.with("relevance_confidence", zero)))
+			if want := pack(t, evidence.with("relevance_confidence", 0.0)); refused != nil || !bytes.Equal(got, want) {
+				t.Errorf("%v is %x (%v), want %x", zero, got, refused, want)
+			}
+		}
+		v := abi.Evidence{SourceRef: "log", RelevanceConfidence: math.Copysign(0, -1)}
+		if got := codec.AppendEvidence(nil, &v); !bytes.HasSuffix(got, make([]byte, 8)) {
+			t.Errorf("-0 is written as %x", got)
+		}
+	})
+	t.Run("map keys", func(t *testing.T) {
+		t.Parallel()
+		got, refused := pairNamed(t, "judicial_opinion").agree(t, pack(t, object{"metadata", object{"é", "3", "b", "2", "B", "1"}, "text", "x"}))
+		want := pack(t, object{"text", "x", "case_id", "Unknown", "court_name", "Unknown", "metadata", object{"B", "1", "b", "2", "é", "3"}})
+		if refused != nil || !bytes.Equal(got, want) {
+			t.Errorf("canonical form is %x (%v), want %x", got, refused, want)
+		}
+	})
+	t.Run("empty text that is there", func(t *testing.T) {
+		t.Parallel()
+		message := pack(t, object{"name", "n", "text", ""})
+		if got, refused := pairNamed(t, "param").agree(t, message); refused != nil || !bytes.Equal(got, message) {
+			t.Errorf("canonical form is %x (%v), want %x", got, refused, message)
+		}
+	})
+}
+
+func TestManyProblemsAreCounted(t *testing.T) {
+	t.Parallel()
+	var items []any
+	for range 150 {
+		items = append(items, nil)
+	}
+	_, refused := pairNamed(t, "discovery").agree(t, pack(t, object{"findings", []any{}, "missing", items}))
+	if refused == nil || len(refused.Problems) != abi.MaxProblems || refused.Omitted != 50 {
+		t.Fatalf("refused with %v", refused)
+	}
+	if last := refused.Problems[99]; last.Path.String() != "missing[99]" || last.Code != abi.CodeNil {
+		t.Errorf("the last is %v", last)
+	}
+}
+
+func TestSizeCap(t *testing.T) {
+	t.Parallel()
+	message := pack(t, evidence)
+	if _, err := codec.DecodeEvidence(message, len(message)); err != nil {
+		t.Errorf("as large as allowed: %v", err)
+	}
+	_, err := codec.DecodeEvidence(message, len(message)-1)
+	if got := problems(t, err); got == nil || len(got.Problems) != 1 || got.Problems[0].Code != abi.CodeTooLarge {
+		t.Errorf("a byte too large: %v", err)
+	}
+	if _, err := codec.DecodeEvidence(make([]byte, abi.DefaultInputBytes+1), 0); err == nil || problems(t, err).Problems[0].Code != abi.CodeTooLarge {
+		t.Errorf("over the default: %v", err)
+	}
+}
