@@ -89,11 +89,12 @@ func (d *dot) highlight(on bool) string {
 	return fmt.Sprintf(", color=%q, penwidth=3", walkColour)
 }
 
+// stepLabel puts the numbers of a walk's steps before a label.
 func stepLabel(walked []int, label string) string {
 	if len(walked) == 0 {
 		return label
 	}
-	return strings.TrimSpace(numbers(walked) + ") " + label)
+	return strings.TrimSuffix(numbers(walked)+": "+label, ": ")
 }
 
 // dotText quotes a text. Backslashes are doubled, so that the label escapes of DOT stay text; HTML entities, which DOT

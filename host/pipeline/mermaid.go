@@ -12,7 +12,7 @@ func Mermaid(g *Graph, p Picture) string {
 	m.line("flowchart LR")
 	m.nodes()
 	for _, end := range g.usedEnds() {
-		m.ids[end] = "end" + end
+		m.ids[end] = "e" + end
 		m.line("  %s([%s])", m.ids[end], mermaidText(end))
 		if m.over.seen[end] > 0 {
 			m.walked = append(m.walked, m.ids[end])
@@ -94,7 +94,7 @@ func (m *mermaid) links() {
 
 func (m *mermaid) link(from, arrow, to, label string, walked []int) {
 	if len(walked) > 0 {
-		label = strings.TrimSpace(numbers(walked) + ") " + label)
+		label = stepLabel(walked, label)
 		m.linkStyle = append(m.linkStyle, fmt.Sprint(m.linkCount))
 	}
 	m.linkCount++
@@ -127,14 +127,18 @@ func (m *mermaid) styles() {
 	}
 }
 
-// mermaidText quotes a text; everything that could be syntax, markup or Markdown becomes a numeric entity.
+// mermaidText quotes a text; everything that could be syntax, markup or Markdown becomes a numeric entity. A dash, dot or
+// bracket before a space could make a Markdown list.
 func mermaidText(s string) string {
+	text := []rune(visible(s))
 	var b strings.Builder
 	b.WriteByte('"')
-	for _, r := range visible(s) {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(" -.,:()/+", r) {
+	for i, r := range text {
+		last := i+1 == len(text) || text[i+1] == ' '
+		switch {
+		case unicode.IsLetter(r), unicode.IsDigit(r), strings.ContainsRune(" ,:(/", r), strings.ContainsRune("-.+)", r) && !last:
 			b.WriteRune(r)
-		} else {
+		default:
 			fmt.Fprintf(&b, "#%d;", r)
 		}
 	}
