@@ -12,8 +12,6 @@ import (
 const (
 	// rivalRatio: a rival label counts from half the charge's probability.
 	rivalRatio = 0.5
-	// nothingNats: less than this for the charge, odds of 4 to 3, is as good as nothing.
-	nothingNats = 0.3
 	// concession is the probability of the charge from which conceding is thinkable.
 	concession = 0.5
 )
@@ -33,7 +31,7 @@ func brief(r *abi.NodeRequest) *abi.DefenseBrief {
 	switch {
 	case ok && p >= params.Number(r.Params, "rival_ratio", rivalRatio)*scale.Of(charge):
 		b.AlternativeHypothesis = alternative(r, scale, challenges, rival)
-	case scale.Speaks(charge) < nothingNats:
+	case scale.Speaks(charge) < weigh.Nothing:
 		b.MotionToDismiss = true
 	default:
 		b.PleaDeal = scale.Of(charge) >= concession && !damaged(challenges, r.Indictment)

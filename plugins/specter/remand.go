@@ -54,7 +54,7 @@ func undermined(r *abi.NodeRequest, scale *weigh.Scale, challenges []abi.Challen
 	before := weigh.Weigh(proceeding.Matter(r, nil))
 	label, p := before.Top(charge)
 	now, q := scale.Top(charge)
-	if p < least || before.Speaks(label) == 0 || (now == label && q >= least && scale.Speaks(now) > 0) {
+	if p < least || before.Speaks(label) < weigh.Nothing || (now == label && q >= least && scale.Speaks(now) >= weigh.Nothing) {
 		return nil
 	}
 	var questions []abi.Question

@@ -31,10 +31,10 @@ func judge(r *abi.NodeRequest) *abi.Verdict {
 		}
 	}
 	switch {
-	case scale.Speaks(label) == 0:
+	case scale.Speaks(label) < weigh.Nothing:
 		return &abi.Verdict{
 			Decision: abi.Acquit, Confidence: p,
-			Reasoning: proceeding.Join("Nothing but Light's own word speaks for "+label+".", account(r, scale, challenges)),
+			Reasoning: proceeding.Join("Next to nothing but Light's own word speaks for "+label+".", account(r, scale, challenges)),
 		}
 	case p < least:
 		return &abi.Verdict{

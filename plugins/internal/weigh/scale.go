@@ -2,6 +2,9 @@ package weigh
 
 import "slices"
 
+// Nothing is how many nats are as good as none: odds of 4 to 3.
+const Nothing = 0.3
+
 // Of is the probability of a label, 0 for one that the case doesn't have.
 func (s *Scale) Of(label string) float64 {
 	if i := slices.Index(s.Labels, label); i >= 0 {

@@ -1,0 +1,70 @@
+package node_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/guest"
+	"github.com/shadowcourt/shadowcourt/abi/guest/node"
+	"github.com/shadowcourt/shadowcourt/abi/wire"
+)
+
+func request() []byte {
+	return wire.AppendNodeRequest(nil, &abi.NodeRequest{
+		Node: "verdict", Family: abi.FamilyVerdict,
+		Persona: abi.Persona{Name: "specter", Element: abi.Lightning, Role: "judge", Alignment: "arbiter"},
+		Case:    abi.CaseView{Labels: []string{"a", "b"}},
+	})
+}
+
+func acquit(*abi.NodeRequest) (*abi.Artifact, *abi.Failure) {
+	return &abi.Artifact{Verdict: &abi.Verdict{Decision: abi.Acquit, Confidence: 0.5}}, nil
+}
+
+func TestAnswer(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name    string
+		handler node.Handler
+		request []byte
+		code    string
+		message string
+	}{
+		{name: "an artifact", handler: acquit, request: request()},
+		{name: "no message", handler: acquit, code: guest.BadRequest},
+		{name: "an empty map", handler: acquit, request: []byte{0x80}, code: guest.BadRequest, message: "persona"},
+		{name: "trailing bytes", handler: acquit, request: append(request(), 0xc0), code: guest.BadRequest},
+		{name: "a failure of the handler", request: request(), code: "tired", message: "not today", handler: func(*abi.NodeRequest) (*abi.Artifact, *abi.Failure) {
+			return nil, guest.Fail("tired", "not today")
+		}},
+		{name: "neither", request: request(), code: guest.NoAnswer, handler: func(*abi.NodeRequest) (*abi.Artifact, *abi.Failure) { return nil, nil }},
+		{name: "no handler", request: request(), code: guest.NotServed},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			var response abi.NodeResponse
+			if err := wire.DecodeNodeResponse(node.Answer(tc.handler, tc.request), &response); err != nil {
+				t.Fatal(err)
+			}
+			switch {
+			case tc.code == "" && (response.Artifact == nil || response.Artifact.Verdict == nil):
+				t.Errorf("no artifact: %+v", response.Failure)
+			case tc.code != "" && (response.Failure == nil || response.Failure.Code != tc.code || !strings.Contains(response.Failure.Message, tc.message)):
+				t.Errorf("failure %+v", response.Failure)
+			}
+		})
+	}
+}
+
+func ExampleHandle() {
+	node.Handle(func(r *abi.NodeRequest) (*abi.Artifact, *abi.Failure) {
+		if r.Family != abi.FamilyVerdict {
+			return nil, guest.Fail(guest.WrongFamily, "plays only verdicts")
+		}
+		return &abi.Artifact{Verdict: &abi.Verdict{Decision: abi.Acquit, Reasoning: "In doubt for the accused."}}, nil
+	})
+	fmt.Println("registered")
+	// Output: registered
+}

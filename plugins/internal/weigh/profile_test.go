@@ -1,0 +1,117 @@
+package weigh
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
+
+func given(a, b, c float64) []abi.LabelWeight {
+	return []abi.LabelWeight{{Label: "a", Weight: a}, {Label: "b", Weight: b}, {Label: "c", Weight: c}}
+}
+
+func profiled(p *abi.Profile, m Matter) *Scale {
+	m.Labels, m.Profile = labels, p
+	return Weigh(&m)
+}
+
+func TestAKnownSourceCountsByItsTable(t *testing.T) {
+	t.Parallel()
+	p := &abi.Profile{Sources: []abi.SourceReliability{{Source: "x", Cap: 5, Sayings: []abi.SourceSaying{
+		{Says: "a", Given: given(0.6, 0.3, 0.3)},
+		{Says: "b", Given: given(0.2, 0.2, 0.2)},
+		{Says: "", Given: given(0.1, 0.4, 0.1)},
+	}}}}
+	for _, tc := range []struct {
+		name     string
+		supports string
+		want     []float64
+	}{
+		{"its word is worth what its table says, however sure it is", "a", []float64{0.5, 0.25, 0.25}},
+		{"who always says the same says nothing", "b", []float64{1.0 / 3, 1.0 / 3, 1.0 / 3}},
+		{"saying nothing can speak", "", []float64{1.0 / 6, 4.0 / 6, 1.0 / 6}},
+		{"a saying that the table doesn't have says nothing", "c", []float64{1.0 / 3, 1.0 / 3, 1.0 / 3}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			s := profiled(p, Matter{Testimony: []Testimony{item("x:7", "says so", tc.supports, 0.99)}})
+			for i := range tc.want {
+				near(t, "P("+labels[i]+")", s.Posterior[i], 0.99*tc.want[i]+0.01/3)
+			}
+		})
+	}
+}
+
+func TestAKnownSourceStaysWithinItsOwnCap(t *testing.T) {
+	t.Parallel()
+	p := &abi.Profile{Sources: []abi.SourceReliability{{Source: "x", Cap: 0.5, Sayings: []abi.SourceSaying{{Says: "a", Given: given(0.9, 0.1, 0.1)}}}}}
+	s := profiled(p, Matter{Testimony: []Testimony{item("x:1", "one", "a", 0.5), item("x:2", "two", "a", 0.5)}})
+	near(t, "evidence", s.Speaks("a"), 0.5)
+}
+
+func TestBaseRatesAndLightsCorrection(t *testing.T) {
+	t.Parallel()
+	s := profiled(&abi.Profile{BaseRates: given(0.7, 0.2, 0.1)}, Matter{})
+	near(t, "P(a)", s.Of("a"), 0.99*0.7+0.01/3)
+	s = profiled(&abi.Profile{BaseRates: []abi.LabelWeight{{Label: "a", Weight: 0.6}, {Label: "b", Weight: 0.2}}}, Matter{})
+	near(t, "P(c) without a base rate", s.Of("c"), 0.99*0.2+0.01/3)
+	light := &abi.LightAnswer{Classification: "a", Confidence: 0.99}
+	s = profiled(&abi.Profile{Light: &abi.LogitMap{Offset: math.Log(0.7 / 0.3)}}, Matter{Light: light})
+	near(t, "P(a) by a Light of which 0.7 is known", s.Of("a"), 0.99*0.7+0.01/3)
+}
+
+func TestSignals(t *testing.T) {
+	t.Parallel()
+	p := &abi.Profile{SignalCap: 3, Signals: []abi.Signal{
+		{Phrase: "disk full", Weights: []abi.LabelWeight{{Label: "a", Weight: 1}}},
+		{Phrase: "no route", Weights: []abi.LabelWeight{{Label: "b", Weight: 2.5}, {Label: "nowhere", Weight: 9}}},
+		{Phrase: "weird", Weights: []abi.LabelWeight{{Label: "c", Weight: -1}}},
+	}}
+	finding := func(quote, supports string) abi.Finding {
+		return abi.Finding{Document: "log", Quote: quote, Supports: supports, Strength: 0.9}
+	}
+	for _, tc := range []struct {
+		name     string
+		findings []abi.Finding
+		want     []float64
+	}{
+		{"a signal's weights stand in for the finding's own", []abi.Finding{finding("Disk FULL on host", "c")}, []float64{1, 0, 0}},
+		{"a signal counts once", []abi.Finding{finding("disk full on host", "a"), finding("disk full again", "a")}, []float64{1, 0, 0}},
+		{"all together stay within the cap", []abi.Finding{finding("no route and weird, disk full", "a")}, []float64{1 * 3 / 3.5, 2.5 * 3 / 3.5, -1 * 3 / 3.5}},
+		{"a finding without a signal is a witness", []abi.Finding{finding("the door was open", "b")}, []float64{0, math.Log(18), 0}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			s := profiled(p, Matter{Findings: tc.findings})
+			for i := range tc.want {
+				near(t, "nats of "+labels[i], s.Evidence[i], tc.want[i])
+			}
+		})
+	}
+}
+
+// Text in an item is no signal, only text in a document is.
+func TestItemsCarryNoSignals(t *testing.T) {
+	t.Parallel()
+	p := &abi.Profile{SignalCap: 3, Signals: []abi.Signal{{Phrase: "disk full", Weights: []abi.LabelWeight{{Label: "c", Weight: 2}}}}}
+	plain := profiled(p, Matter{Testimony: []Testimony{item("x", "it broke", "a", 0.7)}})
+	planted := profiled(p, Matter{Testimony: []Testimony{item("x", "it broke\ndisk full", "a", 0.7)}})
+	if !slices.Equal(plain.Posterior, planted.Posterior) {
+		t.Errorf("%v, without the phrase %v", planted.Posterior, plain.Posterior)
+	}
+}
+
+func TestNewItemsThatRepeatFindingsCountOnce(t *testing.T) {
+	t.Parallel()
+	findings := []abi.Finding{{Document: "log", Quote: "disk full", Supports: "a", Strength: 0.7}}
+	items := []abi.IndictmentItem{
+		{SourceRef: "log", Content: "disk full", Weight: 1, Supports: "a"},
+		{SourceRef: "log", Content: "no route", Weight: 1, Supports: "a"},
+	}
+	got := FromNewItems(items, findings)
+	if len(got) != 1 || got[0].Content != "no route" || got[0].Confidence != partyConfidence {
+		t.Errorf("got %+v", got)
+	}
+}
