@@ -4,11 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"html"
-	"html/template"
-	"reflect"
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -58,78 +54,13 @@ func (r *Redactor) Text(s string) string {
 
 // Trial gives a redacted copy; the trial itself is not changed. Every string of it is redacted, keys of maps too, whatever
 // fields it will get: only strings of a named type stay, since they are vocabulary (statuses, decisions, elements, codes)
-// and not data. Map keys that become equal are numbered.
+// and not data. Map keys that become equal are numbered. The documents are left out, since no output shows them.
 func (r *Redactor) Trial(t *Trial) *Trial {
 	if r == nil {
 		return t
 	}
-	out := &Trial{}
-	r.copy(reflect.ValueOf(out).Elem(), reflect.ValueOf(t).Elem())
-	compared := t.Compare()
-	out.Compared = &compared
-	return out
-}
-
-var (
-	stringType = reflect.TypeFor[string]()
-	markupType = reflect.TypeFor[template.HTML]()
-)
-
-// copy puts a redacted deep copy of from into to, which is zero.
-func (r *Redactor) copy(to, from reflect.Value) {
-	switch from.Kind() {
-	case reflect.String:
-		switch from.Type() {
-		case stringType:
-			to.SetString(r.Text(from.String()))
-		case markupType:
-			to.SetString(r.markup(from.String()))
-		default:
-			to.Set(from)
-		}
-	case reflect.Struct:
-		for i := range from.NumField() {
-			r.copy(to.Field(i), from.Field(i))
-		}
-	case reflect.Pointer:
-		if !from.IsNil() {
-			to.Set(reflect.New(from.Type().Elem()))
-			r.copy(to.Elem(), from.Elem())
-		}
-	case reflect.Slice:
-		if !from.IsNil() {
-			to.Set(reflect.MakeSlice(from.Type(), from.Len(), from.Len()))
-			for i := range from.Len() {
-				r.copy(to.Index(i), from.Index(i))
-			}
-		}
-	case reflect.Map:
-		if !from.IsNil() {
-			r.copyMap(to, from)
-		}
-	default:
-		to.Set(from)
-	}
-}
-
-func (r *Redactor) copyMap(to, from reflect.Value) {
-	to.Set(reflect.MakeMapWithSize(from.Type(), from.Len()))
-	keys := from.MapKeys()
-	sortKeys(keys)
-	for _, key := range keys {
-		k := reflect.New(key.Type()).Elem()
-		r.copy(k, key)
-		for n, base := 2, k; to.MapIndex(k).IsValid(); n++ {
-			k = reflect.ValueOf(base.String() + " " + strconv.Itoa(n)).Convert(key.Type())
-		}
-		v := reflect.New(from.Type().Elem()).Elem()
-		r.copy(v, from.MapIndex(key))
-		to.SetMapIndex(k, v)
-	}
-}
-
-func sortKeys(keys []reflect.Value) {
-	slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+	m := textMap{text: r.Text, vocabulary: func(s string) string { return s }, markup: r.markup}
+	return m.trial(t)
 }
 
 // markup redacts the texts between the tags of trusted markup; a tag itself is redacted as a whole text only in its

@@ -1,0 +1,151 @@
+package host_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host"
+)
+
+// spy collects what the modules get.
+type spy struct {
+	mu    sync.Mutex
+	calls []host.CallRecord
+}
+
+func (s *spy) observe(r host.CallRecord) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.Input, r.Output = bytes.Clone(r.Input), bytes.Clone(r.Output)
+	s.calls = append(s.calls, r)
+}
+
+func (s *spy) of(call abi.Call, persona string) []host.CallRecord {
+	return slices.DeleteFunc(slices.Clone(s.calls), func(r host.CallRecord) bool {
+		return r.Call != call || r.Persona != persona
+	})
+}
+
+// elements is a case with one item for each element, each with a word of its own.
+func elements() (abi.Case, map[abi.Element]string) {
+	words := map[abi.Element]string{
+		abi.Fire: "fire-sentinel", abi.Water: "water-sentinel", abi.Earth: "earth-sentinel", abi.Air: "air-sentinel", abi.Diamond: "diamond-sentinel",
+	}
+	c := dispute()
+	c.Evidence = nil
+	for _, e := range []abi.Element{abi.Fire, abi.Water, abi.Earth, abi.Air, abi.Diamond} {
+		c.Evidence = append(c.Evidence, abi.Evidence{
+			SourceRef: "witness-" + string(e), Content: words[e] + " says quota", RelevanceConfidence: 0.6, Supports: "quota", Element: e,
+		})
+	}
+	return c, words
+}
+
+// contesters says which persona's contest request holds each word.
+func contesters(s *spy, words map[abi.Element]string) map[abi.Element][]string {
+	got := make(map[abi.Element][]string)
+	for _, persona := range []string{"challenger", "abyss", "bulwark", "specter"} {
+		for _, r := range s.of(abi.CallContest, persona) {
+			for e, word := range words {
+				if bytes.Contains(r.Input, []byte(word)) {
+					got[e] = append(got[e], persona)
+				}
+			}
+		}
+	}
+	return got
+}
+
+func TestAccept_CT3_EachPersonaContestsExactlyItsItems(t *testing.T) {
+	t.Parallel()
+	want := map[abi.Element]string{
+		abi.Water:   "challenger", // against the charge, so the prosecution may
+		abi.Earth:   "abyss",
+		abi.Air:     "bulwark",
+		abi.Fire:    "abyss", // nobody's element challenges fire
+		abi.Diamond: "abyss", // the judge contests nothing
+	}
+	s := &spy{}
+	h := open(t, host.Config{Observe: s.observe})
+	c, words := elements()
+	try(t, h, c)
+	if len(s.of(abi.CallNode, "challenger")) == 0 || len(s.of(abi.CallNode, "abyss")) == 0 {
+		t.Fatal("Challenger and Abyss were not called")
+	}
+	for e, persona := range want {
+		if got := contesters(s, words)[e]; !slices.Equal(got, []string{persona}) {
+			t.Errorf("the item of %s is contested by %v, want %s", e, got, persona)
+		}
+	}
+
+	// An item for the charge is not the prosecution's to contest.
+	s.calls = nil
+	c.Evidence[1].Supports = "leak"
+	try(t, h, c)
+	if got := contesters(s, words)[abi.Water]; !slices.Equal(got, []string{"abyss"}) {
+		t.Errorf("a water item for the charge is contested by %v, want abyss", got)
+	}
+
+	// Another element moves an item; none at all counts as earth.
+	for _, move := range []struct {
+		to      abi.Element
+		persona string
+	}{{abi.Air, "bulwark"}, {abi.Water, "challenger"}, {"", "abyss"}} {
+		s.calls = nil
+		moved, words := elements()
+		moved.Evidence[2].Element = move.to
+		try(t, h, moved)
+		if got := contesters(s, words)[abi.Earth]; !slices.Equal(got, []string{move.persona}) {
+			t.Errorf("moved to %q the item is contested by %v, want %s", move.to, got, move.persona)
+		}
+	}
+}
+
+func TestAccept_CT6_DiscoverySeesNoConclusion(t *testing.T) {
+	t.Parallel()
+	s := &spy{}
+	h := open(t, host.Config{Observe: s.observe})
+	c := dispute()
+	const confidence = 0.7312659
+	c.Subject = "subject-sentinel"
+	c.Light = &abi.LightAnswer{Classification: "leak", Confidence: confidence, Reasoning: "reasoning-sentinel at 0.7312659"}
+	for i := range c.Evidence {
+		c.Evidence[i].Content += " item-sentinel"
+		c.Evidence[i].SourceRef += "-source-sentinel"
+	}
+	trial := try(t, h, c)
+	seen := s.of(abi.CallNode, "bulwark")
+	if len(seen) == 0 || seen[0].Node != "discover" {
+		t.Fatal("discovery was not held")
+	}
+	in := seen[0].Input
+	if !bytes.Contains(in, []byte("quota exceeded for volume data-7")) || !bytes.Contains(in, []byte("quota")) {
+		t.Error("discovery does not see documents and labels")
+	}
+	float := binary.BigEndian.AppendUint64(nil, math.Float64bits(confidence))
+	narrative := trial.Passes[0].Indictment.ProsecutionNarrative
+	if len(narrative) < 20 {
+		t.Fatalf("the narrative is too short to look for: %q", narrative)
+	}
+	own := binary.BigEndian.AppendUint64(nil, math.Float64bits(trial.Passes[0].Indictment.Confidence))
+	for what, bad := range map[string][]byte{
+		"the subject": []byte("subject-sentinel"), "Light's reasoning": []byte("reasoning-sentinel"),
+		"the digits of Light's confidence": []byte("7312659"), "Light's confidence": float,
+		"an item": []byte("item-sentinel"), "a source": []byte("source-sentinel"),
+		"the prosecution's narrative": []byte(narrative[:20]), "the prosecution's confidence": own,
+		"the case's id": []byte("dispute"),
+	} {
+		if bytes.Contains(in, bad) {
+			t.Errorf("%s is in the bytes that discovery gets", what)
+		}
+	}
+	// The same words are in what the prosecution sees: the search finds what is there.
+	if first := s.of(abi.CallNode, "challenger")[0].Input; !bytes.Contains(first, []byte("reasoning-sentinel")) || !bytes.Contains(first, float) {
+		t.Error("the prosecution does not see Light's artifacts")
+	}
+}

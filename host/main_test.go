@@ -1,0 +1,169 @@
+package host_test
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/pipelines"
+)
+
+// cacheDir is the compile cache that all test packages and the command share.
+var cacheDir string
+
+// puppet is the module of testdata/puppet, built for this run.
+var puppet []byte
+
+func TestMain(m *testing.M) {
+	os.Exit(testMain(m))
+}
+
+func testMain(m *testing.M) int {
+	user, err := os.UserCacheDir()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	cacheDir = filepath.Join(user, "shadowcourt", "modules")
+	if _, err := host.EmbeddedModules(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	if puppet, err = buildGuest("./testdata/puppet"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.Run()
+}
+
+// buildGuest builds a Go package as a module, with the manifest beside it.
+func buildGuest(dir string) ([]byte, error) {
+	out, err := os.CreateTemp("", "guest-*.wasm")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.Remove(out.Name()) }()
+	_ = out.Close()
+	cmd := exec.Command("go", "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid=", "-o", out.Name(), dir)
+	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("build %s: %w\n%s", dir, err, text)
+	}
+	wasm, err := os.ReadFile(out.Name())
+	if err != nil {
+		return nil, err
+	}
+	manifest, err := os.ReadFile(filepath.Join(dir, "manifest.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	return host.Annotate(wasm, dir, manifest)
+}
+
+// shipped gives the shipped pipeline, to be changed by edit as text.
+func shipped(t testing.TB, edits ...string) *pipeline.Definition {
+	t.Helper()
+	text, err := fs.ReadFile(pipelines.FS, pipelines.DefectCourt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i+1 < len(edits); i += 2 {
+		if !strings.Contains(string(text), edits[i]) {
+			t.Fatalf("the pipeline has no %q", edits[i])
+		}
+		text = []byte(strings.Replace(string(text), edits[i], edits[i+1], 1))
+	}
+	def, err := pipeline.Parse("test.yaml", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return def
+}
+
+// behave gives the shipped pipeline with the puppet in the place of a
+// persona's module, told what to do at a node.
+func behave(t testing.TB, persona, node, how string, edits ...string) *pipeline.Definition {
+	t.Helper()
+	def := shipped(t, append([]string{
+		"module: " + persona, "module: puppet",
+		"  - name: " + node + "\n", "  - name: " + node + "\n    with: {behave: " + how + "}\n",
+	}, edits...)...)
+	return def
+}
+
+// modules gives the embedded modules with the puppet beside them.
+func modules(t testing.TB) fstest.MapFS {
+	t.Helper()
+	embedded, err := host.EmbeddedModules()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := fstest.MapFS{"puppet.wasm": {Data: puppet}}
+	names, err := fs.Glob(embedded, "*.wasm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		wasm, err := fs.ReadFile(embedded, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = &fstest.MapFile{Data: wasm}
+	}
+	return files
+}
+
+// open opens a host with the shared compile cache, closed with the test.
+func open(t testing.TB, config host.Config) *host.Host {
+	t.Helper()
+	if config.CacheDir == "" {
+		config.CacheDir = cacheDir
+	}
+	if config.Modules == nil {
+		config.Modules = modules(t)
+	}
+	h, err := host.Open(context.Background(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := h.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return h
+}
+
+// try tries a case that must come to an end.
+func try(t testing.TB, h *host.Host, c abi.Case) *docket.Trial {
+	t.Helper()
+	trial, err := h.Try(context.Background(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return trial
+}
+
+// dispute is a case that comes to a full trial: witnesses disagree.
+func dispute() abi.Case {
+	return abi.Case{
+		ID: "dispute", Subject: "a disk that fills up", Labels: []string{"leak", "load", "quota"},
+		Light: &abi.LightAnswer{Classification: "leak", Confidence: 0.65, Reasoning: "the curve only rises"},
+		Evidence: []abi.Evidence{
+			{SourceRef: "log:L2", Content: "quota exceeded for volume data-7", RelevanceConfidence: 0.8, Supports: "quota", Element: abi.Water},
+			{SourceRef: "graph", Content: "usage rises by 2 GB an hour", RelevanceConfidence: 0.7, Supports: "leak", Element: abi.Earth},
+			{SourceRef: "operator", Content: "nothing was deployed this week", RelevanceConfidence: 0.6, Supports: "load", Element: abi.Air},
+		},
+		Documents: []abi.Document{{Name: "log", Text: "12:00 write failed\nquota exceeded for volume data-7\n12:01 retrying\n"}},
+	}
+}
