@@ -1,0 +1,152 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/host"
+)
+
+const (
+	manifestFile = "manifest.yaml"
+	extension    = ".wasm"
+)
+
+type builder struct {
+	plugins, dist string
+}
+
+// run builds all plugins into dist and reports a line each. The error joins
+// what is wrong with each plugin.
+func (b *builder) run(ctx context.Context, report io.Writer) error {
+	manifests, err := filepath.Glob(filepath.Join(b.plugins, "*", manifestFile))
+	if err != nil {
+		return err
+	}
+	if len(manifests) == 0 {
+		return fmt.Errorf("%s holds no folder with a %s", b.plugins, manifestFile)
+	}
+	// Beside dist, so that a rename stays on one file system and nothing
+	// half-built is ever in the folder that gets embedded.
+	work, err := os.MkdirTemp(filepath.Dir(filepath.Clean(b.dist)), ".build-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(work) }()
+
+	var names []string
+	var problems []error
+	for _, manifest := range manifests {
+		name := filepath.Base(filepath.Dir(manifest))
+		names = append(names, name+extension)
+		size, changed, err := b.module(ctx, name, manifest, work)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", name, err))
+			continue
+		}
+		state := "unchanged"
+		if changed {
+			state = "built"
+		}
+		fmt.Fprintf(report, "%-16s %6.2f MB  %s\n", name+extension, float64(size)/1e6, state)
+	}
+	return errors.Join(append(problems, b.removeOthers(names))...)
+}
+
+// module builds one plugin and puts it into dist if its bytes are new.
+func (b *builder) module(ctx context.Context, name, manifest, work string) (size int, changed bool, err error) {
+	built := filepath.Join(work, name)
+	if err := compile(ctx, filepath.Join(b.plugins, name), built); err != nil {
+		return 0, false, err
+	}
+	plain, err := os.ReadFile(built)
+	if err != nil {
+		return 0, false, err
+	}
+	text, err := os.ReadFile(manifest)
+	if err != nil {
+		return 0, false, err
+	}
+	wasm, err := host.Annotate(plain, manifest, text)
+	if err != nil {
+		return 0, false, err
+	}
+	if err := check(name, wasm); err != nil {
+		return 0, false, err
+	}
+	target := filepath.Join(b.dist, name+extension)
+	if old, err := os.ReadFile(target); err == nil && bytes.Equal(old, wasm) {
+		return len(wasm), false, nil
+	}
+	if err := os.WriteFile(built, wasm, 0o644); err != nil { //nolint:gosec // a build product, for everybody to read
+		return 0, false, err
+	}
+	if err := os.Rename(built, target); err != nil {
+		return 0, false, err
+	}
+	return len(wasm), true, nil
+}
+
+// compile runs the Go toolchain. The flags make the bytes a function of
+// sources and toolchain alone, and so does the environment: settings of the
+// user that change what is built are left out.
+func compile(ctx context.Context, folder, output string) error {
+	target, err := filepath.Abs(output)
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, "go", "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false",
+		"-ldflags=-s -w -buildid=", "-o", target, ".")
+	cmd.Dir = folder
+	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0", "GOFLAGS=", "GOEXPERIMENT=", "GOWASM=")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w\n%s", err, bytes.TrimSpace(text))
+	}
+	// go build -o makes what it builds executable.
+	return os.Chmod(target, 0o644) //nolint:gosec // as above
+}
+
+// check holds the manifest against the folder and against the module: the
+// court finds a module by its name, and calls what the manifest promises.
+func check(name string, wasm []byte) error {
+	info, err := host.Inspect(wasm)
+	if err != nil {
+		return err
+	}
+	if info.ManifestError != nil {
+		return info.ManifestError
+	}
+	if got := info.Manifest.Name; got != name {
+		return fmt.Errorf("%s says name: %s, the folder is %s", manifestFile, got, name)
+	}
+	for _, call := range info.Manifest.Calls {
+		if !slices.Contains(info.Calls, call) {
+			return fmt.Errorf("%s promises the call %s, the module has no export for it: import its package of abi/guest", manifestFile, call)
+		}
+	}
+	return nil
+}
+
+// removeOthers removes the modules from dist that no plugin stands for.
+func (b *builder) removeOthers(names []string) error {
+	entries, err := os.ReadDir(b.dist)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), extension) && !slices.Contains(names, e.Name()) {
+			if err := os.Remove(filepath.Join(b.dist, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
