@@ -20,9 +20,10 @@ type name struct {
 func readNames(documents []abi.Document, labels []string) *abi.Discovery {
 	names := distinctive(labels)
 	best := make([]namedLine, len(names))
+	var line []string
 	for d := range documents {
 		eachLine(documents[d].Text, func(start, end int) {
-			line := words(documents[d].Text[start:end])
+			line = appendWords(line[:0], documents[d].Text[start:end])
 			if !troubled(line) {
 				return
 			}

@@ -10,8 +10,9 @@ import (
 const maxWords = 200
 
 // words splits a line into runs of letters and digits, in lower case.
-func words(line string) []string {
-	var out []string
+func words(line string) []string { return appendWords(nil, line) }
+
+func appendWords(out []string, line string) []string {
 	for i := 0; i < len(line) && len(out) < maxWords; {
 		start := i
 		for i < len(line) && isWordByte(line[i]) {
