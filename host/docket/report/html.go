@@ -1,0 +1,133 @@
+package report
+
+import (
+	"bytes"
+	_ "embed"
+	"html/template"
+	"io"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+)
+
+//go:embed page.tmpl
+var pageTemplate string
+
+//go:embed case.tmpl
+var caseTemplate string
+
+//go:embed style.css
+var styleSheet string
+
+// NewHTML writes a self-contained page. It is laid out for wide and narrow screens, light and dark, and for print.
+func NewHTML(w io.Writer, options Options) docket.Writer {
+	return &htmlWriter{w: w, options: options, templates: templates(), summary: docket.NewSummary()}
+}
+
+type htmlWriter struct {
+	w         io.Writer
+	options   Options
+	templates *template.Template
+	summary   *docket.Summary
+	rows      bytes.Buffer
+	trials    bytes.Buffer
+}
+
+func templates() *template.Template {
+	t := template.New("").Funcs(template.FuncMap{
+		"number": number, "width": width, "percent": percent, "share": share, "clip": clip, "digest": shortDigest,
+		"persona": personaClass, "initial": initial, "brief": briefWhat,
+		"label":     func(v caseView, label string) labelView { return labelView{label, v.labelClass(label)} },
+		"speech":    func(v caseView, name, text, role string) speech { return speech{v.Persona(name), clip(text), role} },
+		"inCase":    func(v caseView, w walkView) walkIn { return walkIn{v, w} },
+		"count":     func(n int, one, many string) string { return plural(n, one, many) },
+		"challenge": func(v caseView, c abi.Challenge) challengeView { return newChallengeView(v, c) },
+		"item":      newItemView,
+	})
+	template.Must(t.New("page").Parse(pageTemplate))
+	template.Must(t.New("case").Parse(caseTemplate))
+	return t
+}
+
+// labelView is a label with its colour, speech one turn of a hearing, walkIn a walk with the case around it.
+type (
+	labelView struct{ Name, Class string }
+	speech    struct {
+		Persona    abi.Persona
+		Text, Role string
+	}
+	walkIn struct {
+		Case caseView
+		Walk walkView
+	}
+	// challengeView has the persona in place of its name.
+	challengeView struct {
+		EvidenceIndex int
+		Severity      abi.Severity
+		Text          string
+		By            abi.Persona
+	}
+	itemView struct {
+		docket.Item
+		Label labelView
+		By    []challengeView
+	}
+)
+
+func newChallengeView(v caseView, c abi.Challenge) challengeView {
+	return challengeView{c.EvidenceIndex, c.Severity, clip(c.Challenge), v.Persona(c.By)}
+}
+
+func newItemView(v caseView, item docket.Item) itemView {
+	out := itemView{Item: item, Label: labelView{item.Supports, v.labelClass(item.Supports)}}
+	for _, c := range item.Challenges {
+		out.By = append(out.By, newChallengeView(v, c))
+	}
+	return out
+}
+
+func (h *htmlWriter) Write(t *docket.Trial) error {
+	h.summary.Add(t)
+	v := newCaseView(t.Inert(), h.summary.Cases)
+	if err := h.templates.ExecuteTemplate(&h.rows, "row", v); err != nil {
+		return err
+	}
+	if !t.Result.Activated {
+		return nil
+	}
+	return h.templates.ExecuteTemplate(&h.trials, "case", v)
+}
+
+func (h *htmlWriter) Close() error {
+	page := struct {
+		Title, Subtitle, When string
+		Style                 template.CSS
+		Summary               *docket.Summary
+		Lines                 []docket.SummaryLine
+		Statuses              []statusShare
+		Rows, Trials          template.HTML
+	}{
+		inert.Line(h.options.title()), inert.Line(h.options.Subtitle), h.options.when(),
+		template.CSS(styleSheet), //nolint:gosec // our own file
+		h.summary, h.summary.Lines(), statusShares(h.summary),
+		template.HTML(h.rows.String()), template.HTML(h.trials.String()), //nolint:gosec // the templates' own output
+	}
+	return h.templates.ExecuteTemplate(h.w, "page", page)
+}
+
+// statusShare is one part of the bar of statuses.
+type statusShare struct {
+	Status docket.Status
+	Count  int
+}
+
+func statusShares(s *docket.Summary) []statusShare {
+	var shares []statusShare
+	for _, status := range docket.Statuses() {
+		if n := s.ByStatus[status]; n > 0 {
+			shares = append(shares, statusShare{status, n})
+		}
+	}
+	return shares
+}

@@ -1,0 +1,156 @@
+package report
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+)
+
+// caseView is a trial as the page lays it out. Every text in it is inert.
+type caseView struct {
+	*docket.Trial
+	Anchor string
+	Cast   docket.Cast
+	docket.Comparison
+	Walks []walkView
+}
+
+// walkView is one pass with its items, those with the most weight first.
+type walkView struct {
+	*docket.Pass
+	// Remand counts the remands before this pass.
+	Remand int
+	Items  []docket.Item
+}
+
+func newCaseView(t *docket.Trial, number int) caseView {
+	v := caseView{Trial: t, Anchor: "case-" + strconv.Itoa(number), Cast: t.Cast(), Comparison: t.Compare()}
+	for i := range t.Passes {
+		items := t.Passes[i].Items()
+		slices.SortStableFunc(items, func(a, b docket.Item) int {
+			switch {
+			case a.Weight > b.Weight:
+				return -1
+			case a.Weight < b.Weight:
+				return 1
+			}
+			return 0
+		})
+		v.Walks = append(v.Walks, walkView{&t.Passes[i], i, items})
+	}
+	return v
+}
+
+// labelClass gives each label of a case a colour class by its place among the labels; what is none of them has none.
+func (v *caseView) labelClass(label string) string {
+	const colours = 8
+	if i := slices.Index(v.Case.Labels, label); i >= 0 && i < colours {
+		return "l" + strconv.Itoa(i+1)
+	}
+	return "l0"
+}
+
+// personaClass colours a persona by the colour that its pipeline names, else by its element.
+func personaClass(p abi.Persona) string {
+	switch c := strings.ToLower(p.Colour); c {
+	case "scarlet", "sapphire", "iron", "obsidian", "crimson", "cobalt", "cerulean", "amber":
+		return "p-" + c
+	}
+	switch p.Element {
+	case abi.Fire:
+		return "p-scarlet"
+	case abi.Water:
+		return "p-sapphire"
+	case abi.Earth:
+		return "p-cobalt"
+	case abi.Air:
+		return "p-amber"
+	case abi.Diamond:
+		return "p-iron"
+	case abi.Lightning:
+		return "p-obsidian"
+	}
+	return "p-none"
+}
+
+// initial is the letter of a persona's badge.
+func initial(name string) string {
+	r, _ := utf8.DecodeRuneInString(strings.TrimSpace(name))
+	if r == utf8.RuneError {
+		return "?"
+	}
+	return string(r)
+}
+
+// number shows a confidence or a weight with two digits.
+func number(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
+
+// width is a number in [0, 1] as a whole percentage; NaN and what lies outside are held to it.
+func width(v float64) int {
+	if !(v > 0) { //nolint:staticcheck // NaN too
+		return 0
+	}
+	return int(min(v, 1)*100 + 0.5)
+}
+
+func percent(n, of int) string {
+	if of == 0 {
+		return "–"
+	}
+	return strconv.FormatFloat(100*float64(n)/float64(of), 'f', 1, 64) + "%"
+}
+
+func share(n, of int) int {
+	if of == 0 {
+		return 0
+	}
+	return int(100*float64(n)/float64(of) + 0.5)
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}
+
+// clip keeps the beginning of a text too long for a page, and says how much is left out.
+func clip(s string) string {
+	const most = 4000
+	if len(s) <= most {
+		return s
+	}
+	end := most
+	for !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end] + " [... " + strconv.Itoa(len(s)-end) + " bytes more]"
+}
+
+// shortDigest shows enough of a digest to tell modules apart.
+func shortDigest(s string) string {
+	const shown = len("sha256:") + 12
+	if strings.HasPrefix(s, "sha256:") && len(s) > shown {
+		return s[:shown]
+	}
+	return s
+}
+
+// briefWhat says what the defense does, in a few words.
+func briefWhat(b *abi.DefenseBrief) string {
+	switch {
+	case b.PleaDeal:
+		return "concedes the charge"
+	case b.MotionToDismiss && b.AlternativeHypothesis != nil:
+		return "moves to dismiss, and holds an alternative"
+	case b.MotionToDismiss:
+		return "moves to dismiss"
+	case b.AlternativeHypothesis != nil:
+		return "holds an alternative against the charge"
+	}
+	return "answers the charge"
+}
