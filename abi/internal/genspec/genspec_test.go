@@ -1,0 +1,144 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/abi/internal/model"
+)
+
+func spec(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "SPEC.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestSpecIsUpToDate(t *testing.T) {
+	t.Parallel()
+	m, err := model.Load("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := spec(t)
+	fresh, err := refresh(text, parts(m))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fresh != text {
+		t.Error("SPEC.md is stale: run go generate ./abi/...")
+	}
+	if strings.Contains(fresh, "A type has no chapter") {
+		t.Error("a type has no chapter")
+	}
+}
+
+// constant finds the string constants and numbers of a source file.
+var (
+	codeConstant  = regexp.MustCompile(`\tCode\w+ +Code = "(\w+)"`)
+	limitConstant = regexp.MustCompile(`(?m)^\t((?:Default|Max)\w+) +=`)
+	faultConstant = regexp.MustCompile(`\t(?:Fault|Cause)\w+ +(?:FaultCode|Cause) += "(\w+)"`)
+	systemCall    = regexp.MustCompile(`\t\t"(\w+)": +\{"`)
+)
+
+func source(t *testing.T, elements ...string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(append([]string{"..", "..", ".."}, elements...)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestSpecNames shows that everything that a program may meet is explained.
+func TestSpecNames(t *testing.T) {
+	t.Parallel()
+	text := spec(t)
+	for _, c := range []struct {
+		of      string
+		pattern *regexp.Regexp
+		file    []string
+		least   int
+	}{
+		{"code", codeConstant, []string{"abi", "problem.go"}, 30},
+		{"limit", limitConstant, []string{"abi", "limits.go"}, 9},
+		{"fault or cause", faultConstant, []string{"host", "internal", "sandbox", "errors.go"}, 20},
+		{"system function", systemCall, []string{"host", "internal", "sandbox", "wasi.go"}, 30},
+	} {
+		found := c.pattern.FindAllStringSubmatch(source(t, c.file...), -1)
+		if len(found) < c.least {
+			t.Errorf("only %d of %s were found in the source", len(found), c.of)
+		}
+		for _, f := range found {
+			if !strings.Contains(text, "`"+f[1]+"`") {
+				t.Errorf("SPEC.md does not name the %s %s", c.of, f[1])
+			}
+		}
+	}
+	for _, name := range []string{abi.ManifestSection, abi.ExportMemory, abi.ExportAlloc, abi.ExportNode, abi.ExportContest, abi.ExportEdges, abi.ExportJudge, abi.ExportInitialize, abi.CapabilityModule} {
+		if !strings.Contains(text, "`"+name+"`") {
+			t.Errorf("SPEC.md does not name %s", name)
+		}
+	}
+}
+
+func TestExamplesAreWhatTheHostReads(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, example string }{
+		{"evidence", evidenceExample()},
+		{"node_response", nodeExample()},
+	} {
+		message := bytesOf(t, c.example)
+		kind, ok := codec.Lookup(c.name)
+		if !ok {
+			t.Fatalf("no type %s", c.name)
+		}
+		again, err := kind.Canonical(message, 0)
+		if err != nil || string(again) != string(message) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+	request, response, _ := strings.Cut(edgesExample(), "The response")
+	r, err := codec.DecodeEdgeRequest(bytesOf(t, request), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := codec.DecodeEdgeResponse(bytesOf(t, response), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c abi.Collector
+	abi.CheckEdgeAnswers(a.Answers, r.Questions, &c)
+	if err := c.Err(); err != nil {
+		t.Error(err)
+	}
+	if _, err := codec.DecodeManifest(manifestNode().Bytes(), 0); err != nil {
+		t.Error(err)
+	}
+}
+
+// bytesOf reads the bytes of an annotated example back.
+func bytesOf(t *testing.T, example string) []byte {
+	t.Helper()
+	_, example, _ = strings.Cut(example, "```text\n")
+	example, _, _ = strings.Cut(example, "```")
+	var out []byte
+	for text := range strings.Lines(example) {
+		text, _, _ = strings.Cut(text, ";")
+		for _, pair := range strings.Fields(text) {
+			var c byte
+			for _, digit := range pair {
+				c = c<<4 | byte(strings.IndexRune("0123456789abcdef", digit))
+			}
+			out = append(out, c)
+		}
+	}
+	return out
+}
