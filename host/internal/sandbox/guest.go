@@ -49,7 +49,8 @@ func guestOf(ctx context.Context) *guestState { return ctx.Value(guestKey{}).(*g
 type guestMemory struct {
 	buf     []byte
 	limit   uint64
-	refused bool // growth beyond the limit was asked for
+	reserve uint64 // what the module is known to grow to while it initializes
+	refused bool   // growth beyond the limit was asked for
 }
 
 // Allocate implements experimental.MemoryAllocator. An instance has one memory.
@@ -63,7 +64,7 @@ func (m *guestMemory) Reallocate(size uint64) []byte {
 		return nil
 	}
 	if size > uint64(cap(m.buf)) {
-		capacity := min(max(size, uint64(cap(m.buf))*3/2), m.limit)
+		capacity := min(max(size, m.reserve, uint64(cap(m.buf))*3/2), m.limit)
 		grown := make([]byte, size, capacity)
 		copy(grown, m.buf)
 		m.buf = grown

@@ -118,9 +118,12 @@ func (m *Module) run(caller context.Context, do func(*instance) ([]byte, error))
 }
 
 // try instantiates the module once, so that one that fails at its start is
-// never loaded.
+// never loaded, and notes how much memory one needs to begin with.
 func (m *Module) try(ctx context.Context) *CallError {
-	_, err := m.run(ctx, func(*instance) ([]byte, error) { return nil, nil })
+	_, err := m.run(ctx, func(in *instance) ([]byte, error) {
+		m.program.reserve = uint64(in.module.Memory().Size())
+		return nil, nil
+	})
 	return err
 }
 

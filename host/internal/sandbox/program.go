@@ -19,6 +19,7 @@ type program struct {
 	runtime wazero.Runtime
 	code    wazero.CompiledModule
 	cache   wazero.CompilationCache // nil without a cache directory
+	reserve uint64                  // bytes of memory after initialization, as the trial found it
 }
 
 func (p *program) close(ctx context.Context) error {
@@ -163,6 +164,7 @@ var anonymous = wazero.NewModuleConfig().WithName("").WithStartFunctions()
 // segments outside of wazero's own recovery.
 func (p *program) instantiate(ctx context.Context, memoryBytes int64) (in *instance, err error) {
 	in = &instance{state: newGuestState(memoryBytes), export: "start", functions: map[string]api.Function{}}
+	in.state.memory.reserve = p.reserve
 	in.ctx = in.state.with(ctx)
 	defer func() {
 		if r := recover(); r != nil {

@@ -12,6 +12,7 @@ import "encoding/binary"
 //     asks whether a call has to end at the head of each loop only: functions
 //     that call each other in a tree, or move memory over and over, would run
 //     for hours, and block the garbage collector and with it the process.
+//   - Data segments that are neighbours are one.
 //
 // The error is an *Error: an instruction that is newer than version 2 of
 // WebAssembly, or cut off.
@@ -33,6 +34,8 @@ func (f *File) Executable(maxTableEntries uint32) ([]byte, error) {
 		case s.id == idGlobal && !interruptible:
 			out = f.appendGlobals(out, f.wasm[s.body:s.end])
 			interruptible = true
+		case s.id == idData && !f.dataCount:
+			out = f.appendData(out, s)
 		case s.id == idCode:
 			out, err = f.appendCode(out)
 		default:

@@ -179,6 +179,7 @@ type File struct {
 	tables    []table
 	globals   int // imported ones included
 	bodies    []body
+	dataCount bool // code may name data segments
 }
 
 // header is the magic number and version 1.

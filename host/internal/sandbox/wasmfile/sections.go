@@ -102,6 +102,7 @@ func (p *parser) content(id byte, r *reader) {
 	case idData:
 		p.data(r)
 	case idDataCount:
+		p.file.dataCount = true
 		r.u32("number of data segments")
 	}
 }
