@@ -46,7 +46,7 @@ func readNames(documents []abi.Document, labels []string) *abi.Discovery {
 			Observation: "names " + strings.Join(names[i].words, " ") + " beside a word of trouble, " + times(best[i].times),
 			Quote:       text.QuoteAround(d.Text, best[i].start, best[i].start),
 			Supports:    names[i].label,
-			Strength:    nameStrength(len(names[i].words)),
+			Strength:    nameStrength(len(names[i].words), len(labels)),
 		})
 	}
 	if len(names) == 0 {
@@ -55,13 +55,15 @@ func readNames(documents []abi.Document, labels []string) *abi.Discovery {
 	return out
 }
 
-// nameStrength is how much a line that names a label tells: little, since logs
-// mention much, and more when it takes several words.
-func nameStrength(words int) float64 {
+// nameStrength is how probable a line that names one of k labels makes it:
+// the line is taken for three times as likely where the label is right, and for
+// five times when it took several words. Logs mention much.
+func nameStrength(words, k int) float64 {
+	odds := 3.0
 	if words > 1 {
-		return 0.6
+		odds = 5
 	}
-	return 0.45
+	return odds / (odds + float64(k-1))
 }
 
 // namedLine is the shortest line that names a label: the plainest statement.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/guest"
+	"github.com/shadowcourt/shadowcourt/abi/wire"
 )
 
 func caseView(evidence ...abi.Evidence) abi.CaseView {
@@ -136,5 +137,24 @@ func TestProsecuteSaysWhatIsMissing(t *testing.T) {
 		if artifact, failure := prosecute(&tc.request); artifact != nil || failure == nil || failure.Code != tc.code {
 			t.Errorf("%s: artifact %v, failure %v", tc.request.Family, artifact, failure)
 		}
+	}
+}
+
+func TestIndictmentStaysWithinAnArtifact(t *testing.T) {
+	t.Parallel()
+	evidence := []abi.Evidence{{SourceRef: "huge", Content: strings.Repeat("x", 2<<20), RelevanceConfidence: 0.9, Supports: "a"}}
+	for range 3000 {
+		evidence = append(evidence, abi.Evidence{SourceRef: "dump", Content: strings.Repeat("line ", 60)})
+	}
+	evidence = append(evidence, abi.Evidence{SourceRef: "last", Content: "the disk was full", RelevanceConfidence: 0.9, Supports: "a"})
+	v := indict(&abi.NodeRequest{Case: caseView(evidence...)})
+	if size := len(wire.AppendIndictment(nil, v)); size > abi.DefaultOutputBytes {
+		t.Errorf("%d bytes", size)
+	}
+	if last := v.Evidence[len(v.Evidence)-1]; last.SourceRef != "last" || v.Evidence[0].SourceRef != "dump" {
+		t.Errorf("from %q to %q: what counts is left out, or the order is lost", v.Evidence[0].SourceRef, last.SourceRef)
+	}
+	if !strings.Contains(v.ProsecutionNarrative, "left out") {
+		t.Errorf("the narrative is silent about what is left out: %s", v.ProsecutionNarrative)
 	}
 }

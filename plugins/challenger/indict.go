@@ -1,14 +1,17 @@
 package main
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
 )
 
-// indict charges the case with Light's classification. All evidence goes into
-// the indictment, what speaks against the charge too: an item's weight is how
+// indict charges the case with Light's classification. All evidence that
+// fits goes into the indictment, what speaks against the charge too: an item's weight is how
 // much it counts for the label that it names. The confidence is the
 // prosecution's own estimate; Light's stated one is a witness among others.
 func indict(r *abi.NodeRequest) *abi.Indictment {
@@ -17,17 +20,52 @@ func indict(r *abi.NodeRequest) *abi.Indictment {
 		Labels: r.Case.Labels, Light: r.Case.Light, Profile: r.Profile,
 		Testimony: weigh.FromEvidence(r.Case.Evidence),
 	})
-	items := make([]abi.IndictmentItem, len(r.Case.Evidence))
-	for i := range items {
+	kept := heaviest(r.Case.Evidence, scale.Nats)
+	items := make([]abi.IndictmentItem, 0, len(kept))
+	for _, i := range kept {
 		e := &r.Case.Evidence[i]
-		items[i] = abi.IndictmentItem{SourceRef: e.SourceRef, Content: e.Content, Weight: weigh.Weight(scale.Nats[i]), Supports: e.Supports, Element: e.Element}
+		items = append(items, abi.IndictmentItem{SourceRef: e.SourceRef, Content: e.Content, Weight: weigh.Weight(scale.Nats[i]), Supports: e.Supports, Element: e.Element})
 	}
 	return &abi.Indictment{
 		ChargedDefectType:    charge,
-		ProsecutionNarrative: narrate(charge, r.Case.Light.Confidence, items, scale.Of(charge)),
+		ProsecutionNarrative: proceeding.Join(narrate(charge, r.Case.Light.Confidence, items, scale.Of(charge)), leftOut(len(r.Case.Evidence)-len(items))),
 		Evidence:             items,
 		Confidence:           scale.Of(charge),
 	}
+}
+
+// The bounds of an indictment: its items must fit an artifact with room to spare.
+const (
+	maxItemsBytes = abi.DefaultOutputBytes * 3 / 4
+	itemOverhead  = 128
+)
+
+// heaviest gives the indexes of the items that fit the indictment, in their
+// own order: all of them, or those that count most.
+func heaviest(evidence []abi.Evidence, nats []float64) []int {
+	order := make([]int, len(evidence))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(nats[b], nats[a]) })
+	size := 0
+	kept := order[:0]
+	for _, i := range order {
+		bytes := itemOverhead + len(evidence[i].SourceRef) + len(evidence[i].Content) + len(evidence[i].Supports)
+		if size+bytes <= maxItemsBytes {
+			size += bytes
+			kept = append(kept, i)
+		}
+	}
+	slices.Sort(kept)
+	return kept
+}
+
+func leftOut(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return text.Count(n, "item") + " too large for the indictment, left out."
 }
 
 func narrate(charge string, stated float64, items []abi.IndictmentItem, confidence float64) string {

@@ -4,6 +4,9 @@
 package grounds
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
@@ -38,8 +41,14 @@ func Contested(list []abi.ContestItem) []Item {
 	return items
 }
 
+// maxChallenges bounds what one call raises, so that its artifact stays within
+// the limits however many items there are. What is beyond stays flawed for
+// whoever weighs it.
+const maxChallenges = 256
+
 // Of gives at most one challenge for each item that want selects: its worst
-// ground. Repetitions are sought among all items.
+// ground. Repetitions are sought among all items. Of more than 256 challenges
+// the most severe stay.
 func Of(items []Item, labels []string, want func(*weigh.Testimony) bool) []abi.Challenge {
 	testimony := make([]weigh.Testimony, len(items))
 	for i := range items {
@@ -59,6 +68,12 @@ func Of(items []Item, labels []string, want func(*weigh.Testimony) bool) []abi.C
 		if why, severity := ground(t, flaws[i].Kind, &items[other], len(labels)); why != "" {
 			challenges = append(challenges, abi.Challenge{EvidenceIndex: items[i].Index, Challenge: why, Severity: severity})
 		}
+	}
+	if len(challenges) > maxChallenges {
+		slices.SortStableFunc(challenges, func(a, b abi.Challenge) int {
+			return cmp.Compare(weigh.Left(a.Severity), weigh.Left(b.Severity))
+		})
+		challenges = challenges[:maxChallenges]
 	}
 	return challenges
 }

@@ -57,46 +57,69 @@ func Flaws(items []Testimony) []Flaw {
 			flaws[i] = Flaw{Kind: Absent}
 		}
 	}
-	seen := make(map[said]int)
-	whole := make(map[string]int)
+	lines := make(register)
 	for _, i := range strongestFirst(items) {
 		if items[i].Supports == "" || flaws[i].Kind != Sound {
 			continue
 		}
-		if j, ok := firstToSay(seen, &items[i], i); ok {
+		own := text.Substance(items[i].Content)
+		if j, ok := lines.repeated(own, items[i].Supports); ok {
 			flaws[i] = Flaw{Kind: Repeats, Other: j}
-			continue
-		}
-		if j, ok := whole[items[i].Content]; ok && items[j].Supports != items[i].Supports {
+		} else if j, ok := lines.contradicted(own, items[i].Supports); ok {
 			flaws[i], flaws[j] = Flaw{Kind: FitsTwo, Other: j}, Flaw{Kind: FitsTwo, Other: i}
-			continue
 		}
-		whole[items[i].Content] = i
+		lines.add(own, entry{items[i].Supports, i, len(own)})
 	}
 	return flaws
 }
 
-// said is a line that an item gives for a label.
-type said struct{ label, line string }
+// entry is the first item that gave a line for a label, and how many lines it has.
+type entry struct {
+	label string
+	item  int
+	lines int
+}
 
-// firstToSay returns the item that gave one of item's lines for the same label
-// before. One shared line is enough: who adds lines to an item gains nothing.
-func firstToSay(seen map[said]int, item *Testimony, index int) (int, bool) {
-	lines := text.Substance(item.Content)
-	first, repeated := 0, false
+// register knows who gave which line, one entry for each label.
+type register map[string][]entry
+
+func (r register) add(lines []string, e entry) {
 	for _, line := range lines {
-		j, ok := seen[said{item.Supports, line}]
-		if ok && (!repeated || j < first) {
-			first, repeated = j, true
+		if !slices.ContainsFunc(r[line], func(old entry) bool { return old.label == e.label }) {
+			r[line] = append(r[line], e)
 		}
 	}
+}
+
+// repeated returns the earliest item that gave one of the lines for the same
+// label. One shared line is enough: who adds lines to an item gains nothing.
+func (r register) repeated(lines []string, label string) (item int, ok bool) {
 	for _, line := range lines {
-		key := said{item.Supports, line}
-		if _, ok := seen[key]; !ok {
-			seen[key] = index
+		for _, e := range r[line] {
+			if e.label == label && (!ok || e.item < item) {
+				item, ok = e.item, true
+			}
 		}
 	}
-	return first, repeated
+	return item, ok
+}
+
+// contradicted returns the earliest item that gives the same lines for another
+// label: all of its lines, or all of these, and perhaps more.
+func (r register) contradicted(lines []string, label string) (item int, ok bool) {
+	shared := make(map[entry]int)
+	for _, line := range lines {
+		for _, e := range r[line] {
+			if e.label == label {
+				continue
+			}
+			shared[e]++
+			if n := shared[e]; (n == len(lines) || n == e.lines) && (!ok || e.item < item) {
+				item, ok = e.item, true
+			}
+		}
+	}
+	return item, ok
 }
 
 // strongestFirst gives the indexes of items by what they may count, so that of

@@ -110,7 +110,7 @@ func sourceCap(p *abi.Profile, key string) float64 {
 	if known := source(p, key); known != nil {
 		return known.Cap
 	}
-	return itemCap
+	return oneSourceCap
 }
 
 func softmax(nats []float64) []float64 {

@@ -99,6 +99,14 @@ func TestRepetition(t *testing.T) {
 			[]float64{full, full / 4},
 		},
 		{
+			"the same for two labels, beside more", []Testimony{item("x", "the disk of the first host was full\nand much more was wrong with it", "a", 0.6), item("y", "the disk of the first host was full", "b", 0.6)},
+			[]float64{full / 4, full / 4},
+		},
+		{
+			"one line of several is shared by two labels", []Testimony{item("x", "the disk of the first host was full\nand much more was wrong with it", "a", 0.6), item("y", "goroutine running as it always does\nthe disk of the first host was full", "b", 0.6)},
+			[]float64{full, full},
+		},
+		{
 			"the same content for two labels", []Testimony{item("x", "the disk was full", "a", 0.6), item("y", "the disk was full", "b", 0.6)},
 			[]float64{full / 4, full / 4},
 		},
@@ -127,7 +135,7 @@ func TestASourceStaysWithinItsCap(t *testing.T) {
 	for _, content := range []string{"one", "two", "three", "four"} {
 		items = append(items, item("x:"+content, content, "a", 0.95))
 	}
-	near(t, "evidence", weigh(items...).Speaks("a"), 2.9)
+	near(t, "evidence", weigh(items...).Speaks("a"), 3.6)
 }
 
 // What is added to an item, whatever it argues, moves no figure.

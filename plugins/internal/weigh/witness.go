@@ -7,11 +7,14 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// Caps without a profile, in nats. e^2.9 is 18 to 1: a witness whose
-// reliability nobody has measured is never surer than that.
+// Caps without a profile, in nats. A witness whose reliability nobody has
+// measured is never surer than 18 to 1 (2.9); several statements of one source
+// corroborate each other up to 36 to 1 (3.6), since they share its errors.
+// Light is on trial here: its own word is worth at most 2.7 to 1.
 const (
-	itemCap  = 2.9
-	lightCap = 1.0
+	itemCap      = 2.9
+	oneSourceCap = 3.6
+	lightCap     = 1.0
 )
 
 // witnessNats reads a stated confidence among k labels as a log-likelihood.
