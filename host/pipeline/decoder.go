@@ -170,7 +170,7 @@ func (d *decoder) number(target *float64) setter {
 			d.fail(v, path, CodeOutOfRange, "%s is no finite number", describe(v))
 			return
 		}
-		*target = f
+		*target = f + 0 // makes -0 a 0
 	}
 }
 

@@ -45,7 +45,7 @@ func TestAccept_CT1_SeedYAMLLoadsVerbatim(t *testing.T) {
 
 	// Ours adds keys and changes no meaning.
 	ours.Edges[0].With, ours.Nodes[3].Rounds = nil, 0
-	if diff := cmp.Diff(seed, ours, cmpopts.IgnoreUnexported(pipeline.Definition{})); diff != "" {
+	if diff := cmp.Diff(*seed, *ours, cmpopts.IgnoreUnexported(pipeline.Definition{})); diff != "" {
 		t.Errorf("ours differs from the seed (-seed +ours):\n%s", diff)
 	}
 }

@@ -212,7 +212,11 @@ func integer(i int) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Value: strconv.Itoa(i)}
 }
 
+// float writes -0 as 0, which it equals.
 func float(f float64) *yaml.Node {
+	if f == 0 {
+		f = 0
+	}
 	return &yaml.Node{Kind: yaml.ScalarNode, Value: strconv.FormatFloat(f, 'g', -1, 64)}
 }
 

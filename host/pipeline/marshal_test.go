@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -17,9 +18,10 @@ import (
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
-// sameMeaning compares field by field, so that a field that Marshal forgets is seen.
+// sameMeaning compares field by field, so that a field that Marshal forgets is seen; cmp would use the method Equal of
+// pointers.
 func sameMeaning(a, b *pipeline.Definition) string {
-	return cmp.Diff(a, b, cmpopts.IgnoreUnexported(pipeline.Definition{}), cmpopts.EquateEmpty())
+	return cmp.Diff(*a, *b, cmpopts.IgnoreUnexported(pipeline.Definition{}), cmpopts.EquateEmpty())
 }
 
 func roundTrip(d *pipeline.Definition) error {
@@ -151,7 +153,7 @@ func randomDefinition(t *rapid.T) *pipeline.Definition {
 		}
 		for _, name := range rapid.SliceOfNDistinct(word(), 0, 3, rapid.ID).Draw(t, "with") {
 			e.With = append(e.With, rapid.SampledFrom([]pipeline.Param{
-				pipeline.Number(name, number.Draw(t, "number")), pipeline.Number(name, 3),
+				pipeline.Number(name, number.Draw(t, "number")), pipeline.Number(name, 3), pipeline.Number(name, math.Copysign(0, -1)),
 				pipeline.Text(name, text()), pipeline.Flag(name, true), pipeline.Flag(name, false),
 			}).Draw(t, "param"))
 		}

@@ -1,6 +1,7 @@
 package court
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,9 +19,24 @@ func (t *trial) gapBrief(cause string) *abi.EvidenceGapBrief {
 	t.challengeGaps(g)
 	t.discoveryGaps(g)
 	t.labelGap(g)
+	slices.SortStableFunc(g.list, func(a, b abi.CourtEvidenceGap) int { return gapRank(a.Severity) - gapRank(b.Severity) })
 	list := g.list[:min(len(g.list), maxGaps)]
 	return &abi.EvidenceGapBrief{
 		CaseID: t.subject.ID, Cause: cause, FinalConfidence: t.out.Confidence, Gaps: list, Summary: gapSummary(cause, list),
+	}
+}
+
+// gapRank puts what is needed most first.
+func gapRank(s abi.GapSeverity) int {
+	switch s {
+	case abi.GapHigh:
+		return 0
+	case abi.GapMedium:
+		return 1
+	case abi.GapLow:
+		return 2
+	default:
+		return 3
 	}
 }
 

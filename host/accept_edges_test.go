@@ -1,0 +1,388 @@
+package host_test
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+)
+
+// tour reads the cases of the example docket that shows what the court does.
+func tour(t testing.TB) map[string]docket.Entry {
+	t.Helper()
+	f, err := os.Open("../examples/dockets/tour.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	entries := make(map[string]docket.Entry)
+	var reader docket.Reader
+	for entry, err := range reader.JSONL("tour.jsonl", f) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries[entry.Case.ID] = entry
+	}
+	return entries
+}
+
+// tried tries one case of the tour with the shipped modules.
+func tried(t *testing.T, id string, config host.Config) (*docket.Trial, *spy) {
+	t.Helper()
+	entry, ok := tour(t)[id]
+	if !ok {
+		t.Fatalf("the tour has no case %q", id)
+	}
+	s := &spy{}
+	config.Observe = s.observe
+	return try(t, open(t, config), entry.Case), s
+}
+
+// count counts the calls of a kind by persona; edges are the clerk's.
+func (s *spy) count() map[string]int {
+	n := make(map[string]int)
+	for _, r := range s.calls {
+		n[string(r.Call)+" "+r.Persona]++
+	}
+	return n
+}
+
+func wantPath(t *testing.T, trial *docket.Trial, want string) {
+	t.Helper()
+	if got := strings.Join(trial.Result.Path, " "); got != want {
+		t.Errorf("path %s\nwant %s", got, want)
+	}
+}
+
+func TestAccept_HD1_FastTrackByTheProsecutionsOwnEstimate(t *testing.T) {
+	t.Parallel()
+	trial, s := tried(t, "tour-plea", host.Config{})
+	if got := trial.Passes[0].Indictment.Confidence; got < 0.95 || got == trial.Result.Light.Confidence {
+		t.Errorf("the prosecution's estimate is %v, Light's %v", got, trial.Result.Light.Confidence)
+	}
+	if s.count()["node bulwark"] != 0 || trial.Result.Path[1] != "HD1:defend" {
+		t.Errorf("discover was called: %v", trial.Result.Path)
+	}
+	trial, s = tried(t, "tour-affirm", host.Config{})
+	if got := trial.Passes[0].Indictment.Confidence; got >= 0.95 {
+		t.Fatalf("the estimate is %v", got)
+	}
+	if s.count()["node bulwark"] == 0 || trial.Result.Path[1] != "discover" {
+		t.Errorf("below 0.95 the case does not go to discover: %v", trial.Result.Path)
+	}
+}
+
+func TestAccept_HD2_PleaDealSkipsTheHearing(t *testing.T) {
+	t.Parallel()
+	trial, s := tried(t, "tour-plea", host.Config{})
+	wantPath(t, trial, "indict HD1:defend HD2:verdict HD6:_done")
+	for persona, want := range map[string]int{"challenger": 1, "abyss": 1, "specter": 1, "bulwark": 0} {
+		if got := s.count()["node "+persona]; got != want {
+			t.Errorf("%d node calls of %s, want %d", got, persona, want)
+		}
+	}
+	if trial.Passes[0].Hearing != nil || trial.Result.Rounds != 0 {
+		t.Error("there was a hearing")
+	}
+}
+
+func TestAccept_HD3_MotionToDismissGoesToHearing(t *testing.T) {
+	t.Parallel()
+	trial, _ := tried(t, "tour-dismiss", host.Config{})
+	if !trial.Passes[0].Brief.MotionToDismiss || !slices.Contains(trial.Result.Path, "HD3:hearing") {
+		t.Errorf("brief %+v, path %v", trial.Passes[0].Brief, trial.Result.Path)
+	}
+}
+
+func TestAccept_HD4_AlternativeHypothesisGoesToHearing(t *testing.T) {
+	t.Parallel()
+	trial, _ := tried(t, "tour-amend", host.Config{})
+	if trial.Passes[0].Brief.AlternativeHypothesis == nil || !slices.Contains(trial.Result.Path, "HD4:hearing") {
+		t.Errorf("brief %+v, path %v", trial.Passes[0].Brief, trial.Result.Path)
+	}
+}
+
+func TestAccept_HD5_HearingEndsOnConvergence(t *testing.T) {
+	t.Parallel()
+	trial, s := tried(t, "tour-rounds", host.Config{})
+	record := trial.Passes[0].Hearing
+	if record == nil || !record.Converged || len(record.Rounds) < 2 || len(record.Rounds) >= record.MaxRounds {
+		t.Fatalf("the hearing did not converge after a round that brought something: %+v", record)
+	}
+	for i, round := range record.Rounds {
+		quiet := len(round.NewChallenges) == 0 && len(round.NewItems) == 0
+		if last := i == len(record.Rounds)-1; quiet != last {
+			t.Errorf("round %d: quiet %v, last %v", round.Round, quiet, last)
+		}
+		if round.By != (abi.RoundSpeakers{Prosecution: "challenger", Defense: "abyss", Bench: "bulwark"}) {
+			t.Errorf("round %d: %+v", round.Round, round.By)
+		}
+		if round.ProsecutionArgument == "" || round.DefenseRebuttal == "" || round.JudgeNotes == "" {
+			t.Errorf("round %d: somebody said nothing: %+v", round.Round, round)
+		}
+	}
+	digests := make(map[string]bool)
+	turns := 0
+	for _, r := range s.calls {
+		if r.Call == abi.CallNode && r.Node == "hearing" {
+			digests[r.Digest] = true
+			turns++
+		}
+	}
+	if len(digests) != 3 || turns != 3*len(record.Rounds) {
+		t.Errorf("%d modules spoke in %d turns", len(digests), turns)
+	}
+}
+
+func TestAccept_HD5_HearingEndsOnMaxRounds(t *testing.T) {
+	t.Parallel()
+	for rounds, text := range map[int]string{1: "max_rounds: 1", 2: "max_rounds: 2"} {
+		def := behave(t, "bulwark", "hearing", "quarrel", "max_rounds: 3", text, "rounds: 3", "rounds: "+text[len(text)-1:])
+		trial := try(t, open(t, host.Config{Pipeline: def}), dispute())
+		record := trial.Passes[0].Hearing
+		if record == nil || len(record.Rounds) != rounds || record.Converged || !slices.Contains(trial.Result.Path, "HD5:verdict") {
+			t.Errorf("at %s: %+v, path %v", text, record, trial.Result.Path)
+		}
+	}
+}
+
+func TestAccept_HD6_AffirmKeepsTheCharge(t *testing.T) {
+	t.Parallel()
+	trial, _ := tried(t, "tour-affirm", host.Config{})
+	if got := trial.Result.Final; got.Status != docket.Affirmed || got.Classification != trial.Passes[0].Indictment.ChargedDefectType {
+		t.Errorf("%+v", got)
+	}
+	if last := trial.Result.Path[len(trial.Result.Path)-1]; last != "HD6:_done" {
+		t.Errorf("ended by %s", last)
+	}
+}
+
+func TestAccept_HD7_AmendChangesTheChargeToAnotherLabel(t *testing.T) {
+	t.Parallel()
+	trial, _ := tried(t, "tour-amend", host.Config{})
+	got := trial.Result.Final
+	if got.Status != docket.Amended || got.Classification == trial.Result.Light.Classification || !slices.Contains(trial.Case.Labels, got.Classification) {
+		t.Errorf("%+v", got)
+	}
+	if last := trial.Result.Path[len(trial.Result.Path)-1]; last != "HD7:_done" {
+		t.Errorf("ended by %s", last)
+	}
+}
+
+func TestAccept_HD6_HD7_AVerdictThatContradictsItselfIsRefused(t *testing.T) {
+	t.Parallel()
+	h := open(t, host.Config{Pipeline: behave(t, "specter", "verdict", "contradiction")})
+	trial := try(t, h, dispute())
+	if got := trial.Result.Final; got.Status != docket.Mistrial || got.Cause != "invalid_artifact" {
+		t.Fatalf("%+v", got)
+	}
+	p := trial.Result.Error.Problems
+	if len(p) != 1 || p[0].Path != "artifact.verdict.final_classification" || p[0].Code != abi.CodeClassification {
+		t.Errorf("problems %+v", p)
+	}
+}
+
+func TestAccept_HD9_AcquitHasAGapBriefAndNoClassification(t *testing.T) {
+	t.Parallel()
+	trial, _ := tried(t, "tour-acquit", host.Config{})
+	got := trial.Result
+	if got.Final.Status != docket.Acquitted || got.Final.Classification != "" || !slices.Contains(got.Path, "HD9:_gap_brief") {
+		t.Fatalf("%+v, path %v", got.Final, got.Path)
+	}
+	wantGaps(t, trial)
+	if !strings.Contains(got.GapBrief.Gaps[0].Description, "evidence") {
+		t.Errorf("the brief does not say that there is no evidence: %+v", got.GapBrief.Gaps)
+	}
+}
+
+// wantGaps checks that a brief is there and says something to do.
+func wantGaps(t *testing.T, trial *docket.Trial) {
+	t.Helper()
+	b := trial.Result.GapBrief
+	if b == nil || b.CaseID != trial.Case.ID || b.Cause == "" || b.Summary == "" || len(b.Gaps) == 0 {
+		t.Fatalf("no useful gap brief: %+v", b)
+	}
+	for _, g := range b.Gaps {
+		if g.Description == "" || g.SuggestedAction == "" {
+			t.Errorf("an empty gap: %+v", g)
+		}
+	}
+}
+
+func TestAccept_HD10_TTLWinsOverAnEndlessLoop(t *testing.T) {
+	t.Parallel()
+	const ttl = 2 * time.Second
+	for persona, node := range map[string]string{"bulwark": "discover", "specter": "verdict", "abyss": "defend"} {
+		t.Run(node, func(t *testing.T) {
+			t.Parallel()
+			h := open(t, host.Config{Pipeline: behave(t, persona, node, "spin", "ttl: 10m", "ttl: 2s")})
+			start := time.Now()
+			trial := try(t, h, dispute())
+			if elapsed := time.Since(start); elapsed > ttl+time.Second {
+				t.Errorf("returned after %s", elapsed)
+			}
+			if got := trial.Result.Final; got.Status != docket.Mistrial || got.Cause != docket.CauseTTL || got.Classification != "" {
+				t.Errorf("%+v", got)
+			}
+			if last := trial.Result.Path[len(trial.Result.Path)-1]; last != "HD10:_mistrial" {
+				t.Errorf("path %v", trial.Result.Path)
+			}
+			wantGaps(t, trial)
+		})
+	}
+}
+
+func TestAccept_HD10_AVerdictThatWasGivenStands(t *testing.T) {
+	t.Parallel()
+	// The clock jumps over the TTL while the verdict is being given.
+	now := time.Unix(1_000_000, 0)
+	s := &spy{}
+	config := host.Config{Now: func() time.Time { return now }}
+	config.Observe = func(r host.CallRecord) {
+		s.observe(r)
+		if r.Node == "verdict" && r.Call == abi.CallNode {
+			now = now.Add(time.Hour)
+		}
+	}
+	trial := try(t, open(t, config), dispute())
+	if got := trial.Result.Final.Status; got != docket.Amended && got != docket.Affirmed && got != docket.Acquitted {
+		t.Errorf("the verdict did not stand: %+v", trial.Result.Final)
+	}
+	// The same jump one node earlier is a mistrial: the clerk says so through HD10.
+	config.Observe = func(r host.CallRecord) {
+		if r.Node == "defend" && r.Call == abi.CallNode {
+			now = now.Add(time.Hour)
+		}
+	}
+	trial = try(t, open(t, config), dispute())
+	if got := trial.Result.Final; got.Cause != docket.CauseTTL || trial.Result.Path[len(trial.Result.Path)-1] != "HD10:_mistrial" {
+		t.Errorf("%+v, path %v", got, trial.Result.Path)
+	}
+}
+
+func TestAccept_HD11_TheHandoffAfterTheLastAllowedOneIsAMistrial(t *testing.T) {
+	t.Parallel()
+	free := try(t, open(t, host.Config{}), dispute())
+	needed := free.Result.Handoffs
+	if free.Result.Final.Status == docket.Mistrial || needed < 4 {
+		t.Fatalf("%+v after %d handoffs", free.Result.Final, needed)
+	}
+	for limit := 1; limit <= needed; limit++ {
+		c := abi.CourtConfig{
+			Enabled: true, TTL: 600e9, MaxHandoffs: limit, MaxRemands: 2, MaxRounds: 3, ActivationThreshold: 0.85, RejectionThreshold: 0.5,
+		}
+		trial := try(t, open(t, host.Config{Court: &c}), dispute())
+		got := trial.Result
+		if limit == needed {
+			if got.Final.Status == docket.Mistrial || got.Handoffs != needed {
+				t.Errorf("with all %d handoffs: %+v", limit, got.Final)
+			}
+			continue
+		}
+		if got.Final.Status != docket.Mistrial || got.Final.Cause != docket.CauseHandoffs || got.Handoffs != limit {
+			t.Errorf("with %d of %d handoffs: %+v after %d", limit, needed, got.Final, got.Handoffs)
+		}
+		if last := got.Path[len(got.Path)-1]; last != "HD11:_mistrial" {
+			t.Errorf("with %d of %d handoffs: path %v", limit, needed, got.Path)
+		}
+		wantGaps(t, trial)
+	}
+}
+
+func TestAccept_HD12_TheJudgesMistrial(t *testing.T) {
+	t.Parallel()
+	trial := try(t, open(t, host.Config{Pipeline: behave(t, "specter", "verdict", "mistrial")}), dispute())
+	if got := trial.Result.Final; got.Status != docket.Mistrial || got.Cause != docket.CauseJudge || got.Classification != "" {
+		t.Errorf("%+v", got)
+	}
+	if last := trial.Result.Path[len(trial.Result.Path)-1]; last != "HD12:_mistrial" {
+		t.Errorf("path %v", trial.Result.Path)
+	}
+	wantGaps(t, trial)
+}
+
+func TestAccept_CT7_EveryEndWithoutAClassificationHasAGapBrief(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"acquit", "mistrial", "remand", "trap", "confidence", "fail", "exit", "wrong"} {
+		trial := try(t, open(t, host.Config{Pipeline: behave(t, "specter", "verdict", how)}), dispute())
+		if got := trial.Result.Final; got.Classification != "" || (got.Status != docket.Acquitted && got.Status != docket.Mistrial) {
+			t.Errorf("%s: %+v", how, got)
+		}
+		wantGaps(t, trial)
+	}
+	if trial := try(t, open(t, host.Config{Pipeline: behave(t, "specter", "verdict", "affirm")}), dispute()); trial.Result.GapBrief != nil {
+		t.Error("an affirmed charge has a gap brief")
+	}
+}
+
+func TestAccept_CT8_NoEdgeFires(t *testing.T) {
+	t.Parallel()
+	// Nothing fires at the hearing: the walk goes on to the verdict, next in file order.
+	def := shipped(t, never("max rounds reached OR convergence")...)
+	trial := try(t, open(t, host.Config{Pipeline: def}), dispute())
+	if !slices.Contains(trial.Result.Path, "verdict") || trial.Result.Final.Status == docket.Mistrial {
+		t.Errorf("%+v, path %v", trial.Result.Final, trial.Result.Path)
+	}
+	if got := trial.Result.Rounds; got != 3 {
+		t.Errorf("%d rounds without an end of the hearing, want the most there may be", got)
+	}
+	// Nothing fires at the last node.
+	def = behave(t, "specter", "verdict", "acquit", never("verdict == acquit")...)
+	trial = try(t, open(t, host.Config{Pipeline: def}), dispute())
+	if got := trial.Result.Final; got.Status != docket.Mistrial || got.Cause != docket.CauseNoEdge {
+		t.Errorf("%+v", got)
+	}
+	if trial.Result.Error == nil || trial.Result.Error.Node != "verdict" {
+		t.Errorf("the error does not name the node: %+v", trial.Result.Error)
+	}
+	wantGaps(t, trial)
+}
+
+// never edits the edge with that condition so that it never fires.
+func never(condition string) []string {
+	line := "    condition: \"" + condition + "\"\n"
+	return []string{line, line + "    evaluator: never\n"}
+}
+
+func TestAccept_CT1_RenamedNodesGiveTheSameVerdicts(t *testing.T) {
+	t.Parallel()
+	renamed := shipped(t)
+	name := func(old string) string {
+		if pipeline.IsEnd(old) || old == pipeline.Any {
+			return old
+		}
+		return "station-" + old
+	}
+	renamed.Start = name(renamed.Start)
+	for i := range renamed.Nodes {
+		renamed.Nodes[i].Name = name(renamed.Nodes[i].Name)
+	}
+	for i := range renamed.Edges {
+		renamed.Edges[i].From, renamed.Edges[i].To = name(renamed.Edges[i].From), name(renamed.Edges[i].To)
+	}
+	for i := range renamed.Zones {
+		for j := range renamed.Zones[i].Nodes {
+			renamed.Zones[i].Nodes[j] = name(renamed.Zones[i].Nodes[j])
+		}
+	}
+	seed, err := pipeline.Load("pipeline/testdata/seed-defect-court.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, theirs, seeds := open(t, host.Config{}), open(t, host.Config{Pipeline: renamed}), open(t, host.Config{Pipeline: seed})
+	for id, entry := range tour(t) {
+		want := try(t, ours, entry.Case).Result
+		for which, h := range map[string]*host.Host{"renamed": theirs, "the seed's": seeds} {
+			got := try(t, h, entry.Case).Result
+			if got.Final != want.Final || (got.Verdict == nil) != (want.Verdict == nil) || got.Verdict != nil && *got.Verdict != *want.Verdict {
+				t.Errorf("%s, %s: %+v, want %+v", id, which, got.Final, want.Final)
+			}
+		}
+	}
+}
