@@ -1,0 +1,108 @@
+# Everything that is done to this repository has a target here; `make` lists them.
+
+GO            ?= go
+FUZZTIME      ?= 30s
+GOLANGCI_LINT ?= v2.15.0
+
+# Pinned tools are built once a user and version, outside of the checkout.
+TOOLS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/shadowcourt/tools
+LINT  := $(TOOLS)/golangci-lint-$(GOLANGCI_LINT)/golangci-lint
+
+BIN      := bin/shadowcourt
+DOCKET   := examples/dockets/go-failures.jsonl
+PROFILE  ?= go-test
+REPORT   := out/report.html
+
+# Packages whose tests run goroutines.
+RACE   := ./host ./host/internal/... ./host/docket/... ./cmd/...
+GUEST  := ./plugins/... ./abi/guest/... ./abi/wire
+GOLDEN  = $(sort $(dir $(shell grep -rl --include='*_test.go' 'flag.Bool("update"' .)))
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: build ## build everything and try the docket of real test failures
+	@mkdir -p $(dir $(REPORT))
+	$(BIN) try $(DOCKET) --profile $(PROFILE) --report $(REPORT)
+
+.PHONY: build
+build: plugins ## build bin/shadowcourt, the modules in it
+	$(GO) build -trimpath -o $(BIN) ./cmd/shadowcourt
+
+.PHONY: install
+install: plugins ## put shadowcourt on the PATH, in Go's bin folder
+	$(GO) install -trimpath ./cmd/shadowcourt
+
+.PHONY: plugins
+plugins: ## build the modules that the command embeds
+	$(GO) run ./host/bundle/build
+
+.PHONY: test
+test: plugins ## run all tests
+	$(GO) test ./...
+
+.PHONY: race
+race: plugins ## run the tests with goroutines under the race detector
+	$(GO) test -race $(RACE)
+
+.PHONY: conformance
+conformance: plugins ## run the test vectors of the contract over host and guest codec
+	$(GO) test -count=1 ./abi/abitest/... ./abi/codec/... ./abi/wire/...
+
+.PHONY: mutants
+mutants: ## remove each check of the decoder in turn; a test vector must notice
+	$(GO) test -count=1 -v ./abi/internal/mutants
+
+.PHONY: fuzz
+fuzz: plugins ## run every fuzz target for FUZZTIME (30s)
+	@grep -rn --include='*_test.go' '^func Fuzz' . | sed -E 's|^(.*)/[^/]+:[0-9]+:func (Fuzz[A-Za-z0-9_]*).*|\1 \2|' | sort | \
+	while read -r package target; do \
+		$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$package" || exit 1; \
+	done
+
+.PHONY: bench
+bench: plugins ## run all benchmarks
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+.PHONY: golden
+golden: plugins ## write the golden files anew; review the diff
+	$(GO) test $(GOLDEN) -update
+
+.PHONY: generate
+generate: ## generate codecs, schemas, test vectors and tables from the types of abi
+	$(GO) generate ./...
+
+.PHONY: docket
+docket: ## make the example docket anew; needs the module proxy and time
+	$(GO) run ./examples/dockets/gen -out $(DOCKET)
+
+.PHONY: lint
+lint: $(LINT) ## run the linters, for the host and for the guest
+	$(GO) vet ./...
+	$(LINT) run ./...
+	GOOS=wasip1 GOARCH=wasm $(LINT) run $(GUEST)
+
+.PHONY: fmt
+fmt: $(LINT) ## format all Go files
+	$(LINT) fmt ./...
+
+.PHONY: cover
+cover: plugins ## write coverage to out/cover.html
+	@mkdir -p out
+	$(GO) test -coverpkg=./... -coverprofile=out/cover.profile ./...
+	$(GO) tool cover -func=out/cover.profile | tail -n 1
+	$(GO) tool cover -html=out/cover.profile -o out/cover.html
+
+.PHONY: check
+check: lint test race ## what a change must pass
+
+.PHONY: clean
+clean: ## remove everything that was built
+	rm -rf bin out host/bundle/dist/*.wasm
+
+$(LINT):
+	GOBIN=$(dir $(LINT)) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT)
