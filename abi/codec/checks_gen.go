@@ -149,19 +149,27 @@ func (d *decoder) bytes(n uint32, ok bool) []byte {
 // skip passes over one value of any kind, of which only the form is checked.
 func (d *decoder) skip() {
 	code, ok := d.peek()
+	if ok {
+		ok = d.skipKind(kindOf(code))
+	}
 	if !ok { // check: truncated skipped value
 		d.truncated()
-		return
 	}
-	switch kindOf(code) {
+}
+
+// skipKind gives false for a number that the bytes do not hold whole.
+func (d *decoder) skipKind(k kind) (ok bool) {
+	switch k {
 	case kindReserved:
 		d.fatal(abi.CodeReservedByte, "0xc1 is no msgpack")
 	case kindNil, kindBool:
 		d.take(1)
 	case kindInt:
 		_, _, ok = d.int()
+		return ok
 	case kindFloat:
 		_, ok = d.double()
+		return ok
 	case kindString, kindBinary:
 		d.bytes(d.stringLen())
 	case kindExtension:
@@ -173,9 +181,7 @@ func (d *decoder) skip() {
 		n, ok := d.mapLen()
 		d.skipParts(2*uint64(n), ok)
 	}
-	if !ok { // check: truncated skipped number
-		d.truncated()
-	}
+	return true
 }
 
 func (d *decoder) skipParts(n uint64, ok bool) {

@@ -56,7 +56,7 @@ func (t *tokens) int() (n int64, big uint64, ok bool) {
 	if ok && code == codeUint64 {
 		u, err := t.lib.DecodeUint64()
 		if u > math.MaxInt64 {
-			return 0, u, err == nil
+			return 0, u, true
 		}
 		return int64(u), 0, err == nil
 	}

@@ -144,9 +144,26 @@ func (s *set) cutHeads() {
 		// One byte is too few for a map of an entry, unless the key is there.
 		s.refuse("truncated: no "+f.WireName+" after its key", message, at)
 	}
+	s.cutNumbers()
 	name := s.of.Fields[0].WireName
 	s.refuse("truncated: no key", mt.MapNode(mt.F(name, mt.RawNode("\xc0"))).Claiming(2),
 		root.field(name).is(abi.CodeNil), root.is(abi.CodeTruncated))
+}
+
+// cutNumbers ends the message within numbers of several widths, asked for and skipped.
+func (s *set) cutNumbers() {
+	for _, code := range []byte{0xca, 0xcb, 0xcc, 0xcf, 0xd1, 0xd3} {
+		value := mt.RawNode(string([]byte{code}))
+		at := root.field(unknown)
+		s.refuse("truncated: within an unknown number "+strconv.FormatInt(int64(code), 16), mt.MapNode(mt.F(unknown, value)),
+			at.is(abi.CodeUnknownField), at.is(abi.CodeTruncated))
+		for _, f := range s.of.Fields {
+			if f.Type.Kind == model.Float || f.Type.Kind == model.Int && code >= 0xcc {
+				s.refuse("truncated: within "+f.WireName+", a number "+strconv.FormatInt(int64(code), 16), mt.MapNode(mt.F(f.WireName, value)),
+					root.field(f.WireName).is(abi.CodeTruncated))
+			}
+		}
+	}
 }
 
 // longStrings gives strings heads of one byte more, so that cuts fall into them.

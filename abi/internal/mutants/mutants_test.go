@@ -1,0 +1,71 @@
+package mutants_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/abi/internal/mutants"
+)
+
+func TestAccept_FR10_RemovingAnyCheckFailsAVector(t *testing.T) {
+	t.Parallel()
+	rewritten, err := mutants.Rewrite("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rewritten.Sites) < 300 {
+		t.Fatalf("only %d checks were found", len(rewritten.Sites))
+	}
+	for _, n := range survive(t, rewritten) {
+		t.Errorf("no vector notices when this check is off: %s", rewritten.Sites[n-1].Name)
+	}
+}
+
+// survive builds the runner over the rewritten decoder and runs it.
+func survive(t *testing.T, rewritten *mutants.Rewritten) []int {
+	t.Helper()
+	abiDir, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	replace := map[string]string{}
+	for name, content := range rewritten.Files {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		replace[filepath.Join(abiDir, filepath.FromSlash(name))] = file
+	}
+	overlay, err := json.Marshal(map[string]map[string]string{"Replace": replace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	overlayFile := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(overlayFile, overlay, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sites, err := json.Marshal(rewritten.Sites)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "go", "run", "-tags", "mutants", "-overlay", overlayFile, "./runner")
+	cmd.Stdin = bytes.NewReader(sites)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("runner: %v\n%s", err, stderr.String())
+	}
+	var out []int
+	if err := json.Unmarshal(stdout.Bytes(), &out); err != nil {
+		t.Fatalf("runner gives %q: %v", stdout.String(), err)
+	}
+	return out
+}
