@@ -199,3 +199,39 @@ func TestAccept_CT5_EqualSidesAreRefusedAtLoad(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// An edge of any node that always fires counts before every move to a node, but not before one to an end.
+func TestReachBehindAnEdgeOfAnyNodeThatAlwaysFires(t *testing.T) {
+	t.Parallel()
+	const nodes = "pipeline: p\nnodes:\n  - {name: a, family: triage}\n  - {name: b, family: triage}\n  - {name: c, family: report}\nstart: a\nedges:\n"
+	cases := map[string]struct {
+		edges string
+		want  []string
+	}{
+		"no falling through": {
+			"  - {id: X, from: _any, to: c, evaluator: always}\n  - {id: C, from: c, to: _done}\n",
+			[]string{"nodes[1] unreachable at {name:"},
+		},
+		"no own move to a node": {
+			"  - {id: X, from: _any, to: c, evaluator: always}\n  - {id: A, from: a, to: b}\n  - {id: C, from: c, to: _done}\n",
+			[]string{"nodes[1] unreachable at {name:"},
+		},
+		"an own move to an end": {
+			"  - {id: X, from: _any, to: c, evaluator: always}\n  - {id: Y, from: c, to: b}\n  - {id: A, from: a, to: _done}\n",
+			[]string{"nodes[1] unreachable at {name:"},
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text := []byte(nodes + c.edges)
+			_, err := pipeline.Parse("p.yaml", text)
+			if err == nil {
+				t.Fatal("no error")
+			}
+			if diff := cmp.Diff(c.want, faults(t, text, err)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
