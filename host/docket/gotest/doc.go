@@ -1,0 +1,19 @@
+// Package gotest reads the output of `go test -json` into cases, one for each failing test.
+//
+// [Reader.Read] streams: it holds the logs of the tests that still run, and of each log only its head and tail. A parent
+// that fails because its subtests fail is no case of its own. A package that doesn't build, that panics outside a test or
+// that fails without a failing test is a case. Lines that are no JSON, as build errors of older Go versions, are
+// tolerated.
+//
+// The labels are ReportPortal's: pb001 product bug, ab001 automation bug, si001 system issue, nd001 no defect (flaky).
+//
+// A case has its log as the document named "log", and evidence cut from it by rules over Go's test output (see
+// evidence.go). An item quotes the log word for word; its source_ref says where, as log:L12. An item names a label only
+// where the rule that cut it speaks for one. Its element is that of the Light node which would find it:
+//
+//	fire     assertions: what a triage sees first
+//	earth    environment and build errors: what locates the failure
+//	water    panics, frames, races, timeouts: what an investigation digs out
+//	air      the summary that the go command prints
+//
+package gotest

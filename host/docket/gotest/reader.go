@@ -1,0 +1,81 @@
+package gotest
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strconv"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+)
+
+const codeNotJSON = docket.CodeNotJSON
+
+// Reader reads streams of `go test -json`. The zero value is ready. One Reader for several files gives every case an id
+// of its own. Not safe for concurrent use.
+type Reader struct {
+	// MaxLineBytes is the longest line. Default: DefaultLineBytes. A longer line is one error, and is not held in memory.
+	MaxLineBytes int
+	// HeadBytes and TailBytes are how much of a log is kept. Defaults: DefaultHeadBytes, DefaultTailBytes.
+	HeadBytes, TailBytes int
+
+	ids map[string]int // how often each case id was given
+}
+
+// Read gives the failing tests of a stream as cases, each as soon as its test has ended, with the number of the line that
+// ended it. A stream in which all tests pass has no case, and no error.
+//
+// An error that is a *docket.LineError concerns one line, or with Line 0 the stream: the lines after it follow. Any other
+// error comes from in and is the last, after the cases that were still open.
+//
+// Memory is bounded by the logs of the tests that run at the same time, HeadBytes + 2 TailBytes each at most, and one line.
+func (r *Reader) Read(name string, in io.Reader) iter.Seq2[docket.Entry, error] {
+	return func(yield func(docket.Entry, error) bool) {
+		s := r.newStream(name, yield)
+		from := &lines{in: bufio.NewReaderSize(in, 64<<10), limit: orDefault(r.MaxLineBytes, DefaultLineBytes)}
+		for !s.stopped {
+			line, length, err := from.next()
+			if err != nil {
+				s.end()
+				if !errors.Is(err, io.EOF) && !s.stopped {
+					yield(docket.Entry{}, fmt.Errorf("reading %s, line %d: %w", name, s.line+1, err))
+				}
+				return
+			}
+			s.line++
+			if line == nil {
+				s.problem(s.line, abi.CodeTooLarge, "has "+strconv.Itoa(length)+" bytes, the limit is "+strconv.Itoa(from.limit))
+				continue
+			}
+			s.take(line)
+		}
+	}
+}
+
+func (s *stream) take(line []byte) {
+	if s.line == 1 {
+		line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
+	}
+	if len(line) == 0 || line[0] != '{' {
+		s.plain(string(line))
+		return
+	}
+	e, problem := parseEvent(line)
+	if problem != nil {
+		s.problem(s.line, problem.Code, problem.Detail)
+		return
+	}
+	s.events++
+	s.handle(e)
+}
+
+func orDefault(n, otherwise int) int {
+	if n > 0 {
+		return n
+	}
+	return otherwise
+}

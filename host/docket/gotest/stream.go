@@ -1,0 +1,251 @@
+package gotest
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+)
+
+// stream is the state of one reading.
+type stream struct {
+	reader  *Reader
+	name    string
+	yield   func(docket.Entry, error) bool
+	stopped bool
+	line    int
+	events  int
+
+	packages map[string]*pack
+	builds   map[string]*clip // the build output of import paths
+	failed   []string         // import paths that failed to build and that no package has named yet
+	current  *clip            // where a line that is no JSON belongs
+}
+
+// pack is a package whose tests run.
+type pack struct {
+	path   string
+	log    clip
+	tests  map[string]*test
+	failed bool // a case was made of one of its tests
+}
+
+// test is a test that runs.
+type test struct {
+	log         clip
+	childFailed bool
+}
+
+func (r *Reader) newStream(name string, yield func(docket.Entry, error) bool) *stream {
+	if r.ids == nil {
+		r.ids = map[string]int{}
+	}
+	return &stream{reader: r, name: name, yield: yield, packages: map[string]*pack{}, builds: map[string]*clip{}}
+}
+
+func (s *stream) newClip() clip {
+	return clip{maxHead: orDefault(s.reader.HeadBytes, DefaultHeadBytes), maxTail: orDefault(s.reader.TailBytes, DefaultTailBytes)}
+}
+
+func (s *stream) problem(line int, code abi.Code, detail string) {
+	if s.stopped {
+		return
+	}
+	err := &docket.LineError{File: s.name, Line: line, Problems: []abi.Problem{{Code: code, Detail: detail}}}
+	s.stopped = !s.yield(docket.Entry{}, err)
+}
+
+func (s *stream) handle(e event) {
+	switch e.Action {
+	case "build-output":
+		s.build(e.ImportPath).write(e.Output)
+	case "build-fail":
+		s.failed = append(s.failed, e.ImportPath)
+	case "output":
+		s.output(e)
+	case "fail":
+		if e.Test != "" {
+			s.failTest(s.pack(e.Package), e.Test)
+		} else {
+			s.failPackage(s.pack(e.Package), e.FailedBuild)
+		}
+	case "pass", "skip":
+		if e.Test != "" {
+			delete(s.pack(e.Package).tests, e.Test)
+		} else {
+			s.closePackage(e.Package)
+		}
+	}
+}
+
+func (s *stream) pack(path string) *pack {
+	p := s.packages[path]
+	if p == nil {
+		p = &pack{path: path, log: s.newClip(), tests: map[string]*test{}}
+		s.packages[path] = p
+	}
+	return p
+}
+
+func (s *stream) test(p *pack, name string) *test {
+	t := p.tests[name]
+	if t == nil {
+		t = &test{log: s.newClip()}
+		p.tests[name] = t
+	}
+	return t
+}
+
+func (s *stream) build(importPath string) *clip {
+	c := s.builds[importPath]
+	if c == nil {
+		fresh := s.newClip()
+		c = &fresh
+		s.builds[importPath] = c
+	}
+	return c
+}
+
+func (s *stream) output(e event) {
+	p := s.pack(e.Package)
+	to := &p.log
+	if e.Test != "" {
+		to = &s.test(p, e.Test).log
+	}
+	to.write(e.Output)
+	s.current = to
+}
+
+// plain takes a line that is no JSON: the build output of Go before 1.24, or what something printed past the go command.
+func (s *stream) plain(line string) {
+	if path, ok := buildHeader(line); ok {
+		s.current = s.build(path)
+	}
+	if path, ok := strings.CutPrefix(line, "FAIL\t"); ok && notBuilt(line) {
+		path, _, _ = strings.Cut(path, " ")
+		s.pack(path).log.write(line + "\n")
+		s.failPackage(s.pack(path), "")
+		return
+	}
+	if strings.HasPrefix(line, "FAIL\t") || strings.HasPrefix(line, "ok  \t") {
+		s.current = nil
+	}
+	if s.current != nil {
+		s.current.write(line + "\n")
+	}
+}
+
+// buildHeader reads the line that stands before a package's build errors, as "# example.com/a [example.com/a.test]".
+func buildHeader(line string) (importPath string, ok bool) {
+	rest, ok := strings.CutPrefix(line, "# ")
+	if !ok {
+		return "", false
+	}
+	path, variant, found := strings.Cut(rest, " ")
+	return rest, path != "" && (!found || strings.HasPrefix(variant, "[") && strings.HasSuffix(variant, "]"))
+}
+
+func notBuilt(log string) bool {
+	return strings.Contains(log, "[build failed]") || strings.Contains(log, "[setup failed]")
+}
+
+func (s *stream) failTest(p *pack, name string) {
+	t := s.test(p, name)
+	delete(p.tests, name)
+	if i := strings.LastIndexByte(name, '/'); i >= 0 {
+		if parent := p.tests[name[:i]]; parent != nil {
+			parent.childFailed = true
+		}
+	}
+	log := t.log.text()
+	if t.childFailed && !crashed(log) {
+		return
+	}
+	p.failed = true
+	s.give(failure{pack: p.path, test: name, log: log})
+}
+
+// crashed says whether a log tells of an end that is the test's own, and not that of its subtests.
+func crashed(log string) bool {
+	for line := range strings.Lines(log) {
+		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") ||
+			strings.HasPrefix(line, "WARNING: DATA RACE") {
+			return true
+		}
+	}
+	return false
+}
+
+// failPackage makes cases of the tests that a crash left open, or one of the package if no test of it failed.
+func (s *stream) failPackage(p *pack, failedBuild string) {
+	s.failOpenTests(p)
+	if !p.failed {
+		log := p.log.text()
+		build := failedBuild != "" || notBuilt(log)
+		if build {
+			log = s.buildLog(p.path, failedBuild) + log
+		}
+		s.give(failure{pack: p.path, log: log, build: build})
+	}
+	s.closePackage(p.path)
+}
+
+func (s *stream) closePackage(path string) {
+	if p := s.packages[path]; p != nil && s.current == &p.log {
+		s.current = nil
+	}
+	delete(s.packages, path)
+}
+
+func (s *stream) failOpenTests(p *pack) {
+	for _, name := range slices.Sorted(maps.Keys(p.tests)) {
+		if t := p.tests[name]; crashed(t.log.text()) {
+			s.failTest(p, name)
+		}
+	}
+}
+
+// buildLog is the build output that explains why a package failed: that of the import path that the event names, or of
+// one that names the package, as in "example.com/a [example.com/a.test]".
+func (s *stream) buildLog(path, failedBuild string) string {
+	s.failed = slices.DeleteFunc(s.failed, func(p string) bool { return p == failedBuild })
+	if c := s.builds[failedBuild]; c != nil {
+		return c.text()
+	}
+	var own, all strings.Builder
+	for _, built := range slices.Sorted(maps.Keys(s.builds)) {
+		text := s.builds[built].text()
+		all.WriteString(text)
+		if name, _, _ := strings.Cut(built, " "); name == path || name == path+"_test" || name == path+".test" {
+			own.WriteString(text)
+		}
+	}
+	if own.Len() > 0 {
+		return own.String()
+	}
+	return all.String() // a package that it imports doesn't build
+}
+
+// end makes cases of what the stream left open: a crash of the go command or a cut stream has no last event.
+func (s *stream) end() {
+	for _, path := range slices.Sorted(maps.Keys(s.packages)) {
+		p := s.packages[path]
+		open := len(p.tests)
+		s.failOpenTests(p)
+		if !p.failed && (crashed(p.log.text()) || notBuilt(p.log.text())) {
+			s.failPackage(p, "")
+		}
+		if open > 0 && !p.failed && s.packages[path] != nil {
+			s.problem(0, abi.CodeTruncated, "ends while the tests of "+path+" run")
+		}
+	}
+	for _, path := range s.failed {
+		name, _, _ := strings.Cut(path, " ")
+		s.give(failure{pack: name, log: s.builds[path].text(), build: true})
+	}
+	if s.events == 0 && !s.stopped {
+		s.problem(0, docket.CodeEmptyDocket, "has no event of go test -json")
+	}
+}
