@@ -56,6 +56,8 @@ func (s *stream) give(f failure) {
 		Evidence:  cut(f.pack, f.log),
 		Documents: []abi.Document{{Name: logName, Text: f.log}},
 	}
+	light := Light(c)
+	c.Light = &light
 	s.stopped = !s.yield(docket.Entry{Case: c, Source: s.name, Line: s.line}, nil)
 }
 

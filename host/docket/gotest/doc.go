@@ -16,4 +16,5 @@
 //	water    panics, frames, races, timeouts: what an investigation digs out
 //	air      the summary that the go command prints
 //
+// [Light] is a first simple classification by a few rules on the symptom.
 package gotest
