@@ -7,12 +7,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"time"
 )
 
 // suiteTimeout is how long one run of a module's tests may take, compiling included.
 const suiteTimeout = 3 * time.Minute
+
+// shuffleLine is the event in which go test says how it ordered the tests.
+var shuffleLine = regexp.MustCompile(`(?m)^.*"Output":"-test\.shuffle \d+\\n"\}\n`)
 
 // plan is one run of a module's tests under one fault.
 type plan struct {
@@ -46,7 +50,7 @@ func (c *checkout) test(ctx context.Context, p plan) (outcome, error) {
 	}
 	args := append([]string{
 		"test", "-json", "-race", "-count=1", "-timeout=20s",
-		"-shuffle=" + strconv.Itoa(p.shuffle), "-exec=" + self + " " + launchArg,
+		"-shuffle=" + order(p.shuffle), "-exec=" + self + " " + launchArg,
 	}, packages...)
 	ctx, cancel := context.WithTimeout(ctx, suiteTimeout)
 	defer cancel()
@@ -66,7 +70,8 @@ func (c *checkout) test(ctx context.Context, p plan) (outcome, error) {
 		return outcome{}, err
 	}
 	cannot, _ := os.ReadFile(note)
-	return outcome{failed: err != nil, cannot: string(cannot), stream: c.normalise(out.String())}, nil
+	stream := shuffleLine.ReplaceAllString(c.normalise(out.String()), "")
+	return outcome{failed: err != nil, cannot: string(cannot), stream: stream}, nil
 }
 
 // environment is the same for every run, whoever starts the generator.
@@ -77,4 +82,11 @@ func (c *checkout) environment(launch, note string) []string {
 		"GOCACHE=" + goEnv("GOCACHE"), "GOMODCACHE=" + goEnv("GOMODCACHE"), "GOPROXY=" + goEnv("GOPROXY"),
 		faultEnv + "=" + launch, noteEnv + "=" + note,
 	}
+}
+
+func order(shuffle int) string {
+	if shuffle == 0 {
+		return "off"
+	}
+	return strconv.Itoa(shuffle)
 }
