@@ -12,7 +12,9 @@
 //
 // A profile replaces the stated confidences of the sources it knows by tables
 // of how likely they say what they say, the signals' phrases in the findings
-// by their weights, and Light's stated confidence by a corrected one.
+// by their weights, and Light's stated confidence by a corrected one. An item
+// of an unknown source that quotes the line in which a signal for its own
+// label stands repeats it.
 //
 // Nothing here reads what a content argues: text counts only as a quote that
 // stands or doesn't, as a repetition, and as a profile's signal in a document.

@@ -27,9 +27,13 @@ const (
 // Flaw is what is wrong with an item, and beside which other item.
 type Flaw struct {
 	Kind Kind
-	// Other is the index of the item that it repeats or that contradicts it.
+	// Other is the index of the item that it repeats or that contradicts it,
+	// or inFinding.
 	Other int
 }
+
+// inFinding stands for a finding of discovery, which is no item.
+const inFinding = -1
 
 // share is what a flaw leaves of an item.
 func (f Flaw) share() float64 {
@@ -47,7 +51,10 @@ func (f Flaw) share() float64 {
 
 // Flaws finds the flaws of items, looking at their content only as a whole.
 // Time and space grow with the length of the contents.
-func Flaws(items []Testimony) []Flaw {
+func Flaws(items []Testimony) []Flaw { return flawsBeside(items, make(register)) }
+
+// flawsBeside is Flaws beside lines that stand already.
+func flawsBeside(items []Testimony, lines register) []Flaw {
 	flaws := make([]Flaw, len(items))
 	for i := range items {
 		switch {
@@ -57,7 +64,6 @@ func Flaws(items []Testimony) []Flaw {
 			flaws[i] = Flaw{Kind: Absent}
 		}
 	}
-	lines := make(register)
 	for _, i := range strongestFirst(items) {
 		if items[i].Supports == "" || flaws[i].Kind != Sound {
 			continue
@@ -66,7 +72,8 @@ func Flaws(items []Testimony) []Flaw {
 		if j, ok := lines.repeated(own, items[i].Supports); ok {
 			flaws[i] = Flaw{Kind: Repeats, Other: j}
 		} else if j, ok := lines.contradicted(own, items[i].Supports); ok {
-			flaws[i], flaws[j] = Flaw{Kind: FitsTwo, Other: j}, Flaw{Kind: FitsTwo, Other: i}
+			flaws[i] = Flaw{Kind: FitsTwo, Other: j}
+			flaws[j] = Flaw{Kind: FitsTwo, Other: i}
 		}
 		lines.add(own, entry{items[i].Supports, i, len(own)})
 	}
@@ -110,7 +117,7 @@ func (r register) contradicted(lines []string, label string) (item int, ok bool)
 	shared := make(map[entry]int)
 	for _, line := range lines {
 		for _, e := range r[line] {
-			if e.label == label {
+			if e.label == label || e.item == inFinding {
 				continue
 			}
 			shared[e]++

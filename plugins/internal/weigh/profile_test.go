@@ -115,3 +115,30 @@ func TestNewItemsThatRepeatFindingsCountOnce(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 }
+
+// A line that is read twice, as a witness's quote and as a signal, counts once
+// and a quarter; a profile that knows the source has weighed them together.
+func TestAQuoteOfASignalsLineRepeatsIt(t *testing.T) {
+	t.Parallel()
+	signals := []abi.Signal{{Phrase: "disk full", Weights: []abi.LabelWeight{{Label: "a", Weight: 1}}}}
+	findings := []abi.Finding{{Document: "log", Quote: "17:01 disk full on the first host", Supports: "a", Strength: 0.6}}
+	word := math.Log(0.6 * 2 / 0.4)
+	known := []abi.SourceReliability{{Source: "log", Cap: 9, Sayings: []abi.SourceSaying{{Says: "a", Given: given(0.8, 0.2, 0.2)}}}}
+	for _, tc := range []struct {
+		name    string
+		item    Testimony
+		sources []abi.SourceReliability
+		want    float64
+	}{
+		{"the same line for the same label", item("log:7", "17:01 disk full on the first host", "a", 0.6), nil, 1 + word/4},
+		{"another line", item("log:8", "17:02 cannot write the output file", "a", 0.6), nil, 1 + word},
+		{"the same line for another label", item("log:7", "17:01 disk full on the first host", "b", 0.6), nil, 1},
+		{"a known source", item("log:7", "17:01 disk full on the first host", "a", 0.6), known, 1 + math.Log(4)},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			s := profiled(&abi.Profile{SignalCap: 3, Signals: signals, Sources: tc.sources}, Matter{Testimony: []Testimony{tc.item}, Findings: findings})
+			near(t, "evidence for a", s.Evidence[0]-s.Evidence[2], tc.want)
+		})
+	}
+}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/phrases"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 )
 
 // NewMatcher returns a matcher of the profile's signals, by their index; nil without any.
@@ -31,8 +32,10 @@ func SignalVector(s *abi.Signal, labels []string) []float64 {
 }
 
 // readFindings appends the findings as testimony, but for those in whose quote
-// a signal of the profile stands: of these it returns the signals, each once.
-func readFindings(m *Matter, testimony *[]Testimony) (signals []int) {
+// a signal of the profile stands: of these it returns the signals, each once,
+// and the lines.
+func readFindings(m *Matter, testimony *[]Testimony) (signals []int, quoted register) {
+	quoted = make(register)
 	matcher := NewMatcher(m.Profile)
 	found := make(map[int]bool)
 	for i := range m.Findings {
@@ -47,12 +50,15 @@ func readFindings(m *Matter, testimony *[]Testimony) (signals []int) {
 				}
 			})
 		}
-		if !known {
+		if known {
+			lines := text.Substance(f.Quote)
+			quoted.add(lines, entry{f.Supports, inFinding, len(lines)})
+		} else {
 			*testimony = append(*testimony, Testimony{SourceRef: f.Document, Content: f.Quote, Supports: f.Supports, Confidence: f.Strength, Quote: abi.QuoteStands, Left: 1})
 		}
 	}
 	slices.Sort(signals)
-	return signals
+	return signals, quoted
 }
 
 // addSignals adds the weights of the signals, within the profile's cap.

@@ -34,8 +34,8 @@ type Scale struct {
 func Weigh(m *Matter) *Scale {
 	k := len(m.Labels)
 	testimony := slices.Clone(m.Testimony)
-	signals := readFindings(m, &testimony)
-	s := &Scale{Labels: m.Labels, Evidence: make([]float64, k), Nats: make([]float64, len(testimony)), Flaws: Flaws(testimony)}
+	signals, quoted := readFindings(m, &testimony)
+	s := &Scale{Labels: m.Labels, Evidence: make([]float64, k), Nats: make([]float64, len(testimony)), Flaws: flawsBeside(testimony, quoted)}
 	addSignals(s.Evidence, m, signals)
 	s.addTestimony(m, testimony)
 	total := slices.Clone(s.Evidence)
@@ -54,7 +54,10 @@ func (s *Scale) addTestimony(m *Matter, testimony []Testimony) {
 	order := make([]int, 0, len(testimony))
 	share := make([]float64, len(testimony))
 	for i := range testimony {
-		share[i] = min(s.Flaws[i].share(), testimony[i].Left)
+		share[i] = testimony[i].Left
+		if known := source(m.Profile, SourceKey(testimony[i].SourceRef)); s.Flaws[i].Other != inFinding || known == nil {
+			share[i] = min(share[i], s.Flaws[i].share()) // a profile that knows both weighed them together
+		}
 		s.Nats[i] = spread(vector(m, &testimony[i], share[i]))
 		if s.Nats[i] > noise {
 			order = append(order, i)
