@@ -20,32 +20,52 @@ func TestAccept_SC3_OneBadItemRefusesTheWholeUpdate(t *testing.T) {
 		channel string
 		want    string
 	}{
-		{"evidence", func(u *abi.Update) { u.Evidences["repo"][1].RelevanceConfidence = 1.5 },
-			"evidences", `evidences["repo"][1].relevance_confidence out_of_range`},
-		{"opinion", func(u *abi.Update) { u.Opinions[0].Opinion.Text = "" },
-			"opinions", `opinions[0].opinion.text empty`},
-		{"judgement", func(u *abi.Update) { u.Judgements["speed"] = map[string]abi.CriterionOpinion{"second": bad} },
-			"judgements", `judgements["speed"]["second"].numeric_score out_of_range`},
-		{"result", func(u *abi.Update) { u.CriterionResults["speed"] = badResult },
-			"criterion_results", `criterion_results["speed"].relevance_confidence out_of_range`},
-		{"artifact", func(u *abi.Update) { u.Artifacts[0].Artifact.Verdict.Confidence = 2 },
-			"artifacts", `artifacts[0].artifact.verdict.confidence out_of_range`},
-		{"contest", func(u *abi.Update) { u.Contests[0].Challenges[0].Severity = "grave" },
-			"contests", `contests[0].challenges[0].severity invalid_value`},
-		{"error", func(u *abi.Update) { u.Errors[0].Cause = "" },
-			"errors", `errors[0].cause empty`},
-		{"metadata", func(u *abi.Update) { u.Metadata["k"] = "\xff" },
-			"metadata", `metadata["k"] invalid_utf8`},
-		{"report", func(u *abi.Update) { u.Report.GlobalScore = 7 },
-			"report", `report.global_score out_of_range`},
+		{
+			"evidence", func(u *abi.Update) { u.Evidences["repo"][1].RelevanceConfidence = 1.5 },
+			"evidences", `evidences["repo"][1].relevance_confidence out_of_range`,
+		},
+		{
+			"opinion", func(u *abi.Update) { u.Opinions[0].Opinion.Text = "" },
+			"opinions", `opinions[0].opinion.text empty`,
+		},
+		{
+			"judgement", func(u *abi.Update) { u.Judgements["speed"] = map[string]abi.CriterionOpinion{"second": bad} },
+			"judgements", `judgements["speed"]["second"].numeric_score out_of_range`,
+		},
+		{
+			"result", func(u *abi.Update) { u.CriterionResults["speed"] = badResult },
+			"criterion_results", `criterion_results["speed"].relevance_confidence out_of_range`,
+		},
+		{
+			"artifact", func(u *abi.Update) { u.Artifacts[0].Artifact.Verdict.Confidence = 2 },
+			"artifacts", `artifacts[0].artifact.verdict.confidence out_of_range`,
+		},
+		{
+			"contest", func(u *abi.Update) { u.Contests[0].Challenges[0].Severity = "grave" },
+			"contests", `contests[0].challenges[0].severity invalid_value`,
+		},
+		{
+			"error", func(u *abi.Update) { u.Errors[0].Cause = "" },
+			"errors", `errors[0].cause empty`,
+		},
+		{
+			"metadata", func(u *abi.Update) { u.Metadata["k"] = "\xff" },
+			"metadata", `metadata["k"] invalid_utf8`,
+		},
+		{
+			"report", func(u *abi.Update) { u.Report.GlobalScore = 7 },
+			"report", `report.global_score out_of_range`,
+		},
 		{"judge under another's key", func(u *abi.Update) {
 			u.Judgements["safety"]["third"] = opinion("safety", "first", 0.5)
 		}, "judgements", `judgements["safety"]["third"].judge key_mismatch`},
 		{"opinion under another criterion", func(u *abi.Update) {
 			u.Judgements["style"] = map[string]abi.CriterionOpinion{"first": opinion("safety", "first", 0.5)}
 		}, "judgements", `judgements["style"]["first"].criterion_id key_mismatch`},
-		{"result under another criterion", func(u *abi.Update) { u.CriterionResults["style"] = result("safety", 1, 0.5) },
-			"criterion_results", `criterion_results["style"].criterion_id key_mismatch`},
+		{
+			"result under another criterion", func(u *abi.Update) { u.CriterionResults["style"] = result("safety", 1, 0.5) },
+			"criterion_results", `criterion_results["style"].criterion_id key_mismatch`,
+		},
 		{"two entries in one place", func(u *abi.Update) {
 			u.Errors = append(u.Errors, nodeError(u.Errors[0].At, "fuel"))
 		}, "errors", `errors[1].at duplicate_entry`},
@@ -82,16 +102,31 @@ func TestAnEntryThatContradictsTheStateIsRefused(t *testing.T) {
 		update  abi.Update
 		want    string
 	}{
-		{"opinions", abi.Update{Opinions: []abi.OpinionEntry{{At: at("collect", 0, 0), Opinion: abi.JudicialOpinion{Text: "it is not so"}}}},
-			"opinions[0].at duplicate_entry"},
-		{"artifacts", abi.Update{Artifacts: []abi.ArtifactEntry{{At: at("verdict", 0, 0), Artifact: abi.Artifact{Discovery: &abi.Discovery{}}}}},
-			"artifacts[0].at duplicate_entry"},
-		{"contests", abi.Update{Contests: []abi.ContestEntry{{At: at("defend", 0, 1)}}},
-			"contests[0].at duplicate_entry"},
-		{"errors", abi.Update{Errors: []abi.NodeError{nodeError(at("x", 0, 0), "trap"), nodeError(at("defend", 0, 0), "fuel")}},
-			"errors[1].at duplicate_entry"},
-		{"report", abi.Update{Report: &abi.AuditReport{Summary: "there is something to see"}},
-			"report duplicate_entry"},
+		{
+			"opinions",
+			abi.Update{Opinions: []abi.OpinionEntry{{At: at("collect", 0, 0), Opinion: abi.JudicialOpinion{Text: "it is not so"}}}},
+			"opinions[0].at duplicate_entry",
+		},
+		{
+			"artifacts",
+			abi.Update{Artifacts: []abi.ArtifactEntry{{At: at("verdict", 0, 0), Artifact: abi.Artifact{Discovery: &abi.Discovery{}}}}},
+			"artifacts[0].at duplicate_entry",
+		},
+		{
+			"contests",
+			abi.Update{Contests: []abi.ContestEntry{{At: at("defend", 0, 1)}}},
+			"contests[0].at duplicate_entry",
+		},
+		{
+			"errors",
+			abi.Update{Errors: []abi.NodeError{nodeError(at("x", 0, 0), "trap"), nodeError(at("defend", 0, 0), "fuel")}},
+			"errors[1].at duplicate_entry",
+		},
+		{
+			"report",
+			abi.Update{Report: &abi.AuditReport{Summary: "there is something to see"}},
+			"report duplicate_entry",
+		},
 	} {
 		t.Run(test.channel, func(t *testing.T) {
 			t.Parallel()

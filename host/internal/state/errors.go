@@ -32,8 +32,7 @@ func (e *RefusedError) Unwrap() error { return e.cause }
 
 func refused(cause error) error {
 	r := &RefusedError{cause: cause}
-	var invalid *abi.ValidationError
-	if errors.As(cause, &invalid) {
+	if invalid, ok := errors.AsType[*abi.ValidationError](cause); ok {
 		r.Problems = invalid.Problems
 		r.Channel = channelOf(invalid.Problems)
 	}

@@ -100,8 +100,8 @@ func wantRefused(t *testing.T, s *state.State, u *abi.Update, channel string, wa
 
 func checkRefused(t *testing.T, err error, channel string, want ...string) {
 	t.Helper()
-	var refused *state.RefusedError
-	if !errors.As(err, &refused) {
+	refused, ok := errors.AsType[*state.RefusedError](err)
+	if !ok {
 		t.Fatalf("got %v, want a *state.RefusedError", err)
 	}
 	var got []string
@@ -114,8 +114,7 @@ func checkRefused(t *testing.T, err error, channel string, want ...string) {
 	if refused.Channel != channel {
 		t.Errorf("channel %q, want %q", refused.Channel, channel)
 	}
-	var invalid *abi.ValidationError
-	if !errors.As(err, &invalid) {
+	if _, ok := errors.AsType[*abi.ValidationError](err); !ok {
 		t.Errorf("%v does not unwrap to a *abi.ValidationError", err)
 	}
 }
