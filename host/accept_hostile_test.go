@@ -1,0 +1,203 @@
+package host_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+)
+
+func TestAccept_PL3_ABrokenModuleIsNamedAndTheNextTrialRuns(t *testing.T) {
+	t.Parallel()
+	healthy := open(t, host.Config{})
+	for how, cause := range map[string]docket.Cause{
+		"spin": docket.CauseWallClock, "trap": docket.CauseTrap, "exit": docket.CauseExit,
+		"bomb": docket.CauseMemory, "open": docket.CauseDenied, "fail": docket.CauseFailure,
+		"confidence": docket.CauseInvalidArtifact, "several": docket.CauseInvalidArtifact, "wrong": docket.CauseInvalidArtifact,
+	} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			h := open(t, host.Config{
+				Pipeline: behave(t, "specter", "verdict", how), Limits: host.Limits{WallClock: 3 * time.Second},
+			})
+			for range 2 { // the second trial finds the host as the first did
+				trial := try(t, h, dispute())
+				if got := trial.Result.Final; got.Status != docket.Mistrial || got.Cause != cause || got.Classification != "" {
+					t.Errorf("%+v, want cause %s", got, cause)
+				}
+				e := trial.Result.Error
+				if e == nil || e.Node != "verdict" || e.Persona != "specter" || !strings.HasPrefix(e.Module, "sha256:") || e.Code != string(cause) {
+					t.Errorf("the module is not named: %+v", e)
+				}
+				wantGaps(t, trial)
+			}
+			if got := try(t, healthy, dispute()).Result.Final.Status; got == docket.Mistrial {
+				t.Error("another trial was harmed")
+			}
+		})
+	}
+}
+
+func TestAccept_PL3_ABrokenClerkIsNamed(t *testing.T) {
+	t.Parallel()
+	def := shipped(t, "clerk: clerk", "clerk: puppet", "    condition: \"verdict == acquit\"\n", "    condition: \"verdict == acquit\"\n    with: {behave: trap}\n")
+	trial := try(t, open(t, host.Config{Pipeline: def}), dispute())
+	if e := trial.Result.Error; trial.Result.Final.Cause != docket.CauseTrap || e == nil || e.Node != "verdict" {
+		t.Errorf("%+v, %+v", trial.Result.Final, e)
+	}
+}
+
+func TestAccept_PL4_NoCallSeesAnother(t *testing.T) {
+	t.Parallel()
+	h := open(t, host.Config{Pipeline: behave(t, "specter", "verdict", "count")})
+	for range 3 {
+		if got := try(t, h, dispute()).Result.Verdict.Reasoning; got != "1" {
+			t.Errorf("the module counts %s calls in its memory, in a fresh one it is 1", got)
+		}
+	}
+	hearing := open(t, host.Config{Pipeline: behave(t, "bulwark", "hearing", "quarrel")})
+	rounds := try(t, hearing, dispute()).Passes[0].Hearing.Rounds
+	if len(rounds) < 2 {
+		t.Fatalf("%d rounds", len(rounds))
+	}
+	for _, round := range rounds {
+		if !strings.HasSuffix(round.JudgeNotes, "call 1") {
+			t.Errorf("round %d sees earlier calls: %q", round.Round, round.JudgeNotes)
+		}
+	}
+}
+
+func TestAccept_PL2_ABadModuleIsRefusedAndTheIncumbentGoesOn(t *testing.T) {
+	t.Parallel()
+	h := open(t, host.Config{})
+	want := try(t, h, dispute()).Result
+	good := modules(t)["challenger.wasm"].Data
+	annotated := func(old, with string) []byte {
+		text := strings.Replace(puppetManifest, old, with, 1)
+		wasm, err := host.Annotate(puppet, "manifest.yaml", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return wasm
+	}
+	bare := good[:bytes.Index(good, []byte(abi.ManifestSection))]
+	for name, test := range map[string]struct {
+		wasm []byte
+		code string
+	}{
+		"not wasm":                 {[]byte("#!/bin/sh\n"), "not_wasm"},
+		"cut off":                  {good[:len(good)/2], "not_wasm"},
+		"empty":                    {nil, "not_wasm"},
+		"cut inside the manifest":  {bare, "not_wasm"},
+		"a later ABI version":      {annotated(`abi: "1.0"`, `abi: "1.9"`), "abi_version"},
+		"another ABI version":      {annotated(`abi: "1.0"`, `abi: "2.0"`), "abi_version"},
+		"no ABI version":           {annotated(`abi: "1.0"`, `abi: "one"`), "abi_version"},
+		"a call not served":        {annotated("calls: [node, contest, edges]", "calls: [node]"), "call_not_served"},
+		"a call without an export": {annotated("calls: [node, contest, edges]", "calls: [node, contest, edges, judge]"), "call_not_served"},
+		"a family not served":      {annotated("families: [indict, discover, defend, hearing, verdict]", "families: [indict]"), "family_not_served"},
+		"a capability not granted": {annotated("capabilities: []", "capabilities: [complete]"), "capability_not_granted"},
+		"more memory than allowed": {annotated("capabilities: []", "capabilities: []\nlimits: {memory_bytes: 1000000000000, output_bytes: 0, wall_clock: 0, fuel: 0}"), "limits_not_granted"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			files := modules(t)
+			files["challenger.wasm"] = &fstest.MapFile{Data: test.wasm}
+			err := h.Swap(context.Background(), files)
+			var refused *host.RefusedError
+			if !errors.As(err, &refused) {
+				t.Fatalf("not refused: %v", err)
+			}
+			found := false
+			for _, f := range refused.Faults {
+				found = found || string(f.Code) == test.code && f.Module == "challenger" && f.Detail != ""
+			}
+			if !found {
+				t.Errorf("refused for %v, want %s", err, test.code)
+			}
+			got := try(t, h, dispute()).Result
+			if got.Final != want.Final || got.Modules["challenger"] != want.Modules["challenger"] {
+				t.Error("the incumbent does not go on as before")
+			}
+		})
+	}
+	files := modules(t)
+	delete(files, "challenger.wasm")
+	delete(files, "clerk.wasm")
+	err := h.Swap(context.Background(), files)
+	var refused *host.RefusedError
+	if !errors.As(err, &refused) || len(refused.Faults) != 2 || !refused.Has("missing_module") {
+		t.Errorf("two missing modules: %v", err)
+	}
+}
+
+func TestAccept_OB1_OneLogRecordForEachRefusedArtifact(t *testing.T) {
+	t.Parallel()
+	for how, path := range map[string]string{
+		"several":       "artifact.verdict.decision",
+		"contradiction": "artifact.verdict.final_classification",
+	} {
+		var b bytes.Buffer
+		h := open(t, host.Config{
+			Pipeline: behave(t, "specter", "verdict", how), Logger: slog.New(slog.NewJSONHandler(&b, nil)),
+		})
+		trial := try(t, h, dispute())
+		records := strings.Split(strings.TrimSpace(b.String()), "\n")
+		if len(records) != 1 {
+			t.Fatalf("%s: %d log records: %s", how, len(records), b.String())
+		}
+		for _, want := range []string{
+			`"node":"verdict"`, `"digest":"` + trial.Result.Error.Module + `"`, `"path":"` + path + `"`, `"code":"`, `"persona":"specter"`,
+		} {
+			if !strings.Contains(records[0], want) {
+				t.Errorf("%s: the record lacks %s: %s", how, want, records[0])
+			}
+		}
+		if strings.Contains(records[0], "as told") || strings.Contains(records[0], "elsewhere") {
+			t.Errorf("%s: the record holds the artifact's body: %s", how, records[0])
+		}
+	}
+}
+
+// The artifact's faults come together, each with its path and code.
+func TestAccept_SC3_AllFaultsOfAnArtifactComeTogether(t *testing.T) {
+	t.Parallel()
+	trial := try(t, open(t, host.Config{Pipeline: behave(t, "specter", "verdict", "several")}), dispute())
+	var got []string
+	for _, p := range trial.Result.Error.Problems {
+		got = append(got, p.Path+" "+string(p.Code))
+	}
+	want := []string{
+		"artifact.verdict.decision invalid_value", "artifact.verdict.final_classification invalid_utf8", "artifact.verdict.confidence out_of_range",
+	}
+	if strings.Join(got, "; ") != strings.Join(want, "; ") {
+		t.Errorf("problems %v, want %v", got, want)
+	}
+}
+
+// What one persona says in another's name, or of items that are not there, reaches nobody.
+func TestAccept_PL9_WhatDoesNotFitTheCaseIsRefused(t *testing.T) {
+	t.Parallel()
+	for how, test := range map[string]struct{ persona, node, path string }{
+		"impostor": {"abyss", "defend", "artifact.defense_brief.challenges[0].by"},
+		"beyond":   {"abyss", "defend", "artifact.defense_brief.challenges[0].evidence_index"},
+		"invent":   {"bulwark", "discover", "artifact.discovery.findings[0].quote"},
+	} {
+		s := &spy{}
+		h := open(t, host.Config{Pipeline: behave(t, test.persona, test.node, how), Observe: s.observe})
+		trial := try(t, h, dispute())
+		e := trial.Result.Error
+		if e == nil || e.Node != test.node || len(e.Problems) != 1 || e.Problems[0].Path != test.path {
+			t.Errorf("%s: %+v", how, e)
+		}
+		if n := len(s.of(abi.CallNode, "specter")); n > 0 {
+			t.Errorf("%s: the trial went on to the judge", how)
+		}
+	}
+}
