@@ -134,7 +134,7 @@ func TestAccept_SC2_NoAnyInTheContract(t *testing.T) {
 	t.Parallel()
 	noMessages := []string{"Collector", "PathElement", "Problem", "ValidationError"}
 	m := loadModel(t)
-	pkgs, err := packages.Load(&packages.Config{Mode: packages.NeedTypes | packages.NeedName | packages.NeedImports | packages.NeedDeps | packages.NeedSyntax | packages.NeedTypesInfo}, model.PackagePath)
+	pkgs, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedTypes}, model.PackagePath)
 	if err != nil || len(pkgs) != 1 || len(pkgs[0].Errors) > 0 {
 		t.Fatalf("load: %v %v", err, pkgs)
 	}

@@ -105,8 +105,8 @@ func TestEveryPrefixIsRefused(t *testing.T) {
 // What a message only claims to hold takes no memory, and what it holds takes
 // memory in proportion.
 func TestDecodingTakesMemoryInProportion(t *testing.T) {
-	const size = 1 << 20
-	claim := []byte("\xdd\x00\x0f\xf0\x00") // a list of 1,044,480
+	const size = 1 << 18
+	claim := []byte("\xdd\x00\x03\xf0\x00") // a list of 258,048
 	for typ, head := range map[string]string{"discovery": "\x81\xa8findings", "audit_report": "\x81\xa7results", "case": "\x81\xa6labels", "manifest": "\x81\xa5calls"} {
 		p := pairNamed(t, typ)
 		for _, filler := range []byte{0xc0, 0x80, 0x01, 0xa0, 0xc1} {

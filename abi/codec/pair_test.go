@@ -3,6 +3,7 @@ package codec_test
 import (
 	"errors"
 	"reflect"
+	"sync"
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -92,9 +93,11 @@ func pairNamed(t testing.TB, name string) pair {
 	return pair{}
 }
 
+var readModel = sync.OnceValues(func() (*model.Model, error) { return model.Load("") })
+
 func loadModel(t testing.TB) *model.Model {
 	t.Helper()
-	m, err := model.Load("")
+	m, err := readModel()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -130,7 +130,7 @@ func mend(t *rapid.T, v any) {
 	case *abi.CourtConfig:
 		v.RejectionThreshold = min(v.RejectionThreshold, v.ActivationThreshold)
 	case *abi.Artifact:
-		*v = abi.Artifact{Review: &abi.ReviewDecision{Decision: abi.Approve, Confidence: 0.5}}
+		keepOne(t, reflect.ValueOf(v).Elem())
 	case *abi.NodeResponse:
 		if v.Failure = nil; v.Artifact == nil {
 			v.Failure = &abi.Failure{Code: "no"}
@@ -142,6 +142,26 @@ func mend(t *rapid.T, v any) {
 		}
 	default:
 		mendMore(v)
+	}
+}
+
+// keepOne leaves one of the pointers that are there, or puts a review.
+func keepOne(t *rapid.T, v reflect.Value) {
+	var there []int
+	for i := range v.NumField() {
+		if !v.Field(i).IsNil() {
+			there = append(there, i)
+		}
+	}
+	if len(there) == 0 {
+		v.Set(reflect.ValueOf(abi.Artifact{Review: &abi.ReviewDecision{Decision: abi.Approve, Confidence: 0.5}}))
+		return
+	}
+	kept := rapid.SampledFrom(there).Draw(t, "kept")
+	for _, i := range there {
+		if i != kept {
+			v.Field(i).SetZero()
+		}
 	}
 }
 

@@ -22,7 +22,7 @@ const PackagePath = "github.com/shadowcourt/shadowcourt/abi"
 func Load(dir string) (*Model, error) {
 	pkgs, err := packages.Load(&packages.Config{
 		Dir:  dir,
-		Mode: packages.NeedName | packages.NeedFiles | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports | packages.NeedDeps,
+		Mode: packages.NeedName | packages.NeedFiles | packages.NeedSyntax | packages.NeedTypes,
 	}, PackagePath)
 	if err != nil {
 		return nil, fmt.Errorf("model: load %s: %w", PackagePath, err)
