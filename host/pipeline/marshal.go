@@ -117,6 +117,7 @@ func nodeNode(n *Node) *yaml.Node {
 	if n.Rounds != 0 {
 		m.put("rounds", integer(n.Rounds))
 	}
+	m.put("with", paramNodes(n.With))
 	return m.Node
 }
 
@@ -139,12 +140,16 @@ func edgeNode(e *Edge, clerk string) *yaml.Node {
 	if e.Module != clerk {
 		m.put("module", strOrNothing(e.Module))
 	}
-	with := mapping()
-	for _, p := range e.With {
-		with.put(p.Name, paramNode(p))
-	}
-	m.put("with", with.orNothing())
+	m.put("with", paramNodes(e.With))
 	return m.Node
+}
+
+func paramNodes(with []Param) *yaml.Node {
+	all := mapping()
+	for _, p := range with {
+		all.put(p.Name, paramNode(p))
+	}
+	return all.orNothing()
 }
 
 func paramNode(p Param) *yaml.Node {

@@ -106,7 +106,6 @@ func randomDefinition(t *rapid.T) *pipeline.Definition {
 	element := func() pipeline.Element {
 		return rapid.SampledFrom(append(pipeline.Elements(), "")).Draw(t, "element")
 	}
-	number := rapid.Float64Range(-1e300, 1e300)
 	d := &pipeline.Definition{
 		Pipeline: word().Draw(t, "pipeline"), Description: text(), Clerk: text(), Done: rapid.SampledFrom(pipeline.Ends()).Draw(t, "done"),
 		Court: pipeline.Court{
@@ -138,6 +137,7 @@ func randomDefinition(t *rapid.T) *pipeline.Definition {
 			}
 			n.Parallel = len(n.Personas) > 0 && rapid.Bool().Draw(t, "parallel")
 		}
+		n.With = params(t)
 		d.Nodes = append(d.Nodes, n)
 	}
 	d.Start = names[0]
@@ -151,17 +151,24 @@ func randomDefinition(t *rapid.T) *pipeline.Definition {
 			Loop: rapid.Bool().Draw(t, "loop"), Shortcut: rapid.Bool().Draw(t, "shortcut"),
 			Condition: text(), Evaluator: text(), Module: text(),
 		}
-		for _, name := range rapid.SliceOfNDistinct(word(), 0, 3, rapid.ID).Draw(t, "with") {
-			e.With = append(e.With, rapid.SampledFrom([]pipeline.Param{
-				pipeline.Number(name, number.Draw(t, "number")), pipeline.Number(name, 3), pipeline.Number(name, math.Copysign(0, -1)),
-				pipeline.Text(name, text()), pipeline.Flag(name, true), pipeline.Flag(name, false),
-			}).Draw(t, "param"))
-		}
+		e.With = params(t)
 		d.Edges = append(d.Edges, e)
 	}
 	d.Edges = append(d.Edges, pipeline.Edge{ID: "the way out", From: names[len(names)-1], To: pipeline.EndDone})
 	d.Complete()
 	return d
+}
+
+func params(t *rapid.T) []pipeline.Param {
+	var with []pipeline.Param
+	for _, name := range rapid.SliceOfNDistinct(word(), 0, 3, rapid.ID).Draw(t, "with") {
+		with = append(with, rapid.SampledFrom([]pipeline.Param{
+			pipeline.Number(name, rapid.Float64Range(-1e300, 1e300).Draw(t, "number")),
+			pipeline.Number(name, 3), pipeline.Number(name, math.Copysign(0, -1)),
+			pipeline.Text(name, word().Draw(t, "text")), pipeline.Text(name, ""), pipeline.Flag(name, true), pipeline.Flag(name, false),
+		}).Draw(t, "param"))
+	}
+	return with
 }
 
 func FuzzParse(f *testing.F) {
