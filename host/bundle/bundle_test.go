@@ -1,0 +1,52 @@
+package bundle_test
+
+import (
+	"bytes"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shadowcourt/shadowcourt/host/bundle"
+)
+
+func TestEveryPluginIsEmbedded(t *testing.T) {
+	t.Parallel()
+	modules, err := bundle.FS()
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifests, err := filepath.Glob("../../plugins/*/manifest.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, manifest := range manifests {
+		want = append(want, filepath.Base(filepath.Dir(manifest))+".wasm")
+	}
+	got, err := fs.Glob(modules, "*.wasm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("`make plugins` mends this (-plugins +modules):\n%s", diff)
+	}
+	for _, name := range got {
+		wasm, err := fs.ReadFile(modules, name)
+		if err != nil {
+			t.Error(err)
+		}
+		if !bytes.HasPrefix(wasm, []byte("\x00asm")) {
+			t.Errorf("%s is no module", name)
+		}
+	}
+}
+
+func TestTheErrorSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	if !strings.Contains(bundle.ErrNotBuilt.Error(), "make plugins") {
+		t.Errorf("%q does not say what to run", bundle.ErrNotBuilt)
+	}
+}
