@@ -138,10 +138,15 @@ func TestAccept_PL3_TrapsAreNamed(t *testing.T) {
 		{"output at the end of memory", []byte{wasmtest.I64Const, 0x81, 0x80, 0x80, 0x80, 0x80, 0x80, 0xc0, 0x00}, CauseOutputOutOfBounds, "1 bytes at 65536"},
 		{"output too large", []byte{wasmtest.I64Const, 0xff, 0xff, 0xff, 0xff, 0x0f}, CauseOutputTooLarge, "4294967295 bytes"},
 	}
-	e := open(t, Config{Limits: Limits{WallClock: 500 * time.Millisecond}})
-	next := load(t, e, small(echoBody).Bytes())
+	generous := open(t, Config{Limits: Limits{WallClock: time.Minute}})
+	short := open(t, Config{Limits: Limits{WallClock: 500 * time.Millisecond}})
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
+			e := generous
+			if test.cause == CauseWallClock {
+				e = short
+			}
+			next := load(t, e, small(echoBody).Bytes())
 			m := load(t, e, small(test.node).Bytes())
 			for range 2 {
 				if err := callError(t, m, "x"); err.Cause != test.cause || !strings.Contains(err.Detail, test.trap) {

@@ -46,7 +46,7 @@ func (e *Engine) compileInTime(ctx context.Context, file *wasmfile.File) (*progr
 		program *program
 		err     error
 	}
-	code, err := file.Executable(1<<31) // a copy, which outlives the caller's bytes
+	code, err := file.Executable(e.limits.TableEntries) // a copy, which outlives the caller's bytes
 	if err != nil {
 		return nil, err
 	}
