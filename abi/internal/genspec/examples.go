@@ -143,7 +143,4 @@ func edgesExample() string {
 }
 
 // nodeExample is the shortest failure of a node call.
-func nodeExample() string {
-	return annotated(mt.MapNode(mt.F("failure", mt.MapNode(
-		mt.F("code", mt.StringNode("no_words")), mt.F("message", mt.StringNode("the log is empty"))))))
-}
+func nodeExample() string { return annotated(failureNode()) }

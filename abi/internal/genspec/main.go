@@ -51,6 +51,7 @@ func parts(m *model.Model) []part {
 		{"evidence", evidenceExample()},
 		{"edges", edgesExample()},
 		{"node", nodeExample()},
+		{"module", moduleExample()},
 		{"types", typesText(m)},
 		{"enums", enumsTable(m)},
 	}
