@@ -44,7 +44,7 @@ func TestBrief(t *testing.T) {
 		},
 		{
 			name: "a weak rival far behind", plea: true,
-			request: request([]abi.IndictmentItem{first, second, contrary}, exhibit(0, 0.8, abi.QuoteUnclaimed), exhibit(1, 0.8, abi.QuoteStands), exhibit(2, 0.4, abi.QuoteUnclaimed)),
+			request: request([]abi.IndictmentItem{first, second, contrary}, exhibit(0, 0.8, abi.QuoteUnclaimed), exhibit(1, 0.8, abi.QuoteStands), exhibit(2, 0.45, abi.QuoteUnclaimed)),
 		},
 		{
 			name: "a rival as strong", alternative: "b",
@@ -70,7 +70,7 @@ func TestBrief(t *testing.T) {
 		{
 			name: "any rival counts by parameter", alternative: "b",
 			request: func() *abi.NodeRequest {
-				r := request([]abi.IndictmentItem{first, second, contrary}, exhibit(0, 0.8, abi.QuoteUnclaimed), exhibit(1, 0.8, abi.QuoteStands), exhibit(2, 0.4, abi.QuoteUnclaimed))
+				r := request([]abi.IndictmentItem{first, second, contrary}, exhibit(0, 0.8, abi.QuoteUnclaimed), exhibit(1, 0.8, abi.QuoteStands), exhibit(2, 0.45, abi.QuoteUnclaimed))
 				r.Params = []abi.Param{{Name: "rival_ratio", Number: &always}}
 				return r
 			}(),

@@ -39,7 +39,7 @@ func reinvestigate(r *abi.NodeRequest, scale *weigh.Scale, challenges []abi.Chal
 
 func closeLabels(r *abi.NodeRequest, scale *weigh.Scale) []abi.Question {
 	order := byProbability(scale)
-	if len(order) < 2 || scale.Posterior[order[0]]-scale.Posterior[order[1]] >= params.Number(r.Params, "close_lead", closeLead) {
+	if len(order) < 2 || lead(scale) >= params.Number(r.Params, "close_lead", closeLead) {
 		return nil
 	}
 	first, second := order[0], order[1]

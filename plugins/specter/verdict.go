@@ -8,8 +8,12 @@ import (
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
 )
 
-// minConfidence is the probability from which a label is decided.
-const minConfidence = 0.5
+// A label is decided from this probability, and with this lead over the next:
+// of two labels one always has a half, and 0.51 to 0.49 decides nothing.
+const (
+	minConfidence = 0.5
+	minLead       = 0.1
+)
 
 // judge decides for the most probable label, given everything that was
 // brought and what the challenges left of it. The confidence of affirm and
@@ -41,8 +45,22 @@ func judge(r *abi.NodeRequest) *abi.Verdict {
 			Decision: abi.Acquit, Confidence: p,
 			Reasoning: proceeding.Join("No label reaches "+text.Share(least)+"; "+label+" comes nearest with "+text.Share(p)+".", account(r, scale, challenges)),
 		}
+	case lead(scale) < params.Number(r.Params, "min_lead", minLead):
+		return &abi.Verdict{
+			Decision: abi.Acquit, Confidence: p,
+			Reasoning: proceeding.Join("Nothing tells the nearest labels apart.", account(r, scale, challenges)),
+		}
 	}
 	return decide(r, scale, challenges, label, p)
+}
+
+// lead is how much more probable the first label is than the second.
+func lead(scale *weigh.Scale) float64 {
+	order := byProbability(scale)
+	if len(order) < 2 {
+		return 1
+	}
+	return scale.Posterior[order[0]] - scale.Posterior[order[1]]
 }
 
 func decide(r *abi.NodeRequest, scale *weigh.Scale, challenges []abi.Challenge, label string, p float64) *abi.Verdict {

@@ -48,7 +48,7 @@ func TestAKnownSourceStaysWithinItsOwnCap(t *testing.T) {
 	t.Parallel()
 	p := &abi.Profile{Sources: []abi.SourceReliability{{Source: "x", Cap: 0.5, Sayings: []abi.SourceSaying{{Says: "a", Given: given(0.9, 0.1, 0.1)}}}}}
 	s := profiled(p, Matter{Testimony: []Testimony{item("x:1", "one", "a", 0.5), item("x:2", "two", "a", 0.5)}})
-	near(t, "evidence", s.Speaks("a"), 0.5)
+	near(t, "evidence", s.Evidence[0]-s.Evidence[1], 0.5)
 }
 
 func TestBaseRatesAndLightsCorrection(t *testing.T) {

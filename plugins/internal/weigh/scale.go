@@ -13,15 +13,10 @@ func (s *Scale) Of(label string) float64 {
 	return 0
 }
 
-// Speaks is how far the evidence lifts a label above the one it lifts least,
-// in nats, and 0 where it says nothing of it.
+// Speaks is what of the evidence speaks for a label, in nats.
 func (s *Scale) Speaks(label string) float64 {
-	i := slices.Index(s.Labels, label)
-	if i < 0 {
-		return 0
-	}
-	if x := s.Evidence[i] - slices.Min(s.Evidence); x > noise {
-		return x
+	if i := slices.Index(s.Labels, label); i >= 0 {
+		return s.Support[i]
 	}
 	return 0
 }
@@ -37,11 +32,11 @@ func (s *Scale) Top(preferred string) (label string, p float64) {
 	return label, p
 }
 
-// Rival is the most probable label besides the given one that evidence speaks
-// for; ok is false where there is none.
+// Rival is the most probable label besides the given one that more than nothing
+// speaks for; ok is false where there is none.
 func (s *Scale) Rival(label string) (rival string, p float64, ok bool) {
 	for i, l := range s.Labels {
-		if l != label && s.Posterior[i] > p && s.Speaks(l) > 0 {
+		if l != label && s.Posterior[i] > p && s.Support[i] > Nothing {
 			rival, p, ok = l, s.Posterior[i], true
 		}
 	}

@@ -62,18 +62,20 @@ func readFindings(m *Matter, testimony *[]Testimony) (signals []int, quoted regi
 }
 
 // addSignals adds the weights of the signals, within the profile's cap.
-func addSignals(to []float64, m *Matter, signals []int) {
+func (s *Scale) addSignals(m *Matter, signals []int) {
 	if len(signals) == 0 {
 		return
 	}
 	sum := make([]float64, len(m.Labels))
 	for _, i := range signals {
-		for j, x := range SignalVector(&m.Profile.Signals[i], m.Labels) {
+		v := SignalVector(&m.Profile.Signals[i], m.Labels)
+		lift(s.Support, v)
+		for j, x := range v {
 			sum[j] += x
 		}
 	}
 	limit(sum, m.Profile.SignalCap)
 	for j, x := range sum {
-		to[j] += x
+		s.Evidence[j] += x
 	}
 }

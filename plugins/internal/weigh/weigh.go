@@ -23,6 +23,10 @@ type Scale struct {
 	// Evidence are the nats by label that items and findings bring, without
 	// base rates and Light's own statement.
 	Evidence []float64
+	// Support are the nats by which single items and signals lift each label
+	// above the one that they lift least, summed up: what speaks for a label,
+	// whatever speaks against it.
+	Support []float64
 	// Nats says, for each testimony, how far it moves the labels apart, after
 	// flaws, challenges and repetitions, before the caps of sources.
 	Nats []float64
@@ -35,8 +39,8 @@ func Weigh(m *Matter) *Scale {
 	k := len(m.Labels)
 	testimony := slices.Clone(m.Testimony)
 	signals, quoted := readFindings(m, &testimony)
-	s := &Scale{Labels: m.Labels, Evidence: make([]float64, k), Nats: make([]float64, len(testimony)), Flaws: flawsBeside(testimony, quoted)}
-	addSignals(s.Evidence, m, signals)
+	s := &Scale{Labels: m.Labels, Evidence: make([]float64, k), Support: make([]float64, k), Nats: make([]float64, len(testimony)), Flaws: flawsBeside(testimony, quoted)}
+	s.addSignals(m, signals)
 	s.addTestimony(m, testimony)
 	total := slices.Clone(s.Evidence)
 	addBaseRates(total, m.Labels, m.Profile)
@@ -78,7 +82,9 @@ func (s *Scale) addTestimony(m *Matter, testimony []Testimony) {
 			sums[key] = make([]float64, len(m.Labels))
 			sources = append(sources, key)
 		}
-		for j, x := range vector(m, t, share[i]*fading) {
+		v := vector(m, t, share[i]*fading)
+		lift(s.Support, v)
+		for j, x := range v {
 			sums[key][j] += x
 		}
 	}

@@ -135,7 +135,8 @@ func TestASourceStaysWithinItsCap(t *testing.T) {
 	for _, content := range []string{"one", "two", "three", "four"} {
 		items = append(items, item("x:"+content, content, "a", 0.95))
 	}
-	near(t, "evidence", weigh(items...).Speaks("a"), 3.6)
+	s := weigh(items...)
+	near(t, "evidence", s.Evidence[0]-s.Evidence[1], 3.6)
 }
 
 // What is added to an item, whatever it argues, moves no figure.
@@ -185,5 +186,16 @@ func TestTopAndRival(t *testing.T) {
 	}
 	if rival, p, ok := s.Rival("b"); rival != "c" || p != s.Of("c") || !ok {
 		t.Errorf("Rival = %s %v %v", rival, p, ok)
+	}
+}
+
+// What speaks for a label is not undone by what speaks for another.
+func TestSpeaksIsOneSided(t *testing.T) {
+	t.Parallel()
+	s := Weigh(&Matter{Labels: []string{"a", "b"}, Testimony: []Testimony{item("x", "one", "a", 0.7), item("y", "two", "b", 0.8)}})
+	near(t, "for a", s.Speaks("a"), math.Log(0.7/0.3))
+	near(t, "for b", s.Speaks("b"), math.Log(0.8/0.2))
+	if rival, _, ok := s.Rival("b"); rival != "a" || !ok {
+		t.Errorf("the weaker of two labels is no rival")
 	}
 }

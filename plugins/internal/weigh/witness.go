@@ -2,6 +2,7 @@ package weigh
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -126,6 +127,14 @@ func limit(v []float64, most float64) {
 		for i := range v {
 			v[i] *= most / r
 		}
+	}
+}
+
+// lift adds to each label how far v lifts it above the one that it lifts least.
+func lift(to, v []float64) {
+	least := slices.Min(v)
+	for j, x := range v {
+		to[j] += x - least
 	}
 }
 
