@@ -327,7 +327,7 @@ func (d *decoder) text(nonempty bool) string {
 		d.problems.Add(abi.CodeInvalidUTF8, "is not valid UTF-8")
 		return ""
 	}
-	return string(b)
+	return d.own(b)
 }
 
 // enum reads a string that is one of values, or empty if that is as good as absent.
@@ -528,7 +528,7 @@ func dict[V any](d *decoder, c count, smallest int, read func(*decoder, *V)) map
 		if !ok {
 			continue
 		}
-		name := string(key)
+		name := d.own(key)
 		mark := d.problems.Mark()
 		var v V
 		if _, twice := out[name]; twice { // check: duplicate key of map

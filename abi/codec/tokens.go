@@ -30,6 +30,10 @@ func (t *tokens) take(n int) []byte {
 	return b
 }
 
+// own gives the bytes that were just taken as a string. It is a copy, so that
+// a value that is kept does not keep the message.
+func (t *tokens) own(b []byte) string { return string(b) }
+
 func length(n int, err error) (uint32, bool) {
 	if err != nil || n < 0 || n > math.MaxUint32 {
 		return 0, false

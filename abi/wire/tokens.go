@@ -4,7 +4,9 @@
 // come from one template and agree on every byte and every problem.
 //
 // Functions may be called concurrently; decoded values share no memory with
-// the bytes that they come from.
+// the bytes that they come from. Their strings are parts of one copy of the
+// message, since a guest's memory is gone after the call: who keeps a string
+// keeps that copy.
 package wire
 
 import "math"
@@ -12,8 +14,9 @@ import "math"
 // tokens reads the parts of msgpack from bytes. A method that gives false has
 // found the bytes at their end.
 type tokens struct {
-	data []byte
-	pos  int
+	data  []byte
+	whole string // data once more, of which all strings are parts
+	pos   int
 }
 
 func (t *tokens) rest() int { return len(t.data) - t.pos }
@@ -31,6 +34,9 @@ func (t *tokens) take(n int) []byte {
 	t.pos += n
 	return b
 }
+
+// own gives the bytes that were just taken as a string.
+func (t *tokens) own(b []byte) string { return t.whole[t.pos-len(b) : t.pos] }
 
 // number reads a big-endian number of 1<<width bytes behind a code.
 func (t *tokens) number(width int) (uint64, bool) {
@@ -129,7 +135,7 @@ func (t *tokens) double() (float64, bool) {
 func decodeMessage[T any](data []byte, v *T, read func(*decoder, *T)) error {
 	var zero T
 	*v = zero
-	d := &decoder{tokens: tokens{data: data}}
+	d := &decoder{tokens: tokens{data: data, whole: string(data)}}
 	read(d, v)
 	err := d.finish()
 	if err != nil {
