@@ -117,7 +117,7 @@ func generate(m *model.Model) (map[string][]byte, error) {
 type builder struct{ defs map[string]*schema }
 
 func (b *builder) structure(s *model.StructType) *schema {
-	out := &schema{Type: "object", Description: prose(s.Doc), Properties: &properties{}, Additional: &additional{}}
+	out := &schema{Type: "object", Description: prose(s.Doc, s.GoName, s.WireName), Properties: &properties{}, Additional: &additional{}}
 	for _, f := range s.Fields {
 		out.Properties.names = append(out.Properties.names, f.WireName)
 		out.Properties.schemas = append(out.Properties.schemas, b.field(f))
@@ -130,7 +130,7 @@ func (b *builder) structure(s *model.StructType) *schema {
 
 func (b *builder) field(f *model.Field) *schema {
 	out := b.of(f.Type)
-	out.Description = prose(f.Doc)
+	out.Description = prose(f.Doc, f.GoName, f.WireName)
 	if f.HasDefault {
 		out.Default = &f.Default
 	}
@@ -205,5 +205,12 @@ func integerBound(v *float64, otherwise int64) json.Number {
 	return json.Number(text)
 }
 
-// prose joins the lines of a comment.
-func prose(doc string) string { return strings.Join(strings.Fields(doc), " ") }
+// prose joins the lines of a comment, which then begins with the name on the
+// wire instead of the one in Go.
+func prose(doc, goName, wireName string) string {
+	text := strings.Join(strings.Fields(doc), " ")
+	if first, rest, _ := strings.Cut(text, " "); strings.TrimRight(first, ":") == goName {
+		return strings.TrimSpace(strings.Replace(first, goName, wireName, 1) + " " + rest)
+	}
+	return text
+}

@@ -37,6 +37,9 @@ func TestSpecIsUpToDate(t *testing.T) {
 	if fresh != text {
 		t.Error("SPEC.md is stale: run go generate ./abi/...")
 	}
+	if _, types, _ := strings.Cut(fresh, "<!-- begin types -->"); strings.Contains(types, "SPEC.md") {
+		t.Error("a doc comment refers to SPEC.md, see here in abi/internal/genspec")
+	}
 	if strings.Contains(fresh, "A type has no chapter") {
 		t.Error("a type has no chapter")
 	}

@@ -74,10 +74,10 @@ func typesText(m *model.Model) string {
 }
 
 func typeText(b *strings.Builder, s *model.StructType) {
-	fmt.Fprintf(b, "\n#### %s\n\n%s\n\n", s.WireName, oneLine(s.Doc))
+	fmt.Fprintf(b, "\n#### %s\n\n%s\n\n", s.WireName, named(s.Doc, s.GoName, s.WireName))
 	b.WriteString("| field | type | key | bounds | meaning |\n| --- | --- | --- | --- | --- |\n")
 	for _, f := range s.Fields {
-		fmt.Fprintf(b, "| `%s` | %s | %s | %s | %s |\n", f.WireName, typeOf(f.Type), presence(f), bounds(f.Type), oneLine(f.Doc))
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s | %s |\n", f.WireName, typeOf(f.Type), presence(f), bounds(f.Type), named(f.Doc, f.GoName, f.WireName))
 	}
 	if s.HasRules {
 		b.WriteString("\nRules: §9.1.\n")
@@ -147,10 +147,25 @@ func enumsTable(m *model.Model) string {
 		for i, v := range e.Values {
 			values[i] = "`" + v.Value + "`"
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", model.WireName(e.GoName), strings.Join(values, ", "), oneLine(e.Doc))
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", model.WireName(e.GoName), strings.Join(values, ", "), named(e.Doc, e.GoName, model.WireName(e.GoName)))
 	}
 	return b.String()
 }
+
+// here turns references to this page into references within it.
+var here = strings.NewReplacer("the table in SPEC.md", "§4.1", "the destructive cycle in SPEC.md", "§4.10")
+
+// named gives a doc comment that begins with the name on the wire instead of
+// the one in Go.
+func named(doc, goName, wireName string) string {
+	text := here.Replace(oneLine(doc))
+	if rest, ok := strings.CutPrefix(text, goName); ok && (rest == "" || !isLetter(rest[0])) {
+		return "`" + wireName + "`" + rest
+	}
+	return text
+}
+
+func isLetter(c byte) bool { return (c|0x20 >= 'a' && c|0x20 <= 'z') || c == '_' }
 
 // oneLine joins the lines of a comment for a cell of a table.
 func oneLine(doc string) string {
