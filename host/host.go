@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -116,7 +117,8 @@ func (h *Host) Try(ctx context.Context, subject abi.Case) (*docket.Trial, error)
 		return nil, err
 	}
 	defer func() { _ = generation.Release(context.WithoutCancel(ctx)) }()
-	subject.Documents = boundDocuments(subject.Documents)
+	subject.Documents = slices.Clone(subject.Documents)
+	docket.CutDocuments(subject.Documents, abi.DefaultDocumentBytes, abi.DefaultCaseDocumentBytes)
 	s := &session{host: h, generation: generation, caseID: subject.ID}
 	start := h.config.Now()
 	outcome, err := h.court.Try(ctx, &subject, h.config.Light, s)
@@ -157,25 +159,4 @@ func readModules(fsys fs.FS, names []string) (map[string][]byte, error) {
 		}
 	}
 	return files, nil
-}
-
-// boundDocuments cuts documents head and tail so that a case never outgrows a
-// module's memory: each to the limit of one, and all to their limit together.
-func boundDocuments(list []abi.Document) []abi.Document {
-	if len(list) == 0 {
-		return list
-	}
-	share := min(abi.DefaultDocumentBytes, abi.DefaultCaseDocumentBytes/len(list))
-	total := 0
-	for i := range list {
-		total += min(len(list[i].Text), abi.DefaultDocumentBytes)
-	}
-	if total <= abi.DefaultCaseDocumentBytes {
-		share = abi.DefaultDocumentBytes
-	}
-	bounded := make([]abi.Document, len(list))
-	for i := range list {
-		bounded[i] = abi.Document{Name: list[i].Name, Text: docket.CutDocument(list[i].Text, share)}
-	}
-	return bounded
 }

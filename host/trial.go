@@ -47,10 +47,10 @@ func passes(o *court.Outcome, calls []docket.CallInfo) []docket.Pass {
 		p := &o.Passes[i]
 		list[i] = docket.Pass{
 			Light: p.Light, Indictment: p.Indictment, Exhibits: p.Exhibits, Discovery: p.Discovery, Contested: p.Contested,
-			Brief: p.Brief, Hearing: p.Hearing, Verdict: p.Verdict,
+			Brief: p.Brief, Hearing: p.Hearing, Verdict: p.Verdict, RemandAnswer: p.RemandAnswer,
 		}
 		for _, step := range p.Steps {
-			list[i].Steps = append(list[i].Steps, docket.Step{Node: step.Node, Edge: step.Edge, To: step.To, Why: step.Why})
+			list[i].Steps = append(list[i].Steps, docket.Step{Node: step.Node, Edge: step.Edge, To: step.To, Why: step.Why, Asked: step.Asked})
 		}
 	}
 	if len(list) > 0 {

@@ -1,6 +1,10 @@
 package docket
 
-import "github.com/shadowcourt/shadowcourt/abi"
+import (
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
 
 // Item is one item of an Indictment with all that the trial said of it.
 type Item struct {
@@ -43,6 +47,20 @@ func (p *Pass) Items() []Item {
 		item.Struck = item.Struck || c.Severity == abi.Fatal
 	})
 	return items
+}
+
+// BriefChallenges are the challenges of the brief that the contest did not bring already.
+func (p *Pass) BriefChallenges() []abi.Challenge {
+	if p.Brief == nil {
+		return nil
+	}
+	var own []abi.Challenge
+	for _, c := range p.Brief.Challenges {
+		if !slices.Contains(p.Contested, c) {
+			own = append(own, c)
+		}
+	}
+	return own
 }
 
 func (p *Pass) eachChallenge(visit func(abi.Challenge)) {

@@ -21,6 +21,9 @@ func (c *cutter) frames(pack string) {
 		return
 	}
 	confidence := 0.65
+	if timeoutText.MatchString(c.lines[first]) {
+		confidence = 0.35 // where a test waits says less than where it crashes
+	}
 	found := 0
 	for i := first; i+1 < len(c.lines) && found < maxFrames; i++ {
 		if found > 0 && c.lines[i] == "" {
@@ -36,7 +39,7 @@ func (c *cutter) frames(pack string) {
 		}
 		if c.add(i, i+2, c.lines[i]+"\n"+c.lines[i+1], supports, confidence, abi.Water) {
 			found++
-			confidence = 0.4
+			confidence = min(confidence, 0.4)
 		}
 		i++
 	}

@@ -30,6 +30,7 @@ type htmlWriter struct {
 	options   Options
 	templates *template.Template
 	summary   *docket.Summary
+	hasTruth  bool
 	rows      bytes.Buffer
 	trials    bytes.Buffer
 }
@@ -90,6 +91,7 @@ func newItemView(v caseView, item docket.Item) itemView {
 func (h *htmlWriter) Write(t *docket.Trial) error {
 	h.summary.Add(t)
 	v := newCaseView(t.Inert(), h.summary.Cases)
+	h.hasTruth = h.hasTruth || v.Known
 	if err := h.templates.ExecuteTemplate(&h.rows, "row", v); err != nil {
 		return err
 	}
@@ -107,11 +109,13 @@ func (h *htmlWriter) Close() error {
 		Lines                 []docket.SummaryLine
 		Statuses              []statusShare
 		Rows, Trials          template.HTML
+		HasTruth              bool
 	}{
 		inert.Line(h.options.title()), inert.Line(h.options.Subtitle), h.options.when(),
 		template.CSS(styleSheet), //nolint:gosec // our own file
 		h.summary, h.summary.Lines(), statusShares(h.summary),
 		template.HTML(h.rows.String()), template.HTML(h.trials.String()), //nolint:gosec // the templates' own output
+		h.hasTruth,
 	}
 	return h.templates.ExecuteTemplate(h.w, "page", page)
 }

@@ -81,14 +81,7 @@ type Step struct {
 	// Why is what the evaluator said of the edge that fired.
 	Why string
 	// Asked are all edges that were put to the clerk, with their answers.
-	Asked []EdgeAnswer
-}
-
-// EdgeAnswer is one answer of an evaluator.
-type EdgeAnswer struct {
-	ID    string
-	Fires bool
-	Why   string
+	Asked []abi.EdgeAnswer
 }
 
 // Pass is one walk of the graph: the first, or the one after a remand.

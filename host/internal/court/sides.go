@@ -17,15 +17,16 @@ func (e *SidesError) Error() string {
 	return fmt.Sprintf("%s and %s are different sides of the court and must not share their %s", e.First, e.Second, e.What)
 }
 
-// CheckSides refuses modules with which prosecution, defense, bench and judge
-// would not be different identities with different alignments and different
-// code. codeDigest gives a module's digest without its custom sections.
+// CheckSides refuses modules with which prosecution, defense and bench would
+// not be different identities with different alignments and different code.
+// The judge sits on the bench's side. codeDigest gives a module's digest
+// without its custom sections.
 func CheckSides(def *pipeline.Definition, codeDigest func(module string) string) error {
 	sides := courtPersonas(def)
 	for i, a := range sides {
 		for _, b := range sides[:i] {
 			switch {
-			case a.Role == b.Role:
+			case side(a) == side(b):
 			case a.Alignment == b.Alignment:
 				return &SidesError{b.ID, a.ID, "alignment"}
 			case a.Module == b.Module:
@@ -36,6 +37,13 @@ func CheckSides(def *pipeline.Definition, codeDigest func(module string) string)
 		}
 	}
 	return nil
+}
+
+func side(p *pipeline.Persona) pipeline.Role {
+	if p.Role == pipeline.RoleJudge {
+		return pipeline.RoleBench
+	}
+	return p.Role
 }
 
 // courtPersonas are those who act at a node, in the order of the definition,

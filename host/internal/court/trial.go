@@ -298,9 +298,9 @@ func steps(walked *walk.Outcome) []Step {
 	list := make([]Step, len(walked.Steps))
 	for i := range walked.Steps {
 		w := &walked.Steps[i]
-		s := Step{Node: w.Node, Edge: w.EdgeID, To: w.To, Asked: make([]EdgeAnswer, len(w.Answers))}
+		s := Step{Node: w.Node, Edge: w.EdgeID, To: w.To, Asked: make([]abi.EdgeAnswer, len(w.Answers))}
 		for j, a := range w.Answers {
-			s.Asked[j] = EdgeAnswer{ID: a.Edge.ID, Fires: a.Fires, Why: a.Why}
+			s.Asked[j] = abi.EdgeAnswer{ID: a.Edge.ID, Fires: a.Fires, Why: a.Why}
 			if a.Edge.ID == w.EdgeID {
 				s.Why = a.Why
 			}

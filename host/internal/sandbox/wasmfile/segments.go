@@ -47,7 +47,7 @@ func (f *File) appendData(out []byte, s section) []byte {
 			continue
 		}
 		j.flush()
-		j.anywhere = true
+		j.anywhere = j.anywhere || !constant
 		j.out = append(j.out, f.wasm[start:r.off]...)
 		j.count++
 	}

@@ -110,3 +110,16 @@ func TestNeighbouringSegmentsAreJoined(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 }
+
+// What an earlier segment has written in a gap is not wiped out.
+func TestGapsThatAreWrittenAreNotFilled(t *testing.T) {
+	t.Parallel()
+	segments := []segment{{40, []byte("earlier")}, {0, []byte("a")}, {60, []byte("b")}}
+	joined, err := parse(t, withSegments(segments)).Executable(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := segmentsOf(t, joined); !bytes.Equal(fill(got), fill(segments)) {
+		t.Errorf("%v became %v", segments, got)
+	}
+}

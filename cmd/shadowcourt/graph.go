@@ -1,0 +1,115 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/pipelines"
+)
+
+// shippedPipeline is the name under which the embedded pipeline can be given
+// in place of a file.
+const shippedPipeline = "defect-court"
+
+// loadPipeline reads a pipeline file, or the embedded one by its name.
+func loadPipeline(path string) (*pipeline.Definition, error) {
+	if path == shippedPipeline {
+		def, err := pipeline.LoadFS(pipelines.FS, pipelines.DefectCourt)
+		if err != nil {
+			return nil, fmt.Errorf("the shipped pipeline: %w", err)
+		}
+		return def, nil
+	}
+	def, err := pipeline.Load(path)
+	return def, inputError(err)
+}
+
+func newGraph(s stdio) *cobra.Command {
+	var format string
+	var path []string
+	cmd := &cobra.Command{
+		Use:   "graph PIPELINE",
+		Short: "Draw a pipeline",
+		Long: `Draw a pipeline file, or the embedded ` + shippedPipeline + `, as Mermaid, DOT or SVG.
+With --path a walked path, as it stands in a result, is drawn on it.`,
+		Example: "  shadowcourt graph defect-court --format mermaid\n" +
+			"  shadowcourt graph defect-court --format svg --path indict,discover,defend,HD4:hearing,HD5:verdict,HD7:_done",
+		Args: exactArgs(1, "one pipeline"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			def, err := loadPipeline(args[0])
+			if err != nil {
+				return err
+			}
+			return drawGraph(s.out, def, format, path)
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", "mermaid", "mermaid, dot or svg")
+	cmd.Flags().StringSliceVar(&path, "path", nil, "a walked path to draw")
+	return cmd
+}
+
+func drawGraph(w io.Writer, def *pipeline.Definition, format string, path []string) error {
+	graph, err := pipeline.NewGraph(def)
+	if err != nil {
+		return inputError(err)
+	}
+	moves, err := graph.ParsePath(path)
+	if err != nil {
+		return inputError(fmt.Errorf("--path: %w", err))
+	}
+	walked := pipeline.Picture{Walk: moves}
+	var picture string
+	switch format {
+	case "mermaid":
+		picture = pipeline.Mermaid(graph, walked)
+	case "dot":
+		picture = pipeline.DOT(graph, walked)
+	case "svg":
+		picture = pipeline.SVG(graph, walked)
+	default:
+		return inputError(fmt.Errorf("--format %q: use mermaid, dot or svg", format))
+	}
+	_, err = io.WriteString(w, picture)
+	return err
+}
+
+func newLint(s stdio) *cobra.Command {
+	return &cobra.Command{
+		Use:   "lint PIPELINE...",
+		Short: "Check pipeline files",
+		Long: `Check pipeline files. Faults, and what is legal but looks wrong, are listed with file,
+line and column. Exit code 2 when a file has a fault, 0 with warnings only.`,
+		Example: "  shadowcourt lint defect-court",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return inputError(fmt.Errorf("lint takes one or more pipelines; see `%s --help`", cmd.CommandPath()))
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			faulty := false
+			for _, path := range args {
+				def, err := loadPipeline(path)
+				if err != nil {
+					faulty = true
+					fmt.Fprintln(s.out, err)
+					continue
+				}
+				warnings := pipeline.Lint(def)
+				for _, w := range warnings {
+					fmt.Fprintln(s.out, "warning:", w)
+				}
+				if len(warnings) == 0 {
+					fmt.Fprintf(s.out, "%s: ok, %d nodes, %d edges, %d zones\n", path, len(def.Nodes), len(def.Edges), len(def.Zones))
+				}
+			}
+			if faulty {
+				return &exitError{code: exitInput}
+			}
+			return nil
+		},
+	}
+}

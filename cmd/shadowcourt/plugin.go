@@ -1,0 +1,265 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+)
+
+func newPlugin(s stdio) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "plugin",
+		Short:   "Inspect, list and annotate modules",
+		Example: "  shadowcourt plugin list",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newPluginInspect(s), newPluginList(s), newPluginAnnotate(s))
+	return cmd
+}
+
+func newPluginInspect(s stdio) *cobra.Command {
+	var format string
+	cmd := &cobra.Command{
+		Use:   "inspect FILE|NAME",
+		Short: "Show what a module is, without running it",
+		Long: `Show the manifest, imports, exports, size and digests of a .wasm file, or of an embedded
+module by its name. Nothing of the module is compiled or run.`,
+		Example: "  shadowcourt plugin inspect challenger",
+		Args:    exactArgs(1, "one file or the name of an embedded module"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			wasm, err := readModule(args[0])
+			if err != nil {
+				return inputError(err)
+			}
+			info, err := host.Inspect(wasm)
+			if err != nil {
+				return inputError(fmt.Errorf("%s: %w", args[0], err))
+			}
+			switch format {
+			case "json":
+				return printInfoJSON(s, info)
+			case "table":
+				printInfo(s, info)
+				return nil
+			default:
+				return inputError(fmt.Errorf("--format %q: use table or json", format))
+			}
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", "table", "table or json")
+	return cmd
+}
+
+// readModule reads a file, or an embedded module when the name is none's.
+func readModule(name string) ([]byte, error) {
+	wasm, err := os.ReadFile(name)
+	if err == nil || filepath.Base(name) != name || strings.Contains(name, ".") {
+		return wasm, err
+	}
+	modules, embedErr := host.EmbeddedModules()
+	if embedErr != nil {
+		return nil, embedErr
+	}
+	if wasm, embedErr = fs.ReadFile(modules, name+".wasm"); embedErr != nil {
+		return nil, fmt.Errorf("%s is neither a file nor an embedded module", name)
+	}
+	return wasm, nil
+}
+
+func printInfo(s stdio, info *host.ModuleInfo) {
+	line := func(key, value string) { fmt.Fprintf(s.out, "%-13s %s\n", key, value) }
+	if m := info.Manifest; m != nil {
+		line("name", inert.Line(m.Name))
+		line("version", inert.Line(m.Version))
+		line("abi", inert.Line(m.ABI))
+		line("calls", join(m.Calls))
+		line("families", join(m.Families))
+		line("edges", inert.Line(strings.Join(m.Edges, " ")))
+		line("criteria", inert.Line(strings.Join(m.Criteria, " ")))
+		line("capabilities", join(m.Capabilities))
+		line("source", inert.Line(m.Source))
+		line("licence", inert.Line(m.Licence))
+	} else if info.ManifestError != nil {
+		line("manifest", "cannot be read: "+inert.Line(info.ManifestError.Error()))
+	} else {
+		line("manifest", "none; write one with `shadowcourt plugin annotate`")
+	}
+	line("size", fmt.Sprintf("%d bytes", info.Size))
+	line("digest", info.Digest)
+	line("code digest", info.CodeDigest)
+	line("exports", inert.Line(strings.Join(info.Exports, " ")))
+	line("imports", inert.Line(strings.Join(info.Imports, " ")))
+}
+
+func printInfoJSON(s stdio, info *host.ModuleInfo) error {
+	type manifest struct {
+		Name         string   `json:"name"`
+		Version      string   `json:"version"`
+		ABI          string   `json:"abi"`
+		Calls        []string `json:"calls"`
+		Families     []string `json:"families"`
+		Edges        []string `json:"edges"`
+		Criteria     []string `json:"criteria"`
+		Capabilities []string `json:"capabilities"`
+		Source       string   `json:"source,omitempty"`
+		Licence      string   `json:"licence,omitempty"`
+	}
+	out := struct {
+		*host.ModuleInfo
+		Manifest *manifest `json:"manifest"`
+		Error    *string   `json:"manifest_error,omitempty"`
+	}{ModuleInfo: info}
+	if m := info.Manifest; m != nil {
+		out.Manifest = &manifest{
+			m.Name, m.Version, m.ABI, words(m.Calls), words(m.Families), words(m.Edges), words(m.Criteria),
+			words(m.Capabilities), m.Source, m.Licence,
+		}
+	}
+	if info.ManifestError != nil {
+		text := info.ManifestError.Error()
+		out.Error = &text
+	}
+	enc := json.NewEncoder(s.out)
+	enc.SetIndent("", "  ")
+	return enc.Encode(out)
+}
+
+func newPluginList(s stdio) *cobra.Command {
+	var dir string
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List the embedded modules, or those of a folder",
+		Example: "  shadowcourt plugin list",
+		Args:    exactArgs(0, "no arguments"),
+		RunE: func(*cobra.Command, []string) error {
+			modules, err := moduleFS(dir)
+			if err != nil {
+				return err
+			}
+			t := table.NewWriter()
+			t.SetStyle(table.StyleLight)
+			t.AppendHeader(table.Row{"module", "name", "version", "calls", "serves", "size", "digest"})
+			err = eachModule(modules, func(name string, wasm []byte) error {
+				t.AppendRow(listRow(name, wasm))
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(s.out, t.Render())
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&dir, "modules", "", "folder with .wasm files (default: the embedded modules)")
+	return cmd
+}
+
+func listRow(name string, wasm []byte) table.Row {
+	info, err := host.Inspect(wasm)
+	if err != nil {
+		return table.Row{inert.Line(name), "not wasm: " + err.Error(), "", "", "", len(wasm), ""}
+	}
+	digest := info.Digest[:min(len(info.Digest), len("sha256:")+12)]
+	m := info.Manifest
+	if m == nil {
+		return table.Row{inert.Line(name), "no manifest", "", join(info.Calls), "", info.Size, digest}
+	}
+	serves := append(words(m.Families), words(m.Edges)...)
+	return table.Row{
+		inert.Line(name), inert.Line(m.Name), inert.Line(m.Version), join(m.Calls), inert.Line(strings.Join(append(serves, m.Criteria...), " ")), info.Size, digest,
+	}
+}
+
+// moduleFS is a folder of modules; empty means the embedded ones.
+func moduleFS(dir string) (fs.FS, error) {
+	if dir == "" {
+		return host.EmbeddedModules()
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return nil, inputError(fmt.Errorf("--modules: %w", err))
+	}
+	if !info.IsDir() {
+		return nil, inputError(fmt.Errorf("--modules: %s is no folder", dir))
+	}
+	return os.DirFS(dir), nil
+}
+
+func newPluginAnnotate(s stdio) *cobra.Command {
+	var manifest, output string
+	cmd := &cobra.Command{
+		Use:   "annotate FILE --manifest MANIFEST.yaml",
+		Short: "Write a manifest into a module",
+		Long: `Write a manifest, given as YAML, into the custom section of a .wasm file. A manifest that
+the file has already is replaced; the code stays as it is, and so does its code digest.`,
+		Example: "  shadowcourt plugin annotate judge.wasm --manifest manifest.yaml --output judge.wasm",
+		Args:    exactArgs(1, "one .wasm file"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			wasm, err := os.ReadFile(args[0])
+			if err != nil {
+				return inputError(err)
+			}
+			text, err := os.ReadFile(manifest)
+			if err != nil {
+				return inputError(fmt.Errorf("--manifest: %w", err))
+			}
+			annotated, err := host.Annotate(wasm, manifest, text)
+			if err != nil {
+				return inputError(err)
+			}
+			if output == "" {
+				output = args[0]
+			}
+			if err := writeFile(output, annotated); err != nil {
+				return err
+			}
+			fmt.Fprintf(s.err, "%s: %d bytes\n", output, len(annotated))
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&manifest, "manifest", "manifest.yaml", "the manifest, as YAML")
+	cmd.Flags().StringVar(&output, "output", "", "where to write (default: FILE itself)")
+	return cmd
+}
+
+// writeFile replaces a file as a whole, or leaves it as it was.
+func writeFile(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = os.Chmod(f.Name(), 0o644) //nolint:gosec // a module is no secret
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
+}
+
+func words[T ~string](list []T) []string {
+	out := make([]string, len(list))
+	for i, w := range list {
+		out[i] = string(w)
+	}
+	return out
+}
+
+func join[T ~string](list []T) string { return inert.Line(strings.Join(words(list), " ")) }

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+)
+
+// tryOptions are the flags of `try`.
+type tryOptions struct {
+	from, light       string
+	pipeline, profile string
+	modules, cache    string
+	format, output    string
+	report, explain   string
+	redact, failOn    []string
+	workers           int
+	timings, noCourt  bool
+}
+
+func newTry(s stdio) *cobra.Command {
+	o := &tryOptions{}
+	cmd := &cobra.Command{
+		Use:   "try [DOCKET...|-]",
+		Short: "Try every case of the dockets",
+		Long: `Try every case of the dockets, or of the standard input. Results go to the standard
+output in docket order, as a table for people or as JSON for programs; progress and
+faults go to the standard error. A line that is wrong is named with file and line, and
+the others are tried.
+
+Exit codes: 0 done; 1 something failed while running; 2 the command line or an input is
+wrong (the rest was still tried); 3 done, and --fail-on matched.`,
+		Example: `  shadowcourt try examples/dockets/go-failures.jsonl
+  shadowcourt try --from gotest --report report.html < examples/dockets/pflag.gotest.json
+  shadowcourt try examples/dockets/go-failures.jsonl --format jsonl --fail-on mistrial,label:si001`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), s, args)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.from, "from", "auto", "input format: auto, jsonl or gotest")
+	f.StringVar(&o.light, "light", "docket", "who answers for Light: docket, the classification that the case brings")
+	f.StringVar(&o.pipeline, "pipeline", shippedPipeline, "pipeline file, or the name of the shipped one")
+	f.StringVar(&o.profile, "profile", "", "profile file, the name of a shipped one, or none (default: go-test for gotest input, else none)")
+	f.StringVar(&o.modules, "modules", "", "folder with NAME.wasm files (default: the embedded modules)")
+	f.StringVar(&o.cache, "cache", defaultCache(), "folder for compiled modules, or none")
+	f.StringVar(&o.format, "format", "table", "table, json or jsonl")
+	f.StringVar(&o.output, "output", "", "file for the results (default: standard output)")
+	f.StringVar(&o.report, "report", "", "also write a report, FILE.html or FILE.md")
+	f.StringVar(&o.explain, "explain", "", "try only the case of this id, and tell its trial as a story")
+	f.StringArrayVar(&o.redact, "redact", nil, "regular expression whose matches are blacked out in every output; may be repeated")
+	f.StringSliceVar(&o.failOn, "fail-on", nil, "exit with 3 on a status (acquitted, mistrial, ...) or label:ID")
+	f.IntVar(&o.workers, "workers", 0, "trials at once (default: one for each processor)")
+	f.BoolVar(&o.timings, "timings", false, "add times to the results, which then differ from run to run")
+	f.BoolVar(&o.noCourt, "no-court", false, "hold no court: Light's answers stand")
+	return cmd
+}
+
+// run carries out `try`.
+func (o *tryOptions) run(ctx context.Context, s stdio, args []string) error {
+	match, err := o.check()
+	if err != nil {
+		return inputError(err)
+	}
+	inputs, err := openInputs(s.in, args, o.from)
+	if err != nil {
+		return inputError(err)
+	}
+	config, err := o.config(inputs)
+	if err != nil {
+		return err
+	}
+	p := newProgress(s.err)
+	p.say("loading modules")
+	h, err := host.Open(ctx, *config)
+	p.clear()
+	if err != nil {
+		return openError(err)
+	}
+	defer func() { _ = h.Close(context.WithoutCancel(ctx)) }()
+	out, err := o.writers(s.out, h)
+	if err != nil {
+		return inputError(err)
+	}
+	r := &tryRun{options: o, stderr: s.err, progress: p, out: out, match: match}
+	r.all(ctx, h, inputs)
+	return r.end(ctx)
+}
+
+// openError says whose fault it is that the host did not open.
+func openError(err error) error {
+	var refused *host.RefusedError
+	if errors.As(err, &refused) {
+		return inputError(fmt.Errorf("modules were refused:\n%w", err))
+	}
+	return err
+}
+
+// config gathers what the host is opened on.
+func (o *tryOptions) config(inputs *inputs) (*host.Config, error) {
+	config := &host.Config{Now: time.Now}
+	var faults []error
+	var err error
+	if config.Pipeline, err = loadPipeline(o.pipeline); err != nil {
+		faults = append(faults, err)
+	}
+	if config.Profile, err = o.loadProfile(inputs); err != nil {
+		faults = append(faults, err)
+	}
+	if o.modules != "" {
+		if config.Modules, err = moduleFS(o.modules); err != nil {
+			faults = append(faults, err)
+		}
+	}
+	if len(faults) > 0 {
+		return nil, inputError(errors.Join(faults...))
+	}
+	if o.cache != "none" {
+		config.CacheDir = o.cache
+	}
+	if o.noCourt {
+		c := config.Pipeline.Court
+		config.Court = &abi.CourtConfig{
+			TTL: int64(c.TTL), MaxHandoffs: c.MaxHandoffs, MaxRemands: c.MaxRemands, MaxRounds: c.MaxRounds,
+			ActivationThreshold: c.ActivationThreshold, RejectionThreshold: c.RejectionThreshold,
+		}
+	}
+	return config, nil
+}
+
+// defaultCache is the user's own folder for compiled modules.
+func defaultCache() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return "none"
+	}
+	return filepath.Join(dir, "shadowcourt", "modules")
+}
+
+// tryRun is one run over the dockets.
+type tryRun struct {
+	options  *tryOptions
+	stderr   fmtWriter
+	progress *progress
+	out      *outputs
+	match    *failOn
+
+	tried, faults int
+	found         bool // the case of --explain
+	matched       bool
+	failed        error
+}
+
+// all tries every case and hands the trials out.
+func (r *tryRun) all(ctx context.Context, h *host.Host, inputs *inputs) {
+	for tried := range h.TryAll(ctx, inputs.entries(r.options.explain), r.options.workers) {
+		if tried.Err != nil {
+			r.fault(&tried)
+			continue
+		}
+		r.tried++
+		r.found = r.found || tried.Trial.Result.ID == r.options.explain
+		r.matched = r.match.matches(&tried.Trial.Result) || r.matched
+		if err := r.write(tried.Trial); err != nil {
+			r.failed = err
+			return
+		}
+		r.progress.tried(r.tried, r.faults)
+	}
+}
+
+func (r *tryRun) write(t *docket.Trial) error {
+	if !r.options.timings {
+		t.Result.Timings = nil
+	}
+	return r.out.write(t)
+}
+
+// fault reports an entry that could not be tried.
+func (r *tryRun) fault(tried *host.Tried) {
+	r.faults++
+	r.progress.clear()
+	var line *docket.LineError
+	if !errors.As(tried.Err, &line) && tried.Entry.Source != "" {
+		fmt.Fprintf(r.stderr, "%s:%d: %s\n", inertLine(tried.Entry.Source), tried.Entry.Line, inertBlock(tried.Err.Error()))
+		return
+	}
+	fmt.Fprintln(r.stderr, inertBlock(tried.Err.Error()))
+}
+
+// end closes the outputs and gives the exit code.
+func (r *tryRun) end(ctx context.Context) error {
+	r.progress.clear()
+	if err := r.out.close(); r.failed == nil {
+		r.failed = err
+	}
+	switch {
+	case r.failed != nil:
+		return r.failed
+	case ctx.Err() != nil:
+		return fmt.Errorf("interrupted; %d cases were tried and written", r.tried)
+	case r.faults > 0:
+		return inputError(fmt.Errorf("%s could not be tried; %s tried", count(r.faults, "entry", "entries"), count(r.tried, "case was", "cases were")))
+	case r.options.explain != "" && !r.found:
+		return inputError(fmt.Errorf("--explain: no case has the id %q", r.options.explain))
+	case r.matched:
+		return &exitError{code: exitMatched}
+	}
+	return nil
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

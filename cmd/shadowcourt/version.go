@@ -1,0 +1,65 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host"
+)
+
+// version is set by the linker for a release.
+var version = "devel" //nolint:gochecknoglobals // -ldflags needs a variable
+
+func newVersion(s stdio) *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version, and the digests of the embedded modules",
+		Example: "  shadowcourt version",
+		Args:    exactArgs(0, "no arguments"),
+		RunE: func(*cobra.Command, []string) error {
+			fmt.Fprintf(s.out, "shadowcourt %s, ABI %s, %s, %s/%s\n", version, abi.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			if info, ok := debug.ReadBuildInfo(); ok {
+				for _, dep := range info.Deps {
+					if dep.Path == "github.com/tetratelabs/wazero" {
+						fmt.Fprintln(s.out, "wazero", dep.Version)
+					}
+				}
+			}
+			modules, err := host.EmbeddedModules()
+			if err != nil {
+				return err
+			}
+			return eachModule(modules, func(name string, wasm []byte) error {
+				info, err := host.Inspect(wasm)
+				if err != nil {
+					return fmt.Errorf("embedded module %s: %w", name, err)
+				}
+				_, err = fmt.Fprintf(s.out, "%-12s %s\n", name, info.Digest)
+				return err
+			})
+		},
+	}
+}
+
+// eachModule calls do for every NAME.wasm at the root of fsys, by name.
+func eachModule(fsys fs.FS, do func(name string, wasm []byte) error) error {
+	files, err := fs.Glob(fsys, "*.wasm")
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		wasm, err := fs.ReadFile(fsys, file)
+		if err != nil {
+			return err
+		}
+		if err := do(file[:len(file)-len(".wasm")], wasm); err != nil {
+			return err
+		}
+	}
+	return nil
+}
