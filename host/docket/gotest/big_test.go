@@ -1,0 +1,99 @@
+package gotest_test
+
+import (
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
+)
+
+// logOf generates the stream of a test that writes lines without end, and fails after n bytes of stream.
+func logOf(n int) io.Reader {
+	line := output("p", "TestBig", strings.Repeat("all is well ", 80)+"\n")
+	return io.MultiReader(
+		strings.NewReader(output("p", "TestBig", "the first line\n")),
+		io.LimitReader(&repeat{text: line}, int64(n/len(line)*len(line))),
+		strings.NewReader(output("p", "TestBig", "    big_test.go:7: got 1, want 2\n")+ends("fail", "p", "TestBig")+ends("fail", "p", "")),
+	)
+}
+
+type repeat struct {
+	text string
+	at   int
+}
+
+func (r *repeat) Read(b []byte) (int, error) {
+	n := copy(b, r.text[r.at:])
+	r.at = (r.at + n) % len(r.text)
+	return n, nil
+}
+
+func TestAccept_CLI6_ABigLogIsCutHeadAndTailWithAMark(t *testing.T) {
+	const size = 100 << 20
+	var most uint64
+	watched := &watch{in: logOf(size), every: 10 << 20, look: func() {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		most = max(most, m.HeapAlloc)
+	}}
+	var before runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	cases, problems := read(t, &gotest.Reader{}, watched)
+	if len(cases) != 1 || len(problems) > 0 {
+		t.Fatalf("%d cases, problems %v", len(cases), problems)
+	}
+	if grown := int64(most) - int64(before.HeapAlloc); grown > 4<<20 { //nolint:gosec // a heap's size fits
+		t.Errorf("reading holds %d bytes, and the log is no more than 512 KiB", grown)
+	}
+	text := cases[0].Documents[0].Text
+	if len(text) > gotest.DefaultHeadBytes+gotest.DefaultTailBytes+64 || len(text) < gotest.DefaultHeadBytes {
+		t.Errorf("the log has %d bytes", len(text))
+	}
+	if !strings.HasPrefix(text, "the first line\n") || !strings.HasSuffix(text, "want 2\n") {
+		t.Error("the log's head or tail is missing")
+	}
+	if strings.Count(text, " bytes cut here ...]\n") != 1 {
+		t.Error("no line says how much was cut")
+	}
+	if light := cases[0].Light; light.Classification != gotest.ProductBug {
+		t.Errorf("Light says %s: it did not see the tail", light.Classification)
+	}
+}
+
+// watch looks at the world each time so many bytes were read.
+type watch struct {
+	in          io.Reader
+	every, left int
+	look        func()
+}
+
+func (w *watch) Read(b []byte) (int, error) {
+	n, err := w.in.Read(b)
+	if w.left -= n; w.left <= 0 {
+		w.left = w.every
+		w.look()
+	}
+	return n, err
+}
+
+func TestPassingTestsLeaveNothing(t *testing.T) {
+	one := output("p", "TestA", strings.Repeat("x", 4000)+"\n") + ends("pass", "p", "TestA") + ends("pass", "p", "")
+	var most uint64
+	in := &watch{in: io.LimitReader(&repeat{text: one}, 40<<20), every: 8 << 20, look: func() {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		most = max(most, m.HeapAlloc)
+	}}
+	runtime.GC()
+	var before runtime.MemStats
+	runtime.ReadMemStats(&before)
+	read(t, &gotest.Reader{}, in)
+	if grown := int64(most) - int64(before.HeapAlloc); grown > 4<<20 { //nolint:gosec // a heap's size fits
+		t.Errorf("reading holds %d bytes though all tests pass", grown)
+	}
+}

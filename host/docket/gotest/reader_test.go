@@ -1,0 +1,211 @@
+package gotest_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
+)
+
+// read gives the cases of a stream, and its problems as place and code.
+func read(t *testing.T, r *gotest.Reader, in io.Reader) (cases []abi.Case, problems []string) {
+	t.Helper()
+	for entry, err := range r.Read("run.json", in) {
+		line := (*docket.LineError)(nil)
+		switch {
+		case errors.As(err, &line):
+			for _, p := range line.Problems {
+				problems = append(problems, fmt.Sprintf("%s:%d %s", line.File, line.Line, p.Code))
+			}
+		case err != nil:
+			problems = append(problems, err.Error())
+		default:
+			cases = append(cases, entry.Case)
+		}
+	}
+	return cases, problems
+}
+
+func ids(cases []abi.Case) []string {
+	list := []string{}
+	for _, c := range cases {
+		list = append(list, c.ID)
+	}
+	return list
+}
+
+func output(pack, test, text string) string {
+	return fmt.Sprintf(`{"Action":"output","Package":%q,"Test":%q,"Output":%q}`+"\n", pack, test, text)
+}
+
+func ends(action, pack, test string) string {
+	return fmt.Sprintf(`{"Action":%q,"Package":%q,"Test":%q}`+"\n", action, pack, test)
+}
+
+func TestReadOneCaseForEachFailure(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name     string
+		stream   string
+		cases    []string
+		problems []string
+	}{
+		{name: "all pass", stream: ends("run", "p", "TestA") + ends("pass", "p", "TestA") + ends("pass", "p", "")},
+		{
+			name: "interleaved packages",
+			stream: output("p", "TestA", "from p\n") + output("q", "TestA", "from q\n") + ends("fail", "q", "TestA") +
+				ends("fail", "p", "TestA") + ends("fail", "q", "") + ends("fail", "p", ""),
+			cases: []string{"q.TestA", "p.TestA"},
+		},
+		{
+			name: "a parent that only its subtests fail",
+			stream: output("p", "TestA", "=== RUN\n") + ends("fail", "p", "TestA/x/y") + ends("pass", "p", "TestA/z") +
+				output("p", "TestA/x", "--- FAIL\n") + ends("fail", "p", "TestA/x") + ends("fail", "p", "TestA") + ends("fail", "p", ""),
+			cases: []string{"p.TestA/x/y", "p.TestA/x"},
+		},
+		{
+			name: "a parent that panics itself",
+			stream: output("p", "TestA", "=== RUN\n") + ends("fail", "p", "TestA/x") + output("p", "TestA", "panic: own\n") +
+				ends("fail", "p", "TestA") + ends("fail", "p", ""),
+			cases: []string{"p.TestA/x", "p.TestA"},
+		},
+		{
+			name:   "a failing package without a failing test",
+			stream: output("p", "", "no database\n") + ends("fail", "p", ""),
+			cases:  []string{"p"},
+		},
+		{
+			name: "a panic that leaves tests open",
+			stream: output("p", "TestA", "=== RUN\n") + output("p", "TestB", "=== PAUSE\n") +
+				output("p", "TestA", "panic: boom\n") + ends("fail", "p", ""),
+			cases: []string{"p.TestA"},
+		},
+		{
+			name:   "a panic that ends the stream",
+			stream: output("p", "TestA", "=== RUN\n") + output("p", "TestA", "panic: boom\n"),
+			cases:  []string{"p.TestA"},
+		},
+		{
+			name:     "a stream that is cut",
+			stream:   output("p", "TestA", "=== RUN\n"),
+			problems: []string{"run.json:0 truncated"},
+		},
+		{
+			name: "the same test several times",
+			stream: ends("fail", "p", "TestA") + ends("fail", "p", "TestA") + ends("fail", "p", "TestA#2") +
+				ends("fail", "p", "TestA") + ends("fail", "p", ""),
+			cases: []string{"p.TestA", "p.TestA#2", "p.TestA#2#2", "p.TestA#3"},
+		},
+		{
+			name: "a build that fails without an event of the package",
+			stream: `{"Action":"build-output","ImportPath":"p [p.test]","Output":"# p\n"}` + "\n" +
+				`{"Action":"build-fail","ImportPath":"p [p.test]"}` + "\n",
+			cases: []string{"p"},
+		},
+		{
+			name: "two packages that need one that does not build",
+			stream: `{"Action":"build-output","ImportPath":"d","Output":"d.go:1:1: bad\n"}` + "\n" +
+				`{"Action":"build-fail","ImportPath":"d"}` + "\n" +
+				`{"Action":"fail","Package":"p","FailedBuild":"d"}` + "\n" + `{"Action":"fail","Package":"q","FailedBuild":"d"}` + "\n",
+			cases: []string{"p", "q"},
+		},
+		{
+			name: "malformed lines",
+			stream: "{\"Action\":\n" + "{}\n" + "{\"Action\":7}\n" + "\n" + "plain\n" + ends("fail", "p", "TestA") +
+				"{\"Action\":\"fail\"}}\n" + ends("fail", "p", ""),
+			cases:    []string{"p.TestA"},
+			problems: []string{"run.json:1 not_json", "run.json:2 missing_field", "run.json:3 wrong_type", "run.json:7 not_json"},
+		},
+		{name: "nothing", stream: "", problems: []string{"run.json:0 empty_docket"}},
+		{name: "no stream at all", stream: "hello\nworld\n", problems: []string{"run.json:0 empty_docket"}},
+		{name: "CRLF and a byte order mark", stream: "\ufeff" + strings.ReplaceAll(ends("fail", "p", "TestA"), "\n", "\r\n"), cases: []string{"p.TestA"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			cases, problems := read(t, &gotest.Reader{}, strings.NewReader(tt.stream))
+			if diff := cmp.Diff(append([]string{}, tt.cases...), ids(cases)); diff != "" {
+				t.Errorf("cases (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tt.problems, problems); diff != "" {
+				t.Errorf("problems (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestReadKeepsLogsApart(t *testing.T) {
+	t.Parallel()
+	stream := output("p", "TestA", "from p\n") + output("q", "TestA", "from q\n") + ends("fail", "q", "TestA") + ends("fail", "p", "TestA")
+	cases, _ := read(t, &gotest.Reader{}, strings.NewReader(stream))
+	if got := []string{cases[0].Documents[0].Text, cases[1].Documents[0].Text}; got[0] != "from q\n" || got[1] != "from p\n" {
+		t.Errorf("the logs are %q", got)
+	}
+}
+
+func TestReadReplacesInvalidUTF8(t *testing.T) {
+	t.Parallel()
+	stream := "{\"Action\":\"output\",\"Package\":\"p\",\"Test\":\"TestA\",\"Output\":\"a\xffb\\n\"}\nc\xfe\xfed\n" + ends("fail", "p", "TestA")
+	for range 3 {
+		cases, problems := read(t, &gotest.Reader{}, strings.NewReader(stream))
+		if len(problems) > 0 || cases[0].Documents[0].Text != "a\uFFFDb\nc\uFFFDd\n" {
+			t.Fatalf("the log is %q, problems %v", cases[0].Documents[0].Text, problems)
+		}
+	}
+}
+
+func TestReadRefusesALongLineAndGoesOn(t *testing.T) {
+	t.Parallel()
+	stream := output("p", "TestA", strings.Repeat("x", 5000)) + ends("fail", "p", "TestA")
+	cases, problems := read(t, &gotest.Reader{MaxLineBytes: 1000}, strings.NewReader(stream))
+	if diff := cmp.Diff([]string{"run.json:1 too_large"}, problems); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"p.TestA"}, ids(cases)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestReadGivesOpenCasesBeforeAReadError(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("cable cut")
+	in := io.MultiReader(strings.NewReader(output("p", "TestA", "panic: boom\n")), iotest.ErrReader(broken))
+	cases, problems := read(t, &gotest.Reader{}, in)
+	if diff := cmp.Diff([]string{"p.TestA"}, ids(cases)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"reading run.json, line 2: cable cut"}, problems); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestReadStopsWhenAsked(t *testing.T) {
+	t.Parallel()
+	stream := strings.Repeat(ends("fail", "p", "TestA")+"{\n", 5) + output("p", "TestB", "panic: boom\n")
+	for stopAfter := 1; stopAfter <= 10; stopAfter++ {
+		seen := 0
+		for range (&gotest.Reader{}).Read("run.json", strings.NewReader(stream)) {
+			if seen++; seen == stopAfter {
+				break
+			}
+		}
+	}
+}
+
+func TestReadTellsFilesApart(t *testing.T) {
+	t.Parallel()
+	var r gotest.Reader
+	first, _ := read(t, &r, strings.NewReader(ends("fail", "p", "TestA")))
+	second, _ := read(t, &r, strings.NewReader(ends("fail", "p", "TestA")))
+	if first[0].ID == second[0].ID {
+		t.Errorf("both files give a case %q", first[0].ID)
+	}
+}
