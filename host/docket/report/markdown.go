@@ -1,0 +1,312 @@
+package report
+
+import (
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+)
+
+// NewMarkdown writes the report as GitHub-flavoured Markdown: the summary, a table of all cases, and the transcript of
+// every trial.
+func NewMarkdown(w io.Writer, options Options) docket.Writer {
+	return &markdownWriter{w: w, options: options, summary: docket.NewSummary()}
+}
+
+type markdownWriter struct {
+	w       io.Writer
+	options Options
+	summary *docket.Summary
+	rows    strings.Builder
+	trials  strings.Builder
+}
+
+func (m *markdownWriter) Write(t *docket.Trial) error {
+	m.summary.Add(t)
+	v := newCaseView(t.Inert(), m.summary.Cases)
+	m.row(&v)
+	if t.Result.Activated {
+		story := markdownStory{caseView: v, b: &m.trials}
+		story.write()
+	}
+	return nil
+}
+
+func (m *markdownWriter) Close() error {
+	var b strings.Builder
+	b.WriteString("# " + inert.Markdown(m.options.title()) + "\n\n")
+	for _, line := range [...]string{m.options.Subtitle, m.options.when()} {
+		if line != "" {
+			b.WriteString(inert.Markdown(line) + "\n\n")
+		}
+	}
+	for _, line := range m.summary.Lines() {
+		b.WriteString("- **" + line.Name + "** " + inert.Markdown(line.Text) + "\n")
+	}
+	b.WriteString("\n## Cases\n\n")
+	if m.summary.Cases == 0 {
+		b.WriteString("There is no case in this docket.\n")
+	} else {
+		b.WriteString("| Case | Status | Light | Final | Truth | Subject |\n| --- | --- | --- | --- | --- | --- |\n")
+		b.WriteString(m.rows.String())
+	}
+	b.WriteString(m.trials.String())
+	_, err := io.WriteString(m.w, b.String())
+	return err
+}
+
+func (m *markdownWriter) row(v *caseView) {
+	r := &v.Result
+	light, final, truth := "–", "–", ""
+	if r.Light != nil {
+		light = answer(r.Light.Classification, r.Light.Confidence)
+	}
+	switch {
+	case r.Final.Classification != "":
+		final = answer(r.Final.Classification, r.Final.Confidence)
+	case r.Final.Cause != "":
+		final = inert.MarkdownCode(string(r.Final.Cause))
+	}
+	if v.Known {
+		truth = inert.MarkdownCode(clipLine(v.Truth.Classification))
+		switch {
+		case v.CourtRight:
+			truth += " ✓"
+		case r.Final.Classification != "":
+			truth += " ✗"
+		}
+	}
+	cells := []string{
+		inert.MarkdownCode(clipLine(r.ID)), "**" + inert.Markdown(string(r.Final.Status)) + "**", light, final, truth,
+		inert.Markdown(clipLine(v.Case.Subject)),
+	}
+	for i := range cells {
+		cells[i] = inert.MarkdownCell(cells[i])
+	}
+	m.rows.WriteString("| " + strings.Join(cells, " | ") + " |\n")
+}
+
+func answer(label string, confidence float64) string {
+	return inert.MarkdownCode(clipLine(label)) + " " + number(confidence)
+}
+
+// clipLine keeps what fits into a cell.
+func clipLine(s string) string {
+	const most = 120
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}
+
+// markdownStory writes one trial.
+type markdownStory struct {
+	caseView
+	b *strings.Builder
+}
+
+func (s *markdownStory) par(text string) { s.b.WriteString(text + "\n\n") }
+
+func (s *markdownStory) head(text string) { s.par("### " + text) }
+
+// say writes prose of somebody else; without any it writes nothing.
+func (s *markdownStory) say(prefix, text string) {
+	if strings.TrimSpace(text) == "" {
+		if prefix != "" {
+			s.par(prefix)
+		}
+		return
+	}
+	if prefix != "" {
+		prefix += " "
+	}
+	s.par(prefix + inert.Markdown(clip(text)))
+}
+
+func (s *markdownStory) write() {
+	r := &s.Result
+	s.par("\n## " + inert.MarkdownCode(clipLine(r.ID)))
+	s.say("", s.Case.Subject)
+	end := "**" + inert.Markdown(string(r.Final.Status)) + "**"
+	if r.Final.Classification != "" {
+		end += " " + answer(r.Final.Classification, r.Final.Confidence)
+	}
+	if r.Final.Cause != "" {
+		end += " " + inert.MarkdownCode(string(r.Final.Cause))
+	}
+	if r.Light != nil {
+		end = "Light said " + answer(r.Light.Classification, r.Light.Confidence) + " → " + end
+	}
+	s.par(end)
+	s.failure()
+	for i := range s.Walks {
+		s.walk(&s.Walks[i])
+	}
+	s.gaps()
+}
+
+func (s *markdownStory) failure() {
+	f := s.Result.Error
+	if f == nil {
+		return
+	}
+	s.say("**What failed**", f.Message)
+	for _, part := range [...]struct{ name, value string }{{"code", f.Code}, {"persona", f.Persona}, {"node", f.Node}, {"module", f.Module}} {
+		if part.value != "" {
+			s.b.WriteString("- " + part.name + " " + inert.MarkdownCode(part.value) + "\n")
+		}
+	}
+	for _, p := range f.Problems {
+		s.b.WriteString("- " + inert.MarkdownCode(p.Path) + ": " + inert.Markdown(p.Detail) + "\n")
+	}
+	s.b.WriteByte('\n')
+}
+
+func (s *markdownStory) walk(w *walkView) {
+	if w.Remand > 0 {
+		s.head("After remand " + strconv.Itoa(w.Remand) + ": Light says " + answer(w.Light.Classification, w.Light.Confidence))
+	}
+	s.evidence(w)
+	s.head("Transcript")
+	s.say("**Light**", w.Light.Reasoning)
+	if d := w.Indictment; d != nil {
+		s.say(s.who(s.Cast.Prosecution.Name)+" charges "+answer(d.ChargedDefectType, d.Confidence)+".", d.ProsecutionNarrative)
+	}
+	s.discovery(w.Discovery)
+	for _, c := range w.Contested {
+		s.challenge(c)
+	}
+	s.brief(w.Pass)
+	s.hearing(w.Hearing)
+	if v := w.Verdict; v != nil {
+		decision := s.who(s.Cast.Judge.Name) + " decides: **" + inert.Markdown(string(v.Decision)) + "** "
+		if v.FinalClassification != "" {
+			decision += inert.MarkdownCode(v.FinalClassification) + " "
+		}
+		s.say(decision+number(v.Confidence)+".", v.Reasoning)
+	}
+	s.steps(w.Steps)
+}
+
+func (s *markdownStory) who(name string) string { return "**" + inert.Markdown(name) + "**" }
+
+// evidence draws the weights as bars of blocks; what a fatal challenge struck is struck through.
+func (s *markdownStory) evidence(w *walkView) {
+	if len(w.Items) == 0 {
+		return
+	}
+	s.head("Weight of the evidence")
+	s.b.WriteString("| Item | Weight | For | Source | Challenged |\n| --- | --- | --- | --- | --- |\n")
+	for _, item := range w.Items {
+		weight := strings.Repeat("█", width(item.Weight)/10) + " " + number(item.Weight)
+		if item.Struck {
+			weight = "~~" + weight + "~~"
+		}
+		label := "–"
+		if item.Supports != "" {
+			label = inert.MarkdownCode(item.Supports)
+		}
+		challenges := make([]string, 0, len(item.Challenges))
+		for _, c := range item.Challenges {
+			challenges = append(challenges, inert.Markdown(string(c.Severity))+" by "+inert.Markdown(c.By))
+		}
+		s.b.WriteString("| " + strconv.Itoa(item.Index) + " | " + weight + " | " + inert.MarkdownCell(label) + " | " +
+			inert.MarkdownCell(inert.MarkdownCode(clipLine(item.SourceRef))) + " | " + inert.MarkdownCell(strings.Join(challenges, ", ")) + " |\n")
+	}
+	s.b.WriteByte('\n')
+	for _, item := range w.Items {
+		s.par("Item " + strconv.Itoa(item.Index) + ":\n\n" + inert.MarkdownBlock(clip(item.Content)))
+	}
+}
+
+func (s *markdownStory) discovery(d *abi.Discovery) {
+	if d == nil {
+		return
+	}
+	s.par(s.who(s.Cast.Bench.Name) + " reads the documents, " + plural(len(d.Findings), "finding", "findings") + ".")
+	for _, f := range d.Findings {
+		s.say("", f.Observation)
+		speaks := ""
+		if f.Supports != "" {
+			speaks = " for " + inert.MarkdownCode(f.Supports)
+		}
+		s.par(inert.MarkdownCode(f.Document) + speaks + " " + number(f.Strength) + "\n\n" + inert.MarkdownBlock(clip(f.Quote)))
+	}
+	for _, missing := range d.Missing {
+		s.say("Not there:", missing)
+	}
+}
+
+func (s *markdownStory) challenge(c abi.Challenge) {
+	s.say(s.who(c.By)+" contests item "+strconv.Itoa(c.EvidenceIndex)+" ("+inert.Markdown(string(c.Severity))+"):", c.Challenge)
+}
+
+func (s *markdownStory) brief(p *docket.Pass) {
+	d := p.Brief
+	if d == nil {
+		return
+	}
+	s.par(s.who(s.Cast.Defense.Name) + " " + briefWhat(d) + ", doubt " + number(d.Confidence) + ".")
+	if a := d.AlternativeHypothesis; a != nil {
+		s.say(inert.MarkdownCode(a.Label)+":", a.Reasoning)
+	}
+	for _, c := range p.BriefChallenges() {
+		s.challenge(c)
+	}
+}
+
+func (s *markdownStory) hearing(h *abi.HearingRecord) {
+	if h == nil {
+		return
+	}
+	for _, r := range h.Rounds {
+		s.par("#### Hearing, round " + strconv.Itoa(r.Round) + " of at most " + strconv.Itoa(h.MaxRounds))
+		for _, turn := range [...]struct{ who, text string }{
+			{r.By.Prosecution, r.ProsecutionArgument}, {r.By.Defense, r.DefenseRebuttal}, {r.By.Bench, r.JudgeNotes},
+		} {
+			if turn.text != "" {
+				s.say(s.who(turn.who)+":", turn.text)
+			}
+		}
+		for _, c := range r.NewChallenges {
+			s.challenge(c)
+		}
+		for _, item := range r.NewItems {
+			s.par("New item, " + number(item.Weight) + ", " + inert.MarkdownCode(item.SourceRef) + ":\n\n" + inert.MarkdownBlock(clip(item.Content)))
+		}
+	}
+	if h.Converged {
+		s.par("The last round brought nothing new.")
+	}
+}
+
+func (s *markdownStory) steps(steps []docket.Step) {
+	if len(steps) == 0 {
+		return
+	}
+	s.head("Why it went this way")
+	for i, step := range steps {
+		over := "no edge fired"
+		if step.Edge != "" {
+			over = "**" + inert.Markdown(step.Edge) + "** " + inert.Markdown(step.Why)
+		}
+		s.b.WriteString(strconv.Itoa(i+1) + ". " + inert.MarkdownCode(step.Node) + " → " + inert.MarkdownCode(step.To) + " " + over + "\n")
+	}
+	s.b.WriteByte('\n')
+}
+
+func (s *markdownStory) gaps() {
+	brief := s.Result.GapBrief
+	if brief == nil {
+		return
+	}
+	s.head("What would settle it")
+	s.say("", brief.Summary)
+	for _, g := range brief.Gaps {
+		s.b.WriteString("- **" + inert.Markdown(string(g.Severity)) + "** " + inert.Markdown(clip(g.Description)) + " " + inert.Markdown(clip(g.SuggestedAction)) + "\n")
+	}
+	s.b.WriteByte('\n')
+}

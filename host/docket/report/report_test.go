@@ -1,0 +1,306 @@
+package report_test
+
+import (
+	"bytes"
+	"flag"
+	"html"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/sample"
+	"github.com/shadowcourt/shadowcourt/host/docket/report"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+type open func(*bytes.Buffer) docket.Writer
+
+func asHTML(b *bytes.Buffer) docket.Writer     { return report.NewHTML(b, report.Options{}) }
+func asMarkdown(b *bytes.Buffer) docket.Writer { return report.NewMarkdown(b, report.Options{}) }
+
+func render(t testing.TB, o open, trials ...*docket.Trial) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := o(&b)
+	for _, trial := range trials {
+		if err := w.Write(trial); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestReportsGolden(t *testing.T) {
+	t.Parallel()
+	_, body, found := strings.Cut(render(t, asHTML, sample.Docket()...), "</head>\n")
+	if !found {
+		t.Fatal("there is no head")
+	}
+	golden(t, "report.html", body)
+	golden(t, "report.md", render(t, asMarkdown, sample.Docket()...))
+}
+
+func TestReportsOfAnEmptyDocketSaySo(t *testing.T) {
+	t.Parallel()
+	for name, o := range map[string]open{"html": asHTML, "md": asMarkdown} {
+		if !strings.Contains(render(t, o), "There is no case in this docket.") {
+			t.Errorf("%s does not say it", name)
+		}
+	}
+}
+
+func TestReportShowsItsTitleAndTime(t *testing.T) {
+	t.Parallel()
+	options := report.Options{Title: "<T>", Subtitle: "a\x1bb", Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	page := render(t, func(b *bytes.Buffer) docket.Writer { return report.NewHTML(b, options) })
+	for _, want := range []string{"<title>&lt;T&gt;</title>", "a␛b", "2026-01-02 03:04 UTC"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("%q is missing", want)
+		}
+	}
+}
+
+var (
+	tag = regexp.MustCompile(`<[^>]*>`)
+	// held is an attribute that holds text of the data.
+	held = regexp.MustCompile(`title="[^"]*"`)
+	// outside is whatever would load something, or run.
+	outside = regexp.MustCompile(`(?i)<(script|iframe|img|link|object|embed|base|form)|\son[a-z]+\s*=|src\s*=|href="[^#]|url\(|@import|https?:`)
+)
+
+// skeleton is a page without its text: the tags in their order.
+func skeleton(page string) []string {
+	tags := tag.FindAllString(page, -1)
+	for i := range tags {
+		tags[i] = held.ReplaceAllString(tags[i], "title")
+	}
+	return tags
+}
+
+func TestAccept_CLI5_HostileTextIsInertInHTML(t *testing.T) {
+	t.Parallel()
+	hostile, _ := sample.Hostile()
+	harmless, _ := sample.Filled("word")
+	page := render(t, asHTML, hostile)
+	if diff := cmp.Diff(skeleton(render(t, asHTML, harmless)), skeleton(page)); diff != "" {
+		t.Errorf("the attack changes the elements:\n%s", diff)
+	}
+	for _, r := range page {
+		if r != '\n' && r != '\t' && !inert.Shows(r) {
+			t.Errorf("%U gets through", r)
+		}
+	}
+	text := html.UnescapeString(tag.ReplaceAllString(page, ""))
+	if n := strings.Count(text, inert.Block(sample.Attack)); n < 40 {
+		t.Errorf("the text itself stands only %d times in the page", n)
+	}
+}
+
+func TestAccept_CLI5_HTMLLoadsAndRunsNothing(t *testing.T) {
+	t.Parallel()
+	page := render(t, asHTML, sample.Docket()...)
+	markup := strings.ReplaceAll(page, `xmlns="http://www.w3.org/2000/svg"`, "")
+	if got := outside.FindString(markup); got != "" {
+		t.Errorf("the page has %q", got)
+	}
+	if !strings.Contains(page, `http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'`) {
+		t.Error("the page does not forbid itself scripts")
+	}
+}
+
+// A hostile drawing can't happen, since it is trusted markup; but the names in it come from pipelines.
+func TestAccept_CLI5_DrawingIsInertAndRedacted(t *testing.T) {
+	t.Parallel()
+	trial := sample.Amended()
+	trial.Drawing = "<svg><text>a\u202eb secret &amp; c</text></svg>"
+	redactor, err := docket.NewRedactor([]string{"secret"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := render(t, asHTML, redactor.Trial(trial))
+	if !strings.Contains(page, "<svg><text>aU+202Eb [redacted] &amp; c</text></svg>") {
+		t.Error("the drawing is not there, or not inert, or not redacted")
+	}
+}
+
+func TestAccept_CLI5_HostileTextIsInertInMarkdown(t *testing.T) {
+	t.Parallel()
+	hostile, _ := sample.Hostile()
+	harmless, _ := sample.Filled("word")
+	got, want := render(t, asMarkdown, hostile), render(t, asMarkdown, harmless)
+	for _, r := range got {
+		if r != '\n' && r != '\t' && !inert.Shows(r) {
+			t.Errorf("%U gets through", r)
+		}
+	}
+	gotLines, wantLines := strings.Split(got, "\n"), strings.Split(want, "\n")
+	if len(gotLines) != len(wantLines) {
+		t.Fatalf("%d lines instead of %d", len(gotLines), len(wantLines))
+	}
+	fence := ""
+	for i, line := range gotLines {
+		if run := strings.TrimRight(line, "tex"); strings.HasPrefix(line, "```") && strings.Trim(run, "`") == "" {
+			if fence == "" {
+				fence = run
+			} else if line == fence {
+				fence = ""
+			}
+			continue
+		}
+		if fence == "" {
+			checkMarkdownLine(t, line, wantLines[i])
+		}
+	}
+	if fence != "" {
+		t.Error("a code block is not closed")
+	}
+}
+
+// checkMarkdownLine holds a line outside code blocks against the same line with harmless text.
+func checkMarkdownLine(t *testing.T, line, harmless string) {
+	t.Helper()
+	bare := withoutCode(line)
+	for _, bad := range []string{"<", "://", "@", "#1", "[x]", "![", "]("} {
+		if strings.Contains(strings.TrimLeft(bare, "#"), bad) {
+			t.Errorf("%q stands outside code: %s", bad, line)
+		}
+	}
+	if strings.HasPrefix(harmless, "| ") && cells(line) != cells(harmless) {
+		t.Errorf("%d cells instead of %d: %s", cells(line), cells(harmless), line)
+	}
+}
+
+// withoutCode takes out code spans as CommonMark finds them, and what a backslash escapes.
+func withoutCode(line string) string {
+	var out strings.Builder
+	for i := 0; i < len(line); {
+		switch {
+		case line[i] == '\\' && i+1 < len(line):
+			i += 2
+		case line[i] == '`':
+			n := len(line[i:]) - len(strings.TrimLeft(line[i:], "`"))
+			end := closing(line[i+n:], n)
+			if end < 0 {
+				out.WriteString(line[i : i+n])
+				i += n
+				continue
+			}
+			i += n + end + n
+		default:
+			out.WriteByte(line[i])
+			i++
+		}
+	}
+	return out.String()
+}
+
+// closing finds a run of exactly n backticks.
+func closing(s string, n int) int {
+	for i := 0; i < len(s); {
+		if s[i] != '`' {
+			i++
+			continue
+		}
+		run := len(s[i:]) - len(strings.TrimLeft(s[i:], "`"))
+		if run == n {
+			return i
+		}
+		i += run
+	}
+	return -1
+}
+
+// cells counts the bars that no backslash escapes.
+func cells(line string) int {
+	n := 0
+	for i := 0; i < len(line); i++ {
+		switch line[i] {
+		case '\\':
+			i++
+		case '|':
+			n++
+		}
+	}
+	return n
+}
+
+func TestAccept_CLI5_RedactionReachesTheReports(t *testing.T) {
+	t.Parallel()
+	hostile, _ := sample.Hostile()
+	redactor, err := docket.NewRedactor([]string{`n\d+`, `(?i)evil`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := regexp.MustCompile(`\bn\d+|evil`)
+	for name, o := range map[string]open{"html": asHTML, "md": asMarkdown} {
+		var b bytes.Buffer
+		w := docket.NewOutput(redactor, o(&b))
+		if err := w.Write(hostile); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		_, body, _ := strings.Cut(b.String(), "</style>")
+		if name == "md" {
+			body = b.String()
+		}
+		if got := left.FindString(body); got != "" {
+			t.Errorf("%s: %q gets through", name, got)
+		}
+		if strings.Count(body, "redacted") < 80 {
+			t.Errorf("%s: too little is redacted", name)
+		}
+	}
+}
+
+func FuzzHTML(f *testing.F) {
+	f.Add(sample.Attack)
+	f.Add("\x00\ufeff\u202e</style></title><svg onload=x>&lt;script&#62;")
+	f.Add("'\"`${{}}<!--")
+	harmless, _ := sample.Filled("word")
+	want := skeleton(render(f, asHTML, harmless))
+	f.Fuzz(func(t *testing.T, text string) {
+		trial, _ := sample.Filled(text)
+		page := render(t, asHTML, trial)
+		if diff := cmp.Diff(want, skeleton(page)); diff != "" {
+			t.Errorf("the text changes the elements:\n%s", diff)
+		}
+		for _, r := range page {
+			if r != '\n' && r != '\t' && !inert.Shows(r) {
+				t.Fatalf("%U gets through", r)
+			}
+		}
+	})
+}
