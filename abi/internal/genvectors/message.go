@@ -26,6 +26,7 @@ func (s *set) message() {
 	s.reserved(good)
 	s.deep(good)
 	s.several(good)
+	s.order(good)
 	if s.of.GoName == "Discovery" {
 		s.tooMany(good)
 	}
