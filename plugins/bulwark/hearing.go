@@ -31,6 +31,7 @@ func exhibits(r *abi.NodeRequest) string {
 			stands = append(stands, cited)
 		case abi.QuoteAbsent:
 			absent = append(absent, cited)
+		case abi.QuoteUnclaimed:
 		}
 	}
 	out := "Of " + text.Count(len(r.Indictment.Evidence), "item") + " " + text.Int(len(stands)) + " stand in the documents"

@@ -95,6 +95,7 @@ func ground(t *weigh.Testimony, kind weigh.Kind, other *Item, labels int) (strin
 		return "repeats " + cited + ", it is no second witness", abi.Weakening
 	case weigh.FitsTwo:
 		return "fits " + other.Testimony.Supports + " as well: " + cited + " gives the same content for it", abi.Weakening
+	case weigh.Sound:
 	}
 	switch {
 	case t.Supports == "":

@@ -3,6 +3,7 @@ package proceeding
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
@@ -98,10 +99,15 @@ func strongest(findings []abi.Finding) []int {
 	return order
 }
 
+// onTable says whether an item is there, or one that holds its line for the same label.
 func onTable(item *abi.IndictmentItem, lists ...[]abi.IndictmentItem) bool {
 	for _, list := range lists {
 		for i := range list {
-			if list[i].SourceRef == item.SourceRef && list[i].Content == item.Content {
+			old := &list[i]
+			if old.SourceRef == item.SourceRef && old.Content == item.Content {
+				return true
+			}
+			if old.Supports == item.Supports && strings.Contains(old.Content, item.Content) {
 				return true
 			}
 		}
