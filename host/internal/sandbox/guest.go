@@ -41,7 +41,13 @@ func (s *guestState) with(ctx context.Context) context.Context {
 	return context.WithValue(ctx, guestKey{}, s)
 }
 
-func guestOf(ctx context.Context) *guestState { return ctx.Value(guestKey{}).(*guestState) }
+func guestOf(ctx context.Context) *guestState {
+	s, ok := ctx.Value(guestKey{}).(*guestState)
+	if !ok {
+		panic("sandbox: an instance was called without its context")
+	}
+	return s
+}
 
 // guestMemory is the linear memory of an instance. wazero's own would refuse
 // growth as well, but not say afterwards that it did, and could hold twice the

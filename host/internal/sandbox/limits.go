@@ -9,9 +9,9 @@ import (
 
 // Limits bound what a module may use. A zero field means its default.
 //
-// The stack of a guest is bounded too, by wazero: it grows by doubling and a
-// call ends with the trap stack_overflow once 50 MB do not suffice. It cannot
-// be configured.
+// The stack of a guest is bounded too, by wazero: it doubles until it has
+// between 50 and 100 MB, then the call ends with the trap stack_overflow. That
+// cannot be configured, and comes on top of MemoryBytes.
 type Limits struct {
 	// MemoryBytes is the most linear memory of an instance, a multiple of
 	// 64 KiB below 4 GiB; the default is 64 MiB. A module that declares more is

@@ -137,7 +137,7 @@ func compileIn(ctx context.Context, dir string, code []byte, file *wasmfile.File
 type instance struct {
 	module api.Module
 	state  *guestState
-	ctx    context.Context //nolint:containedctx // of the one call that the instance lives for
+	ctx    context.Context // of the one call that the instance lives for
 	export string          // the guest's function that runs, for the error
 
 	functions map[string]api.Function
