@@ -1,0 +1,154 @@
+package host_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+)
+
+// lightFunc is a Light that can answer again.
+type lightFunc func(req host.LightRequest) (host.LightResponse, error)
+
+func (f lightFunc) Answer(_ context.Context, req host.LightRequest) (host.LightResponse, error) {
+	return f(req)
+}
+
+// accountFor answers every question and every challenged item of a remand.
+func accountFor(f *abi.RemandFeedback, found ...abi.Evidence) *abi.RemandAnswer {
+	a := &abi.RemandAnswer{}
+	for _, q := range f.Questions {
+		a.Answers = append(a.Answers, abi.RemandReply{QuestionID: q.ID, Status: abi.Found, Evidence: found})
+		found = nil
+	}
+	for _, ch := range f.Challenged {
+		a.Challenged = append(a.Challenged, abi.ChallengedReply{EvidenceIndex: ch.EvidenceIndex, Status: abi.ItemStands})
+	}
+	return a
+}
+
+func TestRemandAsksLightAgainUntilNoneIsLeft(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	light := lightFunc(func(req host.LightRequest) (host.LightResponse, error) {
+		asked++
+		if req.Feedback == nil || req.Previous == nil {
+			t.Error("a remand without feedback or the answer before")
+		}
+		// It claims more confidence and brings nothing: it is held at what it said before.
+		answer := abi.LightAnswer{Classification: "load", Confidence: 0.99, Reasoning: "believe me"}
+		return host.LightResponse{Answer: answer, Remand: accountFor(req.Feedback)}, nil
+	})
+	h := open(t, host.Config{Pipeline: behave(t, "specter", "verdict", "remand"), Light: light})
+	trial := try(t, h, dispute())
+	got := trial.Result
+	if asked != 2 || got.Remands != 2 || len(got.LightAfter) != 2 || len(trial.Passes) != 3 {
+		t.Fatalf("asked %d times, %d remands, %d answers, %d passes", asked, got.Remands, len(got.LightAfter), len(trial.Passes))
+	}
+	if got.Final.Status != docket.Mistrial || got.Final.Cause != docket.CauseRemandsExhausted {
+		t.Errorf("%+v", got.Final)
+	}
+	if got.LightAfter[0] != (docket.Answer{Classification: "load", Confidence: 0.65}) {
+		t.Errorf("an answer without new evidence became %+v", got.LightAfter[0])
+	}
+	if charge := trial.Passes[1].Indictment.ChargedDefectType; charge != "load" {
+		t.Errorf("the second pass charges %q", charge)
+	}
+	wantGaps(t, trial)
+}
+
+func TestRemandDecidesActivationAnew(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		confidence float64
+		status     docket.Status
+	}{"sure now": {0.9, docket.Accepted}, "hopeless now": {0.2, docket.Rejected}} {
+		light := lightFunc(func(req host.LightRequest) (host.LightResponse, error) {
+			found := abi.Evidence{SourceRef: "second look", Content: "the quota was lowered", RelevanceConfidence: 0.9, Supports: "quota"}
+			answer := abi.LightAnswer{Classification: "quota", Confidence: test.confidence}
+			return host.LightResponse{Answer: answer, Remand: accountFor(req.Feedback, found)}, nil
+		})
+		h := open(t, host.Config{Pipeline: behave(t, "specter", "verdict", "remand"), Light: light})
+		if got := try(t, h, dispute()).Result; got.Final.Status != test.status || got.Remands != 1 {
+			t.Errorf("%s: %+v after %d remands", name, got.Final, got.Remands)
+		}
+	}
+}
+
+func TestALightThatFailsARemandIsAMistrial(t *testing.T) {
+	t.Parallel()
+	for name, light := range map[string]lightFunc{
+		"an error": func(host.LightRequest) (host.LightResponse, error) {
+			return host.LightResponse{}, errors.New("out of office")
+		},
+		"no account": func(host.LightRequest) (host.LightResponse, error) {
+			return host.LightResponse{Answer: abi.LightAnswer{Classification: "load", Confidence: 0.6}}, nil
+		},
+		"a question left out": func(host.LightRequest) (host.LightResponse, error) {
+			return host.LightResponse{Answer: abi.LightAnswer{Classification: "load", Confidence: 0.6}, Remand: &abi.RemandAnswer{}}, nil
+		},
+		"a label of another case": func(req host.LightRequest) (host.LightResponse, error) {
+			return host.LightResponse{Answer: abi.LightAnswer{Classification: "other", Confidence: 0.6}, Remand: accountFor(req.Feedback)}, nil
+		},
+	} {
+		h := open(t, host.Config{Pipeline: behave(t, "specter", "verdict", "remand"), Light: light})
+		got := try(t, h, dispute()).Result
+		if got.Final.Status != docket.Mistrial || got.Final.Cause != docket.CauseLight || got.Error == nil {
+			t.Errorf("%s: %+v, %+v", name, got.Final, got.Error)
+		}
+	}
+}
+
+func TestLightIsAskedWhereTheCaseHasNone(t *testing.T) {
+	t.Parallel()
+	c := dispute()
+	c.Light = nil
+	h := open(t, host.Config{})
+	if _, err := h.Try(context.Background(), c); !errors.Is(err, host.ErrNoLight) {
+		t.Errorf("without a Light: %v", err)
+	}
+	light := lightFunc(func(host.LightRequest) (host.LightResponse, error) {
+		return host.LightResponse{Answer: abi.LightAnswer{Classification: "leak", Confidence: 0.9}}, nil
+	})
+	if got := try(t, open(t, host.Config{Light: light}), c).Result.Final; got.Status != docket.Accepted {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestABadCaseIsRefusedWithEveryFault(t *testing.T) {
+	t.Parallel()
+	c := dispute()
+	c.Light = &abi.LightAnswer{Classification: "elsewhere", Confidence: 0.6}
+	c.Evidence[1].Supports = "nowhere"
+	_, err := open(t, host.Config{}).Try(context.Background(), c)
+	var invalid *abi.ValidationError
+	if !errors.As(err, &invalid) || len(invalid.Problems) != 2 {
+		t.Fatalf("%v", err)
+	}
+	for i, path := range []string{"light.classification", "evidence[1].supports"} {
+		if invalid.Problems[i].Path.String() != path {
+			t.Errorf("problem %d at %s, want %s", i, invalid.Problems[i].Path, path)
+		}
+	}
+}
+
+func TestACancelledTrialIsAnErrorAndNoVerdict(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(context.Background())
+	h := open(t, host.Config{
+		Pipeline: behave(t, "specter", "verdict", "spin"),
+		Observe: func(r host.CallRecord) {
+			if strings.HasPrefix(r.Node, "hearing") || r.Call == abi.CallEdges && r.Node == "hearing" {
+				cancel()
+			}
+		},
+	})
+	trial, err := h.Try(ctx, dispute())
+	if !errors.Is(err, context.Canceled) || trial != nil {
+		t.Errorf("%v, %v", trial, err)
+	}
+}
