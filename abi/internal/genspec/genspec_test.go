@@ -133,7 +133,11 @@ func TestExampleModuleKeepsTheContract(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	runtime := wazero.NewRuntime(ctx)
-	defer runtime.Close(ctx)
+	defer func() {
+		if err := runtime.Close(ctx); err != nil {
+			t.Error(err)
+		}
+	}()
 	module, err := runtime.InstantiateWithConfig(ctx, bytesOf(t, moduleExample()), wazero.NewModuleConfig().WithStartFunctions())
 	if err != nil {
 		t.Fatal(err)

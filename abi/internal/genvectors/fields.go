@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -55,7 +56,7 @@ func wrongValues(t *model.Type, strict bool) []wrong {
 		{what: "ext 8 of 3 bytes", value: mt.ExtensionNode(7, "abc"), code: abi.CodeExtension},
 	}
 	for _, other := range otherKinds {
-		if !contains(other.kinds, t.Kind) {
+		if !slices.Contains(other.kinds, t.Kind) {
 			out = append(out, wrong{what: other.what, value: other.value, code: abi.CodeWrongType})
 		}
 	}
@@ -71,6 +72,7 @@ func wrongValues(t *model.Type, strict bool) []wrong {
 		out = append(out, wrongItems(t)...)
 	case model.Struct:
 		out = append(out, wrongInside(t.Struct, sampleStruct(t.Struct, minimal, 0))...)
+	default: // a Bool is wrong in no other way
 	}
 	return out
 }
@@ -93,15 +95,6 @@ var otherKinds = []struct {
 	{"map", mt.MapNode(mt.F("a", mt.IntNode(1))), []model.Kind{model.Map, model.Struct}},
 	{"empty map", mt.MapNode(), []model.Kind{model.Map, model.Struct}},
 	{"bin", mt.BinaryNode("1"), []model.Kind{model.String, model.Enum}},
-}
-
-func contains(kinds []model.Kind, k model.Kind) bool {
-	for _, other := range kinds {
-		if other == k {
-			return true
-		}
-	}
-	return false
 }
 
 func wrongTexts(t *model.Type, strict bool) []wrong {

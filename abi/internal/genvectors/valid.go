@@ -61,6 +61,7 @@ func (s *set) validField(base mt.Node, f *model.Field) {
 		s.accept(name+" true", with(base, name, mt.BoolNode(true)))
 	case model.Map:
 		s.validMap(base, f)
+	default: // lists and structs have vectors of their own
 	}
 }
 
