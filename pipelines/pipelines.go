@@ -6,7 +6,7 @@ import "embed"
 // DefectCourt is the name of the court's pipeline within FS.
 const DefectCourt = "defect-court.yaml"
 
-// FS holds all pipeline files, by file name.
+// FS holds all pipeline files by file name, and the profiles of domains in profiles/.
 //
-//go:embed *.yaml
+//go:embed *.yaml profiles/*.yaml
 var FS embed.FS
