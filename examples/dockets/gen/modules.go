@@ -20,7 +20,6 @@ func modules() []module {
 		{path: "github.com/hashicorp/golang-lru/v2", version: "v2.0.7", licence: "MPL-2.0", packages: []string{"./..."}},
 		{path: "github.com/mattn/go-runewidth", version: "v0.0.31", licence: "MIT"},
 		{path: "github.com/gofrs/flock", version: "v0.13.1", licence: "BSD-3-Clause"},
-		{path: "github.com/mitchellh/go-homedir", version: "v1.1.0", licence: "MIT"},
 		{path: "github.com/julienschmidt/httprouter", version: "v1.3.0", licence: "BSD-3-Clause"},
 		{path: "github.com/google/renameio/v2", version: "v2.0.2", licence: "Apache-2.0", packages: []string{"./..."}},
 		{path: "github.com/joho/godotenv", version: "v1.5.1", licence: "MIT", packages: []string{"./..."}},

@@ -2,7 +2,6 @@ package gotest
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
@@ -50,7 +49,7 @@ func (s *stream) give(f failure) {
 	if f.test != "" {
 		id += "." + f.test
 	}
-	id = s.reader.unique(strings.ToValidUTF8(id, "\uFFFD"))
+	id = s.reader.unique(id)
 	c := abi.Case{
 		ID: id, Group: f.pack, Subject: f.subject(), Labels: Labels(),
 		Evidence:  cut(f.pack, f.log),

@@ -8,6 +8,7 @@ import (
 	"io"
 	"iter"
 	"strconv"
+	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
@@ -61,7 +62,7 @@ func (s *stream) take(line []byte) {
 		line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
 	}
 	if len(line) == 0 || line[0] != '{' {
-		s.plain(string(line))
+		s.plain(strings.ToValidUTF8(string(line), "\uFFFD"))
 		return
 	}
 	e, problem := parseEvent(line)

@@ -111,6 +111,11 @@ func TestReadOneCaseForEachFailure(t *testing.T) {
 			cases: []string{"p"},
 		},
 		{
+			name:   "a build that fails without a word",
+			stream: `{"Action":"build-fail","ImportPath":"p"}` + "\n",
+			cases:  []string{"p"},
+		},
+		{
 			name: "two packages that need one that does not build",
 			stream: `{"Action":"build-output","ImportPath":"d","Output":"d.go:1:1: bad\n"}` + "\n" +
 				`{"Action":"build-fail","ImportPath":"d"}` + "\n" +

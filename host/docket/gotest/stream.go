@@ -243,7 +243,7 @@ func (s *stream) end() {
 	}
 	for _, path := range s.failed {
 		name, _, _ := strings.Cut(path, " ")
-		s.give(failure{pack: name, log: s.builds[path].text(), build: true})
+		s.give(failure{pack: name, log: s.build(path).text(), build: true})
 	}
 	if s.events == 0 && !s.stopped {
 		s.problem(0, docket.CodeEmptyDocket, "has no event of go test -json")
