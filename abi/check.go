@@ -18,23 +18,20 @@ func CheckIndictment(v *Indictment, light *LightAnswer, evidence []Evidence, c *
 	if light != nil && v.ChargedDefectType != light.Classification {
 		c.Add(CodeCharge, "is "+strconv.Quote(v.ChargedDefectType)+", Light's classification is "+strconv.Quote(light.Classification), Field("charged_defect_type"))
 	}
-	used := make([]bool, len(evidence))
+	left := make(map[IndictmentItem]int, len(evidence))
+	for i := range evidence {
+		e := &evidence[i]
+		left[IndictmentItem{SourceRef: e.SourceRef, Content: e.Content, Supports: e.Supports, Element: e.Element}]++
+	}
 	for i := range v.Evidence {
-		if !claimItem(&v.Evidence[i], evidence, used) {
+		item := v.Evidence[i]
+		item.Weight = 0
+		if left[item] == 0 {
 			c.Add(CodeNotInCase, "repeats no item of the case", Field("evidence"), Index(i))
+			continue
 		}
+		left[item]--
 	}
-}
-
-func claimItem(item *IndictmentItem, evidence []Evidence, used []bool) bool {
-	for j := range evidence {
-		e := &evidence[j]
-		if !used[j] && e.SourceRef == item.SourceRef && e.Content == item.Content && e.Supports == item.Supports && e.Element == item.Element {
-			used[j] = true
-			return true
-		}
-	}
-	return false
 }
 
 // CheckDiscovery holds a Discovery against the documents: each finding names
@@ -60,12 +57,20 @@ func CheckDiscovery(v *Discovery, labels []string, contains func(document, quote
 // challenge of the contest. allowed, when not nil, lists the only indexes that
 // may be challenged.
 func CheckChallenges(field string, v []Challenge, items int, allowed []int, speaker string, contested []Challenge, c *Collector) {
+	may := make(map[int]bool, len(allowed))
+	for _, index := range allowed {
+		may[index] = true
+	}
+	known := make(map[Challenge]bool, len(contested))
+	for i := range contested {
+		known[contested[i]] = true
+	}
 	for i := range v {
 		ch := &v[i]
-		if ch.EvidenceIndex >= items || (allowed != nil && !hasInt(allowed, ch.EvidenceIndex)) {
+		if ch.EvidenceIndex >= items || (allowed != nil && !may[ch.EvidenceIndex]) {
 			c.Add(CodeEvidenceIndex, strconv.Itoa(ch.EvidenceIndex)+" is no item that may be challenged here", Field(field), Index(i), Field("evidence_index"))
 		}
-		if ch.By != "" && ch.By != speaker && !hasChallenge(contested, *ch) {
+		if ch.By != "" && ch.By != speaker && !known[*ch] {
 			c.Add(CodeIdentity, strconv.Quote(speaker)+" may not speak as "+strconv.Quote(ch.By), Field(field), Index(i), Field("by"))
 		}
 	}
@@ -144,33 +149,49 @@ func CheckVerdict(v *Verdict, indictment *Indictment, labels []string, c *Collec
 // CheckRemandAnswer holds Light's answer against the feedback: every question
 // and every challenged item is accounted for once, and nothing else.
 func CheckRemandAnswer(v *RemandAnswer, feedback *RemandFeedback, c *Collector) {
+	asked := make(map[string]int, len(feedback.Questions))
 	for i := range feedback.Questions {
-		n := 0
-		for j := range v.Answers {
-			if v.Answers[j].QuestionID == feedback.Questions[i].ID {
-				n++
-			}
+		asked[feedback.Questions[i].ID] = 0
+	}
+	for i := range v.Answers {
+		id := v.Answers[i].QuestionID
+		n, ok := asked[id]
+		if !ok {
+			c.Add(CodeWrongAnswers, "answers "+strconv.Quote(id)+", which was not asked", Field("answers"), Index(i), Field("question_id"))
+			continue
 		}
-		if n != 1 {
-			c.Add(CodeUnanswered, "question "+strconv.Quote(feedback.Questions[i].ID)+" has "+strconv.Itoa(n)+" answers", Field("answers"))
+		asked[id] = n + 1
+	}
+	for i := range feedback.Questions {
+		if id := feedback.Questions[i].ID; asked[id] != 1 {
+			c.Add(CodeUnanswered, "question "+strconv.Quote(id)+" has "+strconv.Itoa(asked[id])+" answers", Field("answers"))
 		}
 	}
-	for i := range feedback.Challenged {
-		n := 0
-		for j := range v.Challenged {
-			if v.Challenged[j].EvidenceIndex == feedback.Challenged[i].EvidenceIndex {
-				n++
-			}
-		}
-		if n != 1 {
-			c.Add(CodeUnanswered, "item "+strconv.Itoa(feedback.Challenged[i].EvidenceIndex)+" is accounted for "+strconv.Itoa(n)+" times", Field("challenged"))
-		}
+	checkAccounts(v.Challenged, feedback.Challenged, c)
+}
+
+// checkAccounts holds the replies against the challenged items, of which two
+// may be about the same index: one reply accounts for both.
+func checkAccounts(replies []ChallengedReply, challenged []ChallengedItem, c *Collector) {
+	times := make(map[int]int, len(challenged))
+	for i := range challenged {
+		times[challenged[i].EvidenceIndex] = 0
 	}
-	if len(v.Answers) > len(feedback.Questions) {
-		c.Add(CodeWrongAnswers, "answers what was not asked", Field("answers"))
+	for i := range replies {
+		index := replies[i].EvidenceIndex
+		n, ok := times[index]
+		if !ok {
+			c.Add(CodeWrongAnswers, "item "+strconv.Itoa(index)+" was not challenged", Field("challenged"), Index(i), Field("evidence_index"))
+			continue
+		}
+		times[index] = n + 1
 	}
-	if len(v.Challenged) > len(feedback.Challenged) {
-		c.Add(CodeWrongAnswers, "accounts for what was not challenged", Field("challenged"))
+	for i := range challenged {
+		index := challenged[i].EvidenceIndex
+		if n := times[index]; n != 1 {
+			c.Add(CodeUnanswered, "item "+strconv.Itoa(index)+" is accounted for "+strconv.Itoa(n)+" times", Field("challenged"))
+			times[index] = 1 // said once
+		}
 	}
 }
 
@@ -188,21 +209,3 @@ func CheckEdgeAnswers(v []EdgeAnswer, questions []EdgeQuestion, c *Collector) {
 }
 
 func notALabel(s string) string { return strconv.Quote(s) + " is no label of the case" }
-
-func hasInt(list []int, n int) bool {
-	for _, v := range list {
-		if v == n {
-			return true
-		}
-	}
-	return false
-}
-
-func hasChallenge(list []Challenge, ch Challenge) bool {
-	for _, v := range list {
-		if v == ch {
-			return true
-		}
-	}
-	return false
-}
