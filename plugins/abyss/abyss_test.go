@@ -68,6 +68,14 @@ func TestBrief(t *testing.T) {
 			request: request([]abi.IndictmentItem{first, second, {SourceRef: "v", Content: "The disk was FULL!", Supports: "a"}}, exhibit(0, 0.8, abi.QuoteUnclaimed), exhibit(1, 0.8, abi.QuoteUnclaimed), exhibit(2, 0.7, abi.QuoteUnclaimed)),
 		},
 		{
+			name: "a charge too weak to concede, no rival",
+			request: func() *abi.NodeRequest {
+				r := request([]abi.IndictmentItem{first}, exhibit(0, 0.42, abi.QuoteUnclaimed))
+				r.Case.Light.Confidence = 0.4
+				return r
+			}(),
+		},
+		{
 			name: "any rival counts by parameter", alternative: "b",
 			request: func() *abi.NodeRequest {
 				r := request([]abi.IndictmentItem{first, second, contrary}, exhibit(0, 0.8, abi.QuoteUnclaimed), exhibit(1, 0.8, abi.QuoteStands), exhibit(2, 0.45, abi.QuoteUnclaimed))
@@ -146,9 +154,10 @@ func TestRebutBringsOtherLabelsOnce(t *testing.T) {
 func TestDefendSaysWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	for _, r := range []*abi.NodeRequest{
-		{Family: abi.FamilyDefend},
-		{Family: abi.FamilyHearing, Indictment: &abi.Indictment{ChargedDefectType: "a"}},
-		{Family: abi.FamilyIndict, Indictment: &abi.Indictment{ChargedDefectType: "a"}},
+		{Family: abi.FamilyDefend, Case: abi.CaseView{Labels: labels}},
+		{Family: abi.FamilyDefend, Indictment: &abi.Indictment{ChargedDefectType: "a"}},
+		{Family: abi.FamilyHearing, Case: abi.CaseView{Labels: labels}, Indictment: &abi.Indictment{ChargedDefectType: "a"}},
+		{Family: abi.FamilyIndict, Case: abi.CaseView{Labels: labels}, Indictment: &abi.Indictment{ChargedDefectType: "a"}},
 	} {
 		if artifact, failure := defend(r); artifact != nil || failure == nil {
 			t.Errorf("%s: artifact %v, failure %v", r.Family, artifact, failure)

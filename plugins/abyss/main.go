@@ -17,8 +17,8 @@ func init() {
 func main() {}
 
 func defend(r *abi.NodeRequest) (*abi.Artifact, *abi.Failure) {
-	if r.Indictment == nil {
-		return nil, guest.Fail(incomplete, "the defense needs the indictment")
+	if r.Indictment == nil || len(r.Case.Labels) == 0 {
+		return nil, guest.Fail(incomplete, "the defense needs the indictment and the labels of the case")
 	}
 	switch r.Family {
 	case abi.FamilyDefend:

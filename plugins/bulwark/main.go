@@ -18,6 +18,9 @@ func init() {
 func main() {}
 
 func preside(r *abi.NodeRequest) (*abi.Artifact, *abi.Failure) {
+	if len(r.Case.Labels) == 0 {
+		return nil, guest.Fail(incomplete, "the case has no labels")
+	}
 	switch r.Family {
 	case abi.FamilyDiscover:
 		return &abi.Artifact{Discovery: discover(r)}, nil

@@ -130,9 +130,10 @@ func TestProsecuteSaysWhatIsMissing(t *testing.T) {
 		request abi.NodeRequest
 		code    string
 	}{
-		{abi.NodeRequest{Family: abi.FamilyIndict}, incomplete},
-		{abi.NodeRequest{Family: abi.FamilyHearing}, incomplete},
-		{abi.NodeRequest{Family: abi.FamilyVerdict}, guest.WrongFamily},
+		{abi.NodeRequest{Family: abi.FamilyIndict, Case: abi.CaseView{Labels: []string{"a", "b"}}}, incomplete},
+		{abi.NodeRequest{Family: abi.FamilyIndict, Case: abi.CaseView{Light: &abi.LightAnswer{Classification: "a"}}}, incomplete},
+		{abi.NodeRequest{Family: abi.FamilyHearing, Case: caseView()}, incomplete},
+		{abi.NodeRequest{Family: abi.FamilyVerdict, Case: caseView()}, guest.WrongFamily},
 	} {
 		if artifact, failure := prosecute(&tc.request); artifact != nil || failure == nil || failure.Code != tc.code {
 			t.Errorf("%s: artifact %v, failure %v", tc.request.Family, artifact, failure)

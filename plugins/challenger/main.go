@@ -17,6 +17,9 @@ func init() {
 func main() {}
 
 func prosecute(r *abi.NodeRequest) (*abi.Artifact, *abi.Failure) {
+	if len(r.Case.Labels) == 0 {
+		return nil, guest.Fail(incomplete, "the case has no labels")
+	}
 	switch r.Family {
 	case abi.FamilyIndict:
 		if r.Case.Light == nil {

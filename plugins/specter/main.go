@@ -20,8 +20,8 @@ func arbitrate(r *abi.NodeRequest) (*abi.Artifact, *abi.Failure) {
 	if r.Family != abi.FamilyVerdict {
 		return nil, guest.Fail(guest.WrongFamily, "the specter doesn't play "+string(r.Family))
 	}
-	if r.Indictment == nil {
-		return nil, guest.Fail("incomplete_request", "a verdict needs the indictment")
+	if r.Indictment == nil || len(r.Case.Labels) == 0 {
+		return nil, guest.Fail("incomplete_request", "a verdict needs the indictment and the labels of the case")
 	}
 	return &abi.Artifact{Verdict: judge(r)}, nil
 }

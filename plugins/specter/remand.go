@@ -61,7 +61,7 @@ func undermined(r *abi.NodeRequest, scale *weigh.Scale, challenges []abi.Challen
 	asked := make(map[int]bool)
 	for i := range challenges {
 		ch := &challenges[i]
-		if ch.Severity != abi.Minor && !asked[ch.EvidenceIndex] && before.Nats[ch.EvidenceIndex] > 0 {
+		if ch.Severity != abi.Minor && !asked[ch.EvidenceIndex] && ch.EvidenceIndex < len(before.Nats) && before.Nats[ch.EvidenceIndex] > 0 {
 			asked[ch.EvidenceIndex] = true
 			questions = append(questions, abi.Question{Question: "Item " + proceeding.Cite(r.Indictment.Evidence, ch.EvidenceIndex) +
 				" " + ch.Challenge + ": what else shows what it says?"})

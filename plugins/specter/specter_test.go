@@ -45,7 +45,7 @@ func TestJudge(t *testing.T) {
 		{"the charge stands", heard(witness{"a", 0.8}), nil, abi.Affirm, "a"},
 		{"another label stands", heard(witness{"a", 0.6}, witness{"b", 0.9}, witness{"b", 0.8}), nil, abi.Amend, "b"},
 		{"nothing decides", heard(witness{"b", 0.6}, witness{"c", 0.6}), nil, abi.Acquit, ""},
-		{"two labels nearly even", heard(witness{"a", 0.6}, witness{"b", 0.8}), nil, abi.Acquit, ""},
+		{"two labels nearly even", heard(witness{"a", 0.75}, witness{"b", 0.9}), nil, abi.Acquit, ""},
 		{"Light's word alone", heard(), nil, abi.Acquit, ""},
 		{"a fatal challenge in the brief", heard(witness{"a", 0.9}), func(r *abi.NodeRequest) { r.DefenseBrief.Challenges = fatal }, abi.Acquit, ""},
 		{"a fatal challenge in the hearing", heard(witness{"b", 0.9}, witness{"a", 0.7}), func(r *abi.NodeRequest) { r.Hearing.Rounds[0].NewChallenges = fatal }, abi.Affirm, "a"},

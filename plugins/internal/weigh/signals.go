@@ -20,12 +20,17 @@ func NewMatcher(p *abi.Profile) *phrases.Matcher {
 	return phrases.New(list)
 }
 
-// SignalVector gives the weights of a signal in the order of the labels.
+// mostSignalNats bounds one weight of a signal: beyond odds of e^20 to 1 a
+// figure is no measurement, and sums must stay finite.
+const mostSignalNats = 20
+
+// SignalVector gives the weights of a signal in the order of the labels, each
+// within 20 nats of 0.
 func SignalVector(s *abi.Signal, labels []string) []float64 {
 	v := make([]float64, len(labels))
 	for i := range s.Weights {
 		if j := slices.Index(labels, s.Weights[i].Label); j >= 0 {
-			v[j] += s.Weights[i].Weight
+			v[j] = min(max(v[j]+s.Weights[i].Weight, -mostSignalNats), mostSignalNats)
 		}
 	}
 	return v
