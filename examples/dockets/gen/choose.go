@@ -13,26 +13,21 @@ func choose(c config, all []labelled) []labelled {
 	rng := rand.New(rand.NewPCG(c.seed, 0)) //nolint:gosec // chosen, not secret
 	rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	all = byTurn(all)
-	most := max(1, c.share/5)
+	ofKind, ofBuilds := max(1, c.share/3), max(1, c.share/6)
 	seen := map[string]bool{}
 	count := map[string]int{}
 	var chosen []labelled
 	for _, l := range all {
-		keys := []string{l.about.Cause + " " + l.about.Kind}
-		if strings.HasSuffix(l.entry.Case.Subject, " does not build") {
-			keys = append(keys, l.about.Cause+" does not build")
-		}
-		full := count[l.about.Cause] >= c.share || seen[likeness(l)]
-		for _, key := range keys {
-			full = full || count[key] >= most
-		}
-		if full {
+		kind, build := l.about.Cause+" "+l.about.Kind, l.about.Cause+" does not build"
+		built := !strings.HasSuffix(l.entry.Case.Subject, " does not build")
+		if count[l.about.Cause] >= c.share || count[kind] >= ofKind || seen[likeness(l)] || !built && count[build] >= ofBuilds {
 			continue
 		}
 		seen[likeness(l)] = true
 		count[l.about.Cause]++
-		for _, key := range keys {
-			count[key]++
+		count[kind]++
+		if !built {
+			count[build]++
 		}
 		chosen = append(chosen, l)
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 )
 
 // failure is a kept run: its stream is in the file named Stream beside it.
@@ -35,18 +36,23 @@ func collect(ctx context.Context, c config, log io.Writer) error {
 	if err := os.MkdirAll(c.raw, 0o755); err != nil { //nolint:gosec // no secrets in it
 		return err
 	}
+	defer removeGroups()
+	var running sync.WaitGroup
+	slots := make(chan struct{}, max(1, c.jobs))
 	for _, m := range modules() {
 		if !strings.Contains(m.path, c.only) {
 			continue
 		}
-		if err := collectModule(ctx, c, m, root, log); err != nil {
-			if ctx.Err() != nil {
-				return ctx.Err()
+		slots <- struct{}{}
+		running.Go(func() {
+			defer func() { <-slots }()
+			if err := collectModule(ctx, c, m, root, log); err != nil && ctx.Err() == nil {
+				fmt.Fprintf(log, "gen: %s@%s is left out: %v\n", m.path, m.version, err)
 			}
-			fmt.Fprintf(log, "gen: %s@%s is left out: %v\n", m.path, m.version, err)
-		}
+		})
 	}
-	return nil
+	running.Wait()
+	return ctx.Err()
 }
 
 // collector is the work on one module.
@@ -57,7 +63,7 @@ type collector struct {
 	order  int // the order of the tests in which all pass; 0 is that of the source
 	source map[string]sites
 	log    io.Writer
-	kept   int
+	kept   int // of the cause at hand
 }
 
 func collectModule(ctx context.Context, c config, m module, root string, log io.Writer) error {
@@ -70,7 +76,7 @@ func collectModule(ctx context.Context, c config, m module, root string, log io.
 	if err != nil {
 		return err
 	}
-	w := &collector{config: c, checkout: tree, log: log, rng: rand.New(rand.NewPCG(c.seed, uint64(hash(m.path))))} //nolint:gosec // chosen, not secret
+	w := &collector{config: c, checkout: tree, log: log}
 	if err := w.findOrder(ctx); err != nil {
 		return err
 	}
@@ -78,11 +84,12 @@ func collectModule(ctx context.Context, c config, m module, root string, log io.
 		return err
 	}
 	for _, cause := range []string{productBug, automationBug, systemIssue, noDefect} {
-		kept := w.kept
+		w.kept = 0
+		w.rng = rand.New(rand.NewPCG(c.seed, uint64(hash(m.path+cause)))) //nolint:gosec // chosen, not secret
 		if err := w.collectCause(ctx, cause); err != nil {
 			return err
 		}
-		fmt.Fprintf(log, "gen: %s %s: %d failing runs\n", m.path, cause, w.kept-kept)
+		fmt.Fprintf(log, "gen: %s %s: %d failing runs\n", m.path, cause, w.kept)
 	}
 	return nil
 }
@@ -153,8 +160,11 @@ func goFolders(root string) ([]string, error) {
 // collectCause tries faults of a cause until enough runs have failed.
 func (w *collector) collectCause(ctx context.Context, cause string) error {
 	candidates := w.candidates(cause)
-	wanted := w.kept + w.quota
-	for range w.attempt {
+	wanted, attempts := w.quota, w.attempt
+	if cause == systemIssue { // few modules meet most of these faults
+		wanted, attempts = 2*w.quota, len(environmentFaults())
+	}
+	for range attempts {
 		if w.kept >= wanted || ctx.Err() != nil {
 			return ctx.Err()
 		}

@@ -40,6 +40,7 @@ type config struct {
 	quota   int
 	share   int
 	attempt int
+	jobs    int
 }
 
 func run(ctx context.Context, args []string, stderr io.Writer) int {
@@ -51,9 +52,10 @@ func run(ctx context.Context, args []string, stderr io.Writer) int {
 	flags.Uint64Var(&c.seed, "seed", 1, "decides sites, operators, order and samples")
 	flags.BoolVar(&c.convert, "convert", false, "run nothing, only read the streams in -raw again")
 	flags.StringVar(&c.only, "only", "", "run only modules whose path holds this text")
-	flags.IntVar(&c.quota, "quota", 2, "failing runs wanted of each module and cause")
+	flags.IntVar(&c.quota, "quota", 2, "failing runs wanted of each module and cause, twice as many for the environment")
 	flags.IntVar(&c.share, "share", 18, "the most cases of one cause in the docket")
 	flags.IntVar(&c.attempt, "attempts", 14, "the most runs for each module and cause")
+	flags.IntVar(&c.jobs, "jobs", 2, "modules run side by side")
 	if flags.Parse(args) != nil || flags.NArg() > 0 {
 		return 2
 	}

@@ -16,7 +16,7 @@ func modules() []module {
 		{path: "github.com/gorilla/mux", version: "v1.8.1", licence: "BSD-3-Clause"},
 		{path: "github.com/gorilla/websocket", version: "v1.5.3", licence: "BSD-2-Clause"},
 		{path: "github.com/spf13/pflag", version: "v1.0.10", licence: "BSD-3-Clause"},
-		{path: "github.com/spf13/afero", version: "v1.15.0", licence: "Apache-2.0", packages: []string{".", "./mem"}},
+		{path: "github.com/spf13/afero", version: "v1.15.0", licence: "Apache-2.0", packages: []string{".", "./..."}},
 		{path: "github.com/hashicorp/golang-lru/v2", version: "v2.0.7", licence: "MPL-2.0", packages: []string{"./..."}},
 		{path: "github.com/mattn/go-runewidth", version: "v0.0.31", licence: "MIT"},
 		{path: "github.com/gofrs/flock", version: "v0.13.1", licence: "BSD-3-Clause"},

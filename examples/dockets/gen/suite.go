@@ -39,7 +39,6 @@ func (c *checkout) test(ctx context.Context, p plan) (outcome, error) {
 	if err := c.freshFolders(); err != nil {
 		return outcome{}, err
 	}
-	defer removeGroups()
 	self, err := os.Executable()
 	if err != nil {
 		return outcome{}, err
