@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
-	"sort"
+	"slices"
 	"strings"
 )
 
@@ -61,9 +61,15 @@ func (c *compileCache) entry(code Digest) *cacheEntry {
 	return &cacheEntry{dir: filepath.Join(c.dir, hex.EncodeToString(code[:]))}
 }
 
-type cacheEntry struct{ dir string }
+type cacheEntry struct {
+	dir      string
+	verified []string // the files that the seal vouches for, as verify found them
+}
 
-const sealName = "SEAL"
+const (
+	sealName   = "SEAL"
+	tempSuffix = ".tmp"
+)
 
 // verify removes what the seal does not vouch for. The error says what that
 // was; the entry can be used in any case.
@@ -87,8 +93,12 @@ func (c *cacheEntry) verify() error {
 func (c *cacheEntry) removeStrangers(found, sealed map[string]string) error {
 	var errs []error
 	for name, digest := range found {
-		if sealed[name] == digest || strings.HasSuffix(name, ".tmp") {
-			continue // .tmp: another process is just writing it
+		if sealed[name] == digest {
+			c.verified = append(c.verified, name)
+			continue
+		}
+		if strings.HasSuffix(name, tempSuffix) {
+			continue // another process is just writing it
 		}
 		errs = append(errs, fmt.Errorf("%s is not as it was sealed", name))
 		if err := os.Remove(filepath.Join(c.dir, name)); err != nil {
@@ -98,23 +108,29 @@ func (c *cacheEntry) removeStrangers(found, sealed map[string]string) error {
 	return errors.Join(errs...)
 }
 
-// seal vouches for the files that are there now.
+// seal vouches for the files that are there now. Those that were verified are
+// not read again: wazero adds files and removes them, it changes none.
 func (c *cacheEntry) seal() error {
+	names, err := c.files()
+	if err != nil {
+		return err
+	}
+	slices.Sort(c.verified)
+	if slices.Equal(names, c.verified) && len(names) > 0 {
+		return nil
+	}
 	found, err := c.digests()
 	if err != nil {
 		return err
 	}
-	if sealed, err := c.readSeal(); err == nil && sameFiles(found, sealed) {
-		return nil
-	}
 	var lines []string
 	for name, digest := range found {
-		if !strings.HasSuffix(name, ".tmp") {
+		if !strings.HasSuffix(name, tempSuffix) {
 			lines = append(lines, digest+" "+name+"\n")
 		}
 	}
-	sort.Strings(lines)
-	f, err := os.CreateTemp(c.dir, sealName+".*.tmp")
+	slices.Sort(lines)
+	f, err := os.CreateTemp(c.dir, sealName+".*"+tempSuffix)
 	if err != nil {
 		return err
 	}
@@ -127,18 +143,6 @@ func (c *cacheEntry) seal() error {
 		_ = os.Remove(f.Name())
 	}
 	return err
-}
-
-func sameFiles(a, b map[string]string) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for name, digest := range a {
-		if b[name] != digest {
-			return false
-		}
-	}
-	return true
 }
 
 // drop forgets the entry. What cannot be removed is not vouched for either.
@@ -162,10 +166,25 @@ func (c *cacheEntry) readSeal() (map[string]string, error) {
 	return sealed, lines.Err()
 }
 
-// digests gives the SHA-256 of every file of the entry but the seal, by its
-// path in the entry. Anything that is no plain file is an error.
+// digests gives the SHA-256 of every file of the entry but the seal.
 func (c *cacheEntry) digests() (map[string]string, error) {
+	names, err := c.files()
+	if err != nil {
+		return nil, err
+	}
 	found := map[string]string{}
+	for _, name := range names {
+		if found[name], err = fileDigest(filepath.Join(c.dir, name)); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// files gives the paths in the entry of all its files but the seal, in order.
+// Anything that is no plain file is an error.
+func (c *cacheEntry) files() ([]string, error) {
+	var names []string
 	err := filepath.WalkDir(c.dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -177,10 +196,11 @@ func (c *cacheEntry) digests() (map[string]string, error) {
 		if !d.Type().IsRegular() {
 			return fmt.Errorf("%s is not a plain file", name)
 		}
-		found[name], err = fileDigest(path)
-		return err
+		names = append(names, name)
+		return nil
 	})
-	return found, err
+	slices.Sort(names)
+	return names, err
 }
 
 func fileDigest(path string) (string, error) {
