@@ -4,7 +4,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 )
@@ -14,23 +13,27 @@ import (
 // encodes it again. The error of a refused message is an *abi.ValidationError.
 type Decode func(typeName string, data []byte, limit int) (canonical []byte, err error)
 
+// T is what Run needs of a *testing.T.
+type T interface {
+	Helper()
+	Errorf(format string, args ...any)
+}
+
 // Run holds decode against the vectors of every type.
-func Run(t *testing.T, decode Decode) {
+func Run(t T, decode Decode) {
 	t.Helper()
 	sets, err := Sets()
 	if err != nil {
-		t.Fatal(err)
+		t.Errorf("%v", err)
 	}
-	for _, set := range sets {
-		t.Run(set.Type, func(t *testing.T) {
-			t.Parallel()
-			for i := range set.Vectors {
-				v := &set.Vectors[i]
-				if err := Check(set.Type, v, decode); err != nil {
-					t.Errorf("%s: %v\n  message %.160s", v.Name, err, v.Hex)
-				}
+	for i := range sets {
+		set := &sets[i]
+		for j := range set.Vectors {
+			v := &set.Vectors[j]
+			if err := Check(set.Type, v, decode); err != nil {
+				t.Errorf("%s: %s: %v\n  message %.160s", set.Type, v.Name, err, v.Hex)
 			}
-		})
+		}
 	}
 }
 

@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/vmihailenco/msgpack/v5"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/abitest"
+	"github.com/shadowcourt/shadowcourt/abi/internal/msgtree"
 	"github.com/shadowcourt/shadowcourt/abi/schema"
 )
 
@@ -44,16 +44,46 @@ func asJSON(t *testing.T, v *abitest.Vector) (any, bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var value any
-	if err := msgpack.Unmarshal(message, &value); err != nil {
-		return nil, false
-	}
-	text, err := json.Marshal(value)
+	tree, err := msgtree.Parse(message)
 	if err != nil {
 		return nil, false
 	}
+	text, err := json.Marshal(jsonOf(&tree))
+	if err != nil {
+		return nil, false // NaN and infinities
+	}
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	return document, err == nil
+}
+
+// jsonOf gives what stands for a value in JSON, to which bin is a string.
+func jsonOf(n *msgtree.Node) any {
+	switch n.Kind {
+	case msgtree.Nil, msgtree.Raw, msgtree.Extension:
+		return nil
+	case msgtree.Bool:
+		return n.Bool
+	case msgtree.Int:
+		return n.Int
+	case msgtree.Uint:
+		return n.Uint
+	case msgtree.Float, msgtree.Float32:
+		return n.Float
+	case msgtree.List:
+		list := make([]any, len(n.Items))
+		for i := range n.Items {
+			list[i] = jsonOf(&n.Items[i])
+		}
+		return list
+	case msgtree.Map:
+		object := map[string]any{}
+		for i := range n.Entries {
+			object[n.Entries[i].Key.Text] = jsonOf(&n.Entries[i].Value)
+		}
+		return object
+	default:
+		return n.Text
+	}
 }
 
 // visible are the codes of what a schema can see.

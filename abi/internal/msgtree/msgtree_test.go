@@ -3,9 +3,8 @@ package msgtree_test
 import (
 	"encoding/hex"
 	"math"
+	"strings"
 	"testing"
-
-	"github.com/vmihailenco/msgpack/v5"
 
 	mt "github.com/shadowcourt/shadowcourt/abi/internal/msgtree"
 )
@@ -46,21 +45,36 @@ func TestBytesOfEachKind(t *testing.T) {
 	}
 }
 
-func TestLongHeadersAreReadBack(t *testing.T) {
+func TestParseReadsWhatIsWritten(t *testing.T) {
 	t.Parallel()
-	for _, n := range []int{15, 16, 31, 32, 255, 256, 65535, 65536} {
+	for _, n := range []int{0, 1, 15, 16, 31, 32, 255, 256, 65535, 65536} {
 		items := make([]mt.Node, n)
-		text := make([]byte, n)
 		for i := range items {
-			items[i], text[i] = mt.IntNode(1), 'x'
+			items[i] = mt.IntNode(-1 - int64(i))
 		}
-		var list []int
-		if err := msgpack.Unmarshal(mt.ListNode(items...).Bytes(), &list); err != nil || len(list) != n {
-			t.Errorf("list of %d: %d, %v", n, len(list), err)
+		text := strings.Repeat("x", n)
+		for _, node := range []mt.Node{
+			mt.ListNode(items...), mt.StringNode(text), mt.BinaryNode(text),
+			mt.MapNode(mt.F("a", mt.ListNode(items...)), mt.F("b", mt.FloatNode(float64(n)))),
+			mt.UintNode(uint64(n)), mt.IntNode(int64(-n)).AsWide(), mt.StringNode(text).AsWide(), mt.ListNode(items...).AsWide(),
+		} {
+			read, err := mt.Parse(node.Bytes())
+			if err != nil {
+				t.Fatalf("%d: %v", n, err)
+			}
+			node.Wide = false
+			if string(read.Bytes()) != string(node.Bytes()) {
+				t.Errorf("%d: kind %d is read as another", n, node.Kind)
+			}
 		}
-		var s string
-		if err := msgpack.Unmarshal(mt.StringNode(string(text)).Bytes(), &s); err != nil || s != string(text) {
-			t.Errorf("string of %d: %v", n, err)
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	t.Parallel()
+	for _, data := range []string{"", "\xc1", "\x92\x01", "\xdb\xff\xff\xff\xff", "\xdd\xff\xff\xff\xff", "\xdf\xff\xff\xff\xff\x01", "\x01\x01", "\xcb\x00", "\xd9"} {
+		if n, err := mt.Parse([]byte(data)); err == nil {
+			t.Errorf("%x is read as %+v", data, n)
 		}
 	}
 }
