@@ -41,7 +41,7 @@ func render(m *model.Model) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for _, room := range []string{"codec", "wire"} {
 		p := page{Header: header, Package: room, Guest: room == "wire", Enums: m.Enums, Sorted: sorted(m)}
-		whole := map[string]string{"checks_gen.go": "checks.go.tmpl", "enums_gen.go": "enums.go.tmpl"}
+		whole := map[string]string{"decoder_gen.go": "decoder.go.tmpl", "values_gen.go": "values.go.tmpl", "enums_gen.go": "enums.go.tmpl"}
 		if room == "codec" {
 			whole["registry_gen.go"] = "registry.go.tmpl"
 			whole["pairs_gen_test.go"] = "pairs.go.tmpl"

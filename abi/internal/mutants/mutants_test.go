@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	_ "github.com/shadowcourt/shadowcourt/abi/abitest" // the runner's vectors: when they change, no cached result stands
+	_ "github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/abi/internal/mutants"
 )
 
