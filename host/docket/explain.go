@@ -132,7 +132,7 @@ func (s *story) item(item *Item) {
 func (s *story) challenge(indent int, c *abi.Challenge) {
 	by := s.trial.Persona(c.By)
 	lines := wrap(c.Challenge, s.width-indent-2)
-	s.line(strings.Repeat(" ", indent) + "✗ " + inert.Line(string(c.Severity)) + " " + s.paint(personaPaint(by), snip(c.By, 40)))
+	s.line(strings.Repeat(" ", indent) + "✗ " + inert.Line(string(c.Severity)) + " " + s.paint(personaPaint(by), snip(by.Name, 40)))
 	for _, l := range lines {
 		s.line(strings.Repeat(" ", indent+2) + l)
 	}
@@ -191,7 +191,8 @@ func (s *story) hearing(p *Pass) {
 			{r.By.Prosecution, r.ProsecutionArgument}, {r.By.Defense, r.DefenseRebuttal}, {r.By.Bench, r.JudgeNotes},
 		} {
 			if turn.text != "" {
-				s.line("  " + s.paint(personaPaint(s.trial.Persona(turn.who)), snip(turn.who, 40)))
+				who := s.trial.Persona(turn.who)
+				s.line("  " + s.paint(personaPaint(who), snip(who.Name, 40)))
 				s.say(4, plain, turn.text)
 			}
 		}
@@ -230,9 +231,9 @@ func (s *story) walk(p *Pass) {
 	}
 	s.head(abi.Persona{}, "The walk")
 	for _, step := range p.Steps {
-		over := "no edge fired"
-		if step.Edge != "" {
-			over = step.Edge + ": " + step.Why
+		over := step.How()
+		if step.Why != "" {
+			over += ": " + step.Why
 		}
 		s.say(2, plain, inert.Line(step.Node)+" → "+inert.Line(step.To)+"  "+inert.Line(over))
 	}

@@ -114,8 +114,11 @@ func (t *Trial) Cast() Cast {
 	return c
 }
 
-// Persona finds a persona of the trial by its name; an unknown one has only the name.
+// Persona finds a persona of the trial by its id or its name; an unknown one has only the name.
 func (t *Trial) Persona(name string) abi.Persona {
+	if p, ok := t.Personas[name]; ok {
+		return p
+	}
 	for _, id := range sortedKeys(t.Personas) {
 		if t.Personas[id].Name == name {
 			return t.Personas[id]

@@ -2,6 +2,7 @@ package docket
 
 import (
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -20,10 +21,21 @@ type tableWriter struct {
 	rows    []tableRow
 }
 
-// tableRow holds the cells before colour: inert and shortened.
+// tableRow holds the cells before they are fitted: inert.
 type tableRow struct {
-	id, subject, status, light, court, truth, why string
-	statusPaint, truthPaint                       paint
+	id, subject, status, light, final, truth, cause cell
+}
+
+// cell is a text that may be shortened, and what must stand behind it.
+type cell struct {
+	text, tail string
+	paint      paint
+}
+
+func (c cell) width() int { return text.StringWidthWithoutEscSequences(c.text + c.tail) }
+
+func (c cell) fitted(width int) string {
+	return text.Snip(c.text, width-text.StringWidthWithoutEscSequences(c.tail), "…") + c.tail
 }
 
 const (
@@ -35,36 +47,37 @@ const (
 func (t *tableWriter) Write(trial *Trial) error {
 	t.summary.Add(trial)
 	r := &trial.Result
+	none := cell{text: "–"}
 	row := tableRow{
-		id: snip(r.ID, idColumns), subject: snip(trial.Case.Subject, subjectColumns),
-		status: snip(string(r.Final.Status), labelColumns), statusPaint: statusPaint(r.Final.Status),
-		light: "–", court: "–", why: snip(string(r.Final.Cause), labelColumns),
+		id: cell{text: snip(r.ID, idColumns)}, subject: cell{text: snip(trial.Case.Subject, subjectColumns)},
+		status: cell{text: snip(string(r.Final.Status), labelColumns), paint: statusPaint(r.Final.Status)},
+		light:  none, final: none, cause: cell{text: snip(string(r.Final.Cause), labelColumns), paint: red},
 	}
-	if r.Light != nil {
-		row.light = snip(r.Light.Classification, labelColumns) + " " + number(r.Light.Confidence)
+	if l := r.Light; l != nil {
+		row.light = cell{snip(l.Classification, labelColumns), " " + number(l.Confidence), faint}
 	}
 	if r.Final.Classification != "" {
-		row.court = snip(r.Final.Classification, labelColumns) + " " + number(r.Final.Confidence)
+		row.final = cell{text: snip(r.Final.Classification, labelColumns), tail: " " + number(r.Final.Confidence)}
 	}
-	if r.Error != nil && r.Error.Persona != "" && row.why != "" {
-		row.why += " (" + snip(r.Error.Persona, labelColumns) + ")"
+	if r.Error != nil && r.Error.Persona != "" && r.Final.Cause != "" {
+		row.cause.text += " (" + snip(r.Error.Persona, labelColumns) + ")"
 	}
 	if c := trial.Compare(); c.Known {
-		row.truth, row.truthPaint = truthCell(snip(trial.Truth.Classification, labelColumns), r, c)
+		row.truth = truthCell(snip(trial.Truth.Classification, labelColumns), r, c)
 	}
 	t.rows = append(t.rows, row)
 	return nil
 }
 
 // truthCell marks a right answer and a wrong one; a case that is left open gets no mark.
-func truthCell(label string, r *Result, c Comparison) (string, paint) {
+func truthCell(label string, r *Result, c Comparison) cell {
 	switch {
 	case r.Final.Classification == "":
-		return label, faint
+		return cell{text: label, paint: faint}
 	case c.CourtRight:
-		return label + " ✓", green
+		return cell{label, " ✓", green}
 	}
-	return label + " ✗", red
+	return cell{label, " ✗", red}
 }
 
 func (t *tableWriter) Close() error {
@@ -77,23 +90,25 @@ func (t *tableWriter) Close() error {
 	return err
 }
 
-// column is one column of the table; optional ones go away when no row has anything for them.
+// column is one column of the table. It goes away when no row has anything for it.
 type column struct {
 	name string
-	cell func(*tableRow) (string, paint)
-	// shrinks to this many columns when the terminal is narrow; 0 never.
+	cell func(*tableRow) cell
+	// least is how far it shrinks when the terminal is narrow.
 	least int
+	// expendable columns go away, the last first, when the others have shrunk and it is still too wide.
+	expendable bool
 }
 
 func columns() []column {
 	return []column{
-		{"CASE", func(r *tableRow) (string, paint) { return r.id, plain }, 12},
-		{"STATUS", func(r *tableRow) (string, paint) { return r.status, r.statusPaint }, 0},
-		{"LIGHT", func(r *tableRow) (string, paint) { return r.light, faint }, 0},
-		{"FINAL", func(r *tableRow) (string, paint) { return r.court, plain }, 0},
-		{"TRUTH", func(r *tableRow) (string, paint) { return r.truth, r.truthPaint }, 0},
-		{"CAUSE", func(r *tableRow) (string, paint) { return r.why, red }, 17},
-		{"SUBJECT", func(r *tableRow) (string, paint) { return r.subject, plain }, 16},
+		{"CASE", func(r *tableRow) cell { return r.id }, 12, false},
+		{"STATUS", func(r *tableRow) cell { return r.status }, 9, false},
+		{"LIGHT", func(r *tableRow) cell { return r.light }, 12, true},
+		{"FINAL", func(r *tableRow) cell { return r.final }, 12, false},
+		{"TRUTH", func(r *tableRow) cell { return r.truth }, 9, true},
+		{"CAUSE", func(r *tableRow) cell { return r.cause }, 17, false},
+		{"SUBJECT", func(r *tableRow) cell { return r.subject }, 16, true},
 	}
 }
 
@@ -109,8 +124,8 @@ func (t *tableWriter) render() string {
 	for i := range t.rows {
 		cells := table.Row{}
 		for j, c := range shown {
-			s, p := c.cell(&t.rows[i])
-			cells = append(cells, t.options.paint(p, text.Snip(s, widths[j], "…")))
+			v := c.cell(&t.rows[i])
+			cells = append(cells, t.options.paint(v.paint, v.fitted(widths[j])))
 		}
 		w.AppendRow(cells)
 	}
@@ -118,41 +133,64 @@ func (t *tableWriter) render() string {
 	return strings.Replace(w.Render(), "──\n", "\n", 1) // the rule covers the last column's padding too
 }
 
-// fit chooses the columns that have something to show and makes them fit: the subject gives first, then goes altogether,
-// then the others that may.
+// columnGap is the room between two columns.
+const columnGap = 2
+
+// fit chooses the columns that have something to show and makes them fit the terminal: the expendable ones go, the last
+// first, as long as the others can't be shortened enough; then what is left is shortened, the last first.
 func (t *tableWriter) fit() (shown []column, widths []int) {
-	const gap = 2
-	total := -gap
 	for _, c := range columns() {
 		width := 0
 		for i := range t.rows {
-			s, _ := c.cell(&t.rows[i])
-			width = max(width, text.StringWidthWithoutEscSequences(s))
+			width = max(width, c.cell(&t.rows[i]).width())
 		}
 		if width > 0 {
 			shown, widths = append(shown, c), append(widths, max(width, len(c.name)))
-			total += widths[len(widths)-1] + gap
 		}
 	}
-	over := total - t.options.Width
-	if t.options.Width <= 0 || over <= 0 {
+	if t.options.Width <= 0 {
 		return shown, widths
 	}
-	if last := len(shown) - 1; shown[last].name == "SUBJECT" {
-		if widths[last]-over >= shown[last].least {
-			widths[last] -= over
-			return shown, widths
+	for over(shown, leastWidths(shown, widths), t.options.Width) > 0 {
+		i := lastExpendable(shown)
+		if i < 0 {
+			break
 		}
-		over -= widths[last] + gap
-		shown, widths = shown[:last], widths[:last]
+		shown, widths = slices.Delete(shown, i, i+1), slices.Delete(widths, i, i+1)
 	}
-	for j := len(shown) - 1; j >= 0 && over > 0; j-- {
-		if spare := widths[j] - shown[j].least; shown[j].least > 0 && spare > 0 {
-			widths[j] -= min(spare, over)
-			over -= spare
+	least := leastWidths(shown, widths)
+	for j := len(shown) - 1; j >= 0; j-- {
+		if excess := over(shown, widths, t.options.Width); excess > 0 {
+			widths[j] -= min(excess, widths[j]-least[j])
 		}
 	}
 	return shown, widths
+}
+
+// over is by how many columns a table of these widths is too wide.
+func over(shown []column, widths []int, room int) int {
+	total := columnGap * (len(shown) - 1)
+	for _, w := range widths {
+		total += w
+	}
+	return total - room
+}
+
+func leastWidths(shown []column, widths []int) []int {
+	least := make([]int, len(shown))
+	for i := range shown {
+		least[i] = min(widths[i], shown[i].least)
+	}
+	return least
+}
+
+func lastExpendable(shown []column) int {
+	for i := len(shown) - 1; i >= 0; i-- {
+		if shown[i].expendable {
+			return i
+		}
+	}
+	return -1
 }
 
 func tableStyle() table.Style {

@@ -57,6 +57,17 @@ type Step struct {
 	Asked []abi.EdgeAnswer
 }
 
+// How names the edge of the move, or says what happened without one.
+func (s *Step) How() string {
+	switch {
+	case s.Edge != "":
+		return s.Edge
+	case s.Node == s.To:
+		return "once more"
+	}
+	return "no edge fired"
+}
+
 // CallInfo is one call of a module.
 type CallInfo struct {
 	Node    string

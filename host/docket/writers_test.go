@@ -12,7 +12,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jedib0t/go-pretty/v6/text"
 
+	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/docket/inert"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/sample"
@@ -105,6 +107,45 @@ func TestJSONOfAnEmptyDocketIsValid(t *testing.T) {
 	}
 	if err := json.Unmarshal(b.Bytes(), &got); err != nil || got.Results == nil || got.Summary.Cases != 0 {
 		t.Errorf("got %+v, %v from %s", got, err, b.String())
+	}
+}
+
+func TestExplainNamesPersonasGivenByID(t *testing.T) {
+	t.Parallel()
+	trial := sample.Amended()
+	trial.Passes[0].Hearing.Rounds[0].By.Prosecution = "challenger"
+	trial.Passes = append(trial.Passes, docket.Pass{Light: abi.LightAnswer{Classification: sample.Flaky, Confidence: 0.5, Reasoning: "second thoughts"}})
+	trial.Passes[1].Steps = []docket.Step{{Node: "hearing", To: "hearing"}}
+	var b bytes.Buffer
+	if err := docket.Explain(&b, trial, nil, docket.TerminalOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(b.String(), "challenger") {
+		t.Error("the id stands there instead of the name")
+	}
+	for _, want := range []string{"answers the remand: nd001 at 0.50", "second thoughts", "hearing → hearing  once more"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%q is missing", want)
+		}
+	}
+}
+
+func TestTableOfAnyWidthFits(t *testing.T) {
+	t.Parallel()
+	hostile, _ := sample.Hostile()
+	for _, width := range []int{60, 72, 80, 100, 132, 200} {
+		var b bytes.Buffer
+		write(t, docket.NewTable(&b, docket.TerminalOptions{Width: width, Colour: true}), sample.Docket()...)
+		for line := range strings.Lines(b.String()) {
+			if n := text.StringWidthWithoutEscSequences(strings.TrimSuffix(line, "\n")); n > width {
+				t.Errorf("width %d: %d columns: %q", width, n, line)
+			}
+		}
+		b.Reset()
+		write(t, docket.NewTable(&b, docket.TerminalOptions{Width: width}), hostile)
+		if n := strings.Count(b.String(), "\n"); n > 20 {
+			t.Errorf("width %d: one hostile case takes %d lines", width, n)
+		}
 	}
 }
 

@@ -191,7 +191,10 @@ func (s *markdownStory) walk(w *walkView) {
 	s.steps(w.Steps)
 }
 
-func (s *markdownStory) who(name string) string { return "**" + inert.Markdown(name) + "**" }
+// who names a persona, given by id or name.
+func (s *markdownStory) who(name string) string {
+	return "**" + inert.Markdown(s.Persona(name).Name) + "**"
+}
 
 // evidence draws the weights as bars of blocks; what a fatal challenge struck is struck through.
 func (s *markdownStory) evidence(w *walkView) {
@@ -211,7 +214,7 @@ func (s *markdownStory) evidence(w *walkView) {
 		}
 		challenges := make([]string, 0, len(item.Challenges))
 		for _, c := range item.Challenges {
-			challenges = append(challenges, inert.Markdown(string(c.Severity))+" by "+inert.Markdown(c.By))
+			challenges = append(challenges, inert.Markdown(string(c.Severity))+" by "+inert.Markdown(s.Persona(c.By).Name))
 		}
 		s.b.WriteString("| " + strconv.Itoa(item.Index) + " | " + weight + " | " + inert.MarkdownCell(label) + " | " +
 			inert.MarkdownCell(inert.MarkdownCode(clipLine(item.SourceRef))) + " | " + inert.MarkdownCell(strings.Join(challenges, ", ")) + " |\n")
@@ -236,7 +239,7 @@ func (s *markdownStory) discovery(d *abi.Discovery) {
 		s.par(inert.MarkdownCode(f.Document) + speaks + " " + number(f.Strength) + "\n\n" + inert.MarkdownBlock(clip(f.Quote)))
 	}
 	for _, missing := range d.Missing {
-		s.say("Not there:", missing)
+		s.say("Missing:", missing)
 	}
 }
 
@@ -289,9 +292,9 @@ func (s *markdownStory) steps(steps []docket.Step) {
 	}
 	s.head("Why it went this way")
 	for i, step := range steps {
-		over := "no edge fired"
+		over := inert.Markdown(step.How())
 		if step.Edge != "" {
-			over = "**" + inert.Markdown(step.Edge) + "** " + inert.Markdown(step.Why)
+			over = "**" + over + "** " + inert.Markdown(clip(step.Why))
 		}
 		s.b.WriteString(strconv.Itoa(i+1) + ". " + inert.MarkdownCode(step.Node) + " → " + inert.MarkdownCode(step.To) + " " + over + "\n")
 	}
