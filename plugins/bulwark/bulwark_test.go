@@ -125,7 +125,7 @@ func TestNoteChallengesWhatNobodyRaised(t *testing.T) {
 	if len(turn.NewChallenges) != 1 || turn.NewChallenges[0].EvidenceIndex != 1 || turn.NewChallenges[0].Severity != abi.Fatal {
 		t.Errorf("challenges %+v", turn.NewChallenges)
 	}
-	for _, want := range []string{"Of 4 items 1 stand", "[2] log:3", "2 quote what stands nowhere", "1 claim no quote", "2 fatal", "1 challenge"} {
+	for _, want := range []string{"Of 4 items: 1 in the documents ([2] log:3)", "2 quoting what stands nowhere", "1 without a quote", "2 fatal", "1 challenge"} {
 		if !strings.Contains(turn.Argument, want) {
 			t.Errorf("the notes don't say %q: %s", want, turn.Argument)
 		}

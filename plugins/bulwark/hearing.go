@@ -34,17 +34,22 @@ func exhibits(r *abi.NodeRequest) string {
 		case abi.QuoteUnclaimed:
 		}
 	}
-	out := "Of " + text.Count(len(r.Indictment.Evidence), "item") + " " + text.Int(len(stands)) + " stand in the documents"
-	if len(stands) > 0 {
-		out += " (" + proceeding.List(stands) + ")"
+	return "Of " + text.Count(len(r.Indictment.Evidence), "item") + ": " +
+		counted("in the documents", stands) + ", " + counted("quoting what stands nowhere", absent) + ", " +
+		text.Int(max(0, len(r.Indictment.Evidence)-len(stands)-len(absent))) + " without a quote."
+}
+
+func counted(what string, cited []string) string {
+	if len(cited) == 0 {
+		return "0 " + what
 	}
-	if len(absent) > 0 {
-		out += ", " + text.Int(len(absent)) + " quote what stands nowhere (" + proceeding.List(absent) + ")"
-	}
-	return out + "; " + text.Int(max(0, len(r.Indictment.Evidence)-len(stands)-len(absent))) + " claim no quote."
+	return text.Int(len(cited)) + " " + what + " (" + proceeding.List(cited) + ")"
 }
 
 func challenged(all []abi.Challenge) string {
+	if len(all) == 0 {
+		return "No challenges so far."
+	}
 	count := make(map[abi.Severity]int)
 	for i := range all {
 		count[all[i].Severity]++
@@ -58,5 +63,12 @@ func round(r *abi.NodeRequest, fresh []abi.Challenge) string {
 	if n+len(r.Turn.NewItems) == 0 {
 		return "Round " + text.Int(r.Turn.Round) + " brought nothing new."
 	}
-	return "Round " + text.Int(r.Turn.Round) + " brought " + text.Count(n, "challenge") + " and " + text.Count(len(r.Turn.NewItems), "item") + "."
+	var brought []string
+	if n > 0 {
+		brought = append(brought, text.Count(n, "challenge"))
+	}
+	if items := len(r.Turn.NewItems); items > 0 {
+		brought = append(brought, text.Count(items, "item"))
+	}
+	return "Round " + text.Int(r.Turn.Round) + " brought " + proceeding.List(brought) + "."
 }

@@ -39,7 +39,7 @@ func argument(r *abi.NodeRequest, scale *weigh.Scale, fresh []abi.Challenge, bro
 	}
 	forCharge := "No item for " + charge + " stands."
 	if len(standing) > 0 {
-		forCharge = "For " + charge + " stand: " + proceeding.List(standing) + "."
+		forCharge = "For " + charge + " there stands " + proceeding.List(standing) + "."
 	}
 	gone, added := "", ""
 	if len(lost) > 0 {
