@@ -34,9 +34,9 @@ type Finding struct {
 // Discovery (D1) is what the raw documents say, read without any conclusion
 // of Light or of the prosecution.
 type Discovery struct {
-	Findings []Finding `abi:"findings"`
+	Findings []Finding `abi:"findings,max=256"`
 	// Missing names what was looked for and is not there.
-	Missing []string `abi:"missing"`
+	Missing []string `abi:"missing,max=256"`
 }
 
 // Challenge attacks one item of the Indictment.
@@ -71,8 +71,8 @@ type DefenseBrief struct {
 // HearingTurn is what one persona says in one round of the hearing.
 type HearingTurn struct {
 	Argument      string           `abi:"argument"`
-	NewChallenges []Challenge      `abi:"new_challenges"`
-	NewItems      []IndictmentItem `abi:"new_items"`
+	NewChallenges []Challenge      `abi:"new_challenges,max=256"`
+	NewItems      []IndictmentItem `abi:"new_items,max=256"`
 }
 
 // RoundSpeakers names the three personas of a round.

@@ -198,9 +198,9 @@ func readDiscovery(d *decoder, v *abi.Discovery) {
 	for d.next(&s) {
 		switch s.field {
 		case 0: // findings
-			v.Findings = list(d, count{}, 41, readFinding)
+			v.Findings = list(d, count{most: 256}, 41, readFinding)
 		case 1: // missing
-			v.Missing = list(d, count{}, 1, func(d *decoder, v *string) { *v = d.text(false) })
+			v.Missing = list(d, count{most: 256}, 1, func(d *decoder, v *string) { *v = d.text(false) })
 		}
 	}
 	d.close(&s)
@@ -393,9 +393,9 @@ func readHearingTurn(d *decoder, v *abi.HearingTurn) {
 		case 0: // argument
 			v.Argument = d.text(false)
 		case 1: // new_challenges
-			v.NewChallenges = list(d, count{}, 43, readChallenge)
+			v.NewChallenges = list(d, count{most: 256}, 43, readChallenge)
 		case 2: // new_items
-			v.NewItems = list(d, count{}, 30, readIndictmentItem)
+			v.NewItems = list(d, count{most: 256}, 30, readIndictmentItem)
 		}
 	}
 	d.close(&s)
