@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/docket/inert"
 )
 
 const goodLine = `{"id":"a","group":"g","subject":"s","labels":["x","y"],` +
@@ -121,6 +122,7 @@ func TestAccept_CLI2_ReaderNamesEveryProblemOfALine(t *testing.T) {
 		{"invalid UTF-8 beside an escape", `"text":"t"`, "\"text\":\"\\n\xc0\x80\"", []string{"documents[0].text invalid_utf8"}},
 		{"UTF-8 encoded surrogate", `"text":"t"`, "\"text\":\"\xed\xa0\x80\"", []string{"documents[0].text invalid_utf8"}},
 		{"lone high surrogate", `"text":"t"`, `"text":"\ud83d!"`, []string{"documents[0].text invalid_utf8"}},
+		{"high surrogate before another escape", `"text":"t"`, `"text":"\ud83d\u0041"`, []string{"documents[0].text invalid_utf8"}},
 		{"lone low surrogate", `"text":"t"`, `"text":"\udc00"`, []string{"documents[0].text invalid_utf8"}},
 		{"invalid UTF-8 in what is skipped", `"subject"`, "\"colour\":{\"a\":[1,\"\xff\"]},\"subject\"", []string{"colour unknown_field", "colour.a[1] invalid_utf8"}},
 		{
@@ -289,5 +291,38 @@ func TestReaderCutsLongDocuments(t *testing.T) {
 	text := entries[0].Case.Documents[0].Text
 	if len(text) > abi.DefaultDocumentBytes || !strings.HasPrefix(text, "HEAD") || !strings.HasSuffix(text, "TAIL") || !strings.Contains(text, "bytes cut here") {
 		t.Errorf("cut to %d bytes", len(text))
+	}
+}
+
+func TestLineReaderHoldsNoLongLine(t *testing.T) {
+	t.Parallel()
+	const limit = 1 << 16
+	l := newLineReader(endless('x', 16<<20, "\nshort\n"), limit)
+	line, length, err := l.next()
+	if line != nil || length != 16<<20 || err != nil {
+		t.Fatalf("got %d bytes of %d, %v", len(line), length, err)
+	}
+	if cap(l.buf) > 4*limit {
+		t.Errorf("%d bytes of a line beyond the limit of %d are held", cap(l.buf), limit)
+	}
+	if line, _, err = l.next(); string(line) != "short" || err != nil {
+		t.Errorf("then: %q, %v", line, err)
+	}
+}
+
+func TestAccept_CLI5_LineErrorsAreInert(t *testing.T) {
+	t.Parallel()
+	const name = "d\x1b[2J\u202e.jsonl"
+	bad := strings.Replace(goodLine, `"supports":"y"`, `"supports":"\u001b]0;\u202e","\u009b\u200b":1`, 1)
+	_, problems := readAll(t, &Reader{}, name, strings.NewReader(goodLine+"\n"+goodLine+"\n"+bad+"\nx\x1b"))
+	if len(problems) != 3 {
+		t.Fatalf("got %v", problems)
+	}
+	for _, p := range problems {
+		for line := range strings.SplitSeq(p.Error(), "\n") {
+			if inert.Line(line) != line {
+				t.Errorf("not inert: %q", line)
+			}
+		}
 	}
 }

@@ -307,3 +307,41 @@ func TestOutputGoesOnWhenAWriterFails(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// By hand: what Light said, how it ended, what is true.
+func TestSummaryCountsFlips(t *testing.T) {
+	t.Parallel()
+	s := docket.NewSummary()
+	for _, c := range []struct {
+		light, final, truth string
+		status              docket.Status
+	}{
+		{"a", "a", "a", docket.Affirmed},   // both right
+		{"a", "a", "b", docket.Affirmed},   // both wrong
+		{"a", "b", "b", docket.Amended},    // to right
+		{"a", "b", "a", docket.Amended},    // from right to wrong
+		{"a", "b", "c", docket.Amended},    // from wrong to wrong
+		{"a", "", "a", docket.Acquitted},   // open, Light was right
+		{"a", "", "b", docket.Mistrial},    // open, Light was wrong
+		{"a", "b", "", docket.Amended},     // nothing known
+		{"a", "a", "a", docket.Accepted},   // not tried
+		{"a", "a", "b", docket.Unreviewed}, // not tried
+	} {
+		trial := &docket.Trial{Result: docket.Result{
+			Activated: c.status != docket.Accepted && c.status != docket.Unreviewed,
+			Light:     &docket.Answer{Classification: c.light},
+			Final:     docket.Final{Status: c.status, Classification: c.final},
+		}}
+		if c.truth != "" {
+			trial.Truth = &docket.Truth{Classification: c.truth}
+		}
+		s.Add(trial)
+	}
+	want := &docket.TruthSummary{Known: 7, LightRight: 3, CourtRight: 2, Flips: 3, FlipsToRight: 1, FlipsToWrong: 1, Open: 2, OpenLightWrong: 1}
+	if diff := cmp.Diff(want, s.Truth); diff != "" {
+		t.Error(diff)
+	}
+	if s.Cases != 10 || s.Tried != 8 {
+		t.Errorf("got %+v", s)
+	}
+}
