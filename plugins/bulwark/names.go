@@ -20,19 +20,9 @@ type name struct {
 func readNames(documents []abi.Document, labels []string) *abi.Discovery {
 	names := distinctive(labels)
 	best := make([]namedLine, len(names))
-	var line []string
+	reader := newLineReader(names)
 	for d := range documents {
-		eachLine(documents[d].Text, func(start, end int) {
-			line = appendWords(line[:0], documents[d].Text[start:end])
-			if !troubled(line) {
-				return
-			}
-			for i := range names {
-				if covers(line, names[i].words) {
-					best[i].see(d, start, len(line))
-				}
-			}
-		})
+		reader.read(documents[d].Text, func(name, start, end int) { best[name].see(d, start, end-start) })
 	}
 	out := &abi.Discovery{Findings: []abi.Finding{}, Missing: []string{}}
 	for i := range names {
@@ -115,15 +105,4 @@ func labelWords(label string) []string {
 		out = append(out, w)
 	}
 	return out
-}
-
-func eachLine(document string, line func(start, end int)) {
-	for start := 0; start < len(document); {
-		end := len(document)
-		if i := strings.IndexByte(document[start:], '\n'); i >= 0 {
-			end = start + i
-		}
-		line(start, end)
-		start = end + 1
-	}
 }

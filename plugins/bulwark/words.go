@@ -6,25 +6,25 @@ import (
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 )
 
-// maxWords bounds how much of one line is read.
-const maxWords = 200
-
-// words splits a line into runs of letters and digits, in lower case.
-func words(line string) []string { return appendWords(nil, line) }
-
-func appendWords(out []string, line string) []string {
-	for i := 0; i < len(line) && len(out) < maxWords; {
-		start := i
-		for i < len(line) && isWordByte(line[i]) {
-			i++
+// words splits a text into runs of letters and digits, in lower case.
+func words(s string) []string {
+	var out []string
+	for i := 0; i < len(s); {
+		end := wordEnd(s, i)
+		if end > i {
+			out = append(out, strings.ToLower(s[i:end]))
 		}
-		if i > start {
-			out = append(out, lower(line[start:i]))
-			continue
-		}
-		i++
+		i = end + 1
 	}
 	return out
+}
+
+// wordEnd is where the word ends that begins at i.
+func wordEnd(s string, i int) int {
+	for i < len(s) && isWordByte(s[i]) {
+		i++
+	}
+	return i
 }
 
 func isWordByte(c byte) bool {
@@ -32,69 +32,63 @@ func isWordByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c >= 0x80
 }
 
-func lower(s string) string {
-	for i := range len(s) {
-		if text.Fold(s[i]) != s[i] {
-			return strings.ToLower(s)
-		}
-	}
-	return s
-}
-
-// troubled says whether a line reports trouble: a word that begins as one of
-// these, and isn't denied by a zero or a no beside it ("Failures: 0").
-func troubled(line []string) bool {
-	for i, w := range line {
-		if !isTrouble(w) {
-			continue
-		}
-		if i+1 < len(line) && line[i+1] == "0" {
-			continue
-		}
-		if i > 0 && (line[i-1] == "0" || line[i-1] == "no" || line[i-1] == "without") {
-			continue
-		}
-		return true
-	}
-	return false
-}
-
-func isTrouble(w string) bool {
-	for _, stem := range [...]string{
-		"error", "fail", "fatal", "panic", "exception", "cannot", "unable", "unresolved", "denied",
-		"refused", "abort", "invalid", "violat", "missing", "timeout", "timed", "crash", "broken",
-	} {
-		if strings.HasPrefix(w, stem) {
-			return true
-		}
-	}
-	return w == "could" || w == "couldn"
-}
-
-// covers says whether a line has every one of the words, in any of their forms.
-func covers(line, wanted []string) bool {
-	for _, w := range wanted {
-		found := false
-		for _, have := range line {
-			if sameStem(have, w) {
-				found = true
-				break
-			}
-		}
-		if !found {
-			return false
-		}
-	}
-	return true
-}
-
-// stemBytes is how much of two long words must agree for them to be forms of
-// one: resolve and resolution, dependency and dependencies.
+// stemBytes is how much of a long word must agree for another to be a form of
+// it: resolve and resolution, dependency and dependencies.
 const stemBytes = 5
 
-func sameStem(have, want string) bool {
-	if len(want) > stemBytes && len(have) >= stemBytes {
-		return have[:stemBytes] == want[:stemBytes]
+// stem is what every form of a word begins with.
+func stem(word string) string { return word[:min(len(word), stemBytes)] }
+
+// isForm says whether a word that begins with another's stem is a form of it:
+// any is of a long word, of a short one only the common endings are.
+func isForm(rest, word string) bool {
+	if len(word) > stemBytes {
+		return true
 	}
-	return have == want || have == want+"s" || have == want+"ed" || have == want+"ing"
+	switch strings.ToLower(rest) {
+	case "", "s", "ed", "ing":
+		return true
+	default:
+		return false
+	}
+}
+
+// troubleStems begin the words by which a line reports trouble.
+func troubleStems() []string {
+	return []string{
+		"error", "fail", "fatal", "panic", "exception", "cannot", "unable", "unresolved", "denied", "could not",
+		"couldn't", "refused", "abort", "invalid", "violat", "missing", "timeout", "timed out", "crash", "broken",
+	}
+}
+
+// denied says whether a zero or a no stands beside the word in [start, end) of
+// a line: "Failures: 0", "no errors".
+func denied(line string, start, end int) bool {
+	if next, ok := wordAfter(line, end); ok && next == "0" {
+		return true
+	}
+	switch before := wordBefore(line, start); strings.ToLower(before) {
+	case "0", "no", "without":
+		return true
+	default:
+		return false
+	}
+}
+
+func wordAfter(line string, i int) (string, bool) {
+	for i < len(line) && !isWordByte(line[i]) {
+		i++
+	}
+	return line[i:wordEnd(line, i)], i < len(line)
+}
+
+func wordBefore(line string, i int) string {
+	for i > 0 && !isWordByte(line[i-1]) {
+		i--
+	}
+	end := i
+	for i > 0 && isWordByte(line[i-1]) {
+		i--
+	}
+	return line[i:end]
 }

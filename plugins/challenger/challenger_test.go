@@ -155,7 +155,7 @@ func TestIndictmentStaysWithinAnArtifact(t *testing.T) {
 	if last := v.Evidence[len(v.Evidence)-1]; last.SourceRef != "last" || v.Evidence[0].SourceRef != "dump" {
 		t.Errorf("from %q to %q: what counts is left out, or the order is lost", v.Evidence[0].SourceRef, last.SourceRef)
 	}
-	if !strings.Contains(v.ProsecutionNarrative, "left out") {
+	if !strings.Contains(v.ProsecutionNarrative, "left out:") {
 		t.Errorf("the narrative is silent about what is left out: %s", v.ProsecutionNarrative)
 	}
 }

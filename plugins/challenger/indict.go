@@ -37,7 +37,7 @@ func indict(r *abi.NodeRequest) *abi.Indictment {
 // The bounds of an indictment: its items must fit an artifact with room to spare.
 const (
 	maxItemsBytes = abi.DefaultOutputBytes * 3 / 4
-	itemOverhead  = 128
+	itemOverhead  = 80 // keys, weight, element and headers of one item
 )
 
 // heaviest gives the indexes of the items that fit the indictment, in their
@@ -65,7 +65,7 @@ func leftOut(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return text.Count(n, "item") + " too large for the indictment, left out."
+	return text.Count(n, "item") + " left out: the indictment holds no more."
 }
 
 func narrate(charge string, stated float64, items []abi.IndictmentItem, confidence float64) string {
