@@ -52,7 +52,7 @@ func TestJudge(t *testing.T) {
 		{"a finding of discovery", heard(witness{"a", 0.5}), func(r *abi.NodeRequest) {
 			r.Discovery = &abi.Discovery{Findings: []abi.Finding{{Document: "log", Quote: "it is b", Supports: "b", Strength: 0.9}}}
 		}, abi.Amend, "b"},
-		{"an item of the hearing", heard(witness{"a", 0.4}), func(r *abi.NodeRequest) {
+		{"an item of the hearing", heard(witness{"c", 0.5}), func(r *abi.NodeRequest) {
 			r.Hearing.Rounds[0].NewItems = []abi.IndictmentItem{{SourceRef: "log", Content: "it is c", Supports: "c", Weight: 1}}
 		}, abi.Amend, "c"},
 		{"a higher bound by parameter", heard(witness{"a", 0.8}), func(r *abi.NodeRequest) { r.Params = []abi.Param{{Name: "min_confidence", Number: &high}} }, abi.Acquit, ""},

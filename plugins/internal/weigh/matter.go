@@ -62,8 +62,9 @@ func FromIndictment(items []abi.IndictmentItem, exhibits []abi.Exhibit, challeng
 }
 
 // partyConfidence bounds what a party of the hearing may claim for an item
-// that it brings itself.
-const partyConfidence = 0.75
+// that it brings itself: the line stands in a document, but that it speaks for
+// a label is the party's own reading.
+const partyConfidence = 0.5
 
 // FromNewItems reads the items that a hearing brought, but for those that
 // repeat one of the findings, which are weighed themselves.
