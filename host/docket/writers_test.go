@@ -83,6 +83,11 @@ func TestExplainGolden(t *testing.T) {
 		}
 		golden(t, name, b.Bytes())
 	}
+	var b bytes.Buffer
+	if err := docket.Explain(&b, sample.Amended(), nil, docket.TerminalOptions{Width: 100, Colour: true}); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "explain-colour.txt", b.Bytes())
 }
 
 func TestNarrowTableFits(t *testing.T) {

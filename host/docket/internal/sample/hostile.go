@@ -9,7 +9,7 @@ import (
 
 // Attack is a text that does something to whoever looks at it unguarded: markup and scripts, terminal escapes in both
 // forms, bidirectional overrides, invisible characters, Markdown, table cells, a stray byte.
-const Attack = "\x1b[31mred\x1b[0m <script>alert(1)</script><img src=x onerror=alert(2)> \x1b]8;;http://evil.example\x07click\x1b]8;;\x1b\\ " +
+const Attack = "\x1b[31mred\x1b[0m | \\| \\\\| <script>alert(1)</script><img src=x onerror=alert(2)> \x1b]8;;http://evil.example\x07click\x1b]8;;\x1b\\ " +
 	"\u009b2J \u202eevil\u202c \u2066iso\u2069 zero\u200bwidth\u200d\ufeff \x00\x07\x08\x7f over\rwrite " +
 	"'\"></a></td></table>--> {{.}} | `code` ``` [x](javascript:alert(3)) ![i](http://evil.example/p.png) @team #1 http://evil.example " +
 	"\xff\xc0 \u2028sep \U000e0041tag"
