@@ -72,7 +72,7 @@ func (r *caseReader) labels() bool {
 	if ok && r.c.Mark() == mark {
 		switch {
 		case n < 2:
-			r.c.Add(abi.CodeBadCount, "has "+strconv.Itoa(n)+" labels, at least 2 are needed")
+			r.c.Add(abi.CodeBadCount, "has "+plural(n, "label", "labels")+", at least 2 are needed")
 		case n > MaxLabels:
 			r.c.Add(abi.CodeBadCount, "has "+strconv.Itoa(n)+" labels, at most "+strconv.Itoa(MaxLabels)+" are allowed")
 		}

@@ -28,7 +28,7 @@ func ExampleReader_JSONL() {
 	}
 	// Output:
 	// a TestA fails
-	// cases.jsonl:2: labels: has 1 labels, at least 2 are needed (bad_count)
+	// cases.jsonl:2: labels: has 1 label, at least 2 are needed (bad_count)
 	// cases.jsonl:2: colour: is no field of a case (unknown_field)
 	// cases.jsonl:2: documents: is missing (missing_field)
 }
@@ -50,7 +50,7 @@ func ExampleOutput() {
 	}
 	// Output:
 	// CASE              STATUS    LIGHT       FINAL
-	// ───────────────────────────────────────────────────
+	// ──────────────────────────────────────────────────
 	// login [redacted]  accepted  pb001 0.90  pb001 0.90
 	//
 	// Cases      1: 1 accepted
