@@ -37,7 +37,7 @@ type htmlWriter struct {
 
 func templates() *template.Template {
 	t := template.New("").Funcs(template.FuncMap{
-		"number": number, "width": width, "percent": percent, "share": share, "clip": clip, "digest": shortDigest,
+		"number": number, "width": width, "percent": percent, "clip": clip, "digest": shortDigest,
 		"persona": personaClass, "initial": initial, "brief": briefWhat,
 		"label":     func(v caseView, label string) labelView { return labelView{label, v.labelClass(label)} },
 		"speech":    func(v caseView, name, text, role string) speech { return speech{v.Persona(name), clip(text), role} },

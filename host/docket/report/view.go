@@ -104,13 +104,6 @@ func percent(n, of int) string {
 	return strconv.FormatFloat(100*float64(n)/float64(of), 'f', 1, 64) + "%"
 }
 
-func share(n, of int) int {
-	if of == 0 {
-		return 0
-	}
-	return int(100*float64(n)/float64(of) + 0.5)
-}
-
 func plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
