@@ -80,6 +80,9 @@ func collectModule(ctx context.Context, c config, m module, root string, log io.
 	if err := w.findOrder(ctx); err != nil {
 		return err
 	}
+	if err := w.findUnsteady(ctx); err != nil {
+		return err
+	}
 	if err := w.findSources(); err != nil {
 		return err
 	}
@@ -234,7 +237,7 @@ func (w *collector) candidates(cause string) func() (plan, func() error, bool, e
 // keep writes a failing run's stream and what is known of it.
 func (w *collector) keep(p plan, stream string) error {
 	w.kept++
-	name := fmt.Sprintf("%s-%s-%d", strings.NewReplacer("/", "_").Replace(w.module.path), p.cause, w.kept)
+	name := fmt.Sprintf("%s-%s-%d", fileName(w.module.path), p.cause, w.kept)
 	kept := failure{
 		Module: w.module.path, Version: w.module.version, Cause: p.cause, Kind: p.kind, Note: p.note,
 		Stream: name + ".gotest.json",

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 
@@ -43,7 +44,7 @@ func convert(c config, log io.Writer) error {
 		if ok {
 			all = append(all, one)
 		} else {
-			fmt.Fprintf(log, "gen: %s has no failing test that can be read\n", filepath.Base(name))
+			fmt.Fprintf(log, "gen: %s has no failing test that the fault explains\n", filepath.Base(name))
 		}
 	}
 	chosen := choose(c, all)
@@ -79,6 +80,13 @@ func convertRun(c config, metaName string) (labelled, bool, error) {
 			return labelled{}, false, err
 		}
 		cases = append(cases, entry)
+	}
+	unsteady, err := readUnsteady(c.raw, about.Module)
+	if err != nil {
+		return labelled{}, false, err
+	}
+	if about.Cause != noDefect {
+		cases = slices.DeleteFunc(cases, func(e docket.Entry) bool { return slices.Contains(unsteady, e.Case.ID) })
 	}
 	if len(cases) == 0 {
 		return labelled{}, false, nil

@@ -18,15 +18,12 @@ func modules() []module {
 		{path: "github.com/spf13/pflag", version: "v1.0.10", licence: "BSD-3-Clause"},
 		{path: "github.com/spf13/afero", version: "v1.15.0", licence: "Apache-2.0", packages: []string{".", "./..."}},
 		{path: "github.com/hashicorp/golang-lru/v2", version: "v2.0.7", licence: "MPL-2.0", packages: []string{"./..."}},
-		{path: "github.com/mattn/go-runewidth", version: "v0.0.31", licence: "MIT"},
 		{path: "github.com/gofrs/flock", version: "v0.13.1", licence: "BSD-3-Clause"},
 		{path: "github.com/julienschmidt/httprouter", version: "v1.3.0", licence: "BSD-3-Clause"},
-		{path: "github.com/google/renameio/v2", version: "v2.0.2", licence: "Apache-2.0", packages: []string{"./..."}},
 		{path: "github.com/joho/godotenv", version: "v1.5.1", licence: "MIT", packages: []string{"./..."}},
 		{path: "github.com/dustin/go-humanize", version: "v1.1.0", licence: "MIT"},
 		{path: "golang.org/x/sync", version: "v0.24.0", licence: "BSD-3-Clause", packages: []string{"./..."}},
 		{path: "github.com/BurntSushi/toml", version: "v1.6.0", licence: "MIT"},
-		{path: "github.com/pkg/errors", version: "v0.9.1", licence: "BSD-2-Clause"},
 		{path: "github.com/patrickmn/go-cache", version: "v2.1.0+incompatible", licence: "MIT"},
 	}
 }
