@@ -5,7 +5,9 @@ import (
 	"slices"
 )
 
-// encoder appends canonical msgpack.
+// encoder appends canonical msgpack. Its methods are not inlined: they are
+// called from every field of every type, and their bodies would add a tenth of
+// a megabyte to a guest.
 type encoder struct{ b []byte }
 
 func appendMessage[T any](dst []byte, v *T, write func(*encoder, *T)) []byte {
@@ -15,6 +17,8 @@ func appendMessage[T any](dst []byte, v *T, write func(*encoder, *T)) []byte {
 }
 
 // number writes a code and the low bytes of n, big-endian.
+//
+//go:noinline
 func (e *encoder) number(code byte, bytes int, n uint64) {
 	e.b = append(e.b, code)
 	for shift := 8 * (bytes - 1); shift >= 0; shift -= 8 {
@@ -24,6 +28,8 @@ func (e *encoder) number(code byte, bytes int, n uint64) {
 
 // sized writes a length with its code: fixed up to most, else the first of
 // the codes whose width holds it. narrow is the width of the first code.
+//
+//go:noinline
 func (e *encoder) sized(n int, fixed byte, most int, first byte, narrow int) {
 	switch {
 	case n <= most:
@@ -37,15 +43,19 @@ func (e *encoder) sized(n int, fixed byte, most int, first byte, narrow int) {
 	}
 }
 
+//go:noinline
 func (e *encoder) mapLen(n int) { e.sized(n, 0x80, 15, 0xde, 2) }
 
+//go:noinline
 func (e *encoder) listLen(n int) { e.sized(n, 0x90, 15, 0xdc, 2) }
 
+//go:noinline
 func (e *encoder) text(s string) {
 	e.sized(len(s), 0xa0, 31, 0xd9, 1)
 	e.b = append(e.b, s...)
 }
 
+//go:noinline
 func (e *encoder) boolean(v bool) {
 	if v {
 		e.b = append(e.b, 0xc3)
@@ -54,6 +64,7 @@ func (e *encoder) boolean(v bool) {
 	}
 }
 
+//go:noinline
 func (e *encoder) float(f float64) {
 	if f == 0 {
 		f = 0 // not -0
@@ -61,6 +72,7 @@ func (e *encoder) float(f float64) {
 	e.number(0xcb, 8, math.Float64bits(f))
 }
 
+//go:noinline
 func (e *encoder) integer(n int64) {
 	switch {
 	case n >= -32 && n <= math.MaxInt8:
