@@ -33,15 +33,13 @@ func tour(t testing.TB) map[string]docket.Entry {
 }
 
 // tried tries one case of the tour with the shipped modules.
-func tried(t *testing.T, id string, config host.Config) (*docket.Trial, *spy) {
+func tried(t *testing.T, id string) (*docket.Trial, *spy) {
 	t.Helper()
 	entry, ok := tour(t)[id]
 	if !ok {
 		t.Fatalf("the tour has no case %q", id)
 	}
-	s := &spy{}
-	config.Observe = s.observe
-	return try(t, open(t, config), entry.Case), s
+	return tryShared(t, entry.Case)
 }
 
 // count counts the calls of a kind by persona; edges are the clerk's.
@@ -62,14 +60,14 @@ func wantPath(t *testing.T, trial *docket.Trial, want string) {
 
 func TestAccept_HD1_FastTrackByTheProsecutionsOwnEstimate(t *testing.T) {
 	t.Parallel()
-	trial, s := tried(t, "tour-plea", host.Config{})
+	trial, s := tried(t, "tour-plea")
 	if got := trial.Passes[0].Indictment.Confidence; got < 0.95 || got == trial.Result.Light.Confidence {
 		t.Errorf("the prosecution's estimate is %v, Light's %v", got, trial.Result.Light.Confidence)
 	}
 	if s.count()["node bulwark"] != 0 || trial.Result.Path[1] != "HD1:defend" {
 		t.Errorf("discover was called: %v", trial.Result.Path)
 	}
-	trial, s = tried(t, "tour-affirm", host.Config{})
+	trial, s = tried(t, "tour-affirm")
 	if got := trial.Passes[0].Indictment.Confidence; got >= 0.95 {
 		t.Fatalf("the estimate is %v", got)
 	}
@@ -80,7 +78,7 @@ func TestAccept_HD1_FastTrackByTheProsecutionsOwnEstimate(t *testing.T) {
 
 func TestAccept_HD2_PleaDealSkipsTheHearing(t *testing.T) {
 	t.Parallel()
-	trial, s := tried(t, "tour-plea", host.Config{})
+	trial, s := tried(t, "tour-plea")
 	wantPath(t, trial, "indict HD1:defend HD2:verdict HD6:_done")
 	for persona, want := range map[string]int{"challenger": 1, "abyss": 1, "specter": 1, "bulwark": 0} {
 		if got := s.count()["node "+persona]; got != want {
@@ -94,7 +92,7 @@ func TestAccept_HD2_PleaDealSkipsTheHearing(t *testing.T) {
 
 func TestAccept_HD3_MotionToDismissGoesToHearing(t *testing.T) {
 	t.Parallel()
-	trial, _ := tried(t, "tour-dismiss", host.Config{})
+	trial, _ := tried(t, "tour-dismiss")
 	if !trial.Passes[0].Brief.MotionToDismiss || !slices.Contains(trial.Result.Path, "HD3:hearing") {
 		t.Errorf("brief %+v, path %v", trial.Passes[0].Brief, trial.Result.Path)
 	}
@@ -102,7 +100,7 @@ func TestAccept_HD3_MotionToDismissGoesToHearing(t *testing.T) {
 
 func TestAccept_HD4_AlternativeHypothesisGoesToHearing(t *testing.T) {
 	t.Parallel()
-	trial, _ := tried(t, "tour-amend", host.Config{})
+	trial, _ := tried(t, "tour-amend")
 	if trial.Passes[0].Brief.AlternativeHypothesis == nil || !slices.Contains(trial.Result.Path, "HD4:hearing") {
 		t.Errorf("brief %+v, path %v", trial.Passes[0].Brief, trial.Result.Path)
 	}
@@ -110,7 +108,7 @@ func TestAccept_HD4_AlternativeHypothesisGoesToHearing(t *testing.T) {
 
 func TestAccept_HD5_HearingEndsOnConvergence(t *testing.T) {
 	t.Parallel()
-	trial, s := tried(t, "tour-rounds", host.Config{})
+	trial, s := tried(t, "tour-rounds")
 	record := trial.Passes[0].Hearing
 	if record == nil || !record.Converged || len(record.Rounds) < 2 || len(record.Rounds) >= record.MaxRounds {
 		t.Fatalf("the hearing did not converge after a round that brought something: %+v", record)
@@ -154,7 +152,7 @@ func TestAccept_HD5_HearingEndsOnMaxRounds(t *testing.T) {
 
 func TestAccept_HD6_AffirmKeepsTheCharge(t *testing.T) {
 	t.Parallel()
-	trial, _ := tried(t, "tour-affirm", host.Config{})
+	trial, _ := tried(t, "tour-affirm")
 	if got := trial.Result.Final; got.Status != docket.Affirmed || got.Classification != trial.Passes[0].Indictment.ChargedDefectType {
 		t.Errorf("%+v", got)
 	}
@@ -165,7 +163,7 @@ func TestAccept_HD6_AffirmKeepsTheCharge(t *testing.T) {
 
 func TestAccept_HD7_AmendChangesTheChargeToAnotherLabel(t *testing.T) {
 	t.Parallel()
-	trial, _ := tried(t, "tour-amend", host.Config{})
+	trial, _ := tried(t, "tour-amend")
 	got := trial.Result.Final
 	if got.Status != docket.Amended || got.Classification == trial.Result.Light.Classification || !slices.Contains(trial.Case.Labels, got.Classification) {
 		t.Errorf("%+v", got)
@@ -190,7 +188,7 @@ func TestAccept_HD6_HD7_AVerdictThatContradictsItselfIsRefused(t *testing.T) {
 
 func TestAccept_HD9_AcquitHasAGapBriefAndNoClassification(t *testing.T) {
 	t.Parallel()
-	trial, _ := tried(t, "tour-acquit", host.Config{})
+	trial, _ := tried(t, "tour-acquit")
 	got := trial.Result
 	if got.Final.Status != docket.Acquitted || got.Final.Classification != "" || !slices.Contains(got.Path, "HD9:_gap_brief") {
 		t.Fatalf("%+v, path %v", got.Final, got.Path)
@@ -268,7 +266,7 @@ func TestAccept_HD10_AVerdictThatWasGivenStands(t *testing.T) {
 
 func TestAccept_HD11_TheHandoffAfterTheLastAllowedOneIsAMistrial(t *testing.T) {
 	t.Parallel()
-	free := try(t, open(t, host.Config{}), dispute())
+	free := try(t, shared(t), dispute())
 	needed := free.Result.Handoffs
 	if free.Result.Final.Status == docket.Mistrial || needed < 4 {
 		t.Fatalf("%+v after %d handoffs", free.Result.Final, needed)
@@ -375,7 +373,7 @@ func TestAccept_CT1_RenamedNodesGiveTheSameVerdicts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ours, theirs, seeds := open(t, host.Config{}), open(t, host.Config{Pipeline: renamed}), open(t, host.Config{Pipeline: seed})
+	ours, theirs, seeds := shared(t), open(t, host.Config{Pipeline: renamed}), open(t, host.Config{Pipeline: seed})
 	for id, entry := range tour(t) {
 		want := try(t, ours, entry.Case).Result
 		for which, h := range map[string]*host.Host{"renamed": theirs, "the seed's": seeds} {

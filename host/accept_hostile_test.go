@@ -17,7 +17,7 @@ import (
 
 func TestAccept_PL3_ABrokenModuleIsNamedAndTheNextTrialRuns(t *testing.T) {
 	t.Parallel()
-	healthy := open(t, host.Config{})
+	healthy := shared(t)
 	for how, cause := range map[string]docket.Cause{
 		"spin": docket.CauseWallClock, "trap": docket.CauseTrap, "exit": docket.CauseExit,
 		"bomb": docket.CauseMemory, "open": docket.CauseDenied, "fail": docket.CauseFailure,

@@ -70,10 +70,8 @@ func TestAccept_CT3_EachPersonaContestsExactlyItsItems(t *testing.T) {
 		abi.Fire:    "abyss", // nobody's element challenges fire
 		abi.Diamond: "abyss", // the judge contests nothing
 	}
-	s := &spy{}
-	h := open(t, host.Config{Observe: s.observe})
 	c, words := elements()
-	try(t, h, c)
+	_, s := tryShared(t, c)
 	if len(s.of(abi.CallNode, "challenger")) == 0 || len(s.of(abi.CallNode, "abyss")) == 0 {
 		t.Fatal("Challenger and Abyss were not called")
 	}
@@ -84,9 +82,8 @@ func TestAccept_CT3_EachPersonaContestsExactlyItsItems(t *testing.T) {
 	}
 
 	// An item for the charge is not the prosecution's to contest.
-	s.calls = nil
 	c.Evidence[1].Supports = "leak"
-	try(t, h, c)
+	_, s = tryShared(t, c)
 	if got := contesters(s, words)[abi.Water]; !slices.Equal(got, []string{"abyss"}) {
 		t.Errorf("a water item for the charge is contested by %v, want abyss", got)
 	}
@@ -96,10 +93,9 @@ func TestAccept_CT3_EachPersonaContestsExactlyItsItems(t *testing.T) {
 		to      abi.Element
 		persona string
 	}{{abi.Air, "bulwark"}, {abi.Water, "challenger"}, {"", "abyss"}} {
-		s.calls = nil
 		moved, words := elements()
 		moved.Evidence[2].Element = move.to
-		try(t, h, moved)
+		_, s := tryShared(t, moved)
 		if got := contesters(s, words)[abi.Earth]; !slices.Equal(got, []string{move.persona}) {
 			t.Errorf("moved to %q the item is contested by %v, want %s", move.to, got, move.persona)
 		}
@@ -108,8 +104,6 @@ func TestAccept_CT3_EachPersonaContestsExactlyItsItems(t *testing.T) {
 
 func TestAccept_CT6_DiscoverySeesNoConclusion(t *testing.T) {
 	t.Parallel()
-	s := &spy{}
-	h := open(t, host.Config{Observe: s.observe})
 	c := dispute()
 	const confidence = 0.7312659
 	c.Subject = "subject-sentinel"
@@ -118,7 +112,7 @@ func TestAccept_CT6_DiscoverySeesNoConclusion(t *testing.T) {
 		c.Evidence[i].Content += " item-sentinel"
 		c.Evidence[i].SourceRef += "-source-sentinel"
 	}
-	trial := try(t, h, c)
+	trial, s := tryShared(t, c)
 	seen := s.of(abi.CallNode, "bulwark")
 	if len(seen) == 0 || seen[0].Node != "discover" {
 		t.Fatal("discovery was not held")

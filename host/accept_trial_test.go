@@ -27,7 +27,7 @@ func injected(lines ...string) abi.Case {
 func TestAccept_CT10_AnInjectionSwaysNobody(t *testing.T) {
 	t.Parallel()
 	const real = "quota exceeded for volume data-7"
-	h := open(t, host.Config{})
+	h := shared(t)
 	plain := try(t, h, injected(real)).Result
 	if plain.Final.Status != docket.Amended || plain.Final.Classification != "quota" {
 		t.Fatalf("the line does not decide the case: %+v", plain.Final)
@@ -87,7 +87,7 @@ func TestAccept_PL5_SameInputSameBytes(t *testing.T) {
 	if raceEnabled || testing.Short() {
 		runs = 60
 	}
-	h := open(t, host.Config{})
+	h := shared(t)
 	var kinds []abi.Case
 	for _, entry := range tour(t) {
 		kinds = append(kinds, entry.Case)

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 
@@ -142,6 +143,38 @@ func open(t testing.TB, config host.Config) *host.Host {
 		}
 	})
 	return h
+}
+
+// shared is one host on the shipped court for all tests that change nothing of it.
+func shared(t testing.TB) *host.Host {
+	t.Helper()
+	h, err := sharedHost()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// spies of trials in the shared host, by case id.
+var spies sync.Map
+
+var sharedHost = sync.OnceValues(func() (*host.Host, error) {
+	return host.Open(context.Background(), host.Config{CacheDir: cacheDir, Observe: func(r host.CallRecord) {
+		if s, ok := spies.Load(r.CaseID); ok {
+			s.(*spy).observe(r)
+		}
+	}})
+})
+
+// tryShared tries a case in the shared host, under an id of the test's own,
+// and gives the calls too.
+func tryShared(t *testing.T, c abi.Case) (*docket.Trial, *spy) {
+	t.Helper()
+	s := &spy{}
+	c.ID += " in " + t.Name()
+	spies.Store(c.ID, s)
+	defer spies.Delete(c.ID)
+	return try(t, shared(t), c), s
 }
 
 // try tries a case that must come to an end.

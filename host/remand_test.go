@@ -107,7 +107,7 @@ func TestLightIsAskedWhereTheCaseHasNone(t *testing.T) {
 	t.Parallel()
 	c := dispute()
 	c.Light = nil
-	h := open(t, host.Config{})
+	h := shared(t)
 	if _, err := h.Try(context.Background(), c); !errors.Is(err, host.ErrNoLight) {
 		t.Errorf("without a Light: %v", err)
 	}
@@ -124,7 +124,7 @@ func TestABadCaseIsRefusedWithEveryFault(t *testing.T) {
 	c := dispute()
 	c.Light = &abi.LightAnswer{Classification: "elsewhere", Confidence: 0.6}
 	c.Evidence[1].Supports = "nowhere"
-	_, err := open(t, host.Config{}).Try(context.Background(), c)
+	_, err := shared(t).Try(context.Background(), c)
 	var invalid *abi.ValidationError
 	if !errors.As(err, &invalid) || len(invalid.Problems) != 2 {
 		t.Fatalf("%v", err)
