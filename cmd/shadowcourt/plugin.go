@@ -20,7 +20,7 @@ func newPlugin(s stdio) *cobra.Command {
 		Use:     "plugin",
 		Short:   "Inspect, list and annotate modules",
 		Example: "  shadowcourt plugin list",
-		Args:    cobra.NoArgs,
+		Args:    noSuchCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newPluginInspect(s), newPluginList(s), newPluginAnnotate(s))
@@ -39,7 +39,7 @@ module by its name. Nothing of the module is compiled or run.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			wasm, err := readModule(args[0])
 			if err != nil {
-				return inputError(err)
+				return err
 			}
 			info, err := host.Inspect(wasm)
 			if err != nil {
@@ -64,14 +64,14 @@ module by its name. Nothing of the module is compiled or run.`,
 func readModule(name string) ([]byte, error) {
 	wasm, err := os.ReadFile(name)
 	if err == nil || filepath.Base(name) != name || strings.Contains(name, ".") {
-		return wasm, err
+		return wasm, inputError(err)
 	}
 	modules, embedErr := host.EmbeddedModules()
 	if embedErr != nil {
 		return nil, embedErr
 	}
 	if wasm, embedErr = fs.ReadFile(modules, name+".wasm"); embedErr != nil {
-		return nil, fmt.Errorf("%s is neither a file nor an embedded module", name)
+		return nil, inputError(fmt.Errorf("%s is neither a file nor an embedded module", name))
 	}
 	return wasm, nil
 }
@@ -167,7 +167,7 @@ func newPluginList(s stdio) *cobra.Command {
 func listRow(name string, wasm []byte) table.Row {
 	info, err := host.Inspect(wasm)
 	if err != nil {
-		return table.Row{inert.Line(name), "not wasm: " + err.Error(), "", "", "", len(wasm), ""}
+		return table.Row{inert.Line(name), "not wasm: " + inertLine(err.Error()), "", "", "", len(wasm), ""}
 	}
 	digest := info.Digest[:min(len(info.Digest), len("sha256:")+12)]
 	m := info.Manifest
@@ -202,8 +202,9 @@ func newPluginAnnotate(s stdio) *cobra.Command {
 		Short: "Write a manifest into a module",
 		Long: `Write a manifest, given as YAML, into the custom section of a .wasm file. A manifest that
 the file has already is replaced; the code stays as it is, and so does its code digest.`,
-		Example: "  shadowcourt plugin annotate judge.wasm --manifest manifest.yaml --output judge.wasm",
-		Args:    exactArgs(1, "one .wasm file"),
+		Example: "  shadowcourt plugin annotate host/bundle/dist/challenger.wasm \\\n" +
+			"    --manifest plugins/challenger/manifest.yaml --output challenger.wasm",
+		Args: exactArgs(1, "one .wasm file"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			wasm, err := os.ReadFile(args[0])
 			if err != nil {
@@ -223,35 +224,13 @@ the file has already is replaced; the code stays as it is, and so does its code 
 			if err := writeFile(output, annotated); err != nil {
 				return err
 			}
-			fmt.Fprintf(s.err, "%s: %d bytes\n", output, len(annotated))
+			fmt.Fprintf(s.err, "%s: %d bytes\n", inertLine(output), len(annotated))
 			return nil
 		},
 	}
 	cmd.Flags().StringVar(&manifest, "manifest", "manifest.yaml", "the manifest, as YAML")
 	cmd.Flags().StringVar(&output, "output", "", "where to write (default: FILE itself)")
 	return cmd
-}
-
-// writeFile replaces a file as a whole, or leaves it as it was.
-func writeFile(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = os.Chmod(f.Name(), 0o644) //nolint:gosec // a module is no secret
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-	}
-	return err
 }
 
 func words[T ~string](list []T) []string {

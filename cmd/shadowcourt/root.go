@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -42,13 +43,20 @@ func inputError(err error) error {
 
 // run carries out a command line and gives its exit code.
 func run(ctx context.Context, args []string, s stdio) int {
+	data := &dataWriter{w: s.out}
+	s.out = data
 	root := newRoot(s)
 	root.SetArgs(args)
 	root.SetIn(s.in)
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	err := root.ExecuteContext(ctx)
-	if err == nil {
+	switch {
+	case data.err != nil && !errors.Is(err, data.err):
+		err = &exitError{exitFailed, errors.Join(err, data.err)}
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		err = errInterrupted
+	case err == nil:
 		return exitDone
 	}
 	code := exitFailed
@@ -56,11 +64,21 @@ func run(ctx context.Context, args []string, s stdio) int {
 	if errors.As(err, &exit) {
 		code = exit.code
 	}
+	if readerGone(data.err) && code == exitFailed {
+		return code
+	}
 	if text := err.Error(); text != "" {
-		fmt.Fprintln(s.err, "shadowcourt:", text)
+		for line := range strings.SplitSeq(inertBlock(text), "\n") {
+			if line != "" {
+				fmt.Fprintln(s.err, "shadowcourt:", line)
+			}
+		}
 	}
 	return code
 }
+
+// errInterrupted: a signal ended the work before there was anything to keep.
+var errInterrupted = errors.New("interrupted")
 
 func newRoot(s stdio) *cobra.Command {
 	root := &cobra.Command{
@@ -72,7 +90,7 @@ role is a sandboxed WebAssembly module.`,
 		Example:       "  shadowcourt try examples/dockets/go-failures.jsonl",
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
+		Args:          noSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return cmd.Help()
 		},
@@ -82,7 +100,37 @@ role is a sandboxed WebAssembly module.`,
 	})
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(newTry(s), newGraph(s), newLint(s), newSchema(s), newPlugin(s), newVersion(s))
+	exampleOfCobra(root)
 	return root
+}
+
+// exampleOfCobra gives the commands that cobra brings an example too.
+func exampleOfCobra(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		switch cmd.Name() {
+		case "help":
+			cmd.Example = "  shadowcourt help try"
+		case "completion":
+			cmd.Example = "  shadowcourt completion bash > shadowcourt.bash"
+			for _, shell := range cmd.Commands() {
+				shell.Example = "  shadowcourt completion " + shell.Name()
+			}
+		}
+	}
+}
+
+// noSuchCommand refuses what follows a command that only has subcommands.
+func noSuchCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := "see `" + cmd.CommandPath() + " --help`"
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = "did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return inputError(fmt.Errorf("%s has no command %q; %s", cmd.CommandPath(), args[0], hint))
 }
 
 // exactArgs refuses another number of arguments, as a fault of the command line.

@@ -17,7 +17,12 @@ func newSchema(s stdio) *cobra.Command {
 the names. The schemas are necessary, not sufficient: rules across fields and across
 artifacts stand in abi/SPEC.md.`,
 		Example: "  shadowcourt schema verdict",
-		Args:    cobra.MaximumNArgs(1),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return inputError(fmt.Errorf("schema takes one artifact or none; see `%s --help`", cmd.CommandPath()))
+			}
+			return nil
+		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				_, err := fmt.Fprintln(s.out, strings.Join(schema.Names(), "\n"))

@@ -67,13 +67,22 @@ wrong (the rest was still tried); 3 done, and --fail-on matched.`,
 
 // run carries out `try`.
 func (o *tryOptions) run(ctx context.Context, s stdio, args []string) error {
-	match, err := o.check()
+	match, redactor, err := o.check(args)
 	if err != nil {
 		return inputError(err)
 	}
-	inputs, err := openInputs(s.in, args, o.from)
+	if len(args) == 0 && terminalFile(s.in) != nil {
+		fmt.Fprintln(s.err, "reading a docket from the keyboard, a case a line; end it with Ctrl-D, or see `shadowcourt try --help`")
+	}
+	reading, stopReading := context.WithCancel(ctx)
+	defer stopReading()
+	inputs, err := openInputs(reading, s.in, args, o.from)
 	if err != nil {
 		return inputError(err)
+	}
+	defer inputs.close()
+	if ctx.Err() != nil {
+		return errInterrupted
 	}
 	config, err := o.config(inputs)
 	if err != nil {
@@ -84,25 +93,33 @@ func (o *tryOptions) run(ctx context.Context, s stdio, args []string) error {
 	h, err := host.Open(ctx, *config)
 	p.clear()
 	if err != nil {
-		return openError(err)
+		return o.openError(err)
 	}
 	defer func() { _ = h.Close(context.WithoutCancel(ctx)) }()
-	out, err := o.writers(s.out, h)
+	out, err := o.writers(s.out, redactor, h)
 	if err != nil {
 		return inputError(err)
 	}
-	r := &tryRun{options: o, stderr: s.err, progress: p, out: out, match: match}
+	r := &tryRun{options: o, stderr: s.err, progress: p, out: out, match: match, redactor: redactor, stopReading: stopReading}
 	r.all(ctx, h, inputs)
 	return r.end(ctx)
 }
 
 // openError says whose fault it is that the host did not open.
-func openError(err error) error {
+func (o *tryOptions) openError(err error) error {
 	var refused *host.RefusedError
-	if errors.As(err, &refused) {
-		return inputError(fmt.Errorf("modules were refused:\n%w", err))
+	if !errors.As(err, &refused) {
+		return err
 	}
-	return err
+	from := "embedded modules"
+	if o.modules != "" {
+		from = "--modules " + o.modules
+	}
+	faults := make([]error, len(refused.Faults))
+	for i, fault := range refused.Faults {
+		faults[i] = fmt.Errorf("%s: %s", from, fault)
+	}
+	return inputError(errors.Join(faults...))
 }
 
 // config gathers what the host is opened on.
@@ -153,8 +170,12 @@ type tryRun struct {
 	progress *progress
 	out      *outputs
 	match    *failOn
+	redactor *docket.Redactor
+	// stopReading ends a read that waits.
+	stopReading func()
 
 	tried, faults int
+	unread        int  // dockets of which reading failed
 	found         bool // the case of --explain
 	matched       bool
 	failed        error
@@ -172,6 +193,7 @@ func (r *tryRun) all(ctx context.Context, h *host.Host, inputs *inputs) {
 		r.matched = r.match.matches(&tried.Trial.Result) || r.matched
 		if err := r.write(tried.Trial); err != nil {
 			r.failed = err
+			r.stopReading()
 			return
 		}
 		r.progress.tried(r.tried, r.faults)
@@ -187,27 +209,36 @@ func (r *tryRun) write(t *docket.Trial) error {
 
 // fault reports an entry that could not be tried.
 func (r *tryRun) fault(tried *host.Tried) {
-	r.faults++
 	r.progress.clear()
+	place := ""
 	var line *docket.LineError
-	if !errors.As(tried.Err, &line) && tried.Entry.Source != "" {
-		fmt.Fprintf(r.stderr, "%s:%d: %s\n", inertLine(tried.Entry.Source), tried.Entry.Line, inertBlock(tried.Err.Error()))
-		return
+	switch {
+	case errors.As(tried.Err, &line):
+		r.faults++
+	case tried.Entry.Source != "":
+		r.faults++
+		place = fmt.Sprintf("%s:%d: ", inertLine(tried.Entry.Source), tried.Entry.Line)
+	default:
+		r.unread++
 	}
-	fmt.Fprintln(r.stderr, inertBlock(tried.Err.Error()))
+	fmt.Fprintln(r.stderr, place+inertBlock(r.redactor.Text(tried.Err.Error())))
 }
 
 // end closes the outputs and gives the exit code.
 func (r *tryRun) end(ctx context.Context) error {
 	r.progress.clear()
-	if err := r.out.close(); r.failed == nil {
-		r.failed = err
+	if r.failed != nil {
+		r.out.discard()
+		return r.failed
+	}
+	if err := r.out.close(); err != nil {
+		return err
 	}
 	switch {
-	case r.failed != nil:
-		return r.failed
 	case ctx.Err() != nil:
-		return fmt.Errorf("interrupted; %d cases were tried and written", r.tried)
+		return fmt.Errorf("interrupted; %s tried and written", count(r.tried, "case was", "cases were"))
+	case r.unread > 0:
+		return fmt.Errorf("%s could not be read to the end; %s tried", count(r.unread, "docket", "dockets"), count(r.tried, "case was", "cases were"))
 	case r.faults > 0:
 		return inputError(fmt.Errorf("%s could not be tried; %s tried", count(r.faults, "entry", "entries"), count(r.tried, "case was", "cases were")))
 	case r.options.explain != "" && !r.found:

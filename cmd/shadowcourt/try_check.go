@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -18,24 +18,61 @@ import (
 const goTestProfile = "go-test"
 
 // check holds the flags against what they may be; all faults come at once.
-func (o *tryOptions) check() (*failOn, error) {
+func (o *tryOptions) check(dockets []string) (*failOn, *docket.Redactor, error) {
 	var faults []error
 	oneOf := func(flag, value string, allowed ...string) {
 		if !slices.Contains(allowed, value) {
-			faults = append(faults, fmt.Errorf("--%s %q: use %s", flag, value, strings.Join(allowed, ", ")))
+			faults = append(faults, fmt.Errorf("--%s %q: use %s", flag, value, orList(allowed)))
 		}
 	}
 	oneOf("from", o.from, formatAuto, formatJSONL, formatGoTest)
 	oneOf("light", o.light, "docket")
 	oneOf("format", o.format, "table", "json", "jsonl")
-	if o.report != "" {
-		oneOf("report", strings.ToLower(path.Ext(o.report)), ".html", ".md")
+	if ext := strings.ToLower(filepath.Ext(o.report)); o.report != "" && ext != ".html" && ext != ".md" {
+		faults = append(faults, fmt.Errorf("--report %q: use a name that ends in .html or .md", o.report))
 	}
 	if o.workers < 0 {
 		faults = append(faults, fmt.Errorf("--workers %d: use 0 or more", o.workers))
 	}
 	match, err := parseFailOn(o.failOn)
-	return match, errors.Join(append(faults, err)...)
+	faults = append(faults, err)
+	redactor, err := docket.NewRedactor(o.redact)
+	if err != nil {
+		faults = append(faults, fmt.Errorf("--redact: %w", err))
+	}
+	return match, redactor, errors.Join(append(faults, o.checkFiles(dockets))...)
+}
+
+// checkFiles refuses to write over what is read, and two outputs to one file.
+func (o *tryOptions) checkFiles(dockets []string) error {
+	type named struct{ what, path string }
+	inputs := []named{{"--pipeline", o.pipeline}, {"--profile", o.profile}}
+	for _, d := range dockets {
+		if d != "-" {
+			inputs = append(inputs, named{"the docket", d})
+		}
+	}
+	var faults []error
+	for _, out := range []named{{"--output", o.output}, {"--report", o.report}} {
+		for _, in := range inputs {
+			if out.path != "" && in.path != "" && isFile(out.path) && sameFile(out.path, in.path) {
+				faults = append(faults, fmt.Errorf("%s %q would write over %s that is read", out.what, out.path, in.what))
+			}
+		}
+	}
+	if o.output != "" && o.report != "" && sameFile(o.output, o.report) {
+		faults = append(faults, fmt.Errorf("--output and --report are the same file, %q", o.output))
+	}
+	return errors.Join(faults...)
+}
+
+// orList joins words as "a, b or c".
+func orList(words []string) string {
+	if len(words) == 1 {
+		return words[0]
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
 // loadProfile reads the profile: a file, a shipped one by its name, or none.
@@ -53,7 +90,11 @@ func (o *tryOptions) loadProfile(inputs *inputs) (*abi.Profile, error) {
 			return host.ParseProfile(file, data)
 		}
 	}
-	return host.LoadProfile(name)
+	profile, err := host.LoadProfile(name)
+	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(name, `./\`) {
+		return nil, fmt.Errorf("--profile %q is neither a file nor a shipped profile (%s)", name, goTestProfile)
+	}
+	return profile, err
 }
 
 // failOn says for which results the command ends with its own exit code.

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,14 +37,14 @@ type inputs struct{ list []*input }
 const sniffBytes = 64 << 10
 
 // openInputs opens every docket; all that can't be opened are named at once.
-func openInputs(stdin io.Reader, names []string, format string) (*inputs, error) {
+func openInputs(ctx context.Context, stdin io.Reader, names []string, format string) (*inputs, error) {
 	if len(names) == 0 {
 		names = []string{"-"}
 	}
 	all := &inputs{}
 	var faults []error
 	for _, name := range names {
-		in, err := openInput(stdin, name, format)
+		in, err := openInput(ctx, stdin, name, format)
 		if err != nil {
 			faults = append(faults, err)
 			continue
@@ -57,7 +58,7 @@ func openInputs(stdin io.Reader, names []string, format string) (*inputs, error)
 	return all, nil
 }
 
-func openInput(stdin io.Reader, name, format string) (*input, error) {
+func openInput(ctx context.Context, stdin io.Reader, name, format string) (*input, error) {
 	in := &input{name: name, format: format, close: func() error { return nil }}
 	raw := stdin
 	if name == "-" {
@@ -73,7 +74,7 @@ func openInput(stdin io.Reader, name, format string) (*input, error) {
 		}
 		raw, in.close = f, f.Close
 	}
-	in.reader = bufio.NewReaderSize(raw, sniffBytes)
+	in.reader = bufio.NewReaderSize(newInterruptible(ctx, raw), sniffBytes)
 	if format == formatAuto {
 		in.format = sniff(in.reader)
 	}
@@ -81,19 +82,42 @@ func openInput(stdin io.Reader, name, format string) (*input, error) {
 }
 
 // sniff tells `go test -json` from a JSONL docket by the first line that is a
-// JSON object: test events have an Action, cases have labels.
+// JSON object: test events have an Action, cases have labels. It reads no
+// further than that line, so that a stream that comes slowly is not held up.
 func sniff(r *bufio.Reader) string {
-	head, _ := r.Peek(sniffBytes)
+	for {
+		have := r.Buffered()
+		_, err := r.Peek(min(have+1, sniffBytes))
+		head, _ := r.Peek(r.Buffered())
+		all := err != nil || len(head) == sniffBytes
+		whole := head
+		if !all {
+			whole = head[:bytes.LastIndexByte(head, '\n')+1]
+		}
+		if line := firstObject(whole); line != nil {
+			return formatOf(line)
+		}
+		if all {
+			return formatJSONL
+		}
+	}
+}
+
+// firstObject is the first line that begins with a brace, or nil.
+func firstObject(head []byte) []byte {
 	for line := range bytes.Lines(head) {
 		line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")))
-		if len(line) == 0 || line[0] != '{' {
-			continue
+		if len(line) > 0 && line[0] == '{' {
+			return line
 		}
-		var event struct{ Action *string }
-		if json.Unmarshal(line, &event) == nil && event.Action != nil {
-			return formatGoTest
-		}
-		return formatJSONL
+	}
+	return nil
+}
+
+func formatOf(line []byte) string {
+	var event struct{ Action *string }
+	if json.Unmarshal(line, &event) == nil && event.Action != nil {
+		return formatGoTest
 	}
 	return formatJSONL
 }

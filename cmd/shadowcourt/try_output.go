@@ -6,7 +6,7 @@ import (
 	"html/template"
 	"io"
 	"os"
-	"path"
+	"path/filepath"
 	"strings"
 
 	"golang.org/x/term"
@@ -25,20 +25,13 @@ type outputs struct {
 	files []*outFile
 }
 
-// outFile is a file that is being written beside its place.
-type outFile struct {
-	*os.File
-	path string
-}
-
 // writers opens every output that the flags ask for.
-func (o *tryOptions) writers(stdout io.Writer, h *host.Host) (*outputs, error) {
-	redactor, err := docket.NewRedactor(o.redact)
-	if err != nil {
-		return nil, fmt.Errorf("--redact: %w", err)
-	}
+func (o *tryOptions) writers(stdout io.Writer, redactor *docket.Redactor, h *host.Host) (*outputs, error) {
 	all := &outputs{}
 	main := stdout
+	if o.report != "" {
+		main = &untilGone{w: stdout}
+	}
 	if o.output != "" {
 		f, err := all.create(o.output)
 		if err != nil {
@@ -74,7 +67,7 @@ func (o *tryOptions) mainWriter(w io.Writer) docket.Writer {
 }
 
 func (o *tryOptions) reportWriter(w io.Writer) docket.Writer {
-	if strings.EqualFold(path.Ext(o.report), ".md") {
+	if strings.EqualFold(filepath.Ext(o.report), ".md") {
 		return report.NewMarkdown(w, report.Options{})
 	}
 	return report.NewHTML(w, report.Options{})
@@ -89,8 +82,8 @@ func (explainer) Close() error { return nil }
 
 // terminal says what a writer can show: a width and colours if it is one.
 func terminal(w io.Writer) docket.TerminalOptions {
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
+	f := terminalFile(w)
+	if f == nil {
 		return docket.TerminalOptions{}
 	}
 	width, _, err := term.GetSize(int(f.Fd()))
@@ -101,21 +94,12 @@ func terminal(w io.Writer) docket.TerminalOptions {
 }
 
 func (o *outputs) create(name string) (*outFile, error) {
-	f, err := os.CreateTemp(dirOf(name), ".shadowcourt-*.tmp")
+	f, err := createFile(name)
 	if err != nil {
 		return nil, err
 	}
-	out := &outFile{File: f, path: name}
-	o.files = append(o.files, out)
-	return out, nil
-}
-
-func dirOf(name string) string {
-	dir := path.Dir(name)
-	if dir == "" {
-		return "."
-	}
-	return dir
+	o.files = append(o.files, f)
+	return f, nil
 }
 
 func (o *outputs) write(t *docket.Trial) error {
@@ -129,22 +113,15 @@ func (o *outputs) write(t *docket.Trial) error {
 func (o *outputs) close() error {
 	errs := []error{o.out.Close()}
 	for _, f := range o.files {
-		err := f.Close()
-		if err == nil {
-			err = os.Chmod(f.Name(), 0o644) //nolint:gosec // results are as public as their docket
-		}
-		if err == nil {
-			err = os.Rename(f.Name(), f.path)
-		}
-		errs = append(errs, err)
+		errs = append(errs, f.commit())
 	}
 	return errors.Join(errs...)
 }
 
+// discard takes the files away that were begun.
 func (o *outputs) discard() {
 	for _, f := range o.files {
-		_ = f.Close()
-		_ = os.Remove(f.Name())
+		f.discard()
 	}
 }
 
