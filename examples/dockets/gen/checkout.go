@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -94,15 +95,18 @@ func copyTree(from, to string) error {
 
 // normalise writes the machine's paths in the one form that all runs share.
 func (c *checkout) normalise(stream string) string {
-	return strings.NewReplacer(
+	return buildFolder.ReplaceAllString(strings.NewReplacer(
 		filepath.Join(c.root, "src"), "/src",
 		c.temp(), "/tmp",
 		c.buildDir(), "/tmp/build",
 		c.home(), "/home/ci",
 		goEnv("GOMODCACHE"), "/go/pkg/mod",
 		goEnv("GOROOT"), "/usr/local/go",
-	).Replace(stream)
+	).Replace(stream), "/tmp/go-build")
 }
+
+// buildFolder is the folder of one go command.
+var buildFolder = regexp.MustCompile(`/tmp/build/go-build\d+`)
 
 func goEnv(name string) string {
 	out, err := exec.Command("go", "env", name).Output()

@@ -19,7 +19,7 @@ func choose(c config, all []labelled) []labelled {
 	var chosen []labelled
 	for _, l := range all {
 		kind, build := l.about.Cause+" "+l.about.Kind, l.about.Cause+" does not build"
-		built := !strings.HasSuffix(l.entry.Case.Subject, " does not build")
+		built := !broken(l.entry.Case)
 		if count[l.about.Cause] >= c.share || count[kind] >= ofKind || seen[likeness(l)] || !built && count[build] >= ofBuilds {
 			continue
 		}

@@ -85,9 +85,12 @@ func convertRun(c config, metaName string) (labelled, bool, error) {
 	if err != nil {
 		return labelled{}, false, err
 	}
-	if about.Cause != noDefect {
-		cases = slices.DeleteFunc(cases, func(e docket.Entry) bool { return slices.Contains(unsteady, e.Case.ID) })
-	}
+	cases = slices.DeleteFunc(cases, func(e docket.Entry) bool {
+		if about.Cause == noDefect {
+			return broken(e.Case) // what doesn't compile fails whatever the scheduler does
+		}
+		return slices.Contains(unsteady, e.Case.ID)
+	})
 	if len(cases) == 0 {
 		return labelled{}, false, nil
 	}
@@ -98,6 +101,9 @@ func convertRun(c config, metaName string) (labelled, bool, error) {
 	entry.Truth = truth(entry.Case, about.Cause)
 	return labelled{entry: entry, about: about}, true, nil
 }
+
+// broken says whether the case is a package that doesn't build.
+func broken(c abi.Case) bool { return strings.HasSuffix(c.Subject, " does not build") }
 
 // caseID says nothing of the cause.
 func caseID(c abi.Case) string {
