@@ -3,19 +3,19 @@ package wasmfile
 // elements, code and data are measured: their lists must fit the bytes that
 // carry them, what they hold is the compiler's to validate.
 
-func (p *parser) elements(r *reader) {
-	n := r.count("element segments", 3, maxElements)
+func (p *parser) elements(r *Reader) {
+	n := r.Count("element segments", 3, maxElements)
 	for i := 0; i < n && r.err == nil; i++ {
 		start := r.off
-		flags := r.u32("element segment flags")
+		flags := r.U32("element segment flags")
 		if flags > 7 {
-			r.fail(start, "element segment flags %d are unknown", flags)
+			r.Fail(start, "element segment flags %d are unknown", flags)
 			return
 		}
 		active, explicit, expressions := flags&1 == 0, flags&2 != 0, flags&4 != 0
 		if active {
 			if explicit {
-				r.u32("table index")
+				r.U32("table index")
 			}
 			p.constExpr(r)
 		}
@@ -23,14 +23,14 @@ func (p *parser) elements(r *reader) {
 		case expressions && (explicit || !active):
 			p.refType(r)
 		case explicit || !active:
-			r.byte("element kind")
+			r.Byte("element kind")
 		}
 		p.elementItems(r, expressions)
 	}
 }
 
-func (p *parser) elementItems(r *reader, expressions bool) {
-	n := r.count("elements", 1, maxElements)
+func (p *parser) elementItems(r *Reader, expressions bool) {
+	n := r.Count("elements", 1, maxElements)
 	for i := 0; i < n && r.err == nil; i++ {
 		if expressions {
 			p.constExpr(r)
@@ -40,40 +40,40 @@ func (p *parser) elementItems(r *reader, expressions bool) {
 	}
 }
 
-func (p *parser) code(r *reader) {
-	n := r.count("function bodies", 3, maxFunctions)
+func (p *parser) code(r *Reader) {
+	n := r.Count("function bodies", 3, maxFunctions)
 	total := 0
 	for i := 0; i < n && r.err == nil; i++ {
 		start := r.off
-		size := r.u32("body size")
+		size := r.U32("body size")
 		if size > maxFunctionBytes {
-			r.fail(start, "function body %d has %d bytes, more than the limit of %d", i, size, maxFunctionBytes)
+			r.Fail(start, "function body %d has %d bytes, more than the limit of %d", i, size, maxFunctionBytes)
 			return
 		}
-		b := body{start: r.off}
+		b := Body{Start: r.off}
 		code := r.sub(int(size))
 		total += p.locals(code)
-		b.code, b.end = code.off, r.off
-		p.file.bodies = append(p.file.bodies, b)
+		b.Code, b.End = code.off, r.off
+		p.file.Bodies = append(p.file.Bodies, b)
 		if code.err != nil {
 			r.err = code.err
 		} else if total > maxModuleLocals {
-			r.fail(start, "the functions have more than %d locals", maxModuleLocals)
+			r.Fail(start, "the functions have more than %d locals", maxModuleLocals)
 		}
 	}
 }
 
 // locals counts the locals of a body. A declaration of a few bytes may ask
 // for four thousand millions of them.
-func (p *parser) locals(r *reader) int {
-	groups := r.count("groups of locals", 2, maxLocals)
+func (p *parser) locals(r *Reader) int {
+	groups := r.Count("groups of locals", 2, maxLocals)
 	total := 0
 	for i := 0; i < groups && r.err == nil; i++ {
 		start := r.off
-		n := r.u32("number of locals")
+		n := r.U32("number of locals")
 		p.valueType(r)
 		if uint64(total)+uint64(n) > maxLocals {
-			r.fail(start, "more than %d locals in a function", maxLocals)
+			r.Fail(start, "more than %d locals in a function", maxLocals)
 			return 0
 		}
 		total += int(n)
@@ -81,54 +81,57 @@ func (p *parser) locals(r *reader) int {
 	return total
 }
 
-func (p *parser) data(r *reader) {
-	n := r.count("data segments", 2, maxDataSegments)
+func (p *parser) data(r *Reader) {
+	n := r.Count("data segments", 2, maxDataSegments)
 	for i := 0; i < n && r.err == nil; i++ {
 		start := r.off
-		flags := r.u32("data segment flags")
+		flags := r.U32("data segment flags")
 		if flags > 2 {
-			r.fail(start, "data segment flags %d are unknown", flags)
+			r.Fail(start, "data segment flags %d are unknown", flags)
 			return
 		}
 		if flags == 2 {
-			r.u32("memory index")
+			r.U32("memory index")
 		}
 		if flags != 1 {
 			p.constExpr(r)
 		}
-		size := r.u32("data segment size")
-		r.skip(int(size), "data segment")
+		size := r.U32("data segment size")
+		r.Skip(int(size), "data segment")
 	}
 }
 
 // constExpr passes over a constant expression and its end.
-func (p *parser) constExpr(r *reader) {
-	for r.err == nil {
-		start := r.off
-		switch op := r.byte("constant expression"); op {
-		case 0x0b: // end
-			return
-		case 0x41: // i32.const
-			r.skipLEB(5, "i32 constant")
-		case 0x42: // i64.const
-			r.skipLEB(10, "i64 constant")
-		case 0x43: // f32.const
-			r.skip(4, "f32 constant")
-		case 0x44: // f64.const
-			r.skip(8, "f64 constant")
-		case 0x23: // global.get
-			r.u32("global index")
-		case 0xd0: // ref.null
-			p.refType(r)
-		case 0xd2: // ref.func
-			r.u32("function index")
-		case 0xfd: // v128.const
-			if sub := r.u32("vector instruction"); r.err == nil && sub != 12 {
-				r.fail(start, "vector instruction %d is not constant", sub)
-			}
-			r.skip(16, "v128 constant")
-		default:
-			r.fail(start, "instruction 0x%02x is not constant", op)
-		}
+func (p *parser) constExpr(r *Reader) { r.ConstExpr(nil) }
+
+// DataSegment is a piece of data. An active one goes to memory when the module
+// is instantiated, at Offset if that is a constant.
+type DataSegment struct {
+	Active, Constant bool
+	Memory, Offset   uint32
+	Payload          []byte // a view of the file
+}
+
+// DataSegment reads one entry of the data section.
+func (r *Reader) DataSegment() DataSegment {
+	flags := r.U32("data segment flags")
+	s := DataSegment{Active: flags != 1}
+	if flags == 2 {
+		s.Memory = r.U32("memory index")
 	}
+	if s.Active {
+		s.Offset, s.Constant = r.constantOffset()
+	}
+	s.Payload = r.Bytes(int(r.U32("data segment size")), "data segment")
+	return s
+}
+
+func (r *Reader) constantOffset() (offset uint32, constant bool) {
+	start, instructions := r.off, 0
+	r.ConstExpr(func(Instruction) { instructions++ })
+	if r.err != nil || instructions != 1 || r.b[start] != byte(OpI32Const) {
+		return 0, false
+	}
+	value, n := signed32(r.b[start+1 : r.off-1])
+	return uint32(value), n == r.off-start-2
 }

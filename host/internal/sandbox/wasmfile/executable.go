@@ -18,28 +18,28 @@ import "encoding/binary"
 // WebAssembly, or cut off.
 func (f *File) Executable(maxTableEntries uint32) ([]byte, error) {
 	out := append(make([]byte, 0, len(f.wasm)+len(f.wasm)/4), header[:]...)
-	interruptible := len(f.bodies) == 0
-	for _, s := range f.sections {
-		if s.id == idCustom {
+	interruptible := len(f.Bodies) == 0
+	for _, s := range f.Sections {
+		if s.ID == SectionCustom {
 			continue
 		}
-		if !interruptible && order[s.id] > order[idGlobal] {
+		if !interruptible && order[s.ID] > order[SectionGlobal] {
 			out = f.appendGlobals(out, nil)
 			interruptible = true
 		}
 		var err *Error
 		switch {
-		case s.id == idTable:
+		case s.ID == SectionTable:
 			out = f.appendTables(out, s, maxTableEntries)
-		case s.id == idGlobal && !interruptible:
-			out = f.appendGlobals(out, f.wasm[s.body:s.end])
+		case s.ID == SectionGlobal && !interruptible:
+			out = f.appendGlobals(out, f.wasm[s.Body:s.End])
 			interruptible = true
-		case s.id == idData && !f.dataCount:
+		case s.ID == SectionData && !f.DataCount:
 			out = f.appendData(out, s)
-		case s.id == idCode:
+		case s.ID == SectionCode:
 			out, err = f.appendCode(out)
 		default:
-			out = append(out, f.wasm[s.start:s.end]...)
+			out = append(out, f.wasm[s.Start:s.End]...)
 		}
 		if err != nil {
 			return nil, err
@@ -48,9 +48,9 @@ func (f *File) Executable(maxTableEntries uint32) ([]byte, error) {
 	return out, nil
 }
 
-func (f *File) appendTables(out []byte, s section, maxEntries uint32) []byte {
+func (f *File) appendTables(out []byte, s Section, maxEntries uint32) []byte {
 	var body []byte
-	from := s.body
+	from := s.Body
 	for _, t := range f.tables {
 		body = append(body, f.wasm[from:t.start]...)
 		limit := max(t.limits.Min, maxEntries)
@@ -62,8 +62,8 @@ func (f *File) appendTables(out []byte, s section, maxEntries uint32) []byte {
 		body = binary.AppendUvarint(body, uint64(limit))
 		from = t.end
 	}
-	body = append(body, f.wasm[from:s.end]...)
-	return appendSection(out, idTable, body)
+	body = append(body, f.wasm[from:s.End]...)
+	return appendSection(out, SectionTable, body)
 }
 
 // appendGlobals adds two globals after those of the module, so that no index
@@ -72,8 +72,8 @@ func (f *File) appendTables(out []byte, s section, maxEntries uint32) []byte {
 func (f *File) appendGlobals(out, section []byte) []byte {
 	declared := 0
 	if section != nil {
-		r := &reader{b: section}
-		declared = int(r.u32("number of globals")) // parsed before
+		r := &Reader{b: section}
+		declared = int(r.U32("number of globals")) // parsed before
 		section = section[r.off:]
 	}
 	body := binary.AppendUvarint(nil, uint64(declared)+2)
@@ -81,7 +81,7 @@ func (f *File) appendGlobals(out, section []byte) []byte {
 	for range 2 {
 		body = append(body, byte(I32), 1, 0x41, 0, 0x0b) // mutable, i32.const 0, end
 	}
-	return appendSection(out, idGlobal, body)
+	return appendSection(out, SectionGlobal, body)
 }
 
 // workBeforeQuestion is how much work is done before the compiler's question,
@@ -94,21 +94,21 @@ const (
 // appendCode puts the count of work at the start of each function, and before
 // each instruction that moves memory in bulk.
 func (f *File) appendCode(out []byte) ([]byte, *Error) {
-	work, operand := uint64(f.globals), uint64(f.globals)+1
+	work, operand := uint64(len(f.Globals)), uint64(len(f.Globals))+1
 	entry := ask(addWork(nil, work, nil), work)
 	length := append(global(nil, globalGet, operand), 0x41, workUnitShift, 0x76) // i32.shr_u
 	move := ask(addWork(global(nil, globalSet, operand), work, append(length, 0x6a)), work)
 	move = global(move, globalGet, operand)
 
-	code := binary.AppendUvarint(make([]byte, 0, len(f.wasm)), uint64(len(f.bodies)))
+	code := binary.AppendUvarint(make([]byte, 0, len(f.wasm)), uint64(len(f.Bodies)))
 	var body []byte
-	for _, b := range f.bodies {
-		body = append(append(body[:0], f.wasm[b.start:b.code]...), entry...)
-		r := &reader{b: f.wasm[:b.end], off: b.code}
-		from := b.code
-		for r.left() > 0 {
+	for _, b := range f.Bodies {
+		body = append(append(body[:0], f.wasm[b.Start:b.Code]...), entry...)
+		r := &Reader{b: f.wasm[:b.End], off: b.Code}
+		from := b.Code
+		for r.Left() > 0 {
 			at := r.off
-			if r.instruction().movesInBulk() {
+			if r.Instruction().Op.movesInBulk() {
 				body = append(append(body, f.wasm[from:at]...), move...)
 				from = at
 			}
@@ -116,11 +116,11 @@ func (f *File) appendCode(out []byte) ([]byte, *Error) {
 		if r.err != nil {
 			return nil, r.err
 		}
-		body = append(body, f.wasm[from:b.end]...)
+		body = append(body, f.wasm[from:b.End]...)
 		code = binary.AppendUvarint(code, uint64(len(body)))
 		code = append(code, body...)
 	}
-	return appendSection(out, idCode, code), nil
+	return appendSection(out, SectionCode, code), nil
 }
 
 const (

@@ -155,32 +155,55 @@ type Custom struct {
 	Payload []byte
 }
 
-// section is the place of a section in the file: its id byte at start, its
-// content from body to end.
-type section struct {
-	id               byte
-	start, body, end int
+// Global is a declared global.
+type Global struct {
+	Type              ValueType
+	Mutable, Imported bool
 }
+
+// Section is the place of a section in the file: its id byte at Start, its
+// content from Body to End.
+type Section struct {
+	ID               SectionID
+	Start, Body, End int
+}
+
+// Body is the place of a function's body in the file: its locals from Start,
+// its instructions from Code to End.
+type Body struct{ Start, Code, End int }
 
 // File is what a module declares. It keeps a view of the bytes it was parsed
 // from, which must not change. It is read-only: concurrent use is safe.
 type File struct {
-	Imports  []Import
-	Exports  []Export
-	Memories []Limits // the module's own; version 2 of WebAssembly allows one
-	Tables   []Limits // the module's own
-	Customs  []Custom // in file order
-	HasStart bool     // a start section runs code when the module is instantiated
+	Imports       []Import
+	Exports       []Export
+	Memories      []Limits // the module's own; version 2 of WebAssembly allows one
+	Tables        []Limits // the module's own
+	Customs       []Custom // in file order
+	HasStart      bool     // a start section runs code when the module is instantiated
+	Types         []FuncType
+	Globals       []Global  // imported ones first
+	Sections      []Section // in file order
+	Bodies        []Body    // of the module's own functions
+	ImportedFuncs int       // which come first in the index space of functions
+	DataCount     bool      // code may name data segments
 
 	wasm      []byte
-	sections  []section
-	types     []FuncType
 	funcTypes []uint32 // of every function, imported ones first
 	tables    []table
-	globals   int // imported ones included
-	bodies    []body
-	dataCount bool // code may name data segments
 }
+
+// Funcs is how many functions there are, imported ones included.
+func (f *File) Funcs() int { return len(f.funcTypes) }
+
+// FuncType is the signature of a function by its index, which is in range.
+func (f *File) FuncType(index uint32) FuncType { return f.Types[f.funcTypes[index]] }
+
+// Bytes is a view of the part of the file from start to end.
+func (f *File) Bytes(start, end int) []byte { return f.wasm[start:end:end] }
+
+// Reader reads the part of the file from start to end again.
+func (f *File) Reader(start, end int) *Reader { return &Reader{b: f.wasm[:end], off: start} }
 
 // header is the magic number and version 1.
 var header = [8]byte{0, 'a', 's', 'm', 1, 0, 0, 0}
@@ -194,8 +217,8 @@ func Parse(wasm []byte) (*File, error) {
 		return nil, &Error{Offset: 4, Msg: "not a version 1 WebAssembly module"}
 	}
 	p := parser{file: &File{wasm: wasm}}
-	r := &reader{b: wasm, off: len(header)}
-	for r.err == nil && r.left() > 0 {
+	r := &Reader{b: wasm, off: len(header)}
+	for r.err == nil && r.Left() > 0 {
 		p.section(r)
 	}
 	if r.err == nil {

@@ -1,104 +1,173 @@
 package wasmfile
 
-// Instructions are told apart only as far as it takes to pass over them and
-// to find the ones that move memory in bulk. The set is version 2 of
-// WebAssembly; whatever is newer is refused by its number.
+// Instructions are told apart as far as it takes to pass over them, and to
+// find what they name. The set is version 2 of WebAssembly; whatever is newer
+// is refused by its number.
 
-// opcode is the first byte, or the prefix and the number after it.
-type opcode uint32
+// Opcode is the first byte of an instruction, or a prefix and the number
+// after it.
+type Opcode uint32
 
+// The opcodes that somebody asks for by name.
 const (
+	OpUnreachable  Opcode = 0x00
+	OpNop          Opcode = 0x01
+	OpBlock        Opcode = 0x02
+	OpLoop         Opcode = 0x03
+	OpIf           Opcode = 0x04
+	OpElse         Opcode = 0x05
+	OpEnd          Opcode = 0x0b
+	OpBr           Opcode = 0x0c
+	OpBrIf         Opcode = 0x0d
+	OpBrTable      Opcode = 0x0e
+	OpReturn       Opcode = 0x0f
+	OpCall         Opcode = 0x10
+	OpCallIndirect Opcode = 0x11
+	OpGlobalGet    Opcode = 0x23
+	OpGlobalSet    Opcode = 0x24
+	OpTableSet     Opcode = 0x26
+	OpMemoryGrow   Opcode = 0x40
+	OpI32Const     Opcode = 0x41
+	OpI64Const     Opcode = 0x42
+	OpRefFunc      Opcode = 0xd2
+
+	OpMemoryInit Opcode = prefixBulk<<16 | 8
+	OpDataDrop   Opcode = prefixBulk<<16 | 9
+	OpMemoryCopy Opcode = prefixBulk<<16 | 10
+	OpMemoryFill Opcode = prefixBulk<<16 | 11
+	OpTableInit  Opcode = prefixBulk<<16 | 12
+	OpElemDrop   Opcode = prefixBulk<<16 | 13
+	OpTableCopy  Opcode = prefixBulk<<16 | 14
+	OpTableGrow  Opcode = prefixBulk<<16 | 15
+	OpTableFill  Opcode = prefixBulk<<16 | 17
+
 	prefixBulk   = 0xfc
 	prefixVector = 0xfd
 )
 
-func bulk(number uint32) opcode { return prefixBulk<<16 | opcode(number) }
+// Instruction is one instruction in the file: its bytes from Start to End,
+// its operands from Operand.
+type Instruction struct {
+	Op                  Opcode
+	Start, Operand, End int
+	// Index is the first operand, where that is a number: what is called,
+	// read, written, or branched to. For a block it is the type index, with
+	// HasType.
+	Index   uint32
+	HasType bool
+}
 
 // movesInBulk reports whether an instruction takes time for a length, which
 // is then on top of the stack.
-func (op opcode) movesInBulk() bool {
+func (op Opcode) movesInBulk() bool {
 	switch op {
-	case bulk(8), bulk(10), bulk(11), // memory.init, copy, fill
-		bulk(12), bulk(14), bulk(17): // table.init, copy, fill
+	case OpMemoryInit, OpMemoryCopy, OpMemoryFill, OpTableInit, OpTableCopy, OpTableFill:
 		return true
 	}
 	return false
 }
 
-// instruction passes over one instruction.
-func (r *reader) instruction() opcode {
-	start := r.off
-	op := r.byte("instruction")
+// Instruction passes over one instruction.
+func (r *Reader) Instruction() Instruction {
+	in := Instruction{Start: r.off}
+	first := r.Byte("instruction")
+	in.Op, in.Operand = Opcode(first), r.off
 	switch {
-	case op == prefixBulk:
-		return r.bulkInstruction()
-	case op == prefixVector:
-		r.vectorInstruction()
-	case op <= 0x01, op == 0x05, op == 0x0b, op == 0x0f, op == 0x1a, op == 0x1b, // unreachable, nop, else, end, return, drop, select
-		op >= 0x45 && op <= 0xc4, op == 0xd1: // numeric instructions, ref.is_null
-	case op >= 0x02 && op <= 0x04: // block, loop, if
-		r.skipLEB(5, "block type")
-	case op == 0x0e: // br_table
-		r.numbers(r.count("branch targets", 1, maxFunctionBytes) + 1)
-	case op == 0x1c: // select with types
-		r.skip(r.count("types of select", 1, maxParams), "types of select")
-	case op == 0x0c, op == 0x0d, op == 0x10, // br, br_if, call
-		op >= 0x20 && op <= 0x26, op == 0xd2: // variables, tables, ref.func
-		r.numbers(1)
-	case op == 0x11, op >= 0x28 && op <= 0x3e: // call_indirect, loads and stores
-		r.numbers(2)
-	case op == 0x3f, op == 0x40, op == 0xd0: // memory.size, memory.grow, ref.null
-		r.skip(1, "operand")
-	case op == 0x41:
+	case first == prefixBulk:
+		r.bulkInstruction(&in)
+	case first == prefixVector:
+		r.vectorInstruction(&in)
+	case first <= 0x01, first == 0x05, first == 0x0b, first == 0x0f, first == 0x1a, first == 0x1b, // unreachable, nop, else, end, return, drop, select
+		first >= 0x45 && first <= 0xc4, first == 0xd1: // numeric instructions, ref.is_null
+	case first >= 0x02 && first <= 0x04: // block, loop, if
+		r.blockType(&in)
+	case first == 0x0e: // br_table
+		r.numbers(r.Count("branch targets", 1, maxFunctionBytes) + 1)
+	case first == 0x1c: // select with types
+		r.Skip(r.Count("types of select", 1, maxParams), "types of select")
+	case first == 0x0c, first == 0x0d, first == 0x10, // br, br_if, call
+		first >= 0x20 && first <= 0x26, first == 0xd2: // variables, tables, ref.func
+		in.Index = r.U32("operand")
+	case first == 0x11, first >= 0x28 && first <= 0x3e: // call_indirect, loads and stores
+		in.Index = r.U32("operand")
+		r.U32("operand")
+	case first == 0x3f, first == 0x40, first == 0xd0: // memory.size, memory.grow, ref.null
+		r.Skip(1, "operand")
+	case first == 0x41:
 		r.skipLEB(5, "i32 constant")
-	case op == 0x42:
+	case first == 0x42:
 		r.skipLEB(10, "i64 constant")
-	case op == 0x43:
-		r.skip(4, "f32 constant")
-	case op == 0x44:
-		r.skip(8, "f64 constant")
+	case first == 0x43:
+		r.Skip(4, "f32 constant")
+	case first == 0x44:
+		r.Skip(8, "f64 constant")
 	default:
-		r.fail(start, "instruction 0x%02x is not supported", op)
+		r.Fail(in.Start, "instruction 0x%02x is not supported", first)
 	}
-	return opcode(op)
+	in.End = r.off
+	return in
 }
 
-func (r *reader) numbers(n int) {
-	for i := 0; i < n && r.err == nil; i++ {
-		r.u32("operand")
-	}
-}
-
-func (r *reader) bulkInstruction() opcode {
+// blockType is a value type, nothing, or a type index, told apart by the sign
+// of one LEB128 number.
+func (r *Reader) blockType(in *Instruction) {
 	start := r.off
-	number := r.u32("instruction")
+	r.skipLEB(5, "block type")
+	if r.err != nil {
+		return
+	}
+	var v int64
+	shift := 0
+	for _, c := range r.b[start:r.off] {
+		v |= int64(c&0x7f) << shift
+		shift += 7
+	}
+	if r.b[r.off-1]&0x40 != 0 {
+		return // negative
+	}
+	if v > 1<<32-1 {
+		r.Fail(start, "block type %d is out of range", v)
+		return
+	}
+	in.Index, in.HasType = uint32(v), true
+}
+
+func (r *Reader) numbers(n int) {
+	for i := 0; i < n && r.err == nil; i++ {
+		r.U32("operand")
+	}
+}
+
+func (r *Reader) bulkInstruction(in *Instruction) {
+	number := r.U32("instruction")
+	in.Op, in.Operand = prefixBulk<<16|Opcode(number), r.off
 	switch {
 	case number <= 7: // saturating conversions
 	case number == 8, number == 10, number == 12, number == 14: // memory.init, memory.copy, table.init, table.copy
-		r.numbers(2)
+		in.Index = r.U32("operand")
+		r.U32("operand")
 	case number == 9, number == 11, number == 13, number >= 15 && number <= 17: // data.drop, memory.fill, elem.drop, table.grow, size, fill
-		r.numbers(1)
+		in.Index = r.U32("operand")
 	default:
-		r.fail(start, "instruction 0xfc %d is not supported", number)
+		r.Fail(in.Start, "instruction 0xfc %d is not supported", number)
 	}
-	return bulk(number)
 }
 
-func (r *reader) vectorInstruction() {
-	start := r.off
-	number := r.u32("instruction")
+func (r *Reader) vectorInstruction(in *Instruction) {
+	number := r.U32("instruction")
+	in.Op, in.Operand = prefixVector<<16|Opcode(number&0xffff), r.off
 	switch {
 	case number <= 11, number == 92, number == 93: // loads and stores
 		r.numbers(2)
 	case number == 12, number == 13: // v128.const, i8x16.shuffle
-		r.skip(16, "vector constant")
+		r.Skip(16, "vector constant")
 	case number >= 21 && number <= 34: // lanes
-		r.skip(1, "lane")
+		r.Skip(1, "lane")
 	case number >= 84 && number <= 91: // loads and stores of a lane
 		r.numbers(2)
-		r.skip(1, "lane")
+		r.Skip(1, "lane")
 	case number <= 255:
 	default:
-		r.fail(start, "instruction 0xfd %d is not supported", number)
+		r.Fail(in.Start, "instruction 0xfd %d is not supported", number)
 	}
 }

@@ -14,22 +14,30 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("offset %d: %s", e.Offset, e.Msg) }
 
-// reader walks bytes that nobody has checked. The first fault sticks: from
+// Reader walks bytes that nobody has checked. The first fault sticks: from
 // then on every read gives zero, so that a section parser tests for it once
 // in each loop and once at its end. Offsets are those of the whole file.
-type reader struct {
+type Reader struct {
 	b   []byte // the whole file up to the end of the part being read
 	off int
 	err *Error
 }
 
-func (r *reader) fail(offset int, format string, args ...any) {
+// Err is the first fault, or nil.
+func (r *Reader) Err() *Error { return r.err }
+
+// Offset is where the next read begins.
+func (r *Reader) Offset() int { return r.off }
+
+// Fail notes a fault, if there was none before.
+func (r *Reader) Fail(offset int, format string, args ...any) {
 	if r.err == nil {
 		r.err = &Error{Offset: offset, Msg: fmt.Sprintf(format, args...)}
 	}
 }
 
-func (r *reader) left() int {
+// Left is how many bytes are left, none after a fault.
+func (r *Reader) Left() int {
 	if r.err != nil {
 		return 0
 	}
@@ -37,21 +45,22 @@ func (r *reader) left() int {
 }
 
 // sub gives a reader of the next n bytes, which are skipped here.
-func (r *reader) sub(n int) *reader {
+func (r *Reader) sub(n int) *Reader {
 	start := r.off
-	r.bytes(n, "section")
+	r.Bytes(n, "section")
 	if r.err != nil {
-		return &reader{err: r.err}
+		return &Reader{err: r.err}
 	}
-	return &reader{b: r.b[:start+n], off: start}
+	return &Reader{b: r.b[:start+n], off: start}
 }
 
-func (r *reader) byte(what string) byte {
+// Byte reads one byte.
+func (r *Reader) Byte(what string) byte {
 	if r.err != nil {
 		return 0
 	}
 	if r.off >= len(r.b) {
-		r.fail(r.off, "%s is missing: unexpected end", what)
+		r.Fail(r.off, "%s is missing: unexpected end", what)
 		return 0
 	}
 	c := r.b[r.off]
@@ -59,13 +68,13 @@ func (r *reader) byte(what string) byte {
 	return c
 }
 
-// bytes gives a view of the next n bytes, never a copy.
-func (r *reader) bytes(n int, what string) []byte {
+// Bytes gives a view of the next n bytes, never a copy.
+func (r *Reader) Bytes(n int, what string) []byte {
 	if r.err != nil {
 		return nil
 	}
 	if n < 0 || n > len(r.b)-r.off {
-		r.fail(r.off, "%s needs %d bytes, %d are left", what, n, len(r.b)-r.off)
+		r.Fail(r.off, "%s needs %d bytes, %d are left", what, n, len(r.b)-r.off)
 		return nil
 	}
 	v := r.b[r.off : r.off+n : r.off+n]
@@ -73,14 +82,15 @@ func (r *reader) bytes(n int, what string) []byte {
 	return v
 }
 
-func (r *reader) skip(n int, what string) { r.bytes(n, what) }
+// Skip passes over n bytes.
+func (r *Reader) Skip(n int, what string) { r.Bytes(n, what) }
 
-// u32 reads an unsigned LEB128 number of at most 32 bits.
-func (r *reader) u32(what string) uint32 {
+// U32 reads an unsigned LEB128 number of at most 32 bits.
+func (r *Reader) U32(what string) uint32 {
 	start := r.off
 	var v uint32
 	for shift := 0; shift < 35; shift += 7 {
-		c := r.byte(what)
+		c := r.Byte(what)
 		if r.err != nil {
 			return 0
 		}
@@ -92,55 +102,91 @@ func (r *reader) u32(what string) uint32 {
 			return v
 		}
 	}
-	r.fail(start, "%s does not fit 32 bits", what)
+	r.Fail(start, "%s does not fit 32 bits", what)
 	return 0
 }
 
 // skipLEB passes over a LEB128 number of at most the given number of bytes.
-func (r *reader) skipLEB(maxBytes int, what string) {
+func (r *Reader) skipLEB(maxBytes int, what string) {
 	start := r.off
 	for range maxBytes {
-		if c := r.byte(what); r.err != nil || c < 0x80 {
+		if c := r.Byte(what); r.err != nil || c < 0x80 {
 			return
 		}
 	}
-	r.fail(start, "%s is longer than %d bytes", what, maxBytes)
+	r.Fail(start, "%s is longer than %d bytes", what, maxBytes)
 }
 
-// count reads the length of a list. Every entry takes at least entryBytes, so
+// Count reads the length of a list. Every entry takes at least entryBytes, so
 // a length that the rest of the section cannot hold is refused before
 // anybody allocates for it.
-func (r *reader) count(what string, entryBytes, limit int) int {
+func (r *Reader) Count(what string, entryBytes, limit int) int {
 	start := r.off
-	n := uint64(r.u32("number of " + what))
+	n := uint64(r.U32("number of " + what))
 	if r.err != nil {
 		return 0
 	}
-	if n*uint64(entryBytes) > uint64(r.left()) {
-		r.fail(start, "%d %s cannot be in the %d bytes that are left", n, what, r.left())
+	if n*uint64(entryBytes) > uint64(r.Left()) {
+		r.Fail(start, "%d %s cannot be in the %d bytes that are left", n, what, r.Left())
 		return 0
 	}
 	if n > uint64(limit) {
-		r.fail(start, "%d %s are more than the limit of %d", n, what, limit)
+		r.Fail(start, "%d %s are more than the limit of %d", n, what, limit)
 		return 0
 	}
 	return int(n)
 }
 
-func (r *reader) name(what string) string {
-	n := r.u32("length of " + what)
+// Name reads a name, which is UTF-8.
+func (r *Reader) Name(what string) string {
+	n := r.U32("length of " + what)
 	start := r.off
-	b := r.bytes(int(n), what)
+	b := r.Bytes(int(n), what)
 	if r.err == nil && !utf8.Valid(b) {
-		r.fail(start, "%s is not UTF-8", what)
+		r.Fail(start, "%s is not UTF-8", what)
 		return ""
 	}
 	return string(b)
 }
 
 // end fails if the part has bytes that its parser did not expect.
-func (r *reader) end(what string) {
+func (r *Reader) end(what string) {
 	if r.err == nil && r.off != len(r.b) {
-		r.fail(r.off, "%s has %d bytes too many", what, len(r.b)-r.off)
+		r.Fail(r.off, "%s has %d bytes too many", what, len(r.b)-r.off)
+	}
+}
+
+// ConstExpr passes over a constant expression and its end, and visits the
+// instructions before that.
+func (r *Reader) ConstExpr(visit func(Instruction)) {
+	for r.err == nil {
+		in := r.constInstruction()
+		if r.err != nil || in.Op == OpEnd {
+			return
+		}
+		if visit != nil {
+			visit(in)
+		}
+	}
+}
+
+func (r *Reader) constInstruction() Instruction {
+	if r.Left() == 0 {
+		r.Byte("constant expression")
+		return Instruction{}
+	}
+	start := r.off
+	switch op := r.b[start]; op {
+	case 0x0b, 0x23, 0x41, 0x42, 0x43, 0x44, 0xd0, 0xd2: // end, global.get, constants, ref.null, ref.func
+		return r.Instruction()
+	case prefixVector:
+		in := r.Instruction()
+		if r.err == nil && in.Op != prefixVector<<16|12 { // v128.const
+			r.Fail(start, "vector instruction %d is not constant", in.Op&0xffff)
+		}
+		return in
+	default:
+		r.Fail(start, "instruction 0x%02x is not constant", op)
+		return Instruction{}
 	}
 }

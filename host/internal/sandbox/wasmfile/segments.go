@@ -34,25 +34,24 @@ type joiner struct {
 //
 // It must not be used on a module with a data count: its code may name
 // segments by their index.
-func (f *File) appendData(out []byte, s section) []byte {
-	r := &reader{b: f.wasm[:s.end], off: s.body}
-	n := r.count("data segments", 2, maxDataSegments)
+func (f *File) appendData(out []byte, s Section) []byte {
+	r := &Reader{b: f.wasm[:s.End], off: s.Body}
+	n := r.Count("data segments", 2, maxDataSegments)
 	var j joiner
 	for i := 0; i < n && r.err == nil; i++ {
 		start := r.off
-		offset, constant := r.segmentOffset()
-		payload := r.bytes(int(r.u32("data segment size")), "data segment")
-		if constant && len(payload) > 0 {
-			j.add(offset, payload)
+		segment := r.DataSegment()
+		if segment.Constant && len(segment.Payload) > 0 {
+			j.add(uint64(segment.Offset), segment.Payload)
 			continue
 		}
 		j.flush()
-		j.anywhere = j.anywhere || !constant
+		j.anywhere = j.anywhere || !segment.Constant
 		j.out = append(j.out, f.wasm[start:r.off]...)
 		j.count++
 	}
 	j.flush()
-	return appendSection(out, idData, append(binary.AppendUvarint(nil, j.count), j.out...))
+	return appendSection(out, SectionData, append(binary.AppendUvarint(nil, j.count), j.out...))
 }
 
 func (j *joiner) add(offset uint64, payload []byte) {
@@ -108,28 +107,8 @@ func (j *joiner) flush() {
 	j.pending = j.pending[:0]
 }
 
-// segmentOffset passes over the beginning of a data segment, and gives its
-// offset if that is a constant.
-func (r *reader) segmentOffset() (offset uint64, constant bool) {
-	flags := r.u32("data segment flags")
-	if flags == 2 {
-		r.u32("memory index")
-	}
-	if flags == 1 {
-		return 0, false
-	}
-	start := r.off
-	(&parser{}).constExpr(r)
-	if r.err != nil || r.b[start] != 0x41 {
-		return 0, false
-	}
-	literal := r.b[start+1 : r.off-1]
-	value, n := signed32(literal)
-	return uint64(uint32(value)), n == len(literal)
-}
-
 // signed32 reads a signed LEB128 number, and gives the bytes it took, 0 if it
-// is cut off.
+// is cut off or does not fit.
 func signed32(b []byte) (value int32, n int) {
 	var v int64
 	for i, c := range b[:min(len(b), 5)] {
@@ -137,6 +116,9 @@ func signed32(b []byte) (value int32, n int) {
 		if c < 0x80 {
 			if c&0x40 != 0 {
 				v |= -1 << (7 * (i + 1))
+			}
+			if v != int64(int32(v)) {
+				return 0, 0
 			}
 			return int32(v), i + 1
 		}

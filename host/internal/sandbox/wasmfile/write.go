@@ -14,16 +14,16 @@ import (
 func (f *File) CodeDigest() [sha256.Size]byte {
 	h := sha256.New()
 	h.Write(header[:])
-	for _, s := range f.sections {
-		if s.id != idCustom {
-			h.Write(f.wasm[s.start:s.end])
+	for _, s := range f.Sections {
+		if s.ID != SectionCustom {
+			h.Write(f.wasm[s.Start:s.End])
 		}
 	}
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-func appendSection(out []byte, id byte, body []byte) []byte {
-	out = append(out, id)
+func appendSection(out []byte, id SectionID, body []byte) []byte {
+	out = append(out, byte(id))
 	out = binary.AppendUvarint(out, uint64(len(body)))
 	return append(out, body...)
 }
@@ -45,24 +45,24 @@ func Annotate(wasm []byte, name string, payload []byte) ([]byte, error) {
 
 	out := append(make([]byte, 0, len(wasm)+len(body)+8), header[:]...)
 	custom, done := 0, false
-	for _, s := range f.sections {
-		if s.id == idCustom {
+	for _, s := range f.Sections {
+		if s.ID == SectionCustom {
 			custom++
 			if f.Customs[custom-1].Name == name {
 				if !done {
-					out = appendSection(out, idCustom, body)
+					out = appendSection(out, SectionCustom, body)
 					done = true
 				}
 				continue
 			}
 		}
-		out = append(out, f.wasm[s.start:s.end]...)
+		out = append(out, f.wasm[s.Start:s.End]...)
 	}
 	if !done {
 		if custom == maxCustoms {
 			return nil, fmt.Errorf("the module has %d custom sections already", maxCustoms)
 		}
-		out = appendSection(out, idCustom, body)
+		out = appendSection(out, SectionCustom, body)
 	}
 	return out, nil
 }

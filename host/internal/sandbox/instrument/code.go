@@ -1,0 +1,79 @@
+package instrument
+
+import (
+	"encoding/binary"
+
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
+)
+
+// code writes the bodies of the functions again.
+func (w *writer) code(s wasmfile.Section) {
+	if s.End == 0 {
+		return
+	}
+	entries := make([]byte, 0, 2*(s.End-s.Body))
+	var body []byte
+	for _, b := range w.file.Bodies {
+		body = w.body(body[:0], b)
+		entries = binary.AppendUvarint(entries, uint64(len(body)))
+		entries = append(entries, body...)
+		if w.err != nil {
+			return
+		}
+	}
+	w.write(wasmfile.SectionCode, len(w.file.Bodies), entries, nil)
+}
+
+func (w *writer) body(out []byte, b wasmfile.Body) []byte {
+	out = append(out, w.file.Bytes(b.Start, b.Code)...)
+	c := copier{file: w.file, out: out, from: b.Code}
+	r := w.file.Reader(b.Code, b.End)
+	for r.Left() > 0 {
+		in := r.Instruction()
+		w.names(&c, in)
+		w.changes(in)
+	}
+	w.check(r.Err())
+	c.upTo(b.End)
+	return c.out
+}
+
+// names shifts what an instruction names, and refuses what would name what is
+// added.
+func (w *writer) names(c *copier, in wasmfile.Instruction) {
+	switch in.Op {
+	case wasmfile.OpCall, wasmfile.OpRefFunc:
+		c.replace(in.Operand, in.End, w.function(in.Index))
+	case wasmfile.OpGlobalGet, wasmfile.OpGlobalSet:
+		w.globalIndex(in.Operand, in.Index)
+	case wasmfile.OpCallIndirect:
+		w.typeIndex(in.Operand, in.Index)
+	case wasmfile.OpBlock, wasmfile.OpLoop, wasmfile.OpIf:
+		if in.HasType {
+			w.typeIndex(in.Operand, in.Index)
+		}
+	}
+}
+
+func (w *writer) typeIndex(offset int, index uint32) {
+	if int64(index) >= int64(len(w.file.Types)) {
+		w.fail(offset, "type index %d is out of range, there are %d types", index, len(w.file.Types))
+	}
+}
+
+// changes finds what changes an instance where the host cannot put it back:
+// tables, and segments that are dropped.
+func (w *writer) changes(in wasmfile.Instruction) {
+	switch in.Op {
+	case wasmfile.OpTableSet, wasmfile.OpTableInit, wasmfile.OpTableCopy, wasmfile.OpTableGrow, wasmfile.OpTableFill:
+		w.retire("changes a table")
+	case wasmfile.OpDataDrop:
+		if w.passiveData[in.Index] {
+			w.retire("drops a data segment")
+		}
+	case wasmfile.OpElemDrop:
+		if w.passiveElements[in.Index] {
+			w.retire("drops an element segment")
+		}
+	}
+}

@@ -1,0 +1,214 @@
+package instrument_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/instrument"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmtest"
+)
+
+var header = []byte{0, 'a', 's', 'm', 1, 0, 0, 0}
+
+// file puts sections together.
+func file(sections ...[]byte) []byte {
+	return append(slices.Clone(header), slices.Concat(sections...)...)
+}
+
+func section(id byte, body ...byte) []byte { return wasmtest.Section(nil, id, body) }
+
+func parse(tb testing.TB, wasm []byte) *wasmfile.File {
+	tb.Helper()
+	f, err := wasmfile.Parse(wasm)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return f
+}
+
+func rewrite(tb testing.TB, wasm []byte, fuel bool) *instrument.Program {
+	tb.Helper()
+	p, err := instrument.Rewrite(parse(tb, wasm), instrument.Options{Fuel: fuel, MaxTableEntries: 100})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return p
+}
+
+// machine is a rewritten module that runs.
+type machine struct {
+	api.Module
+	program *instrument.Program
+}
+
+// run instantiates a program as the host does it: data, then the start
+// function.
+func run(tb testing.TB, p *instrument.Program) machine {
+	tb.Helper()
+	ctx := context.Background()
+	r := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithCoreFeatures(api.CoreFeaturesV2))
+	tb.Cleanup(func() { _ = r.Close(ctx) })
+	if p.Fuel != "" {
+		meter := r.NewHostModuleBuilder(instrument.YieldModule).NewFunctionBuilder().
+			WithFunc(func() { panic(errNoFuel) }).Export(instrument.YieldName)
+		if _, err := meter.Instantiate(ctx); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	m, err := r.InstantiateWithConfig(ctx, p.Wasm, wazero.NewModuleConfig().WithName("").WithStartFunctions())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	in := machine{Module: m, program: p}
+	in.fill(1 << 40)
+	for _, s := range p.Segments {
+		if !m.Memory().Write(s.Offset, s.Data) {
+			tb.Fatal("a segment is not in the memory")
+		}
+	}
+	if p.Start != "" {
+		if _, err := m.ExportedFunction(p.Start).Call(ctx); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return in
+}
+
+var errNoFuel = errors.New("no fuel")
+
+func (m machine) fill(fuel int64) {
+	if m.program.Fuel != "" {
+		m.ExportedGlobal(m.program.Fuel).(api.MutableGlobal).Set(uint64(fuel))
+	}
+}
+
+// A module with a bit of everything that moves keeps its meaning.
+func TestRewriteKeepsMeaning(t *testing.T) {
+	t.Parallel()
+	start := 0
+	wasm := wasmtest.Module{
+		Funcs: []wasmtest.Func{
+			{Body: wasmtest.Join(wasmtest.Const(5), []byte{wasmtest.GlobalSet, 1})},
+			{Export: "f", Results: []byte{wasmtest.I32}, Body: wasmtest.Join(
+				wasmtest.Const(8), []byte{wasmtest.I32Load, 0, 0, wasmtest.GlobalGet, 1, wasmtest.I32Add, wasmtest.Call, 2, wasmtest.I32Add})},
+			{Results: []byte{wasmtest.I32}, Body: wasmtest.Const(1000)},
+		},
+		MemoryPages: 1, Memory: "memory", TableMin: 3, Globals: 2, Start: &start,
+		Data:    []byte{1, 2, 0, 0},
+		Customs: []wasmtest.Custom{{Name: "name", Payload: []byte("x")}},
+	}.Bytes()
+	for _, fuel := range []bool{false, true} {
+		p := rewrite(t, wasm, fuel)
+		if f := parse(t, p.Wasm); len(f.Customs) != 0 || f.HasStart || f.Tables[0] != (wasmfile.Limits{Min: 3, Max: 100, HasMax: true}) {
+			t.Errorf("customs %v, start %v, tables %v", f.Customs, f.HasStart, f.Tables)
+		}
+		if !p.Restorable || len(p.Globals) != 2 || len(p.Segments) != 1 || (p.Fuel != "") != fuel {
+			t.Errorf("program %+v", p)
+		}
+		m := run(t, p)
+		got, err := m.ExportedFunction("f").Call(t.Context())
+		if err != nil || got[0] != 0x201+5+1000 {
+			t.Errorf("fuel %v: got %d, %v", fuel, got, err)
+		}
+		if g := m.ExportedGlobal(p.Globals[1].Export); g.Get() != 5 || p.Globals[1].Type != wasmfile.I32 {
+			t.Errorf("global %v", g)
+		}
+	}
+}
+
+// What would name something that is added, or was checked by the compiler
+// before it was taken out, is refused, with its place.
+func TestRewriteRefuses(t *testing.T) {
+	t.Parallel()
+	types, functions := section(1, 1, 0x60, 0, 0), section(3, 1, 0)
+	body := func(code ...byte) []byte {
+		code = append(append([]byte{0}, code...), 0x0b)
+		return section(10, append([]byte{1, byte(len(code))}, code...)...)
+	}
+	name := append([]byte{byte(len(instrument.Reserved) + 1)}, instrument.Reserved+"x"...)
+	tests := []struct {
+		name   string
+		wasm   []byte
+		offset int
+		msg    string
+	}{
+		{"global.set of the fuel", file(types, functions, body(0x42, 0, 0x24, 0)), 26, "global index 0 is out of range"},
+		{"global.get of the fuel", file(types, functions, body(0x23, 0, 0x1a)), 24, "global index 0 is out of range"},
+		{"export of the fuel", file(section(7, 1, 1, 'f', 3, 0)), 14, "global index 0 is out of range"},
+		{"reserved export", file(types, functions, section(7, slices.Concat([]byte{1}, name, []byte{0, 0})...), body()), 21, "is the host's own"},
+		{"type of the import", file(types, functions, body(0x02, 1, 0x0b)), 24, "type index 1 is out of range"},
+		{"indirect call by the type of the import", file(types, functions, section(4, 1, 0x70, 0, 1), body(0x41, 0, 0x11, 1, 0)), 32, "type index 1 is out of range"},
+		{"start with a parameter", file(section(1, 1, 0x60, 1, 0x7f, 0), functions, section(8, 0), body()), 21, "start function is (i32) -> ()"},
+		{"data without a memory", file(section(11, 1, 0, 0x41, 0, 0x0b, 1, 'x')), 11, "memory 0, which is not there"},
+		{"data for another memory", file(section(5, 1, 0, 1), section(11, 1, 2, 1, 0x41, 0, 0x0b, 1, 'x')), 16, "memory 1, which is not there"},
+		{"unknown instruction", file(types, functions, body(0x06)), 23, "0x06 is not supported"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := instrument.Rewrite(parse(t, test.wasm), instrument.Options{Fuel: true})
+			var fault *wasmfile.Error
+			if !errors.As(err, &fault) {
+				t.Fatalf("got %v", err)
+			}
+			if fault.Offset != test.offset || !strings.Contains(fault.Msg, test.msg) {
+				t.Errorf("offset %d: %s; want offset %d, %q", fault.Offset, fault.Msg, test.offset, test.msg)
+			}
+		})
+	}
+}
+
+// What an instance cannot be restored from is found, and nothing else is.
+func TestRestorable(t *testing.T) {
+	t.Parallel()
+	types, functions := section(1, 1, 0x60, 0, 0), section(3, 1, 0)
+	body := func(code ...byte) []byte {
+		code = append(append([]byte{0}, code...), 0x0b)
+		return section(10, append([]byte{1, byte(len(code))}, code...)...)
+	}
+	table, memory := section(4, 1, 0x70, 0, 1), section(5, 1, 0, 1)
+	drop := []byte{0xfc, 9, 0}
+	dropElement := []byte{0xfc, 13, 0}
+	tests := map[string]struct {
+		wasm   []byte
+		reason string
+	}{
+		"table.get":  {file(types, functions, table, body(0x41, 0, 0x25, 0, 0x1a)), ""},
+		"table.set":  {file(types, functions, table, body(0x41, 0, 0xd0, 0x70, 0x26, 0)), "changes a table"},
+		"table.grow": {file(types, functions, table, body(0xd0, 0x70, 0x41, 1, 0xfc, 15, 0, 0x1a)), "changes a table"},
+		"drop of passive data": {file(types, functions, memory, section(12, 1), body(drop...),
+			section(11, 1, 1, 1, 'x')), "drops a data segment"},
+		"drop of empty data": {file(types, functions, memory, section(12, 1), body(drop...),
+			section(11, 1, 1, 0)), ""},
+		"drop of active data": {file(types, functions, memory, section(12, 1), body(drop...),
+			section(11, 1, 0, 0x41, 0, 0x0b, 1, 'x')), ""},
+		"drop of passive elements": {file(types, functions, table, section(9, 1, 1, 0, 1, 0), body(dropElement...)), "drops an element segment"},
+		"drop of active elements":  {file(types, functions, table, section(9, 1, 0, 0x41, 0, 0x0b, 1, 0), body(dropElement...)), ""},
+		"mutable v128": {file(section(6, slices.Concat([]byte{1, 0x7b, 1, 0xfd, 12}, make([]byte, 16), []byte{0x0b})...)),
+			"mutable global of type v128"},
+		"mutable reference": {file(section(6, 1, 0x6f, 1, 0xd0, 0x6f, 0x0b)), "mutable global of type externref"},
+		"constants":         {file(section(6, 1, 0x6f, 0, 0xd0, 0x6f, 0x0b)), ""},
+		"imported memory":   {file(section(2, 1, 1, 'm', 1, 'm', 2, 0, 1)), "imports a memory"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := rewrite(t, test.wasm, true)
+			if p.Restorable != (test.reason == "") || !strings.Contains(p.Reason, test.reason) {
+				t.Errorf("restorable %v: %s; want %q", p.Restorable, p.Reason, test.reason)
+			}
+			r := wazero.NewRuntime(t.Context())
+			defer func() { _ = r.Close(t.Context()) }()
+			if _, err := r.CompileModule(t.Context(), p.Wasm); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
