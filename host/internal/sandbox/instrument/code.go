@@ -12,30 +12,33 @@ func (w *writer) code(s wasmfile.Section) {
 		return
 	}
 	entries := make([]byte, 0, 2*(s.End-s.Body))
+	m := &meter{writer: w, copier: copier{source: w.file}}
 	var body []byte
 	for _, b := range w.file.Bodies {
-		body = w.body(body[:0], b)
-		entries = binary.AppendUvarint(entries, uint64(len(body)))
-		entries = append(entries, body...)
+		body = m.body(body[:0], b)
 		if w.err != nil {
 			return
 		}
+		entries = binary.AppendUvarint(entries, uint64(len(body)))
+		entries = append(entries, body...)
 	}
 	w.write(wasmfile.SectionCode, len(w.file.Bodies), entries, nil)
 }
 
-func (w *writer) body(out []byte, b wasmfile.Body) []byte {
-	out = append(out, w.file.Bytes(b.Start, b.Code)...)
-	c := copier{file: w.file, out: out, from: b.Code}
-	r := w.file.Reader(b.Code, b.End)
+func (m *meter) body(out []byte, b wasmfile.Body) []byte {
+	m.begin(append(out, m.file.Bytes(b.Start, b.Code)...), b.Code)
+	r := m.file.Reader(b.Code, b.End)
 	for r.Left() > 0 {
 		in := r.Instruction()
-		w.names(&c, in)
-		w.changes(in)
+		m.names(&m.copier, in)
+		m.changes(in)
+		if m.options.Fuel {
+			m.instruction(in)
+		}
 	}
-	w.check(r.Err())
-	c.upTo(b.End)
-	return c.out
+	m.check(r.Err())
+	m.pay(b.End)
+	return m.done
 }
 
 // names shifts what an instruction names, and refuses what would name what is

@@ -100,12 +100,12 @@ func Rewrite(file *wasmfile.File, options Options) (*Program, error) {
 		file:    file,
 		options: options,
 		program: &Program{Restorable: true},
-		out:     make([]byte, 0, file.Size()+file.Size()/2),
+		wasm:    make([]byte, 0, file.Size()+file.Size()/2),
 
 		passiveData:     map[uint32]bool{},
 		passiveElements: map[uint32]bool{},
 	}
-	w.out = append(w.out, file.Bytes(0, headerBytes)...)
+	w.wasm = append(w.wasm, file.Bytes(0, headerBytes)...)
 	for _, s := range file.Sections {
 		if s.ID != wasmfile.SectionCustom {
 			w.sections[s.ID] = s
@@ -119,7 +119,7 @@ func Rewrite(file *wasmfile.File, options Options) (*Program, error) {
 	if w.err != nil {
 		return nil, w.err
 	}
-	w.program.Wasm = w.out
+	w.program.Wasm = w.wasm
 	return w.program, nil
 }
 

@@ -23,7 +23,7 @@ type writer struct {
 	options  Options
 	program  *Program
 	sections [wasmfile.SectionDataCount + 1]wasmfile.Section // zero: the file has none
-	out      []byte
+	wasm     []byte
 	err      error
 
 	hasMemory       bool
@@ -64,17 +64,17 @@ func (w *writer) section(id wasmfile.SectionID) {
 	case wasmfile.SectionCode:
 		w.code(s)
 	case wasmfile.SectionData:
-		w.out = append(w.out, w.data...)
+		w.wasm = append(w.wasm, w.data...)
 	default:
-		w.out = append(w.out, w.file.Bytes(s.Start, s.End)...)
+		w.wasm = append(w.wasm, w.file.Bytes(s.Start, s.End)...)
 	}
 }
 
 // copier copies a part of the file, and puts other bytes in places.
 type copier struct {
-	file *wasmfile.File
-	out  []byte
-	from int
+	source *wasmfile.File
+	out    []byte
+	from   int
 }
 
 // replace copies up to start, and goes on at end.
@@ -85,7 +85,7 @@ func (c *copier) replace(start, end int, with uint64) {
 }
 
 func (c *copier) upTo(end int) {
-	c.out = append(c.out, c.file.Bytes(c.from, end)...)
+	c.out = append(c.out, c.source.Bytes(c.from, end)...)
 	c.from = end
 }
 
@@ -93,11 +93,11 @@ func (c *copier) upTo(end int) {
 // added at the end. The count is the file's.
 func (w *writer) list(s wasmfile.Section) (c copier, r *wasmfile.Reader, count int) {
 	if s.End == 0 {
-		return copier{file: w.file}, w.file.Reader(0, 0), 0
+		return copier{source: w.file}, w.file.Reader(0, 0), 0
 	}
 	r = w.file.Reader(s.Body, s.End)
 	count = int(r.U32("number of entries"))
-	return copier{file: w.file, from: r.Offset()}, r, count
+	return copier{source: w.file, from: r.Offset()}, r, count
 }
 
 // write writes a list with added entries behind what was copied.
@@ -105,7 +105,7 @@ func (w *writer) write(id wasmfile.SectionID, count int, entries, added []byte) 
 	if count == 0 && len(entries) == 0 {
 		return
 	}
-	w.out = appendSection(w.out, id, binary.AppendUvarint(nil, uint64(count)), entries, added)
+	w.wasm = appendSection(w.wasm, id, binary.AppendUvarint(nil, uint64(count)), entries, added)
 }
 
 func appendSection(out []byte, id wasmfile.SectionID, parts ...[]byte) []byte {

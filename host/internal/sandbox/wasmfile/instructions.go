@@ -57,6 +57,9 @@ type Instruction struct {
 	HasType bool
 }
 
+// IsVector reports whether an instruction works on vectors of 128 bits.
+func (op Opcode) IsVector() bool { return op>>16 == prefixVector }
+
 // movesInBulk reports whether an instruction takes time for a length, which
 // is then on top of the stack.
 func (op Opcode) movesInBulk() bool {
