@@ -12,7 +12,7 @@ import (
 )
 
 // TestAccept_BL1_AFreshCloneBuildsBeforeAnyMake does what a new contributor
-// does, on what git would hand out: the tracked files alone, no built module.
+// does, on what git would hand out: no built module, nothing that is ignored.
 func TestAccept_BL1_AFreshCloneBuildsBeforeAnyMake(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -47,22 +47,22 @@ func goCommand(dir string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// freshClone gives a folder with the tracked files as they stand in the work
-// tree, as a clone of the next commit would have them.
+// freshClone gives a folder with the files as they stand in the work tree and
+// are not ignored, as a clone would have them once all of it is committed.
 func freshClone(t *testing.T) string {
 	t.Helper()
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	git := exec.Command("git", "ls-files", "-z")
+	git := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	git.Dir = root
-	tracked, err := git.Output()
+	files, err := git.Output()
 	if err != nil {
 		t.Fatalf("this test needs git and a checkout: %v", err)
 	}
 	clone := t.TempDir()
-	for name := range strings.SplitSeq(strings.TrimSuffix(string(tracked), "\x00"), "\x00") {
+	for name := range strings.SplitSeq(strings.TrimSuffix(string(files), "\x00"), "\x00") {
 		content, err := os.ReadFile(filepath.Join(root, name))
 		if os.IsNotExist(err) {
 			continue // deleted in the work tree
