@@ -9,7 +9,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 )
 
-// TestAccept_API1: the example is run by the tests of this package.
 func ExampleHost() {
 	ctx := context.Background()
 	h, err := host.Open(ctx, host.Config{})
