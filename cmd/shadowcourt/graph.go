@@ -95,15 +95,15 @@ line and column. Exit code 2 when a file has a fault, 0 with warnings only.`,
 				def, err := loadPipeline(path)
 				if err != nil {
 					faulty = true
-					fmt.Fprintln(s.out, err)
+					fmt.Fprintln(s.out, inertBlock(err.Error()))
 					continue
 				}
 				warnings := pipeline.Lint(def)
 				for _, w := range warnings {
-					fmt.Fprintln(s.out, "warning:", w)
+					fmt.Fprintln(s.out, "warning:", inertBlock(w.Error()))
 				}
 				if len(warnings) == 0 {
-					fmt.Fprintf(s.out, "%s: ok, %d nodes, %d edges, %d zones\n", path, len(def.Nodes), len(def.Edges), len(def.Zones))
+					fmt.Fprintf(s.out, "%s: ok, %d nodes, %d edges, %d zones\n", inertLine(path), len(def.Nodes), len(def.Edges), len(def.Zones))
 				}
 			}
 			if faulty {

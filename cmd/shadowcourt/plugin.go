@@ -156,6 +156,9 @@ func newPluginList(s stdio) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if t.Length() == 0 {
+				return inputError(fmt.Errorf("--modules: there is no .wasm file in %s", dir))
+			}
 			_, err = fmt.Fprintln(s.out, t.Render())
 			return err
 		},

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"syscall"
@@ -24,10 +23,8 @@ func (d *dataWriter) Write(p []byte) (int, error) {
 		return 0, d.err
 	}
 	n, err := d.w.Write(p)
-	if err != nil {
-		d.err = fmt.Errorf("standard output: %w", err)
-	}
-	return n, d.err
+	d.err = err
+	return n, err
 }
 
 // readerGone says that an error is nobody's fault: the program that read our

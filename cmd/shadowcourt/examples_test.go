@@ -1,0 +1,87 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// TestAccept_CLI4_ExamplesWorkAsPasted runs every example of every command in
+// a shell, from a copy of the repository's root.
+func TestAccept_CLI4_ExamplesWorkAsPasted(t *testing.T) {
+	t.Parallel()
+	dir := scratchCopy(t)
+	for _, cmd := range commands(newRoot(stdio{})) {
+		t.Run(strings.ReplaceAll(cmd.CommandPath(), " ", "_"), func(t *testing.T) {
+			t.Parallel()
+			help := shell(t, dir, cmd.CommandPath()+" --help")
+			if !strings.Contains(help, "Examples:\n"+cmd.Example) || cmd.Example == "" {
+				t.Fatalf("the help shows no example:\n%s", help)
+			}
+			for _, line := range strings.Split(strings.ReplaceAll(cmd.Example, "\\\n", ""), "\n") {
+				if !strings.HasPrefix(line, "  "+cmd.CommandPath()) && cmd.HasParent() {
+					t.Errorf("an example of another command: %s", line)
+				}
+				shell(t, dir, line)
+			}
+		})
+	}
+}
+
+// commands are the command and all below it.
+func commands(cmd *cobra.Command) []*cobra.Command {
+	all := []*cobra.Command{cmd}
+	for _, sub := range cmd.Commands() {
+		all = append(all, commands(sub)...)
+	}
+	return all
+}
+
+// shell runs a line with an empty standard input. Exit code 3 is an answer, too.
+func shell(t *testing.T, dir, line string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", line)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), userEnv(t)...)
+	out, err := cmd.CombinedOutput()
+	if err != nil && cmd.ProcessState.ExitCode() != exitMatched {
+		t.Fatalf("%s\n%v\n%s", line, err, out)
+	}
+	if len(out) == 0 && !strings.Contains(line, ">") {
+		t.Errorf("%s says nothing", line)
+	}
+	return string(out)
+}
+
+// scratchCopy has what the examples name; nothing in the repository is written to.
+func scratchCopy(t *testing.T) string {
+	t.Helper()
+	dir, root := t.TempDir(), repositoryRoot(t)
+	for _, pattern := range []string{"examples/dockets/*.json*", "pipelines/*.yaml", "plugins/*/manifest.yaml", "host/bundle/dist/*.wasm"} {
+		files, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %d files, %v", pattern, len(files), err)
+		}
+		for _, file := range files {
+			rel, err := filepath.Rel(root, file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			data, err := os.ReadFile(file)
+			if err == nil {
+				err = os.MkdirAll(filepath.Join(dir, filepath.Dir(rel)), 0o700)
+			}
+			if err == nil {
+				err = os.WriteFile(filepath.Join(dir, rel), data, 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return dir
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// TestWithoutModulesOneSentence builds the command as a fresh clone has it,
+// with no modules to embed.
+func TestWithoutModulesOneSentence(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	bin := filepath.Join(dir, "shadowcourt")
+	build := exec.CommandContext(t.Context(), "go", "build", "-overlay", hideModules(t, dir), "-o", bin, ".")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	tour := filepath.Join(repositoryRoot(t), "examples", "dockets", "tour.jsonl")
+	const want = "shadowcourt: the modules are not built into this program: run `make plugins` and build it again\n"
+	for _, args := range [][]string{{"version"}, {"plugin", "list"}, {"plugin", "inspect", "clerk"}, {"try", tour}} {
+		cmd := exec.CommandContext(t.Context(), bin, args...)
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		_ = cmd.Run()
+		if code := cmd.ProcessState.ExitCode(); code != exitFailed || stderr.String() != want {
+			t.Errorf("%v: exit code %d, stderr %q, want 1 and %q", args, code, stderr.String(), want)
+		}
+	}
+	for _, args := range [][]string{{"lint", "defect-court"}, {"graph", "defect-court"}, {"schema"}} {
+		if out, err := exec.CommandContext(t.Context(), bin, args...).CombinedOutput(); err != nil {
+			t.Errorf("%v needs no modules: %v\n%s", args, err, out)
+		}
+	}
+}
+
+// hideModules writes an overlay for the go command in which there are no modules.
+func hideModules(t *testing.T, dir string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(repositoryRoot(t), "host", "bundle", "dist", "*.wasm"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	replace := map[string]string{}
+	for _, file := range files {
+		replace[file] = ""
+	}
+	text, err := json.Marshal(struct{ Replace map[string]string }{replace})
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "overlay.json"), text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, "overlay.json")
+}

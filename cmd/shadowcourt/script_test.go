@@ -1,0 +1,114 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"shadowcourt": main,
+		"biglog":      bigLog,
+		"bigdoc":      bigDocument,
+		"longline":    longLine,
+		"hostile":     hostile,
+	})
+}
+
+// TestScripts runs testdata/script/*.txtar. Beyond testscript's commands they
+// have `exits CODE COMMAND...`, `lines N FILE` and `oneline FILE TEXT`.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	root := repositoryRoot(t)
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("ROOT", root)
+			e.Setenv("BAD", badPattern)
+			e.Setenv("SECRET", secretPattern)
+			for _, v := range userEnv(t) {
+				name, value, _ := strings.Cut(v, "=")
+				e.Setenv(name, value)
+			}
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits, "lines": lines, "oneline": oneLine,
+		},
+	})
+}
+
+// userEnv lets all runs share the user's caches: of compiled modules, and of the go command.
+func userEnv(t *testing.T) []string {
+	t.Helper()
+	home, err := os.UserHomeDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{"HOME=" + home, "XDG_CACHE_HOME=" + cache, "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off"}
+}
+
+func repositoryRoot(t *testing.T) string {
+	t.Helper()
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+// exits runs a command and holds its exit code against the wanted one.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	err = ts.Exec(args[1], args[2:]...)
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d\n%s%s", got, want, ts.ReadFile("stdout"), ts.ReadFile("stderr"))
+	}
+}
+
+// lines counts the lines of a file, or of stdout or stderr.
+func lines(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: lines N FILE")
+	}
+	if got := strconv.Itoa(strings.Count(ts.ReadFile(args[1]), "\n")); got != args[0] {
+		ts.Fatalf("%s has %s lines, want %s:\n%s", args[1], got, args[0], ts.ReadFile(args[1]))
+	}
+}
+
+// oneLine looks for a line that is this text and no more.
+func oneLine(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: [!] oneline FILE TEXT")
+	}
+	found := false
+	for line := range strings.Lines(ts.ReadFile(args[0])) {
+		found = found || strings.TrimSuffix(line, "\n") == args[1]
+	}
+	if found == neg {
+		ts.Fatalf("%s, line %q: found %t\n%s", args[0], args[1], found, ts.ReadFile(args[0]))
+	}
+}

@@ -1,0 +1,169 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const smallCase = `{"id":"ID","subject":"a","labels":["red","blue"],"light":{"classification":"red","confidence":0.7,"reasoning":""},"evidence":[],"documents":[]}`
+
+func caseOf(id string) string { return strings.Replace(smallCase, "ID", id, 1) + "\n" }
+
+// running is a shadowcourt that reads a docket which the test writes.
+type running struct {
+	*exec.Cmd
+	in     io.WriteCloser
+	out    *bufio.Reader
+	outEnd io.Closer
+	stderr bytes.Buffer
+}
+
+func start(t *testing.T, args ...string) *running {
+	t.Helper()
+	r := &running{Cmd: exec.CommandContext(t.Context(), "shadowcourt", args...)}
+	r.Env = append(os.Environ(), userEnv(t)...)
+	r.Dir = t.TempDir()
+	r.Cmd.Stderr = &r.stderr
+	in, err := r.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := r.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.in, r.out, r.outEnd = in, bufio.NewReader(out), out
+	if err := r.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// try writes a case and waits for its result.
+func (r *running) try(t *testing.T, id string) {
+	t.Helper()
+	if _, err := io.WriteString(r.in, caseOf(id)); err != nil {
+		t.Fatal(err)
+	}
+	line, err := r.out.ReadString('\n')
+	if err != nil || !strings.HasPrefix(line, `{"id":"`+id+`"`) {
+		t.Fatalf("result %q, %v", line, err)
+	}
+}
+
+// end waits for the command and gives its exit code and its messages.
+func (r *running) end() (code int, stderr string) {
+	_ = r.Wait()
+	return r.ProcessState.ExitCode(), r.stderr.String()
+}
+
+func TestInterruptKeepsWhatWasTried(t *testing.T) {
+	t.Parallel()
+	r := start(t, "try", "--format", "jsonl", "--report", "report.html", "-")
+	r.try(t, "one")
+	r.try(t, "two")
+	if err := r.Process.Signal(os.Interrupt); err != nil { // the standard input stays open
+		t.Fatal(err)
+	}
+	if rest, err := io.ReadAll(r.out); err != nil || len(rest) > 0 {
+		t.Errorf("more results: %q, %v", rest, err)
+	}
+	code, stderr := r.end()
+	if want := "shadowcourt: interrupted; 2 cases were tried and written\n"; code != exitFailed || stderr != want {
+		t.Errorf("exit code %d, stderr %q, want 1 and %q", code, stderr, want)
+	}
+	report, err := os.ReadFile(filepath.Join(r.Dir, "report.html"))
+	if err != nil || !bytes.Contains(report, []byte("two")) || !bytes.HasSuffix(bytes.TrimSpace(report), []byte("</html>")) {
+		t.Errorf("the report is not complete: %d bytes, %v", len(report), err)
+	}
+	onlyFiles(t, r.Dir, "report.html")
+}
+
+func TestInterruptBeforeTheFirstLine(t *testing.T) {
+	t.Parallel()
+	r := start(t, "try", "--from", "jsonl", "--output", "results", "--report", "report.html")
+	// It has its files open once it waits for the first line.
+	for len(names(t, r.Dir)) < 2 {
+		time.Sleep(time.Millisecond)
+	}
+	if err := r.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	code, stderr := r.end()
+	if want := "shadowcourt: interrupted; 0 cases were tried and written\n"; code != exitFailed || stderr != want {
+		t.Errorf("exit code %d, stderr %q, want 1 and %q", code, stderr, want)
+	}
+	onlyFiles(t, r.Dir, "report.html results")
+}
+
+func TestReaderThatEndsIsNoFault(t *testing.T) {
+	t.Parallel()
+	r := start(t, "try", "--format", "jsonl", "--report", "report.md", "-")
+	r.try(t, "one")
+	if err := r.outEnd.Close(); err != nil { // as head -1 does
+		t.Fatal(err)
+	}
+	_, err := io.WriteString(r.in, caseOf("two")+caseOf("three"))
+	if err == nil {
+		err = r.in.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, stderr := r.end(); code != exitFailed || stderr != "" {
+		t.Errorf("exit code %d, stderr %q, want 1 and nothing", code, stderr)
+	}
+	report, err := os.ReadFile(filepath.Join(r.Dir, "report.md"))
+	if err != nil || !bytes.Contains(report, []byte("three")) {
+		t.Errorf("the report goes on without the reader: %v\n%s", err, report)
+	}
+	onlyFiles(t, r.Dir, "report.md")
+}
+
+func TestReaderThatEndsStopsTheWork(t *testing.T) {
+	t.Parallel()
+	r := start(t, "try", "--format", "jsonl")
+	r.try(t, "one")
+	if err := r.outEnd.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(r.in, caseOf("two")); err != nil {
+		t.Fatal(err)
+	}
+	// The standard input stays open: the command ends all the same.
+	if code, stderr := r.end(); code != exitFailed || stderr != "" {
+		t.Errorf("exit code %d, stderr %q, want 1 and nothing", code, stderr)
+	}
+}
+
+// onlyFiles holds the files of a folder against names.
+func onlyFiles(t *testing.T, dir, want string) {
+	t.Helper()
+	if got := strings.Join(names(t, dir), " "); got != want {
+		t.Errorf("files %q, want %q", got, want)
+	}
+}
+
+// names are the files of a folder, sorted.
+func names(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := make([]string, len(entries))
+	for i, e := range entries {
+		list[i] = e.Name()
+	}
+	return list
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// pty opens a pseudo-terminal of some width.
+func pty(t *testing.T, columns uint16) (screen, terminal *os.File) {
+	t.Helper()
+	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = screen.Close() })
+	fd := int(screen.Fd())
+	number, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0)
+	}
+	if err == nil {
+		err = unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: columns})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	terminal, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = terminal.Close() })
+	return screen, terminal
+}
+
+// onTerminal runs shadowcourt with its streams set by connect, and gives what a terminal of 80 columns was sent.
+func onTerminal(t *testing.T, env []string, connect func(cmd *exec.Cmd, terminal *os.File), args ...string) string {
+	t.Helper()
+	screen, terminal := pty(t, 80)
+	cmd := exec.CommandContext(t.Context(), "shadowcourt", args...)
+	cmd.Env = append(append(os.Environ(), userEnv(t)...), append([]string{"TERM=xterm", "NO_COLOR="}, env...)...)
+	connect(cmd, terminal)
+	sent := make(chan []byte)
+	go func() {
+		var all bytes.Buffer
+		_, _ = io.Copy(&all, screen) // ends with EIO when nobody holds the terminal any more
+		sent <- all.Bytes()
+	}()
+	if err := cmd.Run(); err != nil {
+		t.Error(err)
+	}
+	_ = terminal.Close()
+	return strings.ReplaceAll(string(<-sent), "\r\n", "\n")
+}
+
+func TestAccept_CLI1_ProgressOnATerminalAndNotOtherwise(t *testing.T) {
+	t.Parallel()
+	tour := filepath.Join(repositoryRoot(t), "examples", "dockets", "tour.jsonl")
+	var results bytes.Buffer
+	sent := onTerminal(t, nil, func(cmd *exec.Cmd, terminal *os.File) { cmd.Stdout, cmd.Stderr = &results, terminal }, "try", tour)
+	for _, want := range []string{"\r\x1b[Kloading modules", "\r\x1b[Ktried 1", "\r\x1b[Ktried 9"} {
+		if !strings.Contains(sent, want) {
+			t.Errorf("%q is not in %q", want, sent)
+		}
+	}
+	if !strings.HasSuffix(sent, "\r\x1b[K") {
+		t.Errorf("the line of progress stays: %q", sent)
+	}
+	if strings.Contains(results.String(), "\x1b") || !strings.Contains(results.String(), "tour-even") {
+		t.Errorf("the results, which are not on a terminal: %q", results.String())
+	}
+
+	sent = onTerminal(t, []string{"TERM=dumb"}, func(cmd *exec.Cmd, terminal *os.File) { cmd.Stdout, cmd.Stderr = &results, terminal }, "try", tour)
+	if sent != "" {
+		t.Errorf("a dumb terminal was sent %q", sent)
+	}
+}
+
+func TestTableFitsTheTerminalAndHasColoursUnlessAskedNot(t *testing.T) {
+	t.Parallel()
+	tour := filepath.Join(repositoryRoot(t), "examples", "dockets", "tour.jsonl")
+	toScreen := func(cmd *exec.Cmd, terminal *os.File) { cmd.Stdout = terminal }
+	colours := regexp.MustCompile(`\x1b\[[0-9;]*m`)
+	coloured := onTerminal(t, nil, toScreen, "try", tour)
+	if !colours.MatchString(coloured) {
+		t.Errorf("no colour: %q", coloured)
+	}
+	plain := onTerminal(t, []string{"NO_COLOR=1"}, toScreen, "try", tour)
+	if plain != colours.ReplaceAllString(coloured, "") {
+		t.Errorf("with NO_COLOR: %q", plain)
+	}
+	for line := range strings.Lines(plain) {
+		if width := len([]rune(strings.TrimRight(line, "\n"))); width > 80 {
+			t.Errorf("%d columns: %s", width, line)
+		}
+	}
+}
+
+func TestTryTellsWhatItWaitsForOnATerminal(t *testing.T) {
+	t.Parallel()
+	screen, terminal := pty(t, 80)
+	if _, err := screen.WriteString(caseOf("typed") + "\x04"); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "shadowcourt", "try", "--format", "jsonl")
+	cmd.Env = append(os.Environ(), userEnv(t)...)
+	var stderr bytes.Buffer
+	cmd.Stdin, cmd.Stderr = terminal, &stderr
+	out, err := cmd.Output()
+	if err != nil || !bytes.HasPrefix(out, []byte(`{"id":"typed"`)) {
+		t.Errorf("%v, stdout %q", err, out)
+	}
+	if !strings.HasPrefix(stderr.String(), "reading a docket from the keyboard") || strings.Count(stderr.String(), "\n") != 1 {
+		t.Errorf("stderr %q", stderr.String())
+	}
+}
