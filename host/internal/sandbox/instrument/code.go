@@ -14,8 +14,12 @@ func (w *writer) code(s wasmfile.Section) {
 	entries := make([]byte, 0, 2*(s.End-s.Body))
 	m := &meter{writer: w, copier: copier{source: w.file}}
 	var body []byte
-	for _, b := range w.file.Bodies {
-		body = m.body(body[:0], b)
+	for i, b := range w.file.Bodies {
+		if w.options.Fuel {
+			body = m.body(body[:0], b, len(w.file.FuncType(uint32(w.file.ImportedFuncs+i)).Params))
+		} else {
+			body = w.body(body[:0], b)
+		}
 		if w.err != nil {
 			return
 		}
@@ -25,20 +29,18 @@ func (w *writer) code(s wasmfile.Section) {
 	w.write(wasmfile.SectionCode, len(w.file.Bodies), entries, nil)
 }
 
-func (m *meter) body(out []byte, b wasmfile.Body) []byte {
-	m.begin(append(out, m.file.Bytes(b.Start, b.Code)...), b.Code)
-	r := m.file.Reader(b.Code, b.End)
+// body copies a body, in which no index changes.
+func (w *writer) body(out []byte, b wasmfile.Body) []byte {
+	c := copier{source: w.file, out: out, from: b.Start}
+	r := w.file.Reader(b.Code, b.End)
 	for r.Left() > 0 {
 		in := r.Instruction()
-		m.names(&m.copier, in)
-		m.changes(in)
-		if m.options.Fuel {
-			m.instruction(in)
-		}
+		w.names(&c, in)
+		w.changes(in)
 	}
-	m.check(r.Err())
-	m.pay(b.End)
-	return m.done
+	w.check(r.Err())
+	c.upTo(b.End)
+	return c.out
 }
 
 // names shifts what an instruction names, and refuses what would name what is

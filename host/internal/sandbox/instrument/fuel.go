@@ -16,17 +16,21 @@ import (
 // table entries in bulk. Between two questions lies at most the straight code
 // of one function.
 //
-// Asking calls out, because the runtime keeps globals in registers and reads
-// them again only after a call.
+// In a function the fuel is a local, which the compiler keeps in a register. It
+// is in the global whenever anybody else may look: before calls, and where the
+// function ends. What a trap leaves in the global is older, and the same in
+// every run.
 
 // meter pays for one function.
 type meter struct {
 	*writer
-	copier // what was copied of the block
-	done   []byte
+	copier        // what was copied of the block
+	done   []byte // the body up to the block
 	cost   int64
+	entry  bool // the block is the first
 	asks   bool // the block begins with the question
 	frames []frame
+	local  uint64 // the fuel
 }
 
 // frame is a structured instruction that has not ended.
@@ -35,26 +39,40 @@ type frame struct {
 	joined bool // a branch goes to its end
 }
 
-// begin starts a function at the offset of its code.
-func (m *meter) begin(out []byte, code int) {
-	m.done, m.out, m.from = out, m.out[:0], code
-	m.cost, m.asks = 0, true
+// body writes a body with its payments.
+func (m *meter) body(out []byte, b wasmfile.Body, params int) []byte {
+	m.begin(out, b, params)
+	r := m.file.Reader(b.Code, b.End)
+	for r.Left() > 0 {
+		in := r.Instruction()
+		if r.Err() == nil {
+			m.changes(in)
+			m.instruction(in)
+		}
+	}
+	m.check(r.Err())
+	m.pay(b.End)
+	return m.done
+}
+
+// begin starts the function of a body, with one more local.
+func (m *meter) begin(out []byte, b wasmfile.Body, params int) {
+	r := m.file.Reader(b.Start, b.Code)
+	groups := r.U32("groups of locals")
+	out = binary.AppendUvarint(out, uint64(groups)+1)
+	out = append(out, m.file.Bytes(r.Offset(), b.Code)...)
+	m.done = append(out, 1, byte(wasmfile.I64))
+	m.local = uint64(params + b.Locals)
+	m.out, m.from, m.cost = m.out[:0], b.Code, 0
+	m.entry, m.asks = true, true
 	m.frames = append(m.frames[:0], frame{op: wasmfile.OpBlock})
 }
 
 // instruction counts one, which has been copied up to some place in it.
 func (m *meter) instruction(in wasmfile.Instruction) {
-	m.cost += cost(in.Op)
 	switch in.Op {
 	case wasmfile.OpBlock, wasmfile.OpIf, wasmfile.OpLoop:
 		m.frames = append(m.frames, frame{op: in.Op})
-	case wasmfile.OpBr, wasmfile.OpBrIf:
-		m.branch(in.Index)
-	case wasmfile.OpBrTable:
-		r := m.file.Reader(in.Operand, in.End)
-		for n := r.U32("branch targets") + 1; n > 0 && r.Left() > 0; n-- {
-			m.branch(r.U32("branch target"))
-		}
 	case wasmfile.OpMemoryGrow, wasmfile.OpTableGrow:
 		m.grow(in)
 	case wasmfile.OpMemoryInit, wasmfile.OpMemoryCopy, wasmfile.OpMemoryFill:
@@ -62,17 +80,62 @@ func (m *meter) instruction(in wasmfile.Instruction) {
 	case wasmfile.OpTableInit, wasmfile.OpTableCopy, wasmfile.OpTableFill:
 		m.move(in, 0)
 	}
+	if m.leaves(in) {
+		m.upTo(in.Start)
+		m.out = m.save(m.out)
+	}
+	m.names(&m.copier, in)
+	m.localIndex(in)
+	if in.Op == wasmfile.OpCall || in.Op == wasmfile.OpCallIndirect {
+		m.upTo(in.End)
+		m.out = m.load(m.out)
+	}
+	m.cost += cost(in.Op)
 	if m.ends(in) {
 		m.pay(in.End)
 		m.asks = in.Op == wasmfile.OpLoop
 	}
 }
 
-// branch notes that an end is reached from somewhere else.
-func (m *meter) branch(depth uint32) {
-	if int64(depth) < int64(len(m.frames)) {
-		m.frames[len(m.frames)-1-int(depth)].joined = true
+// localIndex refuses what would name the local that is added.
+func (m *meter) localIndex(in wasmfile.Instruction) {
+	switch in.Op {
+	case wasmfile.OpLocalGet, wasmfile.OpLocalSet, wasmfile.OpLocalTee:
+		if uint64(in.Index) >= m.local {
+			m.fail(in.Operand, "local index %d is out of range, there are %d locals", in.Index, m.local)
+		}
 	}
+}
+
+// leaves reports whether others may see the fuel next: in a function that is
+// called, or after the end of this one. It notes where branches go.
+func (m *meter) leaves(in wasmfile.Instruction) bool {
+	switch in.Op {
+	case wasmfile.OpCall, wasmfile.OpCallIndirect, wasmfile.OpReturn, wasmfile.OpUnreachable:
+		return true
+	case wasmfile.OpEnd:
+		return len(m.frames) == 1
+	case wasmfile.OpBr, wasmfile.OpBrIf:
+		return m.branch(in.Index)
+	case wasmfile.OpBrTable:
+		leaves := false
+		r := m.file.Reader(in.Operand, in.End)
+		for n := uint64(r.U32("branch targets")) + 1; n > 0 && r.Left() > 0; n-- {
+			leaves = m.branch(r.U32("branch target")) || leaves
+		}
+		return leaves
+	}
+	return false
+}
+
+// branch notes that an end is reached from somewhere else, and reports whether
+// that is the function's.
+func (m *meter) branch(depth uint32) bool {
+	outer := len(m.frames) - 1 - int(depth)
+	if outer >= 0 {
+		m.frames[outer].joined = true
+	}
+	return outer == 0
 }
 
 // ends reports whether an instruction is the last of its block.
@@ -95,35 +158,56 @@ func (m *meter) ends(in wasmfile.Instruction) bool {
 // pay writes the block that ends here, behind the payment for it.
 func (m *meter) pay(end int) {
 	m.upTo(end)
-	if m.cost > 0 {
-		m.done = global(m.done, wasmfile.OpGlobalGet, m.fuel())
-		m.done = appendSigned(append(m.done, byte(wasmfile.OpI64Const)), m.cost)
-		m.done = global(append(m.done, opI64Sub), wasmfile.OpGlobalSet, m.fuel())
-		if m.asks {
-			m.done = m.ask(m.done)
-		}
+	switch {
+	case m.entry:
+		m.done = variable(m.done, wasmfile.OpGlobalGet, m.fuel())
+		m.done = m.spend(m.done)
+	case m.cost > 0:
+		m.done = variable(m.done, wasmfile.OpLocalGet, m.local)
+		m.done = m.spend(m.done)
+	}
+	if m.asks && m.cost > 0 {
+		m.done = m.ask(m.done)
 	}
 	m.done = append(m.done, m.out...)
-	m.out, m.cost = m.out[:0], 0
+	m.out, m.cost, m.entry = m.out[:0], 0, false
 }
 
-// ask calls out if the fuel is below zero.
+// spend takes the cost from the fuel on the stack.
+func (m *meter) spend(code []byte) []byte {
+	code = appendSigned(append(code, byte(wasmfile.OpI64Const)), m.cost)
+	return variable(append(code, opI64Sub), wasmfile.OpLocalSet, m.local)
+}
+
+// save and load move the fuel between the local and the global.
+func (m *meter) save(code []byte) []byte {
+	return variable(variable(code, wasmfile.OpLocalGet, m.local), wasmfile.OpGlobalSet, m.fuel())
+}
+
+func (m *meter) load(code []byte) []byte {
+	return variable(variable(code, wasmfile.OpGlobalGet, m.fuel()), wasmfile.OpLocalSet, m.local)
+}
+
+// ask calls out as long as the fuel is below zero. It is a loop, although once
+// is mostly enough, because the compiler keeps registers as they were before
+// a loop, but as they are after a call where two ways join.
 func (m *meter) ask(code []byte) []byte {
-	code = global(code, wasmfile.OpGlobalGet, m.fuel())
+	code = variable(append(code, byte(wasmfile.OpLoop), blockVoid), wasmfile.OpLocalGet, m.local)
 	code = append(code, byte(wasmfile.OpI64Const), 0, opI64LtS, byte(wasmfile.OpIf), blockVoid)
+	code = m.save(code)
 	code = binary.AppendUvarint(append(code, byte(wasmfile.OpCall)), uint64(m.file.ImportedFuncs))
-	return append(code, byte(wasmfile.OpEnd))
+	return append(m.load(code), byte(wasmfile.OpBr), 1, byte(wasmfile.OpEnd), byte(wasmfile.OpEnd))
 }
 
 // move pays for the length on top of the stack, and asks.
 func (m *meter) move(in wasmfile.Instruction, shift byte) {
 	m.upTo(in.Start)
-	m.out = global(m.out, wasmfile.OpGlobalSet, m.operand())
-	m.out = global(m.out, wasmfile.OpGlobalGet, m.fuel())
-	m.out = append(global(m.out, wasmfile.OpGlobalGet, m.operand()), opI64ExtendI32U)
+	m.out = variable(m.out, wasmfile.OpGlobalSet, m.operand())
+	m.out = variable(m.out, wasmfile.OpLocalGet, m.local)
+	m.out = append(variable(m.out, wasmfile.OpGlobalGet, m.operand()), opI64ExtendI32U)
 	m.out = append(m.out, byte(wasmfile.OpI64Const), shift, opI64ShrU, opI64Sub)
-	m.out = m.ask(global(m.out, wasmfile.OpGlobalSet, m.fuel()))
-	m.out = global(m.out, wasmfile.OpGlobalGet, m.operand())
+	m.out = m.ask(variable(m.out, wasmfile.OpLocalSet, m.local))
+	m.out = variable(m.out, wasmfile.OpGlobalGet, m.operand())
 }
 
 // grow pays for what was added: it gets back the price of the size before,
@@ -136,7 +220,7 @@ func (m *meter) grow(in wasmfile.Instruction) {
 }
 
 func (m *meter) size(in wasmfile.Instruction, op byte) {
-	m.out = global(m.out, wasmfile.OpGlobalGet, m.fuel())
+	m.out = variable(m.out, wasmfile.OpLocalGet, m.local)
 	shift := byte(pageShift)
 	if in.Op == wasmfile.OpMemoryGrow {
 		m.out = append(m.out, opMemorySize, 0)
@@ -145,7 +229,7 @@ func (m *meter) size(in wasmfile.Instruction, op byte) {
 		shift = 0
 	}
 	m.out = append(m.out, opI64ExtendI32U, byte(wasmfile.OpI64Const), shift, opI64Shl, op)
-	m.out = global(m.out, wasmfile.OpGlobalSet, m.fuel())
+	m.out = variable(m.out, wasmfile.OpLocalSet, m.local)
 }
 
 const (
@@ -159,7 +243,7 @@ const (
 	opI64ExtendI32U = 0xad
 )
 
-func global(code []byte, op wasmfile.Opcode, index uint64) []byte {
+func variable(code []byte, op wasmfile.Opcode, index uint64) []byte {
 	return binary.AppendUvarint(append(code, byte(op)), index)
 }
 

@@ -1,14 +1,12 @@
 package instrument_test
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/tetratelabs/wazero"
-	"github.com/tetratelabs/wazero/api"
 
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/instrument"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
@@ -40,53 +38,6 @@ func rewrite(tb testing.TB, wasm []byte, fuel bool) *instrument.Program {
 		tb.Fatal(err)
 	}
 	return p
-}
-
-// machine is a rewritten module that runs.
-type machine struct {
-	api.Module
-	program *instrument.Program
-}
-
-// run instantiates a program as the host does it: data, then the start
-// function.
-func run(tb testing.TB, p *instrument.Program) machine {
-	tb.Helper()
-	ctx := context.Background()
-	r := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithCoreFeatures(api.CoreFeaturesV2))
-	tb.Cleanup(func() { _ = r.Close(ctx) })
-	if p.Fuel != "" {
-		meter := r.NewHostModuleBuilder(instrument.YieldModule).NewFunctionBuilder().
-			WithFunc(func() { panic(errNoFuel) }).Export(instrument.YieldName)
-		if _, err := meter.Instantiate(ctx); err != nil {
-			tb.Fatal(err)
-		}
-	}
-	m, err := r.InstantiateWithConfig(ctx, p.Wasm, wazero.NewModuleConfig().WithName("").WithStartFunctions())
-	if err != nil {
-		tb.Fatal(err)
-	}
-	in := machine{Module: m, program: p}
-	in.fill(1 << 40)
-	for _, s := range p.Segments {
-		if !m.Memory().Write(s.Offset, s.Data) {
-			tb.Fatal("a segment is not in the memory")
-		}
-	}
-	if p.Start != "" {
-		if _, err := m.ExportedFunction(p.Start).Call(ctx); err != nil {
-			tb.Fatal(err)
-		}
-	}
-	return in
-}
-
-var errNoFuel = errors.New("no fuel")
-
-func (m machine) fill(fuel int64) {
-	if m.program.Fuel != "" {
-		m.ExportedGlobal(m.program.Fuel).(api.MutableGlobal).Set(uint64(fuel))
-	}
 }
 
 // A module with a bit of everything that moves keeps its meaning.
@@ -141,6 +92,7 @@ func TestRewriteRefuses(t *testing.T) {
 	}{
 		{"global.set of the fuel", file(types, functions, body(0x42, 0, 0x24, 0)), 26, "global index 0 is out of range"},
 		{"global.get of the fuel", file(types, functions, body(0x23, 0, 0x1a)), 24, "global index 0 is out of range"},
+		{"local.set of the fuel", file(types, functions, body(0x42, 0, 0x21, 0)), 26, "local index 0 is out of range"},
 		{"export of the fuel", file(section(7, 1, 1, 'f', 3, 0)), 14, "global index 0 is out of range"},
 		{"reserved export", file(types, functions, section(7, slices.Concat([]byte{1}, name, []byte{0, 0})...), body()), 21, "is the host's own"},
 		{"type of the import", file(types, functions, body(0x02, 1, 0x0b)), 24, "type index 1 is out of range"},

@@ -52,7 +52,8 @@ func (p *parser) code(r *Reader) {
 		}
 		b := Body{Start: r.off}
 		code := r.sub(int(size))
-		total += p.locals(code)
+		b.Locals = p.locals(code)
+		total += b.Locals
 		b.Code, b.End = code.off, r.off
 		p.file.Bodies = append(p.file.Bodies, b)
 		if code.err != nil {

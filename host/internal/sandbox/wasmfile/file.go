@@ -169,8 +169,8 @@ type Section struct {
 }
 
 // Body is the place of a function's body in the file: its locals from Start,
-// its instructions from Code to End.
-type Body struct{ Start, Code, End int }
+// its instructions from Code to End. Locals is how many it declares.
+type Body struct{ Start, Code, End, Locals int }
 
 // File is what a module declares. It keeps a view of the bytes it was parsed
 // from, which must not change. It is read-only: concurrent use is safe.

@@ -23,6 +23,9 @@ const (
 	OpReturn       Opcode = 0x0f
 	OpCall         Opcode = 0x10
 	OpCallIndirect Opcode = 0x11
+	OpLocalGet     Opcode = 0x20
+	OpLocalSet     Opcode = 0x21
+	OpLocalTee     Opcode = 0x22
 	OpGlobalGet    Opcode = 0x23
 	OpGlobalSet    Opcode = 0x24
 	OpTableSet     Opcode = 0x26

@@ -1,0 +1,103 @@
+package instrument_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
+
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/instrument"
+)
+
+// sieveGuest builds the guest of testdata/sieve once.
+var sieveGuest = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "instrument-test-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	out := filepath.Join(dir, "sieve.wasm")
+	cmd := exec.Command("go", "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false",
+		"-ldflags=-s -w -buildid=", "-o", out, "./testdata/sieve")
+	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("build the guest: %w\n%s", err, said)
+	}
+	return os.ReadFile(out)
+})
+
+func goGuest(tb testing.TB) []byte {
+	tb.Helper()
+	wasm, err := sieveGuest()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return wasm
+}
+
+// machine is a rewritten module that runs.
+type machine struct {
+	api.Module
+	program *instrument.Program
+}
+
+// run instantiates a program in a runtime of its own.
+func run(tb testing.TB, p *instrument.Program) machine {
+	tb.Helper()
+	ctx := context.Background()
+	r := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithCoreFeatures(api.CoreFeaturesV2))
+	tb.Cleanup(func() { _ = r.Close(ctx) })
+	return runIn(tb, r, p)
+}
+
+// runIn instantiates a program as the host does it: data, then the start
+// function, then what the toolchain wants to be called first. It has fuel for
+// a day.
+func runIn(tb testing.TB, r wazero.Runtime, p *instrument.Program) machine {
+	tb.Helper()
+	ctx := context.Background()
+	wasi_snapshot_preview1.MustInstantiate(ctx, r)
+	meter := r.NewHostModuleBuilder(instrument.YieldModule).NewFunctionBuilder().
+		WithFunc(func() { panic(errNoFuel) }).Export(instrument.YieldName)
+	if _, err := meter.Instantiate(ctx); err != nil {
+		tb.Fatal(err)
+	}
+	m, err := r.InstantiateWithConfig(ctx, p.Wasm, wazero.NewModuleConfig().WithName("").WithStartFunctions())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	in := machine{Module: m, program: p}
+	in.fill(1 << 60)
+	for _, s := range p.Segments {
+		if !m.Memory().Write(s.Offset, s.Data) {
+			tb.Fatal("a segment is not in the memory")
+		}
+	}
+	for _, name := range []string{p.Start, "_initialize"} {
+		if f := m.ExportedFunction(name); name != "" && f != nil {
+			if _, err := f.Call(ctx); err != nil {
+				tb.Fatal(err)
+			}
+		}
+	}
+	return in
+}
+
+var errNoFuel = errors.New("no fuel")
+
+func (m machine) fill(fuel int64) {
+	if m.program.Fuel != "" {
+		fuelOf(m).Set(uint64(fuel))
+	}
+}
+
+// left is the fuel that is left.
+func (m machine) left() int64 { return int64(fuelOf(m).Get()) }
