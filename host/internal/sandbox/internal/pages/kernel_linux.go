@@ -1,0 +1,172 @@
+package pages
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// keepBytes is how much written memory is copied back and kept private, so
+// that the next call takes no page faults. What a larger call wrote is dropped.
+const keepBytes = 1 << 20
+
+// kernel is what a pager asks the kernel with.
+type kernel struct {
+	pagemap *os.File // of this process; nil for Discard
+	fd      uintptr
+	scratch sync.Pool
+}
+
+// scratch is what one question and its answer take.
+type scratch struct {
+	arg     scanArg
+	regions [128]region
+	entries [8 * 512]byte
+	kept    int // bytes that were copied back
+}
+
+func (k *kernel) open(way Way) (err error) {
+	k.scratch.New = func() any { return new(scratch) }
+	if way != Discard {
+		k.pagemap, err = os.Open("/proc/self/pagemap")
+	}
+	if err != nil {
+		return errors.Join(ErrUnsupported, err)
+	}
+	if k.pagemap != nil {
+		k.fd = k.pagemap.Fd()
+	}
+	return nil
+}
+
+func (k *kernel) close() error {
+	if k.pagemap == nil {
+		return nil
+	}
+	return k.pagemap.Close()
+}
+
+// imageFile is a sealed file in memory.
+type imageFile struct {
+	file *os.File // nil: none
+	view []byte
+}
+
+func (f *imageFile) close() error {
+	if f.file == nil {
+		return nil
+	}
+	return errors.Join(unix.Munmap(f.view), f.file.Close())
+}
+
+func (k *kernel) newImage(content []byte) (_ *Image, err error) {
+	fd, err := unix.MemfdCreate("shadowcourt-image", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+	if err != nil {
+		return nil, fmt.Errorf("pages: image: %w", err)
+	}
+	file := os.NewFile(uintptr(fd), "image")
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("pages: image: %w", err), file.Close())
+		}
+	}()
+	if err := file.Truncate(int64(len(content))); err != nil {
+		return nil, err
+	}
+	var zero [pageBytes]byte
+	for at := 0; at < len(content); at += pageBytes {
+		if page := content[at : at+pageBytes]; string(page) != string(zero[:]) {
+			if _, err := file.WriteAt(page, int64(at)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	const seals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_WRITE | unix.F_SEAL_SEAL
+	if _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals); err != nil {
+		return nil, err
+	}
+	view, err := unix.Mmap(fd, 0, len(content), unix.PROT_READ, unix.MAP_SHARED)
+	if err != nil {
+		return nil, err
+	}
+	return &Image{content: view, file: imageFile{file: file, view: view}}, nil
+}
+
+// mapping is the address space of one memory: what the instance has, and
+// behind it what it may grow to, which cannot be touched.
+type mapping struct {
+	base unsafe.Pointer
+	size uint64
+}
+
+func (p *mapping) reserve(limit uint64) error {
+	const flags = unix.MAP_PRIVATE | unix.MAP_ANON | unix.MAP_NORESERVE
+	base, err := unix.MmapPtr(-1, 0, nil, uintptr(max(limit, pageBytes)), unix.PROT_NONE, flags)
+	if err != nil {
+		return fmt.Errorf("pages: reserve %d bytes: %w", limit, err)
+	}
+	p.base, p.size = base, max(limit, pageBytes)
+	return nil
+}
+
+// begin maps the image, whose pages are then copied on the first write.
+func (p *mapping) begin(m *Memory, image *Image) error {
+	size := image.Size()
+	if size > 0 {
+		const flags = unix.MAP_PRIVATE | unix.MAP_FIXED | unix.MAP_NORESERVE
+		if _, err := unix.MmapPtr(int(image.file.file.Fd()), 0, p.base, uintptr(size), unix.PROT_READ|unix.PROT_WRITE, flags); err != nil {
+			return fmt.Errorf("pages: map an image: %w", err)
+		}
+	}
+	m.buf = unsafe.Slice((*byte)(p.base), size)
+	return nil
+}
+
+// grow makes more of the reservation usable. It holds zeros.
+func (p *mapping) grow(from, to uint64) ([]byte, error) {
+	all := unsafe.Slice((*byte)(p.base), to)
+	if err := unix.Mprotect(all[from:], unix.PROT_READ|unix.PROT_WRITE); err != nil {
+		return nil, fmt.Errorf("pages: grow to %d bytes: %w", to, err)
+	}
+	return all, nil
+}
+
+func (p *mapping) free() {
+	if p.base != nil {
+		_ = unix.MunmapPtr(p.base, uintptr(p.size)) // ours, and whole: nothing to fail
+		p.base = nil
+	}
+}
+
+// reset copies back what was written.
+func (k *kernel) reset(m *Memory) (err error) {
+	if m.pager.way == Discard {
+		return discard(m.buf)
+	}
+	s, _ := k.scratch.Get().(*scratch) // the pool holds nothing else
+	defer k.scratch.Put(s)
+	s.kept = 0
+	if m.pager.way == Scan {
+		err = k.scan(s, m)
+	} else {
+		err = k.read(s, m)
+	}
+	if err == nil && s.full() {
+		err = discard(m.buf)
+	}
+	return err
+}
+
+// restore copies a span of the image back.
+func (s *scratch) restore(m *Memory, from, to uint64) {
+	s.kept += copy(m.buf[from:to], m.image.content[from:])
+}
+
+// full says that so much was written that it is not worth keeping.
+func (s *scratch) full() bool { return s.kept > keepBytes }
+
+func discard(buf []byte) error { return unix.Madvise(buf, unix.MADV_DONTNEED) }

@@ -1,0 +1,141 @@
+package pages
+
+import "bytes"
+
+// pageBytes is the unit of putting back. Mappings use the machine's own page
+// size, of which this is a divisor or which divides it.
+const pageBytes = 4096
+
+// Image is what a memory held. It does not change.
+type Image struct {
+	content []byte // a view of the file, or the bytes
+	file    imageFile
+}
+
+// Size of the image in bytes.
+func (i *Image) Size() uint64 { return uint64(len(i.content)) }
+
+// Bytes is a view of the image, to be read only, until it is closed.
+func (i *Image) Bytes() []byte { return i.content }
+
+// Close frees the image. No memory that began with it may be reset any more.
+func (i *Image) Close() error {
+	i.content = nil
+	return i.file.close()
+}
+
+// NewImage keeps a copy of some bytes, a multiple of 64 KiB.
+func (p *Pager) NewImage(content []byte) (*Image, error) {
+	if p.way == Compare || len(content) == 0 {
+		return &Image{content: bytes.Clone(content)}, nil
+	}
+	return p.kernel.newImage(content)
+}
+
+// Memory is a linear memory. It has the methods of wazero's LinearMemory.
+type Memory struct {
+	pager *Pager
+	image *Image // nil: it began empty
+	buf   []byte // what the instance sees
+	limit uint64
+
+	refused bool
+	failed  error
+	mapping mapping // of the ways that have the kernel help
+}
+
+// NewMemory gives an empty memory that grows up to a limit, a multiple of 64
+// KiB. Free frees it.
+func (p *Pager) NewMemory(limit uint64) (*Memory, error) {
+	m := &Memory{pager: p, limit: limit}
+	if p.way == Compare {
+		return m, nil
+	}
+	return m, m.mapping.reserve(limit)
+}
+
+// Begin makes the memory an image's content, and of its size. Whatever it held
+// is gone. Bytes that Reallocate gave before stay valid if the size is the
+// same, and show the new content.
+func (m *Memory) Begin(image *Image) error {
+	m.image, m.refused, m.failed = image, false, nil
+	if m.pager.way != Compare {
+		return m.mapping.begin(m, image)
+	}
+	if len(m.buf) != len(image.content) {
+		m.buf = make([]byte, len(image.content))
+	}
+	copy(m.buf, image.content)
+	return nil
+}
+
+// Reset puts the memory back to what it began with. It must not have grown.
+func (m *Memory) Reset() error {
+	m.refused = false
+	if len(m.buf) == 0 {
+		return nil
+	}
+	if m.pager.way != Compare {
+		return m.pager.kernel.reset(m)
+	}
+	from := m.image.content
+	for at := 0; at < len(m.buf); at += pageBytes {
+		if page := m.buf[at : at+pageBytes]; !bytes.Equal(page, from[at:at+pageBytes]) {
+			copy(page, from[at:])
+		}
+	}
+	return nil
+}
+
+// Grown reports whether the memory is larger than what it began with.
+func (m *Memory) Grown() bool { return m.image == nil || uint64(len(m.buf)) != m.image.Size() }
+
+// Refused reports whether growth beyond the limit was asked for since Begin or
+// Reset.
+func (m *Memory) Refused() bool { return m.refused }
+
+// Err is the failure of the machine to give memory within the limit. Growth
+// was then refused, which another machine would have granted.
+func (m *Memory) Err() error { return m.failed }
+
+// Bytes is what the memory holds, until it grows or is freed.
+func (m *Memory) Bytes() []byte { return m.buf }
+
+// Reallocate gives the memory with at least a size: with the image's if it
+// began with one. It gives nil if that is beyond the limit. Memory does not
+// shrink, and what is added is zero.
+func (m *Memory) Reallocate(size uint64) []byte {
+	switch {
+	case size > m.limit:
+		m.refused = true
+		return nil
+	case size <= uint64(len(m.buf)):
+		return m.buf
+	case m.pager.way != Compare:
+		return m.grow(size)
+	case size > uint64(cap(m.buf)):
+		grown := make([]byte, size, min(max(size, uint64(cap(m.buf))*3/2), m.limit))
+		copy(grown, m.buf)
+		m.buf = grown
+	default:
+		m.buf = m.buf[:size]
+	}
+	return m.buf
+}
+
+func (m *Memory) grow(size uint64) []byte {
+	buf, err := m.mapping.grow(uint64(len(m.buf)), size)
+	if err != nil {
+		m.failed = err
+		return nil
+	}
+	m.buf = buf
+	return buf
+}
+
+// Free frees the memory. No call may run in its instance, nor may anything
+// that Reallocate gave be read any more.
+func (m *Memory) Free() {
+	m.buf = nil
+	m.mapping.free()
+}

@@ -1,0 +1,212 @@
+package pages
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+)
+
+const unit = 64 << 10
+
+// kept is an image with some pages of zeros.
+func kept(tb testing.TB, p *Pager, size int) *Image {
+	tb.Helper()
+	content := make([]byte, size)
+	random := rand.NewChaCha8([32]byte{1})
+	for at := 0; at < size; at += 3 * pageBytes {
+		_, _ = random.Read(content[at:min(at+pageBytes, size)])
+	}
+	image, err := p.NewImage(content)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := image.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return image
+}
+
+func pager(tb testing.TB, way Way) *Pager {
+	tb.Helper()
+	p, err := Open(way)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return p
+}
+
+func begun(tb testing.TB, p *Pager, image *Image, limit uint64) *Memory {
+	tb.Helper()
+	m, err := p.NewMemory(limit)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(m.Free)
+	if err := m.Begin(image); err != nil {
+		tb.Fatal(err)
+	}
+	return m
+}
+
+// Every way that is offered puts back what was written, wherever and however
+// much that was.
+func TestResetPutsBackEveryByte(t *testing.T) {
+	t.Parallel()
+	for _, way := range Ways() {
+		t.Run(way.String(), func(t *testing.T) {
+			t.Parallel()
+			p := pager(t, way)
+			image := kept(t, p, 64*unit)
+			want := bytes.Clone(image.Bytes())
+			first, second := begun(t, p, image, 128*unit), begun(t, p, image, 128*unit)
+			random := rand.New(rand.NewPCG(1, 2))
+			for round := range 60 {
+				b := first.Reallocate(unit)
+				for range random.IntN(1 << random.IntN(12)) {
+					at := random.IntN(len(b))
+					b[at] ^= byte(1 + random.IntN(255))
+				}
+				if round%20 == 7 {
+					clear(b) // all of it, more than is kept
+				}
+				if err := first.Reset(); err != nil {
+					t.Fatal(err)
+				}
+				if !bytes.Equal(b, want) {
+					t.Fatalf("round %d: the memory is not the image", round)
+				}
+				if round%10 == 0 && !bytes.Equal(second.Bytes(), want) {
+					t.Fatalf("round %d: a memory shows in another", round)
+				}
+			}
+			if !bytes.Equal(image.Bytes(), want) {
+				t.Error("the image changed")
+			}
+		})
+	}
+}
+
+// A page that was read only is not mistaken for a written one, nor the other
+// way round, in any pattern.
+func TestResetFindsEveryPattern(t *testing.T) {
+	t.Parallel()
+	for _, way := range Ways() {
+		p := pager(t, way)
+		image := kept(t, p, unit)
+		m := begun(t, p, image, unit)
+		for pattern := range 1 << 12 {
+			b := m.Bytes()
+			for page := range 12 {
+				if pattern>>page&1 != 0 {
+					b[page*pageBytes+page] ^= 0x5a
+				}
+			}
+			if err := m.Reset(); err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(b, image.Bytes()) {
+				t.Fatalf("%s: pattern %012b was not put back", way, pattern)
+			}
+		}
+	}
+}
+
+func TestMemoryGrowsUpToItsLimit(t *testing.T) {
+	t.Parallel()
+	for _, way := range Ways() {
+		p := pager(t, way)
+		image := kept(t, p, 2*unit)
+		m := begun(t, p, image, 4*unit)
+		if b := m.Reallocate(unit); uint64(len(b)) != image.Size() || m.Grown() {
+			t.Errorf("%s: begins with %d bytes, the image has %d", way, len(b), image.Size())
+		}
+		b := m.Reallocate(4 * unit)
+		if len(b) != 4*unit || !m.Grown() || m.Refused() {
+			t.Fatalf("%s: grew to %d bytes", way, len(b))
+		}
+		if !bytes.Equal(b[:2*unit], image.Bytes()) || !bytes.Equal(b[2*unit:], make([]byte, 2*unit)) {
+			t.Errorf("%s: growing changed what was there, or is not zero", way)
+		}
+		b[4*unit-1] = 1
+		if m.Reallocate(5*unit) != nil || !m.Refused() {
+			t.Errorf("%s: grew beyond the limit", way)
+		}
+		if m.Err() != nil {
+			t.Errorf("%s: the limit is no failure of the machine: %v", way, m.Err())
+		}
+	}
+}
+
+// A memory that the module's start ran in becomes the first that begins with
+// what it left.
+func TestMemoryBecomesItsOwnImage(t *testing.T) {
+	t.Parallel()
+	for _, way := range Ways() {
+		p := pager(t, way)
+		m, err := p.NewMemory(8 * unit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(m.Free)
+		b := m.Reallocate(unit)
+		b[1] = 1
+		b = m.Reallocate(3 * unit)
+		b[2*unit] = 2
+		image, err := p.NewImage(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = image.Close() })
+		if err := m.Begin(image); err != nil {
+			t.Fatal(err)
+		}
+		b[0], b[1], b[3*unit-1] = 9, 9, 9
+		if err := m.Reset(); err != nil {
+			t.Fatal(err)
+		}
+		if b[0] != 0 || b[1] != 1 || b[2*unit] != 2 || b[3*unit-1] != 0 || m.Grown() {
+			t.Errorf("%s: what the instance sees is not the image", way)
+		}
+	}
+}
+
+func TestWaysThatDoNotWork(t *testing.T) {
+	t.Parallel()
+	if ways := Ways(); ways[len(ways)-1] != Compare {
+		t.Errorf("ways %v lack the one that works everywhere", ways)
+	}
+	if runtime.GOOS == "linux" {
+		return
+	}
+	if _, err := Open(Scan); !errors.Is(err, ErrUnsupported) {
+		t.Errorf("scan is offered: %v", err)
+	}
+}
+
+// BenchmarkReset is a memory of 3 MB of which a call wrote 40 pages.
+func BenchmarkReset(b *testing.B) {
+	for _, way := range Ways() {
+		b.Run(way.String(), func(b *testing.B) {
+			p := pager(b, way)
+			m := begun(b, p, kept(b, p, 48*unit), 1024*unit)
+			b.ReportAllocs()
+			for b.Loop() {
+				for page := range 40 {
+					m.Bytes()[(page*17%768)*pageBytes]++
+				}
+				if err := m.Reset(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,135 @@
+package pages
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Way is how a memory is put back.
+type Way int
+
+// The ways, the cheapest first.
+const (
+	// Auto is the cheapest way that works here.
+	Auto Way = iota
+	// Scan asks the kernel which pages were written (PAGEMAP_SCAN, Linux 6.7
+	// and later) and copies them back.
+	Scan
+	// Pagemap reads the same from /proc/self/pagemap, page by page.
+	Pagemap
+	// Discard has the kernel drop the written pages (MADV_DONTNEED): the next
+	// call pays with page faults.
+	Discard
+	// Compare compares every page with the image and copies back what differs.
+	// It works everywhere, and shares nothing.
+	Compare
+)
+
+func (w Way) String() string {
+	names := [...]string{"auto", "scan", "pagemap", "discard", "compare"}
+	if w < 0 || int(w) >= len(names) {
+		return fmt.Sprintf("way %d", int(w))
+	}
+	return names[w]
+}
+
+// ErrUnsupported says that a way does not work on this machine.
+var ErrUnsupported = errors.New("not supported here")
+
+// Ways are those that work here, the cheapest first. Compare always does.
+func Ways() []Way {
+	var ways []Way
+	for _, way := range []Way{Scan, Pagemap, Discard, Compare} {
+		if p, err := Open(way); err == nil {
+			ways = append(ways, way)
+			_ = p.Close()
+		}
+	}
+	return ways
+}
+
+// Pager makes images and memories. The caller closes it, after the last reset
+// of any of its memories.
+type Pager struct {
+	way    Way
+	kernel kernel
+}
+
+// Open gives a pager for one way, or for the cheapest that works here. The
+// error wraps ErrUnsupported. Each way is tried on a memory of its own first:
+// what a kernel says that it does is not taken on trust.
+func Open(way Way) (*Pager, error) {
+	if way == Auto {
+		return openCheapest(), nil
+	}
+	p := &Pager{way: way}
+	if way == Compare {
+		return p, nil
+	}
+	err := p.kernel.open(way)
+	if err == nil {
+		err = p.try()
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("pages: %s: %w", way, err), p.Close())
+	}
+	return p, nil
+}
+
+func openCheapest() *Pager {
+	for _, way := range []Way{Scan, Pagemap, Discard} {
+		if p, err := Open(way); err == nil {
+			return p
+		}
+	}
+	return &Pager{way: Compare}
+}
+
+// Way is how this pager puts memories back.
+func (p *Pager) Way() Way { return p.way }
+
+// Close closes what the pager holds of the kernel. Images and memories go on.
+func (p *Pager) Close() error { return p.kernel.close() }
+
+// errWrongBytes is a way that does not do what it says.
+var errWrongBytes = errors.New("a page was not put back")
+
+// try writes, and reads, every other page of a memory and puts it back.
+func (p *Pager) try() error {
+	const n = 8
+	content := make([]byte, n*pageBytes)
+	for i := range content {
+		content[i] = byte(1 + i/pageBytes)
+	}
+	m, err := p.NewMemory(2 * uint64(len(content)))
+	if err != nil {
+		return err
+	}
+	defer m.Free()
+	image, err := p.NewImage(content)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = image.Close() }()
+	if err := m.Begin(image); err != nil {
+		return err
+	}
+	for range 2 {
+		b := m.Reallocate(image.Size())
+		for i := range n {
+			if b[i*pageBytes] != byte(1+i) {
+				return errWrongBytes
+			}
+			if i%3 == 0 {
+				b[i*pageBytes+i] = 0xff
+			}
+		}
+		if err := m.Reset(); err != nil {
+			return err
+		}
+		if string(b) != string(content) {
+			return errWrongBytes
+		}
+	}
+	return nil
+}
