@@ -85,7 +85,7 @@ func (t *trial) contestBy(node *pipeline.Node, p *pipeline.Persona, assigned []*
 	sign(response.Challenges, p.ID)
 	t.pass.Contested = append(t.pass.Contested, response.Challenges...)
 	entry := abi.ContestEntry{At: t.position(node), Persona: p.ID, Challenges: response.Challenges}
-	if err := t.state.Apply(&abi.Update{Contests: []abi.ContestEntry{entry}}); err != nil {
+	if err := t.state.Adopt(&abi.Update{Contests: []abi.ContestEntry{entry}}); err != nil {
 		return fmt.Errorf("merge the contest of node %q: %w", node.Name, err)
 	}
 	return nil

@@ -42,7 +42,7 @@ func (t *trial) remand(ctx context.Context) error {
 
 func (t *trial) checkRemandAnswer(response *LightResponse, feedback *abi.RemandFeedback) error {
 	if response.Remand == nil {
-		return fmt.Errorf("light answered a remand without accounting for it")
+		return errors.New("light answered a remand without accounting for it")
 	}
 	var c abi.Collector
 	abi.CheckRemandAnswer(response.Remand, feedback, &c)

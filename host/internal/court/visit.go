@@ -10,7 +10,7 @@ import (
 
 // Visit does the work of a node. The family decides what that is, never the name.
 func (t *trial) Visit(_ context.Context, node *pipeline.Node, visit int) (again bool, err error) {
-	switch abi.Family(node.Family) { //nolint:exhaustive // New refuses the others
+	switch abi.Family(node.Family) {
 	case abi.FamilyIndict:
 		return false, t.indict(node, visit)
 	case abi.FamilyDiscover:
@@ -48,10 +48,10 @@ func (t *trial) call(node *pipeline.Node, p *pipeline.Persona, req *abi.NodeRequ
 	return response.Artifact, nil
 }
 
-// keep merges an artifact into the state.
+// keep merges an artifact into the state, which owns it from here on.
 func (t *trial) keep(node *pipeline.Node, persona string, artifact *abi.Artifact) error {
 	entry := abi.ArtifactEntry{At: t.position(node), Persona: persona, Artifact: *artifact}
-	if err := t.state.Apply(&abi.Update{Artifacts: []abi.ArtifactEntry{entry}}); err != nil {
+	if err := t.state.Adopt(&abi.Update{Artifacts: []abi.ArtifactEntry{entry}}); err != nil {
 		return fmt.Errorf("merge the artifact of node %q: %w", node.Name, err)
 	}
 	return nil

@@ -46,6 +46,18 @@ func (s *State) Apply(u *abi.Update) error {
 	return s.ApplyEncoded(codec.AppendUpdate(nil, u))
 }
 
+// Adopt merges an update whose values were made by the strict decoder, without
+// validating or copying them again: the state keeps them, and they must not be
+// changed afterwards. The rules between the update and the state are checked
+// as in Apply.
+func (s *State) Adopt(u *abi.Update) error {
+	if err := s.check(u); err != nil {
+		return refused(err)
+	}
+	s.merge(u)
+	return nil
+}
+
 // ApplyEncoded merges an encoded abi.Update, or refuses all of it with a
 // *RefusedError and leaves the state as it was. A structural mismatch, such as
 // a string in place of a list, is refused with the path to it. There is no
@@ -55,11 +67,7 @@ func (s *State) ApplyEncoded(encoded []byte) error {
 	if err != nil {
 		return refused(err)
 	}
-	if err := s.check(&u); err != nil {
-		return refused(err)
-	}
-	s.merge(&u)
-	return nil
+	return s.Adopt(&u)
 }
 
 // merge commits an update that was checked. Nothing in it can fail.
