@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -95,7 +96,7 @@ func (m *mermaid) links() {
 func (m *mermaid) link(from, arrow, to, label string, walked []int) {
 	if len(walked) > 0 {
 		label = stepLabel(walked, label)
-		m.linkStyle = append(m.linkStyle, fmt.Sprint(m.linkCount))
+		m.linkStyle = append(m.linkStyle, strconv.Itoa(m.linkCount))
 	}
 	m.linkCount++
 	if label == "" {

@@ -2,7 +2,7 @@ package court
 
 import (
 	"context"
-	"fmt"
+	"errors"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 )
