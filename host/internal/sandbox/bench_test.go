@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"context"
+	"path/filepath"
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -44,49 +45,55 @@ func BenchmarkInstantiate(b *testing.B) {
 			m := load(b, open(b, Config{}), wasm)
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := m.try(context.Background()); err != nil {
+				in, err := m.pool.program.instantiate()
+				if err != nil {
 					b.Fatal(err)
 				}
+				in.close()
 			}
 		})
 	}
 }
 
-// BenchmarkCall is a whole call: a fresh instance, and 300 bytes there and
-// back.
+var resets = []Reset{ResetScan, ResetPagemap, ResetDiscard, ResetCompare, ResetFresh}
+
+// BenchmarkCall is a whole call in pristine memory: 300 bytes there and back.
 func BenchmarkCall(b *testing.B) {
 	request := append([]byte("e"), make([]byte, 299)...)
 	for name, wasm := range guests(b) {
-		b.Run(name, func(b *testing.B) {
-			m := load(b, open(b, Config{}), wasm)
-			b.ReportAllocs()
-			for b.Loop() {
-				out, err := m.Call(context.Background(), abi.CallNode, request)
-				if err != nil || len(out.Bytes) != len(request) {
-					b.Fatalf("%d bytes, %v", len(out.Bytes), err)
+		for _, reset := range resets {
+			b.Run(name+"/"+reset.String(), func(b *testing.B) {
+				m := load(b, open(b, Config{Reset: reset, CacheDir: filepath.Join(shared, "cache")}), wasm)
+				b.ReportAllocs()
+				for b.Loop() {
+					out, err := m.Call(context.Background(), abi.CallNode, request)
+					if err != nil || len(out.Bytes) != len(request) {
+						b.Fatalf("%d bytes, %v", len(out.Bytes), err)
+					}
 				}
-			}
-		})
+			})
+		}
 	}
 }
 
-// BenchmarkCallOnly is the call in an instance that is there already: what is
-// left once a fresh instance costs nothing.
+// BenchmarkCallOnly is the call in a warm instance that is never put back: what
+// pristine calls are held against.
 func BenchmarkCallOnly(b *testing.B) {
 	request := append([]byte("e"), make([]byte, 299)...)
 	for name, wasm := range guests(b) {
 		b.Run(name, func(b *testing.B) {
 			m := load(b, open(b, Config{}), wasm)
-			in, err := m.program.instantiate(context.Background(), m.limits.MemoryBytes)
+			in, err := m.pool.take(context.Background())
 			if err != nil {
 				b.Fatal(err)
 			}
 			defer in.close()
 			b.ReportAllocs()
 			for b.Loop() {
+				in.begin(context.Background())
 				out, err := in.direct(abi.ExportNode, request, m.limits.OutputBytes)
-				if err != nil || len(out) != len(request) {
-					b.Fatalf("%d bytes, %v", len(out), err)
+				if err != nil || len(out.Bytes) != len(request) {
+					b.Fatalf("%d bytes, %v", len(out.Bytes), err)
 				}
 			}
 		})

@@ -3,7 +3,6 @@ package sandbox
 import (
 	"encoding/binary"
 	"math"
-	"math/rand/v2"
 
 	"github.com/tetratelabs/wazero/api"
 )
@@ -129,8 +128,9 @@ func randomGet(s *guestState, memory api.Memory, stack []uint64) uint64 {
 	if !ok {
 		return errnoFault
 	}
-	if s.random == nil {
-		s.random = rand.NewChaCha8([32]byte([]byte(randomSeed)))
+	if !s.seeded {
+		s.random.Seed([32]byte([]byte(randomSeed)))
+		s.seeded = true
 	}
 	_, _ = s.random.Read(b) // never fails
 	return errnoSuccess

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"time"
 
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/internal/pages"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
 )
 
@@ -23,6 +25,12 @@ type Config struct {
 	// Logger gets what is not an error: a compile cache that had to be
 	// dropped. Nil: nothing is logged.
 	Logger *slog.Logger
+	// Reset is how an instance is made pristine again after a call. The result
+	// is the same; all but ResetAuto are for tests and measurements, and New
+	// fails if one does not work on this machine.
+	Reset Reset
+	// Now is the clock that limits a call. Nil: time.Now.
+	Now func() time.Time
 }
 
 // Engine loads modules. It is safe for concurrent use.
@@ -31,6 +39,9 @@ type Engine struct {
 	cache   *compileCache // nil: in memory only
 	log     *slog.Logger
 	surface surface
+	now     func() time.Time
+	pager   *pages.Pager
+	fresh   bool // every call begins with a new instance
 
 	mu      sync.Mutex
 	closed  bool
@@ -52,14 +63,18 @@ func New(_ context.Context, config Config) (*Engine, error) {
 	if e.log == nil {
 		e.log = slog.New(slog.DiscardHandler)
 	}
+	if e.now = config.Now; e.now == nil {
+		e.now = time.Now //nolint:forbidigo // the default of an injected clock
+	}
+	var err error
 	if config.CacheDir != "" {
-		cache, err := openCompileCache(config.CacheDir)
-		if err != nil {
+		if e.cache, err = openCompileCache(config.CacheDir); err != nil {
 			return nil, err
 		}
-		e.cache = cache
 	}
-	return e, nil
+	e.fresh = config.Reset == ResetFresh
+	e.pager, err = pages.Open(config.Reset.way())
+	return e, err
 }
 
 // Limits of every call, with the defaults filled in.
@@ -100,7 +115,7 @@ func (e *Engine) Load(ctx context.Context, wasm []byte) (*Module, error) {
 		return refuse(Fault{Code: FaultInvalid, Detail: err.Error(), Err: err})
 	}
 	m := newModule(e, program, describe(digest, file))
-	if err := m.try(ctx); err != nil {
+	if err := m.prepare(ctx); err != nil {
 		_ = program.close(ctx)
 		if err.Cause == CauseCancelled || err.Cause == CauseHost {
 			return nil, fmt.Errorf("load: %w", err)
@@ -108,7 +123,7 @@ func (e *Engine) Load(ctx context.Context, wasm []byte) (*Module, error) {
 		return refuse(Fault{Code: FaultStart, Detail: err.Error(), Err: err})
 	}
 	if !e.adopt(m) {
-		_ = program.close(ctx)
+		_ = m.free(ctx)
 		return nil, fmt.Errorf("load: engine: %w", ErrClosed)
 	}
 	return m, nil
@@ -135,6 +150,7 @@ func (e *Engine) forget(m *Module) {
 // until the context ends, and closes every module.
 func (e *Engine) Close(ctx context.Context) error {
 	e.mu.Lock()
+	again := e.closed
 	e.closed = true
 	modules := make([]*Module, 0, len(e.modules))
 	for m := range e.modules {
@@ -145,5 +161,9 @@ func (e *Engine) Close(ctx context.Context) error {
 	for _, m := range modules {
 		errs = append(errs, m.Close(ctx))
 	}
-	return errors.Join(errs...)
+	err := errors.Join(errs...)
+	if err == nil && !again { // otherwise calls may still run, whose last one needs it
+		err = e.pager.Close()
+	}
+	return err
 }

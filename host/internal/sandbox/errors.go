@@ -31,6 +31,9 @@ const (
 	CauseTrap Cause = "trap"
 	// CauseExit is a guest that ended itself. Detail is the exit code.
 	CauseExit Cause = "exit"
+	// CauseFuel is a call that spent more than its fuel. Detail has the units that
+	// were spent, and the limit.
+	CauseFuel Cause = "fuel_exhausted"
 	// CauseWallClock is a call that was still running at the wall clock limit.
 	CauseWallClock Cause = "wall_clock"
 	// CauseCancelled is a call whose caller's context ended. Err wraps the

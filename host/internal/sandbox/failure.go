@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-
-	"github.com/tetratelabs/wazero/sys"
 )
 
-// errWallClock is the cause of a context that ended by the limit of a call,
-// which tells it from the caller's own deadline.
-var errWallClock = errors.New("wall clock limit")
+// errWallClock ends a call at the limit for its time, errCancelled one whose
+// caller's context has ended.
+var (
+	errWallClock = errors.New("wall clock limit")
+	errCancelled = errors.New("cancelled")
+)
 
 // trapNames are the traps of wazero by their text, which is all that it
 // exports of them.
@@ -32,15 +33,14 @@ var trapNames = map[string]string{
 	"null reference":                "null_reference",
 }
 
-// failure turns what ended a call into its error. ctx is the context of the
-// call, caller the one it was made from.
-func (m *Module) failure(caller, ctx context.Context, in *instance, err error) *CallError {
+// failure turns what ended a call into its error.
+func (m *Module) failure(in *instance, err error) *CallError {
 	e := &CallError{Digest: m.info.Digest, Export: in.export, Stderr: string(in.state.stderr), Err: err}
 	var (
 		exit    *exitError
 		denied  *deniedError
 		binding *bindingError
-		stopped *sys.ExitError
+		empty   *fuelError
 	)
 	switch {
 	case errors.As(err, &exit):
@@ -49,33 +49,22 @@ func (m *Module) failure(caller, ctx context.Context, in *instance, err error) *
 		e.Cause, e.Detail = CauseDenied, denied.function
 	case errors.As(err, &binding):
 		e.Cause, e.Detail = binding.cause, binding.detail
-	case errors.As(err, &stopped):
-		m.stopped(e, caller, ctx)
+	case errors.As(err, &empty):
+		e.Cause, e.Detail = CauseFuel, empty.Error()
+	case errors.Is(err, errWallClock):
+		e.Cause, e.Detail = CauseWallClock, "still running after "+m.limits.WallClock.String()
+	case errors.Is(err, errCancelled):
+		caller := in.state.meter.caller
+		e.Cause, e.Detail = CauseCancelled, context.Cause(caller).Error()
+		e.Err = errors.Join(caller.Err(), context.Cause(caller))
 	default:
 		e.Cause, e.Detail = trapOf(err)
 	}
-	if in.state.memory.refused && (e.Cause == CauseTrap || e.Cause == CauseExit) {
+	if in.memory != nil && in.memory.Refused() && (e.Cause == CauseTrap || e.Cause == CauseExit) {
 		e.Detail = fmt.Sprintf("%s %s after growth beyond %d bytes was refused", e.Cause, e.Detail, m.limits.MemoryBytes)
 		e.Cause = CauseOutOfMemory
 	}
 	return e
-}
-
-// stopped explains an instance that was closed while it ran: its context
-// ended, nothing else closes one.
-func (m *Module) stopped(e *CallError, caller, ctx context.Context) {
-	cause := context.Cause(ctx)
-	switch {
-	case errors.Is(cause, errWallClock):
-		e.Cause, e.Detail, e.Err = CauseWallClock, "still running after "+m.limits.WallClock.String(), errWallClock
-	case caller.Err() != nil:
-		e.Cause, e.Detail, e.Err = CauseCancelled, cause.Error(), caller.Err()
-		if !errors.Is(cause, e.Err) {
-			e.Err = errors.Join(caller.Err(), cause)
-		}
-	default:
-		e.Cause, e.Detail = CauseHost, "the instance was closed while it ran"
-	}
 }
 
 // trapOf names a trap. Anything that is none is the host's.

@@ -172,7 +172,7 @@ func TestLimitsThatMakeNoSense(t *testing.T) {
 		"negative memory":  {MemoryBytes: -65536},
 		"negative time":    {WallClock: -1},
 		"negative output":  {OutputBytes: -1},
-		"fuel, unmetered":  {Fuel: 1},
+		"too much fuel":    {Fuel: 1 << 61},
 		"negative modules": {ModuleBytes: -1},
 		"negative compile": {CompileTime: -1},
 	} {
@@ -184,7 +184,7 @@ func TestLimitsThatMakeNoSense(t *testing.T) {
 	want := Limits{
 		MemoryBytes: 64 << 20, WallClock: 10 * time.Second, OutputBytes: 1 << 20,
 		InputBytes: 32 << 20, ModuleBytes: 64 << 20, TableEntries: 1_000_000,
-		CompileTime: 2 * time.Minute,
+		CompileTime: 2 * time.Minute, Fuel: 10_000_000_000,
 	}
 	if got != want {
 		t.Errorf("defaults %+v, want %+v", got, want)

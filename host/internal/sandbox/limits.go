@@ -33,7 +33,8 @@ type Limits struct {
 	// is two minutes. The compiler's time is quadratic in what a function may
 	// hold, so that a file of a few hundred kilobytes can keep it for hours.
 	CompileTime time.Duration
-	// Fuel is reserved: calls are not metered yet. Zero is unmetered.
+	// Fuel is what a call may spend, in units of about one simple machine
+	// instruction; the default is 10,000 millions, some seconds. The start of a module has as much.
 	Fuel uint64
 }
 
@@ -42,6 +43,8 @@ const (
 	defaultCompileTime  = 2 * time.Minute
 	pageBytes           = 64 << 10
 	maxMemoryBytes      = 1<<32 - pageBytes
+	defaultFuel         = 10_000_000_000
+	maxFuel             = 1 << 60
 )
 
 func (l Limits) withDefaults() Limits {
@@ -52,6 +55,7 @@ func (l Limits) withDefaults() Limits {
 	setDefault(&l.ModuleBytes, abi.DefaultModuleBytes)
 	setDefault(&l.TableEntries, defaultTableEntries)
 	setDefault(&l.CompileTime, defaultCompileTime)
+	setDefault(&l.Fuel, defaultFuel)
 	return l
 }
 
@@ -70,8 +74,8 @@ func (l Limits) validate() error {
 		return fmt.Errorf("sandbox: a limit is negative: wall clock %s, compile time %s", l.WallClock, l.CompileTime)
 	case l.OutputBytes < 0, l.InputBytes < 0, l.ModuleBytes < 0:
 		return fmt.Errorf("sandbox: a limit is negative: output %d, input %d, module %d bytes", l.OutputBytes, l.InputBytes, l.ModuleBytes)
-	case l.Fuel != 0:
-		return fmt.Errorf("sandbox: a fuel limit of %d was given, but calls are not metered", l.Fuel)
+	case l.Fuel > maxFuel:
+		return fmt.Errorf("sandbox: a fuel limit of %d is more than %d", l.Fuel, uint64(maxFuel))
 	}
 	return nil
 }

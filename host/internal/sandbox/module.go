@@ -52,17 +52,25 @@ func Inspect(wasm []byte) (Info, error) {
 }
 
 // Module is a loaded module. Calls may run at the same time: each has an
-// instance of its own.
+// instance to itself, which is as if it were new.
 type Module struct {
-	engine  *Engine
-	program *program
-	limits  Limits
-	info    Info
-	gate    gate
+	engine *Engine
+	limits Limits
+	info   Info
+	gate   gate
+	pool   pool
 }
 
 func newModule(e *Engine, p *program, info Info) *Module {
-	return &Module{engine: e, program: p, limits: e.limits, info: info, gate: newGate()}
+	m := &Module{engine: e, limits: e.limits, info: info, gate: newGate()}
+	m.pool = pool{program: p, gate: &m.gate}
+	return m
+}
+
+// free closes the instances and the program. Nobody is inside.
+func (m *Module) free(ctx context.Context) error {
+	m.pool.close()
+	return m.pool.program.close(ctx)
 }
 
 // Info says what the module is.
@@ -70,8 +78,9 @@ func (m *Module) Info() Info { return m.info }
 
 // Output is what a call gave.
 type Output struct {
-	Bytes []byte  // the response, the caller's own
-	Fuel  *uint64 // what it cost; nil: calls are not metered
+	Bytes []byte // the response, the caller's own
+	// Fuel is what it cost, the same in every run. It is never nil.
+	Fuel *uint64
 }
 
 // Call sends a request to the guest's function for that kind of call, in
@@ -92,39 +101,37 @@ func (m *Module) Call(ctx context.Context, call abi.Call, request []byte) (Outpu
 	if err := ctx.Err(); err != nil {
 		return Output{}, m.refuse(export, CauseCancelled, context.Cause(ctx).Error(), err)
 	}
-	output, err := m.run(ctx, func(in *instance) ([]byte, error) {
-		return in.direct(export, request, m.limits.OutputBytes)
-	})
-	if err != nil {
-		return Output{}, err
-	}
-	return Output{Bytes: output}, nil
+	return m.run(ctx, export, request)
 }
 
-// run does something in a pristine instance under the limits of a call.
-func (m *Module) run(caller context.Context, do func(*instance) ([]byte, error)) ([]byte, *CallError) {
-	ctx, cancel := context.WithTimeoutCause(caller, m.limits.WallClock, errWallClock)
-	defer cancel()
-	in, err := m.program.instantiate(ctx, m.limits.MemoryBytes)
-	defer in.close()
-	var output []byte
+// run makes one call in a pristine instance.
+func (m *Module) run(caller context.Context, export string, request []byte) (output Output, err error) {
+	in, err := m.pool.take(caller)
 	if err == nil {
-		output, err = do(in)
+		in.begin(caller)
+		output, err = in.direct(export, request, m.limits.OutputBytes)
+	}
+	if broken := in.memory.Err(); broken != nil {
+		err = broken
 	}
 	if err != nil {
-		return nil, m.failure(caller, ctx, in, err)
+		failed := m.failure(in, err)
+		m.pool.give(in, false)
+		return Output{}, failed
 	}
+	m.pool.give(in, true)
 	return output, nil
 }
 
-// try instantiates the module once, so that one that fails at its start is
-// never loaded, and notes how much memory one needs to begin with.
-func (m *Module) try(ctx context.Context) *CallError {
-	_, err := m.run(ctx, func(in *instance) ([]byte, error) {
-		m.program.reserve = uint64(in.module.Memory().Size())
-		return nil, nil
-	})
-	return err
+// prepare makes the first instance.
+func (m *Module) prepare(ctx context.Context) *CallError {
+	in, err := m.pool.program.prepare(ctx, m.engine.fresh)
+	if err != nil {
+		defer in.close()
+		return m.failure(in, err)
+	}
+	m.pool.keep(in)
+	return nil
 }
 
 func (m *Module) refuse(export string, cause Cause, detail string, err error) *CallError {
@@ -136,5 +143,5 @@ func (m *Module) refuse(export string, cause Cause, detail string, err error) *C
 // error is given and the last call frees the code. Closing twice is harmless.
 func (m *Module) Close(ctx context.Context) error {
 	m.engine.forget(m)
-	return m.gate.close(ctx, func() error { return m.program.close(context.WithoutCancel(ctx)) })
+	return m.gate.close(ctx, func() error { return m.free(context.WithoutCancel(ctx)) })
 }

@@ -5,25 +5,57 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 
-	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/instrument"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/internal/pages"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
 )
 
 // program is a compiled module in a runtime of its own: what one module is
 // granted, the next does not see, and closing one leaves the others alone.
 type program struct {
-	runtime wazero.Runtime
-	code    wazero.CompiledModule
-	cache   wazero.CompilationCache // nil without a cache directory
-	reserve uint64                  // bytes of memory after initialization, as the trial found it
+	runtime   wazero.Runtime
+	code      wazero.CompiledModule
+	cache     wazero.CompilationCache // nil without a cache directory
+	rewritten *instrument.Program     // without its bytes, once it is compiled
+
+	limits   Limits
+	now      func() time.Time
+	pager    *pages.Pager // of the engine
+	template *template    // nil: every call begins with a new instance
+}
+
+// prepare has a first instance start, so that a module that fails at that is
+// never loaded, and saves what it then is. The instance is given even with an
+// error, and is pristine without one; it may be nil.
+func (p *program) prepare(ctx context.Context, fresh bool) (*instance, error) {
+	in, err := p.instantiate()
+	if err == nil {
+		err = in.start(ctx)
+	}
+	if err != nil || fresh || !p.rewritten.Restorable {
+		return in, err
+	}
+	t, err := in.save()
+	if err != nil {
+		return in, err
+	}
+	if err := in.memory.Begin(t.image); err != nil {
+		return in, errors.Join(err, t.image.Close())
+	}
+	p.template, p.rewritten.Segments = t, nil
+	return in, nil
 }
 
 func (p *program) close(ctx context.Context) error {
 	err := p.runtime.Close(ctx)
+	if p.template != nil {
+		err = errors.Join(err, p.template.image.Close())
+	}
 	if p.cache != nil {
 		err = errors.Join(err, p.cache.Close(ctx))
 	}
@@ -46,7 +78,8 @@ func (e *Engine) compileInTime(ctx context.Context, file *wasmfile.File) (*progr
 		program *program
 		err     error
 	}
-	code, err := file.Executable(e.limits.TableEntries) // a copy, which outlives the caller's bytes
+	// A copy, which outlives the caller's bytes.
+	code, err := instrument.Rewrite(file, instrument.Options{Fuel: true, MaxTableEntries: e.limits.TableEntries})
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +104,17 @@ func (e *Engine) compileInTime(ctx context.Context, file *wasmfile.File) (*progr
 
 // compile compiles, with the cache if there is one. A cache that cannot be
 // used costs time only.
-func (e *Engine) compile(ctx context.Context, code []byte, file *wasmfile.File) (*program, error) {
+func (e *Engine) compile(ctx context.Context, rewritten *instrument.Program, file *wasmfile.File) (*program, error) {
+	p, err := e.compileCode(ctx, rewritten.Wasm, file)
+	if err != nil {
+		return nil, err
+	}
+	rewritten.Wasm = nil
+	p.rewritten, p.limits, p.now, p.pager = rewritten, e.limits, e.now, e.pager
+	return p, nil
+}
+
+func (e *Engine) compileCode(ctx context.Context, code []byte, file *wasmfile.File) (*program, error) {
 	if e.cache == nil {
 		return compileIn(ctx, "", code, file)
 	}
@@ -104,7 +147,6 @@ func compileIn(ctx context.Context, dir string, code []byte, file *wasmfile.File
 	p = &program{}
 	config := wazero.NewRuntimeConfig().
 		WithCoreFeatures(api.CoreFeaturesV2).
-		WithCloseOnContextDone(true).
 		WithDebugInfoEnabled(false)
 	runtimeMu.Lock()
 	if dir != "" {
@@ -129,61 +171,8 @@ func compileIn(ctx context.Context, dir string, code []byte, file *wasmfile.File
 	if p.code, err = p.runtime.CompileModule(ctx, code); err != nil {
 		return p, err
 	}
+	if err := instantiateMeter(ctx, p.runtime); err != nil {
+		return p, err
+	}
 	return p, instantiateSystem(ctx, p.runtime, file)
-}
-
-// instance is one instantiated program with the host's side of it. One
-// goroutine at a time uses it.
-type instance struct {
-	module api.Module
-	state  *guestState
-	ctx    context.Context // of the one call that the instance lives for
-	export string          // the guest's function that runs, for the error
-
-	functions map[string]api.Function
-}
-
-// function gives an export that the module was checked to have. Handles are
-// kept: making one costs as much as a short call.
-func (in *instance) function(export string) api.Function {
-	f, ok := in.functions[export]
-	if !ok {
-		f = in.module.ExportedFunction(export)
-		in.functions[export] = f
-	}
-	return f
-}
-
-var anonymous = wazero.NewModuleConfig().WithName("").WithStartFunctions()
-
-// instantiate makes a pristine instance: memory as the file declares it, a
-// new state of the host, and the module's own initialization done. The
-// instance is given even with an error, for what it tells of it.
-//
-// A panic is recovered here because instantiating applies a stranger's
-// segments outside of wazero's own recovery.
-func (p *program) instantiate(ctx context.Context, memoryBytes int64) (in *instance, err error) {
-	in = &instance{state: newGuestState(memoryBytes), export: "start", functions: map[string]api.Function{}}
-	in.state.memory.reserve = p.reserve
-	in.ctx = in.state.with(ctx)
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("instantiation failed: %v", r)
-		}
-	}()
-	if in.module, err = p.runtime.InstantiateModule(in.ctx, p.code, anonymous); err != nil {
-		return in, err
-	}
-	in.export = abi.ExportInitialize
-	if initialize := in.module.ExportedFunction(abi.ExportInitialize); initialize != nil {
-		err = initialize.CallWithStack(in.ctx, nil)
-	}
-	return in, err
-}
-
-// close frees the instance. Nothing may run in it.
-func (in *instance) close() {
-	if in.module != nil {
-		_ = in.module.Close(in.ctx) // frees memory only, and has no error to give
-	}
 }

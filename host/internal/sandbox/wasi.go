@@ -6,7 +6,6 @@ import (
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
-	"github.com/tetratelabs/wazero/sys"
 
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
 )
@@ -34,9 +33,6 @@ func (e *deniedError) Error() string { return e.function + " is denied" }
 type exitError struct{ code uint32 }
 
 func (e *exitError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
-
-// errStopped ends a call whose context has ended, as wazero does it.
-var errStopped = sys.NewExitError(sys.ExitCodeContextCanceled)
 
 // systemFunc is a function of preview1: parameters are on the stack, the
 // result is an errno.
@@ -168,9 +164,10 @@ func hostFunc(name string, run systemFunc) api.GoModuleFunc {
 		}
 	}
 	return func(ctx context.Context, module api.Module, stack []uint64) {
-		stack[0] = run(guestOf(ctx), module.Memory(), stack) // every checked module has a memory
-		if ctx.Err() != nil {
-			panic(errStopped) // a guest may spend all its time here
+		state := guestOf(ctx)
+		stack[0] = run(state, module.Memory(), stack) // every checked module has a memory
+		if err := state.meter.due(); err != nil {
+			panic(err) // a guest may spend all its time here
 		}
 	}
 }

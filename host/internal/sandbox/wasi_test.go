@@ -49,7 +49,7 @@ func TestSystemFunctionsCheckPointers(t *testing.T) {
 		for _, args := range argLists {
 			memory := wazerotest.NewFixedMemory(65536)
 			memory.Write(64, vector)
-			if errno := system(t, newGuestState(1<<16), memory, name, args...); errno != errnoFault {
+			if errno := system(t, &guestState{standIns: newStandIns()}, memory, name, args...); errno != errnoFault {
 				t.Errorf("%s(%#x) = %d, want %d", name, args, errno, errnoFault)
 			}
 		}
@@ -76,7 +76,7 @@ func TestSystemFunctionsKnowFourDescriptors(t *testing.T) {
 	for name, test := range tests {
 		for fd, want := range test.errno {
 			args := append([]uint64{uint64(fd)}, test.rest...)
-			if got := system(t, newGuestState(1<<16), wazerotest.NewFixedMemory(65536), name, args...); got != want {
+			if got := system(t, &guestState{standIns: newStandIns()}, wazerotest.NewFixedMemory(65536), name, args...); got != want {
 				t.Errorf("%s of %d = %d, want %d", name, fd, got, want)
 			}
 		}
@@ -86,7 +86,7 @@ func TestSystemFunctionsKnowFourDescriptors(t *testing.T) {
 func TestStandardErrorIsKeptUpToItsLimit(t *testing.T) {
 	t.Parallel()
 	memory := wazerotest.NewFixedMemory(65536)
-	s := newGuestState(1 << 16)
+	s := &guestState{standIns: newStandIns()}
 	text := bytes.Repeat([]byte("0123456789"), 300)
 	memory.Write(1000, text)
 	memory.WriteUint32Le(0, 1000)
@@ -110,7 +110,7 @@ func TestStandardErrorIsKeptUpToItsLimit(t *testing.T) {
 func TestPollFiresTheFirstClocksAndGoesOnInTime(t *testing.T) {
 	t.Parallel()
 	memory := wazerotest.NewFixedMemory(65536)
-	s := newGuestState(1 << 16)
+	s := &guestState{standIns: newStandIns()}
 	subscribe := func(i uint32, clock uint32, timeout uint64, flags uint16) {
 		at := i * subscriptionBytes
 		memory.WriteUint64Le(at, uint64(i)+100)
@@ -205,7 +205,7 @@ func TestExitCodesCannotPassForAnEndedContext(t *testing.T) {
 func TestRandomStreamIsFixed(t *testing.T) {
 	t.Parallel()
 	memory := wazerotest.NewFixedMemory(65536)
-	if errno := system(t, newGuestState(1<<16), memory, "random_get", 0, 8); errno != errnoSuccess {
+	if errno := system(t, &guestState{standIns: newStandIns()}, memory, "random_get", 0, 8); errno != errnoSuccess {
 		t.Fatalf("errno %d", errno)
 	}
 	b, _ := memory.Read(0, 8)

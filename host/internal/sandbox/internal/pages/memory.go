@@ -90,9 +90,12 @@ func (m *Memory) Reset() error {
 // Grown reports whether the memory is larger than what it began with.
 func (m *Memory) Grown() bool { return m.image == nil || uint64(len(m.buf)) != m.image.Size() }
 
-// Refused reports whether growth beyond the limit was asked for since Begin or
-// Reset.
+// Refused reports whether growth beyond the limit was asked for since Begin,
+// Reset or Forgive.
 func (m *Memory) Refused() bool { return m.refused }
+
+// Forgive forgets that growth was refused.
+func (m *Memory) Forgive() { m.refused = false }
 
 // Err is the failure of the machine to give memory within the limit. Growth
 // was then refused, which another machine would have granted.
@@ -101,16 +104,16 @@ func (m *Memory) Err() error { return m.failed }
 // Bytes is what the memory holds, until it grows or is freed.
 func (m *Memory) Bytes() []byte { return m.buf }
 
-// Reallocate gives the memory with at least a size: with the image's if it
-// began with one. It gives nil if that is beyond the limit. Memory does not
-// shrink, and what is added is zero.
+// Reallocate gives the beginning of the memory, of some size, or nil if that is
+// beyond the limit. What was never there is zero. An instance that is new asks
+// for what its module declares first, and grows to the image's size then.
 func (m *Memory) Reallocate(size uint64) []byte {
 	switch {
 	case size > m.limit:
 		m.refused = true
 		return nil
 	case size <= uint64(len(m.buf)):
-		return m.buf
+		return m.buf[:size:size]
 	case m.pager.way != Compare:
 		return m.grow(size)
 	case size > uint64(cap(m.buf)):

@@ -70,7 +70,7 @@ func TestResetPutsBackEveryByte(t *testing.T) {
 			first, second := begun(t, p, image, 128*unit), begun(t, p, image, 128*unit)
 			random := rand.New(rand.NewPCG(1, 2))
 			for round := range 60 {
-				b := first.Reallocate(unit)
+				b := first.Bytes()
 				for range random.IntN(1 << random.IntN(12)) {
 					at := random.IntN(len(b))
 					b[at] ^= byte(1 + random.IntN(255))
@@ -126,8 +126,10 @@ func TestMemoryGrowsUpToItsLimit(t *testing.T) {
 		p := pager(t, way)
 		image := kept(t, p, 2*unit)
 		m := begun(t, p, image, 4*unit)
-		if b := m.Reallocate(unit); uint64(len(b)) != image.Size() || m.Grown() {
-			t.Errorf("%s: begins with %d bytes, the image has %d", way, len(b), image.Size())
+		for _, size := range []int{unit, 2 * unit} {
+			if b := m.Reallocate(uint64(size)); !bytes.Equal(b, image.Bytes()[:size]) || m.Grown() {
+				t.Errorf("%s: does not begin with the image", way)
+			}
 		}
 		b := m.Reallocate(4 * unit)
 		if len(b) != 4*unit || !m.Grown() || m.Refused() {

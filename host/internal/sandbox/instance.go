@@ -1,0 +1,199 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/internal/pages"
+)
+
+// instance is one instantiated program with the host's side of it. One
+// goroutine at a time uses it.
+type instance struct {
+	program *program
+	module  api.Module
+	memory  *pages.Memory
+	globals []api.MutableGlobal // in the order of the program's
+	state   guestState
+	ctx     context.Context // of every call into it: host functions find the state there
+	export  string          // the guest's function that runs, for the error
+
+	functions map[string]api.Function
+	stack     [2]uint64 // parameters and results of a call
+}
+
+// function gives an export that the module was checked to have. Handles are
+// kept: making one costs as much as a short call.
+func (in *instance) function(export string) api.Function {
+	f, ok := in.functions[export]
+	if !ok {
+		f = in.module.ExportedFunction(export)
+		in.functions[export] = f
+	}
+	return f
+}
+
+var anonymous = wazero.NewModuleConfig().WithName("").WithStartFunctions()
+
+// exportStart names the start section in errors.
+const exportStart = "start"
+
+// instantiate makes an instance in which nothing of the module has run. With a
+// template it holds what that has saved. The instance is given even with an
+// error, for what it tells of it.
+//
+// A panic is recovered here because instantiating applies a stranger's
+// segments outside of wazero's own recovery.
+func (p *program) instantiate() (in *instance, err error) {
+	in = &instance{program: p, export: exportStart, functions: map[string]api.Function{}}
+	in.state.standIns = newStandIns()
+	in.state.meter.now = p.now
+	in.ctx = in.state.with(context.Background())
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("instantiation failed: %v", r)
+		}
+	}()
+	if in.memory, err = p.pager.NewMemory(uint64(p.limits.MemoryBytes)); err != nil {
+		return in, err
+	}
+	in.state.memory = in.memory
+	if p.template != nil {
+		if err := in.memory.Begin(p.template.image); err != nil {
+			return in, err
+		}
+	}
+	allocator := experimental.MemoryAllocatorFunc(func(_, _ uint64) experimental.LinearMemory { return in.memory })
+	if in.module, err = p.runtime.InstantiateModule(experimental.WithMemoryAllocator(in.ctx, allocator), p.code, anonymous); err != nil {
+		return in, err
+	}
+	if err := in.bind(); err != nil || p.template == nil {
+		return in, err
+	}
+	return in, in.fill()
+}
+
+// bind finds what the host reads and writes of an instance.
+func (in *instance) bind() error {
+	global := func(name string) (api.MutableGlobal, error) {
+		g, ok := in.module.ExportedGlobal(name).(api.MutableGlobal)
+		if !ok {
+			return nil, fmt.Errorf("no mutable global %s", name)
+		}
+		return g, nil
+	}
+	for _, g := range in.program.rewritten.Globals {
+		global, err := global(g.Export)
+		if err != nil {
+			return err
+		}
+		in.globals = append(in.globals, global)
+	}
+	var err error
+	in.state.meter.left, err = global(in.program.rewritten.Fuel)
+	return err
+}
+
+// fill gives a new instance the size and the globals of the template. Its
+// memory holds the content already.
+func (in *instance) fill() error {
+	t := in.program.template
+	if missing := t.image.Size() - uint64(in.module.Memory().Size()); missing > 0 {
+		if _, ok := in.module.Memory().Grow(uint32(missing / pageBytes)); !ok {
+			return errors.New("the memory cannot be made as large as the template's")
+		}
+	}
+	in.restoreRest()
+	return nil
+}
+
+// errOutOfBounds is the trap of a data segment that is not in the memory, with
+// wazero's text.
+var errOutOfBounds = errors.New("out of bounds memory access")
+
+// start does to a new instance what the module does when it is instantiated,
+// under the limits of a call.
+func (in *instance) start(caller context.Context) error {
+	in.begin(caller)
+	for _, s := range in.program.rewritten.Segments {
+		if !in.module.Memory().Write(s.Offset, s.Data) {
+			return errOutOfBounds
+		}
+	}
+	if start := in.program.rewritten.Start; start != "" {
+		if err := in.module.ExportedFunction(start).CallWithStack(in.ctx, nil); err != nil {
+			return err
+		}
+	}
+	in.export = abi.ExportInitialize
+	if initialize := in.module.ExportedFunction(abi.ExportInitialize); initialize != nil {
+		if err := initialize.CallWithStack(in.ctx, nil); err != nil {
+			return err
+		}
+	}
+	return in.state.meter.over()
+}
+
+// begin starts the account of one call.
+func (in *instance) begin(caller context.Context) {
+	in.state.meter.begin(caller, in.program.limits)
+	in.memory.Forgive()
+}
+
+// restore puts an instance back to what it was before its first call. It must
+// not have grown its memory, and its last call must have returned.
+func (in *instance) restore() error {
+	if err := in.memory.Reset(); err != nil {
+		return err
+	}
+	in.restoreRest()
+	return nil
+}
+
+// restoreRest restores all but the memory.
+func (in *instance) restoreRest() {
+	t := in.program.template
+	for i, g := range in.globals {
+		g.Set(t.globals[i])
+	}
+	in.state.standIns = t.standIns
+	in.state.stderr = append(in.state.stderr[:0], t.stderr...)
+}
+
+// close frees the instance. Nothing may run in it.
+func (in *instance) close() {
+	if in.module != nil {
+		_ = in.module.Close(in.ctx) // frees memory only, and has no error to give
+	}
+	if in.memory != nil {
+		in.memory.Free() // also where instantiating failed half way
+	}
+}
+
+// template is what an instance is before its first call.
+type template struct {
+	image    *pages.Image
+	globals  []uint64
+	standIns standIns
+	stderr   []byte
+}
+
+// save makes a template of an instance that has started.
+func (in *instance) save() (*template, error) {
+	image, err := in.program.pager.NewImage(in.memory.Bytes())
+	if err != nil {
+		return nil, err
+	}
+	t := &template{image: image, standIns: in.state.standIns, stderr: slices.Clone(in.state.stderr)}
+	for _, g := range in.globals {
+		t.globals = append(t.globals, g.Get())
+	}
+	return t, nil
+}

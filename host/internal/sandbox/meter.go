@@ -1,0 +1,92 @@
+package sandbox
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/instrument"
+)
+
+// Compiled code cannot be preempted: while a guest spins, the collector waits
+// for it, and everybody for the collector. So a guest gets its fuel in slices,
+// about a millisecond each, and comes to the host for the next.
+const sliceFuel = 1_000_000
+
+// meter counts what one call spends, and ends it when it has to end. What was
+// spent is the same in every run: it does not depend on the slices.
+type meter struct {
+	left    api.MutableGlobal // the guest's: what is left of what it was granted; below zero at the end of a slice
+	budget  int64
+	granted int64
+
+	caller   context.Context // of the call that runs; kept here because host functions get the instance's own
+	deadline time.Time
+	now      func() time.Time
+}
+
+// begin starts a call with a budget.
+func (m *meter) begin(caller context.Context, limits Limits) {
+	m.caller, m.deadline = caller, m.now().Add(limits.WallClock)
+	m.budget = int64(limits.Fuel)
+	m.granted = min(m.budget, sliceFuel)
+	m.left.Set(uint64(m.granted))
+}
+
+// spent so far. A guest learns only at its next question that it has nothing
+// left, so that this may be more than the budget.
+func (m *meter) spent() int64 { return m.granted - int64(m.left.Get()) }
+
+// charge has the guest pay for what a host function does.
+func (m *meter) charge(units uint64) { m.left.Set(m.left.Get() - units) }
+
+// over is the error of a call that spent more than its budget, or nil.
+func (m *meter) over() error {
+	if spent := m.spent(); spent > m.budget {
+		return &fuelError{spent: spent, budget: m.budget}
+	}
+	return nil
+}
+
+// due is the error of a call that has to end, or nil.
+func (m *meter) due() error {
+	switch {
+	case m.caller.Err() != nil:
+		return errCancelled
+	case m.now().After(m.deadline):
+		return errWallClock
+	}
+	return nil
+}
+
+// yield is the guest at the end of a slice.
+func (m *meter) yield() {
+	if err := m.over(); err != nil {
+		panic(err)
+	}
+	if err := m.due(); err != nil {
+		panic(err)
+	}
+	spent := m.spent()
+	more := min(sliceFuel, m.budget-spent)
+	m.granted = spent + more
+	m.left.Set(uint64(more))
+}
+
+// fuelError ends a call that spent its budget.
+type fuelError struct{ spent, budget int64 }
+
+func (e *fuelError) Error() string {
+	return fmt.Sprintf("%d units of fuel spent, the limit is %d", e.spent, e.budget)
+}
+
+// instantiateMeter gives a runtime the function that guests come to.
+func instantiateMeter(ctx context.Context, runtime wazero.Runtime) error {
+	_, err := runtime.NewHostModuleBuilder(instrument.YieldModule).NewFunctionBuilder().
+		WithGoFunction(api.GoFunc(func(ctx context.Context, _ []uint64) { guestOf(ctx).meter.yield() }), nil, nil).
+		Export(instrument.YieldName).Instantiate(ctx)
+	return err
+}

@@ -1,0 +1,118 @@
+package sandbox
+
+import (
+	"context"
+	"sync"
+)
+
+// pool keeps instances of one program from call to call. What a call left is
+// put back after its reply was given, by a goroutine that runs while there is
+// something to do; a call that comes before that does it itself, and never
+// waits.
+type pool struct {
+	program *program
+	gate    *gate // counts the goroutine in
+
+	mu       sync.Mutex
+	idle     []*instance // pristine; the last one used is the first one taken
+	used     []*instance // calls have ended in them
+	cleaning bool
+}
+
+// maxIdle is how many pristine instances a module keeps. Each holds what a call
+// usually writes, about 200 KB for a module of the Go toolchain.
+const maxIdle = 32
+
+// take gives a pristine instance, its own to the caller until give.
+// The instance is given even with an error, for what it tells of it.
+func (p *pool) take(caller context.Context) (*instance, error) {
+	p.mu.Lock()
+	in, pristine := p.pop()
+	p.mu.Unlock()
+	if in != nil && !pristine {
+		if err := in.restore(); err != nil {
+			in.close()
+			in = nil
+		}
+	}
+	if in != nil {
+		return in, nil
+	}
+	in, err := p.program.instantiate()
+	if err == nil && p.program.template == nil {
+		err = in.start(caller)
+	}
+	return in, err
+}
+
+// pop gives an instance that is there, or nil.
+func (p *pool) pop() (in *instance, pristine bool) {
+	if n := len(p.idle); n > 0 {
+		in, p.idle = p.idle[n-1], p.idle[:n-1]
+		return in, true
+	}
+	if n := len(p.used); n > 0 {
+		in, p.used = p.used[n-1], p.used[:n-1]
+	}
+	return in, false
+}
+
+// keep takes the first instance, which is pristine if there is a template.
+func (p *pool) keep(in *instance) {
+	if p.program.template == nil {
+		in.close()
+		return
+	}
+	p.idle = append(p.idle, in)
+}
+
+// give takes an instance back after a call. One that trapped, was ended or grew
+// its memory is not used again. The caller is inside the gate.
+func (p *pool) give(in *instance, returned bool) {
+	if !returned || p.program.template == nil || in.memory.Grown() {
+		in.close()
+		return
+	}
+	p.mu.Lock()
+	p.used = append(p.used, in)
+	start := !p.cleaning
+	p.cleaning = true
+	p.mu.Unlock()
+	if start {
+		p.gate.stay()
+		go p.clean()
+	}
+}
+
+// clean puts back what calls left, until there is nothing.
+func (p *pool) clean() {
+	defer p.gate.leave()
+	for {
+		p.mu.Lock()
+		n := len(p.used)
+		if n == 0 {
+			p.cleaning = false
+			p.mu.Unlock()
+			return
+		}
+		in := p.used[n-1]
+		p.used = p.used[:n-1]
+		keep := len(p.idle) < maxIdle
+		p.mu.Unlock()
+		if !keep || in.restore() != nil {
+			in.close()
+			continue
+		}
+		p.mu.Lock()
+		p.idle = append(p.idle, in)
+		p.mu.Unlock()
+	}
+}
+
+// close frees the instances. The gate is closed and everybody has left.
+func (p *pool) close() {
+	for _, in := range append(p.idle, p.used...) {
+		in.close()
+	}
+	p.idle, p.used = nil, nil
+}
