@@ -2,6 +2,7 @@ package host_test
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"testing"
 	"testing/fstest"
@@ -87,12 +88,9 @@ func relabel(wasm []byte) ([]byte, error) {
 }
 
 func flow[T ~string](list []T) string {
-	out := "["
+	words := make([]string, len(list))
 	for i, w := range list {
-		if i > 0 {
-			out += ", "
-		}
-		out += string(w)
+		words[i] = string(w)
 	}
-	return out + "]"
+	return "[" + strings.Join(words, ", ") + "]"
 }
