@@ -1,15 +1,13 @@
 package abi
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // IsLabel says whether label is one of labels.
 func IsLabel(labels []string, label string) bool {
-	for _, l := range labels {
-		if l == label {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(labels, label)
 }
 
 // CheckIndictment holds an Indictment against the case: the charge is Light's

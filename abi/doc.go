@@ -19,7 +19,7 @@
 // stand in the type's Rules method; rules across artifacts are the Check
 // functions. Both are prose in SPEC.md, under the same codes.
 //
-// The package imports only strconv and unicode/utf8, so that a guest that
+// The package imports only slices and strconv, so that a guest that
 // links it stays small. Values are plain data: safe to read concurrently,
 // not to write.
 package abi

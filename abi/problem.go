@@ -1,6 +1,9 @@
 package abi
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // Code names a kind of problem. Codes are stable: programs may rely on them.
 type Code string
@@ -164,8 +167,8 @@ func (c *Collector) Add(code Code, detail string, path ...PathElement) {
 		return
 	}
 	reversed := make(Path, 0, len(path)+4)
-	for i := len(path) - 1; i >= 0; i-- {
-		reversed = append(reversed, path[i])
+	for _, p := range slices.Backward(path) {
+		reversed = append(reversed, p)
 	}
 	c.problems = append(c.problems, Problem{Path: reversed, Code: code, Detail: detail})
 }

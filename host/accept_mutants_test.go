@@ -52,7 +52,7 @@ func TestAccept_PL9_AMillionMutants(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	random := rand.New(rand.NewPCG(3, 9)) //nolint:gosec // mutants need no secret
+	random := rand.New(rand.NewPCG(3, 9))
 	accepted, refused := 0, 0
 	for i := range total {
 		set := &sets[i%len(sets)]
@@ -94,7 +94,7 @@ func TestAccept_PL9_AMillionMutants(t *testing.T) {
 // stand any artifact, however little it fits.
 func TestAccept_PL9_ChecksStandAnyArtifact(t *testing.T) {
 	t.Parallel()
-	random := rand.New(rand.NewPCG(5, 1)) //nolint:gosec // mutants need no secret
+	random := rand.New(rand.NewPCG(5, 1))
 	contains := func(_, quote string) (bool, bool) { return random.IntN(2) == 0, len(quote) > 3 }
 	indictment := abi.Indictment{ChargedDefectType: "a", Evidence: make([]abi.IndictmentItem, 2)}
 	labels := []string{"a", "b"}

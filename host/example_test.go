@@ -15,7 +15,7 @@ func ExampleHost() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer h.Close(ctx) //nolint:errcheck // the example ends
+	defer h.Close(ctx)
 	trial, err := h.Try(ctx, abi.Case{
 		ID: "disk-7", Subject: "a disk that fills up", Labels: []string{"leak", "quota"},
 		Light:     &abi.LightAnswer{Classification: "leak", Confidence: 0.65},

@@ -81,8 +81,7 @@ func TestAccept_SC1_EveryTypeHasSchemaVectorsAndValidation(t *testing.T) {
 			t.Errorf("%s has no vectors", goName)
 		}
 		_, err := hostCodec(name, []byte("\x81\xa5bogus\x01"), 0)
-		var refused *abi.ValidationError
-		if !errors.As(err, &refused) {
+		if _, ok := errors.AsType[*abi.ValidationError](err); !ok {
 			t.Errorf("%s is not validated: %v", goName, err)
 		}
 	}

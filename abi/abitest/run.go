@@ -66,7 +66,7 @@ func checkValid(typeName string, v *Vector, decode Decode, canonical []byte, err
 	}
 	again, err := decode(typeName, canonical, 0)
 	if err != nil || string(again) != string(canonical) {
-		return fmt.Errorf("its canonical form is written as %x (%v)", again, err)
+		return fmt.Errorf("its canonical form is written as %x (%w)", again, err)
 	}
 	return nil
 }

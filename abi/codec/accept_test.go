@@ -184,8 +184,8 @@ func loose(t types.Type, path string, above []types.Type) string {
 	case *types.Map:
 		return loose(u.Elem(), path+"[key]", above)
 	case *types.Struct:
-		for i := range u.NumFields() {
-			if found := loose(u.Field(i).Type(), path+"."+u.Field(i).Name(), above); found != "" {
+		for field := range u.Fields() {
+			if found := loose(field.Type(), path+"."+field.Name(), above); found != "" {
 				return found
 			}
 		}

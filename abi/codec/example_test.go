@@ -15,8 +15,7 @@ func ExampleDecodeNodeResponse() {
 		Findings: []abi.Finding{{Document: "log", Quote: "exit status 2", Strength: 1.5}, {Document: "log"}},
 	}}})
 	_, err := codec.DecodeNodeResponse(response, abi.DefaultOutputBytes)
-	var refused *abi.ValidationError
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*abi.ValidationError](err); ok {
 		for _, p := range refused.Problems {
 			fmt.Println(p.Code, "at", p)
 		}

@@ -78,7 +78,9 @@ var (
 	evidence = object{"source_ref", "log", "content", "FAIL", "relevance_confidence", 0.5}
 	opinion  = object{
 		"judge", "j", "criterion_id", "c", "numeric_score", 3, "argument", "a",
-		"cited_evidence", []any{"log"}, "relevance_confidence", 0.5, "security_violation_found", false,
+		"cited_evidence",
+		[]any{"log"},
+		"relevance_confidence", 0.5, "security_violation_found", false,
 	}
 	text = object{"text", "x", "metadata", object{"a", "b"}}
 )
@@ -139,11 +141,13 @@ func TestRefusals(t *testing.T) {
 		{"deep", "evidence", append(evidence, "x", nested(32, 1)), "unknown_field x: is not known\ntoo_deep x: is nested deeper than 32"},
 		{"as deep as allowed", "evidence", append(evidence, "x", nested(31, 1)), "unknown_field x: is not known"},
 		{
-			"all together, in their order", "evidence", object{"content", 1, "x", 1, "source_ref", "", "content", 2},
+			"all together, in their order", "evidence",
+			object{"content", 1, "x", 1, "source_ref", "", "content", 2},
 			"wrong_type content: is an integer, not a string\nunknown_field x: is not known\nempty source_ref: is empty\nduplicate_key content: stands twice\nmissing_field relevance_confidence: is missing",
 		},
 		{
-			"nested", "update", object{"evidences", object{"repo", []any{evidence, evidence.with("relevance_confidence", 1.5)}}},
+			"nested", "update",
+			object{"evidences", object{"repo", []any{evidence, evidence.with("relevance_confidence", 1.5)}}},
 			`out_of_range evidences["repo"][1].relevance_confidence: 1.5 is outside [0, 1]`,
 		},
 		{

@@ -1,7 +1,7 @@
 package wire
 
 import (
-	"fmt"
+	"encoding/hex"
 	"math"
 	"strings"
 	"testing"
@@ -19,7 +19,7 @@ func TestIntegers(t *testing.T) {
 	} {
 		e := &encoder{}
 		e.integer(n)
-		if got := fmt.Sprintf("%x", e.b); got != want {
+		if got := hex.EncodeToString(e.b); got != want {
 			t.Errorf("%d is written as %s, want %s", n, got, want)
 		}
 		d := &tokens{data: e.b}
@@ -37,7 +37,7 @@ func TestZeroHasNoSign(t *testing.T) {
 	t.Parallel()
 	e := &encoder{}
 	e.float(math.Copysign(0, -1))
-	if got := fmt.Sprintf("%x", e.b); got != "cb0000000000000000" {
+	if got := hex.EncodeToString(e.b); got != "cb0000000000000000" {
 		t.Errorf("-0 is written as %s", got)
 	}
 }
@@ -58,13 +58,13 @@ func TestLengths(t *testing.T) {
 		var got [3]string
 		e := &encoder{}
 		e.text(strings.Repeat("x", n))
-		got[0] = fmt.Sprintf("%x", e.b[:len(e.b)-n])
+		got[0] = hex.EncodeToString(e.b[:len(e.b)-n])
 		e = &encoder{}
 		e.listLen(n)
-		got[1] = fmt.Sprintf("%x", e.b)
+		got[1] = hex.EncodeToString(e.b)
 		e = &encoder{}
 		e.mapLen(n)
-		got[2] = fmt.Sprintf("%x", e.b)
+		got[2] = hex.EncodeToString(e.b)
 		if got != want {
 			t.Errorf("%d: %v, want %v", n, got, want)
 		}

@@ -22,7 +22,7 @@ func TestAccept_CLI4_ExamplesWorkAsPasted(t *testing.T) {
 			if !strings.Contains(help, "Examples:\n"+cmd.Example) || cmd.Example == "" {
 				t.Fatalf("the help shows no example:\n%s", help)
 			}
-			for _, line := range strings.Split(strings.ReplaceAll(cmd.Example, "\\\n", ""), "\n") {
+			for line := range strings.SplitSeq(strings.ReplaceAll(cmd.Example, "\\\n", ""), "\n") {
 				if !strings.HasPrefix(line, "  "+cmd.CommandPath()) && cmd.HasParent() {
 					t.Errorf("an example of another command: %s", line)
 				}

@@ -51,7 +51,7 @@ func createBeside(path string, mode fs.FileMode) (*os.File, error) {
 	dir, base := filepath.Split(path)
 	for i := 0; ; i++ {
 		name := dir + "." + base + "." + strconv.Itoa(os.Getpid()) + "-" + strconv.Itoa(i) + ".tmp"
-		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode) //nolint:gosec // the user named it
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 		if !errors.Is(err, fs.ErrExist) {
 			return f, err
 		}

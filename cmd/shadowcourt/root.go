@@ -60,8 +60,7 @@ func run(ctx context.Context, args []string, s stdio) int {
 		return exitDone
 	}
 	code := exitFailed
-	var exit *exitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exitError](err); ok {
 		code = exit.code
 	}
 	if readerGone(data.err) && code == exitFailed {

@@ -33,7 +33,7 @@ func start(t *testing.T, args ...string) *running {
 	r := &running{Cmd: exec.CommandContext(t.Context(), "shadowcourt", args...)}
 	r.Env = append(os.Environ(), userEnv(t)...)
 	r.Dir = t.TempDir()
-	r.Cmd.Stderr = &r.stderr
+	r.Stderr = &r.stderr
 	in, err := r.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -65,6 +65,28 @@ func (r *running) try(t *testing.T, id string) {
 func (r *running) end() (code int, stderr string) {
 	_ = r.Wait()
 	return r.ProcessState.ExitCode(), r.stderr.String()
+}
+
+func TestAccept_CLI1_TestsOfASlowStreamAreTriedAtOnce(t *testing.T) {
+	t.Parallel()
+	r := start(t, "try", "--format", "jsonl")
+	_, err := io.WriteString(r.in, `{"Action":"output","Package":"example.com/a","Test":"TestA","Output":"a_test.go:3: got 1, want 2\n"}
+{"Action":"fail","Package":"example.com/a","Test":"TestA"}
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The stream has not ended: nobody could know its format from all of it.
+	line, err := r.out.ReadString('\n')
+	if err != nil || !strings.HasPrefix(line, `{"id":"example.com/a.TestA"`) {
+		t.Fatalf("result %q, %v", line, err)
+	}
+	if err := r.in.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if code, stderr := r.end(); code != exitDone || stderr != "" {
+		t.Errorf("exit code %d, stderr %q", code, stderr)
+	}
 }
 
 func TestInterruptKeepsWhatWasTried(t *testing.T) {

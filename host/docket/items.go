@@ -38,10 +38,8 @@ func (p *Pass) Items() []Item {
 			return
 		}
 		item := &items[c.EvidenceIndex]
-		for _, known := range item.Challenges {
-			if known == c {
-				return
-			}
+		if slices.Contains(item.Challenges, c) {
+			return
 		}
 		item.Challenges = append(item.Challenges, c)
 		item.Struck = item.Struck || c.Severity == abi.Fatal

@@ -245,16 +245,16 @@ func (s *scanner) word(word string) bool {
 func (s *scanner) wrongType(expected string) bool {
 	b := s.peek()
 	is := ""
-	switch {
-	case b == '{':
+	switch b {
+	case '{':
 		is = "an object"
-	case b == '[':
+	case '[':
 		is = "a list"
-	case b == '"':
+	case '"':
 		is = "a string"
-	case b == 't' || b == 'f':
+	case 't', 'f':
 		is = "a boolean"
-	case b == 'n':
+	case 'n':
 		mark := s.pos
 		if s.word("null") {
 			s.c.Add(abi.CodeNil, "is null, expected "+expected+": leave out what is not there")

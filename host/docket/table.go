@@ -185,8 +185,8 @@ func leastWidths(shown []column, widths []int) []int {
 }
 
 func lastExpendable(shown []column) int {
-	for i := len(shown) - 1; i >= 0; i-- {
-		if shown[i].expendable {
+	for i, s := range slices.Backward(shown) {
+		if s.expendable {
 			return i
 		}
 	}

@@ -67,8 +67,10 @@ func TestFaultsAreNamedWithTheirPlace(t *testing.T) {
 		"no handoffs":         {[]edit{{"start: indict", "court: {max_handoffs: 0}\nstart: indict"}}, []string{"court.max_handoffs out_of_range at 0"}},
 		"with: a list":        {[]edit{{"start: indict", "start: indict"}, {"    loop: true", "    loop: true\n    with: {a: [1], b: .inf}"}}, []string{`edges[7].with["a"] wrong_type at [1`, `edges[7].with["b"] out_of_range at .inf`}},
 		"unreachable":         {[]edit{{"start: indict", "start: discover"}}, []string{"nodes[0] unreachable at name:"}},
-		"unreachable behind always": {[]edit{{"condition: \"prosecution", "evaluator: always\n    condition: \"prosecution"}},
-			[]string{"nodes[1] unreachable at name:"}},
+		"unreachable behind always": {
+			[]edit{{"condition: \"prosecution", "evaluator: always\n    condition: \"prosecution"}},
+			[]string{"nodes[1] unreachable at name:"},
+		},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -49,8 +49,7 @@ func read(path string, r io.Reader) (*Definition, error) {
 }
 
 func unreadable(path string, err error) error {
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
+	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pathErr.Err
 	}
 	return Errors{{File: path, Code: CodeUnreadable, Message: "can't be read: " + err.Error()}}

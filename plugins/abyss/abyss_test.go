@@ -134,7 +134,8 @@ func TestRebutBringsOtherLabelsOnce(t *testing.T) {
 	r := request([]abi.IndictmentItem{{SourceRef: "x", Content: "", Supports: "a"}, {SourceRef: "y", Content: "", Supports: "b"}},
 		exhibit(0, 0.9, abi.QuoteUnclaimed), exhibit(1, 0.9, abi.QuoteUnclaimed))
 	r.Discovery = &abi.Discovery{Findings: []abi.Finding{
-		{Document: "log", Quote: "for it", Supports: "a", Strength: 0.9}, {Document: "log", Quote: "against it", Supports: "c", Strength: 0.9},
+		{Document: "log", Quote: "for it", Supports: "a", Strength: 0.9},
+		{Document: "log", Quote: "against it", Supports: "c", Strength: 0.9},
 		{Document: "log", Quote: "names none", Strength: 0.9},
 	}}
 	r.DefenseBrief, r.Turn = &abi.DefenseBrief{}, &abi.TurnRequest{Round: 1, MaxRounds: 3, Speaker: abi.Defense}

@@ -111,12 +111,16 @@ func TestNoteChallengesWhatNobodyRaised(t *testing.T) {
 	r := &abi.NodeRequest{
 		Case: abi.CaseView{Labels: []string{"a", "b"}},
 		Indictment: &abi.Indictment{ChargedDefectType: "a", Evidence: []abi.IndictmentItem{
-			{SourceRef: "log:1", Content: "made up", Supports: "a"}, {SourceRef: "log:2", Content: "made up too", Supports: "b"},
-			{SourceRef: "log:3", Content: "there", Supports: "b"}, {SourceRef: "x", Content: "chance", Supports: "a"},
+			{SourceRef: "log:1", Content: "made up", Supports: "a"},
+			{SourceRef: "log:2", Content: "made up too", Supports: "b"},
+			{SourceRef: "log:3", Content: "there", Supports: "b"},
+			{SourceRef: "x", Content: "chance", Supports: "a"},
 		}},
 		Exhibits: []abi.Exhibit{
-			{EvidenceIndex: 0, Quote: abi.QuoteAbsent}, {EvidenceIndex: 1, Quote: abi.QuoteAbsent},
-			{EvidenceIndex: 2, Quote: abi.QuoteStands}, {EvidenceIndex: 3, Quote: abi.QuoteUnclaimed},
+			{EvidenceIndex: 0, Quote: abi.QuoteAbsent},
+			{EvidenceIndex: 1, Quote: abi.QuoteAbsent},
+			{EvidenceIndex: 2, Quote: abi.QuoteStands},
+			{EvidenceIndex: 3, Quote: abi.QuoteUnclaimed},
 		},
 		DefenseBrief: &abi.DefenseBrief{Challenges: []abi.Challenge{{EvidenceIndex: 0, Challenge: "made up", Severity: abi.Fatal, By: "abyss"}}},
 		Turn:         &abi.TurnRequest{Round: 1, MaxRounds: 3, Speaker: abi.Bench},

@@ -78,7 +78,8 @@ func hearingRequest() *abi.NodeRequest {
 			{SourceRef: "z", Content: "sound", Weight: 0.5, Supports: "b"},
 		}},
 		Discovery: &abi.Discovery{Findings: []abi.Finding{
-			{Document: "log", Quote: "weak", Supports: "a", Strength: 0.4}, {Document: "log", Quote: "strong", Supports: "a", Strength: 0.8},
+			{Document: "log", Quote: "weak", Supports: "a", Strength: 0.4},
+			{Document: "log", Quote: "strong", Supports: "a", Strength: 0.8},
 			{Document: "log", Quote: "other", Supports: "b", Strength: 0.9},
 		}},
 		DefenseBrief: &abi.DefenseBrief{},

@@ -46,7 +46,7 @@ func write(dir string, m *model.Model) error {
 		}
 	}
 	for name, b := range files {
-		if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), b, 0o644); err != nil { //nolint:gosec // source files are for everyone
+		if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), b, 0o644); err != nil {
 			return err
 		}
 	}

@@ -138,7 +138,7 @@ func bytesOf(t *testing.T, example string) []byte {
 	var out []byte
 	for text := range strings.Lines(example) {
 		text, _, _ = strings.Cut(text, ";")
-		for _, pair := range strings.Fields(text) {
+		for pair := range strings.FieldsSeq(text) {
 			var c byte
 			for _, digit := range pair {
 				c = c<<4 | byte(strings.IndexRune("0123456789abcdef", digit))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -264,8 +265,8 @@ func (s *set) several(good mt.Node) {
 	backwards.Entries = append([]mt.Entry{mt.F(unknown, mt.BoolNode(true))}, backwards.Entries...)
 	backwards.Entries = append(backwards.Entries, mt.F(s.of.Fields[0].WireName, mt.IntNode(1)))
 	problems := []problem{root.field(unknown).is(abi.CodeUnknownField)}
-	for i := len(nils) - 1; i >= 0; i-- {
-		problems = append(problems, nils[i])
+	for _, nil := range slices.Backward(nils) {
+		problems = append(problems, nil)
 	}
 	problems = append(problems, root.field(s.of.Fields[0].WireName).is(abi.CodeDuplicateKey))
 	s.refuse("several: unknown, every field nil from the last to the first, one twice", backwards, problems...)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -24,7 +25,7 @@ func wrongCounts(t *model.Type) []wrong {
 	if t.MaxCount != nil {
 		add(strconv.Itoa(*t.MaxCount+1)+" elements", *t.MaxCount+1, abi.CodeBadCount)
 	}
-	return out[:len(out):len(out)]
+	return slices.Clip(out)
 }
 
 // collection gives a list or map of n valid elements.
@@ -132,6 +133,6 @@ func wrongInside(s *model.StructType, good mt.Node) []wrong {
 
 // appended gives the map with one more entry at the end.
 func appended(n mt.Node, e mt.Entry) mt.Node {
-	n.Entries = append(n.Entries[:len(n.Entries):len(n.Entries)], e)
+	n.Entries = append(slices.Clip(n.Entries), e)
 	return n
 }

@@ -69,7 +69,7 @@ func (c *checkout) freshFolders() error {
 			return err
 		}
 	}
-	return os.MkdirAll(c.buildDir(), 0o755) //nolint:gosec // an unprivileged user runs the test binaries in it
+	return os.MkdirAll(c.buildDir(), 0o755)
 }
 
 func copyTree(from, to string) error {
@@ -83,13 +83,13 @@ func copyTree(from, to string) error {
 		}
 		target := filepath.Join(to, rel)
 		if entry.IsDir() {
-			return os.MkdirAll(target, 0o755) //nolint:gosec // an unprivileged user reads it
+			return os.MkdirAll(target, 0o755)
 		}
 		data, err := os.ReadFile(path)
 		if err != nil {
 			return err
 		}
-		return os.WriteFile(target, data, 0o644) //nolint:gosec // an unprivileged user reads it
+		return os.WriteFile(target, data, 0o644)
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -33,7 +34,7 @@ func collect(ctx context.Context, c config, log io.Writer) error {
 	if err := os.Chmod(root, 0o755); err != nil { //nolint:gosec // an unprivileged user reads below it
 		return err
 	}
-	if err := os.MkdirAll(c.raw, 0o755); err != nil { //nolint:gosec // no secrets in it
+	if err := os.MkdirAll(c.raw, 0o755); err != nil {
 		return err
 	}
 	defer removeGroups()
@@ -68,7 +69,7 @@ type collector struct {
 
 func collectModule(ctx context.Context, c config, m module, root string, log io.Writer) error {
 	dir := filepath.Join(root, fmt.Sprintf("%08x", hash(m.path)))
-	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // an unprivileged user reads below it
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
@@ -136,9 +137,7 @@ func (w *collector) findSources() error {
 		w.source[cause] = found
 	}
 	found, err := fixtures(w.checkout.source())
-	for operator, list := range found {
-		w.source[automationBug][operator] = list
-	}
+	maps.Copy(w.source[automationBug], found)
 	return err
 }
 
@@ -246,8 +245,8 @@ func (w *collector) keep(p plan, stream string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(w.raw, kept.Stream), []byte(stream), 0o644); err != nil { //nolint:gosec // no secret
+	if err := os.WriteFile(filepath.Join(w.raw, kept.Stream), []byte(stream), 0o644); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(w.raw, name+".meta.json"), about, 0o644) //nolint:gosec // no secret
+	return os.WriteFile(filepath.Join(w.raw, name+".meta.json"), about, 0o644)
 }

@@ -40,7 +40,7 @@ func (w *collector) findUnsteady(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(unsteadyFile(w.raw, w.module.path), data, 0o644) //nolint:gosec // no secret
+	return os.WriteFile(unsteadyFile(w.raw, w.module.path), data, 0o644)
 }
 
 func unsteadyFile(raw, path string) string {

@@ -167,5 +167,5 @@ func writeDocket(path string, chosen []labelled) error {
 		b.Write(line)
 		b.WriteByte('\n')
 	}
-	return os.WriteFile(path, []byte(b.String()), 0o644) //nolint:gosec // a public file
+	return os.WriteFile(path, []byte(b.String()), 0o644)
 }

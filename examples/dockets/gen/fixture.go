@@ -31,7 +31,7 @@ func isFixture(rel string) bool {
 	if strings.HasSuffix(rel, ".go") {
 		return false
 	}
-	for _, part := range strings.Split(filepath.Dir(rel), string(filepath.Separator)) {
+	for part := range strings.SplitSeq(filepath.Dir(rel), string(filepath.Separator)) {
 		if part == "testdata" || part == "fixtures" || part == "static" || part == "test" {
 			return true
 		}

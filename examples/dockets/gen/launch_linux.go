@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -32,7 +31,7 @@ func launch(args []string) int {
 	if err == nil {
 		err = syscall.Exec(args[0], args, env)
 	}
-	_ = os.WriteFile(note, []byte(fault+": "+err.Error()), 0o600) //nolint:gosec // the parent's own file
+	_ = os.WriteFile(note, []byte(fault+": "+err.Error()), 0o600)
 	return 125
 }
 
@@ -80,7 +79,7 @@ func breakEnvironment(fault, binary string, env []string) ([]string, error) {
 	case "no home":
 		return set(env, "HOME=", "USER="), nil
 	default:
-		return env, fmt.Errorf("unknown fault")
+		return env, errors.New("unknown fault")
 	}
 }
 
@@ -179,7 +178,7 @@ func takePorts() error {
 			return err
 		}
 		// Keep it over exec.
-		if _, err := syscall.Dup(int(file.Fd())); err != nil { //nolint:gosec // a descriptor fits
+		if _, err := syscall.Dup(int(file.Fd())); err != nil {
 			return err
 		}
 	}
@@ -211,7 +210,7 @@ func limitMemory(bytes int) error {
 	if _, err := os.Stat("/sys/fs/cgroup/cgroup.controllers"); err == nil {
 		dir, file = filepath.Join("/sys/fs/cgroup", filepath.Base(dir)), "memory.max"
 	}
-	if err := os.Mkdir(dir, 0o755); err != nil { //nolint:gosec // a control group
+	if err := os.Mkdir(dir, 0o755); err != nil {
 		return err
 	}
 	if err := os.WriteFile(filepath.Join(dir, file), []byte(strconv.Itoa(bytes)), 0o600); err != nil {

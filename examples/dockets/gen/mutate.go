@@ -3,6 +3,7 @@ package main
 import (
 	"go/ast"
 	"go/token"
+	"slices"
 	"strings"
 )
 
@@ -43,7 +44,7 @@ func mutateStart(s *source, f *ast.FuncDecl) {
 	}
 	fields := f.Type.Params.List
 	if f.Recv != nil {
-		fields = append(fields[:len(fields):len(fields)], f.Recv.List...)
+		fields = append(slices.Clip(fields), f.Recv.List...)
 	}
 	for _, field := range fields {
 		if _, pointer := field.Type.(*ast.StarExpr); !pointer || len(field.Names) == 0 {

@@ -83,8 +83,7 @@ func (w *Walker) Walk(ctx context.Context) (*Outcome, error) {
 		visits[node.Name]++
 		step, err := w.step(ctx, node, visits[node.Name])
 		if err != nil {
-			var noEdge *NoEdgeError
-			if errors.As(err, &noEdge) {
+			if _, ok := errors.AsType[*NoEdgeError](err); ok {
 				out.Steps = append(out.Steps, step)
 			}
 			return out, err

@@ -79,35 +79,43 @@ func TestRepetition(t *testing.T) {
 		want  []float64
 	}{
 		{
-			"two sources say different things", []Testimony{item("x", "the disk was full", "a", 0.6), item("y", "the network was down", "a", 0.6)},
+			"two sources say different things",
+			[]Testimony{item("x", "the disk was full", "a", 0.6), item("y", "the network was down", "a", 0.6)},
 			[]float64{full, full},
 		},
 		{
-			"one source says it thrice", []Testimony{item("x:1", "the disk was full", "a", 0.6), item("x:2", "the network was down", "a", 0.6), item("x#3", "the door was open", "a", 0.6)},
+			"one source says it thrice",
+			[]Testimony{item("x:1", "the disk was full", "a", 0.6), item("x:2", "the network was down", "a", 0.6), item("x#3", "the door was open", "a", 0.6)},
 			[]float64{full, full / 2, full / 4},
 		},
 		{
-			"one source speaks for two labels", []Testimony{item("x:1", "the disk was full", "a", 0.6), item("x:2", "the network was down", "b", 0.6)},
+			"one source speaks for two labels",
+			[]Testimony{item("x:1", "the disk was full", "a", 0.6), item("x:2", "the network was down", "b", 0.6)},
 			[]float64{full, full},
 		},
 		{
-			"two sources say the same but for figures", []Testimony{item("x", "10:01 the disk was full, 17 bytes left", "a", 0.6), item("y", "12:33 The disk was full: 0 bytes left!", "a", 0.6)},
+			"two sources say the same but for figures",
+			[]Testimony{item("x", "10:01 the disk was full, 17 bytes left", "a", 0.6), item("y", "12:33 The disk was full: 0 bytes left!", "a", 0.6)},
 			[]float64{full, full / 4},
 		},
 		{
-			"one line of several is shared", []Testimony{item("x", "the disk of the first host was full\nand more", "a", 0.6), item("y", "another line that says something\nthe disk of the first host was full", "a", 0.6)},
+			"one line of several is shared",
+			[]Testimony{item("x", "the disk of the first host was full\nand more", "a", 0.6), item("y", "another line that says something\nthe disk of the first host was full", "a", 0.6)},
 			[]float64{full, full / 4},
 		},
 		{
-			"the same for two labels, beside more", []Testimony{item("x", "the disk of the first host was full\nand much more was wrong with it", "a", 0.6), item("y", "the disk of the first host was full", "b", 0.6)},
+			"the same for two labels, beside more",
+			[]Testimony{item("x", "the disk of the first host was full\nand much more was wrong with it", "a", 0.6), item("y", "the disk of the first host was full", "b", 0.6)},
 			[]float64{full / 4, full / 4},
 		},
 		{
-			"one line of several is shared by two labels", []Testimony{item("x", "the disk of the first host was full\nand much more was wrong with it", "a", 0.6), item("y", "goroutine running as it always does\nthe disk of the first host was full", "b", 0.6)},
+			"one line of several is shared by two labels",
+			[]Testimony{item("x", "the disk of the first host was full\nand much more was wrong with it", "a", 0.6), item("y", "goroutine running as it always does\nthe disk of the first host was full", "b", 0.6)},
 			[]float64{full, full},
 		},
 		{
-			"the same content for two labels", []Testimony{item("x", "the disk was full", "a", 0.6), item("y", "the disk was full", "b", 0.6)},
+			"the same content for two labels",
+			[]Testimony{item("x", "the disk was full", "a", 0.6), item("y", "the disk was full", "b", 0.6)},
 			[]float64{full / 4, full / 4},
 		},
 	} {

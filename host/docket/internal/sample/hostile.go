@@ -37,8 +37,8 @@ func poison(v reflect.Value, text string, n *int) {
 			v.SetString(text + " n" + strconv.Itoa(*n))
 		}
 	case reflect.Struct:
-		for i := range v.NumField() {
-			poison(v.Field(i), text, n)
+		for _, field := range v.Fields() {
+			poison(field, text, n)
 		}
 	case reflect.Pointer:
 		if !v.IsNil() {
