@@ -88,7 +88,10 @@ func TestAccept_PL2_ABadModuleIsRefusedAndTheIncumbentGoesOn(t *testing.T) {
 		}
 		return wasm
 	}
-	bare := good[:bytes.Index(good, []byte(abi.ManifestSection))]
+	bare, _, found := bytes.Cut(good, []byte(abi.ManifestSection))
+	if !found {
+		t.Fatal("the module has no manifest to cut")
+	}
 	for name, test := range map[string]struct {
 		wasm []byte
 		code string

@@ -23,7 +23,7 @@ func ExampleHost() {
 		Documents: []abi.Document{{Name: "log", Text: "12:00 write failed\nquota exceeded for volume data-7\n"}},
 	})
 	if err != nil {
-		log.Fatal(err)
+		log.Panic(err)
 	}
 	fmt.Println(trial.Result.Final.Status, trial.Result.Final.Classification)
 	// Output: amended quota

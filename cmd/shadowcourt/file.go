@@ -71,7 +71,7 @@ func (f *outFile) Write(p []byte) (int, error) {
 func (f *outFile) commit() error {
 	if f.err != nil {
 		f.discard()
-		return nil
+		return nil //nolint:nilerr // the write gave it
 	}
 	err := f.file.Close()
 	if err == nil && f.path != "" {

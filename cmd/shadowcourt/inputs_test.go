@@ -49,7 +49,7 @@ func longLine() {
 
 // bigDocument writes a docket of one case with a document of 30 MB.
 func bigDocument() {
-	fmt.Printf(`{"id":"big","subject":"s","labels":["a","b"],"light":{"classification":"a","confidence":0.7,"reasoning":""},`+
+	fmt.Fprintf(os.Stdout, `{"id":"big","subject":"s","labels":["a","b"],"light":{"classification":"a","confidence":0.7,"reasoning":""},`+
 		`"evidence":[],"documents":[{"name":"log","text":"%s"}]}`+"\n", strings.Repeat("line of a log\\n", 2<<20))
 }
 
@@ -73,12 +73,12 @@ func hostile() {
 	text := string(quoted)
 	switch what := strings.Join(os.Args[1:], " "); what {
 	case "fault":
-		fmt.Printf(`{"id":"f","subject":%s,"labels":["a","b"],"light":{"classification":%s,"confidence":0.7,"reasoning":""},"evidence":[],"documents":[],%s:1}`+"\n",
+		fmt.Fprintf(os.Stdout, `{"id":"f","subject":%s,"labels":["a","b"],"light":{"classification":%s,"confidence":0.7,"reasoning":""},"evidence":[],"documents":[],%s:1}`+"\n",
 			text, text, text)
 	case "pipeline":
-		fmt.Printf("pipeline: %s\nnodes:\n  - name: %s\n    family: %s\nedges: []\nstart: %s\n", text, text, text, text)
+		fmt.Fprintf(os.Stdout, "pipeline: %s\nnodes:\n  - name: %s\n    family: %s\nedges: []\nstart: %s\n", text, text, text, text)
 	default:
-		fmt.Printf(`{"id":"h","group":%s,"subject":%s,"labels":["a","b"],"light":{"classification":"a","confidence":0.7,"reasoning":%s},`+
+		fmt.Fprintf(os.Stdout, `{"id":"h","group":%s,"subject":%s,"labels":["a","b"],"light":{"classification":"a","confidence":0.7,"reasoning":%s},`+
 			`"evidence":[{"source_ref":%s,"content":%s,"relevance_confidence":0.9,"supports":"b","element":"water"}],"documents":[{"name":%s,"text":%s}]}`+"\n",
 			text, text, text, text, text, text, text)
 	}

@@ -48,7 +48,7 @@ func hideModules(t *testing.T, dir string) string {
 	for _, file := range files {
 		replace[file] = ""
 	}
-	text, err := json.Marshal(struct{ Replace map[string]string }{replace})
+	text, err := json.Marshal(map[string]map[string]string{"Replace": replace})
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, "overlay.json"), text, 0o600)
 	}

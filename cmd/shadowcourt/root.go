@@ -45,7 +45,7 @@ func inputError(err error) error {
 func run(ctx context.Context, args []string, s stdio) int {
 	data := &dataWriter{w: s.out}
 	s.out = data
-	root := newRoot(s)
+	root := newRoot(s) //nolint:contextcheck // cobra hands the context to each command
 	root.SetArgs(args)
 	root.SetIn(s.in)
 	root.SetOut(s.out)

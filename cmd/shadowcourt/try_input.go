@@ -115,7 +115,9 @@ func firstObject(head []byte) []byte {
 }
 
 func formatOf(line []byte) string {
-	var event struct{ Action *string }
+	var event struct {
+		Action *string `json:"Action"`
+	}
 	if json.Unmarshal(line, &event) == nil && event.Action != nil {
 		return formatGoTest
 	}

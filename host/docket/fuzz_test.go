@@ -39,7 +39,7 @@ func checkAgainstStandard(t *testing.T, e *Entry, line string) {
 			Confidence float64 `json:"relevance_confidence"`
 		}
 	}
-	if err := json.Unmarshal([]byte(line), &want); err != nil {
+	if err := json.Unmarshal([]byte(line), &want); err != nil { //nolint:musttag // names are matched in any case
 		t.Fatalf("taken, and yet %v: %q", err, line)
 	}
 	c := &e.Case

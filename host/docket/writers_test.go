@@ -107,8 +107,8 @@ func TestJSONOfAnEmptyDocketIsValid(t *testing.T) {
 	var b bytes.Buffer
 	write(t, docket.NewJSON(&b))
 	var got struct {
-		Results []docket.Result
-		Summary docket.Summary
+		Results []docket.Result `json:"results"`
+		Summary docket.Summary  `json:"summary"`
 	}
 	if err := json.Unmarshal(b.Bytes(), &got); err != nil || got.Results == nil || got.Summary.Cases != 0 {
 		t.Errorf("got %+v, %v from %s", got, err, b.String())
@@ -232,7 +232,7 @@ func TestAccept_CLI5_RedactionReachesEveryOutput(t *testing.T) {
 		}
 	}
 	redacted := redactor.Trial(trial)
-	left, _ := json.Marshal(redacted)
+	left, _ := json.Marshal(redacted) //nolint:musttag // only the values are counted
 	if got := strings.Count(string(left), docket.Redacted); got < n*3 {
 		t.Errorf("%d places are redacted, want 3 in each of %d texts", got, n)
 	}

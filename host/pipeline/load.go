@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -72,7 +73,7 @@ func Parse(file string, data []byte) (*Definition, error) {
 	def.Complete()
 	v := newValidator(def, shapes)
 	v.run()
-	if all := append(shapes, v.errs...); len(all) > 0 {
+	if all := slices.Concat(shapes, v.errs); len(all) > 0 {
 		all.sort()
 		return nil, all.limit()
 	}

@@ -76,7 +76,7 @@ func TestYAMLKeepsTheMeaningOfAnyDefinition(t *testing.T) {
 		if err := roundTrip(d); err != nil {
 			t.Fatal(err)
 		}
-		pipeline.Lint(d)
+		_ = pipeline.Lint(d)
 		g, err := pipeline.NewGraph(d)
 		if err != nil {
 			t.Fatal(err)
@@ -196,7 +196,7 @@ func FuzzParse(f *testing.F) {
 		if err := roundTrip(d); err != nil {
 			t.Fatal(err)
 		}
-		pipeline.Lint(d)
+		_ = pipeline.Lint(d)
 		g, err := pipeline.NewGraph(d)
 		if err != nil {
 			t.Fatal(err)

@@ -18,8 +18,9 @@ func goType(t *model.Type) string {
 		return "[]" + goType(t.Elem)
 	case model.Map:
 		return "map[string]" + goType(t.Elem)
+	default:
+		return t.GoName
 	}
-	return t.GoName
 }
 
 func hasOptional(s *model.StructType) bool {
@@ -151,8 +152,9 @@ func readExpr(t *model.Type, optional bool) string {
 		return fmt.Sprintf("list(d, %s, %d, %s)", countOf(t), smallest(t.Elem), reader(t.Elem))
 	case model.Map:
 		return fmt.Sprintf("dict(d, %s, %d, %s)", countOf(t), smallest(t.Elem), reader(t.Elem))
+	default:
+		panic("gen: no reader for " + t.GoName)
 	}
-	panic("gen: no reader for " + t.GoName)
 }
 
 // reader writes a function that decodes an element in place.
@@ -201,6 +203,7 @@ func smallest(t *model.Type) int {
 			}
 		}
 		return n
+	default:
+		return 1
 	}
-	return 1
 }

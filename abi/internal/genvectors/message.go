@@ -265,8 +265,8 @@ func (s *set) several(good mt.Node) {
 	backwards.Entries = append([]mt.Entry{mt.F(unknown, mt.BoolNode(true))}, backwards.Entries...)
 	backwards.Entries = append(backwards.Entries, mt.F(s.of.Fields[0].WireName, mt.IntNode(1)))
 	problems := []problem{root.field(unknown).is(abi.CodeUnknownField)}
-	for _, nil := range slices.Backward(nils) {
-		problems = append(problems, nil)
+	for _, one := range slices.Backward(nils) {
+		problems = append(problems, one)
 	}
 	problems = append(problems, root.field(s.of.Fields[0].WireName).is(abi.CodeDuplicateKey))
 	s.refuse("several: unknown, every field nil from the last to the first, one twice", backwards, problems...)

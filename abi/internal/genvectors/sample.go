@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/shadowcourt/shadowcourt/abi/internal/model"
@@ -161,15 +162,14 @@ func sampleItems(t *model.Type, name string, how size) []mt.Node {
 
 // with gives the map with the field set, in its place or at the end.
 func with(n mt.Node, name string, value mt.Node) mt.Node {
-	entries := append([]mt.Entry(nil), n.Entries...)
-	n.Entries = entries
-	for i := range entries {
-		if entries[i].Key.Text == name {
-			entries[i].Value = value
+	n.Entries = slices.Clone(n.Entries)
+	for i := range n.Entries {
+		if n.Entries[i].Key.Text == name {
+			n.Entries[i].Value = value
 			return n
 		}
 	}
-	n.Entries = append(entries, mt.F(name, value))
+	n.Entries = append(n.Entries, mt.F(name, value))
 	return n
 }
 

@@ -35,7 +35,7 @@ func constantString(c *types.Const) string { return constant.StringVal(c.Val()) 
 // fill reads the fields of a struct.
 func (r *reader) fill(s *StructType) {
 	obj := r.pkg.Scope().Lookup(s.GoName)
-	st := obj.Type().Underlying().(*types.Struct)
+	st := obj.Type().Underlying().(*types.Struct) //nolint:forcetypeassert // only structs are looked up
 	index := 0
 	seen := map[string]bool{}
 	for _, node := range r.nodes[s.GoName].Fields.List {

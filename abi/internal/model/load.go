@@ -101,7 +101,7 @@ func (r *reader) declare(m *Model, g *ast.GenDecl) {
 		return
 	}
 	for _, spec := range g.Specs {
-		ts := spec.(*ast.TypeSpec)
+		ts := spec.(*ast.TypeSpec) //nolint:forcetypeassert // what a type declaration holds
 		doc := comment(ts.Doc)
 		if doc == "" && len(g.Specs) == 1 {
 			doc = comment(g.Doc)
@@ -134,7 +134,7 @@ func (r *reader) constants(g *ast.GenDecl) {
 		return
 	}
 	for _, spec := range g.Specs {
-		vs := spec.(*ast.ValueSpec)
+		vs := spec.(*ast.ValueSpec) //nolint:forcetypeassert // what a const declaration holds
 		for _, name := range vs.Names {
 			c, ok := r.pkg.Scope().Lookup(name.Name).(*types.Const)
 			if !ok {

@@ -32,7 +32,10 @@ func newCheckout(ctx context.Context, m module, root string) (*checkout, error) 
 	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", m.path+"@"+m.version)
 	cmd.Dir = root
 	out, err := cmd.Output()
-	var download struct{ Dir, Error string }
+	var download struct {
+		Dir   string `json:"Dir"`
+		Error string `json:"Error"`
+	}
 	if jsonErr := json.Unmarshal(out, &download); jsonErr != nil || download.Dir == "" {
 		return nil, fmt.Errorf("downloading %s@%s: %s %w", m.path, m.version, download.Error, err)
 	}
@@ -109,7 +112,7 @@ func (c *checkout) normalise(stream string) string {
 var buildFolder = regexp.MustCompile(`/tmp/build/go-build\d+`)
 
 func goEnv(name string) string {
-	out, err := exec.Command("go", "env", name).Output()
+	out, err := exec.Command("go", "env", name).Output() //nolint:noctx // it answers at once
 	if err != nil {
 		panic(err) // the go command was there a moment ago
 	}

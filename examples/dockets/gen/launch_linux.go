@@ -148,7 +148,7 @@ func hideTimeZones() error {
 	if err := syscall.Mount("tmpfs", "/usr/share/zoneinfo", "tmpfs", 0, "size=4k"); err != nil {
 		return err
 	}
-	return syscall.Mount("/dev/null", filepath.Join(runtime.GOROOT(), "lib/time/zoneinfo.zip"), "", syscall.MS_BIND, "")
+	return syscall.Mount("/dev/null", filepath.Join(runtime.GOROOT(), "lib/time/zoneinfo.zip"), "", syscall.MS_BIND, "") //nolint:staticcheck // tests look there too
 }
 
 // takePorts leaves one port to bind to, and takes it.
@@ -231,7 +231,7 @@ func removeGroups() {
 
 // starve lets the test binary run in short bursts with long pauses between, as on a machine that is overloaded.
 func starve(args, env []string) int {
-	cmd := exec.Command(args[0], args[1:]...) //nolint:gosec,noctx // the test binary that go test hands over
+	cmd := exec.Command(args[0], args[1:]...) //nolint:noctx // the test binary that go test hands over
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = env, os.Stdin, os.Stdout, os.Stderr
 	signal.Ignore(syscall.SIGQUIT) // go test sends it to the group of a test that hangs; the test answers
 	if err := cmd.Start(); err != nil {
@@ -241,7 +241,7 @@ func starve(args, env []string) int {
 	go func() { done <- cmd.Wait() }()
 	for {
 		select {
-		case <-done:
+		case <-done: //nolint:errcheck // ProcessState says how it ended
 			return cmd.ProcessState.ExitCode()
 		case <-time.After(15 * time.Millisecond):
 			_ = cmd.Process.Signal(syscall.SIGSTOP)

@@ -130,6 +130,7 @@ func mutateLiteral(s *source, lit *ast.BasicLit) {
 		if len(lit.Value) > 3 && lit.Value[0] == '"' && !strings.ContainsAny(lit.Value, `%\`) {
 			s.replace("change text", lit, lit.Value[:len(lit.Value)-2]+`"`)
 		}
+	default:
 	}
 }
 

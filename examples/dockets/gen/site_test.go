@@ -140,7 +140,7 @@ func TestPickIsDecidedByTheSeed(t *testing.T) {
 		}
 		return b.String()
 	}
-	if draw(1) != draw(1) {
+	if first := draw(1); first != draw(1) {
 		t.Error("the same seed draws other sites")
 	}
 	if draw(1) == draw(2) {

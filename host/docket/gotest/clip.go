@@ -40,8 +40,6 @@ func (c *clip) drop(n int) {
 	c.tail = c.tail[:copy(c.tail, c.tail[n:])]
 }
 
-func (c *clip) empty() bool { return len(c.head) == 0 && len(c.tail) == 0 }
-
 // text is the log as far as it was kept, as valid UTF-8. Where something was cut, whole lines are, if head and tail have
 // line breaks.
 func (c *clip) text() string {

@@ -17,12 +17,12 @@ const DefaultLineBytes = 16 << 20
 // event is a line of `go test -json`, see `go doc test2json` and `go help buildjson`. Fields that later versions of Go
 // add are ignored.
 type event struct {
-	Action      string
-	Package     string
-	ImportPath  string
-	Test        string
-	Output      string
-	FailedBuild string
+	Action      string `json:"Action"`
+	Package     string `json:"Package"`
+	ImportPath  string `json:"ImportPath"`
+	Test        string `json:"Test"`
+	Output      string `json:"Output"`
+	FailedBuild string `json:"FailedBuild"`
 }
 
 // parseEvent reads a line that begins with a brace. Invalid UTF-8 becomes U+FFFD.

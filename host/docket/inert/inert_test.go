@@ -76,7 +76,7 @@ func TestMarkdownCode(t *testing.T) {
 		"a`b":         "``a`b``",
 		"`a``b":       "``` `a``b ```",
 		"a\nb":        "`a b`",
-		"  a ":        "`a`",
+		"  a ":        "`a`", //nolint:gocritic // the blanks are what is tested
 		"<b>|":        "`<b>|`",
 		"\u202e":      "`<U+202E>`",
 		"\n\n":        "",

@@ -42,8 +42,8 @@ func templates() *template.Template {
 		"label":     func(v caseView, label string) labelView { return labelView{label, v.labelClass(label)} },
 		"speech":    func(v caseView, name, text, role string) speech { return speech{v.Persona(name), clip(text), role} },
 		"inCase":    func(v caseView, w walkView) walkIn { return walkIn{v, w} },
-		"count":     func(n int, one, many string) string { return plural(n, one, many) },
-		"challenge": func(v caseView, c abi.Challenge) challengeView { return newChallengeView(v, c) },
+		"count":     plural,
+		"challenge": newChallengeView,
 		"item":      newItemView,
 	})
 	template.Must(t.New("page").Parse(pageTemplate))

@@ -49,7 +49,7 @@ const (
 )
 
 // Failure names the module that broke a trial, and how.
-type Failure struct {
+type Failure struct { //nolint:errname // the outcome holds it as data, and it is an error on the way there
 	Cause   Cause
 	Node    string
 	Persona string

@@ -17,14 +17,14 @@ func (t *trial) remand(ctx context.Context) error {
 	}
 	t.out.Remands++
 	previous := *t.current()
-	response, err := t.light.Answer(t.nodeCtx, LightRequest{Case: t.subject, Feedback: verdict.RemandFeedback, Previous: &previous})
+	response, err := t.light.Answer(t.nodeCtx, LightRequest{Case: t.subject, Feedback: verdict.RemandFeedback, Previous: &previous}) //nolint:contextcheck // Light runs under the TTL
 	if err == nil {
 		err = t.checkRemandAnswer(&response, verdict.RemandFeedback)
 	}
 	if err != nil {
 		if ctx.Err() != nil || t.expired() {
 			t.hostMistrial(CauseTTL)
-			return nil
+			return nil //nolint:nilerr // the failure is an outcome
 		}
 		t.out.Failure = &Failure{Cause: CauseLight, Node: "light", Persona: "light", Message: err.Error()}
 		t.mistrial(CauseLight)
