@@ -65,8 +65,11 @@ func checkValid(typeName string, v *Vector, decode Decode, canonical []byte, err
 		return fmt.Errorf("is written as\n  %s, want\n  %s", got, v.Canonical)
 	}
 	again, err := decode(typeName, canonical, 0)
-	if err != nil || string(again) != string(canonical) {
-		return fmt.Errorf("its canonical form is written as %x (%w)", again, err)
+	if err != nil {
+		return fmt.Errorf("its canonical form is refused: %w", err)
+	}
+	if string(again) != string(canonical) {
+		return fmt.Errorf("its canonical form is written as %x", again)
 	}
 	return nil
 }

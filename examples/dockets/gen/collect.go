@@ -215,7 +215,6 @@ func (w *collector) candidates(cause string) func() (plan, func() error, bool, e
 			launches = append(launches, plan{cause: cause, kind: fault, launch: fault, shuffle: w.order})
 		}
 		w.rng.Shuffle(len(launches), func(i, j int) { launches[i], launches[j] = launches[j], launches[i] })
-		mutate = func() (plan, func() error, bool, error) { return plan{}, nothing, false, nil } //nolint:unparam // the signature is that of every mutation
 	case noDefect:
 		launches = append(launches, plan{cause: cause, kind: starved, launch: starved, shuffle: w.order})
 		for range 2 {

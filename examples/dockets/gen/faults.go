@@ -13,6 +13,7 @@ const (
 	launchArg = "-launch"
 	faultEnv  = "GEN_FAULT"
 	noteEnv   = "GEN_CANNOT" // the file in which the launcher says what it can't do
+	gorootEnv = "GEN_GOROOT"
 	tempEnv   = "TMPDIR"
 )
 

@@ -148,7 +148,8 @@ func hideTimeZones() error {
 	if err := syscall.Mount("tmpfs", "/usr/share/zoneinfo", "tmpfs", 0, "size=4k"); err != nil {
 		return err
 	}
-	return syscall.Mount("/dev/null", filepath.Join(runtime.GOROOT(), "lib/time/zoneinfo.zip"), "", syscall.MS_BIND, "") //nolint:staticcheck // tests look there too
+	// Package time looks there too.
+	return syscall.Mount("/dev/null", filepath.Join(os.Getenv(gorootEnv), "lib/time/zoneinfo.zip"), "", syscall.MS_BIND, "")
 }
 
 // takePorts leaves one port to bind to, and takes it.
@@ -237,11 +238,14 @@ func starve(args, env []string) int {
 	if err := cmd.Start(); err != nil {
 		return 125
 	}
-	done := make(chan error, 1)
-	go func() { done <- cmd.Wait() }()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = cmd.Wait() // the exit code says how it ended
+	}()
 	for {
 		select {
-		case <-done: //nolint:errcheck // ProcessState says how it ended
+		case <-done:
 			return cmd.ProcessState.ExitCode()
 		case <-time.After(15 * time.Millisecond):
 			_ = cmd.Process.Signal(syscall.SIGSTOP)

@@ -79,7 +79,7 @@ func (c *checkout) environment(launch, note string) []string {
 		"PATH=" + os.Getenv("PATH"), "HOME=" + c.home(), "USER=ci", "TZ=UTC", "LANG=C.UTF-8",
 		tempEnv + "=" + c.temp(), "GOTMPDIR=" + c.buildDir(), "GOFLAGS=-mod=mod", "GOMAXPROCS=4",
 		"GOCACHE=" + goEnv("GOCACHE"), "GOMODCACHE=" + goEnv("GOMODCACHE"), "GOPROXY=" + goEnv("GOPROXY"),
-		faultEnv + "=" + launch, noteEnv + "=" + note,
+		faultEnv + "=" + launch, noteEnv + "=" + note, gorootEnv + "=" + goEnv("GOROOT"),
 	}
 }
 

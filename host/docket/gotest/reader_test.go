@@ -197,7 +197,7 @@ func TestReadStopsWhenAsked(t *testing.T) {
 	stream := strings.Repeat(ends("fail", "p", "TestA")+"{\n", 5) + output("p", "TestB", "panic: boom\n")
 	for stopAfter := 1; stopAfter <= 10; stopAfter++ {
 		seen := 0
-		for range (&gotest.Reader{}).Read("run.json", strings.NewReader(stream)) { //nolint:errcheck // the loop stops before it looks
+		for range (&gotest.Reader{}).Read("run.json", strings.NewReader(stream)) { //nolint:errcheck // an iterator that goes on after the break panics, whatever it gives
 			if seen++; seen == stopAfter {
 				break
 			}

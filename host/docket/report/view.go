@@ -91,7 +91,7 @@ func number(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
 
 // width is a number in [0, 1] as a whole percentage; NaN and what lies outside are held to it.
 func width(v float64) int {
-	if !(v > 0) {
+	if !(v > 0) { // NaN too
 		return 0
 	}
 	return int(min(v, 1)*100 + 0.5)

@@ -19,7 +19,7 @@ func (t *trial) Visit(_ context.Context, node *pipeline.Node, visit int) (again 
 		return false, t.defend(node, visit)
 	case abi.FamilyHearing:
 		return t.hear(node, visit)
-	default:
+	default: // a verdict: New refuses other families
 		return false, t.judge(node, visit)
 	}
 }
