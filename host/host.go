@@ -52,7 +52,7 @@ func Open(ctx context.Context, config Config) (*Host, error) {
 		},
 	})
 	if err != nil {
-		return nil, fmt.Errorf("open the sandbox: %w", err)
+		return nil, &CacheError{Dir: config.CacheDir, Err: err}
 	}
 	h.registry = registry.New(h.engine)
 	if err := h.install(ctx, files); err != nil {
@@ -60,6 +60,19 @@ func Open(ctx context.Context, config Config) (*Host, error) {
 	}
 	return h, nil
 }
+
+// CacheError says that the sandbox could not be opened, which is the fault of
+// the folder for compiled modules where one is given.
+type CacheError struct {
+	Dir string
+	Err error
+}
+
+// Error names the folder.
+func (e *CacheError) Error() string { return "open the sandbox: " + e.Err.Error() }
+
+// Unwrap gives the error underneath.
+func (e *CacheError) Unwrap() error { return e.Err }
 
 // prepare indexes the pipeline and makes the court.
 func (h *Host) prepare() error {
@@ -150,7 +163,7 @@ func readModules(fsys fs.FS, names []string) (map[string][]byte, error) {
 	}
 	files := make(map[string][]byte, len(names))
 	for _, name := range names {
-		wasm, err := fs.ReadFile(fsys, name+".wasm")
+		wasm, err := readBounded(fsys, name+".wasm", abi.DefaultModuleBytes)
 		switch {
 		case err == nil:
 			files[name] = wasm

@@ -13,9 +13,14 @@ import (
 // abi.Profile by their wire names. All faults come at once, each with file,
 // line, column and path.
 func LoadProfile(path string) (*abi.Profile, error) {
-	data, err := os.ReadFile(path)
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read the profile: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	data, err := ReadBounded(f, path, yamlpack.MaxFileBytes)
+	if err != nil {
+		return nil, err
 	}
 	return ParseProfile(path, data)
 }

@@ -152,6 +152,8 @@ func causeOf(e *sandbox.CallError) court.Cause {
 		return court.CauseExit
 	case sandbox.CauseWallClock:
 		return court.CauseWallClock
+	case sandbox.CauseFuel:
+		return court.CauseFuel
 	case sandbox.CauseOutOfMemory:
 		return court.CauseMemory
 	case sandbox.CauseOutputTooLarge:

@@ -14,6 +14,8 @@ const (
 	WrongFamily = "wrong_family"
 	// UnknownEvaluator: the module has no rule of this name.
 	UnknownEvaluator = "unknown_evaluator"
+	// BadParameter: the pipeline hands the node or the edge a parameter that makes no sense.
+	BadParameter = "bad_parameter"
 )
 
 // Fail returns the failure with which a handler says that it cannot answer.

@@ -11,6 +11,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket/inert"
 )
@@ -60,9 +61,19 @@ module by its name. Nothing of the module is compiled or run.`,
 	return cmd
 }
 
+// readFile reads a module, or a manifest, which is smaller.
+func readFile(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	return host.ReadBounded(f, name, abi.DefaultModuleBytes)
+}
+
 // readModule reads a file, or an embedded module when the name is none's.
 func readModule(name string) ([]byte, error) {
-	wasm, err := os.ReadFile(name)
+	wasm, err := readFile(name)
 	if err == nil || filepath.Base(name) != name || strings.Contains(name, ".") {
 		return wasm, inputError(err)
 	}
@@ -209,11 +220,11 @@ the file has already is replaced; the code stays as it is, and so does its code 
 			"    --manifest plugins/challenger/manifest.yaml --output challenger.wasm",
 		Args: exactArgs(1, "one .wasm file"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			wasm, err := os.ReadFile(args[0])
+			wasm, err := readFile(args[0])
 			if err != nil {
 				return inputError(err)
 			}
-			text, err := os.ReadFile(manifest)
+			text, err := readFile(manifest)
 			if err != nil {
 				return inputError(fmt.Errorf("--manifest: %w", err))
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/docket/inert"
 )
 
 // tryOptions are the flags of `try`.
@@ -90,7 +91,7 @@ func (o *tryOptions) run(ctx context.Context, s stdio, args []string) error {
 	}
 	p := newProgress(s.err)
 	p.say("loading modules")
-	h, err := host.Open(ctx, *config)
+	h, err := o.open(ctx, s, config)
 	p.clear()
 	if err != nil {
 		return o.openError(err)
@@ -105,9 +106,26 @@ func (o *tryOptions) run(ctx context.Context, s stdio, args []string) error {
 	return r.end(ctx)
 }
 
+// open opens the host. The default folder for compiled modules is only a
+// help: where it can't be used, the modules are compiled anew.
+func (o *tryOptions) open(ctx context.Context, s stdio, config *host.Config) (*host.Host, error) {
+	h, err := host.Open(ctx, *config)
+	var cache *host.CacheError
+	if !errors.As(err, &cache) || o.cache != defaultCache() {
+		return h, err
+	}
+	fmt.Fprintf(s.err, "warning: compiled modules can't be kept: %s\n", inert.Line(err.Error()))
+	config.CacheDir = ""
+	return host.Open(ctx, *config)
+}
+
 // openError says whose fault it is that the host did not open.
 func (o *tryOptions) openError(err error) error {
 	var refused *host.RefusedError
+	var cache *host.CacheError
+	if errors.As(err, &cache) {
+		return inputError(fmt.Errorf("--cache: %w", err))
+	}
 	if !errors.As(err, &refused) {
 		return err
 	}

@@ -64,7 +64,7 @@ func openInput(ctx context.Context, stdin io.Reader, name, format string) (*inpu
 	if name == "-" {
 		in.name = "stdin"
 	} else {
-		f, err := os.Open(name)
+		f, err := openInTime(ctx, name)
 		if err != nil {
 			return nil, err
 		}
@@ -79,6 +79,26 @@ func openInput(ctx context.Context, stdin io.Reader, name, format string) (*inpu
 		in.format = sniff(in.reader)
 	}
 	return in, nil
+}
+
+// openInTime opens a file, and gives up when the context ends: a pipe that
+// nobody writes to opens never.
+func openInTime(ctx context.Context, name string) (*os.File, error) {
+	type opened struct {
+		file *os.File
+		err  error
+	}
+	done := make(chan opened, 1)
+	go func() {
+		f, err := os.Open(name)
+		done <- opened{f, err}
+	}()
+	select {
+	case o := <-done:
+		return o.file, o.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }
 
 // sniff tells `go test -json` from a JSONL docket by the first line that is a

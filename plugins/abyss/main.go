@@ -7,6 +7,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/guest"
 	"github.com/shadowcourt/shadowcourt/abi/guest/contest"
 	"github.com/shadowcourt/shadowcourt/abi/guest/node"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
 )
 
 func init() {
@@ -22,6 +23,9 @@ func defend(r *abi.NodeRequest) (*abi.Artifact, *abi.Failure) {
 	}
 	switch r.Family {
 	case abi.FamilyDefend:
+		if failure := params.Check("the defense", r.Params, "rival_ratio"); failure != nil {
+			return nil, failure
+		}
 		return &abi.Artifact{DefenseBrief: brief(r)}, nil
 	case abi.FamilyHearing:
 		if r.Turn == nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/guest"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
 )
 
 // answer puts every question to the rule of its evaluator's name. One
@@ -17,6 +18,9 @@ func answer(r *abi.EdgeRequest) ([]abi.EdgeAnswer, *abi.Failure) {
 		rule, ok := ruleOf(q.Evaluator)
 		if !ok {
 			return nil, guest.Fail(guest.UnknownEvaluator, "edge "+strconv.Quote(q.ID)+" asks for evaluator "+strconv.Quote(q.Evaluator)+", which the clerk doesn't have")
+		}
+		if failure := params.Check("edge "+strconv.Quote(q.ID), q.Params, known(q.Evaluator)...); failure != nil {
+			return nil, failure
 		}
 		fires, why := rule(view(r, q))
 		answers = append(answers, abi.EdgeAnswer{ID: q.ID, Fires: fires, Why: why})

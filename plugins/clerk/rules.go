@@ -48,6 +48,14 @@ func ruleOf(evaluator string) (rule, bool) {
 	return nil, false
 }
 
+// known names the parameters of an evaluator.
+func known(evaluator string) []string {
+	if evaluator == "HD1" {
+		return []string{"min_confidence"}
+	}
+	return nil
+}
+
 func fastTrack(f *facts) (bool, string) {
 	v := f.artifact.Indictment
 	if v == nil {
