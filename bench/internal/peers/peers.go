@@ -1,0 +1,69 @@
+// Package peers runs one and the same guest in the ways that Go programs run
+// other people's code.
+package peers
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
+)
+
+// Call sends a request and gives the response, the caller's own.
+type Call func(request []byte) ([]byte, error)
+
+// Sandbox is a module in our sandbox: every call in pristine memory, metered.
+func Sandbox(ctx context.Context, e *sandbox.Engine, wasm []byte) (Call, error) {
+	m, err := e.Load(ctx, wasm)
+	if err != nil {
+		return nil, err
+	}
+	return func(request []byte) ([]byte, error) {
+		out, err := m.Call(ctx, abi.CallNode, request)
+		return out.Bytes, err
+	}, nil
+}
+
+// Wazero is a module over the direct binding in one instance of wazero's that
+// is never reset, and not metered: the floor of what a call may cost. With
+// interruptible set, a cancelled context would end a call, which is wazero's
+// own way of ending a loop.
+func Wazero(ctx context.Context, wasm []byte, interruptible bool) (Call, func(), error) {
+	r := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithCloseOnContextDone(interruptible))
+	closed := func() { _ = r.Close(context.WithoutCancel(ctx)) }
+	wasi_snapshot_preview1.MustInstantiate(ctx, r)
+	m, err := r.InstantiateWithConfig(ctx, wasm, wazero.NewModuleConfig().WithName("").WithStartFunctions(abi.ExportInitialize))
+	if err != nil {
+		closed()
+		return nil, nil, err
+	}
+	alloc, node := m.ExportedFunction(abi.ExportAlloc), m.ExportedFunction(abi.ExportNode)
+	return direct(ctx, m.Memory(), alloc, node), closed, nil
+}
+
+func direct(ctx context.Context, memory api.Memory, alloc, node api.Function) Call {
+	var stack [2]uint64
+	return func(request []byte) ([]byte, error) {
+		stack[0] = uint64(len(request))
+		if err := alloc.CallWithStack(ctx, stack[:1]); err != nil {
+			return nil, err
+		}
+		if !memory.Write(uint32(stack[0]), request) {
+			return nil, fmt.Errorf("allocated at %d", stack[0])
+		}
+		stack[1] = uint64(len(request))
+		if err := node.CallWithStack(ctx, stack[:]); err != nil {
+			return nil, err
+		}
+		view, ok := memory.Read(uint32(stack[0]>>32), uint32(stack[0]))
+		if !ok {
+			return nil, fmt.Errorf("response at %x", stack[0])
+		}
+		return append(make([]byte, 0, len(view)), view...), nil
+	}
+}
