@@ -56,6 +56,7 @@ type part struct {
 func parts() []part {
 	return []part{
 		{"calls", (*bench).nodeCalls},
+		{"trials", (*bench).trials},
 	}
 }
 
