@@ -68,6 +68,10 @@ fuzz: plugins ## run every fuzz target for FUZZTIME (30s)
 bench: plugins ## run all benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
+.PHONY: bench-peers
+bench-peers: plugins ## measure beside other runtimes and frameworks; needs minutes
+	cd bench && $(GO) run . -out results.json
+
 .PHONY: golden
 golden: plugins ## write the golden files anew; review the diff
 	$(GO) test $(GOLDEN) -update

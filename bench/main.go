@@ -57,6 +57,11 @@ func parts() []part {
 	return []part{
 		{"calls", (*bench).nodeCalls},
 		{"trials", (*bench).trials},
+		{"graphs", (*bench).graphs},
+		{"loops", (*bench).loops},
+		{"merges", (*bench).merges},
+		{"instances", (*bench).instances},
+		{"docket", (*bench).dockets},
 	}
 }
 

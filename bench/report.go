@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"text/tabwriter"
 )
 
@@ -30,7 +31,7 @@ func (r *report) add(name string, value float64, unit string) {
 }
 
 // against sets a row beside its peer; the same row may stand beside several,
-// once each. Nothing is added when one of them was not measured.
+// once for each. Nothing is added when one of them was not measured.
 func (r *report) against(name, peer string) {
 	row, other := r.find(name), r.find(peer)
 	if row == nil || other == nil || other.Value == 0 {
@@ -41,7 +42,13 @@ func (r *report) against(name, peer string) {
 		row.Ratio, row.Peer = &ratio, &peer
 		return
 	}
-	r.rows = append(r.rows, Row{Name: name, Value: row.Value, Unit: row.Unit, Ratio: &ratio, Peer: &peer})
+	at := 0
+	for i := range r.rows {
+		if r.rows[i].Name == name {
+			at = i + 1
+		}
+	}
+	r.rows = slices.Insert(r.rows, at, Row{Name: name, Value: row.Value, Unit: row.Unit, Ratio: &ratio, Peer: &peer})
 }
 
 func (r *report) find(name string) *Row {

@@ -12,8 +12,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/bench/internal/peers"
 )
 
-// indicted is a request for a verdict on an indictment with one item. The
-// request is artifactBytes long.
+// indicted is a request for a verdict on an indictment with one item, 300 bytes
+// long at the node "verdict".
 func indicted(node string) []byte {
 	return codec.AppendNodeRequest(nil, &abi.NodeRequest{
 		Node: node, Family: abi.FamilyVerdict,

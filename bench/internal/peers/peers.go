@@ -34,16 +34,40 @@ func Sandbox(ctx context.Context, e *sandbox.Engine, wasm []byte) (Call, error) 
 // interruptible set, a cancelled context would end a call, which is wazero's
 // own way of ending a loop.
 func Wazero(ctx context.Context, wasm []byte, interruptible bool) (Call, func(), error) {
-	r := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithCloseOnContextDone(interruptible))
-	closed := func() { _ = r.Close(context.WithoutCancel(ctx)) }
-	wasi_snapshot_preview1.MustInstantiate(ctx, r)
-	m, err := r.InstantiateWithConfig(ctx, wasm, wazero.NewModuleConfig().WithName("").WithStartFunctions(abi.ExportInitialize))
+	begin, closed, err := instances(ctx, wasm, wazero.NewRuntimeConfig().WithCloseOnContextDone(interruptible))
+	if err != nil {
+		return nil, nil, err
+	}
+	call, err := begin()
 	if err != nil {
 		closed()
 		return nil, nil, err
 	}
-	alloc, node := m.ExportedFunction(abi.ExportAlloc), m.ExportedFunction(abi.ExportNode)
-	return direct(ctx, m.Memory(), alloc, node), closed, nil
+	return call, closed, nil
+}
+
+// WazeroInstances makes instances like the one of Wazero, each started from
+// nothing. They live until closed.
+func WazeroInstances(ctx context.Context, wasm []byte) (begin func() (Call, error), closed func(), err error) {
+	return instances(ctx, wasm, wazero.NewRuntimeConfig())
+}
+
+func instances(ctx context.Context, wasm []byte, config wazero.RuntimeConfig) (begin func() (Call, error), closed func(), err error) {
+	r := wazero.NewRuntimeWithConfig(ctx, config)
+	closed = func() { _ = r.Close(context.WithoutCancel(ctx)) }
+	wasi_snapshot_preview1.MustInstantiate(ctx, r)
+	code, err := r.CompileModule(ctx, wasm)
+	if err != nil {
+		closed()
+		return nil, nil, err
+	}
+	return func() (Call, error) {
+		m, err := r.InstantiateModule(ctx, code, wazero.NewModuleConfig().WithName("").WithStartFunctions(abi.ExportInitialize))
+		if err != nil {
+			return nil, err
+		}
+		return direct(ctx, m.Memory(), m.ExportedFunction(abi.ExportAlloc), m.ExportedFunction(abi.ExportNode)), nil
+	}, closed, nil
 }
 
 func direct(ctx context.Context, memory api.Memory, alloc, node api.Function) Call {

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/bench/internal/measure"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+)
+
+// A session tries a docket of so many cases, the tour's over and over.
+type session struct {
+	Cases, Workers int
+	Cache          string // of compiled modules
+}
+
+// held is what came of a session.
+type held struct {
+	Elapsed    time.Duration
+	Peak       int64 // resident memory in bytes
+	Early      int64 // the median over the second tenth of the docket
+	Late       int64 // the median over its last tenth
+	ByDecision map[docket.Status]int
+}
+
+// dockets measures a long docket with one worker and with two.
+func (b *bench) dockets(ctx context.Context) error {
+	var outcomes []map[docket.Status]int
+	for _, workers := range []int{1, 2} {
+		s := session{Cases: b.cases, Workers: workers, Cache: filepath.Join(b.dir, "cache")}
+		out, err := inChild[session, held](ctx, "child-docket", s)
+		if err != nil {
+			return err
+		}
+		outcomes = append(outcomes, out.ByDecision)
+		name := docketName(b.cases, workers)
+		b.add(name+", throughput", float64(b.cases)/out.Elapsed.Seconds(), "cases/s")
+		b.add(name+", peak memory", float64(out.Peak)/(1<<20), "MiB (RSS)")
+		b.add(name+", memory early", float64(out.Early)/(1<<20), "MiB (RSS)")
+		b.add(name+", memory late", float64(out.Late)/(1<<20), "MiB (RSS)")
+		b.against(name+", memory late", name+", memory early")
+	}
+	if one, two := fmt.Sprint(outcomes[0]), fmt.Sprint(outcomes[1]); one != two {
+		return fmt.Errorf("%w: one worker came to %s, two to %s", errWrong, one, two)
+	}
+	b.against(docketName(b.cases, 2)+", throughput", docketName(b.cases, 1)+", throughput")
+	return nil
+}
+
+func docketName(cases, workers int) string {
+	return fmt.Sprintf("docket of %d cases, workers: %d", cases, workers)
+}
+
+// tryDocket tries a docket and looks at the memory a hundred times.
+func tryDocket(ctx context.Context, s session) (out held, err error) {
+	h, err := host.Open(ctx, host.Config{CacheDir: s.Cache})
+	if err != nil {
+		return out, err
+	}
+	defer func() { _ = h.Close(context.WithoutCancel(ctx)) }()
+	entries, err := repeated(s.Cases)
+	if err != nil {
+		return out, err
+	}
+	out.ByDecision = make(map[docket.Status]int)
+	var memory []float64
+	every, done := max(1, s.Cases/100), 0
+	start := time.Now()
+	for tried := range h.TryAll(ctx, entries, s.Workers) {
+		if tried.Err != nil {
+			return out, tried.Err
+		}
+		out.ByDecision[tried.Trial.Result.Final.Status]++
+		if done++; done%every == 0 {
+			now, peak, err := resident()
+			if err != nil {
+				return out, err
+			}
+			memory, out.Peak = append(memory, float64(now)), peak
+		}
+	}
+	out.Elapsed = time.Since(start)
+	if done != s.Cases {
+		return out, fmt.Errorf("%w: %d of %d cases", errWrong, done, s.Cases)
+	}
+	tenth := max(1, len(memory)/10)
+	out.Early = int64(measure.Median(memory[min(tenth, len(memory)-1):min(2*tenth+1, len(memory))]))
+	out.Late = int64(measure.Median(memory[len(memory)-tenth:]))
+	return out, nil
+}
+
+// repeated gives the cases of the tour over and over, each under its own id.
+func repeated(count int) (iter.Seq2[docket.Entry, error], error) {
+	cases, err := tour()
+	if err != nil {
+		return nil, err
+	}
+	return func(yield func(docket.Entry, error) bool) {
+		for i := range count {
+			entry := docket.Entry{Case: cases[i%len(cases)], Source: tourFile, Line: i + 1}
+			entry.Case.ID = fmt.Sprintf("%s-%d", entry.Case.ID, i)
+			if !yield(entry, nil) {
+				return
+			}
+		}
+	}, nil
+}
