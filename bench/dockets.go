@@ -12,14 +12,17 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 )
 
-// A session tries a docket of so many cases, the tour's over and over.
+// A session tries a docket of so many cases, the tour's over and over, as many
+// as it comes to in the time that it has.
 type session struct {
 	Cases, Workers int
+	Limit          time.Duration
 	Cache          string // of compiled modules
 }
 
 // held is what came of a session.
 type held struct {
+	Cases      int
 	Elapsed    time.Duration
 	Peak       int64 // resident memory in bytes
 	Early      int64 // the median over the second tenth of the docket
@@ -29,33 +32,38 @@ type held struct {
 
 // dockets measures a long docket with one worker and with two.
 func (b *bench) dockets(ctx context.Context) error {
-	var outcomes []map[docket.Status]int
+	var all []held
 	for _, workers := range []int{1, 2} {
-		s := session{Cases: b.cases, Workers: workers, Cache: filepath.Join(b.dir, "cache")}
+		s := session{Cases: b.cases, Workers: workers, Limit: b.limit, Cache: filepath.Join(b.dir, "cache")}
 		out, err := inChild[session, held](ctx, "child-docket", s)
 		if err != nil {
 			return err
 		}
-		outcomes = append(outcomes, out.ByDecision)
-		name := docketName(b.cases, workers)
-		b.add(name+", throughput", float64(b.cases)/out.Elapsed.Seconds(), "cases/s")
+		all = append(all, out)
+		name := docketName(workers)
+		b.add(name+", cases tried", float64(out.Cases), "cases")
+		b.add(name+", throughput", float64(out.Cases)/out.Elapsed.Seconds(), "cases/s")
 		b.add(name+", peak memory", float64(out.Peak)/(1<<20), "MiB (RSS)")
 		b.add(name+", memory early", float64(out.Early)/(1<<20), "MiB (RSS)")
 		b.add(name+", memory late", float64(out.Late)/(1<<20), "MiB (RSS)")
 		b.against(name+", memory late", name+", memory early")
 	}
-	if one, two := fmt.Sprint(outcomes[0]), fmt.Sprint(outcomes[1]); one != two {
+	one, two := fmt.Sprint(all[0].ByDecision), fmt.Sprint(all[1].ByDecision)
+	if all[0].Cases == all[1].Cases && one != two {
 		return fmt.Errorf("%w: one worker came to %s, two to %s", errWrong, one, two)
 	}
-	b.against(docketName(b.cases, 2)+", throughput", docketName(b.cases, 1)+", throughput")
+	b.against(docketName(2)+", throughput", docketName(1)+", throughput")
 	return nil
 }
 
-func docketName(cases, workers int) string {
-	return fmt.Sprintf("docket of %d cases, workers: %d", cases, workers)
+func docketName(workers int) string {
+	if workers == 1 {
+		return "docket, 1 worker"
+	}
+	return fmt.Sprintf("docket, %d workers", workers)
 }
 
-// tryDocket tries a docket and looks at the memory a hundred times.
+// tryDocket tries a docket and looks at its memory now and then.
 func tryDocket(ctx context.Context, s session) (out held, err error) {
 	h, err := host.Open(ctx, host.Config{CacheDir: s.Cache})
 	if err != nil {
@@ -68,24 +76,27 @@ func tryDocket(ctx context.Context, s session) (out held, err error) {
 	}
 	out.ByDecision = make(map[docket.Status]int)
 	var memory []float64
-	every, done := max(1, s.Cases/100), 0
+	every := max(1, s.Cases/1000)
 	start := time.Now()
 	for tried := range h.TryAll(ctx, entries, s.Workers) {
 		if tried.Err != nil {
 			return out, tried.Err
 		}
 		out.ByDecision[tried.Trial.Result.Final.Status]++
-		if done++; done%every == 0 {
+		if out.Cases++; out.Cases%every == 0 {
 			now, peak, err := resident()
 			if err != nil {
 				return out, err
 			}
 			memory, out.Peak = append(memory, float64(now)), peak
 		}
+		if time.Since(start) > s.Limit {
+			break
+		}
 	}
 	out.Elapsed = time.Since(start)
-	if done != s.Cases {
-		return out, fmt.Errorf("%w: %d of %d cases", errWrong, done, s.Cases)
+	if out.Cases != s.Cases && out.Elapsed < s.Limit || len(memory) == 0 {
+		return out, fmt.Errorf("%w: %d of %d cases", errWrong, out.Cases, s.Cases)
 	}
 	tenth := max(1, len(memory)/10)
 	out.Early = int64(measure.Median(memory[min(tenth, len(memory)-1):min(2*tenth+1, len(memory))]))

@@ -108,7 +108,7 @@ func holdCalls(ctx context.Context, wasm []byte, count int) (out crowded, err er
 	if err != nil {
 		return out, err
 	}
-	if err := answers(ctx, module); err != nil {
+	if err := responds(ctx, module); err != nil {
 		return out, err
 	}
 	before, err := proportional()
@@ -140,8 +140,8 @@ func holdCalls(ctx context.Context, wasm []byte, count int) (out crowded, err er
 	return out, errors.Join(err, engine.Close(context.WithoutCancel(ctx)))
 }
 
-// answers makes sure that the module does its work before it waits.
-func answers(ctx context.Context, module *sandbox.Module) error {
+// responds makes sure that the module does its work before it waits.
+func responds(ctx context.Context, module *sandbox.Module) error {
 	x := nodeExchange()
 	return x.once(func(request []byte) ([]byte, error) {
 		out, err := module.Call(ctx, abi.CallNode, request)
@@ -164,9 +164,11 @@ func holdPlain(ctx context.Context, wasm []byte, count int) (out crowded, err er
 	held := make([]peers.Call, count)
 	start := time.Now()
 	for i := range held {
-		if held[i], err = begin(); err != nil {
+		instance, err := begin()
+		if err != nil {
 			return out, err
 		}
+		held[i] = instance.Export(abi.ExportNode)
 		if err := x.once(held[i])(); err != nil {
 			return out, err
 		}

@@ -19,7 +19,7 @@ import (
 
 func main() {
 	if len(os.Args) == 2 && os.Args[1] == peers.ServeArgument {
-		peers.ServeGoPlugin(native)
+		peers.ServeGoPlugin(affirm)
 		return
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -44,6 +44,7 @@ type options struct {
 	rounds int
 	turn   time.Duration
 	cases  int
+	limit  time.Duration
 	items  int
 }
 
@@ -120,11 +121,12 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	f.IntVar(&o.rounds, "rounds", 9, "rounds of each comparison")
 	f.DurationVar(&o.turn, "turn", 50*time.Millisecond, "how long a rival's turn is")
 	f.IntVar(&o.cases, "cases", 100_000, "cases of the docket")
+	f.DurationVar(&o.limit, "docket-time", 2*time.Minute, "how long the docket is tried, with one worker and with two")
 	f.IntVar(&o.items, "items", 1_000_000, "most items that are merged")
 	if err := f.Parse(args); err != nil {
 		return nil, err
 	}
-	if f.NArg() > 0 || o.rounds < 1 || o.turn <= 0 || o.cases < 1 || o.items < 1 {
+	if f.NArg() > 0 || o.rounds < 1 || o.turn <= 0 || o.cases < 1 || o.limit <= 0 || o.items < 1 {
 		return nil, errors.New("no arguments, and positive numbers: see -help")
 	}
 	for p := range strings.SplitSeq(o.parts, ",") {

@@ -24,7 +24,7 @@ func (b *bench) nodeCalls(ctx context.Context) error {
 	x := nodeExchange()
 	c := &heat{exchange: x}
 	defer c.close()
-	c.add("node call, native Go function", native, nil)
+	c.add("node call, native Go function", affirm, nil)
 	engine, err := sandbox.New(ctx, sandbox.Config{})
 	if err != nil {
 		return err

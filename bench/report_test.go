@@ -61,7 +61,7 @@ func TestTheRequestIsWhatItSays(t *testing.T) {
 	if len(x.request) != 300 {
 		t.Errorf("%d bytes", len(x.request))
 	}
-	if err := x.once(native)(); err != nil {
+	if err := x.once(affirm)(); err != nil {
 		t.Error(err)
 	}
 	if err := x.once(func([]byte) ([]byte, error) { return x.response[1:], nil })(); err == nil {

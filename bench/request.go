@@ -34,7 +34,7 @@ func nodeExchange() exchange {
 	return exchange{request, node.Answer(verdict.Affirm, request)}
 }
 
-func native(request []byte) ([]byte, error) { return node.Answer(verdict.Affirm, request), nil }
+func affirm(request []byte) ([]byte, error) { return node.Answer(verdict.Affirm, request), nil }
 
 // once is a call whose response is held against the right one.
 func (x exchange) once(call peers.Call) func() error {

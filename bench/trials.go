@@ -62,6 +62,13 @@ func nativeCourt() (*court.Court, error) {
 	return court.New(graph, court.Config{Now: time.Now})
 }
 
+// Who plays a trial.
+const (
+	nativePersonas = ", native Go personas"
+	warmModules    = ", modules never reset nor metered"
+	modules        = ", modules"
+)
+
 // trials measures whole trials, on one processor.
 func (b *bench) trials(ctx context.Context) error {
 	h, err := host.Open(ctx, host.Config{CacheDir: filepath.Join(b.dir, "cache")})
@@ -73,7 +80,11 @@ func (b *bench) trials(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	played := &nativeModules{personas: personas()}
+	warmed, closed, err := warm(ctx)
+	if err != nil {
+		return err
+	}
+	defer closed()
 	var rivals []measure.Rival
 	kinds := []struct{ name, id string }{{"two-round trial", "tour-rounds"}, {"plea deal", "tour-plea"}}
 	for _, kind := range kinds {
@@ -86,24 +97,28 @@ func (b *bench) trials(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		rivals = append(rivals,
-			measure.Rival{Name: kind.name + ", native Go personas", Processors: 1, Do: measure.Once(func() error {
-				got, err := plain.Try(ctx, &subject, nil, played)
+		for _, other := range []struct {
+			name    string
+			players *players
+		}{{nativePersonas, &players{answers: native(personas())}}, {warmModules, &players{answers: warmed}}} {
+			rivals = append(rivals, measure.Rival{Name: kind.name + other.name, Processors: 1, Do: measure.Once(func() error {
+				got, err := plain.Try(ctx, &subject, nil, other.players)
 				if err != nil {
 					return err
 				}
 				return sameTrial(want, got)
-			})},
-			measure.Rival{Name: kind.name + ", modules", Processors: 1, Do: measure.Once(func() error {
-				got, err := h.Try(ctx, subject)
-				if err != nil {
-					return err
-				}
-				if got.Result.Final != want.Result.Final {
-					return fmt.Errorf("%w: %+v", errWrong, got.Result.Final)
-				}
-				return nil
 			})})
+		}
+		rivals = append(rivals, measure.Rival{Name: kind.name + modules, Processors: 1, Do: measure.Once(func() error {
+			got, err := h.Try(ctx, subject)
+			if err != nil {
+				return err
+			}
+			if got.Result.Final != want.Result.Final {
+				return fmt.Errorf("%w: %+v", errWrong, got.Result.Final)
+			}
+			return nil
+		})})
 	}
 	medians, err := measure.Interleave(b.rounds, 2*b.turn, rivals)
 	if err != nil {
@@ -113,8 +128,10 @@ func (b *bench) trials(ctx context.Context) error {
 		b.add(r.Name, float64(medians[r.Name])/1e3, "us")
 	}
 	for _, kind := range kinds {
-		b.against(kind.name+", modules", kind.name+", native Go personas")
-		b.add(kind.name+", modules, one processor", float64(time.Second)/float64(medians[kind.name+", modules"]), "trials/s")
+		b.against(kind.name+modules, kind.name+nativePersonas)
+		b.against(kind.name+modules, kind.name+warmModules)
+		b.against(kind.name+warmModules, kind.name+nativePersonas)
+		b.add(kind.name+modules+", throughput", float64(time.Second)/float64(medians[kind.name+modules]), "trials/s")
 	}
 	return nil
 }

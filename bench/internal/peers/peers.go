@@ -34,25 +34,26 @@ func Sandbox(ctx context.Context, e *sandbox.Engine, wasm []byte) (Call, error) 
 // interruptible set, a cancelled context would end a call, which is wazero's
 // own way of ending a loop.
 func Wazero(ctx context.Context, wasm []byte, interruptible bool) (Call, func(), error) {
-	begin, closed, err := instances(ctx, wasm, wazero.NewRuntimeConfig().WithCloseOnContextDone(interruptible))
+	config := wazero.NewRuntimeConfig().WithCloseOnContextDone(interruptible)
+	begin, closed, err := instances(ctx, wasm, config)
 	if err != nil {
 		return nil, nil, err
 	}
-	call, err := begin()
+	warm, err := begin()
 	if err != nil {
 		closed()
 		return nil, nil, err
 	}
-	return call, closed, nil
+	return warm.Export(abi.ExportNode), closed, nil
 }
 
 // WazeroInstances makes instances like the one of Wazero, each started from
 // nothing. They live until closed.
-func WazeroInstances(ctx context.Context, wasm []byte) (begin func() (Call, error), closed func(), err error) {
+func WazeroInstances(ctx context.Context, wasm []byte) (begin func() (*Warm, error), closed func(), err error) {
 	return instances(ctx, wasm, wazero.NewRuntimeConfig())
 }
 
-func instances(ctx context.Context, wasm []byte, config wazero.RuntimeConfig) (begin func() (Call, error), closed func(), err error) {
+func instances(ctx context.Context, wasm []byte, config wazero.RuntimeConfig) (begin func() (*Warm, error), closed func(), err error) {
 	r := wazero.NewRuntimeWithConfig(ctx, config)
 	closed = func() { _ = r.Close(context.WithoutCancel(ctx)) }
 	wasi_snapshot_preview1.MustInstantiate(ctx, r)
@@ -61,27 +62,39 @@ func instances(ctx context.Context, wasm []byte, config wazero.RuntimeConfig) (b
 		closed()
 		return nil, nil, err
 	}
-	return func() (Call, error) {
+	return func() (*Warm, error) {
 		m, err := r.InstantiateModule(ctx, code, wazero.NewModuleConfig().WithName("").WithStartFunctions(abi.ExportInitialize))
 		if err != nil {
 			return nil, err
 		}
-		return direct(ctx, m.Memory(), m.ExportedFunction(abi.ExportAlloc), m.ExportedFunction(abi.ExportNode)), nil
+		return &Warm{ctx, m, m.ExportedFunction(abi.ExportAlloc)}, nil
 	}, closed, nil
 }
 
-func direct(ctx context.Context, memory api.Memory, alloc, node api.Function) Call {
+// Warm is an instance that is used again and again.
+type Warm struct {
+	ctx    context.Context //nolint:containedctx // of the whole run
+	module api.Module
+	alloc  api.Function
+}
+
+// Has says whether the module serves one of the contract's functions.
+func (w *Warm) Has(name string) bool { return w.module.ExportedFunction(name) != nil }
+
+// Export gives the calls of one of the contract's functions.
+func (w *Warm) Export(name string) Call {
 	var stack [2]uint64
+	memory, function := w.module.Memory(), w.module.ExportedFunction(name)
 	return func(request []byte) ([]byte, error) {
 		stack[0] = uint64(len(request))
-		if err := alloc.CallWithStack(ctx, stack[:1]); err != nil {
+		if err := w.alloc.CallWithStack(w.ctx, stack[:1]); err != nil {
 			return nil, err
 		}
 		if !memory.Write(uint32(stack[0]), request) {
 			return nil, fmt.Errorf("allocated at %d", stack[0])
 		}
 		stack[1] = uint64(len(request))
-		if err := node.CallWithStack(ctx, stack[:]); err != nil {
+		if err := function.CallWithStack(w.ctx, stack[:]); err != nil {
 			return nil, err
 		}
 		view, ok := memory.Read(uint32(stack[0]>>32), uint32(stack[0]))
