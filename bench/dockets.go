@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"iter"
 	"path/filepath"
+	"runtime/debug"
+	"syscall"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host"
@@ -24,9 +26,10 @@ type session struct {
 type held struct {
 	Cases      int
 	Elapsed    time.Duration
-	Peak       int64 // resident memory in bytes
-	Early      int64 // the median over the second tenth of the docket
-	Late       int64 // the median over its last tenth
+	Processor  time.Duration // time of processors that was used
+	Peak       int64         // resident memory in bytes, compiling included
+	Early      int64         // the median over the second tenth of the docket
+	Late       int64         // the median over its last tenth
 	ByDecision map[docket.Status]int
 }
 
@@ -43,6 +46,7 @@ func (b *bench) dockets(ctx context.Context) error {
 		name := docketName(workers)
 		b.add(name+", cases tried", float64(out.Cases), "cases")
 		b.add(name+", throughput", float64(out.Cases)/out.Elapsed.Seconds(), "cases/s")
+		b.add(name+", processors used", out.Processor.Seconds()/out.Elapsed.Seconds(), "processors")
 		b.add(name+", peak memory", float64(out.Peak)/(1<<20), "MiB (RSS)")
 		b.add(name+", memory early", float64(out.Early)/(1<<20), "MiB (RSS)")
 		b.add(name+", memory late", float64(out.Late)/(1<<20), "MiB (RSS)")
@@ -77,7 +81,8 @@ func tryDocket(ctx context.Context, s session) (out held, err error) {
 	out.ByDecision = make(map[docket.Status]int)
 	var memory []float64
 	every := max(1, s.Cases/1000)
-	start := time.Now()
+	debug.FreeOSMemory() // of compiling
+	used, start := processorTime(), time.Now()
 	for tried := range h.TryAll(ctx, entries, s.Workers) {
 		if tried.Err != nil {
 			return out, tried.Err
@@ -94,7 +99,7 @@ func tryDocket(ctx context.Context, s session) (out held, err error) {
 			break
 		}
 	}
-	out.Elapsed = time.Since(start)
+	out.Elapsed, out.Processor = time.Since(start), processorTime()-used
 	if out.Cases != s.Cases && out.Elapsed < s.Limit || len(memory) == 0 {
 		return out, fmt.Errorf("%w: %d of %d cases", errWrong, out.Cases, s.Cases)
 	}
@@ -102,6 +107,15 @@ func tryDocket(ctx context.Context, s session) (out held, err error) {
 	out.Early = int64(measure.Median(memory[min(tenth, len(memory)-1):min(2*tenth+1, len(memory))]))
 	out.Late = int64(measure.Median(memory[len(memory)-tenth:]))
 	return out, nil
+}
+
+// processorTime gives what this process has used so far.
+func processorTime() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // repeated gives the cases of the tour over and over, each under its own id.
