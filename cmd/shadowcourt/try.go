@@ -122,8 +122,7 @@ func (o *tryOptions) open(ctx context.Context, s stdio, config *host.Config) (*h
 // openError says whose fault it is that the host did not open.
 func (o *tryOptions) openError(err error) error {
 	var refused *host.RefusedError
-	var cache *host.CacheError
-	if errors.As(err, &cache) {
+	if _, ok := errors.AsType[*host.CacheError](err); ok {
 		return inputError(fmt.Errorf("--cache: %w", err))
 	}
 	if !errors.As(err, &refused) {

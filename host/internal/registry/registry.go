@@ -99,7 +99,7 @@ func (r *Registry) loadOne(ctx context.Context, files map[string][]byte, need *N
 	if len(faults) > 0 {
 		return nil, faults
 	}
-	module, err := r.engine.Load(ctx, wasm)
+	module, err := r.engine.Load(ctx, wasm, warmCalls(&manifest)...)
 	if err != nil {
 		return nil, loadFaults(need.Module, err)
 	}

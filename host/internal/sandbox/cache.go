@@ -83,7 +83,7 @@ func (c *cacheEntry) verify() error {
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, missing := os.Lstat(c.dir); missing != nil {
-			return nil // nothing cached yet
+			return nil //nolint:nilerr // nothing is cached yet
 		}
 	}
 	c.drop()

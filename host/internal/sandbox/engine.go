@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/internal/pages"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
 )
@@ -80,6 +81,14 @@ func New(_ context.Context, config Config) (*Engine, error) {
 // Limits of every call, with the defaults filled in.
 func (e *Engine) Limits() Limits { return e.limits }
 
+// Warm is a call that a module answers once, before what it then is becomes
+// what every call begins with. A module of a language with a runtime does much
+// at its first call that it need not do again.
+type Warm struct {
+	Call    abi.Call
+	Request []byte
+}
+
 // Load checks a module, compiles it and tries it once. The bytes may be
 // reused afterwards. The error is a *LoadError with every fault that was
 // found if the module is at fault, and the context's error if that ended.
@@ -87,7 +96,7 @@ func (e *Engine) Limits() Limits { return e.limits }
 // cannot be interrupted: if the context or the time for it ends, Load returns
 // and the compiler runs on to its end, for nothing. The caller closes the
 // module, or the engine with all of them.
-func (e *Engine) Load(ctx context.Context, wasm []byte) (*Module, error) {
+func (e *Engine) Load(ctx context.Context, wasm []byte, warm ...Warm) (*Module, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("load: %w", err)
 	}
@@ -114,6 +123,7 @@ func (e *Engine) Load(ctx context.Context, wasm []byte) (*Module, error) {
 	case err != nil:
 		return refuse(Fault{Code: FaultInvalid, Detail: err.Error(), Err: err})
 	}
+	program.warm = warm
 	m := newModule(e, program, describe(digest, file))
 	if err := m.prepare(ctx); err != nil {
 		_ = program.close(ctx)

@@ -27,8 +27,7 @@ func FuzzLoad(f *testing.F) {
 	f.Fuzz(func(t *testing.T, wasm []byte) {
 		m, err := e.Load(context.Background(), wasm)
 		if err != nil {
-			var loadErr *LoadError
-			if !errors.As(err, &loadErr) {
+			if _, ok := errors.AsType[*LoadError](err); !ok {
 				t.Fatalf("%T: %v", err, err)
 			}
 			return

@@ -40,9 +40,6 @@ func (m *meter) begin(caller context.Context, limits Limits) {
 // left, so that this may be more than the budget.
 func (m *meter) spent() int64 { return m.granted - int64(m.left.Get()) }
 
-// charge has the guest pay for what a host function does.
-func (m *meter) charge(units uint64) { m.left.Set(m.left.Get() - units) }
-
 // over is the error of a call that spent more than its budget, or nil.
 func (m *meter) over() error {
 	if spent := m.spent(); spent > m.budget {

@@ -38,11 +38,10 @@ func (p *pool) take(caller context.Context) (*instance, error) {
 	if in != nil {
 		return in, nil
 	}
-	in, err := p.program.instantiate()
-	if err == nil && p.program.template == nil {
-		err = in.start(caller)
+	if p.program.template == nil {
+		return p.program.begin(caller)
 	}
-	return in, err
+	return p.program.instantiate()
 }
 
 // pop gives an instance that is there, or nil.
@@ -66,10 +65,10 @@ func (p *pool) keep(in *instance) {
 	p.idle = append(p.idle, in)
 }
 
-// give takes an instance back after a call. One that trapped, was ended or grew
-// its memory is not used again. The caller is inside the gate.
+// give takes an instance back after a call. One that trapped or was ended is
+// not used again. The caller is inside the gate.
 func (p *pool) give(in *instance, returned bool) {
-	if !returned || p.program.template == nil || in.memory.Grown() {
+	if !returned || p.program.template == nil {
 		in.close()
 		return
 	}

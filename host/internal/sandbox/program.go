@@ -24,6 +24,7 @@ type program struct {
 	rewritten *instrument.Program     // without its bytes, once it is compiled
 
 	limits   Limits
+	warm     []Warm
 	now      func() time.Time
 	pager    *pages.Pager // of the engine
 	template *template    // nil: every call begins with a new instance
@@ -33,9 +34,11 @@ type program struct {
 // never loaded, and saves what it then is. The instance is given even with an
 // error, and is pristine without one; it may be nil.
 func (p *program) prepare(ctx context.Context, fresh bool) (*instance, error) {
-	in, err := p.instantiate()
-	if err == nil {
-		err = in.start(ctx)
+	in, err := p.begin(ctx)
+	if err != nil && len(p.warm) > 0 && in != nil && in.warming {
+		in.close()
+		p.warm = nil
+		in, err = p.begin(ctx)
 	}
 	if err != nil || fresh || !p.rewritten.Restorable {
 		return in, err
@@ -49,6 +52,18 @@ func (p *program) prepare(ctx context.Context, fresh bool) (*instance, error) {
 	}
 	p.template, p.rewritten.Segments = t, nil
 	return in, nil
+}
+
+// begin makes an instance as every call finds it, without a template.
+func (p *program) begin(ctx context.Context) (*instance, error) {
+	in, err := p.instantiate()
+	if err == nil {
+		err = in.start(ctx)
+	}
+	if err == nil {
+		err = in.warmUp(ctx)
+	}
+	return in, err
 }
 
 func (p *program) close(ctx context.Context) error {

@@ -56,10 +56,10 @@ func start(tb testing.TB, wasm []byte, fuel, interrupt bool) api.Module {
 }
 
 func benchmark(b *testing.B, wasm []byte, export string, want uint64, args ...uint64) {
+	b.Helper()
 	for _, way := range ways {
 		b.Run(way.name, func(b *testing.B) {
-			ctx, cancel := context.WithCancel(context.Background())
-			defer cancel()
+			ctx := b.Context()
 			m := start(b, wasm, way.fuel, way.interrupt)
 			f := m.ExportedFunction(export)
 			stack := make([]uint64, len(args))

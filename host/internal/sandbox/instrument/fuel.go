@@ -61,7 +61,8 @@ func (m *meter) begin(out []byte, b wasmfile.Body, params int) {
 	groups := r.U32("groups of locals")
 	out = binary.AppendUvarint(out, uint64(groups)+1)
 	out = append(out, m.file.Bytes(r.Offset(), b.Code)...)
-	m.done = append(out, 1, byte(wasmfile.I64))
+	out = append(out, 1, byte(wasmfile.I64))
+	m.done = out
 	m.local = uint64(params + b.Locals)
 	m.out, m.from, m.cost = m.out[:0], b.Code, 0
 	m.entry, m.asks = true, true

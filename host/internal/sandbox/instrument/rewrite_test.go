@@ -143,8 +143,10 @@ func TestRestorable(t *testing.T) {
 			section(11, 1, 0, 0x41, 0, 0x0b, 1, 'x')), ""},
 		"drop of passive elements": {file(types, functions, table, section(9, 1, 1, 0, 1, 0), body(dropElement...)), "drops an element segment"},
 		"drop of active elements":  {file(types, functions, table, section(9, 1, 0, 0x41, 0, 0x0b, 1, 0), body(dropElement...)), ""},
-		"mutable v128": {file(section(6, slices.Concat([]byte{1, 0x7b, 1, 0xfd, 12}, make([]byte, 16), []byte{0x0b})...)),
-			"mutable global of type v128"},
+		"mutable v128": {
+			file(section(6, slices.Concat([]byte{1, 0x7b, 1, 0xfd, 12}, make([]byte, 16), []byte{0x0b})...)),
+			"mutable global of type v128",
+		},
 		"mutable reference": {file(section(6, 1, 0x6f, 1, 0xd0, 0x6f, 0x0b)), "mutable global of type externref"},
 		"constants":         {file(section(6, 1, 0x6f, 0, 0xd0, 0x6f, 0x0b)), ""},
 		"imported memory":   {file(section(2, 1, 1, 'm', 1, 'm', 2, 0, 1)), "imports a memory"},

@@ -33,15 +33,15 @@ func segmentsOf(t interface{ Fatalf(string, ...any) }, wasm []byte) []segment {
 	if b[0] != 11 {
 		t.Fatalf("no data section in % x", wasm)
 	}
-	uint := func() int {
+	number := func() int {
 		v, n := binary.Uvarint(b)
 		b = b[n:]
 		return int(v)
 	}
 	b = b[1:]
-	uint()
+	number()
 	var segments []segment
-	for range uint() {
+	for range number() {
 		b = b[2:] // flags, i32.const
 		end := bytes.IndexByte(b, wasmtest.End)
 		s := segment{}
@@ -49,7 +49,7 @@ func segmentsOf(t interface{ Fatalf(string, ...any) }, wasm []byte) []segment {
 			s.offset |= int(c&0x7f) << (7 * i)
 		}
 		b = b[end+1:]
-		n := uint()
+		n := number()
 		s.bytes, b = b[:n], b[n:]
 		segments = append(segments, s)
 	}

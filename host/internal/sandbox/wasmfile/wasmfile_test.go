@@ -70,8 +70,7 @@ func TestCutOffFilesAreRefused(t *testing.T) {
 	refused := 0
 	for n := range wasm {
 		_, err := wasmfile.Parse(wasm[:n])
-		var fileErr *wasmfile.Error
-		if errors.As(err, &fileErr) {
+		if fileErr, ok := errors.AsType[*wasmfile.Error](err); ok {
 			refused++
 			if fileErr.Offset < 0 || fileErr.Offset > n {
 				t.Errorf("%d bytes: offset %d is outside", n, fileErr.Offset)

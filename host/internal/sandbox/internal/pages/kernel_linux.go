@@ -99,8 +99,9 @@ func (k *kernel) newImage(content []byte) (_ *Image, err error) {
 // mapping is the address space of one memory: what the instance has, and
 // behind it what it may grow to, which cannot be touched.
 type mapping struct {
-	base unsafe.Pointer
-	size uint64
+	base   unsafe.Pointer
+	size   uint64
+	usable uint64 // how much may be touched; what shrinks stays usable
 }
 
 func (p *mapping) reserve(limit uint64) error {
@@ -123,15 +124,20 @@ func (p *mapping) begin(m *Memory, image *Image) error {
 		}
 	}
 	m.buf = unsafe.Slice((*byte)(p.base), size)
+	p.usable = max(p.usable, size)
 	return nil
 }
 
 // grow makes more of the reservation usable. It holds zeros.
 func (p *mapping) grow(from, to uint64) ([]byte, error) {
 	all := unsafe.Slice((*byte)(p.base), to)
+	if to <= p.usable {
+		return all, nil
+	}
 	if err := unix.Mprotect(all[from:], unix.PROT_READ|unix.PROT_WRITE); err != nil {
 		return nil, fmt.Errorf("pages: grow to %d bytes: %w", to, err)
 	}
+	p.usable = to
 	return all, nil
 }
 

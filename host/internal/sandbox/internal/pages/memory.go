@@ -1,6 +1,12 @@
 package pages
 
-import "bytes"
+import (
+	"bytes"
+	"errors"
+)
+
+// errNoImage is a memory that began with nothing, and cannot be put back.
+var errNoImage = errors.New("pages: the memory has no image")
 
 // pageBytes is the unit of putting back. Mappings use the machine's own page
 // size, of which this is a divisor or which divides it.
@@ -40,6 +46,7 @@ type Memory struct {
 	limit uint64
 
 	refused bool
+	shrunk  bool // Reset made it smaller, and Reallocate has not said so yet
 	failed  error
 	mapping mapping // of the ways that have the kernel help
 }
@@ -58,7 +65,7 @@ func (p *Pager) NewMemory(limit uint64) (*Memory, error) {
 // is gone. Bytes that Reallocate gave before stay valid if the size is the
 // same, and show the new content.
 func (m *Memory) Begin(image *Image) error {
-	m.image, m.refused, m.failed = image, false, nil
+	m.image, m.refused, m.shrunk, m.failed = image, false, false, nil
 	if m.pager.way != Compare {
 		return m.mapping.begin(m, image)
 	}
@@ -69,9 +76,16 @@ func (m *Memory) Begin(image *Image) error {
 	return nil
 }
 
-// Reset puts the memory back to what it began with. It must not have grown.
+// Reset puts the memory back to what it began with. One that had grown is
+// small again: the next Reallocate, whatever it asks for, gives what there is,
+// for the instance to notice.
 func (m *Memory) Reset() error {
 	m.refused = false
+	if m.Grown() {
+		if err := m.shrink(); err != nil {
+			return err
+		}
+	}
 	if len(m.buf) == 0 {
 		return nil
 	}
@@ -84,6 +98,22 @@ func (m *Memory) Reset() error {
 			copy(page, from[at:])
 		}
 	}
+	return nil
+}
+
+// shrink takes away what came by growing. It will be zero when it comes again.
+func (m *Memory) shrink() error {
+	if m.image == nil {
+		return errNoImage
+	}
+	size := m.image.Size()
+	tail := m.buf[size:]
+	if m.pager.way == Compare {
+		clear(tail)
+	} else if err := discard(tail); err != nil {
+		return err
+	}
+	m.buf, m.shrunk = m.buf[:size], true
 	return nil
 }
 
@@ -109,6 +139,9 @@ func (m *Memory) Bytes() []byte { return m.buf }
 // for what its module declares first, and grows to the image's size then.
 func (m *Memory) Reallocate(size uint64) []byte {
 	switch {
+	case m.shrunk:
+		m.shrunk = false
+		return m.buf
 	case size > m.limit:
 		m.refused = true
 		return nil

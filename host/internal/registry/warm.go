@@ -1,0 +1,111 @@
+package registry
+
+import (
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
+)
+
+// warmRounds is how often a module is warmed. More does not help.
+const warmRounds = 2
+
+// warmCalls are small requests, the same for every module, that take a module
+// through what it serves once, before its state is saved.
+func warmCalls(m *abi.Manifest) []sandbox.Warm {
+	var calls []sandbox.Warm
+	add := func(call abi.Call, request []byte) {
+		if slices.Contains(m.Calls, call) {
+			calls = append(calls, sandbox.Warm{Call: call, Request: request})
+		}
+	}
+	for _, family := range m.Families {
+		for _, request := range warmNodes(family) {
+			add(abi.CallNode, codec.AppendNodeRequest(nil, request))
+		}
+	}
+	add(abi.CallContest, codec.AppendContestRequest(nil, &abi.ContestRequest{
+		Persona: warmPersona, ChargedDefectType: "a", Labels: warmLabels,
+		Items: []abi.ContestItem{{Item: warmItems[0], Exhibit: warmExhibits[0]}},
+	}))
+	if len(m.Edges) > 0 {
+		questions := make([]abi.EdgeQuestion, len(m.Edges))
+		for i, edge := range m.Edges {
+			questions[i] = abi.EdgeQuestion{ID: edge, Evaluator: edge}
+		}
+		add(abi.CallEdges, codec.AppendEdgeRequest(nil, &abi.EdgeRequest{
+			Node: "warm", Family: abi.FamilyHearing, Questions: questions, Artifact: &abi.Artifact{Hearing: warmHearing},
+		}))
+	}
+	all := make([]sandbox.Warm, 0, warmRounds*len(calls))
+	for range warmRounds {
+		all = append(all, calls...)
+	}
+	return all
+}
+
+//nolint:gochecknoglobals // constants that Go has no syntax for
+var (
+	warmPersona = abi.Persona{Name: "warm", Element: abi.Fire, Role: "none", Alignment: "none"}
+	warmLabels  = []string{"a", "b"}
+	warmLight   = &abi.LightAnswer{Classification: "a", Confidence: 0.7, Reasoning: "a line of some words"}
+	warmItems   = []abi.IndictmentItem{
+		{SourceRef: "one:L1", Content: "the first line of a log", Weight: 0.6, Supports: "a", Element: abi.Earth},
+		{SourceRef: "two", Content: "the other line of a log", Weight: 0.7, Supports: "b", Element: abi.Water},
+	}
+	warmEvidence = []abi.Evidence{
+		{SourceRef: "one:L1", Content: "the first line of a log", RelevanceConfidence: 0.7, Supports: "a", Element: abi.Earth},
+		{SourceRef: "two", Content: "the other line of a log", RelevanceConfidence: 0.8, Supports: "b", Element: abi.Water},
+	}
+	warmExhibits = []abi.Exhibit{
+		{Quote: abi.QuoteStands, Document: "one", RelevanceConfidence: 0.7},
+		{EvidenceIndex: 1, Quote: abi.QuoteUnclaimed, RelevanceConfidence: 0.8},
+	}
+	warmDocuments = []abi.Document{{Name: "one", Text: "the first line of a log\nerror: b failed\nthe last line\n"}}
+	warmHearing   = &abi.HearingRecord{MaxRounds: 3, Rounds: []abi.HearingRound{{
+		Round: 1, ProsecutionArgument: "a", DefenseRebuttal: "b", JudgeNotes: "c",
+		By: abi.RoundSpeakers{Prosecution: "p", Defense: "d", Bench: "b"},
+	}}}
+)
+
+// warmNodes are the requests of a family, in the shape in which a court makes them.
+func warmNodes(family abi.Family) []*abi.NodeRequest {
+	request := func() *abi.NodeRequest {
+		return &abi.NodeRequest{
+			Node: "warm", Family: family, Persona: warmPersona,
+			Case: abi.CaseView{Subject: "warm", Labels: warmLabels, Light: warmLight, Evidence: warmEvidence},
+		}
+	}
+	if family == abi.FamilyDiscover {
+		r := request()
+		r.Case = abi.CaseView{Labels: warmLabels, Documents: warmDocuments}
+		return []*abi.NodeRequest{r}
+	}
+	if family == abi.FamilyIndict {
+		return []*abi.NodeRequest{request()}
+	}
+	indicted := request()
+	indicted.Indictment = &abi.Indictment{ChargedDefectType: "a", ProsecutionNarrative: "n", Evidence: warmItems, Confidence: 0.6}
+	indicted.Exhibits = warmExhibits
+	indicted.Discovery = &abi.Discovery{Findings: []abi.Finding{{Document: "one", Observation: "o", Quote: "error: b failed", Supports: "b", Strength: 0.5}}}
+	indicted.Contested = []abi.Challenge{{EvidenceIndex: 0, Challenge: "c", Severity: abi.Minor, By: "d"}}
+	if family == abi.FamilyDefend {
+		return []*abi.NodeRequest{indicted}
+	}
+	indicted.DefenseBrief = &abi.DefenseBrief{
+		Challenges:            indicted.Contested,
+		AlternativeHypothesis: &abi.AlternativeHypothesis{Label: "b", Reasoning: "r", Support: []int{1}}, Confidence: 0.5,
+	}
+	indicted.Hearing = warmHearing
+	if family != abi.FamilyHearing {
+		return []*abi.NodeRequest{indicted}
+	}
+	var turns []*abi.NodeRequest
+	for _, side := range []abi.Side{abi.Prosecution, abi.Defense, abi.Bench} {
+		turn := *indicted
+		turn.Turn = &abi.TurnRequest{Round: 2, MaxRounds: 3, Speaker: side, ProsecutionArgument: "a", DefenseRebuttal: "b"}
+		turns = append(turns, &turn)
+	}
+	return turns
+}

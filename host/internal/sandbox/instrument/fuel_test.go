@@ -1,0 +1,248 @@
+package instrument_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/instrument"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmtest"
+)
+
+const aLot = 1 << 40
+
+// one is a module of the function f, whose body it is, with a memory and a
+// table, and a function 1 that does nothing.
+func one(params []byte, body ...[]byte) []byte {
+	return wasmtest.Module{
+		MemoryPages: 2, Memory: "memory", TableMin: 8,
+		Funcs: []wasmtest.Func{{Export: "f", Params: params, Body: wasmtest.Join(body...)}, {Body: []byte{0x01}}},
+	}.Bytes()
+}
+
+// spent calls f, and gives what it cost.
+func (m machine) spent(tb testing.TB, args ...uint64) int64 {
+	tb.Helper()
+	m.fill(aLot)
+	if _, err := m.ExportedFunction("f").Call(tb.Context(), args...); err != nil {
+		tb.Fatal(err)
+	}
+	return aLot - m.left()
+}
+
+// What code costs, worked out by hand from the price list.
+func TestCostOfBlocks(t *testing.T) {
+	t.Parallel()
+	i32 := []byte{wasmtest.I32}
+	get := []byte{0x20, 0}
+	c, drop, end := wasmtest.Const, []byte{0x1a}, []byte{0x0b}
+	paid := wasmtest.Join(c(1), drop) // 2
+	countdown := wasmtest.Join([]byte{0x03, 0x40}, get, c(1), []byte{0x6b, 0x22, 0, 0x0d, 0}, end)
+	tests := []struct {
+		name   string
+		params []byte
+		body   []byte
+		costs  map[uint64]int64 // by the argument
+	}{
+		{"nothing", nil, nil, map[uint64]int64{0: 0}},
+		{"straight", nil, slices.Concat(paid, paid), map[uint64]int64{0: 4}},
+		{"if", i32, slices.Concat(get, []byte{0x04, 0x40}, paid, paid, []byte{0x05}, paid, end, paid), map[uint64]int64{0: 6, 1: 8}},
+		{"loop", i32, slices.Concat(countdown, paid), map[uint64]int64{1: 7, 1000: 5002}},
+		{
+			"switch", i32, slices.Concat([]byte{0x02, 0x40, 0x02, 0x40, 0x02, 0x40}, get, []byte{0x0e, 2, 0, 1, 2}, end,
+				paid, []byte{0x0c, 1}, end, paid, paid, end, paid),
+			map[uint64]int64{0: 2 + 3 + 2, 1: 2 + 4 + 2, 2: 2 + 2, 77: 2 + 2},
+		},
+		{"block without a branch", nil, slices.Concat([]byte{0x02, 0x40}, paid, end, paid), map[uint64]int64{0: 4}},
+		{"branch out", i32, slices.Concat(get, []byte{0x0d, 0}, paid), map[uint64]int64{0: 4, 1: 2}},
+		{"branch out of a loop", i32, slices.Concat([]byte{0x03, 0x40}, get, []byte{0x0d, 1}, paid, end, paid), map[uint64]int64{0: 6, 1: 2}},
+		{"return", i32, slices.Concat(get, []byte{0x04, 0x40, 0x0f}, end, paid), map[uint64]int64{0: 4, 1: 3}},
+		{"switch out", i32, slices.Concat([]byte{0x02, 0x40}, get, []byte{0x0e, 1, 0, 1}, end, paid), map[uint64]int64{0: 4, 1: 2}},
+		{"call", nil, slices.Concat([]byte{0x10, 1}, paid), map[uint64]int64{0: 4 + 2}},
+		{"division", i32, slices.Concat(get, c(3), []byte{0x6e}, drop), map[uint64]int64{7: 1 + 1 + 16 + 1}},
+		{"vector", nil, slices.Concat([]byte{0xfd, 12}, make([]byte, 16), drop), map[uint64]int64{0: 3}},
+		{"fill", i32, slices.Concat(c(0), c(1), get, []byte{0xfc, 11, 0}), map[uint64]int64{0: 35, 80: 45, 65536: 35 + 8192}},
+		{"copy", i32, slices.Concat(c(0), c(1), get, []byte{0xfc, 10, 0, 0}), map[uint64]int64{87: 45}},
+		{"table fill", i32, slices.Concat(c(0), []byte{0xd0, 0x70}, get, []byte{0xfc, 17, 0}), map[uint64]int64{0: 35, 5: 40}},
+		{"table grow", i32, slices.Concat([]byte{0xd0, 0x70}, get, []byte{0xfc, 15, 0}, drop), map[uint64]int64{5: 259 + 5, 1000: 259}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			for arg, want := range test.costs {
+				m := run(t, rewrite(t, one(test.params, test.body), true))
+				args := []uint64{arg}[:len(test.params)]
+				if got := m.spent(t, args...); got != want {
+					t.Errorf("f(%d) costs %d, want %d", arg, got, want)
+				}
+			}
+		})
+	}
+}
+
+func TestCostOfGrowing(t *testing.T) {
+	t.Parallel()
+	grow := []byte{0x20, 0, 0x40, 0, 0x1a}
+	m := run(t, rewrite(t, one([]byte{wasmtest.I32}, grow), true))
+	for _, test := range []struct{ pages, want uint64 }{{3, 258 + 3*8192}, {0, 258}, {1 << 16, 258}, {1<<32 - 1, 258}} {
+		if got := m.spent(t, test.pages); got != int64(test.want) {
+			t.Errorf("%d pages cost %d, want %d", test.pages, got, test.want)
+		}
+	}
+}
+
+// endless are functions that do not end in any time that a test has.
+func endless() map[string][]byte {
+	c, all := wasmtest.Const, wasmtest.Const(128<<10)
+	tree := wasmtest.Module{Funcs: []wasmtest.Func{
+		{Export: "f", Body: wasmtest.Join(c(60), []byte{0x10, 1})},
+		{Params: []byte{wasmtest.I32}, Body: wasmtest.Join([]byte{0x20, 0, 0x04, 0x40},
+			[]byte{0x20, 0}, c(1), []byte{0x6b, 0x10, 1, 0x20, 0}, c(1), []byte{0x6b, 0x10, 1, 0x0b})},
+	}}
+	repeat := func(body ...[]byte) []byte { return slices.Repeat(wasmtest.Join(body...), 1_000) }
+	return map[string][]byte{
+		"loop":          one(nil, []byte{0x03, 0x40, 0x0c, 0, 0x0b}),
+		"switch":        one(nil, []byte{0x03, 0x40}, c(0), []byte{0x0e, 1, 0, 0, 0x0b}),
+		"nested loops":  one(nil, []byte{0x03, 0x40, 0x03, 0x40}, c(0), []byte{0x0d, 0, 0x0b, 0x0c, 0, 0x0b}),
+		"tree of calls": tree.Bytes(),
+		"filling":       one(nil, repeat(c(0), c(0), all, []byte{0xfc, 11, 0})),
+		"copying":       one(nil, repeat(c(0), c(0), all, []byte{0xfc, 10, 0, 0})),
+	}
+}
+
+// TestAccept_SB2_EndlessGuestsEndByFuel: a guest that never ends gets its
+// slices, is stopped when the budget is spent, at the same unit each time, and
+// has not gone on for more than a block or one bulk instruction.
+func TestAccept_SB2_EndlessGuestsEndByFuel(t *testing.T) {
+	t.Parallel()
+	const slice, slices = 100_000, 20
+	for name, wasm := range endless() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var first int64
+			for attempt := range 3 {
+				m, yields := sliced(t, rewrite(t, wasm, true), slice, slices)
+				_, err := m.ExportedFunction("f").Call(t.Context())
+				if !errors.Is(err, errNoFuel) {
+					t.Fatalf("ended with %v", err)
+				}
+				if *yields != slices {
+					t.Errorf("%d slices were used, want %d", *yields, slices)
+				}
+				left := m.left()
+				if attempt == 0 {
+					first = left
+				}
+				if left != first || left >= 0 || left < -500_000 {
+					t.Errorf("attempt %d: %d left, at first %d", attempt, left, first)
+				}
+			}
+		})
+	}
+}
+
+// sliced runs a program that gets its fuel in slices.
+func sliced(t *testing.T, p *instrument.Program, slice int64, slices int) (machine, *int) {
+	t.Helper()
+	ctx := t.Context()
+	r := wazero.NewRuntime(ctx)
+	t.Cleanup(func() { _ = r.Close(context.Background()) })
+	yields := 0
+	yield := func(_ context.Context, m api.Module, _ []uint64) {
+		if yields++; yields == slices {
+			panic(errNoFuel)
+		}
+		fuel := fuelOf(m)
+		fuel.Set(uint64(int64(fuel.Get()) + slice))
+	}
+	_, err := r.NewHostModuleBuilder(instrument.YieldModule).NewFunctionBuilder().
+		WithGoModuleFunction(api.GoModuleFunc(yield), nil, nil).Export(instrument.YieldName).Instantiate(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := r.InstantiateWithConfig(ctx, p.Wasm, wazero.NewModuleConfig().WithName(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := machine{Module: m, program: p}
+	in.fill(slice)
+	return in, &yields
+}
+
+// TestAccept_SB2_FuelIsTheSame in every call, instance and runtime; and how it
+// is sliced makes no difference.
+func TestAccept_SB2_FuelIsTheSame(t *testing.T) {
+	t.Parallel()
+	p := rewrite(t, tightSieve(), true)
+	spent := func(m machine) int64 {
+		m.fill(aLot)
+		got, err := m.ExportedFunction("sieve").Call(t.Context(), 1000, 0, 0, 0)
+		if err != nil || got[0] != 168 {
+			t.Fatal(got, err)
+		}
+		return aLot - m.left()
+	}
+	first := run(t, p)
+	want := spent(first)
+	for range 100 {
+		if got := spent(first); got != want {
+			t.Fatalf("another call spent %d, want %d", got, want)
+		}
+	}
+	if got := spent(run(t, p)); got != want {
+		t.Errorf("another instance spent %d, want %d", got, want)
+	}
+	m, yields := sliced(t, p, 100, 1<<30)
+	if _, err := m.ExportedFunction("sieve").Call(t.Context(), 1000, 0, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	if got := 100*int64(*yields+1) - m.left(); got != want || *yields < 50 {
+		t.Errorf("in slices it spent %d, want %d, with %d yields", got, want, *yields)
+	}
+}
+
+// A Go guest, with its collector and its maps, spends the same in every
+// instance that gets the same calls.
+func TestAccept_SB2_FuelOfAGoGuestIsTheSame(t *testing.T) {
+	t.Parallel()
+	p := rewrite(t, goGuest(t), true)
+	var want []int64
+	for instance := range 3 {
+		m := run(t, p)
+		var spent []int64
+		for i := range 20 {
+			m.fill(aLot)
+			if _, err := m.ExportedFunction("words").Call(t.Context(), uint64(100*i+1)); err != nil {
+				t.Fatal(err)
+			}
+			spent = append(spent, aLot-m.left())
+		}
+		if instance == 0 {
+			want = spent
+		}
+		if !slices.Equal(spent, want) || spent[0] < 100 || spent[19] < spent[0] {
+			t.Errorf("instance %d spent %v, the first %v", instance, spent, want)
+		}
+	}
+}
+
+// What is left after a trap is the same each time.
+func TestFuelAfterATrapIsDeterministic(t *testing.T) {
+	t.Parallel()
+	body := wasmtest.Join([]byte{0x10, 1, 0x20, 0}, []byte{0x28, 0, 0, 0x1a}) // call, load
+	p := rewrite(t, one([]byte{wasmtest.I32}, body), true)
+	for range 3 {
+		m := run(t, p)
+		m.fill(aLot)
+		if _, err := m.ExportedFunction("f").Call(t.Context(), 1<<31); err == nil {
+			t.Fatal("no trap")
+		}
+		if got := aLot - m.left(); got != 4+3 {
+			t.Errorf("a trap left %d spent", got)
+		}
+	}
+}
