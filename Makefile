@@ -13,8 +13,9 @@ DOCKET   := examples/dockets/go-failures.jsonl
 PROFILE  ?= go-test
 REPORT   := out/report.html
 
-# Packages whose tests run goroutines.
-RACE   := ./host ./host/internal/... ./host/docket/... ./cmd/...
+# Packages whose tests run goroutines; of those that try many cases, the tests that are about it.
+RACE       := ./host/internal/... ./host/docket/...
+RACE_TESTS := Hammer|PL5|Cancelled|Signal|Progress|Interrupt
 GUEST  := ./plugins/... ./abi/guest/... ./abi/wire
 GOLDEN  = $(sort $(dir $(shell grep -rl --include='*_test.go' 'flag.Bool("update"' .)))
 
@@ -47,7 +48,8 @@ test: plugins ## run all tests
 
 .PHONY: race
 race: plugins ## run the tests with goroutines under the race detector
-	$(GO) test -race $(RACE)
+	$(GO) test -race -short $(RACE)
+	$(GO) test -race -short -run '$(RACE_TESTS)' ./host ./cmd/...
 
 .PHONY: conformance
 conformance: plugins ## run the test vectors of the contract over host and guest codec
@@ -61,7 +63,7 @@ mutants: ## remove each check of the decoder in turn; a test vector must notice
 fuzz: plugins ## run every fuzz target for FUZZTIME (30s)
 	@grep -rn --include='*_test.go' '^func Fuzz' . | sed -E 's|^(.*)/[^/]+:[0-9]+:func (Fuzz[A-Za-z0-9_]*).*|\1 \2|' | sort | \
 	while read -r package target; do \
-		$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$package" || exit 1; \
+		$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "$$package" || exit 1; \
 	done
 
 .PHONY: bench
