@@ -29,6 +29,7 @@ help: ## list the targets
 demo: build ## build everything and try the docket of real test failures
 	@mkdir -p $(dir $(REPORT))
 	$(BIN) try $(DOCKET) --profile $(PROFILE) --report $(REPORT)
+	@echo "The trials are told in $(REPORT)."
 
 .PHONY: build
 build: plugins ## build bin/shadowcourt, the modules in it
