@@ -167,9 +167,19 @@ func (k *kernel) reset(m *Memory) (err error) {
 	return err
 }
 
-// restore copies a span of the image back.
+// restore copies a span of the image back, and clears what lies behind it.
+// Clearing costs less than having the kernel drop pages, which interrupts
+// every processor that runs this process.
 func (s *scratch) restore(m *Memory, from, to uint64) {
-	s.kept += copy(m.buf[from:to], m.image.content[from:])
+	size := m.image.Size()
+	if from < size {
+		s.kept += copy(m.buf[from:min(to, size)], m.image.content[from:])
+	}
+	if to > size {
+		tail := m.buf[max(from, size):to]
+		clear(tail)
+		s.kept += len(tail)
+	}
 }
 
 // full says that so much was written that it is not worth keeping.

@@ -18,7 +18,6 @@ func (*kernel) reset(*Memory) error             { return ErrUnsupported }
 func (*mapping) reserve(uint64) error             { return ErrUnsupported }
 func (*mapping) begin(*Memory, *Image) error      { return ErrUnsupported }
 func (*mapping) grow(_, _ uint64) ([]byte, error) { return nil, ErrUnsupported }
-func discard([]byte) error                        { return ErrUnsupported }
 func (*mapping) free()                            {}
 
 func (*imageFile) close() error { return nil }

@@ -81,17 +81,20 @@ func (m *Memory) Begin(image *Image) error {
 // for the instance to notice.
 func (m *Memory) Reset() error {
 	m.refused = false
-	if m.Grown() {
-		if err := m.shrink(); err != nil {
-			return err
-		}
-	}
-	if len(m.buf) == 0 {
-		return nil
+	if m.image == nil {
+		return errNoImage
 	}
 	if m.pager.way != Compare {
-		return m.pager.kernel.reset(m)
+		if len(m.buf) > 0 {
+			if err := m.pager.kernel.reset(m); err != nil {
+				return err
+			}
+		}
+		m.shrink()
+		return nil
 	}
+	clear(m.buf[m.image.Size():])
+	m.shrink()
 	from := m.image.content
 	for at := 0; at < len(m.buf); at += pageBytes {
 		if page := m.buf[at : at+pageBytes]; !bytes.Equal(page, from[at:at+pageBytes]) {
@@ -101,20 +104,11 @@ func (m *Memory) Reset() error {
 	return nil
 }
 
-// shrink takes away what came by growing. It will be zero when it comes again.
-func (m *Memory) shrink() error {
-	if m.image == nil {
-		return errNoImage
+// shrink takes away what came by growing, which is zero again.
+func (m *Memory) shrink() {
+	if m.Grown() {
+		m.buf, m.shrunk = m.buf[:m.image.Size()], true
 	}
-	size := m.image.Size()
-	tail := m.buf[size:]
-	if m.pager.way == Compare {
-		clear(tail)
-	} else if err := discard(tail); err != nil {
-		return err
-	}
-	m.buf, m.shrunk = m.buf[:size], true
-	return nil
 }
 
 // Grown reports whether the memory is larger than what it began with.
