@@ -219,7 +219,9 @@ func TestAccept_HD10_TTLWinsOverAnEndlessLoop(t *testing.T) {
 	for persona, node := range map[string]string{"bulwark": "discover", "specter": "verdict", "abyss": "defend"} {
 		t.Run(node, func(t *testing.T) {
 			t.Parallel()
-			h := open(t, host.Config{Pipeline: behave(t, persona, node, "spin", "ttl: 10m", "ttl: 2s")})
+			h := open(t, host.Config{
+				Pipeline: behave(t, persona, node, "spin", "ttl: 10m", "ttl: 2s"), Limits: host.Limits{WallClock: time.Minute, Fuel: 1 << 50},
+			})
 			start := time.Now()
 			trial := try(t, h, dispute())
 			if elapsed := time.Since(start); elapsed > ttl+time.Second {

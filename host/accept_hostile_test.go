@@ -19,14 +19,14 @@ func TestAccept_PL3_ABrokenModuleIsNamedAndTheNextTrialRuns(t *testing.T) {
 	t.Parallel()
 	healthy := shared(t)
 	for how, cause := range map[string]docket.Cause{
-		"spin": docket.CauseWallClock, "trap": docket.CauseTrap, "exit": docket.CauseExit,
+		"spin": docket.CauseFuel, "trap": docket.CauseTrap, "exit": docket.CauseExit,
 		"bomb": docket.CauseMemory, "open": docket.CauseDenied, "fail": docket.CauseFailure,
 		"confidence": docket.CauseInvalidArtifact, "several": docket.CauseInvalidArtifact, "wrong": docket.CauseInvalidArtifact,
 	} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			h := open(t, host.Config{
-				Pipeline: behave(t, "specter", "verdict", how), Limits: host.Limits{WallClock: 3 * time.Second},
+				Pipeline: behave(t, "specter", "verdict", how), Limits: host.Limits{WallClock: time.Minute, Fuel: 500_000_000},
 			})
 			for range 2 { // the second trial finds the host as the first did
 				trial := try(t, h, dispute())
@@ -43,6 +43,18 @@ func TestAccept_PL3_ABrokenModuleIsNamedAndTheNextTrialRuns(t *testing.T) {
 				t.Error("another trial was harmed")
 			}
 		})
+	}
+}
+
+// Fuel is what ends a guest that spins; with more than the clock allows, the
+// clock does.
+func TestAccept_PL3_TheClockEndsWhatFuelDoesNot(t *testing.T) {
+	t.Parallel()
+	h := open(t, host.Config{
+		Pipeline: behave(t, "specter", "verdict", "spin"), Limits: host.Limits{WallClock: 300 * time.Millisecond, Fuel: 1 << 50},
+	})
+	if got := try(t, h, dispute()).Result; got.Final.Cause != docket.CauseWallClock || got.Error == nil || got.Error.Persona != "specter" {
+		t.Errorf("%+v, %+v", got.Final, got.Error)
 	}
 }
 

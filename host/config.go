@@ -55,6 +55,8 @@ type Limits struct {
 	WallClock   time.Duration
 	OutputBytes int64
 	InputBytes  int64
+	// Fuel in units of about one simple instruction.
+	Fuel uint64
 }
 
 // CallRecord is one call of a module: what went in and what came out. Input is

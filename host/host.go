@@ -48,7 +48,7 @@ func Open(ctx context.Context, config Config) (*Host, error) {
 		CacheDir: config.CacheDir, Logger: config.Logger,
 		Limits: sandbox.Limits{
 			MemoryBytes: config.Limits.MemoryBytes, WallClock: config.Limits.WallClock,
-			OutputBytes: config.Limits.OutputBytes, InputBytes: config.Limits.InputBytes,
+			OutputBytes: config.Limits.OutputBytes, InputBytes: config.Limits.InputBytes, Fuel: config.Limits.Fuel,
 		},
 	})
 	if err != nil {
