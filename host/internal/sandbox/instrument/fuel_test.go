@@ -103,7 +103,7 @@ func endless() map[string][]byte {
 		{Params: []byte{wasmtest.I32}, Body: wasmtest.Join([]byte{0x20, 0, 0x04, 0x40},
 			[]byte{0x20, 0}, c(1), []byte{0x6b, 0x10, 1, 0x20, 0}, c(1), []byte{0x6b, 0x10, 1, 0x0b})},
 	}}
-	repeat := func(body ...[]byte) []byte { return slices.Repeat(wasmtest.Join(body...), 1_000) }
+	repeat := func(body ...[]byte) []byte { return slices.Repeat(wasmtest.Join(body...), 300) }
 	return map[string][]byte{
 		"loop":          one(nil, []byte{0x03, 0x40, 0x0c, 0, 0x0b}),
 		"switch":        one(nil, []byte{0x03, 0x40}, c(0), []byte{0x0e, 1, 0, 0, 0x0b}),
