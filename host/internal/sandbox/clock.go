@@ -132,6 +132,7 @@ func randomGet(s *guestState, memory api.Memory, stack []uint64) uint64 {
 		s.random.Seed([32]byte([]byte(randomSeed)))
 		s.seeded = true
 	}
+	s.meter.charge(uint64(len(b)) * randomByteFuel)
 	_, _ = s.random.Read(b) // never fails
 	return errnoSuccess
 }

@@ -27,19 +27,28 @@ type instance struct {
 
 	warming bool // the calls before the first one go on
 
-	functions map[string]api.Function
+	functions map[string]handle
 	stack     [2]uint64 // parameters and results of a call
 }
 
 // function gives an export that the module was checked to have. Handles are
 // kept: making one costs as much as a short call.
 func (in *instance) function(export string) api.Function {
-	f, ok := in.functions[export]
+	h, ok := in.functions[export]
 	if !ok {
-		f = in.module.ExportedFunction(export)
-		in.functions[export] = f
+		h = newHandle(in.module.ExportedFunction(export))
+		in.functions[export] = h
 	}
-	return f
+	return h.Function
+}
+
+// dropHandles forgets the functions whose stack a call has made larger.
+func (in *instance) dropHandles() {
+	for export, h := range in.functions {
+		if h.grew() {
+			delete(in.functions, export)
+		}
+	}
 }
 
 var anonymous = wazero.NewModuleConfig().WithName("").WithStartFunctions()
@@ -54,7 +63,7 @@ const exportStart = "start"
 // A panic is recovered here because instantiating applies a stranger's
 // segments outside of wazero's own recovery.
 func (p *program) instantiate() (in *instance, err error) {
-	in = &instance{program: p, export: exportStart, functions: map[string]api.Function{}}
+	in = &instance{program: p, export: exportStart, functions: map[string]handle{}}
 	in.state.standIns = newStandIns()
 	in.state.meter.now = p.now
 	in.ctx = in.state.with(context.Background())
@@ -156,6 +165,7 @@ func (in *instance) warmUp(caller context.Context) error {
 		}
 	}
 	in.state.stderr = in.state.stderr[:said]
+	in.dropHandles()
 	in.warming = false
 	return nil
 }
@@ -188,6 +198,7 @@ func (in *instance) restore() error {
 			return errNotShrunk
 		}
 	}
+	in.dropHandles()
 	in.restoreRest()
 	return nil
 }

@@ -16,6 +16,13 @@ import (
 // about a millisecond each, and comes to the host for the next.
 const sliceFuel = 1_000_000
 
+// What system functions cost, so that it is fuel, and not the clock, that ends
+// a guest which spends its time in them: each call, and each random byte.
+const (
+	systemCallFuel = 128
+	randomByteFuel = 2
+)
+
 // meter counts what one call spends, and ends it when it has to end. What was
 // spent is the same in every run: it does not depend on the slices.
 type meter struct {
@@ -39,6 +46,10 @@ func (m *meter) begin(caller context.Context, limits Limits) {
 // spent so far. A guest learns only at its next question that it has nothing
 // left, so that this may be more than the budget.
 func (m *meter) spent() int64 { return m.granted - int64(m.left.Get()) }
+
+// charge has the guest pay for what a host function does. The guest asks for
+// more at its next question.
+func (m *meter) charge(units uint64) { m.left.Set(m.left.Get() - units) }
 
 // over is the error of a call that spent more than its budget, or nil.
 func (m *meter) over() error {

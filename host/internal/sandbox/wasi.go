@@ -165,6 +165,7 @@ func hostFunc(name string, run systemFunc) api.GoModuleFunc {
 	}
 	return func(ctx context.Context, module api.Module, stack []uint64) {
 		state := guestOf(ctx)
+		state.meter.charge(systemCallFuel)
 		stack[0] = run(state, module.Memory(), stack) // every checked module has a memory
 		if err := state.meter.due(); err != nil {
 			panic(err) // a guest may spend all its time here

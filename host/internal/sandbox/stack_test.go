@@ -1,0 +1,98 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmtest"
+)
+
+// recursing recurses as deep as the first number of the request says in a
+// function with a small frame, or as the second says in one with a large frame.
+func recursing() []byte {
+	const thin, fat, fatParams = 2, 3, 64
+	load := func(offset byte) []byte { return []byte{wasmtest.LocalGet, 0, wasmtest.I32Load, 2, offset} }
+	down := wasmtest.Join([]byte{wasmtest.LocalGet, 0}, wasmtest.Const(1), []byte{wasmtest.I32Sub})
+	descend := func(f byte, params int) []byte {
+		body := wasmtest.Join([]byte{wasmtest.LocalGet, 0, wasmtest.If, wasmtest.I32}, down)
+		for i := 1; i < params; i++ {
+			body = append(body, wasmtest.LocalGet, byte(i))
+		}
+		body = append(body, wasmtest.Call, f)
+		for i := range params {
+			body = append(body, wasmtest.LocalGet, byte(i), wasmtest.I32Add)
+		}
+		return wasmtest.Join(body, []byte{0x05, wasmtest.I32Const, 0, wasmtest.End}) // else 0
+	}
+	m := small(wasmtest.Join(
+		load(0), []byte{wasmtest.Call, thin, wasmtest.Drop},
+		load(4), bytes.Repeat(wasmtest.Const(1), fatParams-1), []byte{wasmtest.Call, fat, wasmtest.Drop},
+		[]byte{wasmtest.I64Const, 0}))
+	i32s := bytes.Repeat([]byte{wasmtest.I32}, fatParams)
+	m.Funcs = append(m.Funcs,
+		wasmtest.Func{Params: i32s[:1], Results: i32s[:1], Body: descend(thin, 1)},
+		wasmtest.Func{Params: i32s, Results: i32s[:1], Body: descend(fat, fatParams)})
+	return m.Bytes()
+}
+
+func recurse(m *Module, thin, fat int) error {
+	request := binary.LittleEndian.AppendUint32(nil, uint32(thin))
+	_, err := m.Call(context.Background(), abi.CallNode, binary.LittleEndian.AppendUint32(request, uint32(fat)))
+	return err
+}
+
+// How deep a call may recurse must not depend on the calls before it.
+func TestAccept_SB1_CallsBeforeDoNotMakeTheStackLarger(t *testing.T) {
+	t.Parallel()
+	wasm := recursing()
+	fresh := load(t, open(t, Config{Reset: ResetFresh}), wasm)
+	fits, overflows := 100_000, 8_000_000
+	for fits+1 < overflows {
+		if middle := (fits + overflows) / 2; recurse(fresh, middle, 0) == nil {
+			fits = middle
+		} else {
+			overflows = middle
+		}
+	}
+	m := load(t, open(t, Config{}), wasm)
+	for _, before := range []int{0, 1, 40, 100, 1000, 30_000} {
+		for thin, want := range map[int]bool{fits: true, overflows: false} {
+			if err := recurse(m, 0, before); err != nil {
+				t.Fatalf("%d large frames: %v", before, err)
+			}
+			if err := recurse(m, thin, 0); (err == nil) != want {
+				t.Errorf("after %d large frames, %d small ones: %v; alone they fit: %v", before, thin, err, want)
+			}
+		}
+	}
+}
+
+// What the sandbox reads of wazero must be there.
+func TestAGrownStackIsSeen(t *testing.T) {
+	t.Parallel()
+	m := load(t, open(t, Config{}), recursing())
+	in, err := m.pool.take(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.close()
+	for _, deep := range []bool{false, true} {
+		in.begin(t.Context())
+		request := make([]byte, 8)
+		if deep {
+			request[1] = 100 // 25,600
+		}
+		if _, err := in.direct(abi.ExportNode, request, 0); err != nil {
+			t.Fatal(err)
+		}
+		if h := in.functions[abi.ExportNode]; h.grew() != deep || h.stackBytes == 0 {
+			t.Errorf("deep %v: a stack of %d bytes is now one of %d", deep, h.stackBytes, stackBytes(h.Function))
+		}
+	}
+	if err := in.restore(); err != nil || len(in.functions) != 1 {
+		t.Errorf("%d handles are kept, want that of the allocator only (%v)", len(in.functions), err)
+	}
+}
