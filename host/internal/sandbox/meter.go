@@ -13,8 +13,8 @@ import (
 
 // Compiled code cannot be preempted: while a guest spins, the collector waits
 // for it, and everybody for the collector. So a guest gets its fuel in slices,
-// about a millisecond each, and comes to the host for the next.
-const sliceFuel = 1_000_000
+// a fraction of a millisecond each, and comes to the host for the next.
+const sliceFuel = 250_000
 
 // What system functions cost, so that it is fuel, and not the clock, that ends
 // a guest which spends its time in them: each call, and each random byte.
@@ -26,13 +26,19 @@ const (
 // meter counts what one call spends, and ends it when it has to end. What was
 // spent is the same in every run: it does not depend on the slices.
 type meter struct {
-	left    api.MutableGlobal // the guest's: what is left of what it was granted; below zero at the end of a slice
+	left    fuelLeft // the guest's: what is left of what it was granted; below zero at the end of a slice
 	budget  int64
 	granted int64
 
 	caller   context.Context // of the call that runs; kept here because host functions get the instance's own
 	deadline time.Time
 	now      func() time.Time
+}
+
+// fuelLeft is a global of the guest, an i64.
+type fuelLeft interface {
+	Get() uint64
+	Set(v uint64)
 }
 
 // begin starts a call with a budget.

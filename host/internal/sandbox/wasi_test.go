@@ -25,6 +25,16 @@ func system(t *testing.T, s *guestState, memory *wazerotest.Memory, name string,
 	return call.run(s, memory, append(args, 0))
 }
 
+// newTestState is the host's side of a guest that has fuel.
+func newTestState() *guestState {
+	return &guestState{standIns: newStandIns(), meter: meter{left: &tank{sliceFuel}}}
+}
+
+type tank struct{ fuel uint64 }
+
+func (t *tank) Get() uint64  { return t.fuel }
+func (t *tank) Set(v uint64) { t.fuel = v }
+
 // Each function that writes to the guest's memory is given pointers that lie
 // outside, in each place.
 func TestSystemFunctionsCheckPointers(t *testing.T) {
@@ -49,7 +59,7 @@ func TestSystemFunctionsCheckPointers(t *testing.T) {
 		for _, args := range argLists {
 			memory := wazerotest.NewFixedMemory(65536)
 			memory.Write(64, vector)
-			if errno := system(t, &guestState{standIns: newStandIns()}, memory, name, args...); errno != errnoFault {
+			if errno := system(t, newTestState(), memory, name, args...); errno != errnoFault {
 				t.Errorf("%s(%#x) = %d, want %d", name, args, errno, errnoFault)
 			}
 		}
@@ -76,7 +86,7 @@ func TestSystemFunctionsKnowFourDescriptors(t *testing.T) {
 	for name, test := range tests {
 		for fd, want := range test.errno {
 			args := append([]uint64{uint64(fd)}, test.rest...)
-			if got := system(t, &guestState{standIns: newStandIns()}, wazerotest.NewFixedMemory(65536), name, args...); got != want {
+			if got := system(t, newTestState(), wazerotest.NewFixedMemory(65536), name, args...); got != want {
 				t.Errorf("%s of %d = %d, want %d", name, fd, got, want)
 			}
 		}
@@ -86,7 +96,7 @@ func TestSystemFunctionsKnowFourDescriptors(t *testing.T) {
 func TestStandardErrorIsKeptUpToItsLimit(t *testing.T) {
 	t.Parallel()
 	memory := wazerotest.NewFixedMemory(65536)
-	s := &guestState{standIns: newStandIns()}
+	s := newTestState()
 	text := bytes.Repeat([]byte("0123456789"), 300)
 	memory.Write(1000, text)
 	memory.WriteUint32Le(0, 1000)
@@ -110,7 +120,7 @@ func TestStandardErrorIsKeptUpToItsLimit(t *testing.T) {
 func TestPollFiresTheFirstClocksAndGoesOnInTime(t *testing.T) {
 	t.Parallel()
 	memory := wazerotest.NewFixedMemory(65536)
-	s := &guestState{standIns: newStandIns()}
+	s := newTestState()
 	subscribe := func(i uint32, clock uint32, timeout uint64, flags uint16) {
 		at := i * subscriptionBytes
 		memory.WriteUint64Le(at, uint64(i)+100)
@@ -205,8 +215,12 @@ func TestExitCodesCannotPassForAnEndedContext(t *testing.T) {
 func TestRandomStreamIsFixed(t *testing.T) {
 	t.Parallel()
 	memory := wazerotest.NewFixedMemory(65536)
-	if errno := system(t, &guestState{standIns: newStandIns()}, memory, "random_get", 0, 8); errno != errnoSuccess {
+	s := newTestState()
+	if errno := system(t, s, memory, "random_get", 0, 8); errno != errnoSuccess {
 		t.Fatalf("errno %d", errno)
+	}
+	if spent := sliceFuel - s.meter.left.Get(); spent != 8*randomByteFuel {
+		t.Errorf("8 random bytes cost %d", spent)
 	}
 	b, _ := memory.Read(0, 8)
 	// The stream is part of what a record can be replayed with: it must not

@@ -1,0 +1,274 @@
+package sandbox
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmtest"
+)
+
+// goModuleOf loads the Go guest with a way of resetting.
+func goModuleOf(tb testing.TB, reset Reset, limits Limits) *Module {
+	tb.Helper()
+	return load(tb, open(tb, Config{Reset: reset, Limits: limits, CacheDir: filepath.Join(shared, "cache")}), goGuest(tb))
+}
+
+// TestAccept_PL3_CallsAfterAFailureAreRight: whatever ended a call, 500 calls
+// after it see what the first one sees.
+func TestAccept_PL3_CallsAfterAFailureAreRight(t *testing.T) {
+	t.Parallel()
+	failures := map[string]Cause{
+		"p": CauseTrap, "x": CauseExit, "d": CauseOutOfMemory, "b": CauseOutOfMemory, "h": CauseOutputTooLarge,
+		"o": CauseOutputOutOfBounds, "f": CauseDenied, "l": CauseFuel,
+	}
+	for _, reset := range resets {
+		t.Run(reset.String(), func(t *testing.T) {
+			t.Parallel()
+			m := goModuleOf(t, reset, Limits{WallClock: time.Minute, Fuel: 1_000_000_000})
+			calls := 500
+			if reset == ResetFresh {
+				calls = 5
+			}
+			for what, cause := range failures {
+				for range 2 {
+					if err := callError(t, m, what); err.Cause != cause {
+						t.Errorf("%q fails with %v, want %s", what, err, cause)
+					}
+				}
+				for i := range calls {
+					if got := call(t, m, "c"); got[0] != 1 {
+						t.Fatalf("after %q: call %d is number %d to the guest", what, i, got[0])
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestAccept_PL4_NoResetLeavesATrace: neither memory nor globals nor the clock
+// nor the random stream go on from one call to the next.
+func TestAccept_PL4_NoResetLeavesATrace(t *testing.T) {
+	t.Parallel()
+	counting := small(wasmtest.Join(
+		[]byte{wasmtest.GlobalGet, 0}, wasmtest.Const(1), []byte{wasmtest.I32Add, wasmtest.GlobalSet, 0},
+		wasmtest.Const(1024), []byte{wasmtest.GlobalGet, 0, 0x36, 2, 0}, echoBody)) // memory[1024] = global
+	counting.Globals = 1
+	want := map[string]string{}
+	for _, reset := range append([]Reset{ResetFresh}, resets...) {
+		counter := load(t, open(t, Config{Reset: reset}), counting.Bytes())
+		guest := goModuleOf(t, reset, Limits{})
+		for range 5 {
+			if got := call(t, counter, "cccc"); got[0] != 1 {
+				t.Errorf("%s: a global counts to %d", reset, got[0])
+			}
+			for _, what := range []string{"c", "t", "r", "s", "v"} {
+				got := string(call(t, guest, what))
+				if first, ok := want[what]; ok && got != first {
+					t.Errorf("%s: %q gave % x, in a fresh instance % x", reset, what, got, first)
+				}
+				want[what] = got
+			}
+		}
+	}
+}
+
+// account is what some requests give and cost, one line each.
+func account(m *Module, requests []string) (string, error) {
+	var b strings.Builder
+	for _, r := range requests {
+		out, err := m.Call(context.Background(), abi.CallNode, []byte(r))
+		var failed *CallError
+		switch {
+		case err == nil:
+			fmt.Fprintf(&b, "%.1s %x %d\n", r, sha256.Sum256(out.Bytes), *out.Fuel)
+		case errors.As(err, &failed) && failed.Deterministic():
+			fmt.Fprintf(&b, "%.1s %s %s %q\n", r, failed.Cause, failed.Detail, failed.Stderr)
+		default:
+			return "", err
+		}
+	}
+	return b.String(), nil
+}
+
+var accounted = []string{
+	"c", "t", "echo", "r", "p", "s", "v", "e" + strings.Repeat("x", 100_000), "o", "f", "h", "c",
+}
+
+// accountLimits leave fuel that one of the requests spends.
+var accountLimits = Limits{Fuel: 3_000_000, WallClock: time.Minute}
+
+// TestAccept_SB1_EqualAtAnyPoolSize: the same bytes, fuel and failures from
+// every reset, with any number of calls at the same time, in any order.
+func TestAccept_SB1_EqualAtAnyPoolSize(t *testing.T) {
+	t.Parallel()
+	requests := append([]string{"l"}, accounted...)
+	want, err := account(goModuleOf(t, ResetFresh, accountLimits), requests)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(want, string(CauseFuel)) {
+		t.Fatalf("nothing spends its fuel:\n%s", want)
+	}
+	lines := strings.SplitAfter(want, "\n")
+	for _, reset := range resets[:len(resets)-1] {
+		m := goModuleOf(t, reset, accountLimits)
+		for _, workers := range []int{1, 3, 40} {
+			var wg sync.WaitGroup
+			for w := range workers {
+				wg.Go(func() {
+					k := w % len(requests)
+					got, err := account(m, append(slices.Clone(requests[k:]), requests[:k]...))
+					if rotated := strings.Join(append(slices.Clone(lines[k:len(requests)]), lines[:k]...), ""); err != nil || got != rotated {
+						t.Errorf("%s, %d workers: %v\n%s\nwant\n%s", reset, workers, err, got, rotated)
+					}
+				})
+			}
+			wg.Wait()
+		}
+	}
+}
+
+const accountEnv = "SANDBOX_TEST_ACCOUNT"
+
+// TestAccept_SB2_FuelIsTheSameInAnotherProcess runs this test once more as a
+// program of its own.
+func TestAccept_SB2_FuelIsTheSameInAnotherProcess(t *testing.T) {
+	t.Parallel()
+	if file := os.Getenv(accountEnv); file != "" {
+		wasm, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := account(load(t, open(t, Config{Limits: accountLimits}), wasm), accounted)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file+".account", []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := account(goModuleOf(t, ResetAuto, accountLimits), accounted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "guest.wasm")
+	if err := os.WriteFile(file, goGuest(t), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.count=1")
+	cmd.Env = append(os.Environ(), accountEnv+"="+file)
+	if said, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	got, err := os.ReadFile(file + ".account")
+	if err != nil || string(got) != want {
+		t.Errorf("another process: %v\n%s\nwant\n%s", err, got, want)
+	}
+}
+
+// TestAccept_SB2_FuelIsExact: a call that may spend what it costs returns, and
+// one that may spend one unit less does not.
+func TestAccept_SB2_FuelIsExact(t *testing.T) {
+	t.Parallel()
+	out, err := goModule(t, Limits{}).Call(t.Context(), abi.CallNode, []byte("r"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := *out.Fuel + 10_000_000 // the start of the module has as much as a call
+	m := goModule(t, Limits{})
+	for _, test := range []struct {
+		budget uint64
+		want   bool
+	}{{*out.Fuel, true}, {*out.Fuel - 1, false}, {start, true}} {
+		in, err := m.pool.program.instantiate()
+		if err != nil {
+			t.Fatal(err)
+		}
+		in.state.meter.begin(t.Context(), Limits{Fuel: test.budget, WallClock: time.Minute})
+		got, err := in.direct(abi.ExportNode, []byte("r"), 1<<20)
+		var spent *fuelError
+		switch {
+		case test.want && (err != nil || *got.Fuel != *out.Fuel):
+			t.Errorf("with %d units: %v", test.budget, err)
+		case !test.want && !errors.As(err, &spent):
+			t.Errorf("with %d units, one less than it costs: %v", test.budget, err)
+		}
+		in.close()
+	}
+}
+
+// TestAccept_SB3_ASpinningGuestStopsNobody: while guests spin on every
+// processor the collector collects, other calls return, and a cancelled call
+// ends. The limits are far from what is measured, and nearer than the end of
+// the guests, which spin for ever.
+//
+//nolint:paralleltest // the processors are to spin in these guests, and in nothing else
+func TestAccept_SB3_ASpinningGuestStopsNobody(t *testing.T) {
+	const patience = 10 * time.Second
+	limits := Limits{Fuel: maxFuel, WallClock: time.Hour}
+	e := open(t, Config{Limits: limits})
+	spinners := []*Module{load(t, e, small(endless).Bytes()), goModuleOf(t, ResetAuto, limits)}
+	other := load(t, e, small(echoBody).Bytes())
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ended := make(chan error)
+	for i := range 2 * runtime.GOMAXPROCS(0) {
+		go func() {
+			_, err := spinners[i%2].Call(ctx, abi.CallNode, []byte("l"))
+			ended <- err
+		}()
+	}
+	for _, m := range spinners {
+		for m.gate.insiders() == 0 {
+			runtime.Gosched()
+		}
+	}
+	within := func(what string, do func()) {
+		t.Helper()
+		done := make(chan struct{})
+		start := time.Now()
+		go func() { do(); close(done) }()
+		select {
+		case <-done:
+			t.Logf("%s took %s", what, time.Since(start))
+		case <-time.After(patience):
+			t.Fatalf("%s did not happen within %s", what, patience)
+		}
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	within("a collection", runtime.GC)
+	runtime.ReadMemStats(&after)
+	for n := before.NumGC; n < after.NumGC; n++ {
+		t.Logf("pause %s", time.Duration(after.PauseNs[n%256]))
+	}
+	within("a hundred calls", func() {
+		for range 100 {
+			if got, err := other.Call(t.Context(), abi.CallNode, []byte("echo")); err != nil || string(got.Bytes) != "echo" {
+				t.Errorf("%q, %v", got.Bytes, err)
+			}
+		}
+	})
+	within("the end of all that spin", func() {
+		cancel()
+		for range 2 * runtime.GOMAXPROCS(0) {
+			var failed *CallError
+			if err := <-ended; !errors.As(err, &failed) || failed.Cause != CauseCancelled {
+				t.Errorf("a spinning guest ended with %v", err)
+			}
+		}
+	})
+}
