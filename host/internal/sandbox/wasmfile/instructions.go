@@ -159,9 +159,17 @@ func (r *Reader) bulkInstruction(in *Instruction) {
 	}
 }
 
+// vectorInstruction takes the number in its shortest form alone. The runtime
+// takes the first byte for the whole number and the second, 1, for a nop: of a
+// longer form it would run other instructions than are metered here.
 func (r *Reader) vectorInstruction(in *Instruction) {
+	before := r.off
 	number := r.U32("instruction")
 	in.Op, in.Operand = prefixVector<<16|Opcode(number&0xffff), r.off
+	if r.err == nil && r.off-before != 1+int(min(number>>7, 1)) {
+		r.Fail(in.Start, "instruction 0xfd %d is not written in the shortest form", number)
+		return
+	}
 	switch {
 	case number <= 11, number == 92, number == 93: // loads and stores
 		r.numbers(2)

@@ -237,7 +237,10 @@ func TestExecutable(t *testing.T) {
 // Code that cannot be told apart is refused, with the place.
 func TestExecutableRefusesUnknownInstructions(t *testing.T) {
 	t.Parallel()
-	for _, code := range [][]byte{{0x06}, {0x12, 0}, {0xfc, 18}, {0xfd, 0x80, 2}, {0xfb, 0}, {0xff}, {0x0e, 0xff, 0xff, 0xff, 0x7f}, {0x44, 0}} {
+	for _, code := range [][]byte{{0x06}, {0x12, 0}, {0xfc, 18}, {0xfd, 0x80, 2}, {0xfb, 0}, {0xff}, {0x0e, 0xff, 0xff, 0xff, 0x7f}, {0x44, 0},
+		// The runtime would read another instruction, a nop, and a loop; by the specification they are operands.
+		{0x41, 0, 0xfd, 0x8a, 0x00, 0x03, 0x40, 0x0c, 0, 0x0b, 0x1a}, {0xfd, 0xe0, 0x81, 0x00},
+	} {
 		wasm := wasmtest.Module{Funcs: []wasmtest.Func{{Body: code}}}.Bytes()
 		_, err := parse(t, wasm).Executable(100)
 		var fileErr *wasmfile.Error
