@@ -20,6 +20,9 @@ func (w *writer) code(s wasmfile.Section) {
 		} else {
 			body = w.body(body[:0], b)
 		}
+		if len(entries)+len(body) > maxGrowth*w.file.Size()+growthFloor {
+			w.fail(b.Start, "with fuel, the functions up to this one are more than %d times as long as the file", maxGrowth)
+		}
 		if w.err != nil {
 			return
 		}

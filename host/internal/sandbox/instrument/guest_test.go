@@ -70,6 +70,13 @@ func runIn(tb testing.TB, r wazero.Runtime, p *instrument.Program) machine {
 	if _, err := meter.Instantiate(ctx); err != nil {
 		tb.Fatal(err)
 	}
+	return again(tb, r, p)
+}
+
+// again makes one more instance in a runtime of runIn.
+func again(tb testing.TB, r wazero.Runtime, p *instrument.Program) machine {
+	tb.Helper()
+	ctx := context.Background()
 	m, err := r.InstantiateWithConfig(ctx, p.Wasm, wazero.NewModuleConfig().WithName("").WithStartFunctions())
 	if err != nil {
 		tb.Fatal(err)

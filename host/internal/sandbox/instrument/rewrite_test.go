@@ -166,3 +166,22 @@ func TestRestorable(t *testing.T) {
 		})
 	}
 }
+
+// What would make a module many times longer is refused, without writing it.
+func TestGrowthIsBounded(t *testing.T) {
+	t.Parallel()
+	dense := func(n int) []byte { // memory.grow of memory.grow of ...
+		return wasmtest.Module{MemoryPages: 1, Funcs: []wasmtest.Func{{
+			Body: slices.Concat(wasmtest.Const(0), slices.Repeat([]byte{0x40, 0}, n), []byte{0x1a}),
+		}}}.Bytes()
+	}
+	few := dense(1000)
+	if p := rewrite(t, few, true); len(p.Wasm) < 10*len(few) {
+		t.Errorf("%d bytes became only %d: this test shows nothing", len(few), len(p.Wasm))
+	}
+	_, err := instrument.Rewrite(parse(t, dense(100_000)), instrument.Options{Fuel: true})
+	var fault *wasmfile.Error
+	if !errors.As(err, &fault) || !strings.Contains(fault.Msg, "8 times as long") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -210,15 +210,21 @@ func root(err error) string {
 	return err.Error()
 }
 
-// TestAccept_SB4_SpecTests: every command of the specification's scripts does
-// the same to the plain modules and to the rewritten ones.
-func TestAccept_SB4_SpecTests(t *testing.T) {
-	t.Parallel()
+// specDir is where the runtime's module keeps the specification's tests.
+func specDir(t *testing.T) string {
+	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/tetratelabs/wazero").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	root := filepath.Join(strings.TrimSpace(string(out)), "internal", "integration_test", "spectest")
+	return filepath.Join(strings.TrimSpace(string(out)), "internal", "integration_test", "spectest")
+}
+
+// TestAccept_SB4_SpecTests: every command of the specification's scripts does
+// the same to the plain modules and to the rewritten ones.
+func TestAccept_SB4_SpecTests(t *testing.T) {
+	t.Parallel()
+	root := specDir(t)
 	spectest, err := os.ReadFile(filepath.Join(root, "testdata", "spectest.wasm"))
 	if err != nil {
 		t.Fatal(err)
