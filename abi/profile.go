@@ -14,11 +14,17 @@ type SourceSaying struct {
 	Given []LabelWeight `abi:"given"`
 }
 
-// SourceReliability is what is known of one source of evidence.
+// SourceReliability is what is known of one source of evidence. What it says
+// counts once, however often it says it.
 type SourceReliability struct {
 	// Source is matched against an item's source_ref up to its first ':' or '#'.
-	Source  string         `abi:"source,nonempty"`
+	Source string `abi:"source,nonempty"`
+	// Sayings that are not listed tell nothing.
 	Sayings []SourceSaying `abi:"sayings"`
+	// Share of the log-likelihoods that counts: below 1 for a source that repeats what others say.
+	Share float64 `abi:"share,min=0,max=2"`
+	// Stated is what the confidence that the source states adds to the label that it names.
+	Stated *LogitMap `abi:"stated"`
 	// Cap is the most that all items of the source together may move the
 	// log-odds between two labels, in nats.
 	Cap float64 `abi:"cap,min=0,max=20"`
@@ -26,13 +32,15 @@ type SourceReliability struct {
 
 // Signal is a phrase whose presence speaks for or against labels.
 type Signal struct {
-	// Phrase is looked for as it stands, ASCII letters in any case.
+	// Phrase is looked for as it stands, ASCII letters in any case. Where it
+	// begins or ends with an ASCII letter or digit, no other may stand beside it.
 	Phrase string `abi:"phrase,nonempty"`
 	// Weights are log-likelihoods in nats; a label that is not listed has 0.
 	Weights []LabelWeight `abi:"weights"`
 }
 
-// LogitMap corrects a stated confidence: logit(p) = Offset + Slope*logit(stated).
+// LogitMap gives nats for a stated confidence: Offset + Slope*logit(stated),
+// the confidence taken within [0.001, 0.999].
 type LogitMap struct {
 	Offset float64 `abi:"offset,min=-20,max=20"`
 	Slope  float64 `abi:"slope,min=0,max=20"`
@@ -46,9 +54,11 @@ type Profile struct {
 	// BaseRates are P(label) before any evidence.
 	BaseRates []LabelWeight       `abi:"base_rates"`
 	Sources   []SourceReliability `abi:"sources"`
-	Signals   []Signal            `abi:"signals"`
+	// Signals are looked for in the documents, in the subject, and in the
+	// contents of items that name no label.
+	Signals []Signal `abi:"signals"`
 	// SignalCap is the most that all signals together may move the log-odds, in nats.
 	SignalCap float64 `abi:"signal_cap,min=0,max=20"`
-	// Light corrects Light's stated confidence for use inside the court.
-	Light *LogitMap `abi:"light"`
+	// Light is what is known of Light, for use inside the court; its Source is "light".
+	Light *SourceReliability `abi:"light"`
 }

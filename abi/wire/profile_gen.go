@@ -101,10 +101,14 @@ func DecodeSourceReliability(data []byte, v *abi.SourceReliability) error {
 	return decodeMessage(data, v, readSourceReliability)
 }
 
-var fieldsOfSourceReliability = []string{"source", "sayings", "cap"}
+var fieldsOfSourceReliability = []string{"source", "sayings", "share", "stated", "cap"}
 
 func writeSourceReliability(e *encoder, v *abi.SourceReliability) {
-	e.mapLen(3)
+	n := 4
+	if v.Stated != nil {
+		n++
+	}
+	e.mapLen(n)
 	e.text("source")
 	e.text(v.Source)
 	e.text("sayings")
@@ -112,19 +116,30 @@ func writeSourceReliability(e *encoder, v *abi.SourceReliability) {
 	for i := range v.Sayings {
 		writeSourceSaying(e, &v.Sayings[i])
 	}
+	e.text("share")
+	e.float(v.Share)
+	if v.Stated != nil {
+		e.text("stated")
+		writeLogitMap(e, v.Stated)
+	}
 	e.text("cap")
 	e.float(v.Cap)
 }
 
 func readSourceReliability(d *decoder, v *abi.SourceReliability) {
-	s := d.open(fieldsOfSourceReliability, 0b111)
+	s := d.open(fieldsOfSourceReliability, 0b10111)
 	for d.next(&s) {
 		switch s.field {
 		case 0: // source
 			v.Source = d.text(true)
 		case 1: // sayings
 			v.Sayings = list(d, count{}, 8, readSourceSaying)
-		case 2: // cap
+		case 2: // share
+			v.Share = d.float(0, 2)
+		case 3: // stated
+			v.Stated = new(abi.LogitMap)
+			readLogitMap(d, v.Stated)
+		case 4: // cap
 			v.Cap = d.float(0, 20)
 		}
 	}
@@ -245,7 +260,7 @@ func writeProfile(e *encoder, v *abi.Profile) {
 	e.float(v.SignalCap)
 	if v.Light != nil {
 		e.text("light")
-		writeLogitMap(e, v.Light)
+		writeSourceReliability(e, v.Light)
 	}
 }
 
@@ -258,14 +273,14 @@ func readProfile(d *decoder, v *abi.Profile) {
 		case 1: // base_rates
 			v.BaseRates = list(d, count{}, 16, readLabelWeight)
 		case 2: // sources
-			v.Sources = list(d, count{}, 23, readSourceReliability)
+			v.Sources = list(d, count{}, 30, readSourceReliability)
 		case 3: // signals
 			v.Signals = list(d, count{}, 18, readSignal)
 		case 4: // signal_cap
 			v.SignalCap = d.float(0, 20)
 		case 5: // light
-			v.Light = new(abi.LogitMap)
-			readLogitMap(d, v.Light)
+			v.Light = new(abi.SourceReliability)
+			readSourceReliability(d, v.Light)
 		}
 	}
 	if d.close(&s) { // check: rules

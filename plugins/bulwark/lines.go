@@ -3,13 +3,13 @@ package main
 import (
 	"strings"
 
-	"github.com/shadowcourt/shadowcourt/plugins/internal/phrases"
+	"github.com/shadowcourt/shadowcourt/abi/odds/phrase"
 )
 
 // lineReader finds the lines that name labels beside a word of trouble, in one
 // pass of a matcher over all stems: a line that holds none costs nothing.
 type lineReader struct {
-	matcher *phrases.Matcher
+	matcher *phrase.Matcher
 	// words are the labels' distinct words, the matcher's first phrases; those
 	// beyond are the stems of trouble.
 	words []string
@@ -46,7 +46,7 @@ func newLineReader(names []name) *lineReader {
 		}
 	}
 	r.seenWord = make([]bool, len(r.words))
-	r.matcher = phrases.New(append(stems, troubleStems()...))
+	r.matcher = phrase.New(append(stems, troubleStems()...))
 	return r
 }
 

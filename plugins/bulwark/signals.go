@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
 )
 
 // sighting is where a signal stands first, and how often it stands.
@@ -21,9 +21,9 @@ type sighting struct {
 // the first place; how often a phrase stands is told, and counts nothing more.
 func readSignals(documents []abi.Document, labels []string, p *abi.Profile) *abi.Discovery {
 	seen := make([]sighting, len(p.Signals))
-	matcher := weigh.NewMatcher(p)
+	finder := odds.NewSignals(p)
 	for d := range documents {
-		matcher.Scan(documents[d].Text, func(signal, start, end int) {
+		finder.Scan(documents[d].Text, func(signal, start, end int) {
 			s := &seen[signal]
 			if s.times == 0 {
 				*s = sighting{document: d, start: start, end: end}
@@ -50,7 +50,7 @@ func readSignals(documents []abi.Document, labels []string, p *abi.Profile) *abi
 }
 
 func signalFinding(s *abi.Signal, at *sighting, documents []abi.Document, labels []string) (abi.Finding, float64) {
-	supports, strength, pull := reading(weigh.SignalVector(s, labels), labels)
+	supports, strength, pull := reading(signalNats(s, labels), labels)
 	observation := "the signal \"" + s.Phrase + "\" stands " + times(at.times)
 	if supports == "" {
 		observation += ", and tells no single label"
@@ -60,6 +60,12 @@ func signalFinding(s *abi.Signal, at *sighting, documents []abi.Document, labels
 		Document: d.Name, Observation: observation, Quote: text.QuoteAround(d.Text, at.start, at.end),
 		Supports: supports, Strength: strength,
 	}, pull
+}
+
+func signalNats(s *abi.Signal, labels []string) []float64 {
+	nats := make([]float64, len(labels))
+	odds.AddSignal(nats, labels, s)
+	return nats
 }
 
 // reading gives the label that a vector of nats favours over all others, how
@@ -115,7 +121,7 @@ func missingSignals(labels []string, spoken []bool, p *abi.Profile) []string {
 		}
 		n := 0
 		for i := range p.Signals {
-			if supports, _, _ := reading(weigh.SignalVector(&p.Signals[i], labels), labels); supports == label {
+			if supports, _, _ := reading(signalNats(&p.Signals[i], labels), labels); supports == label {
 				n++
 			}
 		}

@@ -3,7 +3,7 @@ package main
 import (
 	"strings"
 
-	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
+	"github.com/shadowcourt/shadowcourt/abi/odds/phrase"
 )
 
 // words splits a text into runs of letters and digits, in lower case.
@@ -28,7 +28,7 @@ func wordEnd(s string, i int) int {
 }
 
 func isWordByte(c byte) bool {
-	c = text.Fold(c)
+	c = phrase.Fold(c)
 	return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c >= 0x80
 }
 

@@ -17,7 +17,7 @@ import (
 func indict(r *abi.NodeRequest) *abi.Indictment {
 	charge := r.Case.Light.Classification
 	scale := weigh.Weigh(&weigh.Matter{
-		Labels: r.Case.Labels, Light: r.Case.Light, Profile: r.Profile,
+		Labels: r.Case.Labels, Subject: r.Case.Subject, Light: r.Case.Light, Profile: r.Profile,
 		Testimony: weigh.FromEvidence(r.Case.Evidence),
 	})
 	kept := heaviest(r.Case.Evidence, scale.Nats)

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
 )
@@ -89,7 +90,7 @@ func ground(t *weigh.Testimony, kind weigh.Kind, other *Item, labels int) (strin
 	case weigh.Absent:
 		return "claims to quote " + t.SourceRef + ", where none of its lines stands", abi.Fatal
 	case weigh.Repeats:
-		if weigh.SourceKey(t.SourceRef) == weigh.SourceKey(other.Testimony.SourceRef) {
+		if odds.SourceKey(t.SourceRef) == odds.SourceKey(other.Testimony.SourceRef) {
 			return "repeats " + cited + " of the same source", abi.Minor
 		}
 		return "repeats " + cited + ", it is no second witness", abi.Weakening

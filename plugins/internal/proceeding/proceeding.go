@@ -55,6 +55,7 @@ func Matter(r *abi.NodeRequest, challenges []abi.Challenge) *weigh.Matter {
 	testimony := weigh.FromIndictment(r.Indictment.Evidence, r.Exhibits, challenges)
 	return &weigh.Matter{
 		Labels:    r.Case.Labels,
+		Subject:   r.Case.Subject,
 		Light:     r.Case.Light,
 		Testimony: append(testimony, weigh.FromNewItems(NewItems(r), Findings(r))...),
 		Findings:  Findings(r),

@@ -1,6 +1,10 @@
 package text
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/abi/odds/phrase"
+)
 
 // substantiveBytes is the length from which a line says enough that two items
 // which share it say the same thing; "FAIL" or "panic:" alone do not.
@@ -30,7 +34,7 @@ func Substance(content string) []string {
 func normalise(line string) []byte {
 	out := make([]byte, 0, len(line))
 	for i := range len(line) {
-		c := Fold(line[i])
+		c := phrase.Fold(line[i])
 		switch {
 		case isDigit(c):
 			if len(out) == 0 || out[len(out)-1] != '#' {
@@ -48,14 +52,6 @@ func normalise(line string) []byte {
 		out = out[:len(out)-1]
 	}
 	return out
-}
-
-// Fold gives the lower case of an ASCII letter, and every other byte unchanged.
-func Fold(c byte) byte {
-	if 'A' <= c && c <= 'Z' {
-		return c + 'a' - 'A'
-	}
-	return c
 }
 
 func isDigit(c byte) bool  { return '0' <= c && c <= '9' }

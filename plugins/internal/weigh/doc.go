@@ -10,14 +10,15 @@
 // the least of these shares, since a challenge and the reading often name the
 // same flaw. All items of one source together stay within a cap.
 //
-// A profile replaces the stated confidences of the sources it knows by tables
-// of how likely they say what they say, the signals' phrases in the findings
-// by their weights, and Light's stated confidence by a corrected one. An item
+// A profile (see abi/odds) replaces the stated confidences of the sources it
+// knows, Light among them, by tables of how likely they say what they say, and
+// what they say again counts nothing. Its signals count where they stand in a
+// finding's quote, in the subject, or in an item that names no label. An item
 // of an unknown source that quotes the line in which a signal for its own
 // label stands repeats it.
 //
 // Nothing here reads what a content argues: text counts only as a quote that
-// stands or doesn't, as a repetition, and as a profile's signal in a document.
+// stands or doesn't, as a repetition, and as a profile's signal.
 //
 // All functions are pure and give the same figures everywhere: sums run in the
 // order of the labels, items and sources, never in the order of a map.

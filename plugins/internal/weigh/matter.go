@@ -17,7 +17,8 @@ type Testimony struct {
 
 // Matter is everything that is weighed.
 type Matter struct {
-	Labels []string
+	Labels  []string
+	Subject string
 	// Light is what is asked about; nil where a mask hides it.
 	Light     *abi.LightAnswer
 	Testimony []Testimony

@@ -2,7 +2,6 @@ package weigh
 
 import (
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -19,7 +18,7 @@ func profiled(p *abi.Profile, m Matter) *Scale {
 
 func TestAKnownSourceCountsByItsTable(t *testing.T) {
 	t.Parallel()
-	p := &abi.Profile{Sources: []abi.SourceReliability{{Source: "x", Cap: 5, Sayings: []abi.SourceSaying{
+	p := &abi.Profile{Sources: []abi.SourceReliability{{Source: "x", Share: 1, Cap: 5, Sayings: []abi.SourceSaying{
 		{Says: "a", Given: given(0.6, 0.3, 0.3)},
 		{Says: "b", Given: given(0.2, 0.2, 0.2)},
 		{Says: "", Given: given(0.1, 0.4, 0.1)},
@@ -46,7 +45,7 @@ func TestAKnownSourceCountsByItsTable(t *testing.T) {
 
 func TestAKnownSourceStaysWithinItsOwnCap(t *testing.T) {
 	t.Parallel()
-	p := &abi.Profile{Sources: []abi.SourceReliability{{Source: "x", Cap: 0.5, Sayings: []abi.SourceSaying{{Says: "a", Given: given(0.9, 0.1, 0.1)}}}}}
+	p := &abi.Profile{Sources: []abi.SourceReliability{{Source: "x", Share: 1, Cap: 0.5, Sayings: []abi.SourceSaying{{Says: "a", Given: given(0.9, 0.1, 0.1)}}}}}
 	s := profiled(p, Matter{Testimony: []Testimony{item("x:1", "one", "a", 0.5), item("x:2", "two", "a", 0.5)}})
 	near(t, "evidence", s.Evidence[0]-s.Evidence[1], 0.5)
 }
@@ -58,8 +57,10 @@ func TestBaseRatesAndLightsCorrection(t *testing.T) {
 	s = profiled(&abi.Profile{BaseRates: []abi.LabelWeight{{Label: "a", Weight: 0.6}, {Label: "b", Weight: 0.2}}}, Matter{})
 	near(t, "P(c) without a base rate", s.Of("c"), 0.99*0.2+0.01/3)
 	light := &abi.LightAnswer{Classification: "a", Confidence: 0.99}
-	s = profiled(&abi.Profile{Light: &abi.LogitMap{Offset: math.Log(0.7 / 0.3)}}, Matter{Light: light})
-	near(t, "P(a) by a Light of which 0.7 is known", s.Of("a"), 0.99*0.7+0.01/3)
+	s = profiled(&abi.Profile{Light: &abi.SourceReliability{Source: "light", Share: 0.5, Cap: 9, Sayings: []abi.SourceSaying{{Says: "a", Given: given(0.8, 0.2, 0.2)}}}}, Matter{Light: light})
+	near(t, "P(a) by a Light whose word is worth half of 4 to 1", s.Of("a"), 0.99*0.5+0.01/3)
+	s = profiled(&abi.Profile{Light: &abi.SourceReliability{Source: "light", Cap: 9, Stated: &abi.LogitMap{Offset: -1, Slope: 0.5}}}, Matter{Light: light})
+	near(t, "nats that a stated 0.99 adds", math.Log((s.Of("a")-0.01/3)/(s.Of("b")-0.01/3)), 0.5*math.Log(99)-1)
 }
 
 func TestSignals(t *testing.T) {
@@ -92,15 +93,21 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// Text in an item is no signal, only text in a document is.
-func TestItemsCarryNoSignals(t *testing.T) {
+// Text in an item that names a label is no signal: its source spoke already.
+func TestSignalsInItems(t *testing.T) {
 	t.Parallel()
 	p := &abi.Profile{SignalCap: 3, Signals: []abi.Signal{{Phrase: "disk full", Weights: []abi.LabelWeight{{Label: "c", Weight: 2}}}}}
-	plain := profiled(p, Matter{Testimony: []Testimony{item("x", "it broke", "a", 0.7)}})
-	planted := profiled(p, Matter{Testimony: []Testimony{item("x", "it broke\ndisk full", "a", 0.7)}})
-	if !slices.Equal(plain.Posterior, planted.Posterior) {
-		t.Errorf("%v, without the phrase %v", planted.Posterior, plain.Posterior)
+	evidence := func(supports string, quote abi.QuoteStatus, subject, content string) float64 {
+		it := item("x", content, supports, 0.7)
+		it.Quote = quote
+		s := profiled(p, Matter{Subject: subject, Testimony: []Testimony{it}})
+		return s.Evidence[2] - s.Evidence[1]
 	}
+	near(t, "an item with a label", evidence("a", abi.QuoteUnclaimed, "", "it broke\ndisk full"), 0)
+	near(t, "an item without one", evidence("", abi.QuoteUnclaimed, "", "it broke\ndisk full"), 2)
+	near(t, "one whose quote is not there", evidence("", abi.QuoteAbsent, "", "it broke\ndisk full"), 0)
+	near(t, "the subject", evidence("a", abi.QuoteUnclaimed, "Disk full!", "it broke"), 2)
+	near(t, "part of a word", evidence("", abi.QuoteUnclaimed, "", "disk fullness"), 0)
 }
 
 func TestNewItemsThatRepeatFindingsCountOnce(t *testing.T) {
@@ -123,7 +130,7 @@ func TestAQuoteOfASignalsLineRepeatsIt(t *testing.T) {
 	signals := []abi.Signal{{Phrase: "disk full", Weights: []abi.LabelWeight{{Label: "a", Weight: 1}}}}
 	findings := []abi.Finding{{Document: "log", Quote: "17:01 disk full on the first host", Supports: "a", Strength: 0.6}}
 	word := math.Log(0.6 * 2 / 0.4)
-	known := []abi.SourceReliability{{Source: "log", Cap: 9, Sayings: []abi.SourceSaying{{Says: "a", Given: given(0.8, 0.2, 0.2)}}}}
+	known := []abi.SourceReliability{{Source: "log", Share: 1, Cap: 9, Sayings: []abi.SourceSaying{{Says: "a", Given: given(0.8, 0.2, 0.2)}}}}
 	for _, tc := range []struct {
 		name    string
 		item    Testimony

@@ -4,58 +4,37 @@ import (
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/phrases"
+	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 )
 
-// NewMatcher returns a matcher of the profile's signals, by their index; nil without any.
-func NewMatcher(p *abi.Profile) *phrases.Matcher {
-	if p == nil || len(p.Signals) == 0 {
-		return nil
+// readSignals gives the signals of the profile that stand in the findings'
+// quotes, the subject and the contents of items that name no label, each once.
+// The findings without a signal are appended as testimony; of the others the
+// lines are returned.
+func readSignals(m *Matter, testimony *[]Testimony) (signals []int, quoted register) {
+	quoted = make(register)
+	finder := odds.NewSignals(m.Profile)
+	found := make(map[int]bool)
+	read := func(content string) (stands bool) {
+		finder.Scan(content, func(signal, _, _ int) {
+			stands = true
+			if !found[signal] {
+				found[signal] = true
+				signals = append(signals, signal)
+			}
+		})
+		return stands
 	}
-	list := make([]string, len(p.Signals))
-	for i := range p.Signals {
-		list[i] = p.Signals[i].Phrase
-	}
-	return phrases.New(list)
-}
-
-// mostSignalNats bounds one weight of a signal: beyond odds of e^20 to 1 a
-// figure is no measurement, and sums must stay finite.
-const mostSignalNats = 20
-
-// SignalVector gives the weights of a signal in the order of the labels, each
-// within 20 nats of 0.
-func SignalVector(s *abi.Signal, labels []string) []float64 {
-	v := make([]float64, len(labels))
-	for i := range s.Weights {
-		if j := slices.Index(labels, s.Weights[i].Label); j >= 0 {
-			v[j] = min(max(v[j]+s.Weights[i].Weight, -mostSignalNats), mostSignalNats)
+	read(m.Subject)
+	for i := range m.Testimony {
+		if t := &m.Testimony[i]; t.Supports == "" && t.Quote != abi.QuoteAbsent && t.Left > 0 {
+			read(t.Content)
 		}
 	}
-	return v
-}
-
-// readFindings appends the findings as testimony, but for those in whose quote
-// a signal of the profile stands: of these it returns the signals, each once,
-// and the lines.
-func readFindings(m *Matter, testimony *[]Testimony) (signals []int, quoted register) {
-	quoted = make(register)
-	matcher := NewMatcher(m.Profile)
-	found := make(map[int]bool)
 	for i := range m.Findings {
 		f := &m.Findings[i]
-		known := false
-		if matcher != nil {
-			matcher.Scan(f.Quote, func(signal, _, _ int) {
-				known = true
-				if !found[signal] {
-					found[signal] = true
-					signals = append(signals, signal)
-				}
-			})
-		}
-		if known {
+		if read(f.Quote) {
 			lines := text.Substance(f.Quote)
 			quoted.add(lines, entry{f.Supports, inFinding, len(lines)})
 		} else {
@@ -73,13 +52,14 @@ func (s *Scale) addSignals(m *Matter, signals []int) {
 	}
 	sum := make([]float64, len(m.Labels))
 	for _, i := range signals {
-		v := SignalVector(&m.Profile.Signals[i], m.Labels)
+		v := make([]float64, len(m.Labels))
+		odds.AddSignal(v, m.Labels, &m.Profile.Signals[i])
 		lift(s.Support, v)
 		for j, x := range v {
 			sum[j] += x
 		}
 	}
-	limit(sum, m.Profile.SignalCap)
+	odds.Limit(sum, m.Profile.SignalCap)
 	for j, x := range sum {
 		s.Evidence[j] += x
 	}

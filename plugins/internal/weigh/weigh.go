@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/odds"
 )
 
 // doubt is the probability that none of the figures means anything: the
@@ -38,12 +39,12 @@ type Scale struct {
 func Weigh(m *Matter) *Scale {
 	k := len(m.Labels)
 	testimony := slices.Clone(m.Testimony)
-	signals, quoted := readFindings(m, &testimony)
+	signals, quoted := readSignals(m, &testimony)
 	s := &Scale{Labels: m.Labels, Evidence: make([]float64, k), Support: make([]float64, k), Nats: make([]float64, len(testimony)), Flaws: flawsBeside(testimony, quoted)}
 	s.addSignals(m, signals)
 	s.addTestimony(m, testimony)
 	total := slices.Clone(s.Evidence)
-	addBaseRates(total, m.Labels, m.Profile)
+	odds.AddBaseRates(total, m.Labels, m.Profile)
 	addLight(total, m)
 	s.Posterior = softmax(total)
 	s.Nats, s.Flaws = s.Nats[:len(m.Testimony)], s.Flaws[:len(m.Testimony)]
@@ -59,10 +60,10 @@ func (s *Scale) addTestimony(m *Matter, testimony []Testimony) {
 	share := make([]float64, len(testimony))
 	for i := range testimony {
 		share[i] = testimony[i].Left
-		if known := source(m.Profile, SourceKey(testimony[i].SourceRef)); s.Flaws[i].Other != inFinding || known == nil {
+		if known := odds.Source(m.Profile, odds.SourceKey(testimony[i].SourceRef)); s.Flaws[i].Other != inFinding || known == nil {
 			share[i] = min(share[i], s.Flaws[i].share()) // a profile that knows both weighed them together
 		}
-		s.Nats[i] = spread(vector(m, &testimony[i], share[i]))
+		s.Nats[i] = odds.Spread(vector(m, &testimony[i], share[i]))
 		if s.Nats[i] > noise {
 			order = append(order, i)
 		}
@@ -73,9 +74,12 @@ func (s *Scale) addTestimony(m *Matter, testimony []Testimony) {
 	var sources []string
 	for _, i := range order {
 		t := &testimony[i]
-		key := SourceKey(t.SourceRef)
+		key := odds.SourceKey(t.SourceRef)
 		st := statement{key, t.Supports}
 		fading := math.Ldexp(1, -times[st])
+		if times[st] > 0 && odds.Source(m.Profile, key) != nil {
+			fading = 0 // its table is about saying it at all
+		}
 		times[st]++
 		s.Nats[i] *= fading
 		if sums[key] == nil {
@@ -89,7 +93,7 @@ func (s *Scale) addTestimony(m *Matter, testimony []Testimony) {
 		}
 	}
 	for _, key := range sources {
-		limit(sums[key], sourceCap(m.Profile, key))
+		odds.Limit(sums[key], sourceCap(m.Profile, key))
 		for j, x := range sums[key] {
 			s.Evidence[j] += x
 		}
@@ -102,9 +106,11 @@ func vector(m *Matter, t *Testimony, share float64) []float64 {
 	if share <= 0 {
 		return v
 	}
-	key := SourceKey(t.SourceRef)
-	if known := source(m.Profile, key); known != nil {
-		addTable(v, m.Labels, known, t.Supports, share)
+	if known := odds.Source(m.Profile, odds.SourceKey(t.SourceRef)); known != nil {
+		odds.AddSaying(v, m.Labels, known, t.Supports, t.Confidence)
+		for j := range v {
+			v[j] *= share
+		}
 		return v
 	}
 	for j, label := range m.Labels {
@@ -116,7 +122,7 @@ func vector(m *Matter, t *Testimony, share float64) []float64 {
 }
 
 func sourceCap(p *abi.Profile, key string) float64 {
-	if known := source(p, key); known != nil {
+	if known := odds.Source(p, key); known != nil {
 		return known.Cap
 	}
 	return oneSourceCap

@@ -1,4 +1,4 @@
-package phrases
+package phrase
 
 import (
 	"math/rand/v2"

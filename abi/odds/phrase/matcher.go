@@ -1,7 +1,5 @@
-// Package phrases finds many phrases in one pass over a text.
-package phrases
-
-import "github.com/shadowcourt/shadowcourt/plugins/internal/text"
+// Package phrase finds many phrases in one pass over a text.
+package phrase
 
 const (
 	anchorBytes = 4
@@ -50,7 +48,7 @@ func (m *Matcher) Scan(document string, found func(phrase, start, end int)) {
 	}
 	var window uint32
 	for i := range len(document) {
-		window = window<<8 | uint32(text.Fold(document[i]))
+		window = window<<8 | uint32(Fold(document[i]))
 		if i < anchorBytes-1 {
 			continue
 		}
@@ -79,7 +77,7 @@ func (m *Matcher) try(document string, phrase, start int, found func(phrase, sta
 		return
 	}
 	for i := range len(folded) {
-		if text.Fold(document[start+i]) != folded[i] {
+		if Fold(document[start+i]) != folded[i] {
 			return
 		}
 	}
@@ -89,7 +87,7 @@ func (m *Matcher) try(document string, phrase, start int, found func(phrase, sta
 func fold(s string) string {
 	b := []byte(s)
 	for i := range b {
-		b[i] = text.Fold(b[i])
+		b[i] = Fold(b[i])
 	}
 	return string(b)
 }
@@ -99,3 +97,11 @@ func anchor(folded string) uint32 {
 }
 
 func slot(window uint32) uint32 { return window * 2654435761 >> (32 - slotBits) }
+
+// Fold makes an ASCII letter small.
+func Fold(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		c += 'a' - 'A'
+	}
+	return c
+}

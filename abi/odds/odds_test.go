@@ -1,0 +1,98 @@
+package odds_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/odds"
+)
+
+func labels() []string { return []string{"a", "b", "c"} }
+
+func near(t *testing.T, got, want []float64) {
+	t.Helper()
+	if !slices.EqualFunc(got, want, func(x, y float64) bool { return math.Abs(x-y) < 1e-9 }) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestAddSaying(t *testing.T) {
+	t.Parallel()
+	e := math.Log
+	source := abi.SourceReliability{Source: "x", Share: 1, Sayings: []abi.SourceSaying{
+		{Says: "a", Given: []abi.LabelWeight{{Label: "a", Weight: 0.8}, {Label: "b", Weight: 0.1}, {Label: "c", Weight: 0.1}}},
+		{Says: "b", Given: []abi.LabelWeight{{Label: "a", Weight: 0.4}, {Label: "b", Weight: 0.1}}},
+		{Says: "", Given: nil},
+	}}
+	half, stated := source, source
+	half.Share = 0.5
+	stated.Stated = &abi.LogitMap{Offset: 0.25, Slope: 2}
+	third := (e(0.8) + 2*e(0.1)) / 3
+	two := (e(0.4) + e(0.1)) / 2
+	for _, tc := range []struct {
+		name string
+		s    *abi.SourceReliability
+		says string
+		want []float64
+	}{
+		{"by the table", &source, "a", []float64{e(0.8) - third, e(0.1) - third, e(0.1) - third}},
+		{"a label that is not listed has the mean", &source, "b", []float64{e(0.4) - two, e(0.1) - two, 0}},
+		{"a share", &half, "b", []float64{(e(0.4) - two) / 2, (e(0.1) - two) / 2, 0}},
+		{"nothing given", &source, "", []float64{0, 0, 0}},
+		{"not in the table", &source, "c", []float64{0, 0, 0}},
+		{"the stated confidence", &stated, "c", []float64{0, 0, 0.25 + 2*e(0.9/0.1)}},
+		{"no confidence in no label", &stated, "", []float64{0, 0, 0}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			got := make([]float64, 3)
+			odds.AddSaying(got, labels(), tc.s, tc.says, 0.9)
+			near(t, got, tc.want)
+		})
+	}
+}
+
+func TestLogitStaysFinite(t *testing.T) {
+	t.Parallel()
+	near(t, []float64{odds.Logit(0), odds.Logit(0.5), odds.Logit(1)}, []float64{-math.Log(999), 0, math.Log(999)})
+}
+
+func TestLimit(t *testing.T) {
+	t.Parallel()
+	v := []float64{3, -1, 1}
+	odds.Limit(v, 2)
+	near(t, v, []float64{1.5, -0.5, 0.5})
+	odds.Limit(v, 9)
+	near(t, v, []float64{1.5, -0.5, 0.5})
+}
+
+func TestSignalsStandAsWords(t *testing.T) {
+	t.Parallel()
+	s := odds.FindPhrases([]string{"fail", "fail:", "größ"})
+	for text, want := range map[string]int{
+		"Fail": 1, "a FAIL b": 1, "failed": 0, "9fail": 0, "fail: fail:": 4, "fail:x": 2, "größer": 1, "größ": 1, "größé": 1, "": 0,
+	} {
+		n := 0
+		s.Scan(text, func(_, start, end int) {
+			if start < 0 || end > len(text) {
+				t.Errorf("%q: [%d, %d)", text, start, end)
+			}
+			n++
+		})
+		if n != want {
+			t.Errorf("%q: %d places, want %d", text, n, want)
+		}
+	}
+	if !odds.NewSignals(nil).Empty() || s.Empty() {
+		t.Error("emptiness is wrong")
+	}
+}
+
+func TestAddSignalStaysFinite(t *testing.T) {
+	t.Parallel()
+	got := make([]float64, 3)
+	odds.AddSignal(got, labels(), &abi.Signal{Weights: []abi.LabelWeight{{Label: "a", Weight: 1e300}, {Label: "nowhere", Weight: 3}, {Label: "c", Weight: -1.5}}})
+	near(t, got, []float64{20, 0, -1.5})
+}

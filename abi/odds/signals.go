@@ -1,0 +1,76 @@
+package odds
+
+import (
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/odds/phrase"
+)
+
+// Signals finds the signals of a profile in texts. Its zero value finds
+// nothing. It can be used by many goroutines at once.
+type Signals struct {
+	matcher *phrase.Matcher
+	list    []string
+}
+
+// NewSignals is for the signals of a profile, by their index; nil, or a
+// profile without any, gives one that finds nothing.
+func NewSignals(p *abi.Profile) Signals {
+	if p == nil || len(p.Signals) == 0 {
+		return Signals{}
+	}
+	list := make([]string, len(p.Signals))
+	for i := range p.Signals {
+		list[i] = p.Signals[i].Phrase
+	}
+	return FindPhrases(list)
+}
+
+// FindPhrases is NewSignals for phrases that are no signals yet.
+func FindPhrases(list []string) Signals {
+	if len(list) == 0 {
+		return Signals{}
+	}
+	return Signals{phrase.New(list), list}
+}
+
+// Empty says whether there are no signals to be found.
+func (s Signals) Empty() bool { return s.matcher == nil }
+
+// Scan calls found for every place of a text where a signal stands. A phrase
+// that begins or ends with an ASCII letter or digit stands only where no other
+// is beside it. start and end are byte offsets.
+func (s Signals) Scan(text string, found func(signal, start, end int)) {
+	if s.matcher == nil {
+		return
+	}
+	s.matcher.Scan(text, func(i, start, end int) {
+		p := s.list[i]
+		if start > 0 && inWord(p[0]) && inWord(text[start-1]) {
+			return
+		}
+		if end < len(text) && inWord(p[len(p)-1]) && inWord(text[end]) {
+			return
+		}
+		found(i, start, end)
+	})
+}
+
+func inWord(c byte) bool {
+	c = phrase.Fold(c)
+	return 'a' <= c && c <= 'z' || '0' <= c && c <= '9'
+}
+
+// mostSignalNats bounds one weight of a signal: beyond odds of e^20 to 1 a
+// figure is no measurement, and sums must stay finite.
+const mostSignalNats = 20
+
+// AddSignal adds the weights of a signal, each bounded to 20 nats either way.
+func AddSignal(to []float64, labels []string, s *abi.Signal) {
+	for i := range s.Weights {
+		if j := slices.Index(labels, s.Weights[i].Label); j >= 0 {
+			to[j] += min(max(s.Weights[i].Weight, -mostSignalNats), mostSignalNats)
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package odds
+
+import (
+	"math"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
+
+// SourceKey is a source_ref up to its first ':' or '#': what a profile knows a
+// source by.
+func SourceKey(ref string) string {
+	for i := range len(ref) {
+		if ref[i] == ':' || ref[i] == '#' {
+			return ref[:i]
+		}
+	}
+	return ref
+}
+
+// Source finds what a profile knows of a source; nil where it knows nothing.
+func Source(p *abi.Profile, key string) *abi.SourceReliability {
+	if p == nil {
+		return nil
+	}
+	for i := range p.Sources {
+		if p.Sources[i].Source == key {
+			return &p.Sources[i]
+		}
+	}
+	return nil
+}
+
+// AddSaying adds what it tells of the labels that a known source says
+// something, stating a confidence. A saying that the table doesn't have tells
+// nothing but by the stated confidence; a label that a saying doesn't list gets
+// the mean of those that it lists.
+func AddSaying(to []float64, labels []string, s *abi.SourceReliability, says string, stated float64) {
+	for i := range s.Sayings {
+		if s.Sayings[i].Says == says {
+			addGiven(to, labels, s.Sayings[i].Given, s.Share)
+			break
+		}
+	}
+	if s.Stated == nil || says == "" {
+		return
+	}
+	for j, label := range labels {
+		if label == says {
+			to[j] += s.Stated.Offset + s.Stated.Slope*Logit(stated)
+		}
+	}
+}
+
+func addGiven(to []float64, labels []string, given []abi.LabelWeight, share float64) {
+	if len(given) == 0 {
+		return
+	}
+	mean := 0.0
+	for j := range given {
+		mean += math.Log(given[j].Weight)
+	}
+	mean /= float64(len(given))
+	for j, label := range labels {
+		to[j] += share * (logWeight(given, label, mean) - mean)
+	}
+}
+
+// AddBaseRates adds the logs of the base rates; a label without one gets the
+// smallest that is listed.
+func AddBaseRates(to []float64, labels []string, p *abi.Profile) {
+	if p == nil || len(p.BaseRates) == 0 {
+		return
+	}
+	least := math.Inf(1)
+	for i := range p.BaseRates {
+		least = min(least, math.Log(p.BaseRates[i].Weight))
+	}
+	for j, label := range labels {
+		to[j] += logWeight(p.BaseRates, label, least)
+	}
+}
+
+func logWeight(list []abi.LabelWeight, label string, fallback float64) float64 {
+	for i := range list {
+		if list[i].Label == label {
+			return math.Log(list[i].Weight)
+		}
+	}
+	return fallback
+}
+
+// Logit of a probability, taken within [0.001, 0.999].
+func Logit(p float64) float64 {
+	p = min(max(p, 0.001), 0.999)
+	return math.Log(p / (1 - p))
+}
+
+// Limit scales nats so that no two labels lie further apart than most.
+func Limit(nats []float64, most float64) {
+	if r := Spread(nats); r > most {
+		for i := range nats {
+			nats[i] *= most / r
+		}
+	}
+}
+
+// Spread is how far nats move two labels apart, 0 for none.
+func Spread(nats []float64) float64 {
+	if len(nats) == 0 {
+		return 0
+	}
+	least, largest := nats[0], nats[0]
+	for _, x := range nats {
+		least, largest = min(least, x), max(largest, x)
+	}
+	return largest - least
+}
