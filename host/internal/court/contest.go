@@ -60,7 +60,7 @@ func (t *trial) contestBy(node *pipeline.Node, p *pipeline.Persona, assigned []*
 	indictment := t.pass.Indictment
 	req := &abi.ContestRequest{
 		Persona: identity(p), ChargedDefectType: indictment.ChargedDefectType, Labels: t.subject.Labels,
-		Params: params(node.With), Profile: t.court.profile,
+		Params: params(node.With), Profile: t.profile,
 	}
 	var indexes []int
 	for i, by := range assigned {

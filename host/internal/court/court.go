@@ -31,7 +31,7 @@ type Court struct {
 	personas []*pipeline.Persona
 	defense  *pipeline.Persona
 	limits   abi.CourtConfig
-	profile  *abi.Profile
+	domain   domain
 	log      *slog.Logger
 	now      func() time.Time
 }
@@ -40,7 +40,7 @@ type Court struct {
 func New(graph *pipeline.Graph, config Config) (*Court, error) {
 	def := graph.Definition()
 	c := &Court{
-		graph: graph, personas: courtPersonas(def), profile: config.Profile,
+		graph: graph, personas: courtPersonas(def), domain: newDomain(config.Profile),
 		log: config.Logger, now: config.Now, limits: limitsOf(&def.Court),
 	}
 	if config.Limits != nil {

@@ -31,6 +31,7 @@ type trial struct {
 	docs     *documents
 	state    *state.State
 	evidence []abi.Evidence // of the state, without what the hearings brought
+	profile  *abi.Profile   // what of it can count
 	out      *Outcome
 	pass     *Pass
 	start    time.Time
@@ -115,6 +116,7 @@ func (t *trial) walk(ctx context.Context) error {
 	t.out.Passes = append(t.out.Passes, Pass{Light: *t.current()})
 	t.pass = &t.out.Passes[len(t.out.Passes)-1]
 	t.holder = ""
+	t.profile = t.court.domain.standing(t.subject, t.evidence)
 	walker := walk.New(t.court.graph, t, t, walk.Config{})
 	walked, err := walker.Walk(ctx)
 	t.pass.Steps = steps(walked)

@@ -12,10 +12,11 @@ import (
 func (t *trial) request(node *pipeline.Node, p *pipeline.Persona) *abi.NodeRequest {
 	req := &abi.NodeRequest{
 		Node: node.Name, Family: abi.Family(node.Family), Persona: identity(p),
-		Params: params(node.With), Profile: t.court.profile,
+		Params: params(node.With), Profile: t.profile,
 	}
 	if slices.Contains(node.Masks, pipeline.MaskDiscovery) {
 		req.Case = abi.CaseView{Labels: t.subject.Labels, Documents: t.subject.Documents}
+		req.Profile = t.court.domain.profile // what does not stand is missing
 		return req
 	}
 	req.Case = abi.CaseView{

@@ -1,0 +1,37 @@
+package court
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
+
+func TestAProfileIsCutToTheCase(t *testing.T) {
+	t.Parallel()
+	weights := []abi.LabelWeight{{Label: "a", Weight: 1}}
+	signal := func(p string) abi.Signal { return abi.Signal{Phrase: p, Weights: weights} }
+	source := func(n string) abi.SourceReliability { return abi.SourceReliability{Source: n, Share: 1, Cap: 1} }
+	light := source("light")
+	whole := &abi.Profile{
+		Name: "p", SignalCap: 2, BaseRates: []abi.LabelWeight{{Label: "a", Weight: 0.5}}, Light: &light,
+		Signals: []abi.Signal{signal("in the log"), signal("nowhere"), signal("in the subject"), signal("unlabelled"), signal("labelled")},
+		Sources: []abi.SourceReliability{source("rule"), source("silent"), source("log")},
+	}
+	subject := &abi.Case{Subject: "IN the subject", Labels: []string{"a", "b"}, Documents: []abi.Document{{Name: "log#2", Text: "what stands in the log"}}}
+	evidence := []abi.Evidence{{SourceRef: "rule:7", Content: "labelled", Supports: "a"}, {SourceRef: "other", Content: "is unlabelled"}}
+	d := newDomain(whole)
+	want := &abi.Profile{
+		Name: "p", SignalCap: 2, BaseRates: whole.BaseRates, Light: &light,
+		Signals: []abi.Signal{whole.Signals[0], whole.Signals[2], whole.Signals[3]},
+		Sources: []abi.SourceReliability{whole.Sources[0], whole.Sources[2]},
+	}
+	if diff := cmp.Diff(want, d.standing(subject, evidence)); diff != "" {
+		t.Error(diff)
+	}
+	none := newDomain(nil)
+	if got := none.standing(subject, evidence); got != nil {
+		t.Errorf("without a profile: %+v", got)
+	}
+}
