@@ -22,7 +22,7 @@ const (
 func brief(r *abi.NodeRequest) *abi.DefenseBrief {
 	charge := r.Indictment.ChargedDefectType
 	challenges := append([]abi.Challenge{}, r.Contested...)
-	own := grounds.Of(grounds.Items(r.Indictment, r.Exhibits), r.Case.Labels, defends(charge))
+	own := grounds.Of(grounds.Items(r.Indictment, r.Exhibits), r.Case.Labels, r.Profile, defends(charge))
 	challenges = append(challenges, grounds.Unraised(own, challenges)...)
 	scale := weigh.Weigh(proceeding.Matter(r, challenges))
 

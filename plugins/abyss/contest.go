@@ -9,5 +9,5 @@ import (
 // contestOwn contests the items that fall to the defense's element, whatever
 // label they speak for: an item that is flawed serves neither side.
 func contestOwn(r *abi.ContestRequest) ([]abi.Challenge, *abi.Failure) {
-	return grounds.Of(grounds.Contested(r.Items), r.Labels, func(*weigh.Testimony) bool { return true }), nil
+	return grounds.Of(grounds.Contested(r.Items), r.Labels, r.Profile, func(*weigh.Testimony) bool { return true }), nil
 }

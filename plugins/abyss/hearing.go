@@ -14,7 +14,7 @@ import (
 func rebut(r *abi.NodeRequest) *abi.HearingTurn {
 	charge := r.Indictment.ChargedDefectType
 	before := proceeding.Challenges(r)
-	fresh := grounds.Unraised(grounds.Of(grounds.Items(r.Indictment, r.Exhibits), r.Case.Labels, defends(charge)), before)
+	fresh := grounds.Unraised(grounds.Of(grounds.Items(r.Indictment, r.Exhibits), r.Case.Labels, r.Profile, defends(charge)), before)
 	brought := proceeding.Bring(r, func(f *abi.Finding) bool { return f.Supports != charge })
 	scale := weigh.Weigh(proceeding.Matter(r, append(before, fresh...)))
 	return &abi.HearingTurn{

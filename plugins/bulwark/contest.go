@@ -11,14 +11,14 @@ import (
 const vagueWords = 4
 
 // contestVague contests the items that fall to the bench's element: what is
-// flawed, and what names a label but neither quotes nor gives a reason.
+// flawed, and what names a label but neither quotes nor gives a reason, unless a profile knows its source.
 func contestVague(r *abi.ContestRequest) ([]abi.Challenge, *abi.Failure) {
 	items := grounds.Contested(r.Items)
-	challenges := grounds.Of(items, r.Labels, func(*weigh.Testimony) bool { return true })
+	challenges := grounds.Of(items, r.Labels, r.Profile, func(*weigh.Testimony) bool { return true })
 	var vague []abi.Challenge
 	for i := range items {
 		t := &items[i].Testimony
-		if t.Supports != "" && t.Quote == abi.QuoteUnclaimed && !text.Blank(t.Content) && len(words(t.Content)) < vagueWords {
+		if t.Supports != "" && !t.Known(r.Profile) && t.Quote == abi.QuoteUnclaimed && !text.Blank(t.Content) && len(words(t.Content)) < vagueWords {
 			vague = append(vague, abi.Challenge{EvidenceIndex: items[i].Index, Challenge: "names a label, quotes nothing and gives no reason", Severity: abi.Weakening})
 		}
 	}

@@ -14,7 +14,7 @@ import (
 func note(r *abi.NodeRequest) *abi.HearingTurn {
 	before := proceeding.Challenges(r)
 	void := func(t *weigh.Testimony) bool { return t.Quote == abi.QuoteAbsent || text.Blank(t.Content) }
-	fresh := grounds.Unraised(grounds.Of(grounds.Items(r.Indictment, r.Exhibits), r.Case.Labels, void), before)
+	fresh := grounds.Unraised(grounds.Of(grounds.Items(r.Indictment, r.Exhibits), r.Case.Labels, r.Profile, void), before)
 	return &abi.HearingTurn{
 		Argument:      proceeding.Join(exhibits(r), challenged(append(before, fresh...)), round(r, fresh)),
 		NewChallenges: fresh,

@@ -8,5 +8,5 @@ import (
 // contestAgainst contests the items that fall to the prosecution's element,
 // as far as they speak against its charge.
 func contestAgainst(r *abi.ContestRequest) ([]abi.Challenge, *abi.Failure) {
-	return grounds.Of(grounds.Contested(r.Items), r.Labels, speaksAgainst(r.ChargedDefectType)), nil
+	return grounds.Of(grounds.Contested(r.Items), r.Labels, r.Profile, speaksAgainst(r.ChargedDefectType)), nil
 }

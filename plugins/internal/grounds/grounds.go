@@ -48,18 +48,23 @@ func Contested(list []abi.ContestItem) []Item {
 const maxChallenges = 256
 
 // Of gives at most one challenge for each item that want selects: its worst
-// ground. Repetitions are sought among all items. Of more than 256 challenges
-// the most severe stay.
-func Of(items []Item, labels []string, want func(*weigh.Testimony) bool) []abi.Challenge {
+// ground. Repetitions are sought among all items. An item whose source the
+// profile knows is challenged only for being empty or for a quote that is not
+// there: how sure it may be was measured. Of more than 256 challenges the most
+// severe stay.
+func Of(items []Item, labels []string, p *abi.Profile, want func(*weigh.Testimony) bool) []abi.Challenge {
 	testimony := make([]weigh.Testimony, len(items))
 	for i := range items {
 		testimony[i] = items[i].Testimony
 	}
-	flaws := weigh.Flaws(testimony)
+	flaws := weigh.Flaws(testimony, p)
 	challenges := []abi.Challenge{}
 	for i := range items {
 		t := &testimony[i]
 		if !want(t) {
+			continue
+		}
+		if flaws[i].Kind == weigh.Sound && t.Known(p) {
 			continue
 		}
 		other := 0

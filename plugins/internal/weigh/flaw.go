@@ -49,12 +49,14 @@ func (f Flaw) share() float64 {
 	}
 }
 
-// Flaws finds the flaws of items, looking at their content only as a whole.
-// Time and space grow with the length of the contents.
-func Flaws(items []Testimony) []Flaw { return flawsBeside(items, make(register)) }
+// Flaws finds the flaws of items, looking at their content only as a whole. An
+// item whose source a profile knows is never Repeats or FitsTwo: what the
+// source is worth beside the others was measured. Time and space grow with the
+// length of the contents.
+func Flaws(items []Testimony, p *abi.Profile) []Flaw { return flawsBeside(items, p, make(register)) }
 
 // flawsBeside is Flaws beside lines that stand already.
-func flawsBeside(items []Testimony, lines register) []Flaw {
+func flawsBeside(items []Testimony, p *abi.Profile, lines register) []Flaw {
 	flaws := make([]Flaw, len(items))
 	for i := range items {
 		switch {
@@ -69,11 +71,16 @@ func flawsBeside(items []Testimony, lines register) []Flaw {
 			continue
 		}
 		own := text.Substance(items[i].Content)
-		if j, ok := lines.repeated(own, items[i].Supports); ok {
+		known := items[i].Known(p)
+		if j, ok := lines.repeated(own, items[i].Supports); ok && !known {
 			flaws[i] = Flaw{Kind: Repeats, Other: j}
 		} else if j, ok := lines.contradicted(own, items[i].Supports); ok {
-			flaws[i] = Flaw{Kind: FitsTwo, Other: j}
-			flaws[j] = Flaw{Kind: FitsTwo, Other: i}
+			if !known {
+				flaws[i] = Flaw{Kind: FitsTwo, Other: j}
+			}
+			if !items[j].Known(p) {
+				flaws[j] = Flaw{Kind: FitsTwo, Other: i}
+			}
 		}
 		lines.add(own, entry{items[i].Supports, i, len(own)})
 	}

@@ -1,6 +1,9 @@
 package weigh
 
-import "github.com/shadowcourt/shadowcourt/abi"
+import (
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/odds"
+)
 
 // Testimony is one item that may speak for a label.
 type Testimony struct {
@@ -13,6 +16,11 @@ type Testimony struct {
 	Quote      abi.QuoteStatus
 	// Left is the share in [0, 1] that challenges leave of the item.
 	Left float64
+}
+
+// Known says whether a profile knows the item's source.
+func (t *Testimony) Known(p *abi.Profile) bool {
+	return odds.Source(p, odds.SourceKey(t.SourceRef)) != nil
 }
 
 // Matter is everything that is weighed.

@@ -2,6 +2,7 @@ package weigh
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -147,5 +148,27 @@ func TestAQuoteOfASignalsLineRepeatsIt(t *testing.T) {
 			s := profiled(&abi.Profile{SignalCap: 3, Signals: signals, Sources: tc.sources}, Matter{Testimony: []Testimony{tc.item}, Findings: findings})
 			near(t, "evidence for a", s.Evidence[0]-s.Evidence[2], tc.want)
 		})
+	}
+}
+
+// What two known sources say alike was weighed when they were measured; who
+// copies a known source brings nothing.
+func TestKnownSourcesDoNotRepeat(t *testing.T) {
+	t.Parallel()
+	p := &abi.Profile{Sources: []abi.SourceReliability{{Source: "x", Share: 1, Cap: 9}, {Source: "y", Share: 1, Cap: 9}}}
+	content := "says so with a score of 17 points"
+	for _, tc := range []struct {
+		other, says string
+		want        []Kind
+	}{
+		{"y", "a", []Kind{Sound, Sound}},
+		{"y", "b", []Kind{Sound, Sound}},
+		{"copycat", "a", []Kind{Sound, Repeats}},
+		{"copycat", "b", []Kind{Sound, FitsTwo}},
+	} {
+		flaws := Flaws([]Testimony{item("x", content, "a", 0.9), item(tc.other, content, tc.says, 0.8)}, p)
+		if got := []Kind{flaws[0].Kind, flaws[1].Kind}; !slices.Equal(got, tc.want) {
+			t.Errorf("%s says %s: got %v, want %v", tc.other, tc.says, got, tc.want)
+		}
 	}
 }

@@ -40,7 +40,7 @@ func Weigh(m *Matter) *Scale {
 	k := len(m.Labels)
 	testimony := slices.Clone(m.Testimony)
 	signals, quoted := readSignals(m, &testimony)
-	s := &Scale{Labels: m.Labels, Evidence: make([]float64, k), Support: make([]float64, k), Nats: make([]float64, len(testimony)), Flaws: flawsBeside(testimony, quoted)}
+	s := &Scale{Labels: m.Labels, Evidence: make([]float64, k), Support: make([]float64, k), Nats: make([]float64, len(testimony)), Flaws: flawsBeside(testimony, m.Profile, quoted)}
 	s.addSignals(m, signals)
 	s.addTestimony(m, testimony)
 	total := slices.Clone(s.Evidence)
@@ -59,10 +59,7 @@ func (s *Scale) addTestimony(m *Matter, testimony []Testimony) {
 	order := make([]int, 0, len(testimony))
 	share := make([]float64, len(testimony))
 	for i := range testimony {
-		share[i] = testimony[i].Left
-		if known := odds.Source(m.Profile, odds.SourceKey(testimony[i].SourceRef)); s.Flaws[i].Other != inFinding || known == nil {
-			share[i] = min(share[i], s.Flaws[i].share()) // a profile that knows both weighed them together
-		}
+		share[i] = min(testimony[i].Left, s.Flaws[i].share())
 		s.Nats[i] = odds.Spread(vector(m, &testimony[i], share[i]))
 		if s.Nats[i] > noise {
 			order = append(order, i)
