@@ -24,6 +24,9 @@ func TestKnownSourcesAreChallengedForWhatIsNotThere(t *testing.T) {
 	} {
 		for source, want := range map[string]int{"x:3": tc.known, "y:3": tc.unknown} {
 			tc.item.SourceRef = source
+			if tc.item.Quote == "" {
+				tc.item.Quote = abi.QuoteUnclaimed
+			}
 			got := Of([]Item{{Testimony: tc.item}}, []string{"a", "b"}, p, func(*weigh.Testimony) bool { return true })
 			if len(got) != want {
 				t.Errorf("%s of %s: %+v, want %d challenges", tc.name, source, got, want)
