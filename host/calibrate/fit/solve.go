@@ -1,0 +1,5 @@
+package fit
+
+import "gonum.org/v1/gonum/optimize"
+
+var _ = optimize.LBFGS{}
