@@ -73,7 +73,7 @@ bench: plugins ## run all benchmarks
 
 .PHONY: bench-peers
 bench-peers: plugins ## measure beside other runtimes and frameworks; needs minutes
-	cd bench && $(GO) run . -out results.json
+	cd bench && $(GO) run . -out results.json && $(GO) run . -out results.json -page ../docs/performance.md
 
 .PHONY: golden
 golden: plugins ## write the golden files anew; review the diff

@@ -40,6 +40,7 @@ type bench struct {
 
 type options struct {
 	out    string
+	page   string
 	parts  string
 	rounds int
 	turn   time.Duration
@@ -77,6 +78,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return nil
 	} else if err != nil {
 		return err
+	}
+	if o.page != "" {
+		return writePage(o.out, o.page)
 	}
 	dir, err := os.MkdirTemp("", "shadowcourt-bench-")
 	if err != nil {
@@ -117,6 +121,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	f.SetOutput(stderr)
 	f.StringVar(&o.out, "out", "", "write the rows to `FILE`, as JSON")
+	f.StringVar(&o.page, "page", "", "write `FILE`, a page in Markdown, from the rows that -out names, and measure nothing")
 	f.StringVar(&o.parts, "parts", "", "measure only these, separated by commas: "+strings.Join(names, ", "))
 	f.IntVar(&o.rounds, "rounds", 9, "rounds of each comparison")
 	f.DurationVar(&o.turn, "turn", 50*time.Millisecond, "how long a rival's turn is")
@@ -125,6 +130,9 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	f.IntVar(&o.items, "items", 1_000_000, "most items that are merged")
 	if err := f.Parse(args); err != nil {
 		return nil, err
+	}
+	if o.page != "" && o.out == "" {
+		return nil, errors.New("-page needs -out")
 	}
 	if f.NArg() > 0 || o.rounds < 1 || o.turn <= 0 || o.cases < 1 || o.limit <= 0 || o.items < 1 {
 		return nil, errors.New("no arguments, and positive numbers: see -help")

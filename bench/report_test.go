@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -66,5 +67,27 @@ func TestTheRequestIsWhatItSays(t *testing.T) {
 	}
 	if err := x.once(func([]byte) ([]byte, error) { return x.response[1:], nil })(); err == nil {
 		t.Error("a wrong response passed")
+	}
+}
+
+func TestPage(t *testing.T) {
+	var r report
+	list := goals()
+	for i := range list {
+		r.add(list[i].row, 3, "us")
+		if list[i].peer != "" {
+			r.add(list[i].peer, 2, "us")
+			r.against(list[i].row, list[i].peer)
+		}
+	}
+	page := pageOf(r.rows)
+	if strings.Contains(page, "not measured") {
+		t.Errorf("a goal finds no row:\n%s", page)
+	}
+	if n := strings.Count(page, "| reached |"); n != 7 {
+		t.Errorf("%d goals are reached by 3 beside 2:\n%s", n, page)
+	}
+	if !strings.Contains(pageOf(nil), "not measured") {
+		t.Error("nothing was measured, and the page does not say so")
 	}
 }

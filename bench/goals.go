@@ -1,0 +1,95 @@
+package main
+
+import (
+	"cmp"
+	"strings"
+)
+
+// goal is a figure that the project set itself before it measured.
+type goal struct {
+	what string
+	row  string
+	peer string // the ratio to this row counts; the value, where it is empty
+	// most or least, whichever is not 0, is the bound.
+	most, least float64
+}
+
+// goals are those that rows of this program show.
+func goals() []goal {
+	latency := "direct pristine, latency"
+	return []goal{
+		{what: "pristine call beside a warm one, C guest", row: callName("C", latency), peer: callName("C", "direct warm, latency"), most: 2},
+		{what: "pristine call beside a warm one, Go guest", row: callName("Go", latency), peer: callName("Go", "direct warm, latency"), most: 2},
+		{what: "pristine call beside Extism's, Go guest", row: callName("Go", "direct pristine"), peer: callName("Go", "Extism warm"), most: 1.0 / 8},
+		{what: "pristine call beside Extism's, C guest", row: callName("C", "direct pristine"), peer: callName("C", "Extism warm"), most: 1.0 / 20},
+		{what: "two-round trial beside native personas", row: "two-round trial" + modules, peer: "two-round trial" + nativePersonas, most: 4},
+		{what: "two-round trials a second on one core", row: "two-round trial" + modules + ", throughput", least: 2500},
+		{what: "plea deals a second on one core", row: "plea deal" + modules + ", throughput", least: 6000},
+		{what: "fuel on a tight loop, Go guest", row: loopName("Go", "fuel"), peer: loopName("Go", "unmetered"), most: 1.6},
+		{what: "fuel on a tight loop, C guest", row: loopName("C", "fuel"), peer: loopName("C", "unmetered"), most: 1.6},
+		{what: "fuel beside wazero's interruption, Go guest", row: loopName("Go", "fuel"), peer: loopName("Go", "wazero's interruption"), most: 1.0 / 5},
+		{what: "fuel beside wazero's interruption, C guest", row: loopName("C", "fuel"), peer: loopName("C", "wazero's interruption"), most: 1.0 / 5},
+		{what: "memory of 1,000 live Go instances, MiB (PSS)", row: crowdName("Go", 1000, false) + ", memory", most: 200},
+		{what: "two workers beside one", row: docketName(2) + ", throughput", peer: docketName(1) + ", throughput", least: 1.8},
+		{what: "memory at the end of a docket beside its start", row: docketName(1) + ", memory late", peer: docketName(1) + ", memory early", most: 1.1},
+		{what: "a million merges beside a thousand, for each item", row: mergeName(1_000_000), peer: mergeName(1_000), most: 4},
+		{what: "steps a second beside LangGraph (Python)", row: graphName(ours, walks[0].name), peer: graphName("LangGraph (Python)", walks[0].name), least: 100},
+		{what: "steps a second beside LangGraph (JavaScript)", row: graphName(ours, walks[0].name), peer: graphName("LangGraph (JavaScript)", walks[0].name), least: 100},
+	}
+}
+
+// figureOf finds what a goal is about in the rows.
+func (g *goal) figureOf(rows []Row) (float64, bool) {
+	for _, r := range rows {
+		if r.Name != g.row {
+			continue
+		}
+		if g.peer == "" {
+			return r.Value, true
+		}
+		if r.Peer != nil && *r.Peer == g.peer {
+			return *r.Ratio, true
+		}
+	}
+	return 0, false
+}
+
+func (g *goal) reached(v float64) bool {
+	if g.most != 0 {
+		return v <= g.most
+	}
+	return v >= g.least
+}
+
+func (g *goal) bound() string {
+	sign, times := "at most ", ""
+	if g.most == 0 {
+		sign = "at least "
+	}
+	if g.peer != "" {
+		times = "x"
+	}
+	return sign + figure(cmp.Or(g.most, g.least)) + times
+}
+
+// section is what a row's table is called: its name's beginning.
+func section(name string) string {
+	head, _, _ := strings.Cut(name, ",")
+	switch {
+	case strings.HasPrefix(name, "node call"):
+		return "A node call"
+	case strings.HasPrefix(name, "two-round trial"), strings.HasPrefix(name, "plea deal"):
+		return "A whole trial"
+	case strings.HasPrefix(name, "Shadowcourt"), strings.HasPrefix(name, "LangGraph"):
+		return "Steps through a graph"
+	case strings.HasPrefix(name, "sieve"):
+		return "Fuel"
+	case strings.HasPrefix(name, "merge_evidences"), strings.HasPrefix(name, "plain list"):
+		return "Merging evidence"
+	case strings.Contains(name, "live instances"):
+		return "Live instances"
+	case strings.HasPrefix(name, "docket"):
+		return "A docket"
+	}
+	return head
+}
