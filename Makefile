@@ -67,6 +67,12 @@ fuzz: plugins ## run every fuzz target for FUZZTIME (30s)
 		$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "$$package" || exit 1; \
 	done
 
+.PHONY: docket-sentiment
+docket-sentiment: ## make the docket of sentiments again; needs Python and the network
+	python3 -m venv out/sentiment
+	out/sentiment/bin/pip -q install -r examples/dockets/sentiment/requirements.txt
+	out/sentiment/bin/python examples/dockets/sentiment/make.py examples/dockets
+
 .PHONY: bench
 bench: plugins ## run all benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem ./...
