@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -208,67 +207,4 @@ func TestAccept_SB2_FuelIsExact(t *testing.T) {
 		}
 		in.close()
 	}
-}
-
-// TestAccept_SB3_ASpinningGuestStopsNobody: while guests spin on every
-// processor the collector collects, other calls return, and a cancelled call
-// ends. The limits are far from what is measured, and nearer than the end of
-// the guests, which spin for ever.
-//
-//nolint:paralleltest // the processors are to spin in these guests, and in nothing else
-func TestAccept_SB3_ASpinningGuestStopsNobody(t *testing.T) {
-	const patience = 10 * time.Second
-	limits := Limits{Fuel: maxFuel, WallClock: time.Hour}
-	e := open(t, Config{Limits: limits})
-	spinners := []*Module{load(t, e, small(endless).Bytes()), goModuleOf(t, ResetAuto, limits)}
-	other := load(t, e, small(echoBody).Bytes())
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	ended := make(chan error)
-	for i := range 2 * runtime.GOMAXPROCS(0) {
-		go func() {
-			_, err := spinners[i%2].Call(ctx, abi.CallNode, []byte("l"))
-			ended <- err
-		}()
-	}
-	for _, m := range spinners {
-		for m.gate.insiders() == 0 {
-			runtime.Gosched()
-		}
-	}
-	within := func(what string, do func()) {
-		t.Helper()
-		done := make(chan struct{})
-		start := time.Now()
-		go func() { do(); close(done) }()
-		select {
-		case <-done:
-			t.Logf("%s took %s", what, time.Since(start))
-		case <-time.After(patience):
-			t.Fatalf("%s did not happen within %s", what, patience)
-		}
-	}
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	within("a collection", runtime.GC)
-	runtime.ReadMemStats(&after)
-	for n := before.NumGC; n < after.NumGC; n++ {
-		t.Logf("pause %s", time.Duration(after.PauseNs[n%256]))
-	}
-	within("a hundred calls", func() {
-		for range 100 {
-			if got, err := other.Call(t.Context(), abi.CallNode, []byte("echo")); err != nil || string(got.Bytes) != "echo" {
-				t.Errorf("%q, %v", got.Bytes, err)
-			}
-		}
-	})
-	within("the end of all that spin", func() {
-		cancel()
-		for range 2 * runtime.GOMAXPROCS(0) {
-			var failed *CallError
-			if err := <-ended; !errors.As(err, &failed) || failed.Cause != CauseCancelled {
-				t.Errorf("a spinning guest ended with %v", err)
-			}
-		}
-	})
 }

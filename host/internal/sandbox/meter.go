@@ -3,6 +3,7 @@ package sandbox
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"time"
 
 	"github.com/tetratelabs/wazero"
@@ -12,9 +13,16 @@ import (
 )
 
 // Compiled code cannot be preempted: while a guest spins, the collector waits
-// for it, and everybody for the collector. So a guest gets its fuel in slices,
-// a fraction of a millisecond each, and comes to the host for the next.
-const sliceFuel = 250_000
+// for it, and everybody for the collector. So a guest gets its fuel in slices, and
+// comes to the host for the next. A slice is some ten microseconds of plain
+// code, and a few milliseconds of the slowest that there is, which touches a new
+// page with every store. Coming costs a hundredth of it.
+const sliceFuel = 50_000
+
+// turn is how long a guest goes on before other goroutines get theirs. Go
+// would take its processor away after ten milliseconds, and everybody who shares
+// it would wait as long.
+const turn = 300 * time.Microsecond
 
 // What system functions cost, so that it is fuel, and not the clock, that ends
 // a guest which spends its time in them: each call, and each random byte.
@@ -32,6 +40,7 @@ type meter struct {
 
 	caller   context.Context // of the call that runs; kept here because host functions get the instance's own
 	deadline time.Time
+	turn     time.Time // when it is that of other goroutines
 	now      func() time.Time
 }
 
@@ -43,7 +52,8 @@ type fuelLeft interface {
 
 // begin starts a call with a budget.
 func (m *meter) begin(caller context.Context, limits Limits) {
-	m.caller, m.deadline = caller, m.now().Add(limits.WallClock)
+	now := m.now()
+	m.caller, m.deadline, m.turn = caller, now.Add(limits.WallClock), now.Add(turn)
 	m.budget = int64(limits.Fuel)
 	m.granted = min(m.budget, sliceFuel)
 	m.left.Set(uint64(m.granted))
@@ -65,12 +75,19 @@ func (m *meter) over() error {
 	return nil
 }
 
-// due is the error of a call that has to end, or nil.
+// due is the error of a call that has to end, or nil. Before that it gives way
+// to other goroutines, if it is their turn.
 func (m *meter) due() error {
+	now := m.now()
+	if now.After(m.turn) {
+		runtime.Gosched()
+		now = m.now()
+		m.turn = now.Add(turn)
+	}
 	switch {
 	case m.caller.Err() != nil:
 		return errCancelled
-	case m.now().After(m.deadline):
+	case now.After(m.deadline):
 		return errWallClock
 	}
 	return nil
@@ -98,8 +115,8 @@ func (e *fuelError) Error() string {
 }
 
 // instantiateMeter gives a runtime the function that guests come to.
-func instantiateMeter(ctx context.Context, runtime wazero.Runtime) error {
-	_, err := runtime.NewHostModuleBuilder(instrument.YieldModule).NewFunctionBuilder().
+func instantiateMeter(ctx context.Context, in wazero.Runtime) error {
+	_, err := in.NewHostModuleBuilder(instrument.YieldModule).NewFunctionBuilder().
 		WithGoFunction(api.GoFunc(func(ctx context.Context, _ []uint64) { guestOf(ctx).meter.yield() }), nil, nil).
 		Export(instrument.YieldName).Instantiate(ctx)
 	return err

@@ -29,7 +29,8 @@ func (w *writer) code(s wasmfile.Section) {
 		entries = binary.AppendUvarint(entries, uint64(len(body)))
 		entries = append(entries, body...)
 	}
-	w.write(wasmfile.SectionCode, len(w.file.Bodies), entries, nil)
+	added, count := w.movers()
+	w.write(wasmfile.SectionCode, len(w.file.Bodies)+count, entries, added)
 }
 
 // body copies a body, in which no index changes.
@@ -51,7 +52,7 @@ func (w *writer) body(out []byte, b wasmfile.Body) []byte {
 func (w *writer) names(c *copier, in wasmfile.Instruction) {
 	switch in.Op {
 	case wasmfile.OpCall, wasmfile.OpRefFunc:
-		c.replace(in.Operand, in.End, w.function(in.Index))
+		c.replace(in.Operand, in.End, w.function(in.Operand, in.Index))
 	case wasmfile.OpGlobalGet, wasmfile.OpGlobalSet:
 		w.globalIndex(in.Operand, in.Index)
 	case wasmfile.OpCallIndirect:

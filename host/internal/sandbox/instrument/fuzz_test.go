@@ -60,7 +60,7 @@ func holdsFor(t *testing.T, wasm []byte) bool {
 			t.Fatalf("%T: %v", err, err)
 		}
 		switch {
-		case validErr == errTooBig:
+		case errors.Is(validErr, errTooBig):
 		case err == nil && validErr == nil:
 			if err := compiles(p.Wasm); err != nil {
 				t.Fatalf("fuel %v: no longer valid: %v", fuel, err)

@@ -66,7 +66,11 @@ func runIn(tb testing.TB, r wazero.Runtime, p *instrument.Program) machine {
 	ctx := context.Background()
 	wasi_snapshot_preview1.MustInstantiate(ctx, r)
 	meter := r.NewHostModuleBuilder(instrument.YieldModule).NewFunctionBuilder().
-		WithFunc(func() { panic(errNoFuel) }).Export(instrument.YieldName)
+		WithFunc(func(_ context.Context, m api.Module) {
+			if int64(fuelOf(m).Get()) < 0 {
+				panic(errNoFuel)
+			}
+		}).Export(instrument.YieldName)
 	if _, err := meter.Instantiate(ctx); err != nil {
 		tb.Fatal(err)
 	}

@@ -7,7 +7,8 @@
 //   - Mutable globals are exported, under reserved names.
 //   - Active data segments are taken out: the host applies them once, to the
 //     memory that all instances begin with. So is the start function.
-//   - With fuel, each function pays for what it does, see fuel.go.
+//   - With fuel, each function pays for what it does, see fuel.go, and moves
+//     memory in pieces, see moves.go.
 //
 // Apart from that the module means the same. Names that begin with Reserved
 // belong to the host: a module that exports or imports one is refused.
@@ -26,7 +27,7 @@ import (
 
 // Version changes with what Rewrite makes of a module, the costs of
 // instructions included.
-const Version = "1"
+const Version = "2"
 
 // The names that the host adds to a module.
 const (
@@ -34,7 +35,8 @@ const (
 
 	// YieldModule and YieldName are the import () -> () of a module with fuel. It
 	// is called when the fuel of the slice is below zero; it fills the slice up,
-	// or panics to end the call.
+	// or panics to end the call. It is also called between the pieces of a long
+	// move, with whatever is left.
 	YieldModule = Reserved
 	YieldName   = "yield"
 

@@ -97,6 +97,7 @@ func TestRewriteRefuses(t *testing.T) {
 		{"reserved export", file(types, functions, section(7, slices.Concat([]byte{1}, name, []byte{0, 0})...), body()), 21, "is the host's own"},
 		{"type of the import", file(types, functions, body(0x02, 1, 0x0b)), 24, "type index 1 is out of range"},
 		{"indirect call by the type of the import", file(types, functions, section(4, 1, 0x70, 0, 1), body(0x41, 0, 0x11, 1, 0)), 32, "type index 1 is out of range"},
+		{"call of a function that is added", file(types, functions, section(5, 1, 0, 1), body(0x10, 1)), 29, "function index 1 is out of range"},
 		{"start with a parameter", file(section(1, 1, 0x60, 1, 0x7f, 0), functions, section(8, 0), body()), 21, "start function is (i32) -> ()"},
 		{"data without a memory", file(section(11, 1, 0, 0x41, 0, 0x0b, 1, 'x')), 11, "memory 0, which is not there"},
 		{"data for another memory", file(section(5, 1, 0, 1), section(11, 1, 2, 1, 0x41, 0, 0x0b, 1, 'x')), 16, "memory 1, which is not there"},

@@ -52,6 +52,8 @@ func (w *writer) section(id wasmfile.SectionID) {
 		w.types(s)
 	case wasmfile.SectionImport:
 		w.imports(s)
+	case wasmfile.SectionFunction:
+		w.functions(s)
 	case wasmfile.SectionTable:
 		w.tables(s)
 	case wasmfile.SectionGlobal:
@@ -125,22 +127,30 @@ func appendName(out []byte, name string) []byte {
 }
 
 // function is the index of a function in the rewritten module. The import that
-// is added comes after those of the file.
-func (w *writer) function(index uint32) uint64 {
+// is added comes after those of the file; what would name the functions that are
+// added is refused.
+func (w *writer) function(offset int, index uint32) uint64 {
+	if count := w.file.ImportedFuncs + len(w.file.Bodies); int64(index) >= int64(count) {
+		w.fail(offset, "function index %d is out of range, there are %d functions", index, count)
+	}
 	if w.options.Fuel && int64(index) >= int64(w.file.ImportedFuncs) {
 		return uint64(index) + 1
 	}
 	return uint64(index)
 }
 
-// types adds the type of the import, () -> ().
+// types adds those of the import, () -> (), and of what is added for moves.
 func (w *writer) types(s wasmfile.Section) {
 	c, _, count := w.list(s)
 	c.upTo(s.End)
 	var added []byte
 	if w.options.Fuel {
-		added = []byte{0x60, 0, 0}
-		count++
+		added = []byte{
+			0x60, 0, 0,
+			0x60, 2, byte(wasmfile.I32), byte(wasmfile.I32), 0,
+			0x60, 3, byte(wasmfile.I32), byte(wasmfile.I32), byte(wasmfile.I32), 0,
+		}
+		count += 3
 	}
 	w.write(wasmfile.SectionType, count, c.out, added)
 }
@@ -214,7 +224,7 @@ func (w *writer) expression(c *copier, r *wasmfile.Reader) {
 	r.ConstExpr(func(in wasmfile.Instruction) {
 		switch in.Op {
 		case wasmfile.OpRefFunc:
-			c.replace(in.Operand, in.End, w.function(in.Index))
+			c.replace(in.Operand, in.End, w.function(in.Operand, in.Index))
 		case wasmfile.OpGlobalGet:
 			w.globalIndex(in.Operand, in.Index)
 		}
@@ -241,7 +251,7 @@ func (w *writer) exports(s wasmfile.Section) {
 		index := r.U32("export index")
 		switch kind {
 		case wasmfile.KindFunc:
-			c.replace(at, r.Offset(), w.function(index))
+			c.replace(at, r.Offset(), w.function(at, index))
 		case wasmfile.KindGlobal:
 			w.globalIndex(at, index)
 		}
@@ -264,7 +274,7 @@ func (w *writer) exports(s wasmfile.Section) {
 	}
 	if w.file.HasStart {
 		w.program.Start = exportStart
-		add(exportStart, wasmfile.KindFunc, w.function(w.startFunction()))
+		add(exportStart, wasmfile.KindFunc, w.function(w.sections[wasmfile.SectionStart].Body, w.startFunction()))
 	}
 	w.write(wasmfile.SectionExport, count, c.out, added)
 }
@@ -331,7 +341,7 @@ func (w *writer) elements(s wasmfile.Section) {
 			}
 			at := r.Offset()
 			index := r.U32("function index")
-			c.replace(at, r.Offset(), w.function(index))
+			c.replace(at, r.Offset(), w.function(at, index))
 		}
 	}
 	w.check(r.Err())

@@ -1,0 +1,105 @@
+package instrument_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/instrument"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmtest"
+)
+
+const movedBytes = 4 << 20
+
+// mover exports copy and fill, each of which is one instruction.
+func mover() []byte {
+	three := []byte{wasmtest.I32, wasmtest.I32, wasmtest.I32}
+	operands := []byte{0x20, 0, 0x20, 1, 0x20, 2}
+	return wasmtest.Module{
+		MemoryPages: movedBytes >> 16, Memory: "memory",
+		Funcs: []wasmtest.Func{
+			{Export: "copy", Params: three, Body: wasmtest.Join(operands, []byte{0xfc, 10, 0, 0})},
+			{Export: "fill", Params: three, Body: wasmtest.Join(operands, []byte{0xfc, 11, 0})},
+		},
+	}.Bytes()
+}
+
+// Long moves come to the host in between, and do what one instruction does:
+// with overlapping ends, at the limits of the memory, and beyond them.
+func TestLongMovesAreMadeInPieces(t *testing.T) {
+	t.Parallel()
+	const piece = 256 << 10
+	yields := 0
+	plain, metered := movers(t, nil), movers(t, func() { yields++ })
+	for _, test := range []struct {
+		function         string
+		to, what, length uint64
+		yields           int
+	}{
+		{"copy", 0, 1, piece, 0},
+		{"copy", 0, 1, piece + 1, 1},
+		{"copy", 1, 0, piece + 1, 1},
+		{"copy", 0, 100_000, 3*piece + 7, 3},
+		{"copy", 100_000, 0, 3*piece + 7, 3},
+		{"copy", 5, 5, 2 * piece, 1},
+		{"copy", 0, 3 << 20, 1 << 20, 3},
+		{"copy", 3 << 20, 0, 1 << 20, 3},
+		{"copy", 3<<20 + 1, 0, 1 << 20, 0},
+		{"copy", 0, 3<<20 + 1, 1 << 20, 0},
+		{"copy", 0xffff_ffff, 0xffff_ffff, 0xffff_ffff, 0},
+		{"fill", 0, 7, movedBytes, 15},
+		{"fill", 3, 0x1ff, 2*piece + 1, 2},
+		{"fill", 3, 9, piece, 0},
+		{"fill", 1, 7, movedBytes, 0},
+		{"fill", 0xffff_ffff, 7, 0xffff_ffff, 0},
+	} {
+		t.Run(fmt.Sprintf("%s %d %d %d", test.function, test.to, test.what, test.length), func(t *testing.T) {
+			yields = 0
+			var memory [2][]byte
+			var failed [2]string
+			for i, m := range []api.Module{plain, metered} {
+				memory[i], _ = m.Memory().Read(0, movedBytes)
+				for k := range memory[i] {
+					memory[i][k] = byte(k) ^ byte(k>>8) ^ byte(k>>16)
+				}
+				if _, err := m.ExportedFunction(test.function).Call(t.Context(), test.to, test.what, test.length); err != nil {
+					failed[i] = err.Error()[:20]
+				}
+			}
+			if !bytes.Equal(memory[0], memory[1]) || failed[0] != failed[1] {
+				t.Errorf("in pieces it does not do the same: %q, %q", failed[0], failed[1])
+			}
+			if yields != test.yields {
+				t.Errorf("%d yields, want %d", yields, test.yields)
+			}
+		})
+	}
+}
+
+// movers instantiates the module, metered if there is something to call.
+func movers(t *testing.T, yield func()) api.Module {
+	t.Helper()
+	ctx := t.Context()
+	r := wazero.NewRuntime(ctx)
+	t.Cleanup(func() { _ = r.Close(context.Background()) })
+	p := rewrite(t, mover(), yield != nil)
+	if yield != nil {
+		_, err := r.NewHostModuleBuilder(instrument.YieldModule).NewFunctionBuilder().
+			WithFunc(yield).Export(instrument.YieldName).Instantiate(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	m, err := r.Instantiate(ctx, p.Wasm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if yield != nil {
+		machine{Module: m, program: p}.fill(aLot)
+	}
+	return m
+}

@@ -1,0 +1,178 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"runtime/metrics"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmtest"
+)
+
+// spinning are guests that never come to an end: in a loop of one instruction,
+// in instructions that take long each, in loads that miss every cache, in calls
+// of the host for memory that it does not give, and in code of the Go toolchain.
+func spinning(tb testing.TB, limits Limits) map[string]*Module {
+	tb.Helper()
+	forever := func(body ...[]byte) []byte {
+		return wasmtest.Join([]byte{wasmtest.Loop, wasmtest.Void}, wasmtest.Join(body...), []byte{wasmtest.Br, 0, wasmtest.End, wasmtest.I64Const, 0})
+	}
+	zero, half, all := wasmtest.Const(0), wasmtest.Const(32<<20), wasmtest.Const(64<<20)
+	bodies := map[string][]byte{
+		"loop": endless,
+		"fill": forever(zero, zero, all, []byte{0xfc, 11, 0}),
+		"copy": forever(half, zero, half, []byte{0xfc, 10, 0, 0}),
+		"grow": forever(wasmtest.Const(1), []byte{wasmtest.MemoryGrow, 0, wasmtest.Drop}),
+		// local 0 = (load(local 0) + local 0 + a prime) & 64 MiB - 4: a page of its own each time
+		"load": forever([]byte{wasmtest.LocalGet, 0, wasmtest.I32Load, 2, 0, wasmtest.LocalGet, 0, wasmtest.I32Add},
+			wasmtest.Const(27_644_437), []byte{wasmtest.I32Add}, wasmtest.Const(64<<20-4), []byte{0x71, 0x21, 0}),
+	}
+	e := open(tb, Config{Limits: limits})
+	modules := map[string]*Module{"go": goModuleOf(tb, ResetAuto, limits)}
+	for name, body := range bodies {
+		m := small(body)
+		if name != "loop" && name != "grow" {
+			m.MemoryPages = 1024
+		}
+		modules[name] = load(tb, e, m.Bytes())
+	}
+	return modules
+}
+
+// endlessLimits end nothing within a test.
+var endlessLimits = Limits{Fuel: maxFuel, WallClock: time.Hour}
+
+// spin has a guest spin until the function that it gives is called, which
+// waits for its end.
+func spin(tb testing.TB, m *Module) (stop func()) {
+	tb.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := m.Call(ctx, abi.CallNode, []byte("l"))
+		ended <- err
+	}()
+	for m.gate.insiders() == 0 {
+		runtime.Gosched()
+	}
+	return func() {
+		tb.Helper()
+		cancel()
+		var failed *CallError
+		if err := <-ended; !errors.As(err, &failed) || failed.Cause != CauseCancelled {
+			tb.Errorf("a spinning guest ended with %v", err)
+		}
+	}
+}
+
+// TestAccept_SB3_ASpinningGuestStopsNobody: while guests spin on every
+// processor the collector collects, other calls return, and a cancelled call
+// ends at once. The limits are far from what is measured, which the log has,
+// and nearer than the end of the guests, which spin for ever.
+//
+//nolint:paralleltest // the processors are to spin in these guests, and in nothing else
+func TestAccept_SB3_ASpinningGuestStopsNobody(t *testing.T) {
+	other := goModule(t, Limits{})
+	for name, m := range spinning(t, endlessLimits) {
+		t.Run(name, func(t *testing.T) {
+			var stops []func()
+			for range runtime.GOMAXPROCS(0) {
+				stops = append(stops, spin(t, m))
+			}
+			within(t, 5*time.Second, "a collection", runtime.GC)
+			within(t, 5*time.Second, "a hundred calls", func() {
+				for range 100 {
+					if got := call(t, other, "echo"); string(got) != "echo" {
+						t.Errorf("got %q", got)
+					}
+				}
+			})
+			for _, stop := range stops {
+				within(t, 250*time.Millisecond, "the end of a guest that spins", stop)
+			}
+		})
+	}
+}
+
+// within does something that must not take longer than that.
+func within(t *testing.T, limit time.Duration, what string, do func()) {
+	t.Helper()
+	done := make(chan struct{})
+	start := time.Now()
+	go func() { do(); close(done) }()
+	select {
+	case <-done:
+		t.Logf("%s took %s", what, time.Since(start))
+	case <-time.After(limit):
+		t.Fatalf("%s did not happen within %s", what, limit)
+	}
+}
+
+// BenchmarkSpinningGuest measures calls and collections alone and beside a
+// guest that spins. What it reports: the median and the 99th percentile of a
+// call, and the longest pause of the collector, which collects every 5 ms.
+func BenchmarkSpinningGuest(b *testing.B) {
+	spinners := spinning(b, endlessLimits)
+	other := goModuleOf(b, ResetAuto, Limits{})
+	for _, name := range []string{"alone", "loop", "fill", "copy", "load", "grow", "go"} {
+		b.Run(name, func(b *testing.B) {
+			if m, ok := spinners[name]; ok {
+				defer spin(b, m)()
+			}
+			stop := make(chan struct{})
+			var collector sync.WaitGroup
+			collector.Go(func() {
+				for {
+					select {
+					case <-stop:
+						return
+					case <-time.After(5 * time.Millisecond):
+						runtime.GC()
+					}
+				}
+			})
+			before := pauses()
+			var took []time.Duration
+			request := append([]byte("e"), make([]byte, 299)...)
+			for b.Loop() {
+				start := time.Now()
+				if _, err := other.Call(context.Background(), abi.CallNode, request); err != nil {
+					b.Fatal(err)
+				}
+				took = append(took, time.Since(start))
+			}
+			close(stop)
+			collector.Wait()
+			slices.Sort(took)
+			at := func(quantile float64) float64 {
+				return float64(took[int(quantile*float64(len(took)-1))].Nanoseconds()) / 1e3
+			}
+			b.ReportMetric(at(0.5), "us-median")
+			b.ReportMetric(at(0.99), "us-p99")
+			b.ReportMetric(at(0.999), "us-p99.9")
+			b.ReportMetric(longest(before, pauses()).Seconds()*1e3, "ms-longest-pause")
+		})
+	}
+}
+
+// pauses are the stops of the world for the collector so far.
+func pauses() *metrics.Float64Histogram {
+	sample := []metrics.Sample{{Name: "/sched/pauses/total/gc:seconds"}}
+	metrics.Read(sample)
+	return sample[0].Value.Float64Histogram()
+}
+
+// longest is the upper bound of the longest pause between two readings.
+func longest(before, after *metrics.Float64Histogram) time.Duration {
+	for i, count := range slices.Backward(after.Counts) {
+		if count > before.Counts[i] {
+			return time.Duration(after.Buckets[i+1] * float64(time.Second))
+		}
+	}
+	return 0
+}
