@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/calibrate"
+	"github.com/shadowcourt/shadowcourt/host/calibrate/baseline"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+)
+
+// calibration is one run: what was read and tried so far.
+type calibration struct {
+	options  *calibrateOptions
+	stderr   fmtWriter
+	progress *progress
+
+	fitting []*baseline.Case
+	// fittedIDs and fittedGroups tell what stands in both halves.
+	fittedIDs, fittedGroups map[string]bool
+	sharedGroups            map[string]bool
+	tested                  []calibrate.Observation
+
+	untold int // tested cases without truth
+	faults int // lines that are wrong
+}
+
+// readFitting reads the dockets of --fitted-on.
+func (c *calibration) readFitting(ctx context.Context, stdin io.Reader) error {
+	c.fittedIDs, c.fittedGroups, c.sharedGroups = map[string]bool{}, map[string]bool{}, map[string]bool{}
+	if len(c.options.fittedOn) == 0 {
+		return nil
+	}
+	inputs, err := openInputs(ctx, stdin, c.options.fittedOn, formatJSONL)
+	if err != nil {
+		return inputError(fmt.Errorf("--fitted-on: %w", err))
+	}
+	defer inputs.close()
+	for entry, err := range inputs.entries("") {
+		if err != nil {
+			if err := c.fault(entry, err); err != nil {
+				return err
+			}
+			continue
+		}
+		if entry.Truth == nil || entry.Truth.Classification == "" || entry.Case.Light == nil {
+			continue
+		}
+		fitted := baseline.NewCase(&entry.Case, entry.Truth.Classification)
+		c.fitting = append(c.fitting, &fitted)
+		c.fittedIDs[fitted.ID] = true
+		if fitted.Group != "" {
+			c.fittedGroups[fitted.Group] = true
+		}
+	}
+	if len(c.fitting) == 0 {
+		return inputError(errors.New("--fitted-on: no case states its truth and Light's answer, so that nothing can be learnt"))
+	}
+	return nil
+}
+
+// try tries the cases of the dockets whose truth is known.
+func (c *calibration) try(ctx context.Context, h *host.Host, inputs *inputs) error {
+	var both error
+	tried := 0
+	for t := range h.TryAll(ctx, c.withTruth(inputs.entries(""), &both), c.options.workers) {
+		if t.Err != nil {
+			if err := c.fault(t.Entry, t.Err); err != nil {
+				return err
+			}
+			continue
+		}
+		c.tested = append(c.tested, calibrate.Observe(t.Trial))
+		tried++
+		c.progress.tried(tried, c.faults)
+	}
+	c.progress.clear()
+	switch {
+	case ctx.Err() != nil:
+		return fmt.Errorf("interrupted after %s; nothing is measured", count(tried, "case", "cases"))
+	case both != nil:
+		return inputError(both)
+	case len(c.tested) == 0:
+		return inputError(errors.New("no case of the dockets states its truth (\"truth\":{\"classification\":...}): there is nothing to measure against"))
+	}
+	return nil
+}
+
+// withTruth passes on the cases with truth, and stops at one that was fitted on.
+func (c *calibration) withTruth(entries iter.Seq2[docket.Entry, error], both *error) iter.Seq2[docket.Entry, error] {
+	return func(yield func(docket.Entry, error) bool) {
+		for entry, err := range entries {
+			if err == nil {
+				if entry.Truth == nil {
+					c.untold++
+					continue
+				}
+				if c.fittedIDs[entry.Case.ID] {
+					*both = fmt.Errorf("%s:%d: the case %q is in --fitted-on too: what was learnt from can't be measured on",
+						entry.Source, entry.Line, entry.Case.ID)
+					return
+				}
+				if c.fittedGroups[entry.Case.Group] {
+					c.sharedGroups[entry.Case.Group] = true
+				}
+			}
+			if !yield(entry, err) {
+				return
+			}
+		}
+	}
+}
+
+// fault reports an entry that can't be used. Its error is one that ends the run.
+func (c *calibration) fault(entry docket.Entry, err error) error {
+	c.progress.clear()
+	var line *docket.LineError
+	place := ""
+	switch {
+	case errors.As(err, &line):
+	case entry.Source != "":
+		place = fmt.Sprintf("%s:%d: ", inertLine(entry.Source), entry.Line)
+	default:
+		return err
+	}
+	c.faults++
+	fmt.Fprintln(c.stderr, place+inertBlock(err.Error()))
+	return nil
+}
+
+// end says what the figures leave out, and gives the exit code.
+func (c *calibration) end() error {
+	if c.untold > 0 {
+		fmt.Fprintf(c.stderr, "note: %s no truth and was not tried\n", count(c.untold, "case states", "cases state"))
+	}
+	if n := len(c.sharedGroups); n > 0 {
+		fmt.Fprintf(c.stderr, "warning: %s cases in both halves, so that the fitted baselines may know them\n", count(n, "group has", "groups have"))
+	}
+	if c.faults > 0 {
+		return inputError(fmt.Errorf("%s could not be used; %s measured", count(c.faults, "entry", "entries"), count(len(c.tested), "case was", "cases were")))
+	}
+	return nil
+}

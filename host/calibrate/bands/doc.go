@@ -1,0 +1,8 @@
+// Package bands proposes thresholds of confidence above which an answer may stand unreviewed, such that the share of wrong
+// answers among the accepted is bounded with a stated confidence.
+//
+// It tests thresholds one after the other, from strict to loose, each by the exact binomial tail at the full level, and
+// stops at the first that fails: fixed-sequence testing, as in Learn then Test (Angelopoulos, Bates, Candès, Jordan and
+// Lei 2021). No correction for the number of thresholds is needed, since their order is fixed before the answers are
+// looked at. The cases must not be those that anything was fitted on.
+package bands

@@ -1,0 +1,83 @@
+package baseline
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
+
+// Case is what a baseline sees of a case.
+type Case struct {
+	ID string
+	// Group of cases that belong together, or empty.
+	Group  string
+	Labels []string
+	Light  Saying
+	// Sayings of the witnesses, one for each source that names a label, by source.
+	Sayings []Saying
+	// Tokens of the documents and of the items' contents, each once, sorted.
+	Tokens []string
+	// Truth is the right label, or empty. A Rule does not look at it.
+	Truth string
+}
+
+// Saying is that a source names a label. Confidence is in [0, 1].
+type Saying struct {
+	Source     string
+	Label      string
+	Confidence float64
+}
+
+// LightSource is the name of Light among the sources. It can't be a source_ref's, which ends before the colon.
+const LightSource = ":light"
+
+// NewCase reduces a case. truth is the right label, or empty.
+func NewCase(c *abi.Case, truth string) Case {
+	out := Case{ID: c.ID, Group: c.Group, Labels: c.Labels, Truth: truth, Sayings: sayings(c), Tokens: tokens(c)}
+	if c.Light != nil {
+		out.Light = Saying{LightSource, c.Light.Classification, c.Light.Confidence}
+	}
+	return out
+}
+
+// Source is the source of an item: its source_ref up to the first ':' or '#'.
+func Source(ref string) string {
+	if i := strings.IndexAny(ref, ":#"); i >= 0 {
+		return ref[:i]
+	}
+	return ref
+}
+
+// sayings gives each source one word: the label for which its items state the most together, ties to the earlier label of
+// the case, with the highest confidence of those items. Saying it twice counts once.
+func sayings(c *abi.Case) []Saying {
+	type word struct{ total, most float64 }
+	said := map[string]map[string]word{}
+	for i := range c.Evidence {
+		e := &c.Evidence[i]
+		if e.Supports == "" {
+			continue
+		}
+		source := Source(e.SourceRef)
+		if said[source] == nil {
+			said[source] = map[string]word{}
+		}
+		w := said[source][e.Supports]
+		said[source][e.Supports] = word{w.total + e.RelevanceConfidence, max(w.most, e.RelevanceConfidence)}
+	}
+	list := make([]Saying, 0, len(said))
+	for source, words := range said {
+		best := Saying{Source: source}
+		most := -1.0
+		for _, label := range c.Labels {
+			if w, ok := words[label]; ok && w.total > most {
+				most, best.Label, best.Confidence = w.total, label, w.most
+			}
+		}
+		list = append(list, best)
+	}
+	slices.SortFunc(list, func(a, b Saying) int { return cmp.Compare(a.Source, b.Source) })
+	return list
+}

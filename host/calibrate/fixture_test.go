@@ -1,0 +1,45 @@
+package calibrate_test
+
+import (
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/calibrate"
+	"github.com/shadowcourt/shadowcourt/host/calibrate/baseline"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+)
+
+// tried is a case that went before the court: Light's answer with its confidence, the court's with its own ("" leaves it
+// open), and the right label.
+func tried(light string, stated float64, court string, final float64, truth string) calibrate.Observation {
+	status := docket.Affirmed
+	decision := abi.Affirm
+	switch court {
+	case "":
+		status, decision = docket.Acquitted, abi.Acquit
+	case light:
+	default:
+		status, decision = docket.Amended, abi.Amend
+	}
+	return calibrate.Observation{
+		Case: baseline.Case{
+			Labels: []string{"a", "b", "c"}, Truth: truth,
+			Light: baseline.Saying{Source: baseline.LightSource, Label: light, Confidence: stated},
+		},
+		Activated: true, Status: status, Decision: decision, Final: docket.Answer{Classification: court, Confidence: final},
+	}
+}
+
+// with changes an observation.
+func with(o calibrate.Observation, change func(*calibrate.Observation)) calibrate.Observation {
+	change(&o)
+	return o
+}
+
+// untried is a case that Light was sure of, or hopeless at.
+func untried(light string, stated float64, truth string) calibrate.Observation {
+	o := tried(light, stated, "", 0, truth)
+	o.Activated, o.Decision, o.Status = false, "", docket.Rejected
+	if stated >= 0.85 {
+		o.Status, o.Final = docket.Accepted, docket.Answer{Classification: light, Confidence: stated}
+	}
+	return o
+}

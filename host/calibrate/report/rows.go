@@ -1,0 +1,37 @@
+package report
+
+import "github.com/shadowcourt/shadowcourt/host/calibrate"
+
+// row is one method in the tables.
+type row struct {
+	Mark, Name                    string
+	Accuracy, Interval, Overall   string
+	Difference, Between, SignTest string
+	Finding                       calibrate.Finding
+	CourtOnly, OtherOnly          int
+}
+
+// rows lists the court, and below it the baselines. The chosen one has a star.
+func rows(r *calibrate.Report) []row {
+	list := []row{{
+		Name: "court", Accuracy: shareOnly(r.Band.Court), Interval: intervalText(r.Band.Court), Overall: shareOnly(r.Overall.Court),
+	}}
+	for i := range r.Band.Rivals {
+		rival := &r.Band.Rivals[i]
+		d := &rival.Difference
+		out := row{
+			Name: rival.Name, Accuracy: shareOnly(rival.Accuracy), Interval: intervalText(rival.Accuracy),
+			Overall: shareOnly(r.Overall.Rivals[i].Accuracy), Finding: d.Verdict,
+			Difference: none, Between: none, SignTest: none, CourtOnly: d.CourtOnly, OtherOnly: d.OtherOnly,
+		}
+		if r.Band.Cases > 0 {
+			out.Difference, out.SignTest = points(d.Estimate), fraction(d.SignTest)
+			out.Between = points(d.Interval.Low) + " to " + points(d.Interval.High)
+		}
+		if rival.Chosen {
+			out.Mark = "*"
+		}
+		list = append(list, out)
+	}
+	return list
+}
