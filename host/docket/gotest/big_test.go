@@ -113,3 +113,37 @@ func heap() uint64 {
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc
 }
+
+// builds generates the stream of packages that don't build, each with much to say, none of which a package names.
+type builds struct {
+	left, number int
+	rest         []byte
+}
+
+func (b *builds) Read(to []byte) (int, error) {
+	if len(b.rest) == 0 {
+		if b.left <= 0 {
+			return 0, io.EOF
+		}
+		path := "example.com/p" + strconv.Itoa(b.number)
+		b.number++
+		line := `{"ImportPath":"` + path + `","Action":"build-output","Output":"` + strings.Repeat("x", 4000) + `\n"}` + "\n"
+		b.rest = []byte(strings.Repeat(line, 30) + `{"Action":"fail","Package":"other.example/q` + strconv.Itoa(b.number) + `","FailedBuild":"nowhere"}` + "\n")
+		b.left -= len(b.rest)
+	}
+	n := copy(to, b.rest)
+	b.rest = b.rest[n:]
+	return n, nil
+}
+
+func TestBuildOutputIsBounded(t *testing.T) {
+	cases, _ := read(t, &gotest.Reader{}, &builds{left: 12 << 20})
+	if len(cases) < 90 {
+		t.Fatalf("%d cases", len(cases))
+	}
+	for _, c := range cases {
+		if n := len(c.Documents[0].Text); n > 200<<10 {
+			t.Fatalf("the log of %s has %d bytes", c.ID, n)
+		}
+	}
+}

@@ -20,7 +20,8 @@ type stream struct {
 
 	packages map[string]*pack
 	builds   map[string]*clip // the build output of import paths
-	failed   []string         // import paths that failed to build and that no package has named yet
+	failed   []string         // import paths that failed to build
+	named    map[string]bool  // those of them that a package has named
 	current  *clip            // where a line that is no JSON belongs
 }
 
@@ -42,7 +43,7 @@ func (r *Reader) newStream(name string, yield func(docket.Entry, error) bool) *s
 	if r.ids == nil {
 		r.ids = map[string]int{}
 	}
-	return &stream{reader: r, name: name, yield: yield, packages: map[string]*pack{}, builds: map[string]*clip{}}
+	return &stream{reader: r, name: name, yield: yield, packages: map[string]*pack{}, builds: map[string]*clip{}, named: map[string]bool{}}
 }
 
 func (s *stream) newClip() clip {
@@ -98,12 +99,30 @@ func (s *stream) test(p *pack, name string) *test {
 	return t
 }
 
+// The build output of a package that others import may explain their failures
+// until the stream ends. This much of it is kept, and given to a package whose
+// own is not known; the go command prints ten errors of a package.
+const (
+	maxBuilds     = 1024
+	maxBuildBytes = 32 << 10 // of the head, and of the tail
+)
+
+func (s *stream) newBuildClip() clip {
+	c := s.newClip()
+	c.maxHead, c.maxTail = min(c.maxHead, maxBuildBytes), min(c.maxTail, maxBuildBytes)
+	return c
+}
+
+// build is where the build output of an import path goes; what is beyond the
+// most that is kept goes nowhere.
 func (s *stream) build(importPath string) *clip {
 	c := s.builds[importPath]
 	if c == nil {
-		fresh := s.newClip()
+		fresh := s.newBuildClip()
 		c = &fresh
-		s.builds[importPath] = c
+		if len(s.builds) < maxBuilds {
+			s.builds[importPath] = c
+		}
 	}
 	return c
 }
@@ -210,16 +229,16 @@ func (s *stream) failOpenTests(p *pack) {
 // buildLog is the build output that explains why a package failed: that of the import path that the event names, or of
 // one that names the package, as in "example.com/a [example.com/a.test]".
 func (s *stream) buildLog(path, failedBuild string) string {
-	s.failed = slices.DeleteFunc(s.failed, func(p string) bool { return p == failedBuild })
+	s.named[failedBuild] = true
 	if c := s.builds[failedBuild]; c != nil {
 		return c.text()
 	}
 	var own, all strings.Builder
 	for _, built := range slices.Sorted(maps.Keys(s.builds)) {
-		text := s.builds[built].text()
-		all.WriteString(text)
 		if name, _, _ := strings.Cut(built, " "); name == path || name == path+"_test" || name == path+".test" {
-			own.WriteString(text)
+			own.WriteString(s.builds[built].text())
+		} else if all.Len() < maxBuildBytes {
+			all.WriteString(s.builds[built].text())
 		}
 	}
 	if own.Len() > 0 {
@@ -242,6 +261,9 @@ func (s *stream) end() {
 		}
 	}
 	for _, path := range s.failed {
+		if s.named[path] {
+			continue
+		}
 		name, _, _ := strings.Cut(path, " ")
 		s.give(failure{pack: name, log: s.build(path).text(), build: true})
 	}
