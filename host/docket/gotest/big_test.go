@@ -137,8 +137,8 @@ func (b *builds) Read(to []byte) (int, error) {
 }
 
 func TestBuildOutputIsBounded(t *testing.T) {
-	cases, _ := read(t, &gotest.Reader{}, &builds{left: 12 << 20})
-	if len(cases) < 90 {
+	cases, _ := read(t, &gotest.Reader{}, &builds{left: 4 << 20})
+	if len(cases) < 30 {
 		t.Fatalf("%d cases", len(cases))
 	}
 	for _, c := range cases {
