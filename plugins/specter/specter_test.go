@@ -31,6 +31,19 @@ func heard(witnesses ...witness) *abi.NodeRequest {
 	return r
 }
 
+// knownLight is a profile by which, where Light says a, the truth is mostly another label.
+func knownLight(truth string) *abi.Profile {
+	var given []abi.LabelWeight
+	for _, l := range labels {
+		w := 0.1
+		if l == truth {
+			w = 0.8
+		}
+		given = append(given, abi.LabelWeight{Label: l, Weight: w})
+	}
+	return &abi.Profile{Light: &abi.SourceReliability{Source: "light", Share: 1, Cap: 9, Sayings: []abi.SourceSaying{{Says: "a", Given: given}}}}
+}
+
 func TestJudge(t *testing.T) {
 	t.Parallel()
 	fatal := []abi.Challenge{{EvidenceIndex: 0, Challenge: "is made up", Severity: abi.Fatal, By: "abyss"}}
@@ -47,6 +60,8 @@ func TestJudge(t *testing.T) {
 		{"nothing decides", heard(witness{"b", 0.6}, witness{"c", 0.6}), nil, abi.Acquit, ""},
 		{"two labels nearly even", heard(witness{"a", 0.75}, witness{"b", 0.9}), nil, abi.Acquit, ""},
 		{"Light's word alone", heard(), nil, abi.Acquit, ""},
+		{"Light's word alone, and how often it is right is known", heard(), func(r *abi.NodeRequest) { r.Profile = knownLight("a") }, abi.Affirm, "a"},
+		{"Light is known to say this for another label", heard(), func(r *abi.NodeRequest) { r.Profile = knownLight("c") }, abi.Amend, "c"},
 		{"a fatal challenge in the brief", heard(witness{"a", 0.9}), func(r *abi.NodeRequest) { r.DefenseBrief.Challenges = fatal }, abi.Acquit, ""},
 		{"a fatal challenge in the hearing", heard(witness{"b", 0.9}, witness{"a", 0.7}), func(r *abi.NodeRequest) { r.Hearing.Rounds[0].NewChallenges = fatal }, abi.Affirm, "a"},
 		{"a finding of discovery", heard(witness{"a", 0.5}), func(r *abi.NodeRequest) {

@@ -35,7 +35,7 @@ func judge(r *abi.NodeRequest) *abi.Verdict {
 		}
 	}
 	switch {
-	case scale.Speaks(label) < weigh.Nothing:
+	case scale.Speaks(label) < weigh.Nothing && !measured(r.Profile):
 		return &abi.Verdict{
 			Decision: abi.Acquit, Confidence: p,
 			Reasoning: proceeding.Join("Next to nothing but Light's own word speaks for "+label+".", account(r, scale, challenges)),
@@ -53,6 +53,10 @@ func judge(r *abi.NodeRequest) *abi.Verdict {
 	}
 	return decide(r, scale, challenges, label, p)
 }
+
+// measured says whether it is known how often Light is right: then its word
+// is evidence, otherwise it is what is on trial.
+func measured(p *abi.Profile) bool { return p != nil && p.Light != nil }
 
 // lead is how much more probable the first label is than the second.
 func lead(scale *weigh.Scale) float64 {
