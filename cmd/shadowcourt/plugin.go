@@ -19,12 +19,12 @@ import (
 func newPlugin(s stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "plugin",
-		Short:   "Inspect, list, annotate and export modules",
+		Short:   "Inspect, list, annotate, export and measure modules",
 		Example: "  shadowcourt plugin list",
 		Args:    noSuchCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newPluginInspect(s), newPluginList(s), newPluginAnnotate(s), newPluginExport(s))
+	cmd.AddCommand(newPluginInspect(s), newPluginList(s), newPluginAnnotate(s), newPluginExport(s), newPluginBench(s))
 	return cmd
 }
 

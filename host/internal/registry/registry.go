@@ -106,7 +106,24 @@ func (r *Registry) loadOne(ctx context.Context, files map[string][]byte, need *N
 	return &Module{Name: need.Module, Manifest: manifest, sandbox: module}, nil
 }
 
-// loadFaults passes the sandbox's faults on.
+// LoadOne loads a module on its own, warmed with what its manifest promises, or
+// not at all if that is nil. The error is a *RefusedError or the context's.
+func LoadOne(ctx context.Context, engine *sandbox.Engine, wasm []byte, manifest *abi.Manifest) (*sandbox.Module, error) {
+	var warm []sandbox.Warm
+	if manifest != nil {
+		warm = warmCalls(manifest)
+	}
+	module, err := engine.Load(ctx, wasm, warm...)
+	switch {
+	case err == nil:
+		return module, nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	}
+	return nil, &RefusedError{Faults: loadFaults("", err)}
+}
+
+// loadFaults are the faults of a module that the sandbox did not load.
 func loadFaults(name string, err error) []Fault {
 	var refused *sandbox.LoadError
 	if !errors.As(err, &refused) {

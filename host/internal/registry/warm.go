@@ -11,21 +11,44 @@ import (
 // warmRounds is how often a module is warmed. More does not help.
 const warmRounds = 2
 
-// warmCalls are small requests, the same for every module, that take a module
-// through what it serves once, before its state is saved.
+// warmCalls take a module through what it serves, before its state is saved.
 func warmCalls(m *abi.Manifest) []sandbox.Warm {
 	var calls []sandbox.Warm
-	add := func(call abi.Call, request []byte) {
+	samples := Samples(m)
+	for range warmRounds {
+		for _, s := range samples {
+			calls = append(calls, sandbox.Warm{Call: s.Call, Request: s.Request})
+		}
+	}
+	return calls
+}
+
+// Sample is a small request of a kind that a module serves.
+type Sample struct {
+	Name    string // what is asked, such as "node verdict"
+	Call    abi.Call
+	Request []byte
+}
+
+// Samples are valid requests, the same for every module, of each kind that a
+// manifest promises.
+func Samples(m *abi.Manifest) []Sample {
+	var samples []Sample
+	add := func(name string, call abi.Call, request []byte) {
 		if slices.Contains(m.Calls, call) {
-			calls = append(calls, sandbox.Warm{Call: call, Request: request})
+			samples = append(samples, Sample{Name: name, Call: call, Request: request})
 		}
 	}
 	for _, family := range m.Families {
 		for _, request := range warmNodes(family) {
-			add(abi.CallNode, codec.AppendNodeRequest(nil, request))
+			name := "node " + string(family)
+			if request.Turn != nil {
+				name += ", " + string(request.Turn.Speaker)
+			}
+			add(name, abi.CallNode, codec.AppendNodeRequest(nil, request))
 		}
 	}
-	add(abi.CallContest, codec.AppendContestRequest(nil, &abi.ContestRequest{
+	add("contest", abi.CallContest, codec.AppendContestRequest(nil, &abi.ContestRequest{
 		Persona: warmPersona, ChargedDefectType: "a", Labels: warmLabels,
 		Items: []abi.ContestItem{{Item: warmItems[0], Exhibit: warmExhibits[0]}},
 	}))
@@ -34,15 +57,21 @@ func warmCalls(m *abi.Manifest) []sandbox.Warm {
 		for i, edge := range m.Edges {
 			questions[i] = abi.EdgeQuestion{ID: edge, Evaluator: edge}
 		}
-		add(abi.CallEdges, codec.AppendEdgeRequest(nil, &abi.EdgeRequest{
+		add("edges", abi.CallEdges, codec.AppendEdgeRequest(nil, &abi.EdgeRequest{
 			Node: "warm", Family: abi.FamilyHearing, Questions: questions, Artifact: &abi.Artifact{Hearing: warmHearing},
 		}))
 	}
-	all := make([]sandbox.Warm, 0, warmRounds*len(calls))
-	for range warmRounds {
-		all = append(all, calls...)
+	if len(m.Criteria) > 0 {
+		criteria := make([]abi.Criterion, len(m.Criteria))
+		for i, id := range m.Criteria {
+			criteria[i] = abi.Criterion{CriterionID: id, Description: "a line of some words"}
+		}
+		add("judge", abi.CallJudge, codec.AppendJudgeRequest(nil, &abi.JudgeRequest{
+			Judge: "warm", Opinion: abi.JudicialOpinion{Text: "an opinion of some words", CaseID: "warm", CourtName: "warm"},
+			Criteria: criteria, Evidence: warmEvidence,
+		}))
 	}
-	return all
+	return samples
 }
 
 //nolint:gochecknoglobals // constants that Go has no syntax for

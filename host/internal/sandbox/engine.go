@@ -30,6 +30,9 @@ type Config struct {
 	// is the same; all but ResetAuto are for tests and measurements, and New
 	// fails if one does not work on this machine.
 	Reset Reset
+	// Metering is how calls are metered; all but MeterFuel are for measurements
+	// of modules that are trusted to end.
+	Metering Metering
 	// Now is the clock that limits a call. Nil: time.Now.
 	Now func() time.Time
 }
@@ -43,6 +46,7 @@ type Engine struct {
 	now     func() time.Time
 	pager   *pages.Pager
 	fresh   bool // every call begins with a new instance
+	meter   Metering
 
 	mu      sync.Mutex
 	closed  bool
@@ -73,7 +77,7 @@ func New(_ context.Context, config Config) (*Engine, error) {
 			return nil, err
 		}
 	}
-	e.fresh = config.Reset == ResetFresh
+	e.fresh, e.meter = config.Reset == ResetFresh, config.Metering
 	e.pager, err = pages.Open(config.Reset.way())
 	return e, err
 }

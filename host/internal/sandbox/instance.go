@@ -108,7 +108,9 @@ func (in *instance) bind() error {
 		in.globals = append(in.globals, global)
 	}
 	var err error
-	in.state.meter.left, err = global(in.program.rewritten.Fuel)
+	if in.state.meter.left = new(unmetered); in.program.rewritten.Fuel != "" {
+		in.state.meter.left, err = global(in.program.rewritten.Fuel)
+	}
 	return err
 }
 

@@ -94,7 +94,7 @@ func (e *Engine) compileInTime(ctx context.Context, file *wasmfile.File) (*progr
 		err     error
 	}
 	// A copy, which outlives the caller's bytes.
-	code, err := instrument.Rewrite(file, instrument.Options{Fuel: true, MaxTableEntries: e.limits.TableEntries})
+	code, err := instrument.Rewrite(file, instrument.Options{Fuel: e.meter == MeterFuel, MaxTableEntries: e.limits.TableEntries})
 	if err != nil {
 		return nil, err
 	}
@@ -131,20 +131,20 @@ func (e *Engine) compile(ctx context.Context, rewritten *instrument.Program, fil
 
 func (e *Engine) compileCode(ctx context.Context, code []byte, file *wasmfile.File) (*program, error) {
 	if e.cache == nil {
-		return compileIn(ctx, "", code, file)
+		return e.compileIn(ctx, "", code, file)
 	}
 	entry := e.cache.entry(digestOf(code))
 	if err := entry.verify(); err != nil {
 		e.log.Warn("compile cache entry dropped", "module", digestOf(code).String(), "error", err)
 	}
-	p, err := compileIn(ctx, entry.dir, code, file)
+	p, err := e.compileIn(ctx, entry.dir, code, file)
 	if err == nil {
 		if err := entry.seal(); err != nil {
 			e.log.Warn("compile cache entry not sealed", "module", digestOf(code).String(), "error", err)
 		}
 		return p, nil
 	}
-	p, again := compileIn(ctx, "", code, file)
+	p, again := e.compileIn(ctx, "", code, file)
 	if again != nil {
 		return nil, again
 	}
@@ -158,11 +158,12 @@ func (e *Engine) compileCode(ctx context.Context, code []byte, file *wasmfile.Fi
 // A panic is recovered: the bytes are a stranger's, and wazero's compiler
 // panics where it finds itself mistaken. It runs in one goroutine, because
 // its compilation workers would panic where nobody can recover.
-func compileIn(ctx context.Context, dir string, code []byte, file *wasmfile.File) (p *program, err error) {
+func (e *Engine) compileIn(ctx context.Context, dir string, code []byte, file *wasmfile.File) (p *program, err error) {
 	p = &program{}
 	config := wazero.NewRuntimeConfig().
 		WithCoreFeatures(api.CoreFeaturesV2).
-		WithDebugInfoEnabled(false)
+		WithDebugInfoEnabled(false).
+		WithCloseOnContextDone(e.meter == MeterRuntime)
 	runtimeMu.Lock()
 	if dir != "" {
 		if p.cache, err = wazero.NewCompilationCacheWithDir(dir); err != nil {

@@ -1,0 +1,170 @@
+package plugbench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/host/internal/registry"
+)
+
+// Options of a measurement. Now is required.
+type Options struct {
+	// Requests to send. None: those of each kind that the manifest promises.
+	Requests []registry.Sample
+	// Time for each figure. Default: 200 ms.
+	Time time.Duration
+	// CacheDir keeps compiled modules. Default: a folder of its own, which is
+	// removed at the end.
+	CacheDir string
+	Now      func() time.Time
+	// Progress is told what comes next, and how much of all is done. Optional.
+	Progress func(what string, done, of int)
+}
+
+// Report is what was measured.
+type Report struct {
+	Digest   string    `json:"digest"`
+	Requests []Request `json:"requests"`
+}
+
+// Request is one request, and the figures of its call.
+type Request struct {
+	Name          string `json:"name"`
+	RequestBytes  int    `json:"request_bytes"`
+	ResponseBytes int    `json:"response_bytes"`
+	Fuel          uint64 `json:"fuel"`
+	// Answer is "ok", or what is wrong with the response: the module's own
+	// failure, or that it keeps no rule of the contract.
+	Answer string `json:"answer"`
+	// Error says why the call failed; then there are no figures.
+	Error   string   `json:"error,omitempty"`
+	Figures []Figure `json:"figures"`
+}
+
+// Figure is what calls of one kind took. The first one of a request is what all
+// others are held against.
+type Figure struct {
+	Name        string  `json:"name"`
+	Calls       int     `json:"calls"`
+	MedianNanos int64   `json:"median_ns"`
+	P99Nanos    int64   `json:"p99_ns"`
+	Allocs      float64 `json:"allocs"` // of the host, for each call
+}
+
+// The names of the figures that every request has.
+const (
+	Warm        = "warm, not put back"
+	Unmetered   = "warm, without fuel"
+	Interrupted = "warm, wazero's interruption"
+	pristine    = "pristine, "
+)
+
+const defaultTime = 200 * time.Millisecond
+
+// ErrNothingToSend: there is no request, and no manifest to make one from.
+var ErrNothingToSend = errors.New("the module has no manifest that says what it serves, and there is no request to send")
+
+// Run measures a module. The error is a *registry.RefusedError if it is not
+// loaded, ErrNothingToSend, or of the machine or the context.
+func Run(ctx context.Context, wasm []byte, manifest *abi.Manifest, o Options) (*Report, error) {
+	samples := o.Requests
+	if len(samples) == 0 && manifest != nil {
+		samples = registry.Samples(manifest)
+	}
+	if len(samples) == 0 {
+		return nil, ErrNothingToSend
+	}
+	if o.CacheDir == "" {
+		dir, err := os.MkdirTemp("", "shadowcourt-bench-")
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = os.RemoveAll(dir) }()
+		o.CacheDir = dir
+	}
+	if o.Time <= 0 {
+		o.Time = defaultTime
+	}
+	if o.Progress == nil {
+		o.Progress = func(string, int, int) {}
+	}
+	s := &stand{options: o}
+	defer s.close(context.WithoutCancel(ctx))
+	if err := s.load(ctx, wasm, manifest); err != nil {
+		return nil, err
+	}
+	report := &Report{Digest: s.entries[0].module.Info().Digest.String()}
+	for i, sample := range samples {
+		o.Progress("measuring "+sample.Name, i, len(samples))
+		r, err := s.request(ctx, sample)
+		if err != nil {
+			return nil, err
+		}
+		report.Requests = append(report.Requests, *r)
+	}
+	return report, nil
+}
+
+// request measures the calls of one request.
+func (s *stand) request(ctx context.Context, sample registry.Sample) (*Request, error) {
+	r := &Request{Name: sample.Name, RequestBytes: len(sample.Request), Figures: []Figure{}}
+	// Metered first: whatever ends here does not spin where nothing ends it.
+	output, err := s.entries[0].module.Call(ctx, sample.Call, sample.Request)
+	if err != nil {
+		r.Error = err.Error()
+		return r, ctx.Err()
+	}
+	r.ResponseBytes, r.Fuel, r.Answer = len(output.Bytes), *output.Fuel, answer(sample.Call, output.Bytes)
+	rivals, done, err := s.rivals(ctx, sample)
+	defer done()
+	if err != nil {
+		return nil, err
+	}
+	for range rounds {
+		for _, rival := range rivals {
+			if err := rival.turn(s.options.Now, s.options.Time/rounds); err != nil {
+				return nil, fmt.Errorf("%s, %s: %w", sample.Name, rival.name, err)
+			}
+		}
+	}
+	for _, rival := range rivals {
+		r.Figures = append(r.Figures, rival.figure())
+	}
+	return r, nil
+}
+
+// answer says what a response is.
+func answer(call abi.Call, response []byte) string {
+	var failure *abi.Failure
+	var err error
+	switch call {
+	case abi.CallNode:
+		var r abi.NodeResponse
+		r, err = codec.DecodeNodeResponse(response, len(response))
+		failure = r.Failure
+	case abi.CallContest:
+		var r abi.ContestResponse
+		r, err = codec.DecodeContestResponse(response, len(response))
+		failure = r.Failure
+	case abi.CallEdges:
+		var r abi.EdgeResponse
+		r, err = codec.DecodeEdgeResponse(response, len(response))
+		failure = r.Failure
+	case abi.CallJudge:
+		var r abi.JudgeResponse
+		r, err = codec.DecodeJudgeResponse(response, len(response))
+		failure = r.Failure
+	}
+	switch {
+	case err != nil:
+		return "invalid: " + err.Error()
+	case failure != nil:
+		return "failure " + failure.Code + ": " + failure.Message
+	}
+	return "ok"
+}

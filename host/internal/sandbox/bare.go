@@ -1,0 +1,91 @@
+package sandbox
+
+import (
+	"context"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/internal/pages"
+)
+
+// Metering is how calls are metered.
+type Metering int
+
+// The ways of metering.
+const (
+	// MeterFuel counts fuel, and ends what spends too much of it.
+	MeterFuel Metering = iota
+	// MeterNone counts nothing: a guest that spins is never ended, and stops the
+	// whole process.
+	MeterNone
+	// MeterRuntime counts nothing, and has wazero look in every loop whether the
+	// call has to end.
+	MeterRuntime
+)
+
+// Resets are the ways of making an instance pristine that work here, the
+// cheapest first.
+func Resets() []Reset {
+	ways := map[pages.Way]Reset{
+		pages.Scan: ResetScan, pages.Pagemap: ResetPagemap, pages.Discard: ResetDiscard, pages.Compare: ResetCompare,
+	}
+	var resets []Reset
+	for _, way := range pages.Ways() {
+		resets = append(resets, ways[way])
+	}
+	return append(resets, ResetFresh)
+}
+
+// Bare is an instance that is never put back: each call finds what the one
+// before it left. It is for measurements, of what being pristine costs. One
+// goroutine at a time uses it.
+type Bare struct {
+	module *Module
+	in     *instance
+	cancel context.CancelFunc
+}
+
+// Bare gives an instance as a first call finds it. The caller closes it, and
+// the module waits for that.
+func (m *Module) Bare(ctx context.Context) (*Bare, error) {
+	if !m.gate.enter() {
+		return nil, m.refuse("", CauseHost, "module is closed", ErrClosed)
+	}
+	in, err := m.pool.take(ctx)
+	if err != nil {
+		err = m.failure(in, err)
+		in.close()
+		m.gate.leave()
+		return nil, err
+	}
+	b := &Bare{module: m, in: in}
+	// What wazero's own checks cost, they cost with a context that can end.
+	in.ctx, b.cancel = context.WithCancel(in.ctx)
+	return b, nil
+}
+
+// Call is Module.Call without the reset. After an error the instance is of no
+// use any more.
+func (b *Bare) Call(ctx context.Context, call abi.Call, request []byte) (Output, error) {
+	b.in.begin(ctx)
+	output, err := b.in.direct(exportOf(call), request, b.module.limits.OutputBytes)
+	if err != nil {
+		return Output{}, b.module.failure(b.in, err)
+	}
+	return output, nil
+}
+
+// Close frees the instance.
+func (b *Bare) Close() {
+	b.cancel()
+	b.in.close()
+	b.module.gate.leave()
+}
+
+// unmetered is the fuel of a guest that spends none.
+type unmetered struct{ left uint64 }
+
+// Get gives what Set was told last.
+func (u *unmetered) Get() uint64 { return u.left }
+
+// Set notes what is left.
+func (u *unmetered) Set(v uint64) { u.left = v }
