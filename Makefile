@@ -89,9 +89,9 @@ golden: plugins ## write the golden files anew; review the diff
 generate: ## generate codecs, schemas, test vectors and tables from the types of abi
 	$(GO) generate ./...
 
-.PHONY: docket
-docket: ## make the example docket anew; needs the module proxy and time
-	$(GO) run ./examples/dockets/gen -out $(DOCKET)
+.PHONY: dockets
+dockets: ## make the dockets of real failures anew; needs root on Linux, gcc, the module proxy and an hour
+	$(GO) run ./examples/dockets/gen -out $(dir $(DOCKET))
 
 .PHONY: lint
 lint: $(LINT) ## run the linters, for the host and for the guest

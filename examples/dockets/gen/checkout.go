@@ -3,12 +3,12 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 )
 
@@ -17,18 +17,64 @@ import (
 type checkout struct {
 	module module
 	root   string
+	host   *machine
+	files  sourceFiles
+}
+
+// machine is what all checkouts share.
+type machine struct {
+	launcher string // this program, where every user may run it
+	goEnv    map[string]string
+}
+
+// sourceFiles are the Go files of a package on this system, by what they are for.
+type sourceFiles struct {
+	product []string
+	tests   []string
 }
 
 func (c *checkout) source() string {
 	return filepath.Join(c.root, "src", filepath.FromSlash(c.module.path))
 }
-func (c *checkout) temp() string     { return filepath.Join(c.root, "tmp") }
-func (c *checkout) buildDir() string { return filepath.Join(c.root, "build") }
-func (c *checkout) home() string     { return filepath.Join(c.root, "home") }
+func (c *checkout) folder() string          { return filepath.Join(c.source(), c.module.folder) }
+func (c *checkout) temp() string            { return filepath.Join(c.root, "tmp") }
+func (c *checkout) home() string            { return filepath.Join(c.root, "home") }
+func (c *checkout) bin(name string) string  { return filepath.Join(c.root, "bin", name+".test") }
+func (c *checkout) note(name string) string { return filepath.Join(c.root, name) }
+
+// newMachine puts a copy of this program where unprivileged users can run it.
+func newMachine(ctx context.Context, work string) (*machine, error) {
+	h := &machine{launcher: filepath.Join(work, "launcher"), goEnv: map[string]string{}}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	program, err := os.ReadFile(self)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(h.launcher); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if err := os.WriteFile(h.launcher, program, 0o755); err != nil {
+		return nil, err
+	}
+	out, err := exec.CommandContext(ctx, "go", "env", "-json", "GOCACHE", "GOMODCACHE", "GOPROXY", "GOROOT", "GOVERSION").Output()
+	if err != nil {
+		return nil, err
+	}
+	return h, json.Unmarshal(out, &h.goEnv)
+}
 
 // newCheckout downloads the module (through the go command, so its checksum is verified) and copies it below root.
-func newCheckout(ctx context.Context, m module, root string) (*checkout, error) {
-	c := &checkout{module: m, root: root}
+func newCheckout(ctx context.Context, h *machine, m module, root string) (*checkout, error) {
+	c := &checkout{module: m, root: root, host: h}
+	if err := os.RemoveAll(root); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Dir(c.bin("x")), 0o755); err != nil {
+		return nil, err
+	}
 	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", m.path+"@"+m.version)
 	cmd.Dir = root
 	out, err := cmd.Output()
@@ -42,7 +88,10 @@ func newCheckout(ctx context.Context, m module, root string) (*checkout, error) 
 	if err := copyTree(download.Dir, c.source()); err != nil {
 		return nil, err
 	}
-	return c, c.complete(ctx)
+	if err := c.complete(ctx); err != nil {
+		return nil, err
+	}
+	return c, c.list(ctx)
 }
 
 // complete gives a module of the time before modules its go.mod.
@@ -50,12 +99,32 @@ func (c *checkout) complete(ctx context.Context) error {
 	if _, err := os.Stat(filepath.Join(c.source(), "go.mod")); err == nil {
 		return nil
 	}
-	path := c.module.path
-	cmd := exec.CommandContext(ctx, "go", "mod", "init", path)
+	cmd := exec.CommandContext(ctx, "go", "mod", "init", c.module.path)
 	cmd.Dir = c.source()
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("go mod init %s: %w: %s", path, err, out)
+		return fmt.Errorf("go mod init %s: %w: %s", c.module.path, err, out)
 	}
+	return nil
+}
+
+// list finds the files that are built here.
+func (c *checkout) list(ctx context.Context) error {
+	cmd := exec.CommandContext(ctx, "go", "list", "-mod=mod", "-race", "-json=GoFiles,CgoFiles,TestGoFiles,XTestGoFiles", ".")
+	cmd.Dir = c.folder()
+	out, err := cmd.Output()
+	if err != nil {
+		return fmt.Errorf("go list %s: %w", c.module.pkg(), err)
+	}
+	var listed struct {
+		GoFiles      []string `json:"GoFiles"`
+		CgoFiles     []string `json:"CgoFiles"`
+		TestGoFiles  []string `json:"TestGoFiles"`
+		XTestGoFiles []string `json:"XTestGoFiles"`
+	}
+	if err := json.Unmarshal(out, &listed); err != nil {
+		return err
+	}
+	c.files = sourceFiles{product: listed.GoFiles, tests: append(listed.TestGoFiles, listed.XTestGoFiles...)}
 	return nil
 }
 
@@ -72,7 +141,7 @@ func (c *checkout) freshFolders() error {
 			return err
 		}
 	}
-	return os.MkdirAll(c.buildDir(), 0o755)
+	return nil
 }
 
 func copyTree(from, to string) error {
@@ -92,29 +161,22 @@ func copyTree(from, to string) error {
 		if err != nil {
 			return err
 		}
-		return os.WriteFile(target, data, 0o644)
+		mode := fs.FileMode(0o644)
+		if strings.HasPrefix(string(data), "#!") {
+			mode = 0o755
+		}
+		return os.WriteFile(target, data, mode)
 	})
 }
 
 // normalise writes the machine's paths in the one form that all runs share.
-func (c *checkout) normalise(stream string) string {
-	return buildFolder.ReplaceAllString(strings.NewReplacer(
+func (c *checkout) normalise(text string) string {
+	return strings.NewReplacer(
 		filepath.Join(c.root, "src"), "/src",
 		c.temp(), "/tmp",
-		c.buildDir(), "/tmp/build",
 		c.home(), "/home/ci",
-		goEnv("GOMODCACHE"), "/go/pkg/mod",
-		goEnv("GOROOT"), "/usr/local/go",
-	).Replace(stream), "/tmp/go-build")
-}
-
-// buildFolder is the folder of one go command.
-var buildFolder = regexp.MustCompile(`/tmp/build/go-build\d+`)
-
-func goEnv(name string) string {
-	out, err := exec.Command("go", "env", name).Output() //nolint:noctx // it answers at once
-	if err != nil {
-		panic(err) // the go command was there a moment ago
-	}
-	return strings.TrimSpace(string(out))
+		filepath.Dir(c.bin("x")), "/tmp/go-build",
+		c.host.goEnv["GOMODCACHE"], "/go/pkg/mod",
+		c.host.goEnv["GOROOT"], "/usr/local/go",
+	).Replace(text)
 }

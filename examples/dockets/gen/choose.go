@@ -3,56 +3,79 @@ package main
 import (
 	"math/rand/v2"
 	"regexp"
-	"sort"
 	"strings"
 )
 
-// choose takes the same share of every cause, module after module, and orders the cases by id. Of failures whose logs
-// differ in numbers only one is taken, and no kind of fault and no broken build makes up more than a part of its cause.
-func choose(c config, all []labelled) []labelled {
-	rng := rand.New(rand.NewPCG(c.seed, 0)) //nolint:gosec // chosen, not secret
-	rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	all = byTurn(all)
-	ofKind, ofBuilds := max(1, c.share/3), max(1, c.share/6)
-	seen := map[string]bool{}
-	count := map[string]int{}
+// kindShare is the most of a cause's cases in a half that one kind of fault may give.
+const kindShare = 0.15
+
+// choose takes the same number of cases of every cause from each half. No kind of fault gives more than a part of its
+// cause, and modules take turns.
+func choose(c config, h *harvest) []labelled {
 	var chosen []labelled
-	for _, l := range all {
-		kind, build := l.about.Cause+" "+l.about.Kind, l.about.Cause+" does not build"
-		built := !broken(l.entry.Case)
-		if count[l.about.Cause] >= c.share || count[kind] >= ofKind || seen[likeness(l)] || !built && count[build] >= ofBuilds {
-			continue
+	for _, half := range []string{fitHalf, testHalf} {
+		lists := map[string][]labelled{}
+		for _, l := range h.cases {
+			if l.module.half == half {
+				lists[l.cause()] = append(lists[l.cause()], l)
+			}
 		}
-		seen[likeness(l)] = true
-		count[l.about.Cause]++
-		count[kind]++
-		if !built {
-			count[build]++
+		for cause, list := range lists {
+			lists[cause] = byTurn(c.seed, list)
 		}
-		chosen = append(chosen, l)
+		share := len(h.cases)
+		for _, cause := range causes() {
+			for len(limitKinds(lists[cause], share)) < share {
+				share--
+			}
+		}
+		for _, cause := range causes() {
+			chosen = append(chosen, limitKinds(lists[cause], share)...)
+		}
 	}
-	sort.Slice(chosen, func(i, j int) bool { return chosen[i].entry.Case.ID < chosen[j].entry.Case.ID })
 	return chosen
 }
 
-// byTurn puts first the first case of each cause and module, then the second, and so on.
-func byTurn(all []labelled) []labelled {
-	turns := map[string]int{}
-	turn := map[string]int{}
-	for _, l := range all {
-		key := l.about.Cause + " " + l.about.Module
-		turn[l.about.Stream] = turns[key]
-		turns[key]++
+// limitKinds takes up to n cases of one cause in turn, none of a kind beyond its share.
+func limitKinds(list []labelled, n int) []labelled {
+	most := max(3, int(kindShare*float64(n)))
+	kinds := map[string]int{}
+	var taken []labelled
+	for _, l := range list {
+		if kind := l.attempt.Fault.Kind; kinds[kind] < most && len(taken) < n {
+			kinds[kind]++
+			taken = append(taken, l)
+		}
 	}
-	sort.SliceStable(all, func(i, j int) bool { return turn[all[i].about.Stream] < turn[all[j].about.Stream] })
-	return all
+	return taken
+}
+
+// byTurn puts first one case of each module, drawn by the seed, then the second, and so on.
+func byTurn(seed uint64, list []labelled) []labelled {
+	rng := rand.New(rand.NewPCG(seed, 3)) //nolint:gosec // chosen, not secret
+	list = append([]labelled(nil), list...)
+	rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	turns := map[string]int{}
+	var rounds [][]labelled
+	for _, l := range list {
+		n := turns[l.module.path]
+		turns[l.module.path]++
+		if n == len(rounds) {
+			rounds = append(rounds, nil)
+		}
+		rounds[n] = append(rounds[n], l)
+	}
+	list = list[:0]
+	for _, round := range rounds {
+		list = append(list, round...)
+	}
+	return list
 }
 
 var numbers = regexp.MustCompile(`[0-9]+`)
 
-// likeness is the log without its numbers and the names of its package.
-func likeness(l labelled) string {
-	text := strings.ReplaceAll(l.entry.Case.Documents[0].Text, l.entry.Case.Group, "")
-	text = strings.Join(strings.Fields(text), " ")
+// likeness is a log without its numbers and the name of its package.
+func likeness(pkg, log string) string {
+	text := strings.Join(strings.Fields(strings.ReplaceAll(log, pkg, "")), " ")
 	return numbers.ReplaceAllString(text, "0")
 }

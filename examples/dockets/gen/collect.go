@@ -2,98 +2,101 @@ package main
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 )
 
-// failure is a kept run: its stream is in the file named Stream beside it.
-type failure struct {
-	Module  string `json:"module"`
-	Version string `json:"version"`
-	Cause   string `json:"cause"`
-	Kind    string `json:"kind"`
-	Note    string `json:"note"`
-	Stream  string `json:"stream"`
+// harvest is what the modules gave.
+type harvest struct {
+	cases []labelled
+	tally tally
+	left  []string // modules that are of no use, with the reason
 }
 
-// collect runs every module under every cause and keeps the streams of the runs that failed.
-func collect(ctx context.Context, c config, log io.Writer) error {
-	root, err := os.MkdirTemp("", "gen-")
+// collect runs every module under every cause.
+func collect(ctx context.Context, c config, stderr io.Writer) (*harvest, error) {
+	if err := os.MkdirAll(c.work, 0o755); err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(c.work, 0o755); err != nil { //nolint:gosec // an unprivileged user reads below it
+		return nil, err
+	}
+	host, err := newMachine(ctx, c.work)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer os.RemoveAll(root)
-	if err := os.Chmod(root, 0o755); err != nil { //nolint:gosec // an unprivileged user reads below it
-		return err
-	}
-	if err := os.MkdirAll(c.raw, 0o755); err != nil {
-		return err
-	}
-	defer removeGroups()
+	all := slices.DeleteFunc(modules(), func(m module) bool { return !strings.Contains(m.path, c.only) })
+	say := newProgress(stderr, len(all))
+	h := &harvest{tally: tally{}}
+	var mu sync.Mutex
 	var running sync.WaitGroup
 	slots := make(chan struct{}, max(1, c.jobs))
-	for _, m := range modules() {
-		if !strings.Contains(m.path, c.only) {
-			continue
-		}
+	for _, m := range all {
 		slots <- struct{}{}
 		running.Go(func() {
 			defer func() { <-slots }()
-			if err := collectModule(ctx, c, m, root, log); err != nil && ctx.Err() == nil {
-				fmt.Fprintf(log, "gen: %s@%s is left out: %v\n", m.path, m.version, err)
+			if ctx.Err() != nil {
+				return
 			}
+			w := &collector{config: c, module: m, host: host, say: say, tally: tally{}}
+			w.store = store{dir: filepath.Join(c.work, "runs"), cached: c.cached}
+			err := w.collect(ctx)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil && ctx.Err() == nil {
+				h.left = append(h.left, fmt.Sprintf("%s@%s: %v", m.path, m.version, err))
+			}
+			h.cases = append(h.cases, w.cases...)
+			h.tally.add(w.tally)
+			say.module(m, len(w.cases))
 		})
 	}
 	running.Wait()
-	return ctx.Err()
+	say.end()
+	slices.SortStableFunc(h.cases, func(a, b labelled) int { return strings.Compare(a.module.path, b.module.path) })
+	slices.Sort(h.left)
+	return h, ctx.Err()
 }
 
 // collector is the work on one module.
 type collector struct {
 	config
-	*checkout
-	rng    *rand.Rand
-	order  int // the order of the tests in which all pass; 0 is that of the source
-	source map[string]sites
-	log    io.Writer
-	kept   int // of the cause at hand
+	module module
+	host   *machine
+	store  store
+	say    *progress
+	tally  tally
+	tree   *checkout
+	base   baseline
+	cases  []labelled
 }
 
-func collectModule(ctx context.Context, c config, m module, root string, log io.Writer) error {
-	dir := filepath.Join(root, fmt.Sprintf("%08x", hash(m.path)))
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	tree, err := newCheckout(ctx, m, dir)
+func (w *collector) collect(ctx context.Context) (err error) {
+	w.tree, err = newCheckout(ctx, w.host, w.module, filepath.Join(w.work, fmt.Sprintf("%08x", hash(w.module.path))))
 	if err != nil {
 		return err
 	}
-	w := &collector{config: c, checkout: tree, log: log}
-	if err := w.findOrder(ctx); err != nil {
-		return err
+	defer os.RemoveAll(w.tree.root)
+	key := condition{Order: wantedOrders, Procs: usualProcs}
+	base, ok, err := recall(&w.store, w.module.pkg()+"@"+w.module.version, key, func() (baseline, error) { return w.tree.findBaseline(ctx) })
+	if err != nil || !ok {
+		return errors.Join(err, errNotRun)
 	}
-	if err := w.findUnsteady(ctx); err != nil {
-		return err
+	if w.base = base; base.Problems != "" {
+		return errors.New(base.Problems)
 	}
-	if err := w.findSources(); err != nil {
-		return err
-	}
-	for _, cause := range []string{productBug, automationBug, systemIssue, noDefect} {
-		w.kept = 0
-		w.rng = rand.New(rand.NewPCG(c.seed, uint64(hash(m.path+cause)))) //nolint:gosec // chosen, not secret
+	for _, cause := range causes() {
 		if err := w.collectCause(ctx, cause); err != nil {
 			return err
 		}
-		fmt.Fprintf(log, "gen: %s %s: %d failing runs\n", m.path, cause, w.kept)
 	}
 	return nil
 }
@@ -104,148 +107,112 @@ func hash(s string) uint32 {
 	return h.Sum32()
 }
 
-// findOrder looks for an order of the tests in which the module passes as it is.
-func (w *collector) findOrder(ctx context.Context) error {
-	var last string
-	for _, w.order = range []int{1, 2, 3, 4, 5, 6, 7, 8, 0} {
-		out, err := w.test(ctx, plan{shuffle: w.order})
-		if err != nil {
-			return err
-		}
-		if !out.failed && out.stream != "" {
-			return nil
-		}
-		last = out.stream
-	}
-	return fmt.Errorf("its tests fail on this machine without any fault: %.300s", last)
-}
-
-func (w *collector) findSources() error {
-	folders := []string{"."}
-	if len(w.module.packages) > 0 {
-		var err error
-		if folders, err = goFolders(w.checkout.source()); err != nil {
-			return err
-		}
-	}
-	w.source = map[string]sites{}
-	for cause, find := range map[string]func(*source){productBug: defects, automationBug: defects, noDefect: flakes} {
-		found, err := findSites(w.checkout.source(), folders, cause != productBug, find)
-		if err != nil {
-			return err
-		}
-		w.source[cause] = found
-	}
-	found, err := fixtures(w.checkout.source())
-	maps.Copy(w.source[automationBug], found)
-	return err
-}
-
-// goFolders are the folders of root that hold Go files, relative to it.
-func goFolders(root string) ([]string, error) {
-	seen := map[string]bool{}
-	var folders []string
-	err := filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.Contains(path, "testdata") {
-			return err
-		}
-		rel, err := filepath.Rel(root, filepath.Dir(path))
-		if err == nil && !seen[rel] {
-			seen[rel] = true
-			folders = append(folders, rel)
-		}
-		return err
-	})
-	return folders, err
-}
-
-// collectCause tries faults of a cause until enough runs have failed.
+// collectCause tries faults of a cause until there are cases enough.
 func (w *collector) collectCause(ctx context.Context, cause string) error {
-	candidates := w.candidates(cause)
-	wanted, attempts := w.quota, w.attempt
-	if cause == systemIssue { // few modules meet most of these faults
-		wanted, attempts = 2*w.quota, len(environmentFaults())
+	rng := rand.New(rand.NewPCG(w.seed, uint64(hash(w.module.path+cause)))) //nolint:gosec // chosen, not secret
+	next, err := w.faults(cause, rng)
+	if err != nil {
+		return err
 	}
-	for range attempts {
-		if w.kept >= wanted || ctx.Err() != nil {
-			return ctx.Err()
-		}
-		p, undo, ok, err := candidates()
+	kept := 0
+	seen := map[string]bool{}
+	for tried := 0; kept < w.quota && tried < w.attempt; tried++ {
+		w.say.now(w.module, cause, kept, w.quota)
+		f, ok, err := next(ctx)
 		if err != nil {
 			return err
 		}
 		if !ok {
-			return nil
+			break
 		}
-		out, err := w.test(ctx, p)
-		if undoErr := undo(); undoErr != nil {
-			return undoErr
-		}
+		a, ok, err := w.attempt1(ctx, f)
 		if err != nil {
 			return err
 		}
-		if out.cannot != "" {
-			fmt.Fprintf(w.log, "gen: this machine can't make a fault: %s\n", out.cannot)
+		if !ok {
 			continue
 		}
-		if out.failed {
-			if err := w.keep(p, out.stream); err != nil {
-				return err
-			}
-		}
+		got := w.keep(a, rng, seen)
+		w.tally.count(a, got)
+		kept += got
 	}
 	return nil
 }
 
-// candidates gives the faults of a cause one after the other, each ready to be run, and what undoes it.
-func (w *collector) candidates(cause string) func() (plan, func() error, bool, error) {
-	nothing := func() error { return nil }
-	mutate := func() (plan, func() error, bool, error) {
-		s, ok := w.source[cause].pick(w.rng)
-		if !ok {
-			return plan{}, nothing, false, nil
+func (w *collector) attempt1(ctx context.Context, f fault) (attempt, bool, error) {
+	a, ok, err := recall(&w.store, w.module.pkg()+"@"+w.module.version, f, func() (attempt, error) {
+		if err := w.ready(ctx); err != nil {
+			return attempt{}, err
 		}
-		undo, err := s.apply(w.checkout.source())
-		return plan{cause: cause, kind: s.operator, note: s.String(), shuffle: w.order}, undo, true, err
-	}
-	var launches []plan
-	switch cause {
-	case systemIssue:
-		for _, fault := range environmentFaults() {
-			launches = append(launches, plan{cause: cause, kind: fault, launch: fault, shuffle: w.order})
-		}
-		w.rng.Shuffle(len(launches), func(i, j int) { launches[i], launches[j] = launches[j], launches[i] })
-	case noDefect:
-		launches = append(launches, plan{cause: cause, kind: starved, launch: starved, shuffle: w.order})
-		for range 2 {
-			order := 100 + w.rng.IntN(900)
-			launches = append(launches, plan{cause: cause, kind: "order", shuffle: order})
-		}
-	}
-	return func() (plan, func() error, bool, error) {
-		if len(launches) == 0 {
-			return mutate()
-		}
-		p := launches[0]
-		launches = launches[1:]
-		return p, nothing, true, nil
-	}
+		return w.tree.try(ctx, f, func(test string) bool { return !w.base.unsteady(test) })
+	})
+	return a, ok, err
 }
 
-// keep writes a failing run's stream and what is known of it.
-func (w *collector) keep(p plan, stream string) error {
-	w.kept++
-	name := fmt.Sprintf("%s-%s-%d", fileName(w.module.path), p.cause, w.kept)
-	kept := failure{
-		Module: w.module.path, Version: w.module.version, Cause: p.cause, Kind: p.kind, Note: p.note,
-		Stream: name + ".gotest.json",
+// ready builds the untouched tests, if that was not done yet.
+func (w *collector) ready(ctx context.Context) error {
+	if _, err := os.Stat(w.tree.bin(pristine)); err == nil {
+		return nil
 	}
-	about, err := json.MarshalIndent(kept, "", "  ")
-	if err != nil {
-		return err
+	_, err := w.tree.build(ctx, pristine)
+	return err
+}
+
+// The most cases that one fault gives: a mutant gives one, a broken environment, of which there are fewer, some.
+const (
+	casesOfMutant      = 1
+	casesOfEnvironment = 3
+)
+
+// keep takes cases of an attempt: tests that no earlier one has, if there are such.
+func (w *collector) keep(a attempt, rng *rand.Rand, seen map[string]bool) int {
+	most := casesOfMutant
+	if a.Fault.Site == nil {
+		most = casesOfEnvironment
 	}
-	if err := os.WriteFile(filepath.Join(w.raw, kept.Stream), []byte(stream), 0o644); err != nil {
-		return err
+	rng.Shuffle(len(a.Cases), func(i, j int) { a.Cases[i], a.Cases[j] = a.Cases[j], a.Cases[i] })
+	slices.SortStableFunc(a.Cases, func(x, y found) int { return turn(seen[x.Test]) - turn(seen[y.Test]) })
+	got := 0
+	for _, f := range a.Cases {
+		log, _ := a.Runs[f.Run].log(f.Test)
+		key := likeness(w.module.pkg(), log)
+		if got == most || seen[key] {
+			continue
+		}
+		seen[key], seen[f.Test] = true, true
+		w.cases = append(w.cases, labelled{module: w.module, attempt: a, found: f, base: &w.base})
+		got++
 	}
-	return os.WriteFile(filepath.Join(w.raw, name+".meta.json"), about, 0o644)
+	return got
+}
+
+func turn(later bool) int {
+	if later {
+		return 1
+	}
+	return 0
+}
+
+// isInnocent says whether the untouched tests pass each time where this is wrong with the environment.
+func (w *collector) isInnocent(ctx context.Context, in condition) (bool, error) {
+	type key struct {
+		Innocent condition `json:"innocent"`
+	}
+	passed, ok, err := recall(&w.store, w.module.pkg()+"@"+w.module.version, key{in}, func() (bool, error) {
+		return w.staysGreen(ctx, in)
+	})
+	return passed && ok, err
+}
+
+func (w *collector) staysGreen(ctx context.Context, in condition) (bool, error) {
+	if err := w.ready(ctx); err != nil {
+		return false, err
+	}
+	for range runsOfOrder {
+		r, err := w.tree.run(ctx, pristine, in)
+		if err != nil || !passes(r) {
+			return false, err
+		}
+	}
+	return true, nil
 }

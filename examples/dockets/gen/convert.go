@@ -1,17 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
-	"slices"
-	"sort"
+	"regexp"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -20,90 +16,50 @@ import (
 )
 
 // keptLogBytes is how much of a log's head and of its tail goes into the docket.
-const keptLogBytes = 4 << 10
+const keptLogBytes = 3 << 10
 
-// labelled is a case with what is known of it.
+// labelled is a failing test with what is known of it.
 type labelled struct {
-	entry docket.Entry
-	about failure
+	module  module
+	attempt attempt
+	found   found
+	base    *baseline
 }
 
-// convert reads the kept streams as a user would, takes one failing test of each, and writes the docket.
-func convert(c config, log io.Writer) error {
-	names, err := filepath.Glob(filepath.Join(c.raw, "*.meta.json"))
-	if err != nil {
-		return err
-	}
-	sort.Strings(names)
-	var all []labelled
-	for _, name := range names {
-		one, ok, err := convertRun(c, name)
+func (l labelled) cause() string { return l.attempt.Fault.Cause }
+
+func (l labelled) log() string {
+	log, _ := l.attempt.Runs[l.found.Run].log(l.found.Test)
+	return log
+}
+
+// entry makes the case as the reader makes it of a stream that users have, and adds what was observed of it.
+func (l labelled) entry(log string) (docket.Entry, error) {
+	var stream bytes.Buffer
+	for _, e := range []map[string]string{{"Action": "output", "Output": log}, {"Action": "fail"}} {
+		e["Package"], e["Test"] = l.module.pkg(), l.found.Test
+		line, err := json.Marshal(e)
 		if err != nil {
-			return err
+			return docket.Entry{}, err
 		}
-		if ok {
-			all = append(all, one)
-		} else {
-			fmt.Fprintf(log, "gen: %s has no failing test that the fault explains\n", filepath.Base(name))
-		}
+		stream.Write(append(line, '\n'))
 	}
-	chosen := choose(c, all)
-	if err := writeDocket(c.out, chosen); err != nil {
-		return err
-	}
-	summarise(log, chosen)
-	return nil
-}
-
-// convertRun reads one stream and draws one of its cases.
-func convertRun(c config, metaName string) (labelled, bool, error) {
-	var about failure
-	data, err := os.ReadFile(metaName)
-	if err != nil {
-		return labelled{}, false, err
-	}
-	if err := json.Unmarshal(data, &about); err != nil {
-		return labelled{}, false, fmt.Errorf("%s: %w", metaName, err)
-	}
-	in, err := os.Open(filepath.Join(c.raw, about.Stream))
-	if err != nil {
-		return labelled{}, false, err
-	}
-	defer in.Close()
-	reader := gotest.Reader{HeadBytes: keptLogBytes, TailBytes: keptLogBytes}
-	var cases []docket.Entry
-	for entry, err := range reader.Read(about.Stream, in) {
-		if line := (*docket.LineError)(nil); errors.As(err, &line) {
-			continue // such a stream still has its cases
-		}
+	reader := gotest.Reader{}
+	for entry, err := range reader.Read("run", &stream) {
 		if err != nil {
-			return labelled{}, false, err
+			return entry, err
 		}
-		cases = append(cases, entry)
+		entry.Case.ID = caseID(entry.Case)
+		entry.Case.Group = l.module.path
+		rng := rand.New(rand.NewPCG(uint64(hash(entry.Case.ID)), 2)) //nolint:gosec // chosen, not secret
+		entry.Case.Evidence = append(entry.Case.Evidence, l.witnesses(rng)...)
+		light := gotest.Light(entry.Case)
+		entry.Case.Light = &light
+		entry.Truth = truth(entry.Case, l.cause())
+		return entry, nil
 	}
-	unsteady, err := readUnsteady(c.raw, about.Module)
-	if err != nil {
-		return labelled{}, false, err
-	}
-	cases = slices.DeleteFunc(cases, func(e docket.Entry) bool {
-		if about.Cause == noDefect {
-			return broken(e.Case) // what doesn't compile fails whatever the scheduler does
-		}
-		return slices.Contains(unsteady, e.Case.ID)
-	})
-	if len(cases) == 0 {
-		return labelled{}, false, nil
-	}
-	rng := rand.New(rand.NewPCG(c.seed, uint64(hash(about.Stream)))) //nolint:gosec // chosen, not secret
-	entry := cases[rng.IntN(len(cases))]
-	entry.Case.Group = about.Module
-	entry.Case.ID = caseID(entry.Case)
-	entry.Truth = truth(entry.Case, about.Cause)
-	return labelled{entry: entry, about: about}, true, nil
+	return docket.Entry{}, fmt.Errorf("%s of %s gives no case", l.found.Test, l.module.path)
 }
-
-// broken says whether the case is a package that doesn't build.
-func broken(c abi.Case) bool { return strings.HasSuffix(c.Subject, " does not build") }
 
 // caseID says nothing of the cause.
 func caseID(c abi.Case) string {
@@ -114,7 +70,7 @@ func caseID(c abi.Case) string {
 // truth is the cause, and the verdict that follows where the case goes before the court.
 func truth(c abi.Case, cause string) *docket.Truth {
 	t := &docket.Truth{Classification: cause}
-	if c.Light.Confidence < 0.50 || c.Light.Confidence >= 0.85 {
+	if !uncertain(c) {
 		return t
 	}
 	t.ExpectedVerdict = abi.Amend
@@ -124,48 +80,27 @@ func truth(c abi.Case, cause string) *docket.Truth {
 	return t
 }
 
-func summarise(log io.Writer, chosen []labelled) {
-	type score struct{ all, right, band, bandRight int }
-	var total score
-	counts := map[string]int{}
-	for _, l := range chosen {
-		light := l.entry.Case.Light
-		right := light.Classification == l.about.Cause
-		counts[l.about.Cause]++
-		counts[l.about.Cause+" "+l.about.Kind]++
-		counts[l.about.Module]++
-		total.all++
-		if right {
-			total.right++
-		}
-		if l.entry.Truth.ExpectedVerdict != "" {
-			total.band++
-			if right {
-				total.bandRight++
-			}
+func uncertain(c abi.Case) bool { return c.Light.Confidence >= 0.50 && c.Light.Confidence < 0.85 }
+
+// took is how long a test took, as the testing package says it.
+var took = regexp.MustCompile(`(?m)^( *--- (?:FAIL|PASS|SKIP): .*) \(([0-9.]+s)\)$`)
+
+// durations are those in the logs of all cases, one for each time that it occurs.
+func durations(all []labelled) (pool []string) {
+	for _, l := range all {
+		for _, match := range took.FindAllStringSubmatch(l.log(), -1) {
+			pool = append(pool, match[2])
 		}
 	}
-	var names []string
-	for name := range counts {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	for _, name := range names {
-		fmt.Fprintf(log, "%4d %s\n", counts[name], name)
-	}
-	fmt.Fprintf(log, "%d cases, Light right in %d; %d in the uncertain band, Light right in %d\n",
-		total.all, total.right, total.band, total.bandRight)
+	return pool
 }
 
-func writeDocket(path string, chosen []labelled) error {
-	var b strings.Builder
-	for _, l := range chosen {
-		line, err := json.Marshal(lineOf(l.entry))
-		if err != nil {
-			return err
-		}
-		b.Write(line)
-		b.WriteByte('\n')
-	}
-	return os.WriteFile(path, []byte(b.String()), 0o644)
+// redraw writes durations drawn from the pool in the place of those in the log. How long a test took is up to where it ran,
+// which the cause decides: no case keeps its own.
+func redraw(log string, pool []string, seed uint64) string {
+	rng := rand.New(rand.NewPCG(uint64(hash(log)), seed)) //nolint:gosec // chosen, not secret
+	return took.ReplaceAllStringFunc(log, func(line string) string {
+		at := strings.LastIndexByte(line, '(')
+		return line[:at] + "(" + pool[rng.IntN(len(pool))] + ")"
+	})
 }

@@ -7,14 +7,15 @@ import (
 	"strings"
 )
 
-// fixtures finds the data files of tests; each can be cut in half, lose a line or have its digits changed.
-func fixtures(root string) (sites, error) {
+// fixtures finds the data files of a package's tests. Each can be cut, emptied, lose a line, have two lines exchanged or
+// its digits or letters changed.
+func fixtures(folder string) (sites, error) {
 	found := sites{}
-	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
 			return err
 		}
-		rel, err := filepath.Rel(root, path)
+		rel, err := filepath.Rel(folder, path)
 		if err != nil || !isFixture(rel) {
 			return err
 		}
@@ -43,14 +44,25 @@ func addFixture(found sites, rel, text string) {
 	add := func(operator string, start, end int, with string) {
 		line := 1 + strings.Count(text[:start], "\n")
 		found[operator] = append(found[operator], site{
-			file: rel, line: line, operator: operator, start: start, end: end, text: with,
+			File: rel, Line: line, Operator: operator, Start: start, End: end, Text: with,
 		})
 	}
+	add("empty fixture", 0, len(text), "")
 	add("cut fixture", len(text)/2, len(text), "")
-	if end := strings.IndexByte(text, '\n'); end >= 0 {
-		add("drop line of fixture", 0, end+1, "")
-	}
-	if i := strings.IndexAny(text, "0123456789"); i >= 0 {
-		add("change fixture", i, i+1, "7")
+	for _, from := range []int{0, len(text) / 3, 2 * len(text) / 3} {
+		start := from + strings.IndexByte(text[from:], '\n') + 1
+		end := start + strings.IndexByte(text[start:], '\n') + 1
+		if end > start {
+			add("drop line of fixture", start, end, "")
+			if next := end + strings.IndexByte(text[end:], '\n') + 1; next > end {
+				add("swap lines of fixture", start, next, text[end:next]+text[start:end])
+			}
+		}
+		if i := strings.IndexAny(text[from:], "012345689"); i >= 0 {
+			add("change fixture", from+i, from+i+1, "7")
+		}
+		if i := strings.IndexAny(text[from:], "aeiou"); i >= 0 {
+			add("change fixture", from+i, from+i+1, "y")
+		}
 	}
 }

@@ -6,21 +6,29 @@ import (
 	"strings"
 )
 
-// flakes finds the sites in tests where a synchronisation can be lost: a statement that nobody waits for, a wait or a
-// lock that is missing, a pause that is too short, tests side by side that share state. What such a test does depends on
-// the scheduler.
+// dice is the import that makes a test depend on chance.
+const dice = `dice "math/rand/v2"`
+
+// flakes finds the sites in tests where the outcome can be made to depend on the scheduler, on the order of the tests or
+// on chance: a statement that nobody waits for, a wait, a lock or a cleanup that is missing, a pause that is too short,
+// tests side by side that share state, data in random order, random data.
 func flakes(s *source) {
 	parallel(s)
 	for _, decl := range s.file.Decls {
 		f, ok := decl.(*ast.FuncDecl)
-		if !ok || f.Body == nil || !strings.HasPrefix(f.Name.Name, "Test") {
+		if !ok || f.Body == nil || !ofTests(f.Name.Name) {
 			continue
+		}
+		if s.part = ""; !strings.HasPrefix(f.Name.Name, "Test") {
+			s.part = "helper"
 		}
 		ast.Inspect(f.Body, func(n ast.Node) bool {
 			flakyStatement(s, n)
+			flakyExpression(s, n)
 			return n != nil
 		})
 	}
+	s.part = ""
 }
 
 func flakyStatement(s *source, n ast.Node) {
@@ -30,16 +38,45 @@ func flakyStatement(s *source, n ast.Node) {
 		switch {
 		case synchronises(st.X, code):
 			s.replace("lose synchronisation", st, blank(code))
+		case strings.HasPrefix(code, "t.Cleanup("):
+			s.replace("lose cleanup", st, blank(code))
 		case !strings.HasPrefix(code, "t."):
 			s.replace("don't wait", st, "go func() { "+code+" }()")
+		}
+	case *ast.DeferStmt:
+		code := s.code(st)
+		if !strings.Contains(code, "Unlock()") && !strings.Contains(code, ".Done()") {
+			s.replace("lose cleanup", st, blank(code))
 		}
 	case *ast.AssignStmt:
 		if st.Tok == token.ASSIGN {
 			s.replace("don't wait", st, "go func() { "+s.code(st)+" }()")
 		}
+	case *ast.IfStmt:
+		if st.Init == nil && st.Else == nil {
+			s.note("now and then", st.Cond.Pos(), st.Cond.End(), "("+s.code(st.Cond)+") != (dice.IntN(3) == 0)", dice)
+		}
+	}
+}
+
+func flakyExpression(s *source, n ast.Node) {
+	switch e := n.(type) {
 	case *ast.SelectorExpr:
-		if code := s.code(st); code == "time.Second" || code == "time.Millisecond" {
-			s.replace("too short a time", st, "time.Microsecond")
+		if code := s.code(e); code == "time.Second" || code == "time.Millisecond" {
+			s.replace("too short a time", e, "time.Microsecond")
+		}
+	case *ast.BasicLit:
+		if e.Kind == token.INT && len(e.Value) < 6 {
+			s.note("random number", e.Pos(), e.End(), "("+e.Value+"+dice.IntN(2))", dice)
+		}
+		if e.Kind == token.STRING && len(e.Value) > 4 && e.Value[0] == '"' && !strings.ContainsAny(e.Value, `%\`) {
+			s.note("random text", e.Pos(), e.End(), e.Value+"[dice.IntN(2):]", dice)
+		}
+	case *ast.CompositeLit:
+		if list, ok := e.Type.(*ast.ArrayType); ok && list.Len == nil && len(e.Elts) > 1 {
+			code := s.code(e)
+			s.note("random order", e.Pos(), e.End(), "func(x "+s.code(list)+") "+s.code(list)+
+				" { dice.Shuffle(len(x), func(i, j int) { x[i], x[j] = x[j], x[i] }); return x }("+code+")", dice)
 		}
 	}
 }

@@ -1,14 +1,14 @@
-// Command gen makes the docket of real failures that stands beside it.
+// Command gen makes the dockets of real failures that stand beside it.
 //
 // It takes public Go modules at pinned versions from the module proxy, runs their own tests under faults of known cause,
-// and turns each stream of `go test -json` into cases through the reader that users have. See ../README.md for the
-// faults and the labels.
+// checks each cause by running again, and turns the failing tests into cases through the reader that users have. See
+// ../README.md for the faults, the labels and the evidence.
 //
-//	go run ./examples/dockets/gen -out examples/dockets/go-failures.jsonl
+//	go run ./examples/dockets/gen -out examples/dockets
 //
 // The seed decides every choice that the generator makes: sites, operators, order, samples. What a racing or starved
-// test prints is up to the machine. Faults of the environment need root on Linux; those that the machine can't make are
-// reported on stderr.
+// test prints is up to the machine. What a fault gave is kept in the work folder, so that an interrupted run goes on where
+// it was. Faults of the environment need root on Linux; those that the machine can't make are reported in the summary.
 package main
 
 import (
@@ -18,11 +18,15 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 )
 
 func main() {
-	if len(os.Args) > 2 && os.Args[1] == launchArg {
-		os.Exit(launch(os.Args[2:]))
+	if len(os.Args) > 3 && os.Args[1] == launchArg {
+		os.Exit(launch(os.Args[2], os.Args[3:]))
+	}
+	if len(os.Args) == 2 && os.Args[1] == probeArg {
+		os.Exit(probe(os.Stdout))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	code := run(ctx, os.Args[1:], os.Stderr)
@@ -33,29 +37,27 @@ func main() {
 // config is what the command line says.
 type config struct {
 	out     string
-	raw     string
+	work    string
 	seed    uint64
-	convert bool
 	only    string
 	quota   int
-	share   int
 	attempt int
 	jobs    int
+	cached  bool
 }
 
 func run(ctx context.Context, args []string, stderr io.Writer) int {
 	var c config
 	flags := flag.NewFlagSet("gen", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	flags.StringVar(&c.out, "out", "examples/dockets/go-failures.jsonl", "the docket to write")
-	flags.StringVar(&c.raw, "raw", "", "keep the raw test streams in this folder (default: a temporary one)")
+	flags.StringVar(&c.out, "out", "examples/dockets", "the folder of the dockets")
+	flags.StringVar(&c.work, "work", filepath.Join(os.TempDir(), "shadowcourt-dockets"), "the folder that keeps what was run")
 	flags.Uint64Var(&c.seed, "seed", 1, "decides sites, operators, order and samples")
-	flags.BoolVar(&c.convert, "convert", false, "run nothing, only read the streams in -raw again")
 	flags.StringVar(&c.only, "only", "", "run only modules whose path holds this text")
-	flags.IntVar(&c.quota, "quota", 2, "failing runs wanted of each module and cause, twice as many for the environment")
-	flags.IntVar(&c.share, "share", 18, "the most cases of one cause in the docket")
-	flags.IntVar(&c.attempt, "attempts", 14, "the most runs for each module and cause")
+	flags.IntVar(&c.quota, "quota", 10, "cases wanted of each module and cause")
+	flags.IntVar(&c.attempt, "attempts", 60, "the most faults tried for each module and cause")
 	flags.IntVar(&c.jobs, "jobs", 2, "modules run side by side")
+	flags.BoolVar(&c.cached, "cached", false, "run nothing, make the dockets of what the work folder has")
 	if flags.Parse(args) != nil || flags.NArg() > 0 {
 		return 2
 	}
@@ -66,19 +68,17 @@ func run(ctx context.Context, args []string, stderr io.Writer) int {
 	return 0
 }
 
-func generate(ctx context.Context, c config, log io.Writer) error {
-	if c.raw == "" {
-		dir, err := os.MkdirTemp("", "gen-raw-")
-		if err != nil {
-			return err
-		}
-		defer os.RemoveAll(dir)
-		c.raw = dir
+func generate(ctx context.Context, c config, stderr io.Writer) error {
+	found, err := collect(ctx, c, stderr)
+	if err != nil {
+		return err
 	}
-	if !c.convert {
-		if err := collect(ctx, c, log); err != nil {
-			return err
-		}
+	all, err := lines(c, choose(c, found))
+	if err != nil {
+		return err
 	}
-	return convert(c, log)
+	if err := writeDockets(c.out, all); err != nil {
+		return err
+	}
+	return summarise(stderr, found, all)
 }

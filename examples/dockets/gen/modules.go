@@ -1,29 +1,51 @@
 package main
 
-// module is a public Go module whose tests are run.
+import "path"
+
+// module is a public Go module of which the tests of one package are run.
 type module struct {
 	path    string
 	version string
 	licence string // SPDX
-	// packages are the patterns given to go test, "." when empty.
-	packages []string
+	folder  string // of the package, "." for the module's root
+	half    string // fitHalf or testHalf
 }
 
-// modules are small, have fast tests and few dependencies.
+// The halves of the docket: what is fitted on one is measured on the other.
+const (
+	fitHalf  = "fit"
+	testHalf = "test"
+)
+
+func (m module) pkg() string { return path.Join(m.path, m.folder) }
+
+// modules are small and have fast tests that need no network beyond the machine. The halves are alike: each has modules
+// that live on files, on the network, on time and places, on goroutines and on nothing but their input.
 func modules() []module {
 	return []module{
-		{path: "github.com/google/uuid", version: "v1.6.0", licence: "BSD-3-Clause"},
-		{path: "github.com/gorilla/mux", version: "v1.8.1", licence: "BSD-3-Clause"},
-		{path: "github.com/gorilla/websocket", version: "v1.5.3", licence: "BSD-2-Clause"},
-		{path: "github.com/spf13/pflag", version: "v1.0.10", licence: "BSD-3-Clause"},
-		{path: "github.com/spf13/afero", version: "v1.15.0", licence: "Apache-2.0", packages: []string{".", "./..."}},
-		{path: "github.com/hashicorp/golang-lru/v2", version: "v2.0.7", licence: "MPL-2.0", packages: []string{"./..."}},
-		{path: "github.com/gofrs/flock", version: "v0.13.1", licence: "BSD-3-Clause"},
-		{path: "github.com/julienschmidt/httprouter", version: "v1.3.0", licence: "BSD-3-Clause"},
-		{path: "github.com/joho/godotenv", version: "v1.5.1", licence: "MIT", packages: []string{"./..."}},
-		{path: "github.com/dustin/go-humanize", version: "v1.1.0", licence: "MIT"},
-		{path: "golang.org/x/sync", version: "v0.24.0", licence: "BSD-3-Clause", packages: []string{"./..."}},
-		{path: "github.com/BurntSushi/toml", version: "v1.6.0", licence: "MIT"},
-		{path: "github.com/patrickmn/go-cache", version: "v2.1.0+incompatible", licence: "MIT"},
+		{"github.com/google/uuid", "v1.6.0", "BSD-3-Clause", ".", fitHalf},
+		{"github.com/julienschmidt/httprouter", "v1.3.0", "BSD-3-Clause", ".", testHalf},
+		{"github.com/gorilla/mux", "v1.8.1", "BSD-3-Clause", ".", fitHalf},
+		{"github.com/bitfield/script", "v0.25.2", "MIT", ".", testHalf},
+		{"github.com/djherbis/times", "v1.6.0", "MIT", ".", fitHalf},
+		{"github.com/gofrs/flock", "v0.13.1", "BSD-3-Clause", ".", testHalf},
+		{"github.com/joho/godotenv", "v1.5.1", "MIT", ".", fitHalf},
+		{"github.com/peterbourgon/diskv/v3", "v3.0.1", "MIT", ".", testHalf},
+		{"github.com/google/renameio/v2", "v2.0.2", "Apache-2.0", ".", fitHalf},
+		{"github.com/creack/pty", "v1.1.24", "MIT", ".", testHalf},
+		{"github.com/jlaffaye/ftp", "v0.2.4", "ISC", ".", fitHalf},
+		{"github.com/magiconair/properties", "v1.18.12", "BSD-2-Clause", ".", testHalf},
+		{"github.com/go-ini/ini", "v1.67.3", "Apache-2.0", ".", fitHalf},
+		{"github.com/mattn/go-shellwords", "v1.0.16", "MIT", ".", testHalf},
+		{"github.com/adrg/xdg", "v0.5.3", "MIT", ".", fitHalf},
+		{"github.com/jinzhu/now", "v1.1.5", "MIT", ".", testHalf},
+		{"github.com/lestrrat-go/strftime", "v1.2.0", "MIT", ".", fitHalf},
+		{"github.com/BurntSushi/toml", "v1.6.0", "MIT", ".", testHalf},
+		{"github.com/patrickmn/go-cache", "v2.1.0+incompatible", "MIT", ".", fitHalf},
+		{"github.com/sourcegraph/conc", "v0.3.0", "MIT", "pool", testHalf},
+		{"github.com/gammazero/workerpool", "v1.3.0", "MIT", ".", fitHalf},
+		{"github.com/hashicorp/golang-lru/v2", "v2.0.7", "MPL-2.0", "expirable", testHalf},
+		{"github.com/karrick/godirwalk", "v1.17.0", "BSD-2-Clause", ".", fitHalf},
+		{"github.com/spf13/pflag", "v1.0.10", "BSD-3-Clause", ".", testHalf},
 	}
 }

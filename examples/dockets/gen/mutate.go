@@ -7,16 +7,26 @@ import (
 	"strings"
 )
 
-// defects finds the sites of ordinary programming mistakes: the operators that mutation testing uses, and two mistakes
-// that don't compile.
+// defects finds the sites of ordinary programming mistakes: the operators that mutation testing uses. In test files the
+// operator's name says whether a helper or a table is mutated rather than a test's own statements.
 func defects(s *source) {
+	test := strings.HasSuffix(s.name, "_test.go")
 	for _, decl := range s.file.Decls {
-		if general, ok := decl.(*ast.GenDecl); ok && general.Tok == token.IMPORT {
-			continue
+		s.part = ""
+		if general, ok := decl.(*ast.GenDecl); ok {
+			if general.Tok == token.IMPORT {
+				continue
+			}
+			if test {
+				s.part = "table"
+			}
 		}
 		if f, ok := decl.(*ast.FuncDecl); ok && f.Body != nil {
 			if !ofTests(f.Name.Name) {
 				continue
+			}
+			if test && !strings.HasPrefix(f.Name.Name, "Test") {
+				s.part = "helper"
 			}
 			mutateStart(s, f)
 		}
@@ -26,6 +36,7 @@ func defects(s *source) {
 			return n != nil
 		})
 	}
+	s.part = ""
 }
 
 // ofTests says whether `go test` runs the function without being asked to.
@@ -58,7 +69,7 @@ func mutateStart(s *source, f *ast.FuncDecl) {
 
 func zeroReturn(s *source, f *ast.FuncDecl) string {
 	if f.Type.Results == nil {
-		return "return"
+		return "if true { return }"
 	}
 	var zeros []string
 	for _, result := range f.Type.Results.List {
@@ -66,7 +77,7 @@ func zeroReturn(s *source, f *ast.FuncDecl) string {
 			zeros = append(zeros, "*new("+s.code(result.Type)+")")
 		}
 	}
-	return "return " + strings.Join(zeros, ", ")
+	return "if true { return " + strings.Join(zeros, ", ") + " }"
 }
 
 // swapped are the operators that a slip of the pen exchanges.
@@ -105,6 +116,13 @@ func mutateExpression(s *source, n ast.Node) {
 		}
 	case *ast.BasicLit:
 		mutateLiteral(s, e)
+	case *ast.Ident:
+		switch e.Name {
+		case "true":
+			s.replace("flip boolean", e, "false")
+		case "false":
+			s.replace("flip boolean", e, "true")
+		}
 	case *ast.IndexExpr:
 		if _, variable := e.Index.(*ast.Ident); variable {
 			s.insert("off by one", e.Index.End(), "+1")
@@ -116,8 +134,12 @@ func mutateExpression(s *source, n ast.Node) {
 			s.insert("off by one", e.Low.End(), "+1")
 		}
 	case *ast.CallExpr:
-		if _, method := e.Fun.(*ast.SelectorExpr); method && len(e.Args) > 0 {
-			s.insert("extra argument", e.Rparen, ", nil")
+		if len(e.Args) > 1 && s.code(e.Args[0]) != s.code(e.Args[1]) {
+			s.add("swap arguments", e.Args[0].Pos(), e.Args[1].End(), s.code(e.Args[1])+", "+s.code(e.Args[0]))
+		}
+	case *ast.CompositeLit:
+		if last := len(e.Elts) - 1; last > 0 {
+			s.replace("drop element", e.Elts[last], blank(s.code(e.Elts[last])))
 		}
 	}
 }
@@ -126,9 +148,16 @@ func mutateLiteral(s *source, lit *ast.BasicLit) {
 	switch lit.Kind {
 	case token.INT:
 		s.insert("change number", lit.End(), "+1")
+		if lit.Value != "0" {
+			s.replace("zero for number", lit, "0")
+		}
 	case token.STRING:
-		if len(lit.Value) > 3 && lit.Value[0] == '"' && !strings.ContainsAny(lit.Value, `%\`) {
-			s.replace("change text", lit, lit.Value[:len(lit.Value)-2]+`"`)
+		if len(lit.Value) < 4 || lit.Value[0] != '"' || strings.ContainsAny(lit.Value, `%\`) {
+			return
+		}
+		s.replace("change text", lit, lit.Value[:len(lit.Value)-2]+`"`)
+		if upper := strings.ToUpper(lit.Value); upper != lit.Value {
+			s.replace("wrong case", lit, upper)
 		}
 	default:
 	}
@@ -137,21 +166,66 @@ func mutateLiteral(s *source, lit *ast.BasicLit) {
 func mutateStatement(s *source, n ast.Node) {
 	switch st := n.(type) {
 	case *ast.IfStmt:
-		s.replace("negate condition", st.Cond, "!("+s.code(st.Cond)+")")
+		mutateIf(s, st)
 	case *ast.ExprStmt:
 		s.replace("drop statement", st, blank(s.code(st)))
+		s.insert("do it twice", st.Pos(), oneLine(s.code(st)))
 	case *ast.IncDecStmt:
-		s.replace("drop statement", st, blank(s.code(st)))
+		s.replace("drop statement", st, "")
 	case *ast.AssignStmt:
 		if st.Tok == token.ASSIGN {
 			s.replace("drop statement", st, blank(s.code(st)))
 		}
-	case *ast.SelectorExpr:
-		if _, ok := st.X.(*ast.Ident); ok {
-			s.insert("misspell name", st.Sel.End(), "s")
+	case *ast.ReturnStmt:
+		if last := len(st.Results) - 1; last > 0 {
+			if name, ok := st.Results[last].(*ast.Ident); ok && name.Name != "nil" {
+				s.replace("lose the error", name, "*new(error)")
+			}
 		}
+	case *ast.BranchStmt:
+		if st.Label == nil && st.Tok == token.CONTINUE {
+			s.replace("break for continue", st, "break")
+		}
+	case *ast.BlockStmt:
+		for i := 1; i < len(st.List); i++ {
+			if first, second := st.List[i-1], st.List[i]; movable(first) && movable(second) {
+				between := s.text[s.offset(first.End()):s.offset(second.Pos())]
+				s.add("swap statements", first.Pos(), second.End(), s.code(second)+between+s.code(first))
+			}
+		}
+	}
+}
+
+func mutateIf(s *source, st *ast.IfStmt) {
+	cond := s.code(st.Cond)
+	s.replace("negate condition", st.Cond, "!("+cond+")")
+	if strings.HasSuffix(cond, "err != nil") {
+		s.replace("ignore error", st.Cond, "false && "+cond)
+		return
+	}
+	s.replace("never true", st.Cond, "false && ("+cond+")")
+	s.replace("always true", st.Cond, "true || ("+cond+")")
+}
+
+// movable says whether a statement may stand elsewhere and the block still compile.
+func movable(st ast.Stmt) bool {
+	switch st := st.(type) {
+	case *ast.ExprStmt, *ast.IncDecStmt, *ast.DeferStmt, *ast.IfStmt:
+		return true
+	case *ast.AssignStmt:
+		return st.Tok == token.ASSIGN
+	default:
+		return false
 	}
 }
 
 // blank keeps the line breaks, so that line numbers stay.
 func blank(code string) string { return strings.Repeat("\n", strings.Count(code, "\n")) }
+
+// oneLine is a statement and a semicolon, or nothing where it takes several lines.
+func oneLine(code string) string {
+	if strings.Contains(code, "\n") {
+		return ""
+	}
+	return code + "; "
+}

@@ -1,27 +1,28 @@
 package main
 
 import (
-	"fmt"
+	"errors"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"sort"
-	"strings"
 )
 
 // site is one place where a source file can be mutated: the bytes from start to end become text.
 type site struct {
-	file       string // relative to the module
-	line       int
-	operator   string
-	start, end int
-	text       string
+	File     string `json:"file"` // relative to the package's folder
+	Line     int    `json:"line"`
+	Operator string `json:"operator"`
+	Start    int    `json:"start"`
+	End      int    `json:"end"`
+	Text     string `json:"text"`
+	// Package is put behind the package clause, as an import that the text needs.
+	Package string `json:"package"`
 }
-
-func (s site) String() string { return fmt.Sprintf("%s:%d %s", s.file, s.line, s.operator) }
 
 // sites groups the places of a module by operator, so that a common operator doesn't drown a rare one.
 type sites map[string][]site
@@ -53,6 +54,7 @@ type source struct {
 	fset  *token.FileSet
 	file  *ast.File
 	found sites
+	part  string // of a test file that is at hand, as "helper"; "" for a test itself
 }
 
 func (s *source) offset(pos token.Pos) int { return s.fset.Position(pos).Offset }
@@ -68,36 +70,36 @@ func (s *source) replace(operator string, n ast.Node, text string) {
 func (s *source) insert(operator string, pos token.Pos, text string) { s.add(operator, pos, pos, text) }
 
 func (s *source) add(operator string, from, to token.Pos, text string) {
+	s.note(operator, from, to, text, "")
+}
+
+func (s *source) note(operator string, from, to token.Pos, text, imports string) {
+	at := s.offset(s.file.Name.End())
+	if imports != "" && s.offset(from) > at {
+		imports = "; import " + imports
+	}
+	if s.part != "" {
+		operator += " in " + s.part
+	}
 	s.found[operator] = append(s.found[operator], site{
-		file: s.name, line: s.fset.Position(from).Line, operator: operator,
-		start: s.offset(from), end: s.offset(to), text: text,
+		File: s.name, Line: s.fset.Position(from).Line, Operator: operator,
+		Start: s.offset(from), End: s.offset(to), Text: text, Package: imports,
 	})
 }
 
-// findSites parses the Go files directly in the given folders of root and lets find note the sites of each. test says
-// whether to read the test files or the others.
-func findSites(root string, folders []string, test bool, find func(*source)) (sites, error) {
+// findSites parses the named Go files of a folder and lets find note the sites of each.
+func findSites(folder string, names []string, find func(*source)) (sites, error) {
 	found := sites{}
-	for _, folder := range folders {
-		names, err := filepath.Glob(filepath.Join(root, folder, "*.go"))
-		if err != nil {
+	for _, name := range names {
+		if err := findInFile(folder, name, found, find); err != nil {
 			return nil, err
-		}
-		for _, name := range names {
-			base := filepath.Base(name)
-			if strings.HasSuffix(base, "_test.go") != test || strings.HasPrefix(base, "example") {
-				continue
-			}
-			if err := findInFile(root, name, found, find); err != nil {
-				return nil, err
-			}
 		}
 	}
 	return found, nil
 }
 
-func findInFile(root, name string, found sites, find func(*source)) error {
-	text, err := os.ReadFile(name)
+func findInFile(folder, name string, found sites, find func(*source)) error {
+	text, err := os.ReadFile(filepath.Join(folder, name))
 	if err != nil {
 		return err
 	}
@@ -106,24 +108,31 @@ func findInFile(root, name string, found sites, find func(*source)) error {
 	if err != nil {
 		return err
 	}
-	rel, err := filepath.Rel(root, name)
-	if err != nil {
-		return err
-	}
-	find(&source{name: rel, text: string(text), fset: fset, file: file, found: found})
+	find(&source{name: name, text: string(text), fset: fset, file: file, found: found})
 	return nil
 }
 
-// apply writes the mutated file and returns what puts it back.
-func (s site) apply(root string) (undo func() error, err error) {
-	path := filepath.Join(root, s.file)
+// apply writes the mutated file below folder and returns what puts it back.
+func (s site) apply(folder string) (undo func() error, err error) {
+	path := filepath.Join(folder, s.File)
 	old, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	changed := string(old[:s.start]) + s.text + string(old[s.end:])
-	if err := os.WriteFile(path, []byte(changed), 0o644); err != nil {
+	changed := string(old[:s.Start]) + s.Text + string(old[s.End:])
+	if s.Package != "" {
+		clause := packageClause.FindStringIndex(changed)
+		if clause == nil {
+			return nil, errors.New(path + " has no package clause")
+		}
+		changed = changed[:clause[1]] + s.Package + changed[clause[1]:]
+	}
+	info, err := os.Stat(path)
+	if err != nil {
 		return nil, err
 	}
-	return func() error { return os.WriteFile(path, old, 0o644) }, nil
+	undo = func() error { return os.WriteFile(path, old, info.Mode()) }
+	return undo, os.WriteFile(path, []byte(changed), info.Mode())
 }
+
+var packageClause = regexp.MustCompile(`(?m)^package \w+`)

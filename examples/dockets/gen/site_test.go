@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"go/parser"
 	"go/token"
 	"math/rand/v2"
@@ -26,7 +27,16 @@ func (t *T) Get(i int) (int, error) {
 
 func text(mu *sync.Mutex) string {
 	mu.Lock()
+	mu.Unlock()
 	return "hello"
+}
+
+func open(name string) (bool, error) {
+	ok, err := look(name, []int{1, 2})
+	if err != nil {
+		return true, err
+	}
+	return ok, nil
 }
 `
 
@@ -43,8 +53,15 @@ func TestA(t *testing.T) {
 	if x != 1 { t.Fatal(x) }
 }
 
+var words = []string{"one", "two"}
+
+func helper() string { return "three" }
+
 func TestB(t *testing.T) {
+	defer helper()
+	for range []int{1, 2} { helper() }
 	x := 0
+	if x == 7 { helper() }
 	x = 2
 	_ = x
 }
@@ -65,16 +82,28 @@ func sampleModule(t *testing.T) string {
 func TestSitesParse(t *testing.T) {
 	t.Parallel()
 	root := sampleModule(t)
-	want := map[bool][]string{
-		false: {"swap operator", "negate condition", "off by one", "nil pointer", "return early", "drop statement", "change number", "change text"},
-		true:  {"don't wait", "lose synchronisation", "too short a time", "run side by side"},
+	tests := []struct {
+		file string
+		find func(*source)
+		want []string
+	}{
+		{"p.go", defects, []string{
+			"swap operator", "negate condition", "never true", "always true", "off by one", "nil pointer", "return early",
+			"drop statement", "do it twice", "swap statements", "change number", "zero for number", "change text",
+			"wrong case", "flip boolean", "swap arguments", "drop element", "ignore error", "lose the error",
+		}},
+		{"p_test.go", flakes, []string{
+			"don't wait", "lose synchronisation", "lose cleanup", "too short a time", "run side by side", "now and then",
+			"random number", "random text in helper", "random order",
+		}},
+		{"p_test.go", defects, []string{"drop element in table", "change text in helper", "swap operator"}},
 	}
-	for test, find := range map[bool]func(*source){false: defects, true: flakes} {
-		found, err := findSites(root, []string{"."}, test, find)
+	for _, test := range tests {
+		found, err := findSites(root, []string{test.file}, test.find)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, operator := range want[test] {
+		for _, operator := range test.want {
 			if len(found[operator]) == 0 {
 				t.Errorf("no site for %q", operator)
 			}
@@ -89,7 +118,7 @@ func TestSitesParse(t *testing.T) {
 
 func applyAndUndo(t *testing.T, root string, s site) {
 	t.Helper()
-	path := filepath.Join(root, s.file)
+	path := filepath.Join(root, s.File)
 	before := read(t, path)
 	undo, err := s.apply(root)
 	if err != nil {
@@ -97,7 +126,7 @@ func applyAndUndo(t *testing.T, root string, s site) {
 	}
 	after := read(t, path)
 	if after == before {
-		t.Errorf("%v changes nothing", s)
+		t.Errorf("%+v changes nothing", s)
 	}
 	if _, err := parser.ParseFile(token.NewFileSet(), path, after, 0); err != nil {
 		t.Errorf("%v does not parse: %v\n%s", s, err, after)
@@ -123,7 +152,7 @@ func TestPickIsDecidedByTheSeed(t *testing.T) {
 	t.Parallel()
 	root := sampleModule(t)
 	draw := func(seed uint64) string {
-		found, err := findSites(root, []string{"."}, false, defects)
+		found, err := findSites(root, []string{"p.go"}, defects)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +160,7 @@ func TestPickIsDecidedByTheSeed(t *testing.T) {
 		var b strings.Builder
 		seen := map[string]bool{}
 		for s, ok := found.pick(rng); ok; s, ok = found.pick(rng) {
-			key := s.String() + s.text + "@" + string(rune('0'+s.start))
+			key := fmt.Sprintf("%+v", s)
 			if seen[key] {
 				t.Errorf("%v is drawn twice", s)
 			}
