@@ -60,19 +60,23 @@ func sentence(rival *Rival, cases int) string {
 	d := &rival.Difference
 	figures := fmt.Sprintf("%+.1f points over %d cases in the band, 95 %% interval %+.1f to %+.1f",
 		points(d.Estimate), cases, points(d.Interval.Low), points(d.Interval.High))
+	name := rival.Name
+	if rival.ID != baseline.Light {
+		name = "the " + name
+	}
 	switch d.Verdict {
 	case Better:
-		return fmt.Sprintf("The court beats %s: %s.", rival.Name, figures)
+		return fmt.Sprintf("The court beats %s: %s.", name, figures)
 	case Holds:
 		if d.Interval.Low > 0 {
-			return fmt.Sprintf("The court is ahead of %s, but they differ in too few cases to call it better: %s.", rival.Name, figures)
+			return fmt.Sprintf("The court is ahead of %s, but they differ in too few cases, or groups of cases, to call it better: %s.", name, figures)
 		}
-		return fmt.Sprintf("The court does not beat %s, but holds against it: %s.", rival.Name, figures)
+		return fmt.Sprintf("The court does not beat %s, but holds against it: %s.", name, figures)
 	case Worse:
-		return fmt.Sprintf("The court does not beat %s, it is worse: %s.", rival.Name, figures)
+		return fmt.Sprintf("The court does not beat %s, it is worse: %s.", name, figures)
 	case Undecided:
 	}
-	return fmt.Sprintf("The court is not shown to beat %s, nor to hold against it: %s.", rival.Name, figures)
+	return fmt.Sprintf("The court is not shown to beat %s, nor to hold against it: %s.", name, figures)
 }
 
 // points are percentage points to one decimal, without a negative zero.

@@ -2,6 +2,7 @@ package calibrate
 
 import (
 	"cmp"
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -84,8 +85,8 @@ func ReliabilityOf(list []Stated, simulations int, r *rand.Rand) Reliability {
 }
 
 // equalMass cuts sorted probabilities into bins of as nearly equal mass as ties allow: equal probabilities are never parted,
-// so that the order of the cases has no influence. Each bin has at least LeastPerBin cases. It gives the bounds, the first
-// 0, the last len(p); nil when there are too few cases.
+// so that the order of the cases has no influence, and each bin has at least LeastPerBin cases. It gives the bounds, the
+// first 0, the last len(p); nil when there are too few cases.
 func equalMass(p []float64) []int {
 	n := len(p)
 	if n < LeastPerBin {
@@ -93,13 +94,25 @@ func equalMass(p []float64) []int {
 	}
 	bins := min(MostBins, n/LeastPerBin)
 	bounds := []int{0}
-	for i := 1; i < n; i++ {
-		full := i*bins >= len(bounds)*n && i-bounds[len(bounds)-1] >= LeastPerBin
-		if full && p[i] != p[i-1] && n-i >= LeastPerBin {
+	for i := nextValue(p, 0); i < n; {
+		next := nextValue(p, i)
+		ideal := float64(len(bounds)) * float64(n) / float64(bins)
+		nearest := math.Abs(float64(i)-ideal) <= math.Abs(float64(next)-ideal)
+		if nearest && i-bounds[len(bounds)-1] >= LeastPerBin && n-i >= LeastPerBin {
 			bounds = append(bounds, i)
 		}
+		i = next
 	}
 	return append(bounds, n)
+}
+
+// nextValue is where the next larger value begins.
+func nextValue(sorted []float64, i int) int {
+	value := sorted[i]
+	for i < len(sorted) && sorted[i] == value {
+		i++
+	}
+	return i
 }
 
 func eceOf(p, right []float64, bounds []int) float64 {

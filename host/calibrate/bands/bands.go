@@ -1,7 +1,8 @@
 package bands
 
 import (
-	"math"
+	"cmp"
+	"slices"
 
 	"github.com/shadowcourt/shadowcourt/host/calibrate/internal/stats"
 )
@@ -82,12 +83,12 @@ const gridSteps = 100
 func Certify(points []Point, o Options) Certificate {
 	o = o.orDefault()
 	c := Certificate{MaxError: o.MaxError, Confidence: o.Confidence, Cases: len(points), Tested: []Step{}}
-	grid := countAll(points)
+	grid, t := countAll(points), newTest(o)
 	var last count
-	for _, at := range sequence(grid, len(points), 1, o) {
-		p := at.p(1, o)
+	for _, at := range t.sequence(grid, len(points), 1) {
+		p := t.p(at, 1)
 		c.Tested = append(c.Tested, Step{at.threshold, at.accepted, at.wrong, p})
-		if p > 1-o.Confidence {
+		if p > t.level {
 			break
 		}
 		if at.accepted > last.accepted { // of thresholds that accept the same cases the strictest is promised
@@ -95,7 +96,7 @@ func Certify(points []Point, o Options) Certificate {
 		}
 	}
 	if last.accepted == 0 {
-		c.Needed = needed(grid, len(points), o)
+		c.Needed = t.needed(grid, len(points))
 		return c
 	}
 	n := float64(last.accepted) * last.worth
@@ -107,103 +108,34 @@ func Certify(points []Point, o Options) Certificate {
 // countAll counts at each threshold of the grid, from strict to loose.
 func countAll(points []Point) []count {
 	grid := make([]count, 0, gridSteps+1)
+	sorted := slices.SortedFunc(slices.Values(points), func(a, b Point) int { return cmp.Compare(b.Confidence, a.Confidence) })
+	grouped := slices.ContainsFunc(sorted, func(p Point) bool { return p.Group != "" })
+	c := count{worth: 1}
 	for i := gridSteps; i >= 0; i-- {
-		c := count{threshold: float64(i) / gridSteps}
-		var wrong []float64
-		var groups []string
-		for _, p := range points {
-			if p.Confidence < c.threshold {
-				continue
-			}
-			c.accepted++
-			groups = append(groups, p.Group)
-			if p.Right {
-				wrong = append(wrong, 0)
-			} else {
-				wrong = append(wrong, 1)
+		c.threshold = float64(i) / gridSteps
+		before := c.accepted
+		for c.accepted < len(sorted) && sorted[c.accepted].Confidence >= c.threshold {
+			if !sorted[c.accepted].Right {
 				c.wrong++
 			}
+			c.accepted++
 		}
-		if c.accepted > 0 {
-			c.worth = stats.EffectiveCases(wrong, stats.Clusters(groups)) / float64(c.accepted)
+		if grouped && c.accepted > before {
+			c.worth = worth(sorted[:c.accepted])
 		}
 		grid = append(grid, c)
 	}
 	return grid
 }
 
-// p is the probability of so few wrong answers at an error of MaxError, if there were times as many cases.
-func (c count) p(times float64, o Options) float64 {
-	n := float64(c.accepted) * c.worth * times
-	return stats.BinomialTail(float64(c.wrong)*c.worth*times, n, o.MaxError)
-}
-
-// sequence is the part of the grid that is tested. It begins where enough cases are accepted: stricter thresholds could
-// not pass, and would end the sequence at once. Only the confidences decide that, never which answers are right, so that
-// it costs no correction.
-func sequence(grid []count, cases int, times float64, o Options) []count {
-	start := startAt(float64(cases)*times, o)
-	for i, c := range grid {
-		if float64(c.accepted)*times >= start {
-			return grid[i:]
+// worth is the share of the cases that count as independent.
+func worth(points []Point) float64 {
+	wrong, groups := make([]float64, len(points)), make([]string, len(points))
+	for i, p := range points {
+		groups[i] = p.Group
+		if !p.Right {
+			wrong[i] = 1
 		}
 	}
-	return nil
-}
-
-// startAt is how many accepted cases the sequence begins with: as many as certify an error of half the bound four times
-// in five, or half of the cases where that is less, but never less than can pass at all.
-func startAt(cases float64, o Options) float64 {
-	return min(float64(withPower(o)), max(float64(withoutError(o)), cases/2))
-}
-
-// withoutError is the least number of cases that certifies the bound: all of them right.
-func withoutError(o Options) int {
-	return int(math.Ceil(math.Log(1-o.Confidence)/math.Log1p(-o.MaxError) - 1e-9))
-}
-
-// withPower is the least number of cases at which the test passes with probability 0.8 when the error is half the bound.
-func withPower(o Options) int {
-	const power, most = 0.8, 1_000_000
-	allowed := 0.0
-	for n := float64(withoutError(o)); n < most; n++ {
-		for stats.BinomialTail(allowed+1, n, o.MaxError) <= 1-o.Confidence {
-			allowed++
-		}
-		if stats.BinomialTail(allowed, n, o.MaxError/2) >= power {
-			return int(n)
-		}
-	}
-	return most
-}
-
-// mostTimes is how many times the docket is imagined to be repeated at most.
-const mostTimes = 1000
-
-// needed is the least number of cases of the same composition that would certify a threshold.
-func needed(grid []count, cases int, o Options) *int {
-	least := withoutError(o)
-	if cases == 0 {
-		return &least
-	}
-	passes := func(m int) bool {
-		times := float64(m) / float64(cases)
-		tested := sequence(grid, cases, times, o)
-		return len(tested) > 0 && tested[0].p(times, o) <= 1-o.Confidence
-	}
-	low, high := cases, max(2*cases, least)
-	for !passes(high) {
-		if high > mostTimes*max(cases, least) {
-			return nil
-		}
-		low, high = high, 2*high
-	}
-	for high-low > 1 {
-		if mid := low + (high-low)/2; passes(mid) {
-			high = mid
-		} else {
-			low = mid
-		}
-	}
-	return &high
+	return stats.EffectiveCases(wrong, stats.Clusters(groups)) / float64(len(points))
 }

@@ -16,7 +16,7 @@ func Markdown(w io.Writer, r *calibrate.Report, o Options) error {
 		b.WriteString(inert.Markdown(o.Subtitle) + "\n\n")
 	}
 	for _, sentence := range r.Conclusion.Text {
-		b.WriteString(inert.Markdown(sentence) + "\n\n")
+		b.WriteString(sentence + "\n\n")
 	}
 	b.WriteString("| Method | In the band | 95 % | Overall | Court minus it, points | 95 % | Sign test | Finding |\n")
 	b.WriteString("| --- | --- | --- | --- | --- | --- | --- | --- |\n")
@@ -31,7 +31,7 @@ func Markdown(w io.Writer, r *calibrate.Report, o Options) error {
 	}
 	b.WriteByte('\n')
 	for _, f := range facts(r) {
-		b.WriteString("- **" + f.Name + "** " + inert.Markdown(f.Text) + "\n")
+		b.WriteString("- **" + f.Name + "** " + f.Text + "\n")
 	}
 	if bins := binRows(&r.Court); len(bins) > 0 {
 		b.WriteString("\n## The court's confidence, bin by bin\n\n| From | To | Mean stated | Right | 95 % | Cases |\n| --- | --- | --- | --- | --- | --- |\n")

@@ -47,7 +47,7 @@ const (
 
 // differences is a forest plot.
 func differences(r *calibrate.Report) template.HTML {
-	const rowHeight, nameWidth = 34.0, 200.0
+	const rowHeight, nameWidth = 34.0, 214.0
 	rivals := r.Band.Rivals
 	bottom := top + rowHeight*float64(len(rivals))
 	low, high := -0.02, 0.02
@@ -85,7 +85,7 @@ func reliability(r *calibrate.Report) template.HTML {
 	const bottom = 400.0
 	x, y := scale{0, 1, left, right}, scale{0, 1, bottom, top}
 	d := newDrawing(pictureWidth, bottom+44, "Reliability diagram")
-	axes(d, x, y)
+	axes(d, x, y, []float64{0, 0.25, 0.5, 0.75, 1})
 	d.line("zero", x.at(0), y.at(0), x.at(1), y.at(1))
 	d.text("", (left+right)/2, bottom+38, "middle", "stated confidence")
 	for _, series := range []struct {
@@ -115,9 +115,14 @@ func overThresholds(r *calibrate.Report) template.HTML {
 	first, last := r.Thresholds[0], r.Thresholds[len(r.Thresholds)-1]
 	x, y := scale{first.Threshold, last.Threshold, left, right}, scale{0, 1, bottom, top}
 	d := newDrawing(pictureWidth, bottom+44, "Accuracy over activation thresholds")
-	axes(d, x, y)
+	var line, low, high, ticks []float64
+	for i, p := range r.Thresholds {
+		if i%2 == 0 || len(r.Thresholds) < 6 {
+			ticks = append(ticks, p.Threshold)
+		}
+	}
+	axes(d, x, y, ticks)
 	d.text("", (left+right)/2, bottom+38, "middle", "activation threshold")
-	var line, low, high []float64
 	for _, p := range r.Thresholds {
 		px := x.at(p.Threshold)
 		line = append(line, px, y.at(*p.Accuracy.Share))
@@ -132,16 +137,17 @@ func overThresholds(r *calibrate.Report) template.HTML {
 	return d.done()
 }
 
-// axes draws the frame with its ends.
-func axes(d *drawing, x, y scale) {
+// axes draws the frame, with ticks of x and the quarters of y.
+func axes(d *drawing, x, y scale, ticks []float64) {
 	d.line("axis", x.low, y.high, x.low, y.low, x.high, y.low)
 	for i := range 5 {
 		share := float64(i) / 4
 		py := y.low + share*(y.high-y.low)
-		px := x.low + share*(x.high-x.low)
 		d.line("axis", x.low-4, py, x.low, py)
 		d.text("", x.low-8, py+4, "end", number(y.from+share*(y.to-y.from)))
-		d.line("axis", px, y.low, px, y.low+4)
-		d.text("", px, y.low+18, "middle", short(x.from+share*(x.to-x.from)))
+	}
+	for _, tick := range ticks {
+		d.line("axis", x.at(tick), y.low, x.at(tick), y.low+4)
+		d.text("", x.at(tick), y.low+18, "middle", short(tick))
 	}
 }

@@ -25,7 +25,7 @@ func rows(r *calibrate.Report) []row {
 			Difference: none, Between: none, SignTest: none, CourtOnly: d.CourtOnly, OtherOnly: d.OtherOnly,
 		}
 		if r.Band.Cases > 0 {
-			out.Difference, out.SignTest = points(d.Estimate), fraction(d.SignTest)
+			out.Difference, out.SignTest = points(d.Estimate), probability(d.SignTest)
 			out.Between = points(d.Interval.Low) + " to " + points(d.Interval.High)
 		}
 		if rival.Chosen {

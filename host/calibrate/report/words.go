@@ -179,3 +179,11 @@ func millis(micros float64) string { return strconv.FormatFloat(micros/1000, 'f'
 
 // short shows at most two decimals.
 func short(v float64) string { return number(math.Round(100*v) / 100) }
+
+// probability shows no 0 that is not one.
+func probability(p float64) string {
+	if p > 0 && p < 0.001 {
+		return "< 0.001"
+	}
+	return fraction(p)
+}

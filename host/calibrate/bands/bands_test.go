@@ -1,0 +1,208 @@
+package bands_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/host/calibrate/bands"
+	"github.com/shadowcourt/shadowcourt/host/calibrate/internal/stats"
+)
+
+// answers are n answers of a confidence, the first wrong of them wrong.
+func answers(n, wrong int, confidence float64) []bands.Point {
+	list := make([]bands.Point, n)
+	for i := range list {
+		list[i] = bands.Point{Confidence: confidence, Right: i >= wrong}
+	}
+	return list
+}
+
+func TestCertifyByHand(t *testing.T) {
+	t.Parallel()
+	// P(X <= 0) = 0.95^n falls to 0.05 at n = 59.
+	c := bands.Certify(answers(59, 0, 0.9), bands.Options{})
+	if c.Threshold == nil || *c.Threshold != 0.9 || c.Accepted != 59 || c.Wrong != 0 || c.Needed != nil {
+		t.Fatalf("59 right answers: %+v", c)
+	}
+	if want := 1 - math.Pow(0.05, 1.0/59); math.Abs(*c.ErrorBound-want) > 1e-9 || *c.ErrorBound > 0.05 {
+		t.Errorf("bound %v, want %v", *c.ErrorBound, want)
+	}
+	// The sequence goes from strict to loose, and stops at the first that fails: 0.8 fails with 15 wrong of 159, so that
+	// 0.7 is not tested, though with 15 of 1159 it would pass.
+	list := slices.Concat(answers(100, 0, 0.9), answers(59, 15, 0.8), answers(1000, 0, 0.7))
+	c = bands.Certify(list[:159], bands.Options{})
+	if c.Threshold == nil || *c.Threshold != 0.9 || c.Accepted != 100 {
+		t.Errorf("100 right, then 15 wrong of 59: %+v", c)
+	}
+	if last := c.Tested[len(c.Tested)-1]; last.Threshold != 0.8 || last.Accepted != 159 || last.Wrong != 15 || last.P < 0.05 {
+		t.Errorf("the last test: %+v", last)
+	}
+	// The order of the cases has no influence.
+	slices.Reverse(list)
+	again := bands.Certify(list[len(list)-159:], bands.Options{})
+	if *again.Threshold != *c.Threshold || len(again.Tested) != len(c.Tested) {
+		t.Errorf("reversed: %+v", again)
+	}
+}
+
+func TestCertifyCountsGroupsForLess(t *testing.T) {
+	t.Parallel()
+	// Eight wrong of 300 pass; eight wrong of one group among thirty are worth less than 300 cases.
+	list := answers(300, 8, 0.9)
+	if c := bands.Certify(list, bands.Options{}); c.Threshold == nil {
+		t.Fatalf("8 wrong of 300: %+v", c.Tested)
+	}
+	for i := range list {
+		list[i].Group = string(rune('a' + i/10))
+	}
+	if c := bands.Certify(list, bands.Options{}); c.Threshold != nil {
+		t.Errorf("8 wrong of one group of 10 pass as if they were independent: %+v", c)
+	}
+}
+
+func TestAccept_FT3_TooFewCasesSayHowManyAreNeeded(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name string
+		list []bands.Point
+		o    bands.Options
+		want int // 0: no number
+	}{
+		{"no case", nil, bands.Options{}, 59},
+		{"58 right", answers(58, 0, 0.9), bands.Options{}, 59},
+		{"10 right", answers(10, 0, 0.9), bands.Options{}, 59},
+		{"1 %, 99 %", answers(10, 0, 0.9), bands.Options{MaxError: 0.01, Confidence: 0.99}, 459}, // ln 0.01 / ln 0.99 = 458.2
+		{"half of them wrong", answers(200, 100, 0.9), bands.Options{}, 0},
+	} {
+		c := bands.Certify(test.list, test.o)
+		switch {
+		case c.Threshold != nil:
+			t.Errorf("%s: certifies %v", test.name, *c.Threshold)
+		case test.want == 0 && c.Needed != nil:
+			t.Errorf("%s: %d are said to be needed", test.name, *c.Needed)
+		case test.want > 0 && (c.Needed == nil || *c.Needed != test.want):
+			t.Errorf("%s: needs %v, want %d", test.name, c.Needed, test.want)
+		}
+	}
+}
+
+// TestAccept_FT3_WhatIsNeededIsEnough: 2 wrong of 100 certify nothing; as many as are said to be needed, with as many wrong
+// in proportion, do.
+func TestAccept_FT3_WhatIsNeededIsEnough(t *testing.T) {
+	t.Parallel()
+	c := bands.Certify(answers(100, 2, 0.9), bands.Options{})
+	if c.Threshold != nil || c.Needed == nil {
+		t.Fatalf("2 wrong of 100: %+v", c)
+	}
+	n := *c.Needed
+	if wrong := n * 2 / 100; bands.Certify(answers(n, wrong, 0.9), bands.Options{}).Threshold == nil {
+		t.Errorf("%d cases, %d wrong, are not enough", n, wrong)
+	}
+	if less := n * 3 / 4; bands.Certify(answers(less, (less*2+99)/100, 0.9), bands.Options{}).Threshold != nil {
+		t.Errorf("%d cases are enough, %d are said to be needed", less, n)
+	}
+}
+
+// world is a domain in which the probability of a wrong answer depends on the stated confidence.
+type world struct {
+	name  string
+	wrong func(confidence float64) float64
+}
+
+// wrongAmong is the share of wrong answers among those accepted, with confidences spread evenly over [0.5, 1].
+func (w world) wrongAmong(threshold float64) float64 {
+	const steps = 2000
+	total := 0.0
+	for i := range steps {
+		total += w.wrong(threshold + (1-threshold)*(float64(i)+0.5)/steps)
+	}
+	return total / steps
+}
+
+// TestAccept_FT3_TheBoundHoldsAsOftenAsPromised: in each of several worlds, many dockets. What is certified may break the
+// bound in at most one docket in twenty.
+func TestAccept_FT3_TheBoundHoldsAsOftenAsPromised(t *testing.T) {
+	t.Parallel()
+	const dockets, size = 500, 300
+	for _, w := range []world{
+		{"calibrated", func(c float64) float64 { return 1 - c }},
+		{"overconfident", func(c float64) float64 { return min(1, 2*(1-c)) }},
+		{"a cliff at 0.8", func(c float64) float64 {
+			if c >= 0.8 {
+				return 0.049
+			}
+			return 0.30
+		}},
+		{"always just above the bound", func(float64) float64 { return 0.0501 }},
+	} {
+		t.Run(w.name, func(t *testing.T) {
+			t.Parallel()
+			r := stats.Rand(11, w.name)
+			broken, naive, certified := 0, 0, 0
+			for range dockets {
+				list := make([]bands.Point, size)
+				for i := range list {
+					c := 0.5 + r.Float64()/2
+					list[i] = bands.Point{Confidence: c, Right: r.Float64() >= w.wrong(c)}
+				}
+				if c := bands.Certify(list, bands.Options{}); c.Threshold != nil {
+					certified++
+					if w.wrongAmong(max(*c.Threshold, 0.5)) > 0.05 {
+						broken++
+					}
+				}
+				if w.wrongAmong(loosestBySight(list)) > 0.05 {
+					naive++
+				}
+			}
+			// One in twenty of 500 is 25, with a standard deviation of 4.9: 40 is three of them above.
+			if broken > 40 {
+				t.Errorf("the bound is broken in %d of %d dockets, %d certified", broken, dockets, certified)
+			}
+			if naive <= 40 {
+				t.Errorf("even taking the loosest threshold that looks right breaks the bound in %d dockets only: nothing is shown", naive)
+			}
+			if w.name == "a cliff at 0.8" && certified == dockets {
+				t.Error("an error at the bound is always certified")
+			}
+		})
+	}
+}
+
+// loosestBySight is what somebody would choose who tests nothing: the loosest threshold at which no more than a twentieth
+// was wrong.
+func loosestBySight(list []bands.Point) float64 {
+	loosest := 1.0
+	for i := 100; i >= 50; i-- {
+		at := float64(i) / 100
+		accepted, wrong := 0, 0
+		for _, p := range list {
+			if p.Confidence >= at {
+				accepted++
+				if !p.Right {
+					wrong++
+				}
+			}
+		}
+		if accepted > 0 && float64(wrong) <= 0.05*float64(accepted) {
+			loosest = at
+		}
+	}
+	return loosest
+}
+
+// TestAccept_FT3_EnoughCasesCertify: with plenty of cases the threshold is near the one that a calibrated world has, 0.9.
+func TestAccept_FT3_EnoughCasesCertify(t *testing.T) {
+	t.Parallel()
+	r := stats.Rand(12, "plenty")
+	list := make([]bands.Point, 8000)
+	for i := range list {
+		c := 0.5 + r.Float64()/2
+		list[i] = bands.Point{Confidence: c, Right: r.Float64() < c}
+	}
+	c := bands.Certify(list, bands.Options{})
+	if c.Threshold == nil || *c.Threshold < 0.9 || *c.Threshold > 0.93 {
+		t.Errorf("%+v", c)
+	}
+}
