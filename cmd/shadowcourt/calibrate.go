@@ -94,14 +94,19 @@ func (o *calibrateOptions) run(ctx context.Context, s stdio, args []string) erro
 		return o.openError(err)
 	}
 	defer func() { _ = h.Close(context.WithoutCancel(ctx)) }()
+	out, err := o.create(s.out)
+	if err != nil {
+		return inputError(err)
+	}
 	if err := c.try(ctx, h, inputs); err != nil {
+		out.discard()
 		return err
 	}
 	c.progress.say("measuring")
 	limits := h.Pipeline().Court
 	measured := calibrate.Measure(c.tested, c.fitting, o.options(limits.ActivationThreshold, limits.RejectionThreshold))
 	c.progress.clear()
-	if err := o.write(s.out, measured, args); err != nil {
+	if err := o.write(out, measured, args); err != nil {
 		return err
 	}
 	return c.end()
@@ -143,36 +148,47 @@ func (o *calibrateOptions) options(activation, rejection float64) calibrate.Opti
 	return options
 }
 
-// write puts the figures out, and the report into its file.
-func (o *calibrateOptions) write(stdout io.Writer, r *calibrate.Report, dockets []string) error {
-	files := &outputs{}
-	out := stdout
-	var page *outFile
-	var err error
+// calibrateOutputs are where the figures and the report go.
+type calibrateOutputs struct {
+	outputs
+	figures io.Writer
+	page    *outFile // nil without --report
+}
+
+// create begins the files, before there is anything to write, so that no work is done for nothing.
+func (o *calibrateOptions) create(stdout io.Writer) (*calibrateOutputs, error) {
+	all := &calibrateOutputs{figures: stdout}
 	if o.output != "" {
-		file, err := files.create(o.output)
+		file, err := all.outputs.create(o.output)
 		if err != nil {
-			return inputError(fmt.Errorf("--output: %w", err))
+			return nil, fmt.Errorf("--output: %w", err)
 		}
-		out = file
+		all.figures = file
 	}
 	if o.report != "" {
 		if o.output == "" {
-			out = &untilGone{w: stdout}
+			all.figures = &untilGone{w: stdout}
 		}
-		if page, err = files.create(o.report); err != nil {
-			files.discard()
-			return inputError(fmt.Errorf("--report: %w", err))
+		var err error
+		if all.page, err = all.outputs.create(o.report); err != nil {
+			all.discard()
+			return nil, fmt.Errorf("--report: %w", err)
 		}
 	}
-	if err = o.writeFigures(out, r); err == nil && page != nil {
-		err = o.writeReport(page, r, dockets)
+	return all, nil
+}
+
+// write puts out the figures, and the report into its file.
+func (o *calibrateOptions) write(out *calibrateOutputs, r *calibrate.Report, dockets []string) error {
+	err := o.writeFigures(out.figures, r)
+	if err == nil && out.page != nil {
+		err = o.writeReport(out.page, r, dockets)
 	}
 	if err != nil {
-		files.discard()
+		out.discard()
 		return err
 	}
-	for _, file := range files.files {
+	for _, file := range out.files {
 		err = errors.Join(err, file.commit())
 	}
 	return err
