@@ -1,0 +1,115 @@
+package fit
+
+import (
+	"context"
+	"slices"
+)
+
+// blendPenalty draws the weights of the learners to equal ones, basePull their
+// correction of the base rates to none.
+const (
+	blendPenalty = 5
+	basePull     = 2
+)
+
+// crossed is what learners learned without each part of the cases.
+type crossed struct {
+	learners []learner
+	use      []int
+	part     []int // by sample
+	k        int
+	models   [][]*linear // by part, learner
+}
+
+// parts is how many parts cases are split into.
+func parts(cases, groups int) int {
+	k := 5
+	if cases < 200 {
+		k = 10
+	}
+	return min(k, groups)
+}
+
+func (c *corpus) cross(ctx context.Context, use []int, workers int, seed uint64) (*crossed, error) {
+	k := parts(len(use), c.groups)
+	x := &crossed{learners: learners(), use: use, k: k, part: c.folds(use, k, seed), models: make([][]*linear, k)}
+	if len(c.phrases) == 0 {
+		x.learners = x.learners[:fewText]
+	}
+	each(k, workers, func(f int) {
+		train := x.without(f)
+		known := newKnown(c, train)
+		for _, l := range x.learners {
+			if ctx.Err() != nil {
+				return
+			}
+			x.models[f] = append(x.models[f], l.learn(c, train, known))
+		}
+	})
+	return x, ctx.Err()
+}
+
+// without gives the cases that are not in a part.
+func (x *crossed) without(part int) []int {
+	return slices.DeleteFunc(slices.Clone(x.use), func(i int) bool { return x.part[i] == part })
+}
+
+// final is what some learners learn from all cases; nil for the others.
+func (x *crossed) final(c *corpus, of []int) []*linear {
+	known := newKnown(c, x.use)
+	out := make([]*linear, len(x.learners))
+	for _, l := range of {
+		out[l] = x.learners[l].learn(c, x.use, known)
+	}
+	return out
+}
+
+// weights of a blend: one for each learner, and one more for each label.
+type weights struct {
+	learner []float64
+	base    []float64
+}
+
+// blendWeights finds the weights by which the log-odds of some learners, each
+// on cases that it hasn't seen, predict best; skip is a part that is left out,
+// or -1. Weights below 0 are none: a learner is never believed in reverse.
+func (c *corpus) blendWeights(x *crossed, of []int, skip int) weights {
+	r := &regression{}
+	first := r.parameters(len(of), blendPenalty)
+	for i := range of {
+		r.positive[i] = true
+		r.centre[i] = 1 / float64(len(of))
+	}
+	base := r.parameters(len(c.labels), basePull)
+	for _, i := range x.use {
+		if x.part[i] == skip {
+			continue
+		}
+		s := &c.samples[i]
+		w := row{labels: s.labels, truth: s.truth, weight: 1, class: []int32{base}}
+		for at, l := range of {
+			for j, z := range x.models[x.part[i]][l].nats(s) {
+				w.shared = append(w.shared, term{first + int32(at), int32(j), z}) //nolint:gosec // indexes
+			}
+		}
+		r.rows = append(r.rows, w)
+	}
+	v := r.solve()
+	out := weights{make([]float64, len(x.learners)), v[base:]}
+	for at, l := range of {
+		out.learner[l] = v[at]
+	}
+	return out
+}
+
+// mix is the weighted sum of models.
+func (c *corpus) mix(models []*linear, w weights) *linear {
+	m := newLinear(c)
+	for i, x := range models {
+		if w.learner[i] != 0 {
+			m.add(x, w.learner[i])
+		}
+	}
+	addTo(m.base, w.base, 1)
+	return m
+}

@@ -1,0 +1,30 @@
+package fit
+
+import (
+	"fmt"
+	"io"
+)
+
+// comment writes what was found out as the head of a profile.
+func (r *Report) comment(w io.Writer) {
+	say := func(format string, a ...any) { fmt.Fprintf(w, "# "+format+"\n", a...) }
+	say("Learned by `shadowcourt fit` from %d cases with a known truth.", r.Cases)
+	say("")
+	say("For:   dockets of the same labels and sources as those cases.")
+	say("Use:   shadowcourt try DOCKET --profile THIS_FILE")
+	say("Model: %s.", r.Model)
+	if r.Groups > 0 {
+		say("       %d groups; %d parts, no group in two.", r.Groups, r.Parts)
+	} else {
+		say("       %d parts.", r.Parts)
+	}
+	say("")
+	say("How well profiles do that were fitted without the part of the cases that they are measured on:")
+	say("%-20s %8s %9s", "", "accuracy", "log loss")
+	for _, f := range r.Figures {
+		say("%-20s %8.3f %9.3f", f.Name, f.Accuracy, f.LogLoss)
+	}
+	say("")
+	say("Log loss is the mean of -ln P(right label): less is better. Weights are natural logarithms (nats): 0.7 doubles the")
+	say("odds, 2.3 makes them tenfold. docs/fitting.md says how they were found.")
+}

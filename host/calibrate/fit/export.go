@@ -1,0 +1,244 @@
+package fit
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
+
+// Bounds of what is written.
+const (
+	mostNats   = 20   // of any figure of a profile
+	leastNats  = 0.01 // a weight below that is left out
+	leastProb  = 1e-9
+	mostLabels = 32 // up to so many labels every source's table has a saying for each
+)
+
+// profile writes a linear model down. Which cases it was fitted on says how
+// often each thing is said, and how far sources and signals may go.
+func (c *corpus) profile(m *linear, name string, train []int) *abi.Profile {
+	u := c.usage(train)
+	base := slices.Clone(m.base)
+	p := &abi.Profile{Name: name, Sources: []abi.SourceReliability{}, Signals: c.signals(m, base, u)}
+	for s := range c.sources {
+		if u.speaks[s] == 0 {
+			continue
+		}
+		r := c.reliability(m, s, base, u)
+		if s == 0 {
+			p.Light = r
+		} else {
+			p.Sources = append(p.Sources, *r)
+		}
+	}
+	slices.SortFunc(p.Sources, func(a, b abi.SourceReliability) int { return cmp.Compare(a.Source, b.Source) })
+	p.BaseRates = c.rates(base)
+	c.setCaps(p, train)
+	return p
+}
+
+// usage is how often cases of a set hold what a model speaks of.
+type usage struct {
+	cases  float64
+	base   []float64 // smoothed frequency of each label
+	speaks []float64 // by source: cases in which it speaks
+	once   []bool    // by source: it says one thing in every case
+	said   []float64 // by saying
+	logit  []float64 // by source: mean of what it states with a label
+	stands []float64 // by phrase
+}
+
+func (c *corpus) usage(train []int) *usage {
+	u := &usage{
+		cases: float64(len(train)), base: make([]float64, len(c.labels)), speaks: make([]float64, len(c.sources)),
+		once: make([]bool, len(c.sources)), said: make([]float64, len(c.sayings)), logit: make([]float64, len(c.sources)),
+		stands: make([]float64, len(c.phrases)),
+	}
+	c.frequencies(u.base, train)
+	softmax(u.base)
+	named, several := make([]float64, len(c.sources)), make([]bool, len(c.sources))
+	for _, i := range train {
+		s := &c.samples[i]
+		spoke := make(map[int]bool)
+		for k := range s.uttered {
+			x := &s.uttered[k]
+			u.said[x.saying]++
+			if spoke[x.source] {
+				several[x.source] = true
+			} else {
+				spoke[x.source] = true
+				u.speaks[x.source]++
+			}
+			if x.says != noLabel {
+				named[x.source]++
+				u.logit[x.source] += x.logit
+			}
+		}
+		for _, f := range s.phrases {
+			u.stands[f]++
+		}
+	}
+	for s := range c.sources {
+		u.logit[s] /= max(named[s], 1)
+		u.once[s] = !several[s] && u.speaks[s] == u.cases
+	}
+	return u
+}
+
+// reliability writes one source down. What its sayings tell on average goes to
+// the base rates where it speaks in every case: only differences count.
+func (c *corpus) reliability(m *linear, s int, base []float64, u *usage) *abi.SourceReliability {
+	r := &abi.SourceReliability{Source: c.sources[s], Sayings: []abi.SourceSaying{}, Share: 1}
+	offset, slope := m.offset[s], bounded(m.slope[s])
+	if slope < leastNats {
+		offset, slope = offset+slope*u.logit[s], 0
+	}
+	fold := c.same && len(c.labels) <= mostLabels
+	says, nats, said := c.saidBy(m, s, u, fold)
+	if fold {
+		for i, label := range says {
+			if label != noLabel {
+				nats[i][label] += offset + slope*u.logit[s]
+			}
+		}
+		offset = -slope * u.logit[s]
+	}
+	if u.once[s] {
+		for l := range base {
+			mean := 0.0
+			for i := range says {
+				mean += said[i] / u.cases * nats[i][l]
+			}
+			for i := range says {
+				nats[i][l] -= mean
+			}
+			base[l] += mean
+		}
+	}
+	for i, label := range says {
+		given := c.given(nats[i], (said[i]+0.01)/(u.speaks[s]+0.01*float64(len(says))), u.base)
+		name := ""
+		if label != noLabel {
+			name = c.labels[label]
+		}
+		r.Sayings = append(r.Sayings, abi.SourceSaying{Says: name, Given: given})
+	}
+	if slope > 0 || offset != 0 {
+		r.Stated = &abi.LogitMap{Offset: round(bounded(offset)), Slope: round(slope)}
+	}
+	return r
+}
+
+// saidBy gives what a source says, in the order of the labels and without a
+// label last: its nats by label, and in how many cases it was said. With all,
+// labels that it never named are there too.
+func (c *corpus) saidBy(m *linear, s int, u *usage, all bool) (says []int, nats [][]float64, said []float64) {
+	add := func(label int, v []float64, n float64) {
+		w := make([]float64, len(c.labels))
+		copy(w, v)
+		says, nats, said = append(says, label), append(nats, w), append(said, n)
+	}
+	find := func(label int) {
+		i := slices.Index(c.sayings, saying{s, label})
+		switch {
+		case i >= 0 && u.said[i] > 0:
+			if all || m.table[i] != nil {
+				add(label, m.table[i], u.said[i])
+			}
+		case all && label != noLabel:
+			add(label, nil, 0)
+		}
+	}
+	for label := range c.labels {
+		find(label)
+	}
+	find(noLabel)
+	return says, nats, said
+}
+
+// given turns nats into probabilities of saying it, given each label, of which
+// the mean over the labels is how often it is said.
+func (c *corpus) given(nats []float64, marginal float64, base []float64) []abi.LabelWeight {
+	sum, largest := 0.0, slices.Max(nats)
+	for l, x := range nats {
+		sum += base[l] * math.Exp(x-largest)
+	}
+	scale := min(marginal/sum, 1)
+	out := make([]abi.LabelWeight, len(nats))
+	for l, x := range nats {
+		out[l] = abi.LabelWeight{Label: c.labels[l], Weight: round(max(scale*math.Exp(x-largest), leastProb))}
+	}
+	return out
+}
+
+// rates turns nats into probabilities that sum to 1.
+func (c *corpus) rates(nats []float64) []abi.LabelWeight {
+	p := softmax(slices.Clone(nats))
+	out := make([]abi.LabelWeight, len(p))
+	for l := range p {
+		out[l] = abi.LabelWeight{Label: c.labels[l], Weight: round(max(p[l], leastProb))}
+	}
+	return out
+}
+
+// signals writes the phrases down that tell most, the strongest first. What
+// the others tell on average goes to the base rates.
+func (c *corpus) signals(m *linear, base []float64, u *usage) []abi.Signal {
+	type weighed struct {
+		phrase int32
+		worth  float64
+		nats   []float64
+	}
+	list := make([]weighed, 0, len(m.text))
+	for f, v := range m.text {
+		share := u.stands[f] / u.cases
+		nats := centred(v)
+		list = append(list, weighed{f, spread(nats) * math.Sqrt(share*(1-share)), nats})
+	}
+	slices.SortFunc(list, func(a, b weighed) int {
+		return cmp.Or(cmp.Compare(b.worth, a.worth), cmp.Compare(a.phrase, b.phrase))
+	})
+	out := []abi.Signal{}
+	for i, w := range list {
+		if i >= mostSignals || spread(w.nats) < 5*leastNats {
+			addTo(base, w.nats, u.stands[w.phrase]/u.cases)
+			continue
+		}
+		signal := abi.Signal{Phrase: c.phrases[w.phrase], Weights: []abi.LabelWeight{}}
+		for l, x := range w.nats {
+			if math.Abs(x) >= leastNats {
+				signal.Weights = append(signal.Weights, abi.LabelWeight{Label: c.labels[l], Weight: round(bounded(x))})
+			}
+		}
+		out = append(out, signal)
+	}
+	return out
+}
+
+func centred(v []float64) []float64 {
+	mean := 0.0
+	for _, x := range v {
+		mean += x / float64(len(v))
+	}
+	out := make([]float64, len(v))
+	for i, x := range v {
+		out[i] = x - mean
+	}
+	return out
+}
+
+func spread(v []float64) float64 { return slices.Max(v) - slices.Min(v) }
+
+func bounded(x float64) float64 { return min(max(x, -mostNats), mostNats) }
+
+// round keeps four digits.
+func round(x float64) float64 {
+	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 4, 64), 64)
+	if err != nil {
+		return x
+	}
+	return y
+}

@@ -1,0 +1,120 @@
+package fit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+)
+
+// LeastCases is how many labelled cases a fit needs at least.
+const LeastCases = 20
+
+// The reasons why there is nothing to fit on.
+var (
+	ErrNoTruth  = errors.New("no case names the right classification (truth), so there is nothing to learn from")
+	ErrTooFew   = errors.New("too few cases to fit on")
+	ErrOneLabel = errors.New("one label is true in every case, so nothing tells labels apart")
+)
+
+// Config says how to fit. Its zero value is useful.
+type Config struct {
+	// Name of the profile. Default: fitted.
+	Name string
+	// Seed of the folds.
+	Seed uint64
+	// Workers is how many folds are fitted at once; the result doesn't depend on it. Default: 1.
+	Workers int
+	// Progress is told what is being done. Optional.
+	Progress func(step string)
+}
+
+// Result is a profile and how well such profiles do on cases that they were
+// not fitted on.
+type Result struct {
+	Profile *abi.Profile
+	Report  Report
+}
+
+// Fit learns a profile from the cases whose truth is known. The others are
+// counted in the report and left out.
+//
+// The same entries and configuration give the same profile. Errors: [ErrNoTruth],
+// [ErrTooFew], [ErrOneLabel], or that of the context.
+func Fit(ctx context.Context, entries []docket.Entry, config Config) (*Result, error) {
+	labelled := withTruth(entries)
+	config.defaults()
+	config.Progress("reading")
+	c := read(labelled)
+	if err := c.enough(len(entries)); err != nil {
+		return nil, err
+	}
+	c.minePhrases(config.Workers)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	config.Progress("fitting without each part")
+	use := make([]int, len(c.samples))
+	for i := range use {
+		use[i] = i
+	}
+	x, err := c.cross(ctx, use, config.Workers, config.Seed)
+	if err != nil {
+		return nil, err
+	}
+	config.Progress("comparing")
+	judgements, chosen := c.compare(x, config.Workers)
+	config.Progress("fitting on all")
+	m := c.mix(x.final(c, judgements[chosen].of), c.blendWeights(x, judgements[chosen].of, -1))
+	p := c.profile(m, config.Name, use)
+	r := c.report(x, judgements, chosen, p, config.Workers)
+	r.WithoutTruth = len(entries) - len(labelled)
+	return &Result{p, r}, nil
+}
+
+func (c *Config) defaults() {
+	if c.Name == "" {
+		c.Name = "fitted"
+	}
+	if c.Progress == nil {
+		c.Progress = func(string) {}
+	}
+	c.Workers = max(c.Workers, 1)
+}
+
+// withTruth gives the cases that name a right label which they have.
+func withTruth(entries []docket.Entry) []docket.Entry {
+	var out []docket.Entry
+	for i := range entries {
+		t := entries[i].Truth
+		if t == nil || t.Classification == "" {
+			continue
+		}
+		for _, label := range entries[i].Case.Labels {
+			if label == t.Classification {
+				out = append(out, entries[i])
+				break
+			}
+		}
+	}
+	return out
+}
+
+// enough says why the cases can't be fitted on.
+func (c *corpus) enough(entries int) error {
+	if len(c.samples) == 0 {
+		return fmt.Errorf("%w; %d cases were read", ErrNoTruth, entries)
+	}
+	if len(c.samples) < LeastCases {
+		return fmt.Errorf("%w: %d have a truth, %d are needed", ErrTooFew, len(c.samples), LeastCases)
+	}
+	first := c.first([]int{0})
+	for i := range c.samples {
+		if c.first([]int{i}) != first {
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: %s, in all %d", ErrOneLabel, c.labels[first], len(c.samples))
+}

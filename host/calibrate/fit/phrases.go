@@ -1,0 +1,178 @@
+package fit
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/shadowcourt/shadowcourt/abi/odds/phrase"
+)
+
+// Bounds of what is a phrase.
+const (
+	mostWords     = 3
+	mostGap       = 3  // bytes between two words of a phrase
+	mostPhrase    = 60 // bytes
+	leastCases    = 3
+	leastGroups   = 2
+	mostTextBytes = 1 << 20 // of one case that are mined
+)
+
+// minePhrases finds the phrases of the cases that stand in at least leastCases
+// cases and leastGroups groups, though not in nearly all, and notes in each
+// case those that stand there. It doesn't look at the truth.
+func (c *corpus) minePhrases(workers int) {
+	words := newVocabulary()
+	each(len(c.samples), workers, func(i int) {
+		words.add(phrasesOf(&c.samples[i], 1, nil), c.samples[i].group)
+	})
+	frequent := words.keep(c)
+	known := make(map[string]bool, len(frequent))
+	for _, w := range frequent {
+		known[w] = true
+	}
+	all := newVocabulary()
+	each(len(c.samples), workers, func(i int) {
+		all.add(phrasesOf(&c.samples[i], mostWords, known), c.samples[i].group)
+	})
+	c.phrases = all.keep(c)
+	index := make(map[string]int32, len(c.phrases))
+	for i, p := range c.phrases {
+		index[p] = int32(i)
+	}
+	each(len(c.samples), workers, func(i int) {
+		s := &c.samples[i]
+		for p := range phrasesOf(s, mostWords, known) {
+			if k, ok := index[p]; ok {
+				s.phrases = append(s.phrases, k)
+			}
+		}
+		slices.Sort(s.phrases)
+	})
+}
+
+// vocabulary counts in how many cases and groups phrases stand.
+type vocabulary struct {
+	mu     sync.Mutex
+	counts map[string]*standing
+}
+
+type standing struct {
+	cases, groups, lastGroup int
+}
+
+func newVocabulary() *vocabulary { return &vocabulary{counts: make(map[string]*standing)} }
+
+// add counts the phrases of one case. Groups are told apart only as far as
+// needed: a second group is one that differs from the first.
+func (v *vocabulary) add(phrases map[string]struct{}, group int) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for p := range phrases {
+		st := v.counts[p]
+		if st == nil {
+			v.counts[strings.Clone(p)] = &standing{cases: 1, groups: 1, lastGroup: group}
+			continue
+		}
+		st.cases++
+		if group != st.lastGroup {
+			st.groups = leastGroups
+		}
+	}
+}
+
+// keep gives, sorted, the phrases that may tell labels apart.
+func (v *vocabulary) keep(c *corpus) []string {
+	n := len(c.samples)
+	var out []string
+	for p, st := range v.counts {
+		if st.cases >= leastCases && st.groups >= min(leastGroups, c.groups) && n-st.cases >= leastCases {
+			out = append(out, p)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// phrasesOf gives the distinct phrases of a case up to a number of words, in
+// small letters. Words that are not known begin and continue none; nil knows all.
+func phrasesOf(s *sample, most int, known map[string]bool) map[string]struct{} {
+	out := make(map[string]struct{})
+	left := mostTextBytes
+	for _, text := range texts(&s.entry.Case) {
+		if len(text) > left {
+			text = text[:left]
+		}
+		left -= len(text)
+		addPhrases(out, lower(text), most, known)
+	}
+	return out
+}
+
+type span struct{ start, end int }
+
+// addPhrases walks over the words of a text and adds each with its predecessors.
+func addPhrases(out map[string]struct{}, text string, most int, known map[string]bool) {
+	var before []span // the known words that end just before, the latest last
+	for start := 0; start < len(text); {
+		if !inWord(text[start]) {
+			start++
+			continue
+		}
+		end := start + 1
+		for end < len(text) && inWord(text[end]) {
+			end++
+		}
+		word := text[start:end]
+		if end-start > mostPhrase || !telling(word) || known != nil && !known[word] {
+			before = before[:0]
+			start = end
+			continue
+		}
+		out[word] = struct{}{}
+		if n := len(before); n > 0 && !near(text[before[n-1].end:start]) {
+			before = before[:0]
+		}
+		for _, b := range before {
+			if end-b.start <= mostPhrase {
+				out[text[b.start:end]] = struct{}{}
+			}
+		}
+		before = append(before, span{start, end})
+		if len(before) >= most {
+			before = slices.Delete(before, 0, len(before)-most+1)
+		}
+		start = end
+	}
+}
+
+// near says whether what stands between two words leaves them in one phrase.
+func near(gap string) bool {
+	return len(gap) <= mostGap && !strings.ContainsAny(gap, "\n\r\t")
+}
+
+// telling says whether a word may be a signal: one letter or digit is none,
+// and a number of four digits or more is a time, an address or a count.
+func telling(word string) bool {
+	if len(word) < 2 {
+		return false
+	}
+	digits := 0
+	for i := range len(word) {
+		if '0' <= word[i] && word[i] <= '9' {
+			digits++
+		}
+	}
+	return digits < len(word) || len(word) < 4
+}
+
+func inWord(b byte) bool { return 'a' <= b && b <= 'z' || '0' <= b && b <= '9' || b >= 0x80 }
+
+// lower makes ASCII letters small and leaves all other bytes as they stand.
+func lower(text string) string {
+	b := []byte(text)
+	for i := range b {
+		b[i] = phrase.Fold(b[i])
+	}
+	return string(b)
+}

@@ -1,0 +1,184 @@
+package fit
+
+import (
+	"math"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/odds"
+)
+
+// doubt is how much of an even guess the court mixes into its probabilities.
+const doubt = 0.01
+
+// Model gives the probabilities that the court's personas give a case by a
+// profile alone: all its items stand unchallenged, and all its documents are
+// read. It can be used by many goroutines at once.
+type Model struct {
+	profile *abi.Profile
+	finder  odds.Signals
+}
+
+// NewModel is for a profile, which must not be changed afterwards.
+func NewModel(p *abi.Profile) *Model { return &Model{p, odds.NewSignals(p)} }
+
+// Posterior gives the probability of each label of a case, in its order.
+// Sources that the profile doesn't know count nothing.
+func (m *Model) Posterior(c *abi.Case) []float64 {
+	p := softmax(m.nats(c))
+	for j := range p {
+		p[j] = (1-doubt)*p[j] + doubt/float64(len(p))
+	}
+	return p
+}
+
+func (m *Model) nats(c *abi.Case) []float64 {
+	z := make([]float64, len(c.Labels))
+	odds.AddBaseRates(z, c.Labels, m.profile)
+	if c.Light != nil && m.profile.Light != nil {
+		addTo(z, heard(m.profile.Light, c.Labels, []said{{c.Light.Classification, c.Light.Confidence}}), 1)
+	}
+	for _, x := range sayings(c) {
+		if known := odds.Source(m.profile, x.source); known != nil {
+			addTo(z, heard(known, c.Labels, x.said), 1)
+		}
+	}
+	addTo(z, m.signals(c), 1)
+	return z
+}
+
+// said is a label, or none, with the strongest confidence that is stated with it.
+type said struct {
+	label  string
+	stated float64
+}
+
+type speaker struct {
+	source string
+	said   []said
+}
+
+// sayings gives what each source of evidence says, each thing once.
+func sayings(c *abi.Case) []speaker {
+	var out []speaker
+	place := make(map[string]int)
+	for i := range c.Evidence {
+		item := &c.Evidence[i]
+		key := odds.SourceKey(item.SourceRef)
+		at, ok := place[key]
+		if !ok {
+			at = len(out)
+			place[key] = at
+			out = append(out, speaker{source: key})
+		}
+		out[at].add(said{item.Supports, item.RelevanceConfidence})
+	}
+	return out
+}
+
+func (s *speaker) add(x said) {
+	for i := range s.said {
+		if s.said[i].label == x.label {
+			s.said[i].stated = max(s.said[i].stated, x.stated)
+			return
+		}
+	}
+	s.said = append(s.said, x)
+}
+
+// heard is what a source's sayings add, within its cap.
+func heard(s *abi.SourceReliability, labels []string, list []said) []float64 {
+	v := make([]float64, len(labels))
+	for _, x := range list {
+		odds.AddSaying(v, labels, s, x.label, x.stated)
+	}
+	odds.Limit(v, s.Cap)
+	return v
+}
+
+// signals is what the signals in a case's texts add, within their cap.
+func (m *Model) signals(c *abi.Case) []float64 {
+	v := make([]float64, len(c.Labels))
+	if m.finder.Empty() {
+		return v
+	}
+	found := make([]bool, len(m.profile.Signals))
+	for _, text := range texts(c) {
+		m.finder.Scan(text, func(i, _, _ int) { found[i] = true })
+	}
+	for i, ok := range found {
+		if ok {
+			odds.AddSignal(v, c.Labels, &m.profile.Signals[i])
+		}
+	}
+	odds.Limit(v, m.profile.SignalCap)
+	return v
+}
+
+// setCaps bounds each source, and the signals together, by the most that they
+// moved any case of the fit, and by what so many cases can show: who was right n
+// times is right in the next case with odds of n+1 to 1 (Laplace).
+func (c *corpus) setCaps(p *abi.Profile, train []int) {
+	p.SignalCap = mostNats
+	if p.Light != nil {
+		p.Light.Cap = mostNats
+	}
+	for i := range p.Sources {
+		p.Sources[i].Cap = mostNats
+	}
+	m := NewModel(p)
+	most, speaks := make(map[string]float64), make(map[string]int)
+	light, lights, signals := 0.0, 0, 0.0
+	for _, i := range train {
+		k := &c.samples[i].entry.Case
+		if k.Light != nil {
+			light = max(light, spread(heard(p.Light, k.Labels, []said{{k.Light.Classification, k.Light.Confidence}})))
+			lights++
+		}
+		for _, x := range sayings(k) {
+			if known := odds.Source(p, x.source); known != nil {
+				most[x.source] = max(most[x.source], spread(heard(known, k.Labels, x.said)))
+				speaks[x.source]++
+			}
+		}
+		signals = max(signals, spread(m.signals(k)))
+	}
+	if p.Light != nil {
+		p.Light.Cap = capOf(light, lights)
+	}
+	for i := range p.Sources {
+		p.Sources[i].Cap = capOf(most[p.Sources[i].Source], speaks[p.Sources[i].Source])
+	}
+	p.SignalCap = round(min(signals, mostNats))
+}
+
+// capOf rounds up, so that no case of the fit is cut by the rounding.
+func capOf(most float64, n int) float64 {
+	return math.Ceil(100*min(most, math.Log(float64(n)+2)+1, mostNats)) / 100
+}
+
+func blank(s string) bool { return strings.TrimSpace(s) == "" }
+
+// voices gives what each source adds in a case.
+func (c *corpus) voices(p *abi.Profile, s *sample) map[int][]float64 {
+	lists := make(map[int][]said)
+	for i := range s.uttered {
+		u := &s.uttered[i]
+		label := ""
+		if u.says != noLabel {
+			label = c.labels[u.says]
+		}
+		lists[u.source] = append(lists[u.source], said{label, 1 / (1 + math.Exp(-u.logit))})
+	}
+	out := make(map[int][]float64, len(lists))
+	for source, list := range lists {
+		known := p.Light
+		if source != 0 {
+			known = odds.Source(p, c.sources[source])
+		}
+		if known != nil {
+			out[source] = heard(known, s.entry.Case.Labels, list)
+		}
+	}
+	return out
+}

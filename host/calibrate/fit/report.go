@@ -1,0 +1,162 @@
+package fit
+
+import (
+	"math"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
+
+// Figures are how well something predicts the cases.
+type Figures struct {
+	Name string `json:"name"`
+	// Accuracy is the share of cases in which the most probable label is right.
+	Accuracy float64 `json:"accuracy"`
+	// LogLoss is the mean of -ln P(right label), in nats.
+	LogLoss float64 `json:"log_loss"`
+}
+
+// SourceWorth is what one source told in the cases.
+type SourceWorth struct {
+	Source string `json:"source"`
+	// Cases in which it speaks, and in which it names a label.
+	Cases int `json:"cases"`
+	Named int `json:"named"`
+	// Right is the share of the latter in which a label that it names is right.
+	Right float64 `json:"right"`
+	// Nats by which the profile lets it speak for the right label against the
+	// mean of the others, on average where it speaks.
+	Nats float64 `json:"nats"`
+}
+
+// Report says what a fit saw and how well it does. All figures of how well are
+// of profiles that were fitted without the part that they are measured on.
+type Report struct {
+	Cases        int `json:"cases"`
+	WithoutTruth int `json:"without_truth"`
+	// Groups is 0 where no case names one; cases of a group are in one part.
+	Groups int `json:"groups"`
+	Parts  int `json:"parts"`
+	// Model is the one of those compared that was taken: the simplest that is
+	// no worse than the best by more than half a standard error of log loss.
+	Model    string    `json:"model"`
+	Compared []Figures `json:"compared"`
+	// Figures of the court's model, of Light and of the votes.
+	Figures []Figures     `json:"figures"`
+	Sources []SourceWorth `json:"sources"`
+	Signals int           `json:"signals"`
+}
+
+// report measures the profiles that are fitted without each part on that part.
+func (c *corpus) report(x *crossed, judgements []judged, chosen int, p *abi.Profile, workers int) Report {
+	r := Report{Cases: len(x.use), Parts: x.k, Model: judgements[chosen].name, Signals: len(p.Signals), Sources: c.worth(p)}
+	if c.grouped {
+		r.Groups = c.groups
+	}
+	for i := range judgements {
+		j := &judgements[i]
+		r.Compared = append(r.Compared, Figures{j.name, float64(j.right) / float64(len(x.use)), j.loss()})
+	}
+	models := make([]*Model, x.k)
+	each(x.k, workers, func(f int) {
+		of := judgements[chosen].of
+		models[f] = NewModel(c.profile(c.mix(x.models[f], c.blendWeights(x, of, f)), "part", x.without(f)))
+	})
+	r.Figures = []Figures{
+		c.measure("the court's model", x.use, func(i int) []float64 { return models[x.part[i]].Posterior(&c.samples[i].entry.Case) }),
+		c.measure("Light", x.use, func(i int) []float64 { return vote(&c.samples[i], true, lightVote) }),
+		c.measure("plain vote", x.use, func(i int) []float64 { return vote(&c.samples[i], false, plainVote) }),
+		c.measure("log-odds vote", x.use, func(i int) []float64 { return vote(&c.samples[i], false, lightVote) }),
+	}
+	return r
+}
+
+func (c *corpus) measure(name string, use []int, predict func(i int) []float64) Figures {
+	f, n := Figures{Name: name}, float64(len(use))
+	for _, i := range use {
+		p := predict(i)
+		truth := c.samples[i].truth
+		if best(p) == truth {
+			f.Accuracy += 1 / n
+		}
+		f.LogLoss -= math.Log(max(p[truth], 1e-3)) / n
+	}
+	return f
+}
+
+// lightVote reads a stated confidence among k labels: who is right with that
+// probability errs evenly otherwise.
+func lightVote(logit float64, k int) float64 { return logit + math.Log(float64(k-1)) }
+
+// plainVote counts every voice alike, as one of odds of e to 1.
+func plainVote(float64, int) float64 { return 1 }
+
+// vote lets Light, or all, vote; ties go to Light's answer.
+func vote(s *sample, lightOnly bool, nats func(logit float64, k int) float64) []float64 {
+	z := make([]float64, len(s.labels))
+	for i := range s.uttered {
+		u := &s.uttered[i]
+		if lightOnly && u.source != 0 {
+			continue
+		}
+		for j, l := range s.labels {
+			if l == u.says {
+				z[j] += nats(u.logit, len(s.labels))
+				if u.source == 0 {
+					z[j] += 1e-9
+				}
+			}
+		}
+	}
+	return softmax(z)
+}
+
+// worth measures every source in the cases of the fit.
+func (c *corpus) worth(p *abi.Profile) []SourceWorth {
+	list := make([]SourceWorth, len(c.sources))
+	for s := range list {
+		list[s].Source = c.sources[s]
+	}
+	for i := range c.samples {
+		s := &c.samples[i]
+		for source, v := range c.voices(p, s) {
+			w := &list[source]
+			w.Cases++
+			w.Nats += lead(v, s.truth)
+		}
+		named, right := make(map[int]bool), make(map[int]bool)
+		for k := range s.uttered {
+			u := &s.uttered[k]
+			if u.says != noLabel {
+				named[u.source] = true
+				right[u.source] = right[u.source] || u.says == s.labels[s.truth]
+			}
+		}
+		for source := range named {
+			list[source].Named++
+			if right[source] {
+				list[source].Right++
+			}
+		}
+	}
+	out := list[:0]
+	for _, w := range list {
+		if w.Cases == 0 {
+			continue
+		}
+		w.Nats /= float64(w.Cases)
+		if w.Named > 0 {
+			w.Right /= float64(w.Named)
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// lead is how far a label lies above the mean of the others.
+func lead(v []float64, label int) float64 {
+	sum := 0.0
+	for _, x := range v {
+		sum += x
+	}
+	return v[label] - (sum-v[label])/float64(len(v)-1)
+}

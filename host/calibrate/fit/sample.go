@@ -1,0 +1,153 @@
+package fit
+
+import (
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/odds"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+)
+
+// lightSource is what Light is called among the sources. An outside source of
+// the same name is another one.
+const lightSource = "light"
+
+// noLabel is what a source says that names no label.
+const noLabel = -1
+
+// utterance is one thing that one source says of a case.
+type utterance struct {
+	source int
+	// says is a label of the corpus, or noLabel.
+	says   int
+	saying int     // index into corpus.sayings
+	logit  float64 // of the strongest confidence stated with it
+}
+
+// sample is a case as fitting sees it.
+type sample struct {
+	entry   *docket.Entry
+	labels  []int // of the corpus, in the case's order
+	truth   int   // index into labels; -1 where it is unknown
+	group   int
+	uttered []utterance
+	phrases []int32 // of the corpus, rising
+}
+
+// saying is something that a source may say.
+type saying struct{ source, says int }
+
+// corpus is all cases with one numbering of labels, sources, sayings and phrases.
+type corpus struct {
+	labels  []string
+	sources []string // 0 is Light
+	sayings []saying
+	phrases []string
+	samples []sample
+	groups  int
+	grouped bool // cases name their groups
+	// same: all cases have the same set of labels.
+	same bool
+}
+
+// read numbers what stands in the entries. Entries stay referenced.
+func read(entries []docket.Entry) *corpus {
+	c := &corpus{sources: []string{lightSource}, same: true}
+	labels, groups := make(map[string]int), make(map[string]int)
+	sources, sayings := make(map[string]int), make(map[saying]int)
+	for i := range entries {
+		e := &entries[i]
+		s := sample{entry: e, truth: -1}
+		for j, label := range e.Case.Labels {
+			s.labels = append(s.labels, index(labels, label, &c.labels))
+			if e.Truth != nil && e.Truth.Classification == label {
+				s.truth = j
+			}
+		}
+		s.group = c.group(groups, e)
+		utter := func(source int, says string, confidence float64) {
+			u := utterance{source: source, says: noLabel, logit: odds.Logit(confidence)}
+			if says != "" {
+				j := slices.Index(e.Case.Labels, says)
+				if j < 0 {
+					return
+				}
+				u.says = s.labels[j]
+			}
+			u.saying = index(sayings, saying{source, u.says}, &c.sayings)
+			s.utter(u)
+		}
+		if light := e.Case.Light; light != nil {
+			utter(0, light.Classification, light.Confidence)
+		}
+		for k := range e.Case.Evidence {
+			item := &e.Case.Evidence[k]
+			key := odds.SourceKey(item.SourceRef)
+			source, known := sources[key]
+			if !known {
+				source = len(c.sources)
+				sources[key] = source
+				c.sources = append(c.sources, key)
+			}
+			utter(source, item.Supports, item.RelevanceConfidence)
+		}
+		c.samples = append(c.samples, s)
+	}
+	c.groups = len(groups)
+	for i := range c.samples {
+		c.same = c.same && len(c.samples[i].labels) == len(c.labels)
+	}
+	return c
+}
+
+// group numbers the group of a case; a case without one is a group of its own.
+func (c *corpus) group(groups map[string]int, e *docket.Entry) int {
+	key := "case " + e.Case.ID
+	if e.Case.Group != "" {
+		key = "group " + e.Case.Group
+		c.grouped = true
+	}
+	g, ok := groups[key]
+	if !ok {
+		g = len(groups)
+		groups[key] = g
+	}
+	return g
+}
+
+// utter keeps each thing that a source says once, with the strongest confidence.
+func (s *sample) utter(u utterance) {
+	for i := range s.uttered {
+		if s.uttered[i].saying == u.saying {
+			s.uttered[i].logit = max(s.uttered[i].logit, u.logit)
+			return
+		}
+	}
+	s.uttered = append(s.uttered, u)
+}
+
+// index gives the place of a key in a list, adding it where it is new.
+func index[T comparable](known map[T]int, key T, list *[]T) int {
+	i, ok := known[key]
+	if !ok {
+		i = len(*list)
+		known[key] = i
+		*list = append(*list, key)
+	}
+	return i
+}
+
+// Texts of a case in which the court looks for signals: the subject, the
+// documents, and the contents of items that name no label.
+func texts(c *abi.Case) []string {
+	out := []string{c.Subject}
+	for i := range c.Documents {
+		out = append(out, c.Documents[i].Text)
+	}
+	for i := range c.Evidence {
+		if c.Evidence[i].Supports == "" {
+			out = append(out, c.Evidence[i].Content)
+		}
+	}
+	return out
+}

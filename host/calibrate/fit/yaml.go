@@ -1,0 +1,120 @@
+package fit
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
+
+// WriteYAML writes the profile with what was found out about it as comments.
+// The same result gives the same bytes.
+func (r *Result) WriteYAML(w io.Writer) error {
+	var b bytes.Buffer
+	r.Report.comment(&b)
+	p := r.Profile
+	fmt.Fprintf(&b, "\nname: %s\n", scalar(p.Name))
+	b.WriteString("\n# P(label) before any evidence.\n")
+	b.WriteString("base_rates: " + weightList(p.BaseRates) + "\n")
+	if p.Light != nil {
+		b.WriteString("\n# What Light's answer is worth inside the court. Activation keeps using the confidence that it states.\nlight:\n")
+		writeSource(&b, p.Light, "  ")
+	}
+	writeSources(&b, p.Sources)
+	writeSignals(&b, p)
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+func writeSources(b *bytes.Buffer, list []abi.SourceReliability) {
+	b.WriteString("\n# For each source, how likely it is to say something under each true label, as far as that counts beside the\n" +
+		"# other sources; and what the confidence that it states adds to the label that it names: offset + slope*logit(stated).\n")
+	if len(list) == 0 {
+		b.WriteString("sources: []\n")
+		return
+	}
+	b.WriteString("sources:\n")
+	for i := range list {
+		var s bytes.Buffer
+		writeSource(&s, &list[i], "    ")
+		b.WriteString("  - " + strings.TrimPrefix(s.String(), "    "))
+	}
+}
+
+func writeSource(b *bytes.Buffer, s *abi.SourceReliability, indent string) {
+	fmt.Fprintf(b, "%ssource: %s\n", indent, scalar(s.Source))
+	if len(s.Sayings) == 0 {
+		fmt.Fprintf(b, "%ssayings: []\n", indent)
+	} else {
+		fmt.Fprintf(b, "%ssayings:\n", indent)
+	}
+	for i := range s.Sayings {
+		x := &s.Sayings[i]
+		fmt.Fprintf(b, "%s  - {says: %s, given: %s}\n", indent, scalar(x.Says), weightList(x.Given))
+	}
+	fmt.Fprintf(b, "%sshare: %s\n", indent, number(s.Share))
+	if s.Stated != nil {
+		fmt.Fprintf(b, "%sstated: {offset: %s, slope: %s}\n", indent, number(s.Stated.Offset), number(s.Stated.Slope))
+	}
+	fmt.Fprintf(b, "%scap: %s\n", indent, number(s.Cap))
+}
+
+func writeSignals(b *bytes.Buffer, p *abi.Profile) {
+	b.WriteString("\n# Phrases and the nats that their presence adds to each label, those first that told most in the cases.\n")
+	fmt.Fprintf(b, "signal_cap: %s\n", number(p.SignalCap))
+	if len(p.Signals) == 0 {
+		b.WriteString("signals: []\n")
+		return
+	}
+	b.WriteString("signals:\n")
+	for i := range p.Signals {
+		fmt.Fprintf(b, "  - {phrase: %s, weights: %s}\n", quoted(p.Signals[i].Phrase), weightList(p.Signals[i].Weights))
+	}
+}
+
+func weightList(list []abi.LabelWeight) string {
+	parts := make([]string, len(list))
+	for i := range list {
+		parts[i] = "{label: " + scalar(list[i].Label) + ", weight: " + number(list[i].Weight) + "}"
+	}
+	return "[" + strings.Join(parts, ", ") + "]"
+}
+
+// number writes a float so that YAML reads it as one.
+func number(x float64) string {
+	s := strconv.FormatFloat(x, 'f', -1, 64)
+	if !strings.ContainsRune(s, '.') {
+		s += ".0"
+	}
+	return s
+}
+
+// plain is what YAML reads as the string that it looks like.
+var plain = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_/-]*$`)
+
+func scalar(s string) string {
+	switch strings.ToLower(s) {
+	case "y", "n", "yes", "no", "on", "off", "true", "false", "null":
+		return quoted(s)
+	}
+	if plain.MatchString(s) {
+		return s
+	}
+	return quoted(s)
+}
+
+// quoted gives a string as JSON does, which YAML reads.
+func quoted(s string) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if e.Encode(s) != nil {
+		return strconv.Quote(s)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
