@@ -15,7 +15,7 @@ func AppendArtifact(dst []byte, v *abi.Artifact) []byte {
 // DecodeArtifact reads one Artifact strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeArtifact(data []byte, v *abi.Artifact) error {
-	return decodeMessage(data, v, readArtifact)
+	return decodeMessage(data, v, &layoutOfArtifact, readArtifact)
 }
 
 var fieldsOfArtifact = []string{"indictment", "discovery", "defense_brief", "hearing_turn", "hearing", "verdict", "recall", "triage", "resolve", "investigate", "correlate", "review", "report"}
@@ -175,7 +175,7 @@ func AppendFailure(dst []byte, v *abi.Failure) []byte {
 // DecodeFailure reads one Failure strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeFailure(data []byte, v *abi.Failure) error {
-	return decodeMessage(data, v, readFailure)
+	return decodeMessage(data, v, &layoutOfFailure, readFailure)
 }
 
 var fieldsOfFailure = []string{"code", "message"}

@@ -15,7 +15,7 @@ func AppendJudicialOpinion(dst []byte, v *abi.JudicialOpinion) []byte {
 // DecodeJudicialOpinion reads one JudicialOpinion strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeJudicialOpinion(data []byte, v *abi.JudicialOpinion) error {
-	return decodeMessage(data, v, readJudicialOpinion)
+	return decodeMessage(data, v, nil, readJudicialOpinion)
 }
 
 var fieldsOfJudicialOpinion = []string{"text", "case_id", "court_name", "metadata"}
@@ -71,7 +71,7 @@ func AppendCriterionOpinion(dst []byte, v *abi.CriterionOpinion) []byte {
 // DecodeCriterionOpinion reads one CriterionOpinion strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeCriterionOpinion(data []byte, v *abi.CriterionOpinion) error {
-	return decodeMessage(data, v, readCriterionOpinion)
+	return decodeMessage(data, v, &layoutOfCriterionOpinion, readCriterionOpinion)
 }
 
 var fieldsOfCriterionOpinion = []string{"judge", "criterion_id", "numeric_score", "argument", "cited_evidence", "relevance_confidence", "security_violation_found"}
@@ -129,7 +129,7 @@ func AppendCriterionResult(dst []byte, v *abi.CriterionResult) []byte {
 // DecodeCriterionResult reads one CriterionResult strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeCriterionResult(data []byte, v *abi.CriterionResult) error {
-	return decodeMessage(data, v, readCriterionResult)
+	return decodeMessage(data, v, &layoutOfCriterionResult, readCriterionResult)
 }
 
 var fieldsOfCriterionResult = []string{"criterion_id", "category", "numeric_score", "reasoning", "relevance_confidence", "security_violation_found"}
@@ -186,7 +186,7 @@ func AppendAuditReport(dst []byte, v *abi.AuditReport) []byte {
 // DecodeAuditReport reads one AuditReport strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeAuditReport(data []byte, v *abi.AuditReport) error {
-	return decodeMessage(data, v, readAuditReport)
+	return decodeMessage(data, v, &layoutOfAuditReport, readAuditReport)
 }
 
 var fieldsOfAuditReport = []string{"results", "summary", "global_score"}

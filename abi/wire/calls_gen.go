@@ -17,7 +17,7 @@ func AppendCaseView(dst []byte, v *abi.CaseView) []byte {
 // DecodeCaseView reads one CaseView strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeCaseView(data []byte, v *abi.CaseView) error {
-	return decodeMessage(data, v, readCaseView)
+	return decodeMessage(data, v, &layoutOfCaseView, readCaseView)
 }
 
 var fieldsOfCaseView = []string{"subject", "labels", "light", "evidence", "documents"}
@@ -95,7 +95,7 @@ func AppendExhibit(dst []byte, v *abi.Exhibit) []byte {
 // DecodeExhibit reads one Exhibit strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeExhibit(data []byte, v *abi.Exhibit) error {
-	return decodeMessage(data, v, readExhibit)
+	return decodeMessage(data, v, &layoutOfExhibit, readExhibit)
 }
 
 var fieldsOfExhibit = []string{"evidence_index", "quote", "document", "relevance_confidence"}
@@ -144,7 +144,7 @@ func AppendTurnRequest(dst []byte, v *abi.TurnRequest) []byte {
 // DecodeTurnRequest reads one TurnRequest strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeTurnRequest(data []byte, v *abi.TurnRequest) error {
-	return decodeMessage(data, v, readTurnRequest)
+	return decodeMessage(data, v, &layoutOfTurnRequest, readTurnRequest)
 }
 
 var fieldsOfTurnRequest = []string{"round", "max_rounds", "speaker", "prosecution_argument", "defense_rebuttal", "new_challenges", "new_items"}
@@ -216,7 +216,7 @@ func AppendParam(dst []byte, v *abi.Param) []byte {
 // DecodeParam reads one Param strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeParam(data []byte, v *abi.Param) error {
-	return decodeMessage(data, v, readParam)
+	return decodeMessage(data, v, &layoutOfParam, readParam)
 }
 
 var fieldsOfParam = []string{"name", "number", "text", "flag"}
@@ -280,7 +280,7 @@ func AppendNodeRequest(dst []byte, v *abi.NodeRequest) []byte {
 // DecodeNodeRequest reads one NodeRequest strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeNodeRequest(data []byte, v *abi.NodeRequest) error {
-	return decodeMessage(data, v, readNodeRequest)
+	return decodeMessage(data, v, &layoutOfNodeRequest, readNodeRequest)
 }
 
 var fieldsOfNodeRequest = []string{"node", "family", "persona", "case", "params", "profile", "indictment", "exhibits", "discovery", "contested", "defense_brief", "hearing", "turn", "remands_left"}
@@ -424,7 +424,7 @@ func AppendNodeResponse(dst []byte, v *abi.NodeResponse) []byte {
 // DecodeNodeResponse reads one NodeResponse strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeNodeResponse(data []byte, v *abi.NodeResponse) error {
-	return decodeMessage(data, v, readNodeResponse)
+	return decodeMessage(data, v, &layoutOfNodeResponse, readNodeResponse)
 }
 
 var fieldsOfNodeResponse = []string{"artifact", "failure"}
@@ -474,7 +474,7 @@ func AppendContestItem(dst []byte, v *abi.ContestItem) []byte {
 // DecodeContestItem reads one ContestItem strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeContestItem(data []byte, v *abi.ContestItem) error {
-	return decodeMessage(data, v, readContestItem)
+	return decodeMessage(data, v, &layoutOfContestItem, readContestItem)
 }
 
 var fieldsOfContestItem = []string{"evidence_index", "item", "exhibit"}
@@ -513,7 +513,7 @@ func AppendContestRequest(dst []byte, v *abi.ContestRequest) []byte {
 // DecodeContestRequest reads one ContestRequest strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeContestRequest(data []byte, v *abi.ContestRequest) error {
-	return decodeMessage(data, v, readContestRequest)
+	return decodeMessage(data, v, &layoutOfContestRequest, readContestRequest)
 }
 
 var fieldsOfContestRequest = []string{"persona", "charged_defect_type", "labels", "items", "params", "profile"}
@@ -585,7 +585,7 @@ func AppendContestResponse(dst []byte, v *abi.ContestResponse) []byte {
 // DecodeContestResponse reads one ContestResponse strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeContestResponse(data []byte, v *abi.ContestResponse) error {
-	return decodeMessage(data, v, readContestResponse)
+	return decodeMessage(data, v, &layoutOfContestResponse, readContestResponse)
 }
 
 var fieldsOfContestResponse = []string{"challenges", "failure"}
@@ -632,7 +632,7 @@ func AppendEdgeQuestion(dst []byte, v *abi.EdgeQuestion) []byte {
 // DecodeEdgeQuestion reads one EdgeQuestion strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeEdgeQuestion(data []byte, v *abi.EdgeQuestion) error {
-	return decodeMessage(data, v, readEdgeQuestion)
+	return decodeMessage(data, v, &layoutOfEdgeQuestion, readEdgeQuestion)
 }
 
 var fieldsOfEdgeQuestion = []string{"id", "evaluator", "any", "params"}
@@ -684,7 +684,7 @@ func AppendLimits(dst []byte, v *abi.Limits) []byte {
 // DecodeLimits reads one Limits strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeLimits(data []byte, v *abi.Limits) error {
-	return decodeMessage(data, v, readLimits)
+	return decodeMessage(data, v, &layoutOfLimits, readLimits)
 }
 
 var fieldsOfLimits = []string{"ttl_exceeded", "handoffs", "max_handoffs"}
@@ -723,7 +723,7 @@ func AppendEdgeRequest(dst []byte, v *abi.EdgeRequest) []byte {
 // DecodeEdgeRequest reads one EdgeRequest strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeEdgeRequest(data []byte, v *abi.EdgeRequest) error {
-	return decodeMessage(data, v, readEdgeRequest)
+	return decodeMessage(data, v, &layoutOfEdgeRequest, readEdgeRequest)
 }
 
 var fieldsOfEdgeRequest = []string{"node", "family", "questions", "limits", "artifact", "remands", "max_remands"}
@@ -788,7 +788,7 @@ func AppendEdgeAnswer(dst []byte, v *abi.EdgeAnswer) []byte {
 // DecodeEdgeAnswer reads one EdgeAnswer strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeEdgeAnswer(data []byte, v *abi.EdgeAnswer) error {
-	return decodeMessage(data, v, readEdgeAnswer)
+	return decodeMessage(data, v, &layoutOfEdgeAnswer, readEdgeAnswer)
 }
 
 var fieldsOfEdgeAnswer = []string{"id", "fires", "why"}
@@ -827,7 +827,7 @@ func AppendEdgeResponse(dst []byte, v *abi.EdgeResponse) []byte {
 // DecodeEdgeResponse reads one EdgeResponse strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeEdgeResponse(data []byte, v *abi.EdgeResponse) error {
-	return decodeMessage(data, v, readEdgeResponse)
+	return decodeMessage(data, v, &layoutOfEdgeResponse, readEdgeResponse)
 }
 
 var fieldsOfEdgeResponse = []string{"answers", "failure"}
@@ -874,7 +874,7 @@ func AppendCriterion(dst []byte, v *abi.Criterion) []byte {
 // DecodeCriterion reads one Criterion strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeCriterion(data []byte, v *abi.Criterion) error {
-	return decodeMessage(data, v, readCriterion)
+	return decodeMessage(data, v, &layoutOfCriterion, readCriterion)
 }
 
 var fieldsOfCriterion = []string{"criterion_id", "category", "description"}
@@ -919,7 +919,7 @@ func AppendJudgeRequest(dst []byte, v *abi.JudgeRequest) []byte {
 // DecodeJudgeRequest reads one JudgeRequest strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeJudgeRequest(data []byte, v *abi.JudgeRequest) error {
-	return decodeMessage(data, v, readJudgeRequest)
+	return decodeMessage(data, v, nil, readJudgeRequest)
 }
 
 var fieldsOfJudgeRequest = []string{"judge", "opinion", "criteria", "evidence", "params"}
@@ -981,7 +981,7 @@ func AppendJudgeResponse(dst []byte, v *abi.JudgeResponse) []byte {
 // DecodeJudgeResponse reads one JudgeResponse strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeJudgeResponse(data []byte, v *abi.JudgeResponse) error {
-	return decodeMessage(data, v, readJudgeResponse)
+	return decodeMessage(data, v, &layoutOfJudgeResponse, readJudgeResponse)
 }
 
 var fieldsOfJudgeResponse = []string{"opinions", "failure"}

@@ -15,7 +15,7 @@ func AppendEvidence(dst []byte, v *abi.Evidence) []byte {
 // DecodeEvidence reads one Evidence strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeEvidence(data []byte, v *abi.Evidence) error {
-	return decodeMessage(data, v, readEvidence)
+	return decodeMessage(data, v, &layoutOfEvidence, readEvidence)
 }
 
 var fieldsOfEvidence = []string{"source_ref", "content", "relevance_confidence", "supports", "element"}
@@ -73,7 +73,7 @@ func AppendDocument(dst []byte, v *abi.Document) []byte {
 // DecodeDocument reads one Document strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeDocument(data []byte, v *abi.Document) error {
-	return decodeMessage(data, v, readDocument)
+	return decodeMessage(data, v, &layoutOfDocument, readDocument)
 }
 
 var fieldsOfDocument = []string{"name", "text"}
@@ -108,7 +108,7 @@ func AppendLightAnswer(dst []byte, v *abi.LightAnswer) []byte {
 // DecodeLightAnswer reads one LightAnswer strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeLightAnswer(data []byte, v *abi.LightAnswer) error {
-	return decodeMessage(data, v, readLightAnswer)
+	return decodeMessage(data, v, &layoutOfLightAnswer, readLightAnswer)
 }
 
 var fieldsOfLightAnswer = []string{"classification", "confidence", "reasoning"}
@@ -147,7 +147,7 @@ func AppendCase(dst []byte, v *abi.Case) []byte {
 // DecodeCase reads one Case strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeCase(data []byte, v *abi.Case) error {
-	return decodeMessage(data, v, readCase)
+	return decodeMessage(data, v, &layoutOfCase, readCase)
 }
 
 var fieldsOfCase = []string{"id", "group", "subject", "labels", "light", "evidence", "documents"}
@@ -225,7 +225,7 @@ func AppendPersona(dst []byte, v *abi.Persona) []byte {
 // DecodePersona reads one Persona strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodePersona(data []byte, v *abi.Persona) error {
-	return decodeMessage(data, v, readPersona)
+	return decodeMessage(data, v, &layoutOfPersona, readPersona)
 }
 
 var fieldsOfPersona = []string{"name", "colour", "element", "role", "alignment"}

@@ -17,7 +17,7 @@ func AppendIndictmentItem(dst []byte, v *abi.IndictmentItem) []byte {
 // DecodeIndictmentItem reads one IndictmentItem strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeIndictmentItem(data []byte, v *abi.IndictmentItem) error {
-	return decodeMessage(data, v, readIndictmentItem)
+	return decodeMessage(data, v, &layoutOfIndictmentItem, readIndictmentItem)
 }
 
 var fieldsOfIndictmentItem = []string{"source_ref", "content", "weight", "supports", "element"}
@@ -75,7 +75,7 @@ func AppendIndictment(dst []byte, v *abi.Indictment) []byte {
 // DecodeIndictment reads one Indictment strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeIndictment(data []byte, v *abi.Indictment) error {
-	return decodeMessage(data, v, readIndictment)
+	return decodeMessage(data, v, &layoutOfIndictment, readIndictment)
 }
 
 var fieldsOfIndictment = []string{"charged_defect_type", "prosecution_narrative", "evidence", "confidence"}
@@ -121,7 +121,7 @@ func AppendFinding(dst []byte, v *abi.Finding) []byte {
 // DecodeFinding reads one Finding strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeFinding(data []byte, v *abi.Finding) error {
-	return decodeMessage(data, v, readFinding)
+	return decodeMessage(data, v, &layoutOfFinding, readFinding)
 }
 
 var fieldsOfFinding = []string{"document", "observation", "quote", "supports", "strength"}
@@ -174,7 +174,7 @@ func AppendDiscovery(dst []byte, v *abi.Discovery) []byte {
 // DecodeDiscovery reads one Discovery strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeDiscovery(data []byte, v *abi.Discovery) error {
-	return decodeMessage(data, v, readDiscovery)
+	return decodeMessage(data, v, &layoutOfDiscovery, readDiscovery)
 }
 
 var fieldsOfDiscovery = []string{"findings", "missing"}
@@ -215,7 +215,7 @@ func AppendChallenge(dst []byte, v *abi.Challenge) []byte {
 // DecodeChallenge reads one Challenge strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeChallenge(data []byte, v *abi.Challenge) error {
-	return decodeMessage(data, v, readChallenge)
+	return decodeMessage(data, v, &layoutOfChallenge, readChallenge)
 }
 
 var fieldsOfChallenge = []string{"evidence_index", "challenge", "severity", "by"}
@@ -264,7 +264,7 @@ func AppendAlternativeHypothesis(dst []byte, v *abi.AlternativeHypothesis) []byt
 // DecodeAlternativeHypothesis reads one AlternativeHypothesis strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeAlternativeHypothesis(data []byte, v *abi.AlternativeHypothesis) error {
-	return decodeMessage(data, v, readAlternativeHypothesis)
+	return decodeMessage(data, v, &layoutOfAlternativeHypothesis, readAlternativeHypothesis)
 }
 
 var fieldsOfAlternativeHypothesis = []string{"label", "reasoning", "support"}
@@ -306,7 +306,7 @@ func AppendDefenseBrief(dst []byte, v *abi.DefenseBrief) []byte {
 // DecodeDefenseBrief reads one DefenseBrief strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeDefenseBrief(data []byte, v *abi.DefenseBrief) error {
-	return decodeMessage(data, v, readDefenseBrief)
+	return decodeMessage(data, v, &layoutOfDefenseBrief, readDefenseBrief)
 }
 
 var fieldsOfDefenseBrief = []string{"challenges", "alternative_hypothesis", "plea_deal", "motion_to_dismiss", "confidence"}
@@ -365,7 +365,7 @@ func AppendHearingTurn(dst []byte, v *abi.HearingTurn) []byte {
 // DecodeHearingTurn reads one HearingTurn strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeHearingTurn(data []byte, v *abi.HearingTurn) error {
-	return decodeMessage(data, v, readHearingTurn)
+	return decodeMessage(data, v, &layoutOfHearingTurn, readHearingTurn)
 }
 
 var fieldsOfHearingTurn = []string{"argument", "new_challenges", "new_items"}
@@ -410,7 +410,7 @@ func AppendRoundSpeakers(dst []byte, v *abi.RoundSpeakers) []byte {
 // DecodeRoundSpeakers reads one RoundSpeakers strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeRoundSpeakers(data []byte, v *abi.RoundSpeakers) error {
-	return decodeMessage(data, v, readRoundSpeakers)
+	return decodeMessage(data, v, &layoutOfRoundSpeakers, readRoundSpeakers)
 }
 
 var fieldsOfRoundSpeakers = []string{"prosecution", "defense", "bench"}
@@ -449,7 +449,7 @@ func AppendHearingRound(dst []byte, v *abi.HearingRound) []byte {
 // DecodeHearingRound reads one HearingRound strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeHearingRound(data []byte, v *abi.HearingRound) error {
-	return decodeMessage(data, v, readHearingRound)
+	return decodeMessage(data, v, &layoutOfHearingRound, readHearingRound)
 }
 
 var fieldsOfHearingRound = []string{"round", "prosecution_argument", "defense_rebuttal", "judge_notes", "by", "new_challenges", "new_items"}
@@ -510,7 +510,7 @@ func AppendHearingRecord(dst []byte, v *abi.HearingRecord) []byte {
 // DecodeHearingRecord reads one HearingRecord strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeHearingRecord(data []byte, v *abi.HearingRecord) error {
-	return decodeMessage(data, v, readHearingRecord)
+	return decodeMessage(data, v, &layoutOfHearingRecord, readHearingRecord)
 }
 
 var fieldsOfHearingRecord = []string{"rounds", "max_rounds", "converged"}
@@ -552,7 +552,7 @@ func AppendQuestion(dst []byte, v *abi.Question) []byte {
 // DecodeQuestion reads one Question strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeQuestion(data []byte, v *abi.Question) error {
-	return decodeMessage(data, v, readQuestion)
+	return decodeMessage(data, v, &layoutOfQuestion, readQuestion)
 }
 
 var fieldsOfQuestion = []string{"id", "question"}
@@ -587,7 +587,7 @@ func AppendChallengedItem(dst []byte, v *abi.ChallengedItem) []byte {
 // DecodeChallengedItem reads one ChallengedItem strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeChallengedItem(data []byte, v *abi.ChallengedItem) error {
-	return decodeMessage(data, v, readChallengedItem)
+	return decodeMessage(data, v, &layoutOfChallengedItem, readChallengedItem)
 }
 
 var fieldsOfChallengedItem = []string{"evidence_index", "why"}
@@ -622,7 +622,7 @@ func AppendRemandFeedback(dst []byte, v *abi.RemandFeedback) []byte {
 // DecodeRemandFeedback reads one RemandFeedback strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeRemandFeedback(data []byte, v *abi.RemandFeedback) error {
-	return decodeMessage(data, v, readRemandFeedback)
+	return decodeMessage(data, v, &layoutOfRemandFeedback, readRemandFeedback)
 }
 
 var fieldsOfRemandFeedback = []string{"challenged", "alternative_hypothesis", "questions"}
@@ -676,7 +676,7 @@ func AppendRemandReply(dst []byte, v *abi.RemandReply) []byte {
 // DecodeRemandReply reads one RemandReply strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeRemandReply(data []byte, v *abi.RemandReply) error {
-	return decodeMessage(data, v, readRemandReply)
+	return decodeMessage(data, v, &layoutOfRemandReply, readRemandReply)
 }
 
 var fieldsOfRemandReply = []string{"question_id", "status", "evidence"}
@@ -718,7 +718,7 @@ func AppendChallengedReply(dst []byte, v *abi.ChallengedReply) []byte {
 // DecodeChallengedReply reads one ChallengedReply strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeChallengedReply(data []byte, v *abi.ChallengedReply) error {
-	return decodeMessage(data, v, readChallengedReply)
+	return decodeMessage(data, v, &layoutOfChallengedReply, readChallengedReply)
 }
 
 var fieldsOfChallengedReply = []string{"evidence_index", "status"}
@@ -753,7 +753,7 @@ func AppendRemandAnswer(dst []byte, v *abi.RemandAnswer) []byte {
 // DecodeRemandAnswer reads one RemandAnswer strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeRemandAnswer(data []byte, v *abi.RemandAnswer) error {
-	return decodeMessage(data, v, readRemandAnswer)
+	return decodeMessage(data, v, &layoutOfRemandAnswer, readRemandAnswer)
 }
 
 var fieldsOfRemandAnswer = []string{"answers", "challenged"}
@@ -794,7 +794,7 @@ func AppendVerdict(dst []byte, v *abi.Verdict) []byte {
 // DecodeVerdict reads one Verdict strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeVerdict(data []byte, v *abi.Verdict) error {
-	return decodeMessage(data, v, readVerdict)
+	return decodeMessage(data, v, &layoutOfVerdict, readVerdict)
 }
 
 var fieldsOfVerdict = []string{"decision", "final_classification", "confidence", "reasoning", "remand_feedback"}
@@ -855,7 +855,7 @@ func AppendCourtEvidenceGap(dst []byte, v *abi.CourtEvidenceGap) []byte {
 // DecodeCourtEvidenceGap reads one CourtEvidenceGap strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeCourtEvidenceGap(data []byte, v *abi.CourtEvidenceGap) error {
-	return decodeMessage(data, v, readCourtEvidenceGap)
+	return decodeMessage(data, v, &layoutOfCourtEvidenceGap, readCourtEvidenceGap)
 }
 
 var fieldsOfCourtEvidenceGap = []string{"description", "source", "severity", "suggested_action", "court_phase"}
@@ -908,7 +908,7 @@ func AppendEvidenceGapBrief(dst []byte, v *abi.EvidenceGapBrief) []byte {
 // DecodeEvidenceGapBrief reads one EvidenceGapBrief strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeEvidenceGapBrief(data []byte, v *abi.EvidenceGapBrief) error {
-	return decodeMessage(data, v, readEvidenceGapBrief)
+	return decodeMessage(data, v, &layoutOfEvidenceGapBrief, readEvidenceGapBrief)
 }
 
 var fieldsOfEvidenceGapBrief = []string{"case_id", "cause", "final_confidence", "gaps", "summary"}
@@ -958,7 +958,7 @@ func AppendCourtConfig(dst []byte, v *abi.CourtConfig) []byte {
 // DecodeCourtConfig reads one CourtConfig strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeCourtConfig(data []byte, v *abi.CourtConfig) error {
-	return decodeMessage(data, v, readCourtConfig)
+	return decodeMessage(data, v, &layoutOfCourtConfig, readCourtConfig)
 }
 
 var fieldsOfCourtConfig = []string{"enabled", "ttl", "max_handoffs", "max_remands", "activation_threshold", "rejection_threshold", "max_rounds"}

@@ -15,7 +15,7 @@ func AppendRecallResult(dst []byte, v *abi.RecallResult) []byte {
 // DecodeRecallResult reads one RecallResult strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeRecallResult(data []byte, v *abi.RecallResult) error {
-	return decodeMessage(data, v, readRecallResult)
+	return decodeMessage(data, v, &layoutOfRecallResult, readRecallResult)
 }
 
 var fieldsOfRecallResult = []string{"match", "prior_case", "confidence", "reasoning", "is_regression"}
@@ -68,7 +68,7 @@ func AppendTriageResult(dst []byte, v *abi.TriageResult) []byte {
 // DecodeTriageResult reads one TriageResult strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeTriageResult(data []byte, v *abi.TriageResult) error {
-	return decodeMessage(data, v, readTriageResult)
+	return decodeMessage(data, v, &layoutOfTriageResult, readTriageResult)
 }
 
 var fieldsOfTriageResult = []string{"symptom_category", "severity", "classification_hypothesis", "candidates", "skip_investigation", "clock_skew_suspected", "cascade_suspected"}
@@ -132,7 +132,7 @@ func AppendSelectedComponent(dst []byte, v *abi.SelectedComponent) []byte {
 // DecodeSelectedComponent reads one SelectedComponent strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeSelectedComponent(data []byte, v *abi.SelectedComponent) error {
-	return decodeMessage(data, v, readSelectedComponent)
+	return decodeMessage(data, v, &layoutOfSelectedComponent, readSelectedComponent)
 }
 
 var fieldsOfSelectedComponent = []string{"name", "focus_paths", "reason"}
@@ -174,7 +174,7 @@ func AppendResolveResult(dst []byte, v *abi.ResolveResult) []byte {
 // DecodeResolveResult reads one ResolveResult strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeResolveResult(data []byte, v *abi.ResolveResult) error {
-	return decodeMessage(data, v, readResolveResult)
+	return decodeMessage(data, v, &layoutOfResolveResult, readResolveResult)
 }
 
 var fieldsOfResolveResult = []string{"selected"}
@@ -208,7 +208,7 @@ func AppendInvestigateArtifact(dst []byte, v *abi.InvestigateArtifact) []byte {
 // DecodeInvestigateArtifact reads one InvestigateArtifact strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeInvestigateArtifact(data []byte, v *abi.InvestigateArtifact) error {
-	return decodeMessage(data, v, readInvestigateArtifact)
+	return decodeMessage(data, v, &layoutOfInvestigateArtifact, readInvestigateArtifact)
 }
 
 var fieldsOfInvestigateArtifact = []string{"summary", "classification", "component", "convergence_score", "evidence"}
@@ -269,7 +269,7 @@ func AppendCorrelateResult(dst []byte, v *abi.CorrelateResult) []byte {
 // DecodeCorrelateResult reads one CorrelateResult strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeCorrelateResult(data []byte, v *abi.CorrelateResult) error {
-	return decodeMessage(data, v, readCorrelateResult)
+	return decodeMessage(data, v, &layoutOfCorrelateResult, readCorrelateResult)
 }
 
 var fieldsOfCorrelateResult = []string{"is_duplicate", "linked_case", "confidence", "reasoning"}
@@ -318,7 +318,7 @@ func AppendReviewDecision(dst []byte, v *abi.ReviewDecision) []byte {
 // DecodeReviewDecision reads one ReviewDecision strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeReviewDecision(data []byte, v *abi.ReviewDecision) error {
-	return decodeMessage(data, v, readReviewDecision)
+	return decodeMessage(data, v, &layoutOfReviewDecision, readReviewDecision)
 }
 
 var fieldsOfReviewDecision = []string{"decision", "loop_target", "confidence"}
@@ -363,7 +363,7 @@ func AppendLightReport(dst []byte, v *abi.LightReport) []byte {
 // DecodeLightReport reads one LightReport strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeLightReport(data []byte, v *abi.LightReport) error {
-	return decodeMessage(data, v, readLightReport)
+	return decodeMessage(data, v, &layoutOfLightReport, readLightReport)
 }
 
 var fieldsOfLightReport = []string{"classification", "confidence", "component", "summary"}

@@ -17,7 +17,7 @@ func AppendManifest(dst []byte, v *abi.Manifest) []byte {
 // DecodeManifest reads one Manifest strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeManifest(data []byte, v *abi.Manifest) error {
-	return decodeMessage(data, v, readManifest)
+	return decodeMessage(data, v, &layoutOfManifest, readManifest)
 }
 
 var fieldsOfManifest = []string{"name", "version", "abi", "calls", "families", "edges", "criteria", "capabilities", "limits", "source", "licence"}
@@ -120,7 +120,7 @@ func AppendLimitRequest(dst []byte, v *abi.LimitRequest) []byte {
 // DecodeLimitRequest reads one LimitRequest strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeLimitRequest(data []byte, v *abi.LimitRequest) error {
-	return decodeMessage(data, v, readLimitRequest)
+	return decodeMessage(data, v, &layoutOfLimitRequest, readLimitRequest)
 }
 
 var fieldsOfLimitRequest = []string{"memory_bytes", "output_bytes", "wall_clock", "fuel"}

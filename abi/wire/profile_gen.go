@@ -17,7 +17,7 @@ func AppendLabelWeight(dst []byte, v *abi.LabelWeight) []byte {
 // DecodeLabelWeight reads one LabelWeight strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeLabelWeight(data []byte, v *abi.LabelWeight) error {
-	return decodeMessage(data, v, readLabelWeight)
+	return decodeMessage(data, v, &layoutOfLabelWeight, readLabelWeight)
 }
 
 var fieldsOfLabelWeight = []string{"label", "weight"}
@@ -52,7 +52,7 @@ func AppendSourceSaying(dst []byte, v *abi.SourceSaying) []byte {
 // DecodeSourceSaying reads one SourceSaying strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeSourceSaying(data []byte, v *abi.SourceSaying) error {
-	return decodeMessage(data, v, readSourceSaying)
+	return decodeMessage(data, v, &layoutOfSourceSaying, readSourceSaying)
 }
 
 var fieldsOfSourceSaying = []string{"says", "given"}
@@ -98,7 +98,7 @@ func AppendSourceReliability(dst []byte, v *abi.SourceReliability) []byte {
 // DecodeSourceReliability reads one SourceReliability strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeSourceReliability(data []byte, v *abi.SourceReliability) error {
-	return decodeMessage(data, v, readSourceReliability)
+	return decodeMessage(data, v, &layoutOfSourceReliability, readSourceReliability)
 }
 
 var fieldsOfSourceReliability = []string{"source", "sayings", "share", "stated", "cap"}
@@ -155,7 +155,7 @@ func AppendSignal(dst []byte, v *abi.Signal) []byte {
 // DecodeSignal reads one Signal strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeSignal(data []byte, v *abi.Signal) error {
-	return decodeMessage(data, v, readSignal)
+	return decodeMessage(data, v, &layoutOfSignal, readSignal)
 }
 
 var fieldsOfSignal = []string{"phrase", "weights"}
@@ -193,7 +193,7 @@ func AppendLogitMap(dst []byte, v *abi.LogitMap) []byte {
 // DecodeLogitMap reads one LogitMap strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeLogitMap(data []byte, v *abi.LogitMap) error {
-	return decodeMessage(data, v, readLogitMap)
+	return decodeMessage(data, v, &layoutOfLogitMap, readLogitMap)
 }
 
 var fieldsOfLogitMap = []string{"offset", "slope"}
@@ -228,7 +228,7 @@ func AppendProfile(dst []byte, v *abi.Profile) []byte {
 // DecodeProfile reads one Profile strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeProfile(data []byte, v *abi.Profile) error {
-	return decodeMessage(data, v, readProfile)
+	return decodeMessage(data, v, &layoutOfProfile, readProfile)
 }
 
 var fieldsOfProfile = []string{"name", "base_rates", "sources", "signals", "signal_cap", "light"}

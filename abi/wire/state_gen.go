@@ -17,7 +17,7 @@ func AppendPosition(dst []byte, v *abi.Position) []byte {
 // DecodePosition reads one Position strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodePosition(data []byte, v *abi.Position) error {
-	return decodeMessage(data, v, readPosition)
+	return decodeMessage(data, v, &layoutOfPosition, readPosition)
 }
 
 var fieldsOfPosition = []string{"node", "pass", "sequence"}
@@ -56,7 +56,7 @@ func AppendArtifactEntry(dst []byte, v *abi.ArtifactEntry) []byte {
 // DecodeArtifactEntry reads one ArtifactEntry strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeArtifactEntry(data []byte, v *abi.ArtifactEntry) error {
-	return decodeMessage(data, v, readArtifactEntry)
+	return decodeMessage(data, v, &layoutOfArtifactEntry, readArtifactEntry)
 }
 
 var fieldsOfArtifactEntry = []string{"at", "persona", "artifact"}
@@ -101,7 +101,7 @@ func AppendContestEntry(dst []byte, v *abi.ContestEntry) []byte {
 // DecodeContestEntry reads one ContestEntry strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeContestEntry(data []byte, v *abi.ContestEntry) error {
-	return decodeMessage(data, v, readContestEntry)
+	return decodeMessage(data, v, &layoutOfContestEntry, readContestEntry)
 }
 
 var fieldsOfContestEntry = []string{"at", "persona", "challenges"}
@@ -149,7 +149,7 @@ func AppendOpinionEntry(dst []byte, v *abi.OpinionEntry) []byte {
 // DecodeOpinionEntry reads one OpinionEntry strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeOpinionEntry(data []byte, v *abi.OpinionEntry) error {
-	return decodeMessage(data, v, readOpinionEntry)
+	return decodeMessage(data, v, nil, readOpinionEntry)
 }
 
 var fieldsOfOpinionEntry = []string{"at", "opinion"}
@@ -184,7 +184,7 @@ func AppendNodeError(dst []byte, v *abi.NodeError) []byte {
 // DecodeNodeError reads one NodeError strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeNodeError(data []byte, v *abi.NodeError) error {
-	return decodeMessage(data, v, readNodeError)
+	return decodeMessage(data, v, &layoutOfNodeError, readNodeError)
 }
 
 var fieldsOfNodeError = []string{"at", "persona", "digest", "cause", "detail"}
@@ -242,7 +242,7 @@ func AppendUpdate(dst []byte, v *abi.Update) []byte {
 // DecodeUpdate reads one Update strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeUpdate(data []byte, v *abi.Update) error {
-	return decodeMessage(data, v, readUpdate)
+	return decodeMessage(data, v, nil, readUpdate)
 }
 
 var fieldsOfUpdate = []string{"evidences", "opinions", "judgements", "criterion_results", "artifacts", "contests", "errors", "metadata", "report"}
@@ -392,7 +392,7 @@ func AppendSnapshot(dst []byte, v *abi.Snapshot) []byte {
 // DecodeSnapshot reads one Snapshot strictly. The error is an
 // *abi.ValidationError with all problems; *v is then its zero value.
 func DecodeSnapshot(data []byte, v *abi.Snapshot) error {
-	return decodeMessage(data, v, readSnapshot)
+	return decodeMessage(data, v, nil, readSnapshot)
 }
 
 var fieldsOfSnapshot = []string{"evidences", "opinions", "judgements", "criterion_results", "artifacts", "contests", "errors", "metadata", "report"}

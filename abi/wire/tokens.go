@@ -9,7 +9,10 @@
 // keeps that copy.
 package wire
 
-import "math"
+import (
+	"math"
+	"unsafe"
+)
 
 // tokens reads the parts of msgpack from bytes. A method that gives false has
 // found the bytes at their end.
@@ -131,11 +134,19 @@ func (t *tokens) double() (float64, bool) {
 	return math.Float64frombits(n), ok
 }
 
-// decodeMessage reads one message with nothing behind it.
-func decodeMessage[T any](data []byte, v *T, read func(*decoder, *T)) error {
+// decodeMessage reads one message with nothing behind it. l is nil for a type
+// without a layout.
+func decodeMessage[T any](data []byte, v *T, l *layout, read func(*decoder, *T)) error {
 	var zero T
 	*v = zero
-	d := &decoder{tokens: tokens{data: data, whole: string(data)}}
+	whole := padded(data)
+	if l != nil {
+		if readCanonical(whole, l, unsafe.Pointer(v)) {
+			return nil
+		}
+		*v = zero
+	}
+	d := &decoder{tokens: tokens{data: data, whole: whole[:len(data)]}}
 	read(d, v)
 	err := d.finish()
 	if err != nil {

@@ -33,6 +33,7 @@ type page struct {
 func render(m *model.Model) (map[string][]byte, error) {
 	t, err := template.New("").Funcs(template.FuncMap{
 		"optional": hasOptional, "always": always, "required": required,
+		"laid": laid, "layoutOf": layoutOf, "slot": writeSlot, "smallest": smallestStruct,
 		"present": present, "write": writeField, "read": readField,
 	}).ParseFS(templates, "templates/*.tmpl")
 	if err != nil {
@@ -40,13 +41,14 @@ func render(m *model.Model) (map[string][]byte, error) {
 	}
 	files := map[string][]byte{}
 	for _, room := range []string{"codec", "wire"} {
-		p := page{Header: header, Package: room, Guest: room == "wire", Enums: m.Enums, Sorted: sorted(m)}
+		p := page{Header: header, Package: room, Guest: room == "wire", Structs: m.Structs, Enums: m.Enums, Sorted: sorted(m)}
 		whole := map[string]string{"decoder_gen.go": "decoder.go.tmpl", "values_gen.go": "values.go.tmpl", "enums_gen.go": "enums.go.tmpl"}
 		if room == "codec" {
 			whole["registry_gen.go"] = "registry.go.tmpl"
 			whole["pairs_gen_test.go"] = "pairs.go.tmpl"
 		} else {
 			whole["canonical_gen_test.go"] = "canonical.go.tmpl"
+			whole["layouts_gen.go"] = "layouts.go.tmpl"
 		}
 		for file, name := range whole {
 			if err := execute(files, t, name, path.Join(room, file), p); err != nil {
