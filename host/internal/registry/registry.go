@@ -99,7 +99,12 @@ func (r *Registry) loadOne(ctx context.Context, files map[string][]byte, need *N
 	if len(faults) > 0 {
 		return nil, faults
 	}
-	module, err := r.engine.Load(ctx, wasm, warmCalls(&manifest)...)
+	var module *sandbox.Module
+	if err == nil {
+		module, err = r.engine.LoadInspected(ctx, info, warmCalls(&manifest)...)
+	} else {
+		module, err = r.engine.Load(ctx, wasm) // which says in its own terms what is wrong
+	}
 	if err != nil {
 		return nil, loadFaults(need.Module, err)
 	}

@@ -14,6 +14,8 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/instrument"
 )
 
 // compileCache is a directory of compiled modules, one entry for each, under
@@ -25,7 +27,7 @@ import (
 type compileCache struct{ dir string }
 
 // cacheFormat changes with the layout of entries.
-const cacheFormat = "v1"
+const cacheFormat = "v2"
 
 func openCompileCache(dir string) (*compileCache, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -38,11 +40,16 @@ func openCompileCache(dir string) (*compileCache, error) {
 	if err := private(info); err != nil {
 		return nil, fmt.Errorf("sandbox: compile cache %s: %w", dir, err)
 	}
-	version := filepath.Join(dir, strings.Join([]string{cacheFormat, compilerVersion(), runtime.GOOS, runtime.GOARCH}, "-"))
+	version := filepath.Join(dir, cacheVersion())
 	if err := os.MkdirAll(version, 0o700); err != nil {
 		return nil, fmt.Errorf("sandbox: compile cache: %w", err)
 	}
 	return &compileCache{dir: version}, nil
+}
+
+// cacheVersion names all that entries depend on but the module.
+func cacheVersion() string {
+	return strings.Join([]string{cacheFormat, compilerVersion(), instrument.Version, runtime.GOOS, runtime.GOARCH}, "-")
 }
 
 // compilerVersion is wazero's, as it is linked into this program.
@@ -57,13 +64,20 @@ func compilerVersion() string {
 	return "unversioned"
 }
 
-func (c *compileCache) entry(code Digest) *cacheEntry {
-	return &cacheEntry{dir: filepath.Join(c.dir, hex.EncodeToString(code[:]))}
+// entry of a module with that code. A manifest makes no difference.
+func (c *compileCache) entry(code Digest, options instrument.Options) *cacheEntry {
+	name := fmt.Sprintf("%x-%d", code[:], options.MaxTableEntries)
+	if !options.Fuel {
+		name += "-unmetered"
+	}
+	return &cacheEntry{dir: filepath.Join(c.dir, name)}
 }
 
 type cacheEntry struct {
 	dir      string
 	verified []string // the files that the seal vouches for, as verify found them
+
+	rewritten bool // the rewritten module is one of them
 }
 
 const (
@@ -130,14 +144,22 @@ func (c *cacheEntry) seal() error {
 		}
 	}
 	slices.Sort(lines)
-	f, err := os.CreateTemp(c.dir, sealName+".*"+tempSuffix)
+	return c.write(sealName, []byte(strings.Join(lines, "")))
+}
+
+// write puts a file in the entry, whole.
+func (c *cacheEntry) write(name string, data []byte) error {
+	if err := os.MkdirAll(c.dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(c.dir, name+".*"+tempSuffix)
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteString(strings.Join(lines, ""))
+	_, err = f.Write(data)
 	err = errors.Join(err, f.Close())
 	if err == nil {
-		err = os.Rename(f.Name(), filepath.Join(c.dir, sealName))
+		err = os.Rename(f.Name(), filepath.Join(c.dir, name))
 	}
 	if err != nil {
 		_ = os.Remove(f.Name())

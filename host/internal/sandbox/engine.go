@@ -10,7 +10,6 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/internal/pages"
-	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
 )
 
 // Config of an engine. The zero value is useful: no cache on disk, default
@@ -76,6 +75,9 @@ func New(_ context.Context, config Config) (*Engine, error) {
 		if e.cache, err = openCompileCache(config.CacheDir); err != nil {
 			return nil, err
 		}
+		if err := e.cache.prune(e.now()); err != nil {
+			e.log.Warn("compile cache not pruned", "error", err)
+		}
 	}
 	e.fresh, e.meter = config.Reset == ResetFresh, config.Metering
 	e.pager, err = pages.Open(config.Reset.way())
@@ -104,21 +106,40 @@ func (e *Engine) Load(ctx context.Context, wasm []byte, warm ...Warm) (*Module, 
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("load: %w", err)
 	}
-	digest := digestOf(wasm)
-	refuse := func(faults ...Fault) (*Module, error) {
-		return nil, &LoadError{Digest: digest, Faults: faults}
+	if fault := e.tooBig(len(wasm)); fault != nil {
+		return nil, &LoadError{Digest: digestOf(wasm), Faults: []Fault{*fault}}
 	}
-	if int64(len(wasm)) > e.limits.ModuleBytes {
-		return refuse(Fault{Code: FaultTooBig, Detail: fmt.Sprintf("%d bytes, the limit is %d", len(wasm), e.limits.ModuleBytes)})
-	}
-	file, err := wasmfile.Parse(wasm)
+	info, err := Inspect(wasm)
 	if err != nil {
-		return refuse(Fault{Code: FaultNotWasm, Detail: err.Error(), Err: err})
+		return nil, &LoadError{Digest: digestOf(wasm), Faults: []Fault{{Code: FaultNotWasm, Detail: err.Error(), Err: err}}}
+	}
+	return e.LoadInspected(ctx, info, warm...)
+}
+
+func (e *Engine) tooBig(size int) *Fault {
+	if int64(size) <= e.limits.ModuleBytes {
+		return nil
+	}
+	return &Fault{Code: FaultTooBig, Detail: fmt.Sprintf("%d bytes, the limit is %d", size, e.limits.ModuleBytes)}
+}
+
+// LoadInspected is Load for what Inspect gave.
+func (e *Engine) LoadInspected(ctx context.Context, info Info, warm ...Warm) (*Module, error) {
+	refuse := func(faults ...Fault) (*Module, error) {
+		return nil, &LoadError{Digest: info.Digest, Faults: faults}
+	}
+	file := info.file
+	info.file = nil
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("load: %w", err)
+	}
+	if fault := e.tooBig(info.Size); fault != nil {
+		return refuse(*fault)
 	}
 	if faults := check(file, e.surface, e.limits); len(faults) > 0 {
 		return refuse(faults...)
 	}
-	program, err := e.compileInTime(ctx, file)
+	program, err := e.compileInTime(ctx, file, info.CodeDigest)
 	switch {
 	case errors.Is(err, errCompileTime):
 		return refuse(Fault{Code: FaultCompileTime, Detail: "still compiling after " + e.limits.CompileTime.String(), Err: err})
@@ -128,7 +149,7 @@ func (e *Engine) Load(ctx context.Context, wasm []byte, warm ...Warm) (*Module, 
 		return refuse(Fault{Code: FaultInvalid, Detail: err.Error(), Err: err})
 	}
 	program.warm = warm
-	m := newModule(e, program, describe(digest, file))
+	m := newModule(e, program, info)
 	if err := m.prepare(ctx); err != nil {
 		_ = program.close(ctx)
 		if err.Cause == CauseCancelled || err.Cause == CauseHost {

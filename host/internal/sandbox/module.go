@@ -19,6 +19,8 @@ type Info struct {
 	// ManifestBytes is the payload of the manifest's section, as it stands in
 	// the file; nil without one.
 	ManifestBytes []byte
+
+	file *wasmfile.File // of Inspect, for LoadInspected; a module keeps none
 }
 
 // describe copies what it keeps, so that the file can go.
@@ -42,13 +44,16 @@ func describe(digest Digest, file *wasmfile.File) Info {
 }
 
 // Inspect reads a file without compiling or running anything. The error is a
-// *wasmfile.Error with the offset. The file need not keep the contract.
+// *wasmfile.Error with the offset. The file need not keep the contract. The
+// bytes must not change while the result is used.
 func Inspect(wasm []byte) (Info, error) {
 	file, err := wasmfile.Parse(wasm)
 	if err != nil {
 		return Info{}, err
 	}
-	return describe(digestOf(wasm), file), nil
+	info := describe(digestOf(wasm), file)
+	info.file = file
+	return info, nil
 }
 
 // Module is a loaded module. Calls may run at the same time: each has an

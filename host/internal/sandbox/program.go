@@ -86,7 +86,7 @@ var errCompileTime = errors.New("compile time limit")
 
 // compileInTime compiles a checked file, and gives up on it with the
 // context's cause when the context or the time for it ends.
-func (e *Engine) compileInTime(ctx context.Context, file *wasmfile.File) (*program, error) {
+func (e *Engine) compileInTime(ctx context.Context, file *wasmfile.File, code Digest) (*program, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, e.limits.CompileTime, errCompileTime)
 	defer cancel()
 	type result struct {
@@ -94,13 +94,13 @@ func (e *Engine) compileInTime(ctx context.Context, file *wasmfile.File) (*progr
 		err     error
 	}
 	// A copy, which outlives the caller's bytes.
-	code, err := instrument.Rewrite(file, instrument.Options{Fuel: e.meter == MeterFuel, MaxTableEntries: e.limits.TableEntries})
+	rewritten, entry, err := e.rewrite(file, code)
 	if err != nil {
 		return nil, err
 	}
 	done := make(chan result)
 	go func() {
-		p, err := e.compile(context.WithoutCancel(ctx), code, file)
+		p, err := e.compile(context.WithoutCancel(ctx), rewritten, entry, file)
 		select {
 		case done <- result{p, err}:
 		case <-ctx.Done():
@@ -119,8 +119,8 @@ func (e *Engine) compileInTime(ctx context.Context, file *wasmfile.File) (*progr
 
 // compile compiles, with the cache if there is one. A cache that cannot be
 // used costs time only.
-func (e *Engine) compile(ctx context.Context, rewritten *instrument.Program, file *wasmfile.File) (*program, error) {
-	p, err := e.compileCode(ctx, rewritten.Wasm, file)
+func (e *Engine) compile(ctx context.Context, rewritten *instrument.Program, entry *cacheEntry, file *wasmfile.File) (*program, error) {
+	p, err := e.compileCode(ctx, rewritten, entry, file)
 	if err != nil {
 		return nil, err
 	}
@@ -129,26 +129,22 @@ func (e *Engine) compile(ctx context.Context, rewritten *instrument.Program, fil
 	return p, nil
 }
 
-func (e *Engine) compileCode(ctx context.Context, code []byte, file *wasmfile.File) (*program, error) {
-	if e.cache == nil {
-		return e.compileIn(ctx, "", code, file)
+func (e *Engine) compileCode(ctx context.Context, rewritten *instrument.Program, entry *cacheEntry, file *wasmfile.File) (*program, error) {
+	if entry == nil {
+		return e.compileIn(ctx, "", rewritten.Wasm, file)
 	}
-	entry := e.cache.entry(digestOf(code))
-	if err := entry.verify(); err != nil {
-		e.log.Warn("compile cache entry dropped", "module", digestOf(code).String(), "error", err)
-	}
-	p, err := e.compileIn(ctx, entry.dir, code, file)
+	p, err := e.compileIn(ctx, entry.dir, rewritten.Wasm, file)
 	if err == nil {
-		if err := entry.seal(); err != nil {
-			e.log.Warn("compile cache entry not sealed", "module", digestOf(code).String(), "error", err)
+		if err := entry.keep(rewritten); err != nil {
+			e.log.Warn("compile cache entry not sealed", "entry", entry.dir, "error", err)
 		}
 		return p, nil
 	}
-	p, again := e.compileIn(ctx, "", code, file)
+	p, again := e.compileIn(ctx, "", rewritten.Wasm, file)
 	if again != nil {
 		return nil, again
 	}
-	e.log.Warn("compile cache unusable, compiled without it", "module", digestOf(code).String(), "error", err)
+	e.log.Warn("compile cache unusable, compiled without it", "entry", entry.dir, "error", err)
 	entry.drop()
 	return p, nil
 }
