@@ -3,19 +3,29 @@ package fit
 import (
 	"fmt"
 	"io"
+	"strings"
 )
 
 // comment writes what was found out as the head of a profile.
 func (r *Report) comment(w io.Writer) {
-	say := func(format string, a ...any) { fmt.Fprintf(w, "# "+format+"\n", a...) }
-	say("Learned by `shadowcourt fit` from %d cases with a known truth.", r.Cases)
+	say := func(format string, a ...any) { fmt.Fprintln(w, strings.TrimRight("# "+fmt.Sprintf(format, a...), " ")) }
+	how := "with a known truth"
+	if r.Unlabelled {
+		how = "of which no truth was used (--unlabelled)"
+	}
+	say("Learned by `shadowcourt fit` from %d cases %s.", r.Cases, how)
 	say("")
 	say("For:   dockets of the same labels and sources as those cases.")
 	say("Use:   shadowcourt try DOCKET --profile THIS_FILE")
 	say("Model: %s.", r.Model)
-	if r.Groups > 0 {
+	switch {
+	case r.Unlabelled:
+		say("")
+		say("It takes the sources to err independently of each other. docs/fitting.md says more.")
+		return
+	case r.Groups > 0:
 		say("       %d groups; %d parts, no group in two.", r.Groups, r.Parts)
-	} else {
+	default:
 		say("       %d parts.", r.Parts)
 	}
 	say("")

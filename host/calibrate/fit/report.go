@@ -36,6 +36,9 @@ type Report struct {
 	// Groups is 0 where no case names one; cases of a group are in one part.
 	Groups int `json:"groups"`
 	Parts  int `json:"parts"`
+	// Unlabelled: no truth was used; then nothing is compared or measured, and
+	// what is said of the sources is an estimate.
+	Unlabelled bool `json:"unlabelled"`
 	// Model is the one of those compared that was taken: the simplest that is
 	// no worse than the best by more than half a standard error of log loss.
 	Model    string    `json:"model"`
@@ -44,6 +47,8 @@ type Report struct {
 	Figures []Figures     `json:"figures"`
 	Sources []SourceWorth `json:"sources"`
 	Signals int           `json:"signals"`
+	// SignalNats is as SourceWorth.Nats, of all signals together.
+	SignalNats float64 `json:"signal_nats"`
 }
 
 // report measures the profiles that are fitted without each part on that part.
@@ -55,6 +60,11 @@ func (c *corpus) report(x *crossed, judgements []judged, chosen int, p *abi.Prof
 	for i := range judgements {
 		j := &judgements[i]
 		r.Compared = append(r.Compared, Figures{j.name, float64(j.right) / float64(len(x.use)), j.loss()})
+	}
+	m := NewModel(p)
+	for _, i := range x.use {
+		s := &c.samples[i]
+		r.SignalNats += lead(m.signals(&s.entry.Case), s.truth) / float64(len(x.use))
 	}
 	models := make([]*Model, x.k)
 	each(x.k, workers, func(f int) {
@@ -76,10 +86,11 @@ func (c *corpus) measure(name string, use []int, predict func(i int) []float64) 
 		p := predict(i)
 		truth := c.samples[i].truth
 		if best(p) == truth {
-			f.Accuracy += 1 / n
+			f.Accuracy++
 		}
 		f.LogLoss -= math.Log(max(p[truth], 1e-3)) / n
 	}
+	f.Accuracy /= n
 	return f
 }
 

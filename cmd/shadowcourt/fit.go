@@ -1,0 +1,159 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shadowcourt/shadowcourt/host/calibrate/fit"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+)
+
+// fitOptions are the flags of `fit`.
+type fitOptions struct {
+	output, name string
+	format       string
+	seed         uint64
+	workers      int
+	unlabelled   bool
+}
+
+func newFit(s stdio) *cobra.Command {
+	o := &fitOptions{}
+	cmd := &cobra.Command{
+		Use:   "fit DOCKET... --output PROFILE.yaml",
+		Short: "Learn a profile from cases whose truth is known",
+		Long: `Learn a profile for a domain from cases whose truth is known: how common each label is,
+what each source's word is worth (Light's too), and which phrases speak for which label.
+The profile is readable YAML, for the --profile of try and calibrate.
+
+The figures on the standard output are of profiles that were fitted without the part of
+the cases that they are measured on; cases of one group are always in one part. Measure a
+profile with calibrate on other cases than those that it was fitted on.
+
+With --unlabelled no truth is used: what the sources are worth is estimated from how they
+agree. That needs three sources or more that speak of the same cases.
+
+Exit codes: 0 done; 1 something failed while running; 2 the command line or an input is
+wrong (where lines of a docket are wrong, the others were still fitted on).`,
+		Example: `  shadowcourt fit examples/dockets/go-failures.jsonl --output go.yaml
+  shadowcourt try examples/dockets/go-failures.jsonl --profile go.yaml
+  shadowcourt fit fitting.jsonl --output profile.yaml && shadowcourt calibrate testing.jsonl --profile profile.yaml --fitted-on fitting.jsonl`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), s, args)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.output, "output", "", "file for the profile")
+	f.StringVar(&o.name, "name", "", "name of the profile (default: that of the file)")
+	f.StringVar(&o.format, "format", "table", "of the figures on the standard output: table or json")
+	f.Uint64Var(&o.seed, "seed", 1, "seed of how the cases are split into parts")
+	f.IntVar(&o.workers, "workers", 0, "parts fitted at once (default: one for each processor); the profile is the same")
+	f.BoolVar(&o.unlabelled, "unlabelled", false, "use no truth, but how the sources agree")
+	return cmd
+}
+
+// run carries out `fit`.
+func (o *fitOptions) run(ctx context.Context, s stdio, args []string) error {
+	if err := o.check(args); err != nil {
+		return inputError(err)
+	}
+	inputs, err := openInputs(ctx, s.in, args, formatAuto)
+	if err != nil {
+		return inputError(err)
+	}
+	defer inputs.close()
+	p := newProgress(s.err)
+	entries, faults, err := o.read(ctx, s, p, inputs)
+	if err != nil {
+		return err
+	}
+	result, err := o.fit(ctx, p, entries)
+	p.clear()
+	if err != nil {
+		return err
+	}
+	var profile bytes.Buffer
+	if err := result.WriteYAML(&profile); err != nil {
+		return err
+	}
+	if err := writeFile(o.output, profile.Bytes()); err != nil {
+		return inputError(fmt.Errorf("--output: %w", err))
+	}
+	if err := o.print(s.out, &result.Report); err != nil {
+		return err
+	}
+	if faults > 0 {
+		return inputError(fmt.Errorf("%s could not be read; the others were fitted on", count(faults, "case", "cases")))
+	}
+	return nil
+}
+
+// check holds the flags against what they may be; all faults come at once.
+func (o *fitOptions) check(dockets []string) error {
+	var faults []error
+	if len(dockets) == 0 {
+		faults = append(faults, errors.New("fit takes one docket or more, or - for the standard input; see `shadowcourt fit --help`"))
+	}
+	if o.output == "" {
+		faults = append(faults, errors.New("--output is missing: name the file for the profile"))
+	}
+	if o.format != "table" && o.format != "json" {
+		faults = append(faults, fmt.Errorf("--format %q: use table or json", o.format))
+	}
+	if o.workers < 0 {
+		faults = append(faults, fmt.Errorf("--workers %d: use 0 or more", o.workers))
+	}
+	for _, d := range dockets {
+		if d != "-" && o.output != "" && isFile(o.output) && sameFile(d, o.output) {
+			faults = append(faults, fmt.Errorf("--output %q would write over the docket that is read", o.output))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// read reads all cases into memory, and names every line that is wrong.
+func (o *fitOptions) read(ctx context.Context, s stdio, p *progress, inputs *inputs) (entries []docket.Entry, faults int, err error) {
+	for entry, err := range inputs.entries("") {
+		if _, ok := errors.AsType[*docket.LineError](err); ok {
+			p.clear()
+			fmt.Fprintln(s.err, inert.Block(err.Error()))
+			faults++
+			continue
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		entries = append(entries, entry)
+		p.say(fmt.Sprintf("read %d", len(entries)))
+	}
+	return entries, faults, ctx.Err()
+}
+
+func (o *fitOptions) fit(ctx context.Context, p *progress, entries []docket.Entry) (*fit.Result, error) {
+	config := fit.Config{Name: o.name, Seed: o.seed, Workers: o.workers, Progress: p.say}
+	if config.Name == "" {
+		config.Name = strings.TrimSuffix(filepath.Base(o.output), filepath.Ext(o.output))
+	}
+	if config.Workers == 0 {
+		config.Workers = runtime.GOMAXPROCS(0)
+	}
+	learn := fit.Fit
+	if o.unlabelled {
+		learn = fit.Unlabelled
+	}
+	result, err := learn(ctx, entries, config)
+	for _, reason := range []error{fit.ErrNoTruth, fit.ErrTooFew, fit.ErrOneLabel, fit.ErrTooFewSources} {
+		if errors.Is(err, reason) {
+			return nil, inputError(err)
+		}
+	}
+	return result, err
+}
