@@ -206,3 +206,24 @@ func TestAccept_FT3_EnoughCasesCertify(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 }
+
+// TestTheSequenceBeginsWhereItCanPass: one wrong among the few surest does not end it before it began.
+func TestTheSequenceBeginsWhereItCanPass(t *testing.T) {
+	t.Parallel()
+	c := bands.Certify(slices.Concat(answers(60, 2, 0.99), answers(400, 3, 0.9)), bands.Options{})
+	if c.Threshold == nil || *c.Threshold != 0.9 || c.Accepted != 460 {
+		t.Errorf("%+v", c)
+	}
+	// Thresholds between two confidences accept the same cases: the strictest of them is promised.
+	if c = bands.Certify(answers(100, 0, 0.734), bands.Options{}); c.Threshold == nil || *c.Threshold != 0.73 {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestTinyBoundsComeToAnEnd(t *testing.T) {
+	t.Parallel()
+	c := bands.Certify(answers(100, 0, 0.9), bands.Options{MaxError: 1e-7, Confidence: 0.999})
+	if c.Threshold != nil || c.Needed == nil || *c.Needed < 10_000_000 {
+		t.Errorf("%+v", c)
+	}
+}
