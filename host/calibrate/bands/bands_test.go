@@ -1,6 +1,7 @@
 package bands_test
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -225,5 +226,41 @@ func TestTinyBoundsComeToAnEnd(t *testing.T) {
 	c := bands.Certify(answers(100, 0, 0.9), bands.Options{MaxError: 1e-7, Confidence: 0.999})
 	if c.Threshold != nil || c.Needed == nil || *c.Needed < 10_000_000 {
 		t.Errorf("%+v", c)
+	}
+}
+
+// TestAccept_FT3_TheBoundHoldsWithGroups: errors come in groups, of which half have twice the error of the mean and half
+// none. The error is just above the bound, so that whatever is certified breaks it.
+func TestAccept_FT3_TheBoundHoldsWithGroups(t *testing.T) {
+	t.Parallel()
+	const dockets, groups, size = 500, 30, 20
+	r := stats.Rand(13, "groups")
+	broken, asIndependent := 0, 0
+	for range dockets {
+		var list []bands.Point
+		for g := range groups {
+			wrong := 0.0
+			if r.IntN(2) == 0 {
+				wrong = 2 * 0.0501
+			}
+			for range size {
+				list = append(list, bands.Point{Confidence: 0.9, Right: r.Float64() >= wrong, Group: fmt.Sprint("g", g)})
+			}
+		}
+		if bands.Certify(list, bands.Options{}).Threshold != nil {
+			broken++
+		}
+		for i := range list {
+			list[i].Group = ""
+		}
+		if bands.Certify(list, bands.Options{}).Threshold != nil {
+			asIndependent++
+		}
+	}
+	if broken > 40 { // as above
+		t.Errorf("the bound is broken in %d of %d dockets", broken, dockets)
+	}
+	if asIndependent <= 40 {
+		t.Errorf("taking the cases for independent breaks it in %d dockets only: nothing is shown", asIndependent)
 	}
 }

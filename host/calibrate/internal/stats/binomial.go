@@ -41,6 +41,20 @@ func SignTest(plus, minus int) float64 {
 	return min(1, 2*BinomialTail(float64(min(plus, minus)), float64(n), 0.5))
 }
 
+// student975 is the 97.5 % point of Student's t with df degrees of freedom, by bisection of its distribution, which is
+// P(T <= t) = 1 - I_x(df/2, 1/2)/2 with x = df/(df+t*t).
+func student975(df float64) float64 {
+	low, high := 1.0, 13.0 // 12.7 with one degree, 1.96 with all
+	for range 50 {
+		if mid := (low + high) / 2; betaRegularized(df/(df+mid*mid), df/2, 0.5)/2 > 0.025 {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return high
+}
+
 // betaRegularized is I_x(a, b) by Lentz's continued fraction (Press et al., Numerical Recipes, 3rd ed., 6.4).
 func betaRegularized(x, a, b float64) float64 {
 	if x <= 0 {

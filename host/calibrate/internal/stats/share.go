@@ -27,8 +27,10 @@ func Wilson(k, n float64) Interval {
 
 // EffectiveCases is how many independent cases the values (0 or 1) are worth when those of a cluster belong together:
 // n divided by the design effect, which is the variance of the mean as the clusters show it over that of independent
-// cases (Kish, Survey Sampling, 1965). Never more than the cases; 1 for a single cluster. Where all values are equal the
-// design effect can't be seen; then it is that of one other value, in the largest cluster.
+// cases (Kish, Survey Sampling, 1965), and by the square of how much wider Student's interval is with as many degrees of
+// freedom as there are clusters less one than with as many as there are cases less one (Korn and Graubard 1998). Never more
+// than the cases; less than 1 for a single cluster. Where all values are equal the design effect can't be seen; then it is
+// that of one other value, in the largest cluster.
 func EffectiveCases(values []float64, clusters []int) float64 {
 	n := float64(len(values))
 	sums, sizes := perCluster(values, clusters)
@@ -37,7 +39,7 @@ func EffectiveCases(values []float64, clusters []int) float64 {
 		return n
 	}
 	if g < 2 {
-		return g
+		return min(1, g) / 2
 	}
 	total := 0.0
 	for _, s := range sums {
@@ -56,7 +58,8 @@ func EffectiveCases(values []float64, clusters []int) float64 {
 		between += d * d
 	}
 	clustered := between / (n * n) * g / (g - 1)
-	return n / max(1, clustered/(mean*(1-mean)/n))
+	wider := student975(g-1) / student975(n-1)
+	return n / (max(1, clustered/(mean*(1-mean)/n)) * wider * wider)
 }
 
 // perCluster adds up the values of each cluster; clusters are numbered from 0 without gaps.

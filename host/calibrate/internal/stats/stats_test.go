@@ -77,15 +77,17 @@ func TestEffectiveCases(t *testing.T) {
 	t.Parallel()
 	ones := []float64{1, 1, 1, 1, 0, 0, 0, 0}
 	near(t, "no groups", stats.EffectiveCases(ones, []int{0, 1, 2, 3, 4, 5, 6, 7}), 8, 0)
+	// Student's 97.5 % points from a table: 3.182446 with 3 degrees of freedom, 2.364624 with 7.
+	const wider = (3.182446 / 2.364624) * (3.182446 / 2.364624)
 	// Four pairs that are always alike: the variance between clusters is 4*1/64*4/3 = 1/12, that of independent cases 1/32.
-	near(t, "pairs alike", stats.EffectiveCases(ones, []int{0, 0, 1, 1, 2, 2, 3, 3}), 8*(1.0/32)/(1.0/12), 1e-12)
-	near(t, "pairs opposed", stats.EffectiveCases(ones, []int{0, 1, 2, 3, 0, 1, 2, 3}), 8, 1e-12)
-	near(t, "one cluster", stats.EffectiveCases(ones, make([]int, 8)), 1, 0)
+	near(t, "pairs alike", stats.EffectiveCases(ones, []int{0, 0, 1, 1, 2, 2, 3, 3}), 8*(1.0/32)/(1.0/12)/wider, 1e-5)
+	near(t, "pairs opposed", stats.EffectiveCases(ones, []int{0, 1, 2, 3, 0, 1, 2, 3}), 8/wider, 1e-5)
+	near(t, "one cluster", stats.EffectiveCases(ones, make([]int, 8)), 0.5, 0)
 	near(t, "nothing", stats.EffectiveCases(nil, nil), 0, 0)
+	// All alike, and one in a pair flipped: the clusters' sums are 1, 2, 2, 2, the mean 7/8; the squares of what is beside
+	// the mean add up to 9/16 + 3/16 = 3/4; 3/4/64*4/3 = 1/64 against 7/64/8.
 	alike := []float64{1, 1, 1, 1, 1, 1, 1, 1}
-	if n := stats.EffectiveCases(alike, []int{0, 0, 1, 1, 2, 2, 3, 3}); n <= 4 || n > 8 {
-		t.Errorf("eight equal values in four pairs are worth %v", n)
-	}
+	near(t, "all alike", stats.EffectiveCases(alike, []int{0, 0, 1, 1, 2, 2, 3, 3}), 8/(8.0/7)/wider, 1e-5)
 	if alike[0] != 1 {
 		t.Error("the values were changed")
 	}
