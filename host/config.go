@@ -7,6 +7,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/internal/court"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
@@ -47,6 +48,8 @@ type Config struct {
 	Now func() time.Time
 	// Observe is called after every call of a module, from the goroutine of the trial. Optional.
 	Observe func(CallRecord)
+
+	reset sandbox.Reset // for tests: how calls are made pristine
 }
 
 // Limits of one call of a module. Zero means the default of SPEC.md.

@@ -45,7 +45,7 @@ func Open(ctx context.Context, config Config) (*Host, error) {
 		return nil, err
 	}
 	h.engine, err = sandbox.New(ctx, sandbox.Config{
-		CacheDir: config.CacheDir, Logger: config.Logger,
+		CacheDir: config.CacheDir, Logger: config.Logger, Reset: config.reset,
 		Limits: sandbox.Limits{
 			MemoryBytes: config.Limits.MemoryBytes, WallClock: config.Limits.WallClock,
 			OutputBytes: config.Limits.OutputBytes, InputBytes: config.Limits.InputBytes, Fuel: config.Limits.Fuel,
