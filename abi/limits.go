@@ -6,6 +6,8 @@ const (
 	DefaultMemoryBytes = 64 << 20
 	// DefaultWallClockNanos is the most time of one call, the backstop behind fuel.
 	DefaultWallClockNanos = 10 * 1_000_000_000
+	// DefaultFuel is what one call may spend, in units of about one simple machine instruction.
+	DefaultFuel = 10_000_000_000
 	// DefaultOutputBytes is the most that one call may return.
 	DefaultOutputBytes = 1 << 20
 	// DefaultInputBytes is the most that one request may hold.
@@ -16,6 +18,10 @@ const (
 	DefaultCaseDocumentBytes = 4 << 20
 	// DefaultModuleBytes is the largest module file.
 	DefaultModuleBytes = 64 << 20
+	// DefaultTableEntries is the most entries that a table may declare or grow to.
+	DefaultTableEntries = 1_000_000
+	// DefaultCompileNanos is the most time that loading a module spends on compiling it.
+	DefaultCompileNanos = 2 * 60 * 1_000_000_000
 
 	// MaxDepth is the deepest nesting of maps and lists in a message.
 	MaxDepth = 32

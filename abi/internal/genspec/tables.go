@@ -20,11 +20,14 @@ func limitsTable() string {
 	}{
 		{"linear memory of an instance", abi.DefaultMemoryBytes, "bytes", "DefaultMemoryBytes"},
 		{"wall clock of a call, instantiation included", abi.DefaultWallClockNanos, "nanoseconds", "DefaultWallClockNanos"},
+		{"fuel of a call", abi.DefaultFuel, "units", "DefaultFuel"},
 		{"response of a call", abi.DefaultOutputBytes, "bytes", "DefaultOutputBytes"},
 		{"request of a call", abi.DefaultInputBytes, "bytes", "DefaultInputBytes"},
 		{"one document of a case; longer ones are cut head and tail, with a mark", abi.DefaultDocumentBytes, "bytes", "DefaultDocumentBytes"},
 		{"all documents of a case together", abi.DefaultCaseDocumentBytes, "bytes", "DefaultCaseDocumentBytes"},
 		{"module file", abi.DefaultModuleBytes, "bytes", "DefaultModuleBytes"},
+		{"entries of a table, declared or grown to", abi.DefaultTableEntries, "entries", "DefaultTableEntries"},
+		{"compiling a module", abi.DefaultCompileNanos, "nanoseconds", "DefaultCompileNanos"},
 		{"nesting of maps and lists in a message, the message itself being 1", abi.MaxDepth, "levels", "MaxDepth"},
 		{"problems of a message that are listed; the rest is counted", abi.MaxProblems, "problems", "MaxProblems"},
 	} {

@@ -39,12 +39,9 @@ type Limits struct {
 }
 
 const (
-	defaultTableEntries = 1_000_000
-	defaultCompileTime  = 2 * time.Minute
-	pageBytes           = 64 << 10
-	maxMemoryBytes      = 1<<32 - pageBytes
-	defaultFuel         = 10_000_000_000
-	maxFuel             = 1 << 60
+	pageBytes      = 64 << 10
+	maxMemoryBytes = 1<<32 - pageBytes
+	maxFuel        = 1 << 60
 )
 
 func (l Limits) withDefaults() Limits {
@@ -53,9 +50,9 @@ func (l Limits) withDefaults() Limits {
 	setDefault(&l.OutputBytes, abi.DefaultOutputBytes)
 	setDefault(&l.InputBytes, abi.DefaultInputBytes)
 	setDefault(&l.ModuleBytes, abi.DefaultModuleBytes)
-	setDefault(&l.TableEntries, defaultTableEntries)
-	setDefault(&l.CompileTime, defaultCompileTime)
-	setDefault(&l.Fuel, defaultFuel)
+	setDefault(&l.TableEntries, abi.DefaultTableEntries)
+	setDefault(&l.CompileTime, abi.DefaultCompileNanos*time.Nanosecond)
+	setDefault(&l.Fuel, abi.DefaultFuel)
 	return l
 }
 
