@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,13 +34,16 @@ func heard(witnesses ...witness) *abi.NodeRequest {
 
 // knownLight is a profile by which, where Light says a, the truth is mostly another label.
 func knownLight(truth string) *abi.Profile {
+	p := []float64{0.1, 0.1, 0.1}
+	p[slices.Index(labels, truth)] = 0.8
+	return knownLightAs(p...)
+}
+
+// knownLightAs is a profile by which these are the probabilities of the labels where Light says a.
+func knownLightAs(p ...float64) *abi.Profile {
 	var given []abi.LabelWeight
-	for _, l := range labels {
-		w := 0.1
-		if l == truth {
-			w = 0.8
-		}
-		given = append(given, abi.LabelWeight{Label: l, Weight: w})
+	for i, l := range labels {
+		given = append(given, abi.LabelWeight{Label: l, Weight: p[i]})
 	}
 	return &abi.Profile{Light: &abi.SourceReliability{Source: "light", Share: 1, Cap: 9, Sayings: []abi.SourceSaying{{Says: "a", Given: given}}}}
 }
@@ -62,6 +66,8 @@ func TestJudge(t *testing.T) {
 		{"Light's word alone", heard(), nil, abi.Acquit, ""},
 		{"Light's word alone, and how often it is right is known", heard(), func(r *abi.NodeRequest) { r.Profile = knownLight("a") }, abi.Affirm, "a"},
 		{"Light is known to say this for another label", heard(), func(r *abi.NodeRequest) { r.Profile = knownLight("c") }, abi.Amend, "c"},
+		{"a close race by measured figures", heard(), func(r *abi.NodeRequest) { r.Profile = knownLightAs(0.35, 0.4, 0.25) }, abi.Amend, "b"},
+		{"next to even by measured figures", heard(), func(r *abi.NodeRequest) { r.Profile = knownLightAs(0.33, 0.34, 0.33) }, abi.Acquit, ""},
 		{"a fatal challenge in the brief", heard(witness{"a", 0.9}), func(r *abi.NodeRequest) { r.DefenseBrief.Challenges = fatal }, abi.Acquit, ""},
 		{"a fatal challenge in the hearing", heard(witness{"b", 0.9}, witness{"a", 0.7}), func(r *abi.NodeRequest) { r.Hearing.Rounds[0].NewChallenges = fatal }, abi.Affirm, "a"},
 		{"a finding of discovery", heard(witness{"a", 0.5}), func(r *abi.NodeRequest) {

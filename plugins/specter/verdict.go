@@ -15,6 +15,23 @@ const (
 	minLead       = 0.1
 )
 
+// By a profile that knows Light the probabilities are measured, and the most
+// probable label is the best answer whatever its probability, which the verdict
+// states. Only what is hardly more than an even guess decides nothing.
+const (
+	measuredAboveEven = 0.05
+	measuredLead      = 0.02
+)
+
+// bounds are the least probability and the least lead that decide.
+func bounds(r *abi.NodeRequest) (probability, lead float64) {
+	probability, lead = minConfidence, minLead
+	if measured(r.Profile) {
+		probability, lead = 1/float64(len(r.Case.Labels))+measuredAboveEven, measuredLead
+	}
+	return params.Number(r.Params, "min_confidence", probability), params.Number(r.Params, "min_lead", lead)
+}
+
 // judge decides for the most probable label, given everything that was
 // brought and what the challenges left of it. The confidence of affirm and
 // amend is that label's probability; that of an acquittal or a remand is the
@@ -27,7 +44,7 @@ func judge(r *abi.NodeRequest) *abi.Verdict {
 	scale := weigh.Weigh(proceeding.Matter(r, challenges))
 	charge := r.Indictment.ChargedDefectType
 	label, p := scale.Top(charge)
-	least := params.Number(r.Params, "min_confidence", minConfidence)
+	least, ahead := bounds(r)
 	if feedback := reinvestigate(r, scale, challenges, least); feedback != nil {
 		return &abi.Verdict{
 			Decision: abi.Remand, Confidence: p, RemandFeedback: feedback,
@@ -45,7 +62,7 @@ func judge(r *abi.NodeRequest) *abi.Verdict {
 			Decision: abi.Acquit, Confidence: p,
 			Reasoning: proceeding.Join("No label reaches "+text.Share(least)+"; "+label+" comes nearest with "+text.Share(p)+".", account(r, scale, challenges)),
 		}
-	case lead(scale) < params.Number(r.Params, "min_lead", minLead):
+	case lead(scale) < ahead:
 		return &abi.Verdict{
 			Decision: abi.Acquit, Confidence: p,
 			Reasoning: proceeding.Join("Nothing tells the nearest labels apart.", account(r, scale, challenges)),
