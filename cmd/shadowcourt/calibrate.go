@@ -159,7 +159,7 @@ type calibrateOutputs struct {
 func (o *calibrateOptions) create(stdout io.Writer) (*calibrateOutputs, error) {
 	all := &calibrateOutputs{figures: stdout}
 	if o.output != "" {
-		file, err := all.outputs.create(o.output)
+		file, err := all.create(o.output)
 		if err != nil {
 			return nil, fmt.Errorf("--output: %w", err)
 		}
@@ -170,7 +170,7 @@ func (o *calibrateOptions) create(stdout io.Writer) (*calibrateOutputs, error) {
 			all.figures = &untilGone{w: stdout}
 		}
 		var err error
-		if all.page, err = all.outputs.create(o.report); err != nil {
+		if all.page, err = all.create(o.report); err != nil {
 			all.discard()
 			return nil, fmt.Errorf("--report: %w", err)
 		}

@@ -188,3 +188,55 @@ func TestTheTruthReachesNoVerdict(t *testing.T) {
 		}
 	}
 }
+
+// secondLook is a Light that finds the quota where it is asked again, whatever the case.
+type secondLook struct{}
+
+func (secondLook) Answer(_ context.Context, req host.LightRequest) (host.LightResponse, error) {
+	found := []abi.Evidence{{SourceRef: "second-look", Content: "quota exceeded for volume data-7", RelevanceConfidence: 0.95, Supports: "quota"}}
+	account := &abi.RemandAnswer{}
+	for _, q := range req.Feedback.Questions {
+		account.Answers = append(account.Answers, abi.RemandReply{QuestionID: q.ID, Status: abi.Found, Evidence: found})
+		found = nil
+	}
+	for _, c := range req.Feedback.Challenged {
+		account.Challenged = append(account.Challenged, abi.ChallengedReply{EvidenceIndex: c.EvidenceIndex, Status: abi.ItemStands})
+	}
+	return host.LightResponse{Answer: abi.LightAnswer{Classification: "quota", Confidence: 0.9, Reasoning: "now I see"}, Remand: account}, nil
+}
+
+// TestAccept_ME3_RemandsOfTheRealCourt: Light said leak, on its word alone. The court sends the cases back, and Light then
+// says quota: right in one of them, wrong in the other.
+func TestAccept_ME3_RemandsOfTheRealCourt(t *testing.T) {
+	t.Parallel()
+	user, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := host.Open(t.Context(), host.Config{Light: secondLook{}, CacheDir: filepath.Join(user, "shadowcourt", "modules")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close(context.Background())
+	var list []calibrate.Observation
+	for i, truth := range []string{"quota", "leak"} {
+		trial, err := h.Try(t.Context(), abi.Case{
+			ID: fmt.Sprint("disk-", i), Subject: "a disk that fills up", Labels: []string{"leak", "quota"},
+			Light:     &abi.LightAnswer{Classification: "leak", Confidence: 0.6, Reasoning: "so it seems"},
+			Evidence:  []abi.Evidence{{SourceRef: "graph:1", Content: "usage rises", RelevanceConfidence: 0.3, Supports: "leak"}},
+			Documents: []abi.Document{{Name: "log", Text: "12:00 write failed\nquota exceeded for volume data-7\n"}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		trial.Truth = &docket.Truth{Classification: truth}
+		list = append(list, calibrate.Observe(trial))
+	}
+	m := calibrate.MetricsOf(list)
+	if m.Remands.Cases != 2 {
+		t.Fatalf("%d of 2 cases were remanded: %+v", m.Remands.Cases, list)
+	}
+	wantShare(t, "wrong before, right after", m.Remands.ToRight, 1, 2)
+	wantShare(t, "right before, wrong after", m.Remands.ToWrong, 1, 2)
+	wantShare(t, "flips", m.Flips.Rate, 2, 2)
+}

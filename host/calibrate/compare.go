@@ -41,7 +41,7 @@ type Difference struct {
 	// SignTest is the exact two-sided test over the clusters in which one of the two is right more often; without groups
 	// it is McNemar's.
 	SignTest float64 `json:"sign_test"`
-	Verdict  Finding `json:"verdict"`
+	Finding  Finding `json:"finding"`
 }
 
 // Finding says in a word what a difference shows.
@@ -144,7 +144,7 @@ func difference(gaps []float64, clusters []int, in Interval) Difference {
 		d.Estimate = sum(gaps) / float64(len(gaps))
 	}
 	d.SignTest = stats.SignTest(plus, minus)
-	d.Verdict = find(d.Estimate, in, len(gaps), plus+minus)
+	d.Finding = find(d.Estimate, in, len(gaps), plus+minus)
 	return d
 }
 

@@ -27,7 +27,7 @@ func conclude(r *Report) Conclusion {
 		return c
 	}
 	light, best := &r.Band.Rivals[0], bestOf(&r.Band)
-	c.Light, c.Best, c.Beside = light.Difference.Verdict, best.Difference.Verdict, best.ID
+	c.Light, c.Best, c.Beside = light.Difference.Finding, best.Difference.Finding, best.ID
 	c.Text = append(c.Text, sentence(light, r.Band.Cases))
 	if best.ID != light.ID {
 		c.Text = append(c.Text, sentence(best, r.Band.Cases))
@@ -64,7 +64,7 @@ func sentence(rival *Rival, cases int) string {
 	if rival.ID != baseline.Light {
 		name = "the " + name
 	}
-	switch d.Verdict {
+	switch d.Finding {
 	case Better:
 		return fmt.Sprintf("The court beats %s: %s.", name, figures)
 	case Holds:

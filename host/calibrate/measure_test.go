@@ -36,8 +36,8 @@ func TestAccept_ME5_ComparisonByHand(t *testing.T) {
 	if d.SignTest < 1-1e-12 { // of three differing cases two: P = 2 * (1+3)/8, at most 1
 		t.Errorf("sign test %v, want 1", d.SignTest)
 	}
-	if d.Verdict != calibrate.Undecided {
-		t.Errorf("nine cases are found to be %q", d.Verdict)
+	if d.Finding != calibrate.Undecided {
+		t.Errorf("nine cases are found to be %q", d.Finding)
 	}
 	if r.Cases.Cases != 13 || r.Cases.Known != 12 || r.Cases.Tried != 10 {
 		t.Errorf("cases %+v", r.Cases)

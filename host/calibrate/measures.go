@@ -111,7 +111,9 @@ func costOf(list []Observation, timings bool) Cost {
 
 func countCases(list []Observation) Cases {
 	c := Cases{Cases: len(list)}
+	byStatus := map[docket.Status]int{}
 	for i := range list {
+		byStatus[list[i].Status]++
 		if list[i].Known() {
 			c.Known++
 		}
@@ -120,8 +122,7 @@ func countCases(list []Observation) Cases {
 		}
 	}
 	for _, status := range docket.Statuses() {
-		n := len(slices.DeleteFunc(slices.Clone(list), func(o Observation) bool { return o.Status != status }))
-		c.ByStatus = append(c.ByStatus, StatusCount{string(status), n})
+		c.ByStatus = append(c.ByStatus, StatusCount{string(status), byStatus[status]})
 	}
 	return c
 }

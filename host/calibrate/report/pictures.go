@@ -66,7 +66,7 @@ func differences(r *calibrate.Report) template.HTML {
 	for i := range rivals {
 		rival := &rivals[i]
 		y := top + rowHeight*(float64(i)+0.5)
-		class := "f-" + string(rival.Difference.Verdict)
+		class := "f-" + string(rival.Difference.Finding)
 		name := rival.Name
 		if rival.Chosen {
 			name += " *"
@@ -75,7 +75,7 @@ func differences(r *calibrate.Report) template.HTML {
 		in := rival.Difference.Interval
 		d.line("interval "+class, x.at(in.Low), y, x.at(in.High), y)
 		d.dot(class, x.at(rival.Difference.Estimate), y, 5, fmt.Sprintf("%s: %s points, %s to %s, %s",
-			rival.Name, points(rival.Difference.Estimate), points(in.Low), points(in.High), rival.Difference.Verdict))
+			rival.Name, points(rival.Difference.Estimate), points(in.Low), points(in.High), rival.Difference.Finding))
 	}
 	return d.done()
 }

@@ -87,12 +87,17 @@ func TestNothingIsNotANumber(t *testing.T) {
 
 func TestTableFitsTheTerminal(t *testing.T) {
 	t.Parallel()
-	const width = 70
-	text := render(t, table(width), measured(60), report.Options{})
-	_, facts, _ := strings.Cut(text, "\n\n")
-	for line := range strings.Lines(facts) {
-		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > width {
-			t.Errorf("%d columns: %s", n, line)
+	for width, heads := range map[int][]string{0: {"IN THE BAND", "OVERALL"}, 100: {"IN THE BAND", "COURT MINUS IT"}, 80: {"IN THE BAND", "FINDING"}} {
+		text := render(t, table(width), measured(60), report.Options{})
+		for _, head := range heads {
+			if !strings.Contains(text, head) {
+				t.Errorf("at %d the table lacks %q:\n%s", width, head, text)
+			}
+		}
+		for line := range strings.Lines(text) {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); width > 0 && n > width {
+				t.Errorf("%d columns at %d: %s", n, width, line)
+			}
 		}
 	}
 }

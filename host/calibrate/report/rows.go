@@ -21,7 +21,7 @@ func rows(r *calibrate.Report) []row {
 		d := &rival.Difference
 		out := row{
 			Name: rival.Name, Accuracy: shareOnly(rival.Accuracy), Interval: intervalText(rival.Accuracy),
-			Overall: shareOnly(r.Overall.Rivals[i].Accuracy), Finding: d.Verdict,
+			Overall: shareOnly(r.Overall.Rivals[i].Accuracy), Finding: d.Finding,
 			Difference: none, Between: none, SignTest: none, CourtOnly: d.CourtOnly, OtherOnly: d.OtherOnly,
 		}
 		if r.Band.Cases > 0 {

@@ -1,10 +1,9 @@
 package report
 
 import (
-	"bytes"
 	"io"
+	"slices"
 	"strings"
-	"text/tabwriter"
 	"unicode/utf8"
 
 	"github.com/shadowcourt/shadowcourt/host/calibrate"
@@ -15,18 +14,8 @@ func Table(w io.Writer, r *calibrate.Report, width int) error {
 	if width <= 0 {
 		width = 120
 	}
-	var b bytes.Buffer
-	t := tabwriter.NewWriter(&b, 0, 8, 2, ' ', 0)
-	line := func(cells ...string) { _, _ = io.WriteString(t, strings.Join(cells, "\t")+"\n") }
-	line("", "IN THE BAND", "95 %", "OVERALL", "COURT MINUS IT", "95 %", "FINDING")
-	for _, row := range rows(r) {
-		line(strings.TrimSpace(row.Name+" "+row.Mark), row.Accuracy, row.Interval, row.Overall, row.Difference, row.Between, string(row.Finding))
-	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
 	var text strings.Builder
-	text.WriteString(trimRight(b.String()))
+	text.WriteString(layOut(columns(r), width))
 	if r.Fitting != nil {
 		text.WriteString("* the best of them on the fitting half\n")
 	}
@@ -40,6 +29,68 @@ func Table(w io.Writer, r *calibrate.Report, width int) error {
 	}
 	_, err := io.WriteString(w, text.String())
 	return err
+}
+
+// column of the table of methods: its head, then a cell for each row. Of the expendable ones the last goes first where the
+// terminal is narrow.
+type column struct {
+	cells      []string
+	expendable int // 0: never
+}
+
+func columns(r *calibrate.Report) []column {
+	list := []column{
+		{[]string{""}, 0},
+		{[]string{"IN THE BAND"}, 0},
+		{[]string{"95 %"}, 2},
+		{[]string{"OVERALL"}, 3},
+		{[]string{"COURT MINUS IT"}, 0},
+		{[]string{"95 %"}, 1},
+		{[]string{"FINDING"}, 0},
+	}
+	for _, row := range rows(r) {
+		name := strings.TrimSpace(row.Name + " " + row.Mark)
+		for i, cell := range []string{name, row.Accuracy, row.Interval, row.Overall, row.Difference, row.Between, string(row.Finding)} {
+			list[i].cells = append(list[i].cells, cell)
+		}
+	}
+	return list
+}
+
+func (c *column) width() int {
+	width := 0
+	for _, cell := range c.cells {
+		width = max(width, utf8.RuneCountInString(cell))
+	}
+	return width
+}
+
+// layOut sets the columns beside each other, as many as fit.
+func layOut(list []column, width int) string {
+	const gap = 2
+	for {
+		total, goes := -gap, -1
+		for i := range list {
+			total += list[i].width() + gap
+			if e := list[i].expendable; e > 0 && (goes < 0 || e > list[goes].expendable) {
+				goes = i
+			}
+		}
+		if total <= width || goes < 0 {
+			break
+		}
+		list = slices.Delete(list, goes, goes+1)
+	}
+	var b strings.Builder
+	for row := range list[0].cells {
+		var line strings.Builder
+		for i := range list {
+			cell := list[i].cells[row]
+			line.WriteString(cell + strings.Repeat(" ", list[i].width()-utf8.RuneCountInString(cell)+gap))
+		}
+		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+	}
+	return b.String()
 }
 
 // names is the width of the column with the names of facts.
@@ -64,12 +115,4 @@ func hang(name, text string, indent, width int) string {
 		b.WriteString(word)
 	}
 	return b.String() + "\n"
-}
-
-func trimRight(text string) string {
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		b.WriteString(strings.TrimRight(line, " \n") + "\n")
-	}
-	return b.String()
 }
