@@ -13,6 +13,9 @@ DOCKET   := examples/dockets/go-failures.jsonl
 PROFILE  ?= go-test
 REPORT   := out/report.html
 
+# Pairs of dockets, to fit on and to test on.
+ABLATION ?= examples/dockets/sentiment-fit.jsonl:examples/dockets/sentiment-test.jsonl
+
 # Packages whose tests run goroutines; of those that try many cases, the tests that are about it.
 RACE       := ./host/internal/... ./host/docket/...
 RACE_TESTS := Hammer|PL5|Cancelled|Signal|Progress|Interrupt
@@ -66,6 +69,10 @@ fuzz: plugins ## run every fuzz target for FUZZTIME (30s)
 	while read -r package target; do \
 		$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "$$package" || exit 1; \
 	done
+
+.PHONY: ablation
+ablation: plugins ## take the court's mechanisms away, one at a time, and measure what is left; needs minutes
+	$(GO) run ./examples/ablation $(ABLATION)
 
 .PHONY: docket-sentiment
 docket-sentiment: ## make the docket of sentiments again; needs Python and the network
