@@ -19,8 +19,8 @@ const (
 // probable label is the best answer whatever its probability, which the verdict
 // states. Only what is hardly more than an even guess decides nothing.
 const (
-	measuredAboveEven = 0.05
-	measuredLead      = 0.02
+	measuredAboveEven = 0.02
+	measuredLead      = 0.005
 )
 
 // bounds are the least probability and the least lead that decide.
