@@ -39,6 +39,9 @@ func TestAccept_ME5_ComparisonByHand(t *testing.T) {
 	if d.Finding != calibrate.Undecided {
 		t.Errorf("nine cases are found to be %q", d.Finding)
 	}
+	if r.Court.Cases != 7 || r.Light.Cases != 9 || r.LightOverall.Cases != 12 {
+		t.Errorf("confidences of %d, %d and %d cases, want 7, 9 and 12", r.Court.Cases, r.Light.Cases, r.LightOverall.Cases)
+	}
 	if r.Cases.Cases != 13 || r.Cases.Known != 12 || r.Cases.Tried != 10 {
 		t.Errorf("cases %+v", r.Cases)
 	}

@@ -13,10 +13,10 @@ func Clusters(groups []string) []int {
 	next := 0
 	for i, g := range groups {
 		number, known := seen[g]
-		if !known || g == "" {
+		if !known {
 			number = next
 			next++
-			if g != "" {
+			if g != "" { // so that the next empty one is another cluster
 				seen[g] = number
 			}
 		}
