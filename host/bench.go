@@ -9,8 +9,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/registry"
 )
 
-// BenchOptions say how a module is measured. Now is required, the rest has
-// useful zero values.
+// BenchOptions say how a module is measured. The zero value is useful.
 type BenchOptions struct {
 	// Call and Request are what is sent. Request nil: small valid requests of
 	// each kind that the manifest promises.
@@ -20,7 +19,8 @@ type BenchOptions struct {
 	Time time.Duration
 	// CacheDir keeps compiled modules between runs. Default: none.
 	CacheDir string
-	Now      func() time.Time
+	// Now is the clock that measures. Default: time.Now.
+	Now func() time.Time
 	// Progress is told what comes next, and how much of that kind is done. Optional.
 	Progress func(what string, done, of int)
 }
@@ -52,6 +52,9 @@ func Bench(ctx context.Context, wasm []byte, options BenchOptions) (*BenchReport
 	info, err := Inspect(wasm)
 	if err != nil {
 		return nil, err
+	}
+	if options.Now == nil {
+		options.Now = time.Now //nolint:forbidigo // the default of an injected clock
 	}
 	o := plugbench.Options{Time: options.Time, CacheDir: options.CacheDir, Now: options.Now, Progress: options.Progress}
 	if options.Request != nil {

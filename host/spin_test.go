@@ -3,6 +3,7 @@ package host_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"runtime/metrics"
 	"slices"
@@ -10,32 +11,44 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
 )
 
-// spinning tries a case whose judge spins until the function that it gives is
-// called, which says how long the trial took to end then.
-func spinning(tb testing.TB) (stop func() time.Duration) {
+// spinner is a host in which the judge of a trial spins.
+type spinner struct {
+	host  *host.Host
+	begun chan struct{}
+}
+
+func newSpinner(tb testing.TB) *spinner {
 	tb.Helper()
-	begun := make(chan struct{})
-	h := open(tb, host.Config{
+	s := &spinner{begun: make(chan struct{})}
+	s.host = open(tb, host.Config{
 		Pipeline: behave(tb, "specter", "verdict", "spin"), Limits: host.Limits{WallClock: time.Hour, Fuel: 1 << 50},
 		Observe: func(r host.CallRecord) {
 			if r.Persona == "abyss" && r.Node == "hearing" {
 				select {
-				case begun <- struct{}{}:
+				case s.begun <- struct{}{}:
 				default:
 				}
 			}
 		},
 	})
+	return s
+}
+
+// spin tries a case until the function that it gives is called, which says how
+// long the trial took to end then.
+func (s *spinner) spin(tb testing.TB) (stop func() time.Duration) {
+	tb.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() {
-		_, err := h.Try(ctx, dispute())
+		_, err := s.host.Try(ctx, dispute())
 		ended <- err
 	}()
-	<-begun
+	<-s.begun
 	time.Sleep(20 * time.Millisecond) // the rest of the hearing takes less than one
 	return func() time.Duration {
 		start := time.Now()
@@ -54,7 +67,7 @@ func spinning(tb testing.TB) (stop func() time.Duration) {
 func TestAccept_SB3_ASpinningTrialStopsNobody(t *testing.T) {
 	t.Parallel()
 	want := try(t, shared(t), dispute()).Result.Final
-	stop := spinning(t)
+	stop := newSpinner(t).spin(t)
 	start := time.Now()
 	runtime.GC()
 	collected := time.Since(start)
@@ -75,49 +88,59 @@ func TestAccept_SB3_ASpinningTrialStopsNobody(t *testing.T) {
 }
 
 // BenchmarkSpinningTrial measures full trials alone and beside one whose judge
-// spins, with one worker and with one for each processor. What it reports: the
-// median and the 99th percentile of a trial, and the longest pause of the
-// collector.
+// spins, with one worker and with one for each processor, by turns, so that
+// whatever disturbs the machine disturbs both. What it reports: the 99th
+// percentiles of a trial and their ratio, the longest pause of the collector
+// beside the trial that spins, and the longest time that one took to be
+// cancelled.
 func BenchmarkSpinningTrial(b *testing.B) {
 	h := open(b, host.Config{})
+	s := newSpinner(b)
 	subject := tour(b)["tour-rounds"].Case
 	for _, workers := range []int{1, runtime.GOMAXPROCS(0)} {
-		for _, name := range []string{"alone", "spinning"} {
-			b.Run(name, func(b *testing.B) {
-				b.SetParallelism(1)
-				if name == "spinning" {
-					stop := spinning(b)
-					defer func() { b.ReportMetric(float64(stop().Microseconds())/1e3, "ms-to-cancel") }()
-				}
-				before := pauses()
-				took := make([][]time.Duration, workers)
-				var wait sync.WaitGroup
-				b.ResetTimer()
-				for w := range workers {
-					wait.Go(func() {
-						for i := w; i < b.N; i += workers {
-							start := time.Now()
-							if _, err := h.Try(context.Background(), subject); err != nil {
-								b.Error(err)
-							}
-							took[w] = append(took[w], time.Since(start))
-						}
-					})
-				}
-				wait.Wait()
-				b.StopTimer()
-				all := slices.Concat(took...)
-				slices.Sort(all)
-				at := func(quantile float64) float64 {
-					return float64(all[int(quantile*float64(len(all)-1))].Nanoseconds()) / 1e3
-				}
-				b.ReportMetric(float64(workers), "workers")
-				b.ReportMetric(at(0.5), "us-median")
-				b.ReportMetric(at(0.99), "us-p99")
-				b.ReportMetric(longest(before, pauses()).Seconds()*1e3, "ms-longest-pause")
-			})
-		}
+		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
+			var alone, beside []time.Duration
+			var pause, cancelled time.Duration
+			for b.Loop() {
+				alone = append(alone, window(b, h, subject, workers)...)
+				stop, before := s.spin(b), pauses()
+				beside = append(beside, window(b, h, subject, workers)...)
+				pause = max(pause, longest(before, pauses()))
+				cancelled = max(cancelled, stop())
+			}
+			p99Alone, p99Beside := p99(alone), p99(beside)
+			b.ReportMetric(float64(p99Alone.Microseconds()), "us-p99-alone")
+			b.ReportMetric(float64(p99Beside.Microseconds()), "us-p99-beside")
+			b.ReportMetric(float64(p99Beside)/float64(p99Alone), "ratio-p99")
+			b.ReportMetric(pause.Seconds()*1e3, "ms-longest-pause")
+			b.ReportMetric(cancelled.Seconds()*1e3, "ms-to-cancel")
+		})
 	}
+}
+
+// window gives the times of some trials.
+func window(b *testing.B, h *host.Host, subject abi.Case, workers int) []time.Duration {
+	b.Helper()
+	took := make([][]time.Duration, workers)
+	var wait sync.WaitGroup
+	for w := range workers {
+		wait.Go(func() {
+			for range 200 / workers {
+				start := time.Now()
+				if _, err := h.Try(context.Background(), subject); err != nil {
+					b.Error(err)
+				}
+				took[w] = append(took[w], time.Since(start))
+			}
+		})
+	}
+	wait.Wait()
+	return slices.Concat(took...)
+}
+
+func p99(took []time.Duration) time.Duration {
+	slices.Sort(took)
+	return took[99*(len(took)-1)/100]
 }
 
 // pauses are the stops of the world for the collector so far.
