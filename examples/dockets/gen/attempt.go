@@ -21,8 +21,8 @@ type attempt struct {
 	// Runs of the same tree. Of a deterministic cause the first is the one that is looked at, and all are in the same
 	// condition. Of an nd001 cause the conditions differ by what decides which test wins.
 	Runs []result `json:"runs"`
-	// Elsewhere is a run of the same tree where nothing is wrong with the environment.
-	Elsewhere result `json:"elsewhere"`
+	// Elsewhere is a run of the same tree where nothing is wrong with the environment; nil where nothing was wrong anyway.
+	Elsewhere *result `json:"elsewhere"`
 	// Cases are tests and the run that is looked at.
 	Cases    []found   `json:"cases"`
 	Readings []reading `json:"readings"`
@@ -35,7 +35,7 @@ type found struct {
 }
 
 // repeats is how often a deterministic cause is run; the test has to fail each time.
-const repeats = 4
+const repeats = 3
 
 // try makes the fault, runs the tests, and undoes it.
 func (c *checkout) try(ctx context.Context, f fault, steady func(test string) bool) (attempt, error) {
@@ -67,8 +67,12 @@ func (c *checkout) try(ctx context.Context, f fault, steady func(test string) bo
 	if err != nil || len(a.Cases) == 0 {
 		return a, err
 	}
-	if a.Elsewhere, err = c.run(ctx, name, condition{Order: f.Condition.Order, Procs: usualProcs}); err != nil {
-		return a, err
+	if f.Condition.Fault != "" {
+		r, err := c.run(ctx, name, condition{Order: f.Condition.Order, Procs: usualProcs})
+		if err != nil {
+			return a, err
+		}
+		a.Elsewhere = &r
 	}
 	a.Readings, err = c.probeIn(ctx, f.Condition)
 	return a, err
@@ -113,6 +117,9 @@ func (c *checkout) tryFlaky(ctx context.Context, name string, a *attempt) error 
 		if i == 3 && allAlike(a.Runs) {
 			return nil
 		}
+		if i >= 3 && changing(a.Runs) {
+			break
+		}
 	}
 	seen := map[string]bool{}
 	for i, r := range a.Runs {
@@ -124,6 +131,18 @@ func (c *checkout) tryFlaky(ctx context.Context, name string, a *attempt) error 
 		}
 	}
 	return nil
+}
+
+// changing says whether some test fails in some runs and passes in others.
+func changing(runs []result) bool {
+	for _, r := range runs {
+		for _, f := range r.Failed {
+			if passesSometimes(runs, f.Test) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // allAlike says whether all runs pass, or all fail the same tests.

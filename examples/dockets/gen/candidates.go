@@ -19,6 +19,9 @@ func (w *collector) faults(cause string, rng *rand.Rand) (next func(context.Cont
 		given := listed(w.environments(rng))
 		return func(context.Context) (fault, bool, error) {
 			f, ok := given()
+			for ok && w.silent[f.Condition.Fault] {
+				f, ok = given()
+			}
 			return f, ok, nil
 		}, nil
 	case noDefect:
@@ -39,7 +42,7 @@ func (w *collector) faults(cause string, rng *rand.Rand) (next func(context.Cont
 		if f, ok := given(); ok {
 			return f, true, nil
 		}
-		s, ok := sites.pick(rng)
+		s, ok := sites.pick(rng, func(operator string) float64 { return w.tally.of(cause, operator).promise() })
 		in, err := w.condition(ctx, rng)
 		return fault{Cause: cause, Kind: s.Operator, Site: &s, Condition: in}, ok, err
 	}, nil
@@ -55,15 +58,15 @@ func listed(all []fault) func() (fault, bool) {
 	}
 }
 
-// environments are all faults of the environment, each in an order of the tests of its own, kinds taking turns.
+// environments are all faults of the environment, in one order of the tests after the other.
 func (w *collector) environments(rng *rand.Rand) []fault {
 	var all []fault
-	for range wantedOrders {
+	for i := range w.base.Orders {
 		kinds := environmentFaults()
 		rng.Shuffle(len(kinds), func(i, j int) { kinds[i], kinds[j] = kinds[j], kinds[i] })
 		for _, name := range kinds {
 			kind, _, _ := strings.Cut(name, ":")
-			in := condition{Fault: name, Order: w.base.Orders[rng.IntN(len(w.base.Orders))], Procs: usualProcs}
+			in := condition{Fault: name, Order: w.base.Orders[i], Procs: usualProcs}
 			all = append(all, fault{Cause: systemIssue, Kind: kind, Condition: in})
 		}
 	}
@@ -115,6 +118,9 @@ type tried struct {
 	faults, broken, silent, cases int
 	cannot                        []string
 }
+
+// promise is how likely the next fault of the kind gives a case, as far as is known.
+func (t *tried) promise() float64 { return float64(1+t.cases) / float64(1+t.faults) }
 
 func (t tally) of(cause, kind string) *tried {
 	key := cause + " " + kind

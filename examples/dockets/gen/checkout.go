@@ -23,8 +23,9 @@ type checkout struct {
 
 // machine is what all checkouts share.
 type machine struct {
-	launcher string // this program, where every user may run it
-	goEnv    map[string]string
+	launcher  string // this program, where every user may run it
+	test2json string // the go command's tool
+	goEnv     map[string]string
 }
 
 // sourceFiles are the Go files of a package on this system, by what they are for.
@@ -63,6 +64,11 @@ func newMachine(ctx context.Context, work string) (*machine, error) {
 	if err != nil {
 		return nil, err
 	}
+	tool, err := exec.CommandContext(ctx, "go", "tool", "-n", "test2json").Output()
+	if err != nil {
+		return nil, err
+	}
+	h.test2json = strings.TrimSpace(string(tool))
 	return h, json.Unmarshal(out, &h.goEnv)
 }
 

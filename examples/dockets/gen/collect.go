@@ -46,7 +46,7 @@ func collect(ctx context.Context, c config, stderr io.Writer) (*harvest, error) 
 			if ctx.Err() != nil {
 				return
 			}
-			w := &collector{config: c, module: m, host: host, say: say, tally: tally{}}
+			w := &collector{config: c, module: m, host: host, say: say, tally: tally{}, silent: map[string]bool{}}
 			w.store = store{dir: filepath.Join(c.work, "runs"), cached: c.cached}
 			err := w.collect(ctx)
 			mu.Lock()
@@ -76,6 +76,7 @@ type collector struct {
 	tally  tally
 	tree   *checkout
 	base   baseline
+	silent map[string]bool // faults of the environment that failed no test
 	cases  []labelled
 }
 
@@ -86,7 +87,7 @@ func (w *collector) collect(ctx context.Context) (err error) {
 	}
 	defer os.RemoveAll(w.tree.root)
 	key := condition{Order: wantedOrders, Procs: usualProcs}
-	base, ok, err := recall(&w.store, w.module.pkg()+"@"+w.module.version, key, func() (baseline, error) { return w.tree.findBaseline(ctx) })
+	base, ok, err := recall(&w.store, w.module.name(), key, func() (baseline, error) { return w.tree.findBaseline(ctx) })
 	if err != nil || !ok {
 		return errors.Join(err, errNotRun)
 	}
@@ -125,12 +126,15 @@ func (w *collector) collectCause(ctx context.Context, cause string) error {
 		if !ok {
 			break
 		}
-		a, ok, err := w.attempt1(ctx, f)
+		a, ok, err := w.once(ctx, f)
 		if err != nil {
 			return err
 		}
 		if !ok {
 			continue
+		}
+		if a.Fault.Site == nil && len(a.Cases) == 0 {
+			w.silent[f.Condition.Fault] = true
 		}
 		got := w.keep(a, rng, seen)
 		w.tally.count(a, got)
@@ -139,8 +143,9 @@ func (w *collector) collectCause(ctx context.Context, cause string) error {
 	return nil
 }
 
-func (w *collector) attempt1(ctx context.Context, f fault) (attempt, bool, error) {
-	a, ok, err := recall(&w.store, w.module.pkg()+"@"+w.module.version, f, func() (attempt, error) {
+// once tries a fault, if that was not done before.
+func (w *collector) once(ctx context.Context, f fault) (attempt, bool, error) {
+	a, ok, err := recall(&w.store, w.module.name(), f, func() (attempt, error) {
 		if err := w.ready(ctx); err != nil {
 			return attempt{}, err
 		}
@@ -161,7 +166,7 @@ func (w *collector) ready(ctx context.Context) error {
 // The most cases that one fault gives: a mutant gives one, a broken environment, of which there are fewer, some.
 const (
 	casesOfMutant      = 1
-	casesOfEnvironment = 3
+	casesOfEnvironment = 4
 )
 
 // keep takes cases of an attempt: tests that no earlier one has, if there are such.
@@ -198,7 +203,7 @@ func (w *collector) isInnocent(ctx context.Context, in condition) (bool, error) 
 	type key struct {
 		Innocent condition `json:"innocent"`
 	}
-	passed, ok, err := recall(&w.store, w.module.pkg()+"@"+w.module.version, key{in}, func() (bool, error) {
+	passed, ok, err := recall(&w.store, w.module.name(), key{in}, func() (bool, error) {
 		return w.staysGreen(ctx, in)
 	})
 	return passed && ok, err

@@ -22,7 +22,7 @@ func (c *checkout) coverage(ctx context.Context) (map[string][]lineRange, error)
 	}
 	profile := c.note("profile")
 	_, _, err = c.launch(ctx, condition{Procs: usualProcs}, c.bin("cover"),
-		"-test.count=1", "-test.timeout="+testTimeout.String(), "-test.coverprofile="+profile)
+		"-test.count=1", "-test.timeout="+testTimeout.String(), "-test.coverprofile="+profile, "-test.skip="+c.module.skip)
 	if err != nil {
 		return nil, err
 	}

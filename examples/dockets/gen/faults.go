@@ -29,7 +29,7 @@ func environmentFaults() []string {
 		"disk full:0", "disk full:8", "disk full:64", "source disk full",
 		"file size limit:0", "file size limit:100", "file size limit:5000",
 		"few open files:5", "few open files:7", "few open files:9", "few open files:12",
-		"few processes", "memory limit:1", "memory limit:16", "memory limit:70", "memory limit:140",
+		"few processes", "memory limit:16",
 		"binaries missing", "wrong time zone:Asia/Kathmandu", "wrong time zone:America/St_Johns", "no time zones",
 		"wrong locale:tr_TR.UTF-8", "wrong locale:ja_JP.SJIS", "no home", "no proc", "no devices",
 	}

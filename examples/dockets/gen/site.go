@@ -27,9 +27,10 @@ type site struct {
 // sites groups the places of a module by operator, so that a common operator doesn't drown a rare one.
 type sites map[string][]site
 
-// pick draws an operator, then one of its sites, each with equal chance. The site is not drawn again.
-func (s sites) pick(rng *rand.Rand) (site, bool) {
+// pick draws an operator by its weight, then one of its sites with equal chance. The site is not drawn again.
+func (s sites) pick(rng *rand.Rand, weight func(operator string) float64) (site, bool) {
 	var names []string
+	total := 0.0
 	for name, list := range s {
 		if len(list) > 0 {
 			names = append(names, name)
@@ -39,7 +40,16 @@ func (s sites) pick(rng *rand.Rand) (site, bool) {
 		return site{}, false
 	}
 	sort.Strings(names)
-	name := names[rng.IntN(len(names))]
+	for _, name := range names {
+		total += weight(name)
+	}
+	name := names[0]
+	at := rng.Float64() * total
+	for _, name = range names {
+		if at -= weight(name); at < 0 {
+			break
+		}
+	}
 	list := s[name]
 	i := rng.IntN(len(list))
 	chosen := list[i]

@@ -159,7 +159,8 @@ func TestPickIsDecidedByTheSeed(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 0))
 		var b strings.Builder
 		seen := map[string]bool{}
-		for s, ok := found.pick(rng); ok; s, ok = found.pick(rng) {
+		alike := func(string) float64 { return 1 }
+		for s, ok := found.pick(rng, alike); ok; s, ok = found.pick(rng, alike) {
 			key := fmt.Sprintf("%+v", s)
 			if seen[key] {
 				t.Errorf("%v is drawn twice", s)

@@ -16,7 +16,7 @@ type store struct {
 }
 
 // formatVersion changes when what is run for one fault changes: what was kept before is then run anew.
-const formatVersion = "1"
+const formatVersion = "2"
 
 // recall gives what is kept under the key, or makes it and keeps it. The key is any value that JSON can write. Where
 // nothing is to be run and nothing is kept, ok is false.

@@ -100,7 +100,7 @@ func (c *checkout) environment(more ...string) []string {
 func (c *checkout) run(ctx context.Context, name string, in condition) (result, error) {
 	args := []string{
 		"-test.v=test2json", "-test.paniconexit0", "-test.count=1", "-test.timeout=" + testTimeout.String(),
-		"-test.shuffle=" + order(in.Order),
+		"-test.shuffle=" + order(in.Order), "-test.skip=" + c.module.skip,
 	}
 	out, cannot, err := c.launch(ctx, in, c.bin(name), args...)
 	if err != nil || cannot != "" {
@@ -139,7 +139,7 @@ func (c *checkout) launch(ctx context.Context, in condition, program string, arg
 
 // events turns what a test binary printed into the events of go test -json.
 func (c *checkout) events(ctx context.Context, out []byte) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, "go", "tool", "test2json", "-p", c.module.pkg())
+	cmd := exec.CommandContext(ctx, c.host.test2json, "-p", c.module.pkg())
 	cmd.Stdin = bytes.NewReader(out)
 	cmd.Dir = c.root
 	return cmd.Output()

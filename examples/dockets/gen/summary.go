@@ -21,6 +21,9 @@ func summarise(out io.Writer, h *harvest, all []docketCase) error {
 	fmt.Fprintf(&b, "\n%-40s %7s %7s %7s %7s %7s\n", "kind", "tried", "broken", "no case", "cases", "chosen")
 	for _, key := range slices.Sorted(maps.Keys(h.tally)) {
 		n := h.tally[key]
+		if n.faults == 0 {
+			continue
+		}
 		fmt.Fprintf(&b, "%-40s %7d %7d %7d %7d %7d\n", key, n.faults, n.broken, n.silent, n.cases, chosen[key])
 	}
 	fmt.Fprintln(&b)

@@ -47,7 +47,10 @@ func (l labelled) rerun(rng *rand.Rand) (abi.Evidence, bool) {
 	others := l.others()
 	where, again := "on the same runner", others[rng.IntN(len(others))]
 	if rng.IntN(2) == 0 {
-		where, again = "on another runner", l.attempt.Elsewhere
+		where = "on another runner"
+		if l.attempt.Elsewhere != nil {
+			again = *l.attempt.Elsewhere
+		}
 	}
 	e := abi.Evidence{SourceRef: "re-run", Element: abi.Water}
 	outcome, known := again.outcome(l.found.Test)
@@ -60,8 +63,8 @@ func (l labelled) rerun(rng *rand.Rand) (abi.Evidence, bool) {
 
 // The runs before the one that is looked at: how many are told of, and the most of them that had the cause already.
 const (
-	toldRuns = 6
-	mostWith = 3
+	toldRuns = 5
+	mostWith = 2
 )
 
 // history tells how the test did in the runs before. When the cause came about is drawn: before that the runs are those of
@@ -71,7 +74,7 @@ func (l labelled) history(rng *rand.Rand) (abi.Evidence, bool) {
 	rng.Shuffle(len(before), func(i, j int) { before[i], before[j] = before[j], before[i] })
 	since := l.others()
 	rng.Shuffle(len(since), func(i, j int) { since[i], since[j] = since[j], since[i] })
-	with := rng.IntN(mostWith + 1)
+	with := min(len(since), rng.IntN(mostWith+1))
 	runs := slices.Concat(before[:toldRuns-with], since[:with])
 	var told []string
 	failures, changes, last := 0, 0, ""
@@ -120,7 +123,7 @@ func (l labelled) probes(rng *rand.Rand) (abi.Evidence, bool) {
 	e := abi.Evidence{SourceRef: "environment-probe", Element: abi.Earth, RelevanceConfidence: 0.4}
 	var told []string
 	for _, r := range readings[:readProbes] {
-		told = append(told, r.Probe+": "+r.Text)
+		told = append(told, r.Probe+": "+coarse(r))
 		switch busy := r.Probe == "load" || r.Probe == "scheduling"; {
 		case !r.Sound && !busy:
 			e.Supports, e.RelevanceConfidence = systemIssue, 0.8
@@ -131,6 +134,17 @@ func (l labelled) probes(rng *rand.Rand) (abi.Evidence, bool) {
 	slices.Sort(told)
 	e.Content = "Probes of the machine: " + strings.Join(told, "; ") + "."
 	return e, true
+}
+
+// coarse leaves out the numbers of the whole machine, which tell when the run was made.
+func coarse(r reading) string {
+	if r.Probe != "load" && r.Probe != "memory" {
+		return r.Text
+	}
+	if r.Sound {
+		return "as usual"
+	}
+	return "not as usual"
 }
 
 // summary counts the tests that failed with this one.
