@@ -13,16 +13,21 @@ import (
 // is broken, and no edge may fire or stay silent by accident.
 func answer(r *abi.EdgeRequest) ([]abi.EdgeAnswer, *abi.Failure) {
 	answers := make([]abi.EdgeAnswer, 0, len(r.Questions))
+	var f facts
+	none := new(abi.Artifact)
 	for i := range r.Questions {
 		q := &r.Questions[i]
 		rule, ok := ruleOf(q.Evaluator)
 		if !ok {
 			return nil, guest.Fail(guest.UnknownEvaluator, "edge "+strconv.Quote(q.ID)+" asks for evaluator "+strconv.Quote(q.Evaluator)+", which the clerk doesn't have")
 		}
-		if failure := params.Check("edge "+strconv.Quote(q.ID), q.Params, known(q.Evaluator)...); failure != nil {
-			return nil, failure
+		if len(q.Params) > 0 {
+			if failure := params.Check("edge "+strconv.Quote(q.ID), q.Params, known(q.Evaluator)...); failure != nil {
+				return nil, failure
+			}
 		}
-		fires, why := rule(view(r, q))
+		f = view(r, q, none)
+		fires, why := rule(&f)
 		answers = append(answers, abi.EdgeAnswer{ID: q.ID, Fires: fires, Why: why})
 	}
 	return answers, nil
@@ -32,20 +37,20 @@ func answer(r *abi.EdgeRequest) ([]abi.EdgeAnswer, *abi.Failure) {
 type facts struct {
 	params     []abi.Param
 	limits     abi.Limits
-	artifact   abi.Artifact
+	artifact   *abi.Artifact // never nil
 	remands    int
 	maxRemands int
 }
 
 // view gives the facts of one question: for an edge from `_any`, the limits alone.
-func view(r *abi.EdgeRequest, q *abi.EdgeQuestion) *facts {
-	f := &facts{params: q.Params, limits: r.Limits}
+func view(r *abi.EdgeRequest, q *abi.EdgeQuestion, none *abi.Artifact) facts {
+	f := facts{params: q.Params, limits: r.Limits, artifact: none}
 	if q.Any {
 		return f
 	}
 	f.remands, f.maxRemands = r.Remands, r.MaxRemands
 	if r.Artifact != nil {
-		f.artifact = *r.Artifact
+		f.artifact = r.Artifact
 	}
 	return f
 }

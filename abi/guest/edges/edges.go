@@ -4,6 +4,7 @@ package edges
 import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/guest"
+	"github.com/shadowcourt/shadowcourt/abi/guest/internal/memory"
 	"github.com/shadowcourt/shadowcourt/abi/wire"
 )
 
@@ -23,7 +24,7 @@ func Handle(h Handler) { registered = h }
 // what the module's export does, and serves tests without a sandbox.
 func Answer(h Handler, request []byte) []byte {
 	response := respond(h, request)
-	return wire.AppendEdgeResponse(nil, &response)
+	return wire.AppendEdgeResponse(make([]byte, 0, memory.ResponseBytes), &response)
 }
 
 func respond(h Handler, request []byte) abi.EdgeResponse {

@@ -5,6 +5,7 @@ package judge
 import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/guest"
+	"github.com/shadowcourt/shadowcourt/abi/guest/internal/memory"
 	"github.com/shadowcourt/shadowcourt/abi/wire"
 )
 
@@ -24,7 +25,7 @@ func Handle(h Handler) { registered = h }
 // what the module's export does, and serves tests without a sandbox.
 func Answer(h Handler, request []byte) []byte {
 	response := respond(h, request)
-	return wire.AppendJudgeResponse(nil, &response)
+	return wire.AppendJudgeResponse(make([]byte, 0, memory.ResponseBytes), &response)
 }
 
 func respond(h Handler, request []byte) abi.JudgeResponse {

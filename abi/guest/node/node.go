@@ -4,6 +4,7 @@ package node
 import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/guest"
+	"github.com/shadowcourt/shadowcourt/abi/guest/internal/memory"
 	"github.com/shadowcourt/shadowcourt/abi/wire"
 )
 
@@ -22,7 +23,7 @@ func Handle(h Handler) { registered = h }
 // what the module's export does, and serves tests without a sandbox.
 func Answer(h Handler, request []byte) []byte {
 	response := respond(h, request)
-	return wire.AppendNodeResponse(nil, &response)
+	return wire.AppendNodeResponse(make([]byte, 0, memory.ResponseBytes), &response)
 }
 
 func respond(h Handler, request []byte) abi.NodeResponse {

@@ -1,6 +1,8 @@
 package proceeding
 
 import (
+	"strings"
+
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 )
@@ -18,17 +20,10 @@ func Cite(items []abi.IndictmentItem, index int) string {
 
 // List joins what a sentence lists, and counts what is beyond eight.
 func List(what []string) string {
-	out := ""
-	for i, s := range what {
-		if i == maxCited {
-			return out + " and " + text.Int(len(what)-i) + " more"
-		}
-		if i > 0 {
-			out += ", "
-		}
-		out += s
+	if len(what) <= maxCited {
+		return strings.Join(what, ", ")
 	}
-	return out
+	return strings.Join(what[:maxCited], ", ") + " and " + text.Int(len(what)-maxCited) + " more"
 }
 
 // Quarrel tells who challenged which items and how: a sentence, or nothing.
@@ -50,15 +45,19 @@ func Quarrel(items []abi.IndictmentItem, challenges []abi.Challenge) string {
 
 // Join puts sentences together, leaving out the empty ones.
 func Join(sentences ...string) string {
-	out := ""
+	size := 0
+	for _, s := range sentences {
+		size += len(s) + 1
+	}
+	out := make([]byte, 0, size)
 	for _, s := range sentences {
 		if s == "" {
 			continue
 		}
-		if out != "" {
-			out += " "
+		if len(out) > 0 {
+			out = append(out, ' ')
 		}
-		out += s
+		out = append(out, s...)
 	}
-	return out
+	return string(out)
 }

@@ -15,15 +15,18 @@ const substantiveBytes = 24
 // space, so that times, addresses and counters make no difference. Short lines
 // are left out, but for a content that has no other. Bytes beyond ASCII stay.
 func Substance(content string) []string {
+	all, ends := normalise(content)
 	var long []string
 	var short []byte
-	for line := range strings.SplitSeq(content, "\n") {
-		n := normalise(line)
-		if len(n) >= substantiveBytes {
-			long = append(long, string(n))
-		} else if len(n) > 0 {
-			short = append(append(short, n...), '\n')
+	from := 0
+	for _, to := range ends {
+		switch line := all[from:to]; {
+		case len(line) >= substantiveBytes:
+			long = append(long, line)
+		case len(line) > 0:
+			short = append(append(short, line...), '\n')
 		}
+		from = to
 	}
 	if len(long) == 0 && len(short) > 0 {
 		return []string{string(short)}
@@ -31,31 +34,53 @@ func Substance(content string) []string {
 	return long
 }
 
-func normalise(line string) []byte {
-	out := make([]byte, 0, len(line))
-	for i := range len(line) {
-		c := phrase.Fold(line[i])
+// normalise gives the lines of a content behind each other, and where each
+// of them ends: all in one piece, since that is faster than one by one.
+func normalise(content string) (lines string, ends []int) {
+	out := make([]byte, len(content)) // no line gets longer
+	ends = make([]int, 0, 1+strings.Count(content, "\n"))
+	n, start := 0, 0 // where out and its last line stand
+	last := byte(' ')
+	for i := range len(content) {
+		c := signs[content[i]]
 		switch {
-		case isDigit(c):
-			if len(out) == 0 || out[len(out)-1] != '#' {
-				out = append(out, '#')
+		case c == '\n':
+			if last == ' ' && n > start {
+				n--
 			}
-		case isLetter(c):
-			out = append(out, c)
-		default:
-			if len(out) > 0 && out[len(out)-1] != ' ' {
-				out = append(out, ' ')
-			}
+			ends = append(ends, n)
+			start, last = n, ' '
+			continue
+		case c == last && (c == ' ' || c == '#'):
+			continue
 		}
+		out[n] = c
+		n++
+		last = c
 	}
-	if len(out) > 0 && out[len(out)-1] == ' ' {
-		out = out[:len(out)-1]
+	if last == ' ' && n > start {
+		n--
 	}
-	return out
+	return string(out[:n]), append(ends, n)
 }
 
-func isDigit(c byte) bool  { return '0' <= c && c <= '9' }
-func isLetter(c byte) bool { return 'a' <= c && c <= 'z' || c >= 0x80 }
+// signs says what a byte of a line is taken for: a letter for itself in lower
+// case, a digit for '#', all else but the end of the line for a space.
+var signs = signTable()
+
+func signTable() (table [256]byte) {
+	for i := range table {
+		switch c := phrase.Fold(byte(i)); {
+		case '0' <= c && c <= '9':
+			table[i] = '#'
+		case 'a' <= c && c <= 'z' || c >= 0x80 || c == '\n':
+			table[i] = c
+		default:
+			table[i] = ' '
+		}
+	}
+	return table
+}
 
 // Blank says whether a content holds nothing that could be read.
 func Blank(content string) bool { return strings.TrimSpace(content) == "" }

@@ -72,9 +72,10 @@ func flawsBeside(items []Testimony, p *abi.Profile, lines register) []Flaw {
 		}
 		own := text.Substance(items[i].Content)
 		known := items[i].Known(p)
-		if j, ok := lines.repeated(own, items[i].Supports); ok && !known {
+		before := lines.of(own)
+		if j, ok := repeated(before, items[i].Supports); ok && !known {
 			flaws[i] = Flaw{Kind: Repeats, Other: j}
-		} else if j, ok := lines.contradicted(own, items[i].Supports); ok {
+		} else if j, ok := contradicted(before, items[i].Supports); ok {
 			if !known {
 				flaws[i] = Flaw{Kind: FitsTwo, Other: j}
 			}
@@ -99,17 +100,27 @@ type register map[string][]entry
 
 func (r register) add(lines []string, e entry) {
 	for _, line := range lines {
-		if !slices.ContainsFunc(r[line], func(old entry) bool { return old.label == e.label }) {
-			r[line] = append(r[line], e)
+		before := r[line]
+		if !slices.ContainsFunc(before, func(old entry) bool { return old.label == e.label }) {
+			r[line] = append(before, e)
 		}
 	}
 }
 
+// of gives who gave each of the lines.
+func (r register) of(lines []string) [][]entry {
+	out := make([][]entry, len(lines))
+	for i, line := range lines {
+		out[i] = r[line]
+	}
+	return out
+}
+
 // repeated returns the earliest item that gave one of the lines for the same
 // label. One shared line is enough: who adds lines to an item gains nothing.
-func (r register) repeated(lines []string, label string) (item int, ok bool) {
-	for _, line := range lines {
-		for _, e := range r[line] {
+func repeated(lines [][]entry, label string) (item int, ok bool) {
+	for i := range lines {
+		for _, e := range lines[i] {
 			if e.label == label && (!ok || e.item < item) {
 				item, ok = e.item, true
 			}
@@ -120,12 +131,15 @@ func (r register) repeated(lines []string, label string) (item int, ok bool) {
 
 // contradicted returns the earliest item that gives the same lines for another
 // label: all of its lines, or all of these, and perhaps more.
-func (r register) contradicted(lines []string, label string) (item int, ok bool) {
-	shared := make(map[entry]int)
-	for _, line := range lines {
-		for _, e := range r[line] {
+func contradicted(lines [][]entry, label string) (item int, ok bool) {
+	var shared map[entry]int // mostly nothing
+	for i := range lines {
+		for _, e := range lines[i] {
 			if e.label == label || e.item == inFinding {
 				continue
+			}
+			if shared == nil {
+				shared = make(map[entry]int)
 			}
 			shared[e]++
 			if n := shared[e]; (n == len(lines) || n == e.lines) && (!ok || e.item < item) {
