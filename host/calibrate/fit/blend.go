@@ -9,7 +9,7 @@ import (
 // correction of the base rates to none.
 const (
 	blendPenalty = 5
-	basePull     = 2
+	basePull     = 10
 )
 
 // crossed is what learners learned without each part of the cases.
@@ -86,7 +86,7 @@ func (c *corpus) blendWeights(x *crossed, of []int, skip int) weights {
 			continue
 		}
 		s := &c.samples[i]
-		w := row{labels: s.labels, truth: s.truth, weight: 1, class: []int32{base}}
+		w := row{labels: s.labels, truth: s.truth, weight: s.weight, class: []int32{base}}
 		for at, l := range of {
 			for j, z := range x.models[x.part[i]][l].nats(s) {
 				w.shared = append(w.shared, term{first + int32(at), int32(j), z}) //nolint:gosec // indexes

@@ -26,7 +26,7 @@ func (c *corpus) compare(x *crossed, workers int) ([]judged, int) {
 	candidates := c.candidates()
 	list := make([]judged, len(candidates))
 	each(len(list), workers, func(i int) { list[i] = c.judge(x, candidates[i]) })
-	return list, simplest(list, tolerance)
+	return list, c.simplest(list, x.use, tolerance)
 }
 
 // judge predicts every fold by a blend whose weights were found on the others.
@@ -49,7 +49,7 @@ func (c *corpus) judge(x *crossed, of candidate) judged {
 
 // simplest gives the first candidate that is no worse than the best by more
 // than share of the standard error of their difference.
-func simplest(list []judged, share float64) int {
+func (c *corpus) simplest(list []judged, use []int, share float64) int {
 	top := 0
 	for i := range list {
 		if list[i].loss() < list[top].loss() {
@@ -57,7 +57,7 @@ func simplest(list []judged, share float64) int {
 		}
 	}
 	for i := range list[:top] {
-		mean, deviation := difference(list[i].losses, list[top].losses)
+		mean, deviation := c.difference(list[i].losses, list[top].losses, use)
 		if mean <= share*deviation {
 			return i
 		}
@@ -65,17 +65,21 @@ func simplest(list []judged, share float64) int {
 	return top
 }
 
-// difference gives the mean of a - b and its standard error.
-func difference(a, b []float64) (mean, deviation float64) {
+// difference gives the mean of a - b over cases and its standard error, which
+// allows for what the cases of a group have in common.
+func (c *corpus) difference(a, b []float64, use []int) (mean, deviation float64) {
 	n := float64(len(a))
 	for i := range a {
 		mean += (a[i] - b[i]) / n
 	}
-	for i := range a {
-		d := a[i] - b[i] - mean
-		deviation += d * d
+	sums := make([]float64, c.groups)
+	for at, i := range use {
+		sums[c.samples[i].group] += a[at] - b[at] - mean
 	}
-	return mean, math.Sqrt(deviation / (n - 1) / n)
+	for _, x := range sums {
+		deviation += x * x
+	}
+	return mean, math.Sqrt(deviation) / n
 }
 
 func best(p []float64) int {

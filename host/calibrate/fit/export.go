@@ -48,6 +48,7 @@ type usage struct {
 	once   []bool    // by source: it says one thing in every case
 	said   []float64 // by saying
 	logit  []float64 // by source: mean of what it states with a label
+	varies []bool    // by source: it doesn't always state the same
 	stands []float64 // by phrase
 }
 
@@ -59,6 +60,8 @@ func (c *corpus) usage(train []int) *usage {
 	}
 	c.frequencies(u.base, train)
 	softmax(u.base)
+	u.varies = make([]bool, len(c.sources))
+	stated := make(map[int]float64)
 	named, several := make([]float64, len(c.sources)), make([]bool, len(c.sources))
 	for _, i := range train {
 		s := &c.samples[i]
@@ -75,6 +78,10 @@ func (c *corpus) usage(train []int) *usage {
 			if x.says != noLabel {
 				named[x.source]++
 				u.logit[x.source] += x.logit
+				if before, ok := stated[x.source]; ok && before != x.logit {
+					u.varies[x.source] = true
+				}
+				stated[x.source] = x.logit
 			}
 		}
 		for _, f := range s.phrases {
@@ -93,7 +100,7 @@ func (c *corpus) usage(train []int) *usage {
 func (c *corpus) reliability(m *linear, s int, base []float64, u *usage) *abi.SourceReliability {
 	r := &abi.SourceReliability{Source: c.sources[s], Sayings: []abi.SourceSaying{}, Share: 1}
 	offset, slope := m.offset[s], bounded(m.slope[s])
-	if slope < leastNats {
+	if slope < leastNats || !u.varies[s] {
 		offset, slope = offset+slope*u.logit[s], 0
 	}
 	fold := c.same && len(c.labels) <= mostLabels

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"strconv"
 	"strings"
@@ -222,4 +223,64 @@ func runOne(entries []docket.Entry, c *corpus, train, test []int, rec func(strin
 	if os.Getenv("FIT_W") != "" {
 		fmt.Printf("   %+v\n", result.Report)
 	}
+}
+
+func TestSplits(t *testing.T) {
+	path := os.Getenv("FIT_DOCKET")
+	if path == "" {
+		t.Skip("development only")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var all []docket.Entry
+	var r docket.Reader
+	for e, err := range r.JSONL(path, f) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if os.Getenv("FIT_GROUP") != "" {
+			e.Case.Group, _, _ = strings.Cut(e.Case.Subject, ":")
+		}
+		all = append(all, e)
+	}
+	res := map[string]*score{}
+	var order []string
+	rec := func(name string, p []float64, truth int) {
+		if res[name] == nil {
+			res[name] = &score{}
+			order = append(order, name)
+		}
+		res[name].add(p, truth)
+	}
+	reps := 5
+	for rep := range reps {
+		groups := map[string]int{}
+		rnd := rand.New(rand.NewPCG(uint64(rep), 9))
+		var a, b []docket.Entry
+		for i := range all {
+			g := all[i].Case.Group
+			if g == "" {
+				g = all[i].Case.ID
+			}
+			if _, ok := groups[g]; !ok {
+				groups[g] = rnd.IntN(2)
+			}
+			if groups[g] == 0 {
+				a = append(a, all[i])
+			} else if p := all[i].Case.Light.Confidence; p >= 0.5 && p < 0.85 || os.Getenv("FIT_ALL") != "" {
+				b = append(b, all[i])
+			}
+		}
+		entries := append(a, b...)
+		c := read(entries)
+		train, test := half(entries, len(a))
+		runOne(entries, c, train, test, rec)
+	}
+	for _, k := range order {
+		fmt.Printf(" %s %s", k, res[k])
+	}
+	fmt.Println()
 }

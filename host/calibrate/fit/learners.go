@@ -1,5 +1,10 @@
 package fit
 
+import (
+	"math"
+	"slices"
+)
+
 // learner makes a linear model from cases. What learners learn is blended, see
 // blendWeights: none of them has to be right for every docket.
 type learner struct {
@@ -22,7 +27,10 @@ const (
 
 // The learners, by their place in the list of [learners].
 const (
-	alikeLearner = iota // every source is believed alike
+	lightLearner = iota // Light alone
+	wordLearner         // every source is believed at its word
+	alikeLearner        // every source is believed alike
+	evenTrust           // each source as it deserves, the labels about as common
 	trustLearner        // each source as it deserves
 	looseTables
 	tightTables
@@ -39,10 +47,13 @@ const (
 
 func learners() []learner {
 	return []learner{
-		alikeLearner: sourceLearner(0, 0),
-		trustLearner: sourceLearner(0.5, 0),
-		looseTables:  sourceLearner(1, 2),
-		tightTables:  sourceLearner(1, 16),
+		lightLearner: {"Light's word", func(c *corpus, _ []int, _ *known) *linear { return c.word(1) }},
+		wordLearner:  {"everybody's word", func(c *corpus, _ []int, _ *known) *linear { return c.word(len(c.sources)) }},
+		alikeLearner: sourceLearner(sourceTerms{base: evenBase}),
+		evenTrust:    sourceLearner(sourceTerms{own: 0.5, base: evenBase}),
+		trustLearner: sourceLearner(sourceTerms{own: 0.5, base: freeBase}),
+		looseTables:  sourceLearner(sourceTerms{own: 1, table: 2, base: freeBase}),
+		tightTables:  sourceLearner(sourceTerms{own: 1, table: 16, base: freeBase}),
 		bayesTables: {"naive Bayes over sayings", func(c *corpus, train []int, _ *known) *linear {
 			return c.tables(train, 4)
 		}},
@@ -57,9 +68,25 @@ func learners() []learner {
 	}
 }
 
-func sourceLearner(own, table float64) learner {
+// Penalties of base rates: nearly even ones, and what the cases show.
+const (
+	evenBase = 20
+	freeBase = 0.5
+)
+
+// word believes the first sources, of which Light is one, at their word: who is
+// right with the stated probability errs evenly otherwise.
+func (c *corpus) word(sources int) *linear {
+	m := newLinear(c)
+	for s := range sources {
+		m.offset[s], m.slope[s] = math.Log(max(float64(len(c.labels)-1), 1)), 1
+	}
+	return m
+}
+
+func sourceLearner(terms sourceTerms) learner {
 	return learner{"regression on sayings", func(c *corpus, train []int, _ *known) *linear {
-		return c.regress(train, &sourceTerms{own, table}, nil, 1)
+		return c.regress(train, &terms, nil, 1)
 	}}
 }
 
@@ -77,7 +104,7 @@ func bayesLearner(most int) learner {
 
 func jointLearner(most int) learner {
 	return learner{"regression on sayings and phrases", func(c *corpus, train []int, k *known) *linear {
-		return c.regress(train, &sourceTerms{1, 8}, k.first(most), 2)
+		return c.regress(train, &sourceTerms{own: 1, table: 8, base: freeBase}, k.first(most), 2)
 	}}
 }
 
@@ -87,7 +114,7 @@ func newKnown(c *corpus, train []int) *known {
 	if len(c.phrases) == 0 {
 		return &known{}
 	}
-	return &known{c.choosePhrases(train, c.regress(train, &sourceTerms{own: 1, table: 8}, nil, 1), mostSignals)}
+	return &known{c.choosePhrases(train, c.regress(train, &sourceTerms{own: 1, table: 8, base: freeBase}, nil, 1), mostSignals)}
 }
 
 // candidate is a set of learners that are blended.
@@ -98,11 +125,13 @@ type candidate struct {
 
 // candidates are in the order of what they presume, the simplest first.
 func (c *corpus) candidates() []candidate {
-	sources := []int{alikeLearner, trustLearner, looseTables, tightTables, bayesTables}
+	trust := []int{lightLearner, wordLearner, alikeLearner, evenTrust, trustLearner}
+	sources := append(slices.Clone(trust), looseTables, tightTables, bayesTables)
 	with := func(more ...int) []int { return append(append([]int(nil), sources...), more...) }
 	list := []candidate{
-		{"stated confidences, all sources alike", sources[:1]},
-		{"stated confidences, each source by its own trust", sources[:2]},
+		{"Light's stated confidence", trust[:1]},
+		{"stated confidences, all sources alike", trust[:3]},
+		{"stated confidences, each source by its own trust", trust},
 		{"what each source says of each label", sources},
 	}
 	if len(c.phrases) == 0 {

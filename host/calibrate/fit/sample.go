@@ -26,10 +26,12 @@ type utterance struct {
 
 // sample is a case as fitting sees it.
 type sample struct {
-	entry   *docket.Entry
-	labels  []int // of the corpus, in the case's order
-	truth   int   // index into labels; -1 where it is unknown
-	group   int
+	entry  *docket.Entry
+	labels []int // of the corpus, in the case's order
+	truth  int   // index into labels; -1 where it is unknown
+	group  int
+	// weight of the case: cases of one group tell less than as many of several.
+	weight  float64
 	uttered []utterance
 	phrases []int32 // of the corpus, rising
 }
@@ -97,7 +99,23 @@ func read(entries []docket.Entry) *corpus {
 	for i := range c.samples {
 		c.same = c.same && len(c.samples[i].labels) == len(c.labels)
 	}
+	c.weigh()
 	return c
+}
+
+// likeness is how much the cases of a group are taken to have in common.
+const likeness = 0.2
+
+// weigh gives each case of a group of m the weight 1/(1 + (m-1)*likeness): the
+// design effect of samples drawn in clusters.
+func (c *corpus) weigh() {
+	members := make([]float64, c.groups)
+	for i := range c.samples {
+		members[c.samples[i].group]++
+	}
+	for i := range c.samples {
+		c.samples[i].weight = 1 / (1 + (members[c.samples[i].group]-1)*likeness)
+	}
 }
 
 // group numbers the group of a case; a case without one is a group of its own.

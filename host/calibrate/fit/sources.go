@@ -2,13 +2,12 @@ package fit
 
 import "math"
 
-// Penalties that are the same for every docket. The base rates and what all
-// sources have in common are hardly penalised: there are enough cases for a few
-// figures.
-const (
-	basePenalty   = 0.05
-	commonPenalty = 0.05
-)
+// commonPenalty is on what all sources have in common, which is hardly
+// penalised: there are enough cases for two figures.
+const commonPenalty = 0.05
+
+// textBase penalises the base rates of regressions on phrases alone.
+const textBase = 0.5
 
 // sourceTerms says how a regression sees the sources.
 type sourceTerms struct {
@@ -17,6 +16,8 @@ type sourceTerms struct {
 	own float64
 	// table penalises what a saying tells of each label beyond that; 0 leaves it out.
 	table float64
+	// base penalises how far base rates lie from even ones.
+	base float64
 }
 
 // layout is where the parameters of a regression are.
@@ -33,8 +34,10 @@ type layout struct {
 func (c *corpus) design(train []int, sources *sourceTerms, phrases []int32, textPenalty float64) (*regression, *layout) {
 	r, l := &regression{}, &layout{sources: sources, phrases: phrases}
 	k := len(c.labels)
-	l.base = r.parameters(k, basePenalty)
-	if sources != nil {
+	if sources == nil {
+		l.base = r.parameters(k, textBase)
+	} else {
+		l.base = r.parameters(k, sources.base)
 		l.commonOffset = r.parameters(1, commonPenalty)
 		l.commonSlope = r.parameters(1, commonPenalty)
 		r.positive[l.commonSlope] = true
@@ -63,7 +66,7 @@ func (c *corpus) design(train []int, sources *sourceTerms, phrases []int32, text
 }
 
 func (c *corpus) row(s *sample, l *layout, place map[int32]int32) row {
-	w := row{labels: s.labels, truth: s.truth, weight: 1, class: []int32{l.base}}
+	w := row{labels: s.labels, truth: s.truth, weight: s.weight, class: []int32{l.base}}
 	if l.sources != nil {
 		for i := range s.uttered {
 			u := &s.uttered[i]
@@ -139,8 +142,8 @@ func (c *corpus) count(train []int) counts {
 	n := counts{label: make([]float64, len(c.labels))}
 	for _, i := range train {
 		s := &c.samples[i]
-		n.label[s.labels[s.truth]]++
-		n.total++
+		n.label[s.labels[s.truth]] += s.weight
+		n.total += s.weight
 	}
 	return n
 }
@@ -182,10 +185,10 @@ func (c *corpus) tables(train []int, strength float64) *linear {
 		last := make(map[int]bool)
 		for k := range s.uttered {
 			u := &s.uttered[k]
-			seen[u.saying][truth]++
+			seen[u.saying][truth] += s.weight
 			if !last[u.source] {
 				last[u.source] = true
-				speaks[u.source][truth]++
+				speaks[u.source][truth] += s.weight
 			}
 		}
 	}

@@ -101,7 +101,7 @@ func (c *corpus) bayesText(train []int, phrases []int32, strength float64) *line
 		s := &c.samples[i]
 		for _, p := range s.phrases {
 			if v := seen[p]; v != nil {
-				v[s.labels[s.truth]]++
+				v[s.labels[s.truth]] += s.weight
 			}
 		}
 	}
