@@ -14,10 +14,14 @@ import (
 
 // Compiled code cannot be preempted: while a guest spins, the collector waits
 // for it, and everybody for the collector. So a guest gets its fuel in slices, and
-// comes to the host for the next. A slice is some ten microseconds of plain
-// code, and a few milliseconds of the slowest that there is, which touches a new
-// page with every store. Coming costs a hundredth of it.
-const sliceFuel = 50_000
+// comes to the host for the next. A slice is some microseconds of plain code, and
+// a millisecond of the slowest that there is, which touches a new page with every
+// store. Coming costs a fiftieth of it.
+const sliceFuel = 10_000
+
+// lookEvery is how many times a guest comes before the host looks at the clock
+// and at the caller's context, which costs as much as the rest.
+const lookEvery = 5
 
 // turn is how long a guest goes on before other goroutines get theirs. Go
 // would take its processor away after ten milliseconds, and everybody who shares
@@ -37,6 +41,7 @@ type meter struct {
 	left    fuelLeft // the guest's: what is left of what it was granted; below zero at the end of a slice
 	budget  int64
 	granted int64
+	yields  int // since the host last looked whether the call has to end
 
 	caller   context.Context // of the call that runs; kept here because host functions get the instance's own
 	deadline time.Time
@@ -55,7 +60,7 @@ func (m *meter) begin(caller context.Context, limits Limits) {
 	now := m.now()
 	m.caller, m.deadline, m.turn = caller, now.Add(limits.WallClock), now.Add(turn)
 	m.budget = int64(limits.Fuel)
-	m.granted = min(m.budget, sliceFuel)
+	m.granted, m.yields = min(m.budget, sliceFuel), 0
 	m.left.Set(uint64(m.granted))
 }
 
@@ -98,8 +103,11 @@ func (m *meter) yield() {
 	if err := m.over(); err != nil {
 		panic(err)
 	}
-	if err := m.due(); err != nil {
-		panic(err)
+	if m.yields++; m.yields >= lookEvery {
+		m.yields = 0
+		if err := m.due(); err != nil {
+			panic(err)
+		}
 	}
 	spent := m.spent()
 	more := min(sliceFuel, m.budget-spent)
