@@ -1,10 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -43,9 +43,9 @@ agree. That needs three sources or more that speak of the same cases.
 
 Exit codes: 0 done; 1 something failed while running; 2 the command line or an input is
 wrong (where lines of a docket are wrong, the others were still fitted on).`,
-		Example: `  shadowcourt fit examples/dockets/go-failures.jsonl --output go.yaml
-  shadowcourt try examples/dockets/go-failures.jsonl --profile go.yaml
-  shadowcourt fit fitting.jsonl --output profile.yaml && shadowcourt calibrate testing.jsonl --profile profile.yaml --fitted-on fitting.jsonl`,
+		Example: `  shadowcourt fit examples/dockets/sentiment-fit.jsonl --output tone.yaml
+  shadowcourt fit --unlabelled examples/dockets/sentiment-fit.jsonl --output tone-unlabelled.yaml
+  shadowcourt fit examples/dockets/sentiment-fit.jsonl --output tone.yaml --format json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), s, args)
 		},
@@ -70,30 +70,37 @@ func (o *fitOptions) run(ctx context.Context, s stdio, args []string) error {
 		return inputError(err)
 	}
 	defer inputs.close()
-	p := newProgress(s.err)
-	entries, faults, err := o.read(ctx, s, p, inputs)
+	out, err := createFile(o.output)
 	if err != nil {
-		return err
-	}
-	result, err := o.fit(ctx, p, entries)
-	p.clear()
-	if err != nil {
-		return err
-	}
-	var profile bytes.Buffer
-	if err := result.WriteYAML(&profile); err != nil {
-		return err
-	}
-	if err := writeFile(o.output, profile.Bytes()); err != nil {
 		return inputError(fmt.Errorf("--output: %w", err))
 	}
-	if err := o.print(s.out, &result.Report); err != nil {
+	report, faults, err := o.learn(ctx, s, inputs, out)
+	if err != nil {
+		out.discard()
+		return err
+	}
+	if err := errors.Join(out.commit(), o.print(s.out, report)); err != nil {
 		return err
 	}
 	if faults > 0 {
 		return inputError(fmt.Errorf("%s could not be read; the others were fitted on", count(faults, "case", "cases")))
 	}
 	return nil
+}
+
+// learn reads, fits, and writes the profile.
+func (o *fitOptions) learn(ctx context.Context, s stdio, inputs *inputs, out io.Writer) (report *fit.Report, faults int, err error) {
+	p := newProgress(s.err)
+	defer p.clear()
+	entries, faults, err := o.read(ctx, s, p, inputs)
+	if err != nil {
+		return nil, faults, err
+	}
+	result, err := o.fit(ctx, p, entries)
+	if err != nil {
+		return nil, faults, err
+	}
+	return &result.Report, faults, result.WriteYAML(out)
 }
 
 // check holds the flags against what they may be; all faults come at once.
@@ -150,7 +157,7 @@ func (o *fitOptions) fit(ctx context.Context, p *progress, entries []docket.Entr
 		learn = fit.Unlabelled
 	}
 	result, err := learn(ctx, entries, config)
-	for _, reason := range []error{fit.ErrNoTruth, fit.ErrTooFew, fit.ErrOneLabel, fit.ErrTooFewSources} {
+	for _, reason := range []error{fit.ErrNoTruth, fit.ErrTooFew, fit.ErrOneLabel, fit.ErrTooFewSources, fit.ErrNoAgreement} {
 		if errors.Is(err, reason) {
 			return nil, inputError(err)
 		}

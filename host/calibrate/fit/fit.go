@@ -105,7 +105,7 @@ func withTruth(entries []docket.Entry) []docket.Entry {
 // enough says why the cases can't be fitted on.
 func (c *corpus) enough(entries int) error {
 	if len(c.samples) == 0 {
-		return fmt.Errorf("%w; %d cases were read", ErrNoTruth, entries)
+		return fmt.Errorf("%w; %s read", ErrNoTruth, were(entries))
 	}
 	if len(c.samples) < LeastCases {
 		return fmt.Errorf("%w: %d have a truth, %d are needed", ErrTooFew, len(c.samples), LeastCases)
@@ -117,4 +117,11 @@ func (c *corpus) enough(entries int) error {
 		}
 	}
 	return fmt.Errorf("%w: %s, in all %d", ErrOneLabel, c.labels[first], len(c.samples))
+}
+
+func were(n int) string {
+	if n == 1 {
+		return "1 was"
+	}
+	return fmt.Sprintf("%d were", n)
 }
