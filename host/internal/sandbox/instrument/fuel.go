@@ -77,11 +77,9 @@ func (m *meter) instruction(in wasmfile.Instruction) {
 		m.frames = append(m.frames, frame{op: in.Op})
 	case wasmfile.OpMemoryGrow, wasmfile.OpTableGrow:
 		m.grow(in)
-	case wasmfile.OpMemoryCopy, wasmfile.OpMemoryFill:
+	case wasmfile.OpMemoryInit, wasmfile.OpMemoryCopy, wasmfile.OpMemoryFill:
 		m.move(in, moveShift)
 		m.inPieces(in)
-	case wasmfile.OpMemoryInit:
-		m.move(in, moveShift)
 	case wasmfile.OpTableInit, wasmfile.OpTableCopy, wasmfile.OpTableFill:
 		m.move(in, 0)
 	}

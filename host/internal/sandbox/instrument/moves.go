@@ -10,8 +10,7 @@ import (
 // the guest does not come to the host. So what is longer than a piece is moved
 // by a function that is added to the module, piece by piece, with a yield after
 // each. It is paid for before, like any other, and a move that is out of bounds
-// traps before anything is written, as it did. memory.init moves at most what the
-// file holds, and is left as it is.
+// traps before anything is written, as it did.
 const pieceBytes = 256 << 10
 
 // moved reports whether functions for moves are added.
@@ -33,8 +32,10 @@ func (w *writer) functions(s wasmfile.Section) {
 	c.upTo(s.End)
 	var added []byte
 	if w.moved() {
-		added = binary.AppendUvarint(binary.AppendUvarint(nil, w.moverType()), w.moverType())
-		count += 2
+		for range 2 + len(w.long) {
+			added = binary.AppendUvarint(added, w.moverType())
+			count++
+		}
 	}
 	w.write(wasmfile.SectionFunction, count, c.out, added)
 }
@@ -42,12 +43,9 @@ func (w *writer) functions(s wasmfile.Section) {
 // inPieces replaces an instruction whose length is on top of the stack, behind
 // two other operands, by one that has the functions move what is long.
 func (m *meter) inPieces(in wasmfile.Instruction) {
-	if !m.moved() {
+	mover, ok := m.mover(in)
+	if !ok {
 		return
-	}
-	mover := m.copyMover()
-	if in.Op == wasmfile.OpMemoryFill {
-		mover = m.fillMover()
 	}
 	c := code{m.out}
 	c.piece().op(opI32GtU, byte(wasmfile.OpIf)).signed(m.placeType())
@@ -60,10 +58,33 @@ func (m *meter) inPieces(in wasmfile.Instruction) {
 	m.from = in.End
 }
 
+// mover is the function for an instruction. What takes its bytes from a segment
+// has one only if that is long.
+func (w *writer) mover(in wasmfile.Instruction) (index uint64, ok bool) {
+	switch in.Op {
+	case wasmfile.OpMemoryCopy:
+		return w.copyMover(), w.moved()
+	case wasmfile.OpMemoryFill:
+		return w.fillMover(), w.moved()
+	}
+	for i, s := range w.long {
+		if s.index == in.Index {
+			return w.fillMover() + 1 + uint64(i), w.moved()
+		}
+	}
+	return 0, false
+}
+
+// longSegment is a passive data segment of more than a piece.
+type longSegment struct {
+	index uint32
+	bytes int
+}
+
 // The parameters of the functions.
 const (
 	to   = iota
-	what // the source, or the value
+	what // the source, the place in the segment, or the value
 	length
 )
 
@@ -88,9 +109,29 @@ func (w *writer) movers() ([]byte, int) {
 	f.forward(w.yieldIndex(), filling, to)
 	f.all(filling...).op(byte(wasmfile.OpEnd))
 
-	added := append(binary.AppendUvarint(nil, uint64(len(c.bytes))), c.bytes...)
-	added = append(binary.AppendUvarint(added, uint64(len(f.bytes))), f.bytes...)
-	return added, 2
+	bodies := [][]byte{c.bytes, f.bytes}
+	for _, s := range w.long {
+		bodies = append(bodies, w.initMover(s))
+	}
+	var added []byte
+	for _, body := range bodies {
+		added = append(binary.AppendUvarint(added, uint64(len(body))), body...)
+	}
+	return added, len(bodies)
+}
+
+// initMover is the body of the function for a segment. After data.drop the
+// segment is empty, and the first piece traps.
+func (w *writer) initMover(s longSegment) []byte {
+	move := append(binary.AppendUvarint([]byte{0xfc, 8}, uint64(s.index)), 0)
+	var c code
+	c.op(0)
+	c.beyond(to)
+	c.local(what).op(opI64ExtendI32U).local(length).op(opI64ExtendI32U, opI64Add)
+	c.bytes = appendSigned(append(c.bytes, byte(wasmfile.OpI64Const)), int64(s.bytes))
+	c.op(opI64GtU, opI32Or, byte(wasmfile.OpIf), blockVoid).all(move...).op(byte(wasmfile.OpEnd))
+	c.forward(w.yieldIndex(), move, to, what)
+	return c.all(move...).op(byte(wasmfile.OpEnd)).bytes
 }
 
 // code appends instructions.

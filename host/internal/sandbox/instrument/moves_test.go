@@ -3,6 +3,7 @@ package instrument_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"testing"
 
@@ -15,17 +16,31 @@ import (
 
 const movedBytes = 4 << 20
 
-// mover exports copy and fill, each of which is one instruction.
+// mover exports copy, fill, and init of a segment of 1 MiB, each of which is
+// one instruction, and drop, which drops the segment.
 func mover() []byte {
 	three := []byte{wasmtest.I32, wasmtest.I32, wasmtest.I32}
 	operands := []byte{0x20, 0, 0x20, 1, 0x20, 2}
-	return wasmtest.Module{
+	wasm := wasmtest.Module{
 		MemoryPages: movedBytes >> 16, Memory: "memory",
 		Funcs: []wasmtest.Func{
 			{Export: "copy", Params: three, Body: wasmtest.Join(operands, []byte{0xfc, 10, 0, 0})},
 			{Export: "fill", Params: three, Body: wasmtest.Join(operands, []byte{0xfc, 11, 0})},
+			{Export: "init", Params: three, Body: wasmtest.Join(operands, []byte{0xfc, 8, 0, 0})},
+			{Export: "drop", Params: three, Body: []byte{0xfc, 9, 0}},
 		},
 	}.Bytes()
+	code := 8
+	for wasm[code] != 10 {
+		size, n := binary.Uvarint(wasm[code+1:])
+		code += 1 + n + int(size)
+	}
+	segment := make([]byte, 1<<20)
+	for i := range segment {
+		segment[i] = byte(i>>4) ^ byte(i>>12)
+	}
+	counted := wasmtest.Join(wasm[:code], wasmtest.Section(nil, 12, []byte{1}), wasm[code:])
+	return wasmtest.Section(counted, 11, append(wasmtest.Uint([]byte{1, 1}, len(segment)), segment...))
 }
 
 // Long moves come to the host in between, and do what one instruction does:
@@ -56,6 +71,13 @@ func TestLongMovesAreMadeInPieces(t *testing.T) {
 		{"fill", 3, 9, piece, 0},
 		{"fill", 1, 7, movedBytes, 0},
 		{"fill", 0xffff_ffff, 7, 0xffff_ffff, 0},
+		{"init", 9, 0, 1 << 20, 3},
+		{"init", 9, 7, 2*piece + 1, 2},
+		{"init", 3<<20 + 1, 0, 1 << 20, 0},
+		{"init", 0, 1, 1 << 20, 0},
+		{"init", 0xffff_ffff, 0xffff_ffff, 0xffff_ffff, 0},
+		{"drop", 0, 0, 0, 0},
+		{"init", 0, 0, 1 << 20, 0},
 	} {
 		t.Run(fmt.Sprintf("%s %d %d %d", test.function, test.to, test.what, test.length), func(t *testing.T) {
 			yields = 0
@@ -102,4 +124,17 @@ func movers(t *testing.T, yield func()) api.Module {
 		machine{Module: m, program: p}.fill(aLot)
 	}
 	return m
+}
+
+// A long segment that nothing names may stand without the count of segments:
+// nothing that is added may name it, either.
+func TestALongSegmentWithoutACountStaysValid(t *testing.T) {
+	t.Parallel()
+	wasm := wasmtest.Module{MemoryPages: 1, Funcs: []wasmtest.Func{{Export: "f"}}}.Bytes()
+	wasm = wasmtest.Section(wasm, 11, append(wasmtest.Uint([]byte{1, 1}, 1<<20), make([]byte, 1<<20)...))
+	for _, fuel := range []bool{false, true} {
+		if err := compiles(rewrite(t, wasm, fuel).Wasm); err != nil {
+			t.Errorf("fuel %v: %v", fuel, err)
+		}
+	}
 }

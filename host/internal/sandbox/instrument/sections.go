@@ -31,6 +31,7 @@ type writer struct {
 	data            []byte          // the data section
 	passiveData     map[uint32]bool // segments that something is left of until they are dropped
 	passiveElements map[uint32]bool
+	long            []longSegment // passive ones of more than a piece
 }
 
 // fail notes a fault at an offset, if there was none before.
