@@ -61,6 +61,24 @@ type NodeRequest struct {
 	Turn         *TurnRequest   `abi:"turn"`
 	// RemandsLeft: how often the verdict may still remand. 0 when Light cannot answer again.
 	RemandsLeft int `abi:"remands_left,min=0"`
+	// File is there in the families of the Light path.
+	File *LightFile `abi:"file"`
+}
+
+// LightFile is what the Light path has gathered so far. Of each artifact it
+// holds the latest.
+type LightFile struct {
+	Recall      *RecallResult        `abi:"recall"`
+	Triage      *TriageResult        `abi:"triage"`
+	Resolve     *ResolveResult       `abi:"resolve"`
+	Investigate *InvestigateArtifact `abi:"investigate"`
+	Correlate   *CorrelateResult     `abi:"correlate"`
+	Review      *ReviewDecision      `abi:"review"`
+	// Feedback of the court, when the case comes back from it. Then the case's
+	// light is Light's answer before, and its evidence all that lay before the court.
+	Feedback *RemandFeedback `abi:"feedback"`
+	// LoopsLeft: how often the walk may still go back to an earlier node.
+	LoopsLeft int `abi:"loops_left,min=0"`
 }
 
 // NodeResponse holds the artifact, or says why there is none.
@@ -121,6 +139,8 @@ type EdgeRequest struct {
 	Artifact   *Artifact `abi:"artifact"`
 	Remands    int       `abi:"remands,min=0"`
 	MaxRemands int       `abi:"max_remands,min=0"`
+	// LoopsLeft of the Light path; 0 in the court.
+	LoopsLeft int `abi:"loops_left,min=0"`
 }
 
 // EdgeAnswer says whether an edge fires, and why. It cannot name a target.

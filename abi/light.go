@@ -2,11 +2,13 @@ package abi
 
 // RecallResult (F0) says whether the casebook knows this failure.
 type RecallResult struct {
-	Match        bool    `abi:"match"`
-	PriorCase    string  `abi:"prior_case,opt"`
-	Confidence   float64 `abi:"confidence,min=0,max=1"`
-	Reasoning    string  `abi:"reasoning"`
-	IsRegression bool    `abi:"is_regression"`
+	Match     bool   `abi:"match"`
+	PriorCase string `abi:"prior_case,opt"`
+	// Classification of the prior case, if it has one among the labels.
+	Classification string  `abi:"classification,opt"`
+	Confidence     float64 `abi:"confidence,min=0,max=1"`
+	Reasoning      string  `abi:"reasoning"`
+	IsRegression   bool    `abi:"is_regression"`
 }
 
 // TriageResult (F1) sorts the symptom.
@@ -43,10 +45,12 @@ type InvestigateArtifact struct {
 
 // CorrelateResult (F4) says whether the failure repeats an earlier case.
 type CorrelateResult struct {
-	IsDuplicate bool    `abi:"is_duplicate"`
-	LinkedCase  string  `abi:"linked_case,opt"`
-	Confidence  float64 `abi:"confidence,min=0,max=1"`
-	Reasoning   string  `abi:"reasoning"`
+	IsDuplicate bool   `abi:"is_duplicate"`
+	LinkedCase  string `abi:"linked_case,opt"`
+	// Classification of the linked case, if it has one among the labels.
+	Classification string  `abi:"classification,opt"`
+	Confidence     float64 `abi:"confidence,min=0,max=1"`
+	Reasoning      string  `abi:"reasoning"`
 }
 
 // ReviewDecision (F5) approves Light's conclusion, or does not.
@@ -62,4 +66,6 @@ type LightReport struct {
 	Confidence     float64 `abi:"confidence,min=0,max=1"`
 	Component      string  `abi:"component,opt"`
 	Summary        string  `abi:"summary"`
+	// Remand answers the court's feedback, and is there only when the case came back from it.
+	Remand *RemandAnswer `abi:"remand"`
 }

@@ -123,7 +123,7 @@ func TestRefusals(t *testing.T) {
 		{"enum", "challenge", object{"evidence_index", 0, "challenge", "x", "severity", "deadly"}, `invalid_value severity: "deadly" is none of fatal, weakening, minor`},
 		{"empty required enum", "challenge", object{"evidence_index", 0, "challenge", "x", "severity", ""}, `invalid_value severity: "" is none of fatal, weakening, minor`},
 		{"too few", "case", object{"id", "x", "subject", "", "labels", []any{"a"}, "evidence", []any{}, "documents", []any{}}, "bad_count labels: 1 are fewer than 2"},
-		{"empty list", "edge_request", object{"node", "n", "family", "indict", "questions", []any{}, "limits", object{"ttl_exceeded", false, "handoffs", 0, "max_handoffs", 1}, "remands", 0, "max_remands", 0}, "empty questions: is empty"},
+		{"empty list", "edge_request", object{"node", "n", "family", "indict", "questions", []any{}, "limits", object{"ttl_exceeded", false, "handoffs", 0, "max_handoffs", 1}, "remands", 0, "max_remands", 0, "loops_left", 0}, "empty questions: is empty"},
 		{"a key that is none", "judicial_opinion", text.with("metadata", object{1, "b", "c", 3}), "wrong_type metadata: a key is an integer, not a string\nwrong_type metadata[\"c\"]: is an integer, not a string"},
 		{"a field that is none", "judicial_opinion", append(text, nil, 1), "wrong_type : a key is nil, not a string"},
 		{"uint64 for an int", "position", object{"node", "n", "pass", uint64(math.MaxUint64), "sequence", 0}, "out_of_range pass: 18446744073709551615 is outside [0, 9223372036854775807]"},

@@ -283,7 +283,7 @@ func DecodeNodeRequest(data []byte, v *abi.NodeRequest) error {
 	return decodeMessage(data, v, &layoutOfNodeRequest, readNodeRequest)
 }
 
-var fieldsOfNodeRequest = []string{"node", "family", "persona", "case", "params", "profile", "indictment", "exhibits", "discovery", "contested", "defense_brief", "hearing", "turn", "remands_left"}
+var fieldsOfNodeRequest = []string{"node", "family", "persona", "case", "params", "profile", "indictment", "exhibits", "discovery", "contested", "defense_brief", "hearing", "turn", "remands_left", "file"}
 
 func writeNodeRequest(e *encoder, v *abi.NodeRequest) {
 	n := 5
@@ -312,6 +312,9 @@ func writeNodeRequest(e *encoder, v *abi.NodeRequest) {
 		n++
 	}
 	if v.Turn != nil {
+		n++
+	}
+	if v.File != nil {
 		n++
 	}
 	e.mapLen(n)
@@ -370,6 +373,10 @@ func writeNodeRequest(e *encoder, v *abi.NodeRequest) {
 	}
 	e.text("remands_left")
 	e.integer(int64(v.RemandsLeft))
+	if v.File != nil {
+		e.text("file")
+		writeLightFile(e, v.File)
+	}
 }
 
 func readNodeRequest(d *decoder, v *abi.NodeRequest) {
@@ -410,6 +417,111 @@ func readNodeRequest(d *decoder, v *abi.NodeRequest) {
 			readTurnRequest(d, v.Turn)
 		case 13: // remands_left
 			v.RemandsLeft = int(d.integer(0, math.MaxInt))
+		case 14: // file
+			v.File = new(abi.LightFile)
+			readLightFile(d, v.File)
+		}
+	}
+	d.close(&s)
+}
+
+// AppendLightFile appends the canonical encoding of v to dst. It does not
+// check v: what breaks a rule is refused where it is decoded.
+func AppendLightFile(dst []byte, v *abi.LightFile) []byte {
+	return appendMessage(dst, v, writeLightFile)
+}
+
+// DecodeLightFile reads one LightFile strictly. The error is an
+// *abi.ValidationError with all problems; *v is then its zero value.
+func DecodeLightFile(data []byte, v *abi.LightFile) error {
+	return decodeMessage(data, v, &layoutOfLightFile, readLightFile)
+}
+
+var fieldsOfLightFile = []string{"recall", "triage", "resolve", "investigate", "correlate", "review", "feedback", "loops_left"}
+
+func writeLightFile(e *encoder, v *abi.LightFile) {
+	n := 1
+	if v.Recall != nil {
+		n++
+	}
+	if v.Triage != nil {
+		n++
+	}
+	if v.Resolve != nil {
+		n++
+	}
+	if v.Investigate != nil {
+		n++
+	}
+	if v.Correlate != nil {
+		n++
+	}
+	if v.Review != nil {
+		n++
+	}
+	if v.Feedback != nil {
+		n++
+	}
+	e.mapLen(n)
+	if v.Recall != nil {
+		e.text("recall")
+		writeRecallResult(e, v.Recall)
+	}
+	if v.Triage != nil {
+		e.text("triage")
+		writeTriageResult(e, v.Triage)
+	}
+	if v.Resolve != nil {
+		e.text("resolve")
+		writeResolveResult(e, v.Resolve)
+	}
+	if v.Investigate != nil {
+		e.text("investigate")
+		writeInvestigateArtifact(e, v.Investigate)
+	}
+	if v.Correlate != nil {
+		e.text("correlate")
+		writeCorrelateResult(e, v.Correlate)
+	}
+	if v.Review != nil {
+		e.text("review")
+		writeReviewDecision(e, v.Review)
+	}
+	if v.Feedback != nil {
+		e.text("feedback")
+		writeRemandFeedback(e, v.Feedback)
+	}
+	e.text("loops_left")
+	e.integer(int64(v.LoopsLeft))
+}
+
+func readLightFile(d *decoder, v *abi.LightFile) {
+	s := d.open(fieldsOfLightFile, 0b10000000)
+	for d.next(&s) {
+		switch s.field {
+		case 0: // recall
+			v.Recall = new(abi.RecallResult)
+			readRecallResult(d, v.Recall)
+		case 1: // triage
+			v.Triage = new(abi.TriageResult)
+			readTriageResult(d, v.Triage)
+		case 2: // resolve
+			v.Resolve = new(abi.ResolveResult)
+			readResolveResult(d, v.Resolve)
+		case 3: // investigate
+			v.Investigate = new(abi.InvestigateArtifact)
+			readInvestigateArtifact(d, v.Investigate)
+		case 4: // correlate
+			v.Correlate = new(abi.CorrelateResult)
+			readCorrelateResult(d, v.Correlate)
+		case 5: // review
+			v.Review = new(abi.ReviewDecision)
+			readReviewDecision(d, v.Review)
+		case 6: // feedback
+			v.Feedback = new(abi.RemandFeedback)
+			readRemandFeedback(d, v.Feedback)
+		case 7: // loops_left
+			v.LoopsLeft = int(d.integer(0, math.MaxInt))
 		}
 	}
 	d.close(&s)
@@ -726,10 +838,10 @@ func DecodeEdgeRequest(data []byte, v *abi.EdgeRequest) error {
 	return decodeMessage(data, v, &layoutOfEdgeRequest, readEdgeRequest)
 }
 
-var fieldsOfEdgeRequest = []string{"node", "family", "questions", "limits", "artifact", "remands", "max_remands"}
+var fieldsOfEdgeRequest = []string{"node", "family", "questions", "limits", "artifact", "remands", "max_remands", "loops_left"}
 
 func writeEdgeRequest(e *encoder, v *abi.EdgeRequest) {
-	n := 6
+	n := 7
 	if v.Artifact != nil {
 		n++
 	}
@@ -753,10 +865,12 @@ func writeEdgeRequest(e *encoder, v *abi.EdgeRequest) {
 	e.integer(int64(v.Remands))
 	e.text("max_remands")
 	e.integer(int64(v.MaxRemands))
+	e.text("loops_left")
+	e.integer(int64(v.LoopsLeft))
 }
 
 func readEdgeRequest(d *decoder, v *abi.EdgeRequest) {
-	s := d.open(fieldsOfEdgeRequest, 0b1101111)
+	s := d.open(fieldsOfEdgeRequest, 0b11101111)
 	for d.next(&s) {
 		switch s.field {
 		case 0: // node
@@ -774,6 +888,8 @@ func readEdgeRequest(d *decoder, v *abi.EdgeRequest) {
 			v.Remands = int(d.integer(0, math.MaxInt))
 		case 6: // max_remands
 			v.MaxRemands = int(d.integer(0, math.MaxInt))
+		case 7: // loops_left
+			v.LoopsLeft = int(d.integer(0, math.MaxInt))
 		}
 	}
 	d.close(&s)

@@ -133,6 +133,21 @@ var layoutOfNodeRequest = layout{
 		{key: [4]uint64{0x676e6972616568a7}, size: 8, shift: 0, kind: slotPointer, offset: unsafe.Offsetof(abi.NodeRequest{}.Hearing), optional: true, layout: &layoutOfHearingRecord},                                  // hearing
 		{key: [4]uint64{0x6e727574a4000000}, size: 5, shift: 24, kind: slotPointer, offset: unsafe.Offsetof(abi.NodeRequest{}.Turn), optional: true, layout: &layoutOfTurnRequest},                                      // turn
 		{key: [4]uint64{0x73646e616d6572ac, 0x7466656c5f000000}, size: 13, shift: 24, kind: slotInt, offset: unsafe.Offsetof(abi.NodeRequest{}.RemandsLeft), low: 0, high: math.MaxInt},                                 // remands_left
+		{key: [4]uint64{0x656c6966a4000000}, size: 5, shift: 24, kind: slotPointer, offset: unsafe.Offsetof(abi.NodeRequest{}.File), optional: true, layout: &layoutOfLightFile},                                        // file
+	},
+}
+
+var layoutOfLightFile = layout{
+	size: unsafe.Sizeof(abi.LightFile{}), smallest: 13, one: one[abi.LightFile], list: listOf[abi.LightFile],
+	slots: []slot{
+		{key: [4]uint64{0x6c6c61636572a600}, size: 7, shift: 8, kind: slotPointer, offset: unsafe.Offsetof(abi.LightFile{}.Recall), optional: true, layout: &layoutOfRecallResult},                                   // recall
+		{key: [4]uint64{0x656761697274a600}, size: 7, shift: 8, kind: slotPointer, offset: unsafe.Offsetof(abi.LightFile{}.Triage), optional: true, layout: &layoutOfTriageResult},                                   // triage
+		{key: [4]uint64{0x65766c6f736572a7}, size: 8, shift: 0, kind: slotPointer, offset: unsafe.Offsetof(abi.LightFile{}.Resolve), optional: true, layout: &layoutOfResolveResult},                                 // resolve
+		{key: [4]uint64{0x69747365766e69ab, 0x6574616700000000}, size: 12, shift: 32, kind: slotPointer, offset: unsafe.Offsetof(abi.LightFile{}.Investigate), optional: true, layout: &layoutOfInvestigateArtifact}, // investigate
+		{key: [4]uint64{0x616c6572726f63a9, 0x6574000000000000}, size: 10, shift: 48, kind: slotPointer, offset: unsafe.Offsetof(abi.LightFile{}.Correlate), optional: true, layout: &layoutOfCorrelateResult},       // correlate
+		{key: [4]uint64{0x776569766572a600}, size: 7, shift: 8, kind: slotPointer, offset: unsafe.Offsetof(abi.LightFile{}.Review), optional: true, layout: &layoutOfReviewDecision},                                 // review
+		{key: [4]uint64{0x63616264656566a8, 0x6b00000000000000}, size: 9, shift: 56, kind: slotPointer, offset: unsafe.Offsetof(abi.LightFile{}.Feedback), optional: true, layout: &layoutOfRemandFeedback},          // feedback
+		{key: [4]uint64{0x6c5f73706f6f6caa, 0x7466650000000000}, size: 11, shift: 40, kind: slotInt, offset: unsafe.Offsetof(abi.LightFile{}.LoopsLeft), low: 0, high: math.MaxInt},                                  // loops_left
 	},
 }
 
@@ -195,7 +210,7 @@ var layoutOfLimits = layout{
 }
 
 var layoutOfEdgeRequest = layout{
-	size: unsafe.Sizeof(abi.EdgeRequest{}), smallest: 99, one: one[abi.EdgeRequest], list: listOf[abi.EdgeRequest],
+	size: unsafe.Sizeof(abi.EdgeRequest{}), smallest: 111, one: one[abi.EdgeRequest], list: listOf[abi.EdgeRequest],
 	slots: []slot{
 		{key: [4]uint64{0x65646f6ea4000000}, size: 5, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.EdgeRequest{}.Node), nonempty: true},                                                                        // node
 		{key: [4]uint64{0x796c696d6166a600}, size: 7, shift: 8, kind: slotEnum, offset: unsafe.Offsetof(abi.EdgeRequest{}.Family), values: valuesOfFamily},                                                               // family
@@ -204,6 +219,7 @@ var layoutOfEdgeRequest = layout{
 		{key: [4]uint64{0x63616669747261a8, 0x7400000000000000}, size: 9, shift: 56, kind: slotPointer, offset: unsafe.Offsetof(abi.EdgeRequest{}.Artifact), optional: true, layout: &layoutOfArtifact},                  // artifact
 		{key: [4]uint64{0x73646e616d6572a7}, size: 8, shift: 0, kind: slotInt, offset: unsafe.Offsetof(abi.EdgeRequest{}.Remands), low: 0, high: math.MaxInt},                                                            // remands
 		{key: [4]uint64{0x6d65725f78616dab, 0x73646e6100000000}, size: 12, shift: 32, kind: slotInt, offset: unsafe.Offsetof(abi.EdgeRequest{}.MaxRemands), low: 0, high: math.MaxInt},                                   // max_remands
+		{key: [4]uint64{0x6c5f73706f6f6caa, 0x7466650000000000}, size: 11, shift: 40, kind: slotInt, offset: unsafe.Offsetof(abi.EdgeRequest{}.LoopsLeft), low: 0, high: math.MaxInt},                                    // loops_left
 	},
 }
 
@@ -240,6 +256,89 @@ var layoutOfJudgeResponse = layout{
 	slots: []slot{
 		{key: [4]uint64{0x6e6f696e69706fa8, 0x7300000000000000}, size: 9, shift: 56, kind: slotList, offset: unsafe.Offsetof(abi.JudgeResponse{}.Opinions), count: count{}, layout: &layoutOfCriterionOpinion}, // opinions
 		{key: [4]uint64{0x6572756c696166a7}, size: 8, shift: 0, kind: slotPointer, offset: unsafe.Offsetof(abi.JudgeResponse{}.Failure), optional: true, layout: &layoutOfFailure},                             // failure
+	},
+}
+
+var layoutOfPriorCase = layout{
+	size: unsafe.Sizeof(abi.PriorCase{}), smallest: 48, one: one[abi.PriorCase], list: listOf[abi.PriorCase],
+	slots: []slot{
+		{key: [4]uint64{0x64695f65736163a7}, size: 8, shift: 0, kind: slotText, offset: unsafe.Offsetof(abi.PriorCase{}.CaseID), nonempty: true},                               // case_id
+		{key: [4]uint64{0x7463656a627573a7}, size: 8, shift: 0, kind: slotText, offset: unsafe.Offsetof(abi.PriorCase{}.Subject), optional: true},                              // subject
+		{key: [4]uint64{0x66697373616c63ae, 0x6e6f697461636900}, size: 15, shift: 8, kind: slotText, offset: unsafe.Offsetof(abi.PriorCase{}.Classification), optional: true},  // classification
+		{key: [4]uint64{0x737574617473a600}, size: 7, shift: 8, kind: slotText, offset: unsafe.Offsetof(abi.PriorCase{}.Status), nonempty: true},                               // status
+		{key: [4]uint64{0x656469666e6f63aa, 0x65636e0000000000}, size: 11, shift: 40, kind: slotFloat, offset: unsafe.Offsetof(abi.PriorCase{}.Confidence), least: 0, most: 1}, // confidence
+		{key: [4]uint64{0x72616c696d6973aa, 0x7974690000000000}, size: 11, shift: 40, kind: slotFloat, offset: unsafe.Offsetof(abi.PriorCase{}.Similarity), least: 0, most: 1}, // similarity
+		{key: [4]uint64{0x6e656573a4000000}, size: 5, shift: 24, kind: slotInt, offset: unsafe.Offsetof(abi.PriorCase{}.Seen), low: 1, high: math.MaxInt},                      // seen
+	},
+}
+
+var layoutOfRecallQuery = layout{
+	size: unsafe.Sizeof(abi.RecallQuery{}), smallest: 8, one: one[abi.RecallQuery], list: listOf[abi.RecallQuery],
+	slots: []slot{
+		{key: [4]uint64{0x74696d696ca50000}, size: 6, shift: 16, kind: slotInt, offset: unsafe.Offsetof(abi.RecallQuery{}.Limit), low: 1, high: 100}, // limit
+	},
+}
+
+var layoutOfCorrelateQuery = layout{
+	size: unsafe.Sizeof(abi.CorrelateQuery{}), smallest: 14, one: one[abi.CorrelateQuery], list: listOf[abi.CorrelateQuery],
+	slots: []slot{
+		{key: [4]uint64{0x74786574a4000000}, size: 5, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.CorrelateQuery{}.Text)},                    // text
+		{key: [4]uint64{0x74696d696ca50000}, size: 6, shift: 16, kind: slotInt, offset: unsafe.Offsetof(abi.CorrelateQuery{}.Limit), low: 1, high: 100}, // limit
+	},
+}
+
+var layoutOfPriorCases = layout{
+	size: unsafe.Sizeof(abi.PriorCases{}), smallest: 8, one: one[abi.PriorCases], list: listOf[abi.PriorCases],
+	slots: []slot{
+		{key: [4]uint64{0x7365736163a50000}, size: 6, shift: 16, kind: slotList, offset: unsafe.Offsetof(abi.PriorCases{}.Cases), count: count{}, layout: &layoutOfPriorCase}, // cases
+	},
+}
+
+var layoutOfSourceQuery = layout{
+	size: unsafe.Sizeof(abi.SourceQuery{}), smallest: 21, one: one[abi.SourceQuery], list: listOf[abi.SourceQuery],
+	slots: []slot{
+		{key: [4]uint64{0x74786574a4000000}, size: 5, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.SourceQuery{}.Text)},                    // text
+		{key: [4]uint64{0x74696d696ca50000}, size: 6, shift: 16, kind: slotInt, offset: unsafe.Offsetof(abi.SourceQuery{}.Limit), low: 1, high: 100}, // limit
+		{key: [4]uint64{0x73656e696ca50000}, size: 6, shift: 16, kind: slotInt, offset: unsafe.Offsetof(abi.SourceQuery{}.Lines), low: 0, high: 50},  // lines
+	},
+}
+
+var layoutOfSourceFrame = layout{
+	size: unsafe.Sizeof(abi.SourceFrame{}), smallest: 46, one: one[abi.SourceFrame], list: listOf[abi.SourceFrame],
+	slots: []slot{
+		{key: [4]uint64{0x68746170a4000000}, size: 5, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.SourceFrame{}.Path), nonempty: true},                         // path
+		{key: [4]uint64{0x656e696ca4000000}, size: 5, shift: 24, kind: slotInt, offset: unsafe.Offsetof(abi.SourceFrame{}.Line), low: 0, high: math.MaxInt},               // line
+		{key: [4]uint64{0x646e696ba4000000}, size: 5, shift: 24, kind: slotEnum, offset: unsafe.Offsetof(abi.SourceFrame{}.Kind), values: valuesOfSourceKind},             // kind
+		{key: [4]uint64{0x6f6974636e7566a8, 0x6e00000000000000}, size: 9, shift: 56, kind: slotText, offset: unsafe.Offsetof(abi.SourceFrame{}.Function), optional: true}, // function
+		{key: [4]uint64{0x6465676e616863a7}, size: 8, shift: 0, kind: slotBool, offset: unsafe.Offsetof(abi.SourceFrame{}.Changed)},                                       // changed
+		{key: [4]uint64{0x6465676e616863ac, 0x7261656e5f000000}, size: 13, shift: 24, kind: slotBool, offset: unsafe.Offsetof(abi.SourceFrame{}.ChangedNear)},             // changed_near
+		{key: [4]uint64{0x74707265637865a7}, size: 8, shift: 0, kind: slotText, offset: unsafe.Offsetof(abi.SourceFrame{}.Excerpt), optional: true},                       // excerpt
+	},
+}
+
+var layoutOfChangedFile = layout{
+	size: unsafe.Sizeof(abi.ChangedFile{}), smallest: 33, one: one[abi.ChangedFile], list: listOf[abi.ChangedFile],
+	slots: []slot{
+		{key: [4]uint64{0x68746170a4000000}, size: 5, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.ChangedFile{}.Path), nonempty: true},             // path
+		{key: [4]uint64{0x646e696ba4000000}, size: 5, shift: 24, kind: slotEnum, offset: unsafe.Offsetof(abi.ChangedFile{}.Kind), values: valuesOfSourceKind}, // kind
+		{key: [4]uint64{0x6465646461a50000}, size: 6, shift: 16, kind: slotInt, offset: unsafe.Offsetof(abi.ChangedFile{}.Added), low: 0, high: math.MaxInt},  // added
+		{key: [4]uint64{0x6465766f6d6572a7}, size: 8, shift: 0, kind: slotInt, offset: unsafe.Offsetof(abi.ChangedFile{}.Removed), low: 0, high: math.MaxInt}, // removed
+	},
+}
+
+var layoutOfSourceAnswer = layout{
+	size: unsafe.Sizeof(abi.SourceAnswer{}), smallest: 25, one: one[abi.SourceAnswer], list: listOf[abi.SourceAnswer],
+	slots: []slot{
+		{key: [4]uint64{0x6e776f6e6ba50000}, size: 6, shift: 16, kind: slotBool, offset: unsafe.Offsetof(abi.SourceAnswer{}.Known)},                                                // known
+		{key: [4]uint64{0x73656d617266a600}, size: 7, shift: 8, kind: slotList, offset: unsafe.Offsetof(abi.SourceAnswer{}.Frames), count: count{}, layout: &layoutOfSourceFrame},  // frames
+		{key: [4]uint64{0x6465676e616863a7}, size: 8, shift: 0, kind: slotList, offset: unsafe.Offsetof(abi.SourceAnswer{}.Changed), count: count{}, layout: &layoutOfChangedFile}, // changed
+	},
+}
+
+var layoutOfLogLine = layout{
+	size: unsafe.Sizeof(abi.LogLine{}), smallest: 10, one: one[abi.LogLine], list: listOf[abi.LogLine],
+	slots: []slot{
+		{key: [4]uint64{0x6567617373656da7}, size: 8, shift: 0, kind: slotText, offset: unsafe.Offsetof(abi.LogLine{}.Message), nonempty: true}, // message
 	},
 }
 
@@ -511,6 +610,7 @@ var layoutOfRecallResult = layout{
 	slots: []slot{
 		{key: [4]uint64{0x686374616da50000}, size: 6, shift: 16, kind: slotBool, offset: unsafe.Offsetof(abi.RecallResult{}.Match)},                                               // match
 		{key: [4]uint64{0x635f726f697270aa, 0x6573610000000000}, size: 11, shift: 40, kind: slotText, offset: unsafe.Offsetof(abi.RecallResult{}.PriorCase), optional: true},      // prior_case
+		{key: [4]uint64{0x66697373616c63ae, 0x6e6f697461636900}, size: 15, shift: 8, kind: slotText, offset: unsafe.Offsetof(abi.RecallResult{}.Classification), optional: true},  // classification
 		{key: [4]uint64{0x656469666e6f63aa, 0x65636e0000000000}, size: 11, shift: 40, kind: slotFloat, offset: unsafe.Offsetof(abi.RecallResult{}.Confidence), least: 0, most: 1}, // confidence
 		{key: [4]uint64{0x696e6f73616572a9, 0x676e000000000000}, size: 10, shift: 48, kind: slotText, offset: unsafe.Offsetof(abi.RecallResult{}.Reasoning)},                      // reasoning
 		{key: [4]uint64{0x726765725f7369ad, 0x6e6f697373650000}, size: 14, shift: 16, kind: slotBool, offset: unsafe.Offsetof(abi.RecallResult{}.IsRegression)},                   // is_regression
@@ -562,6 +662,7 @@ var layoutOfCorrelateResult = layout{
 	slots: []slot{
 		{key: [4]uint64{0x6c7075645f7369ac, 0x6574616369000000}, size: 13, shift: 24, kind: slotBool, offset: unsafe.Offsetof(abi.CorrelateResult{}.IsDuplicate)},                    // is_duplicate
 		{key: [4]uint64{0x5f64656b6e696cab, 0x6573616300000000}, size: 12, shift: 32, kind: slotText, offset: unsafe.Offsetof(abi.CorrelateResult{}.LinkedCase), optional: true},     // linked_case
+		{key: [4]uint64{0x66697373616c63ae, 0x6e6f697461636900}, size: 15, shift: 8, kind: slotText, offset: unsafe.Offsetof(abi.CorrelateResult{}.Classification), optional: true},  // classification
 		{key: [4]uint64{0x656469666e6f63aa, 0x65636e0000000000}, size: 11, shift: 40, kind: slotFloat, offset: unsafe.Offsetof(abi.CorrelateResult{}.Confidence), least: 0, most: 1}, // confidence
 		{key: [4]uint64{0x696e6f73616572a9, 0x676e000000000000}, size: 10, shift: 48, kind: slotText, offset: unsafe.Offsetof(abi.CorrelateResult{}.Reasoning)},                      // reasoning
 	},
@@ -579,10 +680,11 @@ var layoutOfReviewDecision = layout{
 var layoutOfLightReport = layout{
 	size: unsafe.Sizeof(abi.LightReport{}), smallest: 38, one: one[abi.LightReport], list: listOf[abi.LightReport],
 	slots: []slot{
-		{key: [4]uint64{0x66697373616c63ae, 0x6e6f697461636900}, size: 15, shift: 8, kind: slotText, offset: unsafe.Offsetof(abi.LightReport{}.Classification), nonempty: true},  // classification
-		{key: [4]uint64{0x656469666e6f63aa, 0x65636e0000000000}, size: 11, shift: 40, kind: slotFloat, offset: unsafe.Offsetof(abi.LightReport{}.Confidence), least: 0, most: 1}, // confidence
-		{key: [4]uint64{0x656e6f706d6f63a9, 0x746e000000000000}, size: 10, shift: 48, kind: slotText, offset: unsafe.Offsetof(abi.LightReport{}.Component), optional: true},      // component
-		{key: [4]uint64{0x7972616d6d7573a7}, size: 8, shift: 0, kind: slotText, offset: unsafe.Offsetof(abi.LightReport{}.Summary)},                                              // summary
+		{key: [4]uint64{0x66697373616c63ae, 0x6e6f697461636900}, size: 15, shift: 8, kind: slotText, offset: unsafe.Offsetof(abi.LightReport{}.Classification), nonempty: true},      // classification
+		{key: [4]uint64{0x656469666e6f63aa, 0x65636e0000000000}, size: 11, shift: 40, kind: slotFloat, offset: unsafe.Offsetof(abi.LightReport{}.Confidence), least: 0, most: 1},     // confidence
+		{key: [4]uint64{0x656e6f706d6f63a9, 0x746e000000000000}, size: 10, shift: 48, kind: slotText, offset: unsafe.Offsetof(abi.LightReport{}.Component), optional: true},          // component
+		{key: [4]uint64{0x7972616d6d7573a7}, size: 8, shift: 0, kind: slotText, offset: unsafe.Offsetof(abi.LightReport{}.Summary)},                                                  // summary
+		{key: [4]uint64{0x646e616d6572a600}, size: 7, shift: 8, kind: slotPointer, offset: unsafe.Offsetof(abi.LightReport{}.Remand), optional: true, layout: &layoutOfRemandAnswer}, // remand
 	},
 }
 

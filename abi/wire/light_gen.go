@@ -18,11 +18,14 @@ func DecodeRecallResult(data []byte, v *abi.RecallResult) error {
 	return decodeMessage(data, v, &layoutOfRecallResult, readRecallResult)
 }
 
-var fieldsOfRecallResult = []string{"match", "prior_case", "confidence", "reasoning", "is_regression"}
+var fieldsOfRecallResult = []string{"match", "prior_case", "classification", "confidence", "reasoning", "is_regression"}
 
 func writeRecallResult(e *encoder, v *abi.RecallResult) {
 	n := 4
 	if v.PriorCase != "" {
+		n++
+	}
+	if v.Classification != "" {
 		n++
 	}
 	e.mapLen(n)
@@ -31,6 +34,10 @@ func writeRecallResult(e *encoder, v *abi.RecallResult) {
 	if v.PriorCase != "" {
 		e.text("prior_case")
 		e.text(v.PriorCase)
+	}
+	if v.Classification != "" {
+		e.text("classification")
+		e.text(v.Classification)
 	}
 	e.text("confidence")
 	e.float(v.Confidence)
@@ -41,18 +48,20 @@ func writeRecallResult(e *encoder, v *abi.RecallResult) {
 }
 
 func readRecallResult(d *decoder, v *abi.RecallResult) {
-	s := d.open(fieldsOfRecallResult, 0b11101)
+	s := d.open(fieldsOfRecallResult, 0b111001)
 	for d.next(&s) {
 		switch s.field {
 		case 0: // match
 			v.Match = d.boolean()
 		case 1: // prior_case
 			v.PriorCase = d.text(false)
-		case 2: // confidence
+		case 2: // classification
+			v.Classification = d.text(false)
+		case 3: // confidence
 			v.Confidence = d.float(0, 1)
-		case 3: // reasoning
+		case 4: // reasoning
 			v.Reasoning = d.text(false)
-		case 4: // is_regression
+		case 5: // is_regression
 			v.IsRegression = d.boolean()
 		}
 	}
@@ -272,11 +281,14 @@ func DecodeCorrelateResult(data []byte, v *abi.CorrelateResult) error {
 	return decodeMessage(data, v, &layoutOfCorrelateResult, readCorrelateResult)
 }
 
-var fieldsOfCorrelateResult = []string{"is_duplicate", "linked_case", "confidence", "reasoning"}
+var fieldsOfCorrelateResult = []string{"is_duplicate", "linked_case", "classification", "confidence", "reasoning"}
 
 func writeCorrelateResult(e *encoder, v *abi.CorrelateResult) {
 	n := 3
 	if v.LinkedCase != "" {
+		n++
+	}
+	if v.Classification != "" {
 		n++
 	}
 	e.mapLen(n)
@@ -286,6 +298,10 @@ func writeCorrelateResult(e *encoder, v *abi.CorrelateResult) {
 		e.text("linked_case")
 		e.text(v.LinkedCase)
 	}
+	if v.Classification != "" {
+		e.text("classification")
+		e.text(v.Classification)
+	}
 	e.text("confidence")
 	e.float(v.Confidence)
 	e.text("reasoning")
@@ -293,16 +309,18 @@ func writeCorrelateResult(e *encoder, v *abi.CorrelateResult) {
 }
 
 func readCorrelateResult(d *decoder, v *abi.CorrelateResult) {
-	s := d.open(fieldsOfCorrelateResult, 0b1101)
+	s := d.open(fieldsOfCorrelateResult, 0b11001)
 	for d.next(&s) {
 		switch s.field {
 		case 0: // is_duplicate
 			v.IsDuplicate = d.boolean()
 		case 1: // linked_case
 			v.LinkedCase = d.text(false)
-		case 2: // confidence
+		case 2: // classification
+			v.Classification = d.text(false)
+		case 3: // confidence
 			v.Confidence = d.float(0, 1)
-		case 3: // reasoning
+		case 4: // reasoning
 			v.Reasoning = d.text(false)
 		}
 	}
@@ -366,11 +384,14 @@ func DecodeLightReport(data []byte, v *abi.LightReport) error {
 	return decodeMessage(data, v, &layoutOfLightReport, readLightReport)
 }
 
-var fieldsOfLightReport = []string{"classification", "confidence", "component", "summary"}
+var fieldsOfLightReport = []string{"classification", "confidence", "component", "summary", "remand"}
 
 func writeLightReport(e *encoder, v *abi.LightReport) {
 	n := 3
 	if v.Component != "" {
+		n++
+	}
+	if v.Remand != nil {
 		n++
 	}
 	e.mapLen(n)
@@ -384,6 +405,10 @@ func writeLightReport(e *encoder, v *abi.LightReport) {
 	}
 	e.text("summary")
 	e.text(v.Summary)
+	if v.Remand != nil {
+		e.text("remand")
+		writeRemandAnswer(e, v.Remand)
+	}
 }
 
 func readLightReport(d *decoder, v *abi.LightReport) {
@@ -398,6 +423,9 @@ func readLightReport(d *decoder, v *abi.LightReport) {
 			v.Component = d.text(false)
 		case 3: // summary
 			v.Summary = d.text(false)
+		case 4: // remand
+			v.Remand = new(abi.RemandAnswer)
+			readRemandAnswer(d, v.Remand)
 		}
 	}
 	d.close(&s)

@@ -134,6 +134,7 @@ func edgesExample() string {
 			mt.F("confidence", mt.FloatNode(0.97)))))),
 		mt.F("remands", mt.IntNode(0)),
 		mt.F("max_remands", mt.IntNode(0)),
+		mt.F("loops_left", mt.IntNode(0)),
 	)
 	answer := func(id string, fires bool, why string) mt.Node {
 		return mt.MapNode(mt.F("id", mt.StringNode(id)), mt.F("fires", mt.BoolNode(fires)), mt.F("why", mt.StringNode(why)))

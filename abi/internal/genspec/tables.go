@@ -52,6 +52,7 @@ var chapters = []struct{ file, title string }{
 	{"case.go", "The case"},
 	{"court.go", "Artifacts of the court"},
 	{"profile.go", "The profile"},
+	{"capability.go", "Capabilities"},
 	{"manifest.go", "The manifest"},
 	{"audit.go", "The audit"},
 	{"light.go", "Artifacts of the Light path"},

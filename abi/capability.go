@@ -1,0 +1,90 @@
+package abi
+
+// What modules ask the host for through granted capabilities: see SPEC.md §2.12.
+
+// PriorCase is an earlier case of the casebook.
+type PriorCase struct {
+	CaseID  string `abi:"case_id,nonempty"`
+	Subject string `abi:"subject,opt"`
+	// Classification of its final verdict; absent where it has none.
+	Classification string  `abi:"classification,opt"`
+	Status         string  `abi:"status,nonempty"`
+	Confidence     float64 `abi:"confidence,min=0,max=1"`
+	// Similarity to this case: 1 where the fingerprints are equal.
+	Similarity float64 `abi:"similarity,min=0,max=1"`
+	// Seen is how often the failure was remembered.
+	Seen int `abi:"seen,min=1"`
+}
+
+// RecallQuery asks the casebook for cases that have the fingerprint of this
+// one, or nearly.
+type RecallQuery struct {
+	Limit int `abi:"limit,min=1,max=100"`
+}
+
+// CorrelateQuery searches the casebook by text. Words count, nothing in the
+// text is syntax.
+type CorrelateQuery struct {
+	Text  string `abi:"text"`
+	Limit int    `abi:"limit,min=1,max=100"`
+}
+
+// PriorCases answers a RecallQuery or a CorrelateQuery, the most similar
+// first. Without a casebook it is empty.
+type PriorCases struct {
+	Cases []PriorCase `abi:"cases"`
+}
+
+// SourceKind says what a file of the source is for.
+type SourceKind string
+
+// The kinds of files.
+const (
+	SourceProduct SourceKind = "product"
+	SourceTest    SourceKind = "test"
+	SourceFixture SourceKind = "fixture"
+	SourceOther   SourceKind = "other"
+)
+
+// SourceQuery asks which files of the source a text names, as a log does in
+// its frames.
+type SourceQuery struct {
+	Text  string `abi:"text"`
+	Limit int    `abi:"limit,min=1,max=100"`
+	// Lines of context around each place.
+	Lines int `abi:"lines,min=0,max=50"`
+}
+
+// SourceFrame is a place in the source that a text names.
+type SourceFrame struct {
+	Path string     `abi:"path,nonempty"`
+	Line int        `abi:"line,min=0"`
+	Kind SourceKind `abi:"kind"`
+	// Function that encloses the line, where the language is known.
+	Function string `abi:"function,opt"`
+	// Changed: the diff touches the file; ChangedNear: it touches lines near this one.
+	Changed     bool   `abi:"changed"`
+	ChangedNear bool   `abi:"changed_near"`
+	Excerpt     string `abi:"excerpt,opt"`
+}
+
+// ChangedFile is a file that the diff touches.
+type ChangedFile struct {
+	Path    string     `abi:"path,nonempty"`
+	Kind    SourceKind `abi:"kind"`
+	Added   int        `abi:"added,min=0"`
+	Removed int        `abi:"removed,min=0"`
+}
+
+// SourceAnswer answers a SourceQuery. Without a source Known is false and the
+// rest empty.
+type SourceAnswer struct {
+	Known   bool          `abi:"known"`
+	Frames  []SourceFrame `abi:"frames"`
+	Changed []ChangedFile `abi:"changed"`
+}
+
+// LogLine is a line for the host's log.
+type LogLine struct {
+	Message string `abi:"message,nonempty"`
+}
