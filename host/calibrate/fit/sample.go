@@ -30,7 +30,7 @@ type sample struct {
 	labels []int // of the corpus, in the case's order
 	truth  int   // index into labels; -1 where it is unknown
 	group  int
-	// weight of the case: cases of one group tell less than as many of several.
+	// weight of the case, see corpus.weigh
 	weight  float64
 	uttered []utterance
 	phrases []int32 // of the corpus, rising
@@ -101,21 +101,6 @@ func read(entries []docket.Entry) *corpus {
 	}
 	c.weigh()
 	return c
-}
-
-// likeness is how much the cases of a group are taken to have in common.
-const likeness = 0.2
-
-// weigh gives each case of a group of m the weight 1/(1 + (m-1)*likeness): the
-// design effect of samples drawn in clusters.
-func (c *corpus) weigh() {
-	members := make([]float64, c.groups)
-	for i := range c.samples {
-		members[c.samples[i].group]++
-	}
-	for i := range c.samples {
-		c.samples[i].weight = 1 / (1 + (members[c.samples[i].group]-1)*likeness)
-	}
 }
 
 // group numbers the group of a case; a case without one is a group of its own.
