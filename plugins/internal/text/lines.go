@@ -38,7 +38,7 @@ func Substance(content string) []string {
 // of them ends: all in one piece, since that is faster than one by one.
 func normalise(content string) (lines string, ends []int) {
 	out := make([]byte, len(content)) // no line gets longer
-	ends = make([]int, 0, 1+strings.Count(content, "\n"))
+	ends = make([]int, 0, 8)
 	n, start := 0, 0 // where out and its last line stand
 	last := byte(' ')
 	for i := range len(content) {

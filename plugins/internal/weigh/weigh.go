@@ -51,47 +51,74 @@ func Weigh(m *Matter) *Scale {
 	return s
 }
 
-// statement groups what one source says for one label.
-type statement struct{ source, says string }
+// speaker is one source of several items.
+type speaker struct {
+	key  string
+	sum  []float64
+	said []statement
+}
+
+// statement is what a source says for one label, and how often.
+type statement struct {
+	label string
+	times int
+}
+
+// say counts a statement, and gives how often it was made before.
+func (s *speaker) say(label string) int {
+	for i := range s.said {
+		if s.said[i].label == label {
+			s.said[i].times++
+			return s.said[i].times - 1
+		}
+	}
+	s.said = append(s.said, statement{label, 1})
+	return 0
+}
 
 // addTestimony adds every item, the strongest of each source first.
 func (s *Scale) addTestimony(m *Matter, testimony []Testimony) {
 	order := make([]int, 0, len(testimony))
 	share := make([]float64, len(testimony))
+	whole := make([][]float64, len(testimony)) // before it fades
 	for i := range testimony {
 		share[i] = min(testimony[i].Left, s.Flaws[i].share())
-		s.Nats[i] = odds.Spread(vector(m, &testimony[i], share[i]))
+		whole[i] = vector(m, &testimony[i], share[i])
+		s.Nats[i] = odds.Spread(whole[i])
 		if s.Nats[i] > noise {
 			order = append(order, i)
 		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.Nats[b], s.Nats[a]) })
-	times := make(map[statement]int)
-	sums := make(map[string][]float64)
-	var sources []string
+	index := make(map[string]int)
+	var speakers []speaker
 	for _, i := range order {
 		t := &testimony[i]
 		key := odds.SourceKey(t.SourceRef)
-		st := statement{key, t.Supports}
-		fading := math.Ldexp(1, -times[st])
-		if times[st] > 0 && odds.Source(m.Profile, key) != nil {
-			fading = 0 // its table is about saying it at all
+		at, ok := index[key]
+		if !ok {
+			at = len(speakers)
+			index[key] = at
+			speakers = append(speakers, speaker{key: key, sum: make([]float64, len(m.Labels))})
 		}
-		times[st]++
-		s.Nats[i] *= fading
-		if sums[key] == nil {
-			sums[key] = make([]float64, len(m.Labels))
-			sources = append(sources, key)
+		v := whole[i]
+		if times := speakers[at].say(t.Supports); times > 0 {
+			fading := math.Ldexp(1, -times)
+			if odds.Source(m.Profile, key) != nil {
+				fading = 0 // its table is about saying it at all
+			}
+			s.Nats[i] *= fading
+			v = vector(m, t, share[i]*fading)
 		}
-		v := vector(m, t, share[i]*fading)
 		lift(s.Support, v)
 		for j, x := range v {
-			sums[key][j] += x
+			speakers[at].sum[j] += x
 		}
 	}
-	for _, key := range sources {
-		odds.Limit(sums[key], sourceCap(m.Profile, key))
-		for j, x := range sums[key] {
+	for i := range speakers {
+		sum := speakers[i].sum
+		odds.Limit(sum, sourceCap(m.Profile, speakers[i].key))
+		for j, x := range sum {
 			s.Evidence[j] += x
 		}
 	}
