@@ -51,7 +51,7 @@ func TestAccept_PL3_ABrokenModuleIsNamedAndTheNextTrialRuns(t *testing.T) {
 func TestAccept_PL3_TheClockEndsWhatFuelDoesNot(t *testing.T) {
 	t.Parallel()
 	h := open(t, host.Config{
-		Pipeline: behave(t, "specter", "verdict", "spin"), Limits: host.Limits{WallClock: 300 * time.Millisecond, Fuel: 1 << 50},
+		Pipeline: behave(t, "specter", "verdict", "spin"), Limits: host.Limits{WallClock: 2 * time.Second, Fuel: 1 << 50},
 	})
 	if got := try(t, h, dispute()).Result; got.Final.Cause != docket.CauseWallClock || got.Error == nil || got.Error.Persona != "specter" {
 		t.Errorf("%+v, %+v", got.Final, got.Error)

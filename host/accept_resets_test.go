@@ -36,9 +36,9 @@ func TestAccept_PL3_BrokenModulesAreContainedByEveryReset(t *testing.T) {
 			}, reset))
 			first := try(t, h, dispute()).Result
 			if e := first.Error; first.Final.Cause != cause || e == nil || e.Persona != "specter" {
-				t.Errorf("%s: %+v, %+v", how, first.Final, e)
+				t.Fatalf("%s: %+v, %+v", how, first.Final, e)
 			}
-			if again := try(t, h, dispute()).Result; *again.Fuel != *first.Fuel || again.Error.Message != first.Error.Message {
+			if again := try(t, h, dispute()).Result; again.Error == nil || *again.Fuel != *first.Fuel || again.Error.Message != first.Error.Message {
 				t.Errorf("%s: the next trial differs: %d units, %v; the first: %d, %v", how, *again.Fuel, again.Error, *first.Fuel, first.Error)
 			}
 		}
@@ -49,26 +49,37 @@ func TestAccept_PL3_BrokenModulesAreContainedByEveryReset(t *testing.T) {
 // of an earlier call.
 func TestAccept_PL4_NoCallSeesAnotherByAnyReset(t *testing.T) {
 	t.Parallel()
-	want := try(t, open(t, host.Config{Pipeline: behave(t, "specter", "verdict", "count")}), dispute()).Result.Verdict.Reasoning
+	want := counted(t, open(t, host.Config{Pipeline: behave(t, "specter", "verdict", "count")}))
 	eachReset(t, func(t *testing.T, reset sandbox.Reset) {
 		t.Helper()
 		h := open(t, host.WithReset(host.Config{Pipeline: behave(t, "specter", "verdict", "count")}, reset))
 		for range 3 {
 			// A new instance is warmed as the others were before they were saved.
-			if got := try(t, h, dispute()).Result.Verdict.Reasoning; got != want {
+			if got := counted(t, h); got != want {
 				t.Errorf("the module counts %s calls in its memory, want %s", got, want)
 			}
 		}
-		rounds := try(t, open(t, host.WithReset(host.Config{Pipeline: behave(t, "bulwark", "hearing", "quarrel")}, reset)), dispute()).Passes[0].Hearing.Rounds
-		if len(rounds) < 2 {
-			t.Fatalf("%d rounds", len(rounds))
+		trial := try(t, open(t, host.WithReset(host.Config{Pipeline: behave(t, "bulwark", "hearing", "quarrel")}, reset)), dispute())
+		hearing := trial.Passes[0].Hearing
+		if hearing == nil || len(hearing.Rounds) < 2 {
+			t.Fatalf("hearing %+v, %+v", hearing, trial.Result.Error)
 		}
-		for _, round := range rounds {
+		for _, round := range hearing.Rounds {
 			if !strings.HasSuffix(round.JudgeNotes, "call "+want) {
 				t.Errorf("round %d sees earlier calls: %q, want call %s", round.Round, round.JudgeNotes, want)
 			}
 		}
 	})
+}
+
+// counted is what the puppet counts as the judge.
+func counted(t *testing.T, h *host.Host) string {
+	t.Helper()
+	result := try(t, h, dispute()).Result
+	if result.Verdict == nil {
+		t.Fatalf("no verdict: %+v, %+v", result.Final, result.Error)
+	}
+	return result.Verdict.Reasoning
 }
 
 // The tour gives the same bytes, fuel included, by every reset, from one worker
