@@ -1,22 +1,21 @@
 package gotest
 
 import (
-	"strconv"
-
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
 )
 
 // The labels that a case may get, in ReportPortal's terms.
 const (
-	ProductBug    = "pb001"
-	AutomationBug = "ab001"
-	SystemIssue   = "si001"
-	NoDefect      = "nd001"
+	ProductBug    = testlog.ProductBug
+	AutomationBug = testlog.AutomationBug
+	SystemIssue   = testlog.SystemIssue
+	NoDefect      = testlog.NoDefect
 )
 
 // Labels are all labels, in the order in which every case has them.
-func Labels() []string { return []string{ProductBug, AutomationBug, SystemIssue, NoDefect} }
+func Labels() []string { return testlog.Labels() }
 
 // logName is the name of a case's one document.
 const logName = "log"
@@ -49,7 +48,7 @@ func (s *stream) give(f failure) {
 	if f.test != "" {
 		id += "." + f.test
 	}
-	id = s.reader.unique(id)
+	id = s.reader.ids.Unique(id)
 	c := abi.Case{
 		ID: id, Group: f.pack, Subject: f.subject(), Labels: Labels(),
 		Evidence:  cut(f.pack, f.log),
@@ -58,16 +57,4 @@ func (s *stream) give(f failure) {
 	light := Light(c)
 	c.Light = &light
 	s.stopped = !s.yield(docket.Entry{Case: c, Source: s.name, Line: s.line}, nil)
-}
-
-// unique tells several failures of one test apart, as -count and -cpu give them.
-func (r *Reader) unique(id string) string {
-	if id == "" {
-		id = "unknown"
-	}
-	r.ids[id]++
-	if n := r.ids[id]; n > 1 {
-		return r.unique(id + "#" + strconv.Itoa(n))
-	}
-	return id
 }

@@ -1,102 +1,25 @@
 package gotest
 
 import (
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
 )
 
-// The bounds of what is cut: of one excerpt, and of how often one rule speaks about one log.
-const (
-	maxExcerptBytes = 1200
-	maxExcerptLines = 16
-	maxPerRule      = 3
-)
-
-// cut cuts the evidence out of a log: word for word, in the order of the rules. A line is cut once; what repeats an
-// earlier excerpt is left out.
+// cut cuts the evidence out of a log, in the order of the rules.
 func cut(pack, log string) []abi.Evidence {
-	c := cutter{lines: strings.Split(strings.TrimSuffix(log, "\n"), "\n"), taken: map[int]bool{}, seen: map[string]bool{}}
+	c := testlog.NewCutter()
+	c.Open(logName, log)
 	for _, r := range systemRules() {
-		c.apply(r)
+		c.Apply(r)
 	}
-	clear(c.taken) // an assertion may quote the environment, and both are evidence
-	c.frames(pack)
+	c.Release() // an assertion may quote the environment, and both are evidence
+	frames(c, pack)
 	for _, r := range symptomRules() {
-		c.apply(r)
+		c.Apply(r)
 	}
-	if c.items == nil {
-		c.items = []abi.Evidence{}
-	}
-	return c.items
-}
-
-type cutter struct {
-	lines []string
-	taken map[int]bool
-	seen  map[string]bool
-	items []abi.Evidence
-}
-
-func (c *cutter) apply(r rule) {
-	found := 0
-	for i, line := range c.lines {
-		if found == maxPerRule {
-			return
-		}
-		if c.taken[i] || !r.match.MatchString(line) {
-			continue
-		}
-		end := i + 1
-		if r.block != nil {
-			end = min(r.block(c.lines, i), i+maxExcerptLines)
-		}
-		content := bound(strings.Join(c.lines[i:end], "\n"))
-		supports := r.supports
-		if r.match == assertionText && comparisonText.MatchString(content) {
-			supports = ProductBug
-		}
-		if c.add(i, end, content, supports, r.confidence, r.element) {
-			found++
-		}
-	}
-}
-
-// add notes an excerpt and that its lines are taken; it says whether the excerpt is new.
-func (c *cutter) add(from, end int, content, supports string, confidence float64, element abi.Element) bool {
-	for i := from; i < end; i++ {
-		c.taken[i] = true
-	}
-	key := strings.TrimSpace(content)
-	if key == "" || c.seen[key] {
-		return false
-	}
-	c.seen[key] = true
-	c.items = append(c.items, abi.Evidence{
-		SourceRef: logName + ":L" + strconv.Itoa(from+1), Content: content,
-		RelevanceConfidence: confidence, Supports: supports, Element: element,
-	})
-	return true
-}
-
-// bound shortens an excerpt at a line's or a character's end.
-func bound(text string) string {
-	if len(text) <= maxExcerptBytes {
-		return text
-	}
-	text = text[:maxExcerptBytes]
-	if i := strings.LastIndexByte(text, '\n'); i > 0 {
-		return text[:i]
-	}
-	for len(text) > 0 {
-		if r, size := utf8.DecodeLastRuneInString(text); r != utf8.RuneError || size != 1 {
-			return text
-		}
-		text = text[:len(text)-1]
-	}
-	return text
+	return c.Items()
 }
 
 // race goes on to the row of equals signs that ends a report.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
 )
 
 // Light is a first simple classification of a failure, by the first of a few rules on its log that applies. Its
@@ -101,7 +102,7 @@ func crashIn(test bool) func(abi.Case, []string) bool {
 		}
 		for i := crash; i+1 < len(lines); i++ {
 			file := lightFrame.FindStringSubmatch(lines[i+1])
-			if file != nil && inModule(lines[i], c.Group) {
+			if file != nil && testlog.InGoModule(lines[i], c.Group) {
 				return strings.HasSuffix(file[1], "_test.go") == test
 			}
 		}

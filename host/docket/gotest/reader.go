@@ -12,9 +12,16 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
 )
 
 const codeNotJSON = docket.CodeNotJSON
+
+// The most of one log that is kept. What lies between head and tail is cut, and a line says how many bytes were.
+const (
+	DefaultHeadBytes = testlog.DefaultHeadBytes
+	DefaultTailBytes = testlog.DefaultTailBytes
+)
 
 // Reader reads streams of `go test -json`. The zero value is ready. One Reader for several files gives every case an id
 // of its own. Not safe for concurrent use.
@@ -24,7 +31,7 @@ type Reader struct {
 	// HeadBytes and TailBytes are how much of a log is kept. Defaults: DefaultHeadBytes, DefaultTailBytes.
 	HeadBytes, TailBytes int
 
-	ids map[string]int // how often each case id was given
+	ids testlog.IDs
 }
 
 // Read gives the failing tests of a stream as cases, each as soon as its test has ended, with the number of the line that

@@ -4,18 +4,8 @@ import (
 	"regexp"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
 )
-
-// rule cuts the lines that match it out of a log. supports is the label that the rule speaks for, or empty; confidence is
-// how much such an excerpt bears on the cause, in [0, 1].
-type rule struct {
-	match      *regexp.Regexp
-	supports   string
-	confidence float64
-	element    abi.Element
-	// block is how far the excerpt goes beyond its first line; nil for that line alone.
-	block func(lines []string, first int) (end int)
-}
 
 // The texts of Go's runtime, compiler, testing package and of the system's errors, by what they tell. They are the
 // operating system's and the standard library's words, not those of any test.
@@ -41,28 +31,36 @@ var (
 )
 
 // systemRules cut what the environment said: they stand before all others, and speak for a system issue.
-func systemRules() []rule {
-	return []rule{
-		{match: networkText, supports: SystemIssue, confidence: 0.75, element: abi.Earth},
-		{match: accessText, supports: SystemIssue, confidence: 0.8, element: abi.Earth},
-		{match: spaceText, supports: SystemIssue, confidence: 0.85, element: abi.Earth},
-		{match: limitText, supports: SystemIssue, confidence: 0.8, element: abi.Earth},
-		{match: missingToolText, supports: SystemIssue, confidence: 0.85, element: abi.Earth},
-		{match: localeText, supports: SystemIssue, confidence: 0.75, element: abi.Earth},
-		{match: missingFileText, confidence: 0.5, element: abi.Earth},
+func systemRules() []testlog.Rule {
+	return []testlog.Rule{
+		{Match: networkText, Supports: SystemIssue, Confidence: 0.75, Element: abi.Earth},
+		{Match: accessText, Supports: SystemIssue, Confidence: 0.8, Element: abi.Earth},
+		{Match: spaceText, Supports: SystemIssue, Confidence: 0.85, Element: abi.Earth},
+		{Match: limitText, Supports: SystemIssue, Confidence: 0.8, Element: abi.Earth},
+		{Match: missingToolText, Supports: SystemIssue, Confidence: 0.85, Element: abi.Earth},
+		{Match: localeText, Supports: SystemIssue, Confidence: 0.75, Element: abi.Earth},
+		{Match: missingFileText, Confidence: 0.5, Element: abi.Earth},
 	}
 }
 
 // symptomRules cut what the test did.
-func symptomRules() []rule {
-	return []rule{
-		{match: raceText, supports: NoDefect, confidence: 0.85, element: abi.Water, block: race},
-		{match: timeoutText, supports: NoDefect, confidence: 0.6, element: abi.Water},
-		{match: hangText, supports: NoDefect, confidence: 0.5, element: abi.Water},
-		{match: crashText, confidence: 0.6, element: abi.Water, block: crashLines},
-		{match: testCompileText, supports: AutomationBug, confidence: 0.75, element: abi.Earth},
-		{match: compileText, supports: ProductBug, confidence: 0.75, element: abi.Earth},
-		{match: assertionText, confidence: 0.55, element: abi.Fire, block: message},
-		{match: summaryText, confidence: 0.3, element: abi.Air},
+func symptomRules() []testlog.Rule {
+	return []testlog.Rule{
+		{Match: raceText, Supports: NoDefect, Confidence: 0.85, Element: abi.Water, Block: race},
+		{Match: timeoutText, Supports: NoDefect, Confidence: 0.6, Element: abi.Water},
+		{Match: hangText, Supports: NoDefect, Confidence: 0.5, Element: abi.Water},
+		{Match: crashText, Confidence: 0.6, Element: abi.Water, Block: crashLines},
+		{Match: testCompileText, Supports: AutomationBug, Confidence: 0.75, Element: abi.Earth},
+		{Match: compileText, Supports: ProductBug, Confidence: 0.75, Element: abi.Earth},
+		{Match: assertionText, Confidence: 0.55, Element: abi.Fire, Block: message, Judge: compares},
+		{Match: summaryText, Confidence: 0.3, Element: abi.Air},
 	}
+}
+
+// compares speaks for the product where a message sets one value against another.
+func compares(content string) string {
+	if comparisonText.MatchString(content) {
+		return ProductBug
+	}
+	return ""
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
 )
 
 // stream is the state of one reading.
@@ -19,35 +20,32 @@ type stream struct {
 	events  int
 
 	packages map[string]*pack
-	builds   map[string]*clip // the build output of import paths
-	failed   []string         // import paths that failed to build
-	named    map[string]bool  // those of them that a package has named
-	current  *clip            // where a line that is no JSON belongs
+	builds   map[string]*testlog.Clip // the build output of import paths
+	failed   []string                 // import paths that failed to build
+	named    map[string]bool          // those of them that a package has named
+	current  *testlog.Clip            // where a line that is no JSON belongs
 }
 
 // pack is a package whose tests run.
 type pack struct {
 	path   string
-	log    clip
+	log    testlog.Clip
 	tests  map[string]*test
 	failed bool // a case was made of one of its tests
 }
 
 // test is a test that runs.
 type test struct {
-	log         clip
+	log         testlog.Clip
 	childFailed bool
 }
 
 func (r *Reader) newStream(name string, yield func(docket.Entry, error) bool) *stream {
-	if r.ids == nil {
-		r.ids = map[string]int{}
-	}
-	return &stream{reader: r, name: name, yield: yield, packages: map[string]*pack{}, builds: map[string]*clip{}, named: map[string]bool{}}
+	return &stream{reader: r, name: name, yield: yield, packages: map[string]*pack{}, builds: map[string]*testlog.Clip{}, named: map[string]bool{}}
 }
 
-func (s *stream) newClip() clip {
-	return clip{maxHead: orDefault(s.reader.HeadBytes, DefaultHeadBytes), maxTail: orDefault(s.reader.TailBytes, DefaultTailBytes)}
+func (s *stream) newClip() testlog.Clip {
+	return testlog.NewClip(s.reader.HeadBytes, s.reader.TailBytes)
 }
 
 func (s *stream) problem(line int, code abi.Code, detail string) {
@@ -61,7 +59,7 @@ func (s *stream) problem(line int, code abi.Code, detail string) {
 func (s *stream) handle(e event) {
 	switch e.Action {
 	case "build-output":
-		s.build(e.ImportPath).write(e.Output)
+		s.build(e.ImportPath).Write(e.Output)
 	case "build-fail":
 		s.failed = append(s.failed, e.ImportPath)
 	case "output":
@@ -107,15 +105,15 @@ const (
 	maxBuildBytes = 32 << 10 // of the head, and of the tail
 )
 
-func (s *stream) newBuildClip() clip {
+func (s *stream) newBuildClip() testlog.Clip {
 	c := s.newClip()
-	c.maxHead, c.maxTail = min(c.maxHead, maxBuildBytes), min(c.maxTail, maxBuildBytes)
+	c.MaxHead, c.MaxTail = min(c.MaxHead, maxBuildBytes), min(c.MaxTail, maxBuildBytes)
 	return c
 }
 
 // build is where the build output of an import path goes; what is beyond the
 // most that is kept goes nowhere.
-func (s *stream) build(importPath string) *clip {
+func (s *stream) build(importPath string) *testlog.Clip {
 	c := s.builds[importPath]
 	if c == nil {
 		fresh := s.newBuildClip()
@@ -133,7 +131,7 @@ func (s *stream) output(e event) {
 	if e.Test != "" {
 		to = &s.test(p, e.Test).log
 	}
-	to.write(e.Output)
+	to.Write(e.Output)
 	s.current = to
 }
 
@@ -144,7 +142,7 @@ func (s *stream) plain(line string) {
 	}
 	if path, ok := strings.CutPrefix(line, "FAIL\t"); ok && notBuilt(line) {
 		path, _, _ = strings.Cut(path, " ")
-		s.pack(path).log.write(line + "\n")
+		s.pack(path).log.Write(line + "\n")
 		s.failPackage(s.pack(path), "")
 		return
 	}
@@ -152,7 +150,7 @@ func (s *stream) plain(line string) {
 		s.current = nil
 	}
 	if s.current != nil {
-		s.current.write(line + "\n")
+		s.current.Write(line + "\n")
 	}
 }
 
@@ -178,7 +176,7 @@ func (s *stream) failTest(p *pack, name string) {
 			parent.childFailed = true
 		}
 	}
-	log := t.log.text()
+	log := t.log.Text()
 	if t.childFailed && !crashed(log) {
 		return
 	}
@@ -201,7 +199,7 @@ func crashed(log string) bool {
 func (s *stream) failPackage(p *pack, failedBuild string) {
 	s.failOpenTests(p)
 	if !p.failed {
-		log := p.log.text()
+		log := p.log.Text()
 		build := failedBuild != "" || notBuilt(log)
 		if build {
 			log = s.buildLog(p.path, failedBuild) + log
@@ -220,7 +218,7 @@ func (s *stream) closePackage(path string) {
 
 func (s *stream) failOpenTests(p *pack) {
 	for _, name := range slices.Sorted(maps.Keys(p.tests)) {
-		if t := p.tests[name]; crashed(t.log.text()) {
+		if t := p.tests[name]; crashed(t.log.Text()) {
 			s.failTest(p, name)
 		}
 	}
@@ -231,14 +229,14 @@ func (s *stream) failOpenTests(p *pack) {
 func (s *stream) buildLog(path, failedBuild string) string {
 	s.named[failedBuild] = true
 	if c := s.builds[failedBuild]; c != nil {
-		return c.text()
+		return c.Text()
 	}
 	var own, all strings.Builder
 	for _, built := range slices.Sorted(maps.Keys(s.builds)) {
 		if name, _, _ := strings.Cut(built, " "); name == path || name == path+"_test" || name == path+".test" {
-			own.WriteString(s.builds[built].text())
+			own.WriteString(s.builds[built].Text())
 		} else if all.Len() < maxBuildBytes {
-			all.WriteString(s.builds[built].text())
+			all.WriteString(s.builds[built].Text())
 		}
 	}
 	if own.Len() > 0 {
@@ -253,7 +251,7 @@ func (s *stream) end() {
 		p := s.packages[path]
 		open := len(p.tests)
 		s.failOpenTests(p)
-		if !p.failed && (crashed(p.log.text()) || notBuilt(p.log.text())) {
+		if !p.failed && (crashed(p.log.Text()) || notBuilt(p.log.Text())) {
 			s.failPackage(p, "")
 		}
 		if open > 0 && !p.failed && s.packages[path] != nil {
@@ -265,7 +263,7 @@ func (s *stream) end() {
 			continue
 		}
 		name, _, _ := strings.Cut(path, " ")
-		s.give(failure{pack: name, log: s.build(path).text(), build: true})
+		s.give(failure{pack: name, log: s.build(path).Text(), build: true})
 	}
 	if s.events == 0 && !s.stopped {
 		s.problem(0, docket.CodeEmptyDocket, "has no event of go test -json")

@@ -1,4 +1,4 @@
-package gotest
+package testlog
 
 import (
 	"fmt"
@@ -13,12 +13,12 @@ func TestClipKeepsAShortLogWhole(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		parts := rapid.SliceOf(rapid.StringN(0, 10, 20)).Draw(t, "parts")
-		c := clip{maxHead: 64, maxTail: 64}
+		c := NewClip(64, 64)
 		for _, p := range parts {
-			c.write(p)
+			c.Write(p)
 		}
 		whole := strings.Join(parts, "")
-		got := c.text()
+		got := c.Text()
 		if len(whole) <= 128 && got != whole {
 			t.Fatalf("%q became %q", whole, got)
 		}
@@ -30,15 +30,15 @@ func TestClipKeepsAShortLogWhole(t *testing.T) {
 
 func TestClipCountsWhatItCuts(t *testing.T) {
 	t.Parallel()
-	c := clip{maxHead: 20, maxTail: 20}
+	c := NewClip(20, 20)
 	for i := range 10_000 {
-		c.write(fmt.Sprintf("line %04d\n", i))
+		c.Write(fmt.Sprintf("line %04d\n", i))
 		if len(c.head)+len(c.tail) > 20+2*20 {
 			t.Fatalf("holds %d bytes", len(c.head)+len(c.tail))
 		}
 	}
 	want := "line 0000\nline 0001\n[... 99970 bytes cut here ...]\nline 9999\n"
-	if got := c.text(); got != want {
+	if got := c.Text(); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
