@@ -3,6 +3,7 @@ package fit_test
 import (
 	"errors"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -11,8 +12,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/calibrate/fit"
 	"github.com/shadowcourt/shadowcourt/host/calibrate/fit/internal/simulate"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-
-	"math/rand/v2"
 )
 
 // crowd is a world of witnesses whose reliability is known.
@@ -20,8 +19,10 @@ func crowd(labels int) simulate.World {
 	return simulate.World{
 		Labels: simulate.Names(labels), Light: simulate.Witness{Accuracy: 0.62, States: 0.7},
 		Witnesses: []simulate.Witness{
-			{Name: "good", Accuracy: 0.85, States: 0.6}, {Name: "fair", Accuracy: 0.7, States: 0.99},
-			{Name: "weak", Accuracy: 0.5, States: 0.9, Speaks: 0.7}, {Name: "constant", Accuracy: 0.5, Says: "alpha", States: 0.9},
+			{Name: "good", Accuracy: 0.85, States: 0.6},
+			{Name: "fair", Accuracy: 0.7, States: 0.99},
+			{Name: "weak", Accuracy: 0.5, States: 0.9, Speaks: 0.7},
+			{Name: "constant", Accuracy: 0.5, Says: "alpha", States: 0.9},
 			{Name: "chance", Accuracy: 1 / float64(labels), States: 0.8},
 		},
 	}
@@ -40,7 +41,7 @@ func blind(entries []docket.Entry) []docket.Entry {
 func TestAccept_FT2_RecoversTheReliabilitiesOfSimulatedSources(t *testing.T) {
 	t.Parallel()
 	w := crowd(3)
-	entries := blind(w.Draw(rand.New(rand.NewPCG(4, 4)), 900)) //nolint:gosec // a simulation
+	entries := blind(w.Draw(rand.New(rand.NewPCG(4, 4)), 900))
 	p, report := written(t, fit.Unlabelled, entries)
 	for source, want := range map[string]float64{"light": 0.62, "good": 0.85, "fair": 0.7, "weak": 0.5, "chance": 1.0 / 3} {
 		known := odds.Source(p, source)
@@ -81,7 +82,7 @@ func given(s *abi.SourceSaying, label string) float64 {
 func TestAccept_FT2_WithoutTruthBetterThanTheVote(t *testing.T) {
 	t.Parallel()
 	w := crowd(4)
-	entries := w.Draw(rand.New(rand.NewPCG(5, 5)), 600) //nolint:gosec // a simulation
+	entries := w.Draw(rand.New(rand.NewPCG(5, 5)), 600)
 	truths := make([]docket.Entry, len(entries))
 	copy(truths, entries)
 	p, _ := written(t, fit.Unlabelled, blind(entries))
@@ -135,7 +136,7 @@ func TestAccept_FT2_TooFewSourcesAreRefusedWithTheReason(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := crowd(3)
-			entries := w.Draw(rand.New(rand.NewPCG(6, 6)), tc.cases) //nolint:gosec // a simulation
+			entries := w.Draw(rand.New(rand.NewPCG(6, 6)), tc.cases)
 			for i := range entries {
 				var kept []abi.Evidence
 				for _, item := range entries[i].Case.Evidence {

@@ -89,7 +89,7 @@ func (c *corpus) blendWeights(x *crossed, of []int, skip int) weights {
 		w := row{labels: s.labels, truth: s.truth, weight: s.weight, class: []int32{base}}
 		for at, l := range of {
 			for j, z := range x.models[x.part[i]][l].nats(s) {
-				w.shared = append(w.shared, term{first + int32(at), int32(j), z}) //nolint:gosec // indexes
+				w.shared = append(w.shared, term{first + int32(at), int32(j), z})
 			}
 		}
 		r.rows = append(r.rows, w)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
@@ -92,11 +93,8 @@ func withTruth(entries []docket.Entry) []docket.Entry {
 		if t == nil || t.Classification == "" {
 			continue
 		}
-		for _, label := range entries[i].Case.Labels {
-			if label == t.Classification {
-				out = append(out, entries[i])
-				break
-			}
+		if slices.Contains(entries[i].Case.Labels, t.Classification) {
+			out = append(out, entries[i])
 		}
 	}
 	return out

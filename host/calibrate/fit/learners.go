@@ -138,9 +138,9 @@ func (c *corpus) candidates() []candidate {
 		return list
 	}
 	return append(list,
-		candidate{"and few signals", with(fewText, fewBayes, fewJoint)},
-		candidate{"and some signals", with(someText, someBayes, someJoint)},
-		candidate{"and many signals", with(mostText, mostBayes)},
-		candidate{"all of these", with(fewText, fewBayes, fewJoint, someText, someBayes, someJoint, mostText, mostBayes)},
+		candidate{"what each source says of each label, and few signals", with(fewText, fewBayes, fewJoint)},
+		candidate{"what each source says of each label, and some signals", with(someText, someBayes, someJoint)},
+		candidate{"what each source says of each label, and many signals", with(mostText, mostBayes)},
+		candidate{"what each source says of each label, and signals in every number", with(fewText, fewBayes, fewJoint, someText, someBayes, someJoint, mostText, mostBayes)},
 	)
 }

@@ -2,7 +2,6 @@ package fit
 
 import (
 	"math"
-	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/odds"
@@ -156,8 +155,6 @@ func (c *corpus) setCaps(p *abi.Profile, train []int) {
 func capOf(most float64, n int) float64 {
 	return math.Ceil(100*min(most, math.Log(float64(n)+2)+1, mostNats)) / 100
 }
-
-func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
 // voices gives what each source adds in a case.
 func (c *corpus) voices(p *abi.Profile, s *sample) map[int][]float64 {

@@ -41,7 +41,7 @@ type regression struct {
 
 // parameters adds n parameters and gives the index of the first.
 func (r *regression) parameters(n int, penalty float64) int32 {
-	first := int32(len(r.penalty)) //nolint:gosec // bounded by memory long before
+	first := int32(len(r.penalty))
 	for range n {
 		r.penalty = append(r.penalty, penalty)
 		r.parent = append(r.parent, -1)

@@ -57,7 +57,7 @@ func (c *corpus) design(train []int, sources *sourceTerms, phrases []int32, text
 	l.text = r.parameters(len(phrases)*k, textPenalty)
 	place := make(map[int32]int32, len(phrases))
 	for i, p := range phrases {
-		place[p] = l.text + int32(i*k) //nolint:gosec // bounded by the number of phrases
+		place[p] = l.text + int32(i*k)
 	}
 	for _, i := range train {
 		r.rows = append(r.rows, c.row(&c.samples[i], l, place))
@@ -71,7 +71,7 @@ func (c *corpus) row(s *sample, l *layout, place map[int32]int32) row {
 		for i := range s.uttered {
 			u := &s.uttered[i]
 			if l.sources.table > 0 {
-				w.class = append(w.class, l.table+int32(u.saying*len(c.labels))) //nolint:gosec // an index
+				w.class = append(w.class, l.table+int32(u.saying*len(c.labels)))
 			}
 			w.shared = append(w.shared, trustTerms(s, u, l)...)
 		}
@@ -92,9 +92,9 @@ func trustTerms(s *sample, u *utterance, l *layout) []term {
 		if label != u.says {
 			continue
 		}
-		at := int32(j) //nolint:gosec // an index
+		at := int32(j)
 		if l.sources.own > 0 {
-			source := int32(u.source) //nolint:gosec // an index
+			source := int32(u.source)
 			return []term{{l.offset + source, at, 1}, {l.slope + source, at, u.logit}}
 		}
 		return []term{{l.commonOffset, at, 1}, {l.commonSlope, at, u.logit}}

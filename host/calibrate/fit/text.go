@@ -56,7 +56,7 @@ func (c *corpus) choosePhrases(train []int, m *linear, most int) []int32 {
 		for l := range k {
 			score += a.residual[l] * a.residual[l] / (a.variance[l]*rest + 0.5)
 		}
-		list = append(list, candidate{int32(f), score, a.cases, a.n}) //nolint:gosec // an index
+		list = append(list, candidate{int32(f), score, a.cases, a.n})
 	}
 	slices.SortFunc(list, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(len(c.phrases[a.phrase]), len(c.phrases[b.phrase])), cmp.Compare(a.phrase, b.phrase))
