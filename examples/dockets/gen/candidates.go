@@ -97,7 +97,7 @@ func (w *collector) sites(cause string) (sites, error) {
 	switch cause {
 	case productBug:
 		found, err := findSites(folder, w.tree.files.product, defects)
-		return found.within(w.base.Covered), err
+		return found.within(w.covered), err
 	case noDefect:
 		return findSites(folder, w.tree.files.tests, flakes)
 	default:
@@ -116,6 +116,7 @@ type tally map[string]*tried
 
 type tried struct {
 	faults, broken, silent, cases int
+	outside                       int // runs that ended before or outside of any test
 	cannot                        []string
 }
 
@@ -140,6 +141,9 @@ func (t tally) count(a attempt, cases int) {
 		n.silent++
 	}
 	for _, r := range a.Runs {
+		if r.Tests == 0 && r.Cannot == "" {
+			n.outside++
+		}
 		if r.Cannot != "" && !slices.Contains(n.cannot, r.Cannot) {
 			n.cannot = append(n.cannot, r.Cannot)
 		}
@@ -154,6 +158,7 @@ func (t tally) add(other tally) {
 		n.broken += o.broken
 		n.silent += o.silent
 		n.cases += o.cases
+		n.outside += o.outside
 		for _, why := range o.cannot {
 			if !slices.Contains(n.cannot, why) {
 				n.cannot = append(n.cannot, why)

@@ -1,29 +1,30 @@
 package main
 
 import (
+	"cmp"
+	"fmt"
+	"maps"
 	"math/rand/v2"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 )
 
-// The most of a cause's cases in a half that one kind of fault and one module may give.
-const (
-	kindShare   = 0.15
-	moduleShare = 0.15
-)
+// greatestShare is the most of a cause's cases in a half that one kind of fault or one module may give, as a part of those
+// that all could give.
+const greatestShare = 0.25
 
 // choose takes the same number of cases of every cause from each half, of each look as many: what the harness prints beside
-// the failure's own words and which folders it names are then as frequent in one cause as in the other. No kind of fault
+// the failure's own words, and stacks with their paths, are then as frequent in one cause as in the other. No kind of fault
 // and no module gives more than a part of its cause, and modules take turns.
-func choose(c config, h *harvest) []labelled {
-	var chosen []labelled
+func choose(c config, h *harvest) (chosen []labelled) {
 	for _, half := range []string{fitHalf, testHalf} {
 		looks := map[string]map[string][]labelled{}
+		taker := newTaker()
 		for _, cause := range causes() {
 			list := slices.DeleteFunc(slices.Clone(h.cases), func(l labelled) bool { return l.module.half != half || l.cause() != cause })
-			for _, l := range limitShares(byTurn(c.seed, list)) {
+			taker.limit(cause, list)
+			for _, l := range byTurn(c.seed, list) {
 				key := look(l.log())
 				if looks[key] == nil {
 					looks[key] = map[string][]labelled{}
@@ -31,38 +32,89 @@ func choose(c config, h *harvest) []labelled {
 				looks[key][cause] = append(looks[key][cause], l)
 			}
 		}
-		chosen = append(chosen, alike(looks)...)
+		for _, key := range rarestFirst(looks) {
+			chosen = append(chosen, taker.alike(looks[key])...)
+		}
 	}
 	return chosen
 }
 
-// alike takes of each look the same number of cases of every cause.
-func alike(looks map[string]map[string][]labelled) (taken []labelled) {
-	for _, byCause := range looks {
-		share := len(byCause[systemIssue])
-		for _, cause := range causes() {
-			share = min(share, len(byCause[cause]))
+// rarestFirst orders the looks by how many cases they can give of every cause: an attempt that could be of several looks
+// goes to the one that has few.
+func rarestFirst(looks map[string]map[string][]labelled) []string {
+	return slices.SortedFunc(maps.Keys(looks), func(a, b string) int {
+		return cmp.Or(fewest(looks[a])-fewest(looks[b]), strings.Compare(a, b))
+	})
+}
+
+func fewest(byCause map[string][]labelled) int {
+	n := len(byCause[systemIssue])
+	for _, cause := range causes() {
+		n = min(n, len(byCause[cause]))
+	}
+	return n
+}
+
+// taker takes cases and holds the limits of what was taken: of an attempt, of one log, of a kind of fault, of a module.
+type taker struct {
+	attempts map[*attempt]int
+	logs     map[string]bool
+	shares   map[string]int // by cause, and kind or module
+	most     map[string]int // by cause
+}
+
+func newTaker() *taker {
+	return &taker{attempts: map[*attempt]int{}, logs: map[string]bool{}, shares: map[string]int{}, most: map[string]int{}}
+}
+
+func (t *taker) limit(cause string, list []labelled) {
+	attempts := map[*attempt]int{}
+	possible := 0
+	for _, l := range list {
+		if attempts[l.attempt] < casesOf(l.attempt) {
+			attempts[l.attempt]++
+			possible++
 		}
+	}
+	t.most[cause] = max(5, int(greatestShare*float64(possible)))
+}
+
+// alike takes the same number of cases of every cause.
+func (t *taker) alike(byCause map[string][]labelled) (taken []labelled) {
+	share := fewest(byCause)
+	for {
+		trial := &taker{maps.Clone(t.attempts), maps.Clone(t.logs), maps.Clone(t.shares), t.most}
+		possible := share
 		for _, cause := range causes() {
-			taken = append(taken, byCause[cause][:share]...)
+			possible = min(possible, len(trial.take(byCause[cause], share)))
 		}
+		if possible == share {
+			break
+		}
+		share = possible
+	}
+	for _, cause := range causes() {
+		taken = append(taken, t.take(byCause[cause], share)...)
 	}
 	return taken
 }
 
-// limitShares leaves out what is beyond the share of a kind of fault or of a module.
-func limitShares(list []labelled) []labelled {
-	mostOfKind, mostOfModule := max(4, int(kindShare*float64(len(list)))), max(4, int(moduleShare*float64(len(list))))
-	kinds, ofModule := map[string]int{}, map[string]int{}
-	return slices.DeleteFunc(list, func(l labelled) bool {
-		kind := l.attempt.Fault.Kind
-		if kinds[kind] == mostOfKind || ofModule[l.module.path] == mostOfModule {
-			return true
+// take takes up to n cases of one cause.
+func (t *taker) take(list []labelled, n int) (taken []labelled) {
+	for _, l := range list {
+		kind, from := l.cause()+" "+l.attempt.Fault.Kind, l.cause()+" "+l.module.path
+		log := l.module.path + likeness(l.module.pkg(), l.log())
+		full := t.shares[kind] >= t.most[l.cause()] || t.shares[from] >= t.most[l.cause()]
+		if len(taken) == n || full || t.logs[log] || t.attempts[l.attempt] == casesOf(l.attempt) {
+			continue
 		}
-		kinds[kind]++
-		ofModule[l.module.path]++
-		return false
-	})
+		t.attempts[l.attempt]++
+		t.shares[kind]++
+		t.shares[from]++
+		t.logs[log] = true
+		taken = append(taken, l)
+	}
+	return taken
 }
 
 // byTurn puts first one case of each module, drawn by the seed, then the second, and so on.
@@ -85,36 +137,17 @@ func byTurn(seed uint64, list []labelled) []labelled {
 var (
 	numbers     = regexp.MustCompile(`[0-9]+`)
 	harnessLine = regexp.MustCompile(`(?m)^( *)--- \w+: `)
-	pathInText  = regexp.MustCompile(`(?:^|[\s"'=(\[])/(tmp|src|home|etc|usr|dev|proc|var)/`)
 )
 
-// look tells how a log looks to somebody who doesn't read it: how many lines the harness printed and how deep the test is
-// nested, and the folders that the text names outside of stacks.
+// look tells how a log looks to somebody who doesn't read it: how many lines the harness printed, how deep the test is
+// nested, whether there is a stack.
 func look(log string) string {
 	lines := harnessLine.FindAllStringSubmatch(log, -1)
 	depth := -1
 	if len(lines) > 0 {
 		depth = len(lines[0][1])
 	}
-	folders := map[string]bool{}
-	for line := range strings.Lines(log) {
-		if isFrame(line) {
-			continue
-		}
-		for _, found := range pathInText.FindAllStringSubmatch(line, -1) {
-			folders[found[1]] = true
-		}
-	}
-	key := []string{strconv.Itoa(min(len(lines), 2)), strconv.Itoa(min(depth, 4))}
-	if folders["tmp"] || folders["src"] {
-		key = append(key, "folders")
-	}
-	return strings.Join(key, " ")
-}
-
-// isFrame says whether a line is of a stack, which is the failure's own word.
-func isFrame(line string) bool {
-	return strings.HasPrefix(line, "\t") || strings.HasPrefix(line, "created by ")
+	return fmt.Sprintf("%d lines, depth %d, stack %v", min(len(lines), 2), min(depth, 4), frame.MatchString(log))
 }
 
 // likeness is a log without its numbers and the name of its package.

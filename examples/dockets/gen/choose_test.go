@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -12,9 +13,10 @@ func harvestOf(looks map[string]map[string]int) *harvest {
 			for i := range n {
 				l := labelled{
 					module:  module{path: fmt.Sprintf("example.com/m%d", i%8), half: fitHalf},
-					attempt: attempt{Fault: fault{Cause: cause, Kind: fmt.Sprintf("k%d", i%9)}},
+					attempt: &attempt{Fault: fault{Cause: cause, Site: &site{}, Kind: fmt.Sprintf("k%d", i%9)}},
 					found:   found{Test: fmt.Sprintf("Test%d", i)},
 				}
+				log := strings.Repeat("x", i+1) + cause + "\n" + log
 				l.attempt.Runs = []result{{Failed: []failed{{Test: l.found.Test, Log: log}}}}
 				h.cases = append(h.cases, l)
 			}
@@ -25,16 +27,17 @@ func harvestOf(looks map[string]map[string]int) *harvest {
 
 func TestChooseMatchesTheLooks(t *testing.T) {
 	t.Parallel()
-	plain, folders := "--- FAIL: Test (0.00s)\n", "open /tmp/x/y\n--- FAIL: Test (0.00s)\n"
+	plain, nested := "--- FAIL: Test (0.00s)\n", "    --- FAIL: Test/x (0.00s)\n"
 	h := harvestOf(map[string]map[string]int{
-		plain:   {productBug: 40, automationBug: 30, systemIssue: 20, noDefect: 40},
-		folders: {productBug: 6, automationBug: 9, systemIssue: 40, noDefect: 8},
+		plain:  {productBug: 40, automationBug: 30, systemIssue: 20, noDefect: 40},
+		nested: {productBug: 6, automationBug: 9, systemIssue: 40, noDefect: 8},
 	})
 	count := map[string]int{}
 	for _, l := range choose(config{seed: 1}, h) {
-		count[l.cause()+" "+l.log()]++
+		_, log, _ := strings.Cut(l.log(), "\n")
+		count[l.cause()+" "+log]++
 	}
-	for _, log := range []string{plain, folders} {
+	for _, log := range []string{plain, nested} {
 		for _, cause := range causes() {
 			if n := count[cause+" "+log]; n == 0 || n != count[systemIssue+" "+log] {
 				t.Errorf("%d cases of %s look like %q, %d of %s", n, cause, log, count[systemIssue+" "+log], systemIssue)
@@ -43,18 +46,30 @@ func TestChooseMatchesTheLooks(t *testing.T) {
 	}
 }
 
-func TestLookIgnoresStacks(t *testing.T) {
+func TestLooks(t *testing.T) {
 	t.Parallel()
 	plain := "    a_test.go:1: no\n--- FAIL: TestA (0.00s)\n"
 	for text, same := range map[string]bool{
-		plain + "goroutine 1 [running]:\n\t/src/m/a.go:1\ncreated by /tmp/x\n": true,
-		"open /tmp/a/b: no\n" + plain:                                          false,
-		plain + "    --- FAIL: TestA/x (0.00s)\n":                              false,
-		"    " + plain[20:]:                                                    false,
+		"    a_test.go:1: another message\n--- FAIL: TestA (1.00s)\n":                            true,
+		plain + "panic: no\n\ngoroutine 1 [running]:\nm.A()\n\t/src/m/a.go:7 +0x1\n":             false,
+		plain + "WARNING: DATA RACE\nWrite by goroutine 7:\n  m.A()\n      /src/m/a.go:7 +0x1\n": false,
+		plain + "    --- FAIL: TestA/x (0.00s)\n":                                                false,
+		"    --- FAIL: TestA/x (0.00s)\n":                                                        false,
 	} {
 		if got := look(text) == look(plain); got != same {
 			t.Errorf("%q looks the same: %v", text, got)
 		}
+	}
+}
+
+func TestFoldersOfTheRunAreLeftOut(t *testing.T) {
+	t.Parallel()
+	log := "    a_test.go:1: open /tmp/TestA12/001/x.txt: no, \"/src/example.com/m/testdata/a.b\", see /etc/hosts and /a/b/c\n" +
+		"goroutine 1 [running]:\nexample.com/m.A()\n\t/src/example.com/m/a.go:7 +0x1\n"
+	want := "    a_test.go:1: open x.txt: no, \"a.b\", see /etc/hosts and /a/b/c\n" +
+		"goroutine 1 [running]:\nexample.com/m.A()\n\t/src/example.com/m/a.go:7 +0x1\n"
+	if got := withoutFolders(log); got != want {
+		t.Errorf("got %q\nwant %q", got, want)
 	}
 }
 

@@ -69,15 +69,16 @@ func collect(ctx context.Context, c config, stderr io.Writer) (*harvest, error) 
 // collector is the work on one module.
 type collector struct {
 	config
-	module module
-	host   *machine
-	store  store
-	say    *progress
-	tally  tally
-	tree   *checkout
-	base   baseline
-	silent map[string]bool // faults of the environment that failed no test
-	cases  []labelled
+	module  module
+	host    *machine
+	store   store
+	say     *progress
+	tally   tally
+	tree    *checkout
+	base    baseline
+	covered map[string][]lineRange
+	silent  map[string]bool // faults of the environment that failed no test
+	cases   []labelled
 }
 
 func (w *collector) collect(ctx context.Context) (err error) {
@@ -94,12 +95,21 @@ func (w *collector) collect(ctx context.Context) (err error) {
 	if w.base = base; base.Problems != "" {
 		return errors.New(base.Problems)
 	}
+	if w.covered, err = w.coverage(ctx); err != nil {
+		return err
+	}
 	for _, cause := range causes() {
 		if err := w.collectCause(ctx, cause); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// coverage finds the lines of the product that are run.
+func (w *collector) coverage(ctx context.Context) (map[string][]lineRange, error) {
+	covered, _, err := recall(&w.store, w.module.name(), "coverage", func() (map[string][]lineRange, error) { return w.tree.coverage(ctx) })
+	return covered, err
 }
 
 func hash(s string) uint32 {
@@ -115,10 +125,13 @@ func (w *collector) collectCause(ctx context.Context, cause string) error {
 	if err != nil {
 		return err
 	}
-	kept := 0
+	kept, wanted := 0, w.quota
+	if cause == systemIssue {
+		wanted *= 2 // some modules meet hardly any of these faults, the others stand in for them
+	}
 	seen := map[string]bool{}
-	for tried := 0; kept < w.quota && tried < w.attempt; tried++ {
-		w.say.now(w.module, cause, kept, w.quota)
+	for tried := 0; kept < wanted && tried < w.attempt; tried++ {
+		w.say.now(w.module, cause, kept, wanted)
 		f, ok, err := next(ctx)
 		if err != nil {
 			return err
@@ -136,7 +149,7 @@ func (w *collector) collectCause(ctx context.Context, cause string) error {
 		if a.Fault.Site == nil && len(a.Cases) == 0 {
 			w.silent[f.Condition.Fault] = true
 		}
-		got := w.keep(a, rng, seen)
+		got := w.keep(&a, rng, seen)
 		w.tally.count(a, got)
 		kept += got
 	}
@@ -169,24 +182,32 @@ const (
 	casesOfEnvironment = 4
 )
 
-// keep takes cases of an attempt: tests that no earlier one has, if there are such.
-func (w *collector) keep(a attempt, rng *rand.Rand, seen map[string]bool) int {
-	most := casesOfMutant
+// keptOfAttempt is how many failing tests of an attempt are kept to choose from.
+const keptOfAttempt = 16
+
+func casesOf(a *attempt) int {
 	if a.Fault.Site == nil {
-		most = casesOfEnvironment
+		return casesOfEnvironment
 	}
+	return casesOfMutant
+}
+
+// keep keeps the failing tests of an attempt, those first that no earlier one has, and says how many cases it may give.
+func (w *collector) keep(a *attempt, rng *rand.Rand, seen map[string]bool) int {
 	rng.Shuffle(len(a.Cases), func(i, j int) { a.Cases[i], a.Cases[j] = a.Cases[j], a.Cases[i] })
 	slices.SortStableFunc(a.Cases, func(x, y found) int { return turn(seen[x.Test]) - turn(seen[y.Test]) })
 	got := 0
-	for _, f := range a.Cases {
+	for _, f := range a.Cases[:min(len(a.Cases), keptOfAttempt)] {
 		log, _ := a.Runs[f.Run].log(f.Test)
 		key := likeness(w.module.pkg(), log)
-		if got == most || seen[key] {
+		if seen[key] {
 			continue
 		}
-		seen[key], seen[f.Test] = true, true
 		w.cases = append(w.cases, labelled{module: w.module, attempt: a, found: f, base: &w.base})
-		got++
+		if got < casesOf(a) {
+			seen[key], seen[f.Test] = true, true
+			got++
+		}
 	}
 	return got
 }

@@ -21,7 +21,7 @@ const keptLogBytes = 3 << 10
 // labelled is a failing test with what is known of it.
 type labelled struct {
 	module  module
-	attempt attempt
+	attempt *attempt
 	found   found
 	base    *baseline
 }
@@ -30,7 +30,25 @@ func (l labelled) cause() string { return l.attempt.Fault.Cause }
 
 func (l labelled) log() string {
 	log, _ := l.attempt.Runs[l.found.Run].log(l.found.Test)
-	return log
+	return withoutFolders(log)
+}
+
+// frame is a file's line in a stack, of a crash or of the race detector.
+var frame = regexp.MustCompile(`(?m)^(\t|      )/\S+\.go:\d+( \+0x[0-9a-f]+)?$`)
+
+var ownFolder = regexp.MustCompile(`/(?:src|tmp|home/ci|root)(?:/[\w.@+-]+)*/(\w)`)
+
+// withoutFolders leaves of paths in the folders of the run the file's name alone: whether a folder is named is up to whether
+// an error of the file system is, which some causes have more often. In stacks, which have the same folders whatever the
+// cause is, they stay.
+func withoutFolders(log string) string {
+	lines := strings.SplitAfter(log, "\n")
+	for i, line := range lines {
+		if !frame.MatchString(line) {
+			lines[i] = ownFolder.ReplaceAllString(line, "$1")
+		}
+	}
+	return strings.Join(lines, "")
 }
 
 // entry makes the case as the reader makes it of a stream that users have, and adds what was observed of it.

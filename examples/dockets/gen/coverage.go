@@ -12,7 +12,10 @@ import (
 )
 
 // lineRange is a piece of a file that the tests run.
-type lineRange struct{ from, to int }
+type lineRange struct {
+	From int `json:"from"`
+	To   int `json:"to"`
+}
 
 // coverage finds the lines of the product that the tests run: only there is a mutation of use.
 func (c *checkout) coverage(ctx context.Context) (map[string][]lineRange, error) {
@@ -42,7 +45,7 @@ func parseProfile(data []byte) map[string][]lineRange {
 		if !ok {
 			continue
 		}
-		n, _ := fmt.Sscanf(rest, "%d.%d,%d.%d %d %d", &r.from, &column, &r.to, &column, &statements, &count)
+		n, _ := fmt.Sscanf(rest, "%d.%d,%d.%d %d %d", &r.From, &column, &r.To, &column, &statements, &count)
 		if n == 6 && count > 0 {
 			file := path.Base(name) + ".go"
 			covered[file] = append(covered[file], r)
@@ -59,7 +62,7 @@ func (s sites) within(covered map[string][]lineRange) sites {
 	kept := sites{}
 	for operator, list := range s {
 		for _, one := range list {
-			if slices.ContainsFunc(covered[one.File], func(r lineRange) bool { return r.from <= one.Line && one.Line <= r.to }) {
+			if slices.ContainsFunc(covered[one.File], func(r lineRange) bool { return r.From <= one.Line && one.Line <= r.To }) {
 				kept[operator] = append(kept[operator], one)
 			}
 		}

@@ -50,7 +50,7 @@ func modules() []module {
 		{"github.com/edsrzf/mmap-go", "v1.2.0", "BSD-3-Clause", ".", testHalf, ""},
 		{"github.com/go-ini/ini", "v1.67.3", "Apache-2.0", ".", fitHalf, ""},
 		{"github.com/gofrs/flock", "v0.13.1", "BSD-3-Clause", ".", testHalf, ""},
-		{"github.com/karrick/godirwalk", "v1.17.0", "BSD-2-Clause", ".", fitHalf, ""},
+		{"github.com/araddon/dateparse", "v0.0.0-20210429162001-6b43995a97de", "MIT", ".", fitHalf, ""},
 		{"github.com/creack/pty", "v1.1.24", "MIT", ".", testHalf, ""},
 		{"github.com/lestrrat-go/strftime", "v1.2.0", "MIT", ".", fitHalf, ""},
 		{"github.com/pkg/xattr", "v0.4.12", "BSD-2-Clause", ".", testHalf, ""},

@@ -32,18 +32,31 @@ func summarise(out io.Writer, h *harvest, all []docketCase) error {
 			fmt.Fprintf(&b, "this machine can't make a fault: %s\n", why)
 		}
 	}
-	for _, fault := range environmentFaults() {
-		kind, _, _ := strings.Cut(fault, ":")
-		if n := h.tally[systemIssue+" "+kind]; n == nil || n.cases == 0 {
-			fmt.Fprintf(&b, "no test minds: %s\n", fault)
-		}
-	}
+	summariseSilent(&b, h.tally)
 	summariseModules(&b, all)
 	for _, half := range []string{fitHalf, testHalf} {
 		summariseLight(&b, half, all)
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
+}
+
+// summariseSilent names the faults of the environment that no case came of.
+func summariseSilent(b *strings.Builder, all tally) {
+	told := map[string]bool{}
+	for _, fault := range environmentFaults() {
+		kind, _, _ := strings.Cut(fault, ":")
+		n := all.of(systemIssue, kind)
+		if told[kind] || n.cases > 0 || len(n.cannot) > 0 {
+			continue
+		}
+		told[kind] = true
+		why := "all tests pass under it"
+		if n.outside > 0 {
+			why = "it ends the run before or outside of any test"
+		}
+		fmt.Fprintf(b, "no case came of %q: %s (tried %d times)\n", kind, why, n.faults)
+	}
 }
 
 func summariseModules(b *strings.Builder, all []docketCase) {

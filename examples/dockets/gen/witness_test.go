@@ -2,6 +2,7 @@ package main
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -19,7 +20,7 @@ func runOf(outcome byte, red, tests int) result {
 }
 
 func observed(runs, before, elsewhere string) labelled {
-	l := labelled{found: found{Test: "T"}, base: &baseline{}}
+	l := labelled{attempt: &attempt{}, found: found{Test: "T"}, base: &baseline{}}
 	for i := range runs {
 		l.attempt.Runs = append(l.attempt.Runs, runOf(runs[i], 1, 10))
 	}
@@ -63,7 +64,7 @@ func TestProbesSpeakOfWhatIsAmiss(t *testing.T) {
 		{"home", "missing", true}: "",
 	} {
 		l := observed("f", "p", "p")
-		l.attempt.Readings = append(sound[:3:3], change)
+		l.attempt.Readings = slices.Concat(sound[:3], []reading{change})
 		if e, ok := l.probes(rand.New(rand.NewPCG(1, 0))); !ok || e.Supports != want {
 			t.Errorf("%+v speaks for %q, want %q", change, e.Supports, want)
 		}
