@@ -56,3 +56,12 @@ func TestCanonicalMessagesAreReadByLayout(t *testing.T) {
 		}
 	}
 }
+
+func TestAFlagIsABool(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]bool{"\xc2": true, "\xc3": true, "\xc0": false, "\x00": false, "\xa0": false} {
+		if got := wire.Reads("param", []byte("\x82\xa4name\xa1x\xa4flag"+value)); got != want {
+			t.Errorf("a flag of %x is read: %v", value, got)
+		}
+	}
+}
