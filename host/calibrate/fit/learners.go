@@ -114,7 +114,7 @@ func newKnown(c *corpus, train []int) *known {
 	if len(c.phrases) == 0 {
 		return &known{}
 	}
-	return &known{c.choosePhrases(train, c.regress(train, &sourceTerms{own: 1, table: 8, base: freeBase}, nil, 1), mostSignals)}
+	return &known{c.choosePhrases(train, c.regress(train, &sourceTerms{own: 1, table: 8, base: freeBase}, nil, 1), min(mostSignals, mostFigures/len(c.labels)))}
 }
 
 // candidate is a set of learners that are blended.

@@ -85,6 +85,9 @@ func read(entries []docket.Entry) *corpus {
 		for k := range e.Case.Evidence {
 			item := &e.Case.Evidence[k]
 			key := odds.SourceKey(item.SourceRef)
+			if key == "" {
+				continue // a profile has no name for it
+			}
 			source, known := sources[key]
 			if !known {
 				source = len(c.sources)

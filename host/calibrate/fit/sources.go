@@ -26,6 +26,7 @@ type layout struct {
 	commonOffset, commonSlope  int32
 	offset, slope, table, text int32
 	sources                    *sourceTerms
+	tabled                     bool
 	phrases                    []int32
 }
 
@@ -50,7 +51,8 @@ func (c *corpus) design(train []int, sources *sourceTerms, phrases []int32, text
 				r.positive[int(l.slope)+s] = true
 			}
 		}
-		if sources.table > 0 {
+		l.tabled = sources.table > 0 && c.tableable()
+		if l.tabled {
 			l.table = r.parameters(len(c.sayings)*k, sources.table)
 		}
 	}
@@ -70,7 +72,7 @@ func (c *corpus) row(s *sample, l *layout, place map[int32]int32) row {
 	if l.sources != nil {
 		for i := range s.uttered {
 			u := &s.uttered[i]
-			if l.sources.table > 0 {
+			if l.tabled {
 				w.class = append(w.class, l.table+int32(u.saying*len(c.labels)))
 			}
 			w.shared = append(w.shared, trustTerms(s, u, l)...)
@@ -114,7 +116,7 @@ func (c *corpus) model(l *layout, x []float64) *linear {
 				m.offset[s], m.slope[s] = x[int(l.offset)+s], x[int(l.slope)+s]
 			}
 		}
-		if l.sources.table > 0 {
+		if l.tabled {
 			for i := range c.sayings {
 				m.table[i] = x[int(l.table)+i*k : int(l.table)+(i+1)*k]
 			}
@@ -131,6 +133,13 @@ func (c *corpus) regress(train []int, sources *sourceTerms, phrases []int32, tex
 	r, l := c.design(train, sources, phrases, textPenalty)
 	return c.model(l, r.solve())
 }
+
+// mostFigures bounds the tables of all sources together, and the weights of all
+// signals: where there are hundreds of labels, no docket fills such tables.
+const mostFigures = 40_000
+
+// tableable says whether sources may have tables.
+func (c *corpus) tableable() bool { return len(c.sayings)*len(c.labels) <= mostFigures }
 
 // counts of what stands beside which true label.
 type counts struct {
@@ -171,6 +180,10 @@ func likelihood(seen, all []float64, strength float64) []float64 {
 // given each label, among the cases in which the source speaks.
 func (c *corpus) tables(train []int, strength float64) *linear {
 	m := newLinear(c)
+	c.frequencies(m.base, train)
+	if !c.tableable() {
+		return m
+	}
 	seen := make([][]float64, len(c.sayings))
 	speaks := make([][]float64, len(c.sources))
 	for i := range seen {
@@ -195,7 +208,6 @@ func (c *corpus) tables(train []int, strength float64) *linear {
 	for i := range seen {
 		m.table[i] = likelihood(seen[i], speaks[c.sayings[i].source], strength)
 	}
-	c.frequencies(m.base, train)
 	return m
 }
 
