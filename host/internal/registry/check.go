@@ -71,10 +71,34 @@ func checkNeed(need *Need, m *abi.Manifest, info *sandbox.Info) []Fault {
 	}
 	for _, capability := range m.Capabilities {
 		if !slices.Contains(need.Granted, capability) {
-			add(FaultCapability, "asks for the capability %s, which the pipeline does not grant", capability)
+			add(FaultCapability, "asks for the capability %s, which the pipeline does not grant%s", capability, need.wouldGrant(capability))
+		}
+	}
+	for _, capability := range imported(info) {
+		if !slices.Contains(m.Capabilities, capability) {
+			add(FaultImport, "imports %s.%s and its manifest does not ask for the capability", abi.CapabilityModule, capability)
 		}
 	}
 	return faults
+}
+
+// wouldGrant says what would have to stand where in the pipeline.
+func (n *Need) wouldGrant(capability abi.Capability) string {
+	if n.GrantedBy == "" {
+		return ""
+	}
+	return fmt.Sprintf("; `grants: [%s]` at %s would", capability, n.GrantedBy)
+}
+
+// imported are the names in the import module of capabilities that a module asks for.
+func imported(info *sandbox.Info) []abi.Capability {
+	var list []abi.Capability
+	for _, imp := range info.Imports {
+		if capability := abi.Capability(imp.Name); imp.Module == abi.CapabilityModule && !slices.Contains(list, capability) {
+			list = append(list, capability)
+		}
+	}
+	return list
 }
 
 // checkLimits refuses a module that asks for more than every module gets.

@@ -16,6 +16,8 @@ type Need struct {
 	Edges    []string
 	// Granted are the capabilities that it may ask for.
 	Granted []abi.Capability
+	// GrantedBy says where the pipeline would grant one, for messages.
+	GrantedBy string
 }
 
 // Add puts what another place of the pipeline needs of the same module.
@@ -29,4 +31,16 @@ func (n *Need) Add(call abi.Call, family abi.Family, edge string) {
 	if edge != "" && !slices.Contains(n.Edges, edge) {
 		n.Edges = append(n.Edges, edge)
 	}
+}
+
+// granted are the capabilities that a module gets: those that it asks for and
+// that the pipeline grants.
+func (n *Need) granted(m *abi.Manifest) []abi.Capability {
+	var list []abi.Capability
+	for _, capability := range m.Capabilities {
+		if slices.Contains(n.Granted, capability) {
+			list = append(list, capability)
+		}
+	}
+	return list
 }

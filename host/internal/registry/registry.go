@@ -101,7 +101,7 @@ func (r *Registry) loadOne(ctx context.Context, files map[string][]byte, need *N
 	}
 	var module *sandbox.Module
 	if err == nil {
-		module, err = r.engine.LoadInspected(ctx, info, warmCalls(&manifest)...)
+		module, err = r.engine.LoadInspected(ctx, info, need.granted(&manifest), warmCalls(&manifest)...)
 	} else {
 		module, err = r.engine.Load(ctx, wasm) // which says in its own terms what is wrong
 	}
@@ -111,14 +111,21 @@ func (r *Registry) loadOne(ctx context.Context, files map[string][]byte, need *N
 	return &Module{Name: need.Module, Manifest: manifest, sandbox: module}, nil
 }
 
-// LoadOne loads a module on its own, warmed with what its manifest promises, or
-// not at all if that is nil. The error is a *RefusedError or the context's.
+// LoadOne loads a module on its own, warmed with what its manifest promises and
+// with all capabilities that it asks for, or with neither if that is nil. The error is a *RefusedError or the context's.
 func LoadOne(ctx context.Context, engine *sandbox.Engine, wasm []byte, manifest *abi.Manifest) (*sandbox.Module, error) {
 	var warm []sandbox.Warm
+	var granted []abi.Capability
 	if manifest != nil {
-		warm = warmCalls(manifest)
+		warm, granted = warmCalls(manifest), manifest.Capabilities
 	}
-	module, err := engine.Load(ctx, wasm, warm...)
+	info, err := sandbox.Inspect(wasm)
+	var module *sandbox.Module
+	if err == nil {
+		module, err = engine.LoadInspected(ctx, info, granted, warm...)
+	} else {
+		module, err = engine.Load(ctx, wasm) // which says in its own terms what is wrong
+	}
 	switch {
 	case err == nil:
 		return module, nil

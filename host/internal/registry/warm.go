@@ -98,6 +98,29 @@ var (
 	}}}
 )
 
+// warmLightNodes are the requests of the Light path: a first one, and one that
+// came back from the court.
+func warmLightNodes(request func() *abi.NodeRequest) []*abi.NodeRequest {
+	first, again := request(), request()
+	first.Case.Light = nil
+	for _, r := range []*abi.NodeRequest{first, again} {
+		r.Case.Documents = warmDocuments
+		r.File = &abi.LightFile{
+			Triage:  &abi.TriageResult{SymptomCategory: abi.SymptomUnknown, Severity: abi.GapLow},
+			Resolve: &abi.ResolveResult{Selected: []abi.SelectedComponent{{Name: "one", FocusPaths: []string{"one"}, Reason: "r"}}},
+			Investigate: &abi.InvestigateArtifact{
+				Summary: "s", Classification: "a", ConvergenceScore: 0.5, Evidence: warmEvidence[:1],
+			},
+			LoopsLeft: 1,
+		}
+	}
+	again.File.Feedback = &abi.RemandFeedback{
+		Challenged: []abi.ChallengedItem{{EvidenceIndex: 0, Why: "w"}},
+		Questions:  []abi.Question{{ID: "q1", Question: "what else is known?"}},
+	}
+	return []*abi.NodeRequest{first, again}
+}
+
 // warmNodes are the requests of a family, in the shape in which a court makes them.
 func warmNodes(family abi.Family) []*abi.NodeRequest {
 	request := func() *abi.NodeRequest {
@@ -111,8 +134,12 @@ func warmNodes(family abi.Family) []*abi.NodeRequest {
 		r.Case = abi.CaseView{Labels: warmLabels, Documents: warmDocuments}
 		return []*abi.NodeRequest{r}
 	}
-	if family == abi.FamilyIndict {
+	switch family { //nolint:exhaustive // the rest is the court's
+	case abi.FamilyIndict:
 		return []*abi.NodeRequest{request()}
+	case abi.FamilyRecall, abi.FamilyTriage, abi.FamilyResolve, abi.FamilyInvestigate,
+		abi.FamilyCorrelate, abi.FamilyReview, abi.FamilyReport:
+		return warmLightNodes(request)
 	}
 	indicted := request()
 	indicted.Indictment = &abi.Indictment{ChargedDefectType: "a", ProsecutionNarrative: "n", Evidence: warmItems, Confidence: 0.6}

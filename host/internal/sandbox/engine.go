@@ -113,7 +113,7 @@ func (e *Engine) Load(ctx context.Context, wasm []byte, warm ...Warm) (*Module, 
 	if err != nil {
 		return nil, &LoadError{Digest: digestOf(wasm), Faults: []Fault{{Code: FaultNotWasm, Detail: err.Error(), Err: err}}}
 	}
-	return e.LoadInspected(ctx, info, warm...)
+	return e.LoadInspected(ctx, info, nil, warm...)
 }
 
 func (e *Engine) tooBig(size int) *Fault {
@@ -123,8 +123,9 @@ func (e *Engine) tooBig(size int) *Fault {
 	return &Fault{Code: FaultTooBig, Detail: fmt.Sprintf("%d bytes, the limit is %d", size, e.limits.ModuleBytes)}
 }
 
-// LoadInspected is Load for what Inspect gave.
-func (e *Engine) LoadInspected(ctx context.Context, info Info, warm ...Warm) (*Module, error) {
+// LoadInspected is Load for what Inspect gave. The module may import the
+// capabilities that are granted, and no others.
+func (e *Engine) LoadInspected(ctx context.Context, info Info, granted []abi.Capability, warm ...Warm) (*Module, error) {
 	refuse := func(faults ...Fault) (*Module, error) {
 		return nil, &LoadError{Digest: info.Digest, Faults: faults}
 	}
@@ -136,7 +137,7 @@ func (e *Engine) LoadInspected(ctx context.Context, info Info, warm ...Warm) (*M
 	if fault := e.tooBig(info.Size); fault != nil {
 		return refuse(*fault)
 	}
-	if faults := check(file, e.surface, e.limits); len(faults) > 0 {
+	if faults := check(file, e.surface.granting(granted), e.limits); len(faults) > 0 {
 		return refuse(faults...)
 	}
 	program, err := e.compileInTime(ctx, file, info.CodeDigest)

@@ -51,9 +51,12 @@ const (
 	// CauseInputTooLarge is a request beyond the input limit. The guest was not
 	// called.
 	CauseInputTooLarge Cause = "input_too_large"
-	// CauseDenied is a guest that used a system function it has no right to.
-	// Detail is its name.
+	// CauseDenied is a guest that used a system function or a capability that it
+	// has no right to. Detail names it.
 	CauseDenied Cause = "denied"
+	// CauseBadRequest is a guest that asked a capability with a message that is
+	// refused. Detail has the problems.
+	CauseBadRequest Cause = "bad_request"
 	// CauseMissingExport is a kind of call that the module does not serve.
 	CauseMissingExport Cause = "missing_export"
 	// CauseHost is a failure of the host's own side, or a closed module.

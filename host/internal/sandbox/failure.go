@@ -41,12 +41,18 @@ func (m *Module) failure(in *instance, err error) *CallError {
 		denied  *deniedError
 		binding *bindingError
 		empty   *fuelError
+		request *RequestError
+		refusal *DeniedError
 	)
 	switch {
 	case errors.As(err, &exit):
 		e.Cause, e.Detail = CauseExit, strconv.FormatUint(uint64(exit.code), 10)
 	case errors.As(err, &denied):
 		e.Cause, e.Detail = CauseDenied, denied.function
+	case errors.As(err, &request):
+		e.Cause, e.Detail = CauseBadRequest, request.Error()
+	case errors.As(err, &refusal):
+		e.Cause, e.Detail = CauseDenied, refusal.Error()
 	case errors.As(err, &binding):
 		e.Cause, e.Detail = binding.cause, binding.detail
 	case errors.As(err, &empty):

@@ -18,6 +18,8 @@ type guestState struct {
 	standIns
 	stderr []byte
 	meter  meter
+	uses   uses
+	desk   Desk
 	memory *pages.Memory
 }
 

@@ -135,6 +135,7 @@ var errOutOfBounds = errors.New("out of bounds memory access")
 // under the limits of a call.
 func (in *instance) start(caller context.Context) error {
 	in.begin(caller)
+	in.state.desk = emptyDesk{} // what every call begins with knows of no case
 	for _, s := range in.program.rewritten.Segments {
 		if !in.module.Memory().Write(s.Offset, s.Data) {
 			return errOutOfBounds
@@ -162,6 +163,7 @@ func (in *instance) warmUp(caller context.Context) error {
 	said := len(in.state.stderr)
 	for _, w := range in.program.warm {
 		in.begin(caller)
+		in.state.desk = emptyDesk{}
 		if _, err := in.direct(exportOf(w.Call), w.Request, in.program.limits.OutputBytes); err != nil {
 			return err
 		}
@@ -175,6 +177,7 @@ func (in *instance) warmUp(caller context.Context) error {
 // begin starts the account of one call.
 func (in *instance) begin(caller context.Context) {
 	in.state.meter.begin(caller, in.program.limits)
+	in.state.uses, in.state.desk = uses{}, deskOf(caller)
 	in.memory.Forgive()
 }
 

@@ -186,5 +186,8 @@ func (e *Engine) compileIn(ctx context.Context, dir string, code []byte, file *w
 	if err := instantiateMeter(ctx, p.runtime); err != nil {
 		return p, err
 	}
+	if err := instantiateCapabilities(ctx, p.runtime, file); err != nil {
+		return p, err
+	}
 	return p, instantiateSystem(ctx, p.runtime, file)
 }

@@ -1,0 +1,72 @@
+package sandbox
+
+import (
+	"context"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
+)
+
+// Queries are the capabilities as functions. An error is a failure of the host.
+type Queries interface {
+	Log(ctx context.Context, line abi.LogLine) error
+	Recall(ctx context.Context, query abi.RecallQuery) (abi.PriorCases, error)
+	Correlate(ctx context.Context, query abi.CorrelateQuery) (abi.PriorCases, error)
+	Source(ctx context.Context, query abi.SourceQuery) (abi.SourceAnswer, error)
+}
+
+// Answer decodes a request strictly, asks, and encodes the answer canonically.
+// Its errors are a *RequestError and those of queries.
+func Answer(ctx context.Context, queries Queries, capability abi.Capability, request []byte) ([]byte, error) {
+	switch capability {
+	case abi.CapLog:
+		line, err := codec.DecodeLogLine(request, len(request))
+		if err != nil {
+			return nil, &RequestError{capability, err}
+		}
+		return nil, queries.Log(ctx, line)
+	case abi.CapRecall:
+		return answer(ctx, capability, request, codec.DecodeRecallQuery, queries.Recall, codec.AppendPriorCases)
+	case abi.CapCorrelate:
+		return answer(ctx, capability, request, codec.DecodeCorrelateQuery, queries.Correlate, codec.AppendPriorCases)
+	case abi.CapSource:
+		return answer(ctx, capability, request, codec.DecodeSourceQuery, queries.Source, codec.AppendSourceAnswer)
+	case abi.CapComplete: // a name without a function
+	}
+	return nil, &DeniedError{capability, "has no function"}
+}
+
+func answer[Q, A any](ctx context.Context, capability abi.Capability, request []byte,
+	decode func([]byte, int) (Q, error), ask func(context.Context, Q) (A, error), encode func([]byte, *A) []byte,
+) ([]byte, error) {
+	query, err := decode(request, len(request))
+	if err != nil {
+		return nil, &RequestError{capability, err}
+	}
+	a, err := ask(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return encode(nil, &a), nil
+}
+
+// Nothing answers every query as a host does that has no casebook and no source.
+type Nothing struct{}
+
+// Log drops the line.
+func (Nothing) Log(context.Context, abi.LogLine) error { return nil }
+
+// Recall knows no case.
+func (Nothing) Recall(context.Context, abi.RecallQuery) (abi.PriorCases, error) {
+	return abi.PriorCases{}, nil
+}
+
+// Correlate knows no case.
+func (Nothing) Correlate(context.Context, abi.CorrelateQuery) (abi.PriorCases, error) {
+	return abi.PriorCases{}, nil
+}
+
+// Source knows no source.
+func (Nothing) Source(context.Context, abi.SourceQuery) (abi.SourceAnswer, error) {
+	return abi.SourceAnswer{}, nil
+}
