@@ -1,0 +1,117 @@
+package casebook
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+)
+
+// Options are those of Open. The zero value is useful.
+type Options struct {
+	// Now tells when a case is remembered. Without it entries have the time 0, 1970.
+	Now func() time.Time
+	// BusyTimeout is how long to wait for other programs that write into the book: 5 seconds by default.
+	BusyTimeout time.Duration
+}
+
+// Book is a casebook that can be written. Its methods may be called concurrently, and several programs may have the same
+// book open.
+type Book struct {
+	db   *sql.DB
+	path string
+	now  func() time.Time
+}
+
+// Open opens the book in a file, or makes one, for its owner alone: it holds what logs hold. The folder must exist.
+// Errors: ErrNewer, ErrNotCasebook, ErrCorrupt, ErrBusy and those of the file system. The caller closes it.
+func Open(ctx context.Context, path string, opts Options) (*Book, error) {
+	if opts.Now == nil {
+		opts.Now = func() time.Time { return time.Unix(0, 0) }
+	}
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("casebook: %w", err)
+	}
+	if err := file.Close(); err != nil {
+		return nil, fmt.Errorf("casebook: %w", err)
+	}
+	db, err := connect(path, "rw", busyTimeout(opts))
+	if err != nil {
+		return nil, explain("open", path, err)
+	}
+	db.SetMaxOpenConns(1) // one writer; readers have snapshots
+	b := &Book{db: db, path: path, now: opts.Now}
+	if err := b.prepare(ctx); err != nil {
+		return nil, errors.Join(explain("open", path, err), db.Close())
+	}
+	return b, nil
+}
+
+func busyTimeout(opts Options) time.Duration {
+	if opts.BusyTimeout <= 0 {
+		return 5 * time.Second
+	}
+	return opts.BusyTimeout
+}
+
+// prepare makes the tables of a new book. Two programs may try to: the transaction is taken for writing at once.
+func (b *Book) prepare(ctx context.Context) (err error) {
+	if empty, err := checkSchema(ctx, b.db); err != nil || !empty {
+		return err
+	}
+	tx, err := b.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer rollback(tx, &err)
+	empty, err := checkSchema(ctx, tx)
+	if err != nil || !empty {
+		return err
+	}
+	if err := createSchema(ctx, tx); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// rollback ends a transaction that was not committed.
+func rollback(tx *sql.Tx, err *error) {
+	if undone := tx.Rollback(); undone != nil && !errors.Is(undone, sql.ErrTxDone) {
+		*err = errors.Join(*err, undone)
+	}
+}
+
+// Snapshot copies the book as it is now. Its caller closes it; it stays whole when the book changes or is closed.
+func (b *Book) Snapshot(ctx context.Context) (*Snapshot, error) { return snapshotOf(ctx, b.db, b.path) }
+
+// Close closes the book. Snapshots stay open.
+func (b *Book) Close() error { return explain("close", b.path, b.db.Close()) }
+
+// OpenReadOnly takes a snapshot of the book in a file, without ever writing into it. An absent file is an error that
+// wraps fs.ErrNotExist; the others are as those of Open.
+func OpenReadOnly(ctx context.Context, path string, opts Options) (s *Snapshot, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("casebook: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("casebook: %w", &fs.PathError{Op: "open", Path: path, Err: ErrNotCasebook})
+	}
+	db, err := connect(path, "ro", busyTimeout(opts))
+	if err != nil {
+		return nil, explain("open", path, err)
+	}
+	defer func() { err = errors.Join(err, explain("close", path, db.Close())) }()
+	empty, err := checkSchema(ctx, db)
+	if err == nil && empty {
+		err = ErrNotCasebook
+	}
+	if err != nil {
+		return nil, explain("open", path, err)
+	}
+	return snapshotOf(ctx, db, path)
+}

@@ -1,0 +1,452 @@
+package casebook_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shadowcourt/shadowcourt/host/casebook"
+)
+
+var day = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+
+func open(t *testing.T, path string) *casebook.Book {
+	t.Helper()
+	b, err := casebook.Open(t.Context(), path, casebook.Options{Now: func() time.Time { return day }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.Close() })
+	return b
+}
+
+func snapshot(t *testing.T, b *casebook.Book) *casebook.Snapshot {
+	t.Helper()
+	s, err := b.Snapshot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func remember(t *testing.T, b *casebook.Book, entries ...casebook.Entry) int {
+	t.Helper()
+	added, err := b.Remember(t.Context(), entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return added
+}
+
+func entry(id, text, status, label string) casebook.Entry {
+	return casebook.Entry{
+		CaseID: id, Group: "g", Failure: failure(text),
+		Verdict: casebook.Verdict{Status: status, Classification: label, Confidence: 0.9},
+	}
+}
+
+func failure(text string) casebook.Failure {
+	return casebook.Failure{Subject: "TestX fails in p", Test: "TestX", Texts: []string{text}}
+}
+
+const refused = "client_test.go:%d: dial tcp 127.0.0.1:%d: connect: connection refused while the broker was starting"
+
+func TestRecallFindsTheSameFailure(t *testing.T) {
+	t.Parallel()
+	b := open(t, filepath.Join(t.TempDir(), "book.db"))
+	remember(t, b, entry("c1", fmt.Sprintf(refused, 12, 4000), "affirmed", "si001"),
+		entry("c2", fmt.Sprintf(refused, 99, 5000), "affirmed", "si001"),
+		entry("other", "price_test.go:3: the rounded price of a basket differs by a cent", "amended", "pb001"))
+	got, err := snapshot(t, b).Recall(t.Context(), casebook.Take(failure(fmt.Sprintf(refused, 7, 1))), 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := func(id string) casebook.Match {
+		return casebook.Match{
+			Case: casebook.Case{
+				ID: id, Group: "g", Subject: "TestX fails in p", Seen: 2, Last: day,
+				Verdict: casebook.Verdict{Status: "affirmed", Classification: "si001", Confidence: 0.9},
+			},
+			Kind: casebook.MatchExact, Similarity: 1, Confidence: 0.95,
+		}
+	}
+	if diff := cmp.Diff([]casebook.Match{want("c1"), want("c2")}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRecallIsLessSure(t *testing.T) {
+	t.Parallel()
+	base := "client_test.go:9: the broker refused a connection: " + strings.Repeat("alpha beta gamma delta epsilon ", 1)
+	tests := []struct {
+		name    string
+		earlier []casebook.Entry
+		ask     string
+		kind    casebook.MatchKind
+		lo, hi  float64
+	}{
+		{"verdicts that disagree", []casebook.Entry{entry("a", base, "affirmed", "x"), entry("b", base, "affirmed", "x"), entry("c", base, "amended", "y")}, base, casebook.MatchExact, 0.6, 0.7},
+		{"a case without a classification", []casebook.Entry{entry("a", base, "acquitted", "")}, base, casebook.MatchExact, 0, 0},
+		{"a text that says nothing", []casebook.Entry{entry("a", "--- FAIL: TestX (0.1s)", "affirmed", "x")}, "--- FAIL: TestX (3s)", casebook.MatchExact, 0.5, 0.79},
+		{"other words, same kind and file", []casebook.Entry{entry("a", base, "affirmed", "x")}, "client_test.go:1: refused again by somebody else entirely", casebook.MatchLoose, 0.40, 0.79},
+		{"most words, another file", []casebook.Entry{entry("a", base, "affirmed", "x")}, strings.Replace(base, "client_test", "server_test", 1), casebook.MatchSimilar, 0.3, 0.75},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			b := open(t, filepath.Join(t.TempDir(), "book.db"))
+			remember(t, b, tt.earlier...)
+			got, err := snapshot(t, b).Recall(t.Context(), casebook.Take(failure(tt.ask)), 10)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(got) == 0 || got[0].Kind != tt.kind || got[0].Confidence < tt.lo || got[0].Confidence > tt.hi {
+				t.Errorf("got %+v, want %s in [%v, %v]", got, tt.kind, tt.lo, tt.hi)
+			}
+		})
+	}
+}
+
+func TestRecallTakesTheLatestVerdictOfACase(t *testing.T) {
+	t.Parallel()
+	now := day
+	b, err := casebook.Open(t.Context(), filepath.Join(t.TempDir(), "book.db"), casebook.Options{Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.Close() })
+	text := fmt.Sprintf(refused, 1, 1)
+	remember(t, b, entry("c", text, "acquitted", ""))
+	now = now.Add(time.Hour)
+	remember(t, b, entry("c", text, "affirmed", "si001"))
+	got, err := snapshot(t, b).Recall(t.Context(), casebook.Take(failure(text)), 10)
+	if err != nil || len(got) != 1 || got[0].Case.Verdict.Status != "affirmed" || !got[0].Case.Last.Equal(now) || got[0].Case.Seen != 1 {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+func TestRememberAgainChangesNothing(t *testing.T) {
+	t.Parallel()
+	b := open(t, filepath.Join(t.TempDir(), "book.db"))
+	one := entry("c1", "first of all failures", "affirmed", "x")
+	if n := remember(t, b, one, one); n != 1 {
+		t.Errorf("%d added, want 1", n)
+	}
+	before := snapshot(t, b)
+	unsure := one
+	unsure.Verdict.Confidence = 0.1
+	if n := remember(t, b, one, unsure); n != 0 {
+		t.Errorf("%d added, want 0", n)
+	}
+	if after := snapshot(t, b); after.Digest() != before.Digest() || after.Len() != 1 {
+		t.Error("remembering the same again changed the book")
+	}
+	amended := one
+	amended.Verdict = casebook.Verdict{Status: "amended", Classification: "y", Confidence: 0.7}
+	if n := remember(t, b, amended); n != 1 {
+		t.Errorf("%d added for another verdict, want 1", n)
+	}
+}
+
+func many(n int) []casebook.Entry {
+	entries := make([]casebook.Entry, n)
+	for i := range entries {
+		words := []string{"lemon", "grape", "apple", "melon", "peach"}
+		text := fmt.Sprintf("fruit_test.go:%d: the %s and the %s are missing\nshared words of all", i, words[i%5], words[i/5%5])
+		entries[i] = entry(fmt.Sprintf("c%03d", i), text, "affirmed", fmt.Sprintf("l%d", i%3))
+	}
+	return entries
+}
+
+func TestDigestAndAnswersDoNotDependOnTheOrderOfInsertion(t *testing.T) {
+	t.Parallel()
+	entries := many(60)
+	ask := func(s *casebook.Snapshot) string {
+		recalled, err := s.Recall(t.Context(), casebook.Take(entries[7].Failure), 50)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hits, err := s.Correlate(t.Context(), "the melon and the grape of all", 50)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprintf("%s %d %+v %+v", s.Digest(), s.Len(), recalled, hits)
+	}
+	var want string
+	for i := range 4 {
+		b := open(t, filepath.Join(t.TempDir(), "book.db"))
+		rand.New(rand.NewPCG(1, uint64(i))).Shuffle(len(entries)-8, func(x, y int) { // the one asked for stays
+			entries[x+8], entries[y+8] = entries[y+8], entries[x+8]
+		})
+		if i%2 == 0 {
+			remember(t, b, entries...)
+		} else {
+			for _, e := range entries {
+				remember(t, b, e)
+			}
+		}
+		got := ask(snapshot(t, b))
+		if want == "" {
+			want = got
+		}
+		if got != want {
+			t.Errorf("order %d:\n%s\nwant\n%s", i, got, want)
+		}
+	}
+	changed := entries
+	changed[0].Verdict.Confidence = 0.8
+	b := open(t, filepath.Join(t.TempDir(), "book.db"))
+	remember(t, b, changed...)
+	if strings.HasPrefix(want, snapshot(t, b).Digest()) {
+		t.Error("another confidence, and the same digest")
+	}
+}
+
+func TestCorrelateRanksByRareWords(t *testing.T) {
+	t.Parallel()
+	b := open(t, filepath.Join(t.TempDir(), "book.db"))
+	remember(t, b, append(many(30), entry("rare", "the zeppelin and the lemon are missing", "affirmed", "x"))...)
+	hits, err := snapshot(t, b).Correlate(t.Context(), "Zeppelin near the lemon", 3)
+	if err != nil || len(hits) != 3 || hits[0].Case.ID != "rare" || hits[0].Score <= hits[1].Score {
+		t.Errorf("got %+v, %v", hits, err)
+	}
+	if hits[1].Case.ID > hits[2].Case.ID && hits[1].Score == hits[2].Score {
+		t.Error("ties are not in the order of IDs")
+	}
+}
+
+func TestCorrelateTakesNoQueries(t *testing.T) {
+	t.Parallel()
+	b := open(t, filepath.Join(t.TempDir(), "book.db"))
+	remember(t, b, many(10)...)
+	s := snapshot(t, b)
+	for _, text := range []string{
+		`"`, `lemon" OR "grape`, `lemon*`, `^lemon`, `subject:lemon`, `NEAR(lemon grape, 2)`, `lemon AND NOT grape`,
+		`(lemon`, `-lemon`, "lemon\x00grape", "'; DROP TABLE cases; --", "\xff\xfe lemon", strings.Repeat("lemon ", 1<<16),
+		strings.Repeat("\"(*", 1<<12), strings.Repeat("x", 1<<21), "",
+	} {
+		hits, err := s.Correlate(t.Context(), text, 5)
+		if err != nil {
+			t.Errorf("%.40q: %v", text, err)
+		}
+		if strings.Contains(text, "lemon") && len(hits) == 0 {
+			t.Errorf("%.40q: no hits", text)
+		}
+	}
+	if hits, err := s.Correlate(t.Context(), "lemon", 1<<30); err != nil || len(hits) > 50 {
+		t.Errorf("%d hits, %v", len(hits), err)
+	}
+}
+
+func TestSnapshotStaysAsItIs(t *testing.T) {
+	t.Parallel()
+	b := open(t, filepath.Join(t.TempDir(), "book.db"))
+	remember(t, b, many(5)...)
+	s := snapshot(t, b)
+	digest := s.Digest()
+	remember(t, b, many(20)...)
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	hits, err := s.Correlate(t.Context(), "missing fruit", 50)
+	if err != nil || len(hits) != 5 || s.Len() != 5 || s.Digest() != digest {
+		t.Errorf("%d hits, %d cases, %v", len(hits), s.Len(), err)
+	}
+}
+
+func TestEntriesThatCannotBeRemembered(t *testing.T) {
+	t.Parallel()
+	b := open(t, filepath.Join(t.TempDir(), "book.db"))
+	nan := entry("c", "t", "affirmed", "x")
+	nan.Verdict.Confidence = 0
+	nan.Verdict.Confidence /= nan.Verdict.Confidence
+	for name, bad := range map[string]casebook.Entry{
+		"no ID": entry("", "t", "affirmed", "x"), "no status": entry("c", "t", "", "x"), "NaN": nan,
+		"long": entry(strings.Repeat("x", 2000), "t", "affirmed", "x"), "no text": entry("c\xff", "t", "affirmed", "x"),
+	} {
+		if _, err := b.Remember(t.Context(), []casebook.Entry{entry("good", "t", "affirmed", "x"), bad}); !errors.Is(err, casebook.ErrEntry) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if s := snapshot(t, b); s.Len() != 0 {
+		t.Errorf("%d cases after calls that failed", s.Len())
+	}
+}
+
+func TestCancelledRememberLeavesNothing(t *testing.T) {
+	t.Parallel()
+	b := open(t, filepath.Join(t.TempDir(), "book.db"))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := b.Remember(ctx, many(3)); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if s := snapshot(t, b); s.Len() != 0 {
+		t.Errorf("%d cases", s.Len())
+	}
+}
+
+func TestFilesThatAreNoCasebook(t *testing.T) {
+	t.Parallel()
+	prepare := func(statements ...string) func(*testing.T, string) {
+		return func(t *testing.T, path string) {
+			t.Helper()
+			db, err := sql.Open("sqlite", path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close()
+			for _, s := range statements {
+				if _, err := db.ExecContext(t.Context(), s); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	made := func(then func(*testing.T, string)) func(*testing.T, string) {
+		return func(t *testing.T, path string) {
+			t.Helper()
+			b := open(t, path)
+			remember(t, b, many(40)...)
+			if err := b.Close(); err != nil {
+				t.Fatal(err)
+			}
+			then(t, path)
+		}
+	}
+	write := func(at int64, text string) func(*testing.T, string) {
+		return func(t *testing.T, path string) {
+			t.Helper()
+			file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer file.Close()
+			if _, err := file.WriteAt([]byte(text), at); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, tt := range []struct {
+		name string
+		make func(*testing.T, string)
+		want error
+	}{
+		{"newer", made(prepare("PRAGMA user_version = 99")), casebook.ErrNewer},
+		{"another program's", prepare("CREATE TABLE t (x)"), casebook.ErrNotCasebook},
+		{"text", write(0, strings.Repeat("not a database\n", 100)), casebook.ErrNotCasebook},
+		{"a trigger", made(prepare("CREATE TRIGGER words_x AFTER INSERT ON cases BEGIN SELECT 1; END")), casebook.ErrCorrupt},
+		{"a table less", made(prepare("DROP TABLE found_by")), casebook.ErrCorrupt},
+		{"overwritten pages", made(write(3*4096, strings.Repeat("\xff", 40*4096))), casebook.ErrCorrupt},
+		{"a confidence of 7", made(prepare("UPDATE cases SET confidence = 7 WHERE id = 3")), casebook.ErrCorrupt},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "book.db")
+			tt.make(t, path)
+			s, err := casebook.OpenReadOnly(t.Context(), path, casebook.Options{})
+			if !errors.Is(err, tt.want) {
+				t.Errorf("read only: %v, want %v", err, tt.want)
+			}
+			if err == nil {
+				_ = s.Close()
+			} else if !strings.Contains(err.Error(), path) {
+				t.Errorf("%v does not name the file", err)
+			}
+			b, err := casebook.Open(t.Context(), path, casebook.Options{})
+			if err == nil {
+				_, err = b.Snapshot(t.Context())
+				_ = b.Close()
+			}
+			if !errors.Is(err, tt.want) {
+				t.Errorf("%v, want %v", err, tt.want)
+			}
+		})
+	}
+	if _, err := casebook.OpenReadOnly(t.Context(), filepath.Join(t.TempDir(), "none"), casebook.Options{}); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+func TestOddFileNames(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "a ?mode=memory#b%20 c.db")
+	remember(t, open(t, path), many(2)...)
+	s, err := casebook.OpenReadOnly(t.Context(), path, casebook.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if s.Len() != 2 {
+		t.Errorf("%d cases", s.Len())
+	}
+}
+
+func TestProgramsShareABook(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "book.db")
+	var group sync.WaitGroup
+	for i := range 4 {
+		group.Go(func() {
+			b, err := casebook.Open(context.Background(), path, casebook.Options{BusyTimeout: time.Minute})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer b.Close()
+			for _, e := range many(12)[i*2 : i*2+6] { // they overlap
+				if _, err := b.Remember(context.Background(), []casebook.Entry{e}); err != nil {
+					t.Error(err)
+				}
+			}
+			s, err := b.Snapshot(context.Background())
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer s.Close()
+			if _, err := s.Correlate(context.Background(), "missing fruit", 5); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	if s := snapshot(t, open(t, path)); s.Len() != 12 {
+		t.Errorf("%d cases, want 12", s.Len())
+	}
+}
+
+func TestABookThatSomebodyHoldsIsBusy(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "book.db")
+	open(t, path)
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	if _, err := db.ExecContext(t.Context(), "BEGIN IMMEDIATE"); err != nil {
+		t.Fatal(err)
+	}
+	b, err := casebook.Open(t.Context(), path, casebook.Options{BusyTimeout: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if _, err := b.Remember(t.Context(), many(1)); !errors.Is(err, casebook.ErrBusy) {
+		t.Error(err)
+	}
+}

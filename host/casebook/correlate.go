@@ -1,0 +1,152 @@
+package casebook
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	maxHits = 50
+	// maxTerms is how many different words of a text are looked up, and maxRare how many of them, the rarest, are
+	// searched for.
+	maxTerms     = 512
+	maxRare      = 32
+	maxTermRunes = 64
+)
+
+// Hit is an earlier case whose text is about the same.
+type Hit struct {
+	Case Case
+	// Score is the relevance by BM25 (Robertson and Zaragoza 2009) of the rarest words of the text. It is comparable
+	// within one answer only; more is better.
+	Score float64
+	// Similarity is the estimated share of three-word sequences in common, in [0, 1].
+	Similarity float64
+}
+
+// Correlate searches the earlier cases for those whose text is about the same: up to limit, at most 50, the most relevant
+// first, ties by ID. The text may be anything: it is taken as words, never as a query, and of a long one the first
+// mebibyte's head and tail count. The same snapshot gives the same answer.
+func (s *Snapshot) Correlate(ctx context.Context, text string, limit int) ([]Hit, error) {
+	limit = min(limit, maxHits)
+	lines := distinctLines([]string{text})
+	words := terms(lines)
+	if limit <= 0 || len(words) == 0 || s.cases == 0 {
+		return nil, nil
+	}
+	words, err := s.rarest(ctx, words)
+	if err != nil || len(words) == 0 {
+		return nil, explain("correlate", s.path, err)
+	}
+	hits, err := s.search(ctx, words, limit)
+	if err != nil {
+		return nil, explain("correlate", s.path, err)
+	}
+	sketch := sketchOf(lines)
+	answer := make([]Hit, len(hits))
+	for i, hit := range hits {
+		answer[i] = Hit{Case: hit.Case, Score: hit.score, Similarity: sketch.Similarity(hit.sketch)}
+	}
+	return answer, nil
+}
+
+// terms are the words of a text in lower case, sorted. Only letters and digits are left, so that nothing in them means
+// anything to the search.
+func terms(lines []string) []string {
+	seen := map[string]bool{}
+	var list []string
+	for _, line := range lines {
+		for _, word := range strings.FieldsFunc(line, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+			word = strings.ToLower(word)
+			if n := utf8.RuneCountInString(word); n < 2 || n > maxTermRunes || seen[word] {
+				continue
+			}
+			seen[word] = true
+			list = append(list, word)
+		}
+	}
+	slices.Sort(list)
+	return thin(list, maxTerms)
+}
+
+// thin leaves n of a sorted list, evenly.
+func thin(list []string, n int) []string {
+	if len(list) <= n {
+		return list
+	}
+	kept := make([]string, n)
+	for i := range kept {
+		kept[i] = list[i*len(list)/n]
+	}
+	return kept
+}
+
+// rarest leaves the words that tell the most, and that any case has: those in more than half of the cases only if there
+// are no others. It bounds what a search costs.
+func (s *Snapshot) rarest(ctx context.Context, words []string) (_ []string, err error) {
+	args := make([]any, len(words))
+	for i, word := range words {
+		args[i] = word
+	}
+	rows, err := s.db.QueryContext(ctx, `SELECT term, doc FROM vocabulary WHERE term IN (?`+strings.Repeat(", ?", len(args)-1)+`)`, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	type known struct {
+		term  string
+		cases int
+	}
+	var list []known
+	for rows.Next() {
+		var k known
+		if err := rows.Scan(&k.term, &k.cases); err != nil {
+			return nil, err
+		}
+		list = append(list, k)
+	}
+	slices.SortFunc(list, func(x, y known) int {
+		return cmp.Or(cmp.Compare(x.cases, y.cases), cmp.Compare(x.term, y.term))
+	})
+	var kept []string
+	for _, k := range list[:min(len(list), maxRare)] {
+		if len(kept) > 0 && 2*k.cases > s.cases {
+			break
+		}
+		kept = append(kept, k.term)
+	}
+	slices.Sort(kept) // sums come in the same order
+	return kept, rows.Err()
+}
+
+type scored struct {
+	candidate
+	score float64
+}
+
+func (s *Snapshot) search(ctx context.Context, words []string, limit int) (hits []scored, err error) {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		quoted[i] = `"` + strings.ReplaceAll(word, `"`, `""`) + `"`
+	}
+	rows, err := s.db.QueryContext(ctx, `SELECT `+columns+`, f.score FROM cases c
+		JOIN (SELECT words.rowid AS id, -bm25(words) AS score FROM words WHERE words MATCH ?) f ON f.id = c.id
+		ORDER BY f.score DESC, `+keyOrder+` LIMIT ?`, strings.Join(quoted, " OR "), limit)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var hit scored
+		if hit.candidate, err = scanCandidate(rows.Scan, &hit.score); err != nil {
+			return nil, err
+		}
+		hits = append(hits, hit)
+	}
+	return hits, rows.Err()
+}

@@ -1,0 +1,219 @@
+package casebook
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	maxMatches = 50
+	// maxCandidates bounds the earlier cases that are looked at for each kind of match: the latest, or the most alike.
+	maxCandidates = 256
+)
+
+// What a match is worth before anything else is known. The figures are chosen, not fitted: a match in words stays below
+// any threshold that lets recall decide alone (0.80), however alike two failures are.
+const (
+	exactConfidence   = 0.95
+	silentConfidence  = 0.70 // an exact match of texts that say next to nothing beside the names
+	looseConfidence   = 0.40 // and up to looseConfidence + looseRange with the similarity
+	looseRange        = 0.39
+	similarConfidence = 0.75 // times the similarity
+	fewWords          = 3
+)
+
+// MatchKind says how an earlier case was found.
+type MatchKind string
+
+// The kinds of matches, the surest first.
+const (
+	MatchExact   MatchKind = "exact"   // the same fingerprint
+	MatchLoose   MatchKind = "loose"   // the same kind of error in the same files
+	MatchSimilar MatchKind = "similar" // alike in words
+)
+
+// Case is an earlier case as it is told to others.
+type Case struct {
+	ID      string
+	Group   string
+	Subject string
+	Verdict Verdict
+	// Seen counts the cases remembered with this fingerprint, and Last is when the latest was.
+	Seen int
+	Last time.Time
+}
+
+// Match is an earlier case that looks like the one asked about.
+type Match struct {
+	Case Case
+	Kind MatchKind
+	// Similarity is the estimated share of three-word sequences in common, in [0, 1].
+	Similarity float64
+	// Confidence, in [0, 1], is how sure it is that this is the same failure with the same classification: what a match
+	// of its kind is worth, times the share of this classification among the matches of its kind and the surer ones. It
+	// is 0 without a classification. It is about the match: Case.Verdict has how sure the verdict was.
+	Confidence float64
+}
+
+// Recall gives the earlier cases that look like a failure: up to limit, at most 50, the surest first, ties by the latest
+// and then by ID. The same snapshot gives the same answer.
+func (s *Snapshot) Recall(ctx context.Context, print Fingerprint, limit int) ([]Match, error) {
+	limit = min(limit, maxMatches)
+	if limit <= 0 {
+		return nil, nil
+	}
+	found, err := s.candidates(ctx, print)
+	if err != nil {
+		return nil, explain("recall", s.path, err)
+	}
+	matches := weigh(found, print)
+	slices.SortFunc(matches, func(x, y Match) int {
+		return cmp.Or(cmp.Compare(y.Confidence, x.Confidence), cmp.Compare(rank(x.Kind), rank(y.Kind)),
+			cmp.Compare(y.Similarity, x.Similarity), y.Case.Last.Compare(x.Case.Last), cmp.Compare(x.Case.ID, y.Case.ID),
+			cmp.Compare(x.Case.Verdict.Status, y.Case.Verdict.Status),
+			cmp.Compare(x.Case.Verdict.Classification, y.Case.Verdict.Classification), cmp.Compare(x.Case.Subject, y.Case.Subject))
+	})
+	return matches[:min(len(matches), limit)], nil
+}
+
+func rank(kind MatchKind) int {
+	return slices.Index([]MatchKind{MatchExact, MatchLoose, MatchSimilar}, kind)
+}
+
+// A candidate is a case as it stands in the book.
+type candidate struct {
+	Case
+	kind   MatchKind
+	exact  string
+	sketch Sketch
+}
+
+const columns = `c.case_id, c.grp, c.subject, c.status, c.classification, c.confidence, c.remembered, c.exact, c.sketch,
+	(SELECT count(*) FROM (SELECT 1 FROM cases d WHERE d.exact = c.exact AND d.exact <> '' GROUP BY d.case_id LIMIT 1000)),
+	(SELECT coalesce(max(remembered), c.remembered) FROM cases d WHERE d.exact = c.exact AND d.exact <> '')`
+
+const keyOrder = `c.case_id, c.exact, c.status, c.classification`
+
+func (s *Snapshot) candidates(ctx context.Context, print Fingerprint) ([]candidate, error) {
+	var all []candidate
+	taken := map[string]bool{}
+	take := func(kind MatchKind, query string, args ...any) error {
+		found, err := s.query(ctx, query, args...)
+		for _, c := range found {
+			// Of several verdicts on one failure of a case the latest counts: the queries give it first.
+			key := c.ID + "\x00" + c.exact
+			if !taken[key] {
+				taken[key] = true
+				c.kind = kind
+				all = append(all, c)
+			}
+		}
+		return err
+	}
+	if print.Exact != "" {
+		if err := take(MatchExact, `SELECT `+columns+` FROM cases c WHERE c.exact = ?
+			ORDER BY c.remembered DESC, `+keyOrder+` LIMIT ?`, print.Exact, maxCandidates); err != nil {
+			return nil, err
+		}
+	}
+	if print.Loose != "" {
+		if err := take(MatchLoose, `SELECT `+columns+` FROM cases c WHERE c.loose = ?
+			ORDER BY c.remembered DESC, `+keyOrder+` LIMIT ?`, print.Loose, maxCandidates); err != nil {
+			return nil, err
+		}
+	}
+	keys := print.Sketch.keys()
+	if len(keys) == 0 {
+		return all, nil
+	}
+	args := make([]any, 0, len(keys)+1)
+	for _, key := range keys {
+		args = append(args, key)
+	}
+	return all, take(MatchSimilar, `SELECT `+columns+` FROM cases c JOIN (SELECT id, count(*) AS shared FROM found_by
+		WHERE band IN (?`+strings.Repeat(", ?", len(keys)-1)+`) GROUP BY id) f ON f.id = c.id
+		ORDER BY f.shared DESC, c.remembered DESC, `+keyOrder+` LIMIT ?`, append(args, maxCandidates)...)
+}
+
+func (s *Snapshot) query(ctx context.Context, query string, args ...any) (found []candidate, err error) {
+	rows, err := s.db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		c, err := scanCandidate(rows.Scan)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, c)
+	}
+	return found, rows.Err()
+}
+
+func scanCandidate(scan func(...any) error, more ...any) (candidate, error) {
+	var c candidate
+	var sketch []byte
+	var remembered, last int64
+	v := &c.Verdict
+	if err := scan(append([]any{&c.ID, &c.Group, &c.Subject, &v.Status, &v.Classification, &v.Confidence, &remembered,
+		&c.exact, &sketch, &c.Seen, &last}, more...)...); err != nil {
+		return c, err
+	}
+	c.Seen = max(c.Seen, 1)
+	c.Last = time.Unix(last, 0).UTC()
+	var ok bool
+	if c.sketch, ok = sketchFrom(sketch); !ok {
+		return c, ErrCorrupt
+	}
+	return c, nil
+}
+
+func weigh(found []candidate, print Fingerprint) []Match {
+	matches := make([]Match, len(found))
+	for i, c := range found {
+		m := Match{Case: c.Case, Kind: c.kind, Similarity: print.Sketch.Similarity(c.sketch)}
+		m.Confidence = worth(m, print)
+		matches[i] = m
+	}
+	// total[k] and by[k] are sums over the matches of kind k and the surer ones.
+	var total [3]float64
+	var by [3]map[string]float64
+	for k := range by {
+		by[k] = map[string]float64{}
+		for _, m := range matches {
+			if label := m.Case.Verdict.Classification; label != "" && rank(m.Kind) <= k {
+				total[k] += m.Confidence
+				by[k][label] += m.Confidence
+			}
+		}
+	}
+	for i := range matches {
+		m := &matches[i]
+		k, label := rank(m.Kind), m.Case.Verdict.Classification
+		if label == "" || total[k] == 0 {
+			m.Confidence = 0
+			continue
+		}
+		m.Confidence *= by[k][label] / total[k]
+	}
+	return matches
+}
+
+func worth(m Match, print Fingerprint) float64 {
+	switch m.Kind {
+	case MatchExact:
+		if print.Words < fewWords {
+			return silentConfidence
+		}
+		return exactConfidence
+	case MatchLoose:
+		return looseConfidence + looseRange*m.Similarity
+	default:
+		return similarConfidence * m.Similarity
+	}
+}

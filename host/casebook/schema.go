@@ -1,0 +1,128 @@
+package casebook
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	// applicationID marks the file as a casebook: "SCcb".
+	applicationID = 0x53436362
+	schemaVersion = 1
+)
+
+// Entries stand in cases; found_by is the index of their sketches, words that of their texts.
+var schema = []string{
+	`CREATE TABLE cases (
+	id INTEGER PRIMARY KEY,
+	case_id TEXT NOT NULL,
+	exact TEXT NOT NULL,
+	loose TEXT NOT NULL,
+	sketch BLOB NOT NULL,
+	grp TEXT NOT NULL,
+	subject TEXT NOT NULL,
+	status TEXT NOT NULL,
+	classification TEXT NOT NULL,
+	confidence REAL NOT NULL,
+	remembered INTEGER NOT NULL,
+	body TEXT NOT NULL,
+	UNIQUE (case_id, exact, status, classification)
+) STRICT`,
+	`CREATE INDEX cases_exact ON cases (exact)`,
+	`CREATE INDEX cases_loose ON cases (loose)`,
+	`CREATE TABLE found_by (band INTEGER NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (band, id)) STRICT, WITHOUT ROWID`,
+	`CREATE VIRTUAL TABLE words USING fts5(subject, body, content='cases', content_rowid='id', tokenize="unicode61 remove_diacritics 2")`,
+	`CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, row)`,
+}
+
+// connect opens a pool on a file with the given mode (rw or ro).
+func connect(path, mode string, busy time.Duration, extra ...string) (*sql.DB, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	query := url.Values{"mode": {mode}, "_txlock": {"immediate"}, "_pragma": append([]string{
+		"busy_timeout(" + strconv.FormatInt(busy.Milliseconds(), 10) + ")",
+		"trusted_schema(0)", "cell_size_check(1)", "synchronous(full)",
+	}, extra...)}
+	location := url.URL{Scheme: "file", Path: filepath.ToSlash(abs), RawQuery: query.Encode()}
+	return sql.Open("sqlite", location.String())
+}
+
+// rowser is what a database, a connection and a transaction have in common.
+type rowser interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// checkSchema says whether the file is a casebook of this version, and empty if it has no tables at all.
+func checkSchema(ctx context.Context, db rowser) (empty bool, err error) {
+	var id, version, tables int
+	if err := db.QueryRowContext(ctx, `SELECT (SELECT application_id FROM pragma_application_id),
+		(SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_schema)`).Scan(&id, &version, &tables); err != nil {
+		return false, err
+	}
+	switch {
+	case id == 0 && version == 0 && tables == 0:
+		return true, nil
+	case id != applicationID:
+		return false, ErrNotCasebook
+	case version > schemaVersion:
+		return false, fmt.Errorf("%w: %d, and this program knows up to %d", ErrNewer, version, schemaVersion)
+	case version < 1:
+		return false, fmt.Errorf("%w: version %d", ErrCorrupt, version)
+	}
+	return false, checkTables(ctx, db)
+}
+
+// checkTables refuses a file whose tables are others than ours: it may hold triggers and views that run when it is read.
+func checkTables(ctx context.Context, db rowser) (err error) {
+	rows, err := db.QueryContext(ctx, `SELECT coalesce(sql, '') FROM sqlite_schema
+		WHERE NOT (type = 'index' AND sql IS NULL)
+		AND NOT (type = 'table' AND name IN ('words_data', 'words_idx', 'words_docsize', 'words_config'))`)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	have := map[string]bool{}
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return err
+		}
+		have[text] = true
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	for _, want := range schema {
+		if !have[want] {
+			return fmt.Errorf("%w: it has no %s", ErrCorrupt, strings.SplitN(want, "(", 2)[0])
+		}
+	}
+	if len(have) != len(schema) {
+		return fmt.Errorf("%w: it has %d tables and indexes instead of %d", ErrCorrupt, len(have), len(schema))
+	}
+	return nil
+}
+
+// createSchema writes the tables of a new book, within a transaction of the caller.
+func createSchema(ctx context.Context, tx *sql.Tx) error {
+	for _, statement := range schema {
+		if _, err := tx.ExecContext(ctx, statement); err != nil {
+			return err
+		}
+	}
+	_, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d", applicationID))
+	if err == nil {
+		_, err = tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", schemaVersion))
+	}
+	return err
+}
