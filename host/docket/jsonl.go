@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/magic"
 )
 
 // DefaultLineBytes is the longest line of a docket.
@@ -53,11 +54,11 @@ func (r *Reader) JSONL(name string, in io.Reader) iter.Seq2[Entry, error] {
 				return
 			}
 			if number == 1 {
-				if kind := notText(line); kind != "" {
+				if kind := magic.Kind(line); kind != "" {
 					yield(Entry{}, lineError(name, 0, CodeNotText, "is "+kind+", a docket is UTF-8 text"))
 					return
 				}
-				line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
+				line = bytes.TrimPrefix(line, []byte(magic.MarkUTF8))
 			}
 			if length <= lines.limit && len(bytes.TrimSpace(line)) == 0 {
 				continue
@@ -109,22 +110,6 @@ func (r *Reader) register(id string, at place) (first place, twice bool) {
 	}
 	r.places[id] = at
 	return at, false
-}
-
-// notText names what a file is that begins so, when it is known to be no UTF-8.
-func notText(line []byte) string {
-	for _, kind := range [...]struct{ magic, name string }{
-		{"\xff\xfe", "UTF-16"},
-		{"\xfe\xff", "UTF-16"},
-		{"\x1f\x8b", "compressed (gzip)"},
-		{"\x28\xb5\x2f\xfd", "compressed (zstd)"},
-		{"PK\x03\x04", "compressed (zip)"},
-	} {
-		if bytes.HasPrefix(line, []byte(kind.magic)) {
-			return kind.name
-		}
-	}
-	return ""
 }
 
 func orDefault(v, byDefault int) int {

@@ -48,23 +48,8 @@ func crashLines(lines []string, first int) int {
 func message(lines []string, first int) int {
 	end := first + 1
 	example := lines[first] == "got:"
-	for margin := indent(lines[first]); end < len(lines) && (example || indent(lines[end]) > margin); {
+	for margin := testlog.Indent(lines[first]); end < len(lines) && (example || testlog.Indent(lines[end]) > margin); {
 		end++
 	}
 	return end
-}
-
-func indent(line string) int {
-	n := 0
-	for _, r := range line {
-		switch r {
-		case ' ':
-			n++
-		case '\t':
-			n += 8
-		default:
-			return n
-		}
-	}
-	return 0 // an empty line ends a message
 }

@@ -1,0 +1,128 @@
+package testlog
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
+
+// maxFrames is how many frames of the user's code are cut from a crash.
+const maxFrames = 3
+
+// The frames of a stack, with the file as the last group. Java's and JavaScript's stacks and Go's begin with the innermost
+// frame, Python's end with it.
+var (
+	javaFrame   = regexp.MustCompile(`^\s*at ([\w$.<>/@-]+)\(([\w$]+\.(?:java|kt|kts|scala|groovy)):\d+\)`)
+	scriptFrame = regexp.MustCompile(`^\s*at (?:.*\()?([^()\s][^()]*\.[cm]?[jt]sx?):\d+:\d+\)?$`)
+	pythonFrame = regexp.MustCompile(`^(?:  File "(.+\.py)", line \d+|(\S+\.py):\d+: )`)
+	goFrame     = regexp.MustCompile(`^\t(\S.*\.go):\d+( \+0x[0-9a-f]+)?$`)
+
+	javaLibrary = regexp.MustCompile(`^(java|javax|jdk|sun|com\.sun|junit|kotlin|scala|groovy|` +
+		`org\.(junit|testng|opentest4j|assertj|hamcrest|mockito|codehaus\.groovy|apache\.maven|gradle|springframework))\.`)
+	fileOfLibrary = regexp.MustCompile(`(^|/)(node_modules|site-packages|dist-packages|lib/python[\d.]+)/|^(node:|internal/|<frozen )|` +
+		`^.*/importlib/`)
+	fileOfTest = regexp.MustCompile(`_test\.go$|` +
+		`(^|/)(test_[^/]*|[^/]*_test|conftest)\.py$|(^|/)tests?/[^/]*\.py$|` +
+		`\.(test|spec)\.[cm]?[jt]sx?$|(^|/)__tests__/|` +
+		`(^|[/$])(Test\w*|\w+(Test|Tests|TestCase|IT|Spec|Specification))\.(java|kt|kts|scala|groovy)$`)
+)
+
+// frame is a frame of a stack that lies in the user's code.
+type frame struct {
+	first, end int // its lines
+	test       bool
+}
+
+// userFrames are the frames of the user's code, the innermost first. group is the Go package of the failure, if it is one.
+func userFrames(lines []string, group string) []frame {
+	var frames, python []frame
+	for i, line := range lines {
+		file, kind := frameFile(lines, i, group)
+		if file == "" || fileOfLibrary.MatchString(file) {
+			continue
+		}
+		f := frame{first: i, end: i + 1, test: fileOfTest.MatchString(file)}
+		switch {
+		case kind == goFrame:
+			f.first = i - 1
+			frames = append(frames, f)
+		case kind == pythonFrame:
+			if strings.HasPrefix(line, "  File ") && i+1 < len(lines) && strings.HasPrefix(lines[i+1], "    ") {
+				f.end++
+			}
+			python = append([]frame{f}, python...)
+		default:
+			frames = append(frames, f)
+		}
+	}
+	return append(frames, python...)
+}
+
+// frameFile is the file of the frame in a line, empty when there is none in the user's code.
+func frameFile(lines []string, i int, group string) (file string, kind *regexp.Regexp) {
+	line := lines[i]
+	if m := javaFrame.FindStringSubmatch(line); m != nil {
+		function := m[1][strings.LastIndexByte(m[1], '/')+1:] // behind the name of a module
+		if javaLibrary.MatchString(function) {
+			return "", javaFrame
+		}
+		return m[2], javaFrame
+	}
+	if m := scriptFrame.FindStringSubmatch(line); m != nil {
+		return m[1], scriptFrame
+	}
+	if m := pythonFrame.FindStringSubmatch(line); m != nil {
+		return m[1] + m[2], pythonFrame
+	}
+	if m := goFrame.FindStringSubmatch(line); m != nil && i > 0 && InGoModule(lines[i-1], group) {
+		return m[1], goFrame
+	}
+	return "", nil
+}
+
+func isFrame(line string) bool {
+	return javaFrame.MatchString(line) || scriptFrame.MatchString(line) || pythonFrame.MatchString(line) ||
+		goFrame.MatchString(line) || strings.HasPrefix(line, "\tat ")
+}
+
+// cutFrames cuts the innermost frames of a crash that lie in the user's code. One in a test file speaks for the test, any
+// other for the product; the innermost most. What an assertion raised has its frames in the test whoever is wrong, so
+// nothing is cut from it.
+func (c *Cutter) cutFrames(group string) {
+	if !crashed(c.Lines) {
+		return
+	}
+	confidence := 0.65
+	if anyLine(c.Lines, timeoutText) || environment(c.Lines) {
+		confidence = 0.35 // where a test waits, or asks the machine for something, says less than where it crashes
+	}
+	found := 0
+	for _, f := range userFrames(c.Lines, group) {
+		supports := ProductBug
+		if f.test {
+			supports = AutomationBug
+		}
+		if c.Add(f.first, f.end, Rule{Supports: supports, Confidence: confidence, Element: abi.Water}) {
+			found++
+			confidence = min(confidence, 0.4)
+		}
+		if found == maxFrames {
+			return
+		}
+	}
+}
+
+// crashed says whether a log tells of an exception or a crash that is no assertion.
+func crashed(lines []string) bool {
+	return anyLine(lines, crashText) && !anyLine(lines, assertionText)
+}
+
+func anyLine(lines []string, p *regexp.Regexp) bool {
+	for _, line := range lines {
+		if p.MatchString(line) {
+			return true
+		}
+	}
+	return false
+}

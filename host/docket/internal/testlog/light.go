@@ -1,0 +1,131 @@
+package testlog
+
+import (
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
+
+// Cut cuts the evidence out of the documents of a failure, word for word. group is the package, if it is one of Go.
+func Cut(group string, documents []abi.Document) []abi.Evidence {
+	c := NewCutter()
+	for _, d := range documents {
+		c.Open(d.Name, d.Text)
+		for _, r := range systemRules() {
+			c.Apply(r)
+		}
+		c.Release() // an assertion may quote the environment, and both are evidence
+		c.cutFrames(group)
+		for _, r := range symptomRules() {
+			c.Apply(r)
+		}
+	}
+	return c.Items()
+}
+
+// Classify is a first simple classification of a failure, by the first of a few rules that applies to what the test
+// reported, or else to what it printed. Its confidences are stated by hand, and not fitted to any docket. It looks at the
+// symptom alone, and so it takes a test that expects the wrong thing for a product that does the wrong thing.
+//
+//	it passed when it ran again                                nd001  0.90
+//	the environment speaks (permission, disk, network, ...)   si001  0.78
+//	a data race                                                nd001  0.80
+//	a timeout or a deadlock                                    nd001  0.62
+//	the test can't be loaded or set up                         ab001  0.74
+//	the product doesn't compile                                pb001  0.80
+//	something doesn't build                                    pb001  0.55
+//	an assertion compares                                      pb001  0.60
+//	any other assertion                                        pb001  0.52
+//	a crash, innermost frame of the user's in a test file      ab001  0.58
+//	a crash, innermost frame of the user's in the product      pb001  0.72
+//	any other crash                                            pb001  0.52
+//	nothing of these                                           si001  0.40
+func Classify(group string, reported, printed []abi.Document) abi.LightAnswer {
+	for _, documents := range [...][]abi.Document{reported, printed} {
+		var lines []string
+		for _, d := range documents {
+			lines = append(lines, strings.Split(d.Text, "\n")...)
+		}
+		for _, r := range lightRules() {
+			if r.applies(group, lines) {
+				return abi.LightAnswer{Classification: r.label, Confidence: r.confidence, Reasoning: r.reason}
+			}
+		}
+	}
+	return abi.LightAnswer{
+		Classification: SystemIssue, Confidence: 0.40,
+		Reasoning: "The log names no assertion, no crash and no error that is known.",
+	}
+}
+
+type lightRule struct {
+	applies    func(group string, lines []string) bool
+	label      string
+	confidence float64
+	reason     string
+}
+
+func lightRules() []lightRule {
+	return []lightRule{
+		{aLine(flakyText.MatchString), NoDefect, 0.90, "It failed, and passed when it ran again."},
+		{func(_ string, lines []string) bool { return environment(lines) }, SystemIssue, 0.78, "An error of the environment stands in the log."},
+		{aLine(raceText.MatchString), NoDefect, 0.80, "The race detector or the runtime found concurrent access."},
+		{aLine(timeoutText.MatchString), NoDefect, 0.62, "Something took too long or never came."},
+		{aLine(loadText.MatchString), AutomationBug, 0.74, "The test could not be loaded or set up."},
+		{aLine(compileText.MatchString), ProductBug, 0.80, "The product does not compile."},
+		{aLine(buildText.MatchString), ProductBug, 0.55, "It does not build."},
+		{assertion(true), ProductBug, 0.60, "The result is not the one that the test compares it with."},
+		{assertion(false), ProductBug, 0.52, "The test reports a failure."},
+		{crashIn(true), AutomationBug, 0.58, "It crashed, and the innermost frame of the user's code is in a test file."},
+		{crashIn(false), ProductBug, 0.72, "It crashed, and the innermost frame of the user's code is in the product."},
+		{aLine(crashText.MatchString), ProductBug, 0.52, "It crashed, and no frame of the user's code is in the log."},
+	}
+}
+
+// environment says whether an error of the environment stands in a log.
+func environment(lines []string) bool {
+	for _, r := range systemRules() {
+		if r.Supports == SystemIssue && anyLine(lines, r.Match) {
+			return true
+		}
+	}
+	return false
+}
+
+func aLine(matches func(string) bool) func(string, []string) bool {
+	return func(_ string, lines []string) bool {
+		for _, line := range lines {
+			if matches(line) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// assertion applies when an assertion failed, and with compares when its message sets one value against another.
+func assertion(compare bool) func(string, []string) bool {
+	return func(_ string, lines []string) bool {
+		for i, line := range lines {
+			if !assertionText.MatchString(line) {
+				continue
+			}
+			end := min(message(lines, i), i+MaxExcerptLines)
+			if !compare || compares(strings.Join(lines[i:end], "\n")) != "" {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// crashIn applies when the log tells of a crash whose innermost frame of the user's code is in a test file, or not.
+func crashIn(test bool) func(string, []string) bool {
+	return func(group string, lines []string) bool {
+		if !crashed(lines) {
+			return false
+		}
+		frames := userFrames(lines, group)
+		return len(frames) > 0 && frames[0].test == test
+	}
+}

@@ -1,0 +1,94 @@
+package junit_test
+
+import (
+	"encoding/xml"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/docket/junit"
+)
+
+// FuzzRead holds that every case is one that the contract allows, that every excerpt stands in its document, and that
+// what the standard library refuses is refused here, but for characters that become U+FFFD.
+func FuzzRead(f *testing.F) {
+	names, err := filepath.Glob("testdata/*.xml")
+	if err != nil || len(names) == 0 {
+		f.Fatal("no reports", err)
+	}
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(data), 300)
+	}
+	f.Add("<testsuite><testcase name='\xff'><failure>&#x1b;<!-- > --><![CDATA[]]]]></failure></testcase></testsuite>", 1)
+	f.Fuzz(func(t *testing.T, report string, keep int) {
+		keep = 1 + (keep&0xffff)%4096
+		reader := junit.Reader{HeadBytes: keep, TailBytes: keep, MaxTagBytes: 1 << 16}
+		seen := map[string]bool{}
+		refused := false
+		for entry, err := range reader.Read("report.xml", strings.NewReader(report)) {
+			if refused {
+				t.Fatal("something follows an error")
+			}
+			if err != nil {
+				refused = true
+				continue
+			}
+			if seen[entry.Case.ID] {
+				t.Errorf("case id %q was given before", entry.Case.ID)
+			}
+			seen[entry.Case.ID] = true
+			checkCase(t, entry.Case)
+		}
+		if !refused && utf8.ValidString(report) && strings.Contains(report, "<") && wellFormed(report) != nil {
+			if syntax := wellFormed(report).Error(); !strings.Contains(syntax, "illegal character code") {
+				t.Errorf("taken though %s", syntax)
+			}
+		}
+	})
+}
+
+func wellFormed(report string) error {
+	decoder := xml.NewDecoder(strings.NewReader(report))
+	for {
+		switch _, err := decoder.Token(); {
+		case err == nil:
+		case err.Error() == "EOF" || strings.Contains(err.Error(), "encoding"):
+			return nil
+		default:
+			return err
+		}
+	}
+}
+
+func checkCase(t *testing.T, c abi.Case) {
+	t.Helper()
+	if c.ID == "" || c.Subject == "" || !utf8.ValidString(c.ID+c.Subject+c.Group) {
+		t.Errorf("case %q has no sound id, subject and group", c.ID)
+	}
+	if c.Light == nil || c.Light.Confidence <= 0 || c.Light.Confidence >= 1 || c.Evidence == nil {
+		t.Errorf("case %q has no sound answer of Light or no list of evidence", c.ID)
+	}
+	texts := map[string]string{}
+	for _, d := range c.Documents {
+		if d.Name == "" || !utf8.ValidString(d.Name+d.Text) {
+			t.Errorf("document %q of case %q is no valid UTF-8", d.Name, c.ID)
+		}
+		if _, twice := texts[d.Name]; twice {
+			t.Errorf("case %q has two documents %q", c.ID, d.Name)
+		}
+		texts[d.Name] = d.Text
+	}
+	for _, e := range c.Evidence {
+		name, _, _ := strings.Cut(e.SourceRef, ":")
+		if e.Content == "" || !utf8.ValidString(e.Content) || !strings.Contains(texts[name], e.Content) {
+			t.Errorf("case %q: %s quotes %q, which is not there", c.ID, e.SourceRef, e.Content)
+		}
+	}
+}

@@ -1,0 +1,192 @@
+package junit_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/docket/junit"
+)
+
+// read gives the cases of a report, and its problems as they are printed.
+func read(t *testing.T, r *junit.Reader, in io.Reader) (cases []abi.Case, problems []string) {
+	t.Helper()
+	for entry, err := range r.Read("report.xml", in) {
+		if err != nil {
+			problems = append(problems, err.Error())
+			continue
+		}
+		cases = append(cases, entry.Case)
+	}
+	return cases, problems
+}
+
+const failing = `<testcase classname="c" name="a"><failure message="m">text</failure></testcase>`
+
+func TestReadGoesByTheElements(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, report string
+		want         []string // id, subject, documents
+	}{
+		{"all pass, whatever the totals say", `<testsuite name="s" tests="1" failures="7" errors="2"><testcase name="a"/></testsuite>`, nil},
+		{"a failure, whatever the totals say", `<testsuites failures="0"><testsuite failures="0">` + failing + `</testsuite></testsuites>`, []string{"c.a: a fails in c [failure]"}},
+		{"skipped", `<testsuite><testcase name="a"><skipped message="later"/></testcase></testsuite>`, nil},
+		{"skipped, and broken when it was torn down", `<testsuite name="s"><testcase name="a"><skipped/><error/></testcase></testsuite>`, []string{"s.a: a fails in s []"}},
+		{"suites in suites", `<testsuites><testsuite name="s"><testsuite name="t"><testcase name="a"><error>x</error></testcase></testsuite></testsuite></testsuites>`, []string{"t.a: a fails in t [error]"}},
+		{"a suite that fails itself", `<testsuite name="s"><error message="no database"/><testcase name="a"/></testsuite>`, []string{"s: s fails outside its tests [error]"}},
+		{"one name twice", `<testsuite>` + failing + failing + `</testsuite>`, []string{"c.a: a fails in c [failure]", "c.a#2: a fails in c [failure]"}},
+		{"several failures of one test", `<testsuite><testcase classname="c" name="a"><failure>1</failure><failure>2</failure><error>3</error><system-out>o</system-out></testcase></testsuite>`, []string{"c.a: a fails in c [failure failure-2 error system-out]"}},
+		{"the whole name twice", `<testsuite name="s"><testcase classname="s adds" name="s adds"><failure>x</failure></testcase></testsuite>`, []string{"s adds: s adds fails in s [failure]"}},
+		{"no names", `<testsuite><testcase><failure>x</failure></testcase></testsuite>`, []string{"unknown: a test fails [failure]"}},
+		{
+			"flaky", `<testsuite><testcase classname="c" name="a"><flakyError type="T"><stackTrace>at x</stackTrace><system-err>e</system-err></flakyError></testcase></testsuite>`,
+			[]string{"c.a: a fails in c, and passes when run again [flakyError flakyError/system-err]"},
+		},
+		{"unknown elements", `<testsuite><x><testcase name="b"><failure/></testcase></x><testcase classname="c" name="a"><y><failure/></y></testcase></testsuite>`, nil},
+		{"a namespace", `<j:testsuite xmlns:j="urn:j"><j:testcase classname="c" name="a"><j:failure>x</j:failure></j:testcase></j:testsuite>`, []string{"c.a: a fails in c [failure]"}},
+		{"properties", `<testsuite><properties><property name="p" value="q"/></properties><testcase classname="c" name="a"><properties><property name="k" value="v"/></properties><failure/></testcase></testsuite>`, []string{"c.a: a fails in c [properties]"}},
+		{"two reports in one stream", `<?xml version="1.0"?><testsuite>` + failing + "</testsuite>\n" + `<?xml version="1.0"?><testsuite>` + failing + `</testsuite>`, []string{"c.a: a fails in c [failure]", "c.a#2: a fails in c [failure]"}},
+		{"a mark before it", "\xef\xbb\xbf<testsuite>" + failing + `</testsuite>`, []string{"c.a: a fails in c [failure]"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			cases, problems := read(t, &junit.Reader{}, strings.NewReader(tt.report))
+			var got []string
+			for _, c := range cases {
+				var documents []string
+				for _, d := range c.Documents {
+					documents = append(documents, d.Name)
+				}
+				got = append(got, fmt.Sprintf("%s: %s %v", c.ID, c.Subject, documents))
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" || len(problems) > 0 {
+				t.Errorf("problems %v, cases (-want +got):\n%s", problems, diff)
+			}
+		})
+	}
+}
+
+func TestTextIsWordForWord(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, report, want string }{
+		{"references", `<failure>a &lt;b&gt; &amp; &#233;</failure>`, "a <b> & é\n"},
+		{"CDATA", `<failure><![CDATA[a <b> ]]]]><![CDATA[> &amp#27;]]></failure>`, "a <b> ]]> &amp#27;\n"},
+		{"what XML does not allow", "<failure>\x1b[31mred \xff\x00</failure>", "\uFFFD[31mred \uFFFD\uFFFD\n"},
+		{"type and message", `<failure type="T" message="m &#10; n">text</failure>`, "T: m \n n\ntext\n"},
+		{"a message that the text has", `<failure type="T" message="m&#10;n">T: m, and more</failure>`, "T: m, and more\n"},
+		{"line ends", "<failure>a\r\nb</failure>", "a\nb\n"},
+		{"markup in a quoted attribute", `<failure message="a > b">x</failure>`, "a > b\nx\n"},
+		{"a comment in it", `<failure>a<!-- <b> -- -->b</failure>`, ""},
+		{"a small comment in it", `<failure>a<!-- > ' -->b</failure>`, "ab\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			cases, problems := read(t, &junit.Reader{}, strings.NewReader(`<testsuite><testcase name="a">`+tt.report+`</testcase></testsuite>`))
+			if tt.want == "" {
+				if len(problems) != 1 {
+					t.Errorf("problems %v", problems)
+				}
+				return
+			}
+			if len(problems) > 0 || len(cases) != 1 {
+				t.Fatalf("%d cases, problems %v", len(cases), problems)
+			}
+			if got := cases[0].Documents[0].Text; got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestLatin1(t *testing.T) {
+	t.Parallel()
+	report := "<?xml version='1.0' encoding='ISO-8859-1'?><testsuite><testcase name='caf\xe9'><failure>10 \xa3</failure></testcase></testsuite>\n" +
+		"<testsuite><testcase name='é'><failure/></testcase></testsuite>"
+	cases, problems := read(t, &junit.Reader{}, strings.NewReader(report))
+	if len(problems) > 0 || len(cases) != 2 || cases[0].ID != "café" || cases[0].Documents[0].Text != "10 £\n" || cases[1].ID != "é" {
+		t.Errorf("cases %+v, problems %v", cases, problems)
+	}
+}
+
+func TestAccept_IN1_ABrokenReportIsRefusedWithItsPlace(t *testing.T) {
+	t.Parallel()
+	deep := "<testsuite>" + strings.Repeat("\n<a>", junit.MaxNesting)
+	tests := []struct {
+		name, report, want string
+		kept               int
+	}{
+		{"cut", "<testsuite>\n" + failing + "\n<testcase name='b'>\n<failure>tex", "report.xml:4: column 12: the report ends here, and <failure> is open (truncated)", 1},
+		{"the wrong end", "<testsuite>\n" + failing + "\n </testcase>", "report.xml:3: column 12: is no XML: element <testsuite> closed by </testcase> (not_xml)", 1},
+		{"an ampersand", "<testsuite>\n" + failing + "<testcase name='b'><failure>é & b</failure>", "report.xml:2: column 111: is no XML: invalid character entity & (no semicolon) (not_xml)", 1},
+		{"a name that nobody defined", "<testsuite>&xxe;</testsuite>", "report.xml:1: column 16: is no XML: invalid character entity &xxe; (not_xml)", 0},
+		{"a DOCTYPE", "<?xml version='1.0'?>\n<!DOCTYPE a [<!ENTITY xxe SYSTEM 'file:///etc/passwd'>]>\n<testsuite>" + failing, "report.xml:2: column 3: has a DOCTYPE or another declaration, which a report may not have (doctype)", 0},
+		{"a declaration inside", "<testsuite>" + failing + "<!ENTITY a 'b'>", "report.xml:1: column 93: has a DOCTYPE or another declaration, which a report may not have (doctype)", 1},
+		{"too deep", deep, "report.xml:65: column 3: elements nest deeper than 64 (not_junit)", 0},
+		{"another root", "<html><body/></html>", "report.xml:1: column 6: is no report of JUnit: it begins with <html> and not with <testsuites> or <testsuite> (not_junit)", 0},
+		{"JSON", `{"id":"a"}`, "report.xml:1: column 10: is no XML: text stands where a report should (not_xml)", 0},
+		{"text behind it", "<testsuite>" + failing + "</testsuite>\nBUILD FAILED", "report.xml:2: column 12: is no XML: text stands where a report should (not_xml)", 1},
+		{"nothing", " \n", "report.xml:1: column 2: has no report of JUnit (empty_docket)", 0},
+		{"UTF-16", "\xff\xfe<\x00", "report.xml: is UTF-16, a report is text in UTF-8 or ISO 8859-1 (not_text)", 0},
+		{"another encoding", "<?xml version='1.0' encoding='Shift_JIS'?><testsuite/>", `report.xml:1: column 42: is in the encoding "Shift_JIS": use UTF-8 or ISO-8859-1 (not_text)`, 0},
+		{"a tag without end", "<testsuite>\n<testcase name='" + strings.Repeat("x", 5000), "report.xml:2: column 4099: a tag has more than 4096 bytes (too_large)", 0},
+		{"a comment without end", "<testsuite>\n<!--" + strings.Repeat("x", 5000), "report.xml:2: column 4101: a tag has more than 4096 bytes (too_large)", 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			cases, problems := read(t, &junit.Reader{MaxTagBytes: 4096}, strings.NewReader(tt.report))
+			if len(cases) != tt.kept {
+				t.Errorf("%d cases before it, want %d", len(cases), tt.kept)
+			}
+			if diff := cmp.Diff([]string{tt.want}, problems); diff != "" {
+				t.Errorf("problems (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestReaderErrorIsTheLast(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("the pipe broke")
+	in := io.MultiReader(strings.NewReader("<testsuite>\n"+failing), iotest.ErrReader(broken))
+	var last error
+	n := 0
+	for _, err := range new(junit.Reader).Read("report.xml", in) {
+		n++
+		last = err
+	}
+	if line := (*docket.LineError)(nil); n != 2 || !errors.Is(last, broken) || errors.As(last, &line) {
+		t.Errorf("%d entries, the last error is %v", n, last)
+	}
+}
+
+func TestReadStops(t *testing.T) {
+	t.Parallel()
+	for range new(junit.Reader).Read("report.xml", strings.NewReader("<testsuite>"+failing+failing+"<oops")) {
+		return
+	}
+	t.Error("no entry")
+}
+
+func TestDocumentsAreBounded(t *testing.T) {
+	t.Parallel()
+	report := `<testsuite><testcase name="a">` + strings.Repeat("<failure>x</failure>", 100) + `</testcase></testsuite>`
+	cases, problems := read(t, &junit.Reader{}, strings.NewReader(report))
+	if len(cases) != 1 || len(problems) > 0 {
+		t.Fatalf("%d cases, problems %v", len(cases), problems)
+	}
+	documents := cases[0].Documents
+	if len(documents) != junit.MaxDocuments+1 || documents[junit.MaxDocuments].Text != "[... 84 more outputs cut here ...]\n" {
+		t.Errorf("%d documents, the last %+v", len(documents), documents[len(documents)-1])
+	}
+}
