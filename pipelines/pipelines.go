@@ -3,6 +3,9 @@ package pipelines
 
 import "embed"
 
+// RCAInvestigation is the name of the Light path's pipeline within FS.
+const RCAInvestigation = "rca-investigation.yaml"
+
 // DefectCourt is the name of the court's pipeline within FS.
 const DefectCourt = "defect-court.yaml"
 

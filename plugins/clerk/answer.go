@@ -40,6 +40,7 @@ type facts struct {
 	artifact   *abi.Artifact // never nil
 	remands    int
 	maxRemands int
+	loopsLeft  int
 }
 
 // view gives the facts of one question: for an edge from `_any`, the limits alone.
@@ -48,7 +49,7 @@ func view(r *abi.EdgeRequest, q *abi.EdgeQuestion, none *abi.Artifact) facts {
 	if q.Any {
 		return f
 	}
-	f.remands, f.maxRemands = r.Remands, r.MaxRemands
+	f.remands, f.maxRemands, f.loopsLeft = r.Remands, r.MaxRemands, r.LoopsLeft
 	if r.Artifact != nil {
 		f.artifact = r.Artifact
 	}

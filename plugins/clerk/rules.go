@@ -9,6 +9,13 @@ import (
 // fastTrackConfidence is where an indictment is sure enough to skip discovery.
 const fastTrackConfidence = 0.95
 
+// The names of the parameters.
+const (
+	minConfidence  = "min_confidence"
+	maxConfidence  = "max_confidence"
+	minConvergence = "min_convergence"
+)
+
 // rule says whether an edge fires, and why, in one short sentence.
 type rule func(*facts) (fires bool, why string)
 
@@ -40,18 +47,24 @@ func ruleOf(evaluator string) (rule, bool) {
 		return handoffsExceeded, true
 	case "HD12":
 		return decided(abi.Mistrial), true
+	default:
+		return lightRuleOf(evaluator)
 	case "always":
 		return func(*facts) (bool, string) { return true, "always fires" }, true
 	case "never":
 		return func(*facts) (bool, string) { return false, "never fires" }, true
 	}
-	return nil, false
 }
 
 // known names the parameters of an evaluator.
 func known(evaluator string) []string {
-	if evaluator == "HD1" {
-		return []string{"min_confidence"}
+	switch evaluator {
+	case "HD1", "H1", "H2", "H15", "H15b":
+		return []string{minConfidence}
+	case "H3":
+		return []string{minConfidence, maxConfidence}
+	case "H9", "H10a", "H10", "H11":
+		return []string{minConvergence}
 	}
 	return nil
 }
@@ -61,7 +74,7 @@ func fastTrack(f *facts) (bool, string) {
 	if v == nil {
 		return false, "there is no indictment"
 	}
-	least := params.Number(f.params, "min_confidence", fastTrackConfidence)
+	least := params.Number(f.params, minConfidence, fastTrackConfidence)
 	return compare("prosecution confidence "+text.Number(v.Confidence), v.Confidence >= least, text.Number(least))
 }
 

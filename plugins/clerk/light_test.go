@@ -1,0 +1,148 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
+
+func recalled(match bool, confidence float64) *abi.Artifact {
+	return &abi.Artifact{Recall: &abi.RecallResult{Match: match, Confidence: confidence}}
+}
+
+func triaged(v abi.TriageResult) *abi.Artifact { return &abi.Artifact{Triage: &v} }
+
+func investigated(convergence float64, items int) *abi.Artifact {
+	return &abi.Artifact{Investigate: &abi.InvestigateArtifact{ConvergenceScore: convergence, Evidence: make([]abi.Evidence, items)}}
+}
+
+func correlated(duplicate bool, confidence float64) *abi.Artifact {
+	return &abi.Artifact{Correlate: &abi.CorrelateResult{IsDuplicate: duplicate, Confidence: confidence}}
+}
+
+func review(d abi.ReviewOutcome) *abi.Artifact {
+	return &abi.Artifact{Review: &abi.ReviewDecision{Decision: d}}
+}
+
+// Of the edges of a node the first that fires, in the order of the graph, is
+// the one that the table names.
+func TestLightEdges(t *testing.T) {
+	t.Parallel()
+	recall := []string{"H1", "H3", "H2"}
+	triage := []string{"H4", "H5", "H18", "H7", "H6"}
+	investigate := []string{"H9", "H10a", "H10", "H11"}
+	correlate := []string{"H15", "H15b"}
+	reviewing := []string{"H12", "H13", "H14"}
+	product := abi.SymptomProduct
+	for _, tc := range []struct {
+		name     string
+		edges    []string
+		artifact *abi.Artifact
+		loops    int
+		fires    string
+	}{
+		{"a hit at the bound", recall, recalled(true, 0.80), 2, "H1"},
+		{"just below the hit", recall, recalled(true, 0.7999), 2, "H3"},
+		{"uncertain at the bound", recall, recalled(true, 0.40), 2, "H3"},
+		{"just below the uncertain", recall, recalled(true, 0.3999), 2, "H2"},
+		{"no match, whatever its confidence", recall, recalled(false, 0.95), 2, "H2"},
+		{"infrastructure", triage, triaged(abi.TriageResult{SymptomCategory: abi.SymptomInfrastructure, SkipInvestigation: true}), 2, "H4"},
+		{"flake", triage, triaged(abi.TriageResult{SymptomCategory: abi.SymptomFlake, Candidates: []string{"a"}}), 2, "H5"},
+		{"asked for", triage, triaged(abi.TriageResult{SymptomCategory: product, SkipInvestigation: true, Candidates: []string{"a"}}), 2, "H18"},
+		{"one candidate", triage, triaged(abi.TriageResult{SymptomCategory: product, Candidates: []string{"a"}}), 2, "H7"},
+		{"two candidates", triage, triaged(abi.TriageResult{SymptomCategory: product, Candidates: []string{"a", "b"}}), 2, "H6"},
+		{"no candidate", triage, triaged(abi.TriageResult{SymptomCategory: abi.SymptomUnknown}), 2, "H6"},
+		{"resolved", []string{"H8"}, &abi.Artifact{Resolve: &abi.ResolveResult{}}, 2, "H8"},
+		{"converged at the bound", investigate, investigated(0.70, 3), 0, "H9"},
+		{"converged without evidence", investigate, investigated(0.9, 0), 2, "H9"},
+		{"no evidence", investigate, investigated(0.6999, 0), 2, "H10a"},
+		{"no evidence and no loops", investigate, investigated(0.2, 0), 0, "H10a"},
+		{"loops left", investigate, investigated(0.6999, 1), 1, "H10"},
+		{"no loops left", investigate, investigated(0.6999, 1), 0, "H11"},
+		{"a duplicate at the bound", correlate, correlated(true, 0.80), 0, "H15"},
+		{"a doubtful duplicate", correlate, correlated(true, 0.7999), 0, "H15b"},
+		{"no duplicate", correlate, correlated(false, 0.9), 0, "H15b"},
+		{"approve", reviewing, review(abi.Approve), 2, "H12"},
+		{"reassess", reviewing, review(abi.Reassess), 1, "H13"},
+		{"reassess without loops", reviewing, review(abi.Reassess), 0, ""},
+		{"overturn", reviewing, review(abi.Overturn), 0, "H14"},
+		{"reported", []string{"H16"}, &abi.Artifact{Report: &abi.LightReport{Classification: "a"}}, 0, "H16"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			if got := first(t, tc.edges, tc.artifact, tc.loops); got != tc.fires {
+				t.Errorf("%q fires, want %q", got, tc.fires)
+			}
+			if got := first(t, tc.edges, nil, tc.loops); got != "" {
+				t.Errorf("%s fires without its artifact", got)
+			}
+		})
+	}
+}
+
+// first gives the first edge that fires.
+func first(t *testing.T, edges []string, a *abi.Artifact, loops int) string {
+	t.Helper()
+	r := &abi.EdgeRequest{Artifact: a, LoopsLeft: loops}
+	for _, id := range edges {
+		r.Questions = append(r.Questions, abi.EdgeQuestion{ID: id, Evaluator: id})
+	}
+	answers, failure := answer(r)
+	if failure != nil || len(answers) != len(edges) {
+		t.Fatalf("answers %v, failure %v", answers, failure)
+	}
+	fires := ""
+	for i := range answers {
+		if answers[i].Why == "" {
+			t.Errorf("%s gives no reason", answers[i].ID)
+		}
+		if answers[i].Fires && fires == "" {
+			fires = answers[i].ID
+		}
+	}
+	return fires
+}
+
+// The edges that stand for "otherwise" exclude the others by themselves, so
+// that the order of a file decides nothing.
+func TestOtherwiseIsTheRest(t *testing.T) {
+	t.Parallel()
+	for _, a := range []*abi.Artifact{
+		triaged(abi.TriageResult{SymptomCategory: abi.SymptomInfrastructure}), triaged(abi.TriageResult{SymptomCategory: abi.SymptomFlake}),
+		triaged(abi.TriageResult{SkipInvestigation: true}), triaged(abi.TriageResult{Candidates: []string{"a"}}),
+	} {
+		if first(t, []string{"H6"}, a, 0) != "" {
+			t.Errorf("H6 fires beside another edge of %+v", a.Triage)
+		}
+	}
+	if first(t, []string{"H15b"}, correlated(true, 0.9), 0) != "" {
+		t.Error("H15b fires beside H15")
+	}
+}
+
+func TestThresholdsComeFromTheGraph(t *testing.T) {
+	t.Parallel()
+	half := 0.5
+	for _, tc := range []struct {
+		edge, param string
+		artifact    *abi.Artifact
+	}{
+		{"H1", "min_confidence", recalled(true, 0.6)},
+		{"H2", "min_confidence", recalled(true, 0.45)},
+		{"H3", "min_confidence", recalled(true, 0.6)},
+		{"H9", "min_convergence", investigated(0.6, 1)},
+		{"H15", "min_confidence", correlated(true, 0.6)},
+	} {
+		answers, failure := answer(&abi.EdgeRequest{Artifact: tc.artifact, Questions: []abi.EdgeQuestion{
+			{ID: "e", Evaluator: tc.edge, Params: []abi.Param{{Name: tc.param, Number: &half}}},
+		}})
+		if failure != nil || !answers[0].Fires {
+			t.Errorf("%s: %v, failure %+v", tc.edge, answers, failure)
+		}
+		if _, failure := answer(&abi.EdgeRequest{Artifact: tc.artifact, Questions: []abi.EdgeQuestion{
+			{ID: "e", Evaluator: tc.edge, Params: []abi.Param{{Name: "min_nonsense", Number: &half}}},
+		}}); failure == nil {
+			t.Errorf("%s takes a parameter that it doesn't know", tc.edge)
+		}
+	}
+}
