@@ -16,6 +16,7 @@ const (
 	leastCases    = 3
 	leastGroups   = 2
 	mostTextBytes = 1 << 20 // of one case that are mined
+	mostCells     = 1 << 23 // phrases times labels
 )
 
 // minePhrases finds the phrases of the cases that stand in at least leastCases
@@ -81,16 +82,26 @@ func (v *vocabulary) add(phrases map[string]struct{}, group int) {
 	}
 }
 
-// keep gives, sorted, the phrases that may tell labels apart.
+// keep gives, sorted, the phrases that may tell labels apart. Where they are so
+// many that counts by label would fill the memory, the rarest go.
 func (v *vocabulary) keep(c *corpus) []string {
-	n := len(c.samples)
+	most := max(mostCells/len(c.labels), 1)
+	for least := leastCases; ; least++ {
+		out := v.atLeast(c, least)
+		if len(out) <= most || least >= len(c.samples) {
+			slices.Sort(out)
+			return out
+		}
+	}
+}
+
+func (v *vocabulary) atLeast(c *corpus, least int) []string {
 	var out []string
 	for p, st := range v.counts {
-		if st.cases >= leastCases && st.groups >= min(leastGroups, c.groups) && n-st.cases >= leastCases {
+		if st.cases >= least && st.groups >= min(leastGroups, c.groups) && len(c.samples)-st.cases >= leastCases {
 			out = append(out, p)
 		}
 	}
-	slices.Sort(out)
 	return out
 }
 

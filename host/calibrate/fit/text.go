@@ -13,41 +13,44 @@ const alike = 0.75
 // choosePhrases gives up to most phrases that tell most of what a model leaves
 // open, none of them alike: by the score test of adding each to the model.
 func (c *corpus) choosePhrases(train []int, m *linear, most int) []int32 {
-	k := len(c.labels)
-	type sums struct {
-		residual, variance []float64
-		cases              []uint64
-		n                  int
+	var chosen []rated
+	out := []int32{}
+	for _, x := range c.ratePhrases(train, m) {
+		if len(chosen) == most {
+			break
+		}
+		if !slices.ContainsFunc(chosen, func(y rated) bool { return overlap(x.cases, y.cases, x.n, y.n) >= alike }) {
+			chosen = append(chosen, x)
+			out = append(out, x.phrase)
+		}
 	}
+	return out
+}
+
+// rated is a phrase with its score and the cases in which it stands.
+type rated struct {
+	phrase int32
+	score  float64
+	cases  []uint64 // a bit for each place in the training cases
+	n      int
+}
+
+// ratePhrases gives the phrases that stand in enough of the cases and are
+// missing in enough, the best first; of equal ones the shortest.
+func (c *corpus) ratePhrases(train []int, m *linear) []rated {
+	k := len(c.labels)
 	all := make([]*sums, len(c.phrases))
 	for at, i := range train {
 		s := &c.samples[i]
 		p := softmax(m.nats(s))
 		for _, f := range s.phrases {
-			a := all[f]
-			if a == nil {
-				a = &sums{make([]float64, k), make([]float64, k), make([]uint64, (len(train)+63)/64), 0}
-				all[f] = a
+			if all[f] == nil {
+				all[f] = &sums{make([]float64, k), make([]float64, k), make([]uint64, (len(train)+63)/64), 0}
 			}
-			for j, l := range s.labels {
-				y := 0.0
-				if j == s.truth {
-					y = 1
-				}
-				a.residual[l] += y - p[j]
-				a.variance[l] += p[j] * (1 - p[j])
-			}
-			a.cases[at/64] |= 1 << (at % 64)
-			a.n++
+			all[f].add(s, p, at)
 		}
 	}
-	type candidate struct {
-		phrase int32
-		score  float64
-		cases  []uint64
-		n      int
-	}
-	var list []candidate
+	var list []rated
 	for f, a := range all {
 		if a == nil || a.n < leastCases || len(train)-a.n < leastCases {
 			continue
@@ -56,25 +59,33 @@ func (c *corpus) choosePhrases(train []int, m *linear, most int) []int32 {
 		for l := range k {
 			score += a.residual[l] * a.residual[l] / (a.variance[l]*rest + 0.5)
 		}
-		list = append(list, candidate{int32(f), score, a.cases, a.n})
+		list = append(list, rated{int32(f), score, a.cases, a.n})
 	}
-	slices.SortFunc(list, func(a, b candidate) int {
+	slices.SortFunc(list, func(a, b rated) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(len(c.phrases[a.phrase]), len(c.phrases[b.phrase])), cmp.Compare(a.phrase, b.phrase))
 	})
-	var chosen []candidate
-	for _, x := range list {
-		if len(chosen) == most {
-			break
+	return list
+}
+
+// sums over the cases in which a phrase stands: by label, what the model
+// leaves open and its variance.
+type sums struct {
+	residual, variance []float64
+	cases              []uint64
+	n                  int
+}
+
+func (a *sums) add(s *sample, p []float64, at int) {
+	for j, l := range s.labels {
+		y := 0.0
+		if j == s.truth {
+			y = 1
 		}
-		if !slices.ContainsFunc(chosen, func(y candidate) bool { return overlap(x.cases, y.cases, x.n, y.n) >= alike }) {
-			chosen = append(chosen, x)
-		}
+		a.residual[l] += y - p[j]
+		a.variance[l] += p[j] * (1 - p[j])
 	}
-	out := make([]int32, len(chosen))
-	for i, x := range chosen {
-		out[i] = x.phrase
-	}
-	return out
+	a.cases[at/64] |= 1 << (at % 64)
+	a.n++
 }
 
 // overlap is the Jaccard index of two sets of a and b members.

@@ -96,7 +96,10 @@ func (c *corpus) overlap() error {
 
 func (e *estimate) report(p *abi.Profile) Report {
 	c := e.corpus
-	r := Report{Cases: len(c.samples), Unlabelled: true, Model: "how the sources agree (Dawid and Skene), no truth used"}
+	r := Report{
+		Compared: []Figures{}, Figures: []Figures{}, Sources: []SourceWorth{},
+		Cases: len(c.samples), Unlabelled: true, Model: "how the sources agree (Dawid and Skene), no truth used",
+	}
 	for s := range c.sources {
 		w := SourceWorth{Source: c.sources[s]}
 		for i := range c.samples {
