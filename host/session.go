@@ -8,7 +8,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/internal/court"
+	"github.com/shadowcourt/shadowcourt/host/internal/players"
 	"github.com/shadowcourt/shadowcourt/host/internal/registry"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 )
@@ -79,11 +79,11 @@ func accept[T any](response T, err error) (*T, error) {
 	case err == nil:
 		return &response, nil
 	case errors.As(err, &invalid):
-		return nil, &court.ModuleError{
-			Cause: court.CauseInvalidArtifact, Message: "invalid artifact: " + err.Error(), Problems: invalid.Problems, Err: err,
+		return nil, &players.ModuleError{
+			Cause: players.CauseInvalidArtifact, Message: "invalid artifact: " + err.Error(), Problems: invalid.Problems, Err: err,
 		}
 	default:
-		return nil, &court.ModuleError{Cause: court.CauseHost, Message: err.Error(), HostSide: true, Err: err}
+		return nil, &players.ModuleError{Cause: players.CauseHost, Message: err.Error(), HostSide: true, Err: err}
 	}
 }
 
@@ -91,7 +91,7 @@ func accept[T any](response T, err error) (*T, error) {
 func (s *session) call(ctx context.Context, module string, call abi.Call, node, persona string, request []byte) ([]byte, error) {
 	m, err := s.generation.Module(module)
 	if err != nil {
-		return nil, &court.ModuleError{Cause: court.CauseHost, Message: err.Error(), Err: err}
+		return nil, &players.ModuleError{Cause: players.CauseHost, Message: err.Error(), Err: err}
 	}
 	start := s.host.config.Now()
 	output, err := m.Call(ctx, call, request)
@@ -127,7 +127,7 @@ func (s *session) spend(fuel *uint64) {
 func callError(err error) error {
 	var failed *sandbox.CallError
 	if !errors.As(err, &failed) {
-		return &court.ModuleError{Cause: court.CauseHost, Message: err.Error(), HostSide: true, Err: err}
+		return &players.ModuleError{Cause: players.CauseHost, Message: err.Error(), HostSide: true, Err: err}
 	}
 	if failed.Cause == sandbox.CauseCancelled {
 		return err
@@ -136,37 +136,39 @@ func callError(err error) error {
 	if failed.Detail != "" {
 		message += ": " + failed.Detail
 	}
-	return &court.ModuleError{
+	return &players.ModuleError{
 		Cause: causeOf(failed), Message: message, HostSide: failed.Cause == sandbox.CauseHost, Err: err,
 	}
 }
 
-func causeOf(e *sandbox.CallError) court.Cause {
+func causeOf(e *sandbox.CallError) players.Cause {
 	switch e.Cause {
 	case sandbox.CauseTrap, sandbox.CauseMissingExport:
 		if e.Detail == "stack_overflow" {
-			return court.CauseStack
+			return players.CauseStack
 		}
-		return court.CauseTrap
+		return players.CauseTrap
 	case sandbox.CauseExit:
-		return court.CauseExit
+		return players.CauseExit
 	case sandbox.CauseWallClock:
-		return court.CauseWallClock
+		return players.CauseWallClock
 	case sandbox.CauseFuel:
-		return court.CauseFuel
+		return players.CauseFuel
 	case sandbox.CauseOutOfMemory:
-		return court.CauseMemory
+		return players.CauseMemory
 	case sandbox.CauseOutputTooLarge:
-		return court.CauseOutputTooLarge
+		return players.CauseOutputTooLarge
 	case sandbox.CauseOutputOutOfBounds, sandbox.CauseBadPointer:
-		return court.CauseBadOutput
+		return players.CauseBadOutput
 	case sandbox.CauseInputTooLarge:
-		return court.CauseInput
+		return players.CauseInput
 	case sandbox.CauseDenied:
-		return court.CauseDenied
+		return players.CauseDenied
+	case sandbox.CauseBadRequest:
+		return players.CauseBadRequest
 	case sandbox.CauseCancelled, sandbox.CauseHost:
-		return court.CauseHost
+		return players.CauseHost
 	default:
-		return court.CauseHost
+		return players.CauseHost
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/internal/players"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
@@ -59,8 +60,8 @@ func (t *trial) contest(node *pipeline.Node) error {
 func (t *trial) contestBy(node *pipeline.Node, p *pipeline.Persona, assigned []*pipeline.Persona) error {
 	indictment := t.pass.Indictment
 	req := &abi.ContestRequest{
-		Persona: identity(p), ChargedDefectType: indictment.ChargedDefectType, Labels: t.subject.Labels,
-		Params: params(node.With), Profile: t.profile,
+		Persona: players.Identity(p), ChargedDefectType: indictment.ChargedDefectType, Labels: t.subject.Labels,
+		Params: players.Params(node.With), Profile: t.profile,
 	}
 	var indexes []int
 	for i, by := range assigned {
@@ -75,27 +76,17 @@ func (t *trial) contestBy(node *pipeline.Node, p *pipeline.Persona, assigned []*
 	if t.expired() {
 		return errTTL
 	}
-	response, err := retry(func() (*abi.ContestResponse, error) { return t.modules.Contest(t.nodeCtx, p.Module, req) })
-	if err == nil {
-		err = checkContest(response, len(indictment.Evidence), indexes, p.ID)
-	}
+	challenges, err := t.players.Contest(t.nodeCtx, node, p, req, func(list []abi.Challenge, c *abi.Collector) {
+		abi.CheckChallenges("challenges", list, len(indictment.Evidence), indexes, p.ID, nil, c)
+	})
 	if err != nil {
-		return t.failure(err, node, p.ID, p.Module, abi.CallContest)
+		return t.timed(err)
 	}
-	sign(response.Challenges, p.ID)
-	t.pass.Contested = append(t.pass.Contested, response.Challenges...)
-	entry := abi.ContestEntry{At: t.position(node), Persona: p.ID, Challenges: response.Challenges}
+	sign(challenges, p.ID)
+	t.pass.Contested = append(t.pass.Contested, challenges...)
+	entry := abi.ContestEntry{At: t.position(node), Persona: p.ID, Challenges: challenges}
 	if err := t.state.Adopt(&abi.Update{Contests: []abi.ContestEntry{entry}}); err != nil {
 		return fmt.Errorf("merge the contest of node %q: %w", node.Name, err)
 	}
 	return nil
-}
-
-func checkContest(response *abi.ContestResponse, items int, allowed []int, speaker string) error {
-	if response.Failure != nil {
-		return declared(response.Failure)
-	}
-	var c abi.Collector
-	abi.CheckChallenges("challenges", response.Challenges, items, allowed, speaker, nil, &c)
-	return refused(&c)
 }

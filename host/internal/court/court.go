@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/internal/players"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
@@ -31,7 +32,7 @@ type Court struct {
 	personas []*pipeline.Persona
 	defense  *pipeline.Persona
 	limits   abi.CourtConfig
-	domain   domain
+	domain   players.Domain
 	log      *slog.Logger
 	now      func() time.Time
 }
@@ -40,7 +41,7 @@ type Court struct {
 func New(graph *pipeline.Graph, config Config) (*Court, error) {
 	def := graph.Definition()
 	c := &Court{
-		graph: graph, personas: courtPersonas(def), domain: newDomain(config.Profile),
+		graph: graph, personas: courtPersonas(def), domain: players.NewDomain(config.Profile),
 		log: config.Logger, now: config.Now, limits: limitsOf(&def.Court),
 	}
 	if config.Limits != nil {

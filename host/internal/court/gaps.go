@@ -109,6 +109,9 @@ func (t *trial) discoveryGaps(g *gaps) {
 // labelGap: what would tell the charge from its rivals.
 func (t *trial) labelGap(g *gaps) {
 	light := t.current()
+	if light.Classification == "" {
+		return // Light failed, which is the gap
+	}
 	speaking := make(map[string]bool)
 	for i := range t.evidence {
 		if s := t.evidence[i].Supports; s != "" {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/internal/players"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
@@ -73,7 +74,7 @@ func (t *trial) turn(node *pipeline.Node, seat int, side abi.Side, round *abi.He
 		}
 		mark := c.Mark()
 		abi.CheckTurn(a.HearingTurn, len(t.pass.Indictment.Evidence), t.subject.Labels, p.ID, t.pass.Contested, t.stands, c)
-		nestArtifact(c, mark, "hearing_turn")
+		players.NestArtifact(c, mark, "hearing_turn")
 		return true
 	})
 	if err != nil {

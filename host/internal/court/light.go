@@ -12,17 +12,22 @@ type Light interface {
 	Answer(ctx context.Context, req LightRequest) (LightResponse, error)
 }
 
-// LightRequest asks Light for a classification. Feedback and Previous are nil
-// the first time.
+// LightRequest asks Light for a classification. Feedback, Previous and
+// Evidence are nil the first time.
 type LightRequest struct {
 	Case     *abi.Case
 	Feedback *abi.RemandFeedback
 	Previous *abi.LightAnswer
+	// Evidence is all that lies before the court. It begins with the items of
+	// the indictment, in its order, so that the feedback's indexes point into it.
+	Evidence []abi.Evidence
 }
 
-// LightResponse is Light's classification. After a remand Remand accounts for
-// every question and every challenged item, and its answers hold the new evidence.
+// LightResponse is Light's classification, and the evidence that it gathered
+// for it beside that of the case. After a remand Remand accounts for every
+// question and every challenged item; its answers may hold new evidence too.
 type LightResponse struct {
-	Answer abi.LightAnswer
-	Remand *abi.RemandAnswer
+	Answer   abi.LightAnswer
+	Evidence []abi.Evidence
+	Remand   *abi.RemandAnswer
 }

@@ -3,8 +3,11 @@ package court
 import (
 	"context"
 	"errors"
+	"slices"
+	"strconv"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
 )
 
 // remand sends the case back to Light with the verdict's feedback, and
@@ -17,17 +20,18 @@ func (t *trial) remand(ctx context.Context) error {
 	}
 	t.out.Remands++
 	previous := *t.current()
-	response, err := t.light.Answer(t.nodeCtx, LightRequest{Case: t.subject, Feedback: verdict.RemandFeedback, Previous: &previous}) //nolint:contextcheck // Light runs under the TTL
+	response, err := t.light.Answer(t.nodeCtx, LightRequest{ //nolint:contextcheck // Light runs under the TTL
+		Case: t.subject, Feedback: verdict.RemandFeedback, Previous: &previous, Evidence: t.indictedFirst(),
+	})
 	if err == nil {
-		err = t.checkRemandAnswer(&response, verdict.RemandFeedback)
+		err = t.checkAnswer(&response, verdict.RemandFeedback)
 	}
 	if err != nil {
 		if ctx.Err() != nil || t.expired() {
 			t.hostMistrial(CauseTTL)
 			return nil //nolint:nilerr // the failure is an outcome
 		}
-		t.out.Failure = &Failure{Cause: CauseLight, Node: "light", Persona: "light", Message: err.Error()}
-		t.mistrial(CauseLight)
+		t.lightFailed(err)
 		return nil
 	}
 	t.pass.RemandAnswer = response.Remand
@@ -40,22 +44,80 @@ func (t *trial) remand(ctx context.Context) error {
 	return nil
 }
 
-func (t *trial) checkRemandAnswer(response *LightResponse, feedback *abi.RemandFeedback) error {
+// indictedFirst is the evidence of the case in the order of the indictment,
+// followed by what that left out.
+func (t *trial) indictedFirst() []abi.Evidence {
+	type identity struct{ sourceRef, content string }
+	left := make(map[identity]abi.Evidence, len(t.evidence))
+	for _, e := range t.evidence {
+		left[identity{e.SourceRef, e.Content}] = e
+	}
+	list := make([]abi.Evidence, 0, len(t.evidence))
+	if t.pass.Indictment != nil {
+		for _, item := range t.pass.Indictment.Evidence {
+			id := identity{item.SourceRef, item.Content}
+			list = append(list, left[id])
+			delete(left, id)
+		}
+	}
+	for _, e := range t.evidence {
+		if _, ok := left[identity{e.SourceRef, e.Content}]; ok {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// checkAnswer holds Light's answer against the case; feedback is nil the
+// first time.
+func (t *trial) checkAnswer(response *LightResponse, feedback *abi.RemandFeedback) error {
+	var c abi.Collector
+	if !abi.IsLabel(t.subject.Labels, response.Answer.Classification) {
+		c.Add(abi.CodeNotALabel, strconv.Quote(response.Answer.Classification)+" is no label of the case", abi.Field("classification"))
+	}
+	if !(response.Answer.Confidence >= 0 && response.Answer.Confidence <= 1) { // NaN too
+		c.Add(abi.CodeOutOfRange, "is outside [0, 1]", abi.Field("confidence"))
+	}
+	t.checkEvidence(response.Evidence, &c)
+	if feedback == nil {
+		return c.Err()
+	}
 	if response.Remand == nil {
 		return errors.New("light answered a remand without accounting for it")
 	}
-	var c abi.Collector
+	mark := c.Mark()
 	abi.CheckRemandAnswer(response.Remand, feedback, &c)
-	if !abi.IsLabel(t.subject.Labels, response.Answer.Classification) {
-		c.Add(abi.CodeNotALabel, "is no label of the case", abi.Field("classification"))
+	for i := range response.Remand.Answers {
+		inner := c.Mark()
+		t.checkEvidence(response.Remand.Answers[i].Evidence, &c)
+		c.Nest(inner, abi.Index(i))
+		c.Nest(inner, abi.Field("answers"))
 	}
+	c.Nest(mark, abi.Field("remand"))
 	return c.Err()
+}
+
+// checkEvidence holds items that Light gathered against the case, by the rules
+// that the items of a case keep.
+func (t *trial) checkEvidence(items []abi.Evidence, c *abi.Collector) {
+	for i := range items {
+		mark := c.Mark()
+		message := codec.AppendEvidence(nil, &items[i])
+		if _, err := codec.DecodeEvidence(message, len(message)); err != nil {
+			c.Add(abi.CodeInvalidValue, err.Error())
+		}
+		if s := items[i].Supports; s != "" && !abi.IsLabel(t.subject.Labels, s) {
+			c.Add(abi.CodeNotALabel, strconv.Quote(s)+" is no label of the case", abi.Field("supports"))
+		}
+		c.Nest(mark, abi.Index(i))
+		c.Nest(mark, abi.Field("evidence"))
+	}
 }
 
 // acceptAnswer merges Light's new evidence. An answer without any may not
 // raise its confidence: it is held at the one before.
 func (t *trial) acceptAnswer(response *LightResponse, previous *abi.LightAnswer) error {
-	var found []abi.Evidence
+	found := slices.Clone(response.Evidence)
 	for i := range response.Remand.Answers {
 		found = append(found, response.Remand.Answers[i].Evidence...)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/internal/players"
 	"github.com/shadowcourt/shadowcourt/host/internal/state"
 	"github.com/shadowcourt/shadowcourt/host/internal/walk"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
@@ -25,7 +26,7 @@ var (
 // trial is one case on its way. It is used by one goroutine.
 type trial struct {
 	court    *Court
-	modules  Modules
+	players  players.Players
 	light    Light // nil when nobody can answer again
 	subject  *abi.Case
 	docs     *documents
@@ -44,7 +45,7 @@ type trial struct {
 // tried and cannot be remanded. Its error is [ErrNoLight], a *abi.ValidationError
 // of the case, the caller's context, or a failure of the host; everything
 // else ends in the Outcome.
-func (c *Court) Try(ctx context.Context, subject *abi.Case, light Light, modules Modules) (*Outcome, error) {
+func (c *Court) Try(ctx context.Context, subject *abi.Case, light Light, modules players.Modules) (*Outcome, error) {
 	var problems abi.Collector
 	if subject.Rules(&problems); !problems.Empty() {
 		return nil, problems.Err()
@@ -56,20 +57,22 @@ func (c *Court) Try(ctx context.Context, subject *abi.Case, light Light, modules
 	defer cancelGraced()
 
 	t := &trial{
-		court: c, modules: modules, light: light, subject: subject,
+		court: c, players: players.Players{Modules: modules, Log: c.log}, light: light, subject: subject,
 		docs: newDocuments(subject.Documents), state: state.New(), out: &Outcome{},
 		start: start, nodeCtx: ttl, sequence: make(map[string]int),
 	}
-	if err := t.classify(ctx); err != nil {
-		return nil, err
+	if err := t.classify(ctx); err != nil || t.out.Status != "" {
+		return t.out, err
 	}
 	if status := activate(&c.limits, t.out.Light.Confidence); status != "" {
 		t.settle(status, t.out.Light.Classification, t.out.Light.Confidence)
 		return t.out, nil
 	}
 	t.out.Activated = true
-	if err := t.addEvidence("case", subject.Evidence); err != nil {
-		return nil, err
+	for _, items := range [][]abi.Evidence{subject.Evidence, t.out.Gathered} {
+		if err := t.addEvidence("case", items); err != nil {
+			return nil, err
+		}
 	}
 	for t.out.Status == "" {
 		if err := t.walk(graced); err != nil {
@@ -83,24 +86,43 @@ func (c *Court) Try(ctx context.Context, subject *abi.Case, light Light, modules
 	return t.out, nil
 }
 
-// classify takes Light's first answer.
+// classify takes Light's first answer. A Light that fails ends the trial.
 func (t *trial) classify(ctx context.Context) error {
 	switch {
 	case t.subject.Light != nil:
 		t.out.Light = *t.subject.Light
 	case t.light != nil:
 		response, err := t.light.Answer(ctx, LightRequest{Case: t.subject})
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err == nil {
+			err = t.checkAnswer(&response, nil)
+		}
 		if err != nil {
-			return fmt.Errorf("ask Light: %w", err)
+			t.lightFailed(err)
+			return nil
 		}
-		if !abi.IsLabel(t.subject.Labels, response.Answer.Classification) {
-			return fmt.Errorf("ask Light: %q is no label of the case", response.Answer.Classification)
-		}
-		t.out.Light = response.Answer
+		t.out.Light, t.out.Gathered = response.Answer, response.Evidence
 	default:
 		return ErrNoLight
 	}
 	return nil
+}
+
+// lightFailed is a mistrial for which Light is to blame, or the module that
+// plays it.
+func (t *trial) lightFailed(err error) {
+	var f *Failure
+	if !errors.As(err, &f) {
+		f = &Failure{Cause: CauseLight, Node: "light", Persona: "light", Message: err.Error()}
+		var invalid *abi.ValidationError
+		if errors.As(err, &invalid) {
+			f.Problems = invalid.Problems
+		}
+	}
+	t.out.Failure = f
+	t.mistrial(f.Cause)
 }
 
 // current is Light's latest answer.
@@ -116,10 +138,10 @@ func (t *trial) walk(ctx context.Context) error {
 	t.out.Passes = append(t.out.Passes, Pass{Light: *t.current()})
 	t.pass = &t.out.Passes[len(t.out.Passes)-1]
 	t.holder = ""
-	t.profile = t.court.domain.standing(t.subject, t.evidence)
+	t.profile = t.court.domain.Standing(t.subject, t.evidence)
 	walker := walk.New(t.court.graph, t, t, walk.Config{})
 	walked, err := walker.Walk(ctx)
-	t.pass.Steps = steps(walked)
+	t.pass.Steps = players.Steps(walked)
 	t.out.Path = append(t.out.Path, walked.Path()...)
 	if err != nil {
 		return t.stopped(ctx, err)
@@ -148,7 +170,7 @@ func (t *trial) ended(ctx context.Context, walked *walk.Outcome) error {
 func (t *trial) decided(verdict *abi.Verdict, node string) {
 	switch {
 	case verdict == nil:
-		t.fail(&Failure{Cause: CauseGraph, Node: node, Message: "the walk is done and there is no verdict"})
+		t.fail(&Failure{Cause: players.CauseGraph, Node: node, Message: "the walk is done and there is no verdict"})
 	case verdict.Decision == abi.Affirm:
 		t.settle(Affirmed, verdict.FinalClassification, verdict.Confidence)
 	case verdict.Decision == abi.Amend:
@@ -189,7 +211,7 @@ func (t *trial) stopped(ctx context.Context, err error) error {
 	case errors.As(err, &noEdge):
 		t.lastNode(noEdge)
 	case errors.Is(err, walk.ErrStepLimit):
-		t.mistrial(CauseSteps)
+		t.mistrial(players.CauseSteps)
 	case ctx.Err() != nil && t.expired():
 		t.hostMistrial(CauseTTL)
 	default:
@@ -204,8 +226,8 @@ func (t *trial) lastNode(noEdge *walk.NoEdgeError) {
 		t.mistrial(CauseRemands)
 		return
 	}
-	t.out.Failure = &Failure{Cause: CauseNoEdge, Node: noEdge.Node, Message: noEdge.Error()}
-	t.mistrial(CauseNoEdge)
+	t.out.Failure = &Failure{Cause: players.CauseNoEdge, Node: noEdge.Node, Message: noEdge.Error()}
+	t.mistrial(players.CauseNoEdge)
 }
 
 // hostMistrial is a mistrial by a limit that the host enforces itself. The
@@ -294,20 +316,4 @@ func (t *trial) remandsLeft() int {
 		return 0
 	}
 	return max(0, t.court.limits.MaxRemands-t.out.Remands)
-}
-
-func steps(walked *walk.Outcome) []Step {
-	list := make([]Step, len(walked.Steps))
-	for i := range walked.Steps {
-		w := &walked.Steps[i]
-		s := Step{Node: w.Node, Edge: w.EdgeID, To: w.To, Asked: make([]abi.EdgeAnswer, len(w.Answers))}
-		for j, a := range w.Answers {
-			s.Asked[j] = abi.EdgeAnswer{ID: a.Edge.ID, Fires: a.Fires, Why: a.Why}
-			if a.Edge.ID == w.EdgeID {
-				s.Why = a.Why
-			}
-		}
-		list[i] = s
-	}
-	return list
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/internal/players"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
@@ -11,12 +12,12 @@ import (
 // What is hidden is left out, so that it is not in the bytes.
 func (t *trial) request(node *pipeline.Node, p *pipeline.Persona) *abi.NodeRequest {
 	req := &abi.NodeRequest{
-		Node: node.Name, Family: abi.Family(node.Family), Persona: identity(p),
-		Params: params(node.With), Profile: t.profile,
+		Node: node.Name, Family: abi.Family(node.Family), Persona: players.Identity(p),
+		Params: players.Params(node.With), Profile: t.profile,
 	}
 	if slices.Contains(node.Masks, pipeline.MaskDiscovery) {
 		req.Case = abi.CaseView{Labels: t.subject.Labels, Documents: t.subject.Documents}
-		req.Profile = t.court.domain.profile // what does not stand is missing
+		req.Profile = t.court.domain.Whole() // what does not stand is missing
 		return req
 	}
 	req.Case = abi.CaseView{
@@ -26,13 +27,6 @@ func (t *trial) request(node *pipeline.Node, p *pipeline.Persona) *abi.NodeReque
 	req.Discovery, req.Contested = t.pass.Discovery, t.pass.Contested
 	req.DefenseBrief, req.Hearing = t.pass.Brief, t.pass.Hearing
 	return req
-}
-
-// identity is a persona as modules see it.
-func identity(p *pipeline.Persona) abi.Persona {
-	return abi.Persona{
-		Name: p.ID, Colour: p.Colour, Element: abi.Element(p.Element), Role: string(p.Role), Alignment: p.Alignment,
-	}
 }
 
 // exhibits says what the host knows of each item of an indictment.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/internal/players"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
@@ -31,21 +32,8 @@ func (t *trial) call(node *pipeline.Node, p *pipeline.Persona, req *abi.NodeRequ
 	if err := t.enter(p.ID); err != nil {
 		return nil, err
 	}
-	response, err := retry(func() (*abi.NodeResponse, error) { return t.modules.Node(t.nodeCtx, p.Module, req) })
-	if err != nil {
-		return nil, t.failure(err, node, p.ID, p.Module, abi.CallNode)
-	}
-	if response.Failure != nil {
-		return nil, t.failure(declared(response.Failure), node, p.ID, p.Module, abi.CallNode)
-	}
-	var c abi.Collector
-	if !check(response.Artifact, &c) {
-		c.Add(abi.CodeWrongArtifact, "is not the artifact that a node of the family "+string(req.Family)+" gives", abi.Field("artifact"))
-	}
-	if err := refused(&c); err != nil {
-		return nil, t.failure(err, node, p.ID, p.Module, abi.CallNode)
-	}
-	return response.Artifact, nil
+	artifact, err := t.players.Node(t.nodeCtx, node, p, req, check)
+	return artifact, t.timed(err)
 }
 
 // keep merges an artifact into the state, which owns it from here on.
@@ -78,7 +66,7 @@ func (t *trial) indict(node *pipeline.Node, _ int) error {
 		}
 		mark := c.Mark()
 		abi.CheckIndictment(a.Indictment, t.current(), t.evidence, c)
-		nestArtifact(c, mark, "indictment")
+		players.NestArtifact(c, mark, "indictment")
 		return true
 	})
 	if err != nil {
@@ -96,7 +84,7 @@ func (t *trial) discover(node *pipeline.Node, _ int) error {
 		}
 		mark := c.Mark()
 		abi.CheckDiscovery(a.Discovery, t.subject.Labels, t.docs.contains, c)
-		nestArtifact(c, mark, "discovery")
+		players.NestArtifact(c, mark, "discovery")
 		return true
 	})
 	if err != nil {
@@ -120,7 +108,7 @@ func (t *trial) defend(node *pipeline.Node, _ int) error {
 		}
 		mark := c.Mark()
 		abi.CheckBrief(a.DefenseBrief, t.pass.Indictment, t.subject.Labels, p.ID, t.pass.Contested, c)
-		nestArtifact(c, mark, "defense_brief")
+		players.NestArtifact(c, mark, "defense_brief")
 		return true
 	})
 	if err != nil {
@@ -144,7 +132,7 @@ func (t *trial) judge(node *pipeline.Node, _ int) error {
 		}
 		mark := c.Mark()
 		abi.CheckVerdict(a.Verdict, t.pass.Indictment, t.subject.Labels, c)
-		nestArtifact(c, mark, "verdict")
+		players.NestArtifact(c, mark, "verdict")
 		return true
 	})
 	if err != nil {
@@ -159,7 +147,7 @@ func (t *trial) needs(node *pipeline.Node, there bool, what string) error {
 	if there {
 		return nil
 	}
-	return &Failure{Cause: CauseGraph, Node: node.Name, Module: "pipeline", Message: "the graph leads here before there is " + what}
+	return &Failure{Cause: players.CauseGraph, Node: node.Name, Module: "pipeline", Message: "the graph leads here before there is " + what}
 }
 
 // sign writes the speaker's name under challenges that have none.
@@ -169,9 +157,4 @@ func sign(challenges []abi.Challenge, speaker string) {
 			challenges[i].By = speaker
 		}
 	}
-}
-
-func nestArtifact(c *abi.Collector, mark int, name string) {
-	c.Nest(mark, abi.Field(name))
-	c.Nest(mark, abi.Field("artifact"))
 }

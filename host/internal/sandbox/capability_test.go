@@ -61,7 +61,9 @@ func (l *library) Recall(context.Context, abi.RecallQuery) (abi.PriorCases, erro
 	return abi.PriorCases{Cases: []abi.PriorCase{{CaseID: l.name, Status: "affirmed", Seen: 1}}}, nil
 }
 
-func recallQuery(limit int) []byte { return codec.AppendRecallQuery(nil, &abi.RecallQuery{Limit: limit}) }
+func recallQuery(limit int) []byte {
+	return codec.AppendRecallQuery(nil, &abi.RecallQuery{Limit: limit})
+}
 
 func askFor(m *Module, desk Desk, request []byte) (Output, error) {
 	return m.Call(WithDesk(context.Background(), desk), abi.CallNode, request)

@@ -45,6 +45,8 @@ type Answer struct {
 type Config struct {
 	// MaxSteps is how many visits a walk may take; 0 means DefaultMaxSteps.
 	MaxSteps int
+	// Moved is told of each step when its move is decided. Optional.
+	Moved func(*Step)
 }
 
 // Walker walks one graph. It keeps nothing between walks, and may be used by several goroutines at once if its
@@ -54,23 +56,29 @@ type Walker struct {
 	visitor  Visitor
 	asker    Asker
 	maxSteps int
+	moved    func(*Step)
 }
 
 // New makes a Walker.
 func New(graph *pipeline.Graph, visitor Visitor, asker Asker, config Config) *Walker {
-	w := &Walker{graph: graph, visitor: visitor, asker: asker, maxSteps: config.MaxSteps}
+	w := &Walker{graph: graph, visitor: visitor, asker: asker, maxSteps: config.MaxSteps, moved: config.Moved}
 	if w.maxSteps <= 0 {
 		w.maxSteps = DefaultMaxSteps
+	}
+	if w.moved == nil {
+		w.moved = func(*Step) {}
 	}
 	return w
 }
 
-// Walk goes from the start to an end. The Outcome is never nil: with an error it holds the steps so far and no end.
+// Walk goes from the graph's start to an end; see WalkFrom.
+func (w *Walker) Walk(ctx context.Context) (*Outcome, error) { return w.WalkFrom(ctx, w.graph.Start()) }
+
+// WalkFrom goes from a node of the graph to an end. The Outcome is never nil: with an error it holds the steps so far and no end.
 // Errors: [*NoEdgeError], [*StepLimitError], [*AnswerCountError], the cause of a context that is done between two
 // steps, and whatever visitor and asker return, wrapped. A context that is done during a step does not end the walk
 // before the step's edges were asked.
-func (w *Walker) Walk(ctx context.Context) (*Outcome, error) {
-	node := w.graph.Start()
+func (w *Walker) WalkFrom(ctx context.Context, node *pipeline.Node) (*Outcome, error) {
 	out := &Outcome{Start: node.Name}
 	visits := make(map[string]int)
 	for {
@@ -89,6 +97,7 @@ func (w *Walker) Walk(ctx context.Context) (*Outcome, error) {
 			return out, err
 		}
 		out.Steps = append(out.Steps, step)
+		w.moved(&step)
 		if pipeline.IsEnd(step.To) {
 			out.End = step.To
 			return out, nil

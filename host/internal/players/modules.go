@@ -1,4 +1,4 @@
-package court
+package players
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 
 // Modules plays the personas and the clerk of one trial. Its modules do not
 // change while the trial goes on. Responses have passed the strict decoder;
-// the court holds them against the case. An error is a *ModuleError, or wraps
+// who asks holds them against the case. An error is a *ModuleError, or wraps
 // the context's.
 type Modules interface {
 	Node(ctx context.Context, module string, req *abi.NodeRequest) (*abi.NodeResponse, error)

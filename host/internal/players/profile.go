@@ -1,4 +1,4 @@
-package court
+package players
 
 import (
 	"slices"
@@ -7,18 +7,22 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/odds"
 )
 
-// domain is a profile with what cuts it to a case. It is read-only.
-type domain struct {
+// Domain is a profile with what cuts it to a case. It is read-only.
+type Domain struct {
 	profile *abi.Profile // nil where nothing is known
 	signals odds.Signals
 }
 
-func newDomain(p *abi.Profile) domain { return domain{p, odds.NewSignals(p)} }
+// NewDomain takes a profile; nil where nothing is known.
+func NewDomain(p *abi.Profile) Domain { return Domain{p, odds.NewSignals(p)} }
 
-// standing is what of the profile can count in a case: the signals that stand
+// Whole gives the profile, or nil.
+func (d *Domain) Whole() *abi.Profile { return d.profile }
+
+// Standing is what of the profile can count in a case: the signals that stand
 // in it, and the sources that speak in it. What is cut away would change no
 // figure. It is small where the profile is large, and it travels in every call.
-func (d *domain) standing(subject *abi.Case, evidence []abi.Evidence) *abi.Profile {
+func (d *Domain) Standing(subject *abi.Case, evidence []abi.Evidence) *abi.Profile {
 	if d.profile == nil {
 		return nil
 	}
@@ -33,7 +37,7 @@ func (d *domain) standing(subject *abi.Case, evidence []abi.Evidence) *abi.Profi
 	return &cut
 }
 
-func (d *domain) standingSignals(subject *abi.Case, evidence []abi.Evidence) []abi.Signal {
+func (d *Domain) standingSignals(subject *abi.Case, evidence []abi.Evidence) []abi.Signal {
 	if d.signals.Empty() {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package court
+package players
 
 import (
 	"testing"
@@ -21,17 +21,17 @@ func TestAProfileIsCutToTheCase(t *testing.T) {
 	}
 	subject := &abi.Case{Subject: "IN the subject", Labels: []string{"a", "b"}, Documents: []abi.Document{{Name: "log#2", Text: "what stands in the log"}}}
 	evidence := []abi.Evidence{{SourceRef: "rule:7", Content: "labelled", Supports: "a"}, {SourceRef: "other", Content: "is unlabelled"}}
-	d := newDomain(whole)
+	d := NewDomain(whole)
 	want := &abi.Profile{
 		Name: "p", SignalCap: 2, BaseRates: whole.BaseRates, Light: &light,
 		Signals: []abi.Signal{whole.Signals[0], whole.Signals[2], whole.Signals[3]},
 		Sources: []abi.SourceReliability{whole.Sources[0], whole.Sources[2]},
 	}
-	if diff := cmp.Diff(want, d.standing(subject, evidence)); diff != "" {
+	if diff := cmp.Diff(want, d.Standing(subject, evidence)); diff != "" {
 		t.Error(diff)
 	}
-	none := newDomain(nil)
-	if got := none.standing(subject, evidence); got != nil {
+	none := NewDomain(nil)
+	if got := none.Standing(subject, evidence); got != nil {
 		t.Errorf("without a profile: %+v", got)
 	}
 }

@@ -1,0 +1,163 @@
+package players
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/internal/walk"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+)
+
+// Players asks the modules of one trial. It is as safe for concurrent use as
+// they are.
+type Players struct {
+	Modules Modules
+	// Log gets one record for each refused artifact.
+	Log *slog.Logger
+}
+
+// Node asks a persona for the artifact of a node. check holds the artifact
+// against the case and adds what it finds, with paths that begin at the
+// artifact; it says with false that the artifact is not of the expected kind.
+// An error is a *Failure, or wraps the context's.
+func (p Players) Node(ctx context.Context, node *pipeline.Node, persona *pipeline.Persona, req *abi.NodeRequest, check func(*abi.Artifact, *abi.Collector) bool) (*abi.Artifact, error) {
+	response, err := retry(func() (*abi.NodeResponse, error) { return p.Modules.Node(ctx, persona.Module, req) })
+	if err == nil && response.Failure != nil {
+		err = declared(response.Failure)
+	}
+	if err == nil {
+		var c abi.Collector
+		if !check(response.Artifact, &c) {
+			c.Add(abi.CodeWrongArtifact, "is not the artifact that a node of the family "+string(req.Family)+" gives", abi.Field("artifact"))
+		}
+		err = refused(&c)
+	}
+	if err != nil {
+		return nil, p.failure(err, node, persona.ID, persona.Module, abi.CallNode)
+	}
+	return response.Artifact, nil
+}
+
+// Contest asks a persona for challenges, which check holds against the case.
+// Errors are as those of Node.
+func (p Players) Contest(ctx context.Context, node *pipeline.Node, persona *pipeline.Persona, req *abi.ContestRequest, check func([]abi.Challenge, *abi.Collector)) ([]abi.Challenge, error) {
+	response, err := retry(func() (*abi.ContestResponse, error) { return p.Modules.Contest(ctx, persona.Module, req) })
+	if err == nil && response.Failure != nil {
+		err = declared(response.Failure)
+	}
+	if err == nil {
+		var c abi.Collector
+		check(response.Challenges, &c)
+		err = refused(&c)
+	}
+	if err != nil {
+		return nil, p.failure(err, node, persona.ID, persona.Module, abi.CallContest)
+	}
+	return response.Challenges, nil
+}
+
+// Edges puts the edges of a node to the modules that evaluate them: one call
+// for all edges of the clerk, and one for each other module that an edge
+// names. req lacks the questions, and is not changed. Errors are as those of Node.
+func (p Players) Edges(ctx context.Context, node *pipeline.Node, edges []*pipeline.Edge, req *abi.EdgeRequest) ([]walk.Answer, error) {
+	answers := make([]walk.Answer, len(edges))
+	asked := make([]bool, len(edges))
+	for i := range edges {
+		if asked[i] {
+			continue
+		}
+		var places []int
+		for j := i; j < len(edges); j++ {
+			if edges[j].Module == edges[i].Module {
+				places = append(places, j)
+				asked[j] = true
+			}
+		}
+		if err := p.askModule(ctx, node, edges, places, *req, answers); err != nil {
+			return nil, err
+		}
+	}
+	return answers, nil
+}
+
+// askModule asks one module for the edges at places.
+func (p Players) askModule(ctx context.Context, node *pipeline.Node, edges []*pipeline.Edge, places []int, req abi.EdgeRequest, answers []walk.Answer) error {
+	module := edges[places[0]].Module
+	for _, at := range places {
+		e := edges[at]
+		req.Questions = append(req.Questions, abi.EdgeQuestion{ID: e.ID, Evaluator: e.Evaluator, Any: e.FromAny(), Params: Params(e.With)})
+	}
+	response, err := retry(func() (*abi.EdgeResponse, error) { return p.Modules.Edges(ctx, module, &req) })
+	if err == nil && response.Failure != nil {
+		err = declared(response.Failure)
+	}
+	if err == nil {
+		var c abi.Collector
+		abi.CheckEdgeAnswers(response.Answers, req.Questions, &c)
+		err = refused(&c)
+	}
+	if err != nil {
+		return p.failure(err, node, "", module, abi.CallEdges)
+	}
+	for i, at := range places {
+		answers[at] = walk.Answer{Fires: response.Answers[i].Fires, Why: response.Answers[i].Why}
+	}
+	return nil
+}
+
+// failure says which module failed, where and why, and logs a refused artifact.
+func (p Players) failure(err error, node *pipeline.Node, persona, module string, call abi.Call) error {
+	var m *ModuleError
+	if !errors.As(err, &m) {
+		return err
+	}
+	digest := p.Modules.Digest(module)
+	if m.Cause == CauseInvalidArtifact && len(m.Problems) > 0 {
+		first := m.Problems[0]
+		p.Log.Warn("artifact refused",
+			"node", node.Name, "persona", persona, "module", module, "digest", digest, "call", string(call),
+			"path", first.Path.String(), "code", string(first.Code), "problems", len(m.Problems))
+	}
+	return &Failure{
+		Cause: m.Cause, Node: node.Name, Persona: persona, Module: module, Digest: digest,
+		Call: call, Message: m.Message, Problems: m.Problems, HostSide: m.HostSide,
+	}
+}
+
+// Params are the parameters of a node or an edge as modules get them.
+func Params(with []pipeline.Param) []abi.Param {
+	if len(with) == 0 {
+		return nil
+	}
+	list := make([]abi.Param, len(with))
+	for i := range with {
+		w := &with[i]
+		p := abi.Param{Name: w.Name}
+		switch w.Kind {
+		case pipeline.ParamNumber:
+			p.Number = &w.Number
+		case pipeline.ParamText:
+			p.Text = &w.Text
+		case pipeline.ParamFlag:
+			p.Flag = &w.Flag
+		}
+		list[i] = p
+	}
+	return list
+}
+
+// Identity is a persona as modules see it.
+func Identity(p *pipeline.Persona) abi.Persona {
+	return abi.Persona{
+		Name: p.ID, Colour: p.Colour, Element: abi.Element(p.Element), Role: string(p.Role), Alignment: p.Alignment,
+	}
+}
+
+// NestArtifact prepends the way to the artifact of that name to the paths of
+// all problems since mark.
+func NestArtifact(c *abi.Collector, mark int, name string) {
+	c.Nest(mark, abi.Field(name))
+	c.Nest(mark, abi.Field("artifact"))
+}
