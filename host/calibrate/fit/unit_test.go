@@ -195,7 +195,7 @@ func TestOddDocketsAreFitted(t *testing.T) {
 		},
 		"hundreds of labels": func(_ int, e *docket.Entry) {
 			for j := range 300 {
-				e.Case.Labels = append(e.Case.Labels[:len(e.Case.Labels):len(e.Case.Labels)], fmt.Sprint("more-", j))
+				e.Case.Labels = append(slices.Clip(e.Case.Labels), fmt.Sprint("more-", j))
 			}
 		},
 	} {
