@@ -1,7 +1,6 @@
 package testlog
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -16,9 +15,12 @@ const (
 	MaxPerRule      = 3
 )
 
+// Matcher says whether a line is one that a rule is about, as a *regexp.Regexp does.
+type Matcher interface{ MatchString(line string) bool }
+
 // Rule cuts the lines that match it out of a log.
 type Rule struct {
-	Match *regexp.Regexp
+	Match Matcher
 	// Supports is the label that the rule speaks for, or empty.
 	Supports string
 	// Confidence is how much such an excerpt bears on the cause, in [0, 1].

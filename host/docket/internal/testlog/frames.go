@@ -13,10 +13,12 @@ const maxFrames = 3
 // The frames of a stack, with the file as the last group. Java's and JavaScript's stacks and Go's begin with the innermost
 // frame, Python's end with it.
 var (
-	javaFrame   = regexp.MustCompile(`^\s*at ([\w$.<>/@-]+)\(([\w$]+\.(?:java|kt|kts|scala|groovy)):\d+\)`)
-	scriptFrame = regexp.MustCompile(`^\s*at (?:.*\()?([^()\s][^()]*\.[cm]?[jt]sx?):\d+:\d+\)?$`)
-	pythonFrame = regexp.MustCompile(`^(?:  File "(.+\.py)", line \d+|(\S+\.py):\d+: )`)
-	goFrame     = regexp.MustCompile(`^\t(\S.*\.go):\d+( \+0x[0-9a-f]+)?$`)
+	javaFrame = words(`^\s*at ([\w$.<>/@-]+)\(([\w$]+\.(?:java|kt|kts|scala|groovy)):\d+\)`,
+		".java:", ".kt:", ".kts:", ".scala:", ".groovy:")
+	scriptFrame = words(`^\s*at (?:.*\()?([^()\s][^()]*\.[cm]?[jt]sx?):\d+:\d+\)?$`,
+		".js:", ".ts:", ".jsx:", ".tsx:", ".mjs:", ".cjs:", ".mts:", ".cts:")
+	pythonFrame = words(`^(?:  File "(.+\.py)", line \d+|(\S+\.py):\d+: )`, ".py:", `.py", line`)
+	goFrame     = words(`^\t(\S.*\.go):\d+( \+0x[0-9a-f]+)?$`, ".go:")
 
 	javaLibrary = regexp.MustCompile(`^(java|javax|jdk|sun|com\.sun|junit|kotlin|scala|groovy|` +
 		`org\.(junit|testng|opentest4j|assertj|hamcrest|mockito|codehaus\.groovy|apache\.maven|gradle|springframework))\.`)
@@ -26,6 +28,16 @@ var (
 		`(^|/)(test_[^/]*|[^/]*_test|conftest)\.py$|(^|/)tests?/[^/]*\.py$|` +
 		`\.(test|spec)\.[cm]?[jt]sx?$|(^|/)__tests__/|` +
 		`(^|[/$])(Test\w*|\w+(Test|Tests|TestCase|IT|Spec|Specification))\.(java|kt|kts|scala|groovy)$`)
+)
+
+// language is that of a stack.
+type language int
+
+const (
+	inJava language = iota + 1
+	inScript
+	inPython
+	inGo
 )
 
 // frame is a frame of a stack that lies in the user's code.
@@ -44,10 +56,10 @@ func userFrames(lines []string, group string) []frame {
 		}
 		f := frame{first: i, end: i + 1, test: fileOfTest.MatchString(file)}
 		switch {
-		case kind == goFrame:
+		case kind == inGo:
 			f.first = i - 1
 			frames = append(frames, f)
-		case kind == pythonFrame:
+		case kind == inPython:
 			if strings.HasPrefix(line, "  File ") && i+1 < len(lines) && strings.HasPrefix(lines[i+1], "    ") {
 				f.end++
 			}
@@ -60,25 +72,25 @@ func userFrames(lines []string, group string) []frame {
 }
 
 // frameFile is the file of the frame in a line, empty when there is none in the user's code.
-func frameFile(lines []string, i int, group string) (file string, kind *regexp.Regexp) {
+func frameFile(lines []string, i int, group string) (file string, kind language) {
 	line := lines[i]
 	if m := javaFrame.FindStringSubmatch(line); m != nil {
 		function := m[1][strings.LastIndexByte(m[1], '/')+1:] // behind the name of a module
 		if javaLibrary.MatchString(function) {
-			return "", javaFrame
+			return "", inJava
 		}
-		return m[2], javaFrame
+		return m[2], inJava
 	}
 	if m := scriptFrame.FindStringSubmatch(line); m != nil {
-		return m[1], scriptFrame
+		return m[1], inScript
 	}
 	if m := pythonFrame.FindStringSubmatch(line); m != nil {
-		return m[1] + m[2], pythonFrame
+		return m[1] + m[2], inPython
 	}
 	if m := goFrame.FindStringSubmatch(line); m != nil && i > 0 && InGoModule(lines[i-1], group) {
-		return m[1], goFrame
+		return m[1], inGo
 	}
-	return "", nil
+	return "", 0
 }
 
 func isFrame(line string) bool {
@@ -118,7 +130,7 @@ func crashed(lines []string) bool {
 	return anyLine(lines, crashText) && !anyLine(lines, assertionText)
 }
 
-func anyLine(lines []string, p *regexp.Regexp) bool {
+func anyLine(lines []string, p Matcher) bool {
 	for _, line := range lines {
 		if p.MatchString(line) {
 			return true

@@ -10,42 +10,52 @@ import (
 // What operating systems, runtimes and test frameworks print, by what it tells. These are their words, not those of any
 // test.
 var (
-	networkText = regexp.MustCompile(`(?i)connection (refused|reset)|\b(network|host) is unreachable|no route to host|no such host|` +
-		`UnknownHostException|name resolution|name or service not known|cannot assign requested address|address already in use|` +
-		`\b(ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|EADDRINUSE|EHOSTUNREACH|ENETUNREACH)\b`)
-	accessText = regexp.MustCompile(`(?i)permission denied|operation not permitted|read-only file system|` +
-		`AccessDeniedException|\b(EACCES|EPERM|EROFS)\b`)
-	spaceText = regexp.MustCompile(`(?i)no space left on device|disk quota exceeded|file too large|input/output error|\b(ENOSPC|EDQUOT)\b`)
-	limitText = regexp.MustCompile(`(?i)too many open files|cannot allocate memory|resource temporarily unavailable|` +
-		`unable to create (new )?native thread|failed to create new OS thread|^signal: killed|out of memory|OutOfMemoryError|` +
-		`\b(EMFILE|ENFILE|ENOMEM)\b`)
-	missingToolText = regexp.MustCompile(`executable file not found in|Cannot run program "|command not found|` +
-		`\bspawn \S+ ENOENT\b`)
-	missingFileText = regexp.MustCompile(`(?i)no such file or directory|\bENOENT\b|NoSuchFileException`)
+	networkText = words(`[Cc]onnection (refused|reset)|\b([Nn]etwork|[Hh]ost) is unreachable|[Nn]o route to host|[Nn]o such host|`+
+		`UnknownHostException|name resolution|[Nn]ame or service not known|[Cc]annot assign requested address|`+
+		`[Aa]ddress already in use|\b(ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|EADDRINUSE|EHOSTUNREACH|ENETUNREACH)\b`,
+		"onnection re", "unreachable", "o route to", "o such host", "UnknownHost", "name resol", "service not known",
+		"ssign requested", "ddress already", "ECONN", "ENOTFOUND", "EAI_AGAIN", "EADDRINUSE", "EHOSTUNREACH", "ENETUNREACH")
+	accessText = words(`[Pp]ermission denied|[Oo]peration not permitted|[Rr]ead-only file system|`+
+		`AccessDeniedException|\b(EACCES|EPERM|EROFS)\b`,
+		"ermission denied", "not permitted", "ead-only", "AccessDenied", "EACCES", "EPERM", "EROFS")
+	spaceText = words(`[Nn]o space left on device|[Dd]isk quota exceeded|[Ff]ile too large|[Ii]nput/output error|\b(ENOSPC|EDQUOT)\b`,
+		"o space left", "quota", "too large", "/output error", "ENOSPC", "EDQUOT")
+	limitText = words(`[Tt]oo many open files|[Cc]annot allocate memory|[Rr]esource temporarily unavailable|`+
+		`unable to create (new )?native thread|failed to create new OS thread|^signal: killed|[Oo]ut of memory|OutOfMemoryError|`+
+		`\b(EMFILE|ENFILE|ENOMEM)\b`,
+		"oo many open", "annot allocate", "temporarily unavail", "native thread", "new OS thread", "signal: killed", "of memory",
+		"OutOfMemory", "EMFILE", "ENFILE", "ENOMEM")
+	missingToolText = words(`executable file not found in|Cannot run program "|command not found|\bspawn \S+ ENOENT\b`,
+		"executable file", "Cannot run program", "command not found", "ENOENT")
+	missingFileText = words(`[Nn]o such file or directory|\bENOENT\b|NoSuchFileException`, "o such file", "ENOENT", "NoSuchFile")
 
-	raceText    = regexp.MustCompile(`^WARNING: (DATA RACE|ThreadSanitizer: data race)|^fatal error: concurrent map|race detected during execution of test`)
-	timeoutText = regexp.MustCompile(`(?i)\btimed out\b|\btime-?out of \d|exceeded timeout|deadline exceeded|\bTimeout(Error|Exception|Expired)\b|` +
-		`\bETIMEDOUT\b|all goroutines are asleep`)
-	flakyText = regexp.MustCompile(`^flaky(Failure|Error):`)
+	raceText = words(`^WARNING: (DATA RACE|ThreadSanitizer: data race)|^fatal error: concurrent map|race detected during execution of test`,
+		"DATA RACE", "ThreadSanitizer", "concurrent map", "race detected")
+	timeoutText = words(`\b[Tt]imed out\b|\b[Tt]ime-?out of \d|[Ee]xceeded timeout|[Dd]eadline exceeded|`+
+		`\bTimeout(Error|Exception|Expired)\b|\bETIMEDOUT\b|all goroutines are asleep`,
+		"imed out", "imeout", "ime-out", "eadline exceeded", "ETIMEDOUT", "asleep")
+	flakyText = words(`^flaky(Failure|Error):`, "flaky")
 
 	// loadText tells of a test that never ran, since it can't be loaded or set up.
-	loadText = regexp.MustCompile(`^ImportError while importing test module|^E\s+fixture '.*' not found|Test suite failed to run|` +
-		`(?i)failed on (setup|teardown) with|InvalidTestClassError|ParameterResolutionException|` +
-		`^\S*_test\.go:\d+:(\d+:)? `)
-	compileText = regexp.MustCompile(`^\S+\.go:\d+:\d+: `)
-	buildText   = regexp.MustCompile(`\[(build|setup) failed\]|BUILD FAILED|COMPILATION ERROR`)
+	loadText = words(`^ImportError while importing test module|^E\s+fixture '.*' not found|Test suite failed to run|`+
+		`[Ff]ailed on (setup|teardown) with|InvalidTestClassError|ParameterResolutionException|^\S*_test\.go:\d+:(\d+:)? `,
+		"importing test", "fixture", "Test suite failed", "ailed on ", "InvalidTestClass", "ParameterResolution", "_test.go:")
+	compileText = words(`^\S+\.go:\d+:\d+: `, ".go:")
+	buildText   = words(`\[(build|setup) failed\]|BUILD FAILED|COMPILATION ERROR`, " failed]", "BUILD FAILED", "COMPILATION ERROR")
 
 	// assertionText is a test's own word that something is not as it should be.
-	assertionText = regexp.MustCompile(`AssertionError:|^(E\s+)?([\w.]+\.)?AssertionError$|AssertionFailedError|ComparisonFailure|MultipleFailuresError|` +
-		`\bexpect\(.*\)\.|^E\s+assert\b|^assert\b|^ +\S+_test\.go:\d+: |` +
-		`(?i:expected:? ?<.*> but was|\bassertion failed\b)`)
+	assertionText = words(`AssertionError:|^(E\s+)?([\w.]+\.)?AssertionError$|AssertionFailedError|ComparisonFailure|`+
+		`MultipleFailuresError|\bexpect\(.*\)\.|^E\s+assert\b|^assert\b|^ +\S+_test\.go:\d+: |`+
+		`[Ee]xpected:? ?<.*> but was|\b[Aa]ssertion failed\b`,
+		"Assertion", "assert", "ComparisonFailure", "MultipleFailures", "expect(", "xpected", "_test.go:")
 	comparisonText = regexp.MustCompile(`(?im)\b(got|want|expect(ed|ing)?|received|actual|but was|should|mismatch|not equal)\b|^E?\s+[-+?]\s|!=|==`)
 
 	// crashText is an exception or a crash; that of an assertion counts as assertion.
-	crashText = regexp.MustCompile(`^\s*(panic: |fatal error: |unexpected fault address)|` +
-		`^(E\s+|Caused by: |Uncaught |\w+: )?([\w$]+[./])*[A-Z][\w$]*(Error|Exception|Fault)\b(:|$| \[)|^Exception in thread|` +
-		`^(E\s+)?(KeyboardInterrupt|StopIteration|SystemExit)\b`)
-	summaryText = regexp.MustCompile(`^--- FAIL: |^FAIL\t|^exit status |^signal: `)
+	crashText = words(`^\s*(panic: |fatal error: |unexpected fault address)|`+
+		`^(E\s+|Caused by: |Uncaught |\w+: )?([\w$]+[./])*[A-Z][\w$]*(Error|Exception|Fault)\b(:|$| \[)|^(E\s+|Uncaught )?Error: |`+
+		`^Exception in thread|^(E\s+)?(KeyboardInterrupt|StopIteration|SystemExit)\b`,
+		"panic: ", "fatal error: ", "unexpected fault", "Error", "Exception", "Fault", "KeyboardInterrupt", "StopIteration", "SystemExit")
+	summaryText = words(`^--- FAIL: |^FAIL\t|^exit status |^signal: `, "--- FAIL", "FAIL\t", "exit status ", "signal: ")
 )
 
 // systemRules cut what the environment said; they stand before all others.
