@@ -78,6 +78,29 @@ func TestReadSignals(t *testing.T) {
 	}
 }
 
+// A line in which several signals stand is one finding, with what they tell together.
+func TestALineOfSeveralSignalsIsOneFinding(t *testing.T) {
+	t.Parallel()
+	weights := func(b float64) []abi.LabelWeight { return []abi.LabelWeight{{Label: "b", Weight: b}} }
+	p := &abi.Profile{Signals: []abi.Signal{{Phrase: "refused", Weights: weights(1)}, {Phrase: "dial tcp", Weights: weights(0.5)}, {Phrase: "elsewhere", Weights: weights(-1)}}}
+	v := discovery(t, "dial tcp: refused\nelsewhere, refused\n", []string{"a", "b"}, p)
+	if len(v.Findings) != 2 {
+		t.Fatalf("findings %+v", v.Findings)
+	}
+	if f := v.Findings[0]; f.Supports != "b" || f.Observation != `the signals "refused" (2 times), "dial tcp" (once) stand in one line` || f.Strength < 0.81 || f.Strength > 0.82 {
+		t.Errorf("finding %+v", f)
+	}
+}
+
+// A profile without signals says that no phrase tells anything; the labels' names are for who knows nothing.
+func TestAProfileWithoutSignalsFindsNothing(t *testing.T) {
+	t.Parallel()
+	v := discovery(t, "error: network timeout\n", []string{"disk_full", "network_timeout"}, &abi.Profile{})
+	if len(v.Findings) != 0 {
+		t.Errorf("findings %+v", v.Findings)
+	}
+}
+
 func TestDiscoveryIsBounded(t *testing.T) {
 	t.Parallel()
 	var p abi.Profile

@@ -31,34 +31,80 @@ func readSignals(documents []abi.Document, labels []string, p *abi.Profile) *abi
 			s.times++
 		})
 	}
-	found := make([]abi.Finding, 0, maxFindings)
-	spoken := make([]bool, len(labels))
+	lines, spoken := quotedLines(seen, documents, labels, p)
+	found := make([]abi.Finding, 0, len(lines))
 	var pulls []float64
-	for i := range seen {
-		if seen[i].times == 0 {
-			continue
-		}
-		finding, pull := signalFinding(&p.Signals[i], &seen[i], documents, labels)
-		if j := slices.Index(labels, finding.Supports); j >= 0 {
-			spoken[j] = true
-		}
-		if finding.Quote != "" && pull > 0 {
+	for i := range lines {
+		if finding, pull := lines[i].finding(seen, documents, labels, p); finding.Quote != "" && pull > 0 {
 			found, pulls = append(found, finding), append(pulls, pull)
 		}
 	}
 	return &abi.Discovery{Findings: strongest(found, pulls), Missing: missingSignals(labels, spoken, p)}
 }
 
-func signalFinding(s *abi.Signal, at *sighting, documents []abi.Document, labels []string) (abi.Finding, float64) {
-	supports, strength, pull := reading(signalNats(s, labels), labels)
-	observation := "the signal \"" + s.Phrase + "\" stands " + times(at.times)
+// quotedLine is a line in which signals stand first, with what they tell together.
+type quotedLine struct {
+	document int
+	quote    string
+	signals  []int
+	nats     []float64
+}
+
+// quotedLines gathers the sightings by the lines that show them, and says of
+// which labels a signal stands.
+func quotedLines(seen []sighting, documents []abi.Document, labels []string, p *abi.Profile) (lines []quotedLine, spoken []bool) {
+	type place struct {
+		document int
+		quote    string
+	}
+	index := make(map[place]int)
+	spoken = make([]bool, len(labels))
+	for i := range seen {
+		at := &seen[i]
+		if at.times == 0 {
+			continue
+		}
+		if supports, _, _ := reading(signalNats(&p.Signals[i], labels), labels); supports != "" {
+			spoken[slices.Index(labels, supports)] = true
+		}
+		quote := text.QuoteAround(documents[at.document].Text, at.start, at.end)
+		j, ok := index[place{at.document, quote}]
+		if !ok {
+			j = len(lines)
+			index[place{at.document, quote}] = j
+			lines = append(lines, quotedLine{document: at.document, quote: quote, nats: make([]float64, len(labels))})
+		}
+		lines[j].signals = append(lines[j].signals, i)
+		odds.AddSignal(lines[j].nats, labels, &p.Signals[i])
+	}
+	return lines, spoken
+}
+
+func (l *quotedLine) finding(seen []sighting, documents []abi.Document, labels []string, p *abi.Profile) (abi.Finding, float64) {
+	supports, strength, pull := reading(l.nats, labels)
+	observation := "the signal "
+	if len(l.signals) > 1 {
+		observation = "the signals "
+	}
+	for n, i := range l.signals {
+		if n > 0 {
+			observation += ", "
+		}
+		observation += "\"" + p.Signals[i].Phrase + "\""
+		if len(l.signals) == 1 {
+			observation += " stands " + times(seen[i].times)
+		} else {
+			observation += " (" + times(seen[i].times) + ")"
+		}
+	}
+	if len(l.signals) > 1 {
+		observation += " stand in one line"
+	}
 	if supports == "" {
 		observation += ", and tells no single label"
 	}
-	d := &documents[at.document]
 	return abi.Finding{
-		Document: d.Name, Observation: observation, Quote: text.QuoteAround(d.Text, at.start, at.end),
-		Supports: supports, Strength: strength,
+		Document: documents[l.document].Name, Observation: observation, Quote: l.quote, Supports: supports, Strength: strength,
 	}, pull
 }
 

@@ -18,7 +18,7 @@ func TestKnownSourcesAreChallengedForWhatIsNotThere(t *testing.T) {
 	}{
 		{"at chance", weigh.Testimony{Content: "it is a", Supports: "a", Confidence: 0.5}, 0, 1},
 		{"certain", weigh.Testimony{Content: "it is a", Supports: "a", Confidence: 1}, 0, 1},
-		{"empty", weigh.Testimony{Supports: "a", Confidence: 0.7}, 1, 1},
+		{"empty", weigh.Testimony{Supports: "a", Confidence: 0.7}, 0, 1},
 		{"absent", weigh.Testimony{Content: "a quote", Supports: "a", Confidence: 0.7, Quote: abi.QuoteAbsent}, 1, 1},
 		{"sound", weigh.Testimony{Content: "it is a", Supports: "a", Confidence: 0.7}, 0, 0},
 	} {

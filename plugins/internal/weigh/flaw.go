@@ -50,8 +50,8 @@ func (f Flaw) share() float64 {
 }
 
 // Flaws finds the flaws of items, looking at their content only as a whole. An
-// item whose source a profile knows is never Repeats or FitsTwo: what the
-// source is worth beside the others was measured. Time and space grow with the
+// item whose source a profile knows is never Repeats, FitsTwo or Empty: what
+// its word is worth beside the others was measured. Time and space grow with the
 // length of the contents.
 func Flaws(items []Testimony, p *abi.Profile) []Flaw { return flawsBeside(items, p, make(register)) }
 
@@ -60,7 +60,7 @@ func flawsBeside(items []Testimony, p *abi.Profile, lines register) []Flaw {
 	flaws := make([]Flaw, len(items))
 	for i := range items {
 		switch {
-		case text.Blank(items[i].Content):
+		case text.Blank(items[i].Content) && !items[i].Known(p):
 			flaws[i] = Flaw{Kind: Empty}
 		case items[i].Quote == abi.QuoteAbsent:
 			flaws[i] = Flaw{Kind: Absent}
