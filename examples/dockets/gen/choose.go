@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"regexp"
 	"slices"
@@ -12,7 +13,7 @@ import (
 
 // greatestShare is the most of a cause's cases in a half that one kind of fault or one module may give, as a part of those
 // that all could give.
-const greatestShare = 0.25
+const greatestShare = 0.21
 
 // choose takes the same number of cases of every cause from each half, of each look as many: what the harness prints beside
 // the failure's own words, and stacks with their paths, are then as frequent in one cause as in the other. No kind of fault
@@ -20,11 +21,16 @@ const greatestShare = 0.25
 func choose(c config, h *harvest) (chosen []labelled) {
 	for _, half := range []string{fitHalf, testHalf} {
 		looks := map[string]map[string][]labelled{}
+		byCause := map[string][]labelled{}
+		for _, l := range h.cases {
+			if l.module.half == half {
+				byCause[l.cause()] = append(byCause[l.cause()], l)
+			}
+		}
 		taker := newTaker()
+		taker.limit(byCause)
 		for _, cause := range causes() {
-			list := slices.DeleteFunc(slices.Clone(h.cases), func(l labelled) bool { return l.module.half != half || l.cause() != cause })
-			taker.limit(cause, list)
-			for _, l := range byTurn(c.seed, list) {
+			for _, l := range byTurn(c.seed, byCause[cause]) {
 				key := look(l.log())
 				if looks[key] == nil {
 					looks[key] = map[string][]labelled{}
@@ -60,23 +66,28 @@ type taker struct {
 	attempts map[*attempt]int
 	logs     map[string]bool
 	shares   map[string]int // by cause, and kind or module
-	most     map[string]int // by cause
+	most     int
 }
 
 func newTaker() *taker {
-	return &taker{attempts: map[*attempt]int{}, logs: map[string]bool{}, shares: map[string]int{}, most: map[string]int{}}
+	return &taker{attempts: map[*attempt]int{}, logs: map[string]bool{}, shares: map[string]int{}}
 }
 
-func (t *taker) limit(cause string, list []labelled) {
-	attempts := map[*attempt]int{}
-	possible := 0
-	for _, l := range list {
-		if attempts[l.attempt] < casesOf(l.attempt) {
-			attempts[l.attempt]++
-			possible++
+// limit sets the shares after the cause of which there are fewest cases.
+func (t *taker) limit(byCause map[string][]labelled) {
+	fewestPossible := math.MaxInt
+	for _, list := range byCause {
+		attempts := map[*attempt]int{}
+		possible := 0
+		for _, l := range list {
+			if attempts[l.attempt] < casesOf(l.attempt) {
+				attempts[l.attempt]++
+				possible++
+			}
 		}
+		fewestPossible = min(fewestPossible, possible)
 	}
-	t.most[cause] = max(5, int(greatestShare*float64(possible)))
+	t.most = max(5, int(greatestShare*float64(fewestPossible)))
 }
 
 // alike takes the same number of cases of every cause.
@@ -104,7 +115,7 @@ func (t *taker) take(list []labelled, n int) (taken []labelled) {
 	for _, l := range list {
 		kind, from := l.cause()+" "+l.attempt.Fault.Kind, l.cause()+" "+l.module.path
 		log := l.module.path + likeness(l.module.pkg(), l.log())
-		full := t.shares[kind] >= t.most[l.cause()] || t.shares[from] >= t.most[l.cause()]
+		full := t.shares[kind] >= t.most || t.shares[from] >= t.most
 		if len(taken) == n || full || t.logs[log] || t.attempts[l.attempt] == casesOf(l.attempt) {
 			continue
 		}
