@@ -26,8 +26,7 @@ func explain(op, path string, err error) error {
 	if err == nil {
 		return nil
 	}
-	var coded *sqlite.Error
-	if errors.As(err, &coded) {
+	if coded, ok := errors.AsType[*sqlite.Error](err); ok {
 		switch coded.Code() & 0xff { // the rest are details of the cause
 		case sqlite3.SQLITE_CORRUPT:
 			err = fmt.Errorf("%w: %w", ErrCorrupt, err)

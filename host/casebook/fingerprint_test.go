@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -43,8 +44,8 @@ func render(t *rapid.T, text string) string {
 	hex := func(n int) string { return rapid.StringMatching(fmt.Sprintf("[0-9a-f]{%d}", n)).Draw(t, "hex") }
 	draw := map[string]func() string{
 		"color": pick("color", "", "\x1b[31m", "\x1b[1;38;5;196m"), "reset": pick("reset", "", "\x1b[0m", "\x1b[K"),
-		"n":    func() string { return fmt.Sprint(num(0, 1_000_000)) },
-		"port": func() string { return fmt.Sprint(num(1, 65535)) },
+		"n":    func() string { return strconv.Itoa(num(0, 1_000_000)) },
+		"port": func() string { return strconv.Itoa(num(1, 65535)) },
 		"ip":   func() string { return fmt.Sprintf("%d.%d.%d.%d", num(1, 255), num(0, 255), num(0, 255), num(0, 255)) },
 		"hex":  func() string { return fmt.Sprintf("0x%x", num(0, 1<<40)) },
 		"hash": func() string { return "4" + hex(39) },
@@ -176,8 +177,11 @@ func TestFingerprintOfRealFailures(t *testing.T) {
 	count := 0
 	for decoder := json.NewDecoder(file); decoder.More(); count++ {
 		var c struct {
-			ID, Subject string
-			Documents   []struct{ Text string }
+			ID        string `json:"id"`
+			Subject   string `json:"subject"`
+			Documents []struct {
+				Text string `json:"text"`
+			} `json:"documents"`
 		}
 		if err := decoder.Decode(&c); err != nil {
 			t.Fatal(err)

@@ -61,16 +61,16 @@ type Match struct {
 
 // Recall gives the earlier cases that look like a failure: up to limit, at most 50, the surest first, ties by the latest
 // and then by ID. The same snapshot gives the same answer.
-func (s *Snapshot) Recall(ctx context.Context, print Fingerprint, limit int) ([]Match, error) {
+func (s *Snapshot) Recall(ctx context.Context, looks Fingerprint, limit int) ([]Match, error) {
 	limit = min(limit, maxMatches)
 	if limit <= 0 {
 		return nil, nil
 	}
-	found, err := s.candidates(ctx, print)
+	found, err := s.candidates(ctx, looks)
 	if err != nil {
 		return nil, explain("recall", s.path, err)
 	}
-	matches := weigh(found, print)
+	matches := weigh(found, looks)
 	slices.SortFunc(matches, func(x, y Match) int {
 		return cmp.Or(cmp.Compare(y.Confidence, x.Confidence), cmp.Compare(rank(x.Kind), rank(y.Kind)),
 			cmp.Compare(y.Similarity, x.Similarity), y.Case.Last.Compare(x.Case.Last), cmp.Compare(x.Case.ID, y.Case.ID),
@@ -98,7 +98,7 @@ const columns = `c.case_id, c.grp, c.subject, c.status, c.classification, c.conf
 
 const keyOrder = `c.case_id, c.exact, c.status, c.classification`
 
-func (s *Snapshot) candidates(ctx context.Context, print Fingerprint) ([]candidate, error) {
+func (s *Snapshot) candidates(ctx context.Context, looks Fingerprint) ([]candidate, error) {
 	var all []candidate
 	taken := map[string]bool{}
 	take := func(kind MatchKind, query string, args ...any) error {
@@ -114,19 +114,19 @@ func (s *Snapshot) candidates(ctx context.Context, print Fingerprint) ([]candida
 		}
 		return err
 	}
-	if print.Exact != "" {
+	if looks.Exact != "" {
 		if err := take(MatchExact, `SELECT `+columns+` FROM cases c WHERE c.exact = ?
-			ORDER BY c.remembered DESC, `+keyOrder+` LIMIT ?`, print.Exact, maxCandidates); err != nil {
+			ORDER BY c.remembered DESC, `+keyOrder+` LIMIT ?`, looks.Exact, maxCandidates); err != nil {
 			return nil, err
 		}
 	}
-	if print.Loose != "" {
+	if looks.Loose != "" {
 		if err := take(MatchLoose, `SELECT `+columns+` FROM cases c WHERE c.loose = ?
-			ORDER BY c.remembered DESC, `+keyOrder+` LIMIT ?`, print.Loose, maxCandidates); err != nil {
+			ORDER BY c.remembered DESC, `+keyOrder+` LIMIT ?`, looks.Loose, maxCandidates); err != nil {
 			return nil, err
 		}
 	}
-	keys := print.Sketch.keys()
+	keys := looks.Sketch.keys()
 	if len(keys) == 0 {
 		return all, nil
 	}
@@ -160,8 +160,10 @@ func scanCandidate(scan func(...any) error, more ...any) (candidate, error) {
 	var sketch []byte
 	var remembered, last int64
 	v := &c.Verdict
-	if err := scan(append([]any{&c.ID, &c.Group, &c.Subject, &v.Status, &v.Classification, &v.Confidence, &remembered,
-		&c.exact, &sketch, &c.Seen, &last}, more...)...); err != nil {
+	if err := scan(append([]any{
+		&c.ID, &c.Group, &c.Subject, &v.Status, &v.Classification, &v.Confidence, &remembered,
+		&c.exact, &sketch, &c.Seen, &last,
+	}, more...)...); err != nil {
 		return c, err
 	}
 	c.Seen = max(c.Seen, 1)
@@ -173,11 +175,11 @@ func scanCandidate(scan func(...any) error, more ...any) (candidate, error) {
 	return c, nil
 }
 
-func weigh(found []candidate, print Fingerprint) []Match {
+func weigh(found []candidate, looks Fingerprint) []Match {
 	matches := make([]Match, len(found))
 	for i, c := range found {
-		m := Match{Case: c.Case, Kind: c.kind, Similarity: print.Sketch.Similarity(c.sketch)}
-		m.Confidence = worth(m, print)
+		m := Match{Case: c.Case, Kind: c.kind, Similarity: looks.Sketch.Similarity(c.sketch)}
+		m.Confidence = worth(m, looks)
 		matches[i] = m
 	}
 	// total[k] and by[k] are sums over the matches of kind k and the surer ones.
@@ -204,10 +206,10 @@ func weigh(found []candidate, print Fingerprint) []Match {
 	return matches
 }
 
-func worth(m Match, print Fingerprint) float64 {
+func worth(m Match, looks Fingerprint) float64 {
 	switch m.Kind {
 	case MatchExact:
-		if print.Words < fewWords {
+		if looks.Words < fewWords {
 			return silentConfidence
 		}
 		return exactConfidence

@@ -56,7 +56,7 @@ type row struct {
 	caseID, group, subject, body string
 	status, classification       string
 	confidence                   float64
-	print                        Fingerprint
+	looks                        Fingerprint
 }
 
 func rowOf(e Entry) (row, error) {
@@ -78,7 +78,7 @@ func rowOf(e Entry) (row, error) {
 	return row{
 		caseID: e.CaseID, group: e.Group, subject: cut(normalName(e.Failure.Subject), maxNameBytes),
 		status: v.Status, classification: v.Classification, confidence: v.Confidence + 0, // no -0
-		body: bodyOf(e.Failure.Texts), print: Take(e.Failure),
+		body: bodyOf(e.Failure.Texts), looks: Take(e.Failure),
 	}, nil
 }
 
@@ -130,7 +130,7 @@ func (r row) insert(ctx context.Context, tx *sql.Tx, now int64) (isNew bool, err
 		(case_id, exact, loose, sketch, grp, subject, status, classification, confidence, remembered, body)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (case_id, exact, status, classification) DO NOTHING`,
-		r.caseID, r.print.Exact, r.print.Loose, r.print.Sketch.bytes(), r.group, r.subject, r.status, r.classification,
+		r.caseID, r.looks.Exact, r.looks.Loose, r.looks.Sketch.bytes(), r.group, r.subject, r.status, r.classification,
 		r.confidence, now, r.body)
 	if err != nil {
 		return false, err
@@ -145,7 +145,7 @@ func (r row) insert(ctx context.Context, tx *sql.Tx, now int64) (isNew bool, err
 	if _, err := tx.ExecContext(ctx, `INSERT INTO words (rowid, subject, body) VALUES (?, ?, ?)`, id, r.subject, r.body); err != nil {
 		return false, err
 	}
-	for _, key := range r.print.Sketch.keys() {
+	for _, key := range r.looks.Sketch.keys() {
 		if _, err := tx.ExecContext(ctx, `INSERT OR IGNORE INTO found_by (band, id) VALUES (?, ?)`, key, id); err != nil {
 			return false, err
 		}

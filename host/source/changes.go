@@ -1,0 +1,266 @@
+package source
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/object"
+)
+
+const (
+	maxChanges   = 2000
+	maxHunks     = 1000
+	maxHunkLines = 60
+	maxDiffBytes = 1 << 20
+	// nearby is how far from a frame a change outside of any known function still touches it.
+	nearby = 3
+)
+
+// ChangeKind says what became of a file.
+type ChangeKind string
+
+// The kinds of changes. A file that was moved is one that was removed and one that was added.
+const (
+	ChangeAdded    ChangeKind = "added"
+	ChangeModified ChangeKind = "modified"
+	ChangeRemoved  ChangeKind = "removed"
+)
+
+// Change is a file that differs from the revision.
+type Change struct {
+	Path string // slash-separated, within the folder
+	Kind ChangeKind
+	Role Role
+	// AddedLines and RemovedLines count all lines; Hunks hold at most 1,000 places and 60 lines each way of a place, and a
+	// mebibyte of text in all changes together.
+	AddedLines, RemovedLines int
+	Hunks                    []Hunk
+	// Opaque: a binary file, or one over 4 MiB, of which no lines are compared.
+	Opaque bool
+}
+
+// Changed gives the files that differ from the revision of Open, sorted by path: those that git tracks, as they stand in
+// the folder now, committed or not, like git diff. More than 2,000 are an error of Open. Line ends count for nothing.
+func (t *Tree) Changed() []Change { return slices.Clone(t.changes) }
+
+// Touches says whether what changed since the revision is where a frame points: within its function if that is known,
+// else within three lines of it. Nothing touches a frame of a tree without a revision.
+func (t *Tree) Touches(f Frame) bool {
+	first, last := f.Line-nearby, f.Line+nearby
+	if f.FirstLine > 0 {
+		first, last = f.FirstLine, f.LastLine
+	}
+	for _, h := range t.touched[f.Path] {
+		// Where lines were only removed, the line before which they stood counts.
+		if h.NewFirst <= last && first <= h.NewFirst+max(h.NewLines, 1)-1 {
+			return true
+		}
+	}
+	return false
+}
+
+// changesSince compares the tracked files under the folder with those of a commit.
+func changesSince(ctx context.Context, t *Tree, dir, since string) (_ []Change, err error) {
+	repo, err := openRepository(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, repo.Close()) }()
+	commit, err := repo.commit(since)
+	if err != nil {
+		return nil, err
+	}
+	before, err := repo.filesOf(commit)
+	if err != nil {
+		return nil, fmt.Errorf("commit %s: %w", commit.Hash, err)
+	}
+	names, err := repo.tracked(before)
+	if err != nil {
+		return nil, err
+	}
+	var changes []Change
+	room := maxDiffBytes
+	for _, name := range names {
+		if err := ctx.Err(); err != nil {
+			return nil, context.Cause(ctx)
+		}
+		change, err := repo.compare(t, name, before)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if change == nil {
+			continue
+		}
+		if len(changes) == maxChanges {
+			return nil, fmt.Errorf("%w: more than %d files changed since %s", ErrTooLarge, maxChanges, since)
+		}
+		changes = append(changes, bound(*change, &room))
+	}
+	return changes, nil
+}
+
+// filesOf lists the regular files of a commit under the folder.
+func (r *repository) filesOf(commit *object.Commit) (map[string]plumbing.Hash, error) {
+	tree, err := commit.Tree()
+	if err == nil && r.prefix != "" {
+		tree, err = tree.Tree(r.prefix)
+		if errors.Is(err, object.ErrDirectoryNotFound) {
+			return nil, nil // the folder is newer
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	files := map[string]plumbing.Hash{}
+	walker := object.NewTreeWalker(tree, true, nil)
+	defer walker.Close()
+	for {
+		name, entry, err := walker.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return files, nil
+		case err != nil:
+			return nil, err
+		case isFile(entry.Mode) && fs.ValidPath(name):
+			files[name] = entry.Hash
+		}
+		if len(files) > maxFiles {
+			return nil, fmt.Errorf("%w: more than %d files", ErrTooLarge, maxFiles)
+		}
+	}
+}
+
+func isFile(mode filemode.FileMode) bool {
+	return mode == filemode.Regular || mode == filemode.Executable || mode == filemode.Deprecated
+}
+
+// tracked are the names of the files of a commit and of the index, sorted.
+func (r *repository) tracked(before map[string]plumbing.Hash) ([]string, error) {
+	index, err := r.Index()
+	if err != nil {
+		return nil, fmt.Errorf("the index: %w", err)
+	}
+	names := make([]string, 0, len(before))
+	for name := range before {
+		names = append(names, name)
+	}
+	for _, entry := range index.Entries {
+		name, ok := entry.Name, true
+		if r.prefix != "" {
+			name, ok = strings.CutPrefix(name, r.prefix+"/")
+		}
+		if ok && isFile(entry.Mode) && !entry.SkipWorktree && fs.ValidPath(name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// compare gives how a file differs from the commit, nil if it does not.
+func (r *repository) compare(t *Tree, name string, before map[string]plumbing.Hash) (*Change, error) {
+	hash, was := before[name]
+	now, err := t.readFile(name)
+	opaque := errors.Is(err, ErrTooLarge)
+	is := err == nil || opaque
+	c := &Change{Path: name, Kind: ChangeModified, Role: RoleOf(name), Opaque: opaque}
+	switch {
+	case !was && !is:
+		return nil, nil //nolint:nilnil // no change is an answer
+	case !was:
+		c.Kind = ChangeAdded
+	case !is:
+		c.Kind = ChangeRemoved
+	case !opaque && plumbing.ComputeHash(plumbing.BlobObject, now) == hash, opaque && t.sameFile(name, hash):
+		return nil, nil //nolint:nilnil // no change is an answer
+	}
+	var old []byte
+	if was {
+		var large bool
+		if old, large, err = r.blob(hash); err != nil {
+			return nil, err
+		}
+		opaque = opaque || large
+	}
+	if opaque || isBinary(old) || isBinary(now) {
+		c.Opaque = true
+		return c, nil
+	}
+	c.Hunks = diffLines(splitLines(string(old)), splitLines(string(now)))
+	if len(c.Hunks) == 0 && c.Kind == ChangeModified {
+		return nil, nil //nolint:nilnil // only the ends of lines differ, as a checkout may have it
+	}
+	return c, nil
+}
+
+// sameFile compares a file that is too large to keep with what the repository has of it.
+func (t *Tree) sameFile(name string, hash plumbing.Hash) bool {
+	file, err := t.root.Open(filepath.FromSlash(name))
+	if err != nil {
+		return false
+	}
+	defer file.Close() // it was only read
+	info, err := file.Stat()
+	if err != nil {
+		return false
+	}
+	hasher := plumbing.NewHasher(plumbing.BlobObject, info.Size())
+	_, err = io.Copy(hasher, file)
+	return err == nil && hasher.Sum() == hash
+}
+
+// blob reads a file of the repository, if it is not too large.
+func (r *repository) blob(hash plumbing.Hash) (data []byte, large bool, err error) {
+	size, err := r.EncodedObjectSize(hash)
+	if err != nil || size > maxFileBytes {
+		return nil, true, err
+	}
+	blob, err := object.GetBlob(r, hash)
+	if err != nil {
+		return nil, false, err
+	}
+	reader, err := blob.Reader()
+	if err != nil {
+		return nil, false, err
+	}
+	defer func() { err = errors.Join(err, reader.Close()) }()
+	var b bytes.Buffer
+	if _, err := io.Copy(&b, io.LimitReader(reader, maxFileBytes)); err != nil {
+		return nil, false, err
+	}
+	return b.Bytes(), false, nil
+}
+
+// bound counts the lines of a change and cuts its text to what room is left.
+func bound(c Change, room *int) Change {
+	for i := range c.Hunks {
+		h := &c.Hunks[i]
+		c.RemovedLines += h.OldLines
+		c.AddedLines += h.NewLines
+		h.Removed, h.Added = boundLines(h.Removed, room), boundLines(h.Added, room)
+	}
+	c.Hunks = slices.Clip(c.Hunks[:min(len(c.Hunks), maxHunks)])
+	return c
+}
+
+func boundLines(lines []string, room *int) []string {
+	var kept []string
+	for _, line := range lines[:min(len(lines), maxHunkLines)] {
+		line = tidy(line)
+		if *room -= len(line) + 1; *room < 0 {
+			*room = 0
+			break
+		}
+		kept = append(kept, line)
+	}
+	return kept
+}

@@ -1,0 +1,4 @@
+package source
+
+// DiffLines is for tests.
+var DiffLines = diffLines

@@ -1,0 +1,186 @@
+package source
+
+import (
+	"cmp"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const (
+	maxLogBytes = 4 << 20
+	maxFrames   = 200
+	maxPlaces   = 10_000
+	maxLine     = 10_000_000
+)
+
+// Frame is a place of the module under test that a log points to.
+type Frame struct {
+	Path string // slash-separated, within the folder
+	Line int    // from 1
+	Role Role
+	// Package is the name of a Go file's package, and the folder of any other file.
+	Package string
+	// Function is the enclosing one: of a Go file what stands there (F, T.F or (*T).F), of another what the log says.
+	// FirstLine and LastLine are those of a Go function, else 0.
+	Function            string
+	FirstLine, LastLine int
+	// Count is how often the log points there.
+	Count int
+	// Stale says that the file has no such line: it is another version than the one that failed.
+	Stale bool
+}
+
+// A place as logs write it: path:line, path:line N, path(line), File "path", line N, in function.
+var (
+	placed = regexp.MustCompile(`File "([^"\n]{1,500})", line (\d{1,9})(?:, in ([^\s]{1,200}))?` +
+		`|((?:\b[A-Za-z]:[\\/])?[^\s:;,"'` + "`" + `()\[\]<>|*?=]{0,500}\.[A-Za-z][A-Za-z0-9]{0,9})(?::(?:line )?|\()(\d{1,9})`)
+	// at pkg.Class.method( of the JVM, at method ( of JavaScript.
+	called = regexp.MustCompile(`\bat (?:async |new )?([\pL\d_$.<>#/]{1,200}) ?\((?:[a-z-]+:)?$`)
+	colour = regexp.MustCompile(`\x1b\[[0-?]*[ -/]*[@-~]`)
+)
+
+// Frames gives the places of the module under test that a log points to, in the order in which they come first, at most
+// 200. Of a log over 4 MiB the end counts. Paths of other machines are found again by how they end; what could be several
+// files is left out unless the log names the folder of one of them.
+func (t *Tree) Frames(text string) []Frame {
+	if len(text) > maxLogBytes {
+		text = text[len(text)-maxLogBytes:]
+	}
+	text = strings.ToValidUTF8(colour.ReplaceAllString(text, ""), "\uFFFD")
+	found := map[string]int{}
+	files := map[string]*goFile{}
+	var frames []Frame
+	for _, m := range placed.FindAllStringSubmatchIndex(text, maxPlaces) {
+		name, digits, function := group(text, m, 1), group(text, m, 2), group(text, m, 3)
+		if name == "" {
+			name, digits = group(text, m, 4), group(text, m, 5)
+			if before := called.FindStringSubmatch(text[max(0, m[0]-300):m[8]]); before != nil {
+				function = before[1]
+			}
+		}
+		line, err := strconv.Atoi(digits)
+		file := t.resolve(name, text)
+		if err != nil || line == 0 || line > maxLine || file == "" {
+			continue
+		}
+		key := file + ":" + digits
+		if i, ok := found[key]; ok {
+			frames[i].Count++
+			continue
+		}
+		if len(frames) == maxFrames {
+			continue
+		}
+		found[key] = len(frames)
+		frames = append(frames, t.frame(files, file, line, tidy(function)))
+	}
+	return frames
+}
+
+func group(text string, m []int, i int) string {
+	if m[2*i] < 0 {
+		return ""
+	}
+	return text[m[2*i]:m[2*i+1]]
+}
+
+func (t *Tree) frame(files map[string]*goFile, file string, line int, function string) Frame {
+	f := Frame{Path: file, Line: line, Role: RoleOf(file), Package: path.Dir(file), Function: function, Count: 1}
+	parsed, ok := files[file]
+	if !ok {
+		parsed = t.parse(file)
+		files[file] = parsed
+	}
+	f.Stale = line > parsed.lines
+	if parsed.name == "" {
+		return f
+	}
+	f.Package, f.Function = parsed.name, ""
+	for _, fn := range parsed.functions {
+		if fn.first <= line && line <= fn.last {
+			f.Function, f.FirstLine, f.LastLine = fn.name, fn.first, fn.last
+		}
+	}
+	return f
+}
+
+// resolve finds the file of the tree that a path of a log means, and nothing if there is none or more than one.
+func (t *Tree) resolve(name, text string) string {
+	name = strings.TrimPrefix(strings.ReplaceAll(name, `\`, "/"), "file://")
+	for strings.HasPrefix(name, "./") {
+		name = name[2:]
+	}
+	candidates := t.byBase[path.Base(name)]
+	if len(candidates) == 0 || isInstalled(name) {
+		return ""
+	}
+	var fits []string
+	longest := 0
+	for _, file := range candidates {
+		n := t.fit(file, name)
+		if n > longest {
+			longest, fits = n, nil
+		}
+		if n == longest && n > 0 {
+			fits = append(fits, file)
+		}
+	}
+	if len(fits) == 1 {
+		return fits[0]
+	}
+	return named(fits, text)
+}
+
+// isInstalled tells the paths of toolchains and of packages that somebody else wrote.
+func isInstalled(name string) bool {
+	for _, part := range []string{"/usr/local/go/src/", "/pkg/mod/", "/site-packages/", "/dist-packages/", "node_modules/", "/rustc/", "/.cargo/"} {
+		if strings.Contains("/"+name, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// fit is the number of path elements at the end that the file and the name have in common, 0 if one can't be the other.
+func (t *Tree) fit(file, name string) int {
+	switch {
+	case file == name:
+		return 1 << 20
+	case strings.HasSuffix(file, "/"+name): // the log names the end of the path, perhaps the file alone
+		return strings.Count(name, "/") + 1
+	case strings.HasSuffix(name, "/"+file):
+		if strings.Contains(file, "/") || t.isRoot(path.Base(strings.TrimSuffix(name, "/"+file))) {
+			return strings.Count(file, "/") + 1
+		}
+	}
+	return 0
+}
+
+// isRoot says whether a folder elsewhere may be this tree, as sync, sync@v0.1.0 or the last part of a module's path.
+func (t *Tree) isRoot(dir string) bool {
+	dir, _, _ = strings.Cut(dir, "@")
+	return slices.Contains(t.names, dir)
+}
+
+// named picks of several files the one whose folder the text names, the longest such folder first.
+func named(files []string, text string) string {
+	slices.SortStableFunc(files, func(a, b string) int { return cmp.Compare(len(path.Dir(b)), len(path.Dir(a))) })
+	var best []string
+	for _, file := range files {
+		dir := path.Dir(file)
+		if dir == "." || len(best) > 0 && len(dir) < len(path.Dir(best[0])) {
+			continue
+		}
+		if strings.Contains(text, "/"+dir+".") || strings.Contains(text, "/"+dir+"\n") || strings.Contains(text, dir+"/") ||
+			strings.Contains(text, "/"+dir+"\t") || strings.Contains(text, "/"+dir+" ") || strings.Contains(text, "/"+dir+"_test.") {
+			best = append(best, file)
+		}
+	}
+	if len(best) != 1 {
+		return ""
+	}
+	return best[0]
+}

@@ -1,0 +1,126 @@
+package source
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/plumbing/storer"
+)
+
+const (
+	minHashDigits = 4
+	maxSteps      = 10_000
+)
+
+// commit finds what a revision names: HEAD, @, a branch, a tag, a commit's hash or the beginning of one, and from there
+// ~N (the Nth first parent) and ^N (the Nth parent).
+func (r *repository) commit(revision string) (*object.Commit, error) {
+	end := strings.IndexAny(revision, "~^")
+	if end < 0 {
+		end = len(revision)
+	}
+	c, err := r.named(revision[:end])
+	if err != nil {
+		return nil, fmt.Errorf("%w %q: %w", ErrRevision, revision, err)
+	}
+	for rest := revision[end:]; rest != ""; {
+		sign := rest[0]
+		digits := len(rest[1:]) - len(strings.TrimLeft(rest[1:], "0123456789"))
+		n := 1
+		if digits > 0 {
+			if n, err = strconv.Atoi(rest[1 : 1+digits]); err != nil {
+				return nil, fmt.Errorf("%w %q: %w", ErrRevision, revision, err)
+			}
+		}
+		if rest = rest[1+digits:]; sign != '~' && sign != '^' {
+			return nil, fmt.Errorf("%w %q", ErrRevision, revision)
+		}
+		if c, err = move(c, sign, n); err != nil {
+			return nil, fmt.Errorf("%w %q: %w", ErrRevision, revision, err)
+		}
+	}
+	return c, nil
+}
+
+func move(c *object.Commit, sign byte, n int) (*object.Commit, error) {
+	if n > maxSteps {
+		return nil, fmt.Errorf("more than %d steps", maxSteps)
+	}
+	if sign == '^' {
+		if n == 0 {
+			return c, nil
+		}
+		return c.Parent(n - 1)
+	}
+	var err error
+	for ; n > 0 && err == nil; n-- {
+		c, err = c.Parent(0)
+	}
+	return c, err
+}
+
+func (r *repository) named(name string) (*object.Commit, error) {
+	if name == "@" {
+		name = "HEAD"
+	}
+	for _, prefix := range []string{"", "refs/", "refs/tags/", "refs/heads/", "refs/remotes/"} {
+		// Only whole names of references: others would be files of the repository.
+		if prefix == "" && name != "HEAD" && !strings.HasPrefix(name, "refs/") {
+			continue
+		}
+		ref, err := storer.ResolveReference(r, plumbing.ReferenceName(prefix+name))
+		if err == nil {
+			return r.peel(ref.Hash())
+		}
+		if !errors.Is(err, plumbing.ErrReferenceNotFound) {
+			continue // no name of a reference at all
+		}
+	}
+	return r.abbreviated(name)
+}
+
+// abbreviated finds the one commit or tag whose hash begins so.
+func (r *repository) abbreviated(name string) (*object.Commit, error) {
+	name = strings.ToLower(name)
+	even, err := hex.DecodeString(name[:len(name)-len(name)%2])
+	if err != nil || len(name) < minHashDigits || strings.Trim(name, "0123456789abcdef") != "" {
+		return nil, plumbing.ErrReferenceNotFound
+	}
+	hashes, err := r.HashesWithPrefix(even)
+	if err != nil {
+		return nil, err
+	}
+	found := map[plumbing.Hash]*object.Commit{}
+	for _, hash := range hashes {
+		if !strings.HasPrefix(hash.String(), name) {
+			continue
+		}
+		if c, err := r.peel(hash); err == nil {
+			found[c.Hash] = c
+		}
+	}
+	if len(found) > 1 {
+		return nil, errors.New("several commits begin so")
+	}
+	for _, c := range found {
+		return c, nil
+	}
+	return nil, plumbing.ErrReferenceNotFound
+}
+
+// peel follows tags to their commit.
+func (r *repository) peel(hash plumbing.Hash) (*object.Commit, error) {
+	for range 10 {
+		tag, err := object.GetTag(r, hash)
+		if err != nil {
+			return object.GetCommit(r, hash)
+		}
+		hash = tag.Target
+	}
+	return nil, errors.New("tags of tags of tags")
+}

@@ -1,0 +1,201 @@
+package source
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+const (
+	maxFiles     = 100_000
+	maxFileBytes = 4 << 20
+	// sniffBytes is where a NUL makes a file binary, as for git.
+	sniffBytes = 8000
+)
+
+var (
+	// ErrTooLarge: the file, or the folder, is over the limit.
+	ErrTooLarge = errors.New("too large")
+	// ErrBinary: the file is no text.
+	ErrBinary = errors.New("a binary file")
+	// ErrNoLine: the file has no such line.
+	ErrNoLine = errors.New("no such line")
+	// ErrRevision: the repository has no such commit.
+	ErrRevision = errors.New("no such revision")
+)
+
+// Tree is the folder of a module under test. Its methods may be called concurrently. The list of files and the changes
+// are those of the moment of Open; lines are read when they are asked for.
+type Tree struct {
+	root    *os.Root
+	names   []string // the last parts of the folder's name and of the module's: where its frames begin elsewhere
+	files   []string // sorted
+	known   map[string]bool
+	byBase  map[string][]string
+	changes []Change
+	touched map[string][]Hunk
+}
+
+// Open lists the files of a folder and, with a revision, what changed since then: a branch, a tag, a commit or the
+// beginning of its hash, with ~N and ^N behind it. Without a revision no repository is needed. Left out are symbolic
+// links, hidden folders and installed packages (node_modules). Errors: ErrTooLarge for more than 100,000 files,
+// ErrRevision, and those of files and git. The caller closes the tree.
+func Open(ctx context.Context, dir, since string) (_ *Tree, err error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("source: %w", err)
+	}
+	t := &Tree{root: root, known: map[string]bool{}, byBase: map[string][]string{}, touched: map[string][]Hunk{}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("source %s: %w", dir, err), root.Close())
+		}
+	}()
+	if err := t.list(ctx); err != nil {
+		return nil, err
+	}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	t.names = []string{filepath.Base(abs)}
+	if name := t.moduleName(); name != "" {
+		t.names = append(t.names, name)
+	}
+	if since != "" {
+		if t.changes, err = changesSince(ctx, t, abs, since); err != nil {
+			return nil, err
+		}
+		for _, c := range t.changes {
+			t.touched[c.Path] = c.Hunks
+		}
+	}
+	return t, nil
+}
+
+// Close lets go of the folder.
+func (t *Tree) Close() error { return t.root.Close() }
+
+// list walks the folder in lexical order.
+func (t *Tree) list(ctx context.Context) error {
+	return fs.WalkDir(t.root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil && name == ".":
+			return err
+		case err != nil:
+			return nil //nolint:nilerr // a folder that may not be read has no frames
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case entry.IsDir() && name != "." && (strings.HasPrefix(entry.Name(), ".") || entry.Name() == "node_modules"):
+			return fs.SkipDir
+		case !entry.Type().IsRegular():
+			return nil
+		case len(t.files) == maxFiles:
+			return fmt.Errorf("%w: more than %d files", ErrTooLarge, maxFiles)
+		}
+		t.files = append(t.files, name)
+		t.known[name] = true
+		t.byBase[entry.Name()] = append(t.byBase[entry.Name()], name)
+		return nil
+	})
+}
+
+var moduleLine = regexp.MustCompile(`(?m)^module[ \t]+"?([^\s"]+)`)
+
+// moduleName is the last part of a Go module's path that is no version.
+func (t *Tree) moduleName() string {
+	text, err := t.read("go.mod")
+	if err != nil {
+		return ""
+	}
+	found := moduleLine.FindSubmatch(text)
+	if found == nil {
+		return ""
+	}
+	dir, last := path.Split(string(found[1]))
+	if n, ok := strings.CutPrefix(last, "v"); ok && dir != "" {
+		if _, err := strconv.Atoi(n); err == nil {
+			last = path.Base(dir)
+		}
+	}
+	return last
+}
+
+// read gives the text of a listed file.
+func (t *Tree) read(name string) ([]byte, error) {
+	if !t.known[name] {
+		return nil, &fs.PathError{Op: "read", Path: name, Err: fs.ErrNotExist}
+	}
+	data, err := t.readFile(name)
+	if err == nil && isBinary(data) {
+		err = ErrBinary
+	}
+	if err != nil {
+		return nil, &fs.PathError{Op: "read", Path: name, Err: err}
+	}
+	return data, nil
+}
+
+// readFile reads a regular file within the folder, whatever has become of it since it was listed.
+func (t *Tree) readFile(name string) (_ []byte, err error) {
+	info, err := t.root.Lstat(filepath.FromSlash(name))
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fs.ErrNotExist
+	}
+	if info.Size() > maxFileBytes {
+		return nil, ErrTooLarge
+	}
+	file, err := t.root.Open(filepath.FromSlash(name))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	data, err := io.ReadAll(io.LimitReader(file, maxFileBytes+1))
+	if err == nil && len(data) > maxFileBytes {
+		err = ErrTooLarge
+	}
+	return data, err
+}
+
+func isBinary(data []byte) bool { return bytes.IndexByte(data[:min(len(data), sniffBytes)], 0) >= 0 }
+
+// Digest is the SHA-256, in hexadecimal digits, of the listed files' names and contents and of the changes: the same for
+// the same source. It reads everything.
+func (t *Tree) Digest(ctx context.Context) (string, error) {
+	h := sha256.New()
+	for _, name := range t.files {
+		if err := ctx.Err(); err != nil {
+			return "", err
+		}
+		sum := sha256.New()
+		file, err := t.root.Open(filepath.FromSlash(name))
+		if err != nil {
+			return "", fmt.Errorf("source: %w", err)
+		}
+		if _, err := io.Copy(sum, file); err != nil {
+			return "", errors.Join(fmt.Errorf("source: %w", err), file.Close())
+		}
+		if err := file.Close(); err != nil {
+			return "", fmt.Errorf("source: %w", err)
+		}
+		fmt.Fprintf(h, "%q %x\n", name, sum.Sum(nil))
+	}
+	for _, c := range t.changes {
+		fmt.Fprintf(h, "%q %q %q %v\n", c.Path, c.Kind, c.Role, c.Hunks)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
