@@ -38,6 +38,16 @@ type Config struct {
 	Profile *abi.Profile
 	// Light to ask where a case has no classification, and after a remand. Optional.
 	Light Light
+	// Reclassify has Light asked about every case: the classifications that
+	// cases bring are not used.
+	Reclassify bool
+	// LightPath is a graph to walk for Light, in place of a Light; with it every
+	// case is reclassified. Optional.
+	LightPath *pipeline.Definition
+	// Casebook and Source answer modules that were granted recall, correlate or
+	// source. Without one, they are answered that nothing is known. Optional.
+	Casebook Casebook
+	Source   Source
 	// CacheDir keeps compiled modules between runs; it must be the user's own. Default: none.
 	CacheDir string
 	// Limits of every call of a module. Zero fields mean the defaults of SPEC.md.
@@ -75,4 +85,6 @@ type CallRecord struct {
 	Input, Output []byte
 	Elapsed       time.Duration
 	Err           error
+	// Uses are what the module asked through its capabilities during the call, in order.
+	Uses []Use
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/bundle"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/internal/court"
+	"github.com/shadowcourt/shadowcourt/host/internal/light"
 	"github.com/shadowcourt/shadowcourt/host/internal/registry"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
@@ -21,11 +22,13 @@ import (
 
 // Host tries cases. It is safe for concurrent use; the caller closes it.
 type Host struct {
-	config   Config
-	graph    *pipeline.Graph
-	court    *court.Court
-	engine   *sandbox.Engine
-	registry *registry.Registry
+	config     Config
+	graph      *pipeline.Graph
+	lightGraph *pipeline.Graph
+	court      *court.Court
+	light      *light.Path // nil where no Light path is walked
+	engine     *sandbox.Engine
+	registry   *registry.Registry
 }
 
 // Open checks the pipeline, loads the modules that it needs, holds them
@@ -40,7 +43,7 @@ func Open(ctx context.Context, config Config) (*Host, error) {
 	if err := h.prepare(); err != nil {
 		return nil, err
 	}
-	files, err := readModules(config.Modules, h.graph.Definition().Modules())
+	files, err := readModules(config.Modules, h.modules())
 	if err != nil {
 		return nil, err
 	}
@@ -99,13 +102,55 @@ func (h *Host) prepare() error {
 	if err != nil {
 		return fmt.Errorf("pipeline %s: %w", def.Pipeline, err)
 	}
+	return h.prepareLight()
+}
+
+// prepareLight indexes the Light path, if there is one.
+func (h *Host) prepareLight() error {
+	def := h.config.LightPath
+	if def == nil {
+		return nil
+	}
+	if h.config.Light != nil {
+		return errors.New("a Light path and another Light: one of them answers")
+	}
+	var err error
+	if h.lightGraph, err = pipeline.NewGraph(def); err != nil {
+		return err
+	}
+	h.light, err = light.New(h.lightGraph, light.Config{Profile: h.config.Profile, Logger: h.config.Logger})
+	if err != nil {
+		return fmt.Errorf("pipeline %s: %w", def.Pipeline, err)
+	}
 	return nil
+}
+
+// definitions are the pipelines in force, the court's first.
+func (h *Host) definitions() []*pipeline.Definition {
+	list := []*pipeline.Definition{h.graph.Definition()}
+	if h.lightGraph != nil {
+		list = append(list, h.lightGraph.Definition())
+	}
+	return list
+}
+
+// modules names all modules that are needed, each once.
+func (h *Host) modules() []string {
+	var names []string
+	for _, def := range h.definitions() {
+		for _, name := range def.Modules() {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }
 
 // install makes files the current modules, or refuses them all.
 func (h *Host) install(ctx context.Context, files map[string][]byte) error {
 	def := h.graph.Definition()
-	return h.registry.Install(ctx, files, needs(def), func(codeDigest func(string) string) error {
+	return h.registry.Install(ctx, files, needs(h.definitions()...), func(codeDigest func(string) string) error {
 		return court.CheckSides(def, codeDigest)
 	})
 }
@@ -114,7 +159,7 @@ func (h *Host) install(ctx context.Context, files map[string][]byte) error {
 // keeps the modules that it began with. The error is a *RefusedError with
 // every fault; then nothing has changed.
 func (h *Host) Swap(ctx context.Context, modules fs.FS) error {
-	files, err := readModules(modules, h.graph.Definition().Modules())
+	files, err := readModules(modules, h.modules())
 	if err != nil {
 		return err
 	}
@@ -132,13 +177,31 @@ func (h *Host) Try(ctx context.Context, subject abi.Case) (*docket.Trial, error)
 	defer func() { _ = generation.Release(context.WithoutCancel(ctx)) }()
 	subject.Documents = slices.Clone(subject.Documents)
 	docket.CutDocuments(subject.Documents, abi.DefaultDocumentBytes, abi.DefaultCaseDocumentBytes)
-	s := &session{host: h, generation: generation, caseID: subject.ID}
+	if h.light != nil || h.config.Reclassify {
+		subject.Light = nil
+	}
+	s := &session{host: h, generation: generation, subject: &subject, graph: h.graph, account: newAccount()}
+	answering, walked := h.config.Light, h.walkLight(s)
+	if walked != nil {
+		answering = walked
+	}
 	start := h.config.Now()
-	outcome, err := h.court.Try(ctx, &subject, h.config.Light, s)
+	outcome, err := h.court.Try(ctx, &subject, answering, s)
 	if err != nil {
 		return nil, fmt.Errorf("case %q: %w", subject.ID, err)
 	}
-	return h.trialOf(&subject, outcome, s, h.config.Now().Sub(start)), nil
+	t := h.trialOf(&subject, outcome, s, h.config.Now().Sub(start))
+	t.Light = walked.passes()
+	return t, nil
+}
+
+// walkLight begins the Light path of a trial, or gives nil.
+func (h *Host) walkLight(s *session) *lightPath {
+	if h.light == nil {
+		return nil
+	}
+	own := &session{host: h, generation: s.generation, subject: s.subject, graph: h.lightGraph, account: s.account}
+	return &lightPath{trial: h.light.Trial(own), session: own}
 }
 
 // Pipeline gives the definition in force.

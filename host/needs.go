@@ -1,6 +1,8 @@
 package host
 
 import (
+	"strconv"
+
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/internal/registry"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
@@ -9,17 +11,27 @@ import (
 // RefusedError holds every fault of modules that were not installed.
 type RefusedError = registry.RefusedError
 
-// needs lists what the pipeline wants of each module, in the order of its personas.
-func needs(def *pipeline.Definition) []registry.Need {
+// needs lists what the pipelines want of each module, in the order of their personas.
+func needs(defs ...*pipeline.Definition) []registry.Need {
 	n := &needList{}
+	for _, def := range defs {
+		n.pipeline(def)
+	}
+	return n.list
+}
+
+type needList struct{ list []registry.Need }
+
+func (n *needList) pipeline(def *pipeline.Definition) {
 	for i := range def.Nodes {
 		node := &def.Nodes[i]
 		for _, id := range node.Personas {
 			if p, ok := def.Persona(id); ok {
 				need := n.of(p.Module)
 				need.Add(abi.CallNode, abi.Family(node.Family), "")
-				for _, grant := range p.Grants {
-					need.Granted = append(need.Granted, abi.Capability(grant))
+				need.GrantedBy = grantedBy(def, p)
+				for _, capability := range p.Grants {
+					need.Grant(abi.Capability(capability))
 				}
 			}
 		}
@@ -32,10 +44,20 @@ func needs(def *pipeline.Definition) []registry.Need {
 			n.of(e.Module).Add(abi.CallEdges, "", e.Evaluator)
 		}
 	}
-	return n.list
 }
 
-type needList struct{ list []registry.Need }
+// grantedBy says where a persona's grants stand, or would.
+func grantedBy(def *pipeline.Definition, p *pipeline.Persona) string {
+	where := "the persona " + p.ID
+	file := def.File()
+	if file == "" {
+		return where + " of the pipeline " + def.Pipeline
+	}
+	if at := def.Position("personas[" + strconv.Quote(p.ID) + "]"); at.Line > 0 {
+		return where + ", " + file + ":" + strconv.Itoa(at.Line)
+	}
+	return where + ", " + file
+}
 
 func (n *needList) of(module string) *registry.Need {
 	for i := range n.list {

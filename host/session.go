@@ -11,6 +11,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/players"
 	"github.com/shadowcourt/shadowcourt/host/internal/registry"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
 // session plays the personas of one trial with the modules of one generation:
@@ -18,11 +19,22 @@ import (
 type session struct {
 	host       *Host
 	generation *registry.Generation
-	caseID     string
+	subject    *abi.Case
+	graph      *pipeline.Graph // whose personas are played
 	calls      []docket.CallInfo
-	micros     int64
-	fuel       *uint64
+	*account
 }
+
+// account is what all walks of a trial have in common.
+type account struct {
+	number int // of calls
+	micros int64
+	fuel   *uint64
+	// answers to what modules asked, by capability and request.
+	answers map[string][]byte
+}
+
+func newAccount() *account { return &account{answers: make(map[string][]byte)} }
 
 // requests are buffers for encoded requests, used again from call to call.
 var requests = sync.Pool{New: func() any { b := make([]byte, 0, 16<<10); return &b }} //nolint:gochecknoglobals // a pool is no state
@@ -93,16 +105,22 @@ func (s *session) call(ctx context.Context, module string, call abi.Call, node, 
 	if err != nil {
 		return nil, &players.ModuleError{Cause: players.CauseHost, Message: err.Error(), Err: err}
 	}
+	d := s.desk(module, node, persona)
 	start := s.host.config.Now()
-	output, err := m.Call(ctx, call, request)
+	output, err := m.Call(sandbox.WithDesk(ctx, d), call, request)
 	elapsed := s.host.config.Now().Sub(start)
 	digest := m.Info().Digest.String()
+	s.number++
 	s.micros += elapsed.Microseconds()
-	s.calls = append(s.calls, docket.CallInfo{Node: node, Persona: persona, Module: digest, Call: call, Micros: elapsed.Microseconds()})
+	info := docket.CallInfo{Node: node, Persona: persona, Module: digest, Call: call, Micros: elapsed.Microseconds()}
+	for i := range d.uses {
+		info.Uses = append(info.Uses, d.uses[i].digests())
+	}
+	s.calls = append(s.calls, info)
 	if observe := s.host.config.Observe; observe != nil {
 		observe(CallRecord{
-			CaseID: s.caseID, Module: module, Digest: digest, Call: call, Node: node, Persona: persona,
-			Input: request, Output: output.Bytes, Elapsed: elapsed, Err: err,
+			CaseID: s.subject.ID, Module: module, Digest: digest, Call: call, Node: node, Persona: persona,
+			Input: request, Output: output.Bytes, Elapsed: elapsed, Err: err, Uses: d.uses,
 		})
 	}
 	if err != nil {
@@ -110,6 +128,16 @@ func (s *session) call(ctx context.Context, module string, call abi.Call, node, 
 	}
 	s.spend(output.Fuel)
 	return output.Bytes, nil
+}
+
+// desk is where the module of a call asks.
+func (s *session) desk(module, node, persona string) *desk {
+	d := &desk{session: s, module: module}
+	d.node, _ = s.graph.Node(node)
+	if persona != "" {
+		d.persona, _ = s.graph.Definition().Persona(persona)
+	}
+	return d
 }
 
 // spend adds up fuel, where it is metered.

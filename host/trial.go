@@ -1,26 +1,32 @@
 package host
 
 import (
+	"slices"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/internal/court"
+	"github.com/shadowcourt/shadowcourt/host/internal/players"
 )
 
 // trialOf states an outcome as results and reports want it.
 func (h *Host) trialOf(subject *abi.Case, o *court.Outcome, s *session, elapsed time.Duration) *docket.Trial {
 	t := &docket.Trial{Case: *subject, Personas: h.personas(), Result: docket.Result{
 		ID: subject.ID, Activated: o.Activated,
-		Light:      &docket.Answer{Classification: o.Light.Classification, Confidence: o.Light.Confidence},
 		LightAfter: []docket.Answer{},
 		Final: docket.Final{
 			Status: docket.Status(o.Status), Classification: o.Classification, Confidence: o.Confidence, Cause: docket.Cause(o.Cause),
 		},
 		Path: o.Path, Remands: o.Remands, Rounds: o.Rounds, Handoffs: o.Handoffs,
 		Modules: h.digests(s), Fuel: s.fuel,
-		Timings: &docket.Timings{TotalMicros: elapsed.Microseconds(), ModuleMicros: s.micros, Calls: len(s.calls)},
+		Timings: &docket.Timings{TotalMicros: elapsed.Microseconds(), ModuleMicros: s.micros, Calls: s.number},
 	}}
+	if o.Light.Classification != "" {
+		t.Result.Light = &docket.Answer{Classification: o.Light.Classification, Confidence: o.Light.Confidence}
+		t.Case.Light = &o.Light
+	}
+	t.Case.Evidence = withGathered(t.Case.Evidence, o.Gathered)
 	for _, answer := range o.LightAfter {
 		t.Result.LightAfter = append(t.Result.LightAfter, docket.Answer{Classification: answer.Classification, Confidence: answer.Confidence})
 	}
@@ -49,9 +55,7 @@ func passes(o *court.Outcome, calls []docket.CallInfo) []docket.Pass {
 			Light: p.Light, Indictment: p.Indictment, Exhibits: p.Exhibits, Discovery: p.Discovery, Contested: p.Contested,
 			Brief: p.Brief, Hearing: p.Hearing, Verdict: p.Verdict, RemandAnswer: p.RemandAnswer,
 		}
-		for _, step := range p.Steps {
-			list[i].Steps = append(list[i].Steps, docket.Step{Node: step.Node, Edge: step.Edge, To: step.To, Why: step.Why, Asked: step.Asked})
-		}
+		list[i].Steps = docketSteps(p.Steps)
 	}
 	if len(list) > 0 {
 		list[len(list)-1].Calls = calls
@@ -59,14 +63,31 @@ func passes(o *court.Outcome, calls []docket.CallInfo) []docket.Pass {
 	return list
 }
 
-// personas are the identities of the pipeline, by id.
+func docketSteps(steps []players.Step) []docket.Step {
+	var list []docket.Step
+	for _, step := range steps {
+		list = append(list, docket.Step{Node: step.Node, Edge: step.Edge, To: step.To, Why: step.Why, Asked: step.Asked})
+	}
+	return list
+}
+
+// withGathered is the evidence of a case with what Light found beside it.
+func withGathered(items, gathered []abi.Evidence) []abi.Evidence {
+	if len(gathered) == 0 {
+		return items
+	}
+	return slices.Concat(items, gathered)
+}
+
+// personas are the identities of the pipelines, by id; the court's come first.
 func (h *Host) personas() map[string]abi.Persona {
-	def := h.graph.Definition()
-	m := make(map[string]abi.Persona, len(def.Personas))
-	for i := range def.Personas {
-		p := &def.Personas[i]
-		m[p.ID] = abi.Persona{
-			Name: p.Name, Colour: p.Colour, Element: abi.Element(p.Element), Role: string(p.Role), Alignment: p.Alignment,
+	m := make(map[string]abi.Persona)
+	for _, def := range slices.Backward(h.definitions()) {
+		for i := range def.Personas {
+			p := &def.Personas[i]
+			m[p.ID] = abi.Persona{
+				Name: p.Name, Colour: p.Colour, Element: abi.Element(p.Element), Role: string(p.Role), Alignment: p.Alignment,
+			}
 		}
 	}
 	return m
@@ -74,15 +95,16 @@ func (h *Host) personas() map[string]abi.Persona {
 
 // digests maps persona ids, and the modules that evaluate edges, to digests.
 func (h *Host) digests(s *session) map[string]string {
-	def := h.graph.Definition()
-	m := make(map[string]string, len(def.Personas)+1)
-	for i := range def.Edges {
-		if e := &def.Edges[i]; !e.Unconditional() {
-			m[e.Module] = s.Digest(e.Module)
+	m := make(map[string]string)
+	for _, def := range slices.Backward(h.definitions()) {
+		for i := range def.Edges {
+			if e := &def.Edges[i]; !e.Unconditional() {
+				m[e.Module] = s.Digest(e.Module)
+			}
 		}
-	}
-	for i := range def.Personas {
-		m[def.Personas[i].ID] = s.Digest(def.Personas[i].Module)
+		for i := range def.Personas {
+			m[def.Personas[i].ID] = s.Digest(def.Personas[i].Module)
+		}
 	}
 	return m
 }

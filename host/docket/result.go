@@ -33,7 +33,7 @@ const (
 	CauseNoEdge           Cause = "no_edge"        // no edge fired at the last node
 	CauseStepLimit        Cause = "step_limit"     // the walk took too many steps
 	CauseGraph            Cause = "graph"          // the walk ended without a verdict
-	CauseLight            Cause = "light_failed"   // Light could not answer a remand
+	CauseLight            Cause = "light_failed"   // Light gave no usable answer
 	CauseTrap             Cause = "module_trap"    // a module trapped
 	CauseExit             Cause = "module_exit"    // a module left through exit()
 	CauseFailure          Cause = "module_failure" // a module answered that it can't
@@ -46,6 +46,7 @@ const (
 	CauseFuel             Cause = "fuel_exhausted"
 	CauseWallClock        Cause = "wall_clock"
 	CauseDenied           Cause = "denied"       // a module used what was not granted
+	CauseBadRequest       Cause = "bad_request"  // a module asked the host with a message that is refused
 	CauseHost             Cause = "host_failure" // the host's own side failed, twice
 )
 

@@ -15,6 +15,8 @@ type Trial struct {
 	Truth *Truth
 	// Personas are the identities that acted, by persona id.
 	Personas map[string]abi.Persona
+	// Light are the walks of the Light path, one for each answer of Light; empty where Light is not walked here.
+	Light []LightPass
 	// Passes are the walks, one more than there were remands.
 	Passes []Pass
 	// Drawing is the walked graph as an SVG element, safe to put into a page as it is; empty draws none.
@@ -77,6 +79,28 @@ type CallInfo struct {
 	Call   abi.Call
 	// Micros is the wall clock of the call. It is shown only when timings are asked for.
 	Micros int64
+	// Uses are what the module asked the host for, in order.
+	Uses []Use
+}
+
+// Use is one use of a capability, with the digests ("sha256:" and 64 hex digits) of question and answer.
+type Use struct {
+	Capability      abi.Capability
+	Request, Answer string
+}
+
+// LightPass is one walk of the Light path: the first, or one after a remand.
+type LightPass struct {
+	// Path is as that of a Result.
+	Path  []string
+	Steps []Step
+	// Artifacts in the order in which the nodes gave them.
+	Artifacts []abi.ArtifactEntry
+	// Gathered is the evidence that the walk brought.
+	Gathered []abi.Evidence
+	// Answer is nil where the walk failed.
+	Answer *abi.LightAnswer
+	Calls  []CallInfo
 }
 
 // Writer takes trials one by one, in docket order. Close writes what comes at the end, and does not close what is below.

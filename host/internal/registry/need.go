@@ -33,6 +33,13 @@ func (n *Need) Add(call abi.Call, family abi.Family, edge string) {
 	}
 }
 
+// Grant adds a capability.
+func (n *Need) Grant(capability abi.Capability) {
+	if !slices.Contains(n.Granted, capability) {
+		n.Granted = append(n.Granted, capability)
+	}
+}
+
 // granted are the capabilities that a module gets: those that it asks for and
 // that the pipeline grants.
 func (n *Need) granted(m *abi.Manifest) []abi.Capability {

@@ -1,0 +1,128 @@
+package host
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+)
+
+// Use is one use of a capability: what a module asked, and what it was
+// answered, as canonical messages (SPEC.md §2.12).
+type Use struct {
+	Capability      abi.Capability
+	Request, Answer []byte
+}
+
+// digests states a use without its messages.
+func (u *Use) digests() docket.Use {
+	return docket.Use{Capability: u.Capability, Request: digest(u.Request), Answer: digest(u.Answer)}
+}
+
+func digest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// desk answers the module of one call. What was answered once in a trial is
+// answered so again.
+type desk struct {
+	session *session
+	module  string
+	persona *pipeline.Persona // nil: whoever calls is granted nothing
+	node    *pipeline.Node    // nil where the call belongs to no node
+	uses    []Use
+}
+
+// Ask answers one question, if the module may ask it here.
+func (d *desk) Ask(ctx context.Context, capability abi.Capability, request []byte) ([]byte, error) {
+	if why := d.denied(capability); why != "" {
+		return nil, &sandbox.DeniedError{Capability: capability, Why: why}
+	}
+	key := string(capability) + "\x00" + string(request)
+	answer, ok := d.session.answers[key]
+	if !ok {
+		var err error
+		if answer, err = sandbox.Answer(ctx, d, capability, request); err != nil {
+			return nil, err
+		}
+		if capability != abi.CapLog {
+			d.session.answers[key] = answer
+		}
+	}
+	d.uses = append(d.uses, Use{Capability: capability, Request: request, Answer: answer})
+	return answer, nil
+}
+
+// denied says why a capability is not there; empty if it is.
+func (d *desk) denied(capability abi.Capability) string {
+	switch mask := maskOf(capability); {
+	case d.persona == nil:
+		return "is granted to personas only"
+	case !slices.Contains(d.persona.Grants, pipeline.Capability(capability)):
+		return "is not granted to " + d.persona.ID
+	case mask == "":
+		return ""
+	case d.node == nil:
+		return "is not there in this kind of call"
+	case !slices.Contains(d.node.Masks, mask):
+		return "is not there at the node " + d.node.Name + ", which has no mask " + string(mask)
+	}
+	return ""
+}
+
+// maskOf is the mask that a node must wear for a capability, if any.
+func maskOf(capability abi.Capability) pipeline.Mask {
+	switch capability { //nolint:exhaustive // the others need none
+	case abi.CapRecall:
+		return pipeline.MaskRecall
+	case abi.CapCorrelate:
+		return pipeline.MaskCorrelation
+	case abi.CapSource:
+		return pipeline.MaskForge
+	default:
+		return ""
+	}
+}
+
+// Log writes the line of a module into the host's log.
+func (d *desk) Log(ctx context.Context, line abi.LogLine) error {
+	if log := d.session.host.config.Logger; log != nil {
+		log.InfoContext(ctx, "module says", "case", d.session.subject.ID, "module", d.module, "message", line.Message)
+	}
+	return nil
+}
+
+// Recall asks the casebook for cases that look like this one.
+func (d *desk) Recall(ctx context.Context, query abi.RecallQuery) (abi.PriorCases, error) {
+	book := d.session.host.config.Casebook
+	if book == nil {
+		return abi.PriorCases{}, nil
+	}
+	cases, err := book.Recall(ctx, d.session.subject, query.Limit)
+	return abi.PriorCases{Cases: cases}, err
+}
+
+// Correlate searches the casebook.
+func (d *desk) Correlate(ctx context.Context, query abi.CorrelateQuery) (abi.PriorCases, error) {
+	book := d.session.host.config.Casebook
+	if book == nil {
+		return abi.PriorCases{}, nil
+	}
+	cases, err := book.Correlate(ctx, query.Text, query.Limit)
+	return abi.PriorCases{Cases: cases}, err
+}
+
+// Source asks the source of the module under test.
+func (d *desk) Source(ctx context.Context, query abi.SourceQuery) (abi.SourceAnswer, error) {
+	source := d.session.host.config.Source
+	if source == nil {
+		return abi.SourceAnswer{}, nil
+	}
+	return source.Source(ctx, query)
+}

@@ -1,0 +1,194 @@
+package light
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/internal/players"
+	"github.com/shadowcourt/shadowcourt/host/internal/state"
+	"github.com/shadowcourt/shadowcourt/host/internal/walk"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+)
+
+// Request asks for a classification. Feedback, Previous and Evidence are nil
+// the first time.
+type Request struct {
+	Case     *abi.Case
+	Feedback *abi.RemandFeedback
+	Previous *abi.LightAnswer
+	// Evidence is all that lies before the court, in the order into which the
+	// feedback's indexes point.
+	Evidence []abi.Evidence
+}
+
+// Response is a classification, and the evidence that was gathered for it
+// beside what was there. Remand is there when there was feedback.
+type Response struct {
+	Answer   abi.LightAnswer
+	Evidence []abi.Evidence
+	Remand   *abi.RemandAnswer
+}
+
+// Walk is one passage of the graph, for people.
+type Walk struct {
+	Path  []string
+	Steps []players.Step
+	// Artifacts in the order in which they were given.
+	Artifacts []abi.ArtifactEntry
+	// Gathered is the evidence that the walk brought.
+	Gathered []abi.Evidence
+	// Answer is nil where the walk failed.
+	Answer *abi.LightAnswer
+}
+
+// Trial answers for one case, as often as the court asks. It is used by one
+// goroutine.
+type Trial struct {
+	path    *Path
+	players players.Players
+	state   *state.State
+	file    abi.LightFile // what the walks have come to
+	walks   []Walk
+}
+
+// Trial begins with a case, whose personas modules play.
+func (p *Path) Trial(modules players.Modules) *Trial {
+	return &Trial{path: p, players: players.Players{Modules: modules, Log: p.log}, state: state.New()}
+}
+
+// Walks are those so far, one for each answer.
+func (t *Trial) Walks() []Walk { return t.walks }
+
+// Answer walks the graph: from its start, or after a remand from resolve. Its
+// error is a *players.Failure that names the module, or what else broke the
+// walk, or the context's.
+func (t *Trial) Answer(ctx context.Context, req Request) (Response, error) {
+	w := &passage{Trial: t, req: &req, base: req.Case.Evidence, loops: DefaultLoops, sequence: make(map[string]int)}
+	if req.Feedback != nil {
+		w.base = req.Evidence
+	}
+	t.walks = append(t.walks, Walk{})
+	w.walk = &t.walks[len(t.walks)-1]
+	t.file.Feedback, w.report = req.Feedback, nil
+	w.refresh()
+	walker := walk.New(t.path.graph, w, w, walk.Config{MaxSteps: DefaultMaxSteps, Moved: w.moved})
+	start := t.path.graph.Start()
+	if req.Feedback != nil {
+		start = t.path.again
+	}
+	walked, err := walker.WalkFrom(ctx, start)
+	w.walk.Path, w.walk.Steps, w.walk.Gathered = walked.Path(), players.Steps(walked), w.gathered
+	if err != nil {
+		return Response{}, stopped(ctx, err)
+	}
+	response, err := w.end(walked)
+	if err != nil {
+		return Response{}, err
+	}
+	w.walk.Answer = &response.Answer
+	return response, nil
+}
+
+// stopped says what broke a walk.
+func stopped(ctx context.Context, err error) error {
+	var failure *players.Failure
+	var noEdge *walk.NoEdgeError
+	var limit *walk.StepLimitError
+	switch {
+	case ctx.Err() != nil:
+		return err
+	case errors.As(err, &failure):
+		return failure
+	case errors.As(err, &noEdge):
+		return broken(players.CauseNoEdge, noEdge.Node, noEdge.Error())
+	case errors.As(err, &limit):
+		return broken(players.CauseSteps, limit.Node, limit.Error())
+	default:
+		return err
+	}
+}
+
+// broken is a failure that no module is to blame for.
+func broken(cause players.Cause, node, message string) error {
+	return &players.Failure{Cause: cause, Node: node, Module: "pipeline", Message: message}
+}
+
+// passage is one walk on its way.
+type passage struct {
+	*Trial
+	req      *Request
+	walk     *Walk
+	base     []abi.Evidence // what was there before the walk
+	gathered []abi.Evidence // what it brought
+	profile  *abi.Profile   // what of it can count
+	report   *abi.LightReport
+	loops    int
+	sequence map[string]int
+}
+
+// evidence is all that there is, what was there before first.
+func (w *passage) evidence() []abi.Evidence {
+	return append(w.base[:len(w.base):len(w.base)], w.gathered...)
+}
+
+// refresh takes over what a merge has changed.
+func (w *passage) refresh() {
+	w.gathered = nil
+	for _, e := range w.state.Snapshot().Evidences[w.channel()] {
+		if known(w.base, &e) == nil {
+			w.gathered = append(w.gathered, e)
+		}
+	}
+	w.profile = w.path.domain.Standing(w.req.Case, w.evidence())
+}
+
+// channel holds what this walk has gathered.
+func (w *passage) channel() string { return fmt.Sprintf("walk-%d", len(w.walks)) }
+
+// known finds an item by what makes it the same as another.
+func known(list []abi.Evidence, e *abi.Evidence) *abi.Evidence {
+	for i := range list {
+		if list[i].SourceRef == e.SourceRef && list[i].Content == e.Content {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
+// gather merges what a node found, with the element of the node.
+func (w *passage) gather(node *pipeline.Node, items []abi.Evidence) error {
+	if len(items) == 0 {
+		return nil
+	}
+	own := make([]abi.Evidence, len(items))
+	for i := range items {
+		own[i] = items[i]
+		own[i].Element = elementOf(node)
+	}
+	if err := w.state.Apply(&abi.Update{Evidences: map[string][]abi.Evidence{w.channel(): own}}); err != nil {
+		return fmt.Errorf("merge the evidence of node %q: %w", node.Name, err)
+	}
+	w.refresh()
+	return nil
+}
+
+// keep merges an artifact into the state, which owns it from here on.
+func (w *passage) keep(node *pipeline.Node, persona string, artifact *abi.Artifact) error {
+	at := abi.Position{Node: node.Name, Pass: len(w.walks) - 1, Sequence: w.sequence[node.Name]}
+	w.sequence[node.Name]++
+	entry := abi.ArtifactEntry{At: at, Persona: persona, Artifact: *artifact}
+	if err := w.state.Adopt(&abi.Update{Artifacts: []abi.ArtifactEntry{entry}}); err != nil {
+		return fmt.Errorf("merge the artifact of node %q: %w", node.Name, err)
+	}
+	w.walk.Artifacts = append(w.walk.Artifacts, entry)
+	return nil
+}
+
+// moved counts the edges that go back.
+func (w *passage) moved(step *walk.Step) {
+	if e, ok := w.path.graph.Edge(step.EdgeID); ok && e.Loop {
+		w.loops--
+	}
+}

@@ -1,0 +1,164 @@
+package light
+
+import (
+	"context"
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/internal/players"
+	"github.com/shadowcourt/shadowcourt/host/internal/walk"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+)
+
+// Visit asks the node's persona for its artifact. The family decides which,
+// never the name.
+func (w *passage) Visit(ctx context.Context, node *pipeline.Node, _ int) (again bool, err error) {
+	p, _ := w.path.graph.Definition().Persona(node.Personas[0]) // a checked graph has it
+	artifact, err := w.players.Node(ctx, node, p, w.request(node, p), func(a *abi.Artifact, c *abi.Collector) bool {
+		return check(abi.Family(node.Family), a, w.req, c)
+	})
+	if err != nil {
+		return false, err
+	}
+	if err := w.keep(node, p.ID, artifact); err != nil {
+		return false, err
+	}
+	return false, w.take(node, artifact)
+}
+
+// request is what the node's masks let a persona see. What is hidden is left
+// out, so that it is not in the bytes.
+func (w *passage) request(node *pipeline.Node, p *pipeline.Persona) *abi.NodeRequest {
+	subject := w.req.Case
+	req := &abi.NodeRequest{
+		Node: node.Name, Family: abi.Family(node.Family), Persona: players.Identity(p), Params: players.Params(node.With),
+	}
+	if slices.Contains(node.Masks, pipeline.MaskDiscovery) {
+		req.Case = abi.CaseView{Labels: subject.Labels, Documents: subject.Documents}
+		req.Profile = w.path.domain.Whole()
+		return req
+	}
+	file := w.file
+	file.LoopsLeft = w.loops
+	req.Case = abi.CaseView{
+		Subject: subject.Subject, Labels: subject.Labels, Evidence: w.evidence(), Documents: subject.Documents, Light: w.req.Previous,
+	}
+	req.File, req.Profile = &file, w.profile
+	return req
+}
+
+// take puts an artifact into the file, and what it says of the case into the evidence.
+func (w *passage) take(node *pipeline.Node, a *abi.Artifact) error {
+	switch {
+	case a.Recall != nil:
+		w.file.Recall = a.Recall
+		if a.Recall.Match {
+			return w.gather(node, precedent(a.Recall.PriorCase, a.Recall.Classification, a.Recall.Reasoning, a.Recall.Confidence))
+		}
+	case a.Triage != nil:
+		w.file.Triage = a.Triage
+	case a.Resolve != nil:
+		w.file.Resolve = a.Resolve
+	case a.Investigate != nil:
+		w.file.Investigate = a.Investigate
+		return w.gather(node, a.Investigate.Evidence)
+	case a.Correlate != nil:
+		w.file.Correlate = a.Correlate
+		if a.Correlate.LinkedCase != "" {
+			return w.gather(node, precedent(a.Correlate.LinkedCase, a.Correlate.Classification, a.Correlate.Reasoning, a.Correlate.Confidence))
+		}
+	case a.Review != nil:
+		w.file.Review = review(node, a.Review)
+	case a.Report != nil:
+		w.report = a.Report
+		w.elements(node)
+	}
+	return nil
+}
+
+// precedent is the evidence that an earlier case is, where its verdict names a
+// label of this one.
+func precedent(prior, label, reasoning string, confidence float64) []abi.Evidence {
+	if prior == "" || label == "" {
+		return nil
+	}
+	content := reasoning
+	if content == "" {
+		content = "an earlier case, " + prior + ", was " + label
+	}
+	return []abi.Evidence{{SourceRef: "casebook:" + prior, Content: content, RelevanceConfidence: confidence, Supports: label}}
+}
+
+// review is a decision as far as it counts: without the mask of judgment a
+// review only recommends, and the case goes on as if it had approved.
+func review(node *pipeline.Node, r *abi.ReviewDecision) *abi.ReviewDecision {
+	if slices.Contains(node.Masks, pipeline.MaskJudgment) {
+		return r
+	}
+	return &abi.ReviewDecision{Decision: abi.Approve, Confidence: r.Confidence}
+}
+
+// elements gives the items of a remand's answers the element of the node that
+// they come from: the one that gathered them, or the report's.
+func (w *passage) elements(node *pipeline.Node) {
+	if w.report.Remand == nil {
+		return
+	}
+	remand := *w.report.Remand
+	remand.Answers = slices.Clone(remand.Answers)
+	all := w.evidence()
+	for i := range remand.Answers {
+		items := slices.Clone(remand.Answers[i].Evidence)
+		for j := range items {
+			items[j].Element = elementOf(node)
+			if same := known(all, &items[j]); same != nil {
+				items[j] = *same
+			}
+		}
+		remand.Answers[i].Evidence = items
+	}
+	report := *w.report
+	report.Remand = &remand
+	w.report = &report
+}
+
+// Ask puts the edges of a node to the modules that evaluate them. The host
+// keeps the budget of loops itself.
+func (w *passage) Ask(ctx context.Context, node *pipeline.Node, edges []*pipeline.Edge) ([]walk.Answer, error) {
+	visited := len(w.walk.Artifacts)
+	answers, err := w.players.Edges(ctx, node, edges, &abi.EdgeRequest{
+		Node: node.Name, Family: abi.Family(node.Family), Artifact: w.artifactOf(abi.Family(node.Family)), LoopsLeft: w.loops,
+		Limits: abi.Limits{Handoffs: visited, MaxHandoffs: DefaultMaxSteps},
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, e := range edges {
+		if e.Loop && w.loops <= 0 && answers[i].Fires {
+			answers[i] = walk.Answer{Why: "no loop is left: " + answers[i].Why}
+		}
+	}
+	return answers, nil
+}
+
+// artifactOf is the artifact of the node that was just visited.
+func (w *passage) artifactOf(family abi.Family) *abi.Artifact {
+	a := &abi.Artifact{}
+	switch family { //nolint:exhaustive // the families of a Light path
+	case abi.FamilyRecall:
+		a.Recall = w.file.Recall
+	case abi.FamilyTriage:
+		a.Triage = w.file.Triage
+	case abi.FamilyResolve:
+		a.Resolve = w.file.Resolve
+	case abi.FamilyInvestigate:
+		a.Investigate = w.file.Investigate
+	case abi.FamilyCorrelate:
+		a.Correlate = w.file.Correlate
+	case abi.FamilyReview:
+		a.Review = w.file.Review
+	case abi.FamilyReport:
+		a.Report = w.report
+	}
+	return a
+}
