@@ -21,15 +21,21 @@ func variants() []variant {
 		{name: "no discovery", change: func(d *pipeline.Definition) { atEdge(d, "HD1", pipeline.Number("min_confidence", 0)) }},
 		{name: "no fast track (HD1)", change: func(d *pipeline.Definition) { atEdge(d, "HD1", pipeline.Number("min_confidence", 1)) }},
 		{name: "no plea deal (HD2)", change: func(d *pipeline.Definition) { drop(d, "HD2") }},
-		{name: "all items contested by the defense", change: func(d *pipeline.Definition) {
-			for i := range d.Personas {
-				d.Personas[i].Contests = ""
-			}
-		}},
+		{name: "all items contested by the defense", change: defenseContests},
 		{name: "hearing of one round", change: rounds(1)},
 		{name: "hearing of five rounds", change: rounds(5)},
 		{name: "judge's threshold 0.5, lead 0.1", change: judge(0.5, 0.1)},
 		{name: "judge decides always", change: judge(0, 0)},
+		{name: "no profile, all items contested by the defense", without: true, change: defenseContests},
+		{name: "no profile, hearing of one round", without: true, change: rounds(1)},
+		{name: "no profile, no discovery", without: true, change: func(d *pipeline.Definition) { atEdge(d, "HD1", pipeline.Number("min_confidence", 0)) }},
+	}
+}
+
+// defenseContests leaves the destructive cycle without anybody.
+func defenseContests(d *pipeline.Definition) {
+	for i := range d.Personas {
+		d.Personas[i].Contests = ""
 	}
 }
 
