@@ -46,7 +46,7 @@ func (c *checkout) try(ctx context.Context, f fault, steady func(test string) bo
 		if err != nil {
 			return a, err
 		}
-		name = "mutant"
+		name = mutant
 		problem, buildErr := c.build(ctx, name)
 		if f.File() {
 			defer func() { _ = undo() }() // the tests read it while they run

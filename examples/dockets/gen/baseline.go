@@ -88,7 +88,10 @@ func (b baseline) unsteady(test string) bool {
 	return false
 }
 
-// pristine is the name of the test binary without any mutation.
-const pristine = "pristine"
+// The names of the test binaries without any mutation and with one. No case has them.
+const (
+	pristine = "pristine"
+	mutant   = "mutant"
+)
 
 var errNotRun = errors.New("nothing of it is in the work folder")

@@ -13,7 +13,7 @@ import (
 
 // greatestShare is the most of a cause's cases in a half that one kind of fault or one module may give, as a part of those
 // that all could give.
-const greatestShare = 0.21
+const greatestShare = 0.15
 
 // choose takes the same number of cases of every cause from each half, of each look as many: what the harness prints beside
 // the failure's own words, and stacks with their paths, are then as frequent in one cause as in the other. No kind of fault

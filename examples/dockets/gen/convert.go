@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"path"
 	"regexp"
 	"strings"
 
@@ -30,7 +31,8 @@ func (l labelled) cause() string { return l.attempt.Fault.Cause }
 
 func (l labelled) log() string {
 	log, _ := l.attempt.Runs[l.found.Run].log(l.found.Test)
-	return withoutFolders(log)
+	program := path.Base(l.module.pkg()) + ".test"
+	return withoutFolders(strings.NewReplacer(pristine+".test", program, mutant+".test", program).Replace(log))
 }
 
 // frame is a file's line in a stack, of a crash or of the race detector.
