@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/odds"
@@ -82,23 +83,13 @@ func quotedLines(seen []sighting, documents []abi.Document, labels []string, p *
 
 func (l *quotedLine) finding(seen []sighting, documents []abi.Document, labels []string, p *abi.Profile) (abi.Finding, float64) {
 	supports, strength, pull := reading(l.nats, labels)
-	observation := "the signal "
-	if len(l.signals) > 1 {
-		observation = "the signals "
-	}
+	parts := make([]string, len(l.signals))
 	for n, i := range l.signals {
-		if n > 0 {
-			observation += ", "
-		}
-		observation += "\"" + p.Signals[i].Phrase + "\""
-		if len(l.signals) == 1 {
-			observation += " stands " + times(seen[i].times)
-		} else {
-			observation += " (" + times(seen[i].times) + ")"
-		}
+		parts[n] = "\"" + p.Signals[i].Phrase + "\" (" + times(seen[i].times) + ")"
 	}
-	if len(l.signals) > 1 {
-		observation += " stand in one line"
+	observation := "the signals " + strings.Join(parts, ", ") + " stand in one line"
+	if first := l.signals[0]; len(l.signals) == 1 {
+		observation = "the signal \"" + p.Signals[first].Phrase + "\" stands " + times(seen[first].times)
 	}
 	if supports == "" {
 		observation += ", and tells no single label"
