@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
 )
@@ -30,7 +31,7 @@ func (p *parser) token() (xml.Token, error) {
 	switch t := t.(type) {
 	case xml.StartElement:
 		if len(p.path) == MaxNesting {
-			return nil, &placeError{CodeNotJUnit, "elements nest deeper than " + strconv.Itoa(MaxNesting)}
+			return nil, &placeError{abi.CodeTooDeep, "elements nest deeper than " + strconv.Itoa(MaxNesting)}
 		}
 		p.path = append(p.path, t.Name.Local)
 	case xml.EndElement:

@@ -131,7 +131,7 @@ func TestAccept_IN1_ABrokenReportIsRefusedWithItsPlace(t *testing.T) {
 		{"a name that nobody defined", "<testsuite>&xxe;</testsuite>", "report.xml:1: column 16: is no XML: invalid character entity &xxe; (not_xml)", 0},
 		{"a DOCTYPE", "<?xml version='1.0'?>\n<!DOCTYPE a [<!ENTITY xxe SYSTEM 'file:///etc/passwd'>]>\n<testsuite>" + failing, "report.xml:2: column 3: has a DOCTYPE or another declaration, which a report may not have (doctype)", 0},
 		{"a declaration inside", "<testsuite>" + failing + "<!ENTITY a 'b'>", "report.xml:1: column 93: has a DOCTYPE or another declaration, which a report may not have (doctype)", 1},
-		{"too deep", deep, "report.xml:65: column 3: elements nest deeper than 64 (not_junit)", 0},
+		{"too deep", deep, "report.xml:65: column 3: elements nest deeper than 64 (too_deep)", 0},
 		{"another root", "<html><body/></html>", "report.xml:1: column 6: is no report of JUnit: it begins with <html> and not with <testsuites> or <testsuite> (not_junit)", 0},
 		{"JSON", `{"id":"a"}`, "report.xml:1: column 10: is no XML: text stands where a report should (not_xml)", 0},
 		{"text behind it", "<testsuite>" + failing + "</testsuite>\nBUILD FAILED", "report.xml:2: column 12: is no XML: text stands where a report should (not_xml)", 1},

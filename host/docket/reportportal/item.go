@@ -1,0 +1,199 @@
+package reportportal
+
+import (
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
+)
+
+// item is a test item that failed, or a step in one.
+type item struct {
+	id, parent   string
+	name, status string
+	kind         string // SUITE, TEST, STEP, BEFORE_METHOD and so on
+	group        string
+	line         int
+	children     bool // that count
+	step         bool // it does not count itself
+	issue        issue
+	log          *log
+}
+
+func (i *item) isCase() bool {
+	return !i.children && !i.step && (i.status == "FAILED" || i.status == "INTERRUPTED")
+}
+
+// log is what an item wrote: all of it, and the errors again.
+type log struct {
+	all, errors testlog.Clip
+}
+
+func (p *parser) newLog() *log { return &log{all: p.newClip(), errors: p.newClip()} }
+
+func (l *log) write(level, message string) {
+	if !strings.HasSuffix(message, "\n") {
+		message += "\n"
+	}
+	l.all.Write(message)
+	switch strings.ToUpper(level) {
+	case "ERROR", "FATAL":
+		l.errors.Write(message)
+	}
+}
+
+func (l *log) join(other *log) {
+	l.all.Write(other.all.Text())
+	l.errors.Write(other.errors.Text())
+}
+
+// item keeps an item that failed, and a step for its logs.
+func (p *parser) item(o *object) error {
+	p.found++
+	if o.wrong != nil {
+		return o.wrong
+	}
+	stats, stated := o.flags["hasStats"]
+	i := &item{
+		id: o.text["id"], parent: o.text["parent"], name: o.text["name"], status: strings.ToUpper(o.text["status"]), kind: o.text["type"],
+		group: o.group, line: o.line, children: o.flags["hasChildren"], step: stated && !stats, issue: o.issue, log: o.nested,
+	}
+	if i.id == "" {
+		i.id = o.text["uuid"]
+	}
+	if i.group == "" {
+		i.group = codeGroup(o.text["codeRef"])
+	}
+	if early := p.early[i.id]; early != nil {
+		if i.log == nil {
+			i.log = early
+		} else {
+			i.log.join(early)
+		}
+		delete(p.early, i.id)
+	}
+	if !i.isCase() && !i.step && !i.children {
+		i.log = nil // it passed
+	}
+	if i.id != "" {
+		p.byID[i.id] = i
+	}
+	p.items = append(p.items, i)
+	return nil
+}
+
+// log gives a log to its item: the one that it names, or the one that it stands in.
+func (p *parser) log(parent, o *object) error {
+	p.found++
+	if o.wrong != nil {
+		return o.wrong
+	}
+	level, message := o.text["level"], o.text["message"]
+	id := o.text["itemId"]
+	if id == "" {
+		if parent != nil {
+			if parent.nested == nil {
+				parent.nested = p.newLog()
+			}
+			parent.nested.write(level, message)
+		}
+		return nil
+	}
+	if i := p.byID[id]; i != nil {
+		if i.isCase() || i.step || i.children {
+			if i.log == nil {
+				i.log = p.newLog()
+			}
+			i.log.write(level, message)
+		}
+		return nil
+	}
+	if p.early[id] == nil {
+		p.early[id] = p.newLog()
+	}
+	p.early[id].write(level, message)
+	return nil
+}
+
+// settle gives the logs of steps to the items that they are steps of. An item of which no child that counts was read has
+// none, if its steps were read or it is a step of a test itself.
+func (p *parser) settle() {
+	counted, steps := map[string]bool{}, map[string]bool{}
+	for _, i := range p.items {
+		if i.parent == "" {
+			continue
+		}
+		if i.step {
+			steps[i.parent] = true
+		} else {
+			counted[i.parent] = true
+		}
+	}
+	for _, i := range p.items {
+		if !counted[i.id] && (steps[i.id] || i.kind == "STEP") {
+			i.children = false
+		}
+	}
+	for _, i := range p.items {
+		if !i.step || i.log == nil {
+			continue
+		}
+		owner := i
+		for range maxSteps {
+			if owner = p.byID[owner.parent]; owner == nil || !owner.step {
+				break
+			}
+		}
+		switch {
+		case owner == nil || owner.step:
+		case owner.log == nil:
+			owner.log = i.log
+		default:
+			owner.log.join(i.log)
+		}
+	}
+}
+
+// codeGroup is the class or the file of a reference to code, as com.example.CartTest of com.example.CartTest.totals and
+// tests/test_cart.py of tests/test_cart.py:test_totals.
+func codeGroup(reference string) string {
+	if i := strings.LastIndexAny(reference, ".:#"); i > 0 && !strings.Contains(reference[i:], "/") {
+		return strings.TrimRight(reference[:i], ":")
+	}
+	return ""
+}
+
+// entry makes a case of an item.
+func (p *parser) entry(i *item) docket.Entry {
+	var documents, errors []abi.Document
+	if i.log != nil {
+		if text := i.log.all.Text(); strings.TrimSpace(text) != "" {
+			documents = []abi.Document{{Name: "log", Text: text}}
+		}
+		errors = []abi.Document{{Name: "log", Text: i.log.errors.Text()}}
+	}
+	if documents == nil {
+		documents = []abi.Document{}
+	}
+	name, group := bounded(i.name), bounded(i.group)
+	subject := name + " fails"
+	if group != "" {
+		subject += " in " + group
+	}
+	light := testlog.Classify(group, errors, documents)
+	c := abi.Case{
+		ID: p.reader.ids.Unique(bounded(i.id)), Group: group, Subject: subject, Labels: p.labels.list(),
+		Evidence: testlog.Cut(group, documents), Documents: documents, Light: &light,
+	}
+	return docket.Entry{Case: c, Truth: p.truth(i), Source: p.name, Line: i.line}
+}
+
+func (p *parser) truth(i *item) *docket.Truth {
+	if !p.reader.Truth || i.issue.autoAnalyzed || !p.labels.known(i.issue.kind) {
+		return nil
+	}
+	return &docket.Truth{Classification: i.issue.kind}
+}
+
+func bounded(name string) string { return strings.ToValidUTF8(strings.TrimSpace(name), "\uFFFD") }

@@ -1,0 +1,273 @@
+package reportportal_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/docket/reportportal"
+)
+
+func read(t *testing.T, r *reportportal.Reader, in io.Reader) (cases []abi.Case, problems []string) {
+	t.Helper()
+	for entry, err := range r.Read("export.json", in) {
+		if err != nil {
+			problems = append(problems, err.Error())
+			continue
+		}
+		cases = append(cases, entry.Case)
+	}
+	return cases, problems
+}
+
+func item(id int, more string) string {
+	return fmt.Sprintf(`{"id":%d,"name":"t%d","type":"STEP","status":"FAILED"%s}`, id, id, more)
+}
+
+func logOf(id int, message string) string {
+	return fmt.Sprintf(`{"itemId":%d,"level":"ERROR","message":%q}`, id, message)
+}
+
+func TestItemsAreCases(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, export string
+		want         []string // id, group, log
+	}{
+		{"one page of each", `{"content":[` + item(1, "") + `],"page":{}}{"content":[` + logOf(1, "boom") + `]}`, []string{"1  boom"}},
+		{"the logs first", `{"logs":[` + logOf(1, "boom") + `],"items":[` + item(1, "") + `]}`, []string{"1  boom"}},
+		{"logs in the item, of a page", item(1, `,"logs":{"content":[{"message":"a","level":"INFO"},{"message":"b","level":"INFO"}]}`), []string{"1  a b"}},
+		{"passed", `{"id":1,"name":"t","type":"STEP","status":"PASSED"}`, nil},
+		{"a suite", item(1, `,"hasChildren":true`) + item(2, `,"parent":1`), []string{"2  "}},
+		{"only steps in it", item(1, `,"hasChildren":true`) + item(2, `,"parent":1,"hasStats":false`) + item(3, `,"parent":2,"hasStats":false`) + logOf(3, "deep"), []string{"1  deep"}},
+		{"interrupted", `{"id":1,"name":"t","type":"STEP","status":"INTERRUPTED"}`, []string{"1  "}},
+		{"only a uuid", `{"uuid":"u-1","name":"t","type":"STEP","status":"FAILED"}`, []string{"u-1  "}},
+		{"a Java class", item(1, `,"codeRef":"com.example.CartTest.totals"`), []string{"1 com.example.CartTest "}},
+		{"a Python file", item(1, `,"codeRef":"tests/test_cart.py:test_total"`), []string{"1 tests/test_cart.py "}},
+		{"the suite of its path", item(1, `,"codeRef":"a.b","pathNames":{"launchPathName":{"name":"l"},"itemPaths":[{"name":"s"},{"name":"u"}]}`), []string{"1 u "}},
+		{"the launch of its path", item(1, `,"pathNames":{"launchPathName":{"name":"l","number":1}}`), []string{"1 l "}},
+		{"retries", item(1, `,"retries":[`+item(2, "")+`]`), []string{"1  "}},
+		{"one id twice", item(1, "") + item(1, ""), []string{"1  ", "1#2  "}},
+		{"a mark before it", "\xef\xbb\xbf" + item(1, ""), []string{"1  "}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			cases, problems := read(t, &reportportal.Reader{}, strings.NewReader(tt.export))
+			var got []string
+			for _, c := range cases {
+				log := ""
+				for _, d := range c.Documents {
+					log = strings.ReplaceAll(strings.TrimSpace(d.Text), "\n", " ")
+				}
+				got = append(got, c.ID+" "+c.Group+" "+log)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" || len(problems) > 0 {
+				t.Errorf("problems %v, cases (-want +got):\n%s", problems, diff)
+			}
+		})
+	}
+}
+
+func TestLabels(t *testing.T) {
+	t.Parallel()
+	four := []string{"pb001", "ab001", "si001", "nd001"}
+	tests := []struct {
+		name, more string
+		want       []string
+	}{
+		{"none are stated", "", four},
+		{"those in use", `,"issue":{"issueType":"ab_x1"},"statistics":{"defects":{"product_bug":{"total":2,"pb_y2":1,"pb001":1},"to_investigate":{"ti001":1,"ti_z3":1}}}`, append(four, "pb_y2", "ab_x1")},
+		{"those of the settings", `,"issue":{"issueType":"ab_x1"},"settings":{"subTypes":{"NO_DEFECT":[{"locator":"nd_n1","typeRef":"NO_DEFECT"}],"TO_INVESTIGATE":[{"locator":"ti_n2","typeRef":"TO_INVESTIGATE"}]}}`, append(four, "nd_n1")},
+		{"what is none", `,"issue":{"issueType":"<script>"}`, four},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			cases, problems := read(t, &reportportal.Reader{}, strings.NewReader(item(1, tt.more)))
+			if len(cases) != 1 || len(problems) > 0 {
+				t.Fatalf("%d cases, problems %v", len(cases), problems)
+			}
+			if diff := cmp.Diff(tt.want, cases[0].Labels); diff != "" {
+				t.Errorf("labels (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestTruthOnlyWhenAsked(t *testing.T) {
+	t.Parallel()
+	export := item(1, `,"issue":{"issueType":"ab001"}`) + item(2, `,"issue":{"issueType":"ti001"}`) + item(3, `,"issue":{"issueType":"pb001","autoAnalyzed":true}`)
+	for _, asked := range []bool{false, true} {
+		r := reportportal.Reader{Truth: asked}
+		got := ""
+		for entry, err := range r.Read("export.json", strings.NewReader(export)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got += entry.Case.ID + " " + truth(entry.Truth) + ", "
+		}
+		want := "1 unknown, 2 unknown, 3 unknown, "
+		if asked {
+			want = "1 ab001, 2 unknown, 3 unknown, "
+		}
+		if got != want {
+			t.Errorf("asked %t: got %s, want %s", asked, got, want)
+		}
+	}
+}
+
+func TestAccept_IN2_ABrokenExportIsRefusedWithItsPlace(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, export, want string
+		kept               int
+	}{
+		{"cut", "{\"content\":[\n" + item(1, "") + ",\n" + item(2, `,"x":`), "export.json:3: is no JSON at column 57: there is '}' where a value should stand (not_json)", 1},
+		{"no JSON", item(1, "") + "\n<html>", "export.json:2: is no JSON at column 1: there is '<' where a value should stand (not_json)", 1},
+		{"ends early", "{\"content\":[\n" + item(1, ""), "export.json:2: column 53: the text ends here, and is not complete (truncated)", 1},
+		{"a flag that is a number", "[" + item(1, "") + ",\n{\"id\":2,\"name\":\"t\",\"type\":\"STEP\",\n\"status\":\"FAILED\",\"hasStats\":1}]", "export.json:3: hasStats: is neither true nor false (wrong_type)", 1},
+		{"an issue of another type", item(1, `,"issue":{"issueType":3}`), "export.json:1: issue.issueType: is no string (wrong_type)", 0},
+		{"too deep", strings.Repeat("[", 65), "export.json:1: column 65: values nest deeper than 64 (too_deep)", 0},
+		{"nothing of ReportPortal", `{"id":1}`, "export.json: has no test item of ReportPortal (empty_docket)", 0},
+		{"nothing", "", "export.json: has no test item of ReportPortal (empty_docket)", 0},
+		{"compressed", "\x1f\x8b\x08\x00", "export.json: is compressed (gzip), an export is UTF-8 text (not_text)", 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			cases, problems := read(t, &reportportal.Reader{}, strings.NewReader(tt.export))
+			if diff := cmp.Diff([]string{tt.want}, problems); diff != "" || len(cases) != tt.kept {
+				t.Errorf("%d cases before it, want %d; problems (-want +got):\n%s", len(cases), tt.kept, diff)
+			}
+		})
+	}
+}
+
+func TestReaderErrorIsTheLast(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("the pipe broke")
+	var last error
+	n := 0
+	in := io.MultiReader(strings.NewReader(item(1, "")+"\n["), iotest.ErrReader(broken))
+	for _, err := range new(reportportal.Reader).Read("export.json", in) {
+		n++
+		last = err
+	}
+	if line := (*docket.LineError)(nil); n != 2 || !errors.Is(last, broken) || errors.As(last, &line) {
+		t.Errorf("%d entries, the last error is %v", n, last)
+	}
+}
+
+// repeat is a text without end.
+type repeat struct {
+	text string
+	at   int
+}
+
+func (r *repeat) Read(b []byte) (int, error) {
+	n := copy(b, r.text[r.at:])
+	r.at = (r.at + n) % len(r.text)
+	return n, nil
+}
+
+// watch looks at the world each time so many bytes were read.
+type watch struct {
+	in          io.Reader
+	every, left int
+	look        func()
+}
+
+func (w *watch) Read(b []byte) (int, error) {
+	n, err := w.in.Read(b)
+	if w.left -= n; w.left <= 0 {
+		w.left = w.every
+		w.look()
+	}
+	return n, err
+}
+
+func heap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// It is not parallel: it looks at the memory of the process.
+func TestAccept_CLI6_ABigLogIsCutHeadAndTailWithAMark(t *testing.T) {
+	for name, in := range map[string]struct {
+		begin, repeated, end string
+		size                 int
+	}{
+		"one message":   {`{"itemId":1,"level":"ERROR","message":"`, `all is \u0077ell\n`, `"}`, 100 << 20},
+		"many messages": {"", logOf(1, strings.Repeat("all is well ", 80)) + ",", logOf(1, "end"), 20 << 20},
+	} {
+		t.Run(name, func(t *testing.T) {
+			stream := io.MultiReader(
+				strings.NewReader("["+item(1, "")+","+logOf(1, "the first line")+","+in.begin),
+				io.LimitReader(&repeat{text: in.repeated}, int64(in.size/len(in.repeated)*len(in.repeated))),
+				strings.NewReader(in.end+","+logOf(1, "AssertionError: got 1, want 2")+"]"),
+			)
+			var most uint64
+			before := heap()
+			cases, problems := read(t, &reportportal.Reader{}, &watch{in: stream, every: 5 << 20, look: func() { most = max(most, heap()) }})
+			if len(cases) != 1 || len(problems) > 0 {
+				t.Fatalf("%d cases, problems %v", len(cases), problems)
+			}
+			if most > before+2<<20 {
+				t.Errorf("reading holds %d bytes, and the log is no more than 128 KiB", most-before)
+			}
+			text := cases[0].Documents[0].Text
+			if len(text) > reportportal.DefaultHeadBytes+reportportal.DefaultTailBytes+128 ||
+				!strings.HasPrefix(text, "the first line\n") || !strings.HasSuffix(text, "want 2\n") {
+				t.Errorf("the log has %d bytes, or lost its head or tail", len(text))
+			}
+			if !strings.Contains(text, " bytes cut here ...]\n") || cases[0].Light.Confidence != 0.60 {
+				t.Errorf("no mark, or Light did not see the tail: %+v", cases[0].Light)
+			}
+		})
+	}
+}
+
+// FuzzRead holds that every case is one that the contract allows, and that every excerpt stands in its log.
+func FuzzRead(f *testing.F) {
+	for _, name := range []string{"testdata/launch.json", "testdata/nested.json"} {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(data), 300)
+	}
+	f.Add(item(1, `,"logs":[{"message":"\ud800\u0000","level":"error"}]`)+logOf(1, "é"), 1)
+	f.Fuzz(func(t *testing.T, export string, keep int) {
+		keep = 1 + (keep&0xffff)%4096
+		reader := reportportal.Reader{HeadBytes: keep, TailBytes: keep, Truth: true}
+		seen := map[string]bool{}
+		for entry, err := range reader.Read("export.json", strings.NewReader(export)) {
+			if err != nil {
+				continue
+			}
+			c := entry.Case
+			if c.ID == "" || c.Subject == "" || seen[c.ID] || !utf8.ValidString(c.ID+c.Subject+c.Group) || c.Light == nil || c.Evidence == nil || c.Documents == nil {
+				t.Errorf("case %+v is not sound", c)
+			}
+			seen[c.ID] = true
+			for _, e := range c.Evidence {
+				if e.Content == "" || !utf8.ValidString(e.Content) || !strings.Contains(c.Documents[0].Text, e.Content) {
+					t.Errorf("case %q: %s quotes %q, which is not in its log", c.ID, e.SourceRef, e.Content)
+				}
+			}
+		}
+	})
+}
