@@ -51,6 +51,8 @@ func checkArtifact(a *abi.Artifact, r *abi.NodeRequest, c *abi.Collector) {
 		}, c)
 	case a.Verdict != nil:
 		abi.CheckVerdict(a.Verdict, r.Indictment, r.Case.Labels, c)
+	default:
+		checkLight(a, r, c)
 	}
 }
 

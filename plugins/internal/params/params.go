@@ -34,3 +34,13 @@ func Number(list []abi.Param, name string, fallback float64) float64 {
 	}
 	return fallback
 }
+
+// Text returns the text of that name, or fallback where the list has none.
+func Text(list []abi.Param, name, fallback string) string {
+	for i := range list {
+		if list[i].Name == name && list[i].Text != nil {
+			return *list[i].Text
+		}
+	}
+	return fallback
+}

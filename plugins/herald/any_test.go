@@ -1,0 +1,23 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/anytrial"
+)
+
+// Whatever the case, and whatever the host knows, what the persona answers
+// keeps the contract.
+func TestEveryAnswerKeepsTheContract(t *testing.T) {
+	t.Parallel()
+	source := anytrial.New(5)
+	for range 1000 {
+		for _, family := range []abi.Family{abi.FamilyRecall, abi.FamilyTriage} {
+			r := source.Light(family)
+			prior := source.PriorCases(r.Case.Labels)
+			play := herald{func(abi.RecallQuery) ([]abi.PriorCase, *abi.Failure) { return prior, nil }}.play
+			anytrial.CheckNode(t, play, r)
+		}
+	}
+}

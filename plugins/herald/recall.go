@@ -1,0 +1,83 @@
+package main
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/inquiry"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
+)
+
+// maxPrior is how many earlier cases are asked for.
+const maxPrior = 10
+
+// nearShare is what a case that only looks alike is worth of one with the same
+// fingerprint and the same similarity.
+const nearShare = 0.8
+
+// recall says whether an earlier case has this one's cause. Of several with
+// the same fingerprint all have a say: a failure that got different verdicts is
+// known less surely.
+func recall(r *abi.NodeRequest, prior []abi.PriorCase) *abi.RecallResult {
+	votes := make(map[string]float64)
+	total := 0.0
+	best, worth := -1, 0.0
+	for i := range prior {
+		p := &prior[i]
+		if !slices.Contains(r.Case.Labels, p.Classification) {
+			continue
+		}
+		w := worthOf(p)
+		votes[p.Classification] += w
+		total += w
+		if w > worth {
+			best, worth = i, w
+		}
+	}
+	if best < 0 {
+		return &abi.RecallResult{Reasoning: unknown(len(prior))}
+	}
+	p := &prior[best]
+	confidence := worth * votes[p.Classification] / total
+	return &abi.RecallResult{
+		Match: true, PriorCase: p.CaseID, Classification: p.Classification, Confidence: confidence,
+		Reasoning:    why(p, confidence/worth),
+		IsRegression: isRegression(p, inquiry.RolesOf(r)),
+	}
+}
+
+// worthOf is the probability that the earlier case's classification is this
+// one's, as far as that case alone tells.
+func worthOf(p *abi.PriorCase) float64 {
+	if p.Similarity >= 1 {
+		return p.Confidence
+	}
+	return nearShare * p.Similarity * p.Confidence
+}
+
+// isRegression says whether a product bug that was fixed is back. The casebook
+// knows verdicts; only where somebody noted the repair in the status is that known, and
+// a bug that is seen again without it may as well never have been repaired.
+func isRegression(p *abi.PriorCase, roles inquiry.Roles) bool {
+	return p.Similarity >= 1 && roles.Product != "" && p.Classification == roles.Product && (p.Status == "fixed" || p.Status == "resolved")
+}
+
+func unknown(n int) string {
+	if n == 0 {
+		return "The casebook knows no case like this."
+	}
+	return "The casebook knows " + text.Count(n, "case") + " like this, none with a verdict that names a label of this case."
+}
+
+func why(p *abi.PriorCase, share float64) string {
+	looks := "It has the fingerprint of " + strconv.Quote(p.CaseID)
+	if p.Similarity < 1 {
+		looks = "It looks like " + strconv.Quote(p.CaseID) + " (similarity " + text.Share(p.Similarity) + ")"
+	}
+	out := looks + ", which was " + p.Status + " as " + p.Classification + "; seen " + text.Count(p.Seen, "time") + "."
+	if share < 1 {
+		out += " Cases like it got other classifications, too."
+	}
+	return out
+}

@@ -1,0 +1,118 @@
+package inquiry
+
+import (
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/plugins/internal/place"
+)
+
+// How many blocks of a kind are looked at, by depth.
+const (
+	maxBroken  = 4
+	maxSites   = 3
+	maxReports = 6
+	maxCrashes = 3
+)
+
+// blocks finds the lines that name places: diagnostics, crashes with the
+// frames of their own, and reports.
+func (c *Clues) blocks(d *document, t *teller) {
+	crash := -1 // the crash whose frames are being read
+	counts := make(map[Kind]int)
+	sites := 0
+	for i := 0; i < d.lines(); i++ {
+		line := d.line(i)
+		if crashes(line) && counts[Crash] < maxCrashes {
+			end := crashEnd(d, i)
+			counts[Crash]++
+			c.add(d, i, end, Clue{Kind: Crash, Depth: min(counts[Crash], Deepest)})
+			if crash < 0 || sites == 0 {
+				crash = i
+			}
+			i = end - 1
+			continue
+		}
+		p, ok := place.Find(line)
+		if !ok {
+			if line == "" && sites > 0 {
+				crash = -1 // the first stack is over
+			}
+			continue
+		}
+		switch {
+		case p.Form == place.Diagnostic && counts[Broken] < maxBroken:
+			counts[Broken]++
+			c.add(d, i, i+1, Clue{Kind: Broken, Depth: min(counts[Broken], Deepest), Place: p, fact: t.broken(p)})
+		case p.Form == place.Frame && crash >= 0 && sites < maxSites && !t.foreign(p):
+			sites++
+			first := i
+			if i > crash+1 && d.block[i-1] == 0 && strings.TrimSpace(d.line(i-1)) != "" && strings.HasPrefix(strings.TrimLeft(line, " "), "\t") {
+				first = i - 1 // the function stands before its file
+			}
+			c.add(d, first, i+1, Clue{Kind: Site, Depth: sites, Place: p, fact: t.site(p, sites, d.line(crash))})
+		case p.Form == place.Report && counts[Report] < maxReports && !t.foreign(p):
+			counts[Report]++
+			end := reportEnd(d, i)
+			c.add(d, i, end, Clue{Kind: Report, Depth: (counts[Report] + 1) / 2, Place: p, fact: t.report(p)})
+			i = end - 1
+		}
+	}
+}
+
+// crashes says whether a line is one with which a runtime begins to tell that
+// a program ended.
+func crashes(line string) bool {
+	line = strings.TrimLeft(line, " \t")
+	for _, prefix := range []string{
+		"panic: ", "fatal error: ", "unexpected fault address", "Traceback (most recent call last)", "Exception in thread ",
+		"Caused by: ", "Segmentation fault", "Unhandled exception", "Uncaught ", "SIG", "thread '",
+	} {
+		if strings.HasPrefix(line, prefix) {
+			return prefix != "SIG" && prefix != "thread '" || strings.Contains(line, ": ") && prefix == "SIG" || strings.Contains(line, "panicked at")
+		}
+	}
+	return strings.Contains(line, "panic serving ") || strings.Contains(line, " panicked: ")
+}
+
+// crashEnd is the line behind the message of a crash.
+func crashEnd(d *document, first int) int {
+	end := first + 1
+	for end < d.lines() && end < first+maxQuoteLines {
+		line := d.line(end)
+		if strings.TrimSpace(line) == "" || strings.HasPrefix(line, "goroutine ") || strings.HasPrefix(strings.TrimSpace(line), "at ") {
+			break
+		}
+		if _, ok := place.Find(line); ok {
+			break
+		}
+		end++
+	}
+	return end
+}
+
+// reportEnd goes on while lines are indented deeper than the first, as the
+// lines of one message are.
+func reportEnd(d *document, first int) int {
+	margin := indent(d.line(first))
+	end := first + 1
+	for end < d.lines() && end < first+maxQuoteLines && indent(d.line(end)) > margin {
+		end++
+	}
+	return end
+}
+
+// indent of a line; of a blank one it is 0.
+func indent(line string) int {
+	n := 0
+	for i := range len(line) {
+		switch line[i] {
+		case ' ':
+			n++
+		case '\t':
+			n += 8
+		default:
+			return n
+		}
+	}
+	return 0
+}

@@ -1,0 +1,134 @@
+package inquiry
+
+import (
+	"math"
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/place"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
+)
+
+// Kind says what drew attention to a clue.
+type Kind int
+
+// The kinds, the most telling first.
+const (
+	Broken Kind = iota // a compiler's diagnostic
+	Crash              // the lines with which a runtime ends a program
+	Site               // the first frame of a crash that is the module's own
+	Signal             // a line in which a signal of the profile stands
+	Report             // what a test framework reports about a place
+	Word               // a line that speaks of an error
+)
+
+// The depths to which documents are read.
+const (
+	First    = 1 // what tells most
+	Second   = 2 // more places of the same
+	Deepest  = 3 // all that is bounded by nothing but its number
+	maxClues = 64
+)
+
+// Clue is something in a document that bears on the cause.
+type Clue struct {
+	Kind     Kind
+	Document string
+	Line     int // from 1
+	Quote    string
+	// Depth from which it is looked at.
+	Depth int
+	// Place that it names, if it names one.
+	Place place.Place
+	// signals of the profile, by index, each once.
+	signals []int
+	// fact is what the place tells of the labels, in nats; nil for nothing.
+	fact []float64
+}
+
+// Ref is the clue's source_ref.
+func (c *Clue) Ref() string { return c.Document + ":L" + text.Int(c.Line) }
+
+// Clues are what the documents of a case hold.
+type Clues struct {
+	List    []Clue
+	labels  []string
+	profile *abi.Profile
+	// lines of each document, for what is searched by words.
+	documents []document
+}
+
+// Upto gives the clues of a depth and those before it.
+func (c *Clues) Upto(depth int) []*Clue {
+	var out []*Clue
+	for i := range c.List {
+		if c.List[i].Depth <= depth {
+			out = append(out, &c.List[i])
+		}
+	}
+	return out
+}
+
+// tellingNats is how far a clue must lift a label above the next one to speak
+// for it: odds of 5 to 4.
+const tellingNats = 0.22
+
+// Relevance of what names no label: whether it bears on the cause at all.
+const (
+	placeRelevance = 0.5
+	wordRelevance  = 0.3
+)
+
+// Item makes evidence of a clue. It supports the label that the clue lifts
+// clearly above the others; its confidence is the probability of that label if
+// there were nothing but the clue, or without a label that it bears on the cause.
+func (c *Clues) Item(clue *Clue) abi.Evidence {
+	e := abi.Evidence{SourceRef: clue.Ref(), Content: clue.Quote, RelevanceConfidence: placeRelevance, Element: abi.Water}
+	if clue.Kind == Word {
+		e.RelevanceConfidence = wordRelevance
+	}
+	e.Supports, e.RelevanceConfidence = c.speaks(c.nats(clue), e.RelevanceConfidence)
+	return e
+}
+
+func (c *Clues) speaks(nats []float64, otherwise float64) (label string, confidence float64) {
+	if len(nats) == 0 {
+		return "", otherwise
+	}
+	first := 0
+	for j := range nats {
+		if nats[j] > nats[first] {
+			first = j
+		}
+	}
+	sum := 0.0
+	for j := range nats {
+		if j != first && nats[first]-nats[j] < tellingNats {
+			return "", otherwise
+		}
+		sum += math.Exp(nats[j] - nats[first])
+	}
+	return c.labels[first], 1 / sum
+}
+
+// nats are what a clue tells of the labels.
+func (c *Clues) nats(clue *Clue) []float64 {
+	sum := make([]float64, len(c.labels))
+	copy(sum, clue.fact)
+	addSignals(sum, c.labels, c.profile, clue.signals)
+	return sum
+}
+
+// Items are the clues of a depth as evidence.
+func (c *Clues) Items(depth int) []abi.Evidence {
+	items := []abi.Evidence{}
+	for _, clue := range c.Upto(depth) {
+		items = append(items, c.Item(clue))
+	}
+	return items
+}
+
+// Own says whether an item is one that the clues give.
+func (c *Clues) Own(e *abi.Evidence) bool {
+	return slices.ContainsFunc(c.List, func(clue Clue) bool { return clue.Quote == e.Content && clue.Ref() == e.SourceRef })
+}

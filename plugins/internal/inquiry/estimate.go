@@ -1,0 +1,194 @@
+package inquiry
+
+import (
+	"math"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/odds"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
+)
+
+// The caps of an estimate, in nats.
+const (
+	factCap     = 2.4 // of all places together
+	casebookCap = 2.9 // of one earlier case
+)
+
+// Estimate are the probabilities of the labels of a case.
+type Estimate struct {
+	Labels    []string
+	Posterior []float64
+	// Spoken is how far everything together moves the labels apart, in nats.
+	Spoken float64
+}
+
+// nothingNats is what counts as next to nothing, as before the court.
+const nothingNats = 0.2
+
+// Thin says whether next to nothing speaks.
+func (e *Estimate) Thin() bool { return e.Spoken < nothingNats }
+
+// Top is the most probable label; the preferred one where it is as probable.
+func (e *Estimate) Top(preferred string) (label string, probability float64) {
+	label, probability = preferred, e.Of(preferred)
+	for j, p := range e.Posterior {
+		if p > probability {
+			label, probability = e.Labels[j], p
+		}
+	}
+	return label, probability
+}
+
+// Of is the probability of a label; 0 of what is none.
+func (e *Estimate) Of(label string) float64 {
+	for j := range e.Labels {
+		if e.Labels[j] == label {
+			return e.Posterior[j]
+		}
+	}
+	return 0
+}
+
+// Settled is 0 for an even guess and 1 for certainty.
+func (e *Estimate) Settled() float64 {
+	k := float64(len(e.Labels))
+	_, p := e.Top("")
+	if k < 2 {
+		return 1
+	}
+	return min(max((p*k-1)/(k-1), 0), 1)
+}
+
+// Weigh estimates the labels from the clues of a depth, from the case's evidence of other
+// sources, and from what earlier cases say. facts are further nats of what the
+// source tells; nil for none.
+func (c *Clues) Weigh(r *abi.NodeRequest, depth int, facts []float64) *Estimate {
+	m := &weigh.Matter{Labels: r.Case.Labels, Subject: r.Case.Subject, Profile: r.Profile, Testimony: c.others(r)}
+	places := make([]float64, len(c.labels))
+	for _, clue := range c.Upto(depth) {
+		if len(clue.signals) > 0 {
+			m.Findings = append(m.Findings, abi.Finding{Document: clue.Document, Quote: clue.Quote})
+		}
+		for j, x := range clue.fact {
+			places[j] += x
+		}
+	}
+	odds.Limit(places, factCap)
+	nats := weigh.Weigh(m).Evidence
+	add(nats, places)
+	add(nats, facts)
+	if r.File != nil {
+		addPrior(nats, r)
+	}
+	e := &Estimate{Labels: r.Case.Labels, Spoken: odds.Spread(nats)}
+	odds.AddBaseRates(nats, r.Case.Labels, r.Profile)
+	e.Posterior = probabilities(nats)
+	return e
+}
+
+// others is the evidence that is none of the clues', as testimony. Items that
+// the court challenged count half.
+func (c *Clues) others(r *abi.NodeRequest) []weigh.Testimony {
+	var items []abi.Evidence
+	var left []float64
+	for i := range r.Case.Evidence {
+		e := &r.Case.Evidence[i]
+		if c.Own(e) || IsSource(e) || precedent(r, e) {
+			continue
+		}
+		items = append(items, *e)
+		left = append(left, weigh.Left(challengeOf(r, i)))
+	}
+	testimony := weigh.FromEvidence(items)
+	for i := range testimony {
+		testimony[i].Left = left[i]
+	}
+	return testimony
+}
+
+// precedent says whether an item repeats what the casebook said, which is
+// weighed by itself.
+func precedent(r *abi.NodeRequest, e *abi.Evidence) bool {
+	if r.File == nil {
+		return false
+	}
+	recall, correlate := r.File.Recall, r.File.Correlate
+	return recall != nil && e.SourceRef == "casebook:"+recall.PriorCase ||
+		correlate != nil && e.SourceRef == "casebook:"+correlate.LinkedCase
+}
+
+func challengeOf(r *abi.NodeRequest, index int) abi.Severity {
+	if r.File == nil || r.File.Feedback == nil {
+		return ""
+	}
+	for _, ch := range r.File.Feedback.Challenged {
+		if ch.EvidenceIndex == index {
+			return abi.Weakening
+		}
+	}
+	return ""
+}
+
+// addPrior adds what the earlier cases say, each earlier case once.
+func addPrior(nats []float64, r *abi.NodeRequest) {
+	recall, correlate := r.File.Recall, r.File.Correlate
+	if recall != nil && recall.Match {
+		addWitness(nats, r.Case.Labels, recall.Classification, recall.Confidence)
+	}
+	if correlate != nil && correlate.LinkedCase != "" && (recall == nil || recall.PriorCase != correlate.LinkedCase) {
+		addWitness(nats, r.Case.Labels, correlate.Classification, correlate.Confidence)
+	}
+}
+
+// addWitness reads a confidence as that of a witness who errs evenly; one
+// that is no better than chance says nothing.
+func addWitness(nats []float64, labels []string, says string, confidence float64) {
+	k := float64(len(labels))
+	for j := range labels {
+		if labels[j] == says && confidence > 0 && k > 1 {
+			x := casebookCap
+			if confidence < 1 {
+				x = math.Log(confidence * (k - 1) / (1 - confidence))
+			}
+			nats[j] += min(max(x, 0), casebookCap)
+		}
+	}
+}
+
+func addSignals(to []float64, labels []string, p *abi.Profile, signals []int) {
+	if len(signals) == 0 {
+		return
+	}
+	sum := make([]float64, len(labels))
+	for _, i := range signals {
+		odds.AddSignal(sum, labels, &p.Signals[i])
+	}
+	odds.Limit(sum, p.SignalCap)
+	add(to, sum)
+}
+
+func add(to, nats []float64) {
+	for j, x := range nats {
+		to[j] += x
+	}
+}
+
+// doubt is the probability that none of the figures means anything.
+const doubt = 0.02
+
+func probabilities(nats []float64) []float64 {
+	most := math.Inf(-1)
+	for _, x := range nats {
+		most = max(most, x)
+	}
+	sum := 0.0
+	p := make([]float64, len(nats))
+	for j, x := range nats {
+		p[j] = math.Exp(x - most)
+		sum += p[j]
+	}
+	for j := range p {
+		p[j] = (1-doubt)*p[j]/sum + doubt/float64(len(p))
+	}
+	return p
+}

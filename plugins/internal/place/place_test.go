@@ -1,0 +1,74 @@
+package place
+
+import (
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
+
+func TestFind(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		line string
+		want Place
+		ok   bool
+	}{
+		{"./shop/cart.go:12:5: undefined: total", Place{"shop/cart.go", 12, Diagnostic}, true},
+		{"vet: ./cart.go:3:1: unreachable code", Place{"cart.go", 3, Diagnostic}, true},
+		{"src/app.ts:3:14: error TS2304", Place{"src/app.ts", 3, Diagnostic}, true},
+		{"    cart_test.go:12: got 1, want 2", Place{"cart_test.go", 12, Report}, true},
+		{"    cart_test.go:12: ", Place{"cart_test.go", 12, Report}, true},
+		{"\t/src/shop/cart.go:12 +0x1d", Place{"/src/shop/cart.go", 12, Frame}, true},
+		{"\t/src/shop/cart.go:12", Place{"/src/shop/cart.go", 12, Frame}, true},
+		{"  File \"/app/shop/cart.py\", line 7, in total", Place{"/app/shop/cart.py", 7, Frame}, true},
+		{"\tat com.shop.Cart.total(Cart.java:31)", Place{"Cart.java", 31, Frame}, true},
+		{"    at total (/app/cart.js:31:9)", Place{"/app/cart.js", 31, Frame}, true},
+		{"2024 INFO cart.go:12 started", Place{"cart.go", 12, Mention}, true},
+		{"v1.2.3 of example.com:80 is up", Place{}, false},
+		{"open cart.go: no such file", Place{}, false},
+		{"cart.go:x", Place{}, false},
+		{".go:3", Place{}, false},
+		{"", Place{}, false},
+	} {
+		if got, ok := Find(tc.line); got != tc.want && tc.ok || ok != tc.ok {
+			t.Errorf("%q: %+v %v, want %+v", tc.line, got, ok, tc.want)
+		}
+	}
+}
+
+func TestKindOf(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]abi.SourceKind{
+		"a/cart.go": abi.SourceProduct, "a/cart_test.go": abi.SourceTest, "a/testdata/x.go": abi.SourceFixture,
+		"tests/helper.py": abi.SourceTest, "test_cart.py": abi.SourceTest, "cart.spec.ts": abi.SourceTest, "cart.test.js": abi.SourceTest,
+		"CartTest.java": abi.SourceTest, "Cart.java": abi.SourceProduct, "contest.go": abi.SourceProduct, "latest.py": abi.SourceProduct, "": abi.SourceProduct,
+	} {
+		if got := KindOf(path); got != want {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
+}
+
+func TestForeign(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]bool{
+		"/usr/local/go/src/testing/testing.go": true, "/home/x/go/src/example.com/a/a.go": false, "testing.go": true,
+		"/root/go/pkg/mod/example.com/a@v1/a.go": true, "/app/node_modules/jest/x.js": true, "/src/shop/cart.go": false, "": false,
+	} {
+		if got := Foreign(path); got != want {
+			t.Errorf("%s: %v", path, got)
+		}
+	}
+}
+
+func TestSame(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		a, b string
+		want bool
+	}{{"/src/a/b.go", "a/b.go", true}, {"b.go", "a/b.go", true}, {"ab.go", "b.go", false}, {"", "", false}, {"a.go", "a.go", true}} {
+		if got := Same(tc.a, tc.b); got != tc.want {
+			t.Errorf("%q %q: %v", tc.a, tc.b, got)
+		}
+	}
+}

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/inquiry"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/place"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
+)
+
+// investigate reads the documents as deep as this pass goes, and classifies by
+// what it found. How settled that is says how far the most probable label
+// stands above an even guess.
+//
+// When the case comes back from the court it reads everything at once, and
+// looks for what the questions ask about. Its evidence then is what is new;
+// without any, it is no surer than before.
+func investigate(r *abi.NodeRequest, source *abi.SourceAnswer) *abi.InvestigateArtifact {
+	clues := inquiry.Read(r, source)
+	depth := depthOf(r.File)
+	items, facts := inquiry.SourceItems(r, source)
+	items = append(items, clues.Items(depth)...)
+	remanded := r.File != nil && r.File.Feedback != nil
+	if remanded {
+		items = fresh(r, append(items, searched(r, clues)...))
+	}
+	estimate := clues.Weigh(r, depth, facts)
+	v := &abi.InvestigateArtifact{
+		Component: component(r, clues), ConvergenceScore: estimate.Settled(), Evidence: bounded(items),
+	}
+	if !estimate.Thin() {
+		v.Classification, _ = estimate.Top(standing(r))
+	}
+	if remanded && len(v.Evidence) == 0 && r.File.Investigate != nil {
+		v.ConvergenceScore = min(v.ConvergenceScore, r.File.Investigate.ConvergenceScore)
+	}
+	v.Summary = summary(r, v, estimate)
+	return v
+}
+
+// depthOf is how deep a pass reads: deeper each time the walk comes back.
+func depthOf(f *abi.LightFile) int {
+	switch {
+	case f == nil:
+		return inquiry.First
+	case f.Feedback != nil:
+		return inquiry.Deepest
+	case f.Investigate == nil:
+		return inquiry.First
+	case f.LoopsLeft > 0:
+		return inquiry.Second
+	default:
+		return inquiry.Deepest
+	}
+}
+
+// standing is what was concluded before, which stays where another label is
+// only as probable.
+func standing(r *abi.NodeRequest) string {
+	switch {
+	case r.File == nil:
+		return ""
+	case r.File.Investigate != nil:
+		return r.File.Investigate.Classification
+	case r.File.Triage != nil:
+		return r.File.Triage.ClassificationHypothesis
+	}
+	return ""
+}
+
+func searched(r *abi.NodeRequest, clues *inquiry.Clues) []abi.Evidence {
+	var out []abi.Evidence
+	topics := inquiry.Topics(r)
+	for i := range topics {
+		out = append(out, clues.Search(&topics[i])...)
+	}
+	return out
+}
+
+// fresh leaves what did not lie before the court, each item once. What an
+// earlier pass of the same walk brought is new still.
+func fresh(r *abi.NodeRequest, items []abi.Evidence) []abi.Evidence {
+	var pass []abi.Evidence
+	if f := r.File.Investigate; f != nil && strings.HasPrefix(f.Summary, remandOpening) {
+		pass = f.Evidence
+	}
+	var out []abi.Evidence
+	for i := range items {
+		if has(out, &items[i]) || has(r.Case.Evidence, &items[i]) && !has(pass, &items[i]) {
+			continue
+		}
+		out = append(out, items[i])
+	}
+	return out
+}
+
+func has(list []abi.Evidence, e *abi.Evidence) bool {
+	return slices.ContainsFunc(list, func(o abi.Evidence) bool { return o.SourceRef == e.SourceRef && o.Content == e.Content })
+}
+
+// maxItems bounds what one pass brings.
+const maxItems = 96
+
+func bounded(items []abi.Evidence) []abi.Evidence {
+	if items == nil {
+		return []abi.Evidence{}
+	}
+	return items[:min(len(items), maxItems)]
+}
+
+// component is the first that resolve selected, or the first file of the
+// product that the log names, or without any the first of the tests.
+func component(r *abi.NodeRequest, clues *inquiry.Clues) string {
+	if r.File != nil && r.File.Resolve != nil && len(r.File.Resolve.Selected) > 0 {
+		return r.File.Resolve.Selected[0].Name
+	}
+	first := ""
+	for _, clue := range clues.Upto(inquiry.Deepest) {
+		path := clue.Place.Path
+		if path == "" || place.Foreign(path) {
+			continue
+		}
+		if place.KindOf(path) == abi.SourceProduct {
+			return path
+		}
+		if first == "" {
+			first = path
+		}
+	}
+	return first
+}
+
+// remandOpening begins the summary of a pass after a remand.
+const remandOpening = "On remand: "
+
+// maxCited is how many items a summary quotes.
+const maxCited = 4
+
+// summary tells what was found, the items that speak for the classification first.
+func summary(r *abi.NodeRequest, v *abi.InvestigateArtifact, estimate *inquiry.Estimate) string {
+	var b strings.Builder
+	if r.File != nil && r.File.Feedback != nil {
+		b.WriteString(remandOpening + text.Count(len(v.Evidence), "new item") + ". ")
+	}
+	if v.Classification == "" {
+		b.WriteString("Next to nothing speaks for any label.")
+	} else {
+		b.WriteString(v.Classification + " at " + text.Share(estimate.Of(v.Classification)) + ".")
+	}
+	for _, e := range cited(v) {
+		line, _, _ := strings.Cut(strings.TrimSpace(e.Content), "\n")
+		b.WriteString(" " + e.SourceRef + ": " + cut(line) + ".")
+	}
+	return b.String()
+}
+
+func cited(v *abi.InvestigateArtifact) []abi.Evidence {
+	var out []abi.Evidence
+	for _, wanted := range []bool{true, false} {
+		for i := range v.Evidence {
+			e := &v.Evidence[i]
+			if len(out) < maxCited && (e.Supports != "" && e.Supports == v.Classification) == wanted {
+				out = append(out, *e)
+			}
+		}
+	}
+	return out
+}
+
+// maxLineBytes of a quote in a summary.
+const maxLineBytes = 160
+
+func cut(line string) string {
+	if len(line) <= maxLineBytes {
+		return line
+	}
+	return strings.ToValidUTF8(line[:maxLineBytes], "") + "..."
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/inquiry"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
+)
+
+// maxAnswerItems bounds the evidence of one answer.
+const maxAnswerItems = 6
+
+// account answers every question of the court with what the investigation
+// brought since, and says of every challenged item whether it still stands.
+func account(r *abi.NodeRequest) *abi.RemandAnswer {
+	v := &abi.RemandAnswer{Answers: []abi.RemandReply{}, Challenged: []abi.ChallengedReply{}}
+	withdrawn := make(map[int]bool)
+	seen := make(map[int]bool)
+	for i := range r.File.Feedback.Challenged {
+		index := r.File.Feedback.Challenged[i].EvidenceIndex
+		if seen[index] {
+			continue
+		}
+		seen[index] = true
+		status := abi.ItemStands
+		if !stands(r, index) {
+			status = abi.ItemWithdrawn
+			withdrawn[index] = true
+		}
+		v.Challenged = append(v.Challenged, abi.ChallengedReply{EvidenceIndex: index, Status: status})
+	}
+	topics := inquiry.Topics(r)
+	for i := range topics {
+		v.Answers = append(v.Answers, reply(r, r.File.Feedback.Questions[i].ID, &topics[i], withdrawn))
+	}
+	return v
+}
+
+// reply answers a question: with new evidence that concerns it, or by
+// withdrawing what it asks about, or not at all.
+func reply(r *abi.NodeRequest, id string, topic *inquiry.Topic, withdrawn map[int]bool) abi.RemandReply {
+	v := abi.RemandReply{QuestionID: id, Status: abi.NotFound, Evidence: []abi.Evidence{}}
+	if f := r.File.Investigate; f != nil {
+		for i := range f.Evidence {
+			if len(v.Evidence) < maxAnswerItems && topic.Concerns(&f.Evidence[i]) {
+				v.Evidence = append(v.Evidence, f.Evidence[i])
+			}
+		}
+	}
+	switch {
+	case len(v.Evidence) > 0:
+		v.Status = abi.Found
+	case len(topic.Items) > 0 && all(topic.Items, withdrawn):
+		v.Status = abi.Withdrawn
+	}
+	return v
+}
+
+func all(items []int, withdrawn map[int]bool) bool {
+	for _, i := range items {
+		if !withdrawn[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// stands says whether a challenged item can be held: it is there, it is what
+// it says where it claims to quote a document, and it says something that no
+// unchallenged item says.
+func stands(r *abi.NodeRequest, index int) bool {
+	if index < 0 || index >= len(r.Case.Evidence) {
+		return false
+	}
+	e := &r.Case.Evidence[index]
+	if text.Blank(e.Content) || misquotes(r.Case.Documents, e) {
+		return false
+	}
+	substance := strings.Join(text.Substance(e.Content), "\n")
+	for i := range r.Case.Evidence {
+		other := &r.Case.Evidence[i]
+		if i != index && !challenged(r, i) && other.Supports == e.Supports && strings.Join(text.Substance(other.Content), "\n") == substance {
+			return false
+		}
+	}
+	return true
+}
+
+func challenged(r *abi.NodeRequest, index int) bool {
+	for i := range r.File.Feedback.Challenged {
+		if r.File.Feedback.Challenged[i].EvidenceIndex == index {
+			return true
+		}
+	}
+	return false
+}
+
+// misquotes says whether an item names a document in which none of its lines stands.
+func misquotes(documents []abi.Document, e *abi.Evidence) bool {
+	for i := range documents {
+		d := &documents[i]
+		if e.SourceRef != d.Name && !strings.HasPrefix(e.SourceRef, d.Name+":") && !strings.HasPrefix(e.SourceRef, d.Name+"#") {
+			continue
+		}
+		for line := range strings.SplitSeq(e.Content, "\n") {
+			if line = strings.TrimSpace(line); line != "" && strings.Contains(d.Text, line) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}

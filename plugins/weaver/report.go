@@ -1,0 +1,83 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/inquiry"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
+)
+
+// report closes the path with the most probable label, given everything; what
+// was concluded before stays where another is only as probable. Its confidence
+// is that label's probability, and is no higher after a remand that brought
+// nothing new.
+func report(r *abi.NodeRequest) *abi.LightReport {
+	estimate := synthesis(r)
+	preferred := concluded(r)
+	if preferred == "" {
+		preferred = r.Case.Labels[0]
+	}
+	label, p := estimate.Top(preferred)
+	v := &abi.LightReport{Classification: label, Confidence: p}
+	if r.File != nil && r.File.Investigate != nil {
+		v.Component = r.File.Investigate.Component
+	}
+	if r.File != nil && r.File.Feedback != nil {
+		v.Remand = account(r)
+		if r.Case.Light != nil && (r.File.Investigate == nil || len(r.File.Investigate.Evidence) == 0) {
+			v.Confidence = min(p, r.Case.Light.Confidence)
+		}
+	}
+	v.Summary = summary(r, estimate, label)
+	return v
+}
+
+func summary(r *abi.NodeRequest, estimate *inquiry.Estimate, label string) string {
+	var b strings.Builder
+	b.WriteString(label + " at " + text.Share(estimate.Of(label)))
+	if second, p := runnerUp(estimate, label); second != "" {
+		b.WriteString(", " + second + " at " + text.Share(p))
+	}
+	b.WriteString(".")
+	if estimate.Thin() {
+		b.WriteString(" Next to nothing speaks for any label.")
+	}
+	f := r.File
+	if f == nil {
+		return b.String()
+	}
+	if f.Recall != nil && f.Recall.Match {
+		b.WriteString(" " + f.Recall.Reasoning)
+	}
+	if f.Correlate != nil && f.Correlate.LinkedCase != "" {
+		b.WriteString(" " + f.Correlate.Reasoning)
+	}
+	if f.Triage != nil {
+		b.WriteString(symptoms(f.Triage))
+	}
+	if f.Investigate != nil {
+		b.WriteString(" Found: " + f.Investigate.Summary)
+	}
+	return b.String()
+}
+
+func runnerUp(estimate *inquiry.Estimate, top string) (label string, probability float64) {
+	for j, other := range estimate.Labels {
+		if other != top && (label == "" || estimate.Posterior[j] > probability) {
+			label, probability = other, estimate.Posterior[j]
+		}
+	}
+	return label, probability
+}
+
+func symptoms(v *abi.TriageResult) string {
+	out := ""
+	if v.CascadeSuspected {
+		out += " Several tests fail alike, which points to one cause."
+	}
+	if v.ClockSkewSuspected {
+		out += " Clocks may disagree."
+	}
+	return out
+}

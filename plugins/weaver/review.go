@@ -1,0 +1,61 @@
+package main
+
+import (
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/inquiry"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
+)
+
+// minUninvestigated is the probability from which a conclusion may stand that
+// nobody investigated.
+const minUninvestigated = 0.75
+
+// review holds what was concluded against everything that is known now. It
+// wants a reassessment, while the walk may still go back, of a conclusion that
+// was reached without an investigation and is doubtful, and of one that the evidence
+// contradicts; when it may not, the more probable label overturns it.
+func review(r *abi.NodeRequest) *abi.ReviewDecision {
+	estimate := synthesis(r)
+	standing := concluded(r)
+	top, p := estimate.Top(standing)
+	loops := r.File != nil && r.File.LoopsLeft > 0
+	investigated := r.File != nil && r.File.Investigate != nil
+	least := params.Number(r.Params, "min_uninvestigated", minUninvestigated)
+	switch {
+	case loops && !investigated && (top != standing || p < least):
+		return reassess(estimate.Of(standing))
+	case top == standing || standing == "":
+		return &abi.ReviewDecision{Decision: abi.Approve, Confidence: p}
+	case loops:
+		return reassess(estimate.Of(standing))
+	default:
+		return &abi.ReviewDecision{Decision: abi.Overturn, Confidence: p}
+	}
+}
+
+func reassess(p float64) *abi.ReviewDecision {
+	return &abi.ReviewDecision{Decision: abi.Reassess, LoopTarget: "resolve", Confidence: p}
+}
+
+// synthesis estimates the labels from all that is known.
+func synthesis(r *abi.NodeRequest) *inquiry.Estimate {
+	return inquiry.Read(r, nil).Weigh(r, inquiry.Deepest, inquiry.SourceFacts(r))
+}
+
+// concluded is what the path has come to, the latest first.
+func concluded(r *abi.NodeRequest) string {
+	f := r.File
+	if f == nil {
+		return ""
+	}
+	if f.Investigate != nil && f.Investigate.Classification != "" {
+		return f.Investigate.Classification
+	}
+	if f.Triage != nil && f.Triage.ClassificationHypothesis != "" {
+		return f.Triage.ClassificationHypothesis
+	}
+	if f.Recall != nil {
+		return f.Recall.Classification
+	}
+	return ""
+}
