@@ -1,0 +1,234 @@
+package host_test
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+)
+
+func lightPaths(t *docket.Trial) []string {
+	var list []string
+	for _, p := range t.Light {
+		list = append(list, strings.Join(p.Path, " "))
+	}
+	return list
+}
+
+// nodeRequests decodes what a persona was asked at a node of the Light path.
+func nodeRequests(t *testing.T, s *spy, node string) []abi.NodeRequest {
+	t.Helper()
+	var list []abi.NodeRequest
+	for _, r := range s.calls {
+		if r.Call == abi.CallNode && r.Node == node {
+			req, err := codec.DecodeNodeRequest(r.Input, len(r.Input))
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, req)
+		}
+	}
+	return list
+}
+
+func TestAccept_HD8_LightRunsAgainFromResolveAndAccountsForTheRemand(t *testing.T) {
+	t.Parallel()
+	s := &spy{}
+	h := openLit(t, host.Config{Pipeline: behave(t, "specter", "verdict", "remand"), Observe: s.observe},
+		map[string]string{"investigate": "fresh", "report": "loud"}, straight...)
+	// The report is sure of itself: the first time that would end the case.
+	c := unclassified()
+	quiet := openLit(t, host.Config{Pipeline: behave(t, "specter", "verdict", "remand"), Observe: s.observe},
+		map[string]string{"investigate": "fresh"}, straight...)
+	if got := try(t, h, c).Result; got.Final.Status != docket.Accepted {
+		t.Fatalf("%+v", got.Final)
+	}
+	s.calls = nil
+	trial := try(t, quiet, c)
+	got := trial.Result
+	again := "resolve H8:investigate H9:correlate H15b:review H12:report H16:_done"
+	want := []string{"recall H2:triage H6:" + again, again, again}
+	if paths := lightPaths(trial); !slices.Equal(paths, want) {
+		t.Fatalf("Light walked %q", paths)
+	}
+	if got.Remands != 2 || got.Final.Status != docket.Mistrial || got.Final.Cause != docket.CauseRemandsExhausted {
+		t.Errorf("%d remands, %+v", got.Remands, got.Final)
+	}
+	for i, pass := range trial.Passes[:2] {
+		answer, feedback := pass.RemandAnswer, pass.Verdict.RemandFeedback
+		var problems abi.Collector
+		if abi.CheckRemandAnswer(answer, feedback, &problems); !problems.Empty() {
+			t.Errorf("remand %d: %v", i+1, problems.Err())
+		}
+		if len(answer.Answers) != len(feedback.Questions) || len(answer.Challenged) != len(feedback.Challenged) || len(feedback.Challenged) == 0 {
+			t.Errorf("remand %d: %+v does not account for %+v", i+1, answer, feedback)
+		}
+	}
+	if found := trial.Light[1].Gathered; len(found) != 1 || found[0].Content != "walk with feedback" || found[0].Element != abi.Water {
+		t.Errorf("the second walk gathered %+v", found)
+	}
+	if found := trial.Light[2].Gathered; len(found) != 0 {
+		t.Errorf("the third walk gathered what was there: %+v", found)
+	}
+	// The second walk is told what lies before the court, in the order of the indictment.
+	asked := nodeRequests(t, s, "resolve")
+	if len(asked) != 3 || asked[0].File.Feedback != nil || asked[0].Case.Light != nil {
+		t.Fatalf("resolve was asked %d times, the first time after a remand: %v", len(asked), asked[0].File.Feedback)
+	}
+	if asked[1].File.Feedback == nil || asked[1].Case.Light == nil || asked[1].Case.Light.Classification != got.Light.Classification {
+		t.Errorf("the second time without feedback or Light's answer before: %+v", asked[1].Case.Light)
+	}
+	for i, item := range trial.Passes[0].Indictment.Evidence {
+		if e := asked[1].Case.Evidence[i]; e.SourceRef != item.SourceRef || e.Content != item.Content {
+			t.Errorf("item %d of the indictment is not item %d of the evidence: %+v", i, i, e)
+		}
+	}
+}
+
+func TestAccept_HD8_AnAnswerWithoutNewEvidenceIsNoSurer(t *testing.T) {
+	t.Parallel()
+	def := told(t, nil, straight...)
+	def.Nodes[len(def.Nodes)-1].With = []pipeline.Param{pipeline.Text("behave", "loud")}
+	h := open(t, host.Config{LightPath: def, Modules: lit(t), Pipeline: behave(t, "specter", "verdict", "remand",
+		"activation_threshold: 0.85", "activation_threshold: 0.999")})
+	got := try(t, h, unclassified()).Result
+	if len(got.LightAfter) != 2 || got.LightAfter[0].Confidence != 0.99 {
+		t.Errorf("%+v, after %+v", got.Light, got.LightAfter)
+	}
+	// A report that leaves the remand out is refused, and named.
+	h = openLit(t, host.Config{Pipeline: behave(t, "specter", "verdict", "remand")}, map[string]string{"report": "mute"}, straight...)
+	got = try(t, h, unclassified()).Result
+	if got.Final.Cause != docket.CauseInvalidArtifact || got.Error == nil || got.Error.Node != "report" || got.Error.Persona != "weaver" || got.Light == nil {
+		t.Errorf("%+v, %+v", got.Final, got.Error)
+	}
+}
+
+// A walk that ends as a duplicate answers with what correlate says, and looks
+// into nothing.
+func TestDuplicateIsTheAnswer(t *testing.T) {
+	t.Parallel()
+	h := openLit(t, host.Config{Pipeline: behave(t, "specter", "verdict", "remand")},
+		map[string]string{"correlate": "duplicate", "investigate": "converge"}, "H2", "H6", "H9", "H15")
+	trial := try(t, h, unclassified())
+	if *trial.Result.Light != (docket.Answer{Classification: "quota", Confidence: 0.83}) {
+		t.Errorf("%+v", trial.Result.Light)
+	}
+	if got := lightPaths(trial)[0]; !strings.HasSuffix(got, "H9:correlate H15:_done") {
+		t.Errorf("Light walked %q", got)
+	}
+	answer := trial.Passes[0].RemandAnswer
+	for _, reply := range answer.Answers {
+		if reply.Status != abi.NotFound || len(reply.Evidence) > 0 {
+			t.Errorf("%+v", reply)
+		}
+	}
+	for _, reply := range answer.Challenged {
+		if reply.Status != abi.ItemStands {
+			t.Errorf("%+v", reply)
+		}
+	}
+	// The evidence has the elements of the nodes that it comes from.
+	elements := map[string]abi.Element{}
+	for _, e := range trial.Light[0].Gathered {
+		elements[e.SourceRef] = e.Element
+	}
+	if elements["log"] != abi.Water || elements["casebook:earlier"] != abi.Air {
+		t.Errorf("elements %v", elements)
+	}
+}
+
+// The clerk may say what it likes: two loops, then none.
+func TestLoopsShareOneBudgetThatTheHostKeeps(t *testing.T) {
+	t.Parallel()
+	s := &spy{}
+	h := openLit(t, host.Config{Observe: s.observe}, map[string]string{"review": "reassess"},
+		"H2", "H6", "H10", "H11", "H13", "H14")
+	got := lightPaths(try(t, h, unclassified()))[0]
+	want := "recall H2:triage H6:resolve H8:investigate H10:resolve H8:investigate H10:resolve H8:investigate H11:review H14:report H16:_done"
+	if got != want {
+		t.Errorf("Light walked %q", got)
+	}
+	var left []int
+	for _, req := range nodeRequests(t, s, "investigate") {
+		left = append(left, req.File.LoopsLeft)
+	}
+	if len(left) < 3 || !slices.Equal(left[:3], []int{2, 1, 0}) {
+		t.Errorf("loops left: %v", left)
+	}
+}
+
+// Without the mask of judgment a review only recommends.
+func TestReviewWithoutJudgmentOnlyRecommends(t *testing.T) {
+	t.Parallel()
+	for _, judgment := range []bool{true, false} {
+		s := &spy{}
+		def := told(t, map[string]string{"review": "overturn"}, straight...)
+		for i := range def.Nodes {
+			if def.Nodes[i].Name == "review" && !judgment {
+				def.Nodes[i].Masks = nil
+			}
+		}
+		trial := try(t, open(t, host.Config{LightPath: def, Modules: lit(t), Observe: s.observe}), unclassified())
+		want := abi.Approve
+		if judgment {
+			want = abi.Overturn
+		}
+		if got := nodeRequests(t, s, "report")[0].File.Review.Decision; got != want {
+			t.Errorf("judgment %v: the report is told %q", judgment, got)
+		}
+		for _, a := range trial.Light[0].Artifacts {
+			if a.Artifact.Review != nil && a.Artifact.Review.Decision != abi.Overturn {
+				t.Errorf("the story has %+v", a.Artifact.Review)
+			}
+		}
+	}
+}
+
+// What breaks the Light path is this case's failure, with module, node and cause.
+func TestABrokenLightPathIsTheCasesFailure(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		behave map[string]string
+		fire   []string
+		node   string
+		cause  docket.Cause
+	}{
+		"a module that gives up": {map[string]string{"correlate": "fail"}, straight, "correlate", docket.CauseFailure},
+		"another case's label":   {map[string]string{"investigate": "elsewhere"}, straight, "investigate", docket.CauseInvalidArtifact},
+	} {
+		h := openLit(t, host.Config{}, test.behave, test.fire...)
+		trial := try(t, h, unclassified())
+		got := trial.Result
+		if got.Final.Status != docket.Mistrial || got.Final.Cause != test.cause || got.Error == nil || got.Error.Node != test.node || got.Error.Module == "" {
+			t.Errorf("%s: %+v, %+v", name, got.Final, got.Error)
+		}
+		wantGaps(t, trial)
+		var b bytes.Buffer
+		if err := docket.NewJSONL(&b).Write(trial); err != nil || !strings.Contains(b.String(), `"light":null`) {
+			t.Errorf("%s: %s (%v)", name, b.String(), err)
+		}
+	}
+}
+
+func TestAccept_CT4_TheLightPathIsUntouchedWhenThereIsNoTrial(t *testing.T) {
+	t.Parallel()
+	off := abi.CourtConfig{TTL: 1, MaxRounds: 1, ActivationThreshold: 0.85, RejectionThreshold: 0.5}
+	behave := map[string]string{"investigate": "converge", "report": "loud"}
+	on := try(t, openLit(t, host.Config{}, behave, straight...), unclassified())
+	without := try(t, openLit(t, host.Config{Court: &off}, behave, straight...), unclassified())
+	if !bytes.Equal(lightOnly(t, on), lightOnly(t, without)) || on.Result.Activated || on.Result.Light == nil {
+		t.Errorf("%s and %s", lightOnly(t, on), lightOnly(t, without))
+	}
+	for i := range on.Light[0].Artifacts {
+		a, b := codec.AppendArtifactEntry(nil, &on.Light[0].Artifacts[i]), codec.AppendArtifactEntry(nil, &without.Light[0].Artifacts[i])
+		if !bytes.Equal(a, b) {
+			t.Errorf("artifact %d differs", i)
+		}
+	}
+}

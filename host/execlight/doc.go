@@ -1,0 +1,17 @@
+// Package execlight lets another program answer for Light: anybody's
+// classifier, in any language. It gets a JSON request a line on its standard
+// input and gives a JSON answer a line on its standard output:
+//
+//	{"case":{"id":...,"labels":[...],"evidence":[...],"documents":[...]},"feedback":null,"previous":null}
+//	{"classification":"pb001","confidence":0.73,"reasoning":"..."}
+//
+// After a remand, feedback is the court's, previous is the answer before, and
+// the case's evidence begins with the items of the indictment, into which the
+// feedback's indexes point; the answer then has a "remand" that accounts for
+// every question and every challenged item. An answer may bring "evidence".
+//
+// A program is started when it is first needed, one for each trial that goes
+// on at the same time, and kept until Close. One that crashes, is silent for
+// too long or answers nonsense has its case fail, and is started anew for the
+// next.
+package execlight

@@ -1,0 +1,146 @@
+//go:build unix
+
+package execlight
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host"
+)
+
+func ask(t *testing.T, l *Light, id string) (host.LightResponse, error) {
+	t.Helper()
+	return l.Answer(t.Context(), host.LightRequest{Case: &abi.Case{ID: id, Labels: []string{"red", "blue"}}})
+}
+
+func open(t *testing.T, command string, config Config) *Light {
+	t.Helper()
+	l := New(command, config)
+	t.Cleanup(func() { _ = l.Close() })
+	return l
+}
+
+const red = `echo '{"classification":"red","confidence":0.6,"reasoning":"pid '$$'"}'`
+
+func TestOneProgramIsKept(t *testing.T) {
+	t.Parallel()
+	l := open(t, `while read -r line; do `+red+`; done`, Config{})
+	first, err := ask(t, l, "one")
+	if err != nil || first.Answer.Classification != "red" || first.Answer.Confidence != 0.6 {
+		t.Fatalf("%+v (%v)", first, err)
+	}
+	if second, err := ask(t, l, "two"); err != nil || second.Answer.Reasoning != first.Answer.Reasoning {
+		t.Errorf("%+v (%v)", second, err)
+	}
+	// At work at the same time: a program each, and each its own answers.
+	var wait sync.WaitGroup
+	for range 8 {
+		wait.Go(func() {
+			if _, err := ask(t, l, "three"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := ask(t, l, "four"); !errors.Is(err, ErrClosed) {
+		t.Errorf("after Close: %v", err)
+	}
+}
+
+// What a program does wrong fails its case; the next one finds a new program.
+func TestFailuresAreOneCasesOwn(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ bad, says string }{
+		"it crashes":         {`echo "out of paper" >&2; exit 3`, "it ended without an answer (exit status 3); it said: out of paper"},
+		"it is silent":       {`sleep 100`, "no answer within 300ms"},
+		"no JSON":            {`echo "red, I would say"`, "makes no sense"},
+		"another field":      {`echo '{"classification":"red","confidence":0.6,"sure":true}'`, `unknown field "sure"`},
+		"no confidence":      {`echo '{"classification":"red"}'`, "are needed"},
+		"two values":         {`echo '{"classification":"red","confidence":1} {}'`, "more than one"},
+		"a flood":            {`head -c 5000 /dev/zero | tr '\0' a; echo`, "longer than 4096 bytes"},
+		"an unknown status":  {`echo '{"classification":"red","confidence":1,"remand":{"answers":[{"question_id":"q","status":"maybe","evidence":[]}],"challenged":[]}}'`, "maybe"},
+		"no such command":    {`exec /no/such/classifier`, "ended without an answer (exit status 12"},
+		"evidence of no use": {`echo '{"classification":"red","confidence":1,"evidence":[{"source_ref":"a","content":"b"}]}'`, "evidence[0]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			script := `while read -r line; do case "$line" in *'"bad"'*) ` + test.bad + `;; *) ` + red + `;; esac; done`
+			l := open(t, script, Config{Timeout: 300 * time.Millisecond, AnswerBytes: 4096})
+			if name != "it is silent" {
+				l.config.Timeout = 20 * time.Second
+			}
+			if _, err := ask(t, l, "bad"); err == nil || !strings.Contains(err.Error(), test.says) {
+				t.Errorf("%v", err)
+			}
+			l.config.Timeout = 20 * time.Second
+			if got, err := ask(t, l, "good"); err != nil || got.Answer.Classification != "red" {
+				t.Errorf("the next case: %+v (%v)", got, err)
+			}
+		})
+	}
+}
+
+// A program that does not read keeps nobody waiting, and is killed with the run.
+func TestItIsKilledWithTheRun(t *testing.T) {
+	t.Parallel()
+	l := open(t, `sleep 1000; true`, Config{})
+	ctx, cancel := context.WithCancel(t.Context())
+	cause := make(chan error, 1)
+	go func() {
+		big := abi.Document{Name: "log", Text: strings.Repeat("x", 1<<20)}
+		_, err := l.Answer(ctx, host.LightRequest{Case: &abi.Case{ID: "a", Labels: []string{"red", "blue"}, Documents: []abi.Document{big}}})
+		cause <- err
+	}()
+	for {
+		l.mu.Lock()
+		n := len(l.all)
+		l.mu.Unlock()
+		if n > 0 {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	cancel()
+	if err := <-cause; err == nil || !strings.Contains(err.Error(), "canceled") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestTheRequestHasTheShapeOfTheContract(t *testing.T) {
+	t.Parallel()
+	req := host.LightRequest{
+		Case:     &abi.Case{ID: "a", Labels: []string{"red", "blue"}, Evidence: []abi.Evidence{{SourceRef: "never"}}},
+		Previous: &abi.LightAnswer{Classification: "red", Confidence: 0.7, Reasoning: "<so>"},
+		Evidence: []abi.Evidence{{SourceRef: "log", Content: "c", RelevanceConfidence: 0, Element: abi.Water}},
+		Feedback: &abi.RemandFeedback{
+			Challenged: []abi.ChallengedItem{{EvidenceIndex: 0, Why: "w"}}, Questions: []abi.Question{{ID: "q1", Question: "?"}},
+			AlternativeHypothesis: &abi.AlternativeHypothesis{Label: "blue", Reasoning: "r"},
+		},
+	}
+	got, err := encode(req)
+	want := `{"case":{"id":"a","subject":"","labels":["red","blue"],"evidence":[{"source_ref":"log","content":"c","relevance_confidence":0,"element":"water"}],"documents":[]},` +
+		`"feedback":{"challenged":[{"evidence_index":0,"why":"w"}],"alternative_hypothesis":{"label":"blue","reasoning":"r","support":[]},"questions":[{"id":"q1","question":"?"}]},` +
+		`"previous":{"classification":"red","confidence":0.7,"reasoning":"<so>"}}` + "\n"
+	if err != nil || string(got) != want || !json.Valid(got) {
+		t.Errorf("%s (%v)", got, err)
+	}
+	if _, err := encode(host.LightRequest{Case: req.Case, Previous: &abi.LightAnswer{Confidence: math.NaN()}}); err == nil {
+		t.Error("no number, and no error")
+	}
+	response, err := decode([]byte(`{"classification":"blue","confidence":0.5,"reasoning":"r","evidence":[{"source_ref":"s","content":"c","relevance_confidence":1}],` +
+		`"remand":{"answers":[{"question_id":"q1","status":"found","evidence":[]}],"challenged":[{"evidence_index":0,"status":"withdrawn"}]}}`))
+	if err != nil || len(response.Evidence) != 1 || response.Remand.Answers[0].Status != abi.Found || response.Remand.Challenged[0].Status != abi.ItemWithdrawn {
+		t.Errorf("%+v (%v)", response, err)
+	}
+}
