@@ -42,13 +42,14 @@ Exit codes: 0 done; 1 something failed while running; 2 the command line or an i
 wrong (the rest was still tried); 3 done, and --fail-on matched.`,
 		Example: `  shadowcourt try examples/dockets/go-failures.jsonl
   shadowcourt try --from gotest --report report.html < examples/dockets/godotenv.gotest.json
+  shadowcourt try target/surefire-reports/TEST-*.xml
   shadowcourt try examples/dockets/go-failures.jsonl --format jsonl --fail-on mistrial,label:si001`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), s, args)
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.from, "from", "auto", "input format: auto, jsonl or gotest")
+	f.StringVar(&o.from, "from", "auto", "input format: "+orList(formats()))
 	f.StringVar(&o.light, "light", "docket", "who answers for Light: docket, the classification that the case brings")
 	f.StringVar(&o.pipeline, "pipeline", shippedPipeline, "pipeline file, or the name of the shipped one")
 	f.StringVar(&o.profile, "profile", "", "profile file, the name of a shipped one, or none (default: go-test for gotest input, else none)")

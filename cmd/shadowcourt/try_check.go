@@ -25,7 +25,7 @@ func (o *tryOptions) check(dockets []string) (*failOn, *docket.Redactor, error) 
 			faults = append(faults, fmt.Errorf("--%s %q: use %s", flag, value, orList(allowed)))
 		}
 	}
-	oneOf("from", o.from, formatAuto, formatJSONL, formatGoTest)
+	oneOf("from", o.from, formats()...)
 	oneOf("light", o.light, "docket")
 	oneOf("format", o.format, "table", "json", "jsonl")
 	if ext := strings.ToLower(filepath.Ext(o.report)); o.report != "" && ext != ".html" && ext != ".md" {

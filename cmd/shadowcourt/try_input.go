@@ -2,9 +2,7 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,14 +11,23 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
+	"github.com/shadowcourt/shadowcourt/host/docket/junit"
+	"github.com/shadowcourt/shadowcourt/host/docket/reportportal"
 )
 
 // The input formats.
 const (
-	formatAuto   = "auto"
-	formatJSONL  = "jsonl"
-	formatGoTest = "gotest"
+	formatAuto         = "auto"
+	formatJSONL        = "jsonl"
+	formatGoTest       = "gotest"
+	formatJUnit        = "junit"
+	formatReportPortal = "reportportal"
 )
+
+// formats are all that --from takes.
+func formats() []string {
+	return []string{formatAuto, formatJSONL, formatGoTest, formatJUnit, formatReportPortal}
+}
 
 // input is one docket, opened, with its format known.
 type input struct {
@@ -32,9 +39,6 @@ type input struct {
 
 // inputs are the dockets of a run.
 type inputs struct{ list []*input }
-
-// sniffBytes is how much of an input is looked at to tell its format.
-const sniffBytes = 64 << 10
 
 // openInputs opens every docket; all that can't be opened are named at once.
 func openInputs(ctx context.Context, stdin io.Reader, names []string, format string) (*inputs, error) {
@@ -101,49 +105,6 @@ func openInTime(ctx context.Context, name string) (*os.File, error) {
 	}
 }
 
-// sniff tells `go test -json` from a JSONL docket by the first line that is a
-// JSON object: test events have an Action, cases have labels. It reads no
-// further than that line, so that a stream that comes slowly is not held up.
-func sniff(r *bufio.Reader) string {
-	for {
-		have := r.Buffered()
-		_, err := r.Peek(min(have+1, sniffBytes))
-		head, _ := r.Peek(r.Buffered())
-		all := err != nil || len(head) == sniffBytes
-		whole := head
-		if !all {
-			whole = head[:bytes.LastIndexByte(head, '\n')+1]
-		}
-		if line := firstObject(whole); line != nil {
-			return formatOf(line)
-		}
-		if all {
-			return formatJSONL
-		}
-	}
-}
-
-// firstObject is the first line that begins with a brace, or nil.
-func firstObject(head []byte) []byte {
-	for line := range bytes.Lines(head) {
-		line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")))
-		if len(line) > 0 && line[0] == '{' {
-			return line
-		}
-	}
-	return nil
-}
-
-func formatOf(line []byte) string {
-	var event struct {
-		Action *string `json:"Action"`
-	}
-	if json.Unmarshal(line, &event) == nil && event.Action != nil {
-		return formatGoTest
-	}
-	return formatJSONL
-}
-
 // only says whether every input has the format.
 func (i *inputs) only(format string) bool {
 	for _, in := range i.list {
@@ -165,10 +126,9 @@ func (i *inputs) close() {
 func (i *inputs) entries(id string) iter.Seq2[docket.Entry, error] {
 	return func(yield func(docket.Entry, error) bool) {
 		defer i.close()
-		var cases docket.Reader
-		var tests gotest.Reader
+		var from readers
 		for _, in := range i.list {
-			for entry, err := range in.entries(&cases, &tests) {
+			for entry, err := range from.entries(in) {
 				if err == nil && id != "" && entry.Case.ID != id {
 					continue
 				}
@@ -180,9 +140,23 @@ func (i *inputs) entries(id string) iter.Seq2[docket.Entry, error] {
 	}
 }
 
-func (in *input) entries(cases *docket.Reader, tests *gotest.Reader) iter.Seq2[docket.Entry, error] {
-	if in.format == formatGoTest {
-		return tests.Read(in.name, in.reader)
+// readers are one for each format: they know the ids of all dockets.
+type readers struct {
+	cases   docket.Reader
+	tests   gotest.Reader
+	reports junit.Reader
+	exports reportportal.Reader
+}
+
+func (r *readers) entries(in *input) iter.Seq2[docket.Entry, error] {
+	switch in.format {
+	case formatGoTest:
+		return r.tests.Read(in.name, in.reader)
+	case formatJUnit:
+		return r.reports.Read(in.name, in.reader)
+	case formatReportPortal:
+		return r.exports.Read(in.name, in.reader)
+	default:
+		return r.cases.JSONL(in.name, in.reader)
 	}
-	return cases.JSONL(in.name, in.reader)
 }

@@ -19,10 +19,11 @@ var update = flag.Bool("update", false, "write what the tests see to testdata")
 // TestAccept_IN1_ReportsOfFourProducers reads what surefire, pytest, jest and gotestsum wrote.
 func TestAccept_IN1_ReportsOfFourProducers(t *testing.T) {
 	t.Parallel()
-	for _, producer := range []string{"surefire", "pytest", "jest", "gotestsum", "gotestsum-rerun"} {
+	for _, report := range reports(t) {
+		producer := strings.TrimSuffix(filepath.Base(report), ".xml")
 		t.Run(producer, func(t *testing.T) {
 			t.Parallel()
-			got := render(t, filepath.Join("testdata", producer+".xml"))
+			got := render(t, report)
 			golden := filepath.Join("testdata", producer+".want")
 			if *update {
 				if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
@@ -38,6 +39,16 @@ func TestAccept_IN1_ReportsOfFourProducers(t *testing.T) {
 			}
 		})
 	}
+}
+
+// reports are the files of the examples and of testdata.
+func reports(t testing.TB) []string {
+	t.Helper()
+	examples, err := filepath.Glob("../../../examples/dockets/inputs/*.xml")
+	if err != nil || len(examples) < 4 {
+		t.Fatalf("%d reports in the examples (%v)", len(examples), err)
+	}
+	return append(examples, "testdata/gotestsum-rerun.xml")
 }
 
 // render writes the cases of a report as text that a person can review.

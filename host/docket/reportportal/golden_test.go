@@ -20,10 +20,11 @@ var update = flag.Bool("update", false, "write what the tests see to testdata")
 // TestAccept_IN2_AnExportOfReportPortal reads what its API gives, in pages and nested.
 func TestAccept_IN2_AnExportOfReportPortal(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"launch", "nested"} {
+	for _, export := range exports() {
+		name := strings.TrimSuffix(filepath.Base(export), ".json")
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := render(t, filepath.Join("testdata", name+".json"))
+			got := render(t, export)
 			golden := filepath.Join("testdata", name+".want")
 			if *update {
 				if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
@@ -39,6 +40,11 @@ func TestAccept_IN2_AnExportOfReportPortal(t *testing.T) {
 			}
 		})
 	}
+}
+
+// exports are the files of the examples and of testdata.
+func exports() []string {
+	return []string{"../../../examples/dockets/inputs/reportportal.json", "testdata/nested.json"}
 }
 
 // render writes the cases of an export as text that a person can review.

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"bufio"
+	"io"
+	"strings"
+	"testing"
+)
+
+func TestSniff(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 2*sniffBytes)
+	tests := []struct{ name, input, want string }{
+		{"nothing", "", formatJSONL},
+		{"text", "hello\nworld", formatJSONL},
+		{"a case", `{"id":"a","subject":"s"}`, formatJSONL},
+		{"a case behind blank lines", "\xef\xbb\xbf\n\n" + `{"id":"a","subject":"s"}`, formatJSONL},
+		{"a long case", `{"id":"a","subject":"s","documents":[{"name":"` + long, formatJSONL},
+		{"a broken case", `{"id":"a",,`, formatJSONL},
+		{"a case with the words in it", `{"id":"content","subject":"Action","documents":[{"Action":1,"content":2}]}`, formatJSONL},
+		{"test events", `{"Time":"t","Action":"start","Package":"p"}` + "\n", formatGoTest},
+		{"test events behind build errors", "# p\n./a.go:3:1: oops\n" + `{"Action":"fail"}`, formatGoTest},
+		{"a report", "<?xml version='1.0'?>\n<testsuites/>", formatJUnit},
+		{"a report without its first line", "\xef\xbb\xbf  <testsuite>", formatJUnit},
+		{"a page on one line", `{"content":[{"id":1,"uuid":"u"}],"page":{}}`, formatReportPortal},
+		{"a long page", `{"content":[{"id":1,"description":"` + long, formatReportPortal},
+		{"a page on many lines", "{\n  \"page\": {\n    \"number\": 1\n  },\n  \"content\": [\n", formatReportPortal},
+		{"a launch", "{\n \"owner\": \"ci\",\n \"id\": 7,\n \"uuid\": \"u\"\n}", formatReportPortal},
+		{"a list", "[\n  {\n", formatReportPortal},
+		{"test output that begins with a bracket", "[build] x\n" + `{"Action":"fail"}`, formatGoTest},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if got := sniff(bufio.NewReaderSize(strings.NewReader(tt.input), sniffBytes)); got != tt.want {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestSniffHoldsNoSlowStreamUp gives the beginning of a stream and no more.
+func TestSniffHoldsNoSlowStreamUp(t *testing.T) {
+	t.Parallel()
+	for _, begin := range []string{
+		`{"id":"a","subject":"s"}` + "\n", `{"id":"a",,` + "\n", `{"id":"a"}` + "\n", `{"Action":"start"}` + "\n",
+		"<?xml version='1.0'?>\n", "{\n\"content\":[\n", "[\n",
+	} {
+		out, in := io.Pipe()
+		go func() { _, _ = io.WriteString(in, begin) }()
+		if sniff(bufio.NewReaderSize(out, sniffBytes)) == "" {
+			t.Errorf("%q: no format", begin)
+		}
+		_ = in.Close()
+	}
+}
