@@ -248,3 +248,35 @@ func rename(e *docket.Entry, to func(string) string) {
 	}
 	e.Truth = &docket.Truth{Classification: to(e.Truth.Classification)}
 }
+
+// What a docket may hold is read back to the byte, and nothing of it stands
+// raw in a file that people open in a terminal.
+func TestAnyTextSurvivesTheProfile(t *testing.T) {
+	t.Parallel()
+	for _, ch := range []string{
+		"\x00", "\a", "\n", "\x1b[31m", "\x7f", "\u0085", "\u009b", "\u00a0", "\u2028", "\u202e", "\u2066", "\ufeff", "\ufffe", "\U0001fffe",
+		`"`, `\`, "'", "é", "\U0001f600", ": ", " #", "yes", "~", "- ", "{", "!!int 1", "*a", "&a", "1e3", "<<", "",
+	} {
+		want := "a" + ch
+		list := []abi.LabelWeight{{Label: want, Weight: 0.25}, {Label: ch + "b", Weight: 0.75}}
+		r := Result{Profile: &abi.Profile{
+			Name: want, BaseRates: list, SignalCap: 1, Signals: []abi.Signal{{Phrase: want, Weights: list}},
+			Sources: []abi.SourceReliability{{Source: want, Share: 1, Cap: 1, Sayings: []abi.SourceSaying{{Says: want, Given: list}}}},
+		}}
+		var text bytes.Buffer
+		if err := r.WriteYAML(&text); err != nil {
+			t.Fatal(err)
+		}
+		got, err := host.ParseProfile("profile.yaml", text.Bytes())
+		if err != nil {
+			t.Errorf("%q: %v", want, err)
+			continue
+		}
+		if got.Name != want || !slices.Equal(got.BaseRates, list) || got.Signals[0].Phrase != want || got.Sources[0].Source != want {
+			t.Errorf("%q came back as %+v", want, got)
+		}
+		if i := strings.IndexFunc(text.String(), func(c rune) bool { return c != '\n' && !strconv.IsPrint(c) }); i >= 0 {
+			t.Errorf("%q: byte %d of the file is not printable: %q", want, i, text.String()[i:i+4])
+		}
+	}
+}

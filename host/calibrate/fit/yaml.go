@@ -2,7 +2,6 @@ package fit
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"regexp"
@@ -108,13 +107,8 @@ func scalar(s string) string {
 	return quoted(s)
 }
 
-// quoted gives a string as JSON does, which YAML reads.
-func quoted(s string) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if e.Encode(s) != nil {
-		return strconv.Quote(s)
-	}
-	return strings.TrimSuffix(b.String(), "\n")
-}
+// quoted gives a string in double quotes, so that YAML reads it back to the
+// byte. What isn't printable is escaped: YAML refuses or folds some of it raw,
+// and a person who reads the profile should see it. For valid UTF-8 all of Go's
+// escapes are YAML's too.
+func quoted(s string) string { return strconv.Quote(s) }
