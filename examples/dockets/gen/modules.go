@@ -65,7 +65,6 @@ func modules() []module {
 		{"github.com/caarlos0/env/v11", "v11.4.2", "MIT", ".", fitHalf, ""},
 		{"github.com/BurntSushi/toml", "v1.6.0", "MIT", ".", testHalf, ""},
 		{"github.com/google/uuid", "v1.6.0", "BSD-3-Clause", ".", fitHalf, ""},
-		{"github.com/bitfield/script", "v0.25.2", "MIT", ".", testHalf, ""},
 		{"github.com/hashicorp/golang-lru/v2", "v2.0.7", "MPL-2.0", "expirable", testHalf, ""},
 		{"github.com/gorilla/handlers", "v1.5.2", "BSD-3-Clause", ".", fitHalf, "TestHeaderWrites"},
 	}
