@@ -29,7 +29,7 @@ type calibrateOptions struct {
 }
 
 func newCalibrate(s stdio) *cobra.Command {
-	o := &calibrateOptions{tryOptions: tryOptions{from: formatJSONL, light: "docket"}}
+	o := &calibrateOptions{tryOptions: tryOptions{from: formatJSONL, light: lightDocket}}
 	cmd := &cobra.Command{
 		Use:   "calibrate DOCKET...",
 		Short: "Measure the court against the truth, and against simpler methods",
@@ -53,6 +53,7 @@ wrong (the rest was still measured).`,
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&o.fittedOn, "fitted-on", nil, "docket with truth for the baselines to learn from; may be repeated")
+	o.lightFlags(cmd, "default: "+lightDocket)
 	f.StringVar(&o.pipeline, "pipeline", shippedPipeline, "pipeline file, or the name of the shipped one")
 	f.StringVar(&o.profile, "profile", "", "profile file, the name of a shipped one, or none (default: none)")
 	f.StringVar(&o.modules, "modules", "", "folder with all NAME.wasm files that the pipeline names (default: the embedded modules)")
@@ -87,6 +88,11 @@ func (o *calibrateOptions) run(ctx context.Context, s stdio, args []string) erro
 	if err != nil {
 		return err
 	}
+	help, err := o.help(ctx, config, inputs)
+	if err != nil {
+		return err
+	}
+	defer help.close()
 	c.progress.say("loading modules")
 	h, err := o.open(ctx, s, config)
 	c.progress.clear()
@@ -135,6 +141,7 @@ func (o *calibrateOptions) check(dockets []string) error {
 			faults = append(faults, fmt.Errorf("--%s %v: use a number between 0 and 1", f.name, f.value))
 		}
 	}
+	faults = append(faults, o.checkLight())
 	return errors.Join(append(faults, o.checkFiles(slices.Concat(dockets, o.fittedOn)))...)
 }
 

@@ -14,10 +14,13 @@ import (
 // in place of a file.
 const shippedPipeline = "defect-court"
 
+// shippedLight is the embedded Light path, by the same way of naming.
+const shippedLight = "rca-investigation"
+
 // loadPipeline reads a pipeline file, or the embedded one by its name.
 func loadPipeline(path string) (*pipeline.Definition, error) {
-	if path == shippedPipeline {
-		def, err := pipeline.LoadFS(pipelines.FS, pipelines.DefectCourt)
+	if path == shippedPipeline || path == shippedLight {
+		def, err := pipeline.LoadFS(pipelines.FS, path+".yaml")
 		if err != nil {
 			return nil, fmt.Errorf("the shipped pipeline: %w", err)
 		}
@@ -33,7 +36,7 @@ func newGraph(s stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "graph PIPELINE",
 		Short: "Draw a pipeline",
-		Long: `Draw a pipeline file, or the embedded ` + shippedPipeline + `, as Mermaid, DOT or SVG.
+		Long: `Draw a pipeline file, or the embedded ` + shippedPipeline + ` or ` + shippedLight + `, as Mermaid, DOT or SVG.
 With --path a walked path, as it stands in a result, is drawn on it.`,
 		Example: "  shadowcourt graph defect-court --format mermaid\n" +
 			"  shadowcourt graph defect-court --format svg --path indict,discover,defend,HD4:hearing,HD5:verdict,HD7:_done",

@@ -12,6 +12,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/docket/inert"
 )
@@ -26,6 +27,9 @@ type tryOptions struct {
 	redact, failOn    []string
 	workers           int
 	timings, noCourt  bool
+	source, since     string
+	casebook          string
+	remember, resume  bool
 }
 
 func newTry(s stdio) *cobra.Command {
@@ -50,13 +54,15 @@ wrong (the rest was still tried); 3 done, and --fail-on matched.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.from, "from", "auto", "input format: "+orList(formats()))
-	f.StringVar(&o.light, "light", "docket", "who answers for Light: docket, the classification that the case brings")
+	o.lightFlags(cmd, "default: "+lightRCA+" for reports of tests, else "+lightDocket)
+	f.BoolVar(&o.remember, "remember", false, "with --casebook: add the verdicts to it, after the docket")
 	f.StringVar(&o.pipeline, "pipeline", shippedPipeline, "pipeline file, or the name of the shipped one")
 	f.StringVar(&o.profile, "profile", "", "profile file, the name of a shipped one, or none (default: go-test for gotest input, else none)")
 	f.StringVar(&o.modules, "modules", "", "folder with all NAME.wasm files that the pipeline names (default: the embedded modules)")
 	f.StringVar(&o.cache, "cache", defaultCache(), "folder for compiled modules, or none")
 	f.StringVar(&o.format, "format", "table", "table, json or jsonl")
 	f.StringVar(&o.output, "output", "", "file for the results (default: standard output)")
+	f.BoolVar(&o.resume, "resume", false, "with --output FILE --format jsonl: go on where a run that was interrupted stopped")
 	f.StringVar(&o.report, "report", "", "also write a report, FILE.html or FILE.md")
 	f.StringVar(&o.explain, "explain", "", "try only the case of this id, and tell its trial as a story")
 	f.StringArrayVar(&o.redact, "redact", nil, "regular expression whose matches are blacked out in every output; may be repeated")
@@ -90,6 +96,11 @@ func (o *tryOptions) run(ctx context.Context, s stdio, args []string) error {
 	if err != nil {
 		return err
 	}
+	help, err := o.help(ctx, config, inputs)
+	if err != nil {
+		return err
+	}
+	defer help.close()
 	p := newProgress(s.err)
 	p.say("loading modules")
 	h, err := o.open(ctx, s, config)
@@ -98,11 +109,22 @@ func (o *tryOptions) run(ctx context.Context, s stdio, args []string) error {
 		return o.openError(err)
 	}
 	defer func() { _ = h.Close(context.WithoutCancel(ctx)) }()
-	out, err := o.writers(s.out, redactor, h)
+	parts, err := o.configuration(ctx, h, inputs)
+	if err != nil {
+		return err
+	}
+	resumed, err := o.resumption(parts)
 	if err != nil {
 		return inputError(err)
 	}
-	r := &tryRun{options: o, stderr: s.err, progress: p, out: out, match: match, redactor: redactor, stopReading: stopReading}
+	out, err := o.writers(s.out, redactor, h, resumed.before)
+	if err != nil {
+		return inputError(err)
+	}
+	r := &tryRun{
+		options: o, stderr: s.err, progress: p, out: out, match: match, redactor: redactor, stopReading: stopReading,
+		resumed: resumed, book: help.book,
+	}
 	r.all(ctx, h, inputs)
 	return r.end(ctx)
 }
@@ -191,6 +213,10 @@ type tryRun struct {
 	redactor *docket.Redactor
 	// stopReading ends a read that waits.
 	stopReading func()
+	resumed     *resumption
+	book        *casebook.Book // nil unless verdicts are remembered
+	remembered  []casebook.Entry
+	earlier     earlier
 
 	tried, faults int
 	unread        int  // dockets of which reading failed
@@ -201,7 +227,7 @@ type tryRun struct {
 
 // all tries every case and hands the trials out.
 func (r *tryRun) all(ctx context.Context, h *host.Host, inputs *inputs) {
-	for tried := range h.TryAll(ctx, inputs.entries(r.options.explain), r.options.workers) {
+	for tried := range h.TryAll(ctx, r.untried(inputs.entries(r.options.explain)), r.options.workers) {
 		if tried.Err != nil {
 			r.fault(&tried)
 			continue
@@ -214,6 +240,7 @@ func (r *tryRun) all(ctx context.Context, h *host.Host, inputs *inputs) {
 			r.stopReading()
 			return
 		}
+		r.remember(&tried.Entry.Case, tried.Trial.Result.Final)
 		r.progress.tried(r.tried, r.faults)
 	}
 }
@@ -252,6 +279,12 @@ func (r *tryRun) end(ctx context.Context) error {
 	if err := r.out.close(); err != nil {
 		return err
 	}
+	if err := r.resumed.end(ctx.Err() != nil); err != nil {
+		return err
+	}
+	if err := r.keepVerdicts(ctx); err != nil {
+		return err
+	}
 	switch {
 	case ctx.Err() != nil:
 		return fmt.Errorf("interrupted; %s tried and written", count(r.tried, "case was", "cases were"))
@@ -261,7 +294,7 @@ func (r *tryRun) end(ctx context.Context) error {
 		return inputError(fmt.Errorf("%s could not be tried; %s tried", count(r.faults, "entry", "entries"), count(r.tried, "case was", "cases were")))
 	case r.options.explain != "" && !r.found:
 		return inputError(fmt.Errorf("--explain: no case has the id %q", r.options.explain))
-	case r.matched:
+	case r.matched || r.earlier.matched:
 		return &exitError{code: exitMatched}
 	}
 	return nil

@@ -26,7 +26,7 @@ func (o *tryOptions) check(dockets []string) (*failOn, *docket.Redactor, error) 
 		}
 	}
 	oneOf("from", o.from, formats()...)
-	oneOf("light", o.light, "docket")
+	faults = append(faults, o.checkLight(), o.checkResume())
 	oneOf("format", o.format, "table", "json", "jsonl")
 	if ext := strings.ToLower(filepath.Ext(o.report)); o.report != "" && ext != ".html" && ext != ".md" {
 		faults = append(faults, fmt.Errorf("--report %q: use a name that ends in .html or .md", o.report))
@@ -46,7 +46,7 @@ func (o *tryOptions) check(dockets []string) (*failOn, *docket.Redactor, error) 
 // checkFiles refuses to write over what is read, and two outputs to one file.
 func (o *tryOptions) checkFiles(dockets []string) error {
 	type named struct{ what, path string }
-	inputs := []named{{"--pipeline", o.pipeline}, {"--profile", o.profile}}
+	inputs := []named{{"--pipeline", o.pipeline}, {"--profile", o.profile}, {"--casebook", o.casebook}}
 	for _, d := range dockets {
 		if d != "-" {
 			inputs = append(inputs, named{"the docket", d})

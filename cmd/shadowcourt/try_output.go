@@ -25,8 +25,8 @@ type outputs struct {
 	files []*outFile
 }
 
-// writers opens every output that the flags ask for.
-func (o *tryOptions) writers(stdout io.Writer, redactor *docket.Redactor, h *host.Host) (*outputs, error) {
+// writers opens every output that the flags ask for. before stands in --output already.
+func (o *tryOptions) writers(stdout io.Writer, redactor *docket.Redactor, h *host.Host, before []byte) (*outputs, error) {
 	all := &outputs{}
 	main := stdout
 	if o.report != "" {
@@ -35,6 +35,10 @@ func (o *tryOptions) writers(stdout io.Writer, redactor *docket.Redactor, h *hos
 	if o.output != "" {
 		f, err := all.create(o.output)
 		if err != nil {
+			return nil, fmt.Errorf("--output: %w", err)
+		}
+		if _, err := f.Write(before); err != nil {
+			all.discard()
 			return nil, fmt.Errorf("--output: %w", err)
 		}
 		main = f

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/casebook"
+	"github.com/shadowcourt/shadowcourt/host/execlight"
+	"github.com/shadowcourt/shadowcourt/host/knowledge"
+	"github.com/shadowcourt/shadowcourt/host/source"
+)
+
+// Who answers for Light.
+const (
+	lightDocket = "docket"
+	lightRCA    = "rca"
+	lightExec   = "exec:" // and a command
+)
+
+// lightFlags are those of the commands that try cases.
+func (o *tryOptions) lightFlags(cmd *cobra.Command, byDefault string) {
+	f := cmd.Flags()
+	f.StringVar(&o.light, "light", o.light, "who answers for Light: "+lightDocket+" (the classification that the case brings), "+lightRCA+
+		" (the Light path), or "+lightExec+"COMMAND (a program that gets a JSON request a line, and answers a line); "+byDefault)
+	f.StringVar(&o.source, "source", "", "folder with the source of the module under test, for the Light path to look into")
+	f.StringVar(&o.since, "since", "", "with --source: the git revision since which changes count")
+	f.StringVar(&o.casebook, "casebook", "", "file with earlier cases, for the Light path to look into")
+}
+
+// checkLight holds the flags of Light against each other.
+func (o *tryOptions) checkLight() error {
+	var faults []error
+	command, isExec := strings.CutPrefix(o.light, lightExec)
+	switch {
+	case isExec && strings.TrimSpace(command) == "":
+		faults = append(faults, fmt.Errorf("--light %s: name a command behind it", o.light))
+	case !isExec && !slices.Contains([]string{"", lightDocket, lightRCA}, o.light):
+		faults = append(faults, fmt.Errorf("--light %q: use %s, %s or %sCOMMAND", o.light, lightDocket, lightRCA, lightExec))
+	}
+	if o.since != "" && o.source == "" {
+		faults = append(faults, errors.New("--since needs --source, the folder whose changes count"))
+	}
+	if o.remember && o.casebook == "" {
+		faults = append(faults, errors.New("--remember needs --casebook, the file to remember in"))
+	}
+	return errors.Join(faults...)
+}
+
+// lightOf is who answers for Light: what the flag says, or the Light path
+// where all inputs are reports of tests.
+func (o *tryOptions) lightOf(inputs *inputs) string {
+	switch {
+	case o.light != "":
+		return o.light
+	case inputs.only(formatJSONL) || inputs.some(formatJSONL):
+		return lightDocket
+	}
+	return lightRCA
+}
+
+// some says whether an input has the format.
+func (i *inputs) some(format string) bool {
+	return slices.ContainsFunc(i.list, func(in *input) bool { return in.format == format })
+}
+
+// helpers are what a host is opened on and does not close itself.
+type helpers struct {
+	book    *casebook.Book // nil unless verdicts are remembered
+	closers []func() error
+}
+
+func (h *helpers) close() {
+	for _, c := range slices.Backward(h.closers) {
+		_ = c() // nothing was written
+	}
+}
+
+// help sets who answers for Light, and opens what the Light path looks into.
+func (o *tryOptions) help(ctx context.Context, config *host.Config, inputs *inputs) (*helpers, error) {
+	h := &helpers{}
+	err := o.helpWith(ctx, h, config, inputs)
+	if err != nil {
+		h.close()
+		return nil, inputError(err)
+	}
+	return h, nil
+}
+
+func (o *tryOptions) helpWith(ctx context.Context, h *helpers, config *host.Config, inputs *inputs) error {
+	switch light := o.lightOf(inputs); {
+	case light == lightRCA:
+		def, err := loadPipeline(shippedLight)
+		if err != nil {
+			return err
+		}
+		config.LightPath = def
+	case strings.HasPrefix(light, lightExec):
+		program := execlight.New(strings.TrimPrefix(light, lightExec), execlight.Config{})
+		h.closers = append(h.closers, program.Close)
+		config.Light, config.Reclassify = program, true
+	}
+	if o.source != "" {
+		tree, err := source.Open(ctx, o.source, o.since)
+		if err != nil {
+			return fmt.Errorf("--source: %w", err)
+		}
+		h.closers = append(h.closers, tree.Close)
+		if config.Source, err = knowledge.Source(ctx, tree); err != nil {
+			return fmt.Errorf("--source: %w", err)
+		}
+	}
+	if o.casebook == "" {
+		return nil
+	}
+	snapshot, err := o.openBook(ctx, h)
+	if errors.Is(err, fs.ErrNotExist) && !o.remember {
+		return fmt.Errorf("--casebook %s: there is none; --remember makes one", o.casebook)
+	}
+	if err != nil {
+		return fmt.Errorf("--casebook: %w", err)
+	}
+	h.closers = append(h.closers, snapshot.Close)
+	config.Casebook = knowledge.Casebook(snapshot)
+	return nil
+}
+
+// openBook takes a snapshot of the casebook, which it makes if something is
+// to be remembered in it.
+func (o *tryOptions) openBook(ctx context.Context, h *helpers) (*casebook.Snapshot, error) {
+	if !o.remember {
+		return casebook.OpenReadOnly(ctx, o.casebook, casebook.Options{})
+	}
+	book, err := casebook.Open(ctx, o.casebook, casebook.Options{})
+	if err != nil {
+		return nil, err
+	}
+	h.book = book
+	h.closers = append(h.closers, book.Close)
+	return book.Snapshot(ctx)
+}

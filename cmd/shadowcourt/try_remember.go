@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/casebook"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/knowledge"
+)
+
+// configuration is all that the results depend on besides the dockets.
+func (o *tryOptions) configuration(ctx context.Context, h *host.Host, inputs *inputs) ([]host.Part, error) {
+	parts, err := h.Configuration(ctx)
+	if err != nil {
+		return nil, err
+	}
+	add := func(name, value string) {
+		sum := sha256.Sum256([]byte(value))
+		parts = append(parts, host.Part{Name: name, Digest: "sha256:" + hex.EncodeToString(sum[:])})
+	}
+	add("--light", o.lightOf(inputs))
+	add("--redact", strings.Join(o.redact, "\x00"))
+	add("--timings", strconv.FormatBool(o.timings))
+	return parts, nil
+}
+
+// earlier is what is known of the cases that were tried before this run. It is
+// filled while the docket is read, and may be looked at when that is done.
+type earlier struct {
+	matched bool
+	entries []casebook.Entry
+}
+
+// untried leaves out what was tried before, and takes note of it.
+func (r *tryRun) untried(entries iter.Seq2[docket.Entry, error]) iter.Seq2[docket.Entry, error] {
+	if len(r.resumed.tried) == 0 {
+		return entries
+	}
+	return func(yield func(docket.Entry, error) bool) {
+		for entry, err := range entries {
+			if final, ok := r.resumed.tried[r.redactor.Text(entry.Case.ID)]; ok && err == nil {
+				r.earlier.matched = r.match.matches(&docket.Result{Final: final}) || r.earlier.matched
+				if e, ok := knowledge.Entry(&entry.Case, final); ok && r.book != nil {
+					r.earlier.entries = append(r.earlier.entries, e)
+				}
+				continue
+			}
+			if !yield(entry, err) {
+				return
+			}
+		}
+	}
+}
+
+// remember takes note of a verdict, to be kept when the docket is done.
+func (r *tryRun) remember(c *abi.Case, final docket.Final) {
+	if r.book == nil {
+		return
+	}
+	if entry, ok := knowledge.Entry(c, final); ok {
+		r.remembered = append(r.remembered, entry)
+	}
+}
+
+// keepVerdicts adds the verdicts to the casebook, all or none. Those of a run
+// that was interrupted are added when it is resumed and done.
+func (r *tryRun) keepVerdicts(ctx context.Context) error {
+	if r.book == nil || ctx.Err() != nil {
+		return nil
+	}
+	if _, err := r.book.Remember(ctx, slices.Concat(r.earlier.entries, r.remembered)); err != nil {
+		return fmt.Errorf("--remember: %w", err)
+	}
+	return nil
+}
