@@ -172,7 +172,10 @@ func TestReaderErrorIsTheLast(t *testing.T) {
 
 func TestReadStops(t *testing.T) {
 	t.Parallel()
-	for range new(junit.Reader).Read("report.xml", strings.NewReader("<testsuite>"+failing+failing+"<oops")) {
+	for entry, err := range new(junit.Reader).Read("report.xml", strings.NewReader("<testsuite>"+failing+failing+"<oops")) {
+		if err != nil || entry.Case.ID != "c.a" {
+			t.Errorf("got %q, %v", entry.Case.ID, err)
+		}
 		return
 	}
 	t.Error("no entry")

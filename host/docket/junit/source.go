@@ -63,10 +63,7 @@ func (e *placeError) Error() string { return e.detail }
 
 func newSource(in io.Reader, limit int) (*source, error) {
 	s := &source{in: bufio.NewReaderSize(in, 64<<10), limit: limit, line: 1}
-	head, err := s.in.Peek(4)
-	if err != nil && len(head) == 0 {
-		return s, nil //nolint:nilerr // the first read tells
-	}
+	head, _ := s.in.Peek(4) // the first read tells when it fails
 	if kind := magic.Kind(head); kind != "" {
 		return s, &placeError{docket.CodeNotText, "is " + kind + ", a report is text in UTF-8 or ISO 8859-1"}
 	}

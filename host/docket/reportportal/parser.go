@@ -128,11 +128,11 @@ func (p *parser) clipped(o *object, key string, head, tail int) error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case b == '"':
+	switch b {
+	case '"':
 		o.text[key], err = p.json.String(head, tail)
 		return err
-	case b == '{' || b == '[':
+	case '{', '[':
 		o.fail(line, key, "is no string")
 		return p.value(o)
 	}

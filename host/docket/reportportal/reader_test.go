@@ -110,19 +110,19 @@ func TestTruthOnlyWhenAsked(t *testing.T) {
 	export := item(1, `,"issue":{"issueType":"ab001"}`) + item(2, `,"issue":{"issueType":"ti001"}`) + item(3, `,"issue":{"issueType":"pb001","autoAnalyzed":true}`)
 	for _, asked := range []bool{false, true} {
 		r := reportportal.Reader{Truth: asked}
-		got := ""
+		var got strings.Builder
 		for entry, err := range r.Read("export.json", strings.NewReader(export)) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got += entry.Case.ID + " " + truth(entry.Truth) + ", "
+			got.WriteString(entry.Case.ID + " " + truth(entry.Truth) + ", ")
 		}
 		want := "1 unknown, 2 unknown, 3 unknown, "
 		if asked {
 			want = "1 ab001, 2 unknown, 3 unknown, "
 		}
-		if got != want {
-			t.Errorf("asked %t: got %s, want %s", asked, got, want)
+		if got.String() != want {
+			t.Errorf("asked %t: got %s, want %s", asked, got.String(), want)
 		}
 	}
 }

@@ -106,9 +106,9 @@ func value(r *jsonstream.Reader) (any, error) {
 			return nil, err
 		}
 		var v any
-		if json.Unmarshal([]byte(word), &v) != nil {
-			return json.Number(word), nil // beyond a float64
+		if json.Unmarshal([]byte(word), &v) == nil {
+			return v, nil
 		}
-		return v, nil
+		return json.Number(word), nil // beyond a float64
 	}
 }

@@ -93,7 +93,7 @@ func (r *Reader) hex() (rune, error) {
 			return 0, r.fail("there is " + quote(b) + " where a hexadecimal digit should stand")
 		}
 		r.take(b)
-		c = c<<4 | rune(digit) //nolint:gosec // a digit is below 16
+		c = c<<4 | rune(digit)
 	}
 	return c, nil
 }

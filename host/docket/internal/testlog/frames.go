@@ -2,6 +2,7 @@ package testlog
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -55,11 +56,11 @@ func userFrames(lines []string, group string) []frame {
 			continue
 		}
 		f := frame{first: i, end: i + 1, test: fileOfTest.MatchString(file)}
-		switch {
-		case kind == inGo:
+		switch kind {
+		case inGo:
 			f.first = i - 1
 			frames = append(frames, f)
-		case kind == inPython:
+		case inPython:
 			if strings.HasPrefix(line, "  File ") && i+1 < len(lines) && strings.HasPrefix(lines[i+1], "    ") {
 				f.end++
 			}
@@ -131,10 +132,5 @@ func crashed(lines []string) bool {
 }
 
 func anyLine(lines []string, p Matcher) bool {
-	for _, line := range lines {
-		if p.MatchString(line) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(lines, p.MatchString)
 }

@@ -1,6 +1,7 @@
 package testlog
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -93,14 +94,7 @@ func environment(lines []string) bool {
 }
 
 func aLine(matches func(string) bool) func(string, []string) bool {
-	return func(_ string, lines []string) bool {
-		for _, line := range lines {
-			if matches(line) {
-				return true
-			}
-		}
-		return false
-	}
+	return func(_ string, lines []string) bool { return slices.ContainsFunc(lines, matches) }
 }
 
 // assertion applies when an assertion failed, and with compares when its message sets one value against another.
