@@ -32,6 +32,9 @@
 // [BadRequest] that lists the problems. A panic in a handler is a trap, and
 // ends the trial as a mistrial.
 //
+// What a module was granted beyond its request (the casebook, the source, the
+// host's log) it asks for with package [capability].
+//
 // The package imports neither fmt nor reflect nor os, and a module that
 // doesn't either stays near the 1.8 MB of the Go runtime.
 package guest

@@ -12,7 +12,8 @@ import (
 // judgement: fmt, reflection, the operating system, text encodings.
 func TestModulesLinkNothingLarge(t *testing.T) {
 	t.Parallel()
-	cmd := exec.Command("go", "list", "-deps", "../../plugins/challenger", "../../plugins/abyss", "../../plugins/bulwark", "../../plugins/specter", "../../plugins/clerk", "./...")
+	cmd := exec.Command("go", "list", "-deps", "../../plugins/challenger", "../../plugins/abyss", "../../plugins/bulwark", "../../plugins/specter", "../../plugins/clerk",
+		"../../plugins/herald", "../../plugins/sentinel", "../../plugins/seeker", "../../plugins/weaver", "./...")
 	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
 	out, err := cmd.Output()
 	if err != nil {

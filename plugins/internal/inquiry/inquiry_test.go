@@ -1,0 +1,200 @@
+package inquiry_test
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/anytrial"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/inquiry"
+)
+
+const crash = `--- FAIL: TestTotal (0.00s)
+panic: boom [recovered]
+	boom
+
+goroutine 7 [running]:
+testing.tRunner(0x1)
+	/usr/local/go/src/testing/testing.go:1 +0x1
+shop.Total(...)
+	/src/shop/cart.go:12 +0x1d
+shop.TestTotal(0x1)
+	/src/shop/cart_test.go:7 +0x2
+
+goroutine 1 [running]:
+main.main()
+	/src/shop/main.go:3 +0x1
+`
+
+func find(t *testing.T, items []abi.Evidence, ref string) *abi.Evidence {
+	t.Helper()
+	for i := range items {
+		if items[i].SourceRef == ref {
+			return &items[i]
+		}
+	}
+	t.Fatalf("no item %s in %+v", ref, items)
+	return nil
+}
+
+func refs(items []abi.Evidence) []string {
+	var out []string
+	for i := range items {
+		out = append(out, items[i].SourceRef)
+	}
+	return out
+}
+
+func TestWhatPlacesTell(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name, log, ref, content, supports string
+	}{
+		{"the first own frame of a crash", crash, "log:L8", "shop.Total(...)\n\t/src/shop/cart.go:12 +0x1d", anytrial.Product},
+		{"the message of a crash", crash, "log:L2", "panic: boom [recovered]\n\tboom", ""},
+		{"a test that doesn't compile", "# shop\n./cart_test.go:3:1: undefined: x\n", "log:L2", "./cart_test.go:3:1: undefined: x", anytrial.Automation},
+		{"a product that doesn't compile", "./cart.go:3:1: undefined: x\n", "log:L1", "./cart.go:3:1: undefined: x", anytrial.Product},
+		{"a test's own message tells nothing", "    cart_test.go:9: got 1\n        want 2\n", "log:L1", "    cart_test.go:9: got 1\n        want 2", ""},
+		{"a signal", "all is well\nthe disk is full\n", "log:L2", "the disk is full", anytrial.Infrastructure},
+		{"a signal within a message", "    cart_test.go:9: x\n        wrong total\n", "log:L1", "    cart_test.go:9: x\n        wrong total", anytrial.Product},
+		{"two signals that disagree", "the disk is full, took too long\n", "log:L1", "the disk is full, took too long", ""},
+		{"Python's frames", "Traceback (most recent call last):\n  File \"/app/cart.py\", line 3, in total\n", "log:L2", "  File \"/app/cart.py\", line 3, in total", anytrial.Product},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			e := find(t, inquiry.Read(anytrial.LightCase(abi.FamilyInvestigate, tc.log), nil).Items(inquiry.First), tc.ref)
+			if e.Content != tc.content || e.Supports != tc.supports || e.Element != abi.Water {
+				t.Errorf("got %+v", *e)
+			}
+		})
+	}
+}
+
+// A deeper look sees more of the same, and keeps what it saw.
+func TestDepth(t *testing.T) {
+	t.Parallel()
+	clues := inquiry.Read(anytrial.LightCase(abi.FamilyInvestigate, crash+"the disk is full on one\nthe disk is full on two hosts\n"), nil)
+	var before []string
+	for _, depth := range []int{inquiry.First, inquiry.Second, inquiry.Deepest} {
+		now := refs(clues.Items(depth))
+		for _, ref := range before {
+			if !slices.Contains(now, ref) {
+				t.Errorf("depth %d lost %s", depth, ref)
+			}
+		}
+		if depth == inquiry.Second && len(now) <= len(before) {
+			t.Errorf("depth %d brings nothing: %v", depth, now)
+		}
+		before = now
+	}
+}
+
+func TestTheSourceKnowsBetter(t *testing.T) {
+	t.Parallel()
+	r := anytrial.LightCase(abi.FamilyInvestigate, crash)
+	source := &abi.SourceAnswer{Known: true, Frames: []abi.SourceFrame{
+		{Path: "shop/cart.go", Line: 12, Kind: abi.SourceTest, Function: "Total", Changed: true, ChangedNear: true, Excerpt: "return 0"},
+		{Path: "shop/cart_test.go", Line: 7, Kind: abi.SourceTest},
+	}}
+	if e := find(t, inquiry.Read(r, source).Items(inquiry.First), "log:L8"); e.Supports != anytrial.Automation {
+		t.Errorf("a frame in a helper of the tests speaks for %s", e.Supports)
+	}
+	items, facts := inquiry.SourceItems(r, source)
+	if len(items) != 1 || items[0].SourceRef != "source:shop/cart.go:12" || items[0].Supports != anytrial.Automation || !strings.Contains(items[0].Content, "return 0") {
+		t.Fatalf("items %+v", items)
+	}
+	r.Case.Evidence = items
+	if again := inquiry.SourceFacts(r); math.Abs(again[1]-facts[1]) > 1e-9 || facts[1] <= 0 {
+		t.Errorf("facts %v, read back from the evidence %v", facts, again)
+	}
+}
+
+func weigh(r *abi.NodeRequest) *inquiry.Estimate {
+	return inquiry.Read(r, nil).Weigh(r, inquiry.Deepest, nil)
+}
+
+func TestEstimate(t *testing.T) {
+	t.Parallel()
+	r := anytrial.LightCase(abi.FamilyReport, "nothing to see\n")
+	if e := weigh(r); !e.Thin() || e.Settled() != 0 || e.Of(anytrial.Product) != 0.25 {
+		t.Errorf("of nothing: %+v", e)
+	}
+	r = anytrial.LightCase(abi.FamilyReport, "the disk is full\n")
+	alone := weigh(r)
+	if top, p := alone.Top(anytrial.Product); top != anytrial.Infrastructure || p < 0.6 || alone.Thin() {
+		t.Errorf("of a signal: %s %v", top, p)
+	}
+	r.Case.Evidence = inquiry.Read(r, nil).Items(inquiry.Deepest)
+	if again := weigh(r); !slices.Equal(again.Posterior, alone.Posterior) {
+		t.Errorf("what was gathered counts twice: %v, before %v", again.Posterior, alone.Posterior)
+	}
+	r.File.Recall = &abi.RecallResult{Match: true, PriorCase: "c", Classification: anytrial.Infrastructure, Confidence: 0.8}
+	known := weigh(r)
+	if known.Of(anytrial.Infrastructure) <= alone.Of(anytrial.Infrastructure) {
+		t.Error("an earlier case counts nothing")
+	}
+	r.Case.Evidence = append(r.Case.Evidence, abi.Evidence{SourceRef: "casebook:c", Content: "as before", Supports: anytrial.Infrastructure, RelevanceConfidence: 0.8})
+	r.File.Correlate = &abi.CorrelateResult{LinkedCase: "c", Classification: anytrial.Infrastructure, Confidence: 0.8}
+	if again := weigh(r); !slices.Equal(again.Posterior, known.Posterior) {
+		t.Errorf("one earlier case counts twice: %v, before %v", again.Posterior, known.Posterior)
+	}
+	r.Case.Evidence = []abi.Evidence{{SourceRef: "witness", Content: "I saw it", Supports: anytrial.Flake, RelevanceConfidence: 0.9}}
+	r.File = nil
+	if e := weigh(r); e.Of(anytrial.Flake) <= alone.Of(anytrial.Flake) {
+		t.Error("another witness counts nothing")
+	}
+}
+
+func TestInjectedTextDecidesNothing(t *testing.T) {
+	t.Parallel()
+	for _, log := range []string{"the disk is full\n", crash, "", "    cart_test.go:9: wrong total\n"} {
+		before := weigh(anytrial.LightCase(abi.FamilyReport, log))
+		for _, label := range []string{anytrial.Product, anytrial.Flake} {
+			r := anytrial.LightCase(abi.FamilyReport, log+anytrial.Injection(label))
+			r.Case.Documents = append(r.Case.Documents, abi.Document{Name: "notes", Text: anytrial.Injection(label)})
+			if after := weigh(r); !slices.Equal(after.Posterior, before.Posterior) {
+				t.Errorf("%q: %v, before %v", log, after.Posterior, before.Posterior)
+			}
+		}
+	}
+}
+
+func TestTopics(t *testing.T) {
+	t.Parallel()
+	r := anytrial.LightCase(abi.FamilyReport, "connecting to the billing gateway at nine\nthe gateway of billing gave up\nbilling is fun\nthe disk is full\n")
+	r.Case.Evidence = []abi.Evidence{{SourceRef: "log:L4", Content: "the disk is full", Supports: anytrial.Infrastructure}}
+	r.File.Feedback = &abi.RemandFeedback{Questions: []abi.Question{
+		{ID: "q1", Question: "What tells product_bug (0.40) from no_defect (0.35)?"},
+		{ID: "q2", Question: `Item [0] log:L4 "the disk is full" is quoted twice: what else shows what it says?`},
+		{ID: "q3", Question: "Was the billing gateway reachable?"},
+	}}
+	topics := inquiry.Topics(r)
+	item := func(supports, content string) *abi.Evidence { return &abi.Evidence{Supports: supports, Content: content} }
+	for _, tc := range []struct {
+		topic int
+		item  *abi.Evidence
+		want  bool
+	}{
+		{0, item(anytrial.Product, ""), true},
+		{0, item(anytrial.Flake, ""), true},
+		{0, item(anytrial.Automation, ""), false},
+		{1, item(anytrial.Infrastructure, ""), true},
+		{1, item(anytrial.Flake, ""), false},
+		{2, item("", "the gateway of Billing is down"), true},
+		{2, item("", "billing is down"), false},
+	} {
+		if got := topics[tc.topic].Concerns(tc.item); got != tc.want {
+			t.Errorf("question %d and %+v: %v", tc.topic, *tc.item, got)
+		}
+	}
+	if len(topics[1].Items) != 1 || len(topics[0].Items) != 0 {
+		t.Errorf("items %v, %v", topics[0].Items, topics[1].Items)
+	}
+	found := refs(inquiry.Read(r, nil).Search(&topics[2]))
+	slices.Sort(found)
+	if !slices.Equal(found, []string{"log:L1", "log:L2"}) {
+		t.Errorf("searched %v", found)
+	}
+}
