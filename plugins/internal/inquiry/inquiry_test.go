@@ -171,7 +171,9 @@ func TestTopics(t *testing.T) {
 		{ID: "q3", Question: "Was the billing gateway reachable?"},
 	}}
 	topics := inquiry.Topics(r)
-	item := func(supports, content string) *abi.Evidence { return &abi.Evidence{Supports: supports, Content: content} }
+	item := func(supports, content string) *abi.Evidence {
+		return &abi.Evidence{Supports: supports, Content: content}
+	}
 	for _, tc := range []struct {
 		topic int
 		item  *abi.Evidence

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/guest"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/anytrial"
+)
+
+func earlier(id, classification string, confidence, similarity float64) abi.PriorCase {
+	return abi.PriorCase{CaseID: id, Classification: classification, Status: "affirmed", Confidence: confidence, Similarity: similarity, Seen: 2}
+}
+
+func TestRecall(t *testing.T) {
+	t.Parallel()
+	fixed := earlier("c", anytrial.Product, 0.9, 1)
+	fixed.Status = "fixed"
+	flaky := fixed
+	flaky.Classification = anytrial.Flake
+	for _, tc := range []struct {
+		name       string
+		prior      []abi.PriorCase
+		match      bool
+		id         string
+		confidence float64
+		regression bool
+	}{
+		{name: "an empty casebook"},
+		{name: "the same fingerprint", prior: []abi.PriorCase{earlier("c", anytrial.Flake, 0.9, 1)}, match: true, id: "c", confidence: 0.9},
+		{name: "a near one counts less", prior: []abi.PriorCase{earlier("c", anytrial.Flake, 0.9, 0.9)}, match: true, id: "c", confidence: 0.9 * 0.9 * 0.8},
+		{name: "without a verdict", prior: []abi.PriorCase{earlier("c", "", 0.9, 1)}},
+		{name: "a label that this case does not have", prior: []abi.PriorCase{earlier("c", "pb999", 0.9, 1)}},
+		{
+			name: "two verdicts on one fingerprint", match: true, id: "c", confidence: 0.45,
+			prior: []abi.PriorCase{earlier("c", anytrial.Flake, 0.9, 1), earlier("d", anytrial.Product, 0.9, 1)},
+		},
+		{
+			name: "the same verdict again", match: true, id: "c", confidence: 0.9,
+			prior: []abi.PriorCase{earlier("c", anytrial.Flake, 0.9, 1), earlier("d", anytrial.Flake, 0.9, 1)},
+		},
+		{name: "a product bug that was fixed is back", prior: []abi.PriorCase{fixed}, match: true, id: "c", confidence: 0.9, regression: true},
+		{name: "a product bug that nobody fixed", prior: []abi.PriorCase{earlier("c", anytrial.Product, 0.9, 1)}, match: true, id: "c", confidence: 0.9},
+		{name: "what was fixed was no product bug", prior: []abi.PriorCase{flaky}, match: true, id: "c", confidence: 0.9},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			a, failure := herald{func(abi.RecallQuery) ([]abi.PriorCase, *abi.Failure) { return tc.prior, nil }}.play(anytrial.LightCase(abi.FamilyRecall, ""))
+			if failure != nil {
+				t.Fatal(failure)
+			}
+			v := a.Recall
+			if v.Match != tc.match || v.PriorCase != tc.id || math.Abs(v.Confidence-tc.confidence) > 1e-9 || v.IsRegression != tc.regression || v.Reasoning == "" {
+				t.Errorf("got %+v", *v)
+			}
+		})
+	}
+}
+
+func TestTriage(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name, log  string
+		category   abi.SymptomCategory
+		hypothesis string
+		skip       bool
+		candidates []string
+		severity   abi.GapSeverity
+	}{
+		{"nothing", "all is well\n", abi.SymptomUnknown, "", false, []string{}, abi.GapMedium},
+		{"a doubtful infrastructure symptom is investigated", "disk is full, took too long\n", abi.SymptomUnknown, anytrial.Infrastructure, false, []string{}, abi.GapMedium},
+		{"a doubtful product symptom is one", "    cart_test.go:9: wrong total\n", abi.SymptomProduct, anytrial.Product, false, []string{"cart_test.go"}, abi.GapMedium},
+		{
+			"a crash", "panic: wrong total\n\nshop.Total()\n\t/src/shop/cart.go:12 +0x1\nshop.TestTotal()\n\t/src/shop/cart_test.go:7 +0x2\n",
+			abi.SymptomProduct, anytrial.Product, true, []string{"/src/shop/cart.go"}, abi.GapHigh,
+		},
+		{
+			"two files of the product", "./a/cart.go:3:1: undefined: x\n./b/till.go:4:1: undefined: y\n",
+			abi.SymptomProduct, anytrial.Product, false, []string{"a/cart.go", "b/till.go"}, abi.GapHigh,
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			v := triage(anytrial.LightCase(abi.FamilyTriage, tc.log))
+			if v.SymptomCategory != tc.category || v.ClassificationHypothesis != tc.hypothesis || v.SkipInvestigation != tc.skip ||
+				!slices.Equal(v.Candidates, tc.candidates) || v.Severity != tc.severity || v.CascadeSuspected || v.ClockSkewSuspected {
+				t.Errorf("got %+v", *v)
+			}
+		})
+	}
+}
+
+// A symptom that skips the investigation is one from min_skip on.
+func TestTriageSkipsWhenSure(t *testing.T) {
+	t.Parallel()
+	for log, want := range map[string]abi.SymptomCategory{"the disk is full\n": abi.SymptomInfrastructure, "it took too long\n": abi.SymptomFlake} {
+		r := anytrial.LightCase(abi.FamilyTriage, log)
+		if v := triage(r); v.SymptomCategory != abi.SymptomUnknown || v.SkipInvestigation {
+			t.Errorf("%q at 0.7: %+v", log, *v)
+		}
+		least := 0.6
+		r.Params = append(r.Params, abi.Param{Name: "min_skip", Number: &least})
+		if v := triage(r); v.SymptomCategory != want || !v.SkipInvestigation {
+			t.Errorf("%q with a lower bound: %+v", log, *v)
+		}
+	}
+}
+
+func TestCascadeAndClocks(t *testing.T) {
+	t.Parallel()
+	same := func(n int) string {
+		var b strings.Builder
+		for i := range n {
+			b.WriteString("--- FAIL: Test" + string(rune('A'+i)) + " (0.00s)\n    x_test.go:" + string(rune('1'+i)) + ": cannot reach the database on port 1\n")
+		}
+		return b.String()
+	}
+	for _, tc := range []struct {
+		log            string
+		cascade, clock bool
+	}{
+		{same(3), true, false},
+		{same(2), false, false},
+		{"--- FAIL: TestA\n" + strings.Repeat("    cannot reach the database on port 1\n", 9), false, false},
+		{"x509: certificate is not yet valid: current time is before\n", false, true},
+	} {
+		v := triage(anytrial.LightCase(abi.FamilyTriage, tc.log))
+		if v.CascadeSuspected != tc.cascade || v.ClockSkewSuspected != tc.clock {
+			t.Errorf("%q: %+v", tc.log, *v)
+		}
+	}
+}
+
+func TestInjectedTextDecidesNothing(t *testing.T) {
+	t.Parallel()
+	for _, log := range []string{"", "the disk is full\n", "    cart_test.go:9: wrong total\n"} {
+		before := *triage(anytrial.LightCase(abi.FamilyTriage, log))
+		after := *triage(anytrial.LightCase(abi.FamilyTriage, log+anytrial.Injection(anytrial.Flake)))
+		if before.SymptomCategory != after.SymptomCategory || before.ClassificationHypothesis != after.ClassificationHypothesis || before.SkipInvestigation != after.SkipInvestigation {
+			t.Errorf("%q: %+v, before %+v", log, after, before)
+		}
+	}
+}
+
+func TestWhatTheHeraldRefuses(t *testing.T) {
+	t.Parallel()
+	broken := herald{func(abi.RecallQuery) ([]abi.PriorCase, *abi.Failure) { return nil, guest.Fail("bad_answer", "") }}
+	if _, failure := broken.play(anytrial.LightCase(abi.FamilyRecall, "")); failure == nil || failure.Code != "bad_answer" {
+		t.Errorf("failure %+v", failure)
+	}
+	if _, failure := broken.play(anytrial.LightCase(abi.FamilyReport, "")); failure == nil || failure.Code != guest.WrongFamily {
+		t.Errorf("failure %+v", failure)
+	}
+	r := anytrial.LightCase(abi.FamilyTriage, "")
+	r.Case.Labels = nil
+	if _, failure := broken.play(r); failure == nil {
+		t.Error("a case without labels is no case")
+	}
+}
