@@ -18,9 +18,11 @@ func Explain(w io.Writer, t *Trial, redactor *Redactor, options TerminalOptions)
 	s.width = max(s.width, 40)
 	s.cast = s.trial.Cast()
 	s.opening()
+	s.light(0)
 	for i := range s.trial.Passes {
 		s.pass(i, &s.trial.Passes[i])
 	}
+	s.light(max(len(s.trial.Passes), 1)) // an answer that came to no trial, or failed
 	s.ending()
 	_, err := io.WriteString(w, s.b.String())
 	return err
@@ -85,8 +87,36 @@ func (s *story) opening() {
 	}
 }
 
+// light tells the n-th walk of the Light path, if there was one. The first walk comes before any trial.
+func (s *story) light(n int) {
+	if n >= len(s.trial.Light) {
+		return
+	}
+	p := &s.trial.Light[n]
+	s.head(abi.Persona{}, "The Light path")
+	s.say(2, faint, strings.Join(p.Path, " "))
+	for _, said := range p.Sayings() {
+		who := s.trial.Persona(said.Persona)
+		s.line("  " + s.paint(personaPaint(who), snip(who.Name, 40)) + " " + inert.Line(said.What))
+		s.say(6, plain, said.Why)
+	}
+	for i := range p.Gathered {
+		e := &p.Gathered[i]
+		speaks := ""
+		if e.Supports != "" {
+			speaks = " for " + snip(e.Supports, 30)
+		}
+		s.note("• " + bar(e.RelevanceConfidence, 10) + " " + number(e.RelevanceConfidence) + speaks + ", " + snip(e.SourceRef, 40))
+		s.say(6, faint, shortText(e.Content, 400))
+	}
+	if asked := p.Asked(); asked != "" {
+		s.note("asked the host: " + asked)
+	}
+}
+
 func (s *story) pass(i int, p *Pass) {
 	if i > 0 {
+		s.light(i)
 		s.head(abi.Persona{Name: "Light"}, "answers the remand: "+inert.Line(p.Light.Classification)+" at "+number(p.Light.Confidence))
 		s.say(2, plain, p.Light.Reasoning)
 	}

@@ -42,6 +42,7 @@ func templates() *template.Template {
 		"label":     func(v caseView, label string) labelView { return labelView{label, v.labelClass(label)} },
 		"speech":    func(v caseView, name, text, role string) speech { return speech{v.Persona(name), clip(text), role} },
 		"inCase":    func(v caseView, w walkView) walkIn { return walkIn{v, w} },
+		"saying":    func(v caseView, s docket.Saying) sayingView { return sayingView{v.Persona(s.Persona), s.What, s.Why} },
 		"count":     plural,
 		"challenge": newChallengeView,
 		"item":      newItemView,
@@ -61,6 +62,11 @@ type (
 	walkIn struct {
 		Case caseView
 		Walk walkView
+	}
+	// sayingView is what a node of the Light path said.
+	sayingView struct {
+		Persona   abi.Persona
+		What, Why string
 	}
 	// challengeView has the persona in place of its name.
 	challengeView struct {

@@ -142,10 +142,25 @@ func (s *markdownStory) write() {
 	}
 	s.par(end)
 	s.failure()
+	for i := range s.Light {
+		s.lightPath(&s.Light[i])
+	}
 	for i := range s.Walks {
 		s.walk(&s.Walks[i])
 	}
 	s.gaps()
+}
+
+// lightPath tells a walk of the Light path.
+func (s *markdownStory) lightPath(p *docket.LightPass) {
+	s.head("Light path")
+	s.par(inert.MarkdownCode(strings.Join(p.Path, " ")))
+	for _, said := range p.Sayings() {
+		s.say(s.who(said.Persona)+" "+inert.Markdown(said.What)+".", said.Why)
+	}
+	if asked := p.Asked(); asked != "" {
+		s.par("Asked the host: " + inert.Markdown(asked) + ".")
+	}
 }
 
 func (s *markdownStory) failure() {
