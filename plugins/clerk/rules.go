@@ -47,12 +47,12 @@ func ruleOf(evaluator string) (rule, bool) {
 		return handoffsExceeded, true
 	case "HD12":
 		return decided(abi.Mistrial), true
-	default:
-		return lightRuleOf(evaluator)
 	case "always":
 		return func(*facts) (bool, string) { return true, "always fires" }, true
 	case "never":
 		return func(*facts) (bool, string) { return false, "never fires" }, true
+	default:
+		return lightRuleOf(evaluator)
 	}
 }
 

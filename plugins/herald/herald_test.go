@@ -75,11 +75,15 @@ func TestTriage(t *testing.T) {
 		{"a doubtful product symptom is one", "    cart_test.go:9: wrong total\n", abi.SymptomProduct, anytrial.Product, false, []string{"cart_test.go"}, abi.GapMedium},
 		{
 			"a crash", "panic: wrong total\n\nshop.Total()\n\t/src/shop/cart.go:12 +0x1\nshop.TestTotal()\n\t/src/shop/cart_test.go:7 +0x2\n",
-			abi.SymptomProduct, anytrial.Product, true, []string{"/src/shop/cart.go"}, abi.GapHigh,
+			abi.SymptomProduct, anytrial.Product, true,
+			[]string{"/src/shop/cart.go"},
+			abi.GapHigh,
 		},
 		{
 			"two files of the product", "./a/cart.go:3:1: undefined: x\n./b/till.go:4:1: undefined: y\n",
-			abi.SymptomProduct, anytrial.Product, false, []string{"a/cart.go", "b/till.go"}, abi.GapHigh,
+			abi.SymptomProduct, anytrial.Product, false,
+			[]string{"a/cart.go", "b/till.go"},
+			abi.GapHigh,
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

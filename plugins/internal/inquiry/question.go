@@ -99,7 +99,7 @@ func wordsOf(question string, labels []string) []string {
 	var words []string
 	plain := plainWords()
 	for word := range strings.FieldsFuncSeq(question, func(c rune) bool {
-		return c < 0x80 && !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_')
+		return c < 0x80 && !inWord(byte(c))
 	}) {
 		word = fold(word)
 		if len(word) >= leastWordBytes && len(words) < maxTopicWords && !slices.Contains(words, word) && !slices.Contains(plain, word) && !slices.ContainsFunc(labels, func(l string) bool { return fold(l) == word }) {

@@ -43,8 +43,8 @@ func Foreign(path string) bool {
 		}
 	}
 	// Go's own packages have no dot in the first element of their paths.
-	if i := strings.Index(path, "/go/src/"); i >= 0 {
-		first, _, _ := strings.Cut(path[i+len("/go/src/"):], "/")
+	if _, within, ok := strings.Cut(path, "/go/src/"); ok {
+		first, _, _ := strings.Cut(within, "/")
 		return !strings.Contains(first, ".")
 	}
 	switch path[strings.LastIndexByte(path, '/')+1:] {
