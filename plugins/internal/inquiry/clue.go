@@ -128,7 +128,14 @@ func (c *Clues) Items(depth int) []abi.Evidence {
 	return items
 }
 
-// Own says whether an item is one that the clues give.
+// Own says whether an item is one that the clues give. An item of the same
+// lines for which somebody else names another label is a reading of its own.
 func (c *Clues) Own(e *abi.Evidence) bool {
-	return slices.ContainsFunc(c.List, func(clue Clue) bool { return clue.Quote == e.Content && clue.Ref() == e.SourceRef })
+	i := c.quoted(e)
+	return i >= 0 && c.Item(&c.List[i]).Supports == e.Supports
+}
+
+// quoted is the clue of the same lines as an item, or -1.
+func (c *Clues) quoted(e *abi.Evidence) int {
+	return slices.IndexFunc(c.List, func(clue Clue) bool { return clue.Quote == e.Content && clue.Ref() == e.SourceRef })
 }

@@ -14,6 +14,10 @@ const (
 	casebookCap = 2.9 // of one earlier case
 )
 
+// readingShare is what somebody else's reading of lines counts that are read
+// here as well: it is no second observation.
+const readingShare = 0.5
+
 // Estimate are the probabilities of the labels of a case.
 type Estimate struct {
 	Labels    []string
@@ -97,7 +101,11 @@ func (c *Clues) others(r *abi.NodeRequest) []weigh.Testimony {
 			continue
 		}
 		items = append(items, *e)
-		left = append(left, weigh.Left(challengeOf(r, i)))
+		share := weigh.Left(challengeOf(r, i))
+		if c.quoted(e) >= 0 {
+			share *= readingShare
+		}
+		left = append(left, share)
 	}
 	testimony := weigh.FromEvidence(items)
 	for i := range testimony {
