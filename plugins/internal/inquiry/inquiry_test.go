@@ -200,3 +200,46 @@ func TestTopics(t *testing.T) {
 		t.Errorf("searched %v", found)
 	}
 }
+
+// A file that lies where packages of others do is the module's own if the
+// source has it.
+func TestTheSourceKnowsItsOwn(t *testing.T) {
+	t.Parallel()
+	log := "panic: boom\n\nshop.Total()\n\t/go/pkg/mod/shop@v1/cart.go:12 +0x1\n"
+	if got := refs(inquiry.Read(anytrial.LightCase(abi.FamilyInvestigate, log), nil).Items(inquiry.Deepest)); slices.Contains(got, "log:L3") {
+		t.Errorf("%v has a frame of somebody else's", got)
+	}
+	source := &abi.SourceAnswer{Known: true, Frames: []abi.SourceFrame{{Path: "cart.go", Line: 12, Kind: abi.SourceProduct}}}
+	if got := refs(inquiry.Read(anytrial.LightCase(abi.FamilyInvestigate, log), source).Items(inquiry.Deepest)); !slices.Contains(got, "log:L3") {
+		t.Errorf("%v lacks a frame that the source has", got)
+	}
+}
+
+// A witness whom the court challenged counts less, and so does one who read
+// the lines that are read here.
+func TestDoubtfulWitnessesCountLess(t *testing.T) {
+	t.Parallel()
+	const log = "    cart_test.go:9: got 1\n"
+	r := anytrial.LightCase(abi.FamilyReport, log)
+	r.Case.Evidence = []abi.Evidence{{SourceRef: "witness", Content: "I saw it", Supports: anytrial.Flake, RelevanceConfidence: 0.8}}
+	whole := weigh(r).Of(anytrial.Flake)
+	r.File.Feedback = &abi.RemandFeedback{Challenged: []abi.ChallengedItem{{EvidenceIndex: 0, Why: "is doubtful"}}}
+	challenged := weigh(r).Of(anytrial.Flake)
+	r.File.Feedback = nil
+	r.Case.Evidence[0].SourceRef, r.Case.Evidence[0].Content = "log:L1", strings.TrimRight(log, "\n")
+	reading := weigh(r).Of(anytrial.Flake)
+	if challenged >= whole || challenged <= 0.25 || reading >= whole || reading <= 0.25 {
+		t.Errorf("whole %v, challenged %v, another reading %v", whole, challenged, reading)
+	}
+}
+
+// What a question finds by its words is no line that is evidence already.
+func TestSearchLeavesCluesAlone(t *testing.T) {
+	t.Parallel()
+	r := anytrial.LightCase(abi.FamilyInvestigate, "the disk is full on billing gateway\n")
+	r.File.Feedback = &abi.RemandFeedback{Questions: []abi.Question{{ID: "q", Question: "Was the billing gateway reachable?"}}}
+	topics := inquiry.Topics(r)
+	if got := inquiry.Read(r, nil).Search(&topics[0]); len(got) != 0 {
+		t.Errorf("found %+v", got)
+	}
+}
