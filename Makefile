@@ -14,7 +14,8 @@ PROFILE  ?= go-test
 REPORT   := out/report.html
 
 # Pairs of dockets, to fit on and to test on.
-ABLATION ?= examples/dockets/sentiment-fit.jsonl:examples/dockets/sentiment-test.jsonl
+ABLATION ?= examples/dockets/go-fit-1.jsonl:examples/dockets/go-test-1.jsonl \
+            examples/dockets/sentiment-fit.jsonl:examples/dockets/sentiment-test.jsonl
 
 # Packages whose tests run goroutines; of those that try many cases, the tests that are about it.
 RACE       := ./host/internal/... ./host/docket/...

@@ -66,7 +66,7 @@ func compare(ctx context.Context, fitFile, testFile, cache string, out io.Writer
 	if err != nil {
 		return err
 	}
-	fitted, err := fit.Fit(ctx, fitting, fit.Config{Name: "ablation"})
+	fitted, err := fit.Fit(ctx, fitting, fit.Config{Name: "ablation", Seed: 1})
 	if err != nil {
 		return err
 	}
