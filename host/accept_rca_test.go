@@ -1,0 +1,200 @@
+package host_test
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/calibrate"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/pipelines"
+)
+
+// rca is the shipped Light path.
+func rca(t testing.TB) *pipeline.Definition {
+	t.Helper()
+	def, err := pipeline.LoadFS(pipelines.FS, pipelines.RCAInvestigation)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return def
+}
+
+// examples reads the cases of example dockets.
+func examples(t testing.TB, names ...string) []docket.Entry {
+	t.Helper()
+	var list []docket.Entry
+	for _, name := range names {
+		f, err := os.Open("../examples/dockets/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = f.Close() }()
+		var reader docket.Reader
+		for entry, err := range reader.JSONL(name, f) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, entry)
+		}
+	}
+	return list
+}
+
+// memory is a casebook in which every question finds one case.
+type memory struct{ recalled, correlated *abi.PriorCase }
+
+func (m *memory) Recall(context.Context, *abi.Case, int) ([]abi.PriorCase, error) {
+	return one(m.recalled), nil
+}
+
+func (m *memory) Correlate(context.Context, string, int) ([]abi.PriorCase, error) {
+	return one(m.correlated), nil
+}
+
+func (*memory) Digest() string { return "memory" }
+
+func one(c *abi.PriorCase) []abi.PriorCase {
+	if c == nil {
+		return nil
+	}
+	return []abi.PriorCase{*c}
+}
+
+// edges are the edges that the walks of a trial took.
+func edges(trial *docket.Trial) []string {
+	var list []string
+	for i := range trial.Light {
+		for _, step := range trial.Light[i].Steps {
+			if step.Edge != "" {
+				list = append(list, step.Edge)
+			}
+		}
+	}
+	return list
+}
+
+// Every edge of the Light path is one that the shipped modules take on a case
+// of the examples, with nothing in the casebook or with an earlier case in it.
+func TestAccept_CT9_EveryEdgeOfTheLightPathIsTaken(t *testing.T) {
+	t.Parallel()
+	def := rca(t)
+	if len(def.Nodes) != 7 || len(def.Edges) != 19 || def.Start != "recall" {
+		t.Fatalf("%d nodes, %d edges, start %s", len(def.Nodes), len(def.Edges), def.Start)
+	}
+	left := make(map[string]bool)
+	for i := range def.Edges {
+		left[def.Edges[i].ID] = true
+	}
+	book := &memory{}
+	off := abi.CourtConfig{TTL: 600e9, MaxHandoffs: 1, MaxRounds: 1, ActivationThreshold: 0.85, RejectionThreshold: 0.5}
+	h := open(t, host.Config{LightPath: def, Court: &off, Casebook: book})
+	walk := func(c abi.Case) {
+		trial := try(t, h, c)
+		if trial.Result.Error != nil {
+			t.Errorf("%s: %+v", c.ID, trial.Result.Error)
+		}
+		for _, edge := range edges(trial) {
+			delete(left, edge)
+		}
+	}
+	cases := examples(t, "tour.jsonl", "go-failures.jsonl")
+	for _, entry := range cases {
+		walk(entry.Case)
+	}
+	earlier := func(id, label string, confidence, similarity float64) *abi.PriorCase {
+		return &abi.PriorCase{CaseID: id, Classification: label, Status: "affirmed", Confidence: confidence, Similarity: similarity, Seen: 1}
+	}
+	for _, entry := range cases {
+		for _, label := range entry.Case.Labels {
+			for _, other := range entry.Case.Labels {
+				for _, confidence := range []float64{0.95, 0.6} {
+					if len(left) == 0 {
+						return
+					}
+					book.recalled, book.correlated = earlier("one", label, confidence, 1), earlier("other", other, 0.95, 0.95)
+					walk(entry.Case)
+				}
+			}
+		}
+	}
+	t.Errorf("no case takes %v", left)
+}
+
+// Whatever the shipped Light is asked on a remand, its answer accounts for it.
+func TestAccept_HD8_TheShippedLightAccountsForRemands(t *testing.T) {
+	t.Parallel()
+	h := open(t, host.Config{
+		LightPath: rca(t), Pipeline: behave(t, "specter", "verdict", "remand", "rejection_threshold: 0.50", "rejection_threshold: 0.10"),
+	})
+	remanded := 0
+	for _, entry := range examples(t, "go-failures.jsonl")[:24] {
+		trial := try(t, h, entry.Case)
+		got := trial.Result
+		if got.Error != nil {
+			t.Errorf("%s: %+v", got.ID, got.Error)
+		}
+		remanded += got.Remands
+		for i := range got.Remands {
+			if start := trial.Light[i+1].Path[0]; start != "resolve" {
+				t.Errorf("%s: remand %d began at %s", got.ID, i+1, start)
+			}
+			var problems abi.Collector
+			pass := &trial.Passes[i]
+			abi.CheckRemandAnswer(pass.RemandAnswer, pass.Verdict.RemandFeedback, &problems)
+			if !problems.Empty() {
+				t.Errorf("%s: %v", got.ID, problems.Err())
+			}
+			gathered := len(trial.Light[i+1].Gathered)
+			for _, answer := range pass.RemandAnswer.Answers {
+				gathered += len(answer.Evidence)
+			}
+			if before := got.Light.Confidence; i == 0 && gathered == 0 && got.LightAfter[0].Confidence > before {
+				t.Errorf("%s: surer without anything new: %v, then %v", got.ID, before, got.LightAfter[0].Confidence)
+			}
+		}
+	}
+	if remanded < 10 {
+		t.Errorf("%d remands show little", remanded)
+	}
+}
+
+// Remands of the shipped judge, answered by the shipped Light, are counted as
+// what they were good for.
+func TestAccept_ME3_RemandsOfTheShippedJudge(t *testing.T) {
+	t.Parallel()
+	h := open(t, host.Config{LightPath: rca(t)})
+	var observed []calibrate.Observation
+	remanded, toRight, toWrong := 0, 0, 0
+	for _, entry := range examples(t, "go-failures.jsonl", "go-test-1.jsonl") {
+		trial := try(t, h, entry.Case)
+		trial.Truth = entry.Truth
+		observed = append(observed, calibrate.Observe(trial))
+		got := trial.Result
+		if got.Remands == 0 {
+			continue
+		}
+		remanded++
+		truth := entry.Truth.Classification
+		before, after := got.Light.Classification == truth, got.Final.Classification == truth
+		if !before && after {
+			toRight++
+		}
+		if before && !after {
+			toWrong++
+		}
+		if remanded == 3 {
+			break
+		}
+	}
+	if remanded == 0 {
+		t.Fatal("the shipped judge remands nothing of the examples")
+	}
+	got := calibrate.Measure(observed, nil, calibrate.Options{Activation: 0.85, Rejection: 0.5}).Metrics.Remands
+	if got.Cases != remanded || got.ToRight.Count != toRight || got.ToWrong.Count != toWrong || got.ToRight.Of != remanded {
+		t.Errorf("%d cases, %+v to right, %+v to wrong; counted %d, %d, %d", got.Cases, got.ToRight, got.ToWrong, remanded, toRight, toWrong)
+	}
+}
