@@ -141,10 +141,28 @@ func challengeOf(r *abi.NodeRequest, index int) abi.Severity {
 func addPrior(nats []float64, r *abi.NodeRequest) {
 	recall, correlate := r.File.Recall, r.File.Correlate
 	if recall != nil && recall.Match {
-		addWitness(nats, r.Case.Labels, recall.Classification, recall.Confidence)
+		raise(nats, r.Case.Labels, recall.Classification, recall.Confidence)
 	}
 	if correlate != nil && correlate.LinkedCase != "" && (recall == nil || recall.PriorCase != correlate.LinkedCase) {
-		addWitness(nats, r.Case.Labels, correlate.Classification, correlate.Confidence)
+		raise(nats, r.Case.Labels, correlate.Classification, correlate.Confidence)
+	}
+}
+
+// raise lifts the label of an earlier case to where that case's verdict puts
+// it. The verdict rests on text like this one's, and so it is no second
+// observation beside what speaks for the label already; against what speaks for
+// another label it counts in full.
+func raise(nats []float64, labels []string, says string, confidence float64) {
+	word := make([]float64, len(nats))
+	addWitness(word, labels, says, confidence)
+	for j := range nats {
+		lead := math.Inf(1)
+		for i := range nats {
+			if i != j {
+				lead = min(lead, nats[j]-nats[i])
+			}
+		}
+		nats[j] += max(word[j]-max(lead, 0), 0)
 	}
 }
 

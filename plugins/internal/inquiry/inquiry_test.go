@@ -243,3 +243,26 @@ func TestSearchLeavesCluesAlone(t *testing.T) {
 		t.Errorf("found %+v", got)
 	}
 }
+
+// The verdict on an earlier case rests on text like this one's: where both say
+// the same, the surer of them counts, and not both.
+func TestAnEarlierVerdictIsNoSecondObservation(t *testing.T) {
+	t.Parallel()
+	of := func(log string, confidence float64) float64 {
+		r := anytrial.LightCase(abi.FamilyReport, log)
+		if confidence > 0 {
+			r.File.Recall = &abi.RecallResult{Match: true, PriorCase: "c", Classification: anytrial.Infrastructure, Confidence: confidence}
+		}
+		return weigh(r).Of(anytrial.Infrastructure)
+	}
+	text, verdict, both := of("the disk is full\n", 0), of("", 0.9), of("the disk is full\n", 0.9)
+	if math.Abs(both-verdict) > 1e-9 || text >= both {
+		t.Errorf("text %v, verdict %v, both %v", text, verdict, both)
+	}
+	if weak := of("the disk is full\n", 0.3); math.Abs(weak-text) > 1e-9 {
+		t.Errorf("a weak match moves %v to %v", text, weak)
+	}
+	if contradicted := of("took too long\n", 0.9); contradicted >= verdict || contradicted <= of("took too long\n", 0) {
+		t.Errorf("against the text the verdict counts %v", contradicted)
+	}
+}
