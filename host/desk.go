@@ -78,7 +78,7 @@ func (d *desk) denied(capability abi.Capability) string {
 
 // maskOf is the mask that a node must wear for a capability, if any.
 func maskOf(capability abi.Capability) pipeline.Mask {
-	switch capability { //nolint:exhaustive // the others need none
+	switch capability {
 	case abi.CapRecall:
 		return pipeline.MaskRecall
 	case abi.CapCorrelate:

@@ -75,7 +75,7 @@ func (r *tryRun) remember(c *abi.Case, final docket.Final) {
 // that was interrupted are added when it is resumed and done.
 func (r *tryRun) keepVerdicts(ctx context.Context) error {
 	if r.book == nil || ctx.Err() != nil {
-		return nil
+		return nil //nolint:nilerr // the run says that it was interrupted
 	}
 	if _, err := r.book.Remember(ctx, slices.Concat(r.earlier.entries, r.remembered)); err != nil {
 		return fmt.Errorf("--remember: %w", err)

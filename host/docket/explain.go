@@ -107,7 +107,7 @@ func (s *story) light(n int) {
 			speaks = " for " + snip(e.Supports, 30)
 		}
 		s.note("• " + bar(e.RelevanceConfidence, 10) + " " + number(e.RelevanceConfidence) + speaks + ", " + snip(e.SourceRef, 40))
-		s.say(6, faint, shortText(e.Content, 400))
+		s.say(6, faint, shortText(e.Content))
 	}
 	if asked := p.Asked(); asked != "" {
 		s.note("asked the host: " + asked)
@@ -153,7 +153,7 @@ func (s *story) item(item *Item) {
 		title = s.paint(struck, title)
 	}
 	s.note(title)
-	s.say(6, faint, shortText(item.Content, 400))
+	s.say(6, faint, shortText(item.Content))
 	for _, c := range item.Challenges {
 		s.challenge(6, &c)
 	}
@@ -180,7 +180,7 @@ func (s *story) discovery(p *Pass) {
 		}
 		s.note("• " + bar(f.Strength, 10) + " " + number(f.Strength) + speaks + ", " + snip(f.Document, 40))
 		s.say(4, plain, f.Observation)
-		s.say(6, faint, shortText(f.Quote, 400))
+		s.say(6, faint, shortText(f.Quote))
 	}
 	for _, m := range p.Discovery.Missing {
 		s.say(2, yellow, "missing: "+m)
@@ -228,7 +228,7 @@ func (s *story) hearing(p *Pass) {
 		}
 		for _, item := range r.NewItems {
 			s.note("new item: " + number(item.Weight) + ", " + snip(item.SourceRef, 40))
-			s.say(6, faint, shortText(item.Content, 400))
+			s.say(6, faint, shortText(item.Content))
 		}
 	}
 	if p.Hearing.Converged {
@@ -328,9 +328,10 @@ func bar(v float64, cells int) string {
 }
 
 // shortText keeps the beginning of a long text.
-func shortText(s string, bytes int) string {
-	if len(s) <= bytes {
+func shortText(s string) string {
+	const most = 400 // bytes
+	if len(s) <= most {
 		return s
 	}
-	return strings.ToValidUTF8(s[:bytes], "") + " ..."
+	return strings.ToValidUTF8(s[:most], "") + " ..."
 }

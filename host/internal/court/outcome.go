@@ -32,7 +32,7 @@ const (
 )
 
 // Failure names the module that broke a trial, and how.
-type Failure = players.Failure
+type Failure = players.Failure //nolint:errname // as the type that it names
 
 // Step is one step of the walk, for people.
 type Step = players.Step

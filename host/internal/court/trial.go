@@ -116,8 +116,7 @@ func (t *trial) lightFailed(err error) {
 	var f *Failure
 	if !errors.As(err, &f) {
 		f = &Failure{Cause: CauseLight, Node: "light", Persona: "light", Message: err.Error()}
-		var invalid *abi.ValidationError
-		if errors.As(err, &invalid) {
+		if invalid, ok := errors.AsType[*abi.ValidationError](err); ok {
 			f.Problems = invalid.Problems
 		}
 	}

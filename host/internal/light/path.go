@@ -60,7 +60,7 @@ func New(graph *pipeline.Graph, config Config) (*Path, error) {
 // element is that of the evidence of a family's nodes, where the pipeline
 // names none; false for families that are none of a Light path.
 func element(family abi.Family) (abi.Element, bool) {
-	switch family { //nolint:exhaustive // the families of a Light path
+	switch family {
 	case abi.FamilyRecall, abi.FamilyTriage:
 		return abi.Fire, true
 	case abi.FamilyResolve:

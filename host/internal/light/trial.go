@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/internal/players"
@@ -130,7 +131,7 @@ type passage struct {
 
 // evidence is all that there is, what was there before first.
 func (w *passage) evidence() []abi.Evidence {
-	return append(w.base[:len(w.base):len(w.base)], w.gathered...)
+	return slices.Concat(w.base, w.gathered)
 }
 
 // refresh takes over what a merge has changed.

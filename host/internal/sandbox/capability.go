@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/tetratelabs/wazero"
@@ -114,9 +115,7 @@ func (s surface) granting(granted []abi.Capability) surface {
 		return s
 	}
 	more := make(surface, len(s)+len(granted))
-	for name, signature := range s {
-		more[name] = signature
-	}
+	maps.Copy(more, s)
 	for _, capability := range granted {
 		if slices.Contains(Capabilities(), capability) {
 			more[importName{abi.CapabilityModule, string(capability)}] = signatureCapability
