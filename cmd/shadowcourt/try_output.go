@@ -37,7 +37,10 @@ func (o *tryOptions) writers(stdout io.Writer, redactor *docket.Redactor, h *hos
 		if err != nil {
 			return nil, fmt.Errorf("--output: %w", err)
 		}
-		if _, err := f.Write(before); err != nil {
+		if len(before) > 0 {
+			_, err = f.Write(before)
+		}
+		if err != nil {
 			all.discard()
 			return nil, fmt.Errorf("--output: %w", err)
 		}
