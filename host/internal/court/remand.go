@@ -115,7 +115,8 @@ func (t *trial) checkEvidence(items []abi.Evidence, c *abi.Collector) {
 }
 
 // acceptAnswer merges Light's new evidence. An answer without any may not
-// raise its confidence: it is held at the one before.
+// raise its confidence: it is held at the one before. Where the classification
+// is the same too, another remand would bring the same again, and there is none.
 func (t *trial) acceptAnswer(response *LightResponse, previous *abi.LightAnswer) error {
 	found := slices.Clone(response.Evidence)
 	for i := range response.Remand.Answers {
@@ -128,6 +129,7 @@ func (t *trial) acceptAnswer(response *LightResponse, previous *abi.LightAnswer)
 	answer := response.Answer
 	if len(t.evidence) == before {
 		answer.Confidence = min(answer.Confidence, previous.Confidence)
+		t.lightSpent = answer.Classification == previous.Classification
 	}
 	t.out.LightAfter = append(t.out.LightAfter, answer)
 	return nil

@@ -33,12 +33,14 @@ type trial struct {
 	state    *state.State
 	evidence []abi.Evidence // of the state, without what the hearings brought
 	profile  *abi.Profile   // what of it can count
-	out      *Outcome
-	pass     *Pass
-	start    time.Time
-	holder   string // persona that has the case
-	sequence map[string]int
-	nodeCtx  context.Context //nolint:containedctx // the TTL's context of this trial, beside the walk's with its grace
+	// lightSpent: Light answered a remand with nothing new.
+	lightSpent bool
+	out        *Outcome
+	pass       *Pass
+	start      time.Time
+	holder     string // persona that has the case
+	sequence   map[string]int
+	nodeCtx    context.Context //nolint:containedctx // the TTL's context of this trial, beside the walk's with its grace
 }
 
 // Try tries a case. Light may be nil: then the case's own classification is
@@ -311,7 +313,7 @@ func (t *trial) enter(persona string) error {
 
 // remandsLeft is how often the verdict may still remand.
 func (t *trial) remandsLeft() int {
-	if t.light == nil {
+	if t.light == nil || t.lightSpent {
 		return 0
 	}
 	return max(0, t.court.limits.MaxRemands-t.out.Remands)
