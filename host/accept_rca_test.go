@@ -3,6 +3,7 @@ package host_test
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -91,17 +92,26 @@ func TestAccept_CT9_EveryEdgeOfTheLightPathIsTaken(t *testing.T) {
 	}
 	book := &memory{}
 	off := abi.CourtConfig{TTL: 600e9, MaxHandoffs: 1, MaxRounds: 1, ActivationThreshold: 0.85, RejectionThreshold: 0.5}
-	h := open(t, host.Config{LightPath: def, Court: &off, Casebook: book})
+	profile, err := host.LoadProfile(filepath.Join("..", "pipelines", "profiles", "go-test.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	hosts := []*host.Host{
+		open(t, host.Config{LightPath: def, Court: &off, Casebook: book}),
+		open(t, host.Config{LightPath: def, Court: &off, Casebook: book, Profile: profile}),
+	}
 	walk := func(c abi.Case) {
-		trial := try(t, h, c)
-		if trial.Result.Error != nil {
-			t.Errorf("%s: %+v", c.ID, trial.Result.Error)
-		}
-		for _, edge := range edges(trial) {
-			delete(left, edge)
+		for _, h := range hosts {
+			trial := try(t, h, c)
+			if trial.Result.Error != nil {
+				t.Errorf("%s: %+v", c.ID, trial.Result.Error)
+			}
+			for _, edge := range edges(trial) {
+				delete(left, edge)
+			}
 		}
 	}
-	cases := examples(t, "tour.jsonl", "go-failures.jsonl")
+	cases := examples(t, "tour.jsonl", "go-failures.jsonl", "go-test-1.jsonl")
 	for _, entry := range cases {
 		walk(entry.Case)
 	}
@@ -111,11 +121,11 @@ func TestAccept_CT9_EveryEdgeOfTheLightPathIsTaken(t *testing.T) {
 	for _, entry := range cases {
 		for _, label := range entry.Case.Labels {
 			for _, other := range entry.Case.Labels {
-				for _, confidence := range []float64{0.95, 0.6} {
+				for _, alike := range []float64{0.95, 0.7} {
 					if len(left) == 0 {
 						return
 					}
-					book.recalled, book.correlated = earlier("one", label, confidence, 1), earlier("other", other, 0.95, 0.95)
+					book.recalled, book.correlated = earlier("one", label, alike, 1), earlier("other", other, 0.95, alike)
 					walk(entry.Case)
 				}
 			}
