@@ -14,6 +14,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 
+	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/instrument"
 )
 
@@ -72,6 +73,14 @@ func runIn(tb testing.TB, r wazero.Runtime, p *instrument.Program) machine {
 			}
 		}).Export(instrument.YieldName)
 	if _, err := meter.Instantiate(ctx); err != nil {
+		tb.Fatal(err)
+	}
+	// A host that knows nothing: every capability answers with no bytes.
+	capabilities := r.NewHostModuleBuilder(abi.CapabilityModule)
+	for _, name := range []abi.Capability{abi.CapLog, abi.CapRecall, abi.CapCorrelate, abi.CapSource} {
+		capabilities.NewFunctionBuilder().WithFunc(func(_, _, _, _ uint32) uint32 { return 0 }).Export(string(name))
+	}
+	if _, err := capabilities.Instantiate(ctx); err != nil {
 		tb.Fatal(err)
 	}
 	return again(tb, r, p)
