@@ -46,7 +46,7 @@ Exit codes: 0 done; 1 something failed while running; 2 the command line or an i
 wrong (the rest was still tried); 3 done, and --fail-on matched.`,
 		Example: `  shadowcourt try examples/dockets/go-failures.jsonl
   shadowcourt try --from gotest --report report.html < examples/dockets/godotenv.gotest.json
-  shadowcourt try target/surefire-reports/TEST-*.xml
+  shadowcourt try examples/dockets/inputs/surefire.xml
   shadowcourt try examples/dockets/go-failures.jsonl --format jsonl --fail-on mistrial,label:si001`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), s, args)
