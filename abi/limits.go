@@ -4,8 +4,9 @@ package abi
 const (
 	// DefaultMemoryBytes is the most linear memory of an instance.
 	DefaultMemoryBytes = 64 << 20
-	// DefaultWallClockNanos is the most time of one call, the backstop behind fuel.
-	DefaultWallClockNanos = 10 * 1_000_000_000
+	// DefaultWallClockNanos is the most time of one call, the backstop behind fuel: so long that fuel ends first
+	// what spins, on a busy machine too.
+	DefaultWallClockNanos = 60 * 1_000_000_000
 	// DefaultFuel is what one call may spend, in units of about one simple machine instruction.
 	DefaultFuel = 10_000_000_000
 	// DefaultOutputBytes is the most that one call may return.

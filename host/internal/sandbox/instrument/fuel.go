@@ -74,6 +74,9 @@ func (m *meter) begin(out []byte, b wasmfile.Body, params int) {
 func (m *meter) instruction(in wasmfile.Instruction) {
 	switch in.Op {
 	case wasmfile.OpBlock, wasmfile.OpIf, wasmfile.OpLoop:
+		if len(m.frames) > maxNesting {
+			m.fail(in.Start, "blocks are nested more than %d deep", maxNesting)
+		}
 		m.frames = append(m.frames, frame{op: in.Op})
 	case wasmfile.OpMemoryGrow, wasmfile.OpTableGrow:
 		m.grow(in)

@@ -57,6 +57,11 @@ const (
 	growthFloor = 64 << 10
 )
 
+// maxNesting bounds the blocks within blocks of a function: the compiler's time
+// grows with its square. The largest function of a module of the Go toolchain
+// nests some thousands.
+const maxNesting = 10_000
+
 // Options of a rewriting.
 type Options struct {
 	// Fuel meters the module. Without it the module runs unmetered, and cannot be

@@ -168,6 +168,27 @@ func TestRestorable(t *testing.T) {
 	}
 }
 
+// What would keep the compiler busy for minutes is refused before it gets it.
+func TestNestingIsBounded(t *testing.T) {
+	t.Parallel()
+	nested := func(n int) []byte {
+		return wasmtest.Module{Funcs: []wasmtest.Func{{
+			Body: slices.Concat(slices.Repeat([]byte{0x03, 0x40}, n), slices.Repeat([]byte{0x0b}, n)),
+		}}}.Bytes()
+	}
+	rewrite(t, nested(9_000), true)
+	_, err := instrument.Rewrite(parse(t, nested(50_000)), instrument.Options{Fuel: true})
+	var fault *wasmfile.Error
+	if !errors.As(err, &fault) || !strings.Contains(fault.Msg, "nested") {
+		t.Errorf("got %v", err)
+	}
+	table := slices.Concat([]byte{0x41, 0, 0x0e, 0x80, 0x80, 0x08}, make([]byte, 131_073))
+	_, err = instrument.Rewrite(parse(t, wasmtest.Module{Funcs: []wasmtest.Func{{Body: table}}}.Bytes()), instrument.Options{Fuel: true})
+	if !errors.As(err, &fault) || !strings.Contains(fault.Msg, "branch targets") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // What would make a module many times longer is refused, without writing it.
 func TestGrowthIsBounded(t *testing.T) {
 	t.Parallel()

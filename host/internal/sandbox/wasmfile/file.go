@@ -31,6 +31,7 @@ const (
 	maxElements      = 10_000_000 // segments, and entries of one segment
 	maxDataSegments  = 100_000
 	maxFunctionBytes = 7_654_321
+	maxBranchTargets = 65_536 // of one br_table; the compiler's time grows with the square
 	maxLocals        = 50_000
 	maxModuleLocals  = 8_000_000 // the compiler expands them, eight bytes each
 	maxCustoms       = 1_000

@@ -88,7 +88,7 @@ func (r *Reader) Instruction() Instruction {
 	case first >= 0x02 && first <= 0x04: // block, loop, if
 		r.blockType(&in)
 	case first == 0x0e: // br_table
-		r.numbers(r.Count("branch targets", 1, maxFunctionBytes) + 1)
+		r.numbers(r.Count("branch targets", 1, maxBranchTargets) + 1)
 	case first == 0x1c: // select with types
 		r.Skip(r.Count("types of select", 1, maxParams), "types of select")
 	case first == 0x0c, first == 0x0d, first == 0x10, // br, br_if, call
