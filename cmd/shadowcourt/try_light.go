@@ -54,12 +54,14 @@ func (o *tryOptions) checkLight() error {
 }
 
 // lightOf is who answers for Light: what the flag says, or the Light path
-// where all inputs are reports of tests.
+// where reports of tests come with something that only it looks into. Without
+// that it knows no more than the reader of a report, whose rules are surer of
+// plain failures.
 func (o *tryOptions) lightOf(inputs *inputs) string {
 	switch {
 	case o.light != "":
 		return o.light
-	case inputs.only(formatJSONL) || inputs.some(formatJSONL):
+	case inputs.some(formatJSONL) || o.source == "" && o.casebook == "":
 		return lightDocket
 	}
 	return lightRCA
