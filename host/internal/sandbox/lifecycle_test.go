@@ -182,7 +182,7 @@ func TestLimitsThatMakeNoSense(t *testing.T) {
 	}
 	got := open(t, Config{}).Limits()
 	want := Limits{
-		MemoryBytes: 64 << 20, WallClock: 10 * time.Second, OutputBytes: 1 << 20,
+		MemoryBytes: 64 << 20, WallClock: time.Minute, OutputBytes: 1 << 20,
 		InputBytes: 32 << 20, ModuleBytes: 64 << 20, TableEntries: 1_000_000,
 		CompileTime: 2 * time.Minute, Fuel: 10_000_000_000,
 	}
