@@ -96,3 +96,20 @@ func TestAddSignalStaysFinite(t *testing.T) {
 	odds.AddSignal(got, labels(), &abi.Signal{Weights: []abi.LabelWeight{{Label: "a", Weight: 1e300}, {Label: "nowhere", Weight: 3}, {Label: "c", Weight: -1.5}}})
 	near(t, got, []float64{20, 0, -1.5})
 }
+
+func TestProbabilities(t *testing.T) {
+	t.Parallel()
+	near(t, odds.Probabilities([]float64{math.Log(3), 0}, 0), []float64{0.75, 0.25})
+	near(t, odds.Probabilities([]float64{math.Log(3), 0}, 0.1), []float64{0.725, 0.275})
+	near(t, odds.Probabilities([]float64{1e300, -1e300}, 0.02), []float64{0.99, 0.01})
+}
+
+func TestWitness(t *testing.T) {
+	t.Parallel()
+	var got []float64
+	for _, c := range []float64{0, 0.2, 1.0 / 3, 0.5, 0.75, 0.999, 1} {
+		got = append(got, odds.Witness(c, 3, 2.9))
+	}
+	near(t, got, []float64{0, 0, 0, math.Log(2), math.Log(6), 2.9, 2.9})
+	near(t, []float64{odds.Witness(0.9, 1, 2.9)}, []float64{0})
+}

@@ -7,9 +7,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/odds"
 )
 
-// doubt is how much of an even guess the court mixes into its probabilities.
-const doubt = 0.01
-
 // Model gives the probabilities that the court's personas give a case by a
 // profile alone: all its items stand unchallenged, and all its documents are
 // read. It can be used by many goroutines at once.
@@ -24,11 +21,7 @@ func NewModel(p *abi.Profile) *Model { return &Model{p, odds.NewSignals(p)} }
 // Posterior gives the probability of each label of a case, in its order.
 // Sources that the profile doesn't know count nothing.
 func (m *Model) Posterior(c *abi.Case) []float64 {
-	p := softmax(m.nats(c))
-	for j := range p {
-		p[j] = (1-doubt)*p[j] + doubt/float64(len(p))
-	}
-	return p
+	return odds.Probabilities(m.nats(c), odds.Doubt)
 }
 
 func (m *Model) nats(c *abi.Case) []float64 {

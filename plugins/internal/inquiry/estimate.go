@@ -86,7 +86,7 @@ func (c *Clues) Weigh(r *abi.NodeRequest, depth int, facts []float64) *Estimate 
 	}
 	e := &Estimate{Labels: r.Case.Labels, Spoken: odds.Spread(nats)}
 	odds.AddBaseRates(nats, r.Case.Labels, r.Profile)
-	e.Posterior = probabilities(nats)
+	e.Posterior = odds.Probabilities(nats, doubt)
 	return e
 }
 
@@ -166,17 +166,11 @@ func raise(nats []float64, labels []string, says string, confidence float64) {
 	}
 }
 
-// addWitness reads a confidence as that of a witness who errs evenly; one
-// that is no better than chance says nothing.
+// addWitness adds the word of a witness about whom nothing is known.
 func addWitness(nats []float64, labels []string, says string, confidence float64) {
-	k := float64(len(labels))
 	for j := range labels {
-		if labels[j] == says && confidence > 0 && k > 1 {
-			x := casebookCap
-			if confidence < 1 {
-				x = math.Log(confidence * (k - 1) / (1 - confidence))
-			}
-			nats[j] += min(max(x, 0), casebookCap)
+		if labels[j] == says {
+			nats[j] += odds.Witness(confidence, len(labels), casebookCap)
 		}
 	}
 }
@@ -201,20 +195,3 @@ func add(to, nats []float64) {
 
 // doubt is the probability that none of the figures means anything.
 const doubt = 0.02
-
-func probabilities(nats []float64) []float64 {
-	most := math.Inf(-1)
-	for _, x := range nats {
-		most = max(most, x)
-	}
-	sum := 0.0
-	p := make([]float64, len(nats))
-	for j, x := range nats {
-		p[j] = math.Exp(x - most)
-		sum += p[j]
-	}
-	for j := range p {
-		p[j] = (1-doubt)*p[j]/sum + doubt/float64(len(p))
-	}
-	return p
-}

@@ -9,10 +9,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/odds"
 )
 
-// doubt is the probability that none of the figures means anything: the
-// posterior is mixed with that much of an even guess, so that nothing is certain.
-const doubt = 0.01
-
 // noise in nats is what counts as saying nothing.
 const noise = 1e-6
 
@@ -46,7 +42,7 @@ func Weigh(m *Matter) *Scale {
 	total := slices.Clone(s.Evidence)
 	odds.AddBaseRates(total, m.Labels, m.Profile)
 	addLight(total, m)
-	s.Posterior = softmax(total)
+	s.Posterior = odds.Probabilities(total, odds.Doubt)
 	s.Nats, s.Flaws = s.Nats[:len(m.Testimony)], s.Flaws[:len(m.Testimony)]
 	return s
 }
@@ -139,7 +135,7 @@ func vector(m *Matter, t *Testimony, share float64) []float64 {
 	}
 	for j, label := range m.Labels {
 		if label == t.Supports {
-			v[j] = share * witnessNats(t.Confidence, len(m.Labels), itemCap)
+			v[j] = share * odds.Witness(t.Confidence, len(m.Labels), itemCap)
 		}
 	}
 	return v
@@ -150,19 +146,4 @@ func sourceCap(p *abi.Profile, key string) float64 {
 		return known.Cap
 	}
 	return oneSourceCap
-}
-
-func softmax(nats []float64) []float64 {
-	largest := slices.Max(nats)
-	sum := 0.0
-	p := make([]float64, len(nats))
-	for i, x := range nats {
-		p[i] = math.Exp(x - largest)
-		sum += p[i]
-	}
-	even := doubt / float64(len(nats))
-	for i := range p {
-		p[i] = (1-doubt)*p[i]/sum + even
-	}
-	return p
 }

@@ -1,7 +1,6 @@
 package weigh
 
 import (
-	"math"
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi/odds"
@@ -16,17 +15,6 @@ const (
 	oneSourceCap = 3.6
 	lightCap     = 1.0
 )
-
-// witnessNats reads a stated confidence among k labels as a log-likelihood.
-func witnessNats(confidence float64, k int, most float64) float64 {
-	if confidence >= 1 {
-		return most
-	}
-	if confidence <= 0 || k < 2 {
-		return 0
-	}
-	return min(max(math.Log(confidence*float64(k-1)/(1-confidence)), 0), most)
-}
 
 // addLight adds Light's own statement, as one witness among others.
 func addLight(to []float64, m *Matter) {
@@ -45,7 +33,7 @@ func addLight(to []float64, m *Matter) {
 	}
 	for j, label := range m.Labels {
 		if label == says {
-			to[j] += witnessNats(stated, len(m.Labels), lightCap)
+			to[j] += odds.Witness(stated, len(m.Labels), lightCap)
 		}
 	}
 }
