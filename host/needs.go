@@ -1,6 +1,7 @@
 package host
 
 import (
+	"fmt"
 	"strconv"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -29,7 +30,9 @@ func (n *needList) pipeline(def *pipeline.Definition) {
 			if p, ok := def.Persona(id); ok {
 				need := n.of(p.Module)
 				need.Add(abi.CallNode, abi.Family(node.Family), "")
-				need.GrantedBy = grantedBy(def, p)
+				if need.GrantedBy == "" {
+					need.Persona, need.GrantedBy = p.ID, grantedBy(def, p)
+				}
 				for _, capability := range p.Grants {
 					need.Grant(abi.Capability(capability))
 				}
@@ -46,17 +49,18 @@ func (n *needList) pipeline(def *pipeline.Definition) {
 	}
 }
 
-// grantedBy says where a persona's grants stand, or would.
+// grantedBy says where a persona's grants stand, or would: at its own line
+// where it has none.
 func grantedBy(def *pipeline.Definition, p *pipeline.Persona) string {
 	where := "the persona " + p.ID
 	file := def.File()
 	if file == "" {
 		return where + " of the pipeline " + def.Pipeline
 	}
-	if at := def.Position("personas[" + strconv.Quote(p.ID) + "]"); at.Line > 0 {
-		return where + ", " + file + ":" + strconv.Itoa(at.Line)
+	if at := def.Position("personas[" + strconv.Quote(p.ID) + "].grants"); at.Line > 0 {
+		return fmt.Sprintf("%s, %s:%d:%d,", where, file, at.Line, at.Column)
 	}
-	return where + ", " + file
+	return where + ", " + file + ","
 }
 
 func (n *needList) of(module string) *registry.Need {

@@ -71,7 +71,7 @@ func checkNeed(need *Need, m *abi.Manifest, info *sandbox.Info) []Fault {
 	}
 	for _, capability := range m.Capabilities {
 		if !slices.Contains(need.Granted, capability) {
-			add(FaultCapability, "asks for the capability %s, which the pipeline does not grant%s", capability, need.wouldGrant(capability))
+			add(FaultCapability, "asks for the capability %s, which it is not granted%s", capability, need.wouldGrant(capability))
 		}
 	}
 	for _, capability := range imported(info) {
@@ -82,19 +82,20 @@ func checkNeed(need *Need, m *abi.Manifest, info *sandbox.Info) []Fault {
 	return faults
 }
 
-// wouldGrant says what would have to stand where in the pipeline.
+// wouldGrant says what would have to stand where in the pipeline, or on the command line.
 func (n *Need) wouldGrant(capability abi.Capability) string {
 	if n.GrantedBy == "" {
-		return ""
+		return "; only personas are granted any"
 	}
-	return fmt.Sprintf("; `grants: [%s]` at %s would", capability, n.GrantedBy)
+	return fmt.Sprintf("; `grants: [%s]` at %s would grant it, or `--grant %s=%s`", capability, n.GrantedBy, n.Persona, capability)
 }
 
-// imported are the names in the import module of capabilities that a module asks for.
+// imported are the names in the import modules of capabilities that a module asks for.
 func imported(info *sandbox.Info) []abi.Capability {
 	var list []abi.Capability
 	for _, imp := range info.Imports {
-		if capability := abi.Capability(imp.Name); imp.Module == abi.CapabilityModule && !slices.Contains(list, capability) {
+		capability := abi.Capability(imp.Name)
+		if (imp.Module == abi.CapabilityModule || imp.Module == abi.ExtismUser) && !slices.Contains(list, capability) {
 			list = append(list, capability)
 		}
 	}

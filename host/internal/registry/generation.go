@@ -2,8 +2,11 @@ package registry
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
@@ -14,6 +17,26 @@ type Module struct {
 	Name     string
 	Manifest abi.Manifest
 	sandbox  *sandbox.Module
+	granted  []abi.Capability
+	// holders are the generations that it is in: one that a swap does not
+	// change is in the next one as it is.
+	holders atomic.Int64
+}
+
+// letGo closes the module when no generation has it any more.
+func (m *Module) letGo(ctx context.Context) error {
+	if m.holders.Add(-1) > 0 {
+		return nil
+	}
+	if err := m.sandbox.Close(ctx); err != nil {
+		return fmt.Errorf("close module %q: %w", m.Name, err)
+	}
+	return nil
+}
+
+// is says whether it is that file, with the same grants.
+func (m *Module) is(digest sandbox.Digest, granted []abi.Capability) bool {
+	return m.Info().Digest == digest && slices.Equal(m.granted, granted)
 }
 
 // Info says what the module is.
@@ -38,6 +61,15 @@ type Generation struct {
 
 // Number counts the generations of a registry, from 1.
 func (g *Generation) Number() uint64 { return g.number }
+
+// Digests are those of the files, by module name; a fresh map.
+func (g *Generation) Digests() map[string]string {
+	digests := make(map[string]string, len(g.modules))
+	for name, m := range g.modules {
+		digests[name] = m.Info().Digest.String()
+	}
+	return digests
+}
 
 // Module gives the module of that name.
 func (g *Generation) Module(name string) (*Module, error) {
@@ -85,11 +117,9 @@ func (g *Generation) retire(ctx context.Context) error {
 }
 
 func (g *Generation) close(ctx context.Context) error {
-	var first error
+	var errs []error
 	for _, m := range g.modules {
-		if err := m.sandbox.Close(ctx); err != nil && first == nil {
-			first = fmt.Errorf("close module %q: %w", m.Name, err)
-		}
+		errs = append(errs, m.letGo(ctx))
 	}
-	return first
+	return errors.Join(errs...)
 }

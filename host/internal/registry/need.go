@@ -16,8 +16,10 @@ type Need struct {
 	Edges    []string
 	// Granted are the capabilities that it may ask for.
 	Granted []abi.Capability
-	// GrantedBy says where the pipeline would grant one, for messages.
-	GrantedBy string
+	// Persona is the id of one that the module plays, and GrantedBy says where
+	// the pipeline would grant it a capability, for messages. Both are empty for a
+	// module that plays none.
+	Persona, GrantedBy string
 }
 
 // Add puts what another place of the pipeline needs of the same module.

@@ -25,7 +25,8 @@ func New(engine *sandbox.Engine) *Registry { return &Registry{engine: engine} }
 
 // Install loads modules, holds them against needs, and makes them the current
 // generation. files are wasm files by module name; check is asked last with
-// the digests of the code, and may refuse the whole set. The error is a
+// the digests of the code, and may refuse the whole set. A module that the
+// current generation has already is kept as it is, warm. The error is a
 // *RefusedError with all faults, or the context's: then the generation before
 // stays.
 func (r *Registry) Install(ctx context.Context, files map[string][]byte, needs []Need, check func(codeDigest func(module string) string) error) error {
@@ -42,7 +43,7 @@ func (r *Registry) Install(ctx context.Context, files map[string][]byte, needs [
 	}
 	if err != nil {
 		for _, m := range modules {
-			err = errors.Join(err, m.sandbox.Close(ctx))
+			err = errors.Join(err, m.letGo(context.WithoutCancel(ctx)))
 		}
 		return err
 	}
@@ -56,11 +57,15 @@ func (r *Registry) Install(ctx context.Context, files map[string][]byte, needs [
 
 // load compiles the modules side by side and checks each.
 func (r *Registry) load(ctx context.Context, files map[string][]byte, needs []Need) (map[string]*Module, error) {
+	incumbents := map[string]*Module{} // which nobody closes while an Install goes on
+	if g := r.current.Load(); g != nil {
+		incumbents = g.modules
+	}
 	loaded := make([]*Module, len(needs))
 	faults := make([][]Fault, len(needs))
 	var wait sync.WaitGroup
 	for i := range needs {
-		wait.Go(func() { loaded[i], faults[i] = r.loadOne(ctx, files, &needs[i]) })
+		wait.Go(func() { loaded[i], faults[i] = r.loadOne(ctx, files, &needs[i], incumbents[needs[i].Module]) })
 	}
 	wait.Wait()
 	modules := make(map[string]*Module, len(needs))
@@ -78,7 +83,9 @@ func (r *Registry) load(ctx context.Context, files map[string][]byte, needs []Ne
 	return modules, nil
 }
 
-func (r *Registry) loadOne(ctx context.Context, files map[string][]byte, need *Need) (*Module, []Fault) {
+// loadOne checks a module and loads it, unless it is the incumbent. The caller
+// holds what it gets.
+func (r *Registry) loadOne(ctx context.Context, files map[string][]byte, need *Need, incumbent *Module) (*Module, []Fault) {
 	wasm, ok := files[need.Module]
 	if !ok {
 		return nil, []Fault{{Module: need.Module, Code: FaultMissing, Detail: "there is no module of this name"}}
@@ -99,16 +106,23 @@ func (r *Registry) loadOne(ctx context.Context, files map[string][]byte, need *N
 	if len(faults) > 0 {
 		return nil, faults
 	}
+	granted := need.granted(&manifest)
+	if err == nil && incumbent != nil && incumbent.is(info.Digest, granted) {
+		incumbent.holders.Add(1)
+		return incumbent, nil
+	}
 	var module *sandbox.Module
 	if err == nil {
-		module, err = r.engine.LoadInspected(ctx, info, need.granted(&manifest), warmCalls(&manifest)...)
+		module, err = r.engine.LoadInspected(ctx, info, granted, warmCalls(&manifest)...)
 	} else {
 		module, err = r.engine.Load(ctx, wasm) // which says in its own terms what is wrong
 	}
 	if err != nil {
 		return nil, loadFaults(need.Module, err)
 	}
-	return &Module{Name: need.Module, Manifest: manifest, sandbox: module}, nil
+	m := &Module{Name: need.Module, Manifest: manifest, sandbox: module, granted: granted}
+	m.holders.Add(1)
+	return m, nil
 }
 
 // LoadOne loads a module on its own, warmed with what its manifest promises and

@@ -140,6 +140,60 @@ func TestAGenerationClosesWhenItsLastTrialEnds(t *testing.T) {
 	}
 }
 
+// A swap of one module leaves the others as they are, and closes the one alone.
+func TestModulesThatASwapDoesNotChangeStayWarm(t *testing.T) {
+	t.Parallel()
+	r := open(t)
+	install(t, r, 'a')
+	older := acquire(t, r)
+	files := both('a')
+	files["second"] = saying('b', nil)
+	if err := r.Install(t.Context(), files, needs(), nil); err != nil {
+		t.Fatal(err)
+	}
+	newer := acquire(t, r)
+	for name, same := range map[string]bool{"first": true, "second": false} {
+		one, err1 := older.Module(name)
+		other, err2 := newer.Module(name)
+		if err := errors.Join(err1, err2); err != nil || (one == other) != same || (older.Digests()[name] == newer.Digests()[name]) != same {
+			t.Errorf("%s: the same module %t, want %t, %v", name, one == other, same, err)
+		}
+	}
+	bad := both('c')
+	bad["second"] = nil
+	bad["first"] = files["first"] // held by the set that is refused, for a moment
+	if err := r.Install(t.Context(), bad, needs(), nil); err == nil {
+		t.Error("a set without wasm was installed")
+	}
+	if err := older.Release(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if _, err := says(older, "second"); !errors.Is(err, sandbox.ErrClosed) {
+		t.Errorf("the second of the older generation: %v", err)
+	}
+	if got, err := says(newer, "first"); got != "a" || err != nil {
+		t.Errorf("what both have closed with the older: %q, %v", got, err)
+	}
+	if err := errors.Join(r.Close(t.Context()), newer.Release(t.Context())); err != nil {
+		t.Error(err)
+	}
+	if _, err := says(newer, "first"); !errors.Is(err, sandbox.ErrClosed) {
+		t.Errorf("after the last generation: %v", err)
+	}
+	grants := needs()
+	grants[0].Granted = []abi.Capability{abi.CapLog}
+	asking := both('a')
+	asking["first"] = saying('a', func(m *abi.Manifest) { m.Capabilities = []abi.Capability{abi.CapLog} })
+	r = open(t)
+	if err := r.Install(t.Context(), asking, grants, nil); err != nil {
+		t.Fatal(err)
+	}
+	var refused *registry.RefusedError
+	if err := r.Install(t.Context(), asking, needs(), nil); !errors.As(err, &refused) || !refused.Has(registry.FaultCapability) {
+		t.Errorf("a module that is there already escapes the checks: %v", err)
+	}
+}
+
 func TestAccept_PL2_ARefusedModuleLeavesTheIncumbent(t *testing.T) {
 	t.Parallel()
 	r := open(t)
