@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"iter"
+	"maps"
 	"runtime"
 
 	"github.com/shadowcourt/shadowcourt/host/docket"
@@ -75,6 +76,7 @@ func (h *Host) tryEntry(ctx context.Context, entry docket.Entry) Tried {
 	trial, err := h.Try(ctx, entry.Case)
 	if trial != nil {
 		trial.Truth = entry.Truth
+		maps.Copy(trial.LabelNames, entry.LabelNames)
 	}
 	return Tried{Entry: entry, Trial: trial, Err: err}
 }

@@ -12,7 +12,7 @@ import (
 
 // trialOf states an outcome as results and reports want it.
 func (h *Host) trialOf(subject *abi.Case, o *court.Outcome, s *session, elapsed time.Duration) *docket.Trial {
-	t := &docket.Trial{Case: *subject, Personas: h.personas(), Result: docket.Result{
+	t := &docket.Trial{Case: *subject, LabelNames: h.labelNames(subject.Labels), Personas: h.personas(), Result: docket.Result{
 		ID: subject.ID, Activated: o.Activated,
 		LightAfter: []docket.Answer{},
 		Final: docket.Final{
@@ -91,6 +91,17 @@ func (h *Host) personas() map[string]abi.Persona {
 		}
 	}
 	return m
+}
+
+// labelNames are the names that the court's pipeline has for labels.
+func (h *Host) labelNames(labels []string) map[string]string {
+	names := make(map[string]string)
+	for _, l := range labels {
+		if name := h.graph.Definition().Label(l).Name; name != "" {
+			names[l] = name
+		}
+	}
+	return names
 }
 
 // digests maps persona ids, and the modules that evaluate edges, to digests.

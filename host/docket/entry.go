@@ -7,6 +7,8 @@ type Entry struct {
 	Case abi.Case
 	// Truth is what is known of the right answer; nil when nothing is. It never reaches a module.
 	Truth *Truth
+	// LabelNames are what the docket calls labels of the case, by label; nil when it tells none.
+	LabelNames map[string]string
 	// Source is the file's name, Line the line in it, from 1; 0 where the format has no lines.
 	Source string
 	Line   int

@@ -13,6 +13,8 @@ type Trial struct {
 	Case   abi.Case
 	// Truth is nil when nothing is known.
 	Truth *Truth
+	// LabelNames are what people call labels of the case, by label; a label that has no name is not there.
+	LabelNames map[string]string
 	// Personas are the identities that acted, by persona id.
 	Personas map[string]abi.Persona
 	// Light are the walks of the Light path, one for each answer of Light; empty where Light is not walked here.

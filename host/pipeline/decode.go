@@ -14,6 +14,8 @@ func (d *decoder) definition(v *yaml.Node, def *Definition) {
 		"edges":       func(v *yaml.Node, path string) { d.edges(v, path, def) },
 		"start":       text(d, &def.Start),
 		"done":        text(d, &def.Done),
+		"labels":      func(v *yaml.Node, path string) { d.labels(v, path, def) },
+		"elements":    func(v *yaml.Node, path string) { d.kinds(v, path, def) },
 	})
 }
 
@@ -43,6 +45,29 @@ func (d *decoder) personas(v *yaml.Node, path string, def *Definition) {
 			"grants":    texts(d, &p.Grants),
 		})
 		def.Personas = append(def.Personas, p)
+	})
+}
+
+func (d *decoder) labels(v *yaml.Node, path string, def *Definition) {
+	d.table(v, path, CodeDuplicateID, func(id string, v *yaml.Node, path string) {
+		l := Label{ID: id}
+		d.object(v, path, map[string]setter{
+			"name":     text(d, &l.Name),
+			"evidence": text(d, &l.Proof.Evidence),
+			"action":   text(d, &l.Proof.Action),
+		})
+		def.Labels = append(def.Labels, l)
+	})
+}
+
+func (d *decoder) kinds(v *yaml.Node, path string, def *Definition) {
+	d.table(v, path, CodeDuplicateID, func(element string, v *yaml.Node, path string) {
+		k := Kind{Element: Element(element)}
+		d.object(v, path, map[string]setter{
+			"evidence": text(d, &k.Proof.Evidence),
+			"action":   text(d, &k.Proof.Action),
+		})
+		def.Kinds = append(def.Kinds, k)
 	})
 }
 

@@ -28,6 +28,10 @@ type Definition struct {
 	Start string
 	// Done is the end that a walk reaches when all is well. Default: "_done".
 	Done string
+	// Labels say what labels mean, in file order. A case may have others. Optional.
+	Labels []Label
+	// Kinds say what evidence the elements stand for, in file order. Optional.
+	Kinds []Kind
 
 	file      string
 	positions map[string]Position
@@ -94,6 +98,30 @@ type Zone struct {
 	Element Element
 	// Stickiness, 0 to 1,000,000, says how much the zone holds on to a case. It is kept and drawn, and decides nothing.
 	Stickiness int
+}
+
+// Label is what people are told of a label (YAML: under `labels`, by its ID).
+type Label struct {
+	// ID is the label as cases have it.
+	ID string
+	// Name is for people. Optional.
+	Name string
+	// Proof says what would show that the label is the right one. Optional.
+	Proof Proof
+}
+
+// Kind is what people are told of the evidence of an element (YAML: under `elements`).
+type Kind struct {
+	Element Element
+	Proof   Proof
+}
+
+// Proof is evidence that a case may lack.
+type Proof struct {
+	// Evidence names it, as "a rerun on the same commit".
+	Evidence string
+	// Action says how to get it, as an imperative.
+	Action string
 }
 
 // Node is a station of the walk.
@@ -195,6 +223,16 @@ func (d *Definition) Persona(id string) (*Persona, bool) {
 		return nil, false
 	}
 	return &d.Personas[i], true
+}
+
+// Label returns what is known of a label; of an unknown one only the ID.
+func (d *Definition) Label(id string) Label {
+	for i := range d.Labels {
+		if d.Labels[i].ID == id {
+			return d.Labels[i]
+		}
+	}
+	return Label{ID: id}
 }
 
 // Modules returns the names of all modules that the definition needs, personas first, each once.

@@ -66,6 +66,10 @@ func TestFaultsAreNamedWithTheirPlace(t *testing.T) {
 		"thresholds crossed":  {[]edit{{"start: indict", "court: {rejection_threshold: 0.9}\nstart: indict"}}, []string{"court.rejection_threshold bad_threshold at 0.9"}},
 		"no handoffs":         {[]edit{{"start: indict", "court: {max_handoffs: 0}\nstart: indict"}}, []string{"court.max_handoffs out_of_range at 0"}},
 		"with: a list":        {[]edit{{"start: indict", "start: indict"}, {"    loop: true", "    loop: true\n    with: {a: [1], b: .inf}"}}, []string{`edges[7].with["a"] wrong_type at [1`, `edges[7].with["b"] out_of_range at .inf`}},
+		"a label twice":       {[]edit{{"start: indict", "labels:\n  a: {name: x}\n  a: {name: y}\nstart: indict"}}, []string{`labels["a"] duplicate_id at a:`}},
+		"half a proof":        {[]edit{{"start: indict", "labels:\n  a: {evidence: x}\nstart: indict"}}, []string{`labels["a"].action missing at a:`}},
+		"element of no kind":  {[]edit{{"start: indict", "elements:\n  wood: {evidence: x, action: y}\nstart: indict"}}, []string{`elements["wood"] unknown_element at wood:`}},
+		"element, half":       {[]edit{{"start: indict", "elements:\n  fire: {evidence: x}\nstart: indict"}}, []string{`elements["fire"].action missing at fire:`}},
 		"unreachable":         {[]edit{{"start: indict", "start: discover"}}, []string{"nodes[0] unreachable at name:"}},
 		"unreachable behind always": {
 			[]edit{{"condition: \"prosecution", "evaluator: always\n    condition: \"prosecution"}},

@@ -44,7 +44,10 @@ func TestAccept_CT1_SeedYAMLLoadsVerbatim(t *testing.T) {
 	}
 
 	// Ours adds keys and changes no meaning.
-	ours.Edges[0].With, ours.Nodes[3].Rounds = nil, 0
+	if len(ours.Labels) != 4 || len(ours.Kinds) == 0 {
+		t.Errorf("%d labels and %d elements are told of", len(ours.Labels), len(ours.Kinds))
+	}
+	ours.Edges[0].With, ours.Nodes[3].Rounds, ours.Labels, ours.Kinds = nil, 0, nil, nil
 	if diff := cmp.Diff(*seed, *ours, cmpopts.IgnoreUnexported(pipeline.Definition{})); diff != "" {
 		t.Errorf("ours differs from the seed (-seed +ours):\n%s", diff)
 	}

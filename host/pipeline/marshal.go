@@ -31,6 +31,8 @@ func Marshal(d *Definition) ([]byte, error) {
 	root.put("edges", edges)
 	root.put("start", str(d.Start))
 	root.put("done", strOrNothing(d.Done))
+	root.put("labels", labelNodes(d.Labels))
+	root.put("elements", kindNodes(d.Kinds))
 
 	var out bytes.Buffer
 	enc := yaml.NewEncoder(&out)
@@ -79,6 +81,27 @@ func personaNodes(personas []Persona) *yaml.Node {
 			m.put("grants", strs(p.Grants))
 		}
 		all.put(p.ID, m.Node)
+	}
+	return all.orNothing()
+}
+
+func labelNodes(labels []Label) *yaml.Node {
+	all := mapping()
+	for i := range labels {
+		m := mapping()
+		m.put("name", strOrNothing(labels[i].Name))
+		m.putProof(labels[i].Proof)
+		all.put(labels[i].ID, m.Node)
+	}
+	return all.orNothing()
+}
+
+func kindNodes(kinds []Kind) *yaml.Node {
+	all := mapping()
+	for i := range kinds {
+		m := mapping()
+		m.putProof(kinds[i].Proof)
+		all.put(string(kinds[i].Element), m.Node)
 	}
 	return all.orNothing()
 }
@@ -177,6 +200,11 @@ func (f fields) put(key string, value *yaml.Node) {
 	if value != nil {
 		f.Content = append(f.Content, str(key), value)
 	}
+}
+
+func (f fields) putProof(p Proof) {
+	f.put("evidence", strOrNothing(p.Evidence))
+	f.put("action", strOrNothing(p.Action))
 }
 
 func (f fields) orNothing() *yaml.Node {

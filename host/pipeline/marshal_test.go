@@ -122,6 +122,16 @@ func randomDefinition(t *rapid.T) *pipeline.Definition {
 			Grants: rapid.SliceOfDistinct(rapid.SampledFrom(pipeline.Capabilities()), rapid.ID).Draw(t, "grants"),
 		})
 	}
+	for _, id := range rapid.SliceOfNDistinct(word(), 0, 3, rapid.ID).Draw(t, "labels") {
+		l := pipeline.Label{ID: id, Name: text()}
+		if rapid.Bool().Draw(t, "proof") {
+			l.Proof = pipeline.Proof{Evidence: word().Draw(t, "evidence"), Action: word().Draw(t, "action")}
+		}
+		d.Labels = append(d.Labels, l)
+	}
+	for _, e := range rapid.SliceOfDistinct(rapid.SampledFrom(pipeline.Elements()), rapid.ID).Draw(t, "elements") {
+		d.Kinds = append(d.Kinds, pipeline.Kind{Element: e, Proof: pipeline.Proof{Evidence: word().Draw(t, "evidence"), Action: word().Draw(t, "action")}})
+	}
 	names := rapid.SliceOfNDistinct(word().Filter(func(s string) bool { return s[0] != '_' }), 1, 5, rapid.ID).Draw(t, "nodes")
 	families := []pipeline.Family{pipeline.FamilyHearing, pipeline.FamilyVerdict, pipeline.FamilyIndict, pipeline.FamilyJudge, pipeline.FamilyRecall}
 	for _, name := range names {

@@ -50,6 +50,7 @@ func (v *validator) run() {
 		v.node(i)
 	}
 	v.zones()
+	v.words()
 	v.edges()
 	v.start()
 	v.sides()
@@ -202,6 +203,41 @@ func (v *validator) zones() {
 		known(v, path+".element", z.Element, Elements(), CodeUnknownElement, "element")
 		v.within(path+".stickiness", z.Stickiness, 0, 1_000_000)
 	}
+}
+
+// words checks what people are told of labels and elements.
+func (v *validator) words() {
+	seen := make(map[string]bool)
+	for i := range v.def.Labels {
+		l := &v.def.Labels[i]
+		path := keyPath("labels", l.ID)
+		v.required(path, l.ID)
+		if seen[l.ID] {
+			v.fail(path, CodeDuplicateID, "a second label of this id")
+		}
+		seen[l.ID] = true
+		if l.Proof != (Proof{}) {
+			v.proof(path, l.Proof)
+		}
+	}
+	elements := make(map[Element]bool)
+	for i := range v.def.Kinds {
+		k := &v.def.Kinds[i]
+		path := keyPath("elements", string(k.Element))
+		v.required(path, string(k.Element))
+		known(v, path, k.Element, Elements(), CodeUnknownElement, "element")
+		if elements[k.Element] {
+			v.fail(path, CodeDuplicateID, "a second entry of this element")
+		}
+		elements[k.Element] = true
+		v.proof(path, k.Proof)
+	}
+}
+
+// proof: what is missing and how to get it are told together.
+func (v *validator) proof(path string, p Proof) {
+	v.required(path+".evidence", p.Evidence)
+	v.required(path+".action", p.Action)
 }
 
 func join[T ~string](words []T) string {

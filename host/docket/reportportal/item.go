@@ -186,7 +186,7 @@ func (p *parser) entry(i *item) docket.Entry {
 		ID: p.reader.ids.Unique(bounded(i.id)), Group: group, Subject: subject, Labels: p.labels.list(),
 		Evidence: testlog.Cut(group, documents), Documents: documents, Light: &light,
 	}
-	return docket.Entry{Case: c, Truth: p.truth(i), Source: p.name, Line: i.line}
+	return docket.Entry{Case: c, Truth: p.truth(i), LabelNames: p.labels.names, Source: p.name, Line: i.line}
 }
 
 func (p *parser) truth(i *item) *docket.Truth {

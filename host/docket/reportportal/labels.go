@@ -21,12 +21,20 @@ var locatorText = regexp.MustCompile(`^(pb|ab|si|nd)(\d{3}|_[0-9A-Za-z]{1,64})$`
 type labels struct {
 	stated []string // by the settings of the project
 	seen   []string // by items and statistics
+	names  map[string]string
 }
 
-// add takes a defect type that the export states.
-func (l *labels) add(locator, kind string) {
-	if kind != toInvestigate {
-		l.stated = insert(l.stated, locator)
+// add takes a defect type that the export states; name is for people, or empty.
+func (l *labels) add(locator, kind, name string) {
+	if kind == toInvestigate {
+		return
+	}
+	l.stated = insert(l.stated, locator)
+	if name = bounded(name); name != "" && slices.Contains(l.stated, locator) {
+		if l.names == nil {
+			l.names = make(map[string]string)
+		}
+		l.names[locator] = name
 	}
 }
 

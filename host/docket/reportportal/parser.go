@@ -77,7 +77,7 @@ func (p *parser) object(parent *object) error {
 	case o.has("message") && (o.has("level") || o.has("itemId")):
 		return p.log(parent, o)
 	case o.has("locator") && (o.has("typeRef") || o.has("longName")):
-		p.labels.add(o.text["locator"], o.text["typeRef"])
+		p.labels.add(o.text["locator"], o.text["typeRef"], o.text["longName"])
 		return o.fault()
 	default:
 		p.into(parent, o)

@@ -271,3 +271,19 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+func TestTheProjectsOwnTypesHaveTheirNames(t *testing.T) {
+	t.Parallel()
+	export := `{"subTypes":{"PRODUCT_BUG":[{"locator":"pb_1h7","typeRef":"PRODUCT_BUG","longName":"Rounding"}],` +
+		`"TO_INVESTIGATE":[{"locator":"ti001","typeRef":"TO_INVESTIGATE","longName":"To Investigate"}],` +
+		`"NO_DEFECT":[{"locator":"nd001","typeRef":"NO_DEFECT","longName":" "}]}}` + item(1, "")
+	var r reportportal.Reader
+	for entry, err := range r.Read("export.json", strings.NewReader(export)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(map[string]string{"pb_1h7": "Rounding"}, entry.LabelNames); diff != "" {
+			t.Error(diff)
+		}
+	}
+}

@@ -17,12 +17,16 @@ func (t *trial) gapBrief(cause string) *abi.EvidenceGapBrief {
 	g := &gaps{}
 	t.limitGap(g, cause)
 	t.challengeGaps(g)
-	t.discoveryGaps(g)
-	t.labelGap(g)
+	named := t.labelGaps(g)
+	t.kindGaps(g)
+	t.discoveryGaps(g, named)
+	if len(g.list) == 0 {
+		g.add(t.phase(), abi.GapMedium, "evidence", "nothing tells the labels apart clearly enough", tellApart)
+	}
 	slices.SortStableFunc(g.list, func(a, b abi.CourtEvidenceGap) int { return gapRank(a.Severity) - gapRank(b.Severity) })
 	list := g.list[:min(len(g.list), maxGaps)]
 	return &abi.EvidenceGapBrief{
-		CaseID: t.subject.ID, Cause: cause, FinalConfidence: t.out.Confidence, Gaps: list, Summary: gapSummary(cause, list),
+		CaseID: t.subject.ID, Cause: cause, FinalConfidence: t.out.Confidence, Gaps: list, Summary: t.gapSummary(cause, list),
 	}
 }
 
@@ -97,49 +101,16 @@ func (t *trial) challengeGaps(g *gaps) {
 	}
 }
 
-func (t *trial) discoveryGaps(g *gaps) {
+// discoveryGaps: what the bench looked for in vain. What it says of a label that
+// has a gap of its own says nothing more.
+func (t *trial) discoveryGaps(g *gaps, named []string) {
 	if t.pass == nil || t.pass.Discovery == nil {
 		return
 	}
 	for _, missing := range t.pass.Discovery.Missing {
-		g.add(abi.FamilyDiscover, abi.GapMedium, "documents", missing, "add a document that holds it")
-	}
-}
-
-// labelGap: what would tell the charge from its rivals.
-func (t *trial) labelGap(g *gaps) {
-	light := t.current()
-	if light.Classification == "" {
-		return // Light failed, which is the gap
-	}
-	speaking := make(map[string]bool)
-	for i := range t.evidence {
-		if s := t.evidence[i].Supports; s != "" {
-			speaking[s] = true
+		if !slices.ContainsFunc(strings.Fields(missing), func(word string) bool { return slices.Contains(named, word) }) {
+			g.add(abi.FamilyDiscover, abi.GapLow, "documents", missing, "look for it in the case's raw data")
 		}
-	}
-	if len(t.evidence) == 0 {
-		g.add(abi.FamilyIndict, abi.GapHigh, "evidence", "the case has no evidence besides Light's own word", "add witnesses or excerpts that speak for a label")
-	}
-	if !speaking[light.Classification] {
-		g.add(abi.FamilyIndict, abi.GapHigh, "evidence", "no item speaks for "+light.Classification,
-			"add an item that speaks for "+light.Classification+", or one that rules it out")
-	}
-	if len(t.subject.Documents) == 0 {
-		g.add(abi.FamilyDiscover, abi.GapMedium, "documents", "the case has no raw document", "add the log that the classification was made from")
-	}
-	var rivals []string
-	for _, l := range t.subject.Labels {
-		if l != light.Classification && speaking[l] {
-			rivals = append(rivals, l)
-		}
-	}
-	if len(rivals) > 0 || len(g.list) == 0 {
-		if len(rivals) == 0 {
-			rivals = []string{"the other labels"}
-		}
-		g.add(abi.FamilyVerdict, abi.GapMedium, "evidence", "nothing tells "+light.Classification+" from "+strings.Join(rivals, ", ")+" clearly enough",
-			"add an item that one of them explains and the others do not")
 	}
 }
 
@@ -160,18 +131,4 @@ func (t *trial) phase() abi.Family {
 	default:
 		return abi.FamilyIndict
 	}
-}
-
-func gapSummary(cause string, list []abi.CourtEvidenceGap) string {
-	high := 0
-	for i := range list {
-		if list[i].Severity == abi.GapHigh {
-			high++
-		}
-	}
-	s := strconv.Itoa(len(list)) + " gaps"
-	if len(list) == 1 {
-		s = "1 gap"
-	}
-	return cause + ": " + s + ", " + strconv.Itoa(high) + " of them high; first: " + list[0].Description
 }

@@ -68,6 +68,9 @@ func (c *Court) Try(ctx context.Context, subject *abi.Case, light Light, modules
 	}
 	if status := activate(&c.limits, t.out.Light.Confidence); status != "" {
 		t.settle(status, t.out.Light.Classification, t.out.Light.Confidence)
+		if status == Rejected {
+			t.out.GapBrief = t.gapBrief(string(Rejected))
+		}
 		return t.out, nil
 	}
 	t.out.Activated = true
@@ -265,7 +268,7 @@ func (t *trial) acquit() {
 		confidence = v.Confidence
 	}
 	t.settle(Acquitted, "", confidence)
-	t.out.GapBrief = t.gapBrief("acquitted")
+	t.out.GapBrief = t.gapBrief(causeAcquitted)
 }
 
 // settle ends the case. Rejected cases carry no classification.

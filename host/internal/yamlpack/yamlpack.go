@@ -7,7 +7,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -99,14 +101,38 @@ func parse(file string, data []byte) (*yaml.Node, error) {
 	if len(data) > MaxFileBytes {
 		return nil, one(abi.CodeTooLarge, fmt.Sprintf("has %d bytes, at most %d are allowed", len(data), MaxFileBytes))
 	}
-	var doc yaml.Node
-	if err := yaml.Unmarshal(data, &doc); err != nil {
-		return nil, one(CodeSyntax, "not YAML: "+strings.TrimPrefix(err.Error(), "yaml: "))
-	}
-	if doc.Kind != yaml.DocumentNode || len(doc.Content) != 1 {
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	var doc, second yaml.Node
+	switch err := dec.Decode(&doc); {
+	case errors.Is(err, io.EOF):
+		return nil, one(CodeSyntax, "the file is empty")
+	case err != nil:
+		return nil, syntax(file, err)
+	case doc.Kind != yaml.DocumentNode || len(doc.Content) != 1:
 		return nil, one(CodeSyntax, "the file is empty")
 	}
+	switch err := dec.Decode(&second); {
+	case err == nil:
+		return nil, &Error{[]Problem{{
+			File: file, Line: second.Line, Column: second.Column, Code: CodeSyntax, Detail: "a second document; a file holds one",
+		}}}
+	case !errors.Is(err, io.EOF):
+		return nil, syntax(file, err)
+	}
 	return doc.Content[0], nil
+}
+
+var yamlLine = regexp.MustCompile(`^line (\d+): `)
+
+// syntax places an error of the YAML library, which knows no column.
+func syntax(file string, err error) error {
+	p := Problem{File: file, Code: CodeSyntax, Detail: strings.TrimPrefix(err.Error(), "yaml: ")}
+	if m := yamlLine.FindStringSubmatch(p.Detail); m != nil {
+		p.Line, _ = strconv.Atoi(m[1])
+		p.Column, p.Detail = 1, p.Detail[len(m[0]):]
+	}
+	p.Detail = "not YAML: " + p.Detail
+	return &Error{[]Problem{p}}
 }
 
 // writer turns YAML nodes into msgpack.
@@ -131,6 +157,11 @@ func (w *writer) value(n *yaml.Node, depth int) error {
 			return err
 		}
 		for i := 0; i < len(n.Content); i += 2 {
+			if key := n.Content[i]; key.Kind != yaml.ScalarNode || key.ShortTag() != "!!str" {
+				w.problems = append(w.problems, Problem{
+					File: w.file, Line: key.Line, Column: key.Column, Code: abi.CodeWrongType, Detail: "a key has to be a text; quote it",
+				})
+			}
 			if err := w.enc.EncodeString(n.Content[i].Value); err != nil {
 				return err
 			}
@@ -174,8 +205,10 @@ func (w *writer) scalar(n *yaml.Node) error {
 			return w.fail(n, abi.CodeNotFinite, n.Value+" is no finite number")
 		}
 		return w.enc.EncodeFloat64(v)
-	default:
+	case "!!str", "!!timestamp": // what looks like a date is the text that stands there
 		return w.enc.EncodeString(n.Value)
+	default:
+		return w.fail(n, abi.CodeWrongType, "the tag "+n.ShortTag()+" is not allowed; write the value as a text, a number, true or false")
 	}
 }
 

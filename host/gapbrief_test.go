@@ -1,0 +1,107 @@
+package host_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+)
+
+// open to doubt is a case in which nothing speaks for any label.
+func openCase(confidence float64, evidence ...abi.Evidence) abi.Case {
+	return abi.Case{
+		ID: "open", Subject: "TestGolden fails", Labels: []string{"pb001", "ab001", "si001", "nd001"},
+		Light:     &abi.LightAnswer{Classification: "ab001", Confidence: confidence, Reasoning: "A file is missing."},
+		Evidence:  append([]abi.Evidence{}, evidence...),
+		Documents: []abi.Document{{Name: "log", Text: "open golden.json: no such file or directory\n"}},
+	}
+}
+
+func gapOf(b *docket.GapBrief, source string) *docket.Gap {
+	i := slices.IndexFunc(b.Gaps, func(g docket.Gap) bool { return g.Source == source })
+	if i < 0 {
+		return &docket.Gap{}
+	}
+	return &b.Gaps[i]
+}
+
+// A rejected case says why, and what would help.
+func TestAccept_CT7_ARejectedCaseSaysWhyAndWhatWouldHelp(t *testing.T) {
+	t.Parallel()
+	trial := try(t, open(t, host.Config{}), openCase(0.4))
+	if trial.Result.Final.Status != docket.Rejected {
+		t.Fatalf("%+v", trial.Result.Final)
+	}
+	wantGaps(t, trial)
+	b := trial.Result.GapBrief
+	for _, want := range []string{"ab001 (automation bug", "0.4", "0.5", "A file is missing."} {
+		if !strings.Contains(b.Summary, want) {
+			t.Errorf("the summary does not say %q: %s", want, b.Summary)
+		}
+	}
+	if g := gapOf(b, "ab001"); g.Severity != abi.GapHigh {
+		t.Errorf("nothing would show Light's own label: %+v", b.Gaps)
+	}
+}
+
+// What would settle a case comes from the pipeline's words for its labels and elements.
+func TestAccept_HD9_TheBriefNamesTheEvidenceThatWouldSettleTheCase(t *testing.T) {
+	t.Parallel()
+	trial := try(t, open(t, host.Config{}), openCase(0.6))
+	if trial.Result.Final.Status != docket.Acquitted {
+		t.Fatalf("%+v", trial.Result.Final)
+	}
+	b := trial.Result.GapBrief
+	for _, label := range trial.Case.Labels {
+		if gapOf(b, label).SuggestedAction == "" {
+			t.Errorf("nothing would show %s: %+v", label, b.Gaps)
+		}
+	}
+	if !strings.Contains(gapOf(b, "nd001").SuggestedAction, "again on the same commit") {
+		t.Errorf("no rerun is asked for: %+v", gapOf(b, "nd001"))
+	}
+	if !strings.Contains(gapOf(b, "air").SuggestedAction, "last green run") {
+		t.Errorf("no earlier run is asked for: %+v", b.Gaps)
+	}
+	if strings.Contains(b.Summary+gapText(b), "signals") {
+		t.Errorf("the brief speaks of the bench's signals: %+v", b)
+	}
+}
+
+// Only the labels that something speaks for are to be told apart, and kinds of evidence that speak are not asked for.
+func TestTheBriefAsksForWhatTheCaseLacks(t *testing.T) {
+	t.Parallel()
+	trial := try(t, open(t, host.Config{}), openCase(0.4,
+		abi.Evidence{SourceRef: "log:L1", Content: "a", RelevanceConfidence: 0.5, Supports: "si001", Element: abi.Air}))
+	b := trial.Result.GapBrief
+	for source, wanted := range map[string]bool{"ab001": true, "si001": true, "pb001": false, "nd001": false, "air": false, "water": true} {
+		if got := gapOf(b, source).Description != ""; got != wanted {
+			t.Errorf("%s: in the brief %v, want %v", source, got, wanted)
+		}
+	}
+}
+
+// A pipeline without words still gives a brief.
+func TestAPipelineWithoutWordsGivesABriefToo(t *testing.T) {
+	t.Parallel()
+	def := shipped(t)
+	def.Labels, def.Kinds = nil, nil
+	for _, confidence := range []float64{0.4, 0.6} {
+		trial := try(t, open(t, host.Config{Pipeline: def}), openCase(confidence))
+		wantGaps(t, trial)
+		if !strings.Contains(gapText(trial.Result.GapBrief), "ab001") {
+			t.Errorf("the brief does not name the charge: %+v", trial.Result.GapBrief)
+		}
+	}
+}
+
+func gapText(b *docket.GapBrief) string {
+	var text strings.Builder
+	for _, g := range b.Gaps {
+		text.WriteString(g.Description + ". " + g.SuggestedAction + ".\n")
+	}
+	return text.String()
+}
