@@ -54,4 +54,5 @@ func ExampleOutput() {
 	// login [redacted]  accepted  pb001 0.90  pb001 0.90
 	//
 	// Cases      1: 1 accepted
+	// Statuses   Light is the classifier under review; accepted: Light was sure enough, no trial
 }

@@ -72,7 +72,7 @@ func (s *story) opening() {
 	t := s.trial
 	s.line(s.paint(bold, "Case "+snip(t.Result.ID, 100)))
 	s.say(2, plain, t.Case.Subject)
-	s.note("labels " + inertList(t.Case.Labels))
+	s.say(2, plain, "labels "+strings.Join(s.named(t.Case.Labels), ", "))
 	if t.Truth != nil && t.Truth.Classification != "" {
 		s.note("truth  " + inert.Line(t.Truth.Classification))
 	}
@@ -85,6 +85,19 @@ func (s *story) opening() {
 	if len(t.Passes) == 0 {
 		s.note("There was no trial.")
 	}
+}
+
+// named are labels with their names, where they have some. More than a few go without.
+func (s *story) named(labels []string) []string {
+	const most = 12
+	out := make([]string, len(labels))
+	for i, l := range labels {
+		out[i] = l
+		if name := s.trial.LabelNames[l]; name != "" && len(labels) <= most {
+			out[i] += " (" + name + ")"
+		}
+	}
+	return out
 }
 
 // light tells the n-th walk of the Light path, if there was one. The first walk comes before any trial.
@@ -280,6 +293,7 @@ func (s *story) ending() {
 	}
 	s.line("")
 	s.line(end)
+	s.say(2, faint, r.Final.Status.Meaning())
 	if f := r.Error; f != nil {
 		s.say(2, red, failureText(f))
 		for _, p := range f.Problems {
@@ -310,14 +324,6 @@ func failureText(f *Failure) string {
 		text += " (" + strings.Join(at, ", ") + ")"
 	}
 	return text
-}
-
-func inertList(items []string) string {
-	out := make([]string, len(items))
-	for i := range items {
-		out[i] = inert.Line(items[i])
-	}
-	return strings.Join(out, ", ")
 }
 
 // bar draws a number in [0, 1] in so many cells.

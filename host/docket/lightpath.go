@@ -1,6 +1,7 @@
 package docket
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,15 +12,28 @@ import (
 type Saying struct {
 	Persona, Node string
 	What, Why     string
+	// Times is how often the walk came to the node and this was said, from 1.
+	Times int
 }
 
-// Sayings tells the artifacts of a walk in their order. The texts are data, and not inert.
+// Sayings tells the artifacts of a walk in their order; what a node says again, word for word, is told once. The texts are
+// data, and not inert.
 func (p *LightPass) Sayings() []Saying {
-	list := make([]Saying, len(p.Artifacts))
+	list := make([]Saying, 0, len(p.Artifacts))
 	for i := range p.Artifacts {
 		entry := &p.Artifacts[i]
 		what, why := sayingOf(&entry.Artifact)
-		list[i] = Saying{Persona: entry.Persona, Node: entry.At.Node, What: what, Why: why}
+		said := Saying{Persona: entry.Persona, Node: entry.At.Node, What: what, Why: why}
+		again := slices.IndexFunc(list, func(s Saying) bool { s.Times = 0; return s == said })
+		if again < 0 {
+			again, list = len(list), append(list, said)
+		}
+		list[again].Times++
+	}
+	for i := range list {
+		if list[i].Times > 1 {
+			list[i].What += ", " + strconv.Itoa(list[i].Times) + " times the same"
+		}
 	}
 	return list
 }

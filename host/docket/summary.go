@@ -12,6 +12,8 @@ type Summary struct {
 	ByCause map[Cause]int `json:"by_cause"`
 	// Truth compares with what is known of the right answers; nil when nothing is.
 	Truth *TruthSummary `json:"truth"`
+
+	legend legend
 }
 
 // TruthSummary compares Light and the court over the cases that were tried and whose right classification is known. The
@@ -47,6 +49,7 @@ func NewSummary() *Summary {
 func (s *Summary) Add(t *Trial) {
 	r := &t.Result
 	s.Cases++
+	s.legend.add(t)
 	s.ByStatus[r.Final.Status]++
 	if r.Final.Cause != "" {
 		s.ByCause[r.Final.Cause]++
@@ -96,6 +99,9 @@ type Comparison struct {
 	LightRight, CourtRight bool
 	// Flipped: the court named another label than Light's first answer.
 	Flipped bool
+	// BesideFlips: the candidate court, where one took part, ended the case with another status or another label.
+	// BesideRight: its label is right.
+	BesideFlips, BesideRight bool
 }
 
 // Compare relates the answers of a trial.
@@ -111,6 +117,11 @@ func (t *Trial) Compare() Comparison {
 		c.Known = true
 		c.LightRight = r.Light != nil && r.Light.Classification == t.Truth.Classification
 		c.CourtRight = final == t.Truth.Classification
+		c.BesideRight = t.Beside != nil && t.Beside.Result.Final.Classification == t.Truth.Classification
+	}
+	if t.Beside != nil {
+		other := t.Beside.Result.Final
+		c.BesideFlips = other.Status != r.Final.Status || other.Classification != final
 	}
 	return c
 }

@@ -24,27 +24,36 @@ func (s *Summary) Lines() []SummaryLine {
 	if t := s.Truth; t != nil && t.Expected > 0 {
 		lines = append(lines, SummaryLine{"Verdicts", "as expected in " + share(t.AsExpected, t.Expected)})
 	}
+	if labels := s.legend.line(); labels != "" {
+		lines = append(lines, SummaryLine{"Labels", labels})
+	}
+	if s.Cases > 0 {
+		lines = append(lines, SummaryLine{"Statuses", s.statusLine()})
+	}
 	return lines
 }
 
 // summaryText lays the lines out with their names in a column.
 func (o TerminalOptions) summaryText(s *Summary) string {
-	const names = 11
+	var b strings.Builder
+	for _, line := range s.Lines() {
+		o.named(&b, 11, line.Name, line.Text)
+	}
+	return b.String()
+}
+
+// named writes a text behind a name that takes so many columns.
+func (o TerminalOptions) named(b *strings.Builder, columns int, name, text string) {
 	width := o.Width
 	if width <= 0 {
 		width = 120
 	}
-	var b strings.Builder
-	for _, line := range s.Lines() {
-		for i, part := range wrap(line.Text, max(width-names, 30)) {
-			name := ""
-			if i == 0 {
-				name = line.Name
-			}
-			b.WriteString(o.paint(bold, name) + strings.Repeat(" ", names-len(name)) + part + "\n")
+	for i, part := range wrap(text, max(width-columns, 30)) {
+		if i > 0 {
+			name = ""
 		}
+		b.WriteString(o.paint(bold, name) + strings.Repeat(" ", max(columns-len(name), 0)) + part + "\n")
 	}
-	return b.String()
 }
 
 func (s *Summary) caseLine() string {

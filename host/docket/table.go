@@ -19,29 +19,37 @@ type tableWriter struct {
 	options TerminalOptions
 	summary *Summary
 	rows    []tableRow
+	open    []openCase
+	opened  int // cases without an answer, those beyond the list too
 }
 
 // tableRow holds the cells before they are fitted: inert.
 type tableRow struct {
-	id, subject, status, light, final, truth, cause cell
+	id, about, status, light, final, truth, cause cell
 }
 
 // cell is a text that may be shortened, and what must stand behind it.
 type cell struct {
 	text, tail string
 	paint      paint
+	// end keeps the end of a text that is shortened, and not its beginning.
+	end bool
 }
 
 func (c cell) width() int { return text.StringWidthWithoutEscSequences(c.text + c.tail) }
 
 func (c cell) fitted(width int) string {
+	if c.end {
+		return snipStart(c.text, width)
+	}
 	return text.Snip(c.text, width-text.StringWidthWithoutEscSequences(c.tail), "…") + c.tail
 }
 
 const (
-	idColumns      = 48
-	subjectColumns = 60
-	labelColumns   = 24
+	idColumns    = 72
+	aboutColumns = 60
+	nameColumns  = 60
+	labelColumns = 24
 )
 
 func (t *tableWriter) Write(trial *Trial) error {
@@ -49,12 +57,12 @@ func (t *tableWriter) Write(trial *Trial) error {
 	r := &trial.Result
 	none := cell{text: "–"}
 	row := tableRow{
-		id: cell{text: snip(r.ID, idColumns)}, subject: cell{text: snip(trial.Case.Subject, subjectColumns)},
+		id: cell{text: snipStart(r.ID, idColumns), end: true}, about: cell{text: snip(trial.About(), aboutColumns)},
 		status: cell{text: snip(string(r.Final.Status), labelColumns), paint: statusPaint(r.Final.Status)},
 		light:  none, final: none, cause: cell{text: snip(string(r.Final.Cause), labelColumns), paint: red},
 	}
 	if l := r.Light; l != nil {
-		row.light = cell{snip(l.Classification, labelColumns), " " + number(l.Confidence), faint}
+		row.light = cell{text: snip(l.Classification, labelColumns), tail: " " + number(l.Confidence), paint: faint}
 	}
 	if r.Final.Classification != "" {
 		row.final = cell{text: snip(r.Final.Classification, labelColumns), tail: " " + number(r.Final.Confidence)}
@@ -66,6 +74,7 @@ func (t *tableWriter) Write(trial *Trial) error {
 		row.truth = truthCell(snip(trial.Truth.Classification, labelColumns), r, c)
 	}
 	t.rows = append(t.rows, row)
+	t.leave(r)
 	return nil
 }
 
@@ -75,9 +84,9 @@ func truthCell(label string, r *Result, c Comparison) cell {
 	case r.Final.Classification == "":
 		return cell{text: label, paint: faint}
 	case c.CourtRight:
-		return cell{label, " ✓", green}
+		return cell{text: label, tail: " ✓", paint: green}
 	}
-	return cell{label, " ✗", red}
+	return cell{text: label, tail: " ✗", paint: red}
 }
 
 func (t *tableWriter) Close() error {
@@ -86,7 +95,7 @@ func (t *tableWriter) Close() error {
 			return err
 		}
 	}
-	_, err := io.WriteString(t.w, t.options.summaryText(t.summary))
+	_, err := io.WriteString(t.w, t.openText()+t.options.summaryText(t.summary))
 	return err
 }
 
@@ -102,13 +111,13 @@ type column struct {
 
 func columns() []column {
 	return []column{
-		{"CASE", func(r *tableRow) cell { return r.id }, 12, false},
+		{"CASE", func(r *tableRow) cell { return r.id }, 20, false},
 		{"STATUS", func(r *tableRow) cell { return r.status }, 9, false},
 		{"LIGHT", func(r *tableRow) cell { return r.light }, 12, true},
 		{"FINAL", func(r *tableRow) cell { return r.final }, 12, false},
 		{"TRUTH", func(r *tableRow) cell { return r.truth }, 9, true},
 		{"CAUSE", func(r *tableRow) cell { return r.cause }, 17, false},
-		{"SUBJECT", func(r *tableRow) cell { return r.subject }, 16, true},
+		{"ABOUT", func(r *tableRow) cell { return r.about }, 16, true},
 	}
 }
 

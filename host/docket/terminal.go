@@ -86,6 +86,24 @@ func snip(s string, width int) string {
 	return text.Snip(inert.Line(s), width, "…")
 }
 
+// snipStart makes text fit as snip does, and keeps its end: what tells ids apart stands there.
+func snipStart(s string, width int) string {
+	if most := 4*width + 16; len(s) > most {
+		s = strings.ToValidUTF8(s[len(s)-most:], "")
+	}
+	s = inert.Line(s)
+	if text.StringWidthWithoutEscSequences(s) <= width {
+		return s
+	}
+	runes, taken := []rune(s), 1 // for the mark
+	for i := len(runes) - 1; i >= 0; i-- {
+		if taken += text.RuneWidth(runes[i]); taken > width {
+			return "…" + string(runes[i+1:])
+		}
+	}
+	return s
+}
+
 // wrap breaks text into lines of at most width columns. The text's own line breaks stay.
 func wrap(s string, width int) []string {
 	var lines []string
@@ -99,14 +117,21 @@ func wrap(s string, width int) []string {
 	return lines
 }
 
-// number shows a confidence or a weight: two digits, and never a 1.00 or 0.00 that is not one.
-func number(v float64) string {
+func number(v float64) string { return Number(v) }
+
+// Number shows a confidence or a weight, in [0, 1], with two digits, and never a 1.00 or 0.00 that is not one. Nor is a
+// number rounded up to a multiple of 0.05, which thresholds are: 0.4999 is 0.49, for it is not 0.50.
+func Number(v float64) string {
 	s := strconv.FormatFloat(v, 'f', 2, 64)
 	switch {
 	case s == "1.00" && v < 1:
 		return ">.99"
 	case s == "0.00" && v > 0:
 		return "<.01"
+	case v > 0 && (strings.HasSuffix(s, "0") || strings.HasSuffix(s, "5")):
+		if shown, err := strconv.ParseFloat(s, 64); err == nil && shown > v {
+			return strconv.FormatFloat(shown-0.01, 'f', 2, 64)
+		}
 	}
 	return s
 }

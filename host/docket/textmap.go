@@ -42,6 +42,11 @@ func (m *textMap) trial(t *Trial) *Trial {
 	compared := t.Compare()
 	from := *t
 	from.Case.Documents = nil
+	if from.Beside != nil {
+		beside := *from.Beside
+		beside.Case.Documents = nil
+		from.Beside = &beside
+	}
 	out := &Trial{}
 	m.copy(reflect.ValueOf(out).Elem(), reflect.ValueOf(&from).Elem())
 	out.Compared = &compared

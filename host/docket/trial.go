@@ -23,6 +23,9 @@ type Trial struct {
 	Passes []Pass
 	// Drawing is the walked graph as an SVG element, safe to put into a page as it is; empty draws none.
 	Drawing template.HTML
+	// Beside is the trial of the same case before a candidate court, which decides nothing; nil where none took part. It
+	// has no Truth of its own.
+	Beside *Trial
 	// Compared is set where the trial was redacted, see [Trial.Compare]. Leave it nil.
 	Compared *Comparison
 }

@@ -39,7 +39,7 @@ func templates() *template.Template {
 	t := template.New("").Funcs(template.FuncMap{
 		"number": number, "width": width, "percent": percent, "clip": clip, "digest": shortDigest,
 		"persona": personaClass, "initial": initial, "brief": briefWhat,
-		"label":     func(v caseView, label string) labelView { return labelView{label, v.labelClass(label)} },
+		"label":     func(v caseView, label string) labelView { return newLabelView(&v, label) },
 		"speech":    func(v caseView, name, text, role string) speech { return speech{v.Persona(name), clip(text), role} },
 		"inCase":    func(v caseView, w walkView) walkIn { return walkIn{v, w} },
 		"saying":    func(v caseView, s docket.Saying) sayingView { return sayingView{v.Persona(s.Persona), s.What, s.Why} },
@@ -54,7 +54,7 @@ func templates() *template.Template {
 
 // labelView is a label with its colour, speech one turn of a hearing, walkIn a walk with the case around it.
 type (
-	labelView struct{ Name, Class string }
+	labelView struct{ Name, Class, Meaning string }
 	speech    struct {
 		Persona    abi.Persona
 		Text, Role string
@@ -82,12 +82,16 @@ type (
 	}
 )
 
+func newLabelView(v *caseView, label string) labelView {
+	return labelView{label, v.labelClass(label), v.LabelName(label)}
+}
+
 func newChallengeView(v caseView, c abi.Challenge) challengeView {
 	return challengeView{c.EvidenceIndex, c.Severity, clip(c.Challenge), v.Persona(c.By)}
 }
 
 func newItemView(v caseView, item docket.Item) itemView {
-	out := itemView{Item: item, Label: labelView{item.Supports, v.labelClass(item.Supports)}}
+	out := itemView{Item: item, Label: newLabelView(&v, item.Supports)}
 	for _, c := range item.Challenges {
 		out.By = append(out.By, newChallengeView(v, c))
 	}
@@ -101,7 +105,7 @@ func (h *htmlWriter) Write(t *docket.Trial) error {
 	if err := h.templates.ExecuteTemplate(&h.rows, "row", v); err != nil {
 		return err
 	}
-	if !t.Result.Activated {
+	if !t.Told() {
 		return nil
 	}
 	return h.templates.ExecuteTemplate(&h.trials, "case", v)

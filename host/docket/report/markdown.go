@@ -28,7 +28,7 @@ func (m *markdownWriter) Write(t *docket.Trial) error {
 	m.summary.Add(t)
 	v := newCaseView(t.Inert(), m.summary.Cases)
 	m.row(&v)
-	if t.Result.Activated {
+	if t.Told() {
 		story := markdownStory{caseView: v, b: &m.trials}
 		story.write()
 	}
@@ -50,7 +50,7 @@ func (m *markdownWriter) Close() error {
 	if m.summary.Cases == 0 {
 		b.WriteString("There is no case in this docket.\n")
 	} else {
-		b.WriteString("| Case | Status | Light | Final | Truth | Subject |\n| --- | --- | --- | --- | --- | --- |\n")
+		b.WriteString("| Case | Status | Light | Final | Truth | About |\n| --- | --- | --- | --- | --- | --- |\n")
 		b.WriteString(m.rows.String())
 	}
 	b.WriteString(m.trials.String())
@@ -81,7 +81,7 @@ func (m *markdownWriter) row(v *caseView) {
 	}
 	cells := []string{
 		inert.MarkdownCode(clipLine(r.ID)), "**" + inert.Markdown(string(r.Final.Status)) + "**", light, final, truth,
-		inert.Markdown(clipLine(v.Case.Subject)),
+		inert.Markdown(clipLine(v.About())),
 	}
 	for i := range cells {
 		cells[i] = inert.MarkdownCell(cells[i])
@@ -141,7 +141,13 @@ func (s *markdownStory) write() {
 		end = "Light said " + answer(r.Light.Classification, r.Light.Confidence) + " → " + end
 	}
 	s.par(end)
+	if meaning := r.Final.Status.Meaning(); meaning != "" {
+		s.par("*" + meaning + "*")
+	}
 	s.failure()
+	if l := s.Case.Light; l != nil && len(s.Walks) == 0 {
+		s.say("**Light**", l.Reasoning)
+	}
 	for i := range s.Light {
 		s.lightPath(&s.Light[i])
 	}

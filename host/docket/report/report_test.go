@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/docket/inert"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/sample"
@@ -303,4 +304,24 @@ func FuzzHTML(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A case that came to no trial has its story too: why it was rejected, and how the Light path went.
+func TestReportsTellCasesWithoutATrial(t *testing.T) {
+	t.Parallel()
+	walked := sample.Accepted()
+	walked.Light = []docket.LightPass{{Artifacts: []abi.ArtifactEntry{{
+		Persona: "seeker", Artifact: abi.Artifact{Investigate: &abi.InvestigateArtifact{Summary: "the path is not writable"}},
+	}}}}
+	for name, format := range map[string]open{"HTML": asHTML, "Markdown": asMarkdown} {
+		out := render(t, format, walked, sample.Rejected())
+		for _, want := range []string{"the path is not writable", "Nothing in the log is known", "run the test again", "too unsure for a trial"} {
+			if !strings.Contains(out, want) {
+				t.Errorf("%s does not say %q", name, want)
+			}
+		}
+		if plain := render(t, format, sample.Accepted()); strings.Contains(plain, "EACCES") {
+			t.Errorf("%s tells a case of which there is nothing to tell", name)
+		}
+	}
 }

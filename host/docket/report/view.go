@@ -86,8 +86,7 @@ func initial(name string) string {
 	return string(r)
 }
 
-// number shows a confidence or a weight with two digits.
-func number(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
+func number(v float64) string { return docket.Number(v) }
 
 // width is a number in [0, 1] as a whole percentage; NaN and what lies outside are held to it.
 func width(v float64) int {

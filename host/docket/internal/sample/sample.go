@@ -47,7 +47,8 @@ func theCase(id, subject string, light abi.LightAnswer) abi.Case {
 
 func bare(id, subject string, light abi.LightAnswer, status docket.Status) *docket.Trial {
 	return &docket.Trial{
-		Case: theCase(id, subject, light),
+		Case:       theCase(id, subject, light),
+		LabelNames: map[string]string{Product: "product bug", Automation: "automation bug", System: "system issue"},
 		Result: docket.Result{
 			ID: id, Light: &docket.Answer{Classification: light.Classification, Confidence: light.Confidence},
 			Final: docket.Final{Status: status, Confidence: light.Confidence},
@@ -64,7 +65,16 @@ func Accepted() *docket.Trial {
 
 // Rejected is a case that Light could say nothing of.
 func Rejected() *docket.Trial {
-	return bare("misc/TestOdd", "TestOdd: exit status 2", abi.LightAnswer{Classification: Flaky, Confidence: 0.31}, docket.Rejected)
+	t := bare("misc/TestOdd", "TestOdd: exit status 2",
+		abi.LightAnswer{Classification: Flaky, Confidence: 0.31, Reasoning: "Nothing in the log is known."}, docket.Rejected)
+	t.Result.GapBrief = &docket.GapBrief{
+		CaseID: t.Result.ID, Cause: "rejected", FinalConfidence: 0.31, Summary: "Light says nd001 at only 0.31, and a trial needs 0.5.",
+		Gaps: []docket.Gap{{
+			Description: "a rerun would show nd001", Source: Flaky, Severity: abi.GapHigh, SuggestedAction: "run the test again",
+			CourtPhase: abi.FamilyVerdict,
+		}},
+	}
+	return t
 }
 
 // Affirmed is a plea deal.

@@ -1,0 +1,114 @@
+package docket_test
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/sample"
+)
+
+func TestAboutSaysWhatTheIDDoesNot(t *testing.T) {
+	t.Parallel()
+	evidence := []abi.Evidence{
+		{Content: "--- FAIL: TestSum", RelevanceConfidence: 0.3},
+		{Content: "\n  sum_test.go:7: got 3, want 4\n  more", RelevanceConfidence: 0.6},
+		{Content: "later", RelevanceConfidence: 0.6},
+	}
+	for _, test := range []struct {
+		id, subject string
+		evidence    []abi.Evidence
+		want        string
+	}{
+		{"example.com/sum.TestSum", "TestSum fails in example.com/sum", evidence, "sum_test.go:7: got 3, want 4"},
+		{"example.com/sum.TestSum", "TestSum fails in example.com/sum", nil, "TestSum fails in example.com/sum"},
+		{"example.com/sum.TestSum", "TestSum fails in example.com/sum", []abi.Evidence{{Content: " \n"}}, "TestSum fails in example.com/sum"},
+		{"17", "the sum is off by one", evidence, "the sum is off by one"},
+		{"17", "", evidence, ""},
+	} {
+		trial := docket.Trial{Result: docket.Result{ID: test.id}, Case: abi.Case{Subject: test.subject, Evidence: test.evidence}}
+		if got := trial.About(); got != test.want {
+			t.Errorf("%s, %q: %q, want %q", test.id, test.subject, got, test.want)
+		}
+	}
+}
+
+func TestTableKeepsTheEndOfIDs(t *testing.T) {
+	t.Parallel()
+	trial := sample.Accepted()
+	trial.Result.ID = strings.Repeat("example.com/deep/", 20) + "pkg.TestSum"
+	var b bytes.Buffer
+	write(t, docket.NewTable(&b, docket.TerminalOptions{Width: 80}), trial)
+	if !strings.Contains(b.String(), "pkg.TestSum  accepted") {
+		t.Error(b.String())
+	}
+}
+
+func TestTableTellsTheFirstOpenCases(t *testing.T) {
+	t.Parallel()
+	var trials []*docket.Trial
+	for i := range 11 {
+		trial := sample.Rejected()
+		trial.Result.ID = "case-" + strconv.Itoa(i)
+		trials = append(trials, trial)
+	}
+	var b bytes.Buffer
+	write(t, docket.NewTable(&b, docket.TerminalOptions{}), trials...)
+	if out := b.String(); strings.Count(out, "  next     run the test again\n") != 8 || !strings.Contains(out, "and 3 more cases\n") {
+		t.Error(out)
+	}
+	if (&docket.Result{Final: docket.Final{Classification: "a"}, GapBrief: &docket.GapBrief{}}).Open() != nil {
+		t.Error("a case with an answer is open")
+	}
+}
+
+func TestLegendNamesTheLabelsThatAreUsed(t *testing.T) {
+	t.Parallel()
+	summary := docket.NewSummary()
+	summary.Add(sample.Accepted())
+	text := ""
+	for _, line := range summary.Lines() {
+		text += line.Name + ": " + line.Text + "\n"
+	}
+	if !strings.Contains(text, "Labels: si001 system issue\n") || strings.Contains(text, "rejected:") || !strings.Contains(text, "accepted:") {
+		t.Error(text)
+	}
+}
+
+// Thresholds are such numbers: what is below one must not look as if it were not.
+func TestNumberIsNotRoundedUpToAThreshold(t *testing.T) {
+	t.Parallel()
+	for v, want := range map[float64]string{
+		0.4999: "0.49", 0.5: "0.50", 0.5049: "0.50", 0.8499: "0.84", 0.85: "0.85", 0.999: ">.99", 1: "1.00", 0.001: "<.01", 0: "0.00",
+		0.499: "0.49", 0.756: "0.76", 0.05: "0.05", 0.29: "0.29", 0.15: "0.15", 0.95: "0.95", 0.7: "0.70",
+	} {
+		if got := docket.Number(v); got != want {
+			t.Errorf("%v is shown as %s, want %s", v, got, want)
+		}
+	}
+}
+
+func TestSayingsAreToldOnce(t *testing.T) {
+	t.Parallel()
+	said := func(node string, score float64) abi.ArtifactEntry {
+		return abi.ArtifactEntry{
+			At: abi.Position{Node: node}, Persona: "seeker",
+			Artifact: abi.Artifact{Investigate: &abi.InvestigateArtifact{ConvergenceScore: score}},
+		}
+	}
+	pass := docket.LightPass{Artifacts: []abi.ArtifactEntry{
+		said("investigate", 0.5), said("again", 0.5), said("investigate", 0.5), said("investigate", 0.6), said("investigate", 0.5),
+	}}
+	var got []string
+	for _, s := range pass.Sayings() {
+		got = append(got, s.Node+" "+s.What)
+	}
+	want := "investigate finds 0 items, convergence 0.50, 3 times the same|again finds 0 items, convergence 0.50|" +
+		"investigate finds 0 items, convergence 0.60"
+	if joined := strings.Join(got, "|"); joined != want {
+		t.Errorf("%s\nwant %s", joined, want)
+	}
+}
