@@ -1,0 +1,76 @@
+//go:build sdk
+
+package polyglot
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// languages that there are SDKs for, beside Go.
+func languages() []*language {
+	return []*language{inRust(), inC()}
+}
+
+func inRust() *language {
+	return &language{
+		name:     "rust",
+		vectors:  "guest",
+		commands: []string{"cargo build --quiet --offline --release --target wasm32-unknown-unknown"},
+		tests:    []string{"cargo test --quiet --offline"},
+		output:   "target/wasm32-unknown-unknown/release/*.wasm",
+		find:     findRust,
+	}
+}
+
+// findRust looks for a rustc that has the library of the wasm target: rustup's
+// with the target added, or Debian's.
+func findRust() (env []string, missing string) {
+	const install = "apt install rustc cargo libstd-rust-dev-wasm32, or rustup target add wasm32-unknown-unknown"
+	for _, rustc := range []string{tool("RUSTC", "rustc"), "/usr/bin/rustc"} {
+		if rustc == "" {
+			continue
+		}
+		out, err := exec.Command(rustc, "--print", "target-libdir", "--target", "wasm32-unknown-unknown").Output() //nolint:noctx,gosec // a look at a version
+		if err != nil {
+			continue
+		}
+		core, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(out)), "libcore-*.rlib"))
+		cargo := filepath.Join(filepath.Dir(rustc), "cargo")
+		if err == nil && len(core) > 0 && succeeds(cargo, "--version") {
+			return []string{"RUSTC=" + rustc, "PATH=" + filepath.Dir(rustc) + string(os.PathListSeparator) + os.Getenv("PATH")}, ""
+		}
+	}
+	return nil, "no rustc with the target wasm32-unknown-unknown and cargo beside it: " + install
+}
+
+func inC() *language {
+	return &language{
+		name:     "c",
+		vectors:  "",
+		commands: []string{"make --silent"},
+		tests:    []string{"make --silent test"},
+		output:   "build/*.wasm",
+		find:     findC,
+	}
+}
+
+func findC() (env []string, missing string) {
+	const install = "apt install clang lld make gcc"
+	clang := tool("CLANG", "clang")
+	if clang == "" || !succeeds(clang, "--print-targets") {
+		return nil, "no clang: " + install
+	}
+	out, err := exec.Command(clang, "--print-targets").Output() //nolint:noctx,gosec // a look at a version
+	switch {
+	case err != nil || !strings.Contains(string(out), "wasm32"):
+		return nil, "clang has no target wasm32: " + install
+	case tool("", "wasm-ld") == "":
+		return nil, "no wasm-ld: " + install
+	case tool("", "make") == "" || tool("CC", "cc") == "":
+		return nil, "no make, or no cc for the tests: " + install
+	}
+	return []string{"CLANG=" + clang}, ""
+}

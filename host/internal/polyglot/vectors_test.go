@@ -1,0 +1,128 @@
+//go:build sdk
+
+package polyglot
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/abitest"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
+)
+
+// Every SDK reads each message of the test vectors as the contract says, in
+// the sandbox: the same canonical bytes, or the same first problem.
+func TestAccept_PL9_SDKsKeepTheVectors(t *testing.T) {
+	for _, l := range languages() {
+		t.Run(l.name, func(t *testing.T) {
+			l.need(t)
+			m := load(t, l.build(t, root(t, "sdk", l.name, "tests", l.vectors)))
+			sets, err := abitest.Sets()
+			if err != nil {
+				t.Fatal(err)
+			}
+			count := 0
+			for i := range sets {
+				if slices.Contains(hostTypes(), sets[i].Type) {
+					continue
+				}
+				count += runSet(t, m, &sets[i])
+			}
+			if count < 10_000 {
+				t.Errorf("only %d vectors were run", count)
+			}
+			t.Logf("%d vectors, module of %d bytes", count, m.Info().Size)
+		})
+	}
+}
+
+// hostTypes are those that no module meets.
+func hostTypes() []string {
+	return []string{
+		"artifact_entry", "audit_report", "case", "contest_entry", "court_config", "court_evidence_gap", "criterion_result",
+		"evidence_gap_brief", "node_error", "opinion_entry", "position", "snapshot", "update",
+	}
+}
+
+// acrossFields are the codes of §9.1: an SDK leaves these rules to the host.
+func acrossFields(code abi.Code) bool {
+	return slices.Contains([]abi.Code{
+		abi.CodeExactlyOne, abi.CodeDuplicateLabel, abi.CodeDuplicateName, abi.CodeDuplicateID, abi.CodeClassification,
+		abi.CodeRemandFeedback, abi.CodeConcedesAndFights, abi.CodeProbability,
+	}, code)
+}
+
+func runSet(t *testing.T, m *sandbox.Module, set *abitest.Set) int {
+	t.Helper()
+	failed := 0
+	for i := range set.Vectors {
+		v := &set.Vectors[i]
+		if err := runVector(t, m, set.Type, v); err != nil {
+			t.Errorf("%s: %s: %v\n  message %.160s", set.Type, v.Name, err, v.Hex)
+			if failed++; failed > 5 {
+				t.Fatalf("%s: too much is wrong", set.Type)
+			}
+		}
+	}
+	return len(set.Vectors)
+}
+
+func runVector(t *testing.T, m *sandbox.Module, typeName string, v *abitest.Vector) error {
+	t.Helper()
+	message, err := v.Message()
+	if err != nil {
+		return err
+	}
+	request := append([]byte{byte(len(typeName))}, typeName...)
+	out, err := m.Call(t.Context(), abi.CallNode, append(request, message...))
+	if err != nil {
+		return err
+	}
+	if len(out.Bytes) == 0 {
+		return errors.New("there is no answer")
+	}
+	verdict, answer := out.Bytes[0], out.Bytes[1:]
+	// An SDK has no size cap of its own: the host sends nothing beyond its limit.
+	capped := len(v.Problems) > 0 && v.Problems[0].Code == abi.CodeTooLarge
+	switch {
+	case verdict == 0 && v.Valid && hex.EncodeToString(answer) != v.Canonical:
+		return fmt.Errorf("is written as\n  %x, want\n  %s", answer, v.Canonical)
+	case verdict == 0 && (v.Valid || capped || acrossFields(v.Problems[0].Code)):
+		return nil
+	case verdict == 0:
+		return fmt.Errorf("is accepted, want %v", v.Problems)
+	case verdict != 1:
+		return fmt.Errorf("gives verdict %d", verdict)
+	}
+	path, code, _ := bytes.Cut(answer, []byte{0})
+	if v.Valid {
+		return fmt.Errorf("is refused: %s: %s", path, code)
+	}
+	want := v.Problems[0]
+	want.Path = printable(want.Path)
+	if got := (abitest.Problem{Path: string(path), Code: abi.Code(code)}); got != want {
+		return fmt.Errorf("has the first problem %v, want %v", got, want)
+	}
+	return nil
+}
+
+// printable writes a path as the SDKs do, which have no table of printable
+// characters: those beyond ASCII stand in it as they are.
+func printable(path string) string {
+	return escaped.ReplaceAllStringFunc(path, func(s string) string {
+		r, _, _, err := strconv.UnquoteChar(s, '"')
+		if err != nil {
+			return s
+		}
+		return string(r)
+	})
+}
+
+var escaped = regexp.MustCompile(`\\u[0-9a-f]{4}|\\U[0-9a-f]{8}`)

@@ -1,0 +1,134 @@
+/* The C guest SDK of Shadowcourt: read a request, answer it, in a module of a few kilobytes.
+ *
+ * A module is one handler for each kind of call that it serves:
+ *
+ *   #include "shadowcourt.h"
+ *
+ *   SC_MANIFEST("my-judge", "0.1.0", "judge", ...)     see below
+ *
+ *   static void judge(const sc_judge_request *request, sc_judge_response *response) { ... }
+ *   SC_JUDGE(judge)
+ *
+ * Everything is allocated from one arena that ends with the call: nothing is freed, and nothing is kept, since every
+ * call begins in pristine memory. Texts and lists of a request point into the arena too, and may be put into the
+ * response as they are. Where there is no more memory, a call ends as a trap.
+ *
+ * It needs no C library. Compile for the sandbox with
+ *
+ *   clang --target=wasm32 -mbulk-memory -O2 -nostdlib -Wl,--no-entry
+ *
+ * and for tests of your own with any C11 compiler: then calls are plain functions, and the arena comes from malloc.
+ */
+#ifndef SHADOWCOURT_H
+#define SHADOWCOURT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- values ---- */
+
+/* A text: UTF-8, not ended by a zero byte. */
+typedef struct { const char *at; size_t size; } sc_text;
+typedef struct { sc_text *at; size_t count; } sc_texts;
+typedef struct { int64_t *at; size_t count; } sc_ints;
+typedef struct { sc_text key, value; } sc_pair;
+typedef struct { sc_pair *at; size_t count; } sc_pairs;
+
+/* A text of a literal: sc_lit("stands"). */
+#define sc_lit(literal) ((sc_text){"" literal, sizeof(literal) - 1})
+
+bool sc_equal(sc_text a, sc_text b);
+
+/* sc_new gives room for count values of size bytes each, zeroed. It traps where there is none. */
+void *sc_new(size_t count, size_t size);
+
+/* sc_join puts texts one behind the other; sc_number writes a whole number in decimal. */
+sc_text sc_join(const sc_text *parts, size_t count);
+sc_text sc_number(int64_t n);
+#define sc_join_of(...) sc_join((const sc_text[]){__VA_ARGS__}, sizeof((const sc_text[]){__VA_ARGS__}) / sizeof(sc_text))
+
+/* ---- descriptions of messages, generated ---- */
+
+typedef enum { SC_KIND_TEXT, SC_KIND_ENUM, SC_KIND_BOOL, SC_KIND_INT, SC_KIND_FLOAT, SC_KIND_STRUCT, SC_KIND_PAIRS } sc_kind;
+
+enum {
+  SC_REQUIRED = 1, /* the key must be there */
+  SC_OPTIONAL = 2, /* absent when empty */
+  SC_POINTER = 4,  /* absent when NULL */
+  SC_LIST = 8,     /* a list of the kind */
+  SC_NONEMPTY = 16,
+  SC_LEAST = 32, /* the bounds of a number, or of each number in a list */
+  SC_MOST = 64,
+};
+
+typedef struct {
+  const char *name;
+  uint8_t size, kind, flags;
+  size_t offset;
+  const void *of; /* the sc_names of an enumeration, the sc_type of a struct, the default of a text */
+  double least, most;
+  uint32_t min_count, max_count; /* 0: no bound */
+} sc_field;
+
+typedef struct {
+  const char *name;
+  const sc_field *fields;
+  size_t count, size;
+} sc_type;
+
+typedef struct {
+  size_t count;
+  const char *names[16];
+} sc_names;
+
+/* ---- the codec ---- */
+
+/* What was wrong with a message: the first problem, its code (SPEC.md §10) and its path (§3.11). */
+typedef struct { sc_text code, path; } sc_problem;
+
+/* sc_read reads one message strictly (§3.7) into value, which is of the type. It gives false, and the first problem, for
+ * a message that is refused. The rules across fields (§9.1) are the host's to check. */
+bool sc_read(const sc_type *type, const void *message, size_t size, void *value, sc_problem *problem);
+
+/* sc_write gives the canonical bytes (§3.1 to §3.6) of a value. It does not check it: the host does. */
+sc_text sc_write(const sc_type *type, const void *value);
+
+#include "shadowcourt_types.h"
+
+/* ---- calls ---- */
+
+/* sc_fail gives the failure with which a module says that it cannot answer. code is in snake_case. */
+sc_failure *sc_fail(sc_text code, sc_text message);
+
+/* sc_param gives the parameter of a name, or NULL. */
+const sc_param *sc_param_named(const sc_param_list *params, sc_text name);
+
+/* sc_serve reads a request, has it answered and writes the response; a request that is refused is answered with the failure
+ * bad_request. It is what the exports do, and serves tests without a sandbox. */
+typedef void (*sc_handler)(const void *request, void *response);
+sc_text sc_serve(const sc_type *asks, const sc_type *answers, size_t failure, sc_handler handler, const void *message, size_t size);
+
+#ifdef __wasm__
+#define SC_EXPORT(name) __attribute__((export_name(name)))
+#else
+#define SC_EXPORT(name)
+#endif
+
+#define SC_SERVE(call, handler, asks, answers)                                                                            \
+  static void sc_##call##_handler(const void *request, void *response) { handler(request, response); }                    \
+  SC_EXPORT("shadowcourt_" #call) uint64_t shadowcourt_##call(const void *request, uint32_t size);                        \
+  uint64_t shadowcourt_##call(const void *request, uint32_t size) {                                                       \
+    sc_text out = sc_serve(&asks##_type, &answers##_type, offsetof(answers, failure), sc_##call##_handler, request, size); \
+    return (uint64_t)(uintptr_t)out.at << 32 | out.size;                                                                  \
+  }
+
+/* Each makes the export of a call of a handler void f(const REQUEST *, RESPONSE *). The response begins empty. */
+#define SC_NODE(handler) SC_SERVE(node, handler, sc_node_request, sc_node_response)
+#define SC_CONTEST(handler) SC_SERVE(contest, handler, sc_contest_request, sc_contest_response)
+#define SC_EDGES(handler) SC_SERVE(edges, handler, sc_edge_request, sc_edge_response)
+#define SC_JUDGE(handler) SC_SERVE(judge, handler, sc_judge_request, sc_judge_response)
+
+#include "shadowcourt_manifest.h"
+
+#endif

@@ -1,0 +1,104 @@
+/* The arena, and what stands around a call. */
+
+#include "shadowcourt_arena.h"
+
+#ifdef __wasm__
+
+extern unsigned char __heap_base; /* of the linker: behind data and stack */
+static uintptr_t next;
+
+/* Memory behind the heap's base has never been written, so it is zero. */
+void *sc_room(size_t n) {
+  if (!next) next = ((uintptr_t)&__heap_base + 15) & ~(uintptr_t)15;
+  uintptr_t at = next, have = __builtin_wasm_memory_size(0) << 16;
+  if (n > UINT32_MAX - at - 0x10000) return NULL;
+  uintptr_t end = (at + n + 15) & ~(uintptr_t)15;
+  if (end > have && __builtin_wasm_memory_grow(0, (end - have + 0xffff) >> 16) == SIZE_MAX) return NULL;
+  next = end;
+  return (void *)at;
+}
+
+/* The host asks for the room of a request. */
+SC_EXPORT("shadowcourt_alloc") void *shadowcourt_alloc(uint32_t size);
+void *shadowcourt_alloc(uint32_t size) { return sc_room(size ? size : 1); }
+
+/* What compilers call without being asked; with bulk memory these are single instructions. */
+#ifdef __wasm_bulk_memory__
+void *memcpy(void *to, const void *from, size_t n) { return __builtin_memcpy(to, from, n); }
+void *memmove(void *to, const void *from, size_t n) { return __builtin_memmove(to, from, n); }
+void *memset(void *to, int c, size_t n) { return __builtin_memset(to, c, n); }
+#else
+#error "compile with -mbulk-memory"
+#endif
+
+size_t strlen(const char *s) {
+  const char *end = s;
+  while (*end) end++;
+  return (size_t)(end - s);
+}
+
+int memcmp(const void *a, const void *b, size_t n) {
+  const unsigned char *x = a, *y = b;
+  for (; n--; x++, y++)
+    if (*x != *y) return *x - *y;
+  return 0;
+}
+
+#else
+
+#include <stdlib.h>
+
+void *sc_room(size_t n) { return calloc(1, n ? n : 1); }
+
+#endif
+
+void *sc_new(size_t count, size_t size) {
+  void *at = size && count > SIZE_MAX / size ? NULL : sc_room(count * size);
+  if (!at) __builtin_trap();
+  return at;
+}
+
+bool sc_equal(sc_text a, sc_text b) { return a.size == b.size && (a.size == 0 || __builtin_memcmp(a.at, b.at, a.size) == 0); }
+
+sc_text sc_join(const sc_text *parts, size_t count) {
+  size_t size = 0;
+  for (size_t i = 0; i < count; i++) size += parts[i].size;
+  char *at = sc_new(size, 1), *end = at;
+  for (size_t i = 0; i < count; end += parts[i].size, i++)
+    if (parts[i].size) __builtin_memcpy(end, parts[i].at, parts[i].size);
+  return (sc_text){at, size};
+}
+
+sc_text sc_number(int64_t n) {
+  char *at = sc_new(20, 1), *end = at + 20, *begin = end;
+  uint64_t left = n < 0 ? -(uint64_t)n : (uint64_t)n;
+  do *--begin = (char)('0' + left % 10);
+  while (left /= 10);
+  if (n < 0) *--begin = '-';
+  return (sc_text){begin, (size_t)(end - begin)};
+}
+
+sc_failure *sc_fail(sc_text code, sc_text message) {
+  sc_failure *f = sc_new(1, sizeof *f);
+  *f = (sc_failure){code, message};
+  return f;
+}
+
+const sc_param *sc_param_named(const sc_param_list *params, sc_text name) {
+  for (size_t i = 0; i < params->count; i++)
+    if (sc_equal(params->at[i].name, name)) return &params->at[i];
+  return NULL;
+}
+
+sc_text sc_serve(const sc_type *asks, const sc_type *answers, size_t failure, sc_handler handler, const void *message, size_t size) {
+  void *request = sc_new(1, asks->size);
+  char *response = sc_new(1, answers->size);
+  sc_problem problem;
+  if (sc_read(asks, message, size, request, &problem)) {
+    handler(request, response);
+  } else {
+    sc_failure *f = sc_fail(sc_lit("bad_request"), sc_join_of(problem.path, problem.path.size ? sc_lit(": ") : sc_lit(""), problem.code));
+    __builtin_memcpy(response + failure, &f, sizeof f);
+  }
+  return sc_write(answers, response);
+}

@@ -1,0 +1,30 @@
+/* A guest that reads any message of the contract and writes it again: the test vectors are put through it.
+ *
+ * The request is a byte with the length of a type's name, the name, and the message. The response begins with a 0 and goes
+ * on with the canonical bytes, or with a 1 and goes on with the problem's path, a zero byte, and its code. */
+
+#include "../shadowcourt.h"
+
+#include "by_name.h"
+
+SC_MANIFEST("vectors", "1.0.0", SC_LIST("node"), SC_LIST("indict", "discover"), SC_LIST(), SC_LIST(), SC_LIST())
+
+static sc_text rewrite(const char *request, size_t size) {
+  sc_text name = {request + 1, (uint8_t)request[0]};
+  for (size_t i = 0; i < sizeof messages / sizeof *messages; i++) {
+    const sc_type *type = messages[i];
+    if (!sc_equal(name, (sc_text){type->name, __builtin_strlen(type->name)})) continue;
+    void *value = sc_new(1, type->size);
+    sc_problem problem;
+    if (sc_read(type, request + 1 + name.size, size - 1 - name.size, value, &problem))
+      return sc_join_of(((sc_text){"\0", 1}), sc_write(type, value));
+    return sc_join_of(((sc_text){"\1", 1}), problem.path, ((sc_text){"\0", 1}), problem.code);
+  }
+  return sc_lit("\2");
+}
+
+SC_EXPORT("shadowcourt_node") uint64_t shadowcourt_node(const char *request, uint32_t size);
+uint64_t shadowcourt_node(const char *request, uint32_t size) {
+  sc_text out = rewrite(request, size);
+  return (uint64_t)(uintptr_t)out.at << 32 | out.size;
+}

@@ -1,0 +1,26 @@
+//! A guest that reads any message of the contract and writes it again: the test vectors are put through it.
+//!
+//! The request is a byte with the length of a type's name, the name, and the message. The response begins with a 0 and goes
+//! on with the canonical bytes, or with a 1 and goes on with the problem's path, a zero byte, and its code.
+
+#[rustfmt::skip]
+mod by_name;
+
+shadowcourt::manifest! {
+    name: "vectors",
+    version: "1.0.0",
+    calls: ["node"],
+    families: ["indict", "discover"],
+    source: "https://github.com/shadowcourt/shadowcourt/tree/main/sdk/rust",
+    licence: "Apache-2.0",
+}
+
+#[no_mangle]
+extern "C" fn shadowcourt_node(pointer: *const u8, length: usize) -> u64 {
+    let request = unsafe { shadowcourt::call::request(pointer, length) };
+    let (name, message) = request[1..].split_at(request[0] as usize);
+    shadowcourt::call::give(match by_name::rewrite(std::str::from_utf8(name).unwrap(), message) {
+        Ok(canonical) => [&[0], canonical.as_slice()].concat(),
+        Err(problem) => [&[1], problem.path().as_bytes(), &[0], problem.code.as_bytes()].concat(),
+    })
+}
