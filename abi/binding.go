@@ -26,3 +26,11 @@ const (
 
 // CapabilityModule is the import module of granted host functions.
 const CapabilityModule = "shadowcourt"
+
+// The import modules of the Extism binding. A module that imports from one of
+// them is bound through Extism: its call functions take nothing and give 0.
+// Capabilities are functions of ExtismUser there.
+const (
+	ExtismEnv  = "extism:host/env"
+	ExtismUser = "extism:host/user"
+)

@@ -17,6 +17,8 @@ type ModuleInfo struct {
 	Digest     string `json:"digest"`
 	CodeDigest string `json:"code_digest"`
 	Size       int    `json:"size"`
+	// Binding is "direct" or "extism".
+	Binding string `json:"binding"`
 	// Imports as "module.name", exports by name, in file order.
 	Imports []string `json:"imports"`
 	Exports []string `json:"exports"`
@@ -36,7 +38,7 @@ func Inspect(wasm []byte) (*ModuleInfo, error) {
 	}
 	m := &ModuleInfo{
 		Digest: info.Digest.String(), CodeDigest: info.CodeDigest.String(), Size: info.Size,
-		Imports: []string{}, Exports: []string{}, Calls: info.Calls,
+		Binding: string(info.Binding), Imports: []string{}, Exports: []string{}, Calls: info.Calls,
 	}
 	for _, i := range info.Imports {
 		m.Imports = append(m.Imports, i.Module+"."+i.Name)

@@ -194,6 +194,8 @@ func causeOf(e *sandbox.CallError) players.Cause {
 		return players.CauseDenied
 	case sandbox.CauseBadRequest:
 		return players.CauseBadRequest
+	case sandbox.CauseFailed:
+		return players.CauseModuleFailure
 	case sandbox.CauseCancelled, sandbox.CauseHost:
 		return players.CauseHost
 	default:

@@ -67,7 +67,7 @@ func (m *Module) Bare(ctx context.Context) (*Bare, error) {
 // use any more.
 func (b *Bare) Call(ctx context.Context, call abi.Call, request []byte) (Output, error) {
 	b.in.begin(ctx)
-	output, err := b.in.direct(exportOf(call), request, b.module.limits.OutputBytes)
+	output, err := b.in.call(exportOf(call), request, b.module.limits.OutputBytes)
 	if err != nil {
 		return Output{}, b.module.failure(b.in, err)
 	}

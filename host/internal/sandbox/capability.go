@@ -119,6 +119,7 @@ func (s surface) granting(granted []abi.Capability) surface {
 	for _, capability := range granted {
 		if slices.Contains(Capabilities(), capability) {
 			more[importName{abi.CapabilityModule, string(capability)}] = signatureCapability
+			more[importName{abi.ExtismUser, string(capability)}] = signatureExtismUser
 		}
 	}
 	return more
@@ -171,25 +172,33 @@ func (s *guestState) use(capability abi.Capability, memory api.Memory, stack []u
 	if !ok {
 		return 0, &bindingError{CauseBadPointer, "request of " + string(capability) + ": " + span(pointer, length, memory.Size())}
 	}
-	if length > capabilityIO {
-		return 0, &RequestError{capability, errors.New(bytesOver(int64(length), capabilityIO))}
-	}
-	s.meter.charge(capabilityCost(capability, int(length)))
-	if err := s.meter.over(); err != nil {
-		return 0, err
-	}
-	if ask, err := s.uses.count(capability); !ask {
-		return 0, err
-	}
-	answer, err := s.ask(capability, slices.Clone(view))
+	answer, err := s.answer(capability, view)
 	if err != nil {
 		return 0, err
 	}
-	s.meter.charge(uint64(len(answer)) * queryByte)
 	if len(answer) > 0 && len(answer) <= int(capacity) && !memory.Write(room, answer) {
 		return 0, &bindingError{CauseBadPointer, "answer of " + string(capability) + ": " + span(room, uint32(len(answer)), memory.Size())}
 	}
 	return uint32(len(answer)), nil
+}
+
+// answer has the call pay for a question, and asks it.
+func (s *guestState) answer(capability abi.Capability, request []byte) ([]byte, error) {
+	if len(request) > capabilityIO {
+		return nil, &RequestError{capability, errors.New(bytesOver(int64(len(request)), capabilityIO))}
+	}
+	s.meter.charge(capabilityCost(capability, len(request)))
+	if err := s.meter.over(); err != nil {
+		return nil, err
+	}
+	if ask, err := s.uses.count(capability); !ask {
+		return nil, err
+	}
+	answer, err := s.ask(capability, slices.Clone(request))
+	if err == nil {
+		s.meter.charge(uint64(len(answer)) * queryByte)
+	}
+	return answer, err
 }
 
 func capabilityCost(capability abi.Capability, request int) uint64 {

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -71,12 +72,15 @@ func (c *checker) exports() {
 	if initialize {
 		c.function(abi.ExportInitialize, signatureInitialize)
 	}
-	if !c.function(abi.ExportAlloc, signatureAlloc) {
+	signatures := []wasmfile.FuncType{signatureCall}
+	if bindingOf(c.file.Imports) == Extism {
+		signatures = []wasmfile.FuncType{signatureExtismCall, signatureExtismQuiet}
+	} else if !c.function(abi.ExportAlloc, signatureAlloc) {
 		c.fault(FaultMissingExport, "%s is not exported", abi.ExportAlloc)
 	}
 	served := 0
 	for _, call := range calls {
-		if c.function(call.export, signatureCall) {
+		if c.function(call.export, signatures...) {
 			served++
 		}
 	}
@@ -86,16 +90,17 @@ func (c *checker) exports() {
 	}
 }
 
-// function reports whether the export is there at all; a wrong one is a fault.
-func (c *checker) function(name string, want wasmfile.FuncType) bool {
+// function reports whether the export is there at all; one that has none of
+// the signatures is a fault.
+func (c *checker) function(name string, want ...wasmfile.FuncType) bool {
 	export, ok := c.file.Export(name)
 	switch {
 	case !ok:
 		return false
 	case export.Func == nil:
 		c.fault(FaultWrongSignature, "export %s is a %s, not a function", name, export.Kind)
-	case !export.Func.Is(want.Params, want.Results):
-		c.fault(FaultWrongSignature, "export %s is %s, not %s", name, export.Func, want)
+	case !slices.ContainsFunc(want, func(w wasmfile.FuncType) bool { return export.Func.Is(w.Params, w.Results) }):
+		c.fault(FaultWrongSignature, "export %s is %s, not %s", name, export.Func, want[0])
 	}
 	return true
 }

@@ -64,6 +64,7 @@ func New(_ context.Context, config Config) (*Engine, error) {
 		surface: systemSurface(),
 		modules: map[*Module]struct{}{},
 	}
+	extismSurface(e.surface)
 	if e.log == nil {
 		e.log = slog.New(slog.DiscardHandler)
 	}
@@ -149,7 +150,7 @@ func (e *Engine) LoadInspected(ctx context.Context, info Info, granted []abi.Cap
 	case err != nil:
 		return refuse(Fault{Code: FaultInvalid, Detail: err.Error(), Err: err})
 	}
-	program.warm = warm
+	program.warm, program.binding = warm, info.Binding
 	m := newModule(e, program, info)
 	if err := m.prepare(ctx); err != nil {
 		_ = program.close(ctx)

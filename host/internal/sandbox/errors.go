@@ -57,6 +57,9 @@ const (
 	// CauseBadRequest is a guest that asked a capability with a message that is
 	// refused. Detail has the problems.
 	CauseBadRequest Cause = "bad_request"
+	// CauseFailed is a guest of Extism whose function gave something else than 0,
+	// or that set an error. Detail is what it said.
+	CauseFailed Cause = "failed"
 	// CauseMissingExport is a kind of call that the module does not serve.
 	CauseMissingExport Cause = "missing_export"
 	// CauseHost is a failure of the host's own side, or a closed module.

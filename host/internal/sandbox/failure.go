@@ -43,6 +43,7 @@ func (m *Module) failure(in *instance, err error) *CallError {
 		empty   *fuelError
 		request *RequestError
 		refusal *DeniedError
+		failed  *refusedError
 	)
 	switch {
 	case errors.As(err, &exit):
@@ -53,6 +54,8 @@ func (m *Module) failure(in *instance, err error) *CallError {
 		e.Cause, e.Detail = CauseBadRequest, request.Error()
 	case errors.As(err, &refusal):
 		e.Cause, e.Detail = CauseDenied, refusal.Error()
+	case errors.As(err, &failed):
+		e.Cause, e.Detail = CauseFailed, failed.message
 	case errors.As(err, &binding):
 		e.Cause, e.Detail = binding.cause, binding.detail
 	case errors.As(err, &empty):

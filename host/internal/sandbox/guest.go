@@ -21,6 +21,7 @@ type guestState struct {
 	uses   uses
 	desk   Desk
 	memory *pages.Memory
+	kernel *kernel // nil but for a guest of Extism
 }
 
 // standIns are what a guest has instead of the machine's clock and randomness.

@@ -66,6 +66,9 @@ func (p *program) instantiate() (in *instance, err error) {
 	in = &instance{program: p, export: exportStart, functions: map[string]handle{}}
 	in.state.standIns = newStandIns()
 	in.state.meter.now = p.now
+	if p.binding == Extism {
+		in.state.kernel = newKernel(p.limits.MemoryBytes)
+	}
 	in.ctx = in.state.with(context.Background())
 	defer func() {
 		if r := recover(); r != nil {
@@ -164,7 +167,7 @@ func (in *instance) warmUp(caller context.Context) error {
 	for _, w := range in.program.warm {
 		in.begin(caller)
 		in.state.desk = emptyDesk{}
-		if _, err := in.direct(exportOf(w.Call), w.Request, in.program.limits.OutputBytes); err != nil {
+		if _, err := in.call(exportOf(w.Call), w.Request, in.program.limits.OutputBytes); err != nil {
 			return err
 		}
 	}
@@ -216,6 +219,9 @@ func (in *instance) restoreRest() {
 	}
 	in.state.standIns = t.standIns
 	in.state.stderr = append(in.state.stderr[:0], t.stderr...)
+	if in.state.kernel != nil {
+		in.state.kernel.restore(t.variables)
+	}
 }
 
 // close frees the instance. Nothing may run in it.
@@ -234,6 +240,8 @@ type template struct {
 	globals  []uint64
 	standIns standIns
 	stderr   []byte
+	// variables of an Extism guest
+	variables map[string][]byte
 }
 
 // save makes a template of an instance that has started.
@@ -243,6 +251,9 @@ func (in *instance) save() (*template, error) {
 		return nil, err
 	}
 	t := &template{image: image, standIns: in.state.standIns, stderr: slices.Clone(in.state.stderr)}
+	if in.state.kernel != nil {
+		t.variables = in.state.kernel.variables()
+	}
 	for _, g := range in.globals {
 		t.globals = append(t.globals, g.Get())
 	}

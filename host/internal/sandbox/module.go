@@ -16,6 +16,7 @@ type Info struct {
 	Imports    []wasmfile.Import
 	Exports    []wasmfile.Export
 	Calls      []abi.Call // the kinds of calls it serves, in the contract's order
+	Binding    Binding    // as its imports tell
 	// ManifestBytes is the payload of the manifest's section, as it stands in
 	// the file; nil without one.
 	ManifestBytes []byte
@@ -31,6 +32,7 @@ func describe(digest Digest, file *wasmfile.File) Info {
 		Size:       file.Size(),
 		Imports:    file.Imports,
 		Exports:    file.Exports,
+		Binding:    bindingOf(file.Imports),
 	}
 	for _, c := range calls {
 		if _, ok := file.Export(c.export); ok {
@@ -114,7 +116,7 @@ func (m *Module) run(caller context.Context, export string, request []byte) (out
 	in, err := m.pool.take(caller)
 	if err == nil {
 		in.begin(caller)
-		output, err = in.direct(export, request, m.limits.OutputBytes)
+		output, err = in.call(export, request, m.limits.OutputBytes)
 	}
 	if broken := in.memory.Err(); broken != nil {
 		err = broken

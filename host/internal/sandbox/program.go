@@ -23,6 +23,7 @@ type program struct {
 	cache     wazero.CompilationCache // nil without a cache directory
 	rewritten *instrument.Program     // without its bytes, once it is compiled
 
+	binding  Binding
 	limits   Limits
 	warm     []Warm
 	now      func() time.Time
@@ -187,6 +188,9 @@ func (e *Engine) compileIn(ctx context.Context, dir string, code []byte, file *w
 		return p, err
 	}
 	if err := instantiateCapabilities(ctx, p.runtime, file); err != nil {
+		return p, err
+	}
+	if err := instantiateExtism(ctx, p.runtime, file); err != nil {
 		return p, err
 	}
 	return p, instantiateSystem(ctx, p.runtime, file)

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"github.com/extism/go-pdk"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/guest"
+	"github.com/shadowcourt/shadowcourt/abi/wire"
+)
+
+// answer is the function of the contract over the Extism binding: the request
+// is the input, the response is the output, and 0 says that there is one.
+//
+//go:wasmexport shadowcourt_node
+func answer() int32 {
+	var request abi.NodeRequest
+	if err := wire.DecodeNodeRequest(pdk.Input(), &request); err != nil {
+		pdk.SetError(err)
+		return 1
+	}
+	var response abi.NodeResponse
+	response.Artifact, response.Failure = arbitrate(&request)
+	pdk.Output(wire.AppendNodeResponse(nil, &response))
+	return 0
+}
+
+func arbitrate(r *abi.NodeRequest) (*abi.Artifact, *abi.Failure) {
+	if r.Family != abi.FamilyVerdict {
+		return nil, guest.Fail(guest.WrongFamily, "this judge only gives verdicts, and was asked to play "+string(r.Family))
+	}
+	if r.Indictment == nil || len(r.Case.Labels) == 0 {
+		return nil, guest.Fail("incomplete_request", "a verdict needs the indictment and the labels of the case")
+	}
+	return &abi.Artifact{Verdict: judge(r)}, nil
+}

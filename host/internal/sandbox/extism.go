@@ -1,0 +1,160 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
+)
+
+// Binding is the way in which bytes get into a guest and out of it.
+type Binding string
+
+// The bindings.
+const (
+	Direct Binding = "direct" // pointers into the guest's memory
+	Extism Binding = "extism" // blocks of the Extism kernel, which is the host here
+)
+
+// bindingOf tells the binding by the imports.
+func bindingOf(imports []wasmfile.Import) Binding {
+	if slices.ContainsFunc(imports, func(i wasmfile.Import) bool { return i.Module == abi.ExtismEnv || i.Module == abi.ExtismUser }) {
+		return Extism
+	}
+	return Direct
+}
+
+// Functions of an Extism guest take nothing; what they give, if anything, is 0
+// for success.
+var (
+	signatureExtismCall  = wasmfile.FuncType{Results: i32}
+	signatureExtismQuiet = wasmfile.FuncType{}
+	signatureExtismUser  = wasmfile.FuncType{Params: []wasmfile.ValueType{wasmfile.I64}, Results: []wasmfile.ValueType{wasmfile.I64}}
+)
+
+// refusedError is a guest of Extism that said itself that it failed.
+type refusedError struct{ message string }
+
+func (e *refusedError) Error() string { return e.message }
+
+// maxRefusalBytes of what a guest says of its failure are kept.
+const maxRefusalBytes = 1 << 10
+
+// call calls one of the contract's functions over the module's binding. Nothing
+// of the answer is believed before it has been held against the limits. The
+// bytes are the caller's own.
+func (in *instance) call(export string, request []byte, outputBytes int64) (Output, error) {
+	if in.state.kernel != nil {
+		return in.extism(export, request, outputBytes)
+	}
+	return in.direct(export, request, outputBytes)
+}
+
+// extism calls over the Extism binding: the guest loads the request from the
+// kernel's input, and names a block of the kernel as output.
+func (in *instance) extism(export string, request []byte, outputBytes int64) (output Output, err error) {
+	k := in.state.kernel
+	k.begin(request)
+	in.export = export
+	in.stack[0] = 0
+	if err := in.function(export).CallWithStack(in.ctx, in.stack[:1]); err != nil {
+		return output, err
+	}
+	if err := in.state.meter.over(); err != nil {
+		return output, err
+	}
+	if said := k.failure(uint32(in.stack[0])); said != nil {
+		return output, said
+	}
+	if k.output.length > uint64(outputBytes) {
+		return output, &bindingError{CauseOutputTooLarge, strconv.FormatUint(k.output.length, 10) + " bytes, the limit is " + strconv.FormatInt(outputBytes, 10)}
+	}
+	view, ok := k.view(k.output.offset, k.output.length)
+	if !ok {
+		return output, &bindingError{CauseOutputOutOfBounds, k.span(k.output.offset, k.output.length)}
+	}
+	spent := uint64(in.state.meter.spent())
+	return Output{Bytes: append(make([]byte, 0, len(view)), view...), Fuel: &spent}, nil
+}
+
+// failure is what the guest says of itself: its function gave something else
+// than 0, or it set an error.
+func (k *kernel) failure(code uint32) error {
+	if code == 0 && k.err == 0 {
+		return nil
+	}
+	message := "returned " + strconv.FormatInt(int64(int32(code)), 10)
+	if view, ok := k.view(k.err, min(k.length(k.err), maxRefusalBytes)); ok && len(view) > 0 {
+		message = strings.ToValidUTF8(string(view), "\uFFFD")
+	}
+	return &refusedError{message}
+}
+
+// instantiateExtism gives a runtime the functions of Extism's environment, and
+// the capabilities as its user functions, that a checked file imports.
+func instantiateExtism(ctx context.Context, runtime wazero.Runtime, file *wasmfile.File) error {
+	env, user := runtime.NewHostModuleBuilder(abi.ExtismEnv), runtime.NewHostModuleBuilder(abi.ExtismUser)
+	known := extismCalls()
+	done := map[importName]bool{}
+	for _, imp := range file.Imports {
+		name := importName{imp.Module, imp.Name}
+		if done[name] {
+			continue
+		}
+		done[name] = true
+		add := func(to wazero.HostModuleBuilder, f api.GoModuleFunc) {
+			to.NewFunctionBuilder().WithGoModuleFunction(f, wazeroTypes(imp.Func.Params), wazeroTypes(imp.Func.Results)).Export(imp.Name)
+		}
+		switch imp.Module {
+		case abi.ExtismEnv:
+			add(env, known[imp.Name].adapt())
+		case abi.ExtismUser:
+			add(user, extismCapability(abi.Capability(imp.Name)))
+		}
+	}
+	if bindingOf(file.Imports) != Extism {
+		return nil
+	}
+	_, err := env.Instantiate(ctx)
+	_, more := user.Instantiate(ctx)
+	return errors.Join(err, more)
+}
+
+// extismCapability is a capability as a guest of Extism calls it: with a block
+// that holds the request, for a block with the answer, or 0 for an empty one.
+func extismCapability(capability abi.Capability) api.GoModuleFunc {
+	return func(ctx context.Context, _ api.Module, stack []uint64) {
+		state := guestOf(ctx)
+		offset, err := state.useBlock(capability, stack[0])
+		if err == nil {
+			err = state.meter.over()
+		}
+		if err == nil {
+			err = state.meter.due()
+		}
+		if err != nil {
+			panic(err)
+		}
+		stack[0] = offset
+	}
+}
+
+// useBlock answers the request in a block of the kernel with another.
+func (s *guestState) useBlock(capability abi.Capability, offset uint64) (uint64, error) {
+	request, ok := s.kernel.view(offset, s.kernel.length(offset))
+	if !ok {
+		return 0, &bindingError{CauseBadPointer, "request of " + string(capability) + ": " + s.kernel.span(offset, 0)}
+	}
+	answer, err := s.answer(capability, request)
+	if err != nil || len(answer) == 0 {
+		return 0, err
+	}
+	return s.kernel.store(answer)
+}

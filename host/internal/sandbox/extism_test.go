@@ -1,0 +1,262 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	extism "github.com/extism/go-sdk"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmtest"
+)
+
+// extismGuest builds the guest of testdata/extism once.
+var extismGuest = sync.OnceValues(func() ([]byte, error) {
+	out := filepath.Join(shared, "extism.wasm")
+	cmd := exec.Command("go", "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false",
+		"-ldflags=-s -w -buildid=", "-o", out, "./testdata/extism")
+	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("build the guest: %w\n%s", err, said)
+	}
+	return os.ReadFile(out)
+})
+
+func extismWasm(tb testing.TB) []byte {
+	tb.Helper()
+	wasm, err := extismGuest()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return wasm
+}
+
+func extismModule(tb testing.TB, reset Reset) *Module {
+	tb.Helper()
+	limits := Limits{WallClock: time.Minute, Fuel: 2_000_000_000}
+	return load(tb, open(tb, Config{Reset: reset, Limits: limits, CacheDir: filepath.Join(shared, "cache")}), extismWasm(tb))
+}
+
+// Extism's own SDK is the oracle: what a guest sees of the kernel there, it
+// sees here.
+func TestExtismBesideItsSDK(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	config := extism.PluginConfig{EnableWasi: true}
+	compiled, err := extism.NewCompiledPlugin(ctx, extism.Manifest{Wasm: []extism.Wasm{extism.WasmData{Data: extismWasm(t)}}}, config, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = compiled.Close(ctx) }()
+	m := extismModule(t, ResetAuto)
+	inputs := []string{"", "e", "echo", "c", "v", "b", "i", "i234567", "g", "q", "e" + strings.Repeat("0123456789", 10_001), "E", "S", "R"}
+	for _, input := range inputs {
+		plugin, err := compiled.Instance(ctx, extism.PluginInstanceConfig{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		code, want, wantErr := plugin.Call(abi.ExportNode, []byte(input))
+		got, gotErr := m.Call(ctx, abi.CallNode, []byte(input))
+		if failed := wantErr != nil || code != 0; failed != (gotErr != nil) {
+			t.Errorf("%.10q: SDK %d %v, here %v", input, code, wantErr, gotErr)
+		} else if !failed && string(got.Bytes) != string(want) {
+			t.Errorf("%.10q: SDK %.40q, here %.40q", input, want, got.Bytes)
+		} else if wantErr != nil && !strings.Contains(gotErr.Error(), wantErr.Error()) {
+			t.Errorf("%.10q: SDK says %v, here %v", input, wantErr, gotErr)
+		}
+		_ = plugin.Close(ctx)
+	}
+}
+
+// Whatever an Extism guest does wrong ends its call by name, and the next call
+// begins in pristine memory, variables and blocks included.
+func TestAccept_PL3_ExtismGuestsAreContained(t *testing.T) {
+	t.Parallel()
+	failures := map[string]Cause{
+		"E": CauseFailed, "S": CauseFailed, "R": CauseFailed, "L": CauseTrap, "O": CauseOutputOutOfBounds, "H": CauseOutputTooLarge,
+		"B": CauseOutOfMemory, "A": CauseFuel, "V": CauseOutOfMemory, "F": CauseFuel, "N": CauseDenied,
+	}
+	for _, reset := range resets {
+		t.Run(reset.String(), func(t *testing.T) {
+			t.Parallel()
+			m := extismModule(t, reset)
+			for what, cause := range failures {
+				err := callError(t, m, what)
+				if err.Cause != cause {
+					t.Errorf("%q fails with %v, want %s", what, err, cause)
+				}
+				if what == "L" && !strings.Contains(err.Stderr, "said before") {
+					t.Errorf("the log is not in the report: %q", err.Stderr)
+				}
+				for range 3 {
+					if c, v := call(t, m, "c"), call(t, m, "v"); string(c) != "1" || string(v) != "1 0" {
+						t.Fatalf("after %q: count %q, variable %q", what, c, v)
+					}
+				}
+			}
+		})
+	}
+}
+
+// The same bytes cost the same fuel in every way of resetting.
+func TestAccept_SB1_ExtismFuel(t *testing.T) {
+	t.Parallel()
+	var fuel uint64
+	for _, reset := range resets {
+		m := extismModule(t, reset)
+		for range 5 {
+			out, err := m.Call(context.Background(), abi.CallNode, []byte("e"+strings.Repeat("x", 1000)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if fuel == 0 {
+				fuel = *out.Fuel
+			}
+			if *out.Fuel != fuel {
+				t.Errorf("%s: %d fuel, %d before", reset, *out.Fuel, fuel)
+			}
+		}
+	}
+}
+
+func TestExtismSurface(t *testing.T) {
+	t.Parallel()
+	e := open(t, Config{})
+	node := wasmtest.Func{Export: abi.ExportNode, Results: []byte{wasmtest.I32}, Body: []byte{wasmtest.I32Const, 0}}
+	alloc := wasmtest.Import{Module: abi.ExtismEnv, Name: "alloc", Params: []byte{wasmtest.I64}, Results: []byte{wasmtest.I64}}
+	recall := wasmtest.Import{Module: abi.ExtismUser, Name: "recall", Params: []byte{wasmtest.I64}, Results: []byte{wasmtest.I64}}
+	module := func(node wasmtest.Func, imports ...wasmtest.Import) []byte {
+		return wasmtest.Module{Imports: imports, Funcs: []wasmtest.Func{node}, MemoryPages: 1, Memory: abi.ExportMemory}.Bytes()
+	}
+	if m, err := e.Load(context.Background(), module(node, alloc)); err != nil || m.Info().Binding != Extism {
+		t.Errorf("an Extism module without an allocator: %v", err)
+	}
+	pointers := node
+	pointers.Params, pointers.Results = []byte{wasmtest.I32, wasmtest.I32}, []byte{wasmtest.I64}
+	pointers.Body = []byte{wasmtest.I64Const, 0}
+	unknown := alloc
+	unknown.Name = "memory_everywhere"
+	wrong := alloc
+	wrong.Params = []byte{wasmtest.I32}
+	for name, c := range map[string]struct {
+		wasm []byte
+		code FaultCode
+	}{
+		"the direct signature":         {module(pointers, alloc), FaultWrongSignature},
+		"an unknown function":          {module(node, unknown), FaultForbiddenImport},
+		"a signature of its own":       {module(node, wrong), FaultWrongSignature},
+		"a capability without a grant": {module(node, alloc, recall), FaultForbiddenImport},
+	} {
+		_, err := e.Load(context.Background(), c.wasm)
+		var refused *LoadError
+		if !errors.As(err, &refused) || !refused.Has(c.code) {
+			t.Errorf("%s: %v, want %s", name, err, c.code)
+		}
+	}
+	info, err := Inspect(module(node, alloc, recall))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.LoadInspected(context.Background(), info, []abi.Capability{abi.CapRecall}); err != nil {
+		t.Errorf("a granted capability: %v", err)
+	}
+}
+
+// A capability is a user function of Extism: a block with the request, for one
+// with the answer.
+func TestAccept_PL8_ExtismCapability(t *testing.T) {
+	t.Parallel()
+	i64 := []byte{wasmtest.I64}
+	env := func(name string, params, results []byte) wasmtest.Import {
+		return wasmtest.Import{Module: abi.ExtismEnv, Name: name, Params: params, Results: results}
+	}
+	module := wasmtest.Module{
+		Imports: []wasmtest.Import{
+			env("input_offset", nil, i64), env("length", i64, i64), env("output_set", append(i64, i64...), nil),
+			{Module: abi.ExtismUser, Name: "recall", Params: i64, Results: i64},
+		},
+		Funcs: []wasmtest.Func{
+			{Export: abi.ExportNode, Results: []byte{wasmtest.I32}, Body: []byte{wasmtest.Call, 0, wasmtest.Call, 3, wasmtest.Call, 5, wasmtest.I32Const, 0}},
+			{Params: i64, Body: []byte{wasmtest.LocalGet, 0, wasmtest.LocalGet, 0, wasmtest.Call, 1, wasmtest.Call, 2}},
+		},
+		MemoryPages: 1, Memory: abi.ExportMemory,
+	}
+	m, err := loadGranted(t, open(t, Config{}), module, abi.CapRecall)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"first", "second"} {
+		out, err := askFor(m, &library{name: name}, recallQuery(3))
+		if err != nil {
+			t.Fatal(err)
+		}
+		cases, err := codec.DecodePriorCases(out.Bytes, len(out.Bytes))
+		if err != nil || len(cases.Cases) != 1 || cases.Cases[0].CaseID != name {
+			t.Errorf("asked at the %s desk: %v, %v", name, cases, err)
+		}
+	}
+	_, err = askFor(m, &library{name: "first"}, []byte("nonsense"))
+	var failed *CallError
+	if !errors.As(err, &failed) || failed.Cause != CauseBadRequest {
+		t.Errorf("nonsense: %v", err)
+	}
+}
+
+// BenchmarkExtism is a call with 300 bytes there and back: here in pristine
+// memory, by Extism's SDK in a plugin that keeps what was, and in a fresh one.
+func BenchmarkExtism(b *testing.B) {
+	request := append([]byte("e"), make([]byte, 299)...)
+	ctx := context.Background()
+	check := func(b *testing.B, out []byte, err error) {
+		b.Helper()
+		if err != nil || len(out) != len(request) {
+			b.Fatalf("%d bytes, %v", len(out), err)
+		}
+	}
+	b.Run("pristine", func(b *testing.B) {
+		m := extismModule(b, ResetAuto)
+		b.ReportAllocs()
+		for b.Loop() {
+			out, err := m.Call(ctx, abi.CallNode, request)
+			check(b, out.Bytes, err)
+		}
+	})
+	manifest := extism.Manifest{Wasm: []extism.Wasm{extism.WasmData{Data: extismWasm(b)}}}
+	compiled, err := extism.NewCompiledPlugin(ctx, manifest, extism.PluginConfig{EnableWasi: true}, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = compiled.Close(ctx) })
+	b.Run("sdk-warm", func(b *testing.B) {
+		plugin, err := compiled.Instance(ctx, extism.PluginInstanceConfig{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportAllocs()
+		for b.Loop() {
+			_, out, err := plugin.Call(abi.ExportNode, request)
+			check(b, out, err)
+		}
+	})
+	b.Run("sdk-fresh", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			plugin, err := compiled.Instance(ctx, extism.PluginInstanceConfig{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			_, out, err := plugin.Call(abi.ExportNode, request)
+			check(b, out, err)
+			_ = plugin.Close(ctx)
+		}
+	})
+}
