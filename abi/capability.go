@@ -12,8 +12,12 @@ type PriorCase struct {
 	Confidence     float64 `abi:"confidence,min=0,max=1"`
 	// Similarity to this case: 1 where the fingerprints are equal.
 	Similarity float64 `abi:"similarity,min=0,max=1"`
-	// Seen is how often the failure was remembered.
+	// Seen is how often the failure was seen.
 	Seen int `abi:"seen,min=1"`
+	// Confirmed: the classification is known to be right. Else it is what a machine decided.
+	Confirmed bool `abi:"confirmed"`
+	// Absent counts the runs of its suite, since it was last seen, that did not have it: 0 where it never went away.
+	Absent int `abi:"absent,min=0"`
 }
 
 // RecallQuery asks the casebook for cases that have the fingerprint of this
@@ -68,19 +72,46 @@ type SourceFrame struct {
 	Excerpt     string `abi:"excerpt,opt"`
 }
 
+// SourceReach says how a changed file bears on the tests that a text tells of.
+type SourceReach string
+
+// The reaches, the nearest first.
+const (
+	// ReachPackage: it belongs to the tests' package, or where the language has none, to their folder or by its name to them.
+	ReachPackage SourceReach = "package"
+	// ReachImported: the package imports it, directly or not.
+	ReachImported SourceReach = "imported"
+	// ReachDependencies: it says which versions of others' packages are used.
+	ReachDependencies SourceReach = "dependencies"
+	// ReachNone: it does not bear on them.
+	ReachNone SourceReach = "none"
+	// ReachUnknown: the tests were not found, or what they import is not known.
+	ReachUnknown SourceReach = "unknown"
+)
+
 // ChangedFile is a file that the diff touches.
 type ChangedFile struct {
-	Path    string     `abi:"path,nonempty"`
-	Kind    SourceKind `abi:"kind"`
-	Added   int        `abi:"added,min=0"`
-	Removed int        `abi:"removed,min=0"`
+	Path    string      `abi:"path,nonempty"`
+	Kind    SourceKind  `abi:"kind"`
+	Added   int         `abi:"added,min=0"`
+	Removed int         `abi:"removed,min=0"`
+	Reach   SourceReach `abi:"reach"`
+	// Distance is how many imports lie between the tests and the file: 0 for their own package, and where none is known.
+	Distance int `abi:"distance,min=0"`
+	// Named are functions that the diff touches and that the text or the body of a failing test names.
+	Named []string `abi:"named"`
 }
 
 // SourceAnswer answers a SourceQuery. Without a source Known is false and the
 // rest empty.
 type SourceAnswer struct {
-	Known   bool          `abi:"known"`
-	Frames  []SourceFrame `abi:"frames"`
+	Known  bool          `abi:"known"`
+	Frames []SourceFrame `abi:"frames"`
+	// Diff: there is a revision to compare with. Without it nothing is said of changes.
+	Diff bool `abi:"diff"`
+	// Located: the tests that the text tells of stand in the source, and what their package imports is known.
+	Located bool `abi:"located"`
+	// Changed are the files that the diff touches, those that bear on the tests first. Of the others there may be more.
 	Changed []ChangedFile `abi:"changed"`
 }
 

@@ -9,6 +9,8 @@ type RecallResult struct {
 	Confidence     float64 `abi:"confidence,min=0,max=1"`
 	Reasoning      string  `abi:"reasoning"`
 	IsRegression   bool    `abi:"is_regression"`
+	// Confirmed: the prior case's classification is known to be right. Else it is what a machine decided.
+	Confirmed bool `abi:"confirmed"`
 }
 
 // TriageResult (F1) sorts the symptom.
@@ -51,6 +53,8 @@ type CorrelateResult struct {
 	Classification string  `abi:"classification,opt"`
 	Confidence     float64 `abi:"confidence,min=0,max=1"`
 	Reasoning      string  `abi:"reasoning"`
+	// Confirmed: the linked case's classification is known to be right. Else it is what a machine decided.
+	Confirmed bool `abi:"confirmed"`
 }
 
 // ReviewDecision (F5) approves Light's conclusion, or does not.

@@ -5,6 +5,7 @@ package codec
 // The values of the enumerations, in declared order.
 var (
 	valuesOfSourceKind       = []string{"product", "test", "fixture", "other"}
+	valuesOfSourceReach      = []string{"package", "imported", "dependencies", "none", "unknown"}
 	valuesOfElement          = []string{"fire", "water", "earth", "air", "diamond", "lightning"}
 	valuesOfFamily           = []string{"indict", "discover", "defend", "hearing", "verdict", "recall", "triage", "resolve", "investigate", "correlate", "review", "report", "collect", "judge", "synthesize"}
 	valuesOfSeverity         = []string{"fatal", "weakening", "minor"}

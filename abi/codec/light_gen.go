@@ -18,10 +18,10 @@ func DecodeRecallResult(data []byte, maxBytes int) (abi.RecallResult, error) {
 	return decodeMessage(data, maxBytes, readRecallResult)
 }
 
-var fieldsOfRecallResult = []string{"match", "prior_case", "classification", "confidence", "reasoning", "is_regression"}
+var fieldsOfRecallResult = []string{"match", "prior_case", "classification", "confidence", "reasoning", "is_regression", "confirmed"}
 
 func writeRecallResult(e *encoder, v *abi.RecallResult) {
-	n := 4
+	n := 5
 	if v.PriorCase != "" {
 		n++
 	}
@@ -45,10 +45,12 @@ func writeRecallResult(e *encoder, v *abi.RecallResult) {
 	e.text(v.Reasoning)
 	e.text("is_regression")
 	e.boolean(v.IsRegression)
+	e.text("confirmed")
+	e.boolean(v.Confirmed)
 }
 
 func readRecallResult(d *decoder, v *abi.RecallResult) {
-	s := d.open(fieldsOfRecallResult, 0b111001)
+	s := d.open(fieldsOfRecallResult, 0b1111001)
 	for d.next(&s) {
 		switch s.field {
 		case 0: // match
@@ -63,6 +65,8 @@ func readRecallResult(d *decoder, v *abi.RecallResult) {
 			v.Reasoning = d.text(false)
 		case 5: // is_regression
 			v.IsRegression = d.boolean()
+		case 6: // confirmed
+			v.Confirmed = d.boolean()
 		}
 	}
 	d.close(&s)
@@ -281,10 +285,10 @@ func DecodeCorrelateResult(data []byte, maxBytes int) (abi.CorrelateResult, erro
 	return decodeMessage(data, maxBytes, readCorrelateResult)
 }
 
-var fieldsOfCorrelateResult = []string{"is_duplicate", "linked_case", "classification", "confidence", "reasoning"}
+var fieldsOfCorrelateResult = []string{"is_duplicate", "linked_case", "classification", "confidence", "reasoning", "confirmed"}
 
 func writeCorrelateResult(e *encoder, v *abi.CorrelateResult) {
-	n := 3
+	n := 4
 	if v.LinkedCase != "" {
 		n++
 	}
@@ -306,10 +310,12 @@ func writeCorrelateResult(e *encoder, v *abi.CorrelateResult) {
 	e.float(v.Confidence)
 	e.text("reasoning")
 	e.text(v.Reasoning)
+	e.text("confirmed")
+	e.boolean(v.Confirmed)
 }
 
 func readCorrelateResult(d *decoder, v *abi.CorrelateResult) {
-	s := d.open(fieldsOfCorrelateResult, 0b11001)
+	s := d.open(fieldsOfCorrelateResult, 0b111001)
 	for d.next(&s) {
 		switch s.field {
 		case 0: // is_duplicate
@@ -322,6 +328,8 @@ func readCorrelateResult(d *decoder, v *abi.CorrelateResult) {
 			v.Confidence = d.float(0, 1)
 		case 4: // reasoning
 			v.Reasoning = d.text(false)
+		case 5: // confirmed
+			v.Confirmed = d.boolean()
 		}
 	}
 	d.close(&s)

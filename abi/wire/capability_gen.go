@@ -20,10 +20,10 @@ func DecodePriorCase(data []byte, v *abi.PriorCase) error {
 	return decodeMessage(data, v, &layoutOfPriorCase, readPriorCase)
 }
 
-var fieldsOfPriorCase = []string{"case_id", "subject", "classification", "status", "confidence", "similarity", "seen"}
+var fieldsOfPriorCase = []string{"case_id", "subject", "classification", "status", "confidence", "similarity", "seen", "confirmed", "absent"}
 
 func writePriorCase(e *encoder, v *abi.PriorCase) {
-	n := 5
+	n := 7
 	if v.Subject != "" {
 		n++
 	}
@@ -49,10 +49,14 @@ func writePriorCase(e *encoder, v *abi.PriorCase) {
 	e.float(v.Similarity)
 	e.text("seen")
 	e.integer(int64(v.Seen))
+	e.text("confirmed")
+	e.boolean(v.Confirmed)
+	e.text("absent")
+	e.integer(int64(v.Absent))
 }
 
 func readPriorCase(d *decoder, v *abi.PriorCase) {
-	s := d.open(fieldsOfPriorCase, 0b1111001)
+	s := d.open(fieldsOfPriorCase, 0b111111001)
 	for d.next(&s) {
 		switch s.field {
 		case 0: // case_id
@@ -69,6 +73,10 @@ func readPriorCase(d *decoder, v *abi.PriorCase) {
 			v.Similarity = d.float(0, 1)
 		case 6: // seen
 			v.Seen = int(d.integer(1, math.MaxInt))
+		case 7: // confirmed
+			v.Confirmed = d.boolean()
+		case 8: // absent
+			v.Absent = int(d.integer(0, math.MaxInt))
 		}
 	}
 	d.close(&s)
@@ -168,7 +176,7 @@ func readPriorCases(d *decoder, v *abi.PriorCases) {
 	for d.next(&s) {
 		switch s.field {
 		case 0: // cases
-			v.Cases = list(d, count{}, 48, readPriorCase)
+			v.Cases = list(d, count{}, 67, readPriorCase)
 		}
 	}
 	d.close(&s)
@@ -291,10 +299,10 @@ func DecodeChangedFile(data []byte, v *abi.ChangedFile) error {
 	return decodeMessage(data, v, &layoutOfChangedFile, readChangedFile)
 }
 
-var fieldsOfChangedFile = []string{"path", "kind", "added", "removed"}
+var fieldsOfChangedFile = []string{"path", "kind", "added", "removed", "reach", "distance", "named"}
 
 func writeChangedFile(e *encoder, v *abi.ChangedFile) {
-	e.mapLen(4)
+	e.mapLen(7)
 	e.text("path")
 	e.text(v.Path)
 	e.text("kind")
@@ -303,10 +311,19 @@ func writeChangedFile(e *encoder, v *abi.ChangedFile) {
 	e.integer(int64(v.Added))
 	e.text("removed")
 	e.integer(int64(v.Removed))
+	e.text("reach")
+	e.text(string(v.Reach))
+	e.text("distance")
+	e.integer(int64(v.Distance))
+	e.text("named")
+	e.listLen(len(v.Named))
+	for i := range v.Named {
+		e.text(v.Named[i])
+	}
 }
 
 func readChangedFile(d *decoder, v *abi.ChangedFile) {
-	s := d.open(fieldsOfChangedFile, 0b1111)
+	s := d.open(fieldsOfChangedFile, 0b1111111)
 	for d.next(&s) {
 		switch s.field {
 		case 0: // path
@@ -317,6 +334,12 @@ func readChangedFile(d *decoder, v *abi.ChangedFile) {
 			v.Added = int(d.integer(0, math.MaxInt))
 		case 3: // removed
 			v.Removed = int(d.integer(0, math.MaxInt))
+		case 4: // reach
+			v.Reach = abi.SourceReach(d.enum(valuesOfSourceReach, false))
+		case 5: // distance
+			v.Distance = int(d.integer(0, math.MaxInt))
+		case 6: // named
+			v.Named = list(d, count{}, 1, func(d *decoder, v *string) { *v = d.text(false) })
 		}
 	}
 	d.close(&s)
@@ -334,10 +357,10 @@ func DecodeSourceAnswer(data []byte, v *abi.SourceAnswer) error {
 	return decodeMessage(data, v, &layoutOfSourceAnswer, readSourceAnswer)
 }
 
-var fieldsOfSourceAnswer = []string{"known", "frames", "changed"}
+var fieldsOfSourceAnswer = []string{"known", "frames", "diff", "located", "changed"}
 
 func writeSourceAnswer(e *encoder, v *abi.SourceAnswer) {
-	e.mapLen(3)
+	e.mapLen(5)
 	e.text("known")
 	e.boolean(v.Known)
 	e.text("frames")
@@ -345,6 +368,10 @@ func writeSourceAnswer(e *encoder, v *abi.SourceAnswer) {
 	for i := range v.Frames {
 		writeSourceFrame(e, &v.Frames[i])
 	}
+	e.text("diff")
+	e.boolean(v.Diff)
+	e.text("located")
+	e.boolean(v.Located)
 	e.text("changed")
 	e.listLen(len(v.Changed))
 	for i := range v.Changed {
@@ -353,15 +380,19 @@ func writeSourceAnswer(e *encoder, v *abi.SourceAnswer) {
 }
 
 func readSourceAnswer(d *decoder, v *abi.SourceAnswer) {
-	s := d.open(fieldsOfSourceAnswer, 0b111)
+	s := d.open(fieldsOfSourceAnswer, 0b11111)
 	for d.next(&s) {
 		switch s.field {
 		case 0: // known
 			v.Known = d.boolean()
 		case 1: // frames
 			v.Frames = list(d, count{}, 46, readSourceFrame)
-		case 2: // changed
-			v.Changed = list(d, count{}, 33, readChangedFile)
+		case 2: // diff
+			v.Diff = d.boolean()
+		case 3: // located
+			v.Located = d.boolean()
+		case 4: // changed
+			v.Changed = list(d, count{}, 61, readChangedFile)
 		}
 	}
 	d.close(&s)

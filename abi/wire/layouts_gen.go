@@ -260,7 +260,7 @@ var layoutOfJudgeResponse = layout{
 }
 
 var layoutOfPriorCase = layout{
-	size: unsafe.Sizeof(abi.PriorCase{}), smallest: 48, one: one[abi.PriorCase], list: listOf[abi.PriorCase],
+	size: unsafe.Sizeof(abi.PriorCase{}), smallest: 67, one: one[abi.PriorCase], list: listOf[abi.PriorCase],
 	slots: []slot{
 		{key: [4]uint64{0x64695f65736163a7}, size: 8, shift: 0, kind: slotText, offset: unsafe.Offsetof(abi.PriorCase{}.CaseID), nonempty: true},                               // case_id
 		{key: [4]uint64{0x7463656a627573a7}, size: 8, shift: 0, kind: slotText, offset: unsafe.Offsetof(abi.PriorCase{}.Subject), optional: true},                              // subject
@@ -269,6 +269,8 @@ var layoutOfPriorCase = layout{
 		{key: [4]uint64{0x656469666e6f63aa, 0x65636e0000000000}, size: 11, shift: 40, kind: slotFloat, offset: unsafe.Offsetof(abi.PriorCase{}.Confidence), least: 0, most: 1}, // confidence
 		{key: [4]uint64{0x72616c696d6973aa, 0x7974690000000000}, size: 11, shift: 40, kind: slotFloat, offset: unsafe.Offsetof(abi.PriorCase{}.Similarity), least: 0, most: 1}, // similarity
 		{key: [4]uint64{0x6e656573a4000000}, size: 5, shift: 24, kind: slotInt, offset: unsafe.Offsetof(abi.PriorCase{}.Seen), low: 1, high: math.MaxInt},                      // seen
+		{key: [4]uint64{0x6d7269666e6f63a9, 0x6465000000000000}, size: 10, shift: 48, kind: slotBool, offset: unsafe.Offsetof(abi.PriorCase{}.Confirmed)},                      // confirmed
+		{key: [4]uint64{0x746e65736261a600}, size: 7, shift: 8, kind: slotInt, offset: unsafe.Offsetof(abi.PriorCase{}.Absent), low: 0, high: math.MaxInt},                     // absent
 	},
 }
 
@@ -317,20 +319,25 @@ var layoutOfSourceFrame = layout{
 }
 
 var layoutOfChangedFile = layout{
-	size: unsafe.Sizeof(abi.ChangedFile{}), smallest: 33, one: one[abi.ChangedFile], list: listOf[abi.ChangedFile],
+	size: unsafe.Sizeof(abi.ChangedFile{}), smallest: 61, one: one[abi.ChangedFile], list: listOf[abi.ChangedFile],
 	slots: []slot{
-		{key: [4]uint64{0x68746170a4000000}, size: 5, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.ChangedFile{}.Path), nonempty: true},             // path
-		{key: [4]uint64{0x646e696ba4000000}, size: 5, shift: 24, kind: slotEnum, offset: unsafe.Offsetof(abi.ChangedFile{}.Kind), values: valuesOfSourceKind}, // kind
-		{key: [4]uint64{0x6465646461a50000}, size: 6, shift: 16, kind: slotInt, offset: unsafe.Offsetof(abi.ChangedFile{}.Added), low: 0, high: math.MaxInt},  // added
-		{key: [4]uint64{0x6465766f6d6572a7}, size: 8, shift: 0, kind: slotInt, offset: unsafe.Offsetof(abi.ChangedFile{}.Removed), low: 0, high: math.MaxInt}, // removed
+		{key: [4]uint64{0x68746170a4000000}, size: 5, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.ChangedFile{}.Path), nonempty: true},                                   // path
+		{key: [4]uint64{0x646e696ba4000000}, size: 5, shift: 24, kind: slotEnum, offset: unsafe.Offsetof(abi.ChangedFile{}.Kind), values: valuesOfSourceKind},                       // kind
+		{key: [4]uint64{0x6465646461a50000}, size: 6, shift: 16, kind: slotInt, offset: unsafe.Offsetof(abi.ChangedFile{}.Added), low: 0, high: math.MaxInt},                        // added
+		{key: [4]uint64{0x6465766f6d6572a7}, size: 8, shift: 0, kind: slotInt, offset: unsafe.Offsetof(abi.ChangedFile{}.Removed), low: 0, high: math.MaxInt},                       // removed
+		{key: [4]uint64{0x6863616572a50000}, size: 6, shift: 16, kind: slotEnum, offset: unsafe.Offsetof(abi.ChangedFile{}.Reach), values: valuesOfSourceReach},                     // reach
+		{key: [4]uint64{0x636e6174736964a8, 0x6500000000000000}, size: 9, shift: 56, kind: slotInt, offset: unsafe.Offsetof(abi.ChangedFile{}.Distance), low: 0, high: math.MaxInt}, // distance
+		{key: [4]uint64{0x64656d616ea50000}, size: 6, shift: 16, kind: slotTexts, offset: unsafe.Offsetof(abi.ChangedFile{}.Named), count: count{}},                                 // named
 	},
 }
 
 var layoutOfSourceAnswer = layout{
-	size: unsafe.Sizeof(abi.SourceAnswer{}), smallest: 25, one: one[abi.SourceAnswer], list: listOf[abi.SourceAnswer],
+	size: unsafe.Sizeof(abi.SourceAnswer{}), smallest: 40, one: one[abi.SourceAnswer], list: listOf[abi.SourceAnswer],
 	slots: []slot{
 		{key: [4]uint64{0x6e776f6e6ba50000}, size: 6, shift: 16, kind: slotBool, offset: unsafe.Offsetof(abi.SourceAnswer{}.Known)},                                                // known
 		{key: [4]uint64{0x73656d617266a600}, size: 7, shift: 8, kind: slotList, offset: unsafe.Offsetof(abi.SourceAnswer{}.Frames), count: count{}, layout: &layoutOfSourceFrame},  // frames
+		{key: [4]uint64{0x66666964a4000000}, size: 5, shift: 24, kind: slotBool, offset: unsafe.Offsetof(abi.SourceAnswer{}.Diff)},                                                 // diff
+		{key: [4]uint64{0x64657461636f6ca7}, size: 8, shift: 0, kind: slotBool, offset: unsafe.Offsetof(abi.SourceAnswer{}.Located)},                                               // located
 		{key: [4]uint64{0x6465676e616863a7}, size: 8, shift: 0, kind: slotList, offset: unsafe.Offsetof(abi.SourceAnswer{}.Changed), count: count{}, layout: &layoutOfChangedFile}, // changed
 	},
 }
@@ -606,7 +613,7 @@ var layoutOfCourtConfig = layout{
 }
 
 var layoutOfRecallResult = layout{
-	size: unsafe.Sizeof(abi.RecallResult{}), smallest: 46, one: one[abi.RecallResult], list: listOf[abi.RecallResult],
+	size: unsafe.Sizeof(abi.RecallResult{}), smallest: 57, one: one[abi.RecallResult], list: listOf[abi.RecallResult],
 	slots: []slot{
 		{key: [4]uint64{0x686374616da50000}, size: 6, shift: 16, kind: slotBool, offset: unsafe.Offsetof(abi.RecallResult{}.Match)},                                               // match
 		{key: [4]uint64{0x635f726f697270aa, 0x6573610000000000}, size: 11, shift: 40, kind: slotText, offset: unsafe.Offsetof(abi.RecallResult{}.PriorCase), optional: true},      // prior_case
@@ -614,6 +621,7 @@ var layoutOfRecallResult = layout{
 		{key: [4]uint64{0x656469666e6f63aa, 0x65636e0000000000}, size: 11, shift: 40, kind: slotFloat, offset: unsafe.Offsetof(abi.RecallResult{}.Confidence), least: 0, most: 1}, // confidence
 		{key: [4]uint64{0x696e6f73616572a9, 0x676e000000000000}, size: 10, shift: 48, kind: slotText, offset: unsafe.Offsetof(abi.RecallResult{}.Reasoning)},                      // reasoning
 		{key: [4]uint64{0x726765725f7369ad, 0x6e6f697373650000}, size: 14, shift: 16, kind: slotBool, offset: unsafe.Offsetof(abi.RecallResult{}.IsRegression)},                   // is_regression
+		{key: [4]uint64{0x6d7269666e6f63a9, 0x6465000000000000}, size: 10, shift: 48, kind: slotBool, offset: unsafe.Offsetof(abi.RecallResult{}.Confirmed)},                      // confirmed
 	},
 }
 
@@ -658,13 +666,14 @@ var layoutOfInvestigateArtifact = layout{
 }
 
 var layoutOfCorrelateResult = layout{
-	size: unsafe.Sizeof(abi.CorrelateResult{}), smallest: 38, one: one[abi.CorrelateResult], list: listOf[abi.CorrelateResult],
+	size: unsafe.Sizeof(abi.CorrelateResult{}), smallest: 49, one: one[abi.CorrelateResult], list: listOf[abi.CorrelateResult],
 	slots: []slot{
 		{key: [4]uint64{0x6c7075645f7369ac, 0x6574616369000000}, size: 13, shift: 24, kind: slotBool, offset: unsafe.Offsetof(abi.CorrelateResult{}.IsDuplicate)},                    // is_duplicate
 		{key: [4]uint64{0x5f64656b6e696cab, 0x6573616300000000}, size: 12, shift: 32, kind: slotText, offset: unsafe.Offsetof(abi.CorrelateResult{}.LinkedCase), optional: true},     // linked_case
 		{key: [4]uint64{0x66697373616c63ae, 0x6e6f697461636900}, size: 15, shift: 8, kind: slotText, offset: unsafe.Offsetof(abi.CorrelateResult{}.Classification), optional: true},  // classification
 		{key: [4]uint64{0x656469666e6f63aa, 0x65636e0000000000}, size: 11, shift: 40, kind: slotFloat, offset: unsafe.Offsetof(abi.CorrelateResult{}.Confidence), least: 0, most: 1}, // confidence
 		{key: [4]uint64{0x696e6f73616572a9, 0x676e000000000000}, size: 10, shift: 48, kind: slotText, offset: unsafe.Offsetof(abi.CorrelateResult{}.Reasoning)},                      // reasoning
+		{key: [4]uint64{0x6d7269666e6f63a9, 0x6465000000000000}, size: 10, shift: 48, kind: slotBool, offset: unsafe.Offsetof(abi.CorrelateResult{}.Confirmed)},                      // confirmed
 	},
 }
 

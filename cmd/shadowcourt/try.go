@@ -126,7 +126,7 @@ func (o *tryOptions) run(ctx context.Context, s stdio, args []string) error {
 		resumed: resumed, book: help.book,
 	}
 	r.all(ctx, h, inputs)
-	return r.end(ctx)
+	return r.end(ctx, inputs)
 }
 
 // open opens the host. The default folder for compiled modules is only a
@@ -230,6 +230,7 @@ func (r *tryRun) all(ctx context.Context, h *host.Host, inputs *inputs) {
 	for tried := range h.TryAll(ctx, r.untried(inputs.entries(r.options.explain)), r.options.workers) {
 		if tried.Err != nil {
 			r.fault(&tried)
+			r.remember(&tried)
 			continue
 		}
 		r.tried++
@@ -240,7 +241,7 @@ func (r *tryRun) all(ctx context.Context, h *host.Host, inputs *inputs) {
 			r.stopReading()
 			return
 		}
-		r.remember(&tried.Entry.Case, tried.Trial.Result.Final)
+		r.remember(&tried)
 		r.progress.tried(r.tried, r.faults)
 	}
 }
@@ -270,7 +271,7 @@ func (r *tryRun) fault(tried *host.Tried) {
 }
 
 // end closes the outputs and gives the exit code.
-func (r *tryRun) end(ctx context.Context) error {
+func (r *tryRun) end(ctx context.Context, inputs *inputs) error {
 	r.progress.clear()
 	if r.failed != nil {
 		r.out.discard()
@@ -282,7 +283,7 @@ func (r *tryRun) end(ctx context.Context) error {
 	if err := r.resumed.end(ctx.Err() != nil); err != nil {
 		return err
 	}
-	if err := r.keepVerdicts(ctx); err != nil {
+	if err := r.keepVerdicts(ctx, inputs); err != nil {
 		return err
 	}
 	switch {

@@ -38,7 +38,11 @@ type input struct {
 }
 
 // inputs are the dockets of a run.
-type inputs struct{ list []*input }
+type inputs struct {
+	list []*input
+	// passed are the suites in which nothing failed, as far as their formats tell; complete when all entries are read.
+	passed map[string]bool
+}
 
 // openInputs opens every docket; all that can't be opened are named at once.
 func openInputs(ctx context.Context, stdin io.Reader, names []string, format string) (*inputs, error) {
@@ -127,6 +131,8 @@ func (i *inputs) entries(id string) iter.Seq2[docket.Entry, error] {
 	return func(yield func(docket.Entry, error) bool) {
 		defer i.close()
 		var from readers
+		i.passed = make(map[string]bool)
+		from.tests.Passed = func(suite string) { i.passed[suite] = true }
 		for _, in := range i.list {
 			for entry, err := range from.entries(in) {
 				if err == nil && id != "" && entry.Case.ID != id {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -49,6 +50,9 @@ func (o *tryOptions) checkLight() error {
 	}
 	if o.remember && o.casebook == "" {
 		faults = append(faults, errors.New("--remember needs --casebook, the file to remember in"))
+	}
+	if o.remember && o.explain != "" {
+		faults = append(faults, errors.New("--remember keeps whole runs: leave out --explain, which tries one case"))
 	}
 	return errors.Join(faults...)
 }
@@ -139,7 +143,7 @@ func (o *tryOptions) openBook(ctx context.Context, h *helpers) (*casebook.Snapsh
 	if !o.remember {
 		return casebook.OpenReadOnly(ctx, o.casebook, casebook.Options{})
 	}
-	book, err := casebook.Open(ctx, o.casebook, casebook.Options{})
+	book, err := casebook.Open(ctx, o.casebook, casebook.Options{Now: time.Now})
 	if err != nil {
 		return nil, err
 	}

@@ -6,11 +6,11 @@ import (
 	"encoding/hex"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/docket"
@@ -49,8 +49,8 @@ func (r *tryRun) untried(entries iter.Seq2[docket.Entry, error]) iter.Seq2[docke
 		for entry, err := range entries {
 			if final, ok := r.resumed.tried[r.redactor.Text(entry.Case.ID)]; ok && err == nil {
 				r.earlier.matched = r.match.matches(&docket.Result{Final: final}) || r.earlier.matched
-				if e, ok := knowledge.Entry(&entry.Case, final); ok && r.book != nil {
-					r.earlier.entries = append(r.earlier.entries, e)
+				if r.book != nil {
+					r.earlier.entries = append(r.earlier.entries, knowledge.Entry(&entry.Case, entry.Truth, &final))
 				}
 				continue
 			}
@@ -61,23 +61,27 @@ func (r *tryRun) untried(entries iter.Seq2[docket.Entry, error]) iter.Seq2[docke
 	}
 }
 
-// remember takes note of a verdict, to be kept when the docket is done.
-func (r *tryRun) remember(c *abi.Case, final docket.Final) {
-	if r.book == nil {
+// remember takes note of what came of an entry, to be kept when the docket is
+// done: of one that could not be tried, that it failed.
+func (r *tryRun) remember(tried *host.Tried) {
+	if r.book == nil || tried.Entry.Case.ID == "" {
 		return
 	}
-	if entry, ok := knowledge.Entry(c, final); ok {
-		r.remembered = append(r.remembered, entry)
+	final := docket.Final{Status: docket.Mistrial}
+	if tried.Err == nil {
+		final = tried.Trial.Result.Final
 	}
+	r.remembered = append(r.remembered, knowledge.Entry(&tried.Entry.Case, tried.Entry.Truth, &final))
 }
 
-// keepVerdicts adds the verdicts to the casebook, all or none. Those of a run
-// that was interrupted are added when it is resumed and done.
-func (r *tryRun) keepVerdicts(ctx context.Context) error {
+// keepVerdicts adds the run to the casebook, all of it or nothing. One that
+// was interrupted is added when it is resumed and done.
+func (r *tryRun) keepVerdicts(ctx context.Context, inputs *inputs) error {
 	if r.book == nil || ctx.Err() != nil {
 		return nil //nolint:nilerr // the run says that it was interrupted
 	}
-	if _, err := r.book.Remember(ctx, slices.Concat(r.earlier.entries, r.remembered)); err != nil {
+	run := casebook.Run{Suites: slices.Collect(maps.Keys(inputs.passed)), Entries: slices.Concat(r.earlier.entries, r.remembered)}
+	if _, err := r.book.Remember(ctx, run); err != nil {
 		return fmt.Errorf("--remember: %w", err)
 	}
 	return nil

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"time"
 )
 
 const (
@@ -42,9 +41,10 @@ type Case struct {
 	Group   string
 	Subject string
 	Verdict Verdict
-	// Seen counts the cases remembered with this fingerprint, and Last is when the latest was.
-	Seen int
-	Last time.Time
+	// Seen counts the cases that were seen with this fingerprint, each in each run once; LastRun is the latest of them.
+	Seen, LastRun int
+	// Absent counts the later runs of its suite, of which all were without it: 0 where it never went away.
+	Absent int
 }
 
 // Match is an earlier case that looks like the one asked about.
@@ -55,7 +55,8 @@ type Match struct {
 	Similarity float64
 	// Confidence, in [0, 1], is how sure it is that this is the same failure with the same classification: what a match
 	// of its kind is worth, times the share of this classification among the matches of its kind and the surer ones. It
-	// is 0 without a classification. It is about the match: Case.Verdict has how sure the verdict was.
+	// is 0 without a classification, and where the same fingerprint has a confirmed verdict and this one is none. It is
+	// about the match: Case.Verdict has how sure the verdict was.
 	Confidence float64
 }
 
@@ -73,8 +74,8 @@ func (s *Snapshot) Recall(ctx context.Context, looks Fingerprint, limit int) ([]
 	matches := weigh(found, looks)
 	slices.SortFunc(matches, func(x, y Match) int {
 		return cmp.Or(cmp.Compare(y.Confidence, x.Confidence), cmp.Compare(rank(x.Kind), rank(y.Kind)),
-			cmp.Compare(y.Similarity, x.Similarity), y.Case.Last.Compare(x.Case.Last), cmp.Compare(x.Case.ID, y.Case.ID),
-			cmp.Compare(x.Case.Verdict.Status, y.Case.Verdict.Status),
+			cmp.Compare(y.Similarity, x.Similarity), cmp.Compare(y.Case.LastRun, x.Case.LastRun), cmp.Compare(x.Case.ID, y.Case.ID),
+			cmp.Compare(x.Case.Verdict.Origin, y.Case.Verdict.Origin), cmp.Compare(x.Case.Verdict.Status, y.Case.Verdict.Status),
 			cmp.Compare(x.Case.Verdict.Classification, y.Case.Verdict.Classification), cmp.Compare(x.Case.Subject, y.Case.Subject))
 	})
 	return matches[:min(len(matches), limit)], nil
@@ -92,11 +93,16 @@ type candidate struct {
 	sketch Sketch
 }
 
-const columns = `c.case_id, c.grp, c.subject, c.status, c.classification, c.confidence, c.remembered, c.exact, c.sketch,
-	(SELECT count(*) FROM (SELECT 1 FROM cases d WHERE d.exact = c.exact AND d.exact <> '' GROUP BY d.case_id LIMIT 1000)),
-	(SELECT coalesce(max(remembered), c.remembered) FROM cases d WHERE d.exact = c.exact AND d.exact <> '')`
+const columns = `c.case_id, c.grp, c.subject, c.origin, c.status, c.classification, c.confidence, c.exact, c.sketch,
+	(SELECT count(*) FROM (SELECT 1 FROM sightings d WHERE d.exact = c.exact LIMIT 1000)),
+	(SELECT coalesce(max(run), c.first_run) FROM sightings d WHERE d.exact = c.exact),
+	(SELECT count(*) FROM (SELECT 1 FROM suites u WHERE u.suite = c.grp
+		AND u.run > (SELECT max(run) FROM sightings d WHERE d.exact = c.exact) LIMIT 1000))`
 
-const keyOrder = `c.case_id, c.exact, c.status, c.classification`
+// latest puts what was confirmed first, then the later verdicts.
+const latest = `c.origin = 'confirmed' DESC, c.turn DESC, c.case_id, c.exact, c.status, c.classification`
+
+const keyOrder = `c.case_id, c.exact, c.origin, c.status, c.classification`
 
 func (s *Snapshot) candidates(ctx context.Context, looks Fingerprint) ([]candidate, error) {
 	var all []candidate
@@ -104,7 +110,7 @@ func (s *Snapshot) candidates(ctx context.Context, looks Fingerprint) ([]candida
 	take := func(kind MatchKind, query string, args ...any) error {
 		found, err := s.query(ctx, query, args...)
 		for _, c := range found {
-			// Of several verdicts on one failure of a case the latest counts: the queries give it first.
+			// Of several verdicts on one failure of a case a confirmed one counts, or else the latest: the queries give it first.
 			key := c.ID + "\x00" + c.exact
 			if !taken[key] {
 				taken[key] = true
@@ -116,13 +122,13 @@ func (s *Snapshot) candidates(ctx context.Context, looks Fingerprint) ([]candida
 	}
 	if looks.Exact != "" {
 		if err := take(MatchExact, `SELECT `+columns+` FROM cases c WHERE c.exact = ?
-			ORDER BY c.remembered DESC, `+keyOrder+` LIMIT ?`, looks.Exact, maxCandidates); err != nil {
+			ORDER BY `+latest+` LIMIT ?`, looks.Exact, maxCandidates); err != nil {
 			return nil, err
 		}
 	}
 	if looks.Loose != "" {
 		if err := take(MatchLoose, `SELECT `+columns+` FROM cases c WHERE c.loose = ?
-			ORDER BY c.remembered DESC, `+keyOrder+` LIMIT ?`, looks.Loose, maxCandidates); err != nil {
+			ORDER BY `+latest+` LIMIT ?`, looks.Loose, maxCandidates); err != nil {
 			return nil, err
 		}
 	}
@@ -136,7 +142,7 @@ func (s *Snapshot) candidates(ctx context.Context, looks Fingerprint) ([]candida
 	}
 	return all, take(MatchSimilar, `SELECT `+columns+` FROM cases c JOIN (SELECT id, count(*) AS shared FROM found_by
 		WHERE band IN (?`+strings.Repeat(", ?", len(keys)-1)+`) GROUP BY id) f ON f.id = c.id
-		ORDER BY f.shared DESC, c.remembered DESC, `+keyOrder+` LIMIT ?`, append(args, maxCandidates)...)
+		ORDER BY f.shared DESC, `+latest+` LIMIT ?`, append(args, maxCandidates)...)
 }
 
 func (s *Snapshot) query(ctx context.Context, query string, args ...any) (found []candidate, err error) {
@@ -158,16 +164,14 @@ func (s *Snapshot) query(ctx context.Context, query string, args ...any) (found 
 func scanCandidate(scan func(...any) error, more ...any) (candidate, error) {
 	var c candidate
 	var sketch []byte
-	var remembered, last int64
 	v := &c.Verdict
 	if err := scan(append([]any{
-		&c.ID, &c.Group, &c.Subject, &v.Status, &v.Classification, &v.Confidence, &remembered,
-		&c.exact, &sketch, &c.Seen, &last,
+		&c.ID, &c.Group, &c.Subject, &v.Origin, &v.Status, &v.Classification, &v.Confidence,
+		&c.exact, &sketch, &c.Seen, &c.LastRun, &c.Absent,
 	}, more...)...); err != nil {
 		return c, err
 	}
 	c.Seen = max(c.Seen, 1)
-	c.Last = time.Unix(last, 0).UTC()
 	var ok bool
 	if c.sketch, ok = sketchFrom(sketch); !ok {
 		return c, ErrCorrupt
@@ -176,10 +180,18 @@ func scanCandidate(scan func(...any) error, more ...any) (candidate, error) {
 }
 
 func weigh(found []candidate, looks Fingerprint) []Match {
+	confirmed := map[string]bool{} // fingerprints of which somebody knows what is right
+	for _, c := range found {
+		if c.Verdict.Origin == Confirmed && c.exact != "" {
+			confirmed[c.exact] = true
+		}
+	}
 	matches := make([]Match, len(found))
 	for i, c := range found {
 		m := Match{Case: c.Case, Kind: c.kind, Similarity: looks.Sketch.Similarity(c.sketch)}
-		m.Confidence = worth(m, looks)
+		if c.Verdict.Origin == Confirmed || !confirmed[c.exact] {
+			m.Confidence = worth(m, looks)
+		}
 		matches[i] = m
 	}
 	// total[k] and by[k] are sums over the matches of kind k and the surer ones.

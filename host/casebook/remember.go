@@ -3,7 +3,6 @@ package casebook
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,71 +14,134 @@ const (
 	maxBodyBytes = 32 << 10
 )
 
+// Origin says how a verdict came about.
+type Origin string
+
+// The origins.
+const (
+	// Decided: by the machine, Light or the court, from the case itself.
+	Decided Origin = "decided"
+	// Confirmed: somebody knows what is right.
+	Confirmed Origin = "confirmed"
+)
+
 // Verdict is what was finally decided of a case. Status is the final status of a result (accepted, affirmed, amended,
-// rejected, acquitted, mistrial, unreviewed); Classification is empty where there is none.
+// rejected, acquitted, unreviewed), or any other word where it is confirmed; Classification is empty where there is none.
 type Verdict struct {
+	Origin         Origin // Decided if it is empty
 	Status         string
 	Classification string
-	Confidence     float64 // in [0, 1]
+	Confidence     float64 // of the trial, in [0, 1]
 }
 
 // Entry is a case to remember.
 type Entry struct {
 	CaseID  string
-	Group   string // cases that belong together; optional
+	Group   string // the suite that it belongs to; optional
 	Failure Failure
-	Verdict Verdict
+	// Verdict is nil where nothing was decided: the failure was seen, and that is all that is kept.
+	Verdict *Verdict
 }
 
-// Remember adds cases, all of them or none, and says how many were new. A case that was remembered with the same
-// fingerprint, status and classification stays as it is: remembering the same docket again changes nothing. Names may
-// have up to a kibibyte, and of the text 32 KiB are kept. Errors: ErrEntry, ErrBusy, ErrCorrupt.
-func (b *Book) Remember(ctx context.Context, entries []Entry) (added int, err error) {
-	rows := make([]row, 0, len(entries))
-	for i, entry := range entries {
-		r, err := rowOf(entry)
+// Run is what was seen in one run of some suites.
+type Run struct {
+	// Suites that were run beside those of the entries: those in which nothing failed.
+	Suites  []string
+	Entries []Entry
+}
+
+// Remember adds a run, all of it or nothing, and says how many verdicts were new. Runs are numbered in the order in which
+// they are remembered. A run with the same cases, in the same words, as the latest one of its suites is that one: only
+// verdicts that it did not have are added.
+//
+// A verdict that was remembered of the same case with the same fingerprint, origin, status and classification stays as it
+// is, and counts as a late one. One that a machine decided is kept with at most the confidence of the earlier ones on the
+// same fingerprint with the same classification: it rests on the same text, and may rest on them.
+//
+// Names may have up to a kibibyte, and of the text 32 KiB are kept. Errors: ErrEntry, ErrBusy, ErrCorrupt.
+func (b *Book) Remember(ctx context.Context, run Run) (added int, err error) {
+	rows := make([]row, 0, len(run.Entries))
+	suites := make([]string, 0, len(run.Suites))
+	for _, suite := range run.Suites {
+		if !isName(suite) {
+			return 0, fmt.Errorf("casebook %s: %w", b.path, errName)
+		}
+		suites = append(suites, suite)
+	}
+	for i := range run.Entries {
+		r, err := rowOf(&run.Entries[i])
 		if err != nil {
 			return 0, fmt.Errorf("casebook %s: entry %d: %w", b.path, i, err)
 		}
 		rows = append(rows, r)
+		suites = append(suites, r.group)
 	}
+	slices.Sort(suites)
+	suites = slices.DeleteFunc(slices.Compact(suites), func(suite string) bool { return suite == "" })
 	// Of two that say the same in one call the surer one stays, whatever their order is.
 	slices.SortStableFunc(rows, func(x, y row) int { return cmp.Compare(y.confidence, x.confidence) })
-	err = b.insertAll(ctx, rows, &added)
+	err = b.insertAll(ctx, keyOf(suites, run.Entries), suites, rows, &added)
 	if err != nil {
 		return 0, explain("remember", b.path, err)
 	}
 	return added, nil
 }
 
+var errName = fmt.Errorf("%w: a name is longer than %d bytes, or no text", ErrEntry, maxNameBytes)
+
+func isName(name string) bool {
+	return len(name) <= maxNameBytes && utf8.ValidString(name) && !strings.ContainsRune(name, 0)
+}
+
+// keyOf tells runs apart by what was seen, whatever was decided of it.
+func keyOf(suites []string, entries []Entry) string {
+	cases := make([]string, len(entries))
+	for i := range entries {
+		e := &entries[i]
+		cases[i] = digestOf("case", []string{e.CaseID, e.Group, e.Failure.Subject, e.Failure.Test}, e.Failure.Texts)
+	}
+	slices.Sort(cases)
+	return digestOf("run", suites, cases)
+}
+
 type row struct {
 	caseID, group, subject, body string
+	decided                      bool // there is a verdict
+	origin                       Origin
 	status, classification       string
 	confidence                   float64
 	looks                        Fingerprint
 }
 
-func rowOf(e Entry) (row, error) {
-	v := e.Verdict
+func rowOf(e *Entry) (row, error) {
 	if e.CaseID == "" {
 		return row{}, fmt.Errorf("%w: it has no case ID", ErrEntry)
 	}
-	for _, name := range []string{e.CaseID, e.Group, v.Status, v.Classification} {
-		if len(name) > maxNameBytes || !utf8.ValidString(name) || strings.ContainsRune(name, 0) {
-			return row{}, fmt.Errorf("%w: a name is longer than %d bytes, or no text", ErrEntry, maxNameBytes)
-		}
+	if !isName(e.CaseID) || !isName(e.Group) {
+		return row{}, errName
 	}
-	if v.Status == "" {
+	r := row{caseID: e.CaseID, group: e.Group, looks: Take(e.Failure)}
+	if e.Verdict == nil {
+		return r, nil
+	}
+	v := *e.Verdict
+	if v.Origin == "" {
+		v.Origin = Decided
+	}
+	switch {
+	case !isName(v.Status) || !isName(v.Classification):
+		return row{}, errName
+	case v.Status == "":
 		return row{}, fmt.Errorf("%w: it has no status", ErrEntry)
-	}
-	if !(v.Confidence >= 0 && v.Confidence <= 1) {
+	case v.Origin != Decided && v.Origin != Confirmed:
+		return row{}, fmt.Errorf("%w: origin %q", ErrEntry, v.Origin)
+	case !(v.Confidence >= 0 && v.Confidence <= 1):
 		return row{}, fmt.Errorf("%w: confidence %v is outside [0, 1]", ErrEntry, v.Confidence)
 	}
-	return row{
-		caseID: e.CaseID, group: e.Group, subject: cut(normalName(e.Failure.Subject), maxNameBytes),
-		status: v.Status, classification: v.Classification, confidence: v.Confidence + 0, // no -0
-		body: bodyOf(e.Failure.Texts), looks: Take(e.Failure),
-	}, nil
+	r.decided, r.origin, r.status, r.classification = true, v.Origin, v.Status, v.Classification
+	r.confidence = v.Confidence + 0 // no -0
+	r.subject, r.body = cut(normalName(e.Failure.Subject), maxNameBytes), bodyOf(e.Failure.Texts)
+	return r, nil
 }
 
 // bodyOf is what of the texts can be searched: their distinct normal lines.
@@ -104,51 +166,4 @@ func cut(s string, n int) string {
 		s = strings.ToValidUTF8(s[:n], "")
 	}
 	return strings.ReplaceAll(s, "\x00", "")
-}
-
-func (b *Book) insertAll(ctx context.Context, rows []row, added *int) (err error) {
-	tx, err := b.db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer rollback(tx, &err)
-	now := b.now().Unix()
-	for _, r := range rows {
-		isNew, err := r.insert(ctx, tx, now)
-		if err != nil {
-			return err
-		}
-		if isNew {
-			*added++
-		}
-	}
-	return tx.Commit()
-}
-
-func (r row) insert(ctx context.Context, tx *sql.Tx, now int64) (isNew bool, err error) {
-	result, err := tx.ExecContext(ctx, `INSERT INTO cases
-		(case_id, exact, loose, sketch, grp, subject, status, classification, confidence, remembered, body)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (case_id, exact, status, classification) DO NOTHING`,
-		r.caseID, r.looks.Exact, r.looks.Loose, r.looks.Sketch.bytes(), r.group, r.subject, r.status, r.classification,
-		r.confidence, now, r.body)
-	if err != nil {
-		return false, err
-	}
-	if n, err := result.RowsAffected(); err != nil || n == 0 {
-		return false, err
-	}
-	id, err := result.LastInsertId()
-	if err != nil {
-		return false, err
-	}
-	if _, err := tx.ExecContext(ctx, `INSERT INTO words (rowid, subject, body) VALUES (?, ?, ?)`, id, r.subject, r.body); err != nil {
-		return false, err
-	}
-	for _, key := range r.looks.Sketch.keys() {
-		if _, err := tx.ExecContext(ctx, `INSERT OR IGNORE INTO found_by (band, id) VALUES (?, ?)`, key, id); err != nil {
-			return false, err
-		}
-	}
-	return true, nil
 }

@@ -18,7 +18,9 @@ const (
 	schemaVersion = 1
 )
 
-// Entries stand in cases; found_by is the index of their sketches, words that of their texts.
+// Verdicts stand in cases; found_by is the index of their sketches, words that of their texts. Runs are numbered in the order
+// in which they were remembered: suites says what was run in each, sightings which failures were seen. Calls of Remember take turns:
+// of two verdicts on a case that of the later turn counts.
 var schema = []string{
 	`CREATE TABLE cases (
 	id INTEGER PRIMARY KEY,
@@ -31,12 +33,20 @@ var schema = []string{
 	status TEXT NOT NULL,
 	classification TEXT NOT NULL,
 	confidence REAL NOT NULL,
+	origin TEXT NOT NULL,
+	first_run INTEGER NOT NULL,
+	turn INTEGER NOT NULL,
 	remembered INTEGER NOT NULL,
 	body TEXT NOT NULL,
-	UNIQUE (case_id, exact, status, classification)
+	UNIQUE (case_id, exact, origin, status, classification)
 ) STRICT`,
 	`CREATE INDEX cases_exact ON cases (exact)`,
 	`CREATE INDEX cases_loose ON cases (loose)`,
+	`CREATE TABLE runs (seq INTEGER PRIMARY KEY, key TEXT NOT NULL) STRICT`,
+	`CREATE TABLE suites (suite TEXT NOT NULL, run INTEGER NOT NULL, PRIMARY KEY (suite, run)) STRICT, WITHOUT ROWID`,
+	`CREATE TABLE sightings (exact TEXT NOT NULL, run INTEGER NOT NULL, case_id TEXT NOT NULL, PRIMARY KEY (exact, run, case_id)) STRICT, WITHOUT ROWID`,
+	`CREATE INDEX suites_run ON suites (run)`,
+	`CREATE INDEX runs_key ON runs (key)`,
 	`CREATE TABLE found_by (band INTEGER NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (band, id)) STRICT, WITHOUT ROWID`,
 	`CREATE VIRTUAL TABLE words USING fts5(subject, body, content='cases', content_rowid='id', tokenize="unicode61 remove_diacritics 2")`,
 	`CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, row)`,

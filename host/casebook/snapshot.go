@@ -63,8 +63,8 @@ func snapshotOf(ctx context.Context, book *sql.DB, path string) (_ *Snapshot, er
 	return s, nil
 }
 
-// Digest is the SHA-256 of what the snapshot holds, in hexadecimal digits: the same for the same cases, in whatever order
-// they were remembered.
+// Digest is the SHA-256 of what the snapshot holds, in hexadecimal digits: the same for the same runs, whatever the order of
+// the cases within each.
 func (s *Snapshot) Digest() string { return s.digest }
 
 // Len is the number of cases, with each verdict of a case counted.
@@ -79,36 +79,54 @@ func (s *Snapshot) Close() error {
 	return errors.Join(err, os.RemoveAll(s.folder))
 }
 
-// read goes through all cases once, in the order of their keys.
+// read goes through all that can be asked about once, in the order of the keys.
 func (s *Snapshot) read(ctx context.Context) (err error) {
-	rows, err := s.db.QueryContext(ctx, `SELECT case_id, exact, status, classification, loose, grp, subject, body, sketch,
-		confidence, remembered FROM cases ORDER BY case_id, exact, status, classification`)
+	h := sha256.New()
+	writeString(h, formVersion)
+	err = s.each(ctx, `SELECT case_id, exact, origin, status, classification, loose, grp, subject, body, sketch, confidence,
+		first_run, turn
+		FROM cases ORDER BY case_id, exact, origin, status, classification`, func(rows *sql.Rows) error {
+		s.cases++
+		return addCase(h, rows)
+	})
+	for _, query := range []string{
+		`SELECT suite, '', run FROM suites ORDER BY run, suite`,
+		`SELECT exact, case_id, run FROM sightings ORDER BY run, exact, case_id`,
+	} {
+		if err == nil {
+			writeString(h, query)
+			err = s.each(ctx, query, func(rows *sql.Rows) error { return addPlace(h, rows) })
+		}
+	}
+	s.digest = hex.EncodeToString(h.Sum(nil))
+	return err
+}
+
+func (s *Snapshot) each(ctx context.Context, query string, do func(*sql.Rows) error) (err error) {
+	rows, err := s.db.QueryContext(ctx, query)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
-	h := sha256.New()
-	writeString(h, formVersion)
 	for rows.Next() {
-		if err := addRow(h, rows); err != nil {
+		if err := do(rows); err != nil {
 			return err
 		}
-		s.cases++
 	}
-	s.digest = hex.EncodeToString(h.Sum(nil))
 	return rows.Err()
 }
 
-func addRow(h hash.Hash, rows *sql.Rows) error {
-	var texts [8]string
+func addCase(h hash.Hash, rows *sql.Rows) error {
+	var texts [9]string
 	var sketch []byte
 	var confidence float64
-	var remembered int64
-	if err := rows.Scan(&texts[0], &texts[1], &texts[2], &texts[3], &texts[4], &texts[5], &texts[6], &texts[7], &sketch,
-		&confidence, &remembered); err != nil {
+	var first, turn int64
+	if err := rows.Scan(&texts[0], &texts[1], &texts[2], &texts[3], &texts[4], &texts[5], &texts[6], &texts[7], &texts[8],
+		&sketch, &confidence, &first, &turn); err != nil {
 		return err
 	}
-	if _, ok := sketchFrom(sketch); !ok || !(confidence >= 0 && confidence <= 1) {
+	_, ok := sketchFrom(sketch)
+	if origin := Origin(texts[2]); !ok || !(confidence >= 0 && confidence <= 1) || origin != Decided && origin != Confirmed || first < 1 || turn < 1 {
 		return fmt.Errorf("%w: case %q has a value that can't be", ErrCorrupt, texts[0])
 	}
 	for _, text := range texts {
@@ -116,6 +134,19 @@ func addRow(h hash.Hash, rows *sql.Rows) error {
 	}
 	writeString(h, string(sketch))
 	writeString(h, strconv.FormatUint(math.Float64bits(confidence), 16))
-	writeString(h, strconv.FormatInt(remembered, 10))
+	writeString(h, strconv.FormatInt(first, 10))
+	writeString(h, strconv.FormatInt(turn, 10))
+	return nil
+}
+
+func addPlace(h hash.Hash, rows *sql.Rows) error {
+	var what, of string
+	var run int64
+	if err := rows.Scan(&what, &of, &run); err != nil {
+		return err
+	}
+	writeString(h, what)
+	writeString(h, of)
+	writeString(h, strconv.FormatInt(run, 10))
 	return nil
 }

@@ -18,6 +18,9 @@ type book struct{ *casebook.Snapshot }
 // nearlyEqual is the most similarity that a case without the same fingerprint has.
 const nearlyEqual = 0.99
 
+// confirmedConfidence is how sure a verdict is that somebody knows to be right.
+const confirmedConfidence = 0.95
+
 // Recall gives the cases that look like this one. The confidence of one with
 // the same fingerprint is that of its verdict, and no more than the match is worth.
 func (b book) Recall(ctx context.Context, subject *abi.Case, limit int) ([]abi.PriorCase, error) {
@@ -51,10 +54,15 @@ func (b book) Correlate(ctx context.Context, text string, limit int) ([]abi.Prio
 }
 
 func prior(c *casebook.Case, similarity float64) abi.PriorCase {
-	return abi.PriorCase{
+	p := abi.PriorCase{
 		CaseID: c.ID, Subject: c.Subject, Classification: c.Verdict.Classification, Status: c.Verdict.Status,
 		Confidence: c.Verdict.Confidence, Similarity: similarity, Seen: max(c.Seen, 1),
+		Confirmed: c.Verdict.Origin == casebook.Confirmed, Absent: c.Absent,
 	}
+	if p.Confirmed {
+		p.Confidence = confirmedConfidence
+	}
+	return p
 }
 
 // Failure is how a case failed, as the casebook recognises it: by its subject
@@ -67,14 +75,18 @@ func Failure(c *abi.Case) casebook.Failure {
 	return f
 }
 
-// Entry is a case to remember with what came of it. A mistrial is not
-// remembered: nothing was decided.
-func Entry(c *abi.Case, final docket.Final) (entry casebook.Entry, ok bool) {
-	if final.Status == docket.Mistrial {
-		return casebook.Entry{}, false
+// Entry is a case to remember with what came of it, or what is known to be
+// right. Of a mistrial without a truth only the failure is remembered: nothing
+// was decided.
+func Entry(c *abi.Case, truth *docket.Truth, final *docket.Final) casebook.Entry {
+	entry := casebook.Entry{CaseID: c.ID, Group: c.Group, Failure: Failure(c)}
+	switch {
+	case truth != nil && truth.Classification != "":
+		entry.Verdict = &casebook.Verdict{
+			Origin: casebook.Confirmed, Status: "confirmed", Classification: truth.Classification, Confidence: final.Confidence,
+		}
+	case final.Status != docket.Mistrial:
+		entry.Verdict = &casebook.Verdict{Status: string(final.Status), Classification: final.Classification, Confidence: final.Confidence}
 	}
-	return casebook.Entry{
-		CaseID: c.ID, Group: c.Group, Failure: Failure(c),
-		Verdict: casebook.Verdict{Status: string(final.Status), Classification: final.Classification, Confidence: final.Confidence},
-	}, true
+	return entry
 }

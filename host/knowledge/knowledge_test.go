@@ -29,11 +29,11 @@ func TestWhatWasRememberedIsRecalled(t *testing.T) {
 	}
 	defer func() { _ = b.Close() }()
 	old := failed("old", refusal)
-	entry, ok := knowledge.Entry(&old, docket.Final{Status: docket.Affirmed, Classification: "si001", Confidence: 0.9})
-	if _, broken := knowledge.Entry(&old, docket.Final{Status: docket.Mistrial}); !ok || broken {
+	entry := knowledge.Entry(&old, nil, &docket.Final{Status: docket.Affirmed, Classification: "si001", Confidence: 0.9})
+	if broken := knowledge.Entry(&old, nil, &docket.Final{Status: docket.Mistrial}); entry.Verdict == nil || broken.Verdict != nil {
 		t.Error("a verdict is remembered, and a mistrial is not")
 	}
-	if _, err := b.Remember(ctx, []casebook.Entry{entry}); err != nil {
+	if _, err := b.Remember(ctx, casebook.Run{Entries: []casebook.Entry{entry}}); err != nil {
 		t.Fatal(err)
 	}
 	s, err := b.Snapshot(ctx)
@@ -56,6 +56,35 @@ func TestWhatWasRememberedIsRecalled(t *testing.T) {
 	}
 	if book.Digest() == "" {
 		t.Error("no digest")
+	}
+}
+
+func TestATruthIsRememberedInFull(t *testing.T) {
+	t.Parallel()
+	b, err := casebook.Open(t.Context(), filepath.Join(t.TempDir(), "book"), casebook.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = b.Close() }()
+	old := failed("old", refusal)
+	truth := &docket.Truth{Classification: "pb001"}
+	for _, final := range []docket.Final{{Status: docket.Affirmed, Classification: "si001", Confidence: 0.6}, {Status: docket.Mistrial}} {
+		entry := knowledge.Entry(&old, truth, &final)
+		if v := entry.Verdict; v == nil || v.Origin != casebook.Confirmed || v.Classification != "pb001" || v.Confidence != final.Confidence {
+			t.Errorf("%+v", entry.Verdict)
+		}
+		if _, err := b.Remember(t.Context(), casebook.Run{Entries: []casebook.Entry{entry}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := b.Snapshot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	cases, err := knowledge.Casebook(s).Recall(t.Context(), &old, 5)
+	if err != nil || len(cases) != 1 || !cases[0].Confirmed || cases[0].Confidence != 0.95 || cases[0].Classification != "pb001" {
+		t.Errorf("%+v (%v)", cases, err)
 	}
 }
 

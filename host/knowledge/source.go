@@ -24,7 +24,7 @@ func Source(ctx context.Context, t *source.Tree) (host.Source, error) {
 	for _, c := range t.Changed() {
 		s.touched[c.Path] = true
 		if len(s.changed) < maxChanged {
-			s.changed = append(s.changed, abi.ChangedFile{Path: c.Path, Kind: kind(c.Role), Added: c.AddedLines, Removed: c.RemovedLines})
+			s.changed = append(s.changed, abi.ChangedFile{Path: c.Path, Kind: kind(c.Role), Added: c.AddedLines, Removed: c.RemovedLines, Reach: abi.ReachUnknown})
 		}
 	}
 	return s, nil

@@ -21,6 +21,10 @@ func TestRecall(t *testing.T) {
 	fixed.Status = "fixed"
 	flaky := fixed
 	flaky.Classification = anytrial.Flake
+	back := earlier("c", anytrial.Product, 0.9, 1)
+	back.Absent = 2
+	backTest, backFlake, alike := back, back, back
+	backTest.Classification, backFlake.Classification, alike.Similarity = anytrial.Automation, anytrial.Flake, 0.9
 	for _, tc := range []struct {
 		name       string
 		prior      []abi.PriorCase
@@ -43,7 +47,11 @@ func TestRecall(t *testing.T) {
 			prior: []abi.PriorCase{earlier("c", anytrial.Flake, 0.9, 1), earlier("d", anytrial.Flake, 0.9, 1)},
 		},
 		{name: "a product bug that was fixed is back", prior: []abi.PriorCase{fixed}, match: true, id: "c", confidence: 0.9, regression: true},
-		{name: "a product bug that nobody fixed", prior: []abi.PriorCase{earlier("c", anytrial.Product, 0.9, 1)}, match: true, id: "c", confidence: 0.9},
+		{name: "a product bug that was gone is back", prior: []abi.PriorCase{back}, match: true, id: "c", confidence: 0.9, regression: true},
+		{name: "a test's bug that was gone is back", prior: []abi.PriorCase{backTest}, match: true, id: "c", confidence: 0.9, regression: true},
+		{name: "flakes come and go", prior: []abi.PriorCase{backFlake}, match: true, id: "c", confidence: 0.9},
+		{name: "what only looks alike is not back", prior: []abi.PriorCase{alike}, match: true, id: "c", confidence: 0.9 * 0.9 * 0.8},
+		{name: "a product bug that never went away", prior: []abi.PriorCase{earlier("c", anytrial.Product, 0.9, 1)}, match: true, id: "c", confidence: 0.9},
 		{name: "what was fixed was no product bug", prior: []abi.PriorCase{flaky}, match: true, id: "c", confidence: 0.9},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

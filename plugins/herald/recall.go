@@ -44,6 +44,7 @@ func recall(r *abi.NodeRequest, prior []abi.PriorCase) *abi.RecallResult {
 		Match: true, PriorCase: p.CaseID, Classification: p.Classification, Confidence: confidence,
 		Reasoning:    why(p, confidence/worth),
 		IsRegression: isRegression(p, inquiry.RolesOf(r)),
+		Confirmed:    p.Confirmed,
 	}
 }
 
@@ -56,11 +57,12 @@ func worthOf(p *abi.PriorCase) float64 {
 	return nearShare * p.Similarity * p.Confidence
 }
 
-// isRegression says whether a product bug that was fixed is back. The casebook
-// knows verdicts; only where somebody noted the repair in the status is that known, and
-// a bug that is seen again without it may as well never have been repaired.
+// isRegression says whether a failure is back that was gone: runs of its suite
+// went without it, or somebody noted its repair in the status. Flakes and
+// infrastructure come and go by nature.
 func isRegression(p *abi.PriorCase, roles inquiry.Roles) bool {
-	return p.Similarity >= 1 && roles.Product != "" && p.Classification == roles.Product && (p.Status == "fixed" || p.Status == "resolved")
+	back := p.Absent > 0 || p.Status == "fixed" || p.Status == "resolved"
+	return back && p.Similarity >= 1 && p.Classification != roles.Flake && p.Classification != roles.Infrastructure
 }
 
 func unknown(n int) string {
@@ -76,6 +78,9 @@ func why(p *abi.PriorCase, share float64) string {
 		looks = "It looks like " + strconv.Quote(p.CaseID) + " (similarity " + text.Share(p.Similarity) + ")"
 	}
 	out := looks + ", which was " + p.Status + " as " + p.Classification + "; seen " + text.Count(p.Seen, "time") + "."
+	if p.Absent > 0 {
+		out += " It was gone for " + text.Count(p.Absent, "run") + " of its suite."
+	}
 	if share < 1 {
 		out += " Cases like it got other classifications, too."
 	}

@@ -61,6 +61,7 @@ func correlate(r *abi.NodeRequest, prior []abi.PriorCase) *abi.CorrelateResult {
 	p := &prior[best]
 	v := &abi.CorrelateResult{
 		LinkedCase: p.CaseID, Classification: p.Classification, Confidence: worth * votes[p.Classification] / total,
+		Confirmed: p.Confirmed,
 		Reasoning: "It reads like " + strconv.Quote(p.CaseID) + " (similarity " + text.Share(p.Similarity) + "), which was " + p.Status +
 			" as " + p.Classification + "; seen " + text.Count(p.Seen, "time") + ".",
 	}

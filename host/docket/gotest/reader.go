@@ -30,6 +30,8 @@ type Reader struct {
 	MaxLineBytes int
 	// HeadBytes and TailBytes are how much of a log is kept. Defaults: DefaultHeadBytes, DefaultTailBytes.
 	HeadBytes, TailBytes int
+	// Passed, if it is not nil, is called for each package that passed: the group of the cases that it does not have.
+	Passed func(pack string)
 
 	ids testlog.IDs
 }

@@ -75,6 +75,9 @@ func (s *stream) handle(e event) {
 			delete(s.pack(e.Package).tests, e.Test)
 		} else {
 			s.closePackage(e.Package)
+			if e.Action == "pass" && s.reader.Passed != nil {
+				s.reader.Passed(e.Package)
+			}
 		}
 	}
 }

@@ -53,7 +53,7 @@ func (w *passage) take(node *pipeline.Node, a *abi.Artifact) error {
 	case a.Recall != nil:
 		w.file.Recall = a.Recall
 		if a.Recall.Match {
-			return w.gather(node, precedent(a.Recall.PriorCase, a.Recall.Classification, a.Recall.Reasoning, a.Recall.Confidence))
+			return w.gather(node, recalled(a.Recall))
 		}
 	case a.Triage != nil:
 		w.file.Triage = a.Triage
@@ -65,7 +65,7 @@ func (w *passage) take(node *pipeline.Node, a *abi.Artifact) error {
 	case a.Correlate != nil:
 		w.file.Correlate = a.Correlate
 		if a.Correlate.LinkedCase != "" {
-			return w.gather(node, precedent(a.Correlate.LinkedCase, a.Correlate.Classification, a.Correlate.Reasoning, a.Correlate.Confidence))
+			return w.gather(node, linked(a.Correlate))
 		}
 	case a.Review != nil:
 		w.file.Review = review(node, a.Review)
@@ -76,17 +76,31 @@ func (w *passage) take(node *pipeline.Node, a *abi.Artifact) error {
 	return nil
 }
 
-// precedent is the evidence that an earlier case is, where its verdict names a
-// label of this one.
-func precedent(prior, label, reasoning string, confidence float64) []abi.Evidence {
+// recalled and linked are the evidence that an earlier case is, where its
+// verdict names a label of this one.
+func recalled(a *abi.RecallResult) []abi.Evidence {
+	return precedent(a.PriorCase, a.Classification, a.Reasoning, a.Confidence, a.Confirmed)
+}
+
+func linked(a *abi.CorrelateResult) []abi.Evidence {
+	return precedent(a.LinkedCase, a.Classification, a.Reasoning, a.Confidence, a.Confirmed)
+}
+
+// precedent supports the label only where that is known to be right. What a
+// machine decided it decided from text like this, which speaks for itself: it
+// is no second observation.
+func precedent(prior, label, reasoning string, confidence float64, confirmed bool) []abi.Evidence {
 	if prior == "" || label == "" {
 		return nil
 	}
-	content := reasoning
-	if content == "" {
-		content = "an earlier case, " + prior + ", was " + label
+	e := abi.Evidence{SourceRef: "casebook:" + prior, Content: reasoning, RelevanceConfidence: confidence}
+	if e.Content == "" {
+		e.Content = "an earlier case, " + prior + ", was " + label
 	}
-	return []abi.Evidence{{SourceRef: "casebook:" + prior, Content: content, RelevanceConfidence: confidence, Supports: label}}
+	if confirmed {
+		e.Supports = label
+	}
+	return []abi.Evidence{e}
 }
 
 // review is a decision as far as it counts: without the mask of judgment a

@@ -98,6 +98,7 @@ func (s *Source) PriorCases(labels []string) []abi.PriorCase {
 		out = append(out, abi.PriorCase{
 			CaseID: s.pick("earlier", "other"), Classification: s.pick(append([]string{"", "nowhere"}, labels...)...),
 			Status: s.pick("affirmed", "amended", "fixed"), Confidence: s.figure(), Similarity: s.figure(), Seen: 1 + s.rnd.IntN(3),
+			Confirmed: s.chance(3), Absent: s.rnd.IntN(2),
 		})
 	}
 	return out
@@ -105,9 +106,14 @@ func (s *Source) PriorCases(labels []string) []abi.PriorCase {
 
 // SourceAnswer is what a source may answer.
 func (s *Source) SourceAnswer() abi.SourceAnswer {
-	a := abi.SourceAnswer{Known: !s.chance(3), Frames: []abi.SourceFrame{}, Changed: []abi.ChangedFile{}}
+	a := abi.SourceAnswer{
+		Known: !s.chance(3), Diff: s.chance(2), Located: s.chance(2), Frames: []abi.SourceFrame{}, Changed: []abi.ChangedFile{},
+	}
 	if !a.Known {
 		return a
+	}
+	reaches := []string{
+		string(abi.ReachPackage), string(abi.ReachImported), string(abi.ReachDependencies), string(abi.ReachNone), string(abi.ReachUnknown),
 	}
 	kinds := []string{string(abi.SourceProduct), string(abi.SourceTest), string(abi.SourceFixture), string(abi.SourceOther)}
 	for range s.rnd.IntN(4) {
@@ -117,7 +123,10 @@ func (s *Source) SourceAnswer() abi.SourceAnswer {
 		})
 	}
 	for range s.rnd.IntN(3) {
-		a.Changed = append(a.Changed, abi.ChangedFile{Path: s.pick("a/cart.go", "b.go"), Kind: abi.SourceKind(s.pick(kinds...)), Added: s.rnd.IntN(9), Removed: s.rnd.IntN(9)})
+		a.Changed = append(a.Changed, abi.ChangedFile{
+			Path: s.pick("a/cart.go", "b.go"), Kind: abi.SourceKind(s.pick(kinds...)), Added: s.rnd.IntN(9), Removed: s.rnd.IntN(9),
+			Reach: abi.SourceReach(s.pick(reaches...)), Distance: s.rnd.IntN(3), Named: []string{s.pick("Total", "TestTotal")},
+		})
 	}
 	return a
 }
