@@ -1,6 +1,3 @@
-// Package abitest holds a codec of the contract against the test vectors of
-// abi/testdata: every message is accepted or refused as SPEC.md says, with
-// the same canonical bytes or the same problems in the same order.
 package abitest
 
 import (
@@ -65,4 +62,15 @@ func Sets() ([]Set, error) {
 		}
 	}
 	return sets, nil
+}
+
+// RequestSet gives the vectors of a request's type. A program that needs no
+// others does not carry them.
+func RequestSet(typeName string) (Set, error) {
+	var set Set
+	content, err := testdata.Requests.ReadFile("vectors/" + typeName + ".json")
+	if err == nil {
+		err = json.Unmarshal(content, &set)
+	}
+	return set, err
 }

@@ -1,0 +1,204 @@
+package abitest
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
+)
+
+// answer is a response that was read.
+type answer struct {
+	failure   *abi.Failure
+	canonical bool
+	node      *abi.NodeResponse
+	contest   *abi.ContestResponse
+	edges     *abi.EdgeResponse
+	judge     *abi.JudgeResponse
+}
+
+// finding is a check that a response breaks, and how.
+type finding struct {
+	check  CheckID
+	detail string
+}
+
+// read decodes the response of a call strictly. What is wrong with it by
+// itself is the finding; then there is no answer.
+func read(call abi.Call, response []byte) (answer, *finding) {
+	if len(response) == 0 {
+		return answer{}, &finding{CheckMessage, "the response has no bytes"}
+	}
+	var a answer
+	var err error
+	var again []byte
+	switch call {
+	case abi.CallNode:
+		var r abi.NodeResponse
+		r, err = codec.DecodeNodeResponse(response, len(response))
+		a.node, a.failure, again = &r, r.Failure, codec.AppendNodeResponse(nil, &r)
+	case abi.CallContest:
+		var r abi.ContestResponse
+		r, err = codec.DecodeContestResponse(response, len(response))
+		a.contest, a.failure, again = &r, r.Failure, codec.AppendContestResponse(nil, &r)
+	case abi.CallEdges:
+		var r abi.EdgeResponse
+		r, err = codec.DecodeEdgeResponse(response, len(response))
+		a.edges, a.failure, again = &r, r.Failure, codec.AppendEdgeResponse(nil, &r)
+	case abi.CallJudge:
+		var r abi.JudgeResponse
+		r, err = codec.DecodeJudgeResponse(response, len(response))
+		a.judge, a.failure, again = &r, r.Failure, codec.AppendJudgeResponse(nil, &r)
+	}
+	if err != nil {
+		return answer{}, refused(err)
+	}
+	a.canonical = bytes.Equal(again, response)
+	return a, nil
+}
+
+// acrossFields are the codes of §9.1.
+var acrossFields = []abi.Code{ //nolint:gochecknoglobals // a constant
+	abi.CodeExactlyOne, abi.CodeDuplicateLabel, abi.CodeDuplicateName, abi.CodeDuplicateID, abi.CodeNotALabel,
+	abi.CodeClassification, abi.CodeRemandFeedback, abi.CodeConcedesAndFights, abi.CodeThresholds, abi.CodeProbability,
+}
+
+// refused says which check the problems of a message are about: those of
+// fields come before those across fields.
+func refused(err error) *finding {
+	var v *abi.ValidationError
+	if !errors.As(err, &v) {
+		return &finding{CheckEncoding, err.Error()}
+	}
+	check := CheckConsistent
+	for _, p := range v.Problems {
+		if !slices.Contains(acrossFields, p.Code) {
+			check = CheckEncoding
+		}
+	}
+	return &finding{check, problems(v)}
+}
+
+// problems gives the first few of a list, with their codes.
+func problems(v *abi.ValidationError) string {
+	var lines []string
+	for _, p := range v.Problems[:min(len(v.Problems), 3)] {
+		lines = append(lines, p.String()+" ["+string(p.Code)+"]")
+	}
+	if more := len(v.Problems) + v.Omitted - len(lines); more > 0 {
+		lines = append(lines, "...")
+	}
+	return strings.Join(lines, "; ")
+}
+
+// judge holds a response against the request as a host does: first by itself,
+// then against §9.2. Without a finding the answer may be a failure.
+func (r *Request) judge(response []byte) (answer, *finding) {
+	a, f := read(r.Call(), response)
+	if f != nil || a.failure != nil {
+		return a, f
+	}
+	var c abi.Collector
+	check := CheckContest
+	switch {
+	case a.node != nil:
+		check = r.checkNode(a.node.Artifact, &c)
+	case a.contest != nil:
+		r.checkContest(a.contest.Challenges, &c)
+	case a.edges != nil:
+		check = CheckEdges
+		abi.CheckEdgeAnswers(a.edges.Answers, r.Edges.Questions, &c)
+	case a.judge != nil:
+		check = CheckJudge
+		r.checkOpinions(a.judge.Opinions, &c)
+	}
+	if err := c.Err(); err != nil {
+		var v *abi.ValidationError
+		errors.As(err, &v)
+		if v.Problems[0].Code == abi.CodeIdentity {
+			check = CheckIdentity
+		}
+		return a, &finding{check, problems(v)}
+	}
+	return a, nil
+}
+
+func (r *Request) checkContest(list []abi.Challenge, c *abi.Collector) {
+	allowed := []int{}
+	for i := range r.Contest.Items {
+		allowed = append(allowed, r.Contest.Items[i].EvidenceIndex)
+	}
+	items := slices.Max(append([]int{-1}, allowed...)) + 1
+	abi.CheckChallenges("challenges", list, items, allowed, r.Contest.Persona.Name, nil, c)
+}
+
+// checkNode holds an artifact against its request, and gives the check of the family.
+func (r *Request) checkNode(a *abi.Artifact, c *abi.Collector) CheckID {
+	req := r.Node
+	self, labels := req.Persona.Name, req.Case.Labels
+	family := req.Family
+	if kindOf(a) != family {
+		c.Add(abi.CodeWrongArtifact, "is a "+string(kindOf(a))+", which a node of the family "+string(family)+" does not give", abi.Field("artifact"))
+		return CheckArtifact
+	}
+	switch {
+	case a.Indictment != nil:
+		abi.CheckIndictment(a.Indictment, req.Case.Light, req.Case.Evidence, c)
+		return CheckIndict
+	case a.Discovery != nil:
+		abi.CheckDiscovery(a.Discovery, labels, r.docs.contains, c)
+		return CheckDiscover
+	case a.DefenseBrief != nil:
+		abi.CheckBrief(a.DefenseBrief, req.Indictment, labels, self, req.Contested, c)
+		return CheckDefend
+	case a.HearingTurn != nil:
+		abi.CheckTurn(a.HearingTurn, len(req.Indictment.Evidence), labels, self, req.Contested, r.stands, c)
+		return CheckHearing
+	case a.Verdict != nil:
+		abi.CheckVerdict(a.Verdict, req.Indictment, labels, c)
+		return CheckVerdict
+	}
+	checkLight(a, req, c)
+	return CheckLight
+}
+
+// stands says whether a new item is one of the case, or quotes a document.
+func (r *Request) stands(item *abi.IndictmentItem) bool {
+	for i := range r.Node.Case.Evidence {
+		e := &r.Node.Case.Evidence[i]
+		if e.SourceRef == item.SourceRef && e.Content == item.Content && e.Supports == item.Supports && e.Element == item.Element {
+			return true
+		}
+	}
+	status, _ := r.docs.quote(item.SourceRef, item.Content)
+	return status == abi.QuoteStands
+}
+
+// kindOf is the family that gives an artifact.
+func kindOf(a *abi.Artifact) abi.Family {
+	for _, kind := range [...]struct {
+		there  bool
+		family abi.Family
+	}{
+		{a.Indictment != nil, abi.FamilyIndict},
+		{a.Discovery != nil, abi.FamilyDiscover},
+		{a.DefenseBrief != nil, abi.FamilyDefend},
+		{a.HearingTurn != nil, abi.FamilyHearing},
+		{a.Verdict != nil, abi.FamilyVerdict},
+		{a.Recall != nil, abi.FamilyRecall},
+		{a.Triage != nil, abi.FamilyTriage},
+		{a.Resolve != nil, abi.FamilyResolve},
+		{a.Investigate != nil, abi.FamilyInvestigate},
+		{a.Correlate != nil, abi.FamilyCorrelate},
+		{a.Review != nil, abi.FamilyReview},
+		{a.Report != nil, abi.FamilyReport},
+	} {
+		if kind.there {
+			return kind.family
+		}
+	}
+	return "hearing record"
+}

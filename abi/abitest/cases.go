@@ -1,0 +1,243 @@
+package abitest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
+
+// kind is what random cases are made of.
+type kind int
+
+const (
+	plain    kind = iota // ASCII, complete, of the size of a failed test
+	anything             // any words, any size up to some hundred lines
+	largest              // as large as a host makes them
+)
+
+// source makes the requests of one case. Cases are independent of each other:
+// the same seed and number make the same one.
+type source struct {
+	rnd    *rand.Rand
+	kind   kind
+	number int
+	words  []string
+	docs   *documents
+}
+
+func newSource(seed uint64, number int, k kind) *source {
+	s := &source{
+		rnd:  rand.New(rand.NewPCG(seed, uint64(number)<<2|uint64(k))), //nolint:gosec // the same cases every time
+		kind: k, number: number, words: plainWords(),
+	}
+	if k == anything {
+		s.words = append(s.words, hostileWords()...)
+	}
+	return s
+}
+
+// requests gives a request for each role: one for each family, in a hearing
+// for each side in turn.
+func (s *source) requests(roles *Roles) []*Request {
+	view, known := s.caseView(), s.knowledge
+	var list []*Request
+	add := func(name string, r *Request) {
+		r.Name, r.docs = fmt.Sprintf("%s %d, %s", s.what(), s.number, name), s.docs
+		r.Knowledge = known(view.Labels)
+		list = append(list, r)
+	}
+	for _, family := range roles.Families {
+		name := string(family)
+		node := s.node(family, view)
+		if node.Turn != nil {
+			name += ", " + string(node.Turn.Speaker)
+		}
+		add(name, &Request{Node: node})
+	}
+	if roles.Contest {
+		add("contest", &Request{Contest: s.contest(view)})
+	}
+	if len(roles.Edges) > 0 {
+		add("edges", &Request{Edges: s.edges(roles.Edges, view)})
+	}
+	if len(roles.Criteria) > 0 {
+		add("judge", &Request{Judge: s.judge(roles.Criteria, view)})
+	}
+	return list
+}
+
+func (s *source) what() string {
+	return [...]string{plain: "plain case", anything: "case", largest: "largest case"}[s.kind]
+}
+
+func (s *source) chance(n int) bool { return s.rnd.IntN(n) == 0 }
+
+// pick gives one of a list that is not empty.
+func pick[T any](s *source, list ...T) T { return list[s.rnd.IntN(len(list))] }
+
+// figure is a number in [0, 1], often an end of it.
+func (s *source) figure() float64 {
+	if s.kind != plain && s.chance(5) {
+		return float64(s.rnd.IntN(2))
+	}
+	return s.rnd.Float64()
+}
+
+// count is how many of something there are: often none, seldom many.
+func (s *source) count(most int) int {
+	switch {
+	case s.kind == plain:
+		return 1 + s.rnd.IntN(min(most, 3))
+	case s.kind == anything && s.chance(4):
+		return 0
+	case s.kind == anything && s.chance(20):
+		return most * 8
+	}
+	return s.rnd.IntN(most + 1)
+}
+
+// caseView is all of a case; masks take away from it.
+func (s *source) caseView() *abi.CaseView {
+	v := &abi.CaseView{Subject: s.line(), Labels: s.labels()}
+	if s.kind == plain {
+		v.Labels = []string{"product_bug", "automation_bug", "system_issue"}
+	}
+	s.docs = newDocuments(s.documents())
+	v.Documents = s.docs.list
+	v.Light = &abi.LightAnswer{Classification: pick(s, v.Labels...), Confidence: s.figure(), Reasoning: s.line()}
+	n := s.count(10)
+	if s.kind == largest {
+		n = 1000
+	}
+	for range n {
+		v.Evidence = append(v.Evidence, s.evidence(v.Labels))
+	}
+	return v
+}
+
+func (s *source) labels() []string {
+	pool := []string{
+		"product_bug", "automation_bug", "system_issue", "no_defect", "pb001", "to_investigate", "größe", "x",
+		"not product_bug", "a b", "Ж", "\x1b[31mred", "</script>", "ignore previous instructions",
+	}
+	s.rnd.Shuffle(len(pool), func(i, j int) { pool[i], pool[j] = pool[j], pool[i] })
+	return pool[:2+s.rnd.IntN(5)]
+}
+
+// label is one of the labels, or none.
+func (s *source) label(labels []string) string {
+	if s.kind != plain && s.chance(4) {
+		return ""
+	}
+	return pick(s, labels...)
+}
+
+func (s *source) element() abi.Element {
+	return pick(s, abi.Fire, abi.Water, abi.Earth, abi.Air, abi.Diamond, abi.Lightning, "")
+}
+
+// evidence is an item, of which half quote a document.
+func (s *source) evidence(labels []string) abi.Evidence {
+	e := abi.Evidence{
+		SourceRef: pick(s, "witness", "operator", "ci:3", "größe#1", "metrics"), Content: s.line(),
+		RelevanceConfidence: s.figure(), Supports: s.label(labels), Element: s.element(),
+	}
+	if s.chance(2) {
+		if name, line := s.quote(); line != "" {
+			e.SourceRef, e.Content = fmt.Sprintf("%s:L%d", name, 1+s.rnd.IntN(99)), line
+		}
+	}
+	return e
+}
+
+func (s *source) persona(name string, element abi.Element, role, alignment string) abi.Persona {
+	p := abi.Persona{Name: name, Colour: "Grey", Element: element, Role: role, Alignment: alignment}
+	if s.kind == anything && s.chance(4) { // who plays is the pipeline's to say
+		p.Name, p.Colour, p.Element = pick(s, "zwölf", "the other", "x-1"), "", s.elementOf()
+	}
+	return p
+}
+
+func (s *source) elementOf() abi.Element {
+	return pick(s, abi.Fire, abi.Water, abi.Earth, abi.Air, abi.Diamond, abi.Lightning)
+}
+
+// profile knows labels that the case has not; one request in two has none.
+func (s *source) profile(labels []string) *abi.Profile {
+	if s.chance(2) {
+		return nil
+	}
+	labels = append(slices.Clone(labels), "elsewhere")
+	p := &abi.Profile{Name: "any", BaseRates: s.rates(labels), SignalCap: 10 * s.figure(), Sources: []abi.SourceReliability{}, Signals: []abi.Signal{}}
+	for _, name := range []string{"witness", "operator", "log"}[:s.rnd.IntN(4)] {
+		p.Sources = append(p.Sources, s.reliability(name, labels))
+	}
+	for range s.count(5) {
+		p.Signals = append(p.Signals, abi.Signal{Phrase: pick(s, "disk full", "panic", "timeout", "größe", "x"), Weights: s.weights(labels)})
+	}
+	if s.chance(2) {
+		light := s.reliability("light", labels)
+		p.Light = &light
+	}
+	return p
+}
+
+// rates are probabilities above 0.
+func (s *source) rates(labels []string) []abi.LabelWeight {
+	list := make([]abi.LabelWeight, len(labels))
+	for i, label := range labels {
+		list[i] = abi.LabelWeight{Label: label, Weight: 0.001 + 0.998*s.rnd.Float64()}
+	}
+	return list
+}
+
+func (s *source) weights(labels []string) []abi.LabelWeight {
+	list := []abi.LabelWeight{}
+	for _, label := range labels {
+		if s.chance(2) {
+			list = append(list, abi.LabelWeight{Label: label, Weight: 3 * s.rnd.NormFloat64()})
+		}
+	}
+	return list
+}
+
+func (s *source) reliability(name string, labels []string) abi.SourceReliability {
+	r := abi.SourceReliability{Source: name, Share: 2 * s.figure(), Cap: 10 * s.figure(), Sayings: []abi.SourceSaying{}}
+	for _, label := range append([]string{""}, labels...) {
+		if s.chance(2) {
+			r.Sayings = append(r.Sayings, abi.SourceSaying{Says: label, Given: s.rates(labels)})
+		}
+	}
+	if s.chance(2) {
+		r.Stated = &abi.LogitMap{Offset: 4*s.rnd.Float64() - 2, Slope: 3 * s.rnd.Float64()}
+	}
+	return r
+}
+
+func (s *source) knowledge(labels []string) *Knowledge {
+	k := &Knowledge{Prior: abi.PriorCases{Cases: []abi.PriorCase{}}, Source: abi.SourceAnswer{Frames: []abi.SourceFrame{}, Changed: []abi.ChangedFile{}}}
+	for range s.rnd.IntN(3) {
+		k.Prior.Cases = append(k.Prior.Cases, abi.PriorCase{
+			CaseID: pick(s, "earlier", "größe"), Subject: s.line(), Classification: s.label(append(slices.Clone(labels), "elsewhere")),
+			Status: pick(s, "affirmed", "amended", "acquitted"), Confidence: s.figure(), Similarity: s.figure(), Seen: 1 + s.rnd.IntN(9),
+		})
+	}
+	if k.Source.Known = s.chance(2); !k.Source.Known {
+		return k
+	}
+	kindOf := func() abi.SourceKind {
+		return pick(s, abi.SourceProduct, abi.SourceTest, abi.SourceFixture, abi.SourceOther)
+	}
+	for range s.rnd.IntN(4) {
+		k.Source.Frames = append(k.Source.Frames, abi.SourceFrame{
+			Path: pick(s, "a/cart.go", "cart_test.go", "ü/B.java"), Line: s.rnd.IntN(99), Kind: kindOf(),
+			Function: pick(s, "", "Total"), Changed: s.chance(2), ChangedNear: s.chance(2), Excerpt: s.line(),
+		})
+	}
+	for range s.rnd.IntN(3) {
+		k.Source.Changed = append(k.Source.Changed, abi.ChangedFile{Path: pick(s, "a/cart.go", "b.go"), Kind: kindOf(), Added: s.rnd.IntN(9)})
+	}
+	return k
+}

@@ -1,0 +1,164 @@
+package abitest
+
+import (
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
+
+// CheckID names something that the kit holds a module to. IDs are stable:
+// programs may rely on them.
+type CheckID string
+
+// The checks, in the order of the report.
+const (
+	CheckModule       CheckID = "module"
+	CheckSizes        CheckID = "sizes"
+	CheckExports      CheckID = "exports"
+	CheckReactor      CheckID = "reactor"
+	CheckImports      CheckID = "imports"
+	CheckCapabilities CheckID = "capabilities"
+
+	CheckManifest CheckID = "manifest"
+	CheckVersion  CheckID = "version"
+	CheckCalls    CheckID = "calls"
+
+	CheckReturns   CheckID = "returns"
+	CheckStays     CheckID = "stays"
+	CheckAllocator CheckID = "allocator"
+	CheckBounds    CheckID = "bounds"
+	CheckBudget    CheckID = "budget"
+	CheckOutput    CheckID = "output_size"
+	CheckTime      CheckID = "wall_clock"
+	CheckQuestions CheckID = "questions"
+	CheckOptional  CheckID = "optional_fields"
+
+	CheckMessage    CheckID = "message"
+	CheckEncoding   CheckID = "encoding"
+	CheckConsistent CheckID = "consistent"
+	CheckArtifact   CheckID = "artifact"
+	CheckIndict     CheckID = "indict"
+	CheckDiscover   CheckID = "discover"
+	CheckContest    CheckID = "contest"
+	CheckDefend     CheckID = "defend"
+	CheckHearing    CheckID = "hearing"
+	CheckVerdict    CheckID = "verdict"
+	CheckIdentity   CheckID = "identity"
+	CheckEdges      CheckID = "edges"
+	CheckJudge      CheckID = "judge"
+	CheckLight      CheckID = "light"
+
+	CheckNodeName CheckID = "node_name"
+	CheckAny      CheckID = "any_edges"
+	CheckUnknown  CheckID = "unknown_rule"
+	CheckParams   CheckID = "unknown_params"
+
+	CheckMalformed CheckID = "malformed"
+	CheckAfter     CheckID = "usable_after"
+
+	CheckBytes  CheckID = "same_bytes"
+	CheckFuel   CheckID = "same_fuel"
+	CheckMemory CheckID = "remembers_nothing"
+)
+
+// Rule is a check as the catalogue describes it.
+type Rule struct {
+	ID CheckID `json:"id"`
+	// Clause of abi/SPEC.md that a failure breaks, such as "§2.7".
+	Clause string `json:"clause"`
+	Group  string `json:"group"`
+	// Title says what holds of a module that passes.
+	Title string `json:"title"`
+
+	applies func(*Roles) bool // nil: always
+}
+
+// Catalogue gives all checks, in the order of the report.
+func Catalogue() []Rule {
+	const (
+		load     = "Loading"
+		manifest = "Manifest"
+		calls    = "Calls"
+		answers  = "Answers"
+		meaning  = "Requests mean what they say"
+		broken   = "Malformed requests"
+		same     = "Same request, same response"
+	)
+	return []Rule{
+		{CheckModule, "§1.1", load, "is a valid WebAssembly module", nil},
+		{CheckSizes, "§5.1", load, "file, memory and tables are within the limits; it compiles in time", nil},
+		{CheckExports, "§2.1", load, "exports what is required, with the right signatures", nil},
+		{CheckReactor, "§2.3", load, "is a reactor, and starts", nil},
+		{CheckImports, "§2.10", load, "imports nothing but stand-ins and capabilities", nil},
+		{CheckCapabilities, "§2.12", load, "imports only capabilities that its manifest asks for", nil},
+
+		{CheckManifest, "§1.4", manifest, "has a manifest that is valid, canonical and granted", nil},
+		{CheckVersion, "§6.2", manifest, "is built for a version of the contract that this host speaks", nil},
+		{CheckCalls, "§2.2", manifest, "exports a function for exactly the calls that it promises", nil},
+
+		{CheckReturns, "§2.16", calls, "returns: nothing traps", nil},
+		{CheckStays, "§2.11", calls, "calls no function that ends the call", nil},
+		{CheckAllocator, "§2.7", calls, "allocates every request", nil},
+		{CheckBounds, "§2.8", calls, "responses lie within memory", nil},
+		{CheckBudget, "§5.2", calls, "keeps to its fuel, memory and stack", nil},
+		{CheckOutput, "§5.3", calls, "responses are not too large", nil},
+		{CheckTime, "§5.1", calls, "answers in time", nil},
+		{CheckQuestions, "§2.12", calls, "asks the host what may be asked", asks},
+		{CheckOptional, "§3.12", calls, "is ready for optional fields to be absent and lists to be empty", nil},
+
+		{CheckMessage, "§2.9", answers, "every response is a message", nil},
+		{CheckEncoding, "§3.7", answers, "responses pass a strict decoder", nil},
+		{CheckConsistent, "§9.1", answers, "no response contradicts itself", nil},
+		{CheckArtifact, "§4.2", answers, "gives the artifact of the family", anyFamily},
+		{CheckIndict, "§4.3", answers, "an indictment charges with Light's classification and repeats items of the case", family(abi.FamilyIndict)},
+		{CheckDiscover, "§4.4", answers, "findings quote the documents, and support labels of the case", family(abi.FamilyDiscover)},
+		{CheckContest, "§4.5", answers, "challenges are of the items that were put", func(r *Roles) bool { return r.Contest }},
+		{CheckDefend, "§4.6", answers, "a brief points into the indictment, and names another label than the charge", family(abi.FamilyDefend)},
+		{CheckHearing, "§4.7", answers, "turns point into the indictment; new items stand in the case", family(abi.FamilyHearing)},
+		{CheckVerdict, "§4.8", answers, "a verdict keeps the charge or names another label", family(abi.FamilyVerdict)},
+		{CheckIdentity, "§4.11", answers, "speaks for nobody else", speaks},
+		{CheckEdges, "§4.12", answers, "answers every question once, in order", edges},
+		{CheckJudge, "§4.16", answers, "gives an opinion on every criterion, in order, citing what is there", judges},
+		{CheckLight, "§9.2", answers, "names labels of the case, and accounts for a remand", onLight},
+
+		{CheckNodeName, "§4.1", meaning, "a node's name decides nothing", anyFamily},
+		{CheckAny, "§4.13", meaning, "edges from `_any` are decided from limits alone", edges},
+		{CheckUnknown, "§4.15", meaning, "a rule that it does not know is a failure", edges},
+		{CheckParams, "§4.17", meaning, "a parameter that it does not know changes nothing, or is a failure", nil},
+
+		{CheckMalformed, "§3.14", broken, "answers a malformed request with a message, or traps", nil},
+		{CheckAfter, "§2.5", broken, "answers as before afterwards", nil},
+
+		{CheckBytes, "§2.14", same, "the same bytes, again and in another instance", nil},
+		{CheckFuel, "§5.2", same, "the same fuel, again and in another instance", nil},
+		{CheckMemory, "§2.6", same, "the same bytes whatever it was called with before", nil},
+	}
+}
+
+func family(f abi.Family) func(*Roles) bool {
+	return func(r *Roles) bool { return slices.Contains(r.Families, f) }
+}
+
+func anyFamily(r *Roles) bool { return len(r.Families) > 0 }
+
+func edges(r *Roles) bool { return len(r.Edges) > 0 }
+
+func judges(r *Roles) bool { return len(r.Criteria) > 0 }
+
+func asks(r *Roles) bool { return len(r.Capabilities) > 0 }
+
+func onLight(r *Roles) bool { return slices.ContainsFunc(r.Families, isLight) }
+
+func speaks(r *Roles) bool {
+	return r.Contest || slices.Contains(r.Families, abi.FamilyDefend) || slices.Contains(r.Families, abi.FamilyHearing)
+}
+
+// isLight says whether a family is one of the Light path.
+func isLight(f abi.Family) bool {
+	switch f { //nolint:exhaustive // those of the Light path
+	case abi.FamilyRecall, abi.FamilyTriage, abi.FamilyResolve, abi.FamilyInvestigate,
+		abi.FamilyCorrelate, abi.FamilyReview, abi.FamilyReport:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,275 @@
+package abitest
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
+
+// DefaultCases is how many random cases the kit makes.
+const DefaultCases = 1000
+
+const (
+	plainCases   = 6  // two hearings of each side
+	largestCases = 3  // a hearing of each side
+	meaningCases = 30 // of random ones, asked again with something changed
+	coldEvery    = 10 // random cases that a module is asked that was never called
+	freshEvery   = 50 // and one that has a new instance for every call
+)
+
+// Options of a run. The zero value is useful.
+type Options struct {
+	// Seed of the random cases; the same seed makes the same ones.
+	Seed uint64
+	// Cases to make; each is put to every role. Default: DefaultCases.
+	Cases int
+	// Fuel and OutputBytes are what a call may spend and return, for notes on
+	// calls that come near. Default: those of the contract.
+	Fuel        uint64
+	OutputBytes int
+	// Progress is told what is tried next, and how much of that is done. Optional.
+	Progress func(what string, done, of int)
+}
+
+func (o Options) withDefaults() Options {
+	if o.Cases <= 0 {
+		o.Cases = DefaultCases
+	}
+	if o.Fuel == 0 {
+		o.Fuel = abi.DefaultFuel
+	}
+	if o.OutputBytes == 0 {
+		o.OutputBytes = abi.DefaultOutputBytes
+	}
+	if o.Progress == nil {
+		o.Progress = func(string, int, int) {}
+	}
+	return o
+}
+
+// kit is one run over one module.
+type kit struct {
+	ctx      context.Context //nolint:containedctx // of the one run that the value is for
+	subjects Subjects
+	roles    *Roles
+	options  Options
+	report   *Report
+	// answered and declined count the answers and the failures of each role.
+	answered, declined map[string]int
+}
+
+// RunModule holds a module that was loaded to what SPEC.md says of its calls, and
+// adds what it finds to the report. A module that fails at plain cases is asked
+// nothing more: the checks that were not tried stay skipped. The error is the
+// context's, or a subject's.
+func RunModule(ctx context.Context, subjects Subjects, roles *Roles, options Options, report *Report) error {
+	k := &kit{
+		ctx: ctx, subjects: subjects, roles: roles, options: options.withDefaults(), report: report,
+		answered: map[string]int{}, declined: map[string]int{},
+	}
+	report.Seed, report.Cases = k.options.Seed, k.options.Cases
+	first, err := k.plain()
+	if err != nil || len(report.Failed()) > 0 {
+		return err
+	}
+	for _, stage := range []func() error{k.random, k.large, k.meaning, k.vectors, k.malformed} {
+		if err := stage(); err != nil {
+			return err
+		}
+		if k.spent() {
+			return nil
+		}
+	}
+	if err := k.after(first); err != nil {
+		return err
+	}
+	k.noteRoles()
+	return k.kept()
+}
+
+// spent says whether a call ran until its fuel, its memory or its time was
+// over: another hundred such calls would tell nothing more.
+func (k *kit) spent() bool { return k.report.broken(CheckBudget) || k.report.broken(CheckTime) }
+
+// outcome is what came of a request that keeps the contract.
+type outcome struct {
+	Outcome
+	answer answer
+	ok     bool // it returned an answer that holds
+}
+
+// send makes a call.
+func (k *kit) send(s Subject, call abi.Call, request []byte, known *Knowledge) (Outcome, error) {
+	if err := k.ctx.Err(); err != nil {
+		return Outcome{}, err
+	}
+	k.report.Calls++
+	return s.Call(k.ctx, call, request, known)
+}
+
+// ask puts a request to the module as trials have it, and holds what it does
+// and answers to the contract.
+func (k *kit) ask(r *Request) (outcome, error) {
+	request := r.Bytes()
+	o, err := k.send(k.subjects.Usual, r.Call(), request, r.Knowledge)
+	if err != nil {
+		return outcome{}, err
+	}
+	k.measure(r.Name, request, &o)
+	fail := func(check CheckID, detail string) (outcome, error) {
+		k.report.Fail(check, Failure{Input: r.Name, Call: r.Call(), Request: request, Detail: detail, Stderr: o.Stderr})
+		return outcome{Outcome: o}, nil
+	}
+	k.tryAll(callChecks()...)
+	if o.Ending != Returned {
+		return fail(endingCheck(&o), string(o.Ending)+": "+o.Detail)
+	}
+	k.tryAll(CheckMessage, CheckEncoding, CheckConsistent)
+	a, f := r.judge(o.Response)
+	k.tryAll(r.answerChecks()...)
+	if f != nil {
+		return fail(f.check, f.detail)
+	}
+	k.count(r, &a)
+	return outcome{Outcome: o, answer: a, ok: true}, nil
+}
+
+func (k *kit) tryAll(checks ...CheckID) {
+	for _, id := range checks {
+		k.report.Try(id)
+	}
+}
+
+func callChecks() []CheckID {
+	return []CheckID{
+		CheckReturns, CheckStays, CheckAllocator, CheckBounds, CheckBudget, CheckOutput, CheckTime, CheckQuestions,
+	}
+}
+
+// answerChecks are those that an answer to the request is held to.
+func (r *Request) answerChecks() []CheckID {
+	switch {
+	case r.Contest != nil:
+		return []CheckID{CheckContest, CheckIdentity}
+	case r.Edges != nil:
+		return []CheckID{CheckEdges}
+	case r.Judge != nil:
+		return []CheckID{CheckJudge}
+	}
+	switch r.Node.Family { //nolint:exhaustive // the rest is the Light path's
+	case abi.FamilyIndict:
+		return []CheckID{CheckArtifact, CheckIndict}
+	case abi.FamilyDiscover:
+		return []CheckID{CheckArtifact, CheckDiscover}
+	case abi.FamilyDefend:
+		return []CheckID{CheckArtifact, CheckDefend, CheckIdentity}
+	case abi.FamilyHearing:
+		return []CheckID{CheckArtifact, CheckHearing, CheckIdentity}
+	case abi.FamilyVerdict:
+		return []CheckID{CheckArtifact, CheckVerdict}
+	}
+	return []CheckID{CheckArtifact, CheckLight}
+}
+
+// endingCheck is the check that a call breaks which did not return.
+func endingCheck(o *Outcome) CheckID {
+	switch o.Ending {
+	case StackExceeded, OutOfFuel:
+		return CheckBudget
+	case OutOfTime:
+		return CheckTime
+	}
+	if o.Allocating {
+		return CheckAllocator
+	}
+	switch o.Ending {
+	case Exited, Denied:
+		return CheckStays
+	case OutOfMemory:
+		return CheckBudget
+	case OutOfBounds:
+		return CheckBounds
+	case OutputTooLarge:
+		return CheckOutput
+	case BadPointer, BadQuestion, QuestionDenied:
+		return CheckQuestions
+	default:
+		return CheckReturns
+	}
+}
+
+// plain puts small complete cases to every role, and gives the first answers.
+func (k *kit) plain() ([]told, error) {
+	var first []told
+	for i := range plainCases {
+		k.options.Progress("plain cases", i, plainCases)
+		for _, r := range newSource(k.options.Seed, i, plain).requests(k.roles) {
+			o, err := k.ask(r)
+			if err != nil {
+				return nil, err
+			}
+			if k.spent() {
+				return nil, nil
+			}
+			if i == 0 {
+				first = append(first, told{r, o.Response})
+			}
+		}
+	}
+	return first, nil
+}
+
+// told is a request and what the module answered.
+type told struct {
+	request  *Request
+	response []byte
+}
+
+// random puts random cases to every role, each more than once.
+func (k *kit) random() error {
+	for i := range k.options.Cases {
+		k.options.Progress("random cases", i, k.options.Cases)
+		for _, r := range newSource(k.options.Seed, i, anything).requests(k.roles) {
+			o, err := k.ask(r)
+			if err != nil || k.spent() {
+				return err
+			}
+			if err := k.repeat(i, r, &o); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// large puts the largest cases to every role.
+func (k *kit) large() error {
+	for i := range largestCases {
+		k.options.Progress("largest cases", i, largestCases)
+		for _, r := range newSource(k.options.Seed, i, largest).requests(k.roles) {
+			if _, err := k.ask(r); err != nil || k.spent() {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// after asks the first questions again, when all was done to the module.
+func (k *kit) after(first []told) error {
+	for _, t := range first {
+		o, err := k.send(k.subjects.Usual, t.request.Call(), t.request.Bytes(), t.request.Knowledge)
+		if err != nil {
+			return err
+		}
+		k.report.Try(CheckAfter)
+		if o.Ending != Returned || !bytes.Equal(o.Response, t.response) {
+			k.report.Fail(CheckAfter, Failure{
+				Input: t.request.Name, Call: t.request.Call(), Request: t.request.Bytes(),
+				Detail: "after malformed requests: " + difference(t.response, &o),
+			})
+		}
+	}
+	return nil
+}

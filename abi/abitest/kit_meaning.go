@@ -1,0 +1,159 @@
+package abitest
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
+
+// Names of the same length, so that a response that repeats one can be held
+// against a response that repeats the other.
+const (
+	nameOne, nameOther = "node-one-of-two", "node-two-of-two"
+	unknownName        = "unknown_to_everybody_7f3a"
+)
+
+// meaning asks some requests again with something changed that must not, or
+// must, make a difference.
+func (k *kit) meaning() error {
+	for i := range meaningCases {
+		k.options.Progress("changed requests", i, meaningCases)
+		for _, r := range newSource(k.options.Seed, i, anything).requests(k.roles) {
+			if err := k.ignoresParams(r); err != nil {
+				return err
+			}
+			var err error
+			switch {
+			case r.Node != nil:
+				err = k.ignoresName(r)
+			case r.Edges != nil:
+				err = k.decidesAny(r, newSource(k.options.Seed, i+1, anything).requests(k.roles))
+				if err == nil {
+					err = k.knowsNot(r)
+				}
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// tell gives the answer to a request; without one it is none of these checks'
+// business: the others have found it, or will.
+func (k *kit) tell(r *Request) (Outcome, answer, bool, error) {
+	o, err := k.send(k.subjects.Usual, r.Call(), r.Bytes(), r.Knowledge)
+	if err != nil || o.Ending != Returned {
+		return o, answer{}, false, err
+	}
+	a, f := read(r.Call(), o.Response)
+	return o, a, f == nil, nil
+}
+
+func (k *kit) breaks(check CheckID, r *Request, detail string) {
+	k.report.Fail(check, Failure{Input: r.Name, Call: r.Call(), Request: r.Bytes(), Detail: detail})
+}
+
+// ignoresName calls a node by two names.
+func (k *kit) ignoresName(r *Request) error {
+	named := func(name string) *Request {
+		n, c := *r.Node, *r
+		n.Node, c.Node = name, &n
+		return &c
+	}
+	one, _, ok, err := k.tell(named(nameOne))
+	if err != nil || !ok {
+		return err
+	}
+	other, _, _, err := k.tell(named(nameOther))
+	if err != nil {
+		return err
+	}
+	k.report.Try(CheckNodeName)
+	other.Response = bytes.ReplaceAll(other.Response, []byte(nameOther), []byte(nameOne))
+	if other.Ending != Returned || !bytes.Equal(one.Response, other.Response) {
+		k.breaks(CheckNodeName, named(nameOther), "another answer when the node is called "+nameOther+" instead of "+nameOne+": "+difference(one.Response, &other))
+	}
+	return nil
+}
+
+// ignoresParams adds a parameter that nobody knows.
+func (k *kit) ignoresParams(r *Request) error {
+	without, _, ok, err := k.tell(r)
+	if err != nil || !ok {
+		return err
+	}
+	half := 0.5
+	changed := r.addParam(abi.Param{Name: unknownName, Number: &half})
+	with, a, ok, err := k.tell(changed)
+	if err != nil {
+		return err
+	}
+	k.report.Try(CheckParams)
+	if !ok || (a.failure == nil && !bytes.Equal(without.Response, with.Response)) {
+		k.breaks(CheckParams, changed, "with a parameter "+unknownName+": "+difference(without.Response, &with))
+	}
+	return nil
+}
+
+// decidesAny asks for edges of `_any` with the same limits, and all else taken
+// from another request.
+func (k *kit) decidesAny(r *Request, others []*Request) error {
+	at := slices.IndexFunc(others, func(o *Request) bool { return o.Edges != nil })
+	one, other := *r, *r
+	a, b := *r.Edges, *others[at].Edges
+	a.Questions = slices.Clone(a.Questions)
+	for i := range a.Questions {
+		a.Questions[i].Any = true
+	}
+	b.Questions, b.Limits = a.Questions, a.Limits
+	one.Edges, other.Edges = &a, &b
+	_, first, ok, err := k.tell(&one)
+	if err != nil || !ok {
+		return err
+	}
+	_, second, ok, err := k.tell(&other)
+	if err != nil || !ok {
+		return err
+	}
+	k.report.Try(CheckAny)
+	if got, want := fired(&second), fired(&first); got != want {
+		k.breaks(CheckAny, &other, "the same limits with another artifact: "+got+", before "+want)
+	}
+	return nil
+}
+
+// fired says which questions were answered with yes.
+func fired(a *answer) string {
+	if a.failure != nil {
+		return "failure " + a.failure.Code
+	}
+	text := "fires:"
+	for i := range a.edges.Answers {
+		if a.edges.Answers[i].Fires {
+			text += " " + a.edges.Answers[i].ID
+		}
+	}
+	return text
+}
+
+// knowsNot asks for a rule that nobody knows, beside others and alone.
+func (k *kit) knowsNot(r *Request) error {
+	question := abi.EdgeQuestion{ID: "unknown", Evaluator: unknownName}
+	for _, questions := range [][]abi.EdgeQuestion{{question}, append(slices.Clone(r.Edges.Questions), question)} {
+		e, asked := *r.Edges, *r
+		e.Questions, asked.Edges = questions, &e
+		_, a, ok, err := k.tell(&asked)
+		if err != nil || !ok {
+			return err
+		}
+		k.report.Try(CheckUnknown)
+		if a.failure == nil {
+			k.breaks(CheckUnknown, &asked, "asked for the rule "+unknownName+" it answers "+fired(&a))
+			return nil
+		}
+	}
+	return nil
+}

@@ -1,0 +1,220 @@
+package abitest
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
+)
+
+// requestTypes are the types of the requests.
+func requestTypes() map[abi.Call]string {
+	return map[abi.Call]string{
+		abi.CallNode: "node_request", abi.CallContest: "contest_request",
+		abi.CallEdges: "edge_request", abi.CallJudge: "judge_request",
+	}
+}
+
+// calls are those that the roles need, in the contract's order.
+func (k *kit) calls() []abi.Call { return k.roles.Manifest().Calls }
+
+// vectors sends the test vectors of the requests: the valid ones as the host
+// would write them, and the broken ones as they are.
+func (k *kit) vectors() error {
+	for _, call := range k.calls() {
+		name := requestTypes()[call]
+		set, err := RequestSet(name)
+		if err != nil {
+			return err
+		}
+		sent := map[string]bool{}
+		for i := range set.Vectors {
+			k.options.Progress("vectors of "+name, i, len(set.Vectors))
+			if err := k.vector(call, name, &set.Vectors[i], sent); err != nil || k.spent() {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (k *kit) vector(call abi.Call, typeName string, v *Vector, sent map[string]bool) error {
+	input := "vector of " + typeName + ": " + v.Name
+	message, err := v.Message()
+	if err != nil {
+		return err
+	}
+	if !v.Valid {
+		if v.Limit != 0 { // valid but for a limit that no host sets
+			return nil
+		}
+		return k.sendBroken(call, input, message)
+	}
+	if sent[v.Canonical] {
+		return k.sendBroken(call, input, message) // in a form that hosts don't write
+	}
+	sent[v.Canonical] = true
+	canonical, err := hex.DecodeString(v.Canonical)
+	if err != nil {
+		return err
+	}
+	return k.sendValid(call, input, canonical)
+}
+
+// sendValid sends a request of a form that the type allows. What stands in it
+// may not fit together as in a case: then a module may trap over it.
+func (k *kit) sendValid(call abi.Call, input string, request []byte) error {
+	fits, served := k.fits(call, request)
+	if !served {
+		return nil
+	}
+	o, err := k.send(k.subjects.Usual, call, request, nil)
+	if err != nil {
+		return err
+	}
+	k.report.Try(CheckOptional)
+	fail := func(check CheckID, detail string) {
+		k.report.Fail(check, Failure{Input: input, Call: call, Request: request, Detail: detail, Stderr: o.Stderr})
+	}
+	if o.Ending == Returned {
+		if _, f := read(call, o.Response); f != nil {
+			fail(f.check, f.detail)
+		}
+		return nil
+	}
+	check := endingCheck(&o)
+	if check == CheckReturns || check == CheckStays || check == CheckQuestions {
+		if !fits {
+			return nil
+		}
+		if !k.report.broken(check) {
+			check = CheckOptional
+		}
+	}
+	fail(check, string(o.Ending)+": "+o.Detail)
+	return nil
+}
+
+// fits says whether indexes of a request point at something, and whether the
+// module promises to serve it.
+func (k *kit) fits(call abi.Call, request []byte) (fits, served bool) {
+	if call != abi.CallNode {
+		return true, true
+	}
+	r, err := codec.DecodeNodeRequest(request, len(request))
+	if err != nil || !slices.Contains(k.roles.Families, r.Family) {
+		return false, false
+	}
+	items := 0
+	if r.Indictment != nil {
+		items = len(r.Indictment.Evidence)
+	}
+	var indexes []int
+	for i := range r.Exhibits {
+		indexes = append(indexes, r.Exhibits[i].EvidenceIndex)
+	}
+	for i := range r.Contested {
+		indexes = append(indexes, r.Contested[i].EvidenceIndex)
+	}
+	if r.DefenseBrief != nil {
+		for i := range r.DefenseBrief.Challenges {
+			indexes = append(indexes, r.DefenseBrief.Challenges[i].EvidenceIndex)
+		}
+	}
+	return r.File == nil && !slices.ContainsFunc(indexes, func(i int) bool { return i >= items }), true
+}
+
+// onlyValues are problems of values that a module may hand on as they are: it
+// need not check what it reads.
+func onlyValues() []abi.Code {
+	return append([]abi.Code{
+		abi.CodeInvalidUTF8, abi.CodeNotFinite, abi.CodeOutOfRange, abi.CodeInvalidValue, abi.CodeEmpty, abi.CodeBadCount, abi.CodeDuplicateKey,
+	}, acrossFields...)
+}
+
+// sendBroken sends bytes that no host sends. The module answers with a message
+// or ends the call; it does not hang, and does not answer with what is none.
+func (k *kit) sendBroken(call abi.Call, input string, request []byte) error {
+	o, err := k.send(k.subjects.Usual, call, request, nil)
+	if err != nil {
+		return err
+	}
+	k.report.Try(CheckMalformed)
+	fail := func(check CheckID, detail string) {
+		if !k.report.broken(check) {
+			check = CheckMalformed
+		}
+		k.report.Fail(check, Failure{Input: input, Call: call, Request: request, Detail: detail, Stderr: o.Stderr})
+	}
+	switch o.Ending {
+	case Trapped, Exited, OutOfMemory, StackExceeded, BadQuestion:
+	case Returned:
+		if _, f := read(call, o.Response); f != nil && !k.handsOn(call, request) {
+			fail(f.check, f.detail)
+		}
+	default:
+		fail(endingCheck(&o), string(o.Ending)+": "+o.Detail)
+	}
+	return nil
+}
+
+// handsOn says whether all that is wrong with a request are values.
+func (k *kit) handsOn(call abi.Call, request []byte) bool {
+	t, _ := codec.Lookup(requestTypes()[call])
+	_, err := t.Canonical(request, 0)
+	var v *abi.ValidationError
+	if !errors.As(err, &v) {
+		return false
+	}
+	return !slices.ContainsFunc(v.Problems, func(p abi.Problem) bool { return !slices.Contains(onlyValues(), p.Code) })
+}
+
+// malformed cuts and changes the requests of a plain case.
+func (k *kit) malformed() error {
+	const cuts, flips = 40, 60
+	requests := newSource(k.options.Seed, 0, plain).requests(k.roles)
+	for i, r := range requests {
+		k.options.Progress("malformed requests", i, len(requests))
+		whole := r.Bytes()
+		rnd := rand.New(rand.NewPCG(k.options.Seed, uint64(i))) //nolint:gosec // the same every time
+		inputs := map[string][]byte{
+			"no bytes instead of ":     {},
+			"a byte more than ":        append(slices.Clone(whole), 0xc0),
+			"nil instead of ":          {0xc0},
+			"a list instead of ":       {0x90},
+			"an unknown field before ": withField(whole),
+		}
+		names := []string{"no bytes instead of ", "a byte more than ", "nil instead of ", "a list instead of ", "an unknown field before "}
+		add := func(name string, request []byte) {
+			names = append(names, name)
+			inputs[name] = request
+		}
+		for range cuts {
+			at := rnd.IntN(len(whole))
+			add(fmt.Sprintf("the first %d bytes of ", at), whole[:at])
+		}
+		for range flips {
+			at, bit := rnd.IntN(len(whole)), rnd.IntN(8)
+			flipped := slices.Clone(whole)
+			flipped[at] ^= 1 << bit
+			add(fmt.Sprintf("bit %d of byte %d changed in ", bit, at), flipped)
+		}
+		for _, name := range names {
+			if err := k.sendBroken(r.Call(), name+r.Name, inputs[name]); err != nil || k.spent() {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// withField puts a field that no type has in front; requests have less than
+// 15 fields at their outside.
+func withField(message []byte) []byte {
+	out := []byte{message[0] + 1}
+	return append(append(out, "\xa7unknown\x01"...), message[1:]...)
+}

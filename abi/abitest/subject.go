@@ -1,0 +1,65 @@
+package abitest
+
+import (
+	"context"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
+
+// Ending is how a call ended.
+type Ending string
+
+// The endings, by what §2.16 calls them.
+const (
+	Returned       Ending = ""
+	Trapped        Ending = "trap"
+	StackExceeded  Ending = "stack_overflow"
+	Exited         Ending = "exit"
+	Denied         Ending = "denied"
+	OutOfMemory    Ending = "out_of_memory"
+	BadPointer     Ending = "bad_pointer"
+	OutOfBounds    Ending = "output_out_of_bounds"
+	OutputTooLarge Ending = "output_too_large"
+	OutOfFuel      Ending = "fuel_exhausted"
+	OutOfTime      Ending = "wall_clock"
+	BadQuestion    Ending = "bad_request"
+	QuestionDenied Ending = "question_denied"
+)
+
+// Outcome is what came of a call.
+type Outcome struct {
+	Ending Ending
+	// Response, where the call returned.
+	Response []byte
+	// Fuel that it spent.
+	Fuel uint64
+	// Allocating: it ended in the allocator.
+	Allocating bool
+	// Detail of a call that did not return, and what the module wrote to its
+	// standard error.
+	Detail, Stderr string
+}
+
+// Subject makes calls to the module under test. Every call begins in pristine
+// memory. An error is not the module's doing, and ends the kit.
+type Subject interface {
+	Call(ctx context.Context, call abi.Call, request []byte, k *Knowledge) (Outcome, error)
+}
+
+// Subjects are the module in the lives that a host may give it.
+type Subjects struct {
+	// Usual is as trials have it: warmed, put back after each call.
+	Usual Subject
+	// Fresh is warmed too, and has a new instance for every call.
+	Fresh Subject
+	// Cold was not called before.
+	Cold Subject
+	// Kept is never put back. It may be nil.
+	Kept Subject
+}
+
+// Knowledge is what a host knows when a module asks it through a capability.
+type Knowledge struct {
+	Prior  abi.PriorCases
+	Source abi.SourceAnswer
+}

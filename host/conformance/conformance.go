@@ -1,0 +1,245 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/abitest"
+	"github.com/shadowcourt/shadowcourt/host/internal/registry"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
+)
+
+// Options of a check. The zero value is useful.
+type Options struct {
+	// Roles of a module that has no manifest yet. A manifest stands above them.
+	Roles *abitest.Roles
+	// Seed of the random cases, and how many to make. Default: 0, and
+	// abitest.DefaultCases.
+	Seed  uint64
+	Cases int
+	// Fuel of a call. Default: abi.DefaultFuel.
+	Fuel uint64
+	// CacheDir keeps compiled modules between runs. Default: a folder of its own,
+	// which is removed at the end.
+	CacheDir string
+	// Now is the clock that limits calls. Default: time.Now.
+	Now func() time.Time
+	// Progress is told what is tried next, and how much of that is done. Optional.
+	Progress func(what string, done, of int)
+}
+
+// Run holds a module to the contract. What is wrong with the module is in the
+// report; the error is of the machine, or the context's.
+func Run(ctx context.Context, wasm []byte, o Options) (*abitest.Report, error) {
+	if o.Progress == nil {
+		o.Progress = func(string, int, int) {}
+	}
+	if o.CacheDir == "" {
+		dir, err := os.MkdirTemp("", "shadowcourt-check-")
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = os.RemoveAll(dir) }()
+		o.CacheDir = dir
+	}
+	l := newLoading(wasm, &o)
+	report := l.report
+	defer l.close(context.WithoutCancel(ctx))
+	subjects, err := l.load(ctx)
+	if err != nil || subjects == nil {
+		return report, err
+	}
+	kit := abitest.Options{Seed: o.Seed, Cases: o.Cases, Fuel: o.Fuel, Progress: o.Progress}
+	return report, abitest.RunModule(ctx, *subjects, l.roles, kit, report)
+}
+
+// T is what Check needs of a *testing.T.
+type T interface {
+	abitest.T
+	Context() context.Context
+}
+
+// Check holds a module to the contract in a test, which fails with each check
+// that does not pass. Compiled modules are kept in the user's cache folder.
+func Check(t T, wasm []byte) {
+	t.Helper()
+	CheckWith(t, wasm, Options{CacheDir: userCache()})
+}
+
+// CheckWith is Check with options.
+func CheckWith(t T, wasm []byte, o Options) {
+	t.Helper()
+	report, err := Run(t.Context(), wasm, o)
+	if err != nil {
+		t.Errorf("conformance: %v", err)
+		return
+	}
+	for i := range report.Checks {
+		if c := &report.Checks[i]; c.Status == abitest.Failed {
+			t.Errorf("%s", describe(c))
+		}
+	}
+}
+
+// describe tells of a check that failed.
+func describe(c *abitest.Result) string {
+	text := fmt.Sprintf("SPEC.md %s, %s: %s: %d of %d", c.Clause, c.ID, c.Title, c.Broken, c.Tried)
+	for _, f := range c.Failures {
+		text += "\n  " + strings.TrimPrefix(f.Input+": ", ": ") + f.Detail
+		if f.Stderr != "" {
+			text += "\n    stderr: " + f.Stderr
+		}
+	}
+	return text
+}
+
+// userCache is the command's, and none where there is no home.
+func userCache() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "shadowcourt", "modules")
+}
+
+// loading is a module on its way into the sandbox.
+type loading struct {
+	wasm     []byte
+	options  *Options
+	info     sandbox.Info
+	manifest *abi.Manifest
+	roles    *abitest.Roles
+	report   *abitest.Report
+	engines  []*sandbox.Engine
+	bare     *sandbox.Bare
+}
+
+func newLoading(wasm []byte, o *Options) *loading {
+	l := &loading{wasm: wasm, options: o, roles: &abitest.Roles{}}
+	info, err := sandbox.Inspect(wasm)
+	if o.Roles != nil {
+		l.roles = o.Roles
+	}
+	if err == nil {
+		l.info = info
+		if m := manifestOf(&info); m != nil {
+			roles := abitest.RolesOf(m)
+			l.manifest, l.roles = m, &roles
+		}
+	}
+	l.report = abitest.NewReport(l.roles)
+	l.report.Size, l.report.Digest = len(wasm), sandbox.Digest(sum(wasm)).String()
+	return l
+}
+
+// load gives the module in all its lives, or nil if it was refused.
+func (l *loading) load(ctx context.Context) (*abitest.Subjects, error) {
+	usual, err := l.engine(ctx, sandbox.ResetAuto)
+	if err != nil {
+		return nil, err
+	}
+	l.checkManifest(usual.Limits())
+	l.options.Progress("loading", 0, 3)
+	module, err := l.module(ctx, usual, true)
+	if err != nil {
+		return nil, l.refused(err)
+	}
+	for _, id := range loadChecks {
+		l.report.Try(id)
+	}
+	if len(l.report.Failed()) > 0 {
+		return nil, nil //nolint:nilnil // refused, as the report says
+	}
+	return l.lives(ctx, module)
+}
+
+// lives makes the other lives of a module that was loaded.
+func (l *loading) lives(ctx context.Context, usual *sandbox.Module) (*abitest.Subjects, error) {
+	var modules []*sandbox.Module
+	for i, warm := range []bool{true, false} {
+		l.options.Progress("loading", i+1, 3)
+		reset := sandbox.ResetAuto
+		if warm {
+			reset = sandbox.ResetFresh
+		}
+		engine, err := l.engine(ctx, reset)
+		if err != nil {
+			return nil, err
+		}
+		module, err := l.module(ctx, engine, warm)
+		if err != nil {
+			return nil, fmt.Errorf("load once more: %w", err)
+		}
+		modules = append(modules, module)
+	}
+	bare, err := usual.Bare(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l.bare = bare
+	return &abitest.Subjects{
+		Usual: subject{usual}, Fresh: subject{modules[0]}, Cold: subject{modules[1]}, Kept: subject{bare},
+	}, nil
+}
+
+func (l *loading) engine(ctx context.Context, reset sandbox.Reset) (*sandbox.Engine, error) {
+	engine, err := sandbox.New(ctx, sandbox.Config{
+		CacheDir: l.options.CacheDir, Reset: reset, Now: l.options.Now, Logger: slog.New(slog.DiscardHandler),
+		Limits: sandbox.Limits{Fuel: l.options.Fuel},
+	})
+	if err == nil {
+		l.engines = append(l.engines, engine)
+	}
+	return engine, err
+}
+
+// module loads the module with all capabilities that it asks for, and warms
+// it as trials do.
+func (l *loading) module(ctx context.Context, engine *sandbox.Engine, warm bool) (*sandbox.Module, error) {
+	if warm {
+		return registry.LoadOne(ctx, engine, l.wasm, l.promise())
+	}
+	info, err := sandbox.Inspect(l.wasm)
+	if err != nil {
+		return nil, err
+	}
+	return engine.LoadInspected(ctx, info, l.roles.Capabilities)
+}
+
+// promise is the manifest, or one that says what the roles are.
+func (l *loading) promise() *abi.Manifest {
+	if l.manifest != nil {
+		return l.manifest
+	}
+	return l.roles.Manifest()
+}
+
+func (l *loading) close(ctx context.Context) {
+	if l.bare != nil {
+		l.bare.Close()
+	}
+	for _, e := range l.engines {
+		_ = e.Close(ctx) // nothing runs: it waits for nobody, and frees memory only
+	}
+}
+
+// refused puts the faults of a module that was not loaded into the report. An
+// error that is not the module's comes back.
+func (l *loading) refused(err error) error {
+	var refusal *registry.RefusedError
+	if !errors.As(err, &refusal) || refusal.Has(registry.FaultUnavailable) {
+		return err
+	}
+	for _, f := range refusal.Faults {
+		l.report.Fail(l.checkOf(f), abitest.Failure{Detail: f.Detail + " [" + string(f.Code) + "]"})
+	}
+	return nil
+}
+

@@ -1,0 +1,143 @@
+package conformance
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/abitest"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/host/internal/registry"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
+)
+
+// loadChecks are those that a module has passed that was loaded.
+var loadChecks = []abitest.CheckID{ //nolint:gochecknoglobals // a constant
+	abitest.CheckModule, abitest.CheckSizes, abitest.CheckExports, abitest.CheckReactor, abitest.CheckImports, abitest.CheckCapabilities,
+}
+
+func sum(wasm []byte) [sha256.Size]byte { return sha256.Sum256(wasm) }
+
+// checkOf is the check that a fault at load breaks.
+func (l *loading) checkOf(f registry.Fault) abitest.CheckID {
+	switch sandbox.FaultCode(f.Code) {
+	case sandbox.FaultTooBig, sandbox.FaultMemoryTooLarge, sandbox.FaultTableTooLarge, sandbox.FaultCompileTime:
+		return abitest.CheckSizes
+	case sandbox.FaultCommandModule, sandbox.FaultStart:
+		return abitest.CheckReactor
+	case sandbox.FaultMissingExport:
+		return abitest.CheckExports
+	case sandbox.FaultWrongSignature:
+		if strings.HasPrefix(f.Detail, "import ") {
+			return abitest.CheckImports
+		}
+		return abitest.CheckExports
+	case sandbox.FaultForbiddenImport:
+		if l.isCapability(f.Detail) {
+			return abitest.CheckCapabilities
+		}
+		return abitest.CheckImports
+	default:
+		return abitest.CheckModule
+	}
+}
+
+// isCapability says whether the import that a fault is about is one that the
+// module may have if it asks for it.
+func (l *loading) isCapability(detail string) bool {
+	return slices.ContainsFunc(sandbox.Capabilities(), func(c abi.Capability) bool {
+		return strings.HasPrefix(detail, strconv.Quote(abi.CapabilityModule+"."+string(c))+" ") && !slices.Contains(l.roles.Capabilities, c)
+	})
+}
+
+// manifestOf is the manifest of a module, if it has one that can be read.
+func manifestOf(info *sandbox.Info) *abi.Manifest {
+	m, err := codec.DecodeManifest(info.ManifestBytes, len(info.ManifestBytes))
+	if err != nil {
+		return nil
+	}
+	return &m
+}
+
+// checkManifest holds the manifest against the file and the limits.
+func (l *loading) checkManifest(limits sandbox.Limits) {
+	if l.info.Size == 0 {
+		return // no module: there is nothing to say of a manifest
+	}
+	fail := func(id abitest.CheckID, format string, args ...any) {
+		l.report.Fail(id, abitest.Failure{Detail: fmt.Sprintf(format, args...)})
+	}
+	if l.info.ManifestBytes == nil && l.options.Roles != nil {
+		l.report.Note("§1.4", "it has no manifest, and takes part in no trial before it has one; write it with `shadowcourt plugin annotate`")
+		for _, id := range []abitest.CheckID{abitest.CheckManifest, abitest.CheckVersion} {
+			l.report.Try(id)
+		}
+		l.checkCalls(l.roles.Manifest().Calls, "asked for", fail)
+		return
+	}
+	l.report.Try(abitest.CheckManifest)
+	m, err := codec.DecodeManifest(l.info.ManifestBytes, len(l.info.ManifestBytes))
+	switch {
+	case l.info.ManifestBytes == nil:
+		fail(abitest.CheckManifest, "it has no manifest; write one with `shadowcourt plugin annotate`, or say with --role what to try")
+		return
+	case err != nil:
+		fail(abitest.CheckManifest, "the manifest is refused: %v", err)
+		return
+	}
+	if again := codec.AppendManifest(nil, &m); !bytes.Equal(again, l.info.ManifestBytes) {
+		fail(abitest.CheckManifest, "the manifest is not canonical: %d bytes, it would have %d", len(l.info.ManifestBytes), len(again))
+	}
+	l.report.Try(abitest.CheckVersion)
+	if detail := registry.CheckVersion(m.ABI); detail != "" {
+		fail(abitest.CheckVersion, "it %s", detail)
+	}
+	for _, detail := range registry.OverLimits(&m, limits) {
+		fail(abitest.CheckManifest, "it %s", detail)
+	}
+	checkServes(&m, fail)
+	l.checkCalls(m.Calls, "promised by the manifest", fail)
+}
+
+// checkServes holds what a manifest serves against the calls that it promises.
+func checkServes(m *abi.Manifest, fail func(abitest.CheckID, string, ...any)) {
+	for _, s := range []struct {
+		call  abi.Call
+		field string
+		n     int
+	}{
+		{abi.CallNode, "families", len(m.Families)},
+		{abi.CallEdges, "edges", len(m.Edges)},
+		{abi.CallJudge, "criteria", len(m.Criteria)},
+	} {
+		promised := slices.Contains(m.Calls, s.call)
+		if promised && s.n == 0 {
+			fail(abitest.CheckManifest, "it promises %s calls, and its `%s` are empty: nothing would ever ask it", s.call, s.field)
+		}
+		if !promised && s.n > 0 {
+			fail(abitest.CheckManifest, "its `%s` are not empty, and it promises no %s calls", s.field, s.call)
+		}
+	}
+}
+
+// checkCalls holds the exports of a file against the calls that are promised.
+func (l *loading) checkCalls(promised []abi.Call, by string, fail func(abitest.CheckID, string, ...any)) {
+	l.report.Try(abitest.CheckCalls)
+	if len(l.info.Calls) == 0 {
+		return // a missing export, which loading tells of
+	}
+	for _, call := range promised {
+		if !slices.Contains(l.info.Calls, call) {
+			fail(abitest.CheckCalls, "%s calls are %s, and there is no export %s%s", call, by, abi.ExportPrefix, call)
+		}
+	}
+	for _, call := range l.info.Calls {
+		if l.manifest != nil && !slices.Contains(promised, call) {
+			fail(abitest.CheckCalls, "there is an export %s%s, and the manifest promises no %s calls", abi.ExportPrefix, call, call)
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/abitest"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
+)
+
+// caller is a module of the sandbox, or an instance of one.
+type caller interface {
+	Call(ctx context.Context, call abi.Call, request []byte) (sandbox.Output, error)
+}
+
+// subject makes the kit's calls in the sandbox.
+type subject struct{ caller }
+
+// Call makes a call whose module asks at the desk of the case.
+func (s subject) Call(ctx context.Context, call abi.Call, request []byte, k *abitest.Knowledge) (abitest.Outcome, error) {
+	output, err := s.caller.Call(sandbox.WithDesk(ctx, desk{k}), call, request)
+	if err == nil {
+		return abitest.Outcome{Response: output.Bytes, Fuel: *output.Fuel}, nil
+	}
+	var failed *sandbox.CallError
+	if !errors.As(err, &failed) || failed.Cause == sandbox.CauseHost || failed.Cause == sandbox.CauseCancelled {
+		return abitest.Outcome{}, err
+	}
+	return abitest.Outcome{
+		Ending: ending(failed), Allocating: failed.Export == abi.ExportAlloc, Detail: failed.Detail, Stderr: failed.Stderr,
+	}, nil
+}
+
+// ending says how a call ended that failed.
+func ending(e *sandbox.CallError) abitest.Ending {
+	var refused *sandbox.DeniedError
+	switch {
+	case e.Cause == sandbox.CauseTrap && e.Detail == "stack_overflow":
+		return abitest.StackExceeded
+	case e.Cause == sandbox.CauseDenied && errors.As(e.Err, &refused):
+		return abitest.QuestionDenied
+	case e.Cause == sandbox.CauseMissingExport:
+		return abitest.Trapped
+	}
+	return abitest.Ending(e.Cause)
+}
+
+// desk answers what a case knows.
+type desk struct{ known *abitest.Knowledge }
+
+// Ask answers through the sandbox's codec.
+func (d desk) Ask(ctx context.Context, capability abi.Capability, request []byte) ([]byte, error) {
+	if d.known == nil {
+		return sandbox.Answer(ctx, sandbox.Nothing{}, capability, request)
+	}
+	return sandbox.Answer(ctx, d, capability, request)
+}
+
+// Log drops the line.
+func (desk) Log(context.Context, abi.LogLine) error { return nil }
+
+// Recall gives the earlier cases, as many as are asked for.
+func (d desk) Recall(_ context.Context, q abi.RecallQuery) (abi.PriorCases, error) {
+	return d.prior(q.Limit), nil
+}
+
+// Correlate gives the earlier cases, as many as are asked for.
+func (d desk) Correlate(_ context.Context, q abi.CorrelateQuery) (abi.PriorCases, error) {
+	return d.prior(q.Limit), nil
+}
+
+func (d desk) prior(limit int) abi.PriorCases {
+	cases := d.known.Prior.Cases
+	return abi.PriorCases{Cases: cases[:min(limit, len(cases))]}
+}
+
+// Source gives what is known of the source.
+func (d desk) Source(_ context.Context, q abi.SourceQuery) (abi.SourceAnswer, error) {
+	a := d.known.Source
+	a.Frames = a.Frames[:min(q.Limit, len(a.Frames))]
+	return a, nil
+}
