@@ -42,7 +42,7 @@ func extismWasm(tb testing.TB) []byte {
 
 func extismModule(tb testing.TB, reset Reset) *Module {
 	tb.Helper()
-	limits := Limits{WallClock: time.Minute, Fuel: 500_000_000}
+	limits := Limits{WallClock: time.Minute, Fuel: 300_000_000, MemoryBytes: 16 << 20}
 	return load(tb, open(tb, Config{Reset: reset, Limits: limits, CacheDir: filepath.Join(shared, "cache")}), extismWasm(tb))
 }
 
