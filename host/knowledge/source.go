@@ -24,7 +24,7 @@ func Source(ctx context.Context, t *source.Tree) (host.Source, error) {
 	for _, c := range t.Changed() {
 		s.touched[c.Path] = true
 		if len(s.changed) < maxChanged {
-			s.changed = append(s.changed, abi.ChangedFile{Path: c.Path, Kind: kind(c.Role), Added: c.AddedLines, Removed: c.RemovedLines, Reach: abi.ReachUnknown})
+			s.changed = append(s.changed, abi.ChangedFile{Path: c.Path, Kind: c.Role, Added: c.AddedLines, Removed: c.RemovedLines, Reach: abi.ReachUnknown})
 		}
 	}
 	return s, nil
@@ -46,7 +46,7 @@ func (s *tree) Source(_ context.Context, query abi.SourceQuery) (abi.SourceAnswe
 	for i := range frames[:min(len(frames), query.Limit)] {
 		f := &frames[i]
 		frame := abi.SourceFrame{
-			Path: f.Path, Line: f.Line, Kind: kind(f.Role), Function: f.Function,
+			Path: f.Path, Line: f.Line, Kind: f.Role, Function: f.Function,
 			Changed: s.touched[f.Path], ChangedNear: s.Touches(*f),
 		}
 		if !f.Stale {
@@ -57,17 +57,4 @@ func (s *tree) Source(_ context.Context, query abi.SourceQuery) (abi.SourceAnswe
 		answer.Frames = append(answer.Frames, frame)
 	}
 	return answer, nil
-}
-
-func kind(r source.Role) abi.SourceKind {
-	switch r {
-	case source.RoleProduct:
-		return abi.SourceProduct
-	case source.RoleTest:
-		return abi.SourceTest
-	case source.RoleFixture:
-		return abi.SourceFixture
-	default:
-		return abi.SourceOther
-	}
 }

@@ -14,6 +14,9 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
 )
 
 const (
@@ -39,7 +42,7 @@ const (
 type Change struct {
 	Path string // slash-separated, within the folder
 	Kind ChangeKind
-	Role Role
+	Role abi.SourceKind
 	// AddedLines and RemovedLines count all lines; Hunks hold at most 1,000 places and 60 lines each way of a place, and a
 	// mebibyte of text in all changes together.
 	AddedLines, RemovedLines int
@@ -172,7 +175,7 @@ func (r *repository) compare(t *Tree, name string, before map[string]plumbing.Ha
 	now, err := t.readFile(name)
 	opaque := errors.Is(err, ErrTooLarge)
 	is := err == nil || opaque
-	c := &Change{Path: name, Kind: ChangeModified, Role: RoleOf(name), Opaque: opaque}
+	c := &Change{Path: name, Kind: ChangeModified, Role: sourcefile.KindOf(name), Opaque: opaque}
 	switch {
 	case !was && !is:
 		return nil, nil //nolint:nilnil // no change is an answer

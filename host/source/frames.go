@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
 )
 
 const (
@@ -20,7 +23,7 @@ const (
 type Frame struct {
 	Path string // slash-separated, within the folder
 	Line int    // from 1
-	Role Role
+	Role abi.SourceKind
 	// Package is the name of a Go file's package, and the folder of any other file.
 	Package string
 	// Function is the enclosing one: of a Go file what stands there (F, T.F or (*T).F), of another what the log says.
@@ -88,7 +91,7 @@ func group(text string, m []int, i int) string {
 }
 
 func (t *Tree) frame(files map[string]*goFile, file string, line int, function string) Frame {
-	f := Frame{Path: file, Line: line, Role: RoleOf(file), Package: path.Dir(file), Function: function, Count: 1}
+	f := Frame{Path: file, Line: line, Role: sourcefile.KindOf(file), Package: path.Dir(file), Function: function, Count: 1}
 	parsed, ok := files[file]
 	if !ok {
 		parsed = t.parse(file)
@@ -114,7 +117,7 @@ func (t *Tree) resolve(name, text string) string {
 		name = name[2:]
 	}
 	candidates := t.byBase[path.Base(name)]
-	if len(candidates) == 0 || isInstalled(name) {
+	if len(candidates) == 0 || sourcefile.Installed(name) {
 		return ""
 	}
 	var fits []string
@@ -132,16 +135,6 @@ func (t *Tree) resolve(name, text string) string {
 		return fits[0]
 	}
 	return named(fits, text)
-}
-
-// isInstalled tells the paths of toolchains and of packages that somebody else wrote.
-func isInstalled(name string) bool {
-	for _, part := range []string{"/usr/local/go/src/", "/pkg/mod/", "/site-packages/", "/dist-packages/", "node_modules/", "/rustc/", "/.cargo/"} {
-		if strings.Contains("/"+name, part) {
-			return true
-		}
-	}
-	return false
 }
 
 // fit is the number of path elements at the end that the file and the name have in common, 0 if one can't be the other.

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/source"
 )
 
@@ -58,26 +59,26 @@ func openTree(t testing.TB, dir, since string) *source.Tree {
 func TestFramesOfLogs(t *testing.T) {
 	t.Parallel()
 	tree := openTree(t, module(t), "")
-	post := source.Frame{Path: "bank/ledger.go", Line: 8, Role: source.RoleProduct, Package: "bank", Function: "(*Ledger).Post", FirstLine: 6, LastLine: 11, Count: 1}
+	post := source.Frame{Path: "bank/ledger.go", Line: 8, Role: abi.SourceProduct, Package: "bank", Function: "(*Ledger).Post", FirstLine: 6, LastLine: 11, Count: 1}
 	tests := []struct {
 		name, log string
 		want      []source.Frame
 	}{
 		{"a panic from another machine", "example.com/money/v2/bank.(*Ledger).Post(0xc0)\n\t/build/7/money/bank/ledger.go:8 +0x1f\n", []source.Frame{post}},
 		{"the module in the cache of another", "\t/root/go/x/example.com/money/v2@v2.0.1/root.go:3 +0x1f", nil},
-		{"a file at the top", "\t/build/money@v2.0.1/root.go:3 +0x1f", []source.Frame{{Path: "root.go", Line: 3, Role: source.RoleProduct, Package: "money", Function: "Top", FirstLine: 3, LastLine: 4, Count: 1}}},
+		{"a file at the top", "\t/build/money@v2.0.1/root.go:3 +0x1f", []source.Frame{{Path: "root.go", Line: 3, Role: abi.SourceProduct, Package: "money", Function: "Top", FirstLine: 3, LastLine: 4, Count: 1}}},
 		{"a file at the top of something else", "\t/build/other/root.go:3 +0x1f", nil},
 		{"the standard library", "\t/usr/local/go/src/bank/ledger.go:8 +0x1", nil},
-		{"a column, and twice", "bank/ledger.go:8:3: x\n./bank/ledger.go:8:9: y", []source.Frame{{Path: "bank/ledger.go", Line: 8, Role: source.RoleProduct, Package: "bank", Function: "(*Ledger).Post", FirstLine: 6, LastLine: 11, Count: 2}}},
+		{"a column, and twice", "bank/ledger.go:8:3: x\n./bank/ledger.go:8:9: y", []source.Frame{{Path: "bank/ledger.go", Line: 8, Role: abi.SourceProduct, Package: "bank", Function: "(*Ledger).Post", FirstLine: 6, LastLine: 11, Count: 2}}},
 		{"a file alone that could be two", "    ledger_test.go:4: wrong", nil},
-		{"told by the package", "    ledger_test.go:4: wrong\nFAIL\texample.com/money/v2/bank\t0.1s\n", []source.Frame{{Path: "bank/ledger_test.go", Line: 4, Role: source.RoleTest, Package: "bank_test", Function: "TestPost", FirstLine: 3, LastLine: 5, Count: 1}}},
+		{"told by the package", "    ledger_test.go:4: wrong\nFAIL\texample.com/money/v2/bank\t0.1s\n", []source.Frame{{Path: "bank/ledger_test.go", Line: 4, Role: abi.SourceTest, Package: "bank_test", Function: "TestPost", FirstLine: 3, LastLine: 5, Count: 1}}},
 		{"Windows", `C:\work\money\bank\ledger.go:8 +0x3`, []source.Frame{post}},
 		{"Python", "  File \"/app/py/tests/test_core.py\", line 2, in test_sum\n  File \"/app/py/app/core.py\", line 9, in <module>\n", []source.Frame{
-			{Path: "py/tests/test_core.py", Line: 2, Role: source.RoleTest, Package: "py/tests", Function: "test_sum", Count: 1},
-			{Path: "py/app/core.py", Line: 9, Role: source.RoleProduct, Package: "py/app", Function: "<module>", Count: 1, Stale: true},
+			{Path: "py/tests/test_core.py", Line: 2, Role: abi.SourceTest, Package: "py/tests", Function: "test_sum", Count: 1},
+			{Path: "py/app/core.py", Line: 9, Role: abi.SourceProduct, Package: "py/app", Function: "<module>", Count: 1, Stale: true},
 		}},
-		{"Java", "\tat a.CartTest.adds(CartTest.java:3)\n\tat java.base/java.lang.Thread.run(Thread.java:829)", []source.Frame{{Path: "src/test/java/a/CartTest.java", Line: 3, Role: source.RoleTest, Package: "src/test/java/a", Function: "a.CartTest.adds", Count: 1}}},
-		{"JavaScript with colours", "\x1b[90m    at add (\x1b[39mfile:///ci/web/src/cart.spec.ts:2:11)", []source.Frame{{Path: "web/src/cart.spec.ts", Line: 2, Role: source.RoleTest, Package: "web/src", Function: "add", Count: 1}}},
+		{"Java", "\tat a.CartTest.adds(CartTest.java:3)\n\tat java.base/java.lang.Thread.run(Thread.java:829)", []source.Frame{{Path: "src/test/java/a/CartTest.java", Line: 3, Role: abi.SourceTest, Package: "src/test/java/a", Function: "a.CartTest.adds", Count: 1}}},
+		{"JavaScript with colours", "\x1b[90m    at add (\x1b[39mfile:///ci/web/src/cart.spec.ts:2:11)", []source.Frame{{Path: "web/src/cart.spec.ts", Line: 2, Role: abi.SourceTest, Package: "web/src", Function: "add", Count: 1}}},
 		{"line 0, huge lines, no file", "bank/ledger.go:0 bank/ledger.go:99999999999 bank/none.go:3 10.0.0.1:80", nil},
 		{"hidden folders and outside", ".git-hidden/x.go:1 ../../etc/passwd.go:1 /etc/hosts.go:1", nil},
 	}
@@ -88,21 +89,6 @@ func TestFramesOfLogs(t *testing.T) {
 				t.Error(diff)
 			}
 		})
-	}
-}
-
-func TestRoles(t *testing.T) {
-	t.Parallel()
-	for name, want := range map[string]source.Role{
-		"a/b.go": source.RoleProduct, "a/b_test.go": source.RoleTest, "a/testdata/b.go": source.RoleFixture, "test_a.py": source.RoleTest,
-		"src/latest.py": source.RoleProduct, "x/conftest.py": source.RoleTest, "a.test.tsx": source.RoleTest, "a.spec.ts": source.RoleTest,
-		"src/main/java/Contest.java": source.RoleProduct, "src/test/java/AB.java": source.RoleTest, "src/test/resources/a.xml": source.RoleFixture,
-		"ATest.java": source.RoleTest, "spec/a_spec.rb": source.RoleTest, "tests/common/mod.rs": source.RoleTest, "a/out.golden": source.RoleFixture,
-		"attestation/a.go": source.RoleProduct,
-	} {
-		if got := source.RoleOf(name); got != want {
-			t.Errorf("%s: %s, want %s", name, got, want)
-		}
 	}
 }
 
@@ -200,11 +186,11 @@ func TestChangesSince(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []source.Change{
-		{Path: "bank/ledger.go", Kind: source.ChangeModified, Role: source.RoleProduct, AddedLines: 1, RemovedLines: 1, Hunks: []source.Hunk{{OldFirst: 7, NewFirst: 7, OldLines: 1, NewLines: 1, Removed: []string{"\tif n < 0 {"}, Added: []string{"\tif n <= 0 {"}}}},
-		{Path: "bin.dat", Kind: source.ChangeModified, Role: source.RoleProduct, Opaque: true},
-		{Path: "py/app/core.py", Kind: source.ChangeModified, Role: source.RoleProduct, AddedLines: 1, Hunks: []source.Hunk{{OldFirst: 2, NewFirst: 2, NewLines: 1, Added: []string{"z = 3"}}}},
-		{Path: "shop/new.go", Kind: source.ChangeAdded, Role: source.RoleProduct, AddedLines: 1, Hunks: []source.Hunk{{OldFirst: 1, NewFirst: 1, NewLines: 1, Added: []string{"package shop"}}}},
-		{Path: "web/src/cart.spec.ts", Kind: source.ChangeRemoved, Role: source.RoleTest, RemovedLines: 2, Hunks: []source.Hunk{{OldFirst: 1, NewFirst: 1, OldLines: 2, Removed: []string{"1", "2"}}}},
+		{Path: "bank/ledger.go", Kind: source.ChangeModified, Role: abi.SourceProduct, AddedLines: 1, RemovedLines: 1, Hunks: []source.Hunk{{OldFirst: 7, NewFirst: 7, OldLines: 1, NewLines: 1, Removed: []string{"\tif n < 0 {"}, Added: []string{"\tif n <= 0 {"}}}},
+		{Path: "bin.dat", Kind: source.ChangeModified, Role: abi.SourceProduct, Opaque: true},
+		{Path: "py/app/core.py", Kind: source.ChangeModified, Role: abi.SourceProduct, AddedLines: 1, Hunks: []source.Hunk{{OldFirst: 2, NewFirst: 2, NewLines: 1, Added: []string{"z = 3"}}}},
+		{Path: "shop/new.go", Kind: source.ChangeAdded, Role: abi.SourceProduct, AddedLines: 1, Hunks: []source.Hunk{{OldFirst: 1, NewFirst: 1, NewLines: 1, Added: []string{"package shop"}}}},
+		{Path: "web/src/cart.spec.ts", Kind: source.ChangeRemoved, Role: abi.SourceTest, RemovedLines: 2, Hunks: []source.Hunk{{OldFirst: 1, NewFirst: 1, OldLines: 2, Removed: []string{"1", "2"}}}},
 	}
 	first := git("rev-parse", "HEAD~1")
 	for _, since := range []string{"HEAD~1", "@^", "v1", "refs/tags/v1", "main~", "HEAD^0~1", first, first[:9]} {

@@ -1,10 +1,6 @@
 package place
 
-import (
-	"testing"
-
-	"github.com/shadowcourt/shadowcourt/abi"
-)
+import "testing"
 
 func TestFind(t *testing.T) {
 	t.Parallel()
@@ -32,31 +28,6 @@ func TestFind(t *testing.T) {
 	} {
 		if got, ok := Find(tc.line); got != tc.want && tc.ok || ok != tc.ok {
 			t.Errorf("%q: %+v %v, want %+v", tc.line, got, ok, tc.want)
-		}
-	}
-}
-
-func TestKindOf(t *testing.T) {
-	t.Parallel()
-	for path, want := range map[string]abi.SourceKind{
-		"a/cart.go": abi.SourceProduct, "a/cart_test.go": abi.SourceTest, "a/testdata/x.go": abi.SourceFixture,
-		"tests/helper.py": abi.SourceTest, "test_cart.py": abi.SourceTest, "cart.spec.ts": abi.SourceTest, "cart.test.js": abi.SourceTest,
-		"CartTest.java": abi.SourceTest, "Cart.java": abi.SourceProduct, "contest.go": abi.SourceProduct, "latest.py": abi.SourceProduct, "": abi.SourceProduct,
-	} {
-		if got := KindOf(path); got != want {
-			t.Errorf("%s: %s, want %s", path, got, want)
-		}
-	}
-}
-
-func TestForeign(t *testing.T) {
-	t.Parallel()
-	for path, want := range map[string]bool{
-		"/usr/local/go/src/testing/testing.go": true, "/home/x/go/src/example.com/a/a.go": false, "testing.go": true,
-		"/root/go/pkg/mod/example.com/a@v1/a.go": true, "/app/node_modules/jest/x.js": true, "/src/shop/cart.go": false, "": false,
-	} {
-		if got := Foreign(path); got != want {
-			t.Errorf("%s: %v", path, got)
 		}
 	}
 }

@@ -1,0 +1,125 @@
+// Package sourcefile says by its path what a file of a source tree is for, and
+// whose it is, by what languages and their tools agree on. The host and the
+// guests ask it alike, so that both mean the same. All functions are pure, take
+// slash-separated paths, and know no project.
+package sourcefile
+
+import (
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
+
+// KindOf says what a file is for: a fixture, a test, something else that no
+// test runs (documents, dependencies, settings of tools), or else the product.
+func KindOf(path string) abi.SourceKind {
+	base := path[strings.LastIndexByte(path, '/')+1:]
+	folders := strings.ToLower(path[:len(path)-len(base)])
+	stem, extension := cut(base)
+	lower := strings.ToLower(base)
+	switch {
+	case anyFolder(folders, isFixtureFolder), extension == "golden", extension == "snap",
+		strings.Contains("/"+folders, "/src/test/resources/"):
+		return abi.SourceFixture
+	case isTestName(stem, extension), anyFolder(folders, isTestFolder):
+		return abi.SourceTest
+	case strings.HasPrefix(base, "."), anyFolder(folders, isHidden), isDocument(lower, extension), IsDependencies(path):
+		return abi.SourceOther
+	}
+	return abi.SourceProduct
+}
+
+// cut parts a file's name at its last dot; the extension is in lower case.
+func cut(base string) (stem, extension string) {
+	dot := strings.LastIndexByte(base, '.')
+	if dot < 0 {
+		return base, ""
+	}
+	return base[:dot], strings.ToLower(base[dot+1:])
+}
+
+func anyFolder(folders string, is func(string) bool) bool {
+	for folder := range strings.SplitSeq(folders, "/") {
+		if is(folder) {
+			return true
+		}
+	}
+	return false
+}
+
+func isFixtureFolder(name string) bool {
+	switch name {
+	case "testdata", "fixtures", "fixture", "__fixtures__", "__snapshots__", "cassettes", "golden":
+		return true
+	}
+	return false
+}
+
+func isTestFolder(name string) bool {
+	switch name {
+	case "test", "tests", "__tests__", "spec", "specs", "e2e", "__mocks__", "androidtest", "testing":
+		return true
+	}
+	return false
+}
+
+func isHidden(name string) bool { return len(name) > 1 && name[0] == '.' && name != ".." }
+
+// isTestName tells the names that test frameworks look for.
+func isTestName(stem, extension string) bool {
+	switch extension {
+	case "go", "rs", "exs", "cc", "cpp", "c", "dart", "rb":
+		return strings.HasSuffix(stem, "_test") || extension == "rb" && strings.HasSuffix(stem, "_spec")
+	case "py":
+		return strings.HasSuffix(stem, "_test") || strings.HasPrefix(stem, "test_") || stem == "conftest"
+	case "js", "ts", "jsx", "tsx", "mjs", "cjs", "mts", "cts":
+		return hasSuffix(stem, ".test", ".spec", ".cy", ".e2e", "-test", "-spec", "_test")
+	case "java", "kt", "scala", "groovy", "cs", "php", "swift":
+		return hasSuffix(stem, "Test", "Tests", "TestCase", "IT", "Spec") || isWord(stem, "Test")
+	case "bats", "feature":
+		return true
+	}
+	return false
+}
+
+func hasSuffix(s string, suffixes ...string) bool {
+	for _, suffix := range suffixes {
+		if strings.HasSuffix(s, suffix) {
+			return true
+		}
+	}
+	return false
+}
+
+// isWord says whether a name in camel case begins with a word: TestCart, and not Testimony.
+func isWord(name, word string) bool {
+	rest, ok := strings.CutPrefix(name, word)
+	return ok && rest != "" && (rest[0] < 'a' || rest[0] > 'z')
+}
+
+func isDocument(lower, extension string) bool {
+	switch extension {
+	case "md", "markdown", "rst", "adoc", "pdf", "png", "jpg", "jpeg", "gif":
+		return true
+	}
+	stem, _, _ := strings.Cut(lower, ".")
+	switch stem {
+	case "license", "licence", "copying", "notice", "authors", "contributors", "maintainers", "codeowners", "changelog", "changes", "readme":
+		return extension == "" || extension == "txt"
+	}
+	return false
+}
+
+// IsDependencies says whether a file states which versions of others' packages
+// are used.
+func IsDependencies(path string) bool {
+	switch base := strings.ToLower(path[strings.LastIndexByte(path, '/')+1:]); base {
+	case "go.mod", "go.sum", "go.work", "go.work.sum", "package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock",
+		"pnpm-lock.yaml", "pyproject.toml", "poetry.lock", "uv.lock", "pipfile", "pipfile.lock", "cargo.toml", "cargo.lock", "pom.xml",
+		"build.gradle", "build.gradle.kts", "gradle.lockfile", "libs.versions.toml", "gemfile", "gemfile.lock", "composer.json",
+		"composer.lock", "packages.lock.json", "mix.exs", "mix.lock":
+		return true
+	default:
+		return strings.HasPrefix(base, "requirements") && strings.HasSuffix(base, ".txt")
+	}
+}
