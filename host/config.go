@@ -48,6 +48,9 @@ type Config struct {
 	// source. Without one, they are answered that nothing is known. Optional.
 	Casebook Casebook
 	Source   Source
+	// Candidate is a court that tries a share of the cases too, and decides
+	// nothing: docket.Trial has its trial beside that of the court in force. Optional.
+	Candidate *Candidate
 	// CacheDir keeps compiled modules between runs; it must be the user's own. Default: none.
 	CacheDir string
 	// Limits of every call of a module. Zero fields mean the defaults of SPEC.md.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -29,6 +30,7 @@ type Host struct {
 	light      *light.Path // nil where no Light path is walked
 	engine     *sandbox.Engine
 	registry   *registry.Registry
+	candidate  *candidate // nil where none takes part
 }
 
 // Open checks the pipeline, loads the modules that it needs, holds them
@@ -41,6 +43,9 @@ func Open(ctx context.Context, config Config) (*Host, error) {
 	}
 	h := &Host{config: config}
 	if err := h.prepare(); err != nil {
+		return nil, err
+	}
+	if err := h.prepareCandidate(); err != nil {
 		return nil, err
 	}
 	files, err := readModules(config.Modules, h.modules())
@@ -149,15 +154,39 @@ func (h *Host) modules() []string {
 
 // install makes files the current modules, or refuses them all.
 func (h *Host) install(ctx context.Context, files map[string][]byte) error {
-	def := h.graph.Definition()
-	return h.registry.Install(ctx, files, needs(h.definitions()...), func(codeDigest func(string) string) error {
-		return court.CheckSides(def, codeDigest)
+	if h.candidate != nil {
+		maps.Copy(files, h.candidate.files)
+	}
+	return h.registry.Install(ctx, files, h.needs(), func(codeDigest func(string) string) error {
+		if err := court.CheckSides(h.graph.Definition(), codeDigest); err != nil || h.candidate == nil {
+			return err
+		}
+		if err := court.CheckSides(h.candidate.host.graph.Definition(), codeDigest); err != nil {
+			return fmt.Errorf("candidate: %w", err)
+		}
+		return nil
 	})
 }
 
+// Modules are the digests of the modules in force, by name; a fresh map. Nil
+// when the host is closed.
+func (h *Host) Modules() map[string]string {
+	generation, err := h.registry.Acquire()
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = generation.Release(context.Background()) }()
+	digests := generation.Digests()
+	if h.candidate != nil {
+		maps.DeleteFunc(digests, func(name, _ string) bool { _, own := h.candidate.names[name]; return own })
+	}
+	return digests
+}
+
 // Swap replaces modules by name, all or none, while trials go on: a trial
-// keeps the modules that it began with. The error is a *RefusedError with
-// every fault; then nothing has changed.
+// keeps the modules that it began with. modules holds all NAME.wasm files that
+// the pipeline names; those that are as before are not loaded anew. The error is
+// a *RefusedError with every fault; then nothing has changed.
 func (h *Host) Swap(ctx context.Context, modules fs.FS) error {
 	files, err := readModules(modules, h.modules())
 	if err != nil {
@@ -180,17 +209,31 @@ func (h *Host) Try(ctx context.Context, subject abi.Case) (*docket.Trial, error)
 	if h.light != nil || h.config.Reclassify {
 		subject.Light = nil
 	}
-	s := &session{host: h, generation: generation, subject: &subject, graph: h.graph, account: newAccount()}
-	answering, walked := h.config.Light, h.walkLight(s)
+	answering := h.config.Light
+	if h.candidate != nil && answering != nil {
+		answering = &remembering{light: answering}
+	}
+	t, err := h.tryIn(ctx, generation, &subject, answering)
+	if err == nil && h.candidate.selects(t) {
+		t.Beside = h.candidate.try(ctx, generation, &subject, answering)
+	}
+	return t, err
+}
+
+// tryIn tries a case with the modules of a generation. The Light path answers
+// in the place of answering where there is one.
+func (h *Host) tryIn(ctx context.Context, generation *registry.Generation, subject *abi.Case, answering Light) (*docket.Trial, error) {
+	s := &session{host: h, generation: generation, subject: subject, graph: h.graph, account: newAccount()}
+	walked := h.walkLight(s)
 	if walked != nil {
 		answering = walked
 	}
 	start := h.config.Now()
-	outcome, err := h.court.Try(ctx, &subject, answering, s)
+	outcome, err := h.court.Try(ctx, subject, answering, s)
 	if err != nil {
 		return nil, fmt.Errorf("case %q: %w", subject.ID, err)
 	}
-	t := h.trialOf(&subject, outcome, s, h.config.Now().Sub(start))
+	t := h.trialOf(subject, outcome, s, h.config.Now().Sub(start))
 	t.Light = walked.passes()
 	return t, nil
 }

@@ -12,6 +12,9 @@ import (
 // RefusedError holds every fault of modules that were not installed.
 type RefusedError = registry.RefusedError
 
+// ErrClosed: the host was closed.
+var ErrClosed = registry.ErrClosed
+
 // needs lists what the pipelines want of each module, in the order of their personas.
 func needs(defs ...*pipeline.Definition) []registry.Need {
 	n := &needList{}

@@ -1,96 +1,270 @@
 package host_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"testing/fstest"
 
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/internal/registry"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmtest"
 )
 
-// A few swaps under load: no trial fails, and none mixes modules of two
-// generations. Run it with the race detector.
-func TestHammerSwapsWhileTrialsGoOn(t *testing.T) {
-	t.Parallel()
-	h := open(t, host.Config{})
-	plain := modules(t)
-	other := modules(t)
-	for name, file := range plain { // the same code, so the same verdicts, with other digests
-		relabelled, err := relabel(file.Data)
-		if err != nil {
+// stamped gives a module with one more custom section: the same code, so the
+// same verdicts, under another digest.
+func stamped(wasm []byte, stamp string) []byte {
+	const name = "stamp"
+	section := append([]byte{0, byte(1 + len(name) + len(stamp)), byte(len(name))}, name...)
+	return append(slices.Clip(bytes.Clone(wasm)), append(section, stamp...)...)
+}
+
+// edition is a set of modules that belong together, and what they make of a case.
+type edition struct {
+	files   fstest.MapFS
+	digests map[string]string // by persona, and of the clerk
+	final   docket.Final
+}
+
+// editions are prebuilt sets: the shipped one, one in which prosecution and
+// judge have other digests, one in which the judge acquits whatever it hears, and
+// one in which all have other digests.
+func editions(t *testing.T) []*edition {
+	t.Helper()
+	list := []*edition{{files: modules(t)}, {files: modules(t)}, {files: modules(t)}, {files: modules(t)}}
+	restamp := func(i int, stamp string, names ...string) {
+		for _, name := range names {
+			list[i].files[name] = &fstest.MapFile{Data: stamped(list[i].files[name].Data, stamp)}
+		}
+	}
+	restamp(1, "second", "challenger.wasm", "specter.wasm")
+	list[2].files["specter.wasm"] = list[2].files["puppet.wasm"]
+	restamp(2, "third", "challenger.wasm", "specter.wasm")
+	restamp(3, "fourth", slices.Collect(maps.Keys(list[3].files))...)
+	return list
+}
+
+// settle asks each edition for its digests and its verdict.
+func settle(t *testing.T, h *host.Host, c abi.Case, list []*edition) {
+	t.Helper()
+	known := map[string]bool{}
+	for _, e := range list {
+		if err := h.Swap(context.Background(), e.files); err != nil {
 			t.Fatal(err)
 		}
-		other[name] = &fstest.MapFile{Data: relabelled}
+		r := try(t, h, c).Result
+		e.digests, e.final = r.Modules, r.Final
+		for _, persona := range []string{"challenger", "specter"} {
+			if known[r.Modules[persona]] {
+				t.Fatalf("two editions share %s", persona)
+			}
+			known[r.Modules[persona]] = true
+		}
 	}
-	want := try(t, h, dispute()).Result
-	trials, swaps := 40, 6
-	if raceEnabled {
-		trials, swaps = 12, 3
+	if list[1].final != list[0].final || list[3].final != list[0].final {
+		t.Fatalf("the same code gives %+v, %+v and %+v", list[0].final, list[1].final, list[3].final)
 	}
-	var wait sync.WaitGroup
-	results := make([]*docket.Trial, trials)
-	for w := range 4 {
-		wait.Go(func() {
-			for i := w; i < trials; i += 4 {
-				trial, err := h.Try(context.Background(), dispute())
+	if got := list[2].final.Status; got == list[0].final.Status || got == docket.Mistrial {
+		t.Fatalf("the other judge gives %s", got)
+	}
+}
+
+// Swaps under load: no trial fails, none mixes modules of two generations, and
+// each names those that it used.
+func TestAccept_PL1_TenThousandTrialsAndAHundredSwaps(t *testing.T) {
+	t.Parallel()
+	trials, swaps, workers := 10_000, 100, 4
+	if raceEnabled || testing.Short() {
+		trials, swaps = 400, 12
+	}
+	h := open(t, host.Config{Pipeline: shipped(t, "  - name: verdict\n", "  - name: verdict\n    with: {behave: acquit}\n")})
+	c := tour(t)["tour-plea"].Case
+	list := editions(t)
+	settle(t, h, c, list)
+	// A swap comes after so many trials, and the trials run two swaps ahead at most,
+	// so that each swap happens under load.
+	interval := trials / (swaps + 1)
+	begun := make(chan struct{}, 2*interval)
+	var swapper, all sync.WaitGroup
+	used := make([]map[int]int, workers)
+	for w := range workers {
+		used[w] = map[int]int{}
+		all.Go(func() {
+			for range trials / workers {
+				begun <- struct{}{}
+				trial, err := h.Try(context.Background(), c)
 				if err != nil {
 					t.Error(err)
-					return
+				} else if which, err := madeBy(trial, list); err != nil {
+					t.Error(err)
+				} else {
+					used[w][which]++
 				}
-				results[i] = trial
 			}
 		})
 	}
-	for i := range swaps {
-		files := other
-		if i%2 == 1 {
-			files = plain
-		}
-		if err := h.Swap(context.Background(), files); err != nil {
-			t.Error(err)
-		}
-	}
-	wait.Wait()
-	generations := make(map[string]string)
-	for _, trial := range results {
-		if trial == nil {
-			continue
-		}
-		got := trial.Result
-		if got.Final != want.Final {
-			t.Errorf("%+v, want %+v", got.Final, want.Final)
-		}
-		if clerk, known := generations[got.Modules["challenger"]]; known && clerk != got.Modules["clerk"] {
-			t.Error("a trial mixes generations")
-		}
-		generations[got.Modules["challenger"]] = got.Modules["clerk"]
-		for _, call := range trial.Passes[0].Calls {
-			if call.Persona != "" && call.Module != got.Modules[call.Persona] {
-				t.Errorf("%s was played by %s, the result names %s", call.Persona, call.Module, got.Modules[call.Persona])
+	swapper.Go(func() {
+		for i := range swaps {
+			for range interval {
+				<-begun
+			}
+			if err := h.Swap(context.Background(), list[turn(i)].files); err != nil {
+				t.Error(err)
 			}
 		}
+		for range begun { // the rest
+		}
+	})
+	all.Wait()
+	close(begun)
+	swapper.Wait()
+	for i := range list {
+		n := 0
+		for w := range workers {
+			n += used[w][i]
+		}
+		if n == 0 {
+			t.Errorf("no trial was held by edition %d", i)
+		}
 	}
 }
 
-// relabel gives a module with one more version in its manifest.
-func relabel(wasm []byte) ([]byte, error) {
-	info, err := host.Inspect(wasm)
-	if err != nil {
-		return nil, err
+// turn is the edition of a swap: one after the other, the last one seldom, as
+// it has the most to load.
+func turn(i int) int {
+	if i%10 == 9 {
+		return 3
 	}
-	m := info.Manifest
-	text := "name: " + m.Name + "\nversion: 9.9.9\nabi: \"" + m.ABI + "\"\n" +
-		"calls: " + flow(m.Calls) + "\nfamilies: " + flow(m.Families) + "\nedges: " + flow(m.Edges) + "\ncriteria: []\ncapabilities: []\n"
-	return host.Annotate(wasm, m.Name, []byte(text))
+	return i % 3
 }
 
-func flow[T ~string](list []T) string {
-	words := make([]string, len(list))
-	for i, w := range list {
-		words[i] = string(w)
+// madeBy finds the edition that held a trial, and holds all that the trial says against it.
+func madeBy(trial *docket.Trial, list []*edition) (int, error) {
+	r := &trial.Result
+	for i, e := range list {
+		if r.Modules["challenger"] != e.digests["challenger"] {
+			continue
+		}
+		if !maps.Equal(r.Modules, e.digests) {
+			return 0, fmt.Errorf("generations are mixed: %v, want %v", r.Modules, e.digests)
+		}
+		if r.Final != e.final {
+			return 0, fmt.Errorf("edition %d gives %+v, want %+v", i, r.Final, e.final)
+		}
+		for _, call := range trial.Passes[len(trial.Passes)-1].Calls {
+			player := call.Persona
+			if player == "" {
+				player = "clerk"
+			}
+			if call.Module != e.digests[player] {
+				return 0, fmt.Errorf("%s was played by %s, the result names %s", player, call.Module, e.digests[player])
+			}
+		}
+		return i, nil
 	}
-	return "[" + strings.Join(words, ", ") + "]"
+	return 0, fmt.Errorf("a challenger of no edition: %v", r.Modules)
+}
+
+// Whatever is wrong with a module that is to be swapped in, it is refused with
+// the reason, all faults at once, and the incumbents go on.
+func TestAccept_PL2_ABadModuleAtASwapLeavesTheIncumbents(t *testing.T) {
+	t.Parallel()
+	h := open(t, host.Config{Pipeline: shipped(t)})
+	before := h.Modules()
+	want := try(t, h, dispute()).Result
+	manifest := func(edits ...string) []byte {
+		text := puppetManifest
+		for i := 0; i+1 < len(edits); i += 2 {
+			text = strings.Replace(text, edits[i], edits[i+1], 1)
+		}
+		wasm, err := host.Annotate(puppet, "puppet.yaml", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return wasm
+	}
+	specter := modules(t)["specter.wasm"].Data
+	for name, test := range map[string]struct {
+		wasm []byte
+		code registry.FaultCode
+		says string
+	}{
+		"not there":           {nil, registry.FaultMissing, "specter"},
+		"not wasm":            {[]byte("not wasm at all"), "not_wasm", "specter"},
+		"cut off":             {specter[:len(specter)/2], "not_wasm", "specter"},
+		"no manifest":         {judge(wasmtest.Module{}, nil).Bytes(), registry.FaultNoManifest, "plugin annotate"},
+		"an invalid manifest": {judge(wasmtest.Module{}, []byte("text")).Bytes(), registry.FaultManifest, "manifest"},
+		"another ABI version": {manifest(`abi: "1.0"`, `abi: "2.0"`), registry.FaultABIVersion, "2.0"},
+		"another family":      {manifest("families: [indict, discover, defend, hearing, verdict]", "families: [indict]"), registry.FaultFamily, "verdict"},
+		"a missing call":      {manifest("calls: [node, contest, edges]", "calls: [node, contest, edges, judge]", "criteria: []", "criteria: [c]"), registry.FaultCall, "judge"},
+		"a capability":        {manifest("capabilities: []", "capabilities: [recall]"), registry.FaultCapability, "`grants: [recall]` at the persona specter, test.yaml:"},
+		"too much memory":     {manifest("capabilities: []", "capabilities: []\nlimits: {memory_bytes: 1000000000000, output_bytes: 1, wall_clock: 1, fuel: 1}"), registry.FaultLimits, "memory_bytes"},
+		"no allocator":        {judge(wasmtest.Module{}, judgeManifest).Bytes(), "missing_export", abi.ExportAlloc},
+		"a forbidden import": {judge(wasmtest.Module{Imports: []wasmtest.Import{{Module: "network", Name: "open"}}}, judgeManifest).Bytes(),
+			"forbidden_import", "network.open"},
+		"an invalid body":     {able([]byte{wasmtest.I32Add}, nil), "invalid", "specter"},
+		"a trap at its start": {able(nil, []byte{wasmtest.Unreachable}), "start", "specter"},
+		"another side's code": {stamped(modules(t)["challenger.wasm"].Data, "another"), registry.FaultFamily, "verdict"},
+		"more than a module":  {bytes.Repeat([]byte{0}, abi.DefaultModuleBytes+1), "", "larger than"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			files := modules(t)
+			if delete(files, "specter.wasm"); test.wasm != nil {
+				files["specter.wasm"] = &fstest.MapFile{Data: test.wasm}
+			}
+			files["abyss.wasm"] = &fstest.MapFile{Data: stamped(files["abyss.wasm"].Data, "a good one in bad company")}
+			err := h.Swap(context.Background(), files)
+			if err == nil || !strings.Contains(err.Error(), test.says) {
+				t.Fatalf("%v, want a word of %q", err, test.says)
+			}
+			var refused *host.RefusedError
+			if test.code != "" && (!errors.As(err, &refused) || !slices.ContainsFunc(refused.Faults, func(f registry.Fault) bool { return f.Code == test.code && f.Module == "specter" })) {
+				t.Errorf("%v, want %s", err, test.code)
+			}
+			if now := h.Modules(); !maps.Equal(now, before) {
+				t.Errorf("the modules in force have changed: %v", now)
+			}
+			if got := try(t, h, dispute()).Result; got.Final != want.Final || !maps.Equal(got.Modules, want.Modules) {
+				t.Errorf("the incumbents give %+v, before %+v", got.Final, want.Final)
+			}
+		})
+	}
+}
+
+// judgeManifest promises what a pipeline wants of its judge.
+var judgeManifest = codec.AppendManifest(nil, &abi.Manifest{
+	Name: "judge", Version: "1.0.0", ABI: abi.Version, Calls: []abi.Call{abi.CallNode}, Families: []abi.Family{abi.FamilyVerdict},
+})
+
+// judge gives a module a memory, a node call, and a manifest, unless that is nil.
+func judge(m wasmtest.Module, manifest []byte) wasmtest.Module {
+	m.Memory, m.MemoryPages = abi.ExportMemory, 1
+	m.Funcs = append(m.Funcs, wasmtest.Func{
+		Export: abi.ExportNode, Params: []byte{wasmtest.I32, wasmtest.I32}, Results: []byte{wasmtest.I64}, Body: []byte{wasmtest.I64Const, 0},
+	})
+	if manifest != nil {
+		m.Customs = append(m.Customs, wasmtest.Custom{Name: abi.ManifestSection, Payload: manifest})
+	}
+	return m
+}
+
+// able is a judge whose one function and whose start are given; both are right when nil.
+func able(body, start []byte) []byte {
+	m := judge(wasmtest.Module{}, judgeManifest)
+	m.Funcs = append(m.Funcs, wasmtest.Func{
+		Export: abi.ExportAlloc, Params: []byte{wasmtest.I32}, Results: []byte{wasmtest.I32}, Body: append(wasmtest.Const(1024), body...),
+	})
+	if start != nil {
+		m.Funcs = append(m.Funcs, wasmtest.Func{Export: "_initialize", Body: start})
+	}
+	return m.Bytes()
 }

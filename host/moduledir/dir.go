@@ -1,0 +1,296 @@
+package moduledir
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
+
+// Errors that callers may tell apart.
+var (
+	// ErrNothingBefore: there is nothing to go back to.
+	ErrNothingBefore = errors.New("nothing is known that was in place before")
+	// ErrNotKept: the history has no such digest, or more than one that begins so.
+	ErrNotKept = errors.New("is not in the history")
+	// ErrChanged: a file of the history is not what its name says.
+	ErrChanged = errors.New("is not what it was when it was kept")
+)
+
+const (
+	historyDir = ".history"
+	orderFile  = "order"
+	extension  = ".wasm"
+)
+
+// Dir is a folder of modules. Its methods may be called by one at a time, in
+// one process at a time; readers of the folder need no care.
+type Dir struct{ path string }
+
+// Open gives the folder of that path, which must be there.
+func Open(path string) (*Dir, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, fmt.Errorf("%s is no folder", path)
+	}
+	return &Dir{path}, nil
+}
+
+// Change is what was done to one module. Digests are "sha256:" and 64 hex
+// digits; Before is empty where there was no file.
+type Change struct{ Name, Before, After string }
+
+// Replace puts modules in their places, by name, and keeps what was there. All
+// are on the disk before the first is put in place; a module that is there
+// already is left alone. Its changes are sorted by name.
+func (d *Dir) Replace(modules map[string][]byte) ([]Change, error) {
+	var changes []Change
+	var steps []step
+	defer func() {
+		for _, s := range steps {
+			_ = os.Remove(s.from) // those that were not taken
+		}
+	}()
+	for _, name := range slices.Sorted(maps.Keys(modules)) {
+		change := Change{Name: name, After: Digest(modules[name])}
+		before, err := d.read(name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return nil, err
+		default:
+			change.Before = Digest(before)
+		}
+		changes = append(changes, change)
+		if change.Before == change.After {
+			continue
+		}
+		if change.Before != "" {
+			if err := d.keep(name, before); err != nil {
+				return nil, err
+			}
+		}
+		s, err := d.stage(name, modules[name])
+		if err != nil {
+			return nil, err
+		}
+		s.before = change.Before
+		steps = append(steps, s)
+	}
+	return changes, d.take(steps)
+}
+
+// step is a file that waits to be put in place.
+type step struct{ name, from, before string }
+
+// take puts files in place, once their history says what was there.
+func (d *Dir) take(steps []step) error {
+	for _, s := range steps {
+		if s.before == "" {
+			continue
+		}
+		order, err := d.order(s.name)
+		if err == nil {
+			err = d.setOrder(s.name, append(order, s.before))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, s := range steps {
+		if err := os.Rename(s.from, d.file(s.name)); err != nil {
+			return err
+		}
+	}
+	return syncDir(d.path)
+}
+
+// Before gives the module to which a rollback would go: the one before, or
+// with a digest ("sha256:" may be left out, and so may digits at its end) that
+// one of the history.
+func (d *Dir) Before(name, digest string) ([]byte, error) {
+	if err := validName(name); err != nil {
+		return nil, err
+	}
+	if digest == "" {
+		before, _, err := d.last(name)
+		if err != nil {
+			return nil, err
+		}
+		return d.kept(name, before)
+	}
+	wanted := strings.TrimPrefix(digest, "sha256:")
+	entries, err := os.ReadDir(d.history(name))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var found []string
+	for _, entry := range entries {
+		if hexDigits, ok := strings.CutSuffix(entry.Name(), extension); ok && wanted != "" && strings.HasPrefix(hexDigits, wanted) {
+			found = append(found, "sha256:"+hexDigits)
+		}
+	}
+	if len(found) != 1 {
+		return nil, fmt.Errorf("%s: %s %w (%d begin so)", name, digest, ErrNotKept, len(found))
+	}
+	return d.kept(name, found[0])
+}
+
+// Rollback puts in place what [Dir.Before] gives. Without a digest it takes
+// that step out of the order; with one it is a replacement like others.
+func (d *Dir) Rollback(name, digest string) (Change, error) {
+	module, err := d.Before(name, digest)
+	if err != nil {
+		return Change{}, err
+	}
+	if digest != "" {
+		changes, err := d.Replace(map[string][]byte{name: module})
+		if err != nil {
+			return Change{}, err
+		}
+		return changes[0], nil
+	}
+	_, rest, err := d.last(name)
+	if err != nil {
+		return Change{}, err
+	}
+	change := Change{Name: name, After: Digest(module)}
+	now, err := d.read(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return Change{}, err
+	default:
+		change.Before = Digest(now)
+		if err := d.keep(name, now); err != nil {
+			return Change{}, err
+		}
+	}
+	s, err := d.stage(name, module)
+	if err != nil {
+		return Change{}, err
+	}
+	if err := d.take([]step{s}); err != nil {
+		_ = os.Remove(s.from)
+		return Change{}, err
+	}
+	return change, d.setOrder(name, rest)
+}
+
+// History is what is known of one module.
+type History struct {
+	// Now is the digest of what is in place, empty where there is nothing.
+	Now string
+	// Order are the digests of what was in place before, oldest first.
+	Order []string
+	// Kept are all digests of the history, sorted: also those that were rolled back.
+	Kept []string
+}
+
+// History of a module.
+func (d *Dir) History(name string) (History, error) {
+	var h History
+	now, err := d.read(name)
+	if err == nil {
+		h.Now = Digest(now)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return h, err
+	}
+	if h.Order, err = d.order(name); err != nil {
+		return h, err
+	}
+	entries, err := os.ReadDir(d.history(name))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return h, err
+	}
+	for _, entry := range entries {
+		if hexDigits, ok := strings.CutSuffix(entry.Name(), extension); ok {
+			h.Kept = append(h.Kept, "sha256:"+hexDigits)
+		}
+	}
+	return h, nil
+}
+
+// last is the digest of what was in place before, and the order without it.
+func (d *Dir) last(name string) (digest string, rest []string, err error) {
+	now, err := d.read(name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", nil, err
+	}
+	order, err := d.order(name)
+	if err != nil {
+		return "", nil, err
+	}
+	for i := len(order) - 1; i >= 0; i-- {
+		if now == nil || order[i] != Digest(now) { // what is in place was never replaced, or was put back
+			return order[i], order[:i], nil
+		}
+	}
+	return "", nil, fmt.Errorf("%s: %w", name, ErrNothingBefore)
+}
+
+// read gives what is in place.
+func (d *Dir) read(name string) ([]byte, error) {
+	if err := validName(name); err != nil {
+		return nil, err
+	}
+	return readBounded(d.file(name))
+}
+
+// kept reads a module of the history, and holds it against its name.
+func (d *Dir) kept(name, digest string) ([]byte, error) {
+	path := d.keptFile(name, digest)
+	module, err := readBounded(path)
+	if err != nil {
+		return nil, fmt.Errorf("history of %s: %w", name, err)
+	}
+	if Digest(module) != digest {
+		return nil, fmt.Errorf("%s %w", path, ErrChanged)
+	}
+	return module, nil
+}
+
+func (d *Dir) file(name string) string    { return filepath.Join(d.path, name+extension) }
+func (d *Dir) history(name string) string { return filepath.Join(d.path, historyDir, name) }
+func (d *Dir) keptFile(name, digest string) string {
+	return filepath.Join(d.history(name), strings.TrimPrefix(digest, "sha256:")+extension)
+}
+
+// Digest of a file's content: "sha256:" and 64 hex digits.
+func Digest(content []byte) string {
+	sum := sha256.Sum256(content)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// validName refuses what would be a path.
+func validName(name string) error {
+	if name == "" || name != filepath.Base(name) || strings.HasPrefix(name, ".") {
+		return fmt.Errorf("%q is no name of a module", name)
+	}
+	return nil
+}
+
+func readBounded(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	data, err := io.ReadAll(io.LimitReader(f, abi.DefaultModuleBytes+1))
+	if err == nil && len(data) > abi.DefaultModuleBytes {
+		err = fmt.Errorf("%s is larger than %d bytes", path, abi.DefaultModuleBytes)
+	}
+	return data, err
+}

@@ -1,0 +1,185 @@
+package moduledir_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/host/moduledir"
+)
+
+func open(t *testing.T) (*moduledir.Dir, string) {
+	t.Helper()
+	path := t.TempDir()
+	d, err := moduledir.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d, path
+}
+
+func replace(t *testing.T, d *moduledir.Dir, content string) moduledir.Change {
+	t.Helper()
+	changes, err := d.Replace(map[string][]byte{"judge": []byte(content)})
+	if err != nil || len(changes) != 1 {
+		t.Fatal(changes, err)
+	}
+	return changes[0]
+}
+
+func rollback(t *testing.T, d *moduledir.Dir, digest string) {
+	t.Helper()
+	if _, err := d.Rollback("judge", digest); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// holds compares the module in place, and that the folder has no other file.
+func holds(t *testing.T, path, want string) {
+	t.Helper()
+	got, err := os.ReadFile(filepath.Join(path, "judge.wasm"))
+	if err != nil || string(got) != want {
+		t.Errorf("judge.wasm holds %q, %v, want %q", got, err, want)
+	}
+	names, err := filepath.Glob(filepath.Join(path, ".*tmp"))
+	if err != nil || len(names) > 0 {
+		t.Errorf("left behind: %q, %v", names, err)
+	}
+}
+
+func TestRollbacksGoBackStepByStep(t *testing.T) {
+	t.Parallel()
+	d, path := open(t)
+	if c := replace(t, d, "one"); c.Before != "" || c.After != moduledir.Digest([]byte("one")) || c.Name != "judge" {
+		t.Errorf("the first: %+v", c)
+	}
+	if _, err := d.Rollback("judge", ""); !errors.Is(err, moduledir.ErrNothingBefore) {
+		t.Errorf("before anything was replaced: %v", err)
+	}
+	replace(t, d, "two")
+	replace(t, d, "three")
+	if c := replace(t, d, "three"); c.Before != c.After {
+		t.Errorf("the same again: %+v", c)
+	}
+	holds(t, path, "three")
+	rollback(t, d, "")
+	holds(t, path, "two")
+	rollback(t, d, "")
+	holds(t, path, "one")
+	if _, err := d.Rollback("judge", ""); !errors.Is(err, moduledir.ErrNothingBefore) {
+		t.Errorf("at the beginning: %v", err)
+	}
+	holds(t, path, "one")
+	// What was rolled back is there still, and going to it is a step like others.
+	rollback(t, d, moduledir.Digest([]byte("three"))[:20])
+	holds(t, path, "three")
+	rollback(t, d, "")
+	holds(t, path, "one")
+	h, err := d.History("judge")
+	if err != nil || h.Now != moduledir.Digest([]byte("one")) || len(h.Order) != 0 || len(h.Kept) != 3 {
+		t.Errorf("%+v, %v", h, err)
+	}
+}
+
+func TestSwapAfterARollbackIsOneStep(t *testing.T) {
+	t.Parallel()
+	d, path := open(t)
+	for _, content := range []string{"one", "two"} {
+		replace(t, d, content)
+	}
+	rollback(t, d, "")
+	replace(t, d, "three")
+	rollback(t, d, "")
+	holds(t, path, "one")
+}
+
+func TestHistoryThatIsNotWhatItSays(t *testing.T) {
+	t.Parallel()
+	d, path := open(t)
+	replace(t, d, "one")
+	replace(t, d, "two")
+	history := filepath.Join(path, ".history", "judge")
+	kept := filepath.Join(history, strings.TrimPrefix(moduledir.Digest([]byte("one")), "sha256:")+".wasm")
+	if err := os.WriteFile(kept, []byte("other"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Rollback("judge", ""); !errors.Is(err, moduledir.ErrChanged) {
+		t.Errorf("another content: %v", err)
+	}
+	holds(t, path, "two")
+	if _, err := d.Before("judge", "sha256:12"); !errors.Is(err, moduledir.ErrNotKept) {
+		t.Errorf("an unknown digest: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(history, "order"), []byte("../../secret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Rollback("judge", ""); err == nil || !strings.Contains(err.Error(), "is no digest") {
+		t.Errorf("a path in the order: %v", err)
+	}
+	for _, name := range []string{"", ".", "..", "../judge", "a/b", ".history"} {
+		if _, err := d.Replace(map[string][]byte{name: nil}); err == nil {
+			t.Errorf("the name %q was taken", name)
+		}
+	}
+	// Stopped between the two halves of a swap: the order names what is in place.
+	order := moduledir.Digest([]byte("one")) + "\n" + moduledir.Digest([]byte("two")) + "\n"
+	if err := errors.Join(os.WriteFile(filepath.Join(history, "order"), []byte(order), 0o600), os.WriteFile(kept, []byte("one"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	rollback(t, d, "")
+	holds(t, path, "one")
+}
+
+func TestAllAreReplacedOrNone(t *testing.T) {
+	t.Parallel()
+	d, path := open(t)
+	replace(t, d, "one")
+	if err := os.Mkdir(filepath.Join(path, "spoiled.wasm"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Replace(map[string][]byte{"judge": []byte("two"), "spoiled": []byte("x")}); err == nil {
+		t.Error("a folder was replaced")
+	}
+	holds(t, path, "one")
+	if h, err := d.History("judge"); err != nil || len(h.Order) > 0 {
+		t.Errorf("the history of what did not happen: %+v, %v", h, err)
+	}
+	changes, err := d.Replace(map[string][]byte{"judge": []byte("two"), "clerk": []byte("x")})
+	if err != nil || !slices.IsSortedFunc(changes, func(a, b moduledir.Change) int { return strings.Compare(a.Name, b.Name) }) || len(changes) != 2 {
+		t.Errorf("%+v, %v", changes, err)
+	}
+	if err := os.Chmod(filepath.Join(path, "judge.wasm"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	replace(t, d, "three")
+	if info, err := os.Stat(filepath.Join(path, "judge.wasm")); err != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("permissions %v, %v", info.Mode(), err)
+	}
+}
+
+func TestOneAtATime(t *testing.T) {
+	t.Parallel()
+	d, _ := open(t)
+	unlock, err := d.Lock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make(chan func())
+	go func() {
+		other, err := d.Lock()
+		if err != nil {
+			t.Error(err)
+		}
+		got <- other
+	}()
+	select {
+	case <-got:
+		t.Error("two have the lock")
+	default:
+	}
+	unlock()
+	(<-got)()
+}

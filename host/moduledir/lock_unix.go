@@ -1,0 +1,32 @@
+//go:build unix && !aix && !solaris
+
+package moduledir
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// Lock keeps other processes from locking the folder until unlock is called,
+// and waits for one that has it. Readers need no lock.
+func (d *Dir) Lock() (unlock func(), err error) {
+	if err := os.MkdirAll(filepath.Join(d.path, historyDir), 0o755); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(filepath.Join(d.path, historyDir, ".lock"), os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
+		if !errors.Is(err, syscall.EINTR) {
+			break
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return func() { _ = f.Close() }, nil // which unlocks
+}

@@ -1,0 +1,96 @@
+package moduledir
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// keep puts a module into the history, if it is not there.
+func (d *Dir) keep(name string, module []byte) error {
+	path := d.keptFile(name, Digest(module))
+	if _, err := d.kept(name, Digest(module)); err == nil {
+		return nil
+	}
+	if err := os.MkdirAll(d.history(name), 0o755); err != nil {
+		return err
+	}
+	return replaceFile(path, module, 0o644)
+}
+
+// order reads the digests of what was in place before, oldest first.
+func (d *Dir) order(name string) ([]string, error) {
+	path := filepath.Join(d.history(name), orderFile)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	order := strings.Fields(string(text))
+	for _, digest := range order {
+		if hexDigits, ok := strings.CutPrefix(digest, "sha256:"); !ok || len(hexDigits) != 64 || strings.Trim(hexDigits, "0123456789abcdef") != "" {
+			return nil, fmt.Errorf("%s: %q is no digest", path, digest)
+		}
+	}
+	return order, nil
+}
+
+func (d *Dir) setOrder(name string, order []string) error {
+	var text strings.Builder
+	for _, digest := range order {
+		text.WriteString(digest + "\n")
+	}
+	return replaceFile(filepath.Join(d.history(name), orderFile), []byte(text.String()), 0o644)
+}
+
+// stage writes a module beside its place, with the permissions of what is there.
+func (d *Dir) stage(name string, module []byte) (step, error) {
+	mode := fs.FileMode(0o644)
+	if info, err := os.Stat(d.file(name)); err == nil {
+		mode = info.Mode().Perm()
+	}
+	temp, err := writeBeside(d.file(name), module, mode)
+	return step{name: name, from: temp}, err
+}
+
+// replaceFile writes a file as a whole, or leaves it as it was.
+func replaceFile(path string, data []byte, mode fs.FileMode) error {
+	temp, err := writeBeside(path, data, mode)
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(temp, path); err != nil {
+		return errors.Join(err, os.Remove(temp))
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// writeBeside writes a file of a name of its own beside path, to the disk. No
+// reader of the folder takes it for a module.
+func writeBeside(path string, data []byte, mode fs.FileMode) (string, error) {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return "", err
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
+	if err != nil {
+		return "", errors.Join(err, os.Remove(f.Name()))
+	}
+	return f.Name(), nil
+}
+
+// syncDir has the names in a folder reach the disk.
+func syncDir(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	err = f.Sync()
+	return errors.Join(err, f.Close())
+}

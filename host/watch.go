@@ -1,0 +1,107 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Watch says how a folder of modules is followed.
+type Watch struct {
+	// Modules holds the NAME.wasm files. They are read anew at every tick, and
+	// known by their content alone: no time stamp is looked at.
+	Modules fs.FS
+	// Ticks say when to look. A change counts when two looks in a row saw the
+	// same, so that a file that is being written is not taken.
+	Ticks <-chan time.Time
+	// Swapped is told what has changed, after trials begin with it. Optional.
+	Swapped func(changes []Change)
+	// Refused is told why modules were not taken, once for each content of the
+	// folder; those before go on. Optional.
+	Refused func(error)
+}
+
+// Change is a module that a swap replaced, with the digests of both.
+type Change struct{ Module, Before, After string }
+
+// Follow swaps modules when those of a folder change, until the context or the
+// ticks end. New ones are compiled, checked and warmed before a trial sees
+// them, all or none of them, while trials go on. It calls Swapped and Refused
+// itself, one at a time.
+func (h *Host) Follow(ctx context.Context, w Watch) {
+	f := &follower{host: h, watch: w, done: stateOf(h.Modules(), nil)}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case _, more := <-w.Ticks:
+			if !more || ctx.Err() != nil {
+				return
+			}
+			f.look(ctx)
+		}
+	}
+}
+
+// follower is what Follow remembers. States are digests of all modules, or why
+// they could not be read.
+type follower struct {
+	host  *Host
+	watch Watch
+	seen  string // at the last look
+	done  string // what was last taken or refused
+}
+
+// look reads the folder once, and swaps if it shows something new for the second time.
+func (f *follower) look(ctx context.Context) {
+	files, err := readModules(f.watch.Modules, f.host.modules())
+	digests := make(map[string]string, len(files))
+	for name, wasm := range files {
+		digests[name] = digest(wasm)
+	}
+	state := stateOf(digests, err)
+	steady := state == f.seen
+	f.seen = state
+	if !steady || state == f.done {
+		return
+	}
+	before := f.host.Modules()
+	if err == nil {
+		err = f.host.install(ctx, files)
+	}
+	if err != nil && (ctx.Err() != nil || errors.Is(err, ErrClosed)) {
+		return
+	}
+	f.done = state
+	if err != nil {
+		if f.watch.Refused != nil {
+			f.watch.Refused(err)
+		}
+		return
+	}
+	var changes []Change
+	for _, name := range slices.Sorted(maps.Keys(digests)) {
+		if before[name] != digests[name] {
+			changes = append(changes, Change{name, before[name], digests[name]})
+		}
+	}
+	if len(changes) > 0 && f.watch.Swapped != nil {
+		f.watch.Swapped(changes)
+	}
+}
+
+// stateOf tells what a folder holds from what it held before.
+func stateOf(digests map[string]string, err error) string {
+	if err != nil {
+		return "error: " + err.Error()
+	}
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(digests)) {
+		b.WriteString(name + " " + digests[name] + "\n")
+	}
+	return b.String()
+}
