@@ -109,7 +109,7 @@ type SourceAnswer struct {
 	Frames []SourceFrame `abi:"frames"`
 	// Diff: there is a revision to compare with. Without it nothing is said of changes.
 	Diff bool `abi:"diff"`
-	// Located: the tests that the text tells of stand in the source, and what their package imports is known.
+	// Located: the tests that the text tells of, or without any the code that failed, stand in the source.
 	Located bool `abi:"located"`
 	// Changed are the files that the diff touches, those that bear on the tests first. Of the others there may be more.
 	Changed []ChangedFile `abi:"changed"`

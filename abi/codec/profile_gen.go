@@ -3,8 +3,6 @@
 package codec
 
 import (
-	"math"
-
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
@@ -37,7 +35,7 @@ func readLabelWeight(d *decoder, v *abi.LabelWeight) {
 		case 0: // label
 			v.Label = d.text(true)
 		case 1: // weight
-			v.Weight = d.float(-math.MaxFloat64, math.MaxFloat64)
+			v.Weight = d.float(-20, 20)
 		}
 	}
 	d.close(&s)
@@ -143,7 +141,9 @@ func readSourceReliability(d *decoder, v *abi.SourceReliability) {
 			v.Cap = d.float(0, 20)
 		}
 	}
-	d.close(&s)
+	if d.close(&s) { // check: rules
+		v.Rules(&d.problems)
+	}
 }
 
 // AppendSignal appends the canonical encoding of v to dst. It does not
@@ -181,7 +181,9 @@ func readSignal(d *decoder, v *abi.Signal) {
 			v.Weights = list(d, count{}, 16, readLabelWeight)
 		}
 	}
-	d.close(&s)
+	if d.close(&s) { // check: rules
+		v.Rules(&d.problems)
+	}
 }
 
 // AppendLogitMap appends the canonical encoding of v to dst. It does not

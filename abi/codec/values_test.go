@@ -181,7 +181,16 @@ func mendMore(v any) {
 		}
 	case *abi.SourceSaying:
 		for i := range v.Given {
+			v.Given[i].Label += strconv.Itoa(i)
 			v.Given[i].Weight = 1 / float64(i+1)
+		}
+	case *abi.SourceReliability:
+		for i := range v.Sayings {
+			v.Sayings[i].Says += strconv.Itoa(i)
+		}
+	case *abi.Signal:
+		for i := range v.Weights {
+			v.Weights[i].Label += strconv.Itoa(i)
 		}
 	case *abi.Profile:
 		for i := range v.BaseRates {
@@ -190,6 +199,9 @@ func mendMore(v any) {
 		}
 		for i := range v.Sources {
 			v.Sources[i].Source += strconv.Itoa(i)
+		}
+		for i := range v.Signals {
+			v.Signals[i].Phrase += strconv.Itoa(i)
 		}
 	}
 }

@@ -727,8 +727,8 @@ var layoutOfLimitRequest = layout{
 var layoutOfLabelWeight = layout{
 	size: unsafe.Sizeof(abi.LabelWeight{}), smallest: 16, one: one[abi.LabelWeight], list: listOf[abi.LabelWeight],
 	slots: []slot{
-		{key: [4]uint64{0x6c6562616ca50000}, size: 6, shift: 16, kind: slotText, offset: unsafe.Offsetof(abi.LabelWeight{}.Label), nonempty: true},                                  // label
-		{key: [4]uint64{0x746867696577a600}, size: 7, shift: 8, kind: slotFloat, offset: unsafe.Offsetof(abi.LabelWeight{}.Weight), least: -math.MaxFloat64, most: math.MaxFloat64}, // weight
+		{key: [4]uint64{0x6c6562616ca50000}, size: 6, shift: 16, kind: slotText, offset: unsafe.Offsetof(abi.LabelWeight{}.Label), nonempty: true},        // label
+		{key: [4]uint64{0x746867696577a600}, size: 7, shift: 8, kind: slotFloat, offset: unsafe.Offsetof(abi.LabelWeight{}.Weight), least: -20, most: 20}, // weight
 	},
 }
 
@@ -743,6 +743,7 @@ var layoutOfSourceSaying = layout{
 
 var layoutOfSourceReliability = layout{
 	size: unsafe.Sizeof(abi.SourceReliability{}), smallest: 30, one: one[abi.SourceReliability], list: listOf[abi.SourceReliability],
+	rules: func(v unsafe.Pointer, c *abi.Collector) { (*abi.SourceReliability)(v).Rules(c) },
 	slots: []slot{
 		{key: [4]uint64{0x656372756f73a600}, size: 7, shift: 8, kind: slotText, offset: unsafe.Offsetof(abi.SourceReliability{}.Source), nonempty: true},                                 // source
 		{key: [4]uint64{0x73676e69796173a7}, size: 8, shift: 0, kind: slotList, offset: unsafe.Offsetof(abi.SourceReliability{}.Sayings), count: count{}, layout: &layoutOfSourceSaying}, // sayings
@@ -754,6 +755,7 @@ var layoutOfSourceReliability = layout{
 
 var layoutOfSignal = layout{
 	size: unsafe.Sizeof(abi.Signal{}), smallest: 18, one: one[abi.Signal], list: listOf[abi.Signal],
+	rules: func(v unsafe.Pointer, c *abi.Collector) { (*abi.Signal)(v).Rules(c) },
 	slots: []slot{
 		{key: [4]uint64{0x657361726870a600}, size: 7, shift: 8, kind: slotText, offset: unsafe.Offsetof(abi.Signal{}.Phrase), nonempty: true},                                // phrase
 		{key: [4]uint64{0x73746867696577a7}, size: 8, shift: 0, kind: slotList, offset: unsafe.Offsetof(abi.Signal{}.Weights), count: count{}, layout: &layoutOfLabelWeight}, // weights

@@ -10,8 +10,12 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/source"
 )
 
-// maxChanged is how many files of a diff are told.
-const maxChanged = 500
+// How many files of a diff are told, and of those how many that don't bear on
+// the tests.
+const (
+	maxChanged = 500
+	maxOthers  = 50
+)
 
 // Source answers from a tree, which stays the caller's. It reads all of it
 // once, for its digest.
@@ -23,9 +27,6 @@ func Source(ctx context.Context, t *source.Tree) (host.Source, error) {
 	s := &tree{Tree: t, digest: digest, touched: make(map[string]bool)}
 	for _, c := range t.Changed() {
 		s.touched[c.Path] = true
-		if len(s.changed) < maxChanged {
-			s.changed = append(s.changed, abi.ChangedFile{Path: c.Path, Kind: c.Role, Added: c.AddedLines, Removed: c.RemovedLines, Reach: abi.ReachUnknown})
-		}
 	}
 	return s, nil
 }
@@ -33,16 +34,19 @@ func Source(ctx context.Context, t *source.Tree) (host.Source, error) {
 type tree struct {
 	*source.Tree
 	digest  string
-	changed []abi.ChangedFile
 	touched map[string]bool
 }
 
 func (s *tree) Digest() string { return s.digest }
 
-// Source gives the places of the tree that a text names.
+// Source gives the places of the tree that a text names, and how the diff
+// bears on the tests that it tells of.
 func (s *tree) Source(_ context.Context, query abi.SourceQuery) (abi.SourceAnswer, error) {
-	answer := abi.SourceAnswer{Known: true, Changed: s.changed}
 	frames := s.Frames(query.Text)
+	answer := abi.SourceAnswer{Known: true}
+	if s.Compares() {
+		s.compare(&answer, s.BearingOn(query.Text, frames))
+	}
 	for i := range frames[:min(len(frames), query.Limit)] {
 		f := &frames[i]
 		frame := abi.SourceFrame{
@@ -57,4 +61,23 @@ func (s *tree) Source(_ context.Context, query abi.SourceQuery) (abi.SourceAnswe
 		answer.Frames = append(answer.Frames, frame)
 	}
 	return answer, nil
+}
+
+// compare tells the diff.
+func (s *tree) compare(answer *abi.SourceAnswer, bearing source.Bearing) {
+	answer.Diff, answer.Located = true, bearing.Located
+	others := 0
+	for i := range bearing.Changes {
+		c := &bearing.Changes[i]
+		if c.Reach == abi.ReachNone || c.Reach == abi.ReachUnknown {
+			others++
+		}
+		if len(answer.Changed) == maxChanged || others > maxOthers {
+			return
+		}
+		answer.Changed = append(answer.Changed, abi.ChangedFile{
+			Path: c.Path, Kind: c.Role, Added: c.AddedLines, Removed: c.RemovedLines,
+			Reach: c.Reach, Distance: c.Distance, Named: c.Named,
+		})
+	}
 }

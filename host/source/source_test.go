@@ -157,7 +157,17 @@ func repo(t testing.TB) (git func(...string) string, top, dir string) {
 	t.Helper()
 	dir = module(t)
 	top = filepath.Dir(dir)
-	git = func(args ...string) string {
+	git = gitIn(t, top)
+	git("init", "-q", "-b", "main")
+	git("add", ".")
+	git("commit", "-qm", "first")
+	return git, top, dir
+}
+
+// gitIn runs git in a folder, with no settings of the machine.
+func gitIn(t testing.TB, top string) func(...string) string {
+	t.Helper()
+	return func(args ...string) string {
 		t.Helper()
 		cmd := exec.Command("git", append([]string{"-C", top, "-c", "user.name=n", "-c", "user.email=e@example.com", "-c", "commit.gpgsign=false"}, args...)...)
 		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
@@ -167,10 +177,6 @@ func repo(t testing.TB) (git func(...string) string, top, dir string) {
 		}
 		return strings.TrimSpace(string(out))
 	}
-	git("init", "-q", "-b", "main")
-	git("add", ".")
-	git("commit", "-qm", "first")
-	return git, top, dir
 }
 
 func TestChangesSince(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 const (
@@ -38,13 +39,23 @@ var (
 // Tree is the folder of a module under test. Its methods may be called concurrently. The list of files and the changes
 // are those of the moment of Open; lines are read when they are asked for.
 type Tree struct {
-	root    *os.Root
-	names   []string // the last parts of the folder's name and of the module's: where its frames begin elsewhere
-	files   []string // sorted
-	known   map[string]bool
-	byBase  map[string][]string
-	changes []Change
-	touched map[string][]Hunk
+	root   *os.Root
+	names  []string // the last parts of the folder's name and of the module's: where its frames begin elsewhere
+	files  []string // sorted
+	known  map[string]bool
+	byBase map[string][]string
+	// compares: there is a revision to compare with.
+	compares bool
+	changes  []Change
+	touched  map[string][]Hunk
+
+	goModules   func() *goModules // made when it is first asked for
+	indexOnce   sync.Once
+	index       map[string][]string // files by the tests that they define
+	parsedMu    sync.Mutex
+	parsedFiles map[string]*goFile
+	touchedMu   sync.Mutex
+	touchedBy   map[string][]string // functions by the path of their change
 }
 
 // Open lists the files of a folder and, with a revision, what changed since then: a branch, a tag, a commit or the
@@ -56,7 +67,11 @@ func Open(ctx context.Context, dir, since string) (_ *Tree, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("source: %w", err)
 	}
-	t := &Tree{root: root, known: map[string]bool{}, byBase: map[string][]string{}, touched: map[string][]Hunk{}}
+	t := &Tree{
+		root: root, known: map[string]bool{}, byBase: map[string][]string{}, touched: map[string][]Hunk{}, compares: since != "",
+		parsedFiles: map[string]*goFile{}, touchedBy: map[string][]string{},
+	}
+	t.goModules = sync.OnceValue(func() *goModules { return newGoModules(t) })
 	defer func() {
 		if err != nil {
 			err = errors.Join(fmt.Errorf("source %s: %w", dir, err), root.Close())

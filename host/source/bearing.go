@@ -1,0 +1,175 @@
+package source
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
+)
+
+// Bearing says how the changes bear on the tests that a text tells of.
+type Bearing struct {
+	// Located: the tests, or without any the code that failed, stand in the tree.
+	Located bool
+	// Changes are all of [Tree.Changed], those that bear on the tests first.
+	Changes []Borne
+}
+
+// Borne is a change with what it has to do with the tests.
+type Borne struct {
+	Change
+	Reach abi.SourceReach
+	// Distance is the number of imports between the tests and the file; 0 for their own package, and where it is not known.
+	Distance int
+	// Named are functions, at most 8, that the change touches and that the text or the body of a failing test names.
+	Named []string
+}
+
+// Compares says whether the tree was opened with a revision to compare with.
+func (t *Tree) Compares() bool { return t.compares }
+
+// Bearing finds the tests that a text tells of, by the frames that it names or else by the names of tests, and says of
+// each change how near it is to them. In Go that follows the imports within the modules of the tree, through at most
+// 2,000 packages; elsewhere, where files stand, what they are called and what the tests' own lines import. The same text
+// has the same answer.
+func (t *Tree) Bearing(text string) Bearing {
+	if len(text) > maxLogBytes {
+		text = text[len(text)-maxLogBytes:]
+	}
+	return t.BearingOn(text, t.Frames(text))
+}
+
+// BearingOn is Bearing for a text whose frames are known.
+func (t *Tree) BearingOn(text string, frames []Frame) Bearing {
+	if len(t.changes) == 0 {
+		return Bearing{Located: len(t.failing(text, frames).files) > 0}
+	}
+	tests := t.failing(text, frames)
+	g := t.goModules()
+	b := Bearing{Located: len(tests.files) > 0, Changes: make([]Borne, len(t.changes))}
+	var packages []string
+	for _, dir := range tests.folders() {
+		if g.isPackage(dir) {
+			packages = append(packages, dir)
+		}
+	}
+	s := &scope{tree: t, modules: g, tests: tests, language: len(packages) > 0}
+	s.distance, s.whole = g.distances(packages)
+	s.plain = t.plainTests(tests)
+	words := t.wordsOf(text, tests)
+	for i := range t.changes {
+		c := &t.changes[i]
+		borne := Borne{Change: *c}
+		borne.Reach, borne.Distance = s.reach(c)
+		if borne.Reach == abi.ReachPackage || borne.Reach == abi.ReachImported {
+			borne.Named = named8(t.touchedNames(c), words)
+		}
+		b.Changes[i] = borne
+	}
+	slices.SortStableFunc(b.Changes, func(x, y Borne) int {
+		return cmp.Or(cmp.Compare(rank(x.Reach), rank(y.Reach)), cmp.Compare(x.Distance, y.Distance), cmp.Compare(x.Path, y.Path))
+	})
+	return b
+}
+
+func rank(r abi.SourceReach) int {
+	return slices.Index([]abi.SourceReach{
+		abi.ReachPackage, abi.ReachImported, abi.ReachDependencies, abi.ReachUnknown, abi.ReachNone,
+	}, r)
+}
+
+// scope is what the tests of a text reach.
+type scope struct {
+	tree     *Tree
+	modules  *goModules
+	tests    failing
+	language bool // some tests are Go's, so that their imports are known
+	distance map[string]int
+	whole    bool
+	plain    []plainTest
+}
+
+// reach says how near a change is.
+func (s *scope) reach(c *Change) (abi.SourceReach, int) {
+	switch {
+	case len(s.tests.files) == 0:
+		return abi.ReachUnknown, 0
+	case slices.Contains(s.tests.files, c.Path):
+		return abi.ReachPackage, 0
+	case sourcefile.IsDependencies(c.Path):
+		return s.dependencies(c), 0
+	case c.Role == abi.SourceOther:
+		return abi.ReachNone, 0
+	}
+	best, distance := abi.ReachNone, 0
+	if s.language {
+		best, distance = s.imported(c)
+	}
+	for i := range s.plain {
+		if reach := s.plain[i].reach(c); rank(reach) < rank(best) {
+			best, distance = reach, 0
+		}
+	}
+	return best, distance
+}
+
+// dependencies: those of a folder that the tests lie in.
+func (s *scope) dependencies(c *Change) abi.SourceReach {
+	for _, dir := range s.tests.folders() {
+		if under(dir, path.Dir(c.Path)) {
+			return abi.ReachDependencies
+		}
+	}
+	return abi.ReachNone
+}
+
+// imported is the reach by the imports of Go's packages.
+func (s *scope) imported(c *Change) (abi.SourceReach, int) {
+	dir := path.Dir(c.Path)
+	isGo := path.Ext(c.Path) == ".go"
+	if isOtherLanguage(c.Path) {
+		return abi.ReachUnknown, 0
+	}
+	if !isGo || c.Role == abi.SourceFixture { // data belongs to the package above it
+		for dir != "." && !s.modules.isPackage(dir) {
+			dir = path.Dir(dir)
+		}
+	}
+	n, reached := s.distance[dir]
+	switch {
+	case reached && n == 0:
+		return abi.ReachPackage, 0
+	case c.Role == abi.SourceTest && isGo, c.Role == abi.SourceFixture:
+		return abi.ReachNone, 0 // tests and data of others
+	case reached:
+		return abi.ReachImported, n
+	case isGo && s.whole && s.modules.moduleOf(dir) != nil:
+		return abi.ReachNone, 0
+	}
+	return abi.ReachUnknown, 0
+}
+
+// isOtherLanguage says whether a file is a program that no Go package embeds as its data.
+func isOtherLanguage(name string) bool {
+	switch path.Ext(name) {
+	case ".py", ".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".java", ".kt", ".scala", ".groovy", ".rb", ".rs", ".cs", ".php", ".swift", ".ex", ".exs":
+		return true
+	}
+	return false
+}
+
+// named8 are the first 8 names that are among the words.
+func named8(names []string, words map[string]bool) []string {
+	var out []string
+	for _, name := range names {
+		if len(out) < 8 && words[lastPart(name)] && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+func lastPart(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
