@@ -1,9 +1,10 @@
 package abi
 
-// LabelWeight gives a label a number, whose meaning the field that holds it states.
+// LabelWeight gives a label a number, whose meaning the field that holds it
+// states. Beyond odds of e^20 to 1 no figure is a measurement.
 type LabelWeight struct {
 	Label  string  `abi:"label,nonempty"`
-	Weight float64 `abi:"weight"`
+	Weight float64 `abi:"weight,min=-20,max=20"`
 }
 
 // SourceSaying is how likely a source says Says, given each true label.

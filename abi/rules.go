@@ -122,28 +122,70 @@ func (v *Param) Rules(c *Collector) {
 	exactlyOne(c, n, "of number, text and flag")
 }
 
-// Rules checks that likelihoods are probabilities above 0.
+// Rules checks that likelihoods are probabilities above 0, one for a label.
 func (v *SourceSaying) Rules(c *Collector) {
-	for i := range v.Given {
-		if w := v.Given[i].Weight; w <= 0 || w > 1 {
-			c.Add(CodeProbability, "is outside (0, 1]", Field("given"), Index(i), Field("weight"))
-		}
-	}
+	probabilities(c, v.Given, "given")
 }
 
-// Rules checks that base rates are probabilities above 0 and that labels, sources and sayings are named once.
-func (v *Profile) Rules(c *Collector) {
-	for i := range v.BaseRates {
-		if w := v.BaseRates[i].Weight; w <= 0 || w > 1 {
-			c.Add(CodeProbability, "is outside (0, 1]", Field("base_rates"), Index(i), Field("weight"))
-		}
-	}
-	eachRepeat(len(v.BaseRates), func(i int) string { return v.BaseRates[i].Label }, func(i int) {
-		c.Add(CodeDuplicateLabel, "this label stands before", Field("base_rates"), Index(i), Field("label"))
+// Rules checks that a source says the same once.
+func (v *SourceReliability) Rules(c *Collector) {
+	eachRepeat(len(v.Sayings), func(i int) string { return v.Sayings[i].Says }, func(i int) {
+		c.Add(CodeDuplicateLabel, "this saying stands before", Field("sayings"), Index(i), Field("says"))
 	})
+}
+
+// Rules checks that a label has one weight.
+func (v *Signal) Rules(c *Collector) { labelsOnce(c, v.Weights, "weights") }
+
+// Rules checks that base rates are probabilities above 0, and that labels,
+// sources and phrases are named once, phrases in any case.
+func (v *Profile) Rules(c *Collector) {
+	probabilities(c, v.BaseRates, "base_rates")
 	eachRepeat(len(v.Sources), func(i int) string { return v.Sources[i].Source }, func(i int) {
 		c.Add(CodeDuplicateName, "this source stands before", Field("sources"), Index(i), Field("source"))
 	})
+	phrases := make([]string, len(v.Signals))
+	for i := range v.Signals {
+		phrases[i] = lower(v.Signals[i].Phrase)
+	}
+	eachRepeat(len(phrases), func(i int) string { return phrases[i] }, func(i int) {
+		c.Add(CodeDuplicateName, "this phrase stands before", Field("signals"), Index(i), Field("phrase"))
+	})
+}
+
+func probabilities(c *Collector, list []LabelWeight, field string) {
+	for i := range list {
+		if w := list[i].Weight; w <= 0 || w > 1 {
+			c.Add(CodeProbability, "is outside (0, 1]", Field(field), Index(i), Field("weight"))
+		}
+	}
+	labelsOnce(c, list, field)
+}
+
+func labelsOnce(c *Collector, list []LabelWeight, field string) {
+	eachRepeat(len(list), func(i int) string { return list[i].Label }, func(i int) {
+		c.Add(CodeDuplicateLabel, "this label stands before", Field(field), Index(i), Field("label"))
+	})
+}
+
+// lower folds ASCII letters; what has none that are large stays what it is.
+func lower(s string) string {
+	for i := range len(s) {
+		if 'A' <= s[i] && s[i] <= 'Z' {
+			return folded(s)
+		}
+	}
+	return s
+}
+
+func folded(s string) string {
+	b := []byte(s)
+	for i, ch := range b {
+		if 'A' <= ch && ch <= 'Z' {
+			b[i] = ch + 'a' - 'A'
+		}
+	}
+	return string(b)
 }
 
 func checkLabels(c *Collector, labels []string) {
@@ -159,18 +201,30 @@ func checkLabels(c *Collector, labels []string) {
 	})
 }
 
+// fewNames are compared with each other, which takes no memory: guests check
+// what they are sent as well.
+const fewNames = 64
+
 // eachRepeat calls found for each name that an earlier one equals, in time
-// that is linear: the lists come from modules.
+// that is linear beyond a few: the lists come from modules.
 func eachRepeat(n int, name func(int) string, found func(int)) {
-	if n < 2 {
+	if n > fewNames {
+		seen := make(map[string]struct{}, n)
+		for i := range n {
+			if _, repeats := seen[name(i)]; repeats {
+				found(i)
+			}
+			seen[name(i)] = struct{}{}
+		}
 		return
 	}
-	seen := make(map[string]struct{}, n)
-	for i := range n {
-		if _, repeats := seen[name(i)]; repeats {
-			found(i)
+	for i := 1; i < n; i++ {
+		for j := range i {
+			if name(i) == name(j) {
+				found(i)
+				break
+			}
 		}
-		seen[name(i)] = struct{}{}
 	}
 }
 

@@ -62,15 +62,11 @@ func inWord(c byte) bool {
 	return 'a' <= c && c <= 'z' || '0' <= c && c <= '9'
 }
 
-// mostSignalNats bounds one weight of a signal: beyond odds of e^20 to 1 a
-// figure is no measurement, and sums must stay finite.
-const mostSignalNats = 20
-
-// AddSignal adds the weights of a signal, each bounded to 20 nats either way.
+// AddSignal adds the weights of a signal.
 func AddSignal(to []float64, labels []string, s *abi.Signal) {
 	for i := range s.Weights {
 		if j := slices.Index(labels, s.Weights[i].Label); j >= 0 {
-			to[j] += min(max(s.Weights[i].Weight, -mostSignalNats), mostSignalNats)
+			to[j] += s.Weights[i].Weight
 		}
 	}
 }

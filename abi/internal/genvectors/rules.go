@@ -58,6 +58,11 @@ func (s *set) rules() {
 		s.paramRules(base)
 	case "SourceSaying":
 		s.weightRules(base, "given")
+		s.labelsOnce(base, "given")
+	case "SourceReliability":
+		s.sayingRules(base)
+	case "Signal":
+		s.labelsOnce(base, "weights")
 	case "Profile":
 		s.profileRules(base)
 	}
@@ -170,9 +175,27 @@ func (s *set) weightRules(base mt.Node, list string) {
 
 func (s *set) profileRules(base mt.Node) {
 	s.weightRules(base, "base_rates")
-	rate := sampleStruct(s.sub("base_rates"), minimal, 0)
-	s.refuse("rule duplicate_label", with(base, "base_rates", mt.ListNode(rate, rate, rate)),
-		path("base_rates[1].label").is(abi.CodeDuplicateLabel), path("base_rates[2].label").is(abi.CodeDuplicateLabel))
+	s.labelsOnce(base, "base_rates")
 	source := sampleStruct(s.sub("sources"), minimal, 0)
 	s.refuse("rule duplicate_name", with(base, "sources", mt.ListNode(source, source)), path("sources[1].source").is(abi.CodeDuplicateName))
+	phrase := func(p string) mt.Node {
+		return with(sampleStruct(s.sub("signals"), minimal, 0), "phrase", mt.StringNode(p))
+	}
+	s.refuse("rule duplicate_name: phrases", with(base, "signals", mt.ListNode(phrase("EOF"), phrase("eof"), phrase("\u00c4"), phrase("\u00e4"))),
+		path("signals[1].phrase").is(abi.CodeDuplicateName))
+}
+
+// labelsOnce shows that a label has one weight.
+func (s *set) labelsOnce(base mt.Node, list string) {
+	weight := sampleStruct(s.sub(list), minimal, 0)
+	weight = with(weight, "weight", mt.FloatNode(0.5))
+	s.refuse("rule duplicate_label: "+list, with(base, list, mt.ListNode(weight, weight, weight)),
+		path(list).index(1).field("label").is(abi.CodeDuplicateLabel), path(list).index(2).field("label").is(abi.CodeDuplicateLabel))
+}
+
+// sayingRules shows that a source says the same once.
+func (s *set) sayingRules(base mt.Node) {
+	saying := sampleStruct(s.sub("sayings"), minimal, 0)
+	s.refuse("rule duplicate_label: sayings", with(base, "sayings", mt.ListNode(saying, saying)),
+		path("sayings[1].says").is(abi.CodeDuplicateLabel))
 }
