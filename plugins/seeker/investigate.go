@@ -6,29 +6,38 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/inquiry"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/place"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 )
 
+// readOut is the convergence of a conclusion that a deeper look can't change,
+// since there is no more to read.
+const readOut = 0.70
+
 // investigate reads the documents as deep as this pass goes, and classifies by
-// what it found. How settled that is says how far the most probable label
-// stands above an even guess.
+// what it found. Its evidence is what the case's own does not hold already. How
+// settled that is says how far the most probable label stands above an even
+// guess; a conclusion is settled, too, when the documents hold no more.
 //
-// When the case comes back from the court it reads everything at once, and
-// looks for what the questions ask about. Its evidence then is what is new;
+// When the case comes back from the court it reads deeper than any walk before,
+// and looks for what the questions ask about. Its evidence then is what is new;
 // without any, it is no surer than before.
 func investigate(r *abi.NodeRequest, source *abi.SourceAnswer) *abi.InvestigateArtifact {
 	clues := inquiry.Read(r, source)
-	depth := depthOf(r.File)
+	depth := inquiry.DepthOf(r.File)
 	items, facts := inquiry.SourceItems(r, source)
-	items = append(items, clues.Items(depth)...)
+	items = append(items, clues.Unheld(clues.Items(depth), r.Case.Evidence)...)
 	remanded := r.File != nil && r.File.Feedback != nil
 	if remanded {
-		items = fresh(r, append(items, searched(r, clues)...))
+		items = fresh(r, append(items, clues.Unheld(searched(r, clues), r.Case.Evidence)...))
 	}
 	estimate := clues.Weigh(r, depth, facts)
 	v := &abi.InvestigateArtifact{
 		Component: component(r, clues), ConvergenceScore: estimate.Settled(), Evidence: bounded(items),
+	}
+	if estimate.Leads() && len(clues.Upto(depth)) == len(clues.List) {
+		v.ConvergenceScore = max(v.ConvergenceScore, params.Number(r.Params, "read_out", readOut))
 	}
 	if !estimate.Thin() {
 		v.Classification, _ = estimate.Top(standing(r))
@@ -38,22 +47,6 @@ func investigate(r *abi.NodeRequest, source *abi.SourceAnswer) *abi.InvestigateA
 	}
 	v.Summary = summary(r, v, estimate)
 	return v
-}
-
-// depthOf is how deep a pass reads: deeper each time the walk comes back.
-func depthOf(f *abi.LightFile) int {
-	switch {
-	case f == nil:
-		return inquiry.First
-	case f.Feedback != nil:
-		return inquiry.Deepest
-	case f.Investigate == nil:
-		return inquiry.First
-	case f.LoopsLeft > 0:
-		return inquiry.Second
-	default:
-		return inquiry.Deepest
-	}
 }
 
 // standing is what was concluded before, which stays where another label is

@@ -113,7 +113,7 @@ func TestARemandBringsOnlyWhatIsNew(t *testing.T) {
 			t.Errorf("%s lay before the court", ref)
 		}
 	}
-	if !slices.Contains(refs(v), "log:L8") {
+	if !slices.Contains(refs(v), "seeker-answer:log:L8") {
 		t.Errorf("%v doesn't have what was asked for", refs(v))
 	}
 	if !strings.HasPrefix(v.Summary, "On remand: ") {

@@ -105,7 +105,7 @@ func fromLog(r *abi.NodeRequest) []spot {
 			continue
 		}
 		kind := place.KindOf(p.Path)
-		out = append(out, spot{path: p.Path, line: p.Line, worth: worthOf(kind), reason: clue.Ref() + " names it as " + string(kind) + " code"})
+		out = append(out, spot{path: p.Path, line: p.Line, worth: worthOf(kind), reason: clue.Where() + " names it as " + string(kind) + " code"})
 	}
 	return out
 }

@@ -100,7 +100,7 @@ func challenged(r *abi.NodeRequest, index int) bool {
 func misquotes(documents []abi.Document, e *abi.Evidence) bool {
 	for i := range documents {
 		d := &documents[i]
-		if e.SourceRef != d.Name && !strings.HasPrefix(e.SourceRef, d.Name+":") && !strings.HasPrefix(e.SourceRef, d.Name+"#") {
+		if !inquiry.Names(e.SourceRef, d.Name) {
 			continue
 		}
 		for line := range strings.SplitSeq(e.Content, "\n") {

@@ -5,13 +5,20 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/inquiry"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 )
+
+// worthTrying is the least that is stated of an answer that leads: where the
+// band of the court begins. Among k labels a probability below that is far from
+// hopeless.
+const worthTrying = 0.50
 
 // report closes the path with the most probable label, given everything; what
 // was concluded before stays where another is only as probable. Its confidence
 // is that label's probability, and is no higher after a remand that brought
-// nothing new.
+// nothing new; but an answer for which something speaks, and which leads the
+// others clearly, is worth a trial, and so it states worth_trying at least.
 func report(r *abi.NodeRequest) *abi.LightReport {
 	estimate := synthesis(r)
 	preferred := concluded(r)
@@ -20,13 +27,16 @@ func report(r *abi.NodeRequest) *abi.LightReport {
 	}
 	label, p := estimate.Top(preferred)
 	v := &abi.LightReport{Classification: label, Confidence: p}
+	if estimate.Leads() {
+		v.Confidence = max(p, params.Number(r.Params, "worth_trying", worthTrying))
+	}
 	if r.File != nil && r.File.Investigate != nil {
 		v.Component = r.File.Investigate.Component
 	}
 	if r.File != nil && r.File.Feedback != nil {
 		v.Remand = account(r)
 		if r.Case.Light != nil && (r.File.Investigate == nil || len(r.File.Investigate.Evidence) == 0) {
-			v.Confidence = min(p, r.Case.Light.Confidence)
+			v.Confidence = min(v.Confidence, r.Case.Light.Confidence)
 		}
 	}
 	v.Summary = summary(r, estimate, label)

@@ -37,9 +37,10 @@ func reassess(p float64) *abi.ReviewDecision {
 	return &abi.ReviewDecision{Decision: abi.Reassess, LoopTarget: "resolve", Confidence: p}
 }
 
-// synthesis estimates the labels from all that is known.
+// synthesis estimates the labels from all that is known, which is what the
+// investigation has read so far.
 func synthesis(r *abi.NodeRequest) *inquiry.Estimate {
-	return inquiry.Read(r, nil).Weigh(r, inquiry.Deepest, inquiry.SourceFacts(r))
+	return inquiry.Read(r, nil).Weigh(r, inquiry.DepthOf(r.File), inquiry.SourceFacts(r))
 }
 
 // concluded is what the path has come to, the latest first.

@@ -67,11 +67,19 @@ func (d *documents) anyLine(i int, lines []string) bool {
 }
 
 // claims says whether a source_ref names the document: by its name alone, or
-// by its name and a place, such as `log:L83` and `report.xml#12`.
+// by its name and a place, such as `log:L83` and `report.xml#12`. Before a place
+// the kind of a reading may stand, as in `seeker-frame:log:L83`.
 func claims(sourceRef, document string) bool {
-	rest, ok := strings.CutPrefix(sourceRef, document)
-	return ok && (rest == "" || rest[0] == ':' || rest[0] == '#')
+	if rest, ok := strings.CutPrefix(sourceRef, document); ok && (rest == "" || isPlace(rest)) {
+		return true
+	}
+	_, where, _ := strings.Cut(sourceRef, ":")
+	rest, ok := strings.CutPrefix(where, document)
+	return ok && isPlace(rest)
 }
+
+// isPlace says whether a place stands behind a document's name.
+func isPlace(rest string) bool { return rest != "" && (rest[0] == ':' || rest[0] == '#') }
 
 // quotable gives the folded lines of content that are long enough to count;
 // a content that has only short ones counts as a whole.

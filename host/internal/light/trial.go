@@ -123,6 +123,7 @@ type passage struct {
 	walk     *Walk
 	base     []abi.Evidence // what was there before the walk
 	gathered []abi.Evidence // what it brought
+	channels []channel      // that hold it, one for each node
 	profile  *abi.Profile   // what of it can count
 	report   *abi.LightReport
 	loops    int
@@ -134,19 +135,22 @@ func (w *passage) evidence() []abi.Evidence {
 	return slices.Concat(w.base, w.gathered)
 }
 
+// channel of the state that holds what a node gathered when it was last visited.
+type channel struct{ node, name string }
+
 // refresh takes over what a merge has changed.
 func (w *passage) refresh() {
 	w.gathered = nil
-	for _, e := range w.state.Snapshot().Evidences[w.channel()] {
-		if known(w.base, &e) == nil {
-			w.gathered = append(w.gathered, e)
+	evidences := w.state.Snapshot().Evidences
+	for _, c := range w.channels {
+		for _, e := range evidences[c.name] {
+			if known(w.base, &e) == nil && known(w.gathered, &e) == nil {
+				w.gathered = append(w.gathered, e)
+			}
 		}
 	}
 	w.profile = w.path.domain.Standing(w.req.Case, w.evidence())
 }
-
-// channel holds what this walk has gathered.
-func (w *passage) channel() string { return fmt.Sprintf("walk-%d", len(w.walks)) }
 
 // known finds an item by what makes it the same as another.
 func known(list []abi.Evidence, e *abi.Evidence) *abi.Evidence {
@@ -158,18 +162,22 @@ func known(list []abi.Evidence, e *abi.Evidence) *abi.Evidence {
 	return nil
 }
 
-// gather merges what a node found, with the element of the node.
+// gather merges what a node found, with the element of the node. It stands in
+// place of what the node found earlier in the walk: what it doesn't give again,
+// it has taken back.
 func (w *passage) gather(node *pipeline.Node, items []abi.Evidence) error {
-	if len(items) == 0 {
-		return nil
-	}
-	own := make([]abi.Evidence, len(items))
-	for i := range items {
-		own[i] = items[i]
-		own[i].Element = elementOf(node)
-	}
-	if err := w.state.Apply(&abi.Update{Evidences: map[string][]abi.Evidence{w.channel(): own}}); err != nil {
-		return fmt.Errorf("merge the evidence of node %q: %w", node.Name, err)
+	w.channels = slices.DeleteFunc(w.channels, func(c channel) bool { return c.node == node.Name })
+	if len(items) > 0 {
+		own := make([]abi.Evidence, len(items))
+		for i := range items {
+			own[i] = items[i]
+			own[i].Element = elementOf(node)
+		}
+		name := fmt.Sprintf("walk-%d/%s/%d", len(w.walks), node.Name, w.sequence[node.Name])
+		if err := w.state.Apply(&abi.Update{Evidences: map[string][]abi.Evidence{name: own}}); err != nil {
+			return fmt.Errorf("merge the evidence of node %q: %w", node.Name, err)
+		}
+		w.channels = append(w.channels, channel{node.Name, name})
 	}
 	w.refresh()
 	return nil

@@ -44,7 +44,8 @@ func checkItem(e *abi.Evidence, r *abi.NodeRequest, c *abi.Collector) {
 	if strings.HasPrefix(e.SourceRef, "source:") {
 		return
 	}
-	name, line, _ := strings.Cut(e.SourceRef, ":L")
+	_, where, _ := strings.Cut(e.SourceRef, ":") // what kind of reading it is stands first
+	name, line, _ := strings.Cut(where, ":L")
 	if _, stands := contains(r.Case.Documents, name, e.Content); !stands || line == "" || e.Content == "" {
 		c.Add(abi.CodeNotInDocuments, e.SourceRef+" quotes "+e.Content, abi.Field("evidence"))
 	}

@@ -14,6 +14,25 @@ const (
 	maxCrashes = 3
 )
 
+// deeper is how many times as much is looked at when the court asks.
+const deeper = 3
+
+// most is a bound for this pass.
+func (c *Clues) most(bound int) int {
+	if c.remanded {
+		return bound * deeper
+	}
+	return bound
+}
+
+// depthOf the n-th of what a walk looks at most of bound times, so many at each depth.
+func depthOf(n, bound, each int) int {
+	if n > bound {
+		return Remanded
+	}
+	return min((n+each-1)/each, Deepest)
+}
+
 // blocks finds the lines that name places: diagnostics, crashes with the
 // frames of their own, and reports.
 func (c *Clues) blocks(d *document, t *teller) {
@@ -22,10 +41,10 @@ func (c *Clues) blocks(d *document, t *teller) {
 	sites := 0
 	for i := 0; i < d.lines(); i++ {
 		line := d.line(i)
-		if crashes(line) && counts[Crash] < maxCrashes {
+		if crashes(line) && counts[Crash] < c.most(maxCrashes) {
 			end := crashEnd(d, i)
 			counts[Crash]++
-			c.add(d, i, end, Clue{Kind: Crash, Depth: min(counts[Crash], Deepest)})
+			c.add(d, i, end, Clue{Kind: Crash, Depth: depthOf(counts[Crash], maxCrashes, 1)})
 			if crash < 0 || sites == 0 {
 				crash = i
 			}
@@ -40,20 +59,20 @@ func (c *Clues) blocks(d *document, t *teller) {
 			continue
 		}
 		switch {
-		case p.Form == place.Diagnostic && counts[Broken] < maxBroken:
+		case p.Form == place.Diagnostic && counts[Broken] < c.most(maxBroken):
 			counts[Broken]++
-			c.add(d, i, i+1, Clue{Kind: Broken, Depth: min(counts[Broken], Deepest), Place: p, fact: t.broken(p)})
-		case p.Form == place.Frame && crash >= 0 && sites < maxSites && !t.foreign(p):
+			c.add(d, i, i+1, Clue{Kind: Broken, Depth: depthOf(counts[Broken], maxBroken, 1), Place: p, fact: t.broken(p)})
+		case p.Form == place.Frame && crash >= 0 && sites < c.most(maxSites) && !t.foreign(p):
 			sites++
 			first := i
 			if i > crash+1 && d.block[i-1] == 0 && strings.TrimSpace(d.line(i-1)) != "" && strings.HasPrefix(strings.TrimLeft(line, " "), "\t") {
 				first = i - 1 // the function stands before its file
 			}
-			c.add(d, first, i+1, Clue{Kind: Site, Depth: sites, Place: p, fact: t.site(p, sites, d.line(crash))})
-		case p.Form == place.Report && counts[Report] < maxReports && !t.foreign(p):
+			c.add(d, first, i+1, Clue{Kind: Site, Depth: depthOf(sites, maxSites, 1), Place: p, fact: t.site(p, sites, d.line(crash))})
+		case p.Form == place.Report && counts[Report] < c.most(maxReports) && !t.foreign(p):
 			counts[Report]++
 			end := reportEnd(d, i)
-			c.add(d, i, end, Clue{Kind: Report, Depth: (counts[Report] + 1) / 2, Place: p, fact: t.report(p)})
+			c.add(d, i, end, Clue{Kind: Report, Depth: depthOf(counts[Report], maxReports, 2), Place: p, fact: t.report(p, d.quote(i, end))})
 			i = end - 1
 		}
 	}

@@ -12,6 +12,28 @@ import (
 // Kind says what drew attention to a clue.
 type Kind int
 
+// sourcePrefix begins the source of everything that is read here.
+const sourcePrefix = "seeker-"
+
+// source names readings of a kind as a source of their own, so that a profile
+// can know what each is worth.
+func (k Kind) source() string {
+	switch k {
+	case Broken:
+		return sourcePrefix + "diagnostic"
+	case Crash:
+		return sourcePrefix + "crash"
+	case Site:
+		return sourcePrefix + "frame"
+	case Signal:
+		return sourcePrefix + "signal"
+	case Report:
+		return sourcePrefix + "report"
+	default:
+		return sourcePrefix + "word"
+	}
+}
+
 // The kinds, the most telling first.
 const (
 	Broken Kind = iota // a compiler's diagnostic
@@ -26,9 +48,24 @@ const (
 const (
 	First    = 1 // what tells most
 	Second   = 2 // more places of the same
-	Deepest  = 3 // all that is bounded by nothing but its number
+	Deepest  = 3 // all that one walk looks at
+	Remanded = 4 // more of the same, when the court asks
 	maxClues = 64
 )
+
+// DepthOf is how deep a pass reads, deeper each time the walk goes back.
+func DepthOf(f *abi.LightFile) int {
+	switch {
+	case f != nil && f.Feedback != nil:
+		return Remanded
+	case f == nil || f.Investigate == nil || f.LoopsLeft > 1:
+		return First
+	case f.LoopsLeft == 1:
+		return Second
+	default:
+		return Deepest
+	}
+}
 
 // Clue is something in a document that bears on the cause.
 type Clue struct {
@@ -36,6 +73,8 @@ type Clue struct {
 	Document string
 	Line     int // from 1
 	Quote    string
+	end      int // the line behind the quote, from 0
+	rank     int // what is asked for comes first
 	// Depth from which it is looked at.
 	Depth int
 	// Place that it names, if it names one.
@@ -46,8 +85,13 @@ type Clue struct {
 	fact []float64
 }
 
-// Ref is the clue's source_ref.
-func (c *Clue) Ref() string { return c.Document + ":L" + text.Int(c.Line) }
+// Ref is the clue's source_ref: what kind of reading it is, and where.
+func (c *Clue) Ref() string { return c.Kind.source() + ":" + c.Where() }
+
+// Where the clue stands.
+func (c *Clue) Where() string { return at(c.Document, c.Line-1) }
+
+func at(document string, line int) string { return document + ":L" + text.Int(line+1) }
 
 // Clues are what the documents of a case hold.
 type Clues struct {
@@ -56,6 +100,8 @@ type Clues struct {
 	profile *abi.Profile
 	// lines of each document, for what is searched by words.
 	documents []document
+	steer     steer
+	remanded  bool // the case came back from the court
 }
 
 // Upto gives the clues of a depth and those before it.

@@ -2,6 +2,7 @@ package inquiry
 
 import (
 	"math"
+	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/odds"
@@ -14,9 +15,11 @@ const (
 	casebookCap = 2.9 // of one earlier case
 )
 
-// readingShare is what somebody else's reading of lines counts that are read
-// here as well: it is no second observation.
-const readingShare = 0.5
+// unmeasuredShare is what a witness counts of whom nobody measured how often
+// he is right: those who state what they believe are surer than they are right,
+// and they share what misleads them. It is also what somebody else's reading of
+// lines counts that are read here as well: it is no second observation.
+const unmeasuredShare = 0.5
 
 // Estimate are the probabilities of the labels of a case.
 type Estimate struct {
@@ -31,6 +34,22 @@ const nothingNats = 0.2
 
 // Thin says whether next to nothing speaks.
 func (e *Estimate) Thin() bool { return e.Spoken < nothingNats }
+
+// levelNats is how far apart two labels may be and still be level: odds of 21
+// to 20.
+const levelNats = 0.05
+
+// Leads says whether something speaks, and one label is ahead of the others.
+func (e *Estimate) Leads() bool {
+	if e.Thin() || len(e.Posterior) < 2 {
+		return false
+	}
+	first, second := 0.0, 0.0
+	for _, p := range e.Posterior {
+		first, second = max(first, p), max(second, min(first, p))
+	}
+	return math.Log(first/second) >= levelNats
+}
 
 // Top is the most probable label; the preferred one where it is as probable.
 func (e *Estimate) Top(preferred string) (label string, probability float64) {
@@ -69,24 +88,30 @@ func (e *Estimate) Settled() float64 {
 func (c *Clues) Weigh(r *abi.NodeRequest, depth int, facts []float64) *Estimate {
 	m := &weigh.Matter{Labels: r.Case.Labels, Subject: r.Case.Subject, Profile: r.Profile, Testimony: c.others(r)}
 	places := make([]float64, len(c.labels))
+	doubted := c.doubted(r)
 	for _, clue := range c.Upto(depth) {
 		if len(clue.signals) > 0 {
 			m.Findings = append(m.Findings, abi.Finding{Document: clue.Document, Quote: clue.Quote})
 		}
 		for j, x := range clue.fact {
-			places[j] += x
+			places[j] += x * weigh.Left(doubted[clue.Ref()])
 		}
 	}
 	odds.Limit(places, factCap)
 	nats := weigh.Weigh(m).Evidence
 	add(nats, places)
 	add(nats, facts)
+	own := slices.Clone(nats)
 	if r.File != nil {
 		addPrior(nats, r)
 	}
 	e := &Estimate{Labels: r.Case.Labels, Spoken: odds.Spread(nats)}
 	odds.AddBaseRates(nats, r.Case.Labels, r.Profile)
 	e.Posterior = odds.Probabilities(nats, doubt)
+	if r.File != nil {
+		odds.AddBaseRates(own, r.Case.Labels, r.Profile)
+		noSurer(e.Posterior, odds.Probabilities(own, doubt), r)
+	}
 	return e
 }
 
@@ -102,8 +127,12 @@ func (c *Clues) others(r *abi.NodeRequest) []weigh.Testimony {
 		}
 		items = append(items, *e)
 		share := weigh.Left(challengeOf(r, i))
-		if c.quoted(e) >= 0 {
-			share *= readingShare
+		readings := c.readings(e)
+		if len(readings) > 0 || odds.Source(r.Profile, odds.SourceKey(e.SourceRef)) == nil {
+			share *= unmeasuredShare
+		}
+		for _, clue := range readings {
+			share = min(share, c.beyond(clue, e))
 		}
 		left = append(left, share)
 	}
@@ -112,6 +141,38 @@ func (c *Clues) others(r *abi.NodeRequest) []weigh.Testimony {
 		testimony[i].Left = left[i]
 	}
 	return testimony
+}
+
+// beyond is the share of an item that counts beside a clue which reads the
+// same label out of the same lines: what it says beyond the clue.
+func (c *Clues) beyond(clue *Clue, e *abi.Evidence) float64 {
+	j := slices.Index(c.labels, e.Supports)
+	word := odds.Witness(e.RelevanceConfidence, len(c.labels), casebookCap)
+	if j < 0 || word == 0 || c.Item(clue).Supports != e.Supports {
+		return 1
+	}
+	nats := c.nats(clue)
+	others := 0.0
+	for i, x := range nats {
+		if i != j {
+			others += x / float64(len(nats)-1)
+		}
+	}
+	return max(0, unmeasuredShare-(nats[j]-others)/word)
+}
+
+// doubted are the readings of the clues that the court challenged, by source_ref.
+func (c *Clues) doubted(r *abi.NodeRequest) map[string]abi.Severity {
+	if r.File == nil || r.File.Feedback == nil {
+		return nil
+	}
+	out := make(map[string]abi.Severity)
+	for _, ch := range r.File.Feedback.Challenged {
+		if i := ch.EvidenceIndex; i >= 0 && i < len(r.Case.Evidence) && c.Own(&r.Case.Evidence[i]) {
+			out[r.Case.Evidence[i].SourceRef] = abi.Weakening
+		}
+	}
+	return out
 }
 
 // precedent says whether an item repeats what the casebook said, which is

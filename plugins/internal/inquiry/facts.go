@@ -1,6 +1,7 @@
 package inquiry
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -16,8 +17,17 @@ const (
 	// siteNats: the first own frame of a crash is nearer to the product's fault
 	// than to the test's, since a test that is wrong mostly fails by its own check.
 	productSiteNats = 1.0
-	testSiteNats    = 0.6
-	// laterNats is the share of a frame above the first.
+	testSiteNats    = 0.7
+	// notThereNats: the other one was not in the first frame.
+	notThereNats = -0.5
+	// A value that is not the wanted one is the plainest symptom of a product
+	// that does the wrong thing; a test that wants the wrong thing, and one
+	// whose outcome changes, show it too. A machine seldom does.
+	comparedProductNats = 0.9
+	comparedOtherNats   = 0.6
+	// ranNats: what ends a test with an error is often what the test relies on.
+	ranNats = 1.0
+	// laterShare is the share of a further frame or message of the same kind.
 	laterShare = 0.4
 	// waitShare is the share of a frame where the program only waited.
 	waitShare = 0.3
@@ -29,9 +39,16 @@ const (
 
 // teller says what places tell of the labels.
 type teller struct {
-	roles  Roles
-	labels []string
-	source *abi.SourceAnswer
+	roles    Roles
+	labels   []string
+	source   *abi.SourceAnswer
+	messages messages
+	// times each symptom was told.
+	times map[symptom]int
+}
+
+func newTeller(r *abi.NodeRequest, source *abi.SourceAnswer) *teller {
+	return &teller{roles: RolesOf(r), labels: r.Case.Labels, source: source, messages: newMessages(), times: make(map[symptom]int)}
 }
 
 // frame is what the source knows of a place.
@@ -59,42 +76,70 @@ func (t *teller) foreign(p place.Place) bool {
 	return t.frame(p) == nil && place.Foreign(p.Path)
 }
 
-// lifts gives the nats with which one label is lifted; nil for no label.
-func (t *teller) lifts(label string, nats float64) []float64 {
-	j := slices.Index(t.labels, label)
-	if j < 0 {
-		return nil
+// lift is how far one label is lifted, in nats.
+type lift struct {
+	label string
+	nats  float64
+}
+
+// lifts gives the nats of each label; nil where none of the labels is lifted.
+func (t *teller) lifts(list ...lift) []float64 {
+	var v []float64
+	for _, l := range list {
+		if j := slices.Index(t.labels, l.label); j >= 0 {
+			if v == nil {
+				v = make([]float64, len(t.labels))
+			}
+			v[j] += l.nats
+		}
 	}
-	v := make([]float64, len(t.labels))
-	v[j] = nats
 	return v
 }
 
 func (t *teller) broken(p place.Place) []float64 {
-	return t.lifts(t.roles.of(t.kind(p)), brokenNats)
+	return t.lifts(lift{t.roles.of(t.kind(p)), brokenNats})
 }
 
-// site is what the n-th own frame of a crash tells.
+// site is what the n-th own frame of a crash tells. That a test stands above
+// another frame tells nothing: it called it.
 func (t *teller) site(p place.Place, n int, crash string) []float64 {
-	kind := t.kind(p)
-	nats := testSiteNats
-	if kind == abi.SourceProduct {
-		nats = productSiteNats
-	}
-	if n > 1 {
-		nats *= laterShare
-	}
+	share := 1.0
 	if strings.Contains(crash, "timed out") || strings.Contains(crash, "deadlock") {
-		nats *= waitShare
+		share = waitShare
 	}
-	return t.lifts(t.roles.of(kind), nats)
+	product := t.kind(p) == abi.SourceProduct
+	switch own := t.roles.of(t.kind(p)); {
+	case n > 1 && product:
+		return t.lifts(lift{own, productSiteNats * laterShare * share})
+	case n > 1:
+		return nil
+	case product:
+		return t.lifts(lift{own, productSiteNats * share}, lift{t.roles.Automation, notThereNats * share})
+	default:
+		return t.lifts(lift{own, testSiteNats * share}, lift{t.roles.Product, notThereNats * share})
+	}
 }
 
-// report is what the place of a test's own message tells: messages stand in
-// tests whoever is wrong, so that only one in the product tells anything.
-func (t *teller) report(p place.Place) []float64 {
-	if t.kind(p) != abi.SourceProduct {
+// report is what a test's own message tells. Messages stand in tests whoever
+// is wrong, so that only a place in the product tells anything by itself; else
+// it is what the message is about, the first of its kind before the others.
+func (t *teller) report(p place.Place, quote string) []float64 {
+	if t.kind(p) == abi.SourceProduct {
+		return t.lifts(lift{t.roles.Product, testSiteNats})
+	}
+	about := t.messages.symptom(quote, p.Path)
+	share := math.Pow(laterShare, float64(t.times[about]))
+	t.times[about]++
+	switch about {
+	case compared:
+		return t.lifts(
+			lift{t.roles.Product, comparedProductNats * share},
+			lift{t.roles.Automation, comparedOtherNats * share},
+			lift{t.roles.Flake, comparedOtherNats * share},
+		)
+	case ran:
+		return t.lifts(lift{t.roles.Infrastructure, ranNats * share})
+	default:
 		return nil
 	}
-	return t.lifts(t.roles.Product, testSiteNats)
 }

@@ -52,15 +52,19 @@ func TestWhatPlacesTell(t *testing.T) {
 	for _, tc := range []struct {
 		name, log, ref, content, supports string
 	}{
-		{"the first own frame of a crash", crash, "log:L8", "shop.Total(...)\n\t/src/shop/cart.go:12 +0x1d", anytrial.Product},
-		{"the message of a crash", crash, "log:L2", "panic: boom [recovered]\n\tboom", ""},
-		{"a test that doesn't compile", "# shop\n./cart_test.go:3:1: undefined: x\n", "log:L2", "./cart_test.go:3:1: undefined: x", anytrial.Automation},
-		{"a product that doesn't compile", "./cart.go:3:1: undefined: x\n", "log:L1", "./cart.go:3:1: undefined: x", anytrial.Product},
-		{"a test's own message tells nothing", "    cart_test.go:9: got 1\n        want 2\n", "log:L1", "    cart_test.go:9: got 1\n        want 2", ""},
-		{"a signal", "all is well\nthe disk is full\n", "log:L2", "the disk is full", anytrial.Infrastructure},
-		{"a signal within a message", "    cart_test.go:9: x\n        wrong total\n", "log:L1", "    cart_test.go:9: x\n        wrong total", anytrial.Product},
-		{"two signals that disagree", "the disk is full, took too long\n", "log:L1", "the disk is full, took too long", ""},
-		{"Python's frames", "Traceback (most recent call last):\n  File \"/app/cart.py\", line 3, in total\n", "log:L2", "  File \"/app/cart.py\", line 3, in total", anytrial.Product},
+		{"the first own frame of a crash", crash, "seeker-frame:log:L8", "shop.Total(...)\n\t/src/shop/cart.go:12 +0x1d", anytrial.Product},
+		{"the message of a crash", crash, "seeker-crash:log:L2", "panic: boom [recovered]\n\tboom", ""},
+		{"a test that doesn't compile", "# shop\n./cart_test.go:3:1: undefined: x\n", "seeker-diagnostic:log:L2", "./cart_test.go:3:1: undefined: x", anytrial.Automation},
+		{"a product that doesn't compile", "./cart.go:3:1: undefined: x\n", "seeker-diagnostic:log:L1", "./cart.go:3:1: undefined: x", anytrial.Product},
+		{"a value that the test didn't want", "    cart_test.go:9: got 1\n        want 2\n", "seeker-report:log:L1", "    cart_test.go:9: got 1\n        want 2", anytrial.Product},
+		{"an error that the test ran into", "    cart_test.go:9: open x: permission denied\n", "seeker-report:log:L1", "    cart_test.go:9: open x: permission denied", anytrial.Infrastructure},
+		{"an error that an assertion hands on", "    cart_test.go:9: \n        \tError Trace:\tcart_test.go:9\n        \tError:      \tReceived unexpected error:\n", "seeker-report:log:L1", "    cart_test.go:9: \n        \tError Trace:\tcart_test.go:9\n        \tError:      \tReceived unexpected error:", anytrial.Infrastructure},
+		{"another error than the test wanted", "    cart_test.go:9: expected error, got <nil>\n", "seeker-report:log:L1", "    cart_test.go:9: expected error, got <nil>", anytrial.Product},
+		{"a message that says nothing of the kind", "    cart_test.go:9: bad: [80 82]\n", "seeker-report:log:L1", "    cart_test.go:9: bad: [80 82]", ""},
+		{"a signal", "all is well\nthe disk is full\n", "seeker-signal:log:L2", "the disk is full", anytrial.Infrastructure},
+		{"a signal within a message", "    cart_test.go:9: x\n        wrong total\n", "seeker-report:log:L1", "    cart_test.go:9: x\n        wrong total", anytrial.Product},
+		{"two signals that disagree", "the disk is full, took too long\n", "seeker-signal:log:L1", "the disk is full, took too long", ""},
+		{"Python's frames", "Traceback (most recent call last):\n  File \"/app/cart.py\", line 3, in total\n", "seeker-frame:log:L2", "  File \"/app/cart.py\", line 3, in total", anytrial.Product},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -98,7 +102,7 @@ func TestTheSourceKnowsBetter(t *testing.T) {
 		{Path: "shop/cart.go", Line: 12, Kind: abi.SourceTest, Function: "Total", Changed: true, ChangedNear: true, Excerpt: "return 0"},
 		{Path: "shop/cart_test.go", Line: 7, Kind: abi.SourceTest},
 	}}
-	if e := find(t, inquiry.Read(r, source).Items(inquiry.First), "log:L8"); e.Supports != anytrial.Automation {
+	if e := find(t, inquiry.Read(r, source).Items(inquiry.First), "seeker-frame:log:L8"); e.Supports != anytrial.Automation {
 		t.Errorf("a frame in a helper of the tests speaks for %s", e.Supports)
 	}
 	items, facts := inquiry.SourceItems(r, source)
@@ -196,7 +200,7 @@ func TestTopics(t *testing.T) {
 	}
 	found := refs(inquiry.Read(r, nil).Search(&topics[2]))
 	slices.Sort(found)
-	if !slices.Equal(found, []string{"log:L1", "log:L2"}) {
+	if !slices.Equal(found, []string{"seeker-answer:log:L1", "seeker-answer:log:L2"}) {
 		t.Errorf("searched %v", found)
 	}
 }
@@ -206,30 +210,45 @@ func TestTopics(t *testing.T) {
 func TestTheSourceKnowsItsOwn(t *testing.T) {
 	t.Parallel()
 	log := "panic: boom\n\nshop.Total()\n\t/go/pkg/mod/shop@v1/cart.go:12 +0x1\n"
-	if got := refs(inquiry.Read(anytrial.LightCase(abi.FamilyInvestigate, log), nil).Items(inquiry.Deepest)); slices.Contains(got, "log:L3") {
+	if got := refs(inquiry.Read(anytrial.LightCase(abi.FamilyInvestigate, log), nil).Items(inquiry.Deepest)); slices.Contains(got, "seeker-frame:log:L3") {
 		t.Errorf("%v has a frame of somebody else's", got)
 	}
 	source := &abi.SourceAnswer{Known: true, Frames: []abi.SourceFrame{{Path: "cart.go", Line: 12, Kind: abi.SourceProduct}}}
-	if got := refs(inquiry.Read(anytrial.LightCase(abi.FamilyInvestigate, log), source).Items(inquiry.Deepest)); !slices.Contains(got, "log:L3") {
+	if got := refs(inquiry.Read(anytrial.LightCase(abi.FamilyInvestigate, log), source).Items(inquiry.Deepest)); !slices.Contains(got, "seeker-frame:log:L3") {
 		t.Errorf("%v lacks a frame that the source has", got)
 	}
 }
 
-// A witness whom the court challenged counts less, and so does one who read
-// the lines that are read here.
+// A witness whom the court challenged counts less, and so does one whom nobody
+// measured, and one who read the lines that are read here.
 func TestDoubtfulWitnessesCountLess(t *testing.T) {
 	t.Parallel()
-	const log = "    cart_test.go:9: got 1\n"
-	r := anytrial.LightCase(abi.FamilyReport, log)
-	r.Case.Evidence = []abi.Evidence{{SourceRef: "witness", Content: "I saw it", Supports: anytrial.Flake, RelevanceConfidence: 0.8}}
-	whole := weigh(r).Of(anytrial.Flake)
-	r.File.Feedback = &abi.RemandFeedback{Challenged: []abi.ChallengedItem{{EvidenceIndex: 0, Why: "is doubtful"}}}
-	challenged := weigh(r).Of(anytrial.Flake)
-	r.File.Feedback = nil
-	r.Case.Evidence[0].SourceRef, r.Case.Evidence[0].Content = "log:L1", strings.TrimRight(log, "\n")
-	reading := weigh(r).Of(anytrial.Flake)
-	if challenged >= whole || challenged <= 0.25 || reading >= whole || reading <= 0.25 {
-		t.Errorf("whole %v, challenged %v, another reading %v", whole, challenged, reading)
+	const log = "    cart_test.go:9: it is\n    cart_test.go:10: got 1\n"
+	flake := func(item abi.Evidence, measured, challenged bool) float64 {
+		r := anytrial.LightCase(abi.FamilyReport, log)
+		item.Supports, item.RelevanceConfidence = anytrial.Flake, 0.8
+		r.Case.Evidence = []abi.Evidence{item}
+		if challenged {
+			r.File.Feedback = &abi.RemandFeedback{Challenged: []abi.ChallengedItem{{EvidenceIndex: 0, Why: "is doubtful"}}}
+		}
+		if measured {
+			r.Profile.Sources = append(slices.Clone(r.Profile.Sources), abi.SourceReliability{
+				Source: "witness", Share: 1, Cap: 3, Sayings: []abi.SourceSaying{{Says: anytrial.Flake, Given: []abi.LabelWeight{
+					{Label: anytrial.Product, Weight: 0.1}, {Label: anytrial.Flake, Weight: 0.8}, {Label: anytrial.Automation, Weight: 0.1}, {Label: anytrial.Infrastructure, Weight: 0.1},
+				}}},
+			})
+		}
+		return weigh(r).Of(anytrial.Flake)
+	}
+	seen := abi.Evidence{SourceRef: "witness", Content: "I saw it"}
+	read := abi.Evidence{SourceRef: "witness:log:L1", Content: "    cart_test.go:9: it is"}
+	none, whole, unmeasured := flake(abi.Evidence{SourceRef: "witness"}, false, true), flake(seen, true, false), flake(seen, false, false)
+	for name, doubted := range map[string]float64{
+		"unmeasured": unmeasured, "a reading of what is read here": flake(read, true, false), "challenged": flake(seen, true, true),
+	} {
+		if doubted >= whole || doubted <= none {
+			t.Errorf("%s: %v, whole %v, nobody %v", name, doubted, whole, none)
+		}
 	}
 }
 

@@ -132,6 +132,9 @@ func (t *Topic) shared(content string) int {
 	return len(seen)
 }
 
+// answerSource is the source of lines that were found by the words of a question.
+const answerSource = sourcePrefix + "answer"
+
 // maxSearched bounds what is found by the words of one question.
 const maxSearched = 3
 
@@ -173,7 +176,7 @@ func (c *Clues) Search(t *Topic) []abi.Evidence {
 		}
 		if !text.Blank(quote) && !seen[key] {
 			seen[key] = true
-			out = append(out, abi.Evidence{SourceRef: d.name + ":L" + text.Int(h.line+1), Content: quote, RelevanceConfidence: wordRelevance, Element: abi.Water})
+			out = append(out, abi.Evidence{SourceRef: answerSource + ":" + at(d.name, h.line), Content: quote, RelevanceConfidence: wordRelevance, Element: abi.Water})
 		}
 	}
 	return out

@@ -69,8 +69,8 @@ func (d *document) quote(first, end int) string {
 
 // Read reads the documents of a case. source may be empty.
 func Read(r *abi.NodeRequest, source *abi.SourceAnswer) *Clues {
-	c := &Clues{labels: r.Case.Labels, profile: r.Profile}
-	t := &teller{roles: RolesOf(r), labels: r.Case.Labels, source: source}
+	c := &Clues{labels: r.Case.Labels, profile: r.Profile, steer: steerOf(r), remanded: r.File != nil && r.File.Feedback != nil}
+	t := newTeller(r, source)
 	finder := odds.NewSignals(r.Profile)
 	for i := range r.Case.Documents {
 		d := open(&r.Case.Documents[i])
@@ -84,13 +84,14 @@ func Read(r *abi.NodeRequest, source *abi.SourceAnswer) *Clues {
 			c.documents = append(c.documents, d)
 		}
 	}
-	c.List = distinct(c.List)
+	c.distinct()
 	return c
 }
 
 // add notes a clue of the lines from first to before end.
 func (c *Clues) add(d *document, first, end int, clue Clue) {
 	clue.Document, clue.Line, clue.Quote = d.name, first+1, d.quote(first, end)
+	clue.end = first + 1 + strings.Count(clue.Quote, "\n")
 	if text.Blank(clue.Quote) {
 		return
 	}
@@ -100,8 +101,11 @@ func (c *Clues) add(d *document, first, end int, clue Clue) {
 	}
 }
 
+// maxPlaces of one signal.
+const maxPlaces = 3
+
 // signals finds the lines in which signals stand: the first place of each at
-// once, two more at greater depth. A signal in a block is the block's.
+// once, others at greater depth. A signal in a block is the block's.
 func (c *Clues) signals(d *document, finder odds.Signals) {
 	times := make(map[int]int)
 	finder.Scan(d.text, func(signal, start, end int) {
@@ -110,16 +114,16 @@ func (c *Clues) signals(d *document, finder odds.Signals) {
 			clue := &c.List[at-1]
 			if !slices.Contains(clue.signals, signal) && strings.Contains(clue.Quote, d.text[start:end]) {
 				clue.signals = append(clue.signals, signal)
-				clue.Depth = min(clue.Depth, times[signal]+1)
 				times[signal]++
+				clue.Depth = min(clue.Depth, depthOf(times[signal], maxPlaces, 1))
 			}
 			return
 		}
-		if times[signal] == Deepest {
+		if times[signal] >= c.most(maxPlaces) {
 			return
 		}
 		times[signal]++
-		clue := Clue{Kind: Signal, Depth: times[signal], signals: []int{signal}}
+		clue := Clue{Kind: Signal, Depth: depthOf(times[signal], maxPlaces, 1), signals: []int{signal}}
 		clue.Place, _ = place.Find(d.line(i))
 		c.add(d, i, i+1, clue)
 		if d.block[i] > 0 && len(d.line(i)) > maxQuoteBytes {
@@ -140,9 +144,9 @@ func (c *Clues) words(d *document) {
 	found := 0
 	odds.FindPhrases(errorWords()).Scan(d.text, func(_, start, _ int) {
 		i := d.at(start)
-		if found < maxWords && d.block[i] == 0 && !heading(d.line(i)) {
+		if found < c.most(maxWords) && d.block[i] == 0 && !heading(d.line(i)) {
 			found++
-			c.add(d, i, i+1, Clue{Kind: Word, Depth: Second + found/(maxWords/2+1)})
+			c.add(d, i, i+1, Clue{Kind: Word, Depth: depthOf(found+maxWords/2, maxWords*3/2, maxWords/2)})
 		}
 	})
 }
@@ -159,24 +163,28 @@ func heading(line string) bool {
 }
 
 // distinct drops clues whose substance stands in an earlier one, and bounds
-// their number: what is found at the least depth stays.
-func distinct(list []Clue) []Clue {
+// their number. What is asked for and what is in focus comes first, and beyond
+// the bound what is found at the least depth stays.
+func (c *Clues) distinct() {
 	seen := make(map[string]bool)
-	out := list[:0]
-	for i := range list {
-		key := strings.Join(text.Substance(list[i].Quote), "\n")
+	out := c.List[:0]
+	for i := range c.List {
+		key := strings.Join(text.Substance(c.List[i].Quote), "\n")
 		if key != "" && seen[key] {
 			continue
 		}
 		seen[key] = true
-		out = append(out, list[i])
+		out = append(out, c.List[i])
 	}
-	if len(out) <= maxClues {
-		return out
+	for i := range out {
+		out[i].rank = c.rankOf(&out[i])
 	}
-	order := slices.Clone(out)
-	slices.SortStableFunc(order, func(a, b Clue) int {
-		return cmp.Or(cmp.Compare(a.Depth, b.Depth), cmp.Compare(a.Kind, b.Kind))
-	})
-	return order[:maxClues]
+	if len(out) > maxClues {
+		slices.SortStableFunc(out, func(a, b Clue) int {
+			return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.Depth, b.Depth), cmp.Compare(a.Kind, b.Kind))
+		})
+		out = out[:maxClues]
+	}
+	slices.SortStableFunc(out, func(a, b Clue) int { return cmp.Compare(a.rank, b.rank) })
+	c.List = out
 }

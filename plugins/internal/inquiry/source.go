@@ -1,6 +1,7 @@
 package inquiry
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -17,10 +18,12 @@ func IsSource(e *abi.Evidence) bool { return odds.SourceKey(e.SourceRef) == sour
 // maxQueryBytes bounds the text that the source is asked about.
 const maxQueryBytes = 256 << 10
 
-// Query asks for the files that the documents name: their heads and tails
-// where they are long.
+// Query asks for the files that the documents name, and for the test that the
+// subject names: the heads and tails of documents that are long.
 func Query(r *abi.NodeRequest, lines int) abi.SourceQuery {
 	var b strings.Builder
+	b.WriteString(r.Case.Subject)
+	b.WriteByte('\n')
 	room := maxQueryBytes / max(1, len(r.Case.Documents))
 	for i := range r.Case.Documents {
 		b.WriteString(ends(r.Case.Documents[i].Text, room))
@@ -39,37 +42,70 @@ func ends(s string, most int) string {
 }
 
 // SourceItems are evidence of what the diff says of the places that a log
-// names, and the nats by which it moves the labels.
+// names and of the test that failed, and the nats by which it moves the labels.
 func SourceItems(r *abi.NodeRequest, source *abi.SourceAnswer) (items []abi.Evidence, facts []float64) {
 	if source == nil || !source.Known {
 		return nil, nil
 	}
-	t := &teller{roles: RolesOf(r), labels: r.Case.Labels, source: source}
-	c := &Clues{labels: r.Case.Labels, profile: r.Profile}
-	facts = make([]float64, len(r.Case.Labels))
-	seen := make(map[string]bool)
+	d := &differ{
+		clues: &Clues{labels: r.Case.Labels, profile: r.Profile}, facts: make([]float64, len(r.Case.Labels)),
+		told: make(map[string]bool),
+	}
+	roles := RolesOf(r)
+	files := make(map[string]*abi.ChangedFile, len(source.Changed))
+	for i := range source.Changed {
+		files[source.Changed[i].Path] = &source.Changed[i]
+	}
 	for i := range source.Frames {
 		f := &source.Frames[i]
-		label, nats := t.roles.of(f.Kind), 0.0
+		label, nats := roles.of(f.Kind), 0.0
 		switch {
 		case f.ChangedNear:
 			nats = changedNearNats
 		case f.Changed:
 			nats = changedNats
 		}
-		v := t.lifts(label, nats)
-		if nats == 0 || v == nil || seen[f.Path] {
-			continue
+		if file := files[f.Path]; file != nil && nats > 0 {
+			if other, more := bearing(file, roles); other == label {
+				nats = max(nats, more)
+			}
 		}
-		seen[f.Path] = true
-		for j, x := range v {
-			facts[j] = max(facts[j], x)
-		}
-		item := abi.Evidence{SourceRef: sourceKey + ":" + f.Path + ":" + text.Int(f.Line), Content: touched(f), Element: abi.Water}
-		item.Supports, item.RelevanceConfidence = c.speaks(v, placeRelevance)
-		items = append(items, item)
+		d.tell(f.Path, sourceKey+":"+f.Path+":"+text.Int(f.Line), touched(f), label, nats)
 	}
-	return items, facts
+	for i := range source.Changed {
+		if f := &source.Changed[i]; len(d.items) < maxDiffItems {
+			label, nats := bearing(f, roles)
+			d.tell(f.Path, sourceKey+":"+f.Path, changedFile(f), label, nats)
+		}
+	}
+	for _, s := range overall(source, roles) {
+		d.tell(s.content, sourceKey+":diff", s.content, s.label, s.nats)
+	}
+	return d.items, d.facts
+}
+
+// differ gathers what a diff tells.
+type differ struct {
+	clues *Clues
+	items []abi.Evidence
+	facts []float64
+	told  map[string]bool
+}
+
+// tell adds an item for a label, unless the same thing was told or there is no
+// such label. Of all that is told of a label the strongest counts.
+func (d *differ) tell(thing, ref, content, label string, nats float64) {
+	j := slices.Index(d.clues.labels, label)
+	if j < 0 || nats == 0 || d.told[thing] {
+		return
+	}
+	d.told[thing] = true
+	d.facts[j] = max(d.facts[j], nats)
+	one := make([]float64, len(d.facts))
+	one[j] = nats
+	item := abi.Evidence{SourceRef: ref, Content: content, Element: abi.Water}
+	item.Supports, item.RelevanceConfidence = d.clues.speaks(one, placeRelevance)
+	d.items = append(d.items, item)
 }
 
 // touched tells what the diff does to a place, with the lines as they are.

@@ -1,0 +1,115 @@
+package inquiry
+
+import (
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
+)
+
+// What a diff tells of a test that failed, in nats, laid by hand. The revision
+// that it is taken from is one where the test passed, or is taken for one.
+const (
+	// A change of the product is the nearer the fewer imports lie between it and
+	// the test; a function that the test or the log names is nearer still.
+	packageNats  = 1.1
+	importedNats = 0.8
+	fartherNats  = 0.5
+	namedNats    = 0.5
+	// ownTestNats: the failing test itself was changed; besideTestNats: another
+	// test of its package, or its data.
+	ownTestNats    = 1.4
+	besideTestNats = 0.6
+	// Others' packages changed and nothing of the module: the product stands on
+	// them, and so does what the test runs in.
+	dependencyProductNats        = 0.3
+	dependencyInfrastructureNats = 0.5
+	// Nothing changed that the test reaches: the same code passed before.
+	untouchedFlakeNats          = 0.8
+	untouchedInfrastructureNats = 0.6
+)
+
+// maxDiffItems bounds the changed files that become items.
+const maxDiffItems = 6
+
+// bearing is what one changed file tells: of which label, and how much.
+func bearing(f *abi.ChangedFile, roles Roles) (label string, nats float64) {
+	named := len(f.Named) > 0
+	switch {
+	case f.Reach != abi.ReachPackage && f.Reach != abi.ReachImported:
+		return "", 0
+	case f.Kind == abi.SourceTest && f.Reach == abi.ReachPackage && named:
+		return roles.Automation, ownTestNats
+	case f.Kind == abi.SourceTest || f.Kind == abi.SourceFixture:
+		return roles.Automation, besideTestNats
+	case f.Kind != abi.SourceProduct:
+		return "", 0
+	}
+	nats = fartherNats
+	switch {
+	case f.Reach == abi.ReachPackage:
+		nats = packageNats
+	case f.Distance <= 1:
+		nats = importedNats
+	}
+	if named {
+		nats += namedNats
+	}
+	return roles.Product, nats
+}
+
+// saying is what a diff as a whole tells of a label.
+type saying struct {
+	label, content string
+	nats           float64
+}
+
+// overall is what a diff tells in which nothing of the module bears on the
+// test; nothing where that is not known of all of it.
+func overall(source *abi.SourceAnswer, roles Roles) []saying {
+	if !source.Diff || !source.Located {
+		return nil
+	}
+	has := func(reaches ...abi.SourceReach) bool {
+		return slices.ContainsFunc(source.Changed, func(f abi.ChangedFile) bool { return slices.Contains(reaches, f.Reach) })
+	}
+	const unchanged = "The diff touches nothing that the failing test reaches: "
+	switch {
+	case has(abi.ReachPackage, abi.ReachImported, abi.ReachUnknown):
+		return nil
+	case has(abi.ReachDependencies):
+		const others = "Of what the failing test reaches the diff touches only the versions of others' packages: "
+		return []saying{
+			{roles.Infrastructure, others + "what it runs in may have changed with them.", dependencyInfrastructureNats},
+			{roles.Product, others + "the product stands on them.", dependencyProductNats},
+		}
+	}
+	return []saying{
+		{roles.Flake, unchanged + "the same code had another outcome.", untouchedFlakeNats},
+		{roles.Infrastructure, unchanged + "what it runs in may be another.", untouchedInfrastructureNats},
+	}
+}
+
+// changedFile tells of a changed file how it bears on the test.
+func changedFile(f *abi.ChangedFile) string {
+	where := ", in the package of the failing test"
+	switch {
+	case f.Reach == abi.ReachImported && f.Distance > 1:
+		where = ", which the failing test reaches through " + text.Count(f.Distance, "import")
+	case f.Reach == abi.ReachImported:
+		where = ", which the failing test's package imports"
+	}
+	said := "The diff touches " + f.Path + " (+" + text.Int(f.Added) + " -" + text.Int(f.Removed) + ")" + where + "."
+	for i, name := range f.Named {
+		if i == 0 {
+			said += " The test or the log names what it touches there: "
+		} else {
+			said += ", "
+		}
+		said += name
+	}
+	if len(f.Named) > 0 {
+		said += "."
+	}
+	return said
+}
