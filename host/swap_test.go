@@ -33,11 +33,12 @@ type edition struct {
 	files   fstest.MapFS
 	digests map[string]string // by persona, and of the clerk
 	final   docket.Final
+	path    []string
 }
 
 // editions are prebuilt sets: the shipped one, one in which prosecution and
-// judge have other digests, one in which the judge acquits whatever it hears, and
-// one in which all have other digests.
+// judge have other digests, one in which the defense never concedes, and one in
+// which all have other digests.
 func editions(t *testing.T) []*edition {
 	t.Helper()
 	list := []*edition{{files: modules(t)}, {files: modules(t)}, {files: modules(t)}, {files: modules(t)}}
@@ -47,8 +48,8 @@ func editions(t *testing.T) []*edition {
 		}
 	}
 	restamp(1, "second", "challenger.wasm", "specter.wasm")
-	list[2].files["specter.wasm"] = list[2].files["puppet.wasm"]
-	restamp(2, "third", "challenger.wasm", "specter.wasm")
+	list[2].files["abyss.wasm"] = list[2].files["puppet.wasm"]
+	restamp(2, "third", "challenger.wasm", "abyss.wasm")
 	restamp(3, "fourth", slices.Collect(maps.Keys(list[3].files))...)
 	return list
 }
@@ -62,19 +63,16 @@ func settle(t *testing.T, h *host.Host, c abi.Case, list []*edition) {
 			t.Fatal(err)
 		}
 		r := try(t, h, c).Result
-		e.digests, e.final = r.Modules, r.Final
-		for _, persona := range []string{"challenger", "specter"} {
-			if known[r.Modules[persona]] {
-				t.Fatalf("two editions share %s", persona)
-			}
-			known[r.Modules[persona]] = true
+		e.digests, e.final, e.path = r.Modules, r.Final, r.Path
+		if known[r.Modules["challenger"]] || r.Final.Status == docket.Mistrial {
+			t.Fatalf("two editions share a challenger, or one fails: %+v, %+v", r.Modules, r.Error)
 		}
+		known[r.Modules["challenger"]] = true
 	}
-	if list[1].final != list[0].final || list[3].final != list[0].final {
-		t.Fatalf("the same code gives %+v, %+v and %+v", list[0].final, list[1].final, list[3].final)
-	}
-	if got := list[2].final.Status; got == list[0].final.Status || got == docket.Mistrial {
-		t.Fatalf("the other judge gives %s", got)
+	for i, same := range []bool{true, true, false, true} {
+		if slices.Equal(list[i].path, list[0].path) != same {
+			t.Fatalf("edition %d goes %v, the shipped one %v", i, list[i].path, list[0].path)
+		}
 	}
 }
 
@@ -86,7 +84,7 @@ func TestAccept_PL1_TenThousandTrialsAndAHundredSwaps(t *testing.T) {
 	if raceEnabled || testing.Short() {
 		trials, swaps = 400, 12
 	}
-	h := open(t, host.Config{Pipeline: shipped(t, "  - name: verdict\n", "  - name: verdict\n    with: {behave: acquit}\n")})
+	h := open(t, host.Config{})
 	c := tour(t)["tour-plea"].Case
 	list := editions(t)
 	settle(t, h, c, list)
@@ -157,8 +155,8 @@ func madeBy(trial *docket.Trial, list []*edition) (int, error) {
 		if !maps.Equal(r.Modules, e.digests) {
 			return 0, fmt.Errorf("generations are mixed: %v, want %v", r.Modules, e.digests)
 		}
-		if r.Final != e.final {
-			return 0, fmt.Errorf("edition %d gives %+v, want %+v", i, r.Final, e.final)
+		if r.Final != e.final || !slices.Equal(r.Path, e.path) {
+			return 0, fmt.Errorf("edition %d gives %+v by %v, want %+v by %v", i, r.Final, r.Path, e.final, e.path)
 		}
 		for _, call := range trial.Passes[len(trial.Passes)-1].Calls {
 			player := call.Persona
@@ -201,15 +199,15 @@ func TestAccept_PL2_ABadModuleAtASwapLeavesTheIncumbents(t *testing.T) {
 		"not there":           {nil, registry.FaultMissing, "specter"},
 		"not wasm":            {[]byte("not wasm at all"), "not_wasm", "specter"},
 		"cut off":             {specter[:len(specter)/2], "not_wasm", "specter"},
-		"no manifest":         {judge(wasmtest.Module{}, nil).Bytes(), registry.FaultNoManifest, "plugin annotate"},
-		"an invalid manifest": {judge(wasmtest.Module{}, []byte("text")).Bytes(), registry.FaultManifest, "manifest"},
+		"no manifest":         {judge(wasmtest.Module{}, nil, wasmtest.I64Const, 0).Bytes(), registry.FaultNoManifest, "plugin annotate"},
+		"an invalid manifest": {judge(wasmtest.Module{}, []byte("text"), wasmtest.I64Const, 0).Bytes(), registry.FaultManifest, "manifest"},
 		"another ABI version": {manifest(`abi: "1.0"`, `abi: "2.0"`), registry.FaultABIVersion, "2.0"},
 		"another family":      {manifest("families: [indict, discover, defend, hearing, verdict]", "families: [indict]"), registry.FaultFamily, "verdict"},
 		"a missing call":      {manifest("calls: [node, contest, edges]", "calls: [node, contest, edges, judge]", "criteria: []", "criteria: [c]"), registry.FaultCall, "judge"},
 		"a capability":        {manifest("capabilities: []", "capabilities: [recall]"), registry.FaultCapability, "`grants: [recall]` at the persona specter, test.yaml:"},
 		"too much memory":     {manifest("capabilities: []", "capabilities: []\nlimits: {memory_bytes: 1000000000000, output_bytes: 1, wall_clock: 1, fuel: 1}"), registry.FaultLimits, "memory_bytes"},
-		"no allocator":        {judge(wasmtest.Module{}, judgeManifest).Bytes(), "missing_export", abi.ExportAlloc},
-		"a forbidden import": {judge(wasmtest.Module{Imports: []wasmtest.Import{{Module: "network", Name: "open"}}}, judgeManifest).Bytes(),
+		"no allocator":        {judge(wasmtest.Module{}, judgeManifest, wasmtest.I64Const, 0).Bytes(), "missing_export", abi.ExportAlloc},
+		"a forbidden import": {judge(wasmtest.Module{Imports: []wasmtest.Import{{Module: "network", Name: "open"}}}, judgeManifest, wasmtest.I64Const, 0).Bytes(),
 			"forbidden_import", "network.open"},
 		"an invalid body":     {able([]byte{wasmtest.I32Add}, nil), "invalid", "specter"},
 		"a trap at its start": {able(nil, []byte{wasmtest.Unreachable}), "start", "specter"},
@@ -246,10 +244,10 @@ var judgeManifest = codec.AppendManifest(nil, &abi.Manifest{
 })
 
 // judge gives a module a memory, a node call, and a manifest, unless that is nil.
-func judge(m wasmtest.Module, manifest []byte) wasmtest.Module {
+func judge(m wasmtest.Module, manifest []byte, body ...byte) wasmtest.Module {
 	m.Memory, m.MemoryPages = abi.ExportMemory, 1
 	m.Funcs = append(m.Funcs, wasmtest.Func{
-		Export: abi.ExportNode, Params: []byte{wasmtest.I32, wasmtest.I32}, Results: []byte{wasmtest.I64}, Body: []byte{wasmtest.I64Const, 0},
+		Export: abi.ExportNode, Params: []byte{wasmtest.I32, wasmtest.I32}, Results: []byte{wasmtest.I64}, Body: body,
 	})
 	if manifest != nil {
 		m.Customs = append(m.Customs, wasmtest.Custom{Name: abi.ManifestSection, Payload: manifest})
@@ -257,9 +255,18 @@ func judge(m wasmtest.Module, manifest []byte) wasmtest.Module {
 	return m
 }
 
+// doing is a judge whose node call does that.
+func doing(body ...byte) []byte {
+	m := judge(wasmtest.Module{}, judgeManifest, body...)
+	m.Funcs = append(m.Funcs, wasmtest.Func{
+		Export: abi.ExportAlloc, Params: []byte{wasmtest.I32}, Results: []byte{wasmtest.I32}, Body: wasmtest.Const(1024),
+	})
+	return m.Bytes()
+}
+
 // able is a judge whose one function and whose start are given; both are right when nil.
 func able(body, start []byte) []byte {
-	m := judge(wasmtest.Module{}, judgeManifest)
+	m := judge(wasmtest.Module{}, judgeManifest, wasmtest.I64Const, 0)
 	m.Funcs = append(m.Funcs, wasmtest.Func{
 		Export: abi.ExportAlloc, Params: []byte{wasmtest.I32}, Results: []byte{wasmtest.I32}, Body: append(wasmtest.Const(1024), body...),
 	})

@@ -1,0 +1,243 @@
+package host_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmtest"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/pipelines"
+)
+
+// docketOf are n cases: every third one ends otherwise with the puppet on the
+// bench, and of every seventh one Light is sure.
+func docketOf(t *testing.T, n int) []abi.Case {
+	t.Helper()
+	cases := make([]abi.Case, n)
+	for i := range cases {
+		if cases[i] = dispute(); i%3 == 0 {
+			cases[i] = tour(t)["tour-rounds"].Case
+		}
+		cases[i].ID = fmt.Sprintf("case-%03d", i)
+		if i%7 == 0 {
+			cases[i].Light = &abi.LightAnswer{Classification: cases[i].Labels[0], Confidence: 0.99, Reasoning: "sure"}
+		}
+	}
+	return cases
+}
+
+// beside tries cases, and gives the results as bytes and the candidate's trials by id.
+func beside(t *testing.T, h *host.Host, cases []abi.Case, workers int) ([]byte, map[string]*docket.Trial) {
+	t.Helper()
+	var b bytes.Buffer
+	w := docket.NewJSONL(&b)
+	others := make(map[string]*docket.Trial)
+	entries := func(yield func(docket.Entry, error) bool) {
+		for _, c := range cases {
+			if !yield(docket.Entry{Case: c}, nil) {
+				return
+			}
+		}
+	}
+	for tried := range h.TryAll(context.Background(), entries, workers) {
+		if tried.Err != nil {
+			t.Fatal(tried.Err)
+		}
+		tried.Trial.Result.Timings = nil
+		if tried.Trial.Beside != nil {
+			others[tried.Trial.Result.ID] = tried.Trial
+		}
+		if err := w.Write(tried.Trial); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.Bytes(), others
+}
+
+func TestAccept_PL11_ACandidateDecidesNothing(t *testing.T) {
+	t.Parallel()
+	cases := docketOf(t, 60)
+	var mu sync.Mutex
+	observed := map[string]int{}
+	observe := func(r host.CallRecord) {
+		mu.Lock()
+		defer mu.Unlock()
+		observed[r.Digest]++
+	}
+	want, none := beside(t, open(t, host.Config{Observe: observe}), cases, 2)
+	if len(none) > 0 {
+		t.Fatalf("%d trials beside without a candidate", len(none))
+	}
+	plain := maps.Clone(observed)
+	clear(observed)
+	candidate := &host.Candidate{Modules: map[string][]byte{"bulwark": puppet}, Share: 0.3, Seed: 1}
+	h := open(t, host.Config{Candidate: candidate, Observe: observe})
+	var ids []string
+	for _, workers := range []int{1, 4} {
+		got, others := beside(t, h, cases, workers)
+		if !bytes.Equal(got, want) {
+			t.Fatalf("%d workers: results differ with a candidate:\n%s\nwithout\n%s", workers, got, want)
+		}
+		now := slices.Sorted(maps.Keys(others))
+		if len(now) < 5 || len(now) > 30 || ids != nil && !slices.Equal(now, ids) {
+			t.Fatalf("%d workers: the candidate tried %v, before %v", workers, now, ids)
+		}
+		ids = now
+		flips := 0
+		for id, trial := range others {
+			r, other := &trial.Result, &trial.Beside.Result
+			if other.Modules["bulwark"] == r.Modules["bulwark"] || len(other.Modules) != 5 || other.Modules["challenger"] != r.Modules["challenger"] ||
+				!other.Activated || other.Verdict == nil || len(trial.Beside.Passes) == 0 {
+				t.Errorf("%s: %+v, %v", id, other.Final, other.Modules)
+			}
+			if trial.Compare().BesideFlips {
+				flips++
+			}
+		}
+		if flips == 0 || flips == len(others) {
+			t.Errorf("%d of %d flip", flips, len(others))
+		}
+	}
+	for digest, n := range plain {
+		if observed[digest] != 2*n || len(observed) != len(plain) {
+			t.Errorf("the observer saw %d calls of %s in two runs, %d in one without a candidate", observed[digest], digest, n)
+		}
+	}
+	reversed := slices.Clone(cases)
+	slices.Reverse(reversed)
+	if _, others := beside(t, h, reversed, 2); !slices.Equal(slices.Sorted(maps.Keys(others)), ids) {
+		t.Error("the share depends on the order")
+	}
+	other := *candidate
+	other.Seed = 2
+	if _, others := beside(t, open(t, host.Config{Candidate: &other}), cases, 2); slices.Equal(slices.Sorted(maps.Keys(others)), ids) {
+		t.Error("the share does not depend on the seed")
+	}
+}
+
+func TestAccept_PL11_ACandidateThatFailsHarmsNobody(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		wasm  []byte
+		cause docket.Cause
+	}{
+		"invalid artifact": {puppet, docket.CauseInvalidArtifact},
+		"trap":             {doing(wasmtest.Unreachable), docket.CauseTrap},
+		"endless loop":     {doing(wasmtest.Loop, wasmtest.Void, wasmtest.Br, 0, wasmtest.End, wasmtest.I64Const, 0), docket.CauseFuel},
+		"bad output":       {doing(wasmtest.I64Const, 0x7f), docket.CauseOutputTooLarge},
+	} {
+		h := open(t, host.Config{
+			Limits: host.Limits{Fuel: 300_000_000}, Candidate: &host.Candidate{Modules: map[string][]byte{"specter": test.wasm}, Share: 1},
+		})
+		trial := try(t, h, dispute())
+		if trial.Result.Final.Status == docket.Mistrial || trial.Result.Error != nil {
+			t.Errorf("%s: %+v", name, trial.Result.Error)
+		}
+		if b := trial.Beside; b == nil || b.Result.Final.Cause != test.cause || b.Result.Error == nil || b.Result.Error.Persona != "specter" || !trial.Compare().BesideFlips {
+			t.Errorf("%s: beside %+v, %+v", name, b.Result.Final, b.Result.Error)
+		}
+	}
+}
+
+// A candidate hears the same Light: whoever answers is asked once for what both want to know.
+func TestAccept_PL11_ACandidateHasTheSameLight(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	light := lightFunc(func(req host.LightRequest) (host.LightResponse, error) {
+		asked++
+		answer := abi.LightAnswer{Classification: "leak", Confidence: 0.6 + float64(asked)/100, Reasoning: "it depends on when I am asked"}
+		return host.LightResponse{Answer: answer, Evidence: req.Case.Evidence[:1]}, nil
+	})
+	same := &host.Candidate{Modules: map[string][]byte{"specter": stamped(modules(t)["specter.wasm"].Data, "newer")}, Share: 1}
+	trial := try(t, open(t, host.Config{Light: light, Reclassify: true, Candidate: same}), dispute())
+	if b := trial.Beside; trial.Result.Remands == 0 || asked != 1+trial.Result.Remands || b == nil || *b.Result.Light != *trial.Result.Light ||
+		!slices.Equal(b.Result.LightAfter, trial.Result.LightAfter) || b.Result.Final != trial.Result.Final {
+		t.Errorf("asked %d times with %d remands; %+v and %+v", asked, trial.Result.Remands, trial.Result, b.Result)
+	}
+	// One that plays a part in the Light path is heard there, where a trial comes of it or not.
+	rca, err := pipeline.LoadFS(pipelines.FS, pipelines.RCAInvestigation)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := modules(t)
+	for share, want := range map[float64]bool{1: true, 1e-12: false} {
+		h := open(t, host.Config{
+			LightPath: rca, Modules: files,
+			Candidate: &host.Candidate{Modules: map[string][]byte{"herald": stamped(files["herald.wasm"].Data, "new")}, Share: share},
+		})
+		if trial := try(t, h, dispute()); (trial.Beside != nil) != want || want && trial.Beside.Result.Modules["herald"] == trial.Result.Modules["herald"] {
+			t.Errorf("share %g: beside %+v", share, trial.Beside)
+		}
+	}
+}
+
+func TestAccept_PL11_ACandidateOfTheClerk(t *testing.T) {
+	t.Parallel()
+	newer := stamped(modules(t)["clerk.wasm"].Data, "newer")
+	h := open(t, host.Config{Candidate: &host.Candidate{Modules: map[string][]byte{"clerk": newer}, Share: 1}})
+	trial := try(t, h, dispute())
+	if b := trial.Beside; b == nil || b.Result.Final != trial.Result.Final || trial.Compare().BesideFlips ||
+		len(b.Result.Modules) != len(trial.Result.Modules) || b.Result.Modules["clerk"] == trial.Result.Modules["clerk"] {
+		t.Errorf("beside %+v", b)
+	}
+}
+
+// Swaps go on under a candidate, which keeps its own module and has the newer ones of the others.
+func TestAccept_CT5_ASwapMustKeepTheCandidatesSidesApart(t *testing.T) {
+	t.Parallel()
+	h := open(t, host.Config{Candidate: &host.Candidate{Modules: map[string][]byte{"abyss": puppet}, Share: 1}})
+	files := modules(t)
+	files["challenger.wasm"] = &fstest.MapFile{Data: stamped(files["challenger.wasm"].Data, "newer")}
+	if err := h.Swap(context.Background(), files); err != nil {
+		t.Fatal(err)
+	}
+	trial := try(t, h, dispute())
+	if b := trial.Beside; b == nil || b.Result.Modules["challenger"] != trial.Result.Modules["challenger"] || b.Result.Modules["challenger"] != h.Modules()["challenger"] {
+		t.Errorf("beside %+v", b)
+	}
+	for _, name := range []string{"challenger.wasm", "bulwark.wasm"} {
+		files := modules(t)
+		files[name] = &fstest.MapFile{Data: stamped(puppet, "elsewhere")}
+		err := h.Swap(context.Background(), files)
+		var refused *host.RefusedError
+		if !errors.As(err, &refused) {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if name == "bulwark.wasm" && (!refused.Has("sides_not_apart") || !strings.Contains(err.Error(), "candidate")) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestCandidatesThatAreRefused(t *testing.T) {
+	t.Parallel()
+	all := map[string][]byte{"specter": puppet}
+	for name, test := range map[string]struct {
+		candidate host.Candidate
+		says      string
+	}{
+		"no share":    {host.Candidate{Modules: all}, "share"},
+		"NaN":         {host.Candidate{Modules: all, Share: math.NaN()}, "share"},
+		"two shares":  {host.Candidate{Modules: all, Share: 1.1}, "share"},
+		"no module":   {host.Candidate{Share: 1}, "no module"},
+		"nobody":      {host.Candidate{Modules: map[string][]byte{"nobody": puppet}, Share: 1}, `"nobody": use challenger, abyss`},
+		"a bad one":   {host.Candidate{Modules: map[string][]byte{"specter": []byte("text")}, Share: 1}, "specter-candidate: "},
+		"equal sides": {host.Candidate{Modules: map[string][]byte{"abyss": puppet, "bulwark": puppet}, Share: 1}, "candidate: "},
+	} {
+		if err := refusal(t, host.Config{Candidate: &test.candidate}); !strings.Contains(err.Error(), test.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
