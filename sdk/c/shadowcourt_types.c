@@ -68,7 +68,7 @@ const sc_type sc_param_type = {"param", sc_param_fields, 4, sizeof(sc_param)};
 
 static const sc_field sc_label_weight_fields[] = {
   {"label", 5, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_label_weight, label), 0, 0, 0, 0, 0},
-  {"weight", 6, SC_KIND_FLOAT, SC_REQUIRED, offsetof(sc_label_weight, weight), 0, 0, 0, 0, 0},
+  {"weight", 6, SC_KIND_FLOAT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_label_weight, weight), 0, -20, 20, 0, 0},
 };
 const sc_type sc_label_weight_type = {"label_weight", sc_label_weight_fields, 2, sizeof(sc_label_weight)};
 

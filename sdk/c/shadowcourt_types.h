@@ -249,7 +249,8 @@ typedef struct sc_param {
 typedef struct { sc_param *at; size_t count; } sc_param_list;
 extern const sc_type sc_param_type;
 
-/// `label_weight` gives a label a number, whose meaning the field that holds it states.
+/// `label_weight` gives a label a number, whose meaning the field that holds it
+/// states. Beyond odds of e^20 to 1 no figure is a measurement.
 typedef struct sc_label_weight {
   sc_text label;
   double weight;
@@ -936,7 +937,7 @@ typedef struct sc_source_answer {
   sc_source_frame_list frames;
   /// `diff`: there is a revision to compare with. Without it nothing is said of changes.
   bool diff;
-  /// `located`: the tests that the text tells of stand in the source, and what their package imports is known.
+  /// `located`: the tests that the text tells of, or without any the code that failed, stand in the source.
   bool located;
   /// `changed` are the files that the diff touches, those that bear on the tests first. Of the others there may be more.
   sc_changed_file_list changed;

@@ -11,7 +11,7 @@ import (
 
 // languages that there are SDKs for, beside Go.
 func languages() []*language {
-	return []*language{inRust(), inC()}
+	return []*language{inRust(), inC(), inZig()}
 }
 
 func inRust() *language {
@@ -73,4 +73,30 @@ func findC() (env []string, missing string) {
 		return nil, "no make, or no cc for the tests: " + install
 	}
 	return []string{"CLANG=" + clang}, ""
+}
+
+func inZig() *language {
+	return &language{
+		name:     "zig",
+		vectors:  "",
+		commands: []string{"ZIG build"},
+		tests:    []string{"ZIG build test"},
+		output:   "zig-out/bin/*.wasm",
+		find:     findZig,
+	}
+}
+
+// findZig looks for zig on the path, or in Python's package ziglang.
+func findZig() (env []string, missing string) {
+	if zig := tool("ZIG", "zig"); zig != "" && succeeds(zig, "version") {
+		return []string{"ZIG=" + zig}, ""
+	}
+	for _, python := range []string{"python3", "python"} {
+		const where = "import os, ziglang; print(os.path.join(os.path.dirname(ziglang.__file__), 'zig'))"
+		out, err := exec.Command(python, "-c", where).Output() //nolint:noctx,gosec // a look at a version
+		if zig := strings.TrimSpace(string(out)); err == nil && succeeds(zig, "version") {
+			return []string{"ZIG=" + zig}, ""
+		}
+	}
+	return nil, "no zig: pip install ziglang==0.15.2, and ZIG=path of its program unless it is on the path"
 }

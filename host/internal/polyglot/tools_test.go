@@ -24,7 +24,8 @@ type language struct {
 	// vectors is the folder below tests of the guest for the test vectors, "" for tests itself.
 	vectors string
 	// commands build the module, tests run the folder's own tests. A command is
-	// a line without quoting.
+	// a line without quoting; a first word in capitals is the variable of find's
+	// environment that holds the program.
 	commands, tests []string
 	// output is the pattern of the built module, below the folder.
 	output string
@@ -61,6 +62,11 @@ func (l *language) run(t *testing.T, dir string, commands []string) {
 	env := l.need(t)
 	for _, line := range commands {
 		words := strings.Fields(line)
+		for _, variable := range env {
+			if program, ok := strings.CutPrefix(variable, words[0]+"="); ok {
+				words[0] = program
+			}
+		}
 		cmd := exec.CommandContext(t.Context(), "env", append(slices.Clone(env), words...)...) //nolint:gosec // the commands stand in this package
 		cmd.Dir = dir
 		if out, err := cmd.CombinedOutput(); err != nil {

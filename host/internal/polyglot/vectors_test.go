@@ -19,7 +19,7 @@ import (
 
 // Every SDK reads each message of the test vectors as the contract says, in
 // the sandbox: the same canonical bytes, or the same first problem.
-func TestAccept_PL9_SDKsKeepTheVectors(t *testing.T) {
+func TestSDKsKeepTheVectors(t *testing.T) {
 	for _, l := range languages() {
 		t.Run(l.name, func(t *testing.T) {
 			l.need(t)

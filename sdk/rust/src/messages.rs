@@ -792,7 +792,8 @@ impl Message for Param {
     }
 }
 
-/// `label_weight` gives a label a number, whose meaning the field that holds it states.
+/// `label_weight` gives a label a number, whose meaning the field that holds it
+/// states. Beyond odds of e^20 to 1 no figure is a measurement.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LabelWeight {
     pub label: String,
@@ -806,7 +807,7 @@ impl Message for LabelWeight {
     fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
         match field {
             0 => self.label = r.text(true)?,
-            _ => self.weight = r.float(f64::MIN, f64::MAX)?,
+            _ => self.weight = r.float(-20.0, 20.0)?,
         }
         Ok(())
     }
@@ -3331,7 +3332,7 @@ pub struct SourceAnswer {
     pub frames: Vec<SourceFrame>,
     /// `diff`: there is a revision to compare with. Without it nothing is said of changes.
     pub diff: bool,
-    /// `located`: the tests that the text tells of stand in the source, and what their package imports is known.
+    /// `located`: the tests that the text tells of, or without any the code that failed, stand in the source.
     pub located: bool,
     /// `changed` are the files that the diff touches, those that bear on the tests first. Of the others there may be more.
     pub changed: Vec<ChangedFile>,

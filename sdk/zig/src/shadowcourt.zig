@@ -1,0 +1,132 @@
+//! The guest SDK of Shadowcourt: modules in Zig.
+//!
+//! A module is one function for each kind of call that it serves, and a manifest:
+//!
+//!     const sc = @import("shadowcourt");
+//!
+//!     comptime {
+//!         sc.serve(.judge, judge);
+//!         asm (sc.manifest(.{ .name = "my-judge", .version = "0.1.0", .calls = &.{.judge}, .criteria = &.{"evidence"} }));
+//!     }
+//!
+//!     fn judge(arena: std.mem.Allocator, request: sc.JudgeRequest) !sc.JudgeResponse { ... }
+//!
+//! Everything is allocated from one arena that ends with the call: nothing is freed, and nothing is kept, since every call
+//! begins in pristine memory. A request that cannot be read never reaches the function: the module answers it with a failure
+//! of code bad_request. An error of the function is a failure of its name; a panic is a trap.
+
+const std = @import("std");
+const builtin = @import("builtin");
+const Allocator = std.mem.Allocator;
+
+pub const codec = @import("codec.zig");
+pub const messages = @import("messages.zig");
+const manifests = @import("manifest.zig");
+
+pub const manifest = manifests.manifest;
+pub const Pair = codec.Pair;
+
+// What a module most often names.
+pub const NodeRequest = messages.NodeRequest;
+pub const NodeResponse = messages.NodeResponse;
+pub const ContestRequest = messages.ContestRequest;
+pub const ContestResponse = messages.ContestResponse;
+pub const EdgeRequest = messages.EdgeRequest;
+pub const EdgeResponse = messages.EdgeResponse;
+pub const JudgeRequest = messages.JudgeRequest;
+pub const JudgeResponse = messages.JudgeResponse;
+pub const Artifact = messages.Artifact;
+pub const Challenge = messages.Challenge;
+pub const CriterionOpinion = messages.CriterionOpinion;
+pub const EdgeAnswer = messages.EdgeAnswer;
+pub const Evidence = messages.Evidence;
+pub const Failure = messages.Failure;
+pub const Finding = messages.Finding;
+pub const Param = messages.Param;
+
+const is_wasm = builtin.target.cpu.arch == .wasm32;
+
+/// The kinds of call.
+pub const Call = messages.Call;
+
+fn Request(comptime call: Call) type {
+    return switch (call) {
+        .node => NodeRequest,
+        .contest => ContestRequest,
+        .edges => EdgeRequest,
+        .judge => JudgeRequest,
+    };
+}
+
+fn Response(comptime call: Call) type {
+    return switch (call) {
+        .node => NodeResponse,
+        .contest => ContestResponse,
+        .edges => EdgeResponse,
+        .judge => JudgeResponse,
+    };
+}
+
+/// Exports a call of a handler `fn (Allocator, REQUEST) !RESPONSE`. Use it in a comptime block.
+pub fn serve(comptime call: Call, comptime handler: anytype) void {
+    const S = struct {
+        fn run(pointer: [*]const u8, length: usize) callconv(.c) u64 {
+            const response = answer(call, handler, heap(), pointer[0..length]) catch @panic("out of memory");
+            return give(response);
+        }
+    };
+    if (is_wasm) @export(&S.run, .{ .name = "shadowcourt_" ++ @tagName(call) });
+}
+
+/// Reads a request, has it answered and writes the response. It is what the exports do, and serves tests without a sandbox.
+pub fn answer(comptime call: Call, comptime handler: anytype, arena: Allocator, request: []const u8) error{OutOfMemory}![]const u8 {
+    var problem: codec.Problem = .{};
+    const response: Response(call) = if (codec.decode(Request(call), arena, request, &problem)) |r|
+        handler(arena, r) catch |err| .{ .failure = .{ .code = try snake(arena, @errorName(err)), .message = "the module failed" } }
+    else |err| switch (err) {
+        error.OutOfMemory => return error.OutOfMemory,
+        error.Refused => .{ .failure = .{
+            .code = "bad_request",
+            .message = try std.mem.concat(arena, u8, &.{ problem.path, if (problem.path.len > 0) ": " else "", problem.code }),
+        } },
+    };
+    return codec.encode(arena, response);
+}
+
+/// Writes the name of an error as a code: UnknownEvaluator is unknown_evaluator.
+fn snake(arena: Allocator, name: []const u8) error{OutOfMemory}![]const u8 {
+    var out: std.ArrayList(u8) = .empty;
+    for (name, 0..) |c, i| {
+        if (std.ascii.isUpper(c) and i > 0) try out.append(arena, '_');
+        try out.append(arena, std.ascii.toLower(c));
+    }
+    return out.items;
+}
+
+/// Gives a response to the host.
+pub fn give(response: []const u8) u64 {
+    return @as(u64, @intFromPtr(response.ptr)) << 32 | response.len;
+}
+
+/// The parameter of a name, or null.
+pub fn param(params: []const Param, name: []const u8) ?Param {
+    for (params) |p| if (std.mem.eql(u8, p.name, name)) return p;
+    return null;
+}
+
+/// The arena of the module.
+pub fn heap() Allocator {
+    const S = struct {
+        var arena: std.heap.ArenaAllocator = .init(if (is_wasm) std.heap.wasm_allocator else std.heap.page_allocator);
+    };
+    return S.arena.allocator();
+}
+
+fn alloc(size: usize) callconv(.c) ?[*]u8 {
+    const room = heap().alignedAlloc(u8, .@"16", @max(size, 1)) catch return null;
+    return room.ptr;
+}
+
+comptime {
+    if (is_wasm) @export(&alloc, .{ .name = "shadowcourt_alloc" });
+}

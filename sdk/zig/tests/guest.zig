@@ -1,0 +1,40 @@
+//! A guest that reads any message of the contract and writes it again: the test vectors are put through it.
+//!
+//! The request is a byte with the length of a type's name, the name, and the message. The response begins with a 0 and goes
+//! on with the canonical bytes, or with a 1 and goes on with the problem's path, a zero byte, and its code.
+
+const std = @import("std");
+const sc = @import("shadowcourt");
+const by_name = @import("by_name.zig");
+
+comptime {
+    asm (sc.manifest(.{
+            .name = "vectors",
+            .version = "1.0.0",
+            .calls = &.{.node},
+            .families = &.{ .indict, .discover },
+            .source = "https://github.com/shadowcourt/shadowcourt/tree/main/sdk/zig",
+            .licence = "Apache-2.0",
+        }));
+}
+
+export fn shadowcourt_node(pointer: [*]const u8, length: usize) u64 {
+    const request = pointer[0..length];
+    const end = 1 + @as(usize, request[0]);
+    return sc.give(rewrite(sc.heap(), request[1..end], request[end..]) catch @panic("out of memory"));
+}
+
+fn rewrite(arena: std.mem.Allocator, name: []const u8, message: []const u8) error{OutOfMemory}![]const u8 {
+    inline for (by_name.all) |T| {
+        if (std.mem.eql(u8, name, T.wire_name)) {
+            var problem: sc.codec.Problem = .{};
+            if (sc.codec.decode(T, arena, message, &problem)) |value| {
+                return std.mem.concat(arena, u8, &.{ "\x00", try sc.codec.encode(arena, value) });
+            } else |err| switch (err) {
+                error.OutOfMemory => return error.OutOfMemory,
+                error.Refused => return std.mem.concat(arena, u8, &.{ "\x01", problem.path, "\x00", problem.code }),
+            }
+        }
+    }
+    return "\x02";
+}
