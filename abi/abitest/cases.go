@@ -25,12 +25,17 @@ type source struct {
 	number int
 	words  []string
 	docs   *documents
+	quoted map[string]string // the document of each line that quote gave
 }
+
+// largestItems is how many items of evidence the largest cases have: some
+// times more than cases of dockets do.
+const largestItems = 64
 
 func newSource(seed uint64, number int, k kind) *source {
 	s := &source{
 		rnd:  rand.New(rand.NewPCG(seed, uint64(number)<<2|uint64(k))), //nolint:gosec // the same cases every time
-		kind: k, number: number, words: plainWords(),
+		kind: k, number: number, words: plainWords(), quoted: map[string]string{},
 	}
 	if k == anything {
 		s.words = append(s.words, hostileWords()...)
@@ -109,7 +114,7 @@ func (s *source) caseView() *abi.CaseView {
 	v.Light = &abi.LightAnswer{Classification: pick(s, v.Labels...), Confidence: s.figure(), Reasoning: s.line()}
 	n := s.count(10)
 	if s.kind == largest {
-		n = 1000
+		n = largestItems
 	}
 	for range n {
 		v.Evidence = append(v.Evidence, s.evidence(v.Labels))
@@ -174,8 +179,8 @@ func (s *source) profile(labels []string) *abi.Profile {
 	for _, name := range []string{"witness", "operator", "log"}[:s.rnd.IntN(4)] {
 		p.Sources = append(p.Sources, s.reliability(name, labels))
 	}
-	for range s.count(5) {
-		p.Signals = append(p.Signals, abi.Signal{Phrase: pick(s, "disk full", "panic", "timeout", "größe", "x"), Weights: s.weights(labels)})
+	for _, phrase := range []string{"disk full", "panic", "timeout", "größe", "x"}[s.rnd.IntN(6):] {
+		p.Signals = append(p.Signals, abi.Signal{Phrase: phrase, Weights: s.weights(labels)})
 	}
 	if s.chance(2) {
 		light := s.reliability("light", labels)

@@ -51,7 +51,7 @@ func (s *source) indict(r *abi.NodeRequest) {
 	items := []abi.IndictmentItem{}
 	for i := range r.Case.Evidence {
 		e := &r.Case.Evidence[i]
-		if s.kind == largest || !s.chance(4) {
+		if s.kind != anything || !s.chance(4) {
 			items = append(items, abi.IndictmentItem{SourceRef: e.SourceRef, Content: e.Content, Weight: s.figure(), Supports: e.Supports, Element: e.Element})
 		}
 	}
@@ -65,23 +65,22 @@ func (s *source) indict(r *abi.NodeRequest) {
 	r.Contested = s.challenges(len(items), "bulwark", "challenger")
 }
 
-// exhibits say of each item what the host finds.
+// exhibits say of each item what the host finds. In the largest cases nothing
+// is looked for that was not taken from a document.
 func (s *source) exhibits(evidence []abi.Evidence, items []abi.IndictmentItem) []abi.Exhibit {
-	var list []abi.Exhibit
-	found := map[string]abi.Exhibit{}
+	list := make([]abi.Exhibit, len(items))
 	for i := range items {
-		key := items[i].SourceRef + "\x00" + items[i].Content
-		e, ok := found[key]
-		if !ok {
+		e := &list[i]
+		e.EvidenceIndex, e.Quote = i, abi.QuoteUnclaimed
+		if document, ok := s.quoted[items[i].Content]; ok && s.kind == largest {
+			e.Quote, e.Document = abi.QuoteStands, document
+		} else if s.kind != largest {
 			e.Quote, e.Document = s.docs.quote(items[i].SourceRef, items[i].Content)
-			at := slices.IndexFunc(evidence, func(e abi.Evidence) bool {
-				return e.SourceRef == items[i].SourceRef && e.Content == items[i].Content
-			})
-			e.RelevanceConfidence = evidence[at].RelevanceConfidence
-			found[key] = e
 		}
-		e.EvidenceIndex = i
-		list = append(list, e)
+		at := slices.IndexFunc(evidence, func(e abi.Evidence) bool {
+			return e.SourceRef == items[i].SourceRef && e.Content == items[i].Content
+		})
+		e.RelevanceConfidence = evidence[at].RelevanceConfidence
 	}
 	return list
 }
@@ -236,9 +235,9 @@ func (s *source) artifact(view *abi.CaseView) (abi.Family, *abi.Artifact) {
 	case 4:
 		return abi.FamilyRecall, &abi.Artifact{Recall: &abi.RecallResult{Match: s.chance(2), Classification: label, Confidence: s.figure()}}
 	case 5:
-		return abi.FamilyTriage, &abi.Artifact{Triage: s.file(view).Triage}
+		return abi.FamilyTriage, &abi.Artifact{Triage: s.triage(view)}
 	case 6:
-		return abi.FamilyInvestigate, &abi.Artifact{Investigate: s.file(view).Investigate}
+		return abi.FamilyInvestigate, &abi.Artifact{Investigate: s.investigation(view)}
 	case 7:
 		return abi.FamilyCorrelate, &abi.Artifact{Correlate: &abi.CorrelateResult{IsDuplicate: s.chance(2), Confidence: s.figure()}}
 	}

@@ -83,5 +83,6 @@ func (s *source) quote() (name, line string) {
 	if len([]rune(fold(line))) < minQuote {
 		return "", ""
 	}
+	s.quoted[line] = d.Name
 	return d.Name, line
 }

@@ -55,8 +55,7 @@ type kit struct {
 	roles    *Roles
 	options  Options
 	report   *Report
-	// answered and declined count the answers and the failures of each role.
-	answered, declined map[string]int
+	tallies  map[string]tally // by role
 }
 
 // RunModule holds a module that was loaded to what SPEC.md says of its calls, and
@@ -66,13 +65,14 @@ type kit struct {
 func RunModule(ctx context.Context, subjects Subjects, roles *Roles, options Options, report *Report) error {
 	k := &kit{
 		ctx: ctx, subjects: subjects, roles: roles, options: options.withDefaults(), report: report,
-		answered: map[string]int{}, declined: map[string]int{},
+		tallies: map[string]tally{},
 	}
 	report.Seed, report.Cases = k.options.Seed, k.options.Cases
 	first, err := k.plain()
 	if err != nil || len(report.Failed()) > 0 {
 		return err
 	}
+	defer k.noteRoles()
 	for _, stage := range []func() error{k.random, k.large, k.meaning, k.vectors, k.malformed} {
 		if err := stage(); err != nil {
 			return err
@@ -84,7 +84,6 @@ func RunModule(ctx context.Context, subjects Subjects, roles *Roles, options Opt
 	if err := k.after(first); err != nil {
 		return err
 	}
-	k.noteRoles()
 	return k.kept()
 }
 

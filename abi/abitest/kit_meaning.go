@@ -11,7 +11,9 @@ import (
 // against a response that repeats the other.
 const (
 	nameOne, nameOther = "node-one-of-two", "node-two-of-two"
-	unknownName        = "unknown_to_everybody_7f3a"
+
+	unknownParam = "unknown_parameter_c4d1"
+	unknownRule  = "unknown_rule_7f3a"
 )
 
 // meaning asks some requests again with something changed that must not, or
@@ -86,14 +88,14 @@ func (k *kit) ignoresParams(r *Request) error {
 		return err
 	}
 	half := 0.5
-	changed := r.addParam(abi.Param{Name: unknownName, Number: &half})
+	changed := r.addParam(abi.Param{Name: unknownParam, Number: &half})
 	with, a, ok, err := k.tell(changed)
 	if err != nil {
 		return err
 	}
 	k.report.Try(CheckParams)
 	if !ok || (a.failure == nil && !bytes.Equal(without.Response, with.Response)) {
-		k.breaks(CheckParams, changed, "with a parameter "+unknownName+": "+difference(without.Response, &with))
+		k.breaks(CheckParams, changed, "with a parameter "+unknownParam+": "+difference(without.Response, &with))
 	}
 	return nil
 }
@@ -141,7 +143,7 @@ func fired(a *answer) string {
 
 // knowsNot asks for a rule that nobody knows, beside others and alone.
 func (k *kit) knowsNot(r *Request) error {
-	question := abi.EdgeQuestion{ID: "unknown", Evaluator: unknownName}
+	question := abi.EdgeQuestion{ID: "unknown", Evaluator: unknownRule}
 	for _, questions := range [][]abi.EdgeQuestion{{question}, append(slices.Clone(r.Edges.Questions), question)} {
 		e, asked := *r.Edges, *r
 		e.Questions, asked.Edges = questions, &e
@@ -151,7 +153,7 @@ func (k *kit) knowsNot(r *Request) error {
 		}
 		k.report.Try(CheckUnknown)
 		if a.failure == nil {
-			k.breaks(CheckUnknown, &asked, "asked for the rule "+unknownName+" it answers "+fired(&a))
+			k.breaks(CheckUnknown, &asked, "asked for the rule "+unknownRule+" it answers "+fired(&a))
 			return nil
 		}
 	}

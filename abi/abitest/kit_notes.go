@@ -1,6 +1,9 @@
 package abitest
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // measure keeps what the dearest call took.
 func (k *kit) measure(input string, request []byte, o *Outcome) {
@@ -23,32 +26,36 @@ func (k *kit) measure(input string, request []byte, o *Outcome) {
 	}
 }
 
+// tally is how a role was answered for.
+type tally struct {
+	answered, declined int
+	failure            string // the first one
+}
+
 // count keeps how often a role was answered for, and how often declined.
 func (k *kit) count(r *Request, a *answer) {
 	role := string(r.Call())
 	if r.Node != nil {
 		role = string(r.Node.Family)
 	}
+	t := k.tallies[role]
 	if a.failure == nil {
-		k.answered[role]++
-	} else {
-		k.declined[role]++
+		t.answered++
+	} else if t.declined++; t.declined == 1 {
+		t.failure = a.failure.Code + ": " + a.failure.Message + ", to " + r.Name
 	}
+	k.tallies[role] = t
 	if !a.canonical {
 		k.report.Note("§3.8", "responses are not canonical; a host accepts them, and writes them anew")
 	}
 }
 
-// noteRoles tells of roles that the module never answered for.
+// noteRoles tells of roles that the module does not always answer for.
 func (k *kit) noteRoles() {
-	var roles []string
-	for role := range k.declined {
-		roles = append(roles, role)
-	}
-	slices.Sort(roles)
-	for _, role := range roles {
-		if k.answered[role] == 0 {
-			k.report.Note("§2.18", "%s: every answer is a failure; a trial with it is a mistrial", role)
+	for _, role := range slices.Sorted(maps.Keys(k.tallies)) {
+		if t := k.tallies[role]; t.declined > 0 {
+			k.report.Note("§2.18", "%s: %d of %d answers are failures, each of which ends a trial as a mistrial; the first: %s",
+				role, t.declined, t.declined+t.answered, t.failure)
 		}
 	}
 }

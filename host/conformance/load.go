@@ -23,7 +23,7 @@ var loadChecks = []abitest.CheckID{ //nolint:gochecknoglobals // a constant
 func sum(wasm []byte) [sha256.Size]byte { return sha256.Sum256(wasm) }
 
 // checkOf is the check that a fault at load breaks.
-func (l *loading) checkOf(f registry.Fault) abitest.CheckID {
+func checkOf(f registry.Fault) abitest.CheckID {
 	switch sandbox.FaultCode(f.Code) {
 	case sandbox.FaultTooBig, sandbox.FaultMemoryTooLarge, sandbox.FaultTableTooLarge, sandbox.FaultCompileTime:
 		return abitest.CheckSizes
@@ -37,7 +37,7 @@ func (l *loading) checkOf(f registry.Fault) abitest.CheckID {
 		}
 		return abitest.CheckExports
 	case sandbox.FaultForbiddenImport:
-		if l.isCapability(f.Detail) {
+		if isCapability(f.Detail) {
 			return abitest.CheckCapabilities
 		}
 		return abitest.CheckImports
@@ -46,12 +46,10 @@ func (l *loading) checkOf(f registry.Fault) abitest.CheckID {
 	}
 }
 
-// isCapability says whether the import that a fault is about is one that the
-// module may have if it asks for it.
-func (l *loading) isCapability(detail string) bool {
-	return slices.ContainsFunc(sandbox.Capabilities(), func(c abi.Capability) bool {
-		return strings.HasPrefix(detail, strconv.Quote(abi.CapabilityModule+"."+string(c))+" ") && !slices.Contains(l.roles.Capabilities, c)
-	})
+// isCapability says whether the import that a fault is about is, or would be,
+// a capability.
+func isCapability(detail string) bool {
+	return strings.HasPrefix(detail, strconv.Quote(abi.CapabilityModule + ".")[:len(abi.CapabilityModule)+2])
 }
 
 // manifestOf is the manifest of a module, if it has one that can be read.

@@ -128,12 +128,14 @@ func (r *Registry) loadOne(ctx context.Context, files map[string][]byte, need *N
 // LoadOne loads a module on its own, warmed with what its manifest promises and
 // with all capabilities that it asks for, or with neither if that is nil. The error is a *RefusedError or the context's.
 func LoadOne(ctx context.Context, engine *sandbox.Engine, wasm []byte, manifest *abi.Manifest) (*sandbox.Module, error) {
+	info, err := sandbox.Inspect(wasm)
 	var warm []sandbox.Warm
 	var granted []abi.Capability
 	if manifest != nil {
 		warm, granted = warmCalls(manifest), manifest.Capabilities
+		// What is promised and not exported is for others to tell of.
+		warm = slices.DeleteFunc(warm, func(w sandbox.Warm) bool { return !slices.Contains(info.Calls, w.Call) })
 	}
-	info, err := sandbox.Inspect(wasm)
 	var module *sandbox.Module
 	if err == nil {
 		module, err = engine.LoadInspected(ctx, info, granted, warm...)
