@@ -2,6 +2,7 @@ package inquiry
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
@@ -80,13 +81,13 @@ func overall(source *abi.SourceAnswer, roles Roles) []saying {
 	case has(abi.ReachDependencies):
 		const others = "Of what the failing test reaches the diff touches only the versions of others' packages: "
 		return []saying{
-			{roles.Infrastructure, others + "what it runs in may have changed with them.", dependencyInfrastructureNats},
-			{roles.Product, others + "the product stands on them.", dependencyProductNats},
+			{roles.Infrastructure, others + "what it runs in may have changed with them", dependencyInfrastructureNats},
+			{roles.Product, others + "the product stands on them", dependencyProductNats},
 		}
 	}
 	return []saying{
-		{roles.Flake, unchanged + "the same code had another outcome.", untouchedFlakeNats},
-		{roles.Infrastructure, unchanged + "what it runs in may be another.", untouchedInfrastructureNats},
+		{roles.Flake, unchanged + "the same code had another outcome", untouchedFlakeNats},
+		{roles.Infrastructure, unchanged + "what it runs in may be another", untouchedInfrastructureNats},
 	}
 }
 
@@ -99,17 +100,9 @@ func changedFile(f *abi.ChangedFile) string {
 	case f.Reach == abi.ReachImported:
 		where = ", which the failing test's package imports"
 	}
-	said := "The diff touches " + f.Path + " (+" + text.Int(f.Added) + " -" + text.Int(f.Removed) + ")" + where + "."
-	for i, name := range f.Named {
-		if i == 0 {
-			said += " The test or the log names what it touches there: "
-		} else {
-			said += ", "
-		}
-		said += name
-	}
+	said := "The diff touches " + f.Path + " (+" + text.Int(f.Added) + " -" + text.Int(f.Removed) + ")" + where
 	if len(f.Named) > 0 {
-		said += "."
+		said += "; the test or the log names what it touches there: " + strings.Join(f.Named, ", ")
 	}
 	return said
 }

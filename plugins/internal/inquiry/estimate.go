@@ -15,11 +15,12 @@ const (
 	casebookCap = 2.9 // of one earlier case
 )
 
-// unmeasuredShare is what a witness counts of whom nobody measured how often
-// he is right: those who state what they believe are surer than they are right,
-// and they share what misleads them. It is also what somebody else's reading of
-// lines counts that are read here as well: it is no second observation.
-const unmeasuredShare = 0.5
+// believed is the share that an item counts whose source nobody measured: those
+// who state what they believe are surer than they are right, the more so the
+// less sure they are, and they share what misleads them. It is also what
+// somebody else's reading of lines counts that are read here as well: it is no
+// second observation.
+func believed(e *abi.Evidence) float64 { return e.RelevanceConfidence }
 
 // Estimate are the probabilities of the labels of a case.
 type Estimate struct {
@@ -129,7 +130,7 @@ func (c *Clues) others(r *abi.NodeRequest) []weigh.Testimony {
 		share := weigh.Left(challengeOf(r, i))
 		readings := c.readings(e)
 		if len(readings) > 0 || odds.Source(r.Profile, odds.SourceKey(e.SourceRef)) == nil {
-			share *= unmeasuredShare
+			share *= believed(e)
 		}
 		for _, clue := range readings {
 			share = min(share, c.beyond(clue, e))
@@ -158,7 +159,7 @@ func (c *Clues) beyond(clue *Clue, e *abi.Evidence) float64 {
 			others += x / float64(len(nats)-1)
 		}
 	}
-	return max(0, unmeasuredShare-(nats[j]-others)/word)
+	return max(0, believed(e)-(nats[j]-others)/word)
 }
 
 // doubted are the readings of the clues that the court challenged, by source_ref.

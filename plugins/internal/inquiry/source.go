@@ -114,9 +114,9 @@ func touched(f *abi.SourceFrame) string {
 	if f.Function != "" {
 		where += ", in " + f.Function
 	}
-	said := "The diff touches " + where + "."
+	said := "The diff touches " + where
 	if f.ChangedNear {
-		said = "The diff touches lines near " + where + ", line " + text.Int(f.Line) + "."
+		said = "The diff touches lines near " + where + ", line " + text.Int(f.Line)
 	}
 	if f.Excerpt == "" {
 		return said
