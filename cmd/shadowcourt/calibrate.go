@@ -93,6 +93,9 @@ func (o *calibrateOptions) run(ctx context.Context, s stdio, args []string) erro
 		return err
 	}
 	defer help.close()
+	if err := c.learn(ctx, s, config); err != nil {
+		return err
+	}
 	c.progress.say("loading modules")
 	h, err := o.open(ctx, s, config)
 	c.progress.clear()

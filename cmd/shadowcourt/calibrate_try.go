@@ -19,7 +19,8 @@ type calibration struct {
 	stderr   fmtWriter
 	progress *progress
 
-	fitting []*baseline.Case
+	fittingEntries []docket.Entry
+	fitting        []*baseline.Case
 	// fittedIDs and fittedGroups tell what stands in both halves.
 	fittedIDs, fittedGroups map[string]bool
 	sharedGroups            map[string]bool
@@ -47,17 +48,38 @@ func (c *calibration) readFitting(ctx context.Context, stdin io.Reader) error {
 			}
 			continue
 		}
-		if entry.Truth == nil || entry.Truth.Classification == "" || entry.Case.Light == nil {
+		if entry.Truth == nil || entry.Truth.Classification == "" {
 			continue
 		}
-		fitted := baseline.NewCase(&entry.Case, entry.Truth.Classification)
-		c.fitting = append(c.fitting, &fitted)
-		c.fittedIDs[fitted.ID] = true
-		if fitted.Group != "" {
-			c.fittedGroups[fitted.Group] = true
+		c.fittingEntries = append(c.fittingEntries, entry)
+		c.fittedIDs[entry.Case.ID] = true
+		if entry.Case.Group != "" {
+			c.fittedGroups[entry.Case.Group] = true
 		}
 	}
-	if len(c.fitting) == 0 {
+	return nil
+}
+
+// learn reduces the cases of --fitted-on to what the baselines learn from. Where
+// a Light is asked, it is asked about them too, as the court asks it.
+func (c *calibration) learn(ctx context.Context, s stdio, config *host.Config) error {
+	entries := c.fittingEntries
+	c.fittingEntries = nil // the documents are not needed any more
+	if asks(config) && len(entries) > 0 {
+		var err error
+		light := &asker{options: &c.options.tryOptions, streams: s, config: config, progress: c.progress, doing: "asking Light about --fitted-on"}
+		if entries, err = light.ask(ctx, config.Profile, entries); err != nil {
+			return err
+		}
+	}
+	for i := range entries {
+		if entries[i].Case.Light == nil {
+			continue
+		}
+		fitted := baseline.NewCase(&entries[i].Case, entries[i].Truth.Classification)
+		c.fitting = append(c.fitting, &fitted)
+	}
+	if len(c.options.fittedOn) > 0 && len(c.fitting) == 0 {
 		return inputError(errors.New("--fitted-on: no case states its truth and Light's answer, so that nothing can be learnt"))
 	}
 	return nil

@@ -11,22 +11,23 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/calibrate/fit"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/docket/inert"
 )
 
-// fitOptions are the flags of `fit`.
+// fitOptions are the flags of `fit`. The embedded ones are those of `try` that
+// have Light asked.
 type fitOptions struct {
-	output, name string
-	format       string
-	seed         uint64
-	workers      int
-	unlabelled   bool
+	tryOptions
+	name       string
+	seed       uint64
+	unlabelled bool
 }
 
 func newFit(s stdio) *cobra.Command {
-	o := &fitOptions{}
+	o := &fitOptions{tryOptions: tryOptions{from: formatAuto, light: lightDocket, pipeline: shippedPipeline, profile: "none"}}
 	cmd := &cobra.Command{
 		Use:   "fit DOCKET... --output PROFILE.yaml",
 		Short: "Learn a profile from cases whose truth is known",
@@ -38,12 +39,17 @@ The figures on the standard output are of profiles that were fitted without the 
 the cases that they are measured on; cases of one group are always in one part. Measure a
 profile with calibrate on other cases than those that it was fitted on.
 
+With --light rca Light is asked about every case as try and calibrate would ask it, told
+a profile that was fitted without the part that the case is in: the profile then says what
+Light's word is worth beside the evidence that it goes by.
+
 With --unlabelled no truth is used: what the sources are worth is estimated from how they
 agree. That needs three sources or more that speak of the same cases.
 
 Exit codes: 0 done; 1 something failed while running; 2 the command line or an input is
 wrong (where lines of a docket are wrong, the others were still fitted on).`,
 		Example: `  shadowcourt fit examples/dockets/sentiment-fit.jsonl --output tone.yaml
+  shadowcourt fit examples/dockets/go-fit-1.jsonl --light rca --output go.yaml
   shadowcourt fit --unlabelled examples/dockets/sentiment-fit.jsonl --output tone-unlabelled.yaml
   shadowcourt fit examples/dockets/sentiment-fit.jsonl --output tone.yaml --format json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -51,12 +57,15 @@ wrong (where lines of a docket are wrong, the others were still fitted on).`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.output, "output", "", "file for the profile")
+	f.StringVar(&o.output, "output", "", "file for the profile, or - for the standard output (the figures then go to the standard error)")
 	f.StringVar(&o.name, "name", "", "name of the profile (default: that of the file)")
 	f.StringVar(&o.format, "format", "table", "of the figures on the standard output: table or json")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of how the cases are split into parts")
 	f.IntVar(&o.workers, "workers", 0, "parts fitted at once (default: one for each processor); the profile is the same")
 	f.BoolVar(&o.unlabelled, "unlabelled", false, "use no truth, but how the sources agree")
+	o.lightFlags(cmd, "default: "+lightDocket)
+	f.StringVar(&o.modules, "modules", "", "with --light "+lightRCA+": folder with the NAME.wasm files (default: the embedded modules)")
+	f.StringVar(&o.cache, "cache", defaultCache(), "with --light "+lightRCA+": folder for compiled modules, or none")
 	return cmd
 }
 
@@ -65,21 +74,30 @@ func (o *fitOptions) run(ctx context.Context, s stdio, args []string) error {
 	if err := o.check(args); err != nil {
 		return inputError(err)
 	}
-	inputs, err := openInputs(ctx, s.in, args, formatAuto)
+	inputs, err := openInputs(ctx, s.in, args, o.from)
 	if err != nil {
 		return inputError(err)
 	}
 	defer inputs.close()
-	out, err := createFile(o.output)
+	config, err := o.config(inputs)
+	if err != nil {
+		return err
+	}
+	help, err := o.help(ctx, config, inputs)
+	if err != nil {
+		return err
+	}
+	defer help.close()
+	out, err := o.create(s)
 	if err != nil {
 		return inputError(fmt.Errorf("--output: %w", err))
 	}
-	report, faults, err := o.learn(ctx, s, inputs, out)
+	report, faults, err := o.learn(ctx, s, inputs, config, out.profile)
 	if err != nil {
 		out.discard()
 		return err
 	}
-	if err := errors.Join(out.commit(), o.print(s.out, report)); err != nil {
+	if err := errors.Join(out.commit(), o.print(out.figures, report)); err != nil {
 		return err
 	}
 	if faults > 0 {
@@ -89,14 +107,14 @@ func (o *fitOptions) run(ctx context.Context, s stdio, args []string) error {
 }
 
 // learn reads, fits, and writes the profile.
-func (o *fitOptions) learn(ctx context.Context, s stdio, inputs *inputs, out io.Writer) (report *fit.Report, faults int, err error) {
+func (o *fitOptions) learn(ctx context.Context, s stdio, inputs *inputs, config *host.Config, out io.Writer) (report *fit.Report, faults int, err error) {
 	p := newProgress(s.err)
 	defer p.clear()
 	entries, faults, err := o.read(ctx, s, p, inputs)
 	if err != nil {
 		return nil, faults, err
 	}
-	result, err := o.fit(ctx, p, entries)
+	result, err := o.fit(ctx, &asker{options: &o.tryOptions, streams: s, config: config, progress: p, doing: "asking Light"}, entries)
 	if err != nil {
 		return nil, faults, err
 	}
@@ -118,6 +136,7 @@ func (o *fitOptions) check(dockets []string) error {
 	if o.workers < 0 {
 		faults = append(faults, fmt.Errorf("--workers %d: use 0 or more", o.workers))
 	}
+	faults = append(faults, o.checkLight())
 	for _, d := range dockets {
 		if d != "-" && o.output != "" && isFile(o.output) && sameFile(d, o.output) {
 			faults = append(faults, fmt.Errorf("--output %q would write over the docket that is read", o.output))
@@ -144,23 +163,52 @@ func (o *fitOptions) read(ctx context.Context, s stdio, p *progress, inputs *inp
 	return entries, faults, ctx.Err()
 }
 
-func (o *fitOptions) fit(ctx context.Context, p *progress, entries []docket.Entry) (*fit.Result, error) {
-	config := fit.Config{Name: o.name, Seed: o.seed, Workers: o.workers, Progress: p.say}
+// fit fits on the entries, with the Light that is to answer for them.
+func (o *fitOptions) fit(ctx context.Context, light *asker, entries []docket.Entry) (*fit.Result, error) {
+	config := fit.Config{Name: o.name, Seed: o.seed, Workers: o.workers, Progress: light.progress.say}
 	if config.Name == "" {
 		config.Name = strings.TrimSuffix(filepath.Base(o.output), filepath.Ext(o.output))
+	}
+	if config.Name == stdStream {
+		config.Name = "fitted"
 	}
 	if config.Workers == 0 {
 		config.Workers = runtime.GOMAXPROCS(0)
 	}
-	learn := fit.Fit
-	if o.unlabelled {
-		learn = fit.Unlabelled
-	}
-	result, err := learn(ctx, entries, config)
-	for _, reason := range []error{fit.ErrNoTruth, fit.ErrTooFew, fit.ErrOneLabel, fit.ErrTooFewSources, fit.ErrNoAgreement} {
+	result, err := o.learner(light)(ctx, entries, config)
+	for _, reason := range []error{fit.ErrNoTruth, fit.ErrTooFew, fit.ErrOneLabel, fit.ErrTooFewSources, fit.ErrNoAgreement, fit.ErrTooManyLabels} {
 		if errors.Is(err, reason) {
 			return nil, inputError(err)
 		}
 	}
 	return result, err
+}
+
+// learner is the way to fit that the flags ask for. A Light path is told what
+// was fitted; another Light isn't, and is asked once.
+func (o *fitOptions) learner(light *asker) func(context.Context, []docket.Entry, fit.Config) (*fit.Result, error) {
+	learn := fit.Fit
+	if o.unlabelled {
+		learn = fit.Unlabelled
+	}
+	switch {
+	case !asks(light.config):
+		return learn
+	case light.config.LightPath != nil && !o.unlabelled:
+		return func(ctx context.Context, entries []docket.Entry, config fit.Config) (*fit.Result, error) {
+			config.Progress = func(step string) {
+				light.doing = step
+				light.progress.say(step)
+			}
+			return fit.Relit(ctx, entries, light.ask, config)
+		}
+	default:
+		return func(ctx context.Context, entries []docket.Entry, config fit.Config) (*fit.Result, error) {
+			lit, err := light.ask(ctx, nil, entries)
+			if err != nil {
+				return nil, err
+			}
+			return learn(ctx, lit, config)
+		}
+	}
 }

@@ -12,6 +12,37 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/calibrate/fit"
 )
 
+// stdStream is the name of the standard output, where a file is asked for.
+const stdStream = "-"
+
+// fitOutput is where the profile and the figures go.
+type fitOutput struct {
+	profile, figures io.Writer
+	file             *outFile // nil where the profile goes to the standard output
+}
+
+// create begins the file of the profile.
+func (o *fitOptions) create(s stdio) (*fitOutput, error) {
+	if o.output == stdStream {
+		return &fitOutput{profile: s.out, figures: s.err}, nil
+	}
+	file, err := createFile(o.output)
+	return &fitOutput{profile: file, figures: s.out, file: file}, err
+}
+
+func (f *fitOutput) commit() error {
+	if f.file == nil {
+		return nil
+	}
+	return f.file.commit()
+}
+
+func (f *fitOutput) discard() {
+	if f.file != nil {
+		f.file.discard()
+	}
+}
+
 // print writes what was found out about a fit.
 func (o *fitOptions) print(w io.Writer, r *fit.Report) error {
 	if o.format == "json" {
@@ -30,6 +61,9 @@ func (o *fitOptions) print(w io.Writer, r *fit.Report) error {
 
 // fitLines tells a report to people.
 func fitLines(output string, r *fit.Report) []string {
+	if output == stdStream {
+		output = "standard output"
+	}
 	lines := []string{fmt.Sprintf("%s: learned from %s", inertLine(output), count(r.Cases, "case", "cases"))}
 	if r.WithoutTruth > 0 {
 		lines[0] += fmt.Sprintf("; %s without a truth left out", count(r.WithoutTruth, "case", "cases"))
@@ -44,7 +78,10 @@ func fitLines(output string, r *fit.Report) []string {
 func figuresTable(r *fit.Report) string {
 	t := fitTable(2, 3)
 	how := fmt.Sprintf("on cases not fitted on (%d parts)", r.Parts)
-	if r.Groups > 0 {
+	switch {
+	case r.Groups == 1:
+		how = fmt.Sprintf("on other cases of the one group (%d parts); on no other group", r.Parts)
+	case r.Groups > 1:
 		how = fmt.Sprintf("on groups not fitted on (%d groups, %d parts)", r.Groups, r.Parts)
 	}
 	t.AppendHeader(table.Row{how, "accuracy", "log loss"})

@@ -23,10 +23,15 @@ func (r *Report) comment(w io.Writer) {
 		say("")
 		say("It takes the sources to err independently of each other. docs/fitting.md says more.")
 		return
-	case r.Groups > 0:
+	case r.Groups == 1:
+		say("       All cases are of one group, which is in all of %d parts: the figures hold for this group alone.", r.Parts)
+	case r.Groups > 1:
 		say("       %d groups; %d parts, no group in two.", r.Groups, r.Parts)
 	default:
 		say("       %d parts.", r.Parts)
+	}
+	if r.Relit {
+		say("       Light was asked about the cases, each time told a profile that was fitted without their part.")
 	}
 	say("")
 	say("How well profiles do that were fitted without the part of the cases that they are measured on:")

@@ -13,11 +13,22 @@ import (
 // LeastCases is how many labelled cases a fit needs at least.
 const LeastCases = 20
 
+// MostLabels is how many labels, of all cases together, a fit tells apart where
+// the cases are many: beyond, it would take minutes to find what no docket has
+// the cases to show. mostChoices is up to how many labels, of every case
+// summed up, there may be more.
+const (
+	MostLabels  = 128
+	mostChoices = 30_000
+)
+
 // The reasons why there is nothing to fit on.
 var (
 	ErrNoTruth  = errors.New("no case names the right classification (truth), so there is nothing to learn from")
 	ErrTooFew   = errors.New("too few cases to fit on")
 	ErrOneLabel = errors.New("one label is true in every case, so nothing tells labels apart")
+
+	ErrTooManyLabels = errors.New("too many labels to tell apart")
 )
 
 // Config says how to fit. Its zero value is useful.
@@ -43,7 +54,7 @@ type Result struct {
 // counted in the report and left out.
 //
 // The same entries and configuration give the same profile. Errors: [ErrNoTruth],
-// [ErrTooFew], [ErrOneLabel], or that of the context.
+// [ErrTooFew], [ErrOneLabel], [ErrTooManyLabels], or that of the context.
 func Fit(ctx context.Context, entries []docket.Entry, config Config) (*Result, error) {
 	labelled := withTruth(entries)
 	config.defaults()
@@ -108,6 +119,9 @@ func (c *corpus) enough(entries int) error {
 	if len(c.samples) < LeastCases {
 		return fmt.Errorf("%w: %d have a truth, %d are needed", ErrTooFew, len(c.samples), LeastCases)
 	}
+	if len(c.labels) > MostLabels && c.choices() > mostChoices {
+		return fmt.Errorf("%w: %d, at most %d; put the rare ones together", ErrTooManyLabels, len(c.labels), MostLabels)
+	}
 	first := c.first([]int{0})
 	for i := range c.samples {
 		if c.first([]int{i}) != first {
@@ -115,6 +129,15 @@ func (c *corpus) enough(entries int) error {
 		}
 	}
 	return fmt.Errorf("%w: %s, in all %d", ErrOneLabel, c.labels[first], len(c.samples))
+}
+
+// choices is how many labels the cases have, each case its own.
+func (c *corpus) choices() int {
+	n := 0
+	for i := range c.samples {
+		n += len(c.samples[i].labels)
+	}
+	return n
 }
 
 func were(n int) string {

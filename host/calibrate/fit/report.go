@@ -33,12 +33,16 @@ type SourceWorth struct {
 type Report struct {
 	Cases        int `json:"cases"`
 	WithoutTruth int `json:"without_truth"`
-	// Groups is 0 where no case names one; cases of a group are in one part.
+	// Groups is 0 where no case names one; cases of a group are in one part. With
+	// 1 the parts are of that group, and no figure is of groups not fitted on.
 	Groups int `json:"groups"`
 	Parts  int `json:"parts"`
 	// Unlabelled: no truth was used; then nothing is compared or measured, and
 	// what is said of the sources is an estimate.
 	Unlabelled bool `json:"unlabelled"`
+	// Relit: Light was asked about the cases, each time told a profile that was
+	// fitted without their part.
+	Relit bool `json:"relit"`
 	// Model is the one of those compared that was taken: the simplest that is
 	// no worse than the best by more than half a standard error of log loss.
 	Model    string    `json:"model"`
@@ -55,7 +59,7 @@ type Report struct {
 func (c *corpus) report(x *crossed, judgements []judged, chosen int, p *abi.Profile, workers int) Report {
 	r := Report{Cases: len(x.use), Parts: x.k, Model: judgements[chosen].name, Signals: len(p.Signals), Sources: c.worth(p)}
 	if c.grouped {
-		r.Groups = c.groups
+		r.Groups = c.named
 	}
 	for i := range judgements {
 		j := &judgements[i]
@@ -71,13 +75,18 @@ func (c *corpus) report(x *crossed, judgements []judged, chosen int, p *abi.Prof
 		of := judgements[chosen].of
 		models[f] = NewModel(c.profile(c.mix(x.models[f], c.blendWeights(x, of, f)), "part", x.without(f)))
 	})
-	r.Figures = []Figures{
-		c.measure("the court's model", x.use, func(i int) []float64 { return models[x.part[i]].Posterior(&c.samples[i].entry.Case) }),
-		c.measure("Light", x.use, func(i int) []float64 { return vote(&c.samples[i], true, lightVote) }),
-		c.measure("plain vote", x.use, func(i int) []float64 { return vote(&c.samples[i], false, plainVote) }),
-		c.measure("log-odds vote", x.use, func(i int) []float64 { return vote(&c.samples[i], false, lightVote) }),
-	}
+	r.Figures = c.figures(x.use, func(i int) []float64 { return models[x.part[i]].Posterior(&c.samples[i].entry.Case) })
 	return r
+}
+
+// figures sets the court's model beside Light and the votes.
+func (c *corpus) figures(use []int, model func(i int) []float64) []Figures {
+	return []Figures{
+		c.measure("the court's model", use, model),
+		c.measure("Light", use, func(i int) []float64 { return vote(&c.samples[i], true, lightVote) }),
+		c.measure("plain vote", use, func(i int) []float64 { return vote(&c.samples[i], false, plainVote) }),
+		c.measure("log-odds vote", use, func(i int) []float64 { return vote(&c.samples[i], false, lightVote) }),
+	}
 }
 
 func (c *corpus) measure(name string, use []int, predict func(i int) []float64) Figures {

@@ -48,6 +48,9 @@ type corpus struct {
 	samples []sample
 	groups  int
 	grouped bool // cases name their groups
+	// named is how many groups there are where cases name them. All of one
+	// group count as one each: nothing else could be left out.
+	named int
 	// same: all cases have the same set of labels.
 	same bool
 }
@@ -98,7 +101,10 @@ func read(entries []docket.Entry) *corpus {
 		}
 		c.samples = append(c.samples, s)
 	}
-	c.groups = len(groups)
+	c.groups, c.named = len(groups), len(groups)
+	if c.groups == 1 {
+		c.apart()
+	}
 	for i := range c.samples {
 		c.same = c.same && len(c.samples[i].labels) == len(c.labels)
 	}
@@ -119,6 +125,14 @@ func (c *corpus) group(groups map[string]int, e *docket.Entry) int {
 		groups[key] = g
 	}
 	return g
+}
+
+// apart makes each case a group of its own.
+func (c *corpus) apart() {
+	for i := range c.samples {
+		c.samples[i].group = i
+	}
+	c.groups = len(c.samples)
 }
 
 // utter keeps each thing that a source says once, with the strongest confidence.

@@ -136,7 +136,7 @@ func (c *corpus) regress(train []int, sources *sourceTerms, phrases []int32, tex
 
 // mostFigures bounds the tables of all sources together, and the weights of all
 // signals: where there are hundreds of labels, no docket fills such tables.
-const mostFigures = 40_000
+const mostFigures = 20_000
 
 // tableable says whether sources may have tables.
 func (c *corpus) tableable() bool { return len(c.sayings)*len(c.labels) <= mostFigures }

@@ -169,6 +169,7 @@ func TestWhatCannotBeFittedOn(t *testing.T) {
 		"too few":                   {draw(19, "beta"), ErrTooFew, "19 have a truth, 20 are needed"},
 		"one label is always right": {draw(30, "beta"), ErrOneLabel, "beta, in all 30"},
 		"nothing at all":            {nil, ErrNoTruth, "0 were read"},
+		"labels without end":        {crowded(120, 300), ErrTooManyLabels, "304, at most 128"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -178,6 +179,17 @@ func TestWhatCannotBeFittedOn(t *testing.T) {
 			}
 		})
 	}
+}
+
+// crowded is a docket of n cases with more labels, each of which every case has.
+func crowded(n, more int) []docket.Entry {
+	entries := simulate.Shapes(2)[0].Docket(3, n)
+	for i := range entries {
+		for j := range more {
+			entries[i].Case.Labels = append(slices.Clip(entries[i].Case.Labels), fmt.Sprint("more-", j))
+		}
+	}
+	return entries
 }
 
 // Odd dockets give a profile all the same: sources without a name, labels that

@@ -1,0 +1,246 @@
+package fit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/odds"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+)
+
+// Relight has a Light answer that is told a profile: it gives the entries in
+// their order, each with Light's answer in place of its own and with what
+// Light gathered behind its own evidence. A nil profile tells nothing. An entry
+// that Light has no answer for comes back without one.
+type Relight func(ctx context.Context, profile *abi.Profile, entries []docket.Entry) ([]docket.Entry, error)
+
+// relightings is how often Light is asked about each case: once, to see what it
+// gathers, and once more when the evidence with that was fitted on.
+const relightings = 2
+
+// Relit is [Fit] for cases that a Light is asked about that is told the same
+// profile: its answer is made of the profile's own figures, so that these must
+// not count again for what they count there already.
+//
+// First all but Light's word is fitted, on the evidence alone, which is what
+// such a Light goes by. Then what its word adds beside that: every case is
+// answered by a Light that was told a profile fitted without its part of the
+// cases (cross-fitting), since it is surer of cases that its profile knows.
+//
+// The errors are those of Fit, and that of asking.
+func Relit(ctx context.Context, entries []docket.Entry, relight Relight, config Config) (*Result, error) {
+	labelled := withTruth(entries)
+	config.defaults()
+	c := read(labelled)
+	if err := c.enough(len(entries)); err != nil {
+		return nil, err
+	}
+	a := asking{entries: labelled, known: withoutLight(labelled), part: c.parts(config.Seed), relight: relight, config: config}
+	for range relightings {
+		if err := a.ask(ctx); err != nil {
+			return nil, err
+		}
+	}
+	config.Progress("fitting on all")
+	config.Progress = nil
+	result, err := Fit(ctx, a.known, config)
+	if err != nil {
+		return nil, err
+	}
+	c = read(a.lit)
+	result.Profile.Light = c.light(a.nats, a.part, nobody)
+	c.reportRelit(&result.Report, &a, result.Profile)
+	result.Report.WithoutTruth = len(entries) - len(labelled)
+	return result, nil
+}
+
+// asking is how far the asking of Light has come.
+type asking struct {
+	entries []docket.Entry
+	part    []int // of each entry
+	relight Relight
+	config  Config
+	// known is the evidence to fit on, without Light's word.
+	known []docket.Entry
+	// lit is what Light said last, told what was fitted without the part, and
+	// nats what that profile makes of all but Light's word.
+	lit  []docket.Entry
+	nats [][]float64
+	time int
+}
+
+// ask asks about all parts. The evidence that was gathered the time before is
+// fitted on then.
+func (a *asking) ask(ctx context.Context) error {
+	if a.lit != nil {
+		a.known = withoutLight(a.lit)
+	}
+	a.time++
+	a.lit, a.nats = make([]docket.Entry, len(a.entries)), make([][]float64, len(a.entries))
+	for part := range slices.Max(a.part) + 1 {
+		a.config.Progress(fmt.Sprintf("asking Light: round %d of %d, part %d of %d", a.time, relightings, part+1, slices.Max(a.part)+1))
+		if err := a.askPart(ctx, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *asking) askPart(ctx context.Context, part int) error {
+	var own, others []docket.Entry
+	for i, p := range a.part {
+		if p == part {
+			own = append(own, a.entries[i])
+		} else {
+			others = append(others, a.known[i])
+		}
+	}
+	profile, err := a.without(ctx, others)
+	if err != nil {
+		return err
+	}
+	lit, err := a.relight(ctx, profile, own)
+	if err != nil {
+		return err
+	}
+	if len(lit) != len(own) {
+		return fmt.Errorf("asked about %d cases, Light gave %d", len(own), len(lit))
+	}
+	model := NewModel(profile)
+	for i, p := range a.part {
+		if p == part {
+			a.lit[i], lit = lit[0], lit[1:]
+			a.nats[i] = model.nats(&a.lit[i].Case)
+		}
+	}
+	return nil
+}
+
+// without is what the others teach; of too few cases that is nothing.
+func (a *asking) without(ctx context.Context, others []docket.Entry) (*abi.Profile, error) {
+	config := a.config
+	config.Progress = nil
+	result, err := Fit(ctx, others, config)
+	switch {
+	case errors.Is(err, ErrTooFew) || errors.Is(err, ErrOneLabel):
+		return &abi.Profile{Name: config.Name, SignalCap: 1}, nil
+	case err != nil:
+		return nil, err
+	}
+	return result.Profile, nil
+}
+
+// withoutLight is the entries without what a Light says.
+func withoutLight(entries []docket.Entry) []docket.Entry {
+	out := slices.Clone(entries)
+	for i := range out {
+		out[i].Case.Light = nil
+	}
+	return out
+}
+
+// parts gives the part of each case, as a fit on all cases splits them.
+func (c *corpus) parts(seed uint64) []int {
+	use := make([]int, len(c.samples))
+	for i := range use {
+		use[i] = i
+	}
+	return c.folds(use, parts(len(use), c.groups), seed)
+}
+
+// nobody is no part.
+const nobody = -1
+
+// Penalties of what Light's word adds, as those of a source in a regression on
+// sayings and phrases.
+const (
+	lightOwn   = 1
+	lightTable = 8
+)
+
+// light fits what Light's word adds to given nats, without the cases of a part.
+// It is drawn to nothing, which is what the word of a Light is worth that says
+// what the other figures say.
+func (c *corpus) light(nats [][]float64, part []int, skip int) *abi.SourceReliability {
+	r, k := &regression{}, len(c.labels)
+	offset, slope := r.parameters(1, lightOwn), r.parameters(1, lightOwn)
+	table, tabled := int32(0), c.tableable()
+	if tabled {
+		table = r.parameters(len(c.sayings)*k, lightTable)
+	}
+	var use []int
+	for i := range c.samples {
+		s := &c.samples[i]
+		u := s.light()
+		if part[i] == skip || u == nil {
+			continue
+		}
+		use = append(use, i)
+		w := row{labels: s.labels, truth: s.truth, weight: s.weight, offset: nats[i]}
+		if tabled {
+			w.class = []int32{table + int32(u.saying*k)}
+		}
+		j := int32(slices.Index(s.labels, u.says))
+		w.shared = []term{{offset, j, 1}, {slope, j, u.logit}}
+		r.rows = append(r.rows, w)
+	}
+	if len(use) == 0 {
+		return &abi.SourceReliability{Source: lightSource, Sayings: []abi.SourceSaying{}, Share: 1}
+	}
+	x, m := r.solve(), newLinear(c)
+	m.offset[0], m.slope[0] = x[offset], x[slope]
+	for i := range c.sayings {
+		if tabled {
+			m.table[i] = x[int(table)+i*k : int(table)+(i+1)*k]
+		}
+	}
+	u := c.usage(use)
+	u.once[0] = false // the base rates are Light's too, and stay as they are
+	return c.cappedLight(c.reliability(m, 0, make([]float64, k), u), use)
+}
+
+// light is what Light says of a case; nil for nothing.
+func (s *sample) light() *utterance {
+	for i := range s.uttered {
+		if s.uttered[i].source == 0 {
+			return &s.uttered[i]
+		}
+	}
+	return nil
+}
+
+// cappedLight bounds Light's word as [corpus.setCaps] does.
+func (c *corpus) cappedLight(light *abi.SourceReliability, use []int) *abi.SourceReliability {
+	light.Cap = mostNats
+	most := 0.0
+	for _, i := range use {
+		k := &c.samples[i].entry.Case
+		most = max(most, spread(heard(light, k.Labels, []said{{k.Light.Classification, k.Light.Confidence}})))
+	}
+	light.Cap = capOf(most, len(use))
+	return light
+}
+
+// reportRelit puts in the figures of the answers that Light gave.
+func (c *corpus) reportRelit(r *Report, a *asking, p *abi.Profile) {
+	use := make([]int, len(c.samples))
+	for i := range use {
+		use[i] = i
+	}
+	word := make([]*abi.SourceReliability, slices.Max(a.part)+1)
+	for part := range word {
+		word[part] = c.light(a.nats, a.part, part)
+	}
+	r.Figures = c.figures(use, func(i int) []float64 {
+		z, k := slices.Clone(a.nats[i]), &c.samples[i].entry.Case
+		if k.Light != nil {
+			addTo(z, heard(word[a.part[i]], k.Labels, []said{{k.Light.Classification, k.Light.Confidence}}), 1)
+		}
+		return odds.Probabilities(z, odds.Doubt)
+	})
+	r.Sources = c.worth(p)
+	r.Relit = true
+}

@@ -1,0 +1,56 @@
+// Package relight has Light answer for the cases of a docket without holding
+// court, so that what is fitted or measured on them sees the Light that the
+// court will see.
+package relight
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+)
+
+// Config is a configuration with its court switched off: of a host that is
+// opened on it, Light alone answers.
+func Config(config host.Config) host.Config {
+	config.Court = &abi.CourtConfig{MaxRounds: 1, TTL: int64(time.Minute)}
+	return config
+}
+
+// All gives the entries, in their order, with what the Light of a host says:
+// its answer in place of the case's own, and what it gathered behind the case's
+// own evidence. Documents are those that Light saw, cut to what a case may
+// hold. An entry that Light fails on comes back without an answer. workers is
+// how many are answered at once (0: one for each processor); each that is
+// answered is told, if answered is not nil.
+//
+// h must be opened on a [Config]. The error is the first of an entry, or the
+// context's.
+func All(ctx context.Context, h *host.Host, entries []docket.Entry, workers int, answered func()) ([]docket.Entry, error) {
+	out := make([]docket.Entry, 0, len(entries))
+	for t := range h.TryAll(ctx, each(entries), workers) {
+		if t.Err != nil {
+			return nil, t.Err
+		}
+		entry := t.Entry
+		entry.Case = t.Trial.Case
+		out = append(out, entry)
+		if answered != nil {
+			answered()
+		}
+	}
+	return out, ctx.Err()
+}
+
+func each(entries []docket.Entry) iter.Seq2[docket.Entry, error] {
+	return func(yield func(docket.Entry, error) bool) {
+		for i := range entries {
+			if !yield(entries[i], nil) {
+				return
+			}
+		}
+	}
+}
