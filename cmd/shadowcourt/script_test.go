@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs testdata/script/*.txtar. Beyond testscript's commands they
-// have `exits CODE COMMAND...`, `lines N FILE` and `oneline FILE TEXT`.
+// have `exits CODE COMMAND...`, `lines N FILE`, `oneline FILE TEXT`, `surer LABEL WITHOUT WITH` and `unsurer FIRST LATER`.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	root := repositoryRoot(t)
@@ -42,7 +42,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "lines": lines, "oneline": oneLine,
+			"exits": exits, "lines": lines, "oneline": oneLine, "surer": surer, "unsurer": unsurer,
 		},
 	})
 }

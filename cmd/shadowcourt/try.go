@@ -30,6 +30,7 @@ type tryOptions struct {
 	source, since     string
 	casebook          string
 	remember, resume  bool
+	lightTimeout      time.Duration
 }
 
 func newTry(s stdio) *cobra.Command {
@@ -54,7 +55,7 @@ wrong (the rest was still tried); 3 done, and --fail-on matched.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.from, "from", "auto", "input format: "+orList(formats()))
-	o.lightFlags(cmd, "default: "+lightRCA+" for reports of tests with --source or --casebook, else "+lightDocket)
+	o.lightFlags(cmd, "default: "+lightRCA+" for reports of tests, else "+lightDocket)
 	f.BoolVar(&o.remember, "remember", false, "with --casebook: add the verdicts to it, after the docket")
 	f.StringVar(&o.pipeline, "pipeline", shippedPipeline, "pipeline file, or the name of the shipped one")
 	f.StringVar(&o.profile, "profile", "", "profile file, the name of a shipped one, or none (default: go-test for gotest input, else none)")

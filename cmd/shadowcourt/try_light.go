@@ -30,6 +30,7 @@ func (o *tryOptions) lightFlags(cmd *cobra.Command, byDefault string) {
 	f := cmd.Flags()
 	f.StringVar(&o.light, "light", o.light, "who answers for Light: "+lightDocket+" (the classification that the case brings), "+lightRCA+
 		" (the Light path), or "+lightExec+"COMMAND (a program that gets a JSON request a line, and answers a line); "+byDefault)
+	f.DurationVar(&o.lightTimeout, "light-timeout", execlight.DefaultTimeout, "with --light "+lightExec+"COMMAND: how long one answer may take, the start of the program included")
 	f.StringVar(&o.source, "source", "", "folder with the source of the module under test, for the Light path to look into")
 	f.StringVar(&o.since, "since", "", "with --source: the git revision since which changes count")
 	f.StringVar(&o.casebook, "casebook", "", "file with earlier cases, for the Light path to look into")
@@ -45,6 +46,9 @@ func (o *tryOptions) checkLight() error {
 	case !isExec && !slices.Contains([]string{"", lightDocket, lightRCA}, o.light):
 		faults = append(faults, fmt.Errorf("--light %q: use %s, %s or %sCOMMAND", o.light, lightDocket, lightRCA, lightExec))
 	}
+	if o.lightTimeout <= 0 {
+		faults = append(faults, fmt.Errorf("--light-timeout %s: use a duration above 0, such as 90s", o.lightTimeout))
+	}
 	if o.since != "" && o.source == "" {
 		faults = append(faults, errors.New("--since needs --source, the folder whose changes count"))
 	}
@@ -57,15 +61,13 @@ func (o *tryOptions) checkLight() error {
 	return errors.Join(faults...)
 }
 
-// lightOf is who answers for Light: what the flag says, or the Light path
-// where reports of tests come with something that only it looks into. Without
-// that it knows no more than the reader of a report, whose rules are surer of
-// plain failures.
+// lightOf is who answers for Light: what the flag says, or the Light path for
+// reports of tests. The cases of a JSONL docket bring their own answers.
 func (o *tryOptions) lightOf(inputs *inputs) string {
 	switch {
 	case o.light != "":
 		return o.light
-	case inputs.some(formatJSONL) || o.source == "" && o.casebook == "":
+	case inputs.some(formatJSONL):
 		return lightDocket
 	}
 	return lightRCA
@@ -108,7 +110,7 @@ func (o *tryOptions) helpWith(ctx context.Context, h *helpers, config *host.Conf
 		}
 		config.LightPath = def
 	case strings.HasPrefix(light, lightExec):
-		program := execlight.New(strings.TrimPrefix(light, lightExec), execlight.Config{})
+		program := execlight.New(strings.TrimPrefix(light, lightExec), execlight.Config{Timeout: o.lightTimeout})
 		h.closers = append(h.closers, program.Close)
 		config.Light, config.Reclassify = program, true
 	}
