@@ -54,5 +54,6 @@ func ExampleOutput() {
 	// login [redacted]  accepted  pb001 0.90  pb001 0.90
 	//
 	// Cases      1: 1 accepted
+	// Answers    1 pb001
 	// Statuses   Light is the classifier under review; accepted: Light was sure enough, no trial
 }

@@ -1,7 +1,9 @@
 package docket
 
 import (
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/host/docket/inert"
@@ -32,10 +34,18 @@ func (s Status) Meaning() string {
 type legend struct {
 	labels []string
 	names  map[string]string
+	// answers counts the final classifications.
+	answers map[string]int
 }
 
 func (l *legend) add(t *Trial) {
 	r := &t.Result
+	if final := r.Final.Classification; final != "" {
+		if l.answers == nil {
+			l.answers = make(map[string]int)
+		}
+		l.answers[final]++
+	}
 	used := []string{r.Final.Classification}
 	if r.Light != nil {
 		used = append(used, r.Light.Classification)
@@ -56,19 +66,39 @@ func (l *legend) add(t *Trial) {
 	}
 }
 
+// maxLegend is how many labels are told of; a project may have two hundred.
+const maxLegend = 12
+
 // line is the legend, inert; empty where no label has a name.
 func (l *legend) line() string {
-	const most = 12 // a project may have two hundred
 	labels := slices.Sorted(slices.Values(l.labels))
-	parts := make([]string, 0, len(labels))
+	parts := make([]string, len(labels))
 	for i, label := range labels {
-		if i == most {
-			parts = append(parts, "and "+plural(len(labels)-most, "more", "more"))
-			break
-		}
-		parts = append(parts, snip(label, labelColumns)+" "+snip(l.names[label], nameColumns))
+		parts[i] = snip(label, labelColumns) + " " + snip(l.names[label], nameColumns)
 	}
-	return strings.Join(parts, "; ")
+	return joinFew(parts, "; ")
+}
+
+// answerLine counts the answers by label, the most frequent first, inert.
+func (l *legend) answerLine() string {
+	labels := slices.SortedFunc(maps.Keys(l.answers), func(a, b string) int {
+		if d := l.answers[b] - l.answers[a]; d != 0 {
+			return d
+		}
+		return strings.Compare(a, b)
+	})
+	parts := make([]string, len(labels))
+	for i, label := range labels {
+		parts[i] = strconv.Itoa(l.answers[label]) + " " + snip(label, labelColumns)
+	}
+	return joinFew(parts, ", ")
+}
+
+func joinFew(parts []string, with string) string {
+	if more := len(parts) - maxLegend; more > 0 {
+		parts = append(slices.Clone(parts[:maxLegend]), "and "+strconv.Itoa(more)+" more")
+	}
+	return strings.Join(parts, with)
 }
 
 // statusLine says what the statuses mean that there are.

@@ -34,8 +34,8 @@ func (t *Trial) Told() bool {
 	return r.Activated || len(t.Light) > 0 || r.GapBrief != nil || r.Error != nil
 }
 
-// About says what the case is about beside its id: its subject, or where that says hardly more than the id, the first
-// line of the item of evidence that bears on it most.
+// About says what the case is about beside its id: its subject, or where that says hardly more than the id, the
+// beginning of the item of evidence that bears on it most, in one line.
 func (t *Trial) About() string {
 	if !repeats(t.Case.Subject, t.Result.ID) {
 		return t.Case.Subject
@@ -49,10 +49,13 @@ func (t *Trial) About() string {
 	if best == nil {
 		return t.Case.Subject
 	}
-	for line := range strings.Lines(best.Content) {
-		if line = strings.TrimSpace(line); line != "" {
-			return line
-		}
+	const most = 400 // bytes, more than anybody shows
+	content := best.Content
+	if len(content) > most {
+		content = strings.ToValidUTF8(content[:most], "")
+	}
+	if words := strings.Fields(content); len(words) > 0 {
+		return strings.Join(words, " ")
 	}
 	return t.Case.Subject
 }

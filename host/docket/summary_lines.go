@@ -15,6 +15,9 @@ type SummaryLine struct{ Name, Text string }
 // Lines tells the summary in words, inert, for a table's foot and for reports.
 func (s *Summary) Lines() []SummaryLine {
 	lines := []SummaryLine{{"Cases", s.caseLine()}}
+	if answers := s.legend.answerLine(); answers != "" {
+		lines = append(lines, SummaryLine{"Answers", answers})
+	}
 	if len(s.ByCause) > 0 {
 		lines = append(lines, SummaryLine{"Mistrials", s.causeLine()})
 	}
