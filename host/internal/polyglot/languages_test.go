@@ -11,7 +11,7 @@ import (
 
 // languages that there are SDKs for, beside Go.
 func languages() []*language {
-	return []*language{inRust(), inC(), inZig()}
+	return []*language{inRust(), inC(), inZig(), inTypeScript()}
 }
 
 func inRust() *language {
@@ -99,4 +99,22 @@ func findZig() (env []string, missing string) {
 		}
 	}
 	return nil, "no zig: pip install ziglang==0.15.2, and ZIG=path of its program unless it is on the path"
+}
+
+func inTypeScript() *language {
+	return &language{
+		name:     "typescript",
+		vectors:  "",
+		commands: []string{"npm install --silent --no-audit --no-fund", "npm run --silent build"},
+		tests:    []string{"npm run --silent test"},
+		output:   "build/*.wasm",
+		find:     findTypeScript,
+	}
+}
+
+func findTypeScript() (env []string, missing string) {
+	if tool("", "node") == "" || tool("", "npm") == "" {
+		return nil, "no node with npm: apt install nodejs npm; npm install then brings assemblyscript"
+	}
+	return nil, ""
 }

@@ -1,0 +1,29 @@
+// A guest that reads any message of the contract and writes it again: the test vectors are put through it.
+//
+// The request is a byte with the length of a type's name, the name, and the message. The response begins with a 0 and goes
+// on with the canonical bytes, or with a 1 and goes on with the problem's path, a zero byte, and its code.
+
+import { decode, encode, Reader } from "../../assembly/codec";
+import { byName } from "./byName";
+
+export { shadowcourt_alloc } from "../../assembly";
+
+function answer(verdict: u8, at: usize, size: usize): u64 {
+  const out = heap.alloc(size + 1);
+  store<u8>(out, verdict);
+  memory.copy(out + 1, at, size);
+  return (<u64>out << 32) | (size + 1);
+}
+
+export function shadowcourt_node(pointer: usize, length: usize): u64 {
+  const n: usize = load<u8>(pointer);
+  const value = byName(String.UTF8.decodeUnsafe(pointer + 1, n));
+  if (value === null) return answer(2, 0, 0);
+  const r = new Reader(pointer + 1 + n, length - 1 - n);
+  if (decode(r, value)) {
+    const w = encode(value);
+    return answer(0, w.at, w.size);
+  }
+  const problem = String.UTF8.encode(r.path + "\0" + r.code);
+  return answer(1, changetype<usize>(problem), problem.byteLength);
+}
