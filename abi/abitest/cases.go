@@ -28,9 +28,9 @@ type source struct {
 	quoted map[string]string // the document of each line that quote gave
 }
 
-// largestItems is how many items of evidence the largest cases have: some
-// times more than cases of dockets do.
-const largestItems = 64
+// manyItems is how many items of evidence the cases have whose documents are
+// small.
+const manyItems = 1000
 
 func newSource(seed uint64, number int, k kind) *source {
 	s := &source{
@@ -113,8 +113,8 @@ func (s *source) caseView() *abi.CaseView {
 	v.Documents = s.docs.list
 	v.Light = &abi.LightAnswer{Classification: pick(s, v.Labels...), Confidence: s.figure(), Reasoning: s.line()}
 	n := s.count(10)
-	if s.kind == largest {
-		n = largestItems
+	if s.kind == largest && !s.longDocuments() {
+		n = manyItems
 	}
 	for range n {
 		v.Evidence = append(v.Evidence, s.evidence(v.Labels))
@@ -130,6 +130,11 @@ func (s *source) labels() []string {
 	s.rnd.Shuffle(len(pool), func(i, j int) { pool[i], pool[j] = pool[j], pool[i] })
 	return pool[:2+s.rnd.IntN(5)]
 }
+
+// longDocuments says which of the largest cases have long documents, and which
+// have many items. None has both: who looks for each item in each document may
+// then be over its fuel, without being at fault with any case that there is.
+func (s *source) longDocuments() bool { return s.number%2 == 0 }
 
 // label is one of the labels, or none.
 func (s *source) label(labels []string) string {
@@ -242,7 +247,10 @@ func (s *source) knowledge(labels []string) *Knowledge {
 		})
 	}
 	for range s.rnd.IntN(3) {
-		k.Source.Changed = append(k.Source.Changed, abi.ChangedFile{Path: pick(s, "a/cart.go", "b.go"), Kind: kindOf(), Added: s.rnd.IntN(9)})
+		k.Source.Changed = append(k.Source.Changed, abi.ChangedFile{
+			Path: pick(s, "a/cart.go", "b.go"), Kind: kindOf(), Added: s.rnd.IntN(9), Removed: s.rnd.IntN(9),
+			Reach: pick(s, abi.ReachPackage, abi.ReachImported, abi.ReachDependencies, abi.ReachNone, abi.ReachUnknown),
+		})
 	}
 	return k
 }

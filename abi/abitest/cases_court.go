@@ -65,8 +65,8 @@ func (s *source) indict(r *abi.NodeRequest) {
 	r.Contested = s.challenges(len(items), "bulwark", "challenger")
 }
 
-// exhibits say of each item what the host finds. In the largest cases nothing
-// is looked for that was not taken from a document.
+// exhibits say of each item what the host finds. In the largest cases only what
+// was taken from a document counts as found: looking takes long.
 func (s *source) exhibits(evidence []abi.Evidence, items []abi.IndictmentItem) []abi.Exhibit {
 	list := make([]abi.Exhibit, len(items))
 	for i := range items {

@@ -21,7 +21,7 @@ func TestCasesAreRequestsThatAHostMakes(t *testing.T) {
 	for _, cases := range []struct {
 		kind kind
 		n    int
-	}{{plain, plainCases}, {anything, 300}, {largest, 1}} {
+	}{{plain, plainCases}, {anything, 300}, {largest, 2}} {
 		for i := range cases.n {
 			list := newSource(7, i, cases.kind).requests(k.roles)
 			again := newSource(7, i, cases.kind).requests(k.roles)
@@ -40,6 +40,12 @@ func TestCasesAreRequestsThatAHostMakes(t *testing.T) {
 				}
 				if fits, served := k.fits(r.Call(), message); r.Call() == abi.CallNode && (!served || !fits && r.Node.File == nil) {
 					t.Errorf("%s has indexes that point at nothing", r.Name)
+				}
+				prior, source := codec.AppendPriorCases(nil, &r.Knowledge.Prior), codec.AppendSourceAnswer(nil, &r.Knowledge.Source)
+				_, priorErr := codec.DecodePriorCases(prior, len(prior))
+				_, sourceErr := codec.DecodeSourceAnswer(source, len(source))
+				if priorErr != nil || sourceErr != nil {
+					t.Errorf("%s: what the host knows: %v, %v", r.Name, priorErr, sourceErr)
 				}
 				if len(message) > abi.DefaultInputBytes {
 					t.Errorf("%s has %d bytes", r.Name, len(message))

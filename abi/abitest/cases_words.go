@@ -51,7 +51,7 @@ func (s *source) text(lines int) string {
 func (s *source) documents() []abi.Document {
 	names := []string{"log", "trace", "größe.txt", "report.xml"}
 	switch {
-	case s.kind == largest:
+	case s.kind == largest && s.longDocuments():
 		list := []abi.Document{}
 		for _, name := range names {
 			whole := s.text(2000)
@@ -61,7 +61,7 @@ func (s *source) documents() []abi.Document {
 			list = append(list, abi.Document{Name: name, Text: whole[:abi.DefaultDocumentBytes]})
 		}
 		return list
-	case s.kind == plain:
+	case s.kind != anything:
 		return []abi.Document{{Name: "log", Text: s.text(20)}}
 	}
 	list := []abi.Document{}

@@ -12,7 +12,7 @@ const DefaultCases = 1000
 
 const (
 	plainCases   = 6  // two hearings of each side
-	largestCases = 3  // a hearing of each side
+	largestCases = 6  // a hearing of each side, with long documents and with many items
 	meaningCases = 30 // of random ones, asked again with something changed
 	coldEvery    = 10 // random cases that a module is asked that was never called
 	freshEvery   = 50 // and one that has a new instance for every call

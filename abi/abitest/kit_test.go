@@ -1,0 +1,182 @@
+package abitest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
+)
+
+// fake is a module that says that it cannot answer, but for what a test
+// changes about it.
+type fake struct {
+	calls  int
+	change func(call int, request []byte, o *Outcome)
+}
+
+func (f *fake) Call(_ context.Context, call abi.Call, request []byte, _ *Knowledge) (Outcome, error) {
+	o := Outcome{Fuel: 100}
+	failure := &abi.Failure{Code: "never"}
+	switch call {
+	case abi.CallNode:
+		o.Response = codec.AppendNodeResponse(nil, &abi.NodeResponse{Failure: failure})
+	case abi.CallContest:
+		o.Response = codec.AppendContestResponse(nil, &abi.ContestResponse{Failure: failure})
+	case abi.CallEdges:
+		o.Response = codec.AppendEdgeResponse(nil, &abi.EdgeResponse{Failure: failure})
+	case abi.CallJudge:
+		o.Response = codec.AppendJudgeResponse(nil, &abi.JudgeResponse{Failure: failure})
+	}
+	f.calls++
+	if f.change != nil {
+		f.change(f.calls, request, &o)
+	}
+	return o, nil
+}
+
+func runFake(t *testing.T, s Subjects, roles *Roles) *Report {
+	t.Helper()
+	report := NewReport(roles)
+	if err := RunModule(t.Context(), s, roles, Options{Cases: 60}, report); err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+func subjects() Subjects { return Subjects{&fake{}, &fake{}, &fake{}, &fake{}} }
+
+func failedChecks(r *Report) string {
+	var ids []string
+	for _, c := range r.Failed() {
+		ids = append(ids, string(c.ID)+" "+c.Clause)
+	}
+	return strings.Join(ids, ", ")
+}
+
+func TestEveryCheckOfCallsIsTried(t *testing.T) {
+	t.Parallel()
+	report := runFake(t, subjects(), everyRole())
+	if len(report.Failed()) > 0 {
+		t.Errorf("a module that only gives failures: %s", failedChecks(report))
+	}
+	loading := []string{"Loading", "Manifest"}
+	for _, c := range report.Checks {
+		if !slices.Contains(loading, c.Group) && c.Status != Passed && c.ID != CheckAny && c.ID != CheckUnknown {
+			t.Errorf("%s is %s", c.ID, c.Status)
+		}
+	}
+	if n := len(ServedFamilies()) + 3; len(report.Notes) != n { // that it never answers
+		t.Errorf("%d notes, want %d: %v", len(report.Notes), n, report.Notes)
+	}
+}
+
+// What a sandbox that works never shows is shown here by a subject that does.
+func TestAccept_PL10_WhatNoModuleCanDoInThisSandboxIsFoundToo(t *testing.T) {
+	t.Parallel()
+	roles := &Roles{Families: []abi.Family{abi.FamilyVerdict}}
+	other := codec.AppendNodeResponse(nil, &abi.NodeResponse{Failure: &abi.Failure{Code: "other"}})
+	otherwise := func(_ int, _ []byte, o *Outcome) { o.Response = other }
+	costly := func(_ int, _ []byte, o *Outcome) { o.Fuel++ }
+	broken := false
+	for name, test := range map[string]struct {
+		change func(*Subjects)
+		want   string
+	}{
+		"other bytes the second time": {func(s *Subjects) {
+			s.Usual = &fake{change: func(call int, _ []byte, o *Outcome) {
+				if call == plainCases+2 {
+					o.Response = other
+				}
+			}}
+		}, "same_bytes §2.14"},
+		"other bytes in another instance": {func(s *Subjects) { s.Fresh = &fake{change: otherwise} }, "same_bytes §2.14"},
+		"other fuel in another instance":  {func(s *Subjects) { s.Fresh = &fake{change: costly} }, "same_fuel §5.2"},
+		"other bytes when it is not warm": {func(s *Subjects) { s.Cold = &fake{change: otherwise} }, "remembers_nothing §2.6"},
+		"more fuel when it is not warm":   {func(s *Subjects) { s.Cold = &fake{change: costly} }, ""},
+		"other bytes when it is kept": {func(s *Subjects) {
+			s.Kept = &fake{change: func(call int, r []byte, o *Outcome) { o.Response = o.Response[:len(o.Response)-call%2] }}
+		}, ""},
+		"the clock": {func(s *Subjects) { s.Usual = &fake{change: func(_ int, _ []byte, o *Outcome) { o.Ending = OutOfTime }} }, "wall_clock §5.1"},
+		"not usable after a malformed one": {func(s *Subjects) {
+			s.Usual = &fake{change: func(_ int, request []byte, o *Outcome) {
+				if broken = broken || len(request) == 0; broken && len(request) > 0 && request[0] > 0x85 {
+					o.Response = other
+				}
+			}}
+		}, "usable_after §2.5"},
+	} {
+		s := subjects()
+		test.change(&s)
+		report := runFake(t, s, roles)
+		if got := failedChecks(report); got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+		if name == "other bytes when it is kept" && !slices.ContainsFunc(report.Notes, func(n Note) bool { return n.Clause == "§2.6" }) {
+			t.Errorf("%s: notes %v", name, report.Notes)
+		}
+	}
+}
+
+func TestAFailureOfTheHostEndsTheKit(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	roles := everyRole()
+	s := subjects()
+	s.Usual = &fake{change: func(call int, _ []byte, _ *Outcome) {
+		if call == 200 {
+			cancel()
+		}
+	}}
+	if err := RunModule(ctx, s, roles, Options{}, NewReport(roles)); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestRolesAreReadAndWritten(t *testing.T) {
+	t.Parallel()
+	names := []string{"indict", "verdict", "contest", "edge:HD1", "criterion:clear"}
+	roles, err := ParseRoles(names)
+	if err != nil || !slices.Equal(roles.Names(), names) {
+		t.Errorf("%v, %v", roles.Names(), err)
+	}
+	again := RolesOf(roles.Manifest())
+	if !slices.Equal(again.Names(), names) {
+		t.Errorf("its manifest promises %v", again.Names())
+	}
+	_, err = ParseRoles([]string{"indict", "persona", "edge:", "collect"})
+	if err == nil || strings.Count(err.Error(), "\n") != 2 {
+		t.Errorf("%v", err)
+	}
+}
+
+// The judge of the answers is as strict as §9.2, and no stricter.
+func TestOpinionsAreHeldAgainstTheRequest(t *testing.T) {
+	t.Parallel()
+	request := &Request{Name: "judge", docs: newDocuments(nil), Judge: &abi.JudgeRequest{
+		Judge: "j", Criteria: []abi.Criterion{{CriterionID: "a"}, {CriterionID: "b"}}, Evidence: []abi.Evidence{{SourceRef: "here"}},
+	}}
+	good := []abi.CriterionOpinion{{Judge: "j", CriterionID: "a", NumericScore: 3, CitedEvidence: []string{"here"}}, {Judge: "j", CriterionID: "b", NumericScore: 1}}
+	for name, test := range map[string]struct {
+		change func([]abi.CriterionOpinion) []abi.CriterionOpinion
+		path   string
+	}{
+		"good":          {func(l []abi.CriterionOpinion) []abi.CriterionOpinion { return l }, ""},
+		"one too few":   {func(l []abi.CriterionOpinion) []abi.CriterionOpinion { return l[:1] }, "opinions: "},
+		"another order": {func(l []abi.CriterionOpinion) []abi.CriterionOpinion { slices.Reverse(l); return l }, "opinions[0].criterion_id: "},
+		"another judge": {func(l []abi.CriterionOpinion) []abi.CriterionOpinion { l[1].Judge = "k"; return l }, "opinions[1].judge: "},
+		"cites nothing there": {func(l []abi.CriterionOpinion) []abi.CriterionOpinion {
+			l[1].CitedEvidence = []string{"here", "there"}
+			return l
+		}, "opinions[1].cited_evidence[1]: "},
+	} {
+		response := codec.AppendJudgeResponse(nil, &abi.JudgeResponse{Opinions: test.change(slices.Clone(good))})
+		_, f := request.judge(response)
+		if (f == nil) != (test.path == "") || f != nil && (f.check != CheckJudge || !strings.HasPrefix(f.detail, test.path)) {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package conformance_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/abi/abitest"
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/conformance"
+)
+
+// The modules that the command embeds pass every check, and answer every case.
+func TestAccept_PL10_TheShippedModulesPass(t *testing.T) {
+	t.Parallel()
+	modules, err := host.EmbeddedModules()
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := fs.Glob(modules, "*.wasm")
+	if err != nil || len(names) < 9 {
+		t.Fatalf("modules %v, %v", names, err)
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := conformance.Options{CacheDir: filepath.Join(cache, "shadowcourt", "modules")}
+	if testing.Short() {
+		options.Cases = 100
+	}
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			wasm, err := fs.ReadFile(modules, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			report, err := conformance.Run(t.Context(), wasm, options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range report.Checks {
+				if c := &report.Checks[i]; c.Status != abitest.Passed {
+					t.Errorf("%s %s is %s: %d of %d", c.Clause, c.ID, c.Status, c.Broken, c.Tried)
+					for _, f := range c.Failures {
+						t.Errorf("  %s: %s %s", f.Input, f.Detail, f.Stderr)
+					}
+				}
+			}
+			for _, n := range report.Notes {
+				t.Errorf("%s: %s", n.Clause, n.Text)
+			}
+			t.Logf("%d calls; the dearest %d units of fuel, %s", report.Calls, report.Most.Fuel, report.Most.FuelInput)
+		})
+	}
+}
