@@ -21,6 +21,7 @@ import (
 // of `try` that open a host.
 type calibrateOptions struct {
 	tryOptions
+	report     string
 	fittedOn   []string
 	bands      bool
 	maxError   float64
@@ -143,6 +144,9 @@ func (o *calibrateOptions) check(dockets []string) error {
 		if !(f.value > 0 && f.value < 1) { // NaN too
 			faults = append(faults, fmt.Errorf("--%s %v: use a number between 0 and 1", f.name, f.value))
 		}
+	}
+	if o.report != "" {
+		o.reports = []string{o.report}
 	}
 	faults = append(faults, o.checkLight())
 	return errors.Join(append(faults, o.checkFiles(slices.Concat(dockets, o.fittedOn)))...)

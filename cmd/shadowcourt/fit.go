@@ -79,6 +79,7 @@ func (o *fitOptions) run(ctx context.Context, s stdio, args []string) error {
 		return inputError(err)
 	}
 	defer inputs.close()
+	inputs.truth = true // what people decided in an export is what there is to learn from
 	config, err := o.config(inputs)
 	if err != nil {
 		return err

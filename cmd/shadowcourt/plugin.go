@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -88,7 +89,12 @@ func readModule(name string) ([]byte, error) {
 }
 
 func printInfo(s stdio, info *host.ModuleInfo) {
-	line := func(key, value string) { fmt.Fprintf(s.out, "%-13s %s\n", key, value) }
+	line := func(key, value string) {
+		if value == "" {
+			value = "none"
+		}
+		fmt.Fprintf(s.out, "%-13s %s\n", key, value)
+	}
 	if m := info.Manifest; m != nil {
 		line("name", inert.Line(m.Name))
 		line("version", inert.Line(m.Version))
@@ -158,8 +164,12 @@ func newPluginList(s stdio) *cobra.Command {
 				return err
 			}
 			t := table.NewWriter()
-			t.SetStyle(table.StyleLight)
-			t.AppendHeader(table.Row{"module", "name", "version", "calls", "serves", "size", "digest"})
+			t.SetStyle(listStyle())
+			t.SetColumnConfigs([]table.ColumnConfig{
+				{Name: "NAME", WidthMax: 16}, {Name: "SERVES", WidthMax: 24, WidthMaxEnforcer: text.WrapSoft},
+			})
+			t.SuppressTrailingSpaces()
+			t.AppendHeader(table.Row{"MODULE", "NAME", "VERSION", "SERVES", "DIGEST"})
 			err = eachModule(modules, func(name string, wasm []byte) error {
 				t.AppendRow(listRow(name, wasm))
 				return nil
@@ -170,7 +180,7 @@ func newPluginList(s stdio) *cobra.Command {
 			if t.Length() == 0 {
 				return inputError(fmt.Errorf("--modules: there is no .wasm file in %s", dir))
 			}
-			_, err = fmt.Fprintln(s.out, t.Render())
+			_, err = fmt.Fprintln(s.out, strings.Replace(t.Render(), "──\n", "\n", 1)) // the rule covers the last column's padding too
 			return err
 		},
 	}
@@ -178,19 +188,28 @@ func newPluginList(s stdio) *cobra.Command {
 	return cmd
 }
 
+// listStyle is for 80 columns: the rest `plugin inspect` tells.
+func listStyle() table.Style {
+	style := table.StyleLight
+	style.Options = table.Options{SeparateHeader: true}
+	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
+	style.Format.Header = text.FormatDefault
+	return style
+}
+
 func listRow(name string, wasm []byte) table.Row {
 	info, err := host.Inspect(wasm)
 	if err != nil {
-		return table.Row{inert.Line(name), "not wasm: " + inertLine(err.Error()), "", "", "", len(wasm), ""}
+		return table.Row{inert.Line(name), "not wasm", "", inertLine(err.Error()), ""}
 	}
 	digest := info.Digest[:min(len(info.Digest), len("sha256:")+12)]
 	m := info.Manifest
 	if m == nil {
-		return table.Row{inert.Line(name), "no manifest", "", join(info.Calls), "", info.Size, digest}
+		return table.Row{inert.Line(name), "no manifest", "", join(info.Calls), digest}
 	}
 	serves := append(words(m.Families), words(m.Edges)...)
 	return table.Row{
-		inert.Line(name), inert.Line(m.Name), inert.Line(m.Version), join(m.Calls), inert.Line(strings.Join(append(serves, m.Criteria...), " ")), info.Size, digest,
+		inert.Line(name), inert.Line(m.Name), inert.Line(m.Version), inert.Line(strings.Join(append(serves, m.Criteria...), " ")), digest,
 	}
 }
 

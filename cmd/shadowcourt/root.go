@@ -80,6 +80,7 @@ func run(ctx context.Context, args []string, s stdio) int {
 var errInterrupted = errors.New("interrupted")
 
 func newRoot(s stdio) *cobra.Command {
+	var version bool
 	root := &cobra.Command{
 		Use:   "shadowcourt",
 		Short: "Put uncertain classifications on trial",
@@ -91,9 +92,13 @@ role is a sandboxed WebAssembly module.`,
 		SilenceUsage:  true,
 		Args:          noSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if version {
+				return printVersion(s)
+			}
 			return cmd.Help()
 		},
 	}
+	root.Flags().BoolVar(&version, "version", false, "print the version, as the command version does")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return inputError(fmt.Errorf("%w; see `%s --help`", err, cmd.CommandPath()))
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -23,7 +24,8 @@ type tryOptions struct {
 	pipeline, profile string
 	modules, cache    string
 	format, output    string
-	report, explain   string
+	explain           string
+	reports           []string
 	redact, failOn    []string
 	workers           int
 	timings, noCourt  bool
@@ -31,6 +33,7 @@ type tryOptions struct {
 	casebook          string
 	remember, resume  bool
 	lightTimeout      time.Duration
+	truthFromReport   bool
 }
 
 func newTry(s stdio) *cobra.Command {
@@ -64,7 +67,8 @@ wrong (the rest was still tried); 3 done, and --fail-on matched.`,
 	f.StringVar(&o.format, "format", "table", "table, json or jsonl")
 	f.StringVar(&o.output, "output", "", "file for the results (default: standard output)")
 	f.BoolVar(&o.resume, "resume", false, "with --output FILE --format jsonl: go on where a run that was interrupted stopped")
-	f.StringVar(&o.report, "report", "", "also write a report, FILE.html or FILE.md")
+	f.StringArrayVar(&o.reports, "report", nil, "also write a report, FILE.html or FILE.md; may be repeated")
+	f.BoolVar(&o.truthFromReport, "truth-from-report", false, "with reportportal input: take the defect types that people gave for the truth, and compare with it")
 	f.StringVar(&o.explain, "explain", "", "try only the case of this id, and tell its trial as a story")
 	f.StringArrayVar(&o.redact, "redact", nil, "regular expression whose matches are blacked out in every output; may be repeated")
 	f.StringSliceVar(&o.failOn, "fail-on", nil, "exit with 3 on a status (acquitted, mistrial, ...) or label:ID")
@@ -90,6 +94,7 @@ func (o *tryOptions) run(ctx context.Context, s stdio, args []string) error {
 		return inputError(err)
 	}
 	defer inputs.close()
+	inputs.truth = o.truthFromReport
 	if ctx.Err() != nil {
 		return errInterrupted
 	}
@@ -127,7 +132,9 @@ func (o *tryOptions) run(ctx context.Context, s stdio, args []string) error {
 		resumed: resumed, book: help.book,
 	}
 	r.all(ctx, h, inputs)
-	return r.end(ctx, inputs)
+	err = r.end(ctx, inputs)
+	r.advise(s.out)
+	return err
 }
 
 // open opens the host. The default folder for compiled modules is only a
@@ -268,7 +275,22 @@ func (r *tryRun) fault(tried *host.Tried) {
 	default:
 		r.unread++
 	}
+	if r.tried == 0 && r.unread == 0 && r.faults > maxFaults {
+		return // an input of another kind: hundreds of lines say no more
+	}
 	fmt.Fprintln(r.stderr, place+inertBlock(r.redactor.Text(tried.Err.Error())))
+}
+
+// maxFaults is how many entries that can't be tried are named as long as there is none that can.
+const maxFaults = 20
+
+// advise tells somebody who looks at a table what comes next.
+func (r *tryRun) advise(stdout io.Writer) {
+	o := r.options
+	if r.tried == 0 || o.format != "table" || o.explain != "" || len(o.reports) > 0 || terminalFile(stdout) == nil {
+		return
+	}
+	fmt.Fprintln(r.stderr, "--explain ID tells one trial, --report FILE.html all of them")
 }
 
 // end closes the outputs and gives the exit code.
@@ -292,10 +314,12 @@ func (r *tryRun) end(ctx context.Context, inputs *inputs) error {
 		return fmt.Errorf("interrupted; %s tried and written", count(r.tried, "case was", "cases were"))
 	case r.unread > 0:
 		return fmt.Errorf("%s could not be read to the end; %s tried", count(r.unread, "docket", "dockets"), count(r.tried, "case was", "cases were"))
+	case r.faults > maxFaults && r.tried == 0:
+		return inputError(fmt.Errorf("%d entries could not be tried, of which the first %d are named, and none could; is it another format? see --from", r.faults, maxFaults))
 	case r.faults > 0:
 		return inputError(fmt.Errorf("%s could not be tried; %s tried", count(r.faults, "entry", "entries"), count(r.tried, "case was", "cases were")))
 	case r.options.explain != "" && !r.found:
-		return inputError(fmt.Errorf("--explain: no case has the id %q", r.options.explain))
+		return inputError(fmt.Errorf("--explain: no case has the id %q%s", r.options.explain, inputs.near()))
 	case r.matched || r.earlier.matched:
 		return &exitError{code: exitMatched}
 	}

@@ -28,8 +28,10 @@ func (o *tryOptions) check(dockets []string) (*failOn, *docket.Redactor, error) 
 	oneOf("from", o.from, formats()...)
 	faults = append(faults, o.checkLight(), o.checkResume())
 	oneOf("format", o.format, "table", "json", "jsonl")
-	if ext := strings.ToLower(filepath.Ext(o.report)); o.report != "" && ext != ".html" && ext != ".md" {
-		faults = append(faults, fmt.Errorf("--report %q: use a name that ends in .html or .md", o.report))
+	for _, name := range o.reports {
+		if ext := strings.ToLower(filepath.Ext(name)); ext != ".html" && ext != ".md" {
+			faults = append(faults, fmt.Errorf("--report %q: use a name that ends in .html or .md", name))
+		}
 	}
 	if o.workers < 0 {
 		faults = append(faults, fmt.Errorf("--workers %d: use 0 or more", o.workers))
@@ -52,16 +54,25 @@ func (o *tryOptions) checkFiles(dockets []string) error {
 			inputs = append(inputs, named{"the docket", d})
 		}
 	}
+	var outputs []named
+	if o.output != "" {
+		outputs = append(outputs, named{"--output", o.output})
+	}
+	for _, name := range o.reports {
+		outputs = append(outputs, named{"--report", name})
+	}
 	var faults []error
-	for _, out := range []named{{"--output", o.output}, {"--report", o.report}} {
+	for i, out := range outputs {
 		for _, in := range inputs {
-			if out.path != "" && in.path != "" && isFile(out.path) && sameFile(out.path, in.path) {
+			if in.path != "" && isFile(out.path) && sameFile(out.path, in.path) {
 				faults = append(faults, fmt.Errorf("%s %q would write over %s that is read", out.what, out.path, in.what))
 			}
 		}
-	}
-	if o.output != "" && o.report != "" && sameFile(o.output, o.report) {
-		faults = append(faults, fmt.Errorf("--output and --report are the same file, %q", o.output))
+		for _, other := range outputs[:i] {
+			if sameFile(other.path, out.path) {
+				faults = append(faults, fmt.Errorf("%s and %s are the same file, %q", other.what, out.what, other.path))
+			}
+		}
 	}
 	return errors.Join(faults...)
 }

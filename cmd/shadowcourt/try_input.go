@@ -8,6 +8,8 @@ import (
 	"io"
 	"iter"
 	"os"
+	"strconv"
+	"strings"
 
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
@@ -23,6 +25,17 @@ const (
 	formatJUnit        = "junit"
 	formatReportPortal = "reportportal"
 )
+
+// formatGoText is the output of `go test` without -json, of which nothing can be read reliably.
+const formatGoText = "the text of go test"
+
+// goTestHint is how the events of `go test` get here.
+func goTestHint(name string) string {
+	if name == "-" {
+		return "`go test -json ./... | shadowcourt try -`"
+	}
+	return "`go test -json ./... > " + name + "`"
+}
 
 // formats are all that --from takes.
 func formats() []string {
@@ -42,6 +55,10 @@ type inputs struct {
 	list []*input
 	// passed are the suites in which nothing failed, as far as their formats tell; complete when all entries are read.
 	passed map[string]bool
+	// truth takes what people decided in an export for the truth.
+	truth bool
+	// passedOver are ids that were read while another was looked for, the first of those that are like it.
+	passedOver []string
 }
 
 // openInputs opens every docket; all that can't be opened are named at once.
@@ -85,6 +102,9 @@ func openInput(ctx context.Context, stdin io.Reader, name, format string) (*inpu
 	in.reader = bufio.NewReaderSize(newInterruptible(ctx, raw), sniffBytes)
 	if format == formatAuto {
 		in.format = sniff(in.reader)
+	}
+	if in.format == formatGoText {
+		return nil, errors.Join(fmt.Errorf("%s is what `go test` prints for people; tests are read from its events: %s", in.name, goTestHint(name)), in.close())
 	}
 	return in, nil
 }
@@ -133,9 +153,11 @@ func (i *inputs) entries(id string) iter.Seq2[docket.Entry, error] {
 		var from readers
 		i.passed = make(map[string]bool)
 		from.tests.Passed = func(suite string) { i.passed[suite] = true }
+		from.exports.Truth = i.truth
 		for _, in := range i.list {
 			for entry, err := range from.entries(in) {
 				if err == nil && id != "" && entry.Case.ID != id {
+					i.passOver(entry.Case.ID, id)
 					continue
 				}
 				if !yield(entry, err) {
@@ -144,6 +166,27 @@ func (i *inputs) entries(id string) iter.Seq2[docket.Entry, error] {
 			}
 		}
 	}
+}
+
+// maxNear is how many ids a message offers.
+const maxNear = 3
+
+func (i *inputs) passOver(id, wanted string) {
+	if len(i.passedOver) < maxNear && strings.Contains(strings.ToLower(id), strings.ToLower(wanted)) {
+		i.passedOver = append(i.passedOver, id)
+	}
+}
+
+// near offers the ids that hold the one that was looked for in vain.
+func (i *inputs) near() string {
+	if len(i.passedOver) == 0 {
+		return ""
+	}
+	quoted := make([]string, len(i.passedOver))
+	for n, id := range i.passedOver {
+		quoted[n] = strconv.Quote(id)
+	}
+	return "; did you mean " + orList(quoted) + "?"
 }
 
 // readers are one for each format: they know the ids of all dockets.

@@ -29,7 +29,7 @@ type outputs struct {
 func (o *tryOptions) writers(stdout io.Writer, redactor *docket.Redactor, h *host.Host, before []byte) (*outputs, error) {
 	all := &outputs{}
 	main := stdout
-	if o.report != "" {
+	if len(o.reports) > 0 {
 		main = &untilGone{w: stdout}
 	}
 	if o.output != "" {
@@ -47,13 +47,13 @@ func (o *tryOptions) writers(stdout io.Writer, redactor *docket.Redactor, h *hos
 		main = f
 	}
 	list := []docket.Writer{o.mainWriter(main)}
-	if o.report != "" {
-		f, err := all.create(o.report)
+	for _, name := range o.reports {
+		f, err := all.create(name)
 		if err != nil {
 			all.discard()
 			return nil, fmt.Errorf("--report: %w", err)
 		}
-		list = append(list, o.reportWriter(f))
+		list = append(list, reportWriter(name, f))
 		all.draw = h.Draw
 	}
 	all.out = docket.NewOutput(redactor, list...)
@@ -73,8 +73,9 @@ func (o *tryOptions) mainWriter(w io.Writer) docket.Writer {
 	}
 }
 
-func (o *tryOptions) reportWriter(w io.Writer) docket.Writer {
-	if strings.EqualFold(filepath.Ext(o.report), ".md") {
+// reportWriter is one for the format that the name of the file tells.
+func reportWriter(name string, w io.Writer) docket.Writer {
+	if strings.EqualFold(filepath.Ext(name), ".md") {
 		return report.NewMarkdown(w, report.Options{})
 	}
 	return report.NewHTML(w, report.Options{})

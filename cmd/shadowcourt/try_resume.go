@@ -45,7 +45,7 @@ func (o *tryOptions) checkResume() error {
 		return nil
 	case o.output == "" || o.format != "jsonl":
 		return errors.New("--resume needs --output FILE and --format jsonl, the results to go on with")
-	case o.report != "" || o.explain != "":
+	case len(o.reports) > 0 || o.explain != "":
 		return errors.New("--resume can't tell a story of cases that were tried before: leave out --report and --explain")
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"regexp"
 )
 
 // sniffBytes is how much of an input is looked at to tell its format.
@@ -30,9 +31,21 @@ func sniff(r *bufio.Reader) string {
 			return format
 		}
 		if all {
-			return formatJSONL
+			return unknownFormat(whole)
 		}
 	}
+}
+
+// goTestLine is a line that only `go test` for people writes.
+var goTestLine = regexp.MustCompile(`(?m)^(=== RUN   \S|--- (FAIL|PASS|SKIP): \S+ \(|FAIL\t\S|ok  \t\S|\?   \t\S)`)
+
+// unknownFormat is that of an input whose keys tell nothing: a docket, of which every line will be refused, unless it
+// is plainly something else.
+func unknownFormat(head []byte) string {
+	if goTestLine.Match(head) {
+		return formatGoText
+	}
+	return formatJSONL
 }
 
 // formatOf tells the format of an input that begins so, or nothing while
@@ -72,7 +85,7 @@ func formatOf(head []byte, all bool) string {
 	if cut && !all {
 		return ""
 	}
-	return formatJSONL
+	return unknownFormat(head)
 }
 
 // firstObject is what begins with the first line that begins with a brace,

@@ -21,29 +21,31 @@ func newVersion(s stdio) *cobra.Command {
 		Short:   "Print the version, and the digests of the embedded modules",
 		Example: "  shadowcourt version",
 		Args:    exactArgs(0, "no arguments"),
-		RunE: func(*cobra.Command, []string) error {
-			fmt.Fprintf(s.out, "shadowcourt %s, ABI %s, %s, %s/%s\n", version, abi.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
-			if info, ok := debug.ReadBuildInfo(); ok {
-				for _, dep := range info.Deps {
-					if dep.Path == "github.com/tetratelabs/wazero" {
-						fmt.Fprintln(s.out, "wazero", dep.Version)
-					}
-				}
-			}
-			modules, err := host.EmbeddedModules()
-			if err != nil {
-				return err
-			}
-			return eachModule(modules, func(name string, wasm []byte) error {
-				info, err := host.Inspect(wasm)
-				if err != nil {
-					return fmt.Errorf("embedded module %s: %w", name, err)
-				}
-				_, err = fmt.Fprintf(s.out, "%-12s %s\n", name, info.Digest)
-				return err
-			})
-		},
+		RunE:    func(*cobra.Command, []string) error { return printVersion(s) },
 	}
+}
+
+func printVersion(s stdio) error {
+	fmt.Fprintf(s.out, "shadowcourt %s, ABI %s, %s, %s/%s\n", version, abi.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, dep := range info.Deps {
+			if dep.Path == "github.com/tetratelabs/wazero" {
+				fmt.Fprintln(s.out, "wazero", dep.Version)
+			}
+		}
+	}
+	modules, err := host.EmbeddedModules()
+	if err != nil {
+		return err
+	}
+	return eachModule(modules, func(name string, wasm []byte) error {
+		info, err := host.Inspect(wasm)
+		if err != nil {
+			return fmt.Errorf("embedded module %s: %w", name, err)
+		}
+		_, err = fmt.Fprintf(s.out, "%-12s %s\n", name, info.Digest)
+		return err
+	})
 }
 
 // eachModule calls do for every NAME.wasm at the root of fsys, by name.

@@ -67,7 +67,7 @@ func (s *Summary) caseLine() string {
 		}
 	}
 	if len(parts) == 0 {
-		return strconv.Itoa(s.Cases)
+		return strconv.Itoa(s.Cases) + ", nothing to try"
 	}
 	return strconv.Itoa(s.Cases) + ": " + strings.Join(parts, ", ")
 }

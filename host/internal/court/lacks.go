@@ -48,7 +48,7 @@ func (t *trial) labelGaps(g *gaps) []string {
 	labels, _ := t.level()
 	if len(t.subject.Evidence) == 0 && len(t.out.Gathered) == 0 {
 		g.add(abi.FamilyIndict, abi.GapHigh, "evidence", "the case has no evidence besides Light's own word",
-			"add what witnesses or documents say about the cause")
+			"add what was observed, or what a witness says about the cause")
 	}
 	if len(t.subject.Documents) == 0 {
 		g.add(abi.FamilyDiscover, abi.GapMedium, "documents", "the case has no raw document", "add the document that the classification was made from")
@@ -90,11 +90,10 @@ func (t *trial) kindGaps(g *gaps) {
 // gapSummary says in a sentence or two why the case is open.
 func (t *trial) gapSummary(cause string, list []abi.CourtEvidenceGap) string {
 	light := t.current()
-	share := func(v float64) string { return strconv.FormatFloat(v, 'g', 2, 64) }
 	switch {
 	case cause == string(Rejected):
-		s := "Light says " + t.court.named(light.Classification) + " at only " + share(light.Confidence) +
-			", and a trial needs " + share(t.court.limits.RejectionThreshold) + "."
+		s := "Light says " + t.court.named(light.Classification) + " at only " + below(light.Confidence, t.court.limits.RejectionThreshold) +
+			", and a trial needs " + exact(t.court.limits.RejectionThreshold) + "."
 		if light.Reasoning != "" {
 			s += " Its reason: " + light.Reasoning
 		}
@@ -103,7 +102,7 @@ func (t *trial) gapSummary(cause string, list []abi.CourtEvidenceGap) string {
 		return cause + ": " + list[0].Description + "."
 	}
 	labels, spoken := t.level()
-	nearest := " The nearest label came to " + share(t.out.Confidence) + "."
+	nearest := " The nearest label came to " + strconv.FormatFloat(t.out.Confidence, 'g', 2, 64) + "."
 	switch {
 	case !spoken:
 		return "Nothing in the case speaks for any label." + nearest
@@ -112,6 +111,17 @@ func (t *trial) gapSummary(cause string, list []abi.CourtEvidenceGap) string {
 	}
 	return "The evidence does not tell " + t.names(labels) + " apart." + nearest
 }
+
+// below shows a number with two digits, or with all that it has where the two would reach the bound.
+func below(v, bound float64) string {
+	s := strconv.FormatFloat(v, 'f', 2, 64)
+	if shown, err := strconv.ParseFloat(s, 64); err == nil && shown < bound {
+		return s
+	}
+	return exact(v)
+}
+
+func exact(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 // causeAcquitted is the cause of a brief that comes with an acquittal.
 const causeAcquitted = "acquitted"
