@@ -161,11 +161,13 @@ func isOtherLanguage(name string) bool {
 	return false
 }
 
-// named8 are the first 8 names that are among the words.
+// named8 are the first 8 names that are among the words, of each last part one.
 func named8(names []string, words map[string]bool) []string {
 	var out []string
+	seen := map[string]bool{}
 	for _, name := range names {
-		if len(out) < 8 && words[lastPart(name)] && !slices.Contains(out, name) {
+		if last := lastPart(name); len(out) < 8 && words[last] && !seen[last] {
+			seen[last] = true
 			out = append(out, name)
 		}
 	}

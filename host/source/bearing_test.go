@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -102,6 +103,39 @@ func TestBearingOfChangesOnATest(t *testing.T) {
 				t.Errorf("located %t, %s", b.Located, diff)
 			}
 		})
+	}
+}
+
+func TestATreeCanBeAskedByMany(t *testing.T) {
+	t.Parallel()
+	commit, dir := shop(t)
+	commit(map[string]string{"cart/cart.go": "package cart\n", "py/app/price.py": "y = 1\n"})
+	tree := openTree(t, dir, "HEAD~1")
+	alone := openTree(t, dir, "HEAD~1")
+	texts := []string{failedTotal, "py/tests/test_bill.py:4: AssertionError\n", "TestEmpty fails in example.com/shop/cart\n", "nothing\n"}
+	var group sync.WaitGroup
+	for i := range 16 {
+		text := texts[i%len(texts)]
+		want := reached(alone.Bearing(text))
+		group.Go(func() {
+			if diff := cmp.Diff(want, reached(tree.Bearing(text))); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	group.Wait()
+}
+
+// A diff that touches nothing is another source than one that nobody asked for.
+func TestTheDigestKnowsTheRevision(t *testing.T) {
+	t.Parallel()
+	_, dir := shop(t)
+	with, err := openTree(t, dir, "HEAD").Digest(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if without, err := openTree(t, dir, "").Digest(t.Context()); err != nil || without == with {
+		t.Errorf("%s, with a revision %s (%v)", without, with, err)
 	}
 }
 

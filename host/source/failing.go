@@ -99,7 +99,7 @@ func (t *Tree) definitions(names []string, text string) []string {
 		if len(candidates) == 1 {
 			file = candidates[0]
 		} else if len(candidates) > 1 {
-			file = named(slices.Clone(candidates), text+"\n")
+			file = named(slices.Clone(candidates), text)
 		}
 		if file != "" && len(files) < maxTestFiles && !slices.Contains(files, file) {
 			files = append(files, file)

@@ -167,8 +167,7 @@ func named(files []string, text string) string {
 		if dir == "." || len(best) > 0 && len(dir) < len(path.Dir(best[0])) {
 			continue
 		}
-		if strings.Contains(text, "/"+dir+".") || strings.Contains(text, "/"+dir+"\n") || strings.Contains(text, dir+"/") ||
-			strings.Contains(text, "/"+dir+"\t") || strings.Contains(text, "/"+dir+" ") || strings.Contains(text, "/"+dir+"_test.") {
+		if names(text, dir) {
 			best = append(best, file)
 		}
 	}
@@ -176,4 +175,21 @@ func named(files []string, text string) string {
 		return ""
 	}
 	return best[0]
+}
+
+// names says whether a text names a folder: at the end of a path, or of more than one element by itself.
+func names(text, dir string) bool {
+	for at := 0; ; {
+		i := strings.Index(text[at:], dir)
+		if i < 0 {
+			return false
+		}
+		start, end := at+i, at+i+len(dir)
+		before := start > 0 && text[start-1] == '/' || strings.Contains(dir, "/") && (start == 0 || strings.IndexByte(" \t\n\"'(", text[start-1]) >= 0)
+		after := end == len(text) || strings.IndexByte(".\n\t /\"':)", text[end]) >= 0 || strings.HasPrefix(text[end:], "_test.")
+		if before && after || end < len(text) && text[end] == '/' {
+			return true
+		}
+		at = start + 1
+	}
 }

@@ -209,6 +209,7 @@ func (t *Tree) Digest(ctx context.Context) (string, error) {
 		}
 		fmt.Fprintf(h, "%q %x\n", name, sum.Sum(nil))
 	}
+	fmt.Fprintln(h, t.compares)
 	for _, c := range t.changes {
 		fmt.Fprintf(h, "%q %q %q %v\n", c.Path, c.Kind, c.Role, c.Hunks)
 	}
