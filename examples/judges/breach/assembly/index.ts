@@ -1,0 +1,10 @@
+// A judge of breaches: does a text try to steer whoever reads it?
+
+import { serveContest, serveJudge } from "../../../../sdk/typescript/assembly";
+import { contest, judge } from "./handlers";
+
+export { shadowcourt_alloc } from "../../../../sdk/typescript/assembly";
+
+export function shadowcourt_contest(pointer: usize, length: usize): u64 { return serveContest(pointer, length, contest); }
+
+export function shadowcourt_judge(pointer: usize, length: usize): u64 { return serveJudge(pointer, length, judge); }
