@@ -3,6 +3,7 @@ package host_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -150,5 +151,43 @@ func TestACancelledTrialIsAnErrorAndNoVerdict(t *testing.T) {
 	trial, err := h.Try(ctx, dispute())
 	if !errors.Is(err, context.Canceled) || trial != nil {
 		t.Errorf("%v, %v", trial, err)
+	}
+}
+
+// What Light withdraws of its own items is no evidence any more. Of the
+// others' items it withdraws nothing.
+func TestLightTakesBackOnlyItsOwn(t *testing.T) {
+	t.Parallel()
+	own := abi.Evidence{SourceRef: "first look", Content: "the quota looks low", RelevanceConfidence: 0.6, Supports: "quota"}
+	c := dispute()
+	answer := *c.Light
+	c.Light = nil
+	var challenged []abi.ChallengedItem
+	light := lightFunc(func(req host.LightRequest) (host.LightResponse, error) {
+		if req.Feedback == nil {
+			return host.LightResponse{Answer: answer, Evidence: []abi.Evidence{own}}, nil
+		}
+		account := accountFor(req.Feedback)
+		for i := range account.Challenged {
+			account.Challenged[i].Status = abi.ItemWithdrawn
+		}
+		challenged = req.Feedback.Challenged
+		return host.LightResponse{Answer: answer, Remand: account}, nil
+	})
+	h := open(t, host.Config{Pipeline: behave(t, "specter", "verdict", "remand"), Light: light})
+	trial := try(t, h, c)
+	if len(trial.Passes) < 2 || len(challenged) == 0 {
+		t.Fatalf("%d passes, challenged %+v", len(trial.Passes), challenged)
+	}
+	first, second := trial.Passes[0].Indictment.Evidence, trial.Passes[1].Indictment.Evidence
+	for _, ch := range challenged {
+		item := first[ch.EvidenceIndex]
+		stays := slices.ContainsFunc(second, func(i abi.IndictmentItem) bool { return i.SourceRef == item.SourceRef && i.Content == item.Content })
+		if stays == (item.SourceRef == own.SourceRef) {
+			t.Errorf("%s is challenged and withdrawn, and stays: %v", item.SourceRef, stays)
+		}
+	}
+	if len(first) != len(second)+1 {
+		t.Errorf("%d items of %d are left", len(second), len(first))
 	}
 }

@@ -47,7 +47,6 @@ func (t *trial) remand(ctx context.Context) error {
 // indictedFirst is the evidence of the case in the order of the indictment,
 // followed by what that left out.
 func (t *trial) indictedFirst() []abi.Evidence {
-	type identity struct{ sourceRef, content string }
 	left := make(map[identity]abi.Evidence, len(t.evidence))
 	for _, e := range t.evidence {
 		left[identity{e.SourceRef, e.Content}] = e
@@ -122,6 +121,8 @@ func (t *trial) acceptAnswer(response *LightResponse, previous *abi.LightAnswer)
 	for i := range response.Remand.Answers {
 		found = append(found, response.Remand.Answers[i].Evidence...)
 	}
+	t.takeBack(response.Remand)
+	t.bring(found)
 	before := len(t.evidence)
 	if err := t.addEvidence("case", found); err != nil {
 		return err

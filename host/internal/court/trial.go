@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -33,6 +32,8 @@ type trial struct {
 	state    *state.State
 	evidence []abi.Evidence // of the state, without what the hearings brought
 	profile  *abi.Profile   // what of it can count
+	// brought are the items that Light gathered; false are those that it took back.
+	brought map[identity]bool
 	// lightSpent: Light answered a remand with nothing new.
 	lightSpent bool
 	out        *Outcome
@@ -61,7 +62,7 @@ func (c *Court) Try(ctx context.Context, subject *abi.Case, light Light, modules
 	t := &trial{
 		court: c, players: players.Players{Modules: modules, Log: c.log}, light: light, subject: subject,
 		docs: newDocuments(subject.Documents), state: state.New(), out: &Outcome{},
-		start: start, nodeCtx: ttl, sequence: make(map[string]int),
+		start: start, nodeCtx: ttl, sequence: make(map[string]int), brought: make(map[identity]bool),
 	}
 	if err := t.classify(ctx); err != nil || t.out.Status != "" {
 		return t.out, err
@@ -74,6 +75,7 @@ func (c *Court) Try(ctx context.Context, subject *abi.Case, light Light, modules
 		return t.out, nil
 	}
 	t.out.Activated = true
+	t.bring(t.out.Gathered)
 	for _, items := range [][]abi.Evidence{subject.Evidence, t.out.Gathered} {
 		if err := t.addEvidence("case", items); err != nil {
 			return nil, err
@@ -290,7 +292,7 @@ func (t *trial) addEvidence(channel string, items []abi.Evidence) error {
 	if err := t.state.Apply(&abi.Update{Evidences: map[string][]abi.Evidence{channel: items}}); err != nil {
 		return fmt.Errorf("merge the evidence: %w", err)
 	}
-	t.evidence = slices.Clone(t.state.Snapshot().Evidences["case"])
+	t.refreshEvidence()
 	return nil
 }
 

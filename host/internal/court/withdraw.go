@@ -1,0 +1,47 @@
+package court
+
+import (
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
+
+// identity is what makes an item the same as another.
+type identity struct{ sourceRef, content string }
+
+// bring notes what Light gathered, beside what the case came with.
+func (t *trial) bring(items []abi.Evidence) {
+	for i := range items {
+		id := identity{items[i].SourceRef, items[i].Content}
+		if !slices.ContainsFunc(t.subject.Evidence, func(e abi.Evidence) bool { return id == identity{e.SourceRef, e.Content} }) {
+			t.brought[id] = true
+		}
+	}
+}
+
+// takeBack leaves out of the evidence what Light withdraws of its own items.
+// What the case came with stays, whatever Light says of it: nobody withdraws
+// another's word.
+func (t *trial) takeBack(answer *abi.RemandAnswer) {
+	if t.pass.Indictment == nil {
+		return
+	}
+	for _, reply := range answer.Challenged {
+		if reply.Status != abi.ItemWithdrawn || reply.EvidenceIndex >= len(t.pass.Indictment.Evidence) {
+			continue
+		}
+		item := &t.pass.Indictment.Evidence[reply.EvidenceIndex]
+		if id := (identity{item.SourceRef, item.Content}); t.brought[id] {
+			t.brought[id] = false
+		}
+	}
+	t.refreshEvidence()
+}
+
+// refreshEvidence takes over what the state holds, but for what was taken back.
+func (t *trial) refreshEvidence() {
+	t.evidence = slices.DeleteFunc(slices.Clone(t.state.Snapshot().Evidences["case"]), func(e abi.Evidence) bool {
+		stands, own := t.brought[identity{e.SourceRef, e.Content}]
+		return own && !stands
+	})
+}
