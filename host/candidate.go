@@ -48,6 +48,15 @@ type candidate struct {
 	light bool
 }
 
+// CandidateError says why a candidate's court could not be made.
+type CandidateError struct{ Err error }
+
+// Error names the candidate.
+func (e *CandidateError) Error() string { return "candidate: " + e.Err.Error() }
+
+// Unwrap gives the reason.
+func (e *CandidateError) Unwrap() error { return e.Err }
+
 // prepareCandidate makes the candidate's court, if there is one.
 func (h *Host) prepareCandidate() error {
 	c := h.config.Candidate
@@ -55,10 +64,10 @@ func (h *Host) prepareCandidate() error {
 		return nil
 	}
 	if !(c.Share > 0 && c.Share <= 1) { // NaN too
-		return fmt.Errorf("candidate: a share of %v: use a number above 0 and at most 1", c.Share)
+		return &CandidateError{fmt.Errorf("a share of %v: use a number above 0 and at most 1", c.Share)}
 	}
 	if len(c.Modules) == 0 {
-		return errors.New("candidate: no module")
+		return &CandidateError{errors.New("no module")}
 	}
 	k := &candidate{share: c.Share, seed: c.Seed, files: map[string][]byte{}, names: map[string]string{}}
 	config := h.config
@@ -77,13 +86,13 @@ func (h *Host) prepareCandidate() error {
 		}
 		court, light := recast(config.Pipeline, name, own), recast(config.LightPath, name, own)
 		if !court && !light {
-			return fmt.Errorf("candidate: %w", h.noPlayer(name))
+			return &CandidateError{h.noPlayer(name)}
 		}
 		k.files[own], k.names[own], k.light = c.Modules[name], name, k.light || light
 	}
 	k.host = &Host{config: config}
 	if err := k.host.prepare(); err != nil {
-		return fmt.Errorf("candidate: %w", err)
+		return &CandidateError{err}
 	}
 	h.candidate = k
 	return nil

@@ -162,7 +162,7 @@ func (h *Host) install(ctx context.Context, files map[string][]byte) error {
 			return err
 		}
 		if err := court.CheckSides(h.candidate.host.graph.Definition(), codeDigest); err != nil {
-			return fmt.Errorf("candidate: %w", err)
+			return &CandidateError{err}
 		}
 		return nil
 	})

@@ -20,12 +20,12 @@ import (
 func newPlugin(s stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "plugin",
-		Short:   "Inspect, list, annotate, export and measure modules",
+		Short:   "Inspect, list, annotate, export, measure and swap modules",
 		Example: "  shadowcourt plugin list",
 		Args:    noSuchCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newPluginInspect(s), newPluginList(s), newPluginAnnotate(s), newPluginExport(s), newPluginBench(s))
+	cmd.AddCommand(newPluginInspect(s), newPluginList(s), newPluginAnnotate(s), newPluginExport(s), newPluginBench(s), newPluginSwap(s), newPluginRollback(s))
 	return cmd
 }
 

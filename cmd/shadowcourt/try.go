@@ -34,6 +34,9 @@ type tryOptions struct {
 	remember, resume  bool
 	lightTimeout      time.Duration
 	truthFromReport   bool
+	grants            []string
+	canary            canaryOptions
+	watch             bool
 }
 
 func newTry(s stdio) *cobra.Command {
@@ -75,6 +78,9 @@ wrong (the rest was still tried); 3 done, and --fail-on matched.`,
 	f.IntVar(&o.workers, "workers", 0, "trials at once (default: one for each processor)")
 	f.BoolVar(&o.timings, "timings", false, "add times to the results, which then differ from run to run")
 	f.BoolVar(&o.noCourt, "no-court", false, "hold no court: Light's answers stand")
+	o.grantFlag(cmd)
+	o.watchFlag(cmd)
+	o.canaryFlags(cmd)
 	return cmd
 }
 
@@ -115,6 +121,7 @@ func (o *tryOptions) run(ctx context.Context, s stdio, args []string) error {
 		return o.openError(err)
 	}
 	defer func() { _ = h.Close(context.WithoutCancel(ctx)) }()
+	defer o.follow(ctx, s.err, h)()
 	parts, err := o.configuration(ctx, h, inputs)
 	if err != nil {
 		return err
@@ -123,7 +130,7 @@ func (o *tryOptions) run(ctx context.Context, s stdio, args []string) error {
 	if err != nil {
 		return inputError(err)
 	}
-	out, err := o.writers(s.out, redactor, h, resumed.before)
+	out, err := o.writers(s, redactor, h, resumed.before)
 	if err != nil {
 		return inputError(err)
 	}
@@ -140,6 +147,9 @@ func (o *tryOptions) run(ctx context.Context, s stdio, args []string) error {
 // open opens the host. The default folder for compiled modules is only a
 // help: where it can't be used, the modules are compiled anew.
 func (o *tryOptions) open(ctx context.Context, s stdio, config *host.Config) (*host.Host, error) {
+	if err := errors.Join(o.grant(config), o.canary.candidate(config)); err != nil {
+		return nil, err
+	}
 	h, err := host.Open(ctx, *config)
 	var cache *host.CacheError
 	if !errors.As(err, &cache) || o.cache != defaultCache() {
@@ -155,6 +165,9 @@ func (o *tryOptions) openError(err error) error {
 	var refused *host.RefusedError
 	if _, ok := errors.AsType[*host.CacheError](err); ok {
 		return inputError(fmt.Errorf("--cache: %w", err))
+	}
+	if _, ok := errors.AsType[*host.CandidateError](err); ok && !errors.As(err, &refused) {
+		return inputError(err)
 	}
 	if !errors.As(err, &refused) {
 		return err

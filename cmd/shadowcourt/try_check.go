@@ -26,7 +26,7 @@ func (o *tryOptions) check(dockets []string) (*failOn, *docket.Redactor, error) 
 		}
 	}
 	oneOf("from", o.from, formats()...)
-	faults = append(faults, o.checkLight(), o.checkResume())
+	faults = append(faults, o.checkLight(), o.checkResume(), o.checkWatch(), o.canary.check())
 	oneOf("format", o.format, "table", "json", "jsonl")
 	for _, name := range o.reports {
 		if ext := strings.ToLower(filepath.Ext(name)); ext != ".html" && ext != ".md" {
@@ -60,6 +60,9 @@ func (o *tryOptions) checkFiles(dockets []string) error {
 	}
 	for _, name := range o.reports {
 		outputs = append(outputs, named{"--report", name})
+	}
+	if o.canary.output != "" {
+		outputs = append(outputs, named{"--canary-output", o.canary.output})
 	}
 	var faults []error
 	for i, out := range outputs {

@@ -26,11 +26,11 @@ type outputs struct {
 }
 
 // writers opens every output that the flags ask for. before stands in --output already.
-func (o *tryOptions) writers(stdout io.Writer, redactor *docket.Redactor, h *host.Host, before []byte) (*outputs, error) {
+func (o *tryOptions) writers(s stdio, redactor *docket.Redactor, h *host.Host, before []byte) (*outputs, error) {
 	all := &outputs{}
-	main := stdout
-	if len(o.reports) > 0 {
-		main = &untilGone{w: stdout}
+	main := s.out
+	if len(o.reports) > 0 || o.canary.output != "" {
+		main = &untilGone{w: s.out}
 	}
 	if o.output != "" {
 		f, err := all.create(o.output)
@@ -56,6 +56,12 @@ func (o *tryOptions) writers(stdout io.Writer, redactor *docket.Redactor, h *hos
 		list = append(list, reportWriter(name, f))
 		all.draw = h.Draw
 	}
+	canary, err := o.canary.writers(s.err, all)
+	if err != nil {
+		all.discard()
+		return nil, err
+	}
+	list = append(list, canary...)
 	all.out = docket.NewOutput(redactor, list...)
 	return all, nil
 }

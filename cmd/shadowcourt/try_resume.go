@@ -47,6 +47,8 @@ func (o *tryOptions) checkResume() error {
 		return errors.New("--resume needs --output FILE and --format jsonl, the results to go on with")
 	case len(o.reports) > 0 || o.explain != "":
 		return errors.New("--resume can't tell a story of cases that were tried before: leave out --report and --explain")
+	case len(o.canary.modules) > 0:
+		return errors.New("--resume can't compare cases that were tried before: leave out --canary")
 	}
 	return nil
 }

@@ -33,6 +33,7 @@ type htmlWriter struct {
 	hasTruth  bool
 	rows      bytes.Buffer
 	trials    bytes.Buffer
+	beside    beside
 }
 
 func templates() *template.Template {
@@ -100,6 +101,7 @@ func newItemView(v caseView, item docket.Item) itemView {
 
 func (h *htmlWriter) Write(t *docket.Trial) error {
 	h.summary.Add(t)
+	h.beside.add(t)
 	v := newCaseView(t.Inert(), h.summary.Cases)
 	h.hasTruth = h.hasTruth || v.Known
 	if err := h.templates.ExecuteTemplate(&h.rows, "row", v); err != nil {
@@ -120,12 +122,13 @@ func (h *htmlWriter) Close() error {
 		Statuses              []statusShare
 		Rows, Trials          template.HTML
 		HasTruth              bool
+		Beside                *beside
 	}{
 		inert.Line(h.options.title()), inert.Line(h.options.Subtitle), h.options.when(),
 		template.CSS(styleSheet), //nolint:gosec // our own file
 		h.summary, h.summary.Lines(), statusShares(h.summary),
 		template.HTML(h.rows.String()), template.HTML(h.trials.String()), //nolint:gosec // the templates' own output
-		h.hasTruth,
+		h.hasTruth, h.beside.shown(),
 	}
 	return h.templates.ExecuteTemplate(h.w, "page", page)
 }

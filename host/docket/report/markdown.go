@@ -22,10 +22,12 @@ type markdownWriter struct {
 	summary *docket.Summary
 	rows    strings.Builder
 	trials  strings.Builder
+	beside  beside
 }
 
 func (m *markdownWriter) Write(t *docket.Trial) error {
 	m.summary.Add(t)
+	m.beside.add(t)
 	v := newCaseView(t.Inert(), m.summary.Cases)
 	m.row(&v)
 	if t.Told() {
@@ -53,6 +55,7 @@ func (m *markdownWriter) Close() error {
 		b.WriteString("| Case | Status | Light | Final | Truth | About |\n| --- | --- | --- | --- | --- | --- |\n")
 		b.WriteString(m.rows.String())
 	}
+	m.beside.markdown(&b)
 	b.WriteString(m.trials.String())
 	_, err := io.WriteString(m.w, b.String())
 	return err

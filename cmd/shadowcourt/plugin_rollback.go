@@ -1,0 +1,97 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/moduledir"
+)
+
+func newPluginRollback(s stdio) *cobra.Command {
+	o := &swapOptions{}
+	var to string
+	var list bool
+	cmd := &cobra.Command{
+		Use:   "rollback NAME --modules DIR",
+		Short: "Put the module back that was there before",
+		Long: `Put the module back that ` + "`shadowcourt plugin swap`" + ` replaced, checked as a new one would
+be. A second rollback goes back one step further, and never forward again to what was
+rolled back; that is kept, too, and --to gets it by its digest. All is in DIR/.history,
+from where nothing is ever deleted.
+
+Exit codes: 0 done; 1 something failed while running; 2 the command line is wrong, there is
+nothing to go back to, or it was refused: then nothing has changed.`,
+		Example: "  shadowcourt plugin rollback specter --modules host/bundle/dist --list",
+		Args:    exactArgs(1, "one module or persona"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if list {
+				return o.list(s, args[0])
+			}
+			return o.change(cmd.Context(), s, func(d *moduledir.Dir, config *host.Config) (map[string][]byte, func() ([]moduledir.Change, error), error) {
+				name, err := moduleNamed(args[0], config.Pipeline, config.LightPath)
+				if err != nil {
+					return nil, nil, err
+				}
+				wasm, err := d.Before(name, to)
+				if err != nil {
+					return nil, nil, err
+				}
+				return map[string][]byte{name: wasm}, func() ([]moduledir.Change, error) {
+					change, err := d.Rollback(name, to)
+					return []moduledir.Change{change}, err
+				}, nil
+			})
+		},
+	}
+	o.flags(cmd)
+	cmd.Flags().StringVar(&to, "to", "", "go to this digest of the history, or the one that begins so")
+	cmd.Flags().BoolVar(&list, "list", false, "only show what is in place, and what a rollback can go to")
+	return cmd
+}
+
+// list shows the history of a module, the newest first.
+func (o *swapOptions) list(s stdio, name string) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	config, err := o.config(&inputs{})
+	if err != nil {
+		return err
+	}
+	if o.light == lightRCA {
+		if config.LightPath, err = loadPipeline(shippedLight); err != nil {
+			return err
+		}
+	}
+	d, err := moduledir.Open(o.modules)
+	if err != nil {
+		return inputError(fmt.Errorf("--modules: %w", err))
+	}
+	module, err := moduleNamed(name, config.Pipeline, config.LightPath)
+	if err != nil {
+		return inputError(err)
+	}
+	h, err := d.History(module)
+	if err != nil {
+		return err
+	}
+	if h.Now == "" && len(h.Kept) == 0 {
+		return inputError(errors.New(module + ": there is no such file in " + o.modules))
+	}
+	fmt.Fprintf(s.out, "%s  in place\n", h.Now)
+	for _, digest := range slices.Backward(h.Order) {
+		if digest != h.Now {
+			fmt.Fprintf(s.out, "%s  before\n", digest)
+		}
+	}
+	for _, digest := range h.Kept {
+		if digest != h.Now && !slices.Contains(h.Order, digest) {
+			fmt.Fprintf(s.out, "%s  rolled back; --to gets it\n", digest)
+		}
+	}
+	return nil
+}
