@@ -106,6 +106,30 @@ func TestReport(t *testing.T) {
 	}
 }
 
+// What leads is worth a trial, however many labels share the rest.
+func TestAnAnswerThatLeadsIsWorthATrial(t *testing.T) {
+	t.Parallel()
+	const plain = "    cart_test.go:9: got 1, want 2\n"
+	for _, tc := range []struct {
+		name, log   string
+		least, most float64
+	}{
+		{"it leads", plain, 0.50, 0.50},
+		{"next to nothing speaks", "", 0, 0.49},
+		{"two are level", "wrong total\nthe disk is full\n", 0, 0.49},
+		{"it is surer", "the disk is full\n", 0.51, 1},
+	} {
+		if v := report(anytrial.LightCase(abi.FamilyReport, tc.log)); v.Confidence < tc.least || v.Confidence > tc.most {
+			t.Errorf("%s: %v", tc.name, v.Confidence)
+		}
+	}
+	r, least := anytrial.LightCase(abi.FamilyReport, plain), 0.0
+	r.Params = append(r.Params, abi.Param{Name: "worth_trying", Number: &least})
+	if v := report(r); v.Confidence >= 0.50 || v.Confidence <= 0.25 {
+		t.Errorf("by another parameter: %v", v.Confidence)
+	}
+}
+
 func remanded(fresh ...abi.Evidence) *abi.NodeRequest {
 	r := anytrial.LightCase(abi.FamilyReport, "the disk is full\nall is lost\nthe billing gateway gave up\nthe disk is full on two hosts\n")
 	r.Case.Light = &abi.LightAnswer{Classification: anytrial.Infrastructure, Confidence: 0.55}

@@ -1,0 +1,69 @@
+package host_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/casebook"
+	"github.com/shadowcourt/shadowcourt/host/knowledge"
+)
+
+// bookOf is a casebook on disk, as `--remember` writes it, with what was
+// decided of the examples.
+func bookOf(t *testing.T, entries ...casebook.Entry) host.Casebook {
+	t.Helper()
+	book, err := casebook.Open(t.Context(), filepath.Join(t.TempDir(), "book.db"), casebook.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = book.Close() })
+	if _, err := book.Remember(t.Context(), casebook.Run{Entries: entries}); err != nil {
+		t.Fatal(err)
+	}
+	snapshot, err := book.Snapshot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = snapshot.Close() })
+	return knowledge.Casebook(snapshot)
+}
+
+// The edges that depend on earlier cases are taken with a casebook on disk, by
+// what it finds: the very failure, one that was decided less surely, and none.
+func TestAccept_CT9_TheCasebookLeadsTheWay(t *testing.T) {
+	t.Parallel()
+	off := abi.CourtConfig{TTL: 600e9, MaxHandoffs: 1, MaxRounds: 1, ActivationThreshold: 0.85, RejectionThreshold: 0.5}
+	left := map[string]bool{"H1": true, "H2": true, "H3": true, "H15b": true}
+	cases := examples(t, "go-failures.jsonl")
+	for _, launch := range []struct {
+		edge       string
+		confidence float64
+	}{{"H1", 0.95}, {"H3", 0.6}} {
+		var entries []casebook.Entry
+		for _, entry := range cases {
+			entries = append(entries, casebook.Entry{CaseID: entry.Case.ID, Failure: knowledge.Failure(&entry.Case), Verdict: &casebook.Verdict{
+				Status: "affirmed", Classification: entry.Truth.Classification, Confidence: launch.confidence,
+			}})
+		}
+		h := open(t, host.Config{LightPath: rca(t), Court: &off, Casebook: bookOf(t, entries[:len(entries)/2]...)})
+		taken := make(map[string]int)
+		for _, entry := range cases {
+			trial := try(t, h, entry.Case)
+			if trial.Result.Error != nil {
+				t.Errorf("%s: %+v", entry.Case.ID, trial.Result.Error)
+			}
+			for _, edge := range edges(trial) {
+				taken[edge]++
+				delete(left, edge)
+			}
+		}
+		if taken[launch.edge] == 0 {
+			t.Errorf("no case takes %s: %v", launch.edge, taken)
+		}
+	}
+	for edge := range left {
+		t.Errorf("no case takes %s", edge)
+	}
+}
