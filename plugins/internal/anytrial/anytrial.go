@@ -115,7 +115,7 @@ func (s *Source) profile() *abi.Profile {
 	if s.chance(2) {
 		return nil
 	}
-	weights := []abi.LabelWeight{{Label: "disk_full", Weight: 8 * s.rnd.NormFloat64()}, {Label: "nowhere", Weight: 1e300}, {Label: "test", Weight: 1e308}, {Label: "test", Weight: 1e308}}
+	weights := []abi.LabelWeight{{Label: "disk_full", Weight: max(-20, min(20, 8*s.rnd.NormFloat64()))}, {Label: "nowhere", Weight: 20}, {Label: "test", Weight: -20}}
 	given := []abi.LabelWeight{{Label: "disk_full", Weight: 5e-324}, {Label: "network_timeout", Weight: 1}}
 	p := &abi.Profile{Name: "any", SignalCap: 20 * s.figure(), BaseRates: given}
 	p.Signals = []abi.Signal{{Phrase: "disk full", Weights: weights}, {Phrase: "x", Weights: weights[:1]}, {Phrase: "größe", Weights: nil}}

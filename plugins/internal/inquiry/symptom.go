@@ -69,8 +69,8 @@ func stands(s odds.Signals, content string) bool {
 // behind is a quote without the place that it begins with, whose name may hold
 // any words.
 func behind(quote, path string) string {
-	if i := strings.Index(quote, path); i >= 0 {
-		return quote[i+len(path):]
+	if _, rest, found := strings.Cut(quote, path); found {
+		return rest
 	}
 	return quote
 }
