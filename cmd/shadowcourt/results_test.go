@@ -15,7 +15,7 @@ type answer struct {
 		Confidence     float64
 	}
 	Final struct {
-		Classification *string
+		Classification string // empty for null
 		Confidence     float64
 	}
 }
@@ -57,7 +57,7 @@ func unsurer(ts *testscript.TestScript, neg bool, args []string) {
 	first, later := answersIn(ts, args[0]), answersIn(ts, args[1])
 	for i := range later {
 		was, is := first[i].Final, later[i].Final
-		if was.Classification == nil || is.Classification == nil || *was.Classification != *is.Classification || is.Confidence > was.Confidence {
+		if was.Classification == "" || is.Classification != was.Classification || is.Confidence > was.Confidence {
 			ts.Fatalf("%s: %+v, and before %+v", later[i].ID, is, was)
 		}
 	}

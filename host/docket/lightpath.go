@@ -80,6 +80,9 @@ func sayingOfRecall(v *abi.RecallResult) string {
 	if v.Classification != "" {
 		what += ", which was " + v.Classification
 	}
+	if v.IsRegression {
+		what += ", a regression"
+	}
 	return what + ", at " + number(v.Confidence)
 }
 
