@@ -101,7 +101,7 @@ func Catalogue() []Rule {
 		{CheckAllocator, "§2.7", calls, "allocates every request", nil},
 		{CheckBounds, "§2.8", calls, "responses lie within memory", nil},
 		{CheckBudget, "§5.2", calls, "keeps to its fuel, memory and stack", nil},
-		{CheckOutput, "§5.3", calls, "responses are not too large", nil},
+		{CheckOutput, "§5.1", calls, "responses are not too large", nil},
 		{CheckTime, "§5.1", calls, "answers in time", nil},
 		{CheckQuestions, "§2.12", calls, "asks the host what may be asked", asks},
 		{CheckOptional, "§3.12", calls, "is ready for optional fields to be absent and lists to be empty", nil},

@@ -22,7 +22,7 @@ func (k *kit) measure(input string, request []byte, o *Outcome) {
 		k.report.Note("§5.2", "calls come near the limit: more than half of the fuel")
 	}
 	if len(o.Response) > k.options.OutputBytes/2 {
-		k.report.Note("§5.3", "calls come near the limit: more than half of what a response may hold")
+		k.report.Note("§5.1", "calls come near the limit: more than half of what a response may hold")
 	}
 }
 

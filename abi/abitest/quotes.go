@@ -60,9 +60,21 @@ func (d *documents) quote(sourceRef, content string) (abi.QuoteStatus, string) {
 		}
 	}
 	for i := range d.list {
-		if rest, ok := strings.CutPrefix(sourceRef, d.list[i].Name); ok && (rest == "" || rest[0] == ':' || rest[0] == '#') {
+		if names(sourceRef, d.list[i].Name) {
 			return abi.QuoteAbsent, d.list[i].Name
 		}
 	}
 	return abi.QuoteUnclaimed, ""
+}
+
+// names says whether a source_ref names a document: `log`, `log:L83`, or with
+// the kind of a reading before it.
+func names(sourceRef, document string) bool {
+	isPlace := func(rest string) bool { return rest != "" && (rest[0] == ':' || rest[0] == '#') }
+	if rest, ok := strings.CutPrefix(sourceRef, document); ok && (rest == "" || isPlace(rest)) {
+		return true
+	}
+	_, where, _ := strings.Cut(sourceRef, ":")
+	rest, ok := strings.CutPrefix(where, document)
+	return ok && isPlace(rest)
 }

@@ -1,0 +1,102 @@
+package conformance_test
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/abitest"
+	"github.com/shadowcourt/shadowcourt/host/conformance"
+)
+
+// A module without a manifest is tried in the roles that it is asked for, and
+// told that it needs one.
+func TestRolesStandInForAManifest(t *testing.T) {
+	t.Parallel()
+	bare := broken(func(m *tiny) { m.manifest = nil })
+	options := zooOptions()
+	options.Roles = &abitest.Roles{Families: []abi.Family{abi.FamilyVerdict}}
+	report, err := conformance.Run(t.Context(), bare, options)
+	if err != nil || !report.Passed() || len(report.Notes) != 1 || report.Notes[0].Clause != "§1.4" {
+		t.Errorf("%v, %+v", err, report)
+	}
+	options.Roles = &abitest.Roles{Families: []abi.Family{abi.FamilyDiscover}, Criteria: []string{"clear"}}
+	report, err = conformance.Run(t.Context(), bare, options)
+	if err != nil || len(report.Failed()) != 1 || report.Failed()[0].ID != abitest.CheckCalls {
+		t.Errorf("asked for what it does not export: %v, %+v", err, report.Failed())
+	}
+	options.Roles = &abitest.Roles{Families: []abi.Family{abi.FamilyDiscover}}
+	report, err = conformance.Run(t.Context(), bare, options)
+	if err != nil || len(report.Failed()) != 1 || report.Failed()[0].ID != abitest.CheckArtifact {
+		t.Errorf("asked to discover it gives a verdict: %v, %+v", err, report.Failed())
+	}
+}
+
+// The module that SPEC.md shows whole keeps the contract that it stands in.
+func TestTheModuleOfTheSpecificationPasses(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("..", "..", "abi", "SPEC.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text1, _ := strings.Cut(string(text), "<!-- begin module -->\n```text\n")
+	text1, _, _ = strings.Cut(text1, "```")
+	var wasm []byte
+	for line := range strings.Lines(text1) {
+		code, _, _ := strings.Cut(line, ";")
+		b, err := hex.DecodeString(strings.Join(strings.Fields(code), ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		wasm = append(wasm, b...)
+	}
+	report, err := conformance.Run(t.Context(), wasm, zooOptions())
+	if err != nil || !report.Passed() || len(report.Notes) != 1 || report.Notes[0].Clause != "§2.18" {
+		t.Errorf("%v, %+v", err, report)
+	}
+}
+
+// recorder is a test that is told of failures.
+type recorder struct {
+	ctx      context.Context //nolint:containedctx // as a *testing.T has one
+	failures []string
+}
+
+func (r *recorder) Helper()                  {}
+func (r *recorder) Context() context.Context { return r.ctx }
+func (r *recorder) Errorf(format string, args ...any) {
+	r.failures = append(r.failures, strings.TrimSpace(strings.ReplaceAll(format, "%s", args[0].(string))))
+}
+
+func TestCheckFailsTheTestOfABrokenModule(t *testing.T) {
+	t.Parallel()
+	r := &recorder{ctx: t.Context()}
+	conformance.CheckWith(r, broken(func(m *tiny) { m.Funcs[node].Body = m.gives(nil) }), zooOptions())
+	if len(r.failures) != 1 || !strings.HasPrefix(r.failures[0], "SPEC.md §2.9, message: ") || !strings.Contains(r.failures[0], "\n  plain case 0, verdict: ") {
+		t.Errorf("%q", r.failures)
+	}
+	r = &recorder{ctx: t.Context()}
+	conformance.CheckWith(r, goodTiny().bytes(), zooOptions())
+	if len(r.failures) > 0 {
+		t.Errorf("%q", r.failures)
+	}
+}
+
+func TestACheckThatIsCancelledSaysSo(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	options := zooOptions()
+	options.Progress = func(what string, done, _ int) {
+		if what == "random cases" && done == 5 {
+			cancel()
+		}
+	}
+	if _, err := conformance.Run(ctx, goodTiny().bytes(), options); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
