@@ -29,6 +29,40 @@ func readManifest(name string, info *sandbox.Info) (*abi.Manifest, []Fault) {
 	return &m, nil
 }
 
+// checkManifest reads the manifest of a module and holds it against what is needed.
+func checkManifest(need *Need, info *sandbox.Info) (*abi.Manifest, []Fault) {
+	m, faults := readManifest(need.Module, info)
+	if m != nil {
+		faults = append(faults, checkNeed(need, m, info)...)
+	}
+	return m, faults
+}
+
+// Check holds what modules say of themselves against what is needed of them;
+// nothing is compiled. The error is a *RefusedError with every fault.
+func Check(files map[string][]byte, needs []Need) error {
+	var faults []Fault
+	for i := range needs {
+		name := needs[i].Module
+		wasm, ok := files[name]
+		if !ok {
+			faults = append(faults, Fault{Module: name, Code: FaultMissing, Detail: "there is no module of this name"})
+			continue
+		}
+		info, err := sandbox.Inspect(wasm)
+		if err != nil {
+			faults = append(faults, loadFaults(name, err)...)
+			continue
+		}
+		_, bad := checkManifest(&needs[i], &info)
+		faults = append(faults, bad...)
+	}
+	if len(faults) > 0 {
+		return &RefusedError{Faults: faults}
+	}
+	return nil
+}
+
 // checkVersion accepts our major version up to our minor version.
 func checkVersion(version string) string {
 	major, minor, ok := strings.Cut(version, ".")

@@ -95,11 +95,10 @@ func (r *Registry) loadOne(ctx context.Context, files map[string][]byte, need *N
 	var manifest abi.Manifest
 	info, err := sandbox.Inspect(wasm)
 	if err == nil {
-		m, bad := readManifest(need.Module, &info)
+		m, bad := checkManifest(need, &info)
 		faults = append(faults, bad...)
 		if m != nil {
 			manifest = *m
-			faults = append(faults, checkNeed(need, m, &info)...)
 			faults = append(faults, checkLimits(need.Module, m, r.engine.Limits())...)
 		}
 	}

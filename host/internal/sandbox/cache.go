@@ -24,7 +24,10 @@ import (
 // checksum over the machine code alone; a flipped bit in a function's offset
 // would be executed. What the seal does not vouch for is removed before wazero
 // sees it, and the module compiled again.
-type compileCache struct{ dir string }
+type compileCache struct {
+	dir  string
+	most int64 // bytes of all entries
+}
 
 // cacheFormat changes with the layout of entries.
 const cacheFormat = "v2"
@@ -44,7 +47,7 @@ func openCompileCache(dir string) (*compileCache, error) {
 	if err := os.MkdirAll(version, 0o700); err != nil {
 		return nil, fmt.Errorf("sandbox: compile cache: %w", err)
 	}
-	return &compileCache{dir: version}, nil
+	return &compileCache{dir: version, most: DefaultCacheBytes}, nil
 }
 
 // cacheVersion names all that entries depend on but the module.

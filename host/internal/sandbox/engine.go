@@ -20,6 +20,9 @@ type Config struct {
 	// by nobody else; it is created so. Empty: compiled code is kept in memory
 	// only. It may be deleted at any time.
 	CacheDir string
+	// CacheBytes is what the entries of CacheDir may take together; of more, those go that were used longest ago.
+	// Default: [DefaultCacheBytes].
+	CacheBytes int64
 	// Limits of every call.
 	Limits Limits
 	// Logger gets what is not an error: a compile cache that had to be
@@ -75,6 +78,9 @@ func New(_ context.Context, config Config) (*Engine, error) {
 	if config.CacheDir != "" {
 		if e.cache, err = openCompileCache(config.CacheDir); err != nil {
 			return nil, err
+		}
+		if e.cache.most = config.CacheBytes; e.cache.most <= 0 {
+			e.cache.most = DefaultCacheBytes
 		}
 		if err := e.cache.prune(e.now()); err != nil {
 			e.log.Warn("compile cache not pruned", "error", err)

@@ -139,6 +139,11 @@ func (e *Engine) compileCode(ctx context.Context, rewritten *instrument.Program,
 		if err := entry.keep(rewritten); err != nil {
 			e.log.Warn("compile cache entry not sealed", "entry", entry.dir, "error", err)
 		}
+		if len(entry.verified) == 0 { // it is new
+			if err := e.cache.bound(); err != nil {
+				e.log.Warn("compile cache not held to its size", "error", err)
+			}
+		}
 		return p, nil
 	}
 	p, again := e.compileIn(ctx, "", rewritten.Wasm, file)

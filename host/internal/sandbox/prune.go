@@ -67,7 +67,7 @@ func (c *compileCache) prune(now time.Time) error {
 		}
 		errs = append(errs, err)
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, c.bound())...)
 }
 
 // pruneEntries removes the entries that were last used before some time, and

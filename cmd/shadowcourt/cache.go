@@ -1,0 +1,63 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shadowcourt/shadowcourt/host"
+)
+
+func newCache(s stdio) *cobra.Command {
+	var dir string
+	cmd := &cobra.Command{
+		Use:   "cache",
+		Short: "Show the folder for compiled modules, or clear it",
+		Long: `Show where compiled modules are kept and what they take. Of more than ` + mebibytes(host.CacheBytes) + ` those go
+that were used longest ago, and those that nobody used for a month.`,
+		Example: "  shadowcourt cache",
+		Args:    noSuchCommand,
+		RunE: func(*cobra.Command, []string) error {
+			if err := checkCache(dir); err != nil {
+				return err
+			}
+			use, err := host.MeasureCache(dir)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(s.out, "%s: %s, %s of at most %s\n", inertLine(dir), count(use.Entries, "module", "modules"), mebibytes(use.Bytes), mebibytes(host.CacheBytes))
+			return nil
+		},
+	}
+	empty := &cobra.Command{
+		Use:     "clear",
+		Short:   "Remove all compiled modules",
+		Long:    "Remove all compiled modules. They are compiled again when they are needed.",
+		Example: "  shadowcourt cache clear --cache other/modules",
+		Args:    exactArgs(0, "no arguments"),
+		RunE: func(*cobra.Command, []string) error {
+			if err := checkCache(dir); err != nil {
+				return err
+			}
+			use, err := host.ClearCache(dir)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(s.err, "%s: removed %s, %s\n", inertLine(dir), count(use.Entries, "module", "modules"), mebibytes(use.Bytes))
+			return nil
+		},
+	}
+	cmd.AddCommand(empty)
+	cmd.PersistentFlags().StringVar(&dir, "cache", defaultCache(), "folder for compiled modules")
+	return cmd
+}
+
+func checkCache(dir string) error {
+	if dir == "" || dir == "none" {
+		return inputError(errors.New("--cache: name a folder; there is none by default for this user"))
+	}
+	return nil
+}
+
+func mebibytes(n int64) string { return fmt.Sprintf("%d MiB", (n+1<<20-1)>>20) }

@@ -1,0 +1,81 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func entryOf(t *testing.T, dir, name string, bytes int, used time.Time) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(path, "code"), make([]byte, bytes), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(path, used, used); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func there(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// A new entry makes room for itself: those that were used longest ago go, of
+// whatever version, and nothing else in the directory.
+func TestCacheIsBounded(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	dir := filepath.Join(t.TempDir(), "cache")
+	wasm := small(echoBody).Bytes()
+	at(t, dir, now) // prunes now, and not again below
+	oldest := entryOf(t, dir, "v1-x/"+strings.Repeat("ab", 32), 4<<20, now.Add(-3*time.Hour))
+	older := entryOf(t, dir, cacheVersion()+"/"+strings.Repeat("cd", 32)+"-1", 4<<20, now.Add(-2*time.Hour))
+	young := entryOf(t, dir, cacheVersion()+"/"+strings.Repeat("ef", 32)+"-1", 4<<20, now.Add(-time.Hour))
+	foreign := entryOf(t, dir, "v1-x/pictures", 64<<20, now.Add(-1000*time.Hour))
+	e := open(t, Config{CacheDir: dir, CacheBytes: 6 << 20, Now: func() time.Time { return now }})
+	if got := call(t, load(t, e, wasm), "echo"); string(got) != "echo" {
+		t.Errorf("got %q", got)
+	}
+	if there(oldest) || there(older) || !there(young) || !there(foreign) {
+		t.Errorf("oldest %v, older %v, young %v, foreign %v", there(oldest), there(older), there(young), there(foreign))
+	}
+	use, err := MeasureCache(dir)
+	if err != nil || use.Entries != 2 || use.Bytes > 6<<20 {
+		t.Errorf("%+v, %v", use, err)
+	}
+	e = open(t, Config{CacheDir: dir, CacheBytes: 1, Now: func() time.Time { return now.Add(48 * time.Hour) }}) // prunes
+	if use, err := MeasureCache(dir); err != nil || use.Entries != 1 {
+		t.Errorf("the one used last does not stay: %+v, %v", use, err)
+	}
+	if got := call(t, load(t, e, wasm), "echo"); string(got) != "echo" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestClearCache(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	dir := filepath.Join(t.TempDir(), "cache")
+	if use, err := ClearCache(dir); err != nil || use != (CacheUse{}) {
+		t.Errorf("no cache: %+v, %v", use, err)
+	}
+	at(t, dir, now, small(echoBody).Bytes())
+	foreign := entryOf(t, dir, "v1-x/pictures", 7, now)
+	entryOf(t, dir, "v1-x/"+strings.Repeat("ab", 32), 7, now)
+	use, err := ClearCache(dir)
+	if err != nil || use.Entries != 2 || use.Bytes < 14 {
+		t.Errorf("%+v, %v", use, err)
+	}
+	if use, err := MeasureCache(dir); err != nil || use != (CacheUse{}) || !there(foreign) {
+		t.Errorf("left: %+v, %v, foreign %v", use, err, there(foreign))
+	}
+	at(t, dir, now, small(echoBody).Bytes()) // it is compiled again
+}

@@ -1,0 +1,91 @@
+package host
+
+import (
+	"errors"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/host/internal/registry"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+)
+
+// CheckModules holds the modules that a pipeline names against what it needs
+// of them: that they are there, and serve its families, evaluators and calls,
+// and are granted what they ask for. Nothing is compiled or run, and limits
+// are not looked at. modules holds NAME.wasm files; nil are the embedded ones.
+// The error is a pipeline.Errors with every fault at the place that names the
+// module or the evaluator, bundle.ErrNotBuilt, or one of the file system.
+func CheckModules(def *pipeline.Definition, modules fs.FS) error {
+	files, err := readModules(modules, def.Modules())
+	if err != nil {
+		return err
+	}
+	err = registry.Check(files, needs(def))
+	var refused *RefusedError
+	if !errors.As(err, &refused) {
+		return err
+	}
+	var all pipeline.Errors
+	for _, f := range refused.Faults {
+		path := placeOf(def, &f)
+		at := def.Position(path)
+		all = append(all, &pipeline.Error{
+			File: def.File(), Line: at.Line, Column: at.Column, Path: path, Code: pipeline.Code(f.Code),
+			Message: "module " + f.Module + ": " + f.Detail,
+		})
+	}
+	slices.SortStableFunc(all, func(a, b *pipeline.Error) int {
+		if a.Line != b.Line {
+			return a.Line - b.Line
+		}
+		return a.Column - b.Column
+	})
+	return all
+}
+
+// nodeOf is the index of the node that the fault of a family is about, or -1.
+func nodeOf(def *pipeline.Definition, f *registry.Fault) int {
+	return slices.IndexFunc(def.Nodes, func(n pipeline.Node) bool {
+		return strings.HasSuffix(f.Detail, " "+string(n.Family)) && slices.ContainsFunc(n.Personas, func(id string) bool {
+			p, ok := def.Persona(id)
+			return ok && p.Module == f.Module
+		})
+	})
+}
+
+// placeOf is the path of what the fault of a module comes from: the evaluator
+// that it does not serve, or else the first thing that names the module.
+func placeOf(def *pipeline.Definition, f *registry.Fault) string {
+	edge := func(field string, is func(*pipeline.Edge) bool) string {
+		i := slices.IndexFunc(def.Edges, func(e pipeline.Edge) bool { return e.Module == f.Module && !e.Unconditional() && is(&e) })
+		if i < 0 {
+			return ""
+		}
+		path := "edges[" + strconv.Itoa(i) + "]"
+		if p := def.Position(path + "." + field); p != def.Position(path) {
+			return path + "." + field
+		}
+		return path + ".id"
+	}
+	if f.Code == registry.FaultEdge {
+		if path := edge("evaluator", func(e *pipeline.Edge) bool { return strings.HasSuffix(f.Detail, " "+e.Evaluator) }); path != "" {
+			return path
+		}
+	}
+	if f.Code == registry.FaultFamily {
+		if i := nodeOf(def, f); i >= 0 {
+			return "nodes[" + strconv.Itoa(i) + "].persona"
+		}
+	}
+	for i := range def.Personas {
+		if def.Personas[i].Module == f.Module {
+			return "personas[" + strconv.Quote(def.Personas[i].ID) + "].module"
+		}
+	}
+	if f.Module == def.Clerk {
+		return "clerk"
+	}
+	return edge("module", func(*pipeline.Edge) bool { return true })
+}
