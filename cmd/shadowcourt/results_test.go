@@ -9,15 +9,14 @@ import (
 
 // answers are what scripts compare of the results in a file, by the case's id.
 type answer struct {
-	ID    string
-	Light struct {
-		Classification string
-		Confidence     float64
-	}
-	Final struct {
-		Classification string // empty for null
-		Confidence     float64
-	}
+	ID    string   `json:"id"`
+	Light answered `json:"light"`
+	Final answered `json:"final"`
+}
+
+type answered struct {
+	Classification string  `json:"classification"` // empty for null
+	Confidence     float64 `json:"confidence"`
 }
 
 func answersIn(ts *testscript.TestScript, file string) []answer {
