@@ -52,7 +52,7 @@ running; 2 the command line or an input is wrong; 3 worse.`,
 	f.StringArrayVar(&o.canary.modules, "with", nil, "PERSONA=FILE: a module of the candidate; may be repeated")
 	f.Float64Var(&o.alpha, "alpha", compare.DefaultAlpha, "level of the test, between 0 and 1")
 	f.StringVar(&o.from, "from", formatAuto, "input format: "+orList(formats()))
-	o.lightFlags(cmd, "default: "+lightRCA+" for reports of tests with --source or --casebook, else "+lightDocket)
+	o.lightFlags(cmd, "default: "+lightRCA+" for reports of tests, else "+lightDocket)
 	f.StringVar(&o.pipeline, "pipeline", shippedPipeline, "pipeline file, or the name of the shipped one")
 	f.StringVar(&o.profile, "profile", "", "profile file, the name of a shipped one, or none (default: go-test for gotest input, else none)")
 	f.StringVar(&o.modules, "modules", "", "folder with all NAME.wasm files that the pipeline names (default: the embedded modules)")
