@@ -94,10 +94,10 @@ func problems(v *abi.ValidationError) string {
 	return strings.Join(lines, "; ")
 }
 
-// judge holds a response against the request as a host does: first by itself,
+// judge holds what a call gave against the request as a host does: first by itself,
 // then against §9.2. Without a finding the answer may be a failure.
-func (r *Request) judge(response []byte) (answer, *finding) {
-	a, f := read(r.Call(), response)
+func (r *Request) judge(o *Outcome) (answer, *finding) {
+	a, f := o.answer(r.Call())
 	if f != nil || a.failure != nil {
 		return a, f
 	}

@@ -95,7 +95,7 @@ func (k *kit) spent() bool { return k.report.broken(CheckBudget) || k.report.bro
 type outcome struct {
 	Outcome
 	answer answer
-	ok     bool // it returned an answer that holds
+	ok     bool // there is an answer that holds, or a failure
 }
 
 // send makes a call.
@@ -121,11 +121,11 @@ func (k *kit) ask(r *Request) (outcome, error) {
 		return outcome{Outcome: o}, nil
 	}
 	k.tryAll(callChecks()...)
-	if o.Ending != Returned {
+	if !o.answered() {
 		return fail(endingCheck(&o), string(o.Ending)+": "+o.Detail)
 	}
 	k.tryAll(CheckMessage, CheckEncoding, CheckConsistent)
-	a, f := r.judge(o.Response)
+	a, f := r.judge(&o)
 	k.tryAll(r.answerChecks()...)
 	if f != nil {
 		return fail(f.check, f.detail)
@@ -173,13 +173,12 @@ func (r *Request) answerChecks() []CheckID {
 
 // endingCheck is the check that a call breaks which did not return.
 func endingCheck(o *Outcome) CheckID {
-	switch o.Ending {
-	case StackExceeded, OutOfFuel:
+	switch {
+	case o.Ending == StackExceeded || o.Ending == OutOfFuel:
 		return CheckBudget
-	case OutOfTime:
+	case o.Ending == OutOfTime:
 		return CheckTime
-	}
-	if o.Allocating {
+	case o.Allocating:
 		return CheckAllocator
 	}
 	switch o.Ending {
@@ -263,7 +262,7 @@ func (k *kit) after(first []told) error {
 			return err
 		}
 		k.report.Try(CheckAfter)
-		if o.Ending != Returned || !bytes.Equal(o.Response, t.response) {
+		if !o.answered() || !bytes.Equal(o.Response, t.response) {
 			k.report.Fail(CheckAfter, Failure{
 				Input: t.request.Name, Call: t.request.Call(), Request: t.request.Bytes(),
 				Detail: "after malformed requests: " + difference(t.response, &o),

@@ -3,6 +3,7 @@ package abitest
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 )
@@ -47,10 +48,10 @@ func (k *kit) meaning() error {
 // business: the others have found it, or will.
 func (k *kit) tell(r *Request) (Outcome, answer, bool, error) {
 	o, err := k.send(k.subjects.Usual, r.Call(), r.Bytes(), r.Knowledge)
-	if err != nil || o.Ending != Returned {
+	if err != nil || !o.answered() {
 		return o, answer{}, false, err
 	}
-	a, f := read(r.Call(), o.Response)
+	a, f := o.answer(r.Call())
 	return o, a, f == nil, nil
 }
 
@@ -75,7 +76,7 @@ func (k *kit) ignoresName(r *Request) error {
 	}
 	k.report.Try(CheckNodeName)
 	other.Response = bytes.ReplaceAll(other.Response, []byte(nameOther), []byte(nameOne))
-	if other.Ending != Returned || !bytes.Equal(one.Response, other.Response) {
+	if other.Ending != one.Ending || !bytes.Equal(one.Response, other.Response) {
 		k.breaks(CheckNodeName, named(nameOther), "another answer when the node is called "+nameOther+" instead of "+nameOne+": "+difference(one.Response, &other))
 	}
 	return nil
@@ -132,13 +133,13 @@ func fired(a *answer) string {
 	if a.failure != nil {
 		return "failure " + a.failure.Code
 	}
-	text := "fires:"
+	ids := []string{"fires:"}
 	for i := range a.edges.Answers {
 		if a.edges.Answers[i].Fires {
-			text += " " + a.edges.Answers[i].ID
+			ids = append(ids, a.edges.Answers[i].ID)
 		}
 	}
-	return text
+	return strings.Join(ids, " ")
 }
 
 // knowsNot asks for a rule that nobody knows, beside others and alone.

@@ -15,7 +15,7 @@ func (k *kit) measure(input string, request []byte, o *Outcome) {
 		m.ResponseBytes, m.ResponseInput = len(o.Response), input
 	}
 	m.RequestBytes = max(m.RequestBytes, len(request))
-	if o.Ending != Returned {
+	if !o.answered() {
 		return
 	}
 	if o.Fuel > k.options.Fuel/2 {

@@ -46,8 +46,8 @@ func (k *kit) repeat(number int, r *Request, first *outcome) error {
 
 // difference says where a response leaves the first one.
 func difference(first []byte, o *Outcome) string {
-	if o.Ending != Returned {
-		return string(o.Ending) + ": " + o.Detail + ", another time it returned"
+	if !o.answered() {
+		return string(o.Ending) + ": " + o.Detail + ", another time it did not"
 	}
 	at := 0
 	for at < min(len(first), len(o.Response)) && first[at] == o.Response[at] {
@@ -69,7 +69,7 @@ func (k *kit) kept() error {
 			if answers[i], err = k.send(k.subjects.Kept, r.Call(), r.Bytes(), r.Knowledge); err != nil {
 				return err
 			}
-			if answers[i].Ending != Returned {
+			if !answers[i].answered() {
 				k.report.Note("§2.5", "called twice in an instance that is not put back, it ends with %s: pristine calls are what keeps it going", answers[i].Ending)
 				return nil
 			}

@@ -98,7 +98,7 @@ func TestAccept_PL10_WhatNoModuleCanDoInThisSandboxIsFoundToo(t *testing.T) {
 		"other bytes when it is not warm": {func(s *Subjects) { s.Cold = &fake{change: otherwise} }, "remembers_nothing §2.6"},
 		"more fuel when it is not warm":   {func(s *Subjects) { s.Cold = &fake{change: costly} }, ""},
 		"other bytes when it is kept": {func(s *Subjects) {
-			s.Kept = &fake{change: func(call int, r []byte, o *Outcome) { o.Response = o.Response[:len(o.Response)-call%2] }}
+			s.Kept = &fake{change: func(call int, _ []byte, o *Outcome) { o.Response = o.Response[:len(o.Response)-call%2] }}
 		}, ""},
 		"the clock": {func(s *Subjects) { s.Usual = &fake{change: func(_ int, _ []byte, o *Outcome) { o.Ending = OutOfTime }} }, "wall_clock §5.1"},
 		"not usable after a malformed one": {func(s *Subjects) {
@@ -174,7 +174,7 @@ func TestOpinionsAreHeldAgainstTheRequest(t *testing.T) {
 		}, "opinions[1].cited_evidence[1]: "},
 	} {
 		response := codec.AppendJudgeResponse(nil, &abi.JudgeResponse{Opinions: test.change(slices.Clone(good))})
-		_, f := request.judge(response)
+		_, f := request.judge(&Outcome{Response: response})
 		if (f == nil) != (test.path == "") || f != nil && (f.check != CheckJudge || !strings.HasPrefix(f.detail, test.path)) {
 			t.Errorf("%s: %+v", name, f)
 		}

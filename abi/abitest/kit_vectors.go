@@ -80,8 +80,8 @@ func (k *kit) sendValid(call abi.Call, input string, request []byte) error {
 	fail := func(check CheckID, detail string) {
 		k.report.Fail(check, Failure{Input: input, Call: call, Request: request, Detail: detail, Stderr: o.Stderr})
 	}
-	if o.Ending == Returned {
-		if _, f := read(call, o.Response); f != nil {
+	if o.answered() {
+		if _, f := o.answer(call); f != nil {
 			fail(f.check, f.detail)
 		}
 		return nil
@@ -152,8 +152,8 @@ func (k *kit) sendBroken(call abi.Call, input string, request []byte) error {
 	}
 	switch o.Ending {
 	case Trapped, Exited, OutOfMemory, StackExceeded, BadQuestion:
-	case Returned:
-		if _, f := read(call, o.Response); f != nil && !k.handsOn(call, request) {
+	case Returned, Declined:
+		if _, f := o.answer(call); f != nil && !k.handsOn(call, request) {
 			fail(f.check, f.detail)
 		}
 	default:

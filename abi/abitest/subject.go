@@ -24,6 +24,9 @@ const (
 	OutOfTime      Ending = "wall_clock"
 	BadQuestion    Ending = "bad_request"
 	QuestionDenied Ending = "question_denied"
+	// Declined is a module of the Extism binding that said so: it counts as a
+	// failure in a response.
+	Declined Ending = "failed"
 )
 
 // Outcome is what came of a call.
@@ -39,6 +42,18 @@ type Outcome struct {
 	// standard error.
 	Detail, Stderr string
 }
+
+// answer reads the response of a call that came back with one. What is wrong
+// with it by itself is the finding.
+func (o *Outcome) answer(call abi.Call) (answer, *finding) {
+	if o.Ending == Declined {
+		return answer{canonical: true, failure: &abi.Failure{Code: string(Declined), Message: o.Detail}}, nil
+	}
+	return read(call, o.Response)
+}
+
+// answered says whether a call came back with a response, or declined.
+func (o *Outcome) answered() bool { return o.Ending == Returned || o.Ending == Declined }
 
 // Subject makes calls to the module under test. Every call begins in pristine
 // memory. An error is not the module's doing, and ends the kit.

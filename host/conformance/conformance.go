@@ -90,14 +90,14 @@ func CheckWith(t T, wasm []byte, o Options) {
 
 // describe tells of a check that failed.
 func describe(c *abitest.Result) string {
-	text := fmt.Sprintf("SPEC.md %s, %s: %s: %d of %d", c.Clause, c.ID, c.Title, c.Broken, c.Tried)
+	lines := []string{fmt.Sprintf("SPEC.md %s, %s: %s: %d of %d", c.Clause, c.ID, c.Title, c.Broken, c.Tried)}
 	for _, f := range c.Failures {
-		text += "\n  " + strings.TrimPrefix(f.Input+": ", ": ") + f.Detail
+		lines = append(lines, "  "+strings.TrimPrefix(f.Input+": ", ": ")+f.Detail)
 		if f.Stderr != "" {
-			text += "\n    stderr: " + f.Stderr
+			lines = append(lines, "    stderr: "+f.Stderr)
 		}
 	}
-	return text
+	return strings.Join(lines, "\n")
 }
 
 // userCache is the command's, and none where there is no home.

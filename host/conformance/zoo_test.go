@@ -90,7 +90,7 @@ func misdeclared() []animal {
 	return []animal{
 		{"no manifest", abitest.CheckManifest, "§1.4", broken(func(t *tiny) { t.manifest = nil })},
 		{"a manifest in JSON", abitest.CheckManifest, "§1.4", broken(func(t *tiny) { t.payload = []byte(`{"name":"tiny"}`) })},
-		{"a manifest with a byte too many", abitest.CheckManifest, "§1.4", broken(func(t *tiny) { t.payload = append(good, 0) })},
+		{"a manifest with a byte too many", abitest.CheckManifest, "§1.4", broken(func(t *tiny) { t.payload = append(slices.Clone(good), 0) })},
 		{"a manifest that is not canonical", abitest.CheckManifest, "§1.4", broken(func(t *tiny) {
 			t.payload = append([]byte{0xde, 0, good[0] & 15}, good[1:]...)
 		})},
