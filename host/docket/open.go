@@ -1,6 +1,7 @@
 package docket
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -35,17 +36,12 @@ func (t *Trial) Told() bool {
 }
 
 // About says what the case is about beside its id: its subject, or where that says hardly more than the id, the
-// beginning of the item of evidence that bears on it most, in one line.
+// beginning of the first item of evidence that bears on it, in one line.
 func (t *Trial) About() string {
 	if !repeats(t.Case.Subject, t.Result.ID) {
 		return t.Case.Subject
 	}
-	var best *abi.Evidence
-	for i := range t.Case.Evidence {
-		if e := &t.Case.Evidence[i]; best == nil || e.RelevanceConfidence > best.RelevanceConfidence {
-			best = e
-		}
-	}
+	best := headline(t.Case.Evidence)
 	if best == nil {
 		return t.Case.Subject
 	}
@@ -58,6 +54,47 @@ func (t *Trial) About() string {
 		return strings.Join(words, " ")
 	}
 	return t.Case.Subject
+}
+
+// headline is the item that stands first in the documents of those that bear on the case at least as much as not: what
+// tells more about it, such as the frames behind a crash, comes after it. Where there is none, it is the one that bears on
+// the case most.
+func headline(items []abi.Evidence) *abi.Evidence {
+	const enough = 0.5
+	var best *abi.Evidence
+	for i := range items {
+		e := &items[i]
+		switch {
+		case best == nil:
+			best = e
+		case best.RelevanceConfidence < enough:
+			if e.RelevanceConfidence > best.RelevanceConfidence {
+				best = e
+			}
+		case e.RelevanceConfidence >= enough && standsBefore(e.SourceRef, best.SourceRef):
+			best = e
+		}
+	}
+	return best
+}
+
+// standsBefore compares two places as the readers of this package write them, "log:L12"; in two documents none is first.
+func standsBefore(a, b string) bool {
+	documentA, lineA := placeIn(a)
+	documentB, lineB := placeIn(b)
+	return documentA == documentB && lineA < lineB
+}
+
+func placeIn(ref string) (document string, line int) {
+	i := strings.LastIndex(ref, ":L")
+	if i < 0 {
+		return ref, 0
+	}
+	line, err := strconv.Atoi(ref[i+len(":L"):])
+	if err != nil {
+		return ref, 0
+	}
+	return ref[:i], line
 }
 
 // repeats says whether more than half of a subject's letters are words that stand in the id.

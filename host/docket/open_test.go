@@ -16,7 +16,7 @@ func TestAboutSaysWhatTheIDDoesNot(t *testing.T) {
 	evidence := []abi.Evidence{
 		{Content: "--- FAIL: TestSum", RelevanceConfidence: 0.3},
 		{Content: "\n  sum_test.go:7: got 3, want 4\n  more", RelevanceConfidence: 0.6},
-		{Content: "later", RelevanceConfidence: 0.6},
+		{Content: "later", RelevanceConfidence: 0.9},
 	}
 	for _, test := range []struct {
 		id, subject string
@@ -24,6 +24,14 @@ func TestAboutSaysWhatTheIDDoesNot(t *testing.T) {
 		want        string
 	}{
 		{"example.com/sum.TestSum", "TestSum fails in example.com/sum", evidence, "sum_test.go:7: got 3, want 4 more"},
+		{
+			"example.com/sum.TestSum", "TestSum fails in example.com/sum",
+			[]abi.Evidence{
+				{SourceRef: "log:L12", Content: "frame", RelevanceConfidence: 0.7}, {SourceRef: "log:L2", Content: "aside", RelevanceConfidence: 0.3},
+				{SourceRef: "log:L9", Content: "panic: boom", RelevanceConfidence: 0.6}, {SourceRef: "other:L1", Content: "else", RelevanceConfidence: 0.9},
+			}, "panic: boom",
+		},
+		{"example.com/sum.TestSum", "TestSum fails in example.com/sum", evidence[:1], "--- FAIL: TestSum"},
 		{"example.com/sum.TestSum", "TestSum fails in example.com/sum", nil, "TestSum fails in example.com/sum"},
 		{"example.com/sum.TestSum", "TestSum fails in example.com/sum", []abi.Evidence{{Content: " \n"}}, "TestSum fails in example.com/sum"},
 		{"17", "the sum is off by one", evidence, "the sum is off by one"},

@@ -43,6 +43,8 @@ func templates() *template.Template {
 		"label":     func(v caseView, label string) labelView { return newLabelView(&v, label) },
 		"speech":    func(v caseView, name, text, role string) speech { return speech{v.Persona(name), clip(text), role} },
 		"inCase":    func(v caseView, w walkView) walkIn { return walkIn{v, w} },
+		"way":       func(v caseView, way *docket.LightPass) wayIn { return wayIn{v, way} },
+		"untried":   func(v caseView, way docket.LightPass) wayIn { return wayIn{v, &way} },
 		"saying":    func(v caseView, s docket.Saying) sayingView { return sayingView{v.Persona(s.Persona), s.What, s.Why} },
 		"count":     plural,
 		"challenge": newChallengeView,
@@ -63,6 +65,11 @@ type (
 	walkIn struct {
 		Case caseView
 		Walk walkView
+	}
+	// wayIn is a walk of the Light path with the case around it.
+	wayIn struct {
+		Case caseView
+		Way  *docket.LightPass
 	}
 	// sayingView is what a node of the Light path said.
 	sayingView struct {

@@ -148,16 +148,19 @@ func (s *markdownStory) write() {
 		s.par("*" + meaning + "*")
 	}
 	s.failure()
+	s.gaps()
 	if l := s.Case.Light; l != nil && len(s.Walks) == 0 {
 		s.say("**Light**", l.Reasoning)
 	}
-	for i := range s.Light {
-		s.lightPath(&s.Light[i])
-	}
 	for i := range s.Walks {
+		if way := s.Walks[i].Way; way != nil {
+			s.lightPath(way)
+		}
 		s.walk(&s.Walks[i])
 	}
-	s.gaps()
+	for i := range s.Untried {
+		s.lightPath(&s.Untried[i])
+	}
 }
 
 // lightPath tells a walk of the Light path.

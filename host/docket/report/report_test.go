@@ -325,3 +325,27 @@ func TestReportsTellCasesWithoutATrial(t *testing.T) {
 		}
 	}
 }
+
+// What Light found after a remand is told after the trial that remanded it.
+func TestReportsTellTheLightPathWhereItWasWalked(t *testing.T) {
+	t.Parallel()
+	way := func(text string) docket.LightPass {
+		return docket.LightPass{Artifacts: []abi.ArtifactEntry{{Persona: "seeker", Artifact: abi.Artifact{Investigate: &abi.InvestigateArtifact{Summary: text}}}}}
+	}
+	trial := sample.Amended()
+	again := trial.Passes[0]
+	again.Indictment = &abi.Indictment{ChargedDefectType: sample.Product, ProsecutionNarrative: "the second narrative"}
+	trial.Passes[0].Indictment.ProsecutionNarrative = "the first narrative"
+	trial.Passes = append(trial.Passes, again)
+	trial.Light = []docket.LightPass{way("the first way"), way("the second way"), way("the last way")}
+	for name, format := range map[string]open{"HTML": asHTML, "Markdown": asMarkdown} {
+		out, at := render(t, format, trial), 0
+		for _, want := range []string{"the first way", "the first narrative", "the second way", "the second narrative", "the last way"} {
+			i := strings.Index(out[at:], want)
+			if i < 0 {
+				t.Fatalf("%s: no %q behind what stands before it", name, want)
+			}
+			at += i
+		}
+	}
+}

@@ -17,6 +17,8 @@ type caseView struct {
 	Cast   docket.Cast
 	docket.Comparison
 	Walks []walkView
+	// Untried are the walks of the Light path that came to no pass of the court.
+	Untried []docket.LightPass
 }
 
 // walkView is one pass with its items, those with the most weight first.
@@ -24,7 +26,9 @@ type walkView struct {
 	*docket.Pass
 	// Remand counts the remands before this pass.
 	Remand int
-	Items  []docket.Item
+	// Way is the walk of the Light path that the pass reviews; nil where there was none.
+	Way   *docket.LightPass
+	Items []docket.Item
 }
 
 func newCaseView(t *docket.Trial, number int) caseView {
@@ -40,7 +44,14 @@ func newCaseView(t *docket.Trial, number int) caseView {
 			}
 			return 0
 		})
-		v.Walks = append(v.Walks, walkView{&t.Passes[i], i, items})
+		walk := walkView{Pass: &t.Passes[i], Remand: i, Items: items}
+		if i < len(t.Light) {
+			walk.Way = &t.Light[i]
+		}
+		v.Walks = append(v.Walks, walk)
+	}
+	if n := len(v.Walks); n < len(t.Light) {
+		v.Untried = t.Light[n:]
 	}
 	return v
 }

@@ -92,7 +92,7 @@ func (t *trial) challengeGaps(g *gaps) {
 			severity = abi.GapHigh
 		}
 		g.add(abi.FamilyDefend, severity, source, "item "+strconv.Itoa(ch.EvidenceIndex)+" did not hold: "+ch.Challenge,
-			"find an item of another source that says the same, or withdraw it")
+			"show the same by another source, or leave it out")
 	}
 	if v := t.pass.Verdict; v != nil && v.RemandFeedback != nil {
 		for _, q := range v.RemandFeedback.Questions {

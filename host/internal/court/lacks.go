@@ -102,7 +102,7 @@ func (t *trial) gapSummary(cause string, list []abi.CourtEvidenceGap) string {
 		return cause + ": " + list[0].Description + "."
 	}
 	labels, spoken := t.level()
-	nearest := " The nearest label came to " + strconv.FormatFloat(t.out.Confidence, 'g', 2, 64) + "."
+	nearest := " The nearest label came to " + strconv.FormatFloat(t.out.Confidence, 'f', 2, 64) + "."
 	switch {
 	case !spoken:
 		return "Nothing in the case speaks for any label." + nearest
