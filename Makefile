@@ -57,8 +57,8 @@ race: plugins ## run the tests with goroutines under the race detector
 	$(GO) test -race -short -run '$(RACE_TESTS)' ./host ./cmd/...
 
 .PHONY: conformance
-conformance: plugins ## run the test vectors of the contract over host and guest codec
-	$(GO) test -count=1 ./abi/abitest/... ./abi/codec/... ./abi/wire/...
+conformance: plugins ## run the test vectors over both codecs, and the conformance kit over our modules and its zoo
+	$(GO) test -count=1 ./abi/abitest/... ./abi/codec/... ./abi/wire/... ./host/conformance/...
 
 .PHONY: mutants
 mutants: ## remove each check of the decoder in turn; a test vector must notice
