@@ -71,3 +71,13 @@ func TestTheLightPathHoldsNoLineTwice(t *testing.T) {
 		}
 	}
 }
+
+// What an investigation does not give again on a later pass it has taken back.
+func TestALaterPassTakesBackAnEarlierOne(t *testing.T) {
+	t.Parallel()
+	h := openLit(t, host.Config{}, map[string]string{"investigate": "rethink"}, "H2", "H6", "H10", "H11", "H12")
+	found := try(t, h, unclassified()).Light[0].Gathered
+	if len(found) != 1 || found[0].Content != "third pass" || found[0].Element != abi.Water {
+		t.Errorf("after three passes the walk has %+v", found)
+	}
+}

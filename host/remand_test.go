@@ -187,7 +187,7 @@ func TestLightTakesBackOnlyItsOwn(t *testing.T) {
 			t.Errorf("%s is challenged and withdrawn, and stays: %v", item.SourceRef, stays)
 		}
 	}
-	if len(first) != len(second)+1 {
-		t.Errorf("%d items of %d are left", len(second), len(first))
+	if n := len(c.Evidence); len(first) != n+1 || len(second) != n {
+		t.Errorf("%d items, then %d, of a case with %d", len(first), len(second), n)
 	}
 }
