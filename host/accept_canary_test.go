@@ -204,7 +204,7 @@ func TestAccept_CT5_ASwapMustKeepTheCandidatesSidesApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	trial := try(t, h, dispute())
-	if b := trial.Beside; b == nil || b.Result.Modules["challenger"] != trial.Result.Modules["challenger"] || b.Result.Modules["challenger"] != h.Modules()["challenger"] {
+	if b := trial.Beside; b == nil || b.Result.Modules["challenger"] != trial.Result.Modules["challenger"] || b.Result.Modules["challenger"] != h.Modules(t.Context())["challenger"] {
 		t.Errorf("beside %+v", b)
 	}
 	for _, name := range []string{"challenger.wasm", "bulwark.wasm"} {

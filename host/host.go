@@ -170,12 +170,12 @@ func (h *Host) install(ctx context.Context, files map[string][]byte) error {
 
 // Modules are the digests of the modules in force, by name; a fresh map. Nil
 // when the host is closed.
-func (h *Host) Modules() map[string]string {
+func (h *Host) Modules(ctx context.Context) map[string]string {
 	generation, err := h.registry.Acquire()
 	if err != nil {
 		return nil
 	}
-	defer func() { _ = generation.Release(context.Background()) }()
+	defer func() { _ = generation.Release(context.WithoutCancel(ctx)) }()
 	digests := generation.Digests()
 	if h.candidate != nil {
 		maps.DeleteFunc(digests, func(name, _ string) bool { _, own := h.candidate.names[name]; return own })

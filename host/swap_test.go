@@ -177,7 +177,7 @@ func madeBy(trial *docket.Trial, list []*edition) (int, error) {
 func TestAccept_PL2_ABadModuleAtASwapLeavesTheIncumbents(t *testing.T) {
 	t.Parallel()
 	h := open(t, host.Config{Pipeline: shipped(t)})
-	before := h.Modules()
+	before := h.Modules(t.Context())
 	want := try(t, h, dispute()).Result
 	manifest := func(edits ...string) []byte {
 		text := puppetManifest
@@ -207,8 +207,10 @@ func TestAccept_PL2_ABadModuleAtASwapLeavesTheIncumbents(t *testing.T) {
 		"a capability":        {manifest("capabilities: []", "capabilities: [recall]"), registry.FaultCapability, "`grants: [recall]` at the persona specter, test.yaml:"},
 		"too much memory":     {manifest("capabilities: []", "capabilities: []\nlimits: {memory_bytes: 1000000000000, output_bytes: 1, wall_clock: 1, fuel: 1}"), registry.FaultLimits, "memory_bytes"},
 		"no allocator":        {judge(wasmtest.Module{}, judgeManifest, wasmtest.I64Const, 0).Bytes(), "missing_export", abi.ExportAlloc},
-		"a forbidden import": {judge(wasmtest.Module{Imports: []wasmtest.Import{{Module: "network", Name: "open"}}}, judgeManifest, wasmtest.I64Const, 0).Bytes(),
-			"forbidden_import", "network.open"},
+		"a forbidden import": {
+			judge(wasmtest.Module{Imports: []wasmtest.Import{{Module: "network", Name: "open"}}}, judgeManifest, wasmtest.I64Const, 0).Bytes(),
+			"forbidden_import", "network.open",
+		},
 		"an invalid body":     {able([]byte{wasmtest.I32Add}, nil), "invalid", "specter"},
 		"a trap at its start": {able(nil, []byte{wasmtest.Unreachable}), "start", "specter"},
 		"another side's code": {stamped(modules(t)["challenger.wasm"].Data, "another"), registry.FaultFamily, "verdict"},
@@ -228,7 +230,7 @@ func TestAccept_PL2_ABadModuleAtASwapLeavesTheIncumbents(t *testing.T) {
 			if test.code != "" && (!errors.As(err, &refused) || !slices.ContainsFunc(refused.Faults, func(f registry.Fault) bool { return f.Code == test.code && f.Module == "specter" })) {
 				t.Errorf("%v, want %s", err, test.code)
 			}
-			if now := h.Modules(); !maps.Equal(now, before) {
+			if now := h.Modules(t.Context()); !maps.Equal(now, before) {
 				t.Errorf("the modules in force have changed: %v", now)
 			}
 			if got := try(t, h, dispute()).Result; got.Final != want.Final || !maps.Equal(got.Modules, want.Modules) {

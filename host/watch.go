@@ -33,7 +33,7 @@ type Change struct{ Module, Before, After string }
 // them, all or none of them, while trials go on. It calls Swapped and Refused
 // itself, one at a time.
 func (h *Host) Follow(ctx context.Context, w Watch) {
-	f := &follower{host: h, watch: w, done: stateOf(h.Modules(), nil)}
+	f := &follower{host: h, watch: w, done: stateOf(h.Modules(ctx), nil)}
 	for {
 		select {
 		case <-ctx.Done():
@@ -69,7 +69,7 @@ func (f *follower) look(ctx context.Context) {
 	if !steady || state == f.done {
 		return
 	}
-	before := f.host.Modules()
+	before := f.host.Modules(ctx)
 	if err == nil {
 		err = f.host.install(ctx, files)
 	}

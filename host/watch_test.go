@@ -60,7 +60,7 @@ func TestAccept_PL1_AFolderIsFollowedByItsContent(t *testing.T) {
 	t.Parallel()
 	f := follow(t)
 	specter := modules(t)["specter.wasm"].Data
-	before := f.Modules()["specter"]
+	before := f.Modules(t.Context())["specter"]
 	f.look(2)
 	f.put(t, "specter.wasm", specter) // the same, at another time
 	f.look(2)
@@ -75,14 +75,14 @@ func TestAccept_PL1_AFolderIsFollowedByItsContent(t *testing.T) {
 	}
 	f.put(t, "specter.wasm", newer)
 	f.ticks <- time.Time{}
-	if now := f.Modules()["specter"]; now != before || len(f.swapped)+len(f.refused) > 0 {
+	if now := f.Modules(t.Context())["specter"]; now != before || len(f.swapped)+len(f.refused) > 0 {
 		t.Fatalf("a look at a file that was just written swapped: %s, %v, %v", now, f.swapped, f.refused)
 	}
 	f.look(1)
 	if len(f.swapped) != 1 || len(f.swapped[0]) != 1 || len(f.refused) > 0 {
 		t.Fatalf("swapped %v, refused %v", f.swapped, f.refused)
 	}
-	if c := f.swapped[0][0]; c.Module != "specter" || c.Before != before || c.After != f.Modules()["specter"] || c.After == before {
+	if c := f.swapped[0][0]; c.Module != "specter" || c.Before != before || c.After != f.Modules(t.Context())["specter"] || c.After == before {
 		t.Errorf("%+v", c)
 	}
 	if got := try(t, f.Host, dispute()).Result.Modules["specter"]; got != f.swapped[0][0].After {

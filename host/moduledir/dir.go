@@ -233,9 +233,9 @@ func (d *Dir) last(name string) (digest string, rest []string, err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	for i := len(order) - 1; i >= 0; i-- {
-		if now == nil || order[i] != Digest(now) { // what is in place was never replaced, or was put back
-			return order[i], order[:i], nil
+	for i, digest := range slices.Backward(order) {
+		if now == nil || digest != Digest(now) { // what is in place was never replaced, or was put back
+			return digest, order[:i], nil
 		}
 	}
 	return "", nil, fmt.Errorf("%s: %w", name, ErrNothingBefore)

@@ -15,7 +15,7 @@ func (d *Dir) Lock() (unlock func(), err error) {
 	if err := os.MkdirAll(filepath.Join(d.path, historyDir), 0o755); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(filepath.Join(d.path, historyDir, ".lock"), os.O_RDWR|os.O_CREATE, 0o644)
+	f, err := os.OpenFile(filepath.Join(d.path, historyDir, ".lock"), os.O_RDONLY|os.O_CREATE, 0o644) //nolint:gosec // other operators lock it, too
 	if err != nil {
 		return nil, err
 	}
