@@ -17,6 +17,10 @@ REPORT   := out/report.html
 ABLATION ?= examples/dockets/go-fit-1.jsonl:examples/dockets/go-test-1.jsonl \
             examples/dockets/sentiment-fit.jsonl:examples/dockets/sentiment-test.jsonl
 
+# The halves of the large docket, and each to fit on while the other is tested.
+GO_DOCKETS  := examples/dockets/go-fit-1.jsonl examples/dockets/go-test-1.jsonl
+LIGHT_STUDY ?= $(firstword $(GO_DOCKETS)):$(lastword $(GO_DOCKETS)) $(lastword $(GO_DOCKETS)):$(firstword $(GO_DOCKETS))
+
 # Packages whose tests run goroutines; of those that try many cases, the tests that are about it.
 RACE       := ./host/internal/... ./host/docket/...
 RACE_TESTS := Hammer|PL5|Cancelled|Signal|Progress|Interrupt
@@ -57,8 +61,8 @@ race: plugins ## run the tests with goroutines under the race detector
 	$(GO) test -race -short -run '$(RACE_TESTS)' ./host ./cmd/...
 
 .PHONY: conformance
-conformance: plugins ## run the test vectors over both codecs, and the conformance kit over our modules and its zoo
-	$(GO) test -count=1 ./abi/abitest/... ./abi/codec/... ./abi/wire/... ./host/conformance/...
+conformance: plugins ## run the test vectors of the contract over host and guest codec
+	$(GO) test -count=1 ./abi/abitest/... ./abi/codec/... ./abi/wire/...
 
 .PHONY: mutants
 mutants: ## remove each check of the decoder in turn; a test vector must notice
@@ -74,6 +78,14 @@ fuzz: plugins ## run every fuzz target for FUZZTIME (30s)
 .PHONY: ablation
 ablation: plugins ## take the court's mechanisms away, one at a time, and measure what is left; needs minutes
 	$(GO) run ./examples/ablation $(ABLATION)
+
+.PHONY: light-study
+light-study: plugins ## measure what the Light path, remands and the casebook gain, for docs/light.md; needs minutes
+	$(GO) run ./examples/light -page docs/light.md $(LIGHT_STUDY)
+
+.PHONY: profile
+profile: plugins ## learn the shipped profile for reports of Go tests anew; needs minutes
+	$(GO) run ./examples/profile -plain examples/profile/plain.yaml -out pipelines/profiles/go-test.yaml $(GO_DOCKETS)
 
 .PHONY: docket-sentiment
 docket-sentiment: ## make the docket of sentiments again; needs Python and the network

@@ -14,16 +14,27 @@ const (
 	mostGap       = 3  // bytes between two words of a phrase
 	mostPhrase    = 60 // bytes
 	leastCases    = 3
-	leastGroups   = 2
+	fewestGroups  = 2
+	mostGroups    = 5
+	groupsShare   = 5 // a phrase stands in one of so many groups, within the bounds above
 	mostTextBytes = 1 << 20 // of one case that are mined
 	mostCells     = 1 << 23 // phrases times labels
 )
 
+// leastGroups is in how many groups a phrase must stand at least: what a few
+// projects have in common may be a name.
+func (c *corpus) leastGroups() int {
+	if !c.grouped || c.named == 1 {
+		return min(fewestGroups, c.groups)
+	}
+	return min(max(c.groups/groupsShare, fewestGroups), mostGroups, c.groups)
+}
+
 // minePhrases finds the phrases of the cases that stand in at least leastCases
-// cases and leastGroups groups, though not in nearly all, and notes in each
+// cases and in enough groups, though not in nearly all, and notes in each
 // case those that stand there. It doesn't look at the truth.
 func (c *corpus) minePhrases(workers int) {
-	words := newVocabulary()
+	words := newVocabulary(c.leastGroups())
 	each(len(c.samples), workers, func(i int) {
 		words.add(phrasesOf(&c.samples[i], 1, nil), c.samples[i].group)
 	})
@@ -32,7 +43,7 @@ func (c *corpus) minePhrases(workers int) {
 	for _, w := range frequent {
 		known[w] = true
 	}
-	all := newVocabulary()
+	all := newVocabulary(c.leastGroups())
 	each(len(c.samples), workers, func(i int) {
 		all.add(phrasesOf(&c.samples[i], mostWords, known), c.samples[i].group)
 	})
@@ -56,28 +67,31 @@ func (c *corpus) minePhrases(workers int) {
 type vocabulary struct {
 	mu     sync.Mutex
 	counts map[string]*standing
+	least  int // groups, beyond which none are told apart
 }
 
 type standing struct {
-	cases, groups, lastGroup int
+	cases  int
+	groups []int
 }
 
-func newVocabulary() *vocabulary { return &vocabulary{counts: make(map[string]*standing)} }
+func newVocabulary(least int) *vocabulary {
+	return &vocabulary{counts: make(map[string]*standing), least: least}
+}
 
-// add counts the phrases of one case. Groups are told apart only as far as
-// needed: a second group is one that differs from the first.
+// add counts the phrases of one case.
 func (v *vocabulary) add(phrases map[string]struct{}, group int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for p := range phrases {
 		st := v.counts[p]
 		if st == nil {
-			v.counts[strings.Clone(p)] = &standing{cases: 1, groups: 1, lastGroup: group}
-			continue
+			st = &standing{}
+			v.counts[strings.Clone(p)] = st
 		}
 		st.cases++
-		if group != st.lastGroup {
-			st.groups = leastGroups
+		if len(st.groups) < v.least && !slices.Contains(st.groups, group) {
+			st.groups = append(st.groups, group)
 		}
 	}
 }
@@ -98,7 +112,7 @@ func (v *vocabulary) keep(c *corpus) []string {
 func (v *vocabulary) atLeast(c *corpus, least int) []string {
 	var out []string
 	for p, st := range v.counts {
-		if st.cases >= least && st.groups >= min(leastGroups, c.groups) && len(c.samples)-st.cases >= leastCases {
+		if st.cases >= least && len(st.groups) >= v.least && len(c.samples)-st.cases >= leastCases {
 			out = append(out, p)
 		}
 	}
@@ -162,19 +176,10 @@ func near(gap string) bool {
 	return len(gap) <= mostGap && !strings.ContainsAny(gap, "\n\r\t")
 }
 
-// telling says whether a word may be a signal: one letter or digit is none,
-// and a number of four digits or more is a time, an address or a count.
+// telling says whether a word may be a signal: one letter is none, and what
+// begins with a digit is a line, a count, a time or an address.
 func telling(word string) bool {
-	if len(word) < 2 {
-		return false
-	}
-	digits := 0
-	for i := range len(word) {
-		if '0' <= word[i] && word[i] <= '9' {
-			digits++
-		}
-	}
-	return digits < len(word) || len(word) < 4
+	return len(word) >= 2 && (word[0] < '0' || word[0] > '9')
 }
 
 func inWord(b byte) bool { return 'a' <= b && b <= 'z' || '0' <= b && b <= '9' || b >= 0x80 }

@@ -99,15 +99,44 @@ func TestPhrasesOfAText(t *testing.T) {
 	t.Parallel()
 	out := make(map[string]struct{})
 	addPhrases(out, lower("Dial tcp: connection REFUSED (errno 111) at 0x4f2a99 12:30:59.123456\nnext line, größer   x"), 3, nil)
-	for _, want := range []string{"dial", "dial tcp", "dial tcp: connection", "connection refused (errno", "111", "next line", "line, größer"} {
+	for _, want := range []string{"dial", "dial tcp", "dial tcp: connection", "connection refused (errno", "next line", "line, größer"} {
 		if _, ok := out[want]; !ok {
 			t.Errorf("%q is no phrase", want)
 		}
 	}
 	for p := range out {
-		if strings.Contains(p, "123456") || strings.Contains(p, "\n") || strings.HasSuffix(p, " x") {
+		if strings.ContainsAny(p, "0123456789") || strings.Contains(p, "\n") || strings.HasSuffix(p, " x") {
 			t.Errorf("%q is a phrase", p)
 		}
+	}
+}
+
+// What only a few groups have is no phrase: it may be their name.
+func TestPhrasesStandInSeveralGroups(t *testing.T) {
+	t.Parallel()
+	entries := simulate.Shapes(2)[0].Docket(3, 100)
+	for i := range entries {
+		group := i % 20
+		entries[i].Case.Group = fmt.Sprint("g", group)
+		text := "usual text"
+		if group < 4 {
+			text += " ofthreeorfour"
+		}
+		if group < 3 {
+			text += " few"
+		}
+		entries[i].Case.Documents = []abi.Document{{Name: "log", Text: text}}
+	}
+	c := read(entries)
+	c.minePhrases(2)
+	if c.leastGroups() != 4 || !slices.Contains(c.phrases, "ofthreeorfour") || slices.Contains(c.phrases, "few") {
+		t.Errorf("in at least %d groups: %q", c.leastGroups(), c.phrases)
+	}
+	for i := range entries {
+		entries[i].Case.Group = ""
+	}
+	if c := read(entries); c.leastGroups() != 2 {
+		t.Errorf("without groups %d", c.leastGroups())
 	}
 }
 
