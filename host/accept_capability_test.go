@@ -35,7 +35,7 @@ func TestAccept_PL8_AModuleThatIsNotGrantedWhatItAsksForIsRefused(t *testing.T) 
 
 func TestAccept_PL8_WhatIsGrantedIsThereAndEachUseIsInTheRecord(t *testing.T) {
 	t.Parallel()
-	book := &library{cases: []abi.PriorCase{{CaseID: "old-7", Subject: "as it was", Classification: "quota", Status: "affirmed", Confidence: 0.9, Similarity: 1, Seen: 2}}}
+	book := &library{cases: []abi.PriorCase{{CaseID: "old-7", Subject: "as it was", Classification: "quota", Status: "affirmed", Confidence: 0.9, Similarity: 1, Seen: 2, Confirmed: true}}}
 	var records []host.CallRecord
 	h := openLit(t, host.Config{Casebook: book, Source: book, Observe: func(r host.CallRecord) {
 		if len(r.Uses) > 0 {
@@ -44,7 +44,7 @@ func TestAccept_PL8_WhatIsGrantedIsThereAndEachUseIsInTheRecord(t *testing.T) {
 	}}, map[string]string{"recall": "ask", "investigate": "source"}, straight...)
 	trial := try(t, h, unclassified())
 	if len(records) != 2 || records[0].Node != "recall" || records[1].Node != "investigate" {
-		t.Fatalf("%d calls asked: %+v", len(records), records)
+		t.Fatalf("%d calls asked", len(records))
 	}
 	recalls, sources := records[0].Uses, records[1].Uses
 	want := codec.AppendPriorCases(nil, &abi.PriorCases{Cases: book.cases})
@@ -103,7 +103,7 @@ func TestAccept_PL8_AGrantIsNoGrantAtAnotherNode(t *testing.T) {
 // Warm instances know of no case: with another casebook, the same host's answers differ.
 func TestAccept_PL8_AnswersDoNotOutliveTheirCall(t *testing.T) {
 	t.Parallel()
-	book := &library{cases: []abi.PriorCase{{CaseID: "old-7", Classification: "quota", Status: "affirmed", Confidence: 0.9, Similarity: 1, Seen: 2}}}
+	book := &library{cases: []abi.PriorCase{{CaseID: "old-7", Classification: "quota", Status: "affirmed", Confidence: 0.9, Similarity: 1, Seen: 2, Confirmed: true}}}
 	behave := map[string]string{"recall": "ask"}
 	with := openLit(t, host.Config{Casebook: book}, behave, straight...)
 	without := openLit(t, host.Config{}, behave, straight...)

@@ -50,6 +50,7 @@ func recall(r *abi.NodeRequest, how string) (*abi.Artifact, *abi.Failure) {
 			}
 			for _, c := range cases {
 				v.Match, v.PriorCase, v.Classification, v.Confidence, v.Reasoning = true, c.CaseID, c.Classification, c.Confidence, c.Subject
+				v.Confirmed = c.Confirmed
 			}
 		}
 	}
