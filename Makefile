@@ -23,7 +23,7 @@ LIGHT_STUDY ?= $(firstword $(GO_DOCKETS)):$(lastword $(GO_DOCKETS)) $(lastword $
 
 # Packages whose tests run goroutines; of those that try many cases, the tests that are about it.
 RACE       := ./host/internal/... ./host/docket/...
-RACE_TESTS := Hammer|PL5|Cancelled|Signal|Progress|Interrupt
+RACE_TESTS := Hammer|PL1_|PL11|PL5|Cancelled|Signal|Progress|Interrupt
 GUEST  := ./plugins/... ./abi/guest/... ./abi/wire
 GOLDEN  = $(sort $(dir $(shell grep -rl --include='*_test.go' 'flag.Bool("update"' .)))
 
@@ -61,8 +61,8 @@ race: plugins ## run the tests with goroutines under the race detector
 	$(GO) test -race -short -run '$(RACE_TESTS)' ./host ./cmd/...
 
 .PHONY: conformance
-conformance: plugins ## run the test vectors of the contract over host and guest codec
-	$(GO) test -count=1 ./abi/abitest/... ./abi/codec/... ./abi/wire/...
+conformance: plugins ## run the test vectors over both codecs, and the conformance kit over our modules and its zoo
+	$(GO) test -count=1 ./abi/abitest/... ./abi/codec/... ./abi/wire/... ./host/conformance/...
 
 .PHONY: mutants
 mutants: ## remove each check of the decoder in turn; a test vector must notice
