@@ -26,7 +26,7 @@ func newPlugin(s stdio) *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newPluginInspect(s), newPluginList(s), newPluginAnnotate(s), newPluginExport(s), newPluginBench(s), newPluginSwap(s), newPluginRollback(s))
-	cmd.AddCommand(newPluginCheck(s))
+	cmd.AddCommand(newPluginCheck(s), newPluginNew(s))
 	return cmd
 }
 
