@@ -11,11 +11,15 @@ import (
 const DefaultCases = 1000
 
 const (
-	plainCases   = 6  // two hearings of each side
-	largestCases = 6  // a hearing of each side, with long documents and with many items
-	meaningCases = 30 // of random ones, asked again with something changed
-	coldEvery    = 10 // random cases that a module is asked that was never called
-	freshEvery   = 50 // and one that has a new instance for every call
+	plainCases   = 6   // two hearings of each side
+	largestCases = 6   // a hearing of each side, with long documents and with many items
+	meaningCases = 100 // of random ones, asked again with something changed
+	coldEvery    = 10  // random cases that a module is asked that was never called
+	freshEvery   = 50  // and one that has a new instance for every call
+
+	// dearest is how often the random cases may spend the fuel of a call, all
+	// together: some minutes. After that a module is too slow for more of them.
+	dearest = 100
 )
 
 // Options of a run. The zero value is useful.
@@ -226,13 +230,20 @@ type told struct {
 
 // random puts random cases to every role, each more than once.
 func (k *kit) random() error {
+	spent := uint64(0)
 	for i := range k.options.Cases {
+		if spent/dearest >= k.options.Fuel {
+			k.report.Cases = i
+			k.report.Note("§5.2", "calls are dear: the random cases end after %d of %d, which cost as much as %d calls may", i, k.options.Cases, dearest)
+			return nil
+		}
 		k.options.Progress("random cases", i, k.options.Cases)
 		for _, r := range newSource(k.options.Seed, i, anything).requests(k.roles) {
 			o, err := k.ask(r)
 			if err != nil || k.spent() {
 				return err
 			}
+			spent += 2 * o.Fuel
 			if err := k.repeat(i, r, &o); err != nil {
 				return err
 			}

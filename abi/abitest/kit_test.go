@@ -180,3 +180,15 @@ func TestOpinionsAreHeldAgainstTheRequest(t *testing.T) {
 		}
 	}
 }
+
+// A module that spends nearly all that a call may is not waited for till night.
+func TestDearModulesGetFewerCases(t *testing.T) {
+	t.Parallel()
+	roles := everyRole()
+	s := subjects()
+	s.Usual = &fake{change: func(_ int, _ []byte, o *Outcome) { o.Fuel = abi.DefaultFuel - 1 }}
+	report := runFake(t, s, &Roles{Families: roles.Families[:1]})
+	if report.Cases != 51 || !slices.ContainsFunc(report.Notes, func(n Note) bool { return strings.Contains(n.Text, "after 51 of 60") }) {
+		t.Errorf("%d cases, %v", report.Cases, report.Notes)
+	}
+}
