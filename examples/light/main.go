@@ -35,7 +35,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	if flags.NArg() == 0 {
-		return errors.New("usage: light [-page PAGE.md] FIT.jsonl:TEST.jsonl ...")
+		return errors.New("name pairs of dockets, FIT.jsonl:TEST.jsonl")
 	}
 	s, err := newStudy()
 	if err != nil {
@@ -67,7 +67,7 @@ func write(page string, tables []table, out io.Writer) error {
 		}
 		return nil
 	}
-	text, err := os.ReadFile(page) //nolint:gosec // the page that the command line names
+	text, err := os.ReadFile(page)
 	if err != nil {
 		return err
 	}
@@ -82,5 +82,5 @@ func write(page string, tables []table, out io.Writer) error {
 			return bytes.Join([][]byte{parts[1], []byte("\n" + t.text + "\n"), parts[2]}, nil)
 		})
 	}
-	return os.WriteFile(page, text, 0o644) //nolint:gosec // a page of the documentation
+	return os.WriteFile(page, text, 0o644)
 }

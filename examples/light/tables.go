@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/host/calibrate"
@@ -69,7 +70,7 @@ func difference(list []answered) calibrate.Difference {
 	for i, a := range list {
 		seen[i] = calibrate.Observation{
 			Case: baseline.Case{
-				ID: fmt.Sprint(i), Group: a.group, Labels: []string{a.truth, a.answer, a.other}, Truth: a.truth,
+				ID: strconv.Itoa(i), Group: a.group, Labels: []string{a.truth, a.answer, a.other}, Truth: a.truth,
 				Light: baseline.Saying{Source: baseline.LightSource, Label: a.other, Confidence: 0.6},
 			},
 			Activated: true, Status: docket.Affirmed, Final: docket.Answer{Classification: a.answer, Confidence: 0.6},
@@ -158,7 +159,8 @@ func (s *lightStudy) casebook() string {
 			second, first  variant
 			what, casebook string
 		}{
-			{sameAgain, pathFitted, "the same failures", "as it came out"}, {sameCorrected, pathFitted, "the same failures", "corrected"},
+			{sameAgain, pathFitted, "the same failures", "as it came out"},
+			{sameCorrected, pathFitted, "the same failures", "corrected"},
 			{otherFailures, firstLaunch, "others of the same modules", "as it came out"},
 			{otherCorrected, firstLaunch, "others of the same modules", "corrected"},
 		} {

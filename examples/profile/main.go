@@ -48,7 +48,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	if *out == "" || *plainFile == "" || flags.NArg() == 0 {
-		return errors.New("usage: profile -plain PLAIN.yaml -out PROFILE.yaml DOCKET...")
+		return errors.New("name dockets, and a file for -plain and for -out")
 	}
 	plain, err := host.LoadProfile(*plainFile)
 	if err != nil {
@@ -72,7 +72,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	_, body, _ := bytes.Cut(text.Bytes(), []byte("\nname: "))
-	return os.WriteFile(*out, []byte(head(result, held)+"\nname: "+string(body)), 0o644) //nolint:gosec // a file of the sources
+	return os.WriteFile(*out, []byte(head(result, held)+"\nname: "+string(body)), 0o644)
 }
 
 // plainReports leaves of each case what a report of tests alone holds: the

@@ -99,7 +99,9 @@ func of(entries []docket.Entry, part []int, in func(int) bool) []docket.Entry {
 // head is what the profile says of itself.
 func head(result *fit.Result, held []figure) string {
 	var b strings.Builder
-	say := func(format string, a ...any) { fmt.Fprintln(&b, strings.TrimRight("# "+fmt.Sprintf(format, a...), " ")) }
+	say := func(format string, a ...any) {
+		fmt.Fprintln(&b, strings.TrimRight("# "+fmt.Sprintf(format, a...), " "))
+	}
 	say("What a failing Go test's output says about its cause.")
 	say("")
 	say("For:   reports of `go test` under the labels pb001 (product bug), ab001 (automation bug: the test is wrong),")

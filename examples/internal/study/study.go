@@ -32,7 +32,7 @@ func Read(paths ...string) ([]docket.Entry, error) {
 }
 
 func readOne(path string) ([]docket.Entry, error) {
-	f, err := os.Open(path) //nolint:gosec // the dockets that the command line names
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ const (
 	leastCases    = 3
 	fewestGroups  = 2
 	mostGroups    = 5
-	groupsShare   = 5 // a phrase stands in one of so many groups, within the bounds above
+	groupsShare   = 5       // a phrase stands in one of so many groups, within the bounds above
 	mostTextBytes = 1 << 20 // of one case that are mined
 	mostCells     = 1 << 23 // phrases times labels
 )
