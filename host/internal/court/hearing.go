@@ -154,7 +154,7 @@ func (t *trial) stands(item *abi.IndictmentItem) bool {
 			return true
 		}
 	}
-	status, _ := t.docs.quote(item.SourceRef, item.Content)
+	status, _ := t.docs.Quote(item.SourceRef, item.Content)
 	return status == abi.QuoteStands
 }
 

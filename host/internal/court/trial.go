@@ -8,6 +8,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/internal/players"
+	"github.com/shadowcourt/shadowcourt/host/internal/quotes"
 	"github.com/shadowcourt/shadowcourt/host/internal/state"
 	"github.com/shadowcourt/shadowcourt/host/internal/walk"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
@@ -28,7 +29,7 @@ type trial struct {
 	players  players.Players
 	light    Light // nil when nobody can answer again
 	subject  *abi.Case
-	docs     *documents
+	docs     *quotes.Documents
 	state    *state.State
 	evidence []abi.Evidence // of the state, without what the hearings brought
 	profile  *abi.Profile   // what of it can count
@@ -61,7 +62,7 @@ func (c *Court) Try(ctx context.Context, subject *abi.Case, light Light, modules
 
 	t := &trial{
 		court: c, players: players.Players{Modules: modules, Log: c.log}, light: light, subject: subject,
-		docs: newDocuments(subject.Documents), state: state.New(), out: &Outcome{},
+		docs: quotes.Of(subject.Documents), state: state.New(), out: &Outcome{},
 		start: start, nodeCtx: ttl, sequence: make(map[string]int), brought: make(map[identity]bool),
 	}
 	if err := t.classify(ctx); err != nil || t.out.Status != "" {

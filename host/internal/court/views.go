@@ -33,7 +33,7 @@ func (t *trial) request(node *pipeline.Node, p *pipeline.Persona) *abi.NodeReque
 func (t *trial) exhibits(items []abi.IndictmentItem) []abi.Exhibit {
 	list := make([]abi.Exhibit, len(items))
 	for i := range items {
-		status, document := t.docs.quote(items[i].SourceRef, items[i].Content)
+		status, document := t.docs.Quote(items[i].SourceRef, items[i].Content)
 		list[i] = abi.Exhibit{EvidenceIndex: i, Quote: status, Document: document}
 		for j := range t.evidence {
 			if e := &t.evidence[j]; e.SourceRef == items[i].SourceRef && e.Content == items[i].Content {

@@ -83,7 +83,7 @@ func (t *trial) discover(node *pipeline.Node, _ int) error {
 			return false
 		}
 		mark := c.Mark()
-		abi.CheckDiscovery(a.Discovery, t.subject.Labels, t.docs.contains, c)
+		abi.CheckDiscovery(a.Discovery, t.subject.Labels, t.docs.Contains, c)
 		players.NestArtifact(c, mark, "discovery")
 		return true
 	})

@@ -1,4 +1,6 @@
-package court
+// Package quotes answers whether words stand in the documents of a case: the
+// facts about evidence that no module can influence (SPEC.md §4.4, §4.5).
+package quotes
 
 import (
 	"strings"
@@ -12,27 +14,29 @@ import (
 // a quote by itself: shorter ones stand in every log.
 const minQuote = 8
 
-// documents answers whether words stand in the documents of a case, with
-// white space folded on both sides.
-type documents struct {
+// Documents answers whether words stand in the documents of a case, with
+// white space folded on both sides. Not safe for concurrent use: it keeps what
+// it folded.
+type Documents struct {
 	list   []abi.Document
 	folded []string // lazily, by index of list
 }
 
-func newDocuments(list []abi.Document) *documents {
-	return &documents{list: list, folded: make([]string, len(list))}
+// Of takes the documents of a case, which must not change afterwards.
+func Of(list []abi.Document) *Documents {
+	return &Documents{list: list, folded: make([]string, len(list))}
 }
 
-func (d *documents) fold(i int) string {
+func (d *Documents) fold(i int) string {
 	if d.folded[i] == "" {
 		d.folded[i] = foldSpace(d.list[i].Text)
 	}
 	return d.folded[i]
 }
 
-// contains says whether a document of that name is there, and whether the
+// Contains says whether a document of that name is there, and whether the
 // quote stands in it.
-func (d *documents) contains(name, quote string) (known, stands bool) {
+func (d *Documents) Contains(name, quote string) (known, stands bool) {
 	for i := range d.list {
 		if d.list[i].Name == name {
 			return true, strings.Contains(d.fold(i), foldSpace(quote))
@@ -41,8 +45,8 @@ func (d *documents) contains(name, quote string) (known, stands bool) {
 	return false, false
 }
 
-// quote looks an item up: in the document that its source names, else in all.
-func (d *documents) quote(sourceRef, content string) (abi.QuoteStatus, string) {
+// Quote looks an item up: in the document that its source names, else in all.
+func (d *Documents) Quote(sourceRef, content string) (abi.QuoteStatus, string) {
 	lines := quotable(content)
 	for i := range d.list {
 		if d.anyLine(i, lines) {
@@ -57,7 +61,7 @@ func (d *documents) quote(sourceRef, content string) (abi.QuoteStatus, string) {
 	return abi.QuoteUnclaimed, ""
 }
 
-func (d *documents) anyLine(i int, lines []string) bool {
+func (d *Documents) anyLine(i int, lines []string) bool {
 	for _, line := range lines {
 		if strings.Contains(d.fold(i), line) {
 			return true
