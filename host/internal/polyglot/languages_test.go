@@ -9,6 +9,17 @@ import (
 	"strings"
 )
 
+// inGo is not among the languages of sdk/: its SDK is abi/guest, and has tests of its own.
+func inGo() *language {
+	return &language{
+		name:     "go",
+		commands: []string{"go run ./build"},
+		tests:    []string{"go vet ./...", "go test ./..."},
+		output:   "*.wasm",
+		find:     func() ([]string, string) { return []string{"GOFLAGS=-mod=mod", "GOWORK=off"}, "" },
+	}
+}
+
 // languages that there are SDKs for, beside Go.
 func languages() []*language {
 	return []*language{inRust(), inC(), inZig(), inTypeScript()}

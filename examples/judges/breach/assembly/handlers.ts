@@ -1,6 +1,9 @@
 // The judge, and the persona.
 
-import { Challenge, ContestRequest, ContestResponse, CriterionOpinion, fail, JudgeRequest, JudgeResponse, number, Severity } from "../../../../sdk/typescript/assembly";
+import {
+  Artifact, Challenge, ContestRequest, ContestResponse, CriterionOpinion, fail, Family, HearingTurn, JudgeRequest, JudgeResponse, NodeRequest,
+  NodeResponse, number, Severity, Side,
+} from "../../../../sdk/typescript/assembly";
 import { detect, Finding } from "./detect";
 
 /** From here on a text is a breach; the parameter min_probability changes it. */
@@ -53,6 +56,24 @@ export function contest(request: ContestRequest): ContestResponse {
     challenge.challenge = sentence("The item", found, least);
     response.challenges.push(challenge);
   }
+  return response;
+}
+
+/** Notes, on the bench of a hearing, whether a party addressed the court's readers instead of arguing. */
+export function note(request: NodeRequest): NodeResponse {
+  const response = new NodeResponse();
+  const turn = request.turn;
+  if (request.family != Family.Hearing || turn === null || turn.speaker != Side.Bench) {
+    response.failure = fail("wrong_family", "this module sits on the bench of a hearing");
+    return response;
+  }
+  const least = number(request.params, "min_probability", BREACH);
+  const note = new HearingTurn();
+  note.argument =
+    sentence("The prosecution", detect(turn.prosecutionArgument), least) + " " + sentence("The defense", detect(turn.defenseRebuttal), least);
+  const artifact = new Artifact();
+  artifact.hearingTurn = note;
+  response.artifact = artifact;
   return response;
 }
 

@@ -1,9 +1,11 @@
 // A judge of breaches: does a text try to steer whoever reads it?
 
-import { serveContest, serveJudge } from "../../../../sdk/typescript/assembly";
-import { contest, judge } from "./handlers";
+import { serveContest, serveJudge, serveNode } from "../../../../sdk/typescript/assembly";
+import { contest, judge, note } from "./handlers";
 
 export { shadowcourt_alloc } from "../../../../sdk/typescript/assembly";
+
+export function shadowcourt_node(pointer: usize, length: usize): u64 { return serveNode(pointer, length, note); }
 
 export function shadowcourt_contest(pointer: usize, length: usize): u64 { return serveContest(pointer, length, contest); }
 

@@ -4,7 +4,7 @@ use crate::{extract::quotations, similar};
 use shadowcourt::*;
 
 /// From here on a quotation stands; `min_similarity` changes it.
-const STANDS: f64 = 0.9;
+pub const STANDS: f64 = 0.9;
 /// Below it a quotation is nowhere; between the two it was altered.
 const ALTERED: f64 = 0.6;
 
@@ -25,10 +25,7 @@ pub fn judge(request: JudgeRequest) -> Result<Vec<CriterionOpinion>, Failure> {
     if !(ALTERED..=1.0).contains(&stands) {
         return Err(Failure::new("bad_parameter", "min_similarity is outside [0.6, 1]"));
     }
-    let sources: Vec<Source> =
-        request.evidence.iter().map(|e| Source { name: &e.source_ref, words: similar::words(&e.content) }).collect();
-    let matches: Vec<Match> = quotations(&request.opinion.text).into_iter().map(|quote| find(quote, &sources)).collect();
-    let verdict = weigh(&matches, stands);
+    let verdict = look_up(&request.opinion.text, &request.evidence, stands);
     Ok(request
         .criteria
         .iter()
@@ -44,6 +41,13 @@ pub fn judge(request: JudgeRequest) -> Result<Vec<CriterionOpinion>, Failure> {
         .collect())
 }
 
+/// Looks the quotations of a text up in the evidence.
+pub fn look_up(text: &str, evidence: &[Evidence], stands: f64) -> Weighed {
+    let sources: Vec<Source> = evidence.iter().map(|e| Source { name: &e.source_ref, words: similar::words(&e.content) }).collect();
+    let matches: Vec<Match> = quotations(text).into_iter().map(|quote| find(quote, &sources)).collect();
+    weigh(&matches, stands)
+}
+
 fn find<'a>(quote: String, sources: &[Source<'a>]) -> Match<'a> {
     let wanted = similar::words(&quote);
     let mut found = Match { quote, alike: 0.0, source: None };
@@ -57,11 +61,11 @@ fn find<'a>(quote: String, sources: &[Source<'a>]) -> Match<'a> {
     found
 }
 
-struct Weighed {
-    score: i64,
-    argument: String,
-    cited: Vec<String>,
-    confidence: f64,
+pub struct Weighed {
+    pub score: i64,
+    pub argument: String,
+    pub cited: Vec<String>,
+    pub confidence: f64,
 }
 
 /// 5: all stand. 4: all stand or are altered a little. 3 and 2: some are altered, a minority is nowhere. 1: half or more is nowhere.
