@@ -55,6 +55,17 @@ func (k *kit) tell(r *Request) (Outcome, answer, bool, error) {
 	return o, a, f == nil, nil
 }
 
+// differs is what a changed request breaks that is not answered as the one
+// before: the check that it is about, or what is wrong with its size.
+func (k *kit) differs(check CheckID, r *Request, o *Outcome, detail string) {
+	if !o.answered() {
+		if own := endingCheck(o); own != CheckReturns && own != CheckStays {
+			check = own
+		}
+	}
+	k.breaks(check, r, detail)
+}
+
 func (k *kit) breaks(check CheckID, r *Request, detail string) {
 	k.report.Fail(check, Failure{Input: r.Name, Call: r.Call(), Request: r.Bytes(), Detail: detail})
 }
@@ -77,7 +88,7 @@ func (k *kit) ignoresName(r *Request) error {
 	k.report.Try(CheckNodeName)
 	other.Response = bytes.ReplaceAll(other.Response, []byte(nameOther), []byte(nameOne))
 	if other.Ending != one.Ending || !bytes.Equal(one.Response, other.Response) {
-		k.breaks(CheckNodeName, named(nameOther), "another answer when the node is called "+nameOther+" instead of "+nameOne+": "+difference(one.Response, &other))
+		k.differs(CheckNodeName, named(nameOther), &other, "another answer when the node is called "+nameOther+" instead of "+nameOne+": "+difference(one.Response, &other))
 	}
 	return nil
 }
@@ -96,7 +107,7 @@ func (k *kit) ignoresParams(r *Request) error {
 	}
 	k.report.Try(CheckParams)
 	if !ok || (a.failure == nil && !bytes.Equal(without.Response, with.Response)) {
-		k.breaks(CheckParams, changed, "with a parameter "+unknownParam+": "+difference(without.Response, &with))
+		k.differs(CheckParams, changed, &with, "with a parameter "+unknownParam+": "+difference(without.Response, &with))
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ func TestAccept_PL10_EachAnimalBreaksItsOwnClause(t *testing.T) {
 					t.Errorf("%s is not told of: %+v", c.ID, c)
 				}
 				if c.ID != a.check {
-					t.Errorf("%s %s: %+v", c.Clause, c.ID, c.Failures)
+					t.Errorf("%s %s: %s: %s", c.Clause, c.ID, c.Failures[0].Input, c.Failures[0].Detail)
 				}
 			}
 		})
