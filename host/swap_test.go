@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 
@@ -88,17 +89,21 @@ func TestAccept_PL1_TenThousandTrialsAndAHundredSwaps(t *testing.T) {
 	c := tour(t)["tour-plea"].Case
 	list := editions(t)
 	settle(t, h, c, list)
-	// A swap comes after so many trials, and the trials run two swaps ahead at most,
-	// so that each swap happens under load.
+	// A swap is due after so many trials, and the trials go on until all are done,
+	// so that trials are under way whenever the modules change.
 	interval := trials / (swaps + 1)
-	begun := make(chan struct{}, 2*interval)
-	var swapper, all sync.WaitGroup
+	due := make(chan struct{}, swaps)
+	var begun atomic.Int64
+	var swapped atomic.Bool
+	var all sync.WaitGroup
 	used := make([]map[int]int, workers)
 	for w := range workers {
 		used[w] = map[int]int{}
 		all.Go(func() {
-			for range trials / workers {
-				begun <- struct{}{}
+			for n := begun.Add(1); n <= int64(trials) || !swapped.Load(); n = begun.Add(1) {
+				if n%int64(interval) == 0 && n <= int64(interval*swaps) {
+					due <- struct{}{}
+				}
 				trial, err := h.Try(context.Background(), c)
 				if err != nil {
 					t.Error(err)
@@ -110,21 +115,14 @@ func TestAccept_PL1_TenThousandTrialsAndAHundredSwaps(t *testing.T) {
 			}
 		})
 	}
-	swapper.Go(func() {
-		for i := range swaps {
-			for range interval {
-				<-begun
-			}
-			if err := h.Swap(context.Background(), list[turn(i)].files); err != nil {
-				t.Error(err)
-			}
+	for i := range swaps {
+		<-due
+		if err := h.Swap(context.Background(), list[turn(i)].files); err != nil {
+			t.Error(err)
 		}
-		for range begun { // the rest
-		}
-	})
+	}
+	swapped.Store(true)
 	all.Wait()
-	close(begun)
-	swapper.Wait()
 	for i := range list {
 		n := 0
 		for w := range workers {
