@@ -27,9 +27,12 @@ func TestAboutSaysWhatTheIDDoesNot(t *testing.T) {
 		{
 			"example.com/sum.TestSum", "TestSum fails in example.com/sum",
 			[]abi.Evidence{
-				{SourceRef: "log:L12", Content: "frame", RelevanceConfidence: 0.7}, {SourceRef: "log:L2", Content: "aside", RelevanceConfidence: 0.3},
-				{SourceRef: "log:L9", Content: "panic: boom", RelevanceConfidence: 0.6}, {SourceRef: "other:L1", Content: "else", RelevanceConfidence: 0.9},
-			}, "panic: boom",
+				{SourceRef: "log:L12", Content: "frame", RelevanceConfidence: 0.7},
+				{SourceRef: "log:L2", Content: "aside", RelevanceConfidence: 0.3},
+				{SourceRef: "log:L9", Content: "panic: boom", RelevanceConfidence: 0.6},
+				{SourceRef: "other:L1", Content: "else", RelevanceConfidence: 0.9},
+			},
+			"panic: boom",
 		},
 		{"example.com/sum.TestSum", "TestSum fails in example.com/sum", evidence[:1], "--- FAIL: TestSum"},
 		{"example.com/sum.TestSum", "TestSum fails in example.com/sum", nil, "TestSum fails in example.com/sum"},
@@ -77,10 +80,11 @@ func TestLegendNamesTheLabelsThatAreUsed(t *testing.T) {
 	t.Parallel()
 	summary := docket.NewSummary()
 	summary.Add(sample.Accepted())
-	text := ""
+	var b strings.Builder
 	for _, line := range summary.Lines() {
-		text += line.Name + ": " + line.Text + "\n"
+		b.WriteString(line.Name + ": " + line.Text + "\n")
 	}
+	text := b.String()
 	if !strings.Contains(text, "Labels: si001 system issue\n") || strings.Contains(text, "rejected:") || !strings.Contains(text, "accepted:") {
 		t.Error(text)
 	}

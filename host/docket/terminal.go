@@ -96,8 +96,8 @@ func snipStart(s string, width int) string {
 		return s
 	}
 	runes, taken := []rune(s), 1 // for the mark
-	for i := len(runes) - 1; i >= 0; i-- {
-		if taken += text.RuneWidth(runes[i]); taken > width {
+	for i, r := range slices.Backward(runes) {
+		if taken += text.RuneWidth(r); taken > width {
 			return "…" + string(runes[i+1:])
 		}
 	}
