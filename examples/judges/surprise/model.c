@@ -4,7 +4,7 @@
 
 #include "model.h"
 
-enum { SLOTS = 1 << 16 };
+enum { SLOTS = 1 << 16, LINE_BYTES = 1000 };
 
 typedef struct { uint32_t three[SLOTS], two[SLOTS], one[256], all; } counts;
 
@@ -19,7 +19,8 @@ void split(lines *all, sc_text text, size_t source, size_t most) {
     while (from < to && is_space(text.at[from])) from++;
     while (to > from && is_space(text.at[to - 1])) to--;
     if (to - from < 8 || all->count == most) continue;
-    all->at[all->count++] = (line){{text.at + from, to - from}, source, 0};
+    size_t size = to - from < LINE_BYTES ? to - from : LINE_BYTES;
+    all->at[all->count++] = (line){{text.at + from, size}, source, 0};
   }
 }
 

@@ -18,7 +18,7 @@ typedef struct {
 } lines;
 
 /* split appends the lines of a text that have something to say: 8 characters or more without the white space at their ends.
- * No more than most lines are taken in all. */
+ * No more than most lines are taken in all, and of a line 1,000 bytes. */
 void split(lines *all, sc_text text, size_t source, size_t most);
 
 /* measure gives each line its surprise under a model of all the others. */

@@ -33,7 +33,7 @@ function folded(c: i32): i32 {
 function isLetter(c: i32): bool { return (c >= 0x61 && c <= 0x7a) || (c >= 0x30 && c <= 0x39) || c == 0x5f || (c >= 0xc0 && c != 0x2026 && (c < 0x2000 || c > 0x206f)); }
 
 /** Reads at most so many characters. */
-export function read(text: string, most: i32 = 200000): Reading {
+export function read(text: string, most: i32): Reading {
   const out = new Reading();
   let word = "";
   for (let i = 0; i < min(text.length, most); i++) {

@@ -13,7 +13,10 @@ pub const Contradiction = struct {
     second: ?usize,
 };
 
+/// More are not told of.
 const most = 32;
+/// More are not looked at: each is held against every frame.
+const most_claims = 500;
 
 /// One line of a file belongs to one function: two frames that give it to two contradict each other. A function of one
 /// name may well stand in many files, so that says nothing.
@@ -42,9 +45,12 @@ pub const Claims = struct { borne_out: usize = 0, contradicted: []const Contradi
 pub fn claims(arena: Allocator, text: []const u8, all: []const Frame) !Claims {
     var out: Claims = .{};
     var found: std.ArrayList(Contradiction) = .empty;
+    var left: usize = most_claims;
     var words = std.mem.tokenizeAny(u8, text, " \t\r\n()[]\"'`,;");
     while (words.next()) |word| {
         const claim = frames.Place.atStart(std.mem.trimRight(u8, word, ".!?:")) orelse continue;
+        if (left == 0) break;
+        left -= 1;
         var nearest: ?Frame = null;
         for (all) |f| {
             if (!frames.same(f.file, claim.file)) continue;

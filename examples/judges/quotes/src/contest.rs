@@ -8,6 +8,8 @@ use shadowcourt::*;
 const SAME: f64 = 0.8;
 /// Of an item's content, what is compared.
 const MOST_WORDS: usize = 200;
+/// With how many earlier items an item is compared.
+const LOOK_BACK: usize = 64;
 
 pub fn contest(request: ContestRequest) -> Result<Vec<Challenge>, Failure> {
     let same = number(&request.params, "min_similarity").unwrap_or(SAME);
@@ -18,7 +20,7 @@ pub fn contest(request: ContestRequest) -> Result<Vec<Challenge>, Failure> {
         .collect();
     let mut challenges = Vec::new();
     for (i, item) in request.items.iter().enumerate() {
-        let repeated = (0..i).find(|&j| {
+        let repeated = (i.saturating_sub(LOOK_BACK)..i).find(|&j| {
             let (short, long) = if words[i].len() < words[j].len() { (&words[i], &words[j]) } else { (&words[j], &words[i]) };
             short.len() >= 3 && short.len() * 2 >= long.len() && similar::passage(short, long).0 >= same
         });

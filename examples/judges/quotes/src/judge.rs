@@ -41,11 +41,27 @@ pub fn judge(request: JudgeRequest) -> Result<Vec<CriterionOpinion>, Failure> {
         .collect())
 }
 
-/// Looks the quotations of a text up in the evidence.
+/// How many pairs of words are compared at most: some seconds of fuel.
+const MOST_PAIRS: usize = 40_000_000;
+
+/// Looks the quotations of a text up in the evidence. Those for which there is no time are left out.
 pub fn look_up(text: &str, evidence: &[Evidence], stands: f64) -> Weighed {
     let sources: Vec<Source> = evidence.iter().map(|e| Source { name: &e.source_ref, words: similar::words(&e.content) }).collect();
-    let matches: Vec<Match> = quotations(text).into_iter().map(|quote| find(quote, &sources)).collect();
-    weigh(&matches, stands)
+    let size: usize = sources.iter().map(|s| s.words.len()).sum();
+    let mut pairs = 0;
+    let mut quotes = quotations(text);
+    let all = quotes.len();
+    quotes.retain(|quote| {
+        pairs += size * similar::words(quote).len();
+        pairs <= MOST_PAIRS
+    });
+    let left_out = all - quotes.len();
+    let matches: Vec<Match> = quotes.into_iter().map(|quote| find(quote, &sources)).collect();
+    let mut weighed = weigh(&matches, stands);
+    if left_out > 0 {
+        weighed.argument.push_str(&format!(" {} more were not looked up: the evidence is too long.", left_out));
+    }
+    weighed
 }
 
 fn find<'a>(quote: String, sources: &[Source<'a>]) -> Match<'a> {
