@@ -1,6 +1,7 @@
-// Command profile makes the profile that comes with Shadowcourt for reports of
-// Go tests: learned from dockets of failures with a known cause, of which only
-// what a plain report holds is looked at, and with signals laid by hand beside.
+// Command profile makes a profile for plain reports of Go tests: learned from
+// dockets of failures with a known cause, of which only what a plain report
+// holds is looked at, and with signals laid by hand beside. docs/light.md says
+// how it compares with the one that is shipped.
 //
 //	go run ./examples/profile -plain PLAIN.yaml -out PROFILE.yaml DOCKET...
 //
@@ -29,7 +30,7 @@ import (
 )
 
 // name of the profile.
-const name = "go-test"
+const name = "go-test-learned"
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

@@ -106,7 +106,7 @@ func head(result *fit.Result, held []figure) string {
 	say("")
 	say("For:   reports of `go test` under the labels pb001 (product bug), ab001 (automation bug: the test is wrong),")
 	say("       si001 (system issue: machine, network, service) and nd001 (no defect: flaky).")
-	say("Use:   shadowcourt try failures.json --from gotest (it is the default there), or --profile go-test")
+	say("Use:   shadowcourt try failures.json --from gotest --profile THIS_FILE")
 	say("Made:  `make profile`, from %d failures of %d modules whose cause is known (examples/dockets/README.md), as a", result.Report.Cases, result.Report.Groups)
 	say("       report shows them: documents, what its reader cut from them, and the reader's own Light. The signals of")
 	say("       examples/profile/plain.yaml, which are laid by hand, stand at the end.")
