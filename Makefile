@@ -84,8 +84,9 @@ light-study: plugins ## measure what the Light path, remands and the casebook ga
 	$(GO) run ./examples/light -page docs/light.md $(LIGHT_STUDY)
 
 .PHONY: profile
-profile: plugins ## learn the shipped profile for reports of Go tests anew; needs minutes
-	$(GO) run ./examples/profile -plain examples/profile/plain.yaml -out pipelines/profiles/go-test.yaml $(GO_DOCKETS)
+profile: plugins ## learn a profile for reports of Go tests into out/go-test.yaml, and measure it; needs minutes
+	@mkdir -p out
+	$(GO) run ./examples/profile -plain examples/profile/plain.yaml -out out/go-test.yaml $(GO_DOCKETS)
 
 .PHONY: docket-sentiment
 docket-sentiment: ## make the docket of sentiments again; needs Python and the network
