@@ -64,6 +64,10 @@ race: plugins ## run the tests with goroutines under the race detector
 conformance: plugins ## run the test vectors over both codecs, and the conformance kit over our modules and its zoo
 	$(GO) test -count=1 ./abi/abitest/... ./abi/codec/... ./abi/wire/... ./host/conformance/...
 
+.PHONY: sdk-tests
+sdk-tests: plugins ## build and test modules in every language that has its tools here; SDK_REQUIRE="rust c ..." or all
+	$(GO) test -count=1 -tags sdk -v -timeout 60m ./host/internal/polyglot
+
 .PHONY: mutants
 mutants: ## remove each check of the decoder in turn; a test vector must notice
 	$(GO) test -count=1 -v ./abi/internal/mutants

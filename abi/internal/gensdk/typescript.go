@@ -103,7 +103,7 @@ func tsRead(f *model.Field) string {
 		set = "this." + has + " = true; "
 	}
 	t := f.Type
-	read := ""
+	var read string
 	switch t.Kind {
 	case model.List:
 		switch t.Elem.Kind {
@@ -138,6 +138,7 @@ func tsScalar(t *model.Type) string {
 		return "r.pairs(" + tsCount(t) + ")"
 	case model.Struct:
 		return "r.message<" + t.Struct.GoName + ">()"
+	case model.Enum, model.List: // not scalars, see tsRead
 	}
 	panic("gensdk: no TypeScript reader for " + t.GoName)
 }

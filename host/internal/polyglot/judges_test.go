@@ -3,6 +3,7 @@
 package polyglot
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -12,7 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 )
 
-// judgeOf gives the language, and the test, of each folder of examples/judges.
+// judgesByFolder gives the language, and the test, of each folder of examples/judges.
 func judgesByFolder() map[string]struct {
 	l   *language
 	ask func(*testing.T, *sandbox.Module)
@@ -29,14 +30,17 @@ func judgesByFolder() map[string]struct {
 }
 
 // The example judges build with their language's own tools, pass their own
-// tests, load without any import and judge rightly in the sandbox.
+// tests, load without any import, pass the conformance kit and judge rightly in
+// the sandbox.
 func TestJudges(t *testing.T) {
+	command := buildCommand(t)
 	for folder, j := range judgesByFolder() {
 		t.Run(folder, func(t *testing.T) {
 			j.l.need(t)
 			dir := root(t, "examples", "judges", folder)
 			m := load(t, j.l.build(t, dir))
 			j.l.run(t, dir, j.l.tests)
+			check(t, command, filepath.Join(dir, filepath.FromSlash(j.l.output)))
 			if n := len(m.Info().Imports); n > 0 {
 				t.Errorf("the module has %d imports: %v", n, m.Info().Imports)
 			}

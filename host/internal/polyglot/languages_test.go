@@ -29,6 +29,7 @@ func inRust() *language {
 	return &language{
 		name:     "rust",
 		vectors:  "guest",
+		ownTests: true, // the examples in its documentation
 		commands: []string{"cargo build --quiet --offline --release --target wasm32-unknown-unknown"},
 		tests:    []string{"cargo test --quiet --offline"},
 		output:   "target/wasm32-unknown-unknown/release/*.wasm",
@@ -44,7 +45,7 @@ func findRust() (env []string, missing string) {
 		if rustc == "" {
 			continue
 		}
-		out, err := exec.Command(rustc, "--print", "target-libdir", "--target", "wasm32-unknown-unknown").Output() //nolint:noctx,gosec // a look at a version
+		out, err := exec.Command(rustc, "--print", "target-libdir", "--target", "wasm32-unknown-unknown").Output()
 		if err != nil {
 			continue
 		}
@@ -74,7 +75,7 @@ func findC() (env []string, missing string) {
 	if clang == "" || !succeeds(clang, "--print-targets") {
 		return nil, "no clang: " + install
 	}
-	out, err := exec.Command(clang, "--print-targets").Output() //nolint:noctx,gosec // a look at a version
+	out, err := exec.Command(clang, "--print-targets").Output()
 	switch {
 	case err != nil || !strings.Contains(string(out), "wasm32"):
 		return nil, "clang has no target wasm32: " + install
@@ -104,7 +105,7 @@ func findZig() (env []string, missing string) {
 	}
 	for _, python := range []string{"python3", "python"} {
 		const where = "import os, ziglang; print(os.path.join(os.path.dirname(ziglang.__file__), 'zig'))"
-		out, err := exec.Command(python, "-c", where).Output() //nolint:noctx,gosec // a look at a version
+		out, err := exec.Command(python, "-c", where).Output()
 		if zig := strings.TrimSpace(string(out)); err == nil && succeeds(zig, "version") {
 			return []string{"ZIG=" + zig}, ""
 		}

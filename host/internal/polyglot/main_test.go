@@ -4,7 +4,10 @@ package polyglot
 
 import (
 	"fmt"
+	"maps"
 	"os"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -32,11 +35,11 @@ func note(language string, there bool, what string) {
 func TestMain(m *testing.M) {
 	notes.ran, notes.missing = map[string]map[string]bool{}, map[string]string{}
 	code := m.Run()
-	for _, l := range languages() {
-		if ran := len(notes.ran[l.name]); ran > 0 {
-			fmt.Printf("%-11s %d tests ran\n", l.name, ran)
+	for _, l := range append(languages(), inGo()) {
+		if ran := slices.Sorted(maps.Keys(notes.ran[l.name])); len(ran) > 0 {
+			fmt.Fprintf(os.Stdout, "%-11s %d tests: %s\n", l.name, len(ran), strings.Join(ran, " "))
 		} else if why := notes.missing[l.name]; why != "" {
-			fmt.Printf("%-11s NOT TESTED: %s\n", l.name, why)
+			fmt.Fprintf(os.Stdout, "%-11s NOT TESTED: %s\n", l.name, why)
 		}
 	}
 	os.Exit(code)

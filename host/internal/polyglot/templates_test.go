@@ -15,23 +15,19 @@ import (
 // What `plugin new` makes builds at once with the language's own tools, passes
 // its own tests, loads in the sandbox without any import, and answers rightly.
 func TestTemplates(t *testing.T) {
-	command := filepath.Join(t.TempDir(), "shadowcourt")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", command, "./cmd/shadowcourt") //nolint:gosec // our own command
-	build.Dir = root(t)
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
+	command := buildCommand(t)
 	for _, l := range append(languages(), inGo()) {
 		for _, role := range []string{"judge", "persona", "edge"} {
 			t.Run(l.name+"/"+role, func(t *testing.T) {
 				l.need(t)
 				dir, name := t.TempDir(), "a-"+role
-				cmd := exec.CommandContext(t.Context(), command, "plugin", "new", name, "--lang", l.name, "--role", role) //nolint:gosec // our own command
+				cmd := exec.CommandContext(t.Context(), command, "plugin", "new", name, "--lang", l.name, "--role", role)
 				cmd.Dir = dir
 				if out, err := cmd.CombinedOutput(); err != nil {
 					t.Fatalf("plugin new: %v\n%s", err, out)
 				}
 				m := load(t, l.build(t, filepath.Join(dir, name)))
+				check(t, command, filepath.Join(dir, name, filepath.FromSlash(l.output)))
 				l.run(t, filepath.Join(dir, name), l.tests)
 				if n := len(m.Info().Imports); n > 0 && l.name != "go" {
 					t.Errorf("the module has %d imports: %v", n, m.Info().Imports)
@@ -40,6 +36,31 @@ func TestTemplates(t *testing.T) {
 				t.Logf("module of %d bytes", m.Info().Size)
 			})
 		}
+	}
+}
+
+// buildCommand builds the command.
+func buildCommand(t *testing.T) string {
+	t.Helper()
+	command := filepath.Join(t.TempDir(), "shadowcourt")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", command, "./cmd/shadowcourt")
+	build.Dir = root(t)
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return command
+}
+
+// check holds a module to the conformance kit.
+func check(t *testing.T, command, pattern string) {
+	t.Helper()
+	found, err := filepath.Glob(pattern)
+	if err != nil || len(found) != 1 {
+		t.Fatalf("%d files %s (%v)", len(found), pattern, err)
+	}
+	cmd := exec.CommandContext(t.Context(), command, "plugin", "check", found[0], "--cases", "100")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("plugin check: %v\n%s", err, out)
 	}
 }
 

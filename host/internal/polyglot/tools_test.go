@@ -23,6 +23,8 @@ type language struct {
 	name string
 	// vectors is the folder below tests of the guest for the test vectors, "" for tests itself.
 	vectors string
+	// ownTests: the SDK has tests beside the vectors, run in its folder.
+	ownTests bool
 	// commands build the module, tests run the folder's own tests. A command is
 	// a line without quoting; a first word in capitals is the variable of find's
 	// environment that holds the program.
@@ -67,7 +69,7 @@ func (l *language) run(t *testing.T, dir string, commands []string) {
 				words[0] = program
 			}
 		}
-		cmd := exec.CommandContext(t.Context(), "env", append(slices.Clone(env), words...)...) //nolint:gosec // the commands stand in this package
+		cmd := exec.CommandContext(t.Context(), "env", append(slices.Clone(env), words...)...)
 		cmd.Dir = dir
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%s: %s in %s: %v\n%s", l.name, line, dir, err, out)
@@ -109,7 +111,7 @@ func load(t *testing.T, wasm []byte) *sandbox.Module {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := engine.Close(context.Background()); err != nil { //nolint:usetesting // the test's own is over
+		if err := engine.Close(context.Background()); err != nil {
 			t.Error(err)
 		}
 	})
@@ -133,7 +135,7 @@ func load(t *testing.T, wasm []byte) *sandbox.Module {
 
 // succeeds says whether a program runs and ends well.
 func succeeds(name string, args ...string) bool {
-	return exec.Command(name, args...).Run() == nil //nolint:noctx // a look at a version
+	return exec.Command(name, args...).Run() == nil
 }
 
 // tool gives the first of the candidates that is there; the environment

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"strings"
 	"sync"
 	"testing"
 	"testing/fstest"
@@ -111,11 +112,8 @@ func (c *calls) note(r host.CallRecord) {
 // contestedCase has an odd line in its log, and an item that no document has
 // and that addresses the court.
 func contestedCase() abi.Case {
-	log := ""
-	for range 20 {
-		log += "12:00 request 17 served in 3 ms\n"
-	}
-	log += "panic: quota exceeded on volume xyz\n" + log
+	served := strings.Repeat("12:00 request 17 served in 3 ms\n", 20)
+	log := served + "panic: quota exceeded on volume xyz\n" + served
 	return abi.Case{
 		ID: "volume-7", Subject: "a volume that fills up", Labels: []string{"leak", "quota"},
 		Light: &abi.LightAnswer{Classification: "leak", Confidence: 0.7, Reasoning: "memory"},
