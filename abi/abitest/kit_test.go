@@ -1,6 +1,7 @@
 package abitest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -82,6 +83,7 @@ func TestAccept_PL10_WhatNoModuleCanDoInThisSandboxIsFoundToo(t *testing.T) {
 	otherwise := func(_ int, _ []byte, o *Outcome) { o.Response = other }
 	costly := func(_ int, _ []byte, o *Outcome) { o.Fuel++ }
 	broken := false
+	whole := newSource(0, 0, plain).requests(roles)[0].Bytes()
 	for name, test := range map[string]struct {
 		change func(*Subjects)
 		want   string
@@ -101,6 +103,13 @@ func TestAccept_PL10_WhatNoModuleCanDoInThisSandboxIsFoundToo(t *testing.T) {
 			s.Kept = &fake{change: func(call int, _ []byte, o *Outcome) { o.Response = o.Response[:len(o.Response)-call%2] }}
 		}, ""},
 		"the clock": {func(s *Subjects) { s.Usual = &fake{change: func(_ int, _ []byte, o *Outcome) { o.Ending = OutOfTime }} }, "wall_clock §5.1"},
+		"outside, for a request cut off": {func(s *Subjects) {
+			s.Usual = &fake{change: func(_ int, request []byte, o *Outcome) {
+				if n := len(request); n > 20 && n < len(whole) && bytes.HasPrefix(whole, request) {
+					o.Ending = OutOfBounds
+				}
+			}}
+		}, "malformed §3.14"},
 		"not usable after a malformed one": {func(s *Subjects) {
 			s.Usual = &fake{change: func(_ int, request []byte, o *Outcome) {
 				if broken = broken || len(request) == 0; broken && len(request) > 0 && request[0] > 0x85 {
