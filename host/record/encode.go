@@ -1,0 +1,151 @@
+package record
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/secure-systems-lab/go-securesystemslib/dsse"
+)
+
+// The names of the formats that an entry is wrapped in.
+const (
+	payloadType   = "application/vnd.in-toto+json"
+	statementType = "https://in-toto.io/Statement/v1"
+	predicateType = "https://github.com/shadowcourt/shadowcourt/record/v1"
+)
+
+// statement is an in-toto Statement v1 about an entry.
+type statement struct {
+	Type          string     `json:"_type"`
+	Subject       []resource `json:"subject"`
+	PredicateType string     `json:"predicateType"`
+	Predicate     *Entry     `json:"predicate"`
+}
+
+// resource is an in-toto ResourceDescriptor, as far as it is used here.
+type resource struct {
+	Name   string       `json:"name"`
+	Digest resourceHash `json:"digest"`
+}
+
+type resourceHash struct {
+	SHA256 string `json:"sha256"`
+}
+
+// encodePayload gives the statement about an entry. Equal entries give equal bytes.
+func encodePayload(e *Entry) ([]byte, error) {
+	subject, err := subjects(e)
+	if err != nil {
+		return nil, err
+	}
+	return encodeJSON(&statement{statementType, subject, predicateType, e})
+}
+
+// subjects says what an entry attests: of a trial its case and its result.
+func subjects(e *Entry) ([]resource, error) {
+	of := func(name string, d Digest) resource { return resource{name, resourceHash{d.Hex()}} }
+	digest := func(name string, v any) ([]resource, error) {
+		data, err := encodeJSON(v)
+		return []resource{of(name, DigestOf(data))}, err
+	}
+	switch {
+	case e.Trial != nil:
+		return []resource{of("case "+e.Trial.ID, e.Trial.Case), of("result "+e.Trial.ID, e.Trial.ResultDigest)}, nil
+	case e.Header != nil:
+		return digest("configuration", e.Header)
+	case e.Generation != nil:
+		return digest("modules", e.Generation)
+	case e.Closing != nil:
+		return []resource{of("record", e.Previous)}, nil
+	}
+	return nil, errors.New("an entry without content")
+}
+
+// decodePayload reads the statement about an entry. What it accepts, encodes
+// to the same bytes.
+func decodePayload(payload []byte) (*Entry, error) {
+	var s statement
+	if err := decodeJSON(payload, &s); err != nil {
+		return nil, err
+	}
+	e := s.Predicate
+	if e == nil {
+		return nil, errors.New("the statement has no predicate")
+	}
+	again, err := encodePayload(e)
+	if err != nil {
+		return nil, err
+	}
+	if !bytes.Equal(again, payload) {
+		return nil, fmt.Errorf("encoded again, the entry has other bytes: the first that differs is at %d of its statement", firstOther(again, payload))
+	}
+	return e, nil
+}
+
+// encodeLine gives the line of an envelope, without a line feed.
+func encodeLine(envelope *dsse.Envelope) ([]byte, error) { return encodeJSON(envelope) }
+
+// decodeLine reads the line of an envelope, and gives its payload too. What it
+// accepts, encodes to the same bytes.
+func decodeLine(line []byte) (*dsse.Envelope, []byte, error) {
+	var envelope dsse.Envelope
+	if err := decodeJSON(line, &envelope); err != nil {
+		return nil, nil, err
+	}
+	again, err := encodeLine(&envelope)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !bytes.Equal(again, line) {
+		return nil, nil, fmt.Errorf("encoded again, the envelope has other bytes: the first that differs is at %d of the line", firstOther(again, line))
+	}
+	if envelope.PayloadType != payloadType {
+		return nil, nil, fmt.Errorf("a payload of the type %q", envelope.PayloadType)
+	}
+	payload, err := base64.StdEncoding.Strict().DecodeString(envelope.Payload)
+	if err != nil {
+		return nil, nil, fmt.Errorf("payload: %w", err)
+	}
+	for _, s := range envelope.Signatures {
+		if _, err := base64.StdEncoding.Strict().DecodeString(s.Sig); err != nil {
+			return nil, nil, fmt.Errorf("signature: %w", err)
+		}
+	}
+	return &envelope, payload, nil
+}
+
+// encodeJSON writes one value, compact, with nothing escaped that need not be.
+func encodeJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), nil
+}
+
+func decodeJSON(data []byte, v any) error {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(v); err != nil {
+		return err
+	}
+	if decoder.InputOffset() != int64(len(data)) {
+		return errors.New("something stands behind the value")
+	}
+	return nil
+}
+
+func firstOther(a, b []byte) int {
+	n := min(len(a), len(b))
+	for i := range n {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return n
+}

@@ -1,0 +1,211 @@
+package record
+
+import (
+	"encoding/json"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
+
+// Format is the version of the format that this package writes and reads.
+const Format = "1"
+
+// Entry is one line of a record. Exactly one of its four contents is there.
+type Entry struct {
+	// Sequence counts the entries from 0.
+	Sequence int `json:"sequence"`
+	// Previous is the digest of the line before, without its line feed; empty in the first.
+	Previous   Digest      `json:"previous"`
+	Header     *Header     `json:"header,omitempty"`
+	Generation *Generation `json:"generation,omitempty"`
+	Trial      *Trial      `json:"trial,omitempty"`
+	Closing    *Closing    `json:"closing,omitempty"`
+}
+
+// Contents says how much of what went in and out a record holds; digests are
+// always there.
+type Contents string
+
+// The contents.
+const (
+	// ContentsReplay holds what a replay needs: the case, the answers of
+	// capabilities and of a Light outside of the court; and the result.
+	ContentsReplay Contents = "replay"
+	// ContentsBytes holds what every call got and gave, too.
+	ContentsBytes Contents = "bytes"
+	// ContentsDigests holds no text of a case, of a module or of an answer.
+	ContentsDigests Contents = "digests"
+)
+
+// Header is what the trials of a record depend on besides cases and modules.
+type Header struct {
+	Format   string   `json:"format"`
+	Contents Contents `json:"contents"`
+	// Instrumentation is the version of the rewriting that meters fuel: another one counts otherwise.
+	Instrumentation string `json:"instrumentation"`
+	// Configuration names all that results depend on, with digests; the
+	// modules are those that the run began with.
+	Configuration []Part `json:"configuration"`
+	// Pipeline is the court's graph in YAML, LightPath that of the Light path; empty where none is walked.
+	Pipeline  string `json:"pipeline"`
+	LightPath string `json:"light_path,omitempty"`
+	// Profile, a message of the contract; empty where there is none.
+	Profile []byte `json:"profile,omitempty"`
+	// Court are the limits of a trial, a message court_config of the contract.
+	Court  []byte     `json:"court"`
+	Limits CallLimits `json:"limits"`
+	// Asked: a Light outside of the court was asked, whose answers stand with the trials.
+	Asked bool `json:"asked"`
+	// Reclassified: the classifications that cases came with were not used.
+	Reclassified bool `json:"reclassified"`
+}
+
+// Part is one part of a configuration or of a generation, by its digest.
+type Part struct {
+	Name   string `json:"name"`
+	Digest Digest `json:"digest"`
+}
+
+// CallLimits are those of every call of a module.
+type CallLimits struct {
+	MemoryBytes    int64  `json:"memory_bytes"`
+	WallClockNanos int64  `json:"wall_clock_ns"`
+	OutputBytes    int64  `json:"output_bytes"`
+	InputBytes     int64  `json:"input_bytes"`
+	Fuel           uint64 `json:"fuel"`
+}
+
+// Generation is a set of modules, by name. The trials behind it had them.
+type Generation struct {
+	Modules []Part `json:"modules"`
+}
+
+// Closing ends a record.
+type Closing struct {
+	// Trials is the number of trials in the record so far.
+	Trials int `json:"trials"`
+}
+
+// Trial is what happened in the trial of one case.
+type Trial struct {
+	ID string `json:"id"`
+	// Generation is the sequence of the entry with its modules.
+	Generation int `json:"generation"`
+	// Case is the digest of the message of the case, as it was tried.
+	Case Digest `json:"case"`
+	// Events are in the order in which they happened.
+	Events []Event `json:"events"`
+	// Over are the times at which the trial asked whether its time is over and it was, counted from 0.
+	Over []int `json:"over,omitempty"`
+	// ResultDigest is that of the line of the result, without its line feed.
+	ResultDigest Digest `json:"result_digest"`
+	// Result is the line itself; absent with ContentsDigests.
+	Result json.RawMessage `json:"result,omitempty"`
+	// Contents are the messages that are kept, in the order of their digests.
+	Contents []Content `json:"contents,omitempty"`
+
+	// Modules are what the trial had, by name. They stand in the Generation.
+	Modules []Part `json:"-"`
+}
+
+// Content is a message that stands in a record, once for each trial.
+type Content struct {
+	Digest Digest `json:"digest"`
+	Bytes  []byte `json:"bytes"`
+}
+
+// Event is one thing that happened. Exactly one field is set.
+type Event struct {
+	Call *Call `json:"call,omitempty"`
+	// Merge is the digest of the state after a merge.
+	Merge Digest `json:"merge,omitempty"`
+	Light *Light `json:"light,omitempty"`
+}
+
+// Call is a call of a module.
+type Call struct {
+	Node    string   `json:"node,omitempty"`
+	Persona string   `json:"persona,omitempty"`
+	Module  string   `json:"module"`
+	Kind    abi.Call `json:"kind"`
+	Input   Digest   `json:"input"`
+	// Output is empty where the call failed.
+	Output Digest `json:"output,omitempty"`
+	// Fuel that the call used; nil where it failed.
+	Fuel *uint64 `json:"fuel"`
+	// Uses are what the module asked through capabilities.
+	Uses []Use `json:"uses,omitempty"`
+	// Edges are the questions of an edge call with their answers.
+	Edges   []Edge   `json:"edges,omitempty"`
+	Failure *Failure `json:"failure,omitempty"`
+}
+
+// Use is one use of a capability, by the digests of question and answer.
+type Use struct {
+	Capability abi.Capability `json:"capability"`
+	Request    Digest         `json:"request"`
+	Answer     Digest         `json:"answer"`
+}
+
+// Edge is an edge that was put to a module, and what it answered.
+type Edge struct {
+	ID        string `json:"id"`
+	Evaluator string `json:"evaluator"`
+	Fires     bool   `json:"fires"`
+	// Why is empty with ContentsDigests.
+	Why string `json:"why,omitempty"`
+}
+
+// The causes of failures that depend on the moment. A replay takes them from
+// the record; every other failure happens again.
+const (
+	CauseCancelled = "cancelled" // the time of the trial was over
+	CauseWallClock = "wall_clock"
+	CauseHost      = "host_failure"
+)
+
+// Failure says why a call gave nothing.
+type Failure struct {
+	Cause string `json:"cause"`
+	// Message is empty with ContentsDigests.
+	Message string `json:"message,omitempty"`
+	// HostSide: the module is not to blame.
+	HostSide bool `json:"host_side,omitempty"`
+}
+
+// Momentary says whether the failure depends on the moment.
+func (f *Failure) Momentary() bool {
+	return f != nil && (f.HostSide || f.Cause == CauseCancelled || f.Cause == CauseWallClock || f.Cause == CauseHost)
+}
+
+// Light is an answer of a Light outside of the court. The digests are those of
+// messages.
+type Light struct {
+	// Feedback of the court, empty the first time.
+	Feedback Digest `json:"feedback,omitempty"`
+	// Answer is empty where it failed.
+	Answer   Digest   `json:"answer,omitempty"`
+	Evidence []Digest `json:"evidence,omitempty"`
+	Remand   Digest   `json:"remand,omitempty"`
+	Failure  *Failure `json:"failure,omitempty"`
+}
+
+// Content gives the message of a digest, if the record has it.
+func (t *Trial) Content(d Digest) ([]byte, bool) {
+	for i := range t.Contents {
+		if t.Contents[i].Digest == d {
+			return t.Contents[i].Bytes, true
+		}
+	}
+	return nil, false
+}
+
+// Calls are the calls among the events.
+func (t *Trial) Calls() []*Call {
+	var calls []*Call
+	for i := range t.Events {
+		if c := t.Events[i].Call; c != nil {
+			calls = append(calls, c)
+		}
+	}
+	return calls
+}

@@ -1,0 +1,124 @@
+package record
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// MaxEntryBytes is the longest line that is read, 1 GiB.
+const MaxEntryBytes = 1 << 30
+
+// FaultError names the first entry of a record that does not fit, and why.
+// All entries before it hold.
+type FaultError struct {
+	// Entry counts from 0, Line from 1. Offset is where the line begins in the file.
+	Entry, Line int
+	Offset      int64
+	// Torn: the file ends in the middle of this entry, as it does after a crash.
+	Torn bool
+	Err  error
+}
+
+// Error names the entry.
+func (e *FaultError) Error() string {
+	return fmt.Sprintf("entry %d (line %d, at byte %d): %s", e.Entry, e.Line, e.Offset, e.Err)
+}
+
+// Unwrap gives the reason.
+func (e *FaultError) Unwrap() error { return e.Err }
+
+// ErrTorn: the file ends in the middle of an entry.
+var ErrTorn = errors.New("the file ends in the middle of it")
+
+// ErrOtherKey: the entry was signed by another key than the one given.
+var ErrOtherKey = errKey
+
+// Reader reads the entries of a record, each held against key and chain before
+// it is given. It is not safe for concurrent use.
+type Reader struct {
+	in     *bufio.Reader
+	opener *opener
+	chain  chain
+	offset int64
+	err    error
+}
+
+// NewReader reads a record and holds it against a key.
+func NewReader(in io.Reader, key *Key) (*Reader, error) {
+	o, err := newOpener(key)
+	return &Reader{in: bufio.NewReaderSize(in, 64<<10), opener: o}, err
+}
+
+// Next gives the next entry; io.EOF behind the last. What does not fit is a
+// *FaultError, and the end: nothing behind it can be trusted.
+func (r *Reader) Next() (*Entry, error) {
+	if r.err != nil {
+		return nil, r.err
+	}
+	var e *Entry
+	e, r.err = r.next()
+	return e, r.err
+}
+
+func (r *Reader) next() (*Entry, error) {
+	line, err := r.line()
+	if err != nil && len(line) == 0 {
+		return nil, err
+	}
+	if errors.Is(err, io.EOF) {
+		return nil, r.fault(ErrTorn)
+	}
+	if err != nil {
+		return nil, err
+	}
+	text := line[:len(line)-1]
+	entry, err := r.opener.open(text)
+	if err == nil {
+		err = r.chain.add(entry, text)
+	}
+	if err != nil {
+		return nil, r.fault(err)
+	}
+	r.offset += int64(len(line))
+	return entry, nil
+}
+
+func (r *Reader) fault(err error) error {
+	return &FaultError{Entry: r.chain.next, Line: r.chain.next + 1, Offset: r.offset, Torn: errors.Is(err, ErrTorn), Err: err}
+}
+
+// line reads up to a line feed. With io.EOF it gives what is left.
+func (r *Reader) line() ([]byte, error) {
+	var line []byte
+	for {
+		part, err := r.in.ReadSlice('\n')
+		line = append(line, part...)
+		if len(line) > MaxEntryBytes {
+			return nil, r.fault(fmt.Errorf("it is longer than %d bytes", MaxEntryBytes))
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
+	}
+}
+
+// Offset is where the next line begins.
+func (r *Reader) Offset() int64 { return r.offset }
+
+// Header is that of the record, nil before the first entry.
+func (r *Reader) Header() *Header { return r.chain.header }
+
+// Entries and Trials count what was read.
+func (r *Reader) Entries() int { return r.chain.next }
+
+// Trials counts the trials that were read.
+func (r *Reader) Trials() int { return r.chain.trials }
+
+// Closed says whether the last entry that was read closes the record.
+func (r *Reader) Closed() bool { return r.chain.closed }
+
+// Head is the digest of the last line that was read: who keeps it elsewhere
+// can tell later that nothing was taken from the end.
+func (r *Reader) Head() Digest { return r.chain.previous }

@@ -1,0 +1,367 @@
+package record_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/record"
+)
+
+// seed is a stream of bytes that is no secret.
+type seed byte
+
+func (s seed) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = byte(s) + byte(i)
+	}
+	return len(p), nil
+}
+
+func newKey(t testing.TB, shared bool) *record.Key {
+	t.Helper()
+	create := record.NewKey
+	if shared {
+		create = record.NewSharedKey
+	}
+	k, err := create(seed(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func header() *record.Header {
+	return &record.Header{
+		Contents: record.ContentsReplay, Instrumentation: "3", Pipeline: "pipeline: a\n", Court: []byte{0x80},
+		Configuration: []record.Part{{Name: "pipeline", Digest: record.DigestOf([]byte("p"))}},
+	}
+}
+
+func modules(version string) []record.Part {
+	return []record.Part{
+		{Name: "clerk", Digest: record.DigestOf([]byte("clerk"))},
+		{Name: "specter", Digest: record.DigestOf([]byte("specter" + version))},
+	}
+}
+
+func trial(id string) *record.Trial {
+	content := []byte("the case " + id)
+	result := json.RawMessage(`{"id":"` + id + `","why":"<1 & >0"}`)
+	fuel := uint64(17)
+	return &record.Trial{
+		ID: id, Case: record.DigestOf(content), ResultDigest: record.DigestOf(result), Result: result, Modules: modules("1"),
+		Contents: []record.Content{{Digest: record.DigestOf(content), Bytes: content}},
+		Events: []record.Event{
+			{Call: &record.Call{
+				Node: "verdict", Persona: "specter", Module: "specter", Kind: abi.CallNode, Input: record.DigestOf([]byte("in")),
+				Output: record.DigestOf([]byte("out")), Fuel: &fuel,
+				Uses: []record.Use{{Capability: abi.CapRecall, Request: record.DigestOf([]byte("q")), Answer: record.DigestOf([]byte("a"))}},
+			}},
+			{Merge: record.DigestOf([]byte("state"))},
+		},
+	}
+}
+
+// write makes a record of trials; those after the second have other modules.
+func write(t testing.TB, key *record.Key, trials int) []byte {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "record")
+	w, err := record.Create(name, key, header())
+	if err != nil {
+		t.Fatal(err)
+	}
+	appendTrials(t, w, 0, trials)
+	if err := w.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	return read(t, name)
+}
+
+func appendTrials(t testing.TB, w *record.Writer, from, to int) {
+	t.Helper()
+	for i := from; i < to; i++ {
+		one := trial(fmt.Sprintf("case-%d", i))
+		if i >= 2 {
+			one.Modules = modules("2")
+		}
+		if err := w.Append(one); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func read(t testing.TB, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func verify(t testing.TB, data []byte, key *record.Key) *record.Report {
+	t.Helper()
+	report, err := record.Verify(bytes.NewReader(data), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+func TestARecordHolds(t *testing.T) {
+	t.Parallel()
+	for _, shared := range []bool{false, true} {
+		key := newKey(t, shared)
+		data := write(t, key, 4)
+		if again := write(t, key, 4); !bytes.Equal(data, again) {
+			t.Error("the same trials gave other bytes")
+		}
+		report := verify(t, data, key)
+		if report.Fault != nil || !report.Complete() || report.Trials != 4 || report.Entries != 1+2+4+1 {
+			t.Errorf("shared %t: %+v", shared, report)
+		}
+		if shared {
+			continue
+		}
+		text, err := key.PublicPEM()
+		if err != nil {
+			t.Fatal(err)
+		}
+		public, err := record.ParseKey(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if report := verify(t, data, public); !report.Complete() {
+			t.Errorf("with the public key: %+v", report)
+		}
+		if _, err := record.Create(filepath.Join(t.TempDir(), "r"), public, header()); err == nil {
+			t.Error("a public key signed")
+		}
+	}
+}
+
+// Every bit of the file counts: one that is flipped is found, in the entry that it is in.
+func TestAccept_SE1_EveryFlippedBitIsFoundAndNamed(t *testing.T) {
+	t.Parallel()
+	for _, shared := range []bool{false, true} {
+		key := newKey(t, shared)
+		data := write(t, key, 1)
+		entry := 0
+		for i := range data {
+			for bit := range 8 {
+				if !shared && (i*8+bit)%31 != 0 { // a signature takes a hundred times a hash
+					continue
+				}
+				data[i] ^= 1 << bit
+				report := verify(t, data, key)
+				if report.Fault == nil {
+					t.Fatalf("bit %d of byte %d: not found", bit, i)
+				}
+				if report.Fault.Entry != entry || report.Entries != entry {
+					t.Fatalf("bit %d of byte %d: found in entry %d, it is in %d: %v", bit, i, report.Fault.Entry, entry, report.Fault)
+				}
+				data[i] ^= 1 << bit
+			}
+			if data[i] == '\n' {
+				entry++
+			}
+		}
+		if entry != 4 {
+			t.Errorf("%d entries", entry)
+		}
+	}
+}
+
+func TestAccept_SE1_EntriesThatAreMovedAreFound(t *testing.T) {
+	t.Parallel()
+	key := newKey(t, false)
+	lines := strings.SplitAfter(strings.TrimSuffix(string(write(t, key, 3)), "\n"), "\n")
+	lines[len(lines)-1] += "\n"
+	for name, c := range map[string]struct {
+		order []int
+		entry int
+	}{
+		"left out": {[]int{0, 1, 3, 4, 5, 6}, 2},
+		"swapped":  {[]int{0, 1, 3, 2, 4, 5, 6}, 2},
+		"doubled":  {[]int{0, 1, 2, 2, 3, 4, 5, 6}, 3},
+		"begun":    {[]int{1, 2, 3, 4, 5, 6}, 0},
+		"twice":    {[]int{0, 1, 2, 3, 4, 5, 6, 0}, 7},
+	} {
+		var b strings.Builder
+		for _, i := range c.order {
+			b.WriteString(lines[i])
+		}
+		report := verify(t, []byte(b.String()), key)
+		if report.Fault == nil || report.Fault.Entry != c.entry {
+			t.Errorf("%s: %v, want entry %d", name, report.Fault, c.entry)
+		}
+	}
+	if report := verify(t, []byte(strings.Join(lines[:6], "")), key); report.Fault != nil || report.Complete() {
+		t.Errorf("without the closing entry: %+v", report)
+	}
+	if report := verify(t, []byte(strings.Join(lines, "")), newKey(t, true)); report.Fault == nil || !errors.Is(report.Fault, record.ErrOtherKey) {
+		t.Errorf("another key: %v", report.Fault)
+	}
+}
+
+// Cut at every offset, a record keeps all entries before the cut, and goes on.
+func TestAccept_RE2_ARecordCutAtAnyByteKeepsTheEntriesBefore(t *testing.T) {
+	t.Parallel()
+	key := newKey(t, true)
+	data := write(t, key, 3)
+	name := filepath.Join(t.TempDir(), "cut")
+	whole, trials := 0, 0
+	for cut := range len(data) + 1 {
+		if cut > 0 && data[cut-1] == '\n' {
+			whole++
+			if whole > 2 && whole != 5 && whole < 7 { // header, modules, two trials, modules, a trial, the end
+				trials++
+			}
+		}
+		report := verify(t, data[:cut], key)
+		torn := cut > 0 && data[cut-1] != '\n'
+		if report.Entries != whole || (report.Fault != nil) != torn || torn && !errors.Is(report.Fault, record.ErrTorn) {
+			t.Fatalf("cut at %d: %d entries, %v; want %d", cut, report.Entries, report.Fault, whole)
+		}
+		if report.Trials != trials || report.Complete() != (cut == len(data)) {
+			t.Fatalf("cut at %d: %+v, want %d trials", cut, report, trials)
+		}
+		if cut%7 != 0 && !torn && cut != len(data) {
+			continue
+		}
+		if cut%97 == 0 || !torn {
+			resumeAt(t, name, data, cut, trials, key)
+		}
+	}
+}
+
+// resumeAt goes on with a record that was cut, to the same bytes as without the cut.
+func resumeAt(t *testing.T, name string, data []byte, cut, trials int, key *record.Key) {
+	t.Helper()
+	if err := os.WriteFile(name, data[:cut], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	w, err := record.Resume(name, key, header(), func(one *record.Trial) error {
+		if one.ID != fmt.Sprintf("case-%d", seen) {
+			t.Errorf("cut at %d: trial %d is %s", cut, seen, one.ID)
+		}
+		seen++
+		return nil
+	})
+	if err != nil {
+		t.Fatalf("cut at %d: %v", cut, err)
+	}
+	if seen != trials || w.Trials() != trials {
+		t.Fatalf("cut at %d: resumed with %d trials, want %d", cut, seen, trials)
+	}
+	appendTrials(t, w, trials, 3)
+	if cut == len(data) {
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+	} else if err := w.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(read(t, name), data) {
+		t.Fatalf("cut at %d: the record that was gone on with is another one", cut)
+	}
+}
+
+func TestResumeRefusesAnotherConfigurationAndAnotherKey(t *testing.T) {
+	t.Parallel()
+	key := newKey(t, true)
+	name := filepath.Join(t.TempDir(), "record")
+	if err := os.WriteFile(name, write(t, key, 1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	none := func(*record.Trial) error { return nil }
+	other := header()
+	other.Configuration[0].Digest = record.DigestOf([]byte("q"))
+	_, err := record.Resume(name, key, other, none)
+	if err == nil || err.Error() != "the record is of another configuration: another pipeline" {
+		t.Errorf("another pipeline: %v", err)
+	}
+	if _, err := record.Resume(name, newKey(t, false), header(), none); !errors.Is(err, record.ErrOtherKey) {
+		t.Errorf("another key: %v", err)
+	}
+	if _, err := record.Create(name, key, header()); !errors.Is(err, os.ErrExist) {
+		t.Errorf("over a record: %v", err)
+	}
+	w, err := record.Resume(name, key, header(), none)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := record.Resume(name, key, header(), none); !errors.Is(err, record.ErrInUse) {
+		t.Errorf("two writers: %v", err)
+	}
+	if err := w.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestKeysAreReadAndNeverShown(t *testing.T) {
+	t.Parallel()
+	for _, shared := range []bool{false, true} {
+		key := newKey(t, shared)
+		text, err := key.PEM()
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := record.ParseKey(text)
+		if err != nil || again.ID() != key.ID() || !again.Signs() || again.Shared() != shared {
+			t.Errorf("shared %t: %v, %v", shared, again, err)
+		}
+		secret := strings.Split(string(text), "\n")[1]
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s"} {
+			if shown := fmt.Sprintf(verb, key); strings.Contains(shown, secret) || !strings.Contains(shown, key.ID()) {
+				t.Errorf("%s shows %s", verb, shown)
+			}
+		}
+		if _, err := record.ParseKey(append(text, text...)); err == nil {
+			t.Error("two keys were read as one")
+		}
+		if _, err := record.ParseKey([]byte(strings.Replace(string(text), secret, secret[4:], 1))); err == nil || strings.Contains(err.Error(), secret[8:16]) {
+			t.Errorf("a broken key: %v", err)
+		}
+	}
+}
+
+func TestTheStoreGivesWhatItsNamesSay(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "store")
+	s := record.OpenStore(dir)
+	d, err := s.Put([]byte("a module"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Put([]byte("a module")); err != nil {
+		t.Error(err)
+	}
+	if wasm, err := s.Get(d); err != nil || string(wasm) != "a module" {
+		t.Errorf("%q, %v", wasm, err)
+	}
+	if _, err := s.Get(record.DigestOf([]byte("another"))); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("another: %v", err)
+	}
+	name := filepath.Join(dir, "sha256-"+d.Hex()+".wasm")
+	if err := os.WriteFile(name, []byte("a wodule"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Get(d); err == nil || errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a module that was changed: %v", err)
+	}
+	if _, err := s.Put([]byte("a module")); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Get(d); err != nil {
+		t.Errorf("put again: %v", err)
+	}
+}

@@ -1,0 +1,39 @@
+package record
+
+import (
+	"errors"
+	"io"
+)
+
+// Report says what a record is worth.
+type Report struct {
+	// Entries and Trials that hold, from the beginning.
+	Entries, Trials int
+	// Closed: the last entry that holds closes the record, with the right number of trials.
+	Closed bool
+	// Head is the digest of the last line that holds.
+	Head Digest
+	// Fault is nil where every entry holds.
+	Fault *FaultError
+}
+
+// Complete says whether every entry holds and the record is closed.
+func (r *Report) Complete() bool { return r.Fault == nil && r.Closed }
+
+// Verify reads a record to its end or to the first entry that does not fit.
+// The error is one of reading.
+func Verify(in io.Reader, key *Key) (*Report, error) {
+	r, err := NewReader(in, key)
+	if err != nil {
+		return nil, err
+	}
+	report := &Report{}
+	for err == nil {
+		_, err = r.Next()
+	}
+	report.Entries, report.Trials, report.Closed, report.Head = r.Entries(), r.Trials(), r.Closed(), r.Head()
+	if errors.As(err, &report.Fault) || errors.Is(err, io.EOF) {
+		return report, nil
+	}
+	return nil, err
+}
