@@ -9,7 +9,13 @@ const RCAInvestigation = "rca-investigation.yaml"
 // DefectCourt is the name of the court's pipeline within FS.
 const DefectCourt = "defect-court.yaml"
 
-// FS holds all pipeline files by file name, and the profiles of domains in profiles/.
+// Audit is the name of the audit's pipeline within FS.
+const Audit = "audit.yaml"
+
+// CourtOpinions is the name of the rubric for opinions of courts within FS.
+const CourtOpinions = "rubrics/court-opinions.yaml"
+
+// FS holds all pipeline files by file name, the profiles of domains in profiles/ and the rubrics of audits in rubrics/.
 //
-//go:embed *.yaml profiles/*.yaml
+//go:embed *.yaml profiles/*.yaml rubrics/*.yaml
 var FS embed.FS

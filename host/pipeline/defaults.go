@@ -25,6 +25,7 @@ const (
 	FamilyCollect     Family = "collect"
 	FamilyJudge       Family = "judge"
 	FamilySynthesize  Family = "synthesize"
+	FamilyConclude    Family = "conclude"
 )
 
 // FamilyRule is what a family brings to its nodes.
@@ -57,6 +58,7 @@ func Families() []FamilyRule {
 		{FamilyCollect, nil, nil, nil},
 		{FamilyJudge, nil, nil, nil},
 		{FamilySynthesize, nil, nil, nil},
+		{FamilyConclude, nil, nil, nil},
 	}
 }
 

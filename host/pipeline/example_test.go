@@ -27,7 +27,7 @@ func ExampleParse() {
 	fmt.Println(err)
 	// Output:
 	// [herald] T1 clerk
-	// faulty.yaml:4:13: nodes[0].family: unknown family "stare"; known are indict, discover, defend, hearing, verdict, recall, triage, resolve, investigate, correlate, review, report, collect, judge, synthesize [unknown_family]
+	// faulty.yaml:4:13: nodes[0].family: unknown family "stare"; known are indict, discover, defend, hearing, verdict, recall, triage, resolve, investigate, correlate, review, report, collect, judge, synthesize, conclude [unknown_family]
 	// faulty.yaml:5:8: start: no node is called "lok" [unknown_node]
 }
 

@@ -4,6 +4,7 @@ package quotes
 
 import (
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -15,24 +16,22 @@ import (
 const minQuote = 8
 
 // Documents answers whether words stand in the documents of a case, with
-// white space folded on both sides. Not safe for concurrent use: it keeps what
-// it folded.
+// white space folded on both sides. Safe for concurrent use.
 type Documents struct {
 	list   []abi.Document
-	folded []string // lazily, by index of list
+	folded []func() string // lazily, by index of list
 }
 
 // Of takes the documents of a case, which must not change afterwards.
 func Of(list []abi.Document) *Documents {
-	return &Documents{list: list, folded: make([]string, len(list))}
+	d := &Documents{list: list, folded: make([]func() string, len(list))}
+	for i := range list {
+		d.folded[i] = sync.OnceValue(func() string { return foldSpace(list[i].Text) })
+	}
+	return d
 }
 
-func (d *Documents) fold(i int) string {
-	if d.folded[i] == "" {
-		d.folded[i] = foldSpace(d.list[i].Text)
-	}
-	return d.folded[i]
-}
+func (d *Documents) fold(i int) string { return d.folded[i]() }
 
 // Contains says whether a document of that name is there, and whether the
 // quote stands in it.

@@ -103,6 +103,11 @@ func checkNeed(need *Need, m *abi.Manifest, info *sandbox.Info) []Fault {
 			add(FaultEdge, "does not serve the evaluator %s", edge)
 		}
 	}
+	for _, criterion := range need.Criteria {
+		if !slices.Contains(m.Criteria, criterion) {
+			add(FaultCriterion, "does not judge the criterion %s", criterion)
+		}
+	}
 	for _, capability := range m.Capabilities {
 		if !slices.Contains(need.Granted, capability) {
 			add(FaultCapability, "asks for the capability %s, which it is not granted%s", capability, need.wouldGrant(capability))

@@ -21,6 +21,7 @@ const (
 	FaultCall        FaultCode = "call_not_served"
 	FaultFamily      FaultCode = "family_not_served"
 	FaultEdge        FaultCode = "edge_not_served"
+	FaultCriterion   FaultCode = "criterion_not_served"
 	FaultImport      FaultCode = "forbidden_import" // of a capability; the sandbox has it too
 	FaultCapability  FaultCode = "capability_not_granted"
 	FaultLimits      FaultCode = "limits_not_granted"

@@ -14,6 +14,8 @@ type Need struct {
 	Calls    []abi.Call
 	Families []abi.Family
 	Edges    []string
+	// Criteria that it must be able to judge.
+	Criteria []string
 	// Granted are the capabilities that it may ask for.
 	Granted []abi.Capability
 	// Persona is the id of one that the module plays, and GrantedBy says where
@@ -32,6 +34,14 @@ func (n *Need) Add(call abi.Call, family abi.Family, edge string) {
 	}
 	if edge != "" && !slices.Contains(n.Edges, edge) {
 		n.Edges = append(n.Edges, edge)
+	}
+}
+
+// Judge adds a criterion that the module has to score.
+func (n *Need) Judge(criterion string) {
+	n.Add(abi.CallJudge, "", "")
+	if !slices.Contains(n.Criteria, criterion) {
+		n.Criteria = append(n.Criteria, criterion)
 	}
 }
 

@@ -129,7 +129,7 @@ func warmNodes(family abi.Family) []*abi.NodeRequest {
 			Case: abi.CaseView{Subject: "warm", Labels: warmLabels, Light: warmLight, Evidence: warmEvidence},
 		}
 	}
-	if family == abi.FamilyDiscover {
+	if family == abi.FamilyDiscover || family == abi.FamilyCollect {
 		r := request()
 		r.Case = abi.CaseView{Labels: warmLabels, Documents: warmDocuments}
 		return []*abi.NodeRequest{r}

@@ -45,6 +45,8 @@ type Answer struct {
 type Config struct {
 	// MaxSteps is how many visits a walk may take; 0 means DefaultMaxSteps.
 	MaxSteps int
+	// Ended gives the error that a walk ends with before its next step, or nil. Default: the cause of a context that is done.
+	Ended func(ctx context.Context) error
 	// Moved is told of each step when its move is decided. Optional.
 	Moved func(*Step)
 }
@@ -56,14 +58,18 @@ type Walker struct {
 	visitor  Visitor
 	asker    Asker
 	maxSteps int
+	ended    func(ctx context.Context) error
 	moved    func(*Step)
 }
 
 // New makes a Walker.
 func New(graph *pipeline.Graph, visitor Visitor, asker Asker, config Config) *Walker {
-	w := &Walker{graph: graph, visitor: visitor, asker: asker, maxSteps: config.MaxSteps, moved: config.Moved}
+	w := &Walker{graph: graph, visitor: visitor, asker: asker, maxSteps: config.MaxSteps, ended: config.Ended, moved: config.Moved}
 	if w.maxSteps <= 0 {
 		w.maxSteps = DefaultMaxSteps
+	}
+	if w.ended == nil {
+		w.ended = context.Cause
 	}
 	if w.moved == nil {
 		w.moved = func(*Step) {}
@@ -76,14 +82,14 @@ func (w *Walker) Walk(ctx context.Context) (*Outcome, error) { return w.WalkFrom
 
 // WalkFrom goes from a node of the graph to an end. The Outcome is never nil: with an error it holds the steps so far and no end.
 // Errors: [*NoEdgeError], [*StepLimitError], [*AnswerCountError], the cause of a context that is done between two
-// steps, and whatever visitor and asker return, wrapped. A context that is done during a step does not end the walk
+// steps, or what Config.Ended gives in its place, and whatever visitor and asker return, wrapped. A context that is done during a step does not end the walk
 // before the step's edges were asked.
 func (w *Walker) WalkFrom(ctx context.Context, node *pipeline.Node) (*Outcome, error) {
 	out := &Outcome{Start: node.Name}
 	visits := make(map[string]int)
 	for {
-		if ctx.Err() != nil {
-			return out, context.Cause(ctx)
+		if err := w.ended(ctx); err != nil {
+			return out, err
 		}
 		if len(out.Steps) >= w.maxSteps {
 			return out, &StepLimitError{Limit: w.maxSteps, Node: node.Name}

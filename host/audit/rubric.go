@@ -1,0 +1,136 @@
+package audit
+
+import (
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+)
+
+// Rubric says by which criteria opinions are audited, and who judges them.
+type Rubric struct {
+	// Name of the rubric (YAML: rubric).
+	Name string
+	// Description is for people. Optional.
+	Description string
+	// Weights of categories beside the default ones, in file order. Optional.
+	Weights []CategoryWeight
+	// Judges in file order; at least one.
+	Judges []Judge
+	// Criteria in file order, which is the order of reports; at least one.
+	Criteria []Criterion
+
+	file      string
+	positions map[string]pipeline.Position
+}
+
+// CategoryWeight is how much the criteria of a category count.
+type CategoryWeight struct {
+	Category string
+	Weight   float64 // above 0, at most MaxWeight
+}
+
+// Judge is one who scores criteria, bound to a module.
+type Judge struct {
+	// ID is the key under judges, by which criteria name it.
+	ID string
+	// Module is the module's file name without ".wasm". Default: the ID.
+	Module string
+	// Knows says by which name the module knows a criterion that the rubric
+	// calls otherwise. Optional.
+	Knows []Alias
+	// With are parameters for the module, in file order.
+	With []pipeline.Param
+}
+
+// Alias is the name of a criterion for one module.
+type Alias struct {
+	Criterion string
+	As        string
+}
+
+// Criterion is what an opinion is scored by.
+type Criterion struct {
+	// ID is unique in the rubric, and known to the judges.
+	ID string
+	// Category decides on the weight.
+	Category string
+	// Weight among all criteria, times that of the category; above 0, at most MaxWeight. Default 1.
+	Weight float64
+	// Description tells people and judges what is asked. Optional.
+	Description string
+	// Judges are IDs; at least one.
+	Judges []string
+	// Lead is one of Judges whose score weighs most. Optional.
+	Lead string
+}
+
+// MaxWeight is the largest weight of a category or criterion.
+const MaxWeight = 1000
+
+// Criterion returns the criterion with that ID.
+func (r *Rubric) Criterion(id string) (*Criterion, bool) {
+	i := slices.IndexFunc(r.Criteria, func(c Criterion) bool { return c.ID == id })
+	if i < 0 {
+		return nil, false
+	}
+	return &r.Criteria[i], true
+}
+
+// Judge returns the judge with that ID.
+func (r *Rubric) Judge(id string) (*Judge, bool) {
+	i := slices.IndexFunc(r.Judges, func(j Judge) bool { return j.ID == id })
+	if i < 0 {
+		return nil, false
+	}
+	return &r.Judges[i], true
+}
+
+// ScoredBy gives the criteria that a judge scores, in the order of the rubric.
+func (r *Rubric) ScoredBy(judge string) []*Criterion {
+	var list []*Criterion
+	for i := range r.Criteria {
+		if slices.Contains(r.Criteria[i].Judges, judge) {
+			list = append(list, &r.Criteria[i])
+		}
+	}
+	return list
+}
+
+// As is the name by which the judge's module knows a criterion.
+func (j *Judge) As(criterion string) string {
+	for _, k := range j.Knows {
+		if k.Criterion == criterion {
+			return k.As
+		}
+	}
+	return criterion
+}
+
+// Modules names the modules of the judges, each once.
+func (r *Rubric) Modules() []string {
+	var names []string
+	for i := range r.Judges {
+		if m := r.Judges[i].Module; !slices.Contains(names, m) {
+			names = append(names, m)
+		}
+	}
+	return names
+}
+
+// File returns the name under which the rubric was loaded, empty for one made in Go.
+func (r *Rubric) File() string { return r.file }
+
+// Complete fills in the defaults. [Parse] does it already; a Rubric made in Go
+// needs it before [Rubric.Validate].
+func (r *Rubric) Complete() {
+	for i := range r.Judges {
+		if r.Judges[i].Module == "" {
+			r.Judges[i].Module = r.Judges[i].ID
+		}
+	}
+	for i := range r.Criteria {
+		if r.Criteria[i].Weight == 0 {
+			r.Criteria[i].Weight = 1
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package audit
+
+import (
+	"math/big"
+	"strconv"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
+
+// SecurityCap is what a result with a security violation counts at most.
+const SecurityCap = 3
+
+// Weights say how much each result counts: the weight of its category times
+// that of its criterion. The zero value has the default categories alone.
+type Weights struct {
+	// Categories beside the default ones, in any case of letters.
+	Categories map[string]float64
+	// Criteria by id; 1 where there is none.
+	Criteria map[string]float64
+}
+
+// ScoreWeights of the categories and criteria of the rubric.
+func (r *Rubric) ScoreWeights() *Weights {
+	w := &Weights{Categories: make(map[string]float64, len(r.Weights)), Criteria: make(map[string]float64, len(r.Criteria))}
+	for _, c := range r.Weights {
+		w.Categories[strings.ToLower(c.Category)] = c.Weight
+	}
+	for i := range r.Criteria {
+		w.Criteria[r.Criteria[i].ID] = r.Criteria[i].Weight
+	}
+	return w
+}
+
+// Category gives the weight of a category: what was configured, else the
+// default: Architecture 1.5, Security 2.0, Performance 1.2, Documentation and
+// all others 1.0.
+func (w *Weights) Category(name string) float64 {
+	if v, ok := w.Categories[strings.ToLower(name)]; ok {
+		return v
+	}
+	switch strings.ToLower(name) {
+	case "architecture":
+		return 1.5
+	case "security":
+		return 2.0
+	case "performance":
+		return 1.2
+	default:
+		return 1.0
+	}
+}
+
+// of a result, exactly: weights are decimals, and so a score that lies
+// halfway is rounded as people expect.
+func (w *Weights) of(r *abi.CriterionResult) *big.Rat {
+	weight := decimal(w.Category(r.Category))
+	if v, ok := w.Criteria[r.CriterionID]; ok {
+		weight.Mul(weight, decimal(v))
+	}
+	return weight
+}
+
+func decimal(f float64) *big.Rat {
+	r, ok := new(big.Rat).SetString(strconv.FormatFloat(f, 'g', -1, 64))
+	if !ok { // NaN or infinite, which Validate refuses
+		return new(big.Rat)
+	}
+	return r
+}
+
+// GlobalScore is the weighted average of the results, rounded half up to one
+// decimal. A result with a security violation counts at most [SecurityCap]. No
+// results give 0. The order of the results makes no difference.
+func GlobalScore(results []abi.CriterionResult, w *Weights) float64 {
+	sum, total := new(big.Rat), new(big.Rat)
+	for i := range results {
+		weight := w.of(&results[i])
+		total.Add(total, weight)
+		sum.Add(sum, weight.Mul(weight, new(big.Rat).SetInt64(int64(Counted(&results[i])))))
+	}
+	if total.Sign() <= 0 {
+		return 0
+	}
+	tenths := sum.Quo(sum, total)
+	tenths.Mul(tenths, big.NewRat(10, 1)).Add(tenths, big.NewRat(1, 2))
+	whole := new(big.Int).Div(tenths.Num(), tenths.Denom())
+	return float64(whole.Int64()) / 10
+}
+
+// Counted is what a result counts in the average.
+func Counted(r *abi.CriterionResult) int {
+	if r.SecurityViolationFound {
+		return min(r.NumericScore, SecurityCap)
+	}
+	return r.NumericScore
+}
+
+// CheckReport refuses a report whose global score is not the derived one, with
+// a *abi.ValidationError.
+func CheckReport(r *abi.AuditReport, w *Weights) error {
+	var c abi.Collector
+	if derived := GlobalScore(r.Results, w); r.GlobalScore != derived {
+		c.Add(abi.CodeGlobalScore, "is "+strconv.FormatFloat(r.GlobalScore, 'g', -1, 64)+", the results give "+Score(derived), abi.Field("global_score"))
+	}
+	return c.Err()
+}
+
+// Score shows a global score: one decimal, always.
+func Score(f float64) string { return strconv.FormatFloat(f, 'f', 1, 64) }

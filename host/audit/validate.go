@@ -1,0 +1,180 @@
+package audit
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+)
+
+// The faults of a rubric, beside those of package pipeline.
+const (
+	CodeUnknownJudge     pipeline.Code = "unknown_judge"     // a judge that is not under judges
+	CodeUnusedJudge      pipeline.Code = "unused_judge"      // a judge that scores nothing
+	CodeUnknownCriterion pipeline.Code = "unknown_criterion" // a name under knows that the judge does not score
+	CodeLead             pipeline.Code = "lead"              // a lead judge that does not score the criterion
+)
+
+// Validate checks a completed rubric. The error, if any, is a pipeline.Errors
+// with every fault, in the order of the file.
+func (r *Rubric) Validate() error {
+	v := validator{rubric: r}
+	v.run(nil)
+	if len(v.errs) == 0 {
+		return nil
+	}
+	return sorted(v.errs)
+}
+
+// validator finds faults of meaning. What hangs on a value that was refused
+// already is not reported again.
+type validator struct {
+	rubric *Rubric
+	broken map[string]bool
+	errs   pipeline.Errors
+}
+
+func (v *validator) run(shapes pipeline.Errors) {
+	v.broken = make(map[string]bool, len(shapes))
+	for _, e := range shapes {
+		if e.Code != pipeline.CodeUnknownKey {
+			v.broken[e.Path] = true
+		}
+	}
+	r := v.rubric
+	v.required("rubric", r.Name)
+	v.some("judges", len(r.Judges))
+	v.some("criteria", len(r.Criteria))
+	for i := range r.Weights {
+		v.weight(keyPath("weights", r.Weights[i].Category), r.Weights[i].Weight)
+	}
+	for i := range r.Criteria {
+		v.criterion(i)
+	}
+	for i := range r.Judges {
+		v.judge(i)
+	}
+}
+
+func (v *validator) criterion(i int) {
+	c := &v.rubric.Criteria[i]
+	path := "criteria[" + strconv.Itoa(i) + "]"
+	v.required(path+".id", c.ID)
+	if slices.ContainsFunc(v.rubric.Criteria[:i], func(o Criterion) bool { return o.ID == c.ID }) && c.ID != "" {
+		v.fail(path+".id", pipeline.CodeDuplicateID, "a second criterion of this id")
+	}
+	v.required(path+".category", c.Category)
+	v.weight(path+".weight", c.Weight)
+	v.some(path+".judges", len(c.Judges))
+	for j, id := range c.Judges {
+		at := path + ".judges[" + strconv.Itoa(j) + "]"
+		switch _, known := v.rubric.Judge(id); {
+		case id == "":
+			v.fail(at, pipeline.CodeMissing, "is missing or empty")
+		case !known:
+			v.fail(at, CodeUnknownJudge, "no judge is called %s", quoted(id))
+		case slices.Contains(c.Judges[:j], id):
+			v.fail(at, pipeline.CodeDuplicateID, "%s is named twice", quoted(id))
+		}
+	}
+	if c.Lead != "" && !slices.Contains(c.Judges, c.Lead) {
+		v.fail(path+".lead", CodeLead, "%s does not score this criterion", quoted(c.Lead))
+	}
+}
+
+func (v *validator) judge(i int) {
+	j := &v.rubric.Judges[i]
+	path := keyPath("judges", j.ID)
+	if j.ID == "" {
+		v.fail(path, pipeline.CodeMissing, "a judge has no name")
+	}
+	if slices.ContainsFunc(v.rubric.Judges[:i], func(o Judge) bool { return o.ID == j.ID }) {
+		v.fail(path, pipeline.CodeDuplicateID, "a second judge of this name")
+	}
+	scored := v.rubric.ScoredBy(j.ID)
+	if len(scored) == 0 && !v.broken["criteria"] {
+		v.fail(path, CodeUnusedJudge, "no criterion names this judge")
+	}
+	for _, k := range j.Knows {
+		at := keyPath(path+".knows", k.Criterion)
+		v.required(at, k.As)
+		if !slices.ContainsFunc(scored, func(c *Criterion) bool { return c.ID == k.Criterion }) {
+			v.fail(at, CodeUnknownCriterion, "the judge scores no criterion of this id")
+		}
+	}
+}
+
+func (v *validator) required(path, value string) {
+	if value == "" {
+		v.fail(path, pipeline.CodeMissing, "is missing or empty")
+	}
+}
+
+func (v *validator) some(path string, n int) {
+	if n == 0 {
+		v.fail(path, pipeline.CodeMissing, "is missing or empty")
+	}
+}
+
+func (v *validator) weight(path string, w float64) {
+	if !(w > 0 && w <= MaxWeight) { // NaN too
+		v.fail(path, pipeline.CodeOutOfRange, "%v is outside (0, %d]", w, MaxWeight)
+	}
+}
+
+// fail reports a fault unless the value at the path, or what holds it, was refused before.
+func (v *validator) fail(path string, code pipeline.Code, format string, args ...any) {
+	for p := path; ; p = parentPath(p) {
+		if v.broken[p] {
+			return
+		}
+		if p == "" {
+			break
+		}
+	}
+	at := v.rubric.position(path)
+	v.errs = append(v.errs, &pipeline.Error{
+		File: v.rubric.file, Line: at.Line, Column: at.Column, Path: path, Code: code, Message: fmt.Sprintf(format, args...),
+	})
+}
+
+// position is the place of a path, or of the nearest thing around it.
+func (r *Rubric) position(path string) pipeline.Position {
+	for {
+		if p, ok := r.positions[path]; ok || path == "" {
+			return p
+		}
+		path = parentPath(path)
+	}
+}
+
+func keyPath(parent, key string) string { return parent + "[" + strconv.Quote(key) + "]" }
+
+// parentPath cuts the last element. Quoted keys may hold dots and brackets.
+func parentPath(path string) string {
+	if strings.HasSuffix(path, `"]`) {
+		for i := len(path) - 3; i >= 0; i-- {
+			if path[i] != '[' || path[i+1] != '"' {
+				continue
+			}
+			if _, err := strconv.Unquote(path[i+1 : len(path)-1]); err == nil {
+				return path[:i]
+			}
+		}
+	}
+	if i := strings.LastIndexAny(path, ".["); i >= 0 {
+		return path[:i]
+	}
+	return ""
+}
+
+// quoted shows a value of the file, short enough for a message.
+func quoted(s string) string {
+	const most = 60
+	if r := []rune(s); len(r) > most {
+		s = string(r[:most]) + "..."
+	}
+	return strconv.Quote(s)
+}

@@ -1,0 +1,190 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/audit"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/internal/auditing"
+	"github.com/shadowcourt/shadowcourt/host/internal/players"
+	"github.com/shadowcourt/shadowcourt/host/internal/registry"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/pipelines"
+)
+
+// AuditConfig says what an Auditor is opened on. Its zero value is useful: the
+// shipped pipeline and rubric with the shipped modules.
+type AuditConfig struct {
+	// Pipeline to walk. Default: the shipped audit.
+	Pipeline *pipeline.Definition
+	// Rubric to audit by. Default: the shipped court-opinions.
+	Rubric *audit.Rubric
+	// Host has what an audit shares with a court: Modules, CacheDir, Limits,
+	// Logger, Now, Observe. The rest of it is not looked at. Observe may be called
+	// from several goroutines at once.
+	Host Config
+
+	arrange func(n int) []int // for tests: the order in which branches are merged
+}
+
+// Auditor audits opinions. It is safe for concurrent use; the caller closes it.
+type Auditor struct {
+	host   *Host
+	audit  *auditing.Audit
+	rubric *audit.Rubric
+}
+
+// OpenAuditor loads the modules of collectors and judges, holds them against
+// pipeline and rubric, and warms them. Its errors are those of Open.
+func OpenAuditor(ctx context.Context, config AuditConfig) (*Auditor, error) {
+	if config.Host.Now == nil {
+		config.Host.Now = time.Now //nolint:forbidigo // the default of an injected clock
+	}
+	if err := config.complete(); err != nil {
+		return nil, err
+	}
+	h := &Host{config: config.Host}
+	var err error
+	if h.graph, err = pipeline.NewGraph(config.Pipeline); err != nil {
+		return nil, err
+	}
+	a := &Auditor{host: h, rubric: config.Rubric}
+	a.audit, err = auditing.New(h.graph, config.Rubric, auditing.Config{Logger: config.Host.Logger, Arrange: config.arrange})
+	if err != nil {
+		return nil, fmt.Errorf("pipeline %s: %w", config.Pipeline.Pipeline, err)
+	}
+	if err := a.load(ctx); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// complete takes what is shipped for what is not given.
+func (c *AuditConfig) complete() error {
+	var err error
+	if c.Pipeline == nil {
+		if c.Pipeline, err = pipeline.LoadFS(pipelines.FS, pipelines.Audit); err != nil {
+			return fmt.Errorf("the shipped pipeline: %w", err)
+		}
+	}
+	if c.Rubric == nil {
+		if c.Rubric, err = audit.LoadFS(pipelines.FS, pipelines.CourtOpinions); err != nil {
+			return fmt.Errorf("the shipped rubric: %w", err)
+		}
+	}
+	return c.Rubric.Validate()
+}
+
+func (a *Auditor) load(ctx context.Context) error {
+	h := a.host
+	want := a.needs()
+	names := make([]string, len(want))
+	for i := range want {
+		names[i] = want[i].Module
+	}
+	files, err := readModules(h.config.Modules, names)
+	if err != nil {
+		return err
+	}
+	limits := h.config.Limits
+	h.engine, err = sandbox.New(ctx, sandbox.Config{
+		CacheDir: h.config.CacheDir, Logger: h.config.Logger, Reset: h.config.reset,
+		Limits: sandbox.Limits{
+			MemoryBytes: limits.MemoryBytes, WallClock: limits.WallClock,
+			OutputBytes: limits.OutputBytes, InputBytes: limits.InputBytes, Fuel: limits.Fuel,
+		},
+	})
+	if err != nil {
+		return &CacheError{Dir: h.config.CacheDir, Err: err}
+	}
+	h.registry = registry.New(h.engine)
+	err = h.registry.Install(ctx, files, want, func(func(string) string) error { return nil })
+	if err != nil {
+		return errors.Join(err, h.engine.Close(ctx))
+	}
+	return nil
+}
+
+// needs are what the pipeline wants of the collectors, and the rubric of the judges.
+func (a *Auditor) needs() []registry.Need {
+	n := &needList{}
+	n.pipeline(a.host.graph.Definition())
+	for i := range a.rubric.Judges {
+		judge := &a.rubric.Judges[i]
+		need := n.of(judge.Module)
+		for _, c := range a.rubric.ScoredBy(judge.ID) {
+			need.Judge(judge.As(c.ID))
+		}
+	}
+	return n.list
+}
+
+// Audit audits one opinion. What goes wrong with a module is in the outcome,
+// whose errors name it; a subject that breaks the contract is a
+// *abi.ValidationError.
+func (a *Auditor) Audit(ctx context.Context, subject audit.Subject) (*audit.Outcome, error) {
+	generation, err := a.host.registry.Acquire()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = generation.Release(context.WithoutCancel(ctx)) }()
+	subject.Documents = slices.Clone(subject.Documents)
+	docket.CutDocuments(subject.Documents, abi.DefaultDocumentBytes, abi.DefaultCaseDocumentBytes)
+	if subject.Opinion.CaseID == "" {
+		subject.Opinion.CaseID = unknown
+	}
+	if subject.Opinion.CourtName == "" {
+		subject.Opinion.CourtName = unknown
+	}
+	var mu sync.Mutex
+	var sessions []*session
+	outcome, err := a.audit.Try(ctx, &subject, func() players.JudgeModules {
+		s := &session{
+			host: a.host, generation: generation, graph: a.host.graph, account: newAccount(),
+			subject: &abi.Case{ID: subject.Opinion.CaseID},
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		sessions = append(sessions, s)
+		return s
+	})
+	if err != nil {
+		return nil, fmt.Errorf("opinion on %q: %w", subject.Opinion.CaseID, err)
+	}
+	for _, s := range sessions {
+		if s.fuel != nil {
+			if outcome.Fuel == nil {
+				outcome.Fuel = new(uint64)
+			}
+			*outcome.Fuel += *s.fuel
+		}
+	}
+	return outcome, nil
+}
+
+// unknown stands for a case and a court that an opinion does not name.
+const unknown = "Unknown"
+
+// Rubric gives the rubric in force.
+func (a *Auditor) Rubric() *audit.Rubric { return a.rubric }
+
+// Modules are the digests of the modules in force, by name; a fresh map. Nil
+// when the Auditor is closed.
+func (a *Auditor) Modules() map[string]string {
+	generation, err := a.host.registry.Acquire()
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = generation.Release(context.Background()) }()
+	return generation.Digests()
+}
+
+// Close waits for the audits that are going on and frees everything.
+func (a *Auditor) Close(ctx context.Context) error { return a.host.Close(ctx) }

@@ -1,0 +1,99 @@
+package auditing
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/audit"
+	"github.com/shadowcourt/shadowcourt/host/internal/players"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+)
+
+// channelCase is the key of the case's own evidence; collectors have their names.
+const channelCase = "case"
+
+// Names of the host's own in source_refs of the evidence that judges get. What
+// comes from elsewhere can't bear them: see unreserved.
+const (
+	// opinionName is the document of that name: the text under audit.
+	opinionName = "opinion"
+	// forensicsName is what the host found when it looked an item up.
+	forensicsName = "forensics"
+	// dissentName is what another judge said in the first round.
+	dissentName = "dissent"
+)
+
+// unreserved keeps what comes from elsewhere from speaking as the host.
+func unreserved(ref string) string {
+	name, _, _ := strings.Cut(ref, ":")
+	if slices.Contains([]string{opinionName, forensicsName, dissentName}, name) {
+		return "item:" + ref
+	}
+	return ref
+}
+
+// documentsOf are the opinion and the documents of the case. One of a name
+// that the host uses itself gets another.
+func documentsOf(s *audit.Subject) []abi.Document {
+	list := []abi.Document{{Name: opinionName, Text: s.Opinion.Text}}
+	for _, d := range s.Documents {
+		d.Name = unreserved(d.Name)
+		list = append(list, d)
+	}
+	return list
+}
+
+// collect has the personas of a node read the documents.
+func (t *trial) collect(ctx context.Context, node *pipeline.Node, visit int) error {
+	labels := make([]string, len(t.audit.rubric.Criteria))
+	for i := range labels {
+		labels[i] = t.audit.rubric.Criteria[i].ID
+	}
+	branches := make([]branch, len(node.Personas))
+	for i, id := range node.Personas {
+		persona, _ := t.audit.graph.Definition().Persona(id)
+		at := abi.Position{Node: node.Name, Pass: visit, Sequence: i}
+		branches[i] = branch{who: id, module: persona.Module, run: func(p players.Players, _ players.JudgeModules) (*abi.Update, error) {
+			artifact, err := p.Node(t.calls, node, persona, &abi.NodeRequest{
+				Node: node.Name, Family: abi.FamilyCollect, Persona: players.Identity(persona),
+				Case: abi.CaseView{Labels: labels, Documents: t.documents}, Params: players.Params(node.With),
+			}, func(a *abi.Artifact, c *abi.Collector) bool {
+				if a.Discovery == nil {
+					return false
+				}
+				abi.CheckDiscovery(a.Discovery, labels, t.quotes.Contains, c)
+				return true
+			})
+			if err != nil {
+				return nil, err
+			}
+			return &abi.Update{
+				Evidences: map[string][]abi.Evidence{id: t.evidenceOf(artifact.Discovery)},
+				Artifacts: []abi.ArtifactEntry{{At: at, Persona: id, Artifact: *artifact}},
+			}, nil
+		}}
+	}
+	limit := 1
+	if node.Parallel {
+		limit = 0
+	}
+	return t.fan(ctx, node, visit, limit, branches)
+}
+
+// evidenceOf states findings as evidence. The place is the host's: where the
+// quote stands.
+func (t *trial) evidenceOf(d *abi.Discovery) []abi.Evidence {
+	items := make([]abi.Evidence, len(d.Findings))
+	for i := range d.Findings {
+		f := &d.Findings[i]
+		ref := f.Document
+		if line := t.quotes.Line(f.Document, f.Quote); line > 0 {
+			ref += ":L" + strconv.Itoa(line)
+		}
+		items[i] = abi.Evidence{SourceRef: ref, Content: f.Quote, RelevanceConfidence: f.Strength, Supports: f.Supports}
+	}
+	return items
+}

@@ -1,0 +1,156 @@
+package auditing
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/audit"
+	"github.com/shadowcourt/shadowcourt/host/internal/players"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+)
+
+// judge has the judges of the rubric score its criteria. On the second visit
+// those that were apart are asked once more, and told what the others said.
+func (t *trial) judge(ctx context.Context, node *pipeline.Node, visit int) (again bool, err error) {
+	evidence := t.evidence()
+	apart := t.voices()
+	var branches []branch
+	for i := range t.audit.rubric.Judges {
+		judge := &t.audit.rubric.Judges[i]
+		criteria := t.audit.rubric.ScoredBy(judge.ID)
+		items := evidence
+		if visit > 1 {
+			criteria = slices.DeleteFunc(criteria, func(c *audit.Criterion) bool { return !counts(apart[c.ID], judge.ID) })
+			items = slices.Concat(evidence, t.dissent(judge, criteria, apart))
+		}
+		if len(criteria) > 0 {
+			branches = append(branches, t.ask(node, judge, criteria, items))
+		}
+	}
+	if err := t.fan(ctx, node, visit, 0, branches); err != nil || visit > 1 {
+		return false, err
+	}
+	for id, voices := range t.voices() {
+		if summary := audit.Dissent(voices); summary != "" {
+			t.dissents[id] = summary
+		}
+	}
+	if len(t.dissents) == 0 || node.Rounds == 1 {
+		clear(t.dissents)
+		return false, nil
+	}
+	metadata := make(map[string]string, len(t.dissents))
+	for id, summary := range t.dissents {
+		metadata[dissentName+":"+id] = summary
+	}
+	return true, t.state.Apply(&abi.Update{Metadata: metadata})
+}
+
+// ask is the branch of one judge: one call for all of its criteria.
+func (t *trial) ask(node *pipeline.Node, judge *audit.Judge, criteria []*audit.Criterion, evidence []abi.Evidence) branch {
+	req := &abi.JudgeRequest{
+		Judge: judge.ID, Opinion: t.subject.Opinion, Evidence: evidence, Params: players.Params(judge.With),
+		Criteria: make([]abi.Criterion, len(criteria)),
+	}
+	for i, c := range criteria {
+		req.Criteria[i] = abi.Criterion{CriterionID: judge.As(c.ID), Category: c.Category, Description: c.Description}
+	}
+	return branch{who: judge.ID, module: judge.Module, run: func(p players.Players, modules players.JudgeModules) (*abi.Update, error) {
+		opinions, err := p.Judge(t.calls, modules, node, judge.Module, req)
+		if err != nil {
+			return nil, err
+		}
+		judgements := make(map[string]map[string]abi.CriterionOpinion, len(opinions))
+		for i := range opinions {
+			o := opinions[i]
+			o.CriterionID = criteria[i].ID
+			judgements[o.CriterionID] = map[string]abi.CriterionOpinion{judge.ID: o}
+		}
+		return &abi.Update{Judgements: judgements}, nil
+	}}
+}
+
+// evidence is what all judges get: the items of the state, and what the host
+// found about them. It begins the facts.
+func (t *trial) evidence() []abi.Evidence {
+	snapshot := t.state.Snapshot()
+	items, found := []abi.Evidence{}, []abi.Evidence{}
+	seen := make(map[[2]string]bool)
+	fact := func(ref, what string) {
+		if key := [2]string{ref, what}; !seen[key] {
+			seen[key] = true
+			found = append(found, abi.Evidence{SourceRef: forensicsName + ":" + ref, Content: what, RelevanceConfidence: 1})
+			t.facts.Add(forensicsName+":"+ref, abi.QuoteStands, "")
+		}
+	}
+	for _, channel := range slices.Sorted(maps.Keys(snapshot.Evidences)) {
+		for _, item := range snapshot.Evidences[channel] {
+			items = append(items, item)
+			status, document := t.status(channel, &item)
+			t.facts.Add(item.SourceRef, status, document)
+			if status != abi.QuoteUnclaimed {
+				fact(item.SourceRef, string(status)+" in "+document)
+			}
+		}
+	}
+	return slices.Concat(items, found)
+}
+
+// status of an item in the documents of the case. What collectors quote was
+// looked up already; what they quote from the opinion stands for nothing.
+func (t *trial) status(channel string, item *abi.Evidence) (abi.QuoteStatus, string) {
+	if channel == channelCase {
+		return t.caseQuotes.Quote(item.SourceRef, item.Content)
+	}
+	document := item.SourceRef
+	if i := strings.LastIndex(document, ":L"); i >= 0 {
+		document = document[:i]
+	}
+	if document == opinionName {
+		return abi.QuoteUnclaimed, ""
+	}
+	return abi.QuoteStands, document
+}
+
+// voices are the opinions of each criterion as they are now.
+func (t *trial) voices() map[string][]audit.Voice {
+	snapshot := t.state.Snapshot()
+	all := make(map[string][]audit.Voice)
+	for i := range t.audit.rubric.Criteria {
+		c := &t.audit.rubric.Criteria[i]
+		j := audit.Judgement{Opinions: snapshot.Judgements[c.ID], Facts: &t.facts}
+		all[c.ID] = j.Voices(c)
+	}
+	return all
+}
+
+// counts says whether a judge has an opinion that counts on a criterion on
+// which the judges are apart.
+func counts(voices []audit.Voice, judge string) bool {
+	return audit.Dissent(voices) != "" && slices.ContainsFunc(voices, func(v audit.Voice) bool {
+		return v.Judge == judge && v.Standing == audit.Counts
+	})
+}
+
+// dissent states as evidence what the others said of criteria.
+func (t *trial) dissent(judge *audit.Judge, criteria []*audit.Criterion, voices map[string][]audit.Voice) []abi.Evidence {
+	var items []abi.Evidence
+	for _, c := range criteria {
+		for _, v := range voices[c.ID] {
+			if v.Judge == judge.ID || v.Standing != audit.Counts {
+				continue
+			}
+			ref := dissentName + ":" + c.ID + ":" + v.Judge
+			t.facts.Add(ref, abi.QuoteUnclaimed, "")
+			items = append(items, abi.Evidence{
+				SourceRef: ref, Content: strconv.Itoa(v.Opinion.NumericScore) + " of 5: " + v.Opinion.Argument,
+				RelevanceConfidence: v.Opinion.RelevanceConfidence, Supports: judge.As(c.ID),
+			})
+		}
+	}
+	return items
+}

@@ -1,0 +1,172 @@
+package auditing
+
+import (
+	"context"
+	"errors"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/audit"
+	"github.com/shadowcourt/shadowcourt/host/internal/players"
+	"github.com/shadowcourt/shadowcourt/host/internal/quotes"
+	"github.com/shadowcourt/shadowcourt/host/internal/state"
+	"github.com/shadowcourt/shadowcourt/host/internal/walk"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+)
+
+// trial is one opinion on its way. One goroutine walks and merges; branches
+// only read.
+type trial struct {
+	audit   *Audit
+	fork    func() players.JudgeModules
+	own     players.Players // for what is asked outside of branches
+	subject *audit.Subject
+	state   *state.State
+	calls   context.Context //nolint:containedctx // the time of this audit, beside the walk's
+
+	documents  []abi.Document    // that collectors read: the opinion and those of the case
+	quotes     *quotes.Documents // of documents
+	caseQuotes *quotes.Documents // of the case's documents alone
+
+	facts    audit.Facts
+	dissents map[string]string // of the first round, by criterion
+	findings []audit.Finding
+	out      *audit.Outcome
+}
+
+// begin puts the opinion and the evidence of the case into the state.
+func (t *trial) begin() error {
+	update := &abi.Update{Opinions: []abi.OpinionEntry{{At: abi.Position{Node: t.audit.graph.Start().Name}, Opinion: t.subject.Opinion}}}
+	if items := t.subject.Evidence; len(items) > 0 {
+		own := make([]abi.Evidence, len(items))
+		for i := range items {
+			own[i] = items[i]
+			own[i].SourceRef = unreserved(own[i].SourceRef)
+		}
+		update.Evidences = map[string][]abi.Evidence{channelCase: own}
+	}
+	return t.state.Apply(update)
+}
+
+// Visit does the work of a node.
+func (t *trial) Visit(ctx context.Context, node *pipeline.Node, visit int) (again bool, err error) {
+	switch node.Family { //nolint:exhaustive // New refuses the others
+	case pipeline.FamilyCollect:
+		return false, t.collect(ctx, node, visit)
+	case pipeline.FamilyJudge:
+		return t.judge(ctx, node, visit)
+	case pipeline.FamilySynthesize:
+		return false, t.synthesize()
+	default:
+		return false, t.conclude()
+	}
+}
+
+// Ask puts the edges of a node to their modules.
+func (t *trial) Ask(_ context.Context, node *pipeline.Node, edges []*pipeline.Edge) ([]walk.Answer, error) {
+	return t.own.Edges(t.calls, node, edges, &abi.EdgeRequest{Node: node.Name, Family: abi.Family(node.Family)})
+}
+
+// branch is what one persona or judge does at a node.
+type branch struct {
+	who, module string
+	run         func(p players.Players, modules players.JudgeModules) (*abi.Update, error)
+}
+
+// arrived is what came of a branch.
+type arrived struct {
+	update *abi.Update
+	err    error
+}
+
+// fan runs branches, and merges what they give as it comes. limit is how many
+// run at once, 0 for all.
+func (t *trial) fan(ctx context.Context, node *pipeline.Node, visit, limit int, branches []branch) error {
+	runs := make([]func() arrived, len(branches))
+	for i := range branches {
+		runs[i] = func() arrived {
+			modules := t.fork()
+			update, err := branches[i].run(players.Players{Modules: modules, Log: t.audit.log}, modules)
+			if err != nil && ctx.Err() == nil {
+				at := abi.Position{Node: node.Name, Pass: visit, Sequence: i}
+				update, err = &abi.Update{Errors: []abi.NodeError{nodeError(err, at, &branches[i])}}, nil
+			}
+			return arrived{update, err}
+		}
+	}
+	var fatal error
+	merge := func(a arrived) {
+		if a.err == nil {
+			a.err = t.state.Apply(a.update)
+		}
+		if fatal == nil {
+			fatal = a.err
+		}
+	}
+	if t.audit.arrange == nil {
+		walk.FanOut(runs, limit, func(_ int, a arrived) { merge(a) })
+		return fatal
+	}
+	held := make([]arrived, len(runs))
+	walk.FanOut(runs, limit, func(i int, a arrived) { held[i] = a })
+	for _, i := range t.audit.arrange(len(held)) {
+		merge(held[i])
+	}
+	return fatal
+}
+
+// nodeError states the failure of a branch.
+func nodeError(err error, at abi.Position, b *branch) abi.NodeError {
+	var f *players.Failure
+	if errors.As(err, &f) {
+		return abi.NodeError{At: at, Persona: b.who, Digest: f.Digest, Cause: string(f.Cause), Detail: f.Message}
+	}
+	cause := CauseTTL
+	if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled) {
+		cause = players.CauseHost
+	}
+	return abi.NodeError{At: at, Persona: b.who, Cause: string(cause), Detail: err.Error()}
+}
+
+// synthesize derives one result for each criterion.
+func (t *trial) synthesize() error {
+	snapshot := t.state.Snapshot()
+	missing := make(map[string]string)
+	for i := range snapshot.Errors {
+		e := &snapshot.Errors[i]
+		if _, known := missing[e.Persona]; !known && e.At.Node == t.judges().Name {
+			missing[e.Persona] = e.Cause
+		}
+	}
+	rubric := t.audit.rubric
+	results := make(map[string]abi.CriterionResult, len(rubric.Criteria))
+	t.findings = make([]audit.Finding, len(rubric.Criteria))
+	for i := range rubric.Criteria {
+		c := &rubric.Criteria[i]
+		t.findings[i] = audit.Synthesize(c, &audit.Judgement{
+			Opinions: snapshot.Judgements[c.ID], Missing: missing, Facts: &t.facts, Dissent: t.dissents[c.ID],
+		})
+		results[c.ID] = t.findings[i].Result
+	}
+	return t.state.Apply(&abi.Update{CriterionResults: results})
+}
+
+// judges is the node of the judges.
+func (t *trial) judges() *pipeline.Node {
+	nodes := t.audit.graph.Definition().Nodes
+	for i := range nodes {
+		if nodes[i].Family == pipeline.FamilyJudge {
+			return &nodes[i]
+		}
+	}
+	return nil // New has seen one
+}
+
+// conclude derives the report.
+func (t *trial) conclude() error {
+	report, err := audit.Conclude(t.audit.rubric, t.findings, t.state.Snapshot().Errors)
+	if err != nil {
+		return err
+	}
+	t.out.Findings = t.findings
+	return t.state.Apply(&abi.Update{Report: &report})
+}

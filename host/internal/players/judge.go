@@ -1,0 +1,51 @@
+package players
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+)
+
+// JudgeModules plays the judges of an audit beside the personas.
+type JudgeModules interface {
+	Modules
+	Judge(ctx context.Context, module string, req *abi.JudgeRequest) (*abi.JudgeResponse, error)
+}
+
+// Judge asks a judge for its opinions, one for each criterion of the request,
+// in order. Errors are as those of Node.
+func (p Players) Judge(ctx context.Context, modules JudgeModules, node *pipeline.Node, module string, req *abi.JudgeRequest) ([]abi.CriterionOpinion, error) {
+	response, err := retry(func() (*abi.JudgeResponse, error) { return modules.Judge(ctx, module, req) })
+	if err == nil && response.Failure != nil {
+		err = declared(response.Failure)
+	}
+	if err == nil {
+		var c abi.Collector
+		checkOpinions(response.Opinions, req, &c)
+		err = refused(&c)
+	}
+	if err != nil {
+		return nil, p.failure(err, node, req.Judge, module, abi.CallJudge)
+	}
+	return response.Opinions, nil
+}
+
+// checkOpinions holds opinions against their request (SPEC.md §9.2).
+func checkOpinions(list []abi.CriterionOpinion, req *abi.JudgeRequest, c *abi.Collector) {
+	if len(list) != len(req.Criteria) {
+		c.Add(abi.CodeWrongAnswers, strconv.Itoa(len(list))+" opinions on "+strconv.Itoa(len(req.Criteria))+" criteria", abi.Field("opinions"))
+		return
+	}
+	for i := range list {
+		if want := req.Criteria[i].CriterionID; list[i].CriterionID != want {
+			c.Add(abi.CodeWrongAnswers, "is not the criterion at this place, "+strconv.Quote(want),
+				abi.Field("opinions"), abi.Index(i), abi.Field("criterion_id"))
+		}
+		if list[i].Judge != req.Judge {
+			c.Add(abi.CodeWrongAnswers, "is not the judge that was asked, "+strconv.Quote(req.Judge),
+				abi.Field("opinions"), abi.Index(i), abi.Field("judge"))
+		}
+	}
+}
