@@ -142,6 +142,7 @@ func endless() []animal {
 		{"a trap", abitest.CheckReturns, "§2.16", in(node, wasmtest.Unreachable)},
 		{"a trap in one call of two", abitest.CheckReturns, "§2.16", in(contest, wasmtest.Unreachable)},
 		{"a trap at long requests", abitest.CheckReturns, "§2.16", before(when(longerThan(10_000), []byte{wasmtest.Unreachable})...)},
+		{"a trap at the longest requests", abitest.CheckReturns, "§2.16", before(when(longerThan(200_000), []byte{wasmtest.Unreachable})...)},
 		{"a trap at what is not ASCII", abitest.CheckReturns, "§2.16", before(whenHas("gr\xc3\xb6", []byte{wasmtest.Unreachable})...)},
 		{"exit", abitest.CheckStays, "§2.11", broken(calling(wasi, "proc_exit", four[:1], nil, wasmtest.Const(0)...))},
 		{"a file", abitest.CheckStays, "§2.11", broken(calling(wasi, "fd_sync", four[:1], four[:1], wasmtest.Const(3)...))},
