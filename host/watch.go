@@ -33,7 +33,7 @@ type Change struct{ Module, Before, After string }
 // them, all or none of them, while trials go on. It calls Swapped and Refused
 // itself, one at a time.
 func (h *Host) Follow(ctx context.Context, w Watch) {
-	f := &follower{host: h, watch: w, done: stateOf(h.Modules(ctx), nil)}
+	f := newFollower(ctx, h, w)
 	for {
 		select {
 		case <-ctx.Done():
@@ -54,6 +54,10 @@ type follower struct {
 	watch Watch
 	seen  string // at the last look
 	done  string // what was last taken or refused
+}
+
+func newFollower(ctx context.Context, h *Host, w Watch) *follower {
+	return &follower{host: h, watch: w, done: stateOf(h.Modules(ctx), nil)}
 }
 
 // look reads the folder once, and swaps if it shows something new for the second time.

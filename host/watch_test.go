@@ -11,32 +11,27 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 )
 
-// followed is a host that follows a folder, by ticks of the test's own.
+// followed is a host that looks at a folder when the test says so.
 type followed struct {
 	*host.Host
 	dir     string
-	ticks   chan time.Time
+	once    func(context.Context)
 	swapped [][]host.Change
 	refused []string
 }
 
 func follow(t *testing.T) *followed {
 	t.Helper()
-	f := &followed{dir: t.TempDir(), ticks: make(chan time.Time)}
+	f := &followed{dir: t.TempDir()}
 	for name, file := range modules(t) {
 		f.put(t, name, file.Data)
 	}
 	f.Host = open(t, host.Config{Modules: os.DirFS(f.dir)})
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		f.Follow(context.Background(), host.Watch{
-			Modules: os.DirFS(f.dir), Ticks: f.ticks,
-			Swapped: func(changes []host.Change) { f.swapped = append(f.swapped, changes) },
-			Refused: func(err error) { f.refused = append(f.refused, err.Error()) },
-		})
-	}()
-	t.Cleanup(func() { close(f.ticks); <-done })
+	f.once = host.Looker(f.Host, host.Watch{
+		Modules: os.DirFS(f.dir),
+		Swapped: func(changes []host.Change) { f.swapped = append(f.swapped, changes) },
+		Refused: func(err error) { f.refused = append(f.refused, err.Error()) },
+	})
 	return f
 }
 
@@ -47,13 +42,12 @@ func (f *followed) put(t *testing.T, name string, wasm []byte) {
 	}
 }
 
-// look has the folder looked at, n times, to the end.
-func (f *followed) look(n int) {
+// look has the folder looked at n times.
+func (f *followed) look(t *testing.T, n int) {
+	t.Helper()
 	for range n {
-		f.ticks <- time.Time{}
+		f.once(t.Context())
 	}
-	// What a look did is seen when the next one begins, and one with nothing new does nothing.
-	f.ticks <- time.Time{}
 }
 
 func TestAccept_PL1_AFolderIsFollowedByItsContent(t *testing.T) {
@@ -61,9 +55,9 @@ func TestAccept_PL1_AFolderIsFollowedByItsContent(t *testing.T) {
 	f := follow(t)
 	specter := modules(t)["specter.wasm"].Data
 	before := f.Modules(t.Context())["specter"]
-	f.look(2)
+	f.look(t, 2)
 	f.put(t, "specter.wasm", specter) // the same, at another time
-	f.look(2)
+	f.look(t, 2)
 	if len(f.swapped)+len(f.refused) > 0 {
 		t.Fatalf("nothing changed: %v, %v", f.swapped, f.refused)
 	}
@@ -71,14 +65,14 @@ func TestAccept_PL1_AFolderIsFollowedByItsContent(t *testing.T) {
 	newer := stamped(specter, "newer")
 	for _, part := range []int{8, 1 << 10, len(newer) / 2, len(newer) - 1} {
 		f.put(t, "specter.wasm", newer[:part])
-		f.ticks <- time.Time{}
+		f.look(t, 1)
 	}
 	f.put(t, "specter.wasm", newer)
-	f.ticks <- time.Time{}
+	f.look(t, 1)
 	if now := f.Modules(t.Context())["specter"]; now != before || len(f.swapped)+len(f.refused) > 0 {
 		t.Fatalf("a look at a file that was just written swapped: %s, %v, %v", now, f.swapped, f.refused)
 	}
-	f.look(1)
+	f.look(t, 1)
 	if len(f.swapped) != 1 || len(f.swapped[0]) != 1 || len(f.refused) > 0 {
 		t.Fatalf("swapped %v, refused %v", f.swapped, f.refused)
 	}
@@ -110,7 +104,7 @@ func TestAccept_PL2_WhatAFolderOffersIsRefusedOnceAndTheIncumbentsGoOn(t *testin
 			f.put(t, "abyss.wasm", stamped(puppet, "a"))
 			f.put(t, "bulwark.wasm", stamped(puppet, "b"))
 		}
-		f.look(4)
+		f.look(t, 4)
 		if len(f.refused) != i+1 || !strings.Contains(f.refused[i], test.says) {
 			t.Fatalf("%s: refused %q", test.file, f.refused)
 		}
@@ -121,10 +115,32 @@ func TestAccept_PL2_WhatAFolderOffersIsRefusedOnceAndTheIncumbentsGoOn(t *testin
 	// Back to what is in force: nothing to say. Then something good is taken.
 	f.put(t, "abyss.wasm", good["abyss.wasm"].Data)
 	f.put(t, "bulwark.wasm", good["bulwark.wasm"].Data)
-	f.look(3)
+	f.look(t, 3)
 	f.put(t, "clerk.wasm", stamped(good["clerk.wasm"].Data, "newer"))
-	f.look(3)
+	f.look(t, 3)
 	if len(f.refused) != 3 || len(f.swapped) != 1 || f.swapped[0][0].Module != "clerk" {
 		t.Errorf("swapped %v, refused %q", f.swapped, f.refused)
 	}
+}
+
+// Follow looks at every tick, and ends with the ticks or the context.
+func TestFollowEndsWithTheTicksOrTheContext(t *testing.T) {
+	t.Parallel()
+	files := modules(t)
+	h := open(t, host.Config{Modules: files})
+	newer := modules(t)
+	newer["specter.wasm"].Data = stamped(newer["specter.wasm"].Data, "newer")
+	ticks := make(chan time.Time, 3)
+	for range cap(ticks) {
+		ticks <- time.Time{}
+	}
+	close(ticks)
+	swaps := 0
+	h.Follow(t.Context(), host.Watch{Modules: newer, Ticks: ticks, Swapped: func([]host.Change) { swaps++ }})
+	if swaps != 1 {
+		t.Errorf("%d swaps", swaps)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	h.Follow(ended, host.Watch{Modules: files, Ticks: make(chan time.Time)})
 }
