@@ -7,14 +7,14 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi/abitest"
-	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/bundle"
 	"github.com/shadowcourt/shadowcourt/host/conformance"
 )
 
 // The modules that the command embeds pass every check, and answer every case.
 func TestAccept_PL10_TheShippedModulesPass(t *testing.T) {
 	t.Parallel()
-	modules, err := host.EmbeddedModules()
+	modules, err := bundle.FS()
 	if err != nil {
 		t.Fatal(err)
 	}
