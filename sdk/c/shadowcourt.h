@@ -131,4 +131,54 @@ sc_text sc_serve(const sc_type *asks, const sc_type *answers, size_t failure, sc
 
 #include "shadowcourt_manifest.h"
 
+/* ---- capabilities (SPEC.md §2.12) ---- */
+
+/* The manifest must list each capability that is used, and the pipeline must grant it; otherwise the module does not load. Only
+ * the functions that a module calls are imported. Natively there is no host, and nothing is known. */
+
+#ifdef __wasm__
+#define SC_IMPORT(name)                                                                   \
+  __attribute__((import_module("shadowcourt"), import_name(#name))) int32_t sc_host_##name( \
+      const void *request, size_t size, void *answer, size_t capacity)
+SC_IMPORT(log);
+SC_IMPORT(recall);
+SC_IMPORT(correlate);
+SC_IMPORT(source);
+#else
+static inline int32_t sc_host_none(const void *request, size_t size, void *answer, size_t capacity) {
+  (void)request, (void)size, (void)answer, (void)capacity;
+  return 0;
+}
+#define sc_host_log sc_host_none
+#define sc_host_recall sc_host_none
+#define sc_host_correlate sc_host_none
+#define sc_host_source sc_host_none
+#endif
+
+/* sc_ask puts a query to a function of the host and reads its answer, which is empty where nothing is known. It gives false for
+ * an answer that can't be read. */
+typedef int32_t (*sc_function)(const void *request, size_t size, void *answer, size_t capacity);
+bool sc_ask(sc_function function, const sc_type *asks, const void *query, const sc_type *answers, void *answer);
+
+/* sc_recall asks the casebook for cases that have the fingerprint of this one, or nearly; sc_correlate searches it by text.
+ * The most similar case stands first. */
+static inline bool sc_recall(const sc_recall_query *query, sc_prior_cases *answer) {
+  return sc_ask(sc_host_recall, &sc_recall_query_type, query, &sc_prior_cases_type, answer);
+}
+static inline bool sc_correlate(const sc_correlate_query *query, sc_prior_cases *answer) {
+  return sc_ask(sc_host_correlate, &sc_correlate_query_type, query, &sc_prior_cases_type, answer);
+}
+
+/* sc_source asks which files of the source a text names. */
+static inline bool sc_source(const sc_source_query *query, sc_source_answer *answer) {
+  return sc_ask(sc_host_source, &sc_source_query_type, query, &sc_source_answer_type, answer);
+}
+
+/* sc_log writes a line to the host's log. An empty one is none. */
+static inline void sc_log(sc_text message) {
+  sc_log_line line = {message};
+  sc_text out = sc_write(&sc_log_line_type, &line);
+  if (message.size) sc_host_log(out.at, out.size, NULL, 0);
+}
+
 #endif

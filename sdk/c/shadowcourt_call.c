@@ -102,3 +102,20 @@ sc_text sc_serve(const sc_type *asks, const sc_type *answers, size_t failure, sc
   }
   return sc_write(answers, response);
 }
+
+bool sc_ask(sc_function function, const sc_type *asks, const void *query, const sc_type *answers, void *answer) {
+  enum { ROOM = 8 << 10 }; /* for most answers */
+  sc_text request = sc_write(asks, query);
+  size_t room = ROOM;
+  for (int i = 0; i < 2; i++) { /* once more with the room that the host says the answer needs */
+    void *at = sc_new(room, 1);
+    size_t n = (uint32_t)function(request.at, request.size, at, room);
+    if (n == 0) {
+      __builtin_memset(answer, 0, answers->size);
+      return true;
+    }
+    if (n <= room) return sc_read(answers, at, n, answer, NULL);
+    room = n;
+  }
+  return false;
+}

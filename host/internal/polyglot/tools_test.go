@@ -102,9 +102,9 @@ func root(t *testing.T, parts ...string) string {
 	return dir
 }
 
-// load loads a module into the sandbox, without any capability. Its manifest
+// load loads a module into the sandbox, with the capabilities that are granted. Its manifest
 // must be there, canonical, and promise no call that it has no export for.
-func load(t *testing.T, wasm []byte) *sandbox.Module {
+func load(t *testing.T, wasm []byte, granted ...abi.Capability) *sandbox.Module {
 	t.Helper()
 	engine, err := sandbox.New(t.Context(), sandbox.Config{})
 	if err != nil {
@@ -115,7 +115,11 @@ func load(t *testing.T, wasm []byte) *sandbox.Module {
 			t.Error(err)
 		}
 	})
-	m, err := engine.Load(t.Context(), wasm)
+	info, err := sandbox.Inspect(wasm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := engine.LoadInspected(t.Context(), info, granted)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,16 +4,19 @@ package polyglot
 
 import (
 	"bytes"
+	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/abitest"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 )
 
@@ -23,7 +26,8 @@ func TestSDKsKeepTheVectors(t *testing.T) {
 	for _, l := range languages() {
 		t.Run(l.name, func(t *testing.T) {
 			l.need(t)
-			m := load(t, l.build(t, root(t, "sdk", l.name, "tests", l.vectors)))
+			m := load(t, l.build(t, root(t, "sdk", l.name, "tests", l.vectors)), abi.CapLog, abi.CapRecall)
+			askHost(t, m)
 			sets, err := abitest.Sets()
 			if err != nil {
 				t.Fatal(err)
@@ -44,6 +48,45 @@ func TestSDKsKeepTheVectors(t *testing.T) {
 			t.Logf("%d vectors, module of %d bytes", count, m.Info().Size)
 		})
 	}
+}
+
+// askHost has the module ask the casebook, and for a line in the log: what is
+// known comes back as it is, also where it is longer than the SDK expects.
+func askHost(t *testing.T, m *sandbox.Module) {
+	t.Helper()
+	for _, n := range []int{0, 1, 3} {
+		d := &desk{}
+		for range n {
+			d.known.Cases = append(d.known.Cases, abi.PriorCase{CaseID: "c", Subject: strings.Repeat("é", 4000), Status: "affirmed", Seen: 2})
+		}
+		out, err := m.Call(sandbox.WithDesk(t.Context(), d), abi.CallContest, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(out.Bytes, codec.AppendPriorCases(nil, &d.known)) {
+			t.Errorf("%d cases: the answer is %.100x", n, out.Bytes)
+		}
+		if want := []string{"limit 3", strconv.Itoa(n) + " cases"}; !slices.Equal(slices.Compact(d.asked), want) {
+			t.Errorf("the host was asked %q, want %q", d.asked, want)
+		}
+	}
+}
+
+// desk knows some cases.
+type desk struct {
+	known abi.PriorCases
+	asked []string
+}
+
+func (d *desk) Ask(_ context.Context, capability abi.Capability, request []byte) ([]byte, error) {
+	if capability == abi.CapLog {
+		line, err := codec.DecodeLogLine(request, 0)
+		d.asked = append(d.asked, line.Message)
+		return nil, err
+	}
+	query, err := codec.DecodeRecallQuery(request, 0)
+	d.asked = append(d.asked, "limit "+strconv.Itoa(query.Limit))
+	return codec.AppendPriorCases(nil, &d.known), err
 }
 
 // hostTypes are those that no module meets.

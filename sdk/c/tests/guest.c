@@ -7,7 +7,7 @@
 
 #include "by_name.h"
 
-SC_MANIFEST("vectors", "1.0.0", SC_LIST("node"), SC_LIST("indict", "discover"), SC_LIST(), SC_LIST(), SC_LIST())
+SC_MANIFEST("vectors", "1.0.0", SC_LIST("node", "contest"), SC_LIST("indict", "discover"), SC_LIST(), SC_LIST(), SC_LIST("log", "recall"))
 
 static sc_text rewrite(const char *request, size_t size) {
   sc_text name = {request + 1, (uint8_t)request[0]};
@@ -26,5 +26,16 @@ static sc_text rewrite(const char *request, size_t size) {
 SC_EXPORT("shadowcourt_node") uint64_t shadowcourt_node(const char *request, uint32_t size);
 uint64_t shadowcourt_node(const char *request, uint32_t size) {
   sc_text out = rewrite(request, size);
+  return (uint64_t)(uintptr_t)out.at << 32 | out.size;
+}
+
+/* Asks the casebook, logs how many cases there are, and answers with them. */
+SC_EXPORT("shadowcourt_contest") uint64_t shadowcourt_contest(const char *request, uint32_t size);
+uint64_t shadowcourt_contest(const char *request, uint32_t size) {
+  (void)request, (void)size;
+  sc_prior_cases answer;
+  if (!sc_recall(&(sc_recall_query){.limit = 3}, &answer)) __builtin_trap();
+  sc_log(sc_join_of(sc_number((int64_t)answer.cases.count), sc_lit(" cases")));
+  sc_text out = sc_write(&sc_prior_cases_type, &answer);
   return (uint64_t)(uintptr_t)out.at << 32 | out.size;
 }

@@ -27,6 +27,7 @@
 //! and ends the trial as a mistrial.
 
 pub mod call;
+pub mod capability;
 pub mod codec;
 pub mod manifest;
 #[rustfmt::skip]

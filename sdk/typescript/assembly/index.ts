@@ -15,4 +15,5 @@
 // with a failure of code bad_request. An abort is a trap, and ends the trial as a mistrial.
 
 export * from "./call";
+export * from "./capability";
 export * from "./messages";

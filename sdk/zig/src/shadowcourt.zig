@@ -19,6 +19,7 @@ const std = @import("std");
 const builtin = @import("builtin");
 const Allocator = std.mem.Allocator;
 
+pub const capability = @import("capability.zig");
 pub const codec = @import("codec.zig");
 pub const messages = @import("messages.zig");
 const manifests = @import("manifest.zig");

@@ -11,8 +11,9 @@ comptime {
     asm (sc.manifest(.{
             .name = "vectors",
             .version = "1.0.0",
-            .calls = &.{.node},
+            .calls = &.{ .node, .contest },
             .families = &.{ .indict, .discover },
+            .capabilities = &.{ .log, .recall },
             .source = "https://github.com/shadowcourt/shadowcourt/tree/main/sdk/zig",
             .licence = "Apache-2.0",
         }));
@@ -37,4 +38,15 @@ fn rewrite(arena: std.mem.Allocator, name: []const u8, message: []const u8) erro
         }
     }
     return "\x02";
+}
+
+/// Asks the casebook, logs how many cases there are, and answers with them.
+export fn shadowcourt_contest(_: [*]const u8, _: usize) u64 {
+    return sc.give(recalled(sc.heap()) catch @panic("no answer"));
+}
+
+fn recalled(arena: std.mem.Allocator) ![]const u8 {
+    const cases = try sc.capability.recall(arena, .{ .limit = 3 });
+    try sc.capability.log(arena, try std.fmt.allocPrint(arena, "{d} cases", .{cases.len}));
+    return sc.codec.encode(arena, sc.messages.PriorCases{ .cases = cases });
 }

@@ -4,6 +4,8 @@
 // on with the canonical bytes, or with a 1 and goes on with the problem's path, a zero byte, and its code.
 
 import { decode, encode, Reader } from "../../assembly/codec";
+import { log, PriorCases, recall, RecallQuery } from "../../assembly";
+import { give } from "../../assembly/call";
 import { byName } from "./byName";
 
 export { shadowcourt_alloc } from "../../assembly";
@@ -26,4 +28,14 @@ export function shadowcourt_node(pointer: usize, length: usize): u64 {
   }
   const problem = String.UTF8.encode(r.path + "\0" + r.code);
   return answer(1, changetype<usize>(problem), problem.byteLength);
+}
+
+/** Asks the casebook, logs how many cases there are, and answers with them. */
+export function shadowcourt_contest(pointer: usize, length: usize): u64 {
+  const query = new RecallQuery();
+  query.limit = 3;
+  const answer = new PriorCases();
+  answer.cases = recall(query);
+  log(answer.cases.length.toString() + " cases");
+  return give(answer);
 }

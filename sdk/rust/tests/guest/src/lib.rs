@@ -9,8 +9,9 @@ mod by_name;
 shadowcourt::manifest! {
     name: "vectors",
     version: "1.0.0",
-    calls: ["node"],
+    calls: ["node", "contest"],
     families: ["indict", "discover"],
+    capabilities: ["log", "recall"],
     source: "https://github.com/shadowcourt/shadowcourt/tree/main/sdk/rust",
     licence: "Apache-2.0",
 }
@@ -23,4 +24,12 @@ extern "C" fn shadowcourt_node(pointer: *const u8, length: usize) -> u64 {
         Ok(canonical) => [&[0], canonical.as_slice()].concat(),
         Err(problem) => [&[1], problem.path().as_bytes(), &[0], problem.code.as_bytes()].concat(),
     })
+}
+
+/// Asks the casebook, logs how many cases there are, and answers with them.
+#[no_mangle]
+extern "C" fn shadowcourt_contest(_: *const u8, _: usize) -> u64 {
+    let cases = shadowcourt::capability::recall(&shadowcourt::RecallQuery { limit: 3 }).unwrap();
+    shadowcourt::capability::log(&format!("{} cases", cases.len()));
+    shadowcourt::call::give(shadowcourt::codec::encode(&shadowcourt::PriorCases { cases }))
 }
