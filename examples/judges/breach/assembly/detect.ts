@@ -5,7 +5,7 @@ import { read } from "./text";
 
 /** What of one text is read, and what of all texts of a call: some seconds of fuel. */
 const MOST_CHARACTERS = 200000;
-let left = 2000000;
+let left = 1000000;
 
 /** What was found in a text. */
 export class Finding {

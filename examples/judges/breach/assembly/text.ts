@@ -2,7 +2,7 @@
 
 /** A text in words, and what of it no reader would see. */
 export class Reading {
-  /** Words in lower case; every other visible character is a word of its own. */
+  /** Words in lower case; every other visible character is a word of its own, `?` where it is beyond ASCII. */
   words: string[] = [];
   /** How many characters have no width, turn the direction of writing, or are tags. */
   hidden: i32 = 0;
@@ -23,19 +23,26 @@ function isHidden(c: i32): bool {
 function folded(c: i32): i32 {
   if (c >= 0xff01 && c <= 0xff5e) c -= 0xfee0;
   if (c >= 0x41 && c <= 0x5a) return c + 32;
+  if (c < 0x300) return c;
   const from = "аеорсухіѕԁкмтвнАЕОРСУХІЅКМТВНοαερ";
   const to = "aeopcyxisdkmtbhaeopcyxiskmtbhoaep";
-  if (c < 0x300) return c;
-  const at = from.indexOf(String.fromCodePoint(c));
-  return at < 0 ? c : to.charCodeAt(at);
+  for (let i = 0; i < from.length; i++) if (from.charCodeAt(i) == c) return to.charCodeAt(i);
+  return c;
 }
 
 function isLetter(c: i32): bool { return (c >= 0x61 && c <= 0x7a) || (c >= 0x30 && c <= 0x39) || c == 0x5f || (c >= 0xc0 && c != 0x2026 && (c < 0x2000 || c > 0x206f)); }
 
+/** What is longer is cut; no pattern has such words. */
+const WORD = 32;
+/** Stands for a character beyond ASCII that is no letter. */
+const OTHER = "?";
+
 /** Reads at most so many characters. */
 export function read(text: string, most: i32): Reading {
   const out = new Reading();
-  let word = "";
+  // Nothing is freed during a call: a word is gathered here, not by joining strings.
+  const word = new StaticArray<u16>(WORD);
+  let size = 0;
   for (let i = 0; i < min(text.length, most); i++) {
     let c = text.codePointAt(i);
     if (c > 0xffff) i++;
@@ -45,13 +52,13 @@ export function read(text: string, most: i32): Reading {
     }
     c = folded(c);
     if (isLetter(c)) {
-      word += String.fromCodePoint(c);
+      if (size < WORD) word[size++] = c > 0xffff ? 0x3f : <u16>c;
       continue;
     }
-    if (word != "") out.words.push(word);
-    word = "";
-    if (c > 0x20) out.words.push(String.fromCodePoint(c));
+    if (size > 0) out.words.push(String.UTF16.decodeUnsafe(changetype<usize>(word), 2 * size));
+    size = 0;
+    if (c > 0x20) out.words.push(c < 0x80 ? String.fromCharCode(c) : OTHER);
   }
-  if (word != "") out.words.push(word);
+  if (size > 0) out.words.push(String.UTF16.decodeUnsafe(changetype<usize>(word), 2 * size));
   return out;
 }
