@@ -100,6 +100,7 @@ type Clues struct {
 	profile *abi.Profile
 	// lines of each document, for what is searched by words.
 	documents []document
+	where     map[string]*spot // the first place of each line; nil before it is asked for
 	steer     steer
 	remanded  bool // the case came back from the court
 }

@@ -29,14 +29,63 @@ func (c *Clues) spanOf(e *abi.Evidence) (span, bool) {
 			return span{n, line - 1, min(line-1+lines, d.lines())}, true
 		}
 	}
-	for n := range c.documents {
-		d := &c.documents[n]
-		if i := strings.Index(d.text, content); i >= 0 && (lines > 1 || len(content) >= leastQuoteBytes) {
-			first := d.at(i)
-			return span{n, first, min(first+lines, d.lines())}, true
+	if lines == 1 && len(content) < leastQuoteBytes {
+		return span{}, false
+	}
+	return c.find(strings.Split(content, "\n"))
+}
+
+// maxStands is how many places of a line are tried for a quote that begins with it.
+const maxStands = 16
+
+// find gives the first place where lines stand, white space around each aside.
+func (c *Clues) find(lines []string) (span, bool) {
+	if c.where == nil {
+		c.index()
+	}
+	at := c.where[strings.TrimSpace(lines[0])]
+	for tries := 0; at != nil && tries < maxStands; tries++ {
+		if c.documents[at.document].stand(lines, at.line) {
+			return span{at.document, at.line, at.line + len(lines)}, true
 		}
+		at = at.next
 	}
 	return span{}, false
+}
+
+// spot is a line of a document, and the next one that is equal.
+type spot struct {
+	document, line int
+	next           *spot
+}
+
+// index notes where each line stands. It is made once, when the first item is
+// looked for: documents are long, and items are many.
+func (c *Clues) index() {
+	c.where = make(map[string]*spot)
+	for n := len(c.documents) - 1; n >= 0; n-- {
+		d := &c.documents[n]
+		spots := make([]spot, d.lines())
+		for i := len(spots) - 1; i >= 0; i-- {
+			if line := strings.TrimSpace(d.line(i)); line != "" {
+				spots[i] = spot{n, i, c.where[line]}
+				c.where[line] = &spots[i]
+			}
+		}
+	}
+}
+
+// stand says whether lines stand in the document from a line on.
+func (d *document) stand(lines []string, first int) bool {
+	if first+len(lines) > d.lines() {
+		return false
+	}
+	for i, line := range lines {
+		if strings.TrimSpace(line) != strings.TrimSpace(d.line(first+i)) {
+			return false
+		}
+	}
+	return true
 }
 
 // leastQuoteBytes is from where words that stand in a document are taken for a
