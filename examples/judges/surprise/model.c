@@ -68,8 +68,8 @@ static double surprise(const counts *n, sc_text t) {
 }
 
 void measure(lines *all) {
-  static counts *n; /* the room is used again for the next document */
-  if (!n) n = sc_new(1, sizeof *n);
+  static counts room; /* used again for the next document */
+  counts *n = &room;
   __builtin_memset(n, 0, sizeof *n);
   double sum = 0, squares = 0;
   for (size_t i = 0; i < all->count; i++) add(n, all->at[i].text, 1);

@@ -115,15 +115,17 @@ pub fn param(params: []const Param, name: []const u8) ?Param {
     return null;
 }
 
-/// The arena of the module.
+var arena_of_call: std.heap.ArenaAllocator = .init(if (is_wasm) std.heap.wasm_allocator else std.heap.page_allocator);
+
+/// The arena of the call.
 pub fn heap() Allocator {
-    const S = struct {
-        var arena: std.heap.ArenaAllocator = .init(if (is_wasm) std.heap.wasm_allocator else std.heap.page_allocator);
-    };
-    return S.arena.allocator();
+    return arena_of_call.allocator();
 }
 
+/// The host asks for the room of a request: a call begins. The arena begins anew, for measurements that call an instance again
+/// and again; otherwise it is at its beginning anyway.
 fn alloc(size: usize) callconv(.c) ?[*]u8 {
+    _ = arena_of_call.reset(.retain_capacity);
     const room = heap().alignedAlloc(u8, .@"16", @max(size, 1)) catch return null;
     return room.ptr;
 }
