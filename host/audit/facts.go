@@ -33,12 +33,13 @@ func (f *Facts) Add(sourceRef string, status abi.QuoteStatus, document string) {
 	f.refs[sourceRef] = known
 }
 
-// missing says why an item can't be relied on; empty if it can.
-func (f *Facts) missing(sourceRef string) string {
+// missing says why an item can't be cited; empty if it can. An item that does
+// not stand can be accused of a violation, and not relied on.
+func (f *Facts) missing(sourceRef string, accused bool) string {
 	switch known, there := f.refs[sourceRef]; {
 	case !there:
 		return "which is not in the evidence"
-	case !known.stands:
+	case !known.stands && !accused:
 		return "which does not stand in " + quoted(known.document)
 	default:
 		return ""
@@ -49,7 +50,7 @@ func (f *Facts) missing(sourceRef string) string {
 func (f *Facts) overrules(o *abi.CriterionOpinion) string {
 	cited := slices.Sorted(slices.Values(o.CitedEvidence))
 	for _, ref := range slices.Compact(cited) {
-		if why := f.missing(ref); why != "" {
+		if why := f.missing(ref, o.SecurityViolationFound); why != "" {
 			return "it cites " + quoted(ref) + ", " + why
 		}
 	}

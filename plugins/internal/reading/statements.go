@@ -1,0 +1,182 @@
+// Package reading reads an opinion: the statements that it makes, what they
+// refer to, and what of the evidence bears on them. It knows no domain: words are
+// words, and what an item is called is what its source calls it.
+//
+// Statements that address the reader (see package steering) are no statements
+// about the case, and are left out: they can change nothing.
+package reading
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/shadowcourt/shadowcourt/plugins/internal/steering"
+)
+
+// maxTextBytes of an opinion are read: some seconds of fuel.
+const maxTextBytes = 256 << 10
+
+// Statement is a sentence of an opinion.
+type Statement struct {
+	// Text as it stands, trimmed.
+	Text string
+	// Words that say something, in lower case, each once.
+	Words []string
+	// Quotes are what stands between quotation marks or backticks, in order.
+	Quotes []string
+}
+
+// Statements gives the sentences of a text in order. A line break ends one, as
+// does a full stop before white space. Headings and lists' marks are left out,
+// and what addresses the reader.
+func Statements(text string) []Statement {
+	text = head(text, maxTextBytes)
+	var list []Statement
+	for line := range strings.Lines(text) {
+		line = strings.TrimLeft(strings.TrimSpace(line), "#>*-•· \t")
+		if line == "" || strings.HasSuffix(line, ":") {
+			continue
+		}
+		for line != "" {
+			var sentence string
+			sentence, line = cut(line)
+			if sentence != "" && !steering.Steers(sentence) {
+				list = append(list, Statement{Text: sentence, Words: Words(sentence), Quotes: quotes(sentence)})
+			}
+		}
+	}
+	return list
+}
+
+// cut takes the first sentence of a line. A full stop inside of a quotation
+// ends none.
+func cut(line string) (sentence, rest string) {
+	var close rune
+	for i, c := range line {
+		end := i + utf8.RuneLen(c)
+		switch {
+		case close != 0:
+			if c == close {
+				close = 0
+			}
+		case closing(c) != 0 && strings.ContainsRune(line[end:], closing(c)):
+			close = closing(c)
+		case strings.ContainsRune(".!?", c) && startsWithSpace(line[end:]):
+			return strings.TrimSpace(line[:end]), strings.TrimSpace(line[end:])
+		}
+	}
+	return strings.TrimSpace(line), ""
+}
+
+func startsWithSpace(s string) bool {
+	c, _ := utf8.DecodeRuneInString(s)
+	return s != "" && unicode.IsSpace(c)
+}
+
+// closing is the mark that closes a quotation which c opens; 0 if it opens none.
+func closing(c rune) rune {
+	switch c {
+	case '"', '`':
+		return c
+	case '“', '„':
+		return '”'
+	case '«':
+		return '»'
+	default:
+		return 0
+	}
+}
+
+// quotes are the quotations of a sentence.
+func quotes(s string) []string {
+	var list []string
+	var close rune
+	from := 0
+	for i, c := range s {
+		switch {
+		case close != 0 && c == close:
+			if quote := strings.TrimSpace(s[from:i]); quote != "" {
+				list = append(list, quote)
+			}
+			close = 0
+		case close == 0 && closing(c) != 0:
+			close, from = closing(c), i+utf8.RuneLen(c)
+		}
+	}
+	return list
+}
+
+// Words gives the words of a text that say something, in lower case, each
+// once, in order: of three letters and digits or more, and none of those that
+// stand in every text.
+func Words(text string) []string {
+	var list []string
+	seen := make(map[string]bool)
+	EachWord(text, func(word string) {
+		if !seen[word] {
+			seen[word] = true
+			list = append(list, word)
+		}
+	})
+	return list
+}
+
+// EachWord calls found for each word that says something, in lower case.
+func EachWord(text string, found func(word string)) {
+	for word := range strings.FieldsFuncSeq(text, func(c rune) bool { return c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c) }) {
+		if utf8.RuneCountInString(word) < 3 {
+			continue
+		}
+		if word = strings.ToLower(word); !common[word] {
+			found(word)
+		}
+	}
+}
+
+// common words stand in every text. It is the grammar of English, no domain's.
+var common = set("the and for that this with from was were are not but has have had its it's which who whom " +
+	"been being does did done can could may might must shall should will would there their they them then than these those " +
+	"into onto upon about above below over under between because since therefore thus hence also only such very more most " +
+	"some any all each every both either neither other another one two three out off our your his her she him you what when " +
+	"where why how here just too nor yet still even ever never against before after during through while")
+
+func set(words string) map[string]bool {
+	m := make(map[string]bool)
+	for word := range strings.FieldsSeq(words) {
+		m[word] = true
+	}
+	return m
+}
+
+// Claims are the statements that say something that could be traced: those of
+// three words that say something, or with a quotation.
+func Claims(statements []Statement) []Statement {
+	return slices.DeleteFunc(slices.Clone(statements), func(s Statement) bool { return len(s.Words) < minWords && len(s.Quotes) == 0 })
+}
+
+// minWords is how many words make a statement that could be traced, and how
+// many it must share with what bears on it.
+const minWords = 3
+
+// head gives the first bytes of a text, cut between characters.
+func head(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return s[:most]
+}
+
+// Snippet shows the beginning of a statement.
+func Snippet(s string) string {
+	const most = 80
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) <= most {
+		return s
+	}
+	return head(s, most) + "..."
+}

@@ -1,0 +1,69 @@
+package steering
+
+import (
+	"strings"
+	"unicode"
+)
+
+// read gives a text in words of lower case, every other visible sign being a
+// word of its own, and counts the characters that no reader would see.
+func read(text string) (words []string, hidden int) {
+	var word strings.Builder
+	end := func() {
+		if word.Len() > 0 {
+			words = append(words, word.String())
+			word.Reset()
+		}
+	}
+	for i, c := range text {
+		if isHidden(c) {
+			if i > 0 { // the first may be a mark of the byte order
+				hidden++
+			}
+			continue
+		}
+		c = folded(c)
+		switch {
+		case c == '_' || unicode.IsLetter(c) || unicode.IsDigit(c):
+			word.WriteRune(c)
+		case unicode.IsSpace(c):
+			end()
+		default:
+			end()
+			words = append(words, string(c))
+		}
+	}
+	end()
+	return words, hidden
+}
+
+// isHidden tells characters by which words are hidden from people or detectors:
+// without width (but the joiner, which stands in many scripts), of direction, tags.
+func isHidden(c rune) bool {
+	return c >= 0x200b && c <= 0x200f && c != 0x200d || c >= 0x202a && c <= 0x202e || c >= 0x2060 && c <= 0x2069 ||
+		c == 0xfeff || c >= 0xe0000 && c <= 0xe007f
+}
+
+// Letters of other scripts that look like Latin ones, and what they look like.
+const (
+	alike = "аеорсухіѕԁкмтвнАЕОРСУХІЅКМТВНοαε"
+	latin = "aeopcyxisdkmtbhaeopcyxiskmtbhoae"
+)
+
+// folded gives small letters, and Latin ones for wide forms and look-alikes.
+func folded(c rune) rune {
+	if c >= 0xff01 && c <= 0xff5e {
+		c -= 0xfee0
+	}
+	if c < 0x300 {
+		return unicode.ToLower(c)
+	}
+	at := 0
+	for _, other := range alike {
+		if other == c {
+			return rune(latin[at])
+		}
+		at++
+	}
+	return unicode.ToLower(c)
+}
