@@ -37,22 +37,49 @@ type edition struct {
 	path    []string
 }
 
-// editions are prebuilt sets, each with a prosecution of its own: the shipped
-// one, one with the same code otherwise, one in which the defense never concedes,
-// and one in which all have other digests.
+// editions are prebuilt sets: the shipped one, two in which the defense concedes
+// and the judge acquits, each more or less sure, and one with the shipped code
+// under other digests.
 func editions(t *testing.T) []*edition {
 	t.Helper()
 	list := []*edition{{files: modules(t)}, {files: modules(t)}, {files: modules(t)}, {files: modules(t)}}
-	restamp := func(i int, stamp string, names ...string) {
-		for _, name := range names {
-			list[i].files[name] = &fstest.MapFile{Data: stamped(list[i].files[name].Data, stamp)}
+	for i, sure := range []float64{0.3, 0.4} {
+		files := list[1+i].files
+		files["abyss.wasm"] = &fstest.MapFile{Data: saying(
+			&abi.Artifact{DefenseBrief: &abi.DefenseBrief{PleaDeal: true, Confidence: sure}}, abi.FamilyDefend, abi.FamilyHearing)}
+		files["specter.wasm"] = &fstest.MapFile{Data: saying(
+			&abi.Artifact{Verdict: &abi.Verdict{Decision: abi.Acquit, Confidence: sure, Reasoning: "as ever"}}, abi.FamilyVerdict)}
+	}
+	for name, file := range list[3].files {
+		list[3].files[name] = &fstest.MapFile{Data: stamped(file.Data, "again")}
+	}
+	return list
+}
+
+// saying is a small module that gives the same artifact at every node, and
+// contests nothing.
+func saying(artifact *abi.Artifact, families ...abi.Family) []byte {
+	node := codec.AppendNodeResponse(nil, &abi.NodeResponse{Artifact: artifact})
+	contest := codec.AppendContestResponse(nil, &abi.ContestResponse{})
+	number := func(n int) []byte { return append([]byte{wasmtest.I64Const}, wasmtest.Const(int32(n))[1:]...) }
+	answer := func(export string, at, length int) wasmtest.Func {
+		return wasmtest.Func{
+			Export: export, Params: []byte{wasmtest.I32, wasmtest.I32}, Results: []byte{wasmtest.I64},
+			Body: slices.Concat(number(at), number(32), []byte{wasmtest.I64Shl}, number(length), []byte{wasmtest.I64Or}),
 		}
 	}
-	restamp(1, "second", "challenger.wasm")
-	list[2].files["abyss.wasm"] = list[2].files["puppet.wasm"]
-	restamp(2, "third", "challenger.wasm", "abyss.wasm")
-	restamp(3, "fourth", slices.Collect(maps.Keys(list[3].files))...)
-	return list
+	manifest := codec.AppendManifest(nil, &abi.Manifest{
+		Name: "parrot", Version: "1.0.0", ABI: abi.Version, Calls: []abi.Call{abi.CallNode, abi.CallContest}, Families: families,
+	})
+	const data = 8 // where wasmtest puts it
+	return wasmtest.Module{
+		Memory: abi.ExportMemory, MemoryPages: 2, Data: append(node, contest...),
+		Customs: []wasmtest.Custom{{Name: abi.ManifestSection, Payload: manifest}},
+		Funcs: []wasmtest.Func{
+			{Export: abi.ExportAlloc, Params: []byte{wasmtest.I32}, Results: []byte{wasmtest.I32}, Body: wasmtest.Const(4096)},
+			answer(abi.ExportNode, data, len(node)), answer(abi.ExportContest, data+len(node), len(contest)),
+		},
+	}.Bytes()
 }
 
 // settle asks each edition for its digests and its verdict.
@@ -65,14 +92,14 @@ func settle(t *testing.T, h *host.Host, c abi.Case, list []*edition) {
 		}
 		r := try(t, h, c).Result
 		e.digests, e.final, e.path = r.Modules, r.Final, r.Path
-		if known[r.Modules["challenger"]] || r.Final.Status == docket.Mistrial {
-			t.Fatalf("two editions share a challenger, or one fails: %+v, %+v", r.Modules, r.Error)
+		if known[r.Modules["specter"]] || r.Final.Status == docket.Mistrial {
+			t.Fatalf("two editions share a judge, or one fails: %+v, %+v", r.Modules, r.Error)
 		}
-		known[r.Modules["challenger"]] = true
+		known[r.Modules["specter"]] = true
 	}
-	for i, same := range []bool{true, true, false, true} {
-		if slices.Equal(list[i].path, list[0].path) != same {
-			t.Fatalf("edition %d goes %v, the shipped one %v", i, list[i].path, list[0].path)
+	for i, e := range list[1:] {
+		if same := i == 2; (e.final == list[0].final) != same || i == 1 && e.final == list[1].final {
+			t.Fatalf("edition %d gives %+v, the shipped one %+v", i+1, e.final, list[0].final)
 		}
 	}
 }
@@ -147,7 +174,7 @@ func turn(i int) int {
 func madeBy(trial *docket.Trial, list []*edition) (int, error) {
 	r := &trial.Result
 	for i, e := range list {
-		if r.Modules["challenger"] != e.digests["challenger"] {
+		if r.Modules["specter"] != e.digests["specter"] {
 			continue
 		}
 		if !maps.Equal(r.Modules, e.digests) {
@@ -167,7 +194,7 @@ func madeBy(trial *docket.Trial, list []*edition) (int, error) {
 		}
 		return i, nil
 	}
-	return 0, fmt.Errorf("a challenger of no edition: %v", r.Modules)
+	return 0, fmt.Errorf("a judge of no edition: %v", r.Modules)
 }
 
 // Whatever is wrong with a module that is to be swapped in, it is refused with
