@@ -67,7 +67,7 @@ func Open(evidence []abi.Evidence) *File {
 		if name == forensicsName || name == dissentName || name == OpinionName || len(f.Items) == maxItems {
 			continue
 		}
-		if steering.Steers(e.Content) && len(Statements(e.Content)) == 0 {
+		if steering.Steers(e.Content) && len(Claims(Statements(e.Content))) == 0 {
 			continue
 		}
 		item := Item{Evidence: *e, Standing: standing[e.SourceRef], words: make(map[string]bool), folded: fold(e.Content)}
