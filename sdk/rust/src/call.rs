@@ -2,6 +2,7 @@
 
 use crate::codec::{decode, encode, Message};
 use crate::messages::*;
+use std::cell::UnsafeCell;
 
 impl Failure {
     /// The failure with which a module says that it cannot answer; it ends the trial as a mistrial that carries both.
@@ -66,10 +67,27 @@ pub fn answer<Q: Message, T, R: Response<T>>(handler: fn(Q) -> Result<T, Failure
     encode(&R::of(answer))
 }
 
-/// Gives a response to the host: `pointer << 32 | length`. The instance ends with the call, so nothing frees it.
+/// What stays where it is until the next call: nothing else could free it. A module has one thread.
+struct Kept(UnsafeCell<Vec<u8>>);
+
+unsafe impl Sync for Kept {}
+
+impl Kept {
+    /// Keeps bytes in the place of those of the call before, and says where they are.
+    fn keep(&self, bytes: Vec<u8>) -> *mut u8 {
+        let kept = unsafe { &mut *self.0.get() };
+        *kept = bytes;
+        kept.as_mut_ptr()
+    }
+}
+
+static REQUEST: Kept = Kept(UnsafeCell::new(Vec::new()));
+static RESPONSE: Kept = Kept(UnsafeCell::new(Vec::new()));
+
+/// Gives a response to the host: `pointer << 32 | length`.
 pub fn give(response: Vec<u8>) -> u64 {
-    let response = response.leak();
-    (response.as_ptr() as usize as u64) << 32 | response.len() as u64
+    let length = response.len() as u64;
+    (RESPONSE.keep(response) as usize as u64) << 32 | length
 }
 
 /// Gives the request that the host wrote.
@@ -84,18 +102,8 @@ pub unsafe fn request<'a>(pointer: *const u8, length: usize) -> &'a [u8] {
 pub fn alloc(size: usize) -> *mut u8 {
     let mut room = Vec::<u8>::new();
     match room.try_reserve_exact(size.max(1)) {
-        Ok(()) => room.leak_room(),
+        Ok(()) => REQUEST.keep(room),
         Err(_) => std::ptr::null_mut(),
-    }
-}
-
-trait LeakRoom {
-    fn leak_room(self) -> *mut u8;
-}
-
-impl LeakRoom for Vec<u8> {
-    fn leak_room(self) -> *mut u8 {
-        std::mem::ManuallyDrop::new(self).as_mut_ptr()
     }
 }
 
