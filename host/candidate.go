@@ -71,7 +71,7 @@ func (h *Host) prepareCandidate() error {
 	}
 	k := &candidate{share: c.Share, seed: c.Seed, files: map[string][]byte{}, names: map[string]string{}}
 	config := h.config
-	config.Candidate, config.Observe = nil, nil
+	config.Candidate, config.Observe, config.Record, config.Store = nil, nil, "", nil
 	if config.Logger != nil {
 		config.Logger = config.Logger.With(slog.String("court", "candidate"))
 	}
@@ -165,7 +165,7 @@ func selected(seed uint64, id string, share float64) bool {
 // try has the candidate try a case, with the modules of the generation that
 // the trial in force had. Nil when the context ended.
 func (k *candidate) try(ctx context.Context, generation *registry.Generation, subject *abi.Case, answering Light) *docket.Trial {
-	t, err := k.host.tryIn(ctx, generation, subject, answering)
+	t, err := k.host.tryIn(ctx, generation, subject, answering, nil)
 	if err != nil {
 		return nil // the case was tried, so that only the context is left
 	}

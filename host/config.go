@@ -9,6 +9,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/court"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/record"
 )
 
 // Light answers for the classifier under review. A case that brings its own
@@ -55,6 +56,12 @@ type Config struct {
 	CacheDir string
 	// Limits of every call of a module. Zero fields mean the defaults of SPEC.md.
 	Limits Limits
+	// Record has [Host.TryAll] and [Host.TryRecorded] note what happens in each
+	// trial, and says how much of it is kept. Default: nothing is noted.
+	Record record.Contents
+	// Store keeps every module that is put in force, so that records can be
+	// replayed. Optional.
+	Store *record.Store
 	// Logger gets a record for each refused artifact. Default: none.
 	Logger *slog.Logger
 	// Now is the clock that limits a trial. Default: time.Now.

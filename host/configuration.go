@@ -22,12 +22,12 @@ type Part struct {
 func (h *Host) Configuration(ctx context.Context) ([]Part, error) {
 	var parts []Part
 	add := func(name string, data []byte) { parts = append(parts, Part{name, digest(data)}) }
-	for i, def := range h.definitions() {
-		text, err := pipeline.Marshal(def)
-		if err != nil {
-			return nil, fmt.Errorf("pipeline %s: %w", def.Pipeline, err)
-		}
-		add([]string{"pipeline", "light pipeline"}[i], text)
+	texts, err := h.pipelineTexts()
+	if err != nil {
+		return nil, err
+	}
+	for i, text := range texts {
+		add([]string{"pipeline", "light pipeline"}[i], []byte(text))
 	}
 	generation, err := h.registry.Acquire()
 	if err != nil {
@@ -54,4 +54,17 @@ func (h *Host) Configuration(ctx context.Context) ([]Part, error) {
 		parts = append(parts, Part{"source", s.Digest()})
 	}
 	return parts, nil
+}
+
+// pipelineTexts are the pipelines in force in YAML, the court's first.
+func (h *Host) pipelineTexts() ([]string, error) {
+	var texts []string
+	for _, def := range h.definitions() {
+		text, err := pipeline.Marshal(def)
+		if err != nil {
+			return nil, fmt.Errorf("pipeline %s: %w", def.Pipeline, err)
+		}
+		texts = append(texts, string(text))
+	}
+	return texts, nil
 }

@@ -34,6 +34,7 @@ func digest(b []byte) string {
 type desk struct {
 	session *session
 	module  string
+	at, by  string // node and persona of the call
 	persona *pipeline.Persona // nil: whoever calls is granted nothing
 	node    *pipeline.Node    // nil where the call belongs to no node
 	uses    []Use
@@ -48,7 +49,7 @@ func (d *desk) Ask(ctx context.Context, capability abi.Capability, request []byt
 	answer, ok := d.session.answers[key]
 	if !ok {
 		var err error
-		if answer, err = sandbox.Answer(ctx, d, capability, request); err != nil {
+		if answer, err = d.find(ctx, capability, request); err != nil {
 			return nil, err
 		}
 		if capability != abi.CapLog {
@@ -57,6 +58,20 @@ func (d *desk) Ask(ctx context.Context, capability abi.Capability, request []byt
 	}
 	d.uses = append(d.uses, Use{Capability: capability, Request: request, Answer: answer})
 	return answer, nil
+}
+
+// find answers a question for the first time in a trial. In a trial that is
+// tried again the answers are those of the record; a question that it does not
+// have is answered as if nothing were known, and the records differ.
+func (d *desk) find(ctx context.Context, capability abi.Capability, request []byte) ([]byte, error) {
+	trail := d.session.trail
+	if !trail.replays() {
+		return sandbox.Answer(ctx, d, capability, request)
+	}
+	if answer, ok := trail.answer(capability, request); ok {
+		return answer, nil
+	}
+	return sandbox.Answer(ctx, sandbox.Nothing{}, capability, request)
 }
 
 // denied says why a capability is not there; empty if it is.

@@ -18,6 +18,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/registry"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
@@ -63,7 +64,7 @@ func Open(ctx context.Context, config Config) (*Host, error) {
 		return nil, &CacheError{Dir: config.CacheDir, Err: err}
 	}
 	h.registry = registry.New(h.engine)
-	if err := h.install(ctx, files); err != nil {
+	if err := errors.Join(h.keepModules(files), h.install(ctx, files)); err != nil {
 		return nil, errors.Join(err, h.engine.Close(ctx))
 	}
 	return h, nil
@@ -192,6 +193,9 @@ func (h *Host) Swap(ctx context.Context, modules fs.FS) error {
 	if err != nil {
 		return err
 	}
+	if err := h.keepModules(files); err != nil {
+		return err
+	}
 	return h.install(ctx, files)
 }
 
@@ -204,6 +208,13 @@ func (h *Host) Try(ctx context.Context, subject abi.Case) (*docket.Trial, error)
 		return nil, err
 	}
 	defer func() { _ = generation.Release(context.WithoutCancel(ctx)) }()
+	t, _, err := h.tryOnce(ctx, generation, subject, nil)
+	return t, err
+}
+
+// tryOnce tries a case with the modules of a generation, and records it on a trail
+// that may be nil.
+func (h *Host) tryOnce(ctx context.Context, generation *registry.Generation, subject abi.Case, trail *trail) (*docket.Trial, *record.Trial, error) {
 	subject.Documents = slices.Clone(subject.Documents)
 	docket.CutDocuments(subject.Documents, abi.DefaultDocumentBytes, abi.DefaultCaseDocumentBytes)
 	if h.light != nil || h.config.Reclassify {
@@ -213,20 +224,31 @@ func (h *Host) Try(ctx context.Context, subject abi.Case) (*docket.Trial, error)
 	if h.candidate != nil && answering != nil {
 		answering = &remembering{light: answering}
 	}
-	t, err := h.tryIn(ctx, generation, &subject, answering)
-	if err == nil && h.candidate.selects(t) {
+	t, err := h.tryIn(ctx, generation, &subject, answering, trail)
+	if err != nil {
+		return nil, nil, err
+	}
+	if h.candidate.selects(t) {
 		t.Beside = h.candidate.try(ctx, generation, &subject, answering)
 	}
-	return t, err
+	if trail == nil {
+		return t, nil, nil
+	}
+	recorded, err := trail.end(&subject, h.parts(generation), &t.Result)
+	return t, recorded, err
 }
 
 // tryIn tries a case with the modules of a generation. The Light path answers
 // in the place of answering where there is one.
-func (h *Host) tryIn(ctx context.Context, generation *registry.Generation, subject *abi.Case, answering Light) (*docket.Trial, error) {
+func (h *Host) tryIn(ctx context.Context, generation *registry.Generation, subject *abi.Case, answering Light, trail *trail) (*docket.Trial, error) {
 	s := &session{host: h, generation: generation, subject: subject, graph: h.graph, account: newAccount()}
+	s.trail = trail
 	walked := h.walkLight(s)
-	if walked != nil {
+	switch {
+	case walked != nil:
 		answering = walked
+	case answering != nil && trail != nil:
+		answering = &recordedLight{answering, trail}
 	}
 	start := h.config.Now()
 	outcome, err := h.court.Try(ctx, subject, answering, s)

@@ -7,6 +7,7 @@ import (
 	"runtime"
 
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/record"
 )
 
 // Tried is what came of one entry of a docket: a Trial, or an Err that says
@@ -14,7 +15,9 @@ import (
 type Tried struct {
 	Entry docket.Entry
 	Trial *docket.Trial
-	Err   error
+	// Record of the trial; nil unless Config.Record asks for it.
+	Record *record.Trial
+	Err    error
 }
 
 // TryAll tries the entries of a docket with a number of workers (0: one for
@@ -73,10 +76,10 @@ func (h *Host) tryEntry(ctx context.Context, entry docket.Entry) Tried {
 	if ctx.Err() != nil {
 		return Tried{Entry: entry, Err: context.Cause(ctx)}
 	}
-	trial, err := h.Try(ctx, entry.Case)
+	trial, recorded, err := h.TryRecorded(ctx, entry.Case)
 	if trial != nil {
 		trial.Truth = entry.Truth
 		maps.Copy(trial.LabelNames, entry.LabelNames)
 	}
-	return Tried{Entry: entry, Trial: trial, Err: err}
+	return Tried{Entry: entry, Trial: trial, Record: recorded, Err: err}
 }

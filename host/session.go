@@ -32,9 +32,18 @@ type account struct {
 	fuel   *uint64
 	// answers to what modules asked, by capability and request.
 	answers map[string][]byte
+	trail   *trail // nil where nothing is recorded
 }
 
 func newAccount() *account { return &account{answers: make(map[string][]byte)} }
+
+// Trail of the trial; nil where nothing is recorded.
+func (s *session) Trail() players.Trail {
+	if s.trail == nil {
+		return nil
+	}
+	return s.trail
+}
 
 // requests are buffers for encoded requests, used again from call to call.
 var requests = sync.Pool{New: func() any { b := make([]byte, 0, 16<<10); return &b }} //nolint:gochecknoglobals // a pool is no state
@@ -81,7 +90,9 @@ func (s *session) Edges(ctx context.Context, module string, req *abi.EdgeRequest
 	if err != nil {
 		return nil, err
 	}
-	return accept(codec.DecodeEdgeResponse(output, len(output)))
+	response, err := accept(codec.DecodeEdgeResponse(output, len(output)))
+	s.trail.answered(req.Questions, response)
+	return response, err
 }
 
 // accept turns a refusal of the decoder into the court's error.
@@ -107,7 +118,10 @@ func (s *session) call(ctx context.Context, module string, call abi.Call, node, 
 	}
 	d := s.desk(module, node, persona)
 	start := s.host.config.Now()
-	output, err := m.Call(sandbox.WithDesk(ctx, d), call, request)
+	output, err := s.trail.replayed(d, request)
+	if err == nil {
+		output, err = m.Call(sandbox.WithDesk(ctx, d), call, request)
+	}
 	elapsed := s.host.config.Now().Sub(start)
 	digest := m.Info().Digest.String()
 	s.number++
@@ -124,15 +138,18 @@ func (s *session) call(ctx context.Context, module string, call abi.Call, node, 
 		})
 	}
 	if err != nil {
-		return nil, callError(err)
+		err = callError(err)
+		s.trail.failed(d, call, request, err)
+		return nil, err
 	}
+	s.trail.called(d, call, request, &output)
 	s.spend(output.Fuel)
 	return output.Bytes, nil
 }
 
 // desk is where the module of a call asks.
 func (s *session) desk(module, node, persona string) *desk {
-	d := &desk{session: s, module: module}
+	d := &desk{session: s, module: module, at: node, by: persona}
 	d.node, _ = s.graph.Node(node)
 	if persona != "" {
 		d.persona, _ = s.graph.Definition().Persona(persona)
@@ -153,6 +170,10 @@ func (s *session) spend(fuel *uint64) {
 
 // callError says of a failed call what the court needs to know.
 func callError(err error) error {
+	var replayed *replayedError
+	if errors.As(err, &replayed) {
+		return replayed.again()
+	}
 	var failed *sandbox.CallError
 	if !errors.As(err, &failed) {
 		return &players.ModuleError{Cause: players.CauseHost, Message: err.Error(), HostSide: true, Err: err}

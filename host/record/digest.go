@@ -14,10 +14,11 @@ const digestPrefix = "sha256:"
 // DigestOf gives the digest of data.
 func DigestOf(data []byte) Digest {
 	sum := sha256.Sum256(data)
-	return digestOfSum(sum)
+	return DigestOfSum(sum)
 }
 
-func digestOfSum(sum [sha256.Size]byte) Digest {
+// DigestOfSum gives the digest that a SHA-256 is.
+func DigestOfSum(sum [sha256.Size]byte) Digest {
 	var text [len(digestPrefix) + 2*sha256.Size]byte
 	copy(text[:], digestPrefix)
 	hex.Encode(text[len(digestPrefix):], sum[:])

@@ -177,16 +177,13 @@ func (f *Failure) Momentary() bool {
 	return f != nil && (f.HostSide || f.Cause == CauseCancelled || f.Cause == CauseWallClock || f.Cause == CauseHost)
 }
 
-// Light is an answer of a Light outside of the court. The digests are those of
-// messages.
+// Light is an answer of a Light outside of the court.
 type Light struct {
-	// Feedback of the court, empty the first time.
+	// Feedback of the court, a message; empty the first time.
 	Feedback Digest `json:"feedback,omitempty"`
-	// Answer is empty where it failed.
-	Answer   Digest   `json:"answer,omitempty"`
-	Evidence []Digest `json:"evidence,omitempty"`
-	Remand   Digest   `json:"remand,omitempty"`
-	Failure  *Failure `json:"failure,omitempty"`
+	// Answer is a JSON object, empty where Light failed.
+	Answer  Digest   `json:"answer,omitempty"`
+	Failure *Failure `json:"failure,omitempty"`
 }
 
 // Content gives the message of a digest, if the record has it.

@@ -1,7 +1,6 @@
 package court
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strconv"
@@ -12,7 +11,7 @@ import (
 
 // remand sends the case back to Light with the verdict's feedback, and
 // decides anew whether its answer needs a trial.
-func (t *trial) remand(ctx context.Context) error {
+func (t *trial) remand() error {
 	verdict := t.pass.Verdict
 	if t.remandsLeft() == 0 || verdict == nil || verdict.RemandFeedback == nil {
 		t.mistrial(CauseRemands)
@@ -20,14 +19,14 @@ func (t *trial) remand(ctx context.Context) error {
 	}
 	t.out.Remands++
 	previous := *t.current()
-	response, err := t.light.Answer(t.nodeCtx, LightRequest{ //nolint:contextcheck // Light runs under the TTL
+	response, err := t.light.Answer(t.nodeCtx, LightRequest{
 		Case: t.subject, Feedback: verdict.RemandFeedback, Previous: &previous, Evidence: t.indictedFirst(),
 	})
 	if err == nil {
 		err = t.checkAnswer(&response, verdict.RemandFeedback)
 	}
 	if err != nil {
-		if ctx.Err() != nil || t.expired() {
+		if t.expired() {
 			t.hostMistrial(CauseTTL)
 			return nil //nolint:nilerr // the failure is an outcome
 		}

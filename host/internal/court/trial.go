@@ -62,7 +62,7 @@ func (c *Court) Try(ctx context.Context, subject *abi.Case, light Light, modules
 
 	t := &trial{
 		court: c, players: players.Players{Modules: modules, Log: c.log}, light: light, subject: subject,
-		docs: quotes.Of(subject.Documents), state: state.New(), out: &Outcome{},
+		docs: quotes.Of(subject.Documents), state: state.Watched(players.Merged(modules)), out: &Outcome{},
 		start: start, nodeCtx: ttl, sequence: make(map[string]int), brought: make(map[identity]bool),
 	}
 	if err := t.classify(ctx); err != nil || t.out.Status != "" {
@@ -146,23 +146,23 @@ func (t *trial) walk(ctx context.Context) error {
 	t.pass = &t.out.Passes[len(t.out.Passes)-1]
 	t.holder = ""
 	t.profile = t.court.domain.Standing(t.subject, t.evidence)
-	walker := walk.New(t.court.graph, t, t, walk.Config{})
+	walker := walk.New(t.court.graph, t, t, walk.Config{Ended: t.overdue})
 	walked, err := walker.Walk(ctx)
 	t.pass.Steps = players.Steps(walked)
 	t.out.Path = append(t.out.Path, walked.Path()...)
 	if err != nil {
-		return t.stopped(ctx, err)
+		return t.stopped(err)
 	}
-	return t.ended(ctx, walked)
+	return t.ended(walked)
 }
 
 // ended draws the consequence of the end that the walk reached.
-func (t *trial) ended(ctx context.Context, walked *walk.Outcome) error {
+func (t *trial) ended(walked *walk.Outcome) error {
 	verdict := t.pass.Verdict
 	last := walked.Steps[len(walked.Steps)-1]
 	switch walked.End {
 	case pipeline.EndRemand:
-		return t.remand(ctx)
+		return t.remand()
 	case pipeline.EndMistrial:
 		t.mistrial(t.mistrialCause(last.EdgeID))
 	case pipeline.EndGapBrief:
@@ -205,7 +205,7 @@ func (t *trial) mistrialCause(edge string) Cause {
 }
 
 // stopped draws the consequence of a walk that failed.
-func (t *trial) stopped(ctx context.Context, err error) error {
+func (t *trial) stopped(err error) error {
 	var failure *Failure
 	var noEdge *walk.NoEdgeError
 	switch {
@@ -219,8 +219,6 @@ func (t *trial) stopped(ctx context.Context, err error) error {
 		t.lastNode(noEdge)
 	case errors.Is(err, walk.ErrStepLimit):
 		t.mistrial(players.CauseSteps)
-	case ctx.Err() != nil && t.expired():
-		t.hostMistrial(CauseTTL)
 	default:
 		return err
 	}
@@ -299,8 +297,19 @@ func (t *trial) addEvidence(channel string, items []abi.Evidence) error {
 
 // expired says whether the TTL is over, by the injected clock or in real time.
 func (t *trial) expired() bool {
-	return t.nodeCtx.Err() != nil || t.court.now().Sub(t.start) >= time.Duration(t.court.limits.TTL)
+	return t.over(t.nodeCtx.Err() != nil || t.court.now().Sub(t.start) >= time.Duration(t.court.limits.TTL))
 }
+
+// overdue ends a walk between two steps when the grace is over, too.
+func (t *trial) overdue(graced context.Context) error {
+	if t.over(graced.Err() != nil) {
+		return errTTL
+	}
+	return nil
+}
+
+// over has the trail say what counts of what the clock says.
+func (t *trial) over(now bool) bool { return players.Over(t.players.Modules, now) }
 
 // enter hands the case to a persona.
 func (t *trial) enter(persona string) error {

@@ -56,7 +56,7 @@ type Trial struct {
 
 // Trial begins with a case, whose personas modules play.
 func (p *Path) Trial(modules players.Modules) *Trial {
-	return &Trial{path: p, players: players.Players{Modules: modules, Log: p.log}, state: state.New()}
+	return &Trial{path: p, players: players.Players{Modules: modules, Log: p.log}, state: state.Watched(players.Merged(modules))}
 }
 
 // Walks are those so far, one for each answer.
@@ -74,7 +74,7 @@ func (t *Trial) Answer(ctx context.Context, req Request) (Response, error) {
 	w.walk = &t.walks[len(t.walks)-1]
 	t.file.Feedback, w.report = req.Feedback, nil
 	w.refresh()
-	walker := walk.New(t.path.graph, w, w, walk.Config{MaxSteps: DefaultMaxSteps, Moved: w.moved})
+	walker := walk.New(t.path.graph, w, w, walk.Config{MaxSteps: DefaultMaxSteps, Ended: w.ended, Moved: w.moved})
 	start := t.path.graph.Start()
 	if req.Feedback != nil {
 		start = t.path.again
@@ -90,6 +90,18 @@ func (t *Trial) Answer(ctx context.Context, req Request) (Response, error) {
 	}
 	w.walk.Answer = &response.Answer
 	return response, nil
+}
+
+// ended stops a walk whose time is over.
+func (t *Trial) ended(ctx context.Context) error {
+	switch over := players.Over(t.players.Modules, ctx.Err() != nil); {
+	case !over:
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	default:
+		return context.DeadlineExceeded // as in the trial that is tried again
+	}
 }
 
 // stopped says what broke a walk.

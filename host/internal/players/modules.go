@@ -16,6 +16,34 @@ type Modules interface {
 	Edges(ctx context.Context, module string, req *abi.EdgeRequest) (*abi.EdgeResponse, error)
 	// Digest of the module, "sha256:" and 64 hex digits.
 	Digest(module string) string
+	// Trail of the trial; nil where none is kept.
+	Trail() Trail
+}
+
+// Trail is told what happens in a trial beside the calls of modules, and has
+// the last word on its time, so that a trial can be tried again as it was. It is
+// used by the goroutine of the trial.
+type Trail interface {
+	// Over gets what the clock says of whether the time is over, and gives what counts.
+	Over(now bool) bool
+	// Merged gets the digest of a state after each merge.
+	Merged(digest [32]byte)
+}
+
+// Over is what counts of what the clock says, with a trail or without one.
+func Over(m Modules, now bool) bool {
+	if trail := m.Trail(); trail != nil {
+		return trail.Over(now)
+	}
+	return now
+}
+
+// Merged is who is told of merges, nil where nobody is.
+func Merged(m Modules) func(digest [32]byte) {
+	if trail := m.Trail(); trail != nil {
+		return trail.Merged
+	}
+	return nil
 }
 
 // ModuleError says why a module gave no usable response.

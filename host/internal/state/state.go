@@ -22,6 +22,9 @@ type State struct {
 	errors    log[abi.NodeError]
 
 	report *abi.AuditReport
+
+	leaves  *leaves // nil where nobody watches
+	watcher func(digest [32]byte)
 }
 
 // New gives an empty state.
@@ -36,6 +39,17 @@ func New() *State {
 		contests:   log[abi.ContestEntry]{},
 		errors:     log[abi.NodeError]{},
 	}
+}
+
+// Watched gives an empty state that tells its digest after each merge, which
+// two states have in common if and only if they hold the same. A nil watcher
+// gives one that tells nothing.
+func Watched(watcher func(digest [32]byte)) *State {
+	s := New()
+	if watcher != nil {
+		s.leaves, s.watcher = newLeaves(), watcher
+	}
+	return s
 }
 
 // Apply merges u, or refuses all of it with a *RefusedError and leaves the
@@ -82,5 +96,9 @@ func (s *State) merge(u *abi.Update) {
 	nodeErrors().merge(s.errors, u.Errors)
 	if u.Report != nil {
 		s.report = u.Report
+	}
+	if s.leaves != nil {
+		s.leaves.took(s, u)
+		s.watcher(s.leaves.root())
 	}
 }

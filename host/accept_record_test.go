@@ -1,0 +1,429 @@
+package host_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/pipelines"
+)
+
+// countedBytes is a stream of bytes that is no secret.
+type countedBytes struct{}
+
+func (countedBytes) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = byte(i)
+	}
+	return len(p), nil
+}
+
+func recordKey(t testing.TB) *record.Key {
+	t.Helper()
+	key, err := record.NewKey(countedBytes{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// exampleDocket reads a docket of the examples.
+func exampleDocket(t testing.TB, name string) []docket.Entry {
+	t.Helper()
+	f, err := os.Open(filepath.Join("..", "examples", "dockets", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	var entries []docket.Entry
+	var reader docket.Reader
+	for entry, err := range reader.JSONL(name, f) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries = append(entries, entry)
+	}
+	return entries
+}
+
+func lightPath(t testing.TB) *pipeline.Definition {
+	t.Helper()
+	def, err := pipeline.LoadFS(pipelines.FS, pipelines.RCAInvestigation)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return def
+}
+
+// recordTrials tries cases in a host with a store, and gives the store and the record.
+func recordTrials(t testing.TB, config host.Config, workers int, entries ...docket.Entry) (*record.Store, []byte) {
+	t.Helper()
+	return recordIn(t, config, func(h *host.Host, write func(*record.Trial)) {
+		for tried := range h.TryAll(t.Context(), seq(entries), workers) {
+			if tried.Err != nil {
+				t.Fatal(tried.Err)
+			}
+			write(tried.Record)
+		}
+	})
+}
+
+func seq(entries []docket.Entry) iter.Seq2[docket.Entry, error] {
+	return func(yield func(docket.Entry, error) bool) {
+		for _, e := range entries {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// recordIn has all try cases in a host with a store, and gives the store and the record.
+func recordIn(t testing.TB, config host.Config, all func(h *host.Host, write func(*record.Trial))) (*record.Store, []byte) {
+	t.Helper()
+	dir := t.TempDir()
+	config.Store = record.OpenStore(filepath.Join(dir, "store"))
+	if config.Record == "" {
+		config.Record = record.ContentsReplay
+	}
+	h := open(t, config)
+	header, err := h.RecordHeader(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, "record")
+	w, err := record.Create(name, recordKey(t), header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all(h, func(one *record.Trial) {
+		if err := w.Append(one); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if err := w.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return config.Store, data
+}
+
+// tryRecorded tries one case.
+func tryRecorded(t testing.TB, h *host.Host, c abi.Case) *record.Trial {
+	t.Helper()
+	_, recorded, err := h.TryRecorded(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return recorded
+}
+
+// trials reads a record.
+func trials(t testing.TB, data []byte) (*record.Header, []*record.Trial) {
+	t.Helper()
+	r, err := record.NewReader(bytes.NewReader(data), recordKey(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []*record.Trial
+	for {
+		entry, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return r.Header(), list
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if entry.Trial != nil {
+			list = append(list, entry.Trial)
+		}
+	}
+}
+
+// replayAll tries every trial of a record again, which must give the same bytes.
+func replayAll(t testing.TB, store *record.Store, data []byte) []*docket.Trial {
+	t.Helper()
+	header, list := trials(t, data)
+	r, err := host.OpenReplay(header, host.ReplayConfig{Store: store, CacheDir: cacheDir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Close(context.Background()) }()
+	var replayed []*docket.Trial
+	for _, was := range list {
+		trial, is, err := r.Replay(t.Context(), was, nil)
+		if err != nil {
+			t.Fatalf("%s: %v", was.ID, err)
+		}
+		difference, err := record.Compare(was, is)
+		if err != nil || difference != nil {
+			t.Errorf("%s: %+v, %v", was.ID, difference, err)
+		}
+		replayed = append(replayed, trial)
+	}
+	return replayed
+}
+
+func entryOf(cases ...abi.Case) []docket.Entry {
+	var list []docket.Entry
+	for _, c := range cases {
+		list = append(list, docket.Entry{Case: c})
+	}
+	return list
+}
+
+func TestAccept_RE1_EveryExampleTrialIsReplayedToTheSameBytes(t *testing.T) {
+	t.Parallel()
+	for name, config := range map[string]host.Config{
+		"the docket's Light": {},
+		"the Light path":     {LightPath: lightPath(t)},
+		"with all bytes":     {LightPath: lightPath(t), Record: record.ContentsBytes},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			entries := exampleDocket(t, "tour.jsonl")
+			if !testing.Short() {
+				entries = append(entries, exampleDocket(t, "go-failures.jsonl")...)
+			}
+			store, data := recordTrials(t, config, 2, entries...)
+			if got := replayAll(t, store, data); len(got) != len(entries) {
+				t.Errorf("%d trials of %d", len(got), len(entries))
+			}
+		})
+	}
+}
+
+// Entries stand in docket order, whatever the workers, and hold nothing of the moment.
+func TestAccept_RE1_WorkersChangeNoByteOfARecord(t *testing.T) {
+	t.Parallel()
+	entries := exampleDocket(t, "go-failures.jsonl")[:30]
+	_, one := recordTrials(t, host.Config{}, 1, entries...)
+	_, four := recordTrials(t, host.Config{}, 4, entries...)
+	if !bytes.Equal(one, four) {
+		t.Error("one worker and four wrote other records")
+	}
+}
+
+// mistrials are configurations in which a dispute ends as a mistrial, by its cause.
+func mistrials(t *testing.T) map[docket.Cause]host.Config {
+	t.Helper()
+	limited := func(c abi.CourtConfig) host.Config { return host.Config{Court: &c} }
+	return map[docket.Cause]host.Config{
+		docket.CauseTTL: {
+			Pipeline: behave(t, "specter", "verdict", "spin", "ttl: 10m", "ttl: 500ms"), Limits: host.Limits{WallClock: time.Minute, Fuel: 1 << 50},
+		},
+		docket.CauseWallClock: {
+			Pipeline: behave(t, "specter", "verdict", "spin"), Limits: host.Limits{WallClock: 500 * time.Millisecond, Fuel: 1 << 50},
+		},
+		docket.CauseFuel:            {Pipeline: behave(t, "specter", "verdict", "spin"), Limits: host.Limits{Fuel: 50_000_000}},
+		docket.CauseTrap:            {Pipeline: behave(t, "specter", "verdict", "trap")},
+		docket.CauseExit:            {Pipeline: behave(t, "bulwark", "discover", "exit")},
+		docket.CauseInvalidArtifact: {Pipeline: behave(t, "specter", "verdict", "several")},
+		docket.CauseFailure:         {Pipeline: behave(t, "specter", "verdict", "fail")},
+		docket.CauseJudge:           {Pipeline: behave(t, "specter", "verdict", "mistrial")},
+		docket.CauseHandoffs: limited(abi.CourtConfig{
+			Enabled: true, TTL: 600e9, MaxHandoffs: 1, MaxRemands: 2, MaxRounds: 3, ActivationThreshold: 0.85, RejectionThreshold: 0.5,
+		}),
+		docket.CauseRemandsExhausted: {Pipeline: behave(t, "specter", "verdict", "remand"), Light: stubborn{}, Reclassify: true},
+		docket.CauseLight:            {Light: absent{}, Reclassify: true},
+	}
+}
+
+// stubborn answers every remand with nothing new.
+type stubborn struct{}
+
+func (stubborn) Answer(_ context.Context, req host.LightRequest) (host.LightResponse, error) {
+	r := host.LightResponse{Answer: abi.LightAnswer{Classification: "leak", Confidence: 0.65, Reasoning: "as before"}}
+	if req.Feedback == nil {
+		return r, nil
+	}
+	r.Remand = &abi.RemandAnswer{}
+	for _, q := range req.Feedback.Questions {
+		r.Remand.Answers = append(r.Remand.Answers, abi.RemandReply{QuestionID: q.ID, Status: abi.NotFound})
+	}
+	for _, c := range req.Feedback.Challenged {
+		r.Remand.Challenged = append(r.Remand.Challenged, abi.ChallengedReply{EvidenceIndex: c.EvidenceIndex, Status: abi.ItemStands})
+	}
+	return r, nil
+}
+
+// absent gives no answer.
+type absent struct{}
+
+func (absent) Answer(context.Context, host.LightRequest) (host.LightResponse, error) {
+	return host.LightResponse{}, errors.New("nobody is there")
+}
+
+func TestAccept_RE1_MistrialsAreReplayedWhateverTheirCause(t *testing.T) {
+	t.Parallel()
+	for cause, config := range mistrials(t) {
+		t.Run(string(cause), func(t *testing.T) {
+			t.Parallel()
+			store, data := recordTrials(t, config, 1, entryOf(dispute())...)
+			start := time.Now()
+			trial := replayAll(t, store, data)[0]
+			if got := trial.Result.Final; got.Status != docket.Mistrial || got.Cause != cause {
+				t.Errorf("%+v", got)
+			}
+			if elapsed := time.Since(start); cause == docket.CauseWallClock && elapsed > 30*time.Second {
+				t.Errorf("the replay waited for %s", elapsed)
+			}
+		})
+	}
+}
+
+// The time of a trial runs out at every moment at which it looks at the clock, and each of these trials is replayed.
+func TestAccept_RE1_ATimeThatEndsAtAnyMomentIsReplayed(t *testing.T) {
+	t.Parallel()
+	for name, config := range map[string]host.Config{"the case's Light": {}, "the Light path": {LightPath: lightPath(t)}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			left := 0
+			config.Now = func() time.Time {
+				if left--; left < 0 {
+					return time.Unix(1_000_000, 0)
+				}
+				return time.Unix(0, 0)
+			}
+			store, data := recordIn(t, config, func(h *host.Host, write func(*record.Trial)) {
+				for looks := range 60 {
+					c := dispute()
+					c.ID = fmt.Sprint("look-", looks)
+					left = looks
+					write(tryRecorded(t, h, c))
+				}
+			})
+			causes := map[docket.Cause]int{}
+			for _, trial := range replayAll(t, store, data) {
+				causes[trial.Result.Final.Cause]++
+			}
+			if causes[docket.CauseTTL] < 10 {
+				t.Errorf("causes %v", causes)
+			}
+		})
+	}
+}
+
+func TestAccept_PL8_CapabilityUsesStandInTheSignedRecordWithTheirAnswers(t *testing.T) {
+	t.Parallel()
+	book := &library{cases: []abi.PriorCase{{CaseID: "old-7", Subject: "as it was", Classification: "quota", Status: "affirmed", Confidence: 0.9, Similarity: 1, Seen: 2, Confirmed: true}}}
+	config := host.Config{
+		LightPath: told(t, map[string]string{"recall": "ask", "investigate": "source"}, straight...), Modules: lit(t), Casebook: book, Source: book,
+	}
+	store, data := recordTrials(t, config, 1, entryOf(unclassified())...)
+	_, list := trials(t, data)
+	var uses []record.Use
+	for _, c := range list[0].Calls() {
+		uses = append(uses, c.Uses...)
+	}
+	if len(uses) != 3 || uses[0].Capability != abi.CapRecall || uses[2].Capability != abi.CapSource {
+		t.Fatalf("%+v", uses)
+	}
+	request, _ := list[0].Content(uses[0].Request)
+	answer, _ := list[0].Content(uses[0].Answer)
+	if !bytes.Equal(request, codec.AppendRecallQuery(nil, &abi.RecallQuery{Limit: 3})) || !bytes.Equal(answer, codec.AppendPriorCases(nil, &abi.PriorCases{Cases: book.cases})) {
+		t.Errorf("asked %x, answered %x", request, answer)
+	}
+	// The replay has no casebook and no source: it takes the answers from the record.
+	replayAll(t, store, data)
+	config.Record = record.ContentsDigests
+	_, data = recordTrials(t, config, 1, entryOf(unclassified())...)
+	header, list := trials(t, data)
+	r, err := host.OpenReplay(header, host.ReplayConfig{Store: store, CacheDir: cacheDir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	subject := unclassified()
+	if _, _, err := r.Replay(t.Context(), list[0], &subject); !errors.Is(err, host.ErrNoAnswers) {
+		t.Errorf("without the answers: %v", err)
+	}
+}
+
+// Trials before and after a swap are replayed with their own modules.
+func TestAccept_RE1_ATrialIsReplayedWithTheModulesThatItHad(t *testing.T) {
+	t.Parallel()
+	files := modules(t)
+	store, data := recordIn(t, host.Config{Modules: files}, func(h *host.Host, write func(*record.Trial)) {
+		for i := range 4 {
+			c := dispute()
+			c.ID = fmt.Sprint("dispute-", i)
+			if i == 2 {
+				marked, err := host.Annotate(files["specter.wasm"].Data, "specter", specterManifest(t))
+				if err != nil {
+					t.Fatal(err)
+				}
+				files["specter.wasm"].Data = marked
+				if err := h.Swap(t.Context(), files); err != nil {
+					t.Fatal(err)
+				}
+			}
+			write(tryRecorded(t, h, c))
+		}
+	})
+	header, list := trials(t, data)
+	if slices.Equal(list[1].Modules, list[2].Modules) || list[1].Generation != 1 || list[2].Generation != 4 {
+		t.Fatalf("generations %d and %d", list[1].Generation, list[2].Generation)
+	}
+	replayAll(t, store, data)
+	// Without the store the swapped module is missed by name.
+	r, err := host.OpenReplay(header, host.ReplayConfig{CacheDir: cacheDir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var missing *host.MissingModulesError
+	if _, _, err := r.Replay(t.Context(), list[3], nil); !errors.As(err, &missing) || len(missing.Modules) != 1 || missing.Modules[0].Name != "specter" {
+		t.Errorf("%v", err)
+	}
+}
+
+func specterManifest(t *testing.T) []byte {
+	t.Helper()
+	data, err := fs.ReadFile(os.DirFS("../plugins/specter"), "manifest.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes.Replace(data, []byte("version: "), []byte("version: 9."), 1)
+}
+
+// A trial that goes another way is told by call, node and field.
+func TestAccept_RE1_TheFirstDivergenceIsToldByField(t *testing.T) {
+	t.Parallel()
+	config := host.Config{Record: record.ContentsBytes, Pipeline: behave(t, "specter", "verdict", "amend")}
+	store, data := recordTrials(t, config, 1, entryOf(dispute())...)
+	header, list := trials(t, data)
+	header.Pipeline = string(bytes.Replace([]byte(header.Pipeline), []byte("behave: amend"), []byte("behave: acquit"), 1))
+	r, err := host.OpenReplay(header, host.ReplayConfig{Store: store, CacheDir: cacheDir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Close(context.Background()) }()
+	_, is, err := r.Replay(t.Context(), list[0], nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := record.Compare(list[0], is)
+	if err != nil || d == nil || d.What != "input" || d.Call < 3 || d.Where != "node call of specter (module puppet) at verdict" {
+		t.Fatalf("%+v, %v", d, err)
+	}
+	if want := (record.FieldDifference{Path: "params[0].text", Was: `"amend"`, Is: `"acquit"`}); len(d.Fields) != 1 || d.Fields[0] != want {
+		t.Errorf("%+v", d.Fields)
+	}
+}

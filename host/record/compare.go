@@ -1,0 +1,219 @@
+package record
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
+
+// Difference is where two trials of the same case part first.
+type Difference struct {
+	// Event counts from 0; -1 where it is not about one event.
+	Event int
+	// Call counts the calls of the trial from 0; -1 where it is not about one.
+	Call int
+	// Where says what differs, in words: a node with its persona and module, the result.
+	Where string
+	// What differs there, such as "output" or "fuel".
+	What string
+	// Was is what the record has, Is what came now; either may be empty.
+	Was, Is string
+	// Fields are what differs inside of the artifact or the result, if both are known.
+	Fields []FieldDifference
+}
+
+// FieldDifference is a field that differs: its path, and both values as text.
+// A value that is not there is empty.
+type FieldDifference struct{ Path, Was, Is string }
+
+// Compare gives the first difference between a recorded trial and one that was
+// tried again, nil where they are the same bytes.
+func Compare(was, is *Trial) (*Difference, error) {
+	a, err := encodeJSON(was)
+	if err != nil {
+		return nil, err
+	}
+	b, err := encodeJSON(is)
+	if err != nil || bytes.Equal(a, b) {
+		return nil, err
+	}
+	return compareTrials(was, is), nil
+}
+
+func compareTrials(was, is *Trial) *Difference {
+	calls := 0
+	for i := range max(len(was.Events), len(is.Events)) {
+		a, b := eventAt(was, i), eventAt(is, i)
+		if d := compareEvents(was, is, a, b); d != nil {
+			d.Event, d.Call = i, -1
+			if a.Call != nil || b.Call != nil {
+				d.Call = calls
+			}
+			return d
+		}
+		if a.Call != nil {
+			calls++
+		}
+	}
+	d := &Difference{Event: -1, Call: -1, Where: "the trial"}
+	switch {
+	case was.Case != is.Case:
+		d.What, d.Was, d.Is = "case", string(was.Case), string(is.Case)
+	case !slices.Equal(was.Over, is.Over):
+		d.What, d.Was, d.Is = "when its time was over", fmt.Sprint(was.Over), fmt.Sprint(is.Over)
+	case was.ResultDigest != is.ResultDigest:
+		d.What, d.Was, d.Is = "result", string(was.ResultDigest), string(is.ResultDigest)
+		d.Fields = jsonDifferences(was.Result, is.Result)
+	default:
+		d.What = "what is kept of it"
+	}
+	return d
+}
+
+// eventAt gives an event, an empty one behind the last.
+func eventAt(t *Trial, i int) *Event {
+	if i < len(t.Events) {
+		return &t.Events[i]
+	}
+	return &Event{}
+}
+
+func compareEvents(was, is *Trial, a, b *Event) *Difference {
+	if reflect.DeepEqual(a, b) {
+		return nil
+	}
+	d := &Difference{Where: place(a)}
+	if a.Call != nil && b.Call != nil {
+		compareCalls(d, was, is, a.Call, b.Call)
+		return d
+	}
+	d.What, d.Was, d.Is = "what happened", describe(a), describe(b)
+	if a.Light != nil && b.Light != nil {
+		x, _ := was.Content(a.Light.Answer)
+		y, _ := is.Content(b.Light.Answer)
+		d.What, d.Fields = "answer", jsonDifferences(x, y)
+	}
+	return d
+}
+
+// compareCalls says what differs first, in the order in which it comes about.
+func compareCalls(d *Difference, was, is *Trial, a, b *Call) {
+	set := func(what, x, y string) { d.What, d.Was, d.Is = what, x, y }
+	switch {
+	case a.Node != b.Node || a.Persona != b.Persona || a.Module != b.Module || a.Kind != b.Kind:
+		set("which call is made", callPlace(a), callPlace(b))
+	case a.Input != b.Input:
+		set("input", string(a.Input), string(b.Input))
+		d.Fields = messageDifferences(was, is, a.Input, b.Input, a.Kind, true)
+	case !reflect.DeepEqual(a.Uses, b.Uses):
+		set("what it asked", uses(a), uses(b))
+	case !reflect.DeepEqual(a.Failure, b.Failure):
+		set("how it ended", ending(a), ending(b))
+	case a.Output != b.Output:
+		set("output", string(a.Output), string(b.Output))
+		d.Fields = messageDifferences(was, is, a.Output, b.Output, a.Kind, false)
+	case !reflect.DeepEqual(a.Fuel, b.Fuel):
+		set("fuel", fuel(a), fuel(b))
+	default:
+		set("answers for edges", edges(a), edges(b))
+	}
+}
+
+func place(e *Event) string {
+	switch {
+	case e.Call != nil:
+		return callPlace(e.Call)
+	case e.Merge != "":
+		return "the state after a merge"
+	case e.Light != nil:
+		return "Light"
+	}
+	return "after the last event of the record"
+}
+
+func callPlace(c *Call) string {
+	who := c.Module
+	if c.Persona != "" && c.Persona != c.Module {
+		who = c.Persona + " (module " + c.Module + ")"
+	}
+	where := ""
+	if c.Node != "" {
+		where = " at " + c.Node
+	}
+	return string(c.Kind) + " call of " + who + where
+}
+
+func describe(e *Event) string {
+	switch {
+	case e.Call != nil:
+		return callPlace(e.Call)
+	case e.Merge != "":
+		return "a merge to the state " + string(e.Merge)
+	case e.Light != nil && e.Light.Failure != nil:
+		return "Light failed: " + e.Light.Failure.Message
+	case e.Light != nil:
+		return "Light answered " + string(e.Light.Answer)
+	}
+	return "nothing"
+}
+
+func ending(c *Call) string {
+	if c.Failure == nil {
+		return "it gave an answer"
+	}
+	return c.Failure.Cause + ": " + c.Failure.Message
+}
+
+func uses(c *Call) string {
+	list := make([]string, len(c.Uses))
+	for i, u := range c.Uses {
+		list[i] = string(u.Capability) + " " + string(u.Request) + " -> " + string(u.Answer)
+	}
+	return fmt.Sprint(list)
+}
+
+func fuel(c *Call) string {
+	if c.Fuel == nil {
+		return "none"
+	}
+	return fmt.Sprint(*c.Fuel)
+}
+
+func edges(c *Call) string {
+	list := make([]string, len(c.Edges))
+	for i, e := range c.Edges {
+		list[i] = fmt.Sprintf("%s %t (%s)", e.ID, e.Fires, e.Why)
+	}
+	return fmt.Sprint(list)
+}
+
+// messageDifferences compares two messages of calls, if both are kept.
+func messageDifferences(was, is *Trial, a, b Digest, kind abi.Call, input bool) []FieldDifference {
+	x, ok := was.Content(a)
+	y, also := is.Content(b)
+	if !ok || !also {
+		return nil
+	}
+	v, err := decodeCall(kind, input, x)
+	w, other := decodeCall(kind, input, y)
+	if err != nil || other != nil {
+		return nil
+	}
+	var list []FieldDifference
+	differ("", reflect.ValueOf(v), reflect.ValueOf(w), &list)
+	return list
+}
+
+func jsonDifferences(a, b []byte) []FieldDifference {
+	var v, w any
+	if json.Unmarshal(a, &v) != nil || json.Unmarshal(b, &w) != nil {
+		return nil
+	}
+	var list []FieldDifference
+	differ("", reflect.ValueOf(v), reflect.ValueOf(w), &list)
+	return list
+}

@@ -1,0 +1,226 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/internal/players"
+	"github.com/shadowcourt/shadowcourt/host/internal/registry"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
+	"github.com/shadowcourt/shadowcourt/host/record"
+)
+
+// trail records one trial, and leads one that is tried again. The methods of
+// a nil trail do nothing.
+type trail struct {
+	contents record.Contents
+	trial    record.Trial
+	kept     map[record.Digest][]byte
+	looked   int // how often the trial has looked at the clock
+	script   *script
+}
+
+func newTrail(contents record.Contents) *trail {
+	return &trail{contents: contents, kept: make(map[record.Digest][]byte)}
+}
+
+// Over notes whether the time of the trial is over; one that is tried again
+// hears what the first one heard.
+func (t *trail) Over(now bool) bool {
+	if t.script != nil {
+		now = slices.Contains(t.script.trial.Over, t.looked)
+	}
+	if now {
+		t.trial.Over = append(t.trial.Over, t.looked)
+	}
+	t.looked++
+	return now
+}
+
+// Merged notes a merge.
+func (t *trail) Merged(digest [32]byte) {
+	t.trial.Events = append(t.trial.Events, record.Event{Merge: record.DigestOfSum(digest)})
+}
+
+// keep notes a message, and keeps it where it is of a kind that is kept.
+func (t *trail) keep(message []byte, kept bool) record.Digest {
+	d := record.DigestOf(message)
+	if kept {
+		t.kept[d] = message
+	}
+	return d
+}
+
+// begin makes the entry of a call. The uses, which stand in the desk, are those so far.
+func (t *trail) begin(d *desk, call abi.Call, request []byte) *record.Call {
+	bytes := t.contents == record.ContentsBytes
+	if bytes {
+		request = slices.Clone(request) // whose buffer is used again
+	}
+	c := &record.Call{Node: d.at, Persona: d.by, Module: d.module, Kind: call, Input: t.keep(request, bytes)}
+	for i := range d.uses {
+		u := &d.uses[i]
+		c.Uses = append(c.Uses, record.Use{
+			Capability: u.Capability, Request: t.keep(u.Request, t.contents != record.ContentsDigests),
+			Answer: t.keep(u.Answer, t.contents != record.ContentsDigests),
+		})
+	}
+	t.trial.Events = append(t.trial.Events, record.Event{Call: c})
+	return c
+}
+
+// called notes a call that gave something.
+func (t *trail) called(d *desk, call abi.Call, request []byte, output *sandbox.Output) {
+	if t == nil {
+		return
+	}
+	c := t.begin(d, call, request)
+	c.Output, c.Fuel = t.keep(output.Bytes, t.contents == record.ContentsBytes), output.Fuel
+}
+
+// failed notes a call that gave nothing.
+func (t *trail) failed(d *desk, call abi.Call, request []byte, err error) {
+	if t == nil {
+		return
+	}
+	if t.script != nil && t.script.told(t) {
+		return
+	}
+	t.begin(d, call, request).Failure = t.failure(err)
+}
+
+// failure states why something failed.
+func (t *trail) failure(err error) *record.Failure {
+	f := &record.Failure{Cause: record.CauseCancelled}
+	var module *players.ModuleError
+	if errors.As(err, &module) {
+		f.Cause, f.HostSide = string(module.Cause), module.HostSide
+	}
+	if t.contents != record.ContentsDigests || f.Momentary() {
+		f.Message = err.Error() // what a host says of the moment tells nothing of a case
+	}
+	return f
+}
+
+// answered notes what the module that was called last said of edges. A nil
+// response was refused.
+func (t *trail) answered(questions []abi.EdgeQuestion, response *abi.EdgeResponse) {
+	if t == nil || response == nil || len(response.Answers) != len(questions) {
+		return
+	}
+	c := t.trial.Events[len(t.trial.Events)-1].Call
+	for i, a := range response.Answers {
+		e := record.Edge{ID: questions[i].ID, Evaluator: questions[i].Evaluator, Fires: a.Fires}
+		if t.contents != record.ContentsDigests {
+			e.Why = a.Why
+		}
+		c.Edges = append(c.Edges, e)
+	}
+}
+
+// end completes the record of a trial.
+func (t *trail) end(subject *abi.Case, modules []record.Part, result *docket.Result) (*record.Trial, error) {
+	own := *result
+	own.Timings = nil
+	line, err := own.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	kept := t.contents != record.ContentsDigests
+	t.trial.ID = subject.ID
+	t.trial.Case = t.keep(codec.AppendCase(nil, subject), kept)
+	t.trial.ResultDigest = record.DigestOf(line)
+	if kept {
+		t.trial.Result = line
+	}
+	for _, d := range slices.Sorted(maps.Keys(t.kept)) {
+		t.trial.Contents = append(t.trial.Contents, record.Content{Digest: d, Bytes: t.kept[d]})
+	}
+	t.trial.Modules = modules
+	return &t.trial, nil
+}
+
+// parts are the modules of a generation that trials have, in the order of their names.
+func (h *Host) parts(generation *registry.Generation) []record.Part {
+	digests := generation.Digests()
+	if h.candidate != nil {
+		maps.DeleteFunc(digests, func(name, _ string) bool { _, own := h.candidate.names[name]; return own })
+	}
+	list := make([]record.Part, 0, len(digests))
+	for _, name := range slices.Sorted(maps.Keys(digests)) {
+		list = append(list, record.Part{Name: name, Digest: record.Digest(digests[name])})
+	}
+	return list
+}
+
+// RecordHeader gives the header of a record of this host's trials. more is
+// what they depend on besides [Host.Configuration].
+func (h *Host) RecordHeader(ctx context.Context, more ...Part) (*record.Header, error) {
+	configuration, err := h.Configuration(ctx)
+	if err != nil {
+		return nil, err
+	}
+	header := &record.Header{
+		Contents: h.config.Record, Instrumentation: sandbox.Instrumentation,
+		Asked: h.config.Light != nil, Reclassified: h.config.Reclassify || h.light != nil,
+	}
+	for _, p := range append(configuration, more...) {
+		header.Configuration = append(header.Configuration, record.Part{Name: p.Name, Digest: record.Digest(p.Digest)})
+	}
+	texts, err := h.pipelineTexts()
+	if err != nil {
+		return nil, err
+	}
+	header.Pipeline = texts[0]
+	if len(texts) > 1 {
+		header.LightPath = texts[1]
+	}
+	if p := h.config.Profile; p != nil {
+		header.Profile = codec.AppendProfile(nil, p)
+	}
+	court := h.court.Limits()
+	header.Court = codec.AppendCourtConfig(nil, &court)
+	limits := h.engine.Limits()
+	header.Limits = record.CallLimits{
+		MemoryBytes: limits.MemoryBytes, WallClockNanos: int64(limits.WallClock), OutputBytes: limits.OutputBytes,
+		InputBytes: limits.InputBytes, Fuel: limits.Fuel,
+	}
+	return header, nil
+}
+
+// TryRecorded is [Host.Try] with the record of the trial, which is nil where
+// Config.Record is empty.
+func (h *Host) TryRecorded(ctx context.Context, subject abi.Case) (*docket.Trial, *record.Trial, error) {
+	generation, err := h.registry.Acquire()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = generation.Release(context.WithoutCancel(ctx)) }()
+	return h.tryOnce(ctx, generation, subject, h.newTrail())
+}
+
+func (h *Host) newTrail() *trail {
+	if h.config.Record == "" {
+		return nil
+	}
+	return newTrail(h.config.Record)
+}
+
+// keepModules puts modules into the store, where there is one.
+func (h *Host) keepModules(files map[string][]byte) error {
+	if h.config.Store == nil {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if _, err := h.config.Store.Put(files[name]); err != nil {
+			return fmt.Errorf("keep module %q: %w", name, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,284 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/host/bundle"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/record"
+)
+
+// ReplayConfig says where a Replayer finds modules. The zero value looks into
+// this program alone.
+type ReplayConfig struct {
+	// Store has modules beside those embedded in this program. Optional.
+	Store *record.Store
+	// CacheDir keeps compiled modules between runs; it must be the user's own. Default: none.
+	CacheDir string
+	// Now is the clock of Timings. Default: time.Now.
+	Now func() time.Time
+}
+
+// Replayer tries the trials of a record again, with the modules and the
+// configuration of the record. What depends on the moment is taken from it: when
+// the time of a trial was over, which calls the host's own side or the wall
+// clock ended, what capabilities and a Light outside of the court answered. It is
+// safe for concurrent use; the caller closes it.
+type Replayer struct {
+	config Config // of the hosts, but for the modules
+	header *record.Header
+	find   func(record.Digest) ([]byte, error)
+
+	mu    sync.Mutex
+	hosts map[string]*Host // by generation
+}
+
+// ErrNoCase: the record does not hold the case, which has to be given.
+var ErrNoCase = errors.New("the record does not hold the case")
+
+// ErrOtherCase: the case that was given is not the one that was tried.
+var ErrOtherCase = errors.New("the case is not the one that was tried")
+
+// ErrNoAnswers: a record that holds only digests has no answers of
+// capabilities, or of a Light outside of the court.
+var ErrNoAnswers = errors.New("the record does not hold what was answered in this trial")
+
+// MissingModulesError names the modules of a record that are nowhere to be found.
+type MissingModulesError struct{ Modules []record.Part }
+
+// Error names modules and digests.
+func (e *MissingModulesError) Error() string {
+	list := make([]string, len(e.Modules))
+	for i, m := range e.Modules {
+		list[i] = m.Name + " " + string(m.Digest)
+	}
+	return "neither embedded nor in the store: " + strings.Join(list, ", ")
+}
+
+// OpenReplay makes a Replayer for the trials behind a header.
+func OpenReplay(header *record.Header, config ReplayConfig) (*Replayer, error) {
+	r := &Replayer{header: header, hosts: make(map[string]*Host)}
+	if err := r.configure(&config); err != nil {
+		return nil, fmt.Errorf("the header of the record: %w", err)
+	}
+	embedded := sync.OnceValues(embeddedByDigest)
+	r.find = func(d record.Digest) ([]byte, error) {
+		if config.Store != nil {
+			wasm, err := config.Store.Get(d)
+			if !errors.Is(err, fs.ErrNotExist) {
+				return wasm, err
+			}
+		}
+		byDigest, err := embedded()
+		if err != nil && !errors.Is(err, bundle.ErrNotBuilt) {
+			return nil, err
+		}
+		if wasm, ok := byDigest[d]; ok {
+			return wasm, nil
+		}
+		return nil, fs.ErrNotExist
+	}
+	return r, nil
+}
+
+// configure reads the configuration from the header. Time is not limited: the
+// record says when it was over.
+func (r *Replayer) configure(config *ReplayConfig) error {
+	h := r.header
+	r.config = Config{
+		CacheDir: config.CacheDir, Now: config.Now, Record: h.Contents, Reclassify: h.Reclassified && h.LightPath == "",
+		Limits: Limits{
+			MemoryBytes: h.Limits.MemoryBytes, WallClock: time.Duration(math.MaxInt64 / 4), OutputBytes: h.Limits.OutputBytes,
+			InputBytes: h.Limits.InputBytes, Fuel: h.Limits.Fuel,
+		},
+	}
+	var err error
+	if r.config.Pipeline, err = pipeline.Parse("pipeline", []byte(h.Pipeline)); err != nil {
+		return err
+	}
+	if h.LightPath != "" {
+		if r.config.LightPath, err = pipeline.Parse("light_path", []byte(h.LightPath)); err != nil {
+			return err
+		}
+	}
+	court, err := codec.DecodeCourtConfig(h.Court, len(h.Court))
+	if err != nil {
+		return fmt.Errorf("court: %w", err)
+	}
+	court.TTL = math.MaxInt64 / 4
+	r.config.Court = &court
+	if len(h.Profile) > 0 {
+		profile, err := codec.DecodeProfile(h.Profile, len(h.Profile))
+		if err != nil {
+			return fmt.Errorf("profile: %w", err)
+		}
+		r.config.Profile = &profile
+	}
+	if h.Asked {
+		r.config.Light = silentLight{}
+	}
+	return nil
+}
+
+// silentLight stands for a Light whose answers are in the record.
+type silentLight struct{}
+
+func (silentLight) Answer(context.Context, LightRequest) (LightResponse, error) {
+	return LightResponse{}, errMissing
+}
+
+func embeddedByDigest() (map[record.Digest][]byte, error) {
+	modules, err := bundle.FS()
+	if err != nil {
+		return nil, err
+	}
+	names, err := fs.Glob(modules, "*.wasm")
+	if err != nil {
+		return nil, err
+	}
+	byDigest := make(map[record.Digest][]byte, len(names))
+	for _, name := range names {
+		wasm, err := fs.ReadFile(modules, name)
+		if err != nil {
+			return nil, err
+		}
+		byDigest[record.DigestOf(wasm)] = wasm
+	}
+	return byDigest, nil
+}
+
+// SameMetering says whether this program meters fuel as the one did that wrote
+// the record. If not, every figure of fuel differs.
+func (r *Replayer) SameMetering() bool { return r.header.Instrumentation == sandbox.Instrumentation }
+
+// Replay tries a recorded trial again and gives what came of it, with a record
+// that is to be compared with the one given: [record.Compare]. The case is that
+// of the record, or subject where the record does not hold it. Errors are
+// ErrNoCase, ErrOtherCase, ErrNoAnswers, a *MissingModulesError, and those of
+// [Open] and [Host.Try].
+func (r *Replayer) Replay(ctx context.Context, recorded *record.Trial, subject *abi.Case) (*docket.Trial, *record.Trial, error) {
+	own, err := r.subject(recorded, subject)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := answered(recorded); err != nil {
+		return nil, nil, err
+	}
+	h, err := r.host(ctx, recorded.Modules)
+	if err != nil {
+		return nil, nil, err
+	}
+	generation, err := h.registry.Acquire()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = generation.Release(context.WithoutCancel(ctx)) }()
+	trail := newTrail(r.header.Contents)
+	trail.script = newScript(recorded)
+	t, again, err := h.tryOnce(ctx, generation, *own, trail)
+	if err != nil {
+		return nil, nil, err
+	}
+	again.Generation = recorded.Generation
+	if again.Case != recorded.Case {
+		return nil, nil, ErrOtherCase
+	}
+	return t, again, nil
+}
+
+// subject is the case of a trial.
+func (r *Replayer) subject(recorded *record.Trial, given *abi.Case) (*abi.Case, error) {
+	message, ok := recorded.Content(recorded.Case)
+	switch {
+	case ok:
+		subject, err := codec.DecodeCase(message, len(message))
+		return &subject, err
+	case given == nil:
+		return nil, ErrNoCase
+	}
+	return given, nil
+}
+
+// answered says whether all answers are there that the trial depended on.
+func answered(t *record.Trial) error {
+	var digests []record.Digest
+	for i := range t.Events {
+		e := &t.Events[i]
+		if e.Light != nil && e.Light.Failure == nil {
+			digests = append(digests, e.Light.Answer)
+		}
+		if e.Call == nil {
+			continue
+		}
+		for _, u := range e.Call.Uses {
+			if u.Answer != record.DigestOf(nil) {
+				digests = append(digests, u.Answer)
+			}
+		}
+	}
+	for _, d := range digests {
+		if _, ok := t.Content(d); !ok {
+			return ErrNoAnswers
+		}
+	}
+	return nil
+}
+
+// host gives the host on a generation, and opens it the first time.
+func (r *Replayer) host(ctx context.Context, modules []record.Part) (*Host, error) {
+	var key strings.Builder
+	for _, m := range modules {
+		key.WriteString(m.Name + " " + string(m.Digest) + "\n")
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if h, ok := r.hosts[key.String()]; ok {
+		return h, nil
+	}
+	files := make(moduleFiles, len(modules))
+	var missing []record.Part
+	for _, m := range modules {
+		wasm, err := r.find(m.Digest)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			missing = append(missing, m)
+		case err != nil:
+			return nil, fmt.Errorf("module %q: %w", m.Name, err)
+		}
+		files[m.Name] = wasm
+	}
+	if len(missing) > 0 {
+		return nil, &MissingModulesError{missing}
+	}
+	config := r.config
+	config.Modules = files
+	h, err := Open(ctx, config)
+	if err == nil {
+		r.hosts[key.String()] = h
+	}
+	return h, err
+}
+
+// Close frees everything.
+func (r *Replayer) Close(ctx context.Context) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var errs []error
+	for _, key := range slices.Sorted(maps.Keys(r.hosts)) {
+		errs = append(errs, r.hosts[key].Close(ctx))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,137 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/internal/players"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
+	"github.com/shadowcourt/shadowcourt/host/record"
+)
+
+// script is a recorded trial that another one follows: what depends on the
+// moment is taken from it.
+type script struct {
+	trial   *record.Trial
+	calls   []*record.Call
+	lights  []*record.Light
+	answers map[string]record.Digest // by capability and digest of the request
+	call    int                      // the next one
+	asked   int                      // answers of Light so far
+	last    *record.Call             // the failure that was told, until it is noted
+}
+
+func newScript(trial *record.Trial) *script {
+	s := &script{trial: trial, calls: trial.Calls(), answers: make(map[string]record.Digest)}
+	for i := range trial.Events {
+		if l := trial.Events[i].Light; l != nil {
+			s.lights = append(s.lights, l)
+		}
+	}
+	for _, c := range s.calls {
+		for _, u := range c.Uses {
+			s.answers[useKey(u.Capability, u.Request)] = u.Answer
+		}
+	}
+	return s
+}
+
+func useKey(c abi.Capability, request record.Digest) string { return string(c) + "\x00" + string(request) }
+
+// replays says whether the trial follows another one.
+func (t *trail) replays() bool { return t != nil && t.script != nil }
+
+// answer gives what a module was answered. A log line has no answer to keep.
+func (t *trail) answer(capability abi.Capability, request []byte) ([]byte, bool) {
+	d, ok := t.script.answers[useKey(capability, record.DigestOf(request))]
+	if !ok {
+		return nil, false
+	}
+	if d == record.DigestOf(nil) {
+		return nil, true
+	}
+	return t.script.trial.Content(d)
+}
+
+// replayed gives the failure of a call that depended on the moment, if the
+// same call is made again. Its error is nil for all calls that are to be made.
+func (t *trail) replayed(d *desk, request []byte) (sandbox.Output, error) {
+	if !t.replays() {
+		return sandbox.Output{}, nil
+	}
+	s := t.script
+	s.last = nil
+	if s.call >= len(s.calls) {
+		return sandbox.Output{}, nil
+	}
+	c := s.calls[s.call]
+	s.call++
+	if !c.Failure.Momentary() || c.Module != d.module || c.Node != d.at || c.Persona != d.by || c.Input != record.DigestOf(request) {
+		return sandbox.Output{}, nil
+	}
+	s.last = c
+	return sandbox.Output{}, &replayedError{c.Failure}
+}
+
+// told notes the failure that was told last as it stands in the record.
+func (s *script) told(t *trail) bool {
+	if s.last == nil {
+		return false
+	}
+	c := *s.last
+	t.trial.Events = append(t.trial.Events, record.Event{Call: &c})
+	digests := []record.Digest{c.Input}
+	for _, u := range c.Uses {
+		digests = append(digests, u.Request, u.Answer)
+	}
+	for _, d := range digests {
+		if message, ok := s.trial.Content(d); ok {
+			t.kept[d] = message
+		}
+	}
+	s.last = nil
+	return true
+}
+
+// errMissing: a replay needs what the record does not have.
+var errMissing = errors.New("is not in the record")
+
+// light gives the next answer of Light.
+func (s *script) light() (LightResponse, error) {
+	if s.asked >= len(s.lights) {
+		return LightResponse{}, fmt.Errorf("answer %d of Light %w", s.asked, errMissing)
+	}
+	l := s.lights[s.asked]
+	s.asked++
+	if f := l.Failure; f != nil {
+		return LightResponse{}, &replayedError{f}
+	}
+	text, ok := s.trial.Content(l.Answer)
+	if !ok {
+		return LightResponse{}, fmt.Errorf("answer %d of Light %w", s.asked-1, errMissing)
+	}
+	return parseSpoken(text)
+}
+
+// replayedError is a failure that a record tells of.
+type replayedError struct{ failure *record.Failure }
+
+// Error gives the recorded message.
+func (e *replayedError) Error() string { return e.failure.Message }
+
+// Is says of a call that was cancelled that the time was over.
+func (e *replayedError) Is(target error) bool {
+	return target == context.DeadlineExceeded && e.failure.Cause == record.CauseCancelled
+}
+
+// again is the error that the call of a module had.
+func (e *replayedError) again() error {
+	if e.failure.Cause == record.CauseCancelled {
+		return e
+	}
+	return &players.ModuleError{
+		Cause: players.Cause(e.failure.Cause), Message: e.failure.Message, HostSide: e.failure.HostSide, Err: e,
+	}
+}
