@@ -77,6 +77,8 @@ type Result struct {
 	Error *Failure `json:"error"`
 	// Timings are not part of the result unless asked for.
 	Timings *Timings `json:"timings,omitempty"`
+	// Audit of the verdict's opinion is not part of the result unless asked for.
+	Audit *Audit `json:"audit,omitempty"`
 }
 
 // Answer is a classification with its stated confidence in [0, 1].

@@ -25,7 +25,7 @@ type tableWriter struct {
 
 // tableRow holds the cells before they are fitted: inert.
 type tableRow struct {
-	id, about, status, light, final, truth, cause cell
+	id, about, status, light, final, truth, cause, audit cell
 }
 
 // cell is a text that may be shortened, and what must stand behind it.
@@ -73,6 +73,12 @@ func (t *tableWriter) Write(trial *Trial) error {
 	if c := trial.Compare(); c.Known {
 		row.truth = truthCell(snip(trial.Truth.Classification, labelColumns), r, c)
 	}
+	if a := r.Audit; a != nil {
+		row.audit = cell{text: a.Score(), paint: scorePaint(a.GlobalScore)}
+		if a.SecurityViolationFound {
+			row.audit.tail = " !"
+		}
+	}
 	t.rows = append(t.rows, row)
 	t.leave(r)
 	return nil
@@ -117,6 +123,7 @@ func columns() []column {
 		{"FINAL", func(r *tableRow) cell { return r.final }, 12, false},
 		{"TRUTH", func(r *tableRow) cell { return r.truth }, 9, true},
 		{"CAUSE", func(r *tableRow) cell { return r.cause }, 17, false},
+		{"AUDIT", func(r *tableRow) cell { return r.audit }, 5, false},
 		{"ABOUT", func(r *tableRow) cell { return r.about }, 16, true},
 	}
 }

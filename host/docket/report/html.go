@@ -49,9 +49,11 @@ func templates() *template.Template {
 		"count":     plural,
 		"challenge": newChallengeView,
 		"item":      newItemView,
+		"percent5":  func(score int) int { return 20 * max(0, min(score, 5)) },
 	})
 	template.Must(t.New("page").Parse(pageTemplate))
 	template.Must(t.New("case").Parse(caseTemplate))
+	template.Must(t.New("audits").Parse(auditTemplate))
 	return t
 }
 

@@ -161,6 +161,10 @@ func (s *markdownStory) write() {
 	for i := range s.Untried {
 		s.lightPath(&s.Untried[i])
 	}
+	if r.Audit != nil {
+		s.head("Audit of the opinion")
+		markdownAudit(s.b, r.Audit)
+	}
 }
 
 // lightPath tells a walk of the Light path.

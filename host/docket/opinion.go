@@ -1,0 +1,166 @@
+package docket
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/magic"
+)
+
+// MaxOpinionBytes is the longest file that is one opinion.
+const MaxOpinionBytes = 16 << 20
+
+// Opinions reads the opinions of a file in order: JSON, one object a line or one over many lines, with the fields text,
+// case_id, court_name, metadata, evidence and documents, of which only text must be there; and any other text, which is
+// one opinion. JSON is told by its first character, a brace.
+//
+// An error that is a *LineError concerns one line (or, with Line 0, the file); the lines after it follow. Any other error
+// comes from in and is the last.
+func Opinions(name string, in io.Reader) iter.Seq2[OpinionEntry, error] {
+	return func(yield func(OpinionEntry, error) bool) {
+		data, err := io.ReadAll(io.LimitReader(in, DefaultLineBytes+1))
+		if err != nil {
+			yield(OpinionEntry{}, fmt.Errorf("reading %s: %w", name, err))
+			return
+		}
+		data = bytes.TrimPrefix(data, []byte(magic.MarkUTF8))
+		switch kind := magic.Kind(data); {
+		case kind != "":
+			yield(OpinionEntry{}, lineError(name, 0, CodeNotText, "is "+kind+", an opinion is UTF-8 text"))
+		case len(data) > DefaultLineBytes:
+			yield(OpinionEntry{}, lineError(name, 0, abi.CodeTooLarge, "is larger than "+strconv.Itoa(DefaultLineBytes)+" bytes"))
+		case len(bytes.TrimSpace(data)) == 0:
+			yield(OpinionEntry{}, lineError(name, 0, CodeEmptyDocket, "there is no opinion in this file"))
+		case bytes.TrimSpace(data)[0] != '{':
+			yield(textOpinion(name, data))
+		default:
+			jsonOpinions(name, data, yield)
+		}
+	}
+}
+
+func textOpinion(name string, data []byte) (OpinionEntry, error) {
+	switch {
+	case len(data) > MaxOpinionBytes:
+		return OpinionEntry{}, lineError(name, 0, abi.CodeTooLarge, "has "+strconv.Itoa(len(data))+" bytes, at most "+strconv.Itoa(MaxOpinionBytes)+" are allowed")
+	case !utf8.Valid(data):
+		return OpinionEntry{}, lineError(name, 0, abi.CodeInvalidUTF8, "is no UTF-8 text")
+	}
+	e := OpinionEntry{Source: name}
+	e.Opinion.Text = string(data)
+	return e, nil
+}
+
+// jsonOpinions reads one object over many lines, or one a line.
+func jsonOpinions(name string, data []byte, yield func(OpinionEntry, error) bool) {
+	if whole := bytes.TrimSpace(data); bytes.ContainsRune(whole, '\n') {
+		if e, invalid := readOpinion(whole); e != nil {
+			e.Source = name
+			if invalid != nil {
+				yield(OpinionEntry{}, &LineError{File: name, Problems: invalid.Problems, Omitted: invalid.Omitted})
+				return
+			}
+			yield(*e, nil)
+			return
+		}
+	}
+	number := 0
+	for line := range bytes.Lines(data) {
+		number++
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		e, invalid := readOpinion(line)
+		if e == nil {
+			e = &OpinionEntry{}
+		}
+		e.Source, e.Line = name, number
+		var err error
+		if invalid != nil {
+			*e, err = OpinionEntry{}, &LineError{File: name, Line: number, Problems: invalid.Problems, Omitted: invalid.Omitted}
+		}
+		if !yield(*e, err) {
+			return
+		}
+	}
+}
+
+// opinionReader reads one JSON object. Evidence and documents are those of a case.
+type opinionReader struct{ caseReader }
+
+// readOpinion gives the opinion of a text, and all that is wrong with it; nil if it is no JSON object.
+func readOpinion(text []byte) (*OpinionEntry, *abi.ValidationError) {
+	r := opinionReader{caseReader{scanner: scanner{data: text}, documentBytes: abi.DefaultDocumentBytes}}
+	e := &OpinionEntry{}
+	ok := r.object("an opinion", []field{
+		{"text", true, func() bool { return r.str(&e.Opinion.Text, true) }},
+		{"case_id", false, func() bool { return r.str(&e.Opinion.CaseID, false) }},
+		{"court_name", false, func() bool { return r.str(&e.Opinion.CourtName, false) }},
+		{"metadata", false, func() bool { return r.metadata(&e.Opinion.Metadata) }},
+		{"evidence", false, r.evidence},
+		{"documents", false, r.documents},
+	})
+	if !ok {
+		r.c.Add(CodeNotJSON, "is no JSON at column "+strconv.Itoa(r.pos+1)+": "+r.syntax)
+		return nil, invalidOf(&r.c)
+	}
+	if r.peek(); r.pos < len(text) {
+		r.c.Add(abi.CodeTrailingBytes, "something follows the opinion at column "+strconv.Itoa(r.pos+1)+": a line has one")
+		return nil, invalidOf(&r.c)
+	}
+	e.Evidence, e.Documents = r.entry.Case.Evidence, r.entry.Case.Documents
+	if r.c.Empty() {
+		r.documentNames()
+	}
+	return e, invalidOf(&r.c)
+}
+
+func invalidOf(c *abi.Collector) *abi.ValidationError {
+	var invalid *abi.ValidationError
+	errors.As(c.Err(), &invalid)
+	return invalid
+}
+
+// documentNames must differ, as those of a case.
+func (r *opinionReader) documentNames() {
+	seen := make(map[string]bool)
+	for i, d := range r.entry.Case.Documents {
+		if seen[d.Name] {
+			r.c.Add(abi.CodeDuplicateName, "a document of this name stands before", abi.Field("documents"), abi.Index(i), abi.Field("name"))
+		}
+		seen[d.Name] = true
+	}
+}
+
+// maxMetadata entries an opinion may have.
+const maxMetadata = 64
+
+func (r *opinionReader) metadata(into *map[string]string) bool {
+	if r.peek() != '{' {
+		return r.wrongType("an object")
+	}
+	*into = make(map[string]string)
+	ok := r.members(func(key string) bool {
+		mark := r.c.Mark()
+		var value string
+		if !r.str(&value, false) {
+			return false
+		}
+		if _, twice := (*into)[key]; twice {
+			r.c.Add(abi.CodeDuplicateKey, "stands twice")
+		}
+		(*into)[key] = value
+		r.c.Nest(mark, abi.Key(shorten(key)))
+		return true
+	})
+	if ok && len(*into) > maxMetadata {
+		r.c.Add(abi.CodeBadCount, "has "+strconv.Itoa(len(*into))+" entries, at most "+strconv.Itoa(maxMetadata)+" are allowed")
+	}
+	return ok
+}
