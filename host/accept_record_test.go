@@ -102,7 +102,11 @@ func recordIn(t testing.TB, config host.Config, all func(h *host.Host, write fun
 		config.Record = record.ContentsReplay
 	}
 	h := open(t, config)
-	header, err := h.RecordHeader(t.Context())
+	configuration, err := h.Configuration(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	header, err := h.RecordHeader(configuration)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ func digest(b []byte) string {
 type desk struct {
 	session *session
 	module  string
-	at, by  string // node and persona of the call
+	at, by  string            // node and persona of the call
 	persona *pipeline.Persona // nil: whoever calls is granted nothing
 	node    *pipeline.Node    // nil where the call belongs to no node
 	uses    []Use

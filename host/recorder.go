@@ -159,18 +159,14 @@ func (h *Host) parts(generation *registry.Generation) []record.Part {
 	return list
 }
 
-// RecordHeader gives the header of a record of this host's trials. more is
-// what they depend on besides [Host.Configuration].
-func (h *Host) RecordHeader(ctx context.Context, more ...Part) (*record.Header, error) {
-	configuration, err := h.Configuration(ctx)
-	if err != nil {
-		return nil, err
-	}
+// RecordHeader gives the header of a record of this host's trials.
+// configuration is that of the host, and what the caller adds to it.
+func (h *Host) RecordHeader(configuration []Part) (*record.Header, error) {
 	header := &record.Header{
 		Contents: h.config.Record, Instrumentation: sandbox.Instrumentation,
 		Asked: h.config.Light != nil, Reclassified: h.config.Reclassify || h.light != nil,
 	}
-	for _, p := range append(configuration, more...) {
+	for _, p := range configuration {
 		header.Configuration = append(header.Configuration, record.Part{Name: p.Name, Digest: record.Digest(p.Digest)})
 	}
 	texts, err := h.pipelineTexts()

@@ -80,13 +80,13 @@ type spokenRemand struct {
 }
 
 type spokenReply struct {
-	QuestionID string          `json:"question_id"`
+	QuestionID string           `json:"question_id"`
 	Status     abi.AnswerStatus `json:"status"`
-	Evidence   []spokenItem    `json:"evidence,omitempty"`
+	Evidence   []spokenItem     `json:"evidence,omitempty"`
 }
 
 type spokenChallenged struct {
-	EvidenceIndex int            `json:"evidence_index"`
+	EvidenceIndex int                  `json:"evidence_index"`
 	Status        abi.ChallengedStatus `json:"status"`
 }
 

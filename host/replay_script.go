@@ -38,7 +38,9 @@ func newScript(trial *record.Trial) *script {
 	return s
 }
 
-func useKey(c abi.Capability, request record.Digest) string { return string(c) + "\x00" + string(request) }
+func useKey(c abi.Capability, request record.Digest) string {
+	return string(c) + "\x00" + string(request)
+}
 
 // replays says whether the trial follows another one.
 func (t *trail) replays() bool { return t != nil && t.script != nil }

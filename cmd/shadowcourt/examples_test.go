@@ -15,6 +15,9 @@ import (
 func TestAccept_CLI4_ExamplesWorkAsPasted(t *testing.T) {
 	t.Parallel()
 	dir := scratchCopy(t)
+	// The examples about records have one of the tour.
+	shell(t, dir, "shadowcourt key new court.key")
+	shell(t, dir, "shadowcourt try examples/dockets/tour.jsonl --light docket --record trials.record --key court.key")
 	for _, cmd := range commands(newRoot(stdio{})) {
 		t.Run(strings.ReplaceAll(cmd.CommandPath(), " ", "_"), func(t *testing.T) {
 			t.Parallel()

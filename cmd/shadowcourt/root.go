@@ -103,7 +103,7 @@ role is a sandboxed WebAssembly module.`,
 		return inputError(fmt.Errorf("%w; see `%s --help`", err, cmd.CommandPath()))
 	})
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newTry(s), newCalibrate(s), newFit(s), newCompare(s), newGraph(s), newLint(s), newSchema(s), newPlugin(s), newCache(s), newVersion(s))
+	root.AddCommand(newTry(s), newAudit(s), newCalibrate(s), newFit(s), newCompare(s), newGraph(s), newLint(s), newSchema(s), newPlugin(s), newKey(s), newVerify(s), newReplay(s), newExplain(s), newCache(s), newVersion(s))
 	exampleOfCobra(root)
 	return root
 }

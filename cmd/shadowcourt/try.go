@@ -36,6 +36,8 @@ type tryOptions struct {
 	truthFromReport   bool
 	grants            []string
 	canary            canaryOptions
+	audit             tryAudit
+	record            recordOptions
 	watch             bool
 }
 
@@ -81,6 +83,8 @@ wrong (the rest was still tried); 3 done, and --fail-on matched.`,
 	o.grantFlag(cmd)
 	o.watchFlag(cmd)
 	o.canaryFlags(cmd)
+	o.auditFlags(cmd)
+	o.record.flags(cmd)
 	return cmd
 }
 
@@ -122,11 +126,21 @@ func (o *tryOptions) run(ctx context.Context, s stdio, args []string) error {
 	}
 	defer func() { _ = h.Close(context.WithoutCancel(ctx)) }()
 	defer o.follow(ctx, s.err, h)()
+	closeAudit, err := o.openAudit(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer closeAudit()
 	parts, err := o.configuration(ctx, h, inputs)
 	if err != nil {
 		return err
 	}
-	resumed, err := o.resumption(parts)
+	recording, err := o.recording(h, parts)
+	if err != nil {
+		return inputError(err)
+	}
+	defer recording.leave()
+	resumed, err := o.resumption(parts, recording)
 	if err != nil {
 		return inputError(err)
 	}
@@ -136,7 +150,7 @@ func (o *tryOptions) run(ctx context.Context, s stdio, args []string) error {
 	}
 	r := &tryRun{
 		options: o, stderr: s.err, progress: p, out: out, match: match, redactor: redactor, stopReading: stopReading,
-		resumed: resumed, book: help.book,
+		resumed: resumed, recording: recording, book: help.book,
 	}
 	r.all(ctx, h, inputs)
 	err = r.end(ctx, inputs)
@@ -147,6 +161,7 @@ func (o *tryOptions) run(ctx context.Context, s stdio, args []string) error {
 // open opens the host. The default folder for compiled modules is only a
 // help: where it can't be used, the modules are compiled anew.
 func (o *tryOptions) open(ctx context.Context, s stdio, config *host.Config) (*host.Host, error) {
+	o.record.configure(config)
 	if err := errors.Join(o.grant(config), o.canary.candidate(config)); err != nil {
 		return nil, err
 	}
@@ -235,6 +250,7 @@ type tryRun struct {
 	// stopReading ends a read that waits.
 	stopReading func()
 	resumed     *resumption
+	recording   *recording
 	book        *casebook.Book // nil unless verdicts are remembered
 	remembered  []casebook.Entry
 	earlier     earlier
@@ -248,7 +264,8 @@ type tryRun struct {
 
 // all tries every case and hands the trials out.
 func (r *tryRun) all(ctx context.Context, h *host.Host, inputs *inputs) {
-	for tried := range h.TryAll(ctx, r.untried(inputs.entries(r.options.explain)), r.options.workers) {
+	trials := h.TryAll(ctx, r.untried(inputs.entries(r.options.explain)), r.options.workers)
+	for tried := range r.options.audit.trials(ctx, h, trials, r.options.workers) {
 		if tried.Err != nil {
 			r.fault(&tried)
 			r.remember(&tried)
@@ -257,7 +274,7 @@ func (r *tryRun) all(ctx context.Context, h *host.Host, inputs *inputs) {
 		r.tried++
 		r.found = r.found || tried.Trial.Result.ID == r.options.explain
 		r.matched = r.match.matches(&tried.Trial.Result) || r.matched
-		if err := r.write(tried.Trial); err != nil {
+		if err := r.recording.append(&tried, r.write); err != nil {
 			r.failed = err
 			r.stopReading()
 			return
@@ -265,6 +282,7 @@ func (r *tryRun) all(ctx context.Context, h *host.Host, inputs *inputs) {
 		r.remember(&tried)
 		r.progress.tried(r.tried, r.faults)
 	}
+	r.failed = errors.Join(r.failed, r.recording.acknowledge(r.write))
 }
 
 func (r *tryRun) write(t *docket.Trial) error {
@@ -313,7 +331,7 @@ func (r *tryRun) end(ctx context.Context, inputs *inputs) error {
 		r.out.discard()
 		return r.failed
 	}
-	if err := r.out.close(); err != nil {
+	if err := errors.Join(r.recording.end(ctx.Err() == nil && r.unread == 0), r.out.close()); err != nil {
 		return err
 	}
 	if err := r.resumed.end(ctx.Err() != nil); err != nil {

@@ -26,7 +26,7 @@ func (o *tryOptions) check(dockets []string) (*failOn, *docket.Redactor, error) 
 		}
 	}
 	oneOf("from", o.from, formats()...)
-	faults = append(faults, o.checkLight(), o.checkResume(), o.checkWatch(), o.canary.check())
+	faults = append(faults, o.checkLight(), o.checkResume(), o.checkWatch(), o.checkRecord(), o.canary.check(), o.audit.check())
 	oneOf("format", o.format, "table", "json", "jsonl")
 	for _, name := range o.reports {
 		if ext := strings.ToLower(filepath.Ext(name)); ext != ".html" && ext != ".md" {
@@ -63,6 +63,9 @@ func (o *tryOptions) checkFiles(dockets []string) error {
 	}
 	if o.canary.output != "" {
 		outputs = append(outputs, named{"--canary-output", o.canary.output})
+	}
+	if o.record.file != "" {
+		outputs = append(outputs, named{"--record", o.record.file})
 	}
 	var faults []error
 	for i, out := range outputs {

@@ -43,7 +43,7 @@ func (o *tryOptions) checkResume() error {
 	switch {
 	case !o.resume:
 		return nil
-	case o.output == "" || o.format != "jsonl":
+	case (o.output == "" || o.format != "jsonl") && o.record.file == "":
 		return errors.New("--resume needs --output FILE and --format jsonl, the results to go on with")
 	case len(o.reports) > 0 || o.explain != "":
 		return errors.New("--resume can't tell a story of cases that were tried before: leave out --report and --explain")
@@ -54,8 +54,14 @@ func (o *tryOptions) checkResume() error {
 }
 
 // resumption reads what an earlier run left. parts are the configuration.
-func (o *tryOptions) resumption(parts []host.Part) (*resumption, error) {
+func (o *tryOptions) resumption(parts []host.Part, recording *recording) (*resumption, error) {
 	r := &resumption{}
+	if recording.resumes() {
+		if err := r.read(recording.before); err != nil {
+			return nil, fmt.Errorf("--resume: %w", err)
+		}
+		return r, nil
+	}
 	if o.format != "jsonl" || o.output == "" || o.explain != "" {
 		return r, nil
 	}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shadowcourt/shadowcourt/host/record"
+)
+
+// keyVariable has the key where no flag names one.
+const keyVariable = "SHADOWCOURT_KEY"
+
+// keyFromEnv begins the name of a variable that has the key.
+const keyFromEnv = "env:"
+
+// maxKeyBytes is the largest file of a key that is read.
+const maxKeyBytes = 64 << 10
+
+func newKey(s stdio) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "key",
+		Short:   "Make keys that records are signed with",
+		Example: "  shadowcourt key --help",
+		Args:    noSuchCommand,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newKeyNew(s))
+	return cmd
+}
+
+func newKeyNew(s stdio) *cobra.Command {
+	var shared bool
+	cmd := &cobra.Command{
+		Use:   "new FILE",
+		Short: "Make a key",
+		Long: `Make a key: an Ed25519 key in PKCS#8, which signs, in FILE, and in FILE.pub the public
+key, which only verifies and is for everybody. With --hmac it is a shared key for
+HMAC-SHA256: who verifies with it can sign with it, too. A file that is there is never
+written over.`,
+		Example: "  shadowcourt key new my.key\n  shadowcourt key new --hmac shared.key",
+		Args:    exactArgs(1, "one file"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return makeKey(s.out, args[0], shared)
+		},
+	}
+	cmd.Flags().BoolVar(&shared, "hmac", false, "a shared key for HMAC-SHA256, in place of a pair")
+	return cmd
+}
+
+func makeKey(out io.Writer, name string, shared bool) error {
+	create := record.NewKey
+	if shared {
+		create = record.NewSharedKey
+	}
+	key, err := create(rand.Reader)
+	if err != nil {
+		return err
+	}
+	secret, err := key.PEM()
+	if err != nil {
+		return err
+	}
+	if err := createNew(name, secret, 0o600); err != nil {
+		return inputError(err)
+	}
+	if shared {
+		_, err = fmt.Fprintf(out, "%s\nsecret  %s\n", key, name)
+		return err
+	}
+	public, err := key.PublicPEM()
+	if err != nil {
+		return err
+	}
+	if err := createNew(name+".pub", public, 0o644); err != nil {
+		return errors.Join(inputError(err), os.Remove(name))
+	}
+	_, err = fmt.Fprintf(out, "%s\nsecret  %s\npublic  %s.pub\n", key, name, name)
+	return err
+}
+
+// createNew writes a file that must not be there yet.
+func createNew(name string, data []byte, mode fs.FileMode) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s is there already, and a key is never written over", name)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return errors.Join(err, os.Remove(name))
+	}
+	return nil
+}
+
+// keyFlag adds --key.
+func keyFlag(cmd *cobra.Command, name *string, use string) {
+	cmd.Flags().StringVar(name, "key", "", use+": a file, or "+keyFromEnv+"NAME for a variable that holds it (default: the variable "+keyVariable+")")
+}
+
+// loadKey reads a key. Nothing of it gets into an error.
+func loadKey(name string) (*record.Key, error) {
+	text, err := readKey(name)
+	if err != nil {
+		return nil, err
+	}
+	key, err := record.ParseKey(text)
+	if err != nil {
+		return nil, fmt.Errorf("--key %s: %w", name, err)
+	}
+	return key, nil
+}
+
+func readKey(name string) ([]byte, error) {
+	variable, fromEnv := strings.CutPrefix(name, keyFromEnv)
+	if name == "" {
+		if os.Getenv(keyVariable) == "" {
+			return nil, fmt.Errorf("which key? use --key FILE, --key %sNAME or the variable %s; `shadowcourt key new` makes one", keyFromEnv, keyVariable)
+		}
+		variable, fromEnv = keyVariable, true
+	}
+	if fromEnv {
+		if text := os.Getenv(variable); text != "" {
+			return []byte(text), nil
+		}
+		return nil, fmt.Errorf("--key %s: the variable is empty or not there", name)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("--key: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	text, err := io.ReadAll(io.LimitReader(f, maxKeyBytes))
+	if err != nil {
+		return nil, fmt.Errorf("--key: %w", err)
+	}
+	return text, nil
+}

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/record"
+)
+
+// recordOptions are the flags of `try` about the record.
+type recordOptions struct {
+	file, key, store   string
+	bytes, digestsOnly bool
+}
+
+func (o *recordOptions) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.file, "record", "", "file for a signed record of every trial, which `shadowcourt verify` and `shadowcourt replay` read")
+	keyFlag(cmd, &o.key, "with --record: the key that signs")
+	f.BoolVar(&o.bytes, "record-bytes", false, "with --record: keep what every call got and gave, too")
+	f.BoolVar(&o.digestsOnly, "record-digests-only", false, "with --record: keep no text of cases, modules and answers; a replay then needs the docket")
+	f.StringVar(&o.store, "store", "", "folder that keeps each module under its digest, for a replay")
+}
+
+// checkRecord holds the flags of the record against each other.
+func (o *tryOptions) checkRecord() error {
+	r := &o.record
+	switch {
+	case r.file == "" && (r.key != "" || r.bytes || r.digestsOnly):
+		return errors.New("--key, --record-bytes and --record-digests-only need --record, the file to write")
+	case r.file == "":
+		return nil
+	case r.bytes && r.digestsOnly:
+		return errors.New("--record-bytes and --record-digests-only exclude each other")
+	case len(o.redact) > 0 && !r.digestsOnly:
+		return errors.New("a record holds the cases as they are: with --redact use --record-digests-only")
+	case o.resume && r.digestsOnly:
+		return errors.New("--resume takes the results so far from the record: leave out --record-digests-only")
+	case o.resume && o.output == "" && o.format != "jsonl":
+		return errors.New("--resume with --record gives the other results alone: use --format jsonl")
+	case o.explain != "":
+		return errors.New("--record keeps whole runs: leave out --explain, which tries one case")
+	}
+	_, err := loadKey(r.key)
+	return err
+}
+
+// configure has the host note what is recorded.
+func (o *recordOptions) configure(config *host.Config) {
+	if o.store != "" {
+		config.Store = record.OpenStore(o.store)
+	}
+	if o.file == "" {
+		return
+	}
+	switch config.Record = record.ContentsReplay; {
+	case o.bytes:
+		config.Record = record.ContentsBytes
+	case o.digestsOnly:
+		config.Record = record.ContentsDigests
+	}
+}
+
+// The most time and trials between two syncs of a record, whose results wait
+// that long: a sync costs about as much as a trial.
+const (
+	syncInterval = 50 * time.Millisecond
+	syncTrials   = 256
+)
+
+// recording is the record of a run. The methods of a nil one only hand trials
+// on.
+type recording struct {
+	writer  *record.Writer
+	resumed bool
+	before  []byte // results of an earlier run
+	waiting []*docket.Trial
+	synced  time.Time
+}
+
+// recording begins the record, or goes on with it; nil where there is none.
+func (o *tryOptions) recording(h *host.Host, parts []host.Part) (*recording, error) {
+	if o.record.file == "" {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	key, err := loadKey(o.record.key)
+	if err != nil {
+		return nil, err
+	}
+	header, err := h.RecordHeader(parts)
+	if err != nil {
+		return nil, err
+	}
+	r := &recording{resumed: o.resume}
+	if o.resume {
+		r.writer, err = record.Resume(o.record.file, key, header, func(t *record.Trial) error {
+			r.before = append(append(r.before, t.Result...), '\n')
+			return nil
+		})
+	} else {
+		r.writer, err = record.Create(o.record.file, key, header)
+	}
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return nil, fmt.Errorf("--record %s is there already, and a record is never written over; --resume goes on with it", o.record.file)
+	case err != nil:
+		return nil, fmt.Errorf("--record %s: %w", o.record.file, err)
+	}
+	return r, nil
+}
+
+// resumes says whether results of an earlier run come from the record.
+func (r *recording) resumes() bool { return r != nil && r.resumed }
+
+// append records a trial. Its result is given to write when the record is on
+// the disk: what anybody has seen is in the record.
+func (r *recording) append(tried *host.Tried, write func(*docket.Trial) error) error {
+	if r == nil {
+		return write(tried.Trial)
+	}
+	if err := r.writer.Append(tried.Record); err != nil {
+		return fmt.Errorf("--record: %w", err)
+	}
+	r.waiting = append(r.waiting, tried.Trial)
+	if len(r.waiting) < syncTrials && time.Since(r.synced) < syncInterval {
+		return nil
+	}
+	return r.acknowledge(write)
+}
+
+// acknowledge makes the record durable, and then gives the results.
+func (r *recording) acknowledge(write func(*docket.Trial) error) error {
+	if r == nil || len(r.waiting) == 0 {
+		return nil
+	}
+	if err := r.writer.Sync(); err != nil {
+		return fmt.Errorf("--record: %w", err)
+	}
+	r.synced = time.Now()
+	for _, t := range r.waiting {
+		if err := write(t); err != nil {
+			return err
+		}
+	}
+	r.waiting = r.waiting[:0]
+	return nil
+}
+
+// end closes the record of a run that came to its end; that of another one
+// stays open, to be gone on with.
+func (r *recording) end(complete bool) error {
+	if r == nil {
+		return nil
+	}
+	w := r.writer
+	r.writer = nil
+	finish := w.Close
+	if complete {
+		finish = w.Finish
+	}
+	if err := finish(); err != nil {
+		return fmt.Errorf("--record: %w", err)
+	}
+	return nil
+}
+
+// leave closes the file, whatever happened, and leaves the record open.
+func (r *recording) leave() {
+	if r != nil && r.writer != nil {
+		_ = r.writer.Close() // an error before it was told
+		r.writer = nil
+	}
+}
