@@ -70,7 +70,7 @@ func TestBrief(t *testing.T) {
 		{
 			name: "a charge too weak to concede, no rival",
 			request: func() *abi.NodeRequest {
-				r := request([]abi.IndictmentItem{first}, exhibit(0, 0.42, abi.QuoteUnclaimed))
+				r := request([]abi.IndictmentItem{first}, exhibit(0, 0.48, abi.QuoteUnclaimed))
 				r.Case.Light.Confidence = 0.4
 				return r
 			}(),

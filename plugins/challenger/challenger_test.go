@@ -55,7 +55,7 @@ func TestIndictEstimatesAnew(t *testing.T) {
 		min, max float64
 	}{
 		{"two strong witnesses agree", []abi.Evidence{first, second}, 0.95, 1},
-		{"one strong witness", []abi.Evidence{first}, 0.9, 0.96},
+		{"one strong witness", []abi.Evidence{first}, 0.8, 0.93},
 		{"they contradict", []abi.Evidence{first, contrary}, 0.5, 0.8},
 		{"only another label", []abi.Evidence{contrary}, 0, 0.2},
 		{"no evidence", nil, 0.4, 0.65},

@@ -62,7 +62,7 @@ func TestJudge(t *testing.T) {
 		{"the charge stands", heard(witness{"a", 0.8}), nil, abi.Affirm, "a"},
 		{"another label stands", heard(witness{"a", 0.6}, witness{"b", 0.9}, witness{"b", 0.8}), nil, abi.Amend, "b"},
 		{"nothing decides", heard(witness{"b", 0.6}, witness{"c", 0.6}), nil, abi.Acquit, ""},
-		{"two labels nearly even", heard(witness{"a", 0.75}, witness{"b", 0.9}), nil, abi.Acquit, ""},
+		{"two labels nearly even", heard(witness{"a", 0.75}, witness{"b", 0.89}), nil, abi.Acquit, ""},
 		{"Light's word alone", heard(), nil, abi.Acquit, ""},
 		{"Light's word alone, and how often it is right is known", heard(), func(r *abi.NodeRequest) { r.Profile = knownLight("a") }, abi.Affirm, "a"},
 		{"Light is known to say this for another label", heard(), func(r *abi.NodeRequest) { r.Profile = knownLight("c") }, abi.Amend, "c"},
@@ -73,7 +73,7 @@ func TestJudge(t *testing.T) {
 		{"a finding of discovery", heard(witness{"a", 0.5}), func(r *abi.NodeRequest) {
 			r.Discovery = &abi.Discovery{Findings: []abi.Finding{{Document: "log", Quote: "it is b", Supports: "b", Strength: 0.9}}}
 		}, abi.Amend, "b"},
-		{"an item of the hearing", heard(witness{"c", 0.5}), func(r *abi.NodeRequest) {
+		{"an item of the hearing", heard(witness{"c", 0.7}), func(r *abi.NodeRequest) {
 			r.Hearing.Rounds[0].NewItems = []abi.IndictmentItem{{SourceRef: "log", Content: "it is c", Supports: "c", Weight: 1}}
 		}, abi.Amend, "c"},
 		{"a higher bound by parameter", heard(witness{"a", 0.8}), func(r *abi.NodeRequest) { r.Params = []abi.Param{{Name: "min_confidence", Number: &high}} }, abi.Acquit, ""},

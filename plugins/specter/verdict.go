@@ -8,8 +8,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
 )
 
-// A label is decided from this probability, and with this lead over the next:
-// of two labels one always has a half, and 0.51 to 0.49 decides nothing.
+// A label is decided with this lead over the next: of two labels one always has
+// a half, and 0.51 to 0.49 decides nothing. Its probability has to be half way from
+// an even guess among all labels to a half: a half for two of them, 0.375 for four.
 const (
 	minConfidence = 0.5
 	minLead       = 0.1
@@ -25,7 +26,7 @@ const (
 
 // bounds are the least probability and the least lead that decide.
 func bounds(r *abi.NodeRequest) (probability, lead float64) {
-	probability, lead = minConfidence, minLead
+	probability, lead = (minConfidence+1/float64(len(r.Case.Labels)))/2, minLead
 	if measured(r.Profile) {
 		probability, lead = 1/float64(len(r.Case.Labels))+measuredAboveEven, measuredLead
 	}

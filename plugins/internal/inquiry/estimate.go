@@ -15,11 +15,9 @@ const (
 	casebookCap = 2.9 // of one earlier case
 )
 
-// believed is the share that an item counts whose source nobody measured: those
-// who state what they believe are surer than they are right, the more so the
-// less sure they are, and they share what misleads them. It is also what
-// somebody else's reading of lines counts that are read here as well: it is no
-// second observation.
+// believed is the share that somebody else's reading of lines counts that are
+// read here as well, since it is no second observation: as much as that of a
+// witness whom nobody measured.
 func believed(e *abi.Evidence) float64 { return e.RelevanceConfidence }
 
 // Estimate are the probabilities of the labels of a case.
@@ -128,12 +126,13 @@ func (c *Clues) others(r *abi.NodeRequest) []weigh.Testimony {
 		}
 		items = append(items, *e)
 		share := weigh.Left(challengeOf(r, i))
+		measured := odds.Source(r.Profile, odds.SourceKey(e.SourceRef)) != nil
 		readings := c.readings(e)
-		if len(readings) > 0 || odds.Source(r.Profile, odds.SourceKey(e.SourceRef)) == nil {
+		if len(readings) > 0 && measured {
 			share *= believed(e)
 		}
 		for _, clue := range readings {
-			share = min(share, c.beyond(clue, e))
+			share = min(share, c.beyond(clue, e, measured))
 		}
 		left = append(left, share)
 	}
@@ -145,8 +144,9 @@ func (c *Clues) others(r *abi.NodeRequest) []weigh.Testimony {
 }
 
 // beyond is the share of an item that counts beside a clue which reads the
-// same label out of the same lines: what it says beyond the clue.
-func (c *Clues) beyond(clue *Clue, e *abi.Evidence) float64 {
+// same label out of the same lines: what it says beyond the clue. Of a source
+// that nobody measured it is a share of what weighing leaves of it.
+func (c *Clues) beyond(clue *Clue, e *abi.Evidence, measured bool) float64 {
 	j := slices.Index(c.labels, e.Supports)
 	word := odds.Witness(e.RelevanceConfidence, len(c.labels), casebookCap)
 	if j < 0 || word == 0 || c.Item(clue).Supports != e.Supports {
@@ -159,7 +159,11 @@ func (c *Clues) beyond(clue *Clue, e *abi.Evidence) float64 {
 			others += x / float64(len(nats)-1)
 		}
 	}
-	return max(0, believed(e)-(nats[j]-others)/word)
+	share := max(0, believed(e)-(nats[j]-others)/word)
+	if !measured {
+		share = min(share/believed(e), 1)
+	}
+	return share
 }
 
 // doubted are the readings of the clues that the court challenged, by source_ref.

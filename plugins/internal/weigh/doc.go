@@ -2,8 +2,9 @@
 //
 // All figures are log-likelihoods in nats. An item that names one of k labels
 // and states confidence c is read as a witness who is right with probability c
-// and otherwise errs evenly: it adds log(c(k-1)/(1-c)) to its label, from 0
-// (no better than chance counts nothing, and never against) to a cap. What one
+// and otherwise errs evenly, which is log(c(k-1)/(1-c)) for its label, from 0
+// (no better than chance counts nothing, and never against) to a cap; c of that
+// counts, since those whom nobody measured are surer than they are right. What one
 // source says again counts half, then a quarter; what another source repeats
 // counts a quarter; what claims a quote that does not stand counts a tenth.
 // Challenges leave the share that their severity says. An item counts with

@@ -82,7 +82,7 @@ func TestSignals(t *testing.T) {
 		{"a signal's weights stand in for the finding's own", []abi.Finding{finding("Disk FULL on host", "c")}, []float64{1, 0, 0}},
 		{"a signal counts once", []abi.Finding{finding("disk full on host", "a"), finding("disk full again", "a")}, []float64{1, 0, 0}},
 		{"all together stay within the cap", []abi.Finding{finding("no route and weird, disk full", "a")}, []float64{1 * 3 / 3.5, 2.5 * 3 / 3.5, -1 * 3 / 3.5}},
-		{"a finding without a signal is a witness", []abi.Finding{finding("the door was open", "b")}, []float64{0, math.Log(18), 0}},
+		{"a finding without a signal is a witness", []abi.Finding{finding("the door was open", "b")}, []float64{0, 0.9 * math.Log(18), 0}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -130,7 +130,7 @@ func TestAQuoteOfASignalsLineRepeatsIt(t *testing.T) {
 	t.Parallel()
 	signals := []abi.Signal{{Phrase: "disk full", Weights: []abi.LabelWeight{{Label: "a", Weight: 1}}}}
 	findings := []abi.Finding{{Document: "log", Quote: "17:01 disk full on the first host", Supports: "a", Strength: 0.6}}
-	word := math.Log(0.6 * 2 / 0.4)
+	word := 0.6 * math.Log(0.6*2/0.4)
 	known := []abi.SourceReliability{{Source: "log", Share: 1, Cap: 9, Sayings: []abi.SourceSaying{{Says: "a", Given: given(0.8, 0.2, 0.2)}}}}
 	for _, tc := range []struct {
 		name    string

@@ -2,8 +2,8 @@ package weigh
 
 import "slices"
 
-// Nothing is how many nats are as good as none: odds of 4 to 3.
-const Nothing = 0.3
+// Nothing is how many nats are as good as none: odds of 6 to 5.
+const Nothing = 0.2
 
 // Of is the probability of a label, 0 for one that the case doesn't have.
 func (s *Scale) Of(label string) float64 {

@@ -25,13 +25,14 @@ func near(t *testing.T, what string, got, want float64) {
 	}
 }
 
-// One witness of confidence c among k labels makes its label c probable, but
-// for the doubt: that is what a confidence means.
-func TestOneWitnessIsBelievedAtItsWord(t *testing.T) {
+// One witness of confidence c among k labels, whom nobody measured, counts c of
+// the nats that make its label c probable.
+func TestOneWitnessIsBelievedLessThanItsWord(t *testing.T) {
 	t.Parallel()
 	s := weigh(item("x", "says so", "b", 0.8))
-	near(t, "P(b)", s.Of("b"), 0.99*0.8+0.01/3)
-	near(t, "P(a)", s.Of("a"), 0.99*0.1+0.01/3)
+	odds := math.Pow(0.8*2/0.2, 0.8)
+	near(t, "P(b)", s.Of("b"), 0.99*odds/(odds+2)+0.01/3)
+	near(t, "P(a)", s.Of("a"), 0.99/(odds+2)+0.01/3)
 	if sum := s.Posterior[0] + s.Posterior[1] + s.Posterior[2]; math.Abs(sum-1) > 1e-12 {
 		t.Errorf("the posterior sums to %v", sum)
 	}
@@ -41,7 +42,7 @@ func TestWhatOneItemCounts(t *testing.T) {
 	t.Parallel()
 	left := func(x Testimony, share float64) Testimony { x.Left = share; return x }
 	quote := func(x Testimony, q abi.QuoteStatus) Testimony { x.Quote = q; return x }
-	full := math.Log(0.8 * 2 / 0.2)
+	full := 0.8 * math.Log(0.8*2/0.2)
 	sound := item("x", "a sound statement", "a", 0.8)
 	for _, tc := range []struct {
 		name string
@@ -72,7 +73,7 @@ func TestWhatOneItemCounts(t *testing.T) {
 
 func TestRepetition(t *testing.T) {
 	t.Parallel()
-	full := math.Log(0.6 * 2 / 0.4)
+	full := 0.6 * math.Log(0.6*2/0.4)
 	for _, tc := range []struct {
 		name  string
 		items []Testimony
@@ -201,9 +202,31 @@ func TestTopAndRival(t *testing.T) {
 func TestSpeaksIsOneSided(t *testing.T) {
 	t.Parallel()
 	s := Weigh(&Matter{Labels: []string{"a", "b"}, Testimony: []Testimony{item("x", "one", "a", 0.7), item("y", "two", "b", 0.8)}})
-	near(t, "for a", s.Speaks("a"), math.Log(0.7/0.3))
-	near(t, "for b", s.Speaks("b"), math.Log(0.8/0.2))
+	near(t, "for a", s.Speaks("a"), 0.7*math.Log(0.7/0.3))
+	near(t, "for b", s.Speaks("b"), 0.8*math.Log(0.8/0.2))
 	if rival, _, ok := s.Rival("b"); rival != "a" || !ok {
 		t.Errorf("the weaker of two labels is no rival")
+	}
+}
+
+// Light's word rests on the evidence that lies here: beside an item for its
+// label it adds what it says beyond that, against one for another it counts in
+// full.
+func TestLightsWordIsNoSecondObservation(t *testing.T) {
+	t.Parallel()
+	light := &abi.LightAnswer{Classification: "a", Confidence: 0.6}
+	for _, tc := range []struct {
+		name string
+		item Testimony
+		want float64 // the log-odds of a and c
+	}{
+		{"nothing", item("x", "", "", 0), 1},
+		{"less than Light", item("x", "a sound statement", "a", 0.6), 1},
+		{"more than Light", item("x", "a sound statement", "a", 0.8), 0.8 * math.Log(8)},
+		{"another label", item("x", "a sound statement", "b", 0.8), 1},
+	} {
+		s := Weigh(&Matter{Labels: labels, Testimony: []Testimony{tc.item}, Light: light})
+		doubtless := func(label string) float64 { return s.Of(label) - 0.01/3 }
+		near(t, tc.name, math.Log(doubtless("a")/doubtless("c")), tc.want)
 	}
 }

@@ -1,6 +1,7 @@
 package weigh
 
 import (
+	"math"
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi/odds"
@@ -16,7 +17,18 @@ const (
 	lightCap     = 1.0
 )
 
-// addLight adds Light's own statement, as one witness among others.
+// unmeasured is what the word of a witness counts whose reliability nobody has
+// measured: its nats at their own confidence. Those who state what they believe
+// are surer than they are right, the more so the less sure they are, and several
+// of them share what misleads them.
+func unmeasured(confidence float64, labels int, most float64) float64 {
+	return confidence * odds.Witness(confidence, labels, most)
+}
+
+// addLight adds Light's own statement. One that nobody measured rests on the
+// evidence that lies here: it is no second observation beside what speaks for
+// its label already, and counts by what it says beyond that. Against what
+// speaks for another label it counts in full.
 func addLight(to []float64, m *Matter) {
 	if m.Light == nil {
 		return
@@ -33,9 +45,20 @@ func addLight(to []float64, m *Matter) {
 	}
 	for j, label := range m.Labels {
 		if label == says {
-			to[j] += odds.Witness(stated, len(m.Labels), lightCap)
+			to[j] += max(odds.Witness(stated, len(m.Labels), lightCap)-max(ahead(to, j), 0), 0)
 		}
 	}
+}
+
+// ahead is by how many nats a label leads the next.
+func ahead(nats []float64, j int) float64 {
+	lead := math.Inf(1)
+	for i, x := range nats {
+		if i != j {
+			lead = min(lead, nats[j]-x)
+		}
+	}
+	return lead
 }
 
 // lift adds to each label how far v lifts it above the one that it lifts least.
