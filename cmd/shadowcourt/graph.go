@@ -22,7 +22,7 @@ const shippedLight = "rca-investigation"
 
 // loadPipeline reads a pipeline file, or the embedded one by its name.
 func loadPipeline(path string) (*pipeline.Definition, error) {
-	if path == shippedPipeline || path == shippedLight {
+	if path == shippedPipeline || path == shippedLight || path == shippedAudit {
 		def, err := pipeline.LoadFS(pipelines.FS, path+".yaml")
 		if err != nil {
 			return nil, fmt.Errorf("the shipped pipeline: %w", err)

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/shadowcourt/shadowcourt/host/audit"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/pipelines"
@@ -81,5 +84,30 @@ criteria:
 	j, _ := r.Judge("looker")
 	if j.As("support") != "quotations" || j.Module != "quotes" || len(j.With) != 3 || r.Criteria[0].Weight != 1 {
 		t.Errorf("%+v", r)
+	}
+}
+
+func TestMarshalKeepsTheMeaning(t *testing.T) {
+	t.Parallel()
+	r, err := audit.LoadFS(pipelines.FS, pipelines.CourtOpinions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Judges[0].Knows = []audit.Alias{{Criterion: "calibration", As: "true"}}
+	r.Judges[0].With = []pipeline.Param{pipeline.Number("n", 1e-7), pipeline.Text("t", "yes"), pipeline.Flag("f", true)}
+	first, err := audit.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := audit.Parse("again.yaml", first)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, first)
+	}
+	second, err := audit.Marshal(again)
+	if err != nil || string(first) != string(second) {
+		t.Errorf("%v\n%s\n%s", err, first, second)
+	}
+	if diff := cmp.Diff(r, again, cmpopts.IgnoreUnexported(audit.Rubric{})); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -20,10 +20,10 @@ type assay struct {
 
 func newReading(r *abi.JudgeRequest) *assay {
 	a := &assay{request: r, statements: reading.Statements(r.Opinion.Text), file: reading.Open(r.Evidence)}
-	a.claims = reading.Claims(a.statements)
-	a.traced = make([]*reading.Item, len(a.claims))
-	for i := range a.claims {
-		a.traced[i] = a.file.Trace(&a.claims[i])
+	for _, claim := range reading.Claims(a.statements) {
+		if item := a.file.Trace(&claim); item != nil || !claim.Procedural() {
+			a.claims, a.traced = append(a.claims, claim), append(a.traced, item)
+		}
 	}
 	return a
 }

@@ -151,14 +151,21 @@ func set(words string) map[string]bool {
 }
 
 // Claims are the statements that say something that could be traced: those of
-// three words that say something, or with a quotation.
+// four words that say something, or with a quotation.
 func Claims(statements []Statement) []Statement {
-	return slices.DeleteFunc(slices.Clone(statements), func(s Statement) bool { return len(s.Words) < minWords && len(s.Quotes) == 0 })
+	return slices.DeleteFunc(slices.Clone(statements), func(s Statement) bool { return len(s.Words) < minClaim && len(s.Quotes) == 0 })
 }
 
-// minWords is how many words make a statement that could be traced, and how
-// many it must share with what bears on it.
-const minWords = 3
+// minClaim is how many words make a statement that could be traced, minWords
+// how many it must share with what bears on it.
+const minClaim, minWords = 4, 3
+
+// Procedural says whether a statement tells of the proceedings, how sure
+// somebody is, or what is not there: such a statement needs no evidence, and an
+// opinion is no worse for one that rests on none.
+func (s *Statement) Procedural() bool {
+	return Says(s, "charge", "charges", "charged", "verdict", "classif*", "conced*", "estimate*", "confidence", "probabilit*", "likelihood", "missing", "misses", "lacks")
+}
 
 // head gives the first bytes of a text, cut between characters.
 func head(s string, most int) string {

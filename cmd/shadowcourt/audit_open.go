@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/audit"
+	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+	"github.com/shadowcourt/shadowcourt/pipelines"
+)
+
+const (
+	// shippedAudit is the name of the audit's pipeline.
+	shippedAudit = "audit"
+	// shippedRubric is the name of the rubric for opinions of courts.
+	shippedRubric = "court-opinions"
+)
+
+// auditorFlags are those by which an Auditor is opened.
+type auditorFlags struct{ rubric, pipeline, modules, cache string }
+
+// openAuditor opens an Auditor. Errors that are the command line's fault say so.
+func openAuditor(ctx context.Context, s stdio, f auditorFlags) (*host.Auditor, error) {
+	config := host.AuditConfig{Host: host.Config{Now: time.Now}}
+	var faults []error
+	var err error
+	if config.Rubric, err = loadRubric(f.rubric); err != nil {
+		faults = append(faults, err)
+	}
+	if config.Pipeline, err = loadPipeline(f.pipeline); err != nil {
+		faults = append(faults, err)
+	}
+	if f.modules != "" {
+		if config.Host.Modules, err = moduleFS(f.modules); err != nil {
+			faults = append(faults, err)
+		}
+	}
+	if len(faults) > 0 {
+		return nil, inputError(errors.Join(faults...))
+	}
+	if f.cache != "none" {
+		config.Host.CacheDir = f.cache
+	}
+	a, err := host.OpenAuditor(ctx, config)
+	var cache *host.CacheError
+	if errors.As(err, &cache) && f.cache == defaultCache() {
+		fmt.Fprintf(s.err, "warning: compiled modules can't be kept: %s\n", inert.Line(err.Error()))
+		config.Host.CacheDir = ""
+		a, err = host.OpenAuditor(ctx, config)
+	}
+	if err == nil {
+		return a, nil
+	}
+	if _, ok := errors.AsType[*host.CacheError](err); ok {
+		return nil, inputError(fmt.Errorf("--cache: %w", err))
+	}
+	var refused *host.RefusedError
+	if !errors.As(err, &refused) {
+		return nil, inputError(err)
+	}
+	from := "embedded modules"
+	if f.modules != "" {
+		from = "--modules " + f.modules
+	}
+	for _, fault := range refused.Faults {
+		faults = append(faults, fmt.Errorf("%s: %s", from, fault))
+	}
+	return nil, inputError(errors.Join(faults...))
+}
+
+// loadRubric reads a rubric file, or a shipped one by its name.
+func loadRubric(name string) (*audit.Rubric, error) {
+	if !strings.ContainsAny(name, `./\`) {
+		r, err := audit.LoadFS(pipelines.FS, "rubrics/"+name+".yaml")
+		if err == nil {
+			return r, nil
+		}
+		if _, statErr := fs.Stat(pipelines.FS, "rubrics/"+name+".yaml"); statErr == nil {
+			return nil, err
+		}
+		if !isFile(name) {
+			return nil, fmt.Errorf("--rubric %q is neither a file nor a shipped rubric (%s)", name, shippedRubric)
+		}
+	}
+	return audit.Load(name)
+}

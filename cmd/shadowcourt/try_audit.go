@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shadowcourt/shadowcourt/host"
+)
+
+// tryAudit are the flags by which the opinion of every verdict is audited.
+type tryAudit struct {
+	on      bool
+	rubric  string
+	auditor *host.Auditor
+}
+
+func (o *tryOptions) auditFlags(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&o.audit.on, "audit", false, "audit the opinion of every verdict, see `shadowcourt audit --help`")
+	cmd.Flags().StringVar(&o.audit.rubric, "rubric", shippedRubric, "with --audit: rubric file, or the name of a shipped one")
+}
+
+// check holds the flags against each other.
+func (a *tryAudit) check() error {
+	if !a.on && a.rubric != shippedRubric {
+		return errors.New("--rubric needs --audit")
+	}
+	return nil
+}
+
+// openAudit opens the Auditor, if one is asked for, and gives what closes it.
+func (o *tryOptions) openAudit(ctx context.Context, s stdio) (func(), error) {
+	if !o.audit.on {
+		return func() {}, nil
+	}
+	var err error
+	o.audit.auditor, err = openAuditor(ctx, s, auditorFlags{
+		rubric: o.audit.rubric, pipeline: shippedAudit, modules: o.modules, cache: o.cache,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return func() { _ = o.audit.auditor.Close(context.WithoutCancel(ctx)) }, nil
+}
+
+// configuration adds what audits depend on.
+func (a *tryAudit) configuration(parts []host.Part) ([]host.Part, error) {
+	if a.auditor == nil {
+		return parts, nil
+	}
+	own, err := a.auditor.Configuration()
+	return append(parts, own...), err
+}
+
+// trials audits what is tried, if that is asked for.
+func (a *tryAudit) trials(ctx context.Context, h *host.Host, trials iter.Seq[host.Tried], workers int) iter.Seq[host.Tried] {
+	if a.auditor == nil {
+		return trials
+	}
+	return a.auditor.AuditTrials(ctx, trials, h.Pipeline().Pipeline, workers)
+}

@@ -1,0 +1,132 @@
+package host
+
+import (
+	"context"
+	"iter"
+
+	"github.com/shadowcourt/shadowcourt/host/audit"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+)
+
+// Audited is what came of one opinion of a file: an Audit, or an Err that says
+// why there is none.
+type Audited struct {
+	Entry docket.OpinionEntry
+	Audit *docket.Audit
+	Err   error
+}
+
+// AuditAll audits opinions with a number of workers (0: one for each
+// processor) and gives them back in order. An error of an entry is passed on in
+// its place.
+func (a *Auditor) AuditAll(ctx context.Context, entries iter.Seq2[docket.OpinionEntry, error], workers int) iter.Seq[Audited] {
+	in := func(yield func(Audited) bool) {
+		for entry, err := range entries {
+			if !yield(Audited{Entry: entry, Err: err}) {
+				return
+			}
+		}
+	}
+	return ordered(ctx, in, workers, func(ctx context.Context, one Audited) Audited {
+		if one.Err != nil {
+			return one
+		}
+		e := &one.Entry
+		var o *audit.Outcome
+		o, one.Err = a.Audit(ctx, audit.Subject{Opinion: e.Opinion, Evidence: e.Evidence, Documents: e.Documents})
+		if one.Err == nil {
+			one.Audit = AuditOf(o)
+			one.Audit.Source, one.Audit.Line = e.Source, e.Line
+		}
+		return one
+	})
+}
+
+// AuditTrials audits the opinion of every verdict of trials, and puts it into
+// their results. court is the name of the court. Trials pass in order.
+func (a *Auditor) AuditTrials(ctx context.Context, trials iter.Seq[Tried], court string, workers int) iter.Seq[Tried] {
+	return ordered(ctx, trials, workers, func(ctx context.Context, tried Tried) Tried {
+		if tried.Err != nil || tried.Trial == nil {
+			return tried
+		}
+		subject, ok := OpinionOf(tried.Trial, court)
+		if !ok {
+			return tried
+		}
+		o, err := a.Audit(ctx, subject)
+		if err != nil {
+			return Tried{Entry: tried.Entry, Err: err}
+		}
+		tried.Trial.Result.Audit = AuditOf(o)
+		return tried
+	})
+}
+
+// AuditOf states an outcome as results and reports want it.
+func AuditOf(o *audit.Outcome) *docket.Audit {
+	a := &docket.Audit{
+		CaseID: o.CaseID, CourtName: o.CourtName, Rubric: o.Rubric, GlobalScore: o.Report.GlobalScore, Summary: o.Report.Summary,
+		Results: make([]docket.AuditResult, len(o.Findings)), Errors: make([]docket.AuditError, len(o.Errors)),
+		Modules: o.Modules, Fuel: o.Fuel,
+	}
+	for i := range o.Findings {
+		a.Results[i] = auditResult(&o.Findings[i])
+		a.SecurityViolationFound = a.SecurityViolationFound || a.Results[i].SecurityViolationFound
+	}
+	for i := range o.Errors {
+		e := &o.Errors[i]
+		a.Errors[i] = docket.AuditError{
+			Node: e.At.Node, Pass: e.At.Pass, Persona: e.Persona, Module: e.Digest, Cause: e.Cause, Detail: e.Detail,
+		}
+	}
+	return a
+}
+
+func auditResult(f *audit.Finding) docket.AuditResult {
+	r := docket.AuditResult{
+		CriterionID: f.Result.CriterionID, Category: f.Result.Category, NumericScore: f.Result.NumericScore,
+		Reasoning: f.Result.Reasoning, RelevanceConfidence: f.Result.RelevanceConfidence,
+		SecurityViolationFound: f.Result.SecurityViolationFound, Degraded: f.Degraded,
+		Judges: make([]docket.AuditJudge, len(f.Voices)),
+	}
+	if f.Dissent != "" {
+		r.Dissent = &f.Dissent
+	}
+	for i := range f.Voices {
+		r.Judges[i] = auditJudge(&f.Voices[i])
+	}
+	return r
+}
+
+func auditJudge(v *audit.Voice) docket.AuditJudge {
+	j := docket.AuditJudge{Judge: v.Judge, Lead: v.Lead, Standing: string(v.Standing), CitedEvidence: []string{}}
+	if v.Why != "" {
+		j.Why = &v.Why
+	}
+	if o := v.Opinion; o != nil {
+		j.NumericScore, j.Argument = &o.NumericScore, o.Argument
+		j.CitedEvidence = append(j.CitedEvidence, o.CitedEvidence...)
+		j.RelevanceConfidence, j.SecurityViolationFound = o.RelevanceConfidence, o.SecurityViolationFound
+	}
+	return j
+}
+
+// Configuration lists all that audits depend on besides the opinions, as that
+// of a Host: the pipeline, the rubric and the modules in force.
+func (a *Auditor) Configuration() ([]Part, error) {
+	graph, err := pipeline.Marshal(a.host.graph.Definition())
+	if err != nil {
+		return nil, err
+	}
+	rubric, err := audit.Marshal(a.rubric)
+	if err != nil {
+		return nil, err
+	}
+	parts := []Part{{"audit pipeline", digest(graph)}, {"rubric", digest(rubric)}}
+	digests := a.Modules()
+	for _, need := range a.needs() {
+		parts = append(parts, Part{"audit module " + need.Module, digests[need.Module]})
+	}
+	return parts, nil
+}
