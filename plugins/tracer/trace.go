@@ -20,8 +20,8 @@ const (
 	leastWords = 3
 )
 
-// trace finds for each claim of the opinion the line of the documents that has
-// most of its words. Only a line that stands there is quoted.
+// trace finds for each claim of the opinion the line of the documents that it
+// quotes, or else that has most of its words.
 func trace(documents []abi.Document, _ []string) *abi.Discovery {
 	out := &abi.Discovery{Findings: []abi.Finding{}, Missing: []string{}}
 	i := slices.IndexFunc(documents, func(d abi.Document) bool { return d.Name == reading.OpinionName })
@@ -90,7 +90,12 @@ func scan(d *abi.Document, claims []reading.Statement, about map[string][]int, b
 		})
 		for _, c := range touched {
 			share := float64(shared[c]) / float64(len(claims[c].Words))
-			if shared[c] >= leastWords && share >= leastShare && share > best[c].share {
+			if claims[c].QuotedIn(line) {
+				share = 1
+			} else if shared[c] < leastWords || share < leastShare {
+				share = 0
+			}
+			if share > best[c].share {
 				quote := text.QuoteAround(d.Text, start, start+1)
 				if quote != "" {
 					best[c] = hit{d.Name, quote, share}

@@ -28,23 +28,43 @@ type Statement struct {
 	Quotes []string
 }
 
-// Statements gives the sentences of a text in order. A line break ends one, as
-// does a full stop before white space. Headings and lists' marks are left out,
-// and what addresses the reader.
+// Statements gives the sentences of a text in order. A full stop before white
+// space ends one, as does the end of a paragraph, of a heading, of an item of a
+// list. Headings and lists' marks are left out, and what addresses the reader.
 func Statements(text string) []Statement {
 	text = head(text, maxTextBytes)
 	var list []Statement
+	paragraph := ""
+	end := func() {
+		list, paragraph = appendSentences(list, paragraph), ""
+	}
 	for line := range strings.Lines(text) {
-		line = strings.TrimLeft(strings.TrimSpace(line), "#>*-•· \t")
-		if line == "" || strings.HasSuffix(line, ":") {
-			continue
+		line = strings.TrimSpace(line)
+		bare := strings.TrimLeft(line, marks)
+		if bare == "" || bare != line {
+			end()
 		}
-		for line != "" {
-			var sentence string
-			sentence, line = cut(line)
-			if sentence != "" && !steering.Steers(sentence) {
-				list = append(list, Statement{Text: sentence, Words: Words(sentence), Quotes: quotes(sentence)})
-			}
+		if paragraph != "" {
+			paragraph += " "
+		}
+		paragraph += bare
+		if strings.HasSuffix(bare, ":") {
+			end()
+		}
+	}
+	end()
+	return list
+}
+
+// marks of headings, lists and quotations at the beginning of a line.
+const marks = "#>*-•· \t"
+
+func appendSentences(list []Statement, paragraph string) []Statement {
+	for paragraph != "" {
+		var sentence string
+		sentence, paragraph = cut(paragraph)
+		if sentence != "" && !strings.HasSuffix(sentence, ":") && !steering.Steers(sentence) {
+			list = append(list, Statement{Text: sentence, Words: Words(sentence), Quotes: quotes(sentence)})
 		}
 	}
 	return list

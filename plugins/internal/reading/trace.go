@@ -67,7 +67,7 @@ func Open(evidence []abi.Evidence) *File {
 		if name == forensicsName || name == dissentName || name == OpinionName || len(f.Items) == maxItems {
 			continue
 		}
-		if steering.Steers(e.Content) && len(Claims(Statements(e.Content))) == 0 {
+		if steering.Steers(e.Content) && !says(e.Content) {
 			continue
 		}
 		item := Item{Evidence: *e, Standing: standing[e.SourceRef], words: make(map[string]bool), folded: fold(e.Content)}
@@ -75,6 +75,17 @@ func Open(evidence []abi.Evidence) *File {
 		f.Items = append(f.Items, item)
 	}
 	return f
+}
+
+// says tells whether a content says something beside what addresses the
+// reader, in a line of its own.
+func says(content string) bool {
+	for line := range strings.Lines(content) {
+		if len(Claims(appendSentences(nil, strings.TrimSpace(line)))) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // Weight is what an item counts that a claim is traced to: what stands in the
@@ -114,10 +125,8 @@ func (item *Item) Concerns(s *Statement) bool {
 	if Names(s.Text, item.SourceRef) {
 		return true
 	}
-	for _, quote := range s.Quotes {
-		if folded := fold(quote); len(folded) >= minQuote && strings.Contains(item.folded, folded) {
-			return true
-		}
+	if s.quotedIn(item.folded) {
+		return true
 	}
 	shared := 0
 	for _, word := range s.Words {
@@ -126,6 +135,19 @@ func (item *Item) Concerns(s *Statement) bool {
 		}
 	}
 	return shared >= minWords && float64(shared) >= leastShare*float64(len(s.Words))
+}
+
+// QuotedIn says whether a quotation of the statement stands in a text, in any
+// white space and any case of letters.
+func (s *Statement) QuotedIn(text string) bool { return len(s.Quotes) > 0 && s.quotedIn(fold(text)) }
+
+func (s *Statement) quotedIn(folded string) bool {
+	for _, quote := range s.Quotes {
+		if q := fold(quote); len(q) >= minQuote && strings.Contains(folded, q) {
+			return true
+		}
+	}
+	return false
 }
 
 // minQuote is the shortest quotation, in bytes, that tells one item from another.
