@@ -72,6 +72,10 @@ sdk-tests: plugins ## build and test modules in every language that has its tool
 mutants: ## remove each check of the decoder in turn; a test vector must notice
 	$(GO) test -count=1 -v ./abi/internal/mutants
 
+.PHONY: kills
+kills: plugins ## kill runs that record 200 times; nothing that was acknowledged may be lost
+	SHADOWCOURT_KILLS=200 $(GO) test -count=1 -run TestAccept_RE3 ./cmd/shadowcourt
+
 .PHONY: fuzz
 fuzz: plugins ## run every fuzz target for FUZZTIME (30s)
 	@grep -rn --include='*_test.go' '^func Fuzz' . | sed -E 's|^(.*)/[^/]+:[0-9]+:func (Fuzz[A-Za-z0-9_]*).*|\1 \2|' | sort | \

@@ -263,11 +263,7 @@ func resumeAt(t *testing.T, name string, data []byte, cut, trials int, key *reco
 		t.Fatalf("cut at %d: resumed with %d trials, want %d", cut, seen, trials)
 	}
 	appendTrials(t, w, trials, 3)
-	if cut == len(data) {
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
-	} else if err := w.Finish(); err != nil {
+	if err := w.Finish(); err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(read(t, name), data) {

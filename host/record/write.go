@@ -204,9 +204,13 @@ func (w *Writer) Sync() error {
 // Trials counts those in the record.
 func (w *Writer) Trials() int { return w.chain.trials }
 
-// Finish closes the record with the number of its trials, and then the file.
+// Finish closes the record with the number of its trials, unless it is closed
+// with them already, and then the file.
 func (w *Writer) Finish() error {
-	err := w.append(&Entry{Closing: &Closing{Trials: w.chain.trials}})
+	var err error
+	if !w.chain.closed {
+		err = w.append(&Entry{Closing: &Closing{Trials: w.chain.trials}})
+	}
 	return errors.Join(err, w.Close())
 }
 

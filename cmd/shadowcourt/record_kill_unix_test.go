@@ -1,0 +1,193 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/host/record"
+)
+
+// killsVariable says how often the test of RE3 kills; `make kills` sets it.
+const killsVariable = "SHADOWCOURT_KILLS"
+
+// defaultKills is the number in a run of all tests.
+const defaultKills = 40
+
+// Runs are killed at any moment: what was acknowledged, by a result on the standard output, is in the record. Each run goes
+// on where the one before was killed, and in the end there is the record of a run that nobody killed.
+func TestAccept_RE3_KillsLoseNothingThatWasAcknowledged(t *testing.T) {
+	t.Parallel()
+	kills := defaultKills
+	if text := os.Getenv(killsVariable); text != "" {
+		var err error
+		if kills, err = strconv.Atoi(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	k := newKilling(t)
+	whole := k.path("whole.record")
+	k.run(t, whole, -1)
+	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // moments, not secrets
+	name, acknowledged, interrupted := "", map[string]record.Digest{}, 0
+	for i := range kills {
+		if name == "" {
+			name, acknowledged = k.path("killed-"+strconv.Itoa(i)+".record"), map[string]record.Digest{}
+		}
+		before := len(acknowledged)
+		finished := k.runInto(t, acknowledged, name, time.Duration(random.IntN(int(150*time.Millisecond))))
+		k.check(t, name, acknowledged)
+		if finished {
+			k.same(t, name, whole)
+			name = ""
+		} else if len(acknowledged) > before {
+			interrupted++
+		}
+	}
+	if name != "" {
+		if !k.runInto(t, acknowledged, name, -1) {
+			t.Fatal("the last run did not finish")
+		}
+		k.check(t, name, acknowledged)
+		k.same(t, name, whole)
+	}
+	if interrupted < kills/4 {
+		t.Errorf("of %d kills only %d came while results were given", kills, interrupted)
+	}
+}
+
+// killing has what the runs have in common.
+type killing struct {
+	dir, docket string
+	key         *record.Key
+}
+
+func newKilling(t *testing.T) *killing {
+	t.Helper()
+	k := &killing{dir: t.TempDir()}
+	source, err := os.ReadFile(filepath.Join(repositoryRoot(t), "examples", "dockets", "go-failures.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.docket = k.path("docket.jsonl")
+	key, err := record.NewSharedKey(bytes.NewReader(make([]byte, 32)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.key = key
+	text, err := key.PEM()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.WriteFile(k.docket, source, 0o600), os.WriteFile(k.path("key"), text, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func (k *killing) path(name string) string { return filepath.Join(k.dir, name) }
+
+func (k *killing) run(t *testing.T, name string, kill time.Duration) {
+	t.Helper()
+	if !k.runInto(t, map[string]record.Digest{}, name, kill) {
+		t.Fatal("the run did not finish")
+	}
+}
+
+// runInto starts a run, notes the results that it gives, and kills it that
+// long after the first one; never if that is negative. It says whether the run
+// came to its end before.
+func (k *killing) runInto(t *testing.T, acknowledged map[string]record.Digest, name string, kill time.Duration) bool {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "shadowcourt", "try", k.docket, "--record", name, "--key", k.path("key"), "--resume", "--format", "jsonl")
+	cmd.Env = append(os.Environ(), userEnv(t)...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := bufio.NewReader(out)
+	for first := true; ; first = false {
+		line, err := in.ReadBytes('\n')
+		if err != nil {
+			break
+		}
+		if first && kill >= 0 {
+			defer time.AfterFunc(kill, func() { _ = cmd.Process.Kill() }).Stop()
+		}
+		var result struct{ ID string }
+		line = bytes.TrimSuffix(line, []byte{'\n'})
+		if err := json.Unmarshal(line, &result); err != nil || result.ID == "" {
+			t.Fatalf("%q: %v", line, err)
+		}
+		if _, twice := acknowledged[result.ID]; twice {
+			t.Fatalf("%s was tried twice", result.ID)
+		}
+		acknowledged[result.ID] = record.DigestOf(line)
+	}
+	err = cmd.Wait()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == -1 {
+		return false
+	}
+	if err != nil {
+		t.Fatalf("%v\n%s", err, stderr.String())
+	}
+	return true
+}
+
+// check holds every acknowledged result against the record.
+func (k *killing) check(t *testing.T, name string, acknowledged map[string]record.Digest) {
+	t.Helper()
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	r, err := record.NewReader(f, k.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorded := map[string]record.Digest{}
+	for err == nil {
+		var entry *record.Entry
+		if entry, err = r.Next(); err == nil && entry.Trial != nil {
+			recorded[entry.Trial.ID] = entry.Trial.ResultDigest
+		}
+	}
+	var fault *record.FaultError
+	if !errors.Is(err, io.EOF) && !(errors.As(err, &fault) && fault.Torn) {
+		t.Fatalf("after a kill: %v", err)
+	}
+	for id, digest := range acknowledged {
+		if recorded[id] != digest {
+			t.Fatalf("%s was acknowledged, and the record has %q for it", id, recorded[id])
+		}
+	}
+}
+
+func (*killing) same(t *testing.T, a, b string) {
+	t.Helper()
+	x, err := os.ReadFile(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := os.ReadFile(b)
+	if err != nil || !bytes.Equal(x, y) {
+		t.Fatalf("the record of killed runs is another than that of one that was not killed: %v", err)
+	}
+}
