@@ -140,7 +140,7 @@ func (r *Request) checkNode(a *abi.Artifact, c *abi.Collector) CheckID {
 	req := r.Node
 	self, labels := req.Persona.Name, req.Case.Labels
 	family := req.Family
-	if kindOf(a) != family {
+	if kindOf(a) != family && !(family == abi.FamilyCollect && a.Discovery != nil) {
 		c.Add(abi.CodeWrongArtifact, "is a "+string(kindOf(a))+", which a node of the family "+string(family)+" does not give", abi.Field("artifact"))
 		return CheckArtifact
 	}

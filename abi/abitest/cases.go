@@ -60,6 +60,9 @@ func (s *source) requests(roles *Roles) []*Request {
 			name += ", " + string(node.Turn.Speaker)
 		}
 		add(name, &Request{Node: node})
+		if family == abi.FamilyCollect { // who collects reads the opinion too
+			list[len(list)-1].docs = newDocuments(node.Case.Documents)
+		}
 	}
 	if roles.Contest {
 		add("contest", &Request{Contest: s.contest(view)})

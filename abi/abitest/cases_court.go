@@ -27,6 +27,13 @@ func (s *source) node(family abi.Family, view *abi.CaseView) *abi.NodeRequest {
 		r.Case = abi.CaseView{Labels: view.Labels, Documents: view.Documents}
 		return r
 	}
+	if family == abi.FamilyCollect {
+		r.Persona = s.persona("tracer", abi.Diamond, "bench", "neutral")
+		opinion := abi.Document{Name: "opinion", Text: s.text(s.count(20) + 1)}
+		r.Case = abi.CaseView{Labels: view.Labels, Documents: append([]abi.Document{opinion}, view.Documents...)}
+		r.Profile = nil
+		return r
+	}
 	s.indict(r)
 	r.Persona = s.persona("abyss", abi.Water, "defense", "defender")
 	if family == abi.FamilyDefend {

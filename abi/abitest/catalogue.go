@@ -111,7 +111,7 @@ func Catalogue() []Rule {
 		{CheckConsistent, "§9.1", answers, "no response contradicts itself", nil},
 		{CheckArtifact, "§4.2", answers, "gives the artifact of the family", anyFamily},
 		{CheckIndict, "§4.3", answers, "an indictment charges with Light's classification and repeats items of the case", family(abi.FamilyIndict)},
-		{CheckDiscover, "§4.4", answers, "findings quote the documents, and support labels of the case", family(abi.FamilyDiscover)},
+		{CheckDiscover, "§4.4", answers, "findings quote the documents, and support labels of the case", family(abi.FamilyDiscover, abi.FamilyCollect)},
 		{CheckContest, "§4.5", answers, "challenges are of the items that were put", func(r *Roles) bool { return r.Contest }},
 		{CheckDefend, "§4.6", answers, "a brief points into the indictment, and names another label than the charge", family(abi.FamilyDefend)},
 		{CheckHearing, "§4.7", answers, "turns point into the indictment; new items stand in the case", family(abi.FamilyHearing)},
@@ -135,8 +135,10 @@ func Catalogue() []Rule {
 	}
 }
 
-func family(f abi.Family) func(*Roles) bool {
-	return func(r *Roles) bool { return slices.Contains(r.Families, f) }
+func family(any ...abi.Family) func(*Roles) bool {
+	return func(r *Roles) bool {
+		return slices.ContainsFunc(any, func(f abi.Family) bool { return slices.Contains(r.Families, f) })
+	}
 }
 
 func anyFamily(r *Roles) bool { return len(r.Families) > 0 }

@@ -163,7 +163,7 @@ func (r *Request) answerChecks() []CheckID {
 	switch r.Node.Family { //nolint:exhaustive // the rest is the Light path's
 	case abi.FamilyIndict:
 		return []CheckID{CheckArtifact, CheckIndict}
-	case abi.FamilyDiscover:
+	case abi.FamilyDiscover, abi.FamilyCollect:
 		return []CheckID{CheckArtifact, CheckDiscover}
 	case abi.FamilyDefend:
 		return []CheckID{CheckArtifact, CheckDefend, CheckIdentity}

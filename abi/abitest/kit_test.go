@@ -156,7 +156,7 @@ func TestRolesAreReadAndWritten(t *testing.T) {
 	if !slices.Equal(again.Names(), names) {
 		t.Errorf("its manifest promises %v", again.Names())
 	}
-	_, err = ParseRoles([]string{"indict", "persona", "edge:", "collect"})
+	_, err = ParseRoles([]string{"indict", "persona", "edge:", "synthesize"})
 	if err == nil || strings.Count(err.Error(), "\n") != 2 {
 		t.Errorf("%v", err)
 	}

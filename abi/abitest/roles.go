@@ -39,7 +39,7 @@ func ServedFamilies() []abi.Family {
 	return []abi.Family{
 		abi.FamilyIndict, abi.FamilyDiscover, abi.FamilyDefend, abi.FamilyHearing, abi.FamilyVerdict,
 		abi.FamilyRecall, abi.FamilyTriage, abi.FamilyResolve, abi.FamilyInvestigate,
-		abi.FamilyCorrelate, abi.FamilyReview, abi.FamilyReport,
+		abi.FamilyCorrelate, abi.FamilyReview, abi.FamilyReport, abi.FamilyCollect,
 	}
 }
 
