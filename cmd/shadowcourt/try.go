@@ -266,6 +266,7 @@ type tryRun struct {
 func (r *tryRun) all(ctx context.Context, h *host.Host, inputs *inputs) {
 	trials := h.TryAll(ctx, r.untried(inputs.entries(r.options.explain)), r.options.workers)
 	for tried := range r.options.audit.trials(ctx, h, trials, r.options.workers) {
+		r.resumed.tally.note(&tried)
 		if tried.Err != nil {
 			r.fault(&tried)
 			r.remember(&tried)
@@ -282,7 +283,7 @@ func (r *tryRun) all(ctx context.Context, h *host.Host, inputs *inputs) {
 		r.remember(&tried)
 		r.progress.tried(r.tried, r.faults)
 	}
-	r.failed = errors.Join(r.failed, r.recording.acknowledge(r.write))
+	r.failed = errors.Join(r.failed, r.recording.acknowledge(r.write), r.earlier.fault(ctx))
 }
 
 func (r *tryRun) write(t *docket.Trial) error {

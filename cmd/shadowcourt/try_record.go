@@ -79,7 +79,8 @@ const (
 type recording struct {
 	writer  *record.Writer
 	resumed bool
-	before  []byte // results of an earlier run
+	before  []byte                   // results of an earlier run
+	cases   map[string]record.Digest // of that run, by id
 	waiting []*docket.Trial
 	synced  time.Time
 }
@@ -97,10 +98,11 @@ func (o *tryOptions) recording(h *host.Host, parts []host.Part) (*recording, err
 	if err != nil {
 		return nil, err
 	}
-	r := &recording{resumed: o.resume}
+	r := &recording{resumed: o.resume, cases: make(map[string]record.Digest)}
 	if o.resume {
 		r.writer, err = record.Resume(o.record.file, key, header, func(t *record.Trial) error {
 			r.before = append(append(r.before, t.Result...), '\n')
+			r.cases[t.ID] = t.Case
 			return nil
 		})
 	} else {

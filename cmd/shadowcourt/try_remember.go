@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"strconv"
@@ -42,27 +41,7 @@ func (o *tryOptions) configuration(ctx context.Context, h *host.Host, inputs *in
 type earlier struct {
 	matched bool
 	entries []casebook.Entry
-}
-
-// untried leaves out what was tried before, and takes note of it.
-func (r *tryRun) untried(entries iter.Seq2[docket.Entry, error]) iter.Seq2[docket.Entry, error] {
-	if len(r.resumed.tried) == 0 {
-		return entries
-	}
-	return func(yield func(docket.Entry, error) bool) {
-		for entry, err := range entries {
-			if final, ok := r.resumed.tried[r.redactor.Text(entry.Case.ID)]; ok && err == nil {
-				r.earlier.matched = r.match.matches(&docket.Result{Final: final}) || r.earlier.matched
-				if r.book != nil {
-					r.earlier.entries = append(r.earlier.entries, knowledge.Entry(&entry.Case, entry.Truth, &final))
-				}
-				continue
-			}
-			if !yield(entry, err) {
-				return
-			}
-		}
-	}
+	err     error // the docket is another one
 }
 
 // remember takes note of what came of an entry, to be kept when the docket is

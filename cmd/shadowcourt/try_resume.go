@@ -13,6 +13,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/record"
 )
 
 // resumeSuffix names the file beside the results of a run that was
@@ -29,13 +30,23 @@ type resumption struct {
 	parts []host.Part
 	keep  bool // the file beside the results stays when the run is complete
 
-	before []byte                  // the results so far
-	tried  map[string]docket.Final // by the id in the results
+	before   []byte                   // the results so far
+	tried    []verdict                // that stand in them
+	reached  tally                    // by the earlier run
+	tally    tally                    // of both runs
+	recorded map[string]record.Digest // cases by id, where the results are those of a record
+}
+
+// verdict is what a line of results says. The id is that of the results, where it may be redacted.
+type verdict struct {
+	id    string
+	final docket.Final
 }
 
 // sidecar is the content of the file beside the results.
 type sidecar struct {
 	Configuration []host.Part `json:"configuration"`
+	tally
 }
 
 // checkResume holds --resume against the other flags.
@@ -57,6 +68,7 @@ func (o *tryOptions) checkResume() error {
 func (o *tryOptions) resumption(parts []host.Part, recording *recording) (*resumption, error) {
 	r := &resumption{}
 	if recording.resumes() {
+		r.recorded = recording.cases
 		if err := r.read(recording.before); err != nil {
 			return nil, fmt.Errorf("--resume: %w", err)
 		}
@@ -85,6 +97,9 @@ func (o *tryOptions) resumption(parts []host.Part, recording *recording) (*resum
 	if err := r.read(before); err != nil {
 		return nil, fmt.Errorf("--resume: %w", err)
 	}
+	if len(r.tried) != r.tally.Cases {
+		return nil, fmt.Errorf("--resume: %s has %s, and %s tells of %d", r.path, count(len(r.tried), "result", "results"), r.path+resumeSuffix, r.tally.Cases)
+	}
 	return r, nil
 }
 
@@ -109,6 +124,7 @@ func (r *resumption) compare() error {
 	if other := differing(old.Configuration, r.parts); len(other) > 0 {
 		return fmt.Errorf("%s is of another configuration: another %s", r.path, strings.Join(other, ", another "))
 	}
+	r.reached, r.tally = old.tally, old.tally
 	return nil
 }
 
@@ -127,7 +143,6 @@ func differing(a, b []host.Part) []string {
 
 // read takes the results of the earlier run.
 func (r *resumption) read(before []byte) error {
-	r.tried = make(map[string]docket.Final)
 	number := 0
 	for line := range bytes.Lines(before) {
 		number++
@@ -146,7 +161,7 @@ func (r *resumption) read(before []byte) error {
 		if c := result.Final.Classification; c != nil {
 			final.Classification = *c
 		}
-		r.tried[result.ID] = final
+		r.tried = append(r.tried, verdict{result.ID, final})
 	}
 	r.before = before
 	return nil
@@ -165,7 +180,7 @@ func (r *resumption) end(interrupted bool) error {
 		}
 		return nil
 	}
-	data, err := json.MarshalIndent(sidecar{Configuration: r.parts}, "", " ")
+	data, err := json.MarshalIndent(sidecar{r.parts, r.tally}, "", " ")
 	if err != nil {
 		return err
 	}
