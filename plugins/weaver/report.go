@@ -20,7 +20,8 @@ const worthTrying = 0.50
 // nothing new; but an answer for which something speaks, and which leads the
 // others clearly, is worth a trial, and so it states worth_trying at least.
 func report(r *abi.NodeRequest) *abi.LightReport {
-	estimate := synthesis(r)
+	clues := inquiry.Read(r, nil)
+	estimate := synthesis(r, clues)
 	preferred := concluded(r)
 	if preferred == "" {
 		preferred = r.Case.Labels[0]
@@ -39,19 +40,27 @@ func report(r *abi.NodeRequest) *abi.LightReport {
 			v.Confidence = min(v.Confidence, r.Case.Light.Confidence)
 		}
 	}
-	v.Summary = summary(r, estimate, label)
+	v.Summary = summary(r, estimate, v) + grounds(r, clues, label)
 	return v
 }
 
-func summary(r *abi.NodeRequest, estimate *inquiry.Estimate, label string) string {
+// nothingSpeaks is what the seeker says as well.
+const nothingSpeaks = "Next to nothing speaks for any label."
+
+// summary tells what came out, and why more is stated where it is.
+func summary(r *abi.NodeRequest, estimate *inquiry.Estimate, v *abi.LightReport) string {
 	var b strings.Builder
-	b.WriteString(label + " at " + text.Share(estimate.Of(label)))
+	label, p := v.Classification, estimate.Of(v.Classification)
+	b.WriteString(label + " at " + text.Share(p))
+	if v.Confidence > p && text.Share(v.Confidence) != text.Share(p) {
+		b.WriteString(" (stated as " + text.Share(v.Confidence) + ", since it leads and is worth a trial)")
+	}
 	if second, p := runnerUp(estimate, label); second != "" {
 		b.WriteString(", " + second + " at " + text.Share(p))
 	}
 	b.WriteString(".")
 	if estimate.Thin() {
-		b.WriteString(" Next to nothing speaks for any label.")
+		b.WriteString(" " + nothingSpeaks)
 	}
 	f := r.File
 	if f == nil {
@@ -67,9 +76,19 @@ func summary(r *abi.NodeRequest, estimate *inquiry.Estimate, label string) strin
 		b.WriteString(symptoms(f.Triage))
 	}
 	if f.Investigate != nil {
-		b.WriteString(" Found: " + f.Investigate.Summary)
+		if found := without(f.Investigate.Summary, nothingSpeaks, label+" at "+text.Share(p)+"."); found != "" {
+			b.WriteString(" Found: " + found)
+		}
 	}
 	return b.String()
+}
+
+// without leaves out what was said already.
+func without(s string, said ...string) string {
+	for _, part := range said {
+		s = strings.TrimPrefix(strings.Replace(s, " "+part, "", 1), part)
+	}
+	return strings.TrimSpace(s)
 }
 
 func runnerUp(estimate *inquiry.Estimate, top string) (label string, probability float64) {

@@ -15,7 +15,7 @@ const minUninvestigated = 0.75
 // was reached without an investigation and is doubtful, and of one that the evidence
 // contradicts; when it may not, the more probable label overturns it.
 func review(r *abi.NodeRequest) *abi.ReviewDecision {
-	estimate := synthesis(r)
+	estimate := synthesis(r, inquiry.Read(r, nil))
 	standing := concluded(r)
 	top, p := estimate.Top(standing)
 	loops := r.File != nil && r.File.LoopsLeft > 0
@@ -39,8 +39,8 @@ func reassess(p float64) *abi.ReviewDecision {
 
 // synthesis estimates the labels from all that is known, which is what the
 // investigation has read so far.
-func synthesis(r *abi.NodeRequest) *inquiry.Estimate {
-	return inquiry.Read(r, nil).Weigh(r, inquiry.DepthOf(r.File), inquiry.SourceFacts(r))
+func synthesis(r *abi.NodeRequest, clues *inquiry.Clues) *inquiry.Estimate {
+	return clues.Weigh(r, inquiry.DepthOf(r.File), inquiry.SourceFacts(r))
 }
 
 // concluded is what the path has come to, the latest first.

@@ -106,6 +106,32 @@ func TestReport(t *testing.T) {
 	}
 }
 
+// Whoever reads only the summary knows on which lines it rests, and hears nothing twice.
+func TestTheSummaryNamesItsGroundsOnce(t *testing.T) {
+	t.Parallel()
+	r := anytrial.LightCase(abi.FamilyReport, "starting\nthe disk is full\n")
+	if s := report(r).Summary; !strings.Contains(s, " For it: ") || strings.Count(s, "L2: the disk is full.") != 1 {
+		t.Errorf("no line: %s", s)
+	}
+	r.Case.Evidence = []abi.Evidence{{SourceRef: "mail", Content: "no space left\nmore", RelevanceConfidence: 0.9, Supports: anytrial.Infrastructure}}
+	if s := report(r).Summary; !strings.Contains(s, "mail: no space left.") {
+		t.Errorf("no item: %s", s)
+	}
+	r.File.Investigate = investigated(anytrial.Infrastructure, abi.Evidence{SourceRef: "log:L2", Content: "the disk is full", RelevanceConfidence: 0.9, Supports: anytrial.Infrastructure})
+	r.File.Investigate.Summary = "log:L2: the disk is full."
+	if s := report(r).Summary; strings.Contains(s, "For it") || strings.Count(s, "the disk is full") != 1 {
+		t.Errorf("twice: %s", s)
+	}
+	empty := anytrial.LightCase(abi.FamilyReport, "")
+	empty.File.Investigate = &abi.InvestigateArtifact{Summary: "On remand: 0 new items. " + nothingSpeaks}
+	if s := report(empty).Summary; strings.Count(s, nothingSpeaks) != 1 || !strings.HasSuffix(s, "Found: On remand: 0 new items.") {
+		t.Errorf("of nothing: %s", s)
+	}
+	if s := report(anytrial.LightCase(abi.FamilyReport, "    cart_test.go:9: got 1, want 2\n")).Summary; !strings.Contains(s, " (stated as 0.50, since it leads and is worth a trial)") {
+		t.Errorf("as if it were that sure: %s", s)
+	}
+}
+
 // What leads is worth a trial, however many labels share the rest.
 func TestAnAnswerThatLeadsIsWorthATrial(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/inquiry"
+)
+
+// maxGrounds is how many lines a report quotes, and maxGroundBytes how much of each.
+const (
+	maxGrounds     = 3
+	maxGroundBytes = 160
+)
+
+// grounds quotes the lines that speak most for a label, where the summary of an
+// investigation does not: those that the clues point to, and the case's own items.
+func grounds(r *abi.NodeRequest, clues *inquiry.Clues, label string) string {
+	f := r.File
+	if f == nil || f.Investigate != nil && slices.ContainsFunc(f.Investigate.Evidence, speaksFor(label)) {
+		return ""
+	}
+	var b strings.Builder
+	for i, e := range foremost(append(clues.Items(inquiry.DepthOf(f)), r.Case.Evidence...), label) {
+		if i == 0 {
+			b.WriteString(" For it:")
+		}
+		b.WriteString(" " + e.SourceRef + ": " + firstLine(e.Content) + ".")
+	}
+	return b.String()
+}
+
+func firstLine(content string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(content), "\n")
+	if len(line) <= maxGroundBytes {
+		return line
+	}
+	return strings.ToValidUTF8(line[:maxGroundBytes], "") + "..."
+}
+
+func speaksFor(label string) func(abi.Evidence) bool {
+	return func(e abi.Evidence) bool { return e.Supports == label }
+}
+
+// foremost are the items for a label that are surest of it; what is quoted twice comes once.
+func foremost(items []abi.Evidence, label string) []abi.Evidence {
+	var list []abi.Evidence
+	for _, e := range items {
+		again := slices.ContainsFunc(list, func(o abi.Evidence) bool {
+			return strings.TrimSpace(o.Content) == strings.TrimSpace(e.Content)
+		})
+		if e.Supports == label && !again {
+			list = append(list, e)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b abi.Evidence) int { return cmp.Compare(b.RelevanceConfidence, a.RelevanceConfidence) })
+	return list[:min(len(list), maxGrounds)]
+}
