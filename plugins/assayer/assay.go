@@ -137,6 +137,11 @@ func (a *assay) fairness() abi.CriterionOpinion {
 
 // discusses says whether a statement names the label or speaks of an item for it.
 func (a *assay) discusses(label string) bool {
+	for _, item := range a.traced {
+		if item != nil && item.Supports == label {
+			return true
+		}
+	}
 	for i := range a.statements {
 		s := &a.statements[i]
 		if reading.Names(s.Text, label) {

@@ -48,22 +48,20 @@ func share(s string) (float64, bool) {
 	return f / scale, true
 }
 
-// Says says whether one of the words stands in a statement, in any case.
-func Says(s *Statement, words ...string) bool { return Count(s.Text, words) > 0 }
-
-// Count is how many words of a text are among words; one that ends with a
-// star stands for all that begin so.
-func Count(text string, words []string) int {
-	n := 0
-	for field := range strings.FieldsFuncSeq(strings.ToLower(text), func(c rune) bool {
-		return !('a' <= c && c <= 'z') && c != '\'' && c < 0x80
-	}) {
-		if slices.ContainsFunc(words, func(word string) bool {
-			stem, open := strings.CutSuffix(word, "*")
-			return field == stem || open && strings.HasPrefix(field, stem)
-		}) {
-			n++
+// Says says whether one of the words stands in a statement, in any case; a word
+// that ends with a star stands for all that begin so.
+func Says(s *Statement, words ...string) bool {
+	for _, token := range s.tokens {
+		for _, word := range words {
+			if n := len(word) - 1; token == word || word[n] == '*' && strings.HasPrefix(token, word[:n]) {
+				return true
+			}
 		}
 	}
-	return n
+	return false
+}
+
+// tokens are all words of a text, in lower case.
+func tokens(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(c rune) bool { return !('a' <= c && c <= 'z') && c != '\'' && c < 0x80 })
 }

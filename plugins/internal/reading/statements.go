@@ -26,6 +26,19 @@ type Statement struct {
 	Words []string
 	// Quotes are what stands between quotation marks or backticks, in order.
 	Quotes []string
+
+	folded []string // Quotes that are long enough to tell one item from another
+	tokens []string // all words, in lower case
+}
+
+func newStatement(text string) Statement {
+	s := Statement{Text: text, Words: Words(text), Quotes: quotes(text), tokens: tokens(text)}
+	for _, quote := range s.Quotes {
+		if q := fold(quote); len(q) >= minQuote {
+			s.folded = append(s.folded, q)
+		}
+	}
+	return s
 }
 
 // Statements gives the sentences of a text in order. A full stop before white
@@ -64,7 +77,7 @@ func appendSentences(list []Statement, paragraph string) []Statement {
 		var sentence string
 		sentence, paragraph = cut(paragraph)
 		if sentence != "" && !strings.HasSuffix(sentence, ":") && !steering.Steers(sentence) {
-			list = append(list, Statement{Text: sentence, Words: Words(sentence), Quotes: quotes(sentence)})
+			list = append(list, newStatement(sentence))
 		}
 	}
 	return list

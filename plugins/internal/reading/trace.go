@@ -139,11 +139,11 @@ func (item *Item) Concerns(s *Statement) bool {
 
 // QuotedIn says whether a quotation of the statement stands in a text, in any
 // white space and any case of letters.
-func (s *Statement) QuotedIn(text string) bool { return len(s.Quotes) > 0 && s.quotedIn(fold(text)) }
+func (s *Statement) QuotedIn(text string) bool { return len(s.folded) > 0 && s.quotedIn(fold(text)) }
 
 func (s *Statement) quotedIn(folded string) bool {
-	for _, quote := range s.Quotes {
-		if q := fold(quote); len(q) >= minQuote && strings.Contains(folded, q) {
+	for _, quote := range s.folded {
+		if strings.Contains(folded, quote) {
 			return true
 		}
 	}

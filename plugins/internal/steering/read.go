@@ -8,6 +8,9 @@ import (
 // read gives a text in words of lower case, every other visible sign being a
 // word of its own, and counts the characters that no reader would see.
 func read(text string) (words []string, hidden int) {
+	if isASCII(text) {
+		return readASCII(strings.ToLower(text)), 0
+	}
 	var word strings.Builder
 	end := func() {
 		if word.Len() > 0 {
@@ -26,7 +29,7 @@ func read(text string) (words []string, hidden int) {
 		switch {
 		case c == '_' || unicode.IsLetter(c) || unicode.IsDigit(c):
 			word.WriteRune(c)
-		case unicode.IsSpace(c):
+		case unicode.IsSpace(c), unicode.IsControl(c):
 			end()
 		default:
 			end()
@@ -35,6 +38,40 @@ func read(text string) (words []string, hidden int) {
 	}
 	end()
 	return words, hidden
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
+
+// readASCII reads what nearly every text is without copying a word.
+func readASCII(lower string) []string {
+	words := make([]string, 0, len(lower)/5+1)
+	from := -1
+	for i := range len(lower) {
+		c := lower[i]
+		if c == '_' || 'a' <= c && c <= 'z' || '0' <= c && c <= '9' {
+			if from < 0 {
+				from = i
+			}
+			continue
+		}
+		if from >= 0 {
+			words, from = append(words, lower[from:i]), -1
+		}
+		if c > ' ' && c != 0x7f {
+			words = append(words, lower[i:i+1])
+		}
+	}
+	if from >= 0 {
+		words = append(words, lower[from:])
+	}
+	return words
 }
 
 // isHidden tells characters by which words are hidden from people or detectors:

@@ -44,3 +44,14 @@ func TestWhatOnlyTells(t *testing.T) {
 		}
 	}
 }
+
+// Both ways of reading give the same words.
+func TestPlainTextIsReadAsAnyOther(t *testing.T) {
+	t.Parallel()
+	const plain = "The [quick] brown_fox,\tjumps 0.81 over\x00\x7f |LAZY| dogs\n"
+	fast, _ := read(plain)
+	slow, _ := read(plain + " é")
+	if strings.Join(fast, " ")+" é" != strings.Join(slow, " ") {
+		t.Errorf("%q\n%q", fast, slow)
+	}
+}
