@@ -113,6 +113,23 @@ func findZig() (env []string, missing string) {
 	return nil, "no zig: pip install ziglang==0.15.2, and ZIG=path of its program unless it is on the path"
 }
 
+// inD has no SDK: the one module in it is written from SPEC.md alone.
+func inD() *language {
+	return &language{name: "d", commands: []string{"sh build.sh"}, output: "build/*.wasm", find: findD}
+}
+
+func findD() (env []string, missing string) {
+	const install = "apt install ldc lld"
+	ldc, linker := tool("LDC", "ldc2"), tool("WASM_LD", "wasm-ld")
+	switch {
+	case ldc == "" || !succeeds(ldc, "--version"):
+		return nil, "no ldc2: " + install
+	case linker == "":
+		return nil, "no wasm-ld: " + install
+	}
+	return []string{"LDC=" + ldc, "WASM_LD=" + linker}, ""
+}
+
 func inTypeScript() *language {
 	return &language{
 		name:     "typescript",

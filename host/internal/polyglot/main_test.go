@@ -35,7 +35,7 @@ func note(language string, there bool, what string) {
 func TestMain(m *testing.M) {
 	notes.ran, notes.missing = map[string]map[string]bool{}, map[string]string{}
 	code := m.Run()
-	for _, l := range append(languages(), inGo()) {
+	for _, l := range append(languages(), inD(), inGo()) {
 		if ran := slices.Sorted(maps.Keys(notes.ran[l.name])); len(ran) > 0 {
 			fmt.Fprintf(os.Stdout, "%-11s %d tests: %s\n", l.name, len(ran), strings.Join(ran, " "))
 		} else if why := notes.missing[l.name]; why != "" {

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"io/fs"
 	"os"
-	"path"
 	"strings"
 	"sync"
 	"testing"
@@ -21,22 +20,7 @@ import (
 // A trial in which modules in C, Rust, TypeScript and Zig take part beside the
 // shipped ones: each is called, none fails, and what they say is in the trial.
 func TestAccept_PL6_ModulesOfEveryLanguageTakePartInATrial(t *testing.T) {
-	files := fstest.MapFS{}
-	embedded, err := host.EmbeddedModules()
-	if err != nil {
-		t.Fatal(err)
-	}
-	names, err := fs.Glob(embedded, "*.wasm")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range names {
-		wasm, err := fs.ReadFile(embedded, name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files[path.Base(name)] = &fstest.MapFile{Data: wasm}
-	}
+	files := embedded(t)
 	for folder, j := range judgesByFolder() {
 		j.l.need(t)
 		files[folder+".wasm"] = &fstest.MapFile{Data: j.l.build(t, root(t, "examples", "judges", folder))}

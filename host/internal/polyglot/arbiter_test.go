@@ -1,0 +1,110 @@
+//go:build sdk
+
+package polyglot
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path"
+	"testing"
+	"testing/fstest"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/conformance"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+)
+
+// A judge in D, written from SPEC.md alone by somebody who had not seen the
+// SDKs, builds, keeps the contract and decides trials in the place of specter.
+func TestAccept_PL6_AJudgeFromTheSpecificationAloneDecidesTrials(t *testing.T) {
+	d := inD()
+	d.need(t)
+	t.Setenv("SHADOWCOURT", buildCommand(t))
+	wasm := d.build(t, root(t, "examples", "judges", "arbiter"))
+	if n := len(load(t, wasm).Info().Imports); n > 0 {
+		t.Errorf("the module has %d imports", n)
+	}
+	conformance.CheckWith(t, wasm, conformance.Options{Cases: 200})
+
+	files := embedded(t)
+	files["arbiter.wasm"] = &fstest.MapFile{Data: wasm}
+	shipped, err := os.ReadFile(root(t, "pipelines", "defect-court.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	graph, err := pipeline.Parse("court.yaml", bytes.ReplaceAll(shipped, []byte("module: specter"), []byte("module: arbiter")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	decideTour(t, graph, files)
+}
+
+// decideTour tries the docket of the tour: whatever is tried, the arbiter decides.
+func decideTour(t *testing.T, graph *pipeline.Definition, files fs.FS) {
+	t.Helper()
+	calls := &calls{of: map[string]int{}}
+	h, err := host.Open(t.Context(), host.Config{Pipeline: graph, Modules: files, Observe: calls.note})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := h.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}()
+	in, err := os.Open(root(t, "examples", "dockets", "tour.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = in.Close() }()
+	decided := map[abi.Decision]int{}
+	for entry, err := range new(docket.Reader).JSONL("tour.jsonl", in) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		trial, err := h.Try(t.Context(), entry.Case)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if trial.Result.Final.Status == docket.Mistrial {
+			t.Errorf("%s: %+v", entry.Case.ID, trial.Result.Final)
+		}
+		for i := range trial.Passes {
+			if v := trial.Passes[i].Verdict; v != nil {
+				decided[v.Decision]++
+			}
+		}
+	}
+	if decided[abi.Affirm] == 0 || decided[abi.Amend] == 0 || calls.of["arbiter"] < 5 {
+		t.Errorf("decided %v; the calls are %v", decided, calls.of)
+	}
+	for _, err := range calls.errs {
+		t.Error(err)
+	}
+	t.Logf("decided %v", decided)
+}
+
+// embedded are the shipped modules.
+func embedded(t *testing.T) fstest.MapFS {
+	t.Helper()
+	modules, err := host.EmbeddedModules()
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := fs.Glob(modules, "*.wasm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := fstest.MapFS{}
+	for _, name := range names {
+		wasm, err := fs.ReadFile(modules, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[path.Base(name)] = &fstest.MapFile{Data: wasm}
+	}
+	return files
+}
