@@ -24,6 +24,12 @@ func (c *chain) add(e *Entry, line []byte) error {
 	if err := c.fits(e); err != nil {
 		return err
 	}
+	c.follow(e, line)
+	return nil
+}
+
+// follow goes on to an entry that fits.
+func (c *chain) follow(e *Entry, line []byte) {
 	c.next++
 	c.previous = DigestOf(line)
 	c.closed = false
@@ -38,7 +44,6 @@ func (c *chain) add(e *Entry, line []byte) error {
 	case e.Closing != nil:
 		c.closed = true
 	}
-	return nil
 }
 
 func (c *chain) fits(e *Entry) error {

@@ -36,12 +36,12 @@ type resourceHash struct {
 }
 
 // encodePayload gives the statement about an entry. Equal entries give equal bytes.
-func encodePayload(e *Entry) ([]byte, error) {
+func encodePayload(to *encoder, e *Entry) ([]byte, error) {
 	subject, err := subjects(e)
 	if err != nil {
 		return nil, err
 	}
-	return encodeJSON(&statement{statementType, subject, predicateType, e})
+	return to.encode(&statement{statementType, subject, predicateType, e})
 }
 
 // subjects says what an entry attests: of a trial its case and its result.
@@ -66,7 +66,7 @@ func subjects(e *Entry) ([]resource, error) {
 
 // decodePayload reads the statement about an entry. What it accepts, encodes
 // to the same bytes.
-func decodePayload(payload []byte) (*Entry, error) {
+func (o *opener) decodePayload(payload []byte) (*Entry, error) {
 	var s statement
 	if err := decodeJSON(payload, &s); err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func decodePayload(payload []byte) (*Entry, error) {
 	if e == nil {
 		return nil, errors.New("the statement has no predicate")
 	}
-	again, err := encodePayload(e)
+	again, err := encodePayload(&o.payload, e)
 	if err != nil {
 		return nil, err
 	}
@@ -85,17 +85,14 @@ func decodePayload(payload []byte) (*Entry, error) {
 	return e, nil
 }
 
-// encodeLine gives the line of an envelope, without a line feed.
-func encodeLine(envelope *dsse.Envelope) ([]byte, error) { return encodeJSON(envelope) }
-
 // decodeLine reads the line of an envelope, and gives its payload too. What it
 // accepts, encodes to the same bytes.
-func decodeLine(line []byte) (*dsse.Envelope, []byte, error) {
+func (o *opener) decodeLine(line []byte) (*dsse.Envelope, []byte, error) {
 	var envelope dsse.Envelope
 	if err := decodeJSON(line, &envelope); err != nil {
 		return nil, nil, err
 	}
-	again, err := encodeLine(&envelope)
+	again, err := o.line.encode(&envelope)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -117,16 +114,23 @@ func decodeLine(line []byte) (*dsse.Envelope, []byte, error) {
 	return &envelope, payload, nil
 }
 
-// encodeJSON writes one value, compact, with nothing escaped that need not be.
-func encodeJSON(v any) ([]byte, error) {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
+// encoder writes JSON into a buffer that it uses again.
+type encoder struct{ buffer bytes.Buffer }
+
+// encode writes one value, compact, with nothing escaped that need not be. The
+// bytes are valid until the next one.
+func (e *encoder) encode(v any) ([]byte, error) {
+	e.buffer.Reset()
+	encoder := json.NewEncoder(&e.buffer)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(v); err != nil {
 		return nil, err
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), nil
+	return bytes.TrimSuffix(e.buffer.Bytes(), []byte{'\n'}), nil
 }
+
+// encodeJSON is encode into a buffer of its own.
+func encodeJSON(v any) ([]byte, error) { return new(encoder).encode(v) }
 
 func decodeJSON(data []byte, v any) error {
 	decoder := json.NewDecoder(bytes.NewReader(data))

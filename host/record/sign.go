@@ -12,19 +12,22 @@ import (
 var errKey = errors.New("another key")
 
 // sealer makes lines of entries.
-type sealer struct{ signer *dsse.EnvelopeSigner }
+type sealer struct {
+	signer        *dsse.EnvelopeSigner
+	payload, line encoder // used again from entry to entry
+}
 
 func newSealer(key *Key) (*sealer, error) {
 	if !key.Signs() {
 		return nil, errors.New("the key is a public one, which can't sign")
 	}
 	s, err := dsse.NewEnvelopeSigner(signer{key})
-	return &sealer{s}, err
+	return &sealer{signer: s}, err
 }
 
-// seal gives the signed line of an entry, without a line feed.
+// seal gives the signed line of an entry, without a line feed. It is valid until the next one.
 func (s *sealer) seal(e *Entry) ([]byte, error) {
-	payload, err := encodePayload(e)
+	payload, err := encodePayload(&s.payload, e)
 	if err != nil {
 		return nil, err
 	}
@@ -32,24 +35,25 @@ func (s *sealer) seal(e *Entry) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return encodeLine(envelope)
+	return s.line.encode(envelope)
 }
 
 // opener reads lines of entries.
 type opener struct {
-	key      *Key
-	verifier *dsse.EnvelopeVerifier
+	key           *Key
+	verifier      *dsse.EnvelopeVerifier
+	payload, line encoder // used again from entry to entry
 }
 
 func newOpener(key *Key) (*opener, error) {
 	v, err := dsse.NewEnvelopeVerifier(signer{key})
-	return &opener{key, v}, err
+	return &opener{key: key, verifier: v}, err
 }
 
 // open gives the entry of a line whose signature holds and whose every bit is
 // as it was written.
 func (o *opener) open(line []byte) (*Entry, error) {
-	envelope, payload, err := decodeLine(line)
+	envelope, payload, err := o.decodeLine(line)
 	if err != nil {
 		return nil, fmt.Errorf("the envelope: %w", err)
 	}
@@ -62,7 +66,7 @@ func (o *opener) open(line []byte) (*Entry, error) {
 	if _, err := o.verifier.Verify(context.Background(), envelope); err != nil {
 		return nil, errSignature
 	}
-	entry, err := decodePayload(payload)
+	entry, err := o.decodePayload(payload)
 	if err != nil {
 		return nil, fmt.Errorf("the statement: %w", err)
 	}

@@ -2,7 +2,6 @@ package record
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -185,11 +184,9 @@ func (w *Writer) append(e *Entry) error {
 	if err != nil {
 		return err
 	}
-	if err := w.chain.add(e, line); err != nil {
-		w.err = fmt.Errorf("an entry that no reader would take: %w", err)
-		return w.err
+	if _, w.err = w.file.Write(append(line, '\n')); w.err == nil {
+		w.chain.follow(e, line)
 	}
-	_, w.err = w.file.Write(append(line, '\n'))
 	return w.err
 }
 
