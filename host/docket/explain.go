@@ -83,8 +83,29 @@ func (s *story) opening() {
 		s.say(2, plain, t.Case.Light.Reasoning)
 	}
 	if len(t.Passes) == 0 {
+		s.grounds()
 		s.note("There was no trial.")
 	}
+}
+
+// grounds tells what Light had to go by where no prosecution says it. What the Light path gathered is told with it.
+func (s *story) grounds() {
+	items := s.trial.Grounds()
+	for i := range items {
+		s.evidence(&items[i])
+	}
+	if s.trial.Result.Light != nil && len(items) == 0 && !s.trial.gathered() {
+		s.note("No item of evidence that came with the case speaks for it.")
+	}
+}
+
+func (s *story) evidence(e *abi.Evidence) {
+	speaks := ""
+	if e.Supports != "" {
+		speaks = " for " + snip(e.Supports, 30)
+	}
+	s.note("• " + bar(e.RelevanceConfidence, 10) + " " + number(e.RelevanceConfidence) + speaks + ", " + snip(e.SourceRef, 40))
+	s.say(6, faint, shortText(e.Content))
 }
 
 // named are labels with their names, where they have some. More than a few go without.
@@ -114,13 +135,7 @@ func (s *story) light(n int) {
 		s.say(6, plain, said.Why)
 	}
 	for i := range p.Gathered {
-		e := &p.Gathered[i]
-		speaks := ""
-		if e.Supports != "" {
-			speaks = " for " + snip(e.Supports, 30)
-		}
-		s.note("• " + bar(e.RelevanceConfidence, 10) + " " + number(e.RelevanceConfidence) + speaks + ", " + snip(e.SourceRef, 40))
-		s.say(6, faint, shortText(e.Content))
+		s.evidence(&p.Gathered[i])
 	}
 	if asked := p.Asked(); asked != "" {
 		s.note("asked the host: " + asked)

@@ -19,7 +19,10 @@ func (r *Result) Open() *Open {
 	if r.GapBrief == nil || r.Final.Classification != "" {
 		return nil
 	}
-	const most = 2
+	most := 2
+	if r.Error != nil {
+		most = 1 // more evidence is no help where something is broken
+	}
 	o := &Open{Why: r.GapBrief.Summary}
 	for i := range r.GapBrief.Gaps {
 		if action := r.GapBrief.Gaps[i].SuggestedAction; action != "" && len(o.Next) < most {

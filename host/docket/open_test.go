@@ -64,6 +64,7 @@ func TestTableTellsTheFirstOpenCases(t *testing.T) {
 	for i := range 11 {
 		trial := sample.Rejected()
 		trial.Result.ID = "case-" + strconv.Itoa(i)
+		trial.Result.GapBrief.Summary = "reason " + strconv.Itoa(i)
 		trials = append(trials, trial)
 	}
 	var b bytes.Buffer
@@ -73,6 +74,29 @@ func TestTableTellsTheFirstOpenCases(t *testing.T) {
 	}
 	if (&docket.Result{Final: docket.Final{Classification: "a"}, GapBrief: &docket.GapBrief{}}).Open() != nil {
 		t.Error("a case with an answer is open")
+	}
+}
+
+func TestTableSaysOnceWhatHoldsOfManyOpenCases(t *testing.T) {
+	t.Parallel()
+	var trials []*docket.Trial
+	for i := range 30 {
+		trial := sample.Mistrial()
+		trial.Result.ID = "case-" + strconv.Itoa(i)
+		gaps := trial.Result.GapBrief.Gaps
+		trial.Result.GapBrief.Gaps = append(gaps, docket.Gap{SuggestedAction: "find evidence " + strconv.Itoa(i)})
+		trials = append(trials, trial)
+	}
+	var b bytes.Buffer
+	write(t, docket.NewTable(&b, docket.TerminalOptions{}), trials...)
+	out := b.String()
+	for _, want := range []string{"case-0  mistrial\n  as well  case-1, case-2, case-3 and 26 more cases\n  why  ", "  next     mend the module abyss\n"} {
+		if strings.Count(out, want) != 1 {
+			t.Errorf("no %q, or twice, in\n%s", want, out)
+		}
+	}
+	if strings.Contains(out, "find evidence") {
+		t.Errorf("evidence mends nothing:\n%s", out)
 	}
 }
 

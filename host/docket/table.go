@@ -19,8 +19,9 @@ type tableWriter struct {
 	options TerminalOptions
 	summary *Summary
 	rows    []tableRow
-	open    []openCase
-	opened  int // cases without an answer, those beyond the list too
+	open    []openCases
+	// unexplained counts the cases without an answer that found no place in the list.
+	unexplained int
 }
 
 // tableRow holds the cells before they are fitted: inert.

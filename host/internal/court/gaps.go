@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/internal/players"
 )
 
 // maxGaps bounds a brief: what comes after the first few helps nobody.
@@ -62,7 +63,7 @@ func (t *trial) limitGap(g *gaps, cause string) {
 	phase := t.phase()
 	switch f := t.out.Failure; {
 	case f != nil:
-		g.add(phase, abi.GapHigh, f.Module, "the trial broke at "+f.Node+": "+f.Message, "mend or replace the module and try the case again")
+		g.failure(phase, f)
 	case cause == string(CauseTTL):
 		g.add(phase, abi.GapHigh, "court", "the trial's time was over before a verdict", "try the case again with a longer ttl, or find the slow module")
 	case cause == string(CauseHandoffs):
@@ -70,6 +71,18 @@ func (t *trial) limitGap(g *gaps, cause string) {
 	case cause == string(CauseRemands):
 		g.add(phase, abi.GapHigh, "court", "the judge asked for a reinvestigation and none was left", "answer the questions of the last remand")
 	}
+}
+
+// failure says what broke, and what to mend: a module, the pipeline, or what answers for Light outside of it.
+func (g *gaps) failure(phase abi.Family, f *Failure) {
+	what, mend := "the trial broke at "+f.Node, "mend or replace the module"
+	switch f.Cause {
+	case CauseLight:
+		what, mend = "Light gave no usable answer", "mend what answers for Light"
+	case players.CauseGraph, players.CauseNoEdge:
+		mend = "mend the pipeline"
+	}
+	g.add(phase, abi.GapHigh, f.Module, what+": "+f.Message, mend+" and try the case again")
 }
 
 // challengeGaps: what was struck out must be replaced, and what a remand asked

@@ -60,6 +60,10 @@ func bare(id, subject string, light abi.LightAnswer, status docket.Status) *dock
 func Accepted() *docket.Trial {
 	t := bare("store/TestOpen", "TestOpen: permission denied", abi.LightAnswer{Classification: System, Confidence: 0.93, Reasoning: "EACCES in the log."}, docket.Accepted)
 	t.Result.Final.Classification = System
+	t.Case.Evidence = []abi.Evidence{
+		{SourceRef: "log:L9", Content: "--- FAIL: TestOpen", RelevanceConfidence: 0.4},
+		{SourceRef: "log:L3", Content: "open store.db: permission denied", RelevanceConfidence: 0.7, Supports: System},
+	}
 	return t
 }
 
