@@ -50,7 +50,7 @@ wrong (the rest was still audited); 3 done, and a score is below --fail-under.`,
 	f.StringVar(&o.rubric, "rubric", shippedRubric, "rubric file, or the name of a shipped one")
 	f.StringVar(&o.pipeline, "pipeline", shippedAudit, "pipeline file, or the name of a shipped one")
 	f.StringArrayVar(&o.documents, "document", nil, "a document that every opinion is held against; may be repeated")
-	f.StringVar(&o.modules, "modules", "", "folder with all NAME.wasm files that pipeline and rubric name (default: the embedded modules)")
+	f.StringVar(&o.modules, "modules", "", "folder with NAME.wasm files of judges; those that it does not have are the embedded ones")
 	f.StringVar(&o.cache, "cache", defaultCache(), "folder for compiled modules, or none")
 	f.StringVar(&o.format, "format", "table", "table, json or jsonl")
 	f.StringVar(&o.output, "output", "", "file for the audits (default: standard output)")

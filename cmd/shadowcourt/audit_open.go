@@ -36,9 +36,15 @@ func openAuditor(ctx context.Context, s stdio, f auditorFlags) (*host.Auditor, e
 		faults = append(faults, err)
 	}
 	if f.modules != "" {
-		if config.Host.Modules, err = moduleFS(f.modules); err != nil {
+		own, err := moduleFS(f.modules)
+		if err != nil {
 			faults = append(faults, err)
 		}
+		embedded, err := host.EmbeddedModules()
+		if err != nil {
+			return nil, err
+		}
+		config.Host.Modules = overlay{own, embedded}
 	}
 	if len(faults) > 0 {
 		return nil, inputError(errors.Join(faults...))
@@ -65,12 +71,25 @@ func openAuditor(ctx context.Context, s stdio, f auditorFlags) (*host.Auditor, e
 	}
 	from := "embedded modules"
 	if f.modules != "" {
-		from = "--modules " + f.modules
+		from = "--modules " + f.modules + " and embedded"
 	}
 	for _, fault := range refused.Faults {
 		faults = append(faults, fmt.Errorf("%s: %s", from, fault))
 	}
 	return nil, inputError(errors.Join(faults...))
+}
+
+// overlay has the files of a folder before those that are embedded, so that a
+// judge of somebody else's needs no copy of all others beside it.
+type overlay struct{ own, embedded fs.FS }
+
+// Open opens a file of the folder, or the embedded one.
+func (o overlay) Open(name string) (fs.File, error) {
+	f, err := o.own.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return o.embedded.Open(name)
+	}
+	return f, err
 }
 
 // loadRubric reads a rubric file, or a shipped one by its name.

@@ -79,7 +79,7 @@ func (a *assay) support() abi.CriterionOpinion {
 	}
 	o.Argument = text.Int(stands) + " of " + text.Count(len(a.claims), "claim") + " rest on an item that stands"
 	if leans > 0 {
-		o.Argument += ", " + text.Int(leans) + " on one that does not stand in a document"
+		o.Argument += ", " + text.Int(leans) + " on one that stands in no document"
 	}
 	if loose != "" {
 		o.Argument += "; of those that rest on nothing the first is \"" + reading.Snippet(loose) + "\""
