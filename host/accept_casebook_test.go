@@ -31,20 +31,20 @@ func bookOf(t *testing.T, entries ...casebook.Entry) host.Casebook {
 }
 
 // The edges that depend on earlier cases are taken with a casebook on disk, by
-// what it finds: the very failure, one that was decided less surely, and none.
+// what it finds: the very failure as somebody confirmed it, one that was only decided, and none.
 func TestAccept_CT9_TheCasebookLeadsTheWay(t *testing.T) {
 	t.Parallel()
 	off := abi.CourtConfig{TTL: 600e9, MaxHandoffs: 1, MaxRounds: 1, ActivationThreshold: 0.85, RejectionThreshold: 0.5}
 	left := map[string]bool{"H1": true, "H2": true, "H3": true, "H15b": true}
 	cases := examples(t, "go-failures.jsonl")
 	for _, launch := range []struct {
-		edge       string
-		confidence float64
-	}{{"H1", 0.95}, {"H3", 0.6}} {
+		edge   string
+		origin casebook.Origin
+	}{{"H1", casebook.Confirmed}, {"H3", casebook.Decided}} {
 		var entries []casebook.Entry
 		for _, entry := range cases {
 			entries = append(entries, casebook.Entry{CaseID: entry.Case.ID, Failure: knowledge.Failure(&entry.Case), Verdict: &casebook.Verdict{
-				Status: "affirmed", Classification: entry.Truth.Classification, Confidence: launch.confidence,
+				Origin: launch.origin, Status: "affirmed", Classification: entry.Truth.Classification, Confidence: 0.95,
 			}})
 		}
 		h := open(t, host.Config{LightPath: rca(t), Court: &off, Casebook: bookOf(t, entries[:len(entries)/2]...)})

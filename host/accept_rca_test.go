@@ -78,6 +78,16 @@ func edges(trial *docket.Trial) []string {
 	return list
 }
 
+// subset says whether all of a is in b.
+func subset(a, b map[string]bool) bool {
+	for x := range a {
+		if !b[x] {
+			return false
+		}
+	}
+	return true
+}
+
 // Every edge of the Light path is one that the shipped modules take on a case
 // of the examples, with nothing in the casebook or with an earlier case in it.
 func TestAccept_CT9_EveryEdgeOfTheLightPathIsTaken(t *testing.T) {
@@ -112,11 +122,15 @@ func TestAccept_CT9_EveryEdgeOfTheLightPathIsTaken(t *testing.T) {
 		}
 	}
 	cases := examples(t, "tour.jsonl", "go-failures.jsonl", "go-test-1.jsonl")
+	byCasebook := map[string]bool{"H1": true, "H3": true, "H15": true} // what no case takes with an empty one
 	for _, entry := range cases {
+		if subset(left, byCasebook) {
+			break
+		}
 		walk(entry.Case)
 	}
 	earlier := func(id, label string, confidence, similarity float64) *abi.PriorCase {
-		return &abi.PriorCase{CaseID: id, Classification: label, Status: "affirmed", Confidence: confidence, Similarity: similarity, Seen: 1}
+		return &abi.PriorCase{CaseID: id, Classification: label, Status: "affirmed", Confidence: confidence, Similarity: similarity, Seen: 1, Confirmed: true}
 	}
 	for _, entry := range cases {
 		for _, label := range entry.Case.Labels {

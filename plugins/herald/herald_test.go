@@ -12,7 +12,7 @@ import (
 )
 
 func earlier(id, classification string, confidence, similarity float64) abi.PriorCase {
-	return abi.PriorCase{CaseID: id, Classification: classification, Status: "affirmed", Confidence: confidence, Similarity: similarity, Seen: 2}
+	return abi.PriorCase{CaseID: id, Classification: classification, Status: "affirmed", Confidence: confidence, Similarity: similarity, Seen: 2, Confirmed: true}
 }
 
 func TestRecall(t *testing.T) {
@@ -23,7 +23,8 @@ func TestRecall(t *testing.T) {
 	flaky.Classification = anytrial.Flake
 	back := earlier("c", anytrial.Product, 0.9, 1)
 	back.Absent = 2
-	backTest, backFlake, alike := back, back, back
+	backTest, backFlake, alike, decided := back, back, back, earlier("c", anytrial.Flake, 0.9, 1)
+	decided.Confirmed = false
 	backTest.Classification, backFlake.Classification, alike.Similarity = anytrial.Automation, anytrial.Flake, 0.9
 	for _, tc := range []struct {
 		name       string
@@ -35,6 +36,7 @@ func TestRecall(t *testing.T) {
 	}{
 		{name: "an empty casebook"},
 		{name: "the same fingerprint", prior: []abi.PriorCase{earlier("c", anytrial.Flake, 0.9, 1)}, match: true, id: "c", confidence: 0.9},
+		{name: "what nobody confirmed is not gone by alone", prior: []abi.PriorCase{decided}, match: true, id: "c", confidence: 0.79},
 		{name: "a near one counts less", prior: []abi.PriorCase{earlier("c", anytrial.Flake, 0.9, 0.9)}, match: true, id: "c", confidence: 0.9 * 0.9 * 0.8},
 		{name: "without a verdict", prior: []abi.PriorCase{earlier("c", "", 0.9, 1)}},
 		{name: "a label that this case does not have", prior: []abi.PriorCase{earlier("c", "pb999", 0.9, 1)}},

@@ -16,6 +16,11 @@ const maxPrior = 10
 // fingerprint and the same similarity.
 const nearShare = 0.8
 
+// mostDecided is what a verdict that nobody confirmed is worth at most: too little
+// to go by it alone, so that the failure is investigated again and a diff that
+// says otherwise is heard.
+const mostDecided = 0.79
+
 // recall says whether an earlier case has this one's cause. Of several with
 // the same fingerprint all have a say: a failure that got different verdicts is
 // known less surely.
@@ -39,10 +44,14 @@ func recall(r *abi.NodeRequest, prior []abi.PriorCase) *abi.RecallResult {
 		return &abi.RecallResult{Reasoning: unknown(len(prior))}
 	}
 	p := &prior[best]
-	confidence := worth * votes[p.Classification] / total
+	share := votes[p.Classification] / total
+	confidence := worth * share
+	if !p.Confirmed {
+		confidence = min(confidence, mostDecided)
+	}
 	return &abi.RecallResult{
 		Match: true, PriorCase: p.CaseID, Classification: p.Classification, Confidence: confidence,
-		Reasoning:    why(p, confidence/worth),
+		Reasoning:    why(p, share),
 		IsRegression: isRegression(p, inquiry.RolesOf(r)),
 		Confirmed:    p.Confirmed,
 	}

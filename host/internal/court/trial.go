@@ -37,12 +37,14 @@ type trial struct {
 	brought map[identity]bool
 	// lightSpent: Light answered a remand with nothing new.
 	lightSpent bool
-	out        *Outcome
-	pass       *Pass
-	start      time.Time
-	holder     string // persona that has the case
-	sequence   map[string]int
-	nodeCtx    context.Context //nolint:containedctx // the TTL's context of this trial, beside the walk's with its grace
+	// handoffsBefore this pass
+	handoffsBefore int
+	out            *Outcome
+	pass           *Pass
+	start          time.Time
+	holder         string // persona that has the case
+	sequence       map[string]int
+	nodeCtx        context.Context //nolint:containedctx // the TTL's context of this trial, beside the walk's with its grace
 }
 
 // Try tries a case. Light may be nil: then the case's own classification is
@@ -143,7 +145,7 @@ func (t *trial) current() *abi.LightAnswer {
 // walk takes the case through the graph once and draws the consequence.
 func (t *trial) walk(ctx context.Context) error {
 	t.out.Passes = append(t.out.Passes, Pass{Light: *t.current()})
-	t.pass = &t.out.Passes[len(t.out.Passes)-1]
+	t.pass, t.handoffsBefore = &t.out.Passes[len(t.out.Passes)-1], t.out.Handoffs
 	t.holder = ""
 	t.profile = t.court.domain.Standing(t.subject, t.evidence)
 	walker := walk.New(t.court.graph, t, t, walk.Config{Ended: t.overdue})
@@ -326,9 +328,11 @@ func (t *trial) enter(persona string) error {
 	return nil
 }
 
-// remandsLeft is how often the verdict may still remand.
+// remandsLeft is how often the verdict may still remand. It may not where a
+// trial as long as this one would run out of handoffs.
 func (t *trial) remandsLeft() int {
-	if t.light == nil || t.lightSpent {
+	taken, rest := t.out.Handoffs-t.handoffsBefore, t.court.limits.MaxHandoffs-t.out.Handoffs
+	if t.light == nil || t.lightSpent || taken > rest {
 		return 0
 	}
 	return max(0, t.court.limits.MaxRemands-t.out.Remands)
