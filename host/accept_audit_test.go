@@ -2,6 +2,7 @@ package host_test
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -22,11 +23,7 @@ func TestAccept_SC4_AnyOrderOfBranchesGivesTheSameAudit(t *testing.T) {
 	orders := map[string]bool{}
 	a := openAuditor(t, host.Arranged(host.AuditConfig{}, func(n int) []int {
 		order := rnd.Perm(n)
-		key := ""
-		for _, i := range order {
-			key += string(rune('0' + i))
-		}
-		orders[key] = true
+		orders[fmt.Sprint(order)] = true
 		return order
 	}))
 	want := ""

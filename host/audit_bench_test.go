@@ -2,7 +2,7 @@ package host_test
 
 import (
 	"context"
-	"fmt"
+	"strconv"
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/host"
@@ -25,7 +25,7 @@ func thousand(b *testing.B) []audit.Subject {
 	list := make([]audit.Subject, 1000)
 	for i := range list {
 		list[i] = own[i%len(own)]
-		list[i].Opinion.CaseID = fmt.Sprint(i)
+		list[i].Opinion.CaseID = strconv.Itoa(i)
 	}
 	return list
 }
@@ -63,7 +63,7 @@ func BenchmarkAuditThousand(b *testing.B) {
 			}
 		}
 		for one := range a.AuditAll(context.Background(), entries, 0) {
-			if one.Err != nil || one.Audit.CaseID != fmt.Sprint(n) {
+			if one.Err != nil || one.Audit.CaseID != strconv.Itoa(n) {
 				b.Fatal(one.Err, one.Audit)
 			}
 			n++

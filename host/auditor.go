@@ -177,12 +177,12 @@ func (a *Auditor) Rubric() *audit.Rubric { return a.rubric }
 
 // Modules are the digests of the modules in force, by name; a fresh map. Nil
 // when the Auditor is closed.
-func (a *Auditor) Modules() map[string]string {
+func (a *Auditor) Modules(ctx context.Context) map[string]string {
 	generation, err := a.host.registry.Acquire()
 	if err != nil {
 		return nil
 	}
-	defer func() { _ = generation.Release(context.Background()) }()
+	defer func() { _ = generation.Release(context.WithoutCancel(ctx)) }()
 	return generation.Digests()
 }
 

@@ -114,7 +114,7 @@ func auditJudge(v *audit.Voice) docket.AuditJudge {
 
 // Configuration lists all that audits depend on besides the opinions, as that
 // of a Host: the pipeline, the rubric and the modules in force.
-func (a *Auditor) Configuration() ([]Part, error) {
+func (a *Auditor) Configuration(ctx context.Context) ([]Part, error) {
 	graph, err := pipeline.Marshal(a.host.graph.Definition())
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (a *Auditor) Configuration() ([]Part, error) {
 		return nil, err
 	}
 	parts := []Part{{"audit pipeline", digest(graph)}, {"rubric", digest(rubric)}}
-	digests := a.Modules()
+	digests := a.Modules(ctx)
 	for _, need := range a.needs() {
 		parts = append(parts, Part{"audit module " + need.Module, digests[need.Module]})
 	}

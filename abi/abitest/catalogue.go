@@ -135,9 +135,9 @@ func Catalogue() []Rule {
 	}
 }
 
-func family(any ...abi.Family) func(*Roles) bool {
+func family(those ...abi.Family) func(*Roles) bool {
 	return func(r *Roles) bool {
-		return slices.ContainsFunc(any, func(f abi.Family) bool { return slices.Contains(r.Families, f) })
+		return slices.ContainsFunc(those, func(f abi.Family) bool { return slices.Contains(r.Families, f) })
 	}
 }
 

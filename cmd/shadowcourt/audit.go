@@ -301,4 +301,3 @@ func (r *auditRun) end(ctx context.Context) error {
 	}
 	return nil
 }
-

@@ -46,11 +46,11 @@ func (o *tryOptions) openAudit(ctx context.Context, s stdio) (func(), error) {
 }
 
 // configuration adds what audits depend on.
-func (a *tryAudit) configuration(parts []host.Part) ([]host.Part, error) {
+func (a *tryAudit) configuration(ctx context.Context, parts []host.Part) ([]host.Part, error) {
 	if a.auditor == nil {
 		return parts, nil
 	}
-	own, err := a.auditor.Configuration()
+	own, err := a.auditor.Configuration(ctx)
 	return append(parts, own...), err
 }
 

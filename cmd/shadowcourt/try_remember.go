@@ -33,7 +33,7 @@ func (o *tryOptions) configuration(ctx context.Context, h *host.Host, inputs *in
 	add("--light", o.lightOf(inputs))
 	add("--redact", strings.Join(o.redact, "\x00"))
 	add("--timings", strconv.FormatBool(o.timings))
-	return o.audit.configuration(parts)
+	return o.audit.configuration(ctx, parts)
 }
 
 // earlier is what is known of the cases that were tried before this run. It is

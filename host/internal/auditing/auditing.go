@@ -47,7 +47,7 @@ func New(graph *pipeline.Graph, rubric *audit.Rubric, config Config) (*Audit, er
 	for i := range def.Nodes {
 		n := &def.Nodes[i]
 		count[n.Family]++
-		switch n.Family { //nolint:exhaustive // the others are no nodes of an audit
+		switch n.Family {
 		case pipeline.FamilyCollect:
 			if len(n.Personas) == 0 {
 				faults = append(faults, fmt.Errorf("node %q names nobody who collects", n.Name))

@@ -49,7 +49,7 @@ func (t *trial) begin() error {
 
 // Visit does the work of a node.
 func (t *trial) Visit(ctx context.Context, node *pipeline.Node, visit int) (again bool, err error) {
-	switch node.Family { //nolint:exhaustive // New refuses the others
+	switch node.Family {
 	case pipeline.FamilyCollect:
 		return false, t.collect(ctx, node, visit)
 	case pipeline.FamilyJudge:
@@ -63,7 +63,7 @@ func (t *trial) Visit(ctx context.Context, node *pipeline.Node, visit int) (agai
 
 // Ask puts the edges of a node to their modules.
 func (t *trial) Ask(_ context.Context, node *pipeline.Node, edges []*pipeline.Edge) ([]walk.Answer, error) {
-	return t.own.Edges(t.calls, node, edges, &abi.EdgeRequest{Node: node.Name, Family: abi.Family(node.Family)})
+	return t.own.Edges(t.calls, node, edges, &abi.EdgeRequest{Node: node.Name, Family: abi.Family(node.Family)}) //nolint:contextcheck // it is the walk's, with the time of the audit
 }
 
 // branch is what one persona or judge does at a node.
@@ -116,8 +116,7 @@ func (t *trial) fan(ctx context.Context, node *pipeline.Node, visit, limit int, 
 
 // nodeError states the failure of a branch.
 func nodeError(err error, at abi.Position, b *branch) abi.NodeError {
-	var f *players.Failure
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*players.Failure](err); ok {
 		return abi.NodeError{At: at, Persona: b.who, Digest: f.Digest, Cause: string(f.Cause), Detail: f.Message}
 	}
 	cause := CauseTTL

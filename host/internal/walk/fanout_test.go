@@ -57,7 +57,8 @@ func TestFanOutKeepsItsLimit(t *testing.T) {
 	for i := range branches {
 		branches[i] = func() bool {
 			now := running.Add(1)
-			for old := most.Load(); now > old && !most.CompareAndSwap(old, now); old = most.Load() {
+			for old := most.Load(); now > old; old = most.Load() {
+				most.CompareAndSwap(old, now)
 			}
 			running.Add(-1)
 			return true

@@ -53,7 +53,7 @@ func TestTrace(t *testing.T) {
 		"The quota of the moon is a great mystery": "",
 	} {
 		got := ""
-		if item := f.Trace(pointer(newStatement(text))); item != nil {
+		if item := f.Trace(new(newStatement(text))); item != nil {
 			got = item.SourceRef
 		}
 		if got != want {
@@ -110,5 +110,3 @@ func TestReconsider(t *testing.T) {
 		t.Errorf("%+v", surer)
 	}
 }
-
-func pointer(s Statement) *Statement { return &s }

@@ -63,5 +63,5 @@ func Says(s *Statement, words ...string) bool {
 
 // tokens are all words of a text, in lower case.
 func tokens(text string) []string {
-	return strings.FieldsFunc(strings.ToLower(text), func(c rune) bool { return !('a' <= c && c <= 'z') && c != '\'' && c < 0x80 })
+	return strings.FieldsFunc(strings.ToLower(text), func(c rune) bool { return (c < 'a' || c > 'z') && c != '\'' && c < 0x80 })
 }

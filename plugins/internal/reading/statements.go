@@ -86,16 +86,16 @@ func appendSentences(list []Statement, paragraph string) []Statement {
 // cut takes the first sentence of a line. A full stop inside of a quotation
 // ends none.
 func cut(line string) (sentence, rest string) {
-	var close rune
+	var until rune
 	for i, c := range line {
 		end := i + utf8.RuneLen(c)
 		switch {
-		case close != 0:
-			if c == close {
-				close = 0
+		case until != 0:
+			if c == until {
+				until = 0
 			}
 		case closing(c) != 0 && strings.ContainsRune(line[end:], closing(c)):
-			close = closing(c)
+			until = closing(c)
 		case strings.ContainsRune(".!?", c) && startsWithSpace(line[end:]):
 			return strings.TrimSpace(line[:end]), strings.TrimSpace(line[end:])
 		}
@@ -125,17 +125,17 @@ func closing(c rune) rune {
 // quotes are the quotations of a sentence.
 func quotes(s string) []string {
 	var list []string
-	var close rune
+	var until rune
 	from := 0
 	for i, c := range s {
 		switch {
-		case close != 0 && c == close:
+		case until != 0 && c == until:
 			if quote := strings.TrimSpace(s[from:i]); quote != "" {
 				list = append(list, quote)
 			}
-			close = 0
-		case close == 0 && closing(c) != 0:
-			close, from = closing(c), i+utf8.RuneLen(c)
+			until = 0
+		case until == 0 && closing(c) != 0:
+			until, from = closing(c), i+utf8.RuneLen(c)
 		}
 	}
 	return list
