@@ -108,9 +108,12 @@ func (o *tryOptions) recording(h *host.Host, parts []host.Part) (*recording, err
 	} else {
 		r.writer, err = record.Create(o.record.file, key, header)
 	}
+	var fault *record.FaultError
 	switch {
 	case errors.Is(err, fs.ErrExist):
 		return nil, fmt.Errorf("--record %s is there already, and a record is never written over; --resume goes on with it", o.record.file)
+	case errors.As(err, &fault) && !errors.Is(err, record.ErrOtherKey):
+		return nil, fmt.Errorf("--record %s: %w; to go on behind what holds, keep a copy and cut the file: head -c %d", o.record.file, err, fault.Offset)
 	case err != nil:
 		return nil, fmt.Errorf("--record %s: %w", o.record.file, err)
 	}

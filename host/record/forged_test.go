@@ -1,0 +1,88 @@
+package record_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/host/record"
+)
+
+// Entries that the key signed, and that do not go together, are found, too.
+func TestAccept_SE1_SignedEntriesThatDoNotFitAreFound(t *testing.T) {
+	t.Parallel()
+	key := newKey(t, true)
+	good := func() []*record.Entry {
+		return []*record.Entry{
+			{Header: formatted(header())},
+			{Generation: &record.Generation{Modules: modules("1")}},
+			{Trial: inGeneration(trial("a"), 1)},
+			{Trial: inGeneration(trial("b"), 1)},
+			{Closing: &record.Closing{Trials: 2}},
+		}
+	}
+	if report := verify(t, chainOf(t, key, good()), key); !report.Complete() {
+		t.Fatalf("%+v", report)
+	}
+	for name, c := range map[string]struct {
+		entry  int
+		change func([]*record.Entry)
+		why    string
+	}{
+		"a trial too few":         {4, func(e []*record.Entry) { e[4].Closing.Trials = 3 }, "it closes a record of 3 trials, and there are 2"},
+		"another format":          {0, func(e []*record.Entry) { e[0].Header.Format = "2" }, "format"},
+		"unknown contents":        {0, func(e []*record.Entry) { e[0].Header.Contents = "all" }, "contents"},
+		"no header":               {0, func(e []*record.Entry) { e[0].Header, e[0].Closing = nil, &record.Closing{} }, "header"},
+		"a second header":         {3, func(e []*record.Entry) { e[3].Trial, e[3].Header = nil, formatted(header()) }, "header"},
+		"another generation":      {2, func(e []*record.Entry) { e[2].Trial.Generation = 0 }, "generation"},
+		"modules out of order":    {1, func(e []*record.Entry) { m := e[1].Generation.Modules; m[0], m[1] = m[1], m[0] }, "order"},
+		"a module without digest": {1, func(e []*record.Entry) { e[1].Generation.Modules[0].Digest = "sha256:12" }, "digest"},
+		"two contents":            {3, func(e []*record.Entry) { e[3].Closing = &record.Closing{Trials: 1} }, "2 contents"},
+		"another result":          {2, func(e []*record.Entry) { e[2].Trial.Result = []byte(`{}`) }, "result"},
+		"another content":         {2, func(e []*record.Entry) { e[2].Trial.Contents[0].Bytes = []byte("x") }, "content 0"},
+		"an empty event":          {2, func(e []*record.Entry) { e[2].Trial.Events[1] = record.Event{} }, "event 1"},
+	} {
+		entries := good()
+		c.change(entries)
+		report := verify(t, chainOf(t, key, entries), key)
+		if report.Fault == nil || report.Fault.Entry != c.entry || !strings.Contains(report.Fault.Error(), c.why) {
+			t.Errorf("%s: %v", name, report.Fault)
+		}
+	}
+	// The end of one record behind the beginning of another: sequences and signatures fit.
+	other := good()
+	other[2].Trial.ID = "c"
+	one, two := bytes.SplitAfter(chainOf(t, key, good()), []byte("\n")), bytes.SplitAfter(chainOf(t, key, other), []byte("\n"))
+	spliced := append(bytes.Join(one[:3], nil), bytes.Join(two[3:], nil)...)
+	if report := verify(t, spliced, key); report.Fault == nil || report.Fault.Entry != 3 || !strings.Contains(report.Fault.Error(), "another digest") {
+		t.Errorf("spliced: %v", report.Fault)
+	}
+}
+
+func formatted(h *record.Header) *record.Header {
+	h.Format = record.Format
+	return h
+}
+
+func inGeneration(t *record.Trial, generation int) *record.Trial {
+	t.Generation = generation
+	return t
+}
+
+// chainOf seals entries one behind the other.
+func chainOf(t *testing.T, key *record.Key, entries []*record.Entry) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	previous := record.Digest("")
+	for i, e := range entries {
+		e.Sequence, e.Previous = i, previous
+		line, err := record.Seal(key, e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		previous = record.DigestOf(line)
+		b.Write(line)
+		b.WriteByte('\n')
+	}
+	return b.Bytes()
+}
