@@ -62,6 +62,23 @@ func TestRemandAsksLightAgainUntilNoneIsLeft(t *testing.T) {
 	wantGaps(t, trial)
 }
 
+// A remand for which the handoffs would not last is not offered: a case that
+// could be decided must not end for want of them.
+func TestRemandsAreWithinTheHandoffs(t *testing.T) {
+	t.Parallel()
+	light := lightFunc(func(req host.LightRequest) (host.LightResponse, error) {
+		answer := abi.LightAnswer{Classification: "load", Confidence: 0.6, Reasoning: "another one"}
+		return host.LightResponse{Answer: answer, Remand: accountFor(req.Feedback)}, nil
+	})
+	for limit, want := range map[string]int{"8": 0, "18": 1, "24": 2} {
+		def := behave(t, "specter", "verdict", "remand", "max_handoffs: 24", "max_handoffs: "+limit)
+		got := try(t, open(t, host.Config{Pipeline: def, Light: light}), dispute()).Result
+		if got.Remands != want || got.Final.Cause != docket.CauseRemandsExhausted {
+			t.Errorf("with %s handoffs: %d remands, %d handoffs, %+v", limit, got.Remands, got.Handoffs, got.Final)
+		}
+	}
+}
+
 func TestRemandDecidesActivationAnew(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -332,6 +332,9 @@ func (t *trial) enter(persona string) error {
 // trial as long as this one would run out of handoffs.
 func (t *trial) remandsLeft() int {
 	taken, rest := t.out.Handoffs-t.handoffsBefore, t.court.limits.MaxHandoffs-t.out.Handoffs
+	if t.out.Remands == 0 {
+		taken++ // nobody had the case when the first pass began
+	}
 	if t.light == nil || t.lightSpent || taken > rest {
 		return 0
 	}
