@@ -70,7 +70,7 @@ func TestRemandsAreWithinTheHandoffs(t *testing.T) {
 		answer := abi.LightAnswer{Classification: "load", Confidence: 0.6, Reasoning: "another one"}
 		return host.LightResponse{Answer: answer, Remand: accountFor(req.Feedback)}, nil
 	})
-	for limit, want := range map[string]int{"8": 0, "18": 1, "24": 2} {
+	for limit, want := range map[string]int{"8": 0, "13": 1, "24": 2} {
 		def := behave(t, "specter", "verdict", "remand", "max_handoffs: 24", "max_handoffs: "+limit)
 		got := try(t, open(t, host.Config{Pipeline: def, Light: light}), dispute()).Result
 		if got.Remands != want || got.Final.Cause != docket.CauseRemandsExhausted {
