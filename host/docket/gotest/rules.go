@@ -14,7 +14,7 @@ var (
 	timeoutText = regexp.MustCompile(`^panic: test timed out after|(?i)context deadline exceeded|\btimed? ?out\b|deadline exceeded`)
 	hangText    = regexp.MustCompile(`^fatal error: all goroutines are asleep`)
 	networkText = regexp.MustCompile(`connection (refused|reset)|(network|host) is unreachable|no route to host|no such host|` +
-		`cannot assign requested address|address already in use|failed to listen on a port|server misbehaving`)
+		`cannot assign requested address|address already in use|i/o timeout|TLS handshake timeout|failed to listen on a port|server misbehaving`)
 	accessText = regexp.MustCompile(`permission denied|operation not permitted|read-only file system`)
 	spaceText  = regexp.MustCompile(`no space left on device|disk quota exceeded|file too large|input/output error`)
 	limitText  = regexp.MustCompile(`too many open files|cannot allocate memory|resource temporarily unavailable|` +

@@ -12,9 +12,9 @@ import (
 var (
 	networkText = words(`[Cc]onnection (refused|reset)|\b([Nn]etwork|[Hh]ost) is unreachable|[Nn]o route to host|[Nn]o such host|`+
 		`UnknownHostException|name resolution|[Nn]ame or service not known|[Cc]annot assign requested address|`+
-		`[Aa]ddress already in use|\b(ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|EADDRINUSE|EHOSTUNREACH|ENETUNREACH)\b`,
+		`[Aa]ddress already in use|i/o timeout|TLS handshake timeout|\b(ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|EADDRINUSE|EHOSTUNREACH|ENETUNREACH)\b`,
 		"onnection re", "unreachable", "o route to", "o such host", "UnknownHost", "name resol", "service not known",
-		"ssign requested", "ddress already", "ECONN", "ENOTFOUND", "EAI_AGAIN", "EADDRINUSE", "EHOSTUNREACH", "ENETUNREACH")
+		"ssign requested", "ddress already", "i/o timeout", "handshake timeout", "ECONN", "ENOTFOUND", "EAI_AGAIN", "EADDRINUSE", "EHOSTUNREACH", "ENETUNREACH")
 	accessText = words(`[Pp]ermission denied|[Oo]peration not permitted|[Rr]ead-only file system|`+
 		`AccessDeniedException|\b(EACCES|EPERM|EROFS)\b`,
 		"ermission denied", "not permitted", "ead-only", "AccessDenied", "EACCES", "EPERM", "EROFS")
