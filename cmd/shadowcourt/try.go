@@ -20,6 +20,7 @@ import (
 
 // tryOptions are the flags of `try`.
 type tryOptions struct {
+	command           *cobra.Command
 	from, light       string
 	pipeline, profile string
 	modules, cache    string

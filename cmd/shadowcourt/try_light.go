@@ -28,6 +28,7 @@ const (
 // lightFlags are those of the commands that try cases.
 func (o *tryOptions) lightFlags(cmd *cobra.Command, byDefault string) {
 	f := cmd.Flags()
+	o.command = cmd
 	f.StringVar(&o.light, "light", o.light, "who answers for Light: "+lightDocket+" (the classification that the case brings), "+lightRCA+
 		" (the Light path), or "+lightExec+"COMMAND (a program that gets a JSON request a line, and answers a line); "+byDefault)
 	f.DurationVar(&o.lightTimeout, "light-timeout", execlight.DefaultTimeout, "with --light "+lightExec+"COMMAND: how long one answer may take, the start of the program included")
@@ -48,6 +49,11 @@ func (o *tryOptions) checkLight() error {
 	}
 	if o.lightTimeout <= 0 {
 		faults = append(faults, fmt.Errorf("--light-timeout %s: use a duration above 0, such as 90s", o.lightTimeout))
+	}
+	for _, name := range []string{"source", "since", "casebook"} {
+		if f := o.command.Flags().Lookup(name); f.Changed && f.Value.String() == "" {
+			faults = append(faults, fmt.Errorf("--%s is empty: name one, or leave it out", name))
+		}
 	}
 	if o.since != "" && o.source == "" {
 		faults = append(faults, errors.New("--since needs --source, the folder whose changes count"))
@@ -111,7 +117,7 @@ func (o *tryOptions) helpWith(ctx context.Context, h *helpers, config *host.Conf
 		config.LightPath = def
 	case strings.HasPrefix(light, lightExec):
 		program := execlight.New(strings.TrimPrefix(light, lightExec), execlight.Config{Timeout: o.lightTimeout})
-		h.closers = append(h.closers, program.Close)
+		h.closers = append(h.closers, func() error { return o.endProgram(program) })
 		config.Light, config.Reclassify = program, true
 	}
 	if o.source != "" {
@@ -137,6 +143,17 @@ func (o *tryOptions) helpWith(ctx context.Context, h *helpers, config *host.Conf
 	h.closers = append(h.closers, snapshot.Close)
 	config.Casebook = knowledge.Casebook(snapshot)
 	return nil
+}
+
+// endProgram ends the programs that answer for Light, and says if they wrote
+// what nobody had asked for.
+func (o *tryOptions) endProgram(program *execlight.Light) error {
+	err := program.Close()
+	if n := program.Unasked(); n > 0 {
+		fmt.Fprintf(o.command.ErrOrStderr(), "--light %s: %s ended for writing more than an answer for a case\n",
+			lightExec, count(n, "program was", "programs were"))
+	}
+	return err
 }
 
 // openBook takes a snapshot of the casebook, which it makes if something is

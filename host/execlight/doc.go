@@ -10,8 +10,18 @@
 // feedback's indexes point; the answer then has a "remand" that accounts for
 // every question and every challenged item. An answer may bring "evidence".
 //
+// Answers are read as strictly as dockets. An answer may have an "id", which
+// has to be that of the case then.
+//
 // A program is started when it is first needed, one for each trial that goes
 // on at the same time, and kept until Close. One that crashes, is silent for
 // too long or answers nonsense has its case fail, and is started anew for the
-// next.
+// next. One that ends behind an answer is started anew, too.
+//
+// One that wrote more than its answer by the time the next case is due is
+// ended, and another one gets that case. What it writes later than that looks
+// like the next answer, unless answers have an id.
+//
+// The program and whom it starts are a process group, which is killed as a
+// whole. Who leaves the group keeps nobody waiting, and is not killed.
 package execlight

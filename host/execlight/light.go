@@ -29,10 +29,11 @@ type Light struct {
 	command string
 	config  Config
 
-	mu     sync.Mutex
-	idle   []*process
-	all    map[*process]struct{}
-	closed bool
+	mu      sync.Mutex
+	idle    []*process
+	all     map[*process]struct{}
+	closed  bool
+	unasked int
 }
 
 // ErrClosed: the Light was closed.
@@ -50,7 +51,9 @@ func New(command string, config Config) *Light {
 	return &Light{command: command, config: config, all: make(map[*process]struct{})}
 }
 
-// Answer asks a program. It is one that has nothing to do, or a new one.
+// Answer asks a program. It is one that has nothing to do, or a new one; one
+// that ended since its last answer, or wrote more than that, is left for a new
+// one.
 func (l *Light) Answer(ctx context.Context, req host.LightRequest) (host.LightResponse, error) {
 	line, err := encode(req)
 	if err != nil {
@@ -58,20 +61,47 @@ func (l *Light) Answer(ctx context.Context, req host.LightRequest) (host.LightRe
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, l.config.Timeout, fmt.Errorf("no answer within %s", l.config.Timeout))
 	defer cancel()
-	p, err := l.take()
-	if err != nil {
-		return host.LightResponse{}, err
+	for {
+		p, err := l.take()
+		if err != nil {
+			return host.LightResponse{}, err
+		}
+		used := p.asked
+		response, err := l.ask(ctx, p, line, &req)
+		if err == nil || !used || ctx.Err() != nil || !errors.Is(err, errUnasked) && !errors.Is(err, errEnded) {
+			return response, err
+		}
 	}
-	answer, err := p.ask(ctx, line, l.config.AnswerBytes)
+}
+
+// ask asks one program, and keeps it for the next case if its answer is one.
+func (l *Light) ask(ctx context.Context, p *process, line []byte, req *host.LightRequest) (host.LightResponse, error) {
+	answer, err := p.ask(ctx, line)
 	if err != nil {
 		return host.LightResponse{}, l.drop(ctx, p, err)
 	}
-	response, err := decode(answer)
+	if answer.cut {
+		cut := errors.New("it ended in the middle of an answer")
+		if err := l.drop(ctx, p, cut); !p.succeeded() {
+			return host.LightResponse{}, err
+		}
+	}
+	response, err := decode(answer.line, req)
 	if err != nil {
 		return host.LightResponse{}, l.drop(ctx, p, fmt.Errorf("its answer makes no sense: %w", err))
 	}
-	l.give(p)
+	if !answer.cut {
+		l.give(p)
+	}
 	return response, nil
+}
+
+// Unasked is how many programs were ended since they had written more than
+// they were asked for. The answers before that stand.
+func (l *Light) Unasked() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.unasked
 }
 
 func (l *Light) take() (*process, error) {
@@ -85,7 +115,7 @@ func (l *Light) take() (*process, error) {
 		l.idle = l.idle[:n-1]
 		return p, nil
 	}
-	p, err := start(l.command)
+	p, err := start(l.command, l.config.AnswerBytes)
 	if err != nil {
 		return nil, fmt.Errorf("start %q: %w", l.command, err)
 	}
@@ -103,7 +133,13 @@ func (l *Light) give(p *process) {
 func (l *Light) drop(ctx context.Context, p *process, err error) error {
 	l.mu.Lock()
 	delete(l.all, p)
+	if errors.Is(err, errUnasked) {
+		l.unasked++
+	}
 	l.mu.Unlock()
+	if errors.Is(err, errUnasked) {
+		p.abandon()
+	}
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
@@ -116,9 +152,16 @@ func (l *Light) Close() error {
 	l.closed = true
 	all := l.all
 	l.all, l.idle = nil, nil
-	l.mu.Unlock()
 	for p := range all {
-		_ = p.end(nil) // that it was killed is no news
+		if p.ear.unasked() {
+			l.unasked++
+		}
 	}
+	l.mu.Unlock()
+	var ended sync.WaitGroup
+	for p := range all {
+		ended.Go(func() { _ = p.end(nil) }) // that it was killed is no news
+	}
+	ended.Wait()
 	return nil
 }

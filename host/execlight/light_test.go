@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -65,13 +66,17 @@ func TestFailuresAreOneCasesOwn(t *testing.T) {
 		"it crashes":         {`echo "out of paper" >&2; exit 3`, "it ended without an answer (exit status 3); it said: out of paper"},
 		"it is silent":       {`sleep 100`, "no answer within 300ms"},
 		"no JSON":            {`echo "red, I would say"`, "makes no sense"},
-		"another field":      {`echo '{"classification":"red","confidence":0.6,"sure":true}'`, `unknown field "sure"`},
-		"no confidence":      {`echo '{"classification":"red"}'`, "are needed"},
-		"two values":         {`echo '{"classification":"red","confidence":1} {}'`, "more than one"},
+		"another field":      {`echo '{"classification":"red","confidence":0.6,"sure":true}'`, "sure: is no field of an answer (unknown_field); reasoning: is missing (missing_field)"},
+		"no confidence":      {`echo '{"classification":"red"}'`, "confidence: is missing (missing_field); reasoning: is missing"},
+		"another case's":     {`echo '{"id":"good","classification":"red","confidence":1,"reasoning":""}'`, `id: is "good", and the case is "bad" (identity)`},
+		"a remand":           {`echo '{"classification":"red","confidence":1,"reasoning":"","remand":{"answers":[],"challenged":[]}}'`, "remand: stands where there was no feedback (remand_feedback)"},
+		"half an answer":     {`printf '{"classification":"red"'; exit 0`, "its answer makes no sense: is no JSON at column 24"},
+		"an answer cut off":  {`printf '{"classification":"red","confidence":1,"reasoning":""}'; exit 3`, "it ended in the middle of an answer (exit status 3)"},
+		"two values":         {`echo '{"classification":"red","confidence":1} {}'`, "something follows the answer"},
 		"a flood":            {`head -c 5000 /dev/zero | tr '\0' a; echo`, "longer than 4096 bytes"},
-		"an unknown status":  {`echo '{"classification":"red","confidence":1,"remand":{"answers":[{"question_id":"q","status":"maybe","evidence":[]}],"challenged":[]}}'`, "maybe"},
+		"an unknown status":  {`echo '{"classification":"red","confidence":1,"remand":{"answers":[{"question_id":"q","status":"maybe","evidence":[]}],"challenged":[]}}'`, "remand.answers[0].status: \"maybe\" is no status"},
 		"no such command":    {`exec /no/such/classifier`, "ended without an answer (exit status 12"},
-		"evidence of no use": {`echo '{"classification":"red","confidence":1,"evidence":[{"source_ref":"a","content":"b"}]}'`, "evidence[0]"},
+		"evidence of no use": {`echo '{"classification":"red","confidence":1,"evidence":[{"source_ref":"a","content":"b"}]}'`, "evidence[0].relevance_confidence: is missing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -117,6 +122,82 @@ func TestItIsKilledWithTheRun(t *testing.T) {
 	}
 }
 
+// What is written while nothing is asked is no answer to what is asked next.
+func TestWhatNobodyAskedForIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	const blue = `echo '{"classification":"blue","confidence":1,"reasoning":""}'`
+	for name, more := range map[string]string{
+		"at once":   `echo ` + "'" + `{"classification":"blue","confidence":1,"reasoning":""}` + "'",
+		"later":     `sleep 0.05; ` + blue,
+		"unended":   `sleep 0.05; printf '{"class'`,
+		"far later": `(sleep 0.05; ` + blue + `) & true`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := open(t, `while read -r line; do `+red+`; `+more+`; done`, Config{})
+			for _, id := range []string{"one", "two", "three"} {
+				got, err := ask(t, l, id)
+				if err != nil || got.Answer.Classification != "red" {
+					t.Fatalf("%s: %+v (%v)", id, got, err)
+				}
+				for !l.idle[0].ear.unasked() {
+					time.Sleep(time.Millisecond)
+				}
+			}
+			if n := l.Unasked(); n != 2 {
+				t.Errorf("%d programs, want 2", n)
+			}
+			if err := l.Close(); err != nil || l.Unasked() != 3 {
+				t.Errorf("%d programs (%v), want 3", l.Unasked(), err)
+			}
+		})
+	}
+}
+
+// One that ends when it has answered is started anew, and its last line needs no line feed.
+func TestAProgramMayEndBehindAnAnswer(t *testing.T) {
+	t.Parallel()
+	for _, end := range []string{"", "\\n"} {
+		l := open(t, `read -r line; printf '{"classification":"red","confidence":0.6,"reasoning":""}`+end+`'`, Config{})
+		for range 5 {
+			if got, err := ask(t, l, "one"); err != nil || got.Answer.Classification != "red" {
+				t.Fatalf("end %q: %+v (%v)", end, got, err)
+			}
+		}
+		if n := l.Unasked(); n != 0 {
+			t.Errorf("%d programs said too much", n)
+		}
+	}
+}
+
+// Who leaves the program's group may hold the pipes for ever, and keeps nobody waiting.
+func TestAProgramThatIsLeftBehindKeepsNobodyWaiting(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("setsid"); err != nil {
+		t.Skip("no setsid: this system can't leave a session from a shell")
+	}
+	l := open(t, `setsid sleep 6 & exit 0`, Config{Timeout: 300 * time.Millisecond})
+	for range 2 {
+		begin := time.Now()
+		_, err := ask(t, l, "one")
+		if err == nil || !strings.Contains(err.Error(), "no answer within 300ms") {
+			t.Errorf("%v", err)
+		}
+		if took := time.Since(begin); took > 1300*time.Millisecond {
+			t.Errorf("it took %s", took)
+		}
+	}
+	l.config.Timeout = time.Minute
+	ctx, cancel := context.WithCancel(t.Context())
+	timer := time.AfterFunc(100*time.Millisecond, cancel)
+	defer timer.Stop()
+	begin := time.Now()
+	_, err := l.Answer(ctx, host.LightRequest{Case: &abi.Case{ID: "two", Labels: []string{"red", "blue"}}})
+	if took := time.Since(begin); err == nil || took > 1100*time.Millisecond {
+		t.Errorf("it took %s to be stopped: %v", took, err)
+	}
+}
+
 func TestTheRequestHasTheShapeOfTheContract(t *testing.T) {
 	t.Parallel()
 	req := host.LightRequest{
@@ -138,8 +219,8 @@ func TestTheRequestHasTheShapeOfTheContract(t *testing.T) {
 	if _, err := encode(host.LightRequest{Case: req.Case, Previous: &abi.LightAnswer{Confidence: math.NaN()}}); err == nil {
 		t.Error("no number, and no error")
 	}
-	response, err := decode([]byte(`{"classification":"blue","confidence":0.5,"reasoning":"r","evidence":[{"source_ref":"s","content":"c","relevance_confidence":1}],` +
-		`"remand":{"answers":[{"question_id":"q1","status":"found","evidence":[]}],"challenged":[{"evidence_index":0,"status":"withdrawn"}]}}`))
+	response, err := decode([]byte(`{"classification":"blue","confidence":0.5,"reasoning":"r","evidence":[{"source_ref":"s","content":"c","relevance_confidence":1}],`+
+		`"remand":{"answers":[{"question_id":"q1","status":"found","evidence":[]}],"challenged":[{"evidence_index":0,"status":"withdrawn"}]}}`), &req)
 	if err != nil || len(response.Evidence) != 1 || response.Remand.Answers[0].Status != abi.Found || response.Remand.Challenged[0].Status != abi.ItemWithdrawn {
 		t.Errorf("%+v (%v)", response, err)
 	}

@@ -5,10 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/docket"
 )
 
 // request is what the program gets. The case has the shape of a docket's line,
@@ -63,29 +64,11 @@ type questionJSON struct {
 	Question string `json:"question"`
 }
 
-// answerJSON is what the program answers, and its answer before.
+// answerJSON is the program's answer before.
 type answerJSON struct {
-	Classification string         `json:"classification"`
-	Confidence     *float64       `json:"confidence"`
-	Reasoning      string         `json:"reasoning"`
-	Evidence       []evidenceJSON `json:"evidence,omitempty"`
-	Remand         *remandJSON    `json:"remand,omitempty"`
-}
-
-type remandJSON struct {
-	Answers    []replyJSON   `json:"answers"`
-	Challenged []accountJSON `json:"challenged"`
-}
-
-type replyJSON struct {
-	QuestionID string           `json:"question_id"`
-	Status     abi.AnswerStatus `json:"status"`
-	Evidence   []evidenceJSON   `json:"evidence"`
-}
-
-type accountJSON struct {
-	EvidenceIndex int                  `json:"evidence_index"`
-	Status        abi.ChallengedStatus `json:"status"`
+	Classification string   `json:"classification"`
+	Confidence     *float64 `json:"confidence"`
+	Reasoning      string   `json:"reasoning"`
 }
 
 // encode states a request as a line.
@@ -132,63 +115,37 @@ func encodeFeedback(f *abi.RemandFeedback) *feedbackJSON {
 	return out
 }
 
-// decode reads an answer. What its values may be, the court checks.
-func decode(line []byte) (host.LightResponse, error) {
-	var a answerJSON
-	decoder := json.NewDecoder(bytes.NewReader(line))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&a); err != nil {
-		return host.LightResponse{}, err
+// decode reads an answer to a request. What its values may be, the court checks.
+func decode(line []byte, req *host.LightRequest) (host.LightResponse, error) {
+	answer, err := docket.ParseLightLine(line)
+	if err != nil {
+		return host.LightResponse{}, problems(err)
 	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return host.LightResponse{}, errors.New("more than one JSON value in a line")
+	var c abi.Collector
+	if answer.ID != "" && answer.ID != req.Case.ID {
+		c.Add(abi.CodeIdentity, fmt.Sprintf("is %q, and the case is %q", answer.ID, req.Case.ID), abi.Field("id"))
 	}
-	if a.Classification == "" || a.Confidence == nil {
-		return host.LightResponse{}, errors.New("classification and confidence are needed")
+	if answer.Remand != nil && req.Feedback == nil {
+		c.Add(abi.CodeRemandFeedback, "stands where there was no feedback", abi.Field("remand"))
 	}
-	response := host.LightResponse{Answer: abi.LightAnswer{Classification: a.Classification, Confidence: *a.Confidence, Reasoning: a.Reasoning}}
-	var err error
-	if response.Evidence, err = decodeEvidence(a.Evidence); err != nil {
-		return host.LightResponse{}, err
+	if err := c.Err(); err != nil {
+		return host.LightResponse{}, problems(err)
 	}
-	if a.Remand != nil {
-		response.Remand, err = decodeRemand(a.Remand)
-	}
-	return response, err
+	return host.LightResponse{Answer: answer.Answer, Evidence: answer.Evidence, Remand: answer.Remand}, nil
 }
 
-func decodeEvidence(items []evidenceJSON) ([]abi.Evidence, error) {
-	list := make([]abi.Evidence, len(items))
-	for i, e := range items {
-		if e.RelevanceConfidence == nil {
-			return nil, fmt.Errorf("evidence[%d]: relevance_confidence is needed", i)
-		}
-		list[i] = abi.Evidence{SourceRef: e.SourceRef, Content: e.Content, RelevanceConfidence: *e.RelevanceConfidence, Supports: e.Supports, Element: e.Element}
+// problems states all that is wrong in a line, with the codes.
+func problems(err error) error {
+	var invalid *abi.ValidationError
+	if !errors.As(err, &invalid) {
+		return err
 	}
-	return list, nil
-}
-
-func decodeRemand(r *remandJSON) (*abi.RemandAnswer, error) {
-	out := &abi.RemandAnswer{}
-	for i, a := range r.Answers {
-		switch a.Status {
-		case abi.Found, abi.NotFound, abi.Withdrawn:
-		default:
-			return nil, fmt.Errorf("remand.answers[%d].status: use found, not_found or withdrawn, not %q", i, a.Status)
-		}
-		items, err := decodeEvidence(a.Evidence)
-		if err != nil {
-			return nil, fmt.Errorf("remand.answers[%d].%w", i, err)
-		}
-		out.Answers = append(out.Answers, abi.RemandReply{QuestionID: a.QuestionID, Status: a.Status, Evidence: items})
+	list := make([]string, len(invalid.Problems))
+	for i, p := range invalid.Problems {
+		list[i] = p.String() + " (" + string(p.Code) + ")"
 	}
-	for i, c := range r.Challenged {
-		switch c.Status {
-		case abi.ItemStands, abi.ItemWithdrawn:
-		default:
-			return nil, fmt.Errorf("remand.challenged[%d].status: use stands or withdrawn, not %q", i, c.Status)
-		}
-		out.Challenged = append(out.Challenged, abi.ChallengedReply(c))
+	if invalid.Omitted > 0 {
+		list = append(list, fmt.Sprintf("and %d more", invalid.Omitted))
 	}
-	return out, nil
+	return errors.New(strings.Join(list, "; "))
 }

@@ -1,11 +1,8 @@
 package execlight
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os/exec"
 	"strings"
@@ -13,21 +10,26 @@ import (
 	"time"
 )
 
-// process is one program that runs.
+// process is one program that runs. One goroutine asks it at a time.
 type process struct {
 	cmd    *exec.Cmd
 	in     io.WriteCloser
-	out    *bufio.Reader
+	out    io.ReadCloser
+	ear    *ear
+	asked  bool // before
 	said   tail // on its standard error
 	finish sync.Once
 	status error // of its end
 }
 
 // grace is how long a program that gave no more answers may take to end by
-// itself, so that its exit code is known.
+// itself, so that its exit code is known, and how long those that it started
+// may hold its standard error then.
 const grace = 500 * time.Millisecond
 
-func start(command string) (*process, error) {
+// start starts a program. Its first line is its first answer, be it asked
+// before or not.
+func start(command string, most int) (*process, error) {
 	p := &process{cmd: shell(command)}
 	p.cmd.Stderr = &p.said
 	p.cmd.WaitDelay = grace
@@ -35,66 +37,56 @@ func start(command string) (*process, error) {
 	if p.in, err = p.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}
-	out, err := p.cmd.StdoutPipe()
-	if err != nil {
+	if p.out, err = p.cmd.StdoutPipe(); err != nil {
 		return nil, err
 	}
-	p.out = bufio.NewReader(out)
-	return p, p.cmd.Start()
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	p.ear = newEar(most)
+	p.ear.expect()
+	go p.ear.listen(p.out)
+	return p, nil
 }
 
-// ask writes a request and reads the answer. When the context ends the program
-// is killed, which ends both.
-func (p *process) ask(ctx context.Context, line []byte, most int) ([]byte, error) {
-	defer context.AfterFunc(ctx, func() { kill(p.cmd) })()
-	if p.out.Buffered() > 0 {
-		return nil, errors.New("it wrote more than one line for a request")
-	}
-	written := make(chan error, 1)
-	go func() {
-		_, err := p.in.Write(line)
-		written <- err
-	}()
-	answer, err := p.read(most)
-	switch {
-	case err == nil:
-		return answer, nil
-	case errors.Is(err, io.EOF):
-		return nil, errors.New("it ended without an answer")
-	}
-	return nil, err
-}
-
-// read gives the next line that is not blank.
-func (p *process) read(most int) ([]byte, error) {
-	var line []byte
-	for {
-		piece, err := p.out.ReadSlice('\n')
-		line = append(line, piece...)
-		switch {
-		case len(line) > most:
-			return nil, fmt.Errorf("its answer is longer than %d bytes", most)
-		case errors.Is(err, bufio.ErrBufferFull):
-		case err != nil:
-			return nil, io.EOF // a pipe that was closed is an end, too
-		case len(bytes.TrimSpace(line)) == 0:
-			line = line[:0]
-		default:
-			return line, nil
+// ask writes a request and gives the answer. When the context ends the program
+// is killed, and nobody waits for those that it left behind.
+func (p *process) ask(ctx context.Context, line []byte) (heard, error) {
+	if p.asked {
+		if err := p.ear.expect(); err != nil {
+			return heard{}, err
 		}
 	}
+	p.asked = true
+	go func() { _, _ = p.in.Write(line) }() // an error shows in the answer
+	select {
+	case h := <-p.ear.answer:
+		return h, h.err
+	case <-ctx.Done():
+		p.abandon()
+		return heard{}, context.Cause(ctx)
+	}
 }
 
-// end kills the program, and adds to an error how it ended and what it said.
+// abandon kills the program and closes our ends of its pipes: another program
+// that it started may hold theirs for ever.
+func (p *process) abandon() {
+	kill(p.cmd)
+	_ = p.in.Close()
+	_ = p.out.Close()
+}
+
+// end ends the program, at once where err is nil, and adds to an error how it ended and what it said.
 func (p *process) end(err error) error {
 	p.finish.Do(func() {
-		_ = p.in.Close()
-		timer := time.AfterFunc(grace, func() { kill(p.cmd) })
 		if err == nil {
-			kill(p.cmd)
+			p.abandon()
 		}
+		_ = p.in.Close()
+		timer := time.AfterFunc(grace, p.abandon)
 		p.status = p.cmd.Wait()
 		timer.Stop()
+		_ = p.out.Close()
 	})
 	if err == nil {
 		return nil
@@ -106,8 +98,20 @@ func (p *process) end(err error) error {
 	if said := strings.TrimSpace(p.said.String()); said != "" {
 		text += "; it said: " + said
 	}
-	return errors.New(text)
+	return &endError{text, err}
 }
+
+// endError is an error with how the program ended.
+type endError struct {
+	text string
+	err  error
+}
+
+func (e *endError) Error() string { return e.text }
+func (e *endError) Unwrap() error { return e.err }
+
+// succeeded says of a program that ended whether its exit code is 0.
+func (p *process) succeeded() bool { return p.cmd.ProcessState != nil && p.cmd.ProcessState.Success() }
 
 // tail keeps the end of what is written.
 type tail struct {
