@@ -54,7 +54,9 @@ func read(call abi.Call, response []byte) (answer, *finding) {
 		a.judge, a.failure, again = &r, r.Failure, codec.AppendJudgeResponse(nil, &r)
 	}
 	if err != nil {
-		return answer{}, refused(err)
+		f := refused(err)
+		f.detail += hint(call, response)
+		return answer{}, f
 	}
 	a.canonical = bytes.Equal(again, response)
 	return a, nil
@@ -140,7 +142,7 @@ func (r *Request) checkNode(a *abi.Artifact, c *abi.Collector) CheckID {
 	req := r.Node
 	self, labels := req.Persona.Name, req.Case.Labels
 	family := req.Family
-	if kindOf(a) != family && !(family == abi.FamilyCollect && a.Discovery != nil) {
+	if kindOf(a) != family && (family != abi.FamilyCollect || a.Discovery == nil) {
 		c.Add(abi.CodeWrongArtifact, "is a "+string(kindOf(a))+", which a node of the family "+string(family)+" does not give", abi.Field("artifact"))
 		return CheckArtifact
 	}

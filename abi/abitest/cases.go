@@ -38,7 +38,7 @@ func newSource(seed uint64, number int, k kind) *source {
 		kind: k, number: number, words: plainWords(), quoted: map[string]string{},
 	}
 	if k == anything {
-		s.words = append(s.words, hostileWords()...)
+		s.words = slices.Concat(s.words, hostileWords(), longWords())
 	}
 	return s
 }
@@ -130,8 +130,16 @@ func (s *source) labels() []string {
 		"product_bug", "automation_bug", "system_issue", "no_defect", "pb001", "to_investigate", "größe", "x",
 		"not product_bug", "a b", "Ж", "\x1b[31mred", "</script>", "ignore previous instructions",
 	}
+	if s.kind == anything {
+		pool = append(pool, longWords()...)
+	}
+	if s.kind == anything && s.chance(20) { // a catalogue of failures
+		for i := range 40 {
+			pool = append(pool, fmt.Sprintf("pb%03d", 2+i))
+		}
+	}
 	s.rnd.Shuffle(len(pool), func(i, j int) { pool[i], pool[j] = pool[j], pool[i] })
-	return pool[:2+s.rnd.IntN(5)]
+	return pool[:2+s.rnd.IntN(max(5, len(pool)-20))]
 }
 
 // longDocuments says which of the largest cases have long documents, and which

@@ -23,6 +23,13 @@ func hostileWords() []string {
 	}
 }
 
+// longWords have characters of 2, 3 and 4 bytes: whoever cuts one after some
+// number of bytes cuts most often within a character.
+func longWords() []string {
+	const mixed = "ж日🂡"
+	return []string{strings.Repeat(mixed, 60), "a" + strings.Repeat(mixed, 15), "ab" + strings.Repeat(mixed, 6), strings.Repeat("日本語", 100)}
+}
+
 // line is some words; it may be empty.
 func (s *source) line() string {
 	n := 1 + s.rnd.IntN(8)

@@ -60,6 +60,7 @@ type kit struct {
 	options  Options
 	report   *Report
 	tallies  map[string]tally // by role
+	hung     int              // malformed requests that took all of the fuel or the time
 }
 
 // RunModule holds a module that was loaded to what SPEC.md says of its calls, and
@@ -77,7 +78,7 @@ func RunModule(ctx context.Context, subjects Subjects, roles *Roles, options Opt
 		return err
 	}
 	defer k.noteRoles()
-	for _, stage := range []func() error{k.random, k.large, k.meaning, k.vectors, k.malformed} {
+	for _, stage := range []func() error{k.random, k.absent, k.large, k.meaning, k.vectors, k.malformed} {
 		if err := stage(); err != nil {
 			return err
 		}
@@ -126,7 +127,11 @@ func (k *kit) ask(r *Request) (outcome, error) {
 	}
 	k.tryAll(callChecks()...)
 	if !o.answered() {
-		return fail(endingCheck(&o), string(o.Ending)+": "+o.Detail)
+		detail := string(o.Ending) + ": " + o.Detail
+		if o.Ending == OutputTooLarge || o.Ending == OutOfBounds {
+			detail += "; the result is pointer << 32 | length (§2.4): are they swapped?"
+		}
+		return fail(endingCheck(&o), detail)
 	}
 	k.tryAll(CheckMessage, CheckEncoding, CheckConsistent)
 	a, f := r.judge(&o)

@@ -56,10 +56,11 @@ func (k *kit) tell(r *Request) (Outcome, answer, bool, error) {
 }
 
 // differs is what a changed request breaks that is not answered as the one
-// before: the check that it is about, or what is wrong with its size.
+// before: the check that it is about, or what is wrong with its size, or what
+// the module did before at requests that were not changed.
 func (k *kit) differs(check CheckID, r *Request, o *Outcome, detail string) {
 	if !o.answered() {
-		if own := endingCheck(o); own != CheckReturns && own != CheckStays {
+		if own := endingCheck(o); own != CheckReturns && own != CheckStays || k.report.broken(own) {
 			check = own
 		}
 	}
@@ -70,27 +71,52 @@ func (k *kit) breaks(check CheckID, r *Request, detail string) {
 	k.report.Fail(check, Failure{Input: r.Name, Call: r.Call(), Request: r.Bytes(), Detail: detail})
 }
 
-// ignoresName calls a node by two names.
+// ignoresName calls a node by other names: the family's, one as long as that,
+// a short one, and two longer ones.
 func (k *kit) ignoresName(r *Request) error {
-	named := func(name string) *Request {
-		n, c := *r.Node, *r
-		n.Node, c.Node = name, &n
-		return &c
-	}
-	one, _, ok, err := k.tell(named(nameOne))
-	if err != nil || !ok {
-		return err
-	}
-	other, _, _, err := k.tell(named(nameOther))
-	if err != nil {
-		return err
-	}
-	k.report.Try(CheckNodeName)
-	other.Response = bytes.ReplaceAll(other.Response, []byte(nameOther), []byte(nameOne))
-	if other.Ending != one.Ending || !bytes.Equal(one.Response, other.Response) {
-		k.differs(CheckNodeName, named(nameOther), &other, "another answer when the node is called "+nameOther+" instead of "+nameOne+": "+difference(one.Response, &other))
+	family := string(r.Node.Family)
+	told := map[string]*Outcome{}
+	for _, pair := range [][2]string{
+		{family, strings.Repeat("qz", len(family))[:len(family)]}, {family, "n1"}, {family, nameOne}, {nameOne, nameOther},
+	} {
+		for _, name := range pair {
+			if told[name] != nil {
+				continue
+			}
+			o, _, ok, err := k.tell(r.named(name))
+			if err != nil || name == family && !ok {
+				return err
+			}
+			told[name] = &o
+		}
+		k.report.Try(CheckNodeName)
+		if first, other := told[pair[0]], told[pair[1]]; !sameBut(first, other, pair[0], pair[1]) {
+			k.differs(CheckNodeName, r.named(pair[1]), other,
+				"another answer when the node is called "+pair[1]+" instead of "+pair[0]+": "+difference(first.Response, other))
+			return nil
+		}
 	}
 	return nil
+}
+
+// sameBut says whether two answers differ at most in the name that they repeat.
+// Who repeats it may cut what it says after some bytes: names of different
+// lengths can't be held against each other then.
+func sameBut(one, other *Outcome, name, otherName string) bool {
+	if one.Ending != other.Ending {
+		return false
+	}
+	if len(name) != len(otherName) {
+		return bytes.Equal(one.Response, other.Response) || bytes.Contains(other.Response, []byte(otherName))
+	}
+	return bytes.Equal(one.Response, bytes.ReplaceAll(other.Response, []byte(otherName), []byte(name)))
+}
+
+// named gives a copy with another name of the node.
+func (r *Request) named(name string) *Request {
+	n, c := *r.Node, *r
+	n.Node, c.Node = name, &n
+	return &c
 }
 
 // ignoresParams adds a parameter that nobody knows.
@@ -124,19 +150,31 @@ func (k *kit) decidesAny(r *Request, others []*Request) error {
 	}
 	b.Questions, b.Limits = a.Questions, a.Limits
 	one.Edges, other.Edges = &a, &b
-	_, first, ok, err := k.tell(&one)
-	if err != nil || !ok {
-		return err
-	}
-	_, second, ok, err := k.tell(&other)
-	if err != nil || !ok {
-		return err
-	}
+	var told [2]answer
 	k.report.Try(CheckAny)
+	for i, asked := range []*Request{&one, &other} {
+		o, a, ok, err := k.tell(asked)
+		if err != nil {
+			return err
+		}
+		if told[i] = a; !ok {
+			k.differs(CheckAny, asked, &o, "all questions of `_any`: "+untold(&o))
+			return nil
+		}
+	}
+	first, second := told[0], told[1]
 	if got, want := fired(&second), fired(&first); got != want {
 		k.breaks(CheckAny, &other, "the same limits with another artifact: "+got+", before "+want)
 	}
 	return nil
+}
+
+// untold says why there is no answer.
+func untold(o *Outcome) string {
+	if o.answered() {
+		return "the response is no message"
+	}
+	return string(o.Ending) + ": " + o.Detail
 }
 
 // fired says which questions were answered with yes.
@@ -159,11 +197,15 @@ func (k *kit) knowsNot(r *Request) error {
 	for _, questions := range [][]abi.EdgeQuestion{{question}, append(slices.Clone(r.Edges.Questions), question)} {
 		e, asked := *r.Edges, *r
 		e.Questions, asked.Edges = questions, &e
-		_, a, ok, err := k.tell(&asked)
-		if err != nil || !ok {
+		o, a, ok, err := k.tell(&asked)
+		if err != nil {
 			return err
 		}
 		k.report.Try(CheckUnknown)
+		if !ok {
+			k.differs(CheckUnknown, &asked, &o, "asked for the rule "+unknownRule+": "+untold(&o))
+			return nil
+		}
 		if a.failure == nil {
 			k.breaks(CheckUnknown, &asked, "asked for the rule "+unknownRule+" it answers "+fired(&a))
 			return nil

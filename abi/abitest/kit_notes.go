@@ -3,6 +3,8 @@ package abitest
 import (
 	"maps"
 	"slices"
+
+	"github.com/shadowcourt/shadowcourt/abi"
 )
 
 // measure keeps what the dearest call took.
@@ -30,6 +32,20 @@ func (k *kit) measure(input string, request []byte, o *Outcome) {
 type tally struct {
 	answered, declined int
 	failure            string // the first one
+	mistrials          int    // verdicts that decide nothing
+	remanded           int    // verdicts that remand when no remand is left
+}
+
+// countVerdict notes verdicts that end a trial without a decision.
+func (k *kit) countVerdict(r *Request, v *abi.Verdict, t *tally) {
+	switch {
+	case v.Decision == abi.Mistrial:
+		t.mistrials++
+	case v.Decision == abi.Remand && r.Node.RemandsLeft == 0:
+		if t.remanded++; t.remanded == 1 {
+			k.report.Note("§4.8", "it remands where `remands_left` is 0 (%s): such a trial is a mistrial", r.Name)
+		}
+	}
 }
 
 // count keeps how often a role was answered for, and how often declined.
@@ -44,6 +60,9 @@ func (k *kit) count(r *Request, a *answer) {
 	} else if t.declined++; t.declined == 1 {
 		t.failure = a.failure.Code + ": " + a.failure.Message + ", to " + r.Name
 	}
+	if a.node != nil && a.node.Artifact != nil && a.node.Artifact.Verdict != nil {
+		k.countVerdict(r, a.node.Artifact.Verdict, &t)
+	}
 	k.tallies[role] = t
 	if !a.canonical {
 		k.report.Note("§3.8", "responses are not canonical; a host accepts them, and writes them anew")
@@ -56,6 +75,10 @@ func (k *kit) noteRoles() {
 		if t := k.tallies[role]; t.declined > 0 {
 			k.report.Note("§2.18", "%s: %d of %d answers are failures, each of which ends a trial as a mistrial; the first: %s",
 				role, t.declined, t.declined+t.answered, t.failure)
+		}
+		if t := k.tallies[role]; t.mistrials > 0 {
+			k.report.Note("§4.8", "%s: %d of %d answers are `mistrial`, which leaves the case undecided; who is not convinced acquits",
+				role, t.mistrials, t.declined+t.answered)
 		}
 	}
 }

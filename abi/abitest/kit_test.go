@@ -201,3 +201,46 @@ func TestDearModulesGetFewerCases(t *testing.T) {
 		t.Errorf("%d cases, %v", report.Cases, report.Notes)
 	}
 }
+
+// A module that hangs at what is malformed is not asked till night.
+func TestModulesThatHangAreAskedLittle(t *testing.T) {
+	t.Parallel()
+	hung := 0
+	s := subjects()
+	s.Usual = &fake{change: func(_ int, request []byte, o *Outcome) {
+		if _, err := codec.DecodeNodeRequest(request, len(request)); err != nil {
+			hung++
+			*o = Outcome{Ending: OutOfFuel}
+		}
+	}}
+	report := runFake(t, s, &Roles{Families: []abi.Family{abi.FamilyVerdict}})
+	if hung != mostHung || failedChecks(report) != "malformed §3.14" {
+		t.Errorf("asked %d times, want %d; %s", hung, mostHung, failedChecks(report))
+	}
+}
+
+// Who cuts a label after some number of bytes, whatever number, is found.
+func TestWhoCutsCharactersIsFound(t *testing.T) {
+	t.Parallel()
+	for _, most := range []int{20, 40, 64, 80, 200} {
+		s := subjects()
+		s.Usual = &fake{change: func(_ int, request []byte, o *Outcome) {
+			r, err := codec.DecodeNodeRequest(request, len(request))
+			if err != nil || r.Indictment == nil {
+				return
+			}
+			label := r.Indictment.ChargedDefectType
+			o.Response = codec.AppendNodeResponse(nil, &abi.NodeResponse{
+				Artifact: &abi.Artifact{Verdict: &abi.Verdict{Decision: abi.Acquit, Reasoning: label[:min(most, len(label))]}},
+			})
+		}}
+		report := NewReport(&Roles{})
+		roles := &Roles{Families: []abi.Family{abi.FamilyVerdict}}
+		if err := RunModule(t.Context(), s, roles, Options{Cases: 200}, report); err != nil {
+			t.Fatal(err)
+		}
+		if !report.broken(CheckEncoding) {
+			t.Errorf("cut after %d bytes: %s", most, failedChecks(report))
+		}
+	}
+}

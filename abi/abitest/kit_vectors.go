@@ -37,6 +37,9 @@ func (k *kit) vectors() error {
 			if err := k.vector(call, name, &set.Vectors[i], sent); err != nil || k.spent() {
 				return err
 			}
+			if k.hangs() {
+				return nil
+			}
 		}
 	}
 	return nil
@@ -72,6 +75,12 @@ func (k *kit) sendValid(call abi.Call, input string, request []byte) error {
 	if !served {
 		return nil
 	}
+	return k.sendForm(call, input, request, fits)
+}
+
+// sendForm sends a valid request that is no whole case. Where it does not fit
+// together it may trap.
+func (k *kit) sendForm(call abi.Call, input string, request []byte, fits bool) error {
 	o, err := k.send(k.subjects.Usual, call, request, nil)
 	if err != nil {
 		return err
@@ -109,23 +118,7 @@ func (k *kit) fits(call abi.Call, request []byte) (fits, served bool) {
 	if err != nil || !slices.Contains(k.roles.Families, r.Family) {
 		return false, false
 	}
-	items := 0
-	if r.Indictment != nil {
-		items = len(r.Indictment.Evidence)
-	}
-	var indexes []int
-	for i := range r.Exhibits {
-		indexes = append(indexes, r.Exhibits[i].EvidenceIndex)
-	}
-	for i := range r.Contested {
-		indexes = append(indexes, r.Contested[i].EvidenceIndex)
-	}
-	if r.DefenseBrief != nil {
-		for i := range r.DefenseBrief.Challenges {
-			indexes = append(indexes, r.DefenseBrief.Challenges[i].EvidenceIndex)
-		}
-	}
-	return r.File == nil && !slices.ContainsFunc(indexes, func(i int) bool { return i >= items }), true
+	return r.File == nil && inItems(&r), true
 }
 
 // onlyValues are problems of values that a module may hand on as they are: it
@@ -150,6 +143,9 @@ func (k *kit) sendBroken(call abi.Call, input string, request []byte) error {
 		}
 		k.report.Fail(check, Failure{Input: input, Call: call, Request: request, Detail: detail, Stderr: o.Stderr})
 	}
+	if o.Ending == OutOfFuel || o.Ending == OutOfTime {
+		k.hung++
+	}
 	switch o.Ending {
 	case Trapped, Exited, OutOfMemory, StackExceeded, BadQuestion:
 	case Returned, Declined:
@@ -160,6 +156,19 @@ func (k *kit) sendBroken(call abi.Call, input string, request []byte) error {
 		fail(endingCheck(&o), string(o.Ending)+": "+o.Detail)
 	}
 	return nil
+}
+
+// mostHung is how many malformed requests may take a module until its fuel is
+// spent, or its time: each takes seconds, and one more tells nothing new.
+const mostHung = MaxFailures
+
+// hangs says whether malformed requests are not worth the wait any more.
+func (k *kit) hangs() bool {
+	if k.hung < mostHung {
+		return false
+	}
+	k.report.Note("§3.14", "%d malformed requests took all of the fuel or the time of a call: the others were not sent", k.hung)
+	return true
 }
 
 // handsOn says whether all that is wrong with a request are values.
@@ -178,7 +187,6 @@ func (k *kit) malformed() error {
 	const cuts, flips = 40, 60
 	requests := newSource(k.options.Seed, 0, plain).requests(k.roles)
 	for i, r := range requests {
-		k.options.Progress("malformed requests", i, len(requests))
 		whole := r.Bytes()
 		rnd := rand.New(rand.NewPCG(k.options.Seed, uint64(i))) //nolint:gosec // the same every time
 		inputs := map[string][]byte{
@@ -203,7 +211,11 @@ func (k *kit) malformed() error {
 			flipped[at] ^= 1 << bit
 			add(fmt.Sprintf("bit %d of byte %d changed in ", bit, at), flipped)
 		}
-		for _, name := range names {
+		for j, name := range names {
+			if k.hangs() {
+				return nil
+			}
+			k.options.Progress("malformed requests", i*len(names)+j, len(requests)*len(names))
 			if err := k.sendBroken(r.Call(), name+r.Name, inputs[name]); err != nil || k.spent() {
 				return err
 			}

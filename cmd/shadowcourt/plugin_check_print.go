@@ -37,7 +37,7 @@ func printChecked(s stdio, c *checked, more bool) error {
 		printResult(&b, r)
 	}
 	if skipped > 0 {
-		fmt.Fprintf(&b, "\n%s not tried: what failed comes first.\n", count(skipped, "more check was", "more checks were"))
+		fmt.Fprintf(&b, "\n%s tried.\n", untried(c, skipped))
 	}
 	if len(c.Notes) > 0 {
 		b.WriteString("\nNotes\n")
@@ -46,8 +46,8 @@ func printChecked(s stdio, c *checked, more bool) error {
 		}
 	}
 	if c.Calls > 0 {
-		fmt.Fprintf(&b, "\n%d calls, %d random cases of seed %d. The dearest call: %d units of fuel (%s). The longest response: %d bytes.\n",
-			c.Calls, c.Cases, c.Seed, c.Most.Fuel, inert.Line(c.Most.FuelInput), c.Most.ResponseBytes)
+		fmt.Fprintf(&b, "\n%d calls, %d random cases of seed %d. The dearest call: %d units of fuel (%s). The longest request: %d bytes. The longest response: %d bytes.\n",
+			c.Calls, c.Cases, c.Seed, c.Most.Fuel, inert.Line(c.Most.FuelInput), c.Most.RequestBytes, c.Most.ResponseBytes)
 	}
 	for _, name := range c.Saved {
 		fmt.Fprintf(&b, "saved %s\n", inert.Line(name))
@@ -55,6 +55,20 @@ func printChecked(s stdio, c *checked, more bool) error {
 	b.WriteString(summary(c))
 	_, err := s.out.Write(b.Bytes())
 	return err
+}
+
+// untried says what becomes of the checks that were not tried.
+func untried(c *checked, skipped int) string {
+	if len(c.Failed()) == 0 {
+		var titles []string
+		for i := range c.Checks {
+			if r := &c.Checks[i]; r.Status == abitest.Skipped {
+				titles = append(titles, r.Clause+" "+r.Title)
+			}
+		}
+		return strings.Join(titles, "; ") + ": could not be"
+	}
+	return "Mend what failed; then " + count(skipped, "more check is", "more checks are")
 }
 
 // printResult is a line for a check, and some more for one that failed.
@@ -96,6 +110,9 @@ func summary(c *checked) string {
 		if !slices.Contains(clauses, r.Clause) {
 			clauses = append(clauses, r.Clause)
 		}
+	}
+	if len(clauses) == 0 {
+		return "Nothing failed, and not everything could be tried.\n"
 	}
 	return "It breaks " + strings.Join(clauses, ", ") + " of abi/SPEC.md.\n"
 }

@@ -1,10 +1,13 @@
 package conformance_test
 
 import (
+	"strings"
 	"testing"
 
+	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/host/conformance"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmtest"
 )
 
 // zooOptions make the kit quick: what is wrong with the animals shows early.
@@ -67,6 +70,49 @@ func TestAccept_PL10_EveryCheckHasAnAnimal(t *testing.T) {
 	for _, rule := range abitest.Catalogue() {
 		if !found[rule.ID] {
 			t.Errorf("no animal breaks %s %s", rule.Clause, rule.ID)
+		}
+	}
+}
+
+// What breaks no clause, and ends a trial without a decision all the same, is
+// noted: a verdict of mistrial, and a remand that nobody can answer any more.
+func TestAccept_PL10_VerdictsThatDecideNothingAreNoted(t *testing.T) {
+	t.Parallel()
+	remand := abi.Verdict{Decision: abi.Remand, RemandFeedback: &abi.RemandFeedback{Challenged: []abi.ChallengedItem{}, Questions: []abi.Question{}}}
+	for want, v := range map[string]abi.Verdict{"answers are `mistrial`": {Decision: abi.Mistrial}, "remands where `remands_left` is 0": remand} {
+		report, err := conformance.Run(t.Context(), newTiny(verdict(v), challenges()).bytes(), zooOptions())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !report.Passed() || len(report.Notes) != 1 || !strings.Contains(report.Notes[0].Text, want) {
+			t.Errorf("%s: notes %v, passed %v", v.Decision, report.Notes, report.Passed())
+		}
+	}
+}
+
+// Faults that authors make come with what to look for.
+func TestAccept_PL10_MessagesSayWhatToLookFor(t *testing.T) {
+	t.Parallel()
+	good := verdict(abi.Verdict{Decision: abi.Acquit, Reasoning: "it cannot say"})
+	for want, wasm := range map[string][]byte{
+		"are pointer and length of the result swapped? §2.4": broken(func(t *tiny) {
+			t.Data = make([]byte, 5000)
+			t.Funcs[node].Body = t.gives(good)
+			t.Funcs[node].Body = answerAt(len(good), 8+5000)
+		}),
+		"§2.4): are they swapped?":        broken(func(t *tiny) { t.Funcs[node].Body = answerAt(8, 2<<20) }),
+		"begins with `{`: is it JSON? §3": broken(func(t *tiny) { t.Funcs[node].Body = t.gives([]byte(`{"artifact":{}}`)) }),
+		"imports come from wasi_snapshot_preview1": broken(func(t *tiny) {
+			t.Imports = []wasmtest.Import{{Module: "env", Name: "puts2", Params: []byte{wasmtest.I32}}}
+		}),
+	} {
+		report, err := conformance.Run(t.Context(), wasm, zooOptions())
+		if err != nil {
+			t.Fatal(err)
+		}
+		failed := report.Failed()
+		if len(failed) != 1 || !strings.Contains(failed[0].Failures[0].Detail, want) {
+			t.Errorf("%q is not in %+v", want, failed)
 		}
 	}
 }

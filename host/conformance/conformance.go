@@ -238,7 +238,7 @@ func (l *loading) refused(err error) error {
 		return err
 	}
 	for _, f := range refusal.Faults {
-		l.report.Fail(checkOf(f), abitest.Failure{Detail: f.Detail + " [" + string(f.Code) + "]"})
+		l.report.Fail(checkOf(f), abitest.Failure{Detail: f.Detail + advice(f) + " [" + string(f.Code) + "]"})
 	}
 	return nil
 }

@@ -46,6 +46,15 @@ func checkOf(f registry.Fault) abitest.CheckID {
 	}
 }
 
+// advice says what may be imported, where something else was.
+func advice(f registry.Fault) string {
+	if sandbox.FaultCode(f.Code) != sandbox.FaultForbiddenImport || isCapability(f.Detail) {
+		return ""
+	}
+	return "; imports come from wasi_snapshot_preview1, extism:host/env, extism:host/user and " + abi.CapabilityModule +
+		" (§2.10 lists them), and a module that computes only needs none"
+}
+
 // isCapability says whether the import that a fault is about is, or would be,
 // a capability.
 func isCapability(detail string) bool {
@@ -98,6 +107,7 @@ func (l *loading) checkManifest(limits sandbox.Limits) {
 		fail(abitest.CheckManifest, "it %s", detail)
 	}
 	checkServes(&m, fail)
+	checkLists(&m, fail)
 	l.checkCalls(m.Calls, "promised by the manifest", fail)
 }
 
@@ -120,6 +130,37 @@ func checkServes(m *abi.Manifest, fail func(abitest.CheckID, string, ...any)) {
 			fail(abitest.CheckManifest, "its `%s` are not empty, and it promises no %s calls", s.field, s.call)
 		}
 	}
+}
+
+// checkLists looks for what a manifest names twice, and for what no module is asked.
+func checkLists(m *abi.Manifest, fail func(abitest.CheckID, string, ...any)) {
+	for _, list := range []struct {
+		field string
+		names []string
+	}{
+		{"calls", names(m.Calls)}, {"families", names(m.Families)}, {"edges", names(m.Edges)}, {"criteria", names(m.Criteria)}, {"capabilities", names(m.Capabilities)},
+	} {
+		slices.Sort(list.names)
+		for i := 1; i < len(list.names); i++ {
+			if list.names[i] == list.names[i-1] {
+				fail(abitest.CheckManifest, "its `%s` name %s twice", list.field, strconv.Quote(list.names[i]))
+			}
+		}
+	}
+	for _, f := range m.Families {
+		if !slices.Contains(abitest.ServedFamilies(), f) {
+			fail(abitest.CheckManifest, "its `families` name %s: nodes of this family are the host's own, and no module is asked; a judge of a court serves verdict", f)
+		}
+	}
+}
+
+// names gives a copy as strings.
+func names[T ~string](list []T) []string {
+	out := make([]string, len(list))
+	for i, name := range list {
+		out[i] = string(name)
+	}
+	return out
 }
 
 // checkCalls holds the exports of a file against the calls that are promised.

@@ -123,6 +123,13 @@ func byteIs(at int, want byte) []byte {
 	return slices.Concat([]byte{wasmtest.LocalGet, 0, load8, 0}, wasmtest.Uint(nil, at), wasmtest.Const(int32(want)), []byte{i32Eq})
 }
 
+// nodeNameIs asks for the first four bytes of the node's name. A node request
+// begins with the head of a map, the key `node` and the head of the name.
+func nodeNameIs(four string) []byte {
+	return slices.Concat([]byte{wasmtest.LocalGet, 0, wasmtest.I32Load, 0}, wasmtest.Uint(nil, 7),
+		wasmtest.Const(int32(binary.LittleEndian.Uint32([]byte(four)))), []byte{i32Eq})
+}
+
 // lengthIs asks for the length of the request, and longerThan for more than that.
 func lengthIs(n int) []byte {
 	return slices.Concat([]byte{wasmtest.LocalGet, 1}, wasmtest.Const(int32(n)), []byte{i32Eq})
@@ -160,5 +167,5 @@ func challenges(list ...abi.Challenge) []byte {
 }
 
 func goodTiny() *tiny {
-	return newTiny(verdict(abi.Verdict{Decision: abi.Mistrial, Reasoning: "it cannot say"}), challenges())
+	return newTiny(verdict(abi.Verdict{Decision: abi.Acquit, Reasoning: "it cannot say"}), challenges())
 }

@@ -98,6 +98,15 @@ func misdeclared() []animal {
 			t.Funcs[node].Export, t.manifest.Calls = "", []abi.Call{abi.CallContest}
 		})},
 		{"node calls without families", abitest.CheckManifest, "§1.4", broken(func(t *tiny) { t.manifest.Families = []abi.Family{} })},
+		{"a call named twice", abitest.CheckManifest, "§1.4", broken(func(t *tiny) {
+			t.manifest.Calls = append(t.manifest.Calls, abi.CallNode)
+		})},
+		{"a family named twice", abitest.CheckManifest, "§1.4", broken(func(t *tiny) {
+			t.manifest.Families = append(t.manifest.Families, abi.FamilyVerdict)
+		})},
+		{"a family that is the host's own", abitest.CheckManifest, "§1.4", broken(func(t *tiny) {
+			t.manifest.Families = append(t.manifest.Families, abi.FamilyJudge)
+		})},
 		{"more memory than hosts give", abitest.CheckManifest, "§1.4", broken(func(t *tiny) {
 			t.manifest.Limits = &abi.LimitRequest{MemoryBytes: 1 << 40}
 		})},
@@ -244,7 +253,16 @@ func unfitting() []animal {
 
 // attentive answer well, and look at what they must not look at.
 func attentive() []animal {
-	other := verdict(abi.Verdict{Decision: abi.Acquit})
+	other := verdict(abi.Verdict{Decision: abi.Mistrial})
+	trap := []byte{wasmtest.Unreachable}
+	// unless answers what has four bytes in it, and traps over the rest.
+	unless := func(four string) []byte {
+		return broken(func(t *tiny) { t.Funcs[node].Body = append(whenHas(four, t.Funcs[node].Body), wasmtest.Unreachable) })
+	}
+	// over traps over what has four bytes in it.
+	over := func(four string) []byte {
+		return broken(func(t *tiny) { t.Funcs[node].Body = append(whenHas(four, trap), t.Funcs[node].Body...) })
+	}
 	otherwise := func(condition func(then []byte) []byte) []byte {
 		return broken(func(t *tiny) {
 			t.Funcs[node].Body = append(condition(t.gives(other)), t.Funcs[node].Body...)
@@ -260,6 +278,25 @@ func attentive() []animal {
 	oddFields := slices.Concat([]byte{wasmtest.LocalGet, 0, load8, 0, 0}, wasmtest.Const(1), []byte{0x71}) // i32.and
 	return []animal{
 		{"a judge by the node's name", abitest.CheckNodeName, "§4.1", otherwise(func(then []byte) []byte { return whenHas("e-tw", then) })},
+		{"a judge by the family's name", abitest.CheckNodeName, "§4.1", otherwise(func(then []byte) []byte {
+			return when(nodeNameIs("verd"), then)
+		})},
+		{"a judge by the length of the name", abitest.CheckNodeName, "§4.1", otherwise(func(then []byte) []byte {
+			return when(byteIs(6, 0xa2), then)
+		})},
+		{"a trap at a name that it does not know", abitest.CheckNodeName, "§4.1", broken(func(t *tiny) {
+			t.Funcs[node].Body = append(when(nodeNameIs("qzqz"), trap), t.Funcs[node].Body...)
+		})},
+		{"a trap without Light", abitest.CheckOptional, "§3.12", unless("\xa5lig")},
+		{"a trap without a brief", abitest.CheckOptional, "§3.12", unless("\xaddef")},
+		{"a trap at one label", abitest.CheckOptional, "§3.12", over("els\x91")},
+		{"a trap at no labels", abitest.CheckOptional, "§3.12", over("els\x90")},
+		{"a trap at a hearing without rounds", abitest.CheckOptional, "§3.12", over("nds\x90")},
+		{"a trap at a rule that it does not know", abitest.CheckUnknown, "§4.15", broken(func(t *tiny) {
+			t.serve(abi.CallEdges, codec.AppendEdgeResponse(nil, &abi.EdgeResponse{Failure: &abi.Failure{Code: "never"}}))
+			t.Funcs[node].Body = append(whenHas("7f3a", trap), t.Funcs[node].Body...)
+			t.manifest.Edges = []string{"HD1"}
+		})},
 		{"an edge of _any by the artifact", abitest.CheckAny, "§4.13", edges("amen", &abi.EdgeResponse{Failure: &abi.Failure{Code: "amended"}})},
 		{"no to a rule that it does not know", abitest.CheckUnknown, "§4.15", edges("7f3a", &abi.EdgeResponse{Answers: []abi.EdgeAnswer{{ID: "unknown"}}})},
 		{"a judge by the number of fields", abitest.CheckParams, "§4.17", otherwise(func(then []byte) []byte { return when(oddFields, then) })},

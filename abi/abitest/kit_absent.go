@@ -1,0 +1,103 @@
+package abitest
+
+import (
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
+)
+
+// absent puts plain cases to every role from which one optional field was
+// taken, or one list emptied: each field and each list by itself.
+func (k *kit) absent() error {
+	sent := map[string]bool{}
+	for i := range plainCases {
+		k.options.Progress("fields left out", i, plainCases)
+		for _, r := range newSource(k.options.Seed, i, plain).requests(k.roles) {
+			for _, v := range variants(r) {
+				role := string(r.Call())
+				if r.Node != nil {
+					role = string(r.Node.Family)
+				}
+				if sent[role+v.what] {
+					continue
+				}
+				sent[role+v.what] = true
+				if err := k.sendVariant(r, &v); err != nil || k.spent() {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// variant is a request with something taken from it.
+type variant struct {
+	what    string
+	message []byte
+}
+
+// variants gives what is left of a request without each field, with each list
+// empty, and with one label, as far as it is a request then.
+func variants(r *Request) []variant {
+	whole := r.Bytes()
+	t, _ := codec.Lookup(requestTypes()[r.Call()])
+	var list []variant
+	for _, p := range partsOf(whole) {
+		for _, v := range p.without(whole) {
+			canonical, err := t.Canonical(v.message, 0)
+			if err == nil && !slices.ContainsFunc(list, func(o variant) bool { return string(o.message) == string(canonical) }) {
+				list = append(list, variant{v.what, canonical})
+			}
+		}
+	}
+	if r.Node != nil && r.Node.Indictment != nil {
+		n, one := *r.Node, *r
+		n.Case.Labels, one.Node = []string{n.Indictment.ChargedDefectType}, &n
+		list = append(list, variant{"no label but the charge", one.Bytes()})
+	}
+	return list
+}
+
+// sendVariant sends one. Where an index points at what was taken, a module may
+// trap over it.
+func (k *kit) sendVariant(r *Request, v *variant) error {
+	fits := true
+	if r.Node != nil {
+		n, err := codec.DecodeNodeRequest(v.message, len(v.message))
+		fits = err == nil && inItems(&n)
+	}
+	return k.sendForm(r.Call(), r.Name+", "+v.what, v.message, fits)
+}
+
+// inItems says whether all indexes of a request point at items of the indictment.
+func inItems(r *abi.NodeRequest) bool {
+	items := 0
+	if r.Indictment != nil {
+		items = len(r.Indictment.Evidence)
+	}
+	var indexes []int
+	for i := range r.Exhibits {
+		indexes = append(indexes, r.Exhibits[i].EvidenceIndex)
+	}
+	challenged := slices.Clone(r.Contested)
+	if r.DefenseBrief != nil {
+		challenged = append(challenged, r.DefenseBrief.Challenges...)
+		if a := r.DefenseBrief.AlternativeHypothesis; a != nil {
+			indexes = append(indexes, a.Support...)
+		}
+	}
+	if r.Hearing != nil {
+		for i := range r.Hearing.Rounds {
+			challenged = append(challenged, r.Hearing.Rounds[i].NewChallenges...)
+		}
+	}
+	if r.Turn != nil {
+		challenged = append(challenged, r.Turn.NewChallenges...)
+	}
+	for i := range challenged {
+		indexes = append(indexes, challenged[i].EvidenceIndex)
+	}
+	return !slices.ContainsFunc(indexes, func(i int) bool { return i >= items })
+}
