@@ -2,7 +2,9 @@ package host_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -13,6 +15,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/audit"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
 // The whole audit pipeline, with its branches merged in 1,000 orders, gives the
@@ -70,7 +74,7 @@ func complete(t *testing.T, a *host.Auditor, o *audit.Outcome) {
 			t.Errorf("criterion %s: %+v", c.ID, o.State.Judgements[c.ID])
 		}
 	}
-	for _, channel := range []string{"case", "tracer", "scribe"} {
+	for _, channel := range []string{"case", "document:log", "document:opinion"} {
 		if len(o.State.Evidences[channel]) == 0 {
 			t.Errorf("no evidence of %s", channel)
 		}
@@ -213,6 +217,51 @@ criteria:
 	}
 }
 
+// An audit whose time is over comes to a report of what there is.
+func TestAccept_AU3_AnAuditThatRunsOutOfTimeSaysSo(t *testing.T) {
+	t.Parallel()
+	text, err := fs.ReadFile(pipelines.FS, pipelines.Audit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	def, err := pipeline.Parse("hasty.yaml", []byte(strings.Replace(string(text), "ttl: 10m", "ttl: 2s", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := judged(t, toldJudges(t, `
+judges:
+  slow: {module: bench, with: {behave: loop}}
+  whole: {module: bench, with: {score: 4}}
+criteria:
+  - {id: first, category: x, judges: [slow, whole]}
+`, host.AuditConfig{Pipeline: def, Host: host.Config{Limits: host.Limits{Fuel: 1 << 60}}}), ruling())
+	if len(o.Errors) != 1 || o.Errors[0].Persona != "slow" || o.Errors[0].Cause != "ttl_exceeded" {
+		t.Errorf("errors %+v", o.Errors)
+	}
+	if r := o.Report.Results[0]; r.NumericScore != 4 || !o.Findings[0].Degraded || !strings.Contains(r.Reasoning, "slow is missing: ttl_exceeded") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A caller that gives up gets its own error, and no report.
+func TestAnAuditEndsWithItsCaller(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(context.Background())
+	a := toldJudges(t, `
+judges:
+  slow: {module: bench, with: {behave: loop}}
+criteria:
+  - {id: first, category: x, judges: [slow]}
+`, host.AuditConfig{Host: host.Config{Limits: host.Limits{Fuel: 1 << 60}, Observe: func(r host.CallRecord) {
+		if r.Call == abi.CallNode {
+			cancel()
+		}
+	}}})
+	if o, err := a.Audit(ctx, ruling()); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, %v", o, err)
+	}
+}
+
 // A collector that fails is an error too, and the judges go on without it.
 func TestAccept_AU3_AMissingCollectorIsAnError(t *testing.T) {
 	t.Parallel()
@@ -229,7 +278,7 @@ func TestAccept_AU3_AMissingCollectorIsAnError(t *testing.T) {
 	if len(o.Errors) != 1 || o.Errors[0].Persona != "tracer" || o.Errors[0].Cause != "fuel_exhausted" || o.Errors[0].At.Node != "collect" {
 		t.Errorf("errors %+v", o.Errors)
 	}
-	if len(o.State.Evidences["tracer"]) > 0 || len(o.State.Evidences["scribe"]) != len(plain.State.Evidences["scribe"]) || len(o.Report.Results) != 5 {
+	if len(o.State.Evidences["document:log"]) > 0 || len(o.State.Evidences["document:opinion"]) != len(plain.State.Evidences["document:opinion"]) || len(o.Report.Results) != 5 {
 		t.Errorf("evidence %+v", o.State.Evidences)
 	}
 	if !strings.Contains(o.Report.Summary, "1 branch of the audit failed") {

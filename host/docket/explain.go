@@ -24,8 +24,31 @@ func Explain(w io.Writer, t *Trial, redactor *Redactor, options TerminalOptions)
 	}
 	s.light(max(len(s.trial.Passes), 1)) // an answer that came to no trial, or failed
 	s.ending()
+	s.audit()
 	_, err := io.WriteString(w, s.b.String())
 	return err
+}
+
+// audit tells the audit of the verdict's opinion, if there is one.
+func (s *story) audit() {
+	a := s.trial.Result.Audit
+	if a == nil {
+		return
+	}
+	s.head(abi.Persona{}, "Audit of the opinion: "+a.Score()+" of 5")
+	for i := range a.Results {
+		r := &a.Results[i]
+		title := snip(r.CriterionID, labelColumns) + " " + strconv.Itoa(r.NumericScore)
+		if flags := r.Flags(); len(flags) > 0 {
+			title += " (" + snip(strings.Join(flags, ", "), nameColumns) + ")"
+		}
+		s.say(2, bold, title)
+		s.say(4, plain, r.Reasoning)
+	}
+	for i := range a.Errors {
+		e := &a.Errors[i]
+		s.say(2, red, e.Persona+" failed at "+e.Node+": "+e.Cause)
+	}
 }
 
 // story writes the parts of an explanation.

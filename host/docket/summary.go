@@ -1,6 +1,11 @@
 package docket
 
-import "github.com/shadowcourt/shadowcourt/abi"
+import (
+	"slices"
+	"strconv"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
 
 // Summary counts what came of a docket. The zero value is ready for Add.
 type Summary struct {
@@ -12,8 +17,38 @@ type Summary struct {
 	ByCause map[Cause]int `json:"by_cause"`
 	// Truth compares with what is known of the right answers; nil when nothing is.
 	Truth *TruthSummary `json:"truth"`
+	// Audits of the verdicts' opinions; nil where none was asked for.
+	Audits *AuditSummary `json:"audits,omitempty"`
 
 	legend legend
+}
+
+// AuditSummary counts the audits of a docket.
+type AuditSummary struct {
+	Count int `json:"count"`
+	// MeanScore is the mean of the global scores, in [0, 5].
+	MeanScore float64 `json:"mean_score"`
+	// SecurityViolations and Degraded are how many have a result of that kind.
+	SecurityViolations int `json:"security_violations"`
+	Degraded           int `json:"degraded"`
+}
+
+func (s *AuditSummary) add(a *Audit) {
+	s.MeanScore = (s.MeanScore*float64(s.Count) + a.GlobalScore) / float64(s.Count+1)
+	s.Count++
+	count(&s.SecurityViolations, a.SecurityViolationFound)
+	count(&s.Degraded, slices.ContainsFunc(a.Results, func(r AuditResult) bool { return r.Degraded }))
+}
+
+func (s *AuditSummary) line() string {
+	text := plural(s.Count, "opinion", "opinions") + ", mean score " + strconv.FormatFloat(s.MeanScore, 'f', 2, 64)
+	if s.SecurityViolations > 0 {
+		text += ", " + plural(s.SecurityViolations, "security violation", "security violations")
+	}
+	if s.Degraded > 0 {
+		text += ", " + strconv.Itoa(s.Degraded) + " degraded"
+	}
+	return text
 }
 
 // TruthSummary compares Light and the court over the cases that were tried and whose right classification is known. The
@@ -53,6 +88,12 @@ func (s *Summary) Add(t *Trial) {
 	s.ByStatus[r.Final.Status]++
 	if r.Final.Cause != "" {
 		s.ByCause[r.Final.Cause]++
+	}
+	if r.Audit != nil {
+		if s.Audits == nil {
+			s.Audits = &AuditSummary{}
+		}
+		s.Audits.add(r.Audit)
 	}
 	if !r.Activated {
 		return

@@ -27,6 +27,9 @@ func (s *Summary) Lines() []SummaryLine {
 	if t := s.Truth; t != nil && t.Expected > 0 {
 		lines = append(lines, SummaryLine{"Verdicts", "as expected in " + share(t.AsExpected, t.Expected)})
 	}
+	if s.Audits != nil {
+		lines = append(lines, SummaryLine{"Audits", s.Audits.line()})
+	}
 	if labels := s.legend.line(); labels != "" {
 		lines = append(lines, SummaryLine{"Labels", labels})
 	}

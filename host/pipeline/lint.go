@@ -15,7 +15,7 @@ const (
 	WarnNeverFires    Code = "never_fires"         // an earlier edge always fires
 	WarnDeadEnd       Code = "dead_end"            // the last node has no edge: every walk that gets there fails
 	WarnOnlyAnyEnds   Code = "only_any_ends"       // no node has an own edge to an end
-	WarnRoundsIgnored Code = "rounds_ignored"      // rounds at a node that is no hearing
+	WarnRoundsIgnored Code = "rounds_ignored"      // rounds at a node that is neither a hearing nor one of judges
 	WarnWithIgnored   Code = "with_ignored"        // parameters of an edge that always fires
 	WarnUnusedPersona Code = "unused_persona"      // a persona that acts at no node
 	WarnPartialClerk  Code = "clerk_plays_persona" // the module that evaluates edges acts for a side
@@ -141,8 +141,8 @@ func (l *linter) leftovers() {
 	used := make(map[string]bool)
 	for i := range l.def.Nodes {
 		n := &l.def.Nodes[i]
-		if n.Rounds != 0 && n.Family != FamilyHearing {
-			l.warn(indexPath("nodes", i)+".rounds", WarnRoundsIgnored, "only a hearing has rounds")
+		if n.Rounds != 0 && n.Family != FamilyHearing && n.Family != FamilyJudge {
+			l.warn(indexPath("nodes", i)+".rounds", WarnRoundsIgnored, "only hearings and judges have rounds")
 		}
 		for _, id := range n.Personas {
 			used[id] = true

@@ -12,8 +12,12 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
-// channelCase is the key of the case's own evidence; collectors have their names.
-const channelCase = "case"
+// Keys of the channel evidences: the case's own, and what collectors quote, by
+// the document, so that one line that two of them quote is one item.
+const (
+	channelCase     = "case"
+	channelDocument = "document:"
+)
 
 // Names of the host's own in source_refs of the evidence that judges get. What
 // comes from elsewhere can't bear them: see unreserved.
@@ -71,7 +75,7 @@ func (t *trial) collect(ctx context.Context, node *pipeline.Node, visit int) err
 				return nil, err
 			}
 			return &abi.Update{
-				Evidences: map[string][]abi.Evidence{id: t.evidenceOf(artifact.Discovery)},
+				Evidences: t.evidenceOf(artifact.Discovery),
 				Artifacts: []abi.ArtifactEntry{{At: at, Persona: id, Artifact: *artifact}},
 			}, nil
 		}}
@@ -85,15 +89,16 @@ func (t *trial) collect(ctx context.Context, node *pipeline.Node, visit int) err
 
 // evidenceOf states findings as evidence. The place is the host's: where the
 // quote stands.
-func (t *trial) evidenceOf(d *abi.Discovery) []abi.Evidence {
-	items := make([]abi.Evidence, len(d.Findings))
+func (t *trial) evidenceOf(d *abi.Discovery) map[string][]abi.Evidence {
+	items := make(map[string][]abi.Evidence)
 	for i := range d.Findings {
 		f := &d.Findings[i]
 		ref := f.Document
 		if line := t.quotes.Line(f.Document, f.Quote); line > 0 {
 			ref += ":L" + strconv.Itoa(line)
 		}
-		items[i] = abi.Evidence{SourceRef: ref, Content: f.Quote, RelevanceConfidence: f.Strength, Supports: f.Supports}
+		key := channelDocument + f.Document
+		items[key] = append(items[key], abi.Evidence{SourceRef: ref, Content: f.Quote, RelevanceConfidence: f.Strength, Supports: f.Supports})
 	}
 	return items
 }

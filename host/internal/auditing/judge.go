@@ -106,10 +106,7 @@ func (t *trial) status(channel string, item *abi.Evidence) (abi.QuoteStatus, str
 	if channel == channelCase {
 		return t.caseQuotes.Quote(item.SourceRef, item.Content)
 	}
-	document := item.SourceRef
-	if i := strings.LastIndex(document, ":L"); i >= 0 {
-		document = document[:i]
-	}
+	document := strings.TrimPrefix(channel, channelDocument)
 	if document == opinionName {
 		return abi.QuoteUnclaimed, ""
 	}
