@@ -98,8 +98,7 @@ func (t *trail) failed(d *desk, call abi.Call, request []byte, err error) {
 // failure states why something failed.
 func (t *trail) failure(err error) *record.Failure {
 	f := &record.Failure{Cause: record.CauseCancelled}
-	var module *players.ModuleError
-	if errors.As(err, &module) {
+	if module, ok := errors.AsType[*players.ModuleError](err); ok {
 		f.Cause, f.HostSide = string(module.Cause), module.HostSide
 	}
 	if t.contents != record.ContentsDigests || f.Momentary() {

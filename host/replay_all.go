@@ -81,9 +81,10 @@ func (r *Replayer) one(ctx context.Context, was *record.Trial, subject func(id s
 	return replayed
 }
 
-// Draw gives the graph with a replayed walk drawn on it, as [Host.Draw] does.
-func (r *Replayer) Draw(was *record.Trial, t *docket.Trial) error {
-	h, err := r.host(context.Background(), was.Modules)
+// Draw puts the graph into a replayed trial with its walk drawn on it, as
+// [Host.Draw] gives it.
+func (r *Replayer) Draw(ctx context.Context, was *record.Trial, t *docket.Trial) error {
+	h, err := r.host(ctx, was.Modules)
 	if err == nil {
 		t.Drawing = h.Draw(t)
 	}

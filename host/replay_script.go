@@ -7,7 +7,6 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/internal/players"
-	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/record"
 )
 
@@ -59,22 +58,22 @@ func (t *trail) answer(capability abi.Capability, request []byte) ([]byte, bool)
 
 // replayed gives the failure of a call that depended on the moment, if the
 // same call is made again. Its error is nil for all calls that are to be made.
-func (t *trail) replayed(d *desk, request []byte) (sandbox.Output, error) {
+func (t *trail) replayed(d *desk, request []byte) error {
 	if !t.replays() {
-		return sandbox.Output{}, nil
+		return nil
 	}
 	s := t.script
 	s.last = nil
 	if s.call >= len(s.calls) {
-		return sandbox.Output{}, nil
+		return nil
 	}
 	c := s.calls[s.call]
 	s.call++
 	if !c.Failure.Momentary() || c.Module != d.module || c.Node != d.at || c.Persona != d.by || c.Input != record.DigestOf(request) {
-		return sandbox.Output{}, nil
+		return nil
 	}
 	s.last = c
-	return sandbox.Output{}, &replayedError{c.Failure}
+	return &replayedError{c.Failure}
 }
 
 // told notes the failure that was told last as it stands in the record.

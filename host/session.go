@@ -118,8 +118,8 @@ func (s *session) call(ctx context.Context, module string, call abi.Call, node, 
 	}
 	d := s.desk(module, node, persona)
 	start := s.host.config.Now()
-	output, err := s.trail.replayed(d, request)
-	if err == nil {
+	var output sandbox.Output
+	if err = s.trail.replayed(d, request); err == nil {
 		output, err = m.Call(sandbox.WithDesk(ctx, d), call, request)
 	}
 	elapsed := s.host.config.Now().Sub(start)
@@ -170,8 +170,7 @@ func (s *session) spend(fuel *uint64) {
 
 // callError says of a failed call what the court needs to know.
 func callError(err error) error {
-	var replayed *replayedError
-	if errors.As(err, &replayed) {
+	if replayed, ok := errors.AsType[*replayedError](err); ok {
 		return replayed.again()
 	}
 	var failed *sandbox.CallError

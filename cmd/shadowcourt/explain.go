@@ -59,7 +59,7 @@ func explainRecord(ctx context.Context, s stdio, o *replayOptions, output string
 		}
 		told++
 		if file != nil {
-			if err := replayer.Draw(r.Was, r.Trial); err != nil {
+			if err := replayer.Draw(ctx, r.Was, r.Trial); err != nil {
 				return err
 			}
 		} else if err := tellEntry(s.out, told, r); err != nil {

@@ -49,7 +49,7 @@ func verifyRecord(s stdio, name, keyName string, open bool) error {
 	}
 	torn := report.Fault != nil && report.Fault.Torn
 	switch {
-	case report.Fault != nil && !(open && torn):
+	case report.Fault != nil && (!open || !torn):
 		return fmt.Errorf("%s: %w; %s before it: they hold", name, report.Fault, entries(report))
 	case !report.Closed && !open:
 		return fmt.Errorf("%s is not closed: %s, and nobody can say whether that is all of them; --open accepts it", name, entries(report))
@@ -71,8 +71,7 @@ func entries(r *record.Report) string {
 
 // recordFault says of a record that can't be read on what that means.
 func recordFault(name string, err error) error {
-	var fault *record.FaultError
-	if errors.As(err, &fault) {
+	if _, ok := errors.AsType[*record.FaultError](err); ok {
 		return fmt.Errorf("%s: %w; what is before it holds", name, err)
 	}
 	return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 )
@@ -180,7 +181,7 @@ func fuel(c *Call) string {
 	if c.Fuel == nil {
 		return "none"
 	}
-	return fmt.Sprint(*c.Fuel)
+	return strconv.FormatUint(*c.Fuel, 10)
 }
 
 func edges(c *Call) string {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // Writer appends to a record. It is not safe for concurrent use: the caller
@@ -31,7 +32,7 @@ func Create(name string, key *Key, header *Header) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o644)
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -130,14 +131,7 @@ type ConfigurationError struct{ Other []string }
 
 // Error names what is another.
 func (e *ConfigurationError) Error() string {
-	text := "the record is of another configuration:"
-	for i, name := range e.Other {
-		if i > 0 {
-			text += ","
-		}
-		text += " another " + name
-	}
-	return text
+	return "the record is of another configuration: another " + strings.Join(e.Other, ", another ")
 }
 
 func sameConfiguration(a, b *Header) error {

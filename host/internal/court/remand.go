@@ -28,7 +28,7 @@ func (t *trial) remand() error {
 	if err != nil {
 		if t.expired() {
 			t.hostMistrial(CauseTTL)
-			return nil //nolint:nilerr // the failure is an outcome
+			return nil
 		}
 		t.lightFailed(err)
 		return nil
