@@ -222,7 +222,7 @@ func compareTable(r *compare.Report) string {
 	line("Mistrials", "%d; candidate %d", r.CourtMistrials, r.CandidateMistrials)
 	if t := r.Truth; t != nil {
 		line("Right", "%d of %d; candidate %d", t.CourtRight, t.Cases, t.CandidateRight)
-		line("Only one", "%d the court alone, %d the candidate alone", t.CourtOnly, t.CandidateOnly)
+		line("Only one", "%s the court alone has right, %d the candidate alone", count(t.CourtOnly, "case", "cases"), t.CandidateOnly)
 		line("McNemar", "%s", mcnemarText(t))
 	}
 	line("Finding", "%s at a level of %g: %s", strings.ReplaceAll(string(r.Finding), "_", " "), r.Alpha, strings.Join(r.Why, "; "))
@@ -231,7 +231,15 @@ func compareTable(r *compare.Report) string {
 
 func mcnemarText(t *compare.Truth) string {
 	if t.Test == compare.Exact {
-		return fmt.Sprintf("exact test of %d against %d pairs: p = %.3g", t.CourtPairs, t.CandidatePairs, t.P)
+		return fmt.Sprintf("exact test of %d against %d pairs%s: p = %.3g", t.CourtPairs, t.CandidatePairs, pairsText(t), t.P)
 	}
-	return fmt.Sprintf("chi-square %.2f of %d against %d pairs: p = %.3g", t.Statistic, t.CourtPairs, t.CandidatePairs, t.P)
+	return fmt.Sprintf("chi-square %.2f of %d against %d pairs%s: p = %.3g", t.Statistic, t.CourtPairs, t.CandidatePairs, pairsText(t), t.P)
+}
+
+// pairsText says what a pair is, where groups make fewer pairs than cases.
+func pairsText(t *compare.Truth) string {
+	if t.CourtPairs+t.CandidatePairs == t.CourtOnly+t.CandidateOnly {
+		return ""
+	}
+	return " (a pair is a group of cases, for the court that has more of them right)"
 }

@@ -265,7 +265,7 @@ type tryRun struct {
 
 // all tries every case and hands the trials out.
 func (r *tryRun) all(ctx context.Context, h *host.Host, inputs *inputs) {
-	trials := h.TryAll(ctx, r.untried(inputs.entries(r.options.explain)), r.options.workers)
+	trials := h.TryAll(ctx, r.untried(r.match.watch(inputs.entries(r.options.explain))), r.options.workers)
 	for tried := range r.options.audit.trials(ctx, h, trials, r.options.workers) {
 		r.resumed.tally.note(&tried)
 		if tried.Err != nil {
@@ -342,9 +342,10 @@ func (r *tryRun) end(ctx context.Context, inputs *inputs) error {
 	if err := r.keepVerdicts(ctx, inputs); err != nil {
 		return err
 	}
+	r.match.warn(ctx, r.stderr)
 	switch {
 	case ctx.Err() != nil:
-		return fmt.Errorf("interrupted; %s tried and written", count(r.tried, "case was", "cases were"))
+		return r.interrupted()
 	case r.unread > 0:
 		return fmt.Errorf("%s could not be read to the end; %s tried", count(r.unread, "docket", "dockets"), count(r.tried, "case was", "cases were"))
 	case r.faults > maxFaults && r.tried == 0:

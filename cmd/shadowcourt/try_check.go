@@ -118,6 +118,9 @@ func (o *tryOptions) loadProfile(inputs *inputs) (*abi.Profile, error) {
 type failOn struct {
 	statuses []docket.Status
 	labels   []string
+	// unknown are labels that no case had so far, of those that were read.
+	unknown []string
+	cases   bool // there was one
 }
 
 func parseFailOn(list []string) (*failOn, error) {

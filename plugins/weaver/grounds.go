@@ -7,6 +7,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/inquiry"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 )
 
 // maxGrounds is how many lines a report quotes, and maxGroundBytes how much of each.
@@ -44,15 +45,14 @@ func speaksFor(label string) func(abi.Evidence) bool {
 	return func(e abi.Evidence) bool { return e.Supports == label }
 }
 
-// foremost are the items for a label that are surest of it; what is quoted twice comes once.
+// foremost are the items for a label that are surest of it; of those that differ in figures alone one is enough.
 func foremost(items []abi.Evidence, label string) []abi.Evidence {
 	var list []abi.Evidence
+	said := map[string]bool{}
 	for _, e := range items {
-		again := slices.ContainsFunc(list, func(o abi.Evidence) bool {
-			return strings.TrimSpace(o.Content) == strings.TrimSpace(e.Content)
-		})
-		if e.Supports == label && !again {
-			list = append(list, e)
+		substance := strings.Join(text.Substance(e.Content), "\n")
+		if e.Supports == label && !said[substance] {
+			said[substance], list = true, append(list, e)
 		}
 	}
 	slices.SortStableFunc(list, func(a, b abi.Evidence) int { return cmp.Compare(b.RelevanceConfidence, a.RelevanceConfidence) })

@@ -197,7 +197,11 @@ func (c *Comparison) test(r *Report) {
 	if result.Exact {
 		t.Test = Exact
 	}
-	pairs := fmt.Sprintf("of %d discordant pairs %d for the court, %d for the candidate: p = %.3g", t.CourtPairs+t.CandidatePairs, t.CourtPairs, t.CandidatePairs, t.P)
+	what := "pairs"
+	if t.CourtPairs+t.CandidatePairs != t.CourtOnly+t.CandidateOnly {
+		what = "pairs, each a group of cases,"
+	}
+	pairs := fmt.Sprintf("of %d discordant %s %d for the court, %d for the candidate: p = %.3g", t.CourtPairs+t.CandidatePairs, what, t.CourtPairs, t.CandidatePairs, t.P)
 	switch {
 	case t.P < r.Alpha && t.CourtPairs > t.CandidatePairs:
 		r.Finding = Worse

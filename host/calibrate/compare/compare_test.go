@@ -46,7 +46,7 @@ func TestAccept_PL12_TheGate(t *testing.T) {
 		"six to right":    {func(c *compare.Comparison) { both(c, 6, "", "x", "y", "x") }, compare.Better, 6, "right more often"},
 		"as many each":    {func(c *compare.Comparison) { both(c, 9, "", "x", "x", "y"); both(c, 9, "", "x", "y", "x") }, compare.NotWorse, 18, "p = 1"},
 		"wrong both ways": {func(c *compare.Comparison) { both(c, 9, "", "x", "y", "z") }, compare.NotWorse, 9, "of 0 discordant pairs"},
-		"one group":       {func(c *compare.Comparison) { both(c, 20, "g", "x", "x", "y") }, compare.NotWorse, 20, "of 1 discordant pairs"},
+		"one group":       {func(c *compare.Comparison) { both(c, 20, "g", "x", "x", "y") }, compare.NotWorse, 20, "of 1 discordant pairs, each a group of cases, 1 for the court"},
 		"no truth":        {func(c *compare.Comparison) { both(c, 20, "", "", "x", "y") }, compare.NotWorse, 20, "no case states its truth"},
 		"one mistrial":    {func(c *compare.Comparison) { both(c, 1, "", "", "x", "") }, compare.Worse, 1, "1 mistrials, the court in force has 0"},
 		"better, but a mistrial": {func(c *compare.Comparison) {
