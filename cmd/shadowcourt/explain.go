@@ -23,6 +23,7 @@ func newExplain(s stdio) *cobra.Command {
 		Long: `Tell the trials of a record as stories, those of the ids or all of them, on the terminal
 or as a page (--output FILE.html or FILE.md). A trial is told as it goes when it is
 replayed, and only if it is the same, byte for byte: so what is told is what happened.
+Of one that can't be replayed the record's own words are told: calls, edges, the result.
 
 Exit codes: 0 done; 1 a trial could not be replayed to the same bytes; 2 the command line
 is wrong.`,
@@ -55,7 +56,7 @@ func explainRecord(ctx context.Context, s stdio, o *replayOptions, output string
 	err := o.each(ctx, s.err, args[0], args[1:], func(replayer *host.Replayer, r *host.Replayed) error {
 		if r.Err != nil || r.Difference != nil {
 			other++
-			return tellDifference(s.err, r)
+			return errors.Join(tellDifference(s.err, r), tellOutline(s.out, file == nil, r))
 		}
 		told++
 		if file != nil {
@@ -86,6 +87,15 @@ func explainRecord(ctx context.Context, s stdio, o *replayOptions, output string
 
 func printWritten(w io.Writer, name string, told int) error {
 	_, err := fmt.Fprintf(w, "%s tells %s\n", inertLine(name), count(told, "trial", "trials"))
+	return err
+}
+
+// tellOutline tells what the record itself has of a trial that has no story.
+func tellOutline(w io.Writer, wanted bool, r *host.Replayed) error {
+	if !wanted {
+		return nil
+	}
+	_, err := fmt.Fprintf(w, "Not replayed: this is what the record says\n\nCase %s\n%s", inertLine(r.Was.ID), inertBlock(r.Was.Outline()))
 	return err
 }
 

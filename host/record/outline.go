@@ -1,0 +1,60 @@
+package record
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Outline tells what a record itself says of a trial, a line for each event:
+// for trials that can't be replayed here. The text holds what modules said, and
+// is not inert.
+func (t *Trial) Outline() string {
+	var b strings.Builder
+	calls := 0
+	for i := range t.Events {
+		e := &t.Events[i]
+		switch {
+		case e.Call != nil:
+			b.WriteString("call " + strconv.Itoa(calls) + "  " + outlineCall(e.Call) + "\n")
+			calls++
+		case e.Merge != "":
+			b.WriteString("state   " + string(e.Merge) + "\n")
+		case e.Light != nil:
+			b.WriteString("light   " + describe(e) + "\n")
+		}
+	}
+	if len(t.Over) > 0 {
+		fmt.Fprintf(&b, "time    over at look %d\n", t.Over[0])
+	}
+	b.WriteString("result  " + string(t.ResultDigest) + "\n")
+	if t.Result != nil {
+		b.WriteString("        " + string(t.Result) + "\n")
+	}
+	return b.String()
+}
+
+func outlineCall(c *Call) string {
+	var b strings.Builder
+	b.WriteString(callPlace(c))
+	if c.Fuel != nil {
+		b.WriteString(", " + fuel(c) + " fuel")
+	}
+	if c.Failure != nil {
+		b.WriteString(", failed: " + ending(c))
+	}
+	for _, u := range c.Uses {
+		b.WriteString("\n        asked " + string(u.Capability) + " " + string(u.Request) + ", answered " + string(u.Answer))
+	}
+	for _, e := range c.Edges {
+		answer := "no"
+		if e.Fires {
+			answer = "yes"
+		}
+		b.WriteString("\n        " + e.ID + " " + answer)
+		if e.Why != "" {
+			b.WriteString(": " + e.Why)
+		}
+	}
+	return b.String()
+}
