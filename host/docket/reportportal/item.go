@@ -49,11 +49,8 @@ func (l *log) join(other *log) {
 }
 
 // item keeps an item that failed, and a step for its logs.
-func (p *parser) item(o *object) error {
+func (p *parser) item(o *object) {
 	p.found++
-	if o.wrong != nil {
-		return o.wrong
-	}
 	stats, stated := o.flags["hasStats"]
 	i := &item{
 		id: o.text["id"], parent: o.text["parent"], name: o.text["name"], status: strings.ToUpper(o.text["status"]), kind: o.text["type"],
@@ -80,15 +77,11 @@ func (p *parser) item(o *object) error {
 		p.byID[i.id] = i
 	}
 	p.items = append(p.items, i)
-	return nil
 }
 
 // log gives a log to its item: the one that it names, or the one that it stands in.
-func (p *parser) log(parent, o *object) error {
+func (p *parser) log(parent, o *object) {
 	p.found++
-	if o.wrong != nil {
-		return o.wrong
-	}
 	level, message := o.text["level"], o.text["message"]
 	id := o.text["itemId"]
 	if id == "" {
@@ -98,7 +91,7 @@ func (p *parser) log(parent, o *object) error {
 			}
 			parent.nested.write(level, message)
 		}
-		return nil
+		return
 	}
 	if i := p.byID[id]; i != nil {
 		if i.isCase() || i.step || i.children {
@@ -107,13 +100,12 @@ func (p *parser) log(parent, o *object) error {
 			}
 			i.log.write(level, message)
 		}
-		return nil
+		return
 	}
 	if p.early[id] == nil {
 		p.early[id] = p.newLog()
 	}
 	p.early[id].write(level, message)
-	return nil
 }
 
 // settle gives the logs of steps to the items that they are steps of. An item of which no child that counts was read has

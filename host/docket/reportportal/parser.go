@@ -1,10 +1,13 @@
 package reportportal
 
 import (
+	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/jsonstream"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
 )
@@ -21,15 +24,25 @@ type parser struct {
 	name   string
 	json   *jsonstream.Reader
 
-	found  int // items and logs
+	found  int // items and logs, those that are wrong included
+	path   abi.Path
+	report func(error) bool // what is wrong with an object; false ends the reading
 	items  []*item
 	byID   map[string]*item
 	early  map[string]*log // of items that were not read yet
 	labels labels
 }
 
-func newParser(r *Reader, name string, in io.Reader) *parser {
-	return &parser{reader: r, name: name, json: jsonstream.New(in), byID: map[string]*item{}, early: map[string]*log{}}
+func newParser(r *Reader, name string, in io.Reader, report func(error) bool) *parser {
+	return &parser{reader: r, name: name, json: jsonstream.New(in), report: report, byID: map[string]*item{}, early: map[string]*log{}}
+}
+
+// under reads what stands a step further down.
+func (p *parser) under(step abi.PathElement, read func() error) error {
+	p.path = append(p.path, step)
+	err := read()
+	p.path = p.path[:len(p.path)-1]
+	return err
 }
 
 // value reads any value; parent is the object that it stands in.
@@ -42,19 +55,50 @@ func (p *parser) value(parent *object) error {
 	case '{':
 		return p.object(parent)
 	case '[':
-		return p.json.Array(func() error { return p.value(parent) })
+		i := -1
+		return p.json.Array(func() error {
+			i++
+			return p.under(abi.Index(i), func() error { return p.value(parent) })
+		})
 	default:
+		if p.inPage() {
+			return errors.Join(p.refuse([]fieldError{{line: p.json.Line(), code: abi.CodeWrongType, detail: "is no object"}}), p.json.Skip())
+		}
 		return p.json.Skip()
 	}
+}
+
+// inPage says whether the value is one of those that a page of the API lists.
+func (p *parser) inPage() bool {
+	n := len(p.path)
+	if n < 2 {
+		return false
+	}
+	_, listed := p.path[n-1].IsIndex()
+	return listed && p.path[n-2].Name() == "content"
+}
+
+// refuse reports what is wrong with the object that is read, which is passed over.
+func (p *parser) refuse(wrong []fieldError) error {
+	p.found++
+	err := &docket.LineError{File: p.name, Line: wrong[0].line}
+	for _, w := range wrong {
+		err.Problems = append(err.Problems, abi.Problem{Path: slices.Concat(p.path, w.path), Code: w.code, Detail: w.detail})
+	}
+	if !p.report(err) {
+		return errStopped
+	}
+	return nil
 }
 
 // object is what of a JSON object can be read here; what it is shows at its end.
 type object struct {
 	line   int
+	keys   map[string]bool   // that it has
 	text   map[string]string // strings, and ids that are numbers
 	flags  map[string]bool
-	wrong  *fieldError // the first field that is not of its type
-	group  string      // the innermost of pathNames
+	wrong  []fieldError // fields that are not of their types
+	group  string       // the innermost of pathNames
 	issue  issue
 	nested *log // logs in it
 }
@@ -65,23 +109,67 @@ type issue struct {
 	autoAnalyzed bool
 }
 
-// object reads an object and keeps it when it is an item, a log or a defect type.
+// newObject makes an object that begins here.
+func (p *parser) newObject() *object {
+	return &object{line: p.json.Line(), keys: map[string]bool{}, text: map[string]string{}, flags: map[string]bool{}}
+}
+
+// object reads an object and keeps it when it is an item, a log or a defect type. One that looks like it but is wrong is
+// reported, and the others are read.
 func (p *parser) object(parent *object) error {
-	o := &object{line: p.json.Line(), text: map[string]string{}, flags: map[string]bool{}}
+	o := p.newObject()
 	if err := p.json.Object(func(key string) error { return p.field(o, key) }); err != nil {
 		return err
 	}
 	switch {
-	case o.has("type") && o.has("status") && o.has("name"):
-		return p.item(o)
-	case o.has("message") && (o.has("level") || o.has("itemId")):
-		return p.log(parent, o)
-	case o.has("locator") && (o.has("typeRef") || o.has("longName")):
+	case o.isItem():
+		o.lacks("name")
+		o.lacks("type")
+		if o.lacks("status"); o.has("status") && !slices.Contains(statuses(), strings.ToUpper(o.text["status"])) {
+			o.fail(o.line, "status", abi.CodeInvalidValue, "is no status of ReportPortal")
+		}
+		if len(o.wrong) > 0 {
+			return p.refuse(o.wrong)
+		}
+		p.item(o)
+	case o.keys["message"] && (o.keys["level"] || o.keys["itemId"]):
+		if len(o.wrong) > 0 {
+			return p.refuse(o.wrong)
+		}
+		p.log(parent, o)
+	case o.keys["locator"] && (o.keys["typeRef"] || o.keys["longName"]):
+		if len(o.wrong) > 0 {
+			return p.refuse(o.wrong)
+		}
 		p.labels.add(o.text["locator"], o.text["typeRef"], o.text["longName"])
-		return o.fault()
 	default:
 		p.into(parent, o)
-		return nil
+	}
+	return nil
+}
+
+// statuses are all that an item may have.
+func statuses() []string {
+	return []string{
+		"PASSED", "FAILED", "SKIPPED", "INTERRUPTED", "STOPPED", "CANCELLED", "IN_PROGRESS", "INFO", "WARN", "UNTESTED", "RESETED", "TO_INVESTIGATE",
+	}
+}
+
+// isItem tells an item, or one that lacks something, from a launch, which has a name and a status and no type.
+func (o *object) isItem() bool {
+	n := 0
+	for _, key := range []string{"name", "type", "status"} {
+		if o.keys[key] {
+			n++
+		}
+	}
+	return n == 3 || n == 2 && (o.keys["type"] || o.keys["hasStats"] || o.keys["hasChildren"] || o.keys["parent"] || o.keys["codeRef"])
+}
+
+// lacks notes a field that is needed and isn't there.
+func (o *object) lacks(key string) {
+	if !o.has(key) && !slices.ContainsFunc(o.wrong, func(e fieldError) bool { return e.path[0].Name() == key }) {
+		o.fail(o.line, key, abi.CodeMissingField, "is missing")
 	}
 }
 
@@ -98,6 +186,7 @@ func (p *parser) into(parent, o *object) {
 }
 
 func (p *parser) field(o *object, key string) error {
+	o.keys[key] = true
 	switch key {
 	case "id", "itemId", "parent", "uuid", "name", "type", "status", "level", "codeRef", "locator", "typeRef", "longName":
 		return p.text(o, key, maxNameBytes)
@@ -115,8 +204,13 @@ func (p *parser) field(o *object, key string) error {
 	case "retries":
 		return p.json.Skip()
 	default:
-		return p.value(o)
+		return p.nested(o, key)
 	}
+}
+
+// nested reads a value that may hold items and logs.
+func (p *parser) nested(o *object, key string) error {
+	return p.under(abi.Field(key), func() error { return p.value(o) })
 }
 
 // text reads a string, or a number where an id may be one.
@@ -133,8 +227,8 @@ func (p *parser) clipped(o *object, key string, head, tail int) error {
 		o.text[key], err = p.json.String(head, tail)
 		return err
 	case '{', '[':
-		o.fail(line, key, "is no string")
-		return p.value(o)
+		o.fail(line, key, abi.CodeWrongType, "is no string")
+		return p.nested(o, key)
 	}
 	word, err := p.json.Word()
 	switch {
@@ -142,7 +236,7 @@ func (p *parser) clipped(o *object, key string, head, tail int) error {
 	case b != 't' && b != 'f' && (key == "id" || key == "itemId" || key == "parent"):
 		o.text[key] = word
 	default:
-		o.fail(line, key, "is no string")
+		o.fail(line, key, abi.CodeWrongType, "is no string")
 	}
 	return err
 }
@@ -155,7 +249,7 @@ func (p *parser) flag(o *object, key string) error {
 	}
 	if b != 't' && b != 'f' {
 		if b != 'n' {
-			o.fail(line, key, "is neither true nor false")
+			o.fail(line, key, abi.CodeWrongType, "is neither true nor false")
 		}
 		return p.json.Skip()
 	}
@@ -175,13 +269,13 @@ func (p *parser) inside(o *object, key string, each func(key string) error) erro
 		return p.json.Object(each)
 	}
 	if b != 'n' && o != nil {
-		o.fail(line, key, "is no object")
+		o.fail(line, key, abi.CodeWrongType, "is no object")
 	}
 	return p.json.Skip()
 }
 
 func (p *parser) issue(o *object) error {
-	in := &object{text: map[string]string{}, flags: map[string]bool{}}
+	in := p.newObject()
 	err := p.inside(o, "issue", func(key string) error {
 		switch key {
 		case "issueType":
@@ -192,9 +286,9 @@ func (p *parser) issue(o *object) error {
 			return p.json.Skip()
 		}
 	})
-	if in.wrong != nil && o.wrong == nil {
-		in.wrong.path = append(abi.Path{abi.Field("issue")}, in.wrong.path...)
-		o.wrong = in.wrong
+	for _, w := range in.wrong {
+		w.path = slices.Concat(abi.Path{abi.Field("issue")}, w.path)
+		o.wrong = append(o.wrong, w)
 	}
 	o.issue = issue{kind: in.text["issueType"], autoAnalyzed: in.flags["autoAnalyzed"]}
 	p.labels.see(o.issue.kind)
@@ -205,7 +299,7 @@ func (p *parser) issue(o *object) error {
 func (p *parser) names(o *object) error {
 	var launch, suite string
 	err := p.inside(o, "pathNames", func(key string) error {
-		in := &object{text: map[string]string{}}
+		in := p.newObject()
 		each := func(inner string) error {
 			if inner == "name" {
 				return p.text(in, inner, maxNameBytes)
@@ -253,18 +347,9 @@ func (p *parser) statistics() error {
 
 func (o *object) has(key string) bool { return strings.TrimSpace(o.text[key]) != "" }
 
-// fail notes a field that is not of its type; it counts when the object turns out to be one of ReportPortal's.
-func (o *object) fail(line int, key, detail string) {
-	if o.wrong == nil {
-		o.wrong = &fieldError{line: line, path: abi.Path{abi.Field(key)}, detail: detail}
-	}
-}
-
-func (o *object) fault() error {
-	if o.wrong == nil {
-		return nil
-	}
-	return o.wrong
+// fail notes a field that is wrong; it counts when the object turns out to be one of ReportPortal's.
+func (o *object) fail(line int, key string, code abi.Code, detail string) {
+	o.wrong = append(o.wrong, fieldError{line: line, path: abi.Path{abi.Field(key)}, code: code, detail: detail})
 }
 
 func (p *parser) kept() (head, tail int) {

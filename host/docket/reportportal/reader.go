@@ -35,16 +35,20 @@ type Reader struct {
 // Read gives the items of a stream that failed as cases, in the order in which they stand there, with the number of the
 // line on which an item begins. An export in which all items passed has no case, and no error.
 //
-// An error is the last, after the items before it, with the logs that were read. It is a *docket.LineError with the line,
-// and the column in its text, when something is wrong with the export (Line 0: with the file as a whole); any other error
-// comes from in.
+// An item, a log or a defect type that is wrong is a *docket.LineError with the line and the path, and the others are
+// read; these errors stand before the cases. Where the text is no JSON, or ends early, a *docket.LineError with the line
+// (0: the file as a whole), and the column in its text, is the last, after the items that were complete, with the logs
+// that were read. Any other error is the last, too, and comes from in.
 //
 // Cases are given when the stream has ended. Memory is bounded by the logs of the items that failed, and of those that
 // stand before their items, HeadBytes + 2 TailBytes each at most.
 func (r *Reader) Read(name string, in io.Reader) iter.Seq2[docket.Entry, error] {
 	return func(yield func(docket.Entry, error) bool) {
-		p := newParser(r, name, in)
+		p := newParser(r, name, in, func(err error) bool { return yield(docket.Entry{}, err) })
 		err := p.texts()
+		if errors.Is(err, errStopped) {
+			return
+		}
 		p.settle()
 		for _, i := range p.items {
 			if i.isCase() && !yield(p.entry(i), nil) {
@@ -57,14 +61,16 @@ func (r *Reader) Read(name string, in io.Reader) iter.Seq2[docket.Entry, error] 
 	}
 }
 
-// fieldError says that a field is not of the type that it has in the API.
+// fieldError says what is wrong with a field, by the path in its object.
 type fieldError struct {
 	line   int
 	path   abi.Path
+	code   abi.Code
 	detail string
 }
 
-func (e *fieldError) Error() string { return e.path.String() + ": " + e.detail }
+// errStopped ends the reading when nobody wants more.
+var errStopped = errors.New("stopped")
 
 // errEmpty and errNotText concern the file as a whole.
 var (
@@ -76,10 +82,7 @@ func (p *parser) placed(err error) error {
 	lineError := func(line int, problem abi.Problem) error {
 		return &docket.LineError{File: p.name, Line: line, Problems: []abi.Problem{problem}}
 	}
-	var field *fieldError
 	switch {
-	case errors.As(err, &field):
-		return lineError(field.line, abi.Problem{Path: field.path, Code: abi.CodeWrongType, Detail: field.detail})
 	case errors.Is(err, errEmpty):
 		return lineError(0, abi.Problem{Code: docket.CodeEmptyDocket, Detail: err.Error()})
 	case errors.Is(err, errNotText):

@@ -136,7 +136,7 @@ func TestAccept_IN2_ABrokenExportIsRefusedWithItsPlace(t *testing.T) {
 		{"cut", "{\"content\":[\n" + item(1, "") + ",\n" + item(2, `,"x":`), "export.json:3: is no JSON at column 57: there is '}' where a value should stand (not_json)", 1},
 		{"no JSON", item(1, "") + "\n<html>", "export.json:2: is no JSON at column 1: there is '<' where a value should stand (not_json)", 1},
 		{"ends early", "{\"content\":[\n" + item(1, ""), "export.json:2: column 53: the text ends here, and is not complete (truncated)", 1},
-		{"a flag that is a number", "[" + item(1, "") + ",\n{\"id\":2,\"name\":\"t\",\"type\":\"STEP\",\n\"status\":\"FAILED\",\"hasStats\":1}]", "export.json:3: hasStats: is neither true nor false (wrong_type)", 1},
+		{"a flag that is a number", "[" + item(1, "") + ",\n{\"id\":2,\"name\":\"t\",\"type\":\"STEP\",\n\"status\":\"FAILED\",\"hasStats\":1}]", "export.json:3: [1].hasStats: is neither true nor false (wrong_type)", 1},
 		{"an issue of another type", item(1, `,"issue":{"issueType":3}`), "export.json:1: issue.issueType: is no string (wrong_type)", 0},
 		{"too deep", strings.Repeat("[", 65), "export.json:1: column 65: values nest deeper than 64 (too_deep)", 0},
 		{"nothing of ReportPortal", `{"id":1}`, "export.json: has no test item of ReportPortal (empty_docket)", 0},
@@ -151,6 +151,40 @@ func TestAccept_IN2_ABrokenExportIsRefusedWithItsPlace(t *testing.T) {
 				t.Errorf("%d cases before it, want %d; problems (-want +got):\n%s", len(cases), tt.kept, diff)
 			}
 		})
+	}
+}
+
+// What is wrong is reported, each with its path; the others are cases.
+func TestAccept_IN2_AnItemThatIsWrongIsNamedAndTheOthersAreCases(t *testing.T) {
+	t.Parallel()
+	export := `{"content":[` + item(1, "") + ",\n" +
+		`{"id":2,"name":3,"type":"STEP","status":"FAILED","hasStats":"yes"},` + "\n" +
+		`{"id":3,"type":"STEP","status":"FAILED"},` + "\n" +
+		`{"id":4,"name":null,"type":"STEP"},` + "\n" +
+		`{"id":5,"name":"t","type":"STEP","status":"BROKEN"},` + "\n" +
+		`null, "six",` + "\n" +
+		item(7, `,"issue":{"issueType":[]}`) + ",\n" +
+		item(8, `,"logs":[{"itemId":8,"message":3,"level":"ERROR"},{"message":"kept","level":"ERROR"}]`) + ",\n" +
+		`{"id":9,"number":1,"name":"a launch","status":"FAILED"}]}`
+	cases, problems := read(t, &reportportal.Reader{}, strings.NewReader(export))
+	want := []string{
+		"export.json:2: content[1].name: is no string (wrong_type)\nexport.json:2: content[1].hasStats: is neither true nor false (wrong_type)",
+		"export.json:3: content[2].name: is missing (missing_field)",
+		"export.json:4: content[3].name: is missing (missing_field)\nexport.json:4: content[3].status: is missing (missing_field)",
+		"export.json:5: content[4].status: is no status of ReportPortal (invalid_value)",
+		"export.json:6: content[5]: is no object (wrong_type)",
+		"export.json:6: content[6]: is no object (wrong_type)",
+		"export.json:7: content[7].issue.issueType: is no string (wrong_type)",
+		"export.json:8: content[8].logs[0].message: is no string (wrong_type)",
+	}
+	if diff := cmp.Diff(want, problems); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+	if len(cases) != 2 || cases[0].ID != "1" || cases[1].ID != "8" || cases[1].Documents[0].Text != "kept\n" {
+		t.Errorf("cases %+v", cases)
+	}
+	for range new(reportportal.Reader).Read("export.json", strings.NewReader(export)) {
+		break // who wants no more gets no more
 	}
 }
 
