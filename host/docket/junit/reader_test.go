@@ -155,6 +155,28 @@ func TestAccept_IN1_ABrokenReportIsRefusedWithItsPlace(t *testing.T) {
 	}
 }
 
+// A character that XML doesn't allow reads the same however it is written, and the cases behind it are read.
+func TestAccept_IN1_AReferenceToAForbiddenCharacterIsAsThatCharacter(t *testing.T) {
+	t.Parallel()
+	report := func(c string) string {
+		return `<testsuite name="s"><testcase classname="c" name="a` + c + `"><failure message="` + c + `[31m">` + c + `[0m &amp; &#233;<![CDATA[&#x1b;]]></failure></testcase>` + failing + "</testsuite>"
+	}
+	want, _ := read(t, &junit.Reader{}, strings.NewReader(report("\x1b")))
+	if len(want) != 2 || !strings.Contains(want[0].Documents[0].Text, "\uFFFD[0m & é&#x1b;") {
+		t.Fatalf("cases %+v", want)
+	}
+	for _, c := range []string{"&#x1b;", "&#27;", "&#x0000000000000000001B;", "&#0;", "&#xFFFE;", "&#xD800;", "&#x110000;", "&#99999999999999999999999;"} {
+		got, problems := read(t, &junit.Reader{}, iotest.OneByteReader(strings.NewReader(report(c))))
+		if diff := cmp.Diff(want, got); diff != "" || len(problems) > 0 {
+			t.Errorf("%s: problems %v, cases (-want +got):\n%s", c, problems, diff)
+		}
+	}
+	_, problems := read(t, &junit.Reader{}, strings.NewReader("<testsuite>&#x1b;&xxe;"))
+	if diff := cmp.Diff([]string{"report.xml:1: column 22: is no XML: invalid character entity &xxe; (not_xml)"}, problems); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestReaderErrorIsTheLast(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("the pipe broke")

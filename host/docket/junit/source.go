@@ -3,8 +3,12 @@ package junit
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"io"
 	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -113,6 +117,11 @@ func (s *source) next() error {
 	}
 	s.newline = c == '\n'
 	s.column++
+	if n := s.forbidden(c); n > 0 {
+		_, _ = s.in.Discard(n)
+		s.column += n
+		c = utf8.RuneError
+	}
 	if err := s.follow(c); err != nil {
 		return err
 	}
@@ -123,6 +132,39 @@ func (s *source) next() error {
 		s.last, s.entered = [2]rune{}, false
 	}
 	return nil
+}
+
+// forbidden says how many bytes follow an ampersand that begins a reference to a character that XML doesn't allow, as
+// &#x1b; for the escape of a terminal. It stands for U+FFFD, as the character itself does.
+func (s *source) forbidden(c rune) int {
+	if c != '&' || s.inside != inText && s.inside != inTag {
+		return 0
+	}
+	for n := 1; n <= maxReferenceRunes; n++ {
+		head, err := s.in.Peek(n)
+		if err != nil || head[0] != '#' {
+			return 0
+		}
+		if head[n-1] != ';' {
+			continue
+		}
+		digits, base := string(head[1:n-1]), 10
+		if hex, ok := strings.CutPrefix(digits, "x"); ok {
+			digits, base = hex, 16
+		}
+		code, err := strconv.ParseUint(digits, base, 64)
+		tooLarge := errors.Is(err, strconv.ErrRange) || err == nil && code > unicode.MaxRune
+		if tooLarge || err == nil && (!allowed(rune(code)) || utf16.IsSurrogate(rune(code))) { //nolint:gosec // no more than MaxRune
+			return n
+		}
+		return 0
+	}
+	return 0
+}
+
+// allowed says whether XML allows a character.
+func allowed(c rune) bool {
+	return (c >= ' ' || c == '\t' || c == '\n' || c == '\r') && c != 0xFFFE && c != 0xFFFF
 }
 
 // character reads one; what XML doesn't allow is U+FFFD.
@@ -140,7 +182,7 @@ func (s *source) character() (rune, error) {
 			return 0, err
 		}
 	}
-	if c < ' ' && c != '\t' && c != '\n' && c != '\r' || c == 0xFFFE || c == 0xFFFF {
+	if !allowed(c) {
 		return utf8.RuneError, nil
 	}
 	return c, nil
