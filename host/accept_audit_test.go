@@ -25,7 +25,17 @@ func TestAccept_SC4_AnyOrderOfBranchesGivesTheSameAudit(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(7, 7))
 	orders := map[string]bool{}
-	a := openAuditor(t, host.Arranged(host.AuditConfig{}, func(n int) []int {
+	var mu sync.Mutex
+	requests := map[string]string{} // of each collector and judge: what it is asked must not depend on the order either
+	observe := host.Config{Observe: func(r host.CallRecord) {
+		mu.Lock()
+		defer mu.Unlock()
+		if before, asked := requests[r.Persona]; asked && before != string(r.Input) {
+			t.Errorf("%s is asked something else", r.Persona)
+		}
+		requests[r.Persona] = string(r.Input)
+	}}
+	a := openAuditor(t, host.Arranged(host.AuditConfig{Host: observe}, func(n int) []int {
 		order := rnd.Perm(n)
 		orders[fmt.Sprint(order)] = true
 		return order
