@@ -14,7 +14,7 @@ import (
 )
 
 // templates of `plugin new`: LANGUAGE/common for every role, LANGUAGE/ROLE for
-// one. Each file's name ends in .tmpl, and what a template inserts stands
+// one, any/ for all languages. Each file's name ends in .tmpl, and what a template inserts stands
 // between <% and %>.
 //
 //go:embed plugin_new
@@ -43,8 +43,18 @@ func sdkOf(language string) vendored {
 // scaffold gives the files of a new module, by path below its folder.
 func scaffold(p plugin) (map[string][]byte, error) {
 	files := map[string][]byte{}
-	for _, part := range []string{"common", p.Role} {
-		if err := fill(files, path.Join("plugin_new", p.Language, part), p); err != nil {
+	seat := "any/court"
+	if p.Role == "judge" {
+		seat = "any/judge"
+	} else {
+		court, err := p.court()
+		if err != nil {
+			return nil, err
+		}
+		files["court.yaml"] = court
+	}
+	for _, part := range []string{path.Join(p.Language, "common"), path.Join(p.Language, p.Role), seat} {
+		if err := fill(files, path.Join("plugin_new", part), p); err != nil {
 			return nil, err
 		}
 	}
@@ -63,6 +73,9 @@ func scaffold(p plugin) (map[string][]byte, error) {
 	return files, nil
 }
 
+// seatTemplate is the end of every README: how the module is seated.
+const seatTemplate = "plugin_new/seat.md.tmpl"
+
 // fill renders the templates of a folder.
 func fill(files map[string][]byte, root string, p plugin) error {
 	return fs.WalkDir(newTemplates, root, func(name string, entry fs.DirEntry, err error) error {
@@ -73,8 +86,11 @@ func fill(files map[string][]byte, root string, p plugin) error {
 		if err != nil {
 			return err
 		}
-		t, err := template.New(name).Delims("<%", "%>").Option("missingkey=error").Parse(string(text))
+		t, err := template.New(name).Delims("<%", "%>").Option("missingkey=error").ParseFS(newTemplates, seatTemplate)
 		if err != nil {
+			return err
+		}
+		if t, err = t.Parse(string(text)); err != nil {
 			return err
 		}
 		var out bytes.Buffer
