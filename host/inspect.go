@@ -1,8 +1,10 @@
 package host
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
@@ -56,21 +58,60 @@ func Inspect(wasm []byte) (*ModuleInfo, error) {
 }
 
 // Annotate gives the module with the manifest of a YAML file in its custom
-// section, replacing the one it had. file is the name for messages.
+// section, replacing the one it had. Lists that the file leaves out are empty.
+// file is the name for messages.
 func Annotate(wasm []byte, file string, manifest []byte) ([]byte, error) {
 	var m abi.Manifest
 	err := yamlpack.Decode(file, manifest, func(message []byte) (err error) {
-		m, err = codec.DecodeManifest(message, len(message))
+		if m, err = codec.DecodeManifest(message, len(message)); err != nil {
+			message = withLists(message, err)
+			m, err = codec.DecodeManifest(message, len(message))
+		}
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return nil, quoted(err)
 	}
 	annotated, err := wasmfile.Annotate(wasm, abi.ManifestSection, codec.AppendManifest(nil, &m))
 	if err != nil {
 		return nil, fmt.Errorf("annotate: %w", err)
 	}
 	return annotated, nil
+}
+
+// withLists puts an empty list into a manifest for each one that is missing.
+// `calls` is never empty.
+func withLists(message []byte, err error) []byte {
+	var invalid *abi.ValidationError
+	if !errors.As(err, &invalid) || len(message) == 0 || message[0]&0xf0 != 0x80 {
+		return message
+	}
+	full := slices.Clone(message)
+	for _, p := range invalid.Problems {
+		name := p.Path.String()
+		lists := []string{"families", "edges", "criteria", "capabilities"}
+		if p.Code == abi.CodeMissingField && slices.Contains(lists, name) && full[0] < 0x8f {
+			full[0]++ // a map of up to 15 entries
+			full = append(full, 0xa0|byte(len(name)))
+			full = append(append(full, name...), 0x90)
+		}
+	}
+	return full
+}
+
+// quoted says of numbers where strings are asked for how YAML makes them strings.
+func quoted(err error) error {
+	var faults *yamlpack.Error
+	if !errors.As(err, &faults) {
+		return err
+	}
+	for i := range faults.Problems {
+		p := &faults.Problems[i]
+		if p.Code == abi.CodeWrongType && (p.Path == "version" || p.Path == "abi") {
+			p.Detail += "; quote it, as in " + p.Path + `: "1.0"`
+		}
+	}
+	return err
 }
 
 // EmbeddedModules are the modules that were built into this program, NAME.wasm

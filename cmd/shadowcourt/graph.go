@@ -106,7 +106,7 @@ only.`,
 			}
 			faulty := false
 			for _, path := range args {
-				ok, err := lint(s.out, path, from)
+				ok, err := lint(s.out, path, from, modules == "")
 				if err != nil {
 					return err
 				}
@@ -124,7 +124,7 @@ only.`,
 
 // lint checks one pipeline against its modules and says whether it has no
 // fault. The error is none of the pipeline's.
-func lint(w io.Writer, path string, modules fs.FS) (ok bool, err error) {
+func lint(w io.Writer, path string, modules fs.FS, embedded bool) (ok bool, err error) {
 	def, err := loadPipeline(path)
 	if err != nil {
 		fmt.Fprintln(w, inertBlock(err.Error()))
@@ -136,6 +136,9 @@ func lint(w io.Writer, path string, modules fs.FS) (ok bool, err error) {
 		return false, err
 	}
 	for _, fault := range faults {
+		if embedded && fault.Code == "missing_module" {
+			fault.Message += " among the embedded ones; give --modules"
+		}
 		fmt.Fprintln(w, inertBlock(fault.Error()))
 	}
 	warnings := pipeline.Lint(def)

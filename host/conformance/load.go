@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/abitest"
@@ -109,6 +110,23 @@ func (l *loading) checkManifest(limits sandbox.Limits) {
 	checkServes(&m, fail)
 	checkLists(&m, fail)
 	l.checkCalls(m.Calls, "promised by the manifest", fail)
+}
+
+// ManifestFaults gives what a check would refuse of the manifest of a module, a
+// line each, without loading the module.
+func ManifestFaults(wasm []byte) []string {
+	l := newLoading(wasm, &Options{})
+	l.checkManifest(sandbox.Limits{
+		MemoryBytes: abi.DefaultMemoryBytes, WallClock: abi.DefaultWallClockNanos * time.Nanosecond, Fuel: abi.DefaultFuel,
+		OutputBytes: abi.DefaultOutputBytes, InputBytes: abi.DefaultInputBytes,
+	})
+	var faults []string
+	for _, c := range l.report.Failed() {
+		for _, f := range c.Failures {
+			faults = append(faults, c.Clause+": "+f.Detail)
+		}
+	}
+	return faults
 }
 
 // checkServes holds what a manifest serves against the calls that it promises.
