@@ -14,7 +14,6 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
-	"github.com/shadowcourt/shadowcourt/host/conformance"
 	"github.com/shadowcourt/shadowcourt/host/docket/inert"
 )
 
@@ -32,15 +31,18 @@ func newPlugin(s stdio) *cobra.Command {
 }
 
 func newPluginInspect(s stdio) *cobra.Command {
-	var format string
+	var format, pipelineFile, cache string
+	var describe bool
 	cmd := &cobra.Command{
 		Use:   "inspect FILE|NAME",
 		Short: "Show what a module is, without running it",
 		Long: `Show the manifest, imports, exports, size and digests of a .wasm file, or of an embedded
-module by its name. Nothing of the module is compiled or run.`,
-		Example: "  shadowcourt plugin inspect challenger",
+module by its name, and which of the capabilities that it asks for the pipelines would
+grant. Nothing of the module is compiled or run, but with --describe: then it is run with
+nothing granted, and asked a small request of every kind that it has a function for.`,
+		Example: "  shadowcourt plugin inspect challenger\n  shadowcourt plugin inspect clerk --describe",
 		Args:    exactArgs(1, "one file or the name of an embedded module"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			wasm, err := readModule(args[0])
 			if err != nil {
 				return err
@@ -49,11 +51,27 @@ module by its name. Nothing of the module is compiled or run.`,
 			if err != nil {
 				return inputError(fmt.Errorf("%s: %w", args[0], err))
 			}
+			granted, err := grantsOf(info, pipelineFile)
+			if err != nil {
+				return err
+			}
+			var described []host.Described
+			if describe {
+				if cache == "none" {
+					cache = ""
+				}
+				if described, err = host.Describe(cmd.Context(), wasm, cache); err != nil {
+					return inputError(fmt.Errorf("%s: %w", args[0], err))
+				}
+			}
 			switch format {
 			case "json":
-				return printInfoJSON(s, info)
+				return printInfoJSON(s, info, granted, described)
 			case "table":
-				printInfo(s, info)
+				printInfo(s, info, granted)
+				if describe {
+					printDescribed(s, described)
+				}
 				return nil
 			default:
 				return inputError(fmt.Errorf("--format %q: use table or json", format))
@@ -61,6 +79,9 @@ module by its name. Nothing of the module is compiled or run.`,
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "table", "table or json")
+	cmd.Flags().StringVar(&pipelineFile, "pipeline", "", "pipeline whose grants are looked at (default: the shipped ones)")
+	cmd.Flags().BoolVar(&describe, "describe", false, "run the module with nothing granted, and say what it answers")
+	cmd.Flags().StringVar(&cache, "cache", defaultCache(), "folder for compiled modules, or none")
 	return cmd
 }
 
@@ -90,7 +111,7 @@ func readModule(name string) ([]byte, error) {
 	return wasm, nil
 }
 
-func printInfo(s stdio, info *host.ModuleInfo) {
+func printInfo(s stdio, info *host.ModuleInfo, granted map[abi.Capability][]string) {
 	line := func(key, value string) {
 		if value == "" {
 			value = "none"
@@ -106,6 +127,7 @@ func printInfo(s stdio, info *host.ModuleInfo) {
 		line("edges", inert.Line(strings.Join(m.Edges, " ")))
 		line("criteria", inert.Line(strings.Join(m.Criteria, " ")))
 		line("capabilities", join(m.Capabilities))
+		line("granted", grantLine(m.Capabilities, granted))
 		line("source", inert.Line(m.Source))
 		line("licence", inert.Line(m.Licence))
 	} else if info.ManifestError != nil {
@@ -113,6 +135,7 @@ func printInfo(s stdio, info *host.ModuleInfo) {
 	} else {
 		line("manifest", "none; write one with `shadowcourt plugin annotate`")
 	}
+	line("binding", info.Binding)
 	line("size", fmt.Sprintf("%d bytes", info.Size))
 	line("digest", info.Digest)
 	line("code digest", info.CodeDigest)
@@ -120,7 +143,7 @@ func printInfo(s stdio, info *host.ModuleInfo) {
 	line("imports", inert.Line(strings.Join(info.Imports, " ")))
 }
 
-func printInfoJSON(s stdio, info *host.ModuleInfo) error {
+func printInfoJSON(s stdio, info *host.ModuleInfo, granted map[abi.Capability][]string, described []host.Described) error {
 	type manifest struct {
 		Name         string   `json:"name"`
 		Version      string   `json:"version"`
@@ -135,9 +158,11 @@ func printInfoJSON(s stdio, info *host.ModuleInfo) error {
 	}
 	out := struct {
 		*host.ModuleInfo
-		Manifest *manifest `json:"manifest"`
-		Error    *string   `json:"manifest_error,omitempty"`
-	}{ModuleInfo: info}
+		Manifest  *manifest                   `json:"manifest"`
+		Error     *string                     `json:"manifest_error,omitempty"`
+		Granted   map[abi.Capability][]string `json:"granted"`
+		Described []host.Described            `json:"described,omitempty"`
+	}{ModuleInfo: info, Granted: granted, Described: described}
 	if m := info.Manifest; m != nil {
 		out.Manifest = &manifest{
 			m.Name, m.Version, m.ABI, words(m.Calls), words(m.Families), words(m.Edges), words(m.Criteria),
@@ -236,9 +261,7 @@ func newPluginAnnotate(s stdio) *cobra.Command {
 		Use:   "annotate FILE --manifest MANIFEST.yaml",
 		Short: "Write a manifest into a module",
 		Long: `Write a manifest, given as YAML, into the custom section of a .wasm file. A manifest that
-the file has already is replaced; the code stays as it is, and so does its code digest.
-Of the lists only calls must be there: families, edges, criteria and capabilities are empty
-when they are left out. What ` + "`plugin check`" + ` would refuse of the manifest is warned of.`,
+the file has already is replaced; the code stays as it is, and so does its code digest.`,
 		Example: "  shadowcourt plugin annotate host/bundle/dist/challenger.wasm \\\n" +
 			"    --manifest plugins/challenger/manifest.yaml --output challenger.wasm",
 		Args: exactArgs(1, "one .wasm file"),
@@ -262,9 +285,6 @@ when they are left out. What ` + "`plugin check`" + ` would refuse of the manife
 				return err
 			}
 			fmt.Fprintf(s.err, "%s: %d bytes\n", inertLine(output), len(annotated))
-			for _, fault := range conformance.ManifestFaults(annotated) {
-				fmt.Fprintf(s.err, "warning: %s\n", inertLine(fault))
-			}
 			return nil
 		},
 	}
