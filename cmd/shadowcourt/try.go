@@ -343,6 +343,7 @@ func (r *tryRun) end(ctx context.Context, inputs *inputs) error {
 		return err
 	}
 	r.match.warn(ctx, r.stderr)
+	r.sayPassed(ctx, inputs)
 	switch {
 	case ctx.Err() != nil:
 		return r.interrupted()

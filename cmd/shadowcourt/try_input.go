@@ -55,6 +55,8 @@ type inputs struct {
 	list []*input
 	// passed are the suites in which nothing failed, as far as their formats tell; complete when all entries are read.
 	passed map[string]bool
+	// tests is how many tests the reports told of; complete when all entries are read.
+	tests int
 	// truth takes what people decided in an export for the truth.
 	truth bool
 	// passedOver are ids that were read while another was looked for, the first of those that are like it.
@@ -151,6 +153,7 @@ func (i *inputs) entries(id string) iter.Seq2[docket.Entry, error] {
 	return func(yield func(docket.Entry, error) bool) {
 		defer i.close()
 		var from readers
+		defer func() { i.tests = from.tests.Tests + from.reports.Tests }()
 		i.passed = make(map[string]bool)
 		from.tests.Passed = func(suite string) { i.passed[suite] = true }
 		from.exports.Truth = i.truth
@@ -208,4 +211,13 @@ func (r *readers) entries(in *input) iter.Seq2[docket.Entry, error] {
 	default:
 		return r.cases.JSONL(in.name, in.reader)
 	}
+}
+
+// sayPassed says of reports of tests why nothing was tried.
+func (r *tryRun) sayPassed(ctx context.Context, inputs *inputs) {
+	o := r.options
+	if r.tried+r.faults+r.unread+len(r.resumed.tried) > 0 || ctx.Err() != nil || o.explain != "" || !inputs.only(formatGoTest) && !inputs.only(formatJUnit) {
+		return
+	}
+	fmt.Fprintf(r.stderr, "no failure in %s\n", count(inputs.tests, "test", "tests"))
 }

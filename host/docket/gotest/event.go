@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/jsonstream"
 )
 
 // DefaultLineBytes is the longest line of a stream. The go command writes a line for each line of output, and cuts those
@@ -26,22 +28,60 @@ type event struct {
 }
 
 // parseEvent reads a line that begins with a brace. Invalid UTF-8 becomes U+FFFD.
-func parseEvent(line []byte) (event, *abi.Problem) {
+func parseEvent(line []byte) (event, []abi.Problem) {
 	var e event
 	if err := json.Unmarshal(line, &e); err != nil {
-		return e, &abi.Problem{Code: codeOf(err), Detail: "is no event of go test -json: " + err.Error()}
+		return e, problemsOf(line)
 	}
 	if e.Action == "" {
-		return e, &abi.Problem{Code: abi.CodeMissingField, Detail: "is no event of go test -json: it has no Action"}
+		return e, []abi.Problem{{Code: abi.CodeMissingField, Detail: "is no event of go test -json: it has no Action"}}
 	}
 	return e, nil
 }
 
-func codeOf(err error) abi.Code {
-	if wrongType := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrongType) {
-		return abi.CodeWrongType
+// problemsOf is all that is wrong with a line that is no event.
+func problemsOf(line []byte) []abi.Problem {
+	in := jsonstream.New(bytes.NewReader(line))
+	var problems []abi.Problem
+	err := in.Object(func(key string) error {
+		b, err := in.Next()
+		if err == nil && b != '"' && b != 'n' && slices.Contains(fields(), key) {
+			problems = append(problems, abi.Problem{Path: abi.Path{abi.Field(key)}, Code: abi.CodeWrongType, Detail: "is " + kindOf(b) + ", expected a string"})
+		}
+		return errors.Join(err, in.Skip())
+	})
+	if err == nil {
+		var more bool
+		if more, err = in.More(); more {
+			return []abi.Problem{{Code: abi.CodeTrailingBytes, Detail: "something follows the event"}}
+		}
 	}
-	return codeNotJSON
+	if _, problem, ok := jsonstream.Problem(err, codeNotJSON); ok {
+		return []abi.Problem{problem}
+	}
+	if len(problems) == 0 {
+		problems = []abi.Problem{{Code: codeNotJSON, Detail: "is no event of go test -json"}}
+	}
+	return problems
+}
+
+// fields are those of an event that are read.
+func fields() []string {
+	return []string{"Action", "Package", "ImportPath", "Test", "Output", "FailedBuild"}
+}
+
+// kindOf names the kind of a value by its first byte.
+func kindOf(b byte) string {
+	switch b {
+	case '{':
+		return "an object"
+	case '[':
+		return "a list"
+	case 't', 'f':
+		return "a boolean"
+	default:
+		return "a number"
+	}
 }
 
 // lines reads a stream line by line. It holds one line, and of a line beyond the limit nothing but its length.

@@ -32,6 +32,8 @@ type Reader struct {
 	HeadBytes, TailBytes int
 	// Passed, if it is not nil, is called for each package that passed: the group of the cases that it does not have.
 	Passed func(pack string)
+	// Tests is how many tests were read that ended, subtests included.
+	Tests int
 
 	ids testlog.IDs
 }
@@ -74,9 +76,9 @@ func (s *stream) take(line []byte) {
 		s.plain(strings.ToValidUTF8(string(line), "\uFFFD"))
 		return
 	}
-	e, problem := parseEvent(line)
-	if problem != nil {
-		s.problem(s.line, problem.Code, problem.Detail)
+	e, problems := parseEvent(line)
+	if problems != nil {
+		s.problems(s.line, problems...)
 		return
 	}
 	s.events++

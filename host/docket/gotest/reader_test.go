@@ -127,7 +127,7 @@ func TestReadOneCaseForEachFailure(t *testing.T) {
 			stream: "{\"Action\":\n" + "{}\n" + "{\"Action\":7}\n" + "\n" + "plain\n" + ends("fail", "p", "TestA") +
 				"{\"Action\":\"fail\"}}\n" + ends("fail", "p", ""),
 			cases:    []string{"p.TestA"},
-			problems: []string{"run.json:1 not_json", "run.json:2 missing_field", "run.json:3 wrong_type", "run.json:7 not_json"},
+			problems: []string{"run.json:1 truncated", "run.json:2 missing_field", "run.json:3 wrong_type", "run.json:7 trailing_bytes"},
 		},
 		{name: "nothing", stream: "", problems: []string{"run.json:0 empty_docket"}},
 		{name: "no stream at all", stream: "hello\nworld\n", problems: []string{"run.json:0 empty_docket"}},
@@ -144,6 +144,46 @@ func TestReadOneCaseForEachFailure(t *testing.T) {
 				t.Errorf("problems (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestWhatIsWrongIsSaidInTheTermsOfTheStream(t *testing.T) {
+	t.Parallel()
+	stream := `{"Action":"fail","Package":3,"Test":["a"],"Elapsed":"x"}
+{"Action":"fail"}
+{"Action":"build-fail"}
+{"Action":"fail","Package":"p",}
+{"Action":"pass","Test":"TestA"}
+{"Action":"skip","Test":"TestB"}
+{"Action":"fail"}
+{"Action":"output","Output":"no database\n"}
+{"Action":"fail"}
+`
+	var r gotest.Reader
+	var problems, got []string
+	for entry, err := range r.Read("run.json", strings.NewReader(stream)) {
+		if err != nil {
+			problems = append(problems, strings.Split(err.Error(), "\n")...)
+			continue
+		}
+		got = append(got, entry.Case.Documents[0].Text)
+	}
+	want := []string{
+		"run.json:1: Package: is a number, expected a string (wrong_type)",
+		"run.json:1: Test: is a list, expected a string (wrong_type)",
+		"run.json:2: Package: is missing: it is not known what failed (missing_field)",
+		"run.json:3: ImportPath: is missing: it is not known what failed (missing_field)",
+		"run.json:4: is no JSON at column 32: there is '}' behind a comma (not_json)",
+	}
+	if diff := cmp.Diff(want, problems); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+	// test2json without -p names no package.
+	if diff := cmp.Diff([]string{"", "no database\n"}, got); diff != "" {
+		t.Errorf("logs (-want +got):\n%s", diff)
+	}
+	if r.Tests != 2 {
+		t.Errorf("%d tests, want 2", r.Tests)
 	}
 }
 

@@ -49,10 +49,14 @@ func (s *stream) newClip() testlog.Clip {
 }
 
 func (s *stream) problem(line int, code abi.Code, detail string) {
+	s.problems(line, abi.Problem{Code: code, Detail: detail})
+}
+
+func (s *stream) problems(line int, list ...abi.Problem) {
 	if s.stopped {
 		return
 	}
-	err := &docket.LineError{File: s.name, Line: line, Problems: []abi.Problem{{Code: code, Detail: detail}}}
+	err := &docket.LineError{File: s.name, Line: line, Problems: list}
 	s.stopped = !s.yield(docket.Entry{}, err)
 }
 
@@ -61,17 +65,26 @@ func (s *stream) handle(e event) {
 	case "build-output":
 		s.build(e.ImportPath).Write(e.Output)
 	case "build-fail":
+		if e.ImportPath == "" {
+			s.lacks("ImportPath")
+			return
+		}
 		s.failed = append(s.failed, e.ImportPath)
 	case "output":
 		s.output(e)
 	case "fail":
-		if e.Test != "" {
+		switch {
+		case e.Test != "":
+			s.reader.Tests++
 			s.failTest(s.pack(e.Package), e.Test)
-		} else {
+		case e.Package == "" && s.packages[""] == nil: // test2json without -p names none, but has told of it before
+			s.lacks("Package")
+		default:
 			s.failPackage(s.pack(e.Package), e.FailedBuild)
 		}
 	case "pass", "skip":
 		if e.Test != "" {
+			s.reader.Tests++
 			delete(s.pack(e.Package).tests, e.Test)
 		} else {
 			s.closePackage(e.Package)
@@ -80,6 +93,11 @@ func (s *stream) handle(e event) {
 			}
 		}
 	}
+}
+
+// lacks reports an event of something that failed, and that nobody can name.
+func (s *stream) lacks(field string) {
+	s.problems(s.line, abi.Problem{Path: abi.Path{abi.Field(field)}, Code: abi.CodeMissingField, Detail: "is missing: it is not known what failed"})
 }
 
 func (s *stream) pack(path string) *pack {

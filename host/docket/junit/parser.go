@@ -153,6 +153,7 @@ func (p *parser) suite(start xml.StartElement) error {
 }
 
 func (p *parser) testcase(s *suite, start xml.StartElement) error {
+	p.reader.Tests++
 	c := &test{line: p.from.line, name: attribute(start, "name"), class: attribute(start, "classname")}
 	err := p.children(func(t xml.StartElement) error {
 		switch t.Name.Local {

@@ -47,6 +47,8 @@ type Reader struct {
 	// HeadBytes and TailBytes are how much of a text is kept. Defaults: 256 KiB each. All documents of a case together are
 	// cut to abi.DefaultCaseDocumentBytes.
 	HeadBytes, TailBytes int
+	// Tests is how many test cases were read, those that passed included.
+	Tests int
 
 	ids testlog.IDs
 }
