@@ -54,6 +54,9 @@ func begin(f file, s *sealer, header *Header) (*Writer, error) {
 	}
 	h := *header
 	h.Format = Format
+	if err := checkHeader(&h); err != nil {
+		return nil, err
+	}
 	if err := w.append(&Entry{Header: &h}); err != nil {
 		return nil, err
 	}
