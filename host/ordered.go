@@ -16,7 +16,7 @@ func ordered[In, Out any](ctx context.Context, in iter.Seq[In], workers int, do 
 	}
 	return func(yield func(Out) bool) {
 		ctx, stop := context.WithCancel(ctx)
-		line := make(chan chan Out, workers)
+		line := make(chan chan Out, workers-1) // and one that is waited for
 		go func() {
 			defer close(line)
 			for element := range in {
