@@ -4,11 +4,12 @@ package abi
 // SourceRef, Content, Supports and Element repeat an item of the case
 // unchanged; Weight in [0, 1] is the prosecution's own.
 type IndictmentItem struct {
-	SourceRef string  `abi:"source_ref,nonempty"`
-	Content   string  `abi:"content"`
-	Weight    float64 `abi:"weight,min=0,max=1"`
-	Supports  string  `abi:"supports,opt"`
-	Element   Element `abi:"element,opt"`
+	SourceRef string `abi:"source_ref,nonempty"`
+	Content   string `abi:"content"`
+	// Weight for the label that the item supports, be it the charge or not.
+	Weight   float64 `abi:"weight,min=0,max=1"`
+	Supports string  `abi:"supports,opt"`
+	Element  Element `abi:"element,opt"`
 }
 
 // Indictment (D0) charges the case with Light's classification.
@@ -145,9 +146,11 @@ type Verdict struct {
 	Decision Decision `abi:"decision"`
 	// FinalClassification is the charge for affirm, another label of the case
 	// for amend, and absent otherwise.
-	FinalClassification string  `abi:"final_classification,opt"`
-	Confidence          float64 `abi:"confidence,min=0,max=1"`
-	Reasoning           string  `abi:"reasoning"`
+	FinalClassification string `abi:"final_classification,opt"`
+	// Confidence: of affirm and amend, the probability that the classification
+	// is right; of the others, that of the nearest label.
+	Confidence float64 `abi:"confidence,min=0,max=1"`
+	Reasoning  string  `abi:"reasoning"`
 	// RemandFeedback comes with remand and only with remand.
 	RemandFeedback *RemandFeedback `abi:"remand_feedback"`
 }

@@ -40,7 +40,8 @@ const (
 	FamilySynthesize Family = "synthesize"
 )
 
-// Severity says how much of an item's weight a challenge takes.
+// Severity says how much of an item's weight a challenge takes: fatal all of
+// it; how much the others take is each persona's own.
 type Severity string
 
 // The severities, the strongest first.

@@ -67,7 +67,8 @@ typedef enum {
 typedef struct { sc_family *at; size_t count; } sc_family_list;
 extern const sc_names sc_family_names;
 
-/// `severity` says how much of an item's weight a challenge takes.
+/// `severity` says how much of an item's weight a challenge takes: fatal all of
+/// it; how much the others take is each persona's own.
 typedef enum {
   SC_NO_SEVERITY, /* absent, where it is optional */
   SC_SEVERITY_FATAL,
@@ -329,6 +330,7 @@ extern const sc_type sc_profile_type;
 typedef struct sc_indictment_item {
   sc_text source_ref;
   sc_text content;
+  /// `weight` for the label that the item supports, be it the charge or not.
   double weight;
   sc_text supports;
   sc_element element;
@@ -608,6 +610,8 @@ typedef struct sc_verdict {
   /// `final_classification` is the charge for affirm, another label of the case
   /// for amend, and absent otherwise.
   sc_text final_classification;
+  /// `confidence`: of affirm and amend, the probability that the classification
+  /// is right; of the others, that of the nearest label.
   double confidence;
   sc_text reasoning;
   /// `remand_feedback` comes with remand and only with remand.

@@ -188,7 +188,8 @@ impl Name for Family {
     }
 }
 
-/// `severity` says how much of an item's weight a challenge takes.
+/// `severity` says how much of an item's weight a challenge takes: fatal all of
+/// it; how much the others take is each persona's own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     #[default]
@@ -1022,6 +1023,7 @@ impl Message for Profile {
 pub struct IndictmentItem {
     pub source_ref: String,
     pub content: String,
+    /// `weight` for the label that the item supports, be it the charge or not.
     pub weight: f64,
     pub supports: String,
     pub element: Option<Element>,
@@ -2087,6 +2089,8 @@ pub struct Verdict {
     /// `final_classification` is the charge for affirm, another label of the case
     /// for amend, and absent otherwise.
     pub final_classification: String,
+    /// `confidence`: of affirm and amend, the probability that the classification
+    /// is right; of the others, that of the nearest label.
     pub confidence: f64,
     pub reasoning: String,
     /// `remand_feedback` comes with remand and only with remand.

@@ -59,7 +59,8 @@ export namespace Family {
   export const VALUES: StaticArray<string> = ["indict", "discover", "defend", "hearing", "verdict", "recall", "triage", "resolve", "investigate", "correlate", "review", "report", "collect", "judge", "synthesize"];
 }
 
-// `severity` says how much of an item's weight a challenge takes.
+// `severity` says how much of an item's weight a challenge takes: fatal all of
+// it; how much the others take is each persona's own.
 export namespace Severity {
   export const Fatal = "fatal";
   export const Weakening = "weakening";
@@ -514,6 +515,7 @@ const IndictmentItemFields: StaticArray<string> = ["source_ref", "content", "wei
 export class IndictmentItem extends Message {
   sourceRef: string = "";
   content: string = "";
+  // `weight` for the label that the item supports, be it the charge or not.
   weight: f64 = 0;
   supports: string = "";
   element: string = "";
@@ -1294,6 +1296,8 @@ export class Verdict extends Message {
   // `final_classification` is the charge for affirm, another label of the case
   // for amend, and absent otherwise.
   finalClassification: string = "";
+  // `confidence`: of affirm and amend, the probability that the classification
+  // is right; of the others, that of the nearest label.
   confidence: f64 = 0;
   reasoning: string = "";
   // `remand_feedback` comes with remand and only with remand.

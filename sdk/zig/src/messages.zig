@@ -57,7 +57,8 @@ pub const Family = enum {
     synthesize,
 };
 
-/// `severity` says how much of an item's weight a challenge takes.
+/// `severity` says how much of an item's weight a challenge takes: fatal all of
+/// it; how much the others take is each persona's own.
 pub const Severity = enum {
     fatal,
     weakening,
@@ -346,6 +347,7 @@ pub const Profile = struct {
 pub const IndictmentItem = struct {
     source_ref: []const u8 = "",
     content: []const u8 = "",
+    /// `weight` for the label that the item supports, be it the charge or not.
     weight: f64 = 0,
     supports: []const u8 = "",
     element: ?Element = null,
@@ -763,6 +765,8 @@ pub const Verdict = struct {
     /// `final_classification` is the charge for affirm, another label of the case
     /// for amend, and absent otherwise.
     final_classification: []const u8 = "",
+    /// `confidence`: of affirm and amend, the probability that the classification
+    /// is right; of the others, that of the nearest label.
     confidence: f64 = 0,
     reasoning: []const u8 = "",
     /// `remand_feedback` comes with remand and only with remand.
