@@ -1,7 +1,9 @@
 package docket
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 )
@@ -110,17 +112,9 @@ func (r *lightReader) oneOf(into *string, words ...string) bool {
 	if r.c.Mark() > mark {
 		return ok
 	}
-	list := ""
-	for i, w := range words {
-		if w == *into {
-			return ok
-		}
-		if i > 0 {
-			list += ", "
-		}
-		list += w
+	if !slices.Contains(words, *into) {
+		r.c.Add(abi.CodeInvalidValue, strconv.Quote(shorten(*into))+" is no status ("+strings.Join(words, ", ")+")")
 	}
-	r.c.Add(abi.CodeInvalidValue, strconv.Quote(shorten(*into))+" is no status ("+list+")")
 	return ok
 }
 

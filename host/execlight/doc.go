@@ -16,7 +16,8 @@
 // A program is started when it is first needed, one for each trial that goes
 // on at the same time, and kept until Close. One that crashes, is silent for
 // too long or answers nonsense has its case fail, and is started anew for the
-// next. One that ends behind an answer is started anew, too.
+// next. A case of which a program ends without an answer is asked of a new one
+// if that program had answered before: it may have ended by then.
 //
 // One that wrote more than its answer by the time the next case is due is
 // ended, and another one gets that case. What it writes later than that looks

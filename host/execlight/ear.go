@@ -33,7 +33,8 @@ var (
 	errEnded   = errors.New("it ended without an answer")
 )
 
-func newEar(most int) *ear { return &ear{answer: make(chan heard, 1), most: most} }
+// newEar waits for a first answer already.
+func newEar(most int) *ear { return &ear{answer: make(chan heard, 1), most: most, waiting: true} }
 
 // expect says that the next line is an answer. The error is errUnasked or
 // errEnded, and then there will be none.

@@ -140,9 +140,9 @@ func problems(err error) error {
 	if !errors.As(err, &invalid) {
 		return err
 	}
-	list := make([]string, len(invalid.Problems))
-	for i, p := range invalid.Problems {
-		list[i] = p.String() + " (" + string(p.Code) + ")"
+	var list []string
+	for _, p := range invalid.Problems {
+		list = append(list, p.String()+" ("+string(p.Code)+")")
 	}
 	if invalid.Omitted > 0 {
 		list = append(list, fmt.Sprintf("and %d more", invalid.Omitted))

@@ -44,7 +44,6 @@ func start(command string, most int) (*process, error) {
 		return nil, err
 	}
 	p.ear = newEar(most)
-	p.ear.expect()
 	go p.ear.listen(p.out)
 	return p, nil
 }

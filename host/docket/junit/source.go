@@ -154,7 +154,7 @@ func (s *source) forbidden(c rune) int {
 		}
 		code, err := strconv.ParseUint(digits, base, 64)
 		tooLarge := errors.Is(err, strconv.ErrRange) || err == nil && code > unicode.MaxRune
-		if tooLarge || err == nil && (!allowed(rune(code)) || utf16.IsSurrogate(rune(code))) { //nolint:gosec // no more than MaxRune
+		if tooLarge || err == nil && (!allowed(rune(code)) || utf16.IsSurrogate(rune(code))) {
 			return n
 		}
 		return 0

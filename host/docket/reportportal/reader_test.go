@@ -183,7 +183,7 @@ func TestAccept_IN2_AnItemThatIsWrongIsNamedAndTheOthersAreCases(t *testing.T) {
 	if len(cases) != 2 || cases[0].ID != "1" || cases[1].ID != "8" || cases[1].Documents[0].Text != "kept\n" {
 		t.Errorf("cases %+v", cases)
 	}
-	for range new(reportportal.Reader).Read("export.json", strings.NewReader(export)) {
+	for range new(reportportal.Reader).Read("export.json", strings.NewReader(export)) { //nolint:errcheck // an iterator that goes on after the break panics, whatever it gives
 		break // who wants no more gets no more
 	}
 }
