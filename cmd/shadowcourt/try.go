@@ -33,6 +33,7 @@ type tryOptions struct {
 	source, since     string
 	casebook          string
 	remember, resume  bool
+	cases             string
 	lightTimeout      time.Duration
 	truthFromReport   bool
 	grants            []string
@@ -74,6 +75,7 @@ wrong (the rest was still tried); 3 done, and --fail-on matched.`,
 	f.StringVar(&o.output, "output", "", "file for the results (default: standard output)")
 	f.BoolVar(&o.resume, "resume", false, "with --output FILE --format jsonl: go on where a run that was interrupted stopped")
 	f.StringArrayVar(&o.reports, "report", nil, "also write a report, FILE.html or FILE.md; may be repeated")
+	f.StringVar(&o.cases, "cases", "", "also write the cases as a docket in JSON lines, ready for adding the truth")
 	f.BoolVar(&o.truthFromReport, "truth-from-report", false, "with reportportal input: take the defect types that people gave for the truth, and compare with it")
 	f.StringVar(&o.explain, "explain", "", "try only the case of this id, and tell its trial as a story")
 	f.StringArrayVar(&o.redact, "redact", nil, "regular expression whose matches are blacked out in every output; may be repeated")

@@ -36,6 +36,12 @@ func (o *tryOptions) check(dockets []string) (*failOn, *docket.Redactor, error) 
 	if o.workers < 0 {
 		faults = append(faults, fmt.Errorf("--workers %d: use 0 or more", o.workers))
 	}
+	switch {
+	case o.cases != "" && len(o.redact) > 0:
+		faults = append(faults, errors.New("--cases writes the cases as they are: leave out --redact"))
+	case o.cases != "" && o.resume:
+		faults = append(faults, errors.New("--cases has only cases that this run tries: leave out --resume"))
+	}
 	match, err := parseFailOn(o.failOn)
 	faults = append(faults, err)
 	redactor, err := docket.NewRedactor(o.redact)
@@ -60,6 +66,9 @@ func (o *tryOptions) checkFiles(dockets []string) error {
 	}
 	for _, name := range o.reports {
 		outputs = append(outputs, named{"--report", name})
+	}
+	if o.cases != "" {
+		outputs = append(outputs, named{"--cases", o.cases})
 	}
 	if o.canary.output != "" {
 		outputs = append(outputs, named{"--canary-output", o.canary.output})

@@ -31,6 +31,9 @@ func (o *tryOptions) notResumed() []string {
 	if len(o.reports) > 0 {
 		flags = append(flags, "--report")
 	}
+	if o.cases != "" {
+		flags = append(flags, "--cases")
+	}
 	if len(o.canary.modules) > 0 {
 		flags = append(flags, "--canary")
 	}

@@ -29,7 +29,7 @@ type outputs struct {
 func (o *tryOptions) writers(s stdio, redactor *docket.Redactor, h *host.Host, before []byte) (*outputs, error) {
 	all := &outputs{}
 	main := s.out
-	if len(o.reports) > 0 || o.canary.output != "" {
+	if len(o.reports) > 0 || o.canary.output != "" || o.cases != "" {
 		main = &untilGone{w: s.out}
 	}
 	if o.output != "" {
@@ -55,6 +55,14 @@ func (o *tryOptions) writers(s stdio, redactor *docket.Redactor, h *host.Host, b
 		}
 		list = append(list, reportWriter(name, f))
 		all.draw = h.Draw
+	}
+	if o.cases != "" {
+		f, err := all.create(o.cases)
+		if err != nil {
+			all.discard()
+			return nil, fmt.Errorf("--cases: %w", err)
+		}
+		list = append(list, docket.NewCases(f))
 	}
 	canary, err := o.canary.writers(s.err, all)
 	if err != nil {

@@ -16,19 +16,24 @@ const (
 	maxGroundBytes = 160
 )
 
-// grounds quotes the lines that speak most for a label, where the summary of an
-// investigation does not: those that the clues point to, and the case's own items.
-func grounds(r *abi.NodeRequest, clues *inquiry.Clues, label string) string {
+// grounds quotes the lines that speak most for a label, where an investigation
+// did not and they were not told before: those that the clues point to, and the
+// case's own items.
+func grounds(r *abi.NodeRequest, clues *inquiry.Clues, label, told string) string {
 	f := r.File
 	if f == nil || f.Investigate != nil && slices.ContainsFunc(f.Investigate.Evidence, speaksFor(label)) {
 		return ""
 	}
 	var b strings.Builder
-	for i, e := range foremost(append(clues.Items(inquiry.DepthOf(f)), r.Case.Evidence...), label) {
-		if i == 0 {
+	for _, e := range foremost(append(clues.Items(inquiry.DepthOf(f)), r.Case.Evidence...), label) {
+		line := strings.TrimSuffix(firstLine(e.Content), ".")
+		if strings.Contains(told, line) {
+			continue
+		}
+		if b.Len() == 0 {
 			b.WriteString(" For it:")
 		}
-		b.WriteString(" " + e.SourceRef + ": " + firstLine(e.Content) + ".")
+		b.WriteString(" " + e.SourceRef + ": " + line + ".")
 	}
 	return b.String()
 }

@@ -40,7 +40,8 @@ func report(r *abi.NodeRequest) *abi.LightReport {
 			v.Confidence = min(v.Confidence, r.Case.Light.Confidence)
 		}
 	}
-	v.Summary = summary(r, estimate, v) + grounds(r, clues, label)
+	told := summary(r, estimate, v)
+	v.Summary = told + grounds(r, clues, label, told)
 	return v
 }
 

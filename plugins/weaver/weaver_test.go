@@ -117,6 +117,11 @@ func TestTheSummaryNamesItsGroundsOnce(t *testing.T) {
 	if s := report(r).Summary; !strings.Contains(s, "mail: no space left.") {
 		t.Errorf("no item: %s", s)
 	}
+	r.File.Recall = &abi.RecallResult{Match: true, PriorCase: "c", Classification: anytrial.Infrastructure, Confidence: 0.9, Reasoning: "Known: no space left."}
+	if s := report(r).Summary; strings.Contains(s, "mail") || !strings.Contains(s, "the disk is full.") {
+		t.Errorf("what recall said is said again: %s", s)
+	}
+	r.File.Recall = nil
 	r.File.Investigate = investigated(anytrial.Infrastructure, abi.Evidence{SourceRef: "log:L2", Content: "the disk is full", RelevanceConfidence: 0.9, Supports: anytrial.Infrastructure})
 	r.File.Investigate.Summary = "log:L2: the disk is full."
 	if s := report(r).Summary; strings.Contains(s, "For it") || strings.Count(s, "the disk is full") != 1 {
