@@ -23,7 +23,7 @@ LIGHT_STUDY ?= $(firstword $(GO_DOCKETS)):$(lastword $(GO_DOCKETS)) $(lastword $
 
 # Packages whose tests run goroutines; of those that try many cases, the tests that are about it.
 RACE       := ./host/internal/... ./host/docket/...
-RACE_TESTS := Hammer|PL1_|PL11_ACandidateDecides|PL5|Cancelled|Signal|Progress|Interrupt
+RACE_TESTS := Hammer|PL1_|PL11_ACandidateDecides|PL5|Cancelled|Signal|Progress|Interrupt|RE1_Workers
 GUEST  := ./plugins/... ./abi/guest/... ./abi/wire
 GOLDEN  = $(sort $(dir $(shell grep -rl --include='*_test.go' 'flag.Bool("update"' .)))
 

@@ -42,6 +42,8 @@ func (o *tryOptions) checkRecord() error {
 		return errors.New("a record holds the cases as they are: with --redact use --record-digests-only")
 	case o.resume && r.digestsOnly:
 		return errors.New("--resume takes the results so far from the record: leave out --record-digests-only")
+	case o.resume && o.audit.on:
+		return errors.New("--resume takes the results so far from the record, which has no audits: leave out --audit")
 	case o.resume && o.output == "" && o.format != "jsonl":
 		return errors.New("--resume with --record gives the other results alone: use --format jsonl")
 	case o.explain != "":
