@@ -83,8 +83,8 @@ func TestTableSaysOnceWhatHoldsOfManyOpenCases(t *testing.T) {
 	for i := range 30 {
 		trial := sample.Mistrial()
 		trial.Result.ID = "case-" + strconv.Itoa(i)
-		gaps := trial.Result.GapBrief.Gaps
-		trial.Result.GapBrief.Gaps = append(gaps, docket.Gap{SuggestedAction: "find evidence " + strconv.Itoa(i)})
+		brief := trial.Result.GapBrief
+		brief.Gaps = append(brief.Gaps, docket.Gap{SuggestedAction: "find evidence " + strconv.Itoa(i)})
 		trials = append(trials, trial)
 	}
 	var b bytes.Buffer

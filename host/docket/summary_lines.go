@@ -43,13 +43,14 @@ func (s *Summary) Lines() []SummaryLine {
 func (o TerminalOptions) summaryText(s *Summary) string {
 	var b strings.Builder
 	for _, line := range s.Lines() {
-		o.named(&b, 11, line.Name, line.Text)
+		o.named(&b, line.Name, line.Text)
 	}
 	return b.String()
 }
 
-// named writes a text behind a name that takes so many columns.
-func (o TerminalOptions) named(b *strings.Builder, columns int, name, text string) {
+// named writes a text behind a name.
+func (o TerminalOptions) named(b *strings.Builder, name, text string) {
+	const columns = 11 // of the name
 	width := o.Width
 	if width <= 0 {
 		width = 120

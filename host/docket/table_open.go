@@ -46,7 +46,6 @@ func (t *tableWriter) openText() string {
 	if len(t.open) == 0 {
 		return ""
 	}
-	const columns = 11
 	var b strings.Builder
 	b.WriteString(t.options.paint(bold, "Without an answer") + "\n")
 	width := t.options.Width
@@ -58,11 +57,11 @@ func (t *tableWriter) openText() string {
 		status := snip(string(o.status), labelColumns)
 		b.WriteString(snipStart(o.ids[0], max(width-len(status)-2, 20)) + "  " + t.options.paint(statusPaint(o.status), status) + "\n")
 		if alike := o.alike(); alike != "" {
-			t.options.named(&b, columns, "  as well", alike)
+			t.options.named(&b, "  as well", alike)
 		}
-		t.options.named(&b, columns, "  why", snip(o.Why, openColumns))
+		t.options.named(&b, "  why", snip(o.Why, openColumns))
 		for j, next := range o.Next {
-			t.options.named(&b, columns, [...]string{"  next", "  or"}[min(j, 1)], snip(next, openColumns))
+			t.options.named(&b, [...]string{"  next", "  or"}[min(j, 1)], snip(next, openColumns))
 		}
 	}
 	if t.unexplained > 0 {

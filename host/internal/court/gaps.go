@@ -75,12 +75,15 @@ func (t *trial) limitGap(g *gaps, cause string) {
 
 // failure says what broke, and what to mend: a module, the pipeline, or what answers for Light outside of it.
 func (g *gaps) failure(phase abi.Family, f *Failure) {
-	what, mend := "the trial broke at "+f.Node, "mend or replace the module"
+	what := "the trial broke at " + f.Node
+	var mend string
 	switch f.Cause {
 	case CauseLight:
 		what, mend = "Light gave no usable answer", "mend what answers for Light"
 	case players.CauseGraph, players.CauseNoEdge:
 		mend = "mend the pipeline"
+	default:
+		mend = "mend or replace the module"
 	}
 	g.add(phase, abi.GapHigh, f.Module, what+": "+f.Message, mend+" and try the case again")
 }
