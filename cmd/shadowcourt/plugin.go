@@ -14,6 +14,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/conformance"
 	"github.com/shadowcourt/shadowcourt/host/docket/inert"
 )
 
@@ -261,7 +262,9 @@ func newPluginAnnotate(s stdio) *cobra.Command {
 		Use:   "annotate FILE --manifest MANIFEST.yaml",
 		Short: "Write a manifest into a module",
 		Long: `Write a manifest, given as YAML, into the custom section of a .wasm file. A manifest that
-the file has already is replaced; the code stays as it is, and so does its code digest.`,
+the file has already is replaced; the code stays as it is, and so does its code digest.
+Of the lists only calls must be there: families, edges, criteria and capabilities are empty
+when they are left out. What ` + "`plugin check`" + ` would refuse of the manifest is warned of.`,
 		Example: "  shadowcourt plugin annotate host/bundle/dist/challenger.wasm \\\n" +
 			"    --manifest plugins/challenger/manifest.yaml --output challenger.wasm",
 		Args: exactArgs(1, "one .wasm file"),
@@ -285,6 +288,9 @@ the file has already is replaced; the code stays as it is, and so does its code 
 				return err
 			}
 			fmt.Fprintf(s.err, "%s: %d bytes\n", inertLine(output), len(annotated))
+			for _, fault := range conformance.ManifestFaults(annotated) {
+				fmt.Fprintf(s.err, "warning: %s\n", inertLine(fault))
+			}
 			return nil
 		},
 	}
