@@ -259,6 +259,7 @@ type tryRun struct {
 	earlier     earlier
 
 	tried, faults int
+	unanswered    int  // cases to which Light had no answer
 	unread        int  // dockets of which reading failed
 	found         bool // the case of --explain
 	matched       bool
@@ -276,6 +277,9 @@ func (r *tryRun) all(ctx context.Context, h *host.Host, inputs *inputs) {
 			continue
 		}
 		r.tried++
+		if tried.Trial.Result.Final.Cause == docket.CauseLight {
+			r.unanswered++
+		}
 		r.found = r.found || tried.Trial.Result.ID == r.options.explain
 		r.matched = r.match.matches(&tried.Trial.Result) || r.matched
 		if err := r.recording.append(&tried, r.write); err != nil {
@@ -357,6 +361,8 @@ func (r *tryRun) end(ctx context.Context, inputs *inputs) error {
 		return inputError(fmt.Errorf("%s could not be tried; %s tried", count(r.faults, "entry", "entries"), count(r.tried, "case was", "cases were")))
 	case r.options.explain != "" && !r.found:
 		return inputError(fmt.Errorf("--explain: no case has the id %q%s", r.options.explain, inputs.near()))
+	case r.tried > 0 && r.unanswered == r.tried && r.options.explain == "":
+		return fmt.Errorf("Light answered none of %s", count(r.tried, "case", "cases"))
 	case r.matched || r.earlier.matched:
 		return &exitError{code: exitMatched}
 	}
