@@ -362,7 +362,7 @@ func (r *tryRun) end(ctx context.Context, inputs *inputs) error {
 	case r.options.explain != "" && !r.found:
 		return inputError(fmt.Errorf("--explain: no case has the id %q%s", r.options.explain, inputs.near()))
 	case r.tried > 0 && r.unanswered == r.tried && r.options.explain == "":
-		return fmt.Errorf("Light answered none of %s", count(r.tried, "case", "cases"))
+		return fmt.Errorf("no answer of Light to any of %s", count(r.tried, "case", "cases"))
 	case r.matched || r.earlier.matched:
 		return &exitError{code: exitMatched}
 	}
