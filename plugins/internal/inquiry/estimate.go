@@ -15,9 +15,9 @@ const (
 	casebookCap = 2.9 // of one earlier case
 )
 
-// believed is the share that somebody else's reading of lines counts that are
-// read here as well, since it is no second observation: as much as that of a
-// witness whom nobody measured.
+// believed is the share that a witness counts whom nobody measured, and somebody
+// else's reading of lines that are read here as well, since it is no second
+// observation.
 func believed(e *abi.Evidence) float64 { return e.RelevanceConfidence }
 
 // Estimate are the probabilities of the labels of a case.
@@ -127,12 +127,13 @@ func (c *Clues) others(r *abi.NodeRequest) []weigh.Testimony {
 		items = append(items, *e)
 		share := weigh.Left(challengeOf(r, i))
 		measured := odds.Source(r.Profile, odds.SourceKey(e.SourceRef)) != nil
+		discounted := !measured && weigh.Discounts(r.Profile)
 		readings := c.readings(e)
-		if len(readings) > 0 && measured {
+		if (len(readings) > 0 || !measured) && !discounted {
 			share *= believed(e)
 		}
 		for _, clue := range readings {
-			share = min(share, c.beyond(clue, e, measured))
+			share = min(share, c.beyond(clue, e, discounted))
 		}
 		left = append(left, share)
 	}
@@ -144,9 +145,9 @@ func (c *Clues) others(r *abi.NodeRequest) []weigh.Testimony {
 }
 
 // beyond is the share of an item that counts beside a clue which reads the
-// same label out of the same lines: what it says beyond the clue. Of a source
-// that nobody measured it is a share of what weighing leaves of it.
-func (c *Clues) beyond(clue *Clue, e *abi.Evidence, measured bool) float64 {
+// same label out of the same lines: what it says beyond the clue. Of one that
+// weighing discounts it is a share of what that leaves.
+func (c *Clues) beyond(clue *Clue, e *abi.Evidence, discounted bool) float64 {
 	j := slices.Index(c.labels, e.Supports)
 	word := odds.Witness(e.RelevanceConfidence, len(c.labels), casebookCap)
 	if j < 0 || word == 0 || c.Item(clue).Supports != e.Supports {
@@ -160,7 +161,7 @@ func (c *Clues) beyond(clue *Clue, e *abi.Evidence, measured bool) float64 {
 		}
 	}
 	share := max(0, believed(e)-(nats[j]-others)/word)
-	if !measured {
+	if discounted {
 		share = min(share/believed(e), 1)
 	}
 	return share

@@ -135,7 +135,7 @@ func vector(m *Matter, t *Testimony, share float64) []float64 {
 	}
 	for j, label := range m.Labels {
 		if label == t.Supports {
-			v[j] = share * unmeasured(t.Confidence, len(m.Labels), itemCap)
+			v[j] = share * unmeasured(m, t.Confidence)
 		}
 	}
 	return v
