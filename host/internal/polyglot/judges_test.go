@@ -32,7 +32,7 @@ func judgesByFolder() map[string]struct {
 // The example judges build with their language's own tools, pass their own
 // tests, load without any import, pass the conformance kit and judge rightly in
 // the sandbox.
-func TestJudges(t *testing.T) {
+func TestAccept_PL9_JudgesOfEveryLanguage(t *testing.T) {
 	command := buildCommand(t)
 	for folder, j := range judgesByFolder() {
 		t.Run(folder, func(t *testing.T) {
@@ -45,6 +45,7 @@ func TestJudges(t *testing.T) {
 				t.Errorf("the module has %d imports: %v", n, m.Info().Imports)
 			}
 			j.ask(t, m)
+			standMutants(t, m)
 			t.Logf("%s, module of %d bytes", j.l.name, m.Info().Size)
 		})
 	}
