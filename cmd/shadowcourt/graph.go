@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/bundle"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
@@ -101,7 +102,9 @@ only.`,
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			from, err := moduleFS(modules)
-			if err != nil {
+			if modules == "" && errors.Is(err, bundle.ErrNotBuilt) {
+				fmt.Fprintln(s.err, "no modules are built into this program, so that the pipelines' are not looked at; give --modules")
+			} else if err != nil {
 				return err
 			}
 			faulty := false
@@ -122,7 +125,7 @@ only.`,
 	return cmd
 }
 
-// lint checks one pipeline against its modules and says whether it has no
+// lint checks one pipeline, against its modules if there are any, and says whether it has no
 // fault. The error is none of the pipeline's.
 func lint(w io.Writer, path string, modules fs.FS, embedded bool) (ok bool, err error) {
 	def, err := loadPipeline(path)
@@ -131,7 +134,9 @@ func lint(w io.Writer, path string, modules fs.FS, embedded bool) (ok bool, err 
 		return false, nil
 	}
 	var faults pipeline.Errors
-	err = host.CheckModules(def, modules)
+	if modules != nil {
+		err = host.CheckModules(def, modules)
+	}
 	if !errors.As(err, &faults) && err != nil {
 		return false, err
 	}
