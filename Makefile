@@ -22,7 +22,7 @@ GO_DOCKETS  := examples/dockets/go-fit-1.jsonl examples/dockets/go-test-1.jsonl
 LIGHT_STUDY ?= $(firstword $(GO_DOCKETS)):$(lastword $(GO_DOCKETS)) $(lastword $(GO_DOCKETS)):$(firstword $(GO_DOCKETS))
 
 # Packages whose tests run goroutines; of those that try many cases, the tests that are about it.
-RACE       := ./host/internal/... ./host/docket/...
+RACE        = $(shell $(GO) list ./host/internal/... | grep -v -e /sandbox/instrument -e /sandbox/wasm) ./host/execlight ./host/record
 RACE_TESTS := Hammer|PL1_|PL11_ACandidateDecides|PL5|Cancelled|Signal|Progress|Interrupt|RE1_Workers
 GUEST  := ./plugins/... ./abi/guest/... ./abi/wire
 GOLDEN  = $(sort $(dir $(shell grep -rl --include='*_test.go' 'flag.Bool("update"' .)))
