@@ -114,7 +114,7 @@ func instantiateExtism(ctx context.Context, runtime wazero.Runtime, file *wasmfi
 		}
 		switch imp.Module {
 		case abi.ExtismEnv:
-			add(env, known[imp.Name].adapt())
+			add(env, known[imp.Name].adapt(imp.Name))
 		case abi.ExtismUser:
 			add(user, extismCapability(abi.Capability(imp.Name)))
 		}

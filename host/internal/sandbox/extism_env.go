@@ -25,46 +25,41 @@ const extismLogInfo = 2
 type extismCall struct {
 	params, results string // i is i32, I is i64
 	run             func(s *guestState, stack []uint64) error
-	name            string
 }
 
 // extismCalls is what the module extism:host/env has for guests.
 func extismCalls() map[string]extismCall {
 	calls := map[string]extismCall{
-		"alloc":          {"I", "I", extismAlloc, ""},
-		"free":           {"I", "", on(func(k *kernel, stack []uint64) { k.free(stack[0]) }), ""},
-		"length":         {"I", "I", on(func(k *kernel, stack []uint64) { stack[0] = k.length(stack[0]) }), ""},
-		"length_unsafe":  {"I", "I", on(func(k *kernel, stack []uint64) { stack[0] = k.length(stack[0]) }), ""},
-		"load_u8":        {"I", "i", on(func(k *kernel, stack []uint64) { stack[0] = k.load8(stack[0]) }), ""},
-		"load_u64":       {"I", "I", on(func(k *kernel, stack []uint64) { stack[0] = k.load64(stack[0]) }), ""},
-		"store_u8":       {"Ii", "", on(func(k *kernel, stack []uint64) { k.store8(stack[0], byte(stack[1])) }), ""},
-		"store_u64":      {"II", "", on(func(k *kernel, stack []uint64) { k.store64(stack[0], stack[1]) }), ""},
-		"input_offset":   {"", "I", on(func(k *kernel, stack []uint64) { stack[0] = k.input.offset }), ""},
-		"input_length":   {"", "I", on(func(k *kernel, stack []uint64) { stack[0] = k.input.length }), ""},
-		"input_load_u8":  {"I", "i", on(func(k *kernel, stack []uint64) { stack[0] = k.inputLoad8(stack[0]) }), ""},
-		"input_load_u64": {"I", "I", on(func(k *kernel, stack []uint64) { stack[0] = k.inputLoad64(stack[0]) }), ""},
-		"output_set":     {"II", "", on(func(k *kernel, stack []uint64) { k.output = block{stack[0], stack[1]} }), ""},
-		"output_offset":  {"", "I", on(func(k *kernel, stack []uint64) { stack[0] = k.output.offset }), ""},
-		"output_length":  {"", "I", on(func(k *kernel, stack []uint64) { stack[0] = k.output.length }), ""},
-		"error_set":      {"I", "", on(func(k *kernel, stack []uint64) { k.err = stack[0] }), ""},
-		"error_get":      {"", "I", on(func(k *kernel, stack []uint64) { stack[0] = k.err }), ""},
-		"memory_bytes":   {"", "I", on(func(k *kernel, stack []uint64) { stack[0] = uint64(len(k.arena)) }), ""},
+		"alloc":          {"I", "I", extismAlloc},
+		"free":           {"I", "", on(func(k *kernel, stack []uint64) { k.free(stack[0]) })},
+		"length":         {"I", "I", on(func(k *kernel, stack []uint64) { stack[0] = k.length(stack[0]) })},
+		"length_unsafe":  {"I", "I", on(func(k *kernel, stack []uint64) { stack[0] = k.length(stack[0]) })},
+		"load_u8":        {"I", "i", on(func(k *kernel, stack []uint64) { stack[0] = k.load8(stack[0]) })},
+		"load_u64":       {"I", "I", on(func(k *kernel, stack []uint64) { stack[0] = k.load64(stack[0]) })},
+		"store_u8":       {"Ii", "", on(func(k *kernel, stack []uint64) { k.store8(stack[0], byte(stack[1])) })},
+		"store_u64":      {"II", "", on(func(k *kernel, stack []uint64) { k.store64(stack[0], stack[1]) })},
+		"input_offset":   {"", "I", on(func(k *kernel, stack []uint64) { stack[0] = k.input.offset })},
+		"input_length":   {"", "I", on(func(k *kernel, stack []uint64) { stack[0] = k.input.length })},
+		"input_load_u8":  {"I", "i", on(func(k *kernel, stack []uint64) { stack[0] = k.inputLoad8(stack[0]) })},
+		"input_load_u64": {"I", "I", on(func(k *kernel, stack []uint64) { stack[0] = k.inputLoad64(stack[0]) })},
+		"output_set":     {"II", "", on(func(k *kernel, stack []uint64) { k.output = block{stack[0], stack[1]} })},
+		"output_offset":  {"", "I", on(func(k *kernel, stack []uint64) { stack[0] = k.output.offset })},
+		"output_length":  {"", "I", on(func(k *kernel, stack []uint64) { stack[0] = k.output.length })},
+		"error_set":      {"I", "", on(func(k *kernel, stack []uint64) { k.err = stack[0] })},
+		"error_get":      {"", "I", on(func(k *kernel, stack []uint64) { stack[0] = k.err })},
+		"memory_bytes":   {"", "I", on(func(k *kernel, stack []uint64) { stack[0] = uint64(len(k.arena)) })},
 
-		"config_get": {"I", "I", on(func(_ *kernel, stack []uint64) { stack[0] = 0 }), ""}, // there is no configuration
-		"var_get":    {"I", "I", extismVariable, ""},
-		"var_set":    {"II", "", extismSetVariable, ""},
+		"config_get": {"I", "I", on(func(_ *kernel, stack []uint64) { stack[0] = 0 })}, // there is no configuration
+		"var_get":    {"I", "I", extismVariable},
+		"var_set":    {"II", "", extismSetVariable},
 
-		"get_log_level":    {"", "i", on(func(_ *kernel, stack []uint64) { stack[0] = extismLogInfo }), ""},
-		"http_request":     {"II", "I", nil, ""},
-		"http_status_code": {"", "i", on(func(_ *kernel, stack []uint64) { stack[0] = 0 }), ""}, // nothing was ever asked
-		"http_headers":     {"", "I", on(func(_ *kernel, stack []uint64) { stack[0] = 0 }), ""},
+		"get_log_level":    {"", "i", on(func(_ *kernel, stack []uint64) { stack[0] = extismLogInfo })},
+		"http_request":     {"II", "I", nil},
+		"http_status_code": {"", "i", on(func(_ *kernel, stack []uint64) { stack[0] = 0 })}, // nothing was ever asked
+		"http_headers":     {"", "I", on(func(_ *kernel, stack []uint64) { stack[0] = 0 })},
 	}
 	for _, level := range []string{"trace", "debug", "info", "warn", "error"} {
-		calls["log_"+level] = extismCall{"I", "", extismLog, ""}
-	}
-	for name, call := range calls {
-		call.name = name
-		calls[name] = call
+		calls["log_"+level] = extismCall{"I", "", extismLog}
 	}
 	return calls
 }
@@ -87,9 +82,9 @@ func on(run func(k *kernel, stack []uint64)) func(*guestState, []uint64) error {
 // adapt makes a function for wazero of it. A panic with an error is wazero's
 // way of ending a call from within a host function. The guest pays for
 // everything, and so comes for its next fuel, where the clock is looked at.
-func (c extismCall) adapt() api.GoModuleFunc {
+func (c extismCall) adapt(name string) api.GoModuleFunc {
 	if c.run == nil {
-		return func(context.Context, api.Module, []uint64) { panic(&deniedError{function: c.name}) }
+		return func(context.Context, api.Module, []uint64) { panic(&deniedError{function: name}) }
 	}
 	return func(ctx context.Context, _ api.Module, stack []uint64) {
 		s := guestOf(ctx)
