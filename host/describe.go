@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/internal/registry"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
@@ -55,7 +56,7 @@ func Describe(ctx context.Context, wasm []byte, cacheDir string) ([]Described, e
 	if err != nil {
 		return nil, err
 	}
-	all := &abi.Manifest{Calls: m.Info().Calls, Families: askedFamilies(), Criteria: []string{"any"}, Edges: []string{"any"}}
+	all := &abi.Manifest{Calls: m.Info().Calls, Families: abitest.ServedFamilies(), Criteria: []string{"any"}, Edges: []string{"any"}}
 	var list []Described
 	for _, sample := range registry.Samples(all) {
 		out, err := m.Call(ctx, sample.Call, sample.Request)
@@ -65,14 +66,6 @@ func Describe(ctx context.Context, wasm []byte, cacheDir string) ([]Described, e
 		list = append(list, described(sample, out.Bytes, err))
 	}
 	return list, nil
-}
-
-// askedFamilies are those of which personas are asked.
-func askedFamilies() []abi.Family {
-	return []abi.Family{
-		abi.FamilyIndict, abi.FamilyDiscover, abi.FamilyDefend, abi.FamilyHearing, abi.FamilyVerdict,
-		abi.FamilyRecall, abi.FamilyTriage, abi.FamilyResolve, abi.FamilyInvestigate, abi.FamilyCorrelate, abi.FamilyReview, abi.FamilyReport,
-	}
 }
 
 func described(sample registry.Sample, response []byte, err error) Described {

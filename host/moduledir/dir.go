@@ -66,11 +66,10 @@ func (d *Dir) Replace(modules map[string][]byte) ([]Change, error) {
 	for _, name := range slices.Sorted(maps.Keys(modules)) {
 		change := Change{Name: name, After: Digest(modules[name])}
 		before, err := d.read(name)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-		case err != nil:
+		if err != nil {
 			return nil, err
-		default:
+		}
+		if before != nil {
 			change.Before = Digest(before)
 		}
 		changes = append(changes, change)
@@ -132,14 +131,14 @@ func (d *Dir) Before(name, digest string) ([]byte, error) {
 		return d.kept(name, before)
 	}
 	wanted := strings.TrimPrefix(digest, "sha256:")
-	entries, err := os.ReadDir(d.history(name))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	all, err := d.digests(name)
+	if err != nil {
 		return nil, err
 	}
 	var found []string
-	for _, entry := range entries {
-		if hexDigits, ok := strings.CutSuffix(entry.Name(), extension); ok && wanted != "" && strings.HasPrefix(hexDigits, wanted) {
-			found = append(found, "sha256:"+hexDigits)
+	for _, digest := range all {
+		if wanted != "" && strings.HasPrefix(digest, "sha256:"+wanted) {
+			found = append(found, digest)
 		}
 	}
 	if len(found) != 1 {
@@ -168,11 +167,10 @@ func (d *Dir) Rollback(name, digest string) (Change, error) {
 	}
 	change := Change{Name: name, After: Digest(module)}
 	now, err := d.read(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
+	if err != nil {
 		return Change{}, err
-	default:
+	}
+	if now != nil {
 		change.Before = Digest(now)
 		if err := d.keep(name, now); err != nil {
 			return Change{}, err
@@ -203,30 +201,38 @@ type History struct {
 func (d *Dir) History(name string) (History, error) {
 	var h History
 	now, err := d.read(name)
-	if err == nil {
-		h.Now = Digest(now)
-	} else if !errors.Is(err, fs.ErrNotExist) {
+	if err != nil {
 		return h, err
+	}
+	if now != nil {
+		h.Now = Digest(now)
 	}
 	if h.Order, err = d.order(name); err != nil {
 		return h, err
 	}
+	h.Kept, err = d.digests(name)
+	return h, err
+}
+
+// digests of all that the history of a module keeps, sorted.
+func (d *Dir) digests(name string) ([]string, error) {
 	entries, err := os.ReadDir(d.history(name))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return h, err
+		return nil, err
 	}
+	var list []string
 	for _, entry := range entries {
 		if hexDigits, ok := strings.CutSuffix(entry.Name(), extension); ok {
-			h.Kept = append(h.Kept, "sha256:"+hexDigits)
+			list = append(list, "sha256:"+hexDigits)
 		}
 	}
-	return h, nil
+	return list, nil
 }
 
 // last is the digest of what was in place before, and the order without it.
 func (d *Dir) last(name string) (digest string, rest []string, err error) {
 	now, err := d.read(name)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil {
 		return "", nil, err
 	}
 	order, err := d.order(name)
@@ -241,12 +247,16 @@ func (d *Dir) last(name string) (digest string, rest []string, err error) {
 	return "", nil, fmt.Errorf("%s: %w", name, ErrNothingBefore)
 }
 
-// read gives what is in place.
+// read gives what is in place; nil where there is nothing.
 func (d *Dir) read(name string) ([]byte, error) {
 	if err := validName(name); err != nil {
 		return nil, err
 	}
-	return readBounded(d.file(name))
+	module, err := readBounded(d.file(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return module, err
 }
 
 // kept reads a module of the history, and holds it against its name.

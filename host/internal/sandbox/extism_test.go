@@ -3,9 +3,6 @@ package sandbox
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -19,17 +16,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmtest"
 )
 
-// extismGuest builds the guest of testdata/extism once.
-var extismGuest = sync.OnceValues(func() ([]byte, error) {
-	out := filepath.Join(shared, "extism.wasm")
-	cmd := exec.Command("go", "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false",
-		"-ldflags=-s -w -buildid=", "-o", out, "./testdata/extism")
-	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
-	if said, err := cmd.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("build the guest: %w\n%s", err, said)
-	}
-	return os.ReadFile(out)
-})
+// extismGuest is the guest of testdata/extism, built once.
+var extismGuest = sync.OnceValues(func() ([]byte, error) { return buildGuest("extism") })
 
 func extismWasm(tb testing.TB) []byte {
 	tb.Helper()

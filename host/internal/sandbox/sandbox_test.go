@@ -33,18 +33,20 @@ func TestMain(m *testing.M) {
 
 var shared string
 
-// behavesGuest builds the guest of testdata/behaves once, with the toolchain
-// that runs the tests.
-var behavesGuest = sync.OnceValues(func() ([]byte, error) {
-	out := filepath.Join(shared, "behaves.wasm")
+// behavesGuest is the guest of testdata/behaves, built once.
+var behavesGuest = sync.OnceValues(func() ([]byte, error) { return buildGuest("behaves") })
+
+// buildGuest builds a guest of testdata, with the toolchain that runs the tests.
+func buildGuest(name string) ([]byte, error) {
+	out := filepath.Join(shared, name+".wasm")
 	cmd := exec.Command("go", "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false",
-		"-ldflags=-s -w -buildid=", "-o", out, "./testdata/behaves")
+		"-ldflags=-s -w -buildid=", "-o", out, "./testdata/"+name)
 	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
 	if said, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build the guest: %w\n%s", err, said)
 	}
 	return os.ReadFile(out)
-})
+}
 
 func goGuest(tb testing.TB) []byte {
 	tb.Helper()

@@ -220,16 +220,8 @@ func addPrior(nats []float64, r *abi.NodeRequest) {
 // observation beside what speaks for the label already; against what speaks for
 // another label it counts in full.
 func raise(nats []float64, labels []string, says string, confidence float64) {
-	word := make([]float64, len(nats))
-	addWitness(word, labels, says, confidence)
-	for j := range nats {
-		lead := math.Inf(1)
-		for i := range nats {
-			if i != j {
-				lead = min(lead, nats[j]-nats[i])
-			}
-		}
-		nats[j] += max(word[j]-max(lead, 0), 0)
+	if j := slices.Index(labels, says); j >= 0 {
+		nats[j] += weigh.Beyond(nats, j, odds.Witness(confidence, len(labels), casebookCap))
 	}
 }
 

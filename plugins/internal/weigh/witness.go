@@ -55,9 +55,15 @@ func addLight(to []float64, m *Matter) {
 	}
 	for j, label := range m.Labels {
 		if label == says {
-			to[j] += max(odds.Witness(stated, len(m.Labels), lightCap)-max(ahead(to, j), 0), 0)
+			to[j] += Beyond(to, j, odds.Witness(stated, len(m.Labels), lightCap))
 		}
 	}
+}
+
+// Beyond is what a word for a label says beyond what puts that label ahead
+// already, in nats. Against what speaks for another label it counts in full.
+func Beyond(nats []float64, j int, word float64) float64 {
+	return max(word-max(ahead(nats, j), 0), 0)
 }
 
 // ahead is by how many nats a label leads the next.
