@@ -3,7 +3,6 @@ package host
 import (
 	"context"
 	"iter"
-	"runtime"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
@@ -26,41 +25,21 @@ type Replayed struct {
 // the sequence: it is given in a Replayed without Was. When the context ends, or
 // the caller stops, no further trial is begun.
 func (r *Replayer) All(ctx context.Context, trials iter.Seq2[*record.Trial, error], subject func(id string) *abi.Case, workers int) iter.Seq[Replayed] {
-	if workers <= 0 {
-		workers = runtime.GOMAXPROCS(0)
+	read := func(yield func(Replayed) bool) {
+		for was, err := range trials {
+			if !yield(Replayed{Was: was, Err: err}) || err != nil {
+				return
+			}
+		}
+	}
+	try := func(ctx context.Context, t Replayed) Replayed {
+		if t.Err == nil {
+			r.one(ctx, &t, subject)
+		}
+		return t
 	}
 	return func(yield func(Replayed) bool) {
-		ctx, stop := context.WithCancel(ctx)
-		ordered := make(chan chan Replayed, workers)
-		slots := make(chan struct{}, workers)
-		go func() {
-			defer close(ordered)
-			for was, err := range trials {
-				done := make(chan Replayed, 1)
-				select {
-				case ordered <- done:
-				case <-ctx.Done():
-					return
-				}
-				if err != nil {
-					done <- Replayed{Err: err}
-					return
-				}
-				slots <- struct{}{}
-				go func() {
-					defer func() { <-slots }()
-					done <- r.one(ctx, was, subject)
-				}()
-			}
-		}()
-		defer func() {
-			stop()
-			for done := range ordered {
-				<-done
-			}
-		}()
-		for done := range ordered {
-			replayed := <-done
+		for replayed := range ordered(ctx, read, workers, try) {
 			if ctx.Err() != nil || !yield(replayed) {
 				return
 			}
@@ -68,17 +47,15 @@ func (r *Replayer) All(ctx context.Context, trials iter.Seq2[*record.Trial, erro
 	}
 }
 
-func (r *Replayer) one(ctx context.Context, was *record.Trial, subject func(id string) *abi.Case) Replayed {
-	replayed := Replayed{Was: was}
+func (r *Replayer) one(ctx context.Context, replayed *Replayed, subject func(id string) *abi.Case) {
 	var given *abi.Case
 	if subject != nil {
-		given = subject(was.ID)
+		given = subject(replayed.Was.ID)
 	}
 	var is *record.Trial
-	if replayed.Trial, is, replayed.Err = r.Replay(ctx, was, given); replayed.Err == nil {
-		replayed.Difference, replayed.Err = record.Compare(was, is)
+	if replayed.Trial, is, replayed.Err = r.Replay(ctx, replayed.Was, given); replayed.Err == nil {
+		replayed.Difference, replayed.Err = record.Compare(replayed.Was, is)
 	}
-	return replayed
 }
 
 // Draw puts the graph into a replayed trial with its walk drawn on it, as
