@@ -116,13 +116,7 @@ func (a *Auditor) load(ctx context.Context) error {
 func (a *Auditor) needs() []registry.Need {
 	n := &needList{}
 	n.pipeline(a.host.graph.Definition())
-	for i := range a.rubric.Judges {
-		judge := &a.rubric.Judges[i]
-		need := n.of(judge.Module)
-		for _, c := range a.rubric.ScoredBy(judge.ID) {
-			need.Judge(judge.As(c.ID))
-		}
-	}
+	n.rubric(a.rubric)
 	return n.list
 }
 

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"slices"
@@ -22,25 +23,29 @@ func CheckModules(def *pipeline.Definition, modules fs.FS) error {
 	if err != nil {
 		return err
 	}
-	err = registry.Check(files, needs(def))
+	return placed(registry.Check(files, needs(def)), def.File(), func(f *registry.Fault) (string, pipeline.Position) {
+		path := placeOf(def, f)
+		return path, def.Position(path)
+	})
+}
+
+// placed gives the faults of modules their places in the file that names them, in its order.
+func placed(err error, file string, place func(*registry.Fault) (path string, at pipeline.Position)) error {
 	var refused *RefusedError
 	if !errors.As(err, &refused) {
 		return err
 	}
 	var all pipeline.Errors
-	for _, f := range refused.Faults {
-		path := placeOf(def, &f)
-		at := def.Position(path)
+	for i := range refused.Faults {
+		f := &refused.Faults[i]
+		path, at := place(f)
 		all = append(all, &pipeline.Error{
-			File: def.File(), Line: at.Line, Column: at.Column, Path: path, Code: pipeline.Code(f.Code),
+			File: file, Line: at.Line, Column: at.Column, Path: path, Code: pipeline.Code(f.Code),
 			Message: "module " + f.Module + ": " + f.Detail,
 		})
 	}
 	slices.SortStableFunc(all, func(a, b *pipeline.Error) int {
-		if a.Line != b.Line {
-			return a.Line - b.Line
-		}
-		return a.Column - b.Column
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	return all
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/audit"
 	"github.com/shadowcourt/shadowcourt/host/internal/registry"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
@@ -48,6 +49,17 @@ func (n *needList) pipeline(def *pipeline.Definition) {
 	for i := range def.Edges {
 		if e := &def.Edges[i]; !e.Unconditional() {
 			n.of(e.Module).Add(abi.CallEdges, "", e.Evaluator)
+		}
+	}
+}
+
+// rubric adds what a rubric wants of its judges, in its order.
+func (n *needList) rubric(r *audit.Rubric) {
+	for i := range r.Judges {
+		judge := &r.Judges[i]
+		need := n.of(judge.Module)
+		for _, c := range r.ScoredBy(judge.ID) {
+			need.Judge(judge.As(c.ID))
 		}
 	}
 }

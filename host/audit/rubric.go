@@ -120,6 +120,17 @@ func (r *Rubric) Modules() []string {
 // File returns the name under which the rubric was loaded, empty for one made in Go.
 func (r *Rubric) File() string { return r.file }
 
+// Position returns the place of a data path such as `judges["warden"].module`,
+// or of the nearest thing around it.
+func (r *Rubric) Position(path string) pipeline.Position {
+	for {
+		if p, ok := r.positions[path]; ok || path == "" {
+			return p
+		}
+		path = parentPath(path)
+	}
+}
+
 // Complete fills in the defaults. [Parse] does it already; a Rubric made in Go
 // needs it before [Rubric.Validate].
 func (r *Rubric) Complete() {

@@ -134,20 +134,10 @@ func (v *validator) fail(path string, code pipeline.Code, format string, args ..
 			break
 		}
 	}
-	at := v.rubric.position(path)
+	at := v.rubric.Position(path)
 	v.errs = append(v.errs, &pipeline.Error{
 		File: v.rubric.file, Line: at.Line, Column: at.Column, Path: path, Code: code, Message: fmt.Sprintf(format, args...),
 	})
-}
-
-// position is the place of a path, or of the nearest thing around it.
-func (r *Rubric) position(path string) pipeline.Position {
-	for {
-		if p, ok := r.positions[path]; ok || path == "" {
-			return p
-		}
-		path = parentPath(path)
-	}
 }
 
 func keyPath(parent, key string) string { return parent + "[" + strconv.Quote(key) + "]" }

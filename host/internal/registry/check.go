@@ -90,7 +90,7 @@ func checkNeed(need *Need, m *abi.Manifest, info *sandbox.Info) []Fault {
 	}
 	for _, call := range need.Calls {
 		if !slices.Contains(m.Calls, call) {
-			add(FaultCall, "does not serve %s calls; the pipeline needs them", call)
+			add(FaultCall, "does not serve %s calls; the %s needs them", call, asker(call))
 		}
 	}
 	for _, family := range need.Families {
@@ -119,6 +119,14 @@ func checkNeed(need *Need, m *abi.Manifest, info *sandbox.Info) []Fault {
 		}
 	}
 	return faults
+}
+
+// asker is the file that needs modules to serve a call.
+func asker(call abi.Call) string {
+	if call == abi.CallJudge {
+		return "rubric"
+	}
+	return "pipeline"
 }
 
 // wouldGrant says what would have to stand where in the pipeline, or on the command line.

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/audit"
+	"github.com/shadowcourt/shadowcourt/host/bundle"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+)
+
+func newLint(s stdio) *cobra.Command {
+	var modules string
+	cmd := &cobra.Command{
+		Use:   "lint FILE...",
+		Short: "Check files of pipelines and rubrics",
+		Long: `Check pipelines and rubrics, which are told apart by their key at the top, and that the
+modules that they name are there and serve what is asked of them: nodes, evaluators, calls,
+criteria. Faults, and what is legal but looks wrong, are listed with file, line and column.
+A judge that --modules does not have is the embedded one, as in an audit. Exit code 2 when
+a file has a fault, 0 with warnings only.`,
+		Example: "  shadowcourt lint defect-court court-opinions\n" +
+			"  shadowcourt lint pipelines/defect-court.yaml --modules host/bundle/dist",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return inputError(fmt.Errorf("lint takes one or more pipelines or rubrics; see `%s --help`", cmd.CommandPath()))
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			from, err := moduleFS(modules)
+			if modules == "" && errors.Is(err, bundle.ErrNotBuilt) {
+				fmt.Fprintln(s.err, "no modules are built into this program, so that those that the files name are not looked at; give --modules")
+			} else if err != nil {
+				return err
+			}
+			l := &linter{out: s.out, modules: from, embedded: modules == ""}
+			faulty := false
+			for _, path := range args {
+				ok, err := l.lint(path)
+				if err != nil {
+					return err
+				}
+				faulty = faulty || !ok
+			}
+			if faulty {
+				return &exitError{code: exitInput}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&modules, "modules", "", "folder with the modules that the files name (default: the embedded modules)")
+	return cmd
+}
+
+// linter checks files against modules, if there are any.
+type linter struct {
+	out      io.Writer
+	modules  fs.FS // nil: none are built in
+	embedded bool  // modules are those that are built in
+}
+
+// lint checks one file, and says whether it has no fault. The error is none of
+// the file's. The file is read once, since it may be a pipe.
+func (l *linter) lint(path string) (ok bool, err error) {
+	switch path {
+	case shippedRubric:
+		r, err := loadRubric(path)
+		return l.rubric(path, r, err)
+	case shippedPipeline, shippedLight, shippedAudit:
+		def, err := loadPipeline(path)
+		return l.pipeline(path, def, err)
+	}
+	data, err := readMost(path, max(pipeline.MaxFileBytes, audit.MaxFileBytes)+1)
+	switch {
+	case err != nil:
+		def, err := loadPipeline(path) // says it in its own words
+		return l.pipeline(path, def, err)
+	case audit.IsRubric(data):
+		r, err := audit.Parse(path, data)
+		return l.rubric(path, r, err)
+	}
+	def, err := pipeline.Parse(path, data)
+	return l.pipeline(path, def, err)
+}
+
+// readMost reads a file, or as much of it.
+func readMost(path string, most int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	return io.ReadAll(io.LimitReader(f, most))
+}
+
+func (l *linter) pipeline(path string, def *pipeline.Definition, err error) (ok bool, _ error) {
+	if err != nil {
+		return l.refuse(err), nil
+	}
+	if l.modules != nil {
+		err = host.CheckModules(def, l.modules)
+	}
+	return l.report(path, err, pipeline.Lint(def), fmt.Sprintf("%d nodes, %d edges, %d zones, %s",
+		len(def.Nodes), len(def.Edges), len(def.Zones), count(len(def.Modules()), "module", "modules")))
+}
+
+func (l *linter) rubric(path string, r *audit.Rubric, err error) (ok bool, _ error) {
+	if err != nil {
+		return l.refuse(err), nil
+	}
+	if l.modules != nil {
+		err = host.CheckJudges(r, l.judges())
+	}
+	return l.report(path, err, audit.Lint(r), fmt.Sprintf("%s, %s, %s",
+		count(len(r.Criteria), "criterion", "criteria"), count(len(r.Judges), "judge", "judges"), count(len(r.Modules()), "module", "modules")))
+}
+
+// judges are the modules that an audit would take.
+func (l *linter) judges() fs.FS {
+	embedded, err := host.EmbeddedModules()
+	if l.embedded || err != nil {
+		return l.modules
+	}
+	return overlay{l.modules, embedded}
+}
+
+func (l *linter) refuse(err error) (ok bool) {
+	fmt.Fprintln(l.out, inertBlock(err.Error()))
+	return false
+}
+
+// report prints the faults of a file's modules, the warnings, or what the file has.
+func (l *linter) report(path string, err error, warnings pipeline.Errors, has string) (ok bool, _ error) {
+	var faults pipeline.Errors
+	if !errors.As(err, &faults) && err != nil {
+		return false, err
+	}
+	for _, fault := range faults {
+		if l.embedded && fault.Code == "missing_module" {
+			fault.Message += " among the embedded ones; give --modules"
+		}
+		fmt.Fprintln(l.out, inertBlock(fault.Error()))
+	}
+	for _, warning := range warnings {
+		fmt.Fprintln(l.out, "warning:", inertBlock(warning.Error()))
+	}
+	if len(faults)+len(warnings) == 0 {
+		fmt.Fprintf(l.out, "%s: ok, %s\n", inertLine(path), has)
+	}
+	return len(faults) == 0, nil
+}
