@@ -196,18 +196,25 @@ func entryOf(cases ...abi.Case) []docket.Entry {
 
 func TestAccept_RE1_EveryExampleTrialIsReplayedToTheSameBytes(t *testing.T) {
 	t.Parallel()
-	for name, config := range map[string]host.Config{
-		"the docket's Light": {},
-		"the Light path":     {LightPath: lightPath(t)},
-		"with all bytes":     {LightPath: lightPath(t), Record: record.ContentsBytes},
+	texts := []string{"sentiment-fit.jsonl", "sentiment-test.jsonl"}
+	tests := []string{"go-failures.jsonl", "go-fit-1.jsonl", "go-test-1.jsonl"}
+	for name, c := range map[string]struct {
+		config  host.Config
+		dockets []string // beside the tour, in the long run
+	}{
+		"the docket's Light": {host.Config{}, slices.Concat(texts, tests)},
+		"the Light path":     {host.Config{LightPath: lightPath(t)}, tests},
+		"with all bytes":     {host.Config{LightPath: lightPath(t), Record: record.ContentsBytes}, tests[:1]},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			entries := exampleDocket(t, "tour.jsonl")
 			if !testing.Short() {
-				entries = append(entries, exampleDocket(t, "go-failures.jsonl")...)
+				for _, name := range c.dockets {
+					entries = append(entries, exampleDocket(t, name)...)
+				}
 			}
-			store, data := recordTrials(t, config, 2, entries...)
+			store, data := recordTrials(t, c.config, 2, entries...)
 			if got := replayAll(t, store, data); len(got) != len(entries) {
 				t.Errorf("%d trials of %d", len(got), len(entries))
 			}

@@ -4,18 +4,23 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // chain is what the entries so far lead to. Its zero value is the beginning.
 type chain struct {
-	next       int    // sequence of the next entry
-	previous   Digest // of the last line
-	header     *Header
-	generation int // sequence of the last generation; 0 before the first
-	modules    []Part
-	trials     int
-	closed     bool // the last entry is a closing one
+	next     int    // sequence of the next entry
+	previous Digest // of the last line
+	header   *Header
+	// The last generation of the court, and of the audit.
+	court, audit generation
+	trials       int
+	closed       bool // the last entry is a closing one
+}
+
+// generation is a Generation with the sequence of its entry; 0 before the first.
+type generation struct {
+	sequence int
+	modules  []Part
 }
 
 // add puts an entry behind the chain, whose line it came from, or says why it
@@ -36,11 +41,16 @@ func (c *chain) follow(e *Entry, line []byte) {
 	switch {
 	case e.Header != nil:
 		c.header = e.Header
+	case e.Generation != nil && e.Generation.Audit:
+		c.audit = generation{e.Sequence, e.Generation.Modules}
 	case e.Generation != nil:
-		c.generation, c.modules = e.Sequence, e.Generation.Modules
+		c.court = generation{e.Sequence, e.Generation.Modules}
 	case e.Trial != nil:
 		c.trials++
-		e.Trial.Modules = c.modules
+		e.Trial.Modules, e.Trial.Kept = c.court.modules, c.header.Contents
+		if e.Trial.Audit != nil {
+			e.Trial.Audit.Modules = c.audit.modules
+		}
 	case e.Closing != nil:
 		c.closed = true
 	}
@@ -66,6 +76,8 @@ func (c *chain) fits(e *Entry) error {
 	switch {
 	case e.Header != nil:
 		return checkHeader(e.Header)
+	case e.Generation != nil && e.Generation.Audit && c.header.Audit == nil:
+		return errNoAudits
 	case e.Generation != nil:
 		return checkParts(e.Generation.Modules)
 	case e.Trial != nil:
@@ -96,43 +108,6 @@ func checkParts(parts []Part) error {
 		if i > 0 && parts[i-1].Name >= parts[i].Name {
 			return fmt.Errorf("%q is not in order", parts[i].Name)
 		}
-	}
-	return nil
-}
-
-func (c *chain) checkTrial(t *Trial) error {
-	if c.generation == 0 || t.Generation != c.generation {
-		return fmt.Errorf("its generation of modules is entry %d, and the last one is entry %d", t.Generation, c.generation)
-	}
-	if t.Result != nil && DigestOf(t.Result) != t.ResultDigest {
-		return errors.New("its result has another digest")
-	}
-	for i := range t.Contents {
-		content := &t.Contents[i]
-		if DigestOf(content.Bytes) != content.Digest {
-			return fmt.Errorf("its content %d has another digest", i)
-		}
-		if i > 0 && strings.Compare(string(t.Contents[i-1].Digest), string(content.Digest)) >= 0 {
-			return fmt.Errorf("its content %d is not in order", i)
-		}
-	}
-	for i := range t.Events {
-		if err := checkEvent(&t.Events[i]); err != nil {
-			return fmt.Errorf("its event %d: %w", i, err)
-		}
-	}
-	return nil
-}
-
-func checkEvent(e *Event) error {
-	kinds := 0
-	for _, there := range []bool{e.Call != nil, e.Merge != "", e.Light != nil} {
-		if there {
-			kinds++
-		}
-	}
-	if kinds != 1 {
-		return fmt.Errorf("it has %d contents in place of one", kinds)
 	}
 	return nil
 }

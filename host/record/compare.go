@@ -13,9 +13,11 @@ import (
 
 // Difference is where two trials of the same case part first.
 type Difference struct {
+	// Audit: it is in the audit of the trial, whose events and calls are counted by themselves.
+	Audit bool
 	// Event counts from 0; -1 where it is not about one event.
 	Event int
-	// Call counts the calls of the trial from 0; -1 where it is not about one.
+	// Call counts calls from 0; -1 where it is not about one.
 	Call int
 	// Where says what differs, in words: a node with its persona and module, the result.
 	Where string
@@ -46,19 +48,8 @@ func Compare(was, is *Trial) (*Difference, error) {
 }
 
 func compareTrials(was, is *Trial) *Difference {
-	calls := 0
-	for i := range max(len(was.Events), len(is.Events)) {
-		a, b := eventAt(was, i), eventAt(is, i)
-		if d := compareEvents(was, is, a, b); d != nil {
-			d.Event, d.Call = i, -1
-			if a.Call != nil || b.Call != nil {
-				d.Call = calls
-			}
-			return d
-		}
-		if a.Call != nil {
-			calls++
-		}
+	if d := compareAll(was, is, was.Events, is.Events); d != nil {
+		return d
 	}
 	d := &Difference{Event: -1, Call: -1, Where: "the trial"}
 	switch {
@@ -70,15 +61,71 @@ func compareTrials(was, is *Trial) *Difference {
 		d.What, d.Was, d.Is = "result", string(was.ResultDigest), string(is.ResultDigest)
 		d.Fields = jsonDifferences(was.Result, is.Result)
 	default:
+		if audit := compareAudits(was, is); audit != nil {
+			return audit
+		}
 		d.What = "what is kept of it"
 	}
 	return d
 }
 
+// compareAudits gives the first difference between the audits of two trials.
+func compareAudits(was, is *Trial) *Difference {
+	a, b := was.Audit, is.Audit
+	d := &Difference{Audit: true, Event: -1, Call: -1, Where: "the result"}
+	switch {
+	case a == nil && b == nil:
+		return nil
+	case a == nil || b == nil:
+		d.What, d.Was, d.Is = "whether there is one", audited(a), audited(b)
+		return d
+	}
+	if first := compareAll(was, is, a.Events, b.Events); first != nil {
+		first.Audit = true
+		return first
+	}
+	switch {
+	case a.ResultDigest != b.ResultDigest:
+		d.What, d.Was, d.Is = "result", string(a.ResultDigest), string(b.ResultDigest)
+		d.Fields = jsonDifferences(a.Result, b.Result)
+	case a.Court != b.Court:
+		d.What, d.Was, d.Is = "name of the court", a.Court, b.Court
+	default:
+		return nil
+	}
+	return d
+}
+
+func audited(a *Audit) string {
+	if a == nil {
+		return "no audit"
+	}
+	return "an audit"
+}
+
+// compareAll gives the first difference between the events of two trials, or of their audits.
+func compareAll(was, is *Trial, before, now []Event) *Difference {
+	calls := 0
+	for i := range max(len(before), len(now)) {
+		a, b := eventAt(before, i), eventAt(now, i)
+		if d := compareEvents(was, is, a, b); d != nil {
+			d.Event, d.Call = i, -1
+			if a.Call != nil || b.Call != nil {
+				d.Call = calls
+			}
+			return d
+		}
+		if a.Call != nil {
+			calls++
+		}
+	}
+	return nil
+}
+
 // eventAt gives an event, an empty one behind the last.
-func eventAt(t *Trial, i int) *Event {
-	if i < len(t.Events) {
-		return &t.Events[i]
+func eventAt(events []Event, i int) *Event {
+	if i < len(events) {
+		return &events[i]
 	}
 	return &Event{}
 }

@@ -44,7 +44,7 @@ func encodePayload(to *encoder, e *Entry) ([]byte, error) {
 	return to.encode(&statement{statementType, subject, predicateType, e})
 }
 
-// subjects says what an entry attests: of a trial its case and its result.
+// subjects says what an entry attests: of a trial its case, its result and its audit.
 func subjects(e *Entry) ([]resource, error) {
 	of := func(name string, d Digest) resource { return resource{name, resourceHash{d.Hex()}} }
 	digest := func(name string, v any) ([]resource, error) {
@@ -53,7 +53,11 @@ func subjects(e *Entry) ([]resource, error) {
 	}
 	switch {
 	case e.Trial != nil:
-		return []resource{of("case "+e.Trial.ID, e.Trial.Case), of("result "+e.Trial.ID, e.Trial.ResultDigest)}, nil
+		list := []resource{of("case "+e.Trial.ID, e.Trial.Case), of("result "+e.Trial.ID, e.Trial.ResultDigest)}
+		if a := e.Trial.Audit; a != nil {
+			list = append(list, of("audit "+e.Trial.ID, a.ResultDigest))
+		}
+		return list, nil
 	case e.Header != nil:
 		return digest("configuration", e.Header)
 	case e.Generation != nil:

@@ -57,6 +57,8 @@ type Header struct {
 	Asked bool `json:"asked"`
 	// Reclassified: the classifications that cases came with were not used.
 	Reclassified bool `json:"reclassified"`
+	// Audit: the opinion of every verdict was audited. Absent where none was.
+	Audit *AuditHeader `json:"audit,omitempty"`
 }
 
 // Part is one part of a configuration or of a generation, by its digest.
@@ -74,8 +76,11 @@ type CallLimits struct {
 	Fuel           uint64 `json:"fuel"`
 }
 
-// Generation is a set of modules, by name. The trials behind it had them.
+// Generation is a set of modules, by name. The trials behind it had them, up to
+// the next one of the same kind.
 type Generation struct {
+	// Audit: they are those of collectors and judges, and not the court's.
+	Audit   bool   `json:"audit,omitempty"`
 	Modules []Part `json:"modules"`
 }
 
@@ -96,15 +101,19 @@ type Trial struct {
 	Events []Event `json:"events"`
 	// Over are the times at which the trial asked whether its time is over and it was, counted from 0.
 	Over []int `json:"over,omitempty"`
-	// ResultDigest is that of the line of the result, without its line feed.
+	// ResultDigest is that of the line of the result, without its line feed and its audit.
 	ResultDigest Digest `json:"result_digest"`
-	// Result is the line itself; absent with ContentsDigests.
+	// Result is that line itself; absent with ContentsDigests.
 	Result json.RawMessage `json:"result,omitempty"`
+	// Audit of the opinion of the verdict; absent where none was asked for, or there was no verdict.
+	Audit *Audit `json:"audit,omitempty"`
 	// Contents are the messages that are kept, in the order of their digests.
 	Contents []Content `json:"contents,omitempty"`
 
 	// Modules are what the trial had, by name. They stand in the Generation.
 	Modules []Part `json:"-"`
+	// Kept says how much of it is kept. It stands in the Header.
+	Kept Contents `json:"-"`
 }
 
 // Content is a message that stands in a record, once for each trial.
@@ -196,13 +205,15 @@ func (t *Trial) Content(d Digest) ([]byte, bool) {
 	return nil, false
 }
 
-// Calls are the calls among the events.
-func (t *Trial) Calls() []*Call {
-	var calls []*Call
-	for i := range t.Events {
-		if c := t.Events[i].Call; c != nil {
-			calls = append(calls, c)
+// Calls are the calls among the events, those of the audit not among them.
+func (t *Trial) Calls() []*Call { return calls(t.Events) }
+
+func calls(events []Event) []*Call {
+	var list []*Call
+	for i := range events {
+		if c := events[i].Call; c != nil {
+			list = append(list, c)
 		}
 	}
-	return calls
+	return list
 }

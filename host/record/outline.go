@@ -11,9 +11,23 @@ import (
 // is not inert.
 func (t *Trial) Outline() string {
 	var b strings.Builder
+	outlineEvents(&b, t.Events)
+	if len(t.Over) > 0 {
+		fmt.Fprintf(&b, "time    over at look %d\n", t.Over[0])
+	}
+	outlineResult(&b, t.ResultDigest, t.Result)
+	if t.Audit != nil {
+		b.WriteString("\nAudit of the opinion\n")
+		outlineEvents(&b, t.Audit.Events)
+		outlineResult(&b, t.Audit.ResultDigest, t.Audit.Result)
+	}
+	return b.String()
+}
+
+func outlineEvents(b *strings.Builder, events []Event) {
 	calls := 0
-	for i := range t.Events {
-		e := &t.Events[i]
+	for i := range events {
+		e := &events[i]
 		switch {
 		case e.Call != nil:
 			b.WriteString("call " + strconv.Itoa(calls) + "  " + outlineCall(e.Call) + "\n")
@@ -24,14 +38,13 @@ func (t *Trial) Outline() string {
 			b.WriteString("light   " + describe(e) + "\n")
 		}
 	}
-	if len(t.Over) > 0 {
-		fmt.Fprintf(&b, "time    over at look %d\n", t.Over[0])
+}
+
+func outlineResult(b *strings.Builder, digest Digest, result []byte) {
+	b.WriteString("result  " + string(digest) + "\n")
+	if result != nil {
+		b.WriteString("        " + string(result) + "\n")
 	}
-	b.WriteString("result  " + string(t.ResultDigest) + "\n")
-	if t.Result != nil {
-		b.WriteString("        " + string(t.Result) + "\n")
-	}
-	return b.String()
 }
 
 func outlineCall(c *Call) string {

@@ -158,17 +158,35 @@ func sameConfiguration(a, b *Header) error {
 	return nil
 }
 
-// Append writes a trial, and its modules where they are others than those of
-// the trial before. What was appended is durable after the next Sync.
+// Append writes a trial with its audit, and the modules of either where they
+// are others than those of the one before. What was appended is durable after
+// the next Sync.
 func (w *Writer) Append(t *Trial) error {
-	if w.chain.generation == 0 || !slices.Equal(w.chain.modules, t.Modules) {
-		if err := w.append(&Entry{Generation: &Generation{Modules: t.Modules}}); err != nil {
+	own := *t
+	if err := w.generation(&w.chain.court, t.Modules, false); err != nil {
+		return err
+	}
+	own.Generation = w.chain.court.sequence
+	if t.Audit != nil {
+		if w.chain.header.Audit == nil {
+			return errNoAudits
+		}
+		audit := *t.Audit
+		if err := w.generation(&w.chain.audit, audit.Modules, true); err != nil {
 			return err
 		}
+		audit.Generation = w.chain.audit.sequence
+		own.Audit = &audit
 	}
-	own := *t
-	own.Generation = w.chain.generation
 	return w.append(&Entry{Trial: &own})
+}
+
+// generation writes modules that are others than the last ones of their kind.
+func (w *Writer) generation(last *generation, modules []Part, audit bool) error {
+	if last.sequence > 0 && slices.Equal(last.modules, modules) {
+		return nil
+	}
+	return w.append(&Entry{Generation: &Generation{Audit: audit, Modules: modules}})
 }
 
 // append writes one entry with one call, so that a crash cuts one line at most.
