@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -26,7 +25,7 @@ func Lint(r *Rubric) pipeline.Errors {
 		at := r.Position(path)
 		warnings = append(warnings, &pipeline.Error{
 			File: r.file, Line: at.Line, Column: at.Column, Path: path, Code: WarnUnusedWeight,
-			Message: fmt.Sprintf("no criterion is of the category %s", quoted(w.Category)),
+			Message: "no criterion is of the category " + quoted(w.Category),
 		})
 	}
 	return sorted(warnings)

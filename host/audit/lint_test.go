@@ -11,14 +11,14 @@ import (
 func TestAWeightThatWeighsNothing(t *testing.T) {
 	t.Parallel()
 	r, err := audit.Parse("r.yaml", []byte(`rubric: r
-weights: {style: 2, Stlye: 3}
+weights: {style: 2, Looks: 3}
 judges: {a: {}}
 criteria: [{id: x, category: Style, judges: [a]}]
 `))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `r.yaml:2:21: weights["Stlye"]: no criterion is of the category "Stlye" [unused_weight]`
+	want := `r.yaml:2:21: weights["Looks"]: no criterion is of the category "Looks" [unused_weight]`
 	if got := audit.Lint(r); got.Error() != want {
 		t.Errorf("got %q", got)
 	}
