@@ -93,6 +93,7 @@ func (o *replayOptions) each(ctx context.Context, stderr io.Writer, name string,
 	if err != nil {
 		return inputError(err)
 	}
+	warnOfKey(stderr, o.key)
 	f, err := os.Open(name)
 	if err != nil {
 		return inputError(err)

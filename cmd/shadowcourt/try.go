@@ -97,6 +97,9 @@ func (o *tryOptions) run(ctx context.Context, s stdio, args []string) error {
 	if err != nil {
 		return inputError(err)
 	}
+	if o.record.file != "" {
+		warnOfKey(s.err, o.record.key)
+	}
 	if len(args) == 0 && terminalFile(s.in) != nil {
 		fmt.Fprintln(s.err, "reading a docket from the keyboard, a case a line; end it with Ctrl-D, or see `shadowcourt try --help`")
 	}

@@ -38,6 +38,7 @@ func verifyRecord(s stdio, name, keyName string, open bool) error {
 	if err != nil {
 		return inputError(err)
 	}
+	warnOfKey(s.err, keyName)
 	f, err := os.Open(name)
 	if err != nil {
 		return inputError(err)

@@ -1,0 +1,26 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+)
+
+// warnOfKey warns of the file of a secret key that others than its owner may
+// read or write. Keys of variables, public keys, and what is no file of its own
+// such as a pipe, have no mode that says so.
+func warnOfKey(stderr io.Writer, name string) {
+	info, err := os.Stat(name)
+	if err != nil || !info.Mode().IsRegular() {
+		return
+	}
+	mode := info.Mode().Perm()
+	if mode&modeOfOthers == 0 {
+		return
+	}
+	if key, err := loadKey(name); err != nil || !key.Signs() {
+		return
+	}
+	shown := inertLine(name)
+	fmt.Fprintf(stderr, "warning: others may read or write the secret key %s (mode %04o); `chmod 600 %s` keeps it to its owner\n", shown, mode, shown)
+}
