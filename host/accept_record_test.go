@@ -96,8 +96,16 @@ func seq(entries []docket.Entry) iter.Seq2[docket.Entry, error] {
 // recordIn has all try cases in a host with a store, and gives the store and the record.
 func recordIn(t testing.TB, config host.Config, all func(h *host.Host, write func(*record.Trial))) (*record.Store, []byte) {
 	t.Helper()
+	return recordBy(t, config, nil, all)
+}
+
+// recordBy is recordIn with the audits of an Auditor, which may be nil.
+func recordBy(t testing.TB, config host.Config, a *host.Auditor, all func(h *host.Host, write func(*record.Trial))) (*record.Store, []byte) {
+	t.Helper()
 	dir := t.TempDir()
-	config.Store = record.OpenStore(filepath.Join(dir, "store"))
+	if config.Store == nil {
+		config.Store = record.OpenStore(filepath.Join(dir, "store"))
+	}
 	if config.Record == "" {
 		config.Record = record.ContentsReplay
 	}
@@ -107,6 +115,9 @@ func recordIn(t testing.TB, config host.Config, all func(h *host.Host, write fun
 		t.Fatal(err)
 	}
 	header, err := h.RecordHeader(configuration)
+	if err == nil && a != nil {
+		header.Audit, err = a.RecordHeader()
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,17 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/audit"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/internal/auditing"
-	"github.com/shadowcourt/shadowcourt/host/internal/players"
 	"github.com/shadowcourt/shadowcourt/host/internal/registry"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
@@ -26,7 +25,7 @@ type AuditConfig struct {
 	Pipeline *pipeline.Definition
 	// Rubric to audit by. Default: the shipped court-opinions.
 	Rubric *audit.Rubric
-	// Host has what an audit shares with a court: Modules, CacheDir, Limits,
+	// Host has what an audit shares with a court: Modules, CacheDir, Limits, Store,
 	// Logger, Now, Observe. The rest of it is not looked at. Observe may be called
 	// from several goroutines at once.
 	Host Config
@@ -105,7 +104,7 @@ func (a *Auditor) load(ctx context.Context) error {
 		return &CacheError{Dir: h.config.CacheDir, Err: err}
 	}
 	h.registry = registry.New(h.engine)
-	err = h.registry.Install(ctx, files, want, func(func(string) string) error { return nil })
+	err = errors.Join(h.keepModules(files), h.registry.Install(ctx, files, want, func(func(string) string) error { return nil }))
 	if err != nil {
 		return errors.Join(err, h.engine.Close(ctx))
 	}
@@ -124,9 +123,15 @@ func (a *Auditor) needs() []registry.Need {
 // whose errors name it; a subject that breaks the contract is a
 // *abi.ValidationError.
 func (a *Auditor) Audit(ctx context.Context, subject audit.Subject) (*audit.Outcome, error) {
+	o, _, err := a.audited(ctx, subject, nil)
+	return o, err
+}
+
+// audited is Audit on a trail, which may be nil; with one it gives the modules, too.
+func (a *Auditor) audited(ctx context.Context, subject audit.Subject, trail *trail) (*audit.Outcome, []record.Part, error) {
 	generation, err := a.host.registry.Acquire()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer func() { _ = generation.Release(context.WithoutCancel(ctx)) }()
 	subject.Documents = slices.Clone(subject.Documents)
@@ -137,30 +142,19 @@ func (a *Auditor) Audit(ctx context.Context, subject audit.Subject) (*audit.Outc
 	if subject.Opinion.CourtName == "" {
 		subject.Opinion.CourtName = unknown
 	}
-	var mu sync.Mutex
-	var sessions []*session
-	outcome, err := a.audit.Try(ctx, &subject, func() players.JudgeModules {
-		s := &session{
-			host: a.host, generation: generation, graph: a.host.graph, account: newAccount(),
-			subject: &abi.Case{ID: subject.Opinion.CaseID},
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		sessions = append(sessions, s)
-		return s
-	})
+	s := &auditSession{session: &session{
+		host: a.host, generation: generation, graph: a.host.graph, account: newAccount(), subject: &abi.Case{ID: subject.Opinion.CaseID},
+	}}
+	s.trail = trail
+	outcome, err := a.audit.Try(ctx, &subject, s)
 	if err != nil {
-		return nil, fmt.Errorf("opinion on %q: %w", subject.Opinion.CaseID, err)
+		return nil, nil, fmt.Errorf("opinion on %q: %w", subject.Opinion.CaseID, err)
 	}
-	for _, s := range sessions {
-		if s.fuel != nil {
-			if outcome.Fuel == nil {
-				outcome.Fuel = new(uint64)
-			}
-			*outcome.Fuel += *s.fuel
-		}
+	outcome.Fuel = s.spent()
+	if trail == nil {
+		return outcome, nil, nil
 	}
-	return outcome, nil
+	return outcome, a.host.parts(generation), nil
 }
 
 // unknown stands for a case and a court that an opinion does not name.

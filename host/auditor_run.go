@@ -2,11 +2,12 @@ package host
 
 import (
 	"context"
+	"fmt"
 	"iter"
 
 	"github.com/shadowcourt/shadowcourt/host/audit"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/record"
 )
 
 // Audited is what came of one opinion of a file: an Audit, or an Err that says
@@ -44,23 +45,48 @@ func (a *Auditor) AuditAll(ctx context.Context, entries iter.Seq2[docket.Opinion
 }
 
 // AuditTrials audits the opinion of every verdict of trials, and puts it into
-// their results. court is the name of the court. Trials pass in order.
+// their results, and into their records where they have one. court is the name
+// of the court. Trials pass in order. When the context ends no further one is
+// begun, and the sequence ends before one whose audit was interrupted.
 func (a *Auditor) AuditTrials(ctx context.Context, trials iter.Seq[Tried], court string, workers int) iter.Seq[Tried] {
-	return ordered(ctx, trials, workers, func(ctx context.Context, tried Tried) Tried {
+	audited := ordered(ctx, trials, workers, func(ctx context.Context, tried Tried) Tried {
 		if tried.Err != nil || tried.Trial == nil {
 			return tried
 		}
-		subject, ok := OpinionOf(tried.Trial, court)
-		if !ok {
-			return tried
+		var trail *trail
+		if tried.Record != nil {
+			trail = newTrail(tried.Record.Kept)
 		}
-		o, err := a.Audit(ctx, subject)
-		if err != nil {
+		if err := a.auditTrial(ctx, tried.Trial, tried.Record, court, trail); err != nil {
 			return Tried{Entry: tried.Entry, Err: err}
 		}
-		tried.Trial.Result.Audit = AuditOf(o)
 		return tried
 	})
+	return func(yield func(Tried) bool) {
+		for tried := range audited {
+			if tried.Trial == nil && ctx.Err() != nil || !yield(tried) {
+				return
+			}
+		}
+	}
+}
+
+// auditTrial audits the opinion of a verdict, if there is one. trail is nil
+// where there is no record.
+func (a *Auditor) auditTrial(ctx context.Context, trial *docket.Trial, recorded *record.Trial, court string, trail *trail) error {
+	subject, ok := OpinionOf(trial, court)
+	if !ok {
+		return nil
+	}
+	o, modules, err := a.audited(ctx, subject, trail)
+	if err != nil {
+		return err
+	}
+	trial.Result.Audit = AuditOf(o)
+	if trail == nil {
+		return nil
+	}
+	return trail.endAudit(recorded, court, modules, trial.Result.Audit)
 }
 
 // AuditOf states an outcome as results and reports want it.
@@ -113,17 +139,16 @@ func auditJudge(v *audit.Voice) docket.AuditJudge {
 }
 
 // Configuration lists all that audits depend on besides the opinions, as that
-// of a Host: the pipeline, the rubric and the modules in force.
+// of a Host: the pipeline, the rubric, the limits and the modules in force.
 func (a *Auditor) Configuration(ctx context.Context) ([]Part, error) {
-	graph, err := pipeline.Marshal(a.host.graph.Definition())
+	graph, rubric, err := a.texts()
 	if err != nil {
 		return nil, err
 	}
-	rubric, err := audit.Marshal(a.rubric)
-	if err != nil {
-		return nil, err
+	parts := []Part{
+		{"audit pipeline", digest(graph)}, {"rubric", digest(rubric)},
+		{"limits of audit calls", digest(fmt.Appendf(nil, "%+v", a.host.engine.Limits()))},
 	}
-	parts := []Part{{"audit pipeline", digest(graph)}, {"rubric", digest(rubric)}}
 	digests := a.Modules(ctx)
 	for _, need := range a.needs() {
 		parts = append(parts, Part{"audit module " + need.Module, digests[need.Module]})

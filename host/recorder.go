@@ -16,13 +16,17 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/record"
 )
 
-// trail records one trial, and leads one that is tried again. The methods of
-// a nil trail do nothing.
+// trail records one trial or one audit, or a branch of an audit, and leads one
+// that is tried again. One goroutine uses it. The methods of a nil trail do
+// nothing.
 type trail struct {
 	contents record.Contents
-	trial    record.Trial
+	events   []record.Event
 	kept     map[record.Digest][]byte
-	looked   int // how often the trial has looked at the clock
+	over     []int // at which looks the time was over
+	looked   int   // how often the trial has looked at the clock
+	merges   int
+	branches []*trail // since the last merge
 	script   *script
 }
 
@@ -37,16 +41,20 @@ func (t *trail) Over(now bool) bool {
 		now = slices.Contains(t.script.trial.Over, t.looked)
 	}
 	if now {
-		t.trial.Over = append(t.trial.Over, t.looked)
+		t.over = append(t.over, t.looked)
 	}
 	t.looked++
 	return now
 }
 
-// Merged notes a merge.
+// Merged notes a merge, and before it what the branches did that were merged.
 func (t *trail) Merged(digest [32]byte) {
-	t.trial.Events = append(t.trial.Events, record.Event{Merge: record.DigestOfSum(digest)})
+	t.join()
+	t.merges++
+	t.note(record.Event{Merge: record.DigestOfSum(digest)})
 }
+
+func (t *trail) note(e record.Event) { t.events = append(t.events, e) }
 
 // keep notes a message, and keeps it where it is of a kind that is kept.
 func (t *trail) keep(message []byte, kept bool) record.Digest {
@@ -71,7 +79,7 @@ func (t *trail) begin(d *desk, call abi.Call, request []byte) *record.Call {
 			Answer: t.keep(u.Answer, t.contents != record.ContentsDigests),
 		})
 	}
-	t.trial.Events = append(t.trial.Events, record.Event{Call: c})
+	t.note(record.Event{Call: c})
 	return c
 }
 
@@ -113,7 +121,7 @@ func (t *trail) answered(questions []abi.EdgeQuestion, response *abi.EdgeRespons
 	if t == nil || response == nil || len(response.Answers) != len(questions) {
 		return
 	}
-	c := t.trial.Events[len(t.trial.Events)-1].Call
+	c := t.events[len(t.events)-1].Call
 	for i, a := range response.Answers {
 		e := record.Edge{ID: questions[i].ID, Evaluator: questions[i].Evaluator, Fires: a.Fires}
 		if t.contents != record.ContentsDigests {
@@ -132,17 +140,24 @@ func (t *trail) end(subject *abi.Case, modules []record.Part, result *docket.Res
 		return nil, err
 	}
 	kept := t.contents != record.ContentsDigests
-	t.trial.ID = subject.ID
-	t.trial.Case = t.keep(codec.AppendCase(nil, subject), kept)
-	t.trial.ResultDigest = record.DigestOf(line)
+	trial := &record.Trial{
+		ID: subject.ID, Case: t.keep(codec.AppendCase(nil, subject), kept), Events: t.events, Over: t.over,
+		ResultDigest: record.DigestOf(line), Modules: modules, Kept: t.contents,
+	}
 	if kept {
-		t.trial.Result = line
+		trial.Result = line
 	}
+	trial.Contents = t.keptContents()
+	return trial, nil
+}
+
+// keptContents are the messages that are kept, in the order of their digests.
+func (t *trail) keptContents() []record.Content {
+	var list []record.Content
 	for _, d := range slices.Sorted(maps.Keys(t.kept)) {
-		t.trial.Contents = append(t.trial.Contents, record.Content{Digest: d, Bytes: t.kept[d]})
+		list = append(list, record.Content{Digest: d, Bytes: t.kept[d]})
 	}
-	t.trial.Modules = modules
-	return &t.trial, nil
+	return list
 }
 
 // parts are the modules of a generation that trials have, in the order of their names.
@@ -181,12 +196,17 @@ func (h *Host) RecordHeader(configuration []Part) (*record.Header, error) {
 	}
 	court := h.court.Limits()
 	header.Court = codec.AppendCourtConfig(nil, &court)
+	header.Limits = h.callLimits()
+	return header, nil
+}
+
+// callLimits are those of every call, as records have them.
+func (h *Host) callLimits() record.CallLimits {
 	limits := h.engine.Limits()
-	header.Limits = record.CallLimits{
+	return record.CallLimits{
 		MemoryBytes: limits.MemoryBytes, WallClockNanos: int64(limits.WallClock), OutputBytes: limits.OutputBytes,
 		InputBytes: limits.InputBytes, Fuel: limits.Fuel,
 	}
-	return header, nil
 }
 
 // TryRecorded is [Host.Try] with the record of the trial, which is nil where

@@ -36,7 +36,7 @@ func (l *recordedLight) note(ctx context.Context, req *LightRequest, response *L
 	t := l.trail
 	kept := t.contents != record.ContentsDigests
 	e := &record.Light{}
-	t.trial.Events = append(t.trial.Events, record.Event{Light: e})
+	t.note(record.Event{Light: e})
 	if req.Feedback != nil {
 		e.Feedback = t.keep(codec.AppendRemandFeedback(nil, req.Feedback), kept)
 	}

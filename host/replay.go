@@ -38,12 +38,14 @@ type ReplayConfig struct {
 // clock ended, what capabilities and a Light outside of the court answered. It is
 // safe for concurrent use; the caller closes it.
 type Replayer struct {
-	config Config // of the hosts, but for the modules
+	config Config      // of the hosts, but for the modules
+	audits AuditConfig // of the auditors, but for the modules
 	header *record.Header
 	find   func(record.Digest) ([]byte, error)
 
-	mu    sync.Mutex
-	hosts map[string]*Host // by generation
+	mu       sync.Mutex
+	hosts    map[string]*Host // by generation
+	auditors map[string]*Auditor
 }
 
 // ErrNoCase: the record does not hold the case, which has to be given.
@@ -70,7 +72,7 @@ func (e *MissingModulesError) Error() string {
 
 // OpenReplay makes a Replayer for the trials behind a header.
 func OpenReplay(header *record.Header, config ReplayConfig) (*Replayer, error) {
-	r := &Replayer{header: header, hosts: make(map[string]*Host)}
+	r := &Replayer{header: header, hosts: make(map[string]*Host), auditors: make(map[string]*Auditor)}
 	if err := r.configure(&config); err != nil {
 		return nil, fmt.Errorf("the header of the record: %w", err)
 	}
@@ -100,10 +102,7 @@ func (r *Replayer) configure(config *ReplayConfig) error {
 	h := r.header
 	r.config = Config{
 		CacheDir: config.CacheDir, Now: config.Now, Record: h.Contents, Reclassify: h.Reclassified && h.LightPath == "",
-		Limits: Limits{
-			MemoryBytes: h.Limits.MemoryBytes, WallClock: time.Duration(math.MaxInt64 / 4), OutputBytes: h.Limits.OutputBytes,
-			InputBytes: h.Limits.InputBytes, Fuel: h.Limits.Fuel,
-		},
+		Limits: timeless(&h.Limits),
 	}
 	var err error
 	if r.config.Pipeline, err = pipeline.Parse("pipeline", []byte(h.Pipeline)); err != nil {
@@ -118,7 +117,7 @@ func (r *Replayer) configure(config *ReplayConfig) error {
 	if err != nil {
 		return fmt.Errorf("court: %w", err)
 	}
-	court.TTL = math.MaxInt64 / 4
+	court.TTL = endless
 	r.config.Court = &court
 	if len(h.Profile) > 0 {
 		profile, err := codec.DecodeProfile(h.Profile, len(h.Profile))
@@ -130,7 +129,15 @@ func (r *Replayer) configure(config *ReplayConfig) error {
 	if h.Asked {
 		r.config.Light = silentLight{}
 	}
-	return nil
+	return r.configureAudits()
+}
+
+// endless is the time that trials and calls have, in nanoseconds: more than anybody waits.
+const endless = math.MaxInt64 / 4
+
+// timeless are recorded limits without that of time.
+func timeless(l *record.CallLimits) Limits {
+	return Limits{MemoryBytes: l.MemoryBytes, WallClock: endless, OutputBytes: l.OutputBytes, InputBytes: l.InputBytes, Fuel: l.Fuel}
 }
 
 // silentLight stands for a Light whose answers are in the record.
@@ -196,6 +203,9 @@ func (r *Replayer) Replay(ctx context.Context, recorded *record.Trial, subject *
 	if again.Case != recorded.Case {
 		return nil, nil, ErrOtherCase
 	}
+	if err := r.audit(ctx, recorded, t, again); err != nil {
+		return nil, nil, err
+	}
 	return t, again, nil
 }
 
@@ -216,14 +226,16 @@ func (r *Replayer) subject(recorded *record.Trial, given *abi.Case) (*abi.Case, 
 func answered(t *record.Trial) error {
 	var digests []record.Digest
 	for i := range t.Events {
-		e := &t.Events[i]
-		if e.Light != nil && e.Light.Failure == nil {
-			digests = append(digests, e.Light.Answer)
+		if l := t.Events[i].Light; l != nil && l.Failure == nil {
+			digests = append(digests, l.Answer)
 		}
-		if e.Call == nil {
-			continue
-		}
-		for _, u := range e.Call.Uses {
+	}
+	calls := t.Calls()
+	if t.Audit != nil {
+		calls = append(calls, t.Audit.Calls()...)
+	}
+	for _, c := range calls {
+		for _, u := range c.Uses {
 			if u.Answer != record.DigestOf(nil) {
 				digests = append(digests, u.Answer)
 			}
@@ -239,15 +251,38 @@ func answered(t *record.Trial) error {
 
 // host gives the host on a generation, and opens it the first time.
 func (r *Replayer) host(ctx context.Context, modules []record.Part) (*Host, error) {
+	return opened(r, r.hosts, modules, func(files moduleFiles) (*Host, error) {
+		config := r.config
+		config.Modules = files
+		return Open(ctx, config)
+	})
+}
+
+// opened gives what is opened on a generation, and opens it the first time.
+func opened[T any](r *Replayer, all map[string]T, modules []record.Part, open func(moduleFiles) (T, error)) (T, error) {
 	var key strings.Builder
 	for _, m := range modules {
 		key.WriteString(m.Name + " " + string(m.Digest) + "\n")
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if h, ok := r.hosts[key.String()]; ok {
-		return h, nil
+	if one, ok := all[key.String()]; ok {
+		return one, nil
 	}
+	files, err := r.files(modules)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	one, err := open(files)
+	if err == nil {
+		all[key.String()] = one
+	}
+	return one, err
+}
+
+// files finds modules; those that are nowhere are a *MissingModulesError.
+func (r *Replayer) files(modules []record.Part) (moduleFiles, error) {
 	files := make(moduleFiles, len(modules))
 	var missing []record.Part
 	for _, m := range modules {
@@ -263,13 +298,7 @@ func (r *Replayer) host(ctx context.Context, modules []record.Part) (*Host, erro
 	if len(missing) > 0 {
 		return nil, &MissingModulesError{missing}
 	}
-	config := r.config
-	config.Modules = files
-	h, err := Open(ctx, config)
-	if err == nil {
-		r.hosts[key.String()] = h
-	}
-	return h, err
+	return files, nil
 }
 
 // Close frees everything.
@@ -279,6 +308,9 @@ func (r *Replayer) Close(ctx context.Context) error {
 	var errs []error
 	for _, key := range slices.Sorted(maps.Keys(r.hosts)) {
 		errs = append(errs, r.hosts[key].Close(ctx))
+	}
+	for _, key := range slices.Sorted(maps.Keys(r.auditors)) {
+		errs = append(errs, r.auditors[key].Close(ctx))
 	}
 	return errors.Join(errs...)
 }

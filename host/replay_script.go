@@ -10,26 +10,33 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/record"
 )
 
-// script is a recorded trial that another one follows: what depends on the
-// moment is taken from it.
+// script is a recorded trial, audit, or branch of an audit that another one
+// follows: what depends on the moment is taken from it.
 type script struct {
-	trial   *record.Trial
-	calls   []*record.Call
-	lights  []*record.Light
-	answers map[string]record.Digest // by capability and digest of the request
-	call    int                      // the next one
-	asked   int                      // answers of Light so far
-	last    *record.Call             // the failure that was told, until it is noted
+	trial    *record.Trial // whose contents they are, and in a trial its looks at the clock
+	calls    []*record.Call
+	lights   []*record.Light
+	answers  map[string]record.Digest // by capability and digest of the request
+	branches map[branchKey][]*record.Call
+	call     int          // the next one
+	asked    int          // answers of Light so far
+	last     *record.Call // the failure that was told, until it is noted
 }
 
+// newScript is that of a trial.
 func newScript(trial *record.Trial) *script {
-	s := &script{trial: trial, calls: trial.Calls(), answers: make(map[string]record.Digest)}
+	s := scriptOf(trial, trial.Calls())
 	for i := range trial.Events {
 		if l := trial.Events[i].Light; l != nil {
 			s.lights = append(s.lights, l)
 		}
 	}
-	for _, c := range s.calls {
+	return s
+}
+
+func scriptOf(trial *record.Trial, calls []*record.Call) *script {
+	s := &script{trial: trial, calls: calls, answers: make(map[string]record.Digest)}
+	for _, c := range calls {
 		for _, u := range c.Uses {
 			s.answers[useKey(u.Capability, u.Request)] = u.Answer
 		}
@@ -82,7 +89,7 @@ func (s *script) told(t *trail) bool {
 		return false
 	}
 	c := *s.last
-	t.trial.Events = append(t.trial.Events, record.Event{Call: &c})
+	t.note(record.Event{Call: &c})
 	digests := []record.Digest{c.Input}
 	for _, u := range c.Uses {
 		digests = append(digests, u.Request, u.Answer)

@@ -8,12 +8,12 @@ import (
 )
 
 // Judge makes a judge call.
-func (s *session) Judge(ctx context.Context, module string, req *abi.JudgeRequest) (*abi.JudgeResponse, error) {
+func (s *session) Judge(ctx context.Context, module, node string, req *abi.JudgeRequest) (*abi.JudgeResponse, error) {
 	buffer := requests.Get().(*[]byte) //nolint:forcetypeassert // the pool holds nothing else
 	defer requests.Put(buffer)
 	*buffer = codec.AppendJudgeRequest((*buffer)[:0], req)
 	// A judge is no persona of the pipeline, and so is granted nothing.
-	output, err := s.call(ctx, module, abi.CallJudge, "", req.Judge, *buffer)
+	output, err := s.call(ctx, module, abi.CallJudge, node, req.Judge, *buffer)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/audit"
 	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
@@ -22,7 +23,7 @@ const (
 )
 
 // auditorFlags are those by which an Auditor is opened.
-type auditorFlags struct{ rubric, pipeline, modules, cache string }
+type auditorFlags struct{ rubric, pipeline, modules, cache, store string }
 
 // openAuditor opens an Auditor. Errors that are the command line's fault say so.
 func openAuditor(ctx context.Context, s stdio, f auditorFlags) (*host.Auditor, error) {
@@ -51,6 +52,9 @@ func openAuditor(ctx context.Context, s stdio, f auditorFlags) (*host.Auditor, e
 	}
 	if f.cache != "none" {
 		config.Host.CacheDir = f.cache
+	}
+	if f.store != "" {
+		config.Host.Store = record.OpenStore(f.store)
 	}
 	a, err := host.OpenAuditor(ctx, config)
 	var cache *host.CacheError

@@ -106,12 +106,19 @@ func tellEntry(w io.Writer, told int, r *host.Replayed) error {
 			return err
 		}
 	}
-	calls := r.Was.Calls()
+	calls, audit := r.Was.Calls(), ""
+	digests := fmt.Sprintf("case    %s\nresult  %s\n", r.Was.Case, r.Was.ResultDigest)
+	if a := r.Was.Audit; a != nil {
+		own := a.Calls()
+		audit = ", " + count(len(own), "call", "calls") + " of the audit"
+		calls = append(calls, own...)
+		digests += fmt.Sprintf("audit   %s\n", a.ResultDigest)
+	}
 	uses := 0
 	for _, c := range calls {
 		uses += len(c.Uses)
 	}
-	_, err := fmt.Fprintf(w, "Recorded and replayed to the same bytes: %s, %s\ncase    %s\nresult  %s\n\n",
-		count(len(calls), "call", "calls"), count(uses, "use of a capability", "uses of capabilities"), r.Was.Case, r.Was.ResultDigest)
+	_, err := fmt.Fprintf(w, "Recorded and replayed to the same bytes: %s%s, %s\n%s\n",
+		count(len(r.Was.Calls()), "call", "calls"), audit, count(uses, "use of a capability", "uses of capabilities"), digests)
 	return err
 }

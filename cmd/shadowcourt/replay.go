@@ -41,8 +41,8 @@ func newReplay(s stdio) *cobra.Command {
 		Long: `Try the trials of a record again, all or those of the ids, with the modules and the
 configuration of the record, and hold what comes against it, byte for byte. When time was
 over, what capabilities and what a Light outside of the court answered is taken from the
-record. Where a trial goes another way, the first difference is told: the call, its node,
-and the fields that differ.
+record. Verdicts that were audited are audited again. Where a trial or its audit goes another
+way, the first difference is told: the call, its node, and the fields that differ.
 
 Exit codes: 0 the same bytes; 1 not the same, or not to be replayed; 2 the command line is
 wrong.`,
@@ -214,6 +214,9 @@ func tellDifference(w io.Writer, r *host.Replayed) error {
 	place := d.Where
 	if d.Call >= 0 {
 		place = fmt.Sprintf("call %d, %s", d.Call, d.Where)
+	}
+	if d.Audit && d.Event >= 0 {
+		place = "the audit, " + place
 	}
 	fmt.Fprintf(w, "%s  goes another way at %s: %s\n", id, inertLine(place), inertLine(d.What))
 	if len(d.Fields) == 0 {

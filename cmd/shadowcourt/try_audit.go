@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/record"
 )
 
 // tryAudit are the flags by which the opinion of every verdict is audited.
@@ -37,7 +38,7 @@ func (o *tryOptions) openAudit(ctx context.Context, s stdio) (func(), error) {
 	}
 	var err error
 	o.audit.auditor, err = openAuditor(ctx, s, auditorFlags{
-		rubric: o.audit.rubric, pipeline: shippedAudit, modules: o.modules, cache: o.cache,
+		rubric: o.audit.rubric, pipeline: shippedAudit, modules: o.modules, cache: o.cache, store: o.record.store,
 	})
 	if err != nil {
 		return nil, err
@@ -52,6 +53,14 @@ func (a *tryAudit) configuration(ctx context.Context, parts []host.Part) ([]host
 	}
 	own, err := a.auditor.Configuration(ctx)
 	return append(parts, own...), err
+}
+
+// header adds what audits depend on to the header of a record.
+func (a *tryAudit) header(header *record.Header) (err error) {
+	if a.auditor != nil {
+		header.Audit, err = a.auditor.RecordHeader()
+	}
+	return err
 }
 
 // trials audits what is tried, if that is asked for.

@@ -42,8 +42,6 @@ func (o *tryOptions) checkRecord() error {
 		return errors.New("a record holds the cases as they are: with --redact use --record-digests-only")
 	case o.resume && r.digestsOnly:
 		return errors.New("--resume takes the results so far from the record: leave out --record-digests-only")
-	case o.resume && o.audit.on:
-		return errors.New("--resume takes the results so far from the record, which has no audits: leave out --audit")
 	case o.resume && o.output == "" && o.format != "jsonl":
 		return errors.New("--resume with --record gives the other results alone: use --format jsonl")
 	case o.explain != "":
@@ -97,13 +95,16 @@ func (o *tryOptions) recording(h *host.Host, parts []host.Part) (*recording, err
 		return nil, err
 	}
 	header, err := h.RecordHeader(parts)
+	if err == nil {
+		err = o.audit.header(header)
+	}
 	if err != nil {
 		return nil, err
 	}
 	r := &recording{resumed: o.resume, cases: make(map[string]record.Digest)}
 	if o.resume {
 		r.writer, err = record.Resume(o.record.file, key, header, func(t *record.Trial) error {
-			r.before = append(append(r.before, t.Result...), '\n')
+			r.before = append(append(r.before, t.Line()...), '\n')
 			r.cases[t.ID] = t.Case
 			return nil
 		})

@@ -72,7 +72,7 @@ func compareTrials(was, is *Trial) *Difference {
 // compareAudits gives the first difference between the audits of two trials.
 func compareAudits(was, is *Trial) *Difference {
 	a, b := was.Audit, is.Audit
-	d := &Difference{Audit: true, Event: -1, Call: -1, Where: "the result"}
+	d := &Difference{Audit: true, Event: -1, Call: -1, Where: "the audit"}
 	switch {
 	case a == nil && b == nil:
 		return nil

@@ -14,11 +14,13 @@ func TestAccept_SE1_SignedEntriesThatDoNotFitAreFound(t *testing.T) {
 	key := newKey(t, true)
 	good := func() []*record.Entry {
 		return []*record.Entry{
-			{Header: formatted(header())},
+			{Header: formatted(auditHeader())},
 			{Generation: &record.Generation{Modules: modules("1")}},
 			{Trial: inGeneration(trial("a"), 1)},
 			{Trial: inGeneration(trial("b"), 1)},
-			{Closing: &record.Closing{Trials: 2}},
+			{Generation: &record.Generation{Audit: true, Modules: modules("1")}},
+			{Trial: inGenerations(audited("c"), 1, 4)},
+			{Closing: &record.Closing{Trials: 3}},
 		}
 	}
 	if report := verify(t, chainOf(t, key, good()), key); !report.Complete() {
@@ -29,18 +31,31 @@ func TestAccept_SE1_SignedEntriesThatDoNotFitAreFound(t *testing.T) {
 		change func([]*record.Entry)
 		why    string
 	}{
-		"a trial too few":         {4, func(e []*record.Entry) { e[4].Closing.Trials = 3 }, "it closes a record of 3 trials, and there are 2"},
-		"another format":          {0, func(e []*record.Entry) { e[0].Header.Format = "2" }, "format"},
-		"unknown contents":        {0, func(e []*record.Entry) { e[0].Header.Contents = "all" }, "contents"},
-		"no header":               {0, func(e []*record.Entry) { e[0].Header, e[0].Closing = nil, &record.Closing{} }, "header"},
-		"a second header":         {3, func(e []*record.Entry) { e[3].Trial, e[3].Header = nil, formatted(header()) }, "header"},
-		"another generation":      {2, func(e []*record.Entry) { e[2].Trial.Generation = 0 }, "generation"},
-		"modules out of order":    {1, func(e []*record.Entry) { m := e[1].Generation.Modules; m[0], m[1] = m[1], m[0] }, "order"},
-		"a module without digest": {1, func(e []*record.Entry) { e[1].Generation.Modules[0].Digest = "sha256:12" }, "digest"},
-		"two contents":            {3, func(e []*record.Entry) { e[3].Closing = &record.Closing{Trials: 1} }, "2 contents"},
-		"another result":          {2, func(e []*record.Entry) { e[2].Trial.Result = []byte(`{}`) }, "result"},
-		"another content":         {2, func(e []*record.Entry) { e[2].Trial.Contents[0].Bytes = []byte("x") }, "content 0"},
-		"an empty event":          {2, func(e []*record.Entry) { e[2].Trial.Events[1] = record.Event{} }, "event 1"},
+		"a trial too few":          {6, func(e []*record.Entry) { e[6].Closing.Trials = 4 }, "it closes a record of 4 trials, and there are 3"},
+		"another format":           {0, func(e []*record.Entry) { e[0].Header.Format = "2" }, "format"},
+		"unknown contents":         {0, func(e []*record.Entry) { e[0].Header.Contents = "all" }, "contents"},
+		"no header":                {0, func(e []*record.Entry) { e[0].Header, e[0].Closing = nil, &record.Closing{} }, "header"},
+		"a second header":          {3, func(e []*record.Entry) { e[3].Trial, e[3].Header = nil, formatted(header()) }, "header"},
+		"another generation":       {2, func(e []*record.Entry) { e[2].Trial.Generation = 0 }, "generation"},
+		"modules out of order":     {1, func(e []*record.Entry) { m := e[1].Generation.Modules; m[0], m[1] = m[1], m[0] }, "order"},
+		"a module without digest":  {1, func(e []*record.Entry) { e[1].Generation.Modules[0].Digest = "sha256:12" }, "digest"},
+		"two contents":             {3, func(e []*record.Entry) { e[3].Closing = &record.Closing{Trials: 1} }, "2 contents"},
+		"another result":           {2, func(e []*record.Entry) { e[2].Trial.Result = []byte(`{}`) }, "result"},
+		"another content":          {2, func(e []*record.Entry) { e[2].Trial.Contents[0].Bytes = []byte("x") }, "content 0"},
+		"an empty event":           {2, func(e []*record.Entry) { e[2].Trial.Events[1] = record.Event{} }, "event 1"},
+		"a state without digest":   {2, func(e []*record.Entry) { e[2].Trial.Events[1].Merge = "sha256:12" }, "event 1"},
+		"a call without input":     {2, func(e []*record.Entry) { e[2].Trial.Events[0].Call.Input = "" }, "event 0"},
+		"a use without answer":     {2, func(e []*record.Entry) { e[2].Trial.Events[0].Call.Uses[0].Answer = "" }, "event 0"},
+		"a result without digest":  {2, func(e []*record.Entry) { e[2].Trial.Result, e[2].Trial.ResultDigest = nil, "" }, "result"},
+		"no audits by the header":  {4, func(e []*record.Entry) { e[0].Header.Audit = nil }, "the record has none"},
+		"an audit without modules": {4, func(e []*record.Entry) { e[4], e[5], e[6] = e[5], e[6], e[4] }, "its audit: its generation of modules is entry 4, and the last one is entry 0"},
+		"an audit by the court":    {5, func(e []*record.Entry) { e[5].Trial.Audit.Generation = 1 }, "its audit: its generation"},
+		"a trial by the audit":     {5, func(e []*record.Entry) { e[5].Trial.Generation = 4 }, "its generation of modules is entry 4, and the last one is entry 1"},
+		"another audit":            {5, func(e []*record.Entry) { e[5].Trial.Audit.Result = []byte(`{}`) }, "its audit: its result has another digest"},
+		"an audit without result":  {5, func(e []*record.Entry) { e[5].Trial.Audit.Result = nil }, "its audit: its result"},
+		"an empty event of audits": {5, func(e []*record.Entry) { e[5].Trial.Audit.Events[1] = record.Event{} }, "its audit: its event 1"},
+		"Light in an audit":        {5, func(e []*record.Entry) { e[5].Trial.Audit.Events[1] = record.Event{Light: &record.Light{}} }, "its audit: its event 1"},
+		"an unfinished audit call": {5, func(e []*record.Entry) { e[5].Trial.Audit.Events[0].Call.Output = "" }, "its audit: its event 0"},
 	} {
 		entries := good()
 		c.change(entries)
@@ -67,6 +82,11 @@ func formatted(h *record.Header) *record.Header {
 func inGeneration(t *record.Trial, generation int) *record.Trial {
 	t.Generation = generation
 	return t
+}
+
+func inGenerations(t *record.Trial, court, audit int) *record.Trial {
+	t.Audit.Generation = audit
+	return inGeneration(t, court)
 }
 
 // chainOf seals entries one behind the other.

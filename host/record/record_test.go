@@ -69,11 +69,38 @@ func trial(id string) *record.Trial {
 	}
 }
 
-// write makes a record of trials; those after the second have other modules.
+// audited is a trial with an audit; both keep a message, and one that both had.
+func audited(id string) *record.Trial {
+	one := trial(id)
+	result := json.RawMessage(`{"case_id":"` + id + `","global_score":3.5}`)
+	fuel := uint64(19)
+	own := []byte("asked by warden")
+	one.Attach(&record.Audit{
+		Court: "court", ResultDigest: record.DigestOf(result), Result: result,
+		Modules: []record.Part{{Name: "warden", Digest: record.DigestOf([]byte("warden"))}},
+		Events: []record.Event{
+			{Call: &record.Call{
+				Node: "judge", Persona: "warden", Module: "warden", Kind: abi.CallJudge, Input: record.DigestOf([]byte("in")),
+				Output: record.DigestOf([]byte("out")), Fuel: &fuel,
+			}},
+			{Merge: record.DigestOf([]byte("judged"))},
+		},
+	}, []record.Content{{Digest: record.DigestOf(own), Bytes: own}, one.Contents[0]})
+	return one
+}
+
+// auditHeader is the header of a record with audits.
+func auditHeader() *record.Header {
+	h := header()
+	h.Audit = &record.AuditHeader{Pipeline: "pipeline: audit\n", Rubric: "rubric: r\n"}
+	return h
+}
+
+// write makes a record of trials, every other one audited; those after the second have other modules.
 func write(t testing.TB, key *record.Key, trials int) []byte {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "record")
-	w, err := record.Create(name, key, header())
+	w, err := record.Create(name, key, auditHeader())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,6 +115,9 @@ func appendTrials(t testing.TB, w *record.Writer, from, to int) {
 	t.Helper()
 	for i := from; i < to; i++ {
 		one := trial(fmt.Sprintf("case-%d", i))
+		if i%2 == 0 {
+			one = audited(one.ID)
+		}
 		if i >= 2 {
 			one.Modules = modules("2")
 		}
@@ -124,7 +154,7 @@ func TestARecordHolds(t *testing.T) {
 			t.Error("the same trials gave other bytes")
 		}
 		report := verify(t, data, key)
-		if report.Fault != nil || !report.Complete() || report.Trials != 4 || report.Entries != 1+2+4+1 {
+		if report.Fault != nil || !report.Complete() || report.Trials != 4 || report.Entries != 1+3+4+1 {
 			t.Errorf("shared %t: %+v", shared, report)
 		}
 		if shared {
@@ -173,7 +203,7 @@ func TestAccept_SE1_EveryFlippedBitIsFoundAndNamed(t *testing.T) {
 				entry++
 			}
 		}
-		if entry != 4 {
+		if entry != 5 { // header, modules of court and audit, a trial with its audit, the end
 			t.Errorf("%d entries", entry)
 		}
 	}
@@ -188,11 +218,12 @@ func TestAccept_SE1_EntriesThatAreMovedAreFound(t *testing.T) {
 		order []int
 		entry int
 	}{
-		"left out": {[]int{0, 1, 3, 4, 5, 6}, 2},
-		"swapped":  {[]int{0, 1, 3, 2, 4, 5, 6}, 2},
-		"doubled":  {[]int{0, 1, 2, 2, 3, 4, 5, 6}, 3},
-		"begun":    {[]int{1, 2, 3, 4, 5, 6}, 0},
-		"twice":    {[]int{0, 1, 2, 3, 4, 5, 6, 0}, 7},
+		"left out":            {[]int{0, 1, 2, 4, 5, 6, 7}, 3},
+		"without the audit's": {[]int{0, 1, 3, 4, 5, 6, 7}, 2},
+		"swapped":             {[]int{0, 1, 2, 4, 3, 5, 6, 7}, 3},
+		"doubled":             {[]int{0, 1, 2, 3, 3, 4, 5, 6, 7}, 4},
+		"begun":               {[]int{1, 2, 3, 4, 5, 6, 7}, 0},
+		"twice":               {[]int{0, 1, 2, 3, 4, 5, 6, 7, 0}, 8},
 	} {
 		var b strings.Builder
 		for _, i := range c.order {
@@ -203,7 +234,7 @@ func TestAccept_SE1_EntriesThatAreMovedAreFound(t *testing.T) {
 			t.Errorf("%s: %v, want entry %d", name, report.Fault, c.entry)
 		}
 	}
-	if report := verify(t, []byte(strings.Join(lines[:6], "")), key); report.Fault != nil || report.Complete() {
+	if report := verify(t, []byte(strings.Join(lines[:7], "")), key); report.Fault != nil || report.Complete() {
 		t.Errorf("without the closing entry: %+v", report)
 	}
 	if report := verify(t, []byte(strings.Join(lines, "")), newKey(t, true)); report.Fault == nil || !errors.Is(report.Fault, record.ErrOtherKey) {
@@ -221,7 +252,7 @@ func TestAccept_RE2_ARecordCutAtAnyByteKeepsTheEntriesBefore(t *testing.T) {
 	for cut := range len(data) + 1 {
 		if cut > 0 && data[cut-1] == '\n' {
 			whole++
-			if whole > 2 && whole != 5 && whole < 7 { // header, modules, two trials, modules, a trial, the end
+			if whole > 3 && whole != 6 && whole < 8 { // header, modules of court and audit, two trials, modules, a trial, the end
 				trials++
 			}
 		}
@@ -249,9 +280,12 @@ func resumeAt(t *testing.T, name string, data []byte, cut, trials int, key *reco
 		t.Fatal(err)
 	}
 	seen := 0
-	w, err := record.Resume(name, key, header(), func(one *record.Trial) error {
+	w, err := record.Resume(name, key, auditHeader(), func(one *record.Trial) error {
 		if one.ID != fmt.Sprintf("case-%d", seen) {
 			t.Errorf("cut at %d: trial %d is %s", cut, seen, one.ID)
+		}
+		if (one.Audit != nil) != (seen%2 == 0) {
+			t.Errorf("cut at %d: trial %d is audited: %t", cut, seen, one.Audit != nil)
 		}
 		seen++
 		return nil
@@ -279,7 +313,7 @@ func TestResumeRefusesAnotherConfigurationAndAnotherKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	none := func(*record.Trial) error { return nil }
-	other := header()
+	other := auditHeader()
 	other.Configuration[0].Digest = record.DigestOf([]byte("q"))
 	_, err := record.Resume(name, key, other, none)
 	if err == nil || err.Error() != "the record is of another configuration: another pipeline" {
@@ -288,14 +322,14 @@ func TestResumeRefusesAnotherConfigurationAndAnotherKey(t *testing.T) {
 	if _, err := record.Resume(name, newKey(t, false), header(), none); !errors.Is(err, record.ErrOtherKey) {
 		t.Errorf("another key: %v", err)
 	}
-	if _, err := record.Create(name, key, header()); !errors.Is(err, os.ErrExist) {
+	if _, err := record.Create(name, key, auditHeader()); !errors.Is(err, os.ErrExist) {
 		t.Errorf("over a record: %v", err)
 	}
-	w, err := record.Resume(name, key, header(), none)
+	w, err := record.Resume(name, key, auditHeader(), none)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := record.Resume(name, key, header(), none); !errors.Is(err, record.ErrInUse) {
+	if _, err := record.Resume(name, key, auditHeader(), none); !errors.Is(err, record.ErrInUse) {
 		t.Errorf("two writers: %v", err)
 	}
 	if err := w.Close(); err != nil {

@@ -11,7 +11,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/audit"
 	"github.com/shadowcourt/shadowcourt/host/internal/players"
 	"github.com/shadowcourt/shadowcourt/host/internal/quotes"
-	"github.com/shadowcourt/shadowcourt/host/internal/state"
 	"github.com/shadowcourt/shadowcourt/host/internal/walk"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
@@ -83,23 +82,33 @@ func New(graph *pipeline.Graph, rubric *audit.Rubric, config Config) (*Audit, er
 	return &Audit{graph: graph, rubric: rubric, log: log, arrange: config.Arrange}, nil
 }
 
-// Try audits one opinion. fork gives the modules for one branch; branches run
-// at the same time. Errors are those of the caller's context, of a subject that
+// Modules plays one audit, and is used by its goroutine alone. What no branch
+// asks, as edges are, it answers itself.
+type Modules interface {
+	players.Modules
+	// Fork gives the modules of a branch, by the name of the persona or the judge.
+	// Branches are forked in the order of the pipeline or the rubric, and then run
+	// at the same time. The trail of Modules is told of a merge after each node,
+	// when all of its branches have ended.
+	Fork(who string) players.JudgeModules
+}
+
+// Try audits one opinion. Errors are those of the caller's context, of a subject that
 // is refused (*abi.ValidationError), and faults of the graph; whatever a module
 // does is in the outcome.
-func (a *Audit) Try(ctx context.Context, subject *audit.Subject, fork func() players.JudgeModules) (*audit.Outcome, error) {
+func (a *Audit) Try(ctx context.Context, subject *audit.Subject, modules Modules) (*audit.Outcome, error) {
 	if err := check(subject); err != nil {
 		return nil, err
 	}
-	own := fork()
 	t := &trial{
-		audit: a, fork: fork, own: players.Players{Modules: own, Log: a.log}, subject: subject, state: state.New(),
+		audit: a, modules: modules, own: players.Players{Modules: modules, Log: a.log}, subject: subject,
 		documents: documentsOf(subject), caseQuotes: quotes.Of(subject.Documents), dissents: make(map[string]string),
 		out: &audit.Outcome{
-			Rubric: a.rubric.Name, CaseID: subject.Opinion.CaseID, CourtName: subject.Opinion.CourtName, Modules: a.digests(own),
+			Rubric: a.rubric.Name, CaseID: subject.Opinion.CaseID, CourtName: subject.Opinion.CourtName, Modules: a.digests(modules),
 		},
 	}
 	t.quotes = quotes.Of(t.documents)
+	t.watch()
 	var cancel context.CancelFunc
 	t.calls, cancel = context.WithTimeout(ctx, a.graph.Definition().Court.TTL)
 	defer cancel()

@@ -17,10 +17,11 @@ import (
 // only read.
 type trial struct {
 	audit   *Audit
-	fork    func() players.JudgeModules
+	modules Modules
 	own     players.Players // for what is asked outside of branches
 	subject *audit.Subject
 	state   *state.State
+	merged  func()          // says that the merges of a node are over
 	calls   context.Context //nolint:containedctx // the time of this audit, beside the walk's
 
 	documents  []abi.Document    // that collectors read: the opinion and those of the case
@@ -31,6 +32,19 @@ type trial struct {
 	dissents map[string]string // of the first round, by criterion
 	findings []audit.Finding
 	out      *audit.Outcome
+}
+
+// watch begins the state. Only what it is after all merges of a node is told: in
+// between it depends on which branch came first.
+func (t *trial) watch() {
+	told := players.Merged(t.modules)
+	if told == nil {
+		t.state, t.merged = state.New(), func() {}
+		return
+	}
+	var last [32]byte
+	t.state = state.Watched(func(digest [32]byte) { last = digest })
+	t.merged = func() { told(last) }
 }
 
 // begin puts the opinion and the evidence of the case into the state.
@@ -44,11 +58,13 @@ func (t *trial) begin() error {
 		}
 		update.Evidences = map[string][]abi.Evidence{channelCase: own}
 	}
+	defer t.merged()
 	return t.state.Apply(update)
 }
 
 // Visit does the work of a node.
 func (t *trial) Visit(ctx context.Context, node *pipeline.Node, visit int) (again bool, err error) {
+	defer t.merged()
 	switch node.Family {
 	case pipeline.FamilyCollect:
 		return false, t.collect(ctx, node, visit)
@@ -83,8 +99,8 @@ type arrived struct {
 func (t *trial) fan(ctx context.Context, node *pipeline.Node, visit, limit int, branches []branch) error {
 	runs := make([]func() arrived, len(branches))
 	for i := range branches {
+		modules := t.modules.Fork(branches[i].who)
 		runs[i] = func() arrived {
-			modules := t.fork()
 			update, err := branches[i].run(players.Players{Modules: modules, Log: t.audit.log}, modules)
 			if err != nil && ctx.Err() == nil {
 				at := abi.Position{Node: node.Name, Pass: visit, Sequence: i}
