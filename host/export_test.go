@@ -7,7 +7,7 @@ import (
 )
 
 // Looker gives what Follow does at a tick.
-func Looker(h *Host, w Watch) func(context.Context) {
+func Looker(h followed, w Watch) func(context.Context) {
 	return newFollower(context.Background(), h, w).look
 }
 

@@ -193,6 +193,11 @@ func (h *Host) Swap(ctx context.Context, modules fs.FS) error {
 	if err != nil {
 		return err
 	}
+	return h.replace(ctx, files)
+}
+
+// replace keeps modules in the store and makes them the current ones.
+func (h *Host) replace(ctx context.Context, files map[string][]byte) error {
 	if err := h.keepModules(files); err != nil {
 		return err
 	}

@@ -32,7 +32,19 @@ type Change struct{ Module, Before, After string }
 // ticks end. New ones are compiled, checked and warmed before a trial sees
 // them, all or none of them, while trials go on. It calls Swapped and Refused
 // itself, one at a time.
-func (h *Host) Follow(ctx context.Context, w Watch) {
+func (h *Host) Follow(ctx context.Context, w Watch) { follow(ctx, h, w) }
+
+// followed has modules that a folder may replace: a Host or an Auditor.
+type followed interface {
+	// modules are the names of those that the folder must have.
+	modules() []string
+	// Modules are the digests of those in force.
+	Modules(ctx context.Context) map[string]string
+	// replace makes files the modules in force, or refuses them all.
+	replace(ctx context.Context, files map[string][]byte) error
+}
+
+func follow(ctx context.Context, h followed, w Watch) {
 	f := newFollower(ctx, h, w)
 	for {
 		select {
@@ -50,13 +62,13 @@ func (h *Host) Follow(ctx context.Context, w Watch) {
 // follower is what Follow remembers. States are digests of all modules, or why
 // they could not be read.
 type follower struct {
-	host  *Host
+	host  followed
 	watch Watch
 	seen  string // at the last look
 	done  string // what was last taken or refused
 }
 
-func newFollower(ctx context.Context, h *Host, w Watch) *follower {
+func newFollower(ctx context.Context, h followed, w Watch) *follower {
 	return &follower{host: h, watch: w, done: stateOf(h.Modules(ctx), nil)}
 }
 
@@ -75,7 +87,7 @@ func (f *follower) look(ctx context.Context) {
 	}
 	before := f.host.Modules(ctx)
 	if err == nil {
-		err = f.host.install(ctx, files)
+		err = f.host.replace(ctx, files)
 	}
 	if err != nil && (ctx.Err() != nil || errors.Is(err, ErrClosed)) {
 		return

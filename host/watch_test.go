@@ -9,12 +9,14 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/record"
 )
 
 // followed is a host that looks at a folder when the test says so.
 type followed struct {
 	*host.Host
 	dir     string
+	store   *record.Store
 	once    func(context.Context)
 	swapped [][]host.Change
 	refused []string
@@ -22,11 +24,11 @@ type followed struct {
 
 func follow(t *testing.T) *followed {
 	t.Helper()
-	f := &followed{dir: t.TempDir()}
+	f := &followed{dir: t.TempDir(), store: record.OpenStore(t.TempDir())}
 	for name, file := range modules(t) {
 		f.put(t, name, file.Data)
 	}
-	f.Host = open(t, host.Config{Modules: os.DirFS(f.dir)})
+	f.Host = open(t, host.Config{Modules: os.DirFS(f.dir), Store: f.store})
 	f.once = host.Looker(f.Host, host.Watch{
 		Modules: os.DirFS(f.dir),
 		Swapped: func(changes []host.Change) { f.swapped = append(f.swapped, changes) },
@@ -81,6 +83,9 @@ func TestAccept_PL1_AFolderIsFollowedByItsContent(t *testing.T) {
 	}
 	if got := try(t, f.Host, dispute()).Result.Modules["specter"]; got != f.swapped[0][0].After {
 		t.Errorf("the next trial was held by %s", got)
+	}
+	if !f.store.Has(record.Digest(f.swapped[0][0].After)) {
+		t.Error("a replay could not have the newer module: it is not in the store")
 	}
 }
 

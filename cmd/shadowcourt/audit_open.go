@@ -66,21 +66,27 @@ func openAuditor(ctx context.Context, s stdio, f auditorFlags) (*host.Auditor, e
 	if err == nil {
 		return a, nil
 	}
+	return nil, auditorError(err, f.modules)
+}
+
+// auditorError says whose fault it is that an Auditor did not take modules.
+func auditorError(err error, modules string) error {
 	if _, ok := errors.AsType[*host.CacheError](err); ok {
-		return nil, inputError(fmt.Errorf("--cache: %w", err))
+		return inputError(fmt.Errorf("--cache: %w", err))
 	}
 	var refused *host.RefusedError
 	if !errors.As(err, &refused) {
-		return nil, inputError(err)
+		return inputError(err)
 	}
 	from := "embedded modules"
-	if f.modules != "" {
-		from = "--modules " + f.modules + " and embedded"
+	if modules != "" {
+		from = "--modules " + modules + " and embedded"
 	}
+	var faults []error
 	for _, fault := range refused.Faults {
 		faults = append(faults, fmt.Errorf("%s: %s", from, fault))
 	}
-	return nil, inputError(errors.Join(faults...))
+	return inputError(errors.Join(faults...))
 }
 
 // overlay has the files of a folder before those that are embedded, so that a

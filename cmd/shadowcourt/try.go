@@ -137,6 +137,11 @@ func (o *tryOptions) run(ctx context.Context, s stdio, args []string) error {
 		return err
 	}
 	defer closeAudit()
+	stopFollowing, err := o.followAudit(ctx, s.err)
+	if err != nil {
+		return err
+	}
+	defer stopFollowing()
 	parts, err := o.configuration(ctx, h, inputs)
 	if err != nil {
 		return err

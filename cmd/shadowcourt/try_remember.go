@@ -26,14 +26,19 @@ func (o *tryOptions) configuration(ctx context.Context, h *host.Host, inputs *in
 		sum := sha256.Sum256([]byte(value))
 		parts = append(parts, host.Part{Name: name, Digest: "sha256:" + hex.EncodeToString(sum[:])})
 	}
-	if o.watch { // each result names the modules that it was made with
-		parts = slices.DeleteFunc(parts, func(p host.Part) bool { return strings.HasPrefix(p.Name, "module ") })
+	if o.watch {
 		add("--watch", "true")
 	}
 	add("--light", o.lightOf(inputs))
 	add("--redact", strings.Join(o.redact, "\x00"))
 	add("--timings", strconv.FormatBool(o.timings))
-	return o.audit.configuration(ctx, parts)
+	parts, err = o.audit.configuration(ctx, parts)
+	if o.watch { // each result names the modules that it was made with
+		parts = slices.DeleteFunc(parts, func(p host.Part) bool {
+			return strings.HasPrefix(p.Name, "module ") || strings.HasPrefix(p.Name, "audit module ")
+		})
+	}
+	return parts, err
 }
 
 // earlier is what is known of the cases that were tried before this run. It is

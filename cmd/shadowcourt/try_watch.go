@@ -29,42 +29,73 @@ func (o *tryOptions) checkWatch() error {
 	return nil
 }
 
-// follow follows the folder of --watch until stop is called, which waits for
-// the end of a swap that goes on.
+// follow has the court follow the folder of --watch until stop is called, which
+// waits for the end of a swap that goes on.
 func (o *tryOptions) follow(ctx context.Context, stderr io.Writer, h *host.Host) (stop func()) {
 	if !o.watch {
 		return func() {}
 	}
+	return followFolder(ctx, h.Follow, host.Watch{
+		Modules: os.DirFS(o.modules), Swapped: watchMessages{stderr}.swapped,
+		Refused: func(err error) { watchMessages{stderr}.refused("the modules before go on", o.openError(err)) },
+	})
+}
+
+// followAudit is follow for the modules of collectors and judges. Those that
+// the folder does not have are the embedded ones, as when the Auditor was opened.
+func (o *tryOptions) followAudit(ctx context.Context, stderr io.Writer) (stop func(), err error) {
+	if !o.watch || o.audit.auditor == nil {
+		return func() {}, nil
+	}
+	embedded, err := host.EmbeddedModules()
+	if err != nil {
+		return nil, err
+	}
+	return followFolder(ctx, o.audit.auditor.Follow, host.Watch{
+		Modules: overlay{os.DirFS(o.modules), embedded}, Swapped: watchMessages{stderr}.swapped,
+		Refused: func(err error) {
+			watchMessages{stderr}.refused("the audits' modules before go on", auditorError(err, o.modules))
+		},
+	}), nil
+}
+
+// followFolder runs follow with ticks until stop is called.
+func followFolder(ctx context.Context, follow func(context.Context, host.Watch), w host.Watch) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	ticker := time.NewTicker(watchInterval)
-	// Each message is one write, so that it stands whole beside those of the docket.
-	say := func(text string) {
-		clearLine := ""
-		if terminalFile(stderr) != nil {
-			clearLine = "\r\x1b[K"
-		}
-		_, _ = io.WriteString(stderr, clearLine+text)
-	}
+	w.Ticks = ticker.C
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		h.Follow(ctx, host.Watch{
-			Modules: os.DirFS(o.modules), Ticks: ticker.C,
-			Swapped: func(changes []host.Change) {
-				var b strings.Builder
-				for _, c := range changes {
-					fmt.Fprintf(&b, "swapped %s\n", inertLine(changeLine(c.Module, c.Before, c.After)))
-				}
-				say(b.String())
-			},
-			Refused: func(err error) {
-				say(inertBlock("refused, the modules before go on:\n"+o.openError(err).Error()) + "\n")
-			},
-		})
+		follow(ctx, w)
 	}()
 	return func() {
 		ticker.Stop()
 		cancel()
 		<-ended
 	}
+}
+
+// watchMessages are what a watched run says of swaps. Each is one write, so
+// that it stands whole beside those of the docket.
+type watchMessages struct{ stderr io.Writer }
+
+func (m watchMessages) say(text string) {
+	clearLine := ""
+	if terminalFile(m.stderr) != nil {
+		clearLine = "\r\x1b[K"
+	}
+	_, _ = io.WriteString(m.stderr, clearLine+text)
+}
+
+func (m watchMessages) swapped(changes []host.Change) {
+	var b strings.Builder
+	for _, c := range changes {
+		fmt.Fprintf(&b, "swapped %s\n", inertLine(changeLine(c.Module, c.Before, c.After)))
+	}
+	m.say(b.String())
+}
+
+func (m watchMessages) refused(instead string, err error) {
+	m.say(inertBlock("refused, "+instead+":\n"+err.Error()) + "\n")
 }
