@@ -36,18 +36,25 @@ func openAuditor(t testing.TB, config host.AuditConfig) *host.Auditor {
 // what stands below `judges:` and `criteria:` of a rubric.
 func toldJudges(t testing.TB, rubric string, config host.AuditConfig) *host.Auditor {
 	t.Helper()
+	told := benched(t, rubric)
+	config.Rubric, config.Host.Modules = told.Rubric, told.Host.Modules
+	return openAuditor(t, config)
+}
+
+// benched is the configuration of such an Auditor.
+func benched(t testing.TB, rubric string) host.AuditConfig {
+	t.Helper()
 	wasm, err := bench()
 	if err != nil {
 		t.Fatal(err)
 	}
-	config.Rubric, err = audit.Parse("told.yaml", []byte("rubric: told\n"+rubric))
+	parsed, err := audit.Parse("told.yaml", []byte("rubric: told\n"+rubric))
 	if err != nil {
 		t.Fatal(err)
 	}
 	files := modules(t)
 	files["bench.wasm"] = &fstest.MapFile{Data: wasm}
-	config.Host.Modules = files
-	return openAuditor(t, config)
+	return host.AuditConfig{Rubric: parsed, Host: host.Config{Modules: files}}
 }
 
 // judged audits an opinion that must come to a report.

@@ -14,7 +14,8 @@ func init() { judge.Handle(score) }
 func main() {}
 
 // score gives every criterion what the parameters say: score, and again in the
-// second round; confidence; cite; violation; and behave, for what goes wrong.
+// second round; confidence; cite; violation; and behave, for what goes wrong, late in the
+// second round alone.
 func score(r *abi.JudgeRequest) ([]abi.CriterionOpinion, *abi.Failure) {
 	number := func(name string, fallback float64) float64 {
 		for _, p := range r.Params {
@@ -53,6 +54,9 @@ func score(r *abi.JudgeRequest) ([]abi.CriterionOpinion, *abi.Failure) {
 		panic("told to")
 	case "loop":
 		for { //nolint:revive // told to
+		}
+	case "late":
+		for round == "second" { //nolint:revive // told to
 		}
 	case "give up":
 		return nil, guest.Fail("told_to", "it was told to give up")
