@@ -67,7 +67,11 @@ func verifyRecord(s stdio, name, keyName string, open bool) error {
 }
 
 func entries(r *record.Report) string {
-	return count(r.Entries, "entry", "entries") + " with " + count(r.Trials, "trial", "trials")
+	text := count(r.Entries, "entry", "entries") + " with " + count(r.Trials, "trial", "trials")
+	if r.Audits > 0 {
+		text += fmt.Sprintf(", %d of them audited", r.Audits)
+	}
+	return text
 }
 
 // recordFault says of a record that can't be read on what that means.

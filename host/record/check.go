@@ -14,6 +14,7 @@ type chain struct {
 	// The last generation of the court, and of the audit.
 	court, audit generation
 	trials       int
+	audits       int
 	closed       bool // the last entry is a closing one
 }
 
@@ -49,6 +50,7 @@ func (c *chain) follow(e *Entry, line []byte) {
 		c.trials++
 		e.Trial.Modules, e.Trial.Kept = c.court.modules, c.header.Contents
 		if e.Trial.Audit != nil {
+			c.audits++
 			e.Trial.Audit.Modules = c.audit.modules
 		}
 	case e.Closing != nil:

@@ -116,6 +116,9 @@ func (r *Reader) Entries() int { return r.chain.next }
 // Trials counts the trials that were read.
 func (r *Reader) Trials() int { return r.chain.trials }
 
+// Audits counts those of the trials that were read.
+func (r *Reader) Audits() int { return r.chain.audits }
+
 // Closed says whether the last entry that was read closes the record.
 func (r *Reader) Closed() bool { return r.chain.closed }
 

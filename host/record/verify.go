@@ -7,8 +7,9 @@ import (
 
 // Report says what a record is worth.
 type Report struct {
-	// Entries and Trials that hold, from the beginning.
-	Entries, Trials int
+	// Entries and Trials that hold, from the beginning, and how many of the trials
+	// have an audit.
+	Entries, Trials, Audits int
 	// Closed: the last entry that holds closes the record, with the right number of trials.
 	Closed bool
 	// Head is the digest of the last line that holds.
@@ -31,7 +32,7 @@ func Verify(in io.Reader, key *Key) (*Report, error) {
 	for err == nil {
 		_, err = r.Next()
 	}
-	report.Entries, report.Trials, report.Closed, report.Head = r.Entries(), r.Trials(), r.Closed(), r.Head()
+	report.Entries, report.Trials, report.Audits, report.Closed, report.Head = r.Entries(), r.Trials(), r.Audits(), r.Closed(), r.Head()
 	if errors.As(err, &report.Fault) || errors.Is(err, io.EOF) {
 		return report, nil
 	}
