@@ -39,7 +39,7 @@ func (f failure) subject() string {
 	}
 }
 
-// give hands a failure on as a case.
+// give makes a case of a failure, which goes on when the runs of its test are known.
 func (s *stream) give(f failure) {
 	if s.stopped {
 		return
@@ -56,5 +56,5 @@ func (s *stream) give(f failure) {
 	}
 	light := Light(c)
 	c.Light = &light
-	s.stopped = !s.yield(docket.Entry{Case: c, Source: s.name, Line: s.line}, nil)
+	s.hold(heldCase{docket.Entry{Case: c, Source: s.name, Line: s.line}, testKey{f.pack, f.test}})
 }

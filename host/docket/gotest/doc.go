@@ -16,5 +16,8 @@
 //	water    panics, frames, races, timeouts: what an investigation digs out
 //	air      the summary that the go command prints
 //
+// Of a test that passed in some runs of the stream and failed in others, as with -count or when it is run again, an item
+// "runs" tells, which speaks for nd001.
+//
 // [Light] is a first simple classification by a few rules on the symptom.
 package gotest

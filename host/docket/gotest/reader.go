@@ -38,13 +38,16 @@ type Reader struct {
 	ids testlog.IDs
 }
 
-// Read gives the failing tests of a stream as cases, each as soon as its test has ended, with the number of the line that
-// ended it. A stream in which all tests pass has no case, and no error.
+// Read gives the failing tests of a stream as cases, in the order in which they ended and with the number of the line that
+// ended them. They are given when the stream ends, since a test may run again in it: of one that passed and failed an item
+// of evidence tells. A stream in which all tests pass has no case, and no error.
 //
 // An error that is a *docket.LineError concerns one line, or with Line 0 the stream: the lines after it follow. Any other
 // error comes from in and is the last, after the cases that were still open.
 //
-// Memory is bounded by the logs of the tests that run at the same time, HeadBytes + 2 TailBytes each at most, and one line.
+// Memory is bounded by the logs of the tests that run at the same time, HeadBytes + 2 TailBytes each at most, one line, and
+// 64 MiB of cases that wait: where there are more the first are given, with the runs so far. Of the first 262,144 tests the
+// runs are counted.
 func (r *Reader) Read(name string, in io.Reader) iter.Seq2[docket.Entry, error] {
 	return func(yield func(docket.Entry, error) bool) {
 		s := r.newStream(name, yield)

@@ -24,6 +24,7 @@ type stream struct {
 	failed   []string                 // import paths that failed to build
 	named    map[string]bool          // those of them that a package has named
 	current  *testlog.Clip            // where a line that is no JSON belongs
+	history  history
 }
 
 // pack is a package whose tests run.
@@ -41,7 +42,10 @@ type test struct {
 }
 
 func (r *Reader) newStream(name string, yield func(docket.Entry, error) bool) *stream {
-	return &stream{reader: r, name: name, yield: yield, packages: map[string]*pack{}, builds: map[string]*testlog.Clip{}, named: map[string]bool{}}
+	return &stream{
+		reader: r, name: name, yield: yield, packages: map[string]*pack{}, builds: map[string]*testlog.Clip{}, named: map[string]bool{},
+		history: history{runs: map[testKey]*testlog.Runs{}},
+	}
 }
 
 func (s *stream) newClip() testlog.Clip {
@@ -86,6 +90,9 @@ func (s *stream) handle(e event) {
 		if e.Test != "" {
 			s.reader.Tests++
 			delete(s.pack(e.Package).tests, e.Test)
+			if e.Action == "pass" {
+				s.history.ended(testKey{e.Package, e.Test}, true)
+			}
 		} else {
 			s.closePackage(e.Package)
 			if e.Action == "pass" && s.reader.Passed != nil {
@@ -192,6 +199,7 @@ func notBuilt(log string) bool {
 func (s *stream) failTest(p *pack, name string) {
 	t := s.test(p, name)
 	delete(p.tests, name)
+	s.history.ended(testKey{p.path, name}, false)
 	if i := strings.LastIndexByte(name, '/'); i >= 0 {
 		if parent := p.tests[name[:i]]; parent != nil {
 			parent.childFailed = true
@@ -286,6 +294,7 @@ func (s *stream) end() {
 		name, _, _ := strings.Cut(path, " ")
 		s.give(failure{pack: name, log: s.build(path).Text(), build: true})
 	}
+	s.release(0)
 	if s.events == 0 && !s.stopped {
 		s.problem(0, docket.CodeEmptyDocket, "has no event of go test -json")
 	}

@@ -17,6 +17,7 @@ type test struct {
 	line        int
 	name, class string
 	failed      bool
+	skipped     bool
 	flaky       bool // and passed when it was run again
 
 	reported, printed []abi.Document
@@ -97,11 +98,12 @@ func (c *test) add(to []abi.Document, o output) []abi.Document {
 	return append(to, abi.Document{Name: o.name, Text: text + "\n"})
 }
 
-// give hands a test case on that failed.
+// give makes a case of a test case that failed, which goes on when the runs of its test are known.
 func (p *parser) give(s *suite, c *test) error {
 	if !c.failed {
 		return nil
 	}
+	full := fullName(c)
 	c.name, c.class = bounded(c.name), bounded(c.class)
 	if s.onlySubtestsFailed(c) {
 		return nil
@@ -125,10 +127,7 @@ func (p *parser) give(s *suite, c *test) error {
 		},
 		Source: p.name, Line: c.line,
 	}
-	if !p.yield(entry, nil) {
-		return errStopped
-	}
-	return nil
+	return p.hold(s, heldCase{entry, full, namesAreUnique(c.reported), c.flaky})
 }
 
 // id is the test's full name. Some producers write it whole as the class and as the name.

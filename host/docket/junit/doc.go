@@ -7,7 +7,9 @@
 //
 // A test case with a failure or an error is a case, as is a suite that has one itself. One that was run again
 // (rerunFailure, rerunError) is one case with all its runs; one that passed when it was run again (flakyFailure,
-// flakyError) is a case too: it failed, and the label for it is nd001. A test of Go that only its subtests fail is no
+// flakyError) is a case too: it failed, and the label for it is nd001. So it is for one that stands in its suite several
+// times, and passed and failed: an item "runs" tells of it. Where two tests may have one name, as rows of a table in Java,
+// that is so only if it failed until it passed. A test of Go that only its subtests fail is no
 // case, as in package gotest.
 //
 // Documents are named by the elements: failure, error, rerunFailure, rerunFailure-2, system-out, flakyFailure/system-out

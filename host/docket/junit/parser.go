@@ -1,6 +1,7 @@
 package junit
 
 import (
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"io"
@@ -129,14 +130,21 @@ func (p *parser) skip() error {
 type suite struct {
 	name    string
 	parents map[string]bool // the tests of Go of which a subtest failed
+	runs    runs
+	held    []heldCase
+	bytes   int // of what is held
 }
 
 func (p *parser) suite(start xml.StartElement) error {
-	s := &suite{name: attribute(start, "name"), parents: map[string]bool{}}
+	s := &suite{name: attribute(start, "name"), parents: map[string]bool{}, runs: runs{ended: map[string][]bool{}}}
+	s.runs.tests, _ = strconv.Atoi(attribute(start, "tests"))
 	own := test{line: p.from.line, class: s.name}
 	err := p.children(func(t xml.StartElement) error {
 		switch t.Name.Local {
 		case "testsuite", "testsuites":
+			if err := p.release(s); err != nil {
+				return err
+			}
 			return p.suite(t)
 		case "testcase":
 			return p.testcase(s, t)
@@ -146,15 +154,19 @@ func (p *parser) suite(start xml.StartElement) error {
 			return p.skip()
 		}
 	}, nil)
-	if err != nil {
+	if err == nil {
+		err = p.give(s, &own)
+	}
+	if errors.Is(err, errStopped) {
 		return err
 	}
-	return p.give(s, &own)
+	return cmp.Or(p.release(s), err)
 }
 
 func (p *parser) testcase(s *suite, start xml.StartElement) error {
 	p.reader.Tests++
-	c := &test{line: p.from.line, name: attribute(start, "name"), class: attribute(start, "classname")}
+	c := &test{line: p.from.line}
+	c.class, c.name = testlog.PytestName(attribute(start, "classname"), attribute(start, "name"))
 	err := p.children(func(t xml.StartElement) error {
 		switch t.Name.Local {
 		case "failure", "error", "rerunFailure", "rerunError", "flakyFailure", "flakyError":
@@ -163,6 +175,9 @@ func (p *parser) testcase(s *suite, start xml.StartElement) error {
 			return p.output(c, t.Name.Local)
 		case "properties":
 			return p.properties(c)
+		case "skipped":
+			c.skipped = true
+			return p.skip()
 		default:
 			return p.skip()
 		}
@@ -170,6 +185,7 @@ func (p *parser) testcase(s *suite, start xml.StartElement) error {
 	if err != nil {
 		return err
 	}
+	s.runs.end(c)
 	return p.give(s, c)
 }
 

@@ -53,13 +53,15 @@ type Reader struct {
 	ids testlog.IDs
 }
 
-// Read gives the failures of a report as cases, each as soon as its element has ended, with the number of the line on
-// which it begins. A report in which all tests pass has no case, and no error.
+// Read gives the failures of a report as cases, in their order and with the number of the line on which they begin. They
+// are given when their suite ends, since a test may stand in it again: of one that passed and failed an item of evidence
+// tells. A report in which all tests pass has no case, and no error.
 //
 // An error is the last, after the cases that stand before it. It is a *docket.LineError with the line, and the column in
 // its text, when something is wrong with the report (Line 0: with the file as a whole); any other error comes from in.
 //
-// Memory is bounded by the logs of one test case and the longest tag.
+// Memory is bounded by the logs of one test case, the longest tag, and 64 MiB of cases that wait: where there are more they
+// are given, with the runs so far.
 func (r *Reader) Read(name string, in io.Reader) iter.Seq2[docket.Entry, error] {
 	return func(yield func(docket.Entry, error) bool) {
 		limit := r.MaxTagBytes

@@ -59,6 +59,11 @@ func Classify(group string, reported, printed []abi.Document) abi.LightAnswer {
 	}
 }
 
+// Flaky is what [Classify] says of a test that passed when it ran again.
+func Flaky() abi.LightAnswer {
+	return abi.LightAnswer{Classification: NoDefect, Confidence: 0.90, Reasoning: "It failed, and passed when it ran again."}
+}
+
 type lightRule struct {
 	applies    func(group string, lines []string) bool
 	label      string
@@ -68,7 +73,7 @@ type lightRule struct {
 
 func lightRules() []lightRule {
 	return []lightRule{
-		{aLine(flakyText.MatchString), NoDefect, 0.90, "It failed, and passed when it ran again."},
+		{aLine(flakyText.MatchString), Flaky().Classification, Flaky().Confidence, Flaky().Reasoning},
 		{func(_ string, lines []string) bool { return environment(lines) }, SystemIssue, 0.78, "An error of the environment stands in the log."},
 		{aLine(raceText.MatchString), NoDefect, 0.80, "The race detector or the runtime found concurrent access."},
 		{aLine(timeoutText.MatchString), NoDefect, 0.62, "Something took too long or never came."},

@@ -1,0 +1,68 @@
+package gotest
+
+import (
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
+)
+
+// The bounds of what is kept to the end of a stream.
+const (
+	// maxRunTests is of how many tests the runs are counted; of those beyond it nothing is told.
+	maxRunTests = 1 << 18
+	// maxHeldBytes is how much of cases waits. Beyond it the oldest go on, with the runs so far.
+	maxHeldBytes = 64 << 20
+)
+
+// testKey is a test of a package.
+type testKey struct{ pack, test string }
+
+// history counts the runs of tests, and holds the cases until all runs are known: with -count a test runs several times, and
+// those who run failed tests again append the events of a second go to those of the first.
+type history struct {
+	runs  map[testKey]*testlog.Runs
+	held  []heldCase
+	bytes int
+}
+
+// heldCase is a case that waits for what further runs of its test bring.
+type heldCase struct {
+	docket.Entry
+	test testKey
+}
+
+func (h *heldCase) size() int { return len(h.Case.Documents[0].Text) }
+
+// ended notes that a test passed or failed.
+func (h *history) ended(test testKey, passed bool) {
+	r := h.runs[test]
+	if r == nil {
+		if len(h.runs) >= maxRunTests {
+			return
+		}
+		r = &testlog.Runs{}
+		h.runs[test] = r
+	}
+	r.Add(passed)
+}
+
+// hold keeps a case for later.
+func (s *stream) hold(c heldCase) {
+	s.history.held = append(s.history.held, c)
+	s.history.bytes += c.size()
+	s.release(maxHeldBytes)
+}
+
+// release gives the oldest cases on until no more than most bytes wait.
+func (s *stream) release(most int) {
+	h := &s.history
+	for len(h.held) > 0 && (h.bytes > most || most == 0) && !s.stopped {
+		c := h.held[0]
+		h.held[0] = heldCase{}
+		h.held = h.held[1:]
+		h.bytes -= c.size()
+		if r := h.runs[c.test]; r != nil && c.test.test != "" {
+			r.Tell(&c.Case)
+		}
+		s.stopped = !s.yield(c.Entry, nil)
+	}
+}

@@ -1,0 +1,84 @@
+package gotest_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
+)
+
+// told is what a case says of the runs of its test.
+func told(t *testing.T, c *abi.Case) string {
+	t.Helper()
+	for _, e := range c.Evidence {
+		if e.SourceRef != "runs:L1" {
+			continue
+		}
+		document := c.Documents[len(c.Documents)-1]
+		if e.Supports != gotest.NoDefect || document.Name != "runs" || document.Text != e.Content+"\n" {
+			t.Errorf("%s: %+v quotes %+v", c.ID, e, document)
+		}
+		return e.Content
+	}
+	return ""
+}
+
+func TestRunsOfOneTest(t *testing.T) {
+	t.Parallel()
+	const (
+		mixed = "In this report the test ran 3 times: it failed in 2 and passed in 1. It passed after it had failed."
+		twice = "In this report the test ran 2 times: it failed in 1 and passed in 1. It passed after it had failed."
+		worn  = "In this report the test ran 3 times: it failed in 2 and passed in 1. It passed first, and never again after it had failed."
+	)
+	for _, tc := range []struct {
+		name, stream string
+		want         []string // of each case
+	}{
+		{"it fails each time", ends("fail", "p", "TestA") + ends("fail", "p", "TestA") + ends("pass", "p", "TestB"), []string{"", ""}},
+		{"it fails and passes", ends("fail", "p", "TestA") + ends("pass", "p", "TestA") + ends("fail", "p", "TestA"), []string{mixed, mixed}},
+		{"it passes once", ends("pass", "p", "TestA") + ends("fail", "p", "TestA") + ends("fail", "p", "TestA"), []string{worn, worn}},
+		{"a run that was skipped", ends("fail", "p", "TestA") + ends("skip", "p", "TestA"), []string{""}},
+		{"the same name in another package", ends("fail", "p", "TestA") + ends("pass", "q", "TestA"), []string{""}},
+		{
+			"run again when all was done, and the parents of subtests with it",
+			ends("run", "p", "TestA") + ends("run", "p", "TestA/x") + ends("fail", "p", "TestA/x") + ends("fail", "p", "TestA") + ends("fail", "p", "") +
+				ends("pass", "p", "TestA/x") + ends("pass", "p", "TestA") + ends("pass", "p", ""),
+			[]string{twice, twice},
+		},
+		{"a crash that left it open", output("p", "TestA", "panic: boom\n") + ends("fail", "p", "") + ends("pass", "p", "TestA"), []string{twice}},
+		{"a package outside of its tests", output("p", "", "no\n") + ends("fail", "p", "") + ends("pass", "p", ""), []string{""}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			cases, problems := read(t, &gotest.Reader{}, strings.NewReader(tc.stream))
+			var got []string
+			for i := range cases {
+				got = append(got, told(t, &cases[i]))
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" || len(problems) > 0 {
+				t.Errorf("problems %v, of the runs is told (-want +got):\n%s", problems, diff)
+			}
+		})
+	}
+}
+
+// What waits for further runs is bounded: beyond it the first cases go on.
+func TestCasesThatWaitAreBounded(t *testing.T) {
+	const logs, each = 200, 400 << 10
+	one := output("p", "TestA", strings.Repeat("x", each)) + ends("fail", "p", "TestA")
+	in := &watch{in: strings.NewReader(strings.Repeat(one, logs)), every: 20 << 20, look: func() {}}
+	given, early := 0, 0
+	in.look = func() { early = given }
+	for _, err := range (&gotest.Reader{}).Read("run.json", in) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		given++
+	}
+	if given != logs || early == 0 {
+		t.Errorf("%d cases, %d of them before the end", given, early)
+	}
+}

@@ -1,0 +1,106 @@
+package junit
+
+import (
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
+)
+
+// The bounds of what is kept to the end of a suite.
+const (
+	// maxRunTests is of how many tests of a suite the runs are counted; of those beyond it nothing is told.
+	maxRunTests = 1 << 18
+	// maxHeldBytes is how much of the cases of a suite waits. Beyond it they go on, with the runs so far.
+	maxHeldBytes = 64 << 20
+)
+
+// runs are the ends of the runs of a suite's tests, true for one that passed. Of one element no more than those of one suite
+// are known to be of one test: suites of other machines and browsers have tests of the same names.
+type runs struct {
+	ended  map[string][]bool // by the full name
+	tests  int               // as the suite counts them; 0 where it doesn't say
+	listed int               // as they stand there
+}
+
+// maxKeptRuns of one test.
+const maxKeptRuns = 1000
+
+// end notes the end of a run. A test that was skipped did not run.
+func (r *runs) end(c *test) {
+	r.listed++
+	full := fullName(c)
+	list, known := r.ended[full]
+	if c.skipped || c.name == "" || len(list) == maxKeptRuns || !known && len(r.ended) == maxRunTests {
+		return
+	}
+	r.ended[full] = append(list, !c.failed)
+}
+
+func fullName(c *test) string { return c.class + "\x00" + c.name }
+
+// of gives the runs of a test. A suite that lists more tests than it counts lists, too, the failed runs of those that it ran
+// again, as pytest-rerunfailures does, and doesn't say of them that they failed: of a test only the last run may have passed.
+func (r *runs) of(full string) *testlog.Runs {
+	var out testlog.Runs
+	list := r.ended[full]
+	for i, passed := range list {
+		again := r.tests > 0 && r.listed > r.tests && i < len(list)-1
+		out.Add(passed && !again)
+	}
+	return &out
+}
+
+// heldCase is a case that waits for what further runs of its test bring.
+type heldCase struct {
+	docket.Entry
+	full   string
+	unique bool // the language lets no two tests have one name
+	flaky  bool // and its own element says so
+}
+
+func (h *heldCase) size() int {
+	n := 0
+	for i := range h.Case.Documents {
+		n += len(h.Case.Documents[i].Text)
+	}
+	return n
+}
+
+// hold keeps a case for later.
+func (p *parser) hold(s *suite, c heldCase) error {
+	s.held = append(s.held, c)
+	if s.bytes += c.size(); s.bytes > maxHeldBytes {
+		return p.release(s)
+	}
+	return nil
+}
+
+// release gives the cases of a suite on.
+func (p *parser) release(s *suite) error {
+	held := s.held
+	s.held, s.bytes = nil, 0
+	for i := range held {
+		c := &held[i]
+		if r := s.runs.of(c.full); !c.flaky && (c.unique || r.Retried()) && r.Tell(&c.Case) {
+			light := testlog.Flaky()
+			c.Case.Light = &light
+		}
+		if !p.yield(c.Entry, nil) {
+			return errStopped
+		}
+	}
+	return nil
+}
+
+// namesAreUnique says whether the report is one of a language of which the tests' names are: Go numbers subtests that would
+// have one name, and pytest tells the parameters. Elsewhere the rows of a table may share one.
+func namesAreUnique(documents []abi.Document) bool {
+	for i := range documents {
+		if strings.Contains(documents[i].Text, ".go:") || strings.Contains(documents[i].Text, ".py:") {
+			return true
+		}
+	}
+	return false
+}
