@@ -30,6 +30,9 @@ type Reader struct {
 	MaxLineBytes int
 	// HeadBytes and TailBytes are how much of a log is kept. Defaults: DefaultHeadBytes, DefaultTailBytes.
 	HeadBytes, TailBytes int
+	// HeldBytes is how much of the documents of cases waits for further runs of their tests. Default: DefaultHeldBytes. Beyond
+	// it the first are given, with the runs so far.
+	HeldBytes int
 	// Passed, if it is not nil, is called for each package that passed: the group of the cases that it does not have.
 	Passed func(pack string)
 	// Tests is how many tests were read that ended, subtests included.
@@ -46,8 +49,7 @@ type Reader struct {
 // error comes from in and is the last, after the cases that were still open.
 //
 // Memory is bounded by the logs of the tests that run at the same time, HeadBytes + 2 TailBytes each at most, one line, and
-// 64 MiB of cases that wait: where there are more the first are given, with the runs so far. Of the first 262,144 tests the
-// runs are counted.
+// HeldBytes of cases that wait. Of the first 262,144 tests the runs are counted.
 func (r *Reader) Read(name string, in io.Reader) iter.Seq2[docket.Entry, error] {
 	return func(yield func(docket.Entry, error) bool) {
 		s := r.newStream(name, yield)

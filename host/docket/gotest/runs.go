@@ -5,13 +5,11 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
 )
 
-// The bounds of what is kept to the end of a stream.
-const (
-	// maxRunTests is of how many tests the runs are counted; of those beyond it nothing is told.
-	maxRunTests = 1 << 18
-	// maxHeldBytes is how much of cases waits. Beyond it the oldest go on, with the runs so far.
-	maxHeldBytes = 64 << 20
-)
+// DefaultHeldBytes is how much of the documents of cases waits for further runs of their tests.
+const DefaultHeldBytes = 64 << 20
+
+// maxRunTests is of how many tests the runs are counted; of those beyond it nothing is told.
+const maxRunTests = 1 << 18
 
 // testKey is a test of a package.
 type testKey struct{ pack, test string }
@@ -49,7 +47,7 @@ func (h *history) ended(test testKey, passed bool) {
 func (s *stream) hold(c heldCase) {
 	s.history.held = append(s.history.held, c)
 	s.history.bytes += c.size()
-	s.release(maxHeldBytes)
+	s.release(orDefault(s.reader.HeldBytes, DefaultHeldBytes))
 }
 
 // release gives the oldest cases on until no more than most bytes wait.

@@ -67,18 +67,14 @@ func TestRunsOfOneTest(t *testing.T) {
 
 // What waits for further runs is bounded: beyond it the first cases go on.
 func TestCasesThatWaitAreBounded(t *testing.T) {
-	const logs, each = 200, 400 << 10
-	one := output("p", "TestA", strings.Repeat("x", each)) + ends("fail", "p", "TestA")
-	in := &watch{in: strings.NewReader(strings.Repeat(one, logs)), every: 20 << 20, look: func() {}}
-	given, early := 0, 0
-	in.look = func() { early = given }
-	for _, err := range (&gotest.Reader{}).Read("run.json", in) {
-		if err != nil {
-			t.Fatal(err)
+	t.Parallel()
+	stream := output("p", "TestA", "12345678") + ends("fail", "p", "TestA") +
+		output("p", "TestB", "12345678") + ends("fail", "p", "TestB") +
+		ends("pass", "p", "TestA") + ends("pass", "p", "TestB")
+	for held, want := range map[int][]bool{0: {true, true}, 16: {true, true}, 15: {false, true}, 7: {false, false}} {
+		cases, _ := read(t, &gotest.Reader{HeldBytes: held}, strings.NewReader(stream))
+		if diff := cmp.Diff(want, []bool{told(t, &cases[0]) != "", told(t, &cases[1]) != ""}); diff != "" {
+			t.Errorf("with %d bytes the runs are told (-want +got):\n%s", held, diff)
 		}
-		given++
-	}
-	if given != logs || early == 0 {
-		t.Errorf("%d cases, %d of them before the end", given, early)
 	}
 }

@@ -47,6 +47,9 @@ type Reader struct {
 	// HeadBytes and TailBytes are how much of a text is kept. Defaults: 256 KiB each. All documents of a case together are
 	// cut to abi.DefaultCaseDocumentBytes.
 	HeadBytes, TailBytes int
+	// HeldBytes is how much of the documents of cases waits for further runs of their tests. Default: DefaultHeldBytes. Beyond
+	// it they are given, with the runs so far.
+	HeldBytes int
 	// Tests is how many test cases were read, those that passed included.
 	Tests int
 
@@ -60,8 +63,7 @@ type Reader struct {
 // An error is the last, after the cases that stand before it. It is a *docket.LineError with the line, and the column in
 // its text, when something is wrong with the report (Line 0: with the file as a whole); any other error comes from in.
 //
-// Memory is bounded by the logs of one test case, the longest tag, and 64 MiB of cases that wait: where there are more they
-// are given, with the runs so far.
+// Memory is bounded by the logs of one test case, the longest tag, and HeldBytes of cases that wait.
 func (r *Reader) Read(name string, in io.Reader) iter.Seq2[docket.Entry, error] {
 	return func(yield func(docket.Entry, error) bool) {
 		limit := r.MaxTagBytes

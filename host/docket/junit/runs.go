@@ -8,13 +8,11 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
 )
 
-// The bounds of what is kept to the end of a suite.
-const (
-	// maxRunTests is of how many tests of a suite the runs are counted; of those beyond it nothing is told.
-	maxRunTests = 1 << 18
-	// maxHeldBytes is how much of the cases of a suite waits. Beyond it they go on, with the runs so far.
-	maxHeldBytes = 64 << 20
-)
+// DefaultHeldBytes is how much of the documents of cases waits for further runs of their tests.
+const DefaultHeldBytes = 64 << 20
+
+// maxRunTests is of how many tests of a suite the runs are counted; of those beyond it nothing is told.
+const maxRunTests = 1 << 18
 
 // runs are the ends of the runs of a suite's tests, true for one that passed. Of one element no more than those of one suite
 // are known to be of one test: suites of other machines and browsers have tests of the same names.
@@ -71,7 +69,11 @@ func (h *heldCase) size() int {
 // hold keeps a case for later.
 func (p *parser) hold(s *suite, c heldCase) error {
 	s.held = append(s.held, c)
-	if s.bytes += c.size(); s.bytes > maxHeldBytes {
+	most := p.reader.HeldBytes
+	if most <= 0 {
+		most = DefaultHeldBytes
+	}
+	if s.bytes += c.size(); s.bytes > most {
 		return p.release(s)
 	}
 	return nil

@@ -66,3 +66,14 @@ func TestRunsOfOneTest(t *testing.T) {
 		})
 	}
 }
+
+func TestCasesThatWaitAreBounded(t *testing.T) {
+	t.Parallel()
+	report := `<testsuite><testcase name="a"><failure>1234567</failure></testcase><testcase name="a"/></testsuite>`
+	for held, want := range map[int]int{0: 1, 8: 1, 7: 0} {
+		cases, _ := read(t, &junit.Reader{HeldBytes: held}, strings.NewReader(report))
+		if got := len(cases[0].Documents) - 1; got != want {
+			t.Errorf("with %d bytes %d documents tell of the runs, want %d", held, got, want)
+		}
+	}
+}
