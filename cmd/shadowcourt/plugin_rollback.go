@@ -21,7 +21,7 @@ func newPluginRollback(s stdio) *cobra.Command {
 		Long: `Put the module back that ` + "`shadowcourt plugin swap`" + ` replaced, checked as a new one would
 be. A second rollback goes back one step further, and never forward again to what was
 rolled back; that is kept, too, and --to gets it by its digest. All is in DIR/.history,
-from where nothing is ever deleted.
+as far back as the --keep of ` + "`shadowcourt plugin swap`" + ` reaches; a rollback deletes nothing.
 
 Exit codes: 0 done; 1 something failed while running; 2 the command line is wrong, there is
 nothing to go back to, or it was refused: then nothing has changed.`,

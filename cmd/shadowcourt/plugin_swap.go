@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -17,7 +18,10 @@ import (
 
 // swapOptions are the flags of `plugin swap` and `plugin rollback`: those of
 // `try` by which a set of modules is judged.
-type swapOptions struct{ tryOptions }
+type swapOptions struct {
+	tryOptions
+	keep int // modules of each history, 0: all
+}
 
 func newPluginSwap(s stdio) *cobra.Command {
 	o := &swapOptions{}
@@ -28,7 +32,7 @@ func newPluginSwap(s stdio) *cobra.Command {
 what the pipeline needs, capabilities, the sides of the court; they are compiled and
 called once. Then DIR/NAME.wasm is replaced, each file as a whole. A run with
 ` + "`try --watch --modules DIR`" + ` goes on with them. What was there before is kept, see
-` + "`shadowcourt plugin rollback`" + `.
+` + "`shadowcourt plugin rollback`" + `: of each name the --keep modules that were in place last.
 
 NAME is the module's, or that of a persona if the module plays no other.
 
@@ -40,6 +44,7 @@ module was refused: then every fault is named, and nothing has changed.`,
 		},
 	}
 	o.flags(cmd)
+	cmd.Flags().IntVar(&o.keep, "keep", moduledir.DefaultKeep, "earlier modules that are kept of each name that is swapped; 0 keeps all")
 	return cmd
 }
 
@@ -59,6 +64,9 @@ func (o *swapOptions) check() error {
 	}
 	if o.light != lightDocket && o.light != lightRCA {
 		return inputError(fmt.Errorf("--light %q: use %s or %s", o.light, lightDocket, lightRCA))
+	}
+	if o.keep < 0 {
+		return inputError(fmt.Errorf("--keep %d: use 0 or more", o.keep))
 	}
 	return nil
 }
@@ -135,6 +143,23 @@ func (o *swapOptions) change(ctx context.Context, s stdio, plan func(*moduledir.
 	for _, c := range changes {
 		if _, err := fmt.Fprintln(s.out, changeLine(c.Name, c.Before, c.After)); err != nil {
 			return err
+		}
+	}
+	return o.prune(d, s.err, changes)
+}
+
+// prune removes from the histories of what was changed all but the last --keep.
+func (o *swapOptions) prune(d *moduledir.Dir, stderr io.Writer, changes []moduledir.Change) error {
+	if o.keep == 0 {
+		return nil
+	}
+	for _, c := range changes {
+		removed, err := d.Prune(c.Name, o.keep)
+		if err != nil {
+			return fmt.Errorf("%s is in place; its history could not be shortened: %w", c.Name, err)
+		}
+		if len(removed) > 0 {
+			fmt.Fprintf(stderr, "%s: %s, in place longest ago, left the history (--keep %d)\n", c.Name, count(len(removed), "module", "modules"), o.keep)
 		}
 	}
 	return nil

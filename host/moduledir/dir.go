@@ -28,7 +28,8 @@ var (
 
 const (
 	historyDir = ".history"
-	orderFile  = "order"
+	orderFile  = "order" // what was in place before
+	leftFile   = "left"  // when each left its place last
 	extension  = ".wasm"
 )
 
@@ -102,7 +103,7 @@ func (d *Dir) take(steps []step) error {
 		}
 		order, err := d.order(s.name)
 		if err == nil {
-			err = d.setOrder(s.name, append(order, s.before))
+			err = d.setList(s.name, orderFile, append(order, s.before))
 		}
 		if err != nil {
 			return err
@@ -184,7 +185,7 @@ func (d *Dir) Rollback(name, digest string) (Change, error) {
 		_ = os.Remove(s.from)
 		return Change{}, err
 	}
-	return change, d.setOrder(name, rest)
+	return change, d.setList(name, orderFile, rest)
 }
 
 // History is what is known of one module.

@@ -6,7 +6,9 @@
 // before, a line each, the last one being the one before. A rollback puts that
 // one back and takes its line away, so that a second rollback goes back further
 // and never forward again to what was rolled back; that stays in the history and
-// is got by its digest. Nothing is ever deleted.
+// is got by its digest. The file `left` has the digest of each, those that left
+// their place longest ago first: in this order [Dir.Prune] removes them, and
+// nothing else does.
 //
 // A file appears under its name only when it is complete and on the disk. When
 // the machine stops at any moment, the folder has the module before or the new

@@ -9,21 +9,27 @@ import (
 	"strings"
 )
 
-// keep puts a module into the history, if it is not there.
+// keep puts a module that leaves its place into the history, if it is not there.
 func (d *Dir) keep(name string, module []byte) error {
-	path := d.keptFile(name, Digest(module))
-	if _, err := d.kept(name, Digest(module)); err == nil {
-		return nil
+	digest := Digest(module)
+	if _, err := d.kept(name, digest); err == nil {
+		return d.noteLeaving(name, digest)
 	}
 	if err := os.MkdirAll(d.history(name), 0o755); err != nil {
 		return err
 	}
-	return replaceFile(path, module, 0o644)
+	if err := replaceFile(d.keptFile(name, digest), module, 0o644); err != nil {
+		return err
+	}
+	return d.noteLeaving(name, digest)
 }
 
 // order reads the digests of what was in place before, oldest first.
-func (d *Dir) order(name string) ([]string, error) {
-	path := filepath.Join(d.history(name), orderFile)
+func (d *Dir) order(name string) ([]string, error) { return d.list(name, orderFile) }
+
+// list reads a file of digests.
+func (d *Dir) list(name, file string) ([]string, error) {
+	path := filepath.Join(d.history(name), file)
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -31,21 +37,21 @@ func (d *Dir) order(name string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	order := strings.Fields(string(text))
-	for _, digest := range order {
+	digests := strings.Fields(string(text))
+	for _, digest := range digests {
 		if hexDigits, ok := strings.CutPrefix(digest, "sha256:"); !ok || len(hexDigits) != 64 || strings.Trim(hexDigits, "0123456789abcdef") != "" {
 			return nil, fmt.Errorf("%s: %q is no digest", path, digest)
 		}
 	}
-	return order, nil
+	return digests, nil
 }
 
-func (d *Dir) setOrder(name string, order []string) error {
+func (d *Dir) setList(name, file string, digests []string) error {
 	var text strings.Builder
-	for _, digest := range order {
+	for _, digest := range digests {
 		text.WriteString(digest + "\n")
 	}
-	return replaceFile(filepath.Join(d.history(name), orderFile), []byte(text.String()), 0o644)
+	return replaceFile(filepath.Join(d.history(name), file), []byte(text.String()), 0o644)
 }
 
 // stage writes a module beside its place, with the permissions of what is there.
