@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -36,7 +37,19 @@ func TestAccept_RE3_KillsLoseNothingThatWasAcknowledged(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	k := newKilling(t)
+	t.Run("trials", func(t *testing.T) {
+		t.Parallel()
+		newKilling(t).all(t, kills)
+	})
+	t.Run("trials with audits", func(t *testing.T) {
+		t.Parallel()
+		newKilling(t, "--audit").all(t, kills/8)
+	})
+}
+
+// all kills runs that often, one after the other.
+func (k *killing) all(t *testing.T, kills int) {
+	t.Helper()
 	whole := k.path("whole.record")
 	k.run(t, whole, -1)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -71,11 +84,12 @@ func TestAccept_RE3_KillsLoseNothingThatWasAcknowledged(t *testing.T) {
 type killing struct {
 	dir, docket string
 	key         *record.Key
+	flags       []string
 }
 
-func newKilling(t *testing.T) *killing {
+func newKilling(t *testing.T, flags ...string) *killing {
 	t.Helper()
-	k := &killing{dir: t.TempDir()}
+	k := &killing{dir: t.TempDir(), flags: flags}
 	source, err := os.ReadFile(filepath.Join(repositoryRoot(t), "examples", "dockets", "go-failures.jsonl"))
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +124,8 @@ func (k *killing) run(t *testing.T, name string, kill time.Duration) {
 // came to its end before.
 func (k *killing) runInto(t *testing.T, acknowledged map[string]record.Digest, name string, kill time.Duration) bool {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "shadowcourt", "try", k.docket, "--record", name, "--key", k.path("key"), "--resume", "--format", "jsonl")
+	args := slices.Concat([]string{"try", k.docket, "--record", name, "--key", k.path("key"), "--resume", "--format", "jsonl"}, k.flags)
+	cmd := exec.CommandContext(t.Context(), "shadowcourt", args...)
 	cmd.Env = append(os.Environ(), userEnv(t)...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -152,7 +167,7 @@ func (k *killing) runInto(t *testing.T, acknowledged map[string]record.Digest, n
 	return true
 }
 
-// check holds every acknowledged result against the record.
+// check holds every acknowledged result, with its audit, against the record.
 func (k *killing) check(t *testing.T, name string, acknowledged map[string]record.Digest) {
 	t.Helper()
 	f, err := os.Open(name)
@@ -168,7 +183,7 @@ func (k *killing) check(t *testing.T, name string, acknowledged map[string]recor
 	for err == nil {
 		var entry *record.Entry
 		if entry, err = r.Next(); err == nil && entry.Trial != nil {
-			recorded[entry.Trial.ID] = entry.Trial.ResultDigest
+			recorded[entry.Trial.ID] = record.DigestOf(entry.Trial.Line())
 		}
 	}
 	if !errors.Is(err, io.EOF) && !errors.Is(err, record.ErrTorn) {
