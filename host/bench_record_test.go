@@ -1,11 +1,13 @@
 package host_test
 
 import (
+	"iter"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/record"
 )
 
@@ -13,7 +15,17 @@ import (
 // one, written and synced as the command does. The figures are per docket; CPU
 // time, which other load does not change as much, is told beside them.
 func BenchmarkRecordedDocket(b *testing.B) {
-	entries := exampleDocket(b, "go-test-1.jsonl")[:200]
+	recordings(b, exampleDocket(b, "go-test-1.jsonl")[:200], nil)
+}
+
+// BenchmarkRecordedAudits is the same with an audit of every verdict.
+func BenchmarkRecordedAudits(b *testing.B) {
+	recordings(b, exampleDocket(b, "go-test-1.jsonl")[:100], openAuditor(b, host.AuditConfig{}))
+}
+
+// recordings measures each kind of record. The Auditor may be nil.
+func recordings(b *testing.B, entries []docket.Entry, a *host.Auditor) {
+	b.Helper()
 	for _, contents := range []record.Contents{"", record.ContentsDigests, record.ContentsReplay, record.ContentsBytes} {
 		name := string(contents)
 		if contents == "" {
@@ -24,32 +36,18 @@ func BenchmarkRecordedDocket(b *testing.B) {
 			b.ReportAllocs()
 			before := cpuTime(b)
 			for b.Loop() {
-				var w *record.Writer
-				if contents != "" {
-					w = newWriter(b, h)
+				trials := h.TryAll(b.Context(), seq(entries), 0)
+				if a != nil {
+					trials = a.AuditTrials(b.Context(), trials, "bench", 0)
 				}
-				synced := time.Now()
-				for tried := range h.TryAll(b.Context(), seq(entries), 0) {
-					if tried.Err != nil {
-						b.Fatal(tried.Err)
-					}
-					if w == nil {
-						continue
-					}
-					if err := w.Append(tried.Record); err != nil {
-						b.Fatal(err)
-					}
-					if time.Since(synced) > 50*time.Millisecond {
-						if err := w.Sync(); err != nil {
-							b.Fatal(err)
-						}
-						synced = time.Now()
-					}
+				if contents == "" {
+					give(b, trials, nil)
+					continue
 				}
-				if w != nil {
-					if err := w.Finish(); err != nil {
-						b.Fatal(err)
-					}
+				w := newWriter(b, h, a)
+				give(b, trials, w)
+				if err := w.Finish(); err != nil {
+					b.Fatal(err)
 				}
 			}
 			b.ReportMetric(float64((cpuTime(b)-before).Microseconds())/float64(b.N*len(entries)), "cpu-us/case")
@@ -57,13 +55,39 @@ func BenchmarkRecordedDocket(b *testing.B) {
 	}
 }
 
-func newWriter(b *testing.B, h *host.Host) *record.Writer {
+// give takes trials as the command does, into a record that may be nil.
+func give(b *testing.B, trials iter.Seq[host.Tried], w *record.Writer) {
+	b.Helper()
+	synced := time.Now()
+	for tried := range trials {
+		if tried.Err != nil {
+			b.Fatal(tried.Err)
+		}
+		if w == nil {
+			continue
+		}
+		if err := w.Append(tried.Record); err != nil {
+			b.Fatal(err)
+		}
+		if time.Since(synced) > 50*time.Millisecond {
+			if err := w.Sync(); err != nil {
+				b.Fatal(err)
+			}
+			synced = time.Now()
+		}
+	}
+}
+
+func newWriter(b *testing.B, h *host.Host, a *host.Auditor) *record.Writer {
 	b.Helper()
 	configuration, err := h.Configuration(b.Context())
 	if err != nil {
 		b.Fatal(err)
 	}
 	header, err := h.RecordHeader(configuration)
+	if err == nil && a != nil {
+		header.Audit, err = a.RecordHeader()
+	}
 	if err != nil {
 		b.Fatal(err)
 	}

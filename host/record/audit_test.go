@@ -1,0 +1,130 @@
+package record_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/host/record"
+)
+
+// judging are the modules of an audit.
+func judging(version string) []record.Part {
+	return []record.Part{{Name: "warden", Digest: record.DigestOf([]byte("warden" + version))}}
+}
+
+// The modules of court and audit follow their own ways: each is written where it changes, and they don't take turns.
+func TestModulesOfCourtAndAuditAreGenerationsOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	key := newKey(t, true)
+	name := filepath.Join(t.TempDir(), "record")
+	header := auditHeader()
+	w, err := record.Create(name, key, header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Entries: header, then as in the order of the list.
+	steps := []struct{ court, audit string }{{"1", "1"}, {"1", "1"}, {"2", "1"}, {"2", ""}, {"2", "2"}, {"1", "1"}}
+	want := []string{"1 2", "1 2", "5 2", "5 none", "5 8", "10 11"}
+	for i, s := range steps {
+		one := trial(fmt.Sprint("case-", i))
+		if s.audit != "" {
+			one = audited(one.ID)
+			one.Audit.Modules = judging(s.audit)
+		}
+		one.Modules = modules(s.court)
+		if i == 4 { // as after an interruption
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if w, err = record.Resume(name, key, header, func(*record.Trial) error { return nil }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Append(one); err != nil {
+			t.Fatal(err)
+		}
+		if one.Generation != 0 || one.Audit != nil && one.Audit.Generation != 0 {
+			t.Error("Append changed the trial that it was given")
+		}
+	}
+	if err := w.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	data := read(t, name)
+	if report := verify(t, data, key); !report.Complete() || report.Trials != 6 || report.Audits != 5 || report.Entries != 14 {
+		t.Errorf("%+v", report)
+	}
+	r, err := record.NewReader(bytes.NewReader(data), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(steps); {
+		e, err := r.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Trial == nil {
+			continue
+		}
+		got := fmt.Sprint(e.Trial.Generation, " none")
+		if a := e.Trial.Audit; a != nil {
+			got = fmt.Sprint(e.Trial.Generation, " ", a.Generation)
+			if a.Modules[0] != judging(steps[i].audit)[0] {
+				t.Errorf("trial %d: modules %v", i, a.Modules)
+			}
+		}
+		if got != want[i] || e.Trial.Modules[1] != modules(steps[i].court)[1] || e.Trial.Kept != header.Contents {
+			t.Errorf("trial %d has the generations %s, want %s; modules %v", i, got, want[i], e.Trial.Modules)
+		}
+		i++
+	}
+}
+
+// A record whose header says nothing of audits takes none, and stays as it was.
+func TestARecordWithoutAuditsInItsHeaderTakesNone(t *testing.T) {
+	t.Parallel()
+	key := newKey(t, true)
+	name := filepath.Join(t.TempDir(), "record")
+	w, err := record.Create(name, key, header())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Append(audited("a")); err == nil || !strings.Contains(err.Error(), "the record has none") {
+		t.Errorf("%v", err)
+	}
+	if err := w.Append(trial("a")); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if report := verify(t, data, key); !report.Complete() || report.Trials != 1 || report.Audits != 0 {
+		t.Errorf("%+v", report)
+	}
+}
+
+// What trial and audit both had stands once, and the line of the result has the audit behind its last field.
+func TestATrialAndItsAuditShareWhatIsKept(t *testing.T) {
+	t.Parallel()
+	one := audited("a")
+	if len(one.Contents) != 2 || one.Contents[0].Digest >= one.Contents[1].Digest {
+		t.Errorf("%+v", one.Contents)
+	}
+	if got, want := string(one.Line()), `{"id":"a","why":"<1 & >0","audit":{"case_id":"a","global_score":3.5}}`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got := string(trial("a").Line()); got != string(trial("a").Result) {
+		t.Errorf("without an audit: %s", got)
+	}
+	if outline := one.Outline(); !strings.Contains(outline, "Audit of the opinion\ncall 0  judge call of warden at judge, 19 fuel\nstate   sha256:") {
+		t.Error(outline)
+	}
+}
