@@ -16,22 +16,10 @@ func cut(pack, log string) []abi.Evidence {
 	}
 	c.Release() // an assertion may quote the environment, and both are evidence
 	frames(c, pack)
-	for _, r := range symptomRules() {
+	for _, r := range symptomRules(c.Races(pack)) {
 		c.Apply(r)
 	}
 	return c.Items()
-}
-
-// race goes on to the row of equals signs that ends a report.
-func race(lines []string, first int) int {
-	end := first + 1
-	if !strings.HasPrefix(lines[first], "WARNING") {
-		return end
-	}
-	for end < len(lines) && !strings.HasPrefix(lines[end], "=====") {
-		end++
-	}
-	return end
 }
 
 // crashLines goes on to the goroutines of a crash.

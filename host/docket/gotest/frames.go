@@ -2,6 +2,7 @@ package gotest
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -22,8 +23,8 @@ func frames(c *testlog.Cutter, pack string) {
 		return
 	}
 	confidence := 0.65
-	if timeoutText.MatchString(c.Lines[first]) {
-		confidence = 0.35 // where a test waits says less than where it crashes
+	if timeoutText.MatchString(c.Lines[first]) || environment(c.Lines[first]) {
+		confidence = 0.35 // where a test waits, or asks the machine for something, says less than where it crashes
 	}
 	found := 0
 	for i := first; i+1 < len(c.Lines) && found < maxFrames; i++ {
@@ -31,7 +32,7 @@ func frames(c *testlog.Cutter, pack string) {
 			return // the end of this goroutine
 		}
 		file := fileOfFrame.FindStringSubmatch(c.Lines[i+1])
-		if file == nil || !testlog.InGoModule(c.Lines[i], pack) {
+		if file == nil || !testlog.OwnGoFrame(c.Lines[i], file[1], pack) {
 			continue
 		}
 		supports := ProductBug
@@ -53,4 +54,9 @@ func firstCrash(lines []string) int {
 		}
 	}
 	return -1
+}
+
+// environment says whether a line tells of an error of the environment.
+func environment(line string) bool {
+	return slices.ContainsFunc(systemRules(), func(r testlog.Rule) bool { return r.Supports == SystemIssue && r.Match.MatchString(line) })
 }

@@ -10,11 +10,12 @@ import (
 // The texts of Go's runtime, compiler, testing package and of the system's errors, by what they tell. They are the
 // operating system's and the standard library's words, not those of any test.
 var (
-	raceText    = regexp.MustCompile(`^WARNING: DATA RACE|^fatal error: concurrent map|race detected during execution of test`)
-	timeoutText = regexp.MustCompile(`^panic: test timed out after|(?i)context deadline exceeded|\btimed? ?out\b|deadline exceeded`)
-	hangText    = regexp.MustCompile(`^fatal error: all goroutines are asleep`)
-	networkText = regexp.MustCompile(`connection (refused|reset)|(network|host) is unreachable|no route to host|no such host|` +
-		`cannot assign requested address|address already in use|i/o timeout|TLS handshake timeout|failed to listen on a port|server misbehaving`)
+	raceText       = regexp.MustCompile(`race detected during execution of test`)
+	concurrentText = regexp.MustCompile(`^fatal error: concurrent map`)
+	timeoutText    = regexp.MustCompile(`^panic: test timed out after|(?i)context deadline exceeded|\btimed? ?out\b|deadline exceeded`)
+	hangText       = regexp.MustCompile(`^fatal error: all goroutines are asleep`)
+	networkText    = regexp.MustCompile(`connection (refused|reset)|(network|host) is unreachable|no route to host|no such host|` +
+		`connection timed out|actively refused|cannot assign requested address|address already in use|i/o timeout|TLS handshake timeout|failed to listen on a port|server misbehaving`)
 	accessText = regexp.MustCompile(`permission denied|operation not permitted|read-only file system`)
 	spaceText  = regexp.MustCompile(`no space left on device|disk quota exceeded|file too large|input/output error`)
 	limitText  = regexp.MustCompile(`too many open files|cannot allocate memory|resource temporarily unavailable|` +
@@ -32,7 +33,7 @@ var (
 
 // systemRules cut what the environment said: they stand before all others, and speak for a system issue.
 func systemRules() []testlog.Rule {
-	return []testlog.Rule{
+	return append([]testlog.Rule{
 		{Match: networkText, Supports: SystemIssue, Confidence: 0.75, Element: abi.Earth},
 		{Match: accessText, Supports: SystemIssue, Confidence: 0.8, Element: abi.Earth},
 		{Match: spaceText, Supports: SystemIssue, Confidence: 0.85, Element: abi.Earth},
@@ -40,13 +41,14 @@ func systemRules() []testlog.Rule {
 		{Match: missingToolText, Supports: SystemIssue, Confidence: 0.85, Element: abi.Earth},
 		{Match: localeText, Supports: SystemIssue, Confidence: 0.75, Element: abi.Earth},
 		{Match: missingFileText, Confidence: 0.5, Element: abi.Earth},
-	}
+	}, testlog.EnvironmentRules()...)
 }
 
-// symptomRules cut what the test did.
-func symptomRules() []testlog.Rule {
+// symptomRules cut what the test did; race is the label that the reports of races speak for, and how sure.
+func symptomRules(race string, sure float64) []testlog.Rule {
 	return []testlog.Rule{
-		{Match: raceText, Supports: NoDefect, Confidence: 0.85, Element: abi.Water, Block: race},
+		{Match: raceText, Supports: race, Confidence: sure, Element: abi.Water},
+		{Match: concurrentText, Supports: NoDefect, Confidence: 0.85, Element: abi.Water},
 		{Match: timeoutText, Supports: NoDefect, Confidence: 0.6, Element: abi.Water},
 		{Match: hangText, Supports: NoDefect, Confidence: 0.5, Element: abi.Water},
 		{Match: crashText, Confidence: 0.6, Element: abi.Water, Block: crashLines},

@@ -1,6 +1,8 @@
 package junit
 
 import (
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -38,16 +40,45 @@ func (r *runs) end(c *test) {
 
 func fullName(c *test) string { return c.class + "\x00" + c.name }
 
-// of gives the runs of a test. A suite that lists more tests than it counts lists, too, the failed runs of those that it ran
-// again, as pytest-rerunfailures does, and doesn't say of them that they failed: of a test only the last run may have passed.
-func (r *runs) of(full string) *testlog.Runs {
-	var out testlog.Runs
+// of gives the runs of a test, and says whether they bear numbers. A suite that lists more tests than it counts lists, too,
+// the failed runs of those that it ran again, as pytest-rerunfailures does, and doesn't say of them that they failed: of a
+// test only the last run may have passed.
+func (r *runs) of(full string) (all testlog.Runs, numbered bool) {
+	if list := r.numbered(full); list != nil {
+		for _, passed := range list {
+			all.Add(passed)
+		}
+		return all, true
+	}
 	list := r.ended[full]
 	for i, passed := range list {
 		again := r.tests > 0 && r.listed > r.tests && i < len(list)-1
-		out.Add(passed && !again)
+		all.Add(passed && !again)
 	}
-	return &out
+	return all, false
+}
+
+// runNumber ends the name of a test that is run several times on purpose: test_sum[2-5] of pytest-repeat, repetition 2 of 5
+// of JUnit.
+var runNumber = regexp.MustCompile(`([\[-]|repetition )(\d{1,3})(-| of )(\d{1,3})(\]?)$`)
+
+// numbered gives the ends of the runs from the first to the last of a test whose name has its number; nil where it has none,
+// or where one of them is missing, since then the figures may be others.
+func (r *runs) numbered(full string) []bool {
+	at := runNumber.FindStringSubmatchIndex(full)
+	if at == nil {
+		return nil
+	}
+	most, _ := strconv.Atoi(full[at[8]:at[9]])
+	var all []bool
+	for i := 1; i <= most; i++ {
+		list := r.ended[full[:at[4]]+strconv.Itoa(i)+full[at[5]:]]
+		if len(list) != 1 {
+			return nil
+		}
+		all = append(all, list[0])
+	}
+	return all
 }
 
 // heldCase is a case that waits for what further runs of its test bring.
@@ -85,7 +116,7 @@ func (p *parser) release(s *suite) error {
 	s.held, s.bytes = nil, 0
 	for i := range held {
 		c := &held[i]
-		if r := s.runs.of(c.full); !c.flaky && (c.unique || r.Retried()) && r.Tell(&c.Case) {
+		if r, numbered := s.runs.of(c.full); !c.flaky && (numbered || c.unique || r.Retried()) && r.Tell(&c.Case) {
 			light := testlog.Flaky()
 			c.Case.Light = &light
 		}

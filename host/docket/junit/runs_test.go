@@ -41,6 +41,18 @@ func TestRunsOfOneTest(t *testing.T) {
 			"a count that is right", `<testsuite tests="3">` + passes + passes + python + `</testsuite>`,
 			[]string{"ran 3 times: it failed in 1 and passed in 2. It passed first, and never again after it had failed."},
 		},
+		{
+			"runs with numbers", in(`<testcase classname="c" name="a[x-1-2]"><failure>no</failure></testcase><testcase classname="c" name="a[x-2-2]"/>`),
+			[]string{"ran 2 times: it failed in 1 and passed in 1." + again},
+		},
+		{
+			"figures of one of which there is none", in(`<testcase classname="c" name="a[1-3]"><failure>no</failure></testcase><testcase classname="c" name="a[2-3]"/>`),
+			[]string{""},
+		},
+		{
+			"numbers of JUnit", in(`<testcase classname="c" name="repetition 1 of 2"/><testcase classname="c" name="repetition 2 of 2"><failure>no</failure></testcase>`),
+			[]string{"ran 2 times: it failed in 1 and passed in 1. It passed first, and never again after it had failed."},
+		},
 		{"its own element says so", in(`<testcase classname="c" name="a"><flakyFailure>c.java:3: no</flakyFailure></testcase>`, passes), []string{""}},
 		{"a report that breaks off", `<testsuite name="s">` + fails + passes + `<testcase`, []string{"ran 2 times: it failed in 1 and passed in 1." + again}},
 	} {

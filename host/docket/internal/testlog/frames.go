@@ -88,7 +88,7 @@ func frameFile(lines []string, i int, group string) (file string, kind language)
 	if m := pythonFrame.FindStringSubmatch(line); m != nil {
 		return m[1] + m[2], inPython
 	}
-	if m := goFrame.FindStringSubmatch(line); m != nil && i > 0 && InGoModule(lines[i-1], group) {
+	if m := goFrame.FindStringSubmatch(line); m != nil && i > 0 && OwnGoFrame(lines[i-1], m[1], group) {
 		return m[1], inGo
 	}
 	return "", 0

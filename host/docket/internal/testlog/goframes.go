@@ -38,3 +38,14 @@ func beforeArguments(function string) string {
 	}
 	return function
 }
+
+// OwnGoFrame says whether a frame lies in the code under test: in the module of the package, or in a file that is no
+// dependency's, since a module with a path of two elements has packages that look like other modules'.
+func OwnGoFrame(function, file, pack string) bool {
+	if InGoModule(function, pack) {
+		return true
+	}
+	domain, _, _ := strings.Cut(functionPackage(function), "/")
+	local := !strings.Contains(file, "/pkg/mod/") && !strings.Contains(file, "/vendor/") && !strings.Contains(file, "@v")
+	return strings.Contains(domain, ".") && strings.Contains(pack, "/") && local
+}

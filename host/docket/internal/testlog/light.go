@@ -17,11 +17,21 @@ func Cut(group string, documents []abi.Document) []abi.Evidence {
 		}
 		c.Release() // an assertion may quote the environment, and both are evidence
 		c.cutFrames(group)
-		for _, r := range symptomRules() {
+		race, sure := c.Races(group)
+		for _, r := range symptomRules(ofSetup(c.Lines, group), race, sure) {
 			c.Apply(r)
 		}
 	}
 	return c.Items()
+}
+
+// ofSetup is the label that a failed setup speaks for: that of the test, or none where the environment speaks or the product
+// crashed.
+func ofSetup(lines []string, group string) string {
+	if environment(lines) || crashIn(false)(group, lines) {
+		return ""
+	}
+	return AutomationBug
 }
 
 // Classify is a first simple classification of a failure, by the first of a few rules that applies to what the test
@@ -78,6 +88,7 @@ func lightRules() []lightRule {
 		{aLine(raceText.MatchString), NoDefect, 0.80, "The race detector or the runtime found concurrent access."},
 		{aLine(timeoutText.MatchString), NoDefect, 0.62, "Something took too long or never came."},
 		{aLine(loadText.MatchString), AutomationBug, 0.74, "The test could not be loaded or set up."},
+		{aLine(setupText.MatchString), AutomationBug, 0.74, "The test could not be loaded or set up."},
 		{aLine(compileText.MatchString), ProductBug, 0.80, "The product does not compile."},
 		{aLine(buildText.MatchString), ProductBug, 0.55, "It does not build."},
 		{assertion(true), ProductBug, 0.60, "The result is not the one that the test compares it with."},

@@ -67,7 +67,7 @@ func TestClassifyLooksAtWhatWasReportedFirst(t *testing.T) {
 func TestWordsHideNothing(t *testing.T) {
 	t.Parallel()
 	patterns := []pattern{flakyText, crashText, assertionText, timeoutText, javaFrame, scriptFrame, pythonFrame, goFrame}
-	for _, r := range append(systemRules(), symptomRules()...) {
+	for _, r := range append(systemRules(), symptomRules("", "", 0)...) {
 		if p, ok := r.Match.(pattern); ok {
 			patterns = append(patterns, p)
 		}

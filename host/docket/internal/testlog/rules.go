@@ -11,9 +11,10 @@ import (
 // test.
 var (
 	networkText = words(`[Cc]onnection (refused|reset)|\b([Nn]etwork|[Hh]ost) is unreachable|[Nn]o route to host|[Nn]o such host|`+
-		`UnknownHostException|name resolution|[Nn]ame or service not known|[Cc]annot assign requested address|`+
+		`UnknownHostException|name resolution|[Nn]ame or service not known|nodename nor servname|getaddrinfo failed|[Cc]annot assign requested address|`+
+		`[Cc]onnection timed out|actively refused|`+
 		`[Aa]ddress already in use|i/o timeout|TLS handshake timeout|\b(ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|EADDRINUSE|EHOSTUNREACH|ENETUNREACH)\b`,
-		"onnection re", "unreachable", "o route to", "o such host", "UnknownHost", "name resol", "service not known",
+		"onnection re", "onnection timed", "actively re", "nodename nor", "getaddrinfo", "unreachable", "o route to", "o such host", "UnknownHost", "name resol", "service not known",
 		"ssign requested", "ddress already", "i/o timeout", "handshake timeout", "ECONN", "ENOTFOUND", "EAI_AGAIN", "EADDRINUSE", "EHOSTUNREACH", "ENETUNREACH")
 	accessText = words(`[Pp]ermission denied|[Oo]peration not permitted|[Rr]ead-only file system|`+
 		`AccessDeniedException|\b(EACCES|EPERM|EROFS)\b`,
@@ -25,8 +26,9 @@ var (
 		`\b(EMFILE|ENFILE|ENOMEM)\b`,
 		"oo many open", "annot allocate", "temporarily unavail", "native thread", "new OS thread", "signal: killed", "of memory",
 		"OutOfMemory", "EMFILE", "ENFILE", "ENOMEM")
-	missingToolText = words(`executable file not found in|Cannot run program "|command not found|\bspawn \S+ ENOENT\b`,
-		"executable file", "Cannot run program", "command not found", "ENOENT")
+	missingToolText = words(`executable file not found in|Cannot run program "|command not found|\bspawn \S+ ENOENT\b|`+
+		`^\S*subprocess\.py:\d+: FileNotFoundError|subprocess\.py", line \d+, in _execute_child`,
+		"executable file", "Cannot run program", "command not found", "ENOENT", "subprocess.py")
 	missingFileText = words(`[Nn]o such file or directory|\bENOENT\b|NoSuchFileException`, "o such file", "ENOENT", "NoSuchFile")
 
 	raceText = words(`^WARNING: (DATA RACE|ThreadSanitizer: data race)|^fatal error: concurrent map|race detected during execution of test`,
@@ -36,10 +38,12 @@ var (
 		"imed out", "imeout", "ime-out", "eadline exceeded", "ETIMEDOUT", "asleep")
 	flakyText = words(`^flaky(Failure|Error):`, "flaky")
 
-	// loadText tells of a test that never ran, since it can't be loaded or set up.
+	// setupText tells where a test failed, and not why.
+	setupText = words(`[Ff]ailed on (setup|teardown) with`, "ailed on ")
+	// loadText tells of a test that never ran, since it can't be loaded.
 	loadText = words(`^ImportError while importing test module|^E\s+fixture '.*' not found|Test suite failed to run|`+
-		`[Ff]ailed on (setup|teardown) with|InvalidTestClassError|ParameterResolutionException|^\S*_test\.go:\d+:(\d+:)? `,
-		"importing test", "fixture", "Test suite failed", "ailed on ", "InvalidTestClass", "ParameterResolution", "_test.go:")
+		`InvalidTestClassError|ParameterResolutionException|^\S*_test\.go:\d+:(\d+:)? `,
+		"importing test", "fixture", "Test suite failed", "InvalidTestClass", "ParameterResolution", "_test.go:")
 	compileText = words(`^\S+\.go:\d+:\d+: `, ".go:")
 	buildText   = words(`\[(build|setup) failed\]|BUILD FAILED|COMPILATION ERROR`, " failed]", "BUILD FAILED", "COMPILATION ERROR")
 
@@ -60,22 +64,25 @@ var (
 
 // systemRules cut what the environment said; they stand before all others.
 func systemRules() []Rule {
-	return []Rule{
+	return append([]Rule{
 		{Match: networkText, Supports: SystemIssue, Confidence: 0.75, Element: abi.Earth},
 		{Match: accessText, Supports: SystemIssue, Confidence: 0.8, Element: abi.Earth},
 		{Match: spaceText, Supports: SystemIssue, Confidence: 0.85, Element: abi.Earth},
 		{Match: limitText, Supports: SystemIssue, Confidence: 0.8, Element: abi.Earth},
 		{Match: missingToolText, Supports: SystemIssue, Confidence: 0.85, Element: abi.Earth},
 		{Match: missingFileText, Confidence: 0.5, Element: abi.Earth},
-	}
+	}, EnvironmentRules()...)
 }
 
-// symptomRules cut what the test did. An assertion stands before a crash, since most are exceptions.
-func symptomRules() []Rule {
+// symptomRules cut what the test did. An assertion stands before a crash, since most are exceptions. That it was being set
+// up speaks for the test, unless something else than the test broke there;
+// race is the label that the reports of races speak for, and how sure.
+func symptomRules(setup, race string, sure float64) []Rule {
 	return []Rule{
 		{Match: flakyText, Supports: NoDefect, Confidence: 0.85, Element: abi.Air, Block: twoLines},
-		{Match: raceText, Supports: NoDefect, Confidence: 0.85, Element: abi.Water},
+		{Match: raceText, Supports: race, Confidence: sure, Element: abi.Water},
 		{Match: timeoutText, Supports: NoDefect, Confidence: 0.6, Element: abi.Water},
+		{Match: setupText, Supports: setup, Confidence: 0.75, Element: abi.Earth},
 		{Match: loadText, Supports: AutomationBug, Confidence: 0.75, Element: abi.Earth},
 		{Match: compileText, Supports: ProductBug, Confidence: 0.75, Element: abi.Earth},
 		{Match: buildText, Confidence: 0.5, Element: abi.Earth},
