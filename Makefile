@@ -65,7 +65,7 @@ conformance: plugins ## run the test vectors over both codecs, and the conforman
 	$(GO) test -count=1 ./abi/abitest/... ./abi/codec/... ./abi/wire/... ./host/conformance/...
 
 .PHONY: sdk-tests
-sdk-tests: plugins ## build and test modules in every language that has its tools here; SDK_REQUIRE="rust c ..." or all
+sdk-tests: plugins ## build and test modules in every language that has its tools here; SDK_ONLY="c", SDK_REQUIRE="rust c ..." or all
 	$(GO) test -count=1 -tags sdk -v -timeout 60m ./host/internal/polyglot
 
 .PHONY: mutants

@@ -40,6 +40,9 @@ type language struct {
 // at its end, and fails if SDK_REQUIRE names the language.
 func (l *language) need(t *testing.T) []string {
 	t.Helper()
+	if only := strings.Fields(os.Getenv("SDK_ONLY")); len(only) > 0 && !slices.Contains(only, l.name) {
+		t.Skipf("%s is not among SDK_ONLY", l.name)
+	}
 	env, missing := l.find()
 	if missing == "" {
 		note(l.name, true, t.Name())
