@@ -135,7 +135,7 @@ func (a *Auditor) audited(ctx context.Context, subject audit.Subject, trail *tra
 	}
 	defer func() { _ = generation.Release(context.WithoutCancel(ctx)) }()
 	subject.Documents = slices.Clone(subject.Documents)
-	docket.CutDocuments(subject.Documents, abi.DefaultDocumentBytes, abi.DefaultCaseDocumentBytes)
+	cuts := docket.CutDocuments(subject.Documents, abi.DefaultDocumentBytes, abi.DefaultCaseDocumentBytes)
 	if subject.Opinion.CaseID == "" {
 		subject.Opinion.CaseID = unknown
 	}
@@ -151,6 +151,9 @@ func (a *Auditor) audited(ctx context.Context, subject audit.Subject, trail *tra
 		return nil, nil, fmt.Errorf("opinion on %q: %w", subject.Opinion.CaseID, err)
 	}
 	outcome.Fuel = s.spent()
+	for _, c := range cuts {
+		outcome.Cut = append(outcome.Cut, audit.Cut{Document: c.Name, Bytes: c.Bytes, Kept: c.Kept})
+	}
 	if trail == nil {
 		return outcome, nil, nil
 	}
@@ -158,7 +161,7 @@ func (a *Auditor) audited(ctx context.Context, subject audit.Subject, trail *tra
 }
 
 // unknown stands for a case and a court that an opinion does not name.
-const unknown = "Unknown"
+const unknown = docket.Unnamed
 
 // Rubric gives the rubric in force.
 func (a *Auditor) Rubric() *audit.Rubric { return a.rubric }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"maps"
+	"slices"
 
 	"github.com/shadowcourt/shadowcourt/host/audit"
 	"github.com/shadowcourt/shadowcourt/host/docket"
@@ -39,6 +41,7 @@ func (a *Auditor) AuditAll(ctx context.Context, entries iter.Seq2[docket.Opinion
 		if one.Err == nil {
 			one.Audit = AuditOf(o)
 			one.Audit.Source, one.Audit.Line = e.Source, e.Line
+			one.Audit.CutDocuments = docket.CutAgain(e.Cut, one.Audit.CutDocuments)
 		}
 		return one
 	})
@@ -94,11 +97,19 @@ func AuditOf(o *audit.Outcome) *docket.Audit {
 	a := &docket.Audit{
 		CaseID: o.CaseID, CourtName: o.CourtName, Rubric: o.Rubric, GlobalScore: o.Report.GlobalScore, Summary: o.Report.Summary,
 		Results: make([]docket.AuditResult, len(o.Findings)), Errors: make([]docket.AuditError, len(o.Errors)),
-		Modules: o.Modules, Fuel: o.Fuel,
+		CutDocuments: make([]docket.DocumentCut, len(o.Cut)), Degraded: len(o.Errors) > 0, Modules: o.Modules, Fuel: o.Fuel,
+	}
+	if len(o.State.Opinions) > 0 {
+		a.Opinion = o.State.Opinions[0].Opinion.Text
+	}
+	a.Cited = cited(o)
+	for i, c := range o.Cut {
+		a.CutDocuments[i] = docket.DocumentCut{Name: c.Document, Bytes: c.Bytes, Kept: c.Kept}
 	}
 	for i := range o.Findings {
 		a.Results[i] = auditResult(&o.Findings[i])
 		a.SecurityViolationFound = a.SecurityViolationFound || a.Results[i].SecurityViolationFound
+		a.Degraded = a.Degraded || a.Results[i].Degraded
 	}
 	for i := range o.Errors {
 		e := &o.Errors[i]
@@ -109,11 +120,36 @@ func AuditOf(o *audit.Outcome) *docket.Audit {
 	return a
 }
 
+// cited gives the items that judges cite, in the order of the evidence.
+func cited(o *audit.Outcome) []docket.CitedItem {
+	refs := make(map[string]bool)
+	for i := range o.Findings {
+		for _, v := range o.Findings[i].Voices {
+			if v.Opinion != nil {
+				for _, ref := range v.Opinion.CitedEvidence {
+					refs[ref] = true
+				}
+			}
+		}
+	}
+	var list []docket.CitedItem
+	for _, channel := range slices.Sorted(maps.Keys(o.State.Evidences)) {
+		for _, e := range o.State.Evidences[channel] {
+			item := docket.CitedItem{SourceRef: e.SourceRef, Content: e.Content}
+			if refs[e.SourceRef] && !slices.Contains(list, item) {
+				list = append(list, item)
+			}
+		}
+	}
+	return list
+}
+
 func auditResult(f *audit.Finding) docket.AuditResult {
 	r := docket.AuditResult{
 		CriterionID: f.Result.CriterionID, Category: f.Result.Category, NumericScore: f.Result.NumericScore,
 		Reasoning: f.Result.Reasoning, RelevanceConfidence: f.Result.RelevanceConfidence,
 		SecurityViolationFound: f.Result.SecurityViolationFound, Degraded: f.Degraded,
+		Description: f.Description, Weight: f.Weight, Share: f.Share,
 		Judges: make([]docket.AuditJudge, len(f.Voices)),
 	}
 	if f.Dissent != "" {

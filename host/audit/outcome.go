@@ -34,8 +34,16 @@ type Outcome struct {
 	Modules map[string]string
 	// Fuel that all calls used, nil where it is not metered.
 	Fuel *uint64
+	// Cut are the documents of which a part only was looked at.
+	Cut []Cut
 	// State after the last merge.
 	State abi.Snapshot
+}
+
+// Cut says how many of a document's bytes were looked at.
+type Cut struct {
+	Document    string
+	Bytes, Kept int
 }
 
 // Conclude derives the report from the findings. The error is a

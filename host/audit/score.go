@@ -61,6 +61,34 @@ func (w *Weights) of(r *abi.CriterionResult) *big.Rat {
 	return weight
 }
 
+// Weighing is how much a criterion counts in the global score.
+type Weighing struct {
+	// Weight of its category times its own.
+	Weight float64
+	// Share of Weight in the sum of all, in (0, 1].
+	Share float64
+}
+
+// Weighings of the criteria, in the order of the rubric. The global score is the sum of the shares, each times its result,
+// rounded half up to one decimal.
+func (r *Rubric) Weighings() []Weighing {
+	weights, total := r.ScoreWeights(), new(big.Rat)
+	exact := make([]*big.Rat, len(r.Criteria))
+	for i := range r.Criteria {
+		c := &r.Criteria[i]
+		exact[i] = weights.of(&abi.CriterionResult{CriterionID: c.ID, Category: c.Category})
+		total.Add(total, exact[i])
+	}
+	list := make([]Weighing, len(exact))
+	for i, weight := range exact {
+		list[i].Weight, _ = weight.Float64()
+		if total.Sign() > 0 {
+			list[i].Share, _ = new(big.Rat).Quo(weight, total).Float64()
+		}
+	}
+	return list
+}
+
 func decimal(f float64) *big.Rat {
 	r, ok := new(big.Rat).SetString(strconv.FormatFloat(f, 'g', -1, 64))
 	if !ok { // NaN or infinite, which Validate refuses

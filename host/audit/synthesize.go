@@ -45,6 +45,10 @@ type Finding struct {
 	Resolved bool
 	// Degraded: fewer judges count than the rubric names.
 	Degraded bool
+	// Description is what the rubric asks, and Weighing how much it counts;
+	// [Synthesize] leaves both empty.
+	Description string
+	Weighing
 }
 
 // Judgement is what a criterion is synthesised from.

@@ -1,6 +1,7 @@
 package audit_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -95,5 +96,31 @@ func TestDissent(t *testing.T) {
 	f := synthesize("", []string{"a", "b"}, "", said("a", 1, "made up"), said("b", 5))
 	if audit.Dissent(f.Voices) != "" {
 		t.Error("who is overruled dissents")
+	}
+}
+
+// The shares are those of the weights, and give the global score.
+func TestTheSharesGiveTheScore(t *testing.T) {
+	t.Parallel()
+	r := &audit.Rubric{
+		Weights: []audit.CategoryWeight{{Category: "evidence", Weight: 3}},
+		Criteria: []audit.Criterion{
+			{ID: "a", Category: "Evidence", Weight: 0.5}, {ID: "b", Category: "Security", Weight: 1}, {ID: "c", Category: "Style", Weight: 0.5},
+		},
+	}
+	want := []audit.Weighing{{Weight: 1.5, Share: 0.375}, {Weight: 2, Share: 0.5}, {Weight: 0.5, Share: 0.125}}
+	if got := r.Weighings(); !slices.Equal(got, want) {
+		t.Fatalf("%+v, want %+v", got, want)
+	}
+	results := []abi.CriterionResult{
+		{CriterionID: "a", Category: "Evidence", NumericScore: 5}, {CriterionID: "b", Category: "Security", NumericScore: 2},
+		{CriterionID: "c", Category: "Style", NumericScore: 4},
+	}
+	sum := 0.0
+	for i, w := range want {
+		sum += w.Share * float64(results[i].NumericScore)
+	}
+	if got := audit.GlobalScore(results, r.ScoreWeights()); sum != 3.375 || got != 3.4 {
+		t.Errorf("%v, %v", sum, got)
 	}
 }

@@ -21,22 +21,39 @@ type Audit struct {
 	// GlobalScore is in [0, 5], with one decimal.
 	GlobalScore float64 `json:"global_score"`
 	// SecurityViolationFound in one of the results.
-	SecurityViolationFound bool   `json:"security_violation_found"`
-	Summary                string `json:"summary"`
+	SecurityViolationFound bool `json:"security_violation_found"`
+	// Degraded: a collector or a judge failed, or a judge does not count.
+	Degraded bool   `json:"degraded"`
+	Summary  string `json:"summary"`
 	// Results are one for each criterion, in the order of the rubric.
 	Results []AuditResult `json:"results"`
+	// CutDocuments are those of which a part only was looked at.
+	CutDocuments []DocumentCut `json:"cut_documents"`
 	// Errors are the branches that failed.
 	Errors []AuditError `json:"errors"`
 	// Modules maps collectors and judges to the digests of their modules.
 	Modules map[string]string `json:"modules"`
 	// Fuel that all calls used, nil where it is not metered.
 	Fuel *uint64 `json:"fuel"`
+	// Opinion is the text that was audited, for reports; empty where it is not known.
+	Opinion string `json:"-"`
+	// Cited are the items that judges cite, for reports, each once.
+	Cited []CitedItem `json:"-"`
 }
+
+// CitedItem is an item of evidence that a judge cites.
+type CitedItem struct{ SourceRef, Content string }
 
 // AuditResult is the result of one criterion.
 type AuditResult struct {
-	CriterionID            string  `json:"criterion_id"`
-	Category               string  `json:"category"`
+	CriterionID string `json:"criterion_id"`
+	Category    string `json:"category"`
+	// Description is what the rubric asks; empty where it does not say.
+	Description string `json:"description"`
+	// Weight in the global score: that of the category times that of the criterion. Share is its part of all weights, in
+	// [0, 1]; 0 in results that are older than it.
+	Weight                 float64 `json:"weight"`
+	Share                  float64 `json:"share"`
 	NumericScore           int     `json:"numeric_score"`
 	Reasoning              string  `json:"reasoning"`
 	RelevanceConfidence    float64 `json:"relevance_confidence"`
@@ -81,6 +98,9 @@ func (a Audit) MarshalJSON() ([]byte, error) {
 	p := plain(a)
 	if p.Results == nil {
 		p.Results = []AuditResult{}
+	}
+	if p.CutDocuments == nil {
+		p.CutDocuments = []DocumentCut{}
 	}
 	if p.Errors == nil {
 		p.Errors = []AuditError{}
@@ -152,4 +172,6 @@ type OpinionEntry struct {
 	// Source is the name of the file, Line its line from 1; 0 for a file that is one opinion.
 	Source string
 	Line   int
+	// Cut are the documents that were cut when they were read.
+	Cut []DocumentCut
 }

@@ -14,28 +14,74 @@ import (
 // says how many bytes were cut. It cuts at line breaks where one is near, and never inside a character. A text within the
 // limit comes back as it is. A limit below 128 counts as 128.
 func CutDocument(text string, limit int) string {
-	limit = max(limit, 128)
-	if len(text) <= limit {
-		return text
+	cut, _ := cutText(text, limit, 0)
+	return cut
+}
+
+// cutText is CutDocument of a text of which a number of bytes is missing already, in its middle, and gives how many are
+// left out in all.
+func cutText(text string, limit, missing int) (string, int) {
+	limit = max(limit, leastCut)
+	if len(text)+missing <= limit {
+		return text, 0
 	}
 	const markBytes = 64 // the longest mark, line breaks included
 	room := limit - markBytes
 	head := headEnd(text, room/2)
 	tail := tailStart(text, len(text)-(room-room/2))
-	return text[:head] + "\n[... " + strconv.Itoa(tail-head) + " bytes cut here ...]\n" + text[tail:]
+	out := tail - head + missing
+	return text[:head] + "\n[... " + strconv.Itoa(out) + " bytes cut here ...]\n" + text[tail:], out
+}
+
+// leastCut is the lowest limit of a cut.
+const leastCut = 128
+
+// DocumentCut says how much of a document was looked at: its beginning and its end.
+type DocumentCut struct {
+	Name string `json:"name"`
+	// Bytes of the document, and those of them that were looked at.
+	Bytes int `json:"bytes"`
+	Kept  int `json:"kept_bytes"`
+}
+
+// String says it for people.
+func (c DocumentCut) String() string {
+	return c.Name + " was cut: of its " + strconv.Itoa(c.Bytes) + " bytes, the first and the last were looked at, " + strconv.Itoa(c.Kept) + " together"
 }
 
 // CutDocuments cuts the documents of a case in place, so that none has more than each bytes and all together have at
-// most total. When they are too much together, the longest give first.
-func CutDocuments(documents []abi.Document, each, total int) {
+// most total. When they are too much together, the longest give first. It gives those that it cut, in order.
+func CutDocuments(documents []abi.Document, each, total int) []DocumentCut {
 	lengths := make([]int, 0, len(documents))
 	for _, d := range documents {
 		lengths = append(lengths, min(len(d.Text), each))
 	}
 	each = min(each, fairShare(lengths, total))
+	var cuts []DocumentCut
 	for i := range documents {
-		documents[i].Text = CutDocument(documents[i].Text, each)
+		d := &documents[i]
+		before := len(d.Text)
+		var out int
+		if d.Text, out = cutText(d.Text, each, 0); out > 0 {
+			cuts = append(cuts, DocumentCut{Name: d.Name, Bytes: before, Kept: before - out})
+		}
 	}
+	return cuts
+}
+
+// CutAgain joins what was cut of documents first and then: a document that was cut twice has the bytes that it had at
+// first, less what was left out both times.
+func CutAgain(first, then []DocumentCut) []DocumentCut {
+	all := slices.Clone(first)
+	for _, c := range then {
+		i := slices.IndexFunc(all, func(f DocumentCut) bool { return f.Name == c.Name })
+		if i < 0 {
+			all = append(all, c)
+			continue
+		}
+		all[i].Kept = max(0, all[i].Kept-(c.Bytes-c.Kept))
+	}
+	return all
 }
 
 // fairShare is the largest bound that keeps the sum of all lengths, each held to the bound, within total.

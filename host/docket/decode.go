@@ -13,6 +13,7 @@ type caseReader struct {
 	entry                          Entry
 	labelsOK, lightOK, documentsOK bool
 	documentBytes                  int
+	cuts                           []DocumentCut
 }
 
 // readCase gives the entry of a line, or all that is wrong with it. At is the column of a syntax error, from 1.
@@ -154,7 +155,7 @@ func (r *caseReader) documents() bool {
 		r.c.Add(abi.CodeBadCount, "has "+strconv.Itoa(n)+" documents, at most "+strconv.Itoa(MaxDocuments)+" are allowed")
 	}
 	if r.documentsOK = ok && r.c.Mark() == mark; r.documentsOK {
-		CutDocuments(c.Documents, r.documentBytes, abi.DefaultCaseDocumentBytes)
+		r.cuts = CutDocuments(c.Documents, r.documentBytes, abi.DefaultCaseDocumentBytes)
 	}
 	return ok
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"path/filepath"
 	"strconv"
 	"unicode/utf8"
 
@@ -17,8 +18,9 @@ import (
 const MaxOpinionBytes = 16 << 20
 
 // Opinions reads the opinions of a file in order: JSON, one object a line or one over many lines, with the fields text,
-// case_id, court_name, metadata, evidence and documents, of which only text must be there; and any other text, which is
-// one opinion. JSON is told by its first character, a brace.
+// case_id, court_name, metadata, evidence and documents, of which only text must be there; a JSON list of such objects;
+// and any other text, which is one opinion whose case is called as the file. JSON is told by how it begins: with a brace,
+// or with a bracket and a brace.
 //
 // An error that is a *LineError concerns one line (or, with Line 0, the file); the lines after it follow. Any other error
 // comes from in and is the last.
@@ -36,11 +38,13 @@ func Opinions(name string, in io.Reader) iter.Seq2[OpinionEntry, error] {
 		case len(data) > DefaultLineBytes:
 			yield(OpinionEntry{}, lineError(name, 0, abi.CodeTooLarge, "is larger than "+strconv.Itoa(DefaultLineBytes)+" bytes"))
 		case len(bytes.TrimSpace(data)) == 0:
-			yield(OpinionEntry{}, lineError(name, 0, CodeEmptyDocket, "there is no opinion in this file"))
-		case bytes.TrimSpace(data)[0] != '{':
-			yield(textOpinion(name, data))
-		default:
+			yield(OpinionEntry{}, lineError(name, 0, CodeNoOpinion, "there is no opinion in this file"))
+		case isList(bytes.TrimSpace(data)):
+			listOpinions(name, data, yield)
+		case bytes.TrimSpace(data)[0] == '{':
 			jsonOpinions(name, data, yield)
+		default:
+			yield(textOpinion(name, data))
 		}
 	}
 }
@@ -54,6 +58,9 @@ func textOpinion(name string, data []byte) (OpinionEntry, error) {
 	}
 	e := OpinionEntry{Source: name}
 	e.Opinion.Text = string(data)
+	if name != standardInput {
+		e.Opinion.CaseID = filepath.Base(name)
+	}
 	return e, nil
 }
 
@@ -76,16 +83,7 @@ func jsonOpinions(name string, data []byte, yield func(OpinionEntry, error) bool
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue
 		}
-		e, invalid := readOpinion(line)
-		if e == nil {
-			e = &OpinionEntry{}
-		}
-		e.Source, e.Line = name, number
-		var err error
-		if invalid != nil {
-			*e, err = OpinionEntry{}, &LineError{File: name, Line: number, Problems: invalid.Problems, Omitted: invalid.Omitted}
-		}
-		if !yield(*e, err) {
+		if !yieldOpinion(name, number, line, yield) {
 			return
 		}
 	}
@@ -114,7 +112,7 @@ func readOpinion(text []byte) (*OpinionEntry, *abi.ValidationError) {
 		r.c.Add(abi.CodeTrailingBytes, "something follows the opinion at column "+strconv.Itoa(r.pos+1)+": a line has one")
 		return nil, invalidOf(&r.c)
 	}
-	e.Evidence, e.Documents = r.entry.Case.Evidence, r.entry.Case.Documents
+	e.Evidence, e.Documents, e.Cut = r.entry.Case.Evidence, r.entry.Case.Documents, r.cuts
 	if r.c.Empty() {
 		r.documentNames()
 	}

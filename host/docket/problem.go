@@ -16,6 +16,8 @@ const (
 	CodeNotText abi.Code = "not_text"
 	// CodeEmptyDocket: the file has no case.
 	CodeEmptyDocket abi.Code = "empty_docket"
+	// CodeNoOpinion: the file has no opinion.
+	CodeNoOpinion abi.Code = "no_opinion"
 )
 
 // LineError says all that is wrong with one line of a docket. The lines after it were still read.

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"html/template"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,6 +15,11 @@ import (
 
 //go:embed audit.tmpl
 var auditTemplate string
+
+// auditStyle is what the page of audits needs beside styleSheet.
+//
+//go:embed audit.css
+var auditStyle string
 
 // auditTitle is the title of a report of audits that states none.
 const auditTitle = "Shadowcourt audit"
@@ -49,11 +55,12 @@ func NewAuditHTML(w io.Writer, options Options) docket.AuditWriter {
 }
 
 type auditHTML struct {
-	w              io.Writer
-	options        Options
-	templates      *template.Template
-	sums           auditSums
-	rows, articles bytes.Buffer
+	w         io.Writer
+	options   Options
+	templates *template.Template
+	sums      auditSums
+	rows      auditRows
+	articles  bytes.Buffer
 }
 
 // auditView is an audit with its place on the page.
@@ -64,10 +71,8 @@ type auditView struct {
 
 func (h *auditHTML) Write(a *docket.Audit) error {
 	h.sums.add(a)
-	v := auditView{a.Inert(), "opinion-" + strconv.Itoa(h.sums.Count)}
-	if err := h.templates.ExecuteTemplate(&h.rows, "auditrow", v); err != nil {
-		return err
-	}
+	v := auditView{shownAudit(a), "opinion-" + strconv.Itoa(h.sums.Count)}
+	h.rows = append(h.rows, newAuditRow(v.Audit, v.Anchor))
 	return h.templates.ExecuteTemplate(&h.articles, "auditarticle", v)
 }
 
@@ -76,14 +81,28 @@ func (h *auditHTML) Close() error {
 		Title, Subtitle, When string
 		Style                 template.CSS
 		*auditSums
-		Rows, Articles template.HTML
+		Rows     auditRows
+		Courts   bool
+		Criteria []string
+		Articles template.HTML
 	}{
 		inert.Line(h.options.title()), inert.Line(h.options.Subtitle), h.options.when(),
-		template.CSS(styleSheet), &h.sums, //nolint:gosec // our own file
-		template.HTML(h.rows.String()), template.HTML(h.articles.String()), //nolint:gosec // the templates' own output
+		template.CSS(styleSheet + auditStyle), &h.sums, //nolint:gosec // our own files
+		h.rows, h.rows.Courts(), h.rows.Criteria(),
+		template.HTML(h.articles.String()), //nolint:gosec // the templates' own output
 	}
 	return h.templates.ExecuteTemplate(h.w, "auditpage", page)
 }
+
+// shownAudit is an inert copy with no more of the opinion than a page shows.
+func shownAudit(a *docket.Audit) *docket.Audit {
+	shown := *a
+	shown.Opinion = whole(a.Opinion)
+	return shown.Inert()
+}
+
+// whole is clip for what a reader came for: it keeps texts whole that a person could read.
+func whole(s string) string { return clipAt(s, 256<<10) }
 
 // NewAuditMarkdown writes audits as GitHub-flavoured Markdown.
 func NewAuditMarkdown(w io.Writer, options Options) docket.AuditWriter {
@@ -94,25 +113,21 @@ func NewAuditMarkdown(w io.Writer, options Options) docket.AuditWriter {
 }
 
 type auditMarkdown struct {
-	w          io.Writer
-	options    Options
-	sums       auditSums
-	rows, rest strings.Builder
+	w       io.Writer
+	options Options
+	sums    auditSums
+	rows    auditRows
+	rest    strings.Builder
 }
 
 func (m *auditMarkdown) Write(a *docket.Audit) error {
 	m.sums.add(a)
-	a = a.Inert()
-	violation := ""
-	if a.SecurityViolationFound {
-		violation = "**security violation**"
+	a = shownAudit(a)
+	m.rows = append(m.rows, newAuditRow(a, ""))
+	m.rest.WriteString("\n## " + inert.MarkdownCode(clipLine(a.Name())) + "\n\n")
+	if place := a.Apart(); place != "" {
+		m.rest.WriteString("From " + inert.MarkdownCode(clipLine(place)) + ".\n\n")
 	}
-	cells := []string{inert.MarkdownCode(clipLine(a.CaseID)), inert.Markdown(clipLine(a.CourtName)), a.Score(), violation}
-	for i := range cells {
-		cells[i] = inert.MarkdownCell(cells[i])
-	}
-	m.rows.WriteString("| " + strings.Join(cells, " | ") + " |\n")
-	m.rest.WriteString("\n## " + inert.MarkdownCode(clipLine(a.CaseID)) + "\n\n")
 	markdownAudit(&m.rest, a)
 	return nil
 }
@@ -128,40 +143,108 @@ func (m *auditMarkdown) Close() error {
 	b.WriteString(plural(m.sums.Count, "opinion", "opinions") + ", mean score " + m.sums.Mean() + ", " +
 		plural(m.sums.Violations, "security violation", "security violations") + "\n\n")
 	if m.sums.Count > 0 {
-		b.WriteString("| Opinion | Court | Score | Security |\n| --- | --- | --- | --- |\n" + m.rows.String())
+		m.table(&b)
 	}
 	b.WriteString(m.rest.String())
 	_, err := io.WriteString(m.w, b.String())
 	return err
 }
 
+// table of all opinions.
+func (m *auditMarkdown) table(b *strings.Builder) {
+	courts, criteria := m.rows.Courts(), m.rows.Criteria()
+	header := []string{"Opinion", "Score"}
+	if courts {
+		header = []string{"Opinion", "Court", "Score"}
+	}
+	for _, id := range criteria {
+		header = append(header, inert.MarkdownCode(clipLine(id)))
+	}
+	header = append(header, "Flags")
+	markdownRow(b, header)
+	markdownRow(b, slices.Repeat([]string{"---"}, len(header)))
+	for i := range m.rows {
+		r := &m.rows[i]
+		cells := []string{inert.MarkdownCode(clipLine(r.Name))}
+		if courts {
+			cells = append(cells, inert.Markdown(clipLine(r.Court)))
+		}
+		cells = append(cells, r.Score)
+		for _, s := range r.Scores(criteria) {
+			cells = append(cells, s.Score)
+		}
+		flags := strings.Join(r.flags(), ", ")
+		if flags != "" {
+			flags = "**" + flags + "**"
+		}
+		markdownRow(b, append(cells, flags))
+	}
+}
+
+func markdownRow(b *strings.Builder, cells []string) {
+	for i := range cells {
+		cells[i] = inert.MarkdownCell(cells[i])
+	}
+	b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
+}
+
 // markdownAudit tells an audit that is inert.
 func markdownAudit(b *strings.Builder, a *docket.Audit) {
 	b.WriteString("**" + a.Score() + " of 5.** " + inert.Markdown(clip(a.Summary)) + "\n\n")
-	b.WriteString("| Criterion | Score | Confidence | Flags |\n| --- | --- | --- | --- |\n")
+	for _, c := range a.CutDocuments {
+		b.WriteString(inert.Markdown(c.String()) + ".\n\n")
+	}
+	b.WriteString("| Criterion | Score | Share | Confidence | Flags |\n| --- | --- | --- | --- | --- |\n")
 	for i := range a.Results {
 		r := &a.Results[i]
-		cells := []string{
-			inert.MarkdownCode(clipLine(r.CriterionID)), strconv.Itoa(r.NumericScore), number(r.RelevanceConfidence),
+		markdownRow(b, []string{
+			inert.MarkdownCode(clipLine(r.CriterionID)), strconv.Itoa(r.NumericScore), r.SharePercent(), number(r.RelevanceConfidence),
 			inert.Markdown(clipLine(strings.Join(r.Flags(), ", "))),
-		}
-		for j := range cells {
-			cells[j] = inert.MarkdownCell(cells[j])
-		}
-		b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
+		})
 	}
 	for i := range a.Results {
-		b.WriteString("\n" + inert.MarkdownCode(clipLine(a.Results[i].CriterionID)) + "\n\n")
-		for line := range strings.SplitSeq(clip(a.Results[i].Reasoning), "\n") {
-			if line = inert.Markdown(line); line != "" {
-				b.WriteString("- " + line + "\n")
-			}
-		}
+		markdownResult(b, &a.Results[i])
 	}
 	for i := range a.Errors {
 		e := &a.Errors[i]
 		b.WriteString("\n" + inert.MarkdownCode(clipLine(e.Persona)) + " failed at " + inert.MarkdownCode(clipLine(e.Node)) + ": " +
 			inert.MarkdownCode(clipLine(e.Cause)) + " " + inert.Markdown(clip(e.Detail)) + "\n")
 	}
+	if len(a.Cited) > 0 {
+		b.WriteString("\nWhat the judges cite:\n\n")
+		for i := range a.Cited {
+			b.WriteString("- " + inert.MarkdownCode(clipLine(a.Cited[i].SourceRef)) + ": " + inert.Markdown(clip(a.Cited[i].Content)) + "\n")
+		}
+	}
+	if a.Opinion != "" {
+		b.WriteString("\n<details><summary>The opinion</summary>\n\n" + inert.MarkdownBlock(whole(a.Opinion)) + "\n\n</details>\n")
+	}
 	b.WriteByte('\n')
+}
+
+// markdownResult tells how a criterion was judged.
+func markdownResult(b *strings.Builder, r *docket.AuditResult) {
+	b.WriteString("\n" + inert.MarkdownCode(clipLine(r.CriterionID)))
+	if r.Description != "" {
+		b.WriteString(" " + inert.Markdown(clip(r.Description)))
+	}
+	b.WriteString("\n\n")
+	for line := range strings.SplitSeq(whole(r.Reasoning), "\n") {
+		if line = inert.Markdown(line); line != "" {
+			b.WriteString("- " + line + "\n")
+		}
+	}
+	for i := range r.Judges {
+		j := &r.Judges[i]
+		if j.Standing == "overruled" {
+			b.WriteString("- " + inert.Markdown(j.Judge+" said: "+whole(j.Argument)) + "\n")
+		}
+		if len(j.CitedEvidence) > 0 {
+			refs := make([]string, len(j.CitedEvidence))
+			for n, ref := range j.CitedEvidence {
+				refs[n] = inert.MarkdownCode(clipLine(ref))
+			}
+			b.WriteString("- " + inert.Markdown(j.Judge+" cites") + " " + strings.Join(refs, ", ") + "\n")
+		}
+	}
 }

@@ -122,8 +122,9 @@ func plural(n int, one, many string) string {
 }
 
 // clip keeps the beginning of a text too long for a page, and says how much is left out.
-func clip(s string) string {
-	const most = 4000
+func clip(s string) string { return clipAt(s, 4000) }
+
+func clipAt(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}

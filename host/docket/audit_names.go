@@ -1,0 +1,110 @@
+package docket
+
+import (
+	"path/filepath"
+	"slices"
+	"strconv"
+)
+
+// Unnamed stands for a case and a court that an opinion does not name.
+const Unnamed = "Unknown"
+
+// standardInput is the name of what is no file.
+const standardInput = "-"
+
+// Name tells audits apart for people: the case, or where an opinion stands that names none.
+func (a *Audit) Name() string {
+	if a.CaseID != "" && a.CaseID != Unnamed {
+		return a.CaseID
+	}
+	if place := a.place(filepath.Base(a.Source)); place != "" {
+		return place
+	}
+	return Unnamed
+}
+
+// Place is where the opinion was read, as `opinions.jsonl:3`; empty where that is not known.
+func (a *Audit) Place() string { return a.place(a.Source) }
+
+func (a *Audit) place(file string) string {
+	switch {
+	case a.Source == "":
+		return ""
+	case a.Source == standardInput:
+		file = "standard input"
+	}
+	if a.Line == 0 {
+		return file
+	}
+	return file + ":" + strconv.Itoa(a.Line)
+}
+
+// Apart is Place where Name does not say it already, or empty.
+func (a *Audit) Apart() string {
+	if place := a.Place(); place != a.Name() {
+		return place
+	}
+	return ""
+}
+
+// Court is the name of the court, empty where the opinion names none.
+func (a *Audit) Court() string {
+	if a.CourtName == Unnamed {
+		return ""
+	}
+	return a.CourtName
+}
+
+// names gives audits names that differ where that can be: those of one name have the place behind it, or in its place
+// where the name is that of the file.
+func names(audits []*Audit) []string {
+	count := make(map[string]int)
+	for _, a := range audits {
+		count[a.Name()]++
+	}
+	list := make([]string, len(audits))
+	for i, a := range audits {
+		list[i] = a.Name()
+		switch place := a.Apart(); {
+		case count[list[i]] == 1 || place == "":
+		case a.Line == 0 && list[i] == filepath.Base(a.Source):
+			list[i] = place
+		default:
+			list[i] += " (" + place + ")"
+		}
+	}
+	return list
+}
+
+// Criteria are those of audits, in order. Audits by one rubric have the same.
+func Criteria(audits []*Audit) []string {
+	var list []string
+	for _, a := range audits {
+		for i := range a.Results {
+			if id := a.Results[i].CriterionID; !slices.Contains(list, id) {
+				list = append(list, id)
+			}
+		}
+	}
+	return list
+}
+
+// Result gives the result of a criterion, nil where there is none.
+func (a *Audit) Result(criterion string) *AuditResult {
+	i := slices.IndexFunc(a.Results, func(r AuditResult) bool { return r.CriterionID == criterion })
+	if i < 0 {
+		return nil
+	}
+	return &a.Results[i]
+}
+
+// SharePercent shows the share of a criterion in the global score, as `18%`; empty where it is not known.
+func (r *AuditResult) SharePercent() string {
+	if !(r.Share > 0) { // NaN too
+		return ""
+	}
+	return strconv.FormatFloat(100*min(r.Share, 1), 'f', 0, 64) + "%"
+}
+
+// WeightText shows a weight as the rubric has it.
+func (r *AuditResult) WeightText() string { return strconv.FormatFloat(r.Weight, 'g', -1, 64) }

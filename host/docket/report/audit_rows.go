@@ -1,0 +1,76 @@
+package report
+
+import (
+	"strconv"
+
+	"github.com/shadowcourt/shadowcourt/host/docket"
+)
+
+// auditRow is what the table of all opinions shows of one. Its texts are inert.
+type auditRow struct {
+	Anchor, Name, Apart, Court, Score string
+	Violation, Degraded, Cut          bool
+	results                           *docket.Audit
+}
+
+// auditScore is the score of a criterion, or a dash.
+type auditScore struct{ Criterion, Score string }
+
+func newAuditRow(a *docket.Audit, anchor string) auditRow {
+	scores := &docket.Audit{Results: make([]docket.AuditResult, len(a.Results))}
+	for i := range a.Results {
+		scores.Results[i].CriterionID, scores.Results[i].NumericScore = a.Results[i].CriterionID, a.Results[i].NumericScore
+	}
+	return auditRow{
+		anchor, a.Name(), a.Apart(), a.Court(), a.Score(),
+		a.SecurityViolationFound, a.Degraded, len(a.CutDocuments) > 0, scores,
+	}
+}
+
+// Scores of criteria, in their order.
+func (r auditRow) Scores(criteria []string) []auditScore {
+	list := make([]auditScore, len(criteria))
+	for i, id := range criteria {
+		list[i] = auditScore{id, "–"}
+		if result := r.results.Result(id); result != nil {
+			list[i].Score = strconv.Itoa(result.NumericScore)
+		}
+	}
+	return list
+}
+
+// flags say what is special about an opinion.
+func (r auditRow) flags() []string {
+	var list []string
+	for _, f := range []struct {
+		is   bool
+		what string
+	}{{r.Violation, "security violation"}, {r.Degraded, "degraded"}, {r.Cut, "documents cut"}} {
+		if f.is {
+			list = append(list, f.what)
+		}
+	}
+	return list
+}
+
+// auditRows are the rows of a table.
+type auditRows []auditRow
+
+// Courts says whether an opinion names its court.
+func (l auditRows) Courts() bool {
+	for i := range l {
+		if l[i].Court != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// Criteria are those of all opinions.
+func (l auditRows) Criteria() []string {
+	audits := make([]*docket.Audit, len(l))
+	for i := range l {
+		audits[i] = l[i].results
+	}
+	return docket.Criteria(audits)
+}
