@@ -26,7 +26,7 @@ const readOut = 0.70
 func investigate(r *abi.NodeRequest, source *abi.SourceAnswer) *abi.InvestigateArtifact {
 	clues := inquiry.Read(r, source)
 	depth := inquiry.DepthOf(r.File)
-	items, facts := inquiry.SourceItems(r, source)
+	items, facts := inquiry.SourceItems(r, source, clues.Weigh(r, depth, nil))
 	items = append(items, clues.Unheld(clues.Items(depth), r.Case.Evidence)...)
 	remanded := r.File != nil && r.File.Feedback != nil
 	if remanded {

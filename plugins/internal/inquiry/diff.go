@@ -1,6 +1,7 @@
 package inquiry
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -25,9 +26,11 @@ const (
 	// them, and so does what the test runs in.
 	dependencyProductNats        = 0.3
 	dependencyInfrastructureNats = 0.5
-	// Nothing changed that the test reaches: the same code passed before.
+	// Nothing changed that the test reaches: the same code passed before. Where
+	// the case speaks of what the test runs in, that is what changed.
 	untouchedFlakeNats          = 0.8
 	untouchedInfrastructureNats = 0.6
+	untouchedSpokenNats         = 0.8
 )
 
 // maxDiffItems bounds the changed files that become items.
@@ -66,8 +69,9 @@ type saying struct {
 }
 
 // overall is what a diff tells in which nothing of the module bears on the
-// test; nothing where that is not known of all of it.
-func overall(source *abi.SourceAnswer, roles Roles) []saying {
+// test; nothing where that is not known of all of it. spoken is what the case
+// tells without the diff.
+func overall(source *abi.SourceAnswer, roles Roles, spoken *Estimate) []saying {
 	if !source.Diff || !source.Located {
 		return nil
 	}
@@ -85,9 +89,13 @@ func overall(source *abi.SourceAnswer, roles Roles) []saying {
 			{roles.Product, others + "the product stands on them", dependencyProductNats},
 		}
 	}
+	const another = "what it runs in may be another"
+	if spoken != nil && math.Log(spoken.Of(roles.Infrastructure)/spoken.Of(roles.Flake)) >= tellingNats {
+		return []saying{{roles.Infrastructure, unchanged + another, untouchedSpokenNats}}
+	}
 	return []saying{
 		{roles.Flake, unchanged + "the same code had another outcome", untouchedFlakeNats},
-		{roles.Infrastructure, unchanged + "what it runs in may be another", untouchedInfrastructureNats},
+		{roles.Infrastructure, unchanged + another, untouchedInfrastructureNats},
 	}
 }
 

@@ -44,7 +44,7 @@ func TestWhatADiffTells(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			r := anytrial.LightCase(abi.FamilyInvestigate, "")
-			items, got := inquiry.SourceItems(r, &abi.SourceAnswer{Known: true, Diff: true, Located: !tc.lost, Changed: tc.changed})
+			items, got := inquiry.SourceItems(r, &abi.SourceAnswer{Known: true, Diff: true, Located: !tc.lost, Changed: tc.changed}, nil)
 			r.Case.Evidence = items
 			again := inquiry.SourceFacts(r)
 			for j, label := range r.Case.Labels {
@@ -65,8 +65,28 @@ func TestAChangedFileIsToldOnce(t *testing.T) {
 		Known: true, Diff: true, Located: true,
 		Frames:  []abi.SourceFrame{{Path: "cart/cart.go", Line: 7, Kind: abi.SourceProduct, Changed: true}},
 		Changed: []abi.ChangedFile{{Path: "cart/cart.go", Kind: abi.SourceProduct, Reach: abi.ReachPackage, Named: []string{"Total"}}},
-	})
+	}, nil)
 	if len(items) != 1 || items[0].SourceRef != "source:cart/cart.go:7" || !strings.Contains(items[0].Content, "cart.go") || facts[0] != 1.6 {
 		t.Errorf("%+v, %v", items, facts)
+	}
+}
+
+// A diff that touches nothing says that the cause lies outside of the code; which
+// of the two it is there, the case itself tells, where it does.
+func TestADiffThatTouchesNothingLeavesTheRestToTheCase(t *testing.T) {
+	t.Parallel()
+	for log, want := range map[string]map[string]float64{
+		"the disk is full\n":                {anytrial.Infrastructure: 0.8},
+		"it took too long\n":                {anytrial.Flake: 0.8, anytrial.Infrastructure: 0.6},
+		"nothing to see\n":                  {anytrial.Flake: 0.8, anytrial.Infrastructure: 0.6},
+		"disk is full, and took too long\n": {anytrial.Flake: 0.8, anytrial.Infrastructure: 0.6},
+	} {
+		r := anytrial.LightCase(abi.FamilyInvestigate, log)
+		_, got := inquiry.SourceItems(r, &abi.SourceAnswer{Known: true, Diff: true, Located: true}, weigh(r))
+		for j, label := range r.Case.Labels {
+			if math.Abs(got[j]-want[label]) > 1e-9 {
+				t.Errorf("%q: %s %v, want %v", log, label, got[j], want[label])
+			}
+		}
 	}
 }

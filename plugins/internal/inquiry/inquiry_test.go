@@ -105,7 +105,7 @@ func TestTheSourceKnowsBetter(t *testing.T) {
 	if e := find(t, inquiry.Read(r, source).Items(inquiry.First), "seeker-frame:log:L8"); e.Supports != anytrial.Automation {
 		t.Errorf("a frame in a helper of the tests speaks for %s", e.Supports)
 	}
-	items, facts := inquiry.SourceItems(r, source)
+	items, facts := inquiry.SourceItems(r, source, nil)
 	if len(items) != 1 || items[0].SourceRef != "source:shop/cart.go:12" || items[0].Supports != anytrial.Automation || !strings.Contains(items[0].Content, "return 0") {
 		t.Fatalf("items %+v", items)
 	}

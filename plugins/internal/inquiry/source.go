@@ -43,7 +43,8 @@ func ends(s string, most int) string {
 
 // SourceItems are evidence of what the diff says of the places that a log
 // names and of the test that failed, and the nats by which it moves the labels.
-func SourceItems(r *abi.NodeRequest, source *abi.SourceAnswer) (items []abi.Evidence, facts []float64) {
+// spoken is what the case tells without it, or nil.
+func SourceItems(r *abi.NodeRequest, source *abi.SourceAnswer, spoken *Estimate) (items []abi.Evidence, facts []float64) {
 	if source == nil || !source.Known {
 		return nil, nil
 	}
@@ -78,7 +79,7 @@ func SourceItems(r *abi.NodeRequest, source *abi.SourceAnswer) (items []abi.Evid
 			d.tell(f.Path, sourceKey+":"+f.Path, changedFile(f), label, nats)
 		}
 	}
-	for _, s := range overall(source, roles) {
+	for _, s := range overall(source, roles, spoken) {
 		d.tell(s.content, sourceKey+":diff", s.content, s.label, s.nats)
 	}
 	return d.items, d.facts
