@@ -182,7 +182,8 @@ func (a *Auditor) Configuration(ctx context.Context) ([]Part, error) {
 		return nil, err
 	}
 	parts := []Part{
-		{"audit pipeline", digest(graph)}, {"rubric", digest(rubric)},
+		{"audit pipeline", digest(graph)},
+		{"rubric", digest(rubric)},
 		{"limits of audit calls", digest(fmt.Appendf(nil, "%+v", a.host.engine.Limits()))},
 	}
 	digests := a.Modules(ctx)

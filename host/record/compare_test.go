@@ -21,19 +21,23 @@ func TestCompareTellsWhereAuditsPart(t *testing.T) {
 				a.Result = json.RawMessage(`{"case_id":"a","global_score":2.5}`)
 				a.ResultDigest = record.DigestOf(a.Result)
 			},
-			record.Difference{Audit: true, Event: -1, Call: -1, Where: "the audit", What: "result"}, "global_score",
+			record.Difference{Audit: true, Event: -1, Call: -1, Where: "the audit", What: "result"},
+			"global_score",
 		},
 		"court": {
 			func(a *record.Audit) { a.Court = "another" },
-			record.Difference{Audit: true, Event: -1, Call: -1, Where: "the audit", What: "name of the court"}, "",
+			record.Difference{Audit: true, Event: -1, Call: -1, Where: "the audit", What: "name of the court"},
+			"",
 		},
 		"call": {
 			func(a *record.Audit) { a.Events[0].Call.Output = record.DigestOf([]byte("other")) },
-			record.Difference{Audit: true, Event: 0, Call: 0, Where: "judge call of warden at judge", What: "output"}, "",
+			record.Difference{Audit: true, Event: 0, Call: 0, Where: "judge call of warden at judge", What: "output"},
+			"",
 		},
 		"state": {
 			func(a *record.Audit) { a.Events[1].Merge = record.DigestOf([]byte("other")) },
-			record.Difference{Audit: true, Event: 1, Call: -1, Where: "the state after a merge", What: "what happened"}, "",
+			record.Difference{Audit: true, Event: 1, Call: -1, Where: "the state after a merge", What: "what happened"},
+			"",
 		},
 	} {
 		was, is := audited("a"), audited("a")
