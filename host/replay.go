@@ -172,8 +172,8 @@ func embeddedByDigest() (map[record.Digest][]byte, error) {
 func (r *Replayer) SameMetering() bool { return r.header.Instrumentation == sandbox.Instrumentation }
 
 // Replay tries a recorded trial again and gives what came of it, with a record
-// that is to be compared with the one given: [record.Compare]. The case is that
-// of the record, or subject where the record does not hold it. Errors are
+// that is to be compared with the one given: [record.Compare]. The case is
+// subject, which has to be the one that was tried; nil takes that of the record. Errors are
 // ErrNoCase, ErrOtherCase, ErrNoAnswers, a *MissingModulesError, and those of
 // [Open] and [Host.Try].
 func (r *Replayer) Replay(ctx context.Context, recorded *record.Trial, subject *abi.Case) (*docket.Trial, *record.Trial, error) {
@@ -211,15 +211,15 @@ func (r *Replayer) Replay(ctx context.Context, recorded *record.Trial, subject *
 
 // subject is the case of a trial.
 func (r *Replayer) subject(recorded *record.Trial, given *abi.Case) (*abi.Case, error) {
+	if given != nil {
+		return given, nil
+	}
 	message, ok := recorded.Content(recorded.Case)
-	switch {
-	case ok:
-		subject, err := codec.DecodeCase(message, len(message))
-		return &subject, err
-	case given == nil:
+	if !ok {
 		return nil, ErrNoCase
 	}
-	return given, nil
+	subject, err := codec.DecodeCase(message, len(message))
+	return &subject, err
 }
 
 // answered says whether all answers are there that the trial depended on.

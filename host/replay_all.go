@@ -20,8 +20,8 @@ type Replayed struct {
 }
 
 // All replays trials with a number of workers (0: one for each processor) and
-// gives them back in their order. subject gives the case of an id where the
-// record does not hold it, or nil; it may be nil itself. An error of trials ends
+// gives them back in their order. subject gives the case of an id, or nil for
+// that of the record; it may be nil itself. An error of trials ends
 // the sequence: it is given in a Replayed without Was. When the context ends, or
 // the caller stops, no further trial is begun.
 func (r *Replayer) All(ctx context.Context, trials iter.Seq2[*record.Trial, error], subject func(id string) *abi.Case, workers int) iter.Seq[Replayed] {

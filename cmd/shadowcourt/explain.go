@@ -5,13 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/shadowcourt/shadowcourt/host"
-	"github.com/shadowcourt/shadowcourt/host/docket"
 )
 
 func newExplain(s stdio) *cobra.Command {
@@ -24,6 +21,7 @@ func newExplain(s stdio) *cobra.Command {
 or as a page (--output FILE.html or FILE.md). A trial is told as it goes when it is
 replayed, and only if it is the same, byte for byte: so what is told is what happened.
 Of one that can't be replayed the record's own words are told: calls, edges, the result.
+A page names the record, its key and its head beside them.
 
 Exit codes: 0 done; 1 a trial could not be replayed to the same bytes; 2 the command line
 is wrong.`,
@@ -40,61 +38,41 @@ is wrong.`,
 }
 
 func explainRecord(ctx context.Context, s stdio, o *replayOptions, output string, args []string) error {
-	var out docket.Writer = explainer{s.out}
-	var file *outFile
+	session, err := o.open(ctx, s.err, args[0])
+	if err != nil {
+		return err
+	}
+	defer session.close(ctx)
+	tally := &replayTally{docket: session.subject != nil}
 	if output != "" {
-		if ext := strings.ToLower(filepath.Ext(output)); ext != ".html" && ext != ".md" {
-			return inputError(fmt.Errorf("--output %q: use a name that ends in .html or .md", output))
-		}
-		var err error
-		if file, err = createFile(output); err != nil {
-			return inputError(fmt.Errorf("--output: %w", err))
-		}
-		out = reportWriter(output, file)
+		err = explainPage(ctx, s, session, tally, output, args[1:])
+	} else {
+		err = session.each(ctx, args[1:], func(r *host.Replayed) error { return tellReplayed(s, tally, r) })
 	}
-	told, other := 0, 0
-	err := o.each(ctx, s.err, args[0], args[1:], func(replayer *host.Replayer, r *host.Replayed) error {
-		if r.Err != nil || r.Difference != nil {
-			other++
-			return errors.Join(tellDifference(s.err, r), tellOutline(s.out, file == nil, r))
-		}
-		told++
-		if file != nil {
-			if err := replayer.Draw(ctx, r.Was, r.Trial); err != nil {
-				return err
-			}
-		} else if err := tellEntry(s.out, told, r); err != nil {
-			return err
-		}
-		r.Trial.Result.Timings = nil
-		return out.Write(r.Trial)
-	})
-	if err == nil {
-		err = out.Close()
+	if err = errors.Join(err, tally.tellReasons(s.err)); err != nil {
+		return err
 	}
-	switch {
-	case file == nil:
-	case err != nil:
-		file.discard()
-	default:
-		err = errors.Join(file.commit(), printWritten(s.out, output, told))
+	session.warn(s.err)
+	if err := tally.err(); err != nil {
+		return fmt.Errorf("%s: %w", args[0], err)
 	}
-	if err == nil && other > 0 {
-		err = fmt.Errorf("%s not told: what came was not what is recorded", count(other, "trial is", "trials are"))
-	}
-	return err
+	return nil
 }
 
-func printWritten(w io.Writer, name string, told int) error {
-	_, err := fmt.Fprintf(w, "%s tells %s\n", inertLine(name), count(told, "trial", "trials"))
-	return err
+// tellReplayed tells one trial on the terminal.
+func tellReplayed(s stdio, tally *replayTally, r *host.Replayed) error {
+	if !tally.add(r) {
+		return errors.Join(tally.tellDifference(s.err, r), tellOutline(s.out, r))
+	}
+	if err := tellEntry(s.out, tally.same, r); err != nil {
+		return err
+	}
+	r.Trial.Result.Timings = nil
+	return explainer{s.out}.Write(r.Trial)
 }
 
 // tellOutline tells what the record itself has of a trial that has no story.
-func tellOutline(w io.Writer, wanted bool, r *host.Replayed) error {
-	if !wanted {
-		return nil
-	}
+func tellOutline(w io.Writer, r *host.Replayed) error {
 	_, err := fmt.Fprintf(w, "Not replayed: this is what the record says\n\nCase %s\n%s", inertLine(r.Was.ID), inertBlock(r.Was.Outline()))
 	return err
 }

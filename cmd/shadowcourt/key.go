@@ -27,7 +27,7 @@ func newKey(s stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "key",
 		Short:   "Make keys that records are signed with",
-		Example: "  shadowcourt key --help",
+		Example: "  shadowcourt key new court.key",
 		Args:    noSuchCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -114,9 +114,22 @@ func loadKey(name string) (*record.Key, error) {
 	}
 	key, err := record.ParseKey(text)
 	if err != nil {
-		return nil, fmt.Errorf("--key %s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", keySource(name), err)
 	}
 	return key, nil
+}
+
+// keySource says where a key comes from, for messages.
+func keySource(name string) string {
+	variable, fromEnv := strings.CutPrefix(name, keyFromEnv)
+	switch {
+	case name == "":
+		variable, fromEnv = keyVariable, true
+		fallthrough
+	case fromEnv:
+		return "the variable " + variable + ", which must hold the text of a key and not the name of its file"
+	}
+	return "--key " + name
 }
 
 func readKey(name string) ([]byte, error) {

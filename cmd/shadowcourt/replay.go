@@ -27,9 +27,9 @@ type replayOptions struct {
 func (o *replayOptions) flags(cmd *cobra.Command) {
 	keyFlag(cmd, &o.key, "the key of the record, public or secret")
 	f := cmd.Flags()
-	f.StringVar(&o.store, "store", "", "folder with the modules of the record, as `try --store` keeps them, beside the embedded ones")
+	f.StringVar(&o.store, "store", "", "folder with the modules of the record, as 'try --store' keeps them, beside the embedded ones")
 	f.StringVar(&o.cache, "cache", defaultCache(), "folder for compiled modules, or none")
-	f.StringArrayVar(&o.dockets, "docket", nil, "docket with the cases, where the record does not hold them; may be repeated")
+	f.StringArrayVar(&o.dockets, "docket", nil, "docket with the cases, where the record does not hold them; where it does, to hold them against it; may be repeated")
 	f.IntVar(&o.workers, "workers", 0, "trials at once (default: one for each processor)")
 }
 
@@ -43,6 +43,10 @@ configuration of the record, and hold what comes against it, byte for byte. When
 over, what capabilities and what a Light outside of the court answered is taken from the
 record. Verdicts that were audited are audited again. Where a trial or its audit goes another
 way, the first difference is told: the call, its node, and the fields that differ.
+
+With --docket the cases are taken from there: trials of other cases than those are not the
+same. A trial whose modules, case or answers are missing can't be replayed, which says nothing
+against it.
 
 Exit codes: 0 the same bytes; 1 not the same, or not to be replayed; 2 the command line is
 wrong.`,
@@ -64,77 +68,108 @@ func oneRecord(cmd *cobra.Command, args []string) error {
 }
 
 func (o *replayOptions) run(ctx context.Context, s stdio, name string, ids []string) error {
+	session, err := o.open(ctx, s.err, name)
+	if err != nil {
+		return err
+	}
+	defer session.close(ctx)
 	p := newProgress(s.err)
-	same, other := 0, 0
-	err := o.each(ctx, s.err, name, ids, func(_ *host.Replayer, r *host.Replayed) error {
-		if r.Err == nil && r.Difference == nil {
-			same++
-			p.say(fmt.Sprintf("%d the same", same))
+	tally := &replayTally{docket: session.subject != nil}
+	err = session.each(ctx, ids, func(r *host.Replayed) error {
+		if tally.add(r) {
+			p.say(fmt.Sprintf("%d the same", tally.same))
 			return nil
 		}
 		p.clear()
-		other++
-		return tellDifference(s.out, r)
+		return tally.tellDifference(s.out, r)
 	})
 	p.clear()
-	if err != nil {
+	if err = errors.Join(err, tally.tellReasons(s.out)); err != nil {
 		return err
 	}
-	if other > 0 {
-		return fmt.Errorf("%s: %s not the same, %d the same", name, count(other, "trial is", "trials are"), same)
+	session.warn(s.err)
+	if err := tally.err(); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
 	}
-	_, err = fmt.Fprintf(s.out, "%s: %s replayed, the same bytes\n", inertLine(name), count(same, "trial", "trials"))
+	_, err = fmt.Fprintf(s.out, "%s: %s replayed, the same bytes\n", inertLine(name), count(tally.same, "trial", "trials"))
 	return err
 }
 
-// each replays the trials of a record, or those of some ids, and hands them on in order.
-func (o *replayOptions) each(ctx context.Context, stderr io.Writer, name string, ids []string, do func(*host.Replayer, *host.Replayed) error) error {
-	key, err := loadKey(o.key)
-	if err != nil {
-		return inputError(err)
+// replaySession is a record that is replayed.
+type replaySession struct {
+	name     string
+	file     *os.File
+	key      *record.Key
+	reader   *record.Reader
+	replayer *host.Replayer
+	subject  func(id string) *abi.Case // nil without --docket
+	absent   int                       // trials whose case no docket has
+	workers  int
+}
+
+// open reads the header of a record, and what stands beside the record.
+func (o *replayOptions) open(ctx context.Context, stderr io.Writer, name string) (_ *replaySession, err error) {
+	s := &replaySession{name: name, workers: o.workers}
+	if s.key, err = loadKey(o.key); err != nil {
+		return nil, inputError(err)
 	}
 	warnOfKey(stderr, o.key)
-	f, err := os.Open(name)
-	if err != nil {
-		return inputError(err)
-	}
-	defer func() { _ = f.Close() }()
-	reader, err := record.NewReader(f, key)
-	if err != nil {
-		return err
-	}
-	if _, err := reader.Next(); err != nil {
-		if errors.Is(err, io.EOF) {
-			return fmt.Errorf("%s is empty", name)
-		}
-		return recordFault(name, err)
-	}
-	subject, err := o.cases(ctx)
-	if err != nil {
-		return inputError(err)
-	}
 	config := host.ReplayConfig{Now: time.Now}
 	if o.store != "" {
+		if _, err := os.ReadDir(o.store); err != nil {
+			return nil, inputError(fmt.Errorf("--store: %w", err))
+		}
 		config.Store = record.OpenStore(o.store)
 	}
 	if o.cache != "none" {
 		config.CacheDir = o.cache
 	}
-	replayer, err := host.OpenReplay(reader.Header(), config)
-	if err != nil {
-		return err
+	if s.subject, err = o.cases(ctx); err != nil {
+		return nil, inputError(err)
 	}
-	defer func() { _ = replayer.Close(context.WithoutCancel(ctx)) }()
-	if !replayer.SameMetering() {
+	if s.file, err = os.Open(name); err != nil {
+		return nil, inputError(err)
+	}
+	if err = s.begin(config); err != nil {
+		return nil, errors.Join(err, s.file.Close())
+	}
+	if !s.replayer.SameMetering() {
 		fmt.Fprintln(stderr, "warning: the record was metered by another version of this program: figures of fuel will differ")
 	}
+	return s, nil
+}
+
+func (s *replaySession) begin(config host.ReplayConfig) (err error) {
+	if s.reader, err = record.NewReader(s.file, s.key); err != nil {
+		return err
+	}
+	if _, err := s.reader.Next(); err != nil {
+		if errors.Is(err, io.EOF) {
+			return fmt.Errorf("%s is empty", s.name)
+		}
+		return recordFault(s.name, err)
+	}
+	s.replayer, err = host.OpenReplay(s.reader.Header(), config)
+	return err
+}
+
+func (s *replaySession) close(ctx context.Context) {
+	_ = s.replayer.Close(context.WithoutCancel(ctx))
+	_ = s.file.Close()
+}
+
+// each replays the trials of the record, or those of some ids, and hands them on in order.
+func (s *replaySession) each(ctx context.Context, ids []string, do func(*host.Replayed) error) error {
 	found := make(map[string]bool)
-	for r := range replayer.All(ctx, trialsOf(reader, ids), subject, o.workers) {
+	for r := range s.replayer.All(ctx, trialsOf(s.reader, ids), s.subject, s.workers) {
 		if r.Was == nil {
-			return recordFault(name, r.Err)
+			return recordFault(s.name, r.Err)
 		}
 		found[r.Was.ID] = true
-		if err := do(replayer, &r); err != nil {
+		if s.subject != nil && s.subject(r.Was.ID) == nil {
+			s.absent++
+		}
+		if err := do(&r); err != nil {
 			return err
 		}
 	}
@@ -143,13 +178,20 @@ func (o *replayOptions) each(ctx context.Context, stderr io.Writer, name string,
 	}
 	for _, id := range ids {
 		if !found[id] {
-			return inputError(fmt.Errorf("%s has no trial of the case %q", name, id))
+			return inputError(fmt.Errorf("%s has no trial of the case %q", s.name, id))
 		}
 	}
-	if !reader.Closed() {
-		fmt.Fprintf(stderr, "warning: %s is not closed: it may not hold all trials of its run\n", inertLine(name))
-	}
 	return nil
+}
+
+// warn says what a reader of the result has to know of the record.
+func (s *replaySession) warn(stderr io.Writer) {
+	if !s.reader.Closed() {
+		fmt.Fprintf(stderr, "warning: %s is not closed: it may not hold all trials of its run\n", inertLine(s.name))
+	}
+	if s.absent > 0 {
+		fmt.Fprintf(stderr, "warning: --docket does not have the case of %s\n", count(s.absent, "trial", "trials"))
+	}
 }
 
 // trialsOf reads on, and leaves out the trials that nobody asks for. An entry
@@ -193,45 +235,4 @@ func (o *replayOptions) cases(ctx context.Context) (func(id string) *abi.Case, e
 		byID[entry.Case.ID] = &entry.Case
 	}
 	return func(id string) *abi.Case { return byID[id] }, nil
-}
-
-// tellDifference says of one trial how it is not the same.
-func tellDifference(w io.Writer, r *host.Replayed) error {
-	id := inertLine(r.Was.ID)
-	if r.Err != nil {
-		why := r.Err.Error()
-		var missing *host.MissingModulesError
-		switch {
-		case errors.Is(r.Err, host.ErrNoCase):
-			why += "; --docket gives it"
-		case errors.As(r.Err, &missing):
-			why += "; --store names the folder that has them"
-		}
-		_, err := fmt.Fprintf(w, "%s  can't be replayed: %s\n", id, inertLine(why))
-		return err
-	}
-	d := r.Difference
-	place := d.Where
-	if d.Call >= 0 {
-		place = fmt.Sprintf("call %d, %s", d.Call, d.Where)
-	}
-	if d.Audit && d.Event >= 0 {
-		place = "the audit, " + place
-	}
-	fmt.Fprintf(w, "%s  goes another way at %s: %s\n", id, inertLine(place), inertLine(d.What))
-	if len(d.Fields) == 0 {
-		_, err := fmt.Fprintf(w, "  was  %s\n  is   %s\n", inertLine(d.Was), inertLine(d.Is))
-		return err
-	}
-	for _, f := range d.Fields {
-		fmt.Fprintf(w, "  %s\n    was  %s\n    is   %s\n", inertLine(f.Path), inertLine(orAbsent(f.Was)), inertLine(orAbsent(f.Is)))
-	}
-	return nil
-}
-
-func orAbsent(s string) string {
-	if s == "" {
-		return "(absent)"
-	}
-	return s
 }

@@ -73,7 +73,7 @@ wrong (the rest was still tried); 3 done, and --fail-on matched.`,
 	f.StringVar(&o.cache, "cache", defaultCache(), "folder for compiled modules, or none")
 	f.StringVar(&o.format, "format", "table", "table, json or jsonl")
 	f.StringVar(&o.output, "output", "", "file for the results (default: standard output)")
-	f.BoolVar(&o.resume, "resume", false, "with --output FILE --format jsonl: go on where a run that was interrupted stopped")
+	f.BoolVar(&o.resume, "resume", false, "with --format jsonl and --output FILE or --record FILE: go on where a run that was interrupted stopped")
 	f.StringArrayVar(&o.reports, "report", nil, "also write a report, FILE.html or FILE.md; may be repeated")
 	f.StringVar(&o.cases, "cases", "", "also write the cases as a docket in JSON lines, ready for adding the truth")
 	f.BoolVar(&o.truthFromReport, "truth-from-report", false, "with reportportal input: take the defect types that people gave for the truth, and compare with it")

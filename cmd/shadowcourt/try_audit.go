@@ -19,7 +19,7 @@ type tryAudit struct {
 }
 
 func (o *tryOptions) auditFlags(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&o.audit.on, "audit", false, "audit the opinion of every verdict, and --record the audit with its trial, see `shadowcourt audit --help`")
+	cmd.Flags().BoolVar(&o.audit.on, "audit", false, "audit the opinion of every verdict, and --record the audit with its trial, see 'shadowcourt audit --help'")
 	cmd.Flags().StringVar(&o.audit.rubric, "rubric", shippedRubric, "with --audit: rubric file, or the name of a shipped one")
 }
 

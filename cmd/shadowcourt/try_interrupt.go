@@ -8,8 +8,12 @@ import (
 // interrupted says how far an interrupted run came, and how it can be gone on with.
 func (r *tryRun) interrupted() error {
 	text := "interrupted; " + count(r.tried, "case was", "cases were") + " tried and written"
-	if r.tried > 0 && r.resumable() {
+	recorded := r.options.record.file != "" && !r.options.record.digestsOnly
+	if r.tried > 0 && (recorded || r.resumable()) {
 		text += "; the same command with --resume"
+		if !r.resumable() {
+			text += " and --format jsonl"
+		}
 		if without := r.options.notResumed(); len(without) > 0 {
 			text += ", and without " + strings.Join(without, " and ") + ","
 		}

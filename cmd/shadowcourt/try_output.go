@@ -53,7 +53,7 @@ func (o *tryOptions) writers(s stdio, redactor *docket.Redactor, h *host.Host, b
 			all.discard()
 			return nil, fmt.Errorf("--report: %w", err)
 		}
-		list = append(list, reportWriter(name, f))
+		list = append(list, reportWriter(name, f, report.Options{}))
 		all.draw = h.Draw
 	}
 	if o.cases != "" {
@@ -88,11 +88,11 @@ func (o *tryOptions) mainWriter(w io.Writer) docket.Writer {
 }
 
 // reportWriter is one for the format that the name of the file tells.
-func reportWriter(name string, w io.Writer) docket.Writer {
+func reportWriter(name string, w io.Writer, options report.Options) docket.Writer {
 	if strings.EqualFold(filepath.Ext(name), ".md") {
-		return report.NewMarkdown(w, report.Options{})
+		return report.NewMarkdown(w, options)
 	}
-	return report.NewHTML(w, report.Options{})
+	return report.NewHTML(w, options)
 }
 
 // explainer tells each trial as a story. What it gets is redacted already.

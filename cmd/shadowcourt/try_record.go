@@ -21,7 +21,7 @@ type recordOptions struct {
 
 func (o *recordOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.file, "record", "", "file for a signed record of every trial, which `shadowcourt verify` and `shadowcourt replay` read")
+	f.StringVar(&o.file, "record", "", "file for a signed record of every trial, which 'shadowcourt verify' and 'shadowcourt replay' read")
 	keyFlag(cmd, &o.key, "with --record: the key that signs")
 	f.BoolVar(&o.bytes, "record-bytes", false, "with --record: keep what every call got and gave, too")
 	f.BoolVar(&o.digestsOnly, "record-digests-only", false, "with --record: keep no text of cases, modules and answers; a replay then needs the docket")
@@ -43,7 +43,7 @@ func (o *tryOptions) checkRecord() error {
 	case o.resume && r.digestsOnly:
 		return errors.New("--resume takes the results so far from the record: leave out --record-digests-only")
 	case o.resume && o.output == "" && o.format != "jsonl":
-		return errors.New("--resume with --record gives the other results alone: use --format jsonl")
+		return errors.New("--resume with --record gives only the results of cases that were not tried before, which make no table: use --format jsonl")
 	case o.explain != "":
 		return errors.New("--record keeps whole runs: leave out --explain, which tries one case")
 	}

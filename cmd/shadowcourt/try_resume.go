@@ -55,7 +55,7 @@ func (o *tryOptions) checkResume() error {
 	case !o.resume:
 		return nil
 	case (o.output == "" || o.format != "jsonl") && o.record.file == "":
-		return errors.New("--resume needs --output FILE and --format jsonl, the results to go on with")
+		return errors.New("--resume needs --output FILE and --format jsonl, the results to go on with, or --record FILE and --format jsonl")
 	case len(o.reports) > 0 || o.explain != "":
 		return errors.New("--resume can't tell a story of cases that were tried before: leave out --report and --explain")
 	case len(o.canary.modules) > 0:

@@ -10,59 +10,71 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/record"
 )
 
+// verifyOptions are the flags of verify.
+type verifyOptions struct {
+	key, head, format string
+	open, list        bool
+}
+
 func newVerify(s stdio) *cobra.Command {
-	var key string
-	var open bool
+	o := &verifyOptions{}
 	cmd := &cobra.Command{
 		Use:   "verify RECORD",
 		Short: "Hold a record of trials against its key",
 		Long: `Hold a record against its key: every entry's signature, its place in the chain, its
 bytes, and that the record is closed with the number of its trials. The first entry that
-does not fit is named, with why; those before it hold.
+does not fit is named, with why; those before it hold. With --head it must also be the
+record that had that head before, whatever was added since.
 
 Exit codes: 0 the record holds and is complete; 1 it does not, or not all of it is there;
 2 the command line is wrong.`,
-		Example: "  shadowcourt verify trials.record --key court.key.pub",
-		Args:    exactArgs(1, "one record"),
+		Example: `  shadowcourt verify trials.record --key court.key.pub
+  shadowcourt verify trials.record --key court.key.pub --list
+  shadowcourt verify trials.record --key court.key.pub --format json`,
+		Args: exactArgs(1, "one record"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return verifyRecord(s, args[0], key, open)
+			if o.format != "text" && o.format != "json" {
+				return inputError(fmt.Errorf("--format %q: use text or json", o.format))
+			}
+			return o.run(s, args[0])
 		},
 	}
-	keyFlag(cmd, &key, "the key of the record, public or secret")
-	cmd.Flags().BoolVar(&open, "open", false, "take a record that is not closed, or ends in the middle of an entry, as one of a run that was interrupted")
+	keyFlag(cmd, &o.key, "the key of the record, public or secret")
+	f := cmd.Flags()
+	f.BoolVar(&o.open, "open", false, "take a record that is not closed, or ends in the middle of an entry, as one of a run that was interrupted")
+	f.StringVar(&o.head, "head", "", "a head that verify gave earlier, which the record must have or have had")
+	f.BoolVar(&o.list, "list", false, "list the trials, and how they ended")
+	f.StringVar(&o.format, "format", "text", "text or json")
 	return cmd
 }
 
-func verifyRecord(s stdio, name, keyName string, open bool) error {
-	key, err := loadKey(keyName)
+func (o *verifyOptions) run(s stdio, name string) error {
+	key, err := loadKey(o.key)
 	if err != nil {
 		return inputError(err)
 	}
-	warnOfKey(s.err, keyName)
+	warnOfKey(s.err, o.key)
 	f, err := os.Open(name)
 	if err != nil {
 		return inputError(err)
 	}
 	defer func() { _ = f.Close() }()
-	report, err := record.Verify(f, key)
+	v := &verified{Record: name, Key: key.String(), wanted: record.Digest(o.head), list: o.list}
+	report, err := record.Verify(f, key, v.add)
 	if err != nil {
 		return err
 	}
-	torn := report.Fault != nil && report.Fault.Torn
-	switch {
-	case report.Fault != nil && (!open || !torn):
-		return fmt.Errorf("%s: %w; %s before it: they hold", name, report.Fault, entries(report))
-	case !report.Closed && !open:
-		return fmt.Errorf("%s is not closed: %s, and nobody can say whether that is all of them; --open accepts it", name, entries(report))
+	err = v.judge(report, o.open)
+	if v.Holds = err == nil; !v.Holds {
+		why := err.Error()
+		v.Why = &why
 	}
-	state := "complete"
-	switch {
-	case torn:
-		state = fmt.Sprintf("not closed, and cut in entry %d", report.Fault.Entry)
-	case !report.Closed:
-		state = "not closed"
+	if o.format == "json" {
+		return errors.Join(v.json(s.out), err)
 	}
-	_, err = fmt.Fprintf(s.out, "%s holds and is %s: %s\nkey   %s\nhead  %s\n", inertLine(name), state, entries(report), key, report.Head)
+	if err == nil || o.list {
+		err = errors.Join(v.print(s.out), err)
+	}
 	return err
 }
 

@@ -93,8 +93,14 @@ func (o *opener) decodePayload(payload []byte) (*Entry, error) {
 // accepts, encodes to the same bytes.
 func (o *opener) decodeLine(line []byte) (*dsse.Envelope, []byte, error) {
 	var envelope dsse.Envelope
+	switch {
+	case len(line) == 0:
+		return nil, nil, errors.New("the line is empty")
+	case line[len(line)-1] == '\r':
+		return nil, nil, errors.New("the line ends in a carriage return: something converted the line ends of the file")
+	}
 	if err := decodeJSON(line, &envelope); err != nil {
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("the line is no entry of a record: %w", err)
 	}
 	again, err := o.line.encode(&envelope)
 	if err != nil {

@@ -37,10 +37,10 @@ func ExampleVerify() {
 		fmt.Println(err)
 		return
 	}
-	report, err := record.Verify(bytes.NewReader(data), key)
+	report, err := record.Verify(bytes.NewReader(data), key, nil)
 	fmt.Println(report.Complete(), report.Entries, err)
 	data[100] ^= 1
-	report, err = record.Verify(bytes.NewReader(data), key)
+	report, err = record.Verify(bytes.NewReader(data), key, nil)
 	fmt.Println(report.Complete(), report.Fault, err)
 	// Output:
 	// true 2 <nil>

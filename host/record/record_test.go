@@ -138,7 +138,7 @@ func read(t testing.TB, name string) []byte {
 
 func verify(t testing.TB, data []byte, key *record.Key) *record.Report {
 	t.Helper()
-	report, err := record.Verify(bytes.NewReader(data), key)
+	report, err := record.Verify(bytes.NewReader(data), key, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,13 +59,13 @@ func newOpener(key *Key) (*opener, error) {
 func (o *opener) open(line []byte) (*Entry, error) {
 	envelope, payload, err := o.decodeLine(line)
 	if err != nil {
-		return nil, fmt.Errorf("the envelope: %w", err)
+		return nil, err
 	}
 	if len(envelope.Signatures) != 1 {
 		return nil, fmt.Errorf("%d signatures in place of one", len(envelope.Signatures))
 	}
 	if id := envelope.Signatures[0].KeyID; id != o.key.ID() {
-		return nil, fmt.Errorf("signed with %w, %q", errKey, id)
+		return nil, fmt.Errorf("signed with %w, %q, and not with %q", errKey, id, o.key.ID())
 	}
 	if _, err := o.verifier.Verify(context.Background(), envelope); err != nil {
 		return nil, errSignature

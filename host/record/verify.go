@@ -21,16 +21,20 @@ type Report struct {
 // Complete says whether every entry holds and the record is closed.
 func (r *Report) Complete() bool { return r.Fault == nil && r.Closed }
 
-// Verify reads a record to its end or to the first entry that does not fit.
-// The error is one of reading.
-func Verify(in io.Reader, key *Key) (*Report, error) {
+// Verify reads a record to its end or to the first entry that does not fit, and
+// hands on each entry that holds with the digest of its line, the head of the
+// record up to there; each may be nil. The error is one of reading.
+func Verify(in io.Reader, key *Key, each func(e *Entry, head Digest)) (*Report, error) {
 	r, err := NewReader(in, key)
 	if err != nil {
 		return nil, err
 	}
 	report := &Report{}
 	for err == nil {
-		_, err = r.Next()
+		var e *Entry
+		if e, err = r.Next(); err == nil && each != nil {
+			each(e, r.Head())
+		}
 	}
 	report.Entries, report.Trials, report.Audits, report.Closed, report.Head = r.Entries(), r.Trials(), r.Audits(), r.Closed(), r.Head()
 	if errors.As(err, &report.Fault) || errors.Is(err, io.EOF) {

@@ -6,7 +6,12 @@
 // escaped by html/template or the Markdown escaper, and the HTML page forbids itself scripts and loading on top of that.
 package report
 
-import "time"
+import (
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+)
 
 // Options of a report. The zero value is ready.
 type Options struct {
@@ -16,6 +21,36 @@ type Options struct {
 	Subtitle string
 	// Time at which the report was made; zero shows none, so that equal dockets give equal reports.
 	Time time.Time
+	// Source says where the trials come from, if not from a run; asked for when the
+	// report is closed. Optional.
+	Source func() Source
+}
+
+// Source is where the trials of a report come from.
+type Source struct {
+	// Lines stand under the title.
+	Lines []docket.SummaryLine
+	// Apart are cases that the report does not tell as trials.
+	Apart []Apart
+}
+
+// Apart is a case with what is known of it.
+type Apart struct{ ID, Why, Text string }
+
+// source gives what the writers write, with nothing in it that acts.
+func (o Options) source() Source {
+	if o.Source == nil {
+		return Source{}
+	}
+	s := o.Source()
+	lines, apart := make([]docket.SummaryLine, len(s.Lines)), make([]Apart, len(s.Apart))
+	for i, l := range s.Lines {
+		lines[i] = docket.SummaryLine{Name: inert.Line(l.Name), Text: inert.Line(l.Text)}
+	}
+	for i, a := range s.Apart {
+		apart[i] = Apart{inert.Line(a.ID), inert.Line(a.Why), inert.Block(a.Text)}
+	}
+	return Source{lines, apart}
 }
 
 func (o Options) title() string {

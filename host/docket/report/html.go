@@ -132,12 +132,13 @@ func (h *htmlWriter) Close() error {
 		Rows, Trials          template.HTML
 		HasTruth              bool
 		Beside                *beside
+		Source                Source
 	}{
 		inert.Line(h.options.title()), inert.Line(h.options.Subtitle), h.options.when(),
 		template.CSS(styleSheet), //nolint:gosec // our own file
 		h.summary, h.summary.Lines(), statusShares(h.summary),
 		template.HTML(h.rows.String()), template.HTML(h.trials.String()), //nolint:gosec // the templates' own output
-		h.hasTruth, h.beside.shown(),
+		h.hasTruth, h.beside.shown(), h.options.source(),
 	}
 	return h.templates.ExecuteTemplate(h.w, "page", page)
 }

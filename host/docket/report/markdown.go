@@ -45,6 +45,13 @@ func (m *markdownWriter) Close() error {
 			b.WriteString(inert.Markdown(line) + "\n\n")
 		}
 	}
+	source := m.options.source()
+	for _, line := range source.Lines {
+		b.WriteString("- " + inert.Markdown(line.Name) + ": " + inert.Markdown(line.Text) + "\n")
+	}
+	if len(source.Lines) > 0 {
+		b.WriteString("\n")
+	}
 	for _, line := range m.summary.Lines() {
 		b.WriteString("- **" + line.Name + "** " + inert.Markdown(line.Text) + "\n")
 	}
@@ -57,6 +64,9 @@ func (m *markdownWriter) Close() error {
 	}
 	m.beside.markdown(&b)
 	b.WriteString(m.trials.String())
+	for _, a := range source.Apart {
+		b.WriteString("\n## " + inert.Markdown(a.ID) + "\n\n" + inert.Markdown(a.Why) + "\n\n" + inert.MarkdownBlock(a.Text) + "\n")
+	}
 	_, err := io.WriteString(m.w, b.String())
 	return err
 }
