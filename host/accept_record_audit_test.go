@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -264,6 +266,55 @@ func TestAccept_RE1_AnAuditIsReplayedWithTheModulesThatItHad(t *testing.T) {
 	if _, _, err := r.Replay(t.Context(), audited[0], nil); !errors.As(err, &missing) || len(missing.Modules) != 1 || missing.Modules[0].Name != "bench" {
 		t.Errorf("%v", err)
 	}
+}
+
+// Judges are swapped between two audits: the court's generation goes on, and each audit is replayed with its own.
+func TestAccept_RE1_AuditsBeforeAndAfterASwapAreReplayedWithTheirOwnModules(t *testing.T) {
+	t.Parallel()
+	store := record.OpenStore(filepath.Join(t.TempDir(), "store"))
+	config := benched(t, threeApart)
+	config.Host.Store = store
+	files, _ := config.Host.Modules.(fstest.MapFS)
+	a := openAuditor(t, config)
+	look := host.Looker(a, host.Watch{Modules: files})
+	_, data := recordBy(t, host.Config{Store: store}, a, func(h *host.Host, write func(*record.Trial)) {
+		for i := range 4 {
+			c := dispute()
+			c.ID = fmt.Sprint("dispute-", i)
+			if i == 2 {
+				files["bench.wasm"] = &fstest.MapFile{Data: annotatedBench(t, files["bench.wasm"].Data)}
+				look(t.Context())
+				look(t.Context())
+			}
+			for tried := range a.AuditTrials(t.Context(), h.TryAll(t.Context(), seq(entryOf(c)), 1), "court", 1) {
+				write(tried.Record)
+			}
+		}
+	})
+	_, list := trials(t, data)
+	for i, want := range []int{2, 2, 5, 5} {
+		if list[i].Generation != 1 || list[i].Audit.Generation != want {
+			t.Errorf("trial %d: generations %d and %d, want 1 and %d", i, list[i].Generation, list[i].Audit.Generation, want)
+		}
+	}
+	if slices.Equal(list[1].Audit.Modules, list[2].Audit.Modules) {
+		t.Error("the judges were not swapped")
+	}
+	replayAll(t, store, data)
+}
+
+// annotatedBench is the bench in another version.
+func annotatedBench(t testing.TB, wasm []byte) []byte {
+	t.Helper()
+	manifest, err := os.ReadFile(filepath.Join("testdata", "bench", "manifest.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	marked, err := host.Annotate(wasm, "bench", bytes.Replace(manifest, []byte("version: "), []byte("version: 9."), 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return marked
 }
 
 // A record of digests holds nothing that was said in an audit, and is replayed with the cases.
