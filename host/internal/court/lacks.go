@@ -70,8 +70,14 @@ func (t *trial) labelGaps(g *gaps) []string {
 	return labels
 }
 
-// kindGaps: the kinds of evidence of which nothing speaks for a label.
+// kindGaps: the kinds of evidence of which nothing speaks for a label. The
+// pipeline's words for them are those of its labels' field: a case of other
+// labels is told none.
 func (t *trial) kindGaps(g *gaps) {
+	known := t.court.graph.Definition().Labels
+	if len(known) > 0 && !slices.ContainsFunc(known, func(l pipeline.Label) bool { return slices.Contains(t.subject.Labels, l.ID) }) {
+		return
+	}
 	have := make(map[abi.Element]bool)
 	for _, items := range [][]abi.Evidence{t.subject.Evidence, t.out.Gathered} {
 		for i := range items {
