@@ -35,7 +35,8 @@ func TestRunsOfOneTest(t *testing.T) {
 		},
 		{
 			"more are listed than the suite counts: what stands before the last run was run again, since it failed",
-			`<testsuite tests="1">` + passes + passes + python + `</testsuite>`, []string{""},
+			`<testsuite tests="1">` + passes + passes + python + `</testsuite>`,
+			[]string{""},
 		},
 		{
 			"a count that is right", `<testsuite tests="3">` + passes + passes + python + `</testsuite>`,

@@ -52,7 +52,7 @@ func (c *Cutter) Races(group string) (supports string, least float64) {
 // whoRaces reads a report: its parts are two accesses, and where the goroutines were started.
 func whoRaces(lines []string, group string) (label string, confidence float64) {
 	product, started := 0, false
-	for i := 0; i < len(lines); i++ {
+	for i := range lines {
 		heading := strings.TrimSpace(lines[i])
 		access := strings.Contains(heading, " at 0x") && strings.HasSuffix(heading, ":")
 		if !access && !strings.HasSuffix(heading, "created at:") {
