@@ -15,9 +15,21 @@ func (t *Trial) Grounds() []abi.Evidence {
 	if t.Result.Light == nil {
 		return nil
 	}
+	return groundsOf(t.Case.Evidence, t.Result.Light.Classification)
+}
+
+// Grounds are the items that the walk gathered and that support its answer, the surest first, five at most.
+func (p *LightPass) Grounds() []abi.Evidence {
+	if p.Answer == nil {
+		return nil
+	}
+	return groundsOf(p.Gathered, p.Answer.Classification)
+}
+
+func groundsOf(items []abi.Evidence, label string) []abi.Evidence {
 	var list []abi.Evidence
-	for i := range t.Case.Evidence {
-		if e := &t.Case.Evidence[i]; e.Supports != "" && e.Supports == t.Result.Light.Classification {
+	for i := range items {
+		if e := &items[i]; e.Supports != "" && e.Supports == label {
 			list = append(list, *e)
 		}
 	}

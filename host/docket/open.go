@@ -35,7 +35,13 @@ func (r *Result) Open() *Open {
 // Told says whether there is more to tell of the trial than its result in a line.
 func (t *Trial) Told() bool {
 	r := &t.Result
-	return r.Activated || len(t.Light) > 0 || r.GapBrief != nil || r.Error != nil
+	return r.Activated || len(t.Light) > 0 || r.GapBrief != nil || r.Error != nil || t.reasoned() || len(t.Grounds()) > 0
+}
+
+// reasoned says whether Light's answer came with a reason.
+func (t *Trial) reasoned() bool {
+	l := t.Case.Light
+	return l != nil && strings.TrimSpace(l.Reasoning) != ""
 }
 
 // About says what the case is about beside its id: its subject, or where that says hardly more than the id, the

@@ -171,9 +171,25 @@ func (s *markdownStory) write() {
 	for i := range s.Untried {
 		s.lightPath(&s.Untried[i])
 	}
+	s.grounds()
 	if r.Audit != nil {
 		s.head("Audit of the opinion")
 		markdownAudit(s.b, r.Audit)
+	}
+}
+
+// grounds lists what Light had to go by.
+func (s *markdownStory) grounds() {
+	if s.Groundless {
+		s.par("No item of evidence speaks for what Light says.")
+	}
+	if len(s.Grounds) == 0 {
+		return
+	}
+	s.head("What Light had to go by")
+	for _, e := range s.Grounds {
+		s.par(number(e.RelevanceConfidence) + " for " + inert.MarkdownCode(clipLine(e.Supports)) + ", " + inert.MarkdownCode(clipLine(e.SourceRef)) +
+			":\n\n" + inert.MarkdownBlock(clip(e.Content)))
 	}
 }
 

@@ -320,8 +320,51 @@ func TestReportsTellCasesWithoutATrial(t *testing.T) {
 				t.Errorf("%s does not say %q", name, want)
 			}
 		}
-		if plain := render(t, format, sample.Accepted()); strings.Contains(plain, "EACCES") {
+		bare := sample.Accepted()
+		bare.Case.Light.Reasoning, bare.Case.Evidence = " ", nil
+		if plain := render(t, format, bare); strings.Contains(plain, "What Light") || strings.Contains(plain, "No item of evidence") {
 			t.Errorf("%s tells a case of which there is nothing to tell", name)
+		}
+	}
+}
+
+// A case that Light settles has Light's reasons: what it said, and the items that speak for it, the surest first, also
+// those that the Light path gathered. What speaks for another label is not among them, and nothing of it does anything.
+func TestReportsSayWhatLightHadToGoBy(t *testing.T) {
+	t.Parallel()
+	item := func(text, label string, confidence float64) abi.Evidence {
+		return abi.Evidence{SourceRef: "log", Content: text, Supports: label, RelevanceConfidence: confidence}
+	}
+	settled := sample.Accepted()
+	label := settled.Result.Light.Classification
+	settled.Case.Evidence = []abi.Evidence{
+		item("the weaker item", label, 0.6), item("another story", "other", 0.99), item("the surer item", label, 0.8), item(sample.Attack, label, 0.5),
+	}
+	settled.Light = []docket.LightPass{{
+		Gathered: []abi.Evidence{item("what was gathered", label, 0.7)},
+		Answer:   &abi.LightAnswer{Classification: label, Confidence: 0.93},
+	}}
+	for name, format := range map[string]open{"HTML": asHTML, "Markdown": asMarkdown} {
+		out, at := render(t, format, settled), 0
+		for _, want := range []string{"EACCES in the log", "What Light had to go by", "the surer item", "the weaker item", "what was gathered"} {
+			i := strings.Index(out[at:], want)
+			if i < 0 {
+				t.Fatalf("%s: %q is not said, or not in its place", name, want)
+			}
+			at += i
+		}
+		for _, no := range []string{"another story", "No item of evidence", "\x1b", "\u202e"} {
+			if strings.Contains(out, no) {
+				t.Errorf("%s says %q", name, no)
+			}
+		}
+		if name == "HTML" && strings.Contains(out, "<script>alert") {
+			t.Error("an item runs in the page")
+		}
+		settled := sample.Rejected()
+		settled.Case.Evidence = nil
+		if out := render(t, format, settled); !strings.Contains(out, "No item of evidence speaks for what Light says.") {
+			t.Errorf("%s does not say that there was nothing to go by", name)
 		}
 	}
 }

@@ -19,6 +19,16 @@ type caseView struct {
 	Walks []walkView
 	// Untried are the walks of the Light path that came to no pass of the court.
 	Untried []docket.LightPass
+	// Grounds are what Light had to go by where no prosecution says it.
+	Grounds []groundView
+	// Groundless: there was no trial, and Light had nothing to go by.
+	Groundless bool
+}
+
+// groundView is an item that speaks for Light's answer.
+type groundView struct {
+	*abi.Evidence
+	Label labelView
 }
 
 // walkView is one pass with its items, those with the most weight first.
@@ -53,7 +63,23 @@ func newCaseView(t *docket.Trial, number int) caseView {
 	if n := len(v.Walks); n < len(t.Light) {
 		v.Untried = t.Light[n:]
 	}
+	v.grounds()
 	return v
+}
+
+// grounds gathers what no pass of the court tells of.
+func (v *caseView) grounds() {
+	var items []abi.Evidence
+	if len(v.Walks) == 0 {
+		items = v.Trial.Grounds()
+	}
+	for i := range v.Untried {
+		items = append(items, v.Untried[i].Grounds()...)
+	}
+	for i := range items {
+		v.Grounds = append(v.Grounds, groundView{&items[i], newLabelView(v, items[i].Supports)})
+	}
+	v.Groundless = len(v.Walks) == 0 && len(items) == 0 && v.Result.Light != nil
 }
 
 // labelClass gives each label of a case a colour class by its place among the labels; what is none of them has none.
