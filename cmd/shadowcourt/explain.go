@@ -38,6 +38,15 @@ is wrong.`,
 }
 
 func explainRecord(ctx context.Context, s stdio, o *replayOptions, output string, args []string) error {
+	inputs := []namedFile{{"the record", args[0]}, {"--key", o.key}}
+	for _, d := range o.dockets {
+		inputs = append(inputs, namedFile{"--docket", d})
+	}
+	if output != "" {
+		if err := checkOverwrites(inputs, []namedFile{{"--output", output}}); err != nil {
+			return inputError(err)
+		}
+	}
 	session, err := o.open(ctx, s.err, args[0])
 	if err != nil {
 		return err

@@ -21,10 +21,7 @@ type outFile struct {
 // createFile begins a file. A file that is there already keeps its
 // permissions, and a link to it stays a link.
 func createFile(name string) (*outFile, error) {
-	path := name
-	if target, err := filepath.EvalSymlinks(name); err == nil {
-		path = target
-	}
+	path := realPath(name)
 	mode := fs.FileMode(0o666) // less the user's mask
 	info, err := os.Stat(path)
 	switch {
@@ -107,6 +104,27 @@ func isFile(name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
+// namedFile is a file and what it is on the command line.
+type namedFile struct{ what, path string }
+
+// checkOverwrites refuses to write over what is read, and two outputs to one file.
+func checkOverwrites(inputs, outputs []namedFile) error {
+	var faults []error
+	for i, out := range outputs {
+		for _, in := range inputs {
+			if in.path != "" && isFile(out.path) && sameFile(out.path, in.path) {
+				faults = append(faults, fmt.Errorf("%s %q would write over %s that is read", out.what, out.path, in.what))
+			}
+		}
+		for _, other := range outputs[:i] {
+			if sameFile(other.path, out.path) {
+				faults = append(faults, fmt.Errorf("%s and %s are the same file, %q", other.what, out.what, other.path))
+			}
+		}
+	}
+	return errors.Join(faults...)
+}
+
 // sameFile says whether two names mean one file, be it there or not.
 func sameFile(a, b string) bool {
 	infoA, errA := os.Stat(a)
@@ -114,7 +132,34 @@ func sameFile(a, b string) bool {
 	if errA == nil && errB == nil {
 		return os.SameFile(infoA, infoB)
 	}
-	absA, errA := filepath.Abs(a)
-	absB, errB := filepath.Abs(b)
-	return errA == nil && errB == nil && absA == absB
+	return realPath(a) == realPath(b)
+}
+
+// maxLinks is how many links that lead nowhere yet are followed, one to the next.
+const maxLinks = 32
+
+// realPath is where a name leads, be a file there or not.
+func realPath(name string) string {
+	path, err := filepath.Abs(name)
+	if err != nil {
+		return name
+	}
+	for range maxLinks {
+		if target, err := filepath.EvalSymlinks(path); err == nil {
+			return target
+		}
+		dir, base := filepath.Split(path)
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			path = filepath.Join(real, base)
+		}
+		target, err := os.Readlink(path)
+		if err != nil {
+			return path
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(path), target)
+		}
+		path = target
+	}
+	return path
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -71,7 +72,7 @@ func makeKey(out io.Writer, name string, shared bool) error {
 		return inputError(err)
 	}
 	if shared {
-		_, err = fmt.Fprintf(out, "%s\nsecret  %s\n", key, name)
+		_, err = fmt.Fprintf(out, "%s\nsecret  %s\n", key, inertLine(name))
 		return err
 	}
 	public, err := key.PublicPEM()
@@ -81,7 +82,7 @@ func makeKey(out io.Writer, name string, shared bool) error {
 	if err := createNew(name+".pub", public, 0o644); err != nil {
 		return errors.Join(inputError(err), os.Remove(name))
 	}
-	_, err = fmt.Fprintf(out, "%s\nsecret  %s\npublic  %s.pub\n", key, name, name)
+	_, err = fmt.Fprintf(out, "%s\nsecret  %s\npublic  %s.pub\n", key, inertLine(name), inertLine(name))
 	return err
 }
 
@@ -106,54 +107,58 @@ func keyFlag(cmd *cobra.Command, name *string, use string) {
 	cmd.Flags().StringVar(name, "key", "", use+": a file, or "+keyFromEnv+"NAME for a variable that holds it (default: the variable "+keyVariable+")")
 }
 
-// loadKey reads a key. Nothing of it gets into an error.
+// loadKey reads a key. Nothing of it gets into an error, not even where its
+// text was given in place of a name.
 func loadKey(name string) (*record.Key, error) {
-	text, err := readKey(name)
+	variable, fromEnv := strings.CutPrefix(name, keyFromEnv)
+	switch {
+	case looksSecret(variable):
+		return nil, errors.New("--key: that looks like the text of a key; give the name of its file, or " + keyFromEnv + "NAME for a variable that holds it")
+	case name == "" && os.Getenv(keyVariable) == "":
+		return nil, fmt.Errorf("which key? use --key FILE, --key %sNAME or the variable %s; `shadowcourt key new` makes one", keyFromEnv, keyVariable)
+	case name == "":
+		variable, fromEnv = keyVariable, true
+	}
+	if fromEnv {
+		return variableKey(variable)
+	}
+	text, err := readBounded(name, maxKeyBytes)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("--key: %w", err)
 	}
 	key, err := record.ParseKey(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", keySource(name), err)
+		return nil, fmt.Errorf("--key %s: %w", name, err)
 	}
 	return key, nil
 }
 
-// keySource says where a key comes from, for messages.
-func keySource(name string) string {
-	variable, fromEnv := strings.CutPrefix(name, keyFromEnv)
-	switch {
-	case name == "":
-		variable, fromEnv = keyVariable, true
-		fallthrough
-	case fromEnv:
-		return "the variable " + variable + ", which must hold the text of a key and not the name of its file"
+func variableKey(variable string) (*record.Key, error) {
+	text := os.Getenv(variable)
+	if strings.TrimSpace(text) == "" {
+		return nil, fmt.Errorf("--key: the variable %s is empty or not there", variable)
 	}
-	return "--key " + name
+	key, err := record.ParseKey([]byte(text))
+	if err != nil {
+		return nil, fmt.Errorf("the variable %s, which must hold the text of a key and not the name of its file: %w", variable, err)
+	}
+	return key, nil
 }
 
-func readKey(name string) ([]byte, error) {
-	variable, fromEnv := strings.CutPrefix(name, keyFromEnv)
-	if name == "" {
-		if os.Getenv(keyVariable) == "" {
-			return nil, fmt.Errorf("which key? use --key FILE, --key %sNAME or the variable %s; `shadowcourt key new` makes one", keyFromEnv, keyVariable)
-		}
-		variable, fromEnv = keyVariable, true
-	}
-	if fromEnv {
-		if text := os.Getenv(variable); text != "" {
-			return []byte(text), nil
-		}
-		return nil, fmt.Errorf("--key %s: the variable is empty or not there", name)
-	}
+// secretLike is a line of the text of a key: 32 bytes and more in base64 or in hex.
+var secretLike = regexp.MustCompile(`^[A-Za-z0-9+/_-]{43,}=*$`)
+
+// looksSecret says whether a name may be the text of a key.
+func looksSecret(name string) bool {
+	return strings.ContainsAny(name, "\r\n") || strings.Contains(name, "-----") || secretLike.MatchString(name) && !isFile(name)
+}
+
+// readBounded reads a file, of which it takes no more than so many bytes.
+func readBounded(name string, most int64) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, fmt.Errorf("--key: %w", err)
+		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	text, err := io.ReadAll(io.LimitReader(f, maxKeyBytes))
-	if err != nil {
-		return nil, fmt.Errorf("--key: %w", err)
-	}
-	return text, nil
+	return io.ReadAll(io.LimitReader(f, most))
 }

@@ -53,43 +53,32 @@ func (o *tryOptions) check(dockets []string) (*failOn, *docket.Redactor, error) 
 
 // checkFiles refuses to write over what is read, and two outputs to one file.
 func (o *tryOptions) checkFiles(dockets []string) error {
-	type named struct{ what, path string }
-	inputs := []named{{"--pipeline", o.pipeline}, {"--profile", o.profile}, {"--casebook", o.casebook}}
+	inputs := []namedFile{
+		{"--pipeline", o.pipeline}, {"--profile", o.profile}, {"--casebook", o.casebook},
+		{"--key", o.record.key}, {"--rubric", o.audit.rubric},
+	}
 	for _, d := range dockets {
 		if d != "-" {
-			inputs = append(inputs, named{"the docket", d})
+			inputs = append(inputs, namedFile{"the docket", d})
 		}
 	}
-	var outputs []named
+	var outputs []namedFile
 	if o.output != "" {
-		outputs = append(outputs, named{"--output", o.output})
+		outputs = append(outputs, namedFile{"--output", o.output})
 	}
 	for _, name := range o.reports {
-		outputs = append(outputs, named{"--report", name})
+		outputs = append(outputs, namedFile{"--report", name})
 	}
 	if o.cases != "" {
-		outputs = append(outputs, named{"--cases", o.cases})
+		outputs = append(outputs, namedFile{"--cases", o.cases})
 	}
 	if o.canary.output != "" {
-		outputs = append(outputs, named{"--canary-output", o.canary.output})
+		outputs = append(outputs, namedFile{"--canary-output", o.canary.output})
 	}
 	if o.record.file != "" {
-		outputs = append(outputs, named{"--record", o.record.file})
+		outputs = append(outputs, namedFile{"--record", o.record.file})
 	}
-	var faults []error
-	for i, out := range outputs {
-		for _, in := range inputs {
-			if in.path != "" && isFile(out.path) && sameFile(out.path, in.path) {
-				faults = append(faults, fmt.Errorf("%s %q would write over %s that is read", out.what, out.path, in.what))
-			}
-		}
-		for _, other := range outputs[:i] {
-			if sameFile(other.path, out.path) {
-				faults = append(faults, fmt.Errorf("%s and %s are the same file, %q", other.what, out.what, other.path))
-			}
-		}
-	}
-	return errors.Join(faults...)
+	return checkOverwrites(inputs, outputs)
 }
 
 // orList joins words as "a, b or c".

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"bytes"
 	"context"
 	"crypto"
 	"crypto/ed25519"
@@ -62,7 +63,7 @@ func ParseKey(text []byte) (*Key, error) {
 	case len(block.Headers) > 0:
 		return nil, errors.New("a key with headers, such as an encrypted one, can't be used")
 	}
-	if next, _ := pem.Decode(rest); next != nil {
+	if bytes.Contains(rest, []byte("-----BEGIN")) {
 		return nil, errors.New("there is more than one key")
 	}
 	switch block.Type {
