@@ -149,8 +149,8 @@ func realPath(name string) string {
 			return target
 		}
 		dir, base := filepath.Split(path)
-		if real, err := filepath.EvalSymlinks(dir); err == nil {
-			path = filepath.Join(real, base)
+		if folder, err := filepath.EvalSymlinks(dir); err == nil {
+			path = filepath.Join(folder, base)
 		}
 		target, err := os.Readlink(path)
 		if err != nil {

@@ -106,14 +106,14 @@ func (t *replayTally) err() error {
 // that could not be replayed: of these the reasons are told in the end.
 func (t *replayTally) tellDifference(w io.Writer, r *host.Replayed) error {
 	id := inertLine(r.Was.ID)
-	if errors.Is(r.Err, host.ErrOtherCase) {
+	d := r.Difference
+	switch {
+	case errors.Is(r.Err, host.ErrOtherCase):
 		_, err := fmt.Fprintf(w, "%s  is not the same: %s\n", id, inertLine(r.Err.Error()))
 		return err
-	}
-	if r.Err != nil {
+	case d == nil:
 		return nil
 	}
-	d := r.Difference
 	place := d.Where
 	if d.Call >= 0 {
 		place = fmt.Sprintf("call %d, %s", d.Call, d.Where)

@@ -54,8 +54,11 @@ func (o *tryOptions) check(dockets []string) (*failOn, *docket.Redactor, error) 
 // checkFiles refuses to write over what is read, and two outputs to one file.
 func (o *tryOptions) checkFiles(dockets []string) error {
 	inputs := []namedFile{
-		{"--pipeline", o.pipeline}, {"--profile", o.profile}, {"--casebook", o.casebook},
-		{"--key", o.record.key}, {"--rubric", o.audit.rubric},
+		{"--pipeline", o.pipeline},
+		{"--profile", o.profile},
+		{"--casebook", o.casebook},
+		{"--key", o.record.key},
+		{"--rubric", o.audit.rubric},
 	}
 	for _, d := range dockets {
 		if d != "-" {
