@@ -32,9 +32,9 @@ func ExampleAuditor() {
 	fmt.Println(audit.Score(outcome.Report.GlobalScore))
 	// Output:
 	// evidence_support 5
-	// transparency 1
+	// transparency 2
 	// even_handedness 2
 	// calibration 2
 	// security 5
-	// 3.4
+	// 3.6
 }

@@ -13,19 +13,32 @@ import (
 type assay struct {
 	request    *abi.JudgeRequest
 	statements []reading.Statement
-	claims     []reading.Statement
 	file       *reading.File
-	traced     []*reading.Item // by claim; nil for one that rests on nothing
+	exposed    []*reading.Item
+	claims     []reading.Support
 }
 
 func newReading(r *abi.JudgeRequest) *assay {
 	a := &assay{request: r, statements: reading.Statements(r.Opinion.Text), file: reading.Open(r.Evidence)}
-	for _, claim := range reading.Claims(a.statements) {
-		if item := a.file.Trace(&claim); item != nil || !claim.Procedural() {
-			a.claims, a.traced = append(a.claims, claim), append(a.traced, item)
+	a.exposed = a.file.Exposed(a.statements)
+	a.claims = a.file.Supports(a.statements, a.labels())
+	return a
+}
+
+// labels are the names of what may be concluded.
+func (a *assay) labels() []string {
+	labels := []string{}
+	for _, key := range []string{reading.KeyClassification, reading.KeyCharge} {
+		if label := a.request.Opinion.Metadata[key]; label != "" {
+			labels = append(labels, label)
 		}
 	}
-	return a
+	for i := range a.file.Items {
+		if label := a.file.Items[i].Supports; label != "" && !slices.Contains(labels, label) {
+			labels = append(labels, label)
+		}
+	}
+	return labels
 }
 
 func (a *assay) judge(criterion string) (abi.CriterionOpinion, bool) {
@@ -39,67 +52,6 @@ func (a *assay) judge(criterion string) (abi.CriterionOpinion, bool) {
 	default:
 		return abi.CriterionOpinion{}, false
 	}
-}
-
-// share of the claims that rest on the evidence, each by what its item counts.
-func (a *assay) share() float64 {
-	if len(a.claims) == 0 {
-		return 0
-	}
-	sum := 0.0
-	for _, item := range a.traced {
-		if item != nil {
-			sum += a.file.Weight(item)
-		}
-	}
-	return sum / float64(len(a.claims))
-}
-
-// support scores the share of the claims that are traced to items that stand.
-// The more claims, the surer.
-func (a *assay) support() abi.CriterionOpinion {
-	o := abi.CriterionOpinion{CitedEvidence: a.cited(), RelevanceConfidence: sure(len(a.claims))}
-	if len(a.claims) == 0 {
-		o.NumericScore, o.Argument = 1, "The opinion makes no claim that could be traced."
-		return o
-	}
-	o.NumericScore = grade(a.share(), 0.25, 0.5, 0.7, 0.9)
-	stands, leans, loose := 0, 0, ""
-	for i, item := range a.traced {
-		switch {
-		case item == nil:
-			if loose == "" {
-				loose = a.claims[i].Text
-			}
-		case a.file.Weight(item) == 1:
-			stands++
-		default:
-			leans++
-		}
-	}
-	o.Argument = text.Int(stands) + " of " + text.Count(len(a.claims), "claim") + " rest on an item that stands"
-	if leans > 0 {
-		o.Argument += ", " + text.Int(leans) + " on one that stands in no document"
-	}
-	if loose != "" {
-		o.Argument += "; of those that rest on nothing the first is \"" + reading.Snippet(loose) + "\""
-	}
-	o.Argument += "."
-	return o
-}
-
-// maxCited bounds what an opinion cites.
-const maxCited = 32
-
-// cited are the items that claims rest on and that stand, each once.
-func (a *assay) cited() []string {
-	refs := []string{}
-	for _, item := range a.traced {
-		if item != nil && item.Standing != reading.Absent && !slices.Contains(refs, item.SourceRef) && len(refs) < maxCited {
-			refs = append(refs, item.SourceRef)
-		}
-	}
-	return refs
 }
 
 // fairness scores which of the labels that items speak for are discussed: an
@@ -137,8 +89,8 @@ func (a *assay) fairness() abi.CriterionOpinion {
 
 // discusses says whether a statement names the label or speaks of an item for it.
 func (a *assay) discusses(label string) bool {
-	for _, item := range a.traced {
-		if item != nil && item.Supports == label {
+	for i := range a.claims {
+		if item := a.claims[i].Item; item != nil && item.Supports == label {
 			return true
 		}
 	}
@@ -154,50 +106,6 @@ func (a *assay) discusses(label string) bool {
 		}
 	}
 	return false
-}
-
-// calibration scores how far the stated confidence is from what the evidence
-// bears out.
-func (a *assay) calibration() abi.CriterionOpinion {
-	o := abi.CriterionOpinion{CitedEvidence: []string{}, RelevanceConfidence: 0.5}
-	stated, ok := reading.Stated(&a.request.Opinion, a.statements)
-	if !ok {
-		o.NumericScore, o.Argument = 2, "The opinion does not say how sure it is."
-		return o
-	}
-	borne, how := a.borne()
-	o.NumericScore = grade(1-math.Abs(stated-borne), 0.45, 0.65, 0.8, 0.9)
-	o.RelevanceConfidence = sure(len(a.file.Items))
-	o.Argument = "The opinion states " + text.Share(stated) + ", " + how + " " + text.Share(borne) + "."
-	return o
-}
-
-// borne is the confidence that the evidence bears out: the share of the
-// conclusion in what the items state, each label counted in with half an item;
-// where no item speaks for a conclusion, the share of the claims that rest on
-// the evidence.
-func (a *assay) borne() (float64, string) {
-	conclusion := a.request.Opinion.Metadata[reading.KeyClassification]
-	labels := []string{}
-	own, all := 0.0, 0.0
-	for i := range a.file.Items {
-		item := &a.file.Items[i]
-		if item.Supports == "" || item.Standing == reading.Absent {
-			continue
-		}
-		if !slices.Contains(labels, item.Supports) {
-			labels = append(labels, item.Supports)
-			all += 0.5
-		}
-		all += item.RelevanceConfidence
-		if item.Supports == conclusion {
-			own += item.RelevanceConfidence
-		}
-	}
-	if conclusion == "" || len(labels) == 0 {
-		return a.share(), "and so much of it rests on the evidence:"
-	}
-	return (own + 0.5) / max(all, own+0.5), "and the items that speak for its conclusion are"
 }
 
 // grade gives 1 to 5: one more for each bound that x reaches.

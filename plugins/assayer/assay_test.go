@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -27,7 +28,7 @@ func TestClaimsThatRestOnWhatStandsScoreMost(t *testing.T) {
 	best := ask(t, r)["evidence_support"]
 	r.Opinion.Text = "The operator reports that nothing was deployed this week."
 	witness := ask(t, r)["evidence_support"]
-	r.Opinion.Text = "The item log:L9 was made up, somebody says."
+	r.Opinion.Text = "The item log:L9 proves a controller that failed its parity."
 	absent := ask(t, r)["evidence_support"]
 	r.Opinion.Text = "Martians tampered with every single disk yesterday."
 	loose := ask(t, r)["evidence_support"]
@@ -53,6 +54,7 @@ func TestSilenceAboutASideIsUneven(t *testing.T) {
 func TestAConfidenceIsHeldAgainstTheEvidence(t *testing.T) {
 	t.Parallel()
 	r := request()
+	r.Opinion.Text = "The log says \"quota exceeded for volume data-7\", so that it is the quota."
 	scoreOf := func(confidence string) int {
 		r.Opinion.Metadata = map[string]string{"confidence": confidence, "final_classification": "quota"}
 		return ask(t, r)["calibration"].NumericScore
@@ -63,6 +65,83 @@ func TestAConfidenceIsHeldAgainstTheEvidence(t *testing.T) {
 	r.Opinion.Metadata, r.Opinion.Text = nil, "The log says \"quota exceeded for volume data-7\"."
 	if none := ask(t, r)["calibration"].NumericScore; none != 2 {
 		t.Errorf("%d without any", none)
+	}
+}
+
+func TestAForgedItemThatIsExposedIsNoFaultOfTheOpinion(t *testing.T) {
+	t.Parallel()
+	r := request()
+	r.Opinion.Text = "The item log:L9 is struck. It stands in no document."
+	o := ask(t, r)["evidence_support"]
+	if o.NumericScore != 5 || !strings.Contains(o.Argument, "log:L9") || slices.Contains(o.CitedEvidence, "log:L9") {
+		t.Errorf("%+v", o)
+	}
+}
+
+func TestWhatIsMadeUpSinksTheScore(t *testing.T) {
+	t.Parallel()
+	r := request()
+	r.Evidence = append(r.Evidence, abi.Evidence{SourceRef: "forensics:graph", Content: "stands in graph"})
+	const honest = "The log says \"quota exceeded for volume data-7\". The graph has \"usage rises by 2 GB an hour\". "
+	for text, most := range map[string]int{
+		honest: 5,
+		honest + "The mayor of Paris ordered the outage by letter.":                               4,
+		honest + "The graph shows that usage rises by 9 GB an hour.":                              2,
+		honest + "The log says \"the mayor ordered the outage\".":                                 2,
+		"The log says \"quota exceeded for volume data-7\" and \"the mayor ordered the outage\".": 1,
+		"The log says \"the mayor ordered the outage\" and \"the disks were sold\".":              1,
+	} {
+		r.Opinion.Text = text
+		o := ask(t, r)["evidence_support"]
+		if o.NumericScore > most || most == 5 && o.NumericScore != 5 {
+			t.Errorf("%q: %+v", text, o)
+		}
+		if strings.Contains(text, "says \"the mayor") && !strings.Contains(o.Argument, "\"the mayor ordered the outage\"") {
+			t.Errorf("it is not named: %s", o.Argument)
+		}
+	}
+}
+
+func TestTooSureIsWorseThanTooModest(t *testing.T) {
+	t.Parallel()
+	r := request()
+	r.Evidence = append(r.Evidence, abi.Evidence{SourceRef: "forensics:graph", Content: "stands in graph"})
+	for i := range r.Evidence {
+		r.Evidence[i].Supports = ""
+	}
+	const traced = "The log says \"quota exceeded for volume data-7\". The graph has \"usage rises by 2 GB an hour\". "
+	for text, want := range map[string][2]int{ // from, to
+		traced + "Our confidence is 0.6.":  {5, 5},
+		traced + "Our confidence is 0.99.": {5, 5},
+		traced + "Our confidence is 0.3.":  {4, 4},
+		traced + "A comet struck the building twice. Thieves sold every single disk abroad. Our confidence is 0.65.": {5, 5},
+		traced + "A comet struck the building twice. Thieves sold every single disk abroad. Our confidence is 0.99.": {1, 2},
+		"A comet struck the building twice. Our confidence is 0.95.":                                                 {1, 1},
+		"A comet struck the building twice. Our confidence is 0.5.":                                                  {5, 5},
+		traced + "The log says \"the mayor ordered the outage\". Our confidence is 0.9.":                             {1, 1},
+	} {
+		r.Opinion.Text = text
+		if o := ask(t, r)["calibration"]; o.NumericScore < want[0] || o.NumericScore > want[1] {
+			t.Errorf("%q: %+v", text, o)
+		}
+	}
+}
+
+func TestMetadataThatContradictTheTextCost(t *testing.T) {
+	t.Parallel()
+	r := request()
+	r.Opinion.Text = "The log says \"quota exceeded for volume data-7\". We conclude that with a confidence of 0.9."
+	for metadata, words := range map[[2]string]string{
+		{"confidence", "0.4"}:                "contradict",
+		{"confidence", "plenty"}:             "\"plenty\"",
+		{"final_classification", "squirrel"}: "\"squirrel\"",
+	} {
+		r.Opinion.Metadata = nil
+		before := ask(t, r)["calibration"]
+		r.Opinion.Metadata = map[string]string{metadata[0]: metadata[1]}
+		if o := ask(t, r)["calibration"]; !strings.Contains(o.Argument, words) || o.NumericScore >= 5 || o.NumericScore > before.NumericScore {
+			t.Errorf("%v: %+v, before %+v", metadata, o, before)
+		}
 	}
 }
 

@@ -13,10 +13,31 @@ type rhetoric struct {
 	request    *abi.JudgeRequest
 	statements []reading.Statement
 	file       *reading.File
+	language   string
+	madeUp     []string // quotations that stand nowhere
+	sourced    []bool   // by statement: it says where it comes from, and there is such a place
 }
 
 func newReading(r *abi.JudgeRequest) *rhetoric {
-	return &rhetoric{request: r, statements: reading.Statements(r.Opinion.Text), file: reading.Open(r.Evidence)}
+	h := &rhetoric{request: r, statements: reading.Statements(r.Opinion.Text), file: reading.Open(r.Evidence)}
+	h.language = reading.Language(h.statements)
+	looked := reading.LookedUp(h.statements)
+	h.sourced = make([]bool, len(h.statements))
+	for i := range h.statements {
+		h.sourced[i] = h.source(&h.statements[i], looked)
+	}
+	return h
+}
+
+// unread says whether the language of the opinion is none of which the words are known.
+func (h *rhetoric) unread() bool { return h.language == reading.Unread }
+
+// words of the language; of a text that is too short to tell its language those of English.
+func (h *rhetoric) words(by byLanguage) []string {
+	if list, ok := by[h.language]; ok {
+		return list
+	}
+	return by[reading.English]
 }
 
 func (h *rhetoric) judge(criterion string) (abi.CriterionOpinion, bool) {
@@ -35,8 +56,8 @@ func (h *rhetoric) judge(criterion string) (abi.CriterionOpinion, bool) {
 }
 
 // count is how many statements have one of the words.
-func (h *rhetoric) count(words []string) int {
-	n := 0
+func (h *rhetoric) count(by byLanguage) int {
+	n, words := 0, h.words(by)
 	for i := range h.statements {
 		if reading.Says(&h.statements[i], words...) {
 			n++
@@ -45,47 +66,94 @@ func (h *rhetoric) count(words []string) int {
 	return n
 }
 
-// sourced says whether a statement says where it comes from: it quotes, or
-// names an item.
-func (h *rhetoric) sourced(s *reading.Statement) bool {
-	if len(s.Quotes) > 0 {
-		return true
+// source says whether a statement says where it comes from: it quotes what is
+// there, or names an item, a line or a document.
+func (h *rhetoric) source(s *reading.Statement, looked map[string]bool) bool {
+	made := false
+	quotes := false
+	for i := range s.Quotations {
+		q := &s.Quotations[i]
+		switch {
+		case len(h.file.Items) == 0 || !looked[q.Key()] || len(h.file.Quoted(q)) > 0:
+			quotes = true
+		case !q.Name:
+			made = true
+			h.madeUp = append(h.madeUp, q.Text)
+		}
+	}
+	if made || quotes {
+		return !made
 	}
 	for i := range h.file.Items {
 		if reading.Names(s.Text, h.file.Items[i].SourceRef) {
 			return true
 		}
 	}
+	for _, name := range h.file.Documents {
+		if s.NamesDocument(name) {
+			return true
+		}
+	}
+	return len(s.References(h.file.Documents)) > 0
+}
+
+// countSourced is how many statements say where they come from, each once.
+func (h *rhetoric) countSourced() (sourced, all int) {
+	for i := range h.statements {
+		if h.repeated(i) {
+			continue
+		}
+		all++
+		if h.sourced[i] {
+			sourced++
+		}
+	}
+	return sourced, all
+}
+
+// repeated says whether a statement before says the same.
+func (h *rhetoric) repeated(i int) bool {
+	for k := range i {
+		if h.statements[i].Repeats(&h.statements[k]) {
+			return true
+		}
+	}
 	return false
 }
 
-func (h *rhetoric) countSourced() int {
-	n := 0
-	for i := range h.statements {
-		if h.sourced(&h.statements[i]) {
-			n++
-		}
-	}
-	return n
-}
-
-// sources scores the share of statements that say where they come from.
+// sources scores the share of statements that say where they come from. One whose
+// quotation stands nowhere doesn't, and bounds the score; where there is no
+// evidence nothing shows that a source is one.
 func (h *rhetoric) sources() abi.CriterionOpinion {
-	n := h.countSourced()
-	share := float64(n) / float64(max(1, len(h.statements)))
-	return opinion(grade(share, 0.05, 0.2, 0.35, 0.5), 0.4,
-		text.Int(n)+" of "+text.Count(len(h.statements), "statement")+" say where they come from.")
+	n, all := h.countSourced()
+	score := grade(float64(n)/float64(max(1, all)), 0.05, 0.2, 0.35, 0.5)
+	argument := text.Int(n) + " of " + text.Count(all, "statement") + text.Agree(n, " says", " say") + " where " + text.Agree(n, "it comes", "they come") + " from."
+	const madeUp, unseen = 1, 2
+	switch made := len(h.madeUp); {
+	case made > 0:
+		score = min(score, madeUp)
+		argument += " " + text.Count(made, "quotation") + text.Agree(made, " stands", " stand") + " nowhere in the evidence: \"" + reading.Snippet(h.madeUp[0]) + "\"" +
+			text.Agree(made, ".", " and others.")
+	case n > 0 && len(h.file.Items) == 0:
+		score = min(score, unseen)
+		argument += " There is no evidence that shows it."
+	}
+	return opinion(score, 0.4, argument)
 }
 
 // openness scores which parts of an argument are there.
 func (h *rhetoric) openness() abi.CriterionOpinion {
+	if h.unread() {
+		return unread()
+	}
+	sourced, _ := h.countSourced()
 	parts := []struct {
 		name  string
 		there bool
 	}{
 		{"a conclusion", h.count(concluding) > 0},
 		{"reasons", h.count(reasoning) > 0},
-		{"sources", h.countSourced() > 0},
+		{"sources", sourced > 0},
 		{"what speaks against it", h.count(opposing) > 0},
 		{"how sure it is", h.count(hedging) > 0 || h.count(certain) > 0 || h.states()},
 	}
@@ -106,15 +174,16 @@ func (h *rhetoric) openness() abi.CriterionOpinion {
 	return opinion(max(1, score), 0.6, "It lacks "+lacks+".")
 }
 
-func (h *rhetoric) states() bool {
-	_, ok := reading.Stated(&h.request.Opinion, h.statements)
-	return ok
-}
+func (h *rhetoric) states() bool { return reading.Stated(&h.request.Opinion, h.statements).Stated }
 
 // sides scores whether two sides are heard, about as much, and answered.
 func (h *rhetoric) sides() abi.CriterionOpinion {
+	if h.unread() {
+		return unread()
+	}
 	one, other, answers := h.count(accusing), h.count(defending), h.count(answering)
-	heard := text.Int(one) + " statements speak of the one side, " + text.Int(other) + " of the other, " + text.Int(answers) + " answer"
+	heard := text.Count(one, "statement") + text.Agree(one, " speaks", " speak") + " of the one side, " + text.Int(other) + " of the other, " +
+		text.Int(answers) + text.Agree(answers, " answers", " answer")
 	switch {
 	case one == 0 && other == 0 && answers == 0:
 		return opinion(2, 0.3, "No statement speaks of a side or answers one.")
@@ -134,16 +203,43 @@ func (h *rhetoric) sides() abi.CriterionOpinion {
 	return opinion(score, 0.65, heard+".")
 }
 
-// tone scores whether the words are as sure as the figure.
+// tone scores whether the words are as sure as the figure, and whether they
+// assert where they should show: each statement that sounds certain and says not where
+// it comes from is a point less, up to two.
 func (h *rhetoric) tone() abi.CriterionOpinion {
-	stated, ok := reading.Stated(&h.request.Opinion, h.statements)
-	if !ok {
+	stated := reading.Stated(&h.request.Opinion, h.statements)
+	switch {
+	case !stated.Stated:
 		return opinion(2, 0.4, "It states no confidence that its words could be held against.")
+	case h.unread():
+		return unread()
 	}
-	sure, unsure := h.count(certain), h.count(hedging)
+	sure, unsure, asserts := h.count(certain), h.count(hedging), 0
+	words := h.words(certain)
+	for i := range h.statements {
+		if !h.sourced[i] && reading.Says(&h.statements[i], words...) {
+			asserts++
+		}
+	}
 	tone := float64(sure+1) / float64(sure+unsure+2)
-	return opinion(grade(1-math.Abs(tone-stated), 0.2, 0.4, 0.55, 0.7), 0.3,
-		"It states "+text.Share(stated)+"; "+text.Int(sure)+" statements sound certain, "+text.Int(unsure)+" guarded.")
+	score := grade(1-math.Abs(tone-stated.Value), 0.2, 0.4, 0.55, 0.7)
+	argument := "It states " + text.Share(stated.Value) + "; " + text.Count(sure, "statement") + text.Agree(sure, " sounds", " sound") + " certain, " +
+		text.Int(unsure) + " guarded"
+	const emphatic, most = 0.9, 2
+	if sourced, _ := h.countSourced(); stated.Value >= emphatic && sourced == 0 {
+		score = min(score, most)
+		argument += ", and none says where it comes from"
+	}
+	if asserts > 0 {
+		score = max(1, score-min(asserts, 2))
+		argument += "; " + text.Int(asserts) + text.Agree(asserts, " asserts", " assert") + " without a source"
+	}
+	return opinion(score, 0.3, argument+".")
+}
+
+// unread is what is said of an opinion in a language whose words are not known.
+func unread() abi.CriterionOpinion {
+	return opinion(3, 0.1, "The language of the opinion isn't read: nothing can be said of its words.")
 }
 
 func opinion(score int, confidence float64, argument string) abi.CriterionOpinion {

@@ -7,7 +7,7 @@
 package reading
 
 import (
-	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -24,18 +24,27 @@ type Statement struct {
 	Text string
 	// Words that say something, in lower case, each once.
 	Words []string
-	// Quotes are what stands between quotation marks or backticks, in order.
-	Quotes []string
+	// Quotations in order, but for those of a few letters.
+	Quotations []Quotation
+	// Outside is the text with a sign in place of each quotation.
+	Outside string
 
-	folded []string // Quotes that are long enough to tell one item from another
-	tokens []string // all words, in lower case
+	tokens  []string // all words, in lower case
+	figured []figure
+	read    bool // figured was read
+
+	weighed  bool // sure was read
+	sure     Confidence
+	sureText string
 }
 
 func newStatement(text string) Statement {
-	s := Statement{Text: text, Words: Words(text), Quotes: quotes(text), tokens: tokens(text)}
-	for _, quote := range s.Quotes {
-		if q := fold(quote); len(q) >= minQuote {
-			s.folded = append(s.folded, q)
+	s := Statement{Text: text, Words: Words(text), tokens: tokens(text)}
+	var quotes []string
+	s.Outside, quotes = parted(text)
+	for _, quote := range quotes {
+		if q, ok := newQuotation(quote); ok {
+			s.Quotations = append(s.Quotations, q)
 		}
 	}
 	return s
@@ -76,27 +85,31 @@ func appendSentences(list []Statement, paragraph string) []Statement {
 	for paragraph != "" {
 		var sentence string
 		sentence, paragraph = cut(paragraph)
-		if sentence != "" && !strings.HasSuffix(sentence, ":") && !steering.Steers(sentence) {
+		if sentence != "" && !strings.HasSuffix(sentence, ":") && !addresses(sentence) {
 			list = append(list, newStatement(sentence))
 		}
 	}
 	return list
 }
 
+// addresses says whether a sentence addresses the reader. What it only quotes
+// it reports: such a sentence is about what was said.
+func addresses(sentence string) bool {
+	return steering.Steers(Unquoted(sentence, func(*Quotation) bool { return false }))
+}
+
 // cut takes the first sentence of a line. A full stop inside of a quotation
 // ends none.
 func cut(line string) (sentence, rest string) {
-	var until rune
+	until := 0
 	for i, c := range line {
+		if i < until {
+			continue
+		}
 		end := i + utf8.RuneLen(c)
-		switch {
-		case until != 0:
-			if c == until {
-				until = 0
-			}
-		case closing(c) != 0 && strings.ContainsRune(line[end:], closing(c)):
-			until = closing(c)
-		case strings.ContainsRune(".!?", c) && startsWithSpace(line[end:]):
+		if closed, ok := opens(line, i, c); ok {
+			until = closed
+		} else if strings.ContainsRune("。！？", c) || strings.ContainsRune(".!?", c) && startsWithSpace(line[end:]) {
 			return strings.TrimSpace(line[:end]), strings.TrimSpace(line[end:])
 		}
 	}
@@ -106,39 +119,6 @@ func cut(line string) (sentence, rest string) {
 func startsWithSpace(s string) bool {
 	c, _ := utf8.DecodeRuneInString(s)
 	return s != "" && unicode.IsSpace(c)
-}
-
-// closing is the mark that closes a quotation which c opens; 0 if it opens none.
-func closing(c rune) rune {
-	switch c {
-	case '"', '`':
-		return c
-	case '“', '„':
-		return '”'
-	case '«':
-		return '»'
-	default:
-		return 0
-	}
-}
-
-// quotes are the quotations of a sentence.
-func quotes(s string) []string {
-	var list []string
-	var until rune
-	from := 0
-	for i, c := range s {
-		switch {
-		case until != 0 && c == until:
-			if quote := strings.TrimSpace(s[from:i]); quote != "" {
-				list = append(list, quote)
-			}
-			until = 0
-		case until == 0 && closing(c) != 0:
-			until, from = closing(c), i+utf8.RuneLen(c)
-		}
-	}
-	return list
 }
 
 // Words gives the words of a text that say something, in lower case, each
@@ -184,21 +164,24 @@ func set(words string) map[string]bool {
 }
 
 // Claims are the statements that say something that could be traced: those of
-// four words that say something, or with a quotation.
+// four words that say something, with a quotation, or with a figure of something.
 func Claims(statements []Statement) []Statement {
-	return slices.DeleteFunc(slices.Clone(statements), func(s Statement) bool { return len(s.Words) < minClaim && len(s.Quotes) == 0 })
+	var list []Statement
+	for i := range statements {
+		if statements[i].claims() {
+			list = append(list, statements[i])
+		}
+	}
+	return list
+}
+
+func (s *Statement) claims() bool {
+	return len(s.Words) >= minClaim || len(s.Quotations) > 0 || s.measures()
 }
 
 // minClaim is how many words make a statement that could be traced, minWords
 // how many it must share with what bears on it.
 const minClaim, minWords = 4, 3
-
-// Procedural says whether a statement tells of the proceedings, how sure
-// somebody is, or what is not there: such a statement needs no evidence, and an
-// opinion is no worse for one that rests on none.
-func (s *Statement) Procedural() bool {
-	return Says(s, "charge", "charges", "charged", "verdict", "classif*", "conced*", "estimate*", "confidence", "probabilit*", "likelihood", "missing", "misses", "lacks")
-}
 
 // head gives the first bytes of a text, cut between characters.
 func head(s string, most int) string {
@@ -220,3 +203,5 @@ func Snippet(s string) string {
 	}
 	return head(s, most) + "..."
 }
+
+func itoa(n int) string { return strconv.Itoa(n) }

@@ -30,11 +30,17 @@ type Item struct {
 	Standing Standing
 	words    map[string]bool
 	folded   string
+	figures  []figure
+	place    Reference
 }
 
 // File is the evidence of an audit, read once.
 type File struct {
 	Items []Item
+	// silent are items that only address the reader: they can be quoted, and bear nothing out.
+	silent []Item
+	// Documents that items are lines of, by name.
+	Documents []string
 	// Checked: there were documents to look items up in.
 	Checked bool
 }
@@ -61,17 +67,27 @@ func Open(evidence []abi.Evidence) *File {
 			standing[ref] = Absent
 		}
 	}
+	documents := make(map[string]bool)
 	for i := range evidence {
 		e := &evidence[i]
 		name, _, _ := strings.Cut(e.SourceRef, ":")
-		if name == forensicsName || name == dissentName || name == OpinionName || len(f.Items) == maxItems {
+		if name == forensicsName || name == dissentName || name == OpinionName || len(f.Items)+len(f.silent) >= maxItems {
 			continue
 		}
+		item := Item{Evidence: *e, Standing: standing[e.SourceRef], words: make(map[string]bool), folded: Fold(e.Content)}
 		if steering.Steers(e.Content) && !says(e.Content) {
+			f.silent = append(f.silent, item)
 			continue
 		}
-		item := Item{Evidence: *e, Standing: standing[e.SourceRef], words: make(map[string]bool), folded: fold(e.Content)}
 		EachWord(e.Content, func(word string) { item.words[word] = true })
+		item.figures = figures(e.Content)
+		if place, ok := placeOf(e.SourceRef); ok {
+			item.place = place
+			if !documents[place.Document] {
+				documents[place.Document] = true
+				f.Documents = append(f.Documents, place.Document)
+			}
+		}
 		f.Items = append(f.Items, item)
 	}
 	return f
@@ -102,56 +118,96 @@ func (f *File) Weight(item *Item) float64 {
 	}
 }
 
-// Trace finds the item that a statement rests on: one that it quotes, or
-// names, or shares its words with; of several the one that counts most, the
-// first of equals. Nil if there is none.
-func (f *File) Trace(s *Statement) *Item {
-	var best *Item
-	for i := range f.Items {
-		item := &f.Items[i]
-		if (best == nil || f.Weight(item) > f.Weight(best)) && item.Concerns(s) {
-			best = item
+// Quoted are the items in which a quotation stands.
+func (f *File) Quoted(q *Quotation) []*Item {
+	var list []*Item
+	for _, items := range [][]Item{f.Items, f.silent} {
+		for i := range items {
+			if _, _, ok := q.StandsIn(items[i].folded); ok {
+				list = append(list, &items[i])
+			}
 		}
 	}
-	return best
+	return list
 }
 
 // leastShare of a statement's words must stand in an item that it rests on
 // without naming or quoting it.
 const leastShare = 0.5
 
-// Concerns says whether a statement speaks of the item.
-func (item *Item) Concerns(s *Statement) bool {
-	if Names(s.Text, item.SourceRef) {
-		return true
+// names says whether a statement names an item: by its source_ref, or the
+// line that it is.
+func (item *Item) names(s *Statement, lines []Reference) bool {
+	for _, line := range lines {
+		if line == item.place {
+			return true
+		}
 	}
-	if s.quotedIn(item.folded) {
-		return true
-	}
+	return Names(s.Text, item.SourceRef)
+}
+
+// shares is how many words of a statement stand in the item.
+func (item *Item) shares(s *Statement) int {
 	shared := 0
 	for _, word := range s.Words {
 		if item.words[word] {
 			shared++
 		}
 	}
-	return shared >= minWords && float64(shared) >= leastShare*float64(len(s.Words))
+	return shared
 }
 
-// QuotedIn says whether a quotation of the statement stands in a text, in any
-// white space and any case of letters.
-func (s *Statement) QuotedIn(text string) bool { return len(s.folded) > 0 && s.quotedIn(fold(text)) }
+// bears says whether enough of a statement's words stand in the item: half of them, or
+// fewer where the statement names the document, or has a figure of what the item has one of.
+func (item *Item) bears(s *Statement) bool {
+	shared := item.shares(s)
+	switch share := float64(shared) / float64(max(1, len(s.Words))); {
+	case shared >= minWords && share >= leastShare:
+		return true
+	case shared >= 2 && share >= leastShare/2 && item.place.Document != "" && s.NamesDocument(item.place.Document):
+		return true
+	default:
+		return shared > 0 && len(item.measuredBy(s)) > 0
+	}
+}
 
-func (s *Statement) quotedIn(folded string) bool {
-	for _, quote := range s.folded {
-		if strings.Contains(folded, quote) {
+// measuredBy are the figures of a statement that are of the same as one of the
+// item's: by the word before and the word behind.
+func (item *Item) measuredBy(s *Statement) []figure {
+	var list []figure
+	for _, f := range s.figures() {
+		for i := range item.figures {
+			if other := &item.figures[i]; f.alike(other) && item.has(f.about) && (f.of == "" || f.of == other.of || f.unit != "" && f.unit == other.unit) && f.of+f.unit != "" {
+				list = append(list, f)
+				break
+			}
+		}
+	}
+	return list
+}
+
+// has says whether a word, without its plural, stands in the item.
+func (item *Item) has(word string) bool {
+	return word != "" && (item.words[word] || item.words[word+"s"])
+}
+
+// Concerns says whether a statement speaks of the item: names it, quotes it, or
+// shares its words with it.
+func (item *Item) Concerns(s *Statement) bool {
+	if Names(s.Text, item.SourceRef) || item.quotedBy(s) {
+		return true
+	}
+	return item.bears(s)
+}
+
+func (item *Item) quotedBy(s *Statement) bool {
+	for i := range s.Quotations {
+		if _, _, ok := s.Quotations[i].StandsIn(item.folded); ok {
 			return true
 		}
 	}
 	return false
 }
-
-// minQuote is the shortest quotation, in bytes, that tells one item from another.
-const minQuote = 8
 
 // Names says whether a text has a name as a word of its own.
 func Names(text, name string) bool {
@@ -174,6 +230,3 @@ func Names(text, name string) bool {
 func wordByte(c byte) bool {
 	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c >= 0x80
 }
-
-// fold gives small letters, and one space for each run of white space.
-func fold(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }

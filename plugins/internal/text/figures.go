@@ -19,3 +19,11 @@ func Count(n int, noun string) string {
 	}
 	return strconv.Itoa(n) + " " + noun + "s"
 }
+
+// Agree gives one for a single thing, and more for any other number.
+func Agree(n int, one, more string) string {
+	if n == 1 {
+		return one
+	}
+	return more
+}
