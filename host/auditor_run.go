@@ -40,7 +40,7 @@ func (a *Auditor) AuditAll(ctx context.Context, entries iter.Seq2[docket.Opinion
 		o, one.Err = a.Audit(ctx, audit.Subject{Opinion: e.Opinion, Evidence: e.Evidence, Documents: e.Documents})
 		if one.Err == nil {
 			one.Audit = AuditOf(o)
-			one.Audit.Source, one.Audit.Line = e.Source, e.Line
+			one.Audit.Source, one.Audit.Line, one.Audit.Item = e.Source, e.Line, e.Item
 			one.Audit.CutDocuments = docket.CutAgain(e.Cut, one.Audit.CutDocuments)
 		}
 		return one

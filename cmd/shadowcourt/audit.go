@@ -5,16 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/docket/report"
 )
@@ -26,6 +22,7 @@ type auditOptions struct {
 	format, output   string
 	reports, redact  []string
 	documents        []string
+	failOn           []string
 	workers          int
 	failUnder        float64
 }
@@ -36,20 +33,22 @@ func newAudit(s stdio) *cobra.Command {
 		Use:   "audit FILE...|-",
 		Short: "Audit opinions against a rubric",
 		Long: `Audit opinions against a rubric. A file is one opinion as plain text, one as a JSON
-object, or many as JSON lines, with the fields text, case_id, court_name, metadata,
-evidence and documents, of which only text must be there. The judges of the rubric are
-modules; how their opinions become a score is in docs/audit.md.
+object, or many as JSON lines or a JSON list, with the fields text, case_id, court_name,
+metadata, evidence and documents, of which only text must be there. The judges of the
+rubric are modules; how their opinions become a score is in docs/audit.md.
 
 Exit codes: 0 done; 1 something failed while running; 2 the command line or an input is
-wrong (the rest was still audited); 3 done, and a score is below --fail-under.`,
+wrong (the rest was still audited); 3 done, and a score is below --fail-under, or
+--fail-on matched.`,
 		Example: `  shadowcourt audit examples/audit/opinion.txt --document examples/audit/log.txt
-  shadowcourt audit examples/audit/opinions.jsonl --format jsonl --report audit.html`,
+  shadowcourt audit examples/audit/opinions.jsonl --format jsonl --report audit.html
+  shadowcourt audit examples/audit/opinions.jsonl --fail-on security,degraded --fail-under 2`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), s, args) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.rubric, "rubric", shippedRubric, "rubric file, or the name of a shipped one")
 	f.StringVar(&o.pipeline, "pipeline", shippedAudit, "pipeline file, or the name of a shipped one")
-	f.StringArrayVar(&o.documents, "document", nil, "a document that every opinion is held against; may be repeated")
+	f.StringArrayVar(&o.documents, "document", nil, "a text file that every opinion is held against, cut at 1 MiB; may be repeated")
 	f.StringVar(&o.modules, "modules", "", "folder with NAME.wasm files of judges; those that it does not have are the embedded ones")
 	f.StringVar(&o.cache, "cache", defaultCache(), "folder for compiled modules, or none")
 	f.StringVar(&o.format, "format", "table", "table, json or jsonl")
@@ -58,6 +57,7 @@ wrong (the rest was still audited); 3 done, and a score is below --fail-under.`,
 	f.StringArrayVar(&o.redact, "redact", nil, "regular expression whose matches are blacked out in every output; may be repeated")
 	f.IntVar(&o.workers, "workers", 0, "audits at once (default: one for each processor)")
 	f.Float64Var(&o.failUnder, "fail-under", 0, "exit with 3 if a score is below this one, 0 to 5")
+	f.StringSliceVar(&o.failOn, "fail-on", nil, "exit with 3 on an audit that is one of "+strings.Join(auditFailures, ", "))
 	return cmd
 }
 
@@ -80,6 +80,11 @@ func (o *auditOptions) check(args []string) (*docket.Redactor, error) {
 	}
 	if !(o.failUnder >= 0 && o.failUnder <= 5) { // NaN too
 		faults = append(faults, fmt.Errorf("--fail-under %v: use a score from 0 to 5", o.failUnder))
+	}
+	for _, word := range o.failOn {
+		if !slices.Contains(auditFailures, strings.TrimSpace(word)) {
+			faults = append(faults, fmt.Errorf("--fail-on %q: use %s", word, orList(auditFailures)))
+		}
 	}
 	redactor, err := docket.NewRedactor(o.redact)
 	if err != nil {
@@ -117,7 +122,7 @@ func (o *auditOptions) run(ctx context.Context, s stdio, args []string) error {
 	if err != nil {
 		return inputError(err)
 	}
-	documents, err := o.readDocuments()
+	documents, err := o.readDocuments(s.err, redactor)
 	if err != nil {
 		return inputError(err)
 	}
@@ -133,7 +138,7 @@ func (o *auditOptions) run(ctx context.Context, s stdio, args []string) error {
 	if err != nil {
 		return inputError(err)
 	}
-	r := &auditRun{options: o, stderr: s.err, progress: p, redactor: redactor}
+	r := newAuditRun(o, s.err, p, redactor)
 	err = r.all(ctx, a, out, opinionsOf(s.in, args, documents))
 	if err != nil {
 		for _, f := range files {
@@ -149,66 +154,6 @@ func (o *auditOptions) run(ctx context.Context, s stdio, args []string) error {
 		return err
 	}
 	return r.end(ctx)
-}
-
-// readDocuments reads the documents that all opinions are held against.
-func (o *auditOptions) readDocuments() ([]abi.Document, error) {
-	var list []abi.Document
-	var faults []error
-	for _, name := range o.documents {
-		text, err := readText(name, abi.DefaultCaseDocumentBytes)
-		if err != nil {
-			faults = append(faults, fmt.Errorf("--document: %w", err))
-			continue
-		}
-		base := filepath.Base(name)
-		if slices.ContainsFunc(list, func(d abi.Document) bool { return d.Name == base }) {
-			faults = append(faults, fmt.Errorf("--document %q: another document is called %q", name, base))
-		}
-		list = append(list, abi.Document{Name: base, Text: text})
-	}
-	return list, errors.Join(faults...)
-}
-
-// readText reads a text file of a size that is bounded. What is no UTF-8 is
-// replaced, as in other inputs.
-func readText(name string, most int64) (string, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = f.Close() }()
-	data, err := host.ReadBounded(f, name, most)
-	return strings.ToValidUTF8(string(data), "\uFFFD"), err
-}
-
-// opinionsOf reads the opinions of all files in order. A file that can't be
-// opened is an error in its place.
-func opinionsOf(stdin io.Reader, args []string, documents []abi.Document) iter.Seq2[docket.OpinionEntry, error] {
-	return func(yield func(docket.OpinionEntry, error) bool) {
-		for _, name := range args {
-			in, shown := stdin, "-"
-			if name != "-" {
-				f, err := os.Open(name)
-				if err != nil {
-					if !yield(docket.OpinionEntry{}, inputError(err)) {
-						return
-					}
-					continue
-				}
-				in, shown = f, name
-			}
-			for entry, err := range docket.Opinions(shown, in) {
-				entry.Documents = slices.Concat(entry.Documents, documents)
-				if !yield(entry, err) {
-					return
-				}
-			}
-			if f, ok := in.(*os.File); ok && name != "-" {
-				_ = f.Close()
-			}
-		}
-	}
 }
 
 // writers opens every output that the flags ask for.
@@ -253,51 +198,4 @@ func (o *auditOptions) writers(s stdio, redactor *docket.Redactor) (docket.Audit
 		}
 	}
 	return docket.NewAuditOutput(redactor, list...), files, nil
-}
-
-// auditRun is one run over opinions.
-type auditRun struct {
-	options  *auditOptions
-	stderr   fmtWriter
-	progress *progress
-	redactor *docket.Redactor
-
-	audited, faults int
-	below           bool
-}
-
-// all audits every opinion and hands the audits out.
-func (r *auditRun) all(ctx context.Context, a *host.Auditor, out docket.AuditWriter, entries iter.Seq2[docket.OpinionEntry, error]) error {
-	for one := range a.AuditAll(ctx, entries, r.options.workers) {
-		if one.Err != nil && ctx.Err() != nil {
-			break
-		}
-		if one.Err != nil {
-			r.faults++
-			r.progress.clear()
-			fmt.Fprintln(r.stderr, inertBlock(r.redactor.Text(one.Err.Error())))
-			continue
-		}
-		r.audited++
-		r.below = r.below || one.Audit.GlobalScore < r.options.failUnder
-		if err := out.Write(one.Audit); err != nil {
-			return err
-		}
-		r.progress.tried(r.audited, r.faults)
-	}
-	return nil
-}
-
-// end gives the exit code.
-func (r *auditRun) end(ctx context.Context) error {
-	r.progress.clear()
-	switch {
-	case ctx.Err() != nil:
-		return fmt.Errorf("interrupted; %s audited and written", count(r.audited, "opinion was", "opinions were"))
-	case r.faults > 0:
-		return inputError(fmt.Errorf("%s could not be audited; %s audited", count(r.faults, "opinion", "opinions"), count(r.audited, "opinion was", "opinions were")))
-	case r.below:
-		return &exitError{code: exitMatched}
-	}
-	return nil
 }

@@ -63,10 +63,17 @@ func openAuditor(ctx context.Context, s stdio, f auditorFlags) (*host.Auditor, e
 		config.Host.CacheDir = ""
 		a, err = host.OpenAuditor(ctx, config)
 	}
-	if err == nil {
-		return a, nil
+	if err != nil {
+		return nil, auditorError(err, f.modules)
 	}
-	return nil, auditorError(err, f.modules)
+	if err := a.Probe(ctx); err != nil {
+		_ = a.Close(context.WithoutCancel(ctx))
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		return nil, inputError(err)
+	}
+	return a, nil
 }
 
 // auditorError says whose fault it is that an Auditor did not take modules.

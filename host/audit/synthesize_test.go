@@ -113,7 +113,8 @@ func TestTheSharesGiveTheScore(t *testing.T) {
 		t.Fatalf("%+v, want %+v", got, want)
 	}
 	results := []abi.CriterionResult{
-		{CriterionID: "a", Category: "Evidence", NumericScore: 5}, {CriterionID: "b", Category: "Security", NumericScore: 2},
+		{CriterionID: "a", Category: "Evidence", NumericScore: 5},
+		{CriterionID: "b", Category: "Security", NumericScore: 2},
 		{CriterionID: "c", Category: "Style", NumericScore: 4},
 	}
 	sum := 0.0

@@ -12,8 +12,10 @@ import (
 // bytes. Empty lists are written as [], what is not there as null.
 type Audit struct {
 	// Source is the file that the opinion was read from, Line its line from 1; empty and 0 where neither is known.
-	Source    string `json:"source,omitempty"`
-	Line      int    `json:"line,omitempty"`
+	Source string `json:"source,omitempty"`
+	Line   int    `json:"line,omitempty"`
+	// Item is its place in a JSON list, from 1; 0 where it is in none.
+	Item      int    `json:"item,omitempty"`
 	CaseID    string `json:"case_id"`
 	CourtName string `json:"court_name"`
 	// Rubric is its name.
@@ -172,6 +174,8 @@ type OpinionEntry struct {
 	// Source is the name of the file, Line its line from 1; 0 for a file that is one opinion.
 	Source string
 	Line   int
+	// Item is its place in a JSON list, from 1; 0 where it is in none.
+	Item int
 	// Cut are the documents that were cut when they were read.
 	Cut []DocumentCut
 }

@@ -23,20 +23,23 @@ func (a *Audit) Name() string {
 	return Unnamed
 }
 
-// Place is where the opinion was read, as `opinions.jsonl:3`; empty where that is not known.
+// Place is where the opinion was read, as `opinions.jsonl:3` or `opinions.json item 3`; empty where that is not known.
 func (a *Audit) Place() string { return a.place(a.Source) }
 
 func (a *Audit) place(file string) string {
-	switch {
-	case a.Source == "":
+	switch a.Source {
+	case "":
 		return ""
-	case a.Source == standardInput:
+	case standardInput:
 		file = "standard input"
 	}
-	if a.Line == 0 {
-		return file
+	switch {
+	case a.Item > 0:
+		return file + " item " + strconv.Itoa(a.Item)
+	case a.Line > 0:
+		return file + ":" + strconv.Itoa(a.Line)
 	}
-	return file + ":" + strconv.Itoa(a.Line)
+	return file
 }
 
 // Apart is Place where Name does not say it already, or empty.

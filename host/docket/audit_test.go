@@ -44,10 +44,14 @@ func TestOpinionsAreToldApart(t *testing.T) {
 	}{
 		{opinion("disk", "o.jsonl", 1, 1, 1), "disk"},
 		{opinion("Unknown", "x/o.jsonl", 3, 1, 1), "o.jsonl:3"},
+		{opinion("", "l.json", 1, 1, 1), "l.json item 2"},
 		{opinion("", "-", 2, 1, 1), "standard input:2"},
 		{opinion("", "-", 0, 1, 1), "standard input"},
 		{opinion("", "", 0, 1, 1), "Unknown"},
 	} {
+		if tc.audit.Source == "l.json" {
+			tc.audit.Item = 2
+		}
 		if got := tc.audit.Name(); got != tc.name {
 			t.Errorf("%q, want %q", got, tc.name)
 		}
@@ -134,7 +138,7 @@ func TestOpinionsAreRead(t *testing.T) {
 		"text":            {"It was so.", []string{"dir file: It was so. 0"}},
 		"in brackets":     {"[1] says so.", []string{"dir file: [1] says so. 0"}},
 		"a list":          {"[\n {\"text\":\"a\"},\n\n {\"text\":\"b\",\"case_id\":\"c\"}\n]\n", []string{": a 2", "c: b 4"}},
-		"one is wrong":    {`[{"text":"a"},{"txt":"b"},{"text":"c"}]`, []string{": a 1", "missing_field", ": c 1"}},
+		"one is wrong":    {`[{"text":"a"},{"txt":"b"},{"text":"c"}]`, []string{": a 1", "dir/file:1: [1].text: is missing (missing_field)", ": c 1"}},
 		"no object":       {`[{"text":"a"}, 7]`, []string{": a 1", "wrong_type"}},
 		"no JSON":         {"[{\"text\":\"a\"},\n x]", []string{"dir/file:2: is no JSON at column 2"}},
 		"goes on":         {`[{"text":"a"}] b`, []string{"something follows the list"}},

@@ -83,7 +83,12 @@ func jsonOpinions(name string, data []byte, yield func(OpinionEntry, error) bool
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue
 		}
-		if !yieldOpinion(name, number, line, yield) {
+		e, invalid := opinionAt(name, number, line)
+		var err error
+		if invalid != nil {
+			err = invalid
+		}
+		if !yield(e, err) {
 			return
 		}
 	}

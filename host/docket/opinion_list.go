@@ -2,7 +2,10 @@ package docket
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
+
+	"github.com/shadowcourt/shadowcourt/abi"
 )
 
 // isList says whether a file is a JSON list of objects, and no text that begins with a bracket.
@@ -37,23 +40,35 @@ func listOpinions(name string, data []byte, yield func(OpinionEntry, error) bool
 		return
 	}
 	line, at := 1, 0
-	for _, one := range spans {
+	for i, one := range spans {
 		line += bytes.Count(data[at:one.start], []byte("\n"))
 		at = one.start
-		if !yieldOpinion(name, line, data[one.start:one.end], yield) {
+		e, err := opinionAt(name, line, data[one.start:one.end])
+		if err != nil {
+			for n := range err.Problems {
+				p := &err.Problems[n]
+				p.Path = slices.Concat(abi.Path{abi.Index(i)}, p.Path)
+			}
+			if !yield(e, err) {
+				return
+			}
+			continue
+		}
+		e.Item = i + 1
+		if !yield(e, nil) {
 			return
 		}
 	}
 }
 
-// yieldOpinion reads one object and hands it on, or what is wrong with it.
-func yieldOpinion(name string, line int, text []byte, yield func(OpinionEntry, error) bool) bool {
+// opinionAt reads one object, or says what is wrong with it.
+func opinionAt(name string, line int, text []byte) (OpinionEntry, *LineError) {
 	e, invalid := readOpinion(text)
 	if invalid != nil {
-		return yield(OpinionEntry{}, &LineError{File: name, Line: line, Problems: invalid.Problems, Omitted: invalid.Omitted})
+		return OpinionEntry{}, &LineError{File: name, Line: line, Problems: invalid.Problems, Omitted: invalid.Omitted}
 	}
 	e.Source, e.Line = name, line
-	return yield(*e, nil)
+	return *e, nil
 }
 
 // lineAndColumn are the line and the column, both from 1, of a byte of a text.

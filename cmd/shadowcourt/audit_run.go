@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+)
+
+// What `audit --fail-on` matches.
+const (
+	failSecurity = "security"
+	failDegraded = "degraded"
+)
+
+// auditFailures are the words of `audit --fail-on`.
+var auditFailures = []string{failSecurity, failDegraded} //nolint:gochecknoglobals // constant
+
+// auditRun is one run over opinions.
+type auditRun struct {
+	options  *auditOptions
+	stderr   fmtWriter
+	progress *progress
+	redactor *docket.Redactor
+
+	audited, faults int
+	matched         bool
+	cuts            []docket.DocumentCut
+	failed          map[string]*failedBranch
+}
+
+// failedBranch is a collector or a judge that failed.
+type failedBranch struct {
+	audits int
+	first  docket.AuditError
+}
+
+func newAuditRun(o *auditOptions, stderr fmtWriter, p *progress, redactor *docket.Redactor) *auditRun {
+	return &auditRun{options: o, stderr: stderr, progress: p, redactor: redactor, failed: make(map[string]*failedBranch)}
+}
+
+// all audits every opinion and hands the audits out.
+func (r *auditRun) all(ctx context.Context, a *host.Auditor, out docket.AuditWriter, entries iter.Seq2[docket.OpinionEntry, error]) error {
+	for one := range a.AuditAll(ctx, entries, r.options.workers) {
+		if one.Err != nil && ctx.Err() != nil {
+			break
+		}
+		if one.Err != nil {
+			r.faults++
+			r.progress.clear()
+			fmt.Fprintln(r.stderr, inertBlock(r.redactor.Text(one.Err.Error())))
+			continue
+		}
+		r.audited++
+		r.note(one.Audit)
+		if err := out.Write(one.Audit); err != nil {
+			return err
+		}
+		r.progress.tried(r.audited, r.faults)
+	}
+	return nil
+}
+
+// note keeps what the end says of all audits.
+func (r *auditRun) note(a *docket.Audit) {
+	r.matched = r.matched || a.GlobalScore < r.options.failUnder
+	for _, word := range r.options.failOn {
+		switch strings.TrimSpace(word) {
+		case failSecurity:
+			r.matched = r.matched || a.SecurityViolationFound
+		case failDegraded:
+			r.matched = r.matched || a.Degraded
+		}
+	}
+	for _, c := range a.CutDocuments {
+		if !slices.Contains(r.cuts, c) {
+			r.cuts = append(r.cuts, c)
+		}
+	}
+	seen := make(map[string]bool)
+	for _, e := range a.Errors {
+		if seen[e.Persona] {
+			continue
+		}
+		seen[e.Persona] = true
+		if r.failed[e.Persona] == nil {
+			r.failed[e.Persona] = &failedBranch{first: e}
+		}
+		r.failed[e.Persona].audits++
+	}
+}
+
+// end says what concerns all audits, and gives the exit code.
+func (r *auditRun) end(ctx context.Context) error {
+	r.progress.clear()
+	r.warn()
+	switch {
+	case ctx.Err() != nil:
+		return fmt.Errorf("interrupted; %s audited and written", count(r.audited, "opinion was", "opinions were"))
+	case r.faults > 0:
+		return inputError(fmt.Errorf("%s could not be audited; %s audited", count(r.faults, "opinion", "opinions"), count(r.audited, "opinion was", "opinions were")))
+	case r.matched:
+		return &exitError{code: exitMatched}
+	}
+	return nil
+}
+
+// maxCutsTold is how many documents that were cut are named.
+const maxCutsTold = 8
+
+// warn tells of documents that were cut, and of collectors and judges that failed
+// wherever they were asked: that is no fault of the opinions.
+func (r *auditRun) warn() {
+	warning := func(text string) { fmt.Fprintln(r.stderr, "warning: "+inertLine(r.redactor.Text(text))) }
+	for i, c := range r.cuts {
+		if i == maxCutsTold {
+			warning(count(len(r.cuts)-i, "more document was", "more documents were") + " cut")
+			break
+		}
+		warning(c.String())
+	}
+	for _, who := range slices.Sorted(maps.Keys(r.failed)) {
+		f := r.failed[who]
+		if f.audits < r.audited {
+			continue
+		}
+		every := "in the one audit"
+		if f.audits > 1 {
+			every = fmt.Sprintf("in every one of %d audits", f.audits)
+		}
+		warning(fmt.Sprintf("%s failed %s, which the scores suffer from: %s: %s", who, every, f.first.Cause, f.first.Detail))
+	}
+}
