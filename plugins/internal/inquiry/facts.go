@@ -29,8 +29,7 @@ const (
 	ranNats = 1.0
 	// laterShare is the share of a further frame or message of the same kind.
 	laterShare = 0.4
-	// waitShare is the share of a frame where the program only waited, or asked
-	// the machine for something in vain.
+	// waitShare is the share of a frame where the program only waited.
 	waitShare = 0.3
 	// changedNearNats: the diff touches lines near the place that failed.
 	changedNearNats = 1.4
@@ -105,7 +104,7 @@ func (t *teller) broken(p place.Place) []float64 {
 // another frame tells nothing: it called it.
 func (t *teller) site(p place.Place, n int, crash string) []float64 {
 	share := 1.0
-	if strings.Contains(crash, "timed out") || strings.Contains(crash, "deadlock") || stands(t.messages.environmental, crash) {
+	if strings.Contains(crash, "timed out") || strings.Contains(crash, "deadlock") {
 		share = waitShare
 	}
 	product := t.kind(p) == abi.SourceProduct

@@ -39,25 +39,11 @@ func surprising() []string {
 	return []string{"unexpected error", "unexpected err", "unexpected exception"}
 }
 
-// environmental words are those of operating systems and networks for what a
-// program asked of them in vain.
-func environmental() []string {
-	return []string{
-		"connection refused", "connection reset", "connection timed out", "no such host", "network is unreachable", "host is unreachable",
-		"no route to host", "name or service not known", "name resolution", "cannot assign requested address", "address already in use",
-		"failed to listen on a port", "permission denied", "operation not permitted", "read-only file system", "no space left on device",
-		"disk quota exceeded", "file too large", "input/output error", "too many open files", "cannot allocate memory",
-		"resource temporarily unavailable", "executable file not found", "environment variable",
-	}
-}
-
 // messages tells what messages of tests are about.
-type messages struct{ comparing, failing, surprising, environmental odds.Signals }
+type messages struct{ comparing, failing, surprising odds.Signals }
 
 func newMessages() messages {
-	return messages{
-		odds.FindPhrases(comparing()), odds.FindPhrases(failing()), odds.FindPhrases(surprising()), odds.FindPhrases(environmental()),
-	}
+	return messages{odds.FindPhrases(comparing()), odds.FindPhrases(failing()), odds.FindPhrases(surprising())}
 }
 
 // symptom of the message of a report. Where both an error and a comparison
