@@ -95,6 +95,18 @@ type Ruling struct {
 	Reasoning           string
 }
 
+// Remanded is Light's last answer to a remand, if it has another label than its first one; else nil.
+func (r *Result) Remanded() *Answer {
+	if len(r.LightAfter) == 0 || r.Light == nil {
+		return nil
+	}
+	last := &r.LightAfter[len(r.LightAfter)-1]
+	if last.Classification == r.Light.Classification {
+		return nil
+	}
+	return last
+}
+
 // Final is the outcome. Classification is empty (null) for rejected, acquitted and mistrial; Cause is empty (null) but for
 // mistrial.
 type Final struct {

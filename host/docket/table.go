@@ -47,10 +47,11 @@ func (c cell) fitted(width int) string {
 }
 
 const (
-	idColumns    = 72
-	aboutColumns = 60
-	nameColumns  = 60
-	labelColumns = 24
+	idColumns     = 72
+	aboutColumns  = 60
+	nameColumns   = 60
+	labelColumns  = 24
+	remandColumns = 11 // of a label, where Light has another one after a remand
 )
 
 func (t *tableWriter) Write(trial *Trial) error {
@@ -64,6 +65,9 @@ func (t *tableWriter) Write(trial *Trial) error {
 	}
 	if l := r.Light; l != nil {
 		row.light = cell{text: snip(l.Classification, labelColumns), tail: " " + number(l.Confidence), paint: faint}
+	}
+	if l := r.Remanded(); l != nil {
+		row.light = cell{text: snip(r.Light.Classification, remandColumns) + "→" + snip(l.Classification, remandColumns), paint: faint}
 	}
 	if r.Final.Classification != "" {
 		row.final = cell{text: snip(r.Final.Classification, labelColumns), tail: " " + number(r.Final.Confidence)}

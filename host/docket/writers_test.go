@@ -140,7 +140,12 @@ func TestTableOfAnyWidthFits(t *testing.T) {
 	hostile, _ := sample.Hostile()
 	for _, width := range []int{60, 72, 80, 100, 132, 200} {
 		var b bytes.Buffer
-		write(t, docket.NewTable(&b, docket.TerminalOptions{Width: width, Colour: true}), sample.Docket()...)
+		remanded := *sample.Docket()[0]
+		remanded.Result.LightAfter = []docket.Answer{{Classification: sample.Automation, Confidence: 0.6}}
+		write(t, docket.NewTable(&b, docket.TerminalOptions{Width: width, Colour: true}), append(sample.Docket(), &remanded)...)
+		if width >= 72 && !strings.Contains(b.String(), "si001→ab001") {
+			t.Errorf("width %d: nothing tells that Light changed its answer", width)
+		}
 		for line := range strings.Lines(b.String()) {
 			if n := text.StringWidthWithoutEscSequences(strings.TrimSuffix(line, "\n")); n > width {
 				t.Errorf("width %d: %d columns: %q", width, n, line)

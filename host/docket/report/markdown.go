@@ -77,6 +77,9 @@ func (m *markdownWriter) row(v *caseView) {
 	if r.Light != nil {
 		light = answer(r.Light.Classification, r.Light.Confidence)
 	}
+	if l := r.Remanded(); l != nil {
+		light += " → " + answer(l.Classification, l.Confidence)
+	}
 	switch {
 	case r.Final.Classification != "":
 		final = answer(r.Final.Classification, r.Final.Confidence)
@@ -151,7 +154,11 @@ func (s *markdownStory) write() {
 		end += " " + inert.MarkdownCode(string(r.Final.Cause))
 	}
 	if r.Light != nil {
-		end = "Light said " + answer(r.Light.Classification, r.Light.Confidence) + " → " + end
+		light := answer(r.Light.Classification, r.Light.Confidence)
+		if l := r.Remanded(); l != nil {
+			light += ", after a remand " + answer(l.Classification, l.Confidence)
+		}
+		end = "Light said " + light + " → " + end
 	}
 	s.par(end)
 	if meaning := r.Final.Status.Meaning(); meaning != "" {
