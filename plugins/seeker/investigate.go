@@ -135,7 +135,11 @@ const maxCited = 4
 func summary(r *abi.NodeRequest, v *abi.InvestigateArtifact, estimate *inquiry.Estimate) string {
 	var b strings.Builder
 	if r.File != nil && r.File.Feedback != nil {
-		b.WriteString(remandOpening + text.Count(len(v.Evidence), "new item") + ". ")
+		b.WriteString(remandOpening + text.Count(len(v.Evidence), "new item"))
+		if n := len(r.File.Feedback.Challenged); n > 0 {
+			b.WriteString("; " + text.Count(n, "challenged item") + " counted for less")
+		}
+		b.WriteString(". ")
 	}
 	if v.Classification == "" {
 		b.WriteString("Next to nothing speaks for any label.")
