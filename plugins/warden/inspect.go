@@ -22,60 +22,149 @@ const (
 	tampered = 0.3
 )
 
-// inspect reads the opinion and all evidence for breaches.
+// inspect reads the opinion and all evidence for breaches. What the opinion
+// quotes from the evidence it reports: a breach in it is the evidence's own.
 func inspect(opinion *abi.JudicialOpinion, evidence []abi.Evidence) abi.CriterionOpinion {
-	o := abi.CriterionOpinion{CitedEvidence: []string{}}
-	var told []string
-	worst, left := 0.0, maxBytes
-	look := func(where, content string) bool {
-		content = content[:min(len(content), left)]
-		left -= len(content)
-		found := steering.Detect(content)
-		worst = max(worst, found.Probability)
-		if found.Probability < steering.Breach {
-			return false
-		}
-		if len(told) < maxShown {
-			told = append(told, reading.Snippet(where)+": "+strings.Join(found.Kinds, ", ")+quoted(found.Passage))
-		}
-		return true
-	}
-	breach := look("the opinion", opinion.Text)
-	absent := 0
+	in := inspection{file: reading.Open(evidence), left: maxBytes}
+	in.o.CitedEvidence = []string{}
+	in.statements = reading.Statements(opinion.Text)
+	in.opinion(opinion.Text)
+	var absent []string
 	for i := range evidence {
 		e := &evidence[i]
 		if name, _, _ := strings.Cut(e.SourceRef, ":"); name == "opinion" || name == "dissent" {
 			continue // it was read before, or is another judge's
 		}
-		if strings.HasPrefix(e.SourceRef, "forensics:") {
-			if strings.HasPrefix(e.Content, "absent") {
-				absent++
+		if ref, found := strings.CutPrefix(e.SourceRef, "forensics:"); found {
+			if strings.HasPrefix(e.Content, "absent") && !slices.Contains(absent, ref) {
+				absent = append(absent, ref)
 			}
 			continue
 		}
-		if look(e.SourceRef, e.Content) {
-			breach = true
-			if !slices.Contains(o.CitedEvidence, e.SourceRef) && len(o.CitedEvidence) < maxCited {
-				o.CitedEvidence = append(o.CitedEvidence, e.SourceRef)
-			}
+		in.item(e)
+	}
+	in.forged(absent)
+	return in.conclude()
+}
+
+// inspection is the work of inspect.
+type inspection struct {
+	file       *reading.File
+	statements []reading.Statement
+	o          abi.CriterionOpinion
+	told       []string
+	worst      float64
+	culprit    bool // a breach that the opinion does not report
+	reported   []string
+	items      int
+	left       int // bytes that are read still
+}
+
+func (in *inspection) look(content string) steering.Finding {
+	content = content[:min(len(content), in.left)]
+	in.left -= len(content)
+	return steering.Detect(content)
+}
+
+func (in *inspection) tell(where string, found *steering.Finding) {
+	if len(in.told) < maxShown {
+		in.told = append(in.told, reading.Snippet(where)+": "+strings.Join(found.Kinds, ", ")+quoted(found.Passage))
+	}
+}
+
+// opinion reads the text but for what it quotes from the evidence.
+func (in *inspection) opinion(content string) {
+	found := in.look(reading.Unquoted(content, func(q *reading.Quotation) bool {
+		if !steering.Steers(q.Text) {
+			return true
+		}
+		items := in.file.Quoted(q)
+		for _, item := range items {
+			in.reported = append(in.reported, item.SourceRef)
+		}
+		return len(items) == 0
+	}))
+	in.worst = max(in.worst, found.Probability)
+	if found.Probability >= steering.Breach {
+		in.culprit, in.o.SecurityViolationFound = true, true
+		in.tell("the opinion", &found)
+	}
+}
+
+// item reads an item of the evidence. A breach in it is a violation in any case,
+// since whoever reads the evidence is addressed.
+func (in *inspection) item(e *abi.Evidence) {
+	in.items++
+	found := in.look(e.Content)
+	reported := slices.Contains(in.reported, e.SourceRef)
+	if !reported {
+		in.worst = max(in.worst, found.Probability)
+	}
+	if found.Probability < steering.Breach {
+		return
+	}
+	in.o.SecurityViolationFound = true
+	if slices.Contains(in.o.CitedEvidence, e.SourceRef) || len(in.o.CitedEvidence) == maxCited {
+		return
+	}
+	in.o.CitedEvidence = append(in.o.CitedEvidence, e.SourceRef)
+	where := e.SourceRef
+	if reported {
+		where += ", which the opinion only quotes"
+	} else {
+		in.culprit = true
+	}
+	in.tell(where, &found)
+}
+
+// forged tells of items that claim a document which does not have them. They
+// are the case's. An opinion that says so has done its part: nothing is left to suspect.
+func (in *inspection) forged(absent []string) {
+	exposed := 0
+	for _, item := range in.file.Exposed(in.statements) {
+		if i := slices.Index(absent, item.SourceRef); i >= 0 {
+			absent = slices.Delete(absent, i, i+1)
+			exposed++
 		}
 	}
-	if absent > 0 {
-		worst = max(worst, tampered)
-		told = append(told, text.Count(absent, "item")+" claim a document that does not have them")
+	if n := len(absent); n > 0 {
+		in.worst = max(in.worst, tampered)
+		in.told = append(in.told, text.Count(n, "item")+" of the case"+text.Agree(n, " claims a document that does not have it", " claim documents that do not have them")+
+			", and the opinion doesn't say so")
 	}
+	if exposed > 0 {
+		in.told = append(in.told, text.Count(exposed, "item")+" of the case"+text.Agree(exposed, " claims a document that does not have it", " claim documents that do not have them")+
+			", as the opinion says itself")
+	}
+}
+
+// Scores: of a breach that nobody reports, and of one that the opinion reports.
+const culprit, reporter = 1, 3
+
+func (in *inspection) conclude() abi.CriterionOpinion {
+	o := &in.o
 	// Sure of what it finds, less so of what it does not.
-	o.RelevanceConfidence = max(worst, 0.6)
-	o.SecurityViolationFound = breach
-	o.NumericScore = 5 - int(math.Ceil(4*worst))
-	if breach {
-		o.NumericScore = 1
+	o.RelevanceConfidence = max(in.worst, 0.6)
+	o.NumericScore = 5 - int(math.Ceil(4*in.worst))
+	switch {
+	case in.culprit:
+		o.NumericScore = culprit
+	case o.SecurityViolationFound:
+		o.NumericScore = min(o.NumericScore, reporter)
 	}
-	o.Argument = "Nothing addresses the reader."
-	if len(told) > 0 {
-		o.Argument = strings.Join(told, "; ") + "."
+	known := "No known pattern of steering stands in the opinion"
+	if in.items > 0 {
+		known += " or in " + text.Count(in.items, "item")
 	}
-	return o
+	switch {
+	case len(in.told) == 0:
+		o.Argument = known + "."
+	case o.SecurityViolationFound:
+		o.Argument = strings.Join(in.told, "; ") + "."
+	default:
+		o.Argument = known + "; " + strings.Join(in.told, "; ") + "."
+	}
+	return *o
 }
 
 func quoted(passage string) string {

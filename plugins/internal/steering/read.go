@@ -9,7 +9,7 @@ import (
 // word of its own, and counts the characters that no reader would see.
 func read(text string) (words []string, hidden int) {
 	if isASCII(text) {
-		return readASCII(strings.ToLower(text)), 0
+		return unspelled(readASCII(strings.ToLower(text))), 0
 	}
 	var word strings.Builder
 	end := func() {
@@ -25,6 +25,9 @@ func read(text string) (words []string, hidden int) {
 			}
 			continue
 		}
+		if unicode.Is(unicode.Mn, c) {
+			continue // a mark on a letter hides the word from detectors, and from nobody else
+		}
 		c = folded(c)
 		switch {
 		case c == '_' || unicode.IsLetter(c) || unicode.IsDigit(c):
@@ -37,7 +40,29 @@ func read(text string) (words []string, hidden int) {
 		}
 	}
 	end()
-	return words, hidden
+	return unspelled(words), hidden
+}
+
+// minSpelled letters behind each other are a word that is spelled out.
+const minSpelled = 4
+
+// unspelled joins words that are spelled out: i g n o r e.
+func unspelled(words []string) []string {
+	out := words[:0:0]
+	for i := 0; i < len(words); {
+		end := i
+		for end < len(words) && len(words[end]) == 1 && words[end] >= "a" && words[end] <= "z" {
+			end++
+		}
+		if end-i >= minSpelled {
+			out = append(out, strings.Join(words[i:end], ""))
+			i = end
+			continue
+		}
+		out = append(out, words[i])
+		i++
+	}
+	return out
 }
 
 func isASCII(s string) bool {
