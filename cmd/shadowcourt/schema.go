@@ -2,20 +2,25 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/shadowcourt/shadowcourt/abi/schema"
+	"github.com/shadowcourt/shadowcourt/host/audit"
 )
+
+// rubricSchema is the name of the schema that is not of the contract.
+const rubricSchema = "rubric"
 
 func newSchema(s stdio) *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema [ARTIFACT]",
-		Short: "Print the JSON Schema of an artifact, or list the artifacts",
-		Long: `Print the JSON Schema (draft 2020-12) of an artifact of the contract; without one, list
-the names. The schemas are necessary, not sufficient: rules across fields and across
-artifacts stand in abi/SPEC.md.`,
+		Short: "Print the JSON Schema of an artifact or of a rubric, or list the names",
+		Long: `Print the JSON Schema (draft 2020-12) of an artifact of the contract, or of the file of a
+rubric; without a name, list the names. The schemas are necessary, not sufficient: rules
+across fields and across artifacts stand in abi/SPEC.md, those of rubrics in docs/audit.md.`,
 		Example: "  shadowcourt schema verdict",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -25,10 +30,14 @@ artifacts stand in abi/SPEC.md.`,
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				_, err := fmt.Fprintln(s.out, strings.Join(schema.Names(), "\n"))
+				names := slices.Sorted(slices.Values(append(schema.Names(), rubricSchema)))
+				_, err := fmt.Fprintln(s.out, strings.Join(names, "\n"))
 				return err
 			}
 			text, ok := schema.Get(args[0])
+			if args[0] == rubricSchema {
+				text, ok = audit.Schema(), true
+			}
 			if !ok {
 				return inputError(fmt.Errorf("there is no artifact %q; `shadowcourt schema` lists them", args[0]))
 			}
