@@ -32,10 +32,11 @@ type Config struct {
 
 // Audit audits opinions by one graph and one rubric. It is safe for concurrent use.
 type Audit struct {
-	graph   *pipeline.Graph
-	rubric  *audit.Rubric
-	log     *slog.Logger
-	arrange func(n int) []int
+	graph     *pipeline.Graph
+	rubric    *audit.Rubric
+	weighings []audit.Weighing // of the rubric's criteria
+	log       *slog.Logger
+	arrange   func(n int) []int
 }
 
 // New checks that the graph is one of an audit.
@@ -79,7 +80,7 @@ func New(graph *pipeline.Graph, rubric *audit.Rubric, config Config) (*Audit, er
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Audit{graph: graph, rubric: rubric, log: log, arrange: config.Arrange}, nil
+	return &Audit{graph: graph, rubric: rubric, weighings: rubric.Weighings(), log: log, arrange: config.Arrange}, nil
 }
 
 // Modules plays one audit, and is used by its goroutine alone. What no branch

@@ -155,13 +155,12 @@ func (t *trial) synthesize() error {
 	rubric := t.audit.rubric
 	results := make(map[string]abi.CriterionResult, len(rubric.Criteria))
 	t.findings = make([]audit.Finding, len(rubric.Criteria))
-	weighings := rubric.Weighings()
 	for i := range rubric.Criteria {
 		c := &rubric.Criteria[i]
 		t.findings[i] = audit.Synthesize(c, &audit.Judgement{
 			Opinions: snapshot.Judgements[c.ID], Missing: missing, Facts: &t.facts, Dissent: t.dissents[c.ID],
 		})
-		t.findings[i].Description, t.findings[i].Weighing = c.Description, weighings[i]
+		t.findings[i].Description, t.findings[i].Weighing = c.Description, t.audit.weighings[i]
 		results[c.ID] = t.findings[i].Result
 	}
 	return t.state.Apply(&abi.Update{CriterionResults: results})
