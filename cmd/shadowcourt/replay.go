@@ -127,10 +127,10 @@ func (o *replayOptions) open(ctx context.Context, stderr io.Writer, name string)
 	if s.subject, err = o.cases(ctx); err != nil {
 		return nil, inputError(err)
 	}
-	if s.file, err = os.Open(name); err != nil {
-		return nil, inputError(err)
+	if s.file, err = openInTime(ctx, name); err != nil {
+		return nil, orInterrupted(ctx, inputError(err))
 	}
-	if err = s.begin(config); err != nil {
+	if err = s.begin(ctx, config); err != nil {
 		return nil, errors.Join(err, s.file.Close())
 	}
 	if !s.replayer.SameMetering() {
@@ -139,11 +139,14 @@ func (o *replayOptions) open(ctx context.Context, stderr io.Writer, name string)
 	return s, nil
 }
 
-func (s *replaySession) begin(config host.ReplayConfig) (err error) {
-	if s.reader, err = record.NewReader(s.file, s.key); err != nil {
+func (s *replaySession) begin(ctx context.Context, config host.ReplayConfig) (err error) {
+	if s.reader, err = record.NewReader(newInterruptible(ctx, s.file), s.key); err != nil {
 		return err
 	}
 	if _, err := s.reader.Next(); err != nil {
+		if ctx.Err() != nil {
+			return errInterrupted
+		}
 		if errors.Is(err, io.EOF) {
 			return fmt.Errorf("%s is empty", s.name)
 		}
@@ -163,7 +166,7 @@ func (s *replaySession) each(ctx context.Context, ids []string, do func(*host.Re
 	found := make(map[string]bool)
 	for r := range s.replayer.All(ctx, trialsOf(s.reader, ids), s.subject, s.workers) {
 		if r.Was == nil {
-			return recordFault(s.name, r.Err)
+			return orInterrupted(ctx, recordFault(s.name, r.Err))
 		}
 		found[r.Was.ID] = true
 		if s.subject != nil && s.subject(r.Was.ID) == nil {

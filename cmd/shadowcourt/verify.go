@@ -1,9 +1,9 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -32,11 +32,11 @@ Exit codes: 0 the record holds and is complete; 1 it does not, or not all of it 
   shadowcourt verify trials.record --key court.key.pub --list
   shadowcourt verify trials.record --key court.key.pub --format json`,
 		Args: exactArgs(1, "one record"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.format != "text" && o.format != "json" {
 				return inputError(fmt.Errorf("--format %q: use text or json", o.format))
 			}
-			return o.run(s, args[0])
+			return o.run(cmd.Context(), s, args[0])
 		},
 	}
 	keyFlag(cmd, &o.key, "the key of the record, public or secret")
@@ -48,21 +48,21 @@ Exit codes: 0 the record holds and is complete; 1 it does not, or not all of it 
 	return cmd
 }
 
-func (o *verifyOptions) run(s stdio, name string) error {
+func (o *verifyOptions) run(ctx context.Context, s stdio, name string) error {
 	key, err := loadKey(o.key)
 	if err != nil {
 		return inputError(err)
 	}
 	warnOfKey(s.err, o.key)
-	f, err := os.Open(name)
+	f, err := openInTime(ctx, name)
 	if err != nil {
-		return inputError(err)
+		return orInterrupted(ctx, inputError(err))
 	}
 	defer func() { _ = f.Close() }()
 	v := &verified{Record: name, Key: key.String(), wanted: record.Digest(o.head), list: o.list}
-	report, err := record.Verify(f, key, v.add)
+	report, err := record.Verify(ctx, newInterruptible(ctx, f), key, v.add)
 	if err != nil {
-		return err
+		return orInterrupted(ctx, err)
 	}
 	err = v.judge(report, o.open)
 	if v.Holds = err == nil; !v.Holds {
@@ -74,6 +74,14 @@ func (o *verifyOptions) run(s stdio, name string) error {
 	}
 	if err == nil || o.list {
 		err = errors.Join(v.print(s.out), err)
+	}
+	return err
+}
+
+// orInterrupted gives the error, unless a signal ended the work.
+func orInterrupted(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return errInterrupted
 	}
 	return err
 }

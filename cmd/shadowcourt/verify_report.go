@@ -82,7 +82,7 @@ func (v *verified) judge(r *record.Report, open bool) error {
 	v.report, v.Entries, v.Trials, v.Audits, v.Head = r, r.Entries, r.Trials, r.Audits, r.Head
 	torn := r.Fault != nil && r.Fault.Torn
 	switch {
-	case torn:
+	case torn && r.Entries > 0:
 		v.State = fmt.Sprintf("not closed, and cut in entry %d", r.Fault.Entry)
 	case r.Fault != nil:
 		v.State = "broken"
@@ -99,7 +99,7 @@ func (v *verified) judge(r *record.Report, open bool) error {
 		v.Since = &since
 	}
 	switch {
-	case r.Fault != nil && r.Entries == 0 && !torn:
+	case r.Fault != nil && r.Entries == 0: // without a whole header nothing holds, whatever is accepted
 		return fmt.Errorf("%s: %w", v.Record, r.Fault)
 	case r.Fault != nil && (!open || !torn):
 		return fmt.Errorf("%s: %w; %s before it: they hold", v.Record, r.Fault, entries(r))

@@ -3,7 +3,6 @@ package record
 import (
 	"errors"
 	"fmt"
-	"slices"
 )
 
 // chain is what the entries so far lead to. Its zero value is the beginning.
@@ -14,6 +13,7 @@ type chain struct {
 	// The last generation of the court, and of the audit.
 	court, audit generation
 	trials       int
+	ids          map[string]struct{} // of the cases that have a trial
 	audits       int
 	closed       bool // the last entry is a closing one
 }
@@ -48,6 +48,10 @@ func (c *chain) follow(e *Entry, line []byte) {
 		c.court = generation{e.Sequence, e.Generation.Modules}
 	case e.Trial != nil:
 		c.trials++
+		if c.ids == nil {
+			c.ids = make(map[string]struct{})
+		}
+		c.ids[e.Trial.ID] = struct{}{}
 		e.Trial.Modules, e.Trial.Kept = c.court.modules, c.header.Contents
 		if e.Trial.Audit != nil {
 			c.audits++
@@ -91,12 +95,10 @@ func (c *chain) fits(e *Entry) error {
 	return nil
 }
 
-func checkHeader(h *Header) error {
-	if h.Format != Format {
-		return fmt.Errorf("a record of the format %q: this program reads format %s", h.Format, Format)
-	}
-	if !slices.Contains([]Contents{ContentsReplay, ContentsBytes, ContentsDigests}, h.Contents) {
-		return fmt.Errorf("a record with the contents %q", h.Contents)
+// checkID refuses a second trial of a case: the ids of a docket are unique.
+func (c *chain) checkID(id string) error {
+	if _, twice := c.ids[id]; twice {
+		return fmt.Errorf("a second trial of the case %q", id)
 	}
 	return nil
 }

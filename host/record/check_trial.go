@@ -11,6 +11,9 @@ import (
 var errNoAudits = errors.New("it is of an audit, and by its header the record has none")
 
 func (c *chain) checkTrial(t *Trial) error {
+	if err := c.checkID(t.ID); err != nil {
+		return err
+	}
 	if err := c.court.checkOf(t.Generation); err != nil {
 		return err
 	}

@@ -2,12 +2,9 @@ package record
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
-
-	"github.com/secure-systems-lab/go-securesystemslib/dsse"
 )
 
 // The names of the formats that an entry is wrapped in.
@@ -72,7 +69,7 @@ func subjects(e *Entry) ([]resource, error) {
 // to the same bytes.
 func (o *opener) decodePayload(payload []byte) (*Entry, error) {
 	var s statement
-	if err := decodeJSON(payload, &s); err != nil {
+	if err := json.Unmarshal(payload, &s); err != nil {
 		return nil, err
 	}
 	e := s.Predicate
@@ -87,41 +84,6 @@ func (o *opener) decodePayload(payload []byte) (*Entry, error) {
 		return nil, fmt.Errorf("encoded again, the entry has other bytes: the first that differs is at %d of its statement", firstOther(again, payload))
 	}
 	return e, nil
-}
-
-// decodeLine reads the line of an envelope, and gives its payload too. What it
-// accepts, encodes to the same bytes.
-func (o *opener) decodeLine(line []byte) (*dsse.Envelope, []byte, error) {
-	var envelope dsse.Envelope
-	switch {
-	case len(line) == 0:
-		return nil, nil, errors.New("the line is empty")
-	case line[len(line)-1] == '\r':
-		return nil, nil, errors.New("the line ends in a carriage return: something converted the line ends of the file")
-	}
-	if err := decodeJSON(line, &envelope); err != nil {
-		return nil, nil, fmt.Errorf("the line is no entry of a record: %w", err)
-	}
-	again, err := o.line.encode(&envelope)
-	if err != nil {
-		return nil, nil, err
-	}
-	if !bytes.Equal(again, line) {
-		return nil, nil, fmt.Errorf("encoded again, the envelope has other bytes: the first that differs is at %d of the line", firstOther(again, line))
-	}
-	if envelope.PayloadType != payloadType {
-		return nil, nil, fmt.Errorf("a payload of the type %q", envelope.PayloadType)
-	}
-	payload, err := base64.StdEncoding.Strict().DecodeString(envelope.Payload)
-	if err != nil {
-		return nil, nil, fmt.Errorf("payload: %w", err)
-	}
-	for _, s := range envelope.Signatures {
-		if _, err := base64.StdEncoding.Strict().DecodeString(s.Sig); err != nil {
-			return nil, nil, fmt.Errorf("signature: %w", err)
-		}
-	}
-	return &envelope, payload, nil
 }
 
 // encoder writes JSON into a buffer that it uses again.
@@ -141,18 +103,6 @@ func (e *encoder) encode(v any) ([]byte, error) {
 
 // encodeJSON is encode into a buffer of its own.
 func encodeJSON(v any) ([]byte, error) { return new(encoder).encode(v) }
-
-func decodeJSON(data []byte, v any) error {
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(v); err != nil {
-		return err
-	}
-	if decoder.InputOffset() != int64(len(data)) {
-		return errors.New("something stands behind the value")
-	}
-	return nil
-}
 
 func firstOther(a, b []byte) int {
 	n := min(len(a), len(b))

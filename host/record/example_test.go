@@ -2,6 +2,7 @@ package record_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -37,10 +38,10 @@ func ExampleVerify() {
 		fmt.Println(err)
 		return
 	}
-	report, err := record.Verify(bytes.NewReader(data), key, nil)
+	report, err := record.Verify(context.Background(), bytes.NewReader(data), key, nil)
 	fmt.Println(report.Complete(), report.Entries, err)
 	data[100] ^= 1
-	report, err = record.Verify(bytes.NewReader(data), key, nil)
+	report, err = record.Verify(context.Background(), bytes.NewReader(data), key, nil)
 	fmt.Println(report.Complete(), report.Fault, err)
 	// Output:
 	// true 2 <nil>

@@ -1,5 +1,7 @@
 package record
 
+import "os"
+
 // Seal signs an entry as it is, for tests of what a writer never writes.
 func Seal(key *Key, e *Entry) ([]byte, error) {
 	s, err := newSealer(key)
@@ -7,4 +9,33 @@ func Seal(key *Key, e *Entry) ([]byte, error) {
 		return nil, err
 	}
 	return s.seal(e)
+}
+
+// SealPayload signs any payload as that of an entry.
+func SealPayload(key *Key, payload []byte) ([]byte, error) {
+	s, err := newSealer(key)
+	if err != nil {
+		return nil, err
+	}
+	return s.sealPayload(payload)
+}
+
+// Verifies holds a signature against a key.
+func Verifies(key *Key, data, signature []byte) bool { return key.verifies(data, signature) }
+
+// Limit sets the longest line of a writer.
+func Limit(w *Writer, most int) { w.most = most }
+
+// CreateAfter is Create, with what others do between the making of the file and its lock.
+func CreateAfter(name string, key *Key, header *Header, between func()) (*Writer, error) {
+	s, err := newSealer(key)
+	if err != nil {
+		return nil, err
+	}
+	f, err := openRegular(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	between()
+	return createIn(f, name, s, header)
 }

@@ -31,6 +31,13 @@ func TestAccept_SE1_SignedEntriesThatDoNotFitAreFound(t *testing.T) {
 		change func([]*record.Entry)
 		why    string
 	}{
+		"a second trial of it":     {3, func(e []*record.Entry) { e[3].Trial.ID = "a" }, `a second trial of the case "a"`},
+		"another pipeline":         {0, func(e []*record.Entry) { e[0].Header.Pipeline = "pipeline: b\n" }, "the pipeline that it holds has another digest"},
+		"another light pipeline":   {0, configured("light pipeline"), "light pipeline"},
+		"another profile":          {0, configured("profile"), "profile"},
+		"other limits":             {0, configured("limits of the court"), "limits of the court"},
+		"another audit pipeline":   {0, configured("audit pipeline"), "audit pipeline"},
+		"another rubric":           {0, configured("rubric"), "rubric"},
 		"a trial too few":          {6, func(e []*record.Entry) { e[6].Closing.Trials = 4 }, "it closes a record of 4 trials, and there are 3"},
 		"another format":           {0, func(e []*record.Entry) { e[0].Header.Format = "2" }, "format"},
 		"unknown contents":         {0, func(e []*record.Entry) { e[0].Header.Contents = "all" }, "contents"},
@@ -71,6 +78,14 @@ func TestAccept_SE1_SignedEntriesThatDoNotFitAreFound(t *testing.T) {
 	spliced := append(bytes.Join(one[:3], nil), bytes.Join(two[3:], nil)...)
 	if report := verify(t, spliced, key); report.Fault == nil || report.Fault.Entry != 3 || !strings.Contains(report.Fault.Error(), "another digest") {
 		t.Errorf("spliced: %v", report.Fault)
+	}
+}
+
+// configured says that the header has another part than it holds.
+func configured(name string) func([]*record.Entry) {
+	return func(e []*record.Entry) {
+		h := e[0].Header
+		h.Configuration = append(h.Configuration, record.Part{Name: name, Digest: record.DigestOf([]byte("another"))})
 	}
 }
 

@@ -2,13 +2,15 @@ package record
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 )
 
-// MaxEntryBytes is the longest line that is read, 1 GiB.
-const MaxEntryBytes = 1 << 30
+// MaxEntryBytes is the longest line that is written or read, its line feed
+// included: 128 MiB. All but ContentsBytes stays far below it.
+const MaxEntryBytes = 128 << 20
 
 // FaultError names the first entry of a record that does not fit, and why.
 // All entries before it hold.
@@ -29,7 +31,8 @@ func (e *FaultError) Error() string {
 // Unwrap gives the reason.
 func (e *FaultError) Unwrap() error { return e.Err }
 
-// ErrTorn: the file ends in the middle of an entry.
+// ErrTorn: the file ends in the middle of an entry, with what an entry of this
+// key may begin with.
 var ErrTorn = errors.New("the file ends in the middle of it")
 
 // ErrOtherKey: the entry was signed by another key than the one given.
@@ -39,7 +42,8 @@ var ErrOtherKey = errKey
 // it is given. It is not safe for concurrent use.
 type Reader struct {
 	in     *bufio.Reader
-	opener *opener
+	opener opener
+	buffer []byte // of the line
 	chain  chain
 	offset int64
 	err    error
@@ -47,8 +51,10 @@ type Reader struct {
 
 // NewReader reads a record and holds it against a key.
 func NewReader(in io.Reader, key *Key) (*Reader, error) {
-	o, err := newOpener(key)
-	return &Reader{in: bufio.NewReaderSize(in, 64<<10), opener: o}, err
+	if key == nil {
+		return nil, errors.New("there is no key to hold the record against")
+	}
+	return &Reader{in: bufio.NewReaderSize(in, 64<<10), opener: opener{key: key}}, nil
 }
 
 // Next gives the next entry; io.EOF behind the last. What does not fit is a
@@ -63,25 +69,22 @@ func (r *Reader) Next() (*Entry, error) {
 }
 
 func (r *Reader) next() (*Entry, error) {
-	line, err := r.line()
-	if err != nil && len(line) == 0 {
-		return nil, err
-	}
-	if errors.Is(err, io.EOF) {
-		return nil, r.fault(ErrTorn)
-	}
+	line, form, err := r.line()
 	if err != nil {
 		return nil, err
 	}
-	text := line[:len(line)-1]
-	entry, err := r.opener.open(text)
+	e, err := form.of(line)
+	if err != nil {
+		return nil, r.fault(err)
+	}
+	entry, err := r.opener.open(e)
 	if err == nil {
-		err = r.chain.add(entry, text)
+		err = r.chain.add(entry, line)
 	}
 	if err != nil {
 		return nil, r.fault(err)
 	}
-	r.offset += int64(len(line))
+	r.offset += int64(len(line)) + 1
 	return entry, nil
 }
 
@@ -89,17 +92,31 @@ func (r *Reader) fault(err error) error {
 	return &FaultError{Entry: r.chain.next, Line: r.chain.next + 1, Offset: r.offset, Torn: errors.Is(err, ErrTorn), Err: err}
 }
 
-// line reads up to a line feed. With io.EOF it gives what is left.
-func (r *Reader) line() ([]byte, error) {
-	var line []byte
+// line reads up to a line feed, and gives what is before it. At the end of the
+// file it gives io.EOF or a fault. The line is valid until the next one.
+func (r *Reader) line() ([]byte, shape, error) {
+	line, form := r.buffer[:0], newShape()
 	for {
-		part, err := r.in.ReadSlice('\n')
-		line = append(line, part...)
-		if len(line) > MaxEntryBytes {
-			return nil, r.fault(fmt.Errorf("it is longer than %d bytes", MaxEntryBytes))
+		piece, err := r.in.ReadSlice('\n')
+		whole := err == nil
+		if whole {
+			piece = piece[:len(piece)-1]
 		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return line, err
+		if err := form.follow(piece); err != nil {
+			return nil, form, r.fault(err)
+		}
+		if len(line)+len(piece) >= MaxEntryBytes {
+			return nil, form, r.fault(fmt.Errorf("it is longer than %d bytes", MaxEntryBytes))
+		}
+		line = append(line, piece...)
+		r.buffer = line
+		switch {
+		case whole && len(line) == 0:
+			return nil, form, r.fault(errors.New("the line is empty"))
+		case errors.Is(err, io.EOF) && len(line) > 0:
+			return nil, form, r.fault(cmp.Or(form.cut(line, r.opener.key), ErrTorn))
+		case whole, err != nil && !errors.Is(err, bufio.ErrBufferFull):
+			return line, form, err
 		}
 	}
 }
@@ -119,8 +136,9 @@ func (r *Reader) Trials() int { return r.chain.trials }
 // Audits counts those of the trials that were read.
 func (r *Reader) Audits() int { return r.chain.audits }
 
-// Closed says whether the last entry that was read closes the record.
-func (r *Reader) Closed() bool { return r.chain.closed }
+// Closed says whether the last entry that was read closes the record, and
+// nothing that does not fit was found behind it.
+func (r *Reader) Closed() bool { return r.chain.closed && (r.err == nil || errors.Is(r.err, io.EOF)) }
 
 // Head is the digest of the last line that was read: who keeps it elsewhere
 // can tell later that nothing was taken from the end.

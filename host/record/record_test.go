@@ -40,7 +40,7 @@ func newKey(t testing.TB, shared bool) *record.Key {
 func header() *record.Header {
 	return &record.Header{
 		Contents: record.ContentsReplay, Instrumentation: "3", Pipeline: "pipeline: a\n", Court: []byte{0x80},
-		Configuration: []record.Part{{Name: "pipeline", Digest: record.DigestOf([]byte("p"))}},
+		Configuration: []record.Part{{Name: "pipeline", Digest: record.DigestOf([]byte("pipeline: a\n"))}},
 	}
 }
 
@@ -138,7 +138,7 @@ func read(t testing.TB, name string) []byte {
 
 func verify(t testing.TB, data []byte, key *record.Key) *record.Report {
 	t.Helper()
-	report, err := record.Verify(bytes.NewReader(data), key, nil)
+	report, err := record.Verify(t.Context(), bytes.NewReader(data), key, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -314,7 +314,8 @@ func TestResumeRefusesAnotherConfigurationAndAnotherKey(t *testing.T) {
 	}
 	none := func(*record.Trial) error { return nil }
 	other := auditHeader()
-	other.Configuration[0].Digest = record.DigestOf([]byte("q"))
+	other.Pipeline = "pipeline: b\n"
+	other.Configuration[0].Digest = record.DigestOf([]byte(other.Pipeline))
 	_, err := record.Resume(name, key, other, none)
 	if err == nil || err.Error() != "the record is of another configuration: another pipeline" {
 		t.Errorf("another pipeline: %v", err)

@@ -45,12 +45,12 @@ func (s *Store) Put(wasm []byte) (Digest, error) {
 }
 
 // Get gives a module: fs.ErrNotExist when it is not there, another error when
-// what is there has another digest.
+// what is there is no file or has another digest.
 func (s *Store) Get(d Digest) ([]byte, error) {
 	if !d.valid() {
 		return nil, fmt.Errorf("%q is no digest", d)
 	}
-	f, err := os.Open(s.path(d))
+	f, err := openRegular(s.path(d), os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -2,13 +2,15 @@ package record
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 )
+
+// ErrTooLong: an entry is longer than MaxEntryBytes. It was not written.
+var ErrTooLong = errors.New("more than an entry of a record may hold")
 
 // Writer appends to a record. It is not safe for concurrent use: the caller
 // appends in the order of the docket. After an error it writes nothing more.
@@ -16,8 +18,11 @@ type Writer struct {
 	file   file
 	sealer *sealer
 	chain  chain
+	most   int // bytes of a line with its line feed
 	err    error
 }
+
+func newWriter(f file, s *sealer) *Writer { return &Writer{file: f, sealer: s, most: MaxEntryBytes} }
 
 // file is what a Writer writes to.
 type file interface {
@@ -25,143 +30,13 @@ type file interface {
 	Sync() error
 }
 
-// Create begins a record in a file that is not there yet; one that is there is
-// never written over (fs.ErrExist). The header is durable when it returns.
-func Create(name string, key *Key, header *Header) (*Writer, error) {
-	s, err := newSealer(key)
-	if err != nil {
-		return nil, err
-	}
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	w, err := begin(f, s, header)
-	if err == nil {
-		err = syncFolder(filepath.Dir(name))
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close(), os.Remove(name))
-	}
-	return w, nil
-}
-
-// begin writes the header.
-func begin(f file, s *sealer, header *Header) (*Writer, error) {
-	w := &Writer{file: f, sealer: s}
-	if err := lock(f); err != nil {
-		return nil, err
-	}
-	h := *header
-	h.Format = Format
-	if err := checkHeader(&h); err != nil {
-		return nil, err
-	}
-	if err := w.append(&Entry{Header: &h}); err != nil {
-		return nil, err
-	}
-	return w, w.Sync()
-}
-
-// Resume goes on with a record: it verifies all of it, hands each trial to
-// each, and cuts off an entry that was not written whole. A header with
-// another configuration is a *ConfigurationError. Without a file, or with one
-// in which not even the header is whole, the record begins anew.
-func Resume(name string, key *Key, header *Header, each func(*Trial) error) (*Writer, error) {
-	s, err := newSealer(key)
-	if err != nil {
-		return nil, err
-	}
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_APPEND, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return Create(name, key, header)
-	}
-	if err != nil {
-		return nil, err
-	}
-	w, err := resume(f, s, key, header, each)
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return w, nil
-}
-
-func resume(f *os.File, s *sealer, key *Key, header *Header, each func(*Trial) error) (*Writer, error) {
-	if err := lock(f); err != nil {
-		return nil, err
-	}
-	r, err := NewReader(f, key)
-	if err != nil {
-		return nil, err
-	}
-	if err := readAll(r, header, each); err != nil {
-		return nil, err
-	}
-	if err := f.Truncate(r.Offset()); err != nil {
-		return nil, err
-	}
-	if r.Entries() == 0 {
-		return begin(f, s, header)
-	}
-	w := &Writer{file: f, sealer: s, chain: r.chain}
-	return w, w.Sync()
-}
-
-// readAll takes what an earlier run wrote.
-func readAll(r *Reader, header *Header, each func(*Trial) error) error {
-	for {
-		entry, err := r.Next()
-		var fault *FaultError
-		switch {
-		case errors.Is(err, io.EOF), errors.As(err, &fault) && fault.Torn:
-			return nil
-		case err != nil:
-			return err
-		case entry.Header != nil:
-			if err := sameConfiguration(entry.Header, header); err != nil {
-				return err
-			}
-		case entry.Trial != nil:
-			if err := each(entry.Trial); err != nil {
-				return err
-			}
-		}
-	}
-}
-
-// ConfigurationError says that a record is of another configuration.
-type ConfigurationError struct{ Other []string }
-
-// Error names what is another.
-func (e *ConfigurationError) Error() string {
-	return "the record is of another configuration: another " + strings.Join(e.Other, ", another ")
-}
-
-func sameConfiguration(a, b *Header) error {
-	var other []string
-	if a.Contents != b.Contents {
-		other = append(other, "choice of what is kept ("+string(a.Contents)+")")
-	}
-	if a.Instrumentation != b.Instrumentation {
-		other = append(other, "metering of fuel")
-	}
-	for _, lists := range [][2][]Part{{a.Configuration, b.Configuration}, {b.Configuration, a.Configuration}} {
-		for _, p := range lists[0] {
-			if !slices.Contains(lists[1], p) && !slices.Contains(other, p.Name) {
-				other = append(other, p.Name)
-			}
-		}
-	}
-	if len(other) > 0 {
-		return &ConfigurationError{other}
-	}
-	return nil
-}
-
 // Append writes a trial with its audit, and the modules of either where they
 // are others than those of the one before. What was appended is durable after
-// the next Sync.
+// the next Sync. A case that has a trial in the record already is refused.
 func (w *Writer) Append(t *Trial) error {
+	if err := w.chain.checkID(t.ID); err != nil {
+		return err
+	}
 	own := *t
 	if err := w.generation(&w.chain.court, t.Modules, false); err != nil {
 		return err
@@ -198,6 +73,9 @@ func (w *Writer) append(e *Entry) error {
 	line, err := w.sealer.seal(e)
 	if err != nil {
 		return err
+	}
+	if len(line) >= w.most {
+		return fmt.Errorf("%w: it has %d bytes, and %d are allowed", ErrTooLong, len(line)+1, w.most)
 	}
 	if _, w.err = w.file.Write(append(line, '\n')); w.err == nil {
 		w.chain.follow(e, line)
@@ -245,6 +123,3 @@ func syncFolder(name string) error {
 	}
 	return nil
 }
-
-// ErrInUse: another process writes to the record.
-var ErrInUse = errors.New("another process writes to the record")

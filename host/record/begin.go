@@ -1,0 +1,89 @@
+package record
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// ErrInUse: another process writes to the record.
+var ErrInUse = errors.New("another process writes to the record")
+
+// Create begins a record in a file that is not there yet; one that is there is
+// never written over (fs.ErrExist). The header is durable when it returns.
+func Create(name string, key *Key, header *Header) (*Writer, error) {
+	s, err := newSealer(key)
+	if err != nil {
+		return nil, err
+	}
+	f, err := openRegular(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return createIn(f, name, s, header)
+}
+
+// createIn begins a record in a file that was just made.
+func createIn(f *os.File, name string, s *sealer, header *Header) (*Writer, error) {
+	if err := claim(f, name); err != nil {
+		return nil, errors.Join(err, f.Close()) // it is another's now, who keeps it
+	}
+	w, err := begin(f, s, header)
+	if err == nil {
+		err = syncFolder(filepath.Dir(name))
+	}
+	if err != nil {
+		return nil, errors.Join(err, removeOwn(f, name), f.Close())
+	}
+	return w, nil
+}
+
+// claim locks a new file, into which nobody else began a record meanwhile.
+func claim(f *os.File, name string) error {
+	if err := lock(f); err != nil {
+		return err
+	}
+	switch info, err := f.Stat(); {
+	case err != nil:
+		return err
+	case info.Size() > 0 || !names(name, info):
+		return &fs.PathError{Op: "create", Path: name, Err: fs.ErrExist}
+	}
+	return nil
+}
+
+// names says whether a file is the one of this name.
+func names(name string, info fs.FileInfo) bool {
+	there, err := os.Stat(name)
+	return err == nil && os.SameFile(info, there)
+}
+
+// removeOwn takes away the file that this process began and has locked.
+func removeOwn(f *os.File, name string) error {
+	info, err := f.Stat()
+	if err != nil || !names(name, info) {
+		return err
+	}
+	return os.Remove(name)
+}
+
+// begin writes the header into an empty file.
+func begin(f file, s *sealer, header *Header) (*Writer, error) {
+	w := newWriter(f, s)
+	h, err := formatted(header)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.append(&Entry{Header: h}); err != nil {
+		return nil, err
+	}
+	return w, w.Sync()
+}
+
+// formatted is a header of the format of this package.
+func formatted(header *Header) (*Header, error) {
+	h := *header
+	h.Format = Format
+	return &h, checkHeader(&h)
+}

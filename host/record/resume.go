@@ -1,0 +1,162 @@
+package record
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+)
+
+// ErrNotBegun: a file without one whole entry holds something else than the
+// beginning of the header that would be written. Nothing of it was changed.
+var ErrNotBegun = errors.New("it holds no whole entry, and what it holds is not the beginning of this record; it was left as it is")
+
+// Resume goes on with a record: it verifies all of it, hands each trial to
+// each, and cuts off an entry that was not written whole. A header with
+// another configuration is a *ConfigurationError. Without a file, or with one
+// in which not even the header is whole, the record begins anew; with one that
+// holds anything else, that is ErrNotBegun or a *FaultError, and the file stays
+// as it is.
+func Resume(name string, key *Key, header *Header, each func(*Trial) error) (*Writer, error) {
+	s, err := newSealer(key)
+	if err != nil {
+		return nil, err
+	}
+	// Another process may create the file, or take it away again, at any moment.
+	const tries = 100
+	for range tries {
+		var f *os.File
+		f, err = openLocked(name)
+		if err == nil {
+			w, err := resume(f, s, key, header, each)
+			if err != nil {
+				return nil, errors.Join(err, f.Close())
+			}
+			return w, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		var w *Writer
+		if w, err = Create(name, key, header); !errors.Is(err, fs.ErrExist) {
+			return w, err
+		}
+	}
+	return nil, err
+}
+
+// openLocked opens a file and locks it. One that lost its name meanwhile is
+// not there (fs.ErrNotExist).
+func openLocked(name string) (*os.File, error) {
+	f, err := openRegular(name, os.O_RDWR|os.O_APPEND, 0)
+	if err != nil {
+		return nil, err
+	}
+	err = lock(f)
+	if err == nil {
+		var info fs.FileInfo
+		if info, err = f.Stat(); err == nil && !names(name, info) {
+			err = fs.ErrNotExist
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+func resume(f *os.File, s *sealer, key *Key, header *Header, each func(*Trial) error) (*Writer, error) {
+	r, err := NewReader(f, key)
+	if err != nil {
+		return nil, err
+	}
+	if err := readAll(r, header, each); err != nil {
+		return nil, err
+	}
+	if r.Entries() == 0 {
+		return restart(f, s, header)
+	}
+	if err := f.Truncate(r.Offset()); err != nil {
+		return nil, err
+	}
+	w := newWriter(f, s)
+	w.chain = r.chain
+	return w, w.Sync()
+}
+
+// restart begins anew in a file that is empty or holds the beginning of the
+// very header that is written.
+func restart(f *os.File, s *sealer, header *Header) (*Writer, error) {
+	h, err := formatted(header)
+	if err != nil {
+		return nil, err
+	}
+	line, err := s.seal(&Entry{Header: h})
+	if err != nil {
+		return nil, err
+	}
+	held, err := io.ReadAll(io.NewSectionReader(f, 0, int64(len(line))+1))
+	if err != nil {
+		return nil, err
+	}
+	if !bytes.HasPrefix(line, held) {
+		return nil, ErrNotBegun
+	}
+	if err := f.Truncate(0); err != nil {
+		return nil, err
+	}
+	return begin(f, s, header)
+}
+
+// readAll takes what an earlier run wrote.
+func readAll(r *Reader, header *Header, each func(*Trial) error) error {
+	for {
+		entry, err := r.Next()
+		switch {
+		case errors.Is(err, io.EOF), errors.Is(err, ErrTorn):
+			return nil
+		case err != nil:
+			return err
+		case entry.Header != nil:
+			if err := sameConfiguration(entry.Header, header); err != nil {
+				return err
+			}
+		case entry.Trial != nil:
+			if err := each(entry.Trial); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// ConfigurationError says that a record is of another configuration.
+type ConfigurationError struct{ Other []string }
+
+// Error names what is another.
+func (e *ConfigurationError) Error() string {
+	return "the record is of another configuration: another " + strings.Join(e.Other, ", another ")
+}
+
+func sameConfiguration(a, b *Header) error {
+	var other []string
+	if a.Contents != b.Contents {
+		other = append(other, "choice of what is kept ("+string(a.Contents)+")")
+	}
+	if a.Instrumentation != b.Instrumentation {
+		other = append(other, "metering of fuel")
+	}
+	for _, lists := range [][2][]Part{{a.Configuration, b.Configuration}, {b.Configuration, a.Configuration}} {
+		for _, p := range lists[0] {
+			if !slices.Contains(lists[1], p) && !slices.Contains(other, p.Name) {
+				other = append(other, p.Name)
+			}
+		}
+	}
+	if len(other) > 0 {
+		return &ConfigurationError{other}
+	}
+	return nil
+}
