@@ -12,7 +12,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/internal/auditing"
 	"github.com/shadowcourt/shadowcourt/host/internal/registry"
-	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/pipelines"
@@ -43,6 +42,18 @@ type Auditor struct {
 // OpenAuditor loads the modules of collectors and judges, holds them against
 // pipeline and rubric, and warms them. Its errors are those of Open.
 func OpenAuditor(ctx context.Context, config AuditConfig) (*Auditor, error) {
+	a, err := preparedAuditor(config)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.load(ctx); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// preparedAuditor is an Auditor without a sandbox.
+func preparedAuditor(config AuditConfig) (*Auditor, error) {
 	if config.Host.Now == nil {
 		config.Host.Now = time.Now //nolint:forbidigo // the default of an injected clock
 	}
@@ -58,9 +69,6 @@ func OpenAuditor(ctx context.Context, config AuditConfig) (*Auditor, error) {
 	a.audit, err = auditing.New(h.graph, config.Rubric, auditing.Config{Logger: config.Host.Logger, Arrange: config.arrange})
 	if err != nil {
 		return nil, fmt.Errorf("pipeline %s: %w", config.Pipeline.Pipeline, err)
-	}
-	if err := a.load(ctx); err != nil {
-		return nil, err
 	}
 	return a, nil
 }
@@ -82,31 +90,15 @@ func (c *AuditConfig) complete() error {
 }
 
 func (a *Auditor) load(ctx context.Context) error {
-	h := a.host
-	want := a.needs()
-	names := make([]string, len(want))
-	for i := range want {
-		names[i] = want[i].Module
-	}
-	files, err := readModules(h.config.Modules, names)
+	files, err := readModules(a.host.config.Modules, a.modules())
 	if err != nil {
 		return err
 	}
-	limits := h.config.Limits
-	h.engine, err = sandbox.New(ctx, sandbox.Config{
-		CacheDir: h.config.CacheDir, Logger: h.config.Logger, Reset: h.config.reset,
-		Limits: sandbox.Limits{
-			MemoryBytes: limits.MemoryBytes, WallClock: limits.WallClock,
-			OutputBytes: limits.OutputBytes, InputBytes: limits.InputBytes, Fuel: limits.Fuel,
-		},
-	})
-	if err != nil {
-		return &CacheError{Dir: h.config.CacheDir, Err: err}
+	if err := a.host.openSandbox(ctx); err != nil {
+		return err
 	}
-	h.registry = registry.New(h.engine)
-	err = errors.Join(h.keepModules(files), h.registry.Install(ctx, files, want, func(func(string) string) error { return nil }))
-	if err != nil {
-		return errors.Join(err, h.engine.Close(ctx))
+	if err := a.replace(ctx, files); err != nil {
+		return errors.Join(err, a.host.engine.Close(ctx))
 	}
 	return nil
 }
@@ -134,6 +126,11 @@ func (a *Auditor) audited(ctx context.Context, subject audit.Subject, trail *tra
 		return nil, nil, err
 	}
 	defer func() { _ = generation.Release(context.WithoutCancel(ctx)) }()
+	return a.auditIn(ctx, generation, subject, trail)
+}
+
+// auditIn is audited with the modules of a generation.
+func (a *Auditor) auditIn(ctx context.Context, generation *registry.Generation, subject audit.Subject, trail *trail) (*audit.Outcome, []record.Part, error) {
 	subject.Documents = slices.Clone(subject.Documents)
 	cuts := docket.CutDocuments(subject.Documents, abi.DefaultDocumentBytes, abi.DefaultCaseDocumentBytes)
 	if subject.Opinion.CaseID == "" {

@@ -39,6 +39,25 @@ type Host struct {
 // *RefusedError with every fault of every module, bundle.ErrNotBuilt, or one
 // of the file system or the context.
 func Open(ctx context.Context, config Config) (*Host, error) {
+	h, err := prepared(config)
+	if err != nil {
+		return nil, err
+	}
+	files, err := readModules(config.Modules, h.modules())
+	if err != nil {
+		return nil, err
+	}
+	if err := h.openSandbox(ctx); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(h.keepModules(files), h.install(ctx, files)); err != nil {
+		return nil, errors.Join(err, h.engine.Close(ctx))
+	}
+	return h, nil
+}
+
+// prepared is a host without a sandbox.
+func prepared(config Config) (*Host, error) {
 	if config.Now == nil {
 		config.Now = time.Now //nolint:forbidigo // the default of an injected clock
 	}
@@ -49,25 +68,26 @@ func Open(ctx context.Context, config Config) (*Host, error) {
 	if err := h.prepareCandidate(); err != nil {
 		return nil, err
 	}
-	files, err := readModules(config.Modules, h.modules())
-	if err != nil {
-		return nil, err
-	}
+	return h, nil
+}
+
+// openSandbox makes the sandbox, and the registry of modules, of which there are
+// none yet. The error is a *CacheError.
+func (h *Host) openSandbox(ctx context.Context) error {
+	limits := h.config.Limits
+	var err error
 	h.engine, err = sandbox.New(ctx, sandbox.Config{
-		CacheDir: config.CacheDir, Logger: config.Logger, Reset: config.reset,
+		CacheDir: h.config.CacheDir, Logger: h.config.Logger, Reset: h.config.reset,
 		Limits: sandbox.Limits{
-			MemoryBytes: config.Limits.MemoryBytes, WallClock: config.Limits.WallClock,
-			OutputBytes: config.Limits.OutputBytes, InputBytes: config.Limits.InputBytes, Fuel: config.Limits.Fuel,
+			MemoryBytes: limits.MemoryBytes, WallClock: limits.WallClock,
+			OutputBytes: limits.OutputBytes, InputBytes: limits.InputBytes, Fuel: limits.Fuel,
 		},
 	})
 	if err != nil {
-		return nil, &CacheError{Dir: config.CacheDir, Err: err}
+		return &CacheError{Dir: h.config.CacheDir, Err: err}
 	}
 	h.registry = registry.New(h.engine)
-	if err := errors.Join(h.keepModules(files), h.install(ctx, files)); err != nil {
-		return nil, errors.Join(err, h.engine.Close(ctx))
-	}
-	return h, nil
+	return nil
 }
 
 // CacheError says that the sandbox could not be opened, which is the fault of

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"math"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -43,9 +41,10 @@ type Replayer struct {
 	header *record.Header
 	find   func(record.Digest) ([]byte, error)
 
-	mu       sync.Mutex
-	hosts    map[string]*Host // by generation
-	auditors map[string]*Auditor
+	mu      sync.Mutex
+	courts  *shelf   // nil until they are needed, as the others
+	audited *Auditor // whose modules judges has
+	judges  *shelf
 }
 
 // ErrNoCase: the record does not hold the case, which has to be given.
@@ -72,7 +71,7 @@ func (e *MissingModulesError) Error() string {
 
 // OpenReplay makes a Replayer for the trials behind a header.
 func OpenReplay(header *record.Header, config ReplayConfig) (*Replayer, error) {
-	r := &Replayer{header: header, hosts: make(map[string]*Host), auditors: make(map[string]*Auditor)}
+	r := &Replayer{header: header}
 	if err := r.configure(&config); err != nil {
 		return nil, fmt.Errorf("the header of the record: %w", err)
 	}
@@ -184,18 +183,18 @@ func (r *Replayer) Replay(ctx context.Context, recorded *record.Trial, subject *
 	if err := answered(recorded); err != nil {
 		return nil, nil, err
 	}
-	h, err := r.host(ctx, recorded.Modules)
+	court, err := r.court(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	generation, err := h.registry.Acquire()
+	generation, err := court.take(ctx, recorded.Modules)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer func() { _ = generation.Release(context.WithoutCancel(ctx)) }()
 	trail := newTrail(r.header.Contents)
 	trail.script = newScript(recorded)
-	t, again, err := h.tryOnce(ctx, generation, *own, trail)
+	t, again, err := court.host.tryOnce(ctx, generation, *own, trail)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -247,70 +246,4 @@ func answered(t *record.Trial) error {
 		}
 	}
 	return nil
-}
-
-// host gives the host on a generation, and opens it the first time.
-func (r *Replayer) host(ctx context.Context, modules []record.Part) (*Host, error) {
-	return opened(r, r.hosts, modules, func(files moduleFiles) (*Host, error) {
-		config := r.config
-		config.Modules = files
-		return Open(ctx, config)
-	})
-}
-
-// opened gives what is opened on a generation, and opens it the first time.
-func opened[T any](r *Replayer, all map[string]T, modules []record.Part, open func(moduleFiles) (T, error)) (T, error) {
-	var key strings.Builder
-	for _, m := range modules {
-		key.WriteString(m.Name + " " + string(m.Digest) + "\n")
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if one, ok := all[key.String()]; ok {
-		return one, nil
-	}
-	files, err := r.files(modules)
-	if err != nil {
-		var none T
-		return none, err
-	}
-	one, err := open(files)
-	if err == nil {
-		all[key.String()] = one
-	}
-	return one, err
-}
-
-// files finds modules; those that are nowhere are a *MissingModulesError.
-func (r *Replayer) files(modules []record.Part) (moduleFiles, error) {
-	files := make(moduleFiles, len(modules))
-	var missing []record.Part
-	for _, m := range modules {
-		wasm, err := r.find(m.Digest)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			missing = append(missing, m)
-		case err != nil:
-			return nil, fmt.Errorf("module %q: %w", m.Name, err)
-		}
-		files[m.Name] = wasm
-	}
-	if len(missing) > 0 {
-		return nil, &MissingModulesError{missing}
-	}
-	return files, nil
-}
-
-// Close frees everything.
-func (r *Replayer) Close(ctx context.Context) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var errs []error
-	for _, key := range slices.Sorted(maps.Keys(r.hosts)) {
-		errs = append(errs, r.hosts[key].Close(ctx))
-	}
-	for _, key := range slices.Sorted(maps.Keys(r.auditors)) {
-		errs = append(errs, r.auditors[key].Close(ctx))
-	}
-	return errors.Join(errs...)
 }

@@ -60,10 +60,10 @@ func (r *Replayer) one(ctx context.Context, replayed *Replayed, subject func(id 
 
 // Draw puts the graph into a replayed trial with its walk drawn on it, as
 // [Host.Draw] gives it.
-func (r *Replayer) Draw(ctx context.Context, was *record.Trial, t *docket.Trial) error {
-	h, err := r.host(ctx, was.Modules)
+func (r *Replayer) Draw(ctx context.Context, _ *record.Trial, t *docket.Trial) error {
+	court, err := r.court(ctx)
 	if err == nil {
-		t.Drawing = h.Draw(t)
+		t.Drawing = court.host.Draw(t)
 	}
 	return err
 }

@@ -36,21 +36,29 @@ func (r *Replayer) audit(ctx context.Context, recorded *record.Trial, t *docket.
 	if recorded.Audit == nil || recorded.ResultDigest != again.ResultDigest {
 		return nil
 	}
-	a, err := opened(r, r.auditors, recorded.Audit.Modules, func(files moduleFiles) (*Auditor, error) {
-		config := r.audits
-		config.Host.Modules = files
-		return OpenAuditor(ctx, config)
-	})
+	subject, ok := OpinionOf(t, recorded.Audit.Court)
+	if !ok {
+		return nil
+	}
+	a, judges, err := r.auditor(ctx)
 	if err != nil {
 		return fmt.Errorf("the audit: %w", err)
 	}
+	generation, err := judges.take(ctx, recorded.Audit.Modules)
+	if err != nil {
+		return fmt.Errorf("the audit: %w", err)
+	}
+	defer func() { _ = generation.Release(context.WithoutCancel(ctx)) }()
 	trail := newTrail(r.header.Contents)
 	trail.script = newAuditScript(recorded)
-	if err := a.auditTrial(ctx, t, again, recorded.Audit.Court, trail); err != nil {
+	o, modules, err := a.auditIn(ctx, generation, subject, trail)
+	if err != nil {
 		return err
 	}
-	if again.Audit != nil {
-		again.Audit.Generation = recorded.Audit.Generation
+	t.Result.Audit = AuditOf(o)
+	if err := trail.endAudit(again, recorded.Audit.Court, modules, t.Result.Audit); err != nil {
+		return err
 	}
+	again.Audit.Generation = recorded.Audit.Generation
 	return nil
 }

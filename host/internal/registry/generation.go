@@ -90,6 +90,14 @@ func (g *Generation) acquire() bool {
 	return true
 }
 
+// Share counts one more user, to release it by itself, also when the generation was
+// replaced already. Only who holds the generation may share it.
+func (g *Generation) Share() {
+	g.mu.Lock()
+	g.users++
+	g.mu.Unlock()
+}
+
 // Release gives the generation back. The last user of a retired one closes it.
 func (g *Generation) Release(ctx context.Context) error {
 	g.mu.Lock()

@@ -189,6 +189,13 @@ func (e *Engine) forget(m *Module) {
 	delete(e.modules, m)
 }
 
+// Loaded says how many modules there are, those included that are closing.
+func (e *Engine) Loaded() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.modules)
+}
+
 // Close refuses new loads and calls, waits for the calls in flight, at most
 // until the context ends, and closes every module.
 func (e *Engine) Close(ctx context.Context) error {

@@ -1,0 +1,97 @@
+package host_test
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"slices"
+	"testing"
+	"testing/fstest"
+
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/record"
+)
+
+// swapped records trials with their audits, each with a judge of the court and one of the audit of its own.
+func swapped(t *testing.T, generations int) (*record.Store, []byte) {
+	t.Helper()
+	store := record.OpenStore(filepath.Join(t.TempDir(), "store"))
+	config := benched(t, threeApart)
+	config.Host.Store = store
+	judges, _ := config.Host.Modules.(fstest.MapFS)
+	plain := judges["bench.wasm"].Data
+	a := openAuditor(t, config)
+	look := host.Looker(a, host.Watch{Modules: judges})
+	files := modules(t)
+	specter := files["specter.wasm"].Data
+	_, data := recordBy(t, host.Config{Store: store, Modules: files}, a, func(h *host.Host, write func(*record.Trial)) {
+		for i := range generations {
+			stamp := fmt.Sprintf("generation %03d", i)
+			files["specter.wasm"] = &fstest.MapFile{Data: stamped(specter, stamp)}
+			if err := h.Swap(t.Context(), files); err != nil {
+				t.Fatal(err)
+			}
+			judges["bench.wasm"] = &fstest.MapFile{Data: stamped(plain, stamp)}
+			look(t.Context())
+			look(t.Context())
+			c := dispute()
+			c.ID = fmt.Sprint("dispute-", i)
+			for tried := range a.AuditTrials(t.Context(), h.TryAll(t.Context(), seq(entryOf(c)), 1), "court", 1) {
+				write(tried.Record)
+			}
+		}
+	})
+	return store, data
+}
+
+func trialSeq(list []*record.Trial) iter.Seq2[*record.Trial, error] {
+	return func(yield func(*record.Trial, error) bool) {
+		for _, one := range list {
+			if !yield(one, nil) {
+				return
+			}
+		}
+	}
+}
+
+// However often modules were swapped, a replay has the modules of the last few
+// generations loaded, and those that did not change once.
+func TestAccept_RE1_AReplayOfManyGenerationsKeepsTheModulesOfTheLast(t *testing.T) {
+	t.Parallel()
+	const generations, workers = 12, 2
+	store, data := swapped(t, generations)
+	header, list := trials(t, data)
+	if last := list[len(list)-1]; last.Generation < generations || last.Audit.Generation < generations {
+		t.Fatalf("generations %d and %d", last.Generation, last.Audit.Generation)
+	}
+	r, err := host.OpenReplay(header, host.ReplayConfig{Store: store, CacheDir: cacheDir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A module that no pipeline names is not looked for.
+	list[3].Modules = append(slices.Clone(list[3].Modules), record.Part{Name: "zzz", Digest: record.DigestOf(nil)})
+	court, judging := len(list[0].Modules), len(list[0].Audit.Modules)
+	// There and back: what was let go is loaded again.
+	back := slices.Clone(list)
+	slices.Reverse(back)
+	for replayed := range r.All(t.Context(), trialSeq(slices.Concat(list, back)), nil, workers) {
+		if replayed.Err != nil || replayed.Difference != nil {
+			t.Errorf("%s: %+v, %v", replayed.Was.ID, replayed.Difference, replayed.Err)
+		}
+		// Of each generation that is kept or used one module is its own.
+		const most = 2 + workers + 1 // and one that is being loaded
+		if courts, audits := host.Loaded(r); courts >= court+most || audits >= judging+most {
+			t.Errorf("%d and %d modules are loaded, of %d and %d", courts, audits, court, judging)
+		}
+	}
+	if courts, audits := host.Loaded(r); courts != court+1 || audits != judging+1 {
+		t.Errorf("in the end %d and %d modules are loaded, of %d and %d in each of two generations", courts, audits, court, judging)
+	}
+	if err := r.Close(context.Background()); err != nil {
+		t.Error(err)
+	}
+	if courts, audits := host.Loaded(r); courts != 0 || audits != 0 {
+		t.Errorf("closed, it has %d and %d modules loaded", courts, audits)
+	}
+}
