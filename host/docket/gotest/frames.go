@@ -2,7 +2,6 @@ package gotest
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -23,8 +22,8 @@ func frames(c *testlog.Cutter, pack string) {
 		return
 	}
 	confidence := 0.65
-	if timeoutText.MatchString(c.Lines[first]) || environment(c.Lines[first]) {
-		confidence = 0.35 // where a test waits, or asks the machine for something, says less than where it crashes
+	if timeoutText.MatchString(c.Lines[first]) {
+		confidence = 0.35 // where a test waits says less than where it crashes
 	}
 	found := 0
 	for i := first; i+1 < len(c.Lines) && found < maxFrames; i++ {
@@ -54,9 +53,4 @@ func firstCrash(lines []string) int {
 		}
 	}
 	return -1
-}
-
-// environment says whether a line tells of an error of the environment.
-func environment(line string) bool {
-	return slices.ContainsFunc(systemRules(), func(r testlog.Rule) bool { return r.Supports == SystemIssue && r.Match.MatchString(line) })
 }
