@@ -90,7 +90,7 @@ func TestAccept_RE1_NoOrderOfBranchesChangesAByteOfARecord(t *testing.T) {
 	var mu sync.Mutex
 	rnd := rand.New(rand.NewPCG(3, 4))
 	orders := map[string]bool{}
-	for workers := range 4 {
+	for workers := range 3 {
 		config := benched(t, threeApart)
 		config.Host.Observe = func(host.CallRecord) {
 			mu.Lock()
@@ -131,7 +131,7 @@ func hasty(t testing.TB) *pipeline.Definition {
 	if err != nil {
 		t.Fatal(err)
 	}
-	def, err := pipeline.Parse("hasty.yaml", []byte(strings.Replace(string(text), "ttl: 10m", "ttl: 2s", 1)))
+	def, err := pipeline.Parse("hasty.yaml", []byte(strings.Replace(string(text), "ttl: 10m", "ttl: 3s", 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,23 +156,21 @@ func TestAccept_RE1_AuditsThatFailInPartAreReplayedWhateverTheCause(t *testing.T
 	} {
 		t.Run(cause, func(t *testing.T) {
 			t.Parallel()
-			for _, contents := range []record.Contents{record.ContentsReplay, record.ContentsBytes} {
-				config := benched(t, `
+			config := benched(t, `
 judges:
   broken: {module: bench, with: {score: 5, behave: `+c.behave+`}}
   whole: {module: bench, with: {score: 4, confidence: 0.8}}
 criteria:
   - {id: first, category: x, judges: [broken, whole], lead: broken}
 `)
-				config.Pipeline, config.Host.Limits = c.pipeline, c.limits
-				store, data, lines := recordAudits(t, host.Config{Record: contents}, config, 1, entryOf(dispute())...)
-				got := replayAll(t, store, data)[0].Result.Audit
-				if got == nil || len(got.Errors) != 1 || got.Errors[0].Cause != cause || got.Errors[0].Persona != "broken" {
-					t.Errorf("%s: %+v", contents, got)
-				}
-				if !strings.Contains(lines[0], `"cause":"`+cause+`"`) {
-					t.Error(lines[0])
-				}
+			config.Pipeline, config.Host.Limits = c.pipeline, c.limits
+			store, data, lines := recordAudits(t, host.Config{Record: record.ContentsBytes}, config, 1, entryOf(dispute())...)
+			got := replayAll(t, store, data)[0].Result.Audit
+			if got == nil || len(got.Errors) != 1 || got.Errors[0].Cause != cause || got.Errors[0].Persona != "broken" {
+				t.Errorf("%+v", got)
+			}
+			if !strings.Contains(lines[0], `"cause":"`+cause+`"`) {
+				t.Error(lines[0])
 			}
 		})
 	}
@@ -196,37 +194,33 @@ func TestAccept_RE1_ASecondRoundThatTheClockEndsIsReplayed(t *testing.T) {
 // An audit that goes another way is told as one, by call, node, judge and field.
 func TestAccept_RE1_TheFirstDivergenceOfAnAuditIsToldByField(t *testing.T) {
 	t.Parallel()
-	for _, contents := range []record.Contents{record.ContentsBytes, record.ContentsReplay} {
-		store, data, _ := recordAudits(t, host.Config{Record: contents}, benched(t, threeApart), 1, entryOf(dispute())...)
-		header, list := trials(t, data)
-		other := *header
-		other.Audit = &record.AuditHeader{Pipeline: header.Audit.Pipeline, Limits: header.Audit.Limits, Rubric: strings.Replace(header.Audit.Rubric, "confidence: 0.7", "confidence: 0.75", 1)}
-		d := divergence(t, &other, store, list[0])
-		if d == nil || !d.Audit || d.What != "input" || d.Call != 3 || d.Where != "judge call of high (module bench) at judge" {
-			t.Fatalf("%+v", d)
-		}
-		if contents == record.ContentsBytes {
-			if want := (record.FieldDifference{Path: "params[1].number", Was: "0.7", Is: "0.75"}); len(d.Fields) != 1 || d.Fields[0] != want {
-				t.Errorf("%+v", d.Fields)
-			}
-		}
-		// Who leads is the host's own affair: no call differs, but what the state becomes.
-		other.Audit.Rubric = strings.Replace(header.Audit.Rubric, "judges: [low, high]", "judges: [low, high]\n      lead: low", 1)
-		d = divergence(t, &other, store, list[0])
-		if d == nil || !d.Audit || d.Where != "the state after a merge" {
-			t.Errorf("%+v", d)
-		}
-		was := *list[0].Audit
-		was.Court = "another"
-		changed := *list[0]
-		changed.Audit = &was
-		if d = divergence(t, header, store, &changed); d == nil || !d.Audit {
-			t.Errorf("%+v", d)
-		}
-		changed.Audit = nil
-		if d, err := record.Compare(list[0], &changed); err != nil || d == nil || !d.Audit || d.Was != "an audit" || d.Is != "no audit" {
-			t.Errorf("%+v, %v", d, err)
-		}
+	store, data, _ := recordAudits(t, host.Config{Record: record.ContentsBytes}, benched(t, threeApart), 1, entryOf(dispute())...)
+	header, list := trials(t, data)
+	other := *header
+	other.Audit = &record.AuditHeader{Pipeline: header.Audit.Pipeline, Limits: header.Audit.Limits, Rubric: strings.Replace(header.Audit.Rubric, "confidence: 0.7", "confidence: 0.75", 1)}
+	d := divergence(t, &other, store, list[0])
+	if d == nil || !d.Audit || d.What != "input" || d.Call != 3 || d.Where != "judge call of high (module bench) at judge" {
+		t.Fatalf("%+v", d)
+	}
+	if want := (record.FieldDifference{Path: "params[1].number", Was: "0.7", Is: "0.75"}); len(d.Fields) != 1 || d.Fields[0] != want {
+		t.Errorf("%+v", d.Fields)
+	}
+	// Who leads is the host's own affair: no call differs, but what the state becomes.
+	other.Audit.Rubric = strings.Replace(header.Audit.Rubric, "judges: [low, high]", "judges: [low, high]\n      lead: low", 1)
+	d = divergence(t, &other, store, list[0])
+	if d == nil || !d.Audit || d.Where != "the state after a merge" {
+		t.Errorf("%+v", d)
+	}
+	was := *list[0].Audit
+	was.Court = "another"
+	changed := *list[0]
+	changed.Audit = &was
+	if d = divergence(t, header, store, &changed); d == nil || !d.Audit {
+		t.Errorf("%+v", d)
+	}
+	changed.Audit = nil
+	if d, err := record.Compare(list[0], &changed); err != nil || d == nil || !d.Audit || d.Was != "an audit" || d.Is != "no audit" {
+		t.Errorf("%+v, %v", d, err)
 	}
 }
 
