@@ -172,7 +172,8 @@ func (r *Replayer) SameMetering() bool { return r.header.Instrumentation == sand
 
 // Replay tries a recorded trial again and gives what came of it, with a record
 // that is to be compared with the one given: [record.Compare]. The case is
-// subject, which has to be the one that was tried; nil takes that of the record. Errors are
+// subject, which has to be the one that was tried; nil takes that of the record.
+// A verdict that was audited is audited again. Errors are
 // ErrNoCase, ErrOtherCase, ErrNoAnswers, a *MissingModulesError, and those of
 // [Open] and [Host.Try].
 func (r *Replayer) Replay(ctx context.Context, recorded *record.Trial, subject *abi.Case) (*docket.Trial, *record.Trial, error) {

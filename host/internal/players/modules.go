@@ -26,7 +26,8 @@ type Modules interface {
 type Trail interface {
 	// Over gets what the clock says of whether the time is over, and gives what counts.
 	Over(now bool) bool
-	// Merged gets the digest of a state after each merge.
+	// Merged gets the digest of a state after each merge; of an audit, whose
+	// branches come in any order, after all those of a node.
 	Merged(digest [32]byte)
 }
 
