@@ -73,7 +73,8 @@ func (w *opinionWriter) charge() {
 	}
 }
 
-// evidence quotes each item, and says what was held against it.
+// evidence quotes each item, and says what was held against it: of one that
+// claims a document which doesn't have it first of all that.
 func (w *opinionWriter) evidence() {
 	items := w.pass.Items()
 	for i := range items {
@@ -81,6 +82,9 @@ func (w *opinionWriter) evidence() {
 		s := "Item " + strconv.Itoa(item.Index) + ", " + item.SourceRef
 		if item.Supports != "" {
 			s += ", speaks for " + item.Supports
+		}
+		if item.Quote == abi.QuoteAbsent {
+			s += ", and does not stand in the document that it names"
 		}
 		if quote := quotation(item.Content); quote != "" {
 			s += ": " + quote

@@ -115,7 +115,7 @@ func (a *assay) tell(t *tally) string {
 	all := len(a.claims)
 	var parts []string
 	if all > 0 {
-		parts = append(parts, text.Int(t.stands)+" of "+text.Count(all, "claim")+text.Agree(t.stands, " rests", " rest")+" on an item that stands")
+		parts = append(parts, text.Of(t.stands, all, "claim", "rests", "rest")+" on an item that stands")
 	}
 	if t.leans > 0 {
 		parts = append(parts, text.Int(t.leans)+text.Agree(t.leans, " rests", " rest")+" on one that claims no document")

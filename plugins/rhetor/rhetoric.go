@@ -127,7 +127,7 @@ func (h *rhetoric) repeated(i int) bool {
 func (h *rhetoric) sources() abi.CriterionOpinion {
 	n, all := h.countSourced()
 	score := grade(float64(n)/float64(max(1, all)), 0.05, 0.2, 0.35, 0.5)
-	argument := text.Int(n) + " of " + text.Count(all, "statement") + text.Agree(n, " says", " say") + " where " + text.Agree(n, "it comes", "they come") + " from."
+	argument := text.Of(n, all, "statement", "says where it comes from", "say where they come from") + "."
 	const madeUp, unseen = 1, 2
 	switch made := len(h.madeUp); {
 	case made > 0:

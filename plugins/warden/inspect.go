@@ -27,7 +27,6 @@ const (
 func inspect(opinion *abi.JudicialOpinion, evidence []abi.Evidence) abi.CriterionOpinion {
 	in := inspection{file: reading.Open(evidence), left: maxBytes}
 	in.o.CitedEvidence = []string{}
-	in.statements = reading.Statements(opinion.Text)
 	in.opinion(opinion.Text)
 	var absent []string
 	for i := range evidence {
@@ -43,21 +42,22 @@ func inspect(opinion *abi.JudicialOpinion, evidence []abi.Evidence) abi.Criterio
 		}
 		in.item(e)
 	}
-	in.forged(absent)
+	if len(absent) > 0 {
+		in.forged(absent, reading.Statements(opinion.Text))
+	}
 	return in.conclude()
 }
 
 // inspection is the work of inspect.
 type inspection struct {
-	file       *reading.File
-	statements []reading.Statement
-	o          abi.CriterionOpinion
-	told       []string
-	worst      float64
-	culprit    bool // a breach that the opinion does not report
-	reported   []string
-	items      int
-	left       int // bytes that are read still
+	file     *reading.File
+	o        abi.CriterionOpinion
+	told     []string
+	worst    float64
+	culprit  bool // a breach that the opinion does not report
+	reported []string
+	items    int
+	left     int // bytes that are read still
 }
 
 func (in *inspection) look(content string) steering.Finding {
@@ -119,9 +119,9 @@ func (in *inspection) item(e *abi.Evidence) {
 
 // forged tells of items that claim a document which does not have them. They
 // are the case's. An opinion that says so has done its part: nothing is left to suspect.
-func (in *inspection) forged(absent []string) {
+func (in *inspection) forged(absent []string, statements []reading.Statement) {
 	exposed := 0
-	for _, item := range in.file.Exposed(in.statements) {
+	for _, item := range in.file.Exposed(statements) {
 		if i := slices.Index(absent, item.SourceRef); i >= 0 {
 			absent = slices.Delete(absent, i, i+1)
 			exposed++

@@ -196,7 +196,7 @@ func (f figure) nearly(other *figure) bool {
 }
 
 // ordinal words stand before figures that count or name, and measure nothing.
-var ordinal = set("item items round rounds line lines step section paragraph page exhibit figure table chapter article no number version zeile ligne línea punkt")
+var ordinal = set("item items round rounds line lines step section paragraph page exhibit figure table chapter article no number time zeile ligne línea punkt")
 
 // figures of a statement that the evidence must bear out: outside of
 // quotations, and neither places in documents nor how sure somebody is.
@@ -207,7 +207,7 @@ func (s *Statement) figures() []figure {
 	s.read = true
 	_, sure := s.stated()
 	for _, f := range figures(s.Outside) {
-		if ordinal[f.about] || ordinal[singular(f.about)] || f.text == sure || place(f.text) {
+		if ordinal[f.about] || ordinal[singular(f.about)] || ordinal[f.of] || proceedings[f.of] || f.text == sure || place(f.text) {
 			continue
 		}
 		s.figured = append(s.figured, f)

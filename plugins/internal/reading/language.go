@@ -28,11 +28,15 @@ func Language(statements []Statement) string {
 	all, unspaced := 0, 0
 	for i := range statements {
 		for _, c := range statements[i].Outside {
-			if unparted(c) {
+			if c >= 0x80 && unparted(c) {
 				unspaced++
 			}
 		}
-		for _, token := range tokens(statements[i].Outside) {
+		words := statements[i].tokens
+		if len(statements[i].Quotations) > 0 {
+			words = tokens(statements[i].Outside)
+		}
+		for _, token := range words {
 			all++
 			for language, words := range functionWords {
 				if words[token] {

@@ -118,6 +118,9 @@ func opens(s string, at int, c rune) (end int, ok bool) {
 // parted parts a sentence into its quotations and what is left, in which a
 // sign stands for each of them.
 func parted(s string) (outside string, quotes []string) {
+	if !strings.ContainsAny(s, opening) {
+		return s, nil
+	}
 	var b strings.Builder
 	until := 0
 	for i, c := range s {
@@ -141,6 +144,9 @@ func parted(s string) (outside string, quotes []string) {
 
 // Unquoted is a text with a sign in place of each quotation for which leave says so.
 func Unquoted(s string, leave func(q *Quotation) bool) string {
+	if !strings.ContainsAny(s, opening) {
+		return s
+	}
 	var b strings.Builder
 	until := 0
 	for i, c := range s {

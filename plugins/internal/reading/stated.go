@@ -199,12 +199,10 @@ func spaced(text string) []string {
 		for _, mark := range []string{"は", "为", "為"} {
 			token = strings.TrimSuffix(token, mark)
 		}
-		token = strings.TrimFunc(token, func(c rune) bool {
-			return unicode.IsPunct(c) && c != '%' && c != '.' && c != '-' || unparted(c) && unicode.IsDigit(rune(token[0]))
-		})
-		list[i] = strings.TrimRight(token, ".-")
+		token = strings.TrimLeftFunc(token, func(c rune) bool { return unicode.IsPunct(c) && c != '.' && c != '-' && c != '%' })
+		list[i] = strings.TrimRightFunc(token, func(c rune) bool { return unicode.IsPunct(c) && c != '%' || token < "\x80" && unparted(c) })
 	}
-	return list
+	return slices.DeleteFunc(list, func(token string) bool { return token == "" })
 }
 
 // shareOf reads a value of its own: "0.81", "81 %", "high".
@@ -278,7 +276,7 @@ func decimal(s string) float64 {
 func Says(s *Statement, words ...string) bool {
 	for i := range s.tokens {
 		for _, word := range words {
-			if saysAt(s.tokens[i:], word) {
+			if s.tokens[i][0] == word[0] && saysAt(s.tokens[i:], word) {
 				return true
 			}
 		}

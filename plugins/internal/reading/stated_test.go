@@ -15,6 +15,7 @@ func TestStated(t *testing.T) {
 		"With 64 percent confidence it was the belt.":                     0.64,
 		"We are 64% sure of it.":                                          0.64,
 		"Our confidence is .64 at most.":                                  0.64,
+		"It was the belt (confidence 0.64).":                              0.64,
 		"Confidence: 0,64":                                                0.64,
 		"Confidence = 6/10.":                                              0.6,
 		"Our confidence is 6 out of 10.":                                  0.6,

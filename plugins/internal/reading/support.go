@@ -30,8 +30,11 @@ type Support struct {
 // labels are the names of what may be concluded.
 func (f *File) Supports(statements []Statement, labels []string) []Support {
 	t := tracing{file: f, lookedUp: LookedUp(statements), labels: make(map[string]bool)}
+	for i := range f.Items {
+		EachWord(f.Items[i].SourceRef, t.names)
+	}
 	for _, label := range labels {
-		EachWord(label, func(word string) { t.labels[word] = true })
+		EachWord(label, t.names)
 	}
 	exposed := f.Exposed(statements)
 	var list []Support
@@ -55,12 +58,20 @@ func (f *File) Supports(statements []Statement, labels []string) []Support {
 	return list
 }
 
+// names takes a word for one of a name: whole, and in its parts.
+func (t *tracing) names(word string) {
+	t.labels[word] = true
+	for part := range strings.SplitSeq(word, "_") {
+		t.labels[part] = true
+	}
+}
+
 // tracing is the work of Supports.
 type tracing struct {
 	file     *File
 	lookedUp map[string]bool
-	labels   map[string]bool
-	clocks   []float64 // times of day in the evidence, in seconds; nil until they are asked for
+	labels   map[string]bool // words of the names of items, and of what may be concluded
+	clocks   []float64       // times of day in the evidence, in seconds; nil until they are asked for
 }
 
 func (t *tracing) support(s *Statement) Support {
@@ -290,12 +301,16 @@ var (
 // proceeds says whether a statement has no word but those of proceedings and of the
 // names of what may be concluded: it says nothing of the case.
 func (t *tracing) proceeds(s *Statement) bool {
+	left := 0
+	if Says(s, "conclude*", "decide*", "verdict", "reject*", "hold", "holds", "find", "finds", "rule", "rules") {
+		left = 1 // what is concluded
+	}
 	for _, word := range s.Words {
 		if !t.labels[word] && !proceedings[word] && !proceedings[singular(word)] && strings.Trim(word, "0123456789") != "" {
-			return false
+			left--
 		}
 	}
-	return true
+	return left >= 0
 }
 
 // proceedings are words of any procedure before any court.
@@ -305,7 +320,8 @@ var proceedings = set("charge charged prosecution prosecutor defense defence def
 	"stand standing support supported speak say find found hold held add added bring brought miss missing leave left remain remained begin end ended " +
 	"concede conceded affirm amend acquit acquitted acquittal dismiss dismissed remand remanded reject rejected accept accepted strike struck " +
 	"nothing none nobody everything new fatal weakening minor confidence probability sure classification classified classify classifies charges " +
-	"quoting stating saying holding speaking supporting standing alternative against favour favor first second last again once respect weighed weigh")
+	"quoting stating saying holding speaking supporting standing alternative against favour favor first second last again once respect weighed weigh " +
+	"weight nats own estimate put name named beside word concludes conclude far case's fall finding findings relied rely relies however although therefore thus hence but nevertheless accordingly nowhere without next apart tell tells nearest round's")
 
 // Exposed are the items that claim a document which doesn't have them, and of
 // which the opinion says so: naming or quoting them, in a statement or the one behind it.

@@ -48,6 +48,18 @@ const minSpelled = 4
 
 // unspelled joins words that are spelled out: i g n o r e.
 func unspelled(words []string) []string {
+	run, most := 0, 0
+	for _, word := range words {
+		if len(word) == 1 && word >= "a" && word <= "z" {
+			run++
+			most = max(most, run)
+		} else {
+			run = 0
+		}
+	}
+	if most < minSpelled {
+		return words
+	}
 	out := words[:0:0]
 	for i := 0; i < len(words); {
 		end := i

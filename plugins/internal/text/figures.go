@@ -27,3 +27,11 @@ func Agree(n int, one, more string) string {
 	}
 	return more
 }
+
+// Of says how many of some do something: "1 of 3 claims rests", "0 of 1 claim rests".
+func Of(n, all int, noun, one, more string) string {
+	if all == 1 {
+		more = one
+	}
+	return strconv.Itoa(n) + " of " + Count(all, noun) + " " + Agree(n, one, more)
+}
