@@ -131,7 +131,7 @@ func hasty(t testing.TB) *pipeline.Definition {
 	if err != nil {
 		t.Fatal(err)
 	}
-	def, err := pipeline.Parse("hasty.yaml", []byte(strings.Replace(string(text), "ttl: 10m", "ttl: 3s", 1)))
+	def, err := pipeline.Parse("hasty.yaml", []byte(strings.Replace(string(text), "ttl: 10m", "ttl: 5s", 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
