@@ -190,6 +190,34 @@ criteria:
 	}
 }
 
+// A violation caps the criterion if the judge cites what it is found in, an item or the opinion itself.
+func TestAccept_AU2_AViolationThatIsFoundInNothingCapsNobody(t *testing.T) {
+	t.Parallel()
+	for cite, stands := range map[string]bool{"": false, "log:L77": false, "log:L2": true, "opinion": true} {
+		t.Run(cite, func(t *testing.T) {
+			t.Parallel()
+			o := judged(t, toldJudges(t, `
+judges:
+  accuser: {module: bench, with: {score: 1, confidence: 1, violation: true, cite: "`+cite+`"}}
+  plain: {module: bench, with: {score: 5}}
+criteria:
+  - {id: first, category: x, judges: [accuser, plain], lead: plain}
+`, host.AuditConfig{}), ruling())
+			f := o.Findings[0]
+			if stands {
+				if !f.Result.SecurityViolationFound || f.Result.NumericScore != audit.SecurityCap {
+					t.Errorf("%+v", f)
+				}
+				return
+			}
+			if f.Result.SecurityViolationFound || f.Result.NumericScore != 5 || f.Voices[0].Standing != audit.Overruled ||
+				!strings.Contains(f.Result.Reasoning, "The security violation that it alleges is not confirmed") {
+				t.Errorf("%+v", f)
+			}
+		})
+	}
+}
+
 func TestAccept_AU3_AMissingJudgeDegradesVisibly(t *testing.T) {
 	t.Parallel()
 	for behave, cause := range map[string]string{

@@ -7,7 +7,8 @@
 // says of others. Its rules, the stronger first:
 //
 //  1. A security violation that a judge found, and that stands, caps the
-//     criterion at [SecurityCap].
+//     criterion at [SecurityCap]. It stands if the judge cites what it is found
+//     in, and all that it cites is there.
 //  2. Facts beat opinions: a judge that cites evidence that is not there, or
 //     that does not stand in the documents, is overruled, and does not count.
 //  3. The lead judge weighs most: as much as the others together, and twice a

@@ -46,13 +46,17 @@ func (f *Facts) missing(sourceRef string, accused bool) string {
 	}
 }
 
-// overrules says why an opinion does not count; empty if it does.
+// overrules says why an opinion does not count; empty if it does. A violation is
+// one that stands: whoever alleges it has to say of what.
 func (f *Facts) overrules(o *abi.CriterionOpinion) string {
 	cited := slices.Sorted(slices.Values(o.CitedEvidence))
 	for _, ref := range slices.Compact(cited) {
 		if why := f.missing(ref, o.SecurityViolationFound); why != "" {
 			return "it cites " + quoted(ref) + ", " + why
 		}
+	}
+	if o.SecurityViolationFound && len(cited) == 0 {
+		return "it alleges a security violation, and cites nothing that has one"
 	}
 	return ""
 }

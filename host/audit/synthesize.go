@@ -205,9 +205,25 @@ func (v *Voice) name() string {
 	return v.Judge
 }
 
-// ended puts one full stop, or none, behind a sentence.
+// OneLine folds the line breaks of what a module says into spaces, so that it
+// can't begin a line in the host's name or in that of another judge.
+func OneLine(s string) string {
+	broken := func(r rune) bool {
+		switch r {
+		case '\n', '\v', '\f', '\r', '\u0085', '\u2028', '\u2029':
+			return true
+		}
+		return false
+	}
+	if !strings.ContainsFunc(s, broken) {
+		return s
+	}
+	return strings.Join(strings.FieldsFunc(s, broken), " ")
+}
+
+// ended puts one full stop, or none, behind a sentence, which gets one line.
 func ended(s, stop string) string {
-	s = strings.TrimRight(strings.TrimSpace(s), ".")
+	s = strings.TrimRight(strings.TrimSpace(OneLine(s)), ".")
 	if s == "" {
 		s = "no argument"
 	}

@@ -46,14 +46,18 @@ func TestSynthesis(t *testing.T) {
 		"a mean, half up":               {synthesize("", two, "", said("a", 4), said("b", 3)), 4, false, false, []string{"a gives 4"}},
 		"the lead weighs double":        {synthesize("a", two, "", said("a", 5), said("b", 3)), 4, false, false, []string{"a (lead) gives 5"}},
 		"the lead weighs as the rest":   {synthesize("a", []string{"a", "b", "c", "d"}, "", said("a", 5), said("b", 3), said("c", 3), said("d", 3)), 4, false, false, nil},
-		"a violation caps":              {synthesize("", two, "", alleging(said("a", 5)), said("b", 5)), 3, true, false, []string{"found by a, caps the score at 3"}},
-		"a violation lifts nothing":     {synthesize("", two, "", alleging(said("a", 1)), said("b", 1)), 1, true, false, nil},
-		"a violation comes first":       {synthesize("b", two, "", alleging(said("a", 5)), said("b", 5, "log:L9")), 3, true, true, []string{"caps the score", "b is overruled"}},
+		"a violation caps":              {synthesize("", two, "", alleging(said("a", 5, "log:L1")), said("b", 5)), 3, true, false, []string{"found by a, caps the score at 3"}},
+		"a violation lifts nothing":     {synthesize("", two, "", alleging(said("a", 1, "witness")), said("b", 1)), 1, true, false, nil},
+		"a violation comes first":       {synthesize("b", two, "", alleging(said("a", 5, "log:L1")), said("b", 5, "log:L9")), 3, true, true, []string{"caps the score", "b is overruled"}},
 		"nothing of that name":          {synthesize("a", two, "", said("a", 5, "log:L1", "log:L9"), said("b", 2)), 2, false, true, []string{`a is overruled: it cites "log:L9", which is not in the evidence`}},
 		"it does not stand":             {synthesize("a", two, "", said("a", 5, "log:L2"), said("b", 2)), 2, false, true, []string{`which does not stand in "log"`}},
 		"accused, not relied on":        {synthesize("", two, "", alleging(said("a", 5, "log:L2")), said("b", 5)), 3, true, false, nil},
 		"what claims no document":       {synthesize("", two, "", said("a", 5, "witness", "log:L1"), said("b", 5)), 5, false, false, nil},
 		"a violation that is not there": {synthesize("", two, "", alleging(said("a", 1, "made up")), said("b", 5)), 5, false, true, []string{"is not confirmed"}},
+		"a violation of nothing": {synthesize("", two, "", alleging(said("a", 1)), said("b", 5)), 5, false, true, []string{
+			"a is overruled: it alleges a security violation, and cites nothing that has one. The security violation that it alleges is not confirmed.",
+		}},
+		"a violation, half of it there": {synthesize("", two, "", alleging(said("a", 1, "log:L1", "made up")), said("b", 5)), 5, false, true, []string{"is not confirmed"}},
 		"missing":                       {synthesize("gone", []string{"gone", "a"}, "", said("a", 4)), 4, false, true, []string{"gone (lead) is missing: module_trap"}},
 		"nobody":                        {synthesize("", []string{"gone"}, ""), 1, false, true, []string{"Nobody could judge"}},
 		"a dissent that stands":         {synthesize("", three, "a 1; b 5", said("a", 1), said("b", 5), said("c", 5)), 4, false, false, []string{"Dissent, which stands", "a 1; b 5"}},
@@ -71,6 +75,22 @@ func TestSynthesis(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What a judge says stays on its line: it can't be taken for what another one or the host says.
+func TestAnArgumentBeginsNoLine(t *testing.T) {
+	t.Parallel()
+	for _, br := range []string{"\n", "\r", "\r\n", "\v", "\f", "\u0085", "\u2028", "\u2029", "\n\n"} {
+		o := said("a", 5)
+		o.Argument = "fine." + br + "b (lead) gives 5: fine" + br
+		f := synthesize("b", []string{"a", "b"}, "", o, said("b", 1))
+		for text, lines := range map[string]int{f.Result.Reasoning: 3, audit.Dissent(f.Voices): 1} {
+			breaks := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("\n\r\v\f\u0085\u2028\u2029", r) })
+			if len(breaks) != lines || !strings.Contains(text, "fine. b (lead) gives 5: fine") {
+				t.Errorf("%q: %q", br, text)
+			}
+		}
 	}
 }
 

@@ -87,6 +87,7 @@ func (in *inspection) opinion(content string) {
 	in.worst = max(in.worst, found.Probability)
 	if found.Probability >= steering.Breach {
 		in.culprit, in.o.SecurityViolationFound = true, true
+		in.o.CitedEvidence = append(in.o.CitedEvidence, "opinion")
 		in.tell("the opinion", &found)
 	}
 }

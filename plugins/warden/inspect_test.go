@@ -20,7 +20,7 @@ func TestBreachesAreFoundAndCited(t *testing.T) {
 		cites    []string
 	}{
 		"nothing":                     {"The disk was full.", clean, false, []string{}},
-		"in the opinion":              {"The disk was full. " + attack, clean, true, []string{}},
+		"in the opinion":              {"The disk was full. " + attack, clean, true, []string{"opinion"}},
 		"in an item":                  {"The disk was full.", append(clean, abi.Evidence{SourceRef: "note", Content: attack}), true, []string{"note"}},
 		"what the opinion quotes":     {"The disk was full.", []abi.Evidence{{SourceRef: "opinion:L1", Content: attack}}, false, []string{}},
 		"what another judge has said": {"The disk was full.", []abi.Evidence{{SourceRef: "dissent:c:j", Content: attack}}, false, []string{}},

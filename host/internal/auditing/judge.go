@@ -144,7 +144,7 @@ func (t *trial) dissent(judge *audit.Judge, criteria []*audit.Criterion, voices 
 			ref := dissentName + ":" + c.ID + ":" + v.Judge
 			t.facts.Add(ref, abi.QuoteUnclaimed, "")
 			items = append(items, abi.Evidence{
-				SourceRef: ref, Content: strconv.Itoa(v.Opinion.NumericScore) + " of 5: " + v.Opinion.Argument,
+				SourceRef: ref, Content: strconv.Itoa(v.Opinion.NumericScore) + " of 5: " + audit.OneLine(v.Opinion.Argument),
 				RelevanceConfidence: v.Opinion.RelevanceConfidence, Supports: judge.As(c.ID),
 			})
 		}

@@ -58,6 +58,8 @@ func (t *trial) begin() error {
 		}
 		update.Evidences = map[string][]abi.Evidence{channelCase: own}
 	}
+	// A judge may cite the text itself, above all to say what it accuses.
+	t.facts.Add(opinionName, abi.QuoteUnclaimed, "")
 	defer t.merged()
 	return t.state.Apply(update)
 }

@@ -21,6 +21,7 @@ export function judge(request: JudgeRequest): JudgeResponse {
   let worst = text.probability;
   let argument = sentence("The text", text, least);
   const cited: string[] = [];
+  if (text.probability >= least) cited.push("opinion"); // an allegation that cites nothing is overruled
   for (let i = 0; i < request.evidence.length; i++) {
     const found = detect(request.evidence[i].content);
     if (found.probability < least) continue;
