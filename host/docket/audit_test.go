@@ -137,8 +137,8 @@ func TestOpinionsAreRead(t *testing.T) {
 	}{
 		"text":            {"It was so.", []string{"dir file: It was so. 0"}},
 		"in brackets":     {"[1] says so.", []string{"dir file: [1] says so. 0"}},
-		"a list":          {"[\n {\"text\":\"a\"},\n\n {\"text\":\"b\",\"case_id\":\"c\"}\n]\n", []string{": a 2", "c: b 4"}},
-		"one is wrong":    {`[{"text":"a"},{"txt":"b"},{"text":"c"}]`, []string{": a 1", "dir/file:1: [1].text: is missing (missing_field)", ": c 1"}},
+		"a list":          {"[\n {\"text\":\"a\"},\n\n {\"text\":\"b\",\"case_id\":\"c\"}\n]\n", []string{": a 2 item 1", "c: b 4 item 2"}},
+		"one is wrong":    {`[{"text":"a"},{"txt":"b"},{"text":"c"}]`, []string{": a 1", "dir/file:1: [1].text: is missing (missing_field)", ": c 1 item 3"}},
 		"no object":       {`[{"text":"a"}, 7]`, []string{": a 1", "wrong_type"}},
 		"no JSON":         {"[{\"text\":\"a\"},\n x]", []string{"dir/file:2: is no JSON at column 2"}},
 		"goes on":         {`[{"text":"a"}] b`, []string{"something follows the list"}},
@@ -152,6 +152,9 @@ func TestOpinionsAreRead(t *testing.T) {
 			n := 0
 			for e, err := range docket.Opinions("dir/file", strings.NewReader(tc.text)) {
 				got := strings.Join([]string{strings.Replace(e.Opinion.CaseID, "file", "dir file", 1), e.Opinion.Text + " " + string(rune('0'+e.Line))}, ": ")
+				if e.Item > 0 {
+					got += " item " + string(rune('0'+e.Item))
+				}
 				if err != nil {
 					got = err.Error()
 				}

@@ -55,9 +55,6 @@ func (r *endsReader) read(in io.Reader) error {
 		switch err {
 		case nil:
 		case io.EOF, io.ErrUnexpectedEOF:
-			if r.total > len(r.head)+r.limit {
-				r.tail = r.tail[len(r.tail)-r.limit:]
-			}
 			return nil
 		default:
 			return fmt.Errorf("reading %s: %w", r.name, err)
