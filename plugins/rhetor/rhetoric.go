@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/reading"
@@ -89,12 +90,7 @@ func (h *rhetoric) source(s *reading.Statement, looked map[string]bool) bool {
 			return true
 		}
 	}
-	for _, name := range h.file.Documents {
-		if s.NamesDocument(name) {
-			return true
-		}
-	}
-	return len(s.References(h.file.Documents)) > 0
+	return slices.ContainsFunc(h.file.Documents, s.NamesDocument) || len(s.References(h.file.Documents)) > 0
 }
 
 // countSourced is how many statements say where they come from, each once.

@@ -35,7 +35,7 @@ func (t *tracing) passed(f *figure) bool {
 
 // appendClocks reads the times of day of a text, in seconds: 02:31:44, 14:05.
 func appendClocks(list []float64, text string) []float64 {
-	for i := 0; i < len(text); i++ {
+	for i := range len(text) {
 		if digits(text[i:]) == "" || i > 0 && (digits(text[i-1:i]) != "" || text[i-1] == ':') {
 			continue
 		}

@@ -42,7 +42,7 @@ func (s *Statement) References(documents []string) []Reference {
 			}
 			end := from + at + len(name)
 			if rest := s.Outside[end:]; strings.HasPrefix(rest, ":") || strings.HasPrefix(rest, "#") {
-				if first, last := lineRange(strings.TrimLeft(rest[1:], "Ll")); first > 0 && !(rest[0] == ':' && timeOfDay(rest[1:])) {
+				if first, last := lineRange(strings.TrimLeft(rest[1:], "Ll")); first > 0 && (rest[0] != ':' || !timeOfDay(rest[1:])) {
 					add(name, first, last)
 				}
 			}

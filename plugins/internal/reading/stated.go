@@ -288,7 +288,7 @@ func saysAt(tokens []string, word string) bool {
 	for {
 		first, rest, more := strings.Cut(word, " ")
 		n := len(first) - 1
-		if len(tokens) == 0 || tokens[0] != first && !(first[n] == '*' && strings.HasPrefix(tokens[0], first[:n])) {
+		if len(tokens) == 0 || tokens[0] != first && (first[n] != '*' || !strings.HasPrefix(tokens[0], first[:n])) {
 			return false
 		}
 		if !more {
@@ -301,7 +301,7 @@ func saysAt(tokens []string, word string) bool {
 // tokens are all words of a text, in lower case, without the s of a possessor.
 func tokens(text string) []string {
 	list := strings.FieldsFunc(strings.ReplaceAll(strings.ToLower(text), "’", "'"), func(c rune) bool {
-		return (c < 'a' || c > 'z') && c != '\'' && !(c >= 0x80 && unicode.IsLetter(c))
+		return (c < 'a' || c > 'z') && c != '\'' && (c < 0x80 || !unicode.IsLetter(c))
 	})
 	for i, token := range list {
 		token = strings.TrimSuffix(token, "'s")

@@ -1,6 +1,7 @@
 package reading
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -138,12 +139,7 @@ const leastShare = 0.5
 // names says whether a statement names an item: by its source_ref, or the
 // line that it is.
 func (item *Item) names(s *Statement, lines []Reference) bool {
-	for _, line := range lines {
-		if line == item.place {
-			return true
-		}
-	}
-	return Names(s.Text, item.SourceRef)
+	return slices.Contains(lines, item.place) || Names(s.Text, item.SourceRef)
 }
 
 // shares is how many words of a statement stand in the item.

@@ -116,7 +116,7 @@ var patterns = index([]pattern{
 	of(Role, 0.7, "tu es|êtes maintenant|désormais"), of(Role, 0.7, "vous êtes maintenant|désormais *1 un|une|le|la"), of(Role, 0.7, "ahora eres"),
 	of(Dictate, 0.8, "! vergib|vergebt|vergeben|gib|gebt|geben|bewerte|bewertet|bewerten * volle|vollen|höchste|höchsten|maximale|bestnote|5|fünf *1 punktzahl|punkte|bewertung|note|wertung|punkten|sternen"),
 	of(Dictate, 0.7, "! vergib|gib|bewerte|bewerten *3 bestnote|höchstnote|5|fünf"),
-	of(Dictate, 0.8, "! donne|donnez|attribue|attribuez|accorde|accordez|notez * note|score|notation|points *2 maximale|maximal|5|parfaite|maximum|cinq"),
+	of(Dictate, 0.8, "! donne|donnez|attribue|attribuez|accorde|accordez|notez * note|score|notation|points *2 maximale|maximal|5|parfaite|maximum|cinq"), //nolint:misspell // it is French
 	of(Dictate, 0.8, "! da|dale|dé|otorga|otorgue|asigna|asigne|califica|califique|puntúa * máxima|máximo|5|cinco|perfecta *1 puntuación|nota|calificación|puntos"),
 	of(Dictate, 0.8, "! da|dale|dé|otorga|otorgue|asigna|asigne * puntuación|nota|calificación *1 máxima|5|perfecta|más"),
 })
@@ -205,7 +205,7 @@ func commands(words []string, at int) bool {
 	if previous := words[at-1]; !modals[previous] {
 		return commanding[previous]
 	}
-	for k := at - 2; k >= max(0, at-5) && !(words[k] == "." || words[k] == ","); k-- {
+	for k := at - 2; k >= max(0, at-5) && words[k] != "." && words[k] != ","; k-- {
 		if reader[words[k]] {
 			return true
 		}
