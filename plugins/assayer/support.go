@@ -92,10 +92,10 @@ func (a *assay) support() abi.CriterionOpinion {
 }
 
 // bound is the highest score for what was found: 2 for a made-up quotation, 1 if
-// half of them are; 3 for a contradicted figure or a forged item, 2 if they are a
-// third of the claims.
+// half of them are; 3 for a contradicted figure, a forged item or a line that is not
+// there, 2 if they are a third of the claims.
 func (t *tally) bound(claims int) int {
-	wrong := len(t.differs) + len(t.forged)
+	wrong := len(t.differs) + len(t.forged) + len(t.dangling)
 	switch {
 	case 2*len(t.madeUp) >= t.quotations && t.quotations > 0:
 		return 1

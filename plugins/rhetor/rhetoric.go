@@ -85,12 +85,14 @@ func (h *rhetoric) source(s *reading.Statement, looked map[string]bool) bool {
 	if made || quotes {
 		return !made
 	}
+	lines := s.References(h.file.Documents)
 	for i := range h.file.Items {
-		if reading.Names(s.Text, h.file.Items[i].SourceRef) {
+		if h.file.Items[i].Named(s, lines) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(h.file.Documents, s.NamesDocument) || len(s.References(h.file.Documents)) > 0
+	// A line that is not there is no source, and the document is none beside it.
+	return len(lines) == 0 && slices.ContainsFunc(h.file.Documents, s.NamesDocument)
 }
 
 // countSourced is how many statements say where they come from, each once.

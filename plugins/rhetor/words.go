@@ -29,7 +29,7 @@ var (
 		reading.Spanish: {"pero", "sin embargo", "aunque", "no obstante", "a pesar", "contra", "objeción*", "duda*", "en cambio", "débil*"},
 	}
 	hedging = byLanguage{
-		reading.English: {"likely", "probably", "probability", "may", "might", "could", "perhaps", "suggest*", "appear*", "seem*", "possibl*", "uncertain*", "doubt*", "unclear", "nobody has shown", "cannot be sure"},
+		reading.English: {"likely", "probably", "may", "might", "could", "perhaps", "suggest*", "appear*", "seem*", "possibl*", "uncertain*", "doubt*", "unclear", "nobody has shown", "cannot be sure"},
 		reading.German:  {"wahrscheinlich", "vermutlich", "vielleicht", "möglich*", "könnte*", "dürfte", "scheint", "unklar", "unsicher"},
 		reading.French:  {"probable*", "probablement", "peut-être", "peut être", "pourrait", "semble*", "possible*", "incertain*"},
 		reading.Spanish: {"probable*", "probablemente", "quizá*", "tal vez", "podría", "parece*", "posible*", "incierto*"},

@@ -78,7 +78,7 @@ func (t *tracing) lines() {
 	followed := make(map[reading.Reference]bool)
 	for c := range t.claims {
 		for _, line := range t.claims[c].References(names) {
-			if !followed[line] && len(followed) == maxNamed {
+			if !followed[line] && len(followed) == reading.MaxLines {
 				continue
 			}
 			followed[line] = true

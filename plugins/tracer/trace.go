@@ -13,8 +13,6 @@ const (
 	// all quotations that are looked up and all lines that are named.
 	maxFindings = 160
 	maxMissing  = 64
-	// maxNamed lines are followed of those that the opinion names.
-	maxNamed = 64
 	// maxPlaces of a quotation are told, one for each document.
 	maxPlaces = 3
 )

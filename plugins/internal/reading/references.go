@@ -12,6 +12,9 @@ type Reference struct {
 	Line     int // from 1
 }
 
+// MaxLines that an opinion names are followed, the first ones.
+const MaxLines = 64
+
 // maxReferences of a statement are followed, maxSpan lines of a range.
 const maxReferences, maxSpan = 8, 4
 

@@ -298,9 +298,25 @@ func saysAt(tokens []string, word string) bool {
 	}
 }
 
+// withoutMay leaves out the month: within a sentence a capital tells it from the verb.
+func withoutMay(text string) string {
+	const month = " May"
+	for from := 0; ; {
+		i := strings.Index(text[from:], month)
+		if i < 0 {
+			return text
+		}
+		at, end := from+i, from+i+len(month)
+		if end == len(text) || !wordByte(text[end]) {
+			text, end = text[:at]+text[end:], at
+		}
+		from = end
+	}
+}
+
 // tokens are all words of a text, in lower case, without the s of a possessor.
 func tokens(text string) []string {
-	list := strings.FieldsFunc(strings.ReplaceAll(strings.ToLower(text), "’", "'"), func(c rune) bool {
+	list := strings.FieldsFunc(strings.ReplaceAll(strings.ToLower(withoutMay(text)), "’", "'"), func(c rune) bool {
 		return (c < 'a' || c > 'z') && c != '\'' && (c < 0x80 || !unicode.IsLetter(c))
 	})
 	for i, token := range list {

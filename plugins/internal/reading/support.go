@@ -29,7 +29,7 @@ type Support struct {
 // those that tell of the proceedings and rest on nothing, and those that expose an item.
 // labels are the names of what may be concluded.
 func (f *File) Supports(statements []Statement, labels []string) []Support {
-	t := tracing{file: f, lookedUp: LookedUp(statements), labels: make(map[string]bool)}
+	t := tracing{file: f, lookedUp: LookedUp(statements), labels: make(map[string]bool), followed: make(map[Reference]bool)}
 	for i := range f.Items {
 		EachWord(f.Items[i].SourceRef, t.names)
 	}
@@ -70,8 +70,9 @@ func (t *tracing) names(word string) {
 type tracing struct {
 	file     *File
 	lookedUp map[string]bool
-	labels   map[string]bool // words of the names of items, and of what may be concluded
-	clocks   []float64       // times of day in the evidence, in seconds; nil until they are asked for
+	labels   map[string]bool    // words of the names of items, and of what may be concluded
+	followed map[Reference]bool // lines that were named so far
+	clocks   []float64          // times of day in the evidence, in seconds; nil until they are asked for
 }
 
 func (t *tracing) support(s *Statement) Support {
@@ -148,12 +149,12 @@ func (t *tracing) named(s *Statement, lines []Reference, out *Support) []*Item {
 	found := make(map[Reference]bool)
 	for i := range t.file.Items {
 		item := &t.file.Items[i]
-		if item.names(s, lines) {
+		if item.Named(s, lines) {
 			list, found[item.place] = append(list, item), true
 		}
 	}
 	for _, line := range lines {
-		if !found[line] {
+		if t.followed[line] = true; !found[line] && len(t.followed) <= MaxLines {
 			out.Dangling = line.Document + ":L" + itoa(line.Line)
 		}
 	}
@@ -287,14 +288,14 @@ func (s *Statement) Procedural() bool {
 
 var (
 	procedural = []string{
-		"charge", "charges", "charged", "verdict", "classif*", "conced*", "estimate*", "confidence", "probabilit*", "likelihood", "missing", "misses", "lacks",
+		"charge", "charges", "charged", "verdict", "classif*", "conced*", "estimate*", "confidence", "probabilit*", "likelihood", "missing", "misses", "lacks", "whether", "question is", "issue is",
 		"sure", "surer", "unsure", "may", "might", "would", "perhaps", "possibly", "nobody has shown",
 		"anklage", "urteil", "schluss", "zuversicht", "wahrscheinlichkeit", "würde", "könnte", "vielleicht",
 		"accusation", "confiance", "probabilité", "pourrait", "acusación", "veredicto", "confianza", "probabilidad", "podría",
 	}
-	parties = []string{"prosecut*", "defense", "defence", "defendant*", "plaintiff*", "claimant*", "respondent*", "appellant*", "verteidigung", "défense", "defensa", "procureur", "fiscal"}
+	parties = []string{"prosecut*", "defense", "defence", "defendant*", "plaintiff*", "claimant*", "respondent*", "appellant*", "verteidigung", "défense", "defensa", "procureur", "fiscal", "kläger*", "beklagte*", "plaignant*", "demandante*"}
 	arguing = []string{
-		"argue*", "answer*", "contend*", "submit*", "object*", "maintain*", "repl*", "believe*", "claim*", "relies", "erwider*", "entgegn*", "meint", "répond*", "soutient", "responde*", "sostiene",
+		"argue*", "answer*", "contend*", "submit*", "object*", "maintain*", "repl*", "believe*", "claim*", "relies", "erwider*", "entgegn*", "meint", "wendet", "behauptet", "répond*", "soutient", "responde*", "sostiene",
 	}
 )
 

@@ -136,9 +136,9 @@ func (f *File) Quoted(q *Quotation) []*Item {
 // without naming or quoting it.
 const leastShare = 0.5
 
-// names says whether a statement names an item: by its source_ref, or the
-// line that it is.
-func (item *Item) names(s *Statement, lines []Reference) bool {
+// Named says whether a statement names an item: by its source_ref, or as one of
+// the lines that it names.
+func (item *Item) Named(s *Statement, lines []Reference) bool {
 	return slices.Contains(lines, item.place) || Names(s.Text, item.SourceRef)
 }
 
