@@ -28,7 +28,7 @@ func newKey(s stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "key",
 		Short:   "Make keys that records are signed with",
-		Example: "  shadowcourt key new court.key",
+		Example: "  shadowcourt key new signing.key",
 		Args:    noSuchCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
