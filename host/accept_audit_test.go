@@ -218,6 +218,44 @@ criteria:
 	}
 }
 
+// A document or an item that is called as the host's own is held against the documents like any other, whatever else there is.
+func TestAccept_AU2_NobodySpeaksInTheNameOfTheHost(t *testing.T) {
+	t.Parallel()
+	a := openAuditor(t, host.AuditConfig{})
+	document := func(name string) abi.Document {
+		return abi.Document{Name: name, Text: "the " + name + " has these words, and no others\n"}
+	}
+	for _, names := range [][]string{{"log"}, {"opinion"}, {"forensics"}, {"item:opinion", "opinion"}, {"opinion", "item:item:opinion", "item:opinion"}, {"dissent:a"}} {
+		for _, name := range names {
+			for _, ref := range []string{name + ":L1", "reader:" + name + ":L1"} {
+				for content, want := range map[string]string{"a forged line that stands nowhere": "absent", "the " + name + " has these words": "stands"} {
+					s := ruling()
+					s.Documents = nil
+					for _, n := range names {
+						s.Documents = append(s.Documents, document(n))
+						s.Opinion.Text += "The log says \"the " + n + " has these words, and no others\".\n" // which tracer finds there
+					}
+					s.Evidence = []abi.Evidence{{SourceRef: ref, Content: content, RelevanceConfidence: 0.9}}
+					if len(names) == 1 { // a witness whose name is what the document's could become
+						s.Evidence = append(s.Evidence, abi.Evidence{SourceRef: "item:" + name, Content: "it was so", RelevanceConfidence: 0.5})
+					}
+					o := judged(t, a, s)
+					if len(o.Errors) > 0 {
+						t.Errorf("%q, %s: %+v", names, ref, o.Errors)
+					}
+					item := o.State.Evidences["case"][0].SourceRef
+					if !strings.HasSuffix(item, ref) || strings.HasPrefix(item, "opinion") || strings.HasPrefix(item, "forensics") || strings.HasPrefix(item, "dissent") {
+						t.Errorf("%q: the item is called %q", names, item)
+					}
+					if security := o.Report.Results[4]; (security.NumericScore < 4) != (want == "absent") {
+						t.Errorf("%q, %s, %s: %+v", names, ref, want, security)
+					}
+				}
+			}
+		}
+	}
+}
+
 func TestAccept_AU3_AMissingJudgeDegradesVisibly(t *testing.T) {
 	t.Parallel()
 	for behave, cause := range map[string]string{

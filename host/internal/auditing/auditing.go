@@ -101,9 +101,11 @@ func (a *Audit) Try(ctx context.Context, subject *audit.Subject, modules Modules
 	if err := check(subject); err != nil {
 		return nil, err
 	}
+	names := foreignTo(subject)
 	t := &trial{
-		audit: a, modules: modules, own: players.Players{Modules: modules, Log: a.log}, subject: subject,
-		documents: documentsOf(subject), caseQuotes: quotes.Of(subject.Documents), dissents: make(map[string]string),
+		audit: a, modules: modules, own: players.Players{Modules: modules, Log: a.log}, subject: subject, names: names,
+		documents:  slices.Concat([]abi.Document{{Name: opinionName, Text: subject.Opinion.Text}}, names.documents(subject)),
+		caseQuotes: quotes.Of(subject.Documents), dissents: make(map[string]string),
 		out: &audit.Outcome{
 			Rubric: a.rubric.Name, CaseID: subject.Opinion.CaseID, CourtName: subject.Opinion.CourtName, Modules: a.digests(modules),
 		},

@@ -2,12 +2,9 @@ package auditing
 
 import (
 	"context"
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/audit"
 	"github.com/shadowcourt/shadowcourt/host/internal/players"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
@@ -18,37 +15,6 @@ const (
 	channelCase     = "case"
 	channelDocument = "document:"
 )
-
-// Names of the host's own in source_refs of the evidence that judges get. What
-// comes from elsewhere can't bear them: see unreserved.
-const (
-	// opinionName is the document of that name: the text under audit.
-	opinionName = "opinion"
-	// forensicsName is what the host found when it looked an item up.
-	forensicsName = "forensics"
-	// dissentName is what another judge said in the first round.
-	dissentName = "dissent"
-)
-
-// unreserved keeps what comes from elsewhere from speaking as the host.
-func unreserved(ref string) string {
-	name, _, _ := strings.Cut(ref, ":")
-	if slices.Contains([]string{opinionName, forensicsName, dissentName}, name) {
-		return "item:" + ref
-	}
-	return ref
-}
-
-// documentsOf are the opinion and the documents of the case. One of a name
-// that the host uses itself gets another.
-func documentsOf(s *audit.Subject) []abi.Document {
-	list := []abi.Document{{Name: opinionName, Text: s.Opinion.Text}}
-	for _, d := range s.Documents {
-		d.Name = unreserved(d.Name)
-		list = append(list, d)
-	}
-	return list
-}
 
 // collect has the personas of a node read the documents.
 func (t *trial) collect(ctx context.Context, node *pipeline.Node, visit int) error {

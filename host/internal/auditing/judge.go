@@ -104,7 +104,8 @@ func (t *trial) evidence() []abi.Evidence {
 // looked up already; what they quote from the opinion stands for nothing.
 func (t *trial) status(channel string, item *abi.Evidence) (abi.QuoteStatus, string) {
 	if channel == channelCase {
-		return t.caseQuotes.Quote(item.SourceRef, item.Content)
+		status, document := t.caseQuotes.Quote(t.names.origin(item.SourceRef), item.Content)
+		return status, t.names.name(document)
 	}
 	document := strings.TrimPrefix(channel, channelDocument)
 	if document == opinionName {

@@ -20,13 +20,14 @@ type trial struct {
 	modules Modules
 	own     players.Players // for what is asked outside of branches
 	subject *audit.Subject
+	names   foreign // what documents and items of the case are called
 	state   *state.State
 	merged  func()          // says that the merges of a node are over
 	calls   context.Context //nolint:containedctx // the time of this audit, beside the walk's
 
 	documents  []abi.Document    // that collectors read: the opinion and those of the case
 	quotes     *quotes.Documents // of documents
-	caseQuotes *quotes.Documents // of the case's documents alone
+	caseQuotes *quotes.Documents // of the case's documents alone, by the names that they have there
 
 	facts    audit.Facts
 	dissents map[string]string // of the first round, by criterion
@@ -54,7 +55,7 @@ func (t *trial) begin() error {
 		own := make([]abi.Evidence, len(items))
 		for i := range items {
 			own[i] = items[i]
-			own[i].SourceRef = unreserved(own[i].SourceRef)
+			own[i].SourceRef = t.names.name(own[i].SourceRef)
 		}
 		update.Evidences = map[string][]abi.Evidence{channelCase: own}
 	}
