@@ -130,17 +130,22 @@ func TestTooSureIsWorseThanTooModest(t *testing.T) {
 func TestMetadataThatContradictTheTextCost(t *testing.T) {
 	t.Parallel()
 	r := request()
+	for i := range r.Evidence {
+		r.Evidence[i].Supports = ""
+	}
 	r.Opinion.Text = "The log says \"quota exceeded for volume data-7\". We conclude that with a confidence of 0.9."
-	for metadata, words := range map[[2]string]string{
-		{"confidence", "0.4"}:                "contradict",
-		{"confidence", "plenty"}:             "\"plenty\"",
-		{"final_classification", "squirrel"}: "\"squirrel\"",
+	for _, tc := range []struct {
+		key, value, words string
+		most              int
+	}{
+		{"confidence", "0.6", "contradict", 2},
+		{"confidence", "plenty", "\"plenty\"", 4},
+		{"final_classification", "squirrel", "\"squirrel\"", 3},
+		{"confidence", "0.9", "", 5},
 	} {
-		r.Opinion.Metadata = nil
-		before := ask(t, r)["calibration"]
-		r.Opinion.Metadata = map[string]string{metadata[0]: metadata[1]}
-		if o := ask(t, r)["calibration"]; !strings.Contains(o.Argument, words) || o.NumericScore >= 5 || o.NumericScore > before.NumericScore {
-			t.Errorf("%v: %+v, before %+v", metadata, o, before)
+		r.Opinion.Metadata = map[string]string{tc.key: tc.value}
+		if o := ask(t, r)["calibration"]; !strings.Contains(o.Argument, tc.words) || o.NumericScore != tc.most {
+			t.Errorf("%s %s: %+v", tc.key, tc.value, o)
 		}
 	}
 }
