@@ -66,16 +66,16 @@ func (r *auditRun) all(ctx context.Context, a *host.Auditor, out docket.AuditWri
 	return nil
 }
 
+// auditFails says whether an audit is one of auditFailures.
+func auditFails(a *docket.Audit, word string) bool {
+	return word == failSecurity && a.SecurityViolationFound || word == failDegraded && a.Degraded
+}
+
 // note keeps what the end says of all audits.
 func (r *auditRun) note(a *docket.Audit) {
 	r.matched = r.matched || a.GlobalScore < r.options.failUnder
 	for _, word := range r.options.failOn {
-		switch strings.TrimSpace(word) {
-		case failSecurity:
-			r.matched = r.matched || a.SecurityViolationFound
-		case failDegraded:
-			r.matched = r.matched || a.Degraded
-		}
+		r.matched = r.matched || auditFails(a, strings.TrimSpace(word))
 	}
 	for _, c := range a.CutDocuments {
 		if !slices.Contains(r.cuts, c) {

@@ -42,7 +42,7 @@ func (o *tryOptions) check(dockets []string) (*failOn, *docket.Redactor, error) 
 	case o.cases != "" && o.resume:
 		faults = append(faults, errors.New("--cases has only cases that this run tries: leave out --resume"))
 	}
-	match, err := parseFailOn(o.failOn)
+	match, err := parseFailOn(o.failOn, o.audit.on)
 	faults = append(faults, err)
 	redactor, err := docket.NewRedactor(o.redact)
 	if err != nil {
@@ -113,36 +113,4 @@ func (o *tryOptions) loadProfile(inputs *inputs) (*abi.Profile, error) {
 		return nil, fmt.Errorf("--profile %q is neither a file nor a shipped profile (%s)", name, goTestProfile)
 	}
 	return profile, err
-}
-
-// failOn says for which results the command ends with its own exit code.
-type failOn struct {
-	statuses []docket.Status
-	labels   []string
-	// unknown are labels that no case had so far, of those that were read.
-	unknown []string
-	cases   bool // there was one
-}
-
-func parseFailOn(list []string) (*failOn, error) {
-	f := &failOn{}
-	var faults []error
-	for _, word := range list {
-		word = strings.TrimSpace(word)
-		if label, ok := strings.CutPrefix(word, "label:"); ok && label != "" {
-			f.labels = append(f.labels, label)
-			continue
-		}
-		if !slices.Contains(docket.Statuses(), docket.Status(word)) {
-			faults = append(faults, fmt.Errorf("--fail-on %q: use a status (%s) or label:ID", word, join(docket.Statuses())))
-			continue
-		}
-		f.statuses = append(f.statuses, docket.Status(word))
-	}
-	return f, errors.Join(faults...)
-}
-
-func (f *failOn) matches(r *docket.Result) bool {
-	return slices.Contains(f.statuses, r.Final.Status) ||
-		r.Final.Classification != "" && slices.Contains(f.labels, r.Final.Classification)
 }
