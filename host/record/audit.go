@@ -40,12 +40,9 @@ func (a *Audit) Calls() []*Call { return calls(a.Events) }
 // beside what is kept of the trial.
 func (t *Trial) Attach(a *Audit, kept []Content) {
 	t.Audit = a
-	for _, c := range kept {
-		at, there := slices.BinarySearchFunc(t.Contents, c, compareContents)
-		if !there {
-			t.Contents = slices.Insert(t.Contents, at, c)
-		}
-	}
+	t.Contents = slices.Concat(t.Contents, kept)
+	slices.SortStableFunc(t.Contents, compareContents)
+	t.Contents = slices.CompactFunc(t.Contents, func(a, b Content) bool { return a.Digest == b.Digest })
 }
 
 // Line is the line of the result with its audit, without a line feed; nil

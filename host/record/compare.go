@@ -3,10 +3,10 @@ package record
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 )
@@ -56,7 +56,8 @@ func compareTrials(was, is *Trial) *Difference {
 	case was.Case != is.Case:
 		d.What, d.Was, d.Is = "case", string(was.Case), string(is.Case)
 	case !slices.Equal(was.Over, is.Over):
-		d.What, d.Was, d.Is = "when its time was over", fmt.Sprint(was.Over), fmt.Sprint(is.Over)
+		d.What = "when its time was over"
+		d.Was, d.Is = others(was.Over, is.Over, strconv.Itoa)
 	case was.ResultDigest != is.ResultDigest:
 		d.What, d.Was, d.Is = "result", string(was.ResultDigest), string(is.ResultDigest)
 		d.Fields = jsonDifferences(was.Result, is.Result)
@@ -158,7 +159,8 @@ func compareCalls(d *Difference, was, is *Trial, a, b *Call) {
 		set("input", string(a.Input), string(b.Input))
 		d.Fields = messageDifferences(was, is, a.Input, b.Input, a.Kind, true)
 	case !reflect.DeepEqual(a.Uses, b.Uses):
-		set("what it asked", uses(a), uses(b))
+		d.What = "what it asked"
+		d.Was, d.Is = others(a.Uses, b.Uses, use)
 	case !reflect.DeepEqual(a.Failure, b.Failure):
 		set("how it ended", ending(a), ending(b))
 	case a.Output != b.Output:
@@ -167,7 +169,8 @@ func compareCalls(d *Difference, was, is *Trial, a, b *Call) {
 	case !reflect.DeepEqual(a.Fuel, b.Fuel):
 		set("fuel", fuel(a), fuel(b))
 	default:
-		set("answers for edges", edges(a), edges(b))
+		d.What = "answers for edges"
+		d.Was, d.Is = others(a.Edges, b.Edges, edge)
 	}
 }
 
@@ -216,14 +219,6 @@ func ending(c *Call) string {
 	return c.Failure.Cause + ": " + c.Failure.Message
 }
 
-func uses(c *Call) string {
-	list := make([]string, len(c.Uses))
-	for i, u := range c.Uses {
-		list[i] = string(u.Capability) + " " + string(u.Request) + " -> " + string(u.Answer)
-	}
-	return fmt.Sprint(list)
-}
-
 func fuel(c *Call) string {
 	if c.Fuel == nil {
 		return "none"
@@ -231,12 +226,40 @@ func fuel(c *Call) string {
 	return strconv.FormatUint(*c.Fuel, 10)
 }
 
-func edges(c *Call) string {
-	list := make([]string, len(c.Edges))
-	for i, e := range c.Edges {
-		list[i] = fmt.Sprintf("%s %t (%s)", e.ID, e.Fires, e.Why)
+func use(u Use) string {
+	return string(u.Capability) + " " + string(u.Request) + " -> " + string(u.Answer)
+}
+
+func edge(e Edge) string { return e.ID + " " + strconv.FormatBool(e.Fires) + " (" + cut(e.Why) + ")" }
+
+// maxOthers is how many items of a list are shown.
+const maxOthers = 8
+
+// others shows two lists from the first item that differs on.
+func others[T comparable](was, is []T, show func(T) string) (string, string) {
+	first := 0
+	for first < min(len(was), len(is)) && was[first] == is[first] {
+		first++
 	}
-	return fmt.Sprint(list)
+	text := func(list []T) string {
+		var b strings.Builder
+		b.WriteByte('[')
+		if first > 0 {
+			b.WriteString(strconv.Itoa(first) + " the same, ")
+		}
+		for i, item := range list[first:] {
+			if i > 0 {
+				b.WriteByte(' ')
+			}
+			if i == maxOthers {
+				b.WriteString("and " + strconv.Itoa(len(list)-first-i) + " more")
+				break
+			}
+			b.WriteString(show(item))
+		}
+		return strings.TrimSuffix(b.String(), ", ") + "]"
+	}
+	return text(was), text(is)
 }
 
 // messageDifferences compares two messages of calls, if both are kept.

@@ -2,6 +2,7 @@ package record
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 )
@@ -195,14 +196,14 @@ type Light struct {
 	Failure *Failure `json:"failure,omitempty"`
 }
 
-// Content gives the message of a digest, if the record has it.
+// Content gives the message of a digest, if the record has it. The Contents
+// are in their order.
 func (t *Trial) Content(d Digest) ([]byte, bool) {
-	for i := range t.Contents {
-		if t.Contents[i].Digest == d {
-			return t.Contents[i].Bytes, true
-		}
+	at, there := slices.BinarySearchFunc(t.Contents, Content{Digest: d}, compareContents)
+	if !there {
+		return nil, false
 	}
-	return nil, false
+	return t.Contents[at].Bytes, true
 }
 
 // Calls are the calls among the events, those of the audit not among them.

@@ -128,6 +128,11 @@ func show(v reflect.Value) string {
 	if v.Kind() == reflect.String {
 		text = strconv.Quote(v.String())
 	}
+	return cut(text)
+}
+
+// cut cuts a text where it is long.
+func cut(text string) string {
 	const most = 200
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "") + "..."
