@@ -159,6 +159,7 @@ func (o *tryOptions) run(ctx context.Context, s stdio, args []string) error {
 	if err != nil {
 		return inputError(err)
 	}
+	o.sayRecorded(s.err, resumed)
 	r := &tryRun{
 		options: o, stderr: s.err, progress: p, out: out, match: match, redactor: redactor, stopReading: stopReading,
 		resumed: resumed, recording: recording, book: help.book,

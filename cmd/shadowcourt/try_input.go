@@ -157,8 +157,12 @@ func (i *inputs) entries(id string) iter.Seq2[docket.Entry, error] {
 		i.passed = make(map[string]bool)
 		from.tests.Passed = func(suite string) { i.passed[suite] = true }
 		from.exports.Truth = i.truth
+		places := i.places()
 		for _, in := range i.list {
 			for entry, err := range from.entries(in) {
+				if err == nil {
+					entry, err = places.note(entry)
+				}
 				if err == nil && id != "" && entry.Case.ID != id {
 					i.passOver(entry.Case.ID, id)
 					continue

@@ -8,8 +8,7 @@ import (
 // interrupted says how far an interrupted run came, and how it can be gone on with.
 func (r *tryRun) interrupted() error {
 	text := "interrupted; " + count(r.tried, "case was", "cases were") + " tried and written"
-	recorded := r.options.record.file != "" && !r.options.record.digestsOnly
-	if r.tried > 0 && (recorded || r.resumable()) {
+	if r.tried > 0 && (r.recorded() || r.resumable()) {
 		text += "; the same command with --resume"
 		if !r.resumable() {
 			text += " and --format jsonl"
@@ -25,8 +24,13 @@ func (r *tryRun) interrupted() error {
 // resumable says whether what was written can be gone on with.
 func (r *tryRun) resumable() bool {
 	o := r.options
-	byRecord := o.record.file != "" && !o.record.digestsOnly && (o.output != "" || o.format == "jsonl")
+	byRecord := r.recorded() && (o.output != "" || o.format == "jsonl")
 	return byRecord || r.resumed.path != "" && !r.resumed.tally.stopped
+}
+
+// recorded says whether a record of the run can be gone on with.
+func (r *tryRun) recorded() bool {
+	return r.options.record.file != "" && !r.options.record.digestsOnly && !r.resumed.tally.stopped
 }
 
 // notResumed are the flags of this run that --resume does not go with.

@@ -115,8 +115,10 @@ func (o *tryOptions) recording(h *host.Host, parts []host.Part) (*recording, err
 	switch {
 	case errors.Is(err, fs.ErrExist):
 		return nil, fmt.Errorf("--record %s is there already, and a record is never written over; --resume goes on with it", o.record.file)
-	case errors.As(err, &fault) && !errors.Is(err, record.ErrOtherKey):
+	case errors.As(err, &fault) && fault.Entry > 0 && !errors.Is(err, record.ErrOtherKey):
 		return nil, fmt.Errorf("--record %s: %w; to go on behind what holds, keep a copy and cut the file: head -c %d", o.record.file, err, fault.Offset)
+	case errors.As(err, &fault):
+		return nil, fmt.Errorf("--record %s: %w; the file was left as it is", o.record.file, err)
 	case err != nil:
 		return nil, fmt.Errorf("--record %s: %w", o.record.file, err)
 	}
@@ -133,13 +135,22 @@ func (r *recording) append(tried *host.Tried, write func(*docket.Trial) error) e
 		return write(tried.Trial)
 	}
 	if err := r.writer.Append(tried.Record); err != nil {
-		return fmt.Errorf("--record: %w", err)
+		// What was recorded before is, whatever comes of this one.
+		return errors.Join(appendError(tried.Record.ID, err), r.acknowledge(write))
 	}
 	r.waiting = append(r.waiting, tried.Trial)
 	if len(r.waiting) < syncTrials && time.Since(r.synced) < syncInterval {
 		return nil
 	}
 	return r.acknowledge(write)
+}
+
+// appendError says why a trial is not in the record.
+func appendError(id string, err error) error {
+	if errors.Is(err, record.ErrTooLong) {
+		return fmt.Errorf("--record: the trial of %q: %w; leave out --record-bytes, or use --record-digests-only", id, err)
+	}
+	return fmt.Errorf("--record: %w", err)
 }
 
 // acknowledge makes the record durable, and then gives the results.

@@ -26,7 +26,8 @@ const maxResumeBytes = 1 << 20
 // resumption is what a run needs to be gone on with: its configuration, and
 // what was tried before.
 type resumption struct {
-	path  string // of the results; empty where a run can't be resumed
+	path  string // of the results; empty where a run can't be resumed by them
+	from  string // names what holds the results so far, the same file or a record
 	parts []host.Part
 	keep  bool // the file beside the results stays when the run is complete
 
@@ -68,7 +69,7 @@ func (o *tryOptions) checkResume() error {
 func (o *tryOptions) resumption(parts []host.Part, recording *recording) (*resumption, error) {
 	r := &resumption{}
 	if recording.resumes() {
-		r.recorded = recording.cases
+		r.from, r.recorded = o.record.file, recording.cases
 		if err := r.read(recording.before); err != nil {
 			return nil, fmt.Errorf("--resume: %w", err)
 		}
@@ -80,7 +81,7 @@ func (o *tryOptions) resumption(parts []host.Part, recording *recording) (*resum
 	if info, err := os.Stat(o.output); err == nil && !info.Mode().IsRegular() {
 		return r, nil
 	}
-	r.path, r.parts, r.keep = o.output, parts, o.resume
+	r.path, r.from, r.parts, r.keep = o.output, o.output, parts, o.resume
 	if !o.resume {
 		return r, nil
 	}
@@ -155,7 +156,7 @@ func (r *resumption) read(before []byte) error {
 			} `json:"final"`
 		}
 		if err := json.Unmarshal(line, &result); err != nil || result.ID == "" || result.Final.Status == "" || line[len(line)-1] != '\n' {
-			return fmt.Errorf("%s:%d is no result", r.path, number)
+			return fmt.Errorf("%s:%d is no result", r.from, number)
 		}
 		final := docket.Final{Status: result.Final.Status, Confidence: result.Final.Confidence}
 		if c := result.Final.Classification; c != nil {
@@ -165,6 +166,15 @@ func (r *resumption) read(before []byte) error {
 	}
 	r.before = before
 	return nil
+}
+
+// sayRecorded says of results on the standard output which ones are not among
+// them: nobody knows how many of the last ones in the record were given.
+func (o *tryOptions) sayRecorded(stderr io.Writer, r *resumption) {
+	if o.output == "" && r.recorded != nil && len(r.tried) > 0 {
+		fmt.Fprintf(stderr, "%s of an earlier run, in %s, given again only with --output FILE; it may not have given the last ones\n",
+			count(len(r.tried), "result", "results"), inertLine(r.from))
+	}
 }
 
 // end leaves beside the results what they depend on, if the run can be gone on

@@ -58,7 +58,7 @@ func (r *tryRun) untried(entries iter.Seq2[docket.Entry, error]) iter.Seq2[docke
 	}
 	passed := r.resumed.passed
 	if r.resumed.recorded != nil {
-		passed = r.resumed.passedInRecord()
+		passed = r.resumed.passedInRecord
 	}
 	return func(yield func(docket.Entry, error) bool) {
 		var so tally
@@ -77,7 +77,7 @@ func (r *tryRun) untried(entries iter.Seq2[docket.Entry, error]) iter.Seq2[docke
 				return
 			}
 		}
-		if so.Cases < len(r.resumed.tried) && r.resumed.recorded == nil {
+		if so.Cases < len(r.resumed.tried) {
 			r.earlier.err = r.resumed.otherDocket("it ends after " + count(so.Cases, "case", "cases"))
 		}
 	}
@@ -108,18 +108,19 @@ func (r *resumption) passed(so *tally, entry *docket.Entry, redactor *docket.Red
 }
 
 // passedInRecord goes by the ids and digests of a record, which is never redacted.
-func (r *resumption) passedInRecord() func(*tally, *docket.Entry, *docket.Redactor) (*docket.Final, error) {
-	finals := make(map[string]*docket.Final, len(r.tried))
-	for i := range r.tried {
-		finals[r.tried[i].id] = &r.tried[i].final
+func (r *resumption) passedInRecord(so *tally, entry *docket.Entry, _ *docket.Redactor) (*docket.Final, error) {
+	if so.Cases == len(r.tried) {
+		return nil, nil //nolint:nilnil // it was not tried
 	}
-	return func(_ *tally, entry *docket.Entry, _ *docket.Redactor) (*docket.Final, error) {
-		final := finals[entry.Case.ID]
-		if final != nil && !sameCase(entry.Case, r.recorded[entry.Case.ID]) {
-			return nil, fmt.Errorf("--resume: the docket is not the one of the record: case %q was changed since", entry.Case.ID)
-		}
-		return final, nil
+	number, before := so.Cases, &r.tried[so.Cases]
+	so.Cases++
+	switch {
+	case entry.Case.ID != before.id:
+		return nil, r.otherDocket(fmt.Sprintf("case %d is %q, and was %q", number+1, entry.Case.ID, before.id))
+	case !sameCase(entry.Case, r.recorded[before.id]):
+		return nil, r.otherDocket(fmt.Sprintf("case %d, %q, was changed since", number+1, before.id))
 	}
+	return &before.final, nil
 }
 
 // sameCase holds a case against the digest of the one that was tried: its
@@ -135,7 +136,7 @@ func sameCase(c abi.Case, tried record.Digest) bool {
 }
 
 func (r *resumption) otherDocket(why string) error {
-	return fmt.Errorf("--resume: the docket does not begin with the %s of %s: %s", count(len(r.tried), "case", "cases"), r.path, why)
+	return fmt.Errorf("--resume: the docket does not begin with the %s of %s: %s", count(len(r.tried), "case", "cases"), r.from, why)
 }
 
 // fault is what is wrong with the docket, unless the reading was interrupted.

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -18,8 +19,9 @@ type Writer struct {
 	file   file
 	sealer *sealer
 	chain  chain
-	most   int // bytes of a line with its line feed
-	err    error
+	most   int   // bytes of a line with its line feed
+	err    error // why nothing more is written
+	lost   error // why nobody knows what is on the disk
 }
 
 func newWriter(f file, s *sealer) *Writer { return &Writer{file: f, sealer: s, most: MaxEntryBytes} }
@@ -66,8 +68,8 @@ func (w *Writer) generation(last *generation, modules []Part, audit bool) error 
 
 // append writes one entry with one call, so that a crash cuts one line at most.
 func (w *Writer) append(e *Entry) error {
-	if w.err != nil {
-		return w.err
+	if err := cmp.Or(w.err, w.lost); err != nil {
+		return err
 	}
 	e.Sequence, e.Previous = w.chain.next, w.chain.previous
 	line, err := w.sealer.seal(e)
@@ -84,11 +86,12 @@ func (w *Writer) append(e *Entry) error {
 }
 
 // Sync makes all that was appended durable: it is on the disk when it returns.
+// That goes for what was appended before an error, too.
 func (w *Writer) Sync() error {
-	if w.err == nil {
-		w.err = w.file.Sync()
+	if w.lost == nil {
+		w.lost = w.file.Sync()
 	}
-	return w.err
+	return w.lost
 }
 
 // Trials counts those in the record.
