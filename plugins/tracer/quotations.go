@@ -16,10 +16,11 @@ func (t *tracing) quotations() {
 	if len(looked) == 0 {
 		return
 	}
-	folded := make([]string, len(t.sources))
+	folded := make([]*reading.Document, len(t.sources))
 	for i := range t.sources {
-		folded[i] = reading.Fold(t.sources[i].Text)
+		folded[i] = reading.FoldDocument(t.sources[i].Text)
 	}
+	found := make(map[string]bool)
 	for c := range t.claims {
 		for k := range t.claims[c].Quotations {
 			q := &t.claims[c].Quotations[k]
@@ -27,9 +28,14 @@ func (t *tracing) quotations() {
 			if !looked[key] {
 				continue
 			}
-			if t.locate(q, folded) {
+			stands, before := found[key]
+			if !before {
+				stands = t.locate(q, folded)
+				found[key] = stands
+			}
+			if stands {
 				t.supported[c] = true
-			} else if !q.Name {
+			} else if !q.Name && !before {
 				t.miss("stands nowhere: \"" + reading.Snippet(q.Text) + "\"")
 			}
 		}
@@ -37,14 +43,14 @@ func (t *tracing) quotations() {
 }
 
 // locate finds where a quotation stands, in each document once.
-func (t *tracing) locate(q *reading.Quotation, folded []string) bool {
+func (t *tracing) locate(q *reading.Quotation, folded []*reading.Document) bool {
 	places := 0
 	for i := range t.sources {
-		from, to, ok := q.StandsIn(folded[i])
+		from, to, ok := q.StandsIn(folded[i].Folded)
 		if !ok || places == maxPlaces {
 			continue
 		}
-		if t.find(t.sources[i].Name, around(t.sources[i].Text, from, to), "has the quotation: "+reading.Snippet(q.Text), 1) {
+		if t.find(t.sources[i].Name, around(t.sources[i].Text, folded[i], from, to), "has the quotation: "+reading.Snippet(q.Text), 1) {
 			places++
 		}
 	}
@@ -53,8 +59,8 @@ func (t *tracing) locate(q *reading.Quotation, folded []string) bool {
 
 // around gives the lines of a document in which [from, to) of its folded text
 // stands, or what fits of them, and all of a part that is longer.
-func around(document string, from, to int) string {
-	start, end := reading.Unfold(document, from, to)
+func around(document string, folded *reading.Document, from, to int) string {
+	start, end := folded.Span(from, to)
 	first := strings.LastIndexByte(document[:start], '\n') + 1
 	last := len(document)
 	if i := strings.IndexByte(document[end:], '\n'); i >= 0 {
@@ -78,13 +84,17 @@ func (t *tracing) lines() {
 	followed := make(map[reading.Reference]bool)
 	for c := range t.claims {
 		for _, line := range t.claims[c].References(names) {
-			if !followed[line] && len(followed) == reading.MaxLines {
-				continue
+			there, before := followed[line]
+			if !before {
+				if len(followed) == reading.MaxLines {
+					continue
+				}
+				there = t.line(line)
+				followed[line] = there
 			}
-			followed[line] = true
-			if t.line(line) {
+			if there {
 				t.supported[c] = true
-			} else {
+			} else if !before {
 				t.miss(line.Document + " has no line " + text.Int(line.Line))
 			}
 		}

@@ -66,9 +66,10 @@ func (t *tracing) miss(what string) {
 // strongest keeps each quote once, and as many as may be.
 func strongest(list []abi.Finding) []abi.Finding {
 	slices.SortStableFunc(list, func(a, b abi.Finding) int { return cmp.Compare(b.Strength, a.Strength) })
-	kept := list[:0]
+	kept, seen := list[:0], make(map[[2]string]bool)
 	for _, f := range list {
-		if !slices.ContainsFunc(kept, func(k abi.Finding) bool { return k.Document == f.Document && k.Quote == f.Quote }) {
+		if key := [2]string{f.Document, f.Quote}; !seen[key] {
+			seen[key] = true
 			kept = append(kept, f)
 		}
 	}

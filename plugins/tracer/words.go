@@ -18,6 +18,8 @@ const (
 	// sameFigures is what a line counts more that has all figures of the claim:
 	// of lines that are alike the one with the right figures is meant.
 	sameFigures = 0.2
+	// fewClaims are traced by their figures alone, too; for more there is no fuel.
+	fewClaims = 128
 )
 
 // words finds for each claim the line that has most of its words.
@@ -75,8 +77,9 @@ func (t *tracing) scan(d *abi.Document, about map[string][]int, best []hit) {
 				}
 			}
 		})
+		read := reading.Line{Text: line}
 		for _, c := range touched {
-			if share := worth(&t.claims[c], line, shared[c], named[c], best[c].share); share > best[c].share {
+			if share := worth(&t.claims[c], &read, shared[c], named[c], len(t.claims) <= fewClaims, best[c].share); share > best[c].share {
 				if quote := text.QuoteAround(d.Text, start, start+1); quote != "" {
 					best[c] = hit{d.Name, quote, share}
 				}
@@ -89,13 +92,16 @@ func (t *tracing) scan(d *abi.Document, about map[string][]int, best []hit) {
 
 // worth is what a line counts for a claim with which it shares some words; 0 if
 // it doesn't bear on it, or can't count more than best.
-func worth(claim *reading.Statement, line string, shared int, named bool, best float64) float64 {
+func worth(claim *reading.Statement, line *reading.Line, shared int, named, few bool, best float64) float64 {
 	share := float64(shared) / float64(len(claim.Words))
 	if max(share, measured)+sameFigures <= best {
 		return 0
 	}
-	same, like := claim.Figures(line)
 	bears := shared >= leastWords && share >= leastShare || named && shared >= leastNamedWords && share >= leastNamedShare
+	if !bears && !few {
+		return 0
+	}
+	same, like := claim.Figures(line)
 	switch {
 	case !bears && like:
 		share = max(share, measured)

@@ -239,16 +239,33 @@ func (s *Statement) measures() bool {
 	return slices.ContainsFunc(s.figures(), func(f figure) bool { return f.of != "" && f.about != "" })
 }
 
+// Line is a line of a document, whose figures are read when they are asked for.
+type Line struct {
+	Text string
+	item *Item
+}
+
 // Figures says whether a line has all figures of a statement, and there are
 // some; and whether it has one of the same as the statement, by the words before
 // and behind it.
-func (s *Statement) Figures(line string) (same, like bool) {
+func (s *Statement) Figures(line *Line) (same, like bool) {
 	mine := s.figures()
-	if len(mine) == 0 || !strings.ContainsAny(line, "0123456789") {
+	if len(mine) == 0 {
 		return false, false
 	}
-	item := Item{figures: figures(line), words: make(map[string]bool)}
-	EachWord(line, func(word string) { item.words[word] = true })
-	same = !slices.ContainsFunc(mine, func(f figure) bool { return !f.among(item.figures) })
-	return same, len(item.measuredBy(s)) > 0
+	if line.item == nil {
+		line.item = &Item{figures: figures(line.Text), words: make(map[string]bool)}
+		if len(line.item.figures) > 0 {
+			EachWord(line.Text, func(word string) { line.item.words[word] = true })
+		}
+	}
+	if len(line.item.figures) == 0 {
+		return false, false
+	}
+	for i := range mine {
+		if !mine[i].among(line.item.figures) {
+			return false, len(line.item.measuredBy(s)) > 0
+		}
+	}
+	return true, len(line.item.measuredBy(s)) > 0
 }

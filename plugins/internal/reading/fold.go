@@ -1,6 +1,7 @@
 package reading
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -8,6 +9,9 @@ import (
 // Fold gives a text in which words are looked up: small letters, one space for
 // each run of white space, one shape of quotation marks and of dashes.
 func Fold(s string) string {
+	if out, ok := foldASCII(s); ok {
+		return out
+	}
 	var b strings.Builder
 	b.Grow(len(s))
 	foldTo(s, func(_ int, folded string) bool {
@@ -15,6 +19,97 @@ func Fold(s string) string {
 		return true
 	})
 	return b.String()
+}
+
+// foldASCII folds what nearly every text is, byte by byte.
+func foldASCII(s string) (string, bool) {
+	out := make([]byte, 0, len(s))
+	space := false
+	for i := range len(s) {
+		c := s[i]
+		switch {
+		case c >= 0x80:
+			return "", false
+		case c == ' ' || c >= '\t' && c <= '\r':
+			space = true
+			continue
+		case c >= 'A' && c <= 'Z':
+			c += 'a' - 'A'
+		case c == '"' || c == '`':
+			c = '\''
+		}
+		if space && len(out) > 0 {
+			out = append(out, ' ')
+		}
+		space = false
+		out = append(out, c)
+	}
+	return string(out), true
+}
+
+// Document is a text folded, which knows where its parts stand.
+type Document struct {
+	Folded string
+	text   string
+	marks  []mark // of chunks, in order
+}
+
+// mark is where a chunk begins, folded and in the text.
+type mark struct{ folded, text int }
+
+// chunkBytes at least are folded at a time, up to the end of a line.
+const chunkBytes = 4096
+
+// FoldDocument folds a document.
+func FoldDocument(s string) *Document {
+	d := &Document{text: s}
+	var b strings.Builder
+	b.Grow(len(s))
+	for at := 0; at < len(s); {
+		end := min(at+chunkBytes, len(s))
+		if i := strings.IndexByte(s[end:], '\n'); i >= 0 {
+			end += i + 1
+		} else {
+			end = len(s)
+		}
+		if folded := Fold(s[at:end]); folded != "" {
+			if b.Len() > 0 {
+				b.WriteByte(' ')
+			}
+			d.marks = append(d.marks, mark{b.Len(), at})
+			b.WriteString(folded)
+		}
+		at = end
+	}
+	d.Folded = b.String()
+	return d
+}
+
+// Span says which part of the text became [from, to) of Folded, without white
+// space at its end.
+func (d *Document) Span(from, to int) (start, end int) {
+	i, j := d.chunk(from), d.chunk(to-1)
+	start, _ = Unfold(d.text[d.marks[i].text:d.after(i)], from-d.marks[i].folded, to-d.marks[i].folded)
+	_, end = Unfold(d.text[d.marks[j].text:d.after(j)], max(0, from-d.marks[j].folded), to-d.marks[j].folded)
+	start, end = start+d.marks[i].text, end+d.marks[j].text
+	return start, start + len(strings.TrimSpace(d.text[start:end]))
+}
+
+// chunk is the last that begins no later.
+func (d *Document) chunk(folded int) int {
+	i, found := slices.BinarySearchFunc(d.marks, folded, func(m mark, at int) int { return m.folded - at })
+	if found {
+		return i
+	}
+	return max(0, i-1)
+}
+
+// after is where chunk i ends.
+func (d *Document) after(i int) int {
+	if i+1 < len(d.marks) {
+		return d.marks[i+1].text
+	}
+	return len(d.text)
 }
 
 // Unfold says which part of a text became [from, to) of its [Fold].
