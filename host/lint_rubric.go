@@ -19,49 +19,59 @@ func CheckJudges(r *audit.Rubric, modules fs.FS) error {
 	}
 	n := &needList{}
 	n.rubric(r)
+	places := placesInRubric(r)
 	return placed(registry.Check(files, n.list), r.File(), func(f *registry.Fault) (string, pipeline.Position) {
-		path := placeInRubric(r, f)
+		path := places.of(f)
 		return path, r.Position(path)
 	})
 }
 
-// placeInRubric is the path of what the fault of a judge's module comes from:
-// where its name for a criterion that it does not serve stands, or else the
-// first judge that names the module.
-func placeInRubric(r *audit.Rubric, f *registry.Fault) string {
-	first := ""
-	for i := range r.Judges {
-		j := &r.Judges[i]
-		if j.Module != f.Module {
-			continue
-		}
-		path := "judges[" + strconv.Quote(j.ID) + "]"
-		if first == "" {
-			first = path + ".module"
-		}
-		if f.Code != registry.FaultCriterion {
-			continue
-		}
-		for _, k := range j.Knows {
-			if strings.HasSuffix(f.Detail, "criterion "+k.As) {
-				return path + ".knows[" + strconv.Quote(k.Criterion) + "]"
-			}
-		}
-		if at := namedBy(r, j, f); at != "" {
-			return at
-		}
-	}
-	return first
+// rubricPlaces are the paths of what the faults of judges' modules come from.
+type rubricPlaces struct {
+	modules  map[string]string    // where a judge is the first to name a module
+	criteria map[[2]string]string // where a module is first asked to judge a criterion, by module and its own name for that
 }
 
-// namedBy is where a criterion that the judge does not serve names the judge.
-func namedBy(r *audit.Rubric, j *audit.Judge, f *registry.Fault) string {
+func placesInRubric(r *audit.Rubric) *rubricPlaces {
+	p := &rubricPlaces{modules: make(map[string]string), criteria: make(map[[2]string]string)}
+	first := func(module, criterion, path string) {
+		if key := [2]string{module, criterion}; p.criteria[key] == "" {
+			p.criteria[key] = path
+		}
+	}
+	named := make(map[string][]string) // where criteria name a judge, in the order of what it scores
 	for c := range r.Criteria {
 		for i, id := range r.Criteria[c].Judges {
-			if id == j.ID && strings.HasSuffix(f.Detail, "criterion "+j.As(r.Criteria[c].ID)) {
-				return "criteria[" + strconv.Itoa(c) + "].judges[" + strconv.Itoa(i) + "]"
+			named[id] = append(named[id], "criteria["+strconv.Itoa(c)+"].judges["+strconv.Itoa(i)+"]")
+		}
+	}
+	scored := r.Scored()
+	for i := range r.Judges {
+		j := &r.Judges[i]
+		path := "judges[" + strconv.Quote(j.ID) + "]"
+		if p.modules[j.Module] == "" {
+			p.modules[j.Module] = path + ".module"
+		}
+		for _, k := range j.Knows {
+			first(j.Module, k.As, path+".knows["+strconv.Quote(k.Criterion)+"]")
+		}
+		for n, c := range scored[j.ID] {
+			first(j.Module, j.As(c.ID), named[j.ID][n])
+		}
+	}
+	return p
+}
+
+// of gives the path of a fault: where its name for a criterion that it does not serve stands, or else the
+// first judge that names the module.
+func (p *rubricPlaces) of(f *registry.Fault) string {
+	if f.Code == registry.FaultCriterion {
+		name, found := f.Detail, true // a name may have the word in it
+		for found {
+			if _, name, found = strings.Cut(name, "criterion "); p.criteria[[2]string{f.Module, name}] != "" {
+				return p.criteria[[2]string{f.Module, name}]
 			}
 		}
 	}
-	return ""
+	return p.modules[f.Module]
 }

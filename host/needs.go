@@ -55,11 +55,17 @@ func (n *needList) pipeline(def *pipeline.Definition) {
 
 // rubric adds what a rubric wants of its judges, in its order.
 func (n *needList) rubric(r *audit.Rubric) {
+	scored := r.Scored()
+	type call struct{ module, criterion string }
+	known := make(map[call]bool)
 	for i := range r.Judges {
 		judge := &r.Judges[i]
-		need := n.of(judge.Module)
-		for _, c := range r.ScoredBy(judge.ID) {
-			need.Judge(judge.As(c.ID))
+		for _, c := range scored[judge.ID] {
+			one := call{judge.Module, judge.As(c.ID)}
+			if !known[one] {
+				known[one] = true
+				n.of(one.module).Judge(one.criterion)
+			}
 		}
 	}
 }

@@ -2,8 +2,6 @@ package audit
 
 import (
 	"regexp"
-	"slices"
-	"strings"
 
 	"gopkg.in/yaml.v3"
 
@@ -17,8 +15,12 @@ const WarnUnusedWeight pipeline.Code = "unused_weight"
 // the order of the file, and empty for a clean rubric.
 func Lint(r *Rubric) pipeline.Errors {
 	var warnings pipeline.Errors
+	used := make(map[string]bool, len(r.Criteria))
+	for i := range r.Criteria {
+		used[category(r.Criteria[i].Category)] = true
+	}
 	for _, w := range r.Weights {
-		if slices.ContainsFunc(r.Criteria, func(c Criterion) bool { return strings.EqualFold(c.Category, w.Category) }) {
+		if used[category(w.Category)] {
 			continue
 		}
 		path := keyPath("weights", w.Category)

@@ -2,6 +2,7 @@ package audit_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -66,6 +67,86 @@ func TestWhatIsNoRubric(t *testing.T) {
 	}
 	if _, err := audit.Load("testdata/none.yaml"); err == nil || !strings.Contains(err.Error(), string(pipeline.CodeUnreadable)) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// numbered is a rubric of so many judges and criteria, a line each.
+func numbered(judges, criteria int) []byte {
+	var b strings.Builder
+	b.WriteString("rubric: r\njudges:\n")
+	for i := range judges {
+		fmt.Fprintf(&b, "  j%d: {}\n", i)
+	}
+	b.WriteString("criteria:\n")
+	for i := range criteria {
+		names := []string{fmt.Sprint("j", i%judges)}
+		for j := i + criteria; j < judges; j += criteria {
+			names = append(names, fmt.Sprint("j", j))
+		}
+		fmt.Fprintf(&b, "  - {id: c%d, category: x, judges: [%s]}\n", i, strings.Join(names, ", "))
+	}
+	return []byte(b.String())
+}
+
+func TestARubricHasSoManyJudgesAndCriteria(t *testing.T) {
+	t.Parallel()
+	s := schemaOf(t)
+	for _, tc := range []struct {
+		judges, criteria int
+		want             []string
+	}{
+		{audit.MaxJudges, audit.MaxCriteria, nil},
+		{audit.MaxJudges + 1, 7, []string{`r.yaml:1003:3: judges["j1000"]: there are 1001 judges; a rubric has at most 1000 [too_large]`}},
+		{3, 20_000, []string{"r.yaml:1007:5: criteria[1000]: there are 20000 criteria; a rubric has at most 1000 [too_large]"}},
+		{4500, 1001, []string{"there are 4500 judges", "there are 1001 criteria"}},
+	} {
+		r, err := audit.Parse("r.yaml", numbered(tc.judges, tc.criteria))
+		var faults pipeline.Errors
+		if errors.As(err, &faults) != (tc.want != nil) || len(faults) != len(tc.want) {
+			t.Errorf("%d judges, %d criteria: %v", tc.judges, tc.criteria, err)
+			continue
+		}
+		for i, want := range tc.want {
+			if !strings.Contains(faults[i].Error(), want) {
+				t.Errorf("got %v, want %s", faults[i], want)
+			}
+		}
+		if !allowed(t, s, string(numbered(tc.judges, tc.criteria))) != (tc.want != nil) {
+			t.Errorf("%d judges, %d criteria: the schema is of another mind", tc.judges, tc.criteria)
+		}
+		if err == nil && (len(r.Scored()) != tc.judges || len(r.Modules()) != tc.judges) {
+			t.Errorf("%d judges score, of %d modules", len(r.Scored()), len(r.Modules()))
+		}
+	}
+}
+
+// Categories are the same in any case of letters, so one has one weight.
+func TestAWeightIsGivenOnce(t *testing.T) {
+	t.Parallel()
+	_, err := audit.Parse("r.yaml", []byte(`rubric: r
+weights: {Sec: 1, sec: 1000,
+  SEC: 0.001}
+judges: {warden: {}}
+criteria: [{id: security, category: sEc, judges: [warden]}]
+`))
+	const want = `r.yaml:2:19: weights["sec"]: "sec" is the category "Sec", which has a weight already: the case of letters makes no difference [duplicate_key]
+r.yaml:3:3: weights["SEC"]: "SEC" is the category "Sec", which has a weight already: the case of letters makes no difference [duplicate_key]`
+	if err == nil || err.Error() != want {
+		t.Errorf("got\n%v", err)
+	}
+}
+
+func TestWhatEachJudgeScores(t *testing.T) {
+	t.Parallel()
+	r, err := audit.LoadFS(pipelines.FS, pipelines.CourtOpinions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scored := r.Scored()
+	for i := range r.Judges {
+		if id := r.Judges[i].ID; len(scored[id]) == 0 || !slices.Equal(scored[id], r.ScoredBy(id)) {
+			t.Errorf("%s scores %v", id, scored[id])
+		}
 	}
 }
 

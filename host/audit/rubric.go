@@ -14,9 +14,10 @@ type Rubric struct {
 	Description string
 	// Weights of categories beside the default ones, in file order. Optional.
 	Weights []CategoryWeight
-	// Judges in file order; at least one.
+	// Judges in file order; at least one, at most MaxJudges.
 	Judges []Judge
-	// Criteria in file order, which is the order of reports; at least one.
+	// Criteria in file order, which is the order of reports; at
+	// least one, at most MaxCriteria.
 	Criteria []Criterion
 
 	file      string
@@ -67,6 +68,12 @@ type Criterion struct {
 // MaxWeight is the largest weight of a category or criterion.
 const MaxWeight = 1000
 
+// How many judges and criteria a rubric may have.
+const (
+	MaxJudges   = 1000
+	MaxCriteria = 1000
+)
+
 // Criterion returns the criterion with that ID.
 func (r *Rubric) Criterion(id string) (*Criterion, bool) {
 	i := slices.IndexFunc(r.Criteria, func(c Criterion) bool { return c.ID == id })
@@ -85,7 +92,8 @@ func (r *Rubric) Judge(id string) (*Judge, bool) {
 	return &r.Judges[i], true
 }
 
-// ScoredBy gives the criteria that a judge scores, in the order of the rubric.
+// ScoredBy gives the criteria that a judge scores, in the order of the rubric;
+// [Rubric.Scored] gives those of all.
 func (r *Rubric) ScoredBy(judge string) []*Criterion {
 	var list []*Criterion
 	for i := range r.Criteria {
@@ -94,6 +102,21 @@ func (r *Rubric) ScoredBy(judge string) []*Criterion {
 		}
 	}
 	return list
+}
+
+// Scored gives the criteria that each judge scores, in the order of the rubric,
+// by the ID of the judge; a fresh map.
+func (r *Rubric) Scored() map[string][]*Criterion {
+	scored := make(map[string][]*Criterion, len(r.Judges))
+	for i := range r.Criteria {
+		c := &r.Criteria[i]
+		for _, id := range c.Judges {
+			if list := scored[id]; len(list) == 0 || list[len(list)-1] != c { // who is named twice scores once
+				scored[id] = append(list, c)
+			}
+		}
+	}
+	return scored
 }
 
 // As is the name by which the judge's module knows a criterion.
@@ -109,8 +132,10 @@ func (j *Judge) As(criterion string) string {
 // Modules names the modules of the judges, each once.
 func (r *Rubric) Modules() []string {
 	var names []string
+	seen := make(map[string]bool, len(r.Judges))
 	for i := range r.Judges {
-		if m := r.Judges[i].Module; !slices.Contains(names, m) {
+		if m := r.Judges[i].Module; !seen[m] {
+			seen[m] = true
 			names = append(names, m)
 		}
 	}

@@ -24,7 +24,7 @@ type Weights struct {
 func (r *Rubric) ScoreWeights() *Weights {
 	w := &Weights{Categories: make(map[string]float64, len(r.Weights)), Criteria: make(map[string]float64, len(r.Criteria))}
 	for _, c := range r.Weights {
-		w.Categories[strings.ToLower(c.Category)] = c.Weight
+		w.Categories[category(c.Category)] = c.Weight
 	}
 	for i := range r.Criteria {
 		w.Criteria[r.Criteria[i].ID] = r.Criteria[i].Weight
@@ -32,14 +32,18 @@ func (r *Rubric) ScoreWeights() *Weights {
 	return w
 }
 
+// category is what all spellings of a category have in common.
+func category(name string) string { return strings.ToLower(name) }
+
 // Category gives the weight of a category: what was configured, else the
 // default: Architecture 1.5, Security 2.0, Performance 1.2, Documentation and
 // all others 1.0.
 func (w *Weights) Category(name string) float64 {
-	if v, ok := w.Categories[strings.ToLower(name)]; ok {
+	name = category(name)
+	if v, ok := w.Categories[name]; ok {
 		return v
 	}
-	switch strings.ToLower(name) {
+	switch name {
 	case "architecture":
 		return 1.5
 	case "security":

@@ -2,7 +2,6 @@ package audit
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -33,6 +32,8 @@ func (r *Rubric) Validate() error {
 type validator struct {
 	rubric *Rubric
 	broken map[string]bool
+	known  map[string]bool         // judges by ID
+	scored map[string][]*Criterion // by judge
 	errs   pipeline.Errors
 }
 
@@ -47,60 +48,105 @@ func (v *validator) run(shapes pipeline.Errors) {
 	v.required("rubric", r.Name)
 	v.some("judges", len(r.Judges))
 	v.some("criteria", len(r.Criteria))
-	for i := range r.Weights {
-		v.weight(keyPath("weights", r.Weights[i].Category), r.Weights[i].Weight)
+	v.weights()
+	if v.tooMany() {
+		return
 	}
-	for i := range r.Criteria {
-		v.criterion(i)
-	}
+	v.scored = r.Scored()
+	v.known = make(map[string]bool, len(r.Judges))
 	for i := range r.Judges {
-		v.judge(i)
+		v.known[r.Judges[i].ID] = true
+	}
+	before := make(map[string]bool, len(r.Criteria))
+	for i := range r.Criteria {
+		v.criterion(i, before)
+	}
+	before = make(map[string]bool, len(r.Judges))
+	for i := range r.Judges {
+		v.judge(i, before)
 	}
 }
 
-func (v *validator) criterion(i int) {
+// tooMany says at the first judge or criterion too many that it is one.
+func (v *validator) tooMany() bool {
+	judges, criteria := len(v.rubric.Judges), len(v.rubric.Criteria)
+	if judges > MaxJudges {
+		v.fail(keyPath("judges", v.rubric.Judges[MaxJudges].ID), pipeline.CodeTooLarge, "there are %d judges; a rubric has at most %d", judges, MaxJudges)
+	}
+	if criteria > MaxCriteria {
+		v.fail("criteria["+strconv.Itoa(MaxCriteria)+"]", pipeline.CodeTooLarge, "there are %d criteria; a rubric has at most %d", criteria, MaxCriteria)
+	}
+	return judges > MaxJudges || criteria > MaxCriteria
+}
+
+// weights of categories, whose names are the same in any case of letters.
+func (v *validator) weights() {
+	first := make(map[string]string, len(v.rubric.Weights))
+	for _, w := range v.rubric.Weights {
+		path := keyPath("weights", w.Category)
+		v.weight(path, w.Weight)
+		if before, twice := first[category(w.Category)]; twice {
+			v.fail(path, pipeline.CodeDuplicateKey, "%s is the category %s, which has a weight already: the case of letters makes no difference",
+				quoted(w.Category), quoted(before))
+			continue
+		}
+		first[category(w.Category)] = w.Category
+	}
+}
+
+// criterion checks one whose predecessors have the IDs before, and adds its own.
+func (v *validator) criterion(i int, before map[string]bool) {
 	c := &v.rubric.Criteria[i]
 	path := "criteria[" + strconv.Itoa(i) + "]"
 	v.required(path+".id", c.ID)
-	if slices.ContainsFunc(v.rubric.Criteria[:i], func(o Criterion) bool { return o.ID == c.ID }) && c.ID != "" {
+	if before[c.ID] && c.ID != "" {
 		v.fail(path+".id", pipeline.CodeDuplicateID, "a second criterion of this id")
 	}
+	before[c.ID] = true
 	v.required(path+".category", c.Category)
 	v.weight(path+".weight", c.Weight)
 	v.some(path+".judges", len(c.Judges))
+	named := make(map[string]bool, len(c.Judges))
 	for j, id := range c.Judges {
 		at := path + ".judges[" + strconv.Itoa(j) + "]"
-		switch _, known := v.rubric.Judge(id); {
+		switch {
 		case id == "":
 			v.fail(at, pipeline.CodeMissing, "is missing or empty")
-		case !known:
+		case !v.known[id]:
 			v.fail(at, CodeUnknownJudge, "no judge is called %s", quoted(id))
-		case slices.Contains(c.Judges[:j], id):
+		case named[id]:
 			v.fail(at, pipeline.CodeDuplicateID, "%s is named twice", quoted(id))
 		}
+		named[id] = true
 	}
-	if c.Lead != "" && !slices.Contains(c.Judges, c.Lead) {
+	if c.Lead != "" && !named[c.Lead] {
 		v.fail(path+".lead", CodeLead, "%s does not score this criterion", quoted(c.Lead))
 	}
 }
 
-func (v *validator) judge(i int) {
+// judge checks one whose predecessors have the IDs before, and adds its own.
+func (v *validator) judge(i int, before map[string]bool) {
 	j := &v.rubric.Judges[i]
 	path := keyPath("judges", j.ID)
 	if j.ID == "" {
 		v.fail(path, pipeline.CodeMissing, "a judge has no name")
 	}
-	if slices.ContainsFunc(v.rubric.Judges[:i], func(o Judge) bool { return o.ID == j.ID }) {
+	if before[j.ID] {
 		v.fail(path, pipeline.CodeDuplicateID, "a second judge of this name")
 	}
-	scored := v.rubric.ScoredBy(j.ID)
+	before[j.ID] = true
+	scored := v.scored[j.ID]
 	if len(scored) == 0 && !v.broken["criteria"] {
 		v.fail(path, CodeUnusedJudge, "no criterion names this judge")
+	}
+	criteria := make(map[string]bool, len(scored))
+	for _, c := range scored {
+		criteria[c.ID] = true
 	}
 	for _, k := range j.Knows {
 		at := keyPath(path+".knows", k.Criterion)
 		v.required(at, k.As)
-		if !slices.ContainsFunc(scored, func(c *Criterion) bool { return c.ID == k.Criterion }) {
+		if !criteria[k.Criterion] {
 			v.fail(at, CodeUnknownCriterion, "the judge scores no criterion of this id")
 		}
 	}

@@ -17,7 +17,7 @@ type Code string
 // The faults.
 const (
 	CodeUnreadable     Code = "unreadable"      // the file can't be read
-	CodeTooLarge       Code = "too_large"       // the file is over MaxFileBytes
+	CodeTooLarge       Code = "too_large"       // the file is over MaxFileBytes, or has more of something than is allowed
 	CodeSyntax         Code = "syntax"          // not YAML, or not one document
 	CodeEncoding       Code = "encoding"        // not UTF-8, or a control character
 	CodeAlias          Code = "alias"           // aliases and merge keys are refused: they can blow up a small file

@@ -34,7 +34,8 @@ type Config struct {
 type Audit struct {
 	graph     *pipeline.Graph
 	rubric    *audit.Rubric
-	weighings []audit.Weighing // of the rubric's criteria
+	scored    map[string][]*audit.Criterion // by judge
+	weighings []audit.Weighing              // of the rubric's criteria
 	log       *slog.Logger
 	arrange   func(n int) []int
 }
@@ -80,7 +81,9 @@ func New(graph *pipeline.Graph, rubric *audit.Rubric, config Config) (*Audit, er
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Audit{graph: graph, rubric: rubric, weighings: rubric.Weighings(), log: log, arrange: config.Arrange}, nil
+	return &Audit{
+		graph: graph, rubric: rubric, scored: rubric.Scored(), weighings: rubric.Weighings(), log: log, arrange: config.Arrange,
+	}, nil
 }
 
 // Modules plays one audit, and is used by its goroutine alone. What no branch

@@ -48,7 +48,7 @@ func (t *trial) collect(ctx context.Context, node *pipeline.Node, visit int) err
 	}
 	limit := 1
 	if node.Parallel {
-		limit = 0
+		limit = maxBranches
 	}
 	return t.fan(ctx, node, visit, limit, branches)
 }

@@ -17,21 +17,25 @@ import (
 // those that were apart are asked once more, and told what the others said.
 func (t *trial) judge(ctx context.Context, node *pipeline.Node, visit int) (again bool, err error) {
 	evidence := t.evidence()
-	apart := t.voices()
+	var apart map[string][]audit.Voice
+	if visit > 1 {
+		apart = t.voices()
+		maps.DeleteFunc(apart, func(_ string, voices []audit.Voice) bool { return audit.Dissent(voices) == "" })
+	}
 	var branches []branch
 	for i := range t.audit.rubric.Judges {
 		judge := &t.audit.rubric.Judges[i]
-		criteria := t.audit.rubric.ScoredBy(judge.ID)
+		criteria := t.audit.scored[judge.ID]
 		items := evidence
 		if visit > 1 {
-			criteria = slices.DeleteFunc(criteria, func(c *audit.Criterion) bool { return !counts(apart[c.ID], judge.ID) })
+			criteria = slices.DeleteFunc(slices.Clone(criteria), func(c *audit.Criterion) bool { return !counts(apart[c.ID], judge.ID) })
 			items = slices.Concat(evidence, t.dissent(judge, criteria, apart))
 		}
 		if len(criteria) > 0 {
 			branches = append(branches, t.ask(node, judge, criteria, items))
 		}
 	}
-	if err := t.fan(ctx, node, visit, 0, branches); err != nil || visit > 1 {
+	if err := t.fan(ctx, node, visit, maxBranches, branches); err != nil || visit > 1 {
 		return false, err
 	}
 	for id, voices := range t.voices() {
@@ -126,10 +130,9 @@ func (t *trial) voices() map[string][]audit.Voice {
 	return all
 }
 
-// counts says whether a judge has an opinion that counts on a criterion on
-// which the judges are apart.
+// counts says whether a judge has an opinion that counts.
 func counts(voices []audit.Voice, judge string) bool {
-	return audit.Dissent(voices) != "" && slices.ContainsFunc(voices, func(v audit.Voice) bool {
+	return slices.ContainsFunc(voices, func(v audit.Voice) bool {
 		return v.Judge == judge && v.Standing == audit.Counts
 	})
 }

@@ -97,8 +97,12 @@ type arrived struct {
 	err    error
 }
 
+// maxBranches is how many branches run at once: each has an instance of its
+// module, and so memory of its own.
+const maxBranches = 32
+
 // fan runs branches, and merges what they give as it comes. limit is how many
-// run at once, 0 for all.
+// run at once.
 func (t *trial) fan(ctx context.Context, node *pipeline.Node, visit, limit int, branches []branch) error {
 	runs := make([]func() arrived, len(branches))
 	for i := range branches {
