@@ -172,8 +172,8 @@ func (r *resumption) read(before []byte) error {
 // them: nobody knows how many of the last ones in the record were given.
 func (o *tryOptions) sayRecorded(stderr io.Writer, r *resumption) {
 	if o.output == "" && r.recorded != nil && len(r.tried) > 0 {
-		fmt.Fprintf(stderr, "%s of an earlier run, in %s, given again only with --output FILE; it may not have given the last ones\n",
-			count(len(r.tried), "result", "results"), inertLine(r.from))
+		fmt.Fprintf(stderr, "%s has %s of an earlier run, not given again here; the last may never have been given: --output FILE gives all\n",
+			inertLine(r.from), count(len(r.tried), "result", "results"))
 	}
 }
 

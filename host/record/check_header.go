@@ -14,7 +14,7 @@ func checkHeader(h *Header) error {
 	}
 	for _, p := range h.Configuration {
 		if text, there := h.text(p.Name); there && DigestOf(text) != p.Digest {
-			return fmt.Errorf("the %s that it holds has another digest than its configuration says", p.Name)
+			return fmt.Errorf("what it holds as %q has another digest than its configuration says", p.Name)
 		}
 	}
 	return nil

@@ -32,7 +32,7 @@ func TestAccept_SE1_SignedEntriesThatDoNotFitAreFound(t *testing.T) {
 		why    string
 	}{
 		"a second trial of it":     {3, func(e []*record.Entry) { e[3].Trial.ID = "a" }, `a second trial of the case "a"`},
-		"another pipeline":         {0, func(e []*record.Entry) { e[0].Header.Pipeline = "pipeline: b\n" }, "the pipeline that it holds has another digest"},
+		"another pipeline":         {0, func(e []*record.Entry) { e[0].Header.Pipeline = "pipeline: b\n" }, `what it holds as "pipeline" has another digest`},
 		"another light pipeline":   {0, configured("light pipeline"), "light pipeline"},
 		"another profile":          {0, configured("profile"), "profile"},
 		"other limits":             {0, configured("limits of the court"), "limits of the court"},

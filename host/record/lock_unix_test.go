@@ -1,0 +1,105 @@
+//go:build unix && !aix && !solaris
+
+package record_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/host/record"
+)
+
+// Two start on one record at once: one of them writes it, and the other is told so.
+func TestTwoStartsMakeOneRecord(t *testing.T) {
+	t.Parallel()
+	key := newKey(t, true)
+	dir := t.TempDir()
+	for i := range 300 {
+		name := filepath.Join(dir, "record"+strings.Repeat("x", i%50))
+		var writers [3]*record.Writer
+		var errs [3]error
+		var all sync.WaitGroup
+		for n := range writers {
+			all.Go(func() {
+				if n == 0 {
+					writers[n], errs[n] = record.Create(name, key, header())
+				} else {
+					writers[n], errs[n] = record.Resume(name, key, header(), none)
+				}
+			})
+		}
+		all.Wait()
+		writing := 0
+		for n, w := range writers {
+			if errs[n] != nil {
+				if !errors.Is(errs[n], record.ErrInUse) && !errors.Is(errs[n], os.ErrExist) {
+					t.Fatalf("run %d: %v", i, errs[n])
+				}
+				continue
+			}
+			writing++
+			if err := w.Finish(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if writing != 1 {
+			t.Fatalf("run %d: %d write, %v", i, writing, errs)
+		}
+		if report := verify(t, read(t, name), key); !report.Complete() {
+			t.Fatalf("run %d: %+v", i, report)
+		}
+		if err := os.Remove(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Another process resumes the file that Create just made, before it is locked: it is that one's, whatever Create finds.
+func TestCreateLeavesTheFileToWhoLockedIt(t *testing.T) {
+	t.Parallel()
+	key := newKey(t, true)
+	for _, done := range []bool{false, true} {
+		file := filepath.Join(t.TempDir(), "record")
+		var resumed *record.Writer
+		finish := func() {
+			if err := resumed.Finish(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := record.CreateAfter(file, key, header(), func() {
+			var err error
+			if resumed, err = record.Resume(file, key, header(), none); err != nil {
+				t.Fatal(err)
+			}
+			if done {
+				finish()
+			}
+		})
+		want := record.ErrInUse
+		if done {
+			want = os.ErrExist
+		} else {
+			finish()
+		}
+		if !errors.Is(err, want) {
+			t.Errorf("done %t: %v, want %v", done, err, want)
+		}
+		if report := verify(t, read(t, file), key); !report.Complete() || report.Entries != 2 {
+			t.Errorf("done %t: %+v", done, report)
+		}
+	}
+	// Another put its own file in the place.
+	file := filepath.Join(t.TempDir(), "record")
+	_, err := record.CreateAfter(file, key, header(), func() {
+		if err := errors.Join(os.Remove(file), os.WriteFile(file, []byte("another's"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if !errors.Is(err, os.ErrExist) || string(read(t, file)) != "another's" {
+		t.Errorf("%v, %q", err, read(t, file))
+	}
+}
