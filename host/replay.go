@@ -177,6 +177,9 @@ func (r *Replayer) SameMetering() bool { return r.header.Instrumentation == sand
 // ErrNoCase, ErrOtherCase, ErrNoAnswers, a *MissingModulesError, and those of
 // [Open] and [Host.Try].
 func (r *Replayer) Replay(ctx context.Context, recorded *record.Trial, subject *abi.Case) (*docket.Trial, *record.Trial, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, context.Cause(ctx)
+	}
 	own, err := r.subject(recorded, subject)
 	if err != nil {
 		return nil, nil, err

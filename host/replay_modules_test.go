@@ -2,14 +2,17 @@ package host_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"path/filepath"
 	"slices"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/record"
 )
 
@@ -93,5 +96,49 @@ func TestAccept_RE1_AReplayOfManyGenerationsKeepsTheModulesOfTheLast(t *testing.
 	}
 	if courts, audits := host.Loaded(r); courts != 0 || audits != 0 {
 		t.Errorf("closed, it has %d and %d modules loaded", courts, audits)
+	}
+}
+
+// A replay ends with its caller, wherever in the trial it is: after the call that it is at, and one more at most.
+func TestAReplayEndsWithItsCaller(t *testing.T) {
+	t.Parallel()
+	store, data := recordTrials(t, mistrials(t)[docket.CauseWallClock], 1, entryOf(dispute())...)
+	header, list := trials(t, data)
+	var cancel context.CancelFunc
+	looks, last := 0, -1
+	clock := func() time.Time {
+		if looks++; looks == last {
+			cancel()
+		}
+		return time.Unix(0, 0)
+	}
+	r, err := host.OpenReplay(header, host.ReplayConfig{Store: store, CacheDir: cacheDir, Now: clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Close(context.Background()) }()
+	replay := func() error {
+		var ctx context.Context
+		ctx, cancel = context.WithCancel(t.Context())
+		defer cancel()
+		if last == 0 {
+			cancel()
+		}
+		looks = 0
+		_, _, err := r.Replay(ctx, list[0], nil)
+		return err
+	}
+	if err := replay(); err != nil {
+		t.Fatal(err)
+	}
+	whole := looks
+	for last = range whole {
+		if err := replay(); !errors.Is(err, context.Canceled) || looks > last+2 || last == 0 && looks > 0 || last < 3 && looks > 2 {
+			t.Errorf("%v, after %d looks at the clock of %d; the caller has gone after %d", err, looks, whole, last)
+		}
+	}
+	last = -1
+	if err := replay(); err != nil || looks != whole {
+		t.Errorf("%v, after %d looks at the clock of %d", err, looks, whole)
 	}
 }

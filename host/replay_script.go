@@ -13,7 +13,8 @@ import (
 // script is a recorded trial, audit, or branch of an audit that another one
 // follows: what depends on the moment is taken from it.
 type script struct {
-	trial    *record.Trial // whose contents they are, and in a trial its looks at the clock
+	trial    *record.Trial // whose contents they are
+	over     map[int]bool  // at which looks the time of a trial was over
 	calls    []*record.Call
 	lights   []*record.Light
 	answers  map[string]record.Digest // by capability and digest of the request
@@ -26,6 +27,10 @@ type script struct {
 // newScript is that of a trial.
 func newScript(trial *record.Trial) *script {
 	s := scriptOf(trial, trial.Calls())
+	s.over = make(map[int]bool, len(trial.Over))
+	for _, look := range trial.Over {
+		s.over[look] = true
+	}
 	for i := range trial.Events {
 		if l := trial.Events[i].Light; l != nil {
 			s.lights = append(s.lights, l)
