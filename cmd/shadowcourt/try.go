@@ -146,9 +146,9 @@ func (o *tryOptions) run(ctx context.Context, s stdio, args []string) error {
 	if err != nil {
 		return err
 	}
-	recording, err := o.recording(h, parts)
+	recording, err := o.recording(ctx, h, parts)
 	if err != nil {
-		return inputError(err)
+		return orInterrupted(ctx, inputError(err))
 	}
 	defer recording.leave()
 	resumed, err := o.resumption(parts, recording)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -86,7 +87,7 @@ type recording struct {
 }
 
 // recording begins the record, or goes on with it; nil where there is none.
-func (o *tryOptions) recording(h *host.Host, parts []host.Part) (*recording, error) {
+func (o *tryOptions) recording(ctx context.Context, h *host.Host, parts []host.Part) (*recording, error) {
 	if o.record.file == "" {
 		return nil, nil //nolint:nilnil // there is none
 	}
@@ -104,6 +105,9 @@ func (o *tryOptions) recording(h *host.Host, parts []host.Part) (*recording, err
 	r := &recording{resumed: o.resume, cases: make(map[string]record.Digest)}
 	if o.resume {
 		r.writer, err = record.Resume(o.record.file, key, header, func(t *record.Trial) error {
+			if ctx.Err() != nil {
+				return errInterrupted
+			}
 			r.before = append(append(r.before, t.Line()...), '\n')
 			r.cases[t.ID] = t.Case
 			return nil

@@ -39,3 +39,16 @@ func CreateAfter(name string, key *Key, header *Header, between func()) (*Writer
 	between()
 	return createIn(f, name, s, header)
 }
+
+// OpenAfter opens and locks a file as Resume does, with what others do between the two.
+func OpenAfter(name string, between func()) error {
+	f, err := openRegular(name, os.O_RDWR|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	between()
+	if err := lockNamed(f, name); err != nil {
+		return err
+	}
+	return f.Close()
+}

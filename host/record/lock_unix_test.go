@@ -103,3 +103,30 @@ func TestCreateLeavesTheFileToWhoLockedIt(t *testing.T) {
 		t.Errorf("%v, %q", err, read(t, file))
 	}
 }
+
+// A file that lost its name before it was locked is not the record any more.
+func TestResumeTakesTheFileThatHasTheName(t *testing.T) {
+	t.Parallel()
+	for _, again := range []bool{false, true} {
+		file := filepath.Join(t.TempDir(), "record")
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err := record.OpenAfter(file, func() {
+			err := os.Remove(file)
+			if again {
+				err = errors.Join(err, os.WriteFile(file, nil, 0o600))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
+		if !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("there again %t: %v", again, err)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "record")
+	if err := errors.Join(os.WriteFile(file, nil, 0o600), record.OpenAfter(file, func() {})); err != nil {
+		t.Error(err)
+	}
+}

@@ -333,6 +333,9 @@ func TestResumeRefusesAnotherConfigurationAndAnotherKey(t *testing.T) {
 	if _, err := record.Resume(name, key, auditHeader(), none); !errors.Is(err, record.ErrInUse) {
 		t.Errorf("two writers: %v", err)
 	}
+	if err := w.Append(trial("case-0")); err == nil || err.Error() != `a second trial of the case "case-0"` {
+		t.Errorf("a case that the record has: %v", err)
+	}
 	if err := w.Close(); err != nil {
 		t.Error(err)
 	}

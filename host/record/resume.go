@@ -55,7 +55,12 @@ func openLocked(name string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = lock(f)
+	return f, lockNamed(f, name)
+}
+
+// lockNamed locks a file that was opened by this name, or closes it.
+func lockNamed(f *os.File, name string) error {
+	err := lock(f)
 	if err == nil {
 		var info fs.FileInfo
 		if info, err = f.Stat(); err == nil && !names(name, info) {
@@ -63,9 +68,9 @@ func openLocked(name string) (*os.File, error) {
 		}
 	}
 	if err != nil {
-		return nil, errors.Join(err, f.Close())
+		return errors.Join(err, f.Close())
 	}
-	return f, nil
+	return nil
 }
 
 func resume(f *os.File, s *sealer, key *Key, header *Header, each func(*Trial) error) (*Writer, error) {
