@@ -1,0 +1,42 @@
+package record_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/host/record"
+)
+
+func TestTheStoreGivesWhatItsNamesSay(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "store")
+	s := record.OpenStore(dir)
+	d, err := s.Put([]byte("a module"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Put([]byte("a module")); err != nil {
+		t.Error(err)
+	}
+	if wasm, err := s.Get(d); err != nil || string(wasm) != "a module" {
+		t.Errorf("%q, %v", wasm, err)
+	}
+	if _, err := s.Get(record.DigestOf([]byte("another"))); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("another: %v", err)
+	}
+	name := filepath.Join(dir, "sha256-"+d.Hex()+".wasm")
+	if err := os.WriteFile(name, []byte("a wodule"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Get(d); err == nil || errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a module that was changed: %v", err)
+	}
+	if _, err := s.Put([]byte("a module")); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Get(d); err != nil {
+		t.Errorf("put again: %v", err)
+	}
+}
