@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host"
-	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/record"
 )
 
@@ -102,7 +101,7 @@ func TestAccept_RE1_AReplayOfManyGenerationsKeepsTheModulesOfTheLast(t *testing.
 // A replay ends with its caller, wherever in the trial it is: after the call that it is at, and one more at most.
 func TestAReplayEndsWithItsCaller(t *testing.T) {
 	t.Parallel()
-	store, data := recordTrials(t, mistrials(t)[docket.CauseWallClock], 1, entryOf(dispute())...)
+	store, data := recordTrials(t, host.Config{}, 1, entryOf(dispute())...)
 	header, list := trials(t, data)
 	var cancel context.CancelFunc
 	looks, last := 0, -1
