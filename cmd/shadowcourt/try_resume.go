@@ -42,6 +42,7 @@ type resumption struct {
 type verdict struct {
 	id    string
 	final docket.Final
+	audit *docket.Audit // only what a gate asks of it
 }
 
 // sidecar is the content of the file beside the results.
@@ -154,6 +155,10 @@ func (r *resumption) read(before []byte) error {
 				Classification *string       `json:"classification"`
 				Confidence     float64       `json:"confidence"`
 			} `json:"final"`
+			Audit *struct {
+				SecurityViolationFound bool `json:"security_violation_found"`
+				Degraded               bool `json:"degraded"`
+			} `json:"audit"`
 		}
 		if err := json.Unmarshal(line, &result); err != nil || result.ID == "" || result.Final.Status == "" || line[len(line)-1] != '\n' {
 			return fmt.Errorf("%s:%d is no result", r.from, number)
@@ -162,7 +167,11 @@ func (r *resumption) read(before []byte) error {
 		if c := result.Final.Classification; c != nil {
 			final.Classification = *c
 		}
-		r.tried = append(r.tried, verdict{result.ID, final})
+		v := verdict{id: result.ID, final: final}
+		if a := result.Audit; a != nil {
+			v.audit = &docket.Audit{SecurityViolationFound: a.SecurityViolationFound, Degraded: a.Degraded}
+		}
+		r.tried = append(r.tried, v)
 	}
 	r.before = before
 	return nil

@@ -64,12 +64,12 @@ func (r *tryRun) untried(entries iter.Seq2[docket.Entry, error]) iter.Seq2[docke
 		var so tally
 		for entry, err := range entries {
 			if err == nil {
-				var final *docket.Final
-				if final, r.earlier.err = passed(&so, &entry, r.redactor); r.earlier.err != nil {
+				var before *verdict
+				if before, r.earlier.err = passed(&so, &entry, r.redactor); r.earlier.err != nil {
 					return
 				}
-				if final != nil {
-					r.pass(&entry, final)
+				if before != nil {
+					r.pass(&entry, before)
 					continue
 				}
 			}
@@ -84,15 +84,15 @@ func (r *tryRun) untried(entries iter.Seq2[docket.Entry, error]) iter.Seq2[docke
 }
 
 // pass takes note of a case that was tried before.
-func (r *tryRun) pass(entry *docket.Entry, final *docket.Final) {
-	r.earlier.matched = r.match.matches(&docket.Result{Final: *final}) || r.earlier.matched
+func (r *tryRun) pass(entry *docket.Entry, v *verdict) {
+	r.earlier.matched = r.match.matches(&docket.Result{Final: v.final, Audit: v.audit}) || r.earlier.matched
 	if r.book != nil {
-		r.earlier.entries = append(r.earlier.entries, knowledge.Entry(&entry.Case, entry.Truth, final))
+		r.earlier.entries = append(r.earlier.entries, knowledge.Entry(&entry.Case, entry.Truth, &v.final))
 	}
 }
 
 // passed gives what came of a case in the earlier run, nil for one behind those that were tried.
-func (r *resumption) passed(so *tally, entry *docket.Entry, redactor *docket.Redactor) (*docket.Final, error) {
+func (r *resumption) passed(so *tally, entry *docket.Entry, redactor *docket.Redactor) (*verdict, error) {
 	if so.Cases == len(r.tried) {
 		return nil, nil //nolint:nilnil // it was not tried
 	}
@@ -104,11 +104,11 @@ func (r *resumption) passed(so *tally, entry *docket.Entry, redactor *docket.Red
 	case so.Cases == len(r.tried) && so.Docket != r.reached.Docket:
 		return nil, r.otherDocket("their contents were changed since")
 	}
-	return &before.final, nil
+	return before, nil
 }
 
 // passedInRecord goes by the ids and digests of a record, which is never redacted.
-func (r *resumption) passedInRecord(so *tally, entry *docket.Entry, _ *docket.Redactor) (*docket.Final, error) {
+func (r *resumption) passedInRecord(so *tally, entry *docket.Entry, _ *docket.Redactor) (*verdict, error) {
 	if so.Cases == len(r.tried) {
 		return nil, nil //nolint:nilnil // it was not tried
 	}
@@ -120,7 +120,7 @@ func (r *resumption) passedInRecord(so *tally, entry *docket.Entry, _ *docket.Re
 	case !sameCase(entry.Case, r.recorded[before.id]):
 		return nil, r.otherDocket(fmt.Sprintf("case %d, %q, was changed since", number+1, before.id))
 	}
-	return &before.final, nil
+	return before, nil
 }
 
 // sameCase holds a case against the digest of the one that was tried: its
