@@ -23,8 +23,9 @@ type auditOptions struct {
 	reports, redact  []string
 	documents        []string
 	failOn           []string
+	failUnder        []string
 	workers          int
-	failUnder        float64
+	gate             *auditGate
 }
 
 func newAudit(s stdio) *cobra.Command {
@@ -42,7 +43,7 @@ wrong (the rest was still audited); 3 done, and a score is below --fail-under, o
 --fail-on matched.`,
 		Example: `  shadowcourt audit examples/audit/opinion.txt --document examples/audit/log.txt
   shadowcourt audit examples/audit/opinions.jsonl --format jsonl --report audit.html
-  shadowcourt audit examples/audit/opinions.jsonl --fail-on security,degraded --fail-under 2`,
+  shadowcourt audit examples/audit/opinions.jsonl --fail-on security,degraded --fail-under 2,evidence_support=2`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), s, args) },
 	}
 	f := cmd.Flags()
@@ -56,7 +57,7 @@ wrong (the rest was still audited); 3 done, and a score is below --fail-under, o
 	f.StringArrayVar(&o.reports, "report", nil, "also write a report, FILE.html or FILE.md; may be repeated")
 	f.StringArrayVar(&o.redact, "redact", nil, "regular expression whose matches are blacked out in every output; may be repeated")
 	f.IntVar(&o.workers, "workers", 0, "audits at once (default: one for each processor)")
-	f.Float64Var(&o.failUnder, "fail-under", 0, "exit with 3 if a score is below this one, 0 to 5")
+	f.StringSliceVar(&o.failUnder, "fail-under", nil, "exit with 3 if a score is below this one, 0 to 5, or that of a criterion (evidence_support=3); may be repeated")
 	f.StringSliceVar(&o.failOn, "fail-on", nil, "exit with 3 on an audit that is one of "+strings.Join(auditFailures, ", "))
 	return cmd
 }
@@ -78,14 +79,8 @@ func (o *auditOptions) check(args []string) (*docket.Redactor, error) {
 	if o.workers < 0 {
 		faults = append(faults, fmt.Errorf("--workers %d: use 0 or more", o.workers))
 	}
-	if !(o.failUnder >= 0 && o.failUnder <= 5) { // NaN too
-		faults = append(faults, fmt.Errorf("--fail-under %v: use a score from 0 to 5", o.failUnder))
-	}
-	for _, word := range o.failOn {
-		if !slices.Contains(auditFailures, strings.TrimSpace(word)) {
-			faults = append(faults, fmt.Errorf("--fail-on %q: use %s", word, orList(auditFailures)))
-		}
-	}
+	gate, err := parseAuditGate(o.failOn, o.failUnder)
+	faults, o.gate = append(faults, err), gate
 	redactor, err := docket.NewRedactor(o.redact)
 	if err != nil {
 		faults = append(faults, fmt.Errorf("--redact: %w", err))
@@ -134,6 +129,9 @@ func (o *auditOptions) run(ctx context.Context, s stdio, args []string) error {
 		return err
 	}
 	defer func() { _ = a.Close(context.WithoutCancel(ctx)) }()
+	if err := o.gate.check(a.Rubric()); err != nil {
+		return inputError(err)
+	}
 	out, files, err := o.writers(s, redactor)
 	if err != nil {
 		return inputError(err)

@@ -6,20 +6,10 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 )
-
-// What `audit --fail-on` matches.
-const (
-	failSecurity = "security"
-	failDegraded = "degraded"
-)
-
-// auditFailures are the words of `audit --fail-on`.
-var auditFailures = []string{failSecurity, failDegraded} //nolint:gochecknoglobals // constant
 
 // auditRun is one run over opinions.
 type auditRun struct {
@@ -66,17 +56,9 @@ func (r *auditRun) all(ctx context.Context, a *host.Auditor, out docket.AuditWri
 	return nil
 }
 
-// auditFails says whether an audit is one of auditFailures.
-func auditFails(a *docket.Audit, word string) bool {
-	return word == failSecurity && a.SecurityViolationFound || word == failDegraded && a.Degraded
-}
-
 // note keeps what the end says of all audits.
 func (r *auditRun) note(a *docket.Audit) {
-	r.matched = r.matched || a.GlobalScore < r.options.failUnder
-	for _, word := range r.options.failOn {
-		r.matched = r.matched || auditFails(a, strings.TrimSpace(word))
-	}
+	r.matched = r.matched || r.options.gate.fails(a)
 	for _, c := range a.CutDocuments {
 		if !slices.Contains(r.cuts, c) {
 			r.cuts = append(r.cuts, c)

@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 
 	"github.com/spf13/cobra"
 
 	"github.com/shadowcourt/shadowcourt/host/record"
 )
+
+// digestForm is what a digest looks like.
+var digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
 // verifyOptions are the flags of verify.
 type verifyOptions struct {
@@ -35,6 +39,9 @@ Exit codes: 0 the record holds and is complete; 1 it does not, or not all of it 
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.format != "text" && o.format != "json" {
 				return inputError(fmt.Errorf("--format %q: use text or json", o.format))
+			}
+			if cmd.Flags().Changed("head") && !digestForm.MatchString(o.head) {
+				return inputError(fmt.Errorf("--head %q is no head: verify gives it as sha256: and 64 hex digits", o.head))
 			}
 			return o.run(cmd.Context(), s, args[0])
 		},

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/host/audit"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+)
+
+// What `audit --fail-on` matches.
+const (
+	failSecurity = "security"
+	failDegraded = "degraded"
+)
+
+// auditFailures are the words of `audit --fail-on`.
+var auditFailures = []string{failSecurity, failDegraded} //nolint:gochecknoglobals // constant
+
+// auditGate says which audits end the command with its own exit code.
+type auditGate struct {
+	words    []string           // of auditFailures
+	under    float64            // the score
+	criteria map[string]float64 // those of criteria
+}
+
+// parseAuditGate reads --fail-on and --fail-under; all faults come at once.
+func parseAuditGate(failOn, failUnder []string) (*auditGate, error) {
+	g := &auditGate{criteria: make(map[string]float64)}
+	var faults []error
+	for _, word := range failOn {
+		word = strings.TrimSpace(word)
+		if !slices.Contains(auditFailures, word) {
+			faults = append(faults, fmt.Errorf("--fail-on %q: use %s", word, orList(auditFailures)))
+		}
+		g.words = append(g.words, word)
+	}
+	for _, word := range failUnder {
+		criterion, figure, of := strings.Cut(strings.TrimSpace(word), "=")
+		if !of {
+			figure = criterion
+		}
+		score, err := strconv.ParseFloat(figure, 64)
+		if err != nil || !(score >= 0 && score <= 5) { // NaN too
+			faults = append(faults, fmt.Errorf("--fail-under %q: use a score from 0 to 5, or CRITERION=SCORE", word))
+		}
+		if of {
+			g.criteria[criterion] = max(score, g.criteria[criterion])
+		} else {
+			g.under = max(score, g.under)
+		}
+	}
+	return g, errors.Join(faults...)
+}
+
+// check holds the criteria against a rubric.
+func (g *auditGate) check(rubric *audit.Rubric) error {
+	var faults []error
+	for _, id := range slices.Sorted(maps.Keys(g.criteria)) {
+		if !slices.ContainsFunc(rubric.Criteria, func(c audit.Criterion) bool { return c.ID == id }) {
+			faults = append(faults, fmt.Errorf("--fail-under: the rubric has no criterion %q", id))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// fails says whether an audit is one that the gate stops.
+func (g *auditGate) fails(a *docket.Audit) bool {
+	if a.GlobalScore < g.under || slices.ContainsFunc(g.words, func(word string) bool { return auditFails(a, word) }) {
+		return true
+	}
+	return slices.ContainsFunc(a.Results, func(r docket.AuditResult) bool {
+		return float64(r.NumericScore) < g.criteria[r.CriterionID]
+	})
+}
+
+// auditFails says whether an audit is one of auditFailures.
+func auditFails(a *docket.Audit, word string) bool {
+	return word == failSecurity && a.SecurityViolationFound || word == failDegraded && a.Degraded
+}
