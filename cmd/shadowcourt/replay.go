@@ -91,7 +91,11 @@ func (o *replayOptions) run(ctx context.Context, s stdio, name string, ids []str
 	if err := tally.err(); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	_, err = fmt.Fprintf(s.out, "%s: %s replayed, the same bytes\n", inertLine(name), count(tally.same, "trial", "trials"))
+	audits := ""
+	if tally.audits > 0 {
+		audits = " and " + count(tally.audits, "audit", "audits")
+	}
+	_, err = fmt.Fprintf(s.out, "%s: %s%s replayed, the same bytes\n", inertLine(name), count(tally.same, "trial", "trials"), audits)
 	return err
 }
 

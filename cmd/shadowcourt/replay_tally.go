@@ -13,6 +13,7 @@ import (
 type replayTally struct {
 	docket      bool // --docket was given
 	same, other int
+	audits      int      // of those that are the same
 	reasons     []reason // why trials could not be replayed, in the order in which they came
 }
 
@@ -31,6 +32,9 @@ func (t *replayTally) add(r *host.Replayed) bool {
 	switch {
 	case r.Err == nil && r.Difference == nil:
 		t.same++
+		if r.Was.Audit != nil {
+			t.audits++
+		}
 		return true
 	case r.Err == nil, errors.Is(r.Err, host.ErrOtherCase):
 		t.other++

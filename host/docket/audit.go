@@ -3,6 +3,7 @@ package docket
 import (
 	"reflect"
 	"strconv"
+	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket/inert"
@@ -134,6 +135,23 @@ func (r *AuditResult) Flags() []string {
 	}
 	if r.Dissent != nil {
 		flags = append(flags, "dissent")
+	}
+	return flags
+}
+
+// Flags says in words what is special about the results, each with its criterion.
+func (a *Audit) Flags() []string {
+	var flags []string
+	for i := range a.Results {
+		r := &a.Results[i]
+		words := strings.Join(r.Flags(), ", ")
+		switch {
+		case !r.Flagged():
+		case strings.Contains(words, r.CriterionID):
+			flags = append(flags, words)
+		default:
+			flags = append(flags, r.CriterionID+": "+words)
+		}
 	}
 	return flags
 }

@@ -116,21 +116,12 @@ func (r *AuditResult) marks(used map[string]bool) string {
 
 // flags adds the flags in words, if there are any.
 func (g *auditGrid) flags(audits []*Audit) {
-	if !slices.ContainsFunc(audits, func(a *Audit) bool { return a.flags() != "" }) {
+	if !slices.ContainsFunc(audits, func(a *Audit) bool { return len(a.Flags()) > 0 }) {
 		return
 	}
-	g.add("FLAGS", audits, func(a *Audit) cell { return cell{text: snip(a.flags(), nameColumns), paint: yellow} })
-}
-
-// flags of all criteria in words.
-func (a *Audit) flags() string {
-	var flags []string
-	for i := range a.Results {
-		if r := &a.Results[i]; r.Flagged() {
-			flags = append(flags, r.CriterionID+": "+strings.Join(r.Flags(), ", "))
-		}
-	}
-	return strings.Join(flags, "; ")
+	g.add("FLAGS", audits, func(a *Audit) cell {
+		return cell{text: snip(strings.Join(a.Flags(), "; "), nameColumns), paint: yellow}
+	})
 }
 
 func (g *auditGrid) weakest(audits []*Audit) {

@@ -55,6 +55,8 @@ func textOpinion(name string, data []byte) (OpinionEntry, error) {
 		return OpinionEntry{}, lineError(name, 0, abi.CodeTooLarge, "has "+strconv.Itoa(len(data))+" bytes, at most "+strconv.Itoa(MaxOpinionBytes)+" are allowed")
 	case !utf8.Valid(data):
 		return OpinionEntry{}, lineError(name, 0, abi.CodeInvalidUTF8, "is no UTF-8 text")
+	case bytes.IndexByte(data, 0) >= 0:
+		return OpinionEntry{}, lineError(name, 0, CodeNotText, "is no text: byte "+strconv.Itoa(bytes.IndexByte(data, 0))+" is zero")
 	}
 	e := OpinionEntry{Source: name}
 	e.Opinion.Text = string(data)

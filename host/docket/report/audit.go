@@ -173,7 +173,7 @@ func (m *auditMarkdown) table(b *strings.Builder) {
 		for _, s := range r.Scores(criteria) {
 			cells = append(cells, s.Score)
 		}
-		flags := strings.Join(r.flags(), ", ")
+		flags := inert.Markdown(clipLine(strings.Join(r.Flags, "; ")))
 		if flags != "" {
 			flags = "**" + flags + "**"
 		}

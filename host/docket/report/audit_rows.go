@@ -9,7 +9,7 @@ import (
 // auditRow is what the table of all opinions shows of one. Its texts are inert.
 type auditRow struct {
 	Anchor, Name, Apart, Court, Score string
-	Violation, Degraded, Cut          bool
+	Flags                             []string
 	results                           *docket.Audit
 }
 
@@ -21,10 +21,14 @@ func newAuditRow(a *docket.Audit, anchor string) auditRow {
 	for i := range a.Results {
 		scores.Results[i].CriterionID, scores.Results[i].NumericScore = a.Results[i].CriterionID, a.Results[i].NumericScore
 	}
-	return auditRow{
-		anchor, a.Name(), a.Apart(), a.Court(), a.Score(),
-		a.SecurityViolationFound, a.Degraded, len(a.CutDocuments) > 0, scores,
+	flags := a.Flags()
+	if a.Degraded {
+		flags = append(flags, "degraded")
 	}
+	if len(a.CutDocuments) > 0 {
+		flags = append(flags, "documents cut")
+	}
+	return auditRow{anchor, a.Name(), a.Apart(), a.Court(), a.Score(), flags, scores}
 }
 
 // Scores of criteria, in their order.
@@ -34,20 +38,6 @@ func (r auditRow) Scores(criteria []string) []auditScore {
 		list[i] = auditScore{id, "–"}
 		if result := r.results.Result(id); result != nil {
 			list[i].Score = strconv.Itoa(result.NumericScore)
-		}
-	}
-	return list
-}
-
-// flags say what is special about an opinion.
-func (r auditRow) flags() []string {
-	var list []string
-	for _, f := range []struct {
-		is   bool
-		what string
-	}{{r.Violation, "security violation"}, {r.Degraded, "degraded"}, {r.Cut, "documents cut"}} {
-		if f.is {
-			list = append(list, f.what)
 		}
 	}
 	return list

@@ -43,7 +43,7 @@ func TestReportsOfAuditsTellAll(t *testing.T) {
 		text.String(): {
 			"## `a.txt`", "From `x/a.txt`", "| `first` | 3 | 75% |", "Is it so?", "with &lt;b&gt;an end&lt;/b&gt;", "liar said: it said this",
 			"mild cites `log:L2`", "`log:L2`: &lt;i&gt;full", "<details><summary>The opinion</summary>\n\n````text\nFirst line.\n",
-			"log was cut: of its 3000 bytes", "**degraded, documents cut**",
+			"log was cut: of its 3000 bytes", "degraded; documents cut**",
 		},
 	} {
 		for _, want := range has {
