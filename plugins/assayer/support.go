@@ -147,7 +147,7 @@ func (a *assay) tell(t *tally) string {
 	add(t.differs, " claim has a figure that its item has otherwise", " claims have figures that their items have otherwise", false)
 	add(unique(t.forged), " item that it relies on stands in no document", " items that it relies on stand in no document", false)
 	add(unique(t.dangling), " line that it names is not in the evidence", " lines that it names are not in the evidence", false)
-	add(unique(t.unfound), " figure stands nowhere", " figures stand nowhere", false)
+	add(unique(t.unfound), " figure is in none of the lines looked at", " figures are in none of the lines looked at", false)
 	if t.first != "" {
 		parts = append(parts, "of those that rest on nothing the first is \""+reading.Snippet(t.first)+"\"")
 	}

@@ -75,6 +75,22 @@ func TestLinesThatAreNamedAreFound(t *testing.T) {
 	}
 }
 
+// A sentence over several lines gets the line of each of its clauses.
+func TestEachClauseGetsItsLine(t *testing.T) {
+	t.Parallel()
+	for opinion, want := range map[string][]string{
+		"1250 parcels were waiting at belt 4, the scanner came back with 64 lanes, and the delay was 0.75 s.": {"06:10 belt 4 stopped: 1250 parcels waiting", "with 64 lanes", "06:40 belt 4 running again, delay 0.75 s"},
+		`It says "belt 4 stopped", and the delay was 3 s.`:                                                    {"06:10 belt 4 stopped: 1250 parcels waiting", "06:40 belt 4 running again, delay 0.75 s"},
+	} {
+		quotes, _ := quotesOf(opinion)
+		for _, line := range want {
+			if !slices.Contains(quotes, line) {
+				t.Errorf("%q is not in %q", line, quotes)
+			}
+		}
+	}
+}
+
 func TestFindingsAreBounded(t *testing.T) {
 	t.Parallel()
 	var log, opinion strings.Builder

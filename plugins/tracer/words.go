@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -18,24 +19,49 @@ const (
 	// sameFigures is what a line counts more that has all figures of the claim:
 	// of lines that are alike the one with the right figures is meant.
 	sameFigures = 0.2
-	// fewClaims are traced by their figures alone, too; for more there is no fuel.
-	fewClaims = 128
+	// partShare of the words of a clause must stand in a line that bears on it.
+	partShare = 0.5
+	// fewClaims, with their clauses, are traced by their figures alone, too, and by their
+	// clauses; for more there is no fuel. maxParts of a claim are traced.
+	fewClaims, maxParts = 128, 6
 )
 
-// words finds for each claim the line that has most of its words.
+// words finds for each claim the line that has most of its words, and for a claim of
+// several clauses the line of each.
 func (t *tracing) words() {
-	best := make([]hit, len(t.claims))
-	about := aboutWords(t.claims)
+	traced := t.parted()
+	best := make([]hit, len(traced))
+	about := aboutWords(traced)
 	for i := range t.sources {
-		t.scan(&t.sources[i], about, best)
+		t.scan(traced, &t.sources[i], about, best)
 	}
-	for c := range t.claims {
-		if best[c].document != "" {
-			t.find(best[c].document, best[c].quote, "bears on: "+reading.Snippet(t.claims[c].Text), min(best[c].share, 0.9))
-		} else if !t.supported[c] {
-			t.miss("no line bears on: " + reading.Snippet(t.claims[c].Text))
+	for c := range traced {
+		switch part := c >= len(t.claims); {
+		case best[c].document != "":
+			t.find(best[c].document, best[c].quote, "bears on: "+reading.Snippet(traced[c].Text), min(best[c].share, 0.9))
+		case !part && !t.supported[c]:
+			t.miss("no line bears on: " + reading.Snippet(traced[c].Text))
 		}
 	}
+}
+
+// parted are the claims, and behind them the clauses of those that have several or
+// a quotation, as far as there is fuel.
+func (t *tracing) parted() []reading.Statement {
+	traced := slices.Clone(t.claims)
+	for c := range t.claims {
+		claim := &t.claims[c]
+		parts := claim.Clauses()
+		if len(parts) < 2 && len(claim.Quotations) == 0 {
+			continue
+		}
+		parts = parts[:min(len(parts), maxParts)]
+		if len(traced)+len(parts) > fewClaims {
+			break
+		}
+		traced = append(traced, parts...)
+	}
+	return traced
 }
 
 // hit is the best line for a claim.
@@ -56,11 +82,11 @@ func aboutWords(claims []reading.Statement) map[string][]int {
 }
 
 // scan goes through the lines of a document once.
-func (t *tracing) scan(d *abi.Document, about map[string][]int, best []hit) {
-	shared := make([]int, len(t.claims))
-	named := make([]bool, len(t.claims))
-	for c := range t.claims {
-		named[c] = t.claims[c].NamesDocument(d.Name)
+func (t *tracing) scan(traced []reading.Statement, d *abi.Document, about map[string][]int, best []hit) {
+	shared := make([]int, len(traced))
+	kinds := make([]kind, len(traced))
+	for c := range traced {
+		kinds[c] = kind{named: traced[c].NamesDocument(d.Name), few: len(t.claims) <= fewClaims, part: c >= len(t.claims)}
 	}
 	start := 0
 	for line := range strings.Lines(d.Text) {
@@ -79,7 +105,7 @@ func (t *tracing) scan(d *abi.Document, about map[string][]int, best []hit) {
 		})
 		read := reading.Line{Text: line}
 		for _, c := range touched {
-			if share := worth(&t.claims[c], &read, shared[c], named[c], len(t.claims) <= fewClaims, best[c].share); share > best[c].share {
+			if share := worth(&traced[c], &read, shared[c], kinds[c], best[c].share); share > best[c].share {
 				if quote := text.QuoteAround(d.Text, start, start+1); quote != "" {
 					best[c] = hit{d.Name, quote, share}
 				}
@@ -90,20 +116,29 @@ func (t *tracing) scan(d *abi.Document, about map[string][]int, best []hit) {
 	}
 }
 
+// kind is what is known of a claim before its words: that it names the document, that there
+// is fuel for its figures, that it is a clause of another.
+type kind struct{ named, few, part bool }
+
+// bears says whether a line that shares some words of a claim bears on it by them.
+func (k kind) bears(shared int, share float64) bool {
+	return shared >= leastWords && share >= leastShare || k.named && shared >= leastNamedWords && share >= leastNamedShare || k.part && share >= partShare
+}
+
 // worth is what a line counts for a claim with which it shares some words; 0 if
 // it doesn't bear on it, or can't count more than best.
-func worth(claim *reading.Statement, line *reading.Line, shared int, named, few bool, best float64) float64 {
+func worth(claim *reading.Statement, line *reading.Line, shared int, k kind, best float64) float64 {
 	share := float64(shared) / float64(len(claim.Words))
 	if max(share, measured)+sameFigures <= best {
 		return 0
 	}
-	bears := shared >= leastWords && share >= leastShare || named && shared >= leastNamedWords && share >= leastNamedShare
-	if !bears && !few {
+	bears := k.bears(shared, share)
+	if !bears && !k.few {
 		return 0
 	}
 	same, like := claim.Figures(line)
 	switch {
-	case !bears && like:
+	case !bears && (like || same && k.part):
 		share = max(share, measured)
 	case !bears:
 		return 0

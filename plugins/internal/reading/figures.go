@@ -12,13 +12,15 @@ import (
 type figure struct {
 	text    string // in small letters, without the signs around it
 	numeric bool
-	value   float64 // in the base of its unit
-	step    float64 // of its last digit, in the base of its unit
-	unit    string  // base of a known unit, or empty
-	of      string  // the word behind it, or its unit as it stands
-	about   string  // the word before it
-	shown   string  // of as it stands
-	near    bool    // "about", "nearly", ...
+	value   float64  // in the base of its unit
+	step    float64  // of its last digit, in the base of its unit
+	unit    string   // base of a known unit, or empty
+	of      string   // the word behind it, or its unit as it stands
+	about   string   // the word before it
+	shown   string   // of as it stands
+	near    bool     // "about", "nearly", ...
+	outOf   string   // the whole of which it is a part: 48 of "3 of 48"
+	clause  []string // words of its clause, in a statement
 }
 
 // units by name: their base, and how many of it they are.
@@ -38,6 +40,9 @@ const maxFigures = 64
 
 // approximate words say that a figure is no exact one.
 var approximate = set("about around roughly nearly almost approximately circa some over under than least most up etwa rund fast environ casi cerca ~")
+
+// parting words stand between a part and its whole.
+var parting = set("of von de sur")
 
 // figures are the figures of a text, in order.
 func figures(text string) []figure {
@@ -60,6 +65,9 @@ func figures(text string) []figure {
 				f.measure(u.base, u.times)
 			}
 			f.of, f.shown = content(tokens[k]), tokens[k]
+		}
+		if i+2 < len(tokens) && parting[tokens[i+1]] && digits(tokens[i+2]) != "" {
+			f.outOf = tokens[i+2]
 		}
 		for k := i - 1; k >= max(0, i-3) && f.about == ""; k-- {
 			f.about = content(tokens[k])
@@ -165,6 +173,9 @@ func (f *figure) alike(other *figure) bool {
 	if f.numeric != other.numeric {
 		return false
 	}
+	if f.outOf != "" && f.outOf == other.outOf {
+		return true
+	}
 	return f.of != "" && f.of == other.of || f.unit != "" && f.unit == other.unit || f.about != "" && f.about == other.about
 }
 
@@ -206,13 +217,32 @@ func (s *Statement) figures() []figure {
 	}
 	s.read = true
 	_, sure := s.stated()
-	for _, f := range figures(s.Outside) {
-		if ordinal[f.about] || ordinal[singular(f.about)] || ordinal[f.of] || proceedings[f.of] || f.text == sure || place(f.text) {
+	all := figures(s.Outside)
+	s.place(all)
+	for _, f := range all {
+		if ordinal[f.about] || ordinal[singular(f.about)] || ordinal[f.of] && f.of != "time" || proceedings[f.of] || f.text == sure || place(f.text) {
 			continue
 		}
 		s.figured = append(s.figured, f)
 	}
 	return s.figured
+}
+
+// place gives each figure of the statement the words of its clause.
+func (s *Statement) place(all []figure) {
+	if len(all) == 0 {
+		return
+	}
+	at := 0
+	for _, clause := range s.Clauses() {
+		words := slices.DeleteFunc(clause.Words, func(word string) bool { return strings.ContainsAny(word, "0123456789") })
+		for range figures(clause.Text) {
+			if at < len(all) {
+				all[at].clause = words
+				at++
+			}
+		}
+	}
 }
 
 // place says whether a token is a place in a document: log:L3, L3, log#12.

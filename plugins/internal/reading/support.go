@@ -16,7 +16,7 @@ type Support struct {
 	MadeUp []string
 	// Differs is a figure that its item has otherwise; empty if there is none.
 	Differs string
-	// Unfound is a figure that stands nowhere, and nothing to compare it with.
+	// Unfound is a figure that no item has, and nothing to compare it with.
 	Unfound string
 	// Forged: it rests on an item that claims a document which doesn't have it,
 	// and says no such thing of it.
@@ -93,7 +93,7 @@ func (t *tracing) support(s *Statement) Support {
 		out.rest(t.file, byWords[0])
 	}
 	if out.Item != nil {
-		t.compare(s, &out, append(rests, byWords...))
+		t.compare(s, &out, rests, byWords)
 		out.Forged = out.Item.Standing == Absent
 	}
 	if len(out.MadeUp) > 0 || out.Differs != "" || out.Forged {
@@ -214,38 +214,73 @@ func (t *tracing) byWords(s *Statement) []*Item {
 	return list
 }
 
-// compare holds the figures of a claim against the items that it rests on: one that none of
-// them has, where the first has another of the same, differs.
-func (t *tracing) compare(s *Statement, out *Support, rests []*Item) {
+// unfoundWeight is what is left of a claim with a figure that no item has; muchNearer is
+// how much more of a clause's words an item must have than another to be the one that is meant.
+const unfoundWeight, muchNearer = 0.75, 0.4
+
+// compare holds the figures of a claim against the items that it quotes or names, and, where none
+// of them has it, against those that have its words or those of the figure's clause. A figure
+// differs where one of them has another of the same, unless an item that is about as near to the clause has it.
+func (t *tracing) compare(s *Statement, out *Support, rests, byWords []*Item) {
 	for _, f := range s.figures() {
-		if slices.ContainsFunc(rests, func(item *Item) bool {
+		has := func(item *Item) bool {
 			return f.among(item.figures) || f.follows(item.figures) || Names(item.folded, f.text)
-		}) || t.passed(&f) {
+		}
+		if slices.ContainsFunc(rests, has) || t.passed(&f) {
 			continue
 		}
-		if i := slices.IndexFunc(rests, func(item *Item) bool {
-			return slices.ContainsFunc(item.figures, func(other figure) bool { return f.alike(&other) })
-		}); i >= 0 {
+		bearing := t.bearing(&f, append(slices.Clone(rests), byWords...))
+		same := max(nearest(&f, bearing, has), t.elsewhere(&f))
+		differs := nearest(&f, bearing, func(item *Item) bool {
+			return !has(item) && slices.ContainsFunc(item.figures, func(other figure) bool { return f.alike(&other) })
+		})
+		if differs >= 0 && (same < 0 || differs >= same+muchNearer) {
 			out.Differs = f.show()
 			return
 		}
-		if out.Unfound == "" && !t.elsewhere(&f) {
+		if out.Unfound == "" && same < 0 {
 			out.Unfound = f.show()
 		}
 	}
 	if out.Unfound != "" {
-		out.Weight /= 2
+		out.Weight *= unfoundWeight
 	}
 }
 
-// elsewhere says whether any item that stands has the figure.
-func (t *tracing) elsewhere(f *figure) bool {
+// bearing are the items that a claim rests on, and behind them those that have half of the
+// words of a figure's clause.
+func (t *tracing) bearing(f *figure, list []*Item) []*Item {
 	for i := range t.file.Items {
-		if item := &t.file.Items[i]; item.Standing != Absent && f.among(item.figures) {
-			return true
+		item := &t.file.Items[i]
+		if item.Standing != Absent && len(f.clause) >= leastClause && item.shareOf(f.clause) >= leastShare && !slices.Contains(list, item) {
+			list = append(list, item)
 		}
 	}
-	return false
+	return list
+}
+
+// elsewhere says how near the nearest item that has the figure is to its clause: -1 if
+// none has it.
+func (t *tracing) elsewhere(f *figure) float64 {
+	standing := make([]*Item, 0, len(t.file.Items))
+	for i := range t.file.Items {
+		if item := &t.file.Items[i]; item.Standing != Absent {
+			standing = append(standing, item)
+		}
+	}
+	return nearest(f, standing, func(item *Item) bool { return f.among(item.figures) })
+}
+
+// nearest is the largest share of the words of a figure's clause that one of the items
+// has which are such; -1 if none is.
+func nearest(f *figure, items []*Item, such func(item *Item) bool) float64 {
+	most := -1.0
+	for _, item := range items {
+		if such(item) {
+			most = max(most, item.shareOf(f.clause))
+		}
+	}
+	return most
 }
 
 // show gives a figure with what it is of.
@@ -257,7 +292,7 @@ func (f *figure) show() string {
 }
 
 // Repeats says whether a statement says nothing that another doesn't: the same
-// quotations with hardly a word more, or the same words.
+// quotations or words, with no figure and hardly a word that the other has not.
 func (s *Statement) Repeats(before *Statement) bool {
 	if len(s.Quotations) != len(before.Quotations) {
 		return false
@@ -267,17 +302,27 @@ func (s *Statement) Repeats(before *Statement) bool {
 			return false
 		}
 	}
-	fresh := 0
+	most := 0
+	if len(s.Quotations) > 0 {
+		most = maxFresh
+	}
 	for _, word := range s.Words {
-		if !slices.Contains(before.Words, word) {
-			fresh++
+		if !slices.Contains(before.Words, word) && !telling[word] && !proceedings[word] {
+			most--
 		}
 	}
-	if len(s.Quotations) > 0 {
-		return fresh < minClaim
+	if most < 0 {
+		return false
 	}
-	return fresh == 0 && len(s.figures()) == len(before.figures())
+	earlier := before.figures()
+	return !slices.ContainsFunc(s.figures(), func(f figure) bool { return !f.among(earlier) })
 }
+
+// maxFresh words beside a quotation say nothing new.
+const maxFresh = 1
+
+// telling words say that something is said.
+var telling = set("says said say saying states stated tells told reads writes wrote reports reported notes according repeats repeated sagt sagte steht dit indique dice")
 
 // Procedural says whether a statement tells of the proceedings, what a party
 // argues, how sure somebody is, what may be or what is not there: such a statement needs no

@@ -52,7 +52,7 @@ func TestWhatAClaimRestsOn(t *testing.T) {
 		{text: "About 1300 parcels were waiting when belt 4 stopped", ref: "depot.log:L2", weight: 1},
 		{text: "With 350 parcels above the limit belt 4 stopped", ref: "depot.log:L2", weight: 1},
 		{text: "Belt 4 was running again 30 minutes after it stopped", ref: "depot.log:L7", weight: 1},
-		{text: "Belt 4 was running again after 17 repairs", ref: "depot.log:L7", weight: 0.5},
+		{text: "Belt 4 was running again after 17 repairs", ref: "depot.log:L7", weight: 0.75},
 		// Places.
 		{text: "It follows from depot.log:L2 that parcels piled up", ref: "depot.log:L2", weight: 1},
 		{text: "Line 3 of depot.log shows a scanner that came back", ref: "depot.log:L3", weight: 1},
@@ -83,6 +83,46 @@ func TestWhatAClaimRestsOn(t *testing.T) {
 	}
 	if plain := Open([]abi.Evidence{evidence("a", "b")}); plain.Weight(&plain.Items[0]) != 1 {
 		t.Error("without documents an item can't claim one")
+	}
+}
+
+// A sentence over several lines is compared by its clauses: each figure with the line
+// that its clause speaks of.
+func TestFiguresOfSeveralLines(t *testing.T) {
+	t.Parallel()
+	f := Open(append(depot(),
+		evidence("depot.log:L11", "pool has 32 connections"), evidence("depot.log:L12", "cache evicted 210 entries"), evidence("depot.log:L13", "3 of 48 timber planks show soft rot"),
+		evidence("forensics:depot.log:L11", "stands"), evidence("forensics:depot.log:L12", "stands"), evidence("forensics:depot.log:L13", "stands")))
+	for text, want := range map[string][2]string{ // differs, unfound
+		"The pool has 32 connections and the cache evicted 210 entries.":                            {},
+		"Belt 4 stopped with 1,250 parcels waiting, the pool has 32 connections.":                   {},
+		"The pool has 210 connections and the cache evicted 32 entries.":                            {"210 connections", ""},
+		"It says \"belt 4 running again\", and that 3 of 48 planks show soft rot.":                  {},
+		"It says \"belt 4 running again\", and that 13 of 48 planks show soft rot.":                 {"13 planks", ""},
+		"It says \"belt 4 stopped\" although the limit was 100 parcels.":                            {"100 parcels", ""},
+		"The cache evicted 210 entries, and the driver of the second lorry paid 7777 for his tyres": {"", "7777 tyres"},
+	} {
+		got := f.Supports(Statements(text), nil)
+		if len(got) != 1 || got[0].Differs != want[0] || got[0].Unfound != want[1] {
+			t.Errorf("%q: %+v", text, got)
+		}
+	}
+}
+
+func TestWhatRepeatsNothing(t *testing.T) {
+	t.Parallel()
+	f := Open(depot())
+	const first = "The log says \"1250 parcels waiting\". "
+	for text, want := range map[string]string{ // differs, of the last claim
+		first + "The log says \"1250 parcels waiting\" beside a limit of 300.": "300",
+		"The limit was 900 parcels. The limit was 300 parcels.":                "300 parcels",
+	} {
+		if got := f.Supports(Statements(text), nil); len(got) != 2 || got[1].Differs != want {
+			t.Errorf("%q: %+v", text, got)
+		}
+	}
+	if got := f.Supports(Statements(first+"Inspectors saw \"1250 parcels waiting\" from helicopters."), nil); len(got) != 2 {
+		t.Errorf("new words are no repetition: %+v", got)
 	}
 }
 
