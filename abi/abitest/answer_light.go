@@ -64,6 +64,9 @@ func checkRemand(answer *abi.RemandAnswer, req *abi.NodeRequest, c *abi.Collecto
 	}
 }
 
+// citedOpinion is the source_ref by which a judge cites the text under audit (§4.16).
+const citedOpinion = "opinion"
+
 // checkOpinions holds the opinions of a judge against what was asked.
 func (r *Request) checkOpinions(list []abi.CriterionOpinion, c *abi.Collector) {
 	req := r.Judge
@@ -80,7 +83,7 @@ func (r *Request) checkOpinions(list []abi.CriterionOpinion, c *abi.Collector) {
 			c.Add(abi.CodeWrongAnswers, strconv.Quote(list[i].Judge)+", the judge is "+strconv.Quote(req.Judge), append(at, abi.Field("judge"))...)
 		}
 		for j, ref := range list[i].CitedEvidence {
-			there := slices.ContainsFunc(req.Evidence, func(e abi.Evidence) bool { return e.SourceRef == ref })
+			there := ref == citedOpinion || slices.ContainsFunc(req.Evidence, func(e abi.Evidence) bool { return e.SourceRef == ref })
 			if !there {
 				c.Add(abi.CodeWrongAnswers, "there is no evidence "+strconv.Quote(ref), append(at, abi.Field("cited_evidence"), abi.Index(j))...)
 			}

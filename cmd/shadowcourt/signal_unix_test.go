@@ -67,11 +67,12 @@ func (r *running) end() (code int, stderr string) {
 	return r.ProcessState.ExitCode(), r.stderr.String()
 }
 
-func TestAccept_CLI1_TestsOfASlowStreamAreTriedAtOnce(t *testing.T) {
+func TestAccept_CLI1_PackagesOfASlowStreamAreTriedAtOnce(t *testing.T) {
 	t.Parallel()
 	r := start(t, "try", "--format", "jsonl")
 	_, err := io.WriteString(r.in, `{"Action":"output","Package":"example.com/a","Test":"TestA","Output":"a_test.go:3: got 1, want 2\n"}
 {"Action":"fail","Package":"example.com/a","Test":"TestA"}
+{"Action":"fail","Package":"example.com/a"}
 `)
 	if err != nil {
 		t.Fatal(err)

@@ -46,6 +46,7 @@ func formats() []string {
 type input struct {
 	name   string
 	format string
+	live   bool // the standard input, which may be written while it is read
 	reader *bufio.Reader
 	close  func() error
 }
@@ -89,7 +90,7 @@ func openInput(ctx context.Context, stdin io.Reader, name, format string) (*inpu
 	in := &input{name: name, format: format, close: func() error { return nil }}
 	raw := stdin
 	if name == "-" {
-		in.name = "stdin"
+		in.name, in.live = "stdin", true
 	} else {
 		f, err := openInTime(ctx, name)
 		if err != nil {
@@ -207,6 +208,7 @@ type readers struct {
 func (r *readers) entries(in *input) iter.Seq2[docket.Entry, error] {
 	switch in.format {
 	case formatGoTest:
+		r.tests.Live = in.live
 		return r.tests.Read(in.name, in.reader)
 	case formatJUnit:
 		return r.reports.Read(in.name, in.reader)

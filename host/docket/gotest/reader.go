@@ -33,6 +33,9 @@ type Reader struct {
 	// HeldBytes is how much of the documents of cases waits for further runs of their tests. Default: DefaultHeldBytes. Beyond
 	// it the first are given, with the runs so far.
 	HeldBytes int
+	// Live gives the cases of a package when the package ends, for streams that somebody waits for. Runs of a test behind
+	// that, as those who run failed tests again append them, are then not known.
+	Live bool
 	// Passed, if it is not nil, is called for each package that passed: the group of the cases that it does not have.
 	Passed func(pack string)
 	// Tests is how many tests were read that ended, subtests included.
@@ -42,7 +45,7 @@ type Reader struct {
 }
 
 // Read gives the failing tests of a stream as cases, in the order in which they ended and with the number of the line that
-// ended them. They are given when the stream ends, since a test may run again in it: of one that passed and failed an item
+// ended them. They are given when the stream ends, or with Live the package, since a test may run again in it: of one that passed and failed an item
 // of evidence tells. A stream in which all tests pass has no case, and no error.
 //
 // An error that is a *docket.LineError concerns one line, or with Line 0 the stream: the lines after it follow. Any other

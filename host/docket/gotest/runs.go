@@ -50,6 +50,20 @@ func (s *stream) hold(c heldCase) {
 	s.release(orDefault(s.reader.HeldBytes, DefaultHeldBytes))
 }
 
+// releasePackage gives the cases of a package on.
+func (s *stream) releasePackage(path string) {
+	h := &s.history
+	var others []heldCase
+	for _, c := range h.held {
+		if c.test.pack == path {
+			s.handOn(c)
+		} else {
+			others = append(others, c)
+		}
+	}
+	h.held = others
+}
+
 // release gives the oldest cases on until no more than most bytes wait.
 func (s *stream) release(most int) {
 	h := &s.history
@@ -57,10 +71,19 @@ func (s *stream) release(most int) {
 		c := h.held[0]
 		h.held[0] = heldCase{}
 		h.held = h.held[1:]
-		h.bytes -= c.size()
-		if r := h.runs[c.test]; r != nil && c.test.test != "" {
-			r.Tell(&c.Case)
-		}
-		s.stopped = !s.yield(c.Entry, nil)
+		s.handOn(c)
 	}
+}
+
+// handOn gives on a case that waited, with what is known of the runs of its test.
+func (s *stream) handOn(c heldCase) {
+	h := &s.history
+	h.bytes -= c.size()
+	if s.stopped {
+		return
+	}
+	if r := h.runs[c.test]; r != nil && c.test.test != "" {
+		r.Tell(&c.Case)
+	}
+	s.stopped = !s.yield(c.Entry, nil)
 }

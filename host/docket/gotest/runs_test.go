@@ -78,3 +78,19 @@ func TestCasesThatWaitAreBounded(t *testing.T) {
 		}
 	}
 }
+
+// A live stream gives the cases of a package at its end, with the runs so far, while others go on.
+func TestPackagesOfALiveStream(t *testing.T) {
+	t.Parallel()
+	stream := ends("fail", "q", "TestQ") + ends("fail", "p", "TestA") + ends("pass", "p", "TestA") + ends("fail", "p", "") +
+		ends("pass", "q", "TestQ") + ends("fail", "q", "") + ends("pass", "p", "TestA")
+	cases, _ := read(t, &gotest.Reader{Live: true}, strings.NewReader(stream))
+	var got []string
+	for i := range cases {
+		got = append(got, cases[i].ID+": "+told(t, &cases[i]))
+	}
+	const twice = "In this report the test ran 2 times: it failed in 1 and passed in 1. It passed after it had failed."
+	if diff := cmp.Diff([]string{"p.TestA: " + twice, "q.TestQ: " + twice}, got); diff != "" {
+		t.Error(diff)
+	}
+}

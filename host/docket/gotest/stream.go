@@ -243,6 +243,9 @@ func (s *stream) closePackage(path string) {
 		s.current = nil
 	}
 	delete(s.packages, path)
+	if s.reader.Live {
+		s.releasePackage(path)
+	}
 }
 
 func (s *stream) failOpenTests(p *pack) {
