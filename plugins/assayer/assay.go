@@ -21,24 +21,8 @@ type assay struct {
 func newReading(r *abi.JudgeRequest) *assay {
 	a := &assay{request: r, statements: reading.Statements(r.Opinion.Text), file: reading.Open(r.Evidence)}
 	a.exposed = a.file.Exposed(a.statements)
-	a.claims = a.file.Supports(a.statements, a.labels())
+	a.claims = a.file.Supports(a.statements, a.file.Labels(&r.Opinion))
 	return a
-}
-
-// labels are the names of what may be concluded.
-func (a *assay) labels() []string {
-	labels := []string{}
-	for _, key := range []string{reading.KeyClassification, reading.KeyCharge} {
-		if label := a.request.Opinion.Metadata[key]; label != "" {
-			labels = append(labels, label)
-		}
-	}
-	for i := range a.file.Items {
-		if label := a.file.Items[i].Supports; label != "" && !slices.Contains(labels, label) {
-			labels = append(labels, label)
-		}
-	}
-	return labels
 }
 
 func (a *assay) judge(criterion string) (abi.CriterionOpinion, bool) {

@@ -102,6 +102,32 @@ func TestWhatIsMadeUpSinksTheScore(t *testing.T) {
 	}
 }
 
+func TestWhatIsSaidBesideAQuotationCounts(t *testing.T) {
+	t.Parallel()
+	r := request()
+	const quoting = "The log says \"quota exceeded for volume data-7\""
+	for text, want := range map[string]int{
+		quoting + ", so that the charge stands.":                                              5,
+		quoting + ", and the store was sold to a competitor whose customers lost every coin.": 4,
+	} {
+		r.Opinion.Text = text
+		if o := ask(t, r)["evidence_support"]; o.NumericScore != want || (want == 4) != strings.Contains(o.Argument, "beside its quotation") {
+			t.Errorf("%q: %+v", text, o)
+		}
+	}
+}
+
+func TestAnOpinionWithoutClaimsIsCalledSo(t *testing.T) {
+	t.Parallel()
+	o := ask(t, &abi.JudgeRequest{
+		Judge: "j", Criteria: request().Criteria,
+		Opinion: abi.JudicialOpinion{Text: "The court acquits, with a confidence of 0.5.", Metadata: map[string]string{"decision": "acquit"}},
+	})["calibration"]
+	if o.NumericScore != 5 || !strings.Contains(o.Argument, "no claims") {
+		t.Errorf("%+v", o)
+	}
+}
+
 func TestTooSureIsWorseThanTooModest(t *testing.T) {
 	t.Parallel()
 	r := request()

@@ -74,6 +74,9 @@ func (a *assay) headroom(stated float64) (score int, argument string) {
 		most = min(most, suspect)
 	}
 	argument = "of its claims " + text.Share(share) + " are borne out, which bears out no more than " + text.Share(most) + "."
+	if len(a.claims)+len(a.exposed) == 0 {
+		argument = "it makes no claims that could be traced, which bears out no more than " + text.Share(most) + "."
+	}
 	switch beyond := stated - most; {
 	case beyond > 0.35:
 		return 1, argument

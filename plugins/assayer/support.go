@@ -17,7 +17,8 @@ type tally struct {
 	differs               []string // claims with a figure that the evidence has otherwise
 	forged                []string // items relied on that stand in no document
 	unfound, dangling     []string
-	first                 string // claim that rests on nothing
+	beside                []string // claims that say much beside a quotation
+	first                 string   // claim that rests on nothing
 }
 
 func (a *assay) tally() tally {
@@ -37,7 +38,7 @@ func (a *assay) tally() tally {
 			t.forged = append(t.forged, c.Item.SourceRef)
 		case c.Weight == 1:
 			t.stands++
-		case c.Weight > 0 && len(c.MadeUp) == 0 && c.Unfound == "" && c.Item.Standing == reading.Unclaimed:
+		case c.Weight > 0 && len(c.MadeUp) == 0 && c.Unfound == "" && !c.Beside && c.Item.Standing == reading.Unclaimed:
 			t.leans++
 		case c.Weight > 0:
 			t.partly++
@@ -48,6 +49,9 @@ func (a *assay) tally() tally {
 		}
 		if c.Unfound != "" {
 			t.unfound = append(t.unfound, c.Unfound)
+		}
+		if c.Beside {
+			t.beside = append(t.beside, c.Claim.Text)
 		}
 		if c.Dangling != "" {
 			t.dangling = append(t.dangling, c.Dangling)
@@ -77,7 +81,7 @@ func (a *assay) support() abi.CriterionOpinion {
 	all := len(a.claims) + len(a.exposed)
 	o := abi.CriterionOpinion{CitedEvidence: a.cited(), RelevanceConfidence: sure(all)}
 	switch {
-	case all == 0 && len(a.file.Items) == 0 && a.request.Opinion.Metadata[reading.KeyDecision] == "acquit":
+	case all == 0 && a.file.AcquitsForWant(&a.request.Opinion):
 		o.NumericScore, o.RelevanceConfidence = 3, 0.3
 		o.Argument = "There is no evidence, and the opinion acquits and claims nothing that would need any."
 		return o
@@ -148,6 +152,7 @@ func (a *assay) tell(t *tally) string {
 	add(unique(t.forged), " item that it relies on stands in no document", " items that it relies on stand in no document", false)
 	add(unique(t.dangling), " line that it names is not in the evidence", " lines that it names are not in the evidence", false)
 	add(unique(t.unfound), " figure is in none of the lines looked at", " figures are in none of the lines looked at", false)
+	add(t.beside, " claim says much beside its quotation that is in none of the lines looked at", " claims say much beside their quotations that is in none of the lines looked at", true)
 	if t.first != "" {
 		parts = append(parts, "of those that rest on nothing the first is \""+reading.Snippet(t.first)+"\"")
 	}

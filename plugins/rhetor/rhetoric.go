@@ -15,12 +15,14 @@ type rhetoric struct {
 	statements []reading.Statement
 	file       *reading.File
 	language   string
+	claims     []reading.Support
 	madeUp     []string // quotations that stand nowhere
 	sourced    []bool   // by statement: it says where it comes from, and there is such a place
 }
 
 func newReading(r *abi.JudgeRequest) *rhetoric {
 	h := &rhetoric{request: r, statements: reading.Statements(r.Opinion.Text), file: reading.Open(r.Evidence)}
+	h.claims = h.file.Supports(h.statements, h.file.Labels(&r.Opinion))
 	h.language = reading.Language(h.statements)
 	looked := reading.LookedUp(h.statements)
 	h.sourced = make([]bool, len(h.statements))
@@ -120,13 +122,21 @@ func (h *rhetoric) repeated(i int) bool {
 }
 
 // sources scores the share of statements that say where they come from. One whose
-// quotation stands nowhere doesn't, and bounds the score; where there is no
-// evidence nothing shows that a source is one.
+// quotation stands nowhere doesn't, and bounds the score, as does a figure that its
+// source has otherwise; where there is no evidence nothing shows that a source is one.
 func (h *rhetoric) sources() abi.CriterionOpinion {
+	if len(h.claims) == 0 && h.file.AcquitsForWant(&h.request.Opinion) {
+		return opinion(3, 0.3, "There is no evidence, and the opinion acquits and claims nothing that would need a source.")
+	}
 	n, all := h.countSourced()
 	score := grade(float64(n)/float64(max(1, all)), 0.05, 0.2, 0.35, 0.5)
 	argument := text.Of(n, all, "statement", "says where it comes from", "say where they come from") + "."
-	const madeUp, unseen = 1, 2
+	const madeUp, unseen, contradicted = 1, 2, 2
+	if differs := h.differs(); len(differs) > 0 {
+		score = min(score, contradicted)
+		argument += " " + text.Count(len(differs), "claim") + text.Agree(len(differs), " has a figure", " have figures") + " that the evidence has otherwise: " + differs[0] +
+			text.Agree(len(differs), ".", " and others.")
+	}
 	switch made := len(h.madeUp); {
 	case made > 0:
 		score = min(score, madeUp)
@@ -137,6 +147,17 @@ func (h *rhetoric) sources() abi.CriterionOpinion {
 		argument += " There is no evidence that shows it."
 	}
 	return opinion(score, 0.4, argument)
+}
+
+// differs are figures that the evidence has otherwise, one of each such claim.
+func (h *rhetoric) differs() []string {
+	var list []string
+	for i := range h.claims {
+		if figure := h.claims[i].Differs; figure != "" {
+			list = append(list, figure)
+		}
+	}
+	return list
 }
 
 // openness scores which parts of an argument are there.
@@ -223,7 +244,11 @@ func (h *rhetoric) tone() abi.CriterionOpinion {
 	score := grade(1-math.Abs(tone-stated.Value), 0.2, 0.4, 0.55, 0.7)
 	argument := "It states " + text.Share(stated.Value) + "; " + text.Count(sure, "statement") + text.Agree(sure, " sounds", " sound") + " certain, " +
 		text.Int(unsure) + " guarded"
-	const emphatic, most = 0.9, 2
+	const emphatic, most, contradicted = 0.9, 2, 2
+	if stated.Otherwise != nil {
+		score = min(score, contradicted)
+		argument += "; its text states " + text.Share(*stated.Otherwise)
+	}
 	if sourced, _ := h.countSourced(); stated.Value >= emphatic && sourced == 0 {
 		score = min(score, most)
 		argument += ", and none says where it comes from"

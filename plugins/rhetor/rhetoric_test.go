@@ -67,12 +67,40 @@ func TestAMadeUpQuotationIsNoSource(t *testing.T) {
 		"Line 2 of depot.log says so.":                                         5,
 		"The log says \"belt 4 stopped\" and \"the roof fell in\".":            1,
 		"The belt stopped. The parcels were late. The shift leader was tired.": 1,
+		"The log says \"belt 4 stopped\", and 1250 parcels were waiting.":      5,
+		"The log says \"belt 4 stopped\", and 900 parcels were waiting.":       2,
 	} {
 		opinions, failure := score(&abi.JudgeRequest{
 			Judge: "j", Opinion: abi.JudicialOpinion{Text: text}, Criteria: []abi.Criterion{{CriterionID: "evidence_support"}}, Evidence: evidence,
 		})
 		if failure != nil || opinions[0].NumericScore != want {
 			t.Errorf("%q: %+v %+v", text, opinions, failure)
+		}
+	}
+}
+
+func TestAnAcquittalForWantOfEvidenceNeedsNoSource(t *testing.T) {
+	t.Parallel()
+	for decision, want := range map[string]int{"acquit": 3, "affirm": 1} {
+		opinions, failure := score(&abi.JudgeRequest{
+			Judge: "j", Criteria: []abi.Criterion{{CriterionID: "evidence_support"}},
+			Opinion: abi.JudicialOpinion{Text: "The court acquits.", Metadata: map[string]string{"decision": decision}},
+		})
+		if failure != nil || opinions[0].NumericScore != want {
+			t.Errorf("%s: %+v %+v", decision, opinions, failure)
+		}
+	}
+}
+
+func TestMetadataThatContradictTheTextBoundTheTone(t *testing.T) {
+	t.Parallel()
+	for stated, want := range map[string]int{"0.9": 2, "0.5": 5} {
+		opinions, failure := score(&abi.JudgeRequest{
+			Judge: "j", Criteria: []abi.Criterion{{CriterionID: "calibration"}},
+			Opinion: abi.JudicialOpinion{Text: "We conclude that, with a confidence of 0.5.", Metadata: map[string]string{"confidence": stated}},
+		})
+		if failure != nil || opinions[0].NumericScore != want {
+			t.Errorf("%s: %+v %+v", stated, opinions, failure)
 		}
 	}
 }

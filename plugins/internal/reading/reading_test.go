@@ -2,6 +2,7 @@ package reading
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -43,5 +44,19 @@ func TestReconsider(t *testing.T) {
 	surer := abi.CriterionOpinion{CriterionID: "c", NumericScore: 2, RelevanceConfidence: 0.95}
 	if Reconsider(&surer, heard); surer.NumericScore != 2 || surer.RelevanceConfidence != 0.95 {
 		t.Errorf("%+v", surer)
+	}
+}
+
+func TestASnippetEndsWithAWord(t *testing.T) {
+	t.Parallel()
+	long := "The operators restarted the service twice that morning, which supports the prosecution in all."
+	for text, want := range map[string]string{
+		"short  and\nsweet":      "short and sweet",
+		long:                     "The operators restarted the service twice that morning, which supports the…",
+		strings.Repeat("字", 100): strings.Repeat("字", 26) + "…",
+	} {
+		if got := Snippet(text); got != want {
+			t.Errorf("%q: %q", text, got)
+		}
 	}
 }

@@ -194,14 +194,18 @@ func head(s string, most int) string {
 	return s[:most]
 }
 
-// Snippet shows the beginning of a statement.
+// Snippet shows the beginning of a statement, up to the end of a word where it has any.
 func Snippet(s string) string {
 	const most = 80
 	s = strings.Join(strings.Fields(s), " ")
 	if len(s) <= most {
 		return s
 	}
-	return head(s, most) + "..."
+	cut := head(s, most)
+	if i := strings.LastIndexByte(cut, ' '); i > most/2 && s[len(cut)] != ' ' {
+		cut = cut[:i]
+	}
+	return strings.TrimRight(cut, " ,;:") + "…"
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }

@@ -3,6 +3,8 @@ package reading
 import (
 	"slices"
 	"strings"
+
+	"github.com/shadowcourt/shadowcourt/plugins/internal/steering"
 )
 
 // Support is what a claim rests on.
@@ -21,6 +23,8 @@ type Support struct {
 	// Forged: it rests on an item that claims a document which doesn't have it,
 	// and says no such thing of it.
 	Forged bool
+	// Beside: it says much beside a quotation that stands, of which no item has a word.
+	Beside bool
 	// Dangling is a line that it names and that is not there; empty if there is none.
 	Dangling string
 }
@@ -95,6 +99,9 @@ func (t *tracing) support(s *Statement) Support {
 	if out.Item != nil {
 		t.compare(s, &out, rests, byWords)
 		out.Forged = out.Item.Standing == Absent
+		if out.Beside = t.beside(s, out.Item); out.Beside {
+			out.Weight *= besideWeight
+		}
 	}
 	if len(out.MadeUp) > 0 || out.Differs != "" || out.Forged {
 		out.Weight = min(out.Weight, 0.5)
@@ -245,6 +252,30 @@ func (t *tracing) compare(s *Statement, out *Support, rests, byWords []*Item) {
 	if out.Unfound != "" {
 		out.Weight *= unfoundWeight
 	}
+}
+
+// besideWeight is what is left of a claim that says much beside its quotation;
+// looseShare of what it says there has no item.
+const besideWeight, looseShare = 0.8, 2.0 / 3
+
+// beside says whether most of what a claim says outside of its quotations, four words
+// at least, stands in no item. Words that tell that something is said don't count, and
+// what addresses the reader has to be told in one's own words.
+func (t *tracing) beside(s *Statement, quoted *Item) bool {
+	if len(s.Quotations) == 0 || s.Procedural() || steering.Steers(quoted.Content) {
+		return false
+	}
+	loose, all := 0, 0
+	for _, word := range Words(s.Outside) {
+		if telling[word] || proceedings[word] || proceedings[singular(word)] || t.labels[word] || strings.ContainsAny(word, "0123456789") {
+			continue
+		}
+		all++
+		if !slices.ContainsFunc(t.file.Items, func(item Item) bool { return item.Standing != Absent && (item.has(word) || item.has(singular(word))) }) {
+			loose++
+		}
+	}
+	return loose >= minClaim && float64(loose) >= looseShare*float64(all)
 }
 
 // bearing are the items that a claim rests on, and behind them those that have half of the

@@ -105,6 +105,28 @@ func says(content string) bool {
 	return false
 }
 
+// Labels are the names of what may be concluded: those of the opinion's metadata and those
+// that items speak for.
+func (f *File) Labels(o *abi.JudicialOpinion) []string {
+	labels := []string{}
+	for _, key := range []string{KeyClassification, KeyCharge} {
+		if label := o.Metadata[key]; label != "" {
+			labels = append(labels, label)
+		}
+	}
+	for i := range f.Items {
+		if label := f.Items[i].Supports; label != "" && !slices.Contains(labels, label) {
+			labels = append(labels, label)
+		}
+	}
+	return labels
+}
+
+// AcquitsForWant says whether an opinion acquits, and there is no evidence that it could cite.
+func (f *File) AcquitsForWant(o *abi.JudicialOpinion) bool {
+	return len(f.Items) == 0 && o.Metadata[KeyDecision] == "acquit"
+}
+
 // Weight is what an item counts that a claim is traced to: what stands in the
 // documents wholly, what claims to and doesn't nothing, and what claims no
 // document half, unless there was none to claim.
