@@ -24,6 +24,9 @@ const (
 	// fewClaims, with their clauses, are traced by their figures alone, too, and by their
 	// clauses; for more there is no fuel. maxParts of a claim are traced.
 	fewClaims, maxParts = 128, 6
+	// maxCompared times a claim's figures are held against a line's: half of the fuel.
+	// Behind that the words alone tell.
+	maxCompared = 250_000
 )
 
 // words finds for each claim the line that has most of its words, and for a claim of
@@ -105,7 +108,7 @@ func (t *tracing) scan(traced []reading.Statement, d *abi.Document, about map[st
 		})
 		read := reading.Line{Text: line}
 		for _, c := range touched {
-			if share := worth(&traced[c], &read, shared[c], kinds[c], best[c].share); share > best[c].share {
+			if share := t.worth(&traced[c], &read, shared[c], kinds[c], best[c].share); share > best[c].share {
 				if quote := text.QuoteAround(d.Text, start, start+1); quote != "" {
 					best[c] = hit{d.Name, quote, share}
 				}
@@ -127,18 +130,25 @@ func (k kind) bears(shared int, share float64) bool {
 
 // worth is what a line counts for a claim with which it shares some words; 0 if
 // it doesn't bear on it, or can't count more than best.
-func worth(claim *reading.Statement, line *reading.Line, shared int, k kind, best float64) float64 {
+func (t *tracing) worth(claim *reading.Statement, line *reading.Line, shared int, k kind, best float64) float64 {
 	share := float64(shared) / float64(len(claim.Words))
 	if max(share, measured)+sameFigures <= best {
 		return 0
 	}
 	bears := k.bears(shared, share)
-	if !bears && !k.few {
-		return 0
+	if t.compared == maxCompared {
+		k.few = false
 	}
-	same, like := claim.Figures(line)
 	switch {
-	case !bears && (like || same && k.part):
+	case !bears && !k.few:
+		return 0
+	case t.compared == maxCompared:
+		return share
+	}
+	t.compared++
+	same := claim.Figures(line)
+	switch {
+	case !bears && (same && k.part || claim.Measures(line)):
 		share = max(share, measured)
 	case !bears:
 		return 0

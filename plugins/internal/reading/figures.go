@@ -64,12 +64,15 @@ func figures(text string) []figure {
 			if u, ok := units[singular(tokens[k])]; ok && k == i+1 && f.numeric && f.unit == "" {
 				f.measure(u.base, u.times)
 			}
+			if digits(tokens[k]) != "" && !parting[tokens[k-1]] {
+				break // what stands behind the next figure is of that one
+			}
 			f.of, f.shown = content(tokens[k]), tokens[k]
 		}
-		if i+2 < len(tokens) && parting[tokens[i+1]] && digits(tokens[i+2]) != "" {
+		if i+2 < len(tokens) && f.numeric && parting[tokens[i+1]] && digits(tokens[i+2]) != "" {
 			f.outOf = tokens[i+2]
 		}
-		for k := i - 1; k >= max(0, i-3) && f.about == ""; k-- {
+		for k := i - 1; k >= max(0, i-3) && f.about == "" && digits(tokens[k]) == ""; k-- {
 			f.about = content(tokens[k])
 		}
 		list = append(list, f)
@@ -164,7 +167,12 @@ func (f *figure) equals(other *figure) bool {
 
 // among says whether one of a list is the same.
 func (f *figure) among(list []figure) bool {
-	return slices.ContainsFunc(list, func(other figure) bool { return f.equals(&other) })
+	for i := range list {
+		if f.equals(&list[i]) {
+			return true
+		}
+	}
+	return false
 }
 
 // alike says whether two figures are of the same thing, as far as the words
@@ -275,27 +283,32 @@ type Line struct {
 	item *Item
 }
 
-// Figures says whether a line has all figures of a statement, and there are
-// some; and whether it has one of the same as the statement, by the words before
-// and behind it.
-func (s *Statement) Figures(line *Line) (same, like bool) {
+// Figures says whether a line has all figures of a statement, and there are some.
+func (s *Statement) Figures(line *Line) bool {
 	mine := s.figures()
-	if len(mine) == 0 {
-		return false, false
+	if len(mine) == 0 || len(line.read().figures) == 0 {
+		return false
 	}
+	for i := range mine {
+		if !mine[i].among(line.item.figures) {
+			return false
+		}
+	}
+	return true
+}
+
+// Measures says whether a line has a figure of the same as the statement, by the words
+// before and behind it.
+func (s *Statement) Measures(line *Line) bool {
+	return len(s.figures()) > 0 && len(line.read().figures) > 0 && line.item.measures(s)
+}
+
+func (line *Line) read() *Item {
 	if line.item == nil {
 		line.item = &Item{figures: figures(line.Text), words: make(map[string]bool)}
 		if len(line.item.figures) > 0 {
 			EachWord(line.Text, func(word string) { line.item.words[word] = true })
 		}
 	}
-	if len(line.item.figures) == 0 {
-		return false, false
-	}
-	for i := range mine {
-		if !mine[i].among(line.item.figures) {
-			return false, len(line.item.measuredBy(s)) > 0
-		}
-	}
-	return true, len(line.item.measuredBy(s)) > 0
+	return line.item
 }

@@ -109,6 +109,17 @@ func TestFiguresOfSeveralLines(t *testing.T) {
 	}
 }
 
+// What stands behind another figure is of that one.
+func TestAFigureIsOfTheWordsBesideIt(t *testing.T) {
+	t.Parallel()
+	list := figures("request 37 answered after 266 ms, with 3 of 48 planks in data-7 of 200 GiB")
+	for i, want := range []figure{{of: "answered", about: "request"}, {of: "ms", about: "answered"}, {of: "plank", about: "ms", outOf: "48"}, {of: "plank"}, {of: "gib", about: "plank"}, {of: "gib"}} {
+		if got := list[i]; got.of != want.of || got.about != want.about || got.outOf != want.outOf {
+			t.Errorf("%s is of %q, about %q, out of %q", got.text, got.of, got.about, got.outOf)
+		}
+	}
+}
+
 func TestWhatRepeatsNothing(t *testing.T) {
 	t.Parallel()
 	f := Open(depot())

@@ -185,23 +185,27 @@ func (item *Item) bears(s *Statement) bool {
 	case shared >= 2 && share >= leastShare/2 && item.place.Document != "" && s.NamesDocument(item.place.Document):
 		return true
 	default:
-		return shared > 0 && len(item.measuredBy(s)) > 0
+		return shared > 0 && item.measures(s)
 	}
 }
 
-// measuredBy are the figures of a statement that are of the same as one of the
+// measures says whether a figure of a statement is of the same as one of the
 // item's: by the word before and the word behind.
-func (item *Item) measuredBy(s *Statement) []figure {
-	var list []figure
-	for _, f := range s.figures() {
-		for i := range item.figures {
-			if other := &item.figures[i]; f.alike(other) && item.has(f.about) && (f.of == "" || f.of == other.of || f.unit != "" && f.unit == other.unit) && f.of+f.unit != "" {
-				list = append(list, f)
-				break
+func (item *Item) measures(s *Statement) bool {
+	mine := s.figures()
+	for i := range mine {
+		f := &mine[i]
+		if f.of+f.unit == "" || f.about == "" {
+			continue
+		}
+		for k := range item.figures {
+			other := &item.figures[k]
+			if (f.of == "" || f.of == other.of || f.unit != "" && f.unit == other.unit) && f.alike(other) && item.has(f.about) {
+				return true
 			}
 		}
 	}
-	return list
+	return false
 }
 
 // has says whether a word, without its plural, stands in the item.
