@@ -132,6 +132,9 @@ func TestWhatRepeatsNothing(t *testing.T) {
 			t.Errorf("%q: %+v", text, got)
 		}
 	}
+	if got := f.Supports(Statements(first+"It says \"1250 parcels waiting\" 17 times."), nil); len(got) != 2 || got[1].Unfound != "17 times" {
+		t.Errorf("another figure is no repetition: %+v", got)
+	}
 	if got := f.Supports(Statements(first+"Inspectors saw \"1250 parcels waiting\" from helicopters."), nil); len(got) != 2 {
 		t.Errorf("new words are no repetition: %+v", got)
 	}
