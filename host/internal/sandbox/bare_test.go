@@ -11,6 +11,9 @@ import (
 // A bare instance goes on where the last call left it, however it is metered,
 // and the module closes after it.
 func TestBareInstancesAreNotPutBack(t *testing.T) {
+	if testing.Short() {
+		t.Skip("nothing runs beside it, and the race detector makes the compiler slow")
+	}
 	t.Parallel()
 	for _, metering := range []Metering{MeterFuel, MeterNone, MeterRuntime} {
 		m, err := open(t, Config{Metering: metering, CacheDir: shared + "/cache"}).Load(t.Context(), goGuest(t))

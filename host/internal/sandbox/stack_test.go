@@ -46,6 +46,9 @@ func recurse(m *Module, thin, fat int) error {
 
 // How deep a call may recurse must not depend on the calls before it.
 func TestAccept_SB1_CallsBeforeDoNotMakeTheStackLarger(t *testing.T) {
+	if testing.Short() {
+		t.Skip("nothing runs beside it, and the race detector makes the compiler slow")
+	}
 	t.Parallel()
 	wasm := recursing()
 	fresh := load(t, open(t, Config{Reset: ResetFresh}), wasm)
