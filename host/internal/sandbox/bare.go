@@ -52,7 +52,7 @@ func (m *Module) Bare(ctx context.Context) (*Bare, error) {
 	}
 	in, err := m.pool.take(ctx)
 	if err != nil {
-		err = m.failure(in, err)
+		err = failure(m.info.Digest, m.limits, in, err)
 		in.close()
 		m.gate.leave()
 		return nil, err
@@ -69,7 +69,7 @@ func (b *Bare) Call(ctx context.Context, call abi.Call, request []byte) (Output,
 	b.in.begin(ctx)
 	output, err := b.in.call(exportOf(call), request, b.module.limits.OutputBytes)
 	if err != nil {
-		return Output{}, b.module.failure(b.in, err)
+		return Output{}, failure(b.module.info.Digest, b.module.limits, b.in, err)
 	}
 	return output, nil
 }

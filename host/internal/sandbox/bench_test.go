@@ -45,7 +45,7 @@ func BenchmarkInstantiate(b *testing.B) {
 			m := load(b, open(b, Config{}), wasm)
 			b.ReportAllocs()
 			for b.Loop() {
-				in, err := m.pool.program.instantiate()
+				in, err := m.entry.program.instantiate()
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -16,8 +16,7 @@ func cached(t *testing.T) (dir string, wasm []byte, files []string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "cache")
 	wasm = small(echoBody).Bytes()
-	e := open(t, Config{CacheDir: dir})
-	load(t, e, wasm)
+	closed(t, load(t, open(t, Config{CacheDir: dir}), wasm))
 	return dir, wasm, cacheFiles(t, dir)
 }
 
@@ -42,10 +41,21 @@ func again(t *testing.T, dir string, wasm []byte) string {
 	t.Helper()
 	var log bytes.Buffer
 	e := open(t, Config{CacheDir: dir, Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	if got := call(t, load(t, e, wasm), "echo"); string(got) != "echo" {
+	m := load(t, e, wasm)
+	if got := call(t, m, "echo"); string(got) != "echo" {
 		t.Errorf("got %q", got)
 	}
+	closed(t, m)
 	return log.String()
+}
+
+// closed closes a module, so that the next load of it in this process does not
+// share what was compiled already.
+func closed(t *testing.T, m *Module) {
+	t.Helper()
+	if err := m.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestCompiledModulesAreKept(t *testing.T) {

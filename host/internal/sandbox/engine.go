@@ -47,8 +47,10 @@ type Engine struct {
 	surface surface
 	now     func() time.Time
 	pager   *pages.Pager
-	fresh   bool // every call begins with a new instance
+	reset   Reset
 	meter   Metering
+
+	injected bool // the clock is the caller's
 
 	mu      sync.Mutex
 	closed  bool
@@ -71,7 +73,7 @@ func New(_ context.Context, config Config) (*Engine, error) {
 	if e.log == nil {
 		e.log = slog.New(slog.DiscardHandler)
 	}
-	if e.now = config.Now; e.now == nil {
+	if e.now, e.injected = config.Now, config.Now != nil; !e.injected {
 		e.now = time.Now //nolint:forbidigo // the default of an injected clock
 	}
 	var err error
@@ -86,7 +88,7 @@ func New(_ context.Context, config Config) (*Engine, error) {
 			e.log.Warn("compile cache not pruned", "error", err)
 		}
 	}
-	e.fresh, e.meter = config.Reset == ResetFresh, config.Metering
+	e.reset, e.meter = config.Reset, config.Metering
 	e.pager, err = pages.Open(config.Reset.way())
 	return e, err
 }
@@ -147,24 +149,24 @@ func (e *Engine) LoadInspected(ctx context.Context, info Info, granted []abi.Cap
 	if faults := check(file, e.surface.granting(granted), e.limits); len(faults) > 0 {
 		return refuse(faults...)
 	}
-	program, err := e.compileInTime(ctx, file, info.CodeDigest)
+	entry, err := e.program(ctx, file, &info, warm)
+	var start *CallError
 	switch {
 	case errors.Is(err, errCompileTime):
 		return refuse(Fault{Code: FaultCompileTime, Detail: "still compiling after " + e.limits.CompileTime.String(), Err: err})
 	case ctx.Err() != nil:
-		return nil, fmt.Errorf("load: %w", ctx.Err())
+		if err == nil {
+			err = sharedPrograms.release(context.WithoutCancel(ctx), entry)
+		}
+		return nil, fmt.Errorf("load: %w", errors.Join(ctx.Err(), err))
+	case errors.As(err, &start) && start.Cause == CauseHost:
+		return nil, fmt.Errorf("load: %w", err)
+	case start != nil:
+		return refuse(Fault{Code: FaultStart, Detail: start.of(info.Digest).Error(), Err: start})
 	case err != nil:
 		return refuse(Fault{Code: FaultInvalid, Detail: err.Error(), Err: err})
 	}
-	program.warm, program.binding = warm, info.Binding
-	m := newModule(e, program, info)
-	if err := m.prepare(ctx); err != nil {
-		_ = program.close(ctx)
-		if err.Cause == CauseCancelled || err.Cause == CauseHost {
-			return nil, fmt.Errorf("load: %w", err)
-		}
-		return refuse(Fault{Code: FaultStart, Detail: err.Error(), Err: err})
-	}
+	m := newModule(e, entry, info)
 	if !e.adopt(m) {
 		_ = m.free(ctx)
 		return nil, fmt.Errorf("load: engine: %w", ErrClosed)
@@ -200,7 +202,6 @@ func (e *Engine) Loaded() int {
 // until the context ends, and closes every module.
 func (e *Engine) Close(ctx context.Context) error {
 	e.mu.Lock()
-	again := e.closed
 	e.closed = true
 	modules := make([]*Module, 0, len(e.modules))
 	for m := range e.modules {
@@ -211,9 +212,5 @@ func (e *Engine) Close(ctx context.Context) error {
 	for _, m := range modules {
 		errs = append(errs, m.Close(ctx))
 	}
-	err := errors.Join(errs...)
-	if err == nil && !again { // otherwise calls may still run, whose last one needs it
-		err = e.pager.Close()
-	}
-	return err
+	return errors.Join(errs...)
 }

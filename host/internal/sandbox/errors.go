@@ -76,6 +76,13 @@ type CallError struct {
 	Err    error  // what is underneath, or nil
 }
 
+// of is the same error of another module with the same code.
+func (e *CallError) of(module Digest) *CallError {
+	other := *e
+	other.Digest = module
+	return &other
+}
+
 func (e *CallError) Error() string {
 	var b strings.Builder
 	b.WriteString(e.Digest.String()[:len("sha256:")+12])

@@ -33,9 +33,9 @@ var trapNames = map[string]string{
 	"null reference":                "null_reference",
 }
 
-// failure turns what ended a call into its error.
-func (m *Module) failure(in *instance, err error) *CallError {
-	e := &CallError{Digest: m.info.Digest, Export: in.export, Stderr: string(in.state.stderr), Err: err}
+// failure turns what ended a call of a module into its error.
+func failure(module Digest, limits Limits, in *instance, err error) *CallError {
+	e := &CallError{Digest: module, Export: in.export, Stderr: string(in.state.stderr), Err: err}
 	var (
 		exit    *exitError
 		denied  *deniedError
@@ -61,7 +61,7 @@ func (m *Module) failure(in *instance, err error) *CallError {
 	case errors.As(err, &empty):
 		e.Cause, e.Detail = CauseFuel, empty.Error()
 	case errors.Is(err, errWallClock):
-		e.Cause, e.Detail = CauseWallClock, "still running after "+m.limits.WallClock.String()
+		e.Cause, e.Detail = CauseWallClock, "still running after "+limits.WallClock.String()
 	case errors.Is(err, errCancelled):
 		caller := in.state.meter.caller
 		e.Cause, e.Detail = CauseCancelled, context.Cause(caller).Error()
@@ -70,7 +70,7 @@ func (m *Module) failure(in *instance, err error) *CallError {
 		e.Cause, e.Detail = trapOf(err)
 	}
 	if in.memory != nil && in.memory.Refused() && (e.Cause == CauseTrap || e.Cause == CauseExit) {
-		e.Detail = fmt.Sprintf("%s %s after growth beyond %d bytes was refused", e.Cause, e.Detail, m.limits.MemoryBytes)
+		e.Detail = fmt.Sprintf("%s %s after growth beyond %d bytes was refused", e.Cause, e.Detail, limits.MemoryBytes)
 		e.Cause = CauseOutOfMemory
 	}
 	return e

@@ -29,14 +29,7 @@ func (g *gate) enter() bool {
 	return true
 }
 
-// stay counts in somebody who is sent by a caller inside, and leaves later.
-func (g *gate) stay() {
-	g.mu.Lock()
-	g.inside++
-	g.mu.Unlock()
-}
-
-// leave is called once for each enter that was let in, and each stay. The last one out of a
+// leave is called once for each enter that was let in. The last one out of a
 // closed gate frees.
 func (g *gate) leave() {
 	g.mu.Lock()

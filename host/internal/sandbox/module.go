@@ -65,20 +65,16 @@ type Module struct {
 	limits Limits
 	info   Info
 	gate   gate
-	pool   pool
+	entry  *programEntry // of which this is a user
+	pool   *pool         // of the program
 }
 
-func newModule(e *Engine, p *program, info Info) *Module {
-	m := &Module{engine: e, limits: e.limits, info: info, gate: newGate()}
-	m.pool = pool{program: p, gate: &m.gate}
-	return m
+func newModule(e *Engine, entry *programEntry, info Info) *Module {
+	return &Module{engine: e, limits: e.limits, info: info, gate: newGate(), entry: entry, pool: &entry.program.pool}
 }
 
-// free closes the instances and the program. Nobody is inside.
-func (m *Module) free(ctx context.Context) error {
-	m.pool.close()
-	return m.pool.program.close(ctx)
-}
+// free ends the use of the program. Nobody is inside.
+func (m *Module) free(ctx context.Context) error { return sharedPrograms.release(ctx, m.entry) }
 
 // Info says what the module is.
 func (m *Module) Info() Info { return m.info }
@@ -122,23 +118,12 @@ func (m *Module) run(caller context.Context, export string, request []byte) (out
 		err = broken
 	}
 	if err != nil {
-		failed := m.failure(in, err)
+		failed := failure(m.info.Digest, m.limits, in, err)
 		m.pool.give(in, false)
 		return Output{}, failed
 	}
 	m.pool.give(in, true)
 	return output, nil
-}
-
-// prepare makes the first instance.
-func (m *Module) prepare(ctx context.Context) *CallError {
-	in, err := m.pool.program.prepare(ctx, m.engine.fresh)
-	if err != nil {
-		defer in.close()
-		return m.failure(in, err)
-	}
-	m.pool.keep(in)
-	return nil
 }
 
 func (m *Module) refuse(export string, cause Cause, detail string, err error) *CallError {

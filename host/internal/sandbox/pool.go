@@ -5,13 +5,14 @@ import (
 	"sync"
 )
 
-// pool keeps instances of one program from call to call. What a call left is
+// pool keeps instances of one program from call to call. Modules that share the
+// program share it: an instance belongs to nobody between two calls. What a call left is
 // put back after its reply was given, by a goroutine that runs while there is
 // something to do; a call that comes before that does it itself, and never
 // waits.
 type pool struct {
-	program *program
-	gate    *gate // counts the goroutine in
+	program  *program
+	cleaners sync.WaitGroup
 
 	mu       sync.Mutex
 	idle     []*instance // pristine; the last one used is the first one taken
@@ -19,7 +20,7 @@ type pool struct {
 	cleaning bool
 }
 
-// maxIdle is how many pristine instances a module keeps. Each holds what a call
+// maxIdle is how many pristine instances a program keeps. Each holds what a call
 // usually writes, about 200 KB for a module of the Go toolchain.
 const maxIdle = 32
 
@@ -66,7 +67,7 @@ func (p *pool) keep(in *instance) {
 }
 
 // give takes an instance back after a call. One that trapped or was ended is
-// not used again. The caller is inside the gate.
+// not used again. The caller's module is open.
 func (p *pool) give(in *instance, returned bool) {
 	if !returned || p.program.template == nil {
 		in.close()
@@ -78,14 +79,12 @@ func (p *pool) give(in *instance, returned bool) {
 	p.cleaning = true
 	p.mu.Unlock()
 	if start {
-		p.gate.stay()
-		go p.clean()
+		p.cleaners.Go(p.clean)
 	}
 }
 
 // clean puts back what calls left, until there is nothing.
 func (p *pool) clean() {
-	defer p.gate.leave()
 	for {
 		p.mu.Lock()
 		n := len(p.used)
@@ -108,8 +107,9 @@ func (p *pool) clean() {
 	}
 }
 
-// close frees the instances. The gate is closed and everybody has left.
+// close frees the instances. No call runs in any of them, or will.
 func (p *pool) close() {
+	p.cleaners.Wait()
 	for _, in := range append(p.idle, p.used...) {
 		in.close()
 	}

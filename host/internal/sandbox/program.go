@@ -15,8 +15,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
 )
 
-// program is a compiled module in a runtime of its own: what one module is
-// granted, the next does not see, and closing one leaves the others alone.
+// program is a compiled module in a runtime of its own, with the instances that
+// run it: what one module is granted, the next does not see, and closing one
+// leaves the others alone. Modules of several engines may use it; see programs.
 type program struct {
 	runtime   wazero.Runtime
 	code      wazero.CompiledModule
@@ -27,21 +28,23 @@ type program struct {
 	limits   Limits
 	warm     []Warm
 	now      func() time.Time
-	pager    *pages.Pager // of the engine
-	template *template    // nil: every call begins with a new instance
+	pager    *pages.Pager
+	fresh    bool      // every call begins with a new instance
+	template *template // nil: the same
+	pool     pool
 }
 
 // prepare has a first instance start, so that a module that fails at that is
 // never loaded, and saves what it then is. The instance is given even with an
 // error, and is pristine without one; it may be nil.
-func (p *program) prepare(ctx context.Context, fresh bool) (*instance, error) {
+func (p *program) prepare(ctx context.Context) (*instance, error) {
 	in, err := p.begin(ctx)
 	if err != nil && len(p.warm) > 0 && in != nil && in.warming {
 		in.close()
 		p.warm = nil
 		in, err = p.begin(ctx)
 	}
-	if err != nil || fresh || !p.rewritten.Restorable {
+	if err != nil || p.fresh || !p.rewritten.Restorable {
 		return in, err
 	}
 	t, err := in.save()
@@ -67,7 +70,9 @@ func (p *program) begin(ctx context.Context) (*instance, error) {
 	return in, err
 }
 
+// close frees the instances and the code. No call runs in it.
 func (p *program) close(ctx context.Context) error {
+	p.pool.close()
 	err := p.runtime.Close(ctx)
 	if p.template != nil {
 		err = errors.Join(err, p.template.image.Close())
@@ -75,6 +80,7 @@ func (p *program) close(ctx context.Context) error {
 	if p.cache != nil {
 		err = errors.Join(err, p.cache.Close(ctx))
 	}
+	collect()
 	return err
 }
 
@@ -82,40 +88,59 @@ func (p *program) close(ctx context.Context) error {
 // runtime.
 var runtimeMu sync.Mutex
 
-// errCompileTime is the cause of a context that ended by Limits.CompileTime.
-var errCompileTime = errors.New("compile time limit")
+// program gives the compiled and prepared program of a checked file, which the
+// caller releases. The error is a *CallError if the module fails at its start,
+// errCompileTime, or the context's.
+func (e *Engine) program(ctx context.Context, file *wasmfile.File, info *Info, warm []Warm) (*programEntry, error) {
+	entry, first := sharedPrograms.acquire(e.programKey(info.CodeDigest, warm))
+	if first {
+		e.makeProgram(ctx, entry, file, info, warm)
+	}
+	if err := entry.await(ctx, e.limits); err != nil {
+		return nil, errors.Join(err, sharedPrograms.release(context.WithoutCancel(ctx), entry))
+	}
+	return entry, nil
+}
 
-// compileInTime compiles a checked file, and gives up on it with the
-// context's cause when the context or the time for it ends.
-func (e *Engine) compileInTime(ctx context.Context, file *wasmfile.File, code Digest) (*program, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, e.limits.CompileTime, errCompileTime)
-	defer cancel()
-	type result struct {
-		program *program
-		err     error
-	}
-	// A copy, which outlives the caller's bytes.
-	rewritten, entry, err := e.rewrite(file, code)
+// makeProgram begins to make the program of an entry. What needs the caller's
+// bytes is done when it returns; the rest goes on until it is done, or until
+// nobody waits for it.
+func (e *Engine) makeProgram(ctx context.Context, entry *programEntry, file *wasmfile.File, info *Info, warm []Warm) {
+	detached := context.WithoutCancel(ctx)
+	rewritten, cached, err := e.rewrite(file, info.CodeDigest)
 	if err != nil {
-		return nil, err
+		close(entry.compiled)
+		sharedPrograms.finish(detached, entry, nil, err)
+		return
 	}
-	done := make(chan result)
+	making, cancel := context.WithCancel(detached)
+	entry.cancel = cancel
+	digest, binding := info.Digest, info.Binding
 	go func() {
-		p, err := e.compile(context.WithoutCancel(ctx), rewritten, entry, file)
-		select {
-		case done <- result{p, err}:
-		case <-ctx.Done():
-			if p != nil {
-				_ = p.close(context.WithoutCancel(ctx))
-			}
+		defer cancel()
+		p, err := e.compile(detached, rewritten, cached, file)
+		close(entry.compiled)
+		if err == nil {
+			p.warm, p.binding = warm, binding
+			err = p.fill(making, digest)
 		}
+		if err != nil && p != nil {
+			_ = p.close(detached)
+			p = nil
+		}
+		sharedPrograms.finish(detached, entry, p, err)
 	}()
-	select {
-	case r := <-done:
-		return r.program, r.err
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+}
+
+// fill has the first instance start. The error is a *CallError.
+func (p *program) fill(ctx context.Context, digest Digest) error {
+	in, err := p.prepare(ctx)
+	if err != nil {
+		defer in.close()
+		return failure(digest, p.limits, in, err)
 	}
+	p.pool.keep(in)
+	return nil
 }
 
 // compile compiles, with the cache if there is one. A cache that cannot be
@@ -126,7 +151,7 @@ func (e *Engine) compile(ctx context.Context, rewritten *instrument.Program, ent
 		return nil, err
 	}
 	rewritten.Wasm = nil
-	p.rewritten, p.limits, p.now, p.pager = rewritten, e.limits, e.now, e.pager
+	p.rewritten, p.limits, p.now, p.pager, p.fresh = rewritten, e.limits, e.now, e.pager, e.reset == ResetFresh
 	return p, nil
 }
 
@@ -162,6 +187,7 @@ func (e *Engine) compileCode(ctx context.Context, rewritten *instrument.Program,
 // its compilation workers would panic where nobody can recover.
 func (e *Engine) compileIn(ctx context.Context, dir string, code []byte, file *wasmfile.File) (p *program, err error) {
 	p = &program{}
+	p.pool.program = p
 	config := wazero.NewRuntimeConfig().
 		WithCoreFeatures(api.CoreFeaturesV2).
 		WithDebugInfoEnabled(false).

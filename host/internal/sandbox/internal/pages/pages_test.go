@@ -36,11 +36,6 @@ func pager(tb testing.TB, way Way) *Pager {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() {
-		if err := p.Close(); err != nil {
-			tb.Error(err)
-		}
-	})
 	return p
 }
 

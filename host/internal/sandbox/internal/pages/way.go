@@ -3,6 +3,7 @@ package pages
 import (
 	"errors"
 	"fmt"
+	"sync"
 )
 
 // Way is how a memory is put back.
@@ -40,39 +41,53 @@ var ErrUnsupported = errors.New("not supported here")
 func Ways() []Way {
 	var ways []Way
 	for _, way := range []Way{Scan, Pagemap, Discard, Compare} {
-		if p, err := Open(way); err == nil {
+		if _, err := Open(way); err == nil {
 			ways = append(ways, way)
-			_ = p.Close()
 		}
 	}
 	return ways
 }
 
-// Pager makes images and memories. The caller closes it, after the last reset
-// of any of its memories.
+// Pager makes images and memories.
 type Pager struct {
 	way    Way
 	kernel kernel
 }
 
-// Open gives a pager for one way, or for the cheapest that works here. The
-// error wraps ErrUnsupported. Each way is tried on a memory of its own first:
-// what a kernel says that it does is not taken on trust.
+// pagers are those that were opened, one a way. They hold a file descriptor
+// each at the most and are never closed: memories of several owners use them.
+//
+//nolint:gochecknoglobals // the kernel's interface to this process's memory
+var pagers struct {
+	sync.Mutex
+	open map[Way]*Pager
+}
+
+// Open gives the process's pager for one way, or for the cheapest that works
+// here. The error wraps ErrUnsupported. Each way is tried on a memory of its own
+// first: what a kernel says that it does is not taken on trust.
 func Open(way Way) (*Pager, error) {
 	if way == Auto {
 		return openCheapest(), nil
 	}
-	p := &Pager{way: way}
-	if way == Compare {
+	pagers.Lock()
+	defer pagers.Unlock()
+	if p, ok := pagers.open[way]; ok {
 		return p, nil
 	}
-	err := p.kernel.open(way)
-	if err == nil {
-		err = p.try()
+	p := &Pager{way: way}
+	if way != Compare {
+		if err := p.kernel.open(way); err != nil {
+			return nil, fmt.Errorf("pages: %s: %w", way, err)
+		}
+		if err := p.try(); err != nil {
+			return nil, errors.Join(fmt.Errorf("pages: %s: %w", way, err), p.kernel.close())
+		}
 	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("pages: %s: %w", way, err), p.Close())
+	if pagers.open == nil {
+		pagers.open = map[Way]*Pager{}
 	}
+	pagers.open[way] = p
 	return p, nil
 }
 
@@ -87,9 +102,6 @@ func openCheapest() *Pager {
 
 // Way is how this pager puts memories back.
 func (p *Pager) Way() Way { return p.way }
-
-// Close closes what the pager holds of the kernel. Images and memories go on.
-func (p *Pager) Close() error { return p.kernel.close() }
 
 // errWrongBytes is a way that does not do what it says.
 var errWrongBytes = errors.New("a page was not put back")
