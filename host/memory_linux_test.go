@@ -37,7 +37,10 @@ func TestHostsShareCompiledModules(t *testing.T) {
 		try(t, h, dispute())
 		hosts = append(hosts, h)
 	}
-	settled := func() int64 { debug.FreeOSMemory(); return resident(t) }
+	settled := func() int64 {
+		debug.FreeOSMemory()
+		return resident(t)
+	}
 	none := settled()
 	add()
 	one := settled()
@@ -68,6 +71,7 @@ func TestHostsShareCompiledModules(t *testing.T) {
 
 // resident is the process's resident memory in bytes.
 func resident(t *testing.T) int64 {
+	t.Helper()
 	t.Helper()
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
