@@ -358,6 +358,7 @@ func (r *tryRun) end(ctx context.Context, inputs *inputs) error {
 		return err
 	}
 	r.match.warn(ctx, r.stderr)
+	r.sayUnread(inputs)
 	r.sayPassed(ctx, inputs)
 	switch {
 	case ctx.Err() != nil:

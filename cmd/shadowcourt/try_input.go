@@ -26,17 +26,6 @@ const (
 	formatReportPortal = "reportportal"
 )
 
-// formatGoText is the output of `go test` without -json, of which nothing can be read reliably.
-const formatGoText = "the text of go test"
-
-// goTestHint is how the events of `go test` get here.
-func goTestHint(name string) string {
-	if name == "-" {
-		return "`go test -json ./... | shadowcourt try -`"
-	}
-	return "`go test -json ./... > " + name + "`"
-}
-
 // formats are all that --from takes.
 func formats() []string {
 	return []string{formatAuto, formatJSONL, formatGoTest, formatJUnit, formatReportPortal}
@@ -58,6 +47,8 @@ type inputs struct {
 	passed map[string]bool
 	// tests is how many tests the reports told of; complete when all entries are read.
 	tests int
+	// unread are the lines of test streams that are no events, a sentence for each stream; complete when all entries are read.
+	unread []string
 	// truth takes what people decided in an export for the truth.
 	truth bool
 	// passedOver are ids that were read while another was looked for, the first of those that are like it.
@@ -103,11 +94,14 @@ func openInput(ctx context.Context, stdin io.Reader, name, format string) (*inpu
 		raw, in.close = f, f.Close
 	}
 	in.reader = bufio.NewReaderSize(newInterruptible(ctx, raw), sniffBytes)
+	var other *foreign
 	if format == formatAuto {
-		in.format = sniff(in.reader)
+		in.format, other = sniff(in.reader)
+	} else {
+		other = foreignDocument(in.reader)
 	}
-	if in.format == formatGoText {
-		return nil, errors.Join(fmt.Errorf("%s is what `go test` prints for people; tests are read from its events: %s", in.name, goTestHint(name)), in.close())
+	if other != nil {
+		return nil, errors.Join(other.fault(in.name, name), in.close())
 	}
 	return in, nil
 }
@@ -157,6 +151,7 @@ func (i *inputs) entries(id string) iter.Seq2[docket.Entry, error] {
 		defer func() { i.tests = from.tests.Tests + from.reports.Tests }()
 		i.passed = make(map[string]bool)
 		from.tests.Passed = func(suite string) { i.passed[suite] = true }
+		from.tests.Unread = func(stream string, lines gotest.Unread) { i.unread = append(i.unread, unreadLines(stream, lines)) }
 		from.exports.Truth = i.truth
 		places := i.places()
 		for _, in := range i.list {
@@ -216,6 +211,34 @@ func (r *readers) entries(in *input) iter.Seq2[docket.Entry, error] {
 		return r.exports.Read(in.name, in.reader)
 	default:
 		return r.cases.JSONL(in.name, in.reader)
+	}
+}
+
+// unreadLines tells of the lines of a stream that are no events.
+func unreadLines(stream string, lines gotest.Unread) string {
+	numbers := make([]string, len(lines.Lines))
+	for n, line := range lines.Lines {
+		numbers[n] = strconv.Itoa(line)
+	}
+	places, more := strings.Join(numbers, ", "), ""
+	if lines.Count > len(numbers) {
+		more = ", ..."
+	}
+	return stream + ": " + count(lines.Count, "line is no event", "lines are no events") + " of go test -json, kept as output (" +
+		plural(len(numbers), "line", "lines") + " " + places + more + ")"
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// sayUnread tells of the lines of test streams that are no events.
+func (r *tryRun) sayUnread(inputs *inputs) {
+	for _, sentence := range inputs.unread {
+		fmt.Fprintln(r.stderr, "note: "+inertLine(sentence))
 	}
 }
 

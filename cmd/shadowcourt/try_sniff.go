@@ -6,18 +6,15 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"regexp"
 )
 
 // sniffBytes is how much of an input is looked at to tell its format.
 const sniffBytes = 64 << 10
 
-// sniff tells the formats apart. XML begins with a tag, an export of
-// ReportPortal may begin with a list; otherwise the keys of the first line
-// that begins with a brace tell: test events have an Action, cases have
-// labels. It reads no further than it has to, so that a stream that comes
-// slowly is not held up.
-func sniff(r *bufio.Reader) string {
+// sniff tells the formats apart, and knows others that cannot be read. XML is told by its first element, an export of
+// ReportPortal may begin with a list; otherwise the keys of the first line that begins with a brace tell: test events have
+// an Action, cases have labels. It reads no further than it has to, so that a stream that comes slowly is not held up.
+func sniff(r *bufio.Reader) (format string, other *foreign) {
 	for {
 		have := r.Buffered()
 		_, err := r.Peek(min(have+1, sniffBytes))
@@ -27,8 +24,11 @@ func sniff(r *bufio.Reader) string {
 		if !all {
 			whole = head[:bytes.LastIndexByte(head, '\n')+1]
 		}
-		if format := formatOf(whole, all); format != "" {
-			return format
+		if other := foreignBytes(head); other != nil {
+			return "", other
+		}
+		if format, other := formatOf(whole, all); format != "" || other != nil {
+			return format, other
 		}
 		if all {
 			return unknownFormat(whole)
@@ -36,38 +36,77 @@ func sniff(r *bufio.Reader) string {
 	}
 }
 
-// goTestLine is a line that only `go test` for people writes.
-var goTestLine = regexp.MustCompile(`(?m)^(=== RUN   \S|--- (FAIL|PASS|SKIP): \S+ \(|FAIL\t\S|ok  \t\S|\?   \t\S)`)
-
-// unknownFormat is that of an input whose keys tell nothing: a docket, of which every line will be refused, unless it
-// is plainly something else.
-func unknownFormat(head []byte) string {
-	if goTestLine.Match(head) {
-		return formatGoText
+// foreignDocument knows what can be no input of any format, by what the first read gives.
+func foreignDocument(r *bufio.Reader) *foreign {
+	_, _ = r.Peek(1)
+	head, _ := r.Peek(r.Buffered())
+	if other := foreignBytes(head); other != nil {
+		return other
 	}
-	return formatJSONL
+	text := bytes.TrimSpace(bytes.TrimPrefix(head, []byte(markUTF8)))
+	if !bytes.HasPrefix(text, []byte("<")) && !bytes.HasPrefix(text, []byte("{")) {
+		return nil
+	}
+	_, other := formatOf(head, true)
+	return other
 }
 
-// formatOf tells the format of an input that begins so, or nothing while
-// that is not known; all says that no more comes.
-func formatOf(head []byte, all bool) string {
-	head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
+const markUTF8 = "\xef\xbb\xbf"
+
+// unknownFormat is that of an input whose keys tell nothing: a docket, of which every line will be rejected, unless it
+// is plainly something else.
+func unknownFormat(head []byte) (string, *foreign) {
+	if other := foreignText(head); other != nil {
+		return "", other
+	}
+	return formatJSONL, nil
+}
+
+// formatOf tells the format of an input that begins so, or nothing while that is not known; all says that no more comes.
+func formatOf(head []byte, all bool) (string, *foreign) {
+	head = bytes.TrimPrefix(head, []byte(markUTF8))
 	text := bytes.TrimSpace(head)
-	for _, begin := range []string{"<?xml", "<testsuite", "<!--", "<!DOCTYPE"} {
-		if bytes.HasPrefix(text, []byte(begin)) {
-			return formatJUnit
-		}
+	if bytes.HasPrefix(text, []byte("<")) {
+		return formatOfXML(text, all)
 	}
 	if inner, list := bytes.CutPrefix(text, []byte("[")); list {
 		if inner = bytes.TrimSpace(inner); len(inner) == 0 || inner[0] == '{' {
-			return formatReportPortal
+			return formatOfList(inner, all)
 		}
 	}
-	object := firstObject(head)
-	if object == nil {
-		return ""
+	if bytes.HasPrefix(text, []byte("{")) {
+		if keys, _ := keysOf(text); formatOfKeys(keys) == "" {
+			if other := foreignJSON(keys, false, text); other != nil {
+				return "", other
+			}
+		}
 	}
-	keys, cut := keysOf(object)
+	for rest := head; ; {
+		object := firstObject(rest)
+		if object == nil {
+			break
+		}
+		keys, cut := keysOf(object)
+		if format := formatOfKeys(keys); format != "" {
+			return format, nil
+		}
+		if keys["id"] && !cut {
+			return formatJSONL, nil
+		}
+		line, after, whole := bytes.Cut(object, []byte("\n"))
+		if _, over := keysOf(line); over || cut || !whole {
+			break // it goes on in the next line
+		}
+		rest = after // what another program wrote into a stream
+	}
+	if !all {
+		return "", nil
+	}
+	return unknownFormat(head)
+}
+
+// formatOfKeys tells a format by the keys of one of its objects, or nothing.
+func formatOfKeys(keys map[string]bool) string {
 	for _, kind := range []struct {
 		format string
 		keys   []string
@@ -82,10 +121,32 @@ func formatOf(head []byte, all bool) string {
 			}
 		}
 	}
-	if cut && !all {
-		return ""
+	return ""
+}
+
+// formatOfXML takes every document for a report of JUnit that is not known as another: its reader says what it begins with.
+func formatOfXML(text []byte, all bool) (string, *foreign) {
+	root := rootElement(text)
+	if root == "" && !all {
+		return "", nil
 	}
-	return unknownFormat(head)
+	if other := foreignXML(root); other != nil {
+		return "", other
+	}
+	return formatJUnit, nil
+}
+
+// formatOfList takes every list of objects for an export of ReportPortal that is not known as another. While the first
+// object is not whole, it may be one.
+func formatOfList(inner []byte, all bool) (string, *foreign) {
+	keys, cut := keysOf(inner)
+	if other := foreignJSON(keys, true, inner); other != nil {
+		return "", other
+	}
+	if cut && !all {
+		return "", nil
+	}
+	return formatReportPortal, nil
 }
 
 // firstObject is what begins with the first line that begins with a brace,

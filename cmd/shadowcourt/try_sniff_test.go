@@ -32,7 +32,11 @@ func TestSniff(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if got := sniff(bufio.NewReaderSize(strings.NewReader(tt.input), sniffBytes)); got != tt.want {
+			got, other := sniff(bufio.NewReaderSize(strings.NewReader(tt.input), sniffBytes))
+			if other != nil {
+				got = other.name
+			}
+			if got != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
 		})
@@ -44,11 +48,11 @@ func TestSniffHoldsNoSlowStreamUp(t *testing.T) {
 	t.Parallel()
 	for _, begin := range []string{
 		`{"id":"a","subject":"s"}` + "\n", `{"id":"a",,` + "\n", `{"id":"a"}` + "\n", `{"Action":"start"}` + "\n",
-		"<?xml version='1.0'?>\n", "{\n\"content\":[\n", "[\n",
+		"<?xml version='1.0'?>\n<testsuites>\n", "{\n\"content\":[\n", "[{}\n", "\x1f\x8b",
 	} {
 		out, in := io.Pipe()
 		go func() { _, _ = io.WriteString(in, begin) }()
-		if sniff(bufio.NewReaderSize(out, sniffBytes)) == "" {
+		if format, other := sniff(bufio.NewReaderSize(out, sniffBytes)); format == "" && other == nil {
 			t.Errorf("%q: no format", begin)
 		}
 		_ = in.Close()

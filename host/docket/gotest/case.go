@@ -1,6 +1,8 @@
 package gotest
 
 import (
+	"strings"
+
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
@@ -22,16 +24,22 @@ const logName = "log"
 
 // failure is a test, or a package without a failing test, that failed.
 type failure struct {
-	pack  string
-	test  string
-	log   string
-	build bool
+	pack    string
+	test    string
+	running []string // without a test: those that ran when the package ended early
+	log     string
+	build   bool
 }
+
+// maxNamed is how many tests a subject names.
+const maxNamed = 5
 
 func (f failure) subject() string {
 	switch {
 	case f.test != "":
 		return f.test + " fails in " + f.pack
+	case f.running != nil:
+		return f.pack + " exits while " + strings.Join(f.running[:min(len(f.running), maxNamed)], ", ") + " run"
 	case f.build:
 		return f.pack + " does not build"
 	default:

@@ -2,8 +2,13 @@
 //
 // [Reader.Read] streams: it holds the logs of the tests that still run, and of each log only its head and tail. A parent
 // that fails because its subtests fail is no case of its own. A package that doesn't build, that panics outside a test or
-// that fails without a failing test is a case. Lines that are no JSON, as build errors of older Go versions, are
-// tolerated.
+// that fails without a failing test is a case. Lines that are no events, as build errors of older Go versions, are kept as
+// output of what ran when they came, and counted (see [Unread]).
+//
+// A crash of the test binary belongs to the tests that it names as running (the timeout of `go test` does), else to the open
+// test under whose name it stands, else to the only test that runs, else to the package. The go command prints it under the
+// name of the test that wrote last, which may have passed. A package that exits without a crash while tests run is a case of
+// the test that ran, or of the package if there were several.
 //
 // The labels are ReportPortal's: pb001 product bug, ab001 automation bug, si001 system issue, nd001 no defect (flaky).
 //

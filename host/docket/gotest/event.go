@@ -31,12 +31,14 @@ type event struct {
 func parseEvent(line []byte) (event, []abi.Problem) {
 	var e event
 	if err := json.Unmarshal(line, &e); err != nil {
-		return e, problemsOf(line)
-	}
-	if e.Action == "" {
-		return e, []abi.Problem{{Code: abi.CodeMissingField, Detail: "is no event of go test -json: it has no Action"}}
+		return event{}, problemsOf(line)
 	}
 	return e, nil
+}
+
+// damagedEvent says whether a line with problems is an event, and not something else that begins with a brace.
+func damagedEvent(line []byte, problems []abi.Problem) bool {
+	return problems != nil && (bytes.Contains(line, []byte(`"Action"`)) || bytes.HasPrefix(line, []byte(`{"Time":`)))
 }
 
 // problemsOf is all that is wrong with a line that is no event.

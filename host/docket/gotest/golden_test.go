@@ -18,9 +18,13 @@ var update = flag.Bool("update", false, "write what the tests see to testdata")
 
 func TestGolden(t *testing.T) {
 	t.Parallel()
-	streams, err := filepath.Glob("testdata/*.gotest.json")
-	if err != nil || len(streams) == 0 {
-		t.Fatal("no streams in testdata", err)
+	var streams []string
+	for _, pattern := range []string{"testdata/*.gotest.json", "testdata/streams/*.gotest.json"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil || len(found) == 0 {
+			t.Fatal("no stream matches "+pattern, err)
+		}
+		streams = append(streams, found...)
 	}
 	for _, stream := range streams {
 		t.Run(filepath.Base(stream), func(t *testing.T) {

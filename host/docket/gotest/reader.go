@@ -38,6 +38,8 @@ type Reader struct {
 	Live bool
 	// Passed, if it is not nil, is called for each package that passed: the group of the cases that it does not have.
 	Passed func(pack string)
+	// Unread, if it is not nil, is called at the end of a stream that has lines which are no events.
+	Unread func(stream string, lines Unread)
 	// Tests is how many tests were read that ended, subtests included.
 	Tests int
 
@@ -85,6 +87,10 @@ func (s *stream) take(line []byte) {
 		return
 	}
 	e, problems := parseEvent(line)
+	if e.Action == "" && !damagedEvent(line, problems) {
+		s.plain(strings.ToValidUTF8(string(line), "\uFFFD"))
+		return
+	}
 	if problems != nil {
 		s.problems(s.line, problems...)
 		return

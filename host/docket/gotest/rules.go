@@ -12,7 +12,7 @@ import (
 var (
 	raceText       = regexp.MustCompile(`race detected during execution of test`)
 	concurrentText = regexp.MustCompile(`^fatal error: concurrent map`)
-	timeoutText    = regexp.MustCompile(`^panic: test timed out after|(?i)context deadline exceeded|\btimed? ?out\b|deadline exceeded`)
+	timeoutText    = regexp.MustCompile(`^panic: test timed out after|^\*\*\* Test killed with quit: ran too long|(?i)context deadline exceeded|\btimed? ?out\b|deadline exceeded`)
 	hangText       = regexp.MustCompile(`^fatal error: all goroutines are asleep`)
 	networkText    = regexp.MustCompile(`connection (refused|reset)|(network|host) is unreachable|no route to host|no such host|` +
 		`connection timed out|actively refused|cannot assign requested address|address already in use|i/o timeout|TLS handshake timeout|failed to listen on a port|server misbehaving`)

@@ -46,7 +46,7 @@ func TestRunsOfOneTest(t *testing.T) {
 			"run again when all was done, and the parents of subtests with it",
 			ends("run", "p", "TestA") + ends("run", "p", "TestA/x") + ends("fail", "p", "TestA/x") + ends("fail", "p", "TestA") + ends("fail", "p", "") +
 				ends("pass", "p", "TestA/x") + ends("pass", "p", "TestA") + ends("pass", "p", ""),
-			[]string{twice, twice},
+			[]string{twice},
 		},
 		{"a crash that left it open", output("p", "TestA", "panic: boom\n") + ends("fail", "p", "") + ends("pass", "p", "TestA"), []string{twice}},
 		{"a package outside of its tests", output("p", "", "no\n") + ends("fail", "p", "") + ends("pass", "p", ""), []string{""}},

@@ -23,29 +23,42 @@ type stream struct {
 	builds   map[string]*testlog.Clip // the build output of import paths
 	failed   []string                 // import paths that failed to build
 	named    map[string]bool          // those of them that a package has named
-	current  *testlog.Clip            // where a line that is no JSON belongs
+	section  *testlog.Clip            // the build output that lines that are no events belong to
+	current  place                    // where other such lines belong
+	loose    testlog.Clip             // those that belong to no package
+	unread   Unread
 	history  history
 }
 
+// place is a test, or with an empty name a package outside of its tests.
+type place struct{ pack, test string }
+
 // pack is a package whose tests run.
 type pack struct {
-	path   string
-	log    testlog.Clip
-	tests  map[string]*test
-	failed bool // a case was made of one of its tests
+	path    string
+	log     testlog.Clip
+	tests   map[string]*test
+	failed  bool // a case was made of one of its tests
+	crashed bool // and that test crashed
+	done    bool // all tests have run
 }
 
 // test is a test that runs.
 type test struct {
 	log         testlog.Clip
 	childFailed bool
+	paused      bool
+	verdict     verdict
+	left        bool // what is printed under its name is the package's
 }
 
 func (r *Reader) newStream(name string, yield func(docket.Entry, error) bool) *stream {
-	return &stream{
+	s := &stream{
 		reader: r, name: name, yield: yield, packages: map[string]*pack{}, builds: map[string]*testlog.Clip{}, named: map[string]bool{},
 		history: history{runs: map[testKey]*testlog.Runs{}},
 	}
+	s.loose = s.newBuildClip()
+	return s
 }
 
 func (s *stream) newClip() testlog.Clip {
@@ -65,6 +78,7 @@ func (s *stream) problems(line int, list ...abi.Problem) {
 }
 
 func (s *stream) handle(e event) {
+	s.section = nil
 	switch e.Action {
 	case "build-output":
 		s.build(e.ImportPath).Write(e.Output)
@@ -76,6 +90,8 @@ func (s *stream) handle(e event) {
 		s.failed = append(s.failed, e.ImportPath)
 	case "output":
 		s.output(e)
+	case "run", "pause", "cont":
+		s.run(s.pack(e.Package), e.Test, e.Action)
 	case "fail":
 		switch {
 		case e.Test != "":
@@ -155,41 +171,32 @@ func (s *stream) build(importPath string) *testlog.Clip {
 
 func (s *stream) output(e event) {
 	p := s.pack(e.Package)
-	to := &p.log
-	if e.Test != "" {
-		to = &s.test(p, e.Test).log
-	}
-	to.Write(e.Output)
-	s.current = to
-}
-
-// plain takes a line that is no JSON: the build output of Go before 1.24, or what something printed past the go command.
-func (s *stream) plain(line string) {
-	if path, ok := buildHeader(line); ok {
-		s.current = s.build(path)
-	}
-	if path, ok := strings.CutPrefix(line, "FAIL\t"); ok && notBuilt(line) {
-		path, _, _ = strings.Cut(path, " ")
-		s.pack(path).log.Write(line + "\n")
-		s.failPackage(s.pack(path), "")
+	s.current = place{e.Package, e.Test}
+	if e.Test == "" {
+		p.done = p.done || e.Output == "PASS\n" || e.Output == "FAIL\n"
+		p.log.Write(e.Output)
 		return
 	}
-	if strings.HasPrefix(line, "FAIL\t") || strings.HasPrefix(line, "ok  \t") {
-		s.current = nil
+	t := s.test(p, e.Test)
+	if t.left = t.left || t.leaves(e.Output); t.left {
+		p.log.Write(e.Output)
+		return
 	}
-	if s.current != nil {
-		s.current.Write(line + "\n")
+	t.log.Write(e.Output)
+	if v := verdictOf(e.Test, e.Output); v != noVerdict {
+		t.verdict = v
 	}
 }
 
-// buildHeader reads the line that stands before a package's build errors, as "# example.com/a [example.com/a.test]".
-func buildHeader(line string) (importPath string, ok bool) {
-	rest, ok := strings.CutPrefix(line, "# ")
-	if !ok {
-		return "", false
+// run notes that a test begins, or that it waits for others. No event tells that a benchmark has ended: it has when another
+// begins.
+func (s *stream) run(p *pack, name, action string) {
+	if action == "run" {
+		maps.DeleteFunc(p.tests, func(open string, _ *test) bool {
+			return strings.HasPrefix(open, "Benchmark") && !strings.HasPrefix(name, open+"/")
+		})
 	}
-	path, variant, found := strings.Cut(rest, " ")
-	return rest, path != "" && (!found || strings.HasPrefix(variant, "[") && strings.HasSuffix(variant, "]"))
+	s.test(p, name).paused = action == "pause"
 }
 
 func notBuilt(log string) bool {
@@ -210,49 +217,38 @@ func (s *stream) failTest(p *pack, name string) {
 		return
 	}
 	p.failed = true
+	p.crashed = p.crashed || crashed(log)
 	s.give(failure{pack: p.path, test: name, log: log})
 }
 
-// crashed says whether a log tells of an end that is the test's own, and not that of its subtests.
-func crashed(log string) bool {
-	for line := range strings.Lines(log) {
-		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") ||
-			strings.HasPrefix(line, "WARNING: DATA RACE") {
-			return true
-		}
-	}
-	return false
-}
-
-// failPackage makes cases of the tests that a crash left open, or one of the package if no test of it failed.
+// failPackage makes cases of the tests that a crash left open, or one of the package if no test of it explains its end.
 func (s *stream) failPackage(p *pack, failedBuild string) {
-	s.failOpenTests(p)
-	if !p.failed {
+	any, left := s.failCrashed(p)
+	if !any && !p.crashed && !p.done {
+		s.failExited(p)
+	}
+	if !p.failed || left {
 		log := p.log.Text()
 		build := failedBuild != "" || notBuilt(log)
 		if build {
 			log = s.buildLog(p.path, failedBuild) + log
+		} else if saysNothing(log) {
+			log = s.loose.Text() + log
 		}
 		s.give(failure{pack: p.path, log: log, build: build})
 	}
 	s.closePackage(p.path)
 }
 
+// saysNothing says whether a log has nothing but the last line of the go command.
+func saysNothing(log string) bool {
+	return log == "" || strings.HasPrefix(log, "FAIL\t") && strings.Count(log, "\n") <= 1
+}
+
 func (s *stream) closePackage(path string) {
-	if p := s.packages[path]; p != nil && s.current == &p.log {
-		s.current = nil
-	}
 	delete(s.packages, path)
 	if s.reader.Live {
 		s.releasePackage(path)
-	}
-}
-
-func (s *stream) failOpenTests(p *pack) {
-	for _, name := range slices.Sorted(maps.Keys(p.tests)) {
-		if t := p.tests[name]; crashed(t.log.Text()) {
-			s.failTest(p, name)
-		}
 	}
 }
 
@@ -274,6 +270,9 @@ func (s *stream) buildLog(path, failedBuild string) string {
 	if own.Len() > 0 {
 		return own.String()
 	}
+	if all.Len() == 0 {
+		return s.loose.Text()
+	}
 	return all.String() // a package that it imports doesn't build
 }
 
@@ -282,8 +281,7 @@ func (s *stream) end() {
 	for _, path := range slices.Sorted(maps.Keys(s.packages)) {
 		p := s.packages[path]
 		open := len(p.tests)
-		s.failOpenTests(p)
-		if !p.failed && (crashed(p.log.Text()) || notBuilt(p.log.Text())) {
+		if any, left := s.failCrashed(p); any && left || !p.failed && notBuilt(p.log.Text()) {
 			s.failPackage(p, "")
 		}
 		if open > 0 && !p.failed && s.packages[path] != nil {
@@ -298,6 +296,9 @@ func (s *stream) end() {
 		s.give(failure{pack: name, log: s.build(path).Text(), build: true})
 	}
 	s.release(0)
+	if s.unread.Count > 0 && s.events > 0 && s.reader.Unread != nil && !s.stopped {
+		s.reader.Unread(s.name, s.unread)
+	}
 	if s.events == 0 && !s.stopped {
 		s.problem(0, docket.CodeEmptyDocket, "has no event of go test -json")
 	}
