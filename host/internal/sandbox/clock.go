@@ -7,14 +7,18 @@ import (
 	"github.com/tetratelabs/wazero/api"
 )
 
-// The clock of a guest is a stand-in: it begins at the same instant in every
-// instance, goes on by a fixed step with each reading, and jumps over what the
-// guest would sleep. A guest that waits gets its timeout at once; a guest that
-// counts time finds the same in every run.
+// The clock of a guest is a stand-in: it advances by a fixed step with each
+// reading, and jumps over what the guest would sleep. A guest that waits gets its
+// timeout at once; a guest that counts time finds the same in every run.
+//
+// Every call begins at clockCall. What runs before, the start of the module and its
+// warm calls, has the day before that to itself, so that a monotonic clock
+// never goes back and yet a call cannot tell how much of that day was used.
 const (
-	clockStart = 1_000_000_000                  // of the monotonic clocks, nanoseconds
+	clockStart = 1_000_000_000                  // when the module starts, on the monotonic clocks, in nanoseconds
+	clockCall  = 86_400 * 1_000_000_000         // when a call begins
 	clockStep  = 1_000                          // a microsecond a reading
-	clockEpoch = 946_684_800 * 1_000_000_000    // the wall clock starts at 2000-01-01T00:00:01Z
+	clockEpoch = 946_684_800 * 1_000_000_000    // the wall clock is at 2000-01-01T00:00:00Z where the monotonic clocks are at 0
 	clockEnd   = 1<<62 - clockEpoch - clockStep // it stands still there, 116 years later
 )
 
@@ -33,9 +37,9 @@ func (s *guestState) now(clock uint32) uint64 {
 	return s.clock
 }
 
-// advance moves the clock by some nanoseconds.
+// advance moves the clock by some nanoseconds, up to where it stands still.
 func (s *guestState) advance(by uint64) {
-	s.clock += min(by, clockEnd-s.clock)
+	s.clock += min(by, s.clockEnd-s.clock)
 }
 
 // clockTime takes (clock, precision, pointer to the time).
@@ -118,7 +122,7 @@ func (s *guestState) wait(sub []byte) uint64 {
 	return timeout - min(timeout, now)
 }
 
-// randomSeed begins the random stream of every instance: ChaCha8 as
+// randomSeed begins the random stream of every call: ChaCha8 as
 // specified, so that the stream outlives versions of Go.
 const randomSeed = "shadowcourt random stream, v1.00"
 

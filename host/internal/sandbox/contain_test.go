@@ -196,6 +196,7 @@ func TestAccept_SB2_FuelIsExact(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		in.begin(t.Context())
 		in.state.meter.begin(t.Context(), Limits{Fuel: test.budget, WallClock: time.Minute})
 		got, err := in.direct(abi.ExportNode, []byte("r"), 1<<20)
 		var spent *fuelError

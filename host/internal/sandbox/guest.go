@@ -9,9 +9,8 @@ import (
 
 const maxStderrBytes = 4 << 10
 
-// guestState is the host's side of one instance: what its clock and its random
-// stream have come to, what it wrote, what it may spend. It is a part of what
-// pristine means.
+// guestState is the host's side of one instance: its clock and its random stream,
+// what it wrote, what it may spend. It is a part of what pristine means.
 //
 // One goroutine at a time uses it, the one that calls the instance.
 type guestState struct {
@@ -25,13 +24,22 @@ type guestState struct {
 }
 
 // standIns are what a guest has instead of the machine's clock and randomness.
+// They begin anew with every call, and with every phase before the first one.
 type standIns struct {
-	clock  uint64 // nanoseconds, see clock.go
-	seeded bool
-	random rand.ChaCha8
+	clock    uint64 // nanoseconds, see clock.go
+	clockEnd uint64 // where it stands still
+	seeded   bool
+	random   rand.ChaCha8
 }
 
-func newStandIns() standIns { return standIns{clock: clockStart} }
+// standInsOfStart are those of a module that starts.
+func standInsOfStart() standIns { return standIns{clock: clockStart, clockEnd: clockCall} }
+
+// ofWarming gives those of a warm call: its clock goes on where the one before it ended.
+func (s standIns) ofWarming() standIns { return standIns{clock: s.clock, clockEnd: clockCall} }
+
+// standInsOfCall are those of every call, whatever ran before it.
+func standInsOfCall() standIns { return standIns{clock: clockCall, clockEnd: clockEnd} }
 
 // write keeps the beginning of what a guest writes to its standard error.
 func (s *guestState) write(b []byte) {

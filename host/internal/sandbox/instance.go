@@ -64,7 +64,6 @@ const exportStart = "start"
 // segments outside of wazero's own recovery.
 func (p *program) instantiate() (in *instance, err error) {
 	in = &instance{program: p, export: exportStart, functions: map[string]handle{}}
-	in.state.standIns = newStandIns()
 	in.state.meter.now = p.now
 	if p.binding == Extism {
 		in.state.kernel = newKernel(p.limits.MemoryBytes)
@@ -137,8 +136,7 @@ var errOutOfBounds = errors.New("out of bounds memory access")
 // start does to a new instance what the module does when it is instantiated,
 // under the limits of a call.
 func (in *instance) start(caller context.Context) error {
-	in.begin(caller)
-	in.state.desk = emptyDesk{} // what every call begins with knows of no case
+	in.prepare(caller, standInsOfStart())
 	for _, s := range in.program.rewritten.Segments {
 		if !in.module.Memory().Write(s.Offset, s.Data) {
 			return errOutOfBounds
@@ -165,8 +163,7 @@ func (in *instance) warmUp(caller context.Context) error {
 	in.warming = true
 	said := len(in.state.stderr)
 	for _, w := range in.program.warm {
-		in.begin(caller)
-		in.state.desk = emptyDesk{}
+		in.prepare(caller, in.state.ofWarming())
 		if _, err := in.call(exportOf(w.Call), w.Request, in.program.limits.OutputBytes); err != nil {
 			return err
 		}
@@ -177,11 +174,18 @@ func (in *instance) warmUp(caller context.Context) error {
 	return nil
 }
 
-// begin starts the account of one call.
+// begin gives one call its fuel and its stand-ins.
 func (in *instance) begin(caller context.Context) {
 	in.state.meter.begin(caller, in.program.limits)
 	in.state.uses, in.state.desk = uses{}, deskOf(caller)
+	in.state.standIns = standInsOfCall()
 	in.memory.Forgive()
+}
+
+// prepare begins what runs before the first call, which knows of no case.
+func (in *instance) prepare(caller context.Context, with standIns) {
+	in.begin(caller)
+	in.state.standIns, in.state.desk = with, emptyDesk{}
 }
 
 // errNotShrunk is an instance that grew as far as its module allows, so that
@@ -217,7 +221,6 @@ func (in *instance) restoreRest() {
 	for i, g := range in.globals {
 		g.Set(t.globals[i])
 	}
-	in.state.standIns = t.standIns
 	in.state.stderr = append(in.state.stderr[:0], t.stderr...)
 	if in.state.kernel != nil {
 		in.state.kernel.restore(t.variables)
@@ -236,10 +239,9 @@ func (in *instance) close() {
 
 // template is what an instance is before its first call.
 type template struct {
-	image    *pages.Image
-	globals  []uint64
-	standIns standIns
-	stderr   []byte
+	image   *pages.Image
+	globals []uint64
+	stderr  []byte
 	// variables of an Extism guest
 	variables map[string][]byte
 }
@@ -250,7 +252,7 @@ func (in *instance) save() (*template, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &template{image: image, standIns: in.state.standIns, stderr: slices.Clone(in.state.stderr)}
+	t := &template{image: image, stderr: slices.Clone(in.state.stderr)}
 	if in.state.kernel != nil {
 		t.variables = in.state.kernel.variables()
 	}

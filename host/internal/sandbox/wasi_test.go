@@ -27,7 +27,7 @@ func system(t *testing.T, s *guestState, memory *wazerotest.Memory, name string,
 
 // newTestState is the host's side of a guest that has fuel.
 func newTestState() *guestState {
-	return &guestState{standIns: newStandIns(), meter: meter{left: &tank{sliceFuel}}}
+	return &guestState{standIns: standInsOfCall(), meter: meter{left: &tank{sliceFuel}}}
 }
 
 type tank struct{ fuel uint64 }

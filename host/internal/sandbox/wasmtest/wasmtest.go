@@ -66,6 +66,7 @@ type Module struct {
 	TableMin    int    // a table of that many function references, if TableMin or Table is set
 	Table       bool
 	Globals     int  // mutable i32, all zero
+	LongGlobals int  // mutable i64, all zero, behind the others
 	Start       *int // index of the start function
 	Data        []byte
 	Customs     []Custom
@@ -119,7 +120,10 @@ func (m Module) Bytes() []byte {
 	for range m.Globals {
 		globals = append(globals, I32, 1, I32Const, 0, End)
 	}
-	out = list(out, 6, m.Globals, globals)
+	for range m.LongGlobals {
+		globals = append(globals, I64, 1, I64Const, 0, End)
+	}
+	out = list(out, 6, m.Globals+m.LongGlobals, globals)
 	out = list(out, 7, exported, exports)
 	if m.Start != nil {
 		out = Section(out, 8, Uint(nil, *m.Start))
