@@ -76,6 +76,10 @@ mutants: ## remove each check of the decoder in turn; a test vector must notice
 kills: plugins ## kill runs that record 200 times; nothing that was acknowledged may be lost
 	SHADOWCOURT_KILLS=200 $(GO) test -count=1 -run TestAccept_RE3 ./cmd/shadowcourt
 
+.PHONY: faults
+faults: ## combine faults of every type 2000 times; each must be reported as it is alone
+	SHADOWCOURT_FAULTS=2000 $(GO) test -count=1 -run TestAccept_FX3 ./abi/codec
+
 .PHONY: fuzz
 fuzz: plugins ## run every fuzz target for FUZZTIME (30s)
 	@grep -rn --include='*_test.go' '^func Fuzz' . | sed -E 's|^(.*)/[^/]+:[0-9]+:func (Fuzz[A-Za-z0-9_]*).*|\1 \2|' | sort | \

@@ -118,6 +118,8 @@ type Problem struct {
 	Path   Path
 	Code   Code
 	Detail string
+
+	refused bool // the value at Path could not be read: see Collector.Refuse
 }
 
 // String renders the problem as `path: detail`.
@@ -158,10 +160,21 @@ func (e *ValidationError) Error() string {
 type Collector struct {
 	problems []Problem // paths reversed until Err
 	omitted  int
+	since    int // problems before the value whose rules are checked
 }
 
 // Add records a problem at a path relative to the value being checked.
 func (c *Collector) Add(code Code, detail string, path ...PathElement) {
+	c.add(code, detail, false, path)
+}
+
+// Refuse records a problem that leaves no usable value at the path: Sound
+// and Whole tell the rules so.
+func (c *Collector) Refuse(code Code, detail string, path ...PathElement) {
+	c.add(code, detail, true, path)
+}
+
+func (c *Collector) add(code Code, detail string, refused bool, path []PathElement) {
 	if len(c.problems) >= MaxProblems {
 		c.omitted++
 		return
@@ -170,7 +183,43 @@ func (c *Collector) Add(code Code, detail string, path ...PathElement) {
 	for _, p := range slices.Backward(path) {
 		reversed = append(reversed, p)
 	}
-	c.problems = append(c.problems, Problem{Path: reversed, Code: code, Detail: detail})
+	c.problems = append(c.problems, Problem{Path: reversed, Code: code, Detail: detail, refused: refused})
+}
+
+// Since says that the value whose rules come next has the problems since mark,
+// and whether the rules can be checked: beyond MaxProblems nobody knows which
+// of its parts were refused.
+func (c *Collector) Since(mark int) bool {
+	c.since = mark
+	return len(c.problems) < MaxProblems
+}
+
+// Sound says whether the value at a path, relative to the value whose rules are
+// checked, is there as it was sent: neither it nor a value around it was
+// refused. A field that may be absent is sound when it is absent.
+func (c *Collector) Sound(path ...PathElement) bool { return !c.refused(path, false) }
+
+// Whole says whether the value at a path is sound with all that it holds.
+func (c *Collector) Whole(path ...PathElement) bool { return !c.refused(path, true) }
+
+func (c *Collector) refused(path []PathElement, inside bool) bool {
+	for i := c.since; i < len(c.problems); i++ {
+		p := &c.problems[i]
+		if p.refused && (inside || len(p.Path) <= len(path)) && along(p.Path, path) {
+			return true
+		}
+	}
+	return false
+}
+
+// along says whether of a reversed path and another one begins with the other.
+func along(reversed, path Path) bool {
+	for i := range min(len(reversed), len(path)) {
+		if reversed[len(reversed)-1-i] != path[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // Mark is the number of problems so far, for Nest.
@@ -190,7 +239,7 @@ func (c *Collector) Nest(mark int, step PathElement) {
 func (c *Collector) Empty() bool { return len(c.problems) == 0 }
 
 // Reset forgets all problems.
-func (c *Collector) Reset() { c.problems, c.omitted = nil, 0 }
+func (c *Collector) Reset() { *c = Collector{} }
 
 // Err gives nil, or a *ValidationError with all problems. The collector must
 // not be used afterwards but for Reset.

@@ -1,35 +1,58 @@
 package abi
 
-// Rules across the fields of one type. The decoders call Rules after all
-// fields of the value were read without a problem; paths are relative to it.
+// Rules across the fields of one type. The decoders call Rules after the value
+// was read; paths are relative to it. A part that was refused has a value that
+// means nothing: before a rule reports, it asks the collector whether the parts
+// that it compares are sound. It reports all the same where other parts are not.
 
 // Rules checks that labels are not empty and differ, that Light and the items
 // name labels of the case, and that document names differ.
 func (v *Case) Rules(c *Collector) {
-	checkLabels(c, v.Labels)
-	if v.Light != nil && !IsLabel(v.Labels, v.Light.Classification) {
+	for i, label := range v.Labels {
+		if label == "" && c.Sound(Field("labels"), Index(i)) {
+			c.Add(CodeEmpty, "is empty", Field("labels"), Index(i))
+		}
+	}
+	column{list: "labels", n: len(v.Labels), value: func(i int) string { return v.Labels[i] }, code: CodeDuplicateLabel, what: "this label", blanks: true}.differ(c)
+	v.namesLabels(c)
+	column{
+		list: "documents", field: "name", n: len(v.Documents), value: func(i int) string { return v.Documents[i].Name },
+		code: CodeDuplicateName, what: "a document of this name",
+	}.differ(c)
+}
+
+func (v *Case) namesLabels(c *Collector) {
+	if !c.Whole(Field("labels")) {
+		return
+	}
+	if v.Light != nil && !IsLabel(v.Labels, v.Light.Classification) && c.Sound(Field("light"), Field("classification")) {
 		c.Add(CodeNotALabel, notALabel(v.Light.Classification), Field("light"), Field("classification"))
 	}
 	for i := range v.Evidence {
-		if s := v.Evidence[i].Supports; s != "" && !IsLabel(v.Labels, s) {
+		if s := v.Evidence[i].Supports; s != "" && !IsLabel(v.Labels, s) && c.Sound(Field("evidence"), Index(i), Field("supports")) {
 			c.Add(CodeNotALabel, notALabel(s), Field("evidence"), Index(i), Field("supports"))
 		}
 	}
-	eachRepeat(len(v.Documents), func(i int) string { return v.Documents[i].Name }, func(i int) {
-		c.Add(CodeDuplicateName, "a document of this name stands before", Field("documents"), Index(i), Field("name"))
-	})
 }
 
 // Rules checks that a verdict does not contradict itself: affirm and amend
 // carry a classification, the others carry none; remand, and only remand,
 // carries feedback.
 func (v *Verdict) Rules(c *Collector) {
-	decides := v.Decision == Affirm || v.Decision == Amend
-	if decides && v.FinalClassification == "" {
-		c.Add(CodeClassification, string(v.Decision)+" needs a final classification", Field("final_classification"))
+	if !c.Sound(Field("decision")) {
+		return
 	}
-	if !decides && v.FinalClassification != "" {
-		c.Add(CodeClassification, string(v.Decision)+" carries no final classification", Field("final_classification"))
+	if c.Sound(Field("final_classification")) {
+		decides := v.Decision == Affirm || v.Decision == Amend
+		if decides && v.FinalClassification == "" {
+			c.Add(CodeClassification, string(v.Decision)+" needs a final classification", Field("final_classification"))
+		}
+		if !decides && v.FinalClassification != "" {
+			c.Add(CodeClassification, string(v.Decision)+" carries no final classification", Field("final_classification"))
+		}
+	}
+	if !c.Sound(Field("remand_feedback")) {
+		return
 	}
 	if v.Decision == Remand && v.RemandFeedback == nil {
 		c.Add(CodeRemandFeedback, "remand needs feedback", Field("remand_feedback"))
@@ -42,84 +65,69 @@ func (v *Verdict) Rules(c *Collector) {
 // Rules checks that a defense that concedes neither moves to dismiss nor
 // holds an alternative.
 func (v *DefenseBrief) Rules(c *Collector) {
-	if v.PleaDeal && v.MotionToDismiss {
+	if !v.PleaDeal || !c.Sound(Field("plea_deal")) {
+		return
+	}
+	if v.MotionToDismiss && c.Sound(Field("motion_to_dismiss")) {
 		c.Add(CodeConcedesAndFights, "a plea deal excludes a motion to dismiss", Field("motion_to_dismiss"))
 	}
-	if v.PleaDeal && v.AlternativeHypothesis != nil {
+	if v.AlternativeHypothesis != nil && c.Sound(Field("alternative_hypothesis")) {
 		c.Add(CodeConcedesAndFights, "a plea deal excludes an alternative hypothesis", Field("alternative_hypothesis"))
 	}
 }
 
 // Rules checks that question ids differ.
 func (v *RemandFeedback) Rules(c *Collector) {
-	eachRepeat(len(v.Questions), func(i int) string { return v.Questions[i].ID }, func(i int) {
-		c.Add(CodeDuplicateID, "a question of this id stands before", Field("questions"), Index(i), Field("id"))
-	})
+	column{
+		list: "questions", field: "id", n: len(v.Questions), value: func(i int) string { return v.Questions[i].ID },
+		code: CodeDuplicateID, what: "a question of this id",
+	}.differ(c)
 }
 
 // Rules checks that the rejection threshold is not above the activation threshold.
 func (v *CourtConfig) Rules(c *Collector) {
-	if v.RejectionThreshold > v.ActivationThreshold {
+	if v.RejectionThreshold > v.ActivationThreshold && c.Sound(Field("rejection_threshold")) && c.Sound(Field("activation_threshold")) {
 		c.Add(CodeThresholds, "is above activation_threshold", Field("rejection_threshold"))
 	}
 }
 
 // Rules checks that exactly one artifact is there.
 func (v *Artifact) Rules(c *Collector) {
-	n := 0
-	for _, there := range [...]bool{
-		v.Indictment != nil, v.Discovery != nil, v.DefenseBrief != nil, v.HearingTurn != nil, v.Hearing != nil, v.Verdict != nil,
-		v.Recall != nil, v.Triage != nil, v.Resolve != nil, v.Investigate != nil, v.Correlate != nil, v.Review != nil, v.Report != nil,
-	} {
-		if there {
-			n++
-		}
-	}
-	exactlyOne(c, n, "artifact")
+	exactlyOne(
+		c, "artifact",
+		part{"indictment", v.Indictment != nil}, part{"discovery", v.Discovery != nil}, part{"defense_brief", v.DefenseBrief != nil},
+		part{"hearing_turn", v.HearingTurn != nil}, part{"hearing", v.Hearing != nil}, part{"verdict", v.Verdict != nil},
+		part{"recall", v.Recall != nil}, part{"triage", v.Triage != nil}, part{"resolve", v.Resolve != nil},
+		part{"investigate", v.Investigate != nil}, part{"correlate", v.Correlate != nil}, part{"review", v.Review != nil},
+		part{"report", v.Report != nil},
+	)
 }
 
 // Rules checks that there is an artifact or a failure, not both.
 func (v *NodeResponse) Rules(c *Collector) {
-	n := 0
-	if v.Artifact != nil {
-		n++
-	}
-	if v.Failure != nil {
-		n++
-	}
-	exactlyOne(c, n, "of artifact and failure")
+	exactlyOne(c, "of artifact and failure", part{"artifact", v.Artifact != nil}, part{"failure", v.Failure != nil})
 }
 
 // Rules checks that a failure brings no challenges.
 func (v *ContestResponse) Rules(c *Collector) {
-	if v.Failure != nil && len(v.Challenges) > 0 {
-		c.Add(CodeExactlyOne, "a failure excludes challenges", Field("challenges"))
-	}
+	failsAlone(c, v.Failure, "challenges", len(v.Challenges))
 }
 
 // Rules checks that a failure brings no answers.
-func (v *EdgeResponse) Rules(c *Collector) {
-	if v.Failure != nil && len(v.Answers) > 0 {
-		c.Add(CodeExactlyOne, "a failure excludes answers", Field("answers"))
-	}
-}
+func (v *EdgeResponse) Rules(c *Collector) { failsAlone(c, v.Failure, "answers", len(v.Answers)) }
 
 // Rules checks that a failure brings no opinions.
-func (v *JudgeResponse) Rules(c *Collector) {
-	if v.Failure != nil && len(v.Opinions) > 0 {
-		c.Add(CodeExactlyOne, "a failure excludes opinions", Field("opinions"))
+func (v *JudgeResponse) Rules(c *Collector) { failsAlone(c, v.Failure, "opinions", len(v.Opinions)) }
+
+func failsAlone(c *Collector, failure *Failure, list string, n int) {
+	if failure != nil && n > 0 && c.Sound(Field("failure")) && c.Sound(Field(list)) {
+		c.Add(CodeExactlyOne, "a failure excludes "+list, Field(list))
 	}
 }
 
 // Rules checks that exactly one value is there.
 func (v *Param) Rules(c *Collector) {
-	n := 0
-	for _, there := range [...]bool{v.Number != nil, v.Text != nil, v.Flag != nil} {
-		if there {
-			n++
-		}
-	}
-	exactlyOne(c, n, "of number, text and flag")
+	exactlyOne(c, "of number, text and flag", part{"number", v.Number != nil}, part{"text", v.Text != nil}, part{"flag", v.Flag != nil})
 }
 
 // Rules checks that likelihoods are probabilities above 0, one for a label.
@@ -129,9 +137,10 @@ func (v *SourceSaying) Rules(c *Collector) {
 
 // Rules checks that a source says the same once.
 func (v *SourceReliability) Rules(c *Collector) {
-	eachRepeat(len(v.Sayings), func(i int) string { return v.Sayings[i].Says }, func(i int) {
-		c.Add(CodeDuplicateLabel, "this saying stands before", Field("sayings"), Index(i), Field("says"))
-	})
+	column{
+		list: "sayings", field: "says", n: len(v.Sayings), value: func(i int) string { return v.Sayings[i].Says },
+		code: CodeDuplicateLabel, what: "this saying",
+	}.differ(c)
 }
 
 // Rules checks that a label has one weight.
@@ -141,21 +150,23 @@ func (v *Signal) Rules(c *Collector) { labelsOnce(c, v.Weights, "weights") }
 // sources and phrases are named once, phrases in any case.
 func (v *Profile) Rules(c *Collector) {
 	probabilities(c, v.BaseRates, "base_rates")
-	eachRepeat(len(v.Sources), func(i int) string { return v.Sources[i].Source }, func(i int) {
-		c.Add(CodeDuplicateName, "this source stands before", Field("sources"), Index(i), Field("source"))
-	})
+	column{
+		list: "sources", field: "source", n: len(v.Sources), value: func(i int) string { return v.Sources[i].Source },
+		code: CodeDuplicateName, what: "this source",
+	}.differ(c)
 	phrases := make([]string, len(v.Signals))
 	for i := range v.Signals {
 		phrases[i] = lower(v.Signals[i].Phrase)
 	}
-	eachRepeat(len(phrases), func(i int) string { return phrases[i] }, func(i int) {
-		c.Add(CodeDuplicateName, "this phrase stands before", Field("signals"), Index(i), Field("phrase"))
-	})
+	column{
+		list: "signals", field: "phrase", n: len(phrases), value: func(i int) string { return phrases[i] },
+		code: CodeDuplicateName, what: "this phrase",
+	}.differ(c)
 }
 
 func probabilities(c *Collector, list []LabelWeight, field string) {
 	for i := range list {
-		if w := list[i].Weight; w <= 0 || w > 1 {
+		if w := list[i].Weight; (w <= 0 || w > 1) && c.Sound(Field(field), Index(i), Field("weight")) {
 			c.Add(CodeProbability, "is outside (0, 1]", Field(field), Index(i), Field("weight"))
 		}
 	}
@@ -163,9 +174,10 @@ func probabilities(c *Collector, list []LabelWeight, field string) {
 }
 
 func labelsOnce(c *Collector, list []LabelWeight, field string) {
-	eachRepeat(len(list), func(i int) string { return list[i].Label }, func(i int) {
-		c.Add(CodeDuplicateLabel, "this label stands before", Field(field), Index(i), Field("label"))
-	})
+	column{
+		list: field, field: "label", n: len(list), value: func(i int) string { return list[i].Label },
+		code: CodeDuplicateLabel, what: "this label",
+	}.differ(c)
 }
 
 // lower folds ASCII letters; what has none that are large stays what it is.
@@ -188,51 +200,95 @@ func folded(s string) string {
 	return string(b)
 }
 
-func checkLabels(c *Collector, labels []string) {
-	for i, label := range labels {
-		if label == "" {
-			c.Add(CodeEmpty, "is empty", Field("labels"), Index(i))
-		}
-	}
-	eachRepeat(len(labels), func(i int) string { return labels[i] }, func(i int) {
-		if labels[i] != "" {
-			c.Add(CodeDuplicateLabel, "this label stands before", Field("labels"), Index(i))
-		}
-	})
+// part is an optional field, and whether it is there.
+type part struct {
+	field string
+	there bool
 }
 
-// fewNames are compared with each other, which takes no memory: guests check
-// what they are sent as well.
-const fewNames = 64
-
-// eachRepeat calls found for each name that an earlier one equals, in time
-// that is linear beyond a few: the lists come from modules.
-func eachRepeat(n int, name func(int) string, found func(int)) {
-	if n > fewNames {
-		seen := make(map[string]struct{}, n)
-		for i := range n {
-			if _, repeats := seen[name(i)]; repeats {
-				found(i)
-			}
-			seen[name(i)] = struct{}{}
-		}
-		return
-	}
-	for i := 1; i < n; i++ {
-		for j := range i {
-			if name(i) == name(j) {
-				found(i)
-				break
-			}
+// exactlyOne counts parts. One that was refused may have been meant or not.
+func exactlyOne(c *Collector, what string, parts ...part) {
+	least, most := 0, 0
+	for _, p := range parts {
+		switch {
+		case !c.Sound(Field(p.field)):
+			most++
+		case p.there:
+			least++
+			most++
 		}
 	}
-}
-
-func exactlyOne(c *Collector, n int, what string) {
-	if n == 0 {
+	if most == 0 {
 		c.Add(CodeExactlyOne, "there is no "+what)
 	}
-	if n > 1 {
+	if least > 1 {
 		c.Add(CodeExactlyOne, "there is more than one "+what)
 	}
+}
+
+// column holds the texts of one field of a list's elements, or of the elements
+// themselves where field is empty.
+type column struct {
+	list, field string
+	n           int
+	value       func(int) string
+	code        Code
+	what        string
+	blanks      bool // "" may stand again
+}
+
+func (l *column) sound(c *Collector, i int) bool {
+	if l.field == "" {
+		return c.Sound(Field(l.list), Index(i))
+	}
+	return c.Sound(Field(l.list), Index(i), Field(l.field))
+}
+
+func (l *column) add(c *Collector, i int) {
+	detail := l.what + " stands before"
+	if l.field == "" {
+		c.Add(l.code, detail, Field(l.list), Index(i))
+		return
+	}
+	c.Add(l.code, detail, Field(l.list), Index(i), Field(l.field))
+}
+
+// few texts are compared with each other, which takes no memory: guests check
+// what they are sent as well.
+const few = 64
+
+// differ reports each text that an earlier one equals, in time that is linear
+// beyond a few: the lists come from modules.
+func (l column) differ(c *Collector) {
+	var seen map[string]struct{}
+	if l.n > few {
+		seen = make(map[string]struct{}, l.n)
+	}
+	for i := range l.n {
+		if l.repeats(c, seen, i) {
+			l.add(c, i)
+		}
+	}
+}
+
+// repeats says whether a sound text stands before the i-th, which is sound too.
+func (l *column) repeats(c *Collector, seen map[string]struct{}, i int) bool {
+	text := l.value(i)
+	if text == "" && l.blanks {
+		return false
+	}
+	if seen != nil {
+		if !l.sound(c, i) {
+			return false
+		}
+		_, before := seen[text]
+		seen[text] = struct{}{}
+		return before
+	}
+	for j := range i {
+		if l.value(j) == text && l.sound(c, i) && l.sound(c, j) {
+			return true
+		}
+	}
+	return false
 }

@@ -142,7 +142,7 @@ func TestAccept_SC2_NoAnyInTheContract(t *testing.T) {
 	walked := 0
 	for _, name := range scope.Names() {
 		obj, ok := scope.Lookup(name).(*types.TypeName)
-		if !ok || slices.Contains(noMessages, name) {
+		if !ok || !obj.Exported() || slices.Contains(noMessages, name) {
 			continue
 		}
 		if _, isStruct := obj.Type().Underlying().(*types.Struct); isStruct {

@@ -31,7 +31,7 @@ type scope struct {
 	left     int    // entries not read yet
 	field    int    // index of the field being read, -1 for none
 	mark     int    // problems before the field
-	found    int    // problems before the struct
+	first    int    // problems before the struct
 }
 
 // kind is the kind of a msgpack value.
@@ -102,13 +102,13 @@ func (d *decoder) expect(want kind) bool {
 	}
 	switch {
 	case got == kindNil:
-		d.problems.Add(abi.CodeNil, "is nil, not "+kindNames[want])
+		d.problems.Refuse(abi.CodeNil, "is nil, not "+kindNames[want])
 	case got == kindExtension:
-		d.problems.Add(abi.CodeExtension, "is an extension, not "+kindNames[want])
+		d.problems.Refuse(abi.CodeExtension, "is an extension, not "+kindNames[want])
 	case got == kindBinary && want == kindString:
-		d.problems.Add(abi.CodeBinary, "is binary, not a string")
+		d.problems.Refuse(abi.CodeBinary, "is binary, not a string")
 	case got != kindReserved:
-		d.problems.Add(abi.CodeWrongType, "is "+kindNames[got]+", not "+kindNames[want])
+		d.problems.Refuse(abi.CodeWrongType, "is "+kindNames[got]+", not "+kindNames[want])
 	}
 	d.skip()
 	return false
@@ -197,7 +197,7 @@ func (d *decoder) skipParts(n uint64, ok bool) {
 
 // open begins a struct.
 func (d *decoder) open(fields []string, required uint64) scope {
-	s := scope{fields: fields, required: required, field: -1, mark: d.problems.Mark(), found: d.problems.Found()}
+	s := scope{fields: fields, required: required, field: -1, first: d.problems.Mark()}
 	if !d.expect(kindMap) {
 		return s
 	}
@@ -238,7 +238,7 @@ func (d *decoder) next(s *scope) bool {
 			d.problems.Nest(s.mark, step)
 		case s.seen&(1<<field) != 0: // check: duplicate field
 			s.field = field
-			d.problems.Add(abi.CodeDuplicateKey, "stands twice")
+			d.problems.Refuse(abi.CodeDuplicateKey, "stands twice")
 			d.skip()
 		default:
 			s.field = field
@@ -248,8 +248,8 @@ func (d *decoder) next(s *scope) bool {
 	}
 }
 
-// close ends a struct, reports what is missing, and says whether the whole
-// struct was without a problem.
+// close ends a struct, reports what is missing, and says whether its rules can
+// be checked. Each rule is silent where a part that it looks at was refused.
 func (d *decoder) close(s *scope) bool {
 	if d.dead || !s.entered {
 		return false
@@ -258,11 +258,11 @@ func (d *decoder) close(s *scope) bool {
 	if s.required&^s.seen != 0 { // check: missing field
 		for i, name := range s.fields {
 			if s.required&^s.seen&(1<<i) != 0 {
-				d.problems.Add(abi.CodeMissingField, "is missing", abi.Field(name))
+				d.problems.Refuse(abi.CodeMissingField, "is missing", abi.Field(name))
 			}
 		}
 	}
-	return d.problems.Found() == s.found
+	return d.problems.Since(s.first)
 }
 
 // key reads the key of a map. One that is none is reported at the map itself

@@ -17,6 +17,10 @@ func (s *set) fields() {
 		base = without(base, only[0])
 	}
 	for _, f := range s.of.Fields {
+		base := base
+		if s.of.GoName == "Verdict" && f.WireName == "remand_feedback" {
+			base = with(base, "decision", mt.StringNode("remand"))
+		}
 		at := path("").field(f.WireName)
 		if f.Required() {
 			s.refuse("missing_field "+f.WireName, without(base, f.WireName), at.is(abi.CodeMissingField))

@@ -257,6 +257,9 @@ func (s *set) several(good mt.Node) {
 	}
 	s.refuse("several: every field nil", all, nils...)
 	if len(missing) > 0 {
+		if s.of.GoName == "Param" {
+			missing = append(missing, root.is(abi.CodeExactlyOne))
+		}
 		s.refuse("several: every required field missing", mt.MapNode(), missing...)
 		s.refuse("several: an unknown field alone", mt.MapNode(mt.F(unknown, mt.IntNode(1))),
 			append([]problem{root.field(unknown).is(abi.CodeUnknownField)}, missing...)...)

@@ -80,7 +80,7 @@ func wrongElements(t *model.Type) []wrong {
 			{what: "nil", value: mt.NilNode(), code: abi.CodeNil},
 			{what: "list", value: mt.ListNode(), code: abi.CodeWrongType},
 			{what: "ext", value: mt.ExtensionNode(1, "a"), code: abi.CodeExtension},
-		}, wrongInside(t.Struct, sampleStruct(t.Struct, minimal, 1))...)
+		}, wrongInside(t.Struct, sampleStruct(t.Struct, minimal, 2))...)
 	}
 	return wrongValues(t, true)
 }

@@ -34,7 +34,7 @@ func (s *set) listOrder(good mt.Node, f *model.Field, at path) {
 	}
 	// Each element of the wrong kind, then with two problems of its own.
 	inner := f.Type.Elem.Struct
-	bad := with(sampleStruct(inner, minimal, 1), unknown, mt.IntNode(1))
+	bad := with(sampleStruct(inner, minimal, 2), unknown, mt.IntNode(1))
 	two := []problem{at.index(1).field(unknown).is(abi.CodeUnknownField)}
 	if first := inner.Fields[0]; first.Required() {
 		bad = without(bad, first.WireName)

@@ -91,8 +91,12 @@ func (s *set) caseRules(base mt.Node) {
 	s.refuse("rules, several in their order", with(with(set("light", light), "labels", mt.ListNode(text("a"), text("a"))),
 		"documents", mt.ListNode(document("log"), document("log"))),
 		label.index(1).is(abi.CodeDuplicateLabel), path("light.classification").is(abi.CodeNotALabel), path("documents[1].name").is(abi.CodeDuplicateName))
-	s.refuse("rules wait for the fields", with(set("labels", mt.ListNode(text("a"), text("a"))), "subject", mt.IntNode(1)),
-		path("subject").is(abi.CodeWrongType))
+	s.refuse("rules of sound fields beside another that is not", with(set("labels", mt.ListNode(text("a"), text("a"))), "subject", mt.IntNode(1)),
+		path("subject").is(abi.CodeWrongType), label.index(1).is(abi.CodeDuplicateLabel))
+	s.refuse("rules, none of a label that was not read", with(set("labels", mt.ListNode(text("a"), mt.IntNode(1), text("b"), text("a"))), "light", light),
+		label.index(1).is(abi.CodeWrongType), label.index(3).is(abi.CodeDuplicateLabel))
+	s.refuse("rules, none of two names that were not read", set("documents", mt.ListNode(document(""), document(""))),
+		path("documents[0].name").is(abi.CodeEmpty), path("documents[1].name").is(abi.CodeEmpty))
 }
 
 func (s *set) verdictRules(base mt.Node) {
@@ -114,8 +118,13 @@ func (s *set) verdictRules(base mt.Node) {
 	s.refuse("rule classification: remand with one", with(label(decide("remand")), "remand_feedback", asked), final.is(abi.CodeClassification))
 	s.refuse("rule remand_feedback: remand without", decide("remand"), feedback.is(abi.CodeRemandFeedback))
 	question := mt.MapNode(mt.F("id", mt.StringNode("q")), mt.F("question", mt.StringNode("x")))
-	s.refuse("rules wait for the rules inside", with(label(decide("remand")), "remand_feedback", with(asked, "questions", mt.ListNode(question, question))),
-		path("remand_feedback.questions[1].id").is(abi.CodeDuplicateID))
+	again := with(asked, "questions", mt.ListNode(question, question))
+	s.refuse("rules, those inside first", with(label(decide("remand")), "remand_feedback", again),
+		path("remand_feedback.questions[1].id").is(abi.CodeDuplicateID), final.is(abi.CodeClassification))
+	s.refuse("rules inside, after another problem", with(with(decide("remand"), "confidence", mt.FloatNode(1.5)), "remand_feedback", again),
+		path("confidence").is(abi.CodeOutOfRange), path("remand_feedback.questions[1].id").is(abi.CodeDuplicateID))
+	s.refuse("rules, none of a decision that was not read", label(with(decide("nonsense"), "remand_feedback", asked)),
+		path("decision").is(abi.CodeInvalidValue))
 }
 
 func (s *set) briefRules(base mt.Node) {
