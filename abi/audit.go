@@ -30,8 +30,20 @@ type CriterionResult struct {
 	SecurityViolationFound bool    `abi:"security_violation_found"`
 }
 
-// AuditReport is the last artifact of an audit. GlobalScore is derived from
-// the results: one decimal, 0.0 when there are none.
+// SecurityCap is what a result with a security violation counts at most.
+const SecurityCap = 3
+
+// Counted is what a result counts in the global score.
+func (r *CriterionResult) Counted() int {
+	if r.SecurityViolationFound {
+		return min(r.NumericScore, SecurityCap)
+	}
+	return r.NumericScore
+}
+
+// AuditReport is the last artifact of an audit, with one result for each
+// criterion. GlobalScore is derived from the results: their weighted mean,
+// rounded half up to one decimal, 0.0 when there are none.
 type AuditReport struct {
 	Results     []CriterionResult `abi:"results"`
 	Summary     string            `abi:"summary"`

@@ -1,5 +1,7 @@
 package abi
 
+import "strconv"
+
 // Rules across the fields of one type. The decoders call Rules after the value
 // was read; paths are relative to it. A part that was refused has a value that
 // means nothing: before a rule reports, it asks the collector whether the parts
@@ -162,6 +164,34 @@ func (v *Profile) Rules(c *Collector) {
 		list: "signals", field: "phrase", n: len(phrases), value: func(i int) string { return phrases[i] },
 		code: CodeDuplicateName, what: "this phrase",
 	}.differ(c)
+}
+
+// Rules checks that a criterion has one result, and that the global score can
+// be a mean of the results. Which of them it is depends on the weights, which
+// are the rubric's: see SPEC.md §9.3.
+func (v *AuditReport) Rules(c *Collector) {
+	column{
+		list: "results", field: "criterion_id", n: len(v.Results), value: func(i int) string { return v.Results[i].CriterionID },
+		code: CodeDuplicateID, what: "a result of this criterion",
+	}.differ(c)
+	if !c.Sound(Field("results")) || !c.Sound(Field("global_score")) {
+		return
+	}
+	least, most := 0, 0
+	for i := range v.Results {
+		if !c.Sound(Field("results"), Index(i), Field("numeric_score")) || !c.Sound(Field("results"), Index(i), Field("security_violation_found")) {
+			return
+		}
+		n := v.Results[i].Counted()
+		if i == 0 {
+			least = n
+		}
+		least, most = min(least, n), max(most, n)
+	}
+	tenths := int(v.GlobalScore*10 + 0.5)
+	if float64(tenths)/10 != v.GlobalScore || tenths < 10*least || tenths > 10*most {
+		c.Add(CodeGlobalScore, "is no mean of results from "+strconv.Itoa(least)+" to "+strconv.Itoa(most)+", with one decimal", Field("global_score"))
+	}
 }
 
 func probabilities(c *Collector, list []LabelWeight, field string) {

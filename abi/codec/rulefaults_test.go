@@ -40,6 +40,17 @@ var breaks = map[string]func(*ruled){
 	"SourceSaying":      func(r *ruled) { r.probabilities("given") },
 	"SourceReliability": func(r *ruled) { r.repeats("sayings", "says", abi.CodeDuplicateLabel) },
 	"Signal":            func(r *ruled) { r.repeats("weights", "label", abi.CodeDuplicateLabel) },
+	"AuditReport": func(r *ruled) {
+		r.repeats("results", "criterion_id", abi.CodeDuplicateID)
+		results := r.list("results")
+		reads := []read{{at: down(r.at, abi.Field("results"))}}
+		for i := range results {
+			at := down(r.at, abi.Field("results"), abi.Index(i))
+			reads = append(reads, read{at: down(at, abi.Field("numeric_score"))}, read{at: down(at, abi.Field("security_violation_found"))})
+		}
+		at := down(r.at, abi.Field("global_score"))
+		r.add(at, abi.CodeGlobalScore, replace(at, mt.FloatNode(0.5)), []place{at}, reads...)
+	},
 	"Profile": func(r *ruled) {
 		r.probabilities("base_rates")
 		r.repeats("sources", "source", abi.CodeDuplicateName)

@@ -179,6 +179,12 @@ func mendMore(v any) {
 		if v.Failure != nil {
 			v.Opinions = nil
 		}
+	case *abi.AuditReport:
+		v.GlobalScore = 0
+		for i := range v.Results {
+			v.Results[i].CriterionID += strconv.Itoa(i)
+			v.GlobalScore = max(v.GlobalScore, float64(v.Results[i].Counted()))
+		}
 	case *abi.SourceSaying:
 		for i := range v.Given {
 			v.Given[i].Label += strconv.Itoa(i)

@@ -216,5 +216,7 @@ func readAuditReport(d *decoder, v *abi.AuditReport) {
 			v.GlobalScore = d.float(0, 5)
 		}
 	}
-	d.close(&s)
+	if d.close(&s) { // check: rules
+		v.Rules(&d.problems)
+	}
 }

@@ -64,6 +64,7 @@ var layoutOfCriterionResult = layout{
 
 var layoutOfAuditReport = layout{
 	size: unsafe.Sizeof(abi.AuditReport{}), smallest: 33, one: one[abi.AuditReport], list: listOf[abi.AuditReport],
+	rules: func(v unsafe.Pointer, c *abi.Collector) { (*abi.AuditReport)(v).Rules(c) },
 	slots: []slot{
 		{key: [4]uint64{0x73746c75736572a7}, size: 8, shift: 0, kind: slotList, offset: unsafe.Offsetof(abi.AuditReport{}.Results), count: count{}, layout: &layoutOfCriterionResult}, // results
 		{key: [4]uint64{0x7972616d6d7573a7}, size: 8, shift: 0, kind: slotText, offset: unsafe.Offsetof(abi.AuditReport{}.Summary)},                                                   // summary

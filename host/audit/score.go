@@ -9,7 +9,7 @@ import (
 )
 
 // SecurityCap is what a result with a security violation counts at most.
-const SecurityCap = 3
+const SecurityCap = abi.SecurityCap
 
 // Weights say how much each result counts: the weight of its category times
 // that of its criterion. The zero value has the default categories alone.
@@ -109,7 +109,7 @@ func GlobalScore(results []abi.CriterionResult, w *Weights) float64 {
 	for i := range results {
 		weight := w.of(&results[i])
 		total.Add(total, weight)
-		sum.Add(sum, weight.Mul(weight, new(big.Rat).SetInt64(int64(Counted(&results[i])))))
+		sum.Add(sum, weight.Mul(weight, new(big.Rat).SetInt64(int64(results[i].Counted()))))
 	}
 	if total.Sign() <= 0 {
 		return 0
@@ -118,14 +118,6 @@ func GlobalScore(results []abi.CriterionResult, w *Weights) float64 {
 	tenths.Mul(tenths, big.NewRat(10, 1)).Add(tenths, big.NewRat(1, 2))
 	whole := new(big.Int).Div(tenths.Num(), tenths.Denom())
 	return float64(whole.Int64()) / 10
-}
-
-// Counted is what a result counts in the average.
-func Counted(r *abi.CriterionResult) int {
-	if r.SecurityViolationFound {
-		return min(r.NumericScore, SecurityCap)
-	}
-	return r.NumericScore
 }
 
 // CheckReport refuses a report whose global score is not the derived one, with

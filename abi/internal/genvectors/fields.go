@@ -21,6 +21,9 @@ func (s *set) fields() {
 		if s.of.GoName == "Verdict" && f.WireName == "remand_feedback" {
 			base = with(base, "decision", mt.StringNode("remand"))
 		}
+		if s.of.GoName == "AuditReport" && f.WireName == "results" {
+			base = with(base, "global_score", mt.FloatNode(1))
+		}
 		at := path("").field(f.WireName)
 		if f.Required() {
 			s.refuse("missing_field "+f.WireName, without(base, f.WireName), at.is(abi.CodeMissingField))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/hex"
+	"strconv"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/internal/model"
@@ -63,6 +64,8 @@ func (s *set) rules() {
 		s.sayingRules(base)
 	case "Signal":
 		s.labelsOnce(base, "weights")
+	case "AuditReport":
+		s.reportRules(base)
 	case "Profile":
 		s.profileRules(base)
 	}
@@ -192,6 +195,38 @@ func (s *set) profileRules(base mt.Node) {
 	}
 	s.refuse("rule duplicate_name: phrases", with(base, "signals", mt.ListNode(phrase("EOF"), phrase("eof"), phrase("\u00c4"), phrase("\u00e4"))),
 		path("signals[1].phrase").is(abi.CodeDuplicateName))
+}
+
+// reported gives a report with results of these scores.
+func reported(base mt.Node, scores ...int64) mt.Node {
+	list := mt.ListNode()
+	for i, score := range scores {
+		list.Items = append(list.Items, mt.MapNode(
+			mt.F("criterion_id", mt.StringNode("c"+strconv.Itoa(i))), mt.F("numeric_score", mt.IntNode(score)), mt.F("reasoning", mt.StringNode("")),
+			mt.F("relevance_confidence", mt.FloatNode(1)), mt.F("security_violation_found", mt.BoolNode(false))))
+	}
+	return with(base, "results", list)
+}
+
+// reportRules shows that the score can be a mean of the results, and that a criterion has one.
+func (s *set) reportRules(base mt.Node) {
+	score := path("global_score").is(abi.CodeGlobalScore)
+	scored := func(report mt.Node, v float64) mt.Node { return with(report, "global_score", mt.FloatNode(v)) }
+	s.refuse("rule global_score: one without results", scored(base, 0.1), score)
+	s.refuse("rule global_score: 0 with results", scored(reported(base, 2, 3), 0), score)
+	s.refuse("rule global_score: below the least result", scored(reported(base, 2, 3), 1.9), score)
+	s.refuse("rule global_score: above the greatest result", scored(reported(base, 2, 3), 3.1), score)
+	s.refuse("rule global_score: of two decimals", scored(reported(base, 2, 3), 2.25), score)
+	s.refuse("rule global_score: beside one of a decimal", scored(reported(base, 2, 3), 2.3000000000000003), score)
+	results := mt.ListNode(with(reported(base, 5).Entries[0].Value.Items[0], "security_violation_found", mt.BoolNode(true)))
+	s.refuse("rule global_score: of a violation above its cap", scored(with(base, "results", results), 3.1), score)
+	s.accept("global_score of a violation at its cap", scored(with(base, "results", results), 3))
+	again := reported(base, 2, 2, 2)
+	items := again.Entries[0].Value.Items
+	items[2] = with(items[2], "criterion_id", mt.StringNode("c0"))
+	s.refuse("rule duplicate_id", scored(again, 2), path("results[2].criterion_id").is(abi.CodeDuplicateID))
+	s.refuse("rules, none of a score that was not read", with(reported(base, 7), "global_score", mt.FloatNode(0)),
+		path("results[0].numeric_score").is(abi.CodeOutOfRange))
 }
 
 // labelsOnce shows that a label has one weight.

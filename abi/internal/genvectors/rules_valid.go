@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"strconv"
 
 	mt "github.com/shadowcourt/shadowcourt/abi/internal/msgtree"
 )
@@ -31,6 +32,12 @@ func (s *set) validByRules() {
 		s.accept("flag true", with(none, "flag", mt.BoolNode(true)))
 	case "ContestResponse", "EdgeResponse", "JudgeResponse":
 		s.accept("a failure", with(base, "failure", sampleStruct(s.sub("failure"), full, 0)))
+	case "AuditReport":
+		s.accept("global_score 0, an integer", with(base, "global_score", mt.IntNode(0)))
+		s.accept("global_score float 32 of 2.5", with(reported(base, 2, 3), "global_score", mt.Float32Node(2.5)))
+		for _, v := range []float64{2, 2.1, 3.3, 4.9, 5} {
+			s.accept("global_score "+strconv.FormatFloat(v, 'g', -1, 64)+" of 2, 5", with(reported(base, 2, 5), "global_score", mt.FloatNode(v)))
+		}
 	case "LabelWeight":
 		s.accept("weight 0", with(base, "weight", mt.FloatNode(0)))
 		s.accept("weight -20", with(base, "weight", mt.FloatNode(-20)))

@@ -35,6 +35,7 @@ var special = map[string][2]mt.Node{
 	"LightAnswer.classification":       {mt.StringNode("pb001"), mt.StringNode("pb001")},
 	"Verdict.decision":                 {mt.StringNode("acquit"), mt.StringNode("remand")},
 	"DefenseBrief.plea_deal":           {mt.BoolNode(false), mt.BoolNode(false)},
+	"AuditReport.global_score":         {mt.FloatNode(0), mt.FloatNode(2)},
 	"LabelWeight.weight":               {mt.FloatNode(1), mt.FloatNode(0.75)},
 	"CourtConfig.activation_threshold": {mt.FloatNode(1), mt.FloatNode(0.85)},
 }

@@ -38,14 +38,15 @@ type trial struct {
 // watch begins the state. Only what it is after all merges of a node is told: in
 // between it depends on which branch came first.
 func (t *trial) watch() {
-	told := players.Merged(t.modules)
-	if told == nil {
+	if told := players.Merged(t.modules); told == nil {
 		t.state, t.merged = state.New(), func() {}
-		return
+	} else {
+		var last [32]byte
+		t.state = state.Watched(func(digest [32]byte) { last = digest })
+		t.merged = func() { told(last) }
 	}
-	var last [32]byte
-	t.state = state.Watched(func(digest [32]byte) { last = digest })
-	t.merged = func() { told(last) }
+	weights := t.audit.rubric.ScoreWeights()
+	t.state.ScoreReports(func(results []abi.CriterionResult) float64 { return audit.GlobalScore(results, weights) })
 }
 
 // begin puts the opinion and the evidence of the case into the state.

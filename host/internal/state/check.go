@@ -20,11 +20,31 @@ func (s *State) check(u *abi.Update) error {
 	artifacts().check(s.artifacts, u.Artifacts, &c)
 	contests().check(s.contests, u.Contests, &c)
 	nodeErrors().check(s.errors, u.Errors, &c)
+	s.checkScore(u.Report, &c)
 	if s.report != nil && u.Report != nil && !sameReport(s.report, u.Report) {
 		c.Add(abi.CodeDuplicateEntry, "the state holds another report", abi.Field("report"))
 	}
 	return c.Err()
 }
+
+// checkScore compares the score of a report with that of its results. The
+// decoder does not know their weights.
+func (s *State) checkScore(report *abi.AuditReport, c *abi.Collector) {
+	if report == nil || len(report.Results) == 0 {
+		return
+	}
+	detail := "nothing says how the results are weighed"
+	if s.score != nil {
+		derived := s.score(report.Results)
+		if report.GlobalScore == derived {
+			return
+		}
+		detail = "is " + score(report.GlobalScore) + ", the results give " + score(derived)
+	}
+	c.Add(abi.CodeGlobalScore, detail, abi.Field("report"), abi.Field("global_score"))
+}
+
+func score(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
 func checkJudgements(judgements map[string]map[string]abi.CriterionOpinion, c *abi.Collector) {
 	for _, criterion := range slices.Sorted(maps.Keys(judgements)) {

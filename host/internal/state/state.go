@@ -22,6 +22,7 @@ type State struct {
 	errors    log[abi.NodeError]
 
 	report *abi.AuditReport
+	score  func([]abi.CriterionResult) float64 // nil where no report is expected
 
 	leaves  *leaves // nil where nobody watches
 	watcher func(digest [32]byte)
@@ -51,6 +52,10 @@ func Watched(watcher func(digest [32]byte)) *State {
 	}
 	return s
 }
+
+// ScoreReports says how the global score of a report follows from its results.
+// A state that was not told takes no report with results.
+func (s *State) ScoreReports(score func(results []abi.CriterionResult) float64) { s.score = score }
 
 // Apply merges u, or refuses all of it with a *RefusedError and leaves the
 // state as it was. The state keeps a copy: u may be changed afterwards. The
