@@ -66,6 +66,7 @@ func read(call abi.Call, response []byte) (answer, *finding) {
 var acrossFields = []abi.Code{ //nolint:gochecknoglobals // a constant
 	abi.CodeExactlyOne, abi.CodeDuplicateLabel, abi.CodeDuplicateName, abi.CodeDuplicateID, abi.CodeNotALabel,
 	abi.CodeClassification, abi.CodeRemandFeedback, abi.CodeConcedesAndFights, abi.CodeThresholds, abi.CodeProbability,
+	abi.CodeGlobalScore,
 }
 
 // refused says which check the problems of a message are about: those of

@@ -1,0 +1,290 @@
+package promises_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/internal/court"
+	"github.com/shadowcourt/shadowcourt/host/internal/light"
+	"github.com/shadowcourt/shadowcourt/host/internal/players"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/pipelines"
+)
+
+// crossing is an answer that breaks a row of §9.2, and the problem that the host finds.
+type crossing struct {
+	row, code, path string
+	try             func(t *testing.T) error
+}
+
+var between = []crossing{ //nolint:gochecknoglobals // a table
+	{"node_response: the artifact is that of the family (§4.1)", "wrong_artifact", "artifact", atNode(abi.FamilyIndict, func(a *abi.Artifact) {
+		*a = abi.Artifact{Discovery: &abi.Discovery{}}
+	})},
+	{"indictment: `charged_defect_type` is Light's classification", "charge", "artifact.indictment.charged_defect_type", atNode(abi.FamilyIndict, func(a *abi.Artifact) {
+		a.Indictment.ChargedDefectType = "flake"
+	})},
+	{
+		"indictment: each item repeats source_ref, content, supports and element of an item of the case, which no other item repeats",
+		"not_in_case", "artifact.indictment.evidence[1]", atNode(abi.FamilyIndict, func(a *abi.Artifact) {
+			a.Indictment.Evidence[1] = a.Indictment.Evidence[0]
+		}),
+	},
+	{"discovery: `supports` is a label of the case", "not_a_label", "artifact.discovery.findings[0].supports", atNode(abi.FamilyDiscover, func(a *abi.Artifact) {
+		a.Discovery.Findings[0].Supports = "weather"
+	})},
+	{
+		"discovery: `document` is a document of the case, and `quote` stands in it (§4.4)", "not_in_documents", "artifact.discovery.findings[0].quote",
+		atNode(abi.FamilyDiscover, func(a *abi.Artifact) { a.Discovery.Findings[0].Quote = "all is well" }),
+	},
+	{
+		"challenges, wherever they stand: `evidence_index` is one of the indictment's items; in a contest, one of the request's",
+		"evidence_index", "artifact.defense_brief.challenges[0].evidence_index", atNode(abi.FamilyDefend, func(a *abi.Artifact) {
+			a.DefenseBrief.Challenges = []abi.Challenge{{EvidenceIndex: 2, Challenge: "no", Severity: abi.Minor}}
+		}),
+	},
+	{
+		"challenges, wherever they stand: `evidence_index` is one of the indictment's items; in a contest, one of the request's",
+		"evidence_index", "challenges[0].evidence_index", atContest(abi.Challenge{EvidenceIndex: 7, Challenge: "no", Severity: abi.Minor}),
+	},
+	{
+		"challenges, wherever they stand: `by` is absent, the persona's own name, or the challenge repeats one of `contested` in every field",
+		"identity", "challenges[0].by", atContest(abi.Challenge{Challenge: "no", Severity: abi.Minor, By: "specter"}),
+	},
+	{
+		"challenges, wherever they stand: `by` is absent, the persona's own name, or the challenge repeats one of `contested` in every field",
+		"identity", "artifact.hearing_turn.new_challenges[0].by", atNode(abi.FamilyHearing, func(a *abi.Artifact) {
+			a.HearingTurn.NewChallenges = []abi.Challenge{{Challenge: "no", Severity: abi.Minor, By: "specter"}}
+		}),
+	},
+	{"defense_brief: the alternative's label is a label of the case", "not_a_label", "artifact.defense_brief.alternative_hypothesis.label", atBrief("weather")},
+	{"defense_brief: the alternative's label is not the charge", "charge", "artifact.defense_brief.alternative_hypothesis.label", atBrief("product")},
+	{
+		"defense_brief: the alternative's support points at items of the indictment", "evidence_index", "artifact.defense_brief.alternative_hypothesis.support[1]",
+		atBrief("flake", 0, 2),
+	},
+	{"hearing_turn: `supports` of a new item is a label of the case", "not_a_label", "artifact.hearing_turn.new_items[0].supports", atNode(abi.FamilyHearing, func(a *abi.Artifact) {
+		a.HearingTurn.NewItems = []abi.IndictmentItem{{SourceRef: "log", Content: logLine, Supports: "weather"}}
+	})},
+	{
+		"hearing_turn: a new item is an item of the case, or a line of its content stands in a document (§4.5)", "not_in_documents", "artifact.hearing_turn.new_items[0]",
+		atNode(abi.FamilyHearing, func(a *abi.Artifact) {
+			a.HearingTurn.NewItems = []abi.IndictmentItem{{SourceRef: "log", Content: "a line that nobody wrote"}}
+		}),
+	},
+	{
+		"verdict: affirm keeps the charge; amend names another label than the charge", "classification", "artifact.verdict.final_classification",
+		atVerdict(abi.Verdict{Decision: abi.Affirm, FinalClassification: "flake"}),
+	},
+	{
+		"verdict: affirm keeps the charge; amend names another label than the charge", "classification", "artifact.verdict.final_classification",
+		atVerdict(abi.Verdict{Decision: abi.Amend, FinalClassification: "product"}),
+	},
+	{
+		"verdict: amend names a label of the case", "not_a_label", "artifact.verdict.final_classification",
+		atVerdict(abi.Verdict{Decision: abi.Amend, FinalClassification: "weather"}),
+	},
+	{withFeedback, "evidence_index", "artifact.verdict.remand_feedback.challenged[0].evidence_index", atFeedback(abi.RemandFeedback{
+		Challenged: []abi.ChallengedItem{{EvidenceIndex: 2, Why: "no"}},
+	})},
+	{withFeedback, "not_a_label", "artifact.verdict.remand_feedback.alternative_hypothesis.label", atFeedback(abi.RemandFeedback{
+		AlternativeHypothesis: &abi.AlternativeHypothesis{Label: "weather"},
+	})},
+	{withFeedback, "charge", "artifact.verdict.remand_feedback.alternative_hypothesis.label", atFeedback(abi.RemandFeedback{
+		AlternativeHypothesis: &abi.AlternativeHypothesis{Label: "product"},
+	})},
+	{"edge_response: one answer for each question, in order, with its id", "wrong_answers", "answers", atEdges(func(r *abi.EdgeResponse) {
+		r.Answers = r.Answers[1:]
+	})},
+	{"edge_response: one answer for each question, in order, with its id", "wrong_answers", "answers[0].id", atEdges(func(r *abi.EdgeResponse) {
+		r.Answers[0].ID = "HD99"
+	})},
+	{opinions, "wrong_answers", "opinions", atJudge(func(r *abi.JudgeResponse) { r.Opinions = r.Opinions[1:] })},
+	{opinions, "wrong_answers", "opinions[1].criterion_id", atJudge(func(r *abi.JudgeResponse) { r.Opinions[1].CriterionID = "style" })},
+	{opinions, "wrong_answers", "opinions[0].judge", atJudge(func(r *abi.JudgeResponse) { r.Opinions[0].Judge = "another" })},
+	{labelOfLight, "not_a_label", "artifact.recall.classification", onLightPath(abi.Artifact{Recall: &abi.RecallResult{Classification: "weather"}}, nil)},
+	{labelOfLight, "not_a_label", "artifact.investigate.classification", onLightPath(abi.Artifact{Investigate: &abi.InvestigateArtifact{Classification: "weather"}}, nil)},
+	{labelOfLight, "not_a_label", "artifact.correlate.classification", onLightPath(abi.Artifact{Correlate: &abi.CorrelateResult{Classification: "weather"}}, nil)},
+	{labelOfLight, "not_a_label", "artifact.report.classification", onLightPath(abi.Artifact{Report: &abi.LightReport{Classification: "weather"}}, nil)},
+	{
+		"triage: `classification_hypothesis`, where there is one, is a label of the case", "not_a_label", "artifact.triage.classification_hypothesis",
+		onLightPath(abi.Artifact{Triage: &abi.TriageResult{SymptomCategory: abi.SymptomFlake, Severity: abi.GapLow, ClassificationHypothesis: "weather"}}, nil),
+	},
+	{gathered, "not_a_label", "artifact.investigate.evidence[0].supports", onLightPath(abi.Artifact{Investigate: &abi.InvestigateArtifact{Evidence: stray()}}, nil)},
+	{gathered, "not_a_label", "artifact.report.remand.answers[0].evidence[0].supports", afterRemand(&abi.RemandAnswer{
+		Answers:    []abi.RemandReply{{QuestionID: "q", Status: abi.Found, Evidence: stray()}},
+		Challenged: []abi.ChallengedReply{{EvidenceIndex: 0, Status: abi.ItemStands}},
+	})},
+	{"report: `remand` is there where the case came back from the court", "unanswered", "artifact.report.remand", afterRemand(nil)},
+	{
+		"report: `remand` is not there where it did not", "wrong_answers", "artifact.report.remand",
+		onLightPath(abi.Artifact{Report: &abi.LightReport{Classification: "product", Remand: &abi.RemandAnswer{}}}, nil),
+	},
+	{accounts, "unanswered", "artifact.report.remand.answers", afterRemand(&abi.RemandAnswer{
+		Challenged: []abi.ChallengedReply{{EvidenceIndex: 0, Status: abi.ItemStands}},
+	})},
+	{accounts, "unanswered", "artifact.report.remand.challenged", afterRemand(&abi.RemandAnswer{
+		Answers: []abi.RemandReply{{QuestionID: "q", Status: abi.NotFound}},
+	})},
+	{nothingElse, "wrong_answers", "artifact.report.remand.answers[1].question_id", afterRemand(&abi.RemandAnswer{
+		Answers:    []abi.RemandReply{{QuestionID: "q", Status: abi.NotFound}, {QuestionID: "r", Status: abi.NotFound}},
+		Challenged: []abi.ChallengedReply{{EvidenceIndex: 0, Status: abi.ItemStands}},
+	})},
+	{nothingElse, "wrong_answers", "artifact.report.remand.challenged[1].evidence_index", afterRemand(&abi.RemandAnswer{
+		Answers:    []abi.RemandReply{{QuestionID: "q", Status: abi.NotFound}},
+		Challenged: []abi.ChallengedReply{{EvidenceIndex: 0, Status: abi.ItemStands}, {EvidenceIndex: 1, Status: abi.ItemStands}},
+	})},
+}
+
+const (
+	withFeedback = "verdict with feedback: `challenged` and the alternative point at items of the indictment; the alternative as in a brief"
+	opinions     = "judge_response: one opinion for each criterion, in order, by the judge asked; what it cites is held against the evidence later (§4.16)"
+	labelOfLight = "recall, investigate, correlate, report: `classification`, where there is one, is a label of the case"
+	gathered     = "investigate, remand_answer: `supports` of an item of `evidence` is a label of the case"
+	accounts     = "remand_answer (Light's): each question, and each item that was challenged, has exactly one answer"
+	nothingElse  = "remand_answer (Light's): nothing else is accounted for"
+)
+
+// An answer that breaks a row of §9.2 is rejected by the court, the Light path or who asks
+// judges, by its code and path; without the fault it is taken.
+func TestAccept_FX4_Section9_2_AnswersAndTheirRequests(t *testing.T) {
+	t.Parallel()
+	for _, c := range between {
+		t.Run(c.row+" "+c.path, func(t *testing.T) {
+			t.Parallel()
+			err := c.try(t)
+			got := problemsOf(t, err)
+			if len(got) != 1 || string(got[0].Code) != c.code || got[0].Path.String() != c.path {
+				t.Errorf("problems are %v, want one %s at %s", got, c.code, c.path)
+			}
+		})
+	}
+	t.Run("honest", func(t *testing.T) {
+		t.Parallel()
+		if err := inCourt(t, &cast{}); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// problemsOf gives the problems that an error carries.
+func problemsOf(t *testing.T, err error) []abi.Problem {
+	t.Helper()
+	if f, ok := errors.AsType[*players.Failure](err); ok {
+		return f.Problems
+	}
+	if v, ok := errors.AsType[*abi.ValidationError](err); ok {
+		return v.Problems
+	}
+	t.Errorf("got %v, want problems", err)
+	return nil
+}
+
+func atNode(family abi.Family, spoil func(*abi.Artifact)) func(*testing.T) error {
+	return func(t *testing.T) error {
+		t.Helper()
+		return inCourt(t, &cast{family: family, spoil: spoil})
+	}
+}
+
+func atContest(c abi.Challenge) func(*testing.T) error {
+	return func(t *testing.T) error {
+		t.Helper()
+		return inCourt(t, &cast{challenge: &c})
+	}
+}
+
+func atBrief(label string, support ...int) func(*testing.T) error {
+	return atNode(abi.FamilyDefend, func(a *abi.Artifact) {
+		a.DefenseBrief.AlternativeHypothesis = &abi.AlternativeHypothesis{Label: label, Support: support}
+	})
+}
+
+func atVerdict(v abi.Verdict) func(*testing.T) error {
+	return atNode(abi.FamilyVerdict, func(a *abi.Artifact) { a.Verdict = &v })
+}
+
+func atFeedback(f abi.RemandFeedback) func(*testing.T) error {
+	return atVerdict(abi.Verdict{Decision: abi.Remand, RemandFeedback: &f})
+}
+
+func atEdges(spoil func(*abi.EdgeResponse)) func(*testing.T) error {
+	return func(t *testing.T) error {
+		t.Helper()
+		return inCourt(t, &cast{edges: spoil})
+	}
+}
+
+// inCourt tries a case in the shipped court, and gives what ended the trial.
+func inCourt(t *testing.T, modules *cast) error {
+	t.Helper()
+	text, err := pipelines.FS.ReadFile(pipelines.DefectCourt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	c, err := court.New(graph(t, string(text)), court.Config{Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.Try(context.Background(), subject(), nil, modules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.Failure == nil {
+		return nil
+	}
+	return out.Failure
+}
+
+func graph(t *testing.T, text string) *pipeline.Graph {
+	t.Helper()
+	def, err := pipeline.Parse("p.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := pipeline.NewGraph(def)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func atJudge(spoil func(*abi.JudgeResponse)) func(*testing.T) error {
+	return func(t *testing.T) error {
+		t.Helper()
+		req := &abi.JudgeRequest{Judge: "warden", Opinion: abi.JudicialOpinion{Text: "x"}, Criteria: []abi.Criterion{{CriterionID: "law"}, {CriterionID: "facts"}}}
+		modules := &cast{judge: spoil}
+		_, err := players.Players{Modules: modules, Log: slog.New(slog.DiscardHandler)}.Judge(context.Background(), modules, &pipeline.Node{Name: "judge"}, "warden", req)
+		return err
+	}
+}
+
+// onLightPath lets a Light path of one node answer with an artifact.
+func onLightPath(answer abi.Artifact, feedback *abi.RemandFeedback) func(*testing.T) error {
+	return func(t *testing.T) error {
+		t.Helper()
+		family := familyOf(&answer)
+		path, err := light.New(graph(t, "pipeline: p\nnodes:\n  - {name: look, family: "+family+"}\nedges:\n  - {id: E, from: look, to: _done, evaluator: always}\nstart: look\n"), light.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		req := light.Request{Case: subject(), Feedback: feedback, Previous: subject().Light, Evidence: subject().Evidence}
+		_, err = path.Trial(&cast{family: abi.Family(family), spoil: func(a *abi.Artifact) { *a = answer }}).Answer(context.Background(), req)
+		return err
+	}
+}
+
+func afterRemand(answer *abi.RemandAnswer) func(*testing.T) error {
+	return onLightPath(abi.Artifact{Report: &abi.LightReport{Classification: "product", Remand: answer}}, &abi.RemandFeedback{
+		Challenged: []abi.ChallengedItem{{EvidenceIndex: 0, Why: "no"}}, Questions: []abi.Question{{ID: "q", Question: "why"}},
+	})
+}
+
+func stray() []abi.Evidence {
+	return []abi.Evidence{{SourceRef: "log", Content: "x", Supports: "weather"}}
+}
