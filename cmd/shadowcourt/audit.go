@@ -13,6 +13,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/docket/report"
+	"github.com/shadowcourt/shadowcourt/host/outfile"
 )
 
 // auditOptions are the flags of `audit`.
@@ -98,12 +99,12 @@ func (o *auditOptions) checkFiles(args []string) error {
 	inputs := slices.Concat(args, o.documents, []string{o.rubric, o.pipeline})
 	for i, out := range outputs {
 		for _, in := range inputs {
-			if in != "-" && isFile(out) && sameFile(out, in) {
+			if in != "-" && outfile.Exists(out) && outfile.Same(out, in) {
 				faults = append(faults, fmt.Errorf("%q would be written over, and is read", out))
 			}
 		}
 		for _, other := range outputs[:i] {
-			if sameFile(other, out) {
+			if outfile.Same(other, out) {
 				faults = append(faults, fmt.Errorf("two outputs are the same file, %q", out))
 			}
 		}
@@ -140,13 +141,13 @@ func (o *auditOptions) run(ctx context.Context, s stdio, args []string) error {
 	err = r.all(ctx, a, out, opinionsOf(s.in, args, documents))
 	if err != nil {
 		for _, f := range files {
-			f.discard()
+			f.Discard()
 		}
 		return err
 	}
 	errs := []error{out.Close()}
 	for _, f := range files {
-		errs = append(errs, f.commit())
+		errs = append(errs, f.Commit())
 	}
 	if err := errors.Join(errs...); err != nil {
 		return err
@@ -155,13 +156,13 @@ func (o *auditOptions) run(ctx context.Context, s stdio, args []string) error {
 }
 
 // writers opens every output that the flags ask for.
-func (o *auditOptions) writers(s stdio, redactor *docket.Redactor) (docket.AuditWriter, []*outFile, error) {
-	var files []*outFile
+func (o *auditOptions) writers(s stdio, redactor *docket.Redactor) (docket.AuditWriter, []*outfile.File, error) {
+	var files []*outfile.File
 	create := func(flag, name string) (io.Writer, error) {
-		f, err := createFile(name)
+		f, err := outfile.Create(name)
 		if err != nil {
 			for _, other := range files {
-				other.discard()
+				other.Discard()
 			}
 			return nil, fmt.Errorf("%s: %w", flag, err)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/audit"
 	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+	"github.com/shadowcourt/shadowcourt/host/outfile"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
@@ -119,7 +120,7 @@ func loadRubric(name string) (*audit.Rubric, error) {
 		if _, statErr := fs.Stat(pipelines.FS, "rubrics/"+name+".yaml"); statErr == nil {
 			return nil, err
 		}
-		if !isFile(name) {
+		if !outfile.Exists(name) {
 			return nil, fmt.Errorf("--rubric %q is neither a file nor a shipped rubric (%s)", name, shippedRubric)
 		}
 	}

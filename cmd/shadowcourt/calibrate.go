@@ -15,6 +15,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/calibrate"
 	"github.com/shadowcourt/shadowcourt/host/calibrate/bands"
 	"github.com/shadowcourt/shadowcourt/host/calibrate/report"
+	"github.com/shadowcourt/shadowcourt/host/outfile"
 )
 
 // calibrateOptions are the flags of `calibrate`. The embedded ones are those
@@ -166,7 +167,7 @@ func (o *calibrateOptions) options(activation, rejection float64) calibrate.Opti
 type calibrateOutputs struct {
 	outputs
 	figures io.Writer
-	page    *outFile // nil without --report
+	page    *outfile.File // nil without --report
 }
 
 // create begins the files, before there is anything to write, so that no work is done for nothing.
@@ -203,7 +204,7 @@ func (o *calibrateOptions) write(out *calibrateOutputs, r *calibrate.Report, doc
 		return err
 	}
 	for _, file := range out.files {
-		err = errors.Join(err, file.commit())
+		err = errors.Join(err, file.Commit())
 	}
 	return err
 }

@@ -110,7 +110,7 @@ func (o *compareOptions) run(ctx context.Context, s stdio, args []string) error 
 		return err
 	}
 	for _, f := range all.files {
-		if err := f.commit(); err != nil {
+		if err := f.Commit(); err != nil {
 			return err
 		}
 	}

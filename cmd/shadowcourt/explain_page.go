@@ -11,6 +11,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/docket/report"
+	"github.com/shadowcourt/shadowcourt/host/outfile"
 )
 
 // explainPage tells the trials of a record as a page.
@@ -18,7 +19,7 @@ func explainPage(ctx context.Context, s stdio, session *replaySession, tally *re
 	if ext := strings.ToLower(filepath.Ext(output)); ext != ".html" && ext != ".md" {
 		return inputError(fmt.Errorf("--output %q: use a name that ends in .html or .md", output))
 	}
-	file, err := createFile(output)
+	file, err := outfile.Create(output)
 	if err != nil {
 		return inputError(fmt.Errorf("--output: %w", err))
 	}
@@ -42,10 +43,10 @@ func explainPage(ctx context.Context, s stdio, session *replaySession, tally *re
 		err = out.Close()
 	}
 	if err != nil {
-		file.discard()
+		file.Discard()
 		return err
 	}
-	return errors.Join(file.commit(), printWritten(s.out, output, tally.same, len(apart)))
+	return errors.Join(file.Commit(), printWritten(s.out, output, tally.same, len(apart)))
 }
 
 // source says where the trials of a page come from.

@@ -15,6 +15,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/calibrate/fit"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+	"github.com/shadowcourt/shadowcourt/host/outfile"
 )
 
 // fitOptions are the flags of `fit`. The embedded ones are those of `try` that
@@ -139,7 +140,7 @@ func (o *fitOptions) check(dockets []string) error {
 	}
 	faults = append(faults, o.checkLight())
 	for _, d := range dockets {
-		if d != "-" && o.output != "" && isFile(o.output) && sameFile(d, o.output) {
+		if d != "-" && o.output != "" && outfile.Exists(o.output) && outfile.Same(d, o.output) {
 			faults = append(faults, fmt.Errorf("--output %q would write over the docket that is read", o.output))
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/shadowcourt/shadowcourt/host/calibrate/fit"
+	"github.com/shadowcourt/shadowcourt/host/outfile"
 )
 
 // stdStream is the name of the standard output, where a file is asked for.
@@ -18,7 +19,7 @@ const stdStream = "-"
 // fitOutput is where the profile and the figures go.
 type fitOutput struct {
 	profile, figures io.Writer
-	file             *outFile // nil where the profile goes to the standard output
+	file             *outfile.File // nil where the profile goes to the standard output
 }
 
 // create begins the file of the profile.
@@ -26,7 +27,7 @@ func (o *fitOptions) create(s stdio) (*fitOutput, error) {
 	if o.output == stdStream {
 		return &fitOutput{profile: s.out, figures: s.err}, nil
 	}
-	file, err := createFile(o.output)
+	file, err := outfile.Create(o.output)
 	return &fitOutput{profile: file, figures: s.out, file: file}, err
 }
 
@@ -34,12 +35,12 @@ func (f *fitOutput) commit() error {
 	if f.file == nil {
 		return nil
 	}
-	return f.file.commit()
+	return f.file.Commit()
 }
 
 func (f *fitOutput) discard() {
 	if f.file != nil {
-		f.file.discard()
+		f.file.Discard()
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/shadowcourt/shadowcourt/host/outfile"
 	"github.com/shadowcourt/shadowcourt/host/record"
 )
 
@@ -68,8 +69,8 @@ func makeKey(out io.Writer, name string, shared bool) error {
 	if err != nil {
 		return err
 	}
-	if err := createNew(name, secret, 0o600); err != nil {
-		return inputError(err)
+	if err := createKey(name, secret, 0o600); err != nil {
+		return err
 	}
 	if shared {
 		_, err = fmt.Fprintf(out, "%s\nsecret  %s\n", key, inertLine(name))
@@ -79,27 +80,20 @@ func makeKey(out io.Writer, name string, shared bool) error {
 	if err != nil {
 		return err
 	}
-	if err := createNew(name+".pub", public, 0o644); err != nil {
-		return errors.Join(inputError(err), os.Remove(name))
+	if err := createKey(name+".pub", public, 0o644); err != nil {
+		return errors.Join(err, os.Remove(name))
 	}
 	_, err = fmt.Fprintf(out, "%s\nsecret  %s\npublic  %s.pub\n", key, inertLine(name), inertLine(name))
 	return err
 }
 
-// createNew writes a file that must not be there yet.
-func createNew(name string, data []byte, mode fs.FileMode) error {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+// createKey writes a file that must not be there yet.
+func createKey(name string, data []byte, mode fs.FileMode) error {
+	err := outfile.CreateNew(name, data, mode)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s is there already, and a key is never written over", name)
+		err = fmt.Errorf("%s is there already, and a key is never written over", name)
 	}
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return errors.Join(err, os.Remove(name))
-	}
-	return nil
+	return fileError(err)
 }
 
 // keyFlag adds --key.
@@ -150,7 +144,7 @@ var secretLike = regexp.MustCompile(`^[A-Za-z0-9+/_-]{43,}=*$`)
 
 // looksSecret says whether a name may be the text of a key.
 func looksSecret(name string) bool {
-	return strings.ContainsAny(name, "\r\n") || strings.Contains(name, "-----") || secretLike.MatchString(name) && !isFile(name)
+	return strings.ContainsAny(name, "\r\n") || strings.Contains(name, "-----") || secretLike.MatchString(name) && !outfile.Exists(name)
 }
 
 // readBounded reads a file, of which it takes no more than so many bytes.

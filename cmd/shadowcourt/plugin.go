@@ -16,6 +16,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/conformance"
 	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+	"github.com/shadowcourt/shadowcourt/host/outfile"
 )
 
 func newPlugin(s stdio) *cobra.Command {
@@ -284,7 +285,7 @@ when they are left out. What ` + "`plugin check`" + ` would refuse of the manife
 			if output == "" {
 				output = args[0]
 			}
-			if err := writeFile(output, annotated); err != nil {
+			if err := outfile.Replace(output, annotated); err != nil {
 				return err
 			}
 			fmt.Fprintf(s.err, "%s: %d bytes\n", inertLine(output), len(annotated))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+	"github.com/shadowcourt/shadowcourt/host/outfile"
 )
 
 // printChecked tells people what was found of a module.
@@ -155,10 +156,10 @@ func saveFailures(dir string, c *checked) ([]string, error) {
 			if err != nil {
 				return saved, err
 			}
-			if err := writeFile(name+".msgpack", f.Request); err != nil {
+			if err := outfile.Replace(name+".msgpack", f.Request); err != nil {
 				return saved, err
 			}
-			if err := writeFile(name+".json", append(text, '\n')); err != nil {
+			if err := outfile.Replace(name+".json", append(text, '\n')); err != nil {
 				return saved, err
 			}
 			saved = append(saved, name+".msgpack")

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/outfile"
 )
 
 func newPluginExport(s stdio) *cobra.Command {
@@ -28,7 +29,7 @@ them, or in the place of some, it is a folder for --modules.`,
 			}
 			return eachModule(modules, func(name string, wasm []byte) error {
 				path := filepath.Join(args[0], name+".wasm")
-				if err := writeFile(path, wasm); err != nil {
+				if err := outfile.Replace(path, wasm); err != nil {
 					return err
 				}
 				_, err := fmt.Fprintln(s.out, path)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 )
@@ -39,6 +40,16 @@ func inputError(err error) error {
 		return nil
 	}
 	return &exitError{exitInput, err}
+}
+
+// fileError says that a file can't be written: a fault of the command line, but where the disk is full.
+func fileError(err error) error {
+	for _, full := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG} {
+		if errors.Is(err, full) {
+			return err
+		}
+	}
+	return inputError(err)
 }
 
 // run carries out a command line and gives its exit code.

@@ -10,16 +10,27 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/killtest"
 )
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"shadowcourt": main,
-		"biglog":      bigLog,
-		"bigdoc":      bigDocument,
-		"longline":    longLine,
-		"hostile":     hostile,
+		"shadowcourt":         main,
+		"shadowcourt-limited": limitedMain,
+		"biglog":              bigLog,
+		"bigdoc":              bigDocument,
+		"longline":            longLine,
+		"hostile":             hostile,
 	})
+}
+
+// limitedMain is the command, on a disk that killtest fills.
+func limitedMain() {
+	if err := killtest.LimitFiles(); err != nil {
+		panic(err)
+	}
+	main()
 }
 
 // TestScripts runs testdata/script/*.txtar. Beyond testscript's commands they

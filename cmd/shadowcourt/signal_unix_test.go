@@ -102,21 +102,21 @@ func TestInterruptKeepsWhatWasTried(t *testing.T) {
 		t.Errorf("more results: %q, %v", rest, err)
 	}
 	code, stderr := r.end()
-	if want := "shadowcourt: interrupted; 2 cases were tried and written\n"; code != exitFailed || stderr != want {
+	if want := "shadowcourt: interrupted; 2 cases were tried and written; the same command with --resume goes on from there\n"; code != exitFailed || stderr != want {
 		t.Errorf("exit code %d, stderr %q, want 1 and %q", code, stderr, want)
 	}
 	report, err := os.ReadFile(filepath.Join(r.Dir, "report.html"))
 	if err != nil || !bytes.Contains(report, []byte("two")) || !bytes.HasSuffix(bytes.TrimSpace(report), []byte("</html>")) {
 		t.Errorf("the report is not complete: %d bytes, %v", len(report), err)
 	}
-	onlyFiles(t, r.Dir, "report.html")
+	onlyFiles(t, r.Dir, "report.html report.html.resume")
 }
 
 func TestInterruptBeforeTheFirstLine(t *testing.T) {
 	t.Parallel()
 	r := start(t, "try", "--from", "jsonl", "--output", "results", "--report", "report.html")
 	// It has its files open once it waits for the first line.
-	for len(names(t, r.Dir)) < 2 {
+	for len(names(t, r.Dir)) < 3 {
 		time.Sleep(time.Millisecond)
 	}
 	if err := r.Process.Signal(syscall.SIGTERM); err != nil {
@@ -126,7 +126,7 @@ func TestInterruptBeforeTheFirstLine(t *testing.T) {
 	if want := "shadowcourt: interrupted; 0 cases were tried and written\n"; code != exitFailed || stderr != want {
 		t.Errorf("exit code %d, stderr %q, want 1 and %q", code, stderr, want)
 	}
-	onlyFiles(t, r.Dir, "report.html results")
+	onlyFiles(t, r.Dir, "") // what stood there would have stayed
 }
 
 func TestReaderThatEndsIsNoFault(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+	"github.com/shadowcourt/shadowcourt/host/journal"
 )
 
 // tryOptions are the flags of `try`.
@@ -73,7 +75,7 @@ wrong (the rest was still tried); 3 done, and --fail-on matched.`,
 	f.StringVar(&o.cache, "cache", defaultCache(), "folder for compiled modules, or none")
 	f.StringVar(&o.format, "format", "table", "table, json or jsonl")
 	f.StringVar(&o.output, "output", "", "file for the results (default: standard output)")
-	f.BoolVar(&o.resume, "resume", false, "with --format jsonl and --output FILE or --record FILE: go on where a run that was interrupted stopped")
+	f.BoolVar(&o.resume, "resume", false, "with --output FILE, --report FILE or --record FILE: go on where a run that did not end stopped")
 	f.StringArrayVar(&o.reports, "report", nil, "also write a report, FILE.html or FILE.md; may be repeated")
 	f.StringVar(&o.cases, "cases", "", "also write the cases as a docket in JSON lines, ready for adding the truth")
 	f.BoolVar(&o.truthFromReport, "truth-from-report", false, "with reportportal input: take the defect types that people gave for the truth, and compare with it")
@@ -151,18 +153,22 @@ func (o *tryOptions) run(ctx context.Context, s stdio, args []string) error {
 		return orInterrupted(ctx, inputError(err))
 	}
 	defer recording.leave()
-	resumed, err := o.resumption(parts, recording)
+	out, err := o.writers(s, redactor, h)
 	if err != nil {
-		return inputError(err)
+		return fileError(err)
 	}
-	out, err := o.writers(s, redactor, h, resumed.before)
+	kept, err := o.journal(parts, s.err)
 	if err != nil {
-		return inputError(err)
+		out.discard()
+		return fileError(err)
 	}
-	o.sayRecorded(s.err, resumed)
+	if kept != nil {
+		defer func() { _ = kept.Keep() }()
+	}
+	o.sayRecorded(s.err, recording)
 	r := &tryRun{
 		options: o, stderr: s.err, progress: p, out: out, match: match, redactor: redactor, stopReading: stopReading,
-		resumed: resumed, recording: recording, book: help.book,
+		journal: kept, recording: recording, book: help.book,
 	}
 	r.all(ctx, h, inputs)
 	err = r.end(ctx, inputs)
@@ -261,13 +267,13 @@ type tryRun struct {
 	redactor *docket.Redactor
 	// stopReading ends a read that waits.
 	stopReading func()
-	resumed     *resumption
+	journal     *journal.Journal // nil where the run keeps none
 	recording   *recording
 	book        *casebook.Book // nil unless verdicts are remembered
 	remembered  []casebook.Entry
-	earlier     earlier
 
-	tried, faults int
+	tried, faults int  // with those of an earlier run that is gone on with
+	stopped       bool // a case failed, behind which a record can't be gone on with
 	unanswered    int  // cases to which Light had no answer
 	unread        int  // dockets of which reading failed
 	found         bool // the case of --explain
@@ -277,41 +283,85 @@ type tryRun struct {
 
 // all tries every case and hands the trials out.
 func (r *tryRun) all(ctx context.Context, h *host.Host, inputs *inputs) {
-	trials := h.TryAll(ctx, r.untried(r.match.watch(inputs.entries(r.options.explain))), r.options.workers)
+	next, stop := iter.Pull2(r.match.watch(inputs.entries(r.options.explain)))
+	defer stop()
+	ended := func() bool { return ctx.Err() != nil }
+	if r.failed = r.passEarlier(ended, next); r.failed != nil {
+		return
+	}
+	trials := h.TryAll(ctx, pulled(next), r.options.workers)
 	for tried := range r.options.audit.trials(ctx, h, trials, r.options.workers) {
-		r.resumed.tally.note(&tried)
-		if tried.Err != nil {
-			r.fault(&tried)
-			r.remember(&tried)
-			continue
-		}
-		r.tried++
-		if tried.Trial.Result.Final.Cause == docket.CauseLight {
-			r.unanswered++
-		}
-		r.found = r.found || tried.Trial.Result.ID == r.options.explain
-		r.matched = r.match.matches(&tried.Trial.Result) || r.matched
-		if err := r.recording.append(&tried, r.write); err != nil {
-			r.failed = err
+		if r.failed = r.one(ctx, &tried); r.failed != nil {
 			r.stopReading()
 			return
 		}
-		r.remember(&tried)
-		r.progress.tried(r.tried, r.faults)
 	}
-	r.failed = errors.Join(r.failed, r.recording.acknowledge(r.write), r.earlier.fault(ctx))
+	r.failed = r.recording.acknowledge(r.write)
 }
 
-func (r *tryRun) write(t *docket.Trial) error {
+// pulled gives what is left behind next.
+func pulled(next func() (docket.Entry, error, bool)) iter.Seq2[docket.Entry, error] {
+	return func(yield func(docket.Entry, error) bool) {
+		for entry, err, more := next(); more && yield(entry, err); entry, err, more = next() {
+		}
+	}
+}
+
+// one hands a trial out, or says why there is none.
+func (r *tryRun) one(ctx context.Context, tried *host.Tried) error {
+	if tried.Err != nil {
+		r.fault(tried)
+		r.remember(tried)
+		if r.journal == nil || tried.Entry.Case.ID == "" || ctx.Err() != nil {
+			return nil //nolint:nilerr // the run says that it was interrupted
+		}
+		return r.journaled(r.journal.Append(&tried.Entry, nil, errors.New(r.redactor.Text(tried.Err.Error()))))
+	}
+	r.note(tried.Trial)
+	if err := r.recording.append(tried, r.write); err != nil {
+		return err
+	}
+	r.remember(tried)
+	r.progress.tried(r.tried, r.faults)
+	return nil
+}
+
+// note counts a trial.
+func (r *tryRun) note(t *docket.Trial) {
+	r.tried++
+	if t.Result.Final.Cause == docket.CauseLight {
+		r.unanswered++
+	}
+	r.found = r.found || t.Result.ID == r.options.explain
+	r.matched = r.match.matches(&t.Result) || r.matched
+}
+
+// write gives a trial to the outputs, once it is in the journal.
+func (r *tryRun) write(tried *host.Tried) error {
+	t := tried.Trial
 	if !r.options.timings {
 		t.Result.Timings = nil
 	}
-	return r.out.write(t)
+	shown := r.out.shown(t)
+	if r.journal != nil {
+		if err := r.journaled(r.journal.Append(&tried.Entry, shown, nil)); err != nil {
+			return err
+		}
+	}
+	return r.out.write(shown)
+}
+
+func (r *tryRun) journaled(err error) error {
+	if err == nil {
+		return nil
+	}
+	return named(r.journal.Name(), "", err)
 }
 
 // fault reports an entry that could not be tried.
 func (r *tryRun) fault(tried *host.Tried) {
 	r.progress.clear()
+	r.stopped = r.stopped || tried.Entry.Case.ID != ""
 	place := ""
 	var line *docket.LineError
 	switch {
@@ -346,15 +396,20 @@ func (r *tryRun) end(ctx context.Context, inputs *inputs) error {
 	r.progress.clear()
 	if r.failed != nil {
 		r.out.discard()
-		return r.failed
+		return r.kept(r.failed)
 	}
-	if err := errors.Join(r.recording.end(ctx.Err() == nil && r.unread == 0), r.out.close()); err != nil {
-		return err
+	finish := r.out.close
+	nothing := r.tried == 0 && (ctx.Err() != nil || r.unread+r.faults > 0 || r.options.explain != "")
+	if nothing {
+		finish = r.out.leave
 	}
-	if err := r.resumed.end(ctx.Err() != nil); err != nil {
-		return err
+	if err := errors.Join(r.recording.end(ctx.Err() == nil && r.unread == 0), finish()); err != nil {
+		return r.kept(err)
 	}
 	if err := r.keepVerdicts(ctx, inputs); err != nil {
+		return r.kept(err)
+	}
+	if err := r.endJournal(nothing || ctx.Err() != nil || r.unread > 0); err != nil {
 		return err
 	}
 	r.match.warn(ctx, r.stderr)
@@ -373,10 +428,22 @@ func (r *tryRun) end(ctx context.Context, inputs *inputs) error {
 		return inputError(fmt.Errorf("--explain: no case has the id %q%s", r.options.explain, inputs.near()))
 	case r.tried > 0 && r.unanswered == r.tried && r.options.explain == "":
 		return fmt.Errorf("no answer of Light to any of %s", count(r.tried, "case", "cases"))
-	case r.matched || r.earlier.matched:
+	case r.matched:
 		return &exitError{code: exitMatched}
 	}
 	return nil
+}
+
+// endJournal removes the journal, but where the run can be gone on with: one that did not come to its end, or was begun with
+// --resume and may go on with a longer docket.
+func (r *tryRun) endJournal(open bool) error {
+	switch {
+	case r.journal == nil:
+		return nil
+	case open || r.options.resume:
+		return r.journaled(r.journal.Keep())
+	}
+	return r.journaled(r.journal.Remove())
 }
 
 func count(n int, one, many string) string {

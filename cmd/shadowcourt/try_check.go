@@ -36,11 +36,8 @@ func (o *tryOptions) check(dockets []string) (*failOn, *docket.Redactor, error) 
 	if o.workers < 0 {
 		faults = append(faults, fmt.Errorf("--workers %d: use 0 or more", o.workers))
 	}
-	switch {
-	case o.cases != "" && len(o.redact) > 0:
+	if o.cases != "" && len(o.redact) > 0 {
 		faults = append(faults, errors.New("--cases writes the cases as they are: leave out --redact"))
-	case o.cases != "" && o.resume:
-		faults = append(faults, errors.New("--cases has only cases that this run tries: leave out --resume"))
 	}
 	match, err := parseFailOn(o.failOn, o.audit.on)
 	faults = append(faults, err)
@@ -80,6 +77,9 @@ func (o *tryOptions) checkFiles(dockets []string) error {
 	}
 	if o.record.file != "" {
 		outputs = append(outputs, namedFile{"--record", o.record.file})
+	}
+	if name := o.journalName(); name != "" {
+		outputs = append(outputs, namedFile{"the journal of this run", name})
 	}
 	return checkOverwrites(inputs, outputs)
 }

@@ -245,7 +245,7 @@ func (r *tryRun) sayUnread(inputs *inputs) {
 // sayPassed says of reports of tests why nothing was tried.
 func (r *tryRun) sayPassed(ctx context.Context, inputs *inputs) {
 	o := r.options
-	if r.tried+r.faults+r.unread+len(r.resumed.tried) > 0 || ctx.Err() != nil || o.explain != "" || !inputs.only(formatGoTest) && !inputs.only(formatJUnit) {
+	if r.tried+r.faults+r.unread > 0 || ctx.Err() != nil || o.explain != "" || !inputs.only(formatGoTest) && !inputs.only(formatJUnit) {
 		return
 	}
 	fmt.Fprintf(r.stderr, "no failure in %s\n", count(inputs.tests, "test", "tests"))

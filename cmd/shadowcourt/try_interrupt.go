@@ -1,39 +1,41 @@
 package main
 
 import (
-	"fmt"
+	"errors"
 	"strings"
 )
 
 // interrupted says how far an interrupted run came, and how it can be gone on with.
 func (r *tryRun) interrupted() error {
 	text := "interrupted; " + count(r.tried, "case was", "cases were") + " tried and written"
-	if r.tried > 0 && (r.recorded() || r.resumable()) {
-		text += "; the same command with --resume"
-		if !r.resumable() {
-			text += " and --format jsonl"
-		}
-		if without := r.options.notResumed(); len(without) > 0 {
-			text += ", and without " + strings.Join(without, " and ") + ","
-		}
-		text += " goes on from there"
+	if r.tried > 0 && (r.journal != nil || r.recorded()) {
+		text += "; " + r.sameCommand() + " goes on from there"
 	}
-	return fmt.Errorf("%s", text)
+	return errors.New(text)
 }
 
-// resumable says whether what was written can be gone on with.
-func (r *tryRun) resumable() bool {
+// sameCommand is how a run is gone on with.
+func (r *tryRun) sameCommand() string {
+	text := "the same command with --resume"
+	if r.journal != nil {
+		return text
+	}
 	o := r.options
-	byRecord := r.recorded() && (o.output != "" || o.format == "jsonl")
-	return byRecord || r.resumed.path != "" && !r.resumed.tally.stopped
+	if o.format == "table" || o.output == "" && o.format != "jsonl" {
+		text += " and --format jsonl"
+	}
+	if without := o.notResumed(); len(without) > 0 {
+		text += ", and without " + strings.Join(without, " and ") + ","
+	}
+	return text
 }
 
 // recorded says whether a record of the run can be gone on with.
 func (r *tryRun) recorded() bool {
-	return r.options.record.file != "" && !r.options.record.digestsOnly && !r.resumed.tally.stopped
+	return r.recording != nil && !r.options.record.digestsOnly && !r.stopped
 }
 
-// notResumed are the flags of this run that --resume does not go with.
+// notResumed are the flags of this run that --resume does not go with where the results are those of a record.
 func (o *tryOptions) notResumed() []string {
 	var flags []string
 	if len(o.reports) > 0 {

@@ -15,19 +15,21 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/docket/inert"
 	"github.com/shadowcourt/shadowcourt/host/docket/report"
+	"github.com/shadowcourt/shadowcourt/host/outfile"
 )
 
 // outputs are where the trials of a run go. Files appear under their names
 // only when they are complete.
 type outputs struct {
-	out   *docket.Output
-	draw  func(*docket.Trial) template.HTML // nil where nobody shows pictures
-	files []*outFile
+	redactor *docket.Redactor
+	out      *docket.Output                    // of what is redacted
+	draw     func(*docket.Trial) template.HTML // nil where nobody shows pictures
+	files    []*outfile.File
 }
 
-// writers opens every output that the flags ask for. before stands in --output already.
-func (o *tryOptions) writers(s stdio, redactor *docket.Redactor, h *host.Host, before []byte) (*outputs, error) {
-	all := &outputs{}
+// writers opens every output that the flags ask for.
+func (o *tryOptions) writers(s stdio, redactor *docket.Redactor, h *host.Host) (*outputs, error) {
+	all := &outputs{redactor: redactor}
 	main := s.out
 	if len(o.reports) > 0 || o.canary.output != "" || o.cases != "" {
 		main = &untilGone{w: s.out}
@@ -35,13 +37,6 @@ func (o *tryOptions) writers(s stdio, redactor *docket.Redactor, h *host.Host, b
 	if o.output != "" {
 		f, err := all.create(o.output)
 		if err != nil {
-			return nil, fmt.Errorf("--output: %w", err)
-		}
-		if len(before) > 0 {
-			_, err = f.Write(before)
-		}
-		if err != nil {
-			all.discard()
 			return nil, fmt.Errorf("--output: %w", err)
 		}
 		main = f
@@ -70,7 +65,7 @@ func (o *tryOptions) writers(s stdio, redactor *docket.Redactor, h *host.Host, b
 		return nil, err
 	}
 	list = append(list, canary...)
-	all.out = docket.NewOutput(redactor, list...)
+	all.out = docket.NewOutput(nil, list...)
 	return all, nil
 }
 
@@ -115,8 +110,8 @@ func terminal(w io.Writer) docket.TerminalOptions {
 	return docket.TerminalOptions{Width: width, Colour: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
 }
 
-func (o *outputs) create(name string) (*outFile, error) {
-	f, err := createFile(name)
+func (o *outputs) create(name string) (*outfile.File, error) {
+	f, err := outfile.Create(name)
 	if err != nil {
 		return nil, err
 	}
@@ -124,26 +119,37 @@ func (o *outputs) create(name string) (*outFile, error) {
 	return f, nil
 }
 
-func (o *outputs) write(t *docket.Trial) error {
+// shown gives a trial as the outputs show it: with its drawing, and redacted.
+func (o *outputs) shown(t *docket.Trial) *docket.Trial {
 	if o.draw != nil {
 		t.Drawing = o.draw(t)
 	}
-	return o.out.Write(t)
+	return o.redactor.Trial(t)
 }
+
+// write takes a trial as shown gave it.
+func (o *outputs) write(shown *docket.Trial) error { return o.out.Write(shown) }
 
 // close completes the outputs and puts the files in their places.
 func (o *outputs) close() error {
 	errs := []error{o.out.Close()}
 	for _, f := range o.files {
-		errs = append(errs, f.commit())
+		errs = append(errs, f.Commit())
 	}
 	return errors.Join(errs...)
+}
+
+// leave completes what goes to the standard streams, and leaves the files as they were before the run.
+func (o *outputs) leave() error {
+	err := o.out.Close()
+	o.discard()
+	return err
 }
 
 // discard takes the files away that were begun.
 func (o *outputs) discard() {
 	for _, f := range o.files {
-		f.discard()
+		f.Discard()
 	}
 }
 

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/shadowcourt/shadowcourt/host"
-	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/record"
 )
 
@@ -80,9 +80,10 @@ const (
 type recording struct {
 	writer  *record.Writer
 	resumed bool
-	before  []byte                   // results of an earlier run
-	cases   map[string]record.Digest // of that run, by id
-	waiting []*docket.Trial
+	before  []recorded // by an earlier run
+	passed  int        // of them
+	waiting []*host.Tried
+	done    int // trials, when the record is closed
 	synced  time.Time
 }
 
@@ -102,14 +103,13 @@ func (o *tryOptions) recording(ctx context.Context, h *host.Host, parts []host.P
 	if err != nil {
 		return nil, err
 	}
-	r := &recording{resumed: o.resume, cases: make(map[string]record.Digest)}
+	r := &recording{resumed: o.resume}
 	if o.resume {
 		r.writer, err = record.Resume(o.record.file, key, header, func(t *record.Trial) error {
 			if ctx.Err() != nil {
 				return errInterrupted
 			}
-			r.before = append(append(r.before, t.Line()...), '\n')
-			r.cases[t.ID] = t.Case
+			r.before = append(r.before, recorded{t.ID, t.Case, slices.Clone(t.Line())})
 			return nil
 		})
 	} else {
@@ -129,20 +129,17 @@ func (o *tryOptions) recording(ctx context.Context, h *host.Host, parts []host.P
 	return r, nil
 }
 
-// resumes says whether results of an earlier run come from the record.
-func (r *recording) resumes() bool { return r != nil && r.resumed }
-
 // append records a trial. Its result is given to write when the record is on
 // the disk: what anybody has seen is in the record.
-func (r *recording) append(tried *host.Tried, write func(*docket.Trial) error) error {
+func (r *recording) append(tried *host.Tried, write func(*host.Tried) error) error {
 	if r == nil {
-		return write(tried.Trial)
+		return write(tried)
 	}
 	if err := r.writer.Append(tried.Record); err != nil {
 		// What was recorded before is, whatever comes of this one.
 		return errors.Join(appendError(tried.Record.ID, err), r.acknowledge(write))
 	}
-	r.waiting = append(r.waiting, tried.Trial)
+	r.waiting = append(r.waiting, &host.Tried{Entry: tried.Entry, Trial: tried.Trial}) // the record of it may be large
 	if len(r.waiting) < syncTrials && time.Since(r.synced) < syncInterval {
 		return nil
 	}
@@ -158,7 +155,7 @@ func appendError(id string, err error) error {
 }
 
 // acknowledge makes the record durable, and then gives the results.
-func (r *recording) acknowledge(write func(*docket.Trial) error) error {
+func (r *recording) acknowledge(write func(*host.Tried) error) error {
 	if r == nil || len(r.waiting) == 0 {
 		return nil
 	}
@@ -166,13 +163,22 @@ func (r *recording) acknowledge(write func(*docket.Trial) error) error {
 		return fmt.Errorf("--record: %w", err)
 	}
 	r.synced = time.Now()
-	for _, t := range r.waiting {
-		if err := write(t); err != nil {
+	for _, tried := range r.waiting {
+		if err := write(tried); err != nil {
 			return err
 		}
 	}
+	clear(r.waiting)
 	r.waiting = r.waiting[:0]
 	return nil
+}
+
+// trials counts those in the record.
+func (r *recording) trials() int {
+	if r.writer == nil {
+		return r.done
+	}
+	return r.writer.Trials()
 }
 
 // end closes the record of a run that came to its end; that of another one
@@ -182,7 +188,7 @@ func (r *recording) end(complete bool) error {
 		return nil
 	}
 	w := r.writer
-	r.writer = nil
+	r.done, r.writer = w.Trials(), nil
 	finish := w.Close
 	if complete {
 		finish = w.Finish

@@ -27,8 +27,8 @@ func TestAnErrorOfTheRecordTakesNoResultBack(t *testing.T) {
 	r := &recording{writer: writer, synced: time.Now().Add(time.Hour)} // nothing is due
 	defer r.leave()
 	var given []string
-	write := func(t *docket.Trial) error {
-		given = append(given, t.Result.ID)
+	write := func(t *host.Tried) error {
+		given = append(given, t.Trial.Result.ID)
 		return nil
 	}
 	try := func(id string) error {

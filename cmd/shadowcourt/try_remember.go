@@ -41,14 +41,6 @@ func (o *tryOptions) configuration(ctx context.Context, h *host.Host, inputs *in
 	return parts, err
 }
 
-// earlier is what is known of the cases that were tried before this run. It is
-// filled while the docket is read, and may be looked at when that is done.
-type earlier struct {
-	matched bool
-	entries []casebook.Entry
-	err     error // the docket is another one
-}
-
 // remember takes note of what came of an entry, to be kept when the docket is
 // done: of one that could not be tried, that it failed.
 func (r *tryRun) remember(tried *host.Tried) {
@@ -68,7 +60,7 @@ func (r *tryRun) keepVerdicts(ctx context.Context, inputs *inputs) error {
 	if r.book == nil || ctx.Err() != nil {
 		return nil //nolint:nilerr // the run says that it was interrupted
 	}
-	run := casebook.Run{Suites: slices.Collect(maps.Keys(inputs.passed)), Entries: slices.Concat(r.earlier.entries, r.remembered)}
+	run := casebook.Run{Suites: slices.Collect(maps.Keys(inputs.passed)), Entries: r.remembered}
 	if _, err := r.book.Remember(ctx, run); err != nil {
 		return fmt.Errorf("--remember: %w", err)
 	}

@@ -1,207 +1,201 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"slices"
-	"strings"
+	"time"
 
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/host/journal"
 )
 
-// resumeSuffix names the file beside the results of a run that was
-// interrupted, which says what they depend on.
-const resumeSuffix = ".resume"
+// journalSuffix names the file beside an output that keeps the trials of a run until it ends.
+const journalSuffix = ".resume"
 
-// maxResumeBytes is the largest file beside results that is read.
-const maxResumeBytes = 1 << 20
-
-// resumption is what a run needs to be gone on with: its configuration, and
-// what was tried before.
-type resumption struct {
-	path  string // of the results; empty where a run can't be resumed by them
-	from  string // names what holds the results so far, the same file or a record
-	parts []host.Part
-	keep  bool // the file beside the results stays when the run is complete
-
-	before   []byte                   // the results so far
-	tried    []verdict                // that stand in them
-	reached  tally                    // by the earlier run
-	tally    tally                    // of both runs
-	recorded map[string]record.Digest // cases by id, where the results are those of a record
-}
-
-// verdict is what a line of results says. The id is that of the results, where it may be redacted.
-type verdict struct {
-	id    string
-	final docket.Final
-	audit *docket.Audit // only what a gate asks of it
-}
-
-// sidecar is the content of the file beside the results.
-type sidecar struct {
-	Configuration []host.Part `json:"configuration"`
-	tally
-}
-
-// checkResume holds --resume against the other flags.
+// checkResume validates --resume with the other flags.
 func (o *tryOptions) checkResume() error {
 	switch {
 	case !o.resume:
 		return nil
-	case (o.output == "" || o.format != "jsonl") && o.record.file == "":
-		return errors.New("--resume needs --output FILE and --format jsonl, the results to go on with, or --record FILE and --format jsonl")
-	case len(o.reports) > 0 || o.explain != "":
-		return errors.New("--resume can't tell a story of cases that were tried before: leave out --report and --explain")
-	case len(o.canary.modules) > 0:
-		return errors.New("--resume can't compare cases that were tried before: leave out --canary")
+	case o.explain != "":
+		return errors.New("--resume goes on with whole runs: leave out --explain, which tries one case")
+	case o.record.file == "" && o.journalName() == "":
+		return errors.New("--resume needs the file of an earlier run to go on with: --output FILE, --report FILE or --record FILE")
+	case o.record.file == "":
+		return nil
+	case len(o.reports) > 0 || o.cases != "" || len(o.canary.modules) > 0 || o.output != "" && o.format == "table":
+		return errors.New("--resume with --record has the results of earlier cases, and not their trials: use --format jsonl or json, and leave out --report, --cases and --canary")
 	}
 	return nil
 }
 
-// resumption reads what an earlier run left. parts are the configuration.
-func (o *tryOptions) resumption(parts []host.Part, recording *recording) (*resumption, error) {
-	r := &resumption{}
-	if recording.resumes() {
-		r.from, r.recorded = o.record.file, recording.cases
-		if err := r.read(recording.before); err != nil {
-			return nil, fmt.Errorf("--resume: %w", err)
+// journalName is where the journal of a run is: beside --output, or beside the first --report. It is empty for a run that
+// keeps none: a record does that already, and a device or a pipe can't be gone on with.
+func (o *tryOptions) journalName() string {
+	if o.record.file != "" || o.explain != "" {
+		return ""
+	}
+	for _, name := range slices.Concat([]string{o.output}, o.reports) {
+		if name == "" {
+			continue
 		}
-		return r, nil
+		if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+			continue
+		}
+		return name + journalSuffix
 	}
-	if o.format != "jsonl" || o.output == "" || o.explain != "" {
-		return r, nil
-	}
-	if info, err := os.Stat(o.output); err == nil && !info.Mode().IsRegular() {
-		return r, nil
-	}
-	r.path, r.from, r.parts, r.keep = o.output, o.output, parts, o.resume
-	if !o.resume {
-		return r, nil
-	}
-	before, err := os.ReadFile(o.output)
-	if errors.Is(err, fs.ErrNotExist) {
-		return r, nil // there is nothing to go on with: a first run
-	}
-	if err != nil {
-		return nil, fmt.Errorf("--resume: %w", err)
-	}
-	if err := r.compare(); err != nil {
-		return nil, fmt.Errorf("--resume: %w", err)
-	}
-	if err := r.read(before); err != nil {
-		return nil, fmt.Errorf("--resume: %w", err)
-	}
-	if len(r.tried) != r.tally.Cases {
-		return nil, fmt.Errorf("--resume: %s has %s, and %s tells of %d", r.path, count(len(r.tried), "result", "results"), r.path+resumeSuffix, r.tally.Cases)
-	}
-	return r, nil
+	return ""
 }
 
-// compare refuses results of another configuration, and says what is another.
-func (r *resumption) compare() error {
-	f, err := os.Open(r.path + resumeSuffix)
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s is not of a run that was interrupted: there is no %s", r.path, r.path+resumeSuffix)
+// journal opens the journal of the run, or that of an earlier run; nil where there is none.
+func (o *tryOptions) journal(parts []host.Part, stderr io.Writer) (*journal.Journal, error) {
+	name := o.journalName()
+	if name == "" {
+		return nil, nil //nolint:nilnil // there is none
 	}
-	if err != nil {
-		return err
+	config := journal.Config{
+		Whole:     o.format == "table" || len(o.reports) > 0 || o.cases != "" || len(o.canary.modules) > 0,
+		Documents: o.cases != "",
+		Now:       time.Now,
 	}
-	defer func() { _ = f.Close() }()
-	data, err := io.ReadAll(io.LimitReader(f, maxResumeBytes))
-	if err != nil {
-		return err
+	for _, p := range parts {
+		config.Parts = append(config.Parts, journal.Part(p))
 	}
-	var old sidecar
-	if err := json.Unmarshal(data, &old); err != nil {
-		return fmt.Errorf("%s: %w", r.path+resumeSuffix, err)
+	if o.resume {
+		j, err := journal.Resume(name, config)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return j, named(name, "--resume: ", err)
+		}
+		if output := name[:len(name)-len(journalSuffix)]; fileExists(output) {
+			return nil, fmt.Errorf("--resume: %s is not of a run that was interrupted: there is no %s", output, name)
+		}
 	}
-	if other := differing(old.Configuration, r.parts); len(other) > 0 {
-		return fmt.Errorf("%s is of another configuration: another %s", r.path, strings.Join(other, ", another "))
+	j, left, err := journal.Create(name, config)
+	if left {
+		fmt.Fprintf(stderr, "warning: %s has trials of a run that did not end, and this one tries them again; --resume goes on with them\n", inertLine(name))
 	}
-	r.reached, r.tally = old.tally, old.tally
+	return j, named(name, "", err)
+}
+
+func named(name, flag string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if pathErr := (*fs.PathError)(nil); errors.As(err, &pathErr) {
+		err = pathErr.Err
+	}
+	return fmt.Errorf("%s%s: %w", flag, name, err)
+}
+
+func fileExists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}
+
+// earlierRun is what an earlier run left, see [journal.Journal].
+type earlierRun interface {
+	Left() bool
+	Passed(entry *docket.Entry) (trial *docket.Trial, failed string, err error)
+}
+
+// earlier gives what this run goes on with, and the file that has it.
+func (r *tryRun) earlier() (earlierRun, string) {
+	if r.recording.resumes() {
+		return r.recording, r.options.record.file
+	}
+	if r.journal != nil {
+		return r.journal, r.journal.Name()
+	}
+	return nil, ""
+}
+
+// passEarlier hands on what came of the cases that were tried before, which the docket has to begin with.
+func (r *tryRun) passEarlier(ended func() bool, next func() (docket.Entry, error, bool)) error {
+	before, from := r.earlier()
+	if before == nil {
+		return nil
+	}
+	cases := 0
+	for before.Left() {
+		entry, err, more := next()
+		switch {
+		case ended():
+			return nil // the run says that it was interrupted
+		case !more:
+			return otherDocket(from, errors.New("it ends after "+count(cases, "case", "cases")))
+		case err != nil:
+			r.fault(&host.Tried{Entry: entry, Err: err})
+			continue
+		}
+		trial, failed, err := before.Passed(&entry)
+		var fault *journal.FaultError
+		var other *journal.DocketError
+		switch {
+		case errors.As(err, &fault):
+			return inputError(fmt.Errorf("--resume: %s: %w; nothing was changed: to go on with what is before it, keep a copy and cut the file: head -n %d", from, err, fault.Line-1))
+		case errors.As(err, &other):
+			other.ID = r.redactor.Text(other.ID)
+			return otherDocket(from, other)
+		case err != nil:
+			return inputError(fmt.Errorf("--resume: %s: %w", from, err))
+		}
+		cases++
+		if err := r.pass(&entry, trial, failed); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
-// differing names the parts that are not the same, or only in one list.
-func differing(a, b []host.Part) []string {
-	var names []string
-	for _, list := range [][2][]host.Part{{a, b}, {b, a}} {
-		for _, p := range list[0] {
-			if !slices.Contains(list[1], p) && !slices.Contains(names, p.Name) {
-				names = append(names, p.Name)
-			}
-		}
-	}
-	return names
+func otherDocket(from string, why error) error {
+	return inputError(fmt.Errorf("--resume: the docket does not begin with the cases of %s: %w", from, why))
 }
 
-// read takes the results of the earlier run.
-func (r *resumption) read(before []byte) error {
-	number := 0
-	for line := range bytes.Lines(before) {
-		number++
-		var result struct {
-			ID    string `json:"id"`
-			Final struct {
-				Status         docket.Status `json:"status"`
-				Classification *string       `json:"classification"`
-				Confidence     float64       `json:"confidence"`
-			} `json:"final"`
-			Audit *struct {
-				SecurityViolationFound bool `json:"security_violation_found"`
-				Degraded               bool `json:"degraded"`
-			} `json:"audit"`
-		}
-		if err := json.Unmarshal(line, &result); err != nil || result.ID == "" || result.Final.Status == "" || line[len(line)-1] != '\n' {
-			return fmt.Errorf("%s:%d is no result", r.from, number)
-		}
-		final := docket.Final{Status: result.Final.Status, Confidence: result.Final.Confidence}
-		if c := result.Final.Classification; c != nil {
-			final.Classification = *c
-		}
-		v := verdict{id: result.ID, final: final}
-		if a := result.Audit; a != nil {
-			v.audit = &docket.Audit{SecurityViolationFound: a.SecurityViolationFound, Degraded: a.Degraded}
-		}
-		r.tried = append(r.tried, v)
+// pass takes note of a case that was tried before, and writes its result.
+func (r *tryRun) pass(entry *docket.Entry, trial *docket.Trial, failed string) error {
+	tried := &host.Tried{Entry: *entry, Trial: trial}
+	if trial == nil {
+		tried.Err = errors.New(failed)
+		r.fault(tried)
+		r.remember(tried)
+		return nil
 	}
-	r.before = before
-	return nil
+	r.note(trial)
+	r.remember(tried)
+	if r.recording != nil && r.options.output == "" {
+		return nil // nobody knows whether it was given, see sayRecorded
+	}
+	return r.out.write(trial)
 }
 
 // sayRecorded says of results on the standard output which ones are not among
 // them: nobody knows how many of the last ones in the record were given.
-func (o *tryOptions) sayRecorded(stderr io.Writer, r *resumption) {
-	if o.output == "" && r.recorded != nil && len(r.tried) > 0 {
+func (o *tryOptions) sayRecorded(stderr io.Writer, r *recording) {
+	if o.output == "" && r.resumes() && len(r.before) > 0 {
 		fmt.Fprintf(stderr, "%s has %s of an earlier run, not given again here; the last may never have been given: --output FILE gives all\n",
-			inertLine(r.from), count(len(r.tried), "result", "results"))
+			inertLine(o.record.file), count(len(r.before), "result", "results"))
 	}
 }
 
-// end leaves beside the results what they depend on, if the run can be gone on
-// with, and else nothing.
-func (r *resumption) end(interrupted bool) error {
-	if r.path == "" {
-		return nil
-	}
-	name := r.path + resumeSuffix
-	if !interrupted && !r.keep {
-		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		return nil
-	}
-	data, err := json.MarshalIndent(sidecar{r.parts, r.tally}, "", " ")
-	if err != nil {
+// kept adds to an error which results are there all the same, and how to go on with them.
+func (r *tryRun) kept(err error) error {
+	if _, ok := errors.AsType[*exitError](err); ok {
 		return err
 	}
-	return writeFile(name, append(data, '\n'))
+	file, trials := "", 0
+	switch {
+	case r.journal != nil:
+		file, trials = r.journal.Name(), r.journal.Trials()
+	case r.recorded():
+		file, trials = r.options.record.file, r.recording.trials()
+	}
+	if trials == 0 {
+		return err
+	}
+	return fmt.Errorf("%w\n%s has %s; %s goes on from there", err, file, count(trials, "result", "results"), r.sameCommand())
 }

@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/shadowcourt/shadowcourt/host/internal/flock"
 )
 
 // ErrInUse: another process writes to the record.
@@ -51,6 +53,15 @@ func claim(f *os.File, name string) error {
 		return &fs.PathError{Op: "create", Path: name, Err: fs.ErrExist}
 	}
 	return nil
+}
+
+// lock keeps others from writing to the same record until the file is closed.
+func lock(f *os.File) error {
+	err := flock.TryLock(f)
+	if errors.Is(err, flock.ErrLocked) {
+		return ErrInUse
+	}
+	return err
 }
 
 // names says whether a file is the one of this name.

@@ -1,0 +1,111 @@
+package journal
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+)
+
+// Format is that of the journals that this package reads and writes.
+const Format = "shadowcourt-journal/1"
+
+// Part is one part of what results depend on, with its digest.
+type Part struct {
+	Name   string `json:"name"`
+	Digest string `json:"digest"`
+}
+
+type header struct {
+	Format        string `json:"format"`
+	Configuration []Part `json:"configuration"`
+}
+
+// line is a case of the docket: its trial, or why it could not be tried.
+type line struct {
+	// Docket is a digest over the cases up to this one.
+	Docket   string             `json:"docket"`
+	Result   *docket.Result     `json:"result,omitempty"`
+	Failed   string             `json:"failed,omitempty"`
+	Truth    *docket.Truth      `json:"truth,omitempty"`
+	Compared *docket.Comparison `json:"compared,omitempty"`
+	Story    *story             `json:"story,omitempty"`
+}
+
+// story is what a trial has beside its result.
+type story struct {
+	*docket.Trial
+	Result struct{} // in its place: the line has it
+	// What the result of an audit has beside its JSON form.
+	Opinion string             `json:",omitempty"`
+	Cited   []docket.CitedItem `json:",omitempty"`
+}
+
+// newLine states a trial with its story, or with its result alone.
+func newLine(t *docket.Trial, whole bool) *line {
+	l := &line{Result: &t.Result}
+	if !whole {
+		if l.Truth = t.Truth; t.Truth != nil {
+			compared := t.Compare()
+			l.Compared = &compared
+		}
+		return l
+	}
+	l.Story = &story{Trial: t}
+	if a := t.Result.Audit; a != nil {
+		l.Story.Opinion, l.Story.Cited = a.Opinion, a.Cited
+	}
+	return l
+}
+
+// trial gives back what newLine was given.
+func (l *line) trial() *docket.Trial {
+	t := &docket.Trial{Truth: l.Truth, Compared: l.Compared}
+	if l.Story != nil && l.Story.Trial != nil {
+		t = l.Story.Trial
+		if a := l.Result.Audit; a != nil {
+			a.Opinion, a.Cited = l.Story.Opinion, l.Story.Cited
+		}
+	}
+	t.Result = *l.Result
+	return t
+}
+
+// encode gives a value as one line.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return b.Bytes(), err
+}
+
+var errNoTrial = errors.New("it is no line of a journal")
+
+func decode(data []byte) (*line, error) {
+	l := &line{}
+	if err := json.Unmarshal(data, l); err != nil {
+		return nil, fmt.Errorf("%w: %w", errNoTrial, err)
+	}
+	if l.Docket == "" || (l.Failed == "") == (l.Result == nil) || l.Result != nil && (l.Result.ID == "" || l.Result.Final.Status == "") {
+		return nil, errNoTrial
+	}
+	return l, nil
+}
+
+// follow gives the digest over the cases up to an entry, from that over the cases before it.
+func follow(before string, entry *docket.Entry) string {
+	own := sha256.Sum256(codec.AppendCase(nil, &entry.Case))
+	var truth docket.Truth
+	if entry.Truth != nil {
+		truth = *entry.Truth
+	}
+	sum := sha256.Sum256(slices.Concat([]byte(before), own[:], []byte(truth.Classification+"\x00"+string(truth.ExpectedVerdict))))
+	return "sha256:" + hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,196 @@
+// Package outfile writes files that appear under their names only when they are complete, and looks names of files up.
+//
+// Until [File.Commit] a file is written as .NAME.0.tmp beside its place (1, 2, ... where other processes write the same
+// file). Commit syncs it and renames it, so that a crash or a loss of power leaves either the earlier file or the complete
+// new one. A killed process leaves its temporary file; the next one that writes the same file removes it.
+package outfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/shadowcourt/shadowcourt/host/internal/flock"
+)
+
+// File is a file that is written. Devices and pipes are written to directly. Not safe for concurrent use.
+type File struct {
+	file *os.File
+	name string // as the caller gave it
+	path string // where it goes to; empty for a device
+	err  error  // of the first write that failed
+}
+
+// Create begins a file. A file that is there already keeps its permissions, and a link to it stays a link.
+func Create(name string) (*File, error) {
+	path := RealPath(name)
+	mode := fs.FileMode(0o666) // less the user's mask
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+		return nil, fmt.Errorf("%s is a folder", name)
+	case err == nil && !info.Mode().IsRegular():
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		return &File{file: f, name: name}, err
+	case err == nil:
+		mode = info.Mode().Perm()
+	}
+	f, err := createBeside(path, mode)
+	if err == nil && info != nil {
+		err = f.Chmod(mode)
+	}
+	if err != nil {
+		return nil, named(name, err)
+	}
+	return &File{file: f, name: name, path: path}, nil
+}
+
+// createBeside creates and locks a temporary file in the folder of path.
+func createBeside(path string, mode fs.FileMode) (*os.File, error) {
+	dir, base := filepath.Split(path)
+	owner := ""
+	if !flock.Supported {
+		owner = strconv.Itoa(os.Getpid()) + "-" // without locks no process may take the name of another
+	}
+	for i := 0; ; {
+		name := dir + "." + base + "." + owner + strconv.Itoa(i) + ".tmp"
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+		switch {
+		case err == nil && flock.TryLock(f) == nil && hasName(f, name):
+			return f, nil
+		case err == nil:
+			_ = f.Close() // another process took it for one that was left
+		case !errors.Is(err, fs.ErrExist):
+			return nil, err
+		case !removeLeft(name):
+			i++
+		}
+	}
+}
+
+// removeLeft removes a temporary file that a killed process left, and says whether the name may be free now.
+func removeLeft(name string) bool {
+	info, err := os.Lstat(name)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	if !flock.Supported || !info.Mode().IsRegular() {
+		return false
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY, 0)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	defer func() { _ = f.Close() }()
+	if flock.TryLock(f) != nil {
+		return false // it is being written
+	}
+	return !hasName(f, name) || os.Remove(name) == nil
+}
+
+// hasName says whether an open file is the one of this name.
+func hasName(f *os.File, name string) bool {
+	open, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Lstat(name)
+	return err == nil && os.SameFile(open, there)
+}
+
+// named puts the name that the user knows in place of that of a temporary file.
+func named(name string, err error) error {
+	if pathErr := (*fs.PathError)(nil); errors.As(err, &pathErr) {
+		err = pathErr.Err
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}
+
+// Write writes to the file. Its error names the file.
+func (f *File) Write(p []byte) (int, error) {
+	n, err := f.file.Write(p)
+	if err != nil {
+		err = named(f.name, err)
+		if f.err == nil {
+			f.err = err
+		}
+	}
+	return n, err
+}
+
+// Commit puts the file in its place. A file of which a write failed is discarded instead, without an error: the write gave it.
+func (f *File) Commit() error {
+	if f.err != nil {
+		f.Discard()
+		return nil
+	}
+	if err := f.commit(); err != nil {
+		f.Discard()
+		return named(f.name, err)
+	}
+	return nil
+}
+
+func (f *File) commit() error {
+	if f.path == "" {
+		return f.file.Close()
+	}
+	// Renamed without it, the file may be empty after a loss of power, and the earlier one gone.
+	if err := f.file.Sync(); err != nil {
+		return err
+	}
+	if !flock.Supported {
+		return errors.Join(f.file.Close(), os.Rename(f.file.Name(), f.path)) // these systems rename no open file
+	}
+	if err := os.Rename(f.file.Name(), f.path); err != nil { // while it is locked
+		return err
+	}
+	return f.file.Close()
+}
+
+// Discard removes the file; what was in its place stays. Call it instead of Commit, not after it.
+func (f *File) Discard() {
+	_ = f.file.Close()
+	if f.path != "" {
+		_ = os.Remove(f.file.Name())
+	}
+}
+
+// CreateNew writes a file that must not be there yet (fs.ErrExist), as a whole or not at all.
+func CreateNew(name string, data []byte, mode fs.FileMode) error {
+	f, err := createBeside(RealPath(name), mode)
+	if err != nil {
+		return named(name, err)
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err == nil {
+		err = os.Link(f.Name(), RealPath(name)) // unlike a rename it replaces nothing
+	}
+	if err := errors.Join(err, f.Close(), os.Remove(f.Name())); err != nil {
+		return namedLink(name, err)
+	}
+	return nil
+}
+
+func namedLink(name string, err error) error {
+	if link := (*os.LinkError)(nil); errors.As(err, &link) {
+		err = link.Err
+	}
+	return named(name, err)
+}
+
+// Replace replaces a file as a whole, or leaves it as it was.
+func Replace(name string, data []byte) error {
+	f, err := Create(name)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Commit())
+}
