@@ -13,6 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmtest"
 )
 
 func TestAccept_PL3_ABrokenModuleIsNamedAndTheNextTrialRuns(t *testing.T) {
@@ -50,9 +51,9 @@ func TestAccept_PL3_ABrokenModuleIsNamedAndTheNextTrialRuns(t *testing.T) {
 // clock does.
 func TestAccept_PL3_TheClockEndsWhatFuelDoesNot(t *testing.T) {
 	t.Parallel()
-	h := open(t, host.Config{
+	h := open(t, host.WithCallClock(host.Config{
 		Pipeline: behave(t, "specter", "verdict", "spin"), Limits: host.Limits{WallClock: 2 * time.Second, Fuel: 1 << 50},
-	})
+	}, wasmtest.Ticking(time.Millisecond)))
 	if got := try(t, h, dispute()).Result; got.Final.Cause != docket.CauseWallClock || got.Error == nil || got.Error.Persona != "specter" {
 		t.Errorf("%+v, %+v", got.Final, got.Error)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmtest"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/pipelines"
@@ -164,6 +165,9 @@ criteria:
   - {id: first, category: x, judges: [broken, whole], lead: broken}
 `)
 			config.Pipeline, config.Host.Limits = c.pipeline, c.limits
+			if cause == "wall_clock" {
+				config.Host = host.WithCallClock(config.Host, wasmtest.Ticking(time.Millisecond))
+			}
 			store, data, lines := recordAudits(t, host.Config{Record: record.ContentsBytes}, config, 1, entryOf(dispute())...)
 			got := replayAll(t, store, data)[0].Result.Audit
 			if got == nil || len(got.Errors) != 1 || got.Errors[0].Cause != cause || got.Errors[0].Persona != "broken" {

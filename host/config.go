@@ -69,7 +69,8 @@ type Config struct {
 	// Observe is called after every call of a module, from the goroutine of the trial. Optional.
 	Observe func(CallRecord)
 
-	reset sandbox.Reset // for tests: how calls are made pristine
+	reset     sandbox.Reset    // for tests: how calls are made pristine
+	callClock func() time.Time // for tests: what the wall clock of single calls is measured with; nil: time.Now
 }
 
 // Limits of one call of a module. Zero means the default of SPEC.md.

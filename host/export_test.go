@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 )
@@ -9,6 +10,12 @@ import (
 // Looker gives what Follow does at a tick.
 func Looker(h followed, w Watch) func(context.Context) {
 	return newFollower(context.Background(), h, w).look
+}
+
+// WithCallClock has the time of single calls measured with a clock of a test.
+func WithCallClock(config Config, now func() time.Time) Config {
+	config.callClock = now
+	return config
 }
 
 // WithReset has calls made pristine in one way, which must work here.

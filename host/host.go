@@ -77,7 +77,7 @@ func (h *Host) openSandbox(ctx context.Context) error {
 	limits := h.config.Limits
 	var err error
 	h.engine, err = sandbox.New(ctx, sandbox.Config{
-		CacheDir: h.config.CacheDir, Logger: h.config.Logger, Reset: h.config.reset,
+		CacheDir: h.config.CacheDir, Logger: h.config.Logger, Reset: h.config.reset, Now: h.config.callClock,
 		Limits: sandbox.Limits{
 			MemoryBytes: limits.MemoryBytes, WallClock: limits.WallClock,
 			OutputBytes: limits.OutputBytes, InputBytes: limits.InputBytes, Fuel: limits.Fuel,

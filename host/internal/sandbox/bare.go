@@ -50,7 +50,7 @@ func (m *Module) Bare(ctx context.Context) (*Bare, error) {
 	if !m.gate.enter() {
 		return nil, m.refuse("", CauseHost, "module is closed", ErrClosed)
 	}
-	in, err := m.pool.take(ctx)
+	in, err := m.pool.take(ctx, m.engine.now)
 	if err != nil {
 		err = failure(m.info.Digest, m.limits, in, err)
 		in.close()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 )
@@ -45,7 +46,7 @@ func BenchmarkInstantiate(b *testing.B) {
 			m := load(b, open(b, Config{}), wasm)
 			b.ReportAllocs()
 			for b.Loop() {
-				in, err := m.entry.program.instantiate()
+				in, err := m.entry.program.instantiate(time.Now)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -83,7 +84,7 @@ func BenchmarkCallOnly(b *testing.B) {
 	for name, wasm := range guests(b) {
 		b.Run(name, func(b *testing.B) {
 			m := load(b, open(b, Config{}), wasm)
-			in, err := m.pool.take(context.Background())
+			in, err := m.pool.take(context.Background(), time.Now)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -192,7 +192,7 @@ func TestAccept_SB2_FuelIsExact(t *testing.T) {
 		budget uint64
 		want   bool
 	}{{*out.Fuel, true}, {*out.Fuel - 1, false}, {start, true}} {
-		in, err := m.entry.program.instantiate()
+		in, err := m.entry.program.instantiate(time.Now)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -50,8 +50,6 @@ type Engine struct {
 	reset   Reset
 	meter   Metering
 
-	injected bool // the clock is the caller's
-
 	mu      sync.Mutex
 	closed  bool
 	modules map[*Module]struct{}
@@ -73,7 +71,7 @@ func New(_ context.Context, config Config) (*Engine, error) {
 	if e.log == nil {
 		e.log = slog.New(slog.DiscardHandler)
 	}
-	if e.now, e.injected = config.Now, config.Now != nil; !e.injected {
+	if e.now = config.Now; e.now == nil {
 		e.now = time.Now //nolint:forbidigo // the default of an injected clock
 	}
 	var err error

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"encoding/binary"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -30,7 +31,10 @@ func TestAccept_PL3_GoGuestsAreContained(t *testing.T) {
 		{"exit", "x", CauseExit, "3", ""},
 		{"opening a file", "f", CauseDenied, "path_open", ""},
 	}
-	generous, short := goModule(t, Limits{WallClock: time.Minute}), goModule(t, Limits{WallClock: time.Second})
+	generous := goModule(t, Limits{WallClock: time.Hour})
+	short := load(t, open(t, Config{
+		Limits: Limits{WallClock: time.Second}, Now: wasmtest.Ticking(time.Millisecond), CacheDir: filepath.Join(shared, "cache"),
+	}), goGuest(t))
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			m := generous
@@ -138,8 +142,8 @@ func TestAccept_PL3_TrapsAreNamed(t *testing.T) {
 		{"output at the end of memory", []byte{wasmtest.I64Const, 0x81, 0x80, 0x80, 0x80, 0x80, 0x80, 0xc0, 0x00}, CauseOutputOutOfBounds, "1 bytes at 65536"},
 		{"output too large", []byte{wasmtest.I64Const, 0xff, 0xff, 0xff, 0xff, 0x0f}, CauseOutputTooLarge, "4294967295 bytes"},
 	}
-	generous := open(t, Config{Limits: Limits{WallClock: time.Minute}})
-	short := open(t, Config{Limits: Limits{WallClock: 500 * time.Millisecond}})
+	generous := open(t, Config{Limits: Limits{WallClock: time.Hour}})
+	short := open(t, Config{Limits: Limits{WallClock: 500 * time.Millisecond}, Now: wasmtest.Ticking(time.Millisecond)})
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			e := generous

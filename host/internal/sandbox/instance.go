@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -62,9 +63,9 @@ const exportStart = "start"
 //
 // A panic is recovered here because instantiating applies a stranger's
 // segments outside of wazero's own recovery.
-func (p *program) instantiate() (in *instance, err error) {
+func (p *program) instantiate(now func() time.Time) (in *instance, err error) {
 	in = &instance{program: p, export: exportStart, functions: map[string]handle{}}
-	in.state.meter.now = p.now
+	in.state.meter.now = now
 	if p.binding == Extism {
 		in.state.kernel = newKernel(p.limits.MemoryBytes)
 	}

@@ -109,7 +109,7 @@ func (m *Module) Call(ctx context.Context, call abi.Call, request []byte) (Outpu
 
 // run makes one call in a pristine instance.
 func (m *Module) run(caller context.Context, export string, request []byte) (output Output, err error) {
-	in, err := m.pool.take(caller)
+	in, err := m.pool.take(caller, m.engine.now)
 	if err == nil {
 		in.begin(caller)
 		output, err = in.call(export, request, m.limits.OutputBytes)

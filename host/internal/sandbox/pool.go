@@ -3,6 +3,7 @@ package sandbox
 import (
 	"context"
 	"sync"
+	"time"
 )
 
 // pool keeps instances of one program from call to call. Modules that share the
@@ -24,9 +25,10 @@ type pool struct {
 // usually writes, about 200 KB for a module of the Go toolchain.
 const maxIdle = 32
 
-// take gives a pristine instance, its own to the caller until give.
+// take gives a pristine instance, its own to the caller until give, that is
+// under the clock of the caller's engine.
 // The instance is given even with an error, for what it tells of it.
-func (p *pool) take(caller context.Context) (*instance, error) {
+func (p *pool) take(caller context.Context, now func() time.Time) (*instance, error) {
 	p.mu.Lock()
 	in, pristine := p.pop()
 	p.mu.Unlock()
@@ -37,12 +39,13 @@ func (p *pool) take(caller context.Context) (*instance, error) {
 		}
 	}
 	if in != nil {
+		in.state.meter.now = now
 		return in, nil
 	}
 	if p.program.template == nil {
-		return p.program.begin(caller)
+		return p.program.begin(caller, now)
 	}
-	return p.program.instantiate()
+	return p.program.instantiate(now)
 }
 
 // pop gives an instance that is there, or nil.

@@ -27,7 +27,6 @@ type program struct {
 	binding  Binding
 	limits   Limits
 	warm     []Warm
-	now      func() time.Time
 	pager    *pages.Pager
 	fresh    bool      // every call begins with a new instance
 	template *template // nil: the same
@@ -37,12 +36,12 @@ type program struct {
 // prepare has a first instance start, so that a module that fails at that is
 // never loaded, and saves what it then is. The instance is given even with an
 // error, and is pristine without one; it may be nil.
-func (p *program) prepare(ctx context.Context) (*instance, error) {
-	in, err := p.begin(ctx)
+func (p *program) prepare(ctx context.Context, now func() time.Time) (*instance, error) {
+	in, err := p.begin(ctx, now)
 	if err != nil && len(p.warm) > 0 && in != nil && in.warming {
 		in.close()
 		p.warm = nil
-		in, err = p.begin(ctx)
+		in, err = p.begin(ctx, now)
 	}
 	if err != nil || p.fresh || !p.rewritten.Restorable {
 		return in, err
@@ -59,8 +58,8 @@ func (p *program) prepare(ctx context.Context) (*instance, error) {
 }
 
 // begin makes an instance as every call finds it, without a template.
-func (p *program) begin(ctx context.Context) (*instance, error) {
-	in, err := p.instantiate()
+func (p *program) begin(ctx context.Context, now func() time.Time) (*instance, error) {
+	in, err := p.instantiate(now)
 	if err == nil {
 		err = in.start(ctx)
 	}
@@ -122,7 +121,7 @@ func (e *Engine) makeProgram(ctx context.Context, entry *programEntry, file *was
 		close(entry.compiled)
 		if err == nil {
 			p.warm, p.binding = warm, binding
-			err = p.fill(making, digest)
+			err = p.fill(making, e.now, digest)
 		}
 		if err != nil && p != nil {
 			_ = p.close(detached)
@@ -133,8 +132,8 @@ func (e *Engine) makeProgram(ctx context.Context, entry *programEntry, file *was
 }
 
 // fill has the first instance start. The error is a *CallError.
-func (p *program) fill(ctx context.Context, digest Digest) error {
-	in, err := p.prepare(ctx)
+func (p *program) fill(ctx context.Context, now func() time.Time, digest Digest) error {
+	in, err := p.prepare(ctx, now)
 	if err != nil {
 		defer in.close()
 		return failure(digest, p.limits, in, err)
@@ -151,7 +150,7 @@ func (e *Engine) compile(ctx context.Context, rewritten *instrument.Program, ent
 		return nil, err
 	}
 	rewritten.Wasm = nil
-	p.rewritten, p.limits, p.now, p.pager, p.fresh = rewritten, e.limits, e.now, e.pager, e.reset == ResetFresh
+	p.rewritten, p.limits, p.pager, p.fresh = rewritten, e.limits, e.pager, e.reset == ResetFresh
 	return p, nil
 }
 

@@ -33,7 +33,6 @@ type programKey struct {
 	limits   Limits // without those that only decide whether a module is loaded
 	reset    Reset
 	metering Metering
-	clock    *Engine // nil for the machine's clock: an injected one is not shared
 }
 
 func (e *Engine) programKey(code Digest, warm []Warm) programKey {
@@ -41,9 +40,6 @@ func (e *Engine) programKey(code Digest, warm []Warm) programKey {
 	key.limits.ModuleBytes, key.limits.InputBytes, key.limits.CompileTime = 0, 0, 0
 	if e.cache != nil {
 		key.cacheDir = e.cache.dir
-	}
-	if e.injected {
-		key.clock = e
 	}
 	return key
 }

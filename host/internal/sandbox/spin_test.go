@@ -84,8 +84,8 @@ func TestAccept_SB3_ASpinningGuestStopsNobody(t *testing.T) {
 			for range runtime.GOMAXPROCS(0) {
 				stops = append(stops, spin(t, m))
 			}
-			within(t, 5*time.Second, "a collection", runtime.GC)
-			within(t, 5*time.Second, "a hundred calls", func() {
+			within(t, time.Minute, "a collection", runtime.GC)
+			within(t, time.Minute, "a hundred calls", func() {
 				for range 100 {
 					if got := call(t, other, "echo"); string(got) != "echo" {
 						t.Errorf("got %q", got)
@@ -93,7 +93,7 @@ func TestAccept_SB3_ASpinningGuestStopsNobody(t *testing.T) {
 				}
 			})
 			for _, stop := range stops {
-				within(t, 250*time.Millisecond, "the end of a guest that spins", stop)
+				within(t, 10*time.Second, "the end of a guest that spins", stop)
 			}
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"testing"
+	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmtest"
@@ -77,7 +78,7 @@ func TestAccept_SB1_CallsBeforeDoNotMakeTheStackLarger(t *testing.T) {
 func TestAGrownStackIsSeen(t *testing.T) {
 	t.Parallel()
 	m := load(t, open(t, Config{}), recursing())
-	in, err := m.pool.take(t.Context())
+	in, err := m.pool.take(t.Context(), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
