@@ -61,8 +61,10 @@ func (in *instance) call(export string, request []byte, outputBytes int64) (Outp
 // kernel's input, and names a block of the kernel as output.
 func (in *instance) extism(export string, request []byte, outputBytes int64) (output Output, err error) {
 	k := in.state.kernel
-	k.begin(request)
 	in.export = export
+	if err := k.begin(request); err != nil {
+		return output, err
+	}
 	in.stack[0] = 0
 	if err := in.function(export).CallWithStack(in.ctx, in.stack[:1]); err != nil {
 		return output, err

@@ -47,7 +47,7 @@ func extismCalls() map[string]extismCall {
 		"output_length":  {"", "I", on(func(k *kernel, stack []uint64) { stack[0] = k.output.length })},
 		"error_set":      {"I", "", on(func(k *kernel, stack []uint64) { k.err = stack[0] })},
 		"error_get":      {"", "I", on(func(k *kernel, stack []uint64) { stack[0] = k.err })},
-		"memory_bytes":   {"", "I", on(func(k *kernel, stack []uint64) { stack[0] = uint64(len(k.arena)) })},
+		"memory_bytes":   {"", "I", on(func(k *kernel, stack []uint64) { stack[0] = k.size })},
 
 		"config_get": {"I", "I", on(func(_ *kernel, stack []uint64) { stack[0] = 0 })}, // there is no configuration
 		"var_get":    {"I", "I", extismVariable},
@@ -109,11 +109,13 @@ func extismAlloc(s *guestState, stack []uint64) (err error) {
 	return err
 }
 
+// extismVariable gives the value of a variable in a block of its own; 0 if it is not set.
 func extismVariable(s *guestState, stack []uint64) (err error) {
-	stack[0], err = s.kernel.variable(stack[0])
-	if err == nil {
-		err = s.pay(s.kernel.length(stack[0]))
+	value := s.kernel.variable(stack[0])
+	if err := s.pay(s.kernel.length(stack[0]) + uint64(len(value))); err != nil {
+		return err
 	}
+	stack[0], err = s.kernel.store(value)
 	return err
 }
 

@@ -2,68 +2,104 @@ package sandbox
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
-	"maps"
-	"slices"
+
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/internal/pages"
 )
 
 // kernel is the memory that an Extism guest shares with the host: blocks of
 // bytes beside the guest's own memory. Extism has it as a module of its own;
-// here it is a part of the instance, so that pristine means it too, and a
-// limit of bytes holds for it.
+// here it is a part of the instance, so that pristine means it too, and counts
+// against the instance's memory limit.
 //
 // What Extism promises of it is kept: what is read beyond the blocks is 0, and
 // what is written there is dropped; only an allocation that is too large ends
 // the call.
+//
+// Blocks begin at multiples of a granule. A second region holds the length of the block
+// that begins at each granule, so that what a guest can make of blocks is
+// bounded by the bytes of both: a block of one byte takes 20.
 type kernel struct {
-	limit  uint64 // of bytes in all blocks
-	arena  []byte
-	end    uint64            // of the last block; what lies behind it was freed, and stays readable
-	blocks map[uint64]uint64 // lengths by offset
+	memory *pages.Memory // whose limit the kernel shares
+	arena  *pages.Region // the bytes of blocks
+	table  *pages.Region // a length for each granule of the arena, 0 where no block begins
+	end    uint64        // of the last block; what lies behind it was freed, and stays readable
+	size   uint64        // the largest end of this call
 
 	input, output block
 	err           uint64 // the offset of what went wrong; 0 for nothing
-	vars          map[string][]byte
-	varBytes      uint64
+	vars          variables
 }
 
 // block is a part of the arena.
 type block struct{ offset, length uint64 }
 
-// firstBlock is the offset of the first block: 0 is none.
-const firstBlock = 8
-
-func newKernel(limit int64) *kernel {
-	return &kernel{
-		limit: uint64(limit), arena: make([]byte, firstBlock), end: firstBlock,
-		blocks: map[uint64]uint64{}, vars: map[string][]byte{},
-	}
-}
-
-// begin frees all blocks, as Extism does before every call, and has the request as input.
-func (k *kernel) begin(request []byte) {
-	k.arena, k.end = k.arena[:firstBlock], firstBlock
-	clear(k.blocks)
-	k.input, k.output, k.err = block{}, block{}, 0
-	if offset, err := k.store(request); err == nil { // the limit of requests is the smaller one
-		k.input = block{offset, uint64(len(request))}
-	}
-}
-
-// variables are what the guest keeps from call to call, were it not pristine.
-func (k *kernel) variables() map[string][]byte { return maps.Clone(k.vars) }
+const (
+	granule    = 16
+	entryBytes = 4       // of the table, for each granule
+	firstBlock = granule // the offset of the first block: 0 is none
+)
 
 // keptArena is how much room an instance keeps from call to call.
 const keptArena = 1 << 20
 
-func (k *kernel) restore(vars map[string][]byte) {
-	if cap(k.arena) > keptArena {
-		k.arena = make([]byte, firstBlock)
+func newKernel(memory *pages.Memory, limit int64) (*kernel, error) {
+	k := &kernel{memory: memory, end: firstBlock, size: firstBlock}
+	var err, more error
+	k.arena, err = pages.NewRegion(uint64(limit))
+	k.table, more = pages.NewRegion(uint64(limit) / granule * entryBytes)
+	if err = errors.Join(err, more); err == nil {
+		err = k.room(firstBlock)
 	}
-	k.vars, k.varBytes = maps.Clone(vars), 0
-	for name, value := range vars {
-		k.varBytes += uint64(len(name) + len(value))
+	return k, err
+}
+
+func (k *kernel) close() {
+	k.arena.Free()
+	k.table.Free()
+}
+
+// begin frees all blocks, as Extism does before every call, and has the request as input.
+func (k *kernel) begin(request []byte) error {
+	if err := k.empty(); err != nil {
+		return err
 	}
+	offset, err := k.store(request)
+	k.input = block{offset, uint64(len(request))}
+	return err
+}
+
+// empty frees all blocks.
+func (k *kernel) empty() error {
+	k.input, k.output, k.err = block{}, block{}, 0
+	if k.size > keptArena {
+		if err := errors.Join(k.arena.Drop(), k.table.Drop()); err != nil {
+			return err
+		}
+	} else {
+		clear(k.table.Bytes()[:k.size/granule*entryBytes])
+	}
+	k.end, k.size = firstBlock, firstBlock
+	k.hold(0)
+	return k.room(k.size)
+}
+
+// restore is what every call begins with.
+func (k *kernel) restore(vars *variables) error {
+	k.vars = vars.clone()
+	return k.empty()
+}
+
+// hold counts what blocks and variables take of the host's memory, and some
+// bytes more. It reports whether these fit; if not, nothing is counted.
+func (k *kernel) hold(more uint64) bool {
+	return k.memory.Hold(k.size + k.size/granule*entryBytes + k.vars.held + more)
+}
+
+// room makes the regions as large as the blocks need.
+func (k *kernel) room(size uint64) error {
+	return errors.Join(k.arena.Grow(size), k.table.Grow(size/granule*entryBytes))
 }
 
 // alloc gives a new block of zeros; 0 for one of no bytes.
@@ -72,49 +108,79 @@ func (k *kernel) alloc(length uint64) (uint64, error) {
 		return 0, nil
 	}
 	offset := k.end
-	if length > k.limit || offset+length > k.limit {
-		return 0, &bindingError{CauseOutOfMemory, fmt.Sprintf("%d bytes of blocks wanted, the limit is %d", offset+length, k.limit)}
+	end := offset + (length+granule-1)/granule*granule
+	if end < length { // it overflowed
+		return 0, k.full(length)
 	}
-	k.end = offset + length
-	if missing := int(k.end) - len(k.arena); missing > 0 {
-		k.arena = slices.Grow(k.arena, missing)[:k.end]
+	if end > k.size {
+		more := end - k.size
+		if !k.hold(more + more/granule*entryBytes) {
+			return 0, k.full(length)
+		}
+		if err := k.room(end); err != nil {
+			return 0, err
+		}
+		k.size = end
 	}
-	clear(k.arena[offset:k.end])
-	k.blocks[offset] = length
+	k.end = end
+	clear(k.bytes()[offset:end])
+	k.setLength(offset, length)
 	return offset, nil
 }
+
+// full is the error of a call that wants more than the memory limit leaves.
+func (k *kernel) full(more uint64) error {
+	return &bindingError{CauseOutOfMemory, fmt.Sprintf("%d more bytes wanted beside %d bytes of blocks, %d of variables and %d of memory",
+		more, k.size, k.vars.held, len(k.memory.Bytes()))}
+}
+
+// bytes of the blocks.
+func (k *kernel) bytes() []byte { return k.arena.Bytes()[:k.size] }
 
 // store gives a new block that holds the bytes.
 func (k *kernel) store(b []byte) (uint64, error) {
 	offset, err := k.alloc(uint64(len(b)))
 	if err == nil {
-		copy(k.arena[offset:], b)
+		copy(k.bytes()[offset:], b)
 	}
 	return offset, err
 }
 
 // free ends a block. The bytes of the last one are given out again.
 func (k *kernel) free(offset uint64) {
-	length, ok := k.blocks[offset]
-	if !ok || offset == k.input.offset {
+	length := k.length(offset)
+	if length == 0 || offset == k.input.offset {
 		return
 	}
-	delete(k.blocks, offset)
-	if offset+length == k.end {
+	k.setLength(offset, 0)
+	if offset+(length+granule-1)/granule*granule == k.end {
 		k.end = offset
 	}
 }
 
 // length of the block at an offset; 0 if there is none.
-func (k *kernel) length(offset uint64) uint64 { return k.blocks[offset] }
+func (k *kernel) length(offset uint64) uint64 {
+	if offset%granule != 0 || offset >= k.size {
+		return 0
+	}
+	return uint64(binary.LittleEndian.Uint32(k.entry(offset)))
+}
+
+func (k *kernel) setLength(offset, length uint64) {
+	binary.LittleEndian.PutUint32(k.entry(offset), uint32(length))
+}
+
+// entry of the table for a block in the arena.
+func (k *kernel) entry(offset uint64) []byte {
+	return k.table.Bytes()[offset/granule*entryBytes:]
+}
 
 // view is a range of the arena; it need not be a block.
 func (k *kernel) view(offset, length uint64) ([]byte, bool) {
-	size := uint64(len(k.arena))
-	if length > size || offset > size-length {
+	if length > k.size || offset > k.size-length {
 		return nil, false
 	}
-	return k.arena[offset : offset+length : offset+length], true
+	return k.bytes()[offset : offset+length : offset+length], true
 }
 
 func (k *kernel) load8(offset uint64) uint64 {
@@ -158,35 +224,35 @@ func (k *kernel) inputLoad64(at uint64) uint64 {
 	return k.load64(k.input.offset + at)
 }
 
-// variable gives the value of a variable in a block of its own; 0 if it is not set.
-func (k *kernel) variable(name uint64) (uint64, error) {
+// variable is the value of the variable that a block names; nil if it is not set.
+func (k *kernel) variable(name uint64) []byte {
 	key, _ := k.view(name, k.length(name))
-	return k.store(k.vars[string(key)])
+	return k.vars.get(key)
 }
 
-// setVariable sets one, or deletes it where there is no value.
+// setVariable sets one to the content of a block, or deletes it where there is no block.
 func (k *kernel) setVariable(name, value uint64) error {
-	view, ok := k.view(name, k.length(name))
+	key, ok := k.view(name, k.length(name))
 	if !ok {
 		return nil
 	}
-	key := string(view)
-	if old, ok := k.vars[key]; ok {
-		k.varBytes -= uint64(len(key) + len(old))
-		delete(k.vars, key)
-	}
 	if value == 0 {
+		k.vars.remove(key)
+		k.hold(0)
 		return nil
 	}
 	b, _ := k.view(value, k.length(value))
-	k.varBytes += uint64(len(key) + len(b))
-	if k.varBytes > k.limit {
-		return &bindingError{CauseOutOfMemory, fmt.Sprintf("%d bytes of variables wanted, the limit is %d", k.varBytes, k.limit)}
+	added := k.vars.added(key, len(b))
+	if wanted := k.vars.held + added; wanted > maxVariableBytes {
+		return &bindingError{CauseOutOfMemory, fmt.Sprintf("%d bytes of variables wanted, the limit is %d", wanted, maxVariableBytes)}
 	}
-	k.vars[key] = slices.Clone(b)
+	if !k.hold(added) {
+		return k.full(added)
+	}
+	k.vars.set(key, b)
 	return nil
 }
 
 func (k *kernel) span(offset, length uint64) string {
-	return fmt.Sprintf("%d bytes at %d are not in blocks of %d bytes", length, offset, len(k.arena))
+	return fmt.Sprintf("%d bytes at %d are not in blocks of %d bytes", length, offset, k.size)
 }

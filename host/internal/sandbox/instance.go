@@ -29,7 +29,8 @@ type instance struct {
 	warming bool // the calls before the first one go on
 
 	functions map[string]handle
-	stack     [2]uint64 // parameters and results of a call
+	callStack *pages.Stack // what functions run on; nil where wazero's stacks stay
+	stack     [2]uint64    // parameters and results of a call
 }
 
 // function gives an export that the module was checked to have. Handles are
@@ -37,7 +38,7 @@ type instance struct {
 func (in *instance) function(export string) api.Function {
 	h, ok := in.functions[export]
 	if !ok {
-		h = newHandle(in.module.ExportedFunction(export))
+		h = newHandle(in.module.ExportedFunction(export), in.callStack)
 		in.functions[export] = h
 	}
 	return h.Function
@@ -66,9 +67,6 @@ const exportStart = "start"
 func (p *program) instantiate(now func() time.Time) (in *instance, err error) {
 	in = &instance{program: p, export: exportStart, functions: map[string]handle{}}
 	in.state.meter.now = now
-	if p.binding == Extism {
-		in.state.kernel = newKernel(p.limits.MemoryBytes)
-	}
 	in.ctx = in.state.with(context.Background())
 	defer func() {
 		if r := recover(); r != nil {
@@ -79,6 +77,14 @@ func (p *program) instantiate(now func() time.Time) (in *instance, err error) {
 		return in, err
 	}
 	in.state.memory = in.memory
+	if in.callStack, err = newStack(); err != nil {
+		return in, err
+	}
+	if p.binding == Extism {
+		if in.state.kernel, err = newKernel(in.memory, p.limits.MemoryBytes); err != nil {
+			return in, err
+		}
+	}
 	if p.template != nil {
 		if err := in.memory.Begin(p.template.image); err != nil {
 			return in, err
@@ -126,8 +132,7 @@ func (in *instance) fill() error {
 			return errors.New("the memory cannot be made as large as the template's")
 		}
 	}
-	in.restoreRest()
-	return nil
+	return in.restoreRest()
 }
 
 // errOutOfBounds is the trap of a data segment that is not in the memory, with
@@ -144,13 +149,13 @@ func (in *instance) start(caller context.Context) error {
 		}
 	}
 	if start := in.program.rewritten.Start; start != "" {
-		if err := in.module.ExportedFunction(start).CallWithStack(in.ctx, nil); err != nil {
+		if err := in.function(start).CallWithStack(in.ctx, nil); err != nil {
 			return err
 		}
 	}
 	in.export = abi.ExportInitialize
-	if initialize := in.module.ExportedFunction(abi.ExportInitialize); initialize != nil {
-		if err := initialize.CallWithStack(in.ctx, nil); err != nil {
+	if in.module.ExportedFunction(abi.ExportInitialize) != nil {
+		if err := in.function(abi.ExportInitialize).CallWithStack(in.ctx, nil); err != nil {
 			return err
 		}
 	}
@@ -212,20 +217,25 @@ func (in *instance) restore() error {
 		}
 	}
 	in.dropHandles()
-	in.restoreRest()
-	return nil
+	if in.callStack != nil {
+		if err := in.callStack.Drop(keptStack); err != nil {
+			return err
+		}
+	}
+	return in.restoreRest()
 }
 
 // restoreRest restores all but the memory.
-func (in *instance) restoreRest() {
+func (in *instance) restoreRest() error {
 	t := in.program.template
 	for i, g := range in.globals {
 		g.Set(t.globals[i])
 	}
 	in.state.stderr = append(in.state.stderr[:0], t.stderr...)
 	if in.state.kernel != nil {
-		in.state.kernel.restore(t.variables)
+		return in.state.kernel.restore(&t.variables)
 	}
+	return nil
 }
 
 // close frees the instance. Nothing may run in it.
@@ -236,6 +246,12 @@ func (in *instance) close() {
 	if in.memory != nil {
 		in.memory.Free() // also where instantiating failed half way
 	}
+	if in.state.kernel != nil {
+		in.state.kernel.close()
+	}
+	if in.callStack != nil {
+		in.callStack.Free()
+	}
 }
 
 // template is what an instance is before its first call.
@@ -244,7 +260,7 @@ type template struct {
 	globals []uint64
 	stderr  []byte
 	// variables of an Extism guest
-	variables map[string][]byte
+	variables variables
 }
 
 // save makes a template of an instance that has started.
@@ -255,7 +271,7 @@ func (in *instance) save() (*template, error) {
 	}
 	t := &template{image: image, stderr: slices.Clone(in.state.stderr)}
 	if in.state.kernel != nil {
-		t.variables = in.state.kernel.variables()
+		t.variables = in.state.kernel.vars.clone()
 	}
 	for _, g := range in.globals {
 		t.globals = append(t.globals, g.Get())

@@ -9,13 +9,13 @@ import (
 
 // Limits bound what a module may use. A zero field means its default.
 //
-// The stack of a guest is bounded too, by wazero: it doubles until it has
-// between 50 and 100 MB, then the call ends with the trap stack_overflow. That
+// The stack of a call is bounded, too: beyond 8 MiB (on machines other than
+// Linux between 50 and 100 MB) the call ends with the trap stack_overflow. That
 // cannot be configured, and comes on top of MemoryBytes.
 type Limits struct {
-	// MemoryBytes is the most linear memory of an instance, a multiple of
-	// 64 KiB below 4 GiB; the default is 64 MiB. A module that declares more is
-	// not loaded; memory.grow beyond it gives -1.
+	// MemoryBytes is the most memory of an instance, a multiple of 64 KiB below
+	// 4 GiB; the default is 64 MiB. Linear memory counts, and what an Extism guest has
+	// in blocks and variables. A module that declares more is not loaded; memory.grow beyond it gives -1.
 	MemoryBytes int64
 	// WallClock is the most time of one call, instantiation included; the
 	// default is 10 seconds. It is the backstop behind fuel.

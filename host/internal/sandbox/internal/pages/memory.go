@@ -43,7 +43,8 @@ type Memory struct {
 	pager *Pager
 	image *Image // nil: it began empty
 	buf   []byte // what the instance sees
-	limit uint64
+	limit uint64 // of the memory and what is held beside it
+	held  uint64 // beside the memory
 
 	refused bool
 	shrunk  bool // Reset made it smaller, and Reallocate has not said so yet
@@ -52,7 +53,7 @@ type Memory struct {
 }
 
 // NewMemory gives an empty memory that grows up to a limit, a multiple of 64
-// KiB. Free frees it.
+// KiB, less what is held beside it. Free frees it.
 func (p *Pager) NewMemory(limit uint64) (*Memory, error) {
 	m := &Memory{pager: p, limit: limit}
 	if p.way == Compare {
@@ -111,6 +112,17 @@ func (m *Memory) shrink() {
 	}
 }
 
+// Hold says how many bytes the host holds for the instance beside its memory:
+// they count against the limit. It reports whether they fit beside what the
+// memory has grown to; if not, nothing changes.
+func (m *Memory) Hold(bytes uint64) bool {
+	if bytes > m.limit || uint64(len(m.buf)) > m.limit-bytes {
+		return false
+	}
+	m.held = bytes
+	return true
+}
+
 // Grown reports whether the memory is larger than what it began with.
 func (m *Memory) Grown() bool { return m.image == nil || uint64(len(m.buf)) != m.image.Size() }
 
@@ -136,7 +148,7 @@ func (m *Memory) Reallocate(size uint64) []byte {
 	case m.shrunk:
 		m.shrunk = false
 		return m.buf
-	case size > m.limit:
+	case size > m.limit-m.held:
 		m.refused = true
 		return nil
 	case size <= uint64(len(m.buf)):
@@ -144,7 +156,7 @@ func (m *Memory) Reallocate(size uint64) []byte {
 	case m.pager.way != Compare:
 		return m.grow(size)
 	case size > uint64(cap(m.buf)):
-		grown := make([]byte, size, min(max(size, uint64(cap(m.buf))*3/2), m.limit))
+		grown := make([]byte, size, min(max(size, uint64(cap(m.buf))*3/2), m.limit-m.held))
 		copy(grown, m.buf)
 		m.buf = grown
 	default:
