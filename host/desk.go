@@ -4,12 +4,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/record"
 )
 
 // Use is one use of a capability: what a module asked, and what it was
@@ -29,6 +31,13 @@ func digest(b []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
+// maxUseBytes is what a module may have the host hold in one trial, in bytes of
+// requests and answers: the host answers a question the same throughout the trial, and records what was asked.
+const maxUseBytes = 4 << 20
+
+// useBytes is what the host holds of each use beside the messages.
+const useBytes = 512
+
 // desk answers the module of one call. What was answered once in a trial is
 // answered so again.
 type desk struct {
@@ -45,19 +54,48 @@ func (d *desk) Ask(ctx context.Context, capability abi.Capability, request []byt
 	if why := d.denied(capability); why != "" {
 		return nil, &sandbox.DeniedError{Capability: capability, Why: why}
 	}
-	key := string(capability) + "\x00" + string(request)
-	answer, ok := d.session.answers[key]
+	key := useKey(capability, record.DigestOf(request))
+	use, ok := d.session.answers[key]
 	if !ok {
-		var err error
-		if answer, err = d.find(ctx, capability, request); err != nil {
+		if !d.hold(len(request)) {
+			return nil, d.over(capability)
+		}
+		answer, err := d.find(ctx, capability, request)
+		if err != nil {
 			return nil, err
 		}
+		if !d.hold(len(answer)) {
+			return nil, d.over(capability)
+		}
+		use = Use{Capability: capability, Request: request, Answer: answer}
 		if capability != abi.CapLog {
-			d.session.answers[key] = answer
+			d.session.answers[key] = use
 		}
 	}
-	d.uses = append(d.uses, Use{Capability: capability, Request: request, Answer: answer})
-	return answer, nil
+	if !d.hold(useBytes) {
+		return nil, d.over(capability)
+	}
+	d.uses = append(d.uses, use) // with the request of the first time, not one more copy of it
+	return use.Answer, nil
+}
+
+// hold counts bytes that the host holds for the module until the trial is over.
+// It reports whether the module may have them.
+func (d *desk) hold(bytes int) bool {
+	if bytes > maxUseBytes-d.session.held[d.module] {
+		return false
+	}
+	d.session.held[d.module] += bytes
+	return true
+}
+
+// over is what a module hears that asked for too much: a log line is dropped,
+// since nothing depends on it, and a question ends the call.
+func (d *desk) over(capability abi.Capability) error {
+	if capability == abi.CapLog {
+		return nil
+	}
+	return &sandbox.DeniedError{Capability: capability, Why: fmt.Sprintf("after %d bytes of requests and answers in one trial", maxUseBytes)}
 }
 
 // find answers a question for the first time in a trial. In a trial that is

@@ -30,12 +30,15 @@ type account struct {
 	number int // of calls
 	micros int64
 	fuel   *uint64
-	// answers to what modules asked, by capability and request.
-	answers map[string][]byte
-	trail   *trail // nil where nothing is recorded
+	// answers to what modules asked, by capability and digest of the request.
+	answers map[string]Use
+	held    map[string]int // bytes of requests and answers, by module
+	trail   *trail         // nil where nothing is recorded
 }
 
-func newAccount() *account { return &account{answers: make(map[string][]byte)} }
+func newAccount() *account {
+	return &account{answers: make(map[string]Use), held: make(map[string]int)}
+}
 
 // Trail of the trial; nil where nothing is recorded.
 func (s *session) Trail() players.Trail {

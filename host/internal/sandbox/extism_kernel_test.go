@@ -29,7 +29,6 @@ func testKernel(t *testing.T, memoryBytes uint64) *kernel {
 	t.Cleanup(func() {
 		k.close()
 		memory.Free()
-		_ = pager.Close()
 	})
 	return k
 }
