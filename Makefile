@@ -114,6 +114,10 @@ bench: plugins ## run all benchmarks
 bench-peers: plugins ## measure beside other runtimes and frameworks; needs minutes
 	cd bench && $(GO) run . -out results.json && $(GO) run . -out results.json -page ../docs/performance.md
 
+.PHONY: bench-check
+bench-check: plugins ## compile, vet and test the benchmarks, which are a Go module of their own
+	cd bench && $(GO) vet ./... && GOOS=wasip1 GOARCH=wasm $(GO) vet ./guests/... && $(GO) test ./...
+
 .PHONY: golden
 golden: plugins ## write the golden files anew; review the diff
 	$(GO) test $(GOLDEN) -update
