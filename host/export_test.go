@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"io/fs"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
@@ -22,4 +23,9 @@ func WithCallClock(config Config, now func() time.Time) Config {
 func WithReset(config Config, reset sandbox.Reset) Config {
 	config.reset = reset
 	return config
+}
+
+// ReadModules reads modules as Open does.
+func ReadModules(fsys fs.FS, names ...string) (map[string][]byte, error) {
+	return readModules(fsys, names)
 }

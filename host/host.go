@@ -7,11 +7,9 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/bundle"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/internal/court"
 	"github.com/shadowcourt/shadowcourt/host/internal/light"
@@ -178,15 +176,36 @@ func (h *Host) install(ctx context.Context, files map[string][]byte) error {
 	if h.candidate != nil {
 		maps.Copy(files, h.candidate.files)
 	}
-	return h.registry.Install(ctx, files, h.needs(), func(codeDigest func(string) string) error {
-		if err := court.CheckSides(h.graph.Definition(), codeDigest); err != nil || h.candidate == nil {
-			return err
-		}
-		if err := court.CheckSides(h.candidate.host.graph.Definition(), codeDigest); err != nil {
-			return &CandidateError{err}
-		}
-		return nil
-	})
+	return h.registry.Install(ctx, files, h.needs(), h.checkSides)
+}
+
+// checkSides rejects a court whose sides are played by the same code.
+func (h *Host) checkSides(codeDigest func(string) string) error {
+	if err := court.CheckSides(h.graph.Definition(), codeDigest); err != nil || h.candidate == nil {
+		return err
+	}
+	if err := court.CheckSides(h.candidate.host.graph.Definition(), codeDigest); err != nil {
+		return &CandidateError{err}
+	}
+	return nil
+}
+
+// CheckSwap says whether Open would accept config.Modules in which only the changed modules, by name, are new: those are
+// compiled and called once, the others are checked by their manifests. The error is that of Open.
+func CheckSwap(ctx context.Context, config Config, changed []string) error {
+	h, err := prepared(config)
+	if err != nil {
+		return err
+	}
+	files, err := readModules(config.Modules, h.modules())
+	if err != nil {
+		return err
+	}
+	if err := h.openSandbox(ctx); err != nil {
+		return err
+	}
+	err = h.registry.CheckSwap(ctx, files, h.needs(), changed, h.checkSides)
+	return errors.Join(err, h.engine.Close(context.WithoutCancel(ctx)))
 }
 
 // Modules are the digests of the modules in force, by name; a fresh map. Nil
@@ -303,26 +322,4 @@ func (h *Host) Graph() *pipeline.Graph { return h.graph }
 // Close waits for the trials that are going on and frees everything.
 func (h *Host) Close(ctx context.Context) error {
 	return errors.Join(h.registry.Close(ctx), h.engine.Close(ctx))
-}
-
-// readModules reads NAME.wasm for each name; nil means the embedded modules.
-// A file that is not there is left out: the registry names it.
-func readModules(fsys fs.FS, names []string) (map[string][]byte, error) {
-	if fsys == nil {
-		var err error
-		if fsys, err = bundle.FS(); err != nil {
-			return nil, err
-		}
-	}
-	files := make(map[string][]byte, len(names))
-	for _, name := range names {
-		wasm, err := readBounded(fsys, name+".wasm", abi.DefaultModuleBytes)
-		switch {
-		case err == nil:
-			files[name] = wasm
-		case !errors.Is(err, fs.ErrNotExist) || strings.ContainsAny(name, `/\`):
-			return nil, fmt.Errorf("read module %q: %w", name, err)
-		}
-	}
-	return files, nil
 }

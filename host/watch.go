@@ -16,7 +16,8 @@ type Watch struct {
 	// known by their content alone: no time stamp is looked at.
 	Modules fs.FS
 	// Ticks say when to look. A change counts when two looks in a row saw the
-	// same, so that a file that is being written is not taken.
+	// same, so that a file that is being written is not taken, and when no swap
+	// of a moduledir.Dir is under way, so that none is taken in part.
 	Ticks <-chan time.Time
 	// Swapped is told what has changed, after trials begin with it. Optional.
 	Swapped func(changes []Change)
@@ -74,7 +75,11 @@ func newFollower(ctx context.Context, h followed, w Watch) *follower {
 
 // look reads the folder once, and swaps if it shows something new for the second time.
 func (f *follower) look(ctx context.Context) {
-	files, err := readModules(f.watch.Modules, f.host.modules())
+	files, err := readGeneration(f.watch.Modules, f.host.modules())
+	if changing(err) {
+		f.seen = ""
+		return
+	}
 	digests := make(map[string]string, len(files))
 	for name, wasm := range files {
 		digests[name] = digest(wasm)

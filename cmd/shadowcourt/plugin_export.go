@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shadowcourt/shadowcourt/host"
-	"github.com/shadowcourt/shadowcourt/host/outfile"
+	"github.com/shadowcourt/shadowcourt/host/moduledir"
 )
 
 func newPluginExport(s stdio) *cobra.Command {
@@ -16,7 +16,8 @@ func newPluginExport(s stdio) *cobra.Command {
 		Use:   "export DIR",
 		Short: "Write the embedded modules into a folder",
 		Long: `Write the embedded modules into a folder, as NAME.wasm. With modules of your own beside
-them, or in the place of some, it is a folder for --modules.`,
+them, or in the place of some, it is a folder for --modules. A run that watches the folder takes
+all of them at once.`,
 		Example: "  shadowcourt plugin export modules",
 		Args:    exactArgs(1, "one folder"),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -27,14 +28,33 @@ them, or in the place of some, it is a folder for --modules.`,
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
 				return inputError(err)
 			}
-			return eachModule(modules, func(name string, wasm []byte) error {
-				path := filepath.Join(args[0], name+".wasm")
-				if err := outfile.Replace(path, wasm); err != nil {
+			d, err := moduledir.Open(args[0])
+			if err != nil {
+				return inputError(err)
+			}
+			unlock, err := d.Lock()
+			if err != nil {
+				return err
+			}
+			defer unlock()
+			files := map[string][]byte{}
+			err = eachModule(modules, func(name string, wasm []byte) error {
+				files[name] = wasm
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			changes, err := d.Put(files)
+			if err != nil {
+				return err
+			}
+			for _, c := range changes {
+				if _, err := fmt.Fprintln(s.out, filepath.Join(args[0], c.Name+".wasm")); err != nil {
 					return err
 				}
-				_, err := fmt.Fprintln(s.out, path)
-				return err
-			})
+			}
+			return nil
 		},
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -29,7 +30,7 @@ func newPluginSwap(s stdio) *cobra.Command {
 		Use:   "swap NAME=FILE... --modules DIR",
 		Short: "Check modules, and put them in the place of others",
 		Long: `Check new modules with all the others of a folder, as ` + "`try`" + ` would: contract, manifest,
-what the pipeline needs, capabilities, the sides of the court; they are compiled and
+what the pipeline needs, capabilities, the sides of the court; the new ones are compiled and
 called once. Then DIR/NAME.wasm is replaced, each file as a whole. A run with
 ` + "`try --watch --modules DIR`" + ` goes on with them. What was there before is kept, see
 ` + "`shadowcourt plugin rollback`" + `: of each name the --keep modules that were in place last.
@@ -125,15 +126,17 @@ func (o *swapOptions) change(ctx context.Context, s stdio, plan func(*moduledir.
 		return inputError(err)
 	}
 	config.Modules, config.Now = d.With(modules), time.Now
-	h, err := o.open(ctx, s, config)
+	if err := o.grant(config); err != nil {
+		return err
+	}
+	err = o.cached(s, config, func() error {
+		return host.CheckSwap(ctx, *config, slices.Collect(maps.Keys(modules)))
+	})
 	if err != nil {
 		err = o.openError(err)
 		if exit, ok := errors.AsType[*exitError](err); ok {
 			exit.err = fmt.Errorf("%w\nnothing was changed", exit.err)
 		}
-		return err
-	}
-	if err := h.Close(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
 	changes, err := carryOut()

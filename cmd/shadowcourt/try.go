@@ -183,14 +183,24 @@ func (o *tryOptions) open(ctx context.Context, s stdio, config *host.Config) (*h
 	if err := errors.Join(o.grant(config), o.canary.candidate(config)); err != nil {
 		return nil, err
 	}
-	h, err := host.Open(ctx, *config)
+	var h *host.Host
+	err := o.cached(s, config, func() (err error) {
+		h, err = host.Open(ctx, *config)
+		return err
+	})
+	return h, err
+}
+
+// cached does what needs a folder for compiled modules, and again without it where the default one can't be used.
+func (o *tryOptions) cached(s stdio, config *host.Config, do func() error) error {
+	err := do()
 	var cache *host.CacheError
 	if !errors.As(err, &cache) || o.cache != defaultCache() {
-		return h, err
+		return err
 	}
 	fmt.Fprintf(s.err, "warning: compiled modules can't be kept: %s\n", inert.Line(err.Error()))
 	config.CacheDir = ""
-	return host.Open(ctx, *config)
+	return do()
 }
 
 // openError says whose fault it is that the host did not open.

@@ -34,7 +34,8 @@ const (
 )
 
 // Dir is a folder of modules. Its methods may be called by one at a time, in
-// one process at a time; readers of the folder need no care.
+// one process at a time. Readers of one module need no care, readers of several
+// use [ReadGeneration].
 type Dir struct{ path string }
 
 // Open gives the folder of that path, which must be there.
@@ -56,7 +57,12 @@ type Change struct{ Name, Before, After string }
 // Replace puts modules in their places, by name, and keeps what was there. All
 // are on the disk before the first is put in place; a module that is there
 // already is left alone. Its changes are sorted by name.
-func (d *Dir) Replace(modules map[string][]byte) ([]Change, error) {
+func (d *Dir) Replace(modules map[string][]byte) ([]Change, error) { return d.put(modules, true) }
+
+// Put is Replace that keeps nothing of what was there.
+func (d *Dir) Put(modules map[string][]byte) ([]Change, error) { return d.put(modules, false) }
+
+func (d *Dir) put(modules map[string][]byte, history bool) ([]Change, error) {
 	var changes []Change
 	var steps []step
 	defer func() {
@@ -77,44 +83,57 @@ func (d *Dir) Replace(modules map[string][]byte) ([]Change, error) {
 		if change.Before == change.After {
 			continue
 		}
-		if change.Before != "" {
+		if change.Before != "" && history {
 			if err := d.keep(name, before); err != nil {
 				return nil, err
 			}
 		}
-		s, err := d.stage(name, modules[name])
+		s, err := d.stage(change, modules[name])
 		if err != nil {
 			return nil, err
 		}
-		s.before = change.Before
+		s.history = history && change.Before != ""
 		steps = append(steps, s)
 	}
 	return changes, d.take(steps)
 }
 
 // step is a file that waits to be put in place.
-type step struct{ name, from, before string }
+type step struct {
+	Change
+	from    string
+	history bool // what was there goes into the order
+}
 
 // take puts files in place, once their history says what was there.
 func (d *Dir) take(steps []step) error {
+	if len(steps) == 0 {
+		return nil
+	}
+	swaps := make(map[string]Swap, len(steps))
 	for _, s := range steps {
-		if s.before == "" {
+		swaps[s.Name] = Swap{s.Before, s.After}
+		if !s.history {
 			continue
 		}
-		order, err := d.order(s.name)
+		order, err := d.order(s.Name)
 		if err == nil {
-			err = d.setList(s.name, orderFile, append(order, s.before))
+			err = d.setList(s.Name, orderFile, append(order, s.Before))
 		}
 		if err != nil {
 			return err
 		}
 	}
+	end, err := d.begin(swaps)
+	if err != nil {
+		return err
+	}
 	for _, s := range steps {
-		if err := os.Rename(s.from, d.file(s.name)); err != nil {
+		if err := os.Rename(s.from, d.file(s.Name)); err != nil {
 			return err
 		}
 	}
-	return syncDir(d.path)
+	return errors.Join(syncDir(d.path), end())
 }
 
 // Before gives the module to which a rollback would go: the one before, or
@@ -177,7 +196,7 @@ func (d *Dir) Rollback(name, digest string) (Change, error) {
 			return Change{}, err
 		}
 	}
-	s, err := d.stage(name, module)
+	s, err := d.stage(change, module)
 	if err != nil {
 		return Change{}, err
 	}

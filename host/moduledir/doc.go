@@ -10,6 +10,10 @@
 // their place longest ago first: in this order [Dir.Prune] removes them, and
 // nothing else does.
 //
+// The file `.history/generation` says which change is under way, so that readers
+// of several modules, and those that come after an interrupted change, never
+// take a mix of two sets, see [Generation].
+//
 // A file appears under its name only when it is complete and on the disk. When
 // the machine stops at any moment, the folder has the module before or the new
 // one, and the history at most names the one that is in place, which a rollback

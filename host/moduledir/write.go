@@ -55,13 +55,13 @@ func (d *Dir) setList(name, file string, digests []string) error {
 }
 
 // stage writes a module beside its place, with the permissions of what is there.
-func (d *Dir) stage(name string, module []byte) (step, error) {
+func (d *Dir) stage(change Change, module []byte) (step, error) {
 	mode := fs.FileMode(0o644)
-	if info, err := os.Stat(d.file(name)); err == nil {
+	if info, err := os.Stat(d.file(change.Name)); err == nil {
 		mode = info.Mode().Perm()
 	}
-	temp, err := writeBeside(d.file(name), module, mode)
-	return step{name: name, from: temp}, err
+	temp, err := writeBeside(d.file(change.Name), module, mode)
+	return step{Change: change, from: temp}, err
 }
 
 // replaceFile writes a file as a whole, or leaves it as it was.

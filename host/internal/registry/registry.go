@@ -83,45 +83,102 @@ func (r *Registry) load(ctx context.Context, files map[string][]byte, needs []Ne
 	return modules, nil
 }
 
+// inspected is a module as its file tells, without compiling it.
+type inspected struct {
+	info     sandbox.Info
+	manifest abi.Manifest
+	err      error // of the file; then there is no manifest
+	faults   []Fault
+}
+
+// inspect checks a module as far as that needs no compiling. A file that is no valid module is in err.
+func (r *Registry) inspect(files map[string][]byte, need *Need) (i inspected) {
+	wasm, ok := files[need.Module]
+	if !ok {
+		i.faults = []Fault{{Module: need.Module, Code: FaultMissing, Detail: "there is no module of this name"}}
+		return i
+	}
+	if i.info, i.err = sandbox.Inspect(wasm); i.err != nil {
+		return i
+	}
+	m, bad := checkManifest(need, &i.info)
+	i.faults = bad
+	if m != nil {
+		i.manifest = *m
+		i.faults = append(i.faults, checkLimits(need.Module, m, r.engine.Limits())...)
+	}
+	return i
+}
+
 // loadOne checks a module and loads it, unless it is the incumbent. The caller
 // holds what it gets.
 func (r *Registry) loadOne(ctx context.Context, files map[string][]byte, need *Need, incumbent *Module) (*Module, []Fault) {
-	wasm, ok := files[need.Module]
-	if !ok {
-		return nil, []Fault{{Module: need.Module, Code: FaultMissing, Detail: "there is no module of this name"}}
-	}
 	// The manifest is read first: it costs nothing, and compiling costs a second.
-	var faults []Fault
-	var manifest abi.Manifest
-	info, err := sandbox.Inspect(wasm)
-	if err == nil {
-		m, bad := checkManifest(need, &info)
-		faults = append(faults, bad...)
-		if m != nil {
-			manifest = *m
-			faults = append(faults, checkLimits(need.Module, m, r.engine.Limits())...)
-		}
+	i := r.inspect(files, need)
+	if len(i.faults) > 0 {
+		return nil, i.faults
 	}
-	if len(faults) > 0 {
-		return nil, faults
-	}
-	granted := need.granted(&manifest)
-	if err == nil && incumbent != nil && incumbent.is(info.Digest, granted) {
+	granted := need.granted(&i.manifest)
+	if i.err == nil && incumbent != nil && incumbent.is(i.info.Digest, granted) {
 		incumbent.holders.Add(1)
 		return incumbent, nil
 	}
 	var module *sandbox.Module
+	err := i.err
 	if err == nil {
-		module, err = r.engine.LoadInspected(ctx, info, granted, warmCalls(&manifest)...)
+		module, err = r.engine.LoadInspected(ctx, i.info, granted, warmCalls(&i.manifest)...)
 	} else {
-		module, err = r.engine.Load(ctx, wasm) // which says in its own terms what is wrong
+		module, err = r.engine.Load(ctx, files[need.Module]) // which says in its own terms what is wrong
 	}
 	if err != nil {
 		return nil, loadFaults(need.Module, err)
 	}
-	m := &Module{Name: need.Module, Manifest: manifest, sandbox: module, granted: granted}
+	m := &Module{Name: need.Module, Manifest: i.manifest, sandbox: module, granted: granted}
 	m.holders.Add(1)
 	return m, nil
+}
+
+// CheckSwap is what Install would say of files in which only the changed modules are new: those are compiled and called once,
+// the others are checked by their manifests. Nothing is installed. The error is a *RefusedError or the context's.
+func (r *Registry) CheckSwap(ctx context.Context, files map[string][]byte, needs []Need, changed []string, check func(codeDigest func(string) string) error) error {
+	isNew := func(n Need) bool { return slices.Contains(changed, n.Module) }
+	codes := map[string]string{}
+	var faults []Fault
+	for i := range needs {
+		one := r.inspect(files, &needs[i])
+		codes[needs[i].Module] = one.info.CodeDigest.String()
+		if isNew(needs[i]) {
+			continue // loading tells
+		}
+		faults = append(faults, one.faults...)
+		if one.err != nil {
+			faults = append(faults, loadFaults(needs[i].Module, one.err)...)
+		}
+	}
+	modules, err := r.load(ctx, files, slices.DeleteFunc(slices.Clone(needs), func(n Need) bool { return !isNew(n) }))
+	for _, m := range modules {
+		err = errors.Join(err, m.letGo(context.WithoutCancel(ctx)))
+	}
+	if refused, ok := errors.AsType[*RefusedError](err); ok {
+		faults = append(faults, refused.Faults...)
+	} else if err != nil {
+		return err
+	}
+	if len(faults) == 0 && check != nil {
+		if refusal := check(func(name string) string { return codes[name] }); refusal != nil {
+			faults = []Fault{{Code: FaultSides, Detail: refusal.Error()}}
+		}
+	}
+	if len(faults) > 0 {
+		slices.SortStableFunc(faults, func(a, b Fault) int { return needOf(needs, a) - needOf(needs, b) })
+		return &RefusedError{Faults: faults}
+	}
+	return nil
+}
+
+// needOf is the place of a fault's module among the needs.
+func needOf(needs []Need, f Fault) int {
+	return slices.IndexFunc(needs, func(n Need) bool { return n.Module == f.Module })
 }
 
 // LoadOne loads a module on its own, warmed with what its manifest promises and
