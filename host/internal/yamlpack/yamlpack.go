@@ -72,21 +72,24 @@ func Decode(file string, data []byte, decode func(message []byte) error) error {
 		return err
 	}
 	var out bytes.Buffer
-	w := &writer{enc: msgpack.NewEncoder(&out), file: file}
+	w := &writer{enc: msgpack.NewEncoder(&out), file: file, refused: map[*yaml.Node]bool{}}
 	if err := w.value(root, 0); err != nil {
 		return err
-	}
-	if len(w.problems) > 0 {
-		return &Error{w.problems}
 	}
 	err = decode(out.Bytes())
 	var invalid *abi.ValidationError
 	if !errors.As(err, &invalid) {
+		if err == nil && len(w.problems) > 0 {
+			return &Error{w.problems}
+		}
 		return err
 	}
-	all := &Error{}
+	all := &Error{w.problems}
 	for _, p := range invalid.Problems {
-		node := locate(root, p.Path)
+		node := locate(root, p.Path, p.Code == abi.CodeDuplicateKey)
+		if w.refused[node] { // said already
+			continue
+		}
 		all.Problems = append(all.Problems, Problem{
 			File: file, Line: node.Line, Column: node.Column, Path: p.Path.String(), Code: p.Code, Detail: p.Detail,
 		})
@@ -140,10 +143,12 @@ type writer struct {
 	enc      *msgpack.Encoder
 	file     string
 	problems []Problem
+	refused  map[*yaml.Node]bool // values that stand for others, which problems tell of
 }
 
 func (w *writer) fail(n *yaml.Node, code abi.Code, detail string) error {
 	w.problems = append(w.problems, Problem{File: w.file, Line: n.Line, Column: n.Column, Code: code, Detail: detail})
+	w.refused[n] = true
 	return w.enc.EncodeNil()
 }
 
@@ -161,6 +166,7 @@ func (w *writer) value(n *yaml.Node, depth int) error {
 				w.problems = append(w.problems, Problem{
 					File: w.file, Line: key.Line, Column: key.Column, Code: abi.CodeWrongType, Detail: "a key has to be a text; quote it",
 				})
+				w.refused[n.Content[i+1]] = true
 			}
 			if err := w.enc.EncodeString(n.Content[i].Value); err != nil {
 				return err
@@ -212,10 +218,11 @@ func (w *writer) scalar(n *yaml.Node) error {
 	}
 }
 
-// locate follows a path to its node, or to the nearest one around it.
-func locate(n *yaml.Node, path abi.Path) *yaml.Node {
-	for _, step := range path {
-		next := child(n, step)
+// locate follows a path to its node, or to the nearest one around it. Of a key
+// that stands twice it finds the second one where the path ends with it.
+func locate(n *yaml.Node, path abi.Path, second bool) *yaml.Node {
+	for i, step := range path {
+		next := child(n, step, second && i == len(path)-1)
 		if next == nil {
 			break
 		}
@@ -224,7 +231,7 @@ func locate(n *yaml.Node, path abi.Path) *yaml.Node {
 	return n
 }
 
-func child(n *yaml.Node, step abi.PathElement) *yaml.Node {
+func child(n *yaml.Node, step abi.PathElement, second bool) *yaml.Node {
 	if i, ok := step.IsIndex(); ok {
 		if n.Kind == yaml.SequenceNode && i < len(n.Content) {
 			return n.Content[i]
@@ -235,9 +242,13 @@ func child(n *yaml.Node, step abi.PathElement) *yaml.Node {
 		return nil
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == step.Name() {
+		if n.Content[i].Value != step.Name() {
+			continue
+		}
+		if !second {
 			return n.Content[i+1]
 		}
+		second = false
 	}
 	return nil
 }

@@ -47,7 +47,15 @@ func TestDecodeNamesEveryFaultWithItsPlace(t *testing.T) {
 			"1:7 name wrong_type; 3:24 base_rates[0].weight wrong_type; 7:13 signal_cap out_of_range; 8:7 more unknown_field",
 		},
 		"a missing field": {"name: x\nbase_rates: []\nsources: []\nsignals: []\n", "1:1 signal_cap missing_field"},
-		"a key twice":     {"name: x\nname: y\nbase_rates: []\nsources: []\nsignals: []\nsignal_cap: 1\n", "duplicate"},
+		"a key twice":     {"name: x\nname: y\nbase_rates: []\nsources: []\nsignals: []\nsignal_cap: 1\n", "2:7 name duplicate_key"},
+		"a share, and a rule of another source": {
+			"name: x\nbase_rates: []\nsources:\n  - {source: a, sayings: [], share: 7, cap: 1}\n  - {source: b, sayings: [{given: []}, {given: []}], share: 1, cap: 1}\nsignals: []\nsignal_cap: 1\n",
+			"4:37 sources[0].share out_of_range; 5:40 sources[1].sayings[1].says duplicate_label",
+		},
+		"of YAML and of a field": {
+			"name: x\nbase_rates: []\nsources: []\nsignals: [{phrase: !!binary YQ==, weights: []}]\nsignal_cap: 30\n7: x\n",
+			"4:20  wrong_type; 6:1  wrong_type; 5:13 signal_cap out_of_range",
+		},
 		"a rule": {
 			"name: x\nbase_rates:\n  - {label: a, weight: 0}\nsources: []\nsignals: []\nsignal_cap: 1\n",
 			"3:24 base_rates[0].weight probability",

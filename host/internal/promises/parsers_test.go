@@ -1,0 +1,155 @@
+package promises_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// readers names, for each function that takes bytes or text of others, the fuzz target that
+// feeds it, as "package Target", or says after "no: " why there is none.
+var readers = map[string]string{ //nolint:gochecknoglobals // a table
+	"abi/abitest read":                      "abi/codec FuzzAgree",
+	"abi/codec decodeMessage":               "abi/codec FuzzAgree",
+	"abi/wire decodeMessage":                "abi/codec FuzzAgree",
+	"abi/wire readCanonical":                "abi/codec FuzzAgree",
+	"cmd/shadowcourt loadKey":               "no: takes the name of a file; record.ParseKey reads it",
+	"cmd/shadowcourt loadPipeline":          "no: takes the name of a file; pipeline.Parse reads it",
+	"cmd/shadowcourt loadRubric":            "no: takes the name of a file; audit.Parse reads it",
+	"cmd/shadowcourt read":                  "no: results that this command wrote, read by encoding/json",
+	"cmd/shadowcourt readBounded":           "no: takes the name of a file; it bounds the size",
+	"cmd/shadowcourt readDocument":          "no: takes the name of a file; docket.ReadDocument reads it",
+	"cmd/shadowcourt readFile":              "no: takes the name of a file; it bounds the size",
+	"cmd/shadowcourt readFitting":           "no: copies bytes up to a limit",
+	"cmd/shadowcourt readModule":            "no: takes the name of a file; the sandbox reads it",
+	"cmd/shadowcourt readMost":              "no: copies bytes up to a limit",
+	"host LoadProfile":                      "no: takes the name of a file; ParseProfile reads it",
+	"host ParseProfile":                     "host/internal/yamlpack FuzzDecode",
+	"host ReadBounded":                      "no: copies bytes up to a limit",
+	"host parseSpoken":                      "host FuzzParseSpoken",
+	"host readBounded":                      "no: takes the name of a file; it bounds the size",
+	"host/audit Load":                       "no: takes the name of a file; Parse reads it",
+	"host/audit LoadFS":                     "no: takes the name of a file; Parse reads it",
+	"host/audit Parse":                      "host/audit FuzzParse",
+	"host/audit read":                       "host/audit FuzzParse",
+	"host/docket ParseLightLine":            "host/execlight FuzzDecode",
+	"host/docket ReadDocument":              "host/docket FuzzReadDocument",
+	"host/docket UnmarshalJSON":             "host/docket FuzzResult",
+	"host/docket read":                      "host/docket FuzzReadDocument",
+	"host/docket readCase":                  "host/docket FuzzJSONL",
+	"host/docket readOpinion":               "host/docket FuzzReadOpinion",
+	"host/docket/gotest Read":               "host/docket/gotest FuzzRead",
+	"host/docket/gotest parseEvent":         "host/docket/gotest FuzzRead",
+	"host/docket/junit Read":                "host/docket/junit FuzzRead",
+	"host/docket/reportportal Read":         "host/docket/reportportal FuzzRead",
+	"host/execlight decode":                 "host/execlight FuzzDecode",
+	"host/internal/plugbench load":          "host/internal/sandbox FuzzLoad",
+	"host/internal/registry LoadOne":        "host/internal/sandbox FuzzLoad",
+	"host/internal/registry loadFaults":     "no: takes the name of a module, for its faults",
+	"host/internal/registry readManifest":   "abi/codec FuzzAgree",
+	"host/internal/sandbox Load":            "host/internal/sandbox FuzzLoad",
+	"host/internal/sandbox decodeProgram":   "no: a file of the cache, which others may not write; tests cut it everywhere",
+	"host/internal/sandbox/instrument load": "host/internal/sandbox/instrument FuzzRewrite",
+	"host/internal/sandbox/wasmfile Parse":  "host/internal/sandbox/wasmfile FuzzParse",
+	"host/internal/yamlpack Decode":         "host/internal/yamlpack FuzzDecode",
+	"host/internal/yamlpack parse":          "host/internal/yamlpack FuzzDecode",
+	"host/moduledir read":                   "no: takes the name of a file; the sandbox reads it",
+	"host/moduledir readBounded":            "no: takes the name of a file; it bounds the size",
+	"host/pipeline Load":                    "no: takes the name of a file; Parse reads it",
+	"host/pipeline LoadFS":                  "no: takes the name of a file; Parse reads it",
+	"host/pipeline Parse":                   "host/pipeline FuzzParse",
+	"host/pipeline parseMove":               "no: a path of nodes from the command line or from an own record",
+	"host/pipeline read":                    "host/pipeline FuzzParse",
+	"host/record ParseKey":                  "host/record FuzzParseKey",
+	"host/record decodeBase64":              "host/record FuzzVerify",
+	"host/record decodeCall":                "abi/codec FuzzAgree",
+	"host/record decodePayload":             "host/record FuzzDecodePayload",
+	"host/source parse":                     "host/source FuzzTree",
+	"host/source read":                      "host/source FuzzPaths",
+	"host/source readFile":                  "host/source FuzzTree",
+}
+
+var readerName = regexp.MustCompile(`^(?i:read|parse|decode|load|unmarshal)([A-Z]|$)`)
+
+// Every function that reads bytes or text has a fuzz target, or a reason why not.
+func TestAccept_FX10_EveryParserOfUntrustedBytesHasAFuzzTarget(t *testing.T) {
+	t.Parallel()
+	targets, found := map[string]bool{}, map[string]bool{}
+	eachFile(t, func(pkg string, file *ast.File, test bool) {
+		for _, decl := range file.Decls {
+			fn, ok := decl.(*ast.FuncDecl)
+			switch {
+			case !ok, fn.Recv != nil && fn.Name.Name == "Read" && len(fn.Type.Results.List) == 2: // an io.Reader
+			case test && strings.HasPrefix(fn.Name.Name, "Fuzz"):
+				targets[pkg+" "+fn.Name.Name] = true
+			case !test && readerName.MatchString(fn.Name.Name) && slices.ContainsFunc(fn.Type.Params.List, isText):
+				found[pkg+" "+fn.Name.Name] = true
+			}
+		}
+	})
+	for name := range found {
+		if readers[name] == "" {
+			t.Errorf("%s reads bytes or text: name its fuzz target in readers, or say why it has none", name)
+		}
+	}
+	for name, by := range readers {
+		if !found[name] {
+			t.Errorf("there is no %s any more", name)
+		}
+		if !strings.HasPrefix(by, "no: ") && !targets[by] {
+			t.Errorf("%s: there is no fuzz target %s", name, by)
+		}
+	}
+}
+
+// isText says whether a parameter is bytes, a string or a reader.
+func isText(field *ast.Field) bool {
+	switch t := field.Type.(type) {
+	case *ast.ArrayType:
+		elem, ok := t.Elt.(*ast.Ident)
+		return ok && t.Len == nil && elem.Name == "byte"
+	case *ast.SelectorExpr:
+		from, ok := t.X.(*ast.Ident)
+		return ok && from.Name == "io" && strings.HasPrefix(t.Sel.Name, "Reader")
+	case *ast.Ident:
+		return t.Name == "string"
+	default:
+		return false
+	}
+}
+
+// eachFile parses the Go files of the contract, the host and the command. Generators are left
+// out: they read what this repository holds.
+func eachFile(t *testing.T, visit func(pkg string, file *ast.File, test bool)) {
+	t.Helper()
+	const top = "../../.."
+	for _, root := range []string{"abi", "host", "cmd"} {
+		err := filepath.WalkDir(filepath.Join(top, root), func(path string, entry os.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			name := filepath.ToSlash(strings.TrimPrefix(path, filepath.Clean(top)+string(filepath.Separator)))
+			if entry.IsDir() && (entry.Name() == "testdata" || name == "abi/internal") {
+				return filepath.SkipDir
+			}
+			if entry.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_gen.go") {
+				return nil
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+			if err != nil {
+				return err
+			}
+			visit(name[:strings.LastIndexByte(name, '/')], file, strings.HasSuffix(name, "_test.go"))
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
