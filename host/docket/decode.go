@@ -7,13 +7,12 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// caseReader reads one line into an Entry. The flags say which parts may be held against the rules.
+// caseReader reads one line into an Entry.
 type caseReader struct {
 	scanner
-	entry                          Entry
-	labelsOK, lightOK, documentsOK bool
-	documentBytes                  int
-	cuts                           []DocumentCut
+	entry         Entry
+	documentBytes int
+	cuts          []DocumentCut
 }
 
 // readCase gives the entry of a line, or all that is wrong with it. At is the column of a syntax error, from 1.
@@ -70,30 +69,24 @@ func (r *caseReader) labels() bool {
 		}
 		return ok
 	})
-	if ok && r.c.Mark() == mark {
-		switch {
-		case n < 2:
-			r.c.Add(abi.CodeBadCount, "has "+plural(n, "label", "labels")+", at least 2 are needed")
-		case n > MaxLabels:
-			r.c.Add(abi.CodeBadCount, "has "+strconv.Itoa(n)+" labels, at most "+strconv.Itoa(MaxLabels)+" are allowed")
-		}
+	switch {
+	case !ok, n == 0 && r.c.Mark() > mark: // no list
+	case n < 2: // what is no label may be the one that lacks
+		r.c.Refuse(abi.CodeBadCount, "has "+plural(n, "label", "labels")+", at least 2 are needed")
+	case n > MaxLabels:
+		r.c.Refuse(abi.CodeBadCount, "has "+strconv.Itoa(n)+" labels, at most "+strconv.Itoa(MaxLabels)+" are allowed")
 	}
-	r.labelsOK = ok && r.c.Mark() == mark
 	return ok
 }
 
 func (r *caseReader) light() bool {
-	mark := r.c.Mark()
-	var l abi.LightAnswer
-	ok := r.object("light", []field{
+	l := new(abi.LightAnswer)
+	r.entry.Case.Light = l
+	return r.object("light", []field{
 		{"classification", true, func() bool { return r.str(&l.Classification, true) }},
 		{"confidence", true, func() bool { return r.unit(&l.Confidence) }},
 		{"reasoning", true, func() bool { return r.str(&l.Reasoning, false) }},
 	})
-	if r.lightOK = ok && r.c.Mark() == mark; r.lightOK {
-		r.entry.Case.Light = &l
-	}
-	return ok
 }
 
 func (r *caseReader) evidence() bool {
@@ -108,11 +101,7 @@ func (r *caseReader) evidence() bool {
 	}
 	return r.list(func(int) bool {
 		e = abi.Evidence{}
-		mark := r.c.Mark()
 		ok := r.object("evidence", fields)
-		if r.c.Mark() > mark {
-			e.Supports = "" // no second complaint about an item that is wrong already
-		}
 		if r.c.Mark() < abi.MaxProblems {
 			c.Evidence = append(c.Evidence, e)
 		}
@@ -129,7 +118,7 @@ func (r *caseReader) element(into *abi.Element) bool {
 	case "", abi.Fire, abi.Water, abi.Earth, abi.Air, abi.Diamond, abi.Lightning:
 	default:
 		if r.c.Mark() == mark {
-			r.c.Add(abi.CodeInvalidValue, strconv.Quote(shorten(name))+" is no element (fire, water, earth, air, diamond, lightning)")
+			r.c.Refuse(abi.CodeInvalidValue, strconv.Quote(shorten(name))+" is no element (fire, water, earth, air, diamond, lightning)")
 		}
 	}
 	return ok
@@ -154,7 +143,7 @@ func (r *caseReader) documents() bool {
 	if ok && n > MaxDocuments {
 		r.c.Add(abi.CodeBadCount, "has "+strconv.Itoa(n)+" documents, at most "+strconv.Itoa(MaxDocuments)+" are allowed")
 	}
-	if r.documentsOK = ok && r.c.Mark() == mark; r.documentsOK {
+	if ok && r.c.Mark() == mark {
 		r.cuts = CutDocuments(c.Documents, r.documentBytes, abi.DefaultCaseDocumentBytes)
 	}
 	return ok
@@ -168,16 +157,13 @@ func (r *caseReader) truth() bool {
 		{"classification", false, func() bool { return r.str(&t.Classification, false) }},
 		{"expected_verdict", false, func() bool { return r.verdict(&expected) }},
 	})
-	if !ok || r.c.Mark() > mark {
-		return ok
-	}
 	t.ExpectedVerdict = abi.Decision(expected)
-	if t == (Truth{}) {
+	if ok && t == (Truth{}) && r.c.Mark() == mark {
 		r.c.Add(abi.CodeEmpty, "states neither a classification nor an expected verdict")
 		return true
 	}
 	r.entry.Truth = &t
-	return true
+	return ok
 }
 
 func (r *caseReader) verdict(into *string) bool {
@@ -187,23 +173,23 @@ func (r *caseReader) verdict(into *string) bool {
 	case "", abi.Affirm, abi.Amend, abi.Acquit, abi.Remand, abi.Mistrial:
 	default:
 		if r.c.Mark() == mark {
-			r.c.Add(abi.CodeInvalidValue, strconv.Quote(shorten(*into))+" is no verdict (affirm, amend, acquit, remand, mistrial)")
+			r.c.Refuse(abi.CodeInvalidValue, strconv.Quote(shorten(*into))+" is no verdict (affirm, amend, acquit, remand, mistrial)")
 		}
 	}
 	return ok
 }
 
-// rules holds what was read without a problem against the rules of a case.
+// rules checks the rules of a case, as far as what they compare was read.
 func (r *caseReader) rules() {
-	if !r.labelsOK {
+	if !r.c.Since(0) {
 		return
 	}
-	checked := r.entry.Case
-	if !r.documentsOK {
-		checked.Documents = nil
+	r.entry.Case.Rules(&r.c)
+	t, labels := r.entry.Truth, r.entry.Case.Labels
+	if t == nil || t.Classification == "" || abi.IsLabel(labels, t.Classification) {
+		return
 	}
-	checked.Rules(&r.c)
-	if t := r.entry.Truth; t != nil && t.Classification != "" && !abi.IsLabel(checked.Labels, t.Classification) {
+	if r.c.Whole(abi.Field("labels")) && r.c.Sound(abi.Field("truth"), abi.Field("classification")) {
 		r.c.Add(abi.CodeNotALabel, strconv.Quote(shorten(t.Classification))+" is no label of the case", abi.Field("truth"), abi.Field("classification"))
 	}
 }

@@ -132,8 +132,10 @@ func TestAccept_CLI2_ReaderNamesEveryProblemOfALine(t *testing.T) {
 				"id empty", "light.confidence out_of_range", "light.classification missing_field", "light.reasoning missing_field",
 				"evidence[1] wrong_type", "evidence[2].content nil_value", "evidence[2].source_ref missing_field",
 				"evidence[2].relevance_confidence missing_field", "documents wrong_type", "why unknown_field", "subject missing_field",
+				"evidence[2].supports not_a_label",
 			},
 		},
+		{"rules of sound parts beside others", `"documents":[`, `"documents":[{"name":"d","text":1},{"name":"d","text":""},`, []string{"documents[0].text wrong_type", "documents[1].name duplicate_name"}},
 		{"rules beside others", `"labels":["x","y"],"light":{"classification":"x"`, `"labels":["x","y"],"colour":1,"light":{"classification":"z"`, []string{"colour unknown_field", "light.classification not_a_label"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

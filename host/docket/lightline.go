@@ -113,7 +113,7 @@ func (r *lightReader) oneOf(into *string, words ...string) bool {
 		return ok
 	}
 	if !slices.Contains(words, *into) {
-		r.c.Add(abi.CodeInvalidValue, strconv.Quote(shorten(*into))+" is no status ("+strings.Join(words, ", ")+")")
+		r.c.Refuse(abi.CodeInvalidValue, strconv.Quote(shorten(*into))+" is no status ("+strings.Join(words, ", ")+")")
 	}
 	return ok
 }
@@ -129,7 +129,7 @@ func (r *lightReader) index(into *int) bool {
 	}
 	n, err := strconv.ParseUint(literal, 10, 31)
 	if err != nil {
-		r.c.Add(abi.CodeOutOfRange, shorten(literal)+" is no index: a whole number from 0")
+		r.c.Refuse(abi.CodeOutOfRange, shorten(literal)+" is no index: a whole number from 0")
 		return true
 	}
 	*into = int(n)

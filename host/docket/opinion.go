@@ -120,8 +120,9 @@ func readOpinion(text []byte) (*OpinionEntry, *abi.ValidationError) {
 		return nil, invalidOf(&r.c)
 	}
 	e.Evidence, e.Documents, e.Cut = r.entry.Case.Evidence, r.entry.Case.Documents, r.cuts
-	if r.c.Empty() {
-		r.documentNames()
+	if r.c.Since(0) {
+		named := abi.Case{Documents: e.Documents}
+		named.Rules(&r.c) // names must differ, as in a case
 	}
 	return e, invalidOf(&r.c)
 }
@@ -130,17 +131,6 @@ func invalidOf(c *abi.Collector) *abi.ValidationError {
 	var invalid *abi.ValidationError
 	errors.As(c.Err(), &invalid)
 	return invalid
-}
-
-// documentNames must differ, as those of a case.
-func (r *opinionReader) documentNames() {
-	seen := make(map[string]bool)
-	for i, d := range r.entry.Case.Documents {
-		if seen[d.Name] {
-			r.c.Add(abi.CodeDuplicateName, "a document of this name stands before", abi.Field("documents"), abi.Index(i), abi.Field("name"))
-		}
-		seen[d.Name] = true
-	}
 }
 
 // maxMetadata entries an opinion may have.
