@@ -122,6 +122,10 @@ bench-check: plugins ## compile, vet and test the benchmarks, which are a Go mod
 golden: plugins ## write the golden files anew; review the diff
 	$(GO) test $(GOLDEN) -update
 
+.PHONY: bombs
+bombs: ## load the largest accepted module of each kind that is costly to compile; time and memory of each
+	SHADOWCOURT_BOMBS=all $(GO) test -count=1 -timeout 2h -v -run TestMeasure ./host/internal/sandbox/bombs
+
 .PHONY: generate
 generate: ## generate codecs, schemas, test vectors and tables from the types of abi
 	$(GO) generate ./...

@@ -23,6 +23,11 @@ const (
 	DefaultTableEntries = 1_000_000
 	// DefaultCompileNanos is the most time that loading a module spends on compiling it.
 	DefaultCompileNanos = 2 * 60 * 1_000_000_000
+	// DefaultCompileSteps is the most that compiling a module may take, as estimated from its structure. A step is about a
+	// nanosecond of one core.
+	DefaultCompileSteps = 25_000_000_000
+	// DefaultCompileBytes is the most memory that compiling a module may need, as estimated from its structure.
+	DefaultCompileBytes = 384 << 20
 
 	// MaxDepth is the deepest nesting of maps and lists in a message.
 	MaxDepth = 32

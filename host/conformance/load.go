@@ -26,7 +26,8 @@ func sum(wasm []byte) [sha256.Size]byte { return sha256.Sum256(wasm) }
 // checkOf is the check that a fault at load breaks.
 func checkOf(f registry.Fault) abitest.CheckID {
 	switch sandbox.FaultCode(f.Code) {
-	case sandbox.FaultTooBig, sandbox.FaultMemoryTooLarge, sandbox.FaultTableTooLarge, sandbox.FaultCompileTime:
+	case sandbox.FaultTooBig, sandbox.FaultMemoryTooLarge, sandbox.FaultTableTooLarge,
+		sandbox.FaultTooComplex, sandbox.FaultCompileTime:
 		return abitest.CheckSizes
 	case sandbox.FaultCommandModule, sandbox.FaultStart:
 		return abitest.CheckReactor

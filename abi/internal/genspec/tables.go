@@ -28,6 +28,8 @@ func limitsTable() string {
 		{"module file", abi.DefaultModuleBytes, "bytes", "DefaultModuleBytes"},
 		{"entries of a table, declared or grown to", abi.DefaultTableEntries, "entries", "DefaultTableEntries"},
 		{"compiling a module", abi.DefaultCompileNanos, "nanoseconds", "DefaultCompileNanos"},
+		{"work of compiling a module, estimated from its structure", abi.DefaultCompileSteps, "steps", "DefaultCompileSteps"},
+		{"memory for compiling a module, estimated from its structure", abi.DefaultCompileBytes, "bytes", "DefaultCompileBytes"},
 		{"nesting of maps and lists in a message, the message itself being 1", abi.MaxDepth, "levels", "MaxDepth"},
 		{"problems of a message that are listed; the rest is counted", abi.MaxProblems, "problems", "MaxProblems"},
 	} {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/complexity"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/internal/pages"
 )
 
@@ -148,8 +149,13 @@ func (e *Engine) LoadInspected(ctx context.Context, info Info, granted []abi.Cap
 		return refuse(faults...)
 	}
 	entry, err := e.program(ctx, file, &info, warm)
-	var start *CallError
+	var (
+		start  *CallError
+		costly *complexity.Error
+	)
 	switch {
+	case errors.As(err, &costly):
+		return refuse(Fault{Code: FaultTooComplex, Detail: costly.Error(), Err: costly})
 	case errors.Is(err, errCompileTime):
 		return refuse(Fault{Code: FaultCompileTime, Detail: "still compiling after " + e.limits.CompileTime.String(), Err: err})
 	case ctx.Err() != nil:

@@ -119,6 +119,7 @@ const (
 	FaultMemoryTooLarge  FaultCode = "memory_too_large" // declared beyond Limits.MemoryBytes
 	FaultTableTooLarge   FaultCode = "table_too_large"  // declared beyond Limits.TableEntries
 	FaultInvalid         FaultCode = "invalid"          // the compiler refused it
+	FaultTooComplex      FaultCode = "too_complex"      // compiling it would cost more than Limits.CompileSteps or CompileBytes
 	FaultCompileTime     FaultCode = "compile_time"     // still compiling at Limits.CompileTime
 	FaultStart           FaultCode = "start"            // it failed when it was instantiated
 )
@@ -127,7 +128,7 @@ const (
 type Fault struct {
 	Code   FaultCode
 	Detail string
-	Err    error // *wasmfile.Error, *CallError of the trial, or nil
+	Err    error // *wasmfile.Error, *complexity.Error, *CallError of the trial, or nil
 }
 
 func (f Fault) String() string { return string(f.Code) + ": " + f.Detail }

@@ -30,9 +30,13 @@ type Limits struct {
 	// declare; the default is 1,000,000.
 	TableEntries uint32
 	// CompileTime is the most time that loading spends on compiling; the default
-	// is two minutes. The compiler's time is quadratic in what a function may
-	// hold, so that a file of a few hundred kilobytes can keep it for hours.
+	// is two minutes. It is the backstop behind CompileSteps, for slow machines.
 	CompileTime time.Duration
+	// CompileSteps and CompileBytes are the most that compiling may cost, by an
+	// estimate that is made from the module's structure before it is compiled: a
+	// file of a few kilobytes can keep the compiler for hours. A step is about a
+	// nanosecond of one core. The defaults are 25,000 million and 384 MiB.
+	CompileSteps, CompileBytes int64
 	// Fuel is what a call may spend, in units of about one simple machine
 	// instruction; the default is 10,000 millions, some seconds. The start of a module has as much.
 	Fuel uint64
@@ -52,6 +56,8 @@ func (l Limits) withDefaults() Limits {
 	setDefault(&l.ModuleBytes, abi.DefaultModuleBytes)
 	setDefault(&l.TableEntries, abi.DefaultTableEntries)
 	setDefault(&l.CompileTime, abi.DefaultCompileNanos*time.Nanosecond)
+	setDefault(&l.CompileSteps, abi.DefaultCompileSteps)
+	setDefault(&l.CompileBytes, abi.DefaultCompileBytes)
 	setDefault(&l.Fuel, abi.DefaultFuel)
 	return l
 }
@@ -71,6 +77,8 @@ func (l Limits) validate() error {
 		return fmt.Errorf("sandbox: a limit is negative: wall clock %s, compile time %s", l.WallClock, l.CompileTime)
 	case l.OutputBytes < 0, l.InputBytes < 0, l.ModuleBytes < 0:
 		return fmt.Errorf("sandbox: a limit is negative: output %d, input %d, module %d bytes", l.OutputBytes, l.InputBytes, l.ModuleBytes)
+	case l.CompileSteps < 0, l.CompileBytes < 0:
+		return fmt.Errorf("sandbox: a limit is negative: compiling %d steps, %d bytes", l.CompileSteps, l.CompileBytes)
 	case l.Fuel > maxFuel:
 		return fmt.Errorf("sandbox: a fuel limit of %d is more than %d", l.Fuel, uint64(maxFuel))
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/complexity"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/instrument"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
 )
@@ -22,7 +23,7 @@ const rewrittenName = "rewritten"
 func (e *Engine) rewrite(file *wasmfile.File, code Digest) (*instrument.Program, *cacheEntry, error) {
 	options := instrument.Options{Fuel: e.meter == MeterFuel, MaxTableEntries: e.limits.TableEntries}
 	if e.cache == nil {
-		p, err := instrument.Rewrite(file, options)
+		p, err := e.rewriteAnew(file, options)
 		return p, nil, err
 	}
 	entry := e.cache.entry(code, options)
@@ -36,8 +37,27 @@ func (e *Engine) rewrite(file *wasmfile.File, code Digest) (*instrument.Program,
 			return p, entry, nil
 		}
 	}
-	p, err := instrument.Rewrite(file, options)
+	p, err := e.rewriteAnew(file, options)
 	return p, entry, err
+}
+
+// rewriteAnew rewrites a module, and estimates what compiling the result costs.
+// A module in the cache was compiled before. The error is an *complexity.Error
+// if it would cost too much, or a *wasmfile.Error.
+func (e *Engine) rewriteAnew(file *wasmfile.File, options instrument.Options) (*instrument.Program, error) {
+	p, err := instrument.Rewrite(file, options)
+	if err != nil {
+		return nil, err
+	}
+	rewritten, err := wasmfile.Parse(p.Wasm)
+	if err != nil {
+		return nil, err
+	}
+	limits := complexity.Limits{Steps: e.limits.CompileSteps, Bytes: e.limits.CompileBytes}
+	if _, err := complexity.Check(rewritten, file.ImportedFuncs, limits); err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
 // keep completes an entry after its module was compiled.

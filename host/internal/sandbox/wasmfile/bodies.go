@@ -31,6 +31,7 @@ func (p *parser) elements(r *Reader) {
 
 func (p *parser) elementItems(r *Reader, expressions bool) {
 	n := r.Count("elements", 1, maxElements)
+	p.file.Elements += 1 + n
 	for i := 0; i < n && r.err == nil; i++ {
 		if expressions {
 			p.constExpr(r)
@@ -84,6 +85,7 @@ func (p *parser) locals(r *Reader) int {
 
 func (p *parser) data(r *Reader) {
 	n := r.Count("data segments", 2, maxDataSegments)
+	p.file.DataSegments = n
 	for i := 0; i < n && r.err == nil; i++ {
 		start := r.off
 		flags := r.U32("data segment flags")

@@ -188,6 +188,8 @@ type File struct {
 	Bodies        []Body    // of the module's own functions
 	ImportedFuncs int       // which come first in the index space of functions
 	DataCount     bool      // code may name data segments
+	DataSegments  int
+	Elements      int // entries of all element segments, and the segments
 
 	wasm      []byte
 	funcTypes []uint32 // of every function, imported ones first

@@ -58,6 +58,8 @@ type Instruction struct {
 	// HasType.
 	Index   uint32
 	HasType bool
+	// Empty says that a block has no parameters and no results.
+	Empty bool
 }
 
 // IsVector reports whether an instruction works on vectors of 128 bits.
@@ -128,8 +130,9 @@ func (r *Reader) blockType(in *Instruction) {
 		v |= int64(c&0x7f) << shift
 		shift += 7
 	}
-	if r.b[r.off-1]&0x40 != 0 {
-		return // negative
+	if r.b[r.off-1]&0x40 != 0 { // negative
+		in.Empty = v == 0x40
+		return
 	}
 	if v > 1<<32-1 {
 		r.Fail(start, "block type %d is out of range", v)

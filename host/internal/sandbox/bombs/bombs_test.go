@@ -1,0 +1,79 @@
+package bombs_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/bombs"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/complexity"
+)
+
+// small limits keep this test short; make bombs measures the defaults.
+var small = complexity.Limits{Steps: 100_000_000, Bytes: 16 << 20}
+
+// smallFile is the largest file that this test makes.
+const smallFile = 256 << 10
+
+// TestAccept_FX6_CompileBombs: each family is rejected at some size before it
+// is compiled, and compiles below.
+func TestAccept_FX6_CompileBombs(t *testing.T) {
+	t.Parallel()
+	e, err := sandbox.New(t.Context(), sandbox.Config{Limits: sandbox.Limits{CompileSteps: small.Steps, CompileBytes: small.Bytes}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Close(t.Context()) })
+	for _, f := range bombs.Families() {
+		t.Run(f.Name, func(t *testing.T) {
+			size := largest(f, small, smallFile)
+			m, err := e.Load(t.Context(), f.Make(size))
+			if err != nil {
+				t.Fatalf("size %d is rejected: %v", size, err)
+			}
+			if err := m.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+			wasm := f.Make(2*size + 2)
+			if len(wasm) > smallFile {
+				return // only files that are large cost much
+			}
+			var fault *sandbox.LoadError
+			if _, err := e.Load(t.Context(), wasm); !errors.As(err, &fault) || !rejected(fault) {
+				t.Errorf("size %d: %v", 2*size+2, err)
+			}
+		})
+	}
+}
+
+// rejected reports whether a module was rejected for what its structure costs.
+func rejected(fault *sandbox.LoadError) bool {
+	return len(fault.Faults) == 1 && fault.Has(sandbox.FaultTooComplex)
+}
+
+// TestShippedModulesAreFarBelowTheLimits: what compilers make stays accepted.
+func TestShippedModulesAreFarBelowTheLimits(t *testing.T) {
+	t.Parallel()
+	names, err := filepath.Glob("../../../bundle/dist/*.wasm")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no modules (%v): make plugins builds them", err)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		wasm, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cost, err := estimate(wasm, defaults)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		t.Logf("%s: %.2f of the steps, %.2f of the bytes", filepath.Base(name), cost.Steps/float64(defaults.Steps), cost.Bytes/float64(defaults.Bytes))
+		if 4*cost.Steps > float64(defaults.Steps) || 4*cost.Bytes > float64(defaults.Bytes) {
+			t.Errorf("%s costs more than a quarter of the limits: %+v", name, cost)
+		}
+	}
+}
