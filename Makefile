@@ -73,8 +73,9 @@ mutants: ## remove each check of the decoder in turn; a test vector must notice
 	$(GO) test -count=1 -v ./abi/internal/mutants
 
 .PHONY: kills
-kills: plugins ## kill runs that record 200 times; nothing that was acknowledged may be lost
-	SHADOWCOURT_KILLS=200 $(GO) test -count=1 -run TestAccept_RE3 ./cmd/shadowcourt
+kills: plugins ## kill runs at random moments, and fill their disks; nothing that was written may be lost
+	SHADOWCOURT_KILLS=200 $(GO) test -count=1 -timeout 60m -run TestAccept_RE3 ./cmd/shadowcourt
+	SHADOWCOURT_KILLS=100 $(GO) test -count=1 -timeout 120m -run TestAccept_FX2 ./cmd/shadowcourt
 
 .PHONY: faults
 faults: ## combine faults of every type 2000 times; each must be reported as it is alone

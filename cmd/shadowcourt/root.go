@@ -8,6 +8,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/shadowcourt/shadowcourt/host/casebook"
 )
 
 // The exit codes of the command's contract.
@@ -44,7 +46,7 @@ func inputError(err error) error {
 
 // fileError says that a file can't be written: a fault of the command line, but where the disk is full.
 func fileError(err error) error {
-	for _, full := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG} {
+	for _, full := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, casebook.ErrDisk} {
 		if errors.Is(err, full) {
 			return err
 		}

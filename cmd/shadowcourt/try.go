@@ -150,7 +150,7 @@ func (o *tryOptions) run(ctx context.Context, s stdio, args []string) error {
 	}
 	recording, err := o.recording(ctx, h, parts)
 	if err != nil {
-		return orInterrupted(ctx, inputError(err))
+		return orInterrupted(ctx, fileError(err))
 	}
 	defer recording.leave()
 	out, err := o.writers(s, redactor, h)

@@ -102,7 +102,7 @@ func (o *tryOptions) help(ctx context.Context, config *host.Config, inputs *inpu
 	err := o.helpWith(ctx, h, config, inputs)
 	if err != nil {
 		h.close()
-		return nil, inputError(err)
+		return nil, fileError(err)
 	}
 	return h, nil
 }

@@ -17,6 +17,8 @@ var (
 	ErrCorrupt = errors.New("the casebook is damaged")
 	// ErrBusy: another program held the book for longer than Options.BusyTimeout.
 	ErrBusy = errors.New("the casebook is in use by another program")
+	// ErrDisk: the disk is full, or failed. What was remembered before is there.
+	ErrDisk = errors.New("the disk of the casebook is full, or failed")
 	// ErrEntry: an entry can't be remembered as it is.
 	ErrEntry = errors.New("invalid entry")
 )
@@ -34,6 +36,8 @@ func explain(op, path string, err error) error {
 			err = fmt.Errorf("%w: %w", ErrNotCasebook, err)
 		case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 			err = fmt.Errorf("%w: %w", ErrBusy, err)
+		case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR:
+			err = fmt.Errorf("%w: %w", ErrDisk, err)
 		}
 	}
 	return fmt.Errorf("casebook %s: %s: %w", path, op, err)

@@ -25,7 +25,7 @@ type Reader struct {
 	// All documents of a case together are cut to abi.DefaultCaseDocumentBytes.
 	MaxDocumentBytes int
 
-	places map[string]place // by case id
+	places *places // of case ids
 }
 
 type place struct {
@@ -102,14 +102,10 @@ func (r *Reader) register(id string, at place) (first place, twice bool) {
 	if id == "" {
 		return place{}, false
 	}
-	if first, twice = r.places[id]; twice {
-		return first, true
-	}
 	if r.places == nil {
-		r.places = make(map[string]place)
+		r.places = newPlaces()
 	}
-	r.places[id] = at
-	return at, false
+	return r.places.register(id, at)
 }
 
 func orDefault(v, byDefault int) int {
