@@ -70,36 +70,36 @@ func attacks() map[string]attacked {
 	return map[string]attacked{
 		"output": {
 			args: try("--format", "jsonl", "--output", "r.jsonl"), resume: resume, files: []string{"r.jsonl"},
-			crashed: journalGrows(), begins: "r.jsonl.resume", kills: 6,
+			crashed: journalGrows(), begins: "r.jsonl.resume", kills: 4,
 		},
 		"output of JSON": {
-			args: try("--format", "json", "--output", "r.json"), resume: resume, files: []string{"r.json"}, crashed: journalGrows(), begins: "r.json.resume", kills: 2,
+			args: try("--format", "json", "--output", "r.json"), resume: resume, files: []string{"r.json"}, crashed: journalGrows(), begins: "r.json.resume", kills: 1,
 		},
 		"report": {
 			args:   try("--report", "r.html", "--report", "r.md", "--output", "r.txt", "--cases", "r.cases"),
-			resume: resume, files: []string{"r.html", "r.md", "r.txt", "r.cases"}, crashed: journalGrows(), begins: "r.txt.resume", kills: 4,
+			resume: resume, files: []string{"r.html", "r.md", "r.txt", "r.cases"}, crashed: journalGrows(), begins: "r.txt.resume", kills: 2,
 		},
 		"casebook": {
 			args: try("--format", "jsonl", "--output", "r.jsonl", "--casebook", "book", "--remember"), resume: resume,
-			files: []string{"r.jsonl"}, ended: bookHas(killCases), begins: "r.jsonl.resume", kills: 3, again: true,
+			files: []string{"r.jsonl"}, ended: bookHas(killCases), begins: "r.jsonl.resume", kills: 2, again: true,
 		},
 		"record and store": {
 			args: try("--format", "jsonl", "--output", "r.jsonl", "--record", "r.record", "--key", killKey, "--store", "store"), resume: resume,
-			files: []string{"r.jsonl", "r.record"}, crashed: storeHolds, begins: "r.record", kills: 4,
+			files: []string{"r.jsonl", "r.record"}, crashed: storeHolds, begins: "r.record", kills: 2,
 		},
 		"cache": {
 			args: []string{"try", "docket.jsonl", "--light", "docket", "--cache", "cache", "--format", "jsonl", "--output", "r.jsonl"}, resume: resume,
 			files: []string{"r.jsonl"}, divide: 4, // compiling takes seconds: by make kills alone
 		},
 		"profile": {
-			args: []string{"fit", "fit.jsonl", "--output", "profile.yaml"}, files: []string{"profile.yaml"}, begins: fromTheBeginning, kills: 3,
+			args: []string{"fit", "fit.jsonl", "--output", "profile.yaml"}, files: []string{"profile.yaml"}, begins: fromTheBeginning, kills: 2,
 		},
 		"key": {
-			args: []string{"key", "new", "new.key"}, ended: keyIsWhole, begins: fromTheBeginning, kills: 3, again: true,
+			args: []string{"key", "new", "new.key"}, ended: keyIsWhole, begins: fromTheBeginning, kills: 2, again: true,
 		},
 		"plugin swap": {
 			args: []string{"plugin", "swap", "specter=new.wasm", "--modules", "modules"}, files: []string{"modules/specter.wasm"},
-			crashed: moduleIsWhole, kills: 2,
+			crashed: moduleIsWhole, kills: 1,
 		},
 	}
 }
@@ -161,7 +161,7 @@ func TestAccept_FX2_FullAtAnyOffset(t *testing.T) {
 
 func (a *crashing) offsets(t *testing.T) int {
 	t.Helper()
-	return min(killsOr(t, min(a.kills, 3)), 20)
+	return min(killsOr(t, min(a.kills, 2)), 20)
 }
 
 // full has a run meet the end of its disk, and another one go on.
