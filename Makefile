@@ -53,12 +53,20 @@ plugins: ## build the modules that the command embeds
 
 .PHONY: test
 test: plugins ## run all tests
-	$(GO) test ./...
+	$(GO) test -timeout 30m ./...
+
+.PHONY: test-hardship
+test-hardship: plugins ## run all tests on one core, beside four busy loops and within 4 GB; needs Linux, root and an hour
+	.ci/hardship
 
 .PHONY: race
 race: plugins ## run the tests with goroutines under the race detector
 	$(GO) test -race -short $(RACE)
 	$(GO) test -race -short -run '$(RACE_TESTS)' ./host ./cmd/...
+
+.PHONY: race-packages
+race-packages:
+	@echo $(RACE)
 
 .PHONY: conformance
 conformance: plugins ## run the test vectors over both codecs, and the conformance kit over our modules and its zoo

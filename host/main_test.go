@@ -2,8 +2,10 @@ package host_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -102,27 +104,30 @@ func behave(t testing.TB, persona, node, how string, edits ...string) *pipeline.
 	return def
 }
 
-// modules gives the embedded modules with the puppet beside them.
+// modules gives the embedded modules with the puppet beside them, in a map of
+// the test's own. The bytes are shared: the modules take 35 MB.
 func modules(t testing.TB) fstest.MapFS {
 	t.Helper()
-	embedded, err := host.EmbeddedModules()
+	files, err := embedded()
 	if err != nil {
 		t.Fatal(err)
+	}
+	return maps.Clone(files)
+}
+
+var embedded = sync.OnceValues(func() (fstest.MapFS, error) {
+	modules, err := host.EmbeddedModules()
+	if err != nil {
+		return nil, err
 	}
 	files := fstest.MapFS{"puppet.wasm": {Data: puppet}}
-	names, err := fs.Glob(embedded, "*.wasm")
-	if err != nil {
-		t.Fatal(err)
-	}
+	names, err := fs.Glob(modules, "*.wasm")
 	for _, name := range names {
-		wasm, err := fs.ReadFile(embedded, name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files[name] = &fstest.MapFile{Data: wasm}
+		wasm, readErr := fs.ReadFile(modules, name)
+		files[name], err = &fstest.MapFile{Data: wasm}, errors.Join(err, readErr)
 	}
-	return files
-}
+	return files, err
+})
 
 // open opens a host with the shared compile cache, closed with the test.
 func open(t testing.TB, config host.Config) *host.Host {

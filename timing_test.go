@@ -1,0 +1,121 @@
+package shadowcourt
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// realTime are the test files that look at the machine's clock, or limit
+// something by it, and the room that they leave: at least ten times what is
+// usual. A test that only waits for something, without a limit, needs no entry.
+// Everything else uses a clock of its own; see wasmtest.Ticking.
+var realTime = map[string]string{}
+
+// clockCalls are functions whose result depends on how fast the machine is.
+var clockCalls = map[string][]string{
+	"time":    {"Since", "After", "NewTimer", "Tick", "NewTicker"},
+	"context": {"WithTimeout", "WithTimeoutCause", "WithDeadline"},
+}
+
+// limitFields are limits that the machine's clock ends, of less than a minute.
+var limitFields = []string{"WallClock", "Timeout", "CompileTime", "TTL", "BusyTimeout"}
+
+// TestAccept_FX11_NoTestMeasuresRealTimeWithoutRoom finds the tests that could
+// fail on a slow machine.
+func TestAccept_FX11_NoTestMeasuresRealTimeWithoutRoom(t *testing.T) {
+	t.Parallel()
+	found := map[string][]string{}
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "bench" || d.Name() == "out" || strings.HasPrefix(d.Name(), ".") && path != "."):
+			return filepath.SkipDir
+		case !strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		if uses := clockUses(t, path); len(uses) > 0 {
+			found[filepath.ToSlash(path)] = uses
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range slices.Sorted(maps.Keys(found)) {
+		if realTime[path] == "" {
+			t.Errorf("%s measures real time (%s): use a clock of the test's own, or say in realTime which room it leaves", path, strings.Join(found[path], ", "))
+		}
+	}
+	for path := range realTime {
+		if found[path] == nil {
+			t.Errorf("%s measures no real time any more: remove it from realTime", path)
+		}
+	}
+}
+
+// clockUses names what a test file does with the machine's clock, outside of
+// its benchmarks.
+func clockUses(t *testing.T, path string) []string {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var uses []string
+	add := func(use string) {
+		if !slices.Contains(uses, use) {
+			uses = append(uses, use)
+		}
+	}
+	for _, decl := range file.Decls {
+		if f, ok := decl.(*ast.FuncDecl); ok && takesB(f) {
+			continue
+		}
+		ast.Inspect(decl, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.SelectorExpr:
+				if pkg, ok := n.X.(*ast.Ident); ok && slices.Contains(clockCalls[pkg.Name], n.Sel.Name) {
+					add(pkg.Name + "." + n.Sel.Name)
+				}
+			case *ast.KeyValueExpr:
+				if key, ok := n.Key.(*ast.Ident); ok && slices.Contains(limitFields, key.Name) && short(n.Value) {
+					add(key.Name)
+				}
+			}
+			return true
+		})
+	}
+	return uses
+}
+
+// takesB says whether a function is a benchmark, or a part of one.
+func takesB(f *ast.FuncDecl) bool {
+	for _, param := range f.Type.Params.List {
+		if star, ok := param.Type.(*ast.StarExpr); ok {
+			if sel, ok := star.X.(*ast.SelectorExpr); ok && sel.Sel.Name == "B" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// short says whether a duration is written in units of less than a minute.
+func short(value ast.Expr) bool {
+	is := false
+	ast.Inspect(value, func(n ast.Node) bool {
+		if sel, ok := n.(*ast.SelectorExpr); ok {
+			is = is || slices.Contains([]string{"Nanosecond", "Microsecond", "Millisecond", "Second"}, sel.Sel.Name)
+		}
+		return true
+	})
+	return is
+}
