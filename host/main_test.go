@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -104,15 +104,19 @@ func behave(t testing.TB, persona, node, how string, edits ...string) *pipeline.
 	return def
 }
 
-// modules gives the embedded modules with the puppet beside them, in a map of
+// modules gives the embedded modules with the puppet beside them, in files of
 // the test's own. The bytes are shared: the modules take 35 MB.
 func modules(t testing.TB) fstest.MapFS {
 	t.Helper()
-	files, err := embedded()
+	shared, err := embedded()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return maps.Clone(files)
+	files := fstest.MapFS{}
+	for name, file := range shared {
+		files[name] = &fstest.MapFile{Data: slices.Clip(file.Data)}
+	}
+	return files
 }
 
 var embedded = sync.OnceValues(func() (fstest.MapFS, error) {
