@@ -16,7 +16,25 @@ import (
 // something by it, and the room that they leave: at least ten times what is
 // usual. A test that only waits for something, without a limit, needs no entry.
 // Everything else uses a clock of its own; see wasmtest.Ticking.
-var realTime = map[string]string{}
+var realTime = map[string]string{
+	"cmd/shadowcourt/light_unix_test.go":          "a run that waits for nobody ends in milliseconds; it gets 10 s, the one left behind sleeps for 20",
+	"host/accept_edges_test.go":                   "HD10: a trial ends within its TTL of 2 s and a second; it gets 30 s, the clock of its calls a minute",
+	"host/accept_hostile_test.go":                 "the clock goes on by readings",
+	"host/accept_record_audit_test.go":            "the clock goes on by readings",
+	"host/accept_record_test.go":                  "the clock goes on by readings",
+	"host/casebook/book_test.go":                  "the database is locked for as long as the test lasts: any timeout will do",
+	"host/execlight/light_test.go":                "programs that never answer get 300 ms, those that do 20 s; who must not be waited for sleeps for a minute",
+	"host/internal/sandbox/bombs/measure_test.go": "a measurement, which runs only when it is asked for",
+	"host/internal/sandbox/fuzz_test.go":          "whichever limit ends a call is right",
+	"host/internal/sandbox/hostile_test.go":       "the clock goes on by readings",
+	"host/internal/sandbox/interrupt_test.go":     "the clock goes on by readings",
+	"host/internal/sandbox/lifecycle_test.go":     "a deadline that ends a guest which nothing else ends",
+	"host/internal/sandbox/load_test.go":          "the compiler takes fifty times as long as it may",
+	"host/internal/sandbox/spin_test.go":          "what takes milliseconds gets 10 s, what takes a second gets a minute",
+	"host/pipeline/load_test.go":                  "a value that is read, and limits nothing",
+	"host/record/regular_unix_test.go":            "opening a FIFO fails at once; it gets 10 s",
+	"host/spin_test.go":                           "what takes milliseconds gets 10 s, what takes a second gets a minute",
+}
 
 // clockCalls are functions whose result depends on how fast the machine is.
 var clockCalls = map[string][]string{
