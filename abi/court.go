@@ -176,7 +176,7 @@ type EvidenceGapBrief struct {
 // CourtConfig bounds the court.
 type CourtConfig struct {
 	Enabled bool `abi:"enabled"`
-	// TTL of a whole trial, in nanoseconds; 0 expires at once.
+	// TTL of a whole trial, in nanoseconds; the host takes no 0.
 	TTL int64 `abi:"ttl,min=0"`
 	// MaxHandoffs of a whole trial, remands included.
 	MaxHandoffs int `abi:"max_handoffs,min=0"`

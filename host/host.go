@@ -116,6 +116,9 @@ func (h *Host) prepare() error {
 	}
 	if h.config.Court != nil {
 		var c abi.Collector
+		if h.config.Court.TTL <= 0 { // as in a pipeline: neither "none" nor "at once"
+			c.Add(abi.CodeOutOfRange, "is "+time.Duration(h.config.Court.TTL).String()+", and must be above zero", abi.Field("ttl"))
+		}
 		if h.config.Court.Rules(&c); !c.Empty() {
 			return fmt.Errorf("court: %w", c.Err())
 		}

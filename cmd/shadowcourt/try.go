@@ -81,7 +81,7 @@ wrong (the rest was still tried); 3 done, and --fail-on matched.`,
 	f.BoolVar(&o.truthFromReport, "truth-from-report", false, "with reportportal input: take the defect types that people gave for the truth, and compare with it")
 	f.StringVar(&o.explain, "explain", "", "try only the case of this id, and tell its trial as a story")
 	f.StringArrayVar(&o.redact, "redact", nil, "regular expression whose matches are blacked out in every output; may be repeated")
-	f.StringSliceVar(&o.failOn, "fail-on", nil, "exit with 3 on a status (acquitted, mistrial, ...), label:ID, or with --audit audit:security or audit:degraded")
+	f.StringSliceVar(&o.failOn, "fail-on", nil, "exit with 3 on a status (acquitted, mistrial, ...), a label (pb001; label:ID where the pipeline does not name it), or with --audit audit:security or audit:degraded")
 	f.IntVar(&o.workers, "workers", 0, "trials at once (default: one for each processor)")
 	f.BoolVar(&o.timings, "timings", false, "add times to the results, which then differ from run to run")
 	f.BoolVar(&o.noCourt, "no-court", false, "hold no court: Light's answers stand")

@@ -11,6 +11,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
@@ -39,13 +40,24 @@ func (o *tryOptions) check(dockets []string) (*failOn, *docket.Redactor, error) 
 	if o.cases != "" && len(o.redact) > 0 {
 		faults = append(faults, errors.New("--cases writes the cases as they are: leave out --redact"))
 	}
-	match, err := parseFailOn(o.failOn, o.audit.on)
+	match, err := parseFailOn(o.failOn, o.audit.on, o.knownLabels())
 	faults = append(faults, err)
 	redactor, err := docket.NewRedactor(o.redact)
 	if err != nil {
 		faults = append(faults, fmt.Errorf("--redact: %w", err))
 	}
 	return match, redactor, errors.Join(append(faults, o.checkFiles(dockets))...)
+}
+
+// knownLabels are those of the pipeline, and those that the readers of test reports give.
+func (o *tryOptions) knownLabels() []string {
+	labels := gotest.Labels()
+	if def, err := loadPipeline(o.pipeline); err == nil { // what is wrong with it is told when it is used
+		for i := range def.Labels {
+			labels = append(labels, def.Labels[i].ID)
+		}
+	}
+	return labels
 }
 
 // checkFiles refuses to write over what is read, and two outputs to one file.

@@ -19,7 +19,9 @@ type failOn struct {
 	cases   bool // there was one
 }
 
-func parseFailOn(list []string, audited bool) (*failOn, error) {
+// parseFailOn reads the words of --fail-on. Of the labels, those that are known before the cases are read need no "label:";
+// a status of the same name comes first.
+func parseFailOn(list []string, audited bool, labels []string) (*failOn, error) {
 	f := &failOn{}
 	var faults []error
 	for _, word := range list {
@@ -35,6 +37,8 @@ func parseFailOn(list []string, audited bool) (*failOn, error) {
 			f.audits = append(f.audits, audit)
 		case slices.Contains(docket.Statuses(), docket.Status(word)):
 			f.statuses = append(f.statuses, docket.Status(word))
+		case slices.Contains(labels, word):
+			f.labels = append(f.labels, word)
 		default:
 			faults = append(faults, fmt.Errorf("--fail-on %q: use a status (%s), label:ID, or with --audit audit:%s",
 				word, join(docket.Statuses()), strings.Join(auditFailures, " or audit:")))

@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strconv"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
+	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/record"
 )
 
@@ -152,7 +152,7 @@ func (t *listedTrial) row() table.Row {
 		status = f.Status
 		switch {
 		case f.Classification != nil:
-			final = *f.Classification + " " + strconv.FormatFloat(f.Confidence, 'f', 2, 64)
+			final = *f.Classification + " " + docket.Number(f.Confidence)
 		case f.Cause != nil:
 			final = *f.Cause
 		}

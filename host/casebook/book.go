@@ -78,10 +78,11 @@ func (b *Book) prepare(ctx context.Context) (err error) {
 	return tx.Commit()
 }
 
-// rollback ends a transaction that was not committed.
+// rollback ends a transaction that was not committed. When there is an error already, that is the cause: SQLite ends a
+// transaction by itself when the disk is full or cannot be written, and then rejects the ROLLBACK.
 func rollback(tx *sql.Tx, err *error) {
-	if undone := tx.Rollback(); undone != nil && !errors.Is(undone, sql.ErrTxDone) {
-		*err = errors.Join(*err, undone)
+	if undone := tx.Rollback(); *err == nil && !errors.Is(undone, sql.ErrTxDone) {
+		*err = undone
 	}
 }
 

@@ -58,7 +58,7 @@ type Run struct {
 // is, and counts as a late one. One that a machine decided is kept with at most the confidence of the earlier ones on the
 // same fingerprint with the same classification: it rests on the same text, and may rest on them.
 //
-// Names may have up to a kibibyte, and of the text 32 KiB are kept. Errors: ErrEntry, ErrBusy, ErrCorrupt.
+// Names may have up to a kibibyte, and of the text 32 KiB are kept. Errors: ErrEntry, ErrBusy, ErrDisk, ErrCorrupt.
 func (b *Book) Remember(ctx context.Context, run Run) (added int, err error) {
 	rows := make([]row, 0, len(run.Entries))
 	suites := make([]string, 0, len(run.Suites))

@@ -108,8 +108,9 @@ func (l *loading) checkManifest(limits sandbox.Limits) {
 	for _, detail := range registry.OverLimits(&m, limits) {
 		fail(abitest.CheckManifest, "it %s", detail)
 	}
-	checkServes(&m, fail)
-	checkLists(&m, fail)
+	for _, detail := range registry.ManifestFaults(&m) {
+		fail(abitest.CheckManifest, "%s", detail)
+	}
 	l.checkCalls(m.Calls, "promised by the manifest", fail)
 }
 
@@ -128,58 +129,6 @@ func ManifestFaults(wasm []byte) []string {
 		}
 	}
 	return faults
-}
-
-// checkServes holds what a manifest serves against the calls that it promises.
-func checkServes(m *abi.Manifest, fail func(abitest.CheckID, string, ...any)) {
-	for _, s := range []struct {
-		call  abi.Call
-		field string
-		n     int
-	}{
-		{abi.CallNode, "families", len(m.Families)},
-		{abi.CallEdges, "edges", len(m.Edges)},
-		{abi.CallJudge, "criteria", len(m.Criteria)},
-	} {
-		promised := slices.Contains(m.Calls, s.call)
-		if promised && s.n == 0 {
-			fail(abitest.CheckManifest, "it promises %s calls, and its `%s` are empty: nothing would ever ask it", s.call, s.field)
-		}
-		if !promised && s.n > 0 {
-			fail(abitest.CheckManifest, "its `%s` are not empty, and it promises no %s calls", s.field, s.call)
-		}
-	}
-}
-
-// checkLists looks for what a manifest names twice, and for what no module is asked.
-func checkLists(m *abi.Manifest, fail func(abitest.CheckID, string, ...any)) {
-	for _, list := range []struct {
-		field string
-		names []string
-	}{
-		{"calls", names(m.Calls)}, {"families", names(m.Families)}, {"edges", names(m.Edges)}, {"criteria", names(m.Criteria)}, {"capabilities", names(m.Capabilities)},
-	} {
-		slices.Sort(list.names)
-		for i := 1; i < len(list.names); i++ {
-			if list.names[i] == list.names[i-1] {
-				fail(abitest.CheckManifest, "its `%s` name %s twice", list.field, strconv.Quote(list.names[i]))
-			}
-		}
-	}
-	for _, f := range m.Families {
-		if !slices.Contains(abitest.ServedFamilies(), f) {
-			fail(abitest.CheckManifest, "its `families` name %s: nodes of this family are the host's own, and no module is asked; a judge of a court serves verdict", f)
-		}
-	}
-}
-
-// names gives a copy as strings.
-func names[T ~string](list []T) []string {
-	out := make([]string, len(list))
-	for i, name := range list {
-		out[i] = string(name)
-	}
-	return out
 }
 
 // checkCalls holds the exports of a file against the calls that are promised.

@@ -153,7 +153,7 @@ func (b *besideText) Close() error {
 func (r *Result) End() string {
 	end := string(r.Final.Status)
 	if r.Final.Classification != "" {
-		end += fmt.Sprintf(" %s %.2f", r.Final.Classification, r.Final.Confidence)
+		end += " " + r.Final.Classification + " " + number(r.Final.Confidence)
 	}
 	if r.Final.Cause != "" {
 		end += " (" + string(r.Final.Cause) + ")"

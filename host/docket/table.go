@@ -170,6 +170,7 @@ func (t *tableWriter) fit() (shown []column, widths []int) {
 		}
 	}
 	if t.options.Width <= 0 {
+		shortenAbout(shown, widths)
 		return shown, widths
 	}
 	for over(shown, leastWidths(shown, widths), t.options.Width) > 0 {
@@ -186,6 +187,21 @@ func (t *tableWriter) fit() (shown []column, widths []int) {
 		}
 	}
 	return shown, widths
+}
+
+// pipedColumns is how wide a table that is no terminal's gets before ABOUT is shortened. The other columns stay whole there,
+// for programs that search them.
+const (
+	pipedColumns = 120
+	leastAbout   = 8
+)
+
+func shortenAbout(shown []column, widths []int) {
+	last := len(shown) - 1
+	if last >= 0 && shown[last].name == "ABOUT" {
+		excess := over(shown, widths, pipedColumns)
+		widths[last] = max(min(widths[last], leastAbout), widths[last]-max(excess, 0))
+	}
 }
 
 // over is by how many columns a table of these widths is too wide.

@@ -10,11 +10,12 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+	"github.com/shadowcourt/shadowcourt/host/internal/figure"
 )
 
 // TerminalOptions say what the text for people is written to.
 type TerminalOptions struct {
-	// Width of the terminal in columns; 0 when it is none: then nothing is shortened to fit, but for absurd lengths.
+	// Width of the terminal in columns; 0 when it is none: then only the last column of a table is shortened to fit 120.
 	Width int
 	// Colour writes ANSI colours. Set it only for a terminal, and not when NO_COLOR is set.
 	Colour bool
@@ -117,24 +118,11 @@ func wrap(s string, width int) []string {
 	return lines
 }
 
-func number(v float64) string { return Number(v) }
+func number(v float64) string { return figure.Share(v) }
 
 // Number shows a confidence or a weight, in [0, 1], with two digits, and never a 1.00 or 0.00 that is not one. Nor is a
 // number rounded up to a multiple of 0.05, which thresholds are: 0.4999 is 0.49, for it is not 0.50.
-func Number(v float64) string {
-	s := strconv.FormatFloat(v, 'f', 2, 64)
-	switch {
-	case s == "1.00" && v < 1:
-		return ">.99"
-	case s == "0.00" && v > 0:
-		return "<.01"
-	case v > 0 && (strings.HasSuffix(s, "0") || strings.HasSuffix(s, "5")):
-		if shown, err := strconv.ParseFloat(s, 64); err == nil && shown > v {
-			return strconv.FormatFloat(shown-0.01, 'f', 2, 64)
-		}
-	}
-	return s
-}
+func Number(v float64) string { return figure.Share(v) }
 
 func percent(n, of int) string {
 	if of == 0 {

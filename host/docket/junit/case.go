@@ -16,6 +16,8 @@ const maxNameBytes = 512
 type test struct {
 	line        int
 	name, class string
+	file        string
+	unnamed     bool // the name is that of its class or file
 	failed      bool
 	skipped     bool
 	flaky       bool // and passed when it was run again
@@ -111,6 +113,9 @@ func (p *parser) give(s *suite, c *test) error {
 	group := c.class
 	if group == "" || group == c.name {
 		group = bounded(s.name)
+	}
+	if file := bounded(c.file); group == "" && file != c.name {
+		group = file
 	}
 	documents := append(append([]abi.Document{}, c.reported...), c.printed...)
 	if c.omitted > 0 {

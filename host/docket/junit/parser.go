@@ -136,7 +136,7 @@ type suite struct {
 }
 
 func (p *parser) suite(start xml.StartElement) error {
-	s := &suite{name: attribute(start, "name"), parents: map[string]bool{}, runs: runs{ended: map[string][]bool{}}}
+	s := &suite{name: named(start, "name"), parents: map[string]bool{}, runs: runs{ended: map[string][]bool{}}}
 	s.runs.tests, _ = strconv.Atoi(attribute(start, "tests"))
 	own := test{line: p.from.line, class: s.name}
 	err := p.children(func(t xml.StartElement) error {
@@ -165,8 +165,7 @@ func (p *parser) suite(start xml.StartElement) error {
 
 func (p *parser) testcase(s *suite, start xml.StartElement) error {
 	p.reader.Tests++
-	c := &test{line: p.from.line}
-	c.class, c.name = testlog.PytestName(attribute(start, "classname"), attribute(start, "name"))
+	c := newTest(start, p.from.line)
 	err := p.children(func(t xml.StartElement) error {
 		switch t.Name.Local {
 		case "failure", "error", "rerunFailure", "rerunError", "flakyFailure", "flakyError":

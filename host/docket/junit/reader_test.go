@@ -41,6 +41,13 @@ func TestReadGoesByTheElements(t *testing.T) {
 		{"skipped", `<testsuite><testcase name="a"><skipped message="later"/></testcase></testsuite>`, nil},
 		{"skipped, and broken when it was torn down", `<testsuite name="s"><testcase name="a"><skipped/><error/></testcase></testsuite>`, []string{"s.a: a fails in s []"}},
 		{"suites in suites", `<testsuites><testsuite name="s"><testsuite name="t"><testcase name="a"><error>x</error></testcase></testsuite></testsuite></testsuites>`, []string{"t.a: a fails in t [error]"}},
+		{"a placeholder for the name", `<testsuite name="s"><testcase classname="c" name="undefined"><failure/></testcase></testsuite>`, []string{"s.c: c fails in s []"}},
+		{"placeholders for all but the file", `<testsuite name="undefined"><testcase classname="undefined undefined" name="undefined" file="a.test.js"><failure/></testcase></testsuite>`, []string{"a.test.js: a.test.js fails []"}},
+		{"placeholders for class and suite", `<testsuite name="null"><testcase classname="null" name="adds" file="a.test.js"><failure/></testcase></testsuite>`, []string{"a.test.js.adds: adds fails in a.test.js []"}},
+		{"placeholders for everything", `<testsuite name="undefined"><testcase classname="undefined" name="[object Object]"><failure/></testcase></testsuite>`, []string{"unknown: a test fails []"}},
+		{"two tests without names are not one that is flaky", `<testsuite name="s"><testcase classname="c" name="undefined"><failure/></testcase>
+			<testcase classname="c" name="undefined"/></testsuite>`, []string{"s.c: c fails in s []"}},
+		{"a name with the word in it", `<testsuite name="s"><testcase classname="c" name="returns undefined"><failure/></testcase></testsuite>`, []string{"c.returns undefined: returns undefined fails in c []"}},
 		{"a suite that fails itself", `<testsuite name="s"><error message="no database"/><testcase name="a"/></testsuite>`, []string{"s: s fails outside its tests [error]"}},
 		{"one name twice", `<testsuite>` + failing + failing + `</testsuite>`, []string{"c.a: a fails in c [failure]", "c.a#2: a fails in c [failure]"}},
 		{"several failures of one test", `<testsuite><testcase classname="c" name="a"><failure>1</failure><failure>2</failure><error>3</error><system-out>o</system-out></testcase></testsuite>`, []string{"c.a: a fails in c [failure failure-2 error system-out]"}},

@@ -38,8 +38,6 @@ func (r *runs) end(c *test) {
 	r.ended[full] = append(list, !c.failed)
 }
 
-func fullName(c *test) string { return c.class + "\x00" + c.name }
-
 // of gives the runs of a test, and says whether they bear numbers. A suite that lists more tests than it counts lists, too,
 // the failed runs of those that it ran again, as pytest-rerunfailures does, and doesn't say of them that they failed: of a
 // test only the last run may have passed.

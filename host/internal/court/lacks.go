@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/internal/figure"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
@@ -108,7 +109,7 @@ func (t *trial) gapSummary(cause string, list []abi.CourtEvidenceGap) string {
 		return cause + ": " + list[0].Description + "."
 	}
 	labels, spoken := t.level()
-	nearest := " The nearest label came to " + strconv.FormatFloat(t.out.Confidence, 'f', 2, 64) + "."
+	nearest := " The nearest label came to " + figure.Share(t.out.Confidence) + "."
 	switch {
 	case !spoken:
 		return "Nothing in the case speaks for any label." + nearest
@@ -120,7 +121,7 @@ func (t *trial) gapSummary(cause string, list []abi.CourtEvidenceGap) string {
 
 // below shows a number with two digits, or with all that it has where the two would reach the bound.
 func below(v, bound float64) string {
-	s := strconv.FormatFloat(v, 'f', 2, 64)
+	s := figure.Share(v)
 	if shown, err := strconv.ParseFloat(s, 64); err == nil && shown < bound {
 		return s
 	}

@@ -33,6 +33,9 @@ func readManifest(name string, info *sandbox.Info) (*abi.Manifest, []Fault) {
 func checkManifest(need *Need, info *sandbox.Info) (*abi.Manifest, []Fault) {
 	m, faults := readManifest(need.Module, info)
 	if m != nil {
+		for _, detail := range ManifestFaults(m) {
+			faults = append(faults, Fault{Module: need.Module, Code: FaultManifest, Detail: detail})
+		}
 		faults = append(faults, checkNeed(need, m, info)...)
 	}
 	return m, faults

@@ -1,0 +1,56 @@
+package docket_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+)
+
+// A table that goes to no terminal has 120 columns at most; ABOUT gives way, and ids stay whole.
+func TestATableOfNoTerminal(t *testing.T) {
+	t.Parallel()
+	for _, idBytes := range []int{20, 70} {
+		var b strings.Builder
+		w := docket.NewTable(&b, docket.TerminalOptions{})
+		id := strings.Repeat("i", idBytes)
+		err := w.Write(&docket.Trial{
+			Case: abi.Case{ID: id, Subject: strings.Repeat("about ", 40)},
+			Result: docket.Result{
+				ID: id, Light: &docket.Answer{Classification: "label", Confidence: 0.7},
+				Final: docket.Final{Status: docket.Affirmed, Classification: "label", Confidence: 0.79999},
+			},
+		})
+		if err == nil {
+			err = w.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(b.String(), id+"  ") || !strings.Contains(b.String(), "about ") {
+			t.Errorf("what is searched for is cut:\n%s", b.String())
+		}
+		for line := range strings.Lines(b.String()) {
+			if n := text.StringWidthWithoutEscSequences(strings.TrimSuffix(line, "\n")); n > 120 {
+				t.Errorf("%d columns: %s", n, line)
+			}
+		}
+	}
+}
+
+// One number looks the same wherever it stands.
+func TestANumberLooksTheSameEverywhere(t *testing.T) {
+	t.Parallel()
+	for v, want := range map[float64]string{0.79999: "0.79", 0.8: "0.80", 0.9999: ">.99", 0.001: "<.01"} {
+		r := docket.Result{Final: docket.Final{Status: docket.Affirmed, Classification: "x", Confidence: v}}
+		if got := docket.Number(v); got != want {
+			t.Errorf("Number(%v) = %s, want %s", v, got, want)
+		}
+		if got := r.End(); got != "affirmed x "+want {
+			t.Errorf("End() = %s, want %s", got, want)
+		}
+	}
+}
