@@ -14,7 +14,7 @@ const puppetManifest = `
 name: impostor
 version: 2.0.0
 abi: "1.0"
-calls: [node, contest, edges]
+calls: [node, contest]
 families: [indict, discover, defend, hearing, verdict]
 edges: []
 criteria: []

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -179,7 +180,7 @@ func (a *crashing) full(t *testing.T, dir, whole, what, text string, run func() 
 	if a.crashed != nil {
 		a.crashed(t, dir)
 	}
-	if ending = a.run(t, a.program(dir, true)); ending.Code != exitDone && !(a.again && ending.Code == exitInput) {
+	if ending = a.run(t, a.program(dir, true)); ending.Code != exitDone && (!a.again || ending.Code != exitInput) {
 		t.Fatalf("seed %d, behind %s: %v", killSeed, what, ending)
 	}
 	a.finished(t, dir, whole, what)
@@ -229,7 +230,7 @@ func (a *crashing) loop(t *testing.T, whole string, crashes int, crash func(kill
 	}
 	if dir != "" {
 		ending := a.run(t, a.program(dir, begun))
-		if ending.Code != exitDone && !(begun && a.again && ending.Code == exitInput) {
+		if ending.Code != exitDone && (!begun || !a.again || ending.Code != exitInput) {
 			t.Fatalf("the last run: %v", ending)
 		}
 		a.finished(t, dir, whole, "the last run")
@@ -266,7 +267,7 @@ func (a *crashing) finished(t *testing.T, dir, whole, what string) {
 func (a *crashing) program(dir string, begun bool) killtest.Program {
 	args := a.args
 	if begun {
-		args = append(args[:len(args):len(args)], a.resume...)
+		args = append(slices.Clip(args), a.resume...)
 	}
 	return killtest.Program{Path: "shadowcourt-limited", Args: args, Dir: dir, Env: append(os.Environ(), a.env...)}
 }

@@ -312,7 +312,9 @@ func (r *tryRun) all(ctx context.Context, h *host.Host, inputs *inputs) {
 // pulled gives what is left behind next.
 func pulled(next func() (docket.Entry, error, bool)) iter.Seq2[docket.Entry, error] {
 	return func(yield func(docket.Entry, error) bool) {
-		for entry, err, more := next(); more && yield(entry, err); entry, err, more = next() {
+		entry, err, more := next()
+		for more && yield(entry, err) {
+			entry, err, more = next()
 		}
 	}
 }

@@ -27,7 +27,9 @@ func FuzzReadOpinion(f *testing.F) {
 			}
 			return
 		}
-		var standard struct{ Text string }
+		var standard struct {
+			Text string `json:"text"`
+		}
 		if err := json.Unmarshal(text, &standard); err != nil {
 			t.Fatalf("read, and the standard library says: %v", err)
 		}

@@ -33,9 +33,9 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		var standard struct {
-			ID             string
-			Classification string
-			Confidence     float64
+			ID             string  `json:"id"`
+			Classification string  `json:"classification"`
+			Confidence     float64 `json:"confidence"`
 		}
 		if err := json.Unmarshal(line, &standard); err != nil {
 			t.Fatalf("read, and the standard library says: %v", err)

@@ -81,8 +81,8 @@ func filled(v reflect.Value, depth int, n *int) {
 		filled(value, depth+1, n)
 		v.SetMapIndex(key, value)
 	case reflect.Struct:
-		for i := range v.NumField() {
-			filled(v.Field(i), depth+1, n)
+		for _, field := range v.Fields() {
+			filled(field, depth+1, n)
 		}
 	default:
 		panic("a trial has a " + v.Kind().String())

@@ -90,7 +90,7 @@ var errNoTrial = errors.New("it is no line of a journal")
 
 func decode(data []byte) (*line, error) {
 	l := &line{}
-	if err := json.Unmarshal(data, l); err != nil {
+	if err := json.Unmarshal(data, l); err != nil { //nolint:musttag // the fields of a trial that have no JSON form elsewhere bear their Go names here
 		return nil, fmt.Errorf("%w: %w", errNoTrial, err)
 	}
 	if l.Docket == "" || (l.Failed == "") == (l.Result == nil) || l.Result != nil && (l.Result.ID == "" || l.Result.Final.Status == "") {

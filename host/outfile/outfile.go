@@ -125,7 +125,7 @@ func (f *File) Write(p []byte) (int, error) {
 func (f *File) Commit() error {
 	if f.err != nil {
 		f.Discard()
-		return nil
+		return nil //nolint:nilerr // whoever wrote has the error already
 	}
 	if err := f.commit(); err != nil {
 		f.Discard()

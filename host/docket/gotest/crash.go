@@ -137,9 +137,9 @@ func (p *pack) blamed(c crash, running []string) []string {
 	return nil
 }
 
-// failCrashed makes cases of the tests that crashes belong to. It says whether there was a crash, and whether one is left for
+// failCrashed makes cases of the tests that crashes belong to. It says whether there was one, and whether one is left for
 // the package.
-func (s *stream) failCrashed(p *pack) (any, left bool) {
+func (s *stream) failCrashed(p *pack) (some, left bool) {
 	crashes, running := p.crashes(), p.running()
 	blamed := map[string]string{}
 	for _, c := range crashes {

@@ -23,14 +23,16 @@ func TestAccept_FX8_LinesThatAreNoEvents(t *testing.T) {
 		{"in a test that runs", output("p", "TestA", "a\n") + "tool: no\n" + ends("fail", "p", "TestA"), "a\ntool: no\n", gotest.Unread{Count: 1, Lines: []int{2}}},
 		{
 			"behind a test that ended", output("p", "TestA", "a\n") + ends("pass", "p", "TestA") + "tool: no\n" + output("p", "", "FAIL\tp\t1s\n") + ends("fail", "p", ""),
-			"tool: no\nFAIL\tp\t1s\n", gotest.Unread{Count: 1, Lines: []int{3}},
+			"tool: no\nFAIL\tp\t1s\n",
+			gotest.Unread{Count: 1, Lines: []int{3}},
 		},
 		{"before a package of which nothing tells", "sh: no shell\n" + ends("fail", "p", ""), "sh: no shell\n", gotest.Unread{Count: 1, Lines: []int{1}}},
 		{"before a package that tells", "sh: no shell\n" + output("p", "", "no database\n") + ends("fail", "p", ""), "no database\n", gotest.Unread{Count: 1, Lines: []int{1}}},
 		{"before a build of which nothing tells", "go: no network\n" + `{"Action":"fail","Package":"p","FailedBuild":"d"}` + "\n", "go: no network\n", gotest.Unread{Count: 1, Lines: []int{1}}},
 		{
 			"the log of a service", output("p", "TestA", "a\n") + `{"level":"info","msg":"up"}` + "\n{}\n{at 0x1}\n" + ends("fail", "p", "TestA"),
-			"a\n" + `{"level":"info","msg":"up"}` + "\n{}\n{at 0x1}\n", gotest.Unread{Count: 3, Lines: []int{2, 3, 4}},
+			"a\n" + `{"level":"info","msg":"up"}` + "\n{}\n{at 0x1}\n",
+			gotest.Unread{Count: 3, Lines: []int{2, 3, 4}},
 		},
 		{"more than are named", strings.Repeat("x\n", 9) + ends("fail", "p", "TestA"), "", gotest.Unread{Count: 9, Lines: []int{1, 2, 3, 4, 5}}},
 		{"build output that ends with an event", built + ends("run", "q", "TestA") + "x\n" + ends("fail", "q", "TestA"), "", gotest.Unread{Count: 1, Lines: []int{4}}},

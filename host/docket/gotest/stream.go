@@ -223,8 +223,8 @@ func (s *stream) failTest(p *pack, name string) {
 
 // failPackage makes cases of the tests that a crash left open, or one of the package if no test of it explains its end.
 func (s *stream) failPackage(p *pack, failedBuild string) {
-	any, left := s.failCrashed(p)
-	if !any && !p.crashed && !p.done {
+	crashed, left := s.failCrashed(p)
+	if !crashed && !p.crashed && !p.done {
 		s.failExited(p)
 	}
 	if !p.failed || left {
@@ -281,7 +281,7 @@ func (s *stream) end() {
 	for _, path := range slices.Sorted(maps.Keys(s.packages)) {
 		p := s.packages[path]
 		open := len(p.tests)
-		if any, left := s.failCrashed(p); any && left || !p.failed && notBuilt(p.log.Text()) {
+		if crashed, left := s.failCrashed(p); crashed && left || !p.failed && notBuilt(p.log.Text()) {
 			s.failPackage(p, "")
 		}
 		if open > 0 && !p.failed && s.packages[path] != nil {

@@ -38,7 +38,7 @@ func (c *cast) Node(_ context.Context, _ string, req *abi.NodeRequest) (*abi.Nod
 }
 
 func honest(req *abi.NodeRequest) *abi.Artifact {
-	switch req.Family { //nolint:exhaustive // those of a court
+	switch req.Family {
 	case abi.FamilyIndict:
 		v := &abi.Indictment{ChargedDefectType: req.Case.Light.Classification, Confidence: 0.6}
 		for _, e := range req.Case.Evidence {

@@ -1,6 +1,7 @@
 package promises_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -92,13 +93,13 @@ func TestAccept_FX4_Section9_3_EntriesOfTheState(t *testing.T) {
 
 func compare(t *testing.T, who string, err error, want string) {
 	t.Helper()
-	var got string
+	var problems strings.Builder
 	if err != nil {
 		for _, p := range problemsOf(t, err) {
-			got += string(p.Code) + " " + p.Path.String()
+			problems.WriteString(string(p.Code) + " " + p.Path.String())
 		}
 	}
-	if got != want {
+	if got := problems.String(); got != want {
 		t.Errorf("%s: problems are %q, want %q", who, got, want)
 	}
 }

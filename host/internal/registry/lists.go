@@ -42,8 +42,11 @@ func listFaults(m *abi.Manifest) (faults []string) {
 		field string
 		names []string
 	}{
-		{"calls", sorted(m.Calls)}, {"families", sorted(m.Families)}, {"edges", sorted(m.Edges)},
-		{"criteria", sorted(m.Criteria)}, {"capabilities", sorted(m.Capabilities)},
+		{"calls", sorted(m.Calls)},
+		{"families", sorted(m.Families)},
+		{"edges", sorted(m.Edges)},
+		{"criteria", sorted(m.Criteria)},
+		{"capabilities", sorted(m.Capabilities)},
 	} {
 		for i := 1; i < len(list.names); i++ {
 			if list.names[i] == list.names[i-1] {

@@ -52,7 +52,8 @@ func TestBlocksCountAgainstTheMemoryLimit(t *testing.T) {
 			}
 			n := 0
 			var err error
-			for offset := uint64(0); err == nil; n++ {
+			for ; err == nil; n++ {
+				var offset uint64
 				if offset, err = k.alloc(1); err == nil && (k.length(offset) != 1 || k.load8(offset) != 0) {
 					t.Fatalf("block %d has %d bytes, the first is %d", n, k.length(offset), k.load8(offset))
 				} else if err == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -67,8 +68,13 @@ func TestEnginesThatDifferShareNothing(t *testing.T) {
 	t.Parallel()
 	wasm := unique("apart")
 	configs := []Config{
-		{}, {Limits: Limits{Fuel: 1 << 40}}, {Limits: Limits{MemoryBytes: 4 << 20}}, {Limits: Limits{WallClock: time.Hour}},
-		{Reset: ResetFresh}, {Metering: MeterNone}, {CacheDir: t.TempDir()},
+		{},
+		{Limits: Limits{Fuel: 1 << 40}},
+		{Limits: Limits{MemoryBytes: 4 << 20}},
+		{Limits: Limits{WallClock: time.Hour}},
+		{Reset: ResetFresh},
+		{Metering: MeterNone},
+		{CacheDir: t.TempDir()},
 	}
 	for _, config := range configs {
 		load(t, open(t, config), wasm)
@@ -101,7 +107,7 @@ func TestAFailedProgramIsMadeAgain(t *testing.T) {
 	m := small(echoBody)
 	m.Funcs = append(m.Funcs, wasmtest.Func{Export: abi.ExportInitialize, Body: []byte{wasmtest.Unreachable}})
 	wasm := m.Bytes()
-	for _, file := range [][]byte{wasm, append(wasm[:len(wasm):len(wasm)], 0, 2, 1, 'x')} { // the other with a custom section
+	for _, file := range [][]byte{wasm, append(slices.Clip(wasm), 0, 2, 1, 'x')} { // the other with a custom section
 		_, err := open(t, Config{}).Load(t.Context(), file)
 		var refused *LoadError
 		if !errors.As(err, &refused) || refused.Faults[0].Code != FaultStart || refused.Digest != digestOf(file) {
@@ -144,6 +150,7 @@ func TestHammerPrograms(t *testing.T) {
 }
 
 func hammerOnce(ctx context.Context, t *testing.T, wasm []byte) {
+	t.Helper()
 	e, err := New(ctx, Config{})
 	if err != nil {
 		t.Error(err)

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -73,7 +74,7 @@ const (
 // the limit holds for memory that has no name, too, into which modules are loaded before. Without a name it holds from the
 // beginning. The program's main has to call [LimitFiles].
 func (p Program) Full(bytes int64, after string) Program {
-	p.Env = append(p.Env[:len(p.Env):len(p.Env)], limitVariable+"="+strconv.FormatInt(bytes, 10), afterVariable+"="+after)
+	p.Env = append(slices.Clip(p.Env), limitVariable+"="+strconv.FormatInt(bytes, 10), afterVariable+"="+after)
 	return p
 }
 

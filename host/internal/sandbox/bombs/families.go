@@ -210,7 +210,8 @@ func Families() []Family {
 			m := module{}
 			for range n {
 				m.functions = append(m.functions, function{locals: 4, body: code{
-					loop, void, localGet, 0, i32Load, 0, 0, localSet, 1, localGet, 1, brIf, 0, end}})
+					loop, void, localGet, 0, i32Load, 0, 0, localSet, 1, localGet, 1, brIf, 0, end,
+				}})
 			}
 			return m.bytes()
 		}},

@@ -52,11 +52,10 @@ func (c *code) n(op byte, index int) *code {
 }
 
 // times appends what f does n times.
-func (c *code) times(n int, f func(c *code, i int)) *code {
+func (c *code) times(n int, f func(c *code, i int)) {
 	for i := range n {
 		f(c, i)
 	}
-	return c
 }
 
 // signature is a function type.
