@@ -89,6 +89,16 @@ kills: plugins ## kill runs at random moments, and fill their disks; nothing tha
 faults: ## combine faults of every type 2000 times; each must be reported as it is alone
 	SHADOWCOURT_FAULTS=2000 $(GO) test -count=1 -run TestAccept_FX3 ./abi/codec
 
+.PHONY: fuel-zoo
+fuel-zoo: ## measure what a unit of fuel takes in each loop of the zoo; Linux, needs minutes
+	SHADOWCOURT_FUEL_ZOO=$(or $(FUEL_ZOO),200ms) $(GO) test -count=1 -timeout 60m -v -run TestMeasure ./host/internal/sandbox/instrument/fuelzoo
+
+.PHONY: nan-arm64
+nan-arm64: ## compare the bits of NaNs on arm64; needs qemu-aarch64 (Debian: apt-get install qemu-user)
+	@mkdir -p out
+	GOARCH=arm64 $(GO) test -c -o out/instrument-arm64.test ./host/internal/sandbox/instrument
+	cd host/internal/sandbox/instrument && qemu-aarch64 $(CURDIR)/out/instrument-arm64.test -test.run TestAccept_FX7 -test.v
+
 .PHONY: fuzz
 fuzz: plugins ## run every fuzz target for FUZZTIME (30s)
 	@grep -rn --include='*_test.go' '^func Fuzz' . | sed -E 's|^(.*)/[^/]+:[0-9]+:func (Fuzz[A-Za-z0-9_]*).*|\1 \2|' | sort | \

@@ -18,7 +18,8 @@ type Limits struct {
 	// in blocks and variables. A module that declares more is not loaded; memory.grow beyond it gives -1.
 	MemoryBytes int64
 	// WallClock is the most time of one call, instantiation included; the
-	// default is 10 seconds. It is the backstop behind fuel.
+	// default is abi.DefaultWallClockNanos, 60 seconds. It is the backstop behind
+	// fuel.
 	WallClock time.Duration
 	// OutputBytes is the most that a call may return; the default is 1 MiB.
 	OutputBytes int64
@@ -37,8 +38,9 @@ type Limits struct {
 	// file of a few kilobytes can keep the compiler for hours. A step is about a
 	// nanosecond of one core. The defaults are 25,000 million and 384 MiB.
 	CompileSteps, CompileBytes int64
-	// Fuel is what a call may spend, in units of about one simple machine
-	// instruction; the default is 10,000 millions, some seconds. The start of a module has as much.
+	// Fuel is what a call may spend, in the units of package instrument; the
+	// default is abi.DefaultFuel, 10 billion, which is 3 to 10 seconds of most
+	// code. The start of a module has as much.
 	Fuel uint64
 }
 

@@ -15,9 +15,9 @@ import (
 // Compiled code cannot be preempted: while a guest spins, the collector waits
 // for it, and everybody for the collector. So a guest gets its fuel in slices, and
 // comes to the host for the next. A slice is some microseconds of plain code, and
-// a millisecond of the slowest that there is, which touches a new page with every
-// store. Coming costs a fiftieth of it.
-const sliceFuel = 10_000
+// two milliseconds of the slowest that there is, which touches a new page with
+// every store. Coming costs a fiftieth of it.
+const sliceFuel = 20_000
 
 // lookEvery is how many times a guest comes before the host looks at the clock
 // and at the caller's context, which costs as much as the rest.

@@ -14,11 +14,13 @@ func (w *writer) code(s wasmfile.Section) {
 	entries := make([]byte, 0, 2*(s.End-s.Body))
 	m := &meter{writer: w, copier: copier{source: w.file}}
 	var body []byte
+	var u unmetered
 	for i, b := range w.file.Bodies {
+		params := len(w.file.FuncType(uint32(w.file.ImportedFuncs + i)).Params)
 		if w.options.Fuel {
-			body = m.body(body[:0], b, len(w.file.FuncType(uint32(w.file.ImportedFuncs+i)).Params))
+			body = m.body(body[:0], b, params)
 		} else {
-			body = w.body(body[:0], b)
+			body = u.body(w, body[:0], b, params)
 		}
 		if len(entries)+len(body) > maxGrowth*w.file.Size()+growthFloor {
 			w.fail(b.Start, "with fuel, the functions up to this one are more than %d times as long as the file", maxGrowth)
@@ -33,18 +35,43 @@ func (w *writer) code(s wasmfile.Section) {
 	w.write(wasmfile.SectionCode, len(w.file.Bodies)+count, entries, added)
 }
 
-// body copies a body, in which no index changes.
-func (w *writer) body(out []byte, b wasmfile.Body) []byte {
-	c := copier{source: w.file, out: out, from: b.Start}
+// unmetered writes functions that nobody pays for.
+type unmetered struct {
+	survey survey
+	nans   nans
+}
+
+// body copies a body, in which no index changes, and replaces NaNs.
+func (u *unmetered) body(w *writer, out []byte, b wasmfile.Body, params int) []byte {
+	u.survey.look(w.file, b, params)
+	locals := params + b.Locals
+	count, groups := u.nans.added(u.survey.nans, uint64(locals))
+	c := copier{source: w.file, out: w.header(out, b, count, groups), from: b.Code}
 	r := w.file.Reader(b.Code, b.End)
 	for r.Left() > 0 {
 		in := r.Instruction()
+		if r.Err() != nil {
+			break
+		}
+		u.nans.before(&c, in)
 		w.names(&c, in)
 		w.changes(in)
+		w.localIndex(in, locals)
+		u.nans.after(in)
 	}
 	w.check(r.Err())
 	c.upTo(b.End)
 	return c.out
+}
+
+// localIndex refuses what would name a local that is added.
+func (w *writer) localIndex(in wasmfile.Instruction, locals int) {
+	switch in.Op {
+	case wasmfile.OpLocalGet, wasmfile.OpLocalSet, wasmfile.OpLocalTee:
+		if int64(in.Index) >= int64(locals) {
+			w.fail(in.Operand, "local index %d is out of range, there are %d locals", in.Index, locals)
+		}
+	}
 }
 
 // names shifts what an instruction names, and refuses what would name what is

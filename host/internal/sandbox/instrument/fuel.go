@@ -31,13 +31,20 @@ type meter struct {
 	entry  bool // the block is the first
 	asks   bool // the block begins with the question
 	frames []frame
+	sets   int    // local.set and local.tee so far
+	loop   int    // how many have begun
+	locals int    // of the file
 	local  uint64 // the fuel
+	survey survey
+	nans   nans
 }
 
 // frame is a structured instruction that has not ended.
 type frame struct {
-	op     wasmfile.Opcode
-	joined bool // a branch goes to its end
+	op      wasmfile.Opcode
+	joined  bool // a branch goes to its end
+	sets    int  // before it
+	results int64
 }
 
 // body writes a body with its payments.
@@ -56,28 +63,29 @@ func (m *meter) body(out []byte, b wasmfile.Body, params int) []byte {
 	return m.done
 }
 
-// begin starts the function of a body, with one more local.
+// begin starts the function of a body, with a local for the fuel, and those for
+// NaNs.
 func (m *meter) begin(out []byte, b wasmfile.Body, params int) {
-	r := m.file.Reader(b.Start, b.Code)
-	groups := r.U32("groups of locals")
-	out = binary.AppendUvarint(out, uint64(groups)+1)
-	out = append(out, m.file.Bytes(r.Offset(), b.Code)...)
-	out = append(out, 1, byte(wasmfile.I64))
-	m.done = out
-	m.local = uint64(params + b.Locals)
+	m.survey.look(m.file, b, params)
+	m.locals = params + b.Locals
+	m.local = uint64(m.locals)
+	count, groups := m.nans.added(m.survey.nans, m.local+1)
+	m.done = m.header(out, b, 1+count, append([]byte{1, byte(wasmfile.I64)}, groups...))
 	m.out, m.from, m.cost = m.out[:0], b.Code, 0
 	m.entry, m.asks = true, true
+	m.sets, m.loop = 0, 0
 	m.frames = append(m.frames[:0], frame{op: wasmfile.OpBlock})
 }
 
 // instruction counts one, which has been copied up to some place in it.
 func (m *meter) instruction(in wasmfile.Instruction) {
+	m.nans.before(&m.copier, in)
 	switch in.Op {
 	case wasmfile.OpBlock, wasmfile.OpIf, wasmfile.OpLoop:
 		if len(m.frames) > maxNesting {
 			m.fail(in.Start, "blocks are nested more than %d deep", maxNesting)
 		}
-		m.frames = append(m.frames, frame{op: in.Op})
+		m.frames = append(m.frames, frame{op: in.Op, sets: m.sets, results: operandsOf(m.file, in).results})
 	case wasmfile.OpMemoryGrow, wasmfile.OpTableGrow:
 		m.grow(in)
 	case wasmfile.OpMemoryInit, wasmfile.OpMemoryCopy, wasmfile.OpMemoryFill:
@@ -91,26 +99,39 @@ func (m *meter) instruction(in wasmfile.Instruction) {
 		m.out = m.save(m.out)
 	}
 	m.names(&m.copier, in)
-	m.localIndex(in)
+	m.localIndex(in, m.locals)
+	if in.Op == wasmfile.OpLocalSet || in.Op == wasmfile.OpLocalTee {
+		m.sets++
+	}
 	if in.Op == wasmfile.OpCall || in.Op == wasmfile.OpCallIndirect {
 		m.upTo(in.End)
 		m.out = m.load(m.out)
 	}
-	m.cost += cost(in.Op)
-	if m.ends(in) {
+	m.nans.after(in)
+	m.cost += m.price(in)
+	if ends, joining := m.ends(in); ends {
 		m.pay(in.End)
+		m.cost = joining
 		m.asks = in.Op == wasmfile.OpLoop
 	}
 }
 
-// localIndex refuses what would name the local that is added.
-func (m *meter) localIndex(in wasmfile.Instruction) {
-	switch in.Op {
-	case wasmfile.OpLocalGet, wasmfile.OpLocalSet, wasmfile.OpLocalTee:
-		if uint64(in.Index) >= m.local {
-			m.fail(in.Operand, "local index %d is out of range, there are %d locals", in.Index, m.local)
-		}
+// price is what an instruction costs, beside what depends on operands.
+func (m *meter) price(in wasmfile.Instruction) int64 {
+	class, ok := Price(in.Op)
+	if !ok {
+		m.fail(in.Start, "instruction 0x%x is not supported", in.Op)
 	}
+	var v values
+	switch in.Op {
+	case wasmfile.OpCall:
+		if int64(in.Index) < int64(m.file.ImportedFuncs+len(m.file.Bodies)) {
+			v = valuesOfType(m.file.FuncType(in.Index))
+		}
+	case wasmfile.OpCallIndirect:
+		v = valuesOf(m.file, in.Index)
+	}
+	return class.Units + v.params + v.results
 }
 
 // leaves reports whether others may see the fuel next: in a function that is
@@ -144,21 +165,27 @@ func (m *meter) branch(depth uint32) bool {
 	return outer == 0
 }
 
-// ends reports whether an instruction is the last of its block.
-func (m *meter) ends(in wasmfile.Instruction) bool {
+// ends reports whether an instruction is the last of its block, and what the
+// next one pays because ways join before it.
+func (m *meter) ends(in wasmfile.Instruction) (ends bool, joins int64) {
 	switch in.Op {
-	case wasmfile.OpUnreachable, wasmfile.OpLoop, wasmfile.OpIf, wasmfile.OpElse,
+	case wasmfile.OpLoop:
+		m.loop++
+		return true, m.survey.loops[m.loop-1]
+	case wasmfile.OpUnreachable, wasmfile.OpIf, wasmfile.OpElse,
 		wasmfile.OpBr, wasmfile.OpBrIf, wasmfile.OpBrTable, wasmfile.OpReturn:
-		return true
+		return true, 0
 	case wasmfile.OpEnd:
 		if len(m.frames) == 0 {
-			return true
+			return true, 0
 		}
 		f := m.frames[len(m.frames)-1]
 		m.frames = m.frames[:len(m.frames)-1]
-		return f.op == wasmfile.OpIf || f.op == wasmfile.OpBlock && f.joined
+		if len(m.frames) > 0 && (f.op == wasmfile.OpIf || f.op == wasmfile.OpBlock && f.joined) {
+			return true, joinUnits + joining(m.sets-f.sets, m.locals) + f.results
+		}
 	}
-	return false
+	return false, 0
 }
 
 // pay writes the block that ends here, behind the payment for it.
@@ -176,13 +203,15 @@ func (m *meter) pay(end int) {
 		m.done = m.ask(m.done)
 	}
 	m.done = append(m.done, m.out...)
-	m.out, m.cost, m.entry = m.out[:0], 0, false
+	m.out, m.entry = m.out[:0], false
 }
 
 // spend takes the cost from the fuel on the stack.
 func (m *meter) spend(code []byte) []byte {
-	code = appendSigned(append(code, byte(wasmfile.OpI64Const)), m.cost)
-	return variable(append(code, opI64Sub), wasmfile.OpLocalSet, m.local)
+	if m.cost > 0 {
+		code = append(appendSigned(append(code, byte(wasmfile.OpI64Const)), m.cost), opI64Sub)
+	}
+	return variable(code, wasmfile.OpLocalSet, m.local)
 }
 
 // save and load move the fuel between the local and the global.

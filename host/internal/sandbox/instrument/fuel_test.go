@@ -40,7 +40,7 @@ func TestCostOfBlocks(t *testing.T) {
 	i32 := []byte{wasmtest.I32}
 	get := []byte{0x20, 0}
 	c, drop, end := wasmtest.Const, []byte{0x1a}, []byte{0x0b}
-	paid := wasmtest.Join(c(1), drop) // 2
+	paid := wasmtest.Join(c(1), []byte{0x45, 0x45}, drop) // 2
 	countdown := wasmtest.Join([]byte{0x03, 0x40}, get, c(1), []byte{0x6b, 0x22, 0, 0x0d, 0}, end)
 	tests := []struct {
 		name   string
@@ -50,25 +50,27 @@ func TestCostOfBlocks(t *testing.T) {
 	}{
 		{"nothing", nil, nil, map[uint64]int64{0: 0}},
 		{"straight", nil, slices.Concat(paid, paid), map[uint64]int64{0: 4}},
-		{"if", i32, slices.Concat(get, []byte{0x04, 0x40}, paid, paid, []byte{0x05}, paid, end, paid), map[uint64]int64{0: 6, 1: 8}},
-		{"loop", i32, slices.Concat(countdown, paid), map[uint64]int64{1: 7, 1000: 5002}},
+		{"if", i32, slices.Concat(get, []byte{0x04, 0x40}, paid, paid, []byte{0x05}, paid, end, paid), map[uint64]int64{0: 8, 1: 10}},
+		{"loop", i32, slices.Concat(countdown, paid), map[uint64]int64{1: 5, 1000: 3002}},
 		{
 			"switch", i32, slices.Concat([]byte{0x02, 0x40, 0x02, 0x40, 0x02, 0x40}, get, []byte{0x0e, 2, 0, 1, 2}, end,
 				paid, []byte{0x0c, 1}, end, paid, paid, end, paid),
-			map[uint64]int64{0: 2 + 3 + 2, 1: 2 + 4 + 2, 2: 2 + 2, 77: 2 + 2},
+			map[uint64]int64{0: 6 + 4 + 2 + 4, 1: 6 + 6 + 4, 2: 6 + 2 + 2, 77: 6 + 2 + 2},
 		},
 		{"block without a branch", nil, slices.Concat([]byte{0x02, 0x40}, paid, end, paid), map[uint64]int64{0: 4}},
 		{"branch out", i32, slices.Concat(get, []byte{0x0d, 0}, paid), map[uint64]int64{0: 4, 1: 2}},
 		{"branch out of a loop", i32, slices.Concat([]byte{0x03, 0x40}, get, []byte{0x0d, 1}, paid, end, paid), map[uint64]int64{0: 6, 1: 2}},
-		{"return", i32, slices.Concat(get, []byte{0x04, 0x40, 0x0f}, end, paid), map[uint64]int64{0: 4, 1: 3}},
-		{"switch out", i32, slices.Concat([]byte{0x02, 0x40}, get, []byte{0x0e, 1, 0, 1}, end, paid), map[uint64]int64{0: 4, 1: 2}},
-		{"call", nil, slices.Concat([]byte{0x10, 1}, paid), map[uint64]int64{0: 4 + 2}},
-		{"division", i32, slices.Concat(get, c(3), []byte{0x6e}, drop), map[uint64]int64{7: 1 + 1 + 16 + 1}},
-		{"vector", nil, slices.Concat([]byte{0xfd, 12}, make([]byte, 16), drop), map[uint64]int64{0: 3}},
-		{"fill", i32, slices.Concat(c(0), c(1), get, []byte{0xfc, 11, 0}), map[uint64]int64{0: 35, 80: 45, 65536: 35 + 8192}},
-		{"copy", i32, slices.Concat(c(0), c(1), get, []byte{0xfc, 10, 0, 0}), map[uint64]int64{87: 45}},
-		{"table fill", i32, slices.Concat(c(0), []byte{0xd0, 0x70}, get, []byte{0xfc, 17, 0}), map[uint64]int64{0: 35, 5: 40}},
-		{"table grow", i32, slices.Concat([]byte{0xd0, 0x70}, get, []byte{0xfc, 15, 0}, drop), map[uint64]int64{5: 259 + 5, 1000: 259}},
+		{"return", i32, slices.Concat(get, []byte{0x04, 0x40, 0x0f}, end, paid), map[uint64]int64{0: 6, 1: 4}},
+		{"switch out", i32, slices.Concat([]byte{0x02, 0x40}, get, []byte{0x0e, 1, 0, 1}, end, paid), map[uint64]int64{0: 10, 1: 6}},
+		{"call", nil, slices.Concat([]byte{0x10, 1}, paid), map[uint64]int64{0: 8 + 2}},
+		{"load and store", nil, slices.Concat(c(0), c(0), []byte{0x28, 0, 0, 0x36, 0, 0}), map[uint64]int64{0: 4 + 4}},
+		{"division", i32, slices.Concat(get, c(3), []byte{0x6e}, drop), map[uint64]int64{7: 16}},
+		{"float", nil, slices.Concat([]byte{0x43, 0, 0, 0, 0, 0x91, 0x8d}, drop), map[uint64]int64{0: 8 + 3}},
+		{"vector", nil, slices.Concat([]byte{0xfd, 12}, make([]byte, 16), []byte{0xfd, 77}, drop), map[uint64]int64{0: 2}},
+		{"fill", i32, slices.Concat(c(0), c(1), get, []byte{0xfc, 11, 0}), map[uint64]int64{0: 64, 80: 84, 65536: 64 + 16384}},
+		{"copy", i32, slices.Concat(c(0), c(1), get, []byte{0xfc, 10, 0, 0}), map[uint64]int64{87: 85}},
+		{"table fill", i32, slices.Concat(c(0), []byte{0xd0, 0x70}, get, []byte{0xfc, 17, 0}), map[uint64]int64{0: 65, 5: 70}},
+		{"table grow", i32, slices.Concat([]byte{0xd0, 0x70}, get, []byte{0xfc, 15, 0}, drop), map[uint64]int64{5: 257 + 5, 1000: 257}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -84,11 +86,55 @@ func TestCostOfBlocks(t *testing.T) {
 	}
 }
 
+// Locals that differ by the way that was taken are moved where the ways join, and
+// what a function or a block takes and gives is handed over: both cost by their
+// number, although nothing else is done.
+func TestAccept_FX5_JoinsAndValuesArePaid(t *testing.T) {
+	t.Parallel()
+	i32 := wasmtest.I32
+	many := func(n int) []byte { return slices.Repeat([]byte{i32}, n) }
+	ways := func(locals int) []byte {
+		var change []byte
+		for i := range locals - 1 {
+			change = append(change, wasmtest.Join([]byte{0x41, 1, 0x21}, wasmtest.Uint(nil, i+1))...)
+		}
+		return wasmtest.Join([]byte{0x20, 0, 0x04, 0x40}, change, []byte{0x0b})
+	}
+	turning := func(locals int) []byte { // one turn
+		return wasmtest.Join([]byte{0x03, 0x40, 0x41, 1, 0x21}, wasmtest.Uint(nil, locals-1), ways(locals), []byte{0x41, 0, 0x0d, 0, 0x0b})
+	}
+	calling := func(params, results int) []byte {
+		return wasmtest.Module{Funcs: []wasmtest.Func{
+			{Export: "f", Params: []byte{i32}, Body: wasmtest.Join(slices.Repeat([]byte{0x20, 0}, params), []byte{0x10, 1}, slices.Repeat([]byte{0x1a}, results))},
+			{Params: many(params), Results: many(results), Body: slices.Repeat([]byte{0x41, 0}, results)},
+		}}.Bytes()
+	}
+	f := func(locals int, body []byte) []byte {
+		return wasmtest.Module{Funcs: []wasmtest.Func{{Export: "f", Params: []byte{i32}, Locals: many(locals - 1), Body: body}}}.Bytes()
+	}
+	tests := []struct {
+		name string
+		wasm []byte
+		want int64
+	}{
+		{"few locals", f(10, ways(10)), 2 + 2},
+		{"many locals", f(1001, ways(1001)), 2 + 2 + 1000 - 16},
+		{"a loop of many locals", f(1001, turning(1001)), 2*(1001-16) - 1 + 2 + 2 + 2},
+		{"parameters", calling(100, 0), 8 + 100},
+		{"results", calling(0, 100), 8 + 100},
+	}
+	for _, test := range tests {
+		if got := run(t, rewrite(t, test.wasm, true)).spent(t, 0); got != test.want {
+			t.Errorf("%s: %d units, want %d", test.name, got, test.want)
+		}
+	}
+}
+
 func TestCostOfGrowing(t *testing.T) {
 	t.Parallel()
 	grow := []byte{0x20, 0, 0x40, 0, 0x1a}
 	m := run(t, rewrite(t, one([]byte{wasmtest.I32}, grow), true))
-	for _, test := range []struct{ pages, want uint64 }{{3, 258 + 3*8192}, {0, 258}, {1 << 16, 258}, {1<<32 - 1, 258}} {
+	for _, test := range []struct{ pages, want uint64 }{{3, 256 + 3*8192}, {0, 256}, {1 << 16, 256}, {1<<32 - 1, 256}} {
 		if got := m.spent(t, test.pages); got != int64(test.want) {
 			t.Errorf("%d pages cost %d, want %d", test.pages, got, test.want)
 		}
@@ -244,7 +290,7 @@ func TestFuelAfterATrapIsDeterministic(t *testing.T) {
 		if _, err := m.ExportedFunction("f").Call(t.Context(), 1<<31); err == nil {
 			t.Fatal("no trap")
 		}
-		if got := aLot - m.left(); got != 4+3 {
+		if got := aLot - m.left(); got != 8+4 {
 			t.Errorf("a trap left %d spent", got)
 		}
 	}

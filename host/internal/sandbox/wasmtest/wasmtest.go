@@ -9,6 +9,8 @@ import "encoding/binary"
 const (
 	I32 byte = 0x7f
 	I64 byte = 0x7e
+	F32 byte = 0x7d
+	F64 byte = 0x7c
 )
 
 // Instructions that tests use; the operands follow.
@@ -36,10 +38,11 @@ const (
 	Void        byte = 0x40
 )
 
-// Func is a function of the module. Its Body lacks the list of locals, of
-// which there are none, and the end.
+// Func is a function of the module. Its Body lacks the list of locals and the
+// end.
 type Func struct {
 	Params, Results []byte
+	Locals          []byte // types
 	Body            []byte
 	Export          string // empty: not exported
 }
@@ -96,7 +99,11 @@ func (m Module) Bytes() []byte {
 	}
 	for i, f := range m.Funcs {
 		funcs = Uint(funcs, addType(f.Params, f.Results))
-		body := append(append([]byte{0}, f.Body...), End)
+		body := Uint(nil, len(f.Locals))
+		for _, local := range f.Locals {
+			body = append(body, 1, local)
+		}
+		body = append(append(body, f.Body...), End)
 		code = append(Uint(code, len(body)), body...)
 		if f.Export != "" {
 			export(f.Export, 0, len(m.Imports)+i)
