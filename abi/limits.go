@@ -19,8 +19,8 @@ const (
 	DefaultCaseDocumentBytes = 4 << 20
 	// DefaultModuleBytes is the largest module file.
 	DefaultModuleBytes = 64 << 20
-	// DefaultTableEntries is the most entries that a table may declare or grow to.
-	DefaultTableEntries = 1_000_000
+	// DefaultTableEntries is the most entries that the tables of a module may declare or grow to together.
+	DefaultTableEntries = 100_000
 	// DefaultCompileNanos is the most time that loading a module spends on compiling it.
 	DefaultCompileNanos = 2 * 60 * 1_000_000_000
 	// DefaultCompileSteps is the most that compiling a module may take, as estimated from its structure. A step is about a

@@ -18,7 +18,7 @@ func limitsTable() string {
 		unit  string
 		name  string
 	}{
-		{"linear memory of an instance", abi.DefaultMemoryBytes, "bytes", "DefaultMemoryBytes"},
+		{"memory of an instance: linear memory, and blocks and variables of the Extism binding", abi.DefaultMemoryBytes, "bytes", "DefaultMemoryBytes"},
 		{"wall clock of a call, instantiation included", abi.DefaultWallClockNanos, "nanoseconds", "DefaultWallClockNanos"},
 		{"fuel of a call", abi.DefaultFuel, "units", "DefaultFuel"},
 		{"response of a call", abi.DefaultOutputBytes, "bytes", "DefaultOutputBytes"},
@@ -26,7 +26,7 @@ func limitsTable() string {
 		{"one document of a case; longer ones are cut head and tail, with a mark", abi.DefaultDocumentBytes, "bytes", "DefaultDocumentBytes"},
 		{"all documents of a case together", abi.DefaultCaseDocumentBytes, "bytes", "DefaultCaseDocumentBytes"},
 		{"module file", abi.DefaultModuleBytes, "bytes", "DefaultModuleBytes"},
-		{"entries of a table, declared or grown to", abi.DefaultTableEntries, "entries", "DefaultTableEntries"},
+		{"entries of all tables, declared or grown to", abi.DefaultTableEntries, "entries", "DefaultTableEntries"},
 		{"compiling a module", abi.DefaultCompileNanos, "nanoseconds", "DefaultCompileNanos"},
 		{"work of compiling a module, estimated from its structure", abi.DefaultCompileSteps, "steps", "DefaultCompileSteps"},
 		{"memory for compiling a module, estimated from its structure", abi.DefaultCompileBytes, "bytes", "DefaultCompileBytes"},

@@ -120,6 +120,10 @@ func (c *checker) imports(allowed surface) {
 	}
 }
 
+// maxDeclared is how many globals and imports a module may declare: each takes up
+// to 100 bytes of every instance.
+const maxDeclared = 50_000
+
 func (c *checker) sizes(limits Limits) {
 	for _, m := range c.file.Memories {
 		if declared := int64(m.Min) * pageBytes; declared > limits.MemoryBytes {
@@ -132,6 +136,9 @@ func (c *checker) sizes(limits Limits) {
 	}
 	if entries > uint64(limits.TableEntries) {
 		c.fault(FaultTableTooLarge, "declares %d table entries, the limit is %d", entries, limits.TableEntries)
+	}
+	if declared := len(c.file.Globals) + len(c.file.Imports); declared > maxDeclared {
+		c.fault(FaultMemoryTooLarge, "declares %d globals and imports, the limit is %d", declared, maxDeclared)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 
 // Limits bound what a module may use. A zero field means its default.
 //
-// The stack of a call is bounded, too: beyond 8 MiB (on machines other than
+// The stack of a call is bounded, too: beyond 4 MiB (on machines other than
 // Linux between 50 and 100 MB) the call ends with the trap stack_overflow. That
 // cannot be configured, and comes on top of MemoryBytes.
 type Limits struct {
@@ -27,8 +27,8 @@ type Limits struct {
 	InputBytes int64
 	// ModuleBytes is the largest file that is loaded; the default is 64 MiB.
 	ModuleBytes int64
-	// TableEntries is the most entries that a table may grow to, and may
-	// declare; the default is 1,000,000.
+	// TableEntries is the most entries that the tables of an instance may declare
+	// and grow to together; the default is 100,000. An entry takes 8 bytes of the host's memory, beside MemoryBytes.
 	TableEntries uint32
 	// CompileTime is the most time that loading spends on compiling; the default
 	// is two minutes. It is the backstop behind CompileSteps, for slow machines.

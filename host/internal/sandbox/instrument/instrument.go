@@ -67,7 +67,8 @@ type Options struct {
 	// Fuel meters the module. Without it the module runs unmetered, and cannot be
 	// interrupted except by what the runtime itself offers.
 	Fuel bool
-	// MaxTableEntries is the most entries that a table may grow to. Growing may
+	// MaxTableEntries is the most entries that all tables may grow to, and that
+	// element segments may keep for instructions. Growing may
 	// fail at any time, so that this does not change what a module means.
 	MaxTableEntries uint32
 }

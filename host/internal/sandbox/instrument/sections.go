@@ -182,13 +182,21 @@ func (w *writer) imported() {
 	}
 }
 
+// tables gives every table a maximum. What they may grow by, together, is what
+// the declared entries leave of the most, in equal shares: so that many tables
+// have no more entries than one.
 func (w *writer) tables(s wasmfile.Section) {
+	declared := uint64(0)
+	for _, l := range w.file.Tables {
+		declared += uint64(l.Min)
+	}
+	most := max(declared, uint64(w.options.MaxTableEntries))
 	c, r, count := w.list(s)
 	for range count {
 		r.Skip(1, "type")
 		start := r.Offset()
 		l := r.Limits()
-		limit := max(l.Min, w.options.MaxTableEntries)
+		limit := l.Min + uint32((most-declared)/uint64(count))
 		if l.HasMax {
 			limit = min(limit, l.Max)
 		}
@@ -319,6 +327,7 @@ func (w *writer) startFunction() uint32 {
 // elements shifts the functions of the element segments.
 func (w *writer) elements(s wasmfile.Section) {
 	c, r, count := w.list(s)
+	kept := uint64(0)
 	for i := range count {
 		flags := r.U32("element segment flags")
 		active, explicit, expressions := flags&1 == 0, flags&2 != 0, flags&4 != 0
@@ -332,6 +341,12 @@ func (w *writer) elements(s wasmfile.Section) {
 			r.Skip(1, "kind")
 		}
 		n := r.U32("number of elements")
+		if !active { // each instance has a copy of these
+			if kept += uint64(n); kept > uint64(w.options.MaxTableEntries) {
+				w.fail(r.Offset(), "element segments that are not active hold more than %d entries", w.options.MaxTableEntries)
+				return
+			}
+		}
 		if !active && !explicit && n > 0 {
 			w.passiveElements[uint32(i)] = true
 		}
