@@ -99,6 +99,10 @@ nan-arm64: ## compare the bits of NaNs on arm64; needs qemu-aarch64 (Debian: apt
 	GOARCH=arm64 $(GO) test -c -o out/instrument-arm64.test ./host/internal/sandbox/instrument
 	cd host/internal/sandbox/instrument && qemu-aarch64 $(CURDIR)/out/instrument-arm64.test -test.run TestAccept_FX7 -test.v
 
+.PHONY: attacks
+attacks: plugins ## run the long attacks on the host's limits (tests named TestAccept_FX), with their figures; needs minutes
+	SHADOWCOURT_ATTACKS=1 $(GO) test -count=1 -v -timeout 60m -run '^TestAccept_FX' ./...
+
 .PHONY: fuzz
 fuzz: plugins ## run every fuzz target for FUZZTIME (30s)
 	@grep -rn --include='*_test.go' '^func Fuzz' . | sed -E 's|^(.*)/[^/]+:[0-9]+:func (Fuzz[A-Za-z0-9_]*).*|\1 \2|' | sort | \

@@ -70,16 +70,11 @@ func (emptyDesk) Ask(ctx context.Context, capability abi.Capability, request []b
 	return Answer(ctx, Nothing{}, capability, request)
 }
 
-// How often one call may use its capabilities, and what that costs it. A
-// search takes the host some milliseconds at most.
+// How often one call may use its capabilities, and how large a request may be.
 const (
-	maxLogLines = 100
-	maxQueries  = 256
-
-	queryFuel    = 100_000
-	queryByte    = 4 // of fuel, for each byte of the request and of the answer
-	logLineFuel  = 1_000
-	capabilityIO = 1 << 20 // the most bytes of a request
+	maxLogLines  = 100
+	maxQueries   = 256
+	capabilityIO = 512 << 10 // the most bytes of a request
 )
 
 // uses counts what one call has asked.

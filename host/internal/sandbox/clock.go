@@ -67,7 +67,7 @@ const (
 	eventBytes        = 32
 	tagClock          = 0
 	flagAbsolute      = 1
-	maxSubscriptions  = 4096
+	maxSubscriptions  = 128 // a runtime waits for a few
 )
 
 // pollOneoff takes (subscriptions, events, how many, pointer to the number of
@@ -82,14 +82,16 @@ func pollOneoff(s *guestState, memory api.Memory, stack []uint64) uint64 {
 	if !ok {
 		return errnoFault
 	}
-	subscriptions := append([]byte(nil), view...) // events may overlap them
+	s.meter.charge(uint64(count) * subscriptionFuel)
+	subscriptions := s.polled[:copy(s.polled[:], view)] // events may overlap them
 	wait := s.shortestWait(subscriptions)
 	fired := uint32(0)
 	for sub := subscriptions; len(sub) > 0; sub = sub[subscriptionBytes:] {
 		if sub[8] == tagClock && s.wait(sub) > wait {
 			continue
 		}
-		var event [eventBytes]byte
+		event := &s.event
+		clear(event[:])
 		copy(event[:8], sub[:8])
 		event[10] = sub[8]
 		if !memory.Write(uint32(stack[1])+fired*eventBytes, event[:]) {

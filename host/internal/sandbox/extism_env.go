@@ -10,13 +10,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
 )
 
-// What the functions of Extism's environment cost: each, and each byte of a
-// block that is made of zeros or of another's bytes.
-const (
-	kernelCallFuel = 16
-	kernelByteFuel = 1
-)
-
 // extismLogInfo is the level from which a PDK logs.
 const extismLogInfo = 2
 

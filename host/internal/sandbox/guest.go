@@ -20,6 +20,11 @@ type guestState struct {
 	uses   uses
 	desk   Desk
 	memory *pages.Memory
+
+	// what poll_oneoff reads and writes, here so that it makes no garbage
+	polled [maxSubscriptions * subscriptionBytes]byte
+	event  [eventBytes]byte
+
 	kernel *kernel // nil but for a guest of Extism
 }
 

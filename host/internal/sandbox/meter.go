@@ -28,13 +28,6 @@ const lookEvery = 5
 // it would wait as long.
 const turn = 300 * time.Microsecond
 
-// What system functions cost, so that it is fuel, and not the clock, that ends
-// a guest which spends its time in them: each call, and each random byte.
-const (
-	systemCallFuel = 128
-	randomByteFuel = 2
-)
-
 // meter counts what one call spends, and ends it when it has to end. What was
 // spent is the same in every run: it does not depend on the slices.
 type meter struct {

@@ -25,7 +25,7 @@ import (
 // Where they are not found (the interpreter has no such stack), or where the
 // machine is not Linux, functions keep the stacks that wazero gives them.
 const (
-	stackBytes    = 8 << 20    // what a call may use
+	stackBytes    = 4 << 20    // what a call may use
 	stackMargin   = 64 << 10   // can be touched below that, in case compiled code does
 	keptStack     = 64 << 10   // stays in memory from call to call
 	wazeroCeiling = 50_000_000 // callStackCeiling of wazero

@@ -49,6 +49,7 @@ func fdWrite(s *guestState, memory api.Memory, stack []uint64) uint64 {
 	if !ok {
 		return errnoFault
 	}
+	s.meter.charge(uint64(count) * vectorFuel)
 	total := uint32(0)
 	for ; len(vectors) > 0; vectors = vectors[8:] {
 		b, ok := memory.Read(le32(vectors), le32(vectors[4:]))

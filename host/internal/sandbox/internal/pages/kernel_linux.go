@@ -63,7 +63,19 @@ func (f *imageFile) close() error {
 	return errors.Join(unix.Munmap(f.view), f.file.Close())
 }
 
-func (k *kernel) newImage(content []byte) (_ *Image, err error) {
+// trimmed is the content without the zeros at its end, in whole pages of any
+// machine. A file would hold them, too, as soon as somebody wrote there.
+func trimmed(content []byte) []byte {
+	const unit = 64 << 10
+	var zero [unit]byte
+	for len(content) > unit && string(content[len(content)-unit:]) == string(zero[:]) {
+		content = content[:len(content)-unit]
+	}
+	return content
+}
+
+func (k *kernel) newImage(whole []byte) (_ *Image, err error) {
+	content := trimmed(whole)
 	fd, err := unix.MemfdCreate("shadowcourt-image", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	if err != nil {
 		return nil, fmt.Errorf("pages: image: %w", err)
@@ -93,7 +105,7 @@ func (k *kernel) newImage(content []byte) (_ *Image, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Image{content: view, file: imageFile{file: file, view: view}}, nil
+	return &Image{content: view, size: uint64(len(whole)), file: imageFile{file: file, view: view}}, nil
 }
 
 // mapping is the address space of one memory: what the instance has, and
@@ -114,13 +126,20 @@ func (p *mapping) reserve(limit uint64) error {
 	return nil
 }
 
-// begin maps the image, whose pages are then copied on the first write.
+// begin maps the image, whose pages are then copied on the first write. What
+// lies behind its content is zero, and belongs to no file.
 func (p *mapping) begin(m *Memory, image *Image) error {
-	size := image.Size()
-	if size > 0 {
-		const flags = unix.MAP_PRIVATE | unix.MAP_FIXED | unix.MAP_NORESERVE
-		if _, err := unix.MmapPtr(int(image.file.file.Fd()), 0, p.base, uintptr(size), unix.PROT_READ|unix.PROT_WRITE, flags); err != nil {
+	size, content := image.Size(), uint64(len(image.content))
+	const flags = unix.MAP_PRIVATE | unix.MAP_FIXED | unix.MAP_NORESERVE
+	if content > 0 {
+		if _, err := unix.MmapPtr(int(image.file.file.Fd()), 0, p.base, uintptr(content), unix.PROT_READ|unix.PROT_WRITE, flags); err != nil {
 			return fmt.Errorf("pages: map an image: %w", err)
+		}
+	}
+	if behind := max(p.usable, size) - content; behind > 0 {
+		at := unsafe.Add(p.base, content)
+		if _, err := unix.MmapPtr(-1, 0, at, uintptr(behind), unix.PROT_READ|unix.PROT_WRITE, flags|unix.MAP_ANON); err != nil {
+			return fmt.Errorf("pages: map zeros behind an image: %w", err)
 		}
 	}
 	m.buf = unsafe.Slice((*byte)(p.base), size)
@@ -171,12 +190,12 @@ func (k *kernel) reset(m *Memory) (err error) {
 // Clearing costs less than having the kernel drop pages, which interrupts
 // every processor that runs this process.
 func (s *scratch) restore(m *Memory, from, to uint64) {
-	size := m.image.Size()
-	if from < size {
-		s.kept += copy(m.buf[from:min(to, size)], m.image.content[from:])
+	content := uint64(len(m.image.content))
+	if from < content {
+		s.kept += copy(m.buf[from:min(to, content)], m.image.content[from:])
 	}
-	if to > size {
-		tail := m.buf[max(from, size):to]
+	if to > content {
+		tail := m.buf[max(from, content):to]
 		clear(tail)
 		s.kept += len(tail)
 	}

@@ -15,13 +15,15 @@ const pageBytes = 4096
 // Image is what a memory held. It does not change.
 type Image struct {
 	content []byte // a view of the file, or the bytes
+	size    uint64 // what lies behind the content is zero
 	file    imageFile
 }
 
 // Size of the image in bytes.
-func (i *Image) Size() uint64 { return uint64(len(i.content)) }
+func (i *Image) Size() uint64 { return i.size }
 
-// Bytes is a view of the image, to be read only, until it is closed.
+// Bytes is a view of the image, to be read only, until it is closed. Zeros at
+// its end may be missing.
 func (i *Image) Bytes() []byte { return i.content }
 
 // Close frees the image. No memory that began with it may be reset any more.
@@ -33,7 +35,7 @@ func (i *Image) Close() error {
 // NewImage keeps a copy of some bytes, a multiple of 64 KiB.
 func (p *Pager) NewImage(content []byte) (*Image, error) {
 	if p.way == Compare || len(content) == 0 {
-		return &Image{content: bytes.Clone(content)}, nil
+		return &Image{content: bytes.Clone(content), size: uint64(len(content))}, nil
 	}
 	return p.kernel.newImage(content)
 }
