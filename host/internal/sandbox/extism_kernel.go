@@ -107,11 +107,11 @@ func (k *kernel) alloc(length uint64) (uint64, error) {
 	if length == 0 {
 		return 0, nil
 	}
-	offset := k.end
-	end := offset + (length+granule-1)/granule*granule
-	if end < length { // it overflowed
+	if length > maxMemoryBytes { // the sums below would overflow
 		return 0, k.full(length)
 	}
+	offset := k.end
+	end := offset + (length+granule-1)/granule*granule
 	if end > k.size {
 		more := end - k.size
 		if !k.hold(more + more/granule*entryBytes) {

@@ -104,8 +104,10 @@ func TestBlocksAreFoundByTheirOffsetOnly(t *testing.T) {
 	if again, err := k.alloc(3); err != nil || again != second || k.load8(again) != 0 {
 		t.Errorf("the bytes of the last block are not given out again: %d, %v", again, err)
 	}
-	if _, err := k.alloc(1<<64 - 1); !outOfMemory(err) {
-		t.Errorf("a block of all bytes: %v", err)
+	for _, length := range []uint64{testMemory, 1 << 32, 0xcccc_cccc_cccc_ccc0, 1<<64 - granule, 1<<64 - 1} {
+		if _, err := k.alloc(length); !outOfMemory(err) || k.size > testMemory {
+			t.Errorf("a block of %d bytes: %v", length, err)
+		}
 	}
 }
 

@@ -257,3 +257,19 @@ func BenchmarkExtism(b *testing.B) {
 		}
 	})
 }
+
+// A block so large that its size overflows ends the call for want of memory, not as a fault of the host.
+func TestExtismGuestsCannotOverflowTheSizeOfABlock(t *testing.T) {
+	t.Parallel()
+	length := []byte{0xc0, 0x99, 0xb3, 0xe6, 0xcc, 0x99, 0xb3, 0xe6, 0x4c} // 0xcccc_cccc_cccc_ccc0, signed
+	m := load(t, open(t, Config{}), wasmtest.Module{
+		Imports: []wasmtest.Import{{Module: abi.ExtismEnv, Name: "alloc", Params: []byte{wasmtest.I64}, Results: []byte{wasmtest.I64}}},
+		Funcs: []wasmtest.Func{{Export: abi.ExportNode, Results: []byte{wasmtest.I32}, Body: wasmtest.Join(
+			[]byte{wasmtest.I64Const}, length, []byte{wasmtest.Call, 0, wasmtest.Drop, wasmtest.I32Const, 0})}},
+		MemoryPages: 1, Memory: abi.ExportMemory,
+	}.Bytes())
+	_, err := m.Call(t.Context(), m.Info().Calls[0], nil)
+	if failure, ok := errors.AsType[*CallError](err); !ok || failure.Cause != CauseOutOfMemory {
+		t.Errorf("got %v", err)
+	}
+}

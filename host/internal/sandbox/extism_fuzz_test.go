@@ -1,0 +1,202 @@
+package sandbox
+
+import (
+	"bytes"
+	"encoding/binary"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/internal/pages"
+)
+
+// FuzzKernel makes any calls of Extism's environment, in any order and with any
+// arguments, and compares the results with those of a simple model.
+func FuzzKernel(f *testing.F) {
+	f.Add([]byte{0, 0, 3, 0, 0, 5, 1, 8, 4, 0, 2, 9, 7, 4, 4, 1, 6, 1, 3, 4, 0}) // allocate, write, read beyond a block
+	f.Add([]byte{0, 0, 40, 0, 0, 1, 1, 4, 1, 2, 4, 1, 1, 4, 0, 0, 0, 3})         // free in another order, allocate again
+	f.Add([]byte{0, 0, 4, 0, 0, 7, 16, 4, 0, 4, 1, 15, 4, 0, 16, 4, 0, 0, 0})    // set, get and delete a variable
+	f.Add([]byte{0, 2, 0xc0, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0, 3, 0}) // blocks so large that sums overflow
+	f.Add([]byte{0, 6, 9, 18, 1, 0, 6, 200, 17, 7, 'r', 'e', 'q', 'u', 'e', 's', 't', 9, 0, 2, 10, 0, 0})
+	pager, err := pages.Open(pages.Auto)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, script []byte) {
+		memory, err := pager.NewMemory(fuzzMemory)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer memory.Free()
+		memory.Reallocate(pageBytes)
+		k, err := newKernel(memory, fuzzMemory)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer k.close()
+		c := kernelScript{rest: script, guest: newTestState(), k: k, calls: extismCalls(), model: newKernelModel()}
+		c.guest.kernel, c.guest.meter.left, c.guest.meter.budget = k, &tank{maxFuel}, maxFuel
+		for len(c.rest) > 0 {
+			c.step(t)
+		}
+		c.compare(t)
+	})
+}
+
+const fuzzMemory = 4 * pageBytes
+
+// kernelScript interprets bytes as calls.
+type kernelScript struct {
+	rest    []byte
+	guest   *guestState
+	k       *kernel
+	calls   map[string]extismCall
+	model   kernelModel
+	offsets []uint64 // of all blocks so far
+}
+
+// kernelSteps are the calls, by number, and two steps of the host.
+var kernelSteps = [...]string{ //nolint:gochecknoglobals // a table
+	"alloc", "free", "length", "length_unsafe", "load_u8", "load_u64", "store_u8", "store_u64",
+	"input_offset", "input_length", "input_load_u8", "input_load_u64", "output_set", "error_set",
+	"log_info", "var_get", "var_set", "begin", "grow",
+}
+
+func (c *kernelScript) step(t *testing.T) {
+	t.Helper()
+	name := kernelSteps[int(c.byte())%len(kernelSteps)]
+	switch name {
+	case "begin":
+		request := c.rest[:min(int(c.byte()), len(c.rest))]
+		c.rest = c.rest[len(request):]
+		c.offsets = nil
+		c.check(t, name, c.k.begin(request), c.model.begin(request, c.held()))
+		return
+	case "grow":
+		c.grow(t)
+		return
+	}
+	call := c.calls[name]
+	stack := make([]uint64, 2)
+	for i := range call.params {
+		stack[i] = c.argument()
+	}
+	a, b := stack[0], stack[1]
+	value := bytes.Clone(c.model.value(a))
+	err := call.run(c.guest, stack)
+	switch got := stack[0]; name {
+	case "alloc":
+		want, fits := c.model.alloc(a, c.held())
+		c.check(t, name, err, fits)
+		if err == nil && got != want {
+			t.Fatalf("alloc(%d) = %d, want %d", a, got, want)
+		}
+		c.offsets = append(c.offsets, want)
+	case "var_get":
+		want, fits := c.model.store(value, c.held())
+		c.check(t, name, err, fits)
+		if err == nil && got != want {
+			t.Fatalf("var_get(%d) = %d, want %d", a, got, want)
+		}
+	case "var_set":
+		c.check(t, name, err, err == nil || b != 0)
+		if err == nil {
+			c.model.setVariable(a, b)
+		}
+	default:
+		c.check(t, name, err, true)
+		if want, has := c.model.run(name, a, b); has && got != want {
+			t.Fatalf("%s(%d, %d) = %d, want %d", name, a, b, got, want)
+		}
+	}
+}
+
+// check compares whether a call failed, which it may for want of memory only,
+// and that the limits hold.
+func (c *kernelScript) check(t *testing.T, name string, err error, fits bool) {
+	t.Helper()
+	if fits != (err == nil) || err != nil && !outOfMemory(err) {
+		t.Fatalf("%s: %v, fits: %v", name, err, fits)
+	}
+	if c.k.size+c.held() > fuzzMemory-c.k.size/granule*entryBytes || c.k.vars.held > maxVariableBytes {
+		t.Fatalf("%s: %d bytes of blocks, %d of variables, %d of memory", name, c.k.size, c.k.vars.held, len(c.k.memory.Bytes()))
+	}
+}
+
+// held is what counts against the limit beside the blocks.
+func (c *kernelScript) held() uint64 { return c.k.vars.held + uint64(len(c.k.memory.Bytes())) }
+
+func (c *kernelScript) grow(t *testing.T) {
+	t.Helper()
+	size, taken := (1+uint64(c.byte())%4)*pageBytes, c.model.taken()
+	had := uint64(len(c.k.memory.Bytes()))
+	if grown := c.k.memory.Reallocate(max(size, had)); (grown != nil) != (max(size, had)+c.k.vars.held+taken <= fuzzMemory) {
+		t.Fatalf("memory of %d bytes beside %d bytes of blocks: given %d", size, taken, len(grown))
+	}
+}
+
+// compare compares all blocks and variables, and what the host makes of the end.
+func (c *kernelScript) compare(t *testing.T) {
+	t.Helper()
+	if !bytes.Equal(c.k.bytes(), c.model.bytes) {
+		t.Fatal("the blocks hold other bytes")
+	}
+	for offset := range uint64(len(c.model.bytes)) + 2*granule {
+		if got, want := c.k.length(offset), c.model.lengths[offset]; got != want {
+			t.Fatalf("length(%d) = %d, want %d", offset, got, want)
+		}
+	}
+	held := uint64(0)
+	for name, value := range c.model.variables {
+		held += variableBytes + uint64(len(name)+len(value))
+		if got := c.k.vars.get([]byte(name)); string(got) != value {
+			t.Fatalf("variable %q = %q, want %q", name, got, value)
+		}
+	}
+	if len(c.k.vars.byName) != len(c.model.variables) || c.k.vars.held < held {
+		t.Fatalf("%d variables of %d bytes, want %d of %d", len(c.k.vars.byName), c.k.vars.held, len(c.model.variables), held)
+	}
+	if len(c.guest.stderr) > maxStderrBytes {
+		t.Fatalf("%d bytes of standard error are kept", len(c.guest.stderr))
+	}
+	_ = c.k.failure(1)
+	if view, ok := c.k.view(c.k.output.offset, c.k.output.length); ok && uint64(len(view)) != c.k.output.length {
+		t.Fatalf("the output has %d bytes, %d were set", len(view), c.k.output.length)
+	}
+}
+
+func (c *kernelScript) byte() byte {
+	if len(c.rest) == 0 {
+		return 0
+	}
+	b := c.rest[0]
+	c.rest = c.rest[1:]
+	return b
+}
+
+// argument is any number: small ones, offsets of blocks, and those at the ends of
+// their range are frequent.
+func (c *kernelScript) argument() uint64 {
+	switch tag := c.byte(); tag % 8 {
+	case 0:
+		return uint64(c.byte())
+	case 1:
+		return uint64(c.byte())<<8 | uint64(c.byte())
+	case 2:
+		var b [8]byte
+		c.rest = c.rest[copy(b[:], c.rest):]
+		return binary.LittleEndian.Uint64(b[:])
+	case 3:
+		return ^uint64(c.byte())
+	case 4, 5:
+		at := uint64(0)
+		if n := len(c.offsets); n > 0 {
+			at = c.offsets[int(c.byte())%n]
+		}
+		if tag%8 == 5 {
+			at += uint64(c.byte())
+		}
+		return at
+	case 6:
+		return uint64(c.byte()) << 10
+	}
+	return 1<<32 - uint64(c.byte())
+}
