@@ -3,6 +3,7 @@ package sandbox
 import (
 	"encoding/binary"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 
@@ -105,14 +106,12 @@ var errNotRewritten = errors.New("not a rewritten module")
 // decodeProgram is the inverse. The program keeps views of the data.
 func decodeProgram(data []byte) (*instrument.Program, error) {
 	d := programDecoder{rest: data}
-	p := &instrument.Program{Start: d.text(), Fuel: d.text(), Reason: d.text(), Restorable: d.number() == 1}
-	for range d.count() {
-		p.Globals = append(p.Globals, instrument.Global{Export: d.text(), Type: wasmfile.ValueType(d.number())})
+	p := &instrument.Program{Start: d.text(), Fuel: d.text(), Reason: d.text(), Restorable: d.number(1) == 1}
+	for n := d.count(pairBytes); n > 0 && !d.failed; n-- {
+		p.Globals = append(p.Globals, instrument.Global{Export: d.text(), Type: wasmfile.ValueType(d.number(math.MaxUint8))})
 	}
-	n := d.count()
-	p.Segments = make([]instrument.Segment, 0, n)
-	for range n {
-		p.Segments = append(p.Segments, instrument.Segment{Offset: uint32(d.number()), Data: d.bytes()})
+	for n := d.count(pairBytes); n > 0 && !d.failed; n-- {
+		p.Segments = append(p.Segments, instrument.Segment{Offset: uint32(d.number(math.MaxUint32)), Data: d.bytes()})
 	}
 	p.Wasm = d.bytes()
 	if d.failed || len(d.rest) > 0 {
@@ -121,34 +120,40 @@ func decodeProgram(data []byte) (*instrument.Program, error) {
 	return p, nil
 }
 
+// pairBytes is the least that a global or a segment takes: a length and a number.
+const pairBytes = 2
+
 // programDecoder reads what encodeProgram wrote. After a fault all is empty.
 type programDecoder struct {
 	rest   []byte
 	failed bool
 }
 
-func (d *programDecoder) number() uint64 {
+func (d *programDecoder) fail() uint64 {
+	d.rest, d.failed = nil, true
+	return 0
+}
+
+func (d *programDecoder) number(most uint64) uint64 {
 	n, size := binary.Uvarint(d.rest)
-	if size <= 0 {
-		d.rest, d.failed = nil, true
-		return 0
+	if size <= 0 || n > most {
+		return d.fail()
 	}
 	d.rest = d.rest[size:]
 	return n
 }
 
-// count of things that take at least a byte each.
-func (d *programDecoder) count() int {
-	n := d.number()
-	if n > uint64(len(d.rest)) {
-		d.rest, d.failed = nil, true
-		return 0
+// count of things that take at least that many bytes each.
+func (d *programDecoder) count(entryBytes int) int {
+	n := d.number(uint64(len(d.rest)))
+	if n > uint64(len(d.rest)/entryBytes) {
+		n = d.fail()
 	}
 	return int(n)
 }
 
 func (d *programDecoder) bytes() []byte {
-	n := d.count()
+	n := d.count(1)
 	b := d.rest[:n:n]
 	d.rest = d.rest[n:]
 	return b

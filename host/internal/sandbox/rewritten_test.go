@@ -1,14 +1,18 @@
 package sandbox
 
 import (
+	"bytes"
+	"encoding/binary"
 	"math/rand/v2"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"testing"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/instrument"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmtest"
 )
 
 func TestRewrittenModulesAreReadAsTheyWereWritten(t *testing.T) {
@@ -30,7 +34,7 @@ func TestRewrittenModulesAreReadAsTheyWereWritten(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if len(want.Segments) == 0 {
-			want.Segments = got.Segments // nil is written as none
+			want.Segments = nil // none is read as nil
 		}
 		if !reflect.DeepEqual(got, want) || name == "data" && len(got.Segments) != 1 {
 			t.Errorf("%s is read as another program", name)
@@ -63,4 +67,60 @@ func TestModulesOfTheCacheAreTheSame(t *testing.T) {
 			t.Errorf("out of the cache:\n%s\nbefore:\n%s", got, want)
 		}
 	}
+}
+
+// What is decoded of a faulty entry takes no more memory than a few times its bytes, whatever it counts.
+func TestFaultyEntriesTakeLittleMemory(t *testing.T) { //nolint:paralleltest // it measures what is allocated
+	const size = 1 << 20
+	faulty := bytes.Repeat([]byte{0xff}, size) // no number ends
+	for name, data := range map[string][]byte{
+		"globals":  append(binary.AppendUvarint([]byte{0, 0, 0, 0}, size), faulty...),
+		"segments": append(binary.AppendUvarint([]byte{0, 0, 0, 0, 0}, size), faulty...),
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		p, err := decodeProgram(data)
+		runtime.ReadMemStats(&after)
+		if took := after.TotalAlloc - before.TotalAlloc; err == nil || p != nil || took > 10*size {
+			t.Errorf("%s: %v, %d bytes were allocated for %d", name, err, took, len(data))
+		}
+	}
+}
+
+// FuzzProgram: no bytes panic; what is read is written and read again as the same.
+func FuzzProgram(f *testing.F) {
+	data, globals := small(echoBody), small(echoBody)
+	data.Data, globals.Globals = []byte("data"), 3
+	for _, m := range []wasmtest.Module{data, globals} {
+		file, err := wasmfile.Parse(m.Bytes())
+		if err != nil {
+			f.Fatal(err)
+		}
+		p, err := instrument.Rewrite(file, instrument.Options{Fuel: true, MaxTableEntries: 10})
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(encodeProgram(p))
+	}
+	f.Add([]byte{0, 0, 0, 1, 1, 1, 'g', 0x7f, 1, 4, 1, 'd', 0})
+	f.Add([]byte{0, 0, 0, 2, 0, 0, 0})          // neither restorable nor not
+	f.Add([]byte{0, 0, 0, 0, 1, 0, 0xff, 2, 0}) // no type of a value
+	f.Add([]byte{0, 0, 0, 0, 0xff, 0xff, 3})    // more globals than bytes
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p, err := decodeProgram(data)
+		if err != nil {
+			return
+		}
+		if held := len(p.Globals) + len(p.Segments) + len(p.Wasm); held > len(data) {
+			t.Fatalf("%d things of %d bytes", held, len(data))
+		}
+		encoded := encodeProgram(p)
+		again, err := decodeProgram(encoded)
+		if err != nil || !reflect.DeepEqual(again, p) {
+			t.Fatalf("%v: %+v is read again as %+v", err, p, again)
+		}
+		if len(encoded) > len(data) {
+			t.Fatalf("%d bytes were read, %d are written", len(data), len(encoded))
+		}
+	})
 }
