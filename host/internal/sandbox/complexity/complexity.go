@@ -36,7 +36,8 @@ type Error struct {
 	// Function is the function's index, or -1 if it is the module as a whole that
 	// is beyond the limits.
 	Function int
-	// Shape says what the function, or the module, consists of.
+	// Shape says what the function consists of, or the module up to the function
+	// that takes it beyond the limits.
 	Shape string
 	Cost  Cost
 	Limit Limits
@@ -71,6 +72,9 @@ func Check(file *wasmfile.File, own int, limits Limits) (Cost, error) {
 			return cost, &Error{Function: own + i, Shape: shape, Cost: cost, Limit: limits}
 		}
 		m.add(&w.counts)
+		if limits.exceeded(m.cost()) {
+			break // a module of a few megabytes can have a million functions of a thousand locals
+		}
 	}
 	cost := m.cost()
 	if limits.exceeded(cost) {
