@@ -242,7 +242,7 @@ func (d *Dir) digests(name string) ([]string, error) {
 	}
 	var list []string
 	for _, entry := range entries {
-		if hexDigits, ok := strings.CutSuffix(entry.Name(), extension); ok {
+		if hexDigits, ok := strings.CutSuffix(entry.Name(), extension); ok && isDigest("sha256:"+hexDigits) {
 			list = append(list, "sha256:"+hexDigits)
 		}
 	}
@@ -302,6 +302,12 @@ func (d *Dir) keptFile(name, digest string) string {
 func Digest(content []byte) string {
 	sum := sha256.Sum256(content)
 	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// isDigest reports whether a text is one that [Digest] can give.
+func isDigest(text string) bool {
+	hexDigits, ok := strings.CutPrefix(text, "sha256:")
+	return ok && len(hexDigits) == 2*sha256.Size && strings.Trim(hexDigits, "0123456789abcdef") == ""
 }
 
 // validName refuses what would be a path.

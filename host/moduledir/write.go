@@ -30,7 +30,7 @@ func (d *Dir) order(name string) ([]string, error) { return d.list(name, orderFi
 // list reads a file of digests.
 func (d *Dir) list(name, file string) ([]string, error) {
 	path := filepath.Join(d.history(name), file)
-	text, err := os.ReadFile(path)
+	text, err := readBounded(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -39,7 +39,7 @@ func (d *Dir) list(name, file string) ([]string, error) {
 	}
 	digests := strings.Fields(string(text))
 	for _, digest := range digests {
-		if hexDigits, ok := strings.CutPrefix(digest, "sha256:"); !ok || len(hexDigits) != 64 || strings.Trim(hexDigits, "0123456789abcdef") != "" {
+		if !isDigest(digest) {
 			return nil, fmt.Errorf("%s: %q is no digest", path, digest)
 		}
 	}
