@@ -32,6 +32,9 @@ func FuzzKernel(f *testing.F) {
 			t.Fatal(err)
 		}
 		defer k.close()
+		if err := k.restore(&variables{}); err != nil {
+			t.Fatal(err)
+		}
 		c := kernelScript{rest: script, guest: newTestState(), k: k, calls: extismCalls(), model: newKernelModel()}
 		c.guest.kernel, c.guest.meter.left, c.guest.meter.budget = k, &tank{maxFuel}, maxFuel
 		for len(c.rest) > 0 {
