@@ -14,13 +14,14 @@ func (w *walk) function(body wasmfile.Body, signature wasmfile.FuncType) error {
 	w.frames = append(w.frames, frame{op: wasmfile.OpBlock, results: len(signature.Results)})
 	r := w.file.Reader(body.Code, body.End)
 	for r.Left() > 0 && len(w.frames) > 0 {
-		w.instruction(r.Instruction())
+		in := r.Instruction()
+		if err := r.Err(); err != nil {
+			return err
+		}
+		w.instruction(in)
 		if w.counts.instructions > w.most || w.counts.blocks*(bytesBlock/bytesInstruction) > w.most {
 			break // too much already
 		}
-	}
-	if err := r.Err(); err != nil {
-		return err
 	}
 	w.finish()
 	return nil
