@@ -79,6 +79,7 @@ func (k *kernel) empty() error {
 		}
 	} else {
 		clear(k.table.Bytes()[:k.size/granule*entryBytes])
+		clear(k.bytes()[:firstBlock]) // alloc clears the others
 	}
 	k.end, k.size = firstBlock, firstBlock
 	k.hold(0)

@@ -166,3 +166,22 @@ func TestVariablesOfATemplateDoNotChange(t *testing.T) {
 		t.Errorf("the template has %q, the instance %q", template.get([]byte("name")), k.variable(name))
 	}
 }
+
+// What a call writes below the first block is gone in the next, too.
+func TestNothingBelowTheFirstBlockOutlivesACall(t *testing.T) {
+	t.Parallel()
+	k := testKernel(t, 0)
+	for call := range 3 {
+		if err := k.restore(&variables{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := k.begin([]byte("request")); err != nil {
+			t.Fatal(err)
+		}
+		if low, high := k.load64(0), k.load64(8); low != 0 || high != 0 {
+			t.Errorf("call %d finds %#x and %#x", call, low, high)
+		}
+		k.store64(0, 1<<63)
+		k.store8(15, 0xff)
+	}
+}
