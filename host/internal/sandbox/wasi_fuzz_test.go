@@ -6,7 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/tetratelabs/wazero/experimental/wazerotest"
+	"github.com/tetratelabs/wazero"
+
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmtest"
 )
 
 // FuzzSystem makes any calls of preview1 with any arguments on a memory of any
@@ -24,10 +26,17 @@ func FuzzSystem(f *testing.F) {
 	}
 	slices.Sort(names)
 	calls := systemCalls()
+	runtime := wazero.NewRuntimeWithConfig(f.Context(), wazero.NewRuntimeConfigInterpreter())
+	module, err := runtime.Instantiate(f.Context(), wasmtest.Module{MemoryPages: 1, Memory: "memory"}.Bytes())
+	if err != nil {
+		f.Fatal(err)
+	}
+	memory := module.Memory()
 	f.Fuzz(func(t *testing.T, content, script []byte) {
-		run := func() (memory *wazerotest.Memory, s *guestState, results []uint64) {
-			memory, s = wazerotest.NewFixedMemory(pageBytes), newTestState()
-			copy(memory.Bytes, content)
+		run := func() (left []byte, s *guestState, results []uint64) {
+			view, _ := memory.Read(0, pageBytes)
+			s = newTestState()
+			clear(view[copy(view, content):])
 			for rest := script; len(rest) > 0; {
 				name := names[int(rest[0])%len(names)]
 				rest = rest[1:]
@@ -47,19 +56,19 @@ func FuzzSystem(f *testing.F) {
 					t.Fatalf("%s: the clock went from %d to %d", name, before, s.clock)
 				}
 			}
-			return memory, s, results
+			return bytes.Clone(view), s, results
 		}
-		memory, s, results := run()
+		left, s, results := run()
 		for _, errno := range results {
 			if !slices.Contains([]uint64{errnoSuccess, errnoBadf, errnoFault, errnoInval, errnoSpipe}, errno) {
 				t.Fatalf("errno %d", errno)
 			}
 		}
-		if len(s.stderr) > maxStderrBytes || len(memory.Bytes) != pageBytes {
-			t.Fatalf("%d bytes of standard error, %d of memory", len(s.stderr), len(memory.Bytes))
+		if len(s.stderr) > maxStderrBytes || memory.Size() != pageBytes {
+			t.Fatalf("%d bytes of standard error, %d of memory", len(s.stderr), memory.Size())
 		}
 		again, other, same := run()
-		if !slices.Equal(results, same) || !bytes.Equal(memory.Bytes, again.Bytes) || !bytes.Equal(s.stderr, other.stderr) {
+		if !slices.Equal(results, same) || !bytes.Equal(left, again) || !bytes.Equal(s.stderr, other.stderr) {
 			t.Fatal("a second run does something else")
 		}
 	})
