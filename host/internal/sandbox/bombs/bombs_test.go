@@ -22,7 +22,9 @@ const smallFile = 256 << 10
 // is compiled, and compiles below.
 func TestAccept_FX6_CompileBombs(t *testing.T) {
 	t.Parallel()
-	e, err := sandbox.New(t.Context(), sandbox.Config{Limits: sandbox.Limits{CompileSteps: small.Steps, CompileBytes: small.Bytes}})
+	e, err := sandbox.New(t.Context(), sandbox.Config{Limits: sandbox.Limits{
+		CompileSteps: small.Steps, CompileBytes: small.Bytes, TableEntries: 1_000_000, // so that elements are not rejected for their number
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
