@@ -15,9 +15,11 @@ func at(t *testing.T, dir string, now time.Time, wasm ...[]byte) {
 	t.Helper()
 	e := open(t, Config{CacheDir: dir, Now: func() time.Time { return now }})
 	for _, w := range wasm {
-		if got := call(t, load(t, e, w), "echo"); string(got) != "echo" {
+		m := load(t, e, w)
+		if got := call(t, m, "echo"); string(got) != "echo" {
 			t.Errorf("got %q", got)
 		}
+		closed(t, m)
 	}
 }
 
