@@ -55,7 +55,7 @@ func TestAccept_SB1_CallsBeforeDoNotMakeTheStackLarger(t *testing.T) {
 	t.Parallel()
 	wasm := recursing()
 	fresh := load(t, open(t, Config{Reset: ResetFresh}), wasm)
-	fits, overflows := 100_000, 8_000_000
+	fits, overflows := 10_000, 8_000_000
 	for fits+1 < overflows {
 		if middle := (fits + overflows) / 2; recurse(fresh, middle, 0) == nil {
 			fits = middle
