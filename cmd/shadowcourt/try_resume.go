@@ -66,6 +66,7 @@ func (o *tryOptions) journal(parts []host.Part, stderr io.Writer) (*journal.Jour
 	for _, p := range parts {
 		config.Parts = append(config.Parts, journal.Part(p))
 	}
+	config.Parts = append(config.Parts, journal.Part{Name: "--format, --report, --cases or --canary", Digest: keeps(&config)})
 	if o.resume {
 		j, err := journal.Resume(name, config)
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -77,9 +78,20 @@ func (o *tryOptions) journal(parts []host.Part, stderr io.Writer) (*journal.Jour
 	}
 	j, left, err := journal.Create(name, config)
 	if left {
-		fmt.Fprintf(stderr, "warning: %s has trials of a run that did not end, and this one tries them again; --resume goes on with them\n", inertLine(name))
+		fmt.Fprintf(stderr, "warning: %s has trials of an earlier run, and this run tries them again; --resume goes on with them\n", inertLine(name))
 	}
 	return j, named(name, "", err)
+}
+
+// keeps says what a journal has of each trial. A run whose outputs need more than that can't go on with it.
+func keeps(config *journal.Config) string {
+	switch {
+	case config.Documents:
+		return "trials and documents"
+	case config.Whole:
+		return "trials"
+	}
+	return "results"
 }
 
 func named(name, flag string, err error) error {
