@@ -48,14 +48,14 @@ func attacks(t *testing.T) []attack.Attack {
 	var list []attack.Attack
 	for name, signature := range open(t, Config{}).surface.granting(Capabilities()) {
 		f := attack.Function{Module: name.module, Name: name.name, Params: valueBytes(signature.Params), Results: valueBytes(signature.Results)}
-		make := attack.System
+		known := attack.System
 		switch name.module {
 		case abi.ExtismEnv:
-			make = attack.Kernel
+			known = attack.Kernel
 		case abi.ExtismUser, abi.CapabilityModule:
-			make = attack.Capability
+			known = attack.Capability
 		}
-		a, ok := make(f, pages)
+		a, ok := known(f, pages)
 		if !ok {
 			t.Errorf("no attack on %s is known: add one to package attack", name)
 			continue
@@ -135,7 +135,7 @@ func attackProcess(t *testing.T, workers int) []attacked {
 	_, lines, _ := bytes.Cut(said, []byte(attackMark))
 	lines, _, _ = bytes.Cut(lines, []byte("\n"))
 	var results []attacked
-	if err := json.Unmarshal(lines, &results); err != nil || len(results) == 0 {
+	if err := json.Unmarshal(lines, &results); err != nil || len(results) == 0 { //nolint:musttag // this test reads what it wrote
 		t.Fatalf("%v\n%s", err, said)
 	}
 	return results
@@ -145,6 +145,7 @@ const attackMark = "attacked: "
 
 // runAttacks is the process in which attacks run.
 func runAttacks(t *testing.T, workers string) {
+	t.Helper()
 	n, err := strconv.Atoi(workers)
 	if err != nil {
 		t.Fatal(err)
@@ -153,7 +154,7 @@ func runAttacks(t *testing.T, workers string) {
 	for _, a := range attacks(t) {
 		results = append(results, runAttack(t, a, n))
 	}
-	line, err := json.Marshal(results)
+	line, err := json.Marshal(results) //nolint:musttag // as above
 	if err != nil {
 		t.Fatal(err)
 	}

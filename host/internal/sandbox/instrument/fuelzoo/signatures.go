@@ -67,7 +67,7 @@ var signatures = []signature{
 	{0xbf, 0xbf, "I", "F", nil},
 	{0xc0, 0xc1, "i", "i", nil},
 	{0xc2, 0xc4, "I", "I", nil},
-	{0xfc<<16 | 0, 0xfc<<16 | 1, "f", "i", nil},
+	{0xfc << 16, 0xfc<<16 | 1, "f", "i", nil},
 	{0xfc<<16 | 2, 0xfc<<16 | 3, "F", "i", nil},
 	{0xfc<<16 | 4, 0xfc<<16 | 5, "f", "I", nil},
 	{0xfc<<16 | 6, 0xfc<<16 | 7, "F", "I", nil},
