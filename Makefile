@@ -61,8 +61,8 @@ test-hardship: plugins ## run all tests on one core, beside four busy loops and 
 
 .PHONY: race
 race: plugins ## run the tests with goroutines under the race detector
-	$(GO) test -race -short $(RACE)
-	$(GO) test -race -short -run '$(RACE_TESTS)' ./host ./cmd/...
+	$(GO) test -race -short -timeout 30m $(RACE)
+	$(GO) test -race -short -timeout 30m -run '$(RACE_TESTS)' ./host ./cmd/...
 
 .PHONY: race-packages
 race-packages:
