@@ -8,8 +8,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// ManifestFaults are what a manifest says twice, what it says of calls that it does not promise or promises without saying of
-// what, and what no module is asked for. Loading rejects a module for them, and so does a check of the contract.
+// ManifestFaults lists the faults of a manifest in itself: names that stand twice, families, edges or criteria without the call
+// that serves them, promised calls without any of those, and families that only the host plays. Loading a module and
+// `plugin check` both reject them.
 func ManifestFaults(m *abi.Manifest) []string {
 	return append(servesFaults(m), listFaults(m)...)
 }
