@@ -376,8 +376,9 @@ func (r *tryRun) fault(tried *host.Tried) {
 	r.stopped = r.stopped || tried.Entry.Case.ID != ""
 	place := ""
 	var line *docket.LineError
+	var foreign *foreignError
 	switch {
-	case errors.As(tried.Err, &line):
+	case errors.As(tried.Err, &line), errors.As(tried.Err, &foreign):
 		r.faults++
 	case tried.Entry.Source != "":
 		r.faults++

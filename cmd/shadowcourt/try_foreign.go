@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"regexp"
 	"strings"
 )
@@ -134,13 +133,21 @@ func foreignText(head []byte) *foreign {
 	return nil
 }
 
-// fault says of an input what it is and what to do; path is how the command line names it.
-func (f *foreign) fault(name, path string) error {
-	events := "`go test -json ./... > " + path + "`"
-	if path == "-" {
-		events = "`go test -json ./... | shadowcourt try -`"
+// foreignError says of an input what it is instead of a docket, and what to do.
+type foreignError struct{ text string }
+
+func (e *foreignError) Error() string { return e.text }
+
+// fault is the error of an input that is of a format that can't be read, or nil.
+func (f *foreign) fault(in *input) *foreignError {
+	if f == nil {
+		return nil
 	}
-	return errors.New(name + " is " + f.name + "; " + strings.NewReplacer("NAME", path, "EVENTS", events).Replace(f.hint))
+	path, events := in.name, "`go test -json ./... > "+in.name+"`"
+	if in.live {
+		path, events = "-", "`go test -json ./... | shadowcourt try -`"
+	}
+	return &foreignError{in.name + " is " + f.name + "; " + strings.NewReplacer("NAME", path, "EVENTS", events).Replace(f.hint)}
 }
 
 // rootElement is the name of the first element of an XML text, without its prefix, or empty while it is not known. What

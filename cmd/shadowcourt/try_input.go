@@ -8,6 +8,7 @@ import (
 	"io"
 	"iter"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -36,8 +37,10 @@ type input struct {
 	name   string
 	format string
 	live   bool // the standard input, which may be written while it is read
-	reader *bufio.Reader
-	close  func() error
+	// foreign is what the input is instead of a docket.
+	foreign *foreignError
+	reader  *bufio.Reader
+	close   func() error
 }
 
 // inputs are the dockets of a run.
@@ -55,7 +58,8 @@ type inputs struct {
 	passedOver []string
 }
 
-// openInputs opens every docket; all that can't be opened are named at once.
+// openInputs opens every docket; all that can't be opened are named at once. One that is no docket is an entry that can't be
+// tried, unless there is no other.
 func openInputs(ctx context.Context, stdin io.Reader, names []string, format string) (*inputs, error) {
 	if len(names) == 0 {
 		names = []string{"-"}
@@ -69,6 +73,11 @@ func openInputs(ctx context.Context, stdin io.Reader, names []string, format str
 			continue
 		}
 		all.list = append(all.list, in)
+	}
+	if len(faults) == 0 && !slices.ContainsFunc(all.list, func(in *input) bool { return in.foreign == nil }) {
+		for _, in := range all.list {
+			faults = append(faults, in.foreign)
+		}
 	}
 	if len(faults) > 0 {
 		all.close()
@@ -94,16 +103,22 @@ func openInput(ctx context.Context, stdin io.Reader, name, format string) (*inpu
 		raw, in.close = f, f.Close
 	}
 	in.reader = bufio.NewReaderSize(newInterruptible(ctx, raw), sniffBytes)
-	var other *foreign
-	if format == formatAuto {
+	switch {
+	case format == formatAuto:
+		var other *foreign
 		in.format, other = sniff(in.reader)
-	} else {
-		other = foreignDocument(in.reader)
-	}
-	if other != nil {
-		return nil, errors.Join(other.fault(in.name, name), in.close())
+		in.foreign = other.fault(in)
+	case !in.live:
+		in.foreign = foreignDocument(in.reader).fault(in)
 	}
 	return in, nil
+}
+
+// look finds out whether a stream of a given format is something else. Until it is read, nothing waits for its first line.
+func (in *input) look() {
+	if in.live && in.foreign == nil {
+		in.foreign = foreignDocument(in.reader).fault(in)
+	}
 }
 
 // openInTime opens a file, and gives up when the context ends: a pipe that
@@ -129,7 +144,7 @@ func openInTime(ctx context.Context, name string) (*os.File, error) {
 // only says whether every input has the format.
 func (i *inputs) only(format string) bool {
 	for _, in := range i.list {
-		if in.format != format {
+		if in.format != format && in.foreign == nil {
 			return false
 		}
 	}
@@ -155,6 +170,12 @@ func (i *inputs) entries(id string) iter.Seq2[docket.Entry, error] {
 		from.exports.Truth = i.truth
 		places := i.places()
 		for _, in := range i.list {
+			if in.look(); in.foreign != nil {
+				if !yield(docket.Entry{}, in.foreign) {
+					return
+				}
+				continue
+			}
 			for entry, err := range from.entries(in) {
 				if err == nil {
 					entry, err = places.note(entry)
