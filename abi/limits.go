@@ -9,6 +9,9 @@ const (
 	DefaultWallClockNanos = 60 * 1_000_000_000
 	// DefaultFuel is what one call may spend, in units of about one simple machine instruction.
 	DefaultFuel = 10_000_000_000
+	// DefaultStartFuel is what all that runs while a module is loaded may spend together: its start section, _initialize
+	// and the calls that warm it up.
+	DefaultStartFuel = 1_000_000_000
 	// DefaultOutputBytes is the most that one call may return.
 	DefaultOutputBytes = 1 << 20
 	// DefaultInputBytes is the most that one request may hold.

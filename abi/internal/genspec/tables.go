@@ -21,6 +21,7 @@ func limitsTable() string {
 		{"memory of an instance: linear memory, and blocks and variables of the Extism binding", abi.DefaultMemoryBytes, "bytes", "DefaultMemoryBytes"},
 		{"wall clock of a call, instantiation included", abi.DefaultWallClockNanos, "nanoseconds", "DefaultWallClockNanos"},
 		{"fuel of a call", abi.DefaultFuel, "units", "DefaultFuel"},
+		{"fuel of loading: start section, `_initialize` and warm-up calls together", abi.DefaultStartFuel, "units", "DefaultStartFuel"},
 		{"response of a call", abi.DefaultOutputBytes, "bytes", "DefaultOutputBytes"},
 		{"request of a call", abi.DefaultInputBytes, "bytes", "DefaultInputBytes"},
 		{"one document of a case; longer ones are cut head and tail, with a mark", abi.DefaultDocumentBytes, "bytes", "DefaultDocumentBytes"},

@@ -197,7 +197,7 @@ func TestAccept_SB2_FuelIsExact(t *testing.T) {
 			t.Fatal(err)
 		}
 		in.begin(t.Context())
-		in.state.meter.begin(t.Context(), Limits{Fuel: test.budget, WallClock: time.Minute})
+		in.state.meter.begin(t.Context(), time.Minute, int64(test.budget), callBudget)
 		got, err := in.direct(abi.ExportNode, []byte("r"), 1<<20)
 		var spent *fuelError
 		switch {

@@ -26,7 +26,8 @@ type instance struct {
 	ctx     context.Context // of every call into it: host functions find the state there
 	export  string          // the guest's function that runs, for the error
 
-	warming bool // the calls before the first one go on
+	warming   bool  // the calls before the first one go on
+	startFuel int64 // what is left of the budget for loading
 
 	functions map[string]handle
 	callStack *pages.Stack // what functions run on; nil where wazero's stacks stay
@@ -139,9 +140,10 @@ func (in *instance) fill() error {
 // wazero's text.
 var errOutOfBounds = errors.New("out of bounds memory access")
 
-// start does to a new instance what the module does when it is instantiated,
-// under the limits of a call.
+// start does to a new instance what the module does when it is instantiated. It
+// has the wall clock of a call, and the fuel of Limits.StartFuel.
 func (in *instance) start(caller context.Context) error {
+	in.startFuel = int64(in.program.limits.StartFuel)
 	in.prepare(caller, standInsOfStart())
 	for _, s := range in.program.rewritten.Segments {
 		if !in.module.Memory().Write(s.Offset, s.Data) {
@@ -159,7 +161,12 @@ func (in *instance) start(caller context.Context) error {
 			return err
 		}
 	}
-	return in.state.meter.over()
+	if err := in.state.meter.over(); err != nil {
+		return err
+	}
+	// If a warm-up call fails, the start is repeated without: so it is paid for twice.
+	in.startFuel -= 2 * in.state.meter.spent()
+	return nil
 }
 
 // warmUp makes the calls that a module is loaded with. What they write to the
@@ -173,6 +180,7 @@ func (in *instance) warmUp(caller context.Context) error {
 		if _, err := in.call(exportOf(w.Call), w.Request, in.program.limits.OutputBytes); err != nil {
 			return err
 		}
+		in.startFuel -= in.state.meter.spent()
 	}
 	in.state.stderr = in.state.stderr[:said]
 	in.dropHandles()
@@ -182,16 +190,21 @@ func (in *instance) warmUp(caller context.Context) error {
 
 // begin gives one call its fuel and its stand-ins.
 func (in *instance) begin(caller context.Context) {
-	in.state.meter.begin(caller, in.program.limits)
-	in.state.uses, in.state.desk = uses{}, deskOf(caller)
-	in.state.standIns = standInsOfCall()
-	in.memory.Forgive()
+	in.enter(caller, int64(in.program.limits.Fuel), callBudget)
+	in.state.standIns, in.state.desk = standInsOfCall(), deskOf(caller)
 }
 
-// prepare begins what runs before the first call, which knows of no case.
+// prepare begins what runs before the first call, with what is left of the fuel
+// for that. It knows of no case.
 func (in *instance) prepare(caller context.Context, with standIns) {
-	in.begin(caller)
+	in.enter(caller, max(0, in.startFuel), startBudget)
 	in.state.standIns, in.state.desk = with, emptyDesk{}
+}
+
+func (in *instance) enter(caller context.Context, budget int64, limit string) {
+	in.state.meter.begin(caller, in.program.limits.WallClock, budget, limit)
+	in.state.uses = uses{}
+	in.memory.Forgive()
 }
 
 // errNotShrunk is an instance that grew as far as its module allows, so that

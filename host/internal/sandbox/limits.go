@@ -40,8 +40,13 @@ type Limits struct {
 	CompileSteps, CompileBytes int64
 	// Fuel is what a call may spend, in the units of package instrument; the
 	// default is abi.DefaultFuel, 10 billion, which is 3 to 10 seconds of most
-	// code. The start of a module has as much.
+	// code.
 	Fuel uint64
+	// StartFuel is what all that runs while a module is loaded may spend together:
+	// its start section, _initialize and the calls that warm it up. The default is
+	// abi.DefaultStartFuel, 1 billion; it is never more than Fuel. A module that
+	// has to be made from nothing for each call has as much again each time.
+	StartFuel uint64
 }
 
 const (
@@ -61,6 +66,8 @@ func (l Limits) withDefaults() Limits {
 	setDefault(&l.CompileSteps, abi.DefaultCompileSteps)
 	setDefault(&l.CompileBytes, abi.DefaultCompileBytes)
 	setDefault(&l.Fuel, abi.DefaultFuel)
+	setDefault(&l.StartFuel, abi.DefaultStartFuel)
+	l.StartFuel = min(l.StartFuel, l.Fuel)
 	return l
 }
 
@@ -81,8 +88,8 @@ func (l Limits) validate() error {
 		return fmt.Errorf("sandbox: a limit is negative: output %d, input %d, module %d bytes", l.OutputBytes, l.InputBytes, l.ModuleBytes)
 	case l.CompileSteps < 0, l.CompileBytes < 0:
 		return fmt.Errorf("sandbox: a limit is negative: compiling %d steps, %d bytes", l.CompileSteps, l.CompileBytes)
-	case l.Fuel > maxFuel:
-		return fmt.Errorf("sandbox: a fuel limit of %d is more than %d", l.Fuel, uint64(maxFuel))
+	case l.Fuel > maxFuel, l.StartFuel > maxFuel:
+		return fmt.Errorf("sandbox: a fuel limit is more than %d: %d for a call, %d for the start", uint64(maxFuel), l.Fuel, l.StartFuel)
 	}
 	return nil
 }

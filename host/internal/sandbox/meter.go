@@ -33,6 +33,7 @@ const turn = 300 * time.Microsecond
 type meter struct {
 	left    fuelLeft // the guest's: what is left of what it was granted; below zero at the end of a slice
 	budget  int64
+	limit   string // what the budget is, for the error
 	granted int64
 	yields  int // since the host last looked whether the call has to end
 
@@ -48,11 +49,17 @@ type fuelLeft interface {
 	Set(v uint64)
 }
 
-// begin starts a call with a budget.
-func (m *meter) begin(caller context.Context, limits Limits) {
+// The budgets of fuel, as errors name them.
+const (
+	callBudget  = "limit"
+	startBudget = "limit for loading the module"
+)
+
+// begin starts a call with a budget of fuel.
+func (m *meter) begin(caller context.Context, wallClock time.Duration, budget int64, limit string) {
 	now := m.now()
-	m.caller, m.deadline, m.turn = caller, now.Add(limits.WallClock), now.Add(turn)
-	m.budget = int64(limits.Fuel)
+	m.caller, m.deadline, m.turn = caller, now.Add(wallClock), now.Add(turn)
+	m.budget, m.limit = budget, limit
 	m.granted, m.yields = min(m.budget, sliceFuel), 0
 	m.left.Set(uint64(m.granted))
 }
@@ -68,7 +75,7 @@ func (m *meter) charge(units uint64) { m.left.Set(m.left.Get() - units) }
 // over is the error of a call that spent more than its budget, or nil.
 func (m *meter) over() error {
 	if spent := m.spent(); spent > m.budget {
-		return &fuelError{spent: spent, budget: m.budget}
+		return &fuelError{spent: spent, budget: m.budget, limit: m.limit}
 	}
 	return nil
 }
@@ -109,10 +116,13 @@ func (m *meter) yield() {
 }
 
 // fuelError ends a call that spent its budget.
-type fuelError struct{ spent, budget int64 }
+type fuelError struct {
+	spent, budget int64
+	limit         string
+}
 
 func (e *fuelError) Error() string {
-	return fmt.Sprintf("%d units of fuel spent, the limit is %d", e.spent, e.budget)
+	return fmt.Sprintf("%d units of fuel spent, the %s is %d", e.spent, e.limit, e.budget)
 }
 
 // instantiateMeter gives a runtime the function that guests come to.
