@@ -15,7 +15,7 @@ type CriterionOpinion struct {
 	NumericScore int    `abi:"numeric_score,min=1,max=5"`
 	Argument     string `abi:"argument"`
 	// CitedEvidence holds source_refs of the evidence that the judge relies on.
-	CitedEvidence          []string `abi:"cited_evidence"`
+	CitedEvidence          []string `abi:"cited_evidence,max=256"`
 	RelevanceConfidence    float64  `abi:"relevance_confidence,min=0,max=1"`
 	SecurityViolationFound bool     `abi:"security_violation_found"`
 }

@@ -107,7 +107,7 @@ type ContestRequest struct {
 
 // ContestResponse holds challenges of items in the request, none of others.
 type ContestResponse struct {
-	Challenges []Challenge `abi:"challenges"`
+	Challenges []Challenge `abi:"challenges,max=4096"`
 	Failure    *Failure    `abi:"failure"`
 }
 
@@ -152,7 +152,7 @@ type EdgeAnswer struct {
 
 // EdgeResponse answers every question, in the order of the request.
 type EdgeResponse struct {
-	Answers []EdgeAnswer `abi:"answers"`
+	Answers []EdgeAnswer `abi:"answers,max=1000"`
 	Failure *Failure     `abi:"failure"`
 }
 
@@ -174,6 +174,6 @@ type JudgeRequest struct {
 
 // JudgeResponse holds one opinion for each criterion asked for.
 type JudgeResponse struct {
-	Opinions []CriterionOpinion `abi:"opinions"`
+	Opinions []CriterionOpinion `abi:"opinions,max=1000"`
 	Failure  *Failure           `abi:"failure"`
 }

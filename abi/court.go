@@ -16,7 +16,7 @@ type IndictmentItem struct {
 type Indictment struct {
 	ChargedDefectType    string           `abi:"charged_defect_type,nonempty"`
 	ProsecutionNarrative string           `abi:"prosecution_narrative"`
-	Evidence             []IndictmentItem `abi:"evidence"`
+	Evidence             []IndictmentItem `abi:"evidence,max=4096"`
 	// Confidence is the prosecution's own estimate that the charge is right,
 	// from the evidence and not a repetition of Light's.
 	Confidence float64 `abi:"confidence,min=0,max=1"`
@@ -56,12 +56,12 @@ type AlternativeHypothesis struct {
 	Label     string `abi:"label,nonempty"`
 	Reasoning string `abi:"reasoning"`
 	// Support points into the Indictment's list.
-	Support []int `abi:"support,min=0"`
+	Support []int `abi:"support,min=0,most=4096"`
 }
 
 // DefenseBrief (D2) answers the Indictment.
 type DefenseBrief struct {
-	Challenges            []Challenge            `abi:"challenges"`
+	Challenges            []Challenge            `abi:"challenges,max=4096"`
 	AlternativeHypothesis *AlternativeHypothesis `abi:"alternative_hypothesis"`
 	PleaDeal              bool                   `abi:"plea_deal"`
 	MotionToDismiss       bool                   `abi:"motion_to_dismiss"`
@@ -91,13 +91,13 @@ type HearingRound struct {
 	DefenseRebuttal     string           `abi:"defense_rebuttal"`
 	JudgeNotes          string           `abi:"judge_notes"`
 	By                  RoundSpeakers    `abi:"by"`
-	NewChallenges       []Challenge      `abi:"new_challenges"`
-	NewItems            []IndictmentItem `abi:"new_items"`
+	NewChallenges       []Challenge      `abi:"new_challenges,max=768"`
+	NewItems            []IndictmentItem `abi:"new_items,max=768"`
 }
 
 // HearingRecord (D3) is written by the host from the turns of three modules.
 type HearingRecord struct {
-	Rounds    []HearingRound `abi:"rounds"`
+	Rounds    []HearingRound `abi:"rounds,max=1000"`
 	MaxRounds int            `abi:"max_rounds,min=1"`
 	// Converged: the last round brought no new challenge and no new item.
 	Converged bool `abi:"converged"`
@@ -117,16 +117,16 @@ type ChallengedItem struct {
 
 // RemandFeedback tells Light what to reinvestigate.
 type RemandFeedback struct {
-	Challenged            []ChallengedItem       `abi:"challenged"`
+	Challenged            []ChallengedItem       `abi:"challenged,max=4096"`
 	AlternativeHypothesis *AlternativeHypothesis `abi:"alternative_hypothesis"`
-	Questions             []Question             `abi:"questions"`
+	Questions             []Question             `abi:"questions,max=1000"`
 }
 
 // RemandReply answers one question.
 type RemandReply struct {
 	QuestionID string       `abi:"question_id,nonempty"`
 	Status     AnswerStatus `abi:"status"`
-	Evidence   []Evidence   `abi:"evidence"`
+	Evidence   []Evidence   `abi:"evidence,max=4096"`
 }
 
 // ChallengedReply accounts for one challenged item.
@@ -137,8 +137,8 @@ type ChallengedReply struct {
 
 // RemandAnswer is Light's answer to a RemandFeedback.
 type RemandAnswer struct {
-	Answers    []RemandReply     `abi:"answers"`
-	Challenged []ChallengedReply `abi:"challenged"`
+	Answers    []RemandReply     `abi:"answers,max=1000"`
+	Challenged []ChallengedReply `abi:"challenged,max=4096"`
 }
 
 // Verdict (D4) decides the case.

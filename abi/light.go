@@ -18,7 +18,7 @@ type TriageResult struct {
 	SymptomCategory          SymptomCategory `abi:"symptom_category"`
 	Severity                 GapSeverity     `abi:"severity"`
 	ClassificationHypothesis string          `abi:"classification_hypothesis,opt"`
-	Candidates               []string        `abi:"candidates"`
+	Candidates               []string        `abi:"candidates,max=256"`
 	SkipInvestigation        bool            `abi:"skip_investigation"`
 	ClockSkewSuspected       bool            `abi:"clock_skew_suspected"`
 	CascadeSuspected         bool            `abi:"cascade_suspected"`
@@ -27,13 +27,13 @@ type TriageResult struct {
 // SelectedComponent is a place that investigation should look at.
 type SelectedComponent struct {
 	Name       string   `abi:"name,nonempty"`
-	FocusPaths []string `abi:"focus_paths"`
+	FocusPaths []string `abi:"focus_paths,max=256"`
 	Reason     string   `abi:"reason"`
 }
 
 // ResolveResult (F2) selects the components to investigate.
 type ResolveResult struct {
-	Selected []SelectedComponent `abi:"selected"`
+	Selected []SelectedComponent `abi:"selected,max=256"`
 }
 
 // InvestigateArtifact (F3) is what the investigation found.
@@ -42,7 +42,7 @@ type InvestigateArtifact struct {
 	Classification   string     `abi:"classification,opt"`
 	Component        string     `abi:"component,opt"`
 	ConvergenceScore float64    `abi:"convergence_score,min=0,max=1"`
-	Evidence         []Evidence `abi:"evidence"`
+	Evidence         []Evidence `abi:"evidence,max=4096"`
 }
 
 // CorrelateResult (F4) says whether the failure repeats an earlier case.

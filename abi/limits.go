@@ -34,6 +34,8 @@ const (
 
 	// MaxDepth is the deepest nesting of maps and lists in a message.
 	MaxDepth = 32
+	// MaxEvidence is the most elements of a list that follows the evidence of a case: the items of an indictment, the challenges of a brief.
+	MaxEvidence = 4096
 	// MaxProblems is how many problems of one message are listed; the rest is counted.
 	MaxProblems = 100
 )

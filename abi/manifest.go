@@ -9,15 +9,15 @@ type Manifest struct {
 	// ABI is "major.minor" of the contract that the module was built for.
 	ABI string `abi:"abi,nonempty"`
 	// Calls that the module serves; each needs its export.
-	Calls []Call `abi:"calls,nonempty"`
+	Calls []Call `abi:"calls,nonempty,max=16"`
 	// Families of the nodes that it can play.
-	Families []Family `abi:"families"`
+	Families []Family `abi:"families,max=64"`
 	// Edges names the evaluators that it serves.
-	Edges []string `abi:"edges"`
+	Edges []string `abi:"edges,max=1000"`
 	// Criteria names those that it can judge.
-	Criteria []string `abi:"criteria"`
+	Criteria []string `abi:"criteria,max=1000"`
 	// Capabilities that it asks for.
-	Capabilities []Capability `abi:"capabilities"`
+	Capabilities []Capability `abi:"capabilities,max=64"`
 	// Limits that it asks for beyond the defaults.
 	Limits  *LimitRequest `abi:"limits"`
 	Source  string        `abi:"source,opt"`

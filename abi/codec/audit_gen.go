@@ -110,7 +110,7 @@ func readCriterionOpinion(d *decoder, v *abi.CriterionOpinion) {
 		case 3: // argument
 			v.Argument = d.text(false)
 		case 4: // cited_evidence
-			v.CitedEvidence = list(d, count{}, 1, func(d *decoder, v *string) { *v = d.text(false) })
+			v.CitedEvidence = list(d, count{most: 256}, 1, func(d *decoder, v *string) { *v = d.text(false) })
 		case 5: // relevance_confidence
 			v.RelevanceConfidence = d.float(0, 1)
 		case 6: // security_violation_found

@@ -104,7 +104,7 @@ func readIndictment(d *decoder, v *abi.Indictment) {
 		case 1: // prosecution_narrative
 			v.ProsecutionNarrative = d.text(false)
 		case 2: // evidence
-			v.Evidence = list(d, count{}, 30, readIndictmentItem)
+			v.Evidence = list(d, count{most: 4096}, 30, readIndictmentItem)
 		case 3: // confidence
 			v.Confidence = d.float(0, 1)
 		}
@@ -291,7 +291,7 @@ func readAlternativeHypothesis(d *decoder, v *abi.AlternativeHypothesis) {
 		case 1: // reasoning
 			v.Reasoning = d.text(false)
 		case 2: // support
-			v.Support = list(d, count{}, 1, func(d *decoder, v *int) { *v = int(d.integer(0, math.MaxInt)) })
+			v.Support = list(d, count{most: 4096}, 1, func(d *decoder, v *int) { *v = int(d.integer(0, math.MaxInt)) })
 		}
 	}
 	d.close(&s)
@@ -339,7 +339,7 @@ func readDefenseBrief(d *decoder, v *abi.DefenseBrief) {
 	for d.next(&s) {
 		switch s.field {
 		case 0: // challenges
-			v.Challenges = list(d, count{}, 43, readChallenge)
+			v.Challenges = list(d, count{most: 4096}, 43, readChallenge)
 		case 1: // alternative_hypothesis
 			v.AlternativeHypothesis = new(abi.AlternativeHypothesis)
 			readAlternativeHypothesis(d, v.AlternativeHypothesis)
@@ -493,9 +493,9 @@ func readHearingRound(d *decoder, v *abi.HearingRound) {
 		case 4: // by
 			readRoundSpeakers(d, &v.By)
 		case 5: // new_challenges
-			v.NewChallenges = list(d, count{}, 43, readChallenge)
+			v.NewChallenges = list(d, count{most: 768}, 43, readChallenge)
 		case 6: // new_items
-			v.NewItems = list(d, count{}, 30, readIndictmentItem)
+			v.NewItems = list(d, count{most: 768}, 30, readIndictmentItem)
 		}
 	}
 	d.close(&s)
@@ -533,7 +533,7 @@ func readHearingRecord(d *decoder, v *abi.HearingRecord) {
 	for d.next(&s) {
 		switch s.field {
 		case 0: // rounds
-			v.Rounds = list(d, count{}, 121, readHearingRound)
+			v.Rounds = list(d, count{most: 1000}, 121, readHearingRound)
 		case 1: // max_rounds
 			v.MaxRounds = int(d.integer(1, math.MaxInt))
 		case 2: // converged
@@ -654,12 +654,12 @@ func readRemandFeedback(d *decoder, v *abi.RemandFeedback) {
 	for d.next(&s) {
 		switch s.field {
 		case 0: // challenged
-			v.Challenged = list(d, count{}, 22, readChallengedItem)
+			v.Challenged = list(d, count{most: 4096}, 22, readChallengedItem)
 		case 1: // alternative_hypothesis
 			v.AlternativeHypothesis = new(abi.AlternativeHypothesis)
 			readAlternativeHypothesis(d, v.AlternativeHypothesis)
 		case 2: // questions
-			v.Questions = list(d, count{}, 15, readQuestion)
+			v.Questions = list(d, count{most: 1000}, 15, readQuestion)
 		}
 	}
 	if d.close(&s) { // check: rules
@@ -703,7 +703,7 @@ func readRemandReply(d *decoder, v *abi.RemandReply) {
 		case 1: // status
 			v.Status = abi.AnswerStatus(d.enum(valuesOfAnswerStatus, false))
 		case 2: // evidence
-			v.Evidence = list(d, count{}, 44, readEvidence)
+			v.Evidence = list(d, count{most: 4096}, 44, readEvidence)
 		}
 	}
 	d.close(&s)
@@ -777,9 +777,9 @@ func readRemandAnswer(d *decoder, v *abi.RemandAnswer) {
 	for d.next(&s) {
 		switch s.field {
 		case 0: // answers
-			v.Answers = list(d, count{}, 37, readRemandReply)
+			v.Answers = list(d, count{most: 1000}, 37, readRemandReply)
 		case 1: // challenged
-			v.Challenged = list(d, count{}, 31, readChallengedReply)
+			v.Challenged = list(d, count{most: 4096}, 31, readChallengedReply)
 		}
 	}
 	d.close(&s)

@@ -194,7 +194,7 @@ func (f *faults) count(t *model.Type, at place, n *mt.Node) {
 		empty.Items, empty.Entries = nil, nil
 		f.becomes(at, abi.CodeEmpty, empty)
 	}
-	if t.MaxCount == nil || len(n.Items)+len(n.Entries) == 0 {
+	if t.MaxCount == nil || t.Long() || len(n.Items)+len(n.Entries) == 0 {
 		return
 	}
 	more := *t.MaxCount + 1 - len(n.Items) - len(n.Entries)

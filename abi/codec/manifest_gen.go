@@ -90,15 +90,15 @@ func readManifest(d *decoder, v *abi.Manifest) {
 		case 2: // abi
 			v.ABI = d.text(true)
 		case 3: // calls
-			v.Calls = list(d, count{nonempty: true}, 5, func(d *decoder, v *abi.Call) { *v = abi.Call(d.enum(valuesOfCall, false)) })
+			v.Calls = list(d, count{nonempty: true, most: 16}, 5, func(d *decoder, v *abi.Call) { *v = abi.Call(d.enum(valuesOfCall, false)) })
 		case 4: // families
-			v.Families = list(d, count{}, 6, func(d *decoder, v *abi.Family) { *v = abi.Family(d.enum(valuesOfFamily, false)) })
+			v.Families = list(d, count{most: 64}, 6, func(d *decoder, v *abi.Family) { *v = abi.Family(d.enum(valuesOfFamily, false)) })
 		case 5: // edges
-			v.Edges = list(d, count{}, 1, func(d *decoder, v *string) { *v = d.text(false) })
+			v.Edges = list(d, count{most: 1000}, 1, func(d *decoder, v *string) { *v = d.text(false) })
 		case 6: // criteria
-			v.Criteria = list(d, count{}, 1, func(d *decoder, v *string) { *v = d.text(false) })
+			v.Criteria = list(d, count{most: 1000}, 1, func(d *decoder, v *string) { *v = d.text(false) })
 		case 7: // capabilities
-			v.Capabilities = list(d, count{}, 4, func(d *decoder, v *abi.Capability) { *v = abi.Capability(d.enum(valuesOfCapability, false)) })
+			v.Capabilities = list(d, count{most: 64}, 4, func(d *decoder, v *abi.Capability) { *v = abi.Capability(d.enum(valuesOfCapability, false)) })
 		case 8: // limits
 			v.Limits = new(abi.LimitRequest)
 			readLimitRequest(d, v.Limits)

@@ -183,12 +183,16 @@ func list[T any](d *decoder, c count, smallest int, read func(*decoder, *T)) []T
 		d.depth--
 		return nil
 	}
-	out := make([]T, 0, min(int(n), d.rest()/smallest+1))
+	kept := min(int(n), d.rest()/smallest+1) // the capacity of what is made, whatever the head says
+	if c.most > 0 {
+		kept = min(kept, c.most)
+	}
+	out := make([]T, 0, kept)
 	for i := range int(n) {
 		var zero T
-		if len(out) == 0 || d.problems.Found() < abi.MaxProblems {
+		if len(out) == 0 || (c.most == 0 || len(out) < c.most) && d.problems.Found() < abi.MaxProblems {
 			out = append(out, zero)
-		} else { // no rule will look at the list: one place does for the rest
+		} else { // too many, or no rule will look at the list: one place does for the rest
 			out[len(out)-1] = zero
 		}
 		mark := d.problems.Mark()

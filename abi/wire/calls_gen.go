@@ -724,7 +724,7 @@ func readContestResponse(d *decoder, v *abi.ContestResponse) {
 	for d.next(&s) {
 		switch s.field {
 		case 0: // challenges
-			v.Challenges = list(d, count{}, 43, readChallenge)
+			v.Challenges = list(d, count{most: 4096}, 43, readChallenge)
 		case 1: // failure
 			v.Failure = new(abi.Failure)
 			readFailure(d, v.Failure)
@@ -970,7 +970,7 @@ func readEdgeResponse(d *decoder, v *abi.EdgeResponse) {
 	for d.next(&s) {
 		switch s.field {
 		case 0: // answers
-			v.Answers = list(d, count{}, 17, readEdgeAnswer)
+			v.Answers = list(d, count{most: 1000}, 17, readEdgeAnswer)
 		case 1: // failure
 			v.Failure = new(abi.Failure)
 			readFailure(d, v.Failure)
@@ -1124,7 +1124,7 @@ func readJudgeResponse(d *decoder, v *abi.JudgeResponse) {
 	for d.next(&s) {
 		switch s.field {
 		case 0: // opinions
-			v.Opinions = list(d, count{}, 111, readCriterionOpinion)
+			v.Opinions = list(d, count{most: 1000}, 111, readCriterionOpinion)
 		case 1: // failure
 			v.Failure = new(abi.Failure)
 			readFailure(d, v.Failure)

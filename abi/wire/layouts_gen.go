@@ -44,7 +44,7 @@ var layoutOfCriterionOpinion = layout{
 		{key: [4]uint64{0x69726574697263ac, 0x64695f6e6f000000}, size: 13, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.CriterionOpinion{}.CriterionID), nonempty: true},                                    // criterion_id
 		{key: [4]uint64{0x636972656d756ead, 0x65726f63735f0000}, size: 14, shift: 16, kind: slotInt, offset: unsafe.Offsetof(abi.CriterionOpinion{}.NumericScore), low: 1, high: 5},                                   // numeric_score
 		{key: [4]uint64{0x6e656d75677261a8, 0x7400000000000000}, size: 9, shift: 56, kind: slotText, offset: unsafe.Offsetof(abi.CriterionOpinion{}.Argument)},                                                        // argument
-		{key: [4]uint64{0x655f6465746963ae, 0x65636e6564697600}, size: 15, shift: 8, kind: slotTexts, offset: unsafe.Offsetof(abi.CriterionOpinion{}.CitedEvidence), count: count{}},                                  // cited_evidence
+		{key: [4]uint64{0x655f6465746963ae, 0x65636e6564697600}, size: 15, shift: 8, kind: slotTexts, offset: unsafe.Offsetof(abi.CriterionOpinion{}.CitedEvidence), count: count{most: 256}},                         // cited_evidence
 		{key: [4]uint64{0x6e6176656c6572b4, 0x69666e6f635f6563, 0x65636e6564000000}, size: 21, shift: 24, kind: slotFloat, offset: unsafe.Offsetof(abi.CriterionOpinion{}.RelevanceConfidence), least: 0, most: 1},    // relevance_confidence
 		{key: [4]uint64{0x74697275636573b8, 0x74616c6f69765f79, 0x6e756f665f6e6f69, 0x6400000000000000}, size: 25, shift: 56, kind: slotBool, offset: unsafe.Offsetof(abi.CriterionOpinion{}.SecurityViolationFound)}, // security_violation_found
 	},
@@ -186,8 +186,8 @@ var layoutOfContestResponse = layout{
 	size: unsafe.Sizeof(abi.ContestResponse{}), smallest: 13, one: one[abi.ContestResponse], list: listOf[abi.ContestResponse],
 	rules: func(v unsafe.Pointer, c *abi.Collector) { (*abi.ContestResponse)(v).Rules(c) },
 	slots: []slot{
-		{key: [4]uint64{0x6e656c6c616863aa, 0x7365670000000000}, size: 11, shift: 40, kind: slotList, offset: unsafe.Offsetof(abi.ContestResponse{}.Challenges), count: count{}, layout: &layoutOfChallenge}, // challenges
-		{key: [4]uint64{0x6572756c696166a7}, size: 8, shift: 0, kind: slotPointer, offset: unsafe.Offsetof(abi.ContestResponse{}.Failure), optional: true, layout: &layoutOfFailure},                         // failure
+		{key: [4]uint64{0x6e656c6c616863aa, 0x7365670000000000}, size: 11, shift: 40, kind: slotList, offset: unsafe.Offsetof(abi.ContestResponse{}.Challenges), count: count{most: 4096}, layout: &layoutOfChallenge}, // challenges
+		{key: [4]uint64{0x6572756c696166a7}, size: 8, shift: 0, kind: slotPointer, offset: unsafe.Offsetof(abi.ContestResponse{}.Failure), optional: true, layout: &layoutOfFailure},                                   // failure
 	},
 }
 
@@ -237,8 +237,8 @@ var layoutOfEdgeResponse = layout{
 	size: unsafe.Sizeof(abi.EdgeResponse{}), smallest: 10, one: one[abi.EdgeResponse], list: listOf[abi.EdgeResponse],
 	rules: func(v unsafe.Pointer, c *abi.Collector) { (*abi.EdgeResponse)(v).Rules(c) },
 	slots: []slot{
-		{key: [4]uint64{0x73726577736e61a7}, size: 8, shift: 0, kind: slotList, offset: unsafe.Offsetof(abi.EdgeResponse{}.Answers), count: count{}, layout: &layoutOfEdgeAnswer}, // answers
-		{key: [4]uint64{0x6572756c696166a7}, size: 8, shift: 0, kind: slotPointer, offset: unsafe.Offsetof(abi.EdgeResponse{}.Failure), optional: true, layout: &layoutOfFailure}, // failure
+		{key: [4]uint64{0x73726577736e61a7}, size: 8, shift: 0, kind: slotList, offset: unsafe.Offsetof(abi.EdgeResponse{}.Answers), count: count{most: 1000}, layout: &layoutOfEdgeAnswer}, // answers
+		{key: [4]uint64{0x6572756c696166a7}, size: 8, shift: 0, kind: slotPointer, offset: unsafe.Offsetof(abi.EdgeResponse{}.Failure), optional: true, layout: &layoutOfFailure},           // failure
 	},
 }
 
@@ -255,8 +255,8 @@ var layoutOfJudgeResponse = layout{
 	size: unsafe.Sizeof(abi.JudgeResponse{}), smallest: 11, one: one[abi.JudgeResponse], list: listOf[abi.JudgeResponse],
 	rules: func(v unsafe.Pointer, c *abi.Collector) { (*abi.JudgeResponse)(v).Rules(c) },
 	slots: []slot{
-		{key: [4]uint64{0x6e6f696e69706fa8, 0x7300000000000000}, size: 9, shift: 56, kind: slotList, offset: unsafe.Offsetof(abi.JudgeResponse{}.Opinions), count: count{}, layout: &layoutOfCriterionOpinion}, // opinions
-		{key: [4]uint64{0x6572756c696166a7}, size: 8, shift: 0, kind: slotPointer, offset: unsafe.Offsetof(abi.JudgeResponse{}.Failure), optional: true, layout: &layoutOfFailure},                             // failure
+		{key: [4]uint64{0x6e6f696e69706fa8, 0x7300000000000000}, size: 9, shift: 56, kind: slotList, offset: unsafe.Offsetof(abi.JudgeResponse{}.Opinions), count: count{most: 1000}, layout: &layoutOfCriterionOpinion}, // opinions
+		{key: [4]uint64{0x6572756c696166a7}, size: 8, shift: 0, kind: slotPointer, offset: unsafe.Offsetof(abi.JudgeResponse{}.Failure), optional: true, layout: &layoutOfFailure},                                       // failure
 	},
 }
 
@@ -417,10 +417,10 @@ var layoutOfIndictmentItem = layout{
 var layoutOfIndictment = layout{
 	size: unsafe.Sizeof(abi.Indictment{}), smallest: 67, one: one[abi.Indictment], list: listOf[abi.Indictment],
 	slots: []slot{
-		{key: [4]uint64{0x64656772616863b3, 0x5f7463656665645f, 0x6570797400000000}, size: 20, shift: 32, kind: slotText, offset: unsafe.Offsetof(abi.Indictment{}.ChargedDefectType), nonempty: true},    // charged_defect_type
-		{key: [4]uint64{0x756365736f7270b5, 0x72616e5f6e6f6974, 0x6576697461720000}, size: 22, shift: 16, kind: slotText, offset: unsafe.Offsetof(abi.Indictment{}.ProsecutionNarrative)},                 // prosecution_narrative
-		{key: [4]uint64{0x636e6564697665a8, 0x6500000000000000}, size: 9, shift: 56, kind: slotList, offset: unsafe.Offsetof(abi.Indictment{}.Evidence), count: count{}, layout: &layoutOfIndictmentItem}, // evidence
-		{key: [4]uint64{0x656469666e6f63aa, 0x65636e0000000000}, size: 11, shift: 40, kind: slotFloat, offset: unsafe.Offsetof(abi.Indictment{}.Confidence), least: 0, most: 1},                           // confidence
+		{key: [4]uint64{0x64656772616863b3, 0x5f7463656665645f, 0x6570797400000000}, size: 20, shift: 32, kind: slotText, offset: unsafe.Offsetof(abi.Indictment{}.ChargedDefectType), nonempty: true},              // charged_defect_type
+		{key: [4]uint64{0x756365736f7270b5, 0x72616e5f6e6f6974, 0x6576697461720000}, size: 22, shift: 16, kind: slotText, offset: unsafe.Offsetof(abi.Indictment{}.ProsecutionNarrative)},                           // prosecution_narrative
+		{key: [4]uint64{0x636e6564697665a8, 0x6500000000000000}, size: 9, shift: 56, kind: slotList, offset: unsafe.Offsetof(abi.Indictment{}.Evidence), count: count{most: 4096}, layout: &layoutOfIndictmentItem}, // evidence
+		{key: [4]uint64{0x656469666e6f63aa, 0x65636e0000000000}, size: 11, shift: 40, kind: slotFloat, offset: unsafe.Offsetof(abi.Indictment{}.Confidence), least: 0, most: 1},                                     // confidence
 	},
 }
 
@@ -456,9 +456,9 @@ var layoutOfChallenge = layout{
 var layoutOfAlternativeHypothesis = layout{
 	size: unsafe.Sizeof(abi.AlternativeHypothesis{}), smallest: 28, one: one[abi.AlternativeHypothesis], list: listOf[abi.AlternativeHypothesis],
 	slots: []slot{
-		{key: [4]uint64{0x6c6562616ca50000}, size: 6, shift: 16, kind: slotText, offset: unsafe.Offsetof(abi.AlternativeHypothesis{}.Label), nonempty: true},                             // label
-		{key: [4]uint64{0x696e6f73616572a9, 0x676e000000000000}, size: 10, shift: 48, kind: slotText, offset: unsafe.Offsetof(abi.AlternativeHypothesis{}.Reasoning)},                    // reasoning
-		{key: [4]uint64{0x74726f70707573a7}, size: 8, shift: 0, kind: slotInts, offset: unsafe.Offsetof(abi.AlternativeHypothesis{}.Support), count: count{}, low: 0, high: math.MaxInt}, // support
+		{key: [4]uint64{0x6c6562616ca50000}, size: 6, shift: 16, kind: slotText, offset: unsafe.Offsetof(abi.AlternativeHypothesis{}.Label), nonempty: true},                                       // label
+		{key: [4]uint64{0x696e6f73616572a9, 0x676e000000000000}, size: 10, shift: 48, kind: slotText, offset: unsafe.Offsetof(abi.AlternativeHypothesis{}.Reasoning)},                              // reasoning
+		{key: [4]uint64{0x74726f70707573a7}, size: 8, shift: 0, kind: slotInts, offset: unsafe.Offsetof(abi.AlternativeHypothesis{}.Support), count: count{most: 4096}, low: 0, high: math.MaxInt}, // support
 	},
 }
 
@@ -466,7 +466,7 @@ var layoutOfDefenseBrief = layout{
 	size: unsafe.Sizeof(abi.DefenseBrief{}), smallest: 55, one: one[abi.DefenseBrief], list: listOf[abi.DefenseBrief],
 	rules: func(v unsafe.Pointer, c *abi.Collector) { (*abi.DefenseBrief)(v).Rules(c) },
 	slots: []slot{
-		{key: [4]uint64{0x6e656c6c616863aa, 0x7365670000000000}, size: 11, shift: 40, kind: slotList, offset: unsafe.Offsetof(abi.DefenseBrief{}.Challenges), count: count{}, layout: &layoutOfChallenge},                                              // challenges
+		{key: [4]uint64{0x6e656c6c616863aa, 0x7365670000000000}, size: 11, shift: 40, kind: slotList, offset: unsafe.Offsetof(abi.DefenseBrief{}.Challenges), count: count{most: 4096}, layout: &layoutOfChallenge},                                    // challenges
 		{key: [4]uint64{0x616e7265746c61b6, 0x7079685f65766974, 0x7369736568746f00}, size: 23, shift: 8, kind: slotPointer, offset: unsafe.Offsetof(abi.DefenseBrief{}.AlternativeHypothesis), optional: true, layout: &layoutOfAlternativeHypothesis}, // alternative_hypothesis
 		{key: [4]uint64{0x65645f61656c70a9, 0x6c61000000000000}, size: 10, shift: 48, kind: slotBool, offset: unsafe.Offsetof(abi.DefenseBrief{}.PleaDeal)},                                                                                            // plea_deal
 		{key: [4]uint64{0x5f6e6f69746f6db1, 0x696d7369645f6f74, 0x7373000000000000}, size: 18, shift: 48, kind: slotBool, offset: unsafe.Offsetof(abi.DefenseBrief{}.MotionToDismiss)},                                                                 // motion_to_dismiss
@@ -495,22 +495,22 @@ var layoutOfRoundSpeakers = layout{
 var layoutOfHearingRound = layout{
 	size: unsafe.Sizeof(abi.HearingRound{}), smallest: 121, one: one[abi.HearingRound], list: listOf[abi.HearingRound],
 	slots: []slot{
-		{key: [4]uint64{0x646e756f72a50000}, size: 6, shift: 16, kind: slotInt, offset: unsafe.Offsetof(abi.HearingRound{}.Round), low: 1, high: math.MaxInt},                                                // round
-		{key: [4]uint64{0x756365736f7270b4, 0x6772615f6e6f6974, 0x746e656d75000000}, size: 21, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.HearingRound{}.ProsecutionArgument)},                   // prosecution_argument
-		{key: [4]uint64{0x65736e65666564b0, 0x617474756265725f, 0x6c00000000000000}, size: 17, shift: 56, kind: slotText, offset: unsafe.Offsetof(abi.HearingRound{}.DefenseRebuttal)},                       // defense_rebuttal
-		{key: [4]uint64{0x6e5f656764756aab, 0x7365746f00000000}, size: 12, shift: 32, kind: slotText, offset: unsafe.Offsetof(abi.HearingRound{}.JudgeNotes)},                                                // judge_notes
-		{key: [4]uint64{0x7962a20000000000}, size: 3, shift: 40, kind: slotStruct, offset: unsafe.Offsetof(abi.HearingRound{}.By), layout: &layoutOfRoundSpeakers},                                           // by
-		{key: [4]uint64{0x6168635f77656eae, 0x7365676e656c6c00}, size: 15, shift: 8, kind: slotList, offset: unsafe.Offsetof(abi.HearingRound{}.NewChallenges), count: count{}, layout: &layoutOfChallenge},  // new_challenges
-		{key: [4]uint64{0x6574695f77656ea9, 0x736d000000000000}, size: 10, shift: 48, kind: slotList, offset: unsafe.Offsetof(abi.HearingRound{}.NewItems), count: count{}, layout: &layoutOfIndictmentItem}, // new_items
+		{key: [4]uint64{0x646e756f72a50000}, size: 6, shift: 16, kind: slotInt, offset: unsafe.Offsetof(abi.HearingRound{}.Round), low: 1, high: math.MaxInt},                                                         // round
+		{key: [4]uint64{0x756365736f7270b4, 0x6772615f6e6f6974, 0x746e656d75000000}, size: 21, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.HearingRound{}.ProsecutionArgument)},                            // prosecution_argument
+		{key: [4]uint64{0x65736e65666564b0, 0x617474756265725f, 0x6c00000000000000}, size: 17, shift: 56, kind: slotText, offset: unsafe.Offsetof(abi.HearingRound{}.DefenseRebuttal)},                                // defense_rebuttal
+		{key: [4]uint64{0x6e5f656764756aab, 0x7365746f00000000}, size: 12, shift: 32, kind: slotText, offset: unsafe.Offsetof(abi.HearingRound{}.JudgeNotes)},                                                         // judge_notes
+		{key: [4]uint64{0x7962a20000000000}, size: 3, shift: 40, kind: slotStruct, offset: unsafe.Offsetof(abi.HearingRound{}.By), layout: &layoutOfRoundSpeakers},                                                    // by
+		{key: [4]uint64{0x6168635f77656eae, 0x7365676e656c6c00}, size: 15, shift: 8, kind: slotList, offset: unsafe.Offsetof(abi.HearingRound{}.NewChallenges), count: count{most: 768}, layout: &layoutOfChallenge},  // new_challenges
+		{key: [4]uint64{0x6574695f77656ea9, 0x736d000000000000}, size: 10, shift: 48, kind: slotList, offset: unsafe.Offsetof(abi.HearingRound{}.NewItems), count: count{most: 768}, layout: &layoutOfIndictmentItem}, // new_items
 	},
 }
 
 var layoutOfHearingRecord = layout{
 	size: unsafe.Sizeof(abi.HearingRecord{}), smallest: 32, one: one[abi.HearingRecord], list: listOf[abi.HearingRecord],
 	slots: []slot{
-		{key: [4]uint64{0x73646e756f72a600}, size: 7, shift: 8, kind: slotList, offset: unsafe.Offsetof(abi.HearingRecord{}.Rounds), count: count{}, layout: &layoutOfHearingRound},     // rounds
-		{key: [4]uint64{0x756f725f78616daa, 0x73646e0000000000}, size: 11, shift: 40, kind: slotInt, offset: unsafe.Offsetof(abi.HearingRecord{}.MaxRounds), low: 1, high: math.MaxInt}, // max_rounds
-		{key: [4]uint64{0x677265766e6f63a9, 0x6465000000000000}, size: 10, shift: 48, kind: slotBool, offset: unsafe.Offsetof(abi.HearingRecord{}.Converged)},                           // converged
+		{key: [4]uint64{0x73646e756f72a600}, size: 7, shift: 8, kind: slotList, offset: unsafe.Offsetof(abi.HearingRecord{}.Rounds), count: count{most: 1000}, layout: &layoutOfHearingRound}, // rounds
+		{key: [4]uint64{0x756f725f78616daa, 0x73646e0000000000}, size: 11, shift: 40, kind: slotInt, offset: unsafe.Offsetof(abi.HearingRecord{}.MaxRounds), low: 1, high: math.MaxInt},       // max_rounds
+		{key: [4]uint64{0x677265766e6f63a9, 0x6465000000000000}, size: 10, shift: 48, kind: slotBool, offset: unsafe.Offsetof(abi.HearingRecord{}.Converged)},                                 // converged
 	},
 }
 
@@ -534,18 +534,18 @@ var layoutOfRemandFeedback = layout{
 	size: unsafe.Sizeof(abi.RemandFeedback{}), smallest: 24, one: one[abi.RemandFeedback], list: listOf[abi.RemandFeedback],
 	rules: func(v unsafe.Pointer, c *abi.Collector) { (*abi.RemandFeedback)(v).Rules(c) },
 	slots: []slot{
-		{key: [4]uint64{0x6e656c6c616863aa, 0x6465670000000000}, size: 11, shift: 40, kind: slotList, offset: unsafe.Offsetof(abi.RemandFeedback{}.Challenged), count: count{}, layout: &layoutOfChallengedItem},                                         // challenged
+		{key: [4]uint64{0x6e656c6c616863aa, 0x6465670000000000}, size: 11, shift: 40, kind: slotList, offset: unsafe.Offsetof(abi.RemandFeedback{}.Challenged), count: count{most: 4096}, layout: &layoutOfChallengedItem},                               // challenged
 		{key: [4]uint64{0x616e7265746c61b6, 0x7079685f65766974, 0x7369736568746f00}, size: 23, shift: 8, kind: slotPointer, offset: unsafe.Offsetof(abi.RemandFeedback{}.AlternativeHypothesis), optional: true, layout: &layoutOfAlternativeHypothesis}, // alternative_hypothesis
-		{key: [4]uint64{0x6f697473657571a9, 0x736e000000000000}, size: 10, shift: 48, kind: slotList, offset: unsafe.Offsetof(abi.RemandFeedback{}.Questions), count: count{}, layout: &layoutOfQuestion},                                                // questions
+		{key: [4]uint64{0x6f697473657571a9, 0x736e000000000000}, size: 10, shift: 48, kind: slotList, offset: unsafe.Offsetof(abi.RemandFeedback{}.Questions), count: count{most: 1000}, layout: &layoutOfQuestion},                                      // questions
 	},
 }
 
 var layoutOfRemandReply = layout{
 	size: unsafe.Sizeof(abi.RemandReply{}), smallest: 37, one: one[abi.RemandReply], list: listOf[abi.RemandReply],
 	slots: []slot{
-		{key: [4]uint64{0x6f697473657571ab, 0x64695f6e00000000}, size: 12, shift: 32, kind: slotText, offset: unsafe.Offsetof(abi.RemandReply{}.QuestionID), nonempty: true},                         // question_id
-		{key: [4]uint64{0x737574617473a600}, size: 7, shift: 8, kind: slotEnum, offset: unsafe.Offsetof(abi.RemandReply{}.Status), values: valuesOfAnswerStatus},                                     // status
-		{key: [4]uint64{0x636e6564697665a8, 0x6500000000000000}, size: 9, shift: 56, kind: slotList, offset: unsafe.Offsetof(abi.RemandReply{}.Evidence), count: count{}, layout: &layoutOfEvidence}, // evidence
+		{key: [4]uint64{0x6f697473657571ab, 0x64695f6e00000000}, size: 12, shift: 32, kind: slotText, offset: unsafe.Offsetof(abi.RemandReply{}.QuestionID), nonempty: true},                                   // question_id
+		{key: [4]uint64{0x737574617473a600}, size: 7, shift: 8, kind: slotEnum, offset: unsafe.Offsetof(abi.RemandReply{}.Status), values: valuesOfAnswerStatus},                                               // status
+		{key: [4]uint64{0x636e6564697665a8, 0x6500000000000000}, size: 9, shift: 56, kind: slotList, offset: unsafe.Offsetof(abi.RemandReply{}.Evidence), count: count{most: 4096}, layout: &layoutOfEvidence}, // evidence
 	},
 }
 
@@ -560,8 +560,8 @@ var layoutOfChallengedReply = layout{
 var layoutOfRemandAnswer = layout{
 	size: unsafe.Sizeof(abi.RemandAnswer{}), smallest: 22, one: one[abi.RemandAnswer], list: listOf[abi.RemandAnswer],
 	slots: []slot{
-		{key: [4]uint64{0x73726577736e61a7}, size: 8, shift: 0, kind: slotList, offset: unsafe.Offsetof(abi.RemandAnswer{}.Answers), count: count{}, layout: &layoutOfRemandReply},                              // answers
-		{key: [4]uint64{0x6e656c6c616863aa, 0x6465670000000000}, size: 11, shift: 40, kind: slotList, offset: unsafe.Offsetof(abi.RemandAnswer{}.Challenged), count: count{}, layout: &layoutOfChallengedReply}, // challenged
+		{key: [4]uint64{0x73726577736e61a7}, size: 8, shift: 0, kind: slotList, offset: unsafe.Offsetof(abi.RemandAnswer{}.Answers), count: count{most: 1000}, layout: &layoutOfRemandReply},                              // answers
+		{key: [4]uint64{0x6e656c6c616863aa, 0x6465670000000000}, size: 11, shift: 40, kind: slotList, offset: unsafe.Offsetof(abi.RemandAnswer{}.Challenged), count: count{most: 4096}, layout: &layoutOfChallengedReply}, // challenged
 	},
 }
 
@@ -632,7 +632,7 @@ var layoutOfTriageResult = layout{
 		{key: [4]uint64{0x6d6f74706d7973b0, 0x726f67657461635f, 0x7900000000000000}, size: 17, shift: 56, kind: slotEnum, offset: unsafe.Offsetof(abi.TriageResult{}.SymptomCategory), values: valuesOfSymptomCategory},             // symptom_category
 		{key: [4]uint64{0x74697265766573a8, 0x7900000000000000}, size: 9, shift: 56, kind: slotEnum, offset: unsafe.Offsetof(abi.TriageResult{}.Severity), values: valuesOfGapSeverity},                                             // severity
 		{key: [4]uint64{0x66697373616c63b9, 0x5f6e6f6974616369, 0x736568746f707968, 0x7369000000000000}, size: 26, shift: 48, kind: slotText, offset: unsafe.Offsetof(abi.TriageResult{}.ClassificationHypothesis), optional: true}, // classification_hypothesis
-		{key: [4]uint64{0x616469646e6163aa, 0x7365740000000000}, size: 11, shift: 40, kind: slotTexts, offset: unsafe.Offsetof(abi.TriageResult{}.Candidates), count: count{}},                                                      // candidates
+		{key: [4]uint64{0x616469646e6163aa, 0x7365740000000000}, size: 11, shift: 40, kind: slotTexts, offset: unsafe.Offsetof(abi.TriageResult{}.Candidates), count: count{most: 256}},                                             // candidates
 		{key: [4]uint64{0x6e695f70696b73b2, 0x7461676974736576, 0x6e6f690000000000}, size: 19, shift: 40, kind: slotBool, offset: unsafe.Offsetof(abi.TriageResult{}.SkipInvestigation)},                                            // skip_investigation
 		{key: [4]uint64{0x735f6b636f6c63b4, 0x707375735f77656b, 0x6465746365000000}, size: 21, shift: 24, kind: slotBool, offset: unsafe.Offsetof(abi.TriageResult{}.ClockSkewSuspected)},                                           // clock_skew_suspected
 		{key: [4]uint64{0x65646163736163b1, 0x746365707375735f, 0x6465000000000000}, size: 18, shift: 48, kind: slotBool, offset: unsafe.Offsetof(abi.TriageResult{}.CascadeSuspected)},                                             // cascade_suspected
@@ -642,27 +642,27 @@ var layoutOfTriageResult = layout{
 var layoutOfSelectedComponent = layout{
 	size: unsafe.Sizeof(abi.SelectedComponent{}), smallest: 28, one: one[abi.SelectedComponent], list: listOf[abi.SelectedComponent],
 	slots: []slot{
-		{key: [4]uint64{0x656d616ea4000000}, size: 5, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.SelectedComponent{}.Name), nonempty: true},                             // name
-		{key: [4]uint64{0x705f7375636f66ab, 0x7368746100000000}, size: 12, shift: 32, kind: slotTexts, offset: unsafe.Offsetof(abi.SelectedComponent{}.FocusPaths), count: count{}}, // focus_paths
-		{key: [4]uint64{0x6e6f73616572a600}, size: 7, shift: 8, kind: slotText, offset: unsafe.Offsetof(abi.SelectedComponent{}.Reason)},                                            // reason
+		{key: [4]uint64{0x656d616ea4000000}, size: 5, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.SelectedComponent{}.Name), nonempty: true},                                      // name
+		{key: [4]uint64{0x705f7375636f66ab, 0x7368746100000000}, size: 12, shift: 32, kind: slotTexts, offset: unsafe.Offsetof(abi.SelectedComponent{}.FocusPaths), count: count{most: 256}}, // focus_paths
+		{key: [4]uint64{0x6e6f73616572a600}, size: 7, shift: 8, kind: slotText, offset: unsafe.Offsetof(abi.SelectedComponent{}.Reason)},                                                     // reason
 	},
 }
 
 var layoutOfResolveResult = layout{
 	size: unsafe.Sizeof(abi.ResolveResult{}), smallest: 11, one: one[abi.ResolveResult], list: listOf[abi.ResolveResult],
 	slots: []slot{
-		{key: [4]uint64{0x657463656c6573a8, 0x6400000000000000}, size: 9, shift: 56, kind: slotList, offset: unsafe.Offsetof(abi.ResolveResult{}.Selected), count: count{}, layout: &layoutOfSelectedComponent}, // selected
+		{key: [4]uint64{0x657463656c6573a8, 0x6400000000000000}, size: 9, shift: 56, kind: slotList, offset: unsafe.Offsetof(abi.ResolveResult{}.Selected), count: count{most: 256}, layout: &layoutOfSelectedComponent}, // selected
 	},
 }
 
 var layoutOfInvestigateArtifact = layout{
 	size: unsafe.Sizeof(abi.InvestigateArtifact{}), smallest: 39, one: one[abi.InvestigateArtifact], list: listOf[abi.InvestigateArtifact],
 	slots: []slot{
-		{key: [4]uint64{0x7972616d6d7573a7}, size: 8, shift: 0, kind: slotText, offset: unsafe.Offsetof(abi.InvestigateArtifact{}.Summary)},                                                                        // summary
-		{key: [4]uint64{0x66697373616c63ae, 0x6e6f697461636900}, size: 15, shift: 8, kind: slotText, offset: unsafe.Offsetof(abi.InvestigateArtifact{}.Classification), optional: true},                            // classification
-		{key: [4]uint64{0x656e6f706d6f63a9, 0x746e000000000000}, size: 10, shift: 48, kind: slotText, offset: unsafe.Offsetof(abi.InvestigateArtifact{}.Component), optional: true},                                // component
-		{key: [4]uint64{0x677265766e6f63b1, 0x6f63735f65636e65, 0x6572000000000000}, size: 18, shift: 48, kind: slotFloat, offset: unsafe.Offsetof(abi.InvestigateArtifact{}.ConvergenceScore), least: 0, most: 1}, // convergence_score
-		{key: [4]uint64{0x636e6564697665a8, 0x6500000000000000}, size: 9, shift: 56, kind: slotList, offset: unsafe.Offsetof(abi.InvestigateArtifact{}.Evidence), count: count{}, layout: &layoutOfEvidence},       // evidence
+		{key: [4]uint64{0x7972616d6d7573a7}, size: 8, shift: 0, kind: slotText, offset: unsafe.Offsetof(abi.InvestigateArtifact{}.Summary)},                                                                            // summary
+		{key: [4]uint64{0x66697373616c63ae, 0x6e6f697461636900}, size: 15, shift: 8, kind: slotText, offset: unsafe.Offsetof(abi.InvestigateArtifact{}.Classification), optional: true},                                // classification
+		{key: [4]uint64{0x656e6f706d6f63a9, 0x746e000000000000}, size: 10, shift: 48, kind: slotText, offset: unsafe.Offsetof(abi.InvestigateArtifact{}.Component), optional: true},                                    // component
+		{key: [4]uint64{0x677265766e6f63b1, 0x6f63735f65636e65, 0x6572000000000000}, size: 18, shift: 48, kind: slotFloat, offset: unsafe.Offsetof(abi.InvestigateArtifact{}.ConvergenceScore), least: 0, most: 1},     // convergence_score
+		{key: [4]uint64{0x636e6564697665a8, 0x6500000000000000}, size: 9, shift: 56, kind: slotList, offset: unsafe.Offsetof(abi.InvestigateArtifact{}.Evidence), count: count{most: 4096}, layout: &layoutOfEvidence}, // evidence
 	},
 }
 
@@ -701,17 +701,17 @@ var layoutOfLightReport = layout{
 var layoutOfManifest = layout{
 	size: unsafe.Sizeof(abi.Manifest{}), smallest: 69, one: one[abi.Manifest], list: listOf[abi.Manifest],
 	slots: []slot{
-		{key: [4]uint64{0x656d616ea4000000}, size: 5, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.Manifest{}.Name), nonempty: true},                                                           // name
-		{key: [4]uint64{0x6e6f6973726576a7}, size: 8, shift: 0, kind: slotText, offset: unsafe.Offsetof(abi.Manifest{}.Version), nonempty: true},                                                         // version
-		{key: [4]uint64{0x696261a300000000}, size: 4, shift: 32, kind: slotText, offset: unsafe.Offsetof(abi.Manifest{}.ABI), nonempty: true},                                                            // abi
-		{key: [4]uint64{0x736c6c6163a50000}, size: 6, shift: 16, kind: slotEnums, offset: unsafe.Offsetof(abi.Manifest{}.Calls), count: count{nonempty: true}, values: valuesOfCall},                     // calls
-		{key: [4]uint64{0x65696c696d6166a8, 0x7300000000000000}, size: 9, shift: 56, kind: slotEnums, offset: unsafe.Offsetof(abi.Manifest{}.Families), count: count{}, values: valuesOfFamily},          // families
-		{key: [4]uint64{0x7365676465a50000}, size: 6, shift: 16, kind: slotTexts, offset: unsafe.Offsetof(abi.Manifest{}.Edges), count: count{}},                                                         // edges
-		{key: [4]uint64{0x69726574697263a8, 0x6100000000000000}, size: 9, shift: 56, kind: slotTexts, offset: unsafe.Offsetof(abi.Manifest{}.Criteria), count: count{}},                                  // criteria
-		{key: [4]uint64{0x6c696261706163ac, 0x7365697469000000}, size: 13, shift: 24, kind: slotEnums, offset: unsafe.Offsetof(abi.Manifest{}.Capabilities), count: count{}, values: valuesOfCapability}, // capabilities
-		{key: [4]uint64{0x7374696d696ca600}, size: 7, shift: 8, kind: slotPointer, offset: unsafe.Offsetof(abi.Manifest{}.Limits), optional: true, layout: &layoutOfLimitRequest},                        // limits
-		{key: [4]uint64{0x656372756f73a600}, size: 7, shift: 8, kind: slotText, offset: unsafe.Offsetof(abi.Manifest{}.Source), optional: true},                                                          // source
-		{key: [4]uint64{0x65636e6563696ca7}, size: 8, shift: 0, kind: slotText, offset: unsafe.Offsetof(abi.Manifest{}.Licence), optional: true},                                                         // licence
+		{key: [4]uint64{0x656d616ea4000000}, size: 5, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.Manifest{}.Name), nonempty: true},                                                                   // name
+		{key: [4]uint64{0x6e6f6973726576a7}, size: 8, shift: 0, kind: slotText, offset: unsafe.Offsetof(abi.Manifest{}.Version), nonempty: true},                                                                 // version
+		{key: [4]uint64{0x696261a300000000}, size: 4, shift: 32, kind: slotText, offset: unsafe.Offsetof(abi.Manifest{}.ABI), nonempty: true},                                                                    // abi
+		{key: [4]uint64{0x736c6c6163a50000}, size: 6, shift: 16, kind: slotEnums, offset: unsafe.Offsetof(abi.Manifest{}.Calls), count: count{nonempty: true, most: 16}, values: valuesOfCall},                   // calls
+		{key: [4]uint64{0x65696c696d6166a8, 0x7300000000000000}, size: 9, shift: 56, kind: slotEnums, offset: unsafe.Offsetof(abi.Manifest{}.Families), count: count{most: 64}, values: valuesOfFamily},          // families
+		{key: [4]uint64{0x7365676465a50000}, size: 6, shift: 16, kind: slotTexts, offset: unsafe.Offsetof(abi.Manifest{}.Edges), count: count{most: 1000}},                                                       // edges
+		{key: [4]uint64{0x69726574697263a8, 0x6100000000000000}, size: 9, shift: 56, kind: slotTexts, offset: unsafe.Offsetof(abi.Manifest{}.Criteria), count: count{most: 1000}},                                // criteria
+		{key: [4]uint64{0x6c696261706163ac, 0x7365697469000000}, size: 13, shift: 24, kind: slotEnums, offset: unsafe.Offsetof(abi.Manifest{}.Capabilities), count: count{most: 64}, values: valuesOfCapability}, // capabilities
+		{key: [4]uint64{0x7374696d696ca600}, size: 7, shift: 8, kind: slotPointer, offset: unsafe.Offsetof(abi.Manifest{}.Limits), optional: true, layout: &layoutOfLimitRequest},                                // limits
+		{key: [4]uint64{0x656372756f73a600}, size: 7, shift: 8, kind: slotText, offset: unsafe.Offsetof(abi.Manifest{}.Source), optional: true},                                                                  // source
+		{key: [4]uint64{0x65636e6563696ca7}, size: 8, shift: 0, kind: slotText, offset: unsafe.Offsetof(abi.Manifest{}.Licence), optional: true},                                                                 // licence
 	},
 }
 

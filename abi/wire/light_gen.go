@@ -124,7 +124,7 @@ func readTriageResult(d *decoder, v *abi.TriageResult) {
 		case 2: // classification_hypothesis
 			v.ClassificationHypothesis = d.text(false)
 		case 3: // candidates
-			v.Candidates = list(d, count{}, 1, func(d *decoder, v *string) { *v = d.text(false) })
+			v.Candidates = list(d, count{most: 256}, 1, func(d *decoder, v *string) { *v = d.text(false) })
 		case 4: // skip_investigation
 			v.SkipInvestigation = d.boolean()
 		case 5: // clock_skew_suspected
@@ -170,7 +170,7 @@ func readSelectedComponent(d *decoder, v *abi.SelectedComponent) {
 		case 0: // name
 			v.Name = d.text(true)
 		case 1: // focus_paths
-			v.FocusPaths = list(d, count{}, 1, func(d *decoder, v *string) { *v = d.text(false) })
+			v.FocusPaths = list(d, count{most: 256}, 1, func(d *decoder, v *string) { *v = d.text(false) })
 		case 2: // reason
 			v.Reason = d.text(false)
 		}
@@ -206,7 +206,7 @@ func readResolveResult(d *decoder, v *abi.ResolveResult) {
 	for d.next(&s) {
 		switch s.field {
 		case 0: // selected
-			v.Selected = list(d, count{}, 28, readSelectedComponent)
+			v.Selected = list(d, count{most: 256}, 28, readSelectedComponent)
 		}
 	}
 	d.close(&s)
@@ -267,7 +267,7 @@ func readInvestigateArtifact(d *decoder, v *abi.InvestigateArtifact) {
 		case 3: // convergence_score
 			v.ConvergenceScore = d.float(0, 1)
 		case 4: // evidence
-			v.Evidence = list(d, count{}, 44, readEvidence)
+			v.Evidence = list(d, count{most: 4096}, 44, readEvidence)
 		}
 	}
 	d.close(&s)

@@ -36,6 +36,7 @@ func indict(r *abi.NodeRequest) *abi.Indictment {
 
 // The bounds of an indictment: its items must fit an artifact with room to spare.
 const (
+	maxItems      = abi.MaxEvidence
 	maxItemsBytes = abi.DefaultOutputBytes * 3 / 4
 	itemOverhead  = 80 // keys, weight, element and headers of one item
 )
@@ -52,7 +53,7 @@ func heaviest(evidence []abi.Evidence, nats []float64) []int {
 	kept := order[:0]
 	for _, i := range order {
 		bytes := itemOverhead + len(evidence[i].SourceRef) + len(evidence[i].Content) + len(evidence[i].Supports)
-		if size+bytes <= maxItemsBytes {
+		if len(kept) < maxItems && size+bytes <= maxItemsBytes {
 			size += bytes
 			kept = append(kept, i)
 		}

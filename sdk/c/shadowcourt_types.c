@@ -121,7 +121,7 @@ const sc_type sc_indictment_item_type = {"indictment_item", sc_indictment_item_f
 static const sc_field sc_indictment_fields[] = {
   {"charged_defect_type", 19, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_indictment, charged_defect_type), 0, 0, 0, 0, 0},
   {"prosecution_narrative", 21, SC_KIND_TEXT, SC_REQUIRED, offsetof(sc_indictment, prosecution_narrative), 0, 0, 0, 0, 0},
-  {"evidence", 8, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_indictment, evidence), &sc_indictment_item_type, 0, 0, 0, 0},
+  {"evidence", 8, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_indictment, evidence), &sc_indictment_item_type, 0, 0, 0, 4096},
   {"confidence", 10, SC_KIND_FLOAT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_indictment, confidence), 0, 0, 1, 0, 0},
 };
 const sc_type sc_indictment_type = {"indictment", sc_indictment_fields, 4, sizeof(sc_indictment)};
@@ -160,12 +160,12 @@ const sc_type sc_challenge_type = {"challenge", sc_challenge_fields, 4, sizeof(s
 static const sc_field sc_alternative_hypothesis_fields[] = {
   {"label", 5, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_alternative_hypothesis, label), 0, 0, 0, 0, 0},
   {"reasoning", 9, SC_KIND_TEXT, SC_REQUIRED, offsetof(sc_alternative_hypothesis, reasoning), 0, 0, 0, 0, 0},
-  {"support", 7, SC_KIND_INT, SC_REQUIRED | SC_LIST | SC_LEAST, offsetof(sc_alternative_hypothesis, support), 0, 0, 0, 0, 0},
+  {"support", 7, SC_KIND_INT, SC_REQUIRED | SC_LIST | SC_LEAST, offsetof(sc_alternative_hypothesis, support), 0, 0, 0, 0, 4096},
 };
 const sc_type sc_alternative_hypothesis_type = {"alternative_hypothesis", sc_alternative_hypothesis_fields, 3, sizeof(sc_alternative_hypothesis)};
 
 static const sc_field sc_defense_brief_fields[] = {
-  {"challenges", 10, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_defense_brief, challenges), &sc_challenge_type, 0, 0, 0, 0},
+  {"challenges", 10, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_defense_brief, challenges), &sc_challenge_type, 0, 0, 0, 4096},
   {"alternative_hypothesis", 22, SC_KIND_STRUCT, SC_OPTIONAL | SC_POINTER, offsetof(sc_defense_brief, alternative_hypothesis), &sc_alternative_hypothesis_type, 0, 0, 0, 0},
   {"plea_deal", 9, SC_KIND_BOOL, SC_REQUIRED, offsetof(sc_defense_brief, plea_deal), 0, 0, 0, 0, 0},
   {"motion_to_dismiss", 17, SC_KIND_BOOL, SC_REQUIRED, offsetof(sc_defense_brief, motion_to_dismiss), 0, 0, 0, 0, 0},
@@ -186,13 +186,13 @@ static const sc_field sc_hearing_round_fields[] = {
   {"defense_rebuttal", 16, SC_KIND_TEXT, SC_REQUIRED, offsetof(sc_hearing_round, defense_rebuttal), 0, 0, 0, 0, 0},
   {"judge_notes", 11, SC_KIND_TEXT, SC_REQUIRED, offsetof(sc_hearing_round, judge_notes), 0, 0, 0, 0, 0},
   {"by", 2, SC_KIND_STRUCT, SC_REQUIRED, offsetof(sc_hearing_round, by), &sc_round_speakers_type, 0, 0, 0, 0},
-  {"new_challenges", 14, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_hearing_round, new_challenges), &sc_challenge_type, 0, 0, 0, 0},
-  {"new_items", 9, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_hearing_round, new_items), &sc_indictment_item_type, 0, 0, 0, 0},
+  {"new_challenges", 14, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_hearing_round, new_challenges), &sc_challenge_type, 0, 0, 0, 768},
+  {"new_items", 9, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_hearing_round, new_items), &sc_indictment_item_type, 0, 0, 0, 768},
 };
 const sc_type sc_hearing_round_type = {"hearing_round", sc_hearing_round_fields, 7, sizeof(sc_hearing_round)};
 
 static const sc_field sc_hearing_record_fields[] = {
-  {"rounds", 6, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_hearing_record, rounds), &sc_hearing_round_type, 0, 0, 0, 0},
+  {"rounds", 6, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_hearing_record, rounds), &sc_hearing_round_type, 0, 0, 0, 1000},
   {"max_rounds", 10, SC_KIND_INT, SC_REQUIRED | SC_LEAST, offsetof(sc_hearing_record, max_rounds), 0, 1, 0, 0, 0},
   {"converged", 9, SC_KIND_BOOL, SC_REQUIRED, offsetof(sc_hearing_record, converged), 0, 0, 0, 0, 0},
 };
@@ -224,7 +224,7 @@ static const sc_field sc_triage_result_fields[] = {
   {"symptom_category", 16, SC_KIND_ENUM, SC_REQUIRED, offsetof(sc_triage_result, symptom_category), &sc_symptom_category_names, 0, 0, 0, 0},
   {"severity", 8, SC_KIND_ENUM, SC_REQUIRED, offsetof(sc_triage_result, severity), &sc_gap_severity_names, 0, 0, 0, 0},
   {"classification_hypothesis", 25, SC_KIND_TEXT, SC_OPTIONAL, offsetof(sc_triage_result, classification_hypothesis), 0, 0, 0, 0, 0},
-  {"candidates", 10, SC_KIND_TEXT, SC_REQUIRED | SC_LIST, offsetof(sc_triage_result, candidates), 0, 0, 0, 0, 0},
+  {"candidates", 10, SC_KIND_TEXT, SC_REQUIRED | SC_LIST, offsetof(sc_triage_result, candidates), 0, 0, 0, 0, 256},
   {"skip_investigation", 18, SC_KIND_BOOL, SC_REQUIRED, offsetof(sc_triage_result, skip_investigation), 0, 0, 0, 0, 0},
   {"clock_skew_suspected", 20, SC_KIND_BOOL, SC_REQUIRED, offsetof(sc_triage_result, clock_skew_suspected), 0, 0, 0, 0, 0},
   {"cascade_suspected", 17, SC_KIND_BOOL, SC_REQUIRED, offsetof(sc_triage_result, cascade_suspected), 0, 0, 0, 0, 0},
@@ -233,13 +233,13 @@ const sc_type sc_triage_result_type = {"triage_result", sc_triage_result_fields,
 
 static const sc_field sc_selected_component_fields[] = {
   {"name", 4, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_selected_component, name), 0, 0, 0, 0, 0},
-  {"focus_paths", 11, SC_KIND_TEXT, SC_REQUIRED | SC_LIST, offsetof(sc_selected_component, focus_paths), 0, 0, 0, 0, 0},
+  {"focus_paths", 11, SC_KIND_TEXT, SC_REQUIRED | SC_LIST, offsetof(sc_selected_component, focus_paths), 0, 0, 0, 0, 256},
   {"reason", 6, SC_KIND_TEXT, SC_REQUIRED, offsetof(sc_selected_component, reason), 0, 0, 0, 0, 0},
 };
 const sc_type sc_selected_component_type = {"selected_component", sc_selected_component_fields, 3, sizeof(sc_selected_component)};
 
 static const sc_field sc_resolve_result_fields[] = {
-  {"selected", 8, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_resolve_result, selected), &sc_selected_component_type, 0, 0, 0, 0},
+  {"selected", 8, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_resolve_result, selected), &sc_selected_component_type, 0, 0, 0, 256},
 };
 const sc_type sc_resolve_result_type = {"resolve_result", sc_resolve_result_fields, 1, sizeof(sc_resolve_result)};
 
@@ -248,7 +248,7 @@ static const sc_field sc_investigate_artifact_fields[] = {
   {"classification", 14, SC_KIND_TEXT, SC_OPTIONAL, offsetof(sc_investigate_artifact, classification), 0, 0, 0, 0, 0},
   {"component", 9, SC_KIND_TEXT, SC_OPTIONAL, offsetof(sc_investigate_artifact, component), 0, 0, 0, 0, 0},
   {"convergence_score", 17, SC_KIND_FLOAT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_investigate_artifact, convergence_score), 0, 0, 1, 0, 0},
-  {"evidence", 8, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_investigate_artifact, evidence), &sc_evidence_type, 0, 0, 0, 0},
+  {"evidence", 8, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_investigate_artifact, evidence), &sc_evidence_type, 0, 0, 0, 4096},
 };
 const sc_type sc_investigate_artifact_type = {"investigate_artifact", sc_investigate_artifact_fields, 5, sizeof(sc_investigate_artifact)};
 
@@ -282,9 +282,9 @@ static const sc_field sc_question_fields[] = {
 const sc_type sc_question_type = {"question", sc_question_fields, 2, sizeof(sc_question)};
 
 static const sc_field sc_remand_feedback_fields[] = {
-  {"challenged", 10, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_remand_feedback, challenged), &sc_challenged_item_type, 0, 0, 0, 0},
+  {"challenged", 10, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_remand_feedback, challenged), &sc_challenged_item_type, 0, 0, 0, 4096},
   {"alternative_hypothesis", 22, SC_KIND_STRUCT, SC_OPTIONAL | SC_POINTER, offsetof(sc_remand_feedback, alternative_hypothesis), &sc_alternative_hypothesis_type, 0, 0, 0, 0},
-  {"questions", 9, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_remand_feedback, questions), &sc_question_type, 0, 0, 0, 0},
+  {"questions", 9, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_remand_feedback, questions), &sc_question_type, 0, 0, 0, 1000},
 };
 const sc_type sc_remand_feedback_type = {"remand_feedback", sc_remand_feedback_fields, 3, sizeof(sc_remand_feedback)};
 
@@ -338,7 +338,7 @@ const sc_type sc_verdict_type = {"verdict", sc_verdict_fields, 5, sizeof(sc_verd
 static const sc_field sc_remand_reply_fields[] = {
   {"question_id", 11, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_remand_reply, question_id), 0, 0, 0, 0, 0},
   {"status", 6, SC_KIND_ENUM, SC_REQUIRED, offsetof(sc_remand_reply, status), &sc_answer_status_names, 0, 0, 0, 0},
-  {"evidence", 8, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_remand_reply, evidence), &sc_evidence_type, 0, 0, 0, 0},
+  {"evidence", 8, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_remand_reply, evidence), &sc_evidence_type, 0, 0, 0, 4096},
 };
 const sc_type sc_remand_reply_type = {"remand_reply", sc_remand_reply_fields, 3, sizeof(sc_remand_reply)};
 
@@ -349,8 +349,8 @@ static const sc_field sc_challenged_reply_fields[] = {
 const sc_type sc_challenged_reply_type = {"challenged_reply", sc_challenged_reply_fields, 2, sizeof(sc_challenged_reply)};
 
 static const sc_field sc_remand_answer_fields[] = {
-  {"answers", 7, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_remand_answer, answers), &sc_remand_reply_type, 0, 0, 0, 0},
-  {"challenged", 10, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_remand_answer, challenged), &sc_challenged_reply_type, 0, 0, 0, 0},
+  {"answers", 7, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_remand_answer, answers), &sc_remand_reply_type, 0, 0, 0, 1000},
+  {"challenged", 10, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_remand_answer, challenged), &sc_challenged_reply_type, 0, 0, 0, 4096},
 };
 const sc_type sc_remand_answer_type = {"remand_answer", sc_remand_answer_fields, 2, sizeof(sc_remand_answer)};
 
@@ -410,7 +410,7 @@ static const sc_field sc_contest_request_fields[] = {
 const sc_type sc_contest_request_type = {"contest_request", sc_contest_request_fields, 6, sizeof(sc_contest_request)};
 
 static const sc_field sc_contest_response_fields[] = {
-  {"challenges", 10, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_contest_response, challenges), &sc_challenge_type, 0, 0, 0, 0},
+  {"challenges", 10, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_contest_response, challenges), &sc_challenge_type, 0, 0, 0, 4096},
   {"failure", 7, SC_KIND_STRUCT, SC_OPTIONAL | SC_POINTER, offsetof(sc_contest_response, failure), &sc_failure_type, 0, 0, 0, 0},
 };
 const sc_type sc_contest_response_type = {"contest_response", sc_contest_response_fields, 2, sizeof(sc_contest_response)};
@@ -450,7 +450,7 @@ static const sc_field sc_edge_answer_fields[] = {
 const sc_type sc_edge_answer_type = {"edge_answer", sc_edge_answer_fields, 3, sizeof(sc_edge_answer)};
 
 static const sc_field sc_edge_response_fields[] = {
-  {"answers", 7, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_edge_response, answers), &sc_edge_answer_type, 0, 0, 0, 0},
+  {"answers", 7, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_edge_response, answers), &sc_edge_answer_type, 0, 0, 0, 1000},
   {"failure", 7, SC_KIND_STRUCT, SC_OPTIONAL | SC_POINTER, offsetof(sc_edge_response, failure), &sc_failure_type, 0, 0, 0, 0},
 };
 const sc_type sc_edge_response_type = {"edge_response", sc_edge_response_fields, 2, sizeof(sc_edge_response)};
@@ -484,14 +484,14 @@ static const sc_field sc_criterion_opinion_fields[] = {
   {"criterion_id", 12, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_criterion_opinion, criterion_id), 0, 0, 0, 0, 0},
   {"numeric_score", 13, SC_KIND_INT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_criterion_opinion, numeric_score), 0, 1, 5, 0, 0},
   {"argument", 8, SC_KIND_TEXT, SC_REQUIRED, offsetof(sc_criterion_opinion, argument), 0, 0, 0, 0, 0},
-  {"cited_evidence", 14, SC_KIND_TEXT, SC_REQUIRED | SC_LIST, offsetof(sc_criterion_opinion, cited_evidence), 0, 0, 0, 0, 0},
+  {"cited_evidence", 14, SC_KIND_TEXT, SC_REQUIRED | SC_LIST, offsetof(sc_criterion_opinion, cited_evidence), 0, 0, 0, 0, 256},
   {"relevance_confidence", 20, SC_KIND_FLOAT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_criterion_opinion, relevance_confidence), 0, 0, 1, 0, 0},
   {"security_violation_found", 24, SC_KIND_BOOL, SC_REQUIRED, offsetof(sc_criterion_opinion, security_violation_found), 0, 0, 0, 0, 0},
 };
 const sc_type sc_criterion_opinion_type = {"criterion_opinion", sc_criterion_opinion_fields, 7, sizeof(sc_criterion_opinion)};
 
 static const sc_field sc_judge_response_fields[] = {
-  {"opinions", 8, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_judge_response, opinions), &sc_criterion_opinion_type, 0, 0, 0, 0},
+  {"opinions", 8, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_judge_response, opinions), &sc_criterion_opinion_type, 0, 0, 0, 1000},
   {"failure", 7, SC_KIND_STRUCT, SC_OPTIONAL | SC_POINTER, offsetof(sc_judge_response, failure), &sc_failure_type, 0, 0, 0, 0},
 };
 const sc_type sc_judge_response_type = {"judge_response", sc_judge_response_fields, 2, sizeof(sc_judge_response)};
@@ -508,11 +508,11 @@ static const sc_field sc_manifest_fields[] = {
   {"name", 4, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_manifest, name), 0, 0, 0, 0, 0},
   {"version", 7, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_manifest, version), 0, 0, 0, 0, 0},
   {"abi", 3, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_manifest, abi), 0, 0, 0, 0, 0},
-  {"calls", 5, SC_KIND_ENUM, SC_REQUIRED | SC_LIST | SC_NONEMPTY, offsetof(sc_manifest, calls), &sc_call_names, 0, 0, 0, 0},
-  {"families", 8, SC_KIND_ENUM, SC_REQUIRED | SC_LIST, offsetof(sc_manifest, families), &sc_family_names, 0, 0, 0, 0},
-  {"edges", 5, SC_KIND_TEXT, SC_REQUIRED | SC_LIST, offsetof(sc_manifest, edges), 0, 0, 0, 0, 0},
-  {"criteria", 8, SC_KIND_TEXT, SC_REQUIRED | SC_LIST, offsetof(sc_manifest, criteria), 0, 0, 0, 0, 0},
-  {"capabilities", 12, SC_KIND_ENUM, SC_REQUIRED | SC_LIST, offsetof(sc_manifest, capabilities), &sc_capability_names, 0, 0, 0, 0},
+  {"calls", 5, SC_KIND_ENUM, SC_REQUIRED | SC_LIST | SC_NONEMPTY, offsetof(sc_manifest, calls), &sc_call_names, 0, 0, 0, 16},
+  {"families", 8, SC_KIND_ENUM, SC_REQUIRED | SC_LIST, offsetof(sc_manifest, families), &sc_family_names, 0, 0, 0, 64},
+  {"edges", 5, SC_KIND_TEXT, SC_REQUIRED | SC_LIST, offsetof(sc_manifest, edges), 0, 0, 0, 0, 1000},
+  {"criteria", 8, SC_KIND_TEXT, SC_REQUIRED | SC_LIST, offsetof(sc_manifest, criteria), 0, 0, 0, 0, 1000},
+  {"capabilities", 12, SC_KIND_ENUM, SC_REQUIRED | SC_LIST, offsetof(sc_manifest, capabilities), &sc_capability_names, 0, 0, 0, 64},
   {"limits", 6, SC_KIND_STRUCT, SC_OPTIONAL | SC_POINTER, offsetof(sc_manifest, limits), &sc_limit_request_type, 0, 0, 0, 0},
   {"source", 6, SC_KIND_TEXT, SC_OPTIONAL, offsetof(sc_manifest, source), 0, 0, 0, 0, 0},
   {"licence", 7, SC_KIND_TEXT, SC_OPTIONAL, offsetof(sc_manifest, licence), 0, 0, 0, 0, 0},

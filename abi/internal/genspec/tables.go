@@ -32,6 +32,7 @@ func limitsTable() string {
 		{"work of compiling a module, estimated from its structure", abi.DefaultCompileSteps, "steps", "DefaultCompileSteps"},
 		{"memory for compiling a module, estimated from its structure", abi.DefaultCompileBytes, "bytes", "DefaultCompileBytes"},
 		{"nesting of maps and lists in a message, the message itself being 1", abi.MaxDepth, "levels", "MaxDepth"},
+		{"elements of a list that follows the evidence of a case, in what a module sends", abi.MaxEvidence, "elements", "MaxEvidence"},
 		{"problems of a message that are listed; the rest is counted", abi.MaxProblems, "problems", "MaxProblems"},
 	} {
 		fmt.Fprintf(&b, "| %s | %s %s | `%s` |\n", l.what, grouped(l.value), l.unit, l.name)

@@ -22,7 +22,7 @@ func wrongCounts(t *model.Type) []wrong {
 		add(strconv.Itoa(*t.MinCount-1)+" elements", *t.MinCount-1, abi.CodeBadCount)
 		add("no elements", 0, abi.CodeBadCount)
 	}
-	if t.MaxCount != nil {
+	if t.MaxCount != nil && !t.Long() {
 		add(strconv.Itoa(*t.MaxCount+1)+" elements", *t.MaxCount+1, abi.CodeBadCount)
 	}
 	return slices.Clip(out)

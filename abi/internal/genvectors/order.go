@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/hex"
+	"slices"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -29,6 +31,9 @@ func (s *set) listOrder(good mt.Node, f *model.Field, at path) {
 		s.refuse("several: "+f.WireName+" too few, and one nil", with(good, f.WireName, mt.ListNode(mt.NilNode())),
 			at.is(abi.CodeBadCount), at.index(0).is(abi.CodeNil))
 	}
+	if f.Type.Long() {
+		s.overfull(good, f, at)
+	}
 	if f.Type.Elem.Kind != model.Struct {
 		return
 	}
@@ -42,6 +47,20 @@ func (s *set) listOrder(good mt.Node, f *model.Field, at path) {
 	}
 	problems := append([]problem{at.index(0).is(abi.CodeWrongType)}, two...)
 	s.refuse("several: in two elements of "+f.WireName, with(good, f.WireName, mt.ListNode(mt.IntNode(1), bad)), problems...)
+}
+
+// overfull fills a long list with one nil more than it may hold: valid elements would make a large message.
+func (s *set) overfull(good mt.Node, f *model.Field, at path) {
+	most := *f.Type.MaxCount
+	nils := mt.ListNode(slices.Repeat([]mt.Node{mt.NilNode()}, most+1)...)
+	problems := []problem{at.is(abi.CodeBadCount)}
+	for i := range abi.MaxProblems - 1 {
+		problems = append(problems, at.index(i).is(abi.CodeNil))
+	}
+	s.add(vector{
+		Name: "several: " + f.WireName + " too many, and all nil", Hex: hex.EncodeToString(with(good, f.WireName, nils).Bytes()),
+		Problems: problems, Omitted: most + 1 - len(problems) + 1,
+	})
 }
 
 func (s *set) mapOrder(good mt.Node, f *model.Field, at path) {

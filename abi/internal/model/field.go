@@ -202,6 +202,8 @@ func (f *Field) option(option string) string {
 		f.Default, f.HasDefault = value, true
 	case "min", "max":
 		return f.bound(key, value)
+	case "most":
+		return f.most(value)
 	default:
 		return "is not known"
 	}
@@ -243,6 +245,19 @@ func (f *Field) bound(key, value string) string {
 	default:
 		return "is for numbers, lists and maps"
 	}
+	return ""
+}
+
+// most bounds the length of a list of numbers, of which min and max bound the elements.
+func (f *Field) most(value string) string {
+	if t := f.Type; t.Kind != List || t.Elem.Kind != Int && t.Elem.Kind != Float {
+		return "is for lists of numbers; others take max"
+	}
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 1 {
+		return "is no length"
+	}
+	f.Type.MaxCount = &n
 	return ""
 }
 

@@ -106,6 +106,9 @@ type Type struct {
 	NonEmpty bool
 }
 
+// Long says whether a list may have so many elements that tests and vectors do not fill it with valid ones.
+func (t *Type) Long() bool { return t.Kind == List && t.MaxCount != nil && *t.MaxCount > 256 }
+
 // EnumType is a string that is one of a few.
 type EnumType struct {
 	GoName string

@@ -94,6 +94,8 @@ func TestFaults(t *testing.T) {
 		"min no number":       {"V int `abi:\"v,min=x\"`", "is no number"},
 		"min of int no whole": {"V int `abi:\"v,min=0.5\"`", "is no whole number"},
 		"min above max":       {"V int `abi:\"v,min=2,max=1\"`", "min is above max"},
+		"most of a number":    {"V int `abi:\"v,most=1\"`", "is for lists of numbers"},
+		"most no length":      {"V []int `abi:\"v,most=0\"`", "is no length"},
 		"opt nonempty":        {"V string `abi:\"v,opt,nonempty\"`", "say nothing"},
 		"opt default":         {"V string `abi:\"v,opt,default=x\"`", "default excludes opt"},
 		"default of int":      {"V int `abi:\"v,default=1\"`", "is for strings"},

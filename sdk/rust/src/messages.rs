@@ -1082,7 +1082,7 @@ impl Message for Indictment {
         match field {
             0 => self.charged_defect_type = r.text(true)?,
             1 => self.prosecution_narrative = r.text(false)?,
-            2 => self.evidence = r.list(Count::ANY, |r| r.message())?,
+            2 => self.evidence = r.list(Count::between(0, 4096), |r| r.message())?,
             _ => self.confidence = r.float(0.0, 1.0)?,
         }
         Ok(())
@@ -1272,7 +1272,7 @@ impl Message for AlternativeHypothesis {
         match field {
             0 => self.label = r.text(true)?,
             1 => self.reasoning = r.text(false)?,
-            _ => self.support = r.list(Count::ANY, |r| r.integer(0, i64::MAX))?,
+            _ => self.support = r.list(Count::between(0, 4096), |r| r.integer(0, i64::MAX))?,
         }
         Ok(())
     }
@@ -1305,7 +1305,7 @@ impl Message for DefenseBrief {
 
     fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
         match field {
-            0 => self.challenges = r.list(Count::ANY, |r| r.message())?,
+            0 => self.challenges = r.list(Count::between(0, 4096), |r| r.message())?,
             1 => self.alternative_hypothesis = Some(r.message()?),
             2 => self.plea_deal = r.boolean()?,
             3 => self.motion_to_dismiss = r.boolean()?,
@@ -1387,8 +1387,8 @@ impl Message for HearingRound {
             2 => self.defense_rebuttal = r.text(false)?,
             3 => self.judge_notes = r.text(false)?,
             4 => self.by = r.message()?,
-            5 => self.new_challenges = r.list(Count::ANY, |r| r.message())?,
-            _ => self.new_items = r.list(Count::ANY, |r| r.message())?,
+            5 => self.new_challenges = r.list(Count::between(0, 768), |r| r.message())?,
+            _ => self.new_items = r.list(Count::between(0, 768), |r| r.message())?,
         }
         Ok(())
     }
@@ -1427,7 +1427,7 @@ impl Message for HearingRecord {
 
     fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
         match field {
-            0 => self.rounds = r.list(Count::ANY, |r| r.message())?,
+            0 => self.rounds = r.list(Count::between(0, 1000), |r| r.message())?,
             1 => self.max_rounds = r.integer(1, i64::MAX)?,
             _ => self.converged = r.boolean()?,
         }
@@ -1573,7 +1573,7 @@ impl Message for TriageResult {
             0 => self.symptom_category = r.name()?,
             1 => self.severity = r.name()?,
             2 => self.classification_hypothesis = r.text(false)?,
-            3 => self.candidates = r.list(Count::ANY, |r| r.text(false))?,
+            3 => self.candidates = r.list(Count::between(0, 256), |r| r.text(false))?,
             4 => self.skip_investigation = r.boolean()?,
             5 => self.clock_skew_suspected = r.boolean()?,
             _ => self.cascade_suspected = r.boolean()?,
@@ -1617,7 +1617,7 @@ impl Message for SelectedComponent {
     fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
         match field {
             0 => self.name = r.text(true)?,
-            1 => self.focus_paths = r.list(Count::ANY, |r| r.text(false))?,
+            1 => self.focus_paths = r.list(Count::between(0, 256), |r| r.text(false))?,
             _ => self.reason = r.text(false)?,
         }
         Ok(())
@@ -1646,7 +1646,7 @@ impl Message for ResolveResult {
 
     fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
         match field {
-            _ => self.selected = r.list(Count::ANY, |r| r.message())?,
+            _ => self.selected = r.list(Count::between(0, 256), |r| r.message())?,
         }
         Ok(())
     }
@@ -1678,7 +1678,7 @@ impl Message for InvestigateArtifact {
             1 => self.classification = r.text(false)?,
             2 => self.component = r.text(false)?,
             3 => self.convergence_score = r.float(0.0, 1.0)?,
-            _ => self.evidence = r.list(Count::ANY, |r| r.message())?,
+            _ => self.evidence = r.list(Count::between(0, 4096), |r| r.message())?,
         }
         Ok(())
     }
@@ -1856,9 +1856,9 @@ impl Message for RemandFeedback {
 
     fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
         match field {
-            0 => self.challenged = r.list(Count::ANY, |r| r.message())?,
+            0 => self.challenged = r.list(Count::between(0, 4096), |r| r.message())?,
             1 => self.alternative_hypothesis = Some(r.message()?),
-            _ => self.questions = r.list(Count::ANY, |r| r.message())?,
+            _ => self.questions = r.list(Count::between(0, 1000), |r| r.message())?,
         }
         Ok(())
     }
@@ -2147,7 +2147,7 @@ impl Message for RemandReply {
         match field {
             0 => self.question_id = r.text(true)?,
             1 => self.status = r.name()?,
-            _ => self.evidence = r.list(Count::ANY, |r| r.message())?,
+            _ => self.evidence = r.list(Count::between(0, 4096), |r| r.message())?,
         }
         Ok(())
     }
@@ -2204,8 +2204,8 @@ impl Message for RemandAnswer {
 
     fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
         match field {
-            0 => self.answers = r.list(Count::ANY, |r| r.message())?,
-            _ => self.challenged = r.list(Count::ANY, |r| r.message())?,
+            0 => self.answers = r.list(Count::between(0, 1000), |r| r.message())?,
+            _ => self.challenged = r.list(Count::between(0, 4096), |r| r.message())?,
         }
         Ok(())
     }
@@ -2517,7 +2517,7 @@ impl Message for ContestResponse {
 
     fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
         match field {
-            0 => self.challenges = r.list(Count::ANY, |r| r.message())?,
+            0 => self.challenges = r.list(Count::between(0, 4096), |r| r.message())?,
             _ => self.failure = Some(r.message()?),
         }
         Ok(())
@@ -2708,7 +2708,7 @@ impl Message for EdgeResponse {
 
     fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
         match field {
-            0 => self.answers = r.list(Count::ANY, |r| r.message())?,
+            0 => self.answers = r.list(Count::between(0, 1000), |r| r.message())?,
             _ => self.failure = Some(r.message()?),
         }
         Ok(())
@@ -2873,7 +2873,7 @@ impl Message for CriterionOpinion {
             1 => self.criterion_id = r.text(true)?,
             2 => self.numeric_score = r.integer(1, 5)?,
             3 => self.argument = r.text(false)?,
-            4 => self.cited_evidence = r.list(Count::ANY, |r| r.text(false))?,
+            4 => self.cited_evidence = r.list(Count::between(0, 256), |r| r.text(false))?,
             5 => self.relevance_confidence = r.float(0.0, 1.0)?,
             _ => self.security_violation_found = r.boolean()?,
         }
@@ -2912,7 +2912,7 @@ impl Message for JudgeResponse {
 
     fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
         match field {
-            0 => self.opinions = r.list(Count::ANY, |r| r.message())?,
+            0 => self.opinions = r.list(Count::between(0, 1000), |r| r.message())?,
             _ => self.failure = Some(r.message()?),
         }
         Ok(())
@@ -3002,10 +3002,10 @@ impl Message for Manifest {
             1 => self.version = r.text(true)?,
             2 => self.abi = r.text(true)?,
             3 => self.calls = r.list(Count::NONEMPTY, |r| r.name())?,
-            4 => self.families = r.list(Count::ANY, |r| r.name())?,
-            5 => self.edges = r.list(Count::ANY, |r| r.text(false))?,
-            6 => self.criteria = r.list(Count::ANY, |r| r.text(false))?,
-            7 => self.capabilities = r.list(Count::ANY, |r| r.name())?,
+            4 => self.families = r.list(Count::between(0, 64), |r| r.name())?,
+            5 => self.edges = r.list(Count::between(0, 1000), |r| r.text(false))?,
+            6 => self.criteria = r.list(Count::between(0, 1000), |r| r.text(false))?,
+            7 => self.capabilities = r.list(Count::between(0, 64), |r| r.name())?,
             8 => self.limits = Some(r.message()?),
             9 => self.source = r.text(false)?,
             _ => self.licence = r.text(false)?,

@@ -558,7 +558,7 @@ export class Indictment extends Message {
     switch (field) {
       case 0: this.chargedDefectType = r.text(true); break;
       case 1: this.prosecutionNarrative = r.text(false); break;
-      case 2: this.evidence = r.messages<IndictmentItem>(0, u32.MAX_VALUE); break;
+      case 2: this.evidence = r.messages<IndictmentItem>(0, 4096); break;
       case 3: this.confidence = r.float(0, 1); break;
     }
   }
@@ -703,7 +703,7 @@ export class AlternativeHypothesis extends Message {
     switch (field) {
       case 0: this.label = r.text(true); break;
       case 1: this.reasoning = r.text(false); break;
-      case 2: this.support = r.integers(0, i64.MAX_VALUE, 0, u32.MAX_VALUE); break;
+      case 2: this.support = r.integers(0, i64.MAX_VALUE, 0, 4096); break;
     }
   }
   write(w: Writer): void {
@@ -729,7 +729,7 @@ export class DefenseBrief extends Message {
   required(): u64 { return 0x1d; }
   readField(r: Reader, field: i32): void {
     switch (field) {
-      case 0: this.challenges = r.messages<Challenge>(0, u32.MAX_VALUE); break;
+      case 0: this.challenges = r.messages<Challenge>(0, 4096); break;
       case 1: this.alternativeHypothesis = r.message<AlternativeHypothesis>(); break;
       case 2: this.pleaDeal = r.boolean(); break;
       case 3: this.motionToDismiss = r.boolean(); break;
@@ -793,8 +793,8 @@ export class HearingRound extends Message {
       case 2: this.defenseRebuttal = r.text(false); break;
       case 3: this.judgeNotes = r.text(false); break;
       case 4: this.by = r.message<RoundSpeakers>(); break;
-      case 5: this.newChallenges = r.messages<Challenge>(0, u32.MAX_VALUE); break;
-      case 6: this.newItems = r.messages<IndictmentItem>(0, u32.MAX_VALUE); break;
+      case 5: this.newChallenges = r.messages<Challenge>(0, 768); break;
+      case 6: this.newItems = r.messages<IndictmentItem>(0, 768); break;
     }
   }
   write(w: Writer): void {
@@ -822,7 +822,7 @@ export class HearingRecord extends Message {
   required(): u64 { return 0x7; }
   readField(r: Reader, field: i32): void {
     switch (field) {
-      case 0: this.rounds = r.messages<HearingRound>(0, u32.MAX_VALUE); break;
+      case 0: this.rounds = r.messages<HearingRound>(0, 1000); break;
       case 1: this.maxRounds = r.integer(1, i64.MAX_VALUE); break;
       case 2: this.converged = r.boolean(); break;
     }
@@ -931,7 +931,7 @@ export class TriageResult extends Message {
       case 0: this.symptomCategory = r.name(SymptomCategory.VALUES, false); break;
       case 1: this.severity = r.name(GapSeverity.VALUES, false); break;
       case 2: this.classificationHypothesis = r.text(false); break;
-      case 3: this.candidates = r.texts(0, u32.MAX_VALUE); break;
+      case 3: this.candidates = r.texts(0, 256); break;
       case 4: this.skipInvestigation = r.boolean(); break;
       case 5: this.clockSkewSuspected = r.boolean(); break;
       case 6: this.cascadeSuspected = r.boolean(); break;
@@ -962,7 +962,7 @@ export class SelectedComponent extends Message {
   readField(r: Reader, field: i32): void {
     switch (field) {
       case 0: this.name = r.text(true); break;
-      case 1: this.focusPaths = r.texts(0, u32.MAX_VALUE); break;
+      case 1: this.focusPaths = r.texts(0, 256); break;
       case 2: this.reason = r.text(false); break;
     }
   }
@@ -984,7 +984,7 @@ export class ResolveResult extends Message {
   required(): u64 { return 0x1; }
   readField(r: Reader, field: i32): void {
     switch (field) {
-      case 0: this.selected = r.messages<SelectedComponent>(0, u32.MAX_VALUE); break;
+      case 0: this.selected = r.messages<SelectedComponent>(0, 256); break;
     }
   }
   write(w: Writer): void {
@@ -1011,7 +1011,7 @@ export class InvestigateArtifact extends Message {
       case 1: this.classification = r.text(false); break;
       case 2: this.component = r.text(false); break;
       case 3: this.convergenceScore = r.float(0, 1); break;
-      case 4: this.evidence = r.messages<Evidence>(0, u32.MAX_VALUE); break;
+      case 4: this.evidence = r.messages<Evidence>(0, 4096); break;
     }
   }
   write(w: Writer): void {
@@ -1141,9 +1141,9 @@ export class RemandFeedback extends Message {
   required(): u64 { return 0x5; }
   readField(r: Reader, field: i32): void {
     switch (field) {
-      case 0: this.challenged = r.messages<ChallengedItem>(0, u32.MAX_VALUE); break;
+      case 0: this.challenged = r.messages<ChallengedItem>(0, 4096); break;
       case 1: this.alternativeHypothesis = r.message<AlternativeHypothesis>(); break;
-      case 2: this.questions = r.messages<Question>(0, u32.MAX_VALUE); break;
+      case 2: this.questions = r.messages<Question>(0, 1000); break;
     }
   }
   write(w: Writer): void {
@@ -1338,7 +1338,7 @@ export class RemandReply extends Message {
     switch (field) {
       case 0: this.questionId = r.text(true); break;
       case 1: this.status = r.name(AnswerStatus.VALUES, false); break;
-      case 2: this.evidence = r.messages<Evidence>(0, u32.MAX_VALUE); break;
+      case 2: this.evidence = r.messages<Evidence>(0, 4096); break;
     }
   }
   write(w: Writer): void {
@@ -1382,8 +1382,8 @@ export class RemandAnswer extends Message {
   required(): u64 { return 0x3; }
   readField(r: Reader, field: i32): void {
     switch (field) {
-      case 0: this.answers = r.messages<RemandReply>(0, u32.MAX_VALUE); break;
-      case 1: this.challenged = r.messages<ChallengedReply>(0, u32.MAX_VALUE); break;
+      case 0: this.answers = r.messages<RemandReply>(0, 1000); break;
+      case 1: this.challenged = r.messages<ChallengedReply>(0, 4096); break;
     }
   }
   write(w: Writer): void {
@@ -1596,7 +1596,7 @@ export class ContestResponse extends Message {
   required(): u64 { return 0x1; }
   readField(r: Reader, field: i32): void {
     switch (field) {
-      case 0: this.challenges = r.messages<Challenge>(0, u32.MAX_VALUE); break;
+      case 0: this.challenges = r.messages<Challenge>(0, 4096); break;
       case 1: this.failure = r.message<Failure>(); break;
     }
   }
@@ -1741,7 +1741,7 @@ export class EdgeResponse extends Message {
   required(): u64 { return 0x1; }
   readField(r: Reader, field: i32): void {
     switch (field) {
-      case 0: this.answers = r.messages<EdgeAnswer>(0, u32.MAX_VALUE); break;
+      case 0: this.answers = r.messages<EdgeAnswer>(0, 1000); break;
       case 1: this.failure = r.message<Failure>(); break;
     }
   }
@@ -1857,7 +1857,7 @@ export class CriterionOpinion extends Message {
       case 1: this.criterionId = r.text(true); break;
       case 2: this.numericScore = r.integer(1, 5); break;
       case 3: this.argument = r.text(false); break;
-      case 4: this.citedEvidence = r.texts(0, u32.MAX_VALUE); break;
+      case 4: this.citedEvidence = r.texts(0, 256); break;
       case 5: this.relevanceConfidence = r.float(0, 1); break;
       case 6: this.securityViolationFound = r.boolean(); break;
     }
@@ -1885,7 +1885,7 @@ export class JudgeResponse extends Message {
   required(): u64 { return 0x1; }
   readField(r: Reader, field: i32): void {
     switch (field) {
-      case 0: this.opinions = r.messages<CriterionOpinion>(0, u32.MAX_VALUE); break;
+      case 0: this.opinions = r.messages<CriterionOpinion>(0, 1000); break;
       case 1: this.failure = r.message<Failure>(); break;
     }
   }
@@ -1958,11 +1958,11 @@ export class Manifest extends Message {
       case 0: this.name = r.text(true); break;
       case 1: this.version = r.text(true); break;
       case 2: this.abi = r.text(true); break;
-      case 3: this.calls = r.names(Call.VALUES, -1, u32.MAX_VALUE); break;
-      case 4: this.families = r.names(Family.VALUES, 0, u32.MAX_VALUE); break;
-      case 5: this.edges = r.texts(0, u32.MAX_VALUE); break;
-      case 6: this.criteria = r.texts(0, u32.MAX_VALUE); break;
-      case 7: this.capabilities = r.names(Capability.VALUES, 0, u32.MAX_VALUE); break;
+      case 3: this.calls = r.names(Call.VALUES, -1, 16); break;
+      case 4: this.families = r.names(Family.VALUES, 0, 64); break;
+      case 5: this.edges = r.texts(0, 1000); break;
+      case 6: this.criteria = r.texts(0, 1000); break;
+      case 7: this.capabilities = r.names(Capability.VALUES, 0, 64); break;
       case 8: this.limits = r.message<LimitRequest>(); break;
       case 9: this.source = r.text(false); break;
       case 10: this.licence = r.text(false); break;

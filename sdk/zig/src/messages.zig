@@ -373,6 +373,7 @@ pub const Indictment = struct {
     pub const wire_name = "indictment";
     pub const rules = struct {
         pub const charged_defect_type: Rules = .{ .nonempty = true };
+        pub const evidence: Rules = .{ .max_count = 4096 };
         pub const confidence: Rules = .{ .least = 0, .most = 1 };
     };
 };
@@ -454,7 +455,7 @@ pub const AlternativeHypothesis = struct {
     pub const wire_name = "alternative_hypothesis";
     pub const rules = struct {
         pub const label: Rules = .{ .nonempty = true };
-        pub const support: Rules = .{ .least = 0 };
+        pub const support: Rules = .{ .max_count = 4096, .least = 0 };
     };
 };
 
@@ -469,6 +470,7 @@ pub const DefenseBrief = struct {
 
     pub const wire_name = "defense_brief";
     pub const rules = struct {
+        pub const challenges: Rules = .{ .max_count = 4096 };
         pub const alternative_hypothesis: Rules = .{ .optional = true };
         pub const confidence: Rules = .{ .least = 0, .most = 1 };
     };
@@ -502,6 +504,8 @@ pub const HearingRound = struct {
     pub const wire_name = "hearing_round";
     pub const rules = struct {
         pub const round: Rules = .{ .least = 1 };
+        pub const new_challenges: Rules = .{ .max_count = 768 };
+        pub const new_items: Rules = .{ .max_count = 768 };
     };
 };
 
@@ -514,6 +518,7 @@ pub const HearingRecord = struct {
 
     pub const wire_name = "hearing_record";
     pub const rules = struct {
+        pub const rounds: Rules = .{ .max_count = 1000 };
         pub const max_rounds: Rules = .{ .least = 1 };
     };
 };
@@ -571,6 +576,7 @@ pub const TriageResult = struct {
     pub const wire_name = "triage_result";
     pub const rules = struct {
         pub const classification_hypothesis: Rules = .{ .optional = true };
+        pub const candidates: Rules = .{ .max_count = 256 };
     };
 };
 
@@ -583,6 +589,7 @@ pub const SelectedComponent = struct {
     pub const wire_name = "selected_component";
     pub const rules = struct {
         pub const name: Rules = .{ .nonempty = true };
+        pub const focus_paths: Rules = .{ .max_count = 256 };
     };
 };
 
@@ -592,6 +599,7 @@ pub const ResolveResult = struct {
 
     pub const wire_name = "resolve_result";
     pub const rules = struct {
+        pub const selected: Rules = .{ .max_count = 256 };
     };
 };
 
@@ -608,6 +616,7 @@ pub const InvestigateArtifact = struct {
         pub const classification: Rules = .{ .optional = true };
         pub const component: Rules = .{ .optional = true };
         pub const convergence_score: Rules = .{ .least = 0, .most = 1 };
+        pub const evidence: Rules = .{ .max_count = 4096 };
     };
 };
 
@@ -675,7 +684,9 @@ pub const RemandFeedback = struct {
 
     pub const wire_name = "remand_feedback";
     pub const rules = struct {
+        pub const challenged: Rules = .{ .max_count = 4096 };
         pub const alternative_hypothesis: Rules = .{ .optional = true };
+        pub const questions: Rules = .{ .max_count = 1000 };
     };
 };
 
@@ -789,6 +800,7 @@ pub const RemandReply = struct {
     pub const wire_name = "remand_reply";
     pub const rules = struct {
         pub const question_id: Rules = .{ .nonempty = true };
+        pub const evidence: Rules = .{ .max_count = 4096 };
     };
 };
 
@@ -810,6 +822,8 @@ pub const RemandAnswer = struct {
 
     pub const wire_name = "remand_answer";
     pub const rules = struct {
+        pub const answers: Rules = .{ .max_count = 1000 };
+        pub const challenged: Rules = .{ .max_count = 4096 };
     };
 };
 
@@ -926,6 +940,7 @@ pub const ContestResponse = struct {
 
     pub const wire_name = "contest_response";
     pub const rules = struct {
+        pub const challenges: Rules = .{ .max_count = 4096 };
         pub const failure: Rules = .{ .optional = true };
     };
 };
@@ -1004,6 +1019,7 @@ pub const EdgeResponse = struct {
 
     pub const wire_name = "edge_response";
     pub const rules = struct {
+        pub const answers: Rules = .{ .max_count = 1000 };
         pub const failure: Rules = .{ .optional = true };
     };
 };
@@ -1069,6 +1085,7 @@ pub const CriterionOpinion = struct {
         pub const judge: Rules = .{ .nonempty = true };
         pub const criterion_id: Rules = .{ .nonempty = true };
         pub const numeric_score: Rules = .{ .least = 1, .most = 5 };
+        pub const cited_evidence: Rules = .{ .max_count = 256 };
         pub const relevance_confidence: Rules = .{ .least = 0, .most = 1 };
     };
 };
@@ -1080,6 +1097,7 @@ pub const JudgeResponse = struct {
 
     pub const wire_name = "judge_response";
     pub const rules = struct {
+        pub const opinions: Rules = .{ .max_count = 1000 };
         pub const failure: Rules = .{ .optional = true };
     };
 };
@@ -1130,7 +1148,11 @@ pub const Manifest = struct {
         pub const name: Rules = .{ .nonempty = true };
         pub const version: Rules = .{ .nonempty = true };
         pub const abi: Rules = .{ .nonempty = true };
-        pub const calls: Rules = .{ .nonempty = true };
+        pub const calls: Rules = .{ .nonempty = true, .max_count = 16 };
+        pub const families: Rules = .{ .max_count = 64 };
+        pub const edges: Rules = .{ .max_count = 1000 };
+        pub const criteria: Rules = .{ .max_count = 1000 };
+        pub const capabilities: Rules = .{ .max_count = 64 };
         pub const limits: Rules = .{ .optional = true };
         pub const source: Rules = .{ .optional = true };
         pub const licence: Rules = .{ .optional = true };
