@@ -47,9 +47,13 @@ build: plugins ## build bin/shadowcourt, the modules in it
 install: plugins ## put shadowcourt on the PATH, in Go's bin folder
 	$(GO) install -trimpath ./cmd/shadowcourt
 
+.PHONY: release
+release: ## make the commit, the tags and the module proxy of a version: VERSION=v0.1.0 OUT=out/release
+	$(GO) run ./tools/release -version "$(VERSION)" -out "$(OUT)"
+
 .PHONY: plugins
 plugins: ## build the modules that the command embeds
-	$(GO) run ./host/bundle/build
+	$(GO) run ./tools/buildmodules
 
 .PHONY: test
 test: plugins ## run all tests
@@ -179,7 +183,7 @@ check: lint test race ## what a change must pass
 
 .PHONY: clean
 clean: ## remove everything that was built
-	rm -rf bin out host/bundle/dist/*.wasm
+	rm -rf bin out host/bundle/dist/*.zst
 
 $(LINT):
 	GOBIN=$(dir $(LINT)) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT)

@@ -11,6 +11,7 @@ require (
 	github.com/hashicorp/go-hclog v1.6.3
 	github.com/hashicorp/go-plugin v1.8.0
 	github.com/shadowcourt/shadowcourt v0.0.0
+	github.com/shadowcourt/shadowcourt/host/bundle v0.0.0
 	github.com/tetratelabs/wazero v1.12.0
 	google.golang.org/grpc v1.65.0
 	google.golang.org/protobuf v1.36.6
@@ -24,6 +25,7 @@ require (
 	github.com/hashicorp/yamux v0.1.2 // indirect
 	github.com/ianlancetaylor/demangle v0.0.0-20240805132620-81f5be970eca // indirect
 	github.com/jedib0t/go-pretty/v6 v6.8.3 // indirect
+	github.com/klauspost/compress v1.20.3 // indirect
 	github.com/kr/text v0.2.0 // indirect
 	github.com/mattn/go-colorable v0.1.12 // indirect
 	github.com/mattn/go-isatty v0.0.24 // indirect
@@ -44,3 +46,5 @@ require (
 )
 
 replace github.com/shadowcourt/shadowcourt => ../
+
+replace github.com/shadowcourt/shadowcourt/host/bundle => ../host/bundle

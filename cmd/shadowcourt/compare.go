@@ -41,9 +41,9 @@ or if it has more mistrials than the court in force.
 
 Exit codes: 0 not worse, which is no proof where few cases differ; 1 something failed while
 running; 2 the command line or an input is wrong; 3 worse.`,
-		Example: `  shadowcourt compare examples/dockets/tour.jsonl --with specter=host/bundle/dist/specter.wasm
+		Example: `  shadowcourt compare examples/dockets/tour.jsonl --with specter=bin/modules/specter.wasm
   shadowcourt compare examples/dockets/go-failures.jsonl --profile go-test \
-    --with challenger=host/bundle/dist/challenger.wasm --format json`,
+    --with challenger=bin/modules/challenger.wasm --format json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), s, args)
 		},

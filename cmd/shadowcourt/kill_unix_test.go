@@ -304,7 +304,7 @@ func (a *crashing) fill(t *testing.T, dir string) {
 		copyLines(filepath.Join(dir, "docket.jsonl"), filepath.Join(dockets, "go-failures.jsonl"), killCases),
 		copyLines(filepath.Join(dir, "fit.jsonl"), filepath.Join(dockets, "sentiment-fit.jsonl"), 120))
 	if a.args[0] == "plugin" {
-		err = errors.Join(err, copyModules(filepath.Join(repositoryRoot(t), "host", "bundle", "dist"), dir))
+		err = errors.Join(err, copyModules(filepath.Join(repositoryRoot(t), "bin", "modules"), dir))
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -26,7 +26,7 @@ criteria. Faults, and what is legal but looks wrong, are listed with file, line 
 A judge that --modules does not have is the embedded one, as in an audit. Exit code 2 when
 a file has a fault, 0 with warnings only.`,
 		Example: "  shadowcourt lint defect-court court-opinions\n" +
-			"  shadowcourt lint pipelines/defect-court.yaml --modules host/bundle/dist",
+			"  shadowcourt lint pipelines/defect-court.yaml --modules bin/modules",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return inputError(fmt.Errorf("lint takes one or more pipelines or rubrics; see `%s --help`", cmd.CommandPath()))

@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/shadowcourt/shadowcourt/host/bundle"
 )
 
 // TestWithoutModulesOneSentence builds the command as a fresh clone has it,
@@ -40,14 +42,8 @@ func TestWithoutModulesOneSentence(t *testing.T) {
 // hideModules writes an overlay for the go command in which there are no modules.
 func hideModules(t *testing.T, dir string) string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(repositoryRoot(t), "host", "bundle", "dist", "*.wasm"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	replace := map[string]string{}
-	for _, file := range files {
-		replace[file] = ""
-	}
+	archive := filepath.Join(repositoryRoot(t), "host", "bundle", "dist", bundle.Archive)
+	replace := map[string]string{archive: ""}
 	text, err := json.Marshal(map[string]map[string]string{"Replace": replace})
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, "overlay.json"), text, 0o600)

@@ -266,7 +266,7 @@ func newPluginAnnotate(s stdio) *cobra.Command {
 the file has already is replaced; the code stays as it is, and so does its code digest.
 Of the lists only calls must be there: families, edges, criteria and capabilities are empty
 when they are left out. What ` + "`plugin check`" + ` would refuse of the manifest is warned of.`,
-		Example: "  shadowcourt plugin annotate host/bundle/dist/challenger.wasm \\\n" +
+		Example: "  shadowcourt plugin annotate bin/modules/challenger.wasm \\\n" +
 			"    --manifest plugins/challenger/manifest.yaml --output challenger.wasm",
 		Args: exactArgs(1, "one .wasm file"),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -39,7 +39,7 @@ NAME is the module's, or that of a persona if the module plays no other.
 
 Exit codes: 0 done; 1 something failed while running; 2 the command line is wrong, or a
 module was refused: then every fault is named, and nothing has changed.`,
-		Example: "  shadowcourt plugin swap specter=host/bundle/dist/specter.wasm --modules host/bundle/dist",
+		Example: "  shadowcourt plugin swap specter=bin/modules/specter.wasm --modules bin/modules",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.swap(cmd.Context(), s, args)
 		},

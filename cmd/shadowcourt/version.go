@@ -12,9 +12,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 )
 
-// version is set by the linker for a release.
-var version = "devel" //nolint:gochecknoglobals // -ldflags needs a variable
-
 func newVersion(s stdio) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
@@ -26,8 +23,9 @@ func newVersion(s stdio) *cobra.Command {
 }
 
 func printVersion(s stdio) error {
-	fmt.Fprintf(s.out, "shadowcourt %s, ABI %s, %s, %s/%s\n", version, abi.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
-	if info, ok := debug.ReadBuildInfo(); ok {
+	info, ok := debug.ReadBuildInfo()
+	fmt.Fprintf(s.out, "shadowcourt %s, ABI %s, %s, %s/%s\n", versionOf(info), abi.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	if ok {
 		for _, dep := range info.Deps {
 			if dep.Path == "github.com/tetratelabs/wazero" {
 				fmt.Fprintln(s.out, "wazero", dep.Version)
@@ -46,6 +44,14 @@ func printVersion(s stdio) error {
 		_, err = fmt.Fprintf(s.out, "%-12s %s\n", name, info.Digest)
 		return err
 	})
+}
+
+// versionOf is the version that the go command notes in what it builds: of the module that was installed, or of the commit.
+func versionOf(info *debug.BuildInfo) string {
+	if info == nil || info.Main.Version == "" || info.Main.Version == "(devel)" {
+		return "devel"
+	}
+	return info.Main.Version
 }
 
 // eachModule calls do for every NAME.wasm at the root of fsys, by name.

@@ -52,7 +52,7 @@ func TestAccept_SB1_AMemoryThatGrewIsSmallAgain(t *testing.T) {
 // are put back, in whatever order the requests come, warmed or not as one.
 func TestAccept_SB1_AllResetsGiveEqualBytesAndFuel(t *testing.T) {
 	t.Parallel()
-	wasm, err := os.ReadFile(filepath.Join("..", "..", "bundle", "dist", "challenger.wasm"))
+	wasm, err := os.ReadFile(filepath.Join("..", "..", "..", "bin", "modules", "challenger.wasm"))
 	if err != nil {
 		t.Fatalf("the modules are not built: run `make plugins` (%v)", err)
 	}

@@ -59,7 +59,7 @@ func rejected(fault *sandbox.LoadError) bool {
 // TestShippedModulesAreFarBelowTheLimits: what compilers make stays accepted.
 func TestShippedModulesAreFarBelowTheLimits(t *testing.T) {
 	t.Parallel()
-	names, err := filepath.Glob("../../../bundle/dist/*.wasm")
+	names, err := filepath.Glob("../../../../bin/modules/*.wasm")
 	if err != nil || len(names) == 0 {
 		t.Fatalf("no modules (%v): make plugins builds them", err)
 	}

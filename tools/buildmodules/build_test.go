@@ -15,7 +15,7 @@ import (
 func build(t *testing.T, plugins, dist string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, problems bytes.Buffer
-	code = run(t.Context(), []string{"-plugins", plugins, "-dist", dist}, &out, &problems)
+	code = run(t.Context(), []string{"-plugins", plugins, "-dist", dist, "-archive", ""}, &out, &problems)
 	return code, out.String(), problems.String()
 }
 
@@ -66,7 +66,7 @@ func TestTheModuleCarriesItsManifestAndNoPaths(t *testing.T) {
 	if info.Manifest == nil || info.Manifest.Name != "quiet" || info.Manifest.Version != "1.0.0" {
 		t.Errorf("the manifest is %+v (%v)", info.Manifest, info.ManifestError)
 	}
-	root, err := filepath.Abs("../../..")
+	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestWrongArguments(t *testing.T) {
 		{[]string{"extra"}, 2, "takes no arguments"},
 		{[]string{"-nonsense"}, 2, "-nonsense"},
 		{[]string{"-plugins", "testdata", "-dist", t.TempDir()}, 1, "testdata holds no folder with a manifest.yaml"},
-		{[]string{"-plugins", "testdata/good", "-dist", filepath.Join(t.TempDir(), "a", "b")}, 1, "no such file or directory"},
+		{[]string{"-plugins", "testdata/good", "-dist", "main.go"}, 1, "not a directory"},
 	} {
 		var stdout, stderr bytes.Buffer
 		if code := run(t.Context(), test.args, &stdout, &stderr); code != test.code || !strings.Contains(stderr.String(), test.want) {

@@ -1,4 +1,4 @@
-package bundle_test
+package main
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ func TestEveryPluginIsEmbedded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	manifests, err := filepath.Glob("../../plugins/*/manifest.yaml")
+	manifests, err := filepath.Glob(filepath.Join("..", "..", "plugins", "*", "manifest.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package bundle_test
+package main
 
 import (
 	"bytes"
@@ -20,13 +20,13 @@ func TestAccept_BL1_AFreshCloneBuildsBeforeAnyMake(t *testing.T) {
 	}
 	clone := freshClone(t)
 	for _, command := range []string{"build", "vet"} {
-		if out, err := goCommand(clone, command, "./...").CombinedOutput(); err != nil {
+		if out, err := offline(clone, command, "./...").CombinedOutput(); err != nil {
 			t.Fatalf("go %s ./...: %v\n%s", command, err, out)
 		}
 	}
 
 	// Without modules, tests that need them fail, and say in one sentence what to do.
-	out, err := goCommand(clone, "test", "./host").CombinedOutput()
+	out, err := offline(clone, "test", "./host").CombinedOutput()
 	if err == nil {
 		t.Fatalf("go test passed without modules:\n%s", out)
 	}
@@ -38,9 +38,9 @@ func TestAccept_BL1_AFreshCloneBuildsBeforeAnyMake(t *testing.T) {
 	}
 }
 
-// goCommand runs go in the clone without the network: what is needed is in
+// offline runs go in the clone without the network: what is needed is in
 // the module cache since this test was built.
-func goCommand(dir string, args ...string) *exec.Cmd {
+func offline(dir string, args ...string) *exec.Cmd {
 	cmd := exec.Command("go", args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=readonly")
@@ -51,7 +51,7 @@ func goCommand(dir string, args ...string) *exec.Cmd {
 // are not ignored, as a clone would have them once all of it is committed.
 func freshClone(t *testing.T) string {
 	t.Helper()
-	root, err := filepath.Abs("../..")
+	root, err := filepath.Abs(filepath.Join("..", ".."))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,10 +22,10 @@ const (
 
 type builder struct {
 	plugins, dist string
+	archive       string // empty for none
 }
 
-// run builds all plugins into dist and reports a line each. The error joins
-// what is wrong with each plugin.
+// run builds all plugins into dist, writes the archive, and reports a line each. The error joins the problems of all plugins.
 func (b *builder) run(ctx context.Context, report io.Writer) error {
 	manifests, err := filepath.Glob(filepath.Join(b.plugins, "*", manifestFile))
 	if err != nil {
@@ -34,8 +34,10 @@ func (b *builder) run(ctx context.Context, report io.Writer) error {
 	if len(manifests) == 0 {
 		return fmt.Errorf("%s holds no folder with a %s", b.plugins, manifestFile)
 	}
-	// Beside dist, so that a rename stays on one file system and nothing
-	// half-built is ever in the folder that gets embedded.
+	if err := os.MkdirAll(b.dist, 0o755); err != nil { //nolint:gosec // build products, for everybody to read
+		return err
+	}
+	// Beside dist, so that a rename stays on one file system.
 	work, err := os.MkdirTemp(filepath.Dir(filepath.Clean(b.dist)), ".build-")
 	if err != nil {
 		return err
@@ -52,13 +54,25 @@ func (b *builder) run(ctx context.Context, report io.Writer) error {
 			problems = append(problems, fmt.Errorf("%s: %w", name, err))
 			continue
 		}
-		state := "unchanged"
-		if changed {
-			state = "built"
-		}
-		fmt.Fprintf(report, "%-16s %6.2f MB  %s\n", name+extension, float64(size)/1e6, state)
+		reportLine(report, name+extension, size, changed)
 	}
-	return errors.Join(append(problems, b.removeOthers(names))...)
+	if err := errors.Join(append(problems, b.removeOthers(names))...); err != nil || b.archive == "" {
+		return err
+	}
+	size, changed, err := writeArchive(b.archive, b.dist, names)
+	if err != nil {
+		return err
+	}
+	reportLine(report, filepath.Base(b.archive), size, changed)
+	return nil
+}
+
+func reportLine(report io.Writer, name string, size int, changed bool) {
+	state := "unchanged"
+	if changed {
+		state = "built"
+	}
+	fmt.Fprintf(report, "%-16s %6.2f MB  %s\n", name, float64(size)/1e6, state)
 }
 
 // module builds one plugin and puts it into dist if its bytes are new.

@@ -1,0 +1,75 @@
+// Command release makes the commit, the tags and the module proxy of a version:
+//
+//	go run ./tools/release -version v0.1.0 -out out/release
+//
+// The commit is a child of HEAD that nobody else refers to. It adds what main does not carry: the archive of the built modules in
+// host/bundle, and a go.mod that requires host/bundle at this version. Both Go modules are written into a file-system proxy in
+// OUT/proxy, so that a release can be installed and checked before it is published. Everything depends on HEAD, the version and
+// the Go toolchain alone: whoever repeats the command gets the same commit and the same files.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+
+	"golang.org/x/mod/module"
+	"golang.org/x/mod/semver"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run returns the exit code: 0 done, 1 failed, 2 wrong arguments.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	flags := flag.NewFlagSet("release", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	r := release{progress: stdout}
+	flags.StringVar(&r.root, "root", ".", "the folder of the repository")
+	flags.StringVar(&r.version, "version", "", "the version, such as v0.1.0")
+	flags.StringVar(&r.out, "out", "", "the folder to write into")
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+		return 2
+	}
+	if err := errors.Join(checkVersion(r.version), checkOut(r.out), checkArgs(flags.Args())); err != nil {
+		fmt.Fprintln(stderr, err)
+		return 2
+	}
+	if err := r.run(ctx); err != nil {
+		fmt.Fprintln(stderr, "release:", err)
+		return 1
+	}
+	return 0
+}
+
+func checkVersion(version string) error {
+	if !semver.IsValid(version) || semver.Canonical(version) != version || module.CheckPathMajor(version, "") != nil {
+		return fmt.Errorf("-version %q: expected a semantic version v0.X.Y or v1.X.Y, such as v0.1.0", version)
+	}
+	return nil
+}
+
+func checkOut(out string) error {
+	if out == "" {
+		return errors.New("-out is missing: name the folder to write into")
+	}
+	return nil
+}
+
+func checkArgs(args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("unexpected arguments %q", args)
+	}
+	return nil
+}
