@@ -41,7 +41,7 @@ demo: build ## build everything and try the docket of real test failures
 
 .PHONY: build
 build: plugins ## build bin/shadowcourt, the modules in it
-	$(GO) build -trimpath -o $(BIN) ./cmd/shadowcourt
+	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN) ./cmd/shadowcourt
 
 .PHONY: install
 install: plugins ## put shadowcourt on the PATH, in Go's bin folder
@@ -50,6 +50,11 @@ install: plugins ## put shadowcourt on the PATH, in Go's bin folder
 .PHONY: release
 release: ## make the commit, the tags and the module proxy of a version: VERSION=v0.1.0 OUT=out/release
 	$(GO) run ./tools/release -version "$(VERSION)" -out "$(OUT)"
+
+.PHONY: snapshot
+snapshot: plugins ## build the files of a release for six platforms into dist, without publishing; needs goreleaser
+	goreleaser check
+	goreleaser release --snapshot --clean
 
 .PHONY: plugins
 plugins: ## build the modules that the command embeds

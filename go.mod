@@ -3,6 +3,7 @@ module github.com/shadowcourt/shadowcourt
 go 1.26.0
 
 require (
+	github.com/CycloneDX/cyclonedx-go v0.12.0
 	github.com/extism/go-pdk v1.1.3
 	github.com/extism/go-sdk v1.7.1
 	github.com/go-git/go-billy/v5 v5.9.2
