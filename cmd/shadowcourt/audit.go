@@ -52,7 +52,7 @@ wrong (the rest was still audited); 3 done, and a score is below --fail-under, o
 	f.StringVar(&o.pipeline, "pipeline", shippedAudit, "pipeline file, or the name of a shipped one")
 	f.StringArrayVar(&o.documents, "document", nil, "a text file that every opinion is held against, cut at 1 MiB; may be repeated")
 	f.StringVar(&o.modules, "modules", "", "folder with NAME.wasm files of judges; those that it does not have are the embedded ones")
-	f.StringVar(&o.cache, "cache", defaultCache(), "folder for compiled modules, or none")
+	cacheFlag(f, &o.cache, "folder for compiled modules, or none")
 	f.StringVar(&o.format, "format", "table", "table, json or jsonl")
 	f.StringVar(&o.output, "output", "", "file for the audits (default: standard output)")
 	f.StringArrayVar(&o.reports, "report", nil, "also write a report, FILE.html or FILE.md; may be repeated")

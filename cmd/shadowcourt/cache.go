@@ -49,7 +49,7 @@ that were used longest ago, and those that nobody used for a month.`,
 		},
 	}
 	cmd.AddCommand(empty)
-	cmd.PersistentFlags().StringVar(&dir, "cache", defaultCache(), "folder for compiled modules")
+	cacheFlag(cmd.PersistentFlags(), &dir, "folder for compiled modules")
 	return cmd
 }
 

@@ -59,7 +59,7 @@ wrong (the rest was still measured).`,
 	f.StringVar(&o.pipeline, "pipeline", shippedPipeline, "pipeline file, or the name of the shipped one")
 	f.StringVar(&o.profile, "profile", "", "profile file, the name of a shipped one, or none (default: none)")
 	f.StringVar(&o.modules, "modules", "", "folder with all NAME.wasm files that the pipeline names (default: the embedded modules)")
-	f.StringVar(&o.cache, "cache", defaultCache(), "folder for compiled modules, or none")
+	cacheFlag(f, &o.cache, "folder for compiled modules, or none")
 	f.StringVar(&o.format, "format", "table", "table or json")
 	f.StringVar(&o.output, "output", "", "file for the figures (default: standard output)")
 	f.StringVar(&o.report, "report", "", "also write a report, FILE.html (with pictures) or FILE.md")

@@ -56,7 +56,7 @@ running; 2 the command line or an input is wrong; 3 worse.`,
 	f.StringVar(&o.pipeline, "pipeline", shippedPipeline, "pipeline file, or the name of the shipped one")
 	f.StringVar(&o.profile, "profile", "", "profile file, the name of a shipped one, or none (default: go-test for gotest input, else none)")
 	f.StringVar(&o.modules, "modules", "", "folder with all NAME.wasm files that the pipeline names (default: the embedded modules)")
-	f.StringVar(&o.cache, "cache", defaultCache(), "folder for compiled modules, or none")
+	cacheFlag(f, &o.cache, "folder for compiled modules, or none")
 	f.StringVar(&o.format, "format", "table", "table or json")
 	f.StringVar(&o.output, "output", "", "file for the comparison (default: standard output)")
 	f.StringArrayVar(&o.redact, "redact", nil, "regular expression whose matches are blacked out in every output; may be repeated")

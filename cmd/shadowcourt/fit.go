@@ -66,7 +66,7 @@ wrong (where lines of a docket are wrong, the others were still fitted on).`,
 	f.BoolVar(&o.unlabelled, "unlabelled", false, "use no truth, but how the sources agree")
 	o.lightFlags(cmd, "default: "+lightDocket)
 	f.StringVar(&o.modules, "modules", "", "with --light "+lightRCA+": folder with the NAME.wasm files (default: the embedded modules)")
-	f.StringVar(&o.cache, "cache", defaultCache(), "with --light "+lightRCA+": folder for compiled modules, or none")
+	cacheFlag(f, &o.cache, "with --light "+lightRCA+": folder for compiled modules, or none")
 	return cmd
 }
 

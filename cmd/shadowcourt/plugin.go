@@ -83,7 +83,7 @@ nothing granted, and asked a small request of every kind that it has a function 
 	cmd.Flags().StringVar(&format, "format", "table", "table or json")
 	cmd.Flags().StringVar(&pipelineFile, "pipeline", "", "pipeline whose grants are looked at (default: the shipped ones)")
 	cmd.Flags().BoolVar(&describe, "describe", false, "run the module with nothing granted, and say what it answers")
-	cmd.Flags().StringVar(&cache, "cache", defaultCache(), "folder for compiled modules, or none")
+	cacheFlag(cmd.Flags(), &cache, "folder for compiled modules, or none")
 	return cmd
 }
 

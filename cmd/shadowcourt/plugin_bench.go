@@ -50,7 +50,7 @@ The ways of being pristine give the same bytes; the first one is what trials use
 	f.StringVar(&o.call, "call", string(abi.CallNode), "kind of call that --request is for: "+orList(words(benchCalls)))
 	f.DurationVar(&o.time, "time", 200*time.Millisecond, "time for each figure")
 	f.StringVar(&o.format, "format", "table", "table or json")
-	f.StringVar(&o.cache, "cache", defaultCache(), "folder for compiled modules, or none")
+	cacheFlag(f, &o.cache, "folder for compiled modules, or none")
 	return cmd
 }
 

@@ -53,7 +53,7 @@ command line is wrong.`,
 	f.Uint64Var(&o.seed, "seed", 0, "of the random cases; the same one makes the same cases")
 	f.StringVar(&o.format, "format", "table", "table or json")
 	f.StringVar(&o.save, "save-failures", "", "folder for the requests that were failed at")
-	f.StringVar(&o.cache, "cache", defaultCache(), "folder for compiled modules, or none")
+	cacheFlag(f, &o.cache, "folder for compiled modules, or none")
 	return cmd
 }
 

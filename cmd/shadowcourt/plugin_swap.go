@@ -54,7 +54,7 @@ func (o *swapOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.modules, "modules", "", "folder with all NAME.wasm files that the pipeline names")
 	f.StringVar(&o.pipeline, "pipeline", shippedPipeline, "pipeline file, or the name of the shipped one")
 	f.StringVar(&o.light, "light", lightDocket, "with "+lightRCA+" the modules of the Light path are judged, too")
-	f.StringVar(&o.cache, "cache", defaultCache(), "folder for compiled modules, or none")
+	cacheFlag(f, &o.cache, "folder for compiled modules, or none")
 	o.grantFlag(cmd)
 }
 

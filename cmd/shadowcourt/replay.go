@@ -28,7 +28,7 @@ func (o *replayOptions) flags(cmd *cobra.Command) {
 	keyFlag(cmd, &o.key, "the key of the record, public or secret")
 	f := cmd.Flags()
 	f.StringVar(&o.store, "store", "", "folder with the modules of the record, as 'try --store' keeps them, beside the embedded ones")
-	f.StringVar(&o.cache, "cache", defaultCache(), "folder for compiled modules, or none")
+	cacheFlag(f, &o.cache, "folder for compiled modules, or none")
 	f.StringArrayVar(&o.dockets, "docket", nil, "docket with the cases, where the record does not hold them; where it does, to hold them against it; may be repeated")
 	f.IntVar(&o.workers, "workers", 0, "trials at once (default: one for each processor)")
 }

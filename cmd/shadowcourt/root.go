@@ -117,6 +117,10 @@ role is a sandboxed WebAssembly module.`,
 	})
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(newTry(s), newAudit(s), newCalibrate(s), newFit(s), newCompare(s), newGraph(s), newLint(s), newSchema(s), newPlugin(s), newKey(s), newVerify(s), newReplay(s), newExplain(s), newCache(s), newVersion(s))
+	root.SetUsageFunc(func(cmd *cobra.Command) error {
+		usage(cmd.OutOrStderr(), cmd)
+		return nil
+	})
 	exampleOfCobra(root)
 	return root
 }

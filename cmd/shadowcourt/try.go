@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
@@ -72,7 +73,7 @@ wrong (the rest was still tried); 3 done, and --fail-on matched.`,
 	f.StringVar(&o.pipeline, "pipeline", shippedPipeline, "pipeline file, or the name of the shipped one")
 	f.StringVar(&o.profile, "profile", "", "profile file, the name of a shipped one, or none (default: go-test for gotest input, else none)")
 	f.StringVar(&o.modules, "modules", "", "folder with all NAME.wasm files that the pipeline names (default: the embedded modules)")
-	f.StringVar(&o.cache, "cache", defaultCache(), "folder for compiled modules, or none")
+	cacheFlag(f, &o.cache, "folder for compiled modules, or none")
 	f.StringVar(&o.format, "format", "table", "table, json or jsonl")
 	f.StringVar(&o.output, "output", "", "file for the results (default: standard output)")
 	f.BoolVar(&o.resume, "resume", false, "with --output FILE, --report FILE or --record FILE: go on where a run that did not end stopped")
@@ -256,6 +257,12 @@ func (o *tryOptions) config(inputs *inputs) (*host.Config, error) {
 		}
 	}
 	return config, nil
+}
+
+// cacheFlag adds --cache. Its help does not name a folder of the user who built the manual.
+func cacheFlag(f *pflag.FlagSet, dir *string, usage string) {
+	f.StringVar(dir, "cache", defaultCache(), usage+" (default: shadowcourt/modules in the user's cache folder)")
+	f.Lookup("cache").DefValue = ""
 }
 
 // defaultCache is the user's own folder for compiled modules.

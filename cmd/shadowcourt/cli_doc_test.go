@@ -1,0 +1,108 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+var update = flag.Bool("update", false, "write docs/cli.md")
+
+// TestAccept_WR1_TheManualIsGenerated compares docs/cli.md with the commands.
+func TestAccept_WR1_TheManualIsGenerated(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	b.WriteString(`# Commands
+
+This page is generated from the commands: ` + "`make golden`" + ` writes it. Each command also prints its part with ` + "`--help`" + `.
+
+Results go to the standard output, messages and progress to the standard error. Exit codes of every command: 0 done, 1 something
+failed while running, 2 the command line or an input is wrong, 3 done and a condition such as ` + "`--fail-on`" + ` matched.
+
+`)
+	root := newRoot(stdio{})
+	contents(&b, root)
+	manual(&b, root)
+	name := filepath.Join(repositoryRoot(t), "docs", "cli.md")
+	if *update {
+		if err := os.WriteFile(name, []byte(b.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(text), b.String()); diff != "" {
+		t.Errorf("`make golden` writes docs/cli.md anew (-docs/cli.md +commands):\n%s", diff)
+	}
+}
+
+// contents lists all commands with links.
+func contents(b *strings.Builder, cmd *cobra.Command) {
+	for _, sub := range cmd.Commands() {
+		if !sub.IsAvailableCommand() {
+			continue
+		}
+		fmt.Fprintf(b, "- [`%s`](#%s): %s\n", sub.CommandPath(), strings.ReplaceAll(sub.CommandPath(), " ", "-"), sub.Short)
+		contents(b, sub)
+	}
+}
+
+// manual writes a section for each command.
+func manual(b *strings.Builder, cmd *cobra.Command) {
+	for _, sub := range cmd.Commands() {
+		if !sub.IsAvailableCommand() {
+			continue
+		}
+		text := sub.Long
+		if text == "" {
+			text = sub.Short + "."
+		}
+		fmt.Fprintf(b, "\n## %s\n\n%s\n\n```text\n", sub.CommandPath(), strings.TrimSpace(text))
+		usage(b, sub)
+		b.WriteString("```\n")
+		manual(b, sub)
+	}
+}
+
+// TestEveryFlagHasItsHeading: a command with many flags has a group for each of them.
+func TestEveryFlagHasItsHeading(t *testing.T) {
+	t.Parallel()
+	var check func(cmd *cobra.Command)
+	check = func(cmd *cobra.Command) {
+		seen := map[string]int{}
+		for _, g := range groupsOf(cmd) {
+			g.flags.VisitAll(func(f *pflag.Flag) {
+				seen[f.Name]++
+				if g.title == otherFlags && f.Name != "help" && cmd.Name() == "try" {
+					t.Errorf("%s: --%s has no group in flagGroups", cmd.CommandPath(), f.Name)
+				}
+			})
+		}
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if seen[f.Name] != 1 {
+				t.Errorf("%s: --%s stands %d times in the help", cmd.CommandPath(), f.Name, seen[f.Name])
+			}
+		})
+		for _, sub := range cmd.Commands() {
+			check(sub)
+		}
+	}
+	check(newRoot(stdio{}))
+	var all []string
+	for _, g := range flagGroups {
+		all = append(all, strings.Fields(g.flags)...)
+	}
+	if unique := slices.Compact(slices.Sorted(slices.Values(all))); len(unique) != len(all) {
+		t.Error("a flag is in two groups")
+	}
+}
