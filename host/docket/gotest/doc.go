@@ -3,7 +3,8 @@
 // [Reader.Read] streams: it holds the logs of the tests that still run, and of each log only its head and tail. A parent
 // that fails because its subtests fail is no case of its own. A package that doesn't build, that panics outside a test or
 // that fails without a failing test is a case. Lines that are no events, as build errors of older Go versions, are kept as
-// output of what ran when they came, and counted (see [Unread]).
+// output of the test or the package that ran when they came, if only one did, and counted (see [Unread]). The progress and the
+// warnings of the go command itself, as "go: downloading ...", are neither kept nor counted.
 //
 // A crash of the test binary belongs to the tests that it names as running (the timeout of `go test` does), else to the open
 // test under whose name it stands, else to the only test that runs, else to the package. The go command prints it under the

@@ -45,9 +45,14 @@ func (s *stream) plain(line string) {
 	s.around().Write(line + "\n")
 }
 
-// isSummary says whether a line is one that the go command ends a package with, or one of its progress.
+// isSummary says whether a line is one that the go command ends a package with, or one of its progress and warnings, which
+// explain no failure.
 func isSummary(line string) bool {
-	for _, begin := range []string{"FAIL\t", "ok  \t", "?   \t", "go: downloading ", "go: finding ", "go: extracting "} {
+	for _, begin := range []string{
+		"FAIL\t", "ok  \t", "?   \t",
+		"go: downloading ", "go: finding ", "go: found ", "go: extracting ", "go: added ", "go: removed ", "go: upgraded ", "go: downgraded ",
+		"go: warning: ", "warning: no packages being tested depend on matches for pattern ", "warning: GOPATH set to GOROOT ",
+	} {
 		if strings.HasPrefix(line, begin) {
 			return true
 		}
@@ -55,20 +60,45 @@ func isSummary(line string) bool {
 	return line == "FAIL"
 }
 
-// around is the log that a line which is no event stands in: that of a package that is built, of the test or the package
-// that printed last and has not ended, or of no package.
+// around is the log that a line which is no event stands in: that of a package that is built, of the only test that runs,
+// of the only package that runs, or of no package. Any program may have printed the line, so that with two to choose from
+// there is no telling.
 func (s *stream) around() *testlog.Clip {
 	if s.section != nil {
 		return s.section
 	}
-	p := s.packages[s.current.pack]
-	if p == nil {
+	if len(s.packages) != 1 {
 		return &s.loose
 	}
-	if t := p.tests[s.current.test]; t != nil && t.verdict == noVerdict {
-		return &t.log
+	for _, p := range s.packages {
+		if t := p.only(); t != nil {
+			return &t.log
+		}
+		return &p.log
 	}
-	return &p.log
+	return &s.loose
+}
+
+// maxLooked is among how many open tests the one that runs is looked for.
+const maxLooked = 256
+
+// only is the test that runs in a package, if it is the only one: it began, waits for nothing and has not ended. A test that
+// prints after its end is open again, and does not run.
+func (p *pack) only() *test {
+	if len(p.tests) > maxLooked {
+		return nil
+	}
+	var found *test
+	for _, name := range p.running() {
+		switch t := p.tests[name]; {
+		case !t.began || t.verdict != noVerdict:
+		case found != nil:
+			return nil
+		default:
+			found = t
+		}
+	}
+	return found
 }
 
 // buildHeader reads the line that stands before a package's build errors, as "# example.com/a [example.com/a.test]".

@@ -198,7 +198,7 @@ func TestReadKeepsLogsApart(t *testing.T) {
 
 func TestReadReplacesInvalidUTF8(t *testing.T) {
 	t.Parallel()
-	stream := "{\"Action\":\"output\",\"Package\":\"p\",\"Test\":\"TestA\",\"Output\":\"a\xffb\\n\"}\nc\xfe\xfed\n" + ends("fail", "p", "TestA")
+	stream := ends("run", "p", "TestA") + "{\"Action\":\"output\",\"Package\":\"p\",\"Test\":\"TestA\",\"Output\":\"a\xffb\\n\"}\nc\xfe\xfed\n" + ends("fail", "p", "TestA")
 	for range 3 {
 		cases, problems := read(t, &gotest.Reader{}, strings.NewReader(stream))
 		if len(problems) > 0 || cases[0].Documents[0].Text != "a\uFFFDb\nc\uFFFDd\n" {

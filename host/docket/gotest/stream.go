@@ -24,14 +24,10 @@ type stream struct {
 	failed   []string                 // import paths that failed to build
 	named    map[string]bool          // those of them that a package has named
 	section  *testlog.Clip            // the build output that lines that are no events belong to
-	current  place                    // where other such lines belong
 	loose    testlog.Clip             // those that belong to no package
 	unread   Unread
 	history  history
 }
-
-// place is a test, or with an empty name a package outside of its tests.
-type place struct{ pack, test string }
 
 // pack is a package whose tests run.
 type pack struct {
@@ -47,6 +43,7 @@ type pack struct {
 type test struct {
 	log         testlog.Clip
 	childFailed bool
+	began       bool // an event told so
 	paused      bool
 	verdict     verdict
 	left        bool // what is printed under its name is the package's
@@ -90,6 +87,8 @@ func (s *stream) handle(e event) {
 		s.failed = append(s.failed, e.ImportPath)
 	case "output":
 		s.output(e)
+	case "start":
+		s.pack(e.Package)
 	case "run", "pause", "cont":
 		s.run(s.pack(e.Package), e.Test, e.Action)
 	case "fail":
@@ -171,7 +170,6 @@ func (s *stream) build(importPath string) *testlog.Clip {
 
 func (s *stream) output(e event) {
 	p := s.pack(e.Package)
-	s.current = place{e.Package, e.Test}
 	if e.Test == "" {
 		p.done = p.done || e.Output == "PASS\n" || e.Output == "FAIL\n"
 		p.log.Write(e.Output)
@@ -196,7 +194,8 @@ func (s *stream) run(p *pack, name, action string) {
 			return strings.HasPrefix(open, "Benchmark") && !strings.HasPrefix(name, open+"/")
 		})
 	}
-	s.test(p, name).paused = action == "pause"
+	t := s.test(p, name)
+	t.began, t.paused = t.began || action == "run", action == "pause"
 }
 
 func notBuilt(log string) bool {
