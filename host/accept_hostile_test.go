@@ -96,8 +96,8 @@ func TestAccept_PL2_ABadModuleIsRefusedAndTheIncumbentGoesOn(t *testing.T) {
 	h := open(t, host.Config{})
 	want := try(t, h, dispute()).Result
 	good := modules(t)["challenger.wasm"].Data
-	annotated := func(old, with string) []byte {
-		text := strings.Replace(puppetManifest, old, with, 1)
+	annotated := func(edits ...string) []byte {
+		text := strings.NewReplacer(edits...).Replace(puppetManifest)
 		wasm, err := host.Annotate(puppet, "manifest.yaml", []byte(text))
 		if err != nil {
 			t.Fatal(err)
@@ -119,8 +119,8 @@ func TestAccept_PL2_ABadModuleIsRefusedAndTheIncumbentGoesOn(t *testing.T) {
 		"a later ABI version":      {annotated(`abi: "1.0"`, `abi: "1.9"`), "abi_version"},
 		"another ABI version":      {annotated(`abi: "1.0"`, `abi: "2.0"`), "abi_version"},
 		"no ABI version":           {annotated(`abi: "1.0"`, `abi: "one"`), "abi_version"},
-		"a call not served":        {annotated("calls: [node, contest, edges]", "calls: [node]"), "call_not_served"},
-		"a call without an export": {annotated("calls: [node, contest, edges]", "calls: [node, contest, edges, judge]"), "call_not_served"},
+		"a call not served":        {annotated("calls: [node, contest]", "calls: [node]"), "call_not_served"},
+		"a call without an export": {annotated("calls: [node, contest]", "calls: [node, contest, judge]", "criteria: []", "criteria: [c]"), "call_not_served"},
 		"a family not served":      {annotated("families: [indict, discover, defend, hearing, verdict]", "families: [indict]"), "family_not_served"},
 		"a capability not granted": {annotated("capabilities: []", "capabilities: [complete]"), "capability_not_granted"},
 		"more memory than allowed": {annotated("capabilities: []", "capabilities: []\nlimits: {memory_bytes: 1000000000000, output_bytes: 0, wall_clock: 0, fuel: 0}"), "limits_not_granted"},

@@ -14,7 +14,7 @@ const puppetManifest = `
 name: impostor
 version: 2.0.0
 abi: "1.0"
-calls: [node, contest, edges]
+calls: [node, contest]
 families: [indict, discover, defend, hearing, verdict]
 edges: []
 criteria: []
@@ -35,7 +35,7 @@ func refusal(t *testing.T, config host.Config) error {
 
 func TestAccept_CT5_SidesMustDifferInCode(t *testing.T) {
 	t.Parallel()
-	again, err := host.Annotate(puppet, "impostor.yaml", []byte(strings.Replace(puppetManifest, "calls: [node, contest, edges]", "calls: [node, contest]", 1)))
+	again, err := host.Annotate(puppet, "impostor.yaml", []byte(strings.Replace(puppetManifest, "2.0.0", "2.0.1", 1)))
 	if err != nil {
 		t.Fatal(err)
 	}

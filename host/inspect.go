@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/bundle"
+	"github.com/shadowcourt/shadowcourt/host/internal/registry"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
 	"github.com/shadowcourt/shadowcourt/host/internal/yamlpack"
@@ -71,6 +73,9 @@ func Annotate(wasm []byte, file string, manifest []byte) ([]byte, error) {
 	})
 	if err != nil {
 		return nil, quoted(err)
+	}
+	if faults := registry.ManifestFaults(&m); len(faults) > 0 {
+		return nil, fmt.Errorf("%s: %s", file, strings.Join(faults, "\n"+file+": "))
 	}
 	annotated, err := wasmfile.Annotate(wasm, abi.ManifestSection, codec.AppendManifest(nil, &m))
 	if err != nil {

@@ -122,6 +122,7 @@ role is a sandboxed WebAssembly module.`,
 		return nil
 	})
 	exampleOfCobra(root)
+	rejectEmpty(root)
 	return root
 }
 

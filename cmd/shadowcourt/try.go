@@ -54,7 +54,8 @@ func newTry(s stdio) *cobra.Command {
 		Long: `Try every case of the dockets, or of the standard input. Results go to the standard
 output in docket order, as a table for people or as JSON for programs; progress and
 faults go to the standard error. A line that is wrong is named with file and line, and
-the others are tried.
+so is a file of a format that try does not read; the other lines and files are tried.
+The table is as wide as the terminal; elsewhere the variable COLUMNS gives its width.
 
 Exit codes: 0 done; 1 something failed while running; 2 the command line or an input is
 wrong (the rest was still tried); 3 done, and --fail-on matched.`,

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"golang.org/x/term"
@@ -97,11 +98,15 @@ func (e explainer) Write(t *docket.Trial) error { return docket.Explain(e.w, t, 
 
 func (explainer) Close() error { return nil }
 
-// terminal says what a writer can show: a width and colours if it is one.
+// terminal says what a writer can show: a width and colours if it is a terminal, else the width that COLUMNS gives.
 func terminal(w io.Writer) docket.TerminalOptions {
 	f := terminalFile(w)
 	if f == nil {
-		return docket.TerminalOptions{}
+		width, err := strconv.Atoi(os.Getenv("COLUMNS"))
+		if err != nil || width < 0 {
+			width = 0
+		}
+		return docket.TerminalOptions{Width: width}
 	}
 	width, _, err := term.GetSize(int(f.Fd()))
 	if err != nil {

@@ -15,7 +15,8 @@ import (
 
 // TerminalOptions say what the text for people is written to.
 type TerminalOptions struct {
-	// Width of the terminal in columns; 0 when it is none: then only the last column of a table is shortened to fit 120.
+	// Width in columns, that of the terminal or the one that the user asks for; 0 when there is neither: then only the last
+	// column of a table is shortened to fit 120.
 	Width int
 	// Colour writes ANSI colours. Set it only for a terminal, and not when NO_COLOR is set.
 	Colour bool
