@@ -242,7 +242,7 @@ func (j *Journal) Keep() error {
 // Remove removes the journal of a run whose outputs are complete.
 func (j *Journal) Remove() error {
 	j.closed = true
-	if !flock.Supported {
+	if !flock.KeepsOpen {
 		return errors.Join(j.file.Close(), os.Remove(j.name)) // these systems remove no open file
 	}
 	return errors.Join(os.Remove(j.name), j.file.Close()) // while it is locked

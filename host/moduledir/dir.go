@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/outfile"
 )
 
 // Errors that callers may tell apart.
@@ -65,11 +66,7 @@ func (d *Dir) Put(modules map[string][]byte) ([]Change, error) { return d.put(mo
 func (d *Dir) put(modules map[string][]byte, history bool) ([]Change, error) {
 	var changes []Change
 	var steps []step
-	defer func() {
-		for _, s := range steps {
-			_ = os.Remove(s.from) // those that were not taken
-		}
-	}()
+	defer func() { discard(steps) }() // those that were not taken
 	for _, name := range slices.Sorted(maps.Keys(modules)) {
 		change := Change{Name: name, After: Digest(modules[name])}
 		before, err := d.read(name)
@@ -101,7 +98,7 @@ func (d *Dir) put(modules map[string][]byte, history bool) ([]Change, error) {
 // step is a file that waits to be put in place.
 type step struct {
 	Change
-	from    string
+	file    *outfile.File // nil once it is in place
 	history bool // what was there goes into the order
 }
 
@@ -128,12 +125,23 @@ func (d *Dir) take(steps []step) error {
 	if err != nil {
 		return err
 	}
-	for _, s := range steps {
-		if err := os.Rename(s.from, d.file(s.Name)); err != nil {
+	for i := range steps {
+		file := steps[i].file
+		steps[i].file = nil
+		if err := file.Commit(); err != nil {
 			return err
 		}
 	}
-	return errors.Join(syncDir(d.path), end())
+	return errors.Join(outfile.SyncFolder(d.path), end())
+}
+
+// discard removes files that were not put in place.
+func discard(steps []step) {
+	for _, s := range steps {
+		if s.file != nil {
+			s.file.Discard()
+		}
+	}
 }
 
 // Before gives the module to which a rollback would go: the one before, or
@@ -200,8 +208,9 @@ func (d *Dir) Rollback(name, digest string) (Change, error) {
 	if err != nil {
 		return Change{}, err
 	}
-	if err := d.take([]step{s}); err != nil {
-		_ = os.Remove(s.from)
+	steps := []step{s}
+	defer discard(steps)
+	if err := d.take(steps); err != nil {
 		return Change{}, err
 	}
 	return change, d.setList(name, orderFile, rest)

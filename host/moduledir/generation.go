@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/shadowcourt/shadowcourt/host/outfile"
 )
 
 // ErrMixed: a folder has some of the modules that a change put in place, and not the others. The change is under way, or
@@ -126,7 +128,7 @@ func (d *Dir) setGeneration(g Generation) error {
 	if err != nil {
 		return err
 	}
-	return replaceFile(filepath.Join(d.path, historyDir, generationFile), append(text, '\n'), 0o644)
+	return outfile.Place(filepath.Join(d.path, historyDir, generationFile), append(text, '\n'), 0o644)
 }
 
 // digest is that of the module in place, empty where there is none that can be read.

@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+
+	"github.com/shadowcourt/shadowcourt/host/outfile"
 )
 
 // DefaultKeep is how many modules the history of a name keeps where nobody says
@@ -89,7 +91,7 @@ func (d *Dir) forget(name string, order, removed []string) error {
 			return err
 		}
 	}
-	return syncDir(d.history(name))
+	return outfile.SyncFolder(d.history(name))
 }
 
 // noteLeaving puts a module that leaves its place at the end of those that did.

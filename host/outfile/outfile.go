@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 
 	"github.com/shadowcourt/shadowcourt/host/internal/flock"
@@ -48,12 +49,54 @@ func Create(name string) (*File, error) {
 	return &File{file: f, name: name, path: path}, nil
 }
 
+// Stage writes a file to the disk beside its place, with these permissions whatever the user's mask. [File.Commit] puts it
+// there, in place of what has its name, be it a link.
+func Stage(name string, data []byte, mode fs.FileMode) (*File, error) {
+	file, err := createBeside(name, mode)
+	if err != nil {
+		return nil, named(name, err)
+	}
+	f := &File{file: file, name: name, path: name}
+	_, err = f.Write(data)
+	if err = errors.Join(err, file.Chmod(mode), file.Sync()); err != nil {
+		f.Discard()
+		return nil, named(name, err)
+	}
+	return f, nil
+}
+
+// Place is [Stage] and [File.Commit], and has the name reach the disk, too.
+func Place(name string, data []byte, mode fs.FileMode) error {
+	f, err := Stage(name, data, mode)
+	if err == nil {
+		err = f.Commit()
+	}
+	if err == nil {
+		err = SyncFolder(filepath.Dir(name))
+	}
+	return err
+}
+
+// SyncFolder has the names in a folder reach the disk, where the system can do that.
+func SyncFolder(name string) error {
+	dir, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = dir.Close() }()
+	err = dir.Sync()
+	if runtime.GOOS == "windows" || errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrInvalid) {
+		return nil
+	}
+	return err
+}
+
 // createBeside creates and locks a temporary file in the folder of path.
 func createBeside(path string, mode fs.FileMode) (*os.File, error) {
 	dir, base := filepath.Split(path)
 	owner := ""
-	if !flock.Supported {
-		owner = strconv.Itoa(os.Getpid()) + "-" // without locks no process may take the name of another
+	if !flock.KeepsOpen {
+		owner = strconv.Itoa(os.Getpid()) + "-" // no process may take the name of another, nor remove it while it is locked
 	}
 	for i := 0; ; {
 		name := dir + "." + base + "." + owner + strconv.Itoa(i) + ".tmp"
@@ -77,7 +120,7 @@ func removeLeft(name string) bool {
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist)
 	}
-	if !flock.Supported || !info.Mode().IsRegular() {
+	if !flock.KeepsOpen || !info.Mode().IsRegular() {
 		return false
 	}
 	f, err := os.OpenFile(name, os.O_WRONLY, 0)
@@ -142,7 +185,7 @@ func (f *File) commit() error {
 	if err := f.file.Sync(); err != nil {
 		return err
 	}
-	if !flock.Supported {
+	if !flock.KeepsOpen {
 		return errors.Join(f.file.Close(), os.Rename(f.file.Name(), f.path)) // these systems rename no open file
 	}
 	if err := os.Rename(f.file.Name(), f.path); err != nil { // while it is locked

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/shadowcourt/shadowcourt/host/internal/flock"
+	"github.com/shadowcourt/shadowcourt/host/outfile"
 )
 
 // ErrInUse: another process writes to the record.
@@ -33,7 +34,7 @@ func createIn(f *os.File, name string, s *sealer, header *Header) (*Writer, erro
 	}
 	w, err := begin(f, s, header)
 	if err == nil {
-		err = syncFolder(filepath.Dir(name))
+		err = outfile.SyncFolder(filepath.Dir(name))
 	}
 	if err != nil {
 		return nil, errors.Join(err, removeOwn(f, name), f.Close())

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/outfile"
 )
 
 // Store is a folder of modules by their digests: sha256-HEX.wasm. Several
@@ -29,19 +30,7 @@ func (s *Store) Put(wasm []byte) (Digest, error) {
 	if err := os.MkdirAll(s.dir, 0o755); err != nil {
 		return d, err
 	}
-	f, err := os.CreateTemp(s.dir, ".sha256-*.tmp")
-	if err != nil {
-		return d, err
-	}
-	_, err = f.Write(wasm)
-	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), s.path(d))
-	}
-	if err != nil {
-		return d, errors.Join(err, os.Remove(f.Name()))
-	}
-	return d, syncFolder(s.dir)
+	return d, outfile.Place(s.path(d), wasm, 0o644)
 }
 
 // Get gives a module: fs.ErrNotExist when it is not there, another error when

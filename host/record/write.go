@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"slices"
 )
 
@@ -112,17 +110,4 @@ func (w *Writer) Close() error {
 	err := w.Sync()
 	w.err = errors.New("the record is closed")
 	return errors.Join(err, w.file.Close())
-}
-
-// syncFolder makes the name of a new file durable.
-func syncFolder(name string) error {
-	dir, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = dir.Close() }()
-	if err := dir.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, fs.ErrInvalid) {
-		return err
-	}
-	return nil
 }

@@ -1,11 +1,14 @@
-//go:build !unix || aix || solaris
+//go:build !windows && (!unix || aix || solaris)
 
 package flock
 
 import "os"
 
-// Supported says whether TryLock locks anything on this system.
-const Supported = false
+// KeepsOpen says whether this system renames and removes a file that is open, and so while it is locked.
+const KeepsOpen = false
 
 // TryLock does nothing on this system.
 func TryLock(*os.File) error { return nil }
+
+// Lock does nothing on this system.
+func Lock(*os.File) error { return nil }

@@ -8,13 +8,18 @@ import (
 	"syscall"
 )
 
-// Supported says whether TryLock locks anything on this system.
-const Supported = true
+// KeepsOpen says whether this system renames and removes a file that is open, and so while it is locked.
+const KeepsOpen = true
 
 // TryLock locks a file until it is closed, or gives ErrLocked. Where the file system has no locks it does nothing.
-func TryLock(f *os.File) error {
+func TryLock(f *os.File) error { return lock(f, syscall.LOCK_EX|syscall.LOCK_NB) }
+
+// Lock locks a file until it is closed, and waits for whoever has locked it. Where the file system has no locks it does nothing.
+func Lock(f *os.File) error { return lock(f, syscall.LOCK_EX) }
+
+func lock(f *os.File, how int) error {
 	for {
-		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		err := syscall.Flock(int(f.Fd()), how)
 		switch {
 		case errors.Is(err, syscall.EINTR):
 		case errors.Is(err, syscall.EWOULDBLOCK):

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/instrument"
+	"github.com/shadowcourt/shadowcourt/host/outfile"
 )
 
 // compileCache is a directory of compiled modules, one entry for each, under
@@ -155,19 +156,11 @@ func (c *cacheEntry) write(name string, data []byte) error {
 	if err := os.MkdirAll(c.dir, 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(c.dir, name+".*"+tempSuffix)
+	f, err := outfile.Stage(filepath.Join(c.dir, name), data, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), filepath.Join(c.dir, name))
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-	}
-	return err
+	return f.Commit()
 }
 
 // drop forgets the entry. What cannot be removed is not vouched for either.

@@ -1,12 +1,11 @@
-//go:build unix && !aix && !solaris
-
 package moduledir
 
 import (
 	"errors"
 	"os"
 	"path/filepath"
-	"syscall"
+
+	"github.com/shadowcourt/shadowcourt/host/internal/flock"
 )
 
 // Lock keeps other processes from locking the folder until unlock is called,
@@ -19,13 +18,7 @@ func (d *Dir) Lock() (unlock func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	for {
-		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
-		if !errors.Is(err, syscall.EINTR) {
-			break
-		}
-	}
-	if err != nil {
+	if err := flock.Lock(f); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return func() { _ = f.Close() }, nil // which unlocks
