@@ -99,7 +99,7 @@ func (d *Dir) put(modules map[string][]byte, history bool) ([]Change, error) {
 type step struct {
 	Change
 	file    *outfile.File // nil once it is in place
-	history bool // what was there goes into the order
+	history bool          // what was there goes into the order
 }
 
 // take puts files in place, once their history says what was there.
