@@ -79,7 +79,7 @@ race-packages:
 
 .PHONY: conformance
 conformance: plugins ## run the test vectors over both codecs, and the conformance kit over our modules and its zoo
-	$(GO) test -count=1 ./abi/abitest/... ./abi/codec/... ./abi/wire/... ./host/conformance/...
+	SHADOWCOURT_CASES=1000 $(GO) test -count=1 -timeout 60m ./abi/abitest/... ./abi/codec/... ./abi/wire/... ./host/conformance/...
 
 .PHONY: sdk-tests
 sdk-tests: plugins ## build and test modules in every language that has its tools here; SDK_ONLY="c", SDK_REQUIRE="rust c ..." or all

@@ -12,8 +12,8 @@ const DefaultCases = 1000
 
 const (
 	plainCases   = 6   // two hearings of each side
-	largestCases = 6   // a hearing of each side, with long documents and with many items
-	meaningCases = 100 // of random ones, asked again with something changed
+	largestCases = 6   // a hearing of each side, with long documents and with many items, or Options.Cases
+	meaningCases = 100 // of random ones, asked again with something changed, or Options.Cases
 	coldEvery    = 10  // random cases that a module is asked that was never called
 	freshEvery   = 50  // and one that has a new instance for every call
 
@@ -26,7 +26,8 @@ const (
 type Options struct {
 	// Seed of the random cases; the same seed makes the same ones.
 	Seed uint64
-	// Cases to make; each is put to every role. Default: DefaultCases.
+	// Cases to make at random; each is put to every role. No other kind of case is
+	// made more often, but for plain ones. Default: DefaultCases.
 	Cases int
 	// Fuel and OutputBytes are what a call may spend and return, for notes on
 	// calls that come near. Default: those of the contract.
@@ -259,8 +260,9 @@ func (k *kit) random() error {
 
 // large puts the largest cases to every role.
 func (k *kit) large() error {
-	for i := range largestCases {
-		k.options.Progress("largest cases", i, largestCases)
+	cases := min(largestCases, k.options.Cases)
+	for i := range cases {
+		k.options.Progress("largest cases", i, cases)
 		for _, r := range newSource(k.options.Seed, i, largest).requests(k.roles) {
 			if _, err := k.ask(r); err != nil || k.spent() {
 				return err

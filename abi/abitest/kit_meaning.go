@@ -20,8 +20,9 @@ const (
 // meaning asks some requests again with something changed that must not, or
 // must, make a difference.
 func (k *kit) meaning() error {
-	for i := range meaningCases {
-		k.options.Progress("changed requests", i, meaningCases)
+	cases := min(meaningCases, k.options.Cases)
+	for i := range cases {
+		k.options.Progress("changed requests", i, cases)
 		for _, r := range newSource(k.options.Seed, i, anything).requests(k.roles) {
 			if err := k.ignoresParams(r); err != nil {
 				return err
