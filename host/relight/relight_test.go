@@ -1,6 +1,8 @@
 package relight_test
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -19,8 +21,14 @@ func TestAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
 	calls := map[string]int{}
-	h, err := host.Open(t.Context(), relight.Config(host.Config{LightPath: path, Observe: func(r host.CallRecord) { calls[r.Node]++ }}))
+	h, err := host.Open(t.Context(), relight.Config(host.Config{
+		LightPath: path, Observe: func(r host.CallRecord) { calls[r.Node]++ }, CacheDir: filepath.Join(cache, "shadowcourt", "modules"),
+	}))
 	if err != nil {
 		t.Fatal(err)
 	}
