@@ -116,7 +116,9 @@ func (o *fitOptions) learn(ctx context.Context, s stdio, inputs *inputs, config 
 	if err != nil {
 		return nil, faults, err
 	}
-	result, err := o.fit(ctx, &asker{options: &o.tryOptions, streams: s, config: config, progress: p, doing: "asking Light"}, entries)
+	light := &asker{options: &o.tryOptions, streams: s, config: config, progress: p, doing: "asking Light"}
+	defer light.close()
+	result, err := o.fit(ctx, light, entries)
 	if err != nil {
 		return nil, faults, err
 	}

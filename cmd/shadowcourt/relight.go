@@ -18,6 +18,15 @@ type asker struct {
 	progress *progress
 	// doing is said on the terminal before the number of cases.
 	doing string
+
+	last *host.Host
+}
+
+// close closes the last host that was asked.
+func (a *asker) close() {
+	if a.last != nil {
+		_ = a.last.Close(context.Background())
+	}
 }
 
 // asks says whether there is a Light that answers in place of the cases' own.
@@ -31,7 +40,8 @@ func (a *asker) ask(ctx context.Context, profile *abi.Profile, entries []docket.
 	if err != nil {
 		return nil, a.options.openError(err)
 	}
-	defer func() { _ = h.Close(context.WithoutCancel(ctx)) }()
+	a.close() // only now: the hosts of a process share the modules that they compiled
+	a.last = h
 	n := 0
 	lit, err := relight.All(ctx, h, entries, a.options.workers, func() {
 		n++
