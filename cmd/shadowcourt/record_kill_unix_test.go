@@ -24,7 +24,7 @@ import (
 const killsVariable = "SHADOWCOURT_KILLS"
 
 // defaultKills is the number in a run of all tests.
-const defaultKills = 40
+const defaultKills = 8
 
 // Runs are killed at any moment: what was acknowledged, by a result on the standard output, is in the record. Each run goes
 // on where the one before was killed, and in the end there is the record of a run that nobody killed.
