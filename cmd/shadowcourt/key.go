@@ -45,7 +45,7 @@ func newKeyNew(s stdio) *cobra.Command {
 		Long: `Make a key: an Ed25519 key in PKCS#8, which signs, in FILE, and in FILE.pub the public
 key, which only verifies and is for everybody. With --hmac it is a shared key for
 HMAC-SHA256: who verifies with it can sign with it, too. A file that is there is never
-written over.`,
+written over; a FILE without its FILE.pub, as after a crash, gets that.`,
 		Example: "  shadowcourt key new my.key\n  shadowcourt key new --hmac shared.key",
 		Args:    exactArgs(1, "one file"),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -70,6 +70,9 @@ func makeKey(out io.Writer, name string, shared bool) error {
 		return err
 	}
 	if err := createKey(name, secret, 0o600); err != nil {
+		if !shared && errors.Is(err, fs.ErrExist) && !outfile.Exists(name+".pub") {
+			return finishPair(out, name, err)
+		}
 		return err
 	}
 	if shared {
@@ -87,14 +90,44 @@ func makeKey(out io.Writer, name string, shared bool) error {
 	return err
 }
 
+// finishPair writes the public key beside a secret one that has none, as a run that was killed between the two leaves it.
+func finishPair(out io.Writer, name string, exists error) error {
+	text, err := readBounded(name, maxKeyBytes)
+	if err != nil {
+		return exists
+	}
+	key, err := record.ParseKey(text)
+	if err != nil || key.Shared() || !key.Signs() {
+		return exists
+	}
+	public, err := key.PublicPEM()
+	if err != nil {
+		return err
+	}
+	if err := createKey(name+".pub", public, 0o644); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "%s\nsecret  %s, which was there already without its public key\npublic  %s.pub\n", key, inertLine(name), inertLine(name))
+	return err
+}
+
 // createKey writes a file that must not be there yet.
 func createKey(name string, data []byte, mode fs.FileMode) error {
 	err := outfile.CreateNew(name, data, mode)
 	if errors.Is(err, fs.ErrExist) {
-		err = fmt.Errorf("%s is there already, and a key is never written over", name)
+		err = existsError{name}
 	}
 	return fileError(err)
 }
+
+// existsError is fs.ErrExist of the file of a key.
+type existsError struct{ name string }
+
+func (e existsError) Error() string {
+	return e.name + " is there already, and a key is never written over: remove it if nothing was signed with it, or use another name"
+}
+
+func (existsError) Is(target error) bool { return target == fs.ErrExist } //nolint:errorlint // it is compared as errors.Is does
 
 // keyFlag adds --key.
 func keyFlag(cmd *cobra.Command, name *string, use string) {
