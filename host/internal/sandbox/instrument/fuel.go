@@ -118,8 +118,10 @@ func (m *meter) instruction(in wasmfile.Instruction) {
 
 // price is what an instruction costs, beside what depends on operands.
 func (m *meter) price(in wasmfile.Instruction) int64 {
-	class, ok := Price(in.Op)
-	if !ok {
+	units := int64(0)
+	if class := *prices.at(in.Op); class > 0 {
+		units = classes[class-1].Units
+	} else {
 		m.fail(in.Start, "instruction 0x%x is not supported", in.Op)
 	}
 	var v values
@@ -131,7 +133,7 @@ func (m *meter) price(in wasmfile.Instruction) int64 {
 	case wasmfile.OpCallIndirect:
 		v = valuesOf(m.file, in.Index)
 	}
-	return class.Units + v.params + v.results
+	return units + v.params + v.results
 }
 
 // leaves reports whether others may see the fuel next: in a function that is

@@ -87,6 +87,14 @@ func (r *Reader) Skip(n int, what string) { r.Bytes(n, what) }
 
 // U32 reads an unsigned LEB128 number of at most 32 bits.
 func (r *Reader) U32(what string) uint32 {
+	if off := r.off; r.err == nil && off < len(r.b) && r.b[off] < 0x80 { // most numbers take one byte
+		r.off++
+		return uint32(r.b[off])
+	}
+	return r.longU32(what)
+}
+
+func (r *Reader) longU32(what string) uint32 {
 	start := r.off
 	var v uint32
 	for shift := 0; shift < 35; shift += 7 {
@@ -110,7 +118,11 @@ func (r *Reader) U32(what string) uint32 {
 func (r *Reader) skipLEB(maxBytes int, what string) {
 	start := r.off
 	for range maxBytes {
-		if c := r.Byte(what); r.err != nil || c < 0x80 {
+		if r.off < len(r.b) && r.err == nil && r.b[r.off] < 0x80 {
+			r.off++
+			return
+		}
+		if r.Byte(what); r.err != nil {
 			return
 		}
 	}
