@@ -20,8 +20,8 @@ func (k *kit) measure(input string, request []byte, o *Outcome) {
 	if !o.answered() {
 		return
 	}
-	if o.Fuel > k.options.Fuel/2 {
-		k.report.Note("§5.2", "calls come near the limit: more than half of the fuel")
+	if o.Fuel > k.options.Fuel/4*3 {
+		k.report.Note("§5.2", "calls come near the limit: more than three quarters of the fuel")
 	}
 	if len(o.Response) > k.options.OutputBytes/2 {
 		k.report.Note("§5.1", "calls come near the limit: more than half of what a response may hold")

@@ -39,7 +39,7 @@ type Limits struct {
 	// nanosecond of one core. The defaults are 25,000 million and 384 MiB.
 	CompileSteps, CompileBytes int64
 	// Fuel is what a call may spend, in the units of package instrument; the
-	// default is abi.DefaultFuel, 10 billion, which is 3 to 10 seconds of most
+	// default is abi.DefaultFuel, 10 billion, which is 2 to 20 seconds of most
 	// code.
 	Fuel uint64
 	// StartFuel is what all that runs while a module is loaded may spend together:

@@ -50,21 +50,21 @@ func TestCostOfBlocks(t *testing.T) {
 	}{
 		{"nothing", nil, nil, map[uint64]int64{0: 0}},
 		{"straight", nil, slices.Concat(paid, paid), map[uint64]int64{0: 4}},
-		{"if", i32, slices.Concat(get, []byte{0x04, 0x40}, paid, paid, []byte{0x05}, paid, end, paid), map[uint64]int64{0: 8, 1: 10}},
-		{"loop", i32, slices.Concat(countdown, paid), map[uint64]int64{1: 5, 1000: 3002}},
+		{"if", i32, slices.Concat(get, []byte{0x04, 0x40}, paid, paid, []byte{0x05}, paid, end, paid), map[uint64]int64{0: 7, 1: 9}},
+		{"loop", i32, slices.Concat(countdown, paid), map[uint64]int64{1: 6, 1000: 4002}},
 		{
 			"switch", i32, slices.Concat([]byte{0x02, 0x40, 0x02, 0x40, 0x02, 0x40}, get, []byte{0x0e, 2, 0, 1, 2}, end,
 				paid, []byte{0x0c, 1}, end, paid, paid, end, paid),
-			map[uint64]int64{0: 6 + 4 + 2 + 4, 1: 6 + 6 + 4, 2: 6 + 2 + 2, 77: 6 + 2 + 2},
+			map[uint64]int64{0: 6 + 4 + 1 + 4, 1: 6 + 6 + 4, 2: 6 + 2 + 2, 77: 6 + 2 + 2},
 		},
 		{"block without a branch", nil, slices.Concat([]byte{0x02, 0x40}, paid, end, paid), map[uint64]int64{0: 4}},
-		{"branch out", i32, slices.Concat(get, []byte{0x0d, 0}, paid), map[uint64]int64{0: 4, 1: 2}},
-		{"branch out of a loop", i32, slices.Concat([]byte{0x03, 0x40}, get, []byte{0x0d, 1}, paid, end, paid), map[uint64]int64{0: 6, 1: 2}},
-		{"return", i32, slices.Concat(get, []byte{0x04, 0x40, 0x0f}, end, paid), map[uint64]int64{0: 6, 1: 4}},
+		{"branch out", i32, slices.Concat(get, []byte{0x0d, 0}, paid), map[uint64]int64{0: 3, 1: 1}},
+		{"branch out of a loop", i32, slices.Concat([]byte{0x03, 0x40}, get, []byte{0x0d, 1}, paid, end, paid), map[uint64]int64{0: 7, 1: 3}},
+		{"return", i32, slices.Concat(get, []byte{0x04, 0x40, 0x0f}, end, paid), map[uint64]int64{0: 5, 1: 2}},
 		{"switch out", i32, slices.Concat([]byte{0x02, 0x40}, get, []byte{0x0e, 1, 0, 1}, end, paid), map[uint64]int64{0: 10, 1: 6}},
-		{"call", nil, slices.Concat([]byte{0x10, 1}, paid), map[uint64]int64{0: 8 + 2}},
-		{"load and store", nil, slices.Concat(c(0), c(0), []byte{0x28, 0, 0, 0x36, 0, 0}), map[uint64]int64{0: 4 + 4}},
-		{"division", i32, slices.Concat(get, c(3), []byte{0x6e}, drop), map[uint64]int64{7: 16}},
+		{"call", nil, slices.Concat([]byte{0x10, 1}, paid), map[uint64]int64{0: 4 + 2}},
+		{"load and store", nil, slices.Concat(c(0), c(0), []byte{0x28, 0, 0, 0x36, 0, 0}), map[uint64]int64{0: 8 + 12}},
+		{"division", i32, slices.Concat(get, c(3), []byte{0x6e}, drop), map[uint64]int64{7: 8}},
 		{"float", nil, slices.Concat([]byte{0x43, 0, 0, 0, 0, 0x91, 0x8d}, drop), map[uint64]int64{0: 8 + 3}},
 		{"vector", nil, slices.Concat([]byte{0xfd, 12}, make([]byte, 16), []byte{0xfd, 77}, drop), map[uint64]int64{0: 2}},
 		{"fill", i32, slices.Concat(c(0), c(1), get, []byte{0xfc, 11, 0}), map[uint64]int64{0: 64, 80: 84, 65536: 64 + 16384}},
@@ -117,11 +117,11 @@ func TestAccept_FX5_JoinsAndValuesArePaid(t *testing.T) {
 		wasm []byte
 		want int64
 	}{
-		{"few locals", f(10, ways(10)), 2 + 2},
-		{"many locals", f(1001, ways(1001)), 2 + 2 + 1000 - 16},
-		{"a loop of many locals", f(1001, turning(1001)), 2*(1001-16) - 1 + 2 + 2 + 2},
-		{"parameters", calling(100, 0), 8 + 100},
-		{"results", calling(0, 100), 8 + 100},
+		{"few locals", f(10, ways(10)), 1 + 2},
+		{"many locals", f(1001, ways(1001)), 1 + 2 + 1000 - 12},
+		{"a loop of many locals", f(1001, turning(1001)), 2*(1001-12) - 1 + 1 + 2 + 1 + 2},
+		{"parameters", calling(100, 0), 4 + 100},
+		{"results", calling(0, 100), 4 + 100},
 	}
 	for _, test := range tests {
 		if got := run(t, rewrite(t, test.wasm, true)).spent(t, 0); got != test.want {
@@ -290,7 +290,7 @@ func TestFuelAfterATrapIsDeterministic(t *testing.T) {
 		if _, err := m.ExportedFunction("f").Call(t.Context(), 1<<31); err == nil {
 			t.Fatal("no trap")
 		}
-		if got := aLot - m.left(); got != 8+4 {
+		if got := aLot - m.left(); got != 4+8 {
 			t.Errorf("a trap left %d spent", got)
 		}
 	}

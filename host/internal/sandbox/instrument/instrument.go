@@ -27,7 +27,7 @@ import (
 
 // Version changes with what Rewrite makes of a module, the costs of
 // instructions included.
-const Version = "5"
+const Version = "6"
 
 // The names that the host adds to a module.
 const (

@@ -32,7 +32,7 @@ func (s *survey) look(f *wasmfile.File, b wasmfile.Body, params int) {
 			s.open = append(s.open, construct{loop: -1})
 		case wasmfile.OpLoop:
 			s.open = append(s.open, construct{s.sets, len(s.loops)})
-			s.loops = append(s.loops, operandsOf(f, in).params)
+			s.loops = append(s.loops, joinUnits+operandsOf(f, in).params)
 		case wasmfile.OpEnd:
 			s.close(locals)
 		default:

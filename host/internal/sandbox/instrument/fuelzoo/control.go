@@ -30,7 +30,7 @@ func control() []Loop {
 	for _, n := range []int{0, 1, 10, 100} {
 		all = append(all, calls(n)...)
 	}
-	for _, n := range []int{10, 100, 1000} {
+	for _, n := range []int{4, 8, 10, 12, 16, 20, 32, 100, 1000} {
 		all = append(all, joins(n), swaps(n))
 	}
 	return append(all, indirect()...)

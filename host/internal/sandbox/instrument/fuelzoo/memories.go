@@ -30,6 +30,13 @@ func chain(bytes int) []byte {
 		wasmtest.Const(0), set(place))
 }
 
+// everywhere repeats an access at a place in every piece of 64 KiB, and another
+// place in each turn: nothing but the access is paid for.
+func everywhere(mask int32, access func(distance int) []byte, then ...[]byte) []byte {
+	return forever(get(place), wasmtest.Const(4096*5+64*7), []byte{0x6a}, wasmtest.Const(mask), []byte{0x71}, set(place),
+		repeatAt(memoryPages-1, func(n int) []byte { return join(access(n<<16), join(then...)) }))
+}
+
 // memories are loops that wait for memory, or move it.
 func memories() []Loop {
 	load := []byte{0x28, 2, 0}
@@ -49,6 +56,17 @@ func memories() []Loop {
 			wasmtest.Const((last>>1)&^4095), []byte{0x71}, i64(7), []byte{0x37, 0}, wasmtest.Uint(nil, 4092))))),
 		one("i64.load after stores of bytes", forever(repeat(unrolled, get(place), get(place), []byte{0x29, 0, 0}, i64(1), []byte{0x7c, 0xa7, 0x3a, 0, 3},
 			get(place), get(place), []byte{0x28, 0, 0, 0x36, 0, 1}))),
+	)
+	all = append(all,
+		one("i64.load at fixed distances", everywhere(0xffc0, func(distance int) []byte {
+			return wasmtest.Uint(join(get(1), get(place), []byte{0x29, 0}), distance)
+		}, []byte{0x85}, set(1))),
+		one("i64.store at fixed distances", everywhere(0xffc0, func(distance int) []byte {
+			return wasmtest.Uint(join(get(place), i64(7), []byte{0x37, 0}), distance)
+		})),
+		one("i64.store at fixed distances, over two pages", everywhere(0xf000, func(distance int) []byte {
+			return wasmtest.Uint(join(get(place), i64(7), []byte{0x37, 0}), distance+4092)
+		})),
 	)
 	for _, n := range []int32{0, 1, 15, 64, 100, 1000, 4096, 65536, 1 << 20, 32<<20 - 100} {
 		for _, to := range []int32{0, 3} {
