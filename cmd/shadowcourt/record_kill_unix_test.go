@@ -23,7 +23,7 @@ import (
 // killsVariable says how often the test of RE3 kills; `make kills` sets it.
 const killsVariable = "SHADOWCOURT_KILLS"
 
-// defaultKills is the number in a run of all tests.
+// defaultKills is the number in a run of all tests; each kill costs a run of the command.
 const defaultKills = 8
 
 // Runs are killed at any moment: what was acknowledged, by a result on the standard output, is in the record. Each run goes
