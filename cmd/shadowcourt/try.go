@@ -307,6 +307,10 @@ func (r *tryRun) all(ctx context.Context, h *host.Host, inputs *inputs) {
 	if r.failed = r.passEarlier(ended, next); r.failed != nil {
 		return
 	}
+	if r.journal != nil && r.journal.Remembered() {
+		r.failed = r.onlyRemembered(ended, next)
+		return
+	}
 	trials := h.TryAll(ctx, pulled(next), r.options.workers)
 	for tried := range r.options.audit.trials(ctx, h, trials, r.options.workers) {
 		if r.failed = r.one(ctx, &tried); r.failed != nil {
@@ -461,7 +465,10 @@ func (r *tryRun) endJournal(open bool) error {
 	switch {
 	case r.journal == nil:
 		return nil
-	case open || r.options.resume:
+	case open:
+		return r.journaled(r.journal.Keep())
+	case r.options.resume:
+		fmt.Fprintf(r.stderr, "note: %s stays, so that --resume can go on with a longer docket; delete it if there will be none\n", inertLine(r.journal.Name()))
 		return r.journaled(r.journal.Keep())
 	}
 	return r.journaled(r.journal.Remove())

@@ -57,8 +57,14 @@ func (r *tryRun) remember(tried *host.Tried) {
 // keepVerdicts adds the run to the casebook, all of it or nothing. One that
 // was interrupted is added when it is resumed and done.
 func (r *tryRun) keepVerdicts(ctx context.Context, inputs *inputs) error {
-	if r.book == nil || ctx.Err() != nil {
+	if r.book == nil || ctx.Err() != nil || r.journal != nil && r.journal.Remembered() {
 		return nil //nolint:nilerr // the run says that it was interrupted
+	}
+	// A process that is killed behind Remember leaves a journal, and a casebook that is not the one of its header any more.
+	if r.journal != nil {
+		if err := r.journaled(r.journal.End()); err != nil {
+			return err
+		}
 	}
 	run := casebook.Run{Suites: slices.Collect(maps.Keys(inputs.passed)), Entries: r.remembered}
 	if _, err := r.book.Remember(ctx, run); err != nil {

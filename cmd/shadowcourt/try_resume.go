@@ -164,6 +164,22 @@ func (r *tryRun) passEarlier(ended func() bool, next func() (docket.Entry, error
 	return nil
 }
 
+// onlyRemembered sees to it that there is no further case: those of the earlier run are in the casebook, which later cases would
+// be tried with.
+func (r *tryRun) onlyRemembered(ended func() bool, next func() (docket.Entry, error, bool)) error {
+	for {
+		entry, err, more := next()
+		switch {
+		case ended() || !more:
+			return nil // an interrupted run says so
+		case err == nil:
+			return inputError(fmt.Errorf("--resume: %s: the run ended and its verdicts are in the casebook, so case %q can't go on with it: try the new cases in a run without --resume",
+				r.journal.Name(), r.redactor.Text(entry.Case.ID)))
+		}
+		r.fault(&host.Tried{Entry: entry, Err: err})
+	}
+}
+
 func otherDocket(from string, why error) error {
 	return inputError(fmt.Errorf("--resume: the docket does not begin with the cases of %s: %w", from, why))
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/docket"
@@ -46,6 +47,8 @@ type Journal struct {
 	synced time.Time
 	err    error // why nothing more is written
 	closed bool
+	// remembered: see [Journal.Remembered].
+	remembered bool
 }
 
 // Create opens a journal for a run that begins. What an earlier run left in the file stays until the first Append; left says
@@ -70,7 +73,11 @@ func Resume(name string, config Config) (*Journal, error) {
 		return nil, err
 	}
 	j := &Journal{config: config, file: f, name: name, synced: config.Now()}
-	if j.from, err = newReader(f, config.Parts); err != nil {
+	j.from, err = newReader(f, config.Parts)
+	if other, ok := errors.AsType[*ConfigurationError](err); ok && slices.Equal(other.Other, []string{casebookPart}) && hasEnded(f) {
+		j.remembered, err = true, nil
+	}
+	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	j.begun = j.from != nil
@@ -223,6 +230,38 @@ func (j *Journal) begin() error {
 		_, err = j.file.Write(text)
 	}
 	return err
+}
+
+// casebookPart is the part of a configuration that a run changes itself when it remembers its verdicts.
+const casebookPart = "casebook"
+
+// End notes that all cases of the docket are tried and all outputs complete. Call it before verdicts are added to a casebook.
+func (j *Journal) End() error {
+	if j.err != nil {
+		return j.err
+	}
+	if err := j.begin(); err != nil {
+		return err
+	}
+	if _, err := j.file.WriteString(endLine); err != nil {
+		return err
+	}
+	return j.file.Sync()
+}
+
+// Remembered says that the earlier run had ended and the casebook has changed since: its verdicts are in the casebook, and must
+// not be added again. Such a run has no further cases.
+func (j *Journal) Remembered() bool { return j.remembered }
+
+// hasEnded says whether the last line of a journal is that of End.
+func hasEnded(f *os.File) bool {
+	info, err := f.Stat()
+	if err != nil || info.Size() < int64(len(endLine)) {
+		return false
+	}
+	last := make([]byte, len(endLine))
+	_, err = f.ReadAt(last, info.Size()-int64(len(last)))
+	return err == nil && string(last) == endLine
 }
 
 // Keep closes the journal of a run that did not end, or that may go on with a longer docket. What an earlier run left stays

@@ -77,6 +77,9 @@ func (l *line) trial() *docket.Trial {
 	return t
 }
 
+// endLine follows the last case of a run that came to its end, see [Journal.End].
+const endLine = `{"ended":true}` + "\n"
+
 // encode gives a value as one line.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer

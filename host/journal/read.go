@@ -44,7 +44,8 @@ type reader struct {
 	length int   // of the line ahead
 }
 
-// newReader reads the header; nil where the file holds at most the beginning of the header of parts.
+// newReader reads the header; nil where the file holds at most the beginning of the header of parts. With a
+// *ConfigurationError there is a reader, too.
 func newReader(in io.Reader, parts []Part) (*reader, error) {
 	r := &reader{in: bufio.NewReaderSize(in, 1<<16)}
 	text, err := r.in.ReadBytes('\n')
@@ -65,11 +66,14 @@ func newReader(in io.Reader, parts []Part) (*reader, error) {
 	if h.Format != Format {
 		return nil, &FaultError{1, fmt.Errorf("its format is %q, not %q", h.Format, Format)}
 	}
-	if other := differing(h.Configuration, parts); len(other) > 0 {
-		return nil, &ConfigurationError{other}
-	}
 	r.length = len(text)
-	return r, r.advance()
+	if err := r.advance(); err != nil {
+		return nil, err
+	}
+	if other := differing(h.Configuration, parts); len(other) > 0 {
+		return r, &ConfigurationError{other}
+	}
+	return r, nil
 }
 
 // advance passes the line ahead and reads the next one. One that was not written whole is the end.
@@ -82,6 +86,9 @@ func (r *reader) advance() error {
 	}
 	if err != nil {
 		return err
+	}
+	if string(text) == endLine {
+		return nil
 	}
 	r.cases++
 	if r.ahead, err = decode(text); err != nil {
