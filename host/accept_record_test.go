@@ -221,7 +221,7 @@ func TestAccept_RE1_EveryExampleTrialIsReplayedToTheSameBytes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			entries := exampleDocket(t, "tour.jsonl")
-			if !testing.Short() {
+			if long() {
 				for _, name := range c.dockets {
 					entries = append(entries, exampleDocket(t, name)...)
 				}

@@ -61,7 +61,10 @@ func trialSeq(list []*record.Trial) iter.Seq2[*record.Trial, error] {
 // generations loaded, and those that did not change once.
 func TestAccept_RE1_AReplayOfManyGenerationsKeepsTheModulesOfTheLast(t *testing.T) {
 	t.Parallel()
-	const generations, workers = 12, 2
+	generations, workers := 5, 2
+	if long() {
+		generations = 12
+	}
 	store, data := swapped(t, generations)
 	header, list := trials(t, data)
 	if last := list[len(list)-1]; last.Generation < generations || last.Audit.Generation < generations {
@@ -82,7 +85,7 @@ func TestAccept_RE1_AReplayOfManyGenerationsKeepsTheModulesOfTheLast(t *testing.
 			t.Errorf("%s: %+v, %v", replayed.Was.ID, replayed.Difference, replayed.Err)
 		}
 		// Of each generation that is kept or used one module is its own.
-		const most = 2 + workers + 1 // and one that is being loaded
+		most := 2 + workers + 1 // and one that is being loaded
 		if courts, audits := host.Loaded(r); courts >= court+most || audits >= judging+most {
 			t.Errorf("%d and %d modules are loaded, of %d and %d", courts, audits, court, judging)
 		}

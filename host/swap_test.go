@@ -106,11 +106,11 @@ func settle(t *testing.T, h *host.Host, c abi.Case, list []*edition) {
 
 // Swaps under load: no trial fails, none mixes modules of two generations, and
 // each names those that it used.
-func TestAccept_PL1_TenThousandTrialsAndAHundredSwaps(t *testing.T) {
+func TestAccept_PL1_SwapsUnderLoad(t *testing.T) {
 	t.Parallel()
-	trials, swaps, workers := 10_000, 100, 3
-	if raceEnabled || testing.Short() {
-		trials, swaps = 300, 20
+	trials, swaps, workers := 300, 20, 3
+	if long() {
+		trials, swaps = 10_000, 100
 	}
 	h := open(t, host.Config{})
 	c := tour(t)["tour-plea"].Case
