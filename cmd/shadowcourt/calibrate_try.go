@@ -68,7 +68,7 @@ func (c *calibration) learn(ctx context.Context, s stdio, config *host.Config) e
 	if asks(config) && len(entries) > 0 {
 		var err error
 		light := &asker{options: &c.options.tryOptions, streams: s, config: config, progress: c.progress, doing: "asking Light about --fitted-on"}
-		defer light.close()
+		defer light.close(ctx)
 		if entries, err = light.ask(ctx, config.Profile, entries); err != nil {
 			return err
 		}

@@ -117,7 +117,7 @@ func (o *fitOptions) learn(ctx context.Context, s stdio, inputs *inputs, config 
 		return nil, faults, err
 	}
 	light := &asker{options: &o.tryOptions, streams: s, config: config, progress: p, doing: "asking Light"}
-	defer light.close()
+	defer light.close(ctx)
 	result, err := o.fit(ctx, light, entries)
 	if err != nil {
 		return nil, faults, err

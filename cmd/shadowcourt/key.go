@@ -127,7 +127,7 @@ func (e existsError) Error() string {
 	return e.name + " is there already, and a key is never written over: remove it if nothing was signed with it, or use another name"
 }
 
-func (existsError) Is(target error) bool { return target == fs.ErrExist } //nolint:errorlint // it is compared as errors.Is does
+func (existsError) Is(target error) bool { return target == fs.ErrExist }
 
 // keyFlag adds --key.
 func keyFlag(cmd *cobra.Command, name *string, use string) {

@@ -23,9 +23,9 @@ type asker struct {
 }
 
 // close closes the last host that was asked.
-func (a *asker) close() {
+func (a *asker) close(ctx context.Context) {
 	if a.last != nil {
-		_ = a.last.Close(context.Background())
+		_ = a.last.Close(context.WithoutCancel(ctx))
 	}
 }
 
@@ -40,7 +40,7 @@ func (a *asker) ask(ctx context.Context, profile *abi.Profile, entries []docket.
 	if err != nil {
 		return nil, a.options.openError(err)
 	}
-	a.close() // only now: the hosts of a process share the modules that they compiled
+	a.close(ctx) // only now: the hosts of a process share the modules that they compiled
 	a.last = h
 	n := 0
 	lit, err := relight.All(ctx, h, entries, a.options.workers, func() {

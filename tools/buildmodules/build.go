@@ -34,7 +34,7 @@ func (b *builder) run(ctx context.Context, report io.Writer) error {
 	if len(manifests) == 0 {
 		return fmt.Errorf("%s holds no folder with a %s", b.plugins, manifestFile)
 	}
-	if err := os.MkdirAll(b.dist, 0o755); err != nil { //nolint:gosec // build products, for everybody to read
+	if err := os.MkdirAll(b.dist, 0o755); err != nil {
 		return err
 	}
 	// Beside dist, so that a rename stays on one file system.
@@ -100,7 +100,7 @@ func (b *builder) module(ctx context.Context, name, manifest, work string) (size
 	if old, err := os.ReadFile(target); err == nil && bytes.Equal(old, wasm) {
 		return len(wasm), false, nil
 	}
-	if err := os.WriteFile(built, wasm, 0o644); err != nil { //nolint:gosec // a build product, for everybody to read
+	if err := os.WriteFile(built, wasm, 0o644); err != nil {
 		return 0, false, err
 	}
 	if err := os.Rename(built, target); err != nil {
@@ -118,7 +118,7 @@ func compile(ctx context.Context, folder, output string) error {
 		return err
 	}
 	args := []string{"build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid=", "-o", target, "."}
-	cmd := exec.CommandContext(ctx, "go", args...) //nolint:gosec // only the output's name varies
+	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = folder
 	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0", "GOFLAGS=", "GOEXPERIMENT=", "GOWASM=")
 	if text, err := cmd.CombinedOutput(); err != nil {

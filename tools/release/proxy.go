@@ -30,7 +30,7 @@ func (p *proxy) add(m module.Version, folder string, zip func(io.Writer) error) 
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(base), 0o755); err != nil { //nolint:gosec // for everybody to read
+	if err := os.MkdirAll(filepath.Dir(base), 0o755); err != nil {
 		return err
 	}
 	goMod, err := os.ReadFile(filepath.Join(folder, "go.mod"))
@@ -38,8 +38,8 @@ func (p *proxy) add(m module.Version, folder string, zip func(io.Writer) error) 
 		return err
 	}
 	info, err := json.Marshal(struct {
-		Version string
-		Time    time.Time
+		Version string    `json:"Version"`
+		Time    time.Time `json:"Time"`
 	}{m.Version, p.date.UTC()})
 	if err != nil {
 		return err
@@ -108,5 +108,5 @@ func addLines(name string, lines []string) error {
 	}
 	all := slices.Concat(strings.Split(strings.TrimSuffix(string(text), "\n"), "\n"), lines)
 	slices.Sort(all)
-	return os.WriteFile(name, []byte(strings.Join(all, "\n")+"\n"), 0o644) //nolint:gosec // a source file
+	return os.WriteFile(name, []byte(strings.Join(all, "\n")+"\n"), 0o644)
 }

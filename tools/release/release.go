@@ -142,7 +142,7 @@ func (r *release) requireBundle(p *proxy) error {
 	if text, err = f.Format(); err != nil {
 		return err
 	}
-	if err := os.WriteFile(name, text, 0o644); err != nil { //nolint:gosec // a source file
+	if err := os.WriteFile(name, text, 0o644); err != nil {
 		return err
 	}
 	sums, err := p.sums(r.bundle)

@@ -108,8 +108,12 @@ func TestWhatIsNotCommittedIsNamed(t *testing.T) {
 func TestWrongArguments(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{
-		{"-version", "0.1.0", "-out", "x"}, {"-version", "v0.1", "-out", "x"}, {"-version", "v2.0.0", "-out", "x"}, {"-version", "v0.1.0"},
-		{"-version", "v0.1.0", "-out", "x", "extra"}, {"-nonsense"},
+		{"-version", "0.1.0", "-out", "x"},
+		{"-version", "v0.1", "-out", "x"},
+		{"-version", "v2.0.0", "-out", "x"},
+		{"-version", "v0.1.0"},
+		{"-version", "v0.1.0", "-out", "x", "extra"},
+		{"-nonsense"},
 	} {
 		var stdout, stderr bytes.Buffer
 		if code := run(t.Context(), args, &stdout, &stderr); code != 2 || stderr.Len() == 0 {

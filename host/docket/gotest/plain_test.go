@@ -37,30 +37,36 @@ func TestAccept_FX8_LinesThatAreNoEvents(t *testing.T) {
 		{
 			"while two packages run",
 			ends("run", "p", "TestA") + output("p", "TestA", "a\n") + `{"Action":"start","Package":"q"}` + "\npanic: tool\n" + ends("fail", "p", "TestA"),
-			"a\n", gotest.Unread{Count: 1, Lines: []int{4}},
+			"a\n",
+			gotest.Unread{Count: 1, Lines: []int{4}},
 		},
 		{
 			"while two tests run", ends("run", "p", "TestA") + ends("run", "p", "TestB") + output("p", "TestA", "a\n") + "tool: no\n" + ends("fail", "p", "TestA"),
-			"a\n", gotest.Unread{Count: 1, Lines: []int{4}},
+			"a\n",
+			gotest.Unread{Count: 1, Lines: []int{4}},
 		},
 		{
 			"while the other test waits", ends("run", "p", "TestB") + ends("pause", "p", "TestB") + ends("run", "p", "TestA") + "tool: no\n" + ends("fail", "p", "TestA"),
-			"tool: no\n", gotest.Unread{Count: 1, Lines: []int{4}},
+			"tool: no\n",
+			gotest.Unread{Count: 1, Lines: []int{4}},
 		},
 		{
 			"in a subtest", ends("run", "p", "TestA") + ends("run", "p", "TestA/b") + "tool: no\n" + ends("fail", "p", "TestA/b"),
-			"tool: no\n", gotest.Unread{Count: 1, Lines: []int{3}},
+			"tool: no\n",
+			gotest.Unread{Count: 1, Lines: []int{3}},
 		},
 		{
 			"behind a test that prints after its end",
 			ends("run", "p", "TestA") + ends("pass", "p", "TestA") + output("p", "TestA", "late\n") + "tool: no\n" + output("p", "TestA", "b\n") + ends("fail", "p", "TestA"),
-			"late\nb\n", gotest.Unread{Count: 1, Lines: []int{4}},
+			"late\nb\n",
+			gotest.Unread{Count: 1, Lines: []int{4}},
 		},
 		{
 			"progress and warnings of the go command",
 			"go: downloading a v1.0.0\ngo: added a v1.0.0\ngo: warning: ignoring b\n" + ends("run", "p", "TestA") + "go: finding c latest\n" +
 				output("p", "TestA", "a\n") + ends("fail", "p", "TestA"),
-			"a\n", gotest.Unread{},
+			"a\n",
+			gotest.Unread{},
 		},
 		{"more than are named", strings.Repeat("x\n", 9) + ends("fail", "p", "TestA"), "", gotest.Unread{Count: 9, Lines: []int{1, 2, 3, 4, 5}}},
 		{"build output that ends with an event", built + ends("run", "q", "TestA") + "x\n" + ends("fail", "q", "TestA"), "", gotest.Unread{Count: 1, Lines: []int{4}}},
