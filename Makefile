@@ -23,8 +23,9 @@ LIGHT_STUDY ?= $(firstword $(GO_DOCKETS)):$(lastword $(GO_DOCKETS)) $(lastword $
 
 # Packages that have goroutines of their own or guard what others share; of those that try many cases, the tests that are about it.
 # The vet of go test is left out: make lint runs all of it.
-RACE        = ./host/execlight $(addprefix ./host/internal/,quotes registry sandbox sandbox/internal/pages walk)
-RACE_TESTS := Hammer|PL1_|PL11_ACandidateDecides|PL5|Cancelled|Signal|Progress|Interrupt|RE1_Workers|TwoStarts
+RACE        = ./host/execlight $(addprefix ./host/internal/,quotes registry sandbox/internal/pages walk)
+RACE_SOME  := ./host ./host/record ./host/internal/sandbox ./cmd/...
+RACE_TESTS := Hammer|PL1_|PL11_ACandidateDecides|PL5|Cancelled|Signal|Progress|Interrupt|RE1_Workers|TwoStarts|CloseWaits|EngineClose|PruningDisturbs|ASpinningGuest|EnginesShare|CallersContext
 GUEST  := ./plugins/... ./abi/guest/... ./abi/wire
 GOLDEN  = $(sort $(dir $(shell grep -rl --include='*_test.go' 'flag.Bool("update"' .)))
 
@@ -76,11 +77,12 @@ test-hardship: plugins ## run all tests on one core, beside four busy loops and 
 .PHONY: race
 race: plugins ## run the tests with goroutines under the race detector
 	$(GO) test -vet=off -race -short -timeout 30m $(RACE)
-	$(GO) test -vet=off -race -short -timeout 30m -run '$(RACE_TESTS)' ./host ./host/record ./cmd/...
+	$(GO) test -vet=off -race -short -timeout 30m -run '$(RACE_TESTS)' $(RACE_SOME)
 
-.PHONY: race-packages
-race-packages:
-	@echo $(RACE)
+.PHONY: repeat
+repeat: plugins ## run the tests with goroutines twenty times in a row
+	$(GO) test -vet=off -short -count=20 -timeout 120m $(RACE)
+	$(GO) test -vet=off -short -count=20 -timeout 120m -run '$(RACE_TESTS)' $(RACE_SOME)
 
 .PHONY: conformance
 conformance: plugins ## run the test vectors over both codecs, and the conformance kit over our modules and its zoo

@@ -6,7 +6,7 @@ const (
 	DefaultMemoryBytes = 64 << 20
 	// DefaultWallClockNanos is the most time of one call, the backstop behind fuel: so long that fuel ends first
 	// what spins, on a busy machine too.
-	DefaultWallClockNanos = 60 * 1_000_000_000
+	DefaultWallClockNanos = 120 * 1_000_000_000
 	// DefaultFuel is what one call may spend, in units of about one simple machine instruction.
 	DefaultFuel = 10_000_000_000
 	// DefaultStartFuel is what all that runs while a module is loaded may spend together: its start section, _initialize

@@ -18,7 +18,7 @@ type Limits struct {
 	// in blocks and variables. A module that declares more is not loaded; memory.grow beyond it gives -1.
 	MemoryBytes int64
 	// WallClock is the most time of one call, instantiation included; the
-	// default is abi.DefaultWallClockNanos, 60 seconds. It is the backstop behind
+	// default is abi.DefaultWallClockNanos, 120 seconds. It is the backstop behind
 	// fuel.
 	WallClock time.Duration
 	// OutputBytes is the most that a call may return; the default is 1 MiB.
