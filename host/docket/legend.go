@@ -89,7 +89,11 @@ func (l *legend) answerLine() string {
 	})
 	parts := make([]string, len(labels))
 	for i, label := range labels {
-		parts[i] = strconv.Itoa(l.answers[label]) + " " + snip(label, labelColumns)
+		name := shortName(l.names, label)
+		if name == "" {
+			name = label
+		}
+		parts[i] = strconv.Itoa(l.answers[label]) + " " + snip(name, labelColumns)
 	}
 	return joinFew(parts, ", ")
 }

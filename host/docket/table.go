@@ -32,7 +32,9 @@ type tableRow struct {
 // cell is a text that may be shortened, and what must stand behind it.
 type cell struct {
 	text, tail string
-	paint      paint
+	// code replaces text where the table has no room for the names of labels; empty where the text is no name.
+	code  string
+	paint paint
 	// end keeps the end of a text that is shortened, and not its beginning.
 	end bool
 }
@@ -64,19 +66,20 @@ func (t *tableWriter) Write(trial *Trial) error {
 		light:  none, final: none, cause: cell{text: snip(string(r.Final.Cause), labelColumns), paint: red},
 	}
 	if l := r.Light; l != nil {
-		row.light = cell{text: snip(l.Classification, labelColumns), tail: " " + number(l.Confidence), paint: faint}
+		row.light = labelCell(trial, l.Classification, " "+number(l.Confidence))
+		row.light.paint = faint
 	}
 	if l := r.Remanded(); l != nil {
 		row.light = cell{text: snip(r.Light.Classification, remandColumns) + "→" + snip(l.Classification, remandColumns), paint: faint}
 	}
 	if r.Final.Classification != "" {
-		row.final = cell{text: snip(r.Final.Classification, labelColumns), tail: " " + number(r.Final.Confidence)}
+		row.final = labelCell(trial, r.Final.Classification, " "+number(r.Final.Confidence))
 	}
 	if r.Error != nil && r.Error.Persona != "" && r.Final.Cause != "" {
 		row.cause.text += " (" + snip(r.Error.Persona, labelColumns) + ")"
 	}
 	if c := trial.Compare(); c.Known {
-		row.truth = truthCell(snip(trial.Truth.Classification, labelColumns), r, c)
+		row.truth = truthCell(labelCell(trial, trial.Truth.Classification, ""), r, c)
 	}
 	if a := r.Audit; a != nil {
 		row.audit = cell{text: a.Score(), paint: scorePaint(a.GlobalScore)}
@@ -89,15 +92,41 @@ func (t *tableWriter) Write(trial *Trial) error {
 	return nil
 }
 
+// labelCell shows a label by its short name, and by its code where two labels of the case have the same one.
+func labelCell(trial *Trial, label, tail string) cell {
+	code := snip(label, labelColumns)
+	if name := shortName(trial.LabelNames, label); name != "" {
+		return cell{text: snip(name, labelColumns), code: code, tail: tail}
+	}
+	return cell{text: code, tail: tail}
+}
+
+// shortName is the name of a label up to the first comma. It is empty for a label without a name, and for one that shares it.
+func shortName(names map[string]string, label string) string {
+	short := func(name string) string {
+		name, _, _ = strings.Cut(name, ",")
+		return strings.TrimSpace(name)
+	}
+	name := short(names[label])
+	for other := range names {
+		if other != label && short(names[other]) == name {
+			return ""
+		}
+	}
+	return name
+}
+
 // truthCell marks a right answer and a wrong one; a case that is left open gets no mark.
-func truthCell(label string, r *Result, c Comparison) cell {
+func truthCell(label cell, r *Result, c Comparison) cell {
 	switch {
 	case r.Final.Classification == "":
-		return cell{text: label, paint: faint}
+		label.paint = faint
 	case c.CourtRight:
-		return cell{text: label, tail: " ✓", paint: green}
+		label.tail, label.paint = " ✓", green
+	default:
+		label.tail, label.paint = " ✗", red
 	}
-	return cell{text: label, tail: " ✗", paint: red}
+	return label
 }
 
 func (t *tableWriter) Close() error {
@@ -129,11 +158,20 @@ func columns() []column {
 		{"TRUTH", func(r *tableRow) cell { return r.truth }, 9, true},
 		{"CAUSE", func(r *tableRow) cell { return r.cause }, 17, false},
 		{"AUDIT", func(r *tableRow) cell { return r.audit }, 5, false},
-		{"ABOUT", func(r *tableRow) cell { return r.about }, 16, true},
+		{aboutColumn, func(r *tableRow) cell { return r.about }, 16, true},
 	}
 }
 
 func (t *tableWriter) render() string {
+	if !t.namesFit() {
+		for i := range t.rows {
+			for _, c := range []*cell{&t.rows[i].light, &t.rows[i].final, &t.rows[i].truth} {
+				if c.code != "" {
+					c.text = c.code
+				}
+			}
+		}
+	}
 	shown, widths := t.fit()
 	w := table.NewWriter()
 	w.SetStyle(tableStyle())
@@ -154,18 +192,44 @@ func (t *tableWriter) render() string {
 	return strings.Replace(w.Render(), "──\n", "\n", 1) // the rule covers the last column's padding too
 }
 
-// columnGap is the room between two columns.
-const columnGap = 2
+// namesFit says whether there is room for the names of labels: all columns have to fit whole, but for ABOUT.
+func (t *tableWriter) namesFit() bool {
+	room, total := t.options.Width, -columnGap
+	if room <= 0 {
+		room = pipedColumns
+	}
+	for _, c := range columns() {
+		width := t.wanted(c)
+		if c.name == aboutColumn {
+			width = min(width, c.least)
+		}
+		if width > 0 {
+			total += max(width, len(c.name)) + columnGap
+		}
+	}
+	return total <= room
+}
+
+// wanted is how wide the widest cell of a column is.
+func (t *tableWriter) wanted(c column) int {
+	width := 0
+	for i := range t.rows {
+		width = max(width, c.cell(&t.rows[i]).width())
+	}
+	return width
+}
+
+const (
+	// columnGap is the room between two columns.
+	columnGap   = 2
+	aboutColumn = "ABOUT"
+)
 
 // fit chooses the columns that have something to show and makes them fit the terminal: the expendable ones go, the last
 // first, as long as the others can't be shortened enough; then what is left is shortened, the last first.
 func (t *tableWriter) fit() (shown []column, widths []int) {
 	for _, c := range columns() {
-		width := 0
-		for i := range t.rows {
-			width = max(width, c.cell(&t.rows[i]).width())
-		}
-		if width > 0 {
+		if width := t.wanted(c); width > 0 {
 			shown, widths = append(shown, c), append(widths, max(width, len(c.name)))
 		}
 	}
@@ -198,7 +262,7 @@ const (
 
 func shortenAbout(shown []column, widths []int) {
 	last := len(shown) - 1
-	if last >= 0 && shown[last].name == "ABOUT" {
+	if last >= 0 && shown[last].name == aboutColumn {
 		excess := over(shown, widths, pipedColumns)
 		widths[last] = max(min(widths[last], leastAbout), widths[last]-max(excess, 0))
 	}

@@ -54,3 +54,32 @@ func TestANumberLooksTheSameEverywhere(t *testing.T) {
 		}
 	}
 }
+
+// A table shows labels by their names, and by their codes where two labels of a case have one name.
+func TestATableNamesLabels(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		names map[string]string
+		want  string
+	}{
+		{map[string]string{"pb001": "product bug, in the code"}, "product bug 0.70"},
+		{map[string]string{"pb001": "product bug, minor", "pb002": "product bug, major"}, "pb001 0.70"},
+		{nil, "pb001 0.70"},
+	} {
+		var b strings.Builder
+		w := docket.NewTable(&b, docket.TerminalOptions{})
+		err := w.Write(&docket.Trial{LabelNames: c.names, Result: docket.Result{
+			ID: "a", Light: &docket.Answer{Classification: "pb001", Confidence: 0.7},
+			Final: docket.Final{Status: docket.Affirmed, Classification: "pb001", Confidence: 0.7},
+		}})
+		if err == nil {
+			err = w.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(b.String(), c.want+"  "+c.want) {
+			t.Errorf("%v: want %q twice in\n%s", c.names, c.want, b.String())
+		}
+	}
+}

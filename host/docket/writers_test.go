@@ -59,6 +59,9 @@ func TestWritersGolden(t *testing.T) {
 	for name, open := range map[string]func(*bytes.Buffer) docket.Writer{
 		"table.txt":    func(b *bytes.Buffer) docket.Writer { return docket.NewTable(b, docket.TerminalOptions{}) },
 		"table-80.txt": func(b *bytes.Buffer) docket.Writer { return docket.NewTable(b, docket.TerminalOptions{Width: 80}) },
+		"table-140.txt": func(b *bytes.Buffer) docket.Writer {
+			return docket.NewTable(b, docket.TerminalOptions{Width: 140})
+		},
 		"table-colour.txt": func(b *bytes.Buffer) docket.Writer {
 			return docket.NewTable(b, docket.TerminalOptions{Width: 120, Colour: true})
 		},
