@@ -9,8 +9,8 @@ TOOLS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/shadowcourt/tools
 LINT  := $(TOOLS)/golangci-lint-$(GOLANGCI_LINT)/golangci-lint
 
 BIN      := bin/shadowcourt
-DOCKET   := examples/dockets/go-failures.jsonl
-PROFILE  ?= go-test
+DEMO     := examples/dockets/demo
+HELD_OUT := examples/dockets/go-test-1.jsonl
 REPORT   := out/report.html
 
 # Pairs of dockets, to fit on and to test on.
@@ -36,10 +36,20 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: build ## build everything and try the docket of real test failures
+demo: build ## build everything, and try twelve cases of modules that the profile was not fitted on
 	@mkdir -p $(dir $(REPORT))
-	$(BIN) try $(DOCKET) --profile $(PROFILE) --report $(REPORT)
+	$(BIN) try $(DEMO).jsonl --profile $(DEMO).yaml --report $(REPORT)
+	@echo
+	@echo "The profile was fitted on go-fit-1.jsonl, whose Go modules are others. All of the held-out half, go-test-1.jsonl:"
+	@$(BIN) try $(HELD_OUT) --profile $(DEMO).yaml | sed -n '/^Truth/,/^Verdicts/{/^Verdicts/!p;}'
 	@echo "The trials are told in $(REPORT)."
+
+.PHONY: demo-files
+demo-files: build ## write the docket and the profile of the demo anew
+	$(GO) test ./examples/dockets -run TestDemo -update
+	{ echo "# Fitted on examples/dockets/go-fit-1.jsonl by 'make demo-files'. No Go module there is in go-test-1.jsonl or demo.jsonl."; \
+	  echo "#"; $(BIN) fit examples/dockets/go-fit-1.jsonl --name demo --output -; } > $(DEMO).yaml.new
+	mv $(DEMO).yaml.new $(DEMO).yaml
 
 .PHONY: build
 build: plugins ## build bin/shadowcourt, the modules in it
@@ -171,7 +181,7 @@ generate: ## generate codecs, schemas, test vectors and tables from the types of
 
 .PHONY: dockets
 dockets: ## make the dockets of real failures anew; needs root on Linux, gcc, the module proxy and an hour
-	$(GO) run ./examples/dockets/gen -out $(dir $(DOCKET))
+	$(GO) run ./examples/dockets/gen -out examples/dockets
 
 .PHONY: lint
 lint: $(LINT) ## run the linters, for the host and for the guest

@@ -12,7 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
 )
 
-// small is the docket of the demo.
+// small is the docket for a quick look.
 const small = "go-failures.jsonl"
 
 func entries(t *testing.T, pattern string) []docket.Entry {
