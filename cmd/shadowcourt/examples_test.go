@@ -64,7 +64,7 @@ func shell(t *testing.T, dir, line string) string {
 func scratchCopy(t *testing.T) string {
 	t.Helper()
 	dir, root := t.TempDir(), repositoryRoot(t)
-	for _, pattern := range []string{"examples/dockets/*.json*", "examples/dockets/inputs/*", "examples/audit/*", "pipelines/*.yaml", "plugins/*/manifest.yaml", "bin/modules/*.wasm"} {
+	for _, pattern := range []string{"examples/dockets/*.json*", "examples/dockets/*.yaml", "examples/dockets/inputs/*", "examples/audit/*", "pipelines/*.yaml", "plugins/*/manifest.yaml", "bin/modules/*.wasm"} {
 		files, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %d files, %v", pattern, len(files), err)

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+// readmeWords is the most that README.md may have, code and output included. Only the graph, which readers see as a
+// picture, is not counted.
+const readmeWords = 700
+
+// TestAccept_WR1_ReadmeIsShort counts the words of README.md, follows its links and those of docs, and runs its demo.
+func TestAccept_WR1_ReadmeIsShort(t *testing.T) {
+	t.Parallel()
+	readme := page(t, "README.md")
+	words := 0
+	for field := range strings.FieldsSeq(regexp.MustCompile("(?s)```mermaid.*?```").ReplaceAllString(readme, "")) {
+		if strings.ContainsFunc(field, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+			words++
+		}
+	}
+	if words > readmeWords {
+		t.Errorf("README.md has %d words, want at most %d", words, readmeWords)
+	}
+	t.Run("links", func(t *testing.T) {
+		t.Parallel()
+		for _, name := range append(pages(t, "docs/*.md"), "README.md", "CONTRIBUTING.md", "examples/dockets/README.md") {
+			checkLinks(t, name)
+		}
+	})
+	t.Run("demo", func(t *testing.T) {
+		t.Parallel()
+		dir := scratchCopy(t)
+		copyInto(t, dir, "Makefile")
+		sameLines(t, "make demo", block(t, readme, "make demo"), shell(t, dir, "make -s -o build demo BIN=shadowcourt"))
+	})
+	t.Run("own tests", func(t *testing.T) {
+		t.Parallel()
+		dir := failingModule(t)
+		for _, line := range shownCommands(t, readme, "go test -json") {
+			if out := shell(t, dir, line); !strings.Contains(out, "TestTotal") {
+				t.Errorf("%s says nothing of the failing test:\n%s", line, out)
+			}
+		}
+	})
+	t.Run("library", func(t *testing.T) {
+		t.Parallel()
+		_, code, _ := strings.Cut(readme, "```go\n")
+		code, _, _ = strings.Cut(code, "\n```")
+		code = strings.Replace(code, " // amended quota", "", 1)
+		sameLines(t, "the library", code, page(t, "host/example_test.go"))
+	})
+}
+
+// shownCommands are the indented lines of a page that start so.
+func shownCommands(t *testing.T, text, start string) []string {
+	t.Helper()
+	lines := regexp.MustCompile(`(?m)^    (`+regexp.QuoteMeta(start)+`.*)$`).FindAllString(text, -1)
+	if len(lines) == 0 {
+		t.Fatalf("README.md shows no command that starts with %q", start)
+	}
+	return lines
+}
+
+// failingModule is a Go module in a git repository whose branch main has a failing test.
+func failingModule(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod":       "module example.com/cart\n\ngo 1.26\n",
+		"cart.go":      "package cart\n\nfunc Total() int { return 1 }\n",
+		"cart_test.go": "package cart\n\nimport \"testing\"\n\nfunc TestTotal(t *testing.T) {\n\tif Total() != 2 {\n\t\tt.Error(\"not 2\")\n\t}\n}\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	shell(t, dir, "git init -b main && git add . && git -c user.name=n -c user.email=e@example.com commit -m first")
+	return dir
+}
+
+// page reads a file of the repository.
+func page(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(repositoryRoot(t), filepath.FromSlash(name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// pages are the names of the files, from the repository's root.
+func pages(t *testing.T, pattern string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(repositoryRoot(t), filepath.FromSlash(pattern)))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%s: no page, %v", pattern, err)
+	}
+	for i := range files {
+		if files[i], err = filepath.Rel(repositoryRoot(t), files[i]); err != nil {
+			t.Fatal(err)
+		}
+		files[i] = filepath.ToSlash(files[i])
+	}
+	return files
+}
+
+func copyInto(t *testing.T, dir, name string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(page(t, name)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// block is the first text block behind a text.
+func block(t *testing.T, text, behind string) string {
+	t.Helper()
+	_, text, _ = strings.Cut(text, behind)
+	_, text, _ = strings.Cut(text, "```text\n")
+	text, _, found := strings.Cut(text, "\n```")
+	if !found {
+		t.Fatalf("no text block follows %q", behind)
+	}
+	return text
+}
+
+// sameLines checks that each line that is shown is in the text, in this order. A line that begins with [... stands for others.
+func sameLines(t *testing.T, what, shown, text string) {
+	t.Helper()
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimSpace(lines[i])
+	}
+	for line := range strings.SplitSeq(shown, "\n") {
+		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "[...") {
+			continue
+		}
+		at := slices.Index(lines, line)
+		if at < 0 {
+			t.Errorf("README.md shows of %s what is not there (or not in this order):\n%s\nin\n%s", what, line, text)
+			return
+		}
+		lines = lines[at+1:]
+	}
+}
+
+var (
+	codeBlock = regexp.MustCompile("(?ms)^```.*?^```$")
+	link      = regexp.MustCompile(`\]\(([^()\s]+)\)`)
+	heading   = regexp.MustCompile(`(?m)^#+ (.+)$`)
+	anchorOut = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+)
+
+// checkLinks checks that the relative links of a page lead to files, and to headings of pages.
+func checkLinks(t *testing.T, name string) {
+	t.Helper()
+	text := codeBlock.ReplaceAllString(page(t, name), "")
+	for _, match := range link.FindAllStringSubmatch(text, -1) {
+		target, anchor, anchored := strings.Cut(match[1], "#")
+		if strings.Contains(target, "://") || strings.HasPrefix(target, "mailto:") {
+			continue
+		}
+		file := name
+		if target != "" {
+			file = filepath.ToSlash(filepath.Join(filepath.Dir(name), target))
+		}
+		if _, err := os.Stat(filepath.Join(repositoryRoot(t), filepath.FromSlash(file))); err != nil {
+			t.Errorf("%s: the link %s leads nowhere: %v", name, match[1], err)
+			continue
+		}
+		if anchored && !slices.Contains(anchors(page(t, file)), anchor) {
+			t.Errorf("%s: the link %s leads to no heading of %s", name, match[1], file)
+		}
+	}
+}
+
+// anchors are those of the headings of a page, as GitHub makes them, and those that it sets itself.
+func anchors(text string) []string {
+	var all []string
+	text = codeBlock.ReplaceAllString(text, "")
+	for _, match := range heading.FindAllStringSubmatch(text, -1) {
+		all = append(all, strings.ReplaceAll(anchorOut.ReplaceAllString(strings.ToLower(match[1]), ""), " ", "-"))
+	}
+	for _, match := range regexp.MustCompile(`<a (?:id|name)="([^"]+)"`).FindAllStringSubmatch(text, -1) {
+		all = append(all, match[1])
+	}
+	return all
+}
