@@ -11,7 +11,7 @@ const (
 	stepsDeclared = 2000 // a type, an import, an export, a global, a data segment
 	stepsTyped    = 2000 // a parameter or result of a type
 	stepsElement  = 200
-	stepsPair     = 10 // the compiler walks over all types and globals for each function
+	stepsPair     = 30 // the compiler walks over all types and globals for each function
 
 	bytesDeclared = 600
 	bytesTyped    = 200
