@@ -1,4 +1,4 @@
-package plugbench_test
+package bench_test
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package plugbench
+package bench
 
 import (
 	"context"

@@ -1,3 +1,3 @@
 // Package plugbench measures the calls of one module: what being pristine and
 // being metered cost, in one run, side by side.
-package plugbench
+package bench

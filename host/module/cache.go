@@ -1,4 +1,4 @@
-package host
+package module
 
 import "github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 
