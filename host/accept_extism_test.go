@@ -8,6 +8,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/module"
 )
 
 // The judge of the examples is built with Extism's Go PDK. It sits in a court
@@ -18,7 +19,7 @@ func TestAccept_PL7_AnExtismPluginTakesPart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	info, err := host.Inspect(wasm)
+	info, err := module.Inspect(wasm)
 	if err != nil || info.Binding != "extism" {
 		t.Fatalf("binding %q, %v", info.Binding, err)
 	}

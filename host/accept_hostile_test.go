@@ -14,6 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmtest"
+	"github.com/shadowcourt/shadowcourt/host/module"
 )
 
 func TestAccept_PL3_ABrokenModuleIsNamedAndTheNextTrialRuns(t *testing.T) {
@@ -98,7 +99,7 @@ func TestAccept_PL2_ABadModuleIsRefusedAndTheIncumbentGoesOn(t *testing.T) {
 	good := modules(t)["challenger.wasm"].Data
 	annotated := func(edits ...string) []byte {
 		text := strings.NewReplacer(edits...).Replace(puppetManifest)
-		wasm, err := host.Annotate(puppet, "manifest.yaml", []byte(text))
+		wasm, err := module.Annotate(puppet, "manifest.yaml", []byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/calibrate"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/profile"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
@@ -102,7 +103,7 @@ func TestAccept_CT9_EveryEdgeOfTheLightPathIsTaken(t *testing.T) {
 	}
 	book := &memory{}
 	off := abi.CourtConfig{TTL: 600e9, MaxHandoffs: 1, MaxRounds: 1, ActivationThreshold: 0.85, RejectionThreshold: 0.5}
-	profile, err := host.LoadProfile(filepath.Join("..", "pipelines", "profiles", "go-test.yaml"))
+	profile, err := profile.Load(filepath.Join("..", "pipelines", "profiles", "go-test.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}

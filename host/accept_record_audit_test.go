@@ -20,6 +20,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmtest"
+	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/pipelines"
@@ -308,7 +309,7 @@ func annotatedBench(t testing.TB, wasm []byte) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	marked, err := host.Annotate(wasm, "bench", bytes.Replace(manifest, []byte("version: "), []byte("version: 9."), 1))
+	marked, err := module.Annotate(wasm, "bench", bytes.Replace(manifest, []byte("version: "), []byte("version: 9."), 1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmtest"
+	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/pipelines"
@@ -385,7 +386,7 @@ func TestAccept_RE1_ATrialIsReplayedWithTheModulesThatItHad(t *testing.T) {
 			c := dispute()
 			c.ID = fmt.Sprint("dispute-", i)
 			if i == 2 {
-				marked, err := host.Annotate(files["specter.wasm"].Data, "specter", specterManifest(t))
+				marked, err := module.Annotate(files["specter.wasm"].Data, "specter", specterManifest(t))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -8,6 +8,7 @@ import (
 	"testing/fstest"
 
 	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/module"
 )
 
 const puppetManifest = `
@@ -35,7 +36,7 @@ func refusal(t *testing.T, config host.Config) error {
 
 func TestAccept_CT5_SidesMustDifferInCode(t *testing.T) {
 	t.Parallel()
-	again, err := host.Annotate(puppet, "impostor.yaml", []byte(strings.Replace(puppetManifest, "2.0.0", "2.0.1", 1)))
+	again, err := module.Annotate(puppet, "impostor.yaml", []byte(strings.Replace(puppetManifest, "2.0.0", "2.0.1", 1)))
 	if err != nil {
 		t.Fatal(err)
 	}

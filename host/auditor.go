@@ -12,6 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/internal/auditing"
 	"github.com/shadowcourt/shadowcourt/host/internal/registry"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/pipelines"
@@ -90,7 +91,7 @@ func (c *AuditConfig) complete() error {
 }
 
 func (a *Auditor) load(ctx context.Context) error {
-	files, err := readModules(a.host.config.Modules, a.modules())
+	files, err := runtime.ReadModules(ctx, a.host.config.Modules, a.modules(), a.host.config.sleep)
 	if err != nil {
 		return err
 	}
@@ -105,10 +106,7 @@ func (a *Auditor) load(ctx context.Context) error {
 
 // needs are what the pipeline wants of the collectors, and the rubric of the judges.
 func (a *Auditor) needs() []registry.Need {
-	n := &needList{}
-	n.pipeline(a.host.graph.Definition())
-	n.rubric(a.rubric)
-	return n.list
+	return runtime.AuditNeeds(a.host.graph.Definition(), a.rubric)
 }
 
 // Audit audits one opinion. What goes wrong with a module is in the outcome,

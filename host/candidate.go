@@ -17,6 +17,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/internal/registry"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
@@ -147,7 +148,7 @@ func (h *Host) needs() []registry.Need {
 	if h.candidate != nil {
 		defs = append(defs, h.candidate.host.definitions()...)
 	}
-	return needs(defs...)
+	return runtime.Needs(defs...)
 }
 
 // selects says whether the candidate takes part in a trial.

@@ -7,6 +7,8 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/internal/court"
+	"github.com/shadowcourt/shadowcourt/host/internal/registry"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
@@ -24,6 +26,12 @@ type (
 
 // ErrNoLight: a case without a classification, and no Light to ask.
 var ErrNoLight = court.ErrNoLight
+
+// RefusedError holds every fault of modules that were not installed.
+type RefusedError = registry.RefusedError
+
+// ErrClosed: the host was closed.
+var ErrClosed = registry.ErrClosed
 
 // Config says what a Host is opened on. Its zero value is useful: the shipped
 // court with the shipped modules, no profile, no cache on disk.
@@ -70,6 +78,7 @@ type Config struct {
 	Observe func(CallRecord)
 
 	reset     sandbox.Reset    // for tests: how calls are made pristine
+	sleep     runtime.Sleep    // for tests: how to wait for a folder that changes
 	callClock func() time.Time // for tests: what the wall clock of single calls is measured with; nil: time.Now
 }
 

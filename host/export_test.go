@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"time"
 
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 )
 
@@ -25,7 +26,7 @@ func WithReset(config Config, reset sandbox.Reset) Config {
 	return config
 }
 
-// ReadModules reads modules as Open does.
+// ReadModules reads modules as Open does, without waiting in between.
 func ReadModules(fsys fs.FS, names ...string) (map[string][]byte, error) {
-	return readModules(fsys, names)
+	return runtime.ReadModules(context.Background(), fsys, names, func(ctx context.Context, _ time.Duration) error { return ctx.Err() })
 }

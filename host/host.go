@@ -14,6 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/court"
 	"github.com/shadowcourt/shadowcourt/host/internal/light"
 	"github.com/shadowcourt/shadowcourt/host/internal/registry"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
@@ -41,7 +42,7 @@ func Open(ctx context.Context, config Config) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	files, err := readModules(config.Modules, h.modules())
+	files, err := runtime.ReadModules(ctx, config.Modules, h.modules(), config.sleep)
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +201,7 @@ func CheckSwap(ctx context.Context, config Config, changed []string) error {
 	if err != nil {
 		return err
 	}
-	files, err := readModules(config.Modules, h.modules())
+	files, err := runtime.ReadModules(ctx, config.Modules, h.modules(), config.sleep)
 	if err != nil {
 		return err
 	}
@@ -231,7 +232,7 @@ func (h *Host) Modules(ctx context.Context) map[string]string {
 // the pipeline names; those that are as before are not loaded anew. The error is
 // a *RefusedError with every fault; then nothing has changed.
 func (h *Host) Swap(ctx context.Context, modules fs.FS) error {
-	files, err := readModules(modules, h.modules())
+	files, err := runtime.ReadModules(ctx, modules, h.modules(), h.config.sleep)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,9 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/bundle"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
@@ -38,7 +40,7 @@ func testMain(m *testing.M) int {
 		return 1
 	}
 	cacheDir = filepath.Join(user, "shadowcourt", "modules")
-	if _, err := host.EmbeddedModules(); err != nil {
+	if _, err := bundle.FS(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -70,7 +72,7 @@ func buildGuest(dir string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return host.Annotate(wasm, dir, manifest)
+	return module.Annotate(wasm, dir, manifest)
 }
 
 // shipped gives the shipped pipeline, to be changed by edit as text.
@@ -120,7 +122,7 @@ func modules(t testing.TB) fstest.MapFS {
 }
 
 var embedded = sync.OnceValues(func() (fstest.MapFS, error) {
-	modules, err := host.EmbeddedModules()
+	modules, err := bundle.FS()
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/internal/registry"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmtest"
+	"github.com/shadowcourt/shadowcourt/host/module"
 )
 
 // stamped gives a module with one more custom section: the same code, so the
@@ -209,7 +210,7 @@ func TestAccept_PL2_ABadModuleAtASwapLeavesTheIncumbents(t *testing.T) {
 		for i := 0; i+1 < len(edits); i += 2 {
 			text = strings.Replace(text, edits[i], edits[i+1], 1)
 		}
-		wasm, err := host.Annotate(puppet, "puppet.yaml", []byte(text))
+		wasm, err := module.Annotate(puppet, "puppet.yaml", []byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}

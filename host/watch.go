@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
 )
 
 // Watch says how a folder of modules is followed.
@@ -75,8 +77,8 @@ func newFollower(ctx context.Context, h followed, w Watch) *follower {
 
 // look reads the folder once, and swaps if it shows something new for the second time.
 func (f *follower) look(ctx context.Context) {
-	files, err := readGeneration(f.watch.Modules, f.host.modules())
-	if changing(err) {
+	files, err := runtime.ReadGeneration(f.watch.Modules, f.host.modules())
+	if runtime.Changing(err) {
 		f.seen = ""
 		return
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/audit"
+	"github.com/shadowcourt/shadowcourt/host/bundle"
 	"github.com/shadowcourt/shadowcourt/host/docket/inert"
 	"github.com/shadowcourt/shadowcourt/host/outfile"
 	"github.com/shadowcourt/shadowcourt/host/record"
@@ -42,7 +43,7 @@ func openAuditor(ctx context.Context, s stdio, f auditorFlags) (*host.Auditor, e
 		if err != nil {
 			faults = append(faults, err)
 		}
-		embedded, err := host.EmbeddedModules()
+		embedded, err := bundle.FS()
 		if err != nil {
 			return nil, err
 		}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/module"
 )
 
 func newCache(s stdio) *cobra.Command {
@@ -14,7 +14,7 @@ func newCache(s stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cache",
 		Short: "Show the folder for compiled modules, or clear it",
-		Long: `Show where compiled modules are kept and what they take. Of more than ` + mebibytes(host.CacheBytes) + ` those go
+		Long: `Show where compiled modules are kept and what they take. Of more than ` + mebibytes(module.MaxCacheBytes) + ` those go
 that were used longest ago, and those that nobody used for a month.`,
 		Example: "  shadowcourt cache",
 		Args:    noSuchCommand,
@@ -22,11 +22,11 @@ that were used longest ago, and those that nobody used for a month.`,
 			if err := checkCache(dir); err != nil {
 				return err
 			}
-			use, err := host.MeasureCache(dir)
+			use, err := module.MeasureCache(dir)
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(s.out, "%s: %s, %s of at most %s\n", inertLine(dir), count(use.Entries, "module", "modules"), mebibytes(use.Bytes), mebibytes(host.CacheBytes))
+			fmt.Fprintf(s.out, "%s: %s, %s of at most %s\n", inertLine(dir), count(use.Entries, "module", "modules"), mebibytes(use.Bytes), mebibytes(module.MaxCacheBytes))
 			return nil
 		},
 	}
@@ -40,7 +40,7 @@ that were used longest ago, and those that nobody used for a month.`,
 			if err := checkCache(dir); err != nil {
 				return err
 			}
-			use, err := host.ClearCache(dir)
+			use, err := module.ClearCache(dir)
 			if err != nil {
 				return err
 			}

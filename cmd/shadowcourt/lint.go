@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/audit"
 	"github.com/shadowcourt/shadowcourt/host/bundle"
+	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
@@ -33,7 +34,7 @@ a file has a fault, 0 with warnings only.`,
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			from, err := moduleFS(modules)
 			if modules == "" && errors.Is(err, bundle.ErrNotBuilt) {
 				fmt.Fprintln(s.err, "no modules are built into this program, so that those that the files name are not looked at; give --modules")
@@ -43,7 +44,7 @@ a file has a fault, 0 with warnings only.`,
 			l := &linter{out: s.out, modules: from, embedded: modules == ""}
 			faulty := false
 			for _, path := range args {
-				ok, err := l.lint(path)
+				ok, err := l.lint(cmd.Context(), path)
 				if err != nil {
 					return err
 				}
@@ -68,26 +69,26 @@ type linter struct {
 
 // lint checks one file, and says whether it has no fault. The error is none of
 // the file's. The file is read once, since it may be a pipe.
-func (l *linter) lint(path string) (ok bool, err error) {
+func (l *linter) lint(ctx context.Context, path string) (ok bool, err error) {
 	switch path {
 	case shippedRubric:
 		r, err := loadRubric(path)
-		return l.rubric(path, r, err)
+		return l.rubric(ctx, path, r, err)
 	case shippedPipeline, shippedLight, shippedAudit:
 		def, err := loadPipeline(path)
-		return l.pipeline(path, def, err)
+		return l.pipeline(ctx, path, def, err)
 	}
 	data, err := readMost(path, max(pipeline.MaxFileBytes, audit.MaxFileBytes)+1)
 	switch {
 	case err != nil:
 		def, err := loadPipeline(path) // says it in its own words
-		return l.pipeline(path, def, err)
+		return l.pipeline(ctx, path, def, err)
 	case audit.IsRubric(data):
 		r, err := audit.Parse(path, data)
-		return l.rubric(path, r, err)
+		return l.rubric(ctx, path, r, err)
 	}
 	def, err := pipeline.Parse(path, data)
-	return l.pipeline(path, def, err)
+	return l.pipeline(ctx, path, def, err)
 }
 
 // readMost reads a file, or as much of it.
@@ -100,23 +101,23 @@ func readMost(path string, most int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, most))
 }
 
-func (l *linter) pipeline(path string, def *pipeline.Definition, err error) (ok bool, _ error) {
+func (l *linter) pipeline(ctx context.Context, path string, def *pipeline.Definition, err error) (ok bool, _ error) {
 	if err != nil {
 		return l.refuse(err), nil
 	}
 	if l.modules != nil {
-		err = host.CheckModules(def, l.modules)
+		err = module.CheckPipeline(ctx, def, l.modules)
 	}
 	return l.report(path, err, pipeline.Lint(def), fmt.Sprintf("%d nodes, %d edges, %d zones, %s",
 		len(def.Nodes), len(def.Edges), len(def.Zones), count(len(def.Modules()), "module", "modules")))
 }
 
-func (l *linter) rubric(path string, r *audit.Rubric, err error) (ok bool, _ error) {
+func (l *linter) rubric(ctx context.Context, path string, r *audit.Rubric, err error) (ok bool, _ error) {
 	if err != nil {
 		return l.refuse(err), nil
 	}
 	if l.modules != nil {
-		err = host.CheckJudges(r, l.judges())
+		err = module.CheckRubric(ctx, r, l.judges())
 	}
 	return l.report(path, err, audit.Lint(r), fmt.Sprintf("%s, %s, %s",
 		count(len(r.Criteria), "criterion", "criteria"), count(len(r.Judges), "judge", "judges"), count(len(r.Modules()), "module", "modules")))
@@ -124,7 +125,7 @@ func (l *linter) rubric(path string, r *audit.Rubric, err error) (ok bool, _ err
 
 // judges are the modules that an audit would take.
 func (l *linter) judges() fs.FS {
-	embedded, err := host.EmbeddedModules()
+	embedded, err := bundle.FS()
 	if l.embedded || err != nil {
 		return l.modules
 	}

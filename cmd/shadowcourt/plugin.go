@@ -13,9 +13,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/bundle"
 	"github.com/shadowcourt/shadowcourt/host/conformance"
 	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/outfile"
 )
 
@@ -49,7 +50,7 @@ nothing granted, and asked a small request of every kind that it has a function 
 			if err != nil {
 				return err
 			}
-			info, err := host.Inspect(wasm)
+			info, err := module.Inspect(wasm)
 			if err != nil {
 				return inputError(fmt.Errorf("%s: %w", args[0], err))
 			}
@@ -57,12 +58,12 @@ nothing granted, and asked a small request of every kind that it has a function 
 			if err != nil {
 				return err
 			}
-			var described []host.Described
+			var described []module.Description
 			if describe {
 				if cache == "none" {
 					cache = ""
 				}
-				if described, err = host.Describe(cmd.Context(), wasm, cache); err != nil {
+				if described, err = module.Describe(cmd.Context(), wasm, cache); err != nil {
 					return inputError(fmt.Errorf("%s: %w", args[0], err))
 				}
 			}
@@ -94,7 +95,7 @@ func readFile(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	return host.ReadBounded(f, name, abi.DefaultModuleBytes)
+	return module.Read(f, name)
 }
 
 // readModule reads a file, or an embedded module when the name is none's.
@@ -103,7 +104,7 @@ func readModule(name string) ([]byte, error) {
 	if err == nil || filepath.Base(name) != name || strings.Contains(name, ".") {
 		return wasm, inputError(err)
 	}
-	modules, embedErr := host.EmbeddedModules()
+	modules, embedErr := bundle.FS()
 	if embedErr != nil {
 		return nil, embedErr
 	}
@@ -113,7 +114,7 @@ func readModule(name string) ([]byte, error) {
 	return wasm, nil
 }
 
-func printInfo(s stdio, info *host.ModuleInfo, granted map[abi.Capability][]string) {
+func printInfo(s stdio, info *module.Info, granted map[abi.Capability][]string) {
 	line := func(key, value string) {
 		if value == "" {
 			value = "none"
@@ -145,7 +146,7 @@ func printInfo(s stdio, info *host.ModuleInfo, granted map[abi.Capability][]stri
 	line("imports", inert.Line(strings.Join(info.Imports, " ")))
 }
 
-func printInfoJSON(s stdio, info *host.ModuleInfo, granted map[abi.Capability][]string, described []host.Described) error {
+func printInfoJSON(s stdio, info *module.Info, granted map[abi.Capability][]string, described []module.Description) error {
 	type manifest struct {
 		Name         string   `json:"name"`
 		Version      string   `json:"version"`
@@ -159,12 +160,12 @@ func printInfoJSON(s stdio, info *host.ModuleInfo, granted map[abi.Capability][]
 		Licence      string   `json:"licence,omitempty"`
 	}
 	out := struct {
-		*host.ModuleInfo
+		*module.Info
 		Manifest  *manifest                   `json:"manifest"`
 		Error     *string                     `json:"manifest_error,omitempty"`
 		Granted   map[abi.Capability][]string `json:"granted"`
-		Described []host.Described            `json:"described,omitempty"`
-	}{ModuleInfo: info, Granted: granted, Described: described}
+		Described []module.Description        `json:"described,omitempty"`
+	}{Info: info, Granted: granted, Described: described}
 	if m := info.Manifest; m != nil {
 		out.Manifest = &manifest{
 			m.Name, m.Version, m.ABI, words(m.Calls), words(m.Families), words(m.Edges), words(m.Criteria),
@@ -227,7 +228,7 @@ func listStyle() table.Style {
 }
 
 func listRow(name string, wasm []byte) table.Row {
-	info, err := host.Inspect(wasm)
+	info, err := module.Inspect(wasm)
 	if err != nil {
 		return table.Row{inert.Line(name), "not wasm", "", inertLine(err.Error()), ""}
 	}
@@ -245,7 +246,7 @@ func listRow(name string, wasm []byte) table.Row {
 // moduleFS is a folder of modules; empty means the embedded ones.
 func moduleFS(dir string) (fs.FS, error) {
 	if dir == "" {
-		return host.EmbeddedModules()
+		return bundle.FS()
 	}
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -280,7 +281,7 @@ warned of.`,
 			if err != nil {
 				return inputError(fmt.Errorf("--manifest: %w", err))
 			}
-			annotated, err := host.Annotate(wasm, manifest, text)
+			annotated, err := module.Annotate(wasm, manifest, text)
 			if err != nil {
 				return inputError(err)
 			}

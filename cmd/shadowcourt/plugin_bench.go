@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+	"github.com/shadowcourt/shadowcourt/host/module/bench"
 )
 
 // benchOptions are the flags of `plugin bench`.
@@ -78,7 +78,7 @@ func (o *benchOptions) run(ctx context.Context, s stdio, name string) error {
 		return err
 	}
 	p := newProgress(s.err)
-	options := host.BenchOptions{
+	options := bench.Options{
 		Call: abi.Call(o.call), Time: o.time, Now: time.Now,
 		Progress: func(what string, done, of int) { p.say(fmt.Sprintf("%s, %d of %d", what, done+1, of)) },
 	}
@@ -90,7 +90,7 @@ func (o *benchOptions) run(ctx context.Context, s stdio, name string) error {
 	if o.cache != "none" {
 		options.CacheDir = o.cache
 	}
-	report, err := host.Bench(ctx, wasm, options)
+	report, err := bench.Run(ctx, wasm, options)
 	p.clear()
 	if err != nil {
 		return benchError(ctx, name, err)
@@ -118,7 +118,7 @@ func benchError(ctx context.Context, name string, err error) error {
 	return inputError(fmt.Errorf("%s: %w", name, err))
 }
 
-func (o *benchOptions) print(s stdio, report *host.BenchReport) error {
+func (o *benchOptions) print(s stdio, report *bench.Report) error {
 	if o.format == "json" {
 		enc := json.NewEncoder(s.out)
 		enc.SetIndent("", "  ")
@@ -135,7 +135,7 @@ func (o *benchOptions) print(s stdio, report *host.BenchReport) error {
 	return nil
 }
 
-func printBench(s stdio, r *host.BenchRequest) error {
+func printBench(s stdio, r *bench.Request) error {
 	if r.Error != "" {
 		_, err := fmt.Fprintf(s.out, "%s: request %d bytes; failed: %s\n", r.Name, r.RequestBytes, inert.Line(r.Error))
 		return err

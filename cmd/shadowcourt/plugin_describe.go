@@ -5,15 +5,15 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
 // grantsOf says of each capability that a module asks for which pipelines
 // would grant it: the shipped ones, or the one that is named.
-func grantsOf(info *host.ModuleInfo, file string) (map[abi.Capability][]string, error) {
+func grantsOf(info *module.Info, file string) (map[abi.Capability][]string, error) {
 	if info.Manifest == nil {
 		return map[abi.Capability][]string{}, nil
 	}
@@ -33,7 +33,7 @@ func grantsOf(info *host.ModuleInfo, file string) (map[abi.Capability][]string, 
 		}
 		defs = append(defs, def)
 	}
-	return host.Granted(info.Manifest.Name, info.Manifest.Capabilities, defs...), nil
+	return module.Granted(info.Manifest.Name, info.Manifest.Capabilities, defs...), nil
 }
 
 // grantLine tells the grants to people.
@@ -49,7 +49,7 @@ func grantLine(asked []abi.Capability, granted map[abi.Capability][]string) stri
 	return inert.Line(strings.Join(parts, "; "))
 }
 
-func printDescribed(s stdio, list []host.Described) {
+func printDescribed(s stdio, list []module.Description) {
 	fmt.Fprintln(s.out, "\nasked, with nothing granted")
 	for _, d := range list {
 		fmt.Fprintf(s.out, "  %-26s %-9s %s\n", d.Asked, d.Outcome, inert.Line(d.Detail))

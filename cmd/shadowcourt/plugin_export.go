@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/bundle"
 	"github.com/shadowcourt/shadowcourt/host/moduledir"
 )
 
@@ -21,7 +21,7 @@ all of them at once.`,
 		Example: "  shadowcourt plugin export modules",
 		Args:    exactArgs(1, "one folder"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			modules, err := host.EmbeddedModules()
+			modules, err := bundle.FS()
 			if err != nil {
 				return err
 			}

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
+	"github.com/shadowcourt/shadowcourt/host/profile"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
@@ -117,10 +117,10 @@ func (o *tryOptions) loadProfile(inputs *inputs) (*abi.Profile, error) {
 	if !strings.ContainsAny(name, `./\`) {
 		file := "profiles/" + name + ".yaml"
 		if data, err := fs.ReadFile(pipelines.FS, file); err == nil {
-			return host.ParseProfile(file, data)
+			return profile.Parse(file, data)
 		}
 	}
-	profile, err := host.LoadProfile(name)
+	profile, err := profile.Load(name)
 	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(name, `./\`) {
 		return nil, fmt.Errorf("--profile %q is neither a file nor a shipped profile (%s)", name, goTestProfile)
 	}

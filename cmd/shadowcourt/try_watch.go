@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/bundle"
 )
 
 // watchInterval is how often the folder of --watch is looked at. A change is
@@ -47,7 +48,7 @@ func (o *tryOptions) followAudit(ctx context.Context, stderr io.Writer) (stop fu
 	if !o.watch || o.audit.auditor == nil {
 		return func() {}, nil
 	}
-	embedded, err := host.EmbeddedModules()
+	embedded, err := bundle.FS()
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/bundle"
+	"github.com/shadowcourt/shadowcourt/host/module"
 )
 
 func newVersion(s stdio) *cobra.Command {
@@ -32,12 +33,12 @@ func printVersion(s stdio) error {
 			}
 		}
 	}
-	modules, err := host.EmbeddedModules()
+	modules, err := bundle.FS()
 	if err != nil {
 		return err
 	}
 	return eachModule(modules, func(name string, wasm []byte) error {
-		info, err := host.Inspect(wasm)
+		info, err := module.Inspect(wasm)
 		if err != nil {
 			return fmt.Errorf("embedded module %s: %w", name, err)
 		}

@@ -24,9 +24,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/examples/internal/study"
-	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/calibrate/fit"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/profile"
 )
 
 // name of the profile.
@@ -51,7 +51,7 @@ func run(ctx context.Context, args []string) error {
 	if *out == "" || *plainFile == "" || flags.NArg() == 0 {
 		return errors.New("name dockets, and a file for -plain and for -out")
 	}
-	plain, err := host.LoadProfile(*plainFile)
+	plain, err := profile.Load(*plainFile)
 	if err != nil {
 		return err
 	}

@@ -2,17 +2,26 @@ package module
 
 import "github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 
-// CacheUse is what a folder for compiled modules holds.
-type CacheUse = sandbox.CacheUse
+// CacheUsage is what a folder for compiled modules holds.
+type CacheUsage struct {
+	Entries int   // compiled modules
+	Bytes   int64 // that they take together
+}
 
-// CacheBytes is what compiled modules may take together in a folder, 1 GiB; of
-// more, those go that were used longest ago.
-const CacheBytes = sandbox.DefaultCacheBytes
+// MaxCacheBytes is what compiled modules may take together in a folder, 1 GiB; of
+// more, those are removed that were used longest ago.
+const MaxCacheBytes = sandbox.DefaultCacheBytes
 
-// MeasureCache says what a folder for compiled modules holds; nothing when it
+// MeasureCache tells what a folder for compiled modules holds; nothing when it
 // is not there.
-func MeasureCache(dir string) (CacheUse, error) { return sandbox.MeasureCache(dir) }
+func MeasureCache(dir string) (CacheUsage, error) {
+	use, err := sandbox.MeasureCache(dir)
+	return CacheUsage(use), err
+}
 
-// ClearCache removes all compiled modules from a folder, and says what they
-// took. Hosts that are open go on.
-func ClearCache(dir string) (CacheUse, error) { return sandbox.ClearCache(dir) }
+// ClearCache removes all compiled modules from a folder, and returns what they
+// took. Open hosts keep working.
+func ClearCache(dir string) (CacheUsage, error) {
+	use, err := sandbox.ClearCache(dir)
+	return CacheUsage(use), err
+}

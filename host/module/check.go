@@ -2,6 +2,7 @@ package module
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"io/fs"
 	"slices"
@@ -9,21 +10,20 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/host/internal/registry"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
-// CheckModules holds the modules that a pipeline names against what it needs
-// of them: that they are there, and serve its families, evaluators and calls,
-// and are granted what they ask for. Nothing is compiled or run, and limits
-// are not looked at. modules holds NAME.wasm files; nil are the embedded ones.
-// The error is a pipeline.Errors with every fault at the place that names the
-// module or the evaluator, bundle.ErrNotBuilt, or one of the file system.
-func CheckModules(def *pipeline.Definition, modules fs.FS) error {
-	files, err := readModules(modules, def.Modules())
+// CheckPipeline checks the modules that a pipeline names: that they are there, serve its families, evaluators and calls, and
+// are granted what they ask for. Nothing is compiled or run, and limits are not checked. modules holds NAME.wasm files; nil
+// means the embedded ones. The error is a pipeline.Errors with every fault at the place that names the module or the
+// evaluator, bundle.ErrNotBuilt, or one of the file system or the context.
+func CheckPipeline(ctx context.Context, def *pipeline.Definition, modules fs.FS) error {
+	files, err := runtime.ReadModules(ctx, modules, def.Modules(), nil)
 	if err != nil {
 		return err
 	}
-	return placed(registry.Check(files, needs(def)), def.File(), func(f *registry.Fault) (string, pipeline.Position) {
+	return placed(registry.Check(files, runtime.Needs(def)), def.File(), func(f *registry.Fault) (string, pipeline.Position) {
 		path := placeOf(def, f)
 		return path, def.Position(path)
 	})
@@ -31,7 +31,7 @@ func CheckModules(def *pipeline.Definition, modules fs.FS) error {
 
 // placed gives the faults of modules their places in the file that names them, in its order.
 func placed(err error, file string, place func(*registry.Fault) (path string, at pipeline.Position)) error {
-	var refused *RefusedError
+	var refused *registry.RefusedError
 	if !errors.As(err, &refused) {
 		return err
 	}

@@ -1,26 +1,26 @@
 package module
 
 import (
+	"context"
 	"io/fs"
 	"strconv"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/host/audit"
 	"github.com/shadowcourt/shadowcourt/host/internal/registry"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
-// CheckJudges is [CheckModules] for a rubric: each judge's module must be there
+// CheckRubric is [CheckPipeline] for a rubric: each judge's module must be there
 // and judge the criteria that name it, under the names by which it knows them.
-func CheckJudges(r *audit.Rubric, modules fs.FS) error {
-	files, err := readModules(modules, r.Modules())
+func CheckRubric(ctx context.Context, r *audit.Rubric, modules fs.FS) error {
+	files, err := runtime.ReadModules(ctx, modules, r.Modules(), nil)
 	if err != nil {
 		return err
 	}
-	n := &needList{}
-	n.rubric(r)
 	places := placesInRubric(r)
-	return placed(registry.Check(files, n.list), r.File(), func(f *registry.Fault) (string, pipeline.Position) {
+	return placed(registry.Check(files, runtime.AuditNeeds(nil, r)), r.File(), func(f *registry.Fault) (string, pipeline.Position) {
 		path := places.of(f)
 		return path, r.Position(path)
 	})

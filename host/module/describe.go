@@ -3,6 +3,7 @@ package module
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -32,8 +33,8 @@ func Granted(name string, asked []abi.Capability, defs ...*pipeline.Definition) 
 	return granted
 }
 
-// Described is what a module did with one small request.
-type Described struct {
+// Description is what a module did with one small request.
+type Description struct {
 	// Asked is the kind of call, and the family: "node verdict".
 	Asked string `json:"asked"`
 	// Outcome is "answers", "declines" with the module's own failure, or "fails" by the contract.
@@ -46,10 +47,10 @@ type Described struct {
 // every kind that it exports a function for, whatever its manifest says. It is
 // for a module that says nothing of itself. The error is a *sandbox.LoadError
 // in its text where the module cannot be loaded, or the context's.
-func Describe(ctx context.Context, wasm []byte, cacheDir string) ([]Described, error) {
+func Describe(ctx context.Context, wasm []byte, cacheDir string) ([]Description, error) {
 	engine, err := sandbox.New(ctx, sandbox.Config{CacheDir: cacheDir})
 	if err != nil {
-		return nil, &CacheError{Dir: cacheDir, Err: err}
+		return nil, fmt.Errorf("open the sandbox: %w", err)
 	}
 	defer func() { _ = engine.Close(context.WithoutCancel(ctx)) }()
 	m, err := engine.Load(ctx, wasm)
@@ -57,7 +58,7 @@ func Describe(ctx context.Context, wasm []byte, cacheDir string) ([]Described, e
 		return nil, err
 	}
 	all := &abi.Manifest{Calls: m.Info().Calls, Families: abitest.ServedFamilies(), Criteria: []string{"any"}, Edges: []string{"any"}}
-	var list []Described
+	var list []Description
 	for _, sample := range registry.Samples(all) {
 		out, err := m.Call(ctx, sample.Call, sample.Request)
 		if ctx.Err() != nil {
@@ -68,8 +69,8 @@ func Describe(ctx context.Context, wasm []byte, cacheDir string) ([]Described, e
 	return list, nil
 }
 
-func described(sample registry.Sample, response []byte, err error) Described {
-	d := Described{Asked: sample.Name, Outcome: "answers"}
+func described(sample registry.Sample, response []byte, err error) Description {
+	d := Description{Asked: sample.Name, Outcome: "answers"}
 	var failure *abi.Failure
 	if err == nil {
 		failure, err = failureOf(sample.Call, response)

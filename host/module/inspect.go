@@ -3,21 +3,21 @@ package module
 import (
 	"errors"
 	"fmt"
-	"io/fs"
+	"io"
 	"slices"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
-	"github.com/shadowcourt/shadowcourt/host/bundle"
 	"github.com/shadowcourt/shadowcourt/host/internal/registry"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
 	"github.com/shadowcourt/shadowcourt/host/internal/yamlpack"
 )
 
-// ModuleInfo is what can be known of a module without running it.
-type ModuleInfo struct {
+// Info describes a module; nothing of it has to run for that.
+type Info struct {
 	Digest     string `json:"digest"`
 	CodeDigest string `json:"code_digest"`
 	Size       int    `json:"size"`
@@ -34,13 +34,16 @@ type ModuleInfo struct {
 	ManifestError error `json:"-"`
 }
 
+// Read reads a module, and rejects one of more than abi.DefaultModuleBytes without holding it. name is for messages.
+func Read(r io.Reader, name string) ([]byte, error) { return runtime.ReadModule(r, name) }
+
 // Inspect reads a module's sections and manifest. Nothing is compiled or run.
-func Inspect(wasm []byte) (*ModuleInfo, error) {
+func Inspect(wasm []byte) (*Info, error) {
 	info, err := sandbox.Inspect(wasm)
 	if err != nil {
 		return nil, err
 	}
-	m := &ModuleInfo{
+	m := &Info{
 		Digest: info.Digest.String(), CodeDigest: info.CodeDigest.String(), Size: info.Size,
 		Binding: string(info.Binding), Imports: []string{}, Exports: []string{}, Calls: info.Calls,
 	}
@@ -118,7 +121,3 @@ func quoted(err error) error {
 	}
 	return err
 }
-
-// EmbeddedModules are the modules that were built into this program, NAME.wasm
-// each. The error is bundle.ErrNotBuilt when there are none.
-func EmbeddedModules() (fs.FS, error) { return bundle.FS() }

@@ -1,7 +1,9 @@
+// Package profile reads the profile of a domain from YAML.
 package profile
 
 import (
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -9,24 +11,23 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/yamlpack"
 )
 
-// LoadProfile reads a profile from a YAML file. Its fields are those of
-// abi.Profile by their wire names. All faults come at once, each with file,
-// line, column and path.
-func LoadProfile(path string) (*abi.Profile, error) {
+// Load reads a profile from a YAML file of at most 4 MiB. Its fields are those of abi.Profile by their wire names. The
+// error has all faults, each with file, line, column and path.
+func Load(path string) (*abi.Profile, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read the profile: %w", err)
 	}
 	defer func() { _ = f.Close() }()
-	data, err := ReadBounded(f, path, yamlpack.MaxFileBytes)
+	data, err := io.ReadAll(io.LimitReader(f, yamlpack.MaxFileBytes+1))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read the profile %s: %w", path, err)
 	}
-	return ParseProfile(path, data)
+	return Parse(path, data)
 }
 
-// ParseProfile is LoadProfile for bytes; file is the name for messages.
-func ParseProfile(file string, data []byte) (*abi.Profile, error) {
+// Parse is [Load] for bytes; file is the name for messages.
+func Parse(file string, data []byte) (*abi.Profile, error) {
 	var p abi.Profile
 	err := yamlpack.Decode(file, data, func(message []byte) (err error) {
 		p, err = codec.DecodeProfile(message, len(message))

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/module"
 )
 
 const (
@@ -89,7 +89,7 @@ func (b *builder) module(ctx context.Context, name, manifest, work string) (size
 	if err != nil {
 		return 0, false, err
 	}
-	wasm, err := host.Annotate(plain, manifest, text)
+	wasm, err := module.Annotate(plain, manifest, text)
 	if err != nil {
 		return 0, false, err
 	}
@@ -131,7 +131,7 @@ func compile(ctx context.Context, folder, output string) error {
 // check holds the manifest against the folder and against the module: the
 // court finds a module by its name, and calls what the manifest promises.
 func check(name string, wasm []byte) error {
-	info, err := host.Inspect(wasm)
+	info, err := module.Inspect(wasm)
 	if err != nil {
 		return err
 	}

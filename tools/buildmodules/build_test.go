@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/module"
 )
 
 // build runs the command and gives its exit code, output and errors.
@@ -59,7 +59,7 @@ func TestTheModuleCarriesItsManifestAndNoPaths(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	info, err := host.Inspect(wasm)
+	info, err := module.Inspect(wasm)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/calibrate/fit"
 	"github.com/shadowcourt/shadowcourt/host/calibrate/fit/internal/simulate"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/profile"
 )
 
 // written fits, and reads the profile back from the YAML as `try` does.
@@ -32,7 +33,7 @@ func written(t *testing.T, learn func(context.Context, []docket.Entry, fit.Confi
 	if err := os.WriteFile(path, text.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, err := host.LoadProfile(path)
+	p, err := profile.Load(path)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text.Bytes())
 	}

@@ -13,9 +13,9 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/odds"
-	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/calibrate/fit/internal/simulate"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/profile"
 )
 
 func every(c *corpus) []int {
@@ -254,7 +254,7 @@ func TestOddDocketsAreFitted(t *testing.T) {
 			if err := result.WriteYAML(&text); err != nil {
 				t.Fatal(err)
 			}
-			p, err := host.ParseProfile("profile.yaml", text.Bytes())
+			p, err := profile.Parse("profile.yaml", text.Bytes())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -308,7 +308,7 @@ func TestAnyTextSurvivesTheProfile(t *testing.T) {
 		if err := r.WriteYAML(&text); err != nil {
 			t.Fatal(err)
 		}
-		got, err := host.ParseProfile("profile.yaml", text.Bytes())
+		got, err := profile.Parse("profile.yaml", text.Bytes())
 		if err != nil {
 			t.Errorf("%q: %v", want, err)
 			continue

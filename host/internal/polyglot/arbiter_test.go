@@ -12,6 +12,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/bundle"
 	"github.com/shadowcourt/shadowcourt/host/conformance"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
@@ -90,7 +91,7 @@ func decideTour(t *testing.T, graph *pipeline.Definition, files fs.FS) {
 // embedded are the shipped modules.
 func embedded(t *testing.T) fstest.MapFS {
 	t.Helper()
-	modules, err := host.EmbeddedModules()
+	modules, err := bundle.FS()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/audit"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/module"
 )
 
 // The rubric of examples/audit brings in judges in Rust, Zig, C and TypeScript
@@ -42,7 +43,7 @@ func TestAccept_FR6_ARubricBringsInJudgesOfEveryLanguage(t *testing.T) {
 	if built == 0 {
 		t.Skip("the tools of no language are here")
 	}
-	if err := host.CheckJudges(rubric, files); err != nil {
+	if err := module.CheckRubric(t.Context(), rubric, files); err != nil {
 		t.Fatal(err)
 	}
 	a, err := host.OpenAuditor(t.Context(), host.AuditConfig{Rubric: rubric, Host: host.Config{Modules: files}})

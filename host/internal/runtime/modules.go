@@ -2,8 +2,10 @@ package runtime
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"strings"
@@ -12,6 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/bundle"
 	"github.com/shadowcourt/shadowcourt/host/moduledir"
+	"github.com/shadowcourt/shadowcourt/host/record"
 )
 
 // errUnsteady: modules changed while they were read.
@@ -24,10 +27,25 @@ const (
 	readPause    = 20 * time.Millisecond
 )
 
-// readModules reads NAME.wasm for each name, all of one generation; nil means the embedded modules. A file that is not there
-// is left out: the registry names it. Folders are read twice, and compared, so that files which something else than
-// `plugin swap` copies are not taken while it does.
-func readModules(fsys fs.FS, names []string) (map[string][]byte, error) {
+// Sleep waits for d, or until the context ends; then it returns the context's error.
+type Sleep func(ctx context.Context, d time.Duration) error
+
+// timer is the Sleep of the real clock.
+func timer(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// ReadModules reads NAME.wasm for each name, all from one generation of the folder; a nil fsys means the embedded modules.
+// A missing file is left out: the registry reports it. A folder is read twice and compared, so that no half-copied set is
+// accepted, and is read again while it changes. A nil sleep means the real clock.
+func ReadModules(ctx context.Context, fsys fs.FS, names []string, sleep Sleep) (map[string][]byte, error) {
 	if fsys == nil {
 		embedded, err := bundle.FS()
 		if err != nil {
@@ -35,11 +53,14 @@ func readModules(fsys fs.FS, names []string) (map[string][]byte, error) {
 		}
 		return readFiles(embedded, names)
 	}
+	if sleep == nil {
+		sleep = timer
+	}
 	var err error
 	for range readAttempts {
 		var first, second map[string][]byte
-		if first, err = readGeneration(fsys, names); err == nil {
-			second, err = readGeneration(fsys, names)
+		if first, err = ReadGeneration(fsys, names); err == nil {
+			second, err = ReadGeneration(fsys, names)
 		}
 		if err == nil && maps.EqualFunc(first, second, bytes.Equal) {
 			return second, nil
@@ -47,22 +68,24 @@ func readModules(fsys fs.FS, names []string) (map[string][]byte, error) {
 		if err == nil {
 			err = errUnsteady
 		}
-		if !changing(err) {
+		if !Changing(err) {
 			return nil, err
 		}
-		time.Sleep(readPause)
+		if stopped := sleep(ctx, readPause); stopped != nil {
+			return nil, stopped
+		}
 	}
 	return nil, err
 }
 
-// changing says whether an error may be gone at the next look.
-func changing(err error) bool {
+// Changing reports whether an error may be gone when the folder is read again.
+func Changing(err error) bool {
 	return errors.Is(err, errUnsteady) || errors.Is(err, moduledir.ErrMixed)
 }
 
-// readGeneration reads modules of a folder that no swap changes meanwhile. The error is errUnsteady if one did, and
+// ReadGeneration reads modules of a folder that no swap changes meanwhile. The error is errUnsteady if one did, and
 // moduledir.ErrMixed if one has not ended.
-func readGeneration(fsys fs.FS, names []string) (map[string][]byte, error) {
+func ReadGeneration(fsys fs.FS, names []string) (map[string][]byte, error) {
 	before, err := moduledir.ReadGeneration(fsys)
 	if err != nil {
 		return nil, err
@@ -80,7 +103,7 @@ func readGeneration(fsys fs.FS, names []string) (map[string][]byte, error) {
 	}
 	return files, after.Check(func(name string) string {
 		if wasm, ok := files[name]; ok {
-			return digest(wasm)
+			return string(record.DigestOf(wasm))
 		}
 		return ""
 	})
@@ -89,7 +112,7 @@ func readGeneration(fsys fs.FS, names []string) (map[string][]byte, error) {
 func readFiles(fsys fs.FS, names []string) (map[string][]byte, error) {
 	files := make(map[string][]byte, len(names))
 	for _, name := range names {
-		wasm, err := readBounded(fsys, name+".wasm", abi.DefaultModuleBytes)
+		wasm, err := readFile(fsys, name+".wasm")
 		switch {
 		case err == nil:
 			files[name] = wasm
@@ -98,4 +121,25 @@ func readFiles(fsys fs.FS, names []string) (map[string][]byte, error) {
 		}
 	}
 	return files, nil
+}
+
+func readFile(fsys fs.FS, name string) ([]byte, error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	return ReadModule(f, name)
+}
+
+// ReadModule reads a module, and rejects one of more than abi.DefaultModuleBytes without holding it. name is for messages.
+func ReadModule(r io.Reader, name string) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, abi.DefaultModuleBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	if len(data) > abi.DefaultModuleBytes {
+		return nil, fmt.Errorf("%s is larger than %d bytes", name, abi.DefaultModuleBytes)
+	}
+	return data, nil
 }

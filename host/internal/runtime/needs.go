@@ -10,18 +10,23 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
-// RefusedError holds every fault of modules that were not installed.
-type RefusedError = registry.RefusedError
-
-// ErrClosed: the host was closed.
-var ErrClosed = registry.ErrClosed
-
-// needs lists what the pipelines want of each module, in the order of their personas.
-func needs(defs ...*pipeline.Definition) []registry.Need {
+// Needs lists what pipelines need of each module, in the order of their personas.
+func Needs(defs ...*pipeline.Definition) []registry.Need {
 	n := &needList{}
 	for _, def := range defs {
 		n.pipeline(def)
 	}
+	return n.list
+}
+
+// AuditNeeds lists what an audit needs of each module: the pipeline of collectors, and the rubric of judges. A nil def
+// leaves the collectors out.
+func AuditNeeds(def *pipeline.Definition, rubric *audit.Rubric) []registry.Need {
+	n := &needList{}
+	if def != nil {
+		n.pipeline(def)
+	}
+	n.rubric(rubric)
 	return n.list
 }
 
@@ -53,7 +58,7 @@ func (n *needList) pipeline(def *pipeline.Definition) {
 	}
 }
 
-// rubric adds what a rubric wants of its judges, in its order.
+// rubric adds what a rubric needs of its judges, in its order.
 func (n *needList) rubric(r *audit.Rubric) {
 	scored := r.Scored()
 	type call struct{ module, criterion string }
@@ -70,8 +75,7 @@ func (n *needList) rubric(r *audit.Rubric) {
 	}
 }
 
-// grantedBy says where a persona's grants stand, or would: at its own line
-// where it has none.
+// grantedBy names the place of a persona's grants; the persona's own line where it has none.
 func grantedBy(def *pipeline.Definition, p *pipeline.Persona) string {
 	where := "the persona " + p.ID
 	file := def.File()

@@ -1,3 +1,5 @@
+// Package bench measures the calls of one module: what resetting and
+// metering them cost, in one run, side by side.
 package bench
 
 import (
@@ -10,19 +12,23 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/internal/registry"
+	"github.com/shadowcourt/shadowcourt/host/module"
 )
 
-// Options of a measurement. Now is required.
+// Options of a measurement. The zero value is useful.
 type Options struct {
-	// Requests to send. None: those of each kind that the manifest promises.
-	Requests []registry.Sample
+	// Call and Request are what is sent. Request nil: small valid requests of
+	// each kind that the manifest promises.
+	Call    abi.Call
+	Request []byte
 	// Time for each figure. Default: 200 ms.
 	Time time.Duration
 	// CacheDir keeps compiled modules. Default: a folder of its own, which is
 	// removed at the end.
 	CacheDir string
-	Now      func() time.Time
-	// Progress is told what comes next, and how much of all is done. Optional.
+	// Now is the clock that measures. Default: time.Now.
+	Now func() time.Time
+	// Progress is called before each step with its name, and how many of that kind are done. Optional.
 	Progress func(what string, done, of int)
 }
 
@@ -47,7 +53,7 @@ type Request struct {
 }
 
 // Figure is what calls of one kind took. The first one of a request is what all
-// others are held against.
+// others are compared with.
 type Figure struct {
 	Name        string  `json:"name"`
 	Calls       int     `json:"calls"`
@@ -69,15 +75,33 @@ const defaultTime = 200 * time.Millisecond
 // ErrNothingToSend: there is no request, and no manifest to make one from.
 var ErrNothingToSend = errors.New("the module has no manifest that says what it serves, and there is no request to send")
 
-// Run measures a module. The error is a *registry.RefusedError if it is not
-// loaded, ErrNothingToSend, or of the machine or the context.
-func Run(ctx context.Context, wasm []byte, manifest *abi.Manifest, o Options) (*Report, error) {
-	samples := o.Requests
-	if len(samples) == 0 && manifest != nil {
-		samples = registry.Samples(manifest)
+// Run measures the calls of one module side by side: in an instance that is
+// not reset, pristine in each way that works on this machine, without
+// metering and with the runtime's own interruption instead. It takes as long as
+// compiling the module three times, and some seconds for each kind of request.
+// A call that fails has its error in the report. Run's own error lists every fault of
+// a module that is not loaded, or is ErrNothingToSend, a fault of the
+// file with its offset, or of the machine or the context.
+//
+// The module has to be trusted to end: some calls are made without anything
+// that would end them.
+func Run(ctx context.Context, wasm []byte, o Options) (*Report, error) {
+	info, err := module.Inspect(wasm)
+	if err != nil {
+		return nil, err
+	}
+	var samples []registry.Sample
+	switch {
+	case o.Request != nil:
+		samples = []registry.Sample{{Name: string(o.Call), Call: o.Call, Request: o.Request}}
+	case info.Manifest != nil:
+		samples = registry.Samples(info.Manifest)
 	}
 	if len(samples) == 0 {
 		return nil, ErrNothingToSend
+	}
+	if o.Now == nil {
+		o.Now = time.Now //nolint:forbidigo // the default of an injected clock
 	}
 	if o.CacheDir == "" {
 		dir, err := os.MkdirTemp("", "shadowcourt-bench-")
@@ -95,7 +119,7 @@ func Run(ctx context.Context, wasm []byte, manifest *abi.Manifest, o Options) (*
 	}
 	s := &stand{options: o}
 	defer s.close(context.WithoutCancel(ctx))
-	if err := s.load(ctx, wasm, manifest); err != nil {
+	if err := s.load(ctx, wasm, info.Manifest); err != nil {
 		return nil, err
 	}
 	report := &Report{Digest: s.entries[0].module.Info().Digest.String()}

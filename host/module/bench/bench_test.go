@@ -8,10 +8,10 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
-	"github.com/shadowcourt/shadowcourt/host/internal/plugbench"
-	"github.com/shadowcourt/shadowcourt/host/internal/registry"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmtest"
+	"github.com/shadowcourt/shadowcourt/host/module"
+	"github.com/shadowcourt/shadowcourt/host/module/bench"
 )
 
 // guest answers every node call with the bytes at 8, unless it traps.
@@ -30,9 +30,17 @@ func answering(n int) []byte {
 	return []byte{wasmtest.I64Const, 8, wasmtest.I64Const, 32, wasmtest.I64Shl, wasmtest.I64Const, byte(n), wasmtest.I64Or}
 }
 
-var manifest = &abi.Manifest{Name: "m", Calls: []abi.Call{abi.CallNode}, Families: []abi.Family{abi.FamilyVerdict, abi.FamilyHearing}}
+// annotated gives a module the manifest of one that plays verdicts and hearings.
+func annotated(t *testing.T, wasm []byte) []byte {
+	t.Helper()
+	wasm, err := module.Annotate(wasm, "m", []byte("{name: m, version: '1', abi: '1.0', calls: [node], families: [verdict, hearing]}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return wasm
+}
 
-func options() plugbench.Options { return plugbench.Options{Time: time.Millisecond, Now: time.Now} }
+func options() bench.Options { return bench.Options{Time: time.Millisecond, Now: time.Now} }
 
 func TestEveryRequestIsMeasuredInEveryWay(t *testing.T) {
 	t.Parallel()
@@ -44,15 +52,15 @@ func TestEveryRequestIsMeasuredInEveryWay(t *testing.T) {
 			t.Errorf("%d of %d", done, of)
 		}
 	}
-	report, err := plugbench.Run(t.Context(), guest(response, answering(len(response))...), manifest, o)
+	report, err := bench.Run(t.Context(), annotated(t, guest(response, answering(len(response))...)), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := []string{plugbench.Warm}
+	names := []string{bench.Warm}
 	for _, reset := range sandbox.Resets() {
 		names = append(names, "pristine, "+reset.String())
 	}
-	names = append(names, plugbench.Unmetered, plugbench.Interrupted)
+	names = append(names, bench.Unmetered, bench.Interrupted)
 	if told != len(names)-1+4 {
 		t.Errorf("progress was told %d times", told)
 	}
@@ -76,25 +84,26 @@ func TestEveryRequestIsMeasuredInEveryWay(t *testing.T) {
 func TestWhatCannotBeMeasuredIsSaid(t *testing.T) {
 	t.Parallel()
 	o := options()
-	if _, err := plugbench.Run(t.Context(), guest(nil, wasmtest.Unreachable), nil, o); !errors.Is(err, plugbench.ErrNothingToSend) {
+	if _, err := bench.Run(t.Context(), guest(nil, wasmtest.Unreachable), o); !errors.Is(err, bench.ErrNothingToSend) {
 		t.Errorf("without a manifest: %v", err)
 	}
-	o.Requests = []registry.Sample{{Name: "mine", Call: abi.CallNode, Request: []byte("x")}, {Name: "other", Call: abi.CallEdges, Request: []byte("x")}}
-	report, err := plugbench.Run(t.Context(), guest(nil, wasmtest.Unreachable), nil, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, cause := range []string{"trap: unreachable", "missing_export"} {
-		if r := report.Requests[i]; !strings.Contains(r.Error, cause) || len(r.Figures) != 0 {
+	o.Request = []byte("x")
+	for call, cause := range map[abi.Call]string{abi.CallNode: "trap: unreachable", abi.CallEdges: "missing_export"} {
+		o.Call = call
+		report, err := bench.Run(t.Context(), guest(nil, wasmtest.Unreachable), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := report.Requests[0]; !strings.Contains(r.Error, cause) || len(r.Figures) != 0 {
 			t.Errorf("%+v, want %s", r, cause)
 		}
 	}
-	report, err = plugbench.Run(t.Context(), guest([]byte("?"), answering(1)...), nil, o)
+	o.Call = abi.CallNode
+	report, err := bench.Run(t.Context(), guest([]byte("?"), answering(1)...), o)
 	if err != nil || !strings.HasPrefix(report.Requests[0].Answer, "invalid: ") {
 		t.Errorf("%+v, %v", report, err)
 	}
-	var refused *registry.RefusedError
-	if _, err := plugbench.Run(t.Context(), []byte("text"), nil, o); !errors.As(err, &refused) || !refused.Has("not_wasm") {
+	if _, err := bench.Run(t.Context(), []byte("text"), o); err == nil || !strings.Contains(err.Error(), "not a WebAssembly file") {
 		t.Errorf("text: %v", err)
 	}
 }
