@@ -12,7 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/guest/node"
 	"github.com/shadowcourt/shadowcourt/host/bench/internal/peers"
 	"github.com/shadowcourt/shadowcourt/host/bundle"
-	courtplayers "github.com/shadowcourt/shadowcourt/host/internal/players"
+	courtplayers "github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 )
 
 // persona is a module as native Go.

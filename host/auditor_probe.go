@@ -9,7 +9,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/audit"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/internal/players"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
@@ -61,7 +61,7 @@ func (a *Auditor) Probe(ctx context.Context) error {
 func (s *session) refusesParams(ctx context.Context, judge *audit.Judge, criteria []*audit.Criterion) string {
 	request := &abi.JudgeRequest{
 		Judge: judge.ID, Opinion: abi.JudicialOpinion{Text: probeOpinion, CaseID: docket.Unnamed, CourtName: docket.Unnamed},
-		Criteria: make([]abi.Criterion, len(criteria)), Evidence: []abi.Evidence{}, Params: players.Params(judge.With),
+		Criteria: make([]abi.Criterion, len(criteria)), Evidence: []abi.Evidence{}, Params: invoker.Params(judge.With),
 	}
 	for i, c := range criteria {
 		request.Criteria[i] = abi.Criterion{CriterionID: judge.As(c.ID), Category: c.Category, Description: c.Description}

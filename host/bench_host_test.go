@@ -9,7 +9,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/internal/court"
-	"github.com/shadowcourt/shadowcourt/host/internal/players"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
@@ -56,7 +56,7 @@ func (p *replay) Edges(_ context.Context, _ string, req *abi.EdgeRequest) (*abi.
 func (*replay) Digest(string) string { return "sha256:recorded" }
 
 // Trail keeps none.
-func (*replay) Trail() players.Trail { return nil }
+func (*replay) Recorder() invoker.Recorder { return nil }
 
 // BenchmarkHostSide is a trial without its modules: court, walk, state and codec.
 func BenchmarkHostSide(b *testing.B) {

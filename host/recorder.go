@@ -10,8 +10,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/internal/players"
-	"github.com/shadowcourt/shadowcourt/host/internal/registry"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime/registry"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/record"
 )
@@ -107,7 +107,7 @@ func (t *trail) failed(d *desk, call abi.Call, request []byte, err error) {
 // failure states why something failed.
 func (t *trail) failure(err error) *record.Failure {
 	f := &record.Failure{Cause: record.CauseCancelled}
-	if module, ok := errors.AsType[*players.ModuleError](err); ok {
+	if module, ok := errors.AsType[*invoker.ModuleError](err); ok {
 		f.Cause, f.HostSide = string(module.Cause), module.HostSide
 	}
 	if t.contents != record.ContentsDigests || f.Momentary() {

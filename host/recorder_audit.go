@@ -5,7 +5,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/audit"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/internal/players"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
 )
@@ -19,7 +19,7 @@ type auditSession struct {
 
 // Fork gives the session of a branch, with a trail and answers of its own: what
 // another branch did before it changes nothing.
-func (s *auditSession) Fork(who string) players.JudgeModules {
+func (s *auditSession) Fork(who string) invoker.JudgeModules {
 	branch := &session{host: s.host, generation: s.generation, subject: s.subject, graph: s.graph, account: newAccount()}
 	branch.trail = s.trail.branch(who)
 	s.branches = append(s.branches, branch)

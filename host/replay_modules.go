@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/registry"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime/registry"
 	"github.com/shadowcourt/shadowcourt/host/record"
 )
 

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/internal/players"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 	"github.com/shadowcourt/shadowcourt/host/record"
 )
 
@@ -144,7 +144,7 @@ func (e *replayedError) again() error {
 	if e.failure.Cause == record.CauseCancelled {
 		return e
 	}
-	return &players.ModuleError{
-		Cause: players.Cause(e.failure.Cause), Message: e.failure.Message, HostSide: e.failure.HostSide, Err: e,
+	return &invoker.ModuleError{
+		Cause: invoker.Cause(e.failure.Cause), Message: e.failure.Message, HostSide: e.failure.HostSide, Err: e,
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/internal/players"
-	"github.com/shadowcourt/shadowcourt/host/internal/registry"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime/registry"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
@@ -40,8 +40,8 @@ func newAccount() *account {
 	return &account{answers: make(map[string]Use), held: make(map[string]int)}
 }
 
-// Trail of the trial; nil where nothing is recorded.
-func (s *session) Trail() players.Trail {
+// Recorder of the trial; nil where nothing is recorded.
+func (s *session) Recorder() invoker.Recorder {
 	if s.trail == nil {
 		return nil
 	}
@@ -105,11 +105,11 @@ func accept[T any](response T, err error) (*T, error) {
 	case err == nil:
 		return &response, nil
 	case errors.As(err, &invalid):
-		return nil, &players.ModuleError{
-			Cause: players.CauseInvalidArtifact, Message: "invalid artifact: " + err.Error(), Problems: invalid.Problems, Err: err,
+		return nil, &invoker.ModuleError{
+			Cause: invoker.CauseInvalidArtifact, Message: "invalid artifact: " + err.Error(), Problems: invalid.Problems, Err: err,
 		}
 	default:
-		return nil, &players.ModuleError{Cause: players.CauseHost, Message: err.Error(), HostSide: true, Err: err}
+		return nil, &invoker.ModuleError{Cause: invoker.CauseHost, Message: err.Error(), HostSide: true, Err: err}
 	}
 }
 
@@ -117,7 +117,7 @@ func accept[T any](response T, err error) (*T, error) {
 func (s *session) call(ctx context.Context, module string, call abi.Call, node, persona string, request []byte) ([]byte, error) {
 	m, err := s.generation.Module(module)
 	if err != nil {
-		return nil, &players.ModuleError{Cause: players.CauseHost, Message: err.Error(), Err: err}
+		return nil, &invoker.ModuleError{Cause: invoker.CauseHost, Message: err.Error(), Err: err}
 	}
 	d := s.desk(module, node, persona)
 	start := s.host.config.Now()
@@ -178,7 +178,7 @@ func callError(err error) error {
 	}
 	var failed *sandbox.CallError
 	if !errors.As(err, &failed) {
-		return &players.ModuleError{Cause: players.CauseHost, Message: err.Error(), HostSide: true, Err: err}
+		return &invoker.ModuleError{Cause: invoker.CauseHost, Message: err.Error(), HostSide: true, Err: err}
 	}
 	if failed.Cause == sandbox.CauseCancelled {
 		return err
@@ -187,41 +187,41 @@ func callError(err error) error {
 	if failed.Detail != "" {
 		message += ": " + failed.Detail
 	}
-	return &players.ModuleError{
+	return &invoker.ModuleError{
 		Cause: causeOf(failed), Message: message, HostSide: failed.Cause == sandbox.CauseHost, Err: err,
 	}
 }
 
-func causeOf(e *sandbox.CallError) players.Cause {
+func causeOf(e *sandbox.CallError) invoker.Cause {
 	switch e.Cause {
 	case sandbox.CauseTrap, sandbox.CauseMissingExport:
 		if e.Detail == "stack_overflow" {
-			return players.CauseStack
+			return invoker.CauseStack
 		}
-		return players.CauseTrap
+		return invoker.CauseTrap
 	case sandbox.CauseExit:
-		return players.CauseExit
+		return invoker.CauseExit
 	case sandbox.CauseWallClock:
-		return players.CauseWallClock
+		return invoker.CauseWallClock
 	case sandbox.CauseFuel:
-		return players.CauseFuel
+		return invoker.CauseFuel
 	case sandbox.CauseOutOfMemory:
-		return players.CauseMemory
+		return invoker.CauseMemory
 	case sandbox.CauseOutputTooLarge:
-		return players.CauseOutputTooLarge
+		return invoker.CauseOutputTooLarge
 	case sandbox.CauseOutputOutOfBounds, sandbox.CauseBadPointer:
-		return players.CauseBadOutput
+		return invoker.CauseBadOutput
 	case sandbox.CauseInputTooLarge:
-		return players.CauseInput
+		return invoker.CauseInput
 	case sandbox.CauseDenied:
-		return players.CauseDenied
+		return invoker.CauseDenied
 	case sandbox.CauseBadRequest:
-		return players.CauseBadRequest
+		return invoker.CauseBadRequest
 	case sandbox.CauseFailed:
-		return players.CauseModuleFailure
+		return invoker.CauseModuleFailure
 	case sandbox.CauseCancelled, sandbox.CauseHost:
-		return players.CauseHost
+		return invoker.CauseHost
 	default:
-		return players.CauseHost
+		return invoker.CauseHost
 	}
 }

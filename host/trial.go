@@ -7,7 +7,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/internal/court"
-	"github.com/shadowcourt/shadowcourt/host/internal/players"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 )
 
 // trialOf states an outcome as results and reports want it.
@@ -63,7 +63,7 @@ func passes(o *court.Outcome, calls []docket.CallInfo) []docket.Pass {
 	return list
 }
 
-func docketSteps(steps []players.Step) []docket.Step {
+func docketSteps(steps []invoker.Step) []docket.Step {
 	var list []docket.Step
 	for _, step := range steps {
 		list = append(list, docket.Step{Node: step.Node, Edge: step.Edge, To: step.To, Why: step.Why, Asked: step.Asked})

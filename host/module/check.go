@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/registry"
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime/registry"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/host/audit"
-	"github.com/shadowcourt/shadowcourt/host/internal/registry"
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime/registry"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 

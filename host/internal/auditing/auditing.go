@@ -9,8 +9,8 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/audit"
-	"github.com/shadowcourt/shadowcourt/host/internal/players"
 	"github.com/shadowcourt/shadowcourt/host/internal/quotes"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 	"github.com/shadowcourt/shadowcourt/host/internal/walk"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
@@ -19,7 +19,7 @@ import (
 const maxRounds = 2
 
 // CauseTTL: the time of the audit was over. Such an outcome is not reproducible.
-const CauseTTL players.Cause = "ttl_exceeded"
+const CauseTTL invoker.Cause = "ttl_exceeded"
 
 // Config of an Audit.
 type Config struct {
@@ -89,12 +89,12 @@ func New(graph *pipeline.Graph, rubric *audit.Rubric, config Config) (*Audit, er
 // Modules plays one audit, and is used by its goroutine alone. What no branch
 // asks, as edges are, it answers itself.
 type Modules interface {
-	players.Modules
+	invoker.Modules
 	// Fork gives the modules of a branch, by the name of the persona or the judge.
 	// Branches are forked in the order of the pipeline or the rubric, and then run
 	// at the same time. The trail of Modules is told of a merge after each node,
 	// when all of its branches have ended.
-	Fork(who string) players.JudgeModules
+	Fork(who string) invoker.JudgeModules
 }
 
 // Try audits one opinion. Errors are those of the caller's context, of a subject that
@@ -106,7 +106,7 @@ func (a *Audit) Try(ctx context.Context, subject *audit.Subject, modules Modules
 	}
 	names := foreignTo(subject)
 	t := &trial{
-		audit: a, modules: modules, own: players.Players{Modules: modules, Log: a.log}, subject: subject, names: names,
+		audit: a, modules: modules, own: invoker.Invoker{Modules: modules, Log: a.log}, subject: subject, names: names,
 		documents:  slices.Concat([]abi.Document{{Name: opinionName, Text: subject.Opinion.Text}}, names.documents(subject)),
 		caseQuotes: quotes.Of(subject.Documents), dissents: make(map[string]string),
 		out: &audit.Outcome{
@@ -150,7 +150,7 @@ func check(s *audit.Subject) error {
 }
 
 // digests maps collectors and judges to the digests of their modules.
-func (a *Audit) digests(modules players.Modules) map[string]string {
+func (a *Audit) digests(modules invoker.Modules) map[string]string {
 	m := make(map[string]string)
 	def := a.graph.Definition()
 	for i := range def.Personas {

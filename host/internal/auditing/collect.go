@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/internal/players"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
@@ -26,10 +26,10 @@ func (t *trial) collect(ctx context.Context, node *pipeline.Node, visit int) err
 	for i, id := range node.Personas {
 		persona, _ := t.audit.graph.Definition().Persona(id)
 		at := abi.Position{Node: node.Name, Pass: visit, Sequence: i}
-		branches[i] = branch{who: id, module: persona.Module, run: func(p players.Players, _ players.JudgeModules) (*abi.Update, error) {
+		branches[i] = branch{who: id, module: persona.Module, run: func(p invoker.Invoker, _ invoker.JudgeModules) (*abi.Update, error) {
 			artifact, err := p.Node(t.calls, node, persona, &abi.NodeRequest{
-				Node: node.Name, Family: abi.FamilyCollect, Persona: players.Identity(persona),
-				Case: abi.CaseView{Labels: labels, Documents: t.documents}, Params: players.Params(node.With),
+				Node: node.Name, Family: abi.FamilyCollect, Persona: invoker.Identity(persona),
+				Case: abi.CaseView{Labels: labels, Documents: t.documents}, Params: invoker.Params(node.With),
 			}, func(a *abi.Artifact, c *abi.Collector) bool {
 				if a.Discovery == nil {
 					return false

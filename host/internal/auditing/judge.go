@@ -9,7 +9,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/audit"
-	"github.com/shadowcourt/shadowcourt/host/internal/players"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
@@ -57,13 +57,13 @@ func (t *trial) judge(ctx context.Context, node *pipeline.Node, visit int) (agai
 // ask is the branch of one judge: one call for all of its criteria.
 func (t *trial) ask(node *pipeline.Node, judge *audit.Judge, criteria []*audit.Criterion, evidence []abi.Evidence) branch {
 	req := &abi.JudgeRequest{
-		Judge: judge.ID, Opinion: t.subject.Opinion, Evidence: evidence, Params: players.Params(judge.With),
+		Judge: judge.ID, Opinion: t.subject.Opinion, Evidence: evidence, Params: invoker.Params(judge.With),
 		Criteria: make([]abi.Criterion, len(criteria)),
 	}
 	for i, c := range criteria {
 		req.Criteria[i] = abi.Criterion{CriterionID: judge.As(c.ID), Category: c.Category, Description: c.Description}
 	}
-	return branch{who: judge.ID, module: judge.Module, run: func(p players.Players, modules players.JudgeModules) (*abi.Update, error) {
+	return branch{who: judge.ID, module: judge.Module, run: func(p invoker.Invoker, modules invoker.JudgeModules) (*abi.Update, error) {
 		opinions, err := p.Judge(t.calls, modules, node, judge.Module, req)
 		if err != nil {
 			return nil, err

@@ -6,8 +6,8 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/audit"
-	"github.com/shadowcourt/shadowcourt/host/internal/players"
 	"github.com/shadowcourt/shadowcourt/host/internal/quotes"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 	"github.com/shadowcourt/shadowcourt/host/internal/state"
 	"github.com/shadowcourt/shadowcourt/host/internal/walk"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
@@ -18,7 +18,7 @@ import (
 type trial struct {
 	audit   *Audit
 	modules Modules
-	own     players.Players // for what is asked outside of branches
+	own     invoker.Invoker // for what is asked outside of branches
 	subject *audit.Subject
 	names   foreign // what documents and items of the case are called
 	state   *state.State
@@ -38,7 +38,7 @@ type trial struct {
 // watch begins the state. Only what it is after all merges of a node is told: in
 // between it depends on which branch came first.
 func (t *trial) watch() {
-	if told := players.Merged(t.modules); told == nil {
+	if told := invoker.Merged(t.modules); told == nil {
 		t.state, t.merged = state.New(), func() {}
 	} else {
 		var last [32]byte
@@ -89,7 +89,7 @@ func (t *trial) Ask(_ context.Context, node *pipeline.Node, edges []*pipeline.Ed
 // branch is what one persona or judge does at a node.
 type branch struct {
 	who, module string
-	run         func(p players.Players, modules players.JudgeModules) (*abi.Update, error)
+	run         func(p invoker.Invoker, modules invoker.JudgeModules) (*abi.Update, error)
 }
 
 // arrived is what came of a branch.
@@ -109,7 +109,7 @@ func (t *trial) fan(ctx context.Context, node *pipeline.Node, visit, limit int, 
 	for i := range branches {
 		modules := t.modules.Fork(branches[i].who)
 		runs[i] = func() arrived {
-			update, err := branches[i].run(players.Players{Modules: modules, Log: t.audit.log}, modules)
+			update, err := branches[i].run(invoker.Invoker{Modules: modules, Log: t.audit.log}, modules)
 			if err != nil && ctx.Err() == nil {
 				at := abi.Position{Node: node.Name, Pass: visit, Sequence: i}
 				update, err = &abi.Update{Errors: []abi.NodeError{nodeError(err, at, &branches[i])}}, nil
@@ -140,12 +140,12 @@ func (t *trial) fan(ctx context.Context, node *pipeline.Node, visit, limit int, 
 
 // nodeError states the failure of a branch.
 func nodeError(err error, at abi.Position, b *branch) abi.NodeError {
-	if f, ok := errors.AsType[*players.Failure](err); ok {
+	if f, ok := errors.AsType[*invoker.Failure](err); ok {
 		return abi.NodeError{At: at, Persona: b.who, Digest: f.Digest, Cause: string(f.Cause), Detail: f.Message}
 	}
 	cause := CauseTTL
 	if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled) {
-		cause = players.CauseHost
+		cause = invoker.CauseHost
 	}
 	return abi.NodeError{At: at, Persona: b.who, Cause: string(cause), Detail: err.Error()}
 }

@@ -10,7 +10,7 @@ import (
 
 // Ask puts the edges of a node to the modules that evaluate them.
 func (t *trial) Ask(ctx context.Context, node *pipeline.Node, edges []*pipeline.Edge) ([]walk.Answer, error) {
-	answers, err := t.players.Edges(ctx, node, edges, &abi.EdgeRequest{
+	answers, err := t.invoker.Edges(ctx, node, edges, &abi.EdgeRequest{
 		Node: node.Name, Family: abi.Family(node.Family), Artifact: t.artifactOf(abi.Family(node.Family)),
 		Remands: t.out.Remands, MaxRemands: t.out.Remands + t.remandsLeft(),
 		Limits: abi.Limits{

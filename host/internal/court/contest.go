@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/internal/players"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
@@ -60,8 +60,8 @@ func (t *trial) contest(node *pipeline.Node) error {
 func (t *trial) contestBy(node *pipeline.Node, p *pipeline.Persona, assigned []*pipeline.Persona) error {
 	indictment := t.pass.Indictment
 	req := &abi.ContestRequest{
-		Persona: players.Identity(p), ChargedDefectType: indictment.ChargedDefectType, Labels: t.subject.Labels,
-		Params: players.Params(node.With), Profile: t.profile,
+		Persona: invoker.Identity(p), ChargedDefectType: indictment.ChargedDefectType, Labels: t.subject.Labels,
+		Params: invoker.Params(node.With), Profile: t.profile,
 	}
 	var indexes []int
 	for i, by := range assigned {
@@ -76,7 +76,7 @@ func (t *trial) contestBy(node *pipeline.Node, p *pipeline.Persona, assigned []*
 	if t.expired() {
 		return errTTL
 	}
-	challenges, err := t.players.Contest(t.nodeCtx, node, p, req, func(list []abi.Challenge, c *abi.Collector) {
+	challenges, err := t.invoker.Contest(t.nodeCtx, node, p, req, func(list []abi.Challenge, c *abi.Collector) {
 		abi.CheckChallenges("challenges", list, len(indictment.Evidence), indexes, p.ID, nil, c)
 	})
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/internal/players"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
@@ -32,7 +32,7 @@ type Court struct {
 	personas []*pipeline.Persona
 	defense  *pipeline.Persona
 	limits   abi.CourtConfig
-	domain   players.Domain
+	domain   invoker.Domain
 	log      *slog.Logger
 	now      func() time.Time
 }
@@ -41,7 +41,7 @@ type Court struct {
 func New(graph *pipeline.Graph, config Config) (*Court, error) {
 	def := graph.Definition()
 	c := &Court{
-		graph: graph, personas: courtPersonas(def), domain: players.NewDomain(config.Profile),
+		graph: graph, personas: courtPersonas(def), domain: invoker.NewDomain(config.Profile),
 		log: config.Logger, now: config.Now, limits: limitsOf(&def.Court),
 	}
 	if config.Limits != nil {

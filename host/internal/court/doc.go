@@ -3,6 +3,6 @@
 // assigns the contest calls, conducts the hearing, holds the limits, and ends
 // every trial with a status, never with a lost case.
 //
-// It knows no domain and no wasm: who plays the personas is behind [players.Modules],
+// It knows no domain and no wasm: who plays the personas is behind [invoker.Modules],
 // who classified the case is behind [Light].
 package court

@@ -3,7 +3,7 @@ package court
 import (
 	"errors"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/players"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 )
 
 // timed gives the error of a call, or that the time was over: then that is
@@ -13,7 +13,7 @@ func (t *trial) timed(err error) error {
 		return err
 	}
 	var f *Failure
-	if !errors.As(err, &f) || f.Cause == players.CauseWallClock || f.HostSide {
+	if !errors.As(err, &f) || f.Cause == invoker.CauseWallClock || f.HostSide {
 		return errTTL
 	}
 	return err

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/internal/players"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 )
 
 // maxGaps bounds a brief: what comes after the first few helps nobody.
@@ -80,7 +80,7 @@ func (g *gaps) failure(phase abi.Family, f *Failure) {
 	switch f.Cause {
 	case CauseLight:
 		what, mend = "Light gave no usable answer", "mend what answers for Light"
-	case players.CauseGraph, players.CauseNoEdge:
+	case invoker.CauseGraph, invoker.CauseNoEdge:
 		mend = "mend the pipeline"
 	default:
 		mend = "mend or replace the module"

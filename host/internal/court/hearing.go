@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/internal/players"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
@@ -74,7 +74,7 @@ func (t *trial) turn(node *pipeline.Node, seat int, side abi.Side, round *abi.He
 		}
 		mark := c.Mark()
 		abi.CheckTurn(a.HearingTurn, len(t.pass.Indictment.Evidence), t.subject.Labels, p.ID, t.pass.Contested, t.stands, c)
-		players.NestArtifact(c, mark, "hearing_turn")
+		invoker.NestArtifact(c, mark, "hearing_turn")
 		return true
 	})
 	if err != nil {

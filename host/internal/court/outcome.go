@@ -2,7 +2,7 @@ package court
 
 import (
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/internal/players"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 )
 
 // Status is how a case ended.
@@ -20,7 +20,7 @@ const (
 )
 
 // Cause says why a trial was a mistrial. Causes are stable: programs may compare them.
-type Cause = players.Cause
+type Cause = invoker.Cause
 
 // The causes that are the court's own.
 const (
@@ -32,10 +32,10 @@ const (
 )
 
 // Failure names the module that broke a trial, and how.
-type Failure = players.Failure //nolint:errname // as the type that it names
+type Failure = invoker.Failure //nolint:errname // as the type that it names
 
 // Step is one step of the walk, for people.
-type Step = players.Step
+type Step = invoker.Step
 
 // Pass is one walk of the graph: the first, or the one after a remand.
 type Pass struct {

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/internal/players"
 	"github.com/shadowcourt/shadowcourt/host/internal/quotes"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 	"github.com/shadowcourt/shadowcourt/host/internal/state"
 	"github.com/shadowcourt/shadowcourt/host/internal/walk"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
@@ -26,7 +26,7 @@ var (
 // trial is one case on its way. It is used by one goroutine.
 type trial struct {
 	court    *Court
-	players  players.Players
+	invoker  invoker.Invoker
 	light    Light // nil when nobody can answer again
 	subject  *abi.Case
 	docs     *quotes.Documents
@@ -51,7 +51,7 @@ type trial struct {
 // tried and cannot be remanded. Its error is [ErrNoLight], a *abi.ValidationError
 // of the case, the caller's context, or a failure of the host; everything
 // else ends in the Outcome.
-func (c *Court) Try(ctx context.Context, subject *abi.Case, light Light, modules players.Modules) (*Outcome, error) {
+func (c *Court) Try(ctx context.Context, subject *abi.Case, light Light, modules invoker.Modules) (*Outcome, error) {
 	var problems abi.Collector
 	if subject.Rules(&problems); !problems.Empty() {
 		return nil, problems.Err()
@@ -63,8 +63,8 @@ func (c *Court) Try(ctx context.Context, subject *abi.Case, light Light, modules
 	defer cancelGraced()
 
 	t := &trial{
-		court: c, players: players.Players{Modules: modules, Log: c.log}, light: light, subject: subject,
-		docs: quotes.Of(subject.Documents), state: state.Watched(players.Merged(modules)), out: &Outcome{},
+		court: c, invoker: invoker.Invoker{Modules: modules, Log: c.log}, light: light, subject: subject,
+		docs: quotes.Of(subject.Documents), state: state.Watched(invoker.Merged(modules)), out: &Outcome{},
 		start: start, nodeCtx: ttl, sequence: make(map[string]int), brought: make(map[identity]bool),
 	}
 	if err := t.classify(ctx); err != nil || t.out.Status != "" {
@@ -150,7 +150,7 @@ func (t *trial) walk(ctx context.Context) error {
 	t.profile = t.court.domain.Standing(t.subject, t.evidence)
 	walker := walk.New(t.court.graph, t, t, walk.Config{Ended: t.overdue})
 	walked, err := walker.Walk(ctx)
-	t.pass.Steps = players.Steps(walked)
+	t.pass.Steps = invoker.Steps(walked)
 	t.out.Path = append(t.out.Path, walked.Path()...)
 	if err != nil {
 		return t.stopped(err)
@@ -179,7 +179,7 @@ func (t *trial) ended(walked *walk.Outcome) error {
 func (t *trial) decided(verdict *abi.Verdict, node string) {
 	switch {
 	case verdict == nil:
-		t.fail(&Failure{Cause: players.CauseGraph, Node: node, Message: "the walk is done and there is no verdict"})
+		t.fail(&Failure{Cause: invoker.CauseGraph, Node: node, Message: "the walk is done and there is no verdict"})
 	case verdict.Decision == abi.Affirm:
 		t.settle(Affirmed, verdict.FinalClassification, verdict.Confidence)
 	case verdict.Decision == abi.Amend:
@@ -220,7 +220,7 @@ func (t *trial) stopped(err error) error {
 	case errors.As(err, &noEdge):
 		t.lastNode(noEdge)
 	case errors.Is(err, walk.ErrStepLimit):
-		t.mistrial(players.CauseSteps)
+		t.mistrial(invoker.CauseSteps)
 	default:
 		return err
 	}
@@ -233,8 +233,8 @@ func (t *trial) lastNode(noEdge *walk.NoEdgeError) {
 		t.mistrial(CauseRemands)
 		return
 	}
-	t.out.Failure = &Failure{Cause: players.CauseNoEdge, Node: noEdge.Node, Message: noEdge.Error()}
-	t.mistrial(players.CauseNoEdge)
+	t.out.Failure = &Failure{Cause: invoker.CauseNoEdge, Node: noEdge.Node, Message: noEdge.Error()}
+	t.mistrial(invoker.CauseNoEdge)
 }
 
 // hostMistrial is a mistrial by a limit that the host enforces itself. The
@@ -311,7 +311,7 @@ func (t *trial) overdue(graced context.Context) error {
 }
 
 // over has the trail say what counts of what the clock says.
-func (t *trial) over(now bool) bool { return players.Over(t.players.Modules, now) }
+func (t *trial) over(now bool) bool { return invoker.Over(t.invoker.Modules, now) }
 
 // enter hands the case to a persona.
 func (t *trial) enter(persona string) error {

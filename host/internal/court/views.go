@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/internal/players"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
@@ -12,8 +12,8 @@ import (
 // What is hidden is left out, so that it is not in the bytes.
 func (t *trial) request(node *pipeline.Node, p *pipeline.Persona) *abi.NodeRequest {
 	req := &abi.NodeRequest{
-		Node: node.Name, Family: abi.Family(node.Family), Persona: players.Identity(p),
-		Params: players.Params(node.With), Profile: t.profile,
+		Node: node.Name, Family: abi.Family(node.Family), Persona: invoker.Identity(p),
+		Params: invoker.Params(node.With), Profile: t.profile,
 	}
 	if slices.Contains(node.Masks, pipeline.MaskDiscovery) {
 		req.Case = abi.CaseView{Labels: t.subject.Labels, Documents: t.subject.Documents}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/internal/players"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
@@ -32,7 +32,7 @@ func (t *trial) call(node *pipeline.Node, p *pipeline.Persona, req *abi.NodeRequ
 	if err := t.enter(p.ID); err != nil {
 		return nil, err
 	}
-	artifact, err := t.players.Node(t.nodeCtx, node, p, req, check)
+	artifact, err := t.invoker.Node(t.nodeCtx, node, p, req, check)
 	return artifact, t.timed(err)
 }
 
@@ -66,7 +66,7 @@ func (t *trial) indict(node *pipeline.Node, _ int) error {
 		}
 		mark := c.Mark()
 		abi.CheckIndictment(a.Indictment, t.current(), t.evidence, c)
-		players.NestArtifact(c, mark, "indictment")
+		invoker.NestArtifact(c, mark, "indictment")
 		return true
 	})
 	if err != nil {
@@ -84,7 +84,7 @@ func (t *trial) discover(node *pipeline.Node, _ int) error {
 		}
 		mark := c.Mark()
 		abi.CheckDiscovery(a.Discovery, t.subject.Labels, t.docs.Contains, c)
-		players.NestArtifact(c, mark, "discovery")
+		invoker.NestArtifact(c, mark, "discovery")
 		return true
 	})
 	if err != nil {
@@ -108,7 +108,7 @@ func (t *trial) defend(node *pipeline.Node, _ int) error {
 		}
 		mark := c.Mark()
 		abi.CheckBrief(a.DefenseBrief, t.pass.Indictment, t.subject.Labels, p.ID, t.pass.Contested, c)
-		players.NestArtifact(c, mark, "defense_brief")
+		invoker.NestArtifact(c, mark, "defense_brief")
 		return true
 	})
 	if err != nil {
@@ -132,7 +132,7 @@ func (t *trial) judge(node *pipeline.Node, _ int) error {
 		}
 		mark := c.Mark()
 		abi.CheckVerdict(a.Verdict, t.pass.Indictment, t.subject.Labels, c)
-		players.NestArtifact(c, mark, "verdict")
+		invoker.NestArtifact(c, mark, "verdict")
 		return true
 	})
 	if err != nil {
@@ -147,7 +147,7 @@ func (t *trial) needs(node *pipeline.Node, there bool, what string) error {
 	if there {
 		return nil
 	}
-	return &Failure{Cause: players.CauseGraph, Node: node.Name, Module: "pipeline", Message: "the graph leads here before there is " + what}
+	return &Failure{Cause: invoker.CauseGraph, Node: node.Name, Module: "pipeline", Message: "the graph leads here before there is " + what}
 }
 
 // sign writes the speaker's name under challenges that have none.

@@ -4,7 +4,7 @@ import (
 	"strconv"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/internal/players"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 )
 
 // check holds the artifact of a node against the case: what it concludes are
@@ -30,7 +30,7 @@ func check(family abi.Family, a *abi.Artifact, req *Request, c *abi.Collector) b
 		k.label(a.Report.Classification)
 		k.remand(a.Report.Remand, req.Feedback)
 	}
-	players.NestArtifact(c, mark, string(family)) // the field is named as the family
+	invoker.NestArtifact(c, mark, string(family)) // the field is named as the family
 	return true
 }
 

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/internal/players"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
@@ -29,14 +29,14 @@ type Config struct {
 type Path struct {
 	graph  *pipeline.Graph
 	again  *pipeline.Node // where a case begins that came back
-	domain players.Domain
+	domain invoker.Domain
 	log    *slog.Logger
 }
 
 // New makes a Path. It fails when the graph has a node that a Light path
 // cannot walk.
 func New(graph *pipeline.Graph, config Config) (*Path, error) {
-	p := &Path{graph: graph, again: graph.Start(), domain: players.NewDomain(config.Profile), log: config.Logger}
+	p := &Path{graph: graph, again: graph.Start(), domain: invoker.NewDomain(config.Profile), log: config.Logger}
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)
 	}

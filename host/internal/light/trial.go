@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/internal/players"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 	"github.com/shadowcourt/shadowcourt/host/internal/state"
 	"github.com/shadowcourt/shadowcourt/host/internal/walk"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
@@ -35,7 +35,7 @@ type Response struct {
 // Walk is one passage of the graph, for people.
 type Walk struct {
 	Path  []string
-	Steps []players.Step
+	Steps []invoker.Step
 	// Artifacts in the order in which they were given.
 	Artifacts []abi.ArtifactEntry
 	// Gathered is the evidence that the walk brought.
@@ -48,22 +48,22 @@ type Walk struct {
 // goroutine.
 type Trial struct {
 	path    *Path
-	players players.Players
+	invoker invoker.Invoker
 	state   *state.State
 	file    abi.LightFile // what the walks have come to
 	walks   []Walk
 }
 
 // Trial begins with a case, whose personas modules play.
-func (p *Path) Trial(modules players.Modules) *Trial {
-	return &Trial{path: p, players: players.Players{Modules: modules, Log: p.log}, state: state.Watched(players.Merged(modules))}
+func (p *Path) Trial(modules invoker.Modules) *Trial {
+	return &Trial{path: p, invoker: invoker.Invoker{Modules: modules, Log: p.log}, state: state.Watched(invoker.Merged(modules))}
 }
 
 // Walks are those so far, one for each answer.
 func (t *Trial) Walks() []Walk { return t.walks }
 
 // Answer walks the graph: from its start, or after a remand from resolve. Its
-// error is a *players.Failure that names the module, or what else broke the
+// error is a *invoker.Failure that names the module, or what else broke the
 // walk, or the context's.
 func (t *Trial) Answer(ctx context.Context, req Request) (Response, error) {
 	w := &passage{Trial: t, req: &req, base: req.Case.Evidence, loops: DefaultLoops, sequence: make(map[string]int)}
@@ -80,7 +80,7 @@ func (t *Trial) Answer(ctx context.Context, req Request) (Response, error) {
 		start = t.path.again
 	}
 	walked, err := walker.WalkFrom(ctx, start)
-	w.walk.Path, w.walk.Steps, w.walk.Gathered = walked.Path(), players.Steps(walked), w.gathered
+	w.walk.Path, w.walk.Steps, w.walk.Gathered = walked.Path(), invoker.Steps(walked), w.gathered
 	if err != nil {
 		return Response{}, stopped(ctx, err)
 	}
@@ -94,7 +94,7 @@ func (t *Trial) Answer(ctx context.Context, req Request) (Response, error) {
 
 // ended stops a walk whose time is over.
 func (t *Trial) ended(ctx context.Context) error {
-	switch over := players.Over(t.players.Modules, ctx.Err() != nil); {
+	switch over := invoker.Over(t.invoker.Modules, ctx.Err() != nil); {
 	case !over:
 		return nil
 	case ctx.Err() != nil:
@@ -106,7 +106,7 @@ func (t *Trial) ended(ctx context.Context) error {
 
 // stopped says what broke a walk.
 func stopped(ctx context.Context, err error) error {
-	var failure *players.Failure
+	var failure *invoker.Failure
 	var noEdge *walk.NoEdgeError
 	var limit *walk.StepLimitError
 	switch {
@@ -115,17 +115,17 @@ func stopped(ctx context.Context, err error) error {
 	case errors.As(err, &failure):
 		return failure
 	case errors.As(err, &noEdge):
-		return broken(players.CauseNoEdge, noEdge.Node, noEdge.Error())
+		return broken(invoker.CauseNoEdge, noEdge.Node, noEdge.Error())
 	case errors.As(err, &limit):
-		return broken(players.CauseSteps, limit.Node, limit.Error())
+		return broken(invoker.CauseSteps, limit.Node, limit.Error())
 	default:
 		return err
 	}
 }
 
 // broken is a failure that no module is to blame for.
-func broken(cause players.Cause, node, message string) error {
-	return &players.Failure{Cause: cause, Node: node, Module: "pipeline", Message: message}
+func broken(cause invoker.Cause, node, message string) error {
+	return &invoker.Failure{Cause: cause, Node: node, Module: "pipeline", Message: message}
 }
 
 // passage is one walk on its way.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/internal/players"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 	"github.com/shadowcourt/shadowcourt/host/internal/walk"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
@@ -14,7 +14,7 @@ import (
 // never the name.
 func (w *passage) Visit(ctx context.Context, node *pipeline.Node, _ int) (again bool, err error) {
 	p, _ := w.path.graph.Definition().Persona(node.Personas[0]) // a checked graph has it
-	artifact, err := w.players.Node(ctx, node, p, w.request(node, p), func(a *abi.Artifact, c *abi.Collector) bool {
+	artifact, err := w.invoker.Node(ctx, node, p, w.request(node, p), func(a *abi.Artifact, c *abi.Collector) bool {
 		return check(abi.Family(node.Family), a, w.req, c)
 	})
 	if err != nil {
@@ -31,7 +31,7 @@ func (w *passage) Visit(ctx context.Context, node *pipeline.Node, _ int) (again 
 func (w *passage) request(node *pipeline.Node, p *pipeline.Persona) *abi.NodeRequest {
 	subject := w.req.Case
 	req := &abi.NodeRequest{
-		Node: node.Name, Family: abi.Family(node.Family), Persona: players.Identity(p), Params: players.Params(node.With),
+		Node: node.Name, Family: abi.Family(node.Family), Persona: invoker.Identity(p), Params: invoker.Params(node.With),
 	}
 	if slices.Contains(node.Masks, pipeline.MaskDiscovery) {
 		req.Case = abi.CaseView{Labels: subject.Labels, Documents: subject.Documents}
@@ -140,7 +140,7 @@ func (w *passage) elements(node *pipeline.Node) {
 // keeps the budget of loops itself.
 func (w *passage) Ask(ctx context.Context, node *pipeline.Node, edges []*pipeline.Edge) ([]walk.Answer, error) {
 	visited := len(w.walk.Artifacts)
-	answers, err := w.players.Edges(ctx, node, edges, &abi.EdgeRequest{
+	answers, err := w.invoker.Edges(ctx, node, edges, &abi.EdgeRequest{
 		Node: node.Name, Family: abi.Family(node.Family), Artifact: w.artifactOf(abi.Family(node.Family)), LoopsLeft: w.loops,
 		Limits: abi.Limits{Handoffs: visited, MaxHandoffs: DefaultMaxSteps},
 	})

@@ -10,7 +10,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/internal/court"
 	"github.com/shadowcourt/shadowcourt/host/internal/light"
-	"github.com/shadowcourt/shadowcourt/host/internal/players"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
@@ -174,7 +174,7 @@ func TestAccept_FX4_Section9_2_AnswersAndTheirRequests(t *testing.T) {
 // problemsOf gives the problems that an error carries.
 func problemsOf(t *testing.T, err error) []abi.Problem {
 	t.Helper()
-	if f, ok := errors.AsType[*players.Failure](err); ok {
+	if f, ok := errors.AsType[*invoker.Failure](err); ok {
 		return f.Problems
 	}
 	if v, ok := errors.AsType[*abi.ValidationError](err); ok {
@@ -259,7 +259,7 @@ func atJudge(spoil func(*abi.JudgeResponse)) func(*testing.T) error {
 		t.Helper()
 		req := &abi.JudgeRequest{Judge: "warden", Opinion: abi.JudicialOpinion{Text: "x"}, Criteria: []abi.Criterion{{CriterionID: "law"}, {CriterionID: "facts"}}}
 		modules := &cast{judge: spoil}
-		_, err := players.Players{Modules: modules, Log: slog.New(slog.DiscardHandler)}.Judge(context.Background(), modules, &pipeline.Node{Name: "judge"}, "warden", req)
+		_, err := invoker.Invoker{Modules: modules, Log: slog.New(slog.DiscardHandler)}.Judge(context.Background(), modules, &pipeline.Node{Name: "judge"}, "warden", req)
 		return err
 	}
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
-	"github.com/shadowcourt/shadowcourt/host/internal/players"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 )
 
 // cast plays all modules honestly, but for one answer. Its answers pass the
@@ -96,7 +96,7 @@ func (c *cast) Judge(_ context.Context, _, _ string, req *abi.JudgeRequest) (*ab
 }
 
 func (*cast) Digest(module string) string { return "sha256:" + module }
-func (*cast) Trail() players.Trail        { return nil }
+func (*cast) Recorder() invoker.Recorder  { return nil }
 
 // familyOf is the wire name of the artifact that is there, which is its family's on a Light path.
 func familyOf(a *abi.Artifact) string {

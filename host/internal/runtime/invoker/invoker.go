@@ -1,4 +1,4 @@
-package players
+package invoker
 
 import (
 	"context"
@@ -10,9 +10,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
-// Players asks the modules of one trial. It is as safe for concurrent use as
+// Invoker calls the modules of one trial. It is as safe for concurrent use as
 // they are.
-type Players struct {
+type Invoker struct {
 	Modules Modules
 	// Log gets one record for each refused artifact.
 	Log *slog.Logger
@@ -22,8 +22,8 @@ type Players struct {
 // against the case and adds what it finds, with paths that begin at the
 // artifact; it says with false that the artifact is not of the expected kind.
 // An error is a *Failure, or wraps the context's.
-func (p Players) Node(ctx context.Context, node *pipeline.Node, persona *pipeline.Persona, req *abi.NodeRequest, check func(*abi.Artifact, *abi.Collector) bool) (*abi.Artifact, error) {
-	response, err := retry(func() (*abi.NodeResponse, error) { return p.Modules.Node(ctx, persona.Module, req) })
+func (v Invoker) Node(ctx context.Context, node *pipeline.Node, persona *pipeline.Persona, req *abi.NodeRequest, check func(*abi.Artifact, *abi.Collector) bool) (*abi.Artifact, error) {
+	response, err := retry(func() (*abi.NodeResponse, error) { return v.Modules.Node(ctx, persona.Module, req) })
 	if err == nil && response.Failure != nil {
 		err = declared(response.Failure)
 	}
@@ -35,15 +35,15 @@ func (p Players) Node(ctx context.Context, node *pipeline.Node, persona *pipelin
 		err = refused(&c)
 	}
 	if err != nil {
-		return nil, p.failure(err, node, persona.ID, persona.Module, abi.CallNode)
+		return nil, v.failure(err, node, persona.ID, persona.Module, abi.CallNode)
 	}
 	return response.Artifact, nil
 }
 
 // Contest asks a persona for challenges, which check holds against the case.
 // Errors are as those of Node.
-func (p Players) Contest(ctx context.Context, node *pipeline.Node, persona *pipeline.Persona, req *abi.ContestRequest, check func([]abi.Challenge, *abi.Collector)) ([]abi.Challenge, error) {
-	response, err := retry(func() (*abi.ContestResponse, error) { return p.Modules.Contest(ctx, persona.Module, req) })
+func (v Invoker) Contest(ctx context.Context, node *pipeline.Node, persona *pipeline.Persona, req *abi.ContestRequest, check func([]abi.Challenge, *abi.Collector)) ([]abi.Challenge, error) {
+	response, err := retry(func() (*abi.ContestResponse, error) { return v.Modules.Contest(ctx, persona.Module, req) })
 	if err == nil && response.Failure != nil {
 		err = declared(response.Failure)
 	}
@@ -53,7 +53,7 @@ func (p Players) Contest(ctx context.Context, node *pipeline.Node, persona *pipe
 		err = refused(&c)
 	}
 	if err != nil {
-		return nil, p.failure(err, node, persona.ID, persona.Module, abi.CallContest)
+		return nil, v.failure(err, node, persona.ID, persona.Module, abi.CallContest)
 	}
 	return response.Challenges, nil
 }
@@ -61,7 +61,7 @@ func (p Players) Contest(ctx context.Context, node *pipeline.Node, persona *pipe
 // Edges puts the edges of a node to the modules that evaluate them: one call
 // for all edges of the clerk, and one for each other module that an edge
 // names. req lacks the questions, and is not changed. Errors are as those of Node.
-func (p Players) Edges(ctx context.Context, node *pipeline.Node, edges []*pipeline.Edge, req *abi.EdgeRequest) ([]walk.Answer, error) {
+func (v Invoker) Edges(ctx context.Context, node *pipeline.Node, edges []*pipeline.Edge, req *abi.EdgeRequest) ([]walk.Answer, error) {
 	answers := make([]walk.Answer, len(edges))
 	asked := make([]bool, len(edges))
 	for i := range edges {
@@ -75,7 +75,7 @@ func (p Players) Edges(ctx context.Context, node *pipeline.Node, edges []*pipeli
 				asked[j] = true
 			}
 		}
-		if err := p.askModule(ctx, node, edges, places, *req, answers); err != nil {
+		if err := v.askModule(ctx, node, edges, places, *req, answers); err != nil {
 			return nil, err
 		}
 	}
@@ -83,13 +83,13 @@ func (p Players) Edges(ctx context.Context, node *pipeline.Node, edges []*pipeli
 }
 
 // askModule asks one module for the edges at places.
-func (p Players) askModule(ctx context.Context, node *pipeline.Node, edges []*pipeline.Edge, places []int, req abi.EdgeRequest, answers []walk.Answer) error {
+func (v Invoker) askModule(ctx context.Context, node *pipeline.Node, edges []*pipeline.Edge, places []int, req abi.EdgeRequest, answers []walk.Answer) error {
 	module := edges[places[0]].Module
 	for _, at := range places {
 		e := edges[at]
 		req.Questions = append(req.Questions, abi.EdgeQuestion{ID: e.ID, Evaluator: e.Evaluator, Any: e.FromAny(), Params: Params(e.With)})
 	}
-	response, err := retry(func() (*abi.EdgeResponse, error) { return p.Modules.Edges(ctx, module, &req) })
+	response, err := retry(func() (*abi.EdgeResponse, error) { return v.Modules.Edges(ctx, module, &req) })
 	if err == nil && response.Failure != nil {
 		err = declared(response.Failure)
 	}
@@ -99,7 +99,7 @@ func (p Players) askModule(ctx context.Context, node *pipeline.Node, edges []*pi
 		err = refused(&c)
 	}
 	if err != nil {
-		return p.failure(err, node, "", module, abi.CallEdges)
+		return v.failure(err, node, "", module, abi.CallEdges)
 	}
 	for i, at := range places {
 		answers[at] = walk.Answer{Fires: response.Answers[i].Fires, Why: response.Answers[i].Why}
@@ -108,15 +108,15 @@ func (p Players) askModule(ctx context.Context, node *pipeline.Node, edges []*pi
 }
 
 // failure says which module failed, where and why, and logs a refused artifact.
-func (p Players) failure(err error, node *pipeline.Node, persona, module string, call abi.Call) error {
+func (v Invoker) failure(err error, node *pipeline.Node, persona, module string, call abi.Call) error {
 	var m *ModuleError
 	if !errors.As(err, &m) {
 		return err
 	}
-	digest := p.Modules.Digest(module)
+	digest := v.Modules.Digest(module)
 	if m.Cause == CauseInvalidArtifact && len(m.Problems) > 0 {
 		first := m.Problems[0]
-		p.Log.Warn("artifact refused",
+		v.Log.Warn("artifact refused",
 			"node", node.Name, "persona", persona, "module", module, "digest", digest, "call", string(call),
 			"path", first.Path.String(), "code", string(first.Code), "problems", len(m.Problems))
 	}

@@ -1,4 +1,4 @@
-package players
+package invoker
 
 import (
 	"context"
@@ -6,43 +6,40 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// Modules plays the personas and the clerk of one trial. Its modules do not
-// change while the trial goes on. Responses have passed the strict decoder;
-// who asks holds them against the case. An error is a *ModuleError, or wraps
-// the context's.
+// Modules are the modules of one trial; they do not change while it goes on. Responses have passed the strict decoder; the
+// caller checks them against the case. An error is a *ModuleError, or wraps the context's.
 type Modules interface {
 	Node(ctx context.Context, module string, req *abi.NodeRequest) (*abi.NodeResponse, error)
 	Contest(ctx context.Context, module string, req *abi.ContestRequest) (*abi.ContestResponse, error)
 	Edges(ctx context.Context, module string, req *abi.EdgeRequest) (*abi.EdgeResponse, error)
 	// Digest of the module, "sha256:" and 64 hex digits.
 	Digest(module string) string
-	// Trail of the trial; nil where none is kept.
-	Trail() Trail
+	// Recorder of the trial; nil where nothing is recorded.
+	Recorder() Recorder
 }
 
-// Trail is told what happens in a trial beside the calls of modules, and has
-// the last word on its time, so that a trial can be tried again as it was. It is
-// used by the goroutine of the trial.
-type Trail interface {
-	// Over gets what the clock says of whether the time is over, and gives what counts.
+// Recorder is told what happens in a trial beside the calls of modules, and decides when its time is over, so that a replay
+// repeats it. The goroutine of the trial uses it.
+type Recorder interface {
+	// Over takes whether the clock says that the time is over, and returns what counts.
 	Over(now bool) bool
-	// Merged gets the digest of a state after each merge; of an audit, whose
-	// branches come in any order, after all those of a node.
+	// Merged takes the digest of the state after each merge; in an audit, whose
+	// branches end in any order, after all those of a node.
 	Merged(digest [32]byte)
 }
 
-// Over is what counts of what the clock says, with a trail or without one.
+// Over tells whether the time of a trial is over, where the clock says now.
 func Over(m Modules, now bool) bool {
-	if trail := m.Trail(); trail != nil {
-		return trail.Over(now)
+	if recorder := m.Recorder(); recorder != nil {
+		return recorder.Over(now)
 	}
 	return now
 }
 
-// Merged is who is told of merges, nil where nobody is.
+// Merged is what to call after each merge; nil where nothing is recorded.
 func Merged(m Modules) func(digest [32]byte) {
-	if trail := m.Trail(); trail != nil {
-		return trail.Merged
+	if recorder := m.Recorder(); recorder != nil {
+		return recorder.Merged
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package players
+package invoker
 
 import (
 	"context"
@@ -17,7 +17,7 @@ type JudgeModules interface {
 
 // Judge asks a judge for its opinions, one for each criterion of the request,
 // in order. Errors are as those of Node.
-func (p Players) Judge(ctx context.Context, modules JudgeModules, node *pipeline.Node, module string, req *abi.JudgeRequest) ([]abi.CriterionOpinion, error) {
+func (v Invoker) Judge(ctx context.Context, modules JudgeModules, node *pipeline.Node, module string, req *abi.JudgeRequest) ([]abi.CriterionOpinion, error) {
 	response, err := retry(func() (*abi.JudgeResponse, error) { return modules.Judge(ctx, module, node.Name, req) })
 	if err == nil && response.Failure != nil {
 		err = declared(response.Failure)
@@ -28,7 +28,7 @@ func (p Players) Judge(ctx context.Context, modules JudgeModules, node *pipeline
 		err = refused(&c)
 	}
 	if err != nil {
-		return nil, p.failure(err, node, req.Judge, module, abi.CallJudge)
+		return nil, v.failure(err, node, req.Judge, module, abi.CallJudge)
 	}
 	return response.Opinions, nil
 }
