@@ -24,7 +24,7 @@ type Manifest struct {
 	Licence string        `abi:"licence,opt"`
 }
 
-// LimitRequest asks for other limits than the defaults; the host may refuse.
+// LimitRequest asks for other limits than the defaults; the host may reject.
 // A field of 0 asks for the default.
 type LimitRequest struct {
 	MemoryBytes int `abi:"memory_bytes,min=0"`

@@ -188,7 +188,7 @@ func (c *Collector) add(code Code, detail string, refused bool, path []PathEleme
 
 // Since says that the value whose rules come next has the problems since mark,
 // and whether the rules can be checked: beyond MaxProblems nobody knows which
-// of its parts were refused.
+// of its parts were rejected.
 func (c *Collector) Since(mark int) bool {
 	c.since = mark
 	return len(c.problems) < MaxProblems
@@ -196,7 +196,7 @@ func (c *Collector) Since(mark int) bool {
 
 // Sound says whether the value at a path, relative to the value whose rules are
 // checked, is there as it was sent: neither it nor a value around it was
-// refused. A field that may be absent is sound when it is absent.
+// rejected. A field that may be absent is sound when it is absent.
 func (c *Collector) Sound(path ...PathElement) bool { return !c.refused(path, false) }
 
 // Whole says whether the value at a path is sound with all that it holds.

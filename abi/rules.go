@@ -3,7 +3,7 @@ package abi
 import "strconv"
 
 // Rules across the fields of one type. The decoders call Rules after the value
-// was read; paths are relative to it. A part that was refused has a value that
+// was read; paths are relative to it. A part that was rejected has a value that
 // means nothing: before a rule reports, it asks the collector whether the parts
 // that it compares are sound. It reports all the same where other parts are not.
 
@@ -236,7 +236,7 @@ type part struct {
 	there bool
 }
 
-// exactlyOne counts parts. One that was refused may have been meant or not.
+// exactlyOne counts parts. One that was rejected may have been meant or not.
 func exactlyOne(c *Collector, what string, parts ...part) {
 	least, most := 0, 0
 	for _, p := range parts {

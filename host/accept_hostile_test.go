@@ -132,14 +132,14 @@ func TestAccept_PL2_ABadModuleIsRefusedAndTheIncumbentGoesOn(t *testing.T) {
 			err := h.Swap(context.Background(), files)
 			var refused *host.RefusedError
 			if !errors.As(err, &refused) {
-				t.Fatalf("not refused: %v", err)
+				t.Fatalf("not rejected: %v", err)
 			}
 			found := false
 			for _, f := range refused.Faults {
 				found = found || string(f.Code) == test.code && f.Module == "challenger" && f.Detail != ""
 			}
 			if !found {
-				t.Errorf("refused for %v, want %s", err, test.code)
+				t.Errorf("rejected for %v, want %s", err, test.code)
 			}
 			got := try(t, h, dispute()).Result
 			if got.Final != want.Final || got.Modules["challenger"] != want.Modules["challenger"] {

@@ -102,7 +102,7 @@ func TestAccept_HD8_AnAnswerWithoutNewEvidenceIsNoSurer(t *testing.T) {
 	if len(got.LightAfter) != 1 || got.LightAfter[0].Confidence != 0.99 || got.Remands != 1 {
 		t.Errorf("%+v, after %+v", got.Light, got.LightAfter)
 	}
-	// A report that leaves the remand out is refused, and named.
+	// A report that leaves the remand out is rejected, and named.
 	h = openLit(t, host.Config{Pipeline: behave(t, "specter", "verdict", "remand")}, map[string]string{"report": "mute"}, straight...)
 	got = try(t, h, unclassified()).Result
 	if got.Final.Cause != docket.CauseInvalidArtifact || got.Error == nil || got.Error.Node != "report" || got.Error.Persona != "weaver" || got.Light == nil {

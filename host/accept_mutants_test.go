@@ -73,7 +73,7 @@ func TestAccept_PL9_Mutants(t *testing.T) {
 		if err != nil {
 			var invalid *abi.ValidationError
 			if !errors.As(err, &invalid) || len(invalid.Problems) == 0 {
-				t.Fatalf("%s: refused without a problem: %v: %x", set.Type, err, mutant)
+				t.Fatalf("%s: rejected without a problem: %v: %x", set.Type, err, mutant)
 			}
 			refused++
 			continue
@@ -85,9 +85,9 @@ func TestAccept_PL9_Mutants(t *testing.T) {
 		accepted++
 	}
 	if accepted == 0 || refused == 0 {
-		t.Errorf("%d accepted and %d refused: the mutants show nothing", accepted, refused)
+		t.Errorf("%d accepted and %d rejected: the mutants show nothing", accepted, refused)
 	}
-	t.Logf("%d mutants accepted, %d refused", accepted, refused)
+	t.Logf("%d mutants accepted, %d rejected", accepted, refused)
 }
 
 // What the decoder accepts is then held against the case: the checks must

@@ -22,7 +22,7 @@ criteria: []
 capabilities: []
 `
 
-// refusal opens a host that must be refused, and says why.
+// refusal opens a host that must be rejected, and says why.
 func refusal(t *testing.T, config host.Config) error {
 	t.Helper()
 	config.CacheDir = cacheDir
@@ -53,7 +53,7 @@ func TestAccept_CT5_SidesMustDifferInCode(t *testing.T) {
 			err := refusal(t, host.Config{Pipeline: def, Modules: files})
 			var refused *host.RefusedError
 			if !errors.As(err, &refused) || !refused.Has("sides_not_apart") {
-				t.Fatalf("refused for another reason: %v", err)
+				t.Fatalf("rejected for another reason: %v", err)
 			}
 			if !strings.Contains(err.Error(), "challenger") || !strings.Contains(err.Error(), "abyss") {
 				t.Errorf("the message does not name both: %v", err)
@@ -72,10 +72,10 @@ func TestAccept_CT5_ASwapMustKeepTheSidesApart(t *testing.T) {
 	err := h.Swap(context.Background(), files)
 	var refused *host.RefusedError
 	if !errors.As(err, &refused) || !refused.Has("sides_not_apart") {
-		t.Fatalf("the swap was not refused for its sides: %v", err)
+		t.Fatalf("the swap was not rejected for its sides: %v", err)
 	}
 	after := try(t, h, dispute())
 	if got, want := after.Result.Modules["abyss"], before.Result.Modules["abyss"]; got != want {
-		t.Errorf("the refused swap changed abyss to %s", got)
+		t.Errorf("the rejected swap changed abyss to %s", got)
 	}
 }

@@ -13,15 +13,15 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
-// CodeParameters is the fault of a judge's parameters that its module refuses.
+// CodeParameters is the fault of a judge's parameters that its module rejects.
 const CodeParameters pipeline.Code = "parameters"
 
 // probeOpinion is what judges are probed with.
 const probeOpinion = "The court affirms the charge, because the log says so, with a confidence of 0.5."
 
-// Probe finds parameters of the rubric that a judge's module refuses, before any
+// Probe finds parameters of the rubric that a judge's module rejects, before any
 // opinion is audited. Each judge that has parameters is asked for its opinion on a
-// sentence: one that gives up with them, and does not without, refuses them. The
+// sentence: one that gives up with them, and does not without, rejects them. The
 // error, if any, is a pipeline.Errors with every such judge, by its place in the
 // rubric; or the context's. The calls are seen by Observe.
 func (a *Auditor) Probe(ctx context.Context) error {
@@ -42,7 +42,7 @@ func (a *Auditor) Probe(ctx context.Context) error {
 			at := a.rubric.Position(path)
 			faults = append(faults, &pipeline.Error{
 				File: a.rubric.File(), Line: at.Line, Column: at.Column, Path: path, Code: CodeParameters,
-				Message: "the module " + judge.Module + " refuses them: " + why,
+				Message: "the module " + judge.Module + " rejects them: " + why,
 			})
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
-// Parameters that a module refuses are found before an opinion is audited, each
+// Parameters that a module rejects are found before an opinion is audited, each
 // with its place; what breaks otherwise is no fault of theirs.
 func TestAccept_AU3_ParametersThatAModuleRefusesAreFoundAtTheStart(t *testing.T) {
 	t.Parallel()
@@ -32,8 +32,8 @@ criteria:
 		t.Fatalf("got %v", err)
 	}
 	for i, want := range []string{
-		`told.yaml:4:18: judges["rhetor"].with: the module rhetor refuses them: bad_parameter: the rhetor has no parameter "depth" [parameters]`,
-		`told.yaml:8:7: judges["sulks"].with: the module bench refuses them:`,
+		`told.yaml:4:18: judges["rhetor"].with: the module rhetor rejects them: bad_parameter: the rhetor has no parameter "depth" [parameters]`,
+		`told.yaml:8:7: judges["sulks"].with: the module bench rejects them:`,
 	} {
 		if got := faults[i].Error(); !strings.HasPrefix(got, want) {
 			t.Errorf("%s\nwant %s", got, want)

@@ -17,7 +17,7 @@ func (a *Auditor) modules() []string {
 	return names
 }
 
-// replace makes files the current modules, or refuses them all.
+// replace makes files the current modules, or rejects them all.
 func (a *Auditor) replace(ctx context.Context, files map[string][]byte) error {
 	if err := a.host.keepModules(files); err != nil {
 		return err

@@ -83,7 +83,7 @@ func TestAccept_PL1_AnAuditKeepsTheModulesThatItBeganWith(t *testing.T) {
 	after := f.Modules(t.Context())
 	close(goOn)
 	if len(f.swapped) != 1 || len(f.swapped[0]) != len(before) || len(f.refused) > 0 {
-		t.Fatalf("swapped %v, refused %v", f.swapped, f.refused)
+		t.Fatalf("swapped %v, rejected %v", f.swapped, f.refused)
 	}
 	if o := <-outcome; o == nil || !maps.Equal(o.Modules, before) || len(o.Errors) > 0 {
 		t.Errorf("%+v, want the modules %v", o, before)
@@ -104,7 +104,7 @@ func TestAccept_PL1_AnAuditKeepsTheModulesThatItBeganWith(t *testing.T) {
 }
 
 // What breaks the contract, can't judge what the rubric asks, or is gone is
-// refused once, as a whole, and those before go on.
+// rejected once, as a whole, and those before stay in use.
 func TestAccept_PL2_AnAuditsModulesAreRefusedOnceAndTheIncumbentsGoOn(t *testing.T) {
 	t.Parallel()
 	f := followAudits(t, host.Config{})
@@ -131,7 +131,7 @@ func TestAccept_PL2_AnAuditsModulesAreRefusedOnceAndTheIncumbentsGoOn(t *testing
 			f.look(t.Context())
 		}
 		if len(f.refused) != i+1 || !strings.Contains(f.refused[i], test.says) {
-			t.Fatalf("%s: refused %q", test.says, f.refused)
+			t.Fatalf("%s: rejected %q", test.says, f.refused)
 		}
 		if o := judged(t, f.Auditor, ruling()); encoded(o) != encoded(want) || !maps.Equal(o.Modules, want.Modules) {
 			t.Errorf("%s: the incumbents audit otherwise", test.says)
@@ -141,6 +141,6 @@ func TestAccept_PL2_AnAuditsModulesAreRefusedOnceAndTheIncumbentsGoOn(t *testing
 	f.look(t.Context())
 	f.look(t.Context())
 	if len(f.swapped) != 1 || len(f.swapped[0]) != 1 || f.swapped[0][0].Module != "scribe" || len(f.refused) != 4 {
-		t.Errorf("swapped %v, refused %q", f.swapped, f.refused)
+		t.Errorf("swapped %v, rejected %q", f.swapped, f.refused)
 	}
 }

@@ -27,7 +27,7 @@ import (
 // is asked once more only where the candidate remands otherwise. It decides
 // nothing: results are the same with and without it, and neither Observe nor
 // the result knows its calls. A swap that leaves it without apart sides is
-// refused.
+// rejected.
 type Candidate struct {
 	// Modules are wasm files by the persona that they would play, or by the name
 	// of the module that evaluates edges.

@@ -70,7 +70,7 @@ type Config struct {
 	// Store keeps every module that is put in force, so that records can be
 	// replayed. Optional.
 	Store *record.Store
-	// Logger gets a record for each refused artifact. Default: none.
+	// Logger gets a record for each rejected artifact. Default: none.
 	Logger *slog.Logger
 	// Now is the clock that limits a trial. Default: time.Now.
 	Now func() time.Time

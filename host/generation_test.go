@@ -169,7 +169,7 @@ func TestAccept_FX9_AHostThatOpensWhileModulesAreSwapped(t *testing.T) {
 	for range 8 {
 		h, err := host.Open(t.Context(), host.Config{Modules: os.DirFS(dir), CacheDir: cacheDir})
 		if err != nil {
-			t.Logf("refused: %v", err)
+			t.Logf("rejected: %v", err)
 			continue
 		}
 		digests := h.Modules(t.Context())

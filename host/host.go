@@ -175,7 +175,7 @@ func (h *Host) modules() []string {
 	return names
 }
 
-// install makes files the current modules, or refuses them all.
+// install makes files the current modules, or rejects them all.
 func (h *Host) install(ctx context.Context, files map[string][]byte) error {
 	if h.candidate != nil {
 		maps.Copy(files, h.candidate.files)

@@ -117,7 +117,7 @@ func (t *trail) failure(err error) *record.Failure {
 }
 
 // answered notes what the module that was called last said of edges. A nil
-// response was refused.
+// response was rejected.
 func (t *trail) answered(questions []abi.EdgeQuestion, response *abi.EdgeResponse) {
 	if t == nil || response == nil || len(response.Answers) != len(questions) {
 		return

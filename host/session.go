@@ -98,7 +98,7 @@ func (s *session) Edges(ctx context.Context, module string, req *abi.EdgeRequest
 	return response, err
 }
 
-// accept turns a refusal of the decoder into the court's error.
+// accept turns a rejection of the decoder into the court's error.
 func accept[T any](response T, err error) (*T, error) {
 	var invalid *abi.ValidationError
 	switch {

@@ -198,7 +198,7 @@ func madeBy(trial *docket.Trial, list []*edition) (int, error) {
 	return 0, fmt.Errorf("a judge of no edition: %v", r.Modules)
 }
 
-// Whatever is wrong with a module that is to be swapped in, it is refused with
+// Whatever is wrong with a module that is to be swapped in, it is rejected with
 // the reason, all faults at once, and the incumbents go on.
 func TestAccept_PL2_ABadModuleAtASwapLeavesTheIncumbents(t *testing.T) {
 	t.Parallel()

@@ -43,7 +43,7 @@ type followed interface {
 	modules() []string
 	// Modules are the digests of those in force.
 	Modules(ctx context.Context) map[string]string
-	// replace makes files the modules in force, or refuses them all.
+	// replace makes files the modules in force, or rejects them all.
 	replace(ctx context.Context, files map[string][]byte) error
 }
 
@@ -68,7 +68,7 @@ type follower struct {
 	host  followed
 	watch Watch
 	seen  string // at the last look
-	done  string // what was last taken or refused
+	done  string // what was last taken or rejected
 }
 
 func newFollower(ctx context.Context, h followed, w Watch) *follower {

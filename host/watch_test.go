@@ -76,7 +76,7 @@ func TestAccept_PL1_AFolderIsFollowedByItsContent(t *testing.T) {
 	}
 	f.look(t, 1)
 	if len(f.swapped) != 1 || len(f.swapped[0]) != 1 || len(f.refused) > 0 {
-		t.Fatalf("swapped %v, refused %v", f.swapped, f.refused)
+		t.Fatalf("swapped %v, rejected %v", f.swapped, f.refused)
 	}
 	if c := f.swapped[0][0]; c.Module != "specter" || c.Before != before || c.After != f.Modules(t.Context())["specter"] || c.After == before {
 		t.Errorf("%+v", c)
@@ -111,7 +111,7 @@ func TestAccept_PL2_WhatAFolderOffersIsRefusedOnceAndTheIncumbentsGoOn(t *testin
 		}
 		f.look(t, 4)
 		if len(f.refused) != i+1 || !strings.Contains(f.refused[i], test.says) {
-			t.Fatalf("%s: refused %q", test.file, f.refused)
+			t.Fatalf("%s: rejected %q", test.file, f.refused)
 		}
 		if got := try(t, f.Host, dispute()).Result; got.Final != want.Final || got.Modules["specter"] != want.Modules["specter"] {
 			t.Errorf("%s: the incumbents give %+v, before %+v", test.file, got.Final, want.Final)
@@ -124,7 +124,7 @@ func TestAccept_PL2_WhatAFolderOffersIsRefusedOnceAndTheIncumbentsGoOn(t *testin
 	f.put(t, "clerk.wasm", stamped(good["clerk.wasm"].Data, "newer"))
 	f.look(t, 3)
 	if len(f.refused) != 3 || len(f.swapped) != 1 || f.swapped[0][0].Module != "clerk" {
-		t.Errorf("swapped %v, refused %q", f.swapped, f.refused)
+		t.Errorf("swapped %v, rejected %q", f.swapped, f.refused)
 	}
 }
 

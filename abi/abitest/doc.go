@@ -1,7 +1,7 @@
 // Package abitest holds codecs and modules to the contract.
 //
 // Run holds a codec against the test vectors of abi/testdata: every message
-// is accepted or refused as SPEC.md says, with the same canonical bytes or the
+// is accepted or rejected as SPEC.md says, with the same canonical bytes or the
 // same problems in the same order.
 //
 // RunModule is the conformance kit: it holds a module, in whatever language it

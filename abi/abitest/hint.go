@@ -8,7 +8,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 )
 
-// hint says what a response may be that is refused, and empty if it is nothing
+// hint says what a response may be that is rejected, and empty if it is nothing
 // that authors are known to send.
 func hint(call abi.Call, response []byte) string {
 	switch text := bytes.TrimLeft(response, " \t\r\n"); {

@@ -10,7 +10,7 @@ import (
 
 // Decode is the codec under test: it decodes a message of the type with this
 // wire name strictly, under a size cap in bytes (0 is the codec's own), and
-// encodes it again. The error of a refused message is an *abi.ValidationError.
+// encodes it again. The error of a rejected message is an *abi.ValidationError.
 type Decode func(typeName string, data []byte, limit int) (canonical []byte, err error)
 
 // T is what Run needs of a *testing.T.
@@ -59,14 +59,14 @@ func Check(typeName string, v *Vector, decode Decode) error {
 
 func checkValid(typeName string, v *Vector, decode Decode, canonical []byte, err error) error {
 	if err != nil {
-		return fmt.Errorf("is refused: %w", err)
+		return fmt.Errorf("is rejected: %w", err)
 	}
 	if got := hex.EncodeToString(canonical); got != v.Canonical {
 		return fmt.Errorf("is written as\n  %s, want\n  %s", got, v.Canonical)
 	}
 	again, err := decode(typeName, canonical, 0)
 	if err != nil {
-		return fmt.Errorf("its canonical form is refused: %w", err)
+		return fmt.Errorf("its canonical form is rejected: %w", err)
 	}
 	if string(again) != string(canonical) {
 		return fmt.Errorf("its canonical form is written as %x", again)

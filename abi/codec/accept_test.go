@@ -25,7 +25,7 @@ func refuses(t *testing.T, typ string, message any, path, code string) {
 func accepts(t *testing.T, typ string, message any) {
 	t.Helper()
 	if _, refused := pairNamed(t, typ).agree(t, pack(t, message)); refused != nil {
-		t.Errorf("refused: %s", show(refused))
+		t.Errorf("rejected: %s", show(refused))
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // AppendCaseView appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendCaseView(dst []byte, v *abi.CaseView) []byte {
 	return appendMessage(dst, v, writeCaseView)
 }
@@ -87,7 +87,7 @@ func readCaseView(d *decoder, v *abi.CaseView) {
 }
 
 // AppendExhibit appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendExhibit(dst []byte, v *abi.Exhibit) []byte {
 	return appendMessage(dst, v, writeExhibit)
 }
@@ -136,7 +136,7 @@ func readExhibit(d *decoder, v *abi.Exhibit) {
 }
 
 // AppendTurnRequest appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendTurnRequest(dst []byte, v *abi.TurnRequest) []byte {
 	return appendMessage(dst, v, writeTurnRequest)
 }
@@ -208,7 +208,7 @@ func readTurnRequest(d *decoder, v *abi.TurnRequest) {
 }
 
 // AppendParam appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendParam(dst []byte, v *abi.Param) []byte {
 	return appendMessage(dst, v, writeParam)
 }
@@ -272,7 +272,7 @@ func readParam(d *decoder, v *abi.Param) {
 }
 
 // AppendNodeRequest appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendNodeRequest(dst []byte, v *abi.NodeRequest) []byte {
 	return appendMessage(dst, v, writeNodeRequest)
 }
@@ -426,7 +426,7 @@ func readNodeRequest(d *decoder, v *abi.NodeRequest) {
 }
 
 // AppendLightFile appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendLightFile(dst []byte, v *abi.LightFile) []byte {
 	return appendMessage(dst, v, writeLightFile)
 }
@@ -528,7 +528,7 @@ func readLightFile(d *decoder, v *abi.LightFile) {
 }
 
 // AppendNodeResponse appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendNodeResponse(dst []byte, v *abi.NodeResponse) []byte {
 	return appendMessage(dst, v, writeNodeResponse)
 }
@@ -578,7 +578,7 @@ func readNodeResponse(d *decoder, v *abi.NodeResponse) {
 }
 
 // AppendContestItem appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendContestItem(dst []byte, v *abi.ContestItem) []byte {
 	return appendMessage(dst, v, writeContestItem)
 }
@@ -617,7 +617,7 @@ func readContestItem(d *decoder, v *abi.ContestItem) {
 }
 
 // AppendContestRequest appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendContestRequest(dst []byte, v *abi.ContestRequest) []byte {
 	return appendMessage(dst, v, writeContestRequest)
 }
@@ -689,7 +689,7 @@ func readContestRequest(d *decoder, v *abi.ContestRequest) {
 }
 
 // AppendContestResponse appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendContestResponse(dst []byte, v *abi.ContestResponse) []byte {
 	return appendMessage(dst, v, writeContestResponse)
 }
@@ -736,7 +736,7 @@ func readContestResponse(d *decoder, v *abi.ContestResponse) {
 }
 
 // AppendEdgeQuestion appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendEdgeQuestion(dst []byte, v *abi.EdgeQuestion) []byte {
 	return appendMessage(dst, v, writeEdgeQuestion)
 }
@@ -788,7 +788,7 @@ func readEdgeQuestion(d *decoder, v *abi.EdgeQuestion) {
 }
 
 // AppendLimits appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendLimits(dst []byte, v *abi.Limits) []byte {
 	return appendMessage(dst, v, writeLimits)
 }
@@ -827,7 +827,7 @@ func readLimits(d *decoder, v *abi.Limits) {
 }
 
 // AppendEdgeRequest appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendEdgeRequest(dst []byte, v *abi.EdgeRequest) []byte {
 	return appendMessage(dst, v, writeEdgeRequest)
 }
@@ -896,7 +896,7 @@ func readEdgeRequest(d *decoder, v *abi.EdgeRequest) {
 }
 
 // AppendEdgeAnswer appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendEdgeAnswer(dst []byte, v *abi.EdgeAnswer) []byte {
 	return appendMessage(dst, v, writeEdgeAnswer)
 }
@@ -935,7 +935,7 @@ func readEdgeAnswer(d *decoder, v *abi.EdgeAnswer) {
 }
 
 // AppendEdgeResponse appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendEdgeResponse(dst []byte, v *abi.EdgeResponse) []byte {
 	return appendMessage(dst, v, writeEdgeResponse)
 }
@@ -982,7 +982,7 @@ func readEdgeResponse(d *decoder, v *abi.EdgeResponse) {
 }
 
 // AppendCriterion appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendCriterion(dst []byte, v *abi.Criterion) []byte {
 	return appendMessage(dst, v, writeCriterion)
 }
@@ -1027,7 +1027,7 @@ func readCriterion(d *decoder, v *abi.Criterion) {
 }
 
 // AppendJudgeRequest appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendJudgeRequest(dst []byte, v *abi.JudgeRequest) []byte {
 	return appendMessage(dst, v, writeJudgeRequest)
 }
@@ -1089,7 +1089,7 @@ func readJudgeRequest(d *decoder, v *abi.JudgeRequest) {
 }
 
 // AppendJudgeResponse appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendJudgeResponse(dst []byte, v *abi.JudgeResponse) []byte {
 	return appendMessage(dst, v, writeJudgeResponse)
 }

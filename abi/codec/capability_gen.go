@@ -9,7 +9,7 @@ import (
 )
 
 // AppendPriorCase appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendPriorCase(dst []byte, v *abi.PriorCase) []byte {
 	return appendMessage(dst, v, writePriorCase)
 }
@@ -83,7 +83,7 @@ func readPriorCase(d *decoder, v *abi.PriorCase) {
 }
 
 // AppendRecallQuery appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendRecallQuery(dst []byte, v *abi.RecallQuery) []byte {
 	return appendMessage(dst, v, writeRecallQuery)
 }
@@ -114,7 +114,7 @@ func readRecallQuery(d *decoder, v *abi.RecallQuery) {
 }
 
 // AppendCorrelateQuery appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendCorrelateQuery(dst []byte, v *abi.CorrelateQuery) []byte {
 	return appendMessage(dst, v, writeCorrelateQuery)
 }
@@ -149,7 +149,7 @@ func readCorrelateQuery(d *decoder, v *abi.CorrelateQuery) {
 }
 
 // AppendPriorCases appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendPriorCases(dst []byte, v *abi.PriorCases) []byte {
 	return appendMessage(dst, v, writePriorCases)
 }
@@ -183,7 +183,7 @@ func readPriorCases(d *decoder, v *abi.PriorCases) {
 }
 
 // AppendSourceQuery appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendSourceQuery(dst []byte, v *abi.SourceQuery) []byte {
 	return appendMessage(dst, v, writeSourceQuery)
 }
@@ -222,7 +222,7 @@ func readSourceQuery(d *decoder, v *abi.SourceQuery) {
 }
 
 // AppendSourceFrame appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendSourceFrame(dst []byte, v *abi.SourceFrame) []byte {
 	return appendMessage(dst, v, writeSourceFrame)
 }
@@ -288,7 +288,7 @@ func readSourceFrame(d *decoder, v *abi.SourceFrame) {
 }
 
 // AppendChangedFile appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendChangedFile(dst []byte, v *abi.ChangedFile) []byte {
 	return appendMessage(dst, v, writeChangedFile)
 }
@@ -346,7 +346,7 @@ func readChangedFile(d *decoder, v *abi.ChangedFile) {
 }
 
 // AppendSourceAnswer appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendSourceAnswer(dst []byte, v *abi.SourceAnswer) []byte {
 	return appendMessage(dst, v, writeSourceAnswer)
 }
@@ -399,7 +399,7 @@ func readSourceAnswer(d *decoder, v *abi.SourceAnswer) {
 }
 
 // AppendLogLine appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendLogLine(dst []byte, v *abi.LogLine) []byte {
 	return appendMessage(dst, v, writeLogLine)
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // AppendEvidence appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendEvidence(dst []byte, v *abi.Evidence) []byte {
 	return appendMessage(dst, v, writeEvidence)
 }
@@ -65,7 +65,7 @@ func readEvidence(d *decoder, v *abi.Evidence) {
 }
 
 // AppendDocument appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendDocument(dst []byte, v *abi.Document) []byte {
 	return appendMessage(dst, v, writeDocument)
 }
@@ -100,7 +100,7 @@ func readDocument(d *decoder, v *abi.Document) {
 }
 
 // AppendLightAnswer appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendLightAnswer(dst []byte, v *abi.LightAnswer) []byte {
 	return appendMessage(dst, v, writeLightAnswer)
 }
@@ -139,7 +139,7 @@ func readLightAnswer(d *decoder, v *abi.LightAnswer) {
 }
 
 // AppendCase appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendCase(dst []byte, v *abi.Case) []byte {
 	return appendMessage(dst, v, writeCase)
 }
@@ -217,7 +217,7 @@ func readCase(d *decoder, v *abi.Case) {
 }
 
 // AppendPersona appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendPersona(dst []byte, v *abi.Persona) []byte {
 	return appendMessage(dst, v, writePersona)
 }

@@ -5,7 +5,7 @@
 //
 // A decoder reads the whole message and reports everything that is wrong with
 // it in one *abi.ValidationError, each problem with its path and its stable
-// code; what it refuses stands in SPEC.md. Decoded values share no memory
+// code; what it rejects stands in SPEC.md. Decoded values share no memory
 // with the bytes they come from, and take memory in proportion to their
 // number. Empty lists and maps are nil.
 //

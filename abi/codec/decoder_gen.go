@@ -249,7 +249,7 @@ func (d *decoder) next(s *scope) bool {
 }
 
 // close ends a struct, reports what is missing, and says whether its rules can
-// be checked. Each rule is silent where a part that it looks at was refused.
+// be checked. Each rule is silent where a part that it looks at was rejected.
 func (d *decoder) close(s *scope) bool {
 	if d.dead || !s.entered {
 		return false

@@ -88,7 +88,7 @@ func TestMutatedMessagesAreReadAlike(t *testing.T) {
 	}
 }
 
-// Every prefix of a valid message is refused by both sides, by the same problems.
+// Every prefix of a valid message is rejected by both sides, by the same problems.
 func TestEveryPrefixIsRefused(t *testing.T) {
 	t.Parallel()
 	m := loadModel(t)

@@ -9,7 +9,7 @@ import (
 )
 
 // AppendManifest appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendManifest(dst []byte, v *abi.Manifest) []byte {
 	return appendMessage(dst, v, writeManifest)
 }
@@ -112,7 +112,7 @@ func readManifest(d *decoder, v *abi.Manifest) {
 }
 
 // AppendLimitRequest appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendLimitRequest(dst []byte, v *abi.LimitRequest) []byte {
 	return appendMessage(dst, v, writeLimitRequest)
 }

@@ -59,7 +59,7 @@ func (p pair) agree(t testing.TB, data []byte) ([]byte, *abi.ValidationError) {
 	}
 	if hostProblems != nil {
 		if !reflect.ValueOf(host).Elem().IsZero() || !reflect.ValueOf(guest).Elem().IsZero() {
-			t.Fatalf("%s: something of a refused message was given back", p.name)
+			t.Fatalf("%s: something of a rejected message was given back", p.name)
 		}
 		return nil, hostProblems
 	}

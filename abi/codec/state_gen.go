@@ -9,7 +9,7 @@ import (
 )
 
 // AppendPosition appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendPosition(dst []byte, v *abi.Position) []byte {
 	return appendMessage(dst, v, writePosition)
 }
@@ -48,7 +48,7 @@ func readPosition(d *decoder, v *abi.Position) {
 }
 
 // AppendArtifactEntry appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendArtifactEntry(dst []byte, v *abi.ArtifactEntry) []byte {
 	return appendMessage(dst, v, writeArtifactEntry)
 }
@@ -93,7 +93,7 @@ func readArtifactEntry(d *decoder, v *abi.ArtifactEntry) {
 }
 
 // AppendContestEntry appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendContestEntry(dst []byte, v *abi.ContestEntry) []byte {
 	return appendMessage(dst, v, writeContestEntry)
 }
@@ -141,7 +141,7 @@ func readContestEntry(d *decoder, v *abi.ContestEntry) {
 }
 
 // AppendOpinionEntry appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendOpinionEntry(dst []byte, v *abi.OpinionEntry) []byte {
 	return appendMessage(dst, v, writeOpinionEntry)
 }
@@ -176,7 +176,7 @@ func readOpinionEntry(d *decoder, v *abi.OpinionEntry) {
 }
 
 // AppendNodeError appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendNodeError(dst []byte, v *abi.NodeError) []byte {
 	return appendMessage(dst, v, writeNodeError)
 }
@@ -234,7 +234,7 @@ func readNodeError(d *decoder, v *abi.NodeError) {
 }
 
 // AppendUpdate appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendUpdate(dst []byte, v *abi.Update) []byte {
 	return appendMessage(dst, v, writeUpdate)
 }
@@ -384,7 +384,7 @@ func readUpdate(d *decoder, v *abi.Update) {
 }
 
 // AppendSnapshot appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendSnapshot(dst []byte, v *abi.Snapshot) []byte {
 	return appendMessage(dst, v, writeSnapshot)
 }

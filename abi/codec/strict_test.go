@@ -235,7 +235,7 @@ func TestManyProblemsAreCounted(t *testing.T) {
 	}
 	_, refused := pairNamed(t, "discovery").agree(t, pack(t, object{"findings", []any{}, "missing", items}))
 	if refused == nil || len(refused.Problems) != abi.MaxProblems || refused.Omitted != 50 {
-		t.Fatalf("refused with %v", refused)
+		t.Fatalf("rejected with %v", refused)
 	}
 	if last := refused.Problems[99]; last.Path.String() != "missing[99]" || last.Code != abi.CodeNil {
 		t.Errorf("the last is %v", last)

@@ -92,7 +92,7 @@ var visible = []abi.Code{
 	abi.CodeOutOfRange, abi.CodeInvalidValue, abi.CodeEmpty, abi.CodeBadCount,
 }
 
-// canSee says whether the schema must refuse the vector. It knows no rules,
+// canSee says whether the schema must reject the vector. It knows no rules,
 // takes 1.0 for an integer, and has no keys but strings, as JSON.
 func canSee(v *abitest.Vector) bool {
 	if strings.HasPrefix(v.Name, "rule") || strings.Contains(v.Name, "float 1.0") || strings.Contains(v.Name, " key") {
@@ -125,7 +125,7 @@ func TestSchemasHoldAgainstTheVectors(t *testing.T) {
 			err := compiled.Validate(document)
 			switch {
 			case v.Valid && err != nil:
-				t.Errorf("%s: %s is refused: %v", set.Type, v.Name, err)
+				t.Errorf("%s: %s is rejected: %v", set.Type, v.Name, err)
 			case !v.Valid && err == nil:
 				t.Errorf("%s: %s is accepted", set.Type, v.Name)
 			case !v.Valid:

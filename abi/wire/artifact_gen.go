@@ -7,7 +7,7 @@ import (
 )
 
 // AppendArtifact appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendArtifact(dst []byte, v *abi.Artifact) []byte {
 	return appendMessage(dst, v, writeArtifact)
 }
@@ -167,7 +167,7 @@ func readArtifact(d *decoder, v *abi.Artifact) {
 }
 
 // AppendFailure appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendFailure(dst []byte, v *abi.Failure) []byte {
 	return appendMessage(dst, v, writeFailure)
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // AppendJudicialOpinion appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendJudicialOpinion(dst []byte, v *abi.JudicialOpinion) []byte {
 	return appendMessage(dst, v, writeJudicialOpinion)
 }
@@ -63,7 +63,7 @@ func readJudicialOpinion(d *decoder, v *abi.JudicialOpinion) {
 }
 
 // AppendCriterionOpinion appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendCriterionOpinion(dst []byte, v *abi.CriterionOpinion) []byte {
 	return appendMessage(dst, v, writeCriterionOpinion)
 }
@@ -121,7 +121,7 @@ func readCriterionOpinion(d *decoder, v *abi.CriterionOpinion) {
 }
 
 // AppendCriterionResult appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendCriterionResult(dst []byte, v *abi.CriterionResult) []byte {
 	return appendMessage(dst, v, writeCriterionResult)
 }
@@ -178,7 +178,7 @@ func readCriterionResult(d *decoder, v *abi.CriterionResult) {
 }
 
 // AppendAuditReport appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendAuditReport(dst []byte, v *abi.AuditReport) []byte {
 	return appendMessage(dst, v, writeAuditReport)
 }

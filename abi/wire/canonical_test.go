@@ -10,7 +10,7 @@ import (
 
 // Every message in canonical form is read by the layout of its type: a
 // module would be several times as slow otherwise, and nothing else would tell.
-// What the decoder refuses is never read so.
+// What the decoder rejects is never read so.
 func TestCanonicalMessagesAreReadByLayout(t *testing.T) {
 	t.Parallel()
 	sets, err := abitest.Sets()
@@ -33,7 +33,7 @@ func TestCanonicalMessagesAreReadByLayout(t *testing.T) {
 			}
 			if !v.Valid {
 				if wire.Reads(set.Type, message) {
-					t.Errorf("%s, %s: is read, and must be refused", set.Type, v.Name)
+					t.Errorf("%s, %s: is read, and must be rejected", set.Type, v.Name)
 				}
 				continue
 			}

@@ -9,7 +9,7 @@ import (
 )
 
 // AppendIndictmentItem appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendIndictmentItem(dst []byte, v *abi.IndictmentItem) []byte {
 	return appendMessage(dst, v, writeIndictmentItem)
 }
@@ -67,7 +67,7 @@ func readIndictmentItem(d *decoder, v *abi.IndictmentItem) {
 }
 
 // AppendIndictment appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendIndictment(dst []byte, v *abi.Indictment) []byte {
 	return appendMessage(dst, v, writeIndictment)
 }
@@ -113,7 +113,7 @@ func readIndictment(d *decoder, v *abi.Indictment) {
 }
 
 // AppendFinding appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendFinding(dst []byte, v *abi.Finding) []byte {
 	return appendMessage(dst, v, writeFinding)
 }
@@ -166,7 +166,7 @@ func readFinding(d *decoder, v *abi.Finding) {
 }
 
 // AppendDiscovery appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendDiscovery(dst []byte, v *abi.Discovery) []byte {
 	return appendMessage(dst, v, writeDiscovery)
 }
@@ -207,7 +207,7 @@ func readDiscovery(d *decoder, v *abi.Discovery) {
 }
 
 // AppendChallenge appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendChallenge(dst []byte, v *abi.Challenge) []byte {
 	return appendMessage(dst, v, writeChallenge)
 }
@@ -256,7 +256,7 @@ func readChallenge(d *decoder, v *abi.Challenge) {
 }
 
 // AppendAlternativeHypothesis appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendAlternativeHypothesis(dst []byte, v *abi.AlternativeHypothesis) []byte {
 	return appendMessage(dst, v, writeAlternativeHypothesis)
 }
@@ -298,7 +298,7 @@ func readAlternativeHypothesis(d *decoder, v *abi.AlternativeHypothesis) {
 }
 
 // AppendDefenseBrief appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendDefenseBrief(dst []byte, v *abi.DefenseBrief) []byte {
 	return appendMessage(dst, v, writeDefenseBrief)
 }
@@ -357,7 +357,7 @@ func readDefenseBrief(d *decoder, v *abi.DefenseBrief) {
 }
 
 // AppendHearingTurn appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendHearingTurn(dst []byte, v *abi.HearingTurn) []byte {
 	return appendMessage(dst, v, writeHearingTurn)
 }
@@ -402,7 +402,7 @@ func readHearingTurn(d *decoder, v *abi.HearingTurn) {
 }
 
 // AppendRoundSpeakers appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendRoundSpeakers(dst []byte, v *abi.RoundSpeakers) []byte {
 	return appendMessage(dst, v, writeRoundSpeakers)
 }
@@ -441,7 +441,7 @@ func readRoundSpeakers(d *decoder, v *abi.RoundSpeakers) {
 }
 
 // AppendHearingRound appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendHearingRound(dst []byte, v *abi.HearingRound) []byte {
 	return appendMessage(dst, v, writeHearingRound)
 }
@@ -502,7 +502,7 @@ func readHearingRound(d *decoder, v *abi.HearingRound) {
 }
 
 // AppendHearingRecord appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendHearingRecord(dst []byte, v *abi.HearingRecord) []byte {
 	return appendMessage(dst, v, writeHearingRecord)
 }
@@ -544,7 +544,7 @@ func readHearingRecord(d *decoder, v *abi.HearingRecord) {
 }
 
 // AppendQuestion appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendQuestion(dst []byte, v *abi.Question) []byte {
 	return appendMessage(dst, v, writeQuestion)
 }
@@ -579,7 +579,7 @@ func readQuestion(d *decoder, v *abi.Question) {
 }
 
 // AppendChallengedItem appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendChallengedItem(dst []byte, v *abi.ChallengedItem) []byte {
 	return appendMessage(dst, v, writeChallengedItem)
 }
@@ -614,7 +614,7 @@ func readChallengedItem(d *decoder, v *abi.ChallengedItem) {
 }
 
 // AppendRemandFeedback appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendRemandFeedback(dst []byte, v *abi.RemandFeedback) []byte {
 	return appendMessage(dst, v, writeRemandFeedback)
 }
@@ -668,7 +668,7 @@ func readRemandFeedback(d *decoder, v *abi.RemandFeedback) {
 }
 
 // AppendRemandReply appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendRemandReply(dst []byte, v *abi.RemandReply) []byte {
 	return appendMessage(dst, v, writeRemandReply)
 }
@@ -710,7 +710,7 @@ func readRemandReply(d *decoder, v *abi.RemandReply) {
 }
 
 // AppendChallengedReply appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendChallengedReply(dst []byte, v *abi.ChallengedReply) []byte {
 	return appendMessage(dst, v, writeChallengedReply)
 }
@@ -745,7 +745,7 @@ func readChallengedReply(d *decoder, v *abi.ChallengedReply) {
 }
 
 // AppendRemandAnswer appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendRemandAnswer(dst []byte, v *abi.RemandAnswer) []byte {
 	return appendMessage(dst, v, writeRemandAnswer)
 }
@@ -786,7 +786,7 @@ func readRemandAnswer(d *decoder, v *abi.RemandAnswer) {
 }
 
 // AppendVerdict appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendVerdict(dst []byte, v *abi.Verdict) []byte {
 	return appendMessage(dst, v, writeVerdict)
 }
@@ -847,7 +847,7 @@ func readVerdict(d *decoder, v *abi.Verdict) {
 }
 
 // AppendCourtEvidenceGap appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendCourtEvidenceGap(dst []byte, v *abi.CourtEvidenceGap) []byte {
 	return appendMessage(dst, v, writeCourtEvidenceGap)
 }
@@ -900,7 +900,7 @@ func readCourtEvidenceGap(d *decoder, v *abi.CourtEvidenceGap) {
 }
 
 // AppendEvidenceGapBrief appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendEvidenceGapBrief(dst []byte, v *abi.EvidenceGapBrief) []byte {
 	return appendMessage(dst, v, writeEvidenceGapBrief)
 }
@@ -950,7 +950,7 @@ func readEvidenceGapBrief(d *decoder, v *abi.EvidenceGapBrief) {
 }
 
 // AppendCourtConfig appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendCourtConfig(dst []byte, v *abi.CourtConfig) []byte {
 	return appendMessage(dst, v, writeCourtConfig)
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // AppendRecallResult appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendRecallResult(dst []byte, v *abi.RecallResult) []byte {
 	return appendMessage(dst, v, writeRecallResult)
 }
@@ -73,7 +73,7 @@ func readRecallResult(d *decoder, v *abi.RecallResult) {
 }
 
 // AppendTriageResult appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendTriageResult(dst []byte, v *abi.TriageResult) []byte {
 	return appendMessage(dst, v, writeTriageResult)
 }
@@ -137,7 +137,7 @@ func readTriageResult(d *decoder, v *abi.TriageResult) {
 }
 
 // AppendSelectedComponent appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendSelectedComponent(dst []byte, v *abi.SelectedComponent) []byte {
 	return appendMessage(dst, v, writeSelectedComponent)
 }
@@ -179,7 +179,7 @@ func readSelectedComponent(d *decoder, v *abi.SelectedComponent) {
 }
 
 // AppendResolveResult appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendResolveResult(dst []byte, v *abi.ResolveResult) []byte {
 	return appendMessage(dst, v, writeResolveResult)
 }
@@ -213,7 +213,7 @@ func readResolveResult(d *decoder, v *abi.ResolveResult) {
 }
 
 // AppendInvestigateArtifact appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendInvestigateArtifact(dst []byte, v *abi.InvestigateArtifact) []byte {
 	return appendMessage(dst, v, writeInvestigateArtifact)
 }
@@ -274,7 +274,7 @@ func readInvestigateArtifact(d *decoder, v *abi.InvestigateArtifact) {
 }
 
 // AppendCorrelateResult appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendCorrelateResult(dst []byte, v *abi.CorrelateResult) []byte {
 	return appendMessage(dst, v, writeCorrelateResult)
 }
@@ -336,7 +336,7 @@ func readCorrelateResult(d *decoder, v *abi.CorrelateResult) {
 }
 
 // AppendReviewDecision appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendReviewDecision(dst []byte, v *abi.ReviewDecision) []byte {
 	return appendMessage(dst, v, writeReviewDecision)
 }
@@ -381,7 +381,7 @@ func readReviewDecision(d *decoder, v *abi.ReviewDecision) {
 }
 
 // AppendLightReport appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendLightReport(dst []byte, v *abi.LightReport) []byte {
 	return appendMessage(dst, v, writeLightReport)
 }

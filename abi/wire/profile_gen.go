@@ -7,7 +7,7 @@ import (
 )
 
 // AppendLabelWeight appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendLabelWeight(dst []byte, v *abi.LabelWeight) []byte {
 	return appendMessage(dst, v, writeLabelWeight)
 }
@@ -42,7 +42,7 @@ func readLabelWeight(d *decoder, v *abi.LabelWeight) {
 }
 
 // AppendSourceSaying appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendSourceSaying(dst []byte, v *abi.SourceSaying) []byte {
 	return appendMessage(dst, v, writeSourceSaying)
 }
@@ -88,7 +88,7 @@ func readSourceSaying(d *decoder, v *abi.SourceSaying) {
 }
 
 // AppendSourceReliability appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendSourceReliability(dst []byte, v *abi.SourceReliability) []byte {
 	return appendMessage(dst, v, writeSourceReliability)
 }
@@ -147,7 +147,7 @@ func readSourceReliability(d *decoder, v *abi.SourceReliability) {
 }
 
 // AppendSignal appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendSignal(dst []byte, v *abi.Signal) []byte {
 	return appendMessage(dst, v, writeSignal)
 }
@@ -187,7 +187,7 @@ func readSignal(d *decoder, v *abi.Signal) {
 }
 
 // AppendLogitMap appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendLogitMap(dst []byte, v *abi.LogitMap) []byte {
 	return appendMessage(dst, v, writeLogitMap)
 }
@@ -222,7 +222,7 @@ func readLogitMap(d *decoder, v *abi.LogitMap) {
 }
 
 // AppendProfile appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is refused where it is decoded.
+// check v: what breaks a rule is rejected where it is decoded.
 func AppendProfile(dst []byte, v *abi.Profile) []byte {
 	return appendMessage(dst, v, writeProfile)
 }

@@ -89,7 +89,7 @@ func (o *auditOptions) check(args []string) (*docket.Redactor, error) {
 	return redactor, errors.Join(append(faults, o.checkFiles(args))...)
 }
 
-// checkFiles refuses to write over what is read, and two outputs to one file.
+// checkFiles rejects an output that is also an input, and two outputs to one file.
 func (o *auditOptions) checkFiles(args []string) error {
 	var faults []error
 	outputs := slices.Clone(o.reports)

@@ -10,7 +10,7 @@ import (
 // namedFile is a file and what it is on the command line.
 type namedFile struct{ what, path string }
 
-// checkOverwrites refuses to write over what is read, and two outputs to one file.
+// checkOverwrites rejects an output that is also an input, and two outputs to one file.
 func checkOverwrites(inputs, outputs []namedFile) error {
 	var faults []error
 	for i, out := range outputs {

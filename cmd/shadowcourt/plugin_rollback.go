@@ -24,7 +24,7 @@ rolled back; that is kept, too, and --to gets it by its digest. All is in DIR/.h
 as far back as the --keep of ` + "`shadowcourt plugin swap`" + ` reaches; a rollback deletes nothing.
 
 Exit codes: 0 done; 1 something failed while running; 2 the command line is wrong, there is
-nothing to go back to, or it was refused: then nothing has changed.`,
+nothing to go back to, or it was rejected: then nothing has changed.`,
 		Example: "  shadowcourt plugin rollback specter --modules bin/modules --list",
 		Args:    exactArgs(1, "one module or persona"),
 		RunE: func(cmd *cobra.Command, args []string) error {

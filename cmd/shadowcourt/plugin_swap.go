@@ -38,7 +38,7 @@ called once. Then DIR/NAME.wasm is replaced, each file as a whole. A run with
 NAME is the module's, or that of a persona if the module plays no other.
 
 Exit codes: 0 done; 1 something failed while running; 2 the command line is wrong, or a
-module was refused: then every fault is named, and nothing has changed.`,
+module was rejected: then every fault is named, and nothing has changed.`,
 		Example: "  shadowcourt plugin swap specter=bin/modules/specter.wasm --modules bin/modules",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.swap(cmd.Context(), s, args)

@@ -143,7 +143,7 @@ func exampleOfCobra(root *cobra.Command) {
 	}
 }
 
-// noSuchCommand refuses what follows a command that only has subcommands.
+// noSuchCommand rejects what follows a command that only has subcommands.
 func noSuchCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -156,7 +156,7 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 	return inputError(fmt.Errorf("%s has no command %q; %s", cmd.CommandPath(), args[0], hint))
 }
 
-// exactArgs refuses another number of arguments, as a fault of the command line.
+// exactArgs rejects another number of arguments, as a fault of the command line.
 func exactArgs(n int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != n {

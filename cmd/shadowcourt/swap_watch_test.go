@@ -110,7 +110,7 @@ func TestAccept_PL1_ARunningDocketPicksUpASwap(t *testing.T) {
 		t.Error("the judge has changed, too")
 	}
 
-	// Half a module: it is refused once, and those before go on.
+	// Half a module: it is rejected once, and those before go on.
 	file := filepath.Join(dir, "specter.wasm")
 	good, err := os.ReadFile(file)
 	if err == nil {
@@ -119,14 +119,14 @@ func TestAccept_PL1_ARunningDocketPicksUpASwap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := line(t, w.err); text != "refused, the modules before go on:" {
+	if text := line(t, w.err); text != "rejected, the modules before go on:" {
 		t.Errorf("%q", text)
 	}
 	if text := line(t, w.err); !strings.Contains(text, "specter: ") || !strings.Contains(text, "[not_wasm]") {
 		t.Errorf("%q", text)
 	}
 	if third := w.try(t, "third"); third["bulwark"] != second["bulwark"] || third["specter"] != second["specter"] {
-		t.Errorf("after a refusal: %v", third)
+		t.Errorf("after a rejection: %v", third)
 	}
 
 	if err := os.WriteFile(file, good, 0o600); err != nil {
@@ -202,14 +202,14 @@ func TestAccept_PL1_ARunningDocketsAuditsPickUpASwap(t *testing.T) {
 		t.Fatal(err)
 	}
 	replaceFile(t, warden, rhetor) // which does not judge security
-	if text := line(t, w.err); text != "refused, the audits' modules before go on:" {
+	if text := line(t, w.err); text != "rejected, the audits' modules before go on:" {
 		t.Errorf("%q", text)
 	}
 	if text := line(t, w.err); !strings.HasPrefix(text, "--modules "+dir+" and embedded: warden: ") || !strings.Contains(text, "[criterion_not_served]") {
 		t.Errorf("%q", text)
 	}
 	if third := audited("third"); third["warden"] != second["warden"] {
-		t.Errorf("after a refusal: %v", third)
+		t.Errorf("after a rejection: %v", third)
 	}
 	if err := w.in.Close(); err != nil {
 		t.Fatal(err)

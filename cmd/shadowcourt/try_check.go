@@ -60,7 +60,7 @@ func (o *tryOptions) knownLabels() []string {
 	return labels
 }
 
-// checkFiles refuses to write over what is read, and two outputs to one file.
+// checkFiles rejects an output that is also an input, and two outputs to one file.
 func (o *tryOptions) checkFiles(dockets []string) error {
 	inputs := []namedFile{
 		{"--pipeline", o.pipeline},

@@ -98,5 +98,5 @@ func (m watchMessages) swapped(changes []host.Change) {
 }
 
 func (m watchMessages) refused(instead string, err error) {
-	m.say(inertBlock("refused, "+instead+":\n"+err.Error()) + "\n")
+	m.say(inertBlock("rejected, "+instead+":\n"+err.Error()) + "\n")
 }

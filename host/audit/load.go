@@ -59,7 +59,7 @@ func unreadable(path string, err error) error {
 // Parse turns a rubric file into a checked Rubric with all defaults filled in.
 // file is the name for messages. The error, if any, is a pipeline.Errors with
 // every fault of the file, by line and column, at most pipeline.MaxErrors.
-// YAML aliases are refused.
+// YAML aliases are rejected.
 func Parse(file string, data []byte) (*Rubric, error) {
 	d := &decoder{file: file, positions: make(map[string]pipeline.Position)}
 	root := d.document(data)

@@ -6,6 +6,6 @@ import _ "embed"
 var schema string
 
 // Schema is the JSON Schema (draft 2020-12) of a rubric's file, for editors. What
-// it refuses [Parse] refuses, too; names that must be defined elsewhere in the
+// it rejects [Parse] rejects, too; names that must be defined elsewhere in the
 // file, and each judge's need of a criterion, are for Parse alone.
 func Schema() []byte { return []byte(schema) }

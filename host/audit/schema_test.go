@@ -49,7 +49,7 @@ func TestTheSchemaTakesTheRubricsThatAreShipped(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !allowed(t, s, string(text)) {
-			t.Errorf("%s is refused", name)
+			t.Errorf("%s is rejected", name)
 		}
 		r, err := audit.Parse(name, text)
 		if err != nil {
@@ -57,7 +57,7 @@ func TestTheSchemaTakesTheRubricsThatAreShipped(t *testing.T) {
 		}
 		whole, err := audit.Marshal(r) // with every default
 		if err != nil || !allowed(t, s, string(whole)) {
-			t.Errorf("%s in full is refused: %v", name, err)
+			t.Errorf("%s in full is rejected: %v", name, err)
 		}
 	}
 }

@@ -95,7 +95,7 @@ func (r *Rubric) Weighings() []Weighing {
 
 func decimal(f float64) *big.Rat {
 	r, ok := new(big.Rat).SetString(strconv.FormatFloat(f, 'g', -1, 64))
-	if !ok { // NaN or infinite, which Validate refuses
+	if !ok { // NaN or infinite, which Validate rejects
 		return new(big.Rat)
 	}
 	return r
@@ -120,7 +120,7 @@ func GlobalScore(results []abi.CriterionResult, w *Weights) float64 {
 	return float64(whole.Int64()) / 10
 }
 
-// CheckReport refuses a report whose global score is not the derived one, with
+// CheckReport rejects a report whose global score is not the derived one, with
 // a *abi.ValidationError.
 func CheckReport(r *abi.AuditReport, w *Weights) error {
 	var c abi.Collector

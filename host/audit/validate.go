@@ -27,7 +27,7 @@ func (r *Rubric) Validate() error {
 	return sorted(v.errs)
 }
 
-// validator finds faults of meaning. What hangs on a value that was refused
+// validator finds faults of meaning. What hangs on a value that was rejected
 // already is not reported again.
 type validator struct {
 	rubric *Rubric
@@ -170,7 +170,7 @@ func (v *validator) weight(path string, w float64) {
 	}
 }
 
-// fail reports a fault unless the value at the path, or what holds it, was refused before.
+// fail reports a fault unless the value at the path, or what holds it, was rejected before.
 func (v *validator) fail(path string, code pipeline.Code, format string, args ...any) {
 	for p := path; ; p = parentPath(p) {
 		if v.broken[p] {

@@ -92,7 +92,7 @@ func checkSchema(ctx context.Context, db rowser) (empty bool, err error) {
 	return false, checkTables(ctx, db)
 }
 
-// checkTables refuses a file whose tables are others than ours: it may hold triggers and views that run when it is read.
+// checkTables rejects a file whose tables are others than ours: it may hold triggers and views that run when it is read.
 func checkTables(ctx context.Context, db rowser) (err error) {
 	rows, err := db.QueryContext(ctx, `SELECT coalesce(sql, '') FROM sqlite_schema
 		WHERE NOT (type = 'index' AND sql IS NULL)

@@ -139,7 +139,7 @@ func newLoading(wasm []byte, o *Options) *loading {
 	return l
 }
 
-// load gives the module in all its lives, or nil if it was refused.
+// load gives the module in all its lives, or nil if it was rejected.
 func (l *loading) load(ctx context.Context) (*abitest.Subjects, error) {
 	usual, err := l.engine(ctx, sandbox.ResetAuto)
 	if err != nil {
@@ -155,7 +155,7 @@ func (l *loading) load(ctx context.Context) (*abitest.Subjects, error) {
 		l.report.Try(id)
 	}
 	if len(l.report.Failed()) > 0 {
-		return nil, nil //nolint:nilnil // refused, as the report says
+		return nil, nil //nolint:nilnil // rejected, as the report says
 	}
 	return l.lives(ctx, module)
 }

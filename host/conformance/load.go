@@ -95,7 +95,7 @@ func (l *loading) checkManifest(limits sandbox.Limits) {
 		fail(abitest.CheckManifest, "it has no manifest; write one with `shadowcourt plugin annotate`, or say with --role what to try")
 		return
 	case err != nil:
-		fail(abitest.CheckManifest, "the manifest is refused: %v", err)
+		fail(abitest.CheckManifest, "the manifest is rejected: %v", err)
 		return
 	}
 	if again := codec.AppendManifest(nil, &m); !bytes.Equal(again, l.info.ManifestBytes) {
@@ -114,7 +114,7 @@ func (l *loading) checkManifest(limits sandbox.Limits) {
 	l.checkCalls(m.Calls, "promised by the manifest", fail)
 }
 
-// ManifestFaults gives what a check would refuse of the manifest of a module, a
+// ManifestFaults gives what a check would reject of the manifest of a module, a
 // line each, without loading the module.
 func ManifestFaults(wasm []byte) []string {
 	l := newLoading(wasm, &Options{})

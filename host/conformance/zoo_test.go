@@ -32,7 +32,7 @@ func zoo() []animal {
 	return slices.Concat(unloadable(), misdeclared(), endless(), unreadable(), unfitting(), attentive())
 }
 
-// unloadable are refused by the loader.
+// unloadable are rejected by the loader.
 func unloadable() []animal {
 	good := goodTiny().bytes()
 	importing := func(module, name string, params ...byte) func(*tiny) {

@@ -63,7 +63,7 @@ func (r *caseReader) labels() bool {
 	mark, n := r.c.Mark(), 0
 	ok := r.list(func(i int) bool {
 		var label string
-		ok := r.str(&label, false) // the case's rules refuse an empty one
+		ok := r.str(&label, false) // the case's rules reject an empty one
 		if n = i + 1; n <= MaxLabels {
 			c.Labels = append(c.Labels, label)
 		}

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// What the reader takes, the standard library takes too, and reads the same texts from it; what is no JSON it refuses.
+// What the reader takes, the standard library takes too, and reads the same texts from it; what is no JSON it rejects.
 func FuzzJSONL(f *testing.F) {
 	f.Add(goodLine)
 	f.Add(goodLine + "\r\n" + goodLine)

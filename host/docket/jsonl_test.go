@@ -253,7 +253,7 @@ func TestReaderHoldsLinesToTheLimitExactly(t *testing.T) {
 	for _, end := range []string{"", "\n", "\r\n"} {
 		entries, problems := readAll(t, &Reader{MaxLineBytes: len(goodLine)}, "d", strings.NewReader(goodLine+end))
 		if len(entries) != 1 || len(problems) != 0 {
-			t.Errorf("end %q: a line of the limit's length is refused: %v", end, problems)
+			t.Errorf("end %q: a line of the limit's length is rejected: %v", end, problems)
 		}
 		_, problems = readAll(t, &Reader{MaxLineBytes: len(goodLine) - 1}, "d", strings.NewReader(goodLine+end))
 		if len(problems) != 1 || problems[0].Problems[0].Code != abi.CodeTooLarge {

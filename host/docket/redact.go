@@ -16,7 +16,7 @@ type Redactor struct {
 	patterns []*regexp.Regexp
 }
 
-// NewRedactor compiles patterns (package regexp's syntax). A pattern that matches the empty text is refused, since it
+// NewRedactor compiles patterns (package regexp's syntax). A pattern that matches the empty text is rejected, since it
 // would match everywhere. All bad patterns are reported together. Without patterns it gives nil.
 func NewRedactor(patterns []string) (*Redactor, error) {
 	if len(patterns) == 0 {

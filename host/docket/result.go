@@ -46,7 +46,7 @@ const (
 	CauseFuel             Cause = "fuel_exhausted"
 	CauseWallClock        Cause = "wall_clock"
 	CauseDenied           Cause = "denied"       // a module used what was not granted
-	CauseBadRequest       Cause = "bad_request"  // a module asked the host with a message that is refused
+	CauseBadRequest       Cause = "bad_request"  // a module asked the host with a message that is rejected
 	CauseHost             Cause = "host_failure" // the host's own side failed, twice
 )
 
@@ -146,7 +146,7 @@ type Failure struct {
 	Problems []FailureProblem
 }
 
-// FailureProblem is one thing wrong with a refused artifact.
+// FailureProblem is one thing wrong with a rejected artifact.
 type FailureProblem struct {
 	Path   string   `json:"path"`
 	Code   abi.Code `json:"code"`
@@ -184,7 +184,7 @@ func NewGapBrief(b *abi.EvidenceGapBrief) *GapBrief {
 	return out
 }
 
-// NewFailureProblems states the problems of a refused artifact as a result does.
+// NewFailureProblems states the problems of a rejected artifact as a result does.
 func NewFailureProblems(problems []abi.Problem) []FailureProblem {
 	out := make([]FailureProblem, 0, len(problems))
 	for _, p := range problems {

@@ -123,7 +123,7 @@ func orEmpty[S ~string](s *S) S {
 	return *s
 }
 
-// encode writes a value as compact JSON that may go to a terminal: what inert.Shows refuses is escaped as \uXXXX, which
+// encode writes a value as compact JSON that may go to a terminal: what inert.Shows rejects is escaped as \uXXXX, which
 // any JSON reader turns back into the same text. `<`, `>` and `&` stay, since JSON is not HTML.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer

@@ -172,7 +172,7 @@ func (s *scanner) list(element func(i int) bool) bool {
 	}
 }
 
-// str reads a string; nonempty refuses "".
+// str reads a string; nonempty rejects "".
 func (s *scanner) str(into *string, nonempty bool) bool {
 	if s.peek() != '"' {
 		return s.wrongType("a string")

@@ -39,7 +39,7 @@ type Description struct {
 	Asked string `json:"asked"`
 	// Outcome is "answers", "declines" with the module's own failure, or "fails" by the contract.
 	Outcome string `json:"outcome"`
-	// Detail of a refusal or a failure; empty for an answer.
+	// Detail of a rejection or a failure; empty for an answer.
 	Detail string `json:"detail,omitempty"`
 }
 

@@ -319,7 +319,7 @@ func isDigest(text string) bool {
 	return ok && len(hexDigits) == 2*sha256.Size && strings.Trim(hexDigits, "0123456789abcdef") == ""
 }
 
-// validName refuses what would be a path.
+// validName rejects what would be a path.
 func validName(name string) error {
 	if name == "" || name != filepath.Base(name) || strings.HasPrefix(name, ".") {
 		return fmt.Errorf("%q is no name of a module", name)

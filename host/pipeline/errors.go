@@ -20,7 +20,7 @@ const (
 	CodeTooLarge       Code = "too_large"       // the file is over MaxFileBytes, or has more of something than is allowed
 	CodeSyntax         Code = "syntax"          // not YAML, or not one document
 	CodeEncoding       Code = "encoding"        // not UTF-8, or a control character
-	CodeAlias          Code = "alias"           // aliases and merge keys are refused: they can blow up a small file
+	CodeAlias          Code = "alias"           // aliases and merge keys are rejected: they can blow up a small file
 	CodeTooDeep        Code = "too_deep"        // nested deeper than any pipeline is
 	CodeUnknownKey     Code = "unknown_key"     // a key that the format does not have
 	CodeDuplicateKey   Code = "duplicate_key"   // a key given twice

@@ -58,7 +58,7 @@ func unreadable(path string, err error) error {
 
 // Parse turns a pipeline file into a checked Definition with all defaults filled in. file is the name for messages.
 // The error, if any, is an [Errors] with every fault of the file, sorted by line and column, at most [MaxErrors].
-// YAML aliases are refused.
+// YAML aliases are rejected.
 func Parse(file string, data []byte) (*Definition, error) {
 	d := &decoder{file: file, positions: make(map[string]Position)}
 	root := d.document(data)

@@ -202,7 +202,7 @@ func TestUnreadableFile(t *testing.T) {
 	}
 }
 
-// A small file with aliases can stand for a huge one; it is refused in no time.
+// A small file with aliases can stand for a huge one; it is rejected in no time.
 func TestAliasBombIsRefused(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder

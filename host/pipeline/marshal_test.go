@@ -31,7 +31,7 @@ func roundTrip(d *pipeline.Definition) error {
 	}
 	again, err := pipeline.Parse("again.yaml", written)
 	if err != nil {
-		return fmt.Errorf("what was written is refused: %w\n%s", err, written)
+		return fmt.Errorf("what was written is rejected: %w\n%s", err, written)
 	}
 	if diff := sameMeaning(d, again); diff != "" {
 		return fmt.Errorf("the meaning changed (-before +after):\n%s\n%s", diff, written)

@@ -26,7 +26,7 @@ func PathOf(start string, moves []Move) []string {
 	return path
 }
 
-// ParsePath reads what [PathOf] wrote, for a walk of this graph. It refuses unknown nodes and edges, and moves that
+// ParsePath reads what [PathOf] wrote, for a walk of this graph. It rejects unknown nodes and edges, and moves that
 // the graph does not have.
 func (g *Graph) ParsePath(path []string) ([]Move, error) {
 	if len(path) == 0 {

@@ -17,7 +17,7 @@ func (d *Definition) Validate() error {
 	return v.errs.limit()
 }
 
-// validator finds faults of meaning. What hangs on a value that the decoder has refused already is not reported again.
+// validator finds faults of meaning. What hangs on a value that the decoder has rejected already is not reported again.
 type validator struct {
 	def    *Definition
 	errs   Errors
@@ -57,7 +57,7 @@ func (v *validator) run() {
 	v.reach()
 }
 
-// fail reports a fault unless the value at the path, or what holds it, was refused before.
+// fail reports a fault unless the value at the path, or what holds it, was rejected before.
 func (v *validator) fail(path string, code Code, format string, args ...any) {
 	for p := path; p != ""; p = parentPath(p) {
 		if v.broken[p] {

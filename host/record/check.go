@@ -95,7 +95,7 @@ func (c *chain) fits(e *Entry) error {
 	return nil
 }
 
-// checkID refuses a second trial of a case: the ids of a docket are unique.
+// checkID rejects a second trial of a case: the ids of a docket are unique.
 func (c *chain) checkID(id string) error {
 	if _, twice := c.ids[id]; twice {
 		return fmt.Errorf("a second trial of the case %q", id)

@@ -30,7 +30,7 @@ func FuzzVerify(f *testing.F) {
 	})
 }
 
-// A key is read or refused, and never by a panic.
+// A key is read or rejected, and never by a panic.
 func FuzzParseKey(f *testing.F) {
 	for _, shared := range []bool{false, true} {
 		text, err := newKey(f, shared).PEM()

@@ -58,7 +58,7 @@ func lineParts() [7]linePart {
 }
 
 // shape follows a line piece by piece, so that what can't be an entry is
-// refused before much of it is read.
+// rejected before much of it is read.
 type shape struct {
 	parts [7]linePart
 	at    int    // the part that goes on

@@ -145,7 +145,7 @@ func (r repeated) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// What nobody signed is refused before much of it is read.
+// What nobody signed is rejected before much of it is read.
 func TestUnsignedInputIsRefusedEarly(t *testing.T) {
 	t.Parallel()
 	const begin = `{"payloadType":"application/vnd.in-toto+json","payload":"`

@@ -13,7 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/record"
 )
 
-// A pipe in the place of a file is refused, and nobody waits for who has its other end.
+// A pipe in the place of a file is rejected, and nobody waits for who has its other end.
 func TestPipesAndDevicesAreRefused(t *testing.T) {
 	t.Parallel()
 	key := newKey(t, true)

@@ -32,7 +32,7 @@ type file interface {
 
 // Append writes a trial with its audit, and the modules of either where they
 // are others than those of the one before. What was appended is durable after
-// the next Sync. A case that has a trial in the record already is refused.
+// the next Sync. A case that has a trial in the record already is rejected.
 func (w *Writer) Append(t *Trial) error {
 	if err := w.chain.checkID(t.ID); err != nil {
 		return err

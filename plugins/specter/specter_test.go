@@ -78,7 +78,7 @@ func TestJudge(t *testing.T) {
 		}, abi.Amend, "c"},
 		{"a higher bound by parameter", heard(witness{"a", 0.8}), func(r *abi.NodeRequest) { r.Params = []abi.Param{{Name: "min_confidence", Number: &high}} }, abi.Acquit, ""},
 		{"a plea is accepted", heard(witness{"a", 0.8}), func(r *abi.NodeRequest) { r.DefenseBrief.PleaDeal, r.Hearing = true, nil }, abi.Affirm, "a"},
-		{"a plea is refused", heard(witness{"b", 0.9}), func(r *abi.NodeRequest) { r.DefenseBrief.PleaDeal, r.Hearing = true, nil }, abi.Amend, "b"},
+		{"a plea is rejected", heard(witness{"b", 0.9}), func(r *abi.NodeRequest) { r.DefenseBrief.PleaDeal, r.Hearing = true, nil }, abi.Amend, "b"},
 		{"no hearing though the defense fights", heard(witness{"a", 0.8}), func(r *abi.NodeRequest) { r.Hearing = nil }, abi.Mistrial, ""},
 		{"no brief", heard(witness{"a", 0.8}), func(r *abi.NodeRequest) { r.DefenseBrief = nil }, abi.Mistrial, ""},
 		{"clear, with remands left", heard(witness{"a", 0.9}), func(r *abi.NodeRequest) { r.RemandsLeft = 2 }, abi.Affirm, "a"},

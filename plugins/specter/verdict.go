@@ -91,7 +91,7 @@ func decide(r *abi.NodeRequest, scale *weigh.Scale, challenges []abi.Challenge, 
 		decision = abi.Amend
 		opening = "The charge " + charge + " falls to " + text.Share(scale.Of(charge)) + ", " + label + " stands at " + text.Share(p) + "."
 		if r.DefenseBrief.PleaDeal {
-			opening += " The defense's plea is refused."
+			opening += " The defense's plea is rejected."
 		}
 	}
 	return &abi.Verdict{

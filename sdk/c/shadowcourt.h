@@ -88,7 +88,7 @@ typedef struct {
 typedef struct { sc_text code, path; } sc_problem;
 
 /* sc_read reads one message strictly (§3.7) into value, which is of the type. It gives false, and the first problem, for
- * a message that is refused. The rules across fields (§9.1) are the host's to check. */
+ * a message that is rejected. The rules across fields (§9.1) are the host's to check. */
 bool sc_read(const sc_type *type, const void *message, size_t size, void *value, sc_problem *problem);
 
 /* sc_write gives the canonical bytes (§3.1 to §3.6) of a value. It does not check it: the host does. */
@@ -104,7 +104,7 @@ sc_failure *sc_fail(sc_text code, sc_text message);
 /* sc_param gives the parameter of a name, or NULL. */
 const sc_param *sc_param_named(const sc_param_list *params, sc_text name);
 
-/* sc_serve reads a request, has it answered and writes the response; a request that is refused is answered with the failure
+/* sc_serve reads a request, has it answered and writes the response; a request that is rejected is answered with the failure
  * bad_request. It is what the exports do, and serves tests without a sandbox. */
 typedef void (*sc_handler)(const void *request, void *response);
 sc_text sc_serve(const sc_type *asks, const sc_type *answers, size_t failure, sc_handler handler, const void *message, size_t size);

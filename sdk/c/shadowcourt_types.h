@@ -816,7 +816,7 @@ typedef struct sc_judge_response {
 } sc_judge_response;
 extern const sc_type sc_judge_response_type;
 
-/// `limit_request` asks for other limits than the defaults; the host may refuse.
+/// `limit_request` asks for other limits than the defaults; the host may reject.
 /// A field of 0 asks for the default.
 typedef struct sc_limit_request {
   int64_t memory_bytes;

@@ -26,7 +26,7 @@ func (s *set) sub(name string) *model.StructType {
 	return nil
 }
 
-// rules adds what the Rules method of the type refuses. A type that has one
+// rules adds what the Rules method of the type rejects. A type that has one
 // and no vectors here is an error.
 func (s *set) rules() {
 	before := len(s.vectors)

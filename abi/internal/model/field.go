@@ -69,7 +69,7 @@ func (r *reader) fill(s *StructType) {
 	s.HasRules = r.hasRules(obj)
 }
 
-// hasRules finds the method Rules(*Collector) and refuses one of another shape.
+// hasRules finds the method Rules(*Collector) and rejects one of another shape.
 func (r *reader) hasRules(obj types.Object) bool {
 	m, _, _ := types.LookupFieldOrMethod(types.NewPointer(obj.Type()), true, r.pkg, "Rules")
 	fn, ok := m.(*types.Func)

@@ -151,7 +151,7 @@ func (r *reader) constants(g *ast.GenDecl) {
 	}
 }
 
-// recursion refuses types that contain themselves: messages are finite trees
+// recursion rejects types that contain themselves: messages are finite trees
 // of known depth.
 func (r *reader) recursion(m *Model) {
 	state := map[*StructType]int{}

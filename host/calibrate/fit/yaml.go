@@ -108,7 +108,7 @@ func scalar(s string) string {
 }
 
 // quoted gives a string in double quotes, so that YAML reads it back to the
-// byte. What isn't printable is escaped: YAML refuses or folds some of it raw,
+// byte. What isn't printable is escaped: YAML rejects or folds some of it raw,
 // and a person who reads the profile should see it. For valid UTF-8 all of Go's
 // escapes are YAML's too.
 func quoted(s string) string { return strconv.Quote(s) }

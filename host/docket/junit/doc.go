@@ -16,7 +16,7 @@
 // and so on. What the attributes type and message say stands first in them, unless the text says it too. The properties
 // of a test case are the document "properties"; those of a suite, which describe the machine, are left out.
 //
-// A report is data from elsewhere: a DOCTYPE is refused, so that no entity is ever defined or fetched; nesting, tags,
+// A report is data from elsewhere: a DOCTYPE is rejected, so that no entity is ever defined or fetched; nesting, tags,
 // documents and logs are bounded, see [Reader]. Characters that XML does not allow become U+FFFD where they stand in the
 // text as such.
 package junit

@@ -12,7 +12,7 @@ import (
 )
 
 // FuzzRead holds that every case is one that the contract allows, that every excerpt stands in its document, and that
-// what the standard library refuses is refused here, but for characters that become U+FFFD.
+// what the standard library rejects is rejected here, but for characters that become U+FFFD.
 func FuzzRead(f *testing.F) {
 	for _, name := range reports(f) {
 		data, err := os.ReadFile(name)

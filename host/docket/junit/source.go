@@ -18,7 +18,7 @@ import (
 
 // source hands an XML text to the decoder byte by byte, and knows the place. The decoder holds each text and each tag
 // whole; source sees to it that neither is long. It parts a long text by an empty comment, or a CDATA section by its end
-// and the beginning of another, which changes nothing of what the text says; it refuses a long tag, and a DOCTYPE at once.
+// and the beginning of another, which changes nothing of what the text says; it rejects a long tag, and a DOCTYPE at once.
 type source struct {
 	in     *bufio.Reader
 	limit  int // of a tag, a comment or a processing instruction

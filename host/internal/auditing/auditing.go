@@ -23,7 +23,7 @@ const CauseTTL invoker.Cause = "ttl_exceeded"
 
 // Config of an Audit.
 type Config struct {
-	// Logger gets one record for each refused artifact. Default: none.
+	// Logger gets one record for each rejected artifact. Default: none.
 	Logger *slog.Logger
 	// Arrange says for tests in which order the results of n branches are
 	// merged, in place of that in which they come. Optional.
@@ -98,7 +98,7 @@ type Modules interface {
 }
 
 // Try audits one opinion. Errors are those of the caller's context, of a subject that
-// is refused (*abi.ValidationError), and faults of the graph; whatever a module
+// is rejected (*abi.ValidationError), and faults of the graph; whatever a module
 // does is in the outcome.
 func (a *Audit) Try(ctx context.Context, subject *audit.Subject, modules Modules) (*audit.Outcome, error) {
 	if err := check(subject); err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
-// What is no pipeline of an audit is refused before any module is loaded.
+// What is no pipeline of an audit is rejected before any module is loaded.
 func TestWhatIsNoPipelineOfAnAudit(t *testing.T) {
 	t.Parallel()
 	rubric, err := audit.LoadFS(pipelines.FS, pipelines.CourtOpinions)

@@ -20,7 +20,7 @@ type Config struct {
 	Limits *abi.CourtConfig
 	// Profile handed to the personas. Optional.
 	Profile *abi.Profile
-	// Logger gets one record for each refused artifact. Default: none.
+	// Logger gets one record for each rejected artifact. Default: none.
 	Logger *slog.Logger
 	// Now is the clock that the TTL is measured with. Required.
 	Now func() time.Time

@@ -17,7 +17,7 @@ func (e *SidesError) Error() string {
 	return fmt.Sprintf("%s and %s are different sides of the court and must not share their %s", e.First, e.Second, e.What)
 }
 
-// CheckSides refuses modules with which prosecution, defense and bench would
+// CheckSides rejects modules with which prosecution, defense and bench would
 // not be different identities with different alignments and different code.
 // The judge sits on the bench's side. codeDigest gives a module's digest
 // without its custom sections.

@@ -20,7 +20,7 @@ func (t *trial) Visit(_ context.Context, node *pipeline.Node, visit int) (again 
 		return false, t.defend(node, visit)
 	case abi.FamilyHearing:
 		return t.hear(node, visit)
-	default: // a verdict: New refuses other families
+	default: // a verdict: New rejects other families
 		return false, t.judge(node, visit)
 	}
 }

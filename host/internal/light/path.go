@@ -21,7 +21,7 @@ const (
 type Config struct {
 	// Profile handed to the personas. Optional.
 	Profile *abi.Profile
-	// Logger gets one record for each refused artifact. Default: none.
+	// Logger gets one record for each rejected artifact. Default: none.
 	Logger *slog.Logger
 }
 

@@ -18,7 +18,7 @@ import (
 const mutantsOfModule = 100_000
 
 // standMutants is row PL9 for the answers of a module in whatever language: no
-// mutant of them panics the decoder, what is refused says why, and what is
+// mutant of them panics the decoder, what is rejected says why, and what is
 // accepted is canonical when it is written again.
 func standMutants(t *testing.T, m *sandbox.Module) {
 	t.Helper()
@@ -46,7 +46,7 @@ func standMutants(t *testing.T, m *sandbox.Module) {
 		case errors.As(err, &invalid) && len(invalid.Problems) > 0:
 			refused++
 		case err != nil:
-			t.Fatalf("%s: refused without a problem: %v: %x", sample.Name, err, mutant)
+			t.Fatalf("%s: rejected without a problem: %v: %x", sample.Name, err, mutant)
 		default:
 			if again, err := decoder.Canonical(canonical, 0); err != nil || !bytes.Equal(again, canonical) {
 				t.Fatalf("%s: accepted, and its canonical form is not: %v: %x", sample.Name, err, mutant)
@@ -54,7 +54,7 @@ func standMutants(t *testing.T, m *sandbox.Module) {
 		}
 	}
 	if refused == 0 || refused == mutantsOfModule {
-		t.Errorf("%d of %d mutants are refused, which shows nothing", refused, mutantsOfModule)
+		t.Errorf("%d of %d mutants are rejected, which shows nothing", refused, mutantsOfModule)
 	}
 }
 

@@ -149,7 +149,7 @@ func runVector(t *testing.T, m *sandbox.Module, typeName string, v *abitest.Vect
 	}
 	path, code, _ := bytes.Cut(answer, []byte{0})
 	if v.Valid {
-		return fmt.Errorf("is refused: %s: %s", path, code)
+		return fmt.Errorf("is rejected: %s: %s", path, code)
 	}
 	want := v.Problems[0]
 	want.Path = printable(want.Path)

@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// private refuses a directory whose machine code somebody else may have
+// private rejects a directory whose machine code somebody else may have
 // written.
 func private(info fs.FileInfo) error {
 	if !info.IsDir() {

@@ -19,7 +19,7 @@ import (
 // about another case in its next call.
 //
 // The request is the guest's, not validated, and the desk's own; the answer is
-// a message, or empty. A [*RequestError] says that the request is refused, a
+// a message, or empty. A [*RequestError] says that the request is rejected, a
 // [*DeniedError] that the guest may not ask here; any other error is a failure
 // of the host. The same request must have the same answer throughout a trial.
 type Desk interface {

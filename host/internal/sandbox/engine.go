@@ -202,7 +202,7 @@ func (e *Engine) Loaded() int {
 	return len(e.modules)
 }
 
-// Close refuses new loads and calls, waits for the calls in flight, at most
+// Close rejects new loads and calls, waits for the calls in flight, at most
 // until the context ends, and closes every module.
 func (e *Engine) Close(ctx context.Context) error {
 	e.mu.Lock()

@@ -40,7 +40,7 @@ const (
 	// context's error.
 	CauseCancelled Cause = "cancelled"
 	// CauseOutOfMemory is a guest whose allocator gave no memory for the
-	// request, or that failed after memory.grow was refused at the limit.
+	// request, or that failed after memory.grow was rejected at the limit.
 	CauseOutOfMemory Cause = "out_of_memory"
 	// CauseOutputTooLarge is a response beyond the output limit.
 	CauseOutputTooLarge Cause = "output_too_large"
@@ -55,7 +55,7 @@ const (
 	// has no right to. Detail names it.
 	CauseDenied Cause = "denied"
 	// CauseBadRequest is a guest that asked a capability with a message that is
-	// refused. Detail has the problems.
+	// rejected. Detail has the problems.
 	CauseBadRequest Cause = "bad_request"
 	// CauseFailed is a guest of Extism whose function gave something else than 0,
 	// or that set an error. Detail is what it said.
@@ -118,7 +118,7 @@ const (
 	FaultForbiddenImport FaultCode = "forbidden_import" // not granted, named module.function
 	FaultMemoryTooLarge  FaultCode = "memory_too_large" // declared beyond Limits.MemoryBytes
 	FaultTableTooLarge   FaultCode = "table_too_large"  // declared beyond Limits.TableEntries
-	FaultInvalid         FaultCode = "invalid"          // the compiler refused it
+	FaultInvalid         FaultCode = "invalid"          // the compiler rejected it
 	FaultTooComplex      FaultCode = "too_complex"      // compiling it would cost more than Limits.CompileSteps or CompileBytes
 	FaultCompileTime     FaultCode = "compile_time"     // still compiling at Limits.CompileTime
 	FaultStart           FaultCode = "start"            // it failed when it was instantiated
@@ -141,7 +141,7 @@ type LoadError struct {
 
 func (e *LoadError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "module %s refused", e.Digest.String()[:len("sha256:")+12])
+	fmt.Fprintf(&b, "module %s rejected", e.Digest.String()[:len("sha256:")+12])
 	for i, f := range e.Faults {
 		b.WriteString([]string{": ", "; "}[min(i, 1)] + f.String())
 	}

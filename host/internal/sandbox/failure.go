@@ -70,7 +70,7 @@ func failure(module Digest, limits Limits, in *instance, err error) *CallError {
 		e.Cause, e.Detail = trapOf(err)
 	}
 	if in.memory != nil && in.memory.Refused() && (e.Cause == CauseTrap || e.Cause == CauseExit) {
-		e.Detail = fmt.Sprintf("%s %s after growth beyond %d bytes was refused", e.Cause, e.Detail, limits.MemoryBytes)
+		e.Detail = fmt.Sprintf("%s %s after growth beyond %d bytes was rejected", e.Cause, e.Detail, limits.MemoryBytes)
 		e.Cause = CauseOutOfMemory
 	}
 	return e

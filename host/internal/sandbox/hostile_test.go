@@ -23,8 +23,8 @@ func TestAccept_PL3_GoGuestsAreContained(t *testing.T) {
 		stderr        string
 	}{
 		{"endless loop", "l", CauseWallClock, "still running after 1s", ""},
-		{"memory bomb", "b", CauseOutOfMemory, "growth beyond 67108864 bytes was refused", "out of memory"},
-		{"deep recursion", "d", CauseOutOfMemory, "growth beyond 67108864 bytes was refused", ""},
+		{"memory bomb", "b", CauseOutOfMemory, "growth beyond 67108864 bytes was rejected", "out of memory"},
+		{"deep recursion", "d", CauseOutOfMemory, "growth beyond 67108864 bytes was rejected", ""},
 		{"huge output", "h", CauseOutputTooLarge, "2097152 bytes, the limit is 1048576", ""},
 		{"output outside memory", "o", CauseOutputOutOfBounds, "100 bytes at 4294901760", ""},
 		{"panic", "p", CauseTrap, "unreachable", "panic: the guest panics"},

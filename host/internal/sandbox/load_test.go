@@ -164,7 +164,7 @@ func TestTablesCannotGrowWithoutBound(t *testing.T) {
 	m.Table = true
 	err := callError(t, load(t, open(t, Config{}), m.Bytes()), "x")
 	if err.Cause != CauseOutputTooLarge || !strings.Contains(err.Detail, "4294967295") {
-		t.Errorf("table.grow was not refused: %v", err)
+		t.Errorf("table.grow was not rejected: %v", err)
 	}
 }
 

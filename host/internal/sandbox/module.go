@@ -130,7 +130,7 @@ func (m *Module) refuse(export string, cause Cause, detail string, err error) *C
 	return &CallError{Digest: m.info.Digest, Export: export, Cause: cause, Detail: detail, Err: err}
 }
 
-// Close refuses further calls, waits for those in flight, at most until the
+// Close rejects further calls, waits for those in flight, at most until the
 // context ends, and frees the compiled code. If the context ends first, its
 // error is given and the last call frees the code. Closing twice is harmless.
 func (m *Module) Close(ctx context.Context) error {

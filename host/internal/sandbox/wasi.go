@@ -40,14 +40,14 @@ type systemFunc func(s *guestState, memory api.Memory, stack []uint64) uint64
 
 // systemCall is a function that a guest may link. Without a run it ends the
 // call as denied: most toolchains link functions that they never use, so only
-// the use can be refused.
+// the use can be rejected.
 type systemCall struct {
 	params string // i is i32, I is i64
 	run    systemFunc
 }
 
 // systemCalls is all of preview1 but its sockets, which no toolchain links
-// unasked: a module that imports one is refused.
+// unasked: a module that imports one is rejected.
 func systemCalls() map[string]systemCall {
 	return map[string]systemCall{
 		"args_get":          {"ii", succeed},

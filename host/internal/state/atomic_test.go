@@ -170,7 +170,7 @@ func TestAccept_FR8_FR9_AStructuralMismatchIsFatal(t *testing.T) {
 			before := encoded(s)
 			checkRefused(t, s.ApplyEncoded(test.encoded), test.channel, test.want)
 			if !bytes.Equal(before, encoded(s)) {
-				t.Error("the refused update changed the state")
+				t.Error("the rejected update changed the state")
 			}
 		})
 	}

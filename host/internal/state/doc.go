@@ -9,10 +9,10 @@
 // in any split, and however often each is repeated. The state is a snapshot:
 // what was merged away is not kept.
 //
-// Apply is all or nothing: a refused update leaves the state as it was. Every
+// Apply is all or nothing: a rejected update leaves the state as it was. Every
 // value is validated by the strict decoder of abi/codec, also when it comes
 // from the host's own code, so nothing that a module could not have sent gets
-// in. A refusal is fatal to the walk: what modules send was validated before
+// in. A rejection is fatal to the walk: what modules send was validated before
 // it became an update, so the fault lies with the graph or the host.
 //
 // The package is pure: no clock, no randomness, no input or output, no log.

@@ -6,7 +6,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// RefusedError says why an update was refused: no part of it was merged. It
+// RefusedError says why an update was rejected: no part of it was merged. It
 // unwraps to the *abi.ValidationError that holds every problem with its path
 // and code.
 type RefusedError struct {
@@ -22,9 +22,9 @@ type RefusedError struct {
 // Error names the channel and gives every problem with its path.
 func (e *RefusedError) Error() string {
 	if e.Channel == "" {
-		return "state: update refused: " + e.cause.Error()
+		return "state: update rejected: " + e.cause.Error()
 	}
-	return "state: update refused in channel " + e.Channel + ": " + e.cause.Error()
+	return "state: update rejected in channel " + e.Channel + ": " + e.cause.Error()
 }
 
 // Unwrap gives the *abi.ValidationError.

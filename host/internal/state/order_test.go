@@ -29,7 +29,7 @@ func TestAccept_SC4_AnyOrderAndSplitGivesTheSameBytes(t *testing.T) {
 			s := state.New()
 			for _, u := range deal(t, pool) {
 				if err := s.Apply(&u); err != nil {
-					t.Fatalf("refused: %v", err)
+					t.Fatalf("rejected: %v", err)
 				}
 			}
 			snapshot := s.Snapshot()

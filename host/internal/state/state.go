@@ -57,7 +57,7 @@ func Watched(watcher func(digest [32]byte)) *State {
 // A state that was not told takes no report with results.
 func (s *State) ScoreReports(score func(results []abi.CriterionResult) float64) { s.score = score }
 
-// Apply merges u, or refuses all of it with a *RefusedError and leaves the
+// Apply merges u, or rejects all of it with a *RefusedError and leaves the
 // state as it was. The state keeps a copy: u may be changed afterwards. The
 // cost is that of encoding and decoding u, and does not depend on how much
 // the state holds.
@@ -77,9 +77,9 @@ func (s *State) Adopt(u *abi.Update) error {
 	return nil
 }
 
-// ApplyEncoded merges an encoded abi.Update, or refuses all of it with a
+// ApplyEncoded merges an encoded abi.Update, or rejects all of it with a
 // *RefusedError and leaves the state as it was. A structural mismatch, such as
-// a string in place of a list, is refused with the path to it. There is no
+// a string in place of a list, is rejected with the path to it. There is no
 // limit on the size of an update: the limits stand where modules are called.
 func (s *State) ApplyEncoded(encoded []byte) error {
 	u, err := codec.DecodeUpdate(encoded, math.MaxInt)

@@ -87,14 +87,14 @@ func full() abi.Update {
 	}
 }
 
-// wantRefused applies u, and fails unless it is refused with these problems in
+// wantRefused applies u, and fails unless it is rejected with these problems in
 // this order and the state stays byte-equal.
 func wantRefused(t *testing.T, s *state.State, u *abi.Update, channel string, want ...string) {
 	t.Helper()
 	before := encoded(s)
 	checkRefused(t, s.Apply(u), channel, want...)
 	if !bytes.Equal(before, encoded(s)) {
-		t.Error("the refused update changed the state")
+		t.Error("the rejected update changed the state")
 	}
 }
 

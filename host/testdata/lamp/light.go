@@ -109,7 +109,7 @@ func correlate(r *abi.NodeRequest, how string) (*abi.Artifact, *abi.Failure) {
 	if how == "duplicate" {
 		v.IsDuplicate, v.LinkedCase, v.Classification, v.Confidence = true, "earlier", r.Case.Labels[2], 0.83
 	}
-	if how == "bad" { // a query that is refused
+	if how == "bad" { // a query that is rejected
 		if _, failure := capability.Correlate(abi.CorrelateQuery{Limit: 1000}); failure != nil {
 			return nil, failure
 		}

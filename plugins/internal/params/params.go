@@ -9,7 +9,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/guest"
 )
 
-// Check refuses a parameter that is none of the known ones, or no number: a
+// Check rejects a parameter that is none of the known ones, or no number: a
 // pipeline that misspells one must not silently run with the default. where
 // names what has the parameters.
 func Check(where string, list []abi.Param, known ...string) *abi.Failure {

@@ -2929,7 +2929,7 @@ impl Message for JudgeResponse {
     }
 }
 
-/// `limit_request` asks for other limits than the defaults; the host may refuse.
+/// `limit_request` asks for other limits than the defaults; the host may reject.
 /// A field of 0 asks for the default.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LimitRequest {

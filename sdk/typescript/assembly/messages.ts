@@ -1898,7 +1898,7 @@ export class JudgeResponse extends Message {
 
 const LimitRequestFields: StaticArray<string> = ["memory_bytes", "output_bytes", "wall_clock", "fuel"];
 
-// `limit_request` asks for other limits than the defaults; the host may refuse.
+// `limit_request` asks for other limits than the defaults; the host may reject.
 // A field of 0 asks for the default.
 export class LimitRequest extends Message {
   memoryBytes: i64 = 0;

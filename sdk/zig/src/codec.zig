@@ -37,7 +37,7 @@ pub const Error = error{ Refused, OutOfMemory };
 /// What was wrong with a message: the first problem, its code (§10) and its path (§3.11).
 pub const Problem = struct { code: []const u8 = "", path: []const u8 = "" };
 
-/// Reads one message strictly. Texts of the value are parts of the message. A message that is refused gives
+/// Reads one message strictly. Texts of the value are parts of the message. A message that is rejected gives
 /// error.Refused, and the first problem. The rules across fields (§9.1) are the host's to check.
 pub fn decode(comptime T: type, arena: Allocator, message: []const u8, problem: *Problem) Error!T {
     var r: Reader = .{ .arena = arena, .left = message };

@@ -1102,7 +1102,7 @@ pub const JudgeResponse = struct {
     };
 };
 
-/// `limit_request` asks for other limits than the defaults; the host may refuse.
+/// `limit_request` asks for other limits than the defaults; the host may reject.
 /// A field of 0 asks for the default.
 pub const LimitRequest = struct {
     memory_bytes: i64 = 0,

@@ -42,7 +42,7 @@ func TestFaultsHaveTheirPlace(t *testing.T) {
 	}
 }
 
-// FuzzAgrees holds that what is read is what the standard library reads, and that the same is refused.
+// FuzzAgrees holds that what is read is what the standard library reads, and that the same is rejected.
 func FuzzAgrees(f *testing.F) {
 	for _, seed := range []string{
 		`{"a":[1,-2.5e+3,true,false,null,"\u00e9\ud83d\ude00\ud83dx\\\/"]}`, `[1e]`, `[-]`, `"\ud800\u0041"`, `"\ud83d\ud83d\ude00"`, `[1.]`, " 0 ",

@@ -72,7 +72,7 @@ func (r *Reader) unicode() (rune, error) {
 	if ahead, _ := r.in.Peek(6); len(ahead) == 6 {
 		low, err := strconv.ParseUint(string(ahead[2:]), 16, 32)
 		if err != nil || low < 0xDC00 || low > 0xDFFF {
-			return utf8.RuneError, nil //nolint:nilerr // the next escape is read by itself, and refused if it is none
+			return utf8.RuneError, nil //nolint:nilerr // the next escape is read by itself, and rejected if it is none
 		}
 	}
 	r.take('\\')

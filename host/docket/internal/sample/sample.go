@@ -219,7 +219,7 @@ func Mistrial() *docket.Trial {
 	r.Activated, r.Path, r.Handoffs, r.Modules = true, []string{"indict", "discover", "defend"}, 2, modules()
 	r.Final.Cause = docket.CauseInvalidArtifact
 	r.Error = &docket.Failure{
-		Code: "invalid_artifact", Message: "the brief was refused", Node: "defend", Persona: "Abyss", Module: modules()["abyss"],
+		Code: "invalid_artifact", Message: "the brief was rejected", Node: "defend", Persona: "Abyss", Module: modules()["abyss"],
 		Problems: []docket.FailureProblem{{Path: "challenges[0].evidence_index", Code: abi.CodeEvidenceIndex, Detail: "7 is no item that may be challenged here"}},
 	}
 	r.GapBrief = &docket.GapBrief{

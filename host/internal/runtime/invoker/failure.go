@@ -44,7 +44,7 @@ type Failure struct { //nolint:errname // an outcome holds it as data, and it is
 	Digest  string
 	Call    abi.Call
 	Message string
-	// Problems of the refused artifact, in path order.
+	// Problems of the rejected artifact, in path order.
 	Problems []abi.Problem
 	// HostSide: the failure is not the module's doing.
 	HostSide bool

@@ -48,7 +48,7 @@ func Merged(m Modules) func(digest [32]byte) {
 type ModuleError struct {
 	Cause   Cause
 	Message string
-	// Problems of a response that was refused.
+	// Problems of a response that was rejected.
 	Problems []abi.Problem
 	// HostSide: the failure is not the module's doing, so that trying once more makes sense.
 	HostSide bool

@@ -152,7 +152,7 @@ func imported(info *sandbox.Info) []abi.Capability {
 	return list
 }
 
-// checkLimits refuses a module that asks for more than every module gets.
+// checkLimits rejects a module that asks for more than every module gets.
 func checkLimits(name string, m *abi.Manifest, limits sandbox.Limits) []Fault {
 	if m.Limits == nil {
 		return nil

@@ -8,7 +8,7 @@ import (
 // ErrClosed: the registry was closed.
 var ErrClosed = errors.New("the registry is closed")
 
-// FaultCode says why a module was refused. Codes are stable; those of the
+// FaultCode says why a module was rejected. Codes are stable; those of the
 // sandbox (not_wasm, missing_export, forbidden_import, ...) are passed on.
 type FaultCode string
 
@@ -29,7 +29,7 @@ const (
 	FaultUnavailable FaultCode = "unavailable"
 )
 
-// Fault is one reason why modules were refused.
+// Fault is one reason why modules were rejected.
 type Fault struct {
 	Module string
 	Code   FaultCode

@@ -25,7 +25,7 @@ func New(engine *sandbox.Engine) *Registry { return &Registry{engine: engine} }
 
 // Install loads modules, holds them against needs, and makes them the current
 // generation. files are wasm files by module name; check is asked last with
-// the digests of the code, and may refuse the whole set. A module that the
+// the digests of the code, and may reject the whole set. A module that the
 // current generation has already is kept as it is, warm. The error is a
 // *RefusedError with all faults, or the context's: then the generation before
 // stays.
@@ -238,7 +238,7 @@ func (r *Registry) Acquire() (*Generation, error) {
 	}
 }
 
-// Close refuses further installs and trials, and closes the current
+// Close rejects further installs and trials, and closes the current
 // generation once its last trial has released it.
 func (r *Registry) Close(ctx context.Context) error {
 	r.install.Lock()

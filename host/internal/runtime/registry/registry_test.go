@@ -161,7 +161,7 @@ func TestModulesThatASwapDoesNotChangeStayWarm(t *testing.T) {
 	}
 	bad := both('c')
 	bad["second"] = nil
-	bad["first"] = files["first"] // held by the set that is refused, for a moment
+	bad["first"] = files["first"] // held by the set that is rejected, for a moment
 	if err := r.Install(t.Context(), bad, needs(), nil); err == nil {
 		t.Error("a set without wasm was installed")
 	}

@@ -64,7 +64,7 @@ func (u *unmetered) body(w *writer, out []byte, b wasmfile.Body, params int) []b
 	return c.out
 }
 
-// localIndex refuses what would name a local that is added.
+// localIndex rejects what would name a local that is added.
 func (w *writer) localIndex(in wasmfile.Instruction, locals int) {
 	switch in.Op {
 	case wasmfile.OpLocalGet, wasmfile.OpLocalSet, wasmfile.OpLocalTee:
@@ -74,7 +74,7 @@ func (w *writer) localIndex(in wasmfile.Instruction, locals int) {
 	}
 }
 
-// names shifts what an instruction names, and refuses what would name what is
+// names shifts what an instruction names, and rejects what would name what is
 // added.
 func (w *writer) names(c *copier, in wasmfile.Instruction) {
 	switch in.Op {

@@ -66,7 +66,7 @@ func holdsFor(t *testing.T, wasm []byte) bool {
 				t.Fatalf("fuel %v: no longer valid: %v", fuel, err)
 			}
 		case err != nil && validErr == nil && !refusable(fault):
-			t.Fatalf("fuel %v: a valid module is refused: %v: %x", fuel, err, wasm)
+			t.Fatalf("fuel %v: a valid module is rejected: %v: %x", fuel, err, wasm)
 		case err == nil && validErr != nil && compiles(p.Wasm) == nil && !takenOut(validErr):
 			t.Fatalf("fuel %v: it was not valid: %v", fuel, validErr)
 		}

@@ -11,12 +11,12 @@
 //     memory in pieces, see moves.go.
 //
 // Apart from that the module means the same. Names that begin with Reserved
-// belong to the host: a module that exports or imports one is refused.
+// belong to the host: a module that exports or imports one is rejected.
 //
 // The files come from anybody. Nothing here panics on any input, every fault is
 // a *wasmfile.Error with its offset, time is linear, and the result is at most
 // nine times as long as the file, plus 128 KiB: what would need more is
-// refused. Modules of the Go toolchain grow to 1.4 times their code.
+// rejected. Modules of the Go toolchain grow to 1.4 times their code.
 package instrument
 
 import (

@@ -112,7 +112,7 @@ func (p *priceList) at(op wasmfile.Opcode) *byte {
 }
 
 // Price is the class of an instruction, and whether it has one. What has none
-// is refused.
+// is rejected.
 func Price(op wasmfile.Opcode) (Class, bool) {
 	i := *prices.at(op)
 	if i == 0 {

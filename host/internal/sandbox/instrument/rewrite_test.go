@@ -75,7 +75,7 @@ func TestRewriteKeepsMeaning(t *testing.T) {
 }
 
 // What would name something that is added, or was checked by the compiler
-// before it was taken out, is refused, with its place.
+// before it was taken out, is rejected, with its place.
 func TestRewriteRefuses(t *testing.T) {
 	t.Parallel()
 	types, functions := section(1, 1, 0x60, 0, 0), section(3, 1, 0)
@@ -168,7 +168,7 @@ func TestRestorable(t *testing.T) {
 	}
 }
 
-// What would keep the compiler busy for minutes is refused before it gets it.
+// What would keep the compiler busy for minutes is rejected before it gets it.
 func TestNestingIsBounded(t *testing.T) {
 	t.Parallel()
 	nested := func(n int) []byte {
@@ -189,7 +189,7 @@ func TestNestingIsBounded(t *testing.T) {
 	}
 }
 
-// What would make a module many times longer is refused, without writing it.
+// What would make a module many times longer is rejected, without writing it.
 func TestGrowthIsBounded(t *testing.T) {
 	t.Parallel()
 	dense := func(n int) []byte { // memory.grow of memory.grow of ...

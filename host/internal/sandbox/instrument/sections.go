@@ -129,7 +129,7 @@ func appendName(out []byte, name string) []byte {
 
 // function is the index of a function in the rewritten module. The import that
 // is added comes after those of the file; what would name the functions that are
-// added is refused.
+// added is rejected.
 func (w *writer) function(offset int, index uint32) uint64 {
 	if count := w.file.ImportedFuncs + len(w.file.Bodies); int64(index) >= int64(count) {
 		w.fail(offset, "function index %d is out of range, there are %d functions", index, count)
@@ -240,7 +240,7 @@ func (w *writer) expression(c *copier, r *wasmfile.Reader) {
 	})
 }
 
-// globalIndex refuses what would name a global that is added.
+// globalIndex rejects what would name a global that is added.
 func (w *writer) globalIndex(offset int, index uint32) {
 	if int64(index) >= int64(len(w.file.Globals)) {
 		w.fail(offset, "global index %d is out of range, there are %d globals", index, len(w.file.Globals))
@@ -314,7 +314,7 @@ func (w *writer) savedGlobals() []int {
 }
 
 // startFunction takes no parameters and gives nothing: the compiler, which
-// would refuse any other, does not see that it is one.
+// would reject any other, does not see that it is one.
 func (w *writer) startFunction() uint32 {
 	s := w.sections[wasmfile.SectionStart]
 	index := w.file.Reader(s.Body, s.End).U32("function index")

@@ -50,7 +50,7 @@ func (w *writer) segments() {
 }
 
 // takeOut hands a segment to the host, which writes what the compiler would
-// refuse if it saw it.
+// reject if it saw it.
 func (w *writer) takeOut(start int, segment wasmfile.DataSegment) {
 	if segment.Memory != 0 || !w.hasMemory {
 		w.fail(start, "data segment for memory %d, which is not there", segment.Memory)

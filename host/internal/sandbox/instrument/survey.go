@@ -68,7 +68,7 @@ func operandsOf(f *wasmfile.File, in wasmfile.Instruction) values {
 	return valuesOf(f, in.Index)
 }
 
-// valuesOf is what a type says; one that is not there is refused later.
+// valuesOf is what a type says; one that is not there is rejected later.
 func valuesOf(f *wasmfile.File, index uint32) values {
 	if int64(index) >= int64(len(f.Types)) {
 		return values{}

@@ -2,7 +2,7 @@ package wasmfile
 
 // Instructions are told apart as far as it takes to pass over them, and to
 // find what they name. The set is version 2 of WebAssembly; whatever is newer
-// is refused by its number.
+// is rejected by its number.
 
 // Opcode is the first byte of an instruction, or a prefix and the number
 // after it.

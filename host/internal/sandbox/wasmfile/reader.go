@@ -130,7 +130,7 @@ func (r *Reader) skipLEB(maxBytes int, what string) {
 }
 
 // Count reads the length of a list. Every entry takes at least entryBytes, so
-// a length that the rest of the section cannot hold is refused before
+// a length that the rest of the section cannot hold is rejected before
 // anybody allocates for it.
 func (r *Reader) Count(what string, entryBytes, limit int) int {
 	start := r.off

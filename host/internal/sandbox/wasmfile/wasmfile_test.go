@@ -62,7 +62,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// Every proper beginning of a module is refused, or is a module that ends
+// Every proper beginning of a module is rejected, or is a module that ends
 // between two sections.
 func TestCutOffFilesAreRefused(t *testing.T) {
 	t.Parallel()
@@ -80,7 +80,7 @@ func TestCutOffFilesAreRefused(t *testing.T) {
 		}
 	}
 	if refused < len(wasm)-15 {
-		t.Errorf("%d of %d beginnings were refused", refused, len(wasm))
+		t.Errorf("%d of %d beginnings were rejected", refused, len(wasm))
 	}
 }
 
@@ -234,7 +234,7 @@ func TestExecutable(t *testing.T) {
 	}
 }
 
-// Code that cannot be told apart is refused, with the place.
+// Code that cannot be told apart is rejected, with the place.
 func TestExecutableRefusesUnknownInstructions(t *testing.T) {
 	t.Parallel()
 	for _, code := range [][]byte{

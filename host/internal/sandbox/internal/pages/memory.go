@@ -132,11 +132,11 @@ func (m *Memory) Grown() bool { return m.image == nil || uint64(len(m.buf)) != m
 // Reset or Forgive.
 func (m *Memory) Refused() bool { return m.refused }
 
-// Forgive forgets that growth was refused.
+// Forgive forgets that growth was rejected.
 func (m *Memory) Forgive() { m.refused = false }
 
 // Err is the failure of the machine to give memory within the limit. Growth
-// was then refused, which another machine would have granted.
+// was then rejected, which another machine would have granted.
 func (m *Memory) Err() error { return m.failed }
 
 // Bytes is what the memory holds, until it grows or is freed.
