@@ -10,7 +10,7 @@ func IsLabel(labels []string, label string) bool {
 	return slices.Contains(labels, label)
 }
 
-// CheckIndictment holds an Indictment against the case: the charge is Light's
+// CheckIndictment checks an Indictment against the case: the charge is Light's
 // classification, and every item repeats an item of the case unchanged, none twice.
 func CheckIndictment(v *Indictment, light *LightAnswer, evidence []Evidence, c *Collector) {
 	if light != nil && v.ChargedDefectType != light.Classification {
@@ -32,7 +32,7 @@ func CheckIndictment(v *Indictment, light *LightAnswer, evidence []Evidence, c *
 	}
 }
 
-// CheckDiscovery holds a Discovery against the documents: each finding names
+// CheckDiscovery checks a Discovery against the documents: each finding names
 // a document and quotes it word for word, and supports a label of the case.
 // contains reports whether the named document is there and has the quote.
 func CheckDiscovery(v *Discovery, labels []string, contains func(document, quote string) (known, stands bool), c *Collector) {
@@ -50,7 +50,7 @@ func CheckDiscovery(v *Discovery, labels []string, contains func(document, quote
 	}
 }
 
-// CheckChallenges holds challenges against the Indictment: each points at one
+// CheckChallenges checks challenges against the Indictment: each points at one
 // of its items, and By is empty, the speaker's own name, or a repetition of a
 // challenge of the contest. allowed, when not nil, lists the only indexes that
 // may be challenged.
@@ -74,7 +74,7 @@ func CheckChallenges(field string, v []Challenge, items int, allowed []int, spea
 	}
 }
 
-// CheckBrief holds a DefenseBrief against the Indictment and the labels.
+// CheckBrief checks a DefenseBrief against the Indictment and the labels.
 func CheckBrief(v *DefenseBrief, indictment *Indictment, labels []string, speaker string, contested []Challenge, c *Collector) {
 	CheckChallenges("challenges", v.Challenges, len(indictment.Evidence), nil, speaker, contested, c)
 	if v.AlternativeHypothesis != nil {
@@ -98,7 +98,7 @@ func checkAlternative(v *AlternativeHypothesis, indictment *Indictment, labels [
 	}
 }
 
-// CheckTurn holds a turn of the hearing against the case: challenges point
+// CheckTurn checks a turn of the hearing against the case: challenges point
 // into the Indictment, and a new item is an item of the case or quotes a
 // document. stands reports whether an item does.
 func CheckTurn(v *HearingTurn, items int, labels []string, speaker string, contested []Challenge, stands func(*IndictmentItem) bool, c *Collector) {
@@ -114,7 +114,7 @@ func CheckTurn(v *HearingTurn, items int, labels []string, speaker string, conte
 	}
 }
 
-// CheckVerdict holds a Verdict against the charge, the labels and the
+// CheckVerdict checks a Verdict against the charge, the labels and the
 // Indictment: affirm keeps the charge, amend names another label.
 func CheckVerdict(v *Verdict, indictment *Indictment, labels []string, c *Collector) {
 	charge := indictment.ChargedDefectType
@@ -144,7 +144,7 @@ func CheckVerdict(v *Verdict, indictment *Indictment, labels []string, c *Collec
 	c.Nest(mark, Field("remand_feedback"))
 }
 
-// CheckRemandAnswer holds Light's answer against the feedback: every question
+// CheckRemandAnswer checks Light's answer against the feedback: every question
 // and every challenged item is accounted for once, and nothing else.
 func CheckRemandAnswer(v *RemandAnswer, feedback *RemandFeedback, c *Collector) {
 	asked := make(map[string]int, len(feedback.Questions))
@@ -168,7 +168,7 @@ func CheckRemandAnswer(v *RemandAnswer, feedback *RemandFeedback, c *Collector) 
 	checkAccounts(v.Challenged, feedback.Challenged, c)
 }
 
-// checkAccounts holds the replies against the challenged items, of which two
+// checkAccounts checks the replies against the challenged items, of which two
 // may be about the same index: one reply accounts for both.
 func checkAccounts(replies []ChallengedReply, challenged []ChallengedItem, c *Collector) {
 	times := make(map[int]int, len(challenged))
@@ -193,7 +193,7 @@ func checkAccounts(replies []ChallengedReply, challenged []ChallengedItem, c *Co
 	}
 }
 
-// CheckEdgeAnswers holds answers against the questions: one each, in order.
+// CheckEdgeAnswers checks answers against the questions: one each, in order.
 func CheckEdgeAnswers(v []EdgeAnswer, questions []EdgeQuestion, c *Collector) {
 	if len(v) != len(questions) {
 		c.Add(CodeWrongAnswers, strconv.Itoa(len(v))+" answers to "+strconv.Itoa(len(questions))+" questions", Field("answers"))

@@ -51,7 +51,7 @@ type Challenge struct {
 	By string `abi:"by,opt"`
 }
 
-// AlternativeHypothesis is the label that the defense holds against the charge.
+// AlternativeHypothesis is the label that the defense proposes in place of the charge.
 type AlternativeHypothesis struct {
 	Label     string `abi:"label,nonempty"`
 	Reasoning string `abi:"reasoning"`

@@ -48,7 +48,7 @@ type LogitMap struct {
 }
 
 // Profile is what is known of a domain: data, fitted from labelled cases or
-// laid by hand, that the host hands to the personas. A field that is absent
+// hand-tuned, that the host hands to the personas. A field that is absent
 // or empty says nothing.
 type Profile struct {
 	Name string `abi:"name,nonempty"`

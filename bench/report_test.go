@@ -56,7 +56,7 @@ func TestFindHandlers(t *testing.T) {
 	}
 }
 
-// All rivals of a node call are held against this one response.
+// All rivals of a node call are compared with this one response.
 func TestTheRequestIsWhatItSays(t *testing.T) {
 	x := nodeExchange()
 	if len(x.request) != 300 {

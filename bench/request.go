@@ -36,7 +36,7 @@ func nodeExchange() exchange {
 
 func affirm(request []byte) ([]byte, error) { return node.Answer(verdict.Affirm, request), nil }
 
-// once is a call whose response is held against the right one.
+// once is a call whose response is compared with the right one.
 func (x exchange) once(call peers.Call) func() error {
 	return func() error {
 		response, err := call(x.request)

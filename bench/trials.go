@@ -146,7 +146,7 @@ func (b *bench) describe(name string, subject *abi.Case) {
 	b.add(name+", documents", float64(size), "bytes")
 }
 
-// sameTrial holds what the native personas came to against what the modules did.
+// sameTrial checks what the native personas came to against what the modules did.
 func sameTrial(want *docket.Trial, got *court.Outcome) error {
 	if !reflect.DeepEqual(want.Result.Path, got.Path) || string(want.Result.Final.Status) != string(got.Status) ||
 		want.Result.Final.Confidence != got.Confidence {

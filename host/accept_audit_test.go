@@ -221,7 +221,7 @@ criteria:
 	}
 }
 
-// A document or an item that is called as the host's own is held against the documents like any other, whatever else there is.
+// A document or an item that is called as the host's own is checked against the documents like any other, whatever else there is.
 func TestAccept_AU2_NobodySpeaksInTheNameOfTheHost(t *testing.T) {
 	t.Parallel()
 	a := openAuditor(t, host.AuditConfig{})

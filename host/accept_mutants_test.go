@@ -90,7 +90,7 @@ func TestAccept_PL9_Mutants(t *testing.T) {
 	t.Logf("%d mutants accepted, %d rejected", accepted, refused)
 }
 
-// What the decoder accepts is then held against the case: the checks must
+// What the decoder accepts is then checked against the case: the checks must
 // stand any artifact, however little it fits.
 func TestAccept_PL9_ChecksStandAnyArtifact(t *testing.T) {
 	t.Parallel()

@@ -72,7 +72,7 @@ func encoded(o *audit.Outcome) string {
 	return string(codec.AppendAuditReport(codec.AppendSnapshot(nil, &o.State), &o.Report)) + strings.Join(o.Path, " ")
 }
 
-// ruling is an opinion in full, with what it can be held against.
+// ruling is an opinion in full, with what it can be checked against.
 func ruling() audit.Subject {
 	return audit.Subject{
 		Opinion: abi.JudicialOpinion{

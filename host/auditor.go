@@ -40,7 +40,7 @@ type Auditor struct {
 	rubric *audit.Rubric
 }
 
-// OpenAuditor loads the modules of collectors and judges, holds them against
+// OpenAuditor loads the modules of collectors and judges, checks them against
 // pipeline and rubric, and warms them. Its errors are those of Open.
 func OpenAuditor(ctx context.Context, config AuditConfig) (*Auditor, error) {
 	a, err := preparedAuditor(config)

@@ -9,7 +9,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/audit"
 )
 
-// An opinion is held against what the log says.
+// An opinion is checked against what the log says.
 func ExampleAuditor() {
 	ctx := context.Background()
 	a, err := host.OpenAuditor(ctx, host.AuditConfig{Host: host.Config{CacheDir: cacheDir}})

@@ -73,7 +73,7 @@ func (w *opinionWriter) charge() {
 	}
 }
 
-// evidence quotes each item, and says what was held against it: of one that
+// evidence quotes each item, and names the challenges to it: of one that
 // claims a document which doesn't have it first of all that.
 func (w *opinionWriter) evidence() {
 	items := w.pass.Items()
@@ -142,7 +142,7 @@ func (w *opinionWriter) defense() {
 		w.say("The defense moves to dismiss the charge.")
 	}
 	if a := b.AlternativeHypothesis; a != nil {
-		w.say("The defense holds the alternative "+a.Label+" against the charge.", a.Reasoning)
+		w.say("The defense argues against the charge for the alternative "+a.Label+".", a.Reasoning)
 	}
 }
 

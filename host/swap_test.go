@@ -171,7 +171,7 @@ func turn(i int) int {
 	return i % 3
 }
 
-// madeBy finds the edition that held a trial, and holds all that the trial says against it.
+// madeBy finds the edition that held a trial, and compares all that the trial says with it.
 func madeBy(trial *docket.Trial, list []*edition) (int, error) {
 	r := &trial.Result
 	for i, e := range list {

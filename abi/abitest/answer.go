@@ -97,7 +97,7 @@ func problems(v *abi.ValidationError) string {
 	return strings.Join(lines, "; ")
 }
 
-// judge holds what a call gave against the request as a host does: first by itself,
+// judge checks what a call gave against the request as a host does: first by itself,
 // then against §9.2. Without a finding the answer may be a failure.
 func (r *Request) judge(o *Outcome) (answer, *finding) {
 	a, f := o.answer(r.Call())
@@ -138,7 +138,7 @@ func (r *Request) checkContest(list []abi.Challenge, c *abi.Collector) {
 	abi.CheckChallenges("challenges", list, items, allowed, r.Contest.Persona.Name, nil, c)
 }
 
-// checkNode holds an artifact against its request, and gives the check of the family.
+// checkNode checks an artifact against its request, and gives the check of the family.
 func (r *Request) checkNode(a *abi.Artifact, c *abi.Collector) CheckID {
 	req := r.Node
 	self, labels := req.Persona.Name, req.Case.Labels

@@ -21,7 +21,7 @@ func labelledItems(c *abi.Collector, labels []string, items []abi.Evidence, path
 	}
 }
 
-// checkLight holds an artifact of the Light path against its request: what it
+// checkLight checks an artifact of the Light path against its request: what it
 // names are labels, and a report accounts for a remand where there was one.
 func checkLight(a *abi.Artifact, req *abi.NodeRequest, c *abi.Collector) {
 	labels, classification := req.Case.Labels, abi.Field("classification")
@@ -67,7 +67,7 @@ func checkRemand(answer *abi.RemandAnswer, req *abi.NodeRequest, c *abi.Collecto
 // citedOpinion is the source_ref by which a judge cites the text under audit (§4.16).
 const citedOpinion = "opinion"
 
-// checkOpinions holds the opinions of a judge against what was asked.
+// checkOpinions checks the opinions of a judge against what was asked.
 func (r *Request) checkOpinions(list []abi.CriterionOpinion, c *abi.Collector) {
 	req := r.Judge
 	if len(list) != len(req.Criteria) {

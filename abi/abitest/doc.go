@@ -1,6 +1,6 @@
 // Package abitest holds codecs and modules to the contract.
 //
-// Run holds a codec against the test vectors of abi/testdata: every message
+// Run checks a codec against the test vectors of abi/testdata: every message
 // is accepted or rejected as SPEC.md says, with the same canonical bytes or the
 // same problems in the same order.
 //

@@ -156,7 +156,7 @@ func callChecks() []CheckID {
 	}
 }
 
-// answerChecks are those that an answer to the request is held to.
+// answerChecks are the checks of an answer to the request.
 func (r *Request) answerChecks() []CheckID {
 	switch {
 	case r.Contest != nil:

@@ -102,7 +102,7 @@ func (k *kit) ignoresName(r *Request) error {
 
 // sameBut says whether two answers differ at most in the name that they repeat.
 // Who repeats it may cut what it says after some bytes: names of different
-// lengths can't be held against each other then.
+// lengths can't be compared then.
 func sameBut(one, other *Outcome, name, otherName string) bool {
 	if one.Ending != other.Ending {
 		return false

@@ -43,7 +43,7 @@ type Report struct {
 type Result struct {
 	Rule
 	Status Status `json:"status"`
-	// Tried counts what was held against the check.
+	// Tried counts the answers that were checked.
 	Tried int `json:"tried"`
 	// Broken counts the failures, of which the first few are listed.
 	Broken   int       `json:"broken"`

@@ -19,7 +19,7 @@ type T interface {
 	Errorf(format string, args ...any)
 }
 
-// Run holds decode against the vectors of every type.
+// Run checks decode against the vectors of every type.
 func Run(t T, decode Decode) {
 	t.Helper()
 	sets, err := Sets()
@@ -37,7 +37,7 @@ func Run(t T, decode Decode) {
 	}
 }
 
-// Check holds decode against one vector. The error says what is different.
+// Check runs decode on one vector. The error says what is different.
 func Check(typeName string, v *Vector, decode Decode) error {
 	message, err := v.Message()
 	if err != nil {

@@ -50,7 +50,7 @@ wrong (the rest was still audited); 3 done, and a score is below --fail-under, o
 	f := cmd.Flags()
 	f.StringVar(&o.rubric, "rubric", shippedRubric, "rubric file, or the name of a shipped one")
 	f.StringVar(&o.pipeline, "pipeline", shippedAudit, "pipeline file, or the name of a shipped one")
-	f.StringArrayVar(&o.documents, "document", nil, "a text file that every opinion is held against, cut at 1 MiB; may be repeated")
+	f.StringArrayVar(&o.documents, "document", nil, "a text file that every opinion is checked against, cut at 1 MiB; may be repeated")
 	f.StringVar(&o.modules, "modules", "", "folder with NAME.wasm files of judges; those that it does not have are the embedded ones")
 	cacheFlag(f, &o.cache, "folder for compiled modules, or none")
 	f.StringVar(&o.format, "format", "table", "table, json or jsonl")
@@ -63,7 +63,7 @@ wrong (the rest was still audited); 3 done, and a score is below --fail-under, o
 	return cmd
 }
 
-// check holds the flags against what they may be; all faults come at once.
+// check reports all faults of the flags at once.
 func (o *auditOptions) check(args []string) (*docket.Redactor, error) {
 	var faults []error
 	if len(args) == 0 {

@@ -57,7 +57,7 @@ func parseAuditGate(failOn, failUnder []string) (*auditGate, error) {
 	return g, errors.Join(faults...)
 }
 
-// check holds the criteria against a rubric.
+// check reports criteria that the rubric does not have.
 func (g *auditGate) check(rubric *audit.Rubric) error {
 	var faults []error
 	for _, id := range slices.Sorted(maps.Keys(g.criteria)) {

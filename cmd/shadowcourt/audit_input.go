@@ -13,7 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 )
 
-// commonDocuments are those that all opinions are held against.
+// commonDocuments are those that all opinions are checked against.
 type commonDocuments struct {
 	documents []abi.Document
 	cuts      []docket.DocumentCut

@@ -123,7 +123,7 @@ func (o *calibrateOptions) run(ctx context.Context, s stdio, args []string) erro
 	return c.end()
 }
 
-// check holds the flags against what they may be; all faults come at once.
+// check reports all faults of the flags at once.
 func (o *calibrateOptions) check(dockets []string) error {
 	var faults []error
 	if len(dockets) == 0 {

@@ -117,7 +117,7 @@ func (o *compareOptions) run(ctx context.Context, s stdio, args []string) error 
 	return r.end(report)
 }
 
-// check holds the flags against what they may be; all faults come at once.
+// check reports all faults of the flags at once.
 func (o *compareOptions) check(dockets []string) (*docket.Redactor, error) {
 	var faults []error
 	if len(dockets) == 0 {

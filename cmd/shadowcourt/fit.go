@@ -125,7 +125,7 @@ func (o *fitOptions) learn(ctx context.Context, s stdio, inputs *inputs, config 
 	return &result.Report, faults, result.WriteYAML(out)
 }
 
-// check holds the flags against what they may be; all faults come at once.
+// check reports all faults of the flags at once.
 func (o *fitOptions) check(dockets []string) error {
 	var faults []error
 	if len(dockets) == 0 {

@@ -54,7 +54,7 @@ The ways of being pristine give the same bytes; the first one is what trials use
 	return cmd
 }
 
-// check holds the flags against what they may be; all faults come at once.
+// check reports all faults of the flags at once.
 func (o *benchOptions) check() error {
 	var faults []error
 	if o.format != "table" && o.format != "json" {

@@ -57,7 +57,7 @@ command line is wrong.`,
 	return cmd
 }
 
-// check holds the flags against what they may be; all faults come at once.
+// check reports all faults of the flags at once.
 func (o *checkOptions) check() (conformance.Options, error) {
 	options := conformance.Options{Seed: o.seed, Cases: o.cases, Now: time.Now}
 	var faults []error

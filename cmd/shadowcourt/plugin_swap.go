@@ -58,7 +58,7 @@ func (o *swapOptions) flags(cmd *cobra.Command) {
 	o.grantFlag(cmd)
 }
 
-// check holds the flags against what they may be.
+// check reports the faults of the flags.
 func (o *swapOptions) check() error {
 	if o.modules == "" {
 		return inputError(errors.New("--modules DIR: say in which folder"))

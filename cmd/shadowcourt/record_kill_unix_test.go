@@ -167,7 +167,7 @@ func (k *killing) runInto(t *testing.T, acknowledged map[string]record.Digest, n
 	return true
 }
 
-// check holds every acknowledged result, with its audit, against the record.
+// check checks every acknowledged result, with its audit, against the record.
 func (k *killing) check(t *testing.T, name string, acknowledged map[string]record.Digest) {
 	t.Helper()
 	f, err := os.Open(name)

@@ -29,7 +29,7 @@ func (o *replayOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.store, "store", "", "folder with the modules of the record, as 'try --store' keeps them, beside the embedded ones")
 	cacheFlag(f, &o.cache, "folder for compiled modules, or none")
-	f.StringArrayVar(&o.dockets, "docket", nil, "docket with the cases, where the record does not hold them; where it does, to hold them against it; may be repeated")
+	f.StringArrayVar(&o.dockets, "docket", nil, "docket with the cases, where the record does not hold them; where it does, to compare them with it; may be repeated")
 	f.IntVar(&o.workers, "workers", 0, "trials at once (default: one for each processor)")
 }
 
@@ -39,7 +39,7 @@ func newReplay(s stdio) *cobra.Command {
 		Use:   "replay RECORD [ID...]",
 		Short: "Try the trials of a record again, and say whether they are the same",
 		Long: `Try the trials of a record again, all or those of the ids, with the modules and the
-configuration of the record, and hold what comes against it, byte for byte. When time was
+configuration of the record, and compare the results with it, byte for byte. When time was
 over, what capabilities and what a Light outside of the court answered is taken from the
 record. Verdicts that were audited are audited again. Where a trial or its audit goes another
 way, the first difference is told: the call, its node, and the fields that differ.

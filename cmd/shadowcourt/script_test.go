@@ -81,7 +81,7 @@ func repositoryRoot(t *testing.T) string {
 	return root
 }
 
-// exits runs a command and holds its exit code against the wanted one.
+// exits runs a command and checks its exit code against the wanted one.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE COMMAND...")

@@ -169,7 +169,7 @@ func TestReaderThatEndsStopsTheWork(t *testing.T) {
 	}
 }
 
-// onlyFiles holds the files of a folder against names.
+// onlyFiles checks the files of a folder against names.
 func onlyFiles(t *testing.T, dir, want string) {
 	t.Helper()
 	if got := strings.Join(names(t, dir), " "); got != want {

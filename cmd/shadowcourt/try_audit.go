@@ -23,7 +23,7 @@ func (o *tryOptions) auditFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.audit.rubric, "rubric", shippedRubric, "with --audit: rubric file, or the name of a shipped one")
 }
 
-// check holds the flags against each other.
+// check rejects flags that contradict each other.
 func (a *tryAudit) check() error {
 	if !a.on && a.rubric != "" && a.rubric != shippedRubric { // it is empty for commands without the flag
 		return errors.New("--rubric needs --audit")

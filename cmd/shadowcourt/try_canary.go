@@ -30,7 +30,7 @@ func (o *tryOptions) canaryFlags(cmd *cobra.Command) {
 	f.StringVar(&o.canary.output, "canary-output", "", "with --canary: file for both results of each trial that ran beside, as JSON lines")
 }
 
-// check holds the flags against each other.
+// check rejects flags that contradict each other.
 func (c *canaryOptions) check() error {
 	switch {
 	case len(c.modules) == 0 && c.output != "":

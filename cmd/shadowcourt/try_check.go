@@ -18,7 +18,7 @@ import (
 // goTestProfile is the shipped profile for failures of Go tests.
 const goTestProfile = "go-test"
 
-// check holds the flags against what they may be; all faults come at once.
+// check reports all faults of the flags at once.
 func (o *tryOptions) check(dockets []string) (*failOn, *docket.Redactor, error) {
 	var faults []error
 	oneOf := func(flag, value string, allowed ...string) {

@@ -37,7 +37,7 @@ func (o *tryOptions) lightFlags(cmd *cobra.Command, byDefault string) {
 	f.StringVar(&o.casebook, "casebook", "", "file with earlier cases, for the Light path to look into")
 }
 
-// checkLight holds the flags of Light against each other.
+// checkLight rejects flags of Light that contradict each other.
 func (o *tryOptions) checkLight() error {
 	var faults []error
 	command, isExec := strings.CutPrefix(o.light, lightExec)

@@ -29,7 +29,7 @@ func (o *recordOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.store, "store", "", "folder that keeps each module under its digest, for a replay")
 }
 
-// checkRecord holds the flags of the record against each other.
+// checkRecord rejects flags of the record that contradict each other.
 func (o *tryOptions) checkRecord() error {
 	r := &o.record
 	switch {

@@ -24,8 +24,8 @@ func newVerify(s stdio) *cobra.Command {
 	o := &verifyOptions{}
 	cmd := &cobra.Command{
 		Use:   "verify RECORD",
-		Short: "Hold a record of trials against its key",
-		Long: `Hold a record against its key: every entry's signature, its place in the chain, its
+		Short: "Verify the signatures of a record of trials",
+		Long: `Verify a record's signatures: every entry's signature, its place in the chain, its
 bytes, and that the record is closed with the number of its trials. The first entry that
 does not fit is named, with why; those before it hold. With --head it must also be the
 record that had that head before, whatever was added since.

@@ -1,6 +1,6 @@
 // Command profile makes a profile for plain reports of Go tests: learned from
 // dockets of failures with a known cause, of which only what a plain report
-// holds is looked at, and with signals laid by hand beside. docs/light.md says
+// holds is looked at, and with hand-tuned signals. docs/light.md says
 // how it compares with the one that is shipped.
 //
 //	go run ./examples/profile -plain PLAIN.yaml -out PROFILE.yaml DOCKET...
@@ -44,7 +44,7 @@ func main() {
 func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("profile", flag.ContinueOnError)
 	out := flags.String("out", "", "file for the profile")
-	plainFile := flags.String("plain", "", "profile with the signals that are laid by hand")
+	plainFile := flags.String("plain", "", "profile with the hand-tuned signals")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func plainReports(entries []docket.Entry) []docket.Entry {
 	return out
 }
 
-// learn fits a profile and puts the signals beside that are laid by hand.
+// learn fits a profile and adds the hand-tuned signals.
 func learn(ctx context.Context, entries []docket.Entry, plain *abi.Profile) (*fit.Result, error) {
 	result, err := fit.Fit(ctx, entries, fit.Config{Name: name, Seed: 1, Workers: runtime.GOMAXPROCS(0)})
 	if err != nil {

@@ -24,7 +24,7 @@ type figure struct {
 }
 
 // holdOut measures on each part what was made of the others, beside no profile
-// and the signals laid by hand alone.
+// and the hand-tuned signals alone.
 func holdOut(ctx context.Context, entries []docket.Entry, plain *abi.Profile) ([]figure, error) {
 	bench, err := study.New()
 	if err != nil {
@@ -109,7 +109,7 @@ func head(result *fit.Result, held []figure) string {
 	say("Use:   shadowcourt try failures.json --from gotest --profile THIS_FILE")
 	say("Made:  `make profile`, from %d failures of %d modules whose cause is known (examples/dockets/README.md), as a", result.Report.Cases, result.Report.Groups)
 	say("       report shows them: documents, what its reader cut from them, and the reader's own Light. The signals of")
-	say("       examples/profile/plain.yaml, which are laid by hand, stand at the end.")
+	say("       examples/profile/plain.yaml, which are hand-tuned, are at the end.")
 	say("Model: %s.", result.Report.Model)
 	say("")
 	say("How well profiles do that are made this way, on modules that they were not fitted on (%d parts). Right: the share", parts)

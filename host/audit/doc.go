@@ -1,4 +1,4 @@
-// Package audit holds what an audit of an opinion is held against and how its
+// Package audit has the rubric that an opinion is checked against, and how its
 // parts become a report: the rubric, the synthesis of the judges' opinions, the
 // score. It is pure: it calls no module, reads no clock and keeps nothing. The
 // walk over the modules is host.Auditor's.

@@ -7,7 +7,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// Subject is an opinion with what it can be held against.
+// Subject is an opinion with what it can be checked against.
 type Subject struct {
 	Opinion abi.JudicialOpinion
 	// Evidence of the case, if there is any.

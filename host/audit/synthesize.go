@@ -63,7 +63,7 @@ type Judgement struct {
 	Dissent string
 }
 
-// Voices holds the opinions on a criterion against the facts.
+// Voices checks the opinions on a criterion against the facts.
 func (j *Judgement) Voices(c *Criterion) []Voice {
 	voices := make([]Voice, len(c.Judges))
 	for i, id := range c.Judges {

@@ -13,7 +13,7 @@ type ratio struct{ count, of int }
 
 func ratioOf(s calibrate.Share) ratio { return ratio{s.Count, s.Of} }
 
-// wantShare holds a share against counts worked by hand, and its value against their quotient.
+// wantShare checks a share against counts worked by hand, and its value against their quotient.
 func wantShare(t *testing.T, name string, got calibrate.Share, count, of int) {
 	t.Helper()
 	if ratioOf(got) != (ratio{count, of}) {

@@ -71,12 +71,12 @@ func sentence(rival *Rival, cases int) string {
 		if d.Interval.Low > 0 {
 			return fmt.Sprintf("The court is ahead of %s, but they differ in too few cases, or groups of cases, to call it better: %s.", name, figures)
 		}
-		return fmt.Sprintf("The court does not beat %s, but holds against it: %s.", name, figures)
+		return fmt.Sprintf("The court does not beat %s, but is not worse: %s.", name, figures)
 	case Worse:
 		return fmt.Sprintf("The court does not beat %s, it is worse: %s.", name, figures)
 	case Undecided:
 	}
-	return fmt.Sprintf("The court is not shown to beat %s, nor to hold against it: %s.", name, figures)
+	return fmt.Sprintf("The court is not shown to beat %s, nor to be as good: %s.", name, figures)
 }
 
 // points are percentage points to one decimal, without a negative zero.

@@ -72,7 +72,7 @@ func manifestOf(info *sandbox.Info) *abi.Manifest {
 	return &m
 }
 
-// checkManifest holds the manifest against the file and the limits.
+// checkManifest checks the manifest against the file and the limits.
 func (l *loading) checkManifest(limits sandbox.Limits) {
 	if l.info.Size == 0 {
 		return // no module: there is nothing to say of a manifest
@@ -131,7 +131,7 @@ func ManifestFaults(wasm []byte) []string {
 	return faults
 }
 
-// checkCalls holds the exports of a file against the calls that are promised.
+// checkCalls checks the exports of a file against the calls that are promised.
 func (l *loading) checkCalls(promised []abi.Call, by string, fail func(abitest.CheckID, string, ...any)) {
 	l.report.Try(abitest.CheckCalls)
 	if len(l.info.Calls) == 0 {

@@ -184,7 +184,7 @@ type AuditWriter interface {
 	Close() error
 }
 
-// OpinionEntry is an opinion to audit, with what it can be held against and where it stands.
+// OpinionEntry is an opinion to audit, with what it can be checked against and where it stands.
 type OpinionEntry struct {
 	Opinion   abi.JudicialOpinion
 	Evidence  []abi.Evidence

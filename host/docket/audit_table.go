@@ -105,7 +105,7 @@ func (t *auditTable) several() string {
 	text := t.grid().render(t.options) + "\n\n" + plural(len(t.audits), "opinion", "opinions") + ", mean score " + mean + ", " +
 		plural(violations, "security violation", "security violations")
 	if cut > 0 {
-		text += ", " + plural(cut, "was", "were") + " held against documents that were cut"
+		text += ", " + plural(cut, "was", "were") + " checked against documents that were cut"
 	}
 	return text + "\n"
 }

@@ -120,7 +120,7 @@ func TestACutDocumentIsTold(t *testing.T) {
 	if text := audited(t, 0, a); !strings.Contains(text, want) {
 		t.Errorf("%s", text)
 	}
-	if text := audited(t, 0, a, opinion("b", "", 0, 1, 2)); !strings.Contains(text, "1 was held against documents that were cut") {
+	if text := audited(t, 0, a, opinion("b", "", 0, 1, 2)); !strings.Contains(text, "1 was checked against documents that were cut") {
 		t.Errorf("%s", text)
 	}
 	again := docket.CutAgain(a.CutDocuments, []docket.DocumentCut{{Name: "log", Bytes: 2040, Kept: 1040}, {Name: "map", Bytes: 9, Kept: 8}})

@@ -84,7 +84,7 @@ func CutAgain(first, then []DocumentCut) []DocumentCut {
 	return all
 }
 
-// fairShare is the largest bound that keeps the sum of all lengths, each held to the bound, within total.
+// fairShare is the largest bound that keeps the sum of all lengths, each cut to the bound, within total.
 func fairShare(lengths []int, total int) int {
 	slices.Sort(lengths)
 	for i, n := range lengths {

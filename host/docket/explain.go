@@ -250,7 +250,7 @@ func (s *story) defense(p *Pass) {
 	case d.MotionToDismiss:
 		what = "moves to dismiss"
 	case d.AlternativeHypothesis != nil:
-		what = "holds " + inert.Line(d.AlternativeHypothesis.Label) + " against the charge"
+		what = "proposes " + inert.Line(d.AlternativeHypothesis.Label) + " in place of the charge"
 	}
 	s.head(s.cast.Defense, what+", doubt "+number(d.Confidence))
 	if d.AlternativeHypothesis != nil {

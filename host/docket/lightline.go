@@ -18,7 +18,7 @@ type LightLine struct {
 }
 
 // ParseLightLine reads a line as strictly as that of a docket. The error is an *abi.ValidationError with all problems.
-// Labels, indexes and the ids of questions are held against nothing: they are the court's to check.
+// Labels, indexes and the ids of questions are not checked here: they are the court's to check.
 func ParseLightLine(line []byte) (LightLine, error) {
 	r := lightReader{caseReader: caseReader{scanner: scanner{data: line}}}
 	if !r.read() {

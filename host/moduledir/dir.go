@@ -288,7 +288,7 @@ func (d *Dir) read(name string) ([]byte, error) {
 	return module, err
 }
 
-// kept reads a module of the history, and holds it against its name.
+// kept reads a module of the history, and checks it against its name.
 func (d *Dir) kept(name, digest string) ([]byte, error) {
 	path := d.keptFile(name, digest)
 	module, err := readBounded(path)

@@ -14,7 +14,7 @@
 // A record holds no times and no random numbers: the same cases, modules,
 // configuration and key give the same bytes. docs/records.md has the format.
 //
-// [Create] and [Resume] write records, [Verify] holds one against a key,
+// [Create] and [Resume] write records, [Verify] verifies one with a key,
 // [Compare] says where two trials of a case part, and a [Store] keeps modules
 // by their digests. The host replays.
 package record

@@ -10,7 +10,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/record"
 )
 
-// A record is held against its key; the first entry that does not fit is named.
+// A record is verified with its key; the first entry that does not fit is named.
 func ExampleVerify() {
 	dir, err := os.MkdirTemp("", "record")
 	if err != nil {

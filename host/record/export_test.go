@@ -20,7 +20,7 @@ func SealPayload(key *Key, payload []byte) ([]byte, error) {
 	return s.sealPayload(payload)
 }
 
-// Verifies holds a signature against a key.
+// Verifies reports whether a signature is valid.
 func Verifies(key *Key, data, signature []byte) bool { return key.verifies(data, signature) }
 
 // Limit sets the longest line of a writer.

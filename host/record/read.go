@@ -38,7 +38,7 @@ var ErrTorn = errors.New("the file ends in the middle of it")
 // ErrOtherKey: the entry was signed by another key than the one given.
 var ErrOtherKey = errKey
 
-// Reader reads the entries of a record, each held against key and chain before
+// Reader reads the entries of a record, each verified with key and chain before
 // it is given. It is not safe for concurrent use.
 type Reader struct {
 	in     *bufio.Reader
@@ -49,10 +49,10 @@ type Reader struct {
 	err    error
 }
 
-// NewReader reads a record and holds it against a key.
+// NewReader reads a record and verifies it with a key.
 func NewReader(in io.Reader, key *Key) (*Reader, error) {
 	if key == nil {
-		return nil, errors.New("there is no key to hold the record against")
+		return nil, errors.New("there is no key to verify the record with")
 	}
 	return &Reader{in: bufio.NewReaderSize(in, 64<<10), opener: opener{key: key}}, nil
 }

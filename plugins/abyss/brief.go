@@ -16,7 +16,7 @@ const (
 	concession = 0.5
 )
 
-// brief answers the indictment: it challenges, holds a rival label against
+// brief answers the indictment: it challenges, proposes a rival label against
 // the charge, moves to dismiss where nothing is left of it and no rival is
 // there, or concedes.
 func brief(r *abi.NodeRequest) *abi.DefenseBrief {

@@ -1,5 +1,5 @@
 // Command assayer is a judge of an audit: it traces claims
-// to the evidence, and holds the confidence against it.
+// to the evidence, and checks the confidence against it.
 package main
 
 import (

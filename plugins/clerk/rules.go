@@ -102,7 +102,7 @@ func alternative(f *facts) (bool, string) {
 	if v.AlternativeHypothesis == nil {
 		return false, "the defense holds no alternative"
 	}
-	return true, "the defense holds " + v.AlternativeHypothesis.Label + " against the charge"
+	return true, "the defense proposes " + v.AlternativeHypothesis.Label + " in place of the charge"
 }
 
 func hearingComplete(f *facts) (bool, string) {

@@ -40,7 +40,7 @@ func TestRules(t *testing.T) {
 		{name: "HD2 fights", evaluator: "HD2", artifact: brief(abi.DefenseBrief{})},
 		{name: "HD3 moves", evaluator: "HD3", artifact: brief(abi.DefenseBrief{MotionToDismiss: true}), fires: true},
 		{name: "HD3 does not", evaluator: "HD3", artifact: brief(abi.DefenseBrief{PleaDeal: true})},
-		{name: "HD4 holds", evaluator: "HD4", artifact: brief(abi.DefenseBrief{AlternativeHypothesis: &abi.AlternativeHypothesis{Label: "b"}}), fires: true, why: "the defense holds b against the charge"},
+		{name: "HD4 holds", evaluator: "HD4", artifact: brief(abi.DefenseBrief{AlternativeHypothesis: &abi.AlternativeHypothesis{Label: "b"}}), fires: true, why: "the defense proposes b in place of the charge"},
 		{name: "HD4 does not", evaluator: "HD4", artifact: brief(abi.DefenseBrief{})},
 		{name: "HD5 last round", evaluator: "HD5", artifact: hearing(3, 3, false), fires: true, why: "round 3 of 3 was the last"},
 		{name: "HD5 converged", evaluator: "HD5", artifact: hearing(2, 3, true), fires: true, why: "round 2 of 3 brought nothing new"},

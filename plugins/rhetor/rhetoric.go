@@ -229,7 +229,7 @@ func (h *rhetoric) tone() abi.CriterionOpinion {
 	stated := reading.Stated(&h.request.Opinion, h.statements)
 	switch {
 	case !stated.Stated:
-		return opinion(2, 0.4, "It states no confidence that its words could be held against.")
+		return opinion(2, 0.4, "It states no confidence to compare its wording with.")
 	case h.unread():
 		return unread()
 	}

@@ -110,7 +110,7 @@ func TestARemandBringsOnlyWhatIsNew(t *testing.T) {
 	v := play(t, remanded(before.Evidence, "Was the billing gateway reachable?"), abi.SourceAnswer{})
 	for _, ref := range refs(before) {
 		if slices.Contains(refs(v), ref) {
-			t.Errorf("%s lay before the court", ref)
+			t.Errorf("%s came before the court", ref)
 		}
 	}
 	if !slices.Contains(refs(v), "seeker-answer:log:L8") {

@@ -47,7 +47,7 @@ type tracing struct {
 	supported          []bool // claims for which a line was found
 	sources            []abi.Document
 	out                *abi.Discovery
-	compared           int // times that a claim's figures were held against a line's
+	compared           int // times that a claim's figures were checked against a line's
 }
 
 func (t *tracing) find(document, quote, observation string, strength float64) bool {

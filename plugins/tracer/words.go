@@ -24,7 +24,7 @@ const (
 	// fewClaims, with their clauses, are traced by their figures alone, too, and by their
 	// clauses; for more there is no fuel. maxParts of a claim are traced.
 	fewClaims, maxParts = 128, 6
-	// maxCompared times a claim's figures are held against a line's: half of the fuel.
+	// maxCompared times a claim's figures are checked against a line's: half of the fuel.
 	// Behind that the words alone tell.
 	maxCompared = 250_000
 )

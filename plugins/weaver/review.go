@@ -10,7 +10,7 @@ import (
 // nobody investigated.
 const minUninvestigated = 0.75
 
-// review holds what was concluded against everything that is known now. It
+// review checks what was concluded against everything that is known now. It
 // wants a reassessment, while the walk may still go back, of a conclusion that
 // was reached without an investigation and is doubtful, and of one that the evidence
 // contradicts; when it may not, the more probable label overturns it.

@@ -307,7 +307,7 @@ typedef struct { sc_signal *at; size_t count; } sc_signal_list;
 extern const sc_type sc_signal_type;
 
 /// `profile` is what is known of a domain: data, fitted from labelled cases or
-/// laid by hand, that the host hands to the personas. A field that is absent
+/// hand-tuned, that the host hands to the personas. A field that is absent
 /// or empty says nothing.
 typedef struct sc_profile {
   sc_text name;
@@ -395,7 +395,7 @@ typedef struct sc_challenge {
 typedef struct { sc_challenge *at; size_t count; } sc_challenge_list;
 extern const sc_type sc_challenge_type;
 
-/// `alternative_hypothesis` is the label that the defense holds against the charge.
+/// `alternative_hypothesis` is the label that the defense proposes in place of the charge.
 typedef struct sc_alternative_hypothesis {
   sc_text label;
   sc_text reasoning;
@@ -565,7 +565,7 @@ typedef struct sc_light_file {
   sc_correlate_result *correlate; /* or NULL */
   sc_review_decision *review; /* or NULL */
   /// `feedback` of the court, when the case comes back from it. Then the case's
-  /// light is Light's answer before, and its evidence all that lay before the court.
+  /// light is Light's answer before, and its evidence all that the court had.
   sc_remand_feedback *feedback; /* or NULL */
   /// `loops_left`: how often the walk may still go back to an earlier node.
   int64_t loops_left;

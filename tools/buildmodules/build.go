@@ -128,7 +128,7 @@ func compile(ctx context.Context, folder, output string) error {
 	return os.Chmod(target, 0o644) //nolint:gosec // as above
 }
 
-// check holds the manifest against the folder and against the module: the
+// check checks the manifest against the folder and against the module: the
 // court finds a module by its name, and calls what the manifest promises.
 func check(name string, wasm []byte) error {
 	info, err := module.Inspect(wasm)

@@ -1,6 +1,6 @@
 // The judgement of package guests/verdict in C: it finds three values of the
 // request and copies them into a verdict. Unlike the Go guest it decodes
-// nothing else, and does not hold the request against the contract.
+// nothing else, and does not validate the request.
 #pragma once
 #include <stdint.h>
 #include <string.h>

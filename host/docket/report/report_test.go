@@ -188,7 +188,7 @@ func TestAccept_CLI5_HostileTextIsInertInMarkdown(t *testing.T) {
 	}
 }
 
-// checkMarkdownLine holds a line outside code blocks against the same line with harmless text.
+// checkMarkdownLine checks a line outside code blocks against the same line with harmless text.
 func checkMarkdownLine(t *testing.T, line, harmless string) {
 	t.Helper()
 	bare := withoutCode(line)

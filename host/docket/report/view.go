@@ -125,7 +125,7 @@ func initial(name string) string {
 
 func number(v float64) string { return docket.Number(v) }
 
-// width is a number in [0, 1] as a whole percentage; NaN and what lies outside are held to it.
+// width is a number in [0, 1] as a whole percentage; NaN and what lies outside are clamped to it.
 func width(v float64) int {
 	if !(v > 0) { // NaN too
 		return 0
@@ -180,7 +180,7 @@ func briefWhat(b *abi.DefenseBrief) string {
 	case b.MotionToDismiss:
 		return "moves to dismiss"
 	case b.AlternativeHypothesis != nil:
-		return "holds an alternative against the charge"
+		return "proposes an alternative to the charge"
 	}
 	return "answers the charge"
 }

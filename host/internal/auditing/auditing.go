@@ -134,7 +134,7 @@ func (a *Audit) Try(ctx context.Context, subject *audit.Subject, modules Modules
 	return t.out, nil
 }
 
-// check holds a subject against the rules that its types don't state.
+// check checks a subject against the rules that its types don't state.
 func check(s *audit.Subject) error {
 	var c abi.Collector
 	if s.Opinion.Text == "" {

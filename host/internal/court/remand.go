@@ -66,7 +66,7 @@ func (t *trial) indictedFirst() []abi.Evidence {
 	return list
 }
 
-// checkAnswer holds Light's answer against the case; feedback is nil the
+// checkAnswer checks Light's answer against the case; feedback is nil the
 // first time.
 func (t *trial) checkAnswer(response *LightResponse, feedback *abi.RemandFeedback) error {
 	var c abi.Collector
@@ -95,7 +95,7 @@ func (t *trial) checkAnswer(response *LightResponse, feedback *abi.RemandFeedbac
 	return c.Err()
 }
 
-// checkEvidence holds items that Light gathered against the case, by the rules
+// checkEvidence checks items that Light gathered against the case, by the rules
 // that the items of a case keep.
 func (t *trial) checkEvidence(items []abi.Evidence, c *abi.Collector) {
 	for i := range items {

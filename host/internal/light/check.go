@@ -7,7 +7,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 )
 
-// check holds the artifact of a node against the case: what it concludes are
+// check checks the artifact of a node against the case: what it concludes are
 // labels, and a report accounts for a remand where there was one. It says with
 // false that the artifact is another family's.
 func check(family abi.Family, a *abi.Artifact, req *Request, c *abi.Collector) bool {
@@ -78,7 +78,7 @@ func (k *checker) evidence(items []abi.Evidence) {
 	}
 }
 
-// remand holds the answer to a remand against its feedback.
+// remand checks the answer to a remand against its feedback.
 func (k *checker) remand(answer *abi.RemandAnswer, feedback *abi.RemandFeedback) {
 	switch {
 	case feedback == nil && answer == nil:

@@ -142,7 +142,7 @@ var between = []crossing{ //nolint:gochecknoglobals // a table
 
 const (
 	withFeedback = "verdict with feedback: `challenged` and the alternative point at items of the indictment; the alternative as in a brief"
-	opinions     = "judge_response: one opinion for each criterion, in order, by the judge asked; what it cites is held against the evidence later (§4.16)"
+	opinions     = "judge_response: one opinion for each criterion, in order, by the judge asked; what it cites is checked against the evidence later (§4.16)"
 	labelOfLight = "recall, investigate, correlate, report: `classification`, where there is one, is a label of the case"
 	gathered     = "investigate, remand_answer: `supports` of an item of `evidence` is a label of the case"
 	accounts     = "remand_answer (Light's): each question, and each item that was challenged, has exactly one answer"

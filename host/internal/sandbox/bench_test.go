@@ -78,7 +78,7 @@ func BenchmarkCall(b *testing.B) {
 }
 
 // BenchmarkCallOnly is the call in a warm instance that is never put back: what
-// pristine calls are held against.
+// pristine calls are compared with.
 func BenchmarkCallOnly(b *testing.B) {
 	request := append([]byte("e"), make([]byte, 299)...)
 	for name, wasm := range guests(b) {

@@ -36,7 +36,7 @@ var (
 	}
 )
 
-// check holds a file against the contract and the limits, and gives every
+// check checks a file against the contract and the limits, and gives every
 // fault that can be seen without running anything.
 func check(file *wasmfile.File, allowed surface, limits Limits) []Fault {
 	c := checker{file: file}

@@ -14,7 +14,7 @@ func (e *bindingError) Error() string { return string(e.cause) + ": " + e.detail
 // direct calls one of the contract's functions over the direct binding: the
 // guest allocates, the host writes the request and calls, the answer is
 // pointer<<32 | length. Nothing of the answer is believed before it has been
-// held against the limit and the memory. The bytes are the caller's own.
+// checked against the limit and the memory. The bytes are the caller's own.
 func (in *instance) direct(export string, request []byte, outputBytes int64) (output Output, err error) {
 	stack := in.stack[:]
 	in.export = abi.ExportAlloc

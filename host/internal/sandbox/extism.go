@@ -48,7 +48,7 @@ func (e *refusedError) Error() string { return e.message }
 const maxRefusalBytes = 1 << 10
 
 // call calls one of the contract's functions over the module's binding. Nothing
-// of the answer is believed before it has been held against the limits. The
+// of the answer is believed before it has been checked against the limits. The
 // bytes are the caller's own.
 func (in *instance) call(export string, request []byte, outputBytes int64) (Output, error) {
 	if in.state.kernel != nil {

@@ -165,7 +165,7 @@ func (e *Engine) compileCode(ctx context.Context, rewritten *instrument.Program,
 		}
 		if len(entry.verified) == 0 { // it is new
 			if err := e.cache.bound(); err != nil {
-				e.log.Warn("compile cache not held to its size", "error", err)
+				e.log.Warn("compile cache not trimmed to its size", "error", err)
 			}
 		}
 		return p, nil

@@ -7,7 +7,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// checkLight holds an artifact of the Light path against its request: what it
+// checkLight checks an artifact of the Light path against its request: what it
 // names are labels, what it quotes stands in the documents, and a remand is
 // answered in full.
 func checkLight(a *abi.Artifact, r *abi.NodeRequest, c *abi.Collector) {

@@ -9,7 +9,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 )
 
-// What a diff tells of a test that failed, in nats, laid by hand. The revision
+// What a diff tells of a test that failed, in nats, hand-tuned. The revision
 // that it is taken from is one where the test passed, or is taken for one.
 const (
 	// A change of the product is the nearer the fewer imports lie between it and

@@ -9,7 +9,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/plugins/internal/place"
 )
 
-// What a place tells, in nats, laid by hand from what the places mean.
+// What a place tells, in nats, hand-tuned from what the places mean.
 const (
 	// brokenNats: the file that does not compile is most often the one that is
 	// wrong; the other side may have changed under it.

@@ -11,7 +11,7 @@ import (
 // how much more of a clause's words an item must have than another to be the one that is meant.
 const unfoundWeight, muchNearer = 0.75, 0.4
 
-// compare holds the figures of a claim against the items that it quotes or names, and, where none
+// compare checks the figures of a claim against the items that it quotes or names, and, where none
 // of them has it, against those that have its words or those of the figure's clause. A figure
 // differs where one of them has another of the same, unless an item that is about as near to the clause has it.
 func (t *tracing) compare(s *Statement, out *Support, rests, byWords []*Item) {

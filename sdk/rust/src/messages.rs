@@ -964,7 +964,7 @@ impl Message for Signal {
 }
 
 /// `profile` is what is known of a domain: data, fitted from labelled cases or
-/// laid by hand, that the host hands to the personas. A field that is absent
+/// hand-tuned, that the host hands to the personas. A field that is absent
 /// or empty says nothing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Profile {
@@ -1255,7 +1255,7 @@ impl Message for Challenge {
     }
 }
 
-/// `alternative_hypothesis` is the label that the defense holds against the charge.
+/// `alternative_hypothesis` is the label that the defense proposes in place of the charge.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AlternativeHypothesis {
     pub label: String,
@@ -1887,7 +1887,7 @@ pub struct LightFile {
     pub correlate: Option<CorrelateResult>,
     pub review: Option<ReviewDecision>,
     /// `feedback` of the court, when the case comes back from it. Then the case's
-    /// light is Light's answer before, and its evidence all that lay before the court.
+    /// light is Light's answer before, and its evidence all that the court had.
     pub feedback: Option<RemandFeedback>,
     /// `loops_left`: how often the walk may still go back to an earlier node.
     pub loops_left: i64,

@@ -469,7 +469,7 @@ export class Signal extends Message {
 const ProfileFields: StaticArray<string> = ["name", "base_rates", "sources", "signals", "signal_cap", "light"];
 
 // `profile` is what is known of a domain: data, fitted from labelled cases or
-// laid by hand, that the host hands to the personas. A field that is absent
+// hand-tuned, that the host hands to the personas. A field that is absent
 // or empty says nothing.
 export class Profile extends Message {
   name: string = "";
@@ -690,7 +690,7 @@ export class Challenge extends Message {
 
 const AlternativeHypothesisFields: StaticArray<string> = ["label", "reasoning", "support"];
 
-// `alternative_hypothesis` is the label that the defense holds against the charge.
+// `alternative_hypothesis` is the label that the defense proposes in place of the charge.
 export class AlternativeHypothesis extends Message {
   label: string = "";
   reasoning: string = "";
@@ -1166,7 +1166,7 @@ export class LightFile extends Message {
   correlate: CorrelateResult | null = null;
   review: ReviewDecision | null = null;
   // `feedback` of the court, when the case comes back from it. Then the case's
-  // light is Light's answer before, and its evidence all that lay before the court.
+  // light is Light's answer before, and its evidence all that the court had.
   feedback: RemandFeedback | null = null;
   // `loops_left`: how often the walk may still go back to an earlier node.
   loopsLeft: i64 = 0;

@@ -318,7 +318,7 @@ pub const Signal = struct {
 };
 
 /// `profile` is what is known of a domain: data, fitted from labelled cases or
-/// laid by hand, that the host hands to the personas. A field that is absent
+/// hand-tuned, that the host hands to the personas. A field that is absent
 /// or empty says nothing.
 pub const Profile = struct {
     name: []const u8 = "",
@@ -445,7 +445,7 @@ pub const Challenge = struct {
     };
 };
 
-/// `alternative_hypothesis` is the label that the defense holds against the charge.
+/// `alternative_hypothesis` is the label that the defense proposes in place of the charge.
 pub const AlternativeHypothesis = struct {
     label: []const u8 = "",
     reasoning: []const u8 = "",
@@ -700,7 +700,7 @@ pub const LightFile = struct {
     correlate: ?CorrelateResult = null,
     review: ?ReviewDecision = null,
     /// `feedback` of the court, when the case comes back from it. Then the case's
-    /// light is Light's answer before, and its evidence all that lay before the court.
+    /// light is Light's answer before, and its evidence all that the court had.
     feedback: ?RemandFeedback = null,
     /// `loops_left`: how often the walk may still go back to an earlier node.
     loops_left: i64 = 0,

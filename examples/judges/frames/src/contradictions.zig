@@ -15,14 +15,14 @@ pub const Contradiction = struct {
 
 /// More are not told of.
 const most = 32;
-/// More are not looked at: each is held against every frame.
+/// More are not looked at: each is compared with every frame.
 const most_claims = 500;
 
 /// One line of a file belongs to one function: two frames that give it to two contradict each other. A function of one
 /// name may well stand in many files, so that says nothing.
 pub fn between(arena: Allocator, all: []const Frame) ![]const Contradiction {
     var found: std.ArrayList(Contradiction) = .empty;
-    // The first frame of each place; the rest are held against it.
+    // The first frame of each place; the rest are compared with it.
     var places: std.StringHashMapUnmanaged(Frame) = .empty;
     for (all) |f| {
         if (f.function.len == 0 or found.items.len == most) continue;
@@ -39,7 +39,7 @@ pub fn between(arena: Allocator, all: []const Frame) ![]const Contradiction {
     return found.items;
 }
 
-/// Places that a text claims, `file.go:80`, held against the frames: a line of a file that has frames, and none there.
+/// Places that a text claims, `file.go:80`, compared with the frames: a line of a file that has frames, and none there.
 pub const Claims = struct { borne_out: usize = 0, contradicted: []const Contradiction = &.{} };
 
 pub fn claims(arena: Allocator, text: []const u8, all: []const Frame) !Claims {

@@ -90,7 +90,7 @@ func Affirmed() *docket.Trial {
 	r := &t.Result
 	r.Activated, r.Path, r.Handoffs, r.Modules = true, []string{"indict", "HD1:defend", "HD2:verdict", "HD6:_done"}, 2, modules()
 	r.Final.Classification, r.Final.Confidence = Product, 0.95
-	verdict := &abi.Verdict{Decision: abi.Affirm, FinalClassification: Product, Confidence: 0.95, Reasoning: "The charge stands: nobody holds anything against it."}
+	verdict := &abi.Verdict{Decision: abi.Affirm, FinalClassification: Product, Confidence: 0.95, Reasoning: "The charge stands: nobody contradicts it."}
 	r.Verdict = docket.NewRuling(verdict)
 	t.Passes = []docket.Pass{{
 		Light: light,

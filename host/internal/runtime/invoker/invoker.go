@@ -40,7 +40,7 @@ func (v Invoker) Node(ctx context.Context, node *pipeline.Node, persona *pipelin
 	return response.Artifact, nil
 }
 
-// Contest asks a persona for challenges, which check holds against the case.
+// Contest asks a persona for challenges and validates them with check.
 // Errors are as those of Node.
 func (v Invoker) Contest(ctx context.Context, node *pipeline.Node, persona *pipeline.Persona, req *abi.ContestRequest, check func([]abi.Challenge, *abi.Collector)) ([]abi.Challenge, error) {
 	response, err := retry(func() (*abi.ContestResponse, error) { return v.Modules.Contest(ctx, persona.Module, req) })

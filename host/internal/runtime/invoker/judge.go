@@ -33,7 +33,7 @@ func (v Invoker) Judge(ctx context.Context, modules JudgeModules, node *pipeline
 	return response.Opinions, nil
 }
 
-// checkOpinions holds opinions against their request (SPEC.md §9.2).
+// checkOpinions checks opinions against their request (SPEC.md §9.2).
 func checkOpinions(list []abi.CriterionOpinion, req *abi.JudgeRequest, c *abi.Collector) {
 	if len(list) != len(req.Criteria) {
 		c.Add(abi.CodeWrongAnswers, strconv.Itoa(len(list))+" opinions on "+strconv.Itoa(len(req.Criteria))+" criteria", abi.Field("opinions"))

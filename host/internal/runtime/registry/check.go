@@ -11,7 +11,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 )
 
-// readManifest decodes the manifest of a module and holds its version against ours.
+// readManifest decodes the manifest of a module and checks its version against ours.
 func readManifest(name string, info *sandbox.Info) (*abi.Manifest, []Fault) {
 	fault := func(code FaultCode, detail string) []Fault {
 		return []Fault{{Module: name, Code: code, Detail: detail}}
@@ -29,7 +29,7 @@ func readManifest(name string, info *sandbox.Info) (*abi.Manifest, []Fault) {
 	return &m, nil
 }
 
-// checkManifest reads the manifest of a module and holds it against what is needed.
+// checkManifest reads the manifest of a module and checks it against what is needed.
 func checkManifest(need *Need, info *sandbox.Info) (*abi.Manifest, []Fault) {
 	m, faults := readManifest(need.Module, info)
 	if m != nil {
@@ -41,7 +41,7 @@ func checkManifest(need *Need, info *sandbox.Info) (*abi.Manifest, []Fault) {
 	return m, faults
 }
 
-// Check holds what modules say of themselves against what is needed of them;
+// Check checks what modules say of themselves against what is needed of them;
 // nothing is compiled. The error is a *RefusedError with every fault.
 func Check(files map[string][]byte, needs []Need) error {
 	var faults []Fault
@@ -80,7 +80,7 @@ func checkVersion(version string) string {
 	return ""
 }
 
-// checkNeed holds a manifest and the exports against what the pipeline needs.
+// checkNeed checks a manifest and the exports against what the pipeline needs.
 func checkNeed(need *Need, m *abi.Manifest, info *sandbox.Info) []Fault {
 	var faults []Fault
 	add := func(code FaultCode, format string, args ...any) {

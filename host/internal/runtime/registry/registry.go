@@ -23,7 +23,7 @@ type Registry struct {
 // New makes an empty registry on an engine, which stays the caller's.
 func New(engine *sandbox.Engine) *Registry { return &Registry{engine: engine} }
 
-// Install loads modules, holds them against needs, and makes them the current
+// Install loads modules, checks them against needs, and makes them the current
 // generation. files are wasm files by module name; check is asked last with
 // the digests of the code, and may reject the whole set. A module that the
 // current generation has already is kept as it is, warm. The error is a

@@ -250,7 +250,7 @@ func TestAccept_PL2_ARefusedModuleLeavesTheIncumbent(t *testing.T) {
 	stands(t, r, 'a', 1)
 }
 
-// stands holds the current generation against what it should be.
+// stands checks the current generation against what it should be.
 func stands(t *testing.T, r *registry.Registry, what byte, number uint64) {
 	t.Helper()
 	g := acquire(t, r)

@@ -340,7 +340,7 @@ func (s *scriptRun) call(c command) {
 	}
 }
 
-// sameNumbers holds two results against each other. They have the same bits,
+// sameNumbers compares two results. They have the same bits,
 // except where the script leaves open which NaN it is: there the rewritten module
 // gives the canonical one, in every lane.
 func sameNumbers(expected []value, plain, rewritten []uint64) bool {
