@@ -14,7 +14,7 @@ import (
 // they are.
 type Invoker struct {
 	Modules Modules
-	// Log gets one record for each refused artifact.
+	// Log gets one record for each rejected artifact.
 	Log *slog.Logger
 }
 
@@ -107,7 +107,7 @@ func (v Invoker) askModule(ctx context.Context, node *pipeline.Node, edges []*pi
 	return nil
 }
 
-// failure says which module failed, where and why, and logs a refused artifact.
+// failure says which module failed, where and why, and logs a rejected artifact.
 func (v Invoker) failure(err error, node *pipeline.Node, persona, module string, call abi.Call) error {
 	var m *ModuleError
 	if !errors.As(err, &m) {
@@ -116,7 +116,7 @@ func (v Invoker) failure(err error, node *pipeline.Node, persona, module string,
 	digest := v.Modules.Digest(module)
 	if m.Cause == CauseInvalidArtifact && len(m.Problems) > 0 {
 		first := m.Problems[0]
-		v.Log.Warn("artifact refused",
+		v.Log.Warn("artifact rejected",
 			"node", node.Name, "persona", persona, "module", module, "digest", digest, "call", string(call),
 			"path", first.Path.String(), "code", string(first.Code), "problems", len(m.Problems))
 	}
