@@ -32,7 +32,7 @@ func request() *abi.NodeRequest {
 }
 
 func response() *abi.NodeResponse {
-	v := &abi.Indictment{ChargedDefectType: "product_bug", ProsecutionNarrative: strings.Repeat("The service rejected. ", 10), Confidence: 0.7}
+	v := &abi.Indictment{ChargedDefectType: "product_bug", ProsecutionNarrative: strings.Repeat("The service refused. ", 10), Confidence: 0.7}
 	for _, e := range request().Case.Evidence {
 		v.Evidence = append(v.Evidence, abi.IndictmentItem{SourceRef: e.SourceRef, Content: e.Content, Weight: 0.4, Supports: e.Supports, Element: e.Element})
 	}

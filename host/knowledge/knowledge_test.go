@@ -18,7 +18,7 @@ func failed(id, line string) abi.Case {
 	return abi.Case{ID: id, Subject: "the cache is full", Documents: []abi.Document{{Name: "log", Text: line}}}
 }
 
-const refusal = "dial tcp 10.0.0.7:5432: the database rejects the connection of worker seven at 12:31:07\nretry later, gave up after all attempts\n"
+const refusal = "dial tcp 10.0.0.7:5432: the database refuses the connection of worker seven at 12:31:07\nretry later, gave up after all attempts\n"
 
 func TestWhatWasRememberedIsRecalled(t *testing.T) {
 	t.Parallel()
@@ -42,7 +42,7 @@ func TestWhatWasRememberedIsRecalled(t *testing.T) {
 	}
 	defer func() { _ = s.Close() }()
 	book := knowledge.Casebook(s)
-	again := failed("new", "dial tcp 10.9.9.9:5432: the database rejects the connection of worker seven at 03:00:00\nretry later, gave up after all attempts\n")
+	again := failed("new", "dial tcp 10.9.9.9:5432: the database refuses the connection of worker seven at 03:00:00\nretry later, gave up after all attempts\n")
 	cases, err := book.Recall(ctx, &again, 5)
 	if err != nil || len(cases) != 1 || cases[0].Similarity != 1 || cases[0].Confidence != 0.9 || cases[0].Classification != "si001" {
 		t.Fatalf("%+v (%v)", cases, err)

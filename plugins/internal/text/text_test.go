@@ -14,7 +14,7 @@ func TestSubstance(t *testing.T) {
 		want          []string
 	}{
 		{"figures and signs make no difference", "10:31:02 ERROR: cannot reach host-17 (attempt 3)", []string{"# # # error cannot reach host #attempt #"}},
-		{"short lines are left out", "FAIL\nthe connection to the server was rejected", []string{"the connection to the server was rejected"}},
+		{"short lines are left out", "FAIL\nthe connection to the server was refused", []string{"the connection to the server was refused"}},
 		{"only short lines", "FAIL\nexit 1", []string{"fail\nexit #\n"}},
 		{"nothing", " \n\t", nil},
 	} {

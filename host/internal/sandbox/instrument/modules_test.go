@@ -76,7 +76,7 @@ func busyCase(family abi.Family) *abi.NodeRequest {
 		r.Turn = &abi.TurnRequest{Round: 1, MaxRounds: 3, Speaker: abi.Prosecution}
 	}
 	for i := range 40 {
-		label, text := r.Case.Labels[i%3], "line "+strconv.Itoa(i)+" timeout error rejected assertion failed"
+		label, text := r.Case.Labels[i%3], "line "+strconv.Itoa(i)+" timeout error refused assertion failed"
 		r.Case.Evidence = append(r.Case.Evidence, abi.Evidence{
 			SourceRef: "log:" + strconv.Itoa(i%7), Content: text, RelevanceConfidence: float64(i%10) / 10, Supports: label,
 		})
@@ -87,7 +87,7 @@ func busyCase(family abi.Family) *abi.NodeRequest {
 			Document: "log", Observation: text, Quote: text, Supports: label, Strength: 0.5,
 		})
 	}
-	r.Case.Documents = []abi.Document{{Name: "log", Text: strings.Repeat("a line with an error: timeout rejected\nassertion failed\n", 100)}}
+	r.Case.Documents = []abi.Document{{Name: "log", Text: strings.Repeat("a line with an error: timeout refused\nassertion failed\n", 100)}}
 	return r
 }
 
