@@ -9,10 +9,11 @@ import (
 	"fmt"
 	"hash"
 	"math"
-	"os"
 	"path/filepath"
 	"strconv"
 	"time"
+
+	"github.com/shadowcourt/shadowcourt/host/internal/tempdir"
 )
 
 // maxReaders bounds the connections of a snapshot; more callers wait for one.
@@ -22,14 +23,14 @@ const maxReaders = 8
 type Snapshot struct {
 	db     *sql.DB
 	path   string // of the book, for errors
-	folder string
+	folder *tempdir.Dir
 	digest string
 	cases  int
 }
 
-// snapshotOf copies the book into a file of its own, which nobody else knows and which needs no locks.
+// snapshotOf copies the book into a temporary file of its own, which needs no locks.
 func snapshotOf(ctx context.Context, book *sql.DB, path string) (_ *Snapshot, err error) {
-	folder, err := os.MkdirTemp("", "casebook-")
+	folder, err := tempdir.New("shadowcourt-casebook")
 	if err != nil {
 		return nil, fmt.Errorf("casebook %s: %w", path, err)
 	}
@@ -39,7 +40,7 @@ func snapshotOf(ctx context.Context, book *sql.DB, path string) (_ *Snapshot, er
 			err = errors.Join(err, s.Close())
 		}
 	}()
-	file := filepath.Join(folder, "snapshot.db")
+	file := filepath.Join(folder.Path, "snapshot.db")
 	if _, err := book.ExecContext(ctx, `VACUUM INTO ?`, file); err != nil {
 		return nil, explain("snapshot", path, err)
 	}
@@ -76,7 +77,7 @@ func (s *Snapshot) Close() error {
 	if s.db != nil {
 		err = s.db.Close()
 	}
-	return errors.Join(err, os.RemoveAll(s.folder))
+	return errors.Join(err, s.folder.Remove())
 }
 
 // read goes through all that can be asked about once, in the order of the keys.

@@ -14,6 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime/registry"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
+	"github.com/shadowcourt/shadowcourt/host/internal/tempdir"
 )
 
 // Options of a check. The zero value is useful.
@@ -42,12 +43,12 @@ func Run(ctx context.Context, wasm []byte, o Options) (*abitest.Report, error) {
 		o.Progress = func(string, int, int) {}
 	}
 	if o.CacheDir == "" {
-		dir, err := os.MkdirTemp("", "shadowcourt-check-")
+		dir, err := tempdir.New("shadowcourt-check")
 		if err != nil {
 			return nil, err
 		}
-		defer func() { _ = os.RemoveAll(dir) }()
-		o.CacheDir = dir
+		defer func() { _ = dir.Remove() }()
+		o.CacheDir = dir.Path
 	}
 	l := newLoading(wasm, &o)
 	report := l.report

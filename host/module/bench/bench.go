@@ -6,12 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime/registry"
+	"github.com/shadowcourt/shadowcourt/host/internal/tempdir"
 	"github.com/shadowcourt/shadowcourt/host/module"
 )
 
@@ -104,12 +104,12 @@ func Run(ctx context.Context, wasm []byte, o Options) (*Report, error) {
 		o.Now = time.Now //nolint:forbidigo // the default of an injected clock
 	}
 	if o.CacheDir == "" {
-		dir, err := os.MkdirTemp("", "shadowcourt-bench-")
+		dir, err := tempdir.New("shadowcourt-bench")
 		if err != nil {
 			return nil, err
 		}
-		defer func() { _ = os.RemoveAll(dir) }()
-		o.CacheDir = dir
+		defer func() { _ = dir.Remove() }()
+		o.CacheDir = dir.Path
 	}
 	if o.Time <= 0 {
 		o.Time = defaultTime
