@@ -132,9 +132,9 @@ attacks: plugins ## run the long attacks on the host's limits (tests named TestA
 .PHONY: fuzz
 fuzz: plugins ## run every fuzz target for FUZZTIME (30s)
 	@grep -rn --include='*_test.go' '^func Fuzz' . | sed -E 's|^(.*)/[^/]+:[0-9]+:func (Fuzz[A-Za-z0-9_]*).*|\1 \2|' | sort | \
-	while read -r package target; do \
-		$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "$$package" || exit 1; \
-	done
+	{ while read -r package target; do \
+		$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "$$package" </dev/null || failed="$$failed $$package/$$target"; \
+	done; test -z "$$failed" || { echo "failed:$$failed"; exit 1; }; }
 
 .PHONY: ablation
 ablation: plugins ## take the court's mechanisms away, one at a time, and measure what is left; needs minutes

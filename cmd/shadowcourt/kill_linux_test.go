@@ -19,7 +19,7 @@ func TestAccept_FX2_FullDisk(t *testing.T) {
 	if os.Getenv(killsVariable) == "" || os.Geteuid() != 0 {
 		return // TestAccept_FX2_FullAtAnyOffset needs neither
 	}
-	attackAll(t, func(t *testing.T, a *crashing) {
+	attackAll(t, attacks(), func(t *testing.T, a *crashing) {
 		t.Helper()
 		whole := newDisk(t)
 		a.fill(t, whole.dir)

@@ -41,6 +41,10 @@ func killsOr(t *testing.T, few int) int {
 // attacked is a command that is killed, and whose disk is full.
 type attacked struct {
 	args []string
+	// env are variables of the command.
+	env []string
+	// prepare adds to a folder what args need beside dockets and a key; nil adds nothing.
+	prepare func(dir string) error
 	// resume are added to args after the first crash.
 	resume []string
 	// files are compared with those of a run that nothing happened to.
@@ -99,8 +103,8 @@ func attacks() map[string]attacked {
 			args: []string{"key", "new", "new.key"}, ended: keyIsWhole, begins: fromTheBeginning, kills: 2, again: true,
 		},
 		"plugin swap": {
-			args: []string{"plugin", "swap", "specter=new.wasm", "--modules", "modules"}, files: []string{"modules/specter.wasm"},
-			crashed: moduleIsWhole, kills: 1,
+			args: []string{"plugin", "swap", "specter=specter.wasm", "bulwark=bulwark.wasm", "--modules", "modules"}, prepare: twoModules,
+			files: swapped, crashed: modulesAreWhole, kills: 1,
 		},
 	}
 }
@@ -111,7 +115,7 @@ const killCases = 24
 // Runs are killed at random moments. What was written before is there, and the run that goes on gives the same bytes.
 func TestAccept_FX2_KilledAtAnyMoment(t *testing.T) {
 	t.Parallel()
-	attackAll(t, func(t *testing.T, a *crashing) {
+	attackAll(t, attacks(), func(t *testing.T, a *crashing) {
 		t.Helper()
 		kills := killsOr(t, a.kills) / max(a.divide, 1)
 		if kills == 0 {
@@ -137,7 +141,7 @@ func TestAccept_FX2_KilledAtAnyMoment(t *testing.T) {
 // same bytes.
 func TestAccept_FX2_FullAtAnyOffset(t *testing.T) {
 	t.Parallel()
-	attackAll(t, func(t *testing.T, a *crashing) {
+	attackAll(t, attacks(), func(t *testing.T, a *crashing) {
 		t.Helper()
 		if a.begins == "" {
 			return // it writes while modules are loaded, see the test with a disk of its own
@@ -186,12 +190,12 @@ func (a *crashing) full(t *testing.T, dir, whole, what, text string, run func() 
 	a.finished(t, dir, whole, what)
 }
 
-func attackAll(t *testing.T, do func(*testing.T, *crashing)) {
+func attackAll(t *testing.T, all map[string]attacked, do func(*testing.T, *crashing)) {
 	t.Helper()
-	for name, of := range attacks() {
+	for name, of := range all {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			do(t, &crashing{attacked: of, random: killtest.NewRandom(killSeed), env: userEnv(t)})
+			do(t, &crashing{attacked: of, random: killtest.NewRandom(killSeed), user: userEnv(t)})
 		})
 	}
 }
@@ -200,7 +204,7 @@ func attackAll(t *testing.T, do func(*testing.T, *crashing)) {
 type crashing struct {
 	attacked
 	random *killtest.Random
-	env    []string
+	user   []string // variables, see userEnv
 }
 
 // loop lets runs crash, each going on in the folder of the one before until one comes to its end.
@@ -269,7 +273,7 @@ func (a *crashing) program(dir string, begun bool) killtest.Program {
 	if begun {
 		args = append(slices.Clip(args), a.resume...)
 	}
-	return killtest.Program{Path: "shadowcourt-limited", Args: args, Dir: dir, Env: append(os.Environ(), a.env...)}
+	return killtest.Program{Path: "shadowcourt-limited", Args: args, Dir: dir, Env: slices.Concat(os.Environ(), a.user, a.env)}
 }
 
 func (a *crashing) run(t *testing.T, p killtest.Program) killtest.Ending {
@@ -303,8 +307,8 @@ func (a *crashing) fill(t *testing.T, dir string) {
 	err = errors.Join(os.WriteFile(filepath.Join(dir, killKey), secret, 0o600),
 		copyLines(filepath.Join(dir, "docket.jsonl"), filepath.Join(dockets, "go-failures.jsonl"), killCases),
 		copyLines(filepath.Join(dir, "fit.jsonl"), filepath.Join(dockets, "sentiment-fit.jsonl"), 120))
-	if a.args[0] == "plugin" {
-		err = errors.Join(err, copyModules(filepath.Join(repositoryRoot(t), "bin", "modules"), dir))
+	if err == nil && a.prepare != nil {
+		err = a.prepare(dir)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -317,19 +321,6 @@ func copyLines(to, from string, lines int) error {
 		return err
 	}
 	return os.WriteFile(to, bytes.Join(bytes.SplitAfter(data, []byte("\n"))[:lines], nil), 0o600)
-}
-
-// copyModules gives a folder of modules, and a new one for the place of the prosecutor.
-func copyModules(from, dir string) error {
-	if err := os.CopyFS(filepath.Join(dir, "modules"), os.DirFS(from)); err != nil {
-		return err
-	}
-	module, err := os.ReadFile(filepath.Join(from, "specter.wasm"))
-	if err != nil {
-		return err
-	}
-	// An empty custom section of the name "x" makes another module of it, which does the same.
-	return os.WriteFile(filepath.Join(dir, "new.wasm"), append(module, 0, 2, 1, 'x'), 0o600)
 }
 
 // largest is the size of the largest file that a run wrote.
@@ -434,21 +425,5 @@ func keyIsWhole(t *testing.T, dir string) {
 	}
 	if ids[0] != ids[1] {
 		t.Errorf("the keys are %q", ids)
-	}
-}
-
-// moduleIsWhole checks that a module is the one before a swap, or the one after it.
-func moduleIsWhole(t *testing.T, dir string) {
-	t.Helper()
-	got, err := os.ReadFile(filepath.Join(dir, "modules", "specter.wasm"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	after, err := os.ReadFile(filepath.Join(dir, "new.wasm"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, after) && !bytes.Equal(got, after[:len(after)-4]) {
-		t.Errorf("specter.wasm has %d bytes", len(got))
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/instrument"
 	"github.com/shadowcourt/shadowcourt/host/outfile"
@@ -89,14 +90,17 @@ const (
 	tempSuffix = ".tmp"
 )
 
+// writingAge is far beyond what a module takes to be compiled and written.
+const writingAge = time.Hour
+
 // verify removes what the seal does not vouch for. The error says what that
 // was; the entry can be used in any case.
-func (c *cacheEntry) verify() error {
+func (c *cacheEntry) verify(now time.Time) error {
 	sealed, err := c.readSeal()
 	if err == nil {
 		var found map[string]string
 		if found, err = c.digests(); err == nil {
-			return c.removeStrangers(found, sealed)
+			return c.removeStrangers(found, sealed, now)
 		}
 	}
 	if errors.Is(err, fs.ErrNotExist) {
@@ -108,19 +112,18 @@ func (c *cacheEntry) verify() error {
 	return err
 }
 
-func (c *cacheEntry) removeStrangers(found, sealed map[string]string) error {
+func (c *cacheEntry) removeStrangers(found, sealed map[string]string, now time.Time) error {
 	var errs []error
 	for name, digest := range found {
 		if sealed[name] == digest {
 			c.verified = append(c.verified, name)
 			continue
 		}
-		if strings.HasSuffix(name, tempSuffix) {
-			continue // another process is just writing it
-		}
-		errs = append(errs, fmt.Errorf("%s is not as it was sealed", name))
-		if err := os.Remove(filepath.Join(c.dir, name)); err != nil {
-			errs = append(errs, err)
+		path := filepath.Join(c.dir, name)
+		if !strings.HasSuffix(name, tempSuffix) {
+			errs = append(errs, fmt.Errorf("%s is not as it was sealed", name), os.Remove(path))
+		} else if info, err := os.Stat(path); err == nil && now.Sub(info.ModTime()) > writingAge {
+			_ = os.Remove(path) // a killed process left it; if it is young, another process is just writing it
 		}
 	}
 	return errors.Join(errs...)

@@ -28,7 +28,7 @@ func (e *Engine) rewrite(file *wasmfile.File, code Digest) (*instrument.Program,
 		return p, nil, err
 	}
 	entry := e.cache.entry(code, options)
-	if err := entry.verify(); err != nil {
+	if err := entry.verify(e.now()); err != nil {
 		e.log.Warn("compile cache entry dropped", "code", code.String(), "error", err)
 	}
 	entry.used(e.now())

@@ -7,12 +7,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/shadowcourt/shadowcourt/host/internal/flock"
 )
 
-// lockName is a file in each folder, which its process locks as long as it uses the folder.
-const lockName = ".lock"
+// lockSuffix ends the name of the file beside each folder, which a process locks as long as it uses the folder. The file is
+// there before the folder and is removed after it.
+const lockSuffix = ".lock"
 
 // Dir is a temporary folder.
 type Dir struct {
@@ -23,28 +25,24 @@ type Dir struct {
 // New makes the folder KIND-* in [os.TempDir], and removes those of that kind whose processes are gone. The caller removes it.
 func New(kind string) (*Dir, error) {
 	for {
-		path, err := os.MkdirTemp("", kind+"-")
+		lock, err := os.CreateTemp("", kind+"-*"+lockSuffix)
 		if err != nil {
 			return nil, err
 		}
-		name := filepath.Join(path, lockName)
-		lock, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			continue // another process removed the folder, see below
-		case err != nil:
-			return nil, errors.Join(err, os.RemoveAll(path))
-		}
-		d := &Dir{Path: path, lock: lock}
-		err = flock.TryLock(lock)
-		if _, gone := os.Lstat(name); err != nil || gone != nil {
-			// Another process took the folder for a left one before it was locked.
-			if err := d.Remove(); err != nil {
-				return nil, err
-			}
+		d := &Dir{strings.TrimSuffix(lock.Name(), lockSuffix), lock}
+		locked := flock.TryLock(lock)
+		if _, gone := os.Lstat(lock.Name()); locked != nil || gone != nil {
+			_ = lock.Close() // before it was locked another process took it for a left one
 			continue
 		}
-		if flock.KeepsOpen && locked(name) { // else this file system has no locks
+		if err := os.Mkdir(d.Path, 0o700); err != nil {
+			_ = d.removeLock()
+			if errors.Is(err, fs.ErrExist) {
+				continue
+			}
+			return nil, err
+		}
+		if flock.KeepsOpen && !free(lock.Name()) { // else this file system has no locks
 			removeLeft(kind)
 		}
 		return d, nil
@@ -52,38 +50,40 @@ func New(kind string) (*Dir, error) {
 }
 
 // Remove removes the folder.
-func (d *Dir) Remove() error {
+func (d *Dir) Remove() error { return errors.Join(os.RemoveAll(d.Path), d.removeLock()) }
+
+func (d *Dir) removeLock() error {
 	if !flock.KeepsOpen {
-		return errors.Join(d.lock.Close(), os.RemoveAll(d.Path)) // these systems remove no open file
+		return errors.Join(d.lock.Close(), os.Remove(d.lock.Name())) // these systems remove no open file
 	}
-	return errors.Join(os.RemoveAll(d.Path), d.lock.Close())
+	return errors.Join(os.Remove(d.lock.Name()), d.lock.Close())
 }
 
-// removeLeft removes the folders of a kind that no process has locked. Those of other users stay: the system does not let go of
-// them.
+// removeLeft removes the folders of a kind that no process has locked. Those of other users stay, because the system keeps their
+// files from this one.
 func removeLeft(kind string) {
-	found, err := filepath.Glob(filepath.Join(os.TempDir(), kind+"-*", lockName))
+	locks, err := filepath.Glob(filepath.Join(os.TempDir(), kind+"-*"+lockSuffix))
 	if err != nil {
 		return
 	}
-	for _, name := range found {
-		f, err := os.OpenFile(name, os.O_RDWR, 0) // never waits, also for a pipe that somebody put there
-		if err != nil {
-			continue
+	for _, name := range locks {
+		if lock, err := os.OpenFile(name, os.O_RDWR, 0); err == nil { // for writing, so that a pipe does not block it
+			d := Dir{strings.TrimSuffix(name, lockSuffix), lock}
+			if flock.TryLock(lock) == nil && os.RemoveAll(d.Path) == nil {
+				_ = d.removeLock()
+			} else {
+				_ = lock.Close()
+			}
 		}
-		if flock.TryLock(f) == nil {
-			_ = os.RemoveAll(filepath.Dir(name))
-		}
-		_ = f.Close()
 	}
 }
 
-// locked says whether a file is locked.
-func locked(name string) bool {
+// free says whether a file is not locked.
+func free(name string) bool {
 	f, err := os.OpenFile(name, os.O_RDWR, 0)
 	if err != nil {
-		return false
+		return true
 	}
 	defer func() { _ = f.Close() }()
-	return errors.Is(flock.TryLock(f), flock.ErrLocked)
+	return flock.TryLock(f) == nil
 }

@@ -29,6 +29,7 @@ type Ending struct {
 	Code           int // -1 for a killed one
 	Stdout, Stderr string
 	Took           time.Duration
+	Changes        int // that KillAtChange has seen
 }
 
 // String tells an ending in a test's message.
@@ -37,14 +38,21 @@ func (e Ending) String() string {
 }
 
 // Run runs the program to its end.
-func (p Program) Run(ctx context.Context) (Ending, error) { return p.run(ctx, -1) }
+func (p Program) Run(ctx context.Context) (Ending, error) { return p.run(ctx, nil) }
 
 // Kill runs the program and kills it with SIGKILL after that time, if it still runs.
 func (p Program) Kill(ctx context.Context, after time.Duration) (Ending, error) {
-	return p.run(ctx, after)
+	return p.run(ctx, func(process *os.Process, done <-chan struct{}) {
+		select {
+		case <-done:
+		case <-time.After(after):
+			_ = process.Kill()
+		}
+	})
 }
 
-func (p Program) run(ctx context.Context, kill time.Duration) (Ending, error) {
+// run runs the program; attack runs beside it, and returns when done is closed.
+func (p Program) run(ctx context.Context, attack func(process *os.Process, done <-chan struct{})) (Ending, error) {
 	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, p.Path, p.Args...)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = p.Dir, p.Env, &stdout, &stderr
@@ -52,15 +60,21 @@ func (p Program) run(ctx context.Context, kill time.Duration) (Ending, error) {
 	if err := cmd.Start(); err != nil {
 		return Ending{}, err
 	}
-	if kill >= 0 {
-		defer time.AfterFunc(kill, func() { _ = cmd.Process.Kill() }).Stop()
-	}
+	done, attacked := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(attacked)
+		if attack != nil {
+			attack(cmd.Process, done)
+		}
+	}()
 	err := cmd.Wait()
+	close(done)
+	<-attacked
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		return Ending{}, err
 	}
 	code := cmd.ProcessState.ExitCode()
-	return Ending{code == -1, code, stdout.String(), stderr.String(), time.Since(start)}, ctx.Err()
+	return Ending{Killed: code == -1, Code: code, Stdout: stdout.String(), Stderr: stderr.String(), Took: time.Since(start)}, ctx.Err()
 }
 
 // limitVariable holds the most bytes that a program may write into one file, afterVariable the file that has to be there
