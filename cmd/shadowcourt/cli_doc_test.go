@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 )
 
 var update = flag.Bool("update", false, "write docs/cli.md")
@@ -28,7 +29,7 @@ Results go to the standard output, messages and progress to the standard error. 
 failed while running, 2 the command line or an input is wrong, 3 done and a condition such as ` + "`--fail-on`" + ` matched.
 
 `)
-	root := newRoot(stdio{})
+	root := cli.Root(cli.Streams{}, commands(cli.Streams{}))
 	contents(&b, root)
 	manual(&b, root)
 	name := filepath.Join(repositoryRoot(t), "docs", "cli.md")
@@ -68,7 +69,7 @@ func manual(b *strings.Builder, cmd *cobra.Command) {
 			text = sub.Short + "."
 		}
 		fmt.Fprintf(b, "\n## %s\n\n%s\n\n```text\n", sub.CommandPath(), strings.TrimSpace(text))
-		usage(b, sub)
+		cli.Usage(b, sub)
 		b.WriteString("```\n")
 		manual(b, sub)
 	}
@@ -80,10 +81,10 @@ func TestEveryFlagHasItsHeading(t *testing.T) {
 	var check func(cmd *cobra.Command)
 	check = func(cmd *cobra.Command) {
 		seen := map[string]int{}
-		for _, g := range groupsOf(cmd) {
-			g.flags.VisitAll(func(f *pflag.Flag) {
+		for _, g := range cli.Groups(cmd) {
+			g.Flags.VisitAll(func(f *pflag.Flag) {
 				seen[f.Name]++
-				if g.title == otherFlags && f.Name != "help" && cmd.Name() == "try" {
+				if g.Title == cli.OtherFlags && f.Name != "help" && cmd.Name() == "try" {
 					t.Errorf("%s: --%s has no group in flagGroups", cmd.CommandPath(), f.Name)
 				}
 			})
@@ -97,12 +98,5 @@ func TestEveryFlagHasItsHeading(t *testing.T) {
 			check(sub)
 		}
 	}
-	check(newRoot(stdio{}))
-	var all []string
-	for _, g := range flagGroups {
-		all = append(all, strings.Fields(g.flags)...)
-	}
-	if unique := slices.Compact(slices.Sorted(slices.Values(all))); len(unique) != len(all) {
-		t.Error("a flag is in two groups")
-	}
+	check(cli.Root(cli.Streams{}, commands(cli.Streams{})))
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 )
 
 // TestAccept_CLI4_ExamplesWorkAsPasted runs every example of every command in
@@ -18,7 +20,7 @@ func TestAccept_CLI4_ExamplesWorkAsPasted(t *testing.T) {
 	// The examples about records have one of the tour.
 	shell(t, dir, "shadowcourt key new court.key")
 	shell(t, dir, "shadowcourt try examples/dockets/tour.jsonl --light docket --record trials.record --key court.key")
-	for _, cmd := range commands(newRoot(stdio{})) {
+	for _, cmd := range allCommands(cli.Root(cli.Streams{}, commands(cli.Streams{}))) {
 		t.Run(strings.ReplaceAll(cmd.CommandPath(), " ", "_"), func(t *testing.T) {
 			t.Parallel()
 			help := shell(t, dir, cmd.CommandPath()+" --help")
@@ -36,10 +38,10 @@ func TestAccept_CLI4_ExamplesWorkAsPasted(t *testing.T) {
 }
 
 // commands are the command and all below it.
-func commands(cmd *cobra.Command) []*cobra.Command {
+func allCommands(cmd *cobra.Command) []*cobra.Command {
 	all := []*cobra.Command{cmd}
 	for _, sub := range cmd.Commands() {
-		all = append(all, commands(sub)...)
+		all = append(all, allCommands(sub)...)
 	}
 	return all
 }
@@ -51,7 +53,7 @@ func shell(t *testing.T, dir, line string) string {
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), userEnv(t)...)
 	out, err := cmd.CombinedOutput()
-	if err != nil && cmd.ProcessState.ExitCode() != exitMatched {
+	if err != nil && cmd.ProcessState.ExitCode() != cli.ExitMatched {
 		t.Fatalf("%s\n%v\n%s", line, err, out)
 	}
 	if len(out) == 0 && !strings.Contains(line, ">") {

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/killtest"
 )
 
@@ -24,7 +25,7 @@ func TestAccept_FX2_FullDisk(t *testing.T) {
 		whole := newDisk(t)
 		a.fill(t, whole.dir)
 		before := whole.used(t)
-		if ending := a.run(t, a.program(whole.dir, false)); ending.Code != exitDone {
+		if ending := a.run(t, a.program(whole.dir, false)); ending.Code != cli.ExitDone {
 			t.Fatal(ending)
 		}
 		most := whole.used(t) - before

@@ -16,7 +16,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/killtest"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/try"
 	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/record"
 )
@@ -123,7 +125,7 @@ func TestAccept_FX2_KilledAtAnyMoment(t *testing.T) {
 		}
 		whole := a.folder(t)
 		begun := a.run(t, a.program(whole, false))
-		if begun.Code != exitDone {
+		if begun.Code != cli.ExitDone {
 			t.Fatal(begun)
 		}
 		a.loop(t, whole, kills, func(p killtest.Program) (killtest.Ending, string) {
@@ -147,7 +149,7 @@ func TestAccept_FX2_FullAtAnyOffset(t *testing.T) {
 			return // it writes while modules are loaded, see the test with a disk of its own
 		}
 		whole := a.folder(t)
-		if ending := a.run(t, a.program(whole, false)); ending.Code != exitDone {
+		if ending := a.run(t, a.program(whole, false)); ending.Code != cli.ExitDone {
 			t.Fatal(ending)
 		}
 		most := a.largest(t, whole)
@@ -173,18 +175,18 @@ func (a *crashing) offsets(t *testing.T) int {
 func (a *crashing) full(t *testing.T, dir, whole, what, text string, run func() killtest.Ending) {
 	t.Helper()
 	ending := run()
-	if ending.Code == exitDone {
+	if ending.Code == cli.ExitDone {
 		a.finished(t, dir, whole, what)
 		return
 	}
-	if ending.Code != exitFailed || !strings.Contains(ending.Stderr, text) && !strings.Contains(ending.Stderr, "disk") {
+	if ending.Code != cli.ExitFailed || !strings.Contains(ending.Stderr, text) && !strings.Contains(ending.Stderr, "disk") {
 		t.Fatalf("seed %d, %s: %v", killSeed, what, ending)
 	}
 	t.Logf("%s: %s", what, ending.Stderr)
 	if a.crashed != nil {
 		a.crashed(t, dir)
 	}
-	if ending = a.run(t, a.program(dir, true)); ending.Code != exitDone && (!a.again || ending.Code != exitInput) {
+	if ending = a.run(t, a.program(dir, true)); ending.Code != cli.ExitDone && (!a.again || ending.Code != cli.ExitInput) {
 		t.Fatalf("seed %d, behind %s: %v", killSeed, what, ending)
 	}
 	a.finished(t, dir, whole, what)
@@ -217,11 +219,11 @@ func (a *crashing) loop(t *testing.T, whole string, crashes int, crash func(kill
 		}
 		ending, what := crash(a.program(dir, begun))
 		switch {
-		case ending.Code == exitDone || begun && a.again && ending.Code == exitInput:
+		case ending.Code == cli.ExitDone || begun && a.again && ending.Code == cli.ExitInput:
 			a.finished(t, dir, whole, what)
 			dir = ""
 			continue
-		case !ending.Killed && ending.Code != exitFailed:
+		case !ending.Killed && ending.Code != cli.ExitFailed:
 			t.Fatalf("seed %d, run %d, %s: %v", killSeed, i, what, ending)
 		}
 		begun, broken = true, broken+1
@@ -234,7 +236,7 @@ func (a *crashing) loop(t *testing.T, whole string, crashes int, crash func(kill
 	}
 	if dir != "" {
 		ending := a.run(t, a.program(dir, begun))
-		if ending.Code != exitDone && (!begun || !a.again || ending.Code != exitInput) {
+		if ending.Code != cli.ExitDone && (!begun || !a.again || ending.Code != cli.ExitInput) {
 			t.Fatalf("the last run: %v", ending)
 		}
 		a.finished(t, dir, whole, "the last run")
@@ -352,7 +354,7 @@ func (a *crashing) largest(t *testing.T, dir string) int64 {
 func journalGrows() func(t *testing.T, dir string) {
 	return func(t *testing.T, dir string) {
 		t.Helper()
-		found, err := filepath.Glob(filepath.Join(dir, "*"+journalSuffix))
+		found, err := filepath.Glob(filepath.Join(dir, "*"+try.JournalSuffix))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 )
 
 // A program for Light that leaves another one behind, which holds its pipes, does not keep the run from ending.
@@ -34,7 +36,7 @@ func TestASignalEndsARunWhoseLightLeftSomebodyBehind(t *testing.T) {
 	if took := time.Since(begin); took > 10*time.Second {
 		t.Errorf("it took %s to end", took)
 	}
-	if want := "shadowcourt: interrupted; 1 case was tried and written"; code != exitFailed || !strings.HasPrefix(stderr, want) {
+	if want := "shadowcourt: interrupted; 1 case was tried and written"; code != cli.ExitFailed || !strings.HasPrefix(stderr, want) {
 		t.Errorf("exit code %d, stderr %q, want 1 and %q", code, stderr, want)
 	}
 	if results, err := os.ReadFile(filepath.Join(r.Dir, "results")); err != nil || strings.Count(string(results), "\n") != 1 {

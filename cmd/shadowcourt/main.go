@@ -3,10 +3,22 @@ package main
 
 import (
 	"context"
-	"io"
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/about"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/audit"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/calibrate"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/compare"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/definitions"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/fit"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/plugin"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/records"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/try"
 )
 
 func main() {
@@ -19,11 +31,13 @@ func mainCode() int {
 	defer stop()
 	context.AfterFunc(ctx, stop)   // a second signal ends the program at once
 	signal.Ignore(syscall.SIGPIPE) // a write says it, so that nothing half written is left behind
-	return run(ctx, os.Args[1:], stdio{in: os.Stdin, out: os.Stdout, err: os.Stderr})
+	return cli.Main(ctx, os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, commands)
 }
 
-// stdio are the streams of a command. Data goes to out, everything else to err.
-type stdio struct {
-	in       io.Reader
-	out, err io.Writer
+// commands are all commands of the program.
+func commands(s cli.Streams) []*cobra.Command {
+	return []*cobra.Command{
+		try.New(s), audit.New(s), calibrate.New(s), fit.New(s), compare.New(s), definitions.NewGraph(s), definitions.NewLint(s), definitions.NewSchema(s), plugin.New(s),
+		records.NewKey(s), records.NewVerify(s), records.NewReplay(s), records.NewExplain(s), about.NewCache(s), about.NewVersion(s),
+	}
 }

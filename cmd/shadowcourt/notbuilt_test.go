@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host/bundle"
 )
 
@@ -28,7 +29,7 @@ func TestWithoutModulesOneSentence(t *testing.T) {
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
 		_ = cmd.Run()
-		if code := cmd.ProcessState.ExitCode(); code != exitFailed || stderr.String() != want {
+		if code := cmd.ProcessState.ExitCode(); code != cli.ExitFailed || stderr.String() != want {
 			t.Errorf("%v: exit code %d, stderr %q, want 1 and %q", args, code, stderr.String(), want)
 		}
 	}

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 )
 
 const smallCase = `{"id":"ID","subject":"a","labels":["red","blue"],"light":{"classification":"red","confidence":0.7,"reasoning":""},"evidence":[],"documents":[]}`
@@ -85,7 +87,7 @@ func TestAccept_CLI1_PackagesOfASlowStreamAreTriedAtOnce(t *testing.T) {
 	if err := r.in.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if code, stderr := r.end(); code != exitDone || stderr != "" {
+	if code, stderr := r.end(); code != cli.ExitDone || stderr != "" {
 		t.Errorf("exit code %d, stderr %q", code, stderr)
 	}
 }
@@ -102,7 +104,7 @@ func TestInterruptKeepsWhatWasTried(t *testing.T) {
 		t.Errorf("more results: %q, %v", rest, err)
 	}
 	code, stderr := r.end()
-	if want := "shadowcourt: interrupted; 2 cases were tried and written; the same command with --resume goes on from there\n"; code != exitFailed || stderr != want {
+	if want := "shadowcourt: interrupted; 2 cases were tried and written; the same command with --resume goes on from there\n"; code != cli.ExitFailed || stderr != want {
 		t.Errorf("exit code %d, stderr %q, want 1 and %q", code, stderr, want)
 	}
 	report, err := os.ReadFile(filepath.Join(r.Dir, "report.html"))
@@ -123,7 +125,7 @@ func TestInterruptBeforeTheFirstLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, stderr := r.end()
-	if want := "shadowcourt: interrupted; 0 cases were tried and written\n"; code != exitFailed || stderr != want {
+	if want := "shadowcourt: interrupted; 0 cases were tried and written\n"; code != cli.ExitFailed || stderr != want {
 		t.Errorf("exit code %d, stderr %q, want 1 and %q", code, stderr, want)
 	}
 	onlyFiles(t, r.Dir, "") // what stood there would have stayed
@@ -143,7 +145,7 @@ func TestReaderThatEndsIsNoFault(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if code, stderr := r.end(); code != exitFailed || stderr != "" {
+	if code, stderr := r.end(); code != cli.ExitFailed || stderr != "" {
 		t.Errorf("exit code %d, stderr %q, want 1 and nothing", code, stderr)
 	}
 	report, err := os.ReadFile(filepath.Join(r.Dir, "report.md"))
@@ -164,7 +166,7 @@ func TestReaderThatEndsStopsTheWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The standard input stays open: the command ends all the same.
-	if code, stderr := r.end(); code != exitFailed || stderr != "" {
+	if code, stderr := r.end(); code != cli.ExitFailed || stderr != "" {
 		t.Errorf("exit code %d, stderr %q, want 1 and nothing", code, stderr)
 	}
 }

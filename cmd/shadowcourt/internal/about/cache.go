@@ -1,0 +1,66 @@
+package about
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
+	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+	"github.com/shadowcourt/shadowcourt/host/module"
+)
+
+func NewCache(s cli.Streams) *cobra.Command {
+	var dir string
+	cmd := &cobra.Command{
+		Use:   "cache",
+		Short: "Show the folder for compiled modules, or clear it",
+		Long: `Show where compiled modules are kept and what they take. Of more than ` + mebibytes(module.MaxCacheBytes) + ` those go
+that were used longest ago, and those that nobody used for a month.`,
+		Example: "  shadowcourt cache",
+		Args:    cli.NoSuchCommand,
+		RunE: func(*cobra.Command, []string) error {
+			if err := checkCache(dir); err != nil {
+				return err
+			}
+			use, err := module.MeasureCache(dir)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(s.Out, "%s: %s, %s of at most %s\n", inert.Line(dir), cli.Count(use.Entries, "module", "modules"), mebibytes(use.Bytes), mebibytes(module.MaxCacheBytes))
+			return nil
+		},
+	}
+	empty := &cobra.Command{
+		Use:     "clear",
+		Short:   "Remove all compiled modules",
+		Long:    "Remove all compiled modules. They are compiled again when they are needed.",
+		Example: "  shadowcourt cache clear --cache other/modules",
+		Args:    cli.ExactArgs(0, "no arguments"),
+		RunE: func(*cobra.Command, []string) error {
+			if err := checkCache(dir); err != nil {
+				return err
+			}
+			use, err := module.ClearCache(dir)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(s.Err, "%s: removed %s, %s\n", inert.Line(dir), cli.Count(use.Entries, "module", "modules"), mebibytes(use.Bytes))
+			return nil
+		},
+	}
+	cmd.AddCommand(empty)
+	open.CacheFlag(cmd.PersistentFlags(), &dir, "folder for compiled modules")
+	return cmd
+}
+
+func checkCache(dir string) error {
+	if dir == "" || dir == "none" {
+		return cli.InputError(errors.New("--cache: name a folder; there is none by default for this user"))
+	}
+	return nil
+}
+
+func mebibytes(n int64) string { return fmt.Sprintf("%d MiB", (n+1<<20-1)>>20) }

@@ -1,0 +1,185 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/docket/report"
+	"github.com/shadowcourt/shadowcourt/host/outfile"
+)
+
+// auditOptions are the flags of `audit`.
+type auditOptions struct {
+	rubric, pipeline string
+	modules, cache   string
+	format, output   string
+	reports, redact  []string
+	documents        []string
+	failOn           []string
+	failUnder        []string
+	workers          int
+	gate             *auditGate
+}
+
+func New(s cli.Streams) *cobra.Command {
+	o := &auditOptions{}
+	cmd := &cobra.Command{
+		Use:   "audit FILE...|-",
+		Short: "Audit opinions against a rubric",
+		Long: `Audit opinions against a rubric. A file is one opinion as plain text, one as a JSON
+object, or many as JSON lines or a JSON list, with the fields text, case_id, court_name,
+metadata, evidence and documents, of which only text must be there. The judges of the
+rubric are modules; how their opinions become a score is in docs/audit.md.
+
+Exit codes: 0 done; 1 something failed while running; 2 the command line or an input is
+wrong (the rest was still audited); 3 done, and a score is below --fail-under, or
+--fail-on matched.`,
+		Example: `  shadowcourt audit examples/audit/opinion.txt --document examples/audit/log.txt
+  shadowcourt audit examples/audit/opinions.jsonl --format jsonl --report audit.html
+  shadowcourt audit examples/audit/opinions.jsonl --fail-on security,degraded --fail-under 2,evidence_support=2`,
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), s, args) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.rubric, "rubric", open.ShippedRubric, "rubric file, or the name of a shipped one")
+	f.StringVar(&o.pipeline, "pipeline", open.ShippedAudit, "pipeline file, or the name of a shipped one")
+	f.StringArrayVar(&o.documents, "document", nil, "a text file that every opinion is checked against, cut at 1 MiB; may be repeated")
+	f.StringVar(&o.modules, "modules", "", "folder with NAME.wasm files of judges; those that it does not have are the embedded ones")
+	open.CacheFlag(f, &o.cache, "folder for compiled modules, or none")
+	f.StringVar(&o.format, "format", "table", "table, json or jsonl")
+	f.StringVar(&o.output, "output", "", "file for the audits (default: standard output)")
+	f.StringArrayVar(&o.reports, "report", nil, "also write a report, FILE.html or FILE.md; may be repeated")
+	f.StringArrayVar(&o.redact, "redact", nil, "regular expression whose matches are blacked out in every output; may be repeated")
+	f.IntVar(&o.workers, "workers", 0, "audits at once (default: one for each processor)")
+	f.StringSliceVar(&o.failUnder, "fail-under", nil, "exit with 3 if a score is below this one, 0 to 5, or that of a criterion (evidence_support=3); may be repeated")
+	f.StringSliceVar(&o.failOn, "fail-on", nil, "exit with 3 on an audit that is one of "+strings.Join(open.AuditFailures, ", "))
+	return cmd
+}
+
+// check reports all faults of the flags at once.
+func (o *auditOptions) check(args []string) (*docket.Redactor, error) {
+	var faults []error
+	if len(args) == 0 {
+		faults = append(faults, errors.New("audit takes the files of opinions, or - for the standard input; see `shadowcourt audit --help`"))
+	}
+	if !slices.Contains([]string{"table", "json", "jsonl"}, o.format) {
+		faults = append(faults, fmt.Errorf("--format %q: use table, json or jsonl", o.format))
+	}
+	for _, name := range o.reports {
+		if ext := strings.ToLower(filepath.Ext(name)); ext != ".html" && ext != ".md" {
+			faults = append(faults, fmt.Errorf("--report %q: use a name that ends in .html or .md", name))
+		}
+	}
+	if o.workers < 0 {
+		faults = append(faults, fmt.Errorf("--workers %d: use 0 or more", o.workers))
+	}
+	gate, err := parseAuditGate(o.failOn, o.failUnder)
+	faults, o.gate = append(faults, err), gate
+	redactor, err := docket.NewRedactor(o.redact)
+	if err != nil {
+		faults = append(faults, fmt.Errorf("--redact: %w", err))
+	}
+	return redactor, errors.Join(append(faults, o.checkFiles(args))...)
+}
+
+// checkFiles rejects an output that is also an input, and two outputs to one file.
+func (o *auditOptions) checkFiles(args []string) error {
+	var faults []error
+	outputs := slices.Clone(o.reports)
+	if o.output != "" {
+		outputs = append(outputs, o.output)
+	}
+	inputs := slices.Concat(args, o.documents, []string{o.rubric, o.pipeline})
+	for i, out := range outputs {
+		for _, in := range inputs {
+			if in != "-" && outfile.Exists(out) && outfile.Same(out, in) {
+				faults = append(faults, fmt.Errorf("%q would be written over, and is read", out))
+			}
+		}
+		for _, other := range outputs[:i] {
+			if outfile.Same(other, out) {
+				faults = append(faults, fmt.Errorf("two outputs are the same file, %q", out))
+			}
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// run carries out `audit`.
+func (o *auditOptions) run(ctx context.Context, s cli.Streams, args []string) error {
+	redactor, err := o.check(args)
+	if err != nil {
+		return cli.InputError(err)
+	}
+	documents, err := o.readDocuments(s.Err, redactor)
+	if err != nil {
+		return cli.InputError(err)
+	}
+	p := cli.NewProgress(s.Err)
+	p.Say("loading modules")
+	a, err := open.Auditor(ctx, s, open.AuditorFlags{Rubric: o.rubric, Pipeline: o.pipeline, Modules: o.modules, Cache: o.cache})
+	p.Clear()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = a.Close(context.WithoutCancel(ctx)) }()
+	if err := o.gate.check(a.Rubric()); err != nil {
+		return cli.InputError(err)
+	}
+	var files outfile.Set
+	out, err := o.writers(s, redactor, &files)
+	if err != nil {
+		files.Discard()
+		return cli.InputError(err)
+	}
+	r := newAuditRun(o, s.Err, p, redactor)
+	if err := r.all(ctx, a, out, opinionsOf(s.In, args, documents)); err != nil {
+		files.Discard()
+		return err
+	}
+	if err := errors.Join(out.Close(), files.Commit()); err != nil {
+		return err
+	}
+	return r.end(ctx)
+}
+
+// writers opens every output that the flags ask for.
+func (o *auditOptions) writers(s cli.Streams, redactor *docket.Redactor, files *outfile.Set) (docket.AuditWriter, error) {
+	main := s.Out
+	if o.output != "" {
+		f, err := files.Create(o.output)
+		if err != nil {
+			return nil, fmt.Errorf("--output: %w", err)
+		}
+		main = f
+	}
+	var list []docket.AuditWriter
+	switch o.format {
+	case "jsonl":
+		list = append(list, docket.NewAuditJSONL(main))
+	case "json":
+		list = append(list, docket.NewAuditJSON(main))
+	default:
+		list = append(list, docket.NewAuditTable(main, cli.Terminal(main)))
+	}
+	for _, name := range o.reports {
+		f, err := files.Create(name)
+		if err != nil {
+			return nil, fmt.Errorf("--report: %w", err)
+		}
+		if strings.EqualFold(filepath.Ext(name), ".md") {
+			list = append(list, report.NewAuditMarkdown(f, report.Options{}))
+		} else {
+			list = append(list, report.NewAuditHTML(f, report.Options{}))
+		}
+	}
+	return docket.NewAuditOutput(redactor, list...), nil
+}

@@ -1,0 +1,72 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
+	"github.com/shadowcourt/shadowcourt/host/audit"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+)
+
+// auditGate says which audits end the command with its own exit code.
+type auditGate struct {
+	words    []string           // of auditFailures
+	under    float64            // the score
+	criteria map[string]float64 // those of criteria
+}
+
+// parseAuditGate reads --fail-on and --fail-under; all faults come at once.
+func parseAuditGate(failOn, failUnder []string) (*auditGate, error) {
+	g := &auditGate{criteria: make(map[string]float64)}
+	var faults []error
+	for _, word := range failOn {
+		word = strings.TrimSpace(word)
+		if !slices.Contains(open.AuditFailures, word) {
+			faults = append(faults, fmt.Errorf("--fail-on %q: use %s", word, cli.OrList(open.AuditFailures)))
+		}
+		g.words = append(g.words, word)
+	}
+	for _, word := range failUnder {
+		criterion, figure, of := strings.Cut(strings.TrimSpace(word), "=")
+		if !of {
+			figure = criterion
+		}
+		score, err := strconv.ParseFloat(figure, 64)
+		if err != nil || !(score >= 0 && score <= 5) { // NaN too
+			faults = append(faults, fmt.Errorf("--fail-under %q: use a score from 0 to 5, or CRITERION=SCORE", word))
+		}
+		if of {
+			g.criteria[criterion] = max(score, g.criteria[criterion])
+		} else {
+			g.under = max(score, g.under)
+		}
+	}
+	return g, errors.Join(faults...)
+}
+
+// check reports criteria that the rubric does not have.
+func (g *auditGate) check(rubric *audit.Rubric) error {
+	var faults []error
+	for _, id := range slices.Sorted(maps.Keys(g.criteria)) {
+		if !slices.ContainsFunc(rubric.Criteria, func(c audit.Criterion) bool { return c.ID == id }) {
+			faults = append(faults, fmt.Errorf("--fail-under: the rubric has no criterion %q", id))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// fails says whether an audit is one that the gate stops.
+func (g *auditGate) fails(a *docket.Audit) bool {
+	if a.GlobalScore < g.under || slices.ContainsFunc(g.words, func(word string) bool { return open.AuditFails(a, word) }) {
+		return true
+	}
+	return slices.ContainsFunc(a.Results, func(r docket.AuditResult) bool {
+		return float64(r.NumericScore) < g.criteria[r.CriterionID]
+	})
+}

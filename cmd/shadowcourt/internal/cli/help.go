@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// manyFlags is how many flags a command may have before its help shows them in groups.
+const manyFlags = 12
+
+// flagGroups says under which heading the help shows a flag, in the order of the headings. Commands share flags and headings.
+var flagGroups = []struct {
+	title string
+	flags string
+}{
+	{"Input", "from source since casebook truth-from-report"},
+	{"Classifier", "light light-timeout no-court"},
+	{"Court", "pipeline profile modules grant watch"},
+	{"Output", "format output report cases explain redact timings fail-on"},
+	{"Run", "workers resume remember cache"},
+	{"Record", "record record-bytes record-digests-only key store"},
+	{"Audit", "audit rubric"},
+	{"Canary", "canary canary-output canary-seed share"},
+}
+
+const OtherFlags = "Other"
+
+// flagGroup is a heading with its flags.
+type flagGroup struct {
+	Title string
+	Flags *pflag.FlagSet
+}
+
+// Groups are the flags of a command as its help shows them. A command with few flags has one group.
+func Groups(cmd *cobra.Command) []flagGroup {
+	all, count := cmd.LocalFlags(), 0
+	all.VisitAll(func(*pflag.Flag) { count++ })
+	if count == 0 {
+		return nil
+	}
+	if count <= manyFlags {
+		return []flagGroup{{"Flags", all}}
+	}
+	var groups []flagGroup
+	grouped := map[string]bool{}
+	for _, g := range flagGroups {
+		set := pflag.NewFlagSet(g.title, pflag.ContinueOnError)
+		set.SortFlags = false
+		for name := range strings.FieldsSeq(g.flags) {
+			if f := all.Lookup(name); f != nil {
+				set.AddFlag(f)
+				grouped[name] = true
+			}
+		}
+		if set.HasFlags() {
+			groups = append(groups, flagGroup{g.title, set})
+		}
+	}
+	other := pflag.NewFlagSet(OtherFlags, pflag.ContinueOnError)
+	all.VisitAll(func(f *pflag.Flag) {
+		if !grouped[f.Name] {
+			other.AddFlag(f)
+		}
+	})
+	return append(groups, flagGroup{OtherFlags, other})
+}
+
+// usage prints how a command is used, its flags in groups.
+func Usage(w io.Writer, cmd *cobra.Command) {
+	fmt.Fprint(w, "Usage:")
+	if cmd.Runnable() {
+		fmt.Fprint(w, "\n  ", cmd.UseLine())
+	}
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprint(w, "\n  ", cmd.CommandPath(), " COMMAND")
+	}
+	fmt.Fprintln(w)
+	if cmd.HasExample() {
+		fmt.Fprint(w, "\nExamples:\n", cmd.Example, "\n")
+	}
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprint(w, "\nCommands:\n")
+		for _, sub := range cmd.Commands() {
+			if sub.IsAvailableCommand() || sub.Name() == "help" {
+				fmt.Fprintf(w, "  %-*s %s\n", sub.NamePadding(), sub.Name(), sub.Short)
+			}
+		}
+	}
+	for _, g := range Groups(cmd) {
+		title := g.Title
+		if title != "Flags" {
+			title += " flags"
+		}
+		fmt.Fprint(w, "\n", title, ":\n", g.Flags.FlagUsages())
+	}
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprintf(w, "\nUse `%s COMMAND --help` for more about a command.\n", cmd.CommandPath())
+	}
+}

@@ -1,0 +1,34 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/host/outfile"
+)
+
+// namedFile is a file and what it is on the command line.
+type NamedFile struct{ What, Path string }
+
+// File is a file with what it is on the command line. An empty path stands for none.
+func File(what, path string) NamedFile { return NamedFile{what, path} }
+
+// checkOverwrites rejects an output that is also an input, and two outputs to one file.
+func CheckOverwrites(inputs, outputs []NamedFile) error {
+	var faults []error
+	outputs = slices.DeleteFunc(outputs, func(f NamedFile) bool { return f.Path == "" })
+	for i, out := range outputs {
+		for _, in := range inputs {
+			if in.Path != "" && outfile.Exists(out.Path) && outfile.Same(out.Path, in.Path) {
+				faults = append(faults, fmt.Errorf("%s %q would write over %s that is read", out.What, out.Path, in.What))
+			}
+		}
+		for _, other := range outputs[:i] {
+			if outfile.Same(other.Path, out.Path) {
+				faults = append(faults, fmt.Errorf("%s and %s are the same file, %q", other.What, out.What, other.Path))
+			}
+		}
+	}
+	return errors.Join(faults...)
+}

@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"golang.org/x/term"
+)
+
+// progress is one line on a terminal that says how far the work is. On
+// anything else it is silent.
+type Progress struct {
+	w     io.Writer
+	shown bool
+}
+
+func NewProgress(w io.Writer) *Progress {
+	p := &Progress{}
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" {
+		p.w = w
+	}
+	return p
+}
+
+func (p *Progress) Say(text string) {
+	if p.w == nil {
+		return
+	}
+	fmt.Fprintf(p.w, "\r\x1b[K%s", text)
+	p.shown = true
+}
+
+// tried says how many cases were tried so far.
+func (p *Progress) Tried(n, faults int) {
+	if p.w == nil {
+		return
+	}
+	text := fmt.Sprintf("tried %d", n)
+	if faults > 0 {
+		text += fmt.Sprintf(", %d could not be", faults)
+	}
+	p.Say(text)
+}
+
+// clear takes the line away, before anything else is written.
+func (p *Progress) Clear() {
+	if p.shown {
+		fmt.Fprint(p.w, "\r\x1b[K")
+		p.shown = false
+	}
+}

@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shadowcourt/shadowcourt/host/casebook"
+	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+)
+
+// The exit codes of the command's contract.
+const (
+	ExitDone    = 0
+	ExitFailed  = 1
+	ExitInput   = 2
+	ExitMatched = 3
+)
+
+// exitError ends the command with a code. A nil err says nothing more: what
+// there was to say is on stderr already.
+type ExitError struct {
+	Code int
+	Err  error
+}
+
+func (e *ExitError) Error() string {
+	if e.Err == nil {
+		return ""
+	}
+	return e.Err.Error()
+}
+
+func (e *ExitError) Unwrap() error { return e.Err }
+
+// inputError says that the command line or an input is wrong.
+func InputError(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &ExitError{ExitInput, err}
+}
+
+// fileError says that a file can't be written: a fault of the command line, but where the disk is full.
+func FileError(err error) error {
+	for _, full := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, casebook.ErrDisk} {
+		if errors.Is(err, full) {
+			return err
+		}
+	}
+	return InputError(err)
+}
+
+// run carries out a command line and gives its exit code.
+func Main(ctx context.Context, args []string, s Streams, commands func(Streams) []*cobra.Command) int {
+	data := &dataWriter{w: s.Out}
+	s.Out = data
+	root := Root(s, commands(s)) //nolint:contextcheck // cobra hands the context to each command
+	root.SetArgs(args)
+	root.SetIn(s.In)
+	root.SetOut(s.Out)
+	root.SetErr(s.Err)
+	err := root.ExecuteContext(ctx)
+	switch {
+	case data.err != nil && !errors.Is(err, data.err):
+		err = &ExitError{ExitFailed, errors.Join(err, data.err)}
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		err = ErrInterrupted
+	case err == nil:
+		return ExitDone
+	}
+	code := ExitFailed
+	if exit, ok := errors.AsType[*ExitError](err); ok {
+		code = exit.Code
+	}
+	if readerGone(data.err) && code == ExitFailed {
+		return code
+	}
+	if text := err.Error(); text != "" {
+		for line := range strings.SplitSeq(inert.Block(text), "\n") {
+			if line != "" {
+				fmt.Fprintln(s.Err, "shadowcourt:", line)
+			}
+		}
+	}
+	return code
+}
+
+// orInterrupted gives the error, unless a signal ended the work.
+func OrInterrupted(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ErrInterrupted
+	}
+	return err
+}
+
+// errInterrupted: a signal ended the work before there was anything to keep.
+var ErrInterrupted = errors.New("interrupted")
+
+// newRoot is the program with its commands.
+func Root(s Streams, commands []*cobra.Command) *cobra.Command {
+	var version bool
+	root := &cobra.Command{
+		Use:   "shadowcourt",
+		Short: "Put uncertain classifications on trial",
+		Long: `Shadowcourt reviews what a classifier was not sure of. Sure answers pass, hopeless
+ones are rejected, and the uncertain ones go before an adversarial court whose every
+role is a sandboxed WebAssembly module.`,
+		Example:       "  shadowcourt try examples/dockets/go-failures.jsonl",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          NoSuchCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if version {
+				sub, _, err := cmd.Find([]string{"version"})
+				if err != nil {
+					return err
+				}
+				return sub.RunE(sub, nil)
+			}
+			return cmd.Help()
+		},
+	}
+	root.Flags().BoolVar(&version, "version", false, "print the version, as the command version does")
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return InputError(fmt.Errorf("%w; see `%s --help`", err, cmd.CommandPath()))
+	})
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(commands...)
+	root.SetUsageFunc(func(cmd *cobra.Command) error {
+		Usage(cmd.OutOrStderr(), cmd)
+		return nil
+	})
+	exampleOfCobra(root)
+	rejectEmpty(root)
+	return root
+}
+
+// exampleOfCobra gives the commands that cobra brings an example too.
+func exampleOfCobra(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		switch cmd.Name() {
+		case "help":
+			cmd.Example = "  shadowcourt help try"
+		case "completion":
+			cmd.Example = "  shadowcourt completion bash > shadowcourt.bash"
+			for _, shell := range cmd.Commands() {
+				shell.Example = "  shadowcourt completion " + shell.Name()
+			}
+		}
+	}
+}
+
+// noSuchCommand rejects what follows a command that only has subcommands.
+func NoSuchCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	cmd.SuggestionsMinimumDistance = 2
+	hint := "see `" + cmd.CommandPath() + " --help`"
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = "did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return InputError(fmt.Errorf("%s has no command %q; %s", cmd.CommandPath(), args[0], hint))
+}
+
+// exactArgs rejects another number of arguments, as a fault of the command line.
+func ExactArgs(n int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != n {
+			return InputError(fmt.Errorf("%s takes %s; see `%s --help`", cmd.Name(), what, cmd.CommandPath()))
+		}
+		return nil
+	}
+}

@@ -1,0 +1,51 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+)
+
+// orList joins words as "a, b or c".
+func OrList(words []string) string {
+	if len(words) == 1 {
+		return words[0]
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
+
+// count is a number with the noun that it counts.
+func Count(n int, one, many string) string {
+	return fmt.Sprintf("%d %s", n, Plural(n, one, many))
+}
+
+// plural is the form of a word for so many.
+func Plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+func Words[T ~string](list []T) []string {
+	out := make([]string, len(list))
+	for i, w := range list {
+		out[i] = string(w)
+	}
+	return out
+}
+
+func Join[T ~string](list []T) string { return inert.Line(strings.Join(Words(list), " ")) }
+
+// changeLine says what a swap did to a module.
+func ChangeLine(name, before, after string) string {
+	switch before {
+	case after:
+		return fmt.Sprintf("%s: %s, as before", name, after)
+	case "":
+		before = "none"
+	}
+	return fmt.Sprintf("%s: %s -> %s", name, before, after)
+}

@@ -1,0 +1,223 @@
+package fit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/calibrate/fit"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+	"github.com/shadowcourt/shadowcourt/host/outfile"
+	"github.com/shadowcourt/shadowcourt/host/run/input"
+)
+
+// fitOptions are the flags of `fit`.
+type fitOptions struct {
+	open.Flags
+	format     string
+	output     string
+	workers    int
+	name       string
+	seed       uint64
+	unlabelled bool
+}
+
+func New(s cli.Streams) *cobra.Command {
+	o := &fitOptions{Flags: open.Flags{Light: open.LightDocket, Pipeline: open.ShippedPipeline, Profile: "none"}}
+	cmd := &cobra.Command{
+		Use:   "fit DOCKET... --output PROFILE.yaml",
+		Short: "Learn a profile from cases whose truth is known",
+		Long: `Learn a profile for a domain from cases whose truth is known: how common each label is,
+what each source's word is worth (Light's too), and which phrases speak for which label.
+The profile is readable YAML, for the --profile of try and calibrate.
+
+The figures on the standard output are of profiles that were fitted without the part of
+the cases that they are measured on; cases of one group are always in one part. Measure a
+profile with calibrate on other cases than those that it was fitted on.
+
+With --light rca Light is asked about every case as try and calibrate would ask it, told
+a profile that was fitted without the part that the case is in: the profile then says what
+Light's word is worth beside the evidence that it goes by.
+
+With --unlabelled no truth is used: what the sources are worth is estimated from how they
+agree. That needs three sources or more that speak of the same cases.
+
+Exit codes: 0 done; 1 something failed while running; 2 the command line or an input is
+wrong (where lines of a docket are wrong, the others were still fitted on).`,
+		Example: `  shadowcourt fit examples/dockets/sentiment-fit.jsonl --output tone.yaml
+  shadowcourt fit examples/dockets/go-fit-1.jsonl --light rca --output go.yaml
+  shadowcourt fit --unlabelled examples/dockets/sentiment-fit.jsonl --output tone-unlabelled.yaml
+  shadowcourt fit examples/dockets/sentiment-fit.jsonl --output tone.yaml --format json`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), s, args)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.output, "output", "", "file for the profile, or - for the standard output (the figures then go to the standard error)")
+	f.StringVar(&o.name, "name", "", "name of the profile (default: that of the file)")
+	f.StringVar(&o.format, "format", "table", "of the figures on the standard output: table or json")
+	f.Uint64Var(&o.seed, "seed", 1, "seed of how the cases are split into parts")
+	f.IntVar(&o.workers, "workers", 0, "parts fitted at once (default: one for each processor); the profile is the same")
+	f.BoolVar(&o.unlabelled, "unlabelled", false, "use no truth, but how the sources agree")
+	o.LightFlags(cmd, "default: "+open.LightDocket)
+	f.StringVar(&o.Modules, "modules", "", "with --light "+open.LightRCA+": folder with the NAME.wasm files (default: the embedded modules)")
+	open.CacheFlag(f, &o.Cache, "with --light "+open.LightRCA+": folder for compiled modules, or none")
+	return cmd
+}
+
+// run carries out `fit`.
+func (o *fitOptions) run(ctx context.Context, s cli.Streams, args []string) error {
+	if err := o.check(args); err != nil {
+		return cli.InputError(err)
+	}
+	inputs, err := input.Open(ctx, s.In, args, input.Auto)
+	if err != nil {
+		return cli.InputError(err)
+	}
+	defer inputs.Close()
+	inputs.Truth = true // what people decided in an export is what there is to learn from
+	config, err := o.Config(inputs)
+	if err != nil {
+		return err
+	}
+	help, err := o.Connect(ctx, config, inputs)
+	if err != nil {
+		return err
+	}
+	defer help.Close()
+	out, err := o.create(s)
+	if err != nil {
+		return cli.InputError(fmt.Errorf("--output: %w", err))
+	}
+	report, faults, err := o.learn(ctx, s, inputs, config, out.profile)
+	if err != nil {
+		out.discard()
+		return err
+	}
+	if err := errors.Join(out.commit(), o.print(out.figures, report)); err != nil {
+		return err
+	}
+	if faults > 0 {
+		return cli.InputError(fmt.Errorf("%s could not be read; the others were fitted on", cli.Count(faults, "case", "cases")))
+	}
+	return nil
+}
+
+// learn reads, fits, and writes the profile.
+func (o *fitOptions) learn(ctx context.Context, s cli.Streams, inputs *input.Dockets, config *host.Config, out io.Writer) (report *fit.Report, faults int, err error) {
+	p := cli.NewProgress(s.Err)
+	defer p.Clear()
+	entries, faults, err := o.read(ctx, s, p, inputs)
+	if err != nil {
+		return nil, faults, err
+	}
+	light := &open.Asker{Flags: &o.Flags, Workers: o.workers, Streams: s, Config: config, Progress: p, Doing: "asking Light"}
+	defer light.Close(ctx)
+	result, err := o.fit(ctx, light, entries)
+	if err != nil {
+		return nil, faults, err
+	}
+	return &result.Report, faults, result.WriteYAML(out)
+}
+
+// check reports all faults of the flags at once.
+func (o *fitOptions) check(dockets []string) error {
+	var faults []error
+	if len(dockets) == 0 {
+		faults = append(faults, errors.New("fit takes one docket or more, or - for the standard input; see `shadowcourt fit --help`"))
+	}
+	if o.output == "" {
+		faults = append(faults, errors.New("--output is missing: name the file for the profile"))
+	}
+	if o.format != "table" && o.format != "json" {
+		faults = append(faults, fmt.Errorf("--format %q: use table or json", o.format))
+	}
+	if o.workers < 0 {
+		faults = append(faults, fmt.Errorf("--workers %d: use 0 or more", o.workers))
+	}
+	faults = append(faults, o.CheckLight())
+	for _, d := range dockets {
+		if d != "-" && o.output != "" && outfile.Exists(o.output) && outfile.Same(d, o.output) {
+			faults = append(faults, fmt.Errorf("--output %q would write over the docket that is read", o.output))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// read reads all cases into memory, and names every line that is wrong.
+func (o *fitOptions) read(ctx context.Context, s cli.Streams, p *cli.Progress, inputs *input.Dockets) (entries []docket.Entry, faults int, err error) {
+	for entry, err := range inputs.Entries("") {
+		if _, ok := errors.AsType[*docket.LineError](err); ok {
+			p.Clear()
+			fmt.Fprintln(s.Err, inert.Block(err.Error()))
+			faults++
+			continue
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		entries = append(entries, entry)
+		p.Say(fmt.Sprintf("read %d", len(entries)))
+	}
+	return entries, faults, ctx.Err()
+}
+
+// fit fits on the entries, with the Light that is to answer for them.
+func (o *fitOptions) fit(ctx context.Context, light *open.Asker, entries []docket.Entry) (*fit.Result, error) {
+	config := fit.Config{Name: o.name, Seed: o.seed, Workers: o.workers, Progress: light.Progress.Say}
+	if config.Name == "" {
+		config.Name = strings.TrimSuffix(filepath.Base(o.output), filepath.Ext(o.output))
+	}
+	if config.Name == stdStream {
+		config.Name = "fitted"
+	}
+	if config.Workers == 0 {
+		config.Workers = runtime.GOMAXPROCS(0)
+	}
+	result, err := o.learner(light)(ctx, entries, config)
+	for _, reason := range []error{fit.ErrNoTruth, fit.ErrTooFew, fit.ErrOneLabel, fit.ErrTooFewSources, fit.ErrNoAgreement, fit.ErrTooManyLabels} {
+		if errors.Is(err, reason) {
+			return nil, cli.InputError(err)
+		}
+	}
+	return result, err
+}
+
+// learner is the way to fit that the flags ask for. A Light path is told what
+// was fitted; another Light isn't, and is asked once.
+func (o *fitOptions) learner(light *open.Asker) func(context.Context, []docket.Entry, fit.Config) (*fit.Result, error) {
+	learn := fit.Fit
+	if o.unlabelled {
+		learn = fit.Unlabelled
+	}
+	switch {
+	case !open.Asks(light.Config):
+		return learn
+	case light.Config.LightPath != nil && !o.unlabelled:
+		return func(ctx context.Context, entries []docket.Entry, config fit.Config) (*fit.Result, error) {
+			config.Progress = func(step string) {
+				light.Doing = step
+				light.Progress.Say(step)
+			}
+			return fit.Relit(ctx, entries, light.Ask, config)
+		}
+	default:
+		return func(ctx context.Context, entries []docket.Entry, config fit.Config) (*fit.Result, error) {
+			lit, err := light.Ask(ctx, nil, entries)
+			if err != nil {
+				return nil, err
+			}
+			return learn(ctx, lit, config)
+		}
+	}
+}

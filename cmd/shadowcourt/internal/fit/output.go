@@ -1,0 +1,127 @@
+package fit
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/host/calibrate/fit"
+	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+	"github.com/shadowcourt/shadowcourt/host/outfile"
+)
+
+// stdStream is the name of the standard output, where a file is asked for.
+const stdStream = "-"
+
+// fitOutput is where the profile and the figures go.
+type fitOutput struct {
+	profile, figures io.Writer
+	file             *outfile.File // nil where the profile goes to the standard output
+}
+
+// create begins the file of the profile.
+func (o *fitOptions) create(s cli.Streams) (*fitOutput, error) {
+	if o.output == stdStream {
+		return &fitOutput{profile: s.Out, figures: s.Err}, nil
+	}
+	file, err := outfile.Create(o.output)
+	return &fitOutput{profile: file, figures: s.Out, file: file}, err
+}
+
+func (f *fitOutput) commit() error {
+	if f.file == nil {
+		return nil
+	}
+	return f.file.Commit()
+}
+
+func (f *fitOutput) discard() {
+	if f.file != nil {
+		f.file.Discard()
+	}
+}
+
+// print writes what was found out about a fit.
+func (o *fitOptions) print(w io.Writer, r *fit.Report) error {
+	if o.format == "json" {
+		e := json.NewEncoder(w)
+		e.SetEscapeHTML(false)
+		e.SetIndent("", "  ")
+		return e.Encode(r)
+	}
+	for _, line := range fitLines(o.output, r) {
+		if _, err := fmt.Fprintln(w, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fitLines tells a report to people.
+func fitLines(output string, r *fit.Report) []string {
+	if output == stdStream {
+		output = "standard output"
+	}
+	lines := []string{fmt.Sprintf("%s: learned from %s", inert.Line(output), cli.Count(r.Cases, "case", "cases"))}
+	if r.WithoutTruth > 0 {
+		lines[0] += fmt.Sprintf("; %s without a truth left out", cli.Count(r.WithoutTruth, "case", "cases"))
+	}
+	lines = append(lines, "model: "+r.Model, "")
+	if len(r.Figures) > 0 {
+		lines = append(lines, figuresTable(r), "")
+	}
+	return append(lines, sourcesTable(r))
+}
+
+func figuresTable(r *fit.Report) string {
+	t := fitTable(2, 3)
+	how := fmt.Sprintf("on cases not fitted on (%d parts)", r.Parts)
+	switch {
+	case r.Groups == 1:
+		how = fmt.Sprintf("on other cases of the one group (%d parts); on no other group", r.Parts)
+	case r.Groups > 1:
+		how = fmt.Sprintf("on groups not fitted on (%d groups, %d parts)", r.Groups, r.Parts)
+	}
+	t.AppendHeader(table.Row{how, "accuracy", "log loss"})
+	for _, f := range r.Figures {
+		t.AppendRow(table.Row{f.Name, three(f.Accuracy), three(f.LogLoss)})
+	}
+	return t.Render()
+}
+
+func sourcesTable(r *fit.Report) string {
+	t := fitTable(2, 3, 4, 5)
+	t.AppendHeader(table.Row{"source", "speaks", "names a label", "right", "worth (nats)"})
+	for _, s := range r.Sources {
+		right := "–"
+		if s.Named > 0 {
+			right = three(s.Right)
+		}
+		t.AppendRow(table.Row{inert.Line(s.Source), s.Cases, s.Named, right, two(s.Nats)})
+	}
+	if r.Signals > 0 {
+		t.AppendFooter(table.Row{cli.Count(r.Signals, "signal", "signals"), "", "", "", two(r.SignalNats)})
+	}
+	return t.Render()
+}
+
+// fitTable is a table whose given columns, from 1, hold numbers.
+func fitTable(numbers ...int) table.Writer {
+	t := table.NewWriter()
+	t.SetStyle(table.StyleLight)
+	t.Style().Format.Header, t.Style().Format.Footer = text.FormatDefault, text.FormatDefault
+	var columns []table.ColumnConfig
+	for _, n := range numbers {
+		columns = append(columns, table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight, AlignFooter: text.AlignRight})
+	}
+	t.SetColumnConfigs(columns)
+	return t
+}
+
+func two(x float64) string   { return strconv.FormatFloat(x, 'f', 2, 64) }
+func three(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }

@@ -1,0 +1,100 @@
+package open
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+	"github.com/shadowcourt/shadowcourt/host/record"
+)
+
+// auditorFlags are those by which an Auditor is opened.
+type AuditorFlags struct{ Rubric, Pipeline, Modules, Cache, Store string }
+
+// openAuditor opens an Auditor. Errors that are the command line's fault say so.
+func Auditor(ctx context.Context, s cli.Streams, f AuditorFlags) (*host.Auditor, error) {
+	config := host.AuditConfig{Host: host.Config{Now: time.Now}}
+	var faults []error
+	var err error
+	if config.Rubric, err = Rubric(f.Rubric); err != nil {
+		faults = append(faults, err)
+	}
+	if config.Pipeline, err = Pipeline(f.Pipeline); err != nil {
+		faults = append(faults, err)
+	}
+	if f.Modules != "" {
+		own, err := Modules(f.Modules)
+		if err != nil {
+			faults = append(faults, err)
+		}
+		if config.Host.Modules, err = WithEmbedded(own); err != nil {
+			return nil, err
+		}
+	}
+	if len(faults) > 0 {
+		return nil, cli.InputError(errors.Join(faults...))
+	}
+	if f.Cache != "none" {
+		config.Host.CacheDir = f.Cache
+	}
+	if f.Store != "" {
+		config.Host.Store = record.OpenStore(f.Store)
+	}
+	a, err := host.OpenAuditor(ctx, config)
+	var cache *host.CacheError
+	if errors.As(err, &cache) && f.Cache == defaultCache() {
+		fmt.Fprintf(s.Err, "warning: compiled modules can't be kept: %s\n", inert.Line(err.Error()))
+		config.Host.CacheDir = ""
+		a, err = host.OpenAuditor(ctx, config)
+	}
+	if err != nil {
+		return nil, AuditorError(err, f.Modules)
+	}
+	if err := a.Probe(ctx); err != nil {
+		_ = a.Close(context.WithoutCancel(ctx))
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		return nil, cli.InputError(err)
+	}
+	return a, nil
+}
+
+// auditorError says whose fault it is that an Auditor did not take modules.
+func AuditorError(err error, modules string) error {
+	if _, ok := errors.AsType[*host.CacheError](err); ok {
+		return cli.InputError(fmt.Errorf("--cache: %w", err))
+	}
+	var refused *host.RefusedError
+	if !errors.As(err, &refused) {
+		return cli.InputError(err)
+	}
+	from := "embedded modules"
+	if modules != "" {
+		from = "--modules " + modules + " and embedded"
+	}
+	var faults []error
+	for _, fault := range refused.Faults {
+		faults = append(faults, fmt.Errorf("%s: %s", from, fault))
+	}
+	return cli.InputError(errors.Join(faults...))
+}
+
+// What `audit --fail-on` matches.
+const (
+	failSecurity = "security"
+	failDegraded = "degraded"
+)
+
+// auditFailures are the words of `audit --fail-on`.
+var AuditFailures = []string{failSecurity, failDegraded} //nolint:gochecknoglobals // constant
+
+// auditFails says whether an audit is one of auditFailures.
+func AuditFails(a *docket.Audit, word string) bool {
+	return word == failSecurity && a.SecurityViolationFound || word == failDegraded && a.Degraded
+}

@@ -1,0 +1,48 @@
+package open
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+)
+
+// grantFlag is that of the commands that open a host.
+func (o *Flags) GrantFlag(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVar(&o.grants, "grant", nil, "PERSONA=CAPABILITY: grant what the pipeline does not ("+cli.Join(pipeline.Capabilities())+"); may be repeated")
+}
+
+// grant adds the grants of the command line to those of the pipelines, in
+// whose configuration they then are.
+func (o *Flags) Grant(config *host.Config) error {
+	var faults []error
+	for _, word := range o.grants {
+		id, capability, ok := strings.Cut(word, "=")
+		if !ok || !slices.Contains(pipeline.Capabilities(), pipeline.Capability(capability)) {
+			faults = append(faults, fmt.Errorf("--grant %q: use PERSONA=CAPABILITY, with %s", word, cli.OrList(cli.Words(pipeline.Capabilities()))))
+			continue
+		}
+		found := false
+		for _, def := range []*pipeline.Definition{config.Pipeline, config.LightPath} {
+			if def == nil {
+				continue
+			}
+			if p, ok := def.Persona(id); ok {
+				found = true
+				if c := pipeline.Capability(capability); !slices.Contains(p.Grants, c) {
+					p.Grants = append(slices.Clip(p.Grants), c)
+				}
+			}
+		}
+		if !found {
+			faults = append(faults, fmt.Errorf("--grant %q: there is no persona %q", word, id))
+		}
+	}
+	return cli.InputError(errors.Join(faults...))
+}

@@ -1,0 +1,141 @@
+package open
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+	"github.com/shadowcourt/shadowcourt/host/run/input"
+)
+
+// hostFlags are the flags by which commands open a host.
+type Flags struct {
+	command           *cobra.Command
+	Pipeline, Profile string
+	Modules, Cache    string
+	Light             string
+	lightTimeout      time.Duration
+	source, since     string
+	casebook          string
+	Remember          bool
+	NoCourt           bool
+	grants            []string
+	Candidate         candidate
+}
+
+// open opens the host. The default folder for compiled modules is only a
+// help: where it can't be used, the modules are compiled anew.
+func (o *Flags) Host(ctx context.Context, s cli.Streams, config *host.Config) (*host.Host, error) {
+	if err := errors.Join(o.Grant(config), o.Candidate.add(config)); err != nil {
+		return nil, err
+	}
+	var h *host.Host
+	err := o.Cached(s, config, func() (err error) {
+		h, err = host.Open(ctx, *config)
+		return err
+	})
+	return h, err
+}
+
+// cached does what needs a folder for compiled modules, and again without it where the default one can't be used.
+func (o *Flags) Cached(s cli.Streams, config *host.Config, do func() error) error {
+	err := do()
+	var cache *host.CacheError
+	if !errors.As(err, &cache) || o.Cache != defaultCache() {
+		return err
+	}
+	fmt.Fprintf(s.Err, "warning: compiled modules can't be kept: %s\n", inert.Line(err.Error()))
+	config.CacheDir = ""
+	return do()
+}
+
+// openError says whose fault it is that the host did not open.
+func (o *Flags) Error(err error) error {
+	var refused *host.RefusedError
+	if _, ok := errors.AsType[*host.CacheError](err); ok {
+		return cli.InputError(fmt.Errorf("--cache: %w", err))
+	}
+	if _, ok := errors.AsType[*host.CandidateError](err); ok && !errors.As(err, &refused) {
+		return cli.InputError(err)
+	}
+	if !errors.As(err, &refused) {
+		return err
+	}
+	from := "embedded modules"
+	if o.Modules != "" {
+		from = "--modules " + o.Modules
+	}
+	faults := make([]error, len(refused.Faults))
+	for i, fault := range refused.Faults {
+		faults[i] = fmt.Errorf("%s: %s", from, fault)
+	}
+	return cli.InputError(errors.Join(faults...))
+}
+
+// config gathers what the host is opened on.
+func (o *Flags) Config(inputs *input.Dockets) (*host.Config, error) {
+	config := &host.Config{Now: time.Now}
+	var faults []error
+	var err error
+	if config.Pipeline, err = Pipeline(o.Pipeline); err != nil {
+		faults = append(faults, err)
+	}
+	if config.Profile, err = o.loadProfile(inputs); err != nil {
+		faults = append(faults, err)
+	}
+	if o.Modules != "" {
+		if config.Modules, err = Modules(o.Modules); err != nil {
+			faults = append(faults, err)
+		}
+	}
+	if len(faults) > 0 {
+		return nil, cli.InputError(errors.Join(faults...))
+	}
+	if o.Cache != "none" {
+		config.CacheDir = o.Cache
+	}
+	if o.NoCourt {
+		c := config.Pipeline.Court
+		config.Court = &abi.CourtConfig{
+			TTL: int64(c.TTL), MaxHandoffs: c.MaxHandoffs, MaxRemands: c.MaxRemands, MaxRounds: c.MaxRounds,
+			ActivationThreshold: c.ActivationThreshold, RejectionThreshold: c.RejectionThreshold,
+		}
+	}
+	return config, nil
+}
+
+// cacheFlag adds --cache. Its help does not name a folder of the user who built the manual.
+func CacheFlag(f *pflag.FlagSet, dir *string, usage string) {
+	f.StringVar(dir, "cache", defaultCache(), usage+" (default: shadowcourt/modules in the user's cache folder)")
+	f.Lookup("cache").DefValue = ""
+}
+
+// defaultCache is the user's own folder for compiled modules.
+func defaultCache() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return "none"
+	}
+	return filepath.Join(dir, "shadowcourt", "modules")
+}
+
+// inputFiles are the files that a command with these flags reads.
+func (o *Flags) InputFiles(dockets []string) []cli.NamedFile {
+	inputs := []cli.NamedFile{cli.File("--pipeline", o.Pipeline), cli.File("--profile", o.Profile), cli.File("--casebook", o.casebook)}
+	for _, d := range dockets {
+		if d != "-" {
+			inputs = append(inputs, cli.File("the docket", d))
+		}
+	}
+	return inputs
+}

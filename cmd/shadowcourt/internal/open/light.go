@@ -1,0 +1,166 @@
+package open
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/casebook"
+	"github.com/shadowcourt/shadowcourt/host/execlight"
+	"github.com/shadowcourt/shadowcourt/host/knowledge"
+	"github.com/shadowcourt/shadowcourt/host/run/input"
+	"github.com/shadowcourt/shadowcourt/host/source"
+)
+
+// Who answers for Light.
+const (
+	LightDocket = "docket"
+	LightRCA    = "rca"
+	lightExec   = "exec:" // and a command
+)
+
+// lightFlags are those of the commands that try cases.
+func (o *Flags) LightFlags(cmd *cobra.Command, byDefault string) {
+	f := cmd.Flags()
+	o.command = cmd
+	f.StringVar(&o.Light, "light", o.Light, "who answers for Light: "+LightDocket+" (the classification that the case brings), "+LightRCA+
+		" (the Light path), or "+lightExec+"COMMAND (a program that gets a JSON request a line, and answers a line); "+byDefault)
+	f.DurationVar(&o.lightTimeout, "light-timeout", execlight.DefaultTimeout, "with --light "+lightExec+"COMMAND: how long one answer may take, the start of the program included")
+	f.StringVar(&o.source, "source", "", "folder with the source of the module under test, for the Light path to look into")
+	f.StringVar(&o.since, "since", "", "with --source: the git revision since which changes count")
+	f.StringVar(&o.casebook, "casebook", "", "file with earlier cases, for the Light path to look into")
+}
+
+// checkLight rejects flags of Light that contradict each other.
+func (o *Flags) CheckLight() error {
+	var faults []error
+	command, isExec := strings.CutPrefix(o.Light, lightExec)
+	switch {
+	case isExec && strings.TrimSpace(command) == "":
+		faults = append(faults, fmt.Errorf("--light %s: name a command behind it", o.Light))
+	case !isExec && !slices.Contains([]string{"", LightDocket, LightRCA}, o.Light):
+		faults = append(faults, fmt.Errorf("--light %q: use %s, %s or %sCOMMAND", o.Light, LightDocket, LightRCA, lightExec))
+	}
+	if o.lightTimeout <= 0 {
+		faults = append(faults, fmt.Errorf("--light-timeout %s: use a duration above 0, such as 90s", o.lightTimeout))
+	}
+	for _, name := range []string{"source", "since", "casebook"} {
+		if f := o.command.Flags().Lookup(name); f.Changed && f.Value.String() == "" {
+			faults = append(faults, fmt.Errorf("--%s is empty: name one, or leave it out", name))
+		}
+	}
+	if o.since != "" && o.source == "" {
+		faults = append(faults, errors.New("--since needs --source, the folder whose changes count"))
+	}
+	if o.Remember && o.casebook == "" {
+		faults = append(faults, errors.New("--remember needs --casebook, the file to remember in"))
+	}
+	return errors.Join(faults...)
+}
+
+// lightOf is who answers for Light: what the flag says, or the Light path for
+// reports of tests. The cases of a JSONL docket bring their own answers.
+func (o *Flags) LightFor(inputs *input.Dockets) string {
+	switch {
+	case o.Light != "":
+		return o.Light
+	case inputs.Some(input.JSONL):
+		return LightDocket
+	}
+	return LightRCA
+}
+
+// helpers are what a host is opened on and does not close itself.
+type Connected struct {
+	Book    *casebook.Book // nil unless verdicts are remembered
+	closers []func() error
+}
+
+func (h *Connected) Close() {
+	for _, c := range slices.Backward(h.closers) {
+		_ = c() // nothing was written
+	}
+}
+
+// help sets who answers for Light, and opens what the Light path looks into.
+func (o *Flags) Connect(ctx context.Context, config *host.Config, inputs *input.Dockets) (*Connected, error) {
+	h := &Connected{}
+	err := o.helpWith(ctx, h, config, inputs)
+	if err != nil {
+		h.Close()
+		return nil, cli.FileError(err)
+	}
+	return h, nil
+}
+
+func (o *Flags) helpWith(ctx context.Context, h *Connected, config *host.Config, inputs *input.Dockets) error {
+	switch light := o.LightFor(inputs); {
+	case light == LightRCA:
+		def, err := Pipeline(ShippedLight)
+		if err != nil {
+			return err
+		}
+		config.LightPath = def
+	case strings.HasPrefix(light, lightExec):
+		program := execlight.New(strings.TrimPrefix(light, lightExec), execlight.Config{Timeout: o.lightTimeout})
+		h.closers = append(h.closers, func() error { return o.endProgram(program) })
+		config.Light, config.Reclassify = program, true
+	}
+	if o.source != "" {
+		tree, err := source.Open(ctx, o.source, o.since)
+		if err != nil {
+			return fmt.Errorf("--source: %w", err)
+		}
+		h.closers = append(h.closers, tree.Close)
+		if config.Source, err = knowledge.Source(ctx, tree); err != nil {
+			return fmt.Errorf("--source: %w", err)
+		}
+	}
+	if o.casebook == "" {
+		return nil
+	}
+	snapshot, err := o.openBook(ctx, h)
+	if errors.Is(err, fs.ErrNotExist) && !o.Remember {
+		return fmt.Errorf("--casebook %s: there is none; --remember makes one", o.casebook)
+	}
+	if err != nil {
+		return fmt.Errorf("--casebook: %w", err)
+	}
+	h.closers = append(h.closers, snapshot.Close)
+	config.Casebook = knowledge.Casebook(snapshot)
+	return nil
+}
+
+// endProgram ends the programs that answer for Light, and says if they wrote
+// what nobody had asked for.
+func (o *Flags) endProgram(program *execlight.Light) error {
+	err := program.Close()
+	if n := program.Unasked(); n > 0 {
+		fmt.Fprintf(o.command.ErrOrStderr(), "--light %s: %s ended for writing more than an answer for a case\n",
+			lightExec, cli.Count(n, "program was", "programs were"))
+	}
+	return err
+}
+
+// openBook takes a snapshot of the casebook, which it makes if something is
+// to be remembered in it.
+func (o *Flags) openBook(ctx context.Context, h *Connected) (*casebook.Snapshot, error) {
+	if !o.Remember {
+		return casebook.OpenReadOnly(ctx, o.casebook, casebook.Options{})
+	}
+	book, err := casebook.Open(ctx, o.casebook, casebook.Options{Now: time.Now})
+	if err != nil {
+		return nil, err
+	}
+	h.Book = book
+	h.closers = append(h.closers, book.Close)
+	return book.Snapshot(ctx)
+}

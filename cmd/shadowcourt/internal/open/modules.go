@@ -1,0 +1,114 @@
+package open
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/host/bundle"
+	"github.com/shadowcourt/shadowcourt/host/module"
+)
+
+// readFile reads a module, or a manifest, which is smaller.
+func File(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	return module.Read(f, name)
+}
+
+// readModule reads a file, or an embedded module when the name is none's.
+func Module(name string) ([]byte, error) {
+	wasm, err := File(name)
+	if err == nil || filepath.Base(name) != name || strings.Contains(name, ".") {
+		return wasm, cli.InputError(err)
+	}
+	modules, embedErr := bundle.FS()
+	if embedErr != nil {
+		return nil, embedErr
+	}
+	if wasm, embedErr = fs.ReadFile(modules, name+".wasm"); embedErr != nil {
+		return nil, cli.InputError(fmt.Errorf("%s is neither a file nor an embedded module", name))
+	}
+	return wasm, nil
+}
+
+// moduleFS is a folder of modules; empty means the embedded ones.
+func Modules(dir string) (fs.FS, error) {
+	if dir == "" {
+		return bundle.FS()
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return nil, cli.InputError(fmt.Errorf("--modules: %w", err))
+	}
+	if !info.IsDir() {
+		return nil, cli.InputError(fmt.Errorf("--modules: %s is no folder", dir))
+	}
+	return os.DirFS(dir), nil
+}
+
+// WithEmbedded has the files of a folder before those that are embedded, so that a judge needs no copy of all others beside it.
+func WithEmbedded(own fs.FS) (fs.FS, error) {
+	embedded, err := bundle.FS()
+	return overlay{own, embedded}, err
+}
+
+type overlay struct{ own, embedded fs.FS }
+
+// Open opens a file of the folder, or the embedded one.
+func (o overlay) Open(name string) (fs.File, error) {
+	f, err := o.own.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return o.embedded.Open(name)
+	}
+	return f, err
+}
+
+// eachModule calls do for every NAME.wasm at the root of fsys, by name.
+func EachModule(fsys fs.FS, do func(name string, wasm []byte) error) error {
+	files, err := fs.Glob(fsys, "*.wasm")
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		wasm, err := fs.ReadFile(fsys, file)
+		if err != nil {
+			return err
+		}
+		if err := do(file[:len(file)-len(".wasm")], wasm); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// namedModules reads the files of NAME=FILE words. flag is for messages.
+func NamedModules(flag string, words []string) (map[string][]byte, error) {
+	modules := make(map[string][]byte, len(words))
+	var faults []error
+	for _, word := range words {
+		name, file, ok := strings.Cut(word, "=")
+		if !ok || name == "" || file == "" {
+			faults = append(faults, fmt.Errorf("%s%q: use NAME=FILE", flag, word))
+			continue
+		}
+		if modules[name] != nil {
+			faults = append(faults, fmt.Errorf("%s%s: two files for one name", flag, name))
+			continue
+		}
+		wasm, err := File(file)
+		if err != nil {
+			faults = append(faults, fmt.Errorf("%s%w", flag, err))
+			continue
+		}
+		modules[name] = wasm
+	}
+	return modules, errors.Join(faults...)
+}

@@ -1,0 +1,57 @@
+package open
+
+import (
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/host/audit"
+	"github.com/shadowcourt/shadowcourt/host/outfile"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/pipelines"
+)
+
+const (
+	// shippedAudit is the name of the audit's pipeline.
+	ShippedAudit = "audit"
+	// shippedRubric is the name of the rubric for opinions of courts.
+	ShippedRubric = "court-opinions"
+)
+
+// shippedPipeline is the name under which the embedded pipeline can be given
+// in place of a file.
+const ShippedPipeline = "defect-court"
+
+// shippedLight is the embedded Light path, by the same way of naming.
+const ShippedLight = "rca-investigation"
+
+// loadPipeline reads a pipeline file, or the embedded one by its name.
+func Pipeline(path string) (*pipeline.Definition, error) {
+	if path == ShippedPipeline || path == ShippedLight || path == ShippedAudit {
+		def, err := pipeline.LoadFS(pipelines.FS, path+".yaml")
+		if err != nil {
+			return nil, fmt.Errorf("the shipped pipeline: %w", err)
+		}
+		return def, nil
+	}
+	def, err := pipeline.Load(path)
+	return def, cli.InputError(err)
+}
+
+// loadRubric reads a rubric file, or a shipped one by its name.
+func Rubric(name string) (*audit.Rubric, error) {
+	if !strings.ContainsAny(name, `./\`) {
+		r, err := audit.LoadFS(pipelines.FS, "rubrics/"+name+".yaml")
+		if err == nil {
+			return r, nil
+		}
+		if _, statErr := fs.Stat(pipelines.FS, "rubrics/"+name+".yaml"); statErr == nil {
+			return nil, err
+		}
+		if !outfile.Exists(name) {
+			return nil, fmt.Errorf("--rubric %q is neither a file nor a shipped rubric (%s)", name, ShippedRubric)
+		}
+	}
+	return audit.Load(name)
+}

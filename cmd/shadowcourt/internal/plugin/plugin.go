@@ -1,0 +1,252 @@
+package plugin
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/spf13/cobra"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
+	"github.com/shadowcourt/shadowcourt/host/conformance"
+	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+	"github.com/shadowcourt/shadowcourt/host/module"
+	"github.com/shadowcourt/shadowcourt/host/outfile"
+)
+
+func New(s cli.Streams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "plugin",
+		Short:   "Inspect, list, annotate, export, measure and swap modules",
+		Example: "  shadowcourt plugin list",
+		Args:    cli.NoSuchCommand,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newPluginInspect(s), newPluginList(s), newPluginAnnotate(s), newPluginExport(s), newPluginBench(s), newPluginSwap(s), newPluginRollback(s))
+	cmd.AddCommand(newPluginCheck(s), newPluginNew(s))
+	return cmd
+}
+
+func newPluginInspect(s cli.Streams) *cobra.Command {
+	var format, pipelineFile, cache string
+	var describe bool
+	cmd := &cobra.Command{
+		Use:   "inspect FILE|NAME",
+		Short: "Show what a module is, without running it",
+		Long: `Show the manifest, imports, exports, size and digests of a .wasm file, or of an embedded
+module by its name, and which of the capabilities that it asks for the pipelines would
+grant. Nothing of the module is compiled or run, but with --describe: then it is run with
+nothing granted, and asked a small request of every kind that it has a function for.`,
+		Example: "  shadowcourt plugin inspect challenger\n  shadowcourt plugin inspect clerk --describe",
+		Args:    cli.ExactArgs(1, "one file or the name of an embedded module"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			wasm, err := open.Module(args[0])
+			if err != nil {
+				return err
+			}
+			info, err := module.Inspect(wasm)
+			if err != nil {
+				return cli.InputError(fmt.Errorf("%s: %w", args[0], err))
+			}
+			granted, err := grantsOf(info, pipelineFile)
+			if err != nil {
+				return err
+			}
+			var described []module.Description
+			if describe {
+				if cache == "none" {
+					cache = ""
+				}
+				if described, err = module.Describe(cmd.Context(), wasm, cache); err != nil {
+					return cli.InputError(fmt.Errorf("%s: %w", args[0], err))
+				}
+			}
+			switch format {
+			case "json":
+				return printInfoJSON(s, info, granted, described)
+			case "table":
+				printInfo(s, info, granted)
+				if describe {
+					printDescribed(s, described)
+				}
+				return nil
+			default:
+				return cli.InputError(fmt.Errorf("--format %q: use table or json", format))
+			}
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", "table", "table or json")
+	cmd.Flags().StringVar(&pipelineFile, "pipeline", "", "pipeline whose grants are looked at (default: the shipped ones)")
+	cmd.Flags().BoolVar(&describe, "describe", false, "run the module with nothing granted, and say what it answers")
+	open.CacheFlag(cmd.Flags(), &cache, "folder for compiled modules, or none")
+	return cmd
+}
+
+func printInfo(s cli.Streams, info *module.Info, granted map[abi.Capability][]string) {
+	line := func(key, value string) {
+		if value == "" {
+			value = "none"
+		}
+		fmt.Fprintf(s.Out, "%-13s %s\n", key, value)
+	}
+	if m := info.Manifest; m != nil {
+		line("name", inert.Line(m.Name))
+		line("version", inert.Line(m.Version))
+		line("abi", inert.Line(m.ABI))
+		line("calls", cli.Join(m.Calls))
+		line("families", cli.Join(m.Families))
+		line("edges", inert.Line(strings.Join(m.Edges, " ")))
+		line("criteria", inert.Line(strings.Join(m.Criteria, " ")))
+		line("capabilities", cli.Join(m.Capabilities))
+		line("granted", grantLine(m.Capabilities, granted))
+		line("source", inert.Line(m.Source))
+		line("licence", inert.Line(m.Licence))
+	} else if info.ManifestError != nil {
+		line("manifest", "cannot be read: "+inert.Line(info.ManifestError.Error()))
+	} else {
+		line("manifest", "none; write one with `shadowcourt plugin annotate`")
+	}
+	line("binding", info.Binding)
+	line("size", fmt.Sprintf("%d bytes", info.Size))
+	line("digest", info.Digest)
+	line("code digest", info.CodeDigest)
+	line("exports", inert.Line(strings.Join(info.Exports, " ")))
+	line("imports", inert.Line(strings.Join(info.Imports, " ")))
+}
+
+func printInfoJSON(s cli.Streams, info *module.Info, granted map[abi.Capability][]string, described []module.Description) error {
+	type manifest struct {
+		Name         string   `json:"name"`
+		Version      string   `json:"version"`
+		ABI          string   `json:"abi"`
+		Calls        []string `json:"calls"`
+		Families     []string `json:"families"`
+		Edges        []string `json:"edges"`
+		Criteria     []string `json:"criteria"`
+		Capabilities []string `json:"capabilities"`
+		Source       string   `json:"source,omitempty"`
+		Licence      string   `json:"licence,omitempty"`
+	}
+	out := struct {
+		*module.Info
+		Manifest  *manifest                   `json:"manifest"`
+		Error     *string                     `json:"manifest_error,omitempty"`
+		Granted   map[abi.Capability][]string `json:"granted"`
+		Described []module.Description        `json:"described,omitempty"`
+	}{Info: info, Granted: granted, Described: described}
+	if m := info.Manifest; m != nil {
+		out.Manifest = &manifest{
+			m.Name, m.Version, m.ABI, cli.Words(m.Calls), cli.Words(m.Families), cli.Words(m.Edges), cli.Words(m.Criteria),
+			cli.Words(m.Capabilities), m.Source, m.Licence,
+		}
+	}
+	if info.ManifestError != nil {
+		text := info.ManifestError.Error()
+		out.Error = &text
+	}
+	enc := json.NewEncoder(s.Out)
+	enc.SetIndent("", "  ")
+	return enc.Encode(out)
+}
+
+func newPluginList(s cli.Streams) *cobra.Command {
+	var dir string
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List the embedded modules, or those of a folder",
+		Example: "  shadowcourt plugin list",
+		Args:    cli.ExactArgs(0, "no arguments"),
+		RunE: func(*cobra.Command, []string) error {
+			modules, err := open.Modules(dir)
+			if err != nil {
+				return err
+			}
+			t := table.NewWriter()
+			t.SetStyle(cli.ListStyle())
+			t.SetColumnConfigs([]table.ColumnConfig{
+				{Name: "NAME", WidthMax: 16}, {Name: "SERVES", WidthMax: 24, WidthMaxEnforcer: text.WrapSoft},
+			})
+			t.SuppressTrailingSpaces()
+			t.AppendHeader(table.Row{"MODULE", "NAME", "VERSION", "SERVES", "DIGEST"})
+			err = open.EachModule(modules, func(name string, wasm []byte) error {
+				t.AppendRow(listRow(name, wasm))
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			if t.Length() == 0 {
+				return cli.InputError(fmt.Errorf("--modules: there is no .wasm file in %s", dir))
+			}
+			_, err = fmt.Fprintln(s.Out, strings.Replace(t.Render(), "──\n", "\n", 1)) // the rule covers the last column's padding too
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&dir, "modules", "", "folder with .wasm files (default: the embedded modules)")
+	return cmd
+}
+
+func listRow(name string, wasm []byte) table.Row {
+	info, err := module.Inspect(wasm)
+	if err != nil {
+		return table.Row{inert.Line(name), "not wasm", "", inert.Line(err.Error()), ""}
+	}
+	digest := info.Digest[:min(len(info.Digest), len("sha256:")+12)]
+	m := info.Manifest
+	if m == nil {
+		return table.Row{inert.Line(name), "no manifest", "", cli.Join(info.Calls), digest}
+	}
+	serves := append(cli.Words(m.Families), cli.Words(m.Edges)...)
+	return table.Row{
+		inert.Line(name), inert.Line(m.Name), inert.Line(m.Version), inert.Line(strings.Join(append(serves, m.Criteria...), " ")), digest,
+	}
+}
+
+func newPluginAnnotate(s cli.Streams) *cobra.Command {
+	var manifest, output string
+	cmd := &cobra.Command{
+		Use:   "annotate FILE --manifest MANIFEST.yaml",
+		Short: "Write a manifest into a module",
+		Long: `Write a manifest, given as YAML, into the custom section of a .wasm file. A manifest that
+the file has already is replaced; the code stays as it is, and so does its code digest.
+Of the lists only calls must be there: families, edges, criteria and capabilities are empty
+when they are left out. A manifest that no module may have (a name that stands twice, families
+without node calls, ...) is rejected. What ` + "`plugin check`" + ` would reject of the manifest beside this file is
+warned of.`,
+		Example: "  shadowcourt plugin annotate bin/modules/challenger.wasm \\\n" +
+			"    --manifest plugins/challenger/manifest.yaml --output challenger.wasm",
+		Args: cli.ExactArgs(1, "one .wasm file"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			wasm, err := open.File(args[0])
+			if err != nil {
+				return cli.InputError(err)
+			}
+			text, err := open.File(manifest)
+			if err != nil {
+				return cli.InputError(fmt.Errorf("--manifest: %w", err))
+			}
+			annotated, err := module.Annotate(wasm, manifest, text)
+			if err != nil {
+				return cli.InputError(err)
+			}
+			if output == "" {
+				output = args[0]
+			}
+			if err := outfile.Replace(output, annotated); err != nil {
+				return err
+			}
+			fmt.Fprintf(s.Err, "%s: %d bytes\n", inert.Line(output), len(annotated))
+			for _, fault := range conformance.ManifestFaults(annotated) {
+				fmt.Fprintf(s.Err, "warning: %s\n", inert.Line(fault))
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&manifest, "manifest", "manifest.yaml", "the manifest, as YAML")
+	cmd.Flags().StringVar(&output, "output", "", "where to write (default: FILE itself)")
+	return cmd
+}

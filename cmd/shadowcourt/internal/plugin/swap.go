@@ -1,0 +1,214 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/moduledir"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/run/input"
+)
+
+// swapOptions are the flags of `plugin swap` and `plugin rollback`.
+type swapOptions struct {
+	open.Flags
+	keep int // modules of each history, 0: all
+}
+
+func newPluginSwap(s cli.Streams) *cobra.Command {
+	o := &swapOptions{}
+	cmd := &cobra.Command{
+		Use:   "swap NAME=FILE... --modules DIR",
+		Short: "Check modules, and put them in the place of others",
+		Long: `Check new modules with all the others of a folder, as ` + "`try`" + ` would: contract, manifest,
+what the pipeline needs, capabilities, the sides of the court; the new ones are compiled and
+called once. Then DIR/NAME.wasm is replaced, each file as a whole. A run with
+` + "`try --watch --modules DIR`" + ` goes on with them. What was there before is kept, see
+` + "`shadowcourt plugin rollback`" + `: of each name the --keep modules that were in place last.
+
+NAME is the module's, or that of a persona if the module plays no other.
+
+Exit codes: 0 done; 1 something failed while running; 2 the command line is wrong, or a
+module was rejected: then every fault is named, and nothing has changed.`,
+		Example: "  shadowcourt plugin swap specter=bin/modules/specter.wasm --modules bin/modules",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.swap(cmd.Context(), s, args)
+		},
+	}
+	o.flags(cmd)
+	cmd.Flags().IntVar(&o.keep, "keep", moduledir.DefaultKeep, "earlier modules that are kept of each name that is swapped; 0 keeps all")
+	return cmd
+}
+
+func (o *swapOptions) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.Modules, "modules", "", "folder with all NAME.wasm files that the pipeline names")
+	f.StringVar(&o.Pipeline, "pipeline", open.ShippedPipeline, "pipeline file, or the name of the shipped one")
+	f.StringVar(&o.Light, "light", open.LightDocket, "with "+open.LightRCA+" the modules of the Light path are judged, too")
+	open.CacheFlag(f, &o.Cache, "folder for compiled modules, or none")
+	o.GrantFlag(cmd)
+}
+
+// check reports the faults of the flags.
+func (o *swapOptions) check() error {
+	if o.Modules == "" {
+		return cli.InputError(errors.New("--modules DIR: say in which folder"))
+	}
+	if o.Light != open.LightDocket && o.Light != open.LightRCA {
+		return cli.InputError(fmt.Errorf("--light %q: use %s or %s", o.Light, open.LightDocket, open.LightRCA))
+	}
+	if o.keep < 0 {
+		return cli.InputError(fmt.Errorf("--keep %d: use 0 or more", o.keep))
+	}
+	return nil
+}
+
+// swap carries out `plugin swap`.
+func (o *swapOptions) swap(ctx context.Context, s cli.Streams, args []string) error {
+	if len(args) == 0 {
+		return cli.InputError(errors.New("swap takes one NAME=FILE or more; see `shadowcourt plugin swap --help`"))
+	}
+	named, err := open.NamedModules("", args)
+	if err != nil {
+		return cli.InputError(err)
+	}
+	return o.change(ctx, s, func(d *moduledir.Dir, config *host.Config) (map[string][]byte, func() ([]moduledir.Change, error), error) {
+		modules := make(map[string][]byte, len(named))
+		for name, wasm := range named {
+			module, err := moduleNamed(name, config.Pipeline, config.LightPath)
+			if err == nil && modules[module] != nil {
+				err = fmt.Errorf("two files for the module %s", module)
+			}
+			if err != nil {
+				return nil, nil, err
+			}
+			modules[module] = wasm
+		}
+		return modules, func() ([]moduledir.Change, error) { return d.Replace(modules) }, nil
+	})
+}
+
+// change judges modules with the folder that they would stand in, and carries
+// the change out.
+func (o *swapOptions) change(ctx context.Context, s cli.Streams, plan func(*moduledir.Dir, *host.Config) (map[string][]byte, func() ([]moduledir.Change, error), error)) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	config, err := o.Config(&input.Dockets{})
+	if err != nil {
+		return err
+	}
+	if o.Light == open.LightRCA {
+		if config.LightPath, err = open.Pipeline(open.ShippedLight); err != nil {
+			return err
+		}
+	}
+	d, err := moduledir.Open(o.Modules)
+	if err != nil {
+		return cli.InputError(fmt.Errorf("--modules: %w", err))
+	}
+	unlock, err := d.Lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	modules, carryOut, err := plan(d, config)
+	if err != nil {
+		return cli.InputError(err)
+	}
+	config.Modules, config.Now = d.With(modules), time.Now
+	if err := o.Grant(config); err != nil {
+		return err
+	}
+	err = o.Cached(s, config, func() error {
+		return host.CheckSwap(ctx, *config, slices.Collect(maps.Keys(modules)))
+	})
+	if err != nil {
+		err = o.Error(err)
+		if exit, ok := errors.AsType[*cli.ExitError](err); ok {
+			exit.Err = fmt.Errorf("%w\nnothing was changed", exit.Err)
+		}
+		return err
+	}
+	changes, err := carryOut()
+	if err != nil {
+		return err
+	}
+	for _, c := range changes {
+		if _, err := fmt.Fprintln(s.Out, cli.ChangeLine(c.Name, c.Before, c.After)); err != nil {
+			return err
+		}
+	}
+	return o.prune(d, s.Err, changes)
+}
+
+// prune removes from the histories of what was changed all but the last --keep.
+func (o *swapOptions) prune(d *moduledir.Dir, stderr io.Writer, changes []moduledir.Change) error {
+	if o.keep == 0 {
+		return nil
+	}
+	for _, c := range changes {
+		removed, err := d.Prune(c.Name, o.keep)
+		if err != nil {
+			return fmt.Errorf("%s is in place; its history could not be shortened: %w", c.Name, err)
+		}
+		if len(removed) > 0 {
+			fmt.Fprintf(stderr, "%s: %s, in place longest ago, left the history (--keep %d)\n", c.Name, cli.Count(len(removed), "module", "modules"), o.keep)
+		}
+	}
+	return nil
+}
+
+// moduleNamed finds the module of a name, be it the module's or a persona's.
+func moduleNamed(name string, defs ...*pipeline.Definition) (string, error) {
+	var modules, personas, plays []string
+	played := ""
+	for _, def := range defs {
+		if def == nil {
+			continue
+		}
+		modules = append(modules, def.Modules()...)
+		if p, ok := def.Persona(name); ok {
+			played = p.Module
+		}
+	}
+	for _, def := range defs {
+		for i := range personasOf(def) {
+			personas = append(personas, def.Personas[i].ID)
+			if def.Personas[i].Module == played {
+				plays = append(plays, def.Personas[i].ID)
+			}
+		}
+	}
+	isModule := slices.Contains(modules, name)
+	switch {
+	case isModule && (played == "" || played == name):
+		return name, nil
+	case isModule:
+		return "", fmt.Errorf("%s is a module, and a persona that the module %s plays: name the module", name, played)
+	case played == "":
+		known := slices.Compact(slices.Sorted(slices.Values(slices.Concat(modules, personas))))
+		return "", fmt.Errorf("there is no module and no persona %q: use %s; those of the Light path with --light %s", name, cli.OrList(known), open.LightRCA)
+	case len(plays) > 1:
+		return "", fmt.Errorf("the module %s plays %s: name the module", played, strings.Join(plays, ", "))
+	}
+	return played, nil
+}
+
+func personasOf(def *pipeline.Definition) []pipeline.Persona {
+	if def == nil {
+		return nil
+	}
+	return def.Personas
+}

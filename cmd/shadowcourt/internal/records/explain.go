@@ -1,0 +1,113 @@
+package records
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+)
+
+func NewExplain(s cli.Streams) *cobra.Command {
+	o := &replayOptions{}
+	var output string
+	cmd := &cobra.Command{
+		Use:   "explain RECORD [ID...]",
+		Short: "Tell the trials of a record as stories",
+		Long: `Tell the trials of a record as stories, those of the ids or all of them, on the terminal
+or as a page (--output FILE.html or FILE.md). A trial is told as it goes when it is
+replayed, and only if it is the same, byte for byte: so what is told is what happened.
+Of one that can't be replayed the record's own words are told: calls, edges, the result.
+A page names the record, its key and its head beside them.
+
+Exit codes: 0 done; 1 a trial could not be replayed to the same bytes; 2 the command line
+is wrong.`,
+		Example: `  shadowcourt explain trials.record tour-amend --key court.key.pub
+  shadowcourt explain trials.record --key court.key.pub --output trials.html > /dev/null`,
+		Args: oneRecord,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return explainRecord(cmd.Context(), s, o, output, args)
+		},
+	}
+	o.flags(cmd)
+	cmd.Flags().StringVar(&output, "output", "", "file for a page, FILE.html or FILE.md (default: the story goes to the standard output)")
+	return cmd
+}
+
+func explainRecord(ctx context.Context, s cli.Streams, o *replayOptions, output string, args []string) error {
+	inputs := []cli.NamedFile{cli.File("the record", args[0]), cli.File("--key", o.key)}
+	for _, d := range o.dockets {
+		inputs = append(inputs, cli.File("--docket", d))
+	}
+	if output != "" {
+		if err := cli.CheckOverwrites(inputs, []cli.NamedFile{cli.File("--output", output)}); err != nil {
+			return cli.InputError(err)
+		}
+	}
+	session, err := o.open(ctx, s.Err, args[0])
+	if err != nil {
+		return err
+	}
+	defer session.close(ctx)
+	tally := &replayTally{docket: session.subject != nil}
+	if output != "" {
+		err = explainPage(ctx, s, session, tally, output, args[1:])
+	} else {
+		err = session.each(ctx, args[1:], func(r *host.Replayed) error { return tellReplayed(s, tally, r) })
+	}
+	if err = errors.Join(err, tally.tellReasons(s.Err)); err != nil {
+		return err
+	}
+	session.warn(s.Err)
+	if err := tally.err(); err != nil {
+		return fmt.Errorf("%s: %w", args[0], err)
+	}
+	return nil
+}
+
+// tellReplayed tells one trial on the terminal.
+func tellReplayed(s cli.Streams, tally *replayTally, r *host.Replayed) error {
+	if !tally.add(r) {
+		return errors.Join(tally.tellDifference(s.Err, r), tellOutline(s.Out, r))
+	}
+	if err := tellEntry(s.Out, tally.same, r); err != nil {
+		return err
+	}
+	r.Trial.Result.Timings = nil
+	return cli.NewExplainer(s.Out).Write(r.Trial)
+}
+
+// tellOutline tells what the record itself has of a trial that has no story.
+func tellOutline(w io.Writer, r *host.Replayed) error {
+	_, err := fmt.Fprintf(w, "Not replayed: this is what the record says\n\nCase %s\n%s", inert.Line(r.Was.ID), inert.Block(r.Was.Outline()))
+	return err
+}
+
+// tellEntry says where a story comes from.
+func tellEntry(w io.Writer, told int, r *host.Replayed) error {
+	if told > 1 {
+		if _, err := fmt.Fprintln(w); err != nil {
+			return err
+		}
+	}
+	calls, audit := r.Was.Calls(), ""
+	digests := fmt.Sprintf("case    %s\nresult  %s\n", r.Was.Case, r.Was.ResultDigest)
+	if a := r.Was.Audit; a != nil {
+		own := a.Calls()
+		audit = ", " + cli.Count(len(own), "call", "calls") + " of the audit"
+		calls = append(calls, own...)
+		digests += fmt.Sprintf("audit   %s\n", a.ResultDigest)
+	}
+	uses := 0
+	for _, c := range calls {
+		uses += len(c.Uses)
+	}
+	_, err := fmt.Fprintf(w, "Recorded and replayed to the same bytes: %s%s, %s\n%s\n",
+		cli.Count(len(r.Was.Calls()), "call", "calls"), audit, cli.Count(uses, "use of a capability", "uses of capabilities"), digests)
+	return err
+}

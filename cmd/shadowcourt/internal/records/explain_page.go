@@ -1,0 +1,89 @@
+package records
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+	"github.com/shadowcourt/shadowcourt/host/docket/report"
+	"github.com/shadowcourt/shadowcourt/host/outfile"
+)
+
+// explainPage tells the trials of a record as a page.
+func explainPage(ctx context.Context, s cli.Streams, session *replaySession, tally *replayTally, output string, ids []string) error {
+	if ext := strings.ToLower(filepath.Ext(output)); ext != ".html" && ext != ".md" {
+		return cli.InputError(fmt.Errorf("--output %q: use a name that ends in .html or .md", output))
+	}
+	file, err := outfile.Create(output)
+	if err != nil {
+		return cli.InputError(fmt.Errorf("--output: %w", err))
+	}
+	var apart []report.Apart
+	out := cli.ReportWriter(output, file, report.Options{
+		Title:  "Trials of a record",
+		Source: func() report.Source { return report.Source{Lines: session.source(tally), Apart: apart} },
+	})
+	err = session.each(ctx, ids, func(r *host.Replayed) error {
+		if !tally.add(r) {
+			apart = append(apart, apartOf(tally, r))
+			return tally.tellDifference(s.Err, r)
+		}
+		if err := session.replayer.Draw(ctx, r.Was, r.Trial); err != nil {
+			return err
+		}
+		r.Trial.Result.Timings = nil
+		return out.Write(r.Trial)
+	})
+	if err == nil {
+		err = out.Close()
+	}
+	if err != nil {
+		file.Discard()
+		return err
+	}
+	return errors.Join(file.Commit(), printWritten(s.Out, output, tally.same, len(apart)))
+}
+
+// source says where the trials of a page come from.
+func (s *replaySession) source(tally *replayTally) []docket.SummaryLine {
+	state := "closed"
+	if !s.reader.Closed() {
+		state = "not closed: it may not hold all trials of its run"
+	}
+	came := "every trial below was tried again from the record, to the same bytes"
+	if err := tally.err(); err != nil {
+		came = err.Error() + ", byte for byte"
+	}
+	return []docket.SummaryLine{
+		{Name: "Record", Text: fmt.Sprintf("%s, %s with %s, %s", filepath.Base(s.name),
+			cli.Count(s.reader.Entries(), "entry", "entries"), cli.Count(s.reader.Trials(), "trial", "trials"), state)},
+		{Name: "Key", Text: s.key.String()},
+		{Name: "Head", Text: string(s.reader.Head())},
+		{Name: "Replayed", Text: came},
+	}
+}
+
+// apartOf tells what the record itself has of a trial that has no story.
+func apartOf(tally *replayTally, r *host.Replayed) report.Apart {
+	why := "Tried again, it came out otherwise: this is what the record says."
+	if r.Err != nil {
+		why = "Not replayed, " + tally.why(r.Err) + ": this is what the record says."
+	}
+	return report.Apart{ID: r.Was.ID, Why: why, Text: r.Was.Outline()}
+}
+
+func printWritten(w io.Writer, name string, told, apart int) error {
+	text := fmt.Sprintf("%s tells %s", inert.Line(name), cli.Count(told, "trial", "trials"))
+	if apart > 0 {
+		text += fmt.Sprintf(", and what the record says of %d more", apart)
+	}
+	_, err := fmt.Fprintln(w, text)
+	return err
+}

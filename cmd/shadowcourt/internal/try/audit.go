@@ -1,0 +1,74 @@
+package try
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/record"
+)
+
+// tryAudit are the flags by which the opinion of every verdict is audited.
+type tryAudit struct {
+	on      bool
+	rubric  string
+	auditor *host.Auditor
+}
+
+func (o *tryOptions) auditFlags(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&o.audit.on, "audit", false, "audit the opinion of every verdict, and --record the audit with its trial, see 'shadowcourt audit --help'")
+	cmd.Flags().StringVar(&o.audit.rubric, "rubric", open.ShippedRubric, "with --audit: rubric file, or the name of a shipped one")
+}
+
+// check rejects flags that contradict each other.
+func (a *tryAudit) check() error {
+	if !a.on && a.rubric != "" && a.rubric != open.ShippedRubric { // it is empty for commands without the flag
+		return errors.New("--rubric needs --audit")
+	}
+	return nil
+}
+
+// openAudit opens the Auditor, if one is asked for, and gives what closes it.
+func (o *tryOptions) openAudit(ctx context.Context, s cli.Streams) (func(), error) {
+	if !o.audit.on {
+		return func() {}, nil
+	}
+	var err error
+	o.audit.auditor, err = open.Auditor(ctx, s, open.AuditorFlags{
+		Rubric: o.audit.rubric, Pipeline: open.ShippedAudit, Modules: o.Modules, Cache: o.Cache, Store: o.record.store,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return func() { _ = o.audit.auditor.Close(context.WithoutCancel(ctx)) }, nil
+}
+
+// configuration adds what audits depend on.
+func (a *tryAudit) configuration(ctx context.Context, parts []host.Part) ([]host.Part, error) {
+	if a.auditor == nil {
+		return parts, nil
+	}
+	own, err := a.auditor.Configuration(ctx)
+	return append(parts, own...), err
+}
+
+// header adds what audits depend on to the header of a record.
+func (a *tryAudit) header(header *record.Header) (err error) {
+	if a.auditor != nil {
+		header.Audit, err = a.auditor.RecordHeader()
+	}
+	return err
+}
+
+// trials audits what is tried, if that is asked for.
+func (a *tryAudit) trials(ctx context.Context, h *host.Host, trials iter.Seq[host.Tried], workers int) iter.Seq[host.Tried] {
+	if a.auditor == nil {
+		return trials
+	}
+	return a.auditor.AuditTrials(ctx, trials, h.Pipeline().Pipeline, workers)
+}

@@ -1,0 +1,50 @@
+package try
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shadowcourt/shadowcourt/host/docket"
+)
+
+// defaultShare of the trials that a canary takes part in.
+const defaultShare = 0.1
+
+func (o *tryOptions) canaryFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringArrayVar(&o.Candidate.Modules, "canary", nil, "PERSONA=FILE: have a court with this module try a share of the cases too; it decides nothing; may be repeated")
+	f.Float64Var(&o.Candidate.Share, "share", defaultShare, "with --canary: the share of the trials, above 0 and at most 1")
+	f.Uint64Var(&o.Candidate.Seed, "canary-seed", 1, "with --canary: which trials, together with the ids of the cases")
+	f.StringVar(&o.canaryOutput, "canary-output", "", "with --canary: file for both results of each trial that ran beside, as JSON lines")
+}
+
+// checkCanary validates the flags of the candidate court.
+func (o *tryOptions) checkCanary() error {
+	c := &o.Candidate
+	switch {
+	case len(c.Modules) == 0 && o.canaryOutput != "":
+		return errors.New("--canary-output needs --canary PERSONA=FILE, the court to tell of")
+	case len(c.Modules) > 0 && !(c.Share > 0 && c.Share <= 1): // NaN too
+		return fmt.Errorf("--share %v: use a number above 0 and at most 1", c.Share)
+	}
+	return nil
+}
+
+// writers are those that tell of the candidate court.
+func (o *tryOptions) canaryWriters(stderr io.Writer, all *outputs) ([]docket.Writer, error) {
+	if len(o.Candidate.Modules) == 0 {
+		return nil, nil
+	}
+	list := []docket.Writer{docket.NewBesideText(stderr)}
+	if o.canaryOutput == "" {
+		return list, nil
+	}
+	f, err := all.Create(o.canaryOutput)
+	if err != nil {
+		return nil, fmt.Errorf("--canary-output: %w", err)
+	}
+	return append(list, docket.NewBesideJSONL(f)), nil
+}

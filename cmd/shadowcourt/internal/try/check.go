@@ -1,0 +1,69 @@
+package try
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
+	"github.com/shadowcourt/shadowcourt/host/run/input"
+)
+
+// check reports all faults of the flags at once.
+func (o *tryOptions) check(dockets []string) (*failOn, *docket.Redactor, error) {
+	var faults []error
+	oneOf := func(flag, value string, allowed ...string) {
+		if !slices.Contains(allowed, value) {
+			faults = append(faults, fmt.Errorf("--%s %q: use %s", flag, value, cli.OrList(allowed)))
+		}
+	}
+	oneOf("from", o.from, input.Formats()...)
+	faults = append(faults, o.CheckLight(), o.checkRemember(), o.checkResume(), o.checkWatch(), o.checkRecord(), o.checkCanary(), o.audit.check())
+	oneOf("format", o.format, "table", "json", "jsonl")
+	for _, name := range o.reports {
+		if ext := strings.ToLower(filepath.Ext(name)); ext != ".html" && ext != ".md" {
+			faults = append(faults, fmt.Errorf("--report %q: use a name that ends in .html or .md", name))
+		}
+	}
+	if o.workers < 0 {
+		faults = append(faults, fmt.Errorf("--workers %d: use 0 or more", o.workers))
+	}
+	if o.cases != "" && len(o.redact) > 0 {
+		faults = append(faults, errors.New("--cases writes the cases as they are: leave out --redact"))
+	}
+	match, err := parseFailOn(o.failOn, o.audit.on, o.knownLabels())
+	faults = append(faults, err)
+	redactor, err := docket.NewRedactor(o.redact)
+	if err != nil {
+		faults = append(faults, fmt.Errorf("--redact: %w", err))
+	}
+	return match, redactor, errors.Join(append(faults, o.checkFiles(dockets))...)
+}
+
+// knownLabels are those of the pipeline, and those that the readers of test reports give.
+func (o *tryOptions) knownLabels() []string {
+	labels := gotest.Labels()
+	if def, err := open.Pipeline(o.Pipeline); err == nil { // what is wrong with it is told when it is used
+		for i := range def.Labels {
+			labels = append(labels, def.Labels[i].ID)
+		}
+	}
+	return labels
+}
+
+// checkFiles rejects an output that is also an input, and two outputs to one file.
+func (o *tryOptions) checkFiles(dockets []string) error {
+	inputs := append(o.InputFiles(dockets), cli.File("--key", o.record.key), cli.File("--rubric", o.audit.rubric))
+	outputs := []cli.NamedFile{cli.File("--output", o.output)}
+	for _, name := range o.reports {
+		outputs = append(outputs, cli.File("--report", name))
+	}
+	outputs = append(outputs, cli.File("--cases", o.cases), cli.File("--canary-output", o.canaryOutput),
+		cli.File("--record", o.record.file), cli.File("the journal of this run", o.journalName()))
+	return cli.CheckOverwrites(inputs, outputs)
+}

@@ -1,0 +1,56 @@
+package try
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+)
+
+// failOn says for which results the command ends with its own exit code.
+type failOn struct {
+	statuses []docket.Status
+	labels   []string
+	audits   []string // of auditFailures
+	// unknown are labels that no case had so far, of those that were read.
+	unknown []string
+	cases   bool // there was one
+}
+
+// parseFailOn reads the words of --fail-on. Of the labels, those that are known before the cases are read need no "label:";
+// a status of the same name comes first.
+func parseFailOn(list []string, audited bool, labels []string) (*failOn, error) {
+	f := &failOn{}
+	var faults []error
+	for _, word := range list {
+		word = strings.TrimSpace(word)
+		label, isLabel := strings.CutPrefix(word, "label:")
+		audit, isAudit := strings.CutPrefix(word, "audit:")
+		switch {
+		case isLabel && label != "":
+			f.labels = append(f.labels, label)
+		case isAudit && !audited:
+			faults = append(faults, fmt.Errorf("--fail-on %q needs --audit", word))
+		case isAudit && slices.Contains(open.AuditFailures, audit):
+			f.audits = append(f.audits, audit)
+		case slices.Contains(docket.Statuses(), docket.Status(word)):
+			f.statuses = append(f.statuses, docket.Status(word))
+		case slices.Contains(labels, word):
+			f.labels = append(f.labels, word)
+		default:
+			faults = append(faults, fmt.Errorf("--fail-on %q: use a status (%s), label:ID, or with --audit audit:%s",
+				word, cli.Join(docket.Statuses()), strings.Join(open.AuditFailures, " or audit:")))
+		}
+	}
+	return f, errors.Join(faults...)
+}
+
+func (f *failOn) matches(r *docket.Result) bool {
+	return slices.Contains(f.statuses, r.Final.Status) ||
+		r.Final.Classification != "" && slices.Contains(f.labels, r.Final.Classification) ||
+		r.Audit != nil && slices.ContainsFunc(f.audits, func(word string) bool { return open.AuditFails(r.Audit, word) })
+}

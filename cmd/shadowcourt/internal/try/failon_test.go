@@ -1,0 +1,26 @@
+package try
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+)
+
+func TestFailOnTakesLabelsByThemselves(t *testing.T) {
+	t.Parallel()
+	known := (&tryOptions{Flags: open.Flags{Pipeline: open.ShippedPipeline}}).knownLabels()
+	f, err := parseFailOn([]string{"pb001", "label:mine", "mistrial"}, false, known)
+	if err != nil || !slices.Equal(f.labels, []string{"pb001", "mine"}) || !slices.Equal(f.statuses, []docket.Status{docket.Mistrial}) {
+		t.Errorf("%+v, %v", f, err)
+	}
+	for _, word := range []string{"mine", "pb0001", "", "label:"} {
+		if _, err := parseFailOn([]string{word}, false, known); err == nil {
+			t.Errorf("%q was taken", word)
+		}
+	}
+	if f, err := parseFailOn([]string{"mistrial"}, false, []string{"mistrial"}); err != nil || len(f.labels) > 0 {
+		t.Errorf("a label that is called as a status: %+v, %v", f, err)
+	}
+}

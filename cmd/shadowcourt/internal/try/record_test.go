@@ -1,0 +1,50 @@
+package try
+
+import (
+	"bytes"
+	"errors"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/record"
+)
+
+// What was recorded before an error is acknowledged.
+func TestAnErrorOfTheRecordTakesNoResultBack(t *testing.T) {
+	t.Parallel()
+	key, err := record.NewSharedKey(bytes.NewReader(make([]byte, 32)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	writer, err := record.Create(filepath.Join(t.TempDir(), "record"), key, &record.Header{Contents: record.ContentsDigests})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &recording{writer: writer, synced: time.Now().Add(time.Hour)} // nothing is due
+	defer r.leave()
+	var given []string
+	write := func(t *host.Tried) error {
+		given = append(given, t.Trial.Result.ID)
+		return nil
+	}
+	try := func(id string) error {
+		none := record.DigestOf(nil)
+		return r.append(&host.Tried{
+			Trial:  &docket.Trial{Result: docket.Result{ID: id}},
+			Record: &record.Trial{ID: id, Case: none, ResultDigest: none, Modules: []record.Part{{Name: "a", Digest: none}}},
+		}, write)
+	}
+	if err := errors.Join(try("one"), try("two")); err != nil || len(given) > 0 {
+		t.Fatalf("%v, %q were given", err, given)
+	}
+	if err := try("two"); err == nil {
+		t.Error("a second trial of a case was recorded")
+	}
+	if !slices.Equal(given, []string{"one", "two"}) {
+		t.Errorf("%q were given", given)
+	}
+}

@@ -1,0 +1,213 @@
+package input
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
+	"github.com/shadowcourt/shadowcourt/host/docket/junit"
+	"github.com/shadowcourt/shadowcourt/host/docket/reportportal"
+)
+
+// The input formats.
+const (
+	Auto         = "auto"
+	JSONL        = "jsonl"
+	GoTest       = "gotest"
+	JUnit        = "junit"
+	ReportPortal = "reportportal"
+)
+
+// formats are all that --from takes.
+func Formats() []string {
+	return []string{Auto, JSONL, GoTest, JUnit, ReportPortal}
+}
+
+// input is one docket, opened, with its format known.
+type input struct {
+	name   string
+	format string
+	live   bool // the standard input, which may be written while it is read
+	// foreign is what the input is instead of a docket.
+	foreign *ForeignError
+	reader  *bufio.Reader
+	close   func() error
+}
+
+// inputs are the dockets of a run.
+type Dockets struct {
+	list []*input
+	// passed are the suites in which nothing failed, as far as their formats tell; complete when all entries are read.
+	Passed map[string]bool
+	// tests is how many tests the reports told of; complete when all entries are read.
+	Tests int
+	// unread are the lines of test streams that are no events; complete when all entries are read.
+	Unread []unreadLines
+	// truth takes what people decided in an export for the truth.
+	Truth bool
+	// passedOver are ids that contain the one that was looked for, the first three.
+	PassedOver []string
+}
+
+// unreadLines are the lines of a stream that are no events.
+type unreadLines struct {
+	Stream string
+	Lines  gotest.Unread
+}
+
+// openInputs opens every docket; all that can't be opened are named at once. One that is no docket is an entry that can't be
+// tried, unless there is no other.
+func Open(ctx context.Context, stdin io.Reader, names []string, format string) (*Dockets, error) {
+	if len(names) == 0 {
+		names = []string{"-"}
+	}
+	all := &Dockets{}
+	var faults []error
+	for _, name := range names {
+		in, err := openInput(ctx, stdin, name, format)
+		if err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		all.list = append(all.list, in)
+	}
+	if len(faults) == 0 && !slices.ContainsFunc(all.list, func(in *input) bool { return in.foreign == nil }) {
+		for _, in := range all.list {
+			faults = append(faults, in.foreign)
+		}
+	}
+	if len(faults) > 0 {
+		all.Close()
+		return nil, errors.Join(faults...)
+	}
+	return all, nil
+}
+
+func openInput(ctx context.Context, stdin io.Reader, name, format string) (*input, error) {
+	in := &input{name: name, format: format, close: func() error { return nil }}
+	raw := stdin
+	if name == "-" {
+		in.name, in.live = "stdin", true
+	} else {
+		f, err := OpenFile(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		if info, err := f.Stat(); err == nil && info.IsDir() {
+			_ = f.Close()
+			return nil, fmt.Errorf("%s is a folder, not a docket", name)
+		}
+		raw, in.close = f, f.Close
+	}
+	in.reader = bufio.NewReaderSize(NewReader(ctx, raw), sniffBytes)
+	switch {
+	case format == Auto:
+		var other *foreign
+		in.format, other = sniff(in.reader)
+		in.foreign = other.fault(in)
+	case !in.live:
+		in.foreign = foreignDocument(in.reader).fault(in)
+	}
+	return in, nil
+}
+
+// look finds out whether a stream of a given format is something else. Until it is read, nothing waits for its first line.
+func (in *input) look() {
+	if in.live && in.foreign == nil {
+		in.foreign = foreignDocument(in.reader).fault(in)
+	}
+}
+
+// only says whether every input has the format.
+func (i *Dockets) Only(format string) bool {
+	for _, in := range i.list {
+		if in.format != format && in.foreign == nil {
+			return false
+		}
+	}
+	return len(i.list) > 0
+}
+
+// some says whether an input has the format.
+func (i *Dockets) Some(format string) bool {
+	return slices.ContainsFunc(i.list, func(in *input) bool { return in.format == format })
+}
+
+func (i *Dockets) Close() {
+	for _, in := range i.list {
+		_ = in.close()
+	}
+}
+
+// entries reads all dockets one after the other; with an id only that case
+// is passed on.
+func (i *Dockets) Entries(id string) iter.Seq2[docket.Entry, error] {
+	return func(yield func(docket.Entry, error) bool) {
+		defer i.Close()
+		var from readers
+		defer func() { i.Tests = from.tests.Tests + from.reports.Tests }()
+		i.Passed = make(map[string]bool)
+		from.tests.Passed = func(suite string) { i.Passed[suite] = true }
+		from.tests.Unread = func(stream string, lines gotest.Unread) { i.Unread = append(i.Unread, unreadLines{stream, lines}) }
+		from.exports.Truth = i.Truth
+		places := i.places()
+		for _, in := range i.list {
+			if in.look(); in.foreign != nil {
+				if !yield(docket.Entry{}, in.foreign) {
+					return
+				}
+				continue
+			}
+			for entry, err := range from.entries(in) {
+				if err == nil {
+					entry, err = places.note(entry)
+				}
+				if err == nil && id != "" && entry.Case.ID != id {
+					i.passOver(entry.Case.ID, id)
+					continue
+				}
+				if !yield(entry, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// maxNear is how many ids are kept that contain the one that is looked for.
+const maxNear = 3
+
+func (i *Dockets) passOver(id, wanted string) {
+	if len(i.PassedOver) < maxNear && strings.Contains(strings.ToLower(id), strings.ToLower(wanted)) {
+		i.PassedOver = append(i.PassedOver, id)
+	}
+}
+
+// readers are one for each format: they know the ids of all dockets.
+type readers struct {
+	cases   docket.Reader
+	tests   gotest.Reader
+	reports junit.Reader
+	exports reportportal.Reader
+}
+
+func (r *readers) entries(in *input) iter.Seq2[docket.Entry, error] {
+	switch in.format {
+	case GoTest:
+		r.tests.Live = in.live
+		return r.tests.Read(in.name, in.reader)
+	case JUnit:
+		return r.reports.Read(in.name, in.reader)
+	case ReportPortal:
+		return r.exports.Read(in.name, in.reader)
+	default:
+		return r.cases.JSONL(in.name, in.reader)
+	}
+}

@@ -1,0 +1,72 @@
+package input
+
+import (
+	"context"
+	"io"
+	"os"
+)
+
+// openInTime opens a file, and gives up when the context ends: a pipe that
+// nobody writes to opens never.
+func OpenFile(ctx context.Context, name string) (*os.File, error) {
+	type opened struct {
+		file *os.File
+		err  error
+	}
+	done := make(chan opened, 1)
+	go func() {
+		f, err := os.Open(name)
+		done <- opened{f, err}
+	}()
+	select {
+	case o := <-done:
+		return o.file, o.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// interruptible lets a read that waits for a terminal or a pipe end with the
+// context. The goroutine of a read that never returns stays until the program
+// ends.
+type interruptible struct {
+	ctx  context.Context //nolint:containedctx // io.Reader has no place for it
+	in   io.Reader
+	rest []byte
+	err  error
+}
+
+type chunk struct {
+	data []byte
+	err  error
+}
+
+func NewReader(ctx context.Context, in io.Reader) *interruptible {
+	return &interruptible{ctx: ctx, in: in}
+}
+
+func (r *interruptible) Read(p []byte) (int, error) {
+	if len(r.rest) == 0 && r.err == nil {
+		r.fill(max(len(p), 1))
+	}
+	if n := copy(p, r.rest); n > 0 {
+		r.rest = r.rest[n:]
+		return n, nil
+	}
+	return 0, r.err
+}
+
+func (r *interruptible) fill(size int) {
+	done := make(chan chunk, 1)
+	go func() {
+		buf := make([]byte, size)
+		n, err := r.in.Read(buf)
+		done <- chunk{buf[:n], err}
+	}()
+	select {
+	case c := <-done:
+		r.rest, r.err = c.data, c.err
+	case <-r.ctx.Done():
+		r.err = context.Cause(r.ctx)
+	}
+}

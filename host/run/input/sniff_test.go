@@ -1,0 +1,60 @@
+package input
+
+import (
+	"bufio"
+	"io"
+	"strings"
+	"testing"
+)
+
+func TestSniff(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 2*sniffBytes)
+	tests := []struct{ name, input, want string }{
+		{"nothing", "", JSONL},
+		{"text", "hello\nworld", JSONL},
+		{"a case", `{"id":"a","subject":"s"}`, JSONL},
+		{"a case behind blank lines", "\xef\xbb\xbf\n\n" + `{"id":"a","subject":"s"}`, JSONL},
+		{"a long case", `{"id":"a","subject":"s","documents":[{"name":"` + long, JSONL},
+		{"a broken case", `{"id":"a",,`, JSONL},
+		{"a case with the words in it", `{"id":"content","subject":"Action","documents":[{"Action":1,"content":2}]}`, JSONL},
+		{"test events", `{"Time":"t","Action":"start","Package":"p"}` + "\n", GoTest},
+		{"test events behind build errors", "# p\n./a.go:3:1: oops\n" + `{"Action":"fail"}`, GoTest},
+		{"a report", "<?xml version='1.0'?>\n<testsuites/>", JUnit},
+		{"a report without its first line", "\xef\xbb\xbf  <testsuite>", JUnit},
+		{"a page on one line", `{"content":[{"id":1,"uuid":"u"}],"page":{}}`, ReportPortal},
+		{"a long page", `{"content":[{"id":1,"description":"` + long, ReportPortal},
+		{"a page on many lines", "{\n  \"page\": {\n    \"number\": 1\n  },\n  \"content\": [\n", ReportPortal},
+		{"a launch", "{\n \"owner\": \"ci\",\n \"id\": 7,\n \"uuid\": \"u\"\n}", ReportPortal},
+		{"a list", "[\n  {\n", ReportPortal},
+		{"test output that begins with a bracket", "[build] x\n" + `{"Action":"fail"}`, GoTest},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			got, other := sniff(bufio.NewReaderSize(strings.NewReader(tt.input), sniffBytes))
+			if other != nil {
+				got = other.name
+			}
+			if got != tt.want {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestSniffHoldsNoSlowStreamUp gives the beginning of a stream and no more.
+func TestSniffHoldsNoSlowStreamUp(t *testing.T) {
+	t.Parallel()
+	for _, begin := range []string{
+		`{"id":"a","subject":"s"}` + "\n", `{"id":"a",,` + "\n", `{"id":"a"}` + "\n", `{"Action":"start"}` + "\n",
+		"<?xml version='1.0'?>\n<testsuites>\n", "{\n\"content\":[\n", "[{}\n", "\x1f\x8b",
+	} {
+		out, in := io.Pipe()
+		go func() { _, _ = io.WriteString(in, begin) }()
+		if format, other := sniff(bufio.NewReaderSize(out, sniffBytes)); format == "" && other == nil {
+			t.Errorf("%q: no format", begin)
+		}
+		_ = in.Close()
+	}
+}
