@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/killtest"
 	"github.com/shadowcourt/shadowcourt/host/moduledir"
 )
@@ -81,7 +82,7 @@ func (a *crashing) killAndRepeat(t *testing.T, whole, folder string, change int)
 		if a.crashed != nil {
 			a.crashed(t, dir)
 		}
-		if ending := a.run(t, a.program(dir, true)); ending.Code != exitDone && (!a.again || ending.Code != exitInput) {
+		if ending := a.run(t, a.program(dir, true)); ending.Code != cli.ExitDone && (!a.again || ending.Code != cli.ExitInput) {
 			t.Fatalf("%s, then: %v", what, ending)
 		}
 	}
@@ -94,7 +95,7 @@ func (a *crashing) killAtChange(t *testing.T, dir, folder string, change int) ki
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !ending.Killed && ending.Code != exitDone {
+	if !ending.Killed && ending.Code != cli.ExitDone {
 		t.Fatalf("change %d: %v", change, ending)
 	}
 	return ending
@@ -110,7 +111,7 @@ func nextTrySnapshots(t *testing.T, dir string) {
 	t.Helper()
 	a := &crashing{attacked: changing()["tmp of a casebook"], user: userEnv(t)}
 	a.args = append(a.args, "--output", "again.jsonl")
-	if ending := a.run(t, a.program(dir, false)); ending.Code != exitDone {
+	if ending := a.run(t, a.program(dir, false)); ending.Code != cli.ExitDone {
 		t.Fatal(ending)
 	}
 	if left := names(t, filepath.Join(dir, "tmp")); len(left) > 0 {
@@ -211,7 +212,7 @@ func nextSwapCleans(t *testing.T, dir string) {
 		args = append(args, strings.TrimSuffix(base, ".wasm")+"="+base)
 	}
 	a := &crashing{attacked: attacked{args: append([]string{"plugin", "swap", "--modules", "modules"}, args...)}, user: userEnv(t)}
-	if ending := a.run(t, a.program(dir, false)); ending.Code != exitDone {
+	if ending := a.run(t, a.program(dir, false)); ending.Code != cli.ExitDone {
 		t.Fatalf("the next swap: %v", ending)
 	}
 	nothingTemporary(t, dir)
@@ -264,7 +265,7 @@ func cacheIsSealed(t *testing.T, dir string) {
 			}
 		}
 		a := &crashing{attacked: changing()["cache of compiled modules"], user: userEnv(t)}
-		if ending := a.run(t, a.program(dir, false)); ending.Code != exitDone {
+		if ending := a.run(t, a.program(dir, false)); ending.Code != cli.ExitDone {
 			t.Fatal(ending)
 		}
 	}
