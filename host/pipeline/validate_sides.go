@@ -1,5 +1,7 @@
 package pipeline
 
+import "slices"
+
 // side is one of the three parties that must not share a persona, an alignment or a module.
 type side string
 
@@ -69,7 +71,8 @@ func (v *validator) seats(i int) []seated {
 			continue
 		}
 		want := sideOf(rule.Seats[j])
-		if got := sideOf(p.Role); p.Role != "" && got != want {
+		// A missing or unknown role is a fault of its own.
+		if got := sideOf(p.Role); slices.Contains(Roles(), p.Role) && got != want {
 			v.fail(at, CodeWrongRole, "%q has the role %s, but sits for the %s", clip(id), p.Role, want)
 		}
 		taken = append(taken, seated{path: at, side: want, persona: p})

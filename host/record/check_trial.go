@@ -53,6 +53,9 @@ func (c *chain) checkAudit(a *Audit) error {
 	if err := checkResult(a.Result, a.ResultDigest); err != nil {
 		return err
 	}
+	if err := checkReport(a.Result); err != nil {
+		return err
+	}
 	if (a.Result == nil) != (c.header.Contents == ContentsDigests) {
 		return fmt.Errorf("its result is there or not, against the contents %q", c.header.Contents)
 	}

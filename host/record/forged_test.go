@@ -60,6 +60,9 @@ func TestAccept_SE1_SignedEntriesThatDoNotFitAreFound(t *testing.T) {
 		"a trial by the audit":     {5, func(e []*record.Entry) { e[5].Trial.Generation = 4 }, "its generation of modules is entry 4, and the last one is entry 1"},
 		"another audit":            {5, func(e []*record.Entry) { e[5].Trial.Audit.Result = []byte(`{}`) }, "its audit: its result has another digest"},
 		"an audit without result":  {5, func(e []*record.Entry) { e[5].Trial.Audit.Result = nil }, "its audit: its result"},
+		"another global score":     {5, reported(`{"global_score":4.7,"results":[` + fourOf("a") + `]}`), "its audit: its result has the global score 4.7, and the weighted mean of its results is 4.00"},
+		"a violation not capped":   {5, reported(`{"global_score":4,"results":[{"criterion_id":"a","weight":1,"numeric_score":4,"security_violation_found":true}]}`), "mean of its results is 3.00"},
+		"a criterion twice":        {5, reported(`{"global_score":4,"results":[` + fourOf("a") + `,` + fourOf("a") + `]}`), `its audit: its result has two results of the criterion "a"`},
 		"an empty event of audits": {5, func(e []*record.Entry) { e[5].Trial.Audit.Events[1] = record.Event{} }, "its audit: its event 1"},
 		"Light in an audit":        {5, func(e []*record.Entry) { e[5].Trial.Audit.Events[1] = record.Event{Light: &record.Light{}} }, "its audit: its event 1"},
 		"an unfinished audit call": {5, func(e []*record.Entry) { e[5].Trial.Audit.Events[0].Call.Output = "" }, "its audit: its event 0"},
@@ -92,6 +95,18 @@ func configured(name string) func([]*record.Entry) {
 func formatted(h *record.Header) *record.Header {
 	h.Format = record.Format
 	return h
+}
+
+// reported gives the audit another result.
+func reported(result string) func([]*record.Entry) {
+	return func(e []*record.Entry) {
+		a := e[5].Trial.Audit
+		a.Result, a.ResultDigest = []byte(result), record.DigestOf([]byte(result))
+	}
+}
+
+func fourOf(criterion string) string {
+	return `{"criterion_id":"` + criterion + `","weight":1.5,"numeric_score":4,"security_violation_found":false}`
 }
 
 func inGeneration(t *record.Trial, generation int) *record.Trial {

@@ -72,7 +72,8 @@ func trial(id string) *record.Trial {
 // audited is a trial with an audit; both keep a message, and one that both had.
 func audited(id string) *record.Trial {
 	one := trial(id)
-	result := json.RawMessage(`{"case_id":"` + id + `","global_score":3.5}`)
+	result := json.RawMessage(`{"case_id":"` + id + `","global_score":3.5,"results":[` +
+		`{"criterion_id":"a","weight":1,"numeric_score":3},{"criterion_id":"b","weight":1,"numeric_score":4}]}`)
 	fuel := uint64(19)
 	own := []byte("asked by warden")
 	one.Attach(&record.Audit{
