@@ -133,15 +133,15 @@ func (v *Param) Rules(c *Collector) {
 }
 
 // Rules checks that likelihoods are probabilities above 0, one for a label.
-func (v *SourceSaying) Rules(c *Collector) {
+func (v *SourceStatement) Rules(c *Collector) {
 	probabilities(c, v.Given, "given")
 }
 
 // Rules checks that a source says the same once.
 func (v *SourceReliability) Rules(c *Collector) {
 	column{
-		list: "sayings", field: "says", n: len(v.Sayings), value: func(i int) string { return v.Sayings[i].Says },
-		code: CodeDuplicateLabel, what: "this saying",
+		list: "statements", field: "says", n: len(v.Statements), value: func(i int) string { return v.Statements[i].Says },
+		code: CodeDuplicateLabel, what: "this statement",
 	}.differ(c)
 }
 

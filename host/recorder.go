@@ -179,7 +179,7 @@ func (h *Host) parts(generation *registry.Generation) []record.Part {
 func (h *Host) RecordHeader(configuration []Part) (*record.Header, error) {
 	header := &record.Header{
 		Contents: h.config.Record, Instrumentation: sandbox.Instrumentation,
-		Asked: h.config.Light != nil, Reclassified: h.config.Reclassify || h.light != nil,
+		ExternalLight: h.config.Light != nil, Reclassified: h.config.Reclassify || h.light != nil,
 	}
 	for _, p := range configuration {
 		header.Configuration = append(header.Configuration, record.Part{Name: p.Name, Digest: record.Digest(p.Digest)})

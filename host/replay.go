@@ -125,7 +125,7 @@ func (r *Replayer) configure(config *ReplayConfig) error {
 		}
 		r.config.Profile = &profile
 	}
-	if h.Asked {
+	if h.ExternalLight {
 		r.config.Light = silentLight{}
 	}
 	return r.configureAudits()

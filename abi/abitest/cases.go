@@ -225,10 +225,10 @@ func (s *source) weights(labels []string) []abi.LabelWeight {
 }
 
 func (s *source) reliability(name string, labels []string) abi.SourceReliability {
-	r := abi.SourceReliability{Source: name, Share: 2 * s.figure(), Cap: 10 * s.figure(), Sayings: []abi.SourceSaying{}}
+	r := abi.SourceReliability{Source: name, Share: 2 * s.figure(), Cap: 10 * s.figure(), Statements: []abi.SourceStatement{}}
 	for _, label := range append([]string{""}, labels...) {
 		if s.chance(2) {
-			r.Sayings = append(r.Sayings, abi.SourceSaying{Says: label, Given: s.rates(labels)})
+			r.Statements = append(r.Statements, abi.SourceStatement{Says: label, Given: s.rates(labels)})
 		}
 	}
 	if s.chance(2) {

@@ -86,7 +86,7 @@ var pairs = []pair{
 	pairOf("source_frame", codec.AppendSourceFrame, codec.DecodeSourceFrame, wire.AppendSourceFrame, wire.DecodeSourceFrame),
 	pairOf("source_query", codec.AppendSourceQuery, codec.DecodeSourceQuery, wire.AppendSourceQuery, wire.DecodeSourceQuery),
 	pairOf("source_reliability", codec.AppendSourceReliability, codec.DecodeSourceReliability, wire.AppendSourceReliability, wire.DecodeSourceReliability),
-	pairOf("source_saying", codec.AppendSourceSaying, codec.DecodeSourceSaying, wire.AppendSourceSaying, wire.DecodeSourceSaying),
+	pairOf("source_statement", codec.AppendSourceStatement, codec.DecodeSourceStatement, wire.AppendSourceStatement, wire.DecodeSourceStatement),
 	pairOf("triage_result", codec.AppendTriageResult, codec.DecodeTriageResult, wire.AppendTriageResult, wire.DecodeTriageResult),
 	pairOf("turn_request", codec.AppendTurnRequest, codec.DecodeTurnRequest, wire.AppendTurnRequest, wire.DecodeTurnRequest),
 	pairOf("update", codec.AppendUpdate, codec.DecodeUpdate, wire.AppendUpdate, wire.DecodeUpdate),

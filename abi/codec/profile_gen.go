@@ -41,21 +41,21 @@ func readLabelWeight(d *decoder, v *abi.LabelWeight) {
 	d.close(&s)
 }
 
-// AppendSourceSaying appends the canonical encoding of v to dst. It does not
+// AppendSourceStatement appends the canonical encoding of v to dst. It does not
 // check v: what breaks a rule is rejected where it is decoded.
-func AppendSourceSaying(dst []byte, v *abi.SourceSaying) []byte {
-	return appendMessage(dst, v, writeSourceSaying)
+func AppendSourceStatement(dst []byte, v *abi.SourceStatement) []byte {
+	return appendMessage(dst, v, writeSourceStatement)
 }
 
-// DecodeSourceSaying reads one SourceSaying of at most maxBytes strictly; 0 stands
+// DecodeSourceStatement reads one SourceStatement of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
-func DecodeSourceSaying(data []byte, maxBytes int) (abi.SourceSaying, error) {
-	return decodeMessage(data, maxBytes, readSourceSaying)
+func DecodeSourceStatement(data []byte, maxBytes int) (abi.SourceStatement, error) {
+	return decodeMessage(data, maxBytes, readSourceStatement)
 }
 
-var fieldsOfSourceSaying = []string{"says", "given"}
+var fieldsOfSourceStatement = []string{"says", "given"}
 
-func writeSourceSaying(e *encoder, v *abi.SourceSaying) {
+func writeSourceStatement(e *encoder, v *abi.SourceStatement) {
 	n := 1
 	if v.Says != "" {
 		n++
@@ -72,8 +72,8 @@ func writeSourceSaying(e *encoder, v *abi.SourceSaying) {
 	}
 }
 
-func readSourceSaying(d *decoder, v *abi.SourceSaying) {
-	s := d.open(fieldsOfSourceSaying, 0b10)
+func readSourceStatement(d *decoder, v *abi.SourceStatement) {
+	s := d.open(fieldsOfSourceStatement, 0b10)
 	for d.next(&s) {
 		switch s.field {
 		case 0: // says
@@ -99,7 +99,7 @@ func DecodeSourceReliability(data []byte, maxBytes int) (abi.SourceReliability, 
 	return decodeMessage(data, maxBytes, readSourceReliability)
 }
 
-var fieldsOfSourceReliability = []string{"source", "sayings", "share", "stated", "cap"}
+var fieldsOfSourceReliability = []string{"source", "statements", "share", "stated", "cap"}
 
 func writeSourceReliability(e *encoder, v *abi.SourceReliability) {
 	n := 4
@@ -109,10 +109,10 @@ func writeSourceReliability(e *encoder, v *abi.SourceReliability) {
 	e.mapLen(n)
 	e.text("source")
 	e.text(v.Source)
-	e.text("sayings")
-	e.listLen(len(v.Sayings))
-	for i := range v.Sayings {
-		writeSourceSaying(e, &v.Sayings[i])
+	e.text("statements")
+	e.listLen(len(v.Statements))
+	for i := range v.Statements {
+		writeSourceStatement(e, &v.Statements[i])
 	}
 	e.text("share")
 	e.float(v.Share)
@@ -130,8 +130,8 @@ func readSourceReliability(d *decoder, v *abi.SourceReliability) {
 		switch s.field {
 		case 0: // source
 			v.Source = d.text(true)
-		case 1: // sayings
-			v.Sayings = list(d, count{}, 8, readSourceSaying)
+		case 1: // statements
+			v.Statements = list(d, count{}, 8, readSourceStatement)
 		case 2: // share
 			v.Share = d.float(0, 2)
 		case 3: // stated
@@ -275,7 +275,7 @@ func readProfile(d *decoder, v *abi.Profile) {
 		case 1: // base_rates
 			v.BaseRates = list(d, count{}, 16, readLabelWeight)
 		case 2: // sources
-			v.Sources = list(d, count{}, 30, readSourceReliability)
+			v.Sources = list(d, count{}, 33, readSourceReliability)
 		case 3: // signals
 			v.Signals = list(d, count{}, 18, readSignal)
 		case 4: // signal_cap

@@ -81,7 +81,7 @@ var types = []Type{
 	{Name: "source_frame", GoName: "SourceFrame", canonical: canonicalOf(readSourceFrame, writeSourceFrame)},
 	{Name: "source_query", GoName: "SourceQuery", canonical: canonicalOf(readSourceQuery, writeSourceQuery)},
 	{Name: "source_reliability", GoName: "SourceReliability", canonical: canonicalOf(readSourceReliability, writeSourceReliability)},
-	{Name: "source_saying", GoName: "SourceSaying", canonical: canonicalOf(readSourceSaying, writeSourceSaying)},
+	{Name: "source_statement", GoName: "SourceStatement", canonical: canonicalOf(readSourceStatement, writeSourceStatement)},
 	{Name: "triage_result", GoName: "TriageResult", canonical: canonicalOf(readTriageResult, writeTriageResult)},
 	{Name: "turn_request", GoName: "TurnRequest", canonical: canonicalOf(readTurnRequest, writeTurnRequest)},
 	{Name: "update", GoName: "Update", canonical: canonicalOf(readUpdate, writeUpdate)},

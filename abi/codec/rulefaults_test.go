@@ -37,8 +37,8 @@ var breaks = map[string]func(*ruled){
 	"ContestResponse":   func(r *ruled) { r.failure("challenges") },
 	"EdgeResponse":      func(r *ruled) { r.failure("answers") },
 	"JudgeResponse":     func(r *ruled) { r.failure("opinions") },
-	"SourceSaying":      func(r *ruled) { r.probabilities("given") },
-	"SourceReliability": func(r *ruled) { r.repeats("sayings", "says", abi.CodeDuplicateLabel) },
+	"SourceStatement":   func(r *ruled) { r.probabilities("given") },
+	"SourceReliability": func(r *ruled) { r.repeats("statements", "says", abi.CodeDuplicateLabel) },
 	"Signal":            func(r *ruled) { r.repeats("weights", "label", abi.CodeDuplicateLabel) },
 	"AuditReport": func(r *ruled) {
 		r.repeats("results", "criterion_id", abi.CodeDuplicateID)

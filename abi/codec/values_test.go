@@ -185,14 +185,14 @@ func mendMore(v any) {
 			v.Results[i].CriterionID += strconv.Itoa(i)
 			v.GlobalScore = max(v.GlobalScore, float64(v.Results[i].Counted()))
 		}
-	case *abi.SourceSaying:
+	case *abi.SourceStatement:
 		for i := range v.Given {
 			v.Given[i].Label += strconv.Itoa(i)
 			v.Given[i].Weight = 1 / float64(i+1)
 		}
 	case *abi.SourceReliability:
-		for i := range v.Sayings {
-			v.Sayings[i].Says += strconv.Itoa(i)
+		for i := range v.Statements {
+			v.Statements[i].Says += strconv.Itoa(i)
 		}
 	case *abi.Signal:
 		for i := range v.Weights {

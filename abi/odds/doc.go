@@ -1,5 +1,5 @@
 // Package odds says what the figures of a profile mean: how far a source's
-// saying, a stated confidence and the signals in a text move the log-odds
+// statement, a stated confidence and the signals in a text move the log-odds
 // between labels. The personas weigh with it and fitting fits with it, so that
 // both mean the same.
 //

@@ -18,10 +18,10 @@ func near(t *testing.T, got, want []float64) {
 	}
 }
 
-func TestAddSaying(t *testing.T) {
+func TestAddStatement(t *testing.T) {
 	t.Parallel()
 	e := math.Log
-	source := abi.SourceReliability{Source: "x", Share: 1, Sayings: []abi.SourceSaying{
+	source := abi.SourceReliability{Source: "x", Share: 1, Statements: []abi.SourceStatement{
 		{Says: "a", Given: []abi.LabelWeight{{Label: "a", Weight: 0.8}, {Label: "b", Weight: 0.1}, {Label: "c", Weight: 0.1}}},
 		{Says: "b", Given: []abi.LabelWeight{{Label: "a", Weight: 0.4}, {Label: "b", Weight: 0.1}}},
 		{Says: "", Given: nil},
@@ -48,7 +48,7 @@ func TestAddSaying(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			got := make([]float64, 3)
-			odds.AddSaying(got, labels(), tc.s, tc.says, 0.9)
+			odds.AddStatement(got, labels(), tc.s, tc.says, 0.9)
 			near(t, got, tc.want)
 		})
 	}

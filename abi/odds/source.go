@@ -30,14 +30,14 @@ func Source(p *abi.Profile, key string) *abi.SourceReliability {
 	return nil
 }
 
-// AddSaying adds what it tells of the labels that a known source says
-// something, stating a confidence. A saying that the table doesn't have tells
-// nothing but by the stated confidence; a label that a saying doesn't list gets
+// AddStatement adds what it tells of the labels that a known source says
+// something, stating a confidence. A statement that the table doesn't have tells
+// nothing but by the stated confidence; a label that a statement doesn't list gets
 // the mean of those that it lists.
-func AddSaying(to []float64, labels []string, s *abi.SourceReliability, says string, stated float64) {
-	for i := range s.Sayings {
-		if s.Sayings[i].Says == says {
-			addGiven(to, labels, s.Sayings[i].Given, s.Share)
+func AddStatement(to []float64, labels []string, s *abi.SourceReliability, says string, stated float64) {
+	for i := range s.Statements {
+		if s.Statements[i].Says == says {
+			addGiven(to, labels, s.Statements[i].Given, s.Share)
 			break
 		}
 	}

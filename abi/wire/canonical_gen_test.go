@@ -81,7 +81,7 @@ var types = map[string]tested{
 	"source_frame":           testedOf(&layoutOfSourceFrame, readSourceFrame, writeSourceFrame),
 	"source_query":           testedOf(&layoutOfSourceQuery, readSourceQuery, writeSourceQuery),
 	"source_reliability":     testedOf(&layoutOfSourceReliability, readSourceReliability, writeSourceReliability),
-	"source_saying":          testedOf(&layoutOfSourceSaying, readSourceSaying, writeSourceSaying),
+	"source_statement":       testedOf(&layoutOfSourceStatement, readSourceStatement, writeSourceStatement),
 	"triage_result":          testedOf(&layoutOfTriageResult, readTriageResult, writeTriageResult),
 	"turn_request":           testedOf(&layoutOfTurnRequest, readTurnRequest, writeTurnRequest),
 	"update":                 testedOf(nil, readUpdate, writeUpdate),

@@ -733,24 +733,24 @@ var layoutOfLabelWeight = layout{
 	},
 }
 
-var layoutOfSourceSaying = layout{
-	size: unsafe.Sizeof(abi.SourceSaying{}), smallest: 8, one: one[abi.SourceSaying], list: listOf[abi.SourceSaying],
-	rules: func(v unsafe.Pointer, c *abi.Collector) { (*abi.SourceSaying)(v).Rules(c) },
+var layoutOfSourceStatement = layout{
+	size: unsafe.Sizeof(abi.SourceStatement{}), smallest: 8, one: one[abi.SourceStatement], list: listOf[abi.SourceStatement],
+	rules: func(v unsafe.Pointer, c *abi.Collector) { (*abi.SourceStatement)(v).Rules(c) },
 	slots: []slot{
-		{key: [4]uint64{0x73796173a4000000}, size: 5, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.SourceSaying{}.Says), optional: true},                                // says
-		{key: [4]uint64{0x6e65766967a50000}, size: 6, shift: 16, kind: slotList, offset: unsafe.Offsetof(abi.SourceSaying{}.Given), count: count{}, layout: &layoutOfLabelWeight}, // given
+		{key: [4]uint64{0x73796173a4000000}, size: 5, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.SourceStatement{}.Says), optional: true},                                // says
+		{key: [4]uint64{0x6e65766967a50000}, size: 6, shift: 16, kind: slotList, offset: unsafe.Offsetof(abi.SourceStatement{}.Given), count: count{}, layout: &layoutOfLabelWeight}, // given
 	},
 }
 
 var layoutOfSourceReliability = layout{
-	size: unsafe.Sizeof(abi.SourceReliability{}), smallest: 30, one: one[abi.SourceReliability], list: listOf[abi.SourceReliability],
+	size: unsafe.Sizeof(abi.SourceReliability{}), smallest: 33, one: one[abi.SourceReliability], list: listOf[abi.SourceReliability],
 	rules: func(v unsafe.Pointer, c *abi.Collector) { (*abi.SourceReliability)(v).Rules(c) },
 	slots: []slot{
-		{key: [4]uint64{0x656372756f73a600}, size: 7, shift: 8, kind: slotText, offset: unsafe.Offsetof(abi.SourceReliability{}.Source), nonempty: true},                                 // source
-		{key: [4]uint64{0x73676e69796173a7}, size: 8, shift: 0, kind: slotList, offset: unsafe.Offsetof(abi.SourceReliability{}.Sayings), count: count{}, layout: &layoutOfSourceSaying}, // sayings
-		{key: [4]uint64{0x6572616873a50000}, size: 6, shift: 16, kind: slotFloat, offset: unsafe.Offsetof(abi.SourceReliability{}.Share), least: 0, most: 2},                             // share
-		{key: [4]uint64{0x646574617473a600}, size: 7, shift: 8, kind: slotPointer, offset: unsafe.Offsetof(abi.SourceReliability{}.Stated), optional: true, layout: &layoutOfLogitMap},   // stated
-		{key: [4]uint64{0x706163a300000000}, size: 4, shift: 32, kind: slotFloat, offset: unsafe.Offsetof(abi.SourceReliability{}.Cap), least: 0, most: 20},                              // cap
+		{key: [4]uint64{0x656372756f73a600}, size: 7, shift: 8, kind: slotText, offset: unsafe.Offsetof(abi.SourceReliability{}.Source), nonempty: true},                                                             // source
+		{key: [4]uint64{0x656d6574617473aa, 0x73746e0000000000}, size: 11, shift: 40, kind: slotList, offset: unsafe.Offsetof(abi.SourceReliability{}.Statements), count: count{}, layout: &layoutOfSourceStatement}, // statements
+		{key: [4]uint64{0x6572616873a50000}, size: 6, shift: 16, kind: slotFloat, offset: unsafe.Offsetof(abi.SourceReliability{}.Share), least: 0, most: 2},                                                         // share
+		{key: [4]uint64{0x646574617473a600}, size: 7, shift: 8, kind: slotPointer, offset: unsafe.Offsetof(abi.SourceReliability{}.Stated), optional: true, layout: &layoutOfLogitMap},                               // stated
+		{key: [4]uint64{0x706163a300000000}, size: 4, shift: 32, kind: slotFloat, offset: unsafe.Offsetof(abi.SourceReliability{}.Cap), least: 0, most: 20},                                                          // cap
 	},
 }
 

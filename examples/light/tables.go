@@ -71,7 +71,7 @@ func difference(list []answered) calibrate.Difference {
 		seen[i] = calibrate.Observation{
 			Case: baseline.Case{
 				ID: strconv.Itoa(i), Group: a.group, Labels: []string{a.truth, a.answer, a.other}, Truth: a.truth,
-				Light: baseline.Saying{Source: baseline.LightSource, Label: a.other, Confidence: 0.6},
+				Light: baseline.Statement{Source: baseline.LightSource, Label: a.other, Confidence: 0.6},
 			},
 			Activated: true, Status: docket.Affirmed, Final: docket.Answer{Classification: a.answer, Confidence: 0.6},
 		}

@@ -142,7 +142,7 @@ func TestAccept_FT4_ChanceIsSeldomTakenForGain(t *testing.T) {
 			better++
 		case calibrate.Worse:
 			worse++
-		case calibrate.Holds, calibrate.Undecided:
+		case calibrate.NonInferior, calibrate.Undecided:
 		}
 	}
 	// 2.5 % of 400 are 10, with a standard deviation of 3.1.

@@ -47,14 +47,14 @@ type Difference struct {
 // Finding says in a word what a difference shows.
 type Finding string
 
-// The findings. LeastCases and LeastDiffering are what it takes to find anything, Margin and Slack bound what holds.
+// The findings. LeastCases and LeastDiffering are what it takes to find anything, Margin and Slack bound what is noninferior.
 const (
 	// Better and Worse: the interval lies above or below 0, and the two differ in at least LeastDiffering clusters.
 	Better Finding = "better"
 	Worse  Finding = "worse"
-	// Holds: neither; and the interval's lower end is not below -Margin, or the court is not behind at all and the lower
+	// NonInferior: neither; and the interval's lower end is not below -Margin, or the court is not behind at all and the lower
 	// end is not below -Slack.
-	Holds Finding = "holds"
+	NonInferior Finding = "noninferior"
 	// Undecided: these cases don't decide.
 	Undecided Finding = "undecided"
 )
@@ -78,7 +78,7 @@ func find(estimate float64, in Interval, cases, differing int) Finding {
 	case in.High < 0 && differing >= LeastDiffering:
 		return Worse
 	case in.Low >= -Margin, estimate >= 0 && in.Low >= -Slack:
-		return Holds
+		return NonInferior
 	}
 	return Undecided
 }

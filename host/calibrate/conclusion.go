@@ -67,7 +67,7 @@ func sentence(rival *Rival, cases int) string {
 	switch d.Finding {
 	case Better:
 		return fmt.Sprintf("The court beats %s: %s.", name, figures)
-	case Holds:
+	case NonInferior:
 		if d.Interval.Low > 0 {
 			return fmt.Sprintf("The court is ahead of %s, but they differ in too few cases, or groups of cases, to call it better: %s.", name, figures)
 		}

@@ -40,13 +40,13 @@ func TestFindings(t *testing.T) {
 	}{
 		{"too few cases for anything", duel(19, 19, 0), calibrate.Undecided, "is not shown to beat"},
 		{"six ahead", duel(100, 6, 0), calibrate.Better, "beats"},
-		{"five ahead: the sign test could not tell", duel(100, 5, 0), calibrate.Holds, "is ahead of Light alone, but they differ in too few cases"},
-		{"twelve ahead, all of one group", oneGroup, calibrate.Holds, "does not beat"},
+		{"five ahead: the sign test could not tell", duel(100, 5, 0), calibrate.NonInferior, "is ahead of Light alone, but they differ in too few cases"},
+		{"twelve ahead, all of one group", oneGroup, calibrate.NonInferior, "does not beat"},
 		{"six behind", duel(100, 0, 6), calibrate.Worse, "does not beat Light alone, it is worse"},
-		{"all alike", duel(40, 0, 0), calibrate.Holds, "does not beat Light alone, but holds"},
-		{"one behind of many: within the margin", duel(300, 0, 1), calibrate.Holds, "does not beat"},
+		{"all alike", duel(40, 0, 0), calibrate.NonInferior, "does not beat Light alone, but is not worse"},
+		{"one behind of many: within the margin", duel(300, 0, 1), calibrate.NonInferior, "does not beat"},
 		{"a little behind", duel(100, 3, 4), calibrate.Undecided, "is not shown to beat"},
-		{"even, and the interval is narrow", duel(90, 3, 3), calibrate.Holds, "does not beat"},
+		{"even, and the interval is narrow", duel(90, 3, 3), calibrate.NonInferior, "does not beat"},
 		{"even, and the interval is wide", duel(30, 5, 5), calibrate.Undecided, "is not shown to beat"},
 	} {
 		r := calibrate.Measure(test.list, nil, options())
@@ -65,8 +65,8 @@ func TestTheBestIsChosenOnTheFittingHalf(t *testing.T) {
 	t.Parallel()
 	sample := func(light string, stated float64, witness string, confidence float64, truth string) baseline.Case {
 		return baseline.Case{
-			Labels: []string{"a", "b"}, Truth: truth, Light: baseline.Saying{Source: baseline.LightSource, Label: light, Confidence: stated},
-			Sayings: []baseline.Saying{{Source: "witness", Label: witness, Confidence: confidence}},
+			Labels: []string{"a", "b"}, Truth: truth, Light: baseline.Statement{Source: baseline.LightSource, Label: light, Confidence: stated},
+			Statements: []baseline.Statement{{Source: "witness", Label: witness, Confidence: confidence}},
 		}
 	}
 	var fitting []*baseline.Case
@@ -97,7 +97,7 @@ func TestTheBestIsChosenOnTheFittingHalf(t *testing.T) {
 			t.Errorf("%s has %d right in the band of the fitting half, want %d", s.ID, s.Accuracy.Count, want)
 		}
 	}
-	if c := r.Conclusion; c.Beside != baseline.ConfidenceVote || c.ByHindsight || c.Best != calibrate.Better || c.Light != calibrate.Holds {
+	if c := r.Conclusion; c.Beside != baseline.ConfidenceVote || c.ByHindsight || c.Best != calibrate.Better || c.Light != calibrate.NonInferior {
 		t.Errorf("the court is set beside another: %+v", c)
 	}
 	for i := range r.Band.Rivals {

@@ -22,7 +22,7 @@ func tried(light string, stated float64, court string, final float64, truth stri
 	return calibrate.Observation{
 		Case: baseline.Case{
 			Labels: []string{"a", "b", "c"}, Truth: truth,
-			Light: baseline.Saying{Source: baseline.LightSource, Label: light, Confidence: stated},
+			Light: baseline.Statement{Source: baseline.LightSource, Label: light, Confidence: stated},
 		},
 		Activated: true, Status: status, Decision: decision, Final: docket.Answer{Classification: court, Confidence: final},
 	}

@@ -48,7 +48,7 @@ func Observe(t *docket.Trial) Observation {
 	}
 	o.Case = baseline.NewCase(&t.Case, truth)
 	if r.Light != nil { // of a Light that was asked, the case knows nothing
-		o.Case.Light = baseline.Saying{Source: baseline.LightSource, Label: r.Light.Classification, Confidence: r.Light.Confidence}
+		o.Case.Light = baseline.Statement{Source: baseline.LightSource, Label: r.Light.Classification, Confidence: r.Light.Confidence}
 	}
 	if r.Timings != nil {
 		o.Calls, o.Micros = r.Timings.Calls, r.Timings.TotalMicros

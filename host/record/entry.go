@@ -54,8 +54,8 @@ type Header struct {
 	// Court are the limits of a trial, a message court_config of the contract.
 	Court  []byte     `json:"court"`
 	Limits CallLimits `json:"limits"`
-	// Asked: a Light outside of the court was asked, whose answers stand with the trials.
-	Asked bool `json:"asked"`
+	// ExternalLight: a Light outside of the court classified the cases; its answers are recorded with the trials.
+	ExternalLight bool `json:"external_light"`
 	// Reclassified: the classifications that cases came with were not used.
 	Reclassified bool `json:"reclassified"`
 	// Audit: the opinion of every verdict was audited. Absent where none was.

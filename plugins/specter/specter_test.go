@@ -45,7 +45,7 @@ func knownLightAs(p ...float64) *abi.Profile {
 	for i, l := range labels {
 		given = append(given, abi.LabelWeight{Label: l, Weight: p[i]})
 	}
-	return &abi.Profile{Light: &abi.SourceReliability{Source: "light", Share: 1, Cap: 9, Sayings: []abi.SourceSaying{{Says: "a", Given: given}}}}
+	return &abi.Profile{Light: &abi.SourceReliability{Source: "light", Share: 1, Cap: 9, Statements: []abi.SourceStatement{{Says: "a", Given: given}}}}
 }
 
 func TestJudge(t *testing.T) {

@@ -72,11 +72,11 @@ static const sc_field sc_label_weight_fields[] = {
 };
 const sc_type sc_label_weight_type = {"label_weight", sc_label_weight_fields, 2, sizeof(sc_label_weight)};
 
-static const sc_field sc_source_saying_fields[] = {
-  {"says", 4, SC_KIND_TEXT, SC_OPTIONAL, offsetof(sc_source_saying, says), 0, 0, 0, 0, 0},
-  {"given", 5, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_source_saying, given), &sc_label_weight_type, 0, 0, 0, 0},
+static const sc_field sc_source_statement_fields[] = {
+  {"says", 4, SC_KIND_TEXT, SC_OPTIONAL, offsetof(sc_source_statement, says), 0, 0, 0, 0, 0},
+  {"given", 5, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_source_statement, given), &sc_label_weight_type, 0, 0, 0, 0},
 };
-const sc_type sc_source_saying_type = {"source_saying", sc_source_saying_fields, 2, sizeof(sc_source_saying)};
+const sc_type sc_source_statement_type = {"source_statement", sc_source_statement_fields, 2, sizeof(sc_source_statement)};
 
 static const sc_field sc_logit_map_fields[] = {
   {"offset", 6, SC_KIND_FLOAT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_logit_map, offset), 0, -20, 20, 0, 0},
@@ -86,7 +86,7 @@ const sc_type sc_logit_map_type = {"logit_map", sc_logit_map_fields, 2, sizeof(s
 
 static const sc_field sc_source_reliability_fields[] = {
   {"source", 6, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_source_reliability, source), 0, 0, 0, 0, 0},
-  {"sayings", 7, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_source_reliability, sayings), &sc_source_saying_type, 0, 0, 0, 0},
+  {"statements", 10, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_source_reliability, statements), &sc_source_statement_type, 0, 0, 0, 0},
   {"share", 5, SC_KIND_FLOAT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_source_reliability, share), 0, 0, 2, 0, 0},
   {"stated", 6, SC_KIND_STRUCT, SC_OPTIONAL | SC_POINTER, offsetof(sc_source_reliability, stated), &sc_logit_map_type, 0, 0, 0, 0},
   {"cap", 3, SC_KIND_FLOAT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_source_reliability, cap), 0, 0, 20, 0, 0},

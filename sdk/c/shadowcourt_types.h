@@ -250,8 +250,8 @@ typedef struct sc_param {
 typedef struct { sc_param *at; size_t count; } sc_param_list;
 extern const sc_type sc_param_type;
 
-/// `label_weight` gives a label a number, whose meaning the field that holds it
-/// states. Beyond odds of e^20 to 1 no figure is a measurement.
+/// `label_weight` gives a label a number; the field that contains it defines the
+/// meaning. The limits are odds of e^20 to 1: no measurement supports more.
 typedef struct sc_label_weight {
   sc_text label;
   double weight;
@@ -259,15 +259,16 @@ typedef struct sc_label_weight {
 typedef struct { sc_label_weight *at; size_t count; } sc_label_weight_list;
 extern const sc_type sc_label_weight_type;
 
-/// `source_saying` is how likely a source says Says, given each true label.
-typedef struct sc_source_saying {
-  /// `says` is a label, or empty where the source names none.
+/// `source_statement` is the likelihood of one statement of a source under each
+/// true label.
+typedef struct sc_source_statement {
+  /// `says` is the label that the source names; empty when it names none.
   sc_text says;
   /// `given` holds P(source says Says | the label is true), in (0, 1].
   sc_label_weight_list given;
-} sc_source_saying;
-typedef struct { sc_source_saying *at; size_t count; } sc_source_saying_list;
-extern const sc_type sc_source_saying_type;
+} sc_source_statement;
+typedef struct { sc_source_statement *at; size_t count; } sc_source_statement_list;
+extern const sc_type sc_source_statement_type;
 
 /// `logit_map` gives nats for a stated confidence: Offset + Slope*logit(stated),
 /// the confidence taken within [0.001, 0.999].
@@ -277,28 +278,28 @@ typedef struct sc_logit_map {
 } sc_logit_map;
 extern const sc_type sc_logit_map_type;
 
-/// `source_reliability` is what is known of one source of evidence. What it says
-/// counts once, however often it says it.
+/// `source_reliability` describes how reliable one source of evidence is. Each
+/// statement of a source counts once, however often it is repeated.
 typedef struct sc_source_reliability {
   /// `source` is matched against an item's source_ref up to its first ':' or '#'.
   sc_text source;
-  /// `sayings` that are not listed tell nothing.
-  sc_source_saying_list sayings;
-  /// `share` of the log-likelihoods that counts: below 1 for a source that repeats what others say.
+  /// `statements` that are not listed change nothing.
+  sc_source_statement_list statements;
+  /// `share` of the log-likelihoods that counts: below 1 for a source that repeats others.
   double share;
-  /// `stated` is what the confidence that the source states adds to the label that it names.
+  /// `stated` maps the confidence that the source states to nats for the label that it names.
   sc_logit_map *stated; /* or NULL */
-  /// `cap` is the most that all items of the source together may move the
+  /// `cap` limits how far all items of the source together may move the
   /// log-odds between two labels, in nats.
   double cap;
 } sc_source_reliability;
 typedef struct { sc_source_reliability *at; size_t count; } sc_source_reliability_list;
 extern const sc_type sc_source_reliability_type;
 
-/// `signal` is a phrase whose presence speaks for or against labels.
+/// `signal` is a phrase whose presence is evidence for or against labels.
 typedef struct sc_signal {
-  /// `phrase` is looked for as it stands, ASCII letters in any case. Where it
-  /// begins or ends with an ASCII letter or digit, no other may stand beside it.
+  /// `phrase` is matched literally; ASCII letters match in any case. Where it
+  /// begins or ends with an ASCII letter or digit, no other may be adjacent.
   sc_text phrase;
   /// `weights` are log-likelihoods in nats; a label that is not listed has 0.
   sc_label_weight_list weights;
@@ -306,20 +307,20 @@ typedef struct sc_signal {
 typedef struct { sc_signal *at; size_t count; } sc_signal_list;
 extern const sc_type sc_signal_type;
 
-/// `profile` is what is known of a domain: data, fitted from labelled cases or
-/// hand-tuned, that the host hands to the personas. A field that is absent
-/// or empty says nothing.
+/// `profile` describes a domain. It is fitted from labelled cases or hand-tuned,
+/// and the host passes it to the personas. A field that is absent or empty has
+/// no effect.
 typedef struct sc_profile {
   sc_text name;
   /// `base_rates` are P(label) before any evidence.
   sc_label_weight_list base_rates;
   sc_source_reliability_list sources;
-  /// `signals` are looked for in the documents, in the subject, and in the
+  /// `signals` are searched in the documents, in the subject, and in the
   /// contents of items that name no label.
   sc_signal_list signals;
-  /// `signal_cap` is the most that all signals together may move the log-odds, in nats.
+  /// `signal_cap` limits how far all signals together may move the log-odds, in nats.
   double signal_cap;
-  /// `light` is what is known of Light, for use inside the court; its Source is "light".
+  /// `light` describes the reliability of Light inside the court; its Source is "light".
   sc_source_reliability *light; /* or NULL */
 } sc_profile;
 extern const sc_type sc_profile_type;

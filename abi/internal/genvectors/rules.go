@@ -57,11 +57,11 @@ func (s *set) rules() {
 		s.failureRule("opinions")
 	case "Param":
 		s.paramRules(base)
-	case "SourceSaying":
+	case "SourceStatement":
 		s.weightRules(base, "given")
 		s.labelsOnce(base, "given")
 	case "SourceReliability":
-		s.sayingRules(base)
+		s.statementRules(base)
 	case "Signal":
 		s.labelsOnce(base, "weights")
 	case "AuditReport":
@@ -237,9 +237,9 @@ func (s *set) labelsOnce(base mt.Node, list string) {
 		path(list).index(1).field("label").is(abi.CodeDuplicateLabel), path(list).index(2).field("label").is(abi.CodeDuplicateLabel))
 }
 
-// sayingRules shows that a source says the same once.
-func (s *set) sayingRules(base mt.Node) {
-	saying := sampleStruct(s.sub("sayings"), minimal, 0)
-	s.refuse("rule duplicate_label: sayings", with(base, "sayings", mt.ListNode(saying, saying)),
-		path("sayings[1].says").is(abi.CodeDuplicateLabel))
+// statementRules shows that a source says the same once.
+func (s *set) statementRules(base mt.Node) {
+	statement := sampleStruct(s.sub("statements"), minimal, 0)
+	s.refuse("rule duplicate_label: statements", with(base, "statements", mt.ListNode(statement, statement)),
+		path("statements[1].says").is(abi.CodeDuplicateLabel))
 }

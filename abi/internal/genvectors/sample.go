@@ -46,7 +46,7 @@ func labels() mt.Node { return mt.ListNode(mt.StringNode("pb001"), mt.StringNode
 func sampleStruct(s *model.StructType, how size, number int) mt.Node {
 	n := mt.MapNode()
 	for _, f := range s.Fields {
-		apart := number > 0 && s.GoName == "SourceSaying" && f.WireName == "says"
+		apart := number > 0 && s.GoName == "SourceStatement" && f.WireName == "says"
 		if apart || holds(s, f, how) {
 			n.Entries = append(n.Entries, mt.F(f.WireName, sampleField(s, f, how, number)))
 		}

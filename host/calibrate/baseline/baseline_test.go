@@ -23,13 +23,13 @@ func method(t *testing.T, id baseline.ID) baseline.Method {
 	return baseline.Method{}
 }
 
-func says(source, label string, confidence float64) baseline.Saying {
-	return baseline.Saying{Source: source, Label: label, Confidence: confidence}
+func says(source, label string, confidence float64) baseline.Statement {
+	return baseline.Statement{Source: source, Label: label, Confidence: confidence}
 }
 
-func caseOf(truth, light string, confidence float64, sayings ...baseline.Saying) *baseline.Case {
+func caseOf(truth, light string, confidence float64, statements ...baseline.Statement) *baseline.Case {
 	return &baseline.Case{
-		Labels: []string{"a", "b", "c"}, Truth: truth, Light: says(baseline.LightSource, light, confidence), Sayings: sayings,
+		Labels: []string{"a", "b", "c"}, Truth: truth, Light: says(baseline.LightSource, light, confidence), Statements: statements,
 	}
 }
 
@@ -51,8 +51,8 @@ func TestNewCase(t *testing.T) {
 	}, "a")
 	want := baseline.Case{
 		ID: "1", Group: "g", Labels: []string{"a", "b"}, Truth: "a", Light: says(baseline.LightSource, "b", .6),
-		Sayings: []baseline.Saying{says("log", "a", .4), says("rule", "b", .9), says("tied", "a", .2)},
-		Tokens:  []string{"0x1f", "all", "disk", "full", "é", "über"},
+		Statements: []baseline.Statement{says("log", "a", .4), says("rule", "b", .9), says("tied", "a", .2)},
+		Tokens:     []string{"0x1f", "all", "disk", "full", "é", "über"},
 	}
 	if d := cmp.Diff(want, c); d != "" {
 		t.Error(d)
@@ -100,9 +100,9 @@ func TestBestWitnessByHand(t *testing.T) {
 		}
 		c := caseOf("a", light, .6, says("x", x, .5))
 		if i == 0 || i == 9 {
-			c.Sayings = append(c.Sayings, says("y", "a", .99))
+			c.Statements = append(c.Statements, says("y", "a", .99))
 		}
-		c.Sayings = append(c.Sayings, says("z", "c", .99))
+		c.Statements = append(c.Statements, says("z", "c", .99))
 		training = append(training, c)
 	}
 	training = append(training, caseOf("", "a", .9, says("z", "a", 1))) // teaches nothing
@@ -114,7 +114,7 @@ func TestBestWitnessByHand(t *testing.T) {
 		t.Errorf("x is silent, and the answer is %s", got)
 	}
 	for _, c := range training {
-		c.Sayings = slices.DeleteFunc(c.Sayings, func(s baseline.Saying) bool { return s.Source == "x" || s.Source == "y" })
+		c.Statements = slices.DeleteFunc(c.Statements, func(s baseline.Statement) bool { return s.Source == "x" || s.Source == "y" })
 	}
 	if got := method(t, baseline.BestWitness).Fit(training)(caseOf("", "a", .6, says("z", "c", 1), says("", "b", 1))); got != "a" {
 		t.Errorf("a witness worse than Light is followed: %s", got)

@@ -90,11 +90,11 @@ func (m *bayes) answer(c *Case) string {
 	return mostOf(c, scores)
 }
 
-func withLight(c *Case) []Saying {
+func withLight(c *Case) []Statement {
 	if c.Light.Label == "" {
-		return c.Sayings
+		return c.Statements
 	}
-	return append([]Saying{c.Light}, c.Sayings...)
+	return append([]Statement{c.Light}, c.Statements...)
 }
 
 func add[K comparable](m map[K]counts, key K, label string) {

@@ -14,17 +14,17 @@ type Case struct {
 	// Group of cases that belong together, or empty.
 	Group  string
 	Labels []string
-	Light  Saying
-	// Sayings of the witnesses, one for each source that names a label, by source.
-	Sayings []Saying
+	Light  Statement
+	// Statements of the witnesses, one for each source that names a label, by source.
+	Statements []Statement
 	// Tokens of the documents and of the items' contents, each once, sorted.
 	Tokens []string
 	// Truth is the right label, or empty. A Rule does not look at it.
 	Truth string
 }
 
-// Saying is that a source names a label. Confidence is in [0, 1].
-type Saying struct {
+// Statement is that a source names a label. Confidence is in [0, 1].
+type Statement struct {
 	Source     string
 	Label      string
 	Confidence float64
@@ -35,9 +35,9 @@ const LightSource = ":light"
 
 // NewCase reduces a case. truth is the right label, or empty.
 func NewCase(c *abi.Case, truth string) Case {
-	out := Case{ID: c.ID, Group: c.Group, Labels: c.Labels, Truth: truth, Sayings: sayings(c), Tokens: tokens(c)}
+	out := Case{ID: c.ID, Group: c.Group, Labels: c.Labels, Truth: truth, Statements: statements(c), Tokens: tokens(c)}
 	if c.Light != nil {
-		out.Light = Saying{LightSource, c.Light.Classification, c.Light.Confidence}
+		out.Light = Statement{LightSource, c.Light.Classification, c.Light.Confidence}
 	}
 	return out
 }
@@ -50,9 +50,9 @@ func Source(ref string) string {
 	return ref
 }
 
-// sayings gives each source one word: the label for which its items state the most together, ties to the earlier label of
-// the case, with the highest confidence of those items. Saying it twice counts once.
-func sayings(c *abi.Case) []Saying {
+// statements gives each source one word: the label for which its items state the most together, ties to the earlier label of
+// the case, with the highest confidence of those items. A statement made twice counts once.
+func statements(c *abi.Case) []Statement {
 	type word struct{ total, most float64 }
 	said := map[string]map[string]word{}
 	for i := range c.Evidence {
@@ -67,9 +67,9 @@ func sayings(c *abi.Case) []Saying {
 		w := said[source][e.Supports]
 		said[source][e.Supports] = word{w.total + e.RelevanceConfidence, max(w.most, e.RelevanceConfidence)}
 	}
-	list := make([]Saying, 0, len(said))
+	list := make([]Statement, 0, len(said))
 	for source, words := range said {
-		best := Saying{Source: source}
+		best := Statement{Source: source}
 		most := -1.0
 		for _, label := range c.Labels {
 			if w, ok := words[label]; ok && w.total > most {
@@ -78,6 +78,6 @@ func sayings(c *abi.Case) []Saying {
 		}
 		list = append(list, best)
 	}
-	slices.SortFunc(list, func(a, b Saying) int { return cmp.Compare(a.Source, b.Source) })
+	slices.SortFunc(list, func(a, b Statement) int { return cmp.Compare(a.Source, b.Source) })
 	return list
 }

@@ -6,9 +6,9 @@ import "math"
 // somebody names can win. A tie goes to Light's answer if it is among the tied, else to the first of the case's labels.
 func vote(weight func(confidence float64) float64) Rule {
 	return func(c *Case) string {
-		sums := make(map[string]float64, len(c.Sayings)+1)
+		sums := make(map[string]float64, len(c.Statements)+1)
 		sums[c.Light.Label] = weight(c.Light.Confidence)
-		for _, s := range c.Sayings {
+		for _, s := range c.Statements {
 			sums[s.Label] += weight(s.Confidence)
 		}
 		return mostOf(c, sums)

@@ -24,7 +24,7 @@ func fitWitness(training []*Case) Rule {
 		if lightIsRight {
 			lightRight++
 		}
-		for _, s := range c.Sayings {
+		for _, s := range c.Statements {
 			if said[s.Source] == nil {
 				said[s.Source] = &tally{}
 			}
@@ -41,7 +41,7 @@ func fitWitness(training []*Case) Rule {
 		}
 	}
 	return func(c *Case) string {
-		for _, s := range c.Sayings {
+		for _, s := range c.Statements {
 			if found && s.Source == best {
 				return s.Label
 			}

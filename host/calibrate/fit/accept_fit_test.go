@@ -152,17 +152,17 @@ func TestAccept_FT1_OneThatAlwaysSaysTheSameCountsNothing(t *testing.T) {
 		t.Fatal("the profile doesn't know the constant witness")
 	}
 	v := make([]float64, 4)
-	odds.AddSaying(v, entries[0].Case.Labels, known, "alpha", 0.95)
+	odds.AddStatement(v, entries[0].Case.Labels, known, "alpha", 0.95)
 	if spread := odds.Spread(v); spread > 1e-6 {
 		t.Errorf("the constant witness moves the labels by %v nats: %+v", spread, known)
 	}
 	v = make([]float64, 4)
-	odds.AddSaying(v, entries[0].Case.Labels, odds.Source(p, "chance"), "beta", 0.8)
+	odds.AddStatement(v, entries[0].Case.Labels, odds.Source(p, "chance"), "beta", 0.8)
 	if spread := odds.Spread(v); spread > 0.7 {
 		t.Errorf("the witness at chance moves the labels by %v nats", spread)
 	}
 	v = make([]float64, 4)
-	odds.AddSaying(v, entries[0].Case.Labels, odds.Source(p, "good"), "beta", 0.75)
+	odds.AddStatement(v, entries[0].Case.Labels, odds.Source(p, "good"), "beta", 0.75)
 	if spread := odds.Spread(v); spread < 1.2 {
 		t.Errorf("the good witness moves the labels only by %v nats", spread)
 	}
@@ -190,7 +190,7 @@ func TestAccept_FT1_AnOverconfidentOneIsNotBelievedAtItsWord(t *testing.T) {
 		t.Errorf("what it says, at 0.99, gets %.3f on average and is right in %.3f", promised/said, right/said)
 	}
 	v := make([]float64, 3)
-	odds.AddSaying(v, all[0].Case.Labels, odds.Source(p, "loud"), "beta", 0.99)
+	odds.AddStatement(v, all[0].Case.Labels, odds.Source(p, "loud"), "beta", 0.99)
 	if spread := odds.Spread(v); spread > 1 {
 		t.Errorf("it moves the labels by %.2f nats; its word alone would be %.2f", spread, odds.Logit(0.99)+math.Ln2)
 	}

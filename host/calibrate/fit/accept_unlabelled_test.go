@@ -49,19 +49,19 @@ func TestAccept_FT2_RecoversTheReliabilitiesOfSimulatedSources(t *testing.T) {
 			known = p.Light
 		}
 		mean := 0.0
-		for _, saying := range known.Sayings {
-			got := given(&saying, saying.Says)
+		for _, statement := range known.Statements {
+			got := given(&statement, statement.Says)
 			mean += got / 3
 			if math.Abs(got-want) > 0.08 {
-				t.Errorf("P(%s says %s | it is so) = %.3f, want %.3f", source, saying.Says, got, want)
+				t.Errorf("P(%s says %s | it is so) = %.3f, want %.3f", source, statement.Says, got, want)
 			}
 		}
 		if math.Abs(mean-want) > 0.05 {
 			t.Errorf("%s is right with probability %.3f, want %.3f", source, mean, want)
 		}
 	}
-	for _, saying := range odds.Source(p, "constant").Sayings {
-		if v := saying.Given; math.Abs(v[0].Weight-v[1].Weight) > 0.01 || math.Abs(v[1].Weight-v[2].Weight) > 0.01 {
+	for _, statement := range odds.Source(p, "constant").Statements {
+		if v := statement.Given; math.Abs(v[0].Weight-v[1].Weight) > 0.01 || math.Abs(v[1].Weight-v[2].Weight) > 0.01 {
 			t.Errorf("the constant witness tells labels apart: %+v", v)
 		}
 	}
@@ -70,7 +70,7 @@ func TestAccept_FT2_RecoversTheReliabilitiesOfSimulatedSources(t *testing.T) {
 	}
 }
 
-func given(s *abi.SourceSaying, label string) float64 {
+func given(s *abi.SourceStatement, label string) float64 {
 	for _, g := range s.Given {
 		if g.Label == label {
 			return g.Weight

@@ -201,11 +201,11 @@ func (e *estimate) profile(name string) *abi.Profile {
 		}
 		r := abi.SourceReliability{Source: c.sources[s], Share: 1}
 		for m := range c.labels {
-			saying := abi.SourceSaying{Says: c.labels[m]}
+			statement := abi.SourceStatement{Says: c.labels[m]}
 			for l := range c.labels {
-				saying.Given = append(saying.Given, abi.LabelWeight{Label: c.labels[l], Weight: round(max(table[l][m], leastProb))})
+				statement.Given = append(statement.Given, abi.LabelWeight{Label: c.labels[l], Weight: round(max(table[l][m], leastProb))})
 			}
-			r.Sayings = append(r.Sayings, saying)
+			r.Statements = append(r.Statements, statement)
 		}
 		if s == 0 {
 			p.Light = &r

@@ -1,9 +1,9 @@
 // Package fit learns a profile from labelled cases, or from how sources agree.
 //
 // A profile says the log-odds of the labels as a sum: base rates, what each
-// source's sayings and stated confidences add, what each phrase adds (package
+// source's statements and stated confidences add, what each phrase adds (package
 // odds says it exactly). Every learner here gives such a sum: regressions on
-// sayings, on phrases and on both, naive Bayes over either, and everybody's own
+// statements, on phrases and on both, naive Bayes over either, and everybody's own
 // word. A weighted sum of such sums is one again, so that the profile is a
 // blend of them: the weights are those by which their predictions for cases
 // that they haven't seen predict best together. How many learners are blended

@@ -14,7 +14,7 @@ const (
 	mostNats   = 20   // of any figure of a profile
 	leastNats  = 0.01 // a weight below that is left out
 	leastProb  = 1e-9
-	mostLabels = 32 // up to so many labels every source's table has a saying for each
+	mostLabels = 32 // up to so many labels every source's table has a statement for each
 )
 
 // profile writes a linear model down. Which cases it was fitted on says how
@@ -46,7 +46,7 @@ type usage struct {
 	base   []float64 // smoothed frequency of each label
 	speaks []float64 // by source: cases in which it speaks
 	once   []bool    // by source: it says one thing in every case
-	said   []float64 // by saying
+	said   []float64 // by statement
 	logit  []float64 // by source: mean of what it states with a label
 	varies []bool    // by source: it doesn't always state the same
 	stands []float64 // by phrase
@@ -55,7 +55,7 @@ type usage struct {
 func (c *corpus) usage(train []int) *usage {
 	u := &usage{
 		cases: float64(len(train)), base: make([]float64, len(c.labels)), speaks: make([]float64, len(c.sources)),
-		once: make([]bool, len(c.sources)), said: make([]float64, len(c.sayings)), logit: make([]float64, len(c.sources)),
+		once: make([]bool, len(c.sources)), said: make([]float64, len(c.statements)), logit: make([]float64, len(c.sources)),
 		stands: make([]float64, len(c.phrases)),
 	}
 	c.frequencies(u.base, train)
@@ -68,7 +68,7 @@ func (c *corpus) usage(train []int) *usage {
 		spoke := make(map[int]bool)
 		for k := range s.uttered {
 			x := &s.uttered[k]
-			u.said[x.saying]++
+			u.said[x.statement]++
 			if spoke[x.source] {
 				several[x.source] = true
 			} else {
@@ -95,10 +95,10 @@ func (c *corpus) usage(train []int) *usage {
 	return u
 }
 
-// reliability writes one source down. What its sayings tell on average goes to
+// reliability writes one source down. What its statements tell on average goes to
 // the base rates where it speaks in every case: only differences count.
 func (c *corpus) reliability(m *linear, s int, base []float64, u *usage) *abi.SourceReliability {
-	r := &abi.SourceReliability{Source: c.sources[s], Sayings: []abi.SourceSaying{}, Share: 1}
+	r := &abi.SourceReliability{Source: c.sources[s], Statements: []abi.SourceStatement{}, Share: 1}
 	offset, slope := m.offset[s], bounded(m.slope[s])
 	if slope < leastNats || !u.varies[s] {
 		offset, slope = offset+slope*u.logit[s], 0
@@ -131,7 +131,7 @@ func (c *corpus) reliability(m *linear, s int, base []float64, u *usage) *abi.So
 		if label != noLabel {
 			name = c.labels[label]
 		}
-		r.Sayings = append(r.Sayings, abi.SourceSaying{Says: name, Given: given})
+		r.Statements = append(r.Statements, abi.SourceStatement{Says: name, Given: given})
 	}
 	if slope > 0 || offset != 0 {
 		r.Stated = &abi.LogitMap{Offset: round(bounded(offset)), Slope: round(slope)}
@@ -149,7 +149,7 @@ func (c *corpus) saidBy(m *linear, s int, u *usage, all bool) (says []int, nats 
 		says, nats, said = append(says, label), append(nats, w), append(said, n)
 	}
 	find := func(label int) {
-		i := slices.Index(c.sayings, saying{s, label})
+		i := slices.Index(c.statements, statement{s, label})
 		switch {
 		case i >= 0 && u.said[i] > 0:
 			if all || m.table[i] != nil {
@@ -166,7 +166,7 @@ func (c *corpus) saidBy(m *linear, s int, u *usage, all bool) (says []int, nats 
 	return says, nats, said
 }
 
-// given turns nats into probabilities of saying it, given each label, of which
+// given turns nats into probabilities of the statement, given each label, of which
 // the mean over the labels is how often it is said.
 func (c *corpus) given(nats []float64, marginal float64, base []float64) []abi.LabelWeight {
 	sum, largest := 0.0, slices.Max(nats)

@@ -54,7 +54,7 @@ func learners() []learner {
 		trustLearner: sourceLearner(sourceTerms{own: 0.5, base: freeBase}),
 		looseTables:  sourceLearner(sourceTerms{own: 1, table: 2, base: freeBase}),
 		tightTables:  sourceLearner(sourceTerms{own: 1, table: 16, base: freeBase}),
-		bayesTables: {"naive Bayes over sayings", func(c *corpus, train []int, _ *known) *linear {
+		bayesTables: {"naive Bayes over statements", func(c *corpus, train []int, _ *known) *linear {
 			return c.tables(train, 4)
 		}},
 		fewText:   textLearner(fewSignals, 2),
@@ -85,7 +85,7 @@ func (c *corpus) word(sources int) *linear {
 }
 
 func sourceLearner(terms sourceTerms) learner {
-	return learner{"regression on sayings", func(c *corpus, train []int, _ *known) *linear {
+	return learner{"regression on statements", func(c *corpus, train []int, _ *known) *linear {
 		return c.regress(train, &terms, nil, 1)
 	}}
 }
@@ -103,7 +103,7 @@ func bayesLearner(most int) learner {
 }
 
 func jointLearner(most int) learner {
-	return learner{"regression on sayings and phrases", func(c *corpus, train []int, k *known) *linear {
+	return learner{"regression on statements and phrases", func(c *corpus, train []int, k *known) *linear {
 		return c.regress(train, &sourceTerms{own: 1, table: 8, base: freeBase}, k.first(most), 2)
 	}}
 }

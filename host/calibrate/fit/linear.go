@@ -6,7 +6,7 @@ import "math"
 // All learners give one, and a weighted sum of some is one again.
 type linear struct {
 	base   []float64           // by label
-	table  [][]float64         // by saying, then label; nil tells nothing
+	table  [][]float64         // by statement, then label; nil tells nothing
 	offset []float64           // by source, for the label that it names
 	slope  []float64           // by source, times the logit of the stated confidence
 	text   map[int32][]float64 // by phrase, then label
@@ -14,7 +14,7 @@ type linear struct {
 
 func newLinear(c *corpus) *linear {
 	return &linear{
-		base: make([]float64, len(c.labels)), table: make([][]float64, len(c.sayings)),
+		base: make([]float64, len(c.labels)), table: make([][]float64, len(c.statements)),
 		offset: make([]float64, len(c.sources)), slope: make([]float64, len(c.sources)),
 		text: make(map[int32][]float64),
 	}
@@ -64,7 +64,7 @@ func (m *linear) nats(s *sample) []float64 {
 func (m *linear) addSources(z []float64, s *sample) {
 	for i := range s.uttered {
 		u := &s.uttered[i]
-		table := m.table[u.saying]
+		table := m.table[u.statement]
 		for j, l := range s.labels {
 			if table != nil {
 				z[j] += table[l]

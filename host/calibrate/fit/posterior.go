@@ -30,7 +30,7 @@ func (m *Model) nats(c *abi.Case) []float64 {
 	if c.Light != nil && m.profile.Light != nil {
 		addTo(z, heard(m.profile.Light, c.Labels, []said{{c.Light.Classification, c.Light.Confidence}}), 1)
 	}
-	for _, x := range sayings(c) {
+	for _, x := range statements(c) {
 		if known := odds.Source(m.profile, x.source); known != nil {
 			addTo(z, heard(known, c.Labels, x.said), 1)
 		}
@@ -50,8 +50,8 @@ type speaker struct {
 	said   []said
 }
 
-// sayings gives what each source of evidence says, each thing once.
-func sayings(c *abi.Case) []speaker {
+// statements gives what each source of evidence says, each thing once.
+func statements(c *abi.Case) []speaker {
 	var out []speaker
 	place := make(map[string]int)
 	for i := range c.Evidence {
@@ -78,11 +78,11 @@ func (s *speaker) add(x said) {
 	s.said = append(s.said, x)
 }
 
-// heard is what a source's sayings add, within its cap.
+// heard is what a source's statements add, within its cap.
 func heard(s *abi.SourceReliability, labels []string, list []said) []float64 {
 	v := make([]float64, len(labels))
 	for _, x := range list {
-		odds.AddSaying(v, labels, s, x.label, x.stated)
+		odds.AddStatement(v, labels, s, x.label, x.stated)
 	}
 	odds.Limit(v, s.Cap)
 	return v
@@ -127,7 +127,7 @@ func (c *corpus) setCaps(p *abi.Profile, train []int) {
 			light = max(light, spread(heard(p.Light, k.Labels, []said{{k.Light.Classification, k.Light.Confidence}})))
 			lights++
 		}
-		for _, x := range sayings(k) {
+		for _, x := range statements(k) {
 			if known := odds.Source(p, x.source); known != nil {
 				most[x.source] = max(most[x.source], spread(heard(known, k.Labels, x.said)))
 				speaks[x.source]++

@@ -155,7 +155,7 @@ func (c *corpus) parts(seed uint64) []int {
 const nobody = -1
 
 // Penalties of what Light's word adds, as those of a source in a regression on
-// sayings and phrases.
+// statements and phrases.
 const (
 	lightOwn   = 1
 	lightTable = 8
@@ -169,7 +169,7 @@ func (c *corpus) light(nats [][]float64, part []int, skip int) *abi.SourceReliab
 	offset, slope := r.parameters(1, lightOwn), r.parameters(1, lightOwn)
 	table, tabled := int32(0), c.tableable()
 	if tabled {
-		table = r.parameters(len(c.sayings)*k, lightTable)
+		table = r.parameters(len(c.statements)*k, lightTable)
 	}
 	var use []int
 	for i := range c.samples {
@@ -181,18 +181,18 @@ func (c *corpus) light(nats [][]float64, part []int, skip int) *abi.SourceReliab
 		use = append(use, i)
 		w := row{labels: s.labels, truth: s.truth, weight: s.weight, offset: nats[i]}
 		if tabled {
-			w.class = []int32{table + int32(u.saying*k)}
+			w.class = []int32{table + int32(u.statement*k)}
 		}
 		j := int32(slices.Index(s.labels, u.says))
 		w.shared = []term{{offset, j, 1}, {slope, j, u.logit}}
 		r.rows = append(r.rows, w)
 	}
 	if len(use) == 0 {
-		return &abi.SourceReliability{Source: lightSource, Sayings: []abi.SourceSaying{}, Share: 1}
+		return &abi.SourceReliability{Source: lightSource, Statements: []abi.SourceStatement{}, Share: 1}
 	}
 	x, m := r.solve(), newLinear(c)
 	m.offset[0], m.slope[0] = x[offset], x[slope]
-	for i := range c.sayings {
+	for i := range c.statements {
 		if tabled {
 			m.table[i] = x[int(table)+i*k : int(table)+(i+1)*k]
 		}

@@ -155,7 +155,7 @@ func TestWhatGoesWrongWithLight(t *testing.T) {
 		return withoutLight(own), nil
 	}
 	result, err := Relit(t.Context(), entries[:24], silent, Config{})
-	if err != nil || result.Profile.Light == nil || len(result.Profile.Light.Sayings) != 0 {
+	if err != nil || result.Profile.Light == nil || len(result.Profile.Light.Statements) != 0 {
 		t.Errorf("error %v, %+v", err, result)
 	}
 }

@@ -19,9 +19,9 @@ const noLabel = -1
 type utterance struct {
 	source int
 	// says is a label of the corpus, or noLabel.
-	says   int
-	saying int     // index into corpus.sayings
-	logit  float64 // of the strongest confidence stated with it
+	says      int
+	statement int     // index into corpus.statements
+	logit     float64 // of the strongest confidence stated with it
 }
 
 // sample is a case as fitting sees it.
@@ -36,18 +36,18 @@ type sample struct {
 	phrases []int32 // of the corpus, rising
 }
 
-// saying is something that a source may say.
-type saying struct{ source, says int }
+// statement is something that a source may say.
+type statement struct{ source, says int }
 
-// corpus is all cases with one numbering of labels, sources, sayings and phrases.
+// corpus is all cases with one numbering of labels, sources, statements and phrases.
 type corpus struct {
-	labels  []string
-	sources []string // 0 is Light
-	sayings []saying
-	phrases []string
-	samples []sample
-	groups  int
-	grouped bool // cases name their groups
+	labels     []string
+	sources    []string // 0 is Light
+	statements []statement
+	phrases    []string
+	samples    []sample
+	groups     int
+	grouped    bool // cases name their groups
 	// named is how many groups there are where cases name them. All of one
 	// group count as one each: nothing else could be left out.
 	named int
@@ -59,7 +59,7 @@ type corpus struct {
 func read(entries []docket.Entry) *corpus {
 	c := &corpus{sources: []string{lightSource}, same: true}
 	labels, groups := make(map[string]int), make(map[string]int)
-	sources, sayings := make(map[string]int), make(map[saying]int)
+	sources, statements := make(map[string]int), make(map[statement]int)
 	for i := range entries {
 		e := &entries[i]
 		s := sample{entry: e, truth: -1}
@@ -79,7 +79,7 @@ func read(entries []docket.Entry) *corpus {
 				}
 				u.says = s.labels[j]
 			}
-			u.saying = index(sayings, saying{source, u.says}, &c.sayings)
+			u.statement = index(statements, statement{source, u.says}, &c.statements)
 			s.utter(u)
 		}
 		if light := e.Case.Light; light != nil {
@@ -138,7 +138,7 @@ func (c *corpus) apart() {
 // utter keeps each thing that a source says once, with the strongest confidence.
 func (s *sample) utter(u utterance) {
 	for i := range s.uttered {
-		if s.uttered[i].saying == u.saying {
+		if s.uttered[i].statement == u.statement {
 			s.uttered[i].logit = max(s.uttered[i].logit, u.logit)
 			return
 		}

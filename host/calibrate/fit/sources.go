@@ -14,7 +14,7 @@ type sourceTerms struct {
 	// own penalises how far a source's trust lies from what all have in common;
 	// 0 gives the sources none of their own.
 	own float64
-	// table penalises what a saying tells of each label beyond that; 0 leaves it out.
+	// table penalises what a statement tells of each label beyond that; 0 leaves it out.
 	table float64
 	// base penalises how far base rates lie from even ones.
 	base float64
@@ -53,7 +53,7 @@ func (c *corpus) design(train []int, sources *sourceTerms, phrases []int32, text
 		}
 		l.tabled = sources.table > 0 && c.tableable()
 		if l.tabled {
-			l.table = r.parameters(len(c.sayings)*k, sources.table)
+			l.table = r.parameters(len(c.statements)*k, sources.table)
 		}
 	}
 	l.text = r.parameters(len(phrases)*k, textPenalty)
@@ -73,7 +73,7 @@ func (c *corpus) row(s *sample, l *layout, place map[int32]int32) row {
 		for i := range s.uttered {
 			u := &s.uttered[i]
 			if l.tabled {
-				w.class = append(w.class, l.table+int32(u.saying*len(c.labels)))
+				w.class = append(w.class, l.table+int32(u.statement*len(c.labels)))
 			}
 			w.shared = append(w.shared, trustTerms(s, u, l)...)
 		}
@@ -117,7 +117,7 @@ func (c *corpus) model(l *layout, x []float64) *linear {
 			}
 		}
 		if l.tabled {
-			for i := range c.sayings {
+			for i := range c.statements {
 				m.table[i] = x[int(l.table)+i*k : int(l.table)+(i+1)*k]
 			}
 		}
@@ -139,7 +139,7 @@ func (c *corpus) regress(train []int, sources *sourceTerms, phrases []int32, tex
 const mostFigures = 20_000
 
 // tableable says whether sources may have tables.
-func (c *corpus) tableable() bool { return len(c.sayings)*len(c.labels) <= mostFigures }
+func (c *corpus) tableable() bool { return len(c.statements)*len(c.labels) <= mostFigures }
 
 // counts of what stands beside which true label.
 type counts struct {
@@ -184,7 +184,7 @@ func (c *corpus) tables(train []int, strength float64) *linear {
 	if !c.tableable() {
 		return m
 	}
-	seen := make([][]float64, len(c.sayings))
+	seen := make([][]float64, len(c.statements))
 	speaks := make([][]float64, len(c.sources))
 	for i := range seen {
 		seen[i] = make([]float64, len(c.labels))
@@ -198,7 +198,7 @@ func (c *corpus) tables(train []int, strength float64) *linear {
 		last := make(map[int]bool)
 		for k := range s.uttered {
 			u := &s.uttered[k]
-			seen[u.saying][truth] += s.weight
+			seen[u.statement][truth] += s.weight
 			if !last[u.source] {
 				last[u.source] = true
 				speaks[u.source][truth] += s.weight
@@ -206,7 +206,7 @@ func (c *corpus) tables(train []int, strength float64) *linear {
 		}
 	}
 	for i := range seen {
-		m.table[i] = likelihood(seen[i], speaks[c.sayings[i].source], strength)
+		m.table[i] = likelihood(seen[i], speaks[c.statements[i].source], strength)
 	}
 	return m
 }

@@ -302,7 +302,7 @@ func TestAnyTextSurvivesTheProfile(t *testing.T) {
 		list := []abi.LabelWeight{{Label: want, Weight: 0.25}, {Label: ch + "b", Weight: 0.75}}
 		r := Result{Profile: &abi.Profile{
 			Name: want, BaseRates: list, SignalCap: 1, Signals: []abi.Signal{{Phrase: want, Weights: list}},
-			Sources: []abi.SourceReliability{{Source: want, Share: 1, Cap: 1, Sayings: []abi.SourceSaying{{Says: want, Given: list}}}},
+			Sources: []abi.SourceReliability{{Source: want, Share: 1, Cap: 1, Statements: []abi.SourceStatement{{Says: want, Given: list}}}},
 		}}
 		var text bytes.Buffer
 		if err := r.WriteYAML(&text); err != nil {

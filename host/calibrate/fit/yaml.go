@@ -47,13 +47,13 @@ func writeSources(b *bytes.Buffer, list []abi.SourceReliability) {
 
 func writeSource(b *bytes.Buffer, s *abi.SourceReliability, indent string) {
 	fmt.Fprintf(b, "%ssource: %s\n", indent, scalar(s.Source))
-	if len(s.Sayings) == 0 {
-		fmt.Fprintf(b, "%ssayings: []\n", indent)
+	if len(s.Statements) == 0 {
+		fmt.Fprintf(b, "%sstatements: []\n", indent)
 	} else {
-		fmt.Fprintf(b, "%ssayings:\n", indent)
+		fmt.Fprintf(b, "%sstatements:\n", indent)
 	}
-	for i := range s.Sayings {
-		x := &s.Sayings[i]
+	for i := range s.Statements {
+		x := &s.Statements[i]
 		fmt.Fprintf(b, "%s  - {says: %s, given: %s}\n", indent, scalar(x.Says), weightList(x.Given))
 	}
 	fmt.Fprintf(b, "%sshare: %s\n", indent, number(s.Share))

@@ -32,7 +32,7 @@ func measured(n int) *calibrate.Report {
 	var tested []calibrate.Observation
 	var fitting []*baseline.Case
 	for range n {
-		c := baseline.Case{Labels: []string{"a", "b"}, Truth: "a", Light: baseline.Saying{Source: baseline.LightSource, Label: pick(.6), Confidence: .5 + .3*r.Float64()}}
+		c := baseline.Case{Labels: []string{"a", "b"}, Truth: "a", Light: baseline.Statement{Source: baseline.LightSource, Label: pick(.6), Confidence: .5 + .3*r.Float64()}}
 		final := docket.Answer{Classification: pick(.9), Confidence: .8 + .2*r.Float64()}
 		tested = append(tested, calibrate.Observation{
 			Case: c, Activated: true, Status: docket.Affirmed, Decision: abi.Affirm, Final: final, Calls: 9, Fuel: &fuel, Micros: 1500,

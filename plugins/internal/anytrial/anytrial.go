@@ -119,7 +119,7 @@ func (s *Source) profile() *abi.Profile {
 	given := []abi.LabelWeight{{Label: "disk_full", Weight: 5e-324}, {Label: "network_timeout", Weight: 1}}
 	p := &abi.Profile{Name: "any", SignalCap: 20 * s.figure(), BaseRates: given}
 	p.Signals = []abi.Signal{{Phrase: "disk full", Weights: weights}, {Phrase: "x", Weights: weights[:1]}, {Phrase: "größe", Weights: nil}}
-	p.Sources = []abi.SourceReliability{{Source: "x", Cap: 20 * s.figure(), Sayings: []abi.SourceSaying{{Says: "test", Given: given}, {Given: nil}}}}
+	p.Sources = []abi.SourceReliability{{Source: "x", Cap: 20 * s.figure(), Statements: []abi.SourceStatement{{Says: "test", Given: given}, {Given: nil}}}}
 	if s.chance(2) {
 		p.Light = &abi.SourceReliability{Source: "light", Share: 2 * s.figure(), Cap: 20 * s.figure(), Stated: &abi.LogitMap{Offset: 40*s.rnd.Float64() - 20, Slope: 20 * s.rnd.Float64()}}
 	}

@@ -62,8 +62,8 @@ func bearing(f *abi.ChangedFile, roles Roles) (label string, nats float64) {
 	return roles.Product, nats
 }
 
-// saying is what a diff as a whole tells of a label.
-type saying struct {
+// statement is what a diff as a whole tells of a label.
+type statement struct {
 	label, content string
 	nats           float64
 }
@@ -71,7 +71,7 @@ type saying struct {
 // overall is what a diff tells in which nothing of the module bears on the
 // test; nothing where that is not known of all of it. spoken is what the case
 // tells without the diff.
-func overall(source *abi.SourceAnswer, roles Roles, spoken *Estimate) []saying {
+func overall(source *abi.SourceAnswer, roles Roles, spoken *Estimate) []statement {
 	if !source.Diff || !source.Located {
 		return nil
 	}
@@ -84,16 +84,16 @@ func overall(source *abi.SourceAnswer, roles Roles, spoken *Estimate) []saying {
 		return nil
 	case has(abi.ReachDependencies):
 		const others = "Of what the failing test reaches the diff touches only the versions of others' packages: "
-		return []saying{
+		return []statement{
 			{roles.Infrastructure, others + "what it runs in may have changed with them", dependencyInfrastructureNats},
 			{roles.Product, others + "the product stands on them", dependencyProductNats},
 		}
 	}
 	const another = "what it runs in may be another"
 	if spoken != nil && math.Log(spoken.Of(roles.Infrastructure)/spoken.Of(roles.Flake)) >= tellingNats {
-		return []saying{{roles.Infrastructure, unchanged + another, untouchedSpokenNats}}
+		return []statement{{roles.Infrastructure, unchanged + another, untouchedSpokenNats}}
 	}
-	return []saying{
+	return []statement{
 		{roles.Flake, unchanged + "the same code had another outcome", untouchedFlakeNats},
 		{roles.Infrastructure, unchanged + another, untouchedInfrastructureNats},
 	}

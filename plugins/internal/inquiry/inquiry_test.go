@@ -233,7 +233,7 @@ func TestDoubtfulWitnessesCountLess(t *testing.T) {
 		}
 		if measured {
 			r.Profile.Sources = append(slices.Clone(r.Profile.Sources), abi.SourceReliability{
-				Source: "witness", Share: 1, Cap: 3, Sayings: []abi.SourceSaying{{Says: anytrial.Flake, Given: []abi.LabelWeight{
+				Source: "witness", Share: 1, Cap: 3, Statements: []abi.SourceStatement{{Says: anytrial.Flake, Given: []abi.LabelWeight{
 					{Label: anytrial.Product, Weight: 0.1}, {Label: anytrial.Flake, Weight: 0.8}, {Label: anytrial.Automation, Weight: 0.1}, {Label: anytrial.Infrastructure, Weight: 0.1},
 				}}},
 			})

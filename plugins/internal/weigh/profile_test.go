@@ -19,7 +19,7 @@ func profiled(p *abi.Profile, m Matter) *Scale {
 
 func TestAKnownSourceCountsByItsTable(t *testing.T) {
 	t.Parallel()
-	p := &abi.Profile{Sources: []abi.SourceReliability{{Source: "x", Share: 1, Cap: 5, Sayings: []abi.SourceSaying{
+	p := &abi.Profile{Sources: []abi.SourceReliability{{Source: "x", Share: 1, Cap: 5, Statements: []abi.SourceStatement{
 		{Says: "a", Given: given(0.6, 0.3, 0.3)},
 		{Says: "b", Given: given(0.2, 0.2, 0.2)},
 		{Says: "", Given: given(0.1, 0.4, 0.1)},
@@ -32,7 +32,7 @@ func TestAKnownSourceCountsByItsTable(t *testing.T) {
 		{"its word is worth what its table says, however sure it is", "a", []float64{0.5, 0.25, 0.25}},
 		{"who always says the same says nothing", "b", []float64{1.0 / 3, 1.0 / 3, 1.0 / 3}},
 		{"saying nothing can speak", "", []float64{1.0 / 6, 4.0 / 6, 1.0 / 6}},
-		{"a saying that the table doesn't have says nothing", "c", []float64{1.0 / 3, 1.0 / 3, 1.0 / 3}},
+		{"a statement that the table does not have says nothing", "c", []float64{1.0 / 3, 1.0 / 3, 1.0 / 3}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -46,7 +46,7 @@ func TestAKnownSourceCountsByItsTable(t *testing.T) {
 
 func TestAKnownSourceStaysWithinItsOwnCap(t *testing.T) {
 	t.Parallel()
-	p := &abi.Profile{Sources: []abi.SourceReliability{{Source: "x", Share: 1, Cap: 0.5, Sayings: []abi.SourceSaying{{Says: "a", Given: given(0.9, 0.1, 0.1)}}}}}
+	p := &abi.Profile{Sources: []abi.SourceReliability{{Source: "x", Share: 1, Cap: 0.5, Statements: []abi.SourceStatement{{Says: "a", Given: given(0.9, 0.1, 0.1)}}}}}
 	s := profiled(p, Matter{Testimony: []Testimony{item("x:1", "one", "a", 0.5), item("x:2", "two", "a", 0.5)}})
 	near(t, "evidence", s.Evidence[0]-s.Evidence[1], 0.5)
 }
@@ -58,7 +58,7 @@ func TestBaseRatesAndLightsCorrection(t *testing.T) {
 	s = profiled(&abi.Profile{BaseRates: []abi.LabelWeight{{Label: "a", Weight: 0.6}, {Label: "b", Weight: 0.2}}}, Matter{})
 	near(t, "P(c) without a base rate", s.Of("c"), 0.99*0.2+0.01/3)
 	light := &abi.LightAnswer{Classification: "a", Confidence: 0.99}
-	s = profiled(&abi.Profile{Light: &abi.SourceReliability{Source: "light", Share: 0.5, Cap: 9, Sayings: []abi.SourceSaying{{Says: "a", Given: given(0.8, 0.2, 0.2)}}}}, Matter{Light: light})
+	s = profiled(&abi.Profile{Light: &abi.SourceReliability{Source: "light", Share: 0.5, Cap: 9, Statements: []abi.SourceStatement{{Says: "a", Given: given(0.8, 0.2, 0.2)}}}}, Matter{Light: light})
 	near(t, "P(a) by a Light whose word is worth half of 4 to 1", s.Of("a"), 0.99*0.5+0.01/3)
 	s = profiled(&abi.Profile{Light: &abi.SourceReliability{Source: "light", Cap: 9, Stated: &abi.LogitMap{Offset: -1, Slope: 0.5}}}, Matter{Light: light})
 	near(t, "nats that a stated 0.99 adds", math.Log((s.Of("a")-0.01/3)/(s.Of("b")-0.01/3)), 0.5*math.Log(99)-1)
@@ -131,7 +131,7 @@ func TestAQuoteOfASignalsLineRepeatsIt(t *testing.T) {
 	signals := []abi.Signal{{Phrase: "disk full", Weights: []abi.LabelWeight{{Label: "a", Weight: 1}}}}
 	findings := []abi.Finding{{Document: "log", Quote: "17:01 disk full on the first host", Supports: "a", Strength: 0.6}}
 	word := 0.6 * math.Log(0.6*2/0.4)
-	known := []abi.SourceReliability{{Source: "log", Share: 1, Cap: 9, Sayings: []abi.SourceSaying{{Says: "a", Given: given(0.8, 0.2, 0.2)}}}}
+	known := []abi.SourceReliability{{Source: "log", Share: 1, Cap: 9, Statements: []abi.SourceStatement{{Says: "a", Given: given(0.8, 0.2, 0.2)}}}}
 	for _, tc := range []struct {
 		name    string
 		item    Testimony

@@ -127,7 +127,7 @@ func vector(m *Matter, t *Testimony, share float64) []float64 {
 		return v
 	}
 	if known := odds.Source(m.Profile, odds.SourceKey(t.SourceRef)); known != nil {
-		odds.AddSaying(v, m.Labels, known, t.Supports, t.Confidence)
+		odds.AddStatement(v, m.Labels, known, t.Supports, t.Confidence)
 		for j := range v {
 			v[j] *= share
 		}

@@ -46,7 +46,7 @@ func addLight(to []float64, m *Matter) {
 	says, stated := m.Light.Classification, m.Light.Confidence
 	if m.Profile != nil && m.Profile.Light != nil {
 		v := make([]float64, len(m.Labels))
-		odds.AddSaying(v, m.Labels, m.Profile.Light, says, stated)
+		odds.AddStatement(v, m.Labels, m.Profile.Light, says, stated)
 		odds.Limit(v, m.Profile.Light.Cap)
 		for j, x := range v {
 			to[j] += x

@@ -8,7 +8,7 @@ static const sc_type *const messages[] = {
   &sc_case_view_type,
   &sc_param_type,
   &sc_label_weight_type,
-  &sc_source_saying_type,
+  &sc_source_statement_type,
   &sc_logit_map_type,
   &sc_source_reliability_type,
   &sc_signal_type,

@@ -793,8 +793,8 @@ impl Message for Param {
     }
 }
 
-/// `label_weight` gives a label a number, whose meaning the field that holds it
-/// states. Beyond odds of e^20 to 1 no figure is a measurement.
+/// `label_weight` gives a label a number; the field that contains it defines the
+/// meaning. The limits are odds of e^20 to 1: no measurement supports more.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LabelWeight {
     pub label: String,
@@ -822,16 +822,17 @@ impl Message for LabelWeight {
     }
 }
 
-/// `source_saying` is how likely a source says Says, given each true label.
+/// `source_statement` is the likelihood of one statement of a source under each
+/// true label.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct SourceSaying {
-    /// `says` is a label, or empty where the source names none.
+pub struct SourceStatement {
+    /// `says` is the label that the source names; empty when it names none.
     pub says: String,
     /// `given` holds P(source says Says | the label is true), in (0, 1].
     pub given: Vec<LabelWeight>,
 }
 
-impl Message for SourceSaying {
+impl Message for SourceStatement {
     const FIELDS: &'static [&'static str] = &["says", "given"];
     const REQUIRED: u64 = 0x2;
 
@@ -883,31 +884,31 @@ impl Message for LogitMap {
     }
 }
 
-/// `source_reliability` is what is known of one source of evidence. What it says
-/// counts once, however often it says it.
+/// `source_reliability` describes how reliable one source of evidence is. Each
+/// statement of a source counts once, however often it is repeated.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SourceReliability {
     /// `source` is matched against an item's source_ref up to its first ':' or '#'.
     pub source: String,
-    /// `sayings` that are not listed tell nothing.
-    pub sayings: Vec<SourceSaying>,
-    /// `share` of the log-likelihoods that counts: below 1 for a source that repeats what others say.
+    /// `statements` that are not listed change nothing.
+    pub statements: Vec<SourceStatement>,
+    /// `share` of the log-likelihoods that counts: below 1 for a source that repeats others.
     pub share: f64,
-    /// `stated` is what the confidence that the source states adds to the label that it names.
+    /// `stated` maps the confidence that the source states to nats for the label that it names.
     pub stated: Option<LogitMap>,
-    /// `cap` is the most that all items of the source together may move the
+    /// `cap` limits how far all items of the source together may move the
     /// log-odds between two labels, in nats.
     pub cap: f64,
 }
 
 impl Message for SourceReliability {
-    const FIELDS: &'static [&'static str] = &["source", "sayings", "share", "stated", "cap"];
+    const FIELDS: &'static [&'static str] = &["source", "statements", "share", "stated", "cap"];
     const REQUIRED: u64 = 0x17;
 
     fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
         match field {
             0 => self.source = r.text(true)?,
-            1 => self.sayings = r.list(Count::ANY, |r| r.message())?,
+            1 => self.statements = r.list(Count::ANY, |r| r.message())?,
             2 => self.share = r.float(0.0, 2.0)?,
             3 => self.stated = Some(r.message()?),
             _ => self.cap = r.float(0.0, 20.0)?,
@@ -919,8 +920,8 @@ impl Message for SourceReliability {
         w.map(4 + self.stated.is_some() as usize);
         w.text("source");
         w.text(&self.source);
-        w.text("sayings");
-        w.list(&self.sayings, |w, v| v.write(w));
+        w.text("statements");
+        w.list(&self.statements, |w, v| v.write(w));
         w.text("share");
         w.float(self.share);
         if let Some(v) = &self.stated {
@@ -932,11 +933,11 @@ impl Message for SourceReliability {
     }
 }
 
-/// `signal` is a phrase whose presence speaks for or against labels.
+/// `signal` is a phrase whose presence is evidence for or against labels.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Signal {
-    /// `phrase` is looked for as it stands, ASCII letters in any case. Where it
-    /// begins or ends with an ASCII letter or digit, no other may stand beside it.
+    /// `phrase` is matched literally; ASCII letters match in any case. Where it
+    /// begins or ends with an ASCII letter or digit, no other may be adjacent.
     pub phrase: String,
     /// `weights` are log-likelihoods in nats; a label that is not listed has 0.
     pub weights: Vec<LabelWeight>,
@@ -963,21 +964,21 @@ impl Message for Signal {
     }
 }
 
-/// `profile` is what is known of a domain: data, fitted from labelled cases or
-/// hand-tuned, that the host hands to the personas. A field that is absent
-/// or empty says nothing.
+/// `profile` describes a domain. It is fitted from labelled cases or hand-tuned,
+/// and the host passes it to the personas. A field that is absent or empty has
+/// no effect.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Profile {
     pub name: String,
     /// `base_rates` are P(label) before any evidence.
     pub base_rates: Vec<LabelWeight>,
     pub sources: Vec<SourceReliability>,
-    /// `signals` are looked for in the documents, in the subject, and in the
+    /// `signals` are searched in the documents, in the subject, and in the
     /// contents of items that name no label.
     pub signals: Vec<Signal>,
-    /// `signal_cap` is the most that all signals together may move the log-odds, in nats.
+    /// `signal_cap` limits how far all signals together may move the log-odds, in nats.
     pub signal_cap: f64,
-    /// `light` is what is known of Light, for use inside the court; its Source is "light".
+    /// `light` describes the reliability of Light inside the court; its Source is "light".
     pub light: Option<SourceReliability>,
 }
 

@@ -335,8 +335,8 @@ export class Param extends Message {
 
 const LabelWeightFields: StaticArray<string> = ["label", "weight"];
 
-// `label_weight` gives a label a number, whose meaning the field that holds it
-// states. Beyond odds of e^20 to 1 no figure is a measurement.
+// `label_weight` gives a label a number; the field that contains it defines the
+// meaning. The limits are odds of e^20 to 1: no measurement supports more.
 export class LabelWeight extends Message {
   label: string = "";
   weight: f64 = 0;
@@ -356,16 +356,17 @@ export class LabelWeight extends Message {
   }
 }
 
-const SourceSayingFields: StaticArray<string> = ["says", "given"];
+const SourceStatementFields: StaticArray<string> = ["says", "given"];
 
-// `source_saying` is how likely a source says Says, given each true label.
-export class SourceSaying extends Message {
-  // `says` is a label, or empty where the source names none.
+// `source_statement` is the likelihood of one statement of a source under each
+// true label.
+export class SourceStatement extends Message {
+  // `says` is the label that the source names; empty when it names none.
   says: string = "";
   // `given` holds P(source says Says | the label is true), in (0, 1].
   given: LabelWeight[] = [];
 
-  keys(): StaticArray<string> { return SourceSayingFields; }
+  keys(): StaticArray<string> { return SourceStatementFields; }
   required(): u64 { return 0x2; }
   readField(r: Reader, field: i32): void {
     switch (field) {
@@ -403,20 +404,20 @@ export class LogitMap extends Message {
   }
 }
 
-const SourceReliabilityFields: StaticArray<string> = ["source", "sayings", "share", "stated", "cap"];
+const SourceReliabilityFields: StaticArray<string> = ["source", "statements", "share", "stated", "cap"];
 
-// `source_reliability` is what is known of one source of evidence. What it says
-// counts once, however often it says it.
+// `source_reliability` describes how reliable one source of evidence is. Each
+// statement of a source counts once, however often it is repeated.
 export class SourceReliability extends Message {
   // `source` is matched against an item's source_ref up to its first ':' or '#'.
   source: string = "";
-  // `sayings` that are not listed tell nothing.
-  sayings: SourceSaying[] = [];
-  // `share` of the log-likelihoods that counts: below 1 for a source that repeats what others say.
+  // `statements` that are not listed change nothing.
+  statements: SourceStatement[] = [];
+  // `share` of the log-likelihoods that counts: below 1 for a source that repeats others.
   share: f64 = 0;
-  // `stated` is what the confidence that the source states adds to the label that it names.
+  // `stated` maps the confidence that the source states to nats for the label that it names.
   stated: LogitMap | null = null;
-  // `cap` is the most that all items of the source together may move the
+  // `cap` limits how far all items of the source together may move the
   // log-odds between two labels, in nats.
   cap: f64 = 0;
 
@@ -425,7 +426,7 @@ export class SourceReliability extends Message {
   readField(r: Reader, field: i32): void {
     switch (field) {
       case 0: this.source = r.text(true); break;
-      case 1: this.sayings = r.messages<SourceSaying>(0, u32.MAX_VALUE); break;
+      case 1: this.statements = r.messages<SourceStatement>(0, u32.MAX_VALUE); break;
       case 2: this.share = r.float(0, 2); break;
       case 3: this.stated = r.message<LogitMap>(); break;
       case 4: this.cap = r.float(0, 20); break;
@@ -434,7 +435,7 @@ export class SourceReliability extends Message {
   write(w: Writer): void {
     w.map(4 + i32(this.stated !== null));
     w.text("source"); w.text(this.source);
-    w.text("sayings"); w.list(this.sayings.length); for (let i = 0; i < this.sayings.length; i++) this.sayings[i].write(w);
+    w.text("statements"); w.list(this.statements.length); for (let i = 0; i < this.statements.length; i++) this.statements[i].write(w);
     w.text("share"); w.float(this.share);
     if (this.stated !== null) { w.text("stated"); this.stated!.write(w); }
     w.text("cap"); w.float(this.cap);
@@ -443,10 +444,10 @@ export class SourceReliability extends Message {
 
 const SignalFields: StaticArray<string> = ["phrase", "weights"];
 
-// `signal` is a phrase whose presence speaks for or against labels.
+// `signal` is a phrase whose presence is evidence for or against labels.
 export class Signal extends Message {
-  // `phrase` is looked for as it stands, ASCII letters in any case. Where it
-  // begins or ends with an ASCII letter or digit, no other may stand beside it.
+  // `phrase` is matched literally; ASCII letters match in any case. Where it
+  // begins or ends with an ASCII letter or digit, no other may be adjacent.
   phrase: string = "";
   // `weights` are log-likelihoods in nats; a label that is not listed has 0.
   weights: LabelWeight[] = [];
@@ -468,20 +469,20 @@ export class Signal extends Message {
 
 const ProfileFields: StaticArray<string> = ["name", "base_rates", "sources", "signals", "signal_cap", "light"];
 
-// `profile` is what is known of a domain: data, fitted from labelled cases or
-// hand-tuned, that the host hands to the personas. A field that is absent
-// or empty says nothing.
+// `profile` describes a domain. It is fitted from labelled cases or hand-tuned,
+// and the host passes it to the personas. A field that is absent or empty has
+// no effect.
 export class Profile extends Message {
   name: string = "";
   // `base_rates` are P(label) before any evidence.
   baseRates: LabelWeight[] = [];
   sources: SourceReliability[] = [];
-  // `signals` are looked for in the documents, in the subject, and in the
+  // `signals` are searched in the documents, in the subject, and in the
   // contents of items that name no label.
   signals: Signal[] = [];
-  // `signal_cap` is the most that all signals together may move the log-odds, in nats.
+  // `signal_cap` limits how far all signals together may move the log-odds, in nats.
   signalCap: f64 = 0;
-  // `light` is what is known of Light, for use inside the court; its Source is "light".
+  // `light` describes the reliability of Light inside the court; its Source is "light".
   light: SourceReliability | null = null;
 
   keys(): StaticArray<string> { return ProfileFields; }

@@ -240,8 +240,8 @@ pub const Param = struct {
     };
 };
 
-/// `label_weight` gives a label a number, whose meaning the field that holds it
-/// states. Beyond odds of e^20 to 1 no figure is a measurement.
+/// `label_weight` gives a label a number; the field that contains it defines the
+/// meaning. The limits are odds of e^20 to 1: no measurement supports more.
 pub const LabelWeight = struct {
     label: []const u8 = "",
     weight: f64 = 0,
@@ -253,14 +253,15 @@ pub const LabelWeight = struct {
     };
 };
 
-/// `source_saying` is how likely a source says Says, given each true label.
-pub const SourceSaying = struct {
-    /// `says` is a label, or empty where the source names none.
+/// `source_statement` is the likelihood of one statement of a source under each
+/// true label.
+pub const SourceStatement = struct {
+    /// `says` is the label that the source names; empty when it names none.
     says: []const u8 = "",
     /// `given` holds P(source says Says | the label is true), in (0, 1].
     given: []const LabelWeight = &.{},
 
-    pub const wire_name = "source_saying";
+    pub const wire_name = "source_statement";
     pub const rules = struct {
         pub const says: Rules = .{ .optional = true };
     };
@@ -279,18 +280,18 @@ pub const LogitMap = struct {
     };
 };
 
-/// `source_reliability` is what is known of one source of evidence. What it says
-/// counts once, however often it says it.
+/// `source_reliability` describes how reliable one source of evidence is. Each
+/// statement of a source counts once, however often it is repeated.
 pub const SourceReliability = struct {
     /// `source` is matched against an item's source_ref up to its first ':' or '#'.
     source: []const u8 = "",
-    /// `sayings` that are not listed tell nothing.
-    sayings: []const SourceSaying = &.{},
-    /// `share` of the log-likelihoods that counts: below 1 for a source that repeats what others say.
+    /// `statements` that are not listed change nothing.
+    statements: []const SourceStatement = &.{},
+    /// `share` of the log-likelihoods that counts: below 1 for a source that repeats others.
     share: f64 = 0,
-    /// `stated` is what the confidence that the source states adds to the label that it names.
+    /// `stated` maps the confidence that the source states to nats for the label that it names.
     stated: ?LogitMap = null,
-    /// `cap` is the most that all items of the source together may move the
+    /// `cap` limits how far all items of the source together may move the
     /// log-odds between two labels, in nats.
     cap: f64 = 0,
 
@@ -303,10 +304,10 @@ pub const SourceReliability = struct {
     };
 };
 
-/// `signal` is a phrase whose presence speaks for or against labels.
+/// `signal` is a phrase whose presence is evidence for or against labels.
 pub const Signal = struct {
-    /// `phrase` is looked for as it stands, ASCII letters in any case. Where it
-    /// begins or ends with an ASCII letter or digit, no other may stand beside it.
+    /// `phrase` is matched literally; ASCII letters match in any case. Where it
+    /// begins or ends with an ASCII letter or digit, no other may be adjacent.
     phrase: []const u8 = "",
     /// `weights` are log-likelihoods in nats; a label that is not listed has 0.
     weights: []const LabelWeight = &.{},
@@ -317,20 +318,20 @@ pub const Signal = struct {
     };
 };
 
-/// `profile` is what is known of a domain: data, fitted from labelled cases or
-/// hand-tuned, that the host hands to the personas. A field that is absent
-/// or empty says nothing.
+/// `profile` describes a domain. It is fitted from labelled cases or hand-tuned,
+/// and the host passes it to the personas. A field that is absent or empty has
+/// no effect.
 pub const Profile = struct {
     name: []const u8 = "",
     /// `base_rates` are P(label) before any evidence.
     base_rates: []const LabelWeight = &.{},
     sources: []const SourceReliability = &.{},
-    /// `signals` are looked for in the documents, in the subject, and in the
+    /// `signals` are searched in the documents, in the subject, and in the
     /// contents of items that name no label.
     signals: []const Signal = &.{},
-    /// `signal_cap` is the most that all signals together may move the log-odds, in nats.
+    /// `signal_cap` limits how far all signals together may move the log-odds, in nats.
     signal_cap: f64 = 0,
-    /// `light` is what is known of Light, for use inside the court; its Source is "light".
+    /// `light` describes the reliability of Light inside the court; its Source is "light".
     light: ?SourceReliability = null,
 
     pub const wire_name = "profile";

@@ -10,7 +10,7 @@ pub const all = .{
     messages.CaseView,
     messages.Param,
     messages.LabelWeight,
-    messages.SourceSaying,
+    messages.SourceStatement,
     messages.LogitMap,
     messages.SourceReliability,
     messages.Signal,

@@ -75,7 +75,7 @@ func (o *verifyOptions) run(ctx context.Context, s cli.Streams, name string) err
 		return cli.OrInterrupted(ctx, err)
 	}
 	err = v.judge(report, o.open)
-	if v.Holds = err == nil; !v.Holds {
+	if v.Verified = err == nil; !v.Verified {
 		why := err.Error()
 		v.Why = &why
 	}

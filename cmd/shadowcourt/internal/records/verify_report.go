@@ -16,8 +16,8 @@ import (
 // verified is what verify says of a record, as JSON or text.
 type verified struct {
 	Record string `json:"record"`
-	// Holds: everything that was asked of it.
-	Holds bool `json:"holds"`
+	// Verified: all checks passed.
+	Verified bool `json:"verified"`
 	// State is complete, "not closed" or cut.
 	State   string        `json:"state"`
 	Entries int           `json:"entries"`
@@ -123,7 +123,7 @@ func (v *verified) json(w io.Writer) error {
 
 // print writes the text for people.
 func (v *verified) print(w io.Writer) error {
-	if v.Holds {
+	if v.Verified {
 		since := ""
 		if v.Since != nil {
 			since = "\nsince " + string(v.wanted) + ": " + cli.Count(*v.Since, "entry", "entries") + " added"

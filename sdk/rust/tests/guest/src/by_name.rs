@@ -13,7 +13,7 @@ pub fn rewrite(name: &str, message: &[u8]) -> Result<Vec<u8>, Problem> {
         "case_view" => decode::<CaseView>(message).map(|v| encode(&v)),
         "param" => decode::<Param>(message).map(|v| encode(&v)),
         "label_weight" => decode::<LabelWeight>(message).map(|v| encode(&v)),
-        "source_saying" => decode::<SourceSaying>(message).map(|v| encode(&v)),
+        "source_statement" => decode::<SourceStatement>(message).map(|v| encode(&v)),
         "logit_map" => decode::<LogitMap>(message).map(|v| encode(&v)),
         "source_reliability" => decode::<SourceReliability>(message).map(|v| encode(&v)),
         "signal" => decode::<Signal>(message).map(|v| encode(&v)),
