@@ -50,7 +50,7 @@ func TestDecodeNamesEveryFaultWithItsPlace(t *testing.T) {
 		"a key twice":     {"name: x\nname: y\nbase_rates: []\nsources: []\nsignals: []\nsignal_cap: 1\n", "2:7 name duplicate_key"},
 		"a share, and a rule of another source": {
 			"name: x\nbase_rates: []\nsources:\n  - {source: a, statements: [], share: 7, cap: 1}\n  - {source: b, statements: [{given: []}, {given: []}], share: 1, cap: 1}\nsignals: []\nsignal_cap: 1\n",
-			"4:37 sources[0].share out_of_range; 5:40 sources[1].statements[1].says duplicate_label",
+			"4:40 sources[0].share out_of_range; 5:43 sources[1].statements[1].says duplicate_label",
 		},
 		"of YAML and of a field": {
 			"name: x\nbase_rates: []\nsources: []\nsignals: [{phrase: !!binary YQ==, weights: []}]\nsignal_cap: 30\n7: x\n",
