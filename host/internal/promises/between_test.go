@@ -22,7 +22,7 @@ type crossing struct {
 }
 
 var between = []crossing{ //nolint:gochecknoglobals // a table
-	{"node_response: the artifact is that of the family (§4.1)", "wrong_artifact", "artifact", atNode(abi.FamilyIndict, func(a *abi.Artifact) {
+	{"node_response: the artifact is the one of the family (§4.1)", "wrong_artifact", "artifact", atNode(abi.FamilyIndict, func(a *abi.Artifact) {
 		*a = abi.Artifact{Discovery: &abi.Discovery{}}
 	})},
 	{"indictment: `charged_defect_type` is Light's classification", "charge", "artifact.indictment.charged_defect_type", atNode(abi.FamilyIndict, func(a *abi.Artifact) {
