@@ -183,6 +183,9 @@ func (a *crashing) full(t *testing.T, dir, whole, what, text string, run func() 
 		t.Fatalf("seed %d, %s: %v", killSeed, what, ending)
 	}
 	t.Logf("%s: %s", what, ending.Stderr)
+	if parts := strings.Split(ending.Stderr, ": "); len(slices.Compact(slices.Clone(parts))) < len(parts) {
+		t.Errorf("it says a thing twice: %s", ending.Stderr)
+	}
 	if a.crashed != nil {
 		a.crashed(t, dir)
 	}

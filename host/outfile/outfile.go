@@ -57,7 +57,7 @@ func Stage(name string, data []byte, mode fs.FileMode) (*File, error) {
 		return nil, named(name, err)
 	}
 	f := &File{file: file, name: name, path: name}
-	_, err = f.Write(data)
+	_, err = file.Write(data)
 	if err = errors.Join(err, file.Chmod(mode), file.Sync()); err != nil {
 		f.Discard()
 		return nil, named(name, err)

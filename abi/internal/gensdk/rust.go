@@ -135,7 +135,7 @@ func rsCount(t *model.Type) string {
 	}
 	switch {
 	case t.NonEmpty:
-		return "Count::NONEMPTY"
+		return fmt.Sprintf("Count::nonempty(%s)", most)
 	case t.MinCount == nil && t.MaxCount == nil:
 		return "Count::ANY"
 	}

@@ -168,7 +168,11 @@ pub struct Count {
 
 impl Count {
     pub const ANY: Count = Count::between(0, usize::MAX);
-    pub const NONEMPTY: Count = Count { least: 1, most: usize::MAX, nonempty: true };
+
+    /// At least one; an empty list is the problem `empty`.
+    pub const fn nonempty(most: usize) -> Count {
+        Count { least: 1, most, nonempty: true }
+    }
 
     pub const fn between(least: usize, most: usize) -> Count {
         Count { least, most, nonempty: false }

@@ -2631,7 +2631,7 @@ impl Message for EdgeRequest {
         match field {
             0 => self.node = r.text(true)?,
             1 => self.family = r.name()?,
-            2 => self.questions = r.list(Count::NONEMPTY, |r| r.message())?,
+            2 => self.questions = r.list(Count::nonempty(usize::MAX), |r| r.message())?,
             3 => self.limits = r.message()?,
             4 => self.artifact = Some(r.message()?),
             5 => self.remands = r.integer(0, i64::MAX)?,
@@ -2827,7 +2827,7 @@ impl Message for JudgeRequest {
         match field {
             0 => self.judge = r.text(true)?,
             1 => self.opinion = r.message()?,
-            2 => self.criteria = r.list(Count::NONEMPTY, |r| r.message())?,
+            2 => self.criteria = r.list(Count::nonempty(usize::MAX), |r| r.message())?,
             3 => self.evidence = r.list(Count::ANY, |r| r.message())?,
             _ => self.params = r.list(Count::ANY, |r| r.message())?,
         }
@@ -3002,7 +3002,7 @@ impl Message for Manifest {
             0 => self.name = r.text(true)?,
             1 => self.version = r.text(true)?,
             2 => self.abi = r.text(true)?,
-            3 => self.calls = r.list(Count::NONEMPTY, |r| r.name())?,
+            3 => self.calls = r.list(Count::nonempty(16), |r| r.name())?,
             4 => self.families = r.list(Count::between(0, 64), |r| r.name())?,
             5 => self.edges = r.list(Count::between(0, 1000), |r| r.text(false))?,
             6 => self.criteria = r.list(Count::between(0, 1000), |r| r.text(false))?,
