@@ -26,7 +26,7 @@ LIGHT_STUDY ?= $(firstword $(GO_DOCKETS)):$(lastword $(GO_DOCKETS)) $(lastword $
 RACE        = ./host/execlight $(addprefix ./host/internal/,quotes registry sandbox/internal/pages tempdir walk)
 RACE_SOME  := ./host ./host/record ./host/internal/sandbox ./cmd/...
 RACE_TESTS := Hammer|PL1_|PL11_ACandidateDecides|PL5|Cancelled|Signal|Progress|Interrupt|RE1_Workers|TwoStarts|CloseWaits|EngineClose|PruningDisturbs|ASpinningGuest|EnginesShare|CallersContext
-GUEST  := ./plugins/... ./abi/guest/... ./abi/wire
+GUEST  := ./plugins/... ./abi/guest/...
 GOLDEN  = $(sort $(dir $(shell grep -rl --include='*_test.go' 'flag.Bool("update"' .)))
 
 .DEFAULT_GOAL := help
@@ -96,7 +96,7 @@ repeat: plugins ## run the tests with goroutines twenty times in a row
 
 .PHONY: conformance
 conformance: plugins ## run the test vectors over both codecs, and the conformance kit over our modules and its zoo
-	SHADOWCOURT_CASES=1000 $(GO) test -count=1 -timeout 60m ./abi/abitest/... ./abi/codec/... ./abi/wire/... ./host/conformance/...
+	SHADOWCOURT_CASES=1000 $(GO) test -count=1 -timeout 60m ./abi/abitest/... ./abi/codec/... ./host/conformance/...
 
 .PHONY: sdk-tests
 sdk-tests: plugins ## build and test modules in every language that has its tools here; SDK_ONLY="c", SDK_REQUIRE="rust c ..." or all

@@ -10,7 +10,7 @@ import "embed"
 // SDKs holds the guest SDKs of all languages by their paths in the repository:
 // that for Go in abi, the others in sdk. There are tests among the files.
 //
-//go:embed abi/*.go abi/wire/*.go abi/guest
+//go:embed abi/*.go abi/codec/*.go abi/guest
 //go:embed sdk/rust/Cargo.toml sdk/rust/src
 //go:embed sdk/c/*.h sdk/c/*.c sdk/c/*.mk
 //go:embed sdk/zig/build.zig sdk/zig/build.zig.zon sdk/zig/src

@@ -2,8 +2,8 @@
 // the artifact types, their rules, the limits and the names of the binding.
 //
 // Every type that crosses the sandbox is a struct here whose fields carry an
-// `abi` tag. The tag is the single source from which the codecs of host and
-// guest, the JSON Schemas and the test vectors are generated:
+// `abi` tag. The tag is the single source from which the codec, the
+// JSON Schemas and the test vectors are generated:
 //
 //	abi:"name"              required, by its wire name
 //	abi:"name,opt"          absent when zero: an empty string, an empty list, a nil pointer

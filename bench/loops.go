@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/abi/wire"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/bench/internal/measure"
 	"github.com/shadowcourt/shadowcourt/host/bench/internal/peers"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
@@ -22,7 +22,7 @@ func (b *bench) loops(ctx context.Context) error {
 	}
 	defer func() { _ = engine.Close(ctx) }()
 	failure := abi.Failure{Code: "primes", Message: primesBelow}
-	c := &heat{exchange: exchange{indicted("sieve"), wire.AppendNodeResponse(nil, &abi.NodeResponse{Failure: &failure})}}
+	c := &heat{exchange: exchange{indicted("sieve"), codec.AppendNodeResponse(nil, &abi.NodeResponse{Failure: &failure})}}
 	defer c.close()
 	for _, l := range languages() {
 		if err := b.loopsIn(ctx, c, engine, l); err != nil {

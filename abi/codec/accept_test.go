@@ -16,7 +16,7 @@ import (
 // refuses demands exactly one problem with the message, at path and of code.
 func refuses(t *testing.T, typ string, message any, path, code string) {
 	t.Helper()
-	_, refused := pairNamed(t, typ).agree(t, pack(t, message))
+	_, refused := decode(t, messageNamed(t, typ), pack(t, message))
 	if refused == nil || len(refused.Problems) != 1 || string(refused.Problems[0].Code) != code || refused.Problems[0].Path.String() != path {
 		t.Errorf("problems are %q, want %s at %s", show(refused), code, path)
 	}
@@ -24,7 +24,7 @@ func refuses(t *testing.T, typ string, message any, path, code string) {
 
 func accepts(t *testing.T, typ string, message any) {
 	t.Helper()
-	if _, refused := pairNamed(t, typ).agree(t, pack(t, message)); refused != nil {
+	if _, refused := decode(t, messageNamed(t, typ), pack(t, message)); refused != nil {
 		t.Errorf("rejected: %s", show(refused))
 	}
 }

@@ -15,7 +15,7 @@ func AppendArtifact(dst []byte, v *abi.Artifact) []byte {
 // DecodeArtifact reads one Artifact of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeArtifact(data []byte, maxBytes int) (abi.Artifact, error) {
-	return decodeMessage(data, maxBytes, readArtifact)
+	return decodeMessage(data, maxBytes, &layoutOfArtifact, readArtifact)
 }
 
 var fieldsOfArtifact = []string{"indictment", "discovery", "defense_brief", "hearing_turn", "hearing", "verdict", "recall", "triage", "resolve", "investigate", "correlate", "review", "report"}
@@ -175,7 +175,7 @@ func AppendFailure(dst []byte, v *abi.Failure) []byte {
 // DecodeFailure reads one Failure of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeFailure(data []byte, maxBytes int) (abi.Failure, error) {
-	return decodeMessage(data, maxBytes, readFailure)
+	return decodeMessage(data, maxBytes, &layoutOfFailure, readFailure)
 }
 
 var fieldsOfFailure = []string{"code", "message"}

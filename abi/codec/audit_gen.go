@@ -15,7 +15,7 @@ func AppendJudicialOpinion(dst []byte, v *abi.JudicialOpinion) []byte {
 // DecodeJudicialOpinion reads one JudicialOpinion of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeJudicialOpinion(data []byte, maxBytes int) (abi.JudicialOpinion, error) {
-	return decodeMessage(data, maxBytes, readJudicialOpinion)
+	return decodeMessage(data, maxBytes, nil, readJudicialOpinion)
 }
 
 var fieldsOfJudicialOpinion = []string{"text", "case_id", "court_name", "metadata"}
@@ -71,7 +71,7 @@ func AppendCriterionOpinion(dst []byte, v *abi.CriterionOpinion) []byte {
 // DecodeCriterionOpinion reads one CriterionOpinion of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeCriterionOpinion(data []byte, maxBytes int) (abi.CriterionOpinion, error) {
-	return decodeMessage(data, maxBytes, readCriterionOpinion)
+	return decodeMessage(data, maxBytes, &layoutOfCriterionOpinion, readCriterionOpinion)
 }
 
 var fieldsOfCriterionOpinion = []string{"judge", "criterion_id", "numeric_score", "argument", "cited_evidence", "relevance_confidence", "security_violation_found"}
@@ -129,7 +129,7 @@ func AppendCriterionResult(dst []byte, v *abi.CriterionResult) []byte {
 // DecodeCriterionResult reads one CriterionResult of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeCriterionResult(data []byte, maxBytes int) (abi.CriterionResult, error) {
-	return decodeMessage(data, maxBytes, readCriterionResult)
+	return decodeMessage(data, maxBytes, &layoutOfCriterionResult, readCriterionResult)
 }
 
 var fieldsOfCriterionResult = []string{"criterion_id", "category", "numeric_score", "reasoning", "relevance_confidence", "security_violation_found"}
@@ -186,7 +186,7 @@ func AppendAuditReport(dst []byte, v *abi.AuditReport) []byte {
 // DecodeAuditReport reads one AuditReport of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeAuditReport(data []byte, maxBytes int) (abi.AuditReport, error) {
-	return decodeMessage(data, maxBytes, readAuditReport)
+	return decodeMessage(data, maxBytes, &layoutOfAuditReport, readAuditReport)
 }
 
 var fieldsOfAuditReport = []string{"results", "summary", "global_score"}

@@ -1,6 +1,7 @@
 package codec_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -8,7 +9,6 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
-	"github.com/shadowcourt/shadowcourt/abi/wire"
 )
 
 // request is what a prosecution typically gets: ten items and a document of 2 kB.
@@ -40,20 +40,16 @@ func response() *abi.NodeResponse {
 }
 
 func BenchmarkNodeRequest(b *testing.B) {
-	benchmark(b, request(), codec.AppendNodeRequest, codec.DecodeNodeRequest, wire.AppendNodeRequest, wire.DecodeNodeRequest)
+	benchmark(b, request(), "node_request", codec.AppendNodeRequest, codec.DecodeNodeRequest)
 }
 
 func BenchmarkNodeResponse(b *testing.B) {
-	benchmark(b, response(), codec.AppendNodeResponse, codec.DecodeNodeResponse, wire.AppendNodeResponse, wire.DecodeNodeResponse)
+	benchmark(b, response(), "node_response", codec.AppendNodeResponse, codec.DecodeNodeResponse)
 }
 
-func benchmark[T any](
-	b *testing.B, v *T,
-	hostAppend func([]byte, *T) []byte, hostDecode func([]byte, int) (T, error),
-	guestAppend func([]byte, *T) []byte, guestDecode func([]byte, *T) error,
-) {
+func benchmark[T any](b *testing.B, v *T, name string, encode func([]byte, *T) []byte, decode func([]byte, int) (T, error)) {
 	b.Helper()
-	message := hostAppend(nil, v)
+	message := encode(nil, v)
 	reflected, err := msgpack.Marshal(v)
 	if err != nil {
 		b.Fatal(err)
@@ -70,10 +66,14 @@ func benchmark[T any](
 			}
 		})
 	}
-	run("encode/host", len(message), func() error { dst = hostAppend(dst[:0], v); return nil })
-	run("encode/guest", len(message), func() error { dst = guestAppend(dst[:0], v); return nil })
+	run("encode", len(message), func() error { dst = encode(dst[:0], v); return nil })
 	run("encode/reflection", len(reflected), func() error { _, err := msgpack.Marshal(v); return err })
-	run("decode/host", len(message), func() error { _, err := hostDecode(message, 0); return err })
-	run("decode/guest", len(message), func() error { var w T; return guestDecode(message, &w) })
+	run("decode", len(message), func() error { _, err := decode(message, 0); return err })
+	run("decode/layout", len(message), func() error {
+		if _, ok := messageNamed(b, name).ReadByLayout(message); !ok {
+			return errors.New("is not read by layout")
+		}
+		return nil
+	})
 	run("decode/reflection", len(reflected), func() error { var w T; return msgpack.Unmarshal(reflected, &w) })
 }

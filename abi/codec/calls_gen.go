@@ -17,7 +17,7 @@ func AppendCaseView(dst []byte, v *abi.CaseView) []byte {
 // DecodeCaseView reads one CaseView of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeCaseView(data []byte, maxBytes int) (abi.CaseView, error) {
-	return decodeMessage(data, maxBytes, readCaseView)
+	return decodeMessage(data, maxBytes, &layoutOfCaseView, readCaseView)
 }
 
 var fieldsOfCaseView = []string{"subject", "labels", "light", "evidence", "documents"}
@@ -95,7 +95,7 @@ func AppendExhibit(dst []byte, v *abi.Exhibit) []byte {
 // DecodeExhibit reads one Exhibit of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeExhibit(data []byte, maxBytes int) (abi.Exhibit, error) {
-	return decodeMessage(data, maxBytes, readExhibit)
+	return decodeMessage(data, maxBytes, &layoutOfExhibit, readExhibit)
 }
 
 var fieldsOfExhibit = []string{"evidence_index", "quote", "document", "relevance_confidence"}
@@ -144,7 +144,7 @@ func AppendTurnRequest(dst []byte, v *abi.TurnRequest) []byte {
 // DecodeTurnRequest reads one TurnRequest of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeTurnRequest(data []byte, maxBytes int) (abi.TurnRequest, error) {
-	return decodeMessage(data, maxBytes, readTurnRequest)
+	return decodeMessage(data, maxBytes, &layoutOfTurnRequest, readTurnRequest)
 }
 
 var fieldsOfTurnRequest = []string{"round", "max_rounds", "speaker", "prosecution_argument", "defense_rebuttal", "new_challenges", "new_items"}
@@ -216,7 +216,7 @@ func AppendParam(dst []byte, v *abi.Param) []byte {
 // DecodeParam reads one Param of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeParam(data []byte, maxBytes int) (abi.Param, error) {
-	return decodeMessage(data, maxBytes, readParam)
+	return decodeMessage(data, maxBytes, &layoutOfParam, readParam)
 }
 
 var fieldsOfParam = []string{"name", "number", "text", "flag"}
@@ -280,7 +280,7 @@ func AppendNodeRequest(dst []byte, v *abi.NodeRequest) []byte {
 // DecodeNodeRequest reads one NodeRequest of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeNodeRequest(data []byte, maxBytes int) (abi.NodeRequest, error) {
-	return decodeMessage(data, maxBytes, readNodeRequest)
+	return decodeMessage(data, maxBytes, &layoutOfNodeRequest, readNodeRequest)
 }
 
 var fieldsOfNodeRequest = []string{"node", "family", "persona", "case", "params", "profile", "indictment", "exhibits", "discovery", "contested", "defense_brief", "hearing", "turn", "remands_left", "file"}
@@ -434,7 +434,7 @@ func AppendLightFile(dst []byte, v *abi.LightFile) []byte {
 // DecodeLightFile reads one LightFile of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeLightFile(data []byte, maxBytes int) (abi.LightFile, error) {
-	return decodeMessage(data, maxBytes, readLightFile)
+	return decodeMessage(data, maxBytes, &layoutOfLightFile, readLightFile)
 }
 
 var fieldsOfLightFile = []string{"recall", "triage", "resolve", "investigate", "correlate", "review", "feedback", "loops_left"}
@@ -536,7 +536,7 @@ func AppendNodeResponse(dst []byte, v *abi.NodeResponse) []byte {
 // DecodeNodeResponse reads one NodeResponse of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeNodeResponse(data []byte, maxBytes int) (abi.NodeResponse, error) {
-	return decodeMessage(data, maxBytes, readNodeResponse)
+	return decodeMessage(data, maxBytes, &layoutOfNodeResponse, readNodeResponse)
 }
 
 var fieldsOfNodeResponse = []string{"artifact", "failure"}
@@ -586,7 +586,7 @@ func AppendContestItem(dst []byte, v *abi.ContestItem) []byte {
 // DecodeContestItem reads one ContestItem of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeContestItem(data []byte, maxBytes int) (abi.ContestItem, error) {
-	return decodeMessage(data, maxBytes, readContestItem)
+	return decodeMessage(data, maxBytes, &layoutOfContestItem, readContestItem)
 }
 
 var fieldsOfContestItem = []string{"evidence_index", "item", "exhibit"}
@@ -625,7 +625,7 @@ func AppendContestRequest(dst []byte, v *abi.ContestRequest) []byte {
 // DecodeContestRequest reads one ContestRequest of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeContestRequest(data []byte, maxBytes int) (abi.ContestRequest, error) {
-	return decodeMessage(data, maxBytes, readContestRequest)
+	return decodeMessage(data, maxBytes, &layoutOfContestRequest, readContestRequest)
 }
 
 var fieldsOfContestRequest = []string{"persona", "charged_defect_type", "labels", "items", "params", "profile"}
@@ -697,7 +697,7 @@ func AppendContestResponse(dst []byte, v *abi.ContestResponse) []byte {
 // DecodeContestResponse reads one ContestResponse of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeContestResponse(data []byte, maxBytes int) (abi.ContestResponse, error) {
-	return decodeMessage(data, maxBytes, readContestResponse)
+	return decodeMessage(data, maxBytes, &layoutOfContestResponse, readContestResponse)
 }
 
 var fieldsOfContestResponse = []string{"challenges", "failure"}
@@ -744,7 +744,7 @@ func AppendEdgeQuestion(dst []byte, v *abi.EdgeQuestion) []byte {
 // DecodeEdgeQuestion reads one EdgeQuestion of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeEdgeQuestion(data []byte, maxBytes int) (abi.EdgeQuestion, error) {
-	return decodeMessage(data, maxBytes, readEdgeQuestion)
+	return decodeMessage(data, maxBytes, &layoutOfEdgeQuestion, readEdgeQuestion)
 }
 
 var fieldsOfEdgeQuestion = []string{"id", "evaluator", "any", "params"}
@@ -796,7 +796,7 @@ func AppendLimits(dst []byte, v *abi.Limits) []byte {
 // DecodeLimits reads one Limits of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeLimits(data []byte, maxBytes int) (abi.Limits, error) {
-	return decodeMessage(data, maxBytes, readLimits)
+	return decodeMessage(data, maxBytes, &layoutOfLimits, readLimits)
 }
 
 var fieldsOfLimits = []string{"ttl_exceeded", "handoffs", "max_handoffs"}
@@ -835,7 +835,7 @@ func AppendEdgeRequest(dst []byte, v *abi.EdgeRequest) []byte {
 // DecodeEdgeRequest reads one EdgeRequest of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeEdgeRequest(data []byte, maxBytes int) (abi.EdgeRequest, error) {
-	return decodeMessage(data, maxBytes, readEdgeRequest)
+	return decodeMessage(data, maxBytes, &layoutOfEdgeRequest, readEdgeRequest)
 }
 
 var fieldsOfEdgeRequest = []string{"node", "family", "questions", "limits", "artifact", "remands", "max_remands", "loops_left"}
@@ -904,7 +904,7 @@ func AppendEdgeAnswer(dst []byte, v *abi.EdgeAnswer) []byte {
 // DecodeEdgeAnswer reads one EdgeAnswer of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeEdgeAnswer(data []byte, maxBytes int) (abi.EdgeAnswer, error) {
-	return decodeMessage(data, maxBytes, readEdgeAnswer)
+	return decodeMessage(data, maxBytes, &layoutOfEdgeAnswer, readEdgeAnswer)
 }
 
 var fieldsOfEdgeAnswer = []string{"id", "fires", "why"}
@@ -943,7 +943,7 @@ func AppendEdgeResponse(dst []byte, v *abi.EdgeResponse) []byte {
 // DecodeEdgeResponse reads one EdgeResponse of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeEdgeResponse(data []byte, maxBytes int) (abi.EdgeResponse, error) {
-	return decodeMessage(data, maxBytes, readEdgeResponse)
+	return decodeMessage(data, maxBytes, &layoutOfEdgeResponse, readEdgeResponse)
 }
 
 var fieldsOfEdgeResponse = []string{"answers", "failure"}
@@ -990,7 +990,7 @@ func AppendCriterion(dst []byte, v *abi.Criterion) []byte {
 // DecodeCriterion reads one Criterion of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeCriterion(data []byte, maxBytes int) (abi.Criterion, error) {
-	return decodeMessage(data, maxBytes, readCriterion)
+	return decodeMessage(data, maxBytes, &layoutOfCriterion, readCriterion)
 }
 
 var fieldsOfCriterion = []string{"criterion_id", "category", "description"}
@@ -1035,7 +1035,7 @@ func AppendJudgeRequest(dst []byte, v *abi.JudgeRequest) []byte {
 // DecodeJudgeRequest reads one JudgeRequest of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeJudgeRequest(data []byte, maxBytes int) (abi.JudgeRequest, error) {
-	return decodeMessage(data, maxBytes, readJudgeRequest)
+	return decodeMessage(data, maxBytes, nil, readJudgeRequest)
 }
 
 var fieldsOfJudgeRequest = []string{"judge", "opinion", "criteria", "evidence", "params"}
@@ -1097,7 +1097,7 @@ func AppendJudgeResponse(dst []byte, v *abi.JudgeResponse) []byte {
 // DecodeJudgeResponse reads one JudgeResponse of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeJudgeResponse(data []byte, maxBytes int) (abi.JudgeResponse, error) {
-	return decodeMessage(data, maxBytes, readJudgeResponse)
+	return decodeMessage(data, maxBytes, &layoutOfJudgeResponse, readJudgeResponse)
 }
 
 var fieldsOfJudgeResponse = []string{"opinions", "failure"}

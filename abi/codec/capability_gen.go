@@ -17,7 +17,7 @@ func AppendPriorCase(dst []byte, v *abi.PriorCase) []byte {
 // DecodePriorCase reads one PriorCase of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodePriorCase(data []byte, maxBytes int) (abi.PriorCase, error) {
-	return decodeMessage(data, maxBytes, readPriorCase)
+	return decodeMessage(data, maxBytes, &layoutOfPriorCase, readPriorCase)
 }
 
 var fieldsOfPriorCase = []string{"case_id", "subject", "classification", "status", "confidence", "similarity", "seen", "confirmed", "absent"}
@@ -91,7 +91,7 @@ func AppendRecallQuery(dst []byte, v *abi.RecallQuery) []byte {
 // DecodeRecallQuery reads one RecallQuery of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeRecallQuery(data []byte, maxBytes int) (abi.RecallQuery, error) {
-	return decodeMessage(data, maxBytes, readRecallQuery)
+	return decodeMessage(data, maxBytes, &layoutOfRecallQuery, readRecallQuery)
 }
 
 var fieldsOfRecallQuery = []string{"limit"}
@@ -122,7 +122,7 @@ func AppendCorrelateQuery(dst []byte, v *abi.CorrelateQuery) []byte {
 // DecodeCorrelateQuery reads one CorrelateQuery of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeCorrelateQuery(data []byte, maxBytes int) (abi.CorrelateQuery, error) {
-	return decodeMessage(data, maxBytes, readCorrelateQuery)
+	return decodeMessage(data, maxBytes, &layoutOfCorrelateQuery, readCorrelateQuery)
 }
 
 var fieldsOfCorrelateQuery = []string{"text", "limit"}
@@ -157,7 +157,7 @@ func AppendPriorCases(dst []byte, v *abi.PriorCases) []byte {
 // DecodePriorCases reads one PriorCases of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodePriorCases(data []byte, maxBytes int) (abi.PriorCases, error) {
-	return decodeMessage(data, maxBytes, readPriorCases)
+	return decodeMessage(data, maxBytes, &layoutOfPriorCases, readPriorCases)
 }
 
 var fieldsOfPriorCases = []string{"cases"}
@@ -191,7 +191,7 @@ func AppendSourceQuery(dst []byte, v *abi.SourceQuery) []byte {
 // DecodeSourceQuery reads one SourceQuery of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeSourceQuery(data []byte, maxBytes int) (abi.SourceQuery, error) {
-	return decodeMessage(data, maxBytes, readSourceQuery)
+	return decodeMessage(data, maxBytes, &layoutOfSourceQuery, readSourceQuery)
 }
 
 var fieldsOfSourceQuery = []string{"text", "limit", "lines"}
@@ -230,7 +230,7 @@ func AppendSourceFrame(dst []byte, v *abi.SourceFrame) []byte {
 // DecodeSourceFrame reads one SourceFrame of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeSourceFrame(data []byte, maxBytes int) (abi.SourceFrame, error) {
-	return decodeMessage(data, maxBytes, readSourceFrame)
+	return decodeMessage(data, maxBytes, &layoutOfSourceFrame, readSourceFrame)
 }
 
 var fieldsOfSourceFrame = []string{"path", "line", "kind", "function", "changed", "changed_near", "excerpt"}
@@ -296,7 +296,7 @@ func AppendChangedFile(dst []byte, v *abi.ChangedFile) []byte {
 // DecodeChangedFile reads one ChangedFile of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeChangedFile(data []byte, maxBytes int) (abi.ChangedFile, error) {
-	return decodeMessage(data, maxBytes, readChangedFile)
+	return decodeMessage(data, maxBytes, &layoutOfChangedFile, readChangedFile)
 }
 
 var fieldsOfChangedFile = []string{"path", "kind", "added", "removed", "reach", "distance", "named"}
@@ -354,7 +354,7 @@ func AppendSourceAnswer(dst []byte, v *abi.SourceAnswer) []byte {
 // DecodeSourceAnswer reads one SourceAnswer of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeSourceAnswer(data []byte, maxBytes int) (abi.SourceAnswer, error) {
-	return decodeMessage(data, maxBytes, readSourceAnswer)
+	return decodeMessage(data, maxBytes, &layoutOfSourceAnswer, readSourceAnswer)
 }
 
 var fieldsOfSourceAnswer = []string{"known", "frames", "diff", "located", "changed"}
@@ -407,7 +407,7 @@ func AppendLogLine(dst []byte, v *abi.LogLine) []byte {
 // DecodeLogLine reads one LogLine of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeLogLine(data []byte, maxBytes int) (abi.LogLine, error) {
-	return decodeMessage(data, maxBytes, readLogLine)
+	return decodeMessage(data, maxBytes, &layoutOfLogLine, readLogLine)
 }
 
 var fieldsOfLogLine = []string{"message"}

@@ -15,7 +15,7 @@ func AppendEvidence(dst []byte, v *abi.Evidence) []byte {
 // DecodeEvidence reads one Evidence of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeEvidence(data []byte, maxBytes int) (abi.Evidence, error) {
-	return decodeMessage(data, maxBytes, readEvidence)
+	return decodeMessage(data, maxBytes, &layoutOfEvidence, readEvidence)
 }
 
 var fieldsOfEvidence = []string{"source_ref", "content", "relevance_confidence", "supports", "element"}
@@ -73,7 +73,7 @@ func AppendDocument(dst []byte, v *abi.Document) []byte {
 // DecodeDocument reads one Document of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeDocument(data []byte, maxBytes int) (abi.Document, error) {
-	return decodeMessage(data, maxBytes, readDocument)
+	return decodeMessage(data, maxBytes, &layoutOfDocument, readDocument)
 }
 
 var fieldsOfDocument = []string{"name", "text"}
@@ -108,7 +108,7 @@ func AppendLightAnswer(dst []byte, v *abi.LightAnswer) []byte {
 // DecodeLightAnswer reads one LightAnswer of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeLightAnswer(data []byte, maxBytes int) (abi.LightAnswer, error) {
-	return decodeMessage(data, maxBytes, readLightAnswer)
+	return decodeMessage(data, maxBytes, &layoutOfLightAnswer, readLightAnswer)
 }
 
 var fieldsOfLightAnswer = []string{"classification", "confidence", "reasoning"}
@@ -147,7 +147,7 @@ func AppendCase(dst []byte, v *abi.Case) []byte {
 // DecodeCase reads one Case of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeCase(data []byte, maxBytes int) (abi.Case, error) {
-	return decodeMessage(data, maxBytes, readCase)
+	return decodeMessage(data, maxBytes, &layoutOfCase, readCase)
 }
 
 var fieldsOfCase = []string{"id", "group", "subject", "labels", "light", "evidence", "documents"}
@@ -225,7 +225,7 @@ func AppendPersona(dst []byte, v *abi.Persona) []byte {
 // DecodePersona reads one Persona of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodePersona(data []byte, maxBytes int) (abi.Persona, error) {
-	return decodeMessage(data, maxBytes, readPersona)
+	return decodeMessage(data, maxBytes, &layoutOfPersona, readPersona)
 }
 
 var fieldsOfPersona = []string{"name", "colour", "element", "role", "alignment"}

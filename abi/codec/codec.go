@@ -1,16 +1,19 @@
-// Package codec is the host's strict decoder and canonical encoder of every
-// type of package abi, on the tokens of vmihailenco/msgpack. The library's own
-// decoding into structs is not used: it takes nil for numbers, binary for
-// strings, bad UTF-8, repeated keys and missing fields.
+// Package codec is the strict decoder and canonical encoder of every type of
+// package abi, for host and guests. The code is generated; only the layer that
+// reads and writes single msgpack tokens differs: the host uses
+// vmihailenco/msgpack, WebAssembly modules a small reader without reflection
+// and fmt, so that they stay small. The host does not use the library's decoding
+// into structs, which accepts nil for numbers, binary for strings, bad
+// UTF-8, repeated keys and missing fields.
 //
 // A decoder reads the whole message and reports everything that is wrong with
 // it in one *abi.ValidationError, each problem with its path and its stable
-// code; what it rejects stands in SPEC.md. Decoded values share no memory
-// with the bytes they come from, and take memory in proportion to their
-// number. Empty lists and maps are nil.
+// code; SPEC.md says what it rejects. Decoded values share no memory with the
+// bytes that they come from, and take memory in proportion to their number.
+// In a module, the strings of a value are parts of one copy of the message:
+// keeping one keeps the copy. Empty lists and maps are nil.
 //
-// The encoding is canonical: equal values give equal bytes, here and in
-// package wire, which is the same codec for guests.
+// The encoding is canonical: equal values give equal bytes.
 //
 // All functions may be called concurrently.
 package codec
@@ -18,49 +21,9 @@ package codec
 import (
 	"slices"
 	"strconv"
-	"strings"
-	"sync"
-
-	"github.com/vmihailenco/msgpack/v5"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 )
-
-const codeUint64 = 0xcf
-
-var decoders = sync.Pool{New: func() any {
-	d := &decoder{}
-	d.lib = msgpack.NewDecoder(&d.src)
-	return d
-}}
-
-// decodeMessage reads one message with nothing behind it. No part of a
-// message with a problem is given back.
-func decodeMessage[T any](data []byte, maxBytes int, read func(*decoder, *T)) (T, error) {
-	var v, zero T
-	if maxBytes <= 0 {
-		maxBytes = abi.DefaultInputBytes
-	}
-	d := decoders.Get().(*decoder) //nolint:forcetypeassert // the pool holds nothing else
-	defer d.release()
-	if len(data) > maxBytes { // check: size
-		d.problems.Add(abi.CodeTooLarge, strconv.Itoa(len(data))+" bytes are more than "+strconv.Itoa(maxBytes))
-		return zero, d.problems.Err()
-	}
-	d.src.data = data
-	read(d, &v)
-	if err := d.finish(); err != nil {
-		return zero, err
-	}
-	return v, nil
-}
-
-// release forgets the message and hands the decoder back to the pool.
-func (d *decoder) release() {
-	d.src, d.depth, d.dead = source{}, 0, false
-	d.problems.Reset()
-	decoders.Put(d)
-}
 
 // Type is a type of the contract, for tools that take its name.
 type Type struct {
@@ -78,24 +41,43 @@ func (t Type) Canonical(data []byte, maxBytes int) ([]byte, error) {
 	return t.canonical(data, maxBytes)
 }
 
-// Types gives every type of the contract, in order of Name.
+// Types returns every type of the contract, in order of Name.
 func Types() []Type { return slices.Clone(types) }
 
 // Lookup finds a type by its wire name.
 func Lookup(name string) (Type, bool) {
-	i, ok := slices.BinarySearchFunc(types, name, func(t Type, name string) int { return strings.Compare(t.Name, name) })
-	if !ok {
+	i := slices.IndexFunc(types, func(t Type) bool { return t.Name == name })
+	if i < 0 {
 		return Type{}, false
 	}
 	return types[i], true
 }
 
-func canonicalOf[T any](read func(*decoder, *T), write func(*encoder, *T)) func([]byte, int) ([]byte, error) {
-	return func(data []byte, maxBytes int) ([]byte, error) {
-		v, err := decodeMessage(data, maxBytes, read)
-		if err != nil {
-			return nil, err
-		}
-		return appendMessage(nil, &v, write), nil
+func recode[T any](data []byte, maxBytes int, decode func([]byte, int) (T, error), encode func([]byte, *T) []byte) ([]byte, error) {
+	v, err := decode(data, maxBytes)
+	if err != nil {
+		return nil, err
 	}
+	return encode(nil, &v), nil
+}
+
+// checkSize rejects a message of more than maxBytes; 0 stands for abi.DefaultInputBytes.
+func checkSize(data []byte, maxBytes int) error {
+	if maxBytes <= 0 {
+		maxBytes = abi.DefaultInputBytes
+	}
+	var problems abi.Collector
+	if len(data) > maxBytes { // check: size
+		problems.Add(abi.CodeTooLarge, strconv.Itoa(len(data))+" bytes are more than "+strconv.Itoa(maxBytes))
+	}
+	return problems.Err()
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m)) // not slices.Sorted(maps.Keys(m)): its iterators make a module larger and slower
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
 }

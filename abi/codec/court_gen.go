@@ -17,7 +17,7 @@ func AppendIndictmentItem(dst []byte, v *abi.IndictmentItem) []byte {
 // DecodeIndictmentItem reads one IndictmentItem of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeIndictmentItem(data []byte, maxBytes int) (abi.IndictmentItem, error) {
-	return decodeMessage(data, maxBytes, readIndictmentItem)
+	return decodeMessage(data, maxBytes, &layoutOfIndictmentItem, readIndictmentItem)
 }
 
 var fieldsOfIndictmentItem = []string{"source_ref", "content", "weight", "supports", "element"}
@@ -75,7 +75,7 @@ func AppendIndictment(dst []byte, v *abi.Indictment) []byte {
 // DecodeIndictment reads one Indictment of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeIndictment(data []byte, maxBytes int) (abi.Indictment, error) {
-	return decodeMessage(data, maxBytes, readIndictment)
+	return decodeMessage(data, maxBytes, &layoutOfIndictment, readIndictment)
 }
 
 var fieldsOfIndictment = []string{"charged_defect_type", "prosecution_narrative", "evidence", "confidence"}
@@ -121,7 +121,7 @@ func AppendFinding(dst []byte, v *abi.Finding) []byte {
 // DecodeFinding reads one Finding of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeFinding(data []byte, maxBytes int) (abi.Finding, error) {
-	return decodeMessage(data, maxBytes, readFinding)
+	return decodeMessage(data, maxBytes, &layoutOfFinding, readFinding)
 }
 
 var fieldsOfFinding = []string{"document", "observation", "quote", "supports", "strength"}
@@ -174,7 +174,7 @@ func AppendDiscovery(dst []byte, v *abi.Discovery) []byte {
 // DecodeDiscovery reads one Discovery of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeDiscovery(data []byte, maxBytes int) (abi.Discovery, error) {
-	return decodeMessage(data, maxBytes, readDiscovery)
+	return decodeMessage(data, maxBytes, &layoutOfDiscovery, readDiscovery)
 }
 
 var fieldsOfDiscovery = []string{"findings", "missing"}
@@ -215,7 +215,7 @@ func AppendChallenge(dst []byte, v *abi.Challenge) []byte {
 // DecodeChallenge reads one Challenge of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeChallenge(data []byte, maxBytes int) (abi.Challenge, error) {
-	return decodeMessage(data, maxBytes, readChallenge)
+	return decodeMessage(data, maxBytes, &layoutOfChallenge, readChallenge)
 }
 
 var fieldsOfChallenge = []string{"evidence_index", "challenge", "severity", "by"}
@@ -264,7 +264,7 @@ func AppendAlternativeHypothesis(dst []byte, v *abi.AlternativeHypothesis) []byt
 // DecodeAlternativeHypothesis reads one AlternativeHypothesis of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeAlternativeHypothesis(data []byte, maxBytes int) (abi.AlternativeHypothesis, error) {
-	return decodeMessage(data, maxBytes, readAlternativeHypothesis)
+	return decodeMessage(data, maxBytes, &layoutOfAlternativeHypothesis, readAlternativeHypothesis)
 }
 
 var fieldsOfAlternativeHypothesis = []string{"label", "reasoning", "support"}
@@ -306,7 +306,7 @@ func AppendDefenseBrief(dst []byte, v *abi.DefenseBrief) []byte {
 // DecodeDefenseBrief reads one DefenseBrief of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeDefenseBrief(data []byte, maxBytes int) (abi.DefenseBrief, error) {
-	return decodeMessage(data, maxBytes, readDefenseBrief)
+	return decodeMessage(data, maxBytes, &layoutOfDefenseBrief, readDefenseBrief)
 }
 
 var fieldsOfDefenseBrief = []string{"challenges", "alternative_hypothesis", "plea_deal", "motion_to_dismiss", "confidence"}
@@ -365,7 +365,7 @@ func AppendHearingTurn(dst []byte, v *abi.HearingTurn) []byte {
 // DecodeHearingTurn reads one HearingTurn of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeHearingTurn(data []byte, maxBytes int) (abi.HearingTurn, error) {
-	return decodeMessage(data, maxBytes, readHearingTurn)
+	return decodeMessage(data, maxBytes, &layoutOfHearingTurn, readHearingTurn)
 }
 
 var fieldsOfHearingTurn = []string{"argument", "new_challenges", "new_items"}
@@ -410,7 +410,7 @@ func AppendRoundSpeakers(dst []byte, v *abi.RoundSpeakers) []byte {
 // DecodeRoundSpeakers reads one RoundSpeakers of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeRoundSpeakers(data []byte, maxBytes int) (abi.RoundSpeakers, error) {
-	return decodeMessage(data, maxBytes, readRoundSpeakers)
+	return decodeMessage(data, maxBytes, &layoutOfRoundSpeakers, readRoundSpeakers)
 }
 
 var fieldsOfRoundSpeakers = []string{"prosecution", "defense", "bench"}
@@ -449,7 +449,7 @@ func AppendHearingRound(dst []byte, v *abi.HearingRound) []byte {
 // DecodeHearingRound reads one HearingRound of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeHearingRound(data []byte, maxBytes int) (abi.HearingRound, error) {
-	return decodeMessage(data, maxBytes, readHearingRound)
+	return decodeMessage(data, maxBytes, &layoutOfHearingRound, readHearingRound)
 }
 
 var fieldsOfHearingRound = []string{"round", "prosecution_argument", "defense_rebuttal", "judge_notes", "by", "new_challenges", "new_items"}
@@ -510,7 +510,7 @@ func AppendHearingRecord(dst []byte, v *abi.HearingRecord) []byte {
 // DecodeHearingRecord reads one HearingRecord of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeHearingRecord(data []byte, maxBytes int) (abi.HearingRecord, error) {
-	return decodeMessage(data, maxBytes, readHearingRecord)
+	return decodeMessage(data, maxBytes, &layoutOfHearingRecord, readHearingRecord)
 }
 
 var fieldsOfHearingRecord = []string{"rounds", "max_rounds", "converged"}
@@ -552,7 +552,7 @@ func AppendQuestion(dst []byte, v *abi.Question) []byte {
 // DecodeQuestion reads one Question of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeQuestion(data []byte, maxBytes int) (abi.Question, error) {
-	return decodeMessage(data, maxBytes, readQuestion)
+	return decodeMessage(data, maxBytes, &layoutOfQuestion, readQuestion)
 }
 
 var fieldsOfQuestion = []string{"id", "question"}
@@ -587,7 +587,7 @@ func AppendChallengedItem(dst []byte, v *abi.ChallengedItem) []byte {
 // DecodeChallengedItem reads one ChallengedItem of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeChallengedItem(data []byte, maxBytes int) (abi.ChallengedItem, error) {
-	return decodeMessage(data, maxBytes, readChallengedItem)
+	return decodeMessage(data, maxBytes, &layoutOfChallengedItem, readChallengedItem)
 }
 
 var fieldsOfChallengedItem = []string{"evidence_index", "why"}
@@ -622,7 +622,7 @@ func AppendRemandFeedback(dst []byte, v *abi.RemandFeedback) []byte {
 // DecodeRemandFeedback reads one RemandFeedback of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeRemandFeedback(data []byte, maxBytes int) (abi.RemandFeedback, error) {
-	return decodeMessage(data, maxBytes, readRemandFeedback)
+	return decodeMessage(data, maxBytes, &layoutOfRemandFeedback, readRemandFeedback)
 }
 
 var fieldsOfRemandFeedback = []string{"challenged", "alternative_hypothesis", "questions"}
@@ -676,7 +676,7 @@ func AppendRemandReply(dst []byte, v *abi.RemandReply) []byte {
 // DecodeRemandReply reads one RemandReply of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeRemandReply(data []byte, maxBytes int) (abi.RemandReply, error) {
-	return decodeMessage(data, maxBytes, readRemandReply)
+	return decodeMessage(data, maxBytes, &layoutOfRemandReply, readRemandReply)
 }
 
 var fieldsOfRemandReply = []string{"question_id", "status", "evidence"}
@@ -718,7 +718,7 @@ func AppendChallengedReply(dst []byte, v *abi.ChallengedReply) []byte {
 // DecodeChallengedReply reads one ChallengedReply of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeChallengedReply(data []byte, maxBytes int) (abi.ChallengedReply, error) {
-	return decodeMessage(data, maxBytes, readChallengedReply)
+	return decodeMessage(data, maxBytes, &layoutOfChallengedReply, readChallengedReply)
 }
 
 var fieldsOfChallengedReply = []string{"evidence_index", "status"}
@@ -753,7 +753,7 @@ func AppendRemandAnswer(dst []byte, v *abi.RemandAnswer) []byte {
 // DecodeRemandAnswer reads one RemandAnswer of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeRemandAnswer(data []byte, maxBytes int) (abi.RemandAnswer, error) {
-	return decodeMessage(data, maxBytes, readRemandAnswer)
+	return decodeMessage(data, maxBytes, &layoutOfRemandAnswer, readRemandAnswer)
 }
 
 var fieldsOfRemandAnswer = []string{"answers", "challenged"}
@@ -794,7 +794,7 @@ func AppendVerdict(dst []byte, v *abi.Verdict) []byte {
 // DecodeVerdict reads one Verdict of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeVerdict(data []byte, maxBytes int) (abi.Verdict, error) {
-	return decodeMessage(data, maxBytes, readVerdict)
+	return decodeMessage(data, maxBytes, &layoutOfVerdict, readVerdict)
 }
 
 var fieldsOfVerdict = []string{"decision", "final_classification", "confidence", "reasoning", "remand_feedback"}
@@ -855,7 +855,7 @@ func AppendCourtEvidenceGap(dst []byte, v *abi.CourtEvidenceGap) []byte {
 // DecodeCourtEvidenceGap reads one CourtEvidenceGap of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeCourtEvidenceGap(data []byte, maxBytes int) (abi.CourtEvidenceGap, error) {
-	return decodeMessage(data, maxBytes, readCourtEvidenceGap)
+	return decodeMessage(data, maxBytes, &layoutOfCourtEvidenceGap, readCourtEvidenceGap)
 }
 
 var fieldsOfCourtEvidenceGap = []string{"description", "source", "severity", "suggested_action", "court_phase"}
@@ -908,7 +908,7 @@ func AppendEvidenceGapBrief(dst []byte, v *abi.EvidenceGapBrief) []byte {
 // DecodeEvidenceGapBrief reads one EvidenceGapBrief of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeEvidenceGapBrief(data []byte, maxBytes int) (abi.EvidenceGapBrief, error) {
-	return decodeMessage(data, maxBytes, readEvidenceGapBrief)
+	return decodeMessage(data, maxBytes, &layoutOfEvidenceGapBrief, readEvidenceGapBrief)
 }
 
 var fieldsOfEvidenceGapBrief = []string{"case_id", "cause", "final_confidence", "gaps", "summary"}
@@ -958,7 +958,7 @@ func AppendCourtConfig(dst []byte, v *abi.CourtConfig) []byte {
 // DecodeCourtConfig reads one CourtConfig of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeCourtConfig(data []byte, maxBytes int) (abi.CourtConfig, error) {
-	return decodeMessage(data, maxBytes, readCourtConfig)
+	return decodeMessage(data, maxBytes, &layoutOfCourtConfig, readCourtConfig)
 }
 
 var fieldsOfCourtConfig = []string{"enabled", "ttl", "max_handoffs", "max_remands", "activation_threshold", "rejection_threshold", "max_rounds"}

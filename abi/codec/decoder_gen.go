@@ -13,8 +13,7 @@ import (
 // reading goes on, so that all problems are reported together; a problem
 // after which the bytes can no longer be followed makes it dead.
 //
-// The methods here are the same for host and guest; they stand on the tokens
-// of each (peek, stringLen, take, ...).
+// Its methods use the tokens of the host or of the guest (peek, stringLen, take, ...).
 type decoder struct {
 	tokens
 	problems abi.Collector

@@ -15,7 +15,7 @@ func AppendRecallResult(dst []byte, v *abi.RecallResult) []byte {
 // DecodeRecallResult reads one RecallResult of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeRecallResult(data []byte, maxBytes int) (abi.RecallResult, error) {
-	return decodeMessage(data, maxBytes, readRecallResult)
+	return decodeMessage(data, maxBytes, &layoutOfRecallResult, readRecallResult)
 }
 
 var fieldsOfRecallResult = []string{"match", "prior_case", "classification", "confidence", "reasoning", "is_regression", "confirmed"}
@@ -81,7 +81,7 @@ func AppendTriageResult(dst []byte, v *abi.TriageResult) []byte {
 // DecodeTriageResult reads one TriageResult of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeTriageResult(data []byte, maxBytes int) (abi.TriageResult, error) {
-	return decodeMessage(data, maxBytes, readTriageResult)
+	return decodeMessage(data, maxBytes, &layoutOfTriageResult, readTriageResult)
 }
 
 var fieldsOfTriageResult = []string{"symptom_category", "severity", "classification_hypothesis", "candidates", "skip_investigation", "clock_skew_suspected", "cascade_suspected"}
@@ -145,7 +145,7 @@ func AppendSelectedComponent(dst []byte, v *abi.SelectedComponent) []byte {
 // DecodeSelectedComponent reads one SelectedComponent of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeSelectedComponent(data []byte, maxBytes int) (abi.SelectedComponent, error) {
-	return decodeMessage(data, maxBytes, readSelectedComponent)
+	return decodeMessage(data, maxBytes, &layoutOfSelectedComponent, readSelectedComponent)
 }
 
 var fieldsOfSelectedComponent = []string{"name", "focus_paths", "reason"}
@@ -187,7 +187,7 @@ func AppendResolveResult(dst []byte, v *abi.ResolveResult) []byte {
 // DecodeResolveResult reads one ResolveResult of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeResolveResult(data []byte, maxBytes int) (abi.ResolveResult, error) {
-	return decodeMessage(data, maxBytes, readResolveResult)
+	return decodeMessage(data, maxBytes, &layoutOfResolveResult, readResolveResult)
 }
 
 var fieldsOfResolveResult = []string{"selected"}
@@ -221,7 +221,7 @@ func AppendInvestigateArtifact(dst []byte, v *abi.InvestigateArtifact) []byte {
 // DecodeInvestigateArtifact reads one InvestigateArtifact of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeInvestigateArtifact(data []byte, maxBytes int) (abi.InvestigateArtifact, error) {
-	return decodeMessage(data, maxBytes, readInvestigateArtifact)
+	return decodeMessage(data, maxBytes, &layoutOfInvestigateArtifact, readInvestigateArtifact)
 }
 
 var fieldsOfInvestigateArtifact = []string{"summary", "classification", "component", "convergence_score", "evidence"}
@@ -282,7 +282,7 @@ func AppendCorrelateResult(dst []byte, v *abi.CorrelateResult) []byte {
 // DecodeCorrelateResult reads one CorrelateResult of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeCorrelateResult(data []byte, maxBytes int) (abi.CorrelateResult, error) {
-	return decodeMessage(data, maxBytes, readCorrelateResult)
+	return decodeMessage(data, maxBytes, &layoutOfCorrelateResult, readCorrelateResult)
 }
 
 var fieldsOfCorrelateResult = []string{"is_duplicate", "linked_case", "classification", "confidence", "reasoning", "confirmed"}
@@ -344,7 +344,7 @@ func AppendReviewDecision(dst []byte, v *abi.ReviewDecision) []byte {
 // DecodeReviewDecision reads one ReviewDecision of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeReviewDecision(data []byte, maxBytes int) (abi.ReviewDecision, error) {
-	return decodeMessage(data, maxBytes, readReviewDecision)
+	return decodeMessage(data, maxBytes, &layoutOfReviewDecision, readReviewDecision)
 }
 
 var fieldsOfReviewDecision = []string{"decision", "loop_target", "confidence"}
@@ -389,7 +389,7 @@ func AppendLightReport(dst []byte, v *abi.LightReport) []byte {
 // DecodeLightReport reads one LightReport of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeLightReport(data []byte, maxBytes int) (abi.LightReport, error) {
-	return decodeMessage(data, maxBytes, readLightReport)
+	return decodeMessage(data, maxBytes, &layoutOfLightReport, readLightReport)
 }
 
 var fieldsOfLightReport = []string{"classification", "confidence", "component", "summary", "remand"}

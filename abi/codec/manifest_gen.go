@@ -17,7 +17,7 @@ func AppendManifest(dst []byte, v *abi.Manifest) []byte {
 // DecodeManifest reads one Manifest of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeManifest(data []byte, maxBytes int) (abi.Manifest, error) {
-	return decodeMessage(data, maxBytes, readManifest)
+	return decodeMessage(data, maxBytes, &layoutOfManifest, readManifest)
 }
 
 var fieldsOfManifest = []string{"name", "version", "abi", "calls", "families", "edges", "criteria", "capabilities", "limits", "source", "licence"}
@@ -120,7 +120,7 @@ func AppendLimitRequest(dst []byte, v *abi.LimitRequest) []byte {
 // DecodeLimitRequest reads one LimitRequest of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeLimitRequest(data []byte, maxBytes int) (abi.LimitRequest, error) {
-	return decodeMessage(data, maxBytes, readLimitRequest)
+	return decodeMessage(data, maxBytes, &layoutOfLimitRequest, readLimitRequest)
 }
 
 var fieldsOfLimitRequest = []string{"memory_bytes", "output_bytes", "wall_clock", "fuel"}

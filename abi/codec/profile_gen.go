@@ -15,7 +15,7 @@ func AppendLabelWeight(dst []byte, v *abi.LabelWeight) []byte {
 // DecodeLabelWeight reads one LabelWeight of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeLabelWeight(data []byte, maxBytes int) (abi.LabelWeight, error) {
-	return decodeMessage(data, maxBytes, readLabelWeight)
+	return decodeMessage(data, maxBytes, &layoutOfLabelWeight, readLabelWeight)
 }
 
 var fieldsOfLabelWeight = []string{"label", "weight"}
@@ -50,7 +50,7 @@ func AppendSourceStatement(dst []byte, v *abi.SourceStatement) []byte {
 // DecodeSourceStatement reads one SourceStatement of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeSourceStatement(data []byte, maxBytes int) (abi.SourceStatement, error) {
-	return decodeMessage(data, maxBytes, readSourceStatement)
+	return decodeMessage(data, maxBytes, &layoutOfSourceStatement, readSourceStatement)
 }
 
 var fieldsOfSourceStatement = []string{"says", "given"}
@@ -96,7 +96,7 @@ func AppendSourceReliability(dst []byte, v *abi.SourceReliability) []byte {
 // DecodeSourceReliability reads one SourceReliability of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeSourceReliability(data []byte, maxBytes int) (abi.SourceReliability, error) {
-	return decodeMessage(data, maxBytes, readSourceReliability)
+	return decodeMessage(data, maxBytes, &layoutOfSourceReliability, readSourceReliability)
 }
 
 var fieldsOfSourceReliability = []string{"source", "statements", "share", "stated", "cap"}
@@ -155,7 +155,7 @@ func AppendSignal(dst []byte, v *abi.Signal) []byte {
 // DecodeSignal reads one Signal of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeSignal(data []byte, maxBytes int) (abi.Signal, error) {
-	return decodeMessage(data, maxBytes, readSignal)
+	return decodeMessage(data, maxBytes, &layoutOfSignal, readSignal)
 }
 
 var fieldsOfSignal = []string{"phrase", "weights"}
@@ -195,7 +195,7 @@ func AppendLogitMap(dst []byte, v *abi.LogitMap) []byte {
 // DecodeLogitMap reads one LogitMap of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeLogitMap(data []byte, maxBytes int) (abi.LogitMap, error) {
-	return decodeMessage(data, maxBytes, readLogitMap)
+	return decodeMessage(data, maxBytes, &layoutOfLogitMap, readLogitMap)
 }
 
 var fieldsOfLogitMap = []string{"offset", "slope"}
@@ -230,7 +230,7 @@ func AppendProfile(dst []byte, v *abi.Profile) []byte {
 // DecodeProfile reads one Profile of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeProfile(data []byte, maxBytes int) (abi.Profile, error) {
-	return decodeMessage(data, maxBytes, readProfile)
+	return decodeMessage(data, maxBytes, &layoutOfProfile, readProfile)
 }
 
 var fieldsOfProfile = []string{"name", "base_rates", "sources", "signals", "signal_cap", "light"}

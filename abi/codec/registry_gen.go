@@ -4,86 +4,250 @@ package codec
 
 // types holds every type of the contract, in order of wire name.
 var types = []Type{
-	{Name: "alternative_hypothesis", GoName: "AlternativeHypothesis", canonical: canonicalOf(readAlternativeHypothesis, writeAlternativeHypothesis)},
-	{Name: "artifact", GoName: "Artifact", canonical: canonicalOf(readArtifact, writeArtifact)},
-	{Name: "artifact_entry", GoName: "ArtifactEntry", canonical: canonicalOf(readArtifactEntry, writeArtifactEntry)},
-	{Name: "audit_report", GoName: "AuditReport", canonical: canonicalOf(readAuditReport, writeAuditReport)},
-	{Name: "case", GoName: "Case", canonical: canonicalOf(readCase, writeCase)},
-	{Name: "case_view", GoName: "CaseView", canonical: canonicalOf(readCaseView, writeCaseView)},
-	{Name: "challenge", GoName: "Challenge", canonical: canonicalOf(readChallenge, writeChallenge)},
-	{Name: "challenged_item", GoName: "ChallengedItem", canonical: canonicalOf(readChallengedItem, writeChallengedItem)},
-	{Name: "challenged_reply", GoName: "ChallengedReply", canonical: canonicalOf(readChallengedReply, writeChallengedReply)},
-	{Name: "changed_file", GoName: "ChangedFile", canonical: canonicalOf(readChangedFile, writeChangedFile)},
-	{Name: "contest_entry", GoName: "ContestEntry", canonical: canonicalOf(readContestEntry, writeContestEntry)},
-	{Name: "contest_item", GoName: "ContestItem", canonical: canonicalOf(readContestItem, writeContestItem)},
-	{Name: "contest_request", GoName: "ContestRequest", canonical: canonicalOf(readContestRequest, writeContestRequest)},
-	{Name: "contest_response", GoName: "ContestResponse", canonical: canonicalOf(readContestResponse, writeContestResponse)},
-	{Name: "correlate_query", GoName: "CorrelateQuery", canonical: canonicalOf(readCorrelateQuery, writeCorrelateQuery)},
-	{Name: "correlate_result", GoName: "CorrelateResult", canonical: canonicalOf(readCorrelateResult, writeCorrelateResult)},
-	{Name: "court_config", GoName: "CourtConfig", canonical: canonicalOf(readCourtConfig, writeCourtConfig)},
-	{Name: "court_evidence_gap", GoName: "CourtEvidenceGap", canonical: canonicalOf(readCourtEvidenceGap, writeCourtEvidenceGap)},
-	{Name: "criterion", GoName: "Criterion", canonical: canonicalOf(readCriterion, writeCriterion)},
-	{Name: "criterion_opinion", GoName: "CriterionOpinion", canonical: canonicalOf(readCriterionOpinion, writeCriterionOpinion)},
-	{Name: "criterion_result", GoName: "CriterionResult", canonical: canonicalOf(readCriterionResult, writeCriterionResult)},
-	{Name: "defense_brief", GoName: "DefenseBrief", canonical: canonicalOf(readDefenseBrief, writeDefenseBrief)},
-	{Name: "discovery", GoName: "Discovery", canonical: canonicalOf(readDiscovery, writeDiscovery)},
-	{Name: "document", GoName: "Document", canonical: canonicalOf(readDocument, writeDocument)},
-	{Name: "edge_answer", GoName: "EdgeAnswer", canonical: canonicalOf(readEdgeAnswer, writeEdgeAnswer)},
-	{Name: "edge_question", GoName: "EdgeQuestion", canonical: canonicalOf(readEdgeQuestion, writeEdgeQuestion)},
-	{Name: "edge_request", GoName: "EdgeRequest", canonical: canonicalOf(readEdgeRequest, writeEdgeRequest)},
-	{Name: "edge_response", GoName: "EdgeResponse", canonical: canonicalOf(readEdgeResponse, writeEdgeResponse)},
-	{Name: "evidence", GoName: "Evidence", canonical: canonicalOf(readEvidence, writeEvidence)},
-	{Name: "evidence_gap_brief", GoName: "EvidenceGapBrief", canonical: canonicalOf(readEvidenceGapBrief, writeEvidenceGapBrief)},
-	{Name: "exhibit", GoName: "Exhibit", canonical: canonicalOf(readExhibit, writeExhibit)},
-	{Name: "failure", GoName: "Failure", canonical: canonicalOf(readFailure, writeFailure)},
-	{Name: "finding", GoName: "Finding", canonical: canonicalOf(readFinding, writeFinding)},
-	{Name: "hearing_record", GoName: "HearingRecord", canonical: canonicalOf(readHearingRecord, writeHearingRecord)},
-	{Name: "hearing_round", GoName: "HearingRound", canonical: canonicalOf(readHearingRound, writeHearingRound)},
-	{Name: "hearing_turn", GoName: "HearingTurn", canonical: canonicalOf(readHearingTurn, writeHearingTurn)},
-	{Name: "indictment", GoName: "Indictment", canonical: canonicalOf(readIndictment, writeIndictment)},
-	{Name: "indictment_item", GoName: "IndictmentItem", canonical: canonicalOf(readIndictmentItem, writeIndictmentItem)},
-	{Name: "investigate_artifact", GoName: "InvestigateArtifact", canonical: canonicalOf(readInvestigateArtifact, writeInvestigateArtifact)},
-	{Name: "judge_request", GoName: "JudgeRequest", canonical: canonicalOf(readJudgeRequest, writeJudgeRequest)},
-	{Name: "judge_response", GoName: "JudgeResponse", canonical: canonicalOf(readJudgeResponse, writeJudgeResponse)},
-	{Name: "judicial_opinion", GoName: "JudicialOpinion", canonical: canonicalOf(readJudicialOpinion, writeJudicialOpinion)},
-	{Name: "label_weight", GoName: "LabelWeight", canonical: canonicalOf(readLabelWeight, writeLabelWeight)},
-	{Name: "light_answer", GoName: "LightAnswer", canonical: canonicalOf(readLightAnswer, writeLightAnswer)},
-	{Name: "light_file", GoName: "LightFile", canonical: canonicalOf(readLightFile, writeLightFile)},
-	{Name: "light_report", GoName: "LightReport", canonical: canonicalOf(readLightReport, writeLightReport)},
-	{Name: "limit_request", GoName: "LimitRequest", canonical: canonicalOf(readLimitRequest, writeLimitRequest)},
-	{Name: "limits", GoName: "Limits", canonical: canonicalOf(readLimits, writeLimits)},
-	{Name: "log_line", GoName: "LogLine", canonical: canonicalOf(readLogLine, writeLogLine)},
-	{Name: "logit_map", GoName: "LogitMap", canonical: canonicalOf(readLogitMap, writeLogitMap)},
-	{Name: "manifest", GoName: "Manifest", canonical: canonicalOf(readManifest, writeManifest)},
-	{Name: "node_error", GoName: "NodeError", canonical: canonicalOf(readNodeError, writeNodeError)},
-	{Name: "node_request", GoName: "NodeRequest", canonical: canonicalOf(readNodeRequest, writeNodeRequest)},
-	{Name: "node_response", GoName: "NodeResponse", canonical: canonicalOf(readNodeResponse, writeNodeResponse)},
-	{Name: "opinion_entry", GoName: "OpinionEntry", canonical: canonicalOf(readOpinionEntry, writeOpinionEntry)},
-	{Name: "param", GoName: "Param", canonical: canonicalOf(readParam, writeParam)},
-	{Name: "persona", GoName: "Persona", canonical: canonicalOf(readPersona, writePersona)},
-	{Name: "position", GoName: "Position", canonical: canonicalOf(readPosition, writePosition)},
-	{Name: "prior_case", GoName: "PriorCase", canonical: canonicalOf(readPriorCase, writePriorCase)},
-	{Name: "prior_cases", GoName: "PriorCases", canonical: canonicalOf(readPriorCases, writePriorCases)},
-	{Name: "profile", GoName: "Profile", canonical: canonicalOf(readProfile, writeProfile)},
-	{Name: "question", GoName: "Question", canonical: canonicalOf(readQuestion, writeQuestion)},
-	{Name: "recall_query", GoName: "RecallQuery", canonical: canonicalOf(readRecallQuery, writeRecallQuery)},
-	{Name: "recall_result", GoName: "RecallResult", canonical: canonicalOf(readRecallResult, writeRecallResult)},
-	{Name: "remand_answer", GoName: "RemandAnswer", canonical: canonicalOf(readRemandAnswer, writeRemandAnswer)},
-	{Name: "remand_feedback", GoName: "RemandFeedback", canonical: canonicalOf(readRemandFeedback, writeRemandFeedback)},
-	{Name: "remand_reply", GoName: "RemandReply", canonical: canonicalOf(readRemandReply, writeRemandReply)},
-	{Name: "resolve_result", GoName: "ResolveResult", canonical: canonicalOf(readResolveResult, writeResolveResult)},
-	{Name: "review_decision", GoName: "ReviewDecision", canonical: canonicalOf(readReviewDecision, writeReviewDecision)},
-	{Name: "round_speakers", GoName: "RoundSpeakers", canonical: canonicalOf(readRoundSpeakers, writeRoundSpeakers)},
-	{Name: "selected_component", GoName: "SelectedComponent", canonical: canonicalOf(readSelectedComponent, writeSelectedComponent)},
-	{Name: "signal", GoName: "Signal", canonical: canonicalOf(readSignal, writeSignal)},
-	{Name: "snapshot", GoName: "Snapshot", canonical: canonicalOf(readSnapshot, writeSnapshot)},
-	{Name: "source_answer", GoName: "SourceAnswer", canonical: canonicalOf(readSourceAnswer, writeSourceAnswer)},
-	{Name: "source_frame", GoName: "SourceFrame", canonical: canonicalOf(readSourceFrame, writeSourceFrame)},
-	{Name: "source_query", GoName: "SourceQuery", canonical: canonicalOf(readSourceQuery, writeSourceQuery)},
-	{Name: "source_reliability", GoName: "SourceReliability", canonical: canonicalOf(readSourceReliability, writeSourceReliability)},
-	{Name: "source_statement", GoName: "SourceStatement", canonical: canonicalOf(readSourceStatement, writeSourceStatement)},
-	{Name: "triage_result", GoName: "TriageResult", canonical: canonicalOf(readTriageResult, writeTriageResult)},
-	{Name: "turn_request", GoName: "TurnRequest", canonical: canonicalOf(readTurnRequest, writeTurnRequest)},
-	{Name: "update", GoName: "Update", canonical: canonicalOf(readUpdate, writeUpdate)},
-	{Name: "verdict", GoName: "Verdict", canonical: canonicalOf(readVerdict, writeVerdict)},
+	{Name: "alternative_hypothesis", GoName: "AlternativeHypothesis", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeAlternativeHypothesis, AppendAlternativeHypothesis)
+	}},
+	{Name: "artifact", GoName: "Artifact", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeArtifact, AppendArtifact)
+	}},
+	{Name: "artifact_entry", GoName: "ArtifactEntry", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeArtifactEntry, AppendArtifactEntry)
+	}},
+	{Name: "audit_report", GoName: "AuditReport", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeAuditReport, AppendAuditReport)
+	}},
+	{Name: "case", GoName: "Case", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeCase, AppendCase)
+	}},
+	{Name: "case_view", GoName: "CaseView", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeCaseView, AppendCaseView)
+	}},
+	{Name: "challenge", GoName: "Challenge", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeChallenge, AppendChallenge)
+	}},
+	{Name: "challenged_item", GoName: "ChallengedItem", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeChallengedItem, AppendChallengedItem)
+	}},
+	{Name: "challenged_reply", GoName: "ChallengedReply", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeChallengedReply, AppendChallengedReply)
+	}},
+	{Name: "changed_file", GoName: "ChangedFile", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeChangedFile, AppendChangedFile)
+	}},
+	{Name: "contest_entry", GoName: "ContestEntry", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeContestEntry, AppendContestEntry)
+	}},
+	{Name: "contest_item", GoName: "ContestItem", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeContestItem, AppendContestItem)
+	}},
+	{Name: "contest_request", GoName: "ContestRequest", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeContestRequest, AppendContestRequest)
+	}},
+	{Name: "contest_response", GoName: "ContestResponse", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeContestResponse, AppendContestResponse)
+	}},
+	{Name: "correlate_query", GoName: "CorrelateQuery", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeCorrelateQuery, AppendCorrelateQuery)
+	}},
+	{Name: "correlate_result", GoName: "CorrelateResult", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeCorrelateResult, AppendCorrelateResult)
+	}},
+	{Name: "court_config", GoName: "CourtConfig", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeCourtConfig, AppendCourtConfig)
+	}},
+	{Name: "court_evidence_gap", GoName: "CourtEvidenceGap", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeCourtEvidenceGap, AppendCourtEvidenceGap)
+	}},
+	{Name: "criterion", GoName: "Criterion", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeCriterion, AppendCriterion)
+	}},
+	{Name: "criterion_opinion", GoName: "CriterionOpinion", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeCriterionOpinion, AppendCriterionOpinion)
+	}},
+	{Name: "criterion_result", GoName: "CriterionResult", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeCriterionResult, AppendCriterionResult)
+	}},
+	{Name: "defense_brief", GoName: "DefenseBrief", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeDefenseBrief, AppendDefenseBrief)
+	}},
+	{Name: "discovery", GoName: "Discovery", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeDiscovery, AppendDiscovery)
+	}},
+	{Name: "document", GoName: "Document", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeDocument, AppendDocument)
+	}},
+	{Name: "edge_answer", GoName: "EdgeAnswer", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeEdgeAnswer, AppendEdgeAnswer)
+	}},
+	{Name: "edge_question", GoName: "EdgeQuestion", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeEdgeQuestion, AppendEdgeQuestion)
+	}},
+	{Name: "edge_request", GoName: "EdgeRequest", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeEdgeRequest, AppendEdgeRequest)
+	}},
+	{Name: "edge_response", GoName: "EdgeResponse", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeEdgeResponse, AppendEdgeResponse)
+	}},
+	{Name: "evidence", GoName: "Evidence", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeEvidence, AppendEvidence)
+	}},
+	{Name: "evidence_gap_brief", GoName: "EvidenceGapBrief", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeEvidenceGapBrief, AppendEvidenceGapBrief)
+	}},
+	{Name: "exhibit", GoName: "Exhibit", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeExhibit, AppendExhibit)
+	}},
+	{Name: "failure", GoName: "Failure", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeFailure, AppendFailure)
+	}},
+	{Name: "finding", GoName: "Finding", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeFinding, AppendFinding)
+	}},
+	{Name: "hearing_record", GoName: "HearingRecord", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeHearingRecord, AppendHearingRecord)
+	}},
+	{Name: "hearing_round", GoName: "HearingRound", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeHearingRound, AppendHearingRound)
+	}},
+	{Name: "hearing_turn", GoName: "HearingTurn", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeHearingTurn, AppendHearingTurn)
+	}},
+	{Name: "indictment", GoName: "Indictment", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeIndictment, AppendIndictment)
+	}},
+	{Name: "indictment_item", GoName: "IndictmentItem", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeIndictmentItem, AppendIndictmentItem)
+	}},
+	{Name: "investigate_artifact", GoName: "InvestigateArtifact", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeInvestigateArtifact, AppendInvestigateArtifact)
+	}},
+	{Name: "judge_request", GoName: "JudgeRequest", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeJudgeRequest, AppendJudgeRequest)
+	}},
+	{Name: "judge_response", GoName: "JudgeResponse", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeJudgeResponse, AppendJudgeResponse)
+	}},
+	{Name: "judicial_opinion", GoName: "JudicialOpinion", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeJudicialOpinion, AppendJudicialOpinion)
+	}},
+	{Name: "label_weight", GoName: "LabelWeight", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeLabelWeight, AppendLabelWeight)
+	}},
+	{Name: "light_answer", GoName: "LightAnswer", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeLightAnswer, AppendLightAnswer)
+	}},
+	{Name: "light_file", GoName: "LightFile", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeLightFile, AppendLightFile)
+	}},
+	{Name: "light_report", GoName: "LightReport", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeLightReport, AppendLightReport)
+	}},
+	{Name: "limit_request", GoName: "LimitRequest", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeLimitRequest, AppendLimitRequest)
+	}},
+	{Name: "limits", GoName: "Limits", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeLimits, AppendLimits)
+	}},
+	{Name: "log_line", GoName: "LogLine", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeLogLine, AppendLogLine)
+	}},
+	{Name: "logit_map", GoName: "LogitMap", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeLogitMap, AppendLogitMap)
+	}},
+	{Name: "manifest", GoName: "Manifest", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeManifest, AppendManifest)
+	}},
+	{Name: "node_error", GoName: "NodeError", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeNodeError, AppendNodeError)
+	}},
+	{Name: "node_request", GoName: "NodeRequest", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeNodeRequest, AppendNodeRequest)
+	}},
+	{Name: "node_response", GoName: "NodeResponse", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeNodeResponse, AppendNodeResponse)
+	}},
+	{Name: "opinion_entry", GoName: "OpinionEntry", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeOpinionEntry, AppendOpinionEntry)
+	}},
+	{Name: "param", GoName: "Param", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeParam, AppendParam)
+	}},
+	{Name: "persona", GoName: "Persona", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodePersona, AppendPersona)
+	}},
+	{Name: "position", GoName: "Position", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodePosition, AppendPosition)
+	}},
+	{Name: "prior_case", GoName: "PriorCase", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodePriorCase, AppendPriorCase)
+	}},
+	{Name: "prior_cases", GoName: "PriorCases", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodePriorCases, AppendPriorCases)
+	}},
+	{Name: "profile", GoName: "Profile", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeProfile, AppendProfile)
+	}},
+	{Name: "question", GoName: "Question", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeQuestion, AppendQuestion)
+	}},
+	{Name: "recall_query", GoName: "RecallQuery", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeRecallQuery, AppendRecallQuery)
+	}},
+	{Name: "recall_result", GoName: "RecallResult", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeRecallResult, AppendRecallResult)
+	}},
+	{Name: "remand_answer", GoName: "RemandAnswer", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeRemandAnswer, AppendRemandAnswer)
+	}},
+	{Name: "remand_feedback", GoName: "RemandFeedback", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeRemandFeedback, AppendRemandFeedback)
+	}},
+	{Name: "remand_reply", GoName: "RemandReply", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeRemandReply, AppendRemandReply)
+	}},
+	{Name: "resolve_result", GoName: "ResolveResult", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeResolveResult, AppendResolveResult)
+	}},
+	{Name: "review_decision", GoName: "ReviewDecision", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeReviewDecision, AppendReviewDecision)
+	}},
+	{Name: "round_speakers", GoName: "RoundSpeakers", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeRoundSpeakers, AppendRoundSpeakers)
+	}},
+	{Name: "selected_component", GoName: "SelectedComponent", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeSelectedComponent, AppendSelectedComponent)
+	}},
+	{Name: "signal", GoName: "Signal", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeSignal, AppendSignal)
+	}},
+	{Name: "snapshot", GoName: "Snapshot", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeSnapshot, AppendSnapshot)
+	}},
+	{Name: "source_answer", GoName: "SourceAnswer", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeSourceAnswer, AppendSourceAnswer)
+	}},
+	{Name: "source_frame", GoName: "SourceFrame", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeSourceFrame, AppendSourceFrame)
+	}},
+	{Name: "source_query", GoName: "SourceQuery", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeSourceQuery, AppendSourceQuery)
+	}},
+	{Name: "source_reliability", GoName: "SourceReliability", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeSourceReliability, AppendSourceReliability)
+	}},
+	{Name: "source_statement", GoName: "SourceStatement", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeSourceStatement, AppendSourceStatement)
+	}},
+	{Name: "triage_result", GoName: "TriageResult", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeTriageResult, AppendTriageResult)
+	}},
+	{Name: "turn_request", GoName: "TurnRequest", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeTurnRequest, AppendTurnRequest)
+	}},
+	{Name: "update", GoName: "Update", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeUpdate, AppendUpdate)
+	}},
+	{Name: "verdict", GoName: "Verdict", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeVerdict, AppendVerdict)
+	}},
 }

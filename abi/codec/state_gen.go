@@ -17,7 +17,7 @@ func AppendPosition(dst []byte, v *abi.Position) []byte {
 // DecodePosition reads one Position of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodePosition(data []byte, maxBytes int) (abi.Position, error) {
-	return decodeMessage(data, maxBytes, readPosition)
+	return decodeMessage(data, maxBytes, &layoutOfPosition, readPosition)
 }
 
 var fieldsOfPosition = []string{"node", "pass", "sequence"}
@@ -56,7 +56,7 @@ func AppendArtifactEntry(dst []byte, v *abi.ArtifactEntry) []byte {
 // DecodeArtifactEntry reads one ArtifactEntry of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeArtifactEntry(data []byte, maxBytes int) (abi.ArtifactEntry, error) {
-	return decodeMessage(data, maxBytes, readArtifactEntry)
+	return decodeMessage(data, maxBytes, &layoutOfArtifactEntry, readArtifactEntry)
 }
 
 var fieldsOfArtifactEntry = []string{"at", "persona", "artifact"}
@@ -101,7 +101,7 @@ func AppendContestEntry(dst []byte, v *abi.ContestEntry) []byte {
 // DecodeContestEntry reads one ContestEntry of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeContestEntry(data []byte, maxBytes int) (abi.ContestEntry, error) {
-	return decodeMessage(data, maxBytes, readContestEntry)
+	return decodeMessage(data, maxBytes, &layoutOfContestEntry, readContestEntry)
 }
 
 var fieldsOfContestEntry = []string{"at", "persona", "challenges"}
@@ -149,7 +149,7 @@ func AppendOpinionEntry(dst []byte, v *abi.OpinionEntry) []byte {
 // DecodeOpinionEntry reads one OpinionEntry of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeOpinionEntry(data []byte, maxBytes int) (abi.OpinionEntry, error) {
-	return decodeMessage(data, maxBytes, readOpinionEntry)
+	return decodeMessage(data, maxBytes, nil, readOpinionEntry)
 }
 
 var fieldsOfOpinionEntry = []string{"at", "opinion"}
@@ -184,7 +184,7 @@ func AppendNodeError(dst []byte, v *abi.NodeError) []byte {
 // DecodeNodeError reads one NodeError of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeNodeError(data []byte, maxBytes int) (abi.NodeError, error) {
-	return decodeMessage(data, maxBytes, readNodeError)
+	return decodeMessage(data, maxBytes, &layoutOfNodeError, readNodeError)
 }
 
 var fieldsOfNodeError = []string{"at", "persona", "digest", "cause", "detail"}
@@ -242,7 +242,7 @@ func AppendUpdate(dst []byte, v *abi.Update) []byte {
 // DecodeUpdate reads one Update of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeUpdate(data []byte, maxBytes int) (abi.Update, error) {
-	return decodeMessage(data, maxBytes, readUpdate)
+	return decodeMessage(data, maxBytes, nil, readUpdate)
 }
 
 var fieldsOfUpdate = []string{"evidences", "opinions", "judgements", "criterion_results", "artifacts", "contests", "errors", "metadata", "report"}
@@ -392,7 +392,7 @@ func AppendSnapshot(dst []byte, v *abi.Snapshot) []byte {
 // DecodeSnapshot reads one Snapshot of at most maxBytes strictly; 0 stands
 // for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
 func DecodeSnapshot(data []byte, maxBytes int) (abi.Snapshot, error) {
-	return decodeMessage(data, maxBytes, readSnapshot)
+	return decodeMessage(data, maxBytes, nil, readSnapshot)
 }
 
 var fieldsOfSnapshot = []string{"evidences", "opinions", "judgements", "criterion_results", "artifacts", "contests", "errors", "metadata", "report"}

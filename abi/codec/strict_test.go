@@ -158,7 +158,7 @@ func TestRefusals(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			_, refused := pairNamed(t, c.typ).agree(t, pack(t, c.message))
+			_, refused := decode(t, messageNamed(t, c.typ), pack(t, c.message))
 			if got := show(refused); got != c.want {
 				t.Errorf("problems are\n%s\nwant\n%s", got, c.want)
 			}
@@ -191,7 +191,7 @@ func TestCanonical(t *testing.T) {
 	for name, message := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, refused := pairNamed(t, "evidence").agree(t, pack(t, message))
+			got, refused := decode(t, messageNamed(t, "evidence"), pack(t, message))
 			if refused != nil || !bytes.Equal(got, canonical) {
 				t.Errorf("canonical form is %x (%v), want %x", got, refused, canonical)
 			}
@@ -200,7 +200,7 @@ func TestCanonical(t *testing.T) {
 	t.Run("integers and minus zero", func(t *testing.T) {
 		t.Parallel()
 		for _, zero := range []any{0, math.Copysign(0, -1), float32(0), raw("\xd3\x00\x00\x00\x00\x00\x00\x00\x00")} {
-			got, refused := pairNamed(t, "evidence").agree(t, pack(t, evidence.with("relevance_confidence", zero)))
+			got, refused := decode(t, messageNamed(t, "evidence"), pack(t, evidence.with("relevance_confidence", zero)))
 			if want := pack(t, evidence.with("relevance_confidence", 0.0)); refused != nil || !bytes.Equal(got, want) {
 				t.Errorf("%v is %x (%v), want %x", zero, got, refused, want)
 			}
@@ -212,7 +212,7 @@ func TestCanonical(t *testing.T) {
 	})
 	t.Run("map keys", func(t *testing.T) {
 		t.Parallel()
-		got, refused := pairNamed(t, "judicial_opinion").agree(t, pack(t, object{"metadata", object{"é", "3", "b", "2", "B", "1"}, "text", "x"}))
+		got, refused := decode(t, messageNamed(t, "judicial_opinion"), pack(t, object{"metadata", object{"é", "3", "b", "2", "B", "1"}, "text", "x"}))
 		want := pack(t, object{"text", "x", "case_id", "Unknown", "court_name", "Unknown", "metadata", object{"B", "1", "b", "2", "é", "3"}})
 		if refused != nil || !bytes.Equal(got, want) {
 			t.Errorf("canonical form is %x (%v), want %x", got, refused, want)
@@ -221,7 +221,7 @@ func TestCanonical(t *testing.T) {
 	t.Run("empty text that is there", func(t *testing.T) {
 		t.Parallel()
 		message := pack(t, object{"name", "n", "text", ""})
-		if got, refused := pairNamed(t, "param").agree(t, message); refused != nil || !bytes.Equal(got, message) {
+		if got, refused := decode(t, messageNamed(t, "param"), message); refused != nil || !bytes.Equal(got, message) {
 			t.Errorf("canonical form is %x (%v), want %x", got, refused, message)
 		}
 	})
@@ -233,7 +233,7 @@ func TestManyProblemsAreCounted(t *testing.T) {
 	for range 150 {
 		items = append(items, nil)
 	}
-	_, refused := pairNamed(t, "discovery").agree(t, pack(t, object{"findings", []any{}, "missing", items}))
+	_, refused := decode(t, messageNamed(t, "discovery"), pack(t, object{"findings", []any{}, "missing", items}))
 	if refused == nil || len(refused.Problems) != abi.MaxProblems || refused.Omitted != 50 {
 		t.Fatalf("rejected with %v", refused)
 	}

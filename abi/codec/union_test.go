@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
 	mt "github.com/shadowcourt/shadowcourt/abi/internal/msgtree"
 )
 
@@ -28,7 +29,7 @@ func combinations(t *testing.T) int {
 
 // For every type of the contract, faults at different places of a value are
 // reported as each is alone: none is hidden, moved or invented, in any order
-// of the keys, by host and guest.
+// of the keys.
 func TestAccept_FX3_ProblemsOfIndependentFaultsAreTheUnion(t *testing.T) {
 	t.Parallel()
 	m, n := loadModel(t), combinations(t)
@@ -40,16 +41,16 @@ func TestAccept_FX3_ProblemsOfIndependentFaultsAreTheUnion(t *testing.T) {
 	if t.Failed() {
 		return
 	}
-	for i, p := range pairs {
-		t.Run(p.name, func(t *testing.T) {
+	for i, message := range codec.Messages {
+		t.Run(message.Name, func(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(13, uint64(i)))
 			for seed := range 4 {
-				root, err := mt.Parse(sample(m, p, seed))
+				root, err := mt.Parse(sample(m, message, seed))
 				if err != nil {
 					t.Fatal(err)
 				}
-				u := &union{pair: p, faults: faultsOf(m, m.Struct(p.name), root), random: random, known: map[*fault][]string{}}
+				u := &union{message: message, faults: faultsOf(m, m.Struct(message.Name), root), random: random, known: map[*fault][]string{}}
 				for range n {
 					u.combine(t)
 				}
@@ -61,9 +62,9 @@ func TestAccept_FX3_ProblemsOfIndependentFaultsAreTheUnion(t *testing.T) {
 // union compares what several faults cause with what each causes alone.
 type union struct {
 	*faults
-	pair   pair
-	random *rand.Rand
-	known  map[*fault][]string
+	message codec.Message
+	random  *rand.Rand
+	known   map[*fault][]string
 }
 
 func (u *union) combine(t *testing.T) {
@@ -130,7 +131,7 @@ func (u *union) shuffle(n *mt.Node) {
 
 func (u *union) problems(t *testing.T, message []byte) []string {
 	t.Helper()
-	_, refused := u.pair.agree(t, message)
+	_, refused := decode(t, u.message, message)
 	if refused == nil {
 		return nil
 	}

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/abi/guest"
-	"github.com/shadowcourt/shadowcourt/abi/wire"
 )
 
 func caseView(evidence ...abi.Evidence) abi.CaseView {
@@ -150,7 +150,7 @@ func TestIndictmentStaysWithinAnArtifact(t *testing.T) {
 	}
 	evidence = append(evidence, abi.Evidence{SourceRef: "last", Content: "the disk was full", RelevanceConfidence: 0.9, Supports: "a"})
 	v := indict(&abi.NodeRequest{Case: caseView(evidence...)})
-	if size := len(wire.AppendIndictment(nil, v)); size > abi.DefaultOutputBytes {
+	if size := len(codec.AppendIndictment(nil, v)); size > abi.DefaultOutputBytes {
 		t.Errorf("%d bytes", size)
 	}
 	if last := v.Evidence[len(v.Evidence)-1]; last.SourceRef != "last" || v.Evidence[0].SourceRef != "dump" {

@@ -8,8 +8,8 @@ package capability
 
 import (
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/abi/guest"
-	"github.com/shadowcourt/shadowcourt/abi/wire"
 )
 
 // BadAnswer is the code of the failure that a function gives where the host's
@@ -26,24 +26,24 @@ type hostFunc func(request, answer []byte) int
 // Recall asks the casebook for cases that have the fingerprint of this one, or
 // nearly; the most similar first. Needs the capability recall.
 func Recall(q abi.RecallQuery) ([]abi.PriorCase, *abi.Failure) {
-	return priorCases(hostRecall, wire.AppendRecallQuery(nil, &q))
+	return priorCases(hostRecall, codec.AppendRecallQuery(nil, &q))
 }
 
 // Correlate searches the casebook by text; the most similar case first. Needs
 // the capability correlate.
 func Correlate(q abi.CorrelateQuery) ([]abi.PriorCase, *abi.Failure) {
-	return priorCases(hostCorrelate, wire.AppendCorrelateQuery(nil, &q))
+	return priorCases(hostCorrelate, codec.AppendCorrelateQuery(nil, &q))
 }
 
 // Source asks which files of the source a text names. Without a source the
 // answer's Known is false. Needs the capability source.
 func Source(q abi.SourceQuery) (abi.SourceAnswer, *abi.Failure) {
-	var answer abi.SourceAnswer
-	bytes, failure := ask(hostSource, wire.AppendSourceQuery(nil, &q))
+	bytes, failure := ask(hostSource, codec.AppendSourceQuery(nil, &q))
 	if failure != nil || len(bytes) == 0 {
-		return answer, failure
+		return abi.SourceAnswer{}, failure
 	}
-	if err := wire.DecodeSourceAnswer(bytes, &answer); err != nil {
+	answer, err := codec.DecodeSourceAnswer(bytes, len(bytes))
+	if err != nil {
 		return abi.SourceAnswer{}, guest.Fail(BadAnswer, err.Error())
 	}
 	return answer, nil
@@ -53,7 +53,7 @@ func Source(q abi.SourceQuery) (abi.SourceAnswer, *abi.Failure) {
 // capability log.
 func Log(message string) {
 	if message != "" {
-		hostLog(wire.AppendLogLine(nil, &abi.LogLine{Message: message}), nil)
+		hostLog(codec.AppendLogLine(nil, &abi.LogLine{Message: message}), nil)
 	}
 }
 
@@ -62,8 +62,8 @@ func priorCases(call hostFunc, request []byte) ([]abi.PriorCase, *abi.Failure) {
 	if failure != nil || len(bytes) == 0 {
 		return nil, failure
 	}
-	var answer abi.PriorCases
-	if err := wire.DecodePriorCases(bytes, &answer); err != nil {
+	answer, err := codec.DecodePriorCases(bytes, len(bytes))
+	if err != nil {
 		return nil, guest.Fail(BadAnswer, err.Error())
 	}
 	return answer.Cases, nil

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/abi/wire"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
 )
 
 // giving is a host that has one answer, and writes it only where it fits.
@@ -56,7 +56,7 @@ func TestPriorCases(t *testing.T) {
 	t.Parallel()
 	calls := 0
 	prior := abi.PriorCases{Cases: []abi.PriorCase{{CaseID: "c", Status: "affirmed", Subject: strings.Repeat("x", answerBytes), Seen: 1}}}
-	got, failure := priorCases(giving(wire.AppendPriorCases(nil, &prior), &calls), nil)
+	got, failure := priorCases(giving(codec.AppendPriorCases(nil, &prior), &calls), nil)
 	if failure != nil || len(got) != 1 || got[0].CaseID != "c" {
 		t.Errorf("%d cases, failure %+v", len(got), failure)
 	}

@@ -4,9 +4,9 @@ package contest
 
 import (
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/abi/guest"
 	"github.com/shadowcourt/shadowcourt/abi/guest/internal/memory"
-	"github.com/shadowcourt/shadowcourt/abi/wire"
 )
 
 // Handler gives challenges of items in the request, none of others, or says
@@ -25,15 +25,15 @@ func Handle(h Handler) { registered = h }
 // what the module's export does, and serves tests without a sandbox.
 func Answer(h Handler, request []byte) []byte {
 	response := respond(h, request)
-	return wire.AppendContestResponse(make([]byte, 0, memory.ResponseBytes), &response)
+	return codec.AppendContestResponse(make([]byte, 0, memory.ResponseBytes), &response)
 }
 
 func respond(h Handler, request []byte) abi.ContestResponse {
 	if h == nil {
 		return abi.ContestResponse{Failure: guest.Fail(guest.NotServed, "no handler is registered")}
 	}
-	var r abi.ContestRequest
-	if err := wire.DecodeContestRequest(request, &r); err != nil {
+	r, err := codec.DecodeContestRequest(request, len(request))
+	if err != nil {
 		return abi.ContestResponse{Failure: guest.Fail(guest.BadRequest, err.Error())}
 	}
 	challenges, failure := h(&r)

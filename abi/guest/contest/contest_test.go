@@ -4,14 +4,14 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/abi/guest"
 	"github.com/shadowcourt/shadowcourt/abi/guest/contest"
-	"github.com/shadowcourt/shadowcourt/abi/wire"
 )
 
 func TestAnswer(t *testing.T) {
 	t.Parallel()
-	request := wire.AppendContestRequest(nil, &abi.ContestRequest{
+	request := codec.AppendContestRequest(nil, &abi.ContestRequest{
 		Persona:           abi.Persona{Name: "abyss", Element: abi.Water, Role: "defense", Alignment: "defender"},
 		ChargedDefectType: "a", Labels: []string{"a", "b"},
 	})
@@ -28,8 +28,8 @@ func TestAnswer(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			var response abi.ContestResponse
-			if err := wire.DecodeContestResponse(contest.Answer(tc.handler, tc.request), &response); err != nil {
+			response, err := codec.DecodeContestResponse(contest.Answer(tc.handler, tc.request), 0)
+			if err != nil {
 				t.Fatal(err)
 			}
 			if (response.Failure == nil) != (tc.code == "") || (response.Failure != nil && response.Failure.Code != tc.code) {

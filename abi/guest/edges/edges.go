@@ -3,9 +3,9 @@ package edges
 
 import (
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/abi/guest"
 	"github.com/shadowcourt/shadowcourt/abi/guest/internal/memory"
-	"github.com/shadowcourt/shadowcourt/abi/wire"
 )
 
 // Handler answers every question of the request, in its order, or says why
@@ -24,15 +24,15 @@ func Handle(h Handler) { registered = h }
 // what the module's export does, and serves tests without a sandbox.
 func Answer(h Handler, request []byte) []byte {
 	response := respond(h, request)
-	return wire.AppendEdgeResponse(make([]byte, 0, memory.ResponseBytes), &response)
+	return codec.AppendEdgeResponse(make([]byte, 0, memory.ResponseBytes), &response)
 }
 
 func respond(h Handler, request []byte) abi.EdgeResponse {
 	if h == nil {
 		return abi.EdgeResponse{Failure: guest.Fail(guest.NotServed, "no handler is registered")}
 	}
-	var r abi.EdgeRequest
-	if err := wire.DecodeEdgeRequest(request, &r); err != nil {
+	r, err := codec.DecodeEdgeRequest(request, len(request))
+	if err != nil {
 		return abi.EdgeResponse{Failure: guest.Fail(guest.BadRequest, err.Error())}
 	}
 	answers, failure := h(&r)

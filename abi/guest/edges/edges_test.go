@@ -4,9 +4,9 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/abi/guest"
 	"github.com/shadowcourt/shadowcourt/abi/guest/edges"
-	"github.com/shadowcourt/shadowcourt/abi/wire"
 )
 
 func TestAnswer(t *testing.T) {
@@ -14,15 +14,16 @@ func TestAnswer(t *testing.T) {
 	first := func(r *abi.EdgeRequest) ([]abi.EdgeAnswer, *abi.Failure) {
 		return []abi.EdgeAnswer{{ID: r.Questions[0].ID, Fires: true}}, nil
 	}
-	request := wire.AppendEdgeRequest(nil, &abi.EdgeRequest{Node: "n", Family: abi.FamilyIndict, Questions: []abi.EdgeQuestion{{ID: "e", Evaluator: "x"}}})
-	var response abi.EdgeResponse
-	if err := wire.DecodeEdgeResponse(edges.Answer(first, request), &response); err != nil {
+	request := codec.AppendEdgeRequest(nil, &abi.EdgeRequest{Node: "n", Family: abi.FamilyIndict, Questions: []abi.EdgeQuestion{{ID: "e", Evaluator: "x"}}})
+	response, err := codec.DecodeEdgeResponse(edges.Answer(first, request), 0)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if response.Failure != nil || len(response.Answers) != 1 || response.Answers[0].ID != "e" {
 		t.Errorf("response %+v", response)
 	}
-	if err := wire.DecodeEdgeResponse(edges.Answer(first, request[:len(request)-1]), &response); err != nil {
+	response, err = codec.DecodeEdgeResponse(edges.Answer(first, request[:len(request)-1]), 0)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if response.Failure == nil || response.Failure.Code != guest.BadRequest || len(response.Answers) != 0 {

@@ -4,9 +4,9 @@ package judge
 
 import (
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/abi/guest"
 	"github.com/shadowcourt/shadowcourt/abi/guest/internal/memory"
-	"github.com/shadowcourt/shadowcourt/abi/wire"
 )
 
 // Handler gives one opinion for each criterion asked for, or says why it
@@ -25,15 +25,15 @@ func Handle(h Handler) { registered = h }
 // what the module's export does, and serves tests without a sandbox.
 func Answer(h Handler, request []byte) []byte {
 	response := respond(h, request)
-	return wire.AppendJudgeResponse(make([]byte, 0, memory.ResponseBytes), &response)
+	return codec.AppendJudgeResponse(make([]byte, 0, memory.ResponseBytes), &response)
 }
 
 func respond(h Handler, request []byte) abi.JudgeResponse {
 	if h == nil {
 		return abi.JudgeResponse{Failure: guest.Fail(guest.NotServed, "no handler is registered")}
 	}
-	var r abi.JudgeRequest
-	if err := wire.DecodeJudgeRequest(request, &r); err != nil {
+	r, err := codec.DecodeJudgeRequest(request, len(request))
+	if err != nil {
 		return abi.JudgeResponse{Failure: guest.Fail(guest.BadRequest, err.Error())}
 	}
 	opinions, failure := h(&r)

@@ -3,9 +3,9 @@ package node
 
 import (
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/abi/guest"
 	"github.com/shadowcourt/shadowcourt/abi/guest/internal/memory"
-	"github.com/shadowcourt/shadowcourt/abi/wire"
 )
 
 // Handler gives the artifact of a node, or says why it cannot.
@@ -23,15 +23,15 @@ func Handle(h Handler) { registered = h }
 // what the module's export does, and serves tests without a sandbox.
 func Answer(h Handler, request []byte) []byte {
 	response := respond(h, request)
-	return wire.AppendNodeResponse(make([]byte, 0, memory.ResponseBytes), &response)
+	return codec.AppendNodeResponse(make([]byte, 0, memory.ResponseBytes), &response)
 }
 
 func respond(h Handler, request []byte) abi.NodeResponse {
 	if h == nil {
 		return abi.NodeResponse{Failure: guest.Fail(guest.NotServed, "no handler is registered")}
 	}
-	var r abi.NodeRequest
-	if err := wire.DecodeNodeRequest(request, &r); err != nil {
+	r, err := codec.DecodeNodeRequest(request, len(request))
+	if err != nil {
 		return abi.NodeResponse{Failure: guest.Fail(guest.BadRequest, err.Error())}
 	}
 	artifact, failure := h(&r)

@@ -6,13 +6,13 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/abi/guest"
 	"github.com/shadowcourt/shadowcourt/abi/guest/node"
-	"github.com/shadowcourt/shadowcourt/abi/wire"
 )
 
 func request() []byte {
-	return wire.AppendNodeRequest(nil, &abi.NodeRequest{
+	return codec.AppendNodeRequest(nil, &abi.NodeRequest{
 		Node: "verdict", Family: abi.FamilyVerdict,
 		Persona: abi.Persona{Name: "specter", Element: abi.Lightning, Role: "judge", Alignment: "arbiter"},
 		Case:    abi.CaseView{Labels: []string{"a", "b"}},
@@ -44,8 +44,8 @@ func TestAnswer(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			var response abi.NodeResponse
-			if err := wire.DecodeNodeResponse(node.Answer(tc.handler, tc.request), &response); err != nil {
+			response, err := codec.DecodeNodeResponse(node.Answer(tc.handler, tc.request), 0)
+			if err != nil {
 				t.Fatal(err)
 			}
 			switch {

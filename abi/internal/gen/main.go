@@ -1,5 +1,4 @@
-// Command gen writes the codecs of abi/wire and abi/codec from the types of
-// package abi. Run it with `go generate ./abi`.
+// Command gen writes package abi/codec from the types of package abi. Run it with `go generate ./abi`.
 package main
 
 import (
@@ -28,7 +27,7 @@ func run(dir string, stderr io.Writer) int {
 	return 0
 }
 
-// write puts the files in place and removes generated ones that are no more.
+// write puts the files in place and removes those that are no longer generated.
 func write(dir string, m *model.Model) error {
 	files, err := render(m)
 	if err != nil {
@@ -56,7 +55,7 @@ func write(dir string, m *model.Model) error {
 // generated lists the generated files that are there, below dir.
 func generated(dir string) ([]string, error) {
 	var out []string
-	for _, pattern := range []string{"codec/*_gen.go", "codec/*_gen_test.go", "wire/*_gen.go", "wire/*_gen_test.go"} {
+	for _, pattern := range []string{"codec/*_gen.go", "codec/*_gen_test.go"} {
 		names, err := filepath.Glob(filepath.Join(dir, pattern))
 		if err != nil {
 			return nil, err

@@ -75,7 +75,7 @@ func Rewrite(dir string) (*Rewritten, error) {
 	}
 	for _, name := range append(names, filepath.Join(dir, "rules.go")) {
 		base := filepath.Base(name)
-		if strings.HasSuffix(base, "_test.go") || base == "encoder.go" {
+		if strings.HasSuffix(base, "_test.go") || base == "host_encoder.go" {
 			continue
 		}
 		source, err := os.ReadFile(name)

@@ -60,7 +60,7 @@ func (r *rewriter) report(n *ast.ExprStmt) {
 func (r *rewriter) tokenError(n *ast.BinaryExpr) {
 	x, ok := n.X.(*ast.Ident)
 	y, ok2 := n.Y.(*ast.Ident)
-	if !ok || !ok2 || x.Name != "err" || y.Name != "nil" || strings.HasPrefix(r.function, "decodeMessage") || strings.HasPrefix(r.function, "canonicalOf") {
+	if !ok || !ok2 || x.Name != "err" || y.Name != "nil" || strings.HasPrefix(r.function, "decodeMessage") || r.function == "recode" {
 		return
 	}
 	if n.Op == token.EQL {

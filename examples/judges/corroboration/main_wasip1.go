@@ -4,8 +4,8 @@ import (
 	"github.com/extism/go-pdk"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/abi/guest"
-	"github.com/shadowcourt/shadowcourt/abi/wire"
 )
 
 // answer is the function of the contract over the Extism binding: the request
@@ -13,14 +13,14 @@ import (
 //
 //go:wasmexport shadowcourt_node
 func answer() int32 {
-	var request abi.NodeRequest
-	if err := wire.DecodeNodeRequest(pdk.Input(), &request); err != nil {
+	request, err := codec.DecodeNodeRequest(pdk.Input(), 0)
+	if err != nil {
 		pdk.SetError(err)
 		return 1
 	}
 	var response abi.NodeResponse
 	response.Artifact, response.Failure = arbitrate(&request)
-	pdk.Output(wire.AppendNodeResponse(nil, &response))
+	pdk.Output(codec.AppendNodeResponse(nil, &response))
 	return 0
 }
 

@@ -17,8 +17,7 @@ import (
 var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"abi/abitest read":                            "abi/codec FuzzAgree",
 	"abi/codec decodeMessage":                     "abi/codec FuzzAgree",
-	"abi/wire decodeMessage":                      "abi/codec FuzzAgree",
-	"abi/wire readCanonical":                      "abi/codec FuzzAgree",
+	"abi/codec readCanonical":                     "abi/codec FuzzAgree",
 	"host parseSpoken":                            "host FuzzParseSpoken",
 	"host/audit Load":                             "no: takes the name of a file; Parse reads it",
 	"host/audit LoadFS":                           "no: takes the name of a file; Parse reads it",

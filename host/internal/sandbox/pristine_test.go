@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/abi/wire"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmtest"
 )
 
@@ -57,7 +57,7 @@ func TestAccept_SB1_AllResetsGiveEqualBytesAndFuel(t *testing.T) {
 		t.Fatalf("the modules are not built: run `make plugins` (%v)", err)
 	}
 	request := func(content string) []byte {
-		return wire.AppendNodeRequest(nil, &abi.NodeRequest{
+		return codec.AppendNodeRequest(nil, &abi.NodeRequest{
 			Node: "n", Family: abi.FamilyIndict, Persona: abi.Persona{Name: "p", Element: abi.Fire, Alignment: "x"},
 			Case: abi.CaseView{
 				Labels: []string{"a", "b"}, Light: &abi.LightAnswer{Classification: "a", Confidence: 0.7},

@@ -6,22 +6,22 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/abi/guest/contest"
 	"github.com/shadowcourt/shadowcourt/abi/guest/node"
-	"github.com/shadowcourt/shadowcourt/abi/wire"
 )
 
 // CheckNode asks a handler through the codec, twice, and holds its answer
 // against the contract as the host does.
 func CheckNode(t *testing.T, play node.Handler, r *abi.NodeRequest) {
 	t.Helper()
-	request := wire.AppendNodeRequest(nil, r)
+	request := codec.AppendNodeRequest(nil, r)
 	first := node.Answer(play, request)
 	if !bytes.Equal(first, node.Answer(play, request)) {
 		t.Fatalf("two answers to one request: %+v", r)
 	}
-	var response abi.NodeResponse
-	if err := wire.DecodeNodeResponse(first, &response); err != nil {
+	response, err := codec.DecodeNodeResponse(first, 0)
+	if err != nil {
 		t.Fatalf("%v\nto %+v", err, r)
 	}
 	if response.Failure != nil {
@@ -59,8 +59,8 @@ func checkArtifact(a *abi.Artifact, r *abi.NodeRequest, c *abi.Collector) {
 // CheckContest does the same for a contest.
 func CheckContest(t *testing.T, h contest.Handler, r *abi.ContestRequest) {
 	t.Helper()
-	var response abi.ContestResponse
-	if err := wire.DecodeContestResponse(contest.Answer(h, wire.AppendContestRequest(nil, r)), &response); err != nil {
+	response, err := codec.DecodeContestResponse(contest.Answer(h, codec.AppendContestRequest(nil, r)), 0)
+	if err != nil {
 		t.Fatalf("%v\nto %+v", err, r)
 	}
 	if response.Failure != nil {

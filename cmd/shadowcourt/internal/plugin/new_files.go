@@ -63,8 +63,11 @@ func scaffold(p plugin) (map[string][]byte, error) {
 		if err != nil || entry.IsDir() || strings.HasSuffix(name, "_test.go") {
 			return err
 		}
+		if strings.HasPrefix(name, "abi/codec/host") {
+			return nil // the new folder's programs and tests use the guest's codec, which needs no other module
+		}
 		content, err := shadowcourt.SDKs.ReadFile(name)
-		files[path.Join(sdk.folder, strings.TrimPrefix(name, sdk.root))] = content
+		files[path.Join(sdk.folder, strings.TrimPrefix(name, sdk.root))] = bytes.TrimPrefix(content, []byte("//go:build wasm\n\n"))
 		return err
 	})
 	if err != nil {

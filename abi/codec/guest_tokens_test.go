@@ -1,4 +1,4 @@
-package wire
+package codec
 
 import (
 	"encoding/hex"
@@ -17,17 +17,17 @@ func TestIntegers(t *testing.T) {
 		-1:            "ff", -32: "e0", -33: "d0df", math.MinInt8: "d080", math.MinInt8 - 1: "d1ff7f", math.MinInt16: "d18000",
 		math.MinInt16 - 1: "d2ffff7fff", math.MinInt32: "d280000000", math.MinInt32 - 1: "d3ffffffff7fffffff", math.MinInt64: "d38000000000000000",
 	} {
-		e := &encoder{}
+		e := &guestEncoder{}
 		e.integer(n)
 		if got := hex.EncodeToString(e.b); got != want {
 			t.Errorf("%d is written as %s, want %s", n, got, want)
 		}
-		d := &tokens{data: e.b}
+		d := &guestTokens{data: e.b}
 		if got, big, ok := d.int(); got != n || big != 0 || !ok || d.rest() != 0 {
 			t.Errorf("%s is read as %d (%d, %t), want %d", want, got, big, ok, n)
 		}
 	}
-	d := &tokens{data: []byte("\xcf\x80\x00\x00\x00\x00\x00\x00\x00")}
+	d := &guestTokens{data: []byte("\xcf\x80\x00\x00\x00\x00\x00\x00\x00")}
 	if _, big, ok := d.int(); big != 1<<63 || !ok {
 		t.Errorf("1<<63 is read as %d (%t)", big, ok)
 	}
@@ -35,7 +35,7 @@ func TestIntegers(t *testing.T) {
 
 func TestZeroHasNoSign(t *testing.T) {
 	t.Parallel()
-	e := &encoder{}
+	e := &guestEncoder{}
 	e.float(math.Copysign(0, -1))
 	if got := hex.EncodeToString(e.b); got != "cb0000000000000000" {
 		t.Errorf("-0 is written as %s", got)
@@ -56,13 +56,13 @@ func TestLengths(t *testing.T) {
 		65536: {"db00010000", "dd00010000", "df00010000"},
 	} {
 		var got [3]string
-		e := &encoder{}
+		e := &guestEncoder{}
 		e.text(strings.Repeat("x", n))
 		got[0] = hex.EncodeToString(e.b[:len(e.b)-n])
-		e = &encoder{}
+		e = &guestEncoder{}
 		e.listLen(n)
 		got[1] = hex.EncodeToString(e.b)
-		e = &encoder{}
+		e = &guestEncoder{}
 		e.mapLen(n)
 		got[2] = hex.EncodeToString(e.b)
 		if got != want {

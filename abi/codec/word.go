@@ -1,6 +1,6 @@
 //go:build !wasm
 
-package wire
+package codec
 
 // word reads the eight bytes at i, the first one lowest.
 func word(s string, i int) uint64 {

@@ -1,3 +1,5 @@
+//go:build !wasm
+
 package codec
 
 import (
@@ -7,24 +9,26 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 )
 
-// tokens reads the parts of msgpack through the library's token methods. Its
+const codeUint64 = 0xcf
+
+// hostTokens reads single msgpack tokens through the library's token methods. Its
 // methods are only called when a code of the right kind comes next, since the
 // library takes nil for a number and binary for a string; what it can then
 // still complain of is the end of the bytes, for which they give false.
-type tokens struct {
+type hostTokens struct {
 	src source
 	lib *msgpack.Decoder // reads src
 }
 
-func (t *tokens) rest() int { return len(t.src.data) - t.src.pos }
+func (t *hostTokens) rest() int { return len(t.src.data) - t.src.pos }
 
-func (t *tokens) peek() (byte, bool) {
+func (t *hostTokens) peek() (byte, bool) {
 	code, err := t.lib.PeekCode()
 	return code, err == nil
 }
 
 // take gives the next n bytes, which must be there.
-func (t *tokens) take(n int) []byte {
+func (t *hostTokens) take(n int) []byte {
 	b := t.src.data[t.src.pos : t.src.pos+n : t.src.pos+n]
 	t.src.pos += n
 	return b
@@ -32,7 +36,7 @@ func (t *tokens) take(n int) []byte {
 
 // own gives the bytes that were just taken as a string. It is a copy, so that
 // a value that is kept does not keep the message.
-func (t *tokens) own(b []byte) string { return string(b) }
+func (t *hostTokens) own(b []byte) string { return string(b) }
 
 func length(n int, err error) (uint32, bool) {
 	if err != nil || n < 0 || n > math.MaxUint32 {
@@ -42,20 +46,20 @@ func length(n int, err error) (uint32, bool) {
 }
 
 // stringLen reads the header of a string or a binary.
-func (t *tokens) stringLen() (uint32, bool) { return length(t.lib.DecodeBytesLen()) }
+func (t *hostTokens) stringLen() (uint32, bool) { return length(t.lib.DecodeBytesLen()) }
 
 // extensionLen reads the header of an extension, its type included.
-func (t *tokens) extensionLen() (uint32, bool) {
+func (t *hostTokens) extensionLen() (uint32, bool) {
 	_, n, err := t.lib.DecodeExtHeader()
 	return length(n, err)
 }
 
-func (t *tokens) listLen() (uint32, bool) { return length(t.lib.DecodeArrayLen()) }
+func (t *hostTokens) listLen() (uint32, bool) { return length(t.lib.DecodeArrayLen()) }
 
-func (t *tokens) mapLen() (uint32, bool) { return length(t.lib.DecodeMapLen()) }
+func (t *hostTokens) mapLen() (uint32, bool) { return length(t.lib.DecodeMapLen()) }
 
 // int reads an integer of any width. One above 1<<63 - 1 is in big.
-func (t *tokens) int() (n int64, big uint64, ok bool) {
+func (t *hostTokens) int() (n int64, big uint64, ok bool) {
 	code, ok := t.peek()
 	if ok && code == codeUint64 {
 		u, err := t.lib.DecodeUint64()
@@ -69,7 +73,7 @@ func (t *tokens) int() (n int64, big uint64, ok bool) {
 }
 
 // double reads a float of either width.
-func (t *tokens) double() (float64, bool) {
+func (t *hostTokens) double() (float64, bool) {
 	f, err := t.lib.DecodeFloat64()
 	return f, err == nil
 }

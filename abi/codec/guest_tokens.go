@@ -1,30 +1,18 @@
-// Package wire is the guests' codec: a strict decoder and a canonical encoder
-// for every type of package abi, generated, without reflection and fmt, so
-// that a module that links it stays small. The host's is package codec; both
-// come from one template and agree on every byte and every problem.
-//
-// Functions may be called concurrently; decoded values share no memory with
-// the bytes that they come from. Their strings are parts of one copy of the
-// message, since a guest's memory is gone after the call: who keeps a string
-// keeps that copy.
-package wire
+package codec
 
-import (
-	"math"
-	"unsafe"
-)
+import "math"
 
-// tokens reads the parts of msgpack from bytes. A method that gives false has
-// found the bytes at their end.
-type tokens struct {
+// guestTokens reads single msgpack tokens from bytes. A method that returns false has
+// reached the end of the bytes. It is compiled for the host as well, for the tests.
+type guestTokens struct {
 	data  []byte
 	whole string // data once more, of which all strings are parts
 	pos   int
 }
 
-func (t *tokens) rest() int { return len(t.data) - t.pos }
+func (t *guestTokens) rest() int { return len(t.data) - t.pos }
 
-func (t *tokens) peek() (byte, bool) {
+func (t *guestTokens) peek() (byte, bool) {
 	if t.pos >= len(t.data) {
 		return 0, false
 	}
@@ -32,17 +20,17 @@ func (t *tokens) peek() (byte, bool) {
 }
 
 // take gives the next n bytes, which must be there.
-func (t *tokens) take(n int) []byte {
+func (t *guestTokens) take(n int) []byte {
 	b := t.data[t.pos : t.pos+n : t.pos+n]
 	t.pos += n
 	return b
 }
 
 // own gives the bytes that were just taken as a string.
-func (t *tokens) own(b []byte) string { return t.whole[t.pos-len(b) : t.pos] }
+func (t *guestTokens) own(b []byte) string { return t.whole[t.pos-len(b) : t.pos] }
 
 // number reads a big-endian number of 1<<width bytes behind a code.
-func (t *tokens) number(width int) (uint64, bool) {
+func (t *guestTokens) number(width int) (uint64, bool) {
 	n := 1 << width
 	if t.rest() < 1+n {
 		return 0, false
@@ -54,13 +42,13 @@ func (t *tokens) number(width int) (uint64, bool) {
 	return v, true
 }
 
-func (t *tokens) length(width int) (uint32, bool) {
+func (t *guestTokens) length(width int) (uint32, bool) {
 	n, ok := t.number(width)
 	return uint32(n), ok
 }
 
 // stringLen reads the header of a string or a binary.
-func (t *tokens) stringLen() (uint32, bool) {
+func (t *guestTokens) stringLen() (uint32, bool) {
 	switch c := t.data[t.pos]; {
 	case c <= 0xbf:
 		t.pos++
@@ -73,7 +61,7 @@ func (t *tokens) stringLen() (uint32, bool) {
 }
 
 // extensionLen reads the header of an extension, its type included.
-func (t *tokens) extensionLen() (n uint32, ok bool) {
+func (t *guestTokens) extensionLen() (n uint32, ok bool) {
 	if c := t.data[t.pos]; c >= 0xd4 {
 		t.pos++
 		n, ok = 1<<(c-0xd4), true
@@ -87,7 +75,7 @@ func (t *tokens) extensionLen() (n uint32, ok bool) {
 	return n, true
 }
 
-func (t *tokens) listLen() (uint32, bool) {
+func (t *guestTokens) listLen() (uint32, bool) {
 	c := t.data[t.pos]
 	if c <= 0x9f {
 		t.pos++
@@ -96,7 +84,7 @@ func (t *tokens) listLen() (uint32, bool) {
 	return t.length(int(c-0xdc) + 1)
 }
 
-func (t *tokens) mapLen() (uint32, bool) {
+func (t *guestTokens) mapLen() (uint32, bool) {
 	c := t.data[t.pos]
 	if c <= 0x8f {
 		t.pos++
@@ -106,7 +94,7 @@ func (t *tokens) mapLen() (uint32, bool) {
 }
 
 // int reads an integer of any width. One above 1<<63 - 1 is in big.
-func (t *tokens) int() (n int64, big uint64, ok bool) {
+func (t *guestTokens) int() (n int64, big uint64, ok bool) {
 	c := t.data[t.pos]
 	if c <= 0x7f || c >= 0xe0 {
 		t.pos++
@@ -125,32 +113,11 @@ func (t *tokens) int() (n int64, big uint64, ok bool) {
 }
 
 // double reads a float of either width.
-func (t *tokens) double() (float64, bool) {
+func (t *guestTokens) double() (float64, bool) {
 	if t.data[t.pos] == 0xca {
 		n, ok := t.number(2)
 		return float64(math.Float32frombits(uint32(n))), ok
 	}
 	n, ok := t.number(3)
 	return math.Float64frombits(n), ok
-}
-
-// decodeMessage reads one message with nothing behind it. l is nil for a type
-// without a layout.
-func decodeMessage[T any](data []byte, v *T, l *layout, read func(*decoder, *T)) error {
-	var zero T
-	*v = zero
-	whole := padded(data)
-	if l != nil {
-		if readCanonical(whole, l, unsafe.Pointer(v)) {
-			return nil
-		}
-		*v = zero
-	}
-	d := &decoder{tokens: tokens{data: data, whole: whole[:len(data)]}}
-	read(d, v)
-	err := d.finish()
-	if err != nil {
-		*v = zero
-	}
-	return err
 }

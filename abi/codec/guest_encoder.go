@@ -1,25 +1,16 @@
-package wire
+package codec
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
-// encoder appends canonical msgpack. Its methods are not inlined: they are
+// guestEncoder appends canonical msgpack, for guests. Its methods are not inlined: they are
 // called from every field of every type, and their bodies would add a tenth of
 // a megabyte to a guest.
-type encoder struct{ b []byte }
-
-func appendMessage[T any](dst []byte, v *T, write func(*encoder, *T)) []byte {
-	e := &encoder{b: dst}
-	write(e, v)
-	return e.b
-}
+type guestEncoder struct{ b []byte }
 
 // number writes a code and the low bytes of n, big-endian.
 //
 //go:noinline
-func (e *encoder) number(code byte, bytes int, n uint64) {
+func (e *guestEncoder) number(code byte, bytes int, n uint64) {
 	e.b = append(e.b, code)
 	for shift := 8 * (bytes - 1); shift >= 0; shift -= 8 {
 		e.b = append(e.b, byte(n>>shift))
@@ -30,7 +21,7 @@ func (e *encoder) number(code byte, bytes int, n uint64) {
 // the codes whose width holds it. narrow is the width of the first code.
 //
 //go:noinline
-func (e *encoder) sized(n int, fixed byte, most int, first byte, narrow int) {
+func (e *guestEncoder) sized(n int, fixed byte, most int, first byte, narrow int) {
 	switch {
 	case n <= most:
 		e.b = append(e.b, fixed|byte(n))
@@ -44,19 +35,19 @@ func (e *encoder) sized(n int, fixed byte, most int, first byte, narrow int) {
 }
 
 //go:noinline
-func (e *encoder) mapLen(n int) { e.sized(n, 0x80, 15, 0xde, 2) }
+func (e *guestEncoder) mapLen(n int) { e.sized(n, 0x80, 15, 0xde, 2) }
 
 //go:noinline
-func (e *encoder) listLen(n int) { e.sized(n, 0x90, 15, 0xdc, 2) }
+func (e *guestEncoder) listLen(n int) { e.sized(n, 0x90, 15, 0xdc, 2) }
 
 //go:noinline
-func (e *encoder) text(s string) {
+func (e *guestEncoder) text(s string) {
 	e.sized(len(s), 0xa0, 31, 0xd9, 1)
 	e.b = append(e.b, s...)
 }
 
 //go:noinline
-func (e *encoder) boolean(v bool) {
+func (e *guestEncoder) boolean(v bool) {
 	if v {
 		e.b = append(e.b, 0xc3)
 	} else {
@@ -65,7 +56,7 @@ func (e *encoder) boolean(v bool) {
 }
 
 //go:noinline
-func (e *encoder) float(f float64) {
+func (e *guestEncoder) float(f float64) {
 	if f == 0 {
 		f = 0 // not -0
 	}
@@ -73,7 +64,7 @@ func (e *encoder) float(f float64) {
 }
 
 //go:noinline
-func (e *encoder) integer(n int64) {
+func (e *guestEncoder) integer(n int64) {
 	switch {
 	case n >= -32 && n <= math.MaxInt8:
 		e.b = append(e.b, byte(n))
@@ -94,13 +85,4 @@ func (e *encoder) integer(n int64) {
 	default:
 		e.number(0xd3, 8, uint64(n))
 	}
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

@@ -1,0 +1,89 @@
+package codec_test
+
+import (
+	"bytes"
+	"errors"
+	"reflect"
+	"sync"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/abi/internal/model"
+)
+
+// decode reads a message with the strict decoder and by layout, as guests do,
+// checks that the two agree, and returns the canonical bytes or the problems.
+func decode(t testing.TB, m codec.Message, data []byte) ([]byte, *abi.ValidationError) {
+	t.Helper()
+	before := bytes.Clone(data)
+	v, err := m.Decode(data)
+	if !bytes.Equal(data, before) {
+		t.Fatalf("%s: decoding changed the message", m.Name)
+	}
+	byLayout, ok := m.ReadByLayout(data)
+	if refused := problems(t, err); refused != nil {
+		if ok {
+			t.Fatalf("%s: %x is read by layout, but the decoder reports %v", m.Name, data, err)
+		}
+		if !reflect.ValueOf(v).Elem().IsZero() {
+			t.Fatalf("%s: a part of a rejected message was returned", m.Name)
+		}
+		return nil, refused
+	}
+	canonical := m.Encode(v)
+	if ok && !bytes.Equal(m.Encode(byLayout), canonical) {
+		t.Fatalf("%s: %x\nstrict:    %x\nby layout: %x", m.Name, data, canonical, m.Encode(byLayout))
+	}
+	if !ok && m.HasLayout && bytes.Equal(data, canonical) {
+		t.Fatalf("%s: %x is canonical, but not read by layout", m.Name, data)
+	}
+	return canonical, nil
+}
+
+// decodeTwice requires in addition that an accepted message has one canonical form.
+func decodeTwice(t testing.TB, m codec.Message, data []byte) {
+	t.Helper()
+	canonical, refused := decode(t, m, data)
+	if refused != nil {
+		return
+	}
+	again, refused := decode(t, m, canonical)
+	if refused != nil || !bytes.Equal(again, canonical) {
+		t.Fatalf("%s: canonical form %x is read as %x (%v)", m.Name, canonical, again, refused)
+	}
+}
+
+func problems(t testing.TB, err error) *abi.ValidationError {
+	t.Helper()
+	if err == nil {
+		return nil
+	}
+	var v *abi.ValidationError
+	if !errors.As(err, &v) || len(v.Problems) == 0 {
+		t.Fatalf("error is %T: %v", err, err)
+	}
+	return v
+}
+
+func messageNamed(t testing.TB, name string) codec.Message {
+	t.Helper()
+	for _, m := range codec.Messages {
+		if m.Name == name {
+			return m
+		}
+	}
+	t.Fatalf("no type %q", name)
+	return codec.Message{}
+}
+
+var readModel = sync.OnceValues(func() (*model.Model, error) { return model.Load("") })
+
+func loadModel(t testing.TB) *model.Model {
+	t.Helper()
+	m, err := readModel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}

@@ -1,0 +1,126 @@
+package codec_test
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/abitest"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
+)
+
+// A module that links this package must stay small and compile fast.
+func TestDependenciesOfGuestsStaySmall(t *testing.T) {
+	t.Parallel()
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", ".")
+	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	deps := strings.Fields(string(out))
+	if !slices.Contains(deps, "github.com/shadowcourt/shadowcourt/abi") {
+		t.Fatalf("go list gives %v", deps)
+	}
+	for _, dep := range deps {
+		switch {
+		case dep == "fmt", dep == "reflect", dep == "os", dep == "io", dep == "time", dep == "sync", dep == "sort", strings.HasPrefix(dep, "encoding"):
+			t.Errorf("links %s", dep)
+		}
+	}
+}
+
+func TestAppendKeepsWhatIsThere(t *testing.T) {
+	t.Parallel()
+	v := abi.Document{Name: "log", Text: "x"}
+	if got, want := string(codec.AppendDocument([]byte("abc"), &v)), "abc\x82\xa4name\xa3log\xa4text\xa1x"; got != want {
+		t.Errorf("is %q, want %q", got, want)
+	}
+}
+
+// The codec as it is built for modules gives the same bytes and the same
+// problems as the host's, for every vector and for mutated messages. The host's
+// answers to the vectors are checked in package abitest.
+func TestAccept_FR10_GuestCodecRefusesEveryClassOfEveryType(t *testing.T) {
+	t.Parallel()
+	sets, err := abitest.Sets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked bytes.Buffer
+	var want []string
+	ask := func(name string, maxBytes int, data []byte) {
+		fmt.Fprintf(&asked, "%s %d %x\n", name, maxBytes, data)
+		c, _ := codec.Lookup(name)
+		canonical, err := c.Canonical(data, maxBytes)
+		line := hex.EncodeToString(canonical)
+		if refused, ok := errors.AsType[*abi.ValidationError](err); ok {
+			line = fmt.Sprintf("%+q", refused.Problems) + strconv.Itoa(refused.Omitted)
+		}
+		want = append(want, line)
+	}
+	for i := range sets {
+		for j := range sets[i].Vectors {
+			v := &sets[i].Vectors[j]
+			message, err := v.Message()
+			if err != nil {
+				t.Fatal(err)
+			}
+			ask(sets[i].Type, v.Limit, message)
+		}
+	}
+	types := loadModel(t)
+	for i, m := range codec.Messages {
+		for _, data := range mutated(types, m, rand.New(rand.NewPCG(11, uint64(i))), 20) {
+			ask(m.Name, 0, data)
+		}
+	}
+	got := strings.Split(strings.TrimSuffix(runGuest(t, asked.Bytes()), "\n"), "\n")
+	if len(got) != len(want) || len(want) < 20_000 {
+		t.Fatalf("%d answers to %d messages", len(got), len(want))
+	}
+	lines := strings.Split(asked.String(), "\n")
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("%.200s\nguest: %s\nhost:  %s", lines[i], got[i], want[i])
+		}
+	}
+}
+
+// runGuest builds testdata/guest for WebAssembly and runs it.
+func runGuest(t *testing.T, stdin []byte) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "guest.wasm")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", file, "./testdata/guest")
+	build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	wasm, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := t.Context()
+	r := wazero.NewRuntime(ctx)
+	defer func() { _ = r.Close(ctx) }()
+	wasi_snapshot_preview1.MustInstantiate(ctx, r)
+	var out bytes.Buffer
+	config := wazero.NewModuleConfig().WithStdin(bytes.NewReader(stdin)).WithStdout(&out).WithStderr(os.Stderr)
+	if _, err := r.InstantiateWithConfig(ctx, wasm, config); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
