@@ -11,6 +11,12 @@ func Exists(name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
+// Device says whether something is there that is no regular file.
+func Device(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && !info.Mode().IsRegular()
+}
+
 // Same says whether two names mean one file, whether it exists or not.
 func Same(a, b string) bool {
 	infoA, errA := os.Stat(a)

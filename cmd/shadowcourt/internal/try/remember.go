@@ -48,6 +48,9 @@ func (o *tryOptions) checkRemember() error {
 	if o.Remember && o.explain != "" {
 		return errors.New("--remember keeps whole runs: leave out --explain, which tries one case")
 	}
+	if o.Remember && len(o.redact) > 0 {
+		return errors.New("--remember keeps the text of the cases as it is: leave out --redact")
+	}
 	return nil
 }
 
