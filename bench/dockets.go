@@ -12,6 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/bench/internal/measure"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // A session tries a docket of so many cases, the tour's over and over, as many
@@ -30,7 +31,7 @@ type held struct {
 	Peak       int64         // resident memory in bytes, compiling included
 	Early      int64         // the median over the second tenth of the docket
 	Late       int64         // the median over its last tenth
-	ByDecision map[docket.Status]int
+	ByDecision map[trial.Status]int
 }
 
 // dockets measures a long docket with one worker and with two.
@@ -78,7 +79,7 @@ func tryDocket(ctx context.Context, s session) (out held, err error) {
 	if err != nil {
 		return out, err
 	}
-	out.ByDecision = make(map[docket.Status]int)
+	out.ByDecision = make(map[trial.Status]int)
 	var memory []float64
 	every := max(1, s.Cases/1000)
 	debug.FreeOSMemory() // of compiling

@@ -12,7 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/guest/node"
 	"github.com/shadowcourt/shadowcourt/host/bench/internal/peers"
 	"github.com/shadowcourt/shadowcourt/host/bundle"
-	courtplayers "github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 )
 
 // persona is a module as native Go.
@@ -76,8 +76,8 @@ func (p *players) Digest(module string) string {
 	return "sha256:" + strings.Repeat("0", 64-len(module)) + module
 }
 
-// Trail keeps none.
-func (*players) Trail() courtplayers.Trail { return nil }
+// Recorder records nothing.
+func (*players) Recorder() invoker.Recorder { return nil }
 
 // warm plays with the shipped modules, each in one instance that is never reset.
 func warm(ctx context.Context) (answers, func(), error) {

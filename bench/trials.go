@@ -15,6 +15,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/internal/court"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
@@ -147,11 +148,10 @@ func (b *bench) describe(name string, subject *abi.Case) {
 }
 
 // sameTrial checks what the native personas came to against what the modules did.
-func sameTrial(want *docket.Trial, got *court.Outcome) error {
-	if !reflect.DeepEqual(want.Result.Path, got.Path) || string(want.Result.Final.Status) != string(got.Status) ||
-		want.Result.Final.Confidence != got.Confidence {
-		return fmt.Errorf("%w: %s %v by %v, the modules %+v by %v",
-			errWrong, got.Status, got.Confidence, got.Path, want.Result.Final, want.Result.Path)
+func sameTrial(want, got *trial.Trial) error {
+	if !reflect.DeepEqual(want.Result.Path, got.Result.Path) || want.Result.Final != got.Result.Final {
+		return fmt.Errorf("%w: %+v by %v, the modules %+v by %v",
+			errWrong, got.Result.Final, got.Result.Path, want.Result.Final, want.Result.Path)
 	}
 	return nil
 }

@@ -6,17 +6,18 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
-	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/render"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // lightOnly is what a result says of Light, as bytes.
-func lightOnly(t *testing.T, trial *docket.Trial) []byte {
+func lightOnly(t *testing.T, outcome *trial.Trial) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	copied := docket.Trial{Result: docket.Result{
-		ID: trial.Result.ID, Light: trial.Result.Light, LightAfter: trial.Result.LightAfter,
+	copied := trial.Trial{Result: trial.Result{
+		ID: outcome.Result.ID, Light: outcome.Result.Light, LightAfter: outcome.Result.LightAfter,
 	}}
-	if err := docket.NewJSONL(&b).Write(&copied); err != nil {
+	if err := render.NewJSONL(&b).Write(&copied); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -40,19 +41,19 @@ func TestAccept_CT2_ActivationAtTheThresholds(t *testing.T) {
 		name       string
 		court      *abi.CourtConfig
 		confidence float64
-		status     docket.Status // empty: tried
+		status     trial.Status // empty: tried
 	}{
-		{"below the rejection threshold", nil, 0.4999, docket.Rejected},
+		{"below the rejection threshold", nil, 0.4999, trial.Rejected},
 		{"at the rejection threshold", nil, 0.50, ""},
 		{"uncertain", nil, 0.65, ""},
 		{"just below the activation threshold", nil, 0.8499, ""},
-		{"at the activation threshold", nil, 0.85, docket.Accepted},
-		{"sure", nil, 1, docket.Accepted},
-		{"court off, hopeless", &off, 0.1, docket.Unreviewed},
-		{"court off, uncertain", &off, 0.65, docket.Unreviewed},
-		{"other thresholds, sure enough", &other, 0.6, docket.Accepted},
+		{"at the activation threshold", nil, 0.85, trial.Accepted},
+		{"sure", nil, 1, trial.Accepted},
+		{"court off, hopeless", &off, 0.1, trial.Unreviewed},
+		{"court off, uncertain", &off, 0.65, trial.Unreviewed},
+		{"other thresholds, sure enough", &other, 0.6, trial.Accepted},
 		{"other thresholds, uncertain", &other, 0.2, ""},
-		{"other thresholds, hopeless", &other, 0.1999, docket.Rejected},
+		{"other thresholds, hopeless", &other, 0.1999, trial.Rejected},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -68,7 +69,7 @@ func TestAccept_CT2_ActivationAtTheThresholds(t *testing.T) {
 				t.Error("a trial without a path")
 			}
 			wantClass := ""
-			if test.status == docket.Accepted || test.status == docket.Unreviewed {
+			if test.status == trial.Accepted || test.status == trial.Unreviewed {
 				wantClass = "leak"
 			}
 			if test.status != "" && got.Final.Classification != wantClass {
@@ -90,7 +91,7 @@ func TestAccept_CT4_LightIsUntouchedWhenThereIsNoTrial(t *testing.T) {
 		if !bytes.Equal(lightOnly(t, reviewed), lightOnly(t, unreviewed)) {
 			t.Errorf("at %v Light's output differs from a run without a court", confidence)
 		}
-		if *reviewed.Result.Light != (docket.Answer{Classification: "leak", Confidence: confidence}) {
+		if *reviewed.Result.Light != (trial.Answer{Classification: "leak", Confidence: confidence}) {
 			t.Errorf("at %v Light's answer became %+v", confidence, *reviewed.Result.Light)
 		}
 	}

@@ -18,6 +18,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmtest"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/render"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
@@ -39,11 +41,11 @@ func docketOf(t *testing.T, n int) []abi.Case {
 }
 
 // beside tries cases, and gives the results as bytes and the candidate's trials by id.
-func beside(t *testing.T, h *host.Host, cases []abi.Case, workers int) ([]byte, map[string]*docket.Trial) {
+func beside(t *testing.T, h *host.Host, cases []abi.Case, workers int) ([]byte, map[string]*trial.Trial) {
 	t.Helper()
 	var b bytes.Buffer
-	w := docket.NewJSONL(&b)
-	others := make(map[string]*docket.Trial)
+	w := render.NewJSONL(&b)
+	others := make(map[string]*trial.Trial)
 	entries := func(yield func(docket.Entry, error) bool) {
 		for _, c := range cases {
 			if !yield(docket.Entry{Case: c}, nil) {
@@ -96,13 +98,13 @@ func TestAccept_PL11_ACandidateDecidesNothing(t *testing.T) {
 		}
 		ids = now
 		flips := 0
-		for id, trial := range others {
-			r, other := &trial.Result, &trial.Beside.Result
+		for id, outcome := range others {
+			r, other := &outcome.Result, &outcome.Beside.Result
 			if other.Modules["bulwark"] == r.Modules["bulwark"] || len(other.Modules) != 5 || other.Modules["challenger"] != r.Modules["challenger"] ||
-				!other.Activated || other.Verdict == nil || len(trial.Beside.Passes) == 0 {
+				!other.Activated || other.Verdict == nil || len(outcome.Beside.Passes) == 0 {
 				t.Errorf("%s: %+v, %v", id, other.Final, other.Modules)
 			}
-			if trial.Compare().BesideFlips {
+			if outcome.Compare().BesideFlips {
 				flips++
 			}
 		}
@@ -131,21 +133,21 @@ func TestAccept_PL11_ACandidateThatFailsHarmsNobody(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		wasm  []byte
-		cause docket.Cause
+		cause trial.Cause
 	}{
-		"invalid artifact": {puppet, docket.CauseInvalidArtifact},
-		"trap":             {doing(wasmtest.Unreachable), docket.CauseTrap},
-		"endless loop":     {doing(wasmtest.Loop, wasmtest.Void, wasmtest.Br, 0, wasmtest.End, wasmtest.I64Const, 0), docket.CauseFuel},
-		"bad output":       {doing(wasmtest.I64Const, 0x7f), docket.CauseOutputTooLarge},
+		"invalid artifact": {puppet, trial.CauseInvalidArtifact},
+		"trap":             {doing(wasmtest.Unreachable), trial.CauseTrap},
+		"endless loop":     {doing(wasmtest.Loop, wasmtest.Void, wasmtest.Br, 0, wasmtest.End, wasmtest.I64Const, 0), trial.CauseFuel},
+		"bad output":       {doing(wasmtest.I64Const, 0x7f), trial.CauseOutputTooLarge},
 	} {
 		h := open(t, host.Config{
 			Limits: host.Limits{Fuel: 300_000_000}, Candidate: &host.Candidate{Modules: map[string][]byte{"specter": test.wasm}, Share: 1},
 		})
-		trial := try(t, h, dispute())
-		if trial.Result.Final.Status == docket.Mistrial || trial.Result.Error != nil {
-			t.Errorf("%s: %+v", name, trial.Result.Error)
+		outcome := try(t, h, dispute())
+		if outcome.Result.Final.Status == trial.Mistrial || outcome.Result.Error != nil {
+			t.Errorf("%s: %+v", name, outcome.Result.Error)
 		}
-		if b := trial.Beside; b == nil || b.Result.Final.Cause != test.cause || b.Result.Error == nil || b.Result.Error.Persona != "specter" || !trial.Compare().BesideFlips {
+		if b := outcome.Beside; b == nil || b.Result.Final.Cause != test.cause || b.Result.Error == nil || b.Result.Error.Persona != "specter" || !outcome.Compare().BesideFlips {
 			t.Errorf("%s: beside %+v, %+v", name, b.Result.Final, b.Result.Error)
 		}
 	}
@@ -161,10 +163,10 @@ func TestAccept_PL11_ACandidateHasTheSameLight(t *testing.T) {
 		return host.LightResponse{Answer: answer, Evidence: req.Case.Evidence[:1]}, nil
 	})
 	same := &host.Candidate{Modules: map[string][]byte{"specter": stamped(modules(t)["specter.wasm"].Data, "newer")}, Share: 1}
-	trial := try(t, open(t, host.Config{Light: light, Reclassify: true, Candidate: same}), dispute())
-	if b := trial.Beside; trial.Result.Remands == 0 || asked != 1+trial.Result.Remands || b == nil || *b.Result.Light != *trial.Result.Light ||
-		!slices.Equal(b.Result.LightAfter, trial.Result.LightAfter) || b.Result.Final != trial.Result.Final {
-		t.Errorf("asked %d times with %d remands; %+v and %+v", asked, trial.Result.Remands, trial.Result, b.Result)
+	outcome := try(t, open(t, host.Config{Light: light, Reclassify: true, Candidate: same}), dispute())
+	if b := outcome.Beside; outcome.Result.Remands == 0 || asked != 1+outcome.Result.Remands || b == nil || *b.Result.Light != *outcome.Result.Light ||
+		!slices.Equal(b.Result.LightAfter, outcome.Result.LightAfter) || b.Result.Final != outcome.Result.Final {
+		t.Errorf("asked %d times with %d remands; %+v and %+v", asked, outcome.Result.Remands, outcome.Result, b.Result)
 	}
 	// One that plays a part in the Light path is heard there, where a trial comes of it or not.
 	rca, err := pipeline.LoadFS(pipelines.FS, pipelines.RCAInvestigation)
@@ -177,8 +179,8 @@ func TestAccept_PL11_ACandidateHasTheSameLight(t *testing.T) {
 			LightPath: rca, Modules: files,
 			Candidate: &host.Candidate{Modules: map[string][]byte{"herald": stamped(files["herald.wasm"].Data, "new")}, Share: share},
 		})
-		if trial := try(t, h, dispute()); (trial.Beside != nil) != want || want && trial.Beside.Result.Modules["herald"] == trial.Result.Modules["herald"] {
-			t.Errorf("share %g: beside %+v", share, trial.Beside)
+		if outcome := try(t, h, dispute()); (outcome.Beside != nil) != want || want && outcome.Beside.Result.Modules["herald"] == outcome.Result.Modules["herald"] {
+			t.Errorf("share %g: beside %+v", share, outcome.Beside)
 		}
 	}
 }
@@ -187,9 +189,9 @@ func TestAccept_PL11_ACandidateOfTheClerk(t *testing.T) {
 	t.Parallel()
 	newer := stamped(modules(t)["clerk.wasm"].Data, "newer")
 	h := open(t, host.Config{Candidate: &host.Candidate{Modules: map[string][]byte{"clerk": newer}, Share: 1}})
-	trial := try(t, h, dispute())
-	if b := trial.Beside; b == nil || b.Result.Final != trial.Result.Final || trial.Compare().BesideFlips ||
-		len(b.Result.Modules) != len(trial.Result.Modules) || b.Result.Modules["clerk"] == trial.Result.Modules["clerk"] {
+	outcome := try(t, h, dispute())
+	if b := outcome.Beside; b == nil || b.Result.Final != outcome.Result.Final || outcome.Compare().BesideFlips ||
+		len(b.Result.Modules) != len(outcome.Result.Modules) || b.Result.Modules["clerk"] == outcome.Result.Modules["clerk"] {
 		t.Errorf("beside %+v", b)
 	}
 }
@@ -203,8 +205,8 @@ func TestAccept_CT5_ASwapMustKeepTheCandidatesSidesApart(t *testing.T) {
 	if err := h.Swap(context.Background(), files); err != nil {
 		t.Fatal(err)
 	}
-	trial := try(t, h, dispute())
-	if b := trial.Beside; b == nil || b.Result.Modules["challenger"] != trial.Result.Modules["challenger"] || b.Result.Modules["challenger"] != h.Modules(t.Context())["challenger"] {
+	outcome := try(t, h, dispute())
+	if b := outcome.Beside; b == nil || b.Result.Modules["challenger"] != outcome.Result.Modules["challenger"] || b.Result.Modules["challenger"] != h.Modules(t.Context())["challenger"] {
 		t.Errorf("beside %+v", b)
 	}
 	for _, name := range []string{"challenger.wasm", "bulwark.wasm"} {

@@ -11,7 +11,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host"
-	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 func TestAccept_PL8_AModuleThatIsNotGrantedWhatItAsksForIsRefused(t *testing.T) {
@@ -42,7 +42,7 @@ func TestAccept_PL8_WhatIsGrantedIsThereAndEachUseIsInTheRecord(t *testing.T) {
 			records = append(records, r)
 		}
 	}}, map[string]string{"recall": "ask", "investigate": "source"}, straight...)
-	trial := try(t, h, unclassified())
+	outcome := try(t, h, unclassified())
 	if len(records) != 2 || records[0].Node != "recall" || records[1].Node != "investigate" {
 		t.Fatalf("%d calls asked", len(records))
 	}
@@ -60,15 +60,15 @@ func TestAccept_PL8_WhatIsGrantedIsThereAndEachUseIsInTheRecord(t *testing.T) {
 		t.Errorf("the same question was asked twice, or of another case: %v", book.asked)
 	}
 	// The story has the digests.
-	var uses []docket.Use
-	for _, call := range trial.Light[0].Calls {
+	var uses []trial.Use
+	for _, call := range outcome.Light[0].Calls {
 		uses = append(uses, call.Uses...)
 	}
 	if len(uses) != 3 || uses[0] != uses[1] || uses[0].Answer == uses[2].Answer || !strings.HasPrefix(uses[0].Request, "sha256:") {
 		t.Errorf("%+v", uses)
 	}
 	// What was recalled lies before the court, with the element of its node.
-	if got := trial.Light[0].Gathered; len(got) != 1 || got[0].SourceRef != "casebook:old-7" || got[0].Element != abi.Fire || got[0].Supports != "quota" {
+	if got := outcome.Light[0].Gathered; len(got) != 1 || got[0].SourceRef != "casebook:old-7" || got[0].Element != abi.Fire || got[0].Supports != "quota" {
 		t.Errorf("gathered %+v", got)
 	}
 }
@@ -78,12 +78,12 @@ func TestAccept_PL8_AGrantIsNoGrantAtAnotherNode(t *testing.T) {
 	for name, test := range map[string]struct {
 		behave map[string]string
 		node   string
-		cause  docket.Cause
+		cause  trial.Cause
 		says   string
 	}{
-		"another persona's": {map[string]string{"recall": "correlate"}, "recall", docket.CauseDenied, "correlate is not granted to herald"},
-		"another node's":    {map[string]string{"investigate": "source"}, "investigate", docket.CauseDenied, "has no mask forge"},
-		"a bad question":    {map[string]string{"correlate": "bad"}, "correlate", docket.CauseBadRequest, "limit"},
+		"another persona's": {map[string]string{"recall": "correlate"}, "recall", trial.CauseDenied, "correlate is not granted to herald"},
+		"another node's":    {map[string]string{"investigate": "source"}, "investigate", trial.CauseDenied, "has no mask forge"},
+		"a bad question":    {map[string]string{"correlate": "bad"}, "correlate", trial.CauseBadRequest, "limit"},
 	} {
 		def := told(t, test.behave, straight...)
 		for i := range def.Nodes {
@@ -93,7 +93,7 @@ func TestAccept_PL8_AGrantIsNoGrantAtAnotherNode(t *testing.T) {
 		}
 		h := open(t, host.Config{LightPath: def, Modules: lit(t), Casebook: &library{}, Source: &library{}})
 		got := try(t, h, unclassified()).Result
-		if got.Final.Status != docket.Mistrial || got.Final.Cause != test.cause || got.Error == nil || got.Error.Node != test.node ||
+		if got.Final.Status != trial.Mistrial || got.Final.Cause != test.cause || got.Error == nil || got.Error.Node != test.node ||
 			!strings.Contains(got.Error.Message, test.says) || got.Light != nil || got.Activated {
 			t.Errorf("%s: %+v, %+v", name, got.Final, got.Error)
 		}

@@ -50,11 +50,11 @@ func TestAccept_CT9_TheCasebookLeadsTheWay(t *testing.T) {
 		h := open(t, host.Config{LightPath: rca(t), Court: &off, Casebook: bookOf(t, entries[:len(entries)/2]...)})
 		taken := make(map[string]int)
 		for _, entry := range cases {
-			trial := try(t, h, entry.Case)
-			if trial.Result.Error != nil {
-				t.Errorf("%s: %+v", entry.Case.ID, trial.Result.Error)
+			outcome := try(t, h, entry.Case)
+			if outcome.Result.Error != nil {
+				t.Errorf("%s: %+v", entry.Case.ID, outcome.Result.Error)
 			}
-			for _, edge := range edges(trial) {
+			for _, edge := range edges(outcome) {
 				taken[edge]++
 				delete(left, edge)
 			}

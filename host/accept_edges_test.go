@@ -11,6 +11,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // tour reads the cases of the example docket that shows what the court does.
@@ -33,7 +34,7 @@ func tour(t testing.TB) map[string]docket.Entry {
 }
 
 // tried tries one case of the tour with the shipped modules.
-func tried(t *testing.T, id string) (*docket.Trial, *spy) {
+func tried(t *testing.T, id string) (*trial.Trial, *spy) {
 	t.Helper()
 	entry, ok := tour(t)[id]
 	if !ok {
@@ -51,65 +52,65 @@ func (s *spy) count() map[string]int {
 	return n
 }
 
-func wantPath(t *testing.T, trial *docket.Trial, want string) {
+func wantPath(t *testing.T, outcome *trial.Trial, want string) {
 	t.Helper()
-	if got := strings.Join(trial.Result.Path, " "); got != want {
+	if got := strings.Join(outcome.Result.Path, " "); got != want {
 		t.Errorf("path %s\nwant %s", got, want)
 	}
 }
 
 func TestAccept_HD1_FastTrackByTheProsecutionsOwnEstimate(t *testing.T) {
 	t.Parallel()
-	trial, s := tried(t, "tour-plea")
-	if got := trial.Passes[0].Indictment.Confidence; got < 0.95 || got == trial.Result.Light.Confidence {
-		t.Errorf("the prosecution's estimate is %v, Light's %v", got, trial.Result.Light.Confidence)
+	outcome, s := tried(t, "tour-plea")
+	if got := outcome.Passes[0].Indictment.Confidence; got < 0.95 || got == outcome.Result.Light.Confidence {
+		t.Errorf("the prosecution's estimate is %v, Light's %v", got, outcome.Result.Light.Confidence)
 	}
-	if s.count()["node bulwark"] != 0 || trial.Result.Path[1] != "HD1:defend" {
-		t.Errorf("discover was called: %v", trial.Result.Path)
+	if s.count()["node bulwark"] != 0 || outcome.Result.Path[1] != "HD1:defend" {
+		t.Errorf("discover was called: %v", outcome.Result.Path)
 	}
-	trial, s = tried(t, "tour-affirm")
-	if got := trial.Passes[0].Indictment.Confidence; got >= 0.95 {
+	outcome, s = tried(t, "tour-affirm")
+	if got := outcome.Passes[0].Indictment.Confidence; got >= 0.95 {
 		t.Fatalf("the estimate is %v", got)
 	}
-	if s.count()["node bulwark"] == 0 || trial.Result.Path[1] != "discover" {
-		t.Errorf("below 0.95 the case does not go to discover: %v", trial.Result.Path)
+	if s.count()["node bulwark"] == 0 || outcome.Result.Path[1] != "discover" {
+		t.Errorf("below 0.95 the case does not go to discover: %v", outcome.Result.Path)
 	}
 }
 
 func TestAccept_HD2_PleaDealSkipsTheHearing(t *testing.T) {
 	t.Parallel()
-	trial, s := tried(t, "tour-plea")
-	wantPath(t, trial, "indict HD1:defend HD2:verdict HD6:_done")
+	outcome, s := tried(t, "tour-plea")
+	wantPath(t, outcome, "indict HD1:defend HD2:verdict HD6:_done")
 	for persona, want := range map[string]int{"challenger": 1, "abyss": 1, "specter": 1, "bulwark": 0} {
 		if got := s.count()["node "+persona]; got != want {
 			t.Errorf("%d node calls of %s, want %d", got, persona, want)
 		}
 	}
-	if trial.Passes[0].Hearing != nil || trial.Result.Rounds != 0 {
+	if outcome.Passes[0].Hearing != nil || outcome.Result.Rounds != 0 {
 		t.Error("there was a hearing")
 	}
 }
 
 func TestAccept_HD3_MotionToDismissGoesToHearing(t *testing.T) {
 	t.Parallel()
-	trial, _ := tried(t, "tour-dismiss")
-	if !trial.Passes[0].Brief.MotionToDismiss || !slices.Contains(trial.Result.Path, "HD3:hearing") {
-		t.Errorf("brief %+v, path %v", trial.Passes[0].Brief, trial.Result.Path)
+	outcome, _ := tried(t, "tour-dismiss")
+	if !outcome.Passes[0].Brief.MotionToDismiss || !slices.Contains(outcome.Result.Path, "HD3:hearing") {
+		t.Errorf("brief %+v, path %v", outcome.Passes[0].Brief, outcome.Result.Path)
 	}
 }
 
 func TestAccept_HD4_AlternativeHypothesisGoesToHearing(t *testing.T) {
 	t.Parallel()
-	trial, _ := tried(t, "tour-amend")
-	if trial.Passes[0].Brief.AlternativeHypothesis == nil || !slices.Contains(trial.Result.Path, "HD4:hearing") {
-		t.Errorf("brief %+v, path %v", trial.Passes[0].Brief, trial.Result.Path)
+	outcome, _ := tried(t, "tour-amend")
+	if outcome.Passes[0].Brief.AlternativeHypothesis == nil || !slices.Contains(outcome.Result.Path, "HD4:hearing") {
+		t.Errorf("brief %+v, path %v", outcome.Passes[0].Brief, outcome.Result.Path)
 	}
 }
 
 func TestAccept_HD5_HearingEndsOnConvergence(t *testing.T) {
 	t.Parallel()
-	trial, s := tried(t, "tour-rounds")
-	record := trial.Passes[0].Hearing
+	outcome, s := tried(t, "tour-rounds")
+	record := outcome.Passes[0].Hearing
 	if record == nil || !record.Converged || len(record.Rounds) < 2 || len(record.Rounds) >= record.MaxRounds {
 		t.Fatalf("the hearing did not converge after a round that brought something: %+v", record)
 	}
@@ -142,33 +143,33 @@ func TestAccept_HD5_HearingEndsOnMaxRounds(t *testing.T) {
 	t.Parallel()
 	for rounds, text := range map[int]string{1: "max_rounds: 1", 2: "max_rounds: 2"} {
 		def := behave(t, "bulwark", "hearing", "quarrel", "max_rounds: 3", text, "rounds: 3", "rounds: "+text[len(text)-1:])
-		trial := try(t, open(t, host.Config{Pipeline: def}), dispute())
-		record := trial.Passes[0].Hearing
-		if record == nil || len(record.Rounds) != rounds || record.Converged || !slices.Contains(trial.Result.Path, "HD5:verdict") {
-			t.Errorf("at %s: %+v, path %v", text, record, trial.Result.Path)
+		outcome := try(t, open(t, host.Config{Pipeline: def}), dispute())
+		record := outcome.Passes[0].Hearing
+		if record == nil || len(record.Rounds) != rounds || record.Converged || !slices.Contains(outcome.Result.Path, "HD5:verdict") {
+			t.Errorf("at %s: %+v, path %v", text, record, outcome.Result.Path)
 		}
 	}
 }
 
 func TestAccept_HD6_AffirmKeepsTheCharge(t *testing.T) {
 	t.Parallel()
-	trial, _ := tried(t, "tour-affirm")
-	if got := trial.Result.Final; got.Status != docket.Affirmed || got.Classification != trial.Passes[0].Indictment.ChargedDefectType {
+	outcome, _ := tried(t, "tour-affirm")
+	if got := outcome.Result.Final; got.Status != trial.Affirmed || got.Classification != outcome.Passes[0].Indictment.ChargedDefectType {
 		t.Errorf("%+v", got)
 	}
-	if last := trial.Result.Path[len(trial.Result.Path)-1]; last != "HD6:_done" {
+	if last := outcome.Result.Path[len(outcome.Result.Path)-1]; last != "HD6:_done" {
 		t.Errorf("ended by %s", last)
 	}
 }
 
 func TestAccept_HD7_AmendChangesTheChargeToAnotherLabel(t *testing.T) {
 	t.Parallel()
-	trial, _ := tried(t, "tour-amend")
-	got := trial.Result.Final
-	if got.Status != docket.Amended || got.Classification == trial.Result.Light.Classification || !slices.Contains(trial.Case.Labels, got.Classification) {
+	outcome, _ := tried(t, "tour-amend")
+	got := outcome.Result.Final
+	if got.Status != trial.Amended || got.Classification == outcome.Result.Light.Classification || !slices.Contains(outcome.Case.Labels, got.Classification) {
 		t.Errorf("%+v", got)
 	}
-	if last := trial.Result.Path[len(trial.Result.Path)-1]; last != "HD7:_done" {
+	if last := outcome.Result.Path[len(outcome.Result.Path)-1]; last != "HD7:_done" {
 		t.Errorf("ended by %s", last)
 	}
 }
@@ -176,11 +177,11 @@ func TestAccept_HD7_AmendChangesTheChargeToAnotherLabel(t *testing.T) {
 func TestAccept_HD6_HD7_AVerdictThatContradictsItselfIsRefused(t *testing.T) {
 	t.Parallel()
 	h := open(t, host.Config{Pipeline: behave(t, "specter", "verdict", "contradiction")})
-	trial := try(t, h, dispute())
-	if got := trial.Result.Final; got.Status != docket.Mistrial || got.Cause != "invalid_artifact" {
+	outcome := try(t, h, dispute())
+	if got := outcome.Result.Final; got.Status != trial.Mistrial || got.Cause != "invalid_artifact" {
 		t.Fatalf("%+v", got)
 	}
-	p := trial.Result.Error.Problems
+	p := outcome.Result.Error.Problems
 	if len(p) != 1 || p[0].Path != "artifact.verdict.final_classification" || p[0].Code != abi.CodeClassification {
 		t.Errorf("problems %+v", p)
 	}
@@ -188,22 +189,22 @@ func TestAccept_HD6_HD7_AVerdictThatContradictsItselfIsRefused(t *testing.T) {
 
 func TestAccept_HD9_AcquitHasAGapBriefAndNoClassification(t *testing.T) {
 	t.Parallel()
-	trial, _ := tried(t, "tour-acquit")
-	got := trial.Result
-	if got.Final.Status != docket.Acquitted || got.Final.Classification != "" || !slices.Contains(got.Path, "HD9:_gap_brief") {
+	outcome, _ := tried(t, "tour-acquit")
+	got := outcome.Result
+	if got.Final.Status != trial.Acquitted || got.Final.Classification != "" || !slices.Contains(got.Path, "HD9:_gap_brief") {
 		t.Fatalf("%+v, path %v", got.Final, got.Path)
 	}
-	wantGaps(t, trial)
+	wantGaps(t, outcome)
 	if !strings.Contains(got.GapBrief.Gaps[0].Description, "evidence") {
 		t.Errorf("the brief does not say that there is no evidence: %+v", got.GapBrief.Gaps)
 	}
 }
 
 // wantGaps checks that a brief is there and says something to do.
-func wantGaps(t *testing.T, trial *docket.Trial) {
+func wantGaps(t *testing.T, outcome *trial.Trial) {
 	t.Helper()
-	b := trial.Result.GapBrief
-	if b == nil || b.CaseID != trial.Case.ID || b.Cause == "" || b.Summary == "" || len(b.Gaps) == 0 {
+	b := outcome.Result.GapBrief
+	if b == nil || b.CaseID != outcome.Case.ID || b.Cause == "" || b.Summary == "" || len(b.Gaps) == 0 {
 		t.Fatalf("no useful gap brief: %+v", b)
 	}
 	for _, g := range b.Gaps {
@@ -223,17 +224,17 @@ func TestAccept_HD10_TTLWinsOverAnEndlessLoop(t *testing.T) {
 				Pipeline: behave(t, persona, node, "spin", "ttl: 10m", "ttl: 2s"), Limits: host.Limits{WallClock: time.Minute, Fuel: 1 << 50},
 			})
 			start := time.Now()
-			trial := try(t, h, dispute())
+			outcome := try(t, h, dispute())
 			if elapsed := time.Since(start); elapsed > 10*(ttl+time.Second) { // the row says a second; a loaded machine gets ten times the room
 				t.Errorf("returned after %s", elapsed)
 			}
-			if got := trial.Result.Final; got.Status != docket.Mistrial || got.Cause != docket.CauseTTL || got.Classification != "" {
+			if got := outcome.Result.Final; got.Status != trial.Mistrial || got.Cause != trial.CauseTTL || got.Classification != "" {
 				t.Errorf("%+v", got)
 			}
-			if last := trial.Result.Path[len(trial.Result.Path)-1]; last != "HD10:_mistrial" {
-				t.Errorf("path %v", trial.Result.Path)
+			if last := outcome.Result.Path[len(outcome.Result.Path)-1]; last != "HD10:_mistrial" {
+				t.Errorf("path %v", outcome.Result.Path)
 			}
-			wantGaps(t, trial)
+			wantGaps(t, outcome)
 		})
 	}
 }
@@ -250,9 +251,9 @@ func TestAccept_HD10_AVerdictThatWasGivenStands(t *testing.T) {
 			now = now.Add(time.Hour)
 		}
 	}
-	trial := try(t, open(t, config), dispute())
-	if got := trial.Result.Final.Status; got != docket.Amended && got != docket.Affirmed && got != docket.Acquitted {
-		t.Errorf("the verdict did not stand: %+v", trial.Result.Final)
+	outcome := try(t, open(t, config), dispute())
+	if got := outcome.Result.Final.Status; got != trial.Amended && got != trial.Affirmed && got != trial.Acquitted {
+		t.Errorf("the verdict did not stand: %+v", outcome.Result.Final)
 	}
 	// The same jump one node earlier is a mistrial: the clerk says so through HD10.
 	config.Observe = func(r host.CallRecord) {
@@ -260,9 +261,9 @@ func TestAccept_HD10_AVerdictThatWasGivenStands(t *testing.T) {
 			now = now.Add(time.Hour)
 		}
 	}
-	trial = try(t, open(t, config), dispute())
-	if got := trial.Result.Final; got.Cause != docket.CauseTTL || trial.Result.Path[len(trial.Result.Path)-1] != "HD10:_mistrial" {
-		t.Errorf("%+v, path %v", got, trial.Result.Path)
+	outcome = try(t, open(t, config), dispute())
+	if got := outcome.Result.Final; got.Cause != trial.CauseTTL || outcome.Result.Path[len(outcome.Result.Path)-1] != "HD10:_mistrial" {
+		t.Errorf("%+v, path %v", got, outcome.Result.Path)
 	}
 }
 
@@ -270,53 +271,53 @@ func TestAccept_HD11_TheHandoffAfterTheLastAllowedOneIsAMistrial(t *testing.T) {
 	t.Parallel()
 	free := try(t, shared(t), dispute())
 	needed := free.Result.Handoffs
-	if free.Result.Final.Status == docket.Mistrial || needed < 4 {
+	if free.Result.Final.Status == trial.Mistrial || needed < 4 {
 		t.Fatalf("%+v after %d handoffs", free.Result.Final, needed)
 	}
 	for limit := 1; limit <= needed; limit++ {
 		c := abi.CourtConfig{
 			Enabled: true, TTL: 600e9, MaxHandoffs: limit, MaxRemands: 2, MaxRounds: 3, ActivationThreshold: 0.85, RejectionThreshold: 0.5,
 		}
-		trial := try(t, open(t, host.Config{Court: &c}), dispute())
-		got := trial.Result
+		outcome := try(t, open(t, host.Config{Court: &c}), dispute())
+		got := outcome.Result
 		if limit == needed {
-			if got.Final.Status == docket.Mistrial || got.Handoffs != needed {
+			if got.Final.Status == trial.Mistrial || got.Handoffs != needed {
 				t.Errorf("with all %d handoffs: %+v", limit, got.Final)
 			}
 			continue
 		}
-		if got.Final.Status != docket.Mistrial || got.Final.Cause != docket.CauseHandoffs || got.Handoffs != limit {
+		if got.Final.Status != trial.Mistrial || got.Final.Cause != trial.CauseHandoffs || got.Handoffs != limit {
 			t.Errorf("with %d of %d handoffs: %+v after %d", limit, needed, got.Final, got.Handoffs)
 		}
 		if last := got.Path[len(got.Path)-1]; last != "HD11:_mistrial" {
 			t.Errorf("with %d of %d handoffs: path %v", limit, needed, got.Path)
 		}
-		wantGaps(t, trial)
+		wantGaps(t, outcome)
 	}
 }
 
 func TestAccept_HD12_TheJudgesMistrial(t *testing.T) {
 	t.Parallel()
-	trial := try(t, open(t, host.Config{Pipeline: behave(t, "specter", "verdict", "mistrial")}), dispute())
-	if got := trial.Result.Final; got.Status != docket.Mistrial || got.Cause != docket.CauseJudge || got.Classification != "" {
+	outcome := try(t, open(t, host.Config{Pipeline: behave(t, "specter", "verdict", "mistrial")}), dispute())
+	if got := outcome.Result.Final; got.Status != trial.Mistrial || got.Cause != trial.CauseJudge || got.Classification != "" {
 		t.Errorf("%+v", got)
 	}
-	if last := trial.Result.Path[len(trial.Result.Path)-1]; last != "HD12:_mistrial" {
-		t.Errorf("path %v", trial.Result.Path)
+	if last := outcome.Result.Path[len(outcome.Result.Path)-1]; last != "HD12:_mistrial" {
+		t.Errorf("path %v", outcome.Result.Path)
 	}
-	wantGaps(t, trial)
+	wantGaps(t, outcome)
 }
 
 func TestAccept_CT7_EveryEndWithoutAClassificationHasAGapBrief(t *testing.T) {
 	t.Parallel()
 	for _, how := range []string{"acquit", "mistrial", "remand", "trap", "confidence", "fail", "exit", "wrong"} {
-		trial := try(t, open(t, host.Config{Pipeline: behave(t, "specter", "verdict", how)}), dispute())
-		if got := trial.Result.Final; got.Classification != "" || (got.Status != docket.Acquitted && got.Status != docket.Mistrial) {
+		outcome := try(t, open(t, host.Config{Pipeline: behave(t, "specter", "verdict", how)}), dispute())
+		if got := outcome.Result.Final; got.Classification != "" || (got.Status != trial.Acquitted && got.Status != trial.Mistrial) {
 			t.Errorf("%s: %+v", how, got)
 		}
-		wantGaps(t, trial)
+		wantGaps(t, outcome)
 	}
-	if trial := try(t, open(t, host.Config{Pipeline: behave(t, "specter", "verdict", "affirm")}), dispute()); trial.Result.GapBrief != nil {
+	if outcome := try(t, open(t, host.Config{Pipeline: behave(t, "specter", "verdict", "affirm")}), dispute()); outcome.Result.GapBrief != nil {
 		t.Error("an affirmed charge has a gap brief")
 	}
 }
@@ -325,23 +326,23 @@ func TestAccept_CT8_NoEdgeFires(t *testing.T) {
 	t.Parallel()
 	// Nothing fires at the hearing: the walk goes on to the verdict, next in file order.
 	def := shipped(t, never("max rounds reached OR convergence")...)
-	trial := try(t, open(t, host.Config{Pipeline: def}), dispute())
-	if !slices.Contains(trial.Result.Path, "verdict") || trial.Result.Final.Status == docket.Mistrial {
-		t.Errorf("%+v, path %v", trial.Result.Final, trial.Result.Path)
+	outcome := try(t, open(t, host.Config{Pipeline: def}), dispute())
+	if !slices.Contains(outcome.Result.Path, "verdict") || outcome.Result.Final.Status == trial.Mistrial {
+		t.Errorf("%+v, path %v", outcome.Result.Final, outcome.Result.Path)
 	}
-	if got := trial.Result.Rounds; got != 3 {
+	if got := outcome.Result.Rounds; got != 3 {
 		t.Errorf("%d rounds without an end of the hearing, want the most there may be", got)
 	}
 	// Nothing fires at the last node.
 	def = behave(t, "specter", "verdict", "acquit", never("verdict == acquit")...)
-	trial = try(t, open(t, host.Config{Pipeline: def}), dispute())
-	if got := trial.Result.Final; got.Status != docket.Mistrial || got.Cause != docket.CauseNoEdge {
+	outcome = try(t, open(t, host.Config{Pipeline: def}), dispute())
+	if got := outcome.Result.Final; got.Status != trial.Mistrial || got.Cause != trial.CauseNoEdge {
 		t.Errorf("%+v", got)
 	}
-	if trial.Result.Error == nil || trial.Result.Error.Node != "verdict" {
-		t.Errorf("the error does not name the node: %+v", trial.Result.Error)
+	if outcome.Result.Error == nil || outcome.Result.Error.Node != "verdict" {
+		t.Errorf("the error does not name the node: %+v", outcome.Result.Error)
 	}
-	wantGaps(t, trial)
+	wantGaps(t, outcome)
 }
 
 // never edits the edge with that condition so that it never fires.

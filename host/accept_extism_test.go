@@ -7,8 +7,8 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
-	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/module"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // The judge of the examples is built with Extism's Go PDK. It sits in a court
@@ -32,12 +32,12 @@ func TestAccept_PL7_AnExtismPluginTakesPart(t *testing.T) {
 		{SourceRef: "graph", Content: "usage rises by 2 GB an hour", RelevanceConfidence: 0.6, Supports: "leak", Element: abi.Earth},
 	}
 	alone := try(t, h, subject).Result
-	if alone.Final.Status != docket.Acquitted || alone.Modules["specter"] != info.Digest {
+	if alone.Final.Status != trial.Acquitted || alone.Modules["specter"] != info.Digest {
 		t.Errorf("with one source for each label: %+v, judged by %s", alone.Final, alone.Modules["specter"])
 	}
 	subject.Evidence = append(subject.Evidence, abi.Evidence{SourceRef: "quota-report", Content: "the volume is at its quota", RelevanceConfidence: 0.7, Supports: "quota", Element: abi.Earth})
 	both := try(t, h, subject).Result
-	if both.Final.Status != docket.Amended || both.Final.Classification != "quota" {
+	if both.Final.Status != trial.Amended || both.Final.Classification != "quota" {
 		t.Errorf("with two sources for quota: %+v", both.Final)
 	}
 	one, eight := lines(t, h, []abi.Case{subject, subject, subject}, 1), lines(t, h, []abi.Case{subject, subject, subject}, 8)

@@ -12,18 +12,18 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
-	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmtest"
 	"github.com/shadowcourt/shadowcourt/host/module"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 func TestAccept_PL3_ABrokenModuleIsNamedAndTheNextTrialRuns(t *testing.T) {
 	t.Parallel()
 	healthy := shared(t)
-	for how, cause := range map[string]docket.Cause{
-		"spin": docket.CauseFuel, "trap": docket.CauseTrap, "exit": docket.CauseExit,
-		"bomb": docket.CauseMemory, "open": docket.CauseDenied, "fail": docket.CauseFailure,
-		"confidence": docket.CauseInvalidArtifact, "several": docket.CauseInvalidArtifact, "wrong": docket.CauseInvalidArtifact,
+	for how, cause := range map[string]trial.Cause{
+		"spin": trial.CauseFuel, "trap": trial.CauseTrap, "exit": trial.CauseExit,
+		"bomb": trial.CauseMemory, "open": trial.CauseDenied, "fail": trial.CauseFailure,
+		"confidence": trial.CauseInvalidArtifact, "several": trial.CauseInvalidArtifact, "wrong": trial.CauseInvalidArtifact,
 	} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
@@ -31,17 +31,17 @@ func TestAccept_PL3_ABrokenModuleIsNamedAndTheNextTrialRuns(t *testing.T) {
 				Pipeline: behave(t, "specter", "verdict", how), Limits: host.Limits{WallClock: time.Minute, Fuel: 500_000_000},
 			})
 			for range 2 { // the second trial finds the host as the first did
-				trial := try(t, h, dispute())
-				if got := trial.Result.Final; got.Status != docket.Mistrial || got.Cause != cause || got.Classification != "" {
+				outcome := try(t, h, dispute())
+				if got := outcome.Result.Final; got.Status != trial.Mistrial || got.Cause != cause || got.Classification != "" {
 					t.Errorf("%+v, want cause %s", got, cause)
 				}
-				e := trial.Result.Error
-				if e == nil || e.Node != "verdict" || e.Persona != "specter" || !strings.HasPrefix(e.Module, "sha256:") || e.Code != string(cause) {
+				e := outcome.Result.Error
+				if e == nil || e.Node != "verdict" || e.Persona != "specter" || !strings.HasPrefix(e.Module, "sha256:") || e.Code != cause {
 					t.Errorf("the module is not named: %+v", e)
 				}
-				wantGaps(t, trial)
+				wantGaps(t, outcome)
 			}
-			if got := try(t, healthy, dispute()).Result.Final.Status; got == docket.Mistrial {
+			if got := try(t, healthy, dispute()).Result.Final.Status; got == trial.Mistrial {
 				t.Error("another trial was harmed")
 			}
 		})
@@ -55,7 +55,7 @@ func TestAccept_PL3_TheClockEndsWhatFuelDoesNot(t *testing.T) {
 	h := open(t, host.WithCallClock(host.Config{
 		Pipeline: behave(t, "specter", "verdict", "spin"), Limits: host.Limits{WallClock: 2 * time.Second, Fuel: 1 << 50},
 	}, wasmtest.Ticking(time.Millisecond)))
-	if got := try(t, h, dispute()).Result; got.Final.Cause != docket.CauseWallClock || got.Error == nil || got.Error.Persona != "specter" {
+	if got := try(t, h, dispute()).Result; got.Final.Cause != trial.CauseWallClock || got.Error == nil || got.Error.Persona != "specter" {
 		t.Errorf("%+v, %+v", got.Final, got.Error)
 	}
 }
@@ -63,9 +63,9 @@ func TestAccept_PL3_TheClockEndsWhatFuelDoesNot(t *testing.T) {
 func TestAccept_PL3_ABrokenClerkIsNamed(t *testing.T) {
 	t.Parallel()
 	def := shipped(t, "clerk: clerk", "clerk: puppet", "    condition: \"verdict == acquit\"\n", "    condition: \"verdict == acquit\"\n    with: {behave: trap}\n")
-	trial := try(t, open(t, host.Config{Pipeline: def}), dispute())
-	if e := trial.Result.Error; trial.Result.Final.Cause != docket.CauseTrap || e == nil || e.Node != "verdict" {
-		t.Errorf("%+v, %+v", trial.Result.Final, e)
+	outcome := try(t, open(t, host.Config{Pipeline: def}), dispute())
+	if e := outcome.Result.Error; outcome.Result.Final.Cause != trial.CauseTrap || e == nil || e.Node != "verdict" {
+		t.Errorf("%+v, %+v", outcome.Result.Final, e)
 	}
 }
 
@@ -167,13 +167,13 @@ func TestAccept_OB1_OneLogRecordForEachRefusedArtifact(t *testing.T) {
 		h := open(t, host.Config{
 			Pipeline: behave(t, "specter", "verdict", how), Logger: slog.New(slog.NewJSONHandler(&b, nil)),
 		})
-		trial := try(t, h, dispute())
+		outcome := try(t, h, dispute())
 		records := strings.Split(strings.TrimSpace(b.String()), "\n")
 		if len(records) != 1 {
 			t.Fatalf("%s: %d log records: %s", how, len(records), b.String())
 		}
 		for _, want := range []string{
-			`"node":"verdict"`, `"digest":"` + trial.Result.Error.Module + `"`, `"path":"` + path + `"`, `"code":"`, `"persona":"specter"`,
+			`"node":"verdict"`, `"digest":"` + outcome.Result.Error.Module + `"`, `"path":"` + path + `"`, `"code":"`, `"persona":"specter"`,
 		} {
 			if !strings.Contains(records[0], want) {
 				t.Errorf("%s: the record lacks %s: %s", how, want, records[0])
@@ -188,9 +188,9 @@ func TestAccept_OB1_OneLogRecordForEachRefusedArtifact(t *testing.T) {
 // The artifact's faults come together, each with its path and code.
 func TestAccept_SC3_AllFaultsOfAnArtifactComeTogether(t *testing.T) {
 	t.Parallel()
-	trial := try(t, open(t, host.Config{Pipeline: behave(t, "specter", "verdict", "several")}), dispute())
+	outcome := try(t, open(t, host.Config{Pipeline: behave(t, "specter", "verdict", "several")}), dispute())
 	var got []string
-	for _, p := range trial.Result.Error.Problems {
+	for _, p := range outcome.Result.Error.Problems {
 		got = append(got, p.Path+" "+string(p.Code))
 	}
 	want := []string{
@@ -211,8 +211,8 @@ func TestAccept_PL9_WhatDoesNotFitTheCaseIsRefused(t *testing.T) {
 	} {
 		s := &spy{}
 		h := open(t, host.Config{Pipeline: behave(t, test.persona, test.node, how), Observe: s.observe})
-		trial := try(t, h, dispute())
-		e := trial.Result.Error
+		outcome := try(t, h, dispute())
+		e := outcome.Result.Error
 		if e == nil || e.Node != test.node || len(e.Problems) != 1 || e.Problems[0].Path != test.path {
 			t.Errorf("%s: %+v", how, e)
 		}

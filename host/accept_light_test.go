@@ -9,11 +9,12 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host"
-	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/render"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
-func lightPaths(t *docket.Trial) []string {
+func lightPaths(t *trial.Trial) []string {
 	var list []string
 	for _, p := range t.Light {
 		list = append(list, strings.Join(p.Path, " "))
@@ -46,21 +47,21 @@ func TestAccept_HD8_LightRunsAgainFromResolveAndAccountsForTheRemand(t *testing.
 	c := unclassified()
 	quiet := openLit(t, host.Config{Pipeline: behave(t, "specter", "verdict", "remand"), Observe: s.observe},
 		map[string]string{"investigate": "fresh"}, straight...)
-	if got := try(t, h, c).Result; got.Final.Status != docket.Accepted {
+	if got := try(t, h, c).Result; got.Final.Status != trial.Accepted {
 		t.Fatalf("%+v", got.Final)
 	}
 	s.calls = nil
-	trial := try(t, quiet, c)
-	got := trial.Result
+	outcome := try(t, quiet, c)
+	got := outcome.Result
 	again := "resolve H8:investigate H9:correlate H15b:review H12:report H16:_done"
 	want := []string{"recall H2:triage H6:" + again, again, again}
-	if paths := lightPaths(trial); !slices.Equal(paths, want) {
+	if paths := lightPaths(outcome); !slices.Equal(paths, want) {
 		t.Fatalf("Light walked %q", paths)
 	}
-	if got.Remands != 2 || got.Final.Status != docket.Mistrial || got.Final.Cause != docket.CauseRemandsExhausted {
+	if got.Remands != 2 || got.Final.Status != trial.Mistrial || got.Final.Cause != trial.CauseRemandsExhausted {
 		t.Errorf("%d remands, %+v", got.Remands, got.Final)
 	}
-	for i, pass := range trial.Passes[:2] {
+	for i, pass := range outcome.Passes[:2] {
 		answer, feedback := pass.RemandAnswer, pass.Verdict.RemandFeedback
 		var problems abi.Collector
 		if abi.CheckRemandAnswer(answer, feedback, &problems); !problems.Empty() {
@@ -70,10 +71,10 @@ func TestAccept_HD8_LightRunsAgainFromResolveAndAccountsForTheRemand(t *testing.
 			t.Errorf("remand %d: %+v does not account for %+v", i+1, answer, feedback)
 		}
 	}
-	if found := trial.Light[1].Gathered; len(found) != 1 || found[0].Content != "walk with feedback" || found[0].Element != abi.Water {
+	if found := outcome.Light[1].Gathered; len(found) != 1 || found[0].Content != "walk with feedback" || found[0].Element != abi.Water {
 		t.Errorf("the second walk gathered %+v", found)
 	}
-	if found := trial.Light[2].Gathered; len(found) != 0 {
+	if found := outcome.Light[2].Gathered; len(found) != 0 {
 		t.Errorf("the third walk gathered what was there: %+v", found)
 	}
 	// The second walk is told what lies before the court, in the order of the indictment.
@@ -84,7 +85,7 @@ func TestAccept_HD8_LightRunsAgainFromResolveAndAccountsForTheRemand(t *testing.
 	if asked[1].File.Feedback == nil || asked[1].Case.Light == nil || asked[1].Case.Light.Classification != got.Light.Classification {
 		t.Errorf("the second time without feedback or Light's answer before: %+v", asked[1].Case.Light)
 	}
-	for i, item := range trial.Passes[0].Indictment.Evidence {
+	for i, item := range outcome.Passes[0].Indictment.Evidence {
 		if e := asked[1].Case.Evidence[i]; e.SourceRef != item.SourceRef || e.Content != item.Content {
 			t.Errorf("item %d of the indictment is not item %d of the evidence: %+v", i, i, e)
 		}
@@ -105,7 +106,7 @@ func TestAccept_HD8_AnAnswerWithoutNewEvidenceIsNoSurer(t *testing.T) {
 	// A report that leaves the remand out is rejected, and named.
 	h = openLit(t, host.Config{Pipeline: behave(t, "specter", "verdict", "remand")}, map[string]string{"report": "mute"}, straight...)
 	got = try(t, h, unclassified()).Result
-	if got.Final.Cause != docket.CauseInvalidArtifact || got.Error == nil || got.Error.Node != "report" || got.Error.Persona != "weaver" || got.Light == nil {
+	if got.Final.Cause != trial.CauseInvalidArtifact || got.Error == nil || got.Error.Node != "report" || got.Error.Persona != "weaver" || got.Light == nil {
 		t.Errorf("%+v, %+v", got.Final, got.Error)
 	}
 }
@@ -116,14 +117,14 @@ func TestDuplicateIsTheAnswer(t *testing.T) {
 	t.Parallel()
 	h := openLit(t, host.Config{Pipeline: behave(t, "specter", "verdict", "remand")},
 		map[string]string{"correlate": "duplicate", "investigate": "converge"}, "H2", "H6", "H9", "H15")
-	trial := try(t, h, unclassified())
-	if *trial.Result.Light != (docket.Answer{Classification: "quota", Confidence: 0.83}) {
-		t.Errorf("%+v", trial.Result.Light)
+	outcome := try(t, h, unclassified())
+	if *outcome.Result.Light != (trial.Answer{Classification: "quota", Confidence: 0.83}) {
+		t.Errorf("%+v", outcome.Result.Light)
 	}
-	if got := lightPaths(trial)[0]; !strings.HasSuffix(got, "H9:correlate H15:_done") {
+	if got := lightPaths(outcome)[0]; !strings.HasSuffix(got, "H9:correlate H15:_done") {
 		t.Errorf("Light walked %q", got)
 	}
-	answer := trial.Passes[0].RemandAnswer
+	answer := outcome.Passes[0].RemandAnswer
 	for _, reply := range answer.Answers {
 		if reply.Status != abi.NotFound || len(reply.Evidence) > 0 {
 			t.Errorf("%+v", reply)
@@ -136,7 +137,7 @@ func TestDuplicateIsTheAnswer(t *testing.T) {
 	}
 	// The evidence has the elements of the nodes that it comes from.
 	elements := map[string]abi.Element{}
-	for _, e := range trial.Light[0].Gathered {
+	for _, e := range outcome.Light[0].Gathered {
 		elements[e.SourceRef] = e.Element
 	}
 	if elements["log"] != abi.Water || elements["casebook:earlier"] != abi.Air {
@@ -175,7 +176,7 @@ func TestReviewWithoutJudgmentOnlyRecommends(t *testing.T) {
 				def.Nodes[i].Masks = nil
 			}
 		}
-		trial := try(t, open(t, host.Config{LightPath: def, Modules: lit(t), Observe: s.observe}), unclassified())
+		outcome := try(t, open(t, host.Config{LightPath: def, Modules: lit(t), Observe: s.observe}), unclassified())
 		want := abi.Approve
 		if judgment {
 			want = abi.Overturn
@@ -183,7 +184,7 @@ func TestReviewWithoutJudgmentOnlyRecommends(t *testing.T) {
 		if got := nodeRequests(t, s, "report")[0].File.Review.Decision; got != want {
 			t.Errorf("judgment %v: the report is told %q", judgment, got)
 		}
-		for _, a := range trial.Light[0].Artifacts {
+		for _, a := range outcome.Light[0].Artifacts {
 			if a.Artifact.Review != nil && a.Artifact.Review.Decision != abi.Overturn {
 				t.Errorf("the story has %+v", a.Artifact.Review)
 			}
@@ -198,20 +199,20 @@ func TestABrokenLightPathIsTheCasesFailure(t *testing.T) {
 		behave map[string]string
 		fire   []string
 		node   string
-		cause  docket.Cause
+		cause  trial.Cause
 	}{
-		"a module that gives up": {map[string]string{"correlate": "fail"}, straight, "correlate", docket.CauseFailure},
-		"another case's label":   {map[string]string{"investigate": "elsewhere"}, straight, "investigate", docket.CauseInvalidArtifact},
+		"a module that gives up": {map[string]string{"correlate": "fail"}, straight, "correlate", trial.CauseFailure},
+		"another case's label":   {map[string]string{"investigate": "elsewhere"}, straight, "investigate", trial.CauseInvalidArtifact},
 	} {
 		h := openLit(t, host.Config{}, test.behave, test.fire...)
-		trial := try(t, h, unclassified())
-		got := trial.Result
-		if got.Final.Status != docket.Mistrial || got.Final.Cause != test.cause || got.Error == nil || got.Error.Node != test.node || got.Error.Module == "" {
+		outcome := try(t, h, unclassified())
+		got := outcome.Result
+		if got.Final.Status != trial.Mistrial || got.Final.Cause != test.cause || got.Error == nil || got.Error.Node != test.node || got.Error.Module == "" {
 			t.Errorf("%s: %+v, %+v", name, got.Final, got.Error)
 		}
-		wantGaps(t, trial)
+		wantGaps(t, outcome)
 		var b bytes.Buffer
-		if err := docket.NewJSONL(&b).Write(trial); err != nil || !strings.Contains(b.String(), `"light":null`) {
+		if err := render.NewJSONL(&b).Write(outcome); err != nil || !strings.Contains(b.String(), `"light":null`) {
 			t.Errorf("%s: %s (%v)", name, b.String(), err)
 		}
 	}

@@ -112,7 +112,7 @@ func TestAccept_CT6_DiscoverySeesNoConclusion(t *testing.T) {
 		c.Evidence[i].Content += " item-sentinel"
 		c.Evidence[i].SourceRef += "-source-sentinel"
 	}
-	trial, s := tryShared(t, c)
+	outcome, s := tryShared(t, c)
 	seen := s.of(abi.CallNode, "bulwark")
 	if len(seen) == 0 || seen[0].Node != "discover" {
 		t.Fatal("discovery was not held")
@@ -122,11 +122,11 @@ func TestAccept_CT6_DiscoverySeesNoConclusion(t *testing.T) {
 		t.Error("discovery does not see documents and labels")
 	}
 	float := binary.BigEndian.AppendUint64(nil, math.Float64bits(confidence))
-	narrative := trial.Passes[0].Indictment.ProsecutionNarrative
+	narrative := outcome.Passes[0].Indictment.ProsecutionNarrative
 	if len(narrative) < 20 {
 		t.Fatalf("the narrative is too short to look for: %q", narrative)
 	}
-	own := binary.BigEndian.AppendUint64(nil, math.Float64bits(trial.Passes[0].Indictment.Confidence))
+	own := binary.BigEndian.AppendUint64(nil, math.Float64bits(outcome.Passes[0].Indictment.Confidence))
 	for what, bad := range map[string][]byte{
 		"the subject": []byte("subject-sentinel"), "Light's reasoning": []byte("reasoning-sentinel"),
 		"the digits of Light's confidence": []byte("7312659"), "Light's confidence": float,

@@ -12,6 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/profile"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
@@ -67,10 +68,10 @@ func one(c *abi.PriorCase) []abi.PriorCase {
 }
 
 // edges are the edges that the walks of a trial took.
-func edges(trial *docket.Trial) []string {
+func edges(outcome *trial.Trial) []string {
 	var list []string
-	for i := range trial.Light {
-		for _, step := range trial.Light[i].Steps {
+	for i := range outcome.Light {
+		for _, step := range outcome.Light[i].Steps {
 			if step.Edge != "" {
 				list = append(list, step.Edge)
 			}
@@ -113,11 +114,11 @@ func TestAccept_CT9_EveryEdgeOfTheLightPathIsTaken(t *testing.T) {
 	}
 	walk := func(c abi.Case) {
 		for _, h := range hosts {
-			trial := try(t, h, c)
-			if trial.Result.Error != nil {
-				t.Errorf("%s: %+v", c.ID, trial.Result.Error)
+			outcome := try(t, h, c)
+			if outcome.Result.Error != nil {
+				t.Errorf("%s: %+v", c.ID, outcome.Result.Error)
 			}
-			for _, edge := range edges(trial) {
+			for _, edge := range edges(outcome) {
 				delete(left, edge)
 			}
 		}
@@ -157,23 +158,23 @@ func TestAccept_HD8_TheShippedLightAccountsForRemands(t *testing.T) {
 	})
 	remanded := 0
 	for _, entry := range examples(t, "go-failures.jsonl")[:24] {
-		trial := try(t, h, entry.Case)
-		got := trial.Result
+		outcome := try(t, h, entry.Case)
+		got := outcome.Result
 		if got.Error != nil {
 			t.Errorf("%s: %+v", got.ID, got.Error)
 		}
 		remanded += got.Remands
 		for i := range got.Remands {
-			if start := trial.Light[i+1].Path[0]; start != "resolve" {
+			if start := outcome.Light[i+1].Path[0]; start != "resolve" {
 				t.Errorf("%s: remand %d began at %s", got.ID, i+1, start)
 			}
 			var problems abi.Collector
-			pass := &trial.Passes[i]
+			pass := &outcome.Passes[i]
 			abi.CheckRemandAnswer(pass.RemandAnswer, pass.Verdict.RemandFeedback, &problems)
 			if !problems.Empty() {
 				t.Errorf("%s: %v", got.ID, problems.Err())
 			}
-			gathered := len(trial.Light[i+1].Gathered)
+			gathered := len(outcome.Light[i+1].Gathered)
 			for _, answer := range pass.RemandAnswer.Answers {
 				gathered += len(answer.Evidence)
 			}
@@ -195,10 +196,10 @@ func TestAccept_ME3_RemandsOfTheShippedJudge(t *testing.T) {
 	var observed []calibrate.Observation
 	remanded, toRight, toWrong := 0, 0, 0
 	for _, entry := range examples(t, "go-failures.jsonl", "go-test-1.jsonl") {
-		trial := try(t, h, entry.Case)
-		trial.Truth = entry.Truth
-		observed = append(observed, calibrate.Observe(trial))
-		got := trial.Result
+		outcome := try(t, h, entry.Case)
+		outcome.Truth = entry.Truth
+		observed = append(observed, calibrate.Observe(outcome))
+		got := outcome.Result
 		if got.Remands == 0 {
 			continue
 		}

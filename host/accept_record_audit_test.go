@@ -59,12 +59,12 @@ func TestAccept_RE1_AuditsOfAllVerdictsAreReplayedToTheSameBytes(t *testing.T) {
 			store, data, lines := recordAudits(t, host.Config{Record: contents, LightPath: lightPath(t)}, host.AuditConfig{}, 2, entries...)
 			_, list := trials(t, data)
 			audits := 0
-			for i, trial := range replayAll(t, store, data) {
+			for i, outcome := range replayAll(t, store, data) {
 				if got := string(list[i].Line()); got != lines[i] {
 					t.Errorf("the record has the line\n%s\nand given was\n%s", got, lines[i])
 				}
-				if (trial.Result.Audit != nil) != (trial.Result.Verdict != nil) || (list[i].Audit != nil) != (trial.Result.Audit != nil) {
-					t.Errorf("%s: audited, recorded, and with a verdict: %t, %t, %t", list[i].ID, trial.Result.Audit != nil, list[i].Audit != nil, trial.Result.Verdict != nil)
+				if (outcome.Result.Audit != nil) != (outcome.Result.Verdict != nil) || (list[i].Audit != nil) != (outcome.Result.Audit != nil) {
+					t.Errorf("%s: audited, recorded, and with a verdict: %t, %t, %t", list[i].ID, outcome.Result.Audit != nil, list[i].Audit != nil, outcome.Result.Verdict != nil)
 				}
 				if list[i].Audit == nil {
 					continue

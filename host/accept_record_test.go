@@ -22,6 +22,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
@@ -176,7 +177,7 @@ func trials(t testing.TB, data []byte) (*record.Header, []*record.Trial) {
 }
 
 // replayAll tries every trial of a record again, which must give the same bytes.
-func replayAll(t testing.TB, store *record.Store, data []byte) []*docket.Trial {
+func replayAll(t testing.TB, store *record.Store, data []byte) []*trial.Trial {
 	t.Helper()
 	header, list := trials(t, data)
 	r, err := host.OpenReplay(header, host.ReplayConfig{Store: store, CacheDir: cacheDir})
@@ -184,9 +185,9 @@ func replayAll(t testing.TB, store *record.Store, data []byte) []*docket.Trial {
 		t.Fatal(err)
 	}
 	defer func() { _ = r.Close(context.Background()) }()
-	var replayed []*docket.Trial
+	var replayed []*trial.Trial
 	for _, was := range list {
-		trial, is, err := r.Replay(t.Context(), was, nil)
+		outcome, is, err := r.Replay(t.Context(), was, nil)
 		if err != nil {
 			t.Fatalf("%s: %v", was.ID, err)
 		}
@@ -194,7 +195,7 @@ func replayAll(t testing.TB, store *record.Store, data []byte) []*docket.Trial {
 		if err != nil || difference != nil {
 			t.Errorf("%s: %+v, %v", was.ID, difference, err)
 		}
-		replayed = append(replayed, trial)
+		replayed = append(replayed, outcome)
 	}
 	return replayed
 }
@@ -247,27 +248,27 @@ func TestAccept_RE1_WorkersChangeNoByteOfARecord(t *testing.T) {
 }
 
 // mistrials are configurations in which a dispute ends as a mistrial, by its cause.
-func mistrials(t *testing.T) map[docket.Cause]host.Config {
+func mistrials(t *testing.T) map[trial.Cause]host.Config {
 	t.Helper()
 	limited := func(c abi.CourtConfig) host.Config { return host.Config{Court: &c} }
-	return map[docket.Cause]host.Config{
-		docket.CauseTTL: {
+	return map[trial.Cause]host.Config{
+		trial.CauseTTL: {
 			Pipeline: behave(t, "specter", "verdict", "spin", "ttl: 10m", "ttl: 500ms"), Limits: host.Limits{WallClock: time.Minute, Fuel: 1 << 50},
 		},
-		docket.CauseWallClock: host.WithCallClock(host.Config{
+		trial.CauseWallClock: host.WithCallClock(host.Config{
 			Pipeline: behave(t, "specter", "verdict", "spin"), Limits: host.Limits{WallClock: 2 * time.Second, Fuel: 1 << 50},
 		}, wasmtest.Ticking(time.Millisecond)),
-		docket.CauseFuel:            {Pipeline: behave(t, "specter", "verdict", "spin"), Limits: host.Limits{Fuel: 50_000_000}},
-		docket.CauseTrap:            {Pipeline: behave(t, "specter", "verdict", "trap")},
-		docket.CauseExit:            {Pipeline: behave(t, "bulwark", "discover", "exit")},
-		docket.CauseInvalidArtifact: {Pipeline: behave(t, "specter", "verdict", "several")},
-		docket.CauseFailure:         {Pipeline: behave(t, "specter", "verdict", "fail")},
-		docket.CauseJudge:           {Pipeline: behave(t, "specter", "verdict", "mistrial")},
-		docket.CauseHandoffs: limited(abi.CourtConfig{
+		trial.CauseFuel:            {Pipeline: behave(t, "specter", "verdict", "spin"), Limits: host.Limits{Fuel: 50_000_000}},
+		trial.CauseTrap:            {Pipeline: behave(t, "specter", "verdict", "trap")},
+		trial.CauseExit:            {Pipeline: behave(t, "bulwark", "discover", "exit")},
+		trial.CauseInvalidArtifact: {Pipeline: behave(t, "specter", "verdict", "several")},
+		trial.CauseFailure:         {Pipeline: behave(t, "specter", "verdict", "fail")},
+		trial.CauseJudge:           {Pipeline: behave(t, "specter", "verdict", "mistrial")},
+		trial.CauseHandoffs: limited(abi.CourtConfig{
 			Enabled: true, TTL: 600e9, MaxHandoffs: 1, MaxRemands: 2, MaxRounds: 3, ActivationThreshold: 0.85, RejectionThreshold: 0.5,
 		}),
-		docket.CauseRemandsExhausted: {Pipeline: behave(t, "specter", "verdict", "remand"), Light: stubborn{}, Reclassify: true},
-		docket.CauseLight:            {Light: absent{}, Reclassify: true},
+		trial.CauseRemandsExhausted: {Pipeline: behave(t, "specter", "verdict", "remand"), Light: stubborn{}, Reclassify: true},
+		trial.CauseLight:            {Light: absent{}, Reclassify: true},
 	}
 }
 
@@ -302,8 +303,8 @@ func TestAccept_RE1_MistrialsAreReplayedWhateverTheirCause(t *testing.T) {
 		t.Run(string(cause), func(t *testing.T) {
 			t.Parallel()
 			store, data := recordTrials(t, config, 1, entryOf(dispute())...)
-			trial := replayAll(t, store, data)[0]
-			if got := trial.Result.Final; got.Status != docket.Mistrial || got.Cause != cause {
+			outcome := replayAll(t, store, data)[0]
+			if got := outcome.Result.Final; got.Status != trial.Mistrial || got.Cause != cause {
 				t.Errorf("%+v", got)
 			}
 		})
@@ -331,11 +332,11 @@ func TestAccept_RE1_ATimeThatEndsAtAnyMomentIsReplayed(t *testing.T) {
 					write(tryRecorded(t, h, c))
 				}
 			})
-			causes := map[docket.Cause]int{}
-			for _, trial := range replayAll(t, store, data) {
-				causes[trial.Result.Final.Cause]++
+			causes := map[trial.Cause]int{}
+			for _, outcome := range replayAll(t, store, data) {
+				causes[outcome.Result.Final.Cause]++
 			}
-			if causes[docket.CauseTTL] < 10 {
+			if causes[trial.CauseTTL] < 10 {
 				t.Errorf("causes %v", causes)
 			}
 		})

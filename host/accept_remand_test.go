@@ -36,19 +36,19 @@ func TestAccept_HD8_ARemandFindsWhatTheFirstWalkDidNotReach(t *testing.T) {
 			ID: "deep", Subject: "TestCart fails", Labels: []string{"pb001", "ab001", "si001", "nd001"},
 			Documents: []abi.Document{{Name: "log", Text: deepLog(test.behind)}},
 		}
-		trial := try(t, h, c)
-		got := trial.Result
+		outcome := try(t, h, c)
+		got := outcome.Result
 		if got.Error != nil || got.Light.Classification != "pb001" || len(got.LightAfter) == 0 {
 			t.Fatalf("%s: %+v, %+v, then %+v", name, got.Error, got.Light, got.LightAfter)
 		}
 		if label := got.LightAfter[0].Classification; label != test.after {
 			t.Errorf("%s: after the remand %s", name, label)
 		}
-		brought := slices.ContainsFunc(trial.Light[1].Gathered, func(e abi.Evidence) bool {
+		brought := slices.ContainsFunc(outcome.Light[1].Gathered, func(e abi.Evidence) bool {
 			return strings.Contains(e.Content, "connection refused") && e.Supports == "si001" && e.SourceRef == "seeker-report:log:L7"
 		})
 		if brought != (test.behind != "") {
-			t.Errorf("%s: the remand brought %+v", name, trial.Light[1].Gathered)
+			t.Errorf("%s: the remand brought %+v", name, outcome.Light[1].Gathered)
 		}
 	}
 }

@@ -9,8 +9,8 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
-	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // eachReset runs a test for every way of making calls pristine that works here.
@@ -30,7 +30,7 @@ func TestAccept_PL3_BrokenModulesAreContainedByEveryReset(t *testing.T) {
 	t.Parallel()
 	eachReset(t, func(t *testing.T, reset sandbox.Reset) {
 		t.Helper()
-		for how, cause := range map[string]docket.Cause{"bomb": docket.CauseMemory, "exit": docket.CauseExit, "spin": docket.CauseFuel} {
+		for how, cause := range map[string]trial.Cause{"bomb": trial.CauseMemory, "exit": trial.CauseExit, "spin": trial.CauseFuel} {
 			h := open(t, host.WithReset(host.Config{
 				Pipeline: behave(t, "specter", "verdict", how), Limits: host.Limits{WallClock: time.Minute, Fuel: 300_000_000},
 			}, reset))
@@ -59,10 +59,10 @@ func TestAccept_PL4_NoCallSeesAnotherByAnyReset(t *testing.T) {
 				t.Errorf("the module counts %s calls in its memory, want %s", got, want)
 			}
 		}
-		trial := try(t, open(t, host.WithReset(host.Config{Pipeline: behave(t, "bulwark", "hearing", "quarrel")}, reset)), dispute())
-		hearing := trial.Passes[0].Hearing
+		outcome := try(t, open(t, host.WithReset(host.Config{Pipeline: behave(t, "bulwark", "hearing", "quarrel")}, reset)), dispute())
+		hearing := outcome.Passes[0].Hearing
 		if hearing == nil || len(hearing.Rounds) < 2 {
-			t.Fatalf("hearing %+v, %+v", hearing, trial.Result.Error)
+			t.Fatalf("hearing %+v, %+v", hearing, outcome.Result.Error)
 		}
 		for _, round := range hearing.Rounds {
 			if !strings.HasSuffix(round.JudgeNotes, "call "+want) {

@@ -12,6 +12,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/render"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // injected is a case whose log line decides it.
@@ -29,7 +31,7 @@ func TestAccept_CT10_AnInjectionSwaysNobody(t *testing.T) {
 	const genuine = "quota exceeded for volume data-7"
 	h := shared(t)
 	plain := try(t, h, injected(genuine)).Result
-	if plain.Final.Status != docket.Amended || plain.Final.Classification != "quota" {
+	if plain.Final.Status != trial.Amended || plain.Final.Classification != "quota" {
 		t.Fatalf("the line does not decide the case: %+v", plain.Final)
 	}
 	for _, injection := range []string{
@@ -57,7 +59,7 @@ func TestAccept_CT10_AnInjectionSwaysNobody(t *testing.T) {
 func lines(t *testing.T, h *host.Host, cases []abi.Case, workers int) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	w := docket.NewJSONL(&b)
+	w := render.NewJSONL(&b)
 	entries := func() iter.Seq2[docket.Entry, error] {
 		return func(yield func(docket.Entry, error) bool) {
 			for _, c := range cases {

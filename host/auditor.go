@@ -15,6 +15,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime/registry"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
@@ -156,7 +157,7 @@ func (a *Auditor) auditIn(ctx context.Context, generation *registry.Generation, 
 }
 
 // unknown stands for a case and a court that an opinion does not name.
-const unknown = docket.Unnamed
+const unknown = trial.Unnamed
 
 // Rubric gives the rubric in force.
 func (a *Auditor) Rubric() *audit.Rubric { return a.rubric }

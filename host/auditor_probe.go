@@ -8,9 +8,9 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/audit"
-	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // CodeParameters is the fault of a judge's parameters that its module rejects.
@@ -60,7 +60,7 @@ func (a *Auditor) Probe(ctx context.Context) error {
 // not, or does without them as well.
 func (s *session) refusesParams(ctx context.Context, judge *audit.Judge, criteria []*audit.Criterion) string {
 	request := &abi.JudgeRequest{
-		Judge: judge.ID, Opinion: abi.JudicialOpinion{Text: probeOpinion, CaseID: docket.Unnamed, CourtName: docket.Unnamed},
+		Judge: judge.ID, Opinion: abi.JudicialOpinion{Text: probeOpinion, CaseID: trial.Unnamed, CourtName: trial.Unnamed},
 		Criteria: make([]abi.Criterion, len(criteria)), Evidence: []abi.Evidence{}, Params: invoker.Params(judge.With),
 	}
 	for i, c := range criteria {

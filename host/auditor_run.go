@@ -10,13 +10,14 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/audit"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // Audited is what came of one opinion of a file: an Audit, or an Err that says
 // why there is none.
 type Audited struct {
 	Entry docket.OpinionEntry
-	Audit *docket.Audit
+	Audit *trial.Audit
 	Err   error
 }
 
@@ -76,7 +77,7 @@ func (a *Auditor) AuditTrials(ctx context.Context, trials iter.Seq[Tried], court
 
 // auditTrial audits the opinion of a verdict, if there is one. trail is nil
 // where there is no record.
-func (a *Auditor) auditTrial(ctx context.Context, trial *docket.Trial, recorded *record.Trial, court string, trail *trail) error {
+func (a *Auditor) auditTrial(ctx context.Context, trial *trial.Trial, recorded *record.Trial, court string, trail *trail) error {
 	subject, ok := OpinionOf(trial, court)
 	if !ok {
 		return nil
@@ -93,18 +94,18 @@ func (a *Auditor) auditTrial(ctx context.Context, trial *docket.Trial, recorded 
 }
 
 // AuditOf states an outcome as results and reports want it.
-func AuditOf(o *audit.Outcome) *docket.Audit {
-	a := &docket.Audit{
+func AuditOf(o *audit.Outcome) *trial.Audit {
+	a := &trial.Audit{
 		CaseID: o.CaseID, CourtName: o.CourtName, Rubric: o.Rubric, GlobalScore: o.Report.GlobalScore, Summary: o.Report.Summary,
-		Results: make([]docket.AuditResult, len(o.Findings)), Errors: make([]docket.AuditError, len(o.Errors)),
-		CutDocuments: make([]docket.DocumentCut, len(o.Cut)), Degraded: len(o.Errors) > 0, Modules: o.Modules, Fuel: o.Fuel,
+		Results: make([]trial.AuditResult, len(o.Findings)), Errors: make([]trial.AuditError, len(o.Errors)),
+		CutDocuments: make([]trial.DocumentCut, len(o.Cut)), Degraded: len(o.Errors) > 0, Modules: o.Modules, Fuel: o.Fuel,
 	}
 	if len(o.State.Opinions) > 0 {
 		a.Opinion = o.State.Opinions[0].Opinion.Text
 	}
 	a.Cited = cited(o)
 	for i, c := range o.Cut {
-		a.CutDocuments[i] = docket.DocumentCut{Name: c.Document, Bytes: c.Bytes, Kept: c.Kept}
+		a.CutDocuments[i] = trial.DocumentCut{Name: c.Document, Bytes: c.Bytes, Kept: c.Kept}
 	}
 	for i := range o.Findings {
 		a.Results[i] = auditResult(&o.Findings[i])
@@ -113,7 +114,7 @@ func AuditOf(o *audit.Outcome) *docket.Audit {
 	}
 	for i := range o.Errors {
 		e := &o.Errors[i]
-		a.Errors[i] = docket.AuditError{
+		a.Errors[i] = trial.AuditError{
 			Node: e.At.Node, Pass: e.At.Pass, Persona: e.Persona, Module: e.Digest, Cause: e.Cause, Detail: e.Detail,
 		}
 	}
@@ -121,7 +122,7 @@ func AuditOf(o *audit.Outcome) *docket.Audit {
 }
 
 // cited gives the items that judges cite, in the order of the evidence.
-func cited(o *audit.Outcome) []docket.CitedItem {
+func cited(o *audit.Outcome) []trial.CitedItem {
 	refs := make(map[string]bool)
 	for i := range o.Findings {
 		for _, v := range o.Findings[i].Voices {
@@ -132,10 +133,10 @@ func cited(o *audit.Outcome) []docket.CitedItem {
 			}
 		}
 	}
-	var list []docket.CitedItem
+	var list []trial.CitedItem
 	for _, channel := range slices.Sorted(maps.Keys(o.State.Evidences)) {
 		for _, e := range o.State.Evidences[channel] {
-			item := docket.CitedItem{SourceRef: e.SourceRef, Content: e.Content}
+			item := trial.CitedItem{SourceRef: e.SourceRef, Content: e.Content}
 			if refs[e.SourceRef] && !slices.Contains(list, item) {
 				list = append(list, item)
 			}
@@ -144,13 +145,13 @@ func cited(o *audit.Outcome) []docket.CitedItem {
 	return list
 }
 
-func auditResult(f *audit.Finding) docket.AuditResult {
-	r := docket.AuditResult{
+func auditResult(f *audit.Finding) trial.AuditResult {
+	r := trial.AuditResult{
 		CriterionID: f.Result.CriterionID, Category: f.Result.Category, NumericScore: f.Result.NumericScore,
 		Reasoning: f.Result.Reasoning, RelevanceConfidence: f.Result.RelevanceConfidence,
 		SecurityViolationFound: f.Result.SecurityViolationFound, Degraded: f.Degraded,
 		Description: f.Description, Weight: f.Weight, Share: f.Share,
-		Judges: make([]docket.AuditJudge, len(f.Voices)),
+		Judges: make([]trial.AuditJudge, len(f.Voices)),
 	}
 	if f.Dissent != "" {
 		r.Dissent = &f.Dissent
@@ -161,8 +162,8 @@ func auditResult(f *audit.Finding) docket.AuditResult {
 	return r
 }
 
-func auditJudge(v *audit.Voice) docket.AuditJudge {
-	j := docket.AuditJudge{Judge: v.Judge, Lead: v.Lead, Standing: string(v.Standing), CitedEvidence: []string{}}
+func auditJudge(v *audit.Voice) trial.AuditJudge {
+	j := trial.AuditJudge{Judge: v.Judge, Lead: v.Lead, Standing: string(v.Standing), CitedEvidence: []string{}}
 	if v.Why != "" {
 		j.Why = &v.Why
 	}

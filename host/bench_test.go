@@ -8,7 +8,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host"
-	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // BenchmarkTrial tries whole cases of the tour: a full trial of two rounds,
@@ -23,12 +23,12 @@ func BenchmarkTrial(b *testing.B) {
 			var inside int64
 			var calls int
 			for b.Loop() {
-				trial, err := h.Try(context.Background(), subject)
-				if err != nil || trial.Result.Final.Status == docket.Mistrial {
-					b.Fatal(err, trial)
+				outcome, err := h.Try(context.Background(), subject)
+				if err != nil || outcome.Result.Final.Status == trial.Mistrial {
+					b.Fatal(err, outcome)
 				}
-				inside += trial.Result.Timings.ModuleMicros
-				calls += trial.Result.Timings.Calls
+				inside += outcome.Result.Timings.ModuleMicros
+				calls += outcome.Result.Timings.Calls
 			}
 			b.ReportMetric(float64(inside)/float64(b.N), "us-in-modules/op")
 			b.ReportMetric(float64(calls)/float64(b.N), "calls/op")

@@ -15,10 +15,10 @@ import (
 	"sync"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime/registry"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // Candidate is the court in force with other modules for some of its personas.
@@ -152,7 +152,7 @@ func (h *Host) needs() []registry.Need {
 }
 
 // selects says whether the candidate takes part in a trial.
-func (k *candidate) selects(t *docket.Trial) bool {
+func (k *candidate) selects(t *trial.Trial) bool {
 	return k != nil && (t.Result.Activated || k.light) && selected(k.seed, t.Result.ID, k.share)
 }
 
@@ -165,7 +165,7 @@ func selected(seed uint64, id string, share float64) bool {
 
 // try has the candidate try a case, with the modules of the generation that
 // the trial in force had. Nil when the context ended.
-func (k *candidate) try(ctx context.Context, generation *registry.Generation, subject *abi.Case, answering Light) *docket.Trial {
+func (k *candidate) try(ctx context.Context, generation *registry.Generation, subject *abi.Case, answering Light) *trial.Trial {
 	t, err := k.host.tryIn(ctx, generation, subject, answering, nil)
 	if err != nil {
 		return nil // the case was tried, so that only the context is left

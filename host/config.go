@@ -58,7 +58,7 @@ type Config struct {
 	Casebook Casebook
 	Source   Source
 	// Candidate is a court that tries a share of the cases too, and decides
-	// nothing: docket.Trial has its trial beside that of the court in force. Optional.
+	// nothing: trial.Trial has its trial beside that of the court in force. Optional.
 	Candidate *Candidate
 	// CacheDir keeps compiled modules between runs; it must be the user's own. Default: none.
 	CacheDir string

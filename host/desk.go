@@ -8,10 +8,10 @@ import (
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // Use is one use of a capability: what a module asked, and what it was
@@ -22,8 +22,8 @@ type Use struct {
 }
 
 // digests states a use without its messages.
-func (u *Use) digests() docket.Use {
-	return docket.Use{Capability: u.Capability, Request: digest(u.Request), Answer: digest(u.Answer)}
+func (u *Use) digests() trial.Use {
+	return trial.Use{Capability: u.Capability, Request: digest(u.Request), Answer: digest(u.Answer)}
 }
 
 func digest(b []byte) string {

@@ -16,7 +16,7 @@ func ExampleHost() {
 		log.Fatal(err)
 	}
 	defer h.Close(ctx)
-	trial, err := h.Try(ctx, abi.Case{
+	outcome, err := h.Try(ctx, abi.Case{
 		ID: "disk-7", Subject: "a disk that fills up", Labels: []string{"leak", "quota"},
 		Light:     &abi.LightAnswer{Classification: "leak", Confidence: 0.65},
 		Evidence:  []abi.Evidence{{SourceRef: "log:L2", Content: "quota exceeded for volume data-7", RelevanceConfidence: 0.9, Supports: "quota"}},
@@ -25,6 +25,6 @@ func ExampleHost() {
 	if err != nil {
 		log.Panic(err)
 	}
-	fmt.Println(trial.Result.Final.Status, trial.Result.Final.Classification)
+	fmt.Println(outcome.Result.Final.Status, outcome.Result.Final.Classification)
 	// Output: amended quota
 }

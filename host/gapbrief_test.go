@@ -7,7 +7,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
-	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // open to doubt is a case in which nothing speaks for any label.
@@ -20,10 +20,10 @@ func openCase(confidence float64, evidence ...abi.Evidence) abi.Case {
 	}
 }
 
-func gapOf(b *docket.GapBrief, source string) *docket.Gap {
-	i := slices.IndexFunc(b.Gaps, func(g docket.Gap) bool { return g.Source == source })
+func gapOf(b *trial.GapBrief, source string) *trial.Gap {
+	i := slices.IndexFunc(b.Gaps, func(g trial.Gap) bool { return g.Source == source })
 	if i < 0 {
-		return &docket.Gap{}
+		return &trial.Gap{}
 	}
 	return &b.Gaps[i]
 }
@@ -31,12 +31,12 @@ func gapOf(b *docket.GapBrief, source string) *docket.Gap {
 // A rejected case says why, and what would help.
 func TestAccept_CT7_ARejectedCaseSaysWhyAndWhatWouldHelp(t *testing.T) {
 	t.Parallel()
-	trial := try(t, open(t, host.Config{}), openCase(0.4))
-	if trial.Result.Final.Status != docket.Rejected {
-		t.Fatalf("%+v", trial.Result.Final)
+	outcome := try(t, open(t, host.Config{}), openCase(0.4))
+	if outcome.Result.Final.Status != trial.Rejected {
+		t.Fatalf("%+v", outcome.Result.Final)
 	}
-	wantGaps(t, trial)
-	b := trial.Result.GapBrief
+	wantGaps(t, outcome)
+	b := outcome.Result.GapBrief
 	for _, want := range []string{"ab001 (automation bug", "0.4", "0.5", "A file is missing."} {
 		if !strings.Contains(b.Summary, want) {
 			t.Errorf("the summary does not say %q: %s", want, b.Summary)
@@ -50,12 +50,12 @@ func TestAccept_CT7_ARejectedCaseSaysWhyAndWhatWouldHelp(t *testing.T) {
 // What would settle a case comes from the pipeline's words for its labels and elements.
 func TestAccept_HD9_TheBriefNamesTheEvidenceThatWouldSettleTheCase(t *testing.T) {
 	t.Parallel()
-	trial := try(t, open(t, host.Config{}), openCase(0.6))
-	if trial.Result.Final.Status != docket.Acquitted {
-		t.Fatalf("%+v", trial.Result.Final)
+	outcome := try(t, open(t, host.Config{}), openCase(0.6))
+	if outcome.Result.Final.Status != trial.Acquitted {
+		t.Fatalf("%+v", outcome.Result.Final)
 	}
-	b := trial.Result.GapBrief
-	for _, label := range trial.Case.Labels {
+	b := outcome.Result.GapBrief
+	for _, label := range outcome.Case.Labels {
 		if gapOf(b, label).SuggestedAction == "" {
 			t.Errorf("nothing would show %s: %+v", label, b.Gaps)
 		}
@@ -74,9 +74,9 @@ func TestAccept_HD9_TheBriefNamesTheEvidenceThatWouldSettleTheCase(t *testing.T)
 // Only the labels that something speaks for are to be told apart, and kinds of evidence that speak are not asked for.
 func TestTheBriefAsksForWhatTheCaseLacks(t *testing.T) {
 	t.Parallel()
-	trial := try(t, open(t, host.Config{}), openCase(0.4,
+	outcome := try(t, open(t, host.Config{}), openCase(0.4,
 		abi.Evidence{SourceRef: "log:L1", Content: "a", RelevanceConfidence: 0.5, Supports: "si001", Element: abi.Air}))
-	b := trial.Result.GapBrief
+	b := outcome.Result.GapBrief
 	for source, wanted := range map[string]bool{"ab001": true, "si001": true, "pb001": false, "nd001": false, "air": false, "water": true} {
 		if got := gapOf(b, source).Description != ""; got != wanted {
 			t.Errorf("%s: in the brief %v, want %v", source, got, wanted)
@@ -90,15 +90,15 @@ func TestAPipelineWithoutWordsGivesABriefToo(t *testing.T) {
 	def := shipped(t)
 	def.Labels, def.Kinds = nil, nil
 	for _, confidence := range []float64{0.4, 0.6} {
-		trial := try(t, open(t, host.Config{Pipeline: def}), openCase(confidence))
-		wantGaps(t, trial)
-		if !strings.Contains(gapText(trial.Result.GapBrief), "ab001") {
-			t.Errorf("the brief does not name the charge: %+v", trial.Result.GapBrief)
+		outcome := try(t, open(t, host.Config{Pipeline: def}), openCase(confidence))
+		wantGaps(t, outcome)
+		if !strings.Contains(gapText(outcome.Result.GapBrief), "ab001") {
+			t.Errorf("the brief does not name the charge: %+v", outcome.Result.GapBrief)
 		}
 	}
 }
 
-func gapText(b *docket.GapBrief) string {
+func gapText(b *trial.GapBrief) string {
 	var text strings.Builder
 	for _, g := range b.Gaps {
 		text.WriteString(g.Description + ". " + g.SuggestedAction + ".\n")

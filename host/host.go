@@ -18,6 +18,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
@@ -250,7 +251,7 @@ func (h *Host) replace(ctx context.Context, files map[string][]byte) error {
 // Try tries one case. Bad cases are *abi.ValidationError, a case that nobody
 // has classified is [ErrNoLight]; whatever goes wrong inside the trial is a
 // mistrial in the result.
-func (h *Host) Try(ctx context.Context, subject abi.Case) (*docket.Trial, error) {
+func (h *Host) Try(ctx context.Context, subject abi.Case) (*trial.Trial, error) {
 	generation, err := h.registry.Acquire()
 	if err != nil {
 		return nil, err
@@ -262,7 +263,7 @@ func (h *Host) Try(ctx context.Context, subject abi.Case) (*docket.Trial, error)
 
 // tryOnce tries a case with the modules of a generation, and records it on a trail
 // that may be nil.
-func (h *Host) tryOnce(ctx context.Context, generation *registry.Generation, subject abi.Case, trail *trail) (*docket.Trial, *record.Trial, error) {
+func (h *Host) tryOnce(ctx context.Context, generation *registry.Generation, subject abi.Case, trail *trail) (*trial.Trial, *record.Trial, error) {
 	subject.Documents = slices.Clone(subject.Documents)
 	docket.CutDocuments(subject.Documents, abi.DefaultDocumentBytes, abi.DefaultCaseDocumentBytes)
 	if h.light != nil || h.config.Reclassify {
@@ -288,7 +289,7 @@ func (h *Host) tryOnce(ctx context.Context, generation *registry.Generation, sub
 
 // tryIn tries a case with the modules of a generation. The Light path answers
 // in the place of answering where there is one.
-func (h *Host) tryIn(ctx context.Context, generation *registry.Generation, subject *abi.Case, answering Light, trail *trail) (*docket.Trial, error) {
+func (h *Host) tryIn(ctx context.Context, generation *registry.Generation, subject *abi.Case, answering Light, trail *trail) (*trial.Trial, error) {
 	s := &session{host: h, generation: generation, subject: subject, graph: h.graph, account: newAccount()}
 	s.trail = trail
 	walked := h.walkLight(s)
@@ -299,11 +300,11 @@ func (h *Host) tryIn(ctx context.Context, generation *registry.Generation, subje
 		answering = &recordedLight{answering, trail}
 	}
 	start := h.config.Now()
-	outcome, err := h.court.Try(ctx, subject, answering, s)
+	t, err := h.court.Try(ctx, subject, answering, s)
 	if err != nil {
 		return nil, fmt.Errorf("case %q: %w", subject.ID, err)
 	}
-	t := h.trialOf(subject, outcome, s, h.config.Now().Sub(start))
+	h.describe(t, s, h.config.Now().Sub(start))
 	t.Light = walked.passes()
 	return t, nil
 }

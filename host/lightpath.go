@@ -2,9 +2,8 @@ package host
 
 import (
 	"context"
-
-	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/internal/light"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // lightPath answers for Light in one trial, by walking the Light path.
@@ -26,23 +25,18 @@ func (l *lightPath) Answer(ctx context.Context, req LightRequest) (LightResponse
 	return LightResponse{Answer: response.Answer, Evidence: response.Evidence, Remand: response.Remand}, nil
 }
 
-// passes states the walks as reports want them.
-func (l *lightPath) passes() []docket.LightPass {
+// passes gives the passes over the Light path with their calls.
+func (l *lightPath) passes() []trial.LightPass {
 	if l == nil {
 		return nil
 	}
-	walks := l.trial.Walks()
-	list := make([]docket.LightPass, len(walks))
-	for i := range walks {
-		w := &walks[i]
+	list := l.trial.Passes()
+	for i := range list {
 		end := len(l.session.calls)
-		if i+1 < len(walks) {
+		if i+1 < len(list) {
 			end = l.calls[i+1]
 		}
-		list[i] = docket.LightPass{
-			Path: w.Path, Steps: docketSteps(w.Steps), Artifacts: w.Artifacts, Gathered: w.Gathered, Answer: w.Answer,
-			Calls: l.session.calls[l.calls[i]:end],
-		}
+		list[i].Calls = l.session.calls[l.calls[i]:end]
 	}
 	return list
 }

@@ -17,9 +17,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/bundle"
-	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
@@ -179,7 +179,7 @@ var sharedHost = sync.OnceValues(func() (*host.Host, error) {
 
 // tryShared tries a case in the shared host, under an id of the test's own,
 // and gives the calls too.
-func tryShared(t *testing.T, c abi.Case) (*docket.Trial, *spy) {
+func tryShared(t *testing.T, c abi.Case) (*trial.Trial, *spy) {
 	t.Helper()
 	s := &spy{}
 	c.ID += " in " + t.Name()
@@ -189,13 +189,13 @@ func tryShared(t *testing.T, c abi.Case) (*docket.Trial, *spy) {
 }
 
 // try tries a case that must come to an end.
-func try(t testing.TB, h *host.Host, c abi.Case) *docket.Trial {
+func try(t testing.TB, h *host.Host, c abi.Case) *trial.Trial {
 	t.Helper()
-	trial, err := h.Try(context.Background(), c)
+	outcome, err := h.Try(context.Background(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return trial
+	return outcome
 }
 
 // dispute is a case that comes to a full trial: witnesses disagree.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/audit"
-	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // Keys of the metadata of an opinion that a verdict wrote.
@@ -20,7 +20,7 @@ const (
 // OpinionOf writes the opinion of a trial's last verdict, from the verdict
 // itself, the hearing and the evidence, for an audit. court is the name of the
 // court. It is false where there is no verdict.
-func OpinionOf(t *docket.Trial, court string) (audit.Subject, bool) {
+func OpinionOf(t *trial.Trial, court string) (audit.Subject, bool) {
 	if t.Result.Verdict == nil || len(t.Passes) == 0 {
 		return audit.Subject{}, false
 	}
@@ -47,8 +47,8 @@ func OpinionOf(t *docket.Trial, court string) (audit.Subject, bool) {
 
 // opinionWriter writes an opinion, a paragraph for each part.
 type opinionWriter struct {
-	trial *docket.Trial
-	pass  *docket.Pass
+	trial *trial.Trial
+	pass  *trial.Pass
 	text  strings.Builder
 }
 
@@ -67,9 +67,9 @@ func (w *opinionWriter) say(sentences ...string) {
 
 func (w *opinionWriter) charge() {
 	light := w.pass.Light
-	w.say("Light classifies the case as " + light.Classification + " with a confidence of " + docket.Number(light.Confidence) + ".")
+	w.say("Light classifies the case as " + light.Classification + " with a confidence of " + trial.Number(light.Confidence) + ".")
 	if in := w.pass.Indictment; in != nil {
-		w.say("The prosecution charges "+in.ChargedDefectType+" with a confidence of "+docket.Number(in.Confidence)+".", in.ProsecutionNarrative)
+		w.say("The prosecution charges "+in.ChargedDefectType+" with a confidence of "+trial.Number(in.Confidence)+".", in.ProsecutionNarrative)
 	}
 }
 
@@ -163,12 +163,12 @@ func (w *opinionWriter) hearing() {
 	}
 }
 
-func (w *opinionWriter) ruling(v *docket.Ruling) {
+func (w *opinionWriter) ruling(v *trial.Ruling) {
 	s := "The verdict is to " + string(v.Decision)
 	if v.FinalClassification != "" {
 		s += ", and the classification " + v.FinalClassification
 	}
-	w.say(s+", with a confidence of "+docket.Number(v.Confidence)+", for these reasons.", sentence(v.Reasoning))
+	w.say(s+", with a confidence of "+trial.Number(v.Confidence)+", for these reasons.", sentence(v.Reasoning))
 }
 
 // sentence ends a sentence.

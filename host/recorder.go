@@ -9,11 +9,11 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
-	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime/registry"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // trail records one trial or one audit, or a branch of an audit, and leads one
@@ -133,7 +133,7 @@ func (t *trail) answered(questions []abi.EdgeQuestion, response *abi.EdgeRespons
 }
 
 // end completes the record of a trial.
-func (t *trail) end(subject *abi.Case, modules []record.Part, result *docket.Result) (*record.Trial, error) {
+func (t *trail) end(subject *abi.Case, modules []record.Part, result *trial.Result) (*record.Trial, error) {
 	own := *result
 	own.Timings = nil
 	line, err := own.MarshalJSON()
@@ -212,7 +212,7 @@ func (h *Host) callLimits() record.CallLimits {
 
 // TryRecorded is [Host.Try] with the record of the trial, which is nil where
 // Config.Record is empty.
-func (h *Host) TryRecorded(ctx context.Context, subject abi.Case) (*docket.Trial, *record.Trial, error) {
+func (h *Host) TryRecorded(ctx context.Context, subject abi.Case) (*trial.Trial, *record.Trial, error) {
 	generation, err := h.registry.Acquire()
 	if err != nil {
 		return nil, nil, err

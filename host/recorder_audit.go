@@ -4,10 +4,10 @@ import (
 	"maps"
 
 	"github.com/shadowcourt/shadowcourt/host/audit"
-	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // auditSession plays what an audit asks outside of its branches, and forks the
@@ -59,7 +59,7 @@ func (t *trail) join() {
 }
 
 // endAudit puts the record of an audit into that of its trial.
-func (t *trail) endAudit(trial *record.Trial, court string, modules []record.Part, result *docket.Audit) error {
+func (t *trail) endAudit(trial *record.Trial, court string, modules []record.Part, result *trial.Audit) error {
 	text, err := result.MarshalJSON()
 	if err != nil {
 		return err

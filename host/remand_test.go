@@ -9,7 +9,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
-	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // lightFunc is a Light that can answer again.
@@ -45,21 +45,21 @@ func TestRemandAsksLightAgainUntilNoneIsLeft(t *testing.T) {
 		return host.LightResponse{Answer: answer, Remand: accountFor(req.Feedback)}, nil
 	})
 	h := open(t, host.Config{Pipeline: behave(t, "specter", "verdict", "remand"), Light: light})
-	trial := try(t, h, dispute())
-	got := trial.Result
-	if asked != 2 || got.Remands != 2 || len(got.LightAfter) != 2 || len(trial.Passes) != 3 {
-		t.Fatalf("asked %d times, %d remands, %d answers, %d passes", asked, got.Remands, len(got.LightAfter), len(trial.Passes))
+	outcome := try(t, h, dispute())
+	got := outcome.Result
+	if asked != 2 || got.Remands != 2 || len(got.LightAfter) != 2 || len(outcome.Passes) != 3 {
+		t.Fatalf("asked %d times, %d remands, %d answers, %d passes", asked, got.Remands, len(got.LightAfter), len(outcome.Passes))
 	}
-	if got.Final.Status != docket.Mistrial || got.Final.Cause != docket.CauseRemandsExhausted {
+	if got.Final.Status != trial.Mistrial || got.Final.Cause != trial.CauseRemandsExhausted {
 		t.Errorf("%+v", got.Final)
 	}
-	if got.LightAfter[0] != (docket.Answer{Classification: "load", Confidence: 0.65}) {
+	if got.LightAfter[0] != (trial.Answer{Classification: "load", Confidence: 0.65}) {
 		t.Errorf("an answer without new evidence became %+v", got.LightAfter[0])
 	}
-	if charge := trial.Passes[1].Indictment.ChargedDefectType; charge != "load" {
+	if charge := outcome.Passes[1].Indictment.ChargedDefectType; charge != "load" {
 		t.Errorf("the second pass charges %q", charge)
 	}
-	wantGaps(t, trial)
+	wantGaps(t, outcome)
 }
 
 // A remand for which the handoffs would not last is not offered: a case that
@@ -73,7 +73,7 @@ func TestRemandsAreWithinTheHandoffs(t *testing.T) {
 	for limit, want := range map[string]int{"8": 0, "13": 1, "24": 2} {
 		def := behave(t, "specter", "verdict", "remand", "max_handoffs: 24", "max_handoffs: "+limit)
 		got := try(t, open(t, host.Config{Pipeline: def, Light: light}), dispute()).Result
-		if got.Remands != want || got.Final.Cause != docket.CauseRemandsExhausted {
+		if got.Remands != want || got.Final.Cause != trial.CauseRemandsExhausted {
 			t.Errorf("with %s handoffs: %d remands, %d handoffs, %+v", limit, got.Remands, got.Handoffs, got.Final)
 		}
 	}
@@ -83,8 +83,8 @@ func TestRemandDecidesActivationAnew(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		confidence float64
-		status     docket.Status
-	}{"sure now": {0.9, docket.Accepted}, "hopeless now": {0.2, docket.Rejected}} {
+		status     trial.Status
+	}{"sure now": {0.9, trial.Accepted}, "hopeless now": {0.2, trial.Rejected}} {
 		light := lightFunc(func(req host.LightRequest) (host.LightResponse, error) {
 			found := abi.Evidence{SourceRef: "second look", Content: "the quota was lowered", RelevanceConfidence: 0.9, Supports: "quota"}
 			answer := abi.LightAnswer{Classification: "quota", Confidence: test.confidence}
@@ -115,7 +115,7 @@ func TestALightThatFailsARemandIsAMistrial(t *testing.T) {
 	} {
 		h := open(t, host.Config{Pipeline: behave(t, "specter", "verdict", "remand"), Light: light})
 		got := try(t, h, dispute()).Result
-		if got.Final.Status != docket.Mistrial || got.Final.Cause != docket.CauseLight || got.Error == nil {
+		if got.Final.Status != trial.Mistrial || got.Final.Cause != trial.CauseLight || got.Error == nil {
 			t.Errorf("%s: %+v, %+v", name, got.Final, got.Error)
 		}
 	}
@@ -132,7 +132,7 @@ func TestLightIsAskedWhereTheCaseHasNone(t *testing.T) {
 	light := lightFunc(func(host.LightRequest) (host.LightResponse, error) {
 		return host.LightResponse{Answer: abi.LightAnswer{Classification: "leak", Confidence: 0.9}}, nil
 	})
-	if got := try(t, open(t, host.Config{Light: light}), c).Result.Final; got.Status != docket.Accepted {
+	if got := try(t, open(t, host.Config{Light: light}), c).Result.Final; got.Status != trial.Accepted {
 		t.Errorf("%+v", got)
 	}
 }
@@ -165,9 +165,9 @@ func TestACancelledTrialIsAnErrorAndNoVerdict(t *testing.T) {
 			}
 		},
 	})
-	trial, err := h.Try(ctx, dispute())
-	if !errors.Is(err, context.Canceled) || trial != nil {
-		t.Errorf("%v, %v", trial, err)
+	outcome, err := h.Try(ctx, dispute())
+	if !errors.Is(err, context.Canceled) || outcome != nil {
+		t.Errorf("%v, %v", outcome, err)
 	}
 }
 
@@ -192,11 +192,11 @@ func TestLightTakesBackOnlyItsOwn(t *testing.T) {
 		return host.LightResponse{Answer: answer, Remand: account}, nil
 	})
 	h := open(t, host.Config{Pipeline: behave(t, "specter", "verdict", "remand"), Light: light})
-	trial := try(t, h, c)
-	if len(trial.Passes) < 2 || len(challenged) == 0 {
-		t.Fatalf("%d passes, challenged %+v", len(trial.Passes), challenged)
+	outcome := try(t, h, c)
+	if len(outcome.Passes) < 2 || len(challenged) == 0 {
+		t.Fatalf("%d passes, challenged %+v", len(outcome.Passes), challenged)
 	}
-	first, second := trial.Passes[0].Indictment.Evidence, trial.Passes[1].Indictment.Evidence
+	first, second := outcome.Passes[0].Indictment.Evidence, outcome.Passes[1].Indictment.Evidence
 	for _, ch := range challenged {
 		item := first[ch.EvidenceIndex]
 		stays := slices.ContainsFunc(second, func(i abi.IndictmentItem) bool { return i.SourceRef == item.SourceRef && i.Content == item.Content })

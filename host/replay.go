@@ -13,10 +13,10 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/bundle"
-	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // ReplayConfig says where a Replayer finds modules. The zero value looks into
@@ -176,7 +176,7 @@ func (r *Replayer) SameMetering() bool { return r.header.Instrumentation == sand
 // A verdict that was audited is audited again. Errors are
 // ErrNoCase, ErrOtherCase, ErrNoAnswers, a *MissingModulesError, and those of
 // [Open] and [Host.Try].
-func (r *Replayer) Replay(ctx context.Context, recorded *record.Trial, subject *abi.Case) (*docket.Trial, *record.Trial, error) {
+func (r *Replayer) Replay(ctx context.Context, recorded *record.Trial, subject *abi.Case) (*trial.Trial, *record.Trial, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, context.Cause(ctx)
 	}

@@ -5,15 +5,16 @@ import (
 	"iter"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // Replayed is what came of a recorded trial when it was tried again.
 type Replayed struct {
 	Was *record.Trial
 	// Trial is nil with an Err.
-	Trial *docket.Trial
+	Trial *trial.Trial
 	// Difference is nil where the same bytes came.
 	Difference *record.Difference
 	Err        error
@@ -59,12 +60,11 @@ func (r *Replayer) one(ctx context.Context, replayed *Replayed, subject func(id 
 	}
 }
 
-// Draw puts the graph into a replayed trial with its walk drawn on it, as
-// [Host.Draw] gives it.
-func (r *Replayer) Draw(ctx context.Context, _ *record.Trial, t *docket.Trial) error {
+// Graph gives the court's graph of the record, for drawing.
+func (r *Replayer) Graph(ctx context.Context) (*pipeline.Graph, error) {
 	court, err := r.court(ctx)
-	if err == nil {
-		t.Drawing = court.host.Draw(t)
+	if err != nil {
+		return nil, err
 	}
-	return err
+	return court.host.Graph(), nil
 }

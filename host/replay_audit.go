@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"github.com/shadowcourt/shadowcourt/host/audit"
-	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // configureAudits reads what audits depend on from the header, if there are any.
@@ -32,7 +32,7 @@ func (r *Replayer) configureAudits() error {
 // audit audits the opinion of a verdict again, if it was audited, and puts the
 // audit beside the trial. A trial that goes another way has another opinion,
 // which nobody has audited.
-func (r *Replayer) audit(ctx context.Context, recorded *record.Trial, t *docket.Trial, again *record.Trial) error {
+func (r *Replayer) audit(ctx context.Context, recorded *record.Trial, t *trial.Trial, again *record.Trial) error {
 	if recorded.Audit == nil || recorded.ResultDigest != again.ResultDigest {
 		return nil
 	}

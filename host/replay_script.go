@@ -8,6 +8,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // script is a recorded trial, audit, or branch of an audit that another one
@@ -145,6 +146,6 @@ func (e *replayedError) again() error {
 		return e
 	}
 	return &invoker.ModuleError{
-		Cause: invoker.Cause(e.failure.Cause), Message: e.failure.Message, HostSide: e.failure.HostSide, Err: e,
+		Cause: trial.Cause(e.failure.Cause), Message: e.failure.Message, HostSide: e.failure.HostSide, Err: e,
 	}
 }

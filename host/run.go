@@ -8,13 +8,14 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // Tried is what came of one entry of a docket: a Trial, or an Err that says
 // why there is none.
 type Tried struct {
 	Entry docket.Entry
-	Trial *docket.Trial
+	Trial *trial.Trial
 	// Record of the trial; nil unless Config.Record asks for it.
 	Record *record.Trial
 	Err    error

@@ -7,11 +7,11 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
-	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime/registry"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // session plays the personas of one trial with the modules of one generation:
@@ -21,7 +21,7 @@ type session struct {
 	generation *registry.Generation
 	subject    *abi.Case
 	graph      *pipeline.Graph // whose personas are played
-	calls      []docket.CallInfo
+	calls      []trial.Call
 	*account
 }
 
@@ -106,10 +106,10 @@ func accept[T any](response T, err error) (*T, error) {
 		return &response, nil
 	case errors.As(err, &invalid):
 		return nil, &invoker.ModuleError{
-			Cause: invoker.CauseInvalidArtifact, Message: "invalid artifact: " + err.Error(), Problems: invalid.Problems, Err: err,
+			Cause: trial.CauseInvalidArtifact, Message: "invalid artifact: " + err.Error(), Problems: invalid.Problems, Err: err,
 		}
 	default:
-		return nil, &invoker.ModuleError{Cause: invoker.CauseHost, Message: err.Error(), HostSide: true, Err: err}
+		return nil, &invoker.ModuleError{Cause: trial.CauseHost, Message: err.Error(), HostSide: true, Err: err}
 	}
 }
 
@@ -117,7 +117,7 @@ func accept[T any](response T, err error) (*T, error) {
 func (s *session) call(ctx context.Context, module string, call abi.Call, node, persona string, request []byte) ([]byte, error) {
 	m, err := s.generation.Module(module)
 	if err != nil {
-		return nil, &invoker.ModuleError{Cause: invoker.CauseHost, Message: err.Error(), Err: err}
+		return nil, &invoker.ModuleError{Cause: trial.CauseHost, Message: err.Error(), Err: err}
 	}
 	d := s.desk(module, node, persona)
 	start := s.host.config.Now()
@@ -129,7 +129,7 @@ func (s *session) call(ctx context.Context, module string, call abi.Call, node, 
 	digest := m.Info().Digest.String()
 	s.number++
 	s.micros += elapsed.Microseconds()
-	info := docket.CallInfo{Node: node, Persona: persona, Module: digest, Call: call, Micros: elapsed.Microseconds()}
+	info := trial.Call{Node: node, Persona: persona, Module: digest, Call: call, Micros: elapsed.Microseconds()}
 	for i := range d.uses {
 		info.Uses = append(info.Uses, d.uses[i].digests())
 	}
@@ -178,7 +178,7 @@ func callError(err error) error {
 	}
 	var failed *sandbox.CallError
 	if !errors.As(err, &failed) {
-		return &invoker.ModuleError{Cause: invoker.CauseHost, Message: err.Error(), HostSide: true, Err: err}
+		return &invoker.ModuleError{Cause: trial.CauseHost, Message: err.Error(), HostSide: true, Err: err}
 	}
 	if failed.Cause == sandbox.CauseCancelled {
 		return err
@@ -192,36 +192,36 @@ func callError(err error) error {
 	}
 }
 
-func causeOf(e *sandbox.CallError) invoker.Cause {
+func causeOf(e *sandbox.CallError) trial.Cause {
 	switch e.Cause {
 	case sandbox.CauseTrap, sandbox.CauseMissingExport:
 		if e.Detail == "stack_overflow" {
-			return invoker.CauseStack
+			return trial.CauseStack
 		}
-		return invoker.CauseTrap
+		return trial.CauseTrap
 	case sandbox.CauseExit:
-		return invoker.CauseExit
+		return trial.CauseExit
 	case sandbox.CauseWallClock:
-		return invoker.CauseWallClock
+		return trial.CauseWallClock
 	case sandbox.CauseFuel:
-		return invoker.CauseFuel
+		return trial.CauseFuel
 	case sandbox.CauseOutOfMemory:
-		return invoker.CauseMemory
+		return trial.CauseMemory
 	case sandbox.CauseOutputTooLarge:
-		return invoker.CauseOutputTooLarge
+		return trial.CauseOutputTooLarge
 	case sandbox.CauseOutputOutOfBounds, sandbox.CauseBadPointer:
-		return invoker.CauseBadOutput
+		return trial.CauseBadOutput
 	case sandbox.CauseInputTooLarge:
-		return invoker.CauseInput
+		return trial.CauseInput
 	case sandbox.CauseDenied:
-		return invoker.CauseDenied
+		return trial.CauseDenied
 	case sandbox.CauseBadRequest:
-		return invoker.CauseBadRequest
+		return trial.CauseBadRequest
 	case sandbox.CauseFailed:
-		return invoker.CauseModuleFailure
+		return trial.CauseFailure
 	case sandbox.CauseCancelled, sandbox.CauseHost:
-		return invoker.CauseHost
+		return trial.CauseHost
 	default:
-		return invoker.CauseHost
+		return trial.CauseHost
 	}
 }

@@ -16,10 +16,10 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host"
-	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime/registry"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmtest"
 	"github.com/shadowcourt/shadowcourt/host/module"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // stamped gives a module with one more custom section: the same code, so the
@@ -34,7 +34,7 @@ func stamped(wasm []byte, stamp string) []byte {
 type edition struct {
 	files   fstest.MapFS
 	digests map[string]string // by persona, and of the clerk
-	final   docket.Final
+	final   trial.Final
 	path    []string
 }
 
@@ -93,7 +93,7 @@ func settle(t *testing.T, h *host.Host, c abi.Case, list []*edition) {
 		}
 		r := try(t, h, c).Result
 		e.digests, e.final, e.path = r.Modules, r.Final, r.Path
-		if known[r.Modules["specter"]] || r.Final.Status == docket.Mistrial {
+		if known[r.Modules["specter"]] || r.Final.Status == trial.Mistrial {
 			t.Fatalf("two editions share a judge, or one fails: %+v, %+v", r.Modules, r.Error)
 		}
 		known[r.Modules["specter"]] = true
@@ -132,10 +132,10 @@ func TestAccept_PL1_SwapsUnderLoad(t *testing.T) {
 				if n%int64(interval) == 0 && n <= int64(interval*swaps) {
 					due <- struct{}{}
 				}
-				trial, err := h.Try(context.Background(), c)
+				outcome, err := h.Try(context.Background(), c)
 				if err != nil {
 					t.Error(err)
-				} else if which, err := madeBy(trial, list); err != nil {
+				} else if which, err := madeBy(outcome, list); err != nil {
 					t.Error(err)
 				} else {
 					used[w][which]++
@@ -172,8 +172,8 @@ func turn(i int) int {
 }
 
 // madeBy finds the edition that held a trial, and compares all that the trial says with it.
-func madeBy(trial *docket.Trial, list []*edition) (int, error) {
-	r := &trial.Result
+func madeBy(outcome *trial.Trial, list []*edition) (int, error) {
+	r := &outcome.Result
 	for i, e := range list {
 		if r.Modules["specter"] != e.digests["specter"] {
 			continue
@@ -184,7 +184,7 @@ func madeBy(trial *docket.Trial, list []*edition) (int, error) {
 		if r.Final != e.final || !slices.Equal(r.Path, e.path) {
 			return 0, fmt.Errorf("edition %d gives %+v by %v, want %+v by %v", i, r.Final, r.Path, e.final, e.path)
 		}
-		for _, call := range trial.Passes[len(trial.Passes)-1].Calls {
+		for _, call := range outcome.Passes[len(outcome.Passes)-1].Calls {
 			player := call.Persona
 			if player == "" {
 				player = "clerk"

@@ -13,6 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/calibrate/fit"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // lightStudy is everything that is tried, over all pairs of dockets.
@@ -117,7 +118,7 @@ type launch []tried
 // tried is what is kept of a trial.
 type tried struct {
 	entry  docket.Entry
-	result docket.Result
+	result trial.Result
 	// recalled is the casebook's match: that there was one, and what it said.
 	recalled bool
 	recall   string
@@ -125,7 +126,7 @@ type tried struct {
 
 func (s *lightStudy) launch(ctx context.Context, config host.Config, entries []docket.Entry, workers int) (launch, error) {
 	list := make(launch, 0, len(entries))
-	err := s.bench.Try(ctx, config, entries, workers, func(t *docket.Trial) {
+	err := s.bench.Try(ctx, config, entries, workers, func(t *trial.Trial) {
 		one := tried{entry: entries[len(list)], result: t.Result}
 		for i := range t.Light {
 			for k := range t.Light[i].Artifacts {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/calibrate"
 	"github.com/shadowcourt/shadowcourt/host/calibrate/baseline"
-	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // tables are those of the page.
@@ -73,7 +73,7 @@ func difference(list []answered) calibrate.Difference {
 				ID: strconv.Itoa(i), Group: a.group, Labels: []string{a.truth, a.answer, a.other}, Truth: a.truth,
 				Light: baseline.Statement{Source: baseline.LightSource, Label: a.other, Confidence: 0.6},
 			},
-			Activated: true, Status: docket.Affirmed, Final: docket.Answer{Classification: a.answer, Confidence: 0.6},
+			Activated: true, Status: trial.Affirmed, Final: trial.Answer{Classification: a.answer, Confidence: 0.6},
 		}
 	}
 	return calibrate.Measure(seen, nil, calibrate.Options{Seed: 1, Simulations: 10, Activation: 0.85, Rejection: 0.5}).Overall.Rivals[0].Difference

@@ -17,6 +17,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/calibrate"
 	"github.com/shadowcourt/shadowcourt/host/calibrate/baseline"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // court is the shipped one, opened once.
@@ -48,7 +49,7 @@ func witnessed(n int, right float64, r *rand.Rand) []docket.Entry {
 					SourceRef: "witness:1", Content: "the operator's word", RelevanceConfidence: 0.5 + 0.45*r.Float64(), Supports: pick(truth, right),
 				}},
 			},
-			Truth: &docket.Truth{Classification: labels[truth]},
+			Truth: &trial.Truth{Classification: labels[truth]},
 		}
 	}
 	return entries
@@ -180,7 +181,7 @@ func TestTheTruthReachesNoVerdict(t *testing.T) {
 	entries := witnessed(40, 0.8, rand.New(rand.NewPCG(1, 3)))
 	told := observe(t, entries, 2)
 	for i := range entries {
-		entries[i].Truth = &docket.Truth{Classification: entries[i].Case.Labels[i%3], ExpectedVerdict: abi.Mistrial}
+		entries[i].Truth = &trial.Truth{Classification: entries[i].Case.Labels[i%3], ExpectedVerdict: abi.Mistrial}
 	}
 	for i, o := range observe(t, entries, 2) {
 		if o.Final != told[i].Final || o.Decision != told[i].Decision || *o.Fuel != *told[i].Fuel {
@@ -220,7 +221,7 @@ func TestAccept_ME3_RemandsOfTheRealCourt(t *testing.T) {
 	defer h.Close(context.Background())
 	var list []calibrate.Observation
 	for i, truth := range []string{"quota", "leak"} {
-		trial, err := h.Try(t.Context(), abi.Case{
+		outcome, err := h.Try(t.Context(), abi.Case{
 			ID: fmt.Sprint("disk-", i), Subject: "a disk that fills up", Labels: []string{"leak", "quota"},
 			Light:     &abi.LightAnswer{Classification: "leak", Confidence: 0.6, Reasoning: "so it seems"},
 			Evidence:  []abi.Evidence{{SourceRef: "graph:1", Content: "usage rises", RelevanceConfidence: 0.3, Supports: "leak"}},
@@ -229,8 +230,8 @@ func TestAccept_ME3_RemandsOfTheRealCourt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		trial.Truth = &docket.Truth{Classification: truth}
-		list = append(list, calibrate.Observe(trial))
+		outcome.Truth = &trial.Truth{Classification: truth}
+		list = append(list, calibrate.Observe(outcome))
 	}
 	m := calibrate.MetricsOf(list)
 	if m.Remands.Cases != 2 {

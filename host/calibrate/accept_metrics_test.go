@@ -5,7 +5,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/calibrate"
-	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // ratio is a share without its interval.
@@ -33,7 +33,7 @@ func wantShare(t *testing.T, name string, got calibrate.Share, count, of int) {
 // from right to wrong (3), two between (4, 5); 6 has no truth. Cases 1, 7, 8 keep Light's answer or are left open. Case 9
 // came to another answer of Light's by a remand and was accepted: a flip to right. 10 was left open, though Light was wrong.
 func flipTable() []calibrate.Observation {
-	accepted := func(o *calibrate.Observation) { o.Status, o.Remands = docket.Accepted, 1 }
+	accepted := func(o *calibrate.Observation) { o.Status, o.Remands = trial.Accepted, 1 }
 	return []calibrate.Observation{
 		tried("a", .6, "a", .9, "a"),
 		tried("a", .6, "b", .9, "b"),
@@ -96,8 +96,8 @@ func TestAccept_ME2_WhatCountsAsAChallenge(t *testing.T) {
 		"alternative":   {abi.DefenseBrief{AlternativeHypothesis: &abi.AlternativeHypothesis{Label: "b"}}, true},
 		"weak and plea": {abi.DefenseBrief{Challenges: weak, PleaDeal: true}, false},
 	} {
-		o := calibrate.Observe(&docket.Trial{
-			Result: docket.Result{Activated: true}, Passes: []docket.Pass{{Light: abi.LightAnswer{Classification: "a"}, Brief: &test.brief}, {}},
+		o := calibrate.Observe(&trial.Trial{
+			Result: trial.Result{Activated: true}, Passes: []trial.Pass{{Light: abi.LightAnswer{Classification: "a"}, Brief: &test.brief}, {}},
 		})
 		if len(o.OnTrial) != 1 || o.OnTrial[0] != (calibrate.OnTrial{Label: "a", Challenged: test.want}) {
 			t.Errorf("%s: %+v", name, o.OnTrial)
@@ -146,13 +146,13 @@ func TestAccept_ME4_VerdictsAsExpected(t *testing.T) {
 
 func TestAccept_ME4_AMistrialIsOneWhateverTheLastVerdictWas(t *testing.T) {
 	t.Parallel()
-	verdict := &docket.Ruling{Decision: abi.Remand}
-	trial := &docket.Trial{Result: docket.Result{Activated: true, Verdict: verdict, Final: docket.Final{Status: docket.Mistrial}}}
-	if o := calibrate.Observe(trial); o.Decision != abi.Mistrial {
+	verdict := &trial.Ruling{Decision: abi.Remand}
+	outcome := &trial.Trial{Result: trial.Result{Activated: true, Verdict: verdict, Final: trial.Final{Status: trial.Mistrial}}}
+	if o := calibrate.Observe(outcome); o.Decision != abi.Mistrial {
 		t.Errorf("decision %q, want mistrial", o.Decision)
 	}
-	trial.Result.Final.Status, verdict.Decision = docket.Acquitted, abi.Acquit
-	if o := calibrate.Observe(trial); o.Decision != abi.Acquit {
+	outcome.Result.Final.Status, verdict.Decision = trial.Acquitted, abi.Acquit
+	if o := calibrate.Observe(outcome); o.Decision != abi.Acquit {
 		t.Errorf("decision %q, want acquit", o.Decision)
 	}
 }

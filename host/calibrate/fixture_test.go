@@ -4,27 +4,27 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/calibrate"
 	"github.com/shadowcourt/shadowcourt/host/calibrate/baseline"
-	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // tried is a case that went before the court: Light's answer with its confidence, the court's with its own ("" leaves it
 // open), and the right label.
 func tried(light string, stated float64, court string, final float64, truth string) calibrate.Observation {
-	status := docket.Affirmed
+	status := trial.Affirmed
 	decision := abi.Affirm
 	switch court {
 	case "":
-		status, decision = docket.Acquitted, abi.Acquit
+		status, decision = trial.Acquitted, abi.Acquit
 	case light:
 	default:
-		status, decision = docket.Amended, abi.Amend
+		status, decision = trial.Amended, abi.Amend
 	}
 	return calibrate.Observation{
 		Case: baseline.Case{
 			Labels: []string{"a", "b", "c"}, Truth: truth,
 			Light: baseline.Statement{Source: baseline.LightSource, Label: light, Confidence: stated},
 		},
-		Activated: true, Status: status, Decision: decision, Final: docket.Answer{Classification: court, Confidence: final},
+		Activated: true, Status: status, Decision: decision, Final: trial.Answer{Classification: court, Confidence: final},
 	}
 }
 
@@ -37,9 +37,9 @@ func with(o calibrate.Observation, change func(*calibrate.Observation)) calibrat
 // untried is a case that Light was sure of, or hopeless at.
 func untried(light string, stated float64, truth string) calibrate.Observation {
 	o := tried(light, stated, "", 0, truth)
-	o.Activated, o.Decision, o.Status = false, "", docket.Rejected
+	o.Activated, o.Decision, o.Status = false, "", trial.Rejected
 	if stated >= 0.85 {
-		o.Status, o.Final = docket.Accepted, docket.Answer{Classification: light, Confidence: stated}
+		o.Status, o.Final = trial.Accepted, trial.Answer{Classification: light, Confidence: stated}
 	}
 	return o
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/calibrate/bands"
 	"github.com/shadowcourt/shadowcourt/host/calibrate/internal/stats"
-	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // ThresholdPoint is what another activation threshold would have given: Light's answers at or above it are accepted, those
@@ -111,7 +111,7 @@ func costOf(list []Observation, timings bool) Cost {
 
 func countCases(list []Observation) Cases {
 	c := Cases{Cases: len(list)}
-	byStatus := map[docket.Status]int{}
+	byStatus := map[trial.Status]int{}
 	for i := range list {
 		byStatus[list[i].Status]++
 		if list[i].Known() {
@@ -121,7 +121,7 @@ func countCases(list []Observation) Cases {
 			c.Tried++
 		}
 	}
-	for _, status := range docket.Statuses() {
+	for _, status := range trial.Statuses() {
 		c.ByStatus = append(c.ByStatus, StatusCount{string(status), byStatus[status]})
 	}
 	return c

@@ -3,7 +3,7 @@ package calibrate
 import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/calibrate/baseline"
-	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // Observation is one case with what the court made of it.
@@ -14,9 +14,9 @@ type Observation struct {
 	Expected abi.Decision
 	// Activated: the case went before the court, and lies in the band.
 	Activated bool
-	Status    docket.Status
+	Status    trial.Status
 	// Final is what the court left the case with. Without a classification it is left open.
-	Final docket.Answer
+	Final trial.Answer
 	// Decision that the case ended with; empty without a trial.
 	Decision abi.Decision
 	// OnTrial are Light's answers that came before a defense: one, and one more for each remand.
@@ -36,11 +36,11 @@ type OnTrial struct {
 }
 
 // Observe reduces a trial. It keeps no document.
-func Observe(t *docket.Trial) Observation {
+func Observe(t *trial.Trial) Observation {
 	r := &t.Result
 	o := Observation{
 		Activated: r.Activated, Status: r.Final.Status, Remands: r.Remands, Fuel: r.Fuel,
-		Final: docket.Answer{Classification: r.Final.Classification, Confidence: r.Final.Confidence},
+		Final: trial.Answer{Classification: r.Final.Classification, Confidence: r.Final.Confidence},
 	}
 	truth := ""
 	if t.Truth != nil {
@@ -57,7 +57,7 @@ func Observe(t *docket.Trial) Observation {
 		return o
 	}
 	switch {
-	case r.Final.Status == docket.Mistrial:
+	case r.Final.Status == trial.Mistrial:
 		o.Decision = abi.Mistrial
 	case r.Verdict != nil:
 		o.Decision = r.Verdict.Decision

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // CutDocument shortens text to at most limit bytes: the first part stays, the last part stays, and between them a line
@@ -36,34 +37,21 @@ func cutText(text string, limit, missing int) (string, int) {
 // leastCut is the lowest limit of a cut.
 const leastCut = 128
 
-// DocumentCut says how much of a document was looked at: its beginning and its end.
-type DocumentCut struct {
-	Name string `json:"name"`
-	// Bytes of the document, and those of them that were looked at.
-	Bytes int `json:"bytes"`
-	Kept  int `json:"kept_bytes"`
-}
-
-// String says it for people.
-func (c DocumentCut) String() string {
-	return c.Name + " was cut: of its " + strconv.Itoa(c.Bytes) + " bytes, the first and the last were looked at, " + strconv.Itoa(c.Kept) + " together"
-}
-
 // CutDocuments cuts the documents of a case in place, so that none has more than each bytes and all together have at
 // most total. When they are too much together, the longest give first. It gives those that it cut, in order.
-func CutDocuments(documents []abi.Document, each, total int) []DocumentCut {
+func CutDocuments(documents []abi.Document, each, total int) []trial.DocumentCut {
 	lengths := make([]int, 0, len(documents))
 	for _, d := range documents {
 		lengths = append(lengths, min(len(d.Text), each))
 	}
 	each = min(each, fairShare(lengths, total))
-	var cuts []DocumentCut
+	var cuts []trial.DocumentCut
 	for i := range documents {
 		d := &documents[i]
 		before := len(d.Text)
 		var out int
 		if d.Text, out = cutText(d.Text, each, 0); out > 0 {
-			cuts = append(cuts, DocumentCut{Name: d.Name, Bytes: before, Kept: before - out})
+			cuts = append(cuts, trial.DocumentCut{Name: d.Name, Bytes: before, Kept: before - out})
 		}
 	}
 	return cuts
@@ -71,10 +59,10 @@ func CutDocuments(documents []abi.Document, each, total int) []DocumentCut {
 
 // CutAgain joins what was cut of documents first and then: a document that was cut twice has the bytes that it had at
 // first, less what was left out both times.
-func CutAgain(first, then []DocumentCut) []DocumentCut {
+func CutAgain(first, then []trial.DocumentCut) []trial.DocumentCut {
 	all := slices.Clone(first)
 	for _, c := range then {
-		i := slices.IndexFunc(all, func(f DocumentCut) bool { return f.Name == c.Name })
+		i := slices.IndexFunc(all, func(f trial.DocumentCut) bool { return f.Name == c.Name })
 		if i < 0 {
 			all = append(all, c)
 			continue

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // caseReader reads one line into an Entry.
@@ -12,7 +13,7 @@ type caseReader struct {
 	scanner
 	entry         Entry
 	documentBytes int
-	cuts          []DocumentCut
+	cuts          []trial.DocumentCut
 }
 
 // readCase gives the entry of a line, or all that is wrong with it. At is the column of a syntax error, from 1.
@@ -72,11 +73,18 @@ func (r *caseReader) labels() bool {
 	switch {
 	case !ok, n == 0 && r.c.Mark() > mark: // no list
 	case n < 2: // what is no label may be the one that lacks
-		r.c.Refuse(abi.CodeBadCount, "has "+plural(n, "label", "labels")+", at least 2 are needed")
+		r.c.Refuse(abi.CodeBadCount, "has "+labelCount(n)+", at least 2 are needed")
 	case n > MaxLabels:
 		r.c.Refuse(abi.CodeBadCount, "has "+strconv.Itoa(n)+" labels, at most "+strconv.Itoa(MaxLabels)+" are allowed")
 	}
 	return ok
+}
+
+func labelCount(n int) string {
+	if n == 1 {
+		return "1 label"
+	}
+	return strconv.Itoa(n) + " labels"
 }
 
 func (r *caseReader) light() bool {
@@ -150,7 +158,7 @@ func (r *caseReader) documents() bool {
 }
 
 func (r *caseReader) truth() bool {
-	var t Truth
+	var t trial.Truth
 	var expected string
 	mark := r.c.Mark()
 	ok := r.object("truth", []field{
@@ -158,7 +166,7 @@ func (r *caseReader) truth() bool {
 		{"expected_verdict", false, func() bool { return r.verdict(&expected) }},
 	})
 	t.ExpectedVerdict = abi.Decision(expected)
-	if ok && t == (Truth{}) && r.c.Mark() == mark {
+	if ok && t == (trial.Truth{}) && r.c.Mark() == mark {
 		r.c.Add(abi.CodeEmpty, "states neither a classification nor an expected verdict")
 		return true
 	}

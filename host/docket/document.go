@@ -10,6 +10,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/magic"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // MaxDocumentFileBytes is the longest file that is a document.
@@ -21,14 +22,14 @@ const MaxDocumentFileBytes = 1 << 30
 //
 // The error is a *LineError for what is no text: what has a byte of zero, or in which every tenth byte or more is no UTF-8;
 // and for a file over [MaxDocumentFileBytes]. Any other comes from in.
-func ReadDocument(name string, in io.Reader, limit int) (document abi.Document, cut *DocumentCut, replaced int, err error) {
+func ReadDocument(name string, in io.Reader, limit int) (document abi.Document, cut *trial.DocumentCut, replaced int, err error) {
 	r := endsReader{name: name, limit: max(limit, leastCut)}
 	if err := r.read(in); err != nil {
 		return abi.Document{}, nil, 0, err
 	}
 	text, out := cutText(string(r.head)+string(r.tail), limit, r.total-len(r.head)-len(r.tail))
 	if out > 0 {
-		cut = &DocumentCut{Name: name, Bytes: r.total, Kept: r.total - out}
+		cut = &trial.DocumentCut{Name: name, Bytes: r.total, Kept: r.total - out}
 	}
 	replaced = invalidBytes(text)
 	if replaced*10 > len(text) {

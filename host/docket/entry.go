@@ -1,12 +1,15 @@
 package docket
 
-import "github.com/shadowcourt/shadowcourt/abi"
+import (
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/trial"
+)
 
 // Entry is one case of a docket with the place it was read from.
 type Entry struct {
 	Case abi.Case
 	// Truth is what is known of the right answer; nil when nothing is. It never reaches a module.
-	Truth *Truth
+	Truth *trial.Truth
 	// LabelNames are what the docket calls labels of the case, by label; nil when it tells none.
 	LabelNames map[string]string
 	// Source is the file's name, Line the line in it, from 1; 0 where the format has no lines.
@@ -14,12 +17,18 @@ type Entry struct {
 	Line   int
 }
 
-// Truth is the right answer of a case. At least one of the two is there.
-type Truth struct {
-	// Classification is a label of the case, or empty when no label is right or known.
-	Classification string
-	// ExpectedVerdict is the decision that the court should reach, or empty.
-	ExpectedVerdict abi.Decision
+// OpinionEntry is an opinion to audit, with the evidence and documents to check it against, and its place.
+type OpinionEntry struct {
+	Opinion   abi.JudicialOpinion
+	Evidence  []abi.Evidence
+	Documents []abi.Document
+	// Source is the name of the file, Line its line from 1; 0 for a file that is one opinion.
+	Source string
+	Line   int
+	// Item is its place in a JSON list, from 1; 0 where it is in none.
+	Item int
+	// Cut are the documents that were cut when they were read.
+	Cut []trial.DocumentCut
 }
 
 // MaxLabels and MaxDocuments are the most that one case may have. Evidence is not limited.

@@ -10,7 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 const goodLine = `{"id":"a","group":"g","subject":"s","labels":["x","y"],` +
@@ -50,7 +51,7 @@ func TestReaderReadsACase(t *testing.T) {
 			Evidence:  []abi.Evidence{{SourceRef: "log", Content: "c", RelevanceConfidence: 1, Supports: "y", Element: abi.Water}},
 			Documents: []abi.Document{{Name: "log", Text: "t"}},
 		},
-		Truth:  &Truth{Classification: "y", ExpectedVerdict: abi.Amend},
+		Truth:  &trial.Truth{Classification: "y", ExpectedVerdict: abi.Amend},
 		Source: "d.jsonl", Line: 1,
 	}}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -335,7 +336,7 @@ func TestAccept_CLI5_LineErrorsAreInert(t *testing.T) {
 	}
 	for _, p := range problems {
 		for line := range strings.SplitSeq(p.Error(), "\n") {
-			if inert.Line(line) != line {
+			if sanitize.Line(line) != line {
 				t.Errorf("not inert: %q", line)
 			}
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/magic"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // MaxOpinionBytes is the longest file that is one opinion.
@@ -60,7 +61,7 @@ func textOpinion(name string, data []byte) (OpinionEntry, error) {
 	}
 	e := OpinionEntry{Source: name}
 	e.Opinion.Text = string(data)
-	if name != standardInput {
+	if name != trial.StandardInput {
 		e.Opinion.CaseID = filepath.Base(name)
 	}
 	return e, nil

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 )
 
 // The codes of problems that only a docket can have. The others are package abi's.
@@ -39,7 +39,7 @@ func (e *LineError) Error() string {
 			b.WriteByte('\n')
 		}
 		e.writePlace(&b)
-		b.WriteString(inert.Line(p.String()))
+		b.WriteString(sanitize.Line(p.String()))
 		b.WriteString(" (" + string(p.Code) + ")")
 	}
 	if e.Omitted > 0 {
@@ -51,7 +51,7 @@ func (e *LineError) Error() string {
 }
 
 func (e *LineError) writePlace(b *strings.Builder) {
-	b.WriteString(inert.Line(e.File))
+	b.WriteString(sanitize.Line(e.File))
 	if e.Line > 0 {
 		b.WriteString(":" + strconv.Itoa(e.Line))
 	}

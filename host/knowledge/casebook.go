@@ -7,7 +7,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/casebook"
-	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // Casebook answers from a snapshot, which stays the caller's.
@@ -78,14 +78,14 @@ func Failure(c *abi.Case) casebook.Failure {
 // Entry is a case to remember with what came of it, or what is known to be
 // right. Of a mistrial without a truth only the failure is remembered: nothing
 // was decided.
-func Entry(c *abi.Case, truth *docket.Truth, final *docket.Final) casebook.Entry {
+func Entry(c *abi.Case, truth *trial.Truth, final *trial.Final) casebook.Entry {
 	entry := casebook.Entry{CaseID: c.ID, Group: c.Group, Failure: Failure(c)}
 	switch {
 	case truth != nil && truth.Classification != "":
 		entry.Verdict = &casebook.Verdict{
 			Origin: casebook.Confirmed, Status: "confirmed", Classification: truth.Classification, Confidence: final.Confidence,
 		}
-	case final.Status != docket.Mistrial:
+	case final.Status != trial.Mistrial:
 		entry.Verdict = &casebook.Verdict{Status: string(final.Status), Classification: final.Classification, Confidence: final.Confidence}
 	}
 	return entry

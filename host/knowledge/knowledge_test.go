@@ -9,9 +9,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/casebook"
-	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/knowledge"
 	"github.com/shadowcourt/shadowcourt/host/source"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 func failed(id, line string) abi.Case {
@@ -29,8 +29,8 @@ func TestWhatWasRememberedIsRecalled(t *testing.T) {
 	}
 	defer func() { _ = b.Close() }()
 	old := failed("old", refusal)
-	entry := knowledge.Entry(&old, nil, &docket.Final{Status: docket.Affirmed, Classification: "si001", Confidence: 0.9})
-	if broken := knowledge.Entry(&old, nil, &docket.Final{Status: docket.Mistrial}); entry.Verdict == nil || broken.Verdict != nil {
+	entry := knowledge.Entry(&old, nil, &trial.Final{Status: trial.Affirmed, Classification: "si001", Confidence: 0.9})
+	if broken := knowledge.Entry(&old, nil, &trial.Final{Status: trial.Mistrial}); entry.Verdict == nil || broken.Verdict != nil {
 		t.Error("a verdict is remembered, and a mistrial is not")
 	}
 	if _, err := b.Remember(ctx, casebook.Run{Entries: []casebook.Entry{entry}}); err != nil {
@@ -67,8 +67,8 @@ func TestATruthIsRememberedInFull(t *testing.T) {
 	}
 	defer func() { _ = b.Close() }()
 	old := failed("old", refusal)
-	truth := &docket.Truth{Classification: "pb001"}
-	for _, final := range []docket.Final{{Status: docket.Affirmed, Classification: "si001", Confidence: 0.6}, {Status: docket.Mistrial}} {
+	truth := &trial.Truth{Classification: "pb001"}
+	for _, final := range []trial.Final{{Status: trial.Affirmed, Classification: "si001", Confidence: 0.6}, {Status: trial.Mistrial}} {
 		entry := knowledge.Entry(&old, truth, &final)
 		if v := entry.Verdict; v == nil || v.Origin != casebook.Confirmed || v.Classification != "pb001" || v.Confidence != final.Confidence {
 			t.Errorf("%+v", entry.Verdict)

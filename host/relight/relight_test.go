@@ -10,6 +10,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/relight"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
@@ -40,7 +41,7 @@ func TestAll(t *testing.T) {
 		Documents: []abi.Document{{Name: "log", Text: "panic: boom\n\ngoroutine 7 [running]:\nexample.com/m.F(...)\n\t/src/example.com/m/f.go:12 +0x1d\n"}},
 	}
 	answered := 0
-	lit, err := relight.All(t.Context(), h, []docket.Entry{{Case: subject, Truth: &docket.Truth{Classification: "pb001"}}}, 1, func() { answered++ })
+	lit, err := relight.All(t.Context(), h, []docket.Entry{{Case: subject, Truth: &trial.Truth{Classification: "pb001"}}}, 1, func() { answered++ })
 	if err != nil || len(lit) != 1 || answered != 1 {
 		t.Fatalf("error %v, %d entries, %d answered", err, len(lit), answered)
 	}

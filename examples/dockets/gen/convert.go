@@ -14,6 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // keptLogBytes is how much of a log's head and of its tail goes into the docket.
@@ -88,8 +89,8 @@ func caseID(c abi.Case) string {
 }
 
 // truth is the cause, and the verdict that follows where the case goes before the court.
-func truth(c abi.Case, cause string) *docket.Truth {
-	t := &docket.Truth{Classification: cause}
+func truth(c abi.Case, cause string) *trial.Truth {
+	t := &trial.Truth{Classification: cause}
 	if !uncertain(c) {
 		return t
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/relight"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
@@ -88,7 +89,7 @@ func Court() (*pipeline.Definition, error) {
 
 // Try tries all entries and hands out the trials, in docket order. workers is
 // how many at once (0: one for each processor).
-func (b *Bench) Try(ctx context.Context, config host.Config, entries []docket.Entry, workers int, got func(*docket.Trial)) error {
+func (b *Bench) Try(ctx context.Context, config host.Config, entries []docket.Entry, workers int, got func(*trial.Trial)) error {
 	config.CacheDir = b.dir
 	h, err := host.Open(ctx, config)
 	if err != nil {
@@ -107,7 +108,7 @@ func (b *Bench) Try(ctx context.Context, config host.Config, entries []docket.En
 // Observe tries all entries and keeps what is measured.
 func (b *Bench) Observe(ctx context.Context, config host.Config, entries []docket.Entry) ([]calibrate.Observation, error) {
 	list := make([]calibrate.Observation, 0, len(entries))
-	err := b.Try(ctx, config, entries, 0, func(t *docket.Trial) { list = append(list, calibrate.Observe(t)) })
+	err := b.Try(ctx, config, entries, 0, func(t *trial.Trial) { list = append(list, calibrate.Observe(t)) })
 	return list, err
 }
 

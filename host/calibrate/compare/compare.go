@@ -5,7 +5,8 @@ import (
 	"math"
 
 	"github.com/shadowcourt/shadowcourt/host/calibrate/internal/stats"
-	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/render"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // DefaultAlpha is the level of the test.
@@ -50,7 +51,7 @@ type Report struct {
 
 // Flip is a case that the candidate ends otherwise, with both results.
 type Flip struct {
-	*docket.BesideJSON
+	*render.BesideJSON
 	// Mark says what became of the answer; empty without truth.
 	Mark Mark `json:"mark,omitempty"`
 }
@@ -96,7 +97,7 @@ func New(alpha float64) *Comparison {
 
 // Add takes a trial. shown is what of it may be shown: the trial itself, or a redacted copy. A trial that no candidate
 // took part in ended the same for both.
-func (c *Comparison) Add(t, shown *docket.Trial) {
+func (c *Comparison) Add(t, shown *trial.Trial) {
 	r := &c.report
 	r.Cases++
 	compared, other := t.Compare(), &t.Result
@@ -112,12 +113,12 @@ func (c *Comparison) Add(t, shown *docket.Trial) {
 		c.know(t.Case.Group, compared.CourtRight, compared.BesideRight)
 	}
 	if compared.BesideFlips {
-		r.Flips = append(r.Flips, Flip{docket.NewBesideJSON(shown), mark(&compared)})
+		r.Flips = append(r.Flips, Flip{render.NewBesideJSON(shown), mark(&compared)})
 	}
 }
 
-func mistrial(into *int, r *docket.Result) {
-	if r.Final.Status == docket.Mistrial {
+func mistrial(into *int, r *trial.Result) {
+	if r.Final.Status == trial.Mistrial {
 		*into++
 	}
 }
@@ -147,7 +148,7 @@ func (c *Comparison) know(group string, court, candidate bool) {
 	c.groups, c.gaps = append(c.groups, group), append(c.gaps, gap)
 }
 
-func mark(c *docket.Comparison) Mark {
+func mark(c *trial.Comparison) Mark {
 	switch {
 	case !c.Known:
 		return ""

@@ -7,26 +7,26 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/host/calibrate/compare"
-	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // ended is a result with a label, or a mistrial without one.
-func ended(id, label string) docket.Result {
-	final := docket.Final{Status: docket.Affirmed, Classification: label, Confidence: 0.7}
+func ended(id, label string) trial.Result {
+	final := trial.Final{Status: trial.Affirmed, Classification: label, Confidence: 0.7}
 	if label == "" {
-		final = docket.Final{Status: docket.Mistrial, Cause: docket.CauseTrap}
+		final = trial.Final{Status: trial.Mistrial, Cause: trial.CauseTrap}
 	}
-	return docket.Result{ID: id, Activated: true, Final: final, Path: []string{"indict"}, Modules: map[string]string{}}
+	return trial.Result{ID: id, Activated: true, Final: final, Path: []string{"indict"}, Modules: map[string]string{}}
 }
 
 // both adds a case that ends with the labels before and after; "x" is right, and truth may be missing.
 func both(c *compare.Comparison, n int, group, truth, before, after string) {
 	for i := range n {
-		t := &docket.Trial{Result: ended(fmt.Sprint(before, after, i), before)}
-		t.Beside = &docket.Trial{Result: ended(t.Result.ID, after)}
+		t := &trial.Trial{Result: ended(fmt.Sprint(before, after, i), before)}
+		t.Beside = &trial.Trial{Result: ended(t.Result.ID, after)}
 		t.Case.Group = group
 		if truth != "" {
-			t.Truth = &docket.Truth{Classification: truth}
+			t.Truth = &trial.Truth{Classification: truth}
 		}
 		c.Add(t, t)
 	}
@@ -74,7 +74,7 @@ func TestAccept_PL12_TheReportByHand(t *testing.T) {
 	both(c, 1, "g", "x", "y", "x")
 	both(c, 1, "", "x", "y", "x")
 	both(c, 2, "", "x", "y", "z")
-	alone := &docket.Trial{Result: ended("alone", "y"), Truth: &docket.Truth{Classification: "x"}} // Light was sure
+	alone := &trial.Trial{Result: ended("alone", "y"), Truth: &trial.Truth{Classification: "x"}} // Light was sure
 	c.Add(alone, alone)
 	r := c.Report()
 	want := compare.Truth{

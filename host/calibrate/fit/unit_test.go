@@ -16,6 +16,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/calibrate/fit/internal/simulate"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/profile"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 func every(c *corpus) []int {
@@ -184,7 +185,7 @@ func TestWhatCannotBeFittedOn(t *testing.T) {
 	draw := func(n int, truth string) []docket.Entry {
 		entries := w.Draw(rand.New(rand.NewPCG(1, 2)), n)
 		for i := range entries {
-			entries[i].Truth = &docket.Truth{Classification: truth}
+			entries[i].Truth = &trial.Truth{Classification: truth}
 		}
 		return entries
 	}
@@ -287,7 +288,7 @@ func rename(e *docket.Entry, to func(string) string) {
 			c.Evidence[k].Supports = to(c.Evidence[k].Supports)
 		}
 	}
-	e.Truth = &docket.Truth{Classification: to(e.Truth.Classification)}
+	e.Truth = &trial.Truth{Classification: to(e.Truth.Classification)}
 }
 
 // What a docket may hold is read back to the byte, and nothing of it stands

@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"github.com/shadowcourt/shadowcourt/host/calibrate"
-	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 )
 
 //go:embed page.tmpl
@@ -27,7 +27,7 @@ func HTML(w io.Writer, r *calibrate.Report, o Options) error {
 		Pictures        []picture
 		Bins            []binRow
 	}{
-		inert.Line(o.title()), inert.Line(o.Subtitle),
+		sanitize.Line(o.title()), sanitize.Line(o.Subtitle),
 		template.CSS(styleSheet), //nolint:gosec // our own file
 		r, rows(r), facts(r), pictures(r), binRows(&r.Court),
 	})

@@ -5,15 +5,15 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/host/calibrate"
-	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 )
 
 // Markdown writes the report as GitHub-flavoured Markdown, without the pictures.
 func Markdown(w io.Writer, r *calibrate.Report, o Options) error {
 	var b strings.Builder
-	b.WriteString("# " + inert.Markdown(o.title()) + "\n\n")
+	b.WriteString("# " + sanitize.Markdown(o.title()) + "\n\n")
 	if o.Subtitle != "" {
-		b.WriteString(inert.Markdown(o.Subtitle) + "\n\n")
+		b.WriteString(sanitize.Markdown(o.Subtitle) + "\n\n")
 	}
 	for _, sentence := range r.Conclusion.Text {
 		b.WriteString(sentence + "\n\n")

@@ -16,7 +16,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/calibrate/bands"
 	"github.com/shadowcourt/shadowcourt/host/calibrate/baseline"
 	"github.com/shadowcourt/shadowcourt/host/calibrate/report"
-	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // measured is a report over n cases in the band, of which the court has more right than Light.
@@ -33,9 +33,9 @@ func measured(n int) *calibrate.Report {
 	var fitting []*baseline.Case
 	for range n {
 		c := baseline.Case{Labels: []string{"a", "b"}, Truth: "a", Light: baseline.Statement{Source: baseline.LightSource, Label: pick(.6), Confidence: .5 + .3*r.Float64()}}
-		final := docket.Answer{Classification: pick(.9), Confidence: .8 + .2*r.Float64()}
+		final := trial.Answer{Classification: pick(.9), Confidence: .8 + .2*r.Float64()}
 		tested = append(tested, calibrate.Observation{
-			Case: c, Activated: true, Status: docket.Affirmed, Decision: abi.Affirm, Final: final, Calls: 9, Fuel: &fuel, Micros: 1500,
+			Case: c, Activated: true, Status: trial.Affirmed, Decision: abi.Affirm, Final: final, Calls: 9, Fuel: &fuel, Micros: 1500,
 		})
 		fitting = append(fitting, &c)
 	}

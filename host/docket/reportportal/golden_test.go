@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/docket/reportportal"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 var update = flag.Bool("update", false, "write what the tests see to testdata")
@@ -77,7 +77,7 @@ func render(t *testing.T, export string) string {
 	return b.String()
 }
 
-func truth(t *docket.Truth) string {
+func truth(t *trial.Truth) string {
 	if t == nil {
 		return "unknown"
 	}

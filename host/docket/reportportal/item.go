@@ -6,6 +6,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // item is a test item that failed, or a step in one.
@@ -181,11 +182,11 @@ func (p *parser) entry(i *item) docket.Entry {
 	return docket.Entry{Case: c, Truth: p.truth(i), LabelNames: p.labels.names, Source: p.name, Line: i.line}
 }
 
-func (p *parser) truth(i *item) *docket.Truth {
+func (p *parser) truth(i *item) *trial.Truth {
 	if !p.reader.Truth || i.issue.autoAnalyzed || !p.labels.known(i.issue.kind) {
 		return nil
 	}
-	return &docket.Truth{Classification: i.issue.kind}
+	return &trial.Truth{Classification: i.issue.kind}
 }
 
 func bounded(name string) string { return strings.ToValidUTF8(strings.TrimSpace(name), "\uFFFD") }

@@ -18,9 +18,6 @@ import (
 // maxRounds of a node of judges: the first, and one more after a dissent.
 const maxRounds = 2
 
-// CauseTTL: the time of the audit was over. Such an outcome is not reproducible.
-const CauseTTL invoker.Cause = "ttl_exceeded"
-
 // Config of an Audit.
 type Config struct {
 	// Logger gets one record for each rejected artifact. Default: none.
@@ -105,7 +102,7 @@ func (a *Audit) Try(ctx context.Context, subject *audit.Subject, modules Modules
 		return nil, err
 	}
 	names := foreignTo(subject)
-	t := &trial{
+	t := &runner{
 		audit: a, modules: modules, own: invoker.Invoker{Modules: modules, Log: a.log}, subject: subject, names: names,
 		documents:  slices.Concat([]abi.Document{{Name: opinionName, Text: subject.Opinion.Text}}, names.documents(subject)),
 		caseQuotes: quotes.Of(subject.Documents), dissents: make(map[string]string),

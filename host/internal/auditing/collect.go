@@ -17,7 +17,7 @@ const (
 )
 
 // collect has the personas of a node read the documents.
-func (t *trial) collect(ctx context.Context, node *pipeline.Node, visit int) error {
+func (t *runner) collect(ctx context.Context, node *pipeline.Node, visit int) error {
 	labels := make([]string, len(t.audit.rubric.Criteria))
 	for i := range labels {
 		labels[i] = t.audit.rubric.Criteria[i].ID
@@ -55,7 +55,7 @@ func (t *trial) collect(ctx context.Context, node *pipeline.Node, visit int) err
 
 // evidenceOf states findings as evidence. The place is the host's: where the
 // quote stands.
-func (t *trial) evidenceOf(d *abi.Discovery) map[string][]abi.Evidence {
+func (t *runner) evidenceOf(d *abi.Discovery) map[string][]abi.Evidence {
 	items := make(map[string][]abi.Evidence)
 	for i := range d.Findings {
 		f := &d.Findings[i]

@@ -15,7 +15,7 @@ import (
 
 // judge has the judges of the rubric score its criteria. On the second visit
 // those that were apart are asked once more, and told what the others said.
-func (t *trial) judge(ctx context.Context, node *pipeline.Node, visit int) (again bool, err error) {
+func (t *runner) judge(ctx context.Context, node *pipeline.Node, visit int) (again bool, err error) {
 	evidence := t.evidence()
 	var apart map[string][]audit.Voice
 	if visit > 1 {
@@ -55,7 +55,7 @@ func (t *trial) judge(ctx context.Context, node *pipeline.Node, visit int) (agai
 }
 
 // ask is the branch of one judge: one call for all of its criteria.
-func (t *trial) ask(node *pipeline.Node, judge *audit.Judge, criteria []*audit.Criterion, evidence []abi.Evidence) branch {
+func (t *runner) ask(node *pipeline.Node, judge *audit.Judge, criteria []*audit.Criterion, evidence []abi.Evidence) branch {
 	req := &abi.JudgeRequest{
 		Judge: judge.ID, Opinion: t.subject.Opinion, Evidence: evidence, Params: invoker.Params(judge.With),
 		Criteria: make([]abi.Criterion, len(criteria)),
@@ -80,7 +80,7 @@ func (t *trial) ask(node *pipeline.Node, judge *audit.Judge, criteria []*audit.C
 
 // evidence is what all judges get: the items of the state, and what the host
 // found about them. It begins the facts.
-func (t *trial) evidence() []abi.Evidence {
+func (t *runner) evidence() []abi.Evidence {
 	snapshot := t.state.Snapshot()
 	items, found := []abi.Evidence{}, []abi.Evidence{}
 	seen := make(map[[2]string]bool)
@@ -106,7 +106,7 @@ func (t *trial) evidence() []abi.Evidence {
 
 // status of an item in the documents of the case. What collectors quote was
 // looked up already; what they quote from the opinion stands for nothing.
-func (t *trial) status(channel string, item *abi.Evidence) (abi.QuoteStatus, string) {
+func (t *runner) status(channel string, item *abi.Evidence) (abi.QuoteStatus, string) {
 	if channel == channelCase {
 		status, document := t.caseQuotes.Quote(t.names.origin(item.SourceRef), item.Content)
 		return status, t.names.name(document)
@@ -119,7 +119,7 @@ func (t *trial) status(channel string, item *abi.Evidence) (abi.QuoteStatus, str
 }
 
 // voices are the opinions of each criterion as they are now.
-func (t *trial) voices() map[string][]audit.Voice {
+func (t *runner) voices() map[string][]audit.Voice {
 	snapshot := t.state.Snapshot()
 	all := make(map[string][]audit.Voice)
 	for i := range t.audit.rubric.Criteria {
@@ -138,7 +138,7 @@ func counts(voices []audit.Voice, judge string) bool {
 }
 
 // dissent states as evidence what the others said of criteria.
-func (t *trial) dissent(judge *audit.Judge, criteria []*audit.Criterion, voices map[string][]audit.Voice) []abi.Evidence {
+func (t *runner) dissent(judge *audit.Judge, criteria []*audit.Criterion, voices map[string][]audit.Voice) []abi.Evidence {
 	var items []abi.Evidence
 	for _, c := range criteria {
 		for _, v := range voices[c.ID] {

@@ -11,11 +11,12 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/state"
 	"github.com/shadowcourt/shadowcourt/host/internal/walk"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
-// trial is one opinion on its way. One goroutine walks and merges; branches
+// runner audits one opinion. One goroutine traverses and merges; branches
 // only read.
-type trial struct {
+type runner struct {
 	audit   *Audit
 	modules Modules
 	own     invoker.Invoker // for what is asked outside of branches
@@ -37,7 +38,7 @@ type trial struct {
 
 // watch begins the state. Only what it is after all merges of a node is told: in
 // between it depends on which branch came first.
-func (t *trial) watch() {
+func (t *runner) watch() {
 	if told := invoker.Merged(t.modules); told == nil {
 		t.state, t.merged = state.New(), func() {}
 	} else {
@@ -50,7 +51,7 @@ func (t *trial) watch() {
 }
 
 // begin puts the opinion and the evidence of the case into the state.
-func (t *trial) begin() error {
+func (t *runner) begin() error {
 	update := &abi.Update{Opinions: []abi.OpinionEntry{{At: abi.Position{Node: t.audit.graph.Start().Name}, Opinion: t.subject.Opinion}}}
 	if items := t.subject.Evidence; len(items) > 0 {
 		own := make([]abi.Evidence, len(items))
@@ -67,7 +68,7 @@ func (t *trial) begin() error {
 }
 
 // Visit does the work of a node.
-func (t *trial) Visit(ctx context.Context, node *pipeline.Node, visit int) (again bool, err error) {
+func (t *runner) Visit(ctx context.Context, node *pipeline.Node, visit int) (again bool, err error) {
 	defer t.merged()
 	switch node.Family {
 	case pipeline.FamilyCollect:
@@ -82,7 +83,7 @@ func (t *trial) Visit(ctx context.Context, node *pipeline.Node, visit int) (agai
 }
 
 // Ask puts the edges of a node to their modules.
-func (t *trial) Ask(_ context.Context, node *pipeline.Node, edges []*pipeline.Edge) ([]walk.Answer, error) {
+func (t *runner) Ask(_ context.Context, node *pipeline.Node, edges []*pipeline.Edge) ([]walk.Answer, error) {
 	return t.own.Edges(t.calls, node, edges, &abi.EdgeRequest{Node: node.Name, Family: abi.Family(node.Family)}) //nolint:contextcheck // it is the walk's, with the time of the audit
 }
 
@@ -104,7 +105,7 @@ const maxBranches = 32
 
 // fan runs branches, and merges what they give as it comes. limit is how many
 // run at once.
-func (t *trial) fan(ctx context.Context, node *pipeline.Node, visit, limit int, branches []branch) error {
+func (t *runner) fan(ctx context.Context, node *pipeline.Node, visit, limit int, branches []branch) error {
 	runs := make([]func() arrived, len(branches))
 	for i := range branches {
 		modules := t.modules.Fork(branches[i].who)
@@ -140,18 +141,18 @@ func (t *trial) fan(ctx context.Context, node *pipeline.Node, visit, limit int, 
 
 // nodeError states the failure of a branch.
 func nodeError(err error, at abi.Position, b *branch) abi.NodeError {
-	if f, ok := errors.AsType[*invoker.Failure](err); ok {
-		return abi.NodeError{At: at, Persona: b.who, Digest: f.Digest, Cause: string(f.Cause), Detail: f.Message}
+	if f, ok := errors.AsType[*trial.Failure](err); ok {
+		return abi.NodeError{At: at, Persona: b.who, Digest: f.Module, Cause: string(f.Code), Detail: f.Detail}
 	}
-	cause := CauseTTL
+	cause := trial.CauseTTL
 	if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled) {
-		cause = invoker.CauseHost
+		cause = trial.CauseHost
 	}
 	return abi.NodeError{At: at, Persona: b.who, Cause: string(cause), Detail: err.Error()}
 }
 
 // synthesize derives one result for each criterion.
-func (t *trial) synthesize() error {
+func (t *runner) synthesize() error {
 	snapshot := t.state.Snapshot()
 	missing := make(map[string]string)
 	for i := range snapshot.Errors {
@@ -175,7 +176,7 @@ func (t *trial) synthesize() error {
 }
 
 // judges is the node of the judges.
-func (t *trial) judges() *pipeline.Node {
+func (t *runner) judges() *pipeline.Node {
 	nodes := t.audit.graph.Definition().Nodes
 	for i := range nodes {
 		if nodes[i].Family == pipeline.FamilyJudge {
@@ -186,7 +187,7 @@ func (t *trial) judges() *pipeline.Node {
 }
 
 // conclude derives the report.
-func (t *trial) conclude() error {
+func (t *runner) conclude() error {
 	report, err := audit.Conclude(t.audit.rubric, t.findings, t.state.Snapshot().Errors)
 	if err != nil {
 		return err

@@ -1,17 +1,20 @@
 package court
 
-import "github.com/shadowcourt/shadowcourt/abi"
+import (
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/trial"
+)
 
 // activate says what becomes of a case before any trial: an empty status
 // means that it is tried.
-func activate(config *abi.CourtConfig, confidence float64) Status {
+func activate(config *abi.CourtConfig, confidence float64) trial.Status {
 	switch {
 	case !config.Enabled:
-		return Unreviewed
+		return trial.Unreviewed
 	case confidence >= config.ActivationThreshold:
-		return Accepted
+		return trial.Accepted
 	case confidence < config.RejectionThreshold:
-		return Rejected
+		return trial.Rejected
 	default:
 		return ""
 	}

@@ -9,19 +9,19 @@ import (
 )
 
 // Ask puts the edges of a node to the modules that evaluate them.
-func (t *trial) Ask(ctx context.Context, node *pipeline.Node, edges []*pipeline.Edge) ([]walk.Answer, error) {
+func (t *runner) Ask(ctx context.Context, node *pipeline.Node, edges []*pipeline.Edge) ([]walk.Answer, error) {
 	answers, err := t.invoker.Edges(ctx, node, edges, &abi.EdgeRequest{
 		Node: node.Name, Family: abi.Family(node.Family), Artifact: t.artifactOf(abi.Family(node.Family)),
-		Remands: t.out.Remands, MaxRemands: t.out.Remands + t.remandsLeft(),
+		Remands: t.result.Remands, MaxRemands: t.result.Remands + t.remandsLeft(),
 		Limits: abi.Limits{
-			TTLExceeded: t.expired(), Handoffs: t.out.Handoffs + 1, MaxHandoffs: t.court.limits.MaxHandoffs,
+			TTLExceeded: t.expired(), Handoffs: t.result.Handoffs + 1, MaxHandoffs: t.court.limits.MaxHandoffs,
 		},
 	})
 	return answers, t.timed(err)
 }
 
 // artifactOf is the artifact of the node that was just visited.
-func (t *trial) artifactOf(family abi.Family) *abi.Artifact {
+func (t *runner) artifactOf(family abi.Family) *abi.Artifact {
 	a := &abi.Artifact{}
 	switch family { //nolint:exhaustive // the families of a court
 	case abi.FamilyIndict:

@@ -45,7 +45,7 @@ func contester(personas []*pipeline.Persona, defense *pipeline.Persona, charge s
 
 // contest puts the items of the indictment to those who contest them, a call
 // for each persona in the order of the pipeline, with its items alone.
-func (t *trial) contest(node *pipeline.Node) error {
+func (t *runner) contest(node *pipeline.Node) error {
 	indictment := t.pass.Indictment
 	assigned := assign(t.court.personas, t.court.defense, indictment.ChargedDefectType, indictment.Evidence)
 	t.pass.Contested = nil
@@ -57,7 +57,7 @@ func (t *trial) contest(node *pipeline.Node) error {
 	return nil
 }
 
-func (t *trial) contestBy(node *pipeline.Node, p *pipeline.Persona, assigned []*pipeline.Persona) error {
+func (t *runner) contestBy(node *pipeline.Node, p *pipeline.Persona, assigned []*pipeline.Persona) error {
 	indictment := t.pass.Indictment
 	req := &abi.ContestRequest{
 		Persona: invoker.Identity(p), ChargedDefectType: indictment.ChargedDefectType, Labels: t.subject.Labels,

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // maxGaps bounds a brief: what comes after the first few helps nobody.
@@ -14,7 +14,7 @@ const maxGaps = 12
 
 // gapBrief says what evidence would settle the case. There is always at least
 // one gap.
-func (t *trial) gapBrief(cause string) *abi.EvidenceGapBrief {
+func (t *runner) gapBrief(cause string) *abi.EvidenceGapBrief {
 	g := &gaps{}
 	t.limitGap(g, cause)
 	t.challengeGaps(g)
@@ -27,7 +27,7 @@ func (t *trial) gapBrief(cause string) *abi.EvidenceGapBrief {
 	slices.SortStableFunc(g.list, func(a, b abi.CourtEvidenceGap) int { return gapRank(a.Severity) - gapRank(b.Severity) })
 	list := g.list[:min(len(g.list), maxGaps)]
 	return &abi.EvidenceGapBrief{
-		CaseID: t.subject.ID, Cause: cause, FinalConfidence: t.out.Confidence, Gaps: list, Summary: t.gapSummary(cause, list),
+		CaseID: t.subject.ID, Cause: cause, FinalConfidence: t.result.Final.Confidence, Gaps: list, Summary: t.gapSummary(cause, list),
 	}
 }
 
@@ -59,38 +59,38 @@ func (g *gaps) add(phase abi.Family, severity abi.GapSeverity, source, descripti
 }
 
 // limitGap: a trial that was cut short has no finding, whatever the evidence.
-func (t *trial) limitGap(g *gaps, cause string) {
+func (t *runner) limitGap(g *gaps, cause string) {
 	phase := t.phase()
-	switch f := t.out.Failure; {
+	switch f := t.result.Error; {
 	case f != nil:
 		g.failure(phase, f)
-	case cause == string(CauseTTL):
+	case cause == string(trial.CauseTTL):
 		g.add(phase, abi.GapHigh, "court", "the trial's time was over before a verdict", "try the case again with a longer ttl, or find the slow module")
-	case cause == string(CauseHandoffs):
+	case cause == string(trial.CauseHandoffs):
 		g.add(phase, abi.GapHigh, "court", "the trial's handoffs were used up before a verdict", "try the case again with more handoffs or fewer rounds")
-	case cause == string(CauseRemands):
+	case cause == string(trial.CauseRemandsExhausted):
 		g.add(phase, abi.GapHigh, "court", "the judge asked for a reinvestigation and none was left", "answer the questions of the last remand")
 	}
 }
 
 // failure says what broke, and what to mend: a module, the pipeline, or what answers for Light outside of it.
-func (g *gaps) failure(phase abi.Family, f *Failure) {
+func (g *gaps) failure(phase abi.Family, f *trial.Failure) {
 	what := "the trial broke at " + f.Node
 	var mend string
-	switch f.Cause {
-	case CauseLight:
+	switch f.Code {
+	case trial.CauseLight:
 		what, mend = "Light gave no usable answer", "mend what answers for Light"
-	case invoker.CauseGraph, invoker.CauseNoEdge:
+	case trial.CauseGraph, trial.CauseNoEdge:
 		mend = "mend the pipeline"
 	default:
 		mend = "mend or replace the module"
 	}
-	g.add(phase, abi.GapHigh, f.Module, what+": "+f.Message, mend+" and try the case again")
+	g.add(phase, abi.GapHigh, f.ModuleName, what+": "+f.Detail, mend+" and try the case again")
 }
 
 // challengeGaps: what was struck out must be replaced, and what a remand asked
 // for is still open.
-func (t *trial) challengeGaps(g *gaps) {
+func (t *runner) challengeGaps(g *gaps) {
 	if t.pass == nil || t.pass.Indictment == nil {
 		return
 	}
@@ -119,7 +119,7 @@ func (t *trial) challengeGaps(g *gaps) {
 
 // discoveryGaps: what the bench looked for in vain. What it says of a label that
 // has a gap of its own says nothing more.
-func (t *trial) discoveryGaps(g *gaps, named []string) {
+func (t *runner) discoveryGaps(g *gaps, named []string) {
 	if t.pass == nil || t.pass.Discovery == nil {
 		return
 	}
@@ -131,7 +131,7 @@ func (t *trial) discoveryGaps(g *gaps, named []string) {
 }
 
 // phase is where the trial was when it ended.
-func (t *trial) phase() abi.Family {
+func (t *runner) phase() abi.Family {
 	if t.pass == nil {
 		return ""
 	}

@@ -26,7 +26,7 @@ func severityRank(s abi.Severity) int {
 
 // hear holds one round: the prosecution argues, the defense rebuts, the bench
 // notes. The record is the host's, and so is the word that it converged.
-func (t *trial) hear(node *pipeline.Node, visit int) (again bool, err error) {
+func (t *runner) hear(node *pipeline.Node, visit int) (again bool, err error) {
 	if err := t.needs(node, t.pass.Indictment != nil && t.pass.Brief != nil, "an indictment and a brief"); err != nil {
 		return false, err
 	}
@@ -42,14 +42,14 @@ func (t *trial) hear(node *pipeline.Node, visit int) (again bool, err error) {
 	}
 	record.Rounds = append(record.Rounds, round)
 	record.Converged = len(round.NewChallenges) == 0 && len(round.NewItems) == 0
-	t.out.Rounds++
+	t.result.Rounds++
 	if err := t.keepItems(round.NewItems); err != nil {
 		return false, err
 	}
 	return len(record.Rounds) < record.MaxRounds, t.keep(node, "", &abi.Artifact{Hearing: snapshotOf(record)})
 }
 
-func (t *trial) maxRounds(node *pipeline.Node) int {
+func (t *runner) maxRounds(node *pipeline.Node) int {
 	if node.Rounds > 0 {
 		return node.Rounds
 	}
@@ -57,7 +57,7 @@ func (t *trial) maxRounds(node *pipeline.Node) int {
 }
 
 // turn lets one persona speak, and writes what is new into the round.
-func (t *trial) turn(node *pipeline.Node, seat int, side abi.Side, round *abi.HearingRound) error {
+func (t *runner) turn(node *pipeline.Node, seat int, side abi.Side, round *abi.HearingRound) error {
 	p := t.persona(node, seat)
 	req := t.request(node, p)
 	if len(t.pass.Hearing.Rounds) == 0 {
@@ -105,7 +105,7 @@ func (t *trial) turn(node *pipeline.Node, seat int, side abi.Side, round *abi.He
 
 // raised says whether the same persona raised a challenge of this item before
 // that was as strong.
-func (t *trial) raised(round *abi.HearingRound, ch abi.Challenge) bool {
+func (t *runner) raised(round *abi.HearingRound, ch abi.Challenge) bool {
 	seen := func(list []abi.Challenge) bool {
 		for _, old := range list {
 			if old.EvidenceIndex == ch.EvidenceIndex && old.By == ch.By && severityRank(old.Severity) >= severityRank(ch.Severity) {
@@ -126,7 +126,7 @@ func (t *trial) raised(round *abi.HearingRound, ch abi.Challenge) bool {
 }
 
 // onTable says whether an item was there before.
-func (t *trial) onTable(round *abi.HearingRound, item *abi.IndictmentItem) bool {
+func (t *runner) onTable(round *abi.HearingRound, item *abi.IndictmentItem) bool {
 	seen := func(list []abi.IndictmentItem) bool {
 		for i := range list {
 			if list[i].SourceRef == item.SourceRef && list[i].Content == item.Content {
@@ -147,7 +147,7 @@ func (t *trial) onTable(round *abi.HearingRound, item *abi.IndictmentItem) bool 
 }
 
 // stands says whether a new item is an item of the case, or quotes a document.
-func (t *trial) stands(item *abi.IndictmentItem) bool {
+func (t *runner) stands(item *abi.IndictmentItem) bool {
 	for i := range t.evidence {
 		e := &t.evidence[i]
 		if e.SourceRef == item.SourceRef && e.Content == item.Content && e.Supports == item.Supports && e.Element == item.Element {
@@ -159,7 +159,7 @@ func (t *trial) stands(item *abi.IndictmentItem) bool {
 }
 
 // keepItems merges what a round brought into the evidence of the state.
-func (t *trial) keepItems(items []abi.IndictmentItem) error {
+func (t *runner) keepItems(items []abi.IndictmentItem) error {
 	if len(items) == 0 {
 		return nil
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/internal/figure"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // maxLevel is how many labels a brief asks to be told apart.
@@ -19,9 +19,9 @@ const tellApart = "add evidence that one of them explains and the others do not"
 // level are the labels between which the case is open: Light's, and those that
 // another item, or the defense, speaks for. Where nothing speaks for any label
 // they all are, Light's first.
-func (t *trial) level() (labels []string, spoken bool) {
+func (t *runner) level() (labels []string, spoken bool) {
 	speaking := make(map[string]bool)
-	for _, items := range [][]abi.Evidence{t.subject.Evidence, t.out.Gathered} {
+	for _, items := range [][]abi.Evidence{t.subject.Evidence, t.gathered} {
 		for i := range items {
 			speaking[items[i].Supports] = true
 		}
@@ -42,12 +42,12 @@ func (t *trial) level() (labels []string, spoken bool) {
 
 // labelGaps: what would show each of the labels between which the case is open.
 // It gives these labels.
-func (t *trial) labelGaps(g *gaps) []string {
+func (t *runner) labelGaps(g *gaps) []string {
 	if t.current().Classification == "" {
 		return nil // Light failed, which is the gap
 	}
 	labels, _ := t.level()
-	if len(t.subject.Evidence) == 0 && len(t.out.Gathered) == 0 {
+	if len(t.subject.Evidence) == 0 && len(t.gathered) == 0 {
 		g.add(abi.FamilyIndict, abi.GapHigh, "evidence", "the case has no evidence besides Light's own word",
 			"add what was observed, or what a witness says about the cause")
 	}
@@ -74,13 +74,13 @@ func (t *trial) labelGaps(g *gaps) []string {
 // kindGaps: the kinds of evidence of which nothing speaks for a label. The
 // pipeline's words for them are those of its labels' field: a case of other
 // labels is told none.
-func (t *trial) kindGaps(g *gaps) {
+func (t *runner) kindGaps(g *gaps) {
 	known := t.court.graph.Definition().Labels
 	if len(known) > 0 && !slices.ContainsFunc(known, func(l pipeline.Label) bool { return slices.Contains(t.subject.Labels, l.ID) }) {
 		return
 	}
 	have := make(map[abi.Element]bool)
-	for _, items := range [][]abi.Evidence{t.subject.Evidence, t.out.Gathered} {
+	for _, items := range [][]abi.Evidence{t.subject.Evidence, t.gathered} {
 		for i := range items {
 			if items[i].Supports != "" {
 				have[items[i].Element] = true
@@ -95,10 +95,10 @@ func (t *trial) kindGaps(g *gaps) {
 }
 
 // gapSummary says in a sentence or two why the case is open.
-func (t *trial) gapSummary(cause string, list []abi.CourtEvidenceGap) string {
+func (t *runner) gapSummary(cause string, list []abi.CourtEvidenceGap) string {
 	light := t.current()
 	switch {
-	case cause == string(Rejected):
+	case cause == string(trial.Rejected):
 		s := "Light says " + t.court.named(light.Classification) + " at only " + below(light.Confidence, t.court.limits.RejectionThreshold) +
 			", and a trial needs " + exact(t.court.limits.RejectionThreshold) + "."
 		if light.Reasoning != "" {
@@ -109,7 +109,7 @@ func (t *trial) gapSummary(cause string, list []abi.CourtEvidenceGap) string {
 		return cause + ": " + list[0].Description + "."
 	}
 	labels, spoken := t.level()
-	nearest := " The nearest label came to " + figure.Share(t.out.Confidence) + "."
+	nearest := " The nearest label came to " + trial.Number(t.result.Final.Confidence) + "."
 	switch {
 	case !spoken:
 		return "Nothing in the case speaks for any label." + nearest
@@ -121,7 +121,7 @@ func (t *trial) gapSummary(cause string, list []abi.CourtEvidenceGap) string {
 
 // below shows a number with two digits, or with all that it has where the two would reach the bound.
 func below(v, bound float64) string {
-	s := figure.Share(v)
+	s := trial.Number(v)
 	if shown, err := strconv.ParseFloat(s, 64); err == nil && shown < bound {
 		return s
 	}
@@ -144,7 +144,7 @@ func (c *Court) named(id string) string {
 	return id
 }
 
-func (t *trial) names(labels []string) string {
+func (t *runner) names(labels []string) string {
 	list := make([]string, len(labels))
 	for i, l := range labels {
 		list[i] = t.court.named(l)

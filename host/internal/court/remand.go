@@ -7,17 +7,18 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // remand sends the case back to Light with the verdict's feedback, and
 // decides anew whether its answer needs a trial.
-func (t *trial) remand() error {
+func (t *runner) remand() error {
 	verdict := t.pass.Verdict
 	if t.remandsLeft() == 0 || verdict == nil || verdict.RemandFeedback == nil {
-		t.mistrial(CauseRemands)
+		t.mistrial(trial.CauseRemandsExhausted)
 		return nil
 	}
-	t.out.Remands++
+	t.result.Remands++
 	previous := *t.current()
 	response, err := t.light.Answer(t.nodeCtx, LightRequest{
 		Case: t.subject, Feedback: verdict.RemandFeedback, Previous: &previous, Evidence: t.indictedFirst(),
@@ -27,7 +28,7 @@ func (t *trial) remand() error {
 	}
 	if err != nil {
 		if t.expired() {
-			t.hostMistrial(CauseTTL)
+			t.hostMistrial(trial.CauseTTL)
 			return nil
 		}
 		t.lightFailed(err)
@@ -45,7 +46,7 @@ func (t *trial) remand() error {
 
 // indictedFirst is the evidence of the case in the order of the indictment,
 // followed by what that left out.
-func (t *trial) indictedFirst() []abi.Evidence {
+func (t *runner) indictedFirst() []abi.Evidence {
 	left := make(map[identity]abi.Evidence, len(t.evidence))
 	for _, e := range t.evidence {
 		left[identity{e.SourceRef, e.Content}] = e
@@ -68,7 +69,7 @@ func (t *trial) indictedFirst() []abi.Evidence {
 
 // checkAnswer checks Light's answer against the case; feedback is nil the
 // first time.
-func (t *trial) checkAnswer(response *LightResponse, feedback *abi.RemandFeedback) error {
+func (t *runner) checkAnswer(response *LightResponse, feedback *abi.RemandFeedback) error {
 	var c abi.Collector
 	if !abi.IsLabel(t.subject.Labels, response.Answer.Classification) {
 		c.Add(abi.CodeNotALabel, strconv.Quote(response.Answer.Classification)+" is no label of the case", abi.Field("classification"))
@@ -97,7 +98,7 @@ func (t *trial) checkAnswer(response *LightResponse, feedback *abi.RemandFeedbac
 
 // checkEvidence checks items that Light gathered against the case, by the rules
 // that the items of a case keep.
-func (t *trial) checkEvidence(items []abi.Evidence, c *abi.Collector) {
+func (t *runner) checkEvidence(items []abi.Evidence, c *abi.Collector) {
 	for i := range items {
 		mark := c.Mark()
 		message := codec.AppendEvidence(nil, &items[i])
@@ -115,7 +116,7 @@ func (t *trial) checkEvidence(items []abi.Evidence, c *abi.Collector) {
 // acceptAnswer merges Light's new evidence. An answer without any may not
 // raise its confidence: it is held at the one before. Where the classification
 // is the same too, another remand would bring the same again, and there is none.
-func (t *trial) acceptAnswer(response *LightResponse, previous *abi.LightAnswer) error {
+func (t *runner) acceptAnswer(response *LightResponse, previous *abi.LightAnswer) error {
 	found := slices.Clone(response.Evidence)
 	for i := range response.Remand.Answers {
 		found = append(found, response.Remand.Answers[i].Evidence...)
@@ -131,6 +132,7 @@ func (t *trial) acceptAnswer(response *LightResponse, previous *abi.LightAnswer)
 		answer.Confidence = min(answer.Confidence, previous.Confidence)
 		t.lightSpent = answer.Classification == previous.Classification
 	}
-	t.out.LightAfter = append(t.out.LightAfter, answer)
+	t.answers = append(t.answers, answer)
+	t.result.LightAfter = append(t.result.LightAfter, trial.Answer{Classification: answer.Classification, Confidence: answer.Confidence})
 	return nil
 }

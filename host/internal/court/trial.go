@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -12,6 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/state"
 	"github.com/shadowcourt/shadowcourt/host/internal/walk"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // ErrNoLight: the case has no Light classification and nobody to ask for one.
@@ -23,8 +25,8 @@ var (
 	errHandoffs = errors.New("the trial's handoffs are used up")
 )
 
-// trial is one case on its way. It is used by one goroutine.
-type trial struct {
+// runner tries one case. It is used by one goroutine.
+type runner struct {
 	court    *Court
 	invoker  invoker.Invoker
 	light    Light // nil when nobody can answer again
@@ -33,14 +35,18 @@ type trial struct {
 	state    *state.State
 	evidence []abi.Evidence // of the state, without what the hearings brought
 	profile  *abi.Profile   // what of it can count
+	// answers of Light, the first one first; gathered is the evidence that came with the first.
+	answers  []abi.LightAnswer
+	gathered []abi.Evidence
 	// brought are the items that Light gathered; false are those that it took back.
 	brought map[identity]bool
 	// lightSpent: Light answered a remand with nothing new.
 	lightSpent bool
 	// handoffsBefore this pass
 	handoffsBefore int
-	out            *Outcome
-	pass           *Pass
+	out            *trial.Trial
+	result         *trial.Result // of out
+	pass           *trial.Pass
 	start          time.Time
 	holder         string // persona that has the case
 	sequence       map[string]int
@@ -50,8 +56,9 @@ type trial struct {
 // Try tries a case. Light may be nil: then the case's own classification is
 // tried and cannot be remanded. Its error is [ErrNoLight], a *abi.ValidationError
 // of the case, the caller's context, or a failure of the host; everything
-// else ends in the Outcome.
-func (c *Court) Try(ctx context.Context, subject *abi.Case, light Light, modules invoker.Modules) (*Outcome, error) {
+// else ends in the trial. Its result lacks modules, fuel and timings, and the passes
+// lack their calls.
+func (c *Court) Try(ctx context.Context, subject *abi.Case, light Light, modules invoker.Modules) (*trial.Trial, error) {
 	var problems abi.Collector
 	if subject.Rules(&problems); !problems.Empty() {
 		return nil, problems.Err()
@@ -62,45 +69,47 @@ func (c *Court) Try(ctx context.Context, subject *abi.Case, light Light, modules
 	graced, cancelGraced := context.WithTimeout(ctx, time.Duration(c.limits.TTL)+Grace)
 	defer cancelGraced()
 
-	t := &trial{
+	t := &runner{
 		court: c, invoker: invoker.Invoker{Modules: modules, Log: c.log}, light: light, subject: subject,
-		docs: quotes.Of(subject.Documents), state: state.Watched(invoker.Merged(modules)), out: &Outcome{},
+		docs: quotes.Of(subject.Documents), state: state.Watched(invoker.Merged(modules)),
+		out:   &trial.Trial{Case: *subject, Result: trial.Result{ID: subject.ID, LightAfter: []trial.Answer{}}},
 		start: start, nodeCtx: ttl, sequence: make(map[string]int), brought: make(map[identity]bool),
 	}
-	if err := t.classify(ctx); err != nil || t.out.Status != "" {
+	t.result = &t.out.Result
+	if err := t.classify(ctx); err != nil || t.ended() {
 		return t.out, err
 	}
-	if status := activate(&c.limits, t.out.Light.Confidence); status != "" {
-		t.settle(status, t.out.Light.Classification, t.out.Light.Confidence)
-		if status == Rejected {
-			t.out.GapBrief = t.gapBrief(string(Rejected))
+	first := t.current()
+	if status := activate(&c.limits, first.Confidence); status != "" {
+		t.settle(status, first.Classification, first.Confidence)
+		if status == trial.Rejected {
+			t.result.GapBrief = trial.NewGapBrief(t.gapBrief(string(trial.Rejected)))
 		}
 		return t.out, nil
 	}
-	t.out.Activated = true
-	t.bring(t.out.Gathered)
-	for _, items := range [][]abi.Evidence{subject.Evidence, t.out.Gathered} {
+	t.result.Activated = true
+	t.bring(t.gathered)
+	for _, items := range [][]abi.Evidence{subject.Evidence, t.gathered} {
 		if err := t.addEvidence("case", items); err != nil {
 			return nil, err
 		}
 	}
-	for t.out.Status == "" {
-		if err := t.walk(graced); err != nil {
+	for !t.ended() {
+		if err := t.traverse(graced); err != nil {
 			return nil, err
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, context.Cause(ctx)
 		}
 	}
-	t.out.State = t.state.Snapshot()
 	return t.out, nil
 }
 
 // classify takes Light's first answer. A Light that fails ends the trial.
-func (t *trial) classify(ctx context.Context) error {
+func (t *runner) classify(ctx context.Context) error {
 	switch {
 	case t.subject.Light != nil:
-		t.out.Light = *t.subject.Light
+		t.answers = append(t.answers, *t.subject.Light)
 	case t.light != nil:
 		response, err := t.light.Answer(ctx, LightRequest{Case: t.subject})
 		if ctx.Err() != nil {
@@ -113,53 +122,61 @@ func (t *trial) classify(ctx context.Context) error {
 			t.lightFailed(err)
 			return nil
 		}
-		t.out.Light, t.out.Gathered = response.Answer, response.Evidence
+		t.answers, t.gathered = append(t.answers, response.Answer), response.Evidence
 	default:
 		return ErrNoLight
+	}
+	first := t.answers[0]
+	t.result.Light = &trial.Answer{Classification: first.Classification, Confidence: first.Confidence}
+	t.out.Case.Light = &first
+	if len(t.gathered) > 0 {
+		t.out.Case.Evidence = slices.Concat(t.subject.Evidence, t.gathered)
 	}
 	return nil
 }
 
-// lightFailed is a mistrial for which Light is to blame, or the module that
-// plays it.
-func (t *trial) lightFailed(err error) {
-	var f *Failure
+// ended says whether the case has its final status.
+func (t *runner) ended() bool { return t.result.Final.Status != "" }
+
+// lightFailed is a mistrial that Light caused, or the module that plays it.
+func (t *runner) lightFailed(err error) {
+	var f *trial.Failure
 	if !errors.As(err, &f) {
-		f = &Failure{Cause: CauseLight, Node: "light", Persona: "light", Message: err.Error()}
+		f = trial.NewFailure(trial.CauseLight, "light", "light", "", "", err.Error())
 		if invalid, ok := errors.AsType[*abi.ValidationError](err); ok {
-			f.Problems = invalid.Problems
+			f.Problems = trial.NewProblems(invalid.Problems)
 		}
 	}
-	t.out.Failure = f
-	t.mistrial(f.Cause)
+	t.result.Error = f
+	t.mistrial(f.Code)
 }
 
-// current is Light's latest answer.
-func (t *trial) current() *abi.LightAnswer {
-	if n := len(t.out.LightAfter); n > 0 {
-		return &t.out.LightAfter[n-1]
+// current is Light's latest answer; empty where it gave none.
+func (t *runner) current() *abi.LightAnswer {
+	if n := len(t.answers); n > 0 {
+		return &t.answers[n-1]
 	}
-	return &t.out.Light
+	return &abi.LightAnswer{}
 }
 
-// walk takes the case through the graph once and draws the consequence.
-func (t *trial) walk(ctx context.Context) error {
-	t.out.Passes = append(t.out.Passes, Pass{Light: *t.current()})
-	t.pass, t.handoffsBefore = &t.out.Passes[len(t.out.Passes)-1], t.out.Handoffs
+// traverse takes the case through the graph once and draws the consequence.
+func (t *runner) traverse(ctx context.Context) error {
+	t.out.Passes = append(t.out.Passes, trial.Pass{Light: *t.current()})
+	t.pass, t.handoffsBefore = &t.out.Passes[len(t.out.Passes)-1], t.result.Handoffs
 	t.holder = ""
 	t.profile = t.court.domain.Standing(t.subject, t.evidence)
 	walker := walk.New(t.court.graph, t, t, walk.Config{Ended: t.overdue})
 	walked, err := walker.Walk(ctx)
 	t.pass.Steps = invoker.Steps(walked)
-	t.out.Path = append(t.out.Path, walked.Path()...)
+	t.result.Path = append(t.result.Path, walked.Path()...)
 	if err != nil {
 		return t.stopped(err)
 	}
-	return t.ended(walked)
+	return t.conclude(walked)
 }
 
-// ended draws the consequence of the end that the walk reached.
-func (t *trial) ended(walked *walk.Outcome) error {
+// conclude draws the consequence of the end that the traversal reached.
+func (t *runner) conclude(walked *walk.Outcome) error {
 	verdict := t.pass.Verdict
 	last := walked.Steps[len(walked.Steps)-1]
 	switch walked.End {
@@ -176,51 +193,51 @@ func (t *trial) ended(walked *walk.Outcome) error {
 }
 
 // decided ends a trial at `_done`: the verdict says how.
-func (t *trial) decided(verdict *abi.Verdict, node string) {
+func (t *runner) decided(verdict *abi.Verdict, node string) {
 	switch {
 	case verdict == nil:
-		t.fail(&Failure{Cause: invoker.CauseGraph, Node: node, Message: "the walk is done and there is no verdict"})
+		t.fail(trial.NewFailure(trial.CauseGraph, node, "", "", "", "the walk is done and there is no verdict"))
 	case verdict.Decision == abi.Affirm:
-		t.settle(Affirmed, verdict.FinalClassification, verdict.Confidence)
+		t.settle(trial.Affirmed, verdict.FinalClassification, verdict.Confidence)
 	case verdict.Decision == abi.Amend:
-		t.settle(Amended, verdict.FinalClassification, verdict.Confidence)
+		t.settle(trial.Amended, verdict.FinalClassification, verdict.Confidence)
 	case verdict.Decision == abi.Acquit:
 		t.acquit()
 	case verdict.Decision == abi.Mistrial:
-		t.mistrial(CauseJudge)
+		t.mistrial(trial.CauseJudge)
 	default:
-		t.mistrial(CauseRemands)
+		t.mistrial(trial.CauseRemandsExhausted)
 	}
 }
 
 // mistrialCause says which limit an edge to `_mistrial` stands for.
-func (t *trial) mistrialCause(edge string) Cause {
+func (t *runner) mistrialCause(edge string) trial.Cause {
 	e, ok := t.court.graph.Edge(edge)
 	switch {
 	case ok && e.FromAny() && t.expired():
-		return CauseTTL
+		return trial.CauseTTL
 	case ok && e.FromAny():
-		return CauseHandoffs
+		return trial.CauseHandoffs
 	default:
-		return CauseJudge
+		return trial.CauseJudge
 	}
 }
 
 // stopped draws the consequence of a walk that failed.
-func (t *trial) stopped(err error) error {
-	var failure *Failure
+func (t *runner) stopped(err error) error {
+	var failure *trial.Failure
 	var noEdge *walk.NoEdgeError
 	switch {
 	case errors.Is(err, errTTL):
-		t.hostMistrial(CauseTTL)
+		t.hostMistrial(trial.CauseTTL)
 	case errors.Is(err, errHandoffs):
-		t.hostMistrial(CauseHandoffs)
+		t.hostMistrial(trial.CauseHandoffs)
 	case errors.As(err, &failure):
 		t.fail(failure)
 	case errors.As(err, &noEdge):
 		t.lastNode(noEdge)
 	case errors.Is(err, walk.ErrStepLimit):
-		t.mistrial(invoker.CauseSteps)
+		t.mistrial(trial.CauseStepLimit)
 	default:
 		return err
 	}
@@ -228,19 +245,19 @@ func (t *trial) stopped(err error) error {
 }
 
 // lastNode: no edge fired and there is no next node.
-func (t *trial) lastNode(noEdge *walk.NoEdgeError) {
+func (t *runner) lastNode(noEdge *walk.NoEdgeError) {
 	if v := t.pass.Verdict; v != nil && v.Decision == abi.Remand {
-		t.mistrial(CauseRemands)
+		t.mistrial(trial.CauseRemandsExhausted)
 		return
 	}
-	t.out.Failure = &Failure{Cause: invoker.CauseNoEdge, Node: noEdge.Node, Message: noEdge.Error()}
-	t.mistrial(invoker.CauseNoEdge)
+	t.result.Error = trial.NewFailure(trial.CauseNoEdge, noEdge.Node, "", "", "", noEdge.Error())
+	t.mistrial(trial.CauseNoEdge)
 }
 
 // hostMistrial is a mistrial by a limit that the host enforces itself. The
 // path names the graph's own edge for it, where it has one.
-func (t *trial) hostMistrial(cause Cause) {
-	want := map[Cause]string{CauseTTL: "HD10", CauseHandoffs: "HD11"}[cause]
+func (t *runner) hostMistrial(cause trial.Cause) {
+	want := map[trial.Cause]string{trial.CauseTTL: "HD10", trial.CauseHandoffs: "HD11"}[cause]
 	arrival := pipeline.EndMistrial
 	for _, e := range t.court.graph.AnyEdges() {
 		if e.Evaluator == want && e.To == pipeline.EndMistrial {
@@ -248,45 +265,46 @@ func (t *trial) hostMistrial(cause Cause) {
 			break
 		}
 	}
-	t.out.Path = append(t.out.Path, arrival)
+	t.result.Path = append(t.result.Path, arrival)
 	t.mistrial(cause)
 }
 
 // fail is a mistrial that a module, or the graph, is to blame for.
-func (t *trial) fail(f *Failure) {
-	t.out.Failure = f
-	t.out.Path = append(t.out.Path, pipeline.EndMistrial)
-	t.mistrial(f.Cause)
+func (t *runner) fail(f *trial.Failure) {
+	t.result.Error = f
+	t.result.Path = append(t.result.Path, pipeline.EndMistrial)
+	t.mistrial(f.Code)
 }
 
-func (t *trial) mistrial(cause Cause) {
-	t.out.Cause = cause
-	t.settle(Mistrial, "", t.current().Confidence)
-	t.out.GapBrief = t.gapBrief(string(cause))
+func (t *runner) mistrial(cause trial.Cause) {
+	t.result.Final.Cause = cause
+	t.settle(trial.Mistrial, "", t.current().Confidence)
+	t.result.GapBrief = trial.NewGapBrief(t.gapBrief(string(cause)))
 }
 
-func (t *trial) acquit() {
+func (t *runner) acquit() {
 	confidence := t.current().Confidence
 	if v := t.pass.Verdict; v != nil {
 		confidence = v.Confidence
 	}
-	t.settle(Acquitted, "", confidence)
-	t.out.GapBrief = t.gapBrief(causeAcquitted)
+	t.settle(trial.Acquitted, "", confidence)
+	t.result.GapBrief = trial.NewGapBrief(t.gapBrief(causeAcquitted))
 }
 
 // settle ends the case. Rejected cases carry no classification.
-func (t *trial) settle(status Status, classification string, confidence float64) {
-	t.out.Status, t.out.Confidence = status, confidence
-	if status != Rejected {
-		t.out.Classification = classification
+func (t *runner) settle(status trial.Status, classification string, confidence float64) {
+	final := &t.result.Final
+	final.Status, final.Confidence = status, confidence
+	if status != trial.Rejected {
+		final.Classification = classification
 	}
 	if t.pass != nil {
-		t.out.Verdict = t.pass.Verdict
+		t.result.Verdict = trial.NewRuling(t.pass.Verdict)
 	}
 }
 
 // addEvidence merges items into the state and refreshes the view of them.
-func (t *trial) addEvidence(channel string, items []abi.Evidence) error {
+func (t *runner) addEvidence(channel string, items []abi.Evidence) error {
 	if len(items) == 0 {
 		return nil
 	}
@@ -298,12 +316,12 @@ func (t *trial) addEvidence(channel string, items []abi.Evidence) error {
 }
 
 // expired says whether the TTL is over, by the injected clock or in real time.
-func (t *trial) expired() bool {
+func (t *runner) expired() bool {
 	return t.over(t.nodeCtx.Err() != nil || t.court.now().Sub(t.start) >= time.Duration(t.court.limits.TTL))
 }
 
 // overdue ends a walk between two steps when the grace is over, too.
-func (t *trial) overdue(graced context.Context) error {
+func (t *runner) overdue(graced context.Context) error {
 	if t.over(graced.Err() != nil) {
 		return errTTL
 	}
@@ -311,18 +329,18 @@ func (t *trial) overdue(graced context.Context) error {
 }
 
 // over has the trail say what counts of what the clock says.
-func (t *trial) over(now bool) bool { return invoker.Over(t.invoker.Modules, now) }
+func (t *runner) over(now bool) bool { return invoker.Over(t.invoker.Modules, now) }
 
 // enter hands the case to a persona.
-func (t *trial) enter(persona string) error {
+func (t *runner) enter(persona string) error {
 	if t.expired() {
 		return errTTL
 	}
 	if t.holder != "" && t.holder != persona {
-		if t.out.Handoffs >= t.court.limits.MaxHandoffs {
+		if t.result.Handoffs >= t.court.limits.MaxHandoffs {
 			return errHandoffs
 		}
-		t.out.Handoffs++
+		t.result.Handoffs++
 	}
 	t.holder = persona
 	return nil
@@ -330,13 +348,13 @@ func (t *trial) enter(persona string) error {
 
 // remandsLeft is how often the verdict may still remand. It may not where a
 // trial as long as this one would run out of handoffs.
-func (t *trial) remandsLeft() int {
-	taken, rest := t.out.Handoffs-t.handoffsBefore, t.court.limits.MaxHandoffs-t.out.Handoffs
-	if t.out.Remands == 0 {
+func (t *runner) remandsLeft() int {
+	taken, rest := t.result.Handoffs-t.handoffsBefore, t.court.limits.MaxHandoffs-t.result.Handoffs
+	if t.result.Remands == 0 {
 		taken++ // nobody had the case when the first pass began
 	}
 	if t.light == nil || t.lightSpent || taken > rest {
 		return 0
 	}
-	return max(0, t.court.limits.MaxRemands-t.out.Remands)
+	return max(0, t.court.limits.MaxRemands-t.result.Remands)
 }

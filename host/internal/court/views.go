@@ -10,7 +10,7 @@ import (
 
 // request begins a node request with what the node's masks let a persona see.
 // What is hidden is left out, so that it is not in the bytes.
-func (t *trial) request(node *pipeline.Node, p *pipeline.Persona) *abi.NodeRequest {
+func (t *runner) request(node *pipeline.Node, p *pipeline.Persona) *abi.NodeRequest {
 	req := &abi.NodeRequest{
 		Node: node.Name, Family: abi.Family(node.Family), Persona: invoker.Identity(p),
 		Params: invoker.Params(node.With), Profile: t.profile,
@@ -30,7 +30,7 @@ func (t *trial) request(node *pipeline.Node, p *pipeline.Persona) *abi.NodeReque
 }
 
 // exhibits says what the host knows of each item of an indictment.
-func (t *trial) exhibits(items []abi.IndictmentItem) []abi.Exhibit {
+func (t *runner) exhibits(items []abi.IndictmentItem) []abi.Exhibit {
 	list := make([]abi.Exhibit, len(items))
 	for i := range items {
 		status, document := t.docs.Quote(items[i].SourceRef, items[i].Content)

@@ -7,10 +7,11 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // Visit does the work of a node. The family decides what that is, never the name.
-func (t *trial) Visit(_ context.Context, node *pipeline.Node, visit int) (again bool, err error) {
+func (t *runner) Visit(_ context.Context, node *pipeline.Node, visit int) (again bool, err error) {
 	switch abi.Family(node.Family) {
 	case abi.FamilyIndict:
 		return false, t.indict(node, visit)
@@ -28,7 +29,7 @@ func (t *trial) Visit(_ context.Context, node *pipeline.Node, visit int) (again 
 // call asks the node's persona for its artifact. check holds the artifact
 // against the case and adds what it finds; it must also say when the artifact
 // is not of the expected kind.
-func (t *trial) call(node *pipeline.Node, p *pipeline.Persona, req *abi.NodeRequest, check func(*abi.Artifact, *abi.Collector) bool) (*abi.Artifact, error) {
+func (t *runner) call(node *pipeline.Node, p *pipeline.Persona, req *abi.NodeRequest, check func(*abi.Artifact, *abi.Collector) bool) (*abi.Artifact, error) {
 	if err := t.enter(p.ID); err != nil {
 		return nil, err
 	}
@@ -37,7 +38,7 @@ func (t *trial) call(node *pipeline.Node, p *pipeline.Persona, req *abi.NodeRequ
 }
 
 // keep merges an artifact into the state, which owns it from here on.
-func (t *trial) keep(node *pipeline.Node, persona string, artifact *abi.Artifact) error {
+func (t *runner) keep(node *pipeline.Node, persona string, artifact *abi.Artifact) error {
 	entry := abi.ArtifactEntry{At: t.position(node), Persona: persona, Artifact: *artifact}
 	if err := t.state.Adopt(&abi.Update{Artifacts: []abi.ArtifactEntry{entry}}); err != nil {
 		return fmt.Errorf("merge the artifact of node %q: %w", node.Name, err)
@@ -46,19 +47,19 @@ func (t *trial) keep(node *pipeline.Node, persona string, artifact *abi.Artifact
 }
 
 // position gives the next place in the append channels for a node.
-func (t *trial) position(node *pipeline.Node) abi.Position {
+func (t *runner) position(node *pipeline.Node) abi.Position {
 	at := abi.Position{Node: node.Name, Pass: len(t.out.Passes) - 1, Sequence: t.sequence[node.Name]}
 	t.sequence[node.Name]++
 	return at
 }
 
 // persona gives the i-th persona of a node; a checked graph has it.
-func (t *trial) persona(node *pipeline.Node, i int) *pipeline.Persona {
+func (t *runner) persona(node *pipeline.Node, i int) *pipeline.Persona {
 	p, _ := t.court.graph.Definition().Persona(node.Personas[i])
 	return p
 }
 
-func (t *trial) indict(node *pipeline.Node, _ int) error {
+func (t *runner) indict(node *pipeline.Node, _ int) error {
 	p := t.persona(node, 0)
 	a, err := t.call(node, p, t.request(node, p), func(a *abi.Artifact, c *abi.Collector) bool {
 		if a.Indictment == nil {
@@ -76,7 +77,7 @@ func (t *trial) indict(node *pipeline.Node, _ int) error {
 	return t.keep(node, p.ID, a)
 }
 
-func (t *trial) discover(node *pipeline.Node, _ int) error {
+func (t *runner) discover(node *pipeline.Node, _ int) error {
 	p := t.persona(node, 0)
 	a, err := t.call(node, p, t.request(node, p), func(a *abi.Artifact, c *abi.Collector) bool {
 		if a.Discovery == nil {
@@ -94,7 +95,7 @@ func (t *trial) discover(node *pipeline.Node, _ int) error {
 	return t.keep(node, p.ID, a)
 }
 
-func (t *trial) defend(node *pipeline.Node, _ int) error {
+func (t *runner) defend(node *pipeline.Node, _ int) error {
 	if err := t.needs(node, t.pass.Indictment != nil, "an indictment"); err != nil {
 		return err
 	}
@@ -119,7 +120,7 @@ func (t *trial) defend(node *pipeline.Node, _ int) error {
 	return t.keep(node, p.ID, a)
 }
 
-func (t *trial) judge(node *pipeline.Node, _ int) error {
+func (t *runner) judge(node *pipeline.Node, _ int) error {
 	if err := t.needs(node, t.pass.Indictment != nil, "an indictment"); err != nil {
 		return err
 	}
@@ -143,11 +144,11 @@ func (t *trial) judge(node *pipeline.Node, _ int) error {
 }
 
 // needs fails a trial whose graph leads to a node before what it builds on is there.
-func (t *trial) needs(node *pipeline.Node, there bool, what string) error {
+func (t *runner) needs(node *pipeline.Node, there bool, what string) error {
 	if there {
 		return nil
 	}
-	return &Failure{Cause: invoker.CauseGraph, Node: node.Name, Module: "pipeline", Message: "the graph leads here before there is " + what}
+	return trial.NewFailure(trial.CauseGraph, node.Name, "", "pipeline", "", "the graph leads here before there is "+what)
 }
 
 // sign writes the speaker's name under challenges that have none.

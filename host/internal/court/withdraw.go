@@ -10,7 +10,7 @@ import (
 type identity struct{ sourceRef, content string }
 
 // bring notes what Light gathered, beside what the case came with.
-func (t *trial) bring(items []abi.Evidence) {
+func (t *runner) bring(items []abi.Evidence) {
 	for i := range items {
 		id := identity{items[i].SourceRef, items[i].Content}
 		if !slices.ContainsFunc(t.subject.Evidence, func(e abi.Evidence) bool { return id == identity{e.SourceRef, e.Content} }) {
@@ -22,7 +22,7 @@ func (t *trial) bring(items []abi.Evidence) {
 // takeBack leaves out of the evidence what Light withdraws of its own items.
 // What the case came with stays, whatever Light says of it: nobody withdraws
 // another's word.
-func (t *trial) takeBack(answer *abi.RemandAnswer) {
+func (t *runner) takeBack(answer *abi.RemandAnswer) {
 	if t.pass.Indictment == nil {
 		return
 	}
@@ -39,7 +39,7 @@ func (t *trial) takeBack(answer *abi.RemandAnswer) {
 }
 
 // refreshEvidence takes over what the state holds, but for what was taken back.
-func (t *trial) refreshEvidence() {
+func (t *runner) refreshEvidence() {
 	t.evidence = slices.DeleteFunc(slices.Clone(t.state.Snapshot().Evidences["case"]), func(e abi.Evidence) bool {
 		stands, own := t.brought[identity{e.SourceRef, e.Content}]
 		return own && !stands

@@ -2,9 +2,9 @@ package light
 
 import (
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 	"github.com/shadowcourt/shadowcourt/host/internal/walk"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // end draws the consequence of a walk that came to an end: the report is the
@@ -12,7 +12,7 @@ import (
 func (w *passage) end(walked *walk.Outcome) (Response, error) {
 	last := walked.Steps[len(walked.Steps)-1]
 	if walked.End != pipeline.EndDone {
-		return Response{}, broken(invoker.CauseGraph, last.Node, "a Light path ends at "+pipeline.EndDone+", not at "+walked.End)
+		return Response{}, broken(trial.CauseGraph, last.Node, "a Light path ends at "+pipeline.EndDone+", not at "+walked.End)
 	}
 	response := Response{Evidence: w.gathered}
 	if w.report != nil {
@@ -24,7 +24,7 @@ func (w *passage) end(walked *walk.Outcome) (Response, error) {
 	}
 	answer, ok := w.conclusion(last.Node)
 	if !ok {
-		return Response{}, broken(invoker.CauseGraph, last.Node, "the walk is done and nothing names a label of the case")
+		return Response{}, broken(trial.CauseGraph, last.Node, "the walk is done and nothing names a label of the case")
 	}
 	response.Answer = answer
 	if w.req.Feedback != nil {

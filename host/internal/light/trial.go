@@ -11,6 +11,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/state"
 	"github.com/shadowcourt/shadowcourt/host/internal/walk"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // Request asks for a classification. Feedback, Previous and Evidence are nil
@@ -32,18 +33,6 @@ type Response struct {
 	Remand   *abi.RemandAnswer
 }
 
-// Walk is one passage of the graph, for people.
-type Walk struct {
-	Path  []string
-	Steps []invoker.Step
-	// Artifacts in the order in which they were given.
-	Artifacts []abi.ArtifactEntry
-	// Gathered is the evidence that the walk brought.
-	Gathered []abi.Evidence
-	// Answer is nil where the walk failed.
-	Answer *abi.LightAnswer
-}
-
 // Trial answers for one case, as often as the court asks. It is used by one
 // goroutine.
 type Trial struct {
@@ -51,7 +40,7 @@ type Trial struct {
 	invoker invoker.Invoker
 	state   *state.State
 	file    abi.LightFile // what the walks have come to
-	walks   []Walk
+	passes  []trial.LightPass
 }
 
 // Trial begins with a case, whose personas modules play.
@@ -59,19 +48,19 @@ func (p *Path) Trial(modules invoker.Modules) *Trial {
 	return &Trial{path: p, invoker: invoker.Invoker{Modules: modules, Log: p.log}, state: state.Watched(invoker.Merged(modules))}
 }
 
-// Walks are those so far, one for each answer.
-func (t *Trial) Walks() []Walk { return t.walks }
+// Passes are those so far, one for each answer. They lack their calls.
+func (t *Trial) Passes() []trial.LightPass { return t.passes }
 
 // Answer walks the graph: from its start, or after a remand from resolve. Its
-// error is a *invoker.Failure that names the module, or what else broke the
+// error is a *trial.Failure that names the module, or what else broke the
 // walk, or the context's.
 func (t *Trial) Answer(ctx context.Context, req Request) (Response, error) {
 	w := &passage{Trial: t, req: &req, base: req.Case.Evidence, loops: DefaultLoops, sequence: make(map[string]int)}
 	if req.Feedback != nil {
 		w.base = req.Evidence
 	}
-	t.walks = append(t.walks, Walk{})
-	w.walk = &t.walks[len(t.walks)-1]
+	t.passes = append(t.passes, trial.LightPass{})
+	w.walk = &t.passes[len(t.passes)-1]
 	t.file.Feedback, w.report = req.Feedback, nil
 	w.refresh()
 	walker := walk.New(t.path.graph, w, w, walk.Config{MaxSteps: DefaultMaxSteps, Ended: w.ended, Moved: w.moved})
@@ -106,7 +95,7 @@ func (t *Trial) ended(ctx context.Context) error {
 
 // stopped says what broke a walk.
 func stopped(ctx context.Context, err error) error {
-	var failure *invoker.Failure
+	var failure *trial.Failure
 	var noEdge *walk.NoEdgeError
 	var limit *walk.StepLimitError
 	switch {
@@ -115,24 +104,24 @@ func stopped(ctx context.Context, err error) error {
 	case errors.As(err, &failure):
 		return failure
 	case errors.As(err, &noEdge):
-		return broken(invoker.CauseNoEdge, noEdge.Node, noEdge.Error())
+		return broken(trial.CauseNoEdge, noEdge.Node, noEdge.Error())
 	case errors.As(err, &limit):
-		return broken(invoker.CauseSteps, limit.Node, limit.Error())
+		return broken(trial.CauseStepLimit, limit.Node, limit.Error())
 	default:
 		return err
 	}
 }
 
 // broken is a failure that no module is to blame for.
-func broken(cause invoker.Cause, node, message string) error {
-	return &invoker.Failure{Cause: cause, Node: node, Module: "pipeline", Message: message}
+func broken(cause trial.Cause, node, message string) error {
+	return trial.NewFailure(cause, node, "", "pipeline", "", message)
 }
 
 // passage is one walk on its way.
 type passage struct {
 	*Trial
 	req      *Request
-	walk     *Walk
+	walk     *trial.LightPass
 	base     []abi.Evidence // what was there before the walk
 	gathered []abi.Evidence // what it brought
 	channels []channel      // that hold it, one for each node
@@ -185,7 +174,7 @@ func (w *passage) gather(node *pipeline.Node, items []abi.Evidence) error {
 			own[i] = items[i]
 			own[i].Element = elementOf(node)
 		}
-		name := fmt.Sprintf("walk-%d/%s/%d", len(w.walks), node.Name, w.sequence[node.Name])
+		name := fmt.Sprintf("walk-%d/%s/%d", len(w.passes), node.Name, w.sequence[node.Name])
 		if err := w.state.Apply(&abi.Update{Evidences: map[string][]abi.Evidence{name: own}}); err != nil {
 			return fmt.Errorf("merge the evidence of node %q: %w", node.Name, err)
 		}
@@ -197,7 +186,7 @@ func (w *passage) gather(node *pipeline.Node, items []abi.Evidence) error {
 
 // keep merges an artifact into the state, which owns it from here on.
 func (w *passage) keep(node *pipeline.Node, persona string, artifact *abi.Artifact) error {
-	at := abi.Position{Node: node.Name, Pass: len(w.walks) - 1, Sequence: w.sequence[node.Name]}
+	at := abi.Position{Node: node.Name, Pass: len(w.passes) - 1, Sequence: w.sequence[node.Name]}
 	w.sequence[node.Name]++
 	entry := abi.ArtifactEntry{At: at, Persona: persona, Artifact: *artifact}
 	if err := w.state.Adopt(&abi.Update{Artifacts: []abi.ArtifactEntry{entry}}); err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/conformance"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // A judge in D, written from SPEC.md alone by somebody who had not seen the
@@ -70,7 +71,7 @@ func decideTour(t *testing.T, graph *pipeline.Definition, files fs.FS) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if trial.Result.Final.Status == docket.Mistrial {
+		if trial.Result.Final.Status == trial.Mistrial {
 			t.Errorf("%s: %+v", entry.Case.ID, trial.Result.Final)
 		}
 		for i := range trial.Passes {

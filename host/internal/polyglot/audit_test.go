@@ -12,6 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/audit"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/module"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // The rubric of examples/audit brings in judges in Rust, Zig, C and TypeScript
@@ -96,7 +97,7 @@ func auditExamples(t *testing.T, a *host.Auditor) {
 
 // heard checks that every judge of the rubric counts for each of its criteria,
 // and adds its scores.
-func heard(t *testing.T, r *audit.Rubric, one *docket.Audit, scores map[string][]int) {
+func heard(t *testing.T, r *audit.Rubric, one *trial.Audit, scores map[string][]int) {
 	t.Helper()
 	if len(one.Errors) > 0 || len(one.Results) != len(r.Criteria) {
 		t.Fatalf("%s: %d results, errors %+v", one.CaseID, len(one.Results), one.Errors)

@@ -13,8 +13,8 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
-	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // A trial in which modules in C, Rust, TypeScript and Zig take part beside the
@@ -72,7 +72,7 @@ func try(t *testing.T, graph *pipeline.Definition, files fs.FS, bench string) {
 	if c := pass.Contested; len(c) != 1 || c[0].By != "archivist" || c[0].Severity != abi.Fatal {
 		t.Errorf("contested %+v", c)
 	}
-	if trial.Result.Final.Status == docket.Mistrial {
+	if trial.Result.Final.Status == trial.Mistrial {
 		t.Errorf("final %+v", trial.Result.Final)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/light"
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
@@ -158,7 +159,7 @@ func TestAccept_FX4_Section9_2_AnswersAndTheirRequests(t *testing.T) {
 			t.Parallel()
 			err := c.try(t)
 			got := problemsOf(t, err)
-			if len(got) != 1 || string(got[0].Code) != c.code || got[0].Path.String() != c.path {
+			if len(got) != 1 || string(got[0].Code) != c.code || got[0].Path != c.path {
 				t.Errorf("problems are %v, want one %s at %s", got, c.code, c.path)
 			}
 		})
@@ -172,13 +173,13 @@ func TestAccept_FX4_Section9_2_AnswersAndTheirRequests(t *testing.T) {
 }
 
 // problemsOf gives the problems that an error carries.
-func problemsOf(t *testing.T, err error) []abi.Problem {
+func problemsOf(t *testing.T, err error) []trial.Problem {
 	t.Helper()
-	if f, ok := errors.AsType[*invoker.Failure](err); ok {
+	if f, ok := errors.AsType[*trial.Failure](err); ok {
 		return f.Problems
 	}
 	if v, ok := errors.AsType[*abi.ValidationError](err); ok {
-		return v.Problems
+		return trial.NewProblems(v.Problems)
 	}
 	t.Errorf("got %v, want problems", err)
 	return nil
@@ -235,10 +236,10 @@ func inCourt(t *testing.T, modules *cast) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out.Failure == nil {
+	if out.Result.Error == nil {
 		return nil
 	}
-	return out.Failure
+	return out.Result.Error
 }
 
 func graph(t *testing.T, text string) *pipeline.Graph {

@@ -25,7 +25,6 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"host/audit read":                             "host/audit FuzzParse",
 	"host/docket ParseLightLine":                  "host/execlight FuzzDecode",
 	"host/docket ReadDocument":                    "host/docket FuzzReadDocument",
-	"host/docket UnmarshalJSON":                   "host/docket FuzzResult",
 	"host/docket read":                            "host/docket FuzzReadDocument",
 	"host/docket readCase":                        "host/docket FuzzJSONL",
 	"host/docket readOpinion":                     "host/docket FuzzReadOpinion",
@@ -76,6 +75,7 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"host/internal/sandbox/complexity Check": "host/internal/sandbox/complexity FuzzCheck",
 	"host/moduledir ReadGeneration":          "host/moduledir FuzzGeneration",
 	"host/moduledir list":                    "host/moduledir FuzzHistory",
+	"host/trial UnmarshalJSON":               "host/trial FuzzResult",
 }
 
 var readerName = regexp.MustCompile(`^(?i:read|parse|decode|load|unmarshal)([A-Z]|$)`)

@@ -96,7 +96,7 @@ func compare(t *testing.T, who string, err error, want string) {
 	var problems strings.Builder
 	if err != nil {
 		for _, p := range problemsOf(t, err) {
-			problems.WriteString(string(p.Code) + " " + p.Path.String())
+			problems.WriteString(string(p.Code) + " " + p.Path)
 		}
 	}
 	if got := problems.String(); got != want {

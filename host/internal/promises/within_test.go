@@ -53,7 +53,7 @@ func TestAccept_FX4_Section9_1_RulesWithinAMessage(t *testing.T) {
 			}
 			_, err = typ.Canonical(message, 0)
 			for _, p := range problemsOf(t, err) {
-				rule := broken{set.Type, string(p.Code), index.ReplaceAllString(p.Path.String(), "[]")}
+				rule := broken{set.Type, string(p.Code), index.ReplaceAllString(p.Path, "[]")}
 				if _, there := promised[rule]; !there {
 					t.Errorf("%s: %s: no row of §9.1 promises %+v", set.Type, v.Name, rule)
 				}

@@ -2,9 +2,8 @@ package journal
 
 import (
 	"bytes"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 	"testing"
-
-	"github.com/shadowcourt/shadowcourt/host/docket"
 )
 
 // Whatever a journal holds, its whole lines are read in order and written again as the same,
@@ -15,7 +14,7 @@ func FuzzReader(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	t := &docket.Trial{Result: docket.Result{ID: "1", Final: docket.Final{Status: docket.Accepted}}}
+	t := &trial.Trial{Result: trial.Result{ID: "1", Final: trial.Final{Status: trial.Accepted}}}
 	for _, whole := range []bool{false, true} {
 		l := newLine(t, whole)
 		l.Docket = "sha256:2"

@@ -10,6 +10,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/internal/flock"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // SyncInterval is the most time between two syncs of a journal that grows.
@@ -118,7 +119,7 @@ func isNamed(f *os.File, name string) bool {
 // Passed gives what came of an entry of the docket in the earlier run: its trial, or the text of the error for which there is
 // none. Both are empty behind the last case of that run, from which on Append goes on. An entry that is not the one that the
 // earlier run had here is a *DocketError.
-func (j *Journal) Passed(entry *docket.Entry) (trial *docket.Trial, failed string, err error) {
+func (j *Journal) Passed(entry *docket.Entry) (trial *trial.Trial, failed string, err error) {
 	if !j.Left() {
 		return nil, "", nil
 	}
@@ -153,7 +154,7 @@ func (j *Journal) Name() string { return j.name }
 
 // Append keeps the trial of the next entry of the docket; without a trial, failed says why there is none. Nothing is written
 // after an error.
-func (j *Journal) Append(entry *docket.Entry, trial *docket.Trial, failed error) error {
+func (j *Journal) Append(entry *docket.Entry, trial *trial.Trial, failed error) error {
 	if j.err != nil {
 		return j.err
 	}
@@ -166,7 +167,7 @@ func (j *Journal) Append(entry *docket.Entry, trial *docket.Trial, failed error)
 	return nil
 }
 
-func (j *Journal) append(entry *docket.Entry, trial *docket.Trial, failed error) error {
+func (j *Journal) append(entry *docket.Entry, trial *trial.Trial, failed error) error {
 	if err := j.begin(); err != nil {
 		return err
 	}
@@ -195,7 +196,7 @@ func (j *Journal) append(entry *docket.Entry, trial *docket.Trial, failed error)
 	return nil
 }
 
-func withoutDocuments(t *docket.Trial) *docket.Trial {
+func withoutDocuments(t *trial.Trial) *trial.Trial {
 	if t == nil {
 		return nil
 	}

@@ -2,7 +2,6 @@ package journal_test
 
 import (
 	"errors"
-	"html/template"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,6 +16,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/run/journal"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 func config(parts ...journal.Part) journal.Config {
@@ -27,8 +27,8 @@ func entry(id string) *docket.Entry {
 	return &docket.Entry{Case: abi.Case{ID: id, Subject: "of " + id}}
 }
 
-func trial(id string) *docket.Trial {
-	return &docket.Trial{Result: docket.Result{ID: id, Final: docket.Final{Status: docket.Accepted}}}
+func outcome(id string) *trial.Trial {
+	return &trial.Trial{Result: trial.Result{ID: id, Final: trial.Final{Status: trial.Accepted}}}
 }
 
 // begin writes a journal of some cases and gives its name.
@@ -40,7 +40,7 @@ func begin(t *testing.T, ids ...string) string {
 		t.Fatal(left, err)
 	}
 	for _, id := range ids {
-		if err := j.Append(entry(id), trial(id), nil); err != nil {
+		if err := j.Append(entry(id), outcome(id), nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -65,7 +65,7 @@ func filled(v reflect.Value, depth int, n *int) {
 	case reflect.Float32, reflect.Float64:
 		v.SetFloat(1 / float64(*n))
 	case reflect.Pointer:
-		if v.Type() == reflect.TypeFor[*docket.Trial]() && depth > 1 {
+		if v.Type() == reflect.TypeFor[*trial.Trial]() && depth > 1 {
 			return // of one beside another
 		}
 		v.Set(reflect.New(v.Type().Elem()))
@@ -92,12 +92,15 @@ func filled(v reflect.Value, depth int, n *int) {
 // A trial comes back with every field that it has; a field that is added later can't be forgotten.
 func TestEveryFieldOfATrialIsKept(t *testing.T) {
 	t.Parallel()
-	full, n := &docket.Trial{}, 0
+	full, n := &trial.Trial{}, 0
 	filled(reflect.ValueOf(full).Elem(), 0, &n)
-	full.Drawing = template.HTML("<svg>&amp;</svg>")
+	full.Drawing = trial.SVG("<svg>&amp;</svg>")
 	// Only the audit of the court's own verdict is shown.
 	full.Beside.Result.Audit = nil
-	for name, want := range map[string]*docket.Trial{"full": full, "empty": trial("empty")} {
+	for _, f := range []*trial.Failure{full.Result.Error, full.Beside.Result.Error} {
+		f.ModuleName, f.Detail, f.HostSide = "", "", false // not part of a result
+	}
+	for name, want := range map[string]*trial.Trial{"full": full, "empty": outcome("empty")} {
 		file := filepath.Join(t.TempDir(), "journal")
 		j, _, err := journal.Create(file, config())
 		if err == nil {
@@ -113,9 +116,9 @@ func TestEveryFieldOfATrialIsKept(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Empty lists of a result are written as [], see docket.Result.
+		// Empty lists of a result are written as [], see trial.Result.
 		if name == "empty" {
-			want.Result.LightAfter, want.Result.Path, want.Result.Modules = []docket.Answer{}, []string{}, map[string]string{}
+			want.Result.LightAfter, want.Result.Path, want.Result.Modules = []trial.Answer{}, []string{}, map[string]string{}
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: %s", name, diff)
@@ -143,7 +146,7 @@ func TestResumeGoesOnBehindTheLastWholeLine(t *testing.T) {
 		for _, id := range []string{"a", "b", "c"} {
 			got, _, err := j.Passed(entry(id))
 			if err == nil && got == nil {
-				err = j.Append(entry(id), trial(id), nil)
+				err = j.Append(entry(id), outcome(id), nil)
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -163,7 +166,7 @@ func TestCasesThatFailedAreKept(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "journal")
 	j, _, err := journal.Create(name, config())
 	if err == nil {
-		err = errors.Join(j.Append(entry("a"), nil, errors.New("no light")), j.Append(entry("b"), trial("b"), nil), j.Keep())
+		err = errors.Join(j.Append(entry("a"), nil, errors.New("no light")), j.Append(entry("b"), outcome("b"), nil), j.Keep())
 	}
 	if err == nil {
 		j, err = journal.Resume(name, config())
@@ -259,7 +262,7 @@ func TestAnEarlierJournalStaysUntilTheFirstTrial(t *testing.T) {
 	if j, _, err = journal.Create(name, config()); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(j.Append(entry("z"), trial("z"), nil), j.Keep()); err != nil {
+	if err := errors.Join(j.Append(entry("z"), outcome("z"), nil), j.Keep()); err != nil {
 		t.Fatal(err)
 	}
 	if after, err := os.ReadFile(name); err != nil || strings.Contains(string(after), `"id":"a"`) {

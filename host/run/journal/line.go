@@ -11,6 +11,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // Format is that of the journals that this package reads and writes.
@@ -30,25 +31,25 @@ type header struct {
 // line is a case of the docket: its trial, or why it could not be tried.
 type line struct {
 	// Docket is a digest over the cases up to this one.
-	Docket   string             `json:"docket"`
-	Result   *docket.Result     `json:"result,omitempty"`
-	Failed   string             `json:"failed,omitempty"`
-	Truth    *docket.Truth      `json:"truth,omitempty"`
-	Compared *docket.Comparison `json:"compared,omitempty"`
-	Story    *story             `json:"story,omitempty"`
+	Docket   string            `json:"docket"`
+	Result   *trial.Result     `json:"result,omitempty"`
+	Failed   string            `json:"failed,omitempty"`
+	Truth    *trial.Truth      `json:"truth,omitempty"`
+	Compared *trial.Comparison `json:"compared,omitempty"`
+	Story    *story            `json:"story,omitempty"`
 }
 
 // story is what a trial has beside its result.
 type story struct {
-	*docket.Trial
+	*trial.Trial
 	Result struct{} // in its place: the line has it
 	// What the result of an audit has beside its JSON form.
-	Opinion string             `json:",omitempty"`
-	Cited   []docket.CitedItem `json:",omitempty"`
+	Opinion string            `json:",omitempty"`
+	Cited   []trial.CitedItem `json:",omitempty"`
 }
 
 // newLine states a trial with its story, or with its result alone.
-func newLine(t *docket.Trial, whole bool) *line {
+func newLine(t *trial.Trial, whole bool) *line {
 	l := &line{Result: &t.Result}
 	if !whole {
 		if l.Truth = t.Truth; t.Truth != nil {
@@ -65,8 +66,8 @@ func newLine(t *docket.Trial, whole bool) *line {
 }
 
 // trial gives back what newLine was given.
-func (l *line) trial() *docket.Trial {
-	t := &docket.Trial{Truth: l.Truth, Compared: l.Compared}
+func (l *line) trial() *trial.Trial {
+	t := &trial.Trial{Truth: l.Truth, Compared: l.Compared}
 	if l.Story != nil && l.Story.Trial != nil {
 		t = l.Story.Trial
 		if a := l.Result.Audit; a != nil {
@@ -105,7 +106,7 @@ func decode(data []byte) (*line, error) {
 // follow gives the digest over the cases up to an entry, from that over the cases before it.
 func follow(before string, entry *docket.Entry) string {
 	own := sha256.Sum256(codec.AppendCase(nil, &entry.Case))
-	var truth docket.Truth
+	var truth trial.Truth
 	if entry.Truth != nil {
 		truth = *entry.Truth
 	}

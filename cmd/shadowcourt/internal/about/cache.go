@@ -8,8 +8,8 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
-	"github.com/shadowcourt/shadowcourt/host/docket/inert"
 	"github.com/shadowcourt/shadowcourt/host/module"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 )
 
 func NewCache(s cli.Streams) *cobra.Command {
@@ -29,7 +29,7 @@ that were used longest ago, and those that nobody used for a month.`,
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(s.Out, "%s: %s, %s of at most %s\n", inert.Line(dir), cli.Count(use.Entries, "module", "modules"), mebibytes(use.Bytes), mebibytes(module.MaxCacheBytes))
+			fmt.Fprintf(s.Out, "%s: %s, %s of at most %s\n", sanitize.Line(dir), cli.Count(use.Entries, "module", "modules"), mebibytes(use.Bytes), mebibytes(module.MaxCacheBytes))
 			return nil
 		},
 	}
@@ -47,7 +47,7 @@ that were used longest ago, and those that nobody used for a month.`,
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(s.Err, "%s: removed %s, %s\n", inert.Line(dir), cli.Count(use.Entries, "module", "modules"), mebibytes(use.Bytes))
+			fmt.Fprintf(s.Err, "%s: removed %s, %s\n", sanitize.Line(dir), cli.Count(use.Entries, "module", "modules"), mebibytes(use.Bytes))
 			return nil
 		},
 	}

@@ -12,9 +12,9 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
-	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/docket/report"
 	"github.com/shadowcourt/shadowcourt/host/outfile"
+	"github.com/shadowcourt/shadowcourt/host/render"
+	"github.com/shadowcourt/shadowcourt/host/render/report"
 )
 
 // auditOptions are the flags of `audit`.
@@ -65,7 +65,7 @@ wrong (the rest was still audited); 3 done, and a score is below --fail-under, o
 }
 
 // check reports all faults of the flags at once.
-func (o *auditOptions) check(args []string) (*docket.Redactor, error) {
+func (o *auditOptions) check(args []string) (*render.Redactor, error) {
 	var faults []error
 	if len(args) == 0 {
 		faults = append(faults, errors.New("audit takes the files of opinions, or - for the standard input; see `shadowcourt audit --help`"))
@@ -83,7 +83,7 @@ func (o *auditOptions) check(args []string) (*docket.Redactor, error) {
 	}
 	gate, err := parseAuditGate(o.failOn, o.failUnder)
 	faults, o.gate = append(faults, err), gate
-	redactor, err := docket.NewRedactor(o.redact)
+	redactor, err := render.NewRedactor(o.redact)
 	if err != nil {
 		faults = append(faults, fmt.Errorf("--redact: %w", err))
 	}
@@ -152,7 +152,7 @@ func (o *auditOptions) run(ctx context.Context, s cli.Streams, args []string) er
 }
 
 // writers opens every output that the flags ask for.
-func (o *auditOptions) writers(s cli.Streams, redactor *docket.Redactor, files *outfile.Set) (docket.AuditWriter, error) {
+func (o *auditOptions) writers(s cli.Streams, redactor *render.Redactor, files *outfile.Set) (render.AuditWriter, error) {
 	main := s.Out
 	if o.output != "" {
 		f, err := files.Create(o.output)
@@ -161,14 +161,14 @@ func (o *auditOptions) writers(s cli.Streams, redactor *docket.Redactor, files *
 		}
 		main = f
 	}
-	var list []docket.AuditWriter
+	var list []render.AuditWriter
 	switch o.format {
 	case "jsonl":
-		list = append(list, docket.NewAuditJSONL(main))
+		list = append(list, render.NewAuditJSONL(main))
 	case "json":
-		list = append(list, docket.NewAuditJSON(main))
+		list = append(list, render.NewAuditJSON(main))
 	default:
-		list = append(list, docket.NewAuditTable(main, cli.Terminal(main)))
+		list = append(list, render.NewAuditTable(main, cli.Terminal(main)))
 	}
 	for _, name := range o.reports {
 		f, err := files.Create(name)
@@ -181,5 +181,5 @@ func (o *auditOptions) writers(s cli.Streams, redactor *docket.Redactor, files *
 			list = append(list, report.NewAuditHTML(f, report.Options{}))
 		}
 	}
-	return docket.NewAuditOutput(redactor, list...), nil
+	return render.NewAuditOutput(redactor, list...), nil
 }

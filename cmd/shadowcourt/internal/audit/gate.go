@@ -11,7 +11,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host/audit"
-	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // auditGate says which audits end the command with its own exit code.
@@ -62,11 +62,11 @@ func (g *auditGate) check(rubric *audit.Rubric) error {
 }
 
 // fails says whether an audit is one that the gate stops.
-func (g *auditGate) fails(a *docket.Audit) bool {
+func (g *auditGate) fails(a *trial.Audit) bool {
 	if a.GlobalScore < g.under || slices.ContainsFunc(g.words, func(word string) bool { return open.AuditFails(a, word) }) {
 		return true
 	}
-	return slices.ContainsFunc(a.Results, func(r docket.AuditResult) bool {
+	return slices.ContainsFunc(a.Results, func(r trial.AuditResult) bool {
 		return float64(r.NumericScore) < g.criteria[r.CriterionID]
 	})
 }

@@ -12,18 +12,20 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+	"github.com/shadowcourt/shadowcourt/host/render"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // commonDocuments are those that all opinions are checked against.
 type commonDocuments struct {
 	documents []abi.Document
-	cuts      []docket.DocumentCut
+	cuts      []trial.DocumentCut
 }
 
 // readDocuments reads the files of --document, and warns of those that are not
 // UTF-8 throughout.
-func (o *auditOptions) readDocuments(stderr io.Writer, redactor *docket.Redactor) (*commonDocuments, error) {
+func (o *auditOptions) readDocuments(stderr io.Writer, redactor *render.Redactor) (*commonDocuments, error) {
 	common := &commonDocuments{}
 	var faults []error
 	for _, name := range o.documents {
@@ -42,7 +44,7 @@ func (o *auditOptions) readDocuments(stderr io.Writer, redactor *docket.Redactor
 			common.cuts = append(common.cuts, *cut)
 		}
 		if replaced > 0 {
-			fmt.Fprintf(stderr, "warning: --document %s: %s no UTF-8, and %s read as U+FFFD\n", inert.Line(redactor.Text(name)),
+			fmt.Fprintf(stderr, "warning: --document %s: %s no UTF-8, and %s read as U+FFFD\n", sanitize.Line(redactor.Text(name)),
 				cli.Count(replaced, "byte is", "bytes are"), was(replaced))
 		}
 	}
@@ -57,7 +59,7 @@ func was(n int) string {
 }
 
 // readDocument reads one file, as the document of the file's own name.
-func readDocument(name string) (d abi.Document, cut *docket.DocumentCut, replaced int, err error) {
+func readDocument(name string) (d abi.Document, cut *trial.DocumentCut, replaced int, err error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return d, nil, 0, err

@@ -11,7 +11,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+	"github.com/shadowcourt/shadowcourt/host/render"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // auditRun is one run over opinions.
@@ -19,26 +21,26 @@ type auditRun struct {
 	options  *auditOptions
 	stderr   io.Writer
 	progress *cli.Progress
-	redactor *docket.Redactor
+	redactor *render.Redactor
 
 	audited, faults int
 	matched         bool
-	cuts            []docket.DocumentCut
+	cuts            []trial.DocumentCut
 	failed          map[string]*failedBranch
 }
 
 // failedBranch is a collector or a judge that failed.
 type failedBranch struct {
 	audits int
-	first  docket.AuditError
+	first  trial.AuditError
 }
 
-func newAuditRun(o *auditOptions, stderr io.Writer, p *cli.Progress, redactor *docket.Redactor) *auditRun {
+func newAuditRun(o *auditOptions, stderr io.Writer, p *cli.Progress, redactor *render.Redactor) *auditRun {
 	return &auditRun{options: o, stderr: stderr, progress: p, redactor: redactor, failed: make(map[string]*failedBranch)}
 }
 
 // all audits every opinion and hands the audits out.
-func (r *auditRun) all(ctx context.Context, a *host.Auditor, out docket.AuditWriter, entries iter.Seq2[docket.OpinionEntry, error]) error {
+func (r *auditRun) all(ctx context.Context, a *host.Auditor, out render.AuditWriter, entries iter.Seq2[docket.OpinionEntry, error]) error {
 	for one := range a.AuditAll(ctx, entries, r.options.workers) {
 		if one.Err != nil && ctx.Err() != nil {
 			break
@@ -46,7 +48,7 @@ func (r *auditRun) all(ctx context.Context, a *host.Auditor, out docket.AuditWri
 		if one.Err != nil {
 			r.faults++
 			r.progress.Clear()
-			fmt.Fprintln(r.stderr, inert.Block(r.redactor.Text(one.Err.Error())))
+			fmt.Fprintln(r.stderr, sanitize.Block(r.redactor.Text(one.Err.Error())))
 			continue
 		}
 		r.audited++
@@ -60,7 +62,7 @@ func (r *auditRun) all(ctx context.Context, a *host.Auditor, out docket.AuditWri
 }
 
 // note keeps what the end says of all audits.
-func (r *auditRun) note(a *docket.Audit) {
+func (r *auditRun) note(a *trial.Audit) {
 	r.matched = r.matched || r.options.gate.fails(a)
 	for _, c := range a.CutDocuments {
 		if !slices.Contains(r.cuts, c) {
@@ -101,7 +103,7 @@ const maxCutsTold = 8
 // warn tells of documents that were cut, and of collectors and judges that failed
 // wherever they were asked: that is no fault of the opinions.
 func (r *auditRun) warn() {
-	warning := func(text string) { fmt.Fprintln(r.stderr, "warning: "+inert.Line(r.redactor.Text(text))) }
+	warning := func(text string) { fmt.Fprintln(r.stderr, "warning: "+sanitize.Line(r.redactor.Text(text))) }
 	for i, c := range r.cuts {
 		if i == maxCutsTold {
 			warning(cli.Count(len(r.cuts)-i, "more document was", "more documents were") + " cut")

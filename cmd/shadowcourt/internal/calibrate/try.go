@@ -13,7 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/calibrate"
 	"github.com/shadowcourt/shadowcourt/host/calibrate/baseline"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 	"github.com/shadowcourt/shadowcourt/host/run/input"
 )
 
@@ -150,12 +150,12 @@ func (c *calibration) fault(entry docket.Entry, err error) error {
 	switch {
 	case errors.As(err, &line):
 	case entry.Source != "":
-		place = fmt.Sprintf("%s:%d: ", inert.Line(entry.Source), entry.Line)
+		place = fmt.Sprintf("%s:%d: ", sanitize.Line(entry.Source), entry.Line)
 	default:
 		return err
 	}
 	c.faults++
-	fmt.Fprintln(c.stderr, place+inert.Block(err.Error()))
+	fmt.Fprintln(c.stderr, place+sanitize.Block(err.Error()))
 	return nil
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shadowcourt/shadowcourt/host/casebook"
-	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 )
 
 // The exit codes of the command's contract.
@@ -81,7 +81,7 @@ func Main(ctx context.Context, args []string, s Streams, commands func(Streams) 
 		return code
 	}
 	if text := err.Error(); text != "" {
-		for line := range strings.SplitSeq(inert.Block(text), "\n") {
+		for line := range strings.SplitSeq(sanitize.Block(text), "\n") {
 			if line != "" {
 				fmt.Fprintln(s.Err, "shadowcourt:", line)
 			}

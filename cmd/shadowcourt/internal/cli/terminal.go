@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/render"
 )
 
 // terminalFile gives the terminal behind a stream, or nil.
@@ -26,18 +26,18 @@ func TerminalFile(stream any) *os.File {
 }
 
 // terminal says what a writer can show: a width and colours if it is a terminal, else the width that COLUMNS gives.
-func Terminal(w io.Writer) docket.TerminalOptions {
+func Terminal(w io.Writer) render.TerminalOptions {
 	f := TerminalFile(w)
 	if f == nil {
 		width, err := strconv.Atoi(os.Getenv("COLUMNS"))
 		if err != nil || width < 0 {
 			width = 0
 		}
-		return docket.TerminalOptions{Width: width}
+		return render.TerminalOptions{Width: width}
 	}
 	width, _, err := term.GetSize(int(f.Fd()))
 	if err != nil {
 		width = 0
 	}
-	return docket.TerminalOptions{Width: width, Colour: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
+	return render.TerminalOptions{Width: width, Colour: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
 }

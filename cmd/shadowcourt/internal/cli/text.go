@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 )
 
 // orList joins words as "a, b or c".
@@ -37,7 +37,7 @@ func Words[T ~string](list []T) []string {
 	return out
 }
 
-func Join[T ~string](list []T) string { return inert.Line(strings.Join(Words(list), " ")) }
+func Join[T ~string](list []T) string { return sanitize.Line(strings.Join(Words(list), " ")) }
 
 // changeLine says what a swap did to a module.
 func ChangeLine(name, before, after string) string {

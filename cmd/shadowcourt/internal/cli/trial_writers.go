@@ -1,16 +1,16 @@
 package cli
 
 import (
+	"github.com/shadowcourt/shadowcourt/host/render"
+	"github.com/shadowcourt/shadowcourt/host/render/report"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 	"io"
 	"path/filepath"
 	"strings"
-
-	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/docket/report"
 )
 
 // reportWriter is one for the format that the name of the file tells.
-func ReportWriter(name string, w io.Writer, options report.Options) docket.Writer {
+func ReportWriter(name string, w io.Writer, options report.Options) render.Writer {
 	if strings.EqualFold(filepath.Ext(name), ".md") {
 		return report.NewMarkdown(w, options)
 	}
@@ -18,10 +18,10 @@ func ReportWriter(name string, w io.Writer, options report.Options) docket.Write
 }
 
 // NewExplainer tells each trial as a story. What it gets is redacted already.
-func NewExplainer(w io.Writer) docket.Writer { return explainer{w} }
+func NewExplainer(w io.Writer) render.Writer { return explainer{w} }
 
 type explainer struct{ w io.Writer }
 
-func (e explainer) Write(t *docket.Trial) error { return docket.Explain(e.w, t, nil, Terminal(e.w)) }
+func (e explainer) Write(t *trial.Trial) error { return render.Explain(e.w, t, nil, Terminal(e.w)) }
 
 func (explainer) Close() error { return nil }

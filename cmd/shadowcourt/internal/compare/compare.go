@@ -17,8 +17,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/calibrate/compare"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/docket/inert"
 	"github.com/shadowcourt/shadowcourt/host/outfile"
+	"github.com/shadowcourt/shadowcourt/host/render"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 	"github.com/shadowcourt/shadowcourt/host/run/input"
 )
 
@@ -124,7 +125,7 @@ func (o *compareOptions) run(ctx context.Context, s cli.Streams, args []string) 
 }
 
 // check reports all faults of the flags at once.
-func (o *compareOptions) check(dockets []string) (*docket.Redactor, error) {
+func (o *compareOptions) check(dockets []string) (*render.Redactor, error) {
 	var faults []error
 	if len(dockets) == 0 {
 		faults = append(faults, errors.New("compare takes one docket or more; see `shadowcourt compare --help`"))
@@ -145,7 +146,7 @@ func (o *compareOptions) check(dockets []string) (*docket.Redactor, error) {
 		faults = append(faults, fmt.Errorf("--workers %d: use 0 or more", o.workers))
 	}
 	o.Candidate.Share, o.Candidate.Seed = 1, 0
-	redactor, err := docket.NewRedactor(o.redact)
+	redactor, err := render.NewRedactor(o.redact)
 	if err != nil {
 		faults = append(faults, fmt.Errorf("--redact: %w", err))
 	}
@@ -157,7 +158,7 @@ func (o *compareOptions) check(dockets []string) (*docket.Redactor, error) {
 type comparing struct {
 	options  *compareOptions
 	stderr   io.Writer
-	redactor *docket.Redactor
+	redactor *render.Redactor
 	progress *cli.Progress
 	sum      *compare.Comparison
 
@@ -179,12 +180,12 @@ func (r *comparing) try(ctx context.Context, h *host.Host, inputs *input.Dockets
 		switch {
 		case errors.As(t.Err, &line):
 		case t.Entry.Source != "":
-			place = fmt.Sprintf("%s:%d: ", inert.Line(t.Entry.Source), t.Entry.Line)
+			place = fmt.Sprintf("%s:%d: ", sanitize.Line(t.Entry.Source), t.Entry.Line)
 		default:
 			return t.Err
 		}
 		r.faults++
-		fmt.Fprintln(r.stderr, place+inert.Block(r.redactor.Text(t.Err.Error())))
+		fmt.Fprintln(r.stderr, place+sanitize.Block(r.redactor.Text(t.Err.Error())))
 	}
 	r.progress.Clear()
 	if ctx.Err() != nil {
@@ -225,9 +226,9 @@ func compareTable(r *compare.Report) string {
 		for _, f := range r.Flips {
 			truth := ""
 			if f.Truth != nil {
-				truth = inert.Line(*f.Truth)
+				truth = sanitize.Line(*f.Truth)
 			}
-			t.AppendRow(table.Row{inert.Line(f.ID), truth, inert.Line(f.Court.End()), inert.Line(f.Candidate.End()), strings.ReplaceAll(string(f.Mark), "_", " ")})
+			t.AppendRow(table.Row{sanitize.Line(f.ID), truth, sanitize.Line(f.Court.End()), sanitize.Line(f.Candidate.End()), strings.ReplaceAll(string(f.Mark), "_", " ")})
 		}
 		b.WriteString(t.Render() + "\n\n")
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host/audit"
 	"github.com/shadowcourt/shadowcourt/host/bundle"
-	"github.com/shadowcourt/shadowcourt/host/docket/inert"
 	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 )
 
 func NewLint(s cli.Streams) *cobra.Command {
@@ -128,7 +128,7 @@ func (l *linter) judges() fs.FS {
 }
 
 func (l *linter) refuse(err error) (ok bool) {
-	fmt.Fprintln(l.out, inert.Block(err.Error()))
+	fmt.Fprintln(l.out, sanitize.Block(err.Error()))
 	return false
 }
 
@@ -142,13 +142,13 @@ func (l *linter) report(path string, err error, warnings pipeline.Errors, has st
 		if l.embedded && fault.Code == "missing_module" {
 			fault.Message += " among the embedded ones; give --modules"
 		}
-		fmt.Fprintln(l.out, inert.Block(fault.Error()))
+		fmt.Fprintln(l.out, sanitize.Block(fault.Error()))
 	}
 	for _, warning := range warnings {
-		fmt.Fprintln(l.out, "warning:", inert.Block(warning.Error()))
+		fmt.Fprintln(l.out, "warning:", sanitize.Block(warning.Error()))
 	}
 	if len(faults)+len(warnings) == 0 {
-		fmt.Fprintf(l.out, "%s: ok, %s\n", inert.Line(path), has)
+		fmt.Fprintf(l.out, "%s: ok, %s\n", sanitize.Line(path), has)
 	}
 	return len(faults) == 0, nil
 }

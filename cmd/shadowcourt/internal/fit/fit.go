@@ -16,8 +16,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/calibrate/fit"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/docket/inert"
 	"github.com/shadowcourt/shadowcourt/host/outfile"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 	"github.com/shadowcourt/shadowcourt/host/run/input"
 )
 
@@ -159,7 +159,7 @@ func (o *fitOptions) read(ctx context.Context, s cli.Streams, p *cli.Progress, i
 	for entry, err := range inputs.Entries("") {
 		if _, ok := errors.AsType[*docket.LineError](err); ok {
 			p.Clear()
-			fmt.Fprintln(s.Err, inert.Block(err.Error()))
+			fmt.Fprintln(s.Err, sanitize.Block(err.Error()))
 			faults++
 			continue
 		}

@@ -11,8 +11,8 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host/calibrate/fit"
-	"github.com/shadowcourt/shadowcourt/host/docket/inert"
 	"github.com/shadowcourt/shadowcourt/host/outfile"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 )
 
 // stdStream is the name of the standard output, where a file is asked for.
@@ -67,7 +67,7 @@ func fitLines(output string, r *fit.Report) []string {
 	if output == stdStream {
 		output = "standard output"
 	}
-	lines := []string{fmt.Sprintf("%s: learned from %s", inert.Line(output), cli.Count(r.Cases, "case", "cases"))}
+	lines := []string{fmt.Sprintf("%s: learned from %s", sanitize.Line(output), cli.Count(r.Cases, "case", "cases"))}
 	if r.WithoutTruth > 0 {
 		lines[0] += fmt.Sprintf("; %s without a truth left out", cli.Count(r.WithoutTruth, "case", "cases"))
 	}
@@ -102,7 +102,7 @@ func sourcesTable(r *fit.Report) string {
 		if s.Named > 0 {
 			right = three(s.Right)
 		}
-		t.AppendRow(table.Row{inert.Line(s.Source), s.Cases, s.Named, right, two(s.Nats)})
+		t.AppendRow(table.Row{sanitize.Line(s.Source), s.Cases, s.Named, right, two(s.Nats)})
 	}
 	if r.Signals > 0 {
 		t.AppendFooter(table.Row{cli.Count(r.Signals, "signal", "signals"), "", "", "", two(r.SignalNats)})

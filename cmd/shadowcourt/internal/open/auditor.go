@@ -8,9 +8,9 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host"
-	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/docket/inert"
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // auditorFlags are those by which an Auditor is opened.
@@ -48,7 +48,7 @@ func Auditor(ctx context.Context, s cli.Streams, f AuditorFlags) (*host.Auditor,
 	a, err := host.OpenAuditor(ctx, config)
 	var cache *host.CacheError
 	if errors.As(err, &cache) && f.Cache == defaultCache() {
-		fmt.Fprintf(s.Err, "warning: compiled modules can't be kept: %s\n", inert.Line(err.Error()))
+		fmt.Fprintf(s.Err, "warning: compiled modules can't be kept: %s\n", sanitize.Line(err.Error()))
 		config.Host.CacheDir = ""
 		a, err = host.OpenAuditor(ctx, config)
 	}
@@ -95,6 +95,6 @@ const (
 var AuditFailures = []string{failSecurity, failDegraded} //nolint:gochecknoglobals // constant
 
 // auditFails says whether an audit is one of auditFailures.
-func AuditFails(a *docket.Audit, word string) bool {
+func AuditFails(a *trial.Audit, word string) bool {
 	return word == failSecurity && a.SecurityViolationFound || word == failDegraded && a.Degraded
 }

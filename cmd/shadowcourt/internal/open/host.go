@@ -14,7 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host"
-	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 	"github.com/shadowcourt/shadowcourt/host/run/input"
 )
 
@@ -54,7 +54,7 @@ func (o *Flags) Cached(s cli.Streams, config *host.Config, do func() error) erro
 	if !errors.As(err, &cache) || o.Cache != defaultCache() {
 		return err
 	}
-	fmt.Fprintf(s.Err, "warning: compiled modules can't be kept: %s\n", inert.Line(err.Error()))
+	fmt.Fprintf(s.Err, "warning: compiled modules can't be kept: %s\n", sanitize.Line(err.Error()))
 	config.CacheDir = ""
 	return do()
 }

@@ -5,7 +5,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 )
 
 // warnOfKey warns of the file of a secret key that others than its owner may
@@ -23,6 +23,6 @@ func WarnOfKey(stderr io.Writer, name string) {
 	if key, err := Key(name); err != nil || !key.Signs() {
 		return
 	}
-	shown := inert.Line(name)
+	shown := sanitize.Line(name)
 	fmt.Fprintf(stderr, "warning: others may read or write the secret key %s (mode %04o); `chmod 600 %s` keeps it to its owner\n", shown, mode, shown)
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
-	"github.com/shadowcourt/shadowcourt/host/docket/inert"
 	"github.com/shadowcourt/shadowcourt/host/module/bench"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 )
 
 // benchOptions are the flags of `plugin bench`.
@@ -139,12 +139,12 @@ func (o *benchOptions) print(s cli.Streams, report *bench.Report) error {
 
 func printBench(s cli.Streams, r *bench.Request) error {
 	if r.Error != "" {
-		_, err := fmt.Fprintf(s.Out, "%s: request %d bytes; failed: %s\n", r.Name, r.RequestBytes, inert.Line(r.Error))
+		_, err := fmt.Fprintf(s.Out, "%s: request %d bytes; failed: %s\n", r.Name, r.RequestBytes, sanitize.Line(r.Error))
 		return err
 	}
 	fmt.Fprintf(s.Out, "%s: request %d bytes, response %d bytes, fuel %d\n", r.Name, r.RequestBytes, r.ResponseBytes, r.Fuel)
 	if r.Answer != "ok" {
-		fmt.Fprintf(s.Out, "note: the answer is %s\n", inert.Line(strings.ReplaceAll(r.Answer, "\n", "; ")))
+		fmt.Fprintf(s.Out, "note: the answer is %s\n", sanitize.Line(strings.ReplaceAll(r.Answer, "\n", "; ")))
 	}
 	t := table.NewWriter()
 	t.SetStyle(table.StyleLight)

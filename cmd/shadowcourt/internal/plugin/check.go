@@ -13,7 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host/conformance"
-	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 )
 
 // checkOptions are the flags of `plugin check`.
@@ -147,7 +147,7 @@ func (o *checkOptions) one(ctx context.Context, s cli.Streams, name string, opti
 	shown := ""
 	options.Progress = func(what string, done, of int) {
 		// A line for each percent: thousands of calls a second would only flicker.
-		if text := fmt.Sprintf("%s: %s, %d%%", inert.Line(name), what, 100*done/max(of, 1)); text != shown {
+		if text := fmt.Sprintf("%s: %s, %d%%", sanitize.Line(name), what, 100*done/max(of, 1)); text != shown {
 			p.Say(text)
 			shown = text
 		}

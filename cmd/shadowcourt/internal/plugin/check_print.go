@@ -11,8 +11,8 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
-	"github.com/shadowcourt/shadowcourt/host/docket/inert"
 	"github.com/shadowcourt/shadowcourt/host/outfile"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 )
 
 // printChecked tells people what was found of a module.
@@ -21,9 +21,9 @@ func printChecked(s cli.Streams, c *checked, more bool) error {
 	if more {
 		b.WriteString("\n")
 	}
-	fmt.Fprintf(&b, "%s  %s  %d bytes\n", inert.Line(c.Module), shortDigest(c.Digest), c.Size)
+	fmt.Fprintf(&b, "%s  %s  %d bytes\n", sanitize.Line(c.Module), shortDigest(c.Digest), c.Size)
 	if len(c.Roles) > 0 {
-		fmt.Fprintf(&b, "serves %s\n", inert.Line(strings.Join(c.Roles, " ")))
+		fmt.Fprintf(&b, "serves %s\n", sanitize.Line(strings.Join(c.Roles, " ")))
 	}
 	group, skipped := "", 0
 	for i := range c.Checks {
@@ -49,10 +49,10 @@ func printChecked(s cli.Streams, c *checked, more bool) error {
 	}
 	if c.Calls > 0 {
 		fmt.Fprintf(&b, "\n%d calls, %d random cases of seed %d. The dearest call: %d units of fuel (%s). The longest request: %d bytes. The longest response: %d bytes.\n",
-			c.Calls, c.Cases, c.Seed, c.Most.Fuel, inert.Line(c.Most.FuelInput), c.Most.RequestBytes, c.Most.ResponseBytes)
+			c.Calls, c.Cases, c.Seed, c.Most.Fuel, sanitize.Line(c.Most.FuelInput), c.Most.RequestBytes, c.Most.ResponseBytes)
 	}
 	for _, name := range c.Saved {
-		fmt.Fprintf(&b, "saved %s\n", inert.Line(name))
+		fmt.Fprintf(&b, "saved %s\n", sanitize.Line(name))
 	}
 	b.WriteString(summary(c))
 	_, err := s.Out.Write(b.Bytes())
@@ -95,7 +95,7 @@ func printResult(b *bytes.Buffer, r *abitest.Result) {
 const maxDetail = 400
 
 func oneLineOf(text string) string {
-	text = inert.Line(strings.ReplaceAll(strings.TrimSpace(text), "\n", "; "))
+	text = sanitize.Line(strings.ReplaceAll(strings.TrimSpace(text), "\n", "; "))
 	if runes := []rune(text); len(runes) > maxDetail {
 		text = string(runes[:maxDetail]) + "..."
 	}

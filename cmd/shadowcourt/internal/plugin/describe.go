@@ -7,9 +7,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
-	"github.com/shadowcourt/shadowcourt/host/docket/inert"
 	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
@@ -48,12 +48,12 @@ func grantLine(asked []abi.Capability, granted map[abi.Capability][]string) stri
 			parts = append(parts, string(capability)+" by nobody: `grants: ["+string(capability)+"]` of its persona would")
 		}
 	}
-	return inert.Line(strings.Join(parts, "; "))
+	return sanitize.Line(strings.Join(parts, "; "))
 }
 
 func printDescribed(s cli.Streams, list []module.Description) {
 	fmt.Fprintln(s.Out, "\nasked, with nothing granted")
 	for _, d := range list {
-		fmt.Fprintf(s.Out, "  %-26s %-9s %s\n", d.Asked, d.Outcome, inert.Line(d.Detail))
+		fmt.Fprintf(s.Out, "  %-26s %-9s %s\n", d.Asked, d.Outcome, sanitize.Line(d.Detail))
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
-	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 )
 
 // languages and roles of `plugin new`, each with a folder of templates.
@@ -45,7 +45,7 @@ the documents at discover. An edge is an evaluator: it says whether an edge of t
 			name := args[0]
 			if len(name) > maxPluginName || !pluginName.MatchString(name) || name == sdkFolder {
 				return cli.InputError(fmt.Errorf("%s is no name for a module: use lower-case letters, digits and single dashes, %d at most, a letter first, and not %s",
-					inert.Line(name), maxPluginName, sdkFolder))
+					sanitize.Line(name), maxPluginName, sdkFolder))
 			}
 			if err := oneOf("--lang", language, newLanguages()); err != nil {
 				return err
@@ -77,7 +77,7 @@ func oneOf(flag, value string, known []string) error {
 	if value == "" {
 		return cli.InputError(fmt.Errorf("%s is missing: use %s", flag, strings.Join(known, ", ")))
 	}
-	return cli.InputError(fmt.Errorf("%s %s: use %s", flag, inert.Line(value), strings.Join(known, ", ")))
+	return cli.InputError(fmt.Errorf("%s %s: use %s", flag, sanitize.Line(value), strings.Join(known, ", ")))
 }
 
 // writeFolder writes files below a folder that must not be there yet. Where

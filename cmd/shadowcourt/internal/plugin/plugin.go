@@ -13,9 +13,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host/conformance"
-	"github.com/shadowcourt/shadowcourt/host/docket/inert"
 	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/outfile"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 )
 
 func New(s cli.Streams) *cobra.Command {
@@ -94,19 +94,19 @@ func printInfo(s cli.Streams, info *module.Info, granted map[abi.Capability][]st
 		fmt.Fprintf(s.Out, "%-13s %s\n", key, value)
 	}
 	if m := info.Manifest; m != nil {
-		line("name", inert.Line(m.Name))
-		line("version", inert.Line(m.Version))
-		line("abi", inert.Line(m.ABI))
+		line("name", sanitize.Line(m.Name))
+		line("version", sanitize.Line(m.Version))
+		line("abi", sanitize.Line(m.ABI))
 		line("calls", cli.Join(m.Calls))
 		line("families", cli.Join(m.Families))
-		line("edges", inert.Line(strings.Join(m.Edges, " ")))
-		line("criteria", inert.Line(strings.Join(m.Criteria, " ")))
+		line("edges", sanitize.Line(strings.Join(m.Edges, " ")))
+		line("criteria", sanitize.Line(strings.Join(m.Criteria, " ")))
 		line("capabilities", cli.Join(m.Capabilities))
 		line("granted", grantLine(m.Capabilities, granted))
-		line("source", inert.Line(m.Source))
-		line("licence", inert.Line(m.Licence))
+		line("source", sanitize.Line(m.Source))
+		line("licence", sanitize.Line(m.Licence))
 	} else if info.ManifestError != nil {
-		line("manifest", "cannot be read: "+inert.Line(info.ManifestError.Error()))
+		line("manifest", "cannot be read: "+sanitize.Line(info.ManifestError.Error()))
 	} else {
 		line("manifest", "none; write one with `shadowcourt plugin annotate`")
 	}
@@ -114,8 +114,8 @@ func printInfo(s cli.Streams, info *module.Info, granted map[abi.Capability][]st
 	line("size", fmt.Sprintf("%d bytes", info.Size))
 	line("digest", info.Digest)
 	line("code digest", info.CodeDigest)
-	line("exports", inert.Line(strings.Join(info.Exports, " ")))
-	line("imports", inert.Line(strings.Join(info.Imports, " ")))
+	line("exports", sanitize.Line(strings.Join(info.Exports, " ")))
+	line("imports", sanitize.Line(strings.Join(info.Imports, " ")))
 }
 
 func printInfoJSON(s cli.Streams, info *module.Info, granted map[abi.Capability][]string, described []module.Description) error {
@@ -193,16 +193,16 @@ func newPluginList(s cli.Streams) *cobra.Command {
 func listRow(name string, wasm []byte) table.Row {
 	info, err := module.Inspect(wasm)
 	if err != nil {
-		return table.Row{inert.Line(name), "not wasm", "", inert.Line(err.Error()), ""}
+		return table.Row{sanitize.Line(name), "not wasm", "", sanitize.Line(err.Error()), ""}
 	}
 	digest := info.Digest[:min(len(info.Digest), len("sha256:")+12)]
 	m := info.Manifest
 	if m == nil {
-		return table.Row{inert.Line(name), "no manifest", "", cli.Join(info.Calls), digest}
+		return table.Row{sanitize.Line(name), "no manifest", "", cli.Join(info.Calls), digest}
 	}
 	serves := append(cli.Words(m.Families), cli.Words(m.Edges)...)
 	return table.Row{
-		inert.Line(name), inert.Line(m.Name), inert.Line(m.Version), inert.Line(strings.Join(append(serves, m.Criteria...), " ")), digest,
+		sanitize.Line(name), sanitize.Line(m.Name), sanitize.Line(m.Version), sanitize.Line(strings.Join(append(serves, m.Criteria...), " ")), digest,
 	}
 }
 
@@ -239,9 +239,9 @@ warned of.`,
 			if err := outfile.Replace(output, annotated); err != nil {
 				return err
 			}
-			fmt.Fprintf(s.Err, "%s: %d bytes\n", inert.Line(output), len(annotated))
+			fmt.Fprintf(s.Err, "%s: %d bytes\n", sanitize.Line(output), len(annotated))
 			for _, fault := range conformance.ManifestFaults(annotated) {
-				fmt.Fprintf(s.Err, "warning: %s\n", inert.Line(fault))
+				fmt.Fprintf(s.Err, "warning: %s\n", sanitize.Line(fault))
 			}
 			return nil
 		},

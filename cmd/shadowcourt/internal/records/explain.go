@@ -10,7 +10,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host"
-	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 )
 
 func NewExplain(s cli.Streams) *cobra.Command {
@@ -84,7 +84,7 @@ func tellReplayed(s cli.Streams, tally *replayTally, r *host.Replayed) error {
 
 // tellOutline tells what the record itself has of a trial that has no story.
 func tellOutline(w io.Writer, r *host.Replayed) error {
-	_, err := fmt.Fprintf(w, "Not replayed: this is what the record says\n\nCase %s\n%s", inert.Line(r.Was.ID), inert.Block(r.Was.Outline()))
+	_, err := fmt.Fprintf(w, "Not replayed: this is what the record says\n\nCase %s\n%s", sanitize.Line(r.Was.ID), sanitize.Block(r.Was.Outline()))
 	return err
 }
 

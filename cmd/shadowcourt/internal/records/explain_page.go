@@ -10,10 +10,10 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host"
-	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/docket/inert"
-	"github.com/shadowcourt/shadowcourt/host/docket/report"
 	"github.com/shadowcourt/shadowcourt/host/outfile"
+	"github.com/shadowcourt/shadowcourt/host/render"
+	"github.com/shadowcourt/shadowcourt/host/render/report"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 )
 
 // explainPage tells the trials of a record as a page.
@@ -35,9 +35,11 @@ func explainPage(ctx context.Context, s cli.Streams, session *replaySession, tal
 			apart = append(apart, apartOf(tally, r))
 			return tally.tellDifference(s.Err, r)
 		}
-		if err := session.replayer.Draw(ctx, r.Was, r.Trial); err != nil {
+		graph, err := session.replayer.Graph(ctx)
+		if err != nil {
 			return err
 		}
+		r.Trial.Drawing = render.Draw(graph, r.Trial)
 		r.Trial.Result.Timings = nil
 		return out.Write(r.Trial)
 	})
@@ -52,7 +54,7 @@ func explainPage(ctx context.Context, s cli.Streams, session *replaySession, tal
 }
 
 // source says where the trials of a page come from.
-func (s *replaySession) source(tally *replayTally) []docket.SummaryLine {
+func (s *replaySession) source(tally *replayTally) []render.SummaryLine {
 	state := "closed"
 	if !s.reader.Closed() {
 		state = "not closed: it may not hold all trials of its run"
@@ -61,7 +63,7 @@ func (s *replaySession) source(tally *replayTally) []docket.SummaryLine {
 	if err := tally.err(); err != nil {
 		came = err.Error() + ", byte for byte"
 	}
-	return []docket.SummaryLine{
+	return []render.SummaryLine{
 		{Name: "Record", Text: fmt.Sprintf("%s, %s with %s, %s", filepath.Base(s.name),
 			cli.Count(s.reader.Entries(), "entry", "entries"), cli.Count(s.reader.Trials(), "trial", "trials"), state)},
 		{Name: "Key", Text: s.key.String()},
@@ -80,7 +82,7 @@ func apartOf(tally *replayTally, r *host.Replayed) report.Apart {
 }
 
 func printWritten(w io.Writer, name string, told, apart int) error {
-	text := fmt.Sprintf("%s tells %s", inert.Line(name), cli.Count(told, "trial", "trials"))
+	text := fmt.Sprintf("%s tells %s", sanitize.Line(name), cli.Count(told, "trial", "trials"))
 	if apart > 0 {
 		text += fmt.Sprintf(", and what the record says of %d more", apart)
 	}

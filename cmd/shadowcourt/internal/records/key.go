@@ -12,9 +12,9 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
-	"github.com/shadowcourt/shadowcourt/host/docket/inert"
 	"github.com/shadowcourt/shadowcourt/host/outfile"
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 )
 
 func NewKey(s cli.Streams) *cobra.Command {
@@ -68,7 +68,7 @@ func makeKey(out io.Writer, name string, shared bool) error {
 		return err
 	}
 	if shared {
-		_, err = fmt.Fprintf(out, "%s\nsecret  %s\n", key, inert.Line(name))
+		_, err = fmt.Fprintf(out, "%s\nsecret  %s\n", key, sanitize.Line(name))
 		return err
 	}
 	public, err := key.PublicPEM()
@@ -78,7 +78,7 @@ func makeKey(out io.Writer, name string, shared bool) error {
 	if err := createKey(name+".pub", public, 0o644); err != nil {
 		return errors.Join(err, os.Remove(name))
 	}
-	_, err = fmt.Fprintf(out, "%s\nsecret  %s\npublic  %s.pub\n", key, inert.Line(name), inert.Line(name))
+	_, err = fmt.Fprintf(out, "%s\nsecret  %s\npublic  %s.pub\n", key, sanitize.Line(name), sanitize.Line(name))
 	return err
 }
 
@@ -99,7 +99,7 @@ func finishPair(out io.Writer, name string, exists error) error {
 	if err := createKey(name+".pub", public, 0o644); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "%s\nsecret  %s, which was there already without its public key\npublic  %s.pub\n", key, inert.Line(name), inert.Line(name))
+	_, err = fmt.Fprintf(out, "%s\nsecret  %s, which was there already without its public key\npublic  %s.pub\n", key, sanitize.Line(name), sanitize.Line(name))
 	return err
 }
 

@@ -16,8 +16,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host"
-	"github.com/shadowcourt/shadowcourt/host/docket/inert"
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 	"github.com/shadowcourt/shadowcourt/host/run/input"
 )
 
@@ -99,7 +99,7 @@ func (o *replayOptions) run(ctx context.Context, s cli.Streams, name string, ids
 	if tally.audits > 0 {
 		audits = " and " + cli.Count(tally.audits, "audit", "audits")
 	}
-	_, err = fmt.Fprintf(s.Out, "%s: %s%s replayed, the same bytes\n", inert.Line(name), cli.Count(tally.same, "trial", "trials"), audits)
+	_, err = fmt.Fprintf(s.Out, "%s: %s%s replayed, the same bytes\n", sanitize.Line(name), cli.Count(tally.same, "trial", "trials"), audits)
 	return err
 }
 
@@ -198,7 +198,7 @@ func (s *replaySession) each(ctx context.Context, ids []string, do func(*host.Re
 // warn says what a reader of the result has to know of the record.
 func (s *replaySession) warn(stderr io.Writer) {
 	if !s.reader.Closed() {
-		fmt.Fprintf(stderr, "warning: %s is not closed: it may not hold all trials of its run\n", inert.Line(s.name))
+		fmt.Fprintf(stderr, "warning: %s is not closed: it may not hold all trials of its run\n", sanitize.Line(s.name))
 	}
 	if s.absent > 0 {
 		fmt.Fprintf(stderr, "warning: --docket does not have the case of %s\n", cli.Count(s.absent, "trial", "trials"))

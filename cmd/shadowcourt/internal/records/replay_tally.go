@@ -8,7 +8,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host"
-	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 )
 
 // replayTally counts how the trials of a record came out again.
@@ -41,7 +41,7 @@ func (t *replayTally) add(r *host.Replayed) bool {
 	case r.Err == nil, errors.Is(r.Err, host.ErrOtherCase):
 		t.other++
 	default:
-		t.reason(t.why(r.Err), inert.Line(r.Was.ID))
+		t.reason(t.why(r.Err), sanitize.Line(r.Was.ID))
 	}
 	return false
 }
@@ -71,7 +71,7 @@ func (t *replayTally) why(err error) string {
 	case missing:
 		why += "; --store names the folder that has them"
 	}
-	return inert.Line(why)
+	return sanitize.Line(why)
 }
 
 // tellReasons tells each reason once.
@@ -111,11 +111,11 @@ func (t *replayTally) err() error {
 // tellDifference says of a trial how it is not the same. It says nothing of one
 // that could not be replayed: of these the reasons are told in the end.
 func (t *replayTally) tellDifference(w io.Writer, r *host.Replayed) error {
-	id := inert.Line(r.Was.ID)
+	id := sanitize.Line(r.Was.ID)
 	d := r.Difference
 	switch {
 	case errors.Is(r.Err, host.ErrOtherCase):
-		_, err := fmt.Fprintf(w, "%s  is not the same: %s\n", id, inert.Line(r.Err.Error()))
+		_, err := fmt.Fprintf(w, "%s  is not the same: %s\n", id, sanitize.Line(r.Err.Error()))
 		return err
 	case d == nil:
 		return nil
@@ -127,13 +127,13 @@ func (t *replayTally) tellDifference(w io.Writer, r *host.Replayed) error {
 	if d.Audit && d.Event >= 0 {
 		place = "the audit, " + place
 	}
-	fmt.Fprintf(w, "%s  goes another way at %s: %s\n", id, inert.Line(place), inert.Line(d.What))
+	fmt.Fprintf(w, "%s  goes another way at %s: %s\n", id, sanitize.Line(place), sanitize.Line(d.What))
 	if len(d.Fields) == 0 {
-		_, err := fmt.Fprintf(w, "  was  %s\n  is   %s\n", inert.Line(d.Was), inert.Line(d.Is))
+		_, err := fmt.Fprintf(w, "  was  %s\n  is   %s\n", sanitize.Line(d.Was), sanitize.Line(d.Is))
 		return err
 	}
 	for _, f := range d.Fields {
-		fmt.Fprintf(w, "  %s\n    was  %s\n    is   %s\n", inert.Line(f.Path), inert.Line(orAbsent(f.Was)), inert.Line(orAbsent(f.Is)))
+		fmt.Fprintf(w, "  %s\n    was  %s\n    is   %s\n", sanitize.Line(f.Path), sanitize.Line(orAbsent(f.Was)), sanitize.Line(orAbsent(f.Is)))
 	}
 	return nil
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
-	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/docket/inert"
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // verified is what verify says of a record, as JSON or text.
@@ -129,7 +129,7 @@ func (v *verified) print(w io.Writer) error {
 			since = "\nsince " + string(v.wanted) + ": " + cli.Count(*v.Since, "entry", "entries") + " added"
 		}
 		_, err := fmt.Fprintf(w, "%s holds and is %s: %s\nkey   %s\nhead  %s%s\n",
-			inert.Line(v.Record), v.State, entries(v.report), v.Key, v.Head, since)
+			sanitize.Line(v.Record), v.State, entries(v.report), v.Key, v.Head, since)
 		if err != nil {
 			return err
 		}
@@ -154,11 +154,11 @@ func (t *listedTrial) row() table.Row {
 		status = f.Status
 		switch {
 		case f.Classification != nil:
-			final = *f.Classification + " " + docket.Number(f.Confidence)
+			final = *f.Classification + " " + trial.Number(f.Confidence)
 		case f.Cause != nil:
 			final = *f.Cause
 		}
 	}
 	digest := string(t.Result)
-	return table.Row{t.Entry, inert.Line(t.ID), inert.Line(status), inert.Line(final), digest[:min(len(digest), len("sha256:")+12)]}
+	return table.Row{t.Entry, sanitize.Line(t.ID), sanitize.Line(status), sanitize.Line(final), digest[:min(len(digest), len("sha256:")+12)]}
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/render"
 )
 
 // defaultShare of the trials that a canary takes part in.
@@ -34,11 +34,11 @@ func (o *tryOptions) checkCanary() error {
 }
 
 // writers are those that tell of the candidate court.
-func (o *tryOptions) canaryWriters(stderr io.Writer, all *outputs) ([]docket.Writer, error) {
+func (o *tryOptions) canaryWriters(stderr io.Writer, all *outputs) ([]render.Writer, error) {
 	if len(o.Candidate.Modules) == 0 {
 		return nil, nil
 	}
-	list := []docket.Writer{docket.NewBesideText(stderr)}
+	list := []render.Writer{render.NewBesideText(stderr)}
 	if o.canaryOutput == "" {
 		return list, nil
 	}
@@ -46,5 +46,5 @@ func (o *tryOptions) canaryWriters(stderr io.Writer, all *outputs) ([]docket.Wri
 	if err != nil {
 		return nil, fmt.Errorf("--canary-output: %w", err)
 	}
-	return append(list, docket.NewBesideJSONL(f)), nil
+	return append(list, render.NewBesideJSONL(f)), nil
 }

@@ -9,13 +9,13 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
-	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
+	"github.com/shadowcourt/shadowcourt/host/render"
 	"github.com/shadowcourt/shadowcourt/host/run/input"
 )
 
 // check reports all faults of the flags at once.
-func (o *tryOptions) check(dockets []string) (*failOn, *docket.Redactor, error) {
+func (o *tryOptions) check(dockets []string) (*failOn, *render.Redactor, error) {
 	var faults []error
 	oneOf := func(flag, value string, allowed ...string) {
 		if !slices.Contains(allowed, value) {
@@ -38,7 +38,7 @@ func (o *tryOptions) check(dockets []string) (*failOn, *docket.Redactor, error) 
 	}
 	match, err := parseFailOn(o.failOn, o.audit.on, o.knownLabels())
 	faults = append(faults, err)
-	redactor, err := docket.NewRedactor(o.redact)
+	redactor, err := render.NewRedactor(o.redact)
 	if err != nil {
 		faults = append(faults, fmt.Errorf("--redact: %w", err))
 	}

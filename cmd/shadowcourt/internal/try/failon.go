@@ -8,12 +8,12 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
-	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // failOn says for which results the command ends with its own exit code.
 type failOn struct {
-	statuses []docket.Status
+	statuses []trial.Status
 	labels   []string
 	audits   []string // of auditFailures
 	// unknown are labels that no case had so far, of those that were read.
@@ -37,19 +37,19 @@ func parseFailOn(list []string, audited bool, labels []string) (*failOn, error) 
 			faults = append(faults, fmt.Errorf("--fail-on %q needs --audit", word))
 		case isAudit && slices.Contains(open.AuditFailures, audit):
 			f.audits = append(f.audits, audit)
-		case slices.Contains(docket.Statuses(), docket.Status(word)):
-			f.statuses = append(f.statuses, docket.Status(word))
+		case slices.Contains(trial.Statuses(), trial.Status(word)):
+			f.statuses = append(f.statuses, trial.Status(word))
 		case slices.Contains(labels, word):
 			f.labels = append(f.labels, word)
 		default:
 			faults = append(faults, fmt.Errorf("--fail-on %q: use a status (%s), label:ID, or with --audit audit:%s",
-				word, cli.Join(docket.Statuses()), strings.Join(open.AuditFailures, " or audit:")))
+				word, cli.Join(trial.Statuses()), strings.Join(open.AuditFailures, " or audit:")))
 		}
 	}
 	return f, errors.Join(faults...)
 }
 
-func (f *failOn) matches(r *docket.Result) bool {
+func (f *failOn) matches(r *trial.Result) bool {
 	return slices.Contains(f.statuses, r.Final.Status) ||
 		r.Final.Classification != "" && slices.Contains(f.labels, r.Final.Classification) ||
 		r.Audit != nil && slices.ContainsFunc(f.audits, func(word string) bool { return open.AuditFails(r.Audit, word) })

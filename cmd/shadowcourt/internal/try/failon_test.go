@@ -5,14 +5,14 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
-	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 func TestFailOnTakesLabelsByThemselves(t *testing.T) {
 	t.Parallel()
 	known := (&tryOptions{Flags: open.Flags{Pipeline: open.ShippedPipeline}}).knownLabels()
 	f, err := parseFailOn([]string{"pb001", "label:mine", "mistrial"}, false, known)
-	if err != nil || !slices.Equal(f.labels, []string{"pb001", "mine"}) || !slices.Equal(f.statuses, []docket.Status{docket.Mistrial}) {
+	if err != nil || !slices.Equal(f.labels, []string{"pb001", "mine"}) || !slices.Equal(f.statuses, []trial.Status{trial.Mistrial}) {
 		t.Errorf("%+v, %v", f, err)
 	}
 	for _, word := range []string{"mine", "pb0001", "", "label:"} {

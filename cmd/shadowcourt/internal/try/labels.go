@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 )
 
 // watch notes which of the labels of --fail-on the cases have that pass by.
@@ -34,6 +34,6 @@ func (f *failOn) warn(ctx context.Context, w io.Writer) {
 		return // not all cases were read
 	}
 	for _, label := range f.unknown {
-		fmt.Fprintf(w, "warning: --fail-on label:%s: no case has this label\n", inert.Line(label))
+		fmt.Fprintf(w, "warning: --fail-on label:%s: no case has this label\n", sanitize.Line(label))
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
-	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 	"github.com/shadowcourt/shadowcourt/host/run/input"
 )
 
@@ -41,7 +41,7 @@ func unreadNote(stream string, lines gotest.Unread) string {
 // sayUnread tells of the lines of test streams that are no events.
 func (r *tryRun) sayUnread(inputs *input.Dockets) {
 	for _, u := range inputs.Unread {
-		fmt.Fprintln(r.stderr, "note: "+inert.Line(unreadNote(u.Stream, u.Lines)))
+		fmt.Fprintln(r.stderr, "note: "+sanitize.Line(unreadNote(u.Stream, u.Lines)))
 	}
 }
 

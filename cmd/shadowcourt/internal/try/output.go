@@ -3,27 +3,27 @@ package try
 import (
 	"errors"
 	"fmt"
-	"html/template"
 	"io"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host"
-	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/docket/report"
 	"github.com/shadowcourt/shadowcourt/host/outfile"
+	"github.com/shadowcourt/shadowcourt/host/render"
+	"github.com/shadowcourt/shadowcourt/host/render/report"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // outputs are where the trials of a run go. Files appear under their names
 // only when they are complete.
 type outputs struct {
-	redactor *docket.Redactor
-	out      *docket.Output                    // of what is redacted
-	draw     func(*docket.Trial) template.HTML // nil where nobody shows pictures
+	redactor *render.Redactor
+	out      *render.Output               // of what is redacted
+	draw     func(*trial.Trial) trial.SVG // nil where nobody shows pictures
 	outfile.Set
 }
 
 // writers opens every output that the flags ask for.
-func (o *tryOptions) writers(s cli.Streams, redactor *docket.Redactor, h *host.Host) (*outputs, error) {
+func (o *tryOptions) writers(s cli.Streams, redactor *render.Redactor, h *host.Host) (*outputs, error) {
 	all := &outputs{redactor: redactor}
 	main := s.Out
 	if len(o.reports) > 0 || o.canaryOutput != "" || o.cases != "" {
@@ -36,7 +36,7 @@ func (o *tryOptions) writers(s cli.Streams, redactor *docket.Redactor, h *host.H
 		}
 		main = f
 	}
-	list := []docket.Writer{o.mainWriter(main)}
+	list := []render.Writer{o.mainWriter(main)}
 	for _, name := range o.reports {
 		f, err := all.Create(name)
 		if err != nil {
@@ -44,7 +44,7 @@ func (o *tryOptions) writers(s cli.Streams, redactor *docket.Redactor, h *host.H
 			return nil, fmt.Errorf("--report: %w", err)
 		}
 		list = append(list, cli.ReportWriter(name, f, report.Options{}))
-		all.draw = h.Draw
+		all.draw = func(t *trial.Trial) trial.SVG { return render.Draw(h.Graph(), t) }
 	}
 	if o.cases != "" {
 		f, err := all.Create(o.cases)
@@ -52,7 +52,7 @@ func (o *tryOptions) writers(s cli.Streams, redactor *docket.Redactor, h *host.H
 			all.Discard()
 			return nil, fmt.Errorf("--cases: %w", err)
 		}
-		list = append(list, docket.NewCases(f))
+		list = append(list, render.NewCases(f))
 	}
 	canary, err := o.canaryWriters(s.Err, all)
 	if err != nil {
@@ -60,25 +60,25 @@ func (o *tryOptions) writers(s cli.Streams, redactor *docket.Redactor, h *host.H
 		return nil, err
 	}
 	list = append(list, canary...)
-	all.out = docket.NewOutput(nil, list...)
+	all.out = render.NewOutput(nil, list...)
 	return all, nil
 }
 
-func (o *tryOptions) mainWriter(w io.Writer) docket.Writer {
+func (o *tryOptions) mainWriter(w io.Writer) render.Writer {
 	switch {
 	case o.format == "jsonl":
-		return docket.NewJSONL(w)
+		return render.NewJSONL(w)
 	case o.format == "json":
-		return docket.NewJSON(w)
+		return render.NewJSON(w)
 	case o.explain != "":
 		return cli.NewExplainer(w)
 	default:
-		return docket.NewTable(w, cli.Terminal(w))
+		return render.NewTable(w, cli.Terminal(w))
 	}
 }
 
 // shown gives a trial as the outputs show it: with its drawing, and redacted.
-func (o *outputs) shown(t *docket.Trial) *docket.Trial {
+func (o *outputs) shown(t *trial.Trial) *trial.Trial {
 	if o.draw != nil {
 		t.Drawing = o.draw(t)
 	}
@@ -86,7 +86,7 @@ func (o *outputs) shown(t *docket.Trial) *docket.Trial {
 }
 
 // write takes a trial as shown gave it.
-func (o *outputs) write(shown *docket.Trial) error { return o.out.Write(shown) }
+func (o *outputs) write(shown *trial.Trial) error { return o.out.Write(shown) }
 
 // close completes the outputs and puts the files in their places.
 func (o *outputs) close() error {

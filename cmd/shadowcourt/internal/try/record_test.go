@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host"
-	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // What was recorded before an error is acknowledged.
@@ -34,7 +34,7 @@ func TestAnErrorOfTheRecordTakesNoResultBack(t *testing.T) {
 	try := func(id string) error {
 		none := record.DigestOf(nil)
 		return r.append(&host.Tried{
-			Trial:  &docket.Trial{Result: docket.Result{ID: id}},
+			Trial:  &trial.Trial{Result: trial.Result{ID: id}},
 			Record: &record.Trial{ID: id, Case: none, ResultDigest: none, Modules: []record.Part{{Name: "a", Digest: none}}},
 		}, write)
 	}

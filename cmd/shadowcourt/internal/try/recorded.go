@@ -10,6 +10,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/run/journal"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // recorded is a trial of an earlier run, as its record has it.
@@ -26,13 +27,13 @@ func (r *recording) resumes() bool { return r != nil && r.resumed }
 func (r *recording) Left() bool { return r.passed < len(r.before) }
 
 // Passed gives the result of the next case of the record, whose ids and digests are never redacted.
-func (r *recording) Passed(entry *docket.Entry) (*docket.Trial, string, error) {
+func (r *recording) Passed(entry *docket.Entry) (*trial.Trial, string, error) {
 	before := &r.before[r.passed]
 	r.passed++
 	if entry.Case.ID != before.id || !sameCase(entry.Case, before.of) {
 		return nil, "", &journal.DocketError{Case: r.passed, ID: entry.Case.ID, Was: before.id}
 	}
-	trial := &docket.Trial{Truth: entry.Truth, Case: entry.Case}
+	trial := &trial.Trial{Truth: entry.Truth, Case: entry.Case}
 	if err := json.Unmarshal(before.result, &trial.Result); err != nil {
 		return nil, "", fmt.Errorf("the result of %q: %w", before.id, err)
 	}

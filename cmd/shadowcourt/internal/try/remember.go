@@ -13,9 +13,9 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/casebook"
-	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/knowledge"
 	"github.com/shadowcourt/shadowcourt/host/run/input"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // configuration is all that the results depend on besides the dockets.
@@ -60,7 +60,7 @@ func (r *tryRun) remember(tried *host.Tried) {
 	if r.book == nil || tried.Entry.Case.ID == "" {
 		return
 	}
-	final := docket.Final{Status: docket.Mistrial}
+	final := trial.Final{Status: trial.Mistrial}
 	if tried.Err == nil {
 		final = tried.Trial.Result.Final
 	}

@@ -12,8 +12,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 	"github.com/shadowcourt/shadowcourt/host/run/journal"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // journalSuffix names the file beside an output that keeps the trials of a run until it ends.
@@ -80,7 +81,7 @@ func (o *tryOptions) journal(parts []host.Part, stderr io.Writer) (*journal.Jour
 	}
 	j, left, err := journal.Create(name, config)
 	if left {
-		fmt.Fprintf(stderr, "warning: %s has trials of an earlier run, and this run tries them again; --resume goes on with them\n", inert.Line(name))
+		fmt.Fprintf(stderr, "warning: %s has trials of an earlier run, and this run tries them again; --resume goes on with them\n", sanitize.Line(name))
 	}
 	return j, named(name, "", err)
 }
@@ -114,7 +115,7 @@ func fileExists(name string) bool {
 // earlierRun is what an earlier run left, see [journal.Journal].
 type earlierRun interface {
 	Left() bool
-	Passed(entry *docket.Entry) (trial *docket.Trial, failed string, err error)
+	Passed(entry *docket.Entry) (trial *trial.Trial, failed string, err error)
 }
 
 // earlier gives what this run goes on with, and the file that has it.
@@ -187,7 +188,7 @@ func otherDocket(from string, why error) error {
 }
 
 // pass takes note of a case that was tried before, and writes its result.
-func (r *tryRun) pass(entry *docket.Entry, trial *docket.Trial, failed string) error {
+func (r *tryRun) pass(entry *docket.Entry, trial *trial.Trial, failed string) error {
 	tried := &host.Tried{Entry: *entry, Trial: trial}
 	if trial == nil {
 		tried.Err = errors.New(failed)
@@ -208,7 +209,7 @@ func (r *tryRun) pass(entry *docket.Entry, trial *docket.Trial, failed string) e
 func (o *tryOptions) sayRecorded(stderr io.Writer, r *recording) {
 	if o.output == "" && r.resumes() && len(r.before) > 0 {
 		fmt.Fprintf(stderr, "%s has %s of an earlier run, not given again here; the last may never have been given: --output FILE gives all\n",
-			inert.Line(o.record.file), cli.Count(len(r.before), "result", "results"))
+			sanitize.Line(o.record.file), cli.Count(len(r.before), "result", "results"))
 	}
 }
 

@@ -14,9 +14,11 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+	"github.com/shadowcourt/shadowcourt/host/render"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 	"github.com/shadowcourt/shadowcourt/host/run/input"
 	"github.com/shadowcourt/shadowcourt/host/run/journal"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // tryOptions are the flags of `try`.
@@ -177,7 +179,7 @@ type tryRun struct {
 	progress *cli.Progress
 	out      *outputs
 	match    *failOn
-	redactor *docket.Redactor
+	redactor *render.Redactor
 	// stopReading ends a read that waits.
 	stopReading func()
 	journal     *journal.Journal // nil where the run keeps none
@@ -246,9 +248,9 @@ func (r *tryRun) one(ctx context.Context, tried *host.Tried) error {
 }
 
 // note counts a trial.
-func (r *tryRun) note(t *docket.Trial) {
+func (r *tryRun) note(t *trial.Trial) {
 	r.tried++
-	if t.Result.Final.Cause == docket.CauseLight {
+	if t.Result.Final.Cause == trial.CauseLight {
 		r.unanswered++
 	}
 	r.found = r.found || t.Result.ID == r.options.explain
@@ -289,14 +291,14 @@ func (r *tryRun) fault(tried *host.Tried) {
 		r.faults++
 	case tried.Entry.Source != "":
 		r.faults++
-		place = fmt.Sprintf("%s:%d: ", inert.Line(tried.Entry.Source), tried.Entry.Line)
+		place = fmt.Sprintf("%s:%d: ", sanitize.Line(tried.Entry.Source), tried.Entry.Line)
 	default:
 		r.unread++
 	}
 	if r.tried == 0 && r.unread == 0 && r.faults > maxFaults {
 		return // an input of another kind: hundreds of lines say no more
 	}
-	fmt.Fprintln(r.stderr, place+inert.Block(r.redactor.Text(tried.Err.Error())))
+	fmt.Fprintln(r.stderr, place+sanitize.Block(r.redactor.Text(tried.Err.Error())))
 }
 
 // maxFaults is how many entries that can't be tried are named as long as there is none that can.
@@ -363,7 +365,7 @@ func (r *tryRun) endJournal(open bool) error {
 	case open:
 		return r.journaled(r.journal.Keep())
 	case r.options.resume:
-		fmt.Fprintf(r.stderr, "note: %s stays, so that --resume can go on with a longer docket; delete it if there will be none\n", inert.Line(r.journal.Name()))
+		fmt.Fprintf(r.stderr, "note: %s stays, so that --resume can go on with a longer docket; delete it if there will be none\n", sanitize.Line(r.journal.Name()))
 		return r.journaled(r.journal.Keep())
 	}
 	return r.journaled(r.journal.Remove())

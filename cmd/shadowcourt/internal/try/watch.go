@@ -14,7 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host"
-	"github.com/shadowcourt/shadowcourt/host/docket/inert"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 )
 
 // watchInterval is how often the folder of --watch is looked at. A change is
@@ -94,11 +94,11 @@ func (m watchMessages) say(text string) {
 func (m watchMessages) swapped(changes []host.Change) {
 	var b strings.Builder
 	for _, c := range changes {
-		fmt.Fprintf(&b, "swapped %s\n", inert.Line(cli.ChangeLine(c.Module, c.Before, c.After)))
+		fmt.Fprintf(&b, "swapped %s\n", sanitize.Line(cli.ChangeLine(c.Module, c.Before, c.After)))
 	}
 	m.say(b.String())
 }
 
 func (m watchMessages) refused(instead string, err error) {
-	m.say(inert.Block("rejected, "+instead+":\n"+err.Error()) + "\n")
+	m.say(sanitize.Block("rejected, "+instead+":\n"+err.Error()) + "\n")
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/internal/walk"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // Invoker calls the modules of one trial. It is as safe for concurrent use as
@@ -21,7 +22,7 @@ type Invoker struct {
 // Node asks a persona for the artifact of a node. check holds the artifact
 // against the case and adds what it finds, with paths that begin at the
 // artifact; it says with false that the artifact is not of the expected kind.
-// An error is a *Failure, or wraps the context's.
+// An error is a *trial.Failure, or wraps the context's.
 func (v Invoker) Node(ctx context.Context, node *pipeline.Node, persona *pipeline.Persona, req *abi.NodeRequest, check func(*abi.Artifact, *abi.Collector) bool) (*abi.Artifact, error) {
 	response, err := retry(func() (*abi.NodeResponse, error) { return v.Modules.Node(ctx, persona.Module, req) })
 	if err == nil && response.Failure != nil {
@@ -114,16 +115,15 @@ func (v Invoker) failure(err error, node *pipeline.Node, persona, module string,
 		return err
 	}
 	digest := v.Modules.Digest(module)
-	if m.Cause == CauseInvalidArtifact && len(m.Problems) > 0 {
+	if m.Cause == trial.CauseInvalidArtifact && len(m.Problems) > 0 {
 		first := m.Problems[0]
 		v.Log.Warn("artifact rejected",
 			"node", node.Name, "persona", persona, "module", module, "digest", digest, "call", string(call),
 			"path", first.Path.String(), "code", string(first.Code), "problems", len(m.Problems))
 	}
-	return &Failure{
-		Cause: m.Cause, Node: node.Name, Persona: persona, Module: module, Digest: digest,
-		Call: call, Message: m.Message, Problems: m.Problems, HostSide: m.HostSide,
-	}
+	f := trial.NewFailure(m.Cause, node.Name, persona, module, digest, m.Message)
+	f.Problems, f.HostSide = trial.NewProblems(m.Problems), m.HostSide
+	return f
 }
 
 // Params are the parameters of a node or an edge as modules get them.

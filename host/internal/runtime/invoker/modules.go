@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // Modules are the modules of one trial; they do not change while it goes on. Responses have passed the strict decoder; the
@@ -46,7 +47,7 @@ func Merged(m Modules) func(digest [32]byte) {
 
 // ModuleError says why a module gave no usable response.
 type ModuleError struct {
-	Cause   Cause
+	Cause   trial.Cause
 	Message string
 	// Problems of a response that was rejected.
 	Problems []abi.Problem

@@ -9,6 +9,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // Witness is a source that speaks for labels.
@@ -69,7 +70,7 @@ func (w *World) Draw(r *rand.Rand, n int) []docket.Entry {
 		if w.Text != nil {
 			c.Documents = []abi.Document{{Name: "log", Text: w.Text(r, truth, group)}}
 		}
-		out[i] = docket.Entry{Case: c, Truth: &docket.Truth{Classification: w.Labels[truth]}, Source: "simulated", Line: i + 1}
+		out[i] = docket.Entry{Case: c, Truth: &trial.Truth{Classification: w.Labels[truth]}, Source: "simulated", Line: i + 1}
 	}
 	return out
 }

@@ -1,0 +1,151 @@
+package render_test
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/render"
+	"github.com/shadowcourt/shadowcourt/host/render/internal/sample"
+	"github.com/shadowcourt/shadowcourt/host/trial"
+)
+
+func TestAboutSaysWhatTheIDDoesNot(t *testing.T) {
+	t.Parallel()
+	evidence := []abi.Evidence{
+		{Content: "--- FAIL: TestSum", RelevanceConfidence: 0.3},
+		{Content: "\n  sum_test.go:7: got 3, want 4\n  more", RelevanceConfidence: 0.6},
+		{Content: "later", RelevanceConfidence: 0.9},
+	}
+	for _, test := range []struct {
+		id, subject string
+		evidence    []abi.Evidence
+		want        string
+	}{
+		{"example.com/sum.TestSum", "TestSum fails in example.com/sum", evidence, "sum_test.go:7: got 3, want 4 more"},
+		{
+			"example.com/sum.TestSum", "TestSum fails in example.com/sum",
+			[]abi.Evidence{
+				{SourceRef: "log:L12", Content: "frame", RelevanceConfidence: 0.7},
+				{SourceRef: "log:L2", Content: "aside", RelevanceConfidence: 0.3},
+				{SourceRef: "log:L9", Content: "panic: boom", RelevanceConfidence: 0.6},
+				{SourceRef: "other:L1", Content: "else", RelevanceConfidence: 0.9},
+			},
+			"panic: boom",
+		},
+		{"example.com/sum.TestSum", "TestSum fails in example.com/sum", evidence[:1], "--- FAIL: TestSum"},
+		{"example.com/sum.TestSum", "TestSum fails in example.com/sum", nil, "TestSum fails in example.com/sum"},
+		{"example.com/sum.TestSum", "TestSum fails in example.com/sum", []abi.Evidence{{Content: " \n"}}, "TestSum fails in example.com/sum"},
+		{"17", "the sum is off by one", evidence, "the sum is off by one"},
+		{"17", "", evidence, ""},
+	} {
+		outcome := trial.Trial{Result: trial.Result{ID: test.id}, Case: abi.Case{Subject: test.subject, Evidence: test.evidence}}
+		if got := outcome.About(); got != test.want {
+			t.Errorf("%s, %q: %q, want %q", test.id, test.subject, got, test.want)
+		}
+	}
+}
+
+func TestTableKeepsTheEndOfIDs(t *testing.T) {
+	t.Parallel()
+	outcome := sample.Accepted()
+	outcome.Result.ID = strings.Repeat("example.com/deep/", 20) + "pkg.TestSum"
+	var b bytes.Buffer
+	write(t, render.NewTable(&b, render.TerminalOptions{Width: 80}), outcome)
+	if !strings.Contains(b.String(), "pkg.TestSum  accepted") {
+		t.Error(b.String())
+	}
+}
+
+func TestTableTellsTheFirstOpenCases(t *testing.T) {
+	t.Parallel()
+	var trials []*trial.Trial
+	for i := range 11 {
+		outcome := sample.Rejected()
+		outcome.Result.ID = "case-" + strconv.Itoa(i)
+		outcome.Result.GapBrief.Summary = "reason " + strconv.Itoa(i)
+		trials = append(trials, outcome)
+	}
+	var b bytes.Buffer
+	write(t, render.NewTable(&b, render.TerminalOptions{}), trials...)
+	if out := b.String(); strings.Count(out, "  next     run the test again\n") != 8 || !strings.Contains(out, "and 3 more cases\n") {
+		t.Error(out)
+	}
+	if (&trial.Result{Final: trial.Final{Classification: "a"}, GapBrief: &trial.GapBrief{}}).Open() != nil {
+		t.Error("a case with an answer is open")
+	}
+}
+
+func TestTableSaysOnceWhatHoldsOfManyOpenCases(t *testing.T) {
+	t.Parallel()
+	var trials []*trial.Trial
+	for i := range 30 {
+		outcome := sample.Mistrial()
+		outcome.Result.ID = "case-" + strconv.Itoa(i)
+		brief := outcome.Result.GapBrief
+		brief.Gaps = append(brief.Gaps, trial.Gap{SuggestedAction: "find evidence " + strconv.Itoa(i)})
+		trials = append(trials, outcome)
+	}
+	var b bytes.Buffer
+	write(t, render.NewTable(&b, render.TerminalOptions{}), trials...)
+	out := b.String()
+	for _, want := range []string{"case-0  mistrial\n  as well  case-1, case-2, case-3 and 26 more cases\n  why  ", "  next     mend the module abyss\n"} {
+		if strings.Count(out, want) != 1 {
+			t.Errorf("no %q, or twice, in\n%s", want, out)
+		}
+	}
+	if strings.Contains(out, "find evidence") {
+		t.Errorf("evidence mends nothing:\n%s", out)
+	}
+}
+
+func TestLegendNamesTheLabelsThatAreUsed(t *testing.T) {
+	t.Parallel()
+	summary := render.NewSummary()
+	summary.Add(sample.Accepted())
+	var b strings.Builder
+	for _, line := range summary.Lines() {
+		b.WriteString(line.Name + ": " + line.Text + "\n")
+	}
+	text := b.String()
+	if !strings.Contains(text, "Labels: si001 system issue\n") || strings.Contains(text, "rejected:") || !strings.Contains(text, "accepted:") {
+		t.Error(text)
+	}
+}
+
+// Thresholds are such numbers: what is below one must not look as if it were not.
+func TestNumberIsNotRoundedUpToAThreshold(t *testing.T) {
+	t.Parallel()
+	for v, want := range map[float64]string{
+		0.4999: "0.49", 0.5: "0.50", 0.5049: "0.50", 0.8499: "0.84", 0.85: "0.85", 0.999: ">.99", 1: "1.00", 0.001: "<.01", 0: "0.00",
+		0.499: "0.49", 0.756: "0.76", 0.05: "0.05", 0.29: "0.29", 0.15: "0.15", 0.95: "0.95", 0.7: "0.70",
+	} {
+		if got := trial.Number(v); got != want {
+			t.Errorf("%v is shown as %s, want %s", v, got, want)
+		}
+	}
+}
+
+func TestSayingsAreToldOnce(t *testing.T) {
+	t.Parallel()
+	said := func(node string, score float64) abi.ArtifactEntry {
+		return abi.ArtifactEntry{
+			At: abi.Position{Node: node}, Persona: "seeker",
+			Artifact: abi.Artifact{Investigate: &abi.InvestigateArtifact{ConvergenceScore: score}},
+		}
+	}
+	pass := trial.LightPass{Artifacts: []abi.ArtifactEntry{
+		said("investigate", 0.5), said("again", 0.5), said("investigate", 0.5), said("investigate", 0.6), said("investigate", 0.5),
+	}}
+	var got []string
+	for _, s := range render.Statements(&pass) {
+		got = append(got, s.Node+" "+s.What)
+	}
+	want := "investigate finds 0 items, convergence 0.50, 3 times the same|again finds 0 items, convergence 0.50|" +
+		"investigate finds 0 items, convergence 0.60"
+	if joined := strings.Join(got, "|"); joined != want {
+		t.Errorf("%s\nwant %s", joined, want)
+	}
+}

@@ -1,0 +1,165 @@
+package report
+
+import (
+	"bytes"
+	_ "embed"
+	"html/template"
+	"io"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/render"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
+	"github.com/shadowcourt/shadowcourt/host/trial"
+)
+
+//go:embed page.tmpl
+var pageTemplate string
+
+//go:embed case.tmpl
+var caseTemplate string
+
+//go:embed style.css
+var styleSheet string
+
+// NewHTML writes a self-contained page. It is laid out for wide and narrow screens, light and dark, and for print.
+func NewHTML(w io.Writer, options Options) render.Writer {
+	return &htmlWriter{w: w, options: options, templates: templates(), summary: render.NewSummary()}
+}
+
+type htmlWriter struct {
+	w         io.Writer
+	options   Options
+	templates *template.Template
+	summary   *render.Summary
+	hasTruth  bool
+	rows      bytes.Buffer
+	trials    bytes.Buffer
+	beside    beside
+}
+
+func templates() *template.Template {
+	t := template.New("").Funcs(template.FuncMap{
+		"number": number, "width": width, "percent": percent, "clip": clip, "digest": shortDigest,
+		"persona": personaClass, "initial": initial, "brief": briefWhat,
+		"label":      func(v caseView, label string) labelView { return newLabelView(&v, label) },
+		"speech":     func(v caseView, name, text, role string) speech { return speech{v.Persona(name), clip(text), role} },
+		"inCase":     func(v caseView, w walkView) walkIn { return walkIn{v, w} },
+		"way":        func(v caseView, way *trial.LightPass) wayIn { return wayIn{v, way} },
+		"untried":    func(v caseView, way trial.LightPass) wayIn { return wayIn{v, &way} },
+		"statements": render.Statements, "uses": render.CapabilityUse,
+		"statement": func(v caseView, s render.Statement) statementView {
+			return statementView{v.Persona(s.Persona), s.What, s.Why}
+		},
+		"svg":       func(s trial.SVG) template.HTML { return template.HTML(s) }, //nolint:gosec // whoever drew it escaped its text
+		"count":     plural,
+		"challenge": newChallengeView,
+		"item":      newItemView,
+		"percent5":  func(score int) int { return 20 * max(0, min(score, 5)) },
+	})
+	template.Must(t.New("page").Parse(pageTemplate))
+	template.Must(t.New("case").Parse(caseTemplate))
+	template.Must(t.New("audits").Parse(auditTemplate))
+	return t
+}
+
+// labelView is a label with its colour, speech one turn of a hearing, walkIn a walk with the case around it.
+type (
+	labelView struct{ Name, Class, Meaning string }
+	speech    struct {
+		Persona    abi.Persona
+		Text, Role string
+	}
+	walkIn struct {
+		Case caseView
+		Walk walkView
+	}
+	// wayIn is a walk of the Light path with the case around it.
+	wayIn struct {
+		Case caseView
+		Way  *trial.LightPass
+	}
+	// statementView is what a node of the Light path said.
+	statementView struct {
+		Persona   abi.Persona
+		What, Why string
+	}
+	// challengeView has the persona in place of its name.
+	challengeView struct {
+		EvidenceIndex int
+		Severity      abi.Severity
+		Text          string
+		By            abi.Persona
+	}
+	itemView struct {
+		trial.Item
+		Label labelView
+		By    []challengeView
+	}
+)
+
+func newLabelView(v *caseView, label string) labelView {
+	return labelView{label, v.labelClass(label), render.LabelName(v.Trial, label)}
+}
+
+func newChallengeView(v caseView, c abi.Challenge) challengeView {
+	return challengeView{c.EvidenceIndex, c.Severity, clip(c.Challenge), v.Persona(c.By)}
+}
+
+func newItemView(v caseView, item trial.Item) itemView {
+	out := itemView{Item: item, Label: newLabelView(&v, item.Supports)}
+	for _, c := range item.Challenges {
+		out.By = append(out.By, newChallengeView(v, c))
+	}
+	return out
+}
+
+func (h *htmlWriter) Write(t *trial.Trial) error {
+	h.summary.Add(t)
+	h.beside.add(t)
+	v := newCaseView(render.Sanitize(t), h.summary.Cases)
+	h.hasTruth = h.hasTruth || v.Known
+	if err := h.templates.ExecuteTemplate(&h.rows, "row", v); err != nil {
+		return err
+	}
+	if !t.Told() {
+		return nil
+	}
+	return h.templates.ExecuteTemplate(&h.trials, "case", v)
+}
+
+func (h *htmlWriter) Close() error {
+	page := struct {
+		Title, Subtitle, When string
+		Style                 template.CSS
+		Summary               *render.Summary
+		Lines                 []render.SummaryLine
+		Statuses              []statusShare
+		Rows, Trials          template.HTML
+		HasTruth              bool
+		Beside                *beside
+		Source                Source
+	}{
+		sanitize.Line(h.options.title()), sanitize.Line(h.options.Subtitle), h.options.when(),
+		template.CSS(styleSheet), //nolint:gosec // our own file
+		h.summary, h.summary.Lines(), statusShares(h.summary),
+		template.HTML(h.rows.String()), template.HTML(h.trials.String()), //nolint:gosec // the templates' own output
+		h.hasTruth, h.beside.shown(), h.options.source(),
+	}
+	return h.templates.ExecuteTemplate(h.w, "page", page)
+}
+
+// statusShare is one part of the bar of statuses.
+type statusShare struct {
+	Status trial.Status
+	Count  int
+}
+
+func statusShares(s *render.Summary) []statusShare {
+	var shares []statusShare
+	for _, status := range trial.Statuses() {
+		if n := s.ByStatus[status]; n > 0 {
+			shares = append(shares, statusShare{status, n})
+		}
+	}
+	return shares
+}

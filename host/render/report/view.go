@@ -1,0 +1,186 @@
+package report
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/trial"
+)
+
+// caseView is a trial as the page lays it out. Every text in it is inert.
+type caseView struct {
+	*trial.Trial
+	Anchor string
+	Cast   trial.Cast
+	trial.Comparison
+	Walks []walkView
+	// Untried are the walks of the Light path that came to no pass of the court.
+	Untried []trial.LightPass
+	// Grounds are what Light had to go by where no prosecution says it.
+	Grounds []groundView
+	// Groundless: there was no trial, and Light had nothing to go by.
+	Groundless bool
+}
+
+// groundView is an item that speaks for Light's answer.
+type groundView struct {
+	*abi.Evidence
+	Label labelView
+}
+
+// walkView is one pass with its items, those with the most weight first.
+type walkView struct {
+	*trial.Pass
+	// Remand counts the remands before this pass.
+	Remand int
+	// Way is the walk of the Light path that the pass reviews; nil where there was none.
+	Way   *trial.LightPass
+	Items []trial.Item
+}
+
+func newCaseView(t *trial.Trial, number int) caseView {
+	v := caseView{Trial: t, Anchor: "case-" + strconv.Itoa(number), Cast: t.Cast(), Comparison: t.Compare()}
+	for i := range t.Passes {
+		items := t.Passes[i].Items()
+		slices.SortStableFunc(items, func(a, b trial.Item) int {
+			switch {
+			case a.Weight > b.Weight:
+				return -1
+			case a.Weight < b.Weight:
+				return 1
+			}
+			return 0
+		})
+		walk := walkView{Pass: &t.Passes[i], Remand: i, Items: items}
+		if i < len(t.Light) {
+			walk.Way = &t.Light[i]
+		}
+		v.Walks = append(v.Walks, walk)
+	}
+	if n := len(v.Walks); n < len(t.Light) {
+		v.Untried = t.Light[n:]
+	}
+	v.grounds()
+	return v
+}
+
+// grounds gathers what no pass of the court tells of.
+func (v *caseView) grounds() {
+	var items []abi.Evidence
+	if len(v.Walks) == 0 {
+		items = v.Trial.Grounds()
+	}
+	for i := range v.Untried {
+		items = append(items, v.Untried[i].Grounds()...)
+	}
+	for i := range items {
+		v.Grounds = append(v.Grounds, groundView{&items[i], newLabelView(v, items[i].Supports)})
+	}
+	v.Groundless = len(v.Walks) == 0 && len(items) == 0 && v.Result.Light != nil
+}
+
+// labelClass gives each label of a case a colour class by its place among the labels; what is none of them has none.
+func (v *caseView) labelClass(label string) string {
+	const colours = 8
+	if i := slices.Index(v.Case.Labels, label); i >= 0 && i < colours {
+		return "l" + strconv.Itoa(i+1)
+	}
+	return "l0"
+}
+
+// personaClass colours a persona by the colour that its pipeline names, else by its element.
+func personaClass(p abi.Persona) string {
+	switch c := strings.ToLower(p.Colour); c {
+	case "scarlet", "sapphire", "iron", "obsidian", "crimson", "cobalt", "cerulean", "amber":
+		return "p-" + c
+	}
+	switch p.Element {
+	case abi.Fire:
+		return "p-scarlet"
+	case abi.Water:
+		return "p-sapphire"
+	case abi.Earth:
+		return "p-cobalt"
+	case abi.Air:
+		return "p-amber"
+	case abi.Diamond:
+		return "p-iron"
+	case abi.Lightning:
+		return "p-obsidian"
+	}
+	return "p-none"
+}
+
+// initial is the letter of a persona's badge.
+func initial(name string) string {
+	r, _ := utf8.DecodeRuneInString(strings.TrimSpace(name))
+	if r == utf8.RuneError {
+		return "?"
+	}
+	return string(r)
+}
+
+func number(v float64) string { return trial.Number(v) }
+
+// width is a number in [0, 1] as a whole percentage; NaN and what lies outside are clamped to it.
+func width(v float64) int {
+	if !(v > 0) { // NaN too
+		return 0
+	}
+	return int(min(v, 1)*100 + 0.5)
+}
+
+func percent(n, of int) string {
+	if of == 0 {
+		return "–"
+	}
+	return strconv.FormatFloat(100*float64(n)/float64(of), 'f', 1, 64) + "%"
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}
+
+// clip keeps the beginning of a text too long for a page, and says how much is left out.
+func clip(s string) string { return clipAt(s, 4000) }
+
+func clipAt(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	end := most
+	for !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end] + " [... " + strconv.Itoa(len(s)-end) + " bytes more]"
+}
+
+// shortDigest shows enough of a digest to tell modules apart.
+func shortDigest(s string) string {
+	const shown = len("sha256:") + 12
+	if strings.HasPrefix(s, "sha256:") && len(s) > shown {
+		return s[:shown]
+	}
+	return s
+}
+
+// briefWhat says what the defense does, in a few words.
+func briefWhat(b *abi.DefenseBrief) string {
+	switch {
+	case b.PleaDeal:
+		return "concedes the charge"
+	case b.MotionToDismiss && b.AlternativeHypothesis != nil:
+		return "moves to dismiss, and holds an alternative"
+	case b.MotionToDismiss:
+		return "moves to dismiss"
+	case b.AlternativeHypothesis != nil:
+		return "proposes an alternative to the charge"
+	}
+	return "answers the charge"
+}

@@ -1,0 +1,152 @@
+package render
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/trial"
+)
+
+// Summary counts what came of a docket. The zero value is ready for Add.
+type Summary struct {
+	Cases int `json:"cases"`
+	// Tried is how many went before the court.
+	Tried    int                  `json:"tried"`
+	ByStatus map[trial.Status]int `json:"by_status"`
+	// ByCause counts the mistrials.
+	ByCause map[trial.Cause]int `json:"by_cause"`
+	// Truth compares with what is known of the right answers; nil when nothing is.
+	Truth *TruthSummary `json:"truth"`
+	// Audits of the verdicts' opinions; nil where none was asked for.
+	Audits *AuditSummary `json:"audits,omitempty"`
+
+	legend legend
+}
+
+// AuditSummary counts the audits of a docket.
+type AuditSummary struct {
+	Count int `json:"count"`
+	// MeanScore is the mean of the global scores, in [0, 5].
+	MeanScore float64 `json:"mean_score"`
+	// SecurityViolations and Degraded are how many have a result of that kind.
+	SecurityViolations int `json:"security_violations"`
+	Degraded           int `json:"degraded"`
+}
+
+func (s *AuditSummary) add(a *trial.Audit) {
+	s.MeanScore = (s.MeanScore*float64(s.Count) + a.GlobalScore) / float64(s.Count+1)
+	s.Count++
+	count(&s.SecurityViolations, a.SecurityViolationFound)
+	count(&s.Degraded, slices.ContainsFunc(a.Results, func(r trial.AuditResult) bool { return r.Degraded }))
+}
+
+func (s *AuditSummary) line() string {
+	text := plural(s.Count, "opinion", "opinions") + ", mean score " + strconv.FormatFloat(s.MeanScore, 'f', 2, 64)
+	if s.SecurityViolations > 0 {
+		text += ", " + plural(s.SecurityViolations, "security violation", "security violations")
+	}
+	if s.Degraded > 0 {
+		text += ", " + strconv.Itoa(s.Degraded) + " degraded"
+	}
+	return text
+}
+
+// TruthSummary compares Light and the court over the cases that were tried and whose right classification is known. The
+// metrics that hold up in an argument, with intervals and baselines, are package calibrate's.
+type TruthSummary struct {
+	// Known is how many tried cases have a known classification.
+	Known int `json:"known"`
+	// LightRight and CourtRight are how many of them each had right. A case that the court left open is not right.
+	LightRight int `json:"light_right"`
+	CourtRight int `json:"court_right"`
+	// Flips are the cases in which the court named another label than Light.
+	Flips        int `json:"flips"`
+	FlipsToRight int `json:"flips_to_right"`
+	FlipsToWrong int `json:"flips_to_wrong"`
+	// Open are acquittals and mistrials; OpenLightWrong of them saved Light from a wrong answer.
+	Open           int `json:"open"`
+	OpenLightWrong int `json:"open_light_wrong"`
+	// Expected is how many tried cases have an expected verdict, AsExpected how many got it.
+	Expected   int `json:"expected"`
+	AsExpected int `json:"as_expected"`
+}
+
+// NewSummary is empty, with every status at 0.
+func NewSummary() *Summary {
+	s := &Summary{ByStatus: make(map[trial.Status]int), ByCause: make(map[trial.Cause]int)}
+	for _, status := range trial.Statuses() {
+		s.ByStatus[status] = 0
+	}
+	return s
+}
+
+// Add counts a trial.
+func (s *Summary) Add(t *trial.Trial) {
+	r := &t.Result
+	s.Cases++
+	s.legend.add(t)
+	s.ByStatus[r.Final.Status]++
+	if r.Final.Cause != "" {
+		s.ByCause[r.Final.Cause]++
+	}
+	if r.Audit != nil {
+		if s.Audits == nil {
+			s.Audits = &AuditSummary{}
+		}
+		s.Audits.add(r.Audit)
+	}
+	if !r.Activated {
+		return
+	}
+	s.Tried++
+	if t.Truth == nil {
+		return
+	}
+	if s.Truth == nil {
+		s.Truth = &TruthSummary{}
+	}
+	s.Truth.add(r, t.Truth, t.Compare())
+}
+
+func (s *TruthSummary) add(r *trial.Result, truth *trial.Truth, c trial.Comparison) {
+	if truth.ExpectedVerdict != "" {
+		s.Expected++
+		if decisionOf(r) == truth.ExpectedVerdict {
+			s.AsExpected++
+		}
+	}
+	if !c.Known {
+		return
+	}
+	s.Known++
+	count(&s.LightRight, c.LightRight)
+	count(&s.CourtRight, c.CourtRight)
+	switch {
+	case r.Final.Classification == "":
+		s.Open++
+		count(&s.OpenLightWrong, !c.LightRight)
+	case c.Flipped:
+		s.Flips++
+		count(&s.FlipsToRight, c.CourtRight)
+		count(&s.FlipsToWrong, c.LightRight)
+	}
+}
+
+// decisionOf is the decision that a case ended with. It is a mistrial whatever the last verdict said, when the host
+// ended it.
+func decisionOf(r *trial.Result) abi.Decision {
+	switch {
+	case r.Final.Status == trial.Mistrial:
+		return abi.Mistrial
+	case r.Verdict != nil:
+		return r.Verdict.Decision
+	}
+	return ""
+}
+
+func count(into *int, yes bool) {
+	if yes {
+		*into++
+	}
+}

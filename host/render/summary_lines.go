@@ -1,0 +1,109 @@
+package render
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
+	"github.com/shadowcourt/shadowcourt/host/trial"
+)
+
+// SummaryLine is one line of a summary for people.
+type SummaryLine struct{ Name, Text string }
+
+// Lines tells the summary in words, inert, for a table's foot and for reports.
+func (s *Summary) Lines() []SummaryLine {
+	lines := []SummaryLine{{"Cases", s.caseLine()}}
+	if answers := s.legend.answerLine(); answers != "" {
+		lines = append(lines, SummaryLine{"Answers", answers})
+	}
+	if len(s.ByCause) > 0 {
+		lines = append(lines, SummaryLine{"Mistrials", s.causeLine()})
+	}
+	if t := s.Truth; t != nil && t.Known > 0 {
+		lines = append(lines, SummaryLine{"Truth", t.line()})
+	}
+	if t := s.Truth; t != nil && t.Expected > 0 {
+		lines = append(lines, SummaryLine{"Verdicts", "as expected in " + share(t.AsExpected, t.Expected)})
+	}
+	if s.Audits != nil {
+		lines = append(lines, SummaryLine{"Audits", s.Audits.line()})
+	}
+	if labels := s.legend.line(); labels != "" {
+		lines = append(lines, SummaryLine{"Labels", labels})
+	}
+	if s.Cases > 0 {
+		lines = append(lines, SummaryLine{"Statuses", s.statusLine()})
+	}
+	return lines
+}
+
+// summaryText lays the lines out with their names in a column.
+func (o TerminalOptions) summaryText(s *Summary) string {
+	var b strings.Builder
+	for _, line := range s.Lines() {
+		o.named(&b, line.Name, line.Text)
+	}
+	return b.String()
+}
+
+// named writes a text behind a name.
+func (o TerminalOptions) named(b *strings.Builder, name, text string) {
+	const columns = 11 // of the name
+	width := o.Width
+	if width <= 0 {
+		width = 120
+	}
+	for i, part := range wrap(text, max(width-columns, 30)) {
+		if i > 0 {
+			name = ""
+		}
+		b.WriteString(o.paint(bold, name) + strings.Repeat(" ", max(columns-len(name), 0)) + part + "\n")
+	}
+}
+
+func (s *Summary) caseLine() string {
+	var parts []string
+	for _, status := range trial.Statuses() {
+		if n := s.ByStatus[status]; n > 0 {
+			parts = append(parts, strconv.Itoa(n)+" "+string(status))
+		}
+	}
+	if len(parts) == 0 {
+		return strconv.Itoa(s.Cases) + ", nothing to try"
+	}
+	return strconv.Itoa(s.Cases) + ": " + strings.Join(parts, ", ")
+}
+
+func (s *Summary) causeLine() string {
+	causes := slices.SortedFunc(maps.Keys(s.ByCause), func(a, b trial.Cause) int {
+		if d := s.ByCause[b] - s.ByCause[a]; d != 0 {
+			return d
+		}
+		return strings.Compare(string(a), string(b))
+	})
+	parts := make([]string, 0, len(causes))
+	for _, c := range causes {
+		parts = append(parts, strconv.Itoa(s.ByCause[c])+" "+sanitize.Line(string(c)))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (s *TruthSummary) line() string {
+	text := "of " + plural(s.Known, "tried case", "tried cases") + " Light was right in " + strconv.Itoa(s.LightRight) +
+		" (" + percent(s.LightRight, s.Known) + "), the court in " + strconv.Itoa(s.CourtRight) +
+		" (" + percent(s.CourtRight, s.Known) + "); " + plural(s.Flips, "flip", "flips")
+	if s.Flips > 0 {
+		text += ", " + strconv.Itoa(s.FlipsToRight) + " to right and " + strconv.Itoa(s.FlipsToWrong) + " from right to wrong"
+	}
+	if s.Open > 0 {
+		text += "; " + strconv.Itoa(s.Open) + " left open, Light wrong in " + strconv.Itoa(s.OpenLightWrong) + " of them"
+	}
+	return text
+}
+
+func share(n, of int) string {
+	return strconv.Itoa(n) + " of " + strconv.Itoa(of) + " (" + percent(n, of) + ")"
+}

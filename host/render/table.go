@@ -1,0 +1,305 @@
+package render
+
+import (
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/shadowcourt/shadowcourt/host/trial"
+)
+
+// NewTable writes a table for people, a row for each case, and a summary below it, all at Close.
+func NewTable(w io.Writer, options TerminalOptions) Writer {
+	return &tableWriter{w: w, options: options, summary: NewSummary()}
+}
+
+type tableWriter struct {
+	w       io.Writer
+	options TerminalOptions
+	summary *Summary
+	rows    []tableRow
+	open    []openCases
+	// unexplained counts the cases without an answer that found no place in the list.
+	unexplained int
+}
+
+// tableRow holds the cells before they are fitted: inert.
+type tableRow struct {
+	id, about, status, light, final, truth, cause, audit cell
+}
+
+// cell is a text that may be shortened, and what must stand behind it.
+type cell struct {
+	text, tail string
+	// code replaces text where the table has no room for the names of labels; empty where the text is no name.
+	code  string
+	paint paint
+	// end keeps the end of a text that is shortened, and not its beginning.
+	end bool
+}
+
+func (c cell) width() int { return text.StringWidthWithoutEscSequences(c.text + c.tail) }
+
+func (c cell) fitted(width int) string {
+	if c.end {
+		return snipStart(c.text, width)
+	}
+	return text.Snip(c.text, width-text.StringWidthWithoutEscSequences(c.tail), "…") + c.tail
+}
+
+const (
+	idColumns     = 72
+	aboutColumns  = 60
+	nameColumns   = 60
+	labelColumns  = 24
+	remandColumns = 11 // of a label, where Light has another one after a remand
+)
+
+func (t *tableWriter) Write(trial *trial.Trial) error {
+	t.summary.Add(trial)
+	r := &trial.Result
+	none := cell{text: "–"}
+	row := tableRow{
+		id: cell{text: snipStart(r.ID, idColumns), end: true}, about: cell{text: snip(trial.About(), aboutColumns)},
+		status: cell{text: snip(string(r.Final.Status), labelColumns), paint: statusPaint(r.Final.Status)},
+		light:  none, final: none, cause: cell{text: snip(string(r.Final.Cause), labelColumns), paint: red},
+	}
+	if l := r.Light; l != nil {
+		row.light = labelCell(trial, l.Classification, " "+number(l.Confidence))
+		row.light.paint = faint
+	}
+	if l := r.Remanded(); l != nil {
+		row.light = cell{text: snip(r.Light.Classification, remandColumns) + "→" + snip(l.Classification, remandColumns), paint: faint}
+	}
+	if r.Final.Classification != "" {
+		row.final = labelCell(trial, r.Final.Classification, " "+number(r.Final.Confidence))
+	}
+	if r.Error != nil && r.Error.Persona != "" && r.Final.Cause != "" {
+		row.cause.text += " (" + snip(r.Error.Persona, labelColumns) + ")"
+	}
+	if c := trial.Compare(); c.Known {
+		row.truth = truthCell(labelCell(trial, trial.Truth.Classification, ""), r, c)
+	}
+	if a := r.Audit; a != nil {
+		row.audit = cell{text: a.Score(), paint: scorePaint(a.GlobalScore)}
+		if a.SecurityViolationFound {
+			row.audit.tail = " !"
+		}
+	}
+	t.rows = append(t.rows, row)
+	t.leave(r)
+	return nil
+}
+
+// labelCell shows a label by its short name, and by its code where two labels of the case have the same one.
+func labelCell(trial *trial.Trial, label, tail string) cell {
+	code := snip(label, labelColumns)
+	if name := shortName(trial.LabelNames, label); name != "" {
+		return cell{text: snip(name, labelColumns), code: code, tail: tail}
+	}
+	return cell{text: code, tail: tail}
+}
+
+// shortName is the name of a label up to the first comma. It is empty for a label without a name, and for one that shares it.
+func shortName(names map[string]string, label string) string {
+	short := func(name string) string {
+		name, _, _ = strings.Cut(name, ",")
+		return strings.TrimSpace(name)
+	}
+	name := short(names[label])
+	for other := range names {
+		if other != label && short(names[other]) == name {
+			return ""
+		}
+	}
+	return name
+}
+
+// truthCell marks a right answer and a wrong one; a case that is left open gets no mark.
+func truthCell(label cell, r *trial.Result, c trial.Comparison) cell {
+	switch {
+	case r.Final.Classification == "":
+		label.paint = faint
+	case c.CourtRight:
+		label.tail, label.paint = " ✓", green
+	default:
+		label.tail, label.paint = " ✗", red
+	}
+	return label
+}
+
+func (t *tableWriter) Close() error {
+	if len(t.rows) > 0 {
+		if _, err := io.WriteString(t.w, t.render()+"\n\n"); err != nil {
+			return err
+		}
+	}
+	_, err := io.WriteString(t.w, t.openText()+t.options.summaryText(t.summary))
+	return err
+}
+
+// column is one column of the table. It goes away when no row has anything for it.
+type column struct {
+	name string
+	cell func(*tableRow) cell
+	// least is how far it shrinks when the terminal is narrow.
+	least int
+	// expendable columns go away, the last first, when the others have shrunk and it is still too wide.
+	expendable bool
+}
+
+func columns() []column {
+	return []column{
+		{"CASE", func(r *tableRow) cell { return r.id }, 20, false},
+		{"STATUS", func(r *tableRow) cell { return r.status }, 9, false},
+		{"LIGHT", func(r *tableRow) cell { return r.light }, 12, true},
+		{"FINAL", func(r *tableRow) cell { return r.final }, 12, false},
+		{"TRUTH", func(r *tableRow) cell { return r.truth }, 9, true},
+		{"CAUSE", func(r *tableRow) cell { return r.cause }, 17, false},
+		{"AUDIT", func(r *tableRow) cell { return r.audit }, 5, false},
+		{aboutColumn, func(r *tableRow) cell { return r.about }, 16, true},
+	}
+}
+
+func (t *tableWriter) render() string {
+	if !t.namesFit() {
+		for i := range t.rows {
+			for _, c := range []*cell{&t.rows[i].light, &t.rows[i].final, &t.rows[i].truth} {
+				if c.code != "" {
+					c.text = c.code
+				}
+			}
+		}
+	}
+	shown, widths := t.fit()
+	w := table.NewWriter()
+	w.SetStyle(tableStyle())
+	header := table.Row{}
+	for _, c := range shown {
+		header = append(header, t.options.paint(bold, c.name))
+	}
+	w.AppendHeader(header)
+	for i := range t.rows {
+		cells := table.Row{}
+		for j, c := range shown {
+			v := c.cell(&t.rows[i])
+			cells = append(cells, t.options.paint(v.paint, v.fitted(widths[j])))
+		}
+		w.AppendRow(cells)
+	}
+	w.SuppressTrailingSpaces()
+	return strings.Replace(w.Render(), "──\n", "\n", 1) // the rule covers the last column's padding too
+}
+
+// namesFit says whether there is room for the names of labels: all columns have to fit whole, but for ABOUT.
+func (t *tableWriter) namesFit() bool {
+	room, total := t.options.Width, -columnGap
+	if room <= 0 {
+		room = pipedColumns
+	}
+	for _, c := range columns() {
+		width := t.wanted(c)
+		if c.name == aboutColumn {
+			width = min(width, c.least)
+		}
+		if width > 0 {
+			total += max(width, len(c.name)) + columnGap
+		}
+	}
+	return total <= room
+}
+
+// wanted is how wide the widest cell of a column is.
+func (t *tableWriter) wanted(c column) int {
+	width := 0
+	for i := range t.rows {
+		width = max(width, c.cell(&t.rows[i]).width())
+	}
+	return width
+}
+
+const (
+	// columnGap is the room between two columns.
+	columnGap   = 2
+	aboutColumn = "ABOUT"
+)
+
+// fit chooses the columns that have something to show and makes them fit the terminal: the expendable ones go, the last
+// first, as long as the others can't be shortened enough; then what is left is shortened, the last first.
+func (t *tableWriter) fit() (shown []column, widths []int) {
+	for _, c := range columns() {
+		if width := t.wanted(c); width > 0 {
+			shown, widths = append(shown, c), append(widths, max(width, len(c.name)))
+		}
+	}
+	if t.options.Width <= 0 {
+		shortenAbout(shown, widths)
+		return shown, widths
+	}
+	for over(shown, leastWidths(shown, widths), t.options.Width) > 0 {
+		i := lastExpendable(shown)
+		if i < 0 {
+			break
+		}
+		shown, widths = slices.Delete(shown, i, i+1), slices.Delete(widths, i, i+1)
+	}
+	least := leastWidths(shown, widths)
+	for j := len(shown) - 1; j >= 0; j-- {
+		if excess := over(shown, widths, t.options.Width); excess > 0 {
+			widths[j] -= min(excess, widths[j]-least[j])
+		}
+	}
+	return shown, widths
+}
+
+// pipedColumns is how wide a table that is no terminal's gets before ABOUT is shortened. The other columns stay whole there,
+// for programs that search them.
+const (
+	pipedColumns = 120
+	leastAbout   = 8
+)
+
+func shortenAbout(shown []column, widths []int) {
+	last := len(shown) - 1
+	if last >= 0 && shown[last].name == aboutColumn {
+		excess := over(shown, widths, pipedColumns)
+		widths[last] = max(min(widths[last], leastAbout), widths[last]-max(excess, 0))
+	}
+}
+
+// over is by how many columns a table of these widths is too wide.
+func over(shown []column, widths []int, room int) int {
+	total := columnGap * (len(shown) - 1)
+	for _, w := range widths {
+		total += w
+	}
+	return total - room
+}
+
+func leastWidths(shown []column, widths []int) []int {
+	least := make([]int, len(shown))
+	for i := range shown {
+		least[i] = min(widths[i], shown[i].least)
+	}
+	return least
+}
+
+func lastExpendable(shown []column) int {
+	for i, s := range slices.Backward(shown) {
+		if s.expendable {
+			return i
+		}
+	}
+	return -1
+}
+
+func tableStyle() table.Style {
+	style := table.StyleLight
+	style.Options = table.Options{SeparateHeader: true}
+	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
+	style.Format.Header = text.FormatDefault
+	return style
+}

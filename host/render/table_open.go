@@ -1,0 +1,89 @@
+package render
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/host/trial"
+)
+
+// maxOpen is how many cases without an answer a table explains; cases of which there is the same to say count once.
+const maxOpen = 8
+
+// maxAlike is how many of those of which there is the same to say are named.
+const maxAlike = 4
+
+// openCases are cases without an answer of which there is the same to say.
+type openCases struct {
+	ids   []string // the first ones
+	cases int
+	trial.Open
+	status trial.Status
+}
+
+// leave notes a case without an answer.
+func (t *tableWriter) leave(r *trial.Result) {
+	o := r.Open()
+	if o == nil {
+		return
+	}
+	i := slices.IndexFunc(t.open, func(c openCases) bool {
+		return c.status == r.Final.Status && c.Why == o.Why && slices.Equal(c.Next, o.Next)
+	})
+	if i < 0 {
+		if len(t.open) == maxOpen {
+			t.unexplained++
+			return
+		}
+		i, t.open = len(t.open), append(t.open, openCases{Open: *o, status: r.Final.Status})
+	}
+	c := &t.open[i]
+	if c.cases++; len(c.ids) < maxAlike {
+		c.ids = append(c.ids, r.ID)
+	}
+}
+
+// openText tells the cases without an answer: why there is none, and what to do next.
+func (t *tableWriter) openText() string {
+	if len(t.open) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString(t.options.paint(bold, "Without an answer") + "\n")
+	width := t.options.Width
+	if width <= 0 {
+		width = 120
+	}
+	for i := range t.open {
+		o := &t.open[i]
+		status := snip(string(o.status), labelColumns)
+		b.WriteString(snipStart(o.ids[0], max(width-len(status)-2, 20)) + "  " + t.options.paint(statusPaint(o.status), status) + "\n")
+		if alike := o.alike(); alike != "" {
+			t.options.named(&b, "  as well", alike)
+		}
+		t.options.named(&b, "  why", snip(o.Why, openColumns))
+		for j, next := range o.Next {
+			t.options.named(&b, [...]string{"  next", "  or"}[min(j, 1)], snip(next, openColumns))
+		}
+	}
+	if t.unexplained > 0 {
+		b.WriteString("and " + plural(t.unexplained, "more case", "more cases") + "\n")
+	}
+	return b.String() + "\n"
+}
+
+// alike names the cases beside the first.
+func (o *openCases) alike() string {
+	names := make([]string, 0, maxAlike)
+	for _, id := range o.ids[1:] {
+		names = append(names, snipStart(id, idColumns))
+	}
+	text := strings.Join(names, ", ")
+	if more := o.cases - len(o.ids); more > 0 {
+		text += " and " + plural(more, "more case", "more cases")
+	}
+	return text
+}
+
+// openColumns is the most of a sentence that a table has room for.
+const openColumns = 300

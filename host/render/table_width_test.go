@@ -1,0 +1,86 @@
+package render_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/render"
+	"github.com/shadowcourt/shadowcourt/host/trial"
+)
+
+// A table that goes to no terminal has 120 columns at most; ABOUT gives way, and ids stay whole.
+func TestATableOfNoTerminal(t *testing.T) {
+	t.Parallel()
+	for _, idBytes := range []int{20, 70} {
+		var b strings.Builder
+		w := render.NewTable(&b, render.TerminalOptions{})
+		id := strings.Repeat("i", idBytes)
+		err := w.Write(&trial.Trial{
+			Case: abi.Case{ID: id, Subject: strings.Repeat("about ", 40)},
+			Result: trial.Result{
+				ID: id, Light: &trial.Answer{Classification: "label", Confidence: 0.7},
+				Final: trial.Final{Status: trial.Affirmed, Classification: "label", Confidence: 0.79999},
+			},
+		})
+		if err == nil {
+			err = w.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(b.String(), id+"  ") || !strings.Contains(b.String(), "about ") {
+			t.Errorf("what is searched for is cut:\n%s", b.String())
+		}
+		for line := range strings.Lines(b.String()) {
+			if n := text.StringWidthWithoutEscSequences(strings.TrimSuffix(line, "\n")); n > 120 {
+				t.Errorf("%d columns: %s", n, line)
+			}
+		}
+	}
+}
+
+// One number looks the same wherever it stands.
+func TestANumberLooksTheSameEverywhere(t *testing.T) {
+	t.Parallel()
+	for v, want := range map[float64]string{0.79999: "0.79", 0.8: "0.80", 0.9999: ">.99", 0.001: "<.01"} {
+		r := trial.Result{Final: trial.Final{Status: trial.Affirmed, Classification: "x", Confidence: v}}
+		if got := trial.Number(v); got != want {
+			t.Errorf("Number(%v) = %s, want %s", v, got, want)
+		}
+		if got := r.End(); got != "affirmed x "+want {
+			t.Errorf("End() = %s, want %s", got, want)
+		}
+	}
+}
+
+// A table shows labels by their names, and by their codes where two labels of a case have one name.
+func TestATableNamesLabels(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		names map[string]string
+		want  string
+	}{
+		{map[string]string{"pb001": "product bug, in the code"}, "product bug 0.70"},
+		{map[string]string{"pb001": "product bug, minor", "pb002": "product bug, major"}, "pb001 0.70"},
+		{nil, "pb001 0.70"},
+	} {
+		var b strings.Builder
+		w := render.NewTable(&b, render.TerminalOptions{})
+		err := w.Write(&trial.Trial{LabelNames: c.names, Result: trial.Result{
+			ID: "a", Light: &trial.Answer{Classification: "pb001", Confidence: 0.7},
+			Final: trial.Final{Status: trial.Affirmed, Classification: "pb001", Confidence: 0.7},
+		}})
+		if err == nil {
+			err = w.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(b.String(), c.want+"  "+c.want) {
+			t.Errorf("%v: want %q twice in\n%s", c.names, c.want, b.String())
+		}
+	}
+}

@@ -1,0 +1,166 @@
+package trial
+
+import "github.com/shadowcourt/shadowcourt/abi"
+
+// Status is how a case ended.
+type Status string
+
+// The statuses.
+const (
+	Unreviewed Status = "unreviewed" // the court was off: Light's answer stands
+	Accepted   Status = "accepted"   // Light was sure
+	Rejected   Status = "rejected"   // Light was hopeless
+	Affirmed   Status = "affirmed"
+	Amended    Status = "amended"
+	Acquitted  Status = "acquitted"
+	Mistrial   Status = "mistrial"
+)
+
+// Statuses lists all statuses in display order, as a fresh copy.
+func Statuses() []Status {
+	return []Status{Unreviewed, Accepted, Rejected, Affirmed, Amended, Acquitted, Mistrial}
+}
+
+// Cause says why a case ended in a mistrial. The names are stable: programs may compare them.
+type Cause string
+
+// The causes.
+const (
+	CauseTTL              Cause = "ttl_exceeded"
+	CauseHandoffs         Cause = "handoffs_exceeded"
+	CauseJudge            Cause = "judge_mistrial"
+	CauseRemandsExhausted Cause = "remands_exhausted"
+	CauseNoEdge           Cause = "no_edge"        // no edge fired at the last node
+	CauseStepLimit        Cause = "step_limit"     // the traversal took too many steps
+	CauseGraph            Cause = "graph"          // the traversal ended without a verdict
+	CauseLight            Cause = "light_failed"   // Light gave no usable answer
+	CauseTrap             Cause = "module_trap"    // a module trapped
+	CauseExit             Cause = "module_exit"    // a module left through exit()
+	CauseFailure          Cause = "module_failure" // a module answered that it failed
+	CauseInvalidArtifact  Cause = "invalid_artifact"
+	CauseInput            Cause = "input_too_large"
+	CauseOutputTooLarge   Cause = "output_too_large"
+	CauseBadOutput        Cause = "bad_output" // a module returned a pointer outside of its memory
+	CauseMemory           Cause = "memory_exceeded"
+	CauseStack            Cause = "stack_exceeded"
+	CauseFuel             Cause = "fuel_exhausted"
+	CauseWallClock        Cause = "wall_clock"
+	CauseDenied           Cause = "denied"       // a module used a capability without a grant
+	CauseBadRequest       Cause = "bad_request"  // a module sent the host an invalid message
+	CauseHost             Cause = "host_failure" // the host's own side failed, twice
+)
+
+// Result is the part of a trial that programs get, with a stable JSON form. It holds no times unless Timings is set, so
+// that equal trials give equal bytes. Empty lists are written as [], missing values as null.
+type Result struct {
+	ID        string `json:"id"`
+	Activated bool   `json:"activated"`
+	// Light is Light's first answer, nil when it had none.
+	Light *Answer `json:"light"`
+	// LightAfter are its answers to remands, in order.
+	LightAfter []Answer `json:"light_after"`
+	// Verdict is the last verdict, nil when none was given.
+	Verdict *Ruling `json:"verdict"`
+	Final   Final   `json:"final"`
+	// Path lists the arrivals: the start node, then `edge:target` for a move over an edge and the bare node for a
+	// fall-through.
+	Path     []string  `json:"path"`
+	Remands  int       `json:"remands"`
+	Rounds   int       `json:"rounds"`
+	Handoffs int       `json:"handoffs"`
+	GapBrief *GapBrief `json:"gap_brief"`
+	// Modules maps persona ids (and the clerk's) to the digests of the modules that played them.
+	Modules map[string]string `json:"modules"`
+	// Fuel that all calls used, nil until it is metered.
+	Fuel *uint64 `json:"fuel"`
+	// Error says what failed, nil when nothing did.
+	Error *Failure `json:"error"`
+	// Timings are not part of the result unless asked for.
+	Timings *Timings `json:"timings,omitempty"`
+	// Audit of the verdict's opinion is not part of the result unless asked for.
+	Audit *Audit `json:"audit,omitempty"`
+}
+
+// Answer is a classification with its stated confidence in [0, 1].
+type Answer struct {
+	Classification string  `json:"classification"`
+	Confidence     float64 `json:"confidence"`
+}
+
+// Ruling is a verdict as the result states it. FinalClassification is empty (written as null) but for affirm and amend.
+type Ruling struct {
+	Decision            abi.Decision
+	FinalClassification string
+	Confidence          float64
+	Reasoning           string
+}
+
+// Remanded is Light's last answer to a remand, if it has another label than its first one; else nil.
+func (r *Result) Remanded() *Answer {
+	if len(r.LightAfter) == 0 || r.Light == nil {
+		return nil
+	}
+	last := &r.LightAfter[len(r.LightAfter)-1]
+	if last.Classification == r.Light.Classification {
+		return nil
+	}
+	return last
+}
+
+// Final is the outcome. Classification is empty (null) for rejected, acquitted and mistrial; Cause is empty (null) but for
+// mistrial.
+type Final struct {
+	Status         Status
+	Classification string
+	Confidence     float64
+	Cause          Cause
+}
+
+// GapBrief says what evidence would settle the case.
+type GapBrief struct {
+	CaseID          string  `json:"case_id"`
+	Cause           string  `json:"cause"`
+	FinalConfidence float64 `json:"final_confidence"`
+	Gaps            []Gap   `json:"gaps"`
+	Summary         string  `json:"summary"`
+}
+
+// Gap is one missing piece of evidence.
+type Gap struct {
+	Description     string          `json:"description"`
+	Source          string          `json:"source"`
+	Severity        abi.GapSeverity `json:"severity"`
+	SuggestedAction string          `json:"suggested_action"`
+	CourtPhase      abi.Family      `json:"court_phase,omitempty"`
+}
+
+// Timings of one trial, in microseconds.
+type Timings struct {
+	TotalMicros int64 `json:"total_micros"`
+	// ModuleMicros is the part spent in modules, Calls how many calls that were.
+	ModuleMicros int64 `json:"module_micros"`
+	Calls        int   `json:"calls"`
+}
+
+// NewRuling states a verdict as a result does; nil for nil.
+func NewRuling(v *abi.Verdict) *Ruling {
+	if v == nil {
+		return nil
+	}
+	return &Ruling{v.Decision, v.FinalClassification, v.Confidence, v.Reasoning}
+}
+
+// NewGapBrief states a brief as a result does; nil for nil.
+func NewGapBrief(b *abi.EvidenceGapBrief) *GapBrief {
+	if b == nil {
+		return nil
+	}
+	out := &GapBrief{
+		CaseID: b.CaseID, Cause: b.Cause, FinalConfidence: b.FinalConfidence, Summary: b.Summary,
+		Gaps: make([]Gap, 0, len(b.Gaps)),
+	}
+	for _, g := range b.Gaps {
+		out.Gaps = append(out.Gaps, Gap{g.Description, g.Source, g.Severity, g.SuggestedAction, g.CourtPhase})
+	}
+	return out
+}
