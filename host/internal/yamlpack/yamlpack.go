@@ -102,7 +102,7 @@ func parse(file string, data []byte) (*yaml.Node, error) {
 		return &Error{[]Problem{{File: file, Code: code, Detail: detail}}}
 	}
 	if len(data) > MaxFileBytes {
-		return nil, one(abi.CodeTooLarge, fmt.Sprintf("has %d bytes, at most %d are allowed", len(data), MaxFileBytes))
+		return nil, one(abi.CodeTooLarge, fmt.Sprintf("is larger than %d bytes", MaxFileBytes))
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	var doc, second yaml.Node
