@@ -138,16 +138,16 @@ fuzz: plugins ## run every fuzz target for FUZZTIME (30s)
 
 .PHONY: ablation
 ablation: plugins ## take the court's mechanisms away, one at a time, and measure what is left; needs minutes
-	$(GO) run ./examples/ablation $(ABLATION)
+	$(GO) run ./tools/ablation $(ABLATION)
 
 .PHONY: light-study
 light-study: plugins ## measure what the Light path, remands and the casebook gain, for docs/light.md; needs minutes
-	$(GO) run ./examples/light -page docs/light.md $(LIGHT_STUDY)
+	$(GO) run ./tools/lightstudy -page docs/light.md $(LIGHT_STUDY)
 
 .PHONY: profile
 profile: plugins ## learn a profile for reports of Go tests into out/go-test.yaml, and measure it; needs minutes
 	@mkdir -p out
-	$(GO) run ./examples/profile -plain examples/profile/plain.yaml -out out/go-test.yaml $(GO_DOCKETS)
+	$(GO) run ./tools/profile -plain tools/profile/plain.yaml -out out/go-test.yaml $(GO_DOCKETS)
 
 .PHONY: docket-sentiment
 docket-sentiment: ## make the docket of sentiments again; needs Python and the network
@@ -181,7 +181,7 @@ generate: ## generate codecs, schemas, test vectors and tables from the types of
 
 .PHONY: dockets
 dockets: ## make the dockets of real failures anew; needs root on Linux, gcc, the module proxy and an hour
-	$(GO) run ./examples/dockets/gen -out examples/dockets
+	$(GO) run ./tools/dockets -out examples/dockets
 
 .PHONY: lint
 lint: $(LINT) ## run the linters, for the host and for the guest

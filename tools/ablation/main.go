@@ -1,7 +1,7 @@
 // Command ablation takes mechanisms of the court away, one at a time, and
 // measures what is left: on cases that the profile was not fitted on.
 //
-//	go run ./examples/ablation FIT.jsonl:TEST.jsonl ...
+//	go run ./tools/ablation FIT.jsonl:TEST.jsonl ...
 //
 // It prints a table in Markdown for each pair, as in docs/ablation.md.
 package main

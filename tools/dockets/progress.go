@@ -42,7 +42,7 @@ func (p *progress) module(m module, cases int) {
 	p.done++
 	p.cases += cases
 	if !p.terminal {
-		fmt.Fprintf(p.out, "gen: %s %d of %d modules, %d cases; %s gave %d\n", p.time(), p.done, p.modules, p.cases, m.path, cases)
+		fmt.Fprintf(p.out, "dockets: %s %d of %d modules, %d cases; %s gave %d\n", p.time(), p.done, p.modules, p.cases, m.path, cases)
 	}
 }
 

@@ -1,7 +1,7 @@
-// Command light measures what the Light path, remands and the casebook are
+// Command lightstudy measures what the Light path, remands and the casebook are
 // good for, on cases that the profile was not fitted on, and what they cost.
 //
-//	go run ./examples/light -page docs/light.md FIT.jsonl:TEST.jsonl ...
+//	go run ./tools/lightstudy -page docs/light.md FIT.jsonl:TEST.jsonl ...
 //
 // It writes its tables into the page, or without one to the standard output.
 package main
@@ -23,13 +23,13 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "light:", err)
+		fmt.Fprintln(os.Stderr, "lightstudy:", err)
 		os.Exit(1) //nolint:gocritic // nothing is left to be done
 	}
 }
 
 func run(ctx context.Context, args []string, out io.Writer) error {
-	flags := flag.NewFlagSet("light", flag.ContinueOnError)
+	flags := flag.NewFlagSet("lightstudy", flag.ContinueOnError)
 	page := flags.String("page", "", "page whose tables are written anew")
 	if err := flags.Parse(args); err != nil {
 		return err

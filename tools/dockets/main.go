@@ -1,10 +1,10 @@
-// Command gen makes the dockets of real failures that stand beside it.
+// Command dockets makes the dockets of real failures in examples/dockets.
 //
 // It takes public Go modules at pinned versions from the module proxy, runs their own tests under faults of known cause,
 // checks each cause by running again, and turns the failing tests into cases through the reader that users have. See
-// ../README.md for the faults, the labels and the evidence.
+// examples/dockets/README.md for the faults, the labels and the evidence.
 //
-//	go run ./examples/dockets/gen -out examples/dockets
+//	go run ./tools/dockets -out examples/dockets
 //
 // The seed decides every choice that the generator makes: sites, operators, order, samples. What a racing or starved
 // test prints is up to the machine. What a fault gave is kept in the work folder, so that an interrupted run goes on where
@@ -48,7 +48,7 @@ type config struct {
 
 func run(ctx context.Context, args []string, stderr io.Writer) int {
 	var c config
-	flags := flag.NewFlagSet("gen", flag.ContinueOnError)
+	flags := flag.NewFlagSet("dockets", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.StringVar(&c.out, "out", "examples/dockets", "the folder of the dockets")
 	flags.StringVar(&c.work, "work", filepath.Join(os.TempDir(), "shadowcourt-dockets"), "the folder that keeps what was run")
@@ -62,7 +62,7 @@ func run(ctx context.Context, args []string, stderr io.Writer) int {
 		return 2
 	}
 	if err := generate(ctx, c, stderr); err != nil {
-		fmt.Fprintln(stderr, "gen:", err)
+		fmt.Fprintln(stderr, "dockets:", err)
 		return 1
 	}
 	return 0

@@ -3,7 +3,7 @@
 // holds is looked at, and with hand-tuned signals. docs/light.md says
 // how it compares with the one that is shipped.
 //
-//	go run ./examples/profile -plain PLAIN.yaml -out PROFILE.yaml DOCKET...
+//	go run ./tools/profile -plain PLAIN.yaml -out PROFILE.yaml DOCKET...
 //
 // It measures profiles that are made the same way, on modules that they were
 // not fitted on, and writes the figures into the profile's head.
@@ -23,10 +23,10 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/odds"
-	"github.com/shadowcourt/shadowcourt/examples/internal/study"
 	"github.com/shadowcourt/shadowcourt/host/calibrate/fit"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/profile"
+	"github.com/shadowcourt/shadowcourt/tools/internal/study"
 )
 
 // name of the profile.

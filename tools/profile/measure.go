@@ -6,12 +6,12 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/examples/internal/study"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/calibrate"
 	"github.com/shadowcourt/shadowcourt/host/calibrate/fit"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/tools/internal/study"
 )
 
 // parts into which the modules are dealt out.
@@ -109,7 +109,7 @@ func head(result *fit.Result, held []figure) string {
 	say("Use:   shadowcourt try failures.json --from gotest --profile THIS_FILE")
 	say("Made:  `make profile`, from %d failures of %d modules whose cause is known (examples/dockets/README.md), as a", result.Report.Cases, result.Report.Groups)
 	say("       report shows them: documents, what its reader cut from them, and the reader's own Light. The signals of")
-	say("       examples/profile/plain.yaml, which are hand-tuned, are at the end.")
+	say("       tools/profile/plain.yaml, which are hand-tuned, are at the end.")
 	say("Model: %s.", result.Report.Model)
 	say("")
 	say("How well profiles do that are made this way, on modules that they were not fitted on (%d parts). Right: the share", parts)
