@@ -24,8 +24,9 @@ const (
 	DefaultModuleBytes = 64 << 20
 	// DefaultTableEntries is the most entries that the tables of a module may declare or grow to together.
 	DefaultTableEntries = 100_000
-	// DefaultCompileNanos is the most time that loading a module spends on compiling it.
-	DefaultCompileNanos = 2 * 60 * 1_000_000_000
+	// DefaultCompileNanos is the most time that loading a module spends on compiling it, ten minutes. DefaultCompileSteps ends costly
+	// modules long before; this is for a machine that has no time.
+	DefaultCompileNanos = 10 * 60 * 1_000_000_000
 	// DefaultCompileSteps is the most that compiling a module may take, as estimated from its structure. A step is about a
 	// nanosecond of one core.
 	DefaultCompileSteps = 20_000_000_000

@@ -31,7 +31,7 @@ type Limits struct {
 	// and grow to together; the default is 100,000. An entry takes 8 bytes of the host's memory, beside MemoryBytes.
 	TableEntries uint32
 	// CompileTime is the most time that loading spends on compiling; the default
-	// is two minutes. It is the backstop behind CompileSteps, for slow machines.
+	// is ten minutes. It is the backstop behind CompileSteps, for slow machines.
 	CompileTime time.Duration
 	// CompileSteps and CompileBytes are the most that compiling may cost, by an
 	// estimate that is made from the module's structure before it is compiled: a
