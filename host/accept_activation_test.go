@@ -6,6 +6,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/render"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
@@ -23,6 +24,9 @@ func lightOnly(t *testing.T, outcome *trial.Trial) []byte {
 	return b.Bytes()
 }
 
+// off switches the court off.
+func off(c *pipeline.Court) { c.Enabled = false }
+
 func withConfidence(c abi.Case, confidence float64) abi.Case {
 	c.Light = &abi.LightAnswer{Classification: c.Light.Classification, Confidence: confidence, Reasoning: c.Light.Reasoning}
 	return c
@@ -30,16 +34,10 @@ func withConfidence(c abi.Case, confidence float64) abi.Case {
 
 func TestAccept_CT2_ActivationAtTheThresholds(t *testing.T) {
 	t.Parallel()
-	limits := abi.CourtConfig{
-		Enabled: true, TTL: 600e9, MaxHandoffs: 24, MaxRemands: 2, MaxRounds: 3,
-		ActivationThreshold: 0.85, RejectionThreshold: 0.50,
-	}
-	off, other := limits, limits
-	off.Enabled = false
-	other.ActivationThreshold, other.RejectionThreshold = 0.6, 0.2
+	other := func(c *pipeline.Court) { c.ActivationThreshold, c.RejectionThreshold = 0.6, 0.2 }
 	for _, test := range []struct {
 		name       string
-		court      *abi.CourtConfig
+		court      func(*pipeline.Court)
 		confidence float64
 		status     trial.Status // empty: tried
 	}{
@@ -49,11 +47,11 @@ func TestAccept_CT2_ActivationAtTheThresholds(t *testing.T) {
 		{"just below the activation threshold", nil, 0.8499, ""},
 		{"at the activation threshold", nil, 0.85, trial.Accepted},
 		{"sure", nil, 1, trial.Accepted},
-		{"court off, hopeless", &off, 0.1, trial.Unreviewed},
-		{"court off, uncertain", &off, 0.65, trial.Unreviewed},
-		{"other thresholds, sure enough", &other, 0.6, trial.Accepted},
-		{"other thresholds, uncertain", &other, 0.2, ""},
-		{"other thresholds, hopeless", &other, 0.1999, trial.Rejected},
+		{"court off, hopeless", off, 0.1, trial.Unreviewed},
+		{"court off, uncertain", off, 0.65, trial.Unreviewed},
+		{"other thresholds, sure enough", other, 0.6, trial.Accepted},
+		{"other thresholds, uncertain", other, 0.2, ""},
+		{"other thresholds, hopeless", other, 0.1999, trial.Rejected},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -81,10 +79,9 @@ func TestAccept_CT2_ActivationAtTheThresholds(t *testing.T) {
 
 func TestAccept_CT4_LightIsUntouchedWhenThereIsNoTrial(t *testing.T) {
 	t.Parallel()
-	off := abi.CourtConfig{TTL: 1, MaxRounds: 1, ActivationThreshold: 0.85, RejectionThreshold: 0.5}
 	var calls int
 	on := open(t, host.Config{Observe: func(host.CallRecord) { calls++ }})
-	without := open(t, host.Config{Court: &off, Observe: func(host.CallRecord) { calls++ }})
+	without := open(t, host.Config{Court: off, Observe: func(host.CallRecord) { calls++ }})
 	for _, confidence := range []float64{0, 0.4999, 0.85, 0.97, 1} {
 		c := withConfidence(dispute(), confidence)
 		reviewed, unreviewed := try(t, on, c), try(t, without, c)

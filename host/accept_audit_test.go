@@ -27,7 +27,7 @@ func TestAccept_SC4_AnyOrderOfBranchesGivesTheSameAudit(t *testing.T) {
 	orders := map[string]bool{}
 	var mu sync.Mutex
 	requests := map[string]string{} // of each collector and judge: what it is asked must not depend on the order either
-	observe := host.Config{Observe: func(r host.CallRecord) {
+	observe := host.AuditConfig{Observe: func(r host.CallRecord) {
 		mu.Lock()
 		defer mu.Unlock()
 		if before, asked := requests[r.Persona]; asked && before != string(r.Input) {
@@ -35,7 +35,7 @@ func TestAccept_SC4_AnyOrderOfBranchesGivesTheSameAudit(t *testing.T) {
 		}
 		requests[r.Persona] = string(r.Input)
 	}}
-	a := openAuditor(t, host.Arranged(host.AuditConfig{Host: observe}, func(n int) []int {
+	a := openAuditor(t, host.Arranged(observe, func(n int) []int {
 		order := rnd.Perm(n)
 		orders[fmt.Sprint(order)] = true
 		return order
@@ -65,12 +65,12 @@ func TestAccept_SC4_DelayedBranchesGiveTheSameAudit(t *testing.T) {
 	var mu sync.Mutex
 	rnd := rand.New(rand.NewPCG(8, 8))
 	want := encoded(judged(t, openAuditor(t, host.AuditConfig{}), ruling()))
-	a := openAuditor(t, host.AuditConfig{Host: host.Config{Observe: func(host.CallRecord) {
+	a := openAuditor(t, host.AuditConfig{Observe: func(host.CallRecord) {
 		mu.Lock()
 		delay := time.Duration(rnd.IntN(2000)) * time.Microsecond
 		mu.Unlock()
 		time.Sleep(delay)
-	}}})
+	}})
 	for range 50 {
 		if encoded(judged(t, a, ruling())) != want {
 			t.Fatal("an audit differs")
@@ -114,13 +114,13 @@ func TestAccept_AU1_DissentIsSummarisedAndReevaluatedOnce(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	asked := map[string]int{}
-	observe := host.AuditConfig{Host: host.Config{Observe: func(r host.CallRecord) {
+	observe := host.AuditConfig{Observe: func(r host.CallRecord) {
 		mu.Lock()
 		defer mu.Unlock()
 		if r.Call == abi.CallJudge {
 			asked[r.Persona]++
 		}
-	}}}
+	}}
 	o := judged(t, toldJudges(t, threeApart, observe), ruling())
 	first, second := o.Findings[0], o.Findings[1]
 	if asked["low"] != 2 || asked["high"] != 2 || asked["mid"] != 1 {
@@ -276,7 +276,7 @@ criteria:
   - {id: second, category: x, judges: [broken]}
   - {id: third, category: x, judges: [whole]}
 `
-			o := judged(t, toldJudges(t, rubric, host.AuditConfig{Host: host.Config{Limits: host.Limits{Fuel: 500_000_000}}}), ruling())
+			o := judged(t, toldJudges(t, rubric, host.AuditConfig{Limits: host.Limits{Fuel: 500_000_000}}), ruling())
 			if len(o.Errors) != 1 || o.Errors[0].Persona != "broken" || o.Errors[0].Cause != cause || o.Errors[0].Digest == "" || o.Errors[0].At.Node != "judge" {
 				t.Errorf("errors %+v", o.Errors)
 			}
@@ -314,7 +314,7 @@ judges:
   whole: {module: bench, with: {score: 4}}
 criteria:
   - {id: first, category: x, judges: [slow, whole]}
-`, host.AuditConfig{Pipeline: def, Host: host.Config{Limits: host.Limits{Fuel: 1 << 60}}}), ruling())
+`, host.AuditConfig{Pipeline: def, Limits: host.Limits{Fuel: 1 << 60}}), ruling())
 	if len(o.Errors) != 1 || o.Errors[0].Persona != "slow" || o.Errors[0].Cause != "ttl_exceeded" {
 		t.Errorf("errors %+v", o.Errors)
 	}
@@ -332,11 +332,11 @@ judges:
   slow: {module: bench, with: {behave: loop}}
 criteria:
   - {id: first, category: x, judges: [slow]}
-`, host.AuditConfig{Host: host.Config{Limits: host.Limits{Fuel: 1 << 60}, Observe: func(r host.CallRecord) {
+`, host.AuditConfig{Limits: host.Limits{Fuel: 1 << 60}, Observe: func(r host.CallRecord) {
 		if r.Call == abi.CallNode {
 			cancel()
 		}
-	}}})
+	}})
 	if o, err := a.Audit(ctx, ruling()); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, %v", o, err)
 	}
@@ -347,11 +347,11 @@ func TestAccept_AU3_AMissingCollectorIsAnError(t *testing.T) {
 	t.Parallel()
 	files := modules(t)
 	files["tracer.wasm"] = files["puppet.wasm"]
-	_, err := host.OpenAuditor(context.Background(), host.AuditConfig{Host: host.Config{Modules: files, CacheDir: cacheDir}})
+	_, err := host.OpenAuditor(context.Background(), host.AuditConfig{Modules: files, CacheDir: cacheDir})
 	if err == nil || !strings.Contains(err.Error(), "collect") {
 		t.Errorf("a module that can't collect was taken: %v", err)
 	}
-	a := openAuditor(t, host.AuditConfig{Host: host.Config{Limits: host.Limits{Fuel: 20_000_000}}})
+	a := openAuditor(t, host.AuditConfig{Limits: host.Limits{Fuel: 20_000_000}})
 	plain, long := judged(t, a, ruling()), ruling()
 	long.Documents = append(long.Documents, abi.Document{Name: "long", Text: strings.Repeat("nobody has so much fuel as this takes to read\n", 20_000)})
 	o := judged(t, a, long)

@@ -213,7 +213,7 @@ func TestAccept_CT5_ASwapMustKeepTheCandidatesSidesApart(t *testing.T) {
 		files := modules(t)
 		files[name] = &fstest.MapFile{Data: stamped(puppet, "elsewhere")}
 		err := h.Swap(context.Background(), files)
-		var refused *host.RefusedError
+		var refused *host.RejectedError
 		if !errors.As(err, &refused) {
 			t.Fatalf("%s: %v", name, err)
 		}

@@ -21,7 +21,7 @@ func TestAccept_PL8_AModuleThatIsNotGrantedWhatItAsksForIsRefused(t *testing.T) 
 		def.Personas[i].Grants = nil
 	}
 	_, err := host.Open(context.Background(), host.Config{LightPath: def, Modules: lit(t), CacheDir: cacheDir})
-	var refused *host.RefusedError
+	var refused *host.RejectedError
 	if !errors.As(err, &refused) || len(refused.Faults) != 3 {
 		t.Fatalf("%v", err)
 	}

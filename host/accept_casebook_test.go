@@ -4,7 +4,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/knowledge"
@@ -34,7 +33,6 @@ func bookOf(t *testing.T, entries ...casebook.Entry) host.Casebook {
 // what it finds: the very failure as somebody confirmed it, one that was only decided, and none.
 func TestAccept_CT9_TheCasebookLeadsTheWay(t *testing.T) {
 	t.Parallel()
-	off := abi.CourtConfig{TTL: 600e9, MaxHandoffs: 1, MaxRounds: 1, ActivationThreshold: 0.85, RejectionThreshold: 0.5}
 	left := map[string]bool{"H1": true, "H2": true, "H3": true, "H15b": true}
 	cases := examples(t, "go-failures.jsonl")
 	for _, launch := range []struct {
@@ -47,7 +45,7 @@ func TestAccept_CT9_TheCasebookLeadsTheWay(t *testing.T) {
 				Origin: launch.origin, Status: "affirmed", Classification: entry.Truth.Classification, Confidence: 0.95,
 			}})
 		}
-		h := open(t, host.Config{LightPath: rca(t), Court: &off, Casebook: bookOf(t, entries[:len(entries)/2]...)})
+		h := open(t, host.Config{LightPath: rca(t), Court: off, Casebook: bookOf(t, entries[:len(entries)/2]...)})
 		taken := make(map[string]int)
 		for _, entry := range cases {
 			outcome := try(t, h, entry.Case)

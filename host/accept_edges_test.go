@@ -275,10 +275,7 @@ func TestAccept_HD11_TheHandoffAfterTheLastAllowedOneIsAMistrial(t *testing.T) {
 		t.Fatalf("%+v after %d handoffs", free.Result.Final, needed)
 	}
 	for limit := 1; limit <= needed; limit++ {
-		c := abi.CourtConfig{
-			Enabled: true, TTL: 600e9, MaxHandoffs: limit, MaxRemands: 2, MaxRounds: 3, ActivationThreshold: 0.85, RejectionThreshold: 0.5,
-		}
-		outcome := try(t, open(t, host.Config{Court: &c}), dispute())
+		outcome := try(t, open(t, host.Config{Court: func(c *pipeline.Court) { c.MaxHandoffs = limit }}), dispute())
 		got := outcome.Result
 		if limit == needed {
 			if got.Final.Status == trial.Mistrial || got.Handoffs != needed {

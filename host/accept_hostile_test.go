@@ -130,7 +130,7 @@ func TestAccept_PL2_ABadModuleIsRefusedAndTheIncumbentGoesOn(t *testing.T) {
 			files := modules(t)
 			files["challenger.wasm"] = &fstest.MapFile{Data: test.wasm}
 			err := h.Swap(context.Background(), files)
-			var refused *host.RefusedError
+			var refused *host.RejectedError
 			if !errors.As(err, &refused) {
 				t.Fatalf("not rejected: %v", err)
 			}
@@ -151,7 +151,7 @@ func TestAccept_PL2_ABadModuleIsRefusedAndTheIncumbentGoesOn(t *testing.T) {
 	delete(files, "challenger.wasm")
 	delete(files, "clerk.wasm")
 	err := h.Swap(context.Background(), files)
-	var refused *host.RefusedError
+	var refused *host.RejectedError
 	if !errors.As(err, &refused) || len(refused.Faults) != 2 || !refused.Has("missing_module") {
 		t.Errorf("two missing modules: %v", err)
 	}

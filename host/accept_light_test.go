@@ -220,10 +220,9 @@ func TestABrokenLightPathIsTheCasesFailure(t *testing.T) {
 
 func TestAccept_CT4_TheLightPathIsUntouchedWhenThereIsNoTrial(t *testing.T) {
 	t.Parallel()
-	off := abi.CourtConfig{TTL: 1, MaxRounds: 1, ActivationThreshold: 0.85, RejectionThreshold: 0.5}
 	behave := map[string]string{"investigate": "converge", "report": "loud"}
 	on := try(t, openLit(t, host.Config{}, behave, straight...), unclassified())
-	without := try(t, openLit(t, host.Config{Court: &off}, behave, straight...), unclassified())
+	without := try(t, openLit(t, host.Config{Court: off}, behave, straight...), unclassified())
 	if !bytes.Equal(lightOnly(t, on), lightOnly(t, without)) || on.Result.Activated || on.Result.Light == nil {
 		t.Errorf("%s and %s", lightOnly(t, on), lightOnly(t, without))
 	}

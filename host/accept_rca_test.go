@@ -103,14 +103,13 @@ func TestAccept_CT9_EveryEdgeOfTheLightPathIsTaken(t *testing.T) {
 		left[def.Edges[i].ID] = true
 	}
 	book := &memory{}
-	off := abi.CourtConfig{TTL: 600e9, MaxHandoffs: 1, MaxRounds: 1, ActivationThreshold: 0.85, RejectionThreshold: 0.5}
 	profile, err := profile.Load(filepath.Join("..", "pipelines", "profiles", "go-test.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	hosts := []*host.Host{
-		open(t, host.Config{LightPath: def, Court: &off, Casebook: book}),
-		open(t, host.Config{LightPath: def, Court: &off, Casebook: book, Profile: profile}),
+		open(t, host.Config{LightPath: def, Court: off, Casebook: book}),
+		open(t, host.Config{LightPath: def, Court: off, Casebook: book, Profile: profile}),
 	}
 	walk := func(c abi.Case) {
 		for _, h := range hosts {

@@ -23,6 +23,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/host/replay"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
@@ -30,7 +31,7 @@ import (
 func recordAudits(t testing.TB, config host.Config, auditor host.AuditConfig, workers int, entries ...docket.Entry) (*record.Store, []byte, []string) {
 	t.Helper()
 	config.Store = record.OpenStore(filepath.Join(t.TempDir(), "store"))
-	auditor.Host.Store = config.Store
+	auditor.Store = config.Store
 	a := openAuditor(t, auditor)
 	var lines []string
 	_, data := recordBy(t, config, a, func(h *host.Host, write func(*record.Trial)) {
@@ -94,7 +95,7 @@ func TestAccept_RE1_NoOrderOfBranchesChangesAByteOfARecord(t *testing.T) {
 	orders := map[string]bool{}
 	for workers := range 3 {
 		config := benched(t, threeApart)
-		config.Host.Observe = func(host.CallRecord) {
+		config.Observe = func(host.CallRecord) {
 			mu.Lock()
 			delay := time.Duration(rnd.IntN(1000)) * time.Microsecond
 			mu.Unlock()
@@ -165,9 +166,9 @@ judges:
 criteria:
   - {id: first, category: x, judges: [broken, whole], lead: broken}
 `)
-			config.Pipeline, config.Host.Limits = c.pipeline, c.limits
+			config.Pipeline, config.Limits = c.pipeline, c.limits
 			if cause == "wall_clock" {
-				config.Host = host.WithCallClock(config.Host, wasmtest.Ticking(time.Millisecond))
+				config = host.WithAuditCallClock(config, wasmtest.Ticking(time.Millisecond))
 			}
 			store, data, lines := recordAudits(t, host.Config{Record: record.ContentsBytes}, config, 1, entryOf(dispute())...)
 			got := replayAll(t, store, data)[0].Result.Audit
@@ -185,7 +186,7 @@ criteria:
 func TestAccept_RE1_ASecondRoundThatTheClockEndsIsReplayed(t *testing.T) {
 	t.Parallel()
 	config := benched(t, strings.Replace(threeApart, "again: 2", "again: 2, behave: late", 1))
-	config.Pipeline, config.Host.Limits = hasty(t), host.Limits{Fuel: 1 << 60, WallClock: time.Hour}
+	config.Pipeline, config.Limits = hasty(t), host.Limits{Fuel: 1 << 60, WallClock: time.Hour}
 	store, data, _ := recordAudits(t, host.Config{}, config, 1, entryOf(dispute())...)
 	audit := replayAll(t, store, data)[0].Result.Audit
 	if len(audit.Errors) != 1 || audit.Errors[0].Pass != 2 || audit.Errors[0].Persona != "low" || audit.Errors[0].Cause != "ttl_exceeded" {
@@ -231,7 +232,7 @@ func TestAccept_RE1_TheFirstDivergenceOfAnAuditIsToldByField(t *testing.T) {
 
 func divergence(t testing.TB, header *record.Header, store *record.Store, was *record.Trial) *record.Difference {
 	t.Helper()
-	r, err := host.OpenReplay(header, host.ReplayConfig{Store: store, CacheDir: cacheDir})
+	r, err := replay.Open(header, replay.Config{Store: store, CacheDir: cacheDir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,12 +257,12 @@ func TestAccept_RE1_AnAuditIsReplayedWithTheModulesThatItHad(t *testing.T) {
 	if last := audited[len(audited)-1]; last.Generation != 1 || last.Audit.Generation != audited[0].Audit.Generation || last.Audit.Generation < 2 {
 		t.Errorf("generations %d and %d", last.Generation, last.Audit.Generation)
 	}
-	r, err := host.OpenReplay(header, host.ReplayConfig{CacheDir: cacheDir})
+	r, err := replay.Open(header, replay.Config{CacheDir: cacheDir})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = r.Close(context.Background()) }()
-	var missing *host.MissingModulesError
+	var missing *replay.MissingModulesError
 	if _, _, err := r.Replay(t.Context(), audited[0], nil); !errors.As(err, &missing) || len(missing.Modules) != 1 || missing.Modules[0].Name != "bench" {
 		t.Errorf("%v", err)
 	}
@@ -272,8 +273,8 @@ func TestAccept_RE1_AuditsBeforeAndAfterASwapAreReplayedWithTheirOwnModules(t *t
 	t.Parallel()
 	store := record.OpenStore(filepath.Join(t.TempDir(), "store"))
 	config := benched(t, threeApart)
-	config.Host.Store = store
-	files, _ := config.Host.Modules.(fstest.MapFS)
+	config.Store = store
+	files, _ := config.Modules.(fstest.MapFS)
 	a := openAuditor(t, config)
 	look := host.Looker(a, host.Watch{Modules: files})
 	_, data := recordBy(t, host.Config{Store: store}, a, func(h *host.Host, write func(*record.Trial)) {
@@ -331,7 +332,7 @@ func TestAccept_RE1_AnAuditIsReplayedFromDigestsAlone(t *testing.T) {
 			}
 		}
 	}
-	r, err := host.OpenReplay(header, host.ReplayConfig{Store: store, CacheDir: cacheDir})
+	r, err := replay.Open(header, replay.Config{Store: store, CacheDir: cacheDir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -353,7 +354,7 @@ func TestAuditsThatAreInterruptedLeaveNoGap(t *testing.T) {
 	defer cancel()
 	var mu sync.Mutex
 	audited := 0
-	a := openAuditor(t, host.AuditConfig{Host: host.Config{Observe: func(r host.CallRecord) {
+	a := openAuditor(t, host.AuditConfig{Observe: func(r host.CallRecord) {
 		mu.Lock()
 		defer mu.Unlock()
 		if r.Call == abi.CallJudge {
@@ -361,7 +362,7 @@ func TestAuditsThatAreInterruptedLeaveNoGap(t *testing.T) {
 				cancel()
 			}
 		}
-	}}})
+	}})
 	h := open(t, host.Config{})
 	var entries []docket.Entry
 	for i := range 60 {

@@ -22,6 +22,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/host/replay"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
@@ -180,7 +181,7 @@ func trials(t testing.TB, data []byte) (*record.Header, []*record.Trial) {
 func replayAll(t testing.TB, store *record.Store, data []byte) []*trial.Trial {
 	t.Helper()
 	header, list := trials(t, data)
-	r, err := host.OpenReplay(header, host.ReplayConfig{Store: store, CacheDir: cacheDir})
+	r, err := replay.Open(header, replay.Config{Store: store, CacheDir: cacheDir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +251,6 @@ func TestAccept_RE1_WorkersChangeNoByteOfARecord(t *testing.T) {
 // mistrials are configurations in which a dispute ends as a mistrial, by its cause.
 func mistrials(t *testing.T) map[trial.Cause]host.Config {
 	t.Helper()
-	limited := func(c abi.CourtConfig) host.Config { return host.Config{Court: &c} }
 	return map[trial.Cause]host.Config{
 		trial.CauseTTL: {
 			Pipeline: behave(t, "specter", "verdict", "spin", "ttl: 10m", "ttl: 500ms"), Limits: host.Limits{WallClock: time.Minute, Fuel: 1 << 50},
@@ -258,15 +258,13 @@ func mistrials(t *testing.T) map[trial.Cause]host.Config {
 		trial.CauseWallClock: host.WithCallClock(host.Config{
 			Pipeline: behave(t, "specter", "verdict", "spin"), Limits: host.Limits{WallClock: 2 * time.Second, Fuel: 1 << 50},
 		}, wasmtest.Ticking(time.Millisecond)),
-		trial.CauseFuel:            {Pipeline: behave(t, "specter", "verdict", "spin"), Limits: host.Limits{Fuel: 50_000_000}},
-		trial.CauseTrap:            {Pipeline: behave(t, "specter", "verdict", "trap")},
-		trial.CauseExit:            {Pipeline: behave(t, "bulwark", "discover", "exit")},
-		trial.CauseInvalidArtifact: {Pipeline: behave(t, "specter", "verdict", "several")},
-		trial.CauseFailure:         {Pipeline: behave(t, "specter", "verdict", "fail")},
-		trial.CauseJudge:           {Pipeline: behave(t, "specter", "verdict", "mistrial")},
-		trial.CauseHandoffs: limited(abi.CourtConfig{
-			Enabled: true, TTL: 600e9, MaxHandoffs: 1, MaxRemands: 2, MaxRounds: 3, ActivationThreshold: 0.85, RejectionThreshold: 0.5,
-		}),
+		trial.CauseFuel:             {Pipeline: behave(t, "specter", "verdict", "spin"), Limits: host.Limits{Fuel: 50_000_000}},
+		trial.CauseTrap:             {Pipeline: behave(t, "specter", "verdict", "trap")},
+		trial.CauseExit:             {Pipeline: behave(t, "bulwark", "discover", "exit")},
+		trial.CauseInvalidArtifact:  {Pipeline: behave(t, "specter", "verdict", "several")},
+		trial.CauseFailure:          {Pipeline: behave(t, "specter", "verdict", "fail")},
+		trial.CauseJudge:            {Pipeline: behave(t, "specter", "verdict", "mistrial")},
+		trial.CauseHandoffs:         {Court: func(c *pipeline.Court) { c.MaxHandoffs = 1 }},
 		trial.CauseRemandsExhausted: {Pipeline: behave(t, "specter", "verdict", "remand"), Light: stubborn{}, Reclassify: true},
 		trial.CauseLight:            {Light: absent{}, Reclassify: true},
 	}
@@ -368,12 +366,12 @@ func TestAccept_PL8_CapabilityUsesStandInTheSignedRecordWithTheirAnswers(t *test
 	config.Record = record.ContentsDigests
 	_, data = recordTrials(t, config, 1, entryOf(unclassified())...)
 	header, list := trials(t, data)
-	r, err := host.OpenReplay(header, host.ReplayConfig{Store: store, CacheDir: cacheDir})
+	r, err := replay.Open(header, replay.Config{Store: store, CacheDir: cacheDir})
 	if err != nil {
 		t.Fatal(err)
 	}
 	subject := unclassified()
-	if _, _, err := r.Replay(t.Context(), list[0], &subject); !errors.Is(err, host.ErrNoAnswers) {
+	if _, _, err := r.Replay(t.Context(), list[0], &subject); !errors.Is(err, replay.ErrNoAnswers) {
 		t.Errorf("without the answers: %v", err)
 	}
 }
@@ -405,11 +403,11 @@ func TestAccept_RE1_ATrialIsReplayedWithTheModulesThatItHad(t *testing.T) {
 	}
 	replayAll(t, store, data)
 	// Without the store the swapped module is missed by name.
-	r, err := host.OpenReplay(header, host.ReplayConfig{CacheDir: cacheDir})
+	r, err := replay.Open(header, replay.Config{CacheDir: cacheDir})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var missing *host.MissingModulesError
+	var missing *replay.MissingModulesError
 	if _, _, err := r.Replay(t.Context(), list[3], nil); !errors.As(err, &missing) || len(missing.Modules) != 1 || missing.Modules[0].Name != "specter" {
 		t.Errorf("%v", err)
 	}
@@ -431,7 +429,7 @@ func TestAccept_RE1_TheFirstDivergenceIsToldByField(t *testing.T) {
 	store, data := recordTrials(t, config, 1, entryOf(dispute())...)
 	header, list := trials(t, data)
 	header.Pipeline = string(bytes.Replace([]byte(header.Pipeline), []byte("behave: amend"), []byte("behave: acquit"), 1))
-	r, err := host.OpenReplay(header, host.ReplayConfig{Store: store, CacheDir: cacheDir})
+	r, err := replay.Open(header, replay.Config{Store: store, CacheDir: cacheDir})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,7 +51,7 @@ func TestAccept_CT5_SidesMustDifferInCode(t *testing.T) {
 			files["impostor.wasm"] = &fstest.MapFile{Data: second}
 			def := shipped(t, "module: challenger", "module: puppet", "module: abyss", "module: impostor")
 			err := refusal(t, host.Config{Pipeline: def, Modules: files})
-			var refused *host.RefusedError
+			var refused *host.RejectedError
 			if !errors.As(err, &refused) || !refused.Has("sides_not_apart") {
 				t.Fatalf("rejected for another reason: %v", err)
 			}
@@ -70,7 +70,7 @@ func TestAccept_CT5_ASwapMustKeepTheSidesApart(t *testing.T) {
 	files["abyss.wasm"] = &fstest.MapFile{Data: puppet}
 	files["bulwark.wasm"] = &fstest.MapFile{Data: puppet}
 	err := h.Swap(context.Background(), files)
-	var refused *host.RefusedError
+	var refused *host.RejectedError
 	if !errors.As(err, &refused) || !refused.Has("sides_not_apart") {
 		t.Fatalf("the swap was not rejected for its sides: %v", err)
 	}

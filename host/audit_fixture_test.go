@@ -19,7 +19,7 @@ var bench = sync.OnceValues(func() ([]byte, error) { return buildGuest("./testda
 // openAuditor opens an Auditor with the shared compile cache, closed with the test.
 func openAuditor(t testing.TB, config host.AuditConfig) *host.Auditor {
 	t.Helper()
-	config.Host.CacheDir = cacheDir
+	config.CacheDir = cacheDir
 	a, err := host.OpenAuditor(context.Background(), config)
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +37,7 @@ func openAuditor(t testing.TB, config host.AuditConfig) *host.Auditor {
 func toldJudges(t testing.TB, rubric string, config host.AuditConfig) *host.Auditor {
 	t.Helper()
 	told := benched(t, rubric)
-	config.Rubric, config.Host.Modules = told.Rubric, told.Host.Modules
+	config.Rubric, config.Modules = told.Rubric, told.Modules
 	return openAuditor(t, config)
 }
 
@@ -54,7 +54,7 @@ func benched(t testing.TB, rubric string) host.AuditConfig {
 	}
 	files := modules(t)
 	files["bench.wasm"] = &fstest.MapFile{Data: wasm}
-	return host.AuditConfig{Rubric: parsed, Host: host.Config{Modules: files}}
+	return host.AuditConfig{Rubric: parsed, Modules: files}
 }
 
 // judged audits an opinion that must come to a report.

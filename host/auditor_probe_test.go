@@ -45,7 +45,7 @@ criteria:
 func TestWhatHasNoParametersIsNotProbed(t *testing.T) {
 	t.Parallel()
 	calls := 0
-	a := openAuditor(t, host.AuditConfig{Host: host.Config{Observe: func(host.CallRecord) { calls++ }}})
+	a := openAuditor(t, host.AuditConfig{Observe: func(host.CallRecord) { calls++ }})
 	if err := a.Probe(context.Background()); err != nil || calls > 0 {
 		t.Errorf("%v after %d calls", err, calls)
 	}

@@ -24,18 +24,18 @@ type followedAuditor struct {
 	refused []string
 }
 
-func followAudits(t *testing.T, config host.Config) *followedAuditor {
+func followAudits(t *testing.T, config host.AuditConfig) *followedAuditor {
 	t.Helper()
 	f := &followedAuditor{dir: t.TempDir()}
 	for _, name := range []string{"tracer", "scribe", "assayer", "rhetor", "warden"} {
 		f.put(t, name, modules(t)[name+".wasm"].Data)
 	}
 	config.Modules = os.DirFS(f.dir)
-	f.Auditor = openAuditor(t, host.AuditConfig{Host: config})
+	f.Auditor = openAuditor(t, config)
 	f.look = host.Looker(f.Auditor, host.Watch{
-		Modules: os.DirFS(f.dir),
-		Swapped: func(changes []host.Change) { f.swapped = append(f.swapped, changes) },
-		Refused: func(err error) { f.refused = append(f.refused, err.Error()) },
+		Modules:  os.DirFS(f.dir),
+		Swapped:  func(changes []host.Change) { f.swapped = append(f.swapped, changes) },
+		Rejected: func(err error) { f.refused = append(f.refused, err.Error()) },
 	})
 	return f
 }
@@ -56,7 +56,7 @@ func TestAccept_PL1_AnAuditKeepsTheModulesThatItBeganWith(t *testing.T) {
 	var mu sync.Mutex
 	called := map[string]map[string]bool{} // digests by module
 	store := record.OpenStore(t.TempDir())
-	f := followAudits(t, host.Config{Store: store, Observe: func(r host.CallRecord) {
+	f := followAudits(t, host.AuditConfig{Store: store, Observe: func(r host.CallRecord) {
 		mu.Lock()
 		if called[r.Module] == nil {
 			called[r.Module] = map[string]bool{}
@@ -107,7 +107,7 @@ func TestAccept_PL1_AnAuditKeepsTheModulesThatItBeganWith(t *testing.T) {
 // rejected once, as a whole, and those before stay in use.
 func TestAccept_PL2_AnAuditsModulesAreRefusedOnceAndTheIncumbentsGoOn(t *testing.T) {
 	t.Parallel()
-	f := followAudits(t, host.Config{})
+	f := followAudits(t, host.AuditConfig{})
 	want := judged(t, f.Auditor, ruling())
 	good := modules(t)
 	f.put(t, "scribe", stamped(good["scribe.wasm"].Data, "newer")) // is taken only with the others

@@ -13,9 +13,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
-// replay plays the personas with what the real modules once answered: what is
+// answers plays the personas with what the real modules once answered: what is
 // left of a trial then is the host's own work, the codec included.
-type replay struct {
+type answers struct {
 	calls  []recorded
 	next   int
 	buffer []byte
@@ -26,7 +26,7 @@ type recorded struct {
 	output []byte
 }
 
-func (p *replay) answer(t abi.Call) []byte {
+func (p *answers) answer(t abi.Call) []byte {
 	r := p.calls[p.next]
 	p.next++
 	if r.call != t {
@@ -35,28 +35,28 @@ func (p *replay) answer(t abi.Call) []byte {
 	return r.output
 }
 
-func (p *replay) Node(_ context.Context, _ string, req *abi.NodeRequest) (*abi.NodeResponse, error) {
+func (p *answers) Node(_ context.Context, _ string, req *abi.NodeRequest) (*abi.NodeResponse, error) {
 	p.buffer = codec.AppendNodeRequest(p.buffer[:0], req)
 	response, err := codec.DecodeNodeResponse(p.answer(abi.CallNode), 0)
 	return &response, err
 }
 
-func (p *replay) Contest(_ context.Context, _ string, req *abi.ContestRequest) (*abi.ContestResponse, error) {
+func (p *answers) Contest(_ context.Context, _ string, req *abi.ContestRequest) (*abi.ContestResponse, error) {
 	p.buffer = codec.AppendContestRequest(p.buffer[:0], req)
 	response, err := codec.DecodeContestResponse(p.answer(abi.CallContest), 0)
 	return &response, err
 }
 
-func (p *replay) Edges(_ context.Context, _ string, req *abi.EdgeRequest) (*abi.EdgeResponse, error) {
+func (p *answers) Edges(_ context.Context, _ string, req *abi.EdgeRequest) (*abi.EdgeResponse, error) {
 	p.buffer = codec.AppendEdgeRequest(p.buffer[:0], req)
 	response, err := codec.DecodeEdgeResponse(p.answer(abi.CallEdges), 0)
 	return &response, err
 }
 
-func (*replay) Digest(string) string { return "sha256:recorded" }
+func (*answers) Digest(string) string { return "sha256:recorded" }
 
-// Trail keeps none.
-func (*replay) Recorder() invoker.Recorder { return nil }
+// Recorder is none.
+func (*answers) Recorder() invoker.Recorder { return nil }
 
 // BenchmarkHostSide is a trial without its modules: court, walk, state and codec.
 func BenchmarkHostSide(b *testing.B) {
@@ -64,7 +64,7 @@ func BenchmarkHostSide(b *testing.B) {
 		subject := tour(b)[id].Case
 		s := &spy{}
 		try(b, open(b, host.Config{Observe: s.observe}), subject)
-		player := &replay{}
+		player := &answers{}
 		for _, r := range s.calls {
 			player.calls = append(player.calls, recorded{r.Call, r.Output})
 		}

@@ -6,51 +6,31 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/internal/court"
+	"github.com/shadowcourt/shadowcourt/host/internal/runner"
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
-	"github.com/shadowcourt/shadowcourt/host/internal/runtime/registry"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
 )
 
-// Light answers for the classifier under review. A case that brings its own
-// classification needs none; with one, the court may remand.
-type Light = court.Light
-
-// LightRequest and LightResponse are what a [Light] gets and gives.
-type (
-	LightRequest  = court.LightRequest
-	LightResponse = court.LightResponse
-)
-
-// ErrNoLight: a case without a classification, and no Light to ask.
-var ErrNoLight = court.ErrNoLight
-
-// RefusedError holds every fault of modules that were not installed.
-type RefusedError = registry.RefusedError
-
-// ErrClosed: the host was closed.
-var ErrClosed = registry.ErrClosed
-
-// Config says what a Host is opened on. Its zero value is useful: the shipped
+// Config of a Host. Its zero value is useful: the shipped
 // court with the shipped modules, no profile, no cache on disk.
 type Config struct {
-	// Pipeline to walk. Default: the shipped defect-court.
+	// Pipeline of the court. Default: the shipped defect-court.
 	Pipeline *pipeline.Definition
 	// Modules holds NAME.wasm files. Default: the modules embedded in this
 	// program, which must have been built into it.
 	Modules fs.FS
-	// Court overrides the pipeline's limits. Optional.
-	Court *abi.CourtConfig
+	// Court changes limits of the pipeline's court: it gets a copy of them. Optional.
+	Court func(*pipeline.Court)
 	// Profile of the domain, handed to the personas. Optional.
 	Profile *abi.Profile
 	// Light to ask where a case has no classification, and after a remand. Optional.
 	Light Light
-	// Reclassify has Light asked about every case: the classifications that
+	// Reclassify asks Light about every case: the classifications that
 	// cases bring are not used.
 	Reclassify bool
-	// LightPath is a graph to walk for Light, in place of a Light; with it every
+	// LightPath is a graph that answers in place of a Light; with it every
 	// case is reclassified. Optional.
 	LightPath *pipeline.Definition
 	// Casebook and Source answer modules that were granted recall, correlate or
@@ -58,14 +38,13 @@ type Config struct {
 	Casebook Casebook
 	Source   Source
 	// Candidate is a court that tries a share of the cases too, and decides
-	// nothing: trial.Trial has its trial beside that of the court in force. Optional.
+	// nothing: the trial in its name is the Beside of the trial. Optional.
 	Candidate *Candidate
 	// CacheDir keeps compiled modules between runs; it must be the user's own. Default: none.
 	CacheDir string
 	// Limits of every call of a module. Zero fields mean the defaults of SPEC.md.
 	Limits Limits
-	// Record has [Host.TryAll] and [Host.TryRecorded] note what happens in each
-	// trial, and says how much of it is kept. Default: nothing is noted.
+	// Record has [Host.TryAll] and [Host.TryRecorded] record each trial, and says how much of it is kept. Default: no records.
 	Record record.Contents
 	// Store keeps every module that is put in force, so that records can be
 	// replayed. Optional.
@@ -77,9 +56,15 @@ type Config struct {
 	// Observe is called after every call of a module, from the goroutine of the trial. Optional.
 	Observe func(CallRecord)
 
-	reset     sandbox.Reset    // for tests: how calls are made pristine
-	sleep     runtime.Sleep    // for tests: how to wait for a folder that changes
-	callClock func() time.Time // for tests: what the wall clock of single calls is measured with; nil: time.Now
+	forTests
+}
+
+// forTests is what only tests of this package set.
+type forTests struct {
+	sleep     runtime.Sleep     // how to wait for a folder that changes
+	reset     sandbox.Reset     // how calls are made pristine
+	callClock func() time.Time  // the clock that limits single calls; nil: time.Now
+	arrange   func(n int) []int // the order in which branches of an audit are merged
 }
 
 // Limits of one call of a module. Zero means the default of SPEC.md.
@@ -90,6 +75,23 @@ type Limits struct {
 	InputBytes  int64
 	// Fuel in units of about one simple instruction.
 	Fuel uint64
+}
+
+// Candidate is the court in force with other modules for some of its personas.
+// It tries a share of the cases that came to a trial, after the court in force
+// and with the same Light: the same answers of a [Light] of the caller's, which
+// is asked once more only where the candidate remands otherwise. It decides
+// nothing: results are the same with and without it, and neither Observe nor
+// the result knows its calls. A swap after which its sides are played by the same code is
+// rejected.
+type Candidate struct {
+	// Modules are wasm files by the persona that they would play, or by the name
+	// of the module that evaluates edges.
+	Modules map[string][]byte
+	// Share of the trials that it takes part in, above 0 and at most 1. Which ones
+	// depends on Seed and the id of the case alone.
+	Share float64
+	Seed  uint64
 }
 
 // CallRecord is one call of a module: what went in and what came out. Input is
@@ -107,4 +109,69 @@ type CallRecord struct {
 	Err           error
 	// Uses are what the module asked through its capabilities during the call, in order.
 	Uses []Use
+}
+
+// Use is one use of a capability: what a module asked, and what it was
+// answered, as canonical messages (SPEC.md §2.12).
+type Use struct {
+	Capability      abi.Capability
+	Request, Answer []byte
+}
+
+// clock is now, or the default.
+func clock(now func() time.Time) func() time.Time {
+	if now == nil {
+		return time.Now //nolint:forbidigo // the default of an injected clock
+	}
+	return now
+}
+
+// court prepares the court, without its modules.
+func (c *Config) court() (*runner.Court, error) {
+	config := runner.CourtConfig{
+		Pipeline: c.Pipeline, Limits: c.Court, Profile: c.Profile, LightPath: c.LightPath, Reclassify: c.Reclassify,
+		Logger: c.Logger, Now: clock(c.Now),
+	}
+	if c.Light != nil {
+		config.Light = courtLight{c.Light}
+	}
+	court, err := runner.NewCourt(config)
+	if err != nil || c.Candidate == nil {
+		return court, err
+	}
+	if err := court.SetCandidate(runner.Candidate(*c.Candidate)); err != nil {
+		return nil, &CandidateError{err}
+	}
+	return court, nil
+}
+
+// runtime is what the modules of the court run on.
+func (c *Config) runtime() runtime.Config {
+	return runtime.Config{
+		CacheDir: c.CacheDir, Limits: sandboxLimits(c.Limits), Store: c.Store, Casebook: c.Casebook, Source: c.Source,
+		Logger: c.Logger, Now: clock(c.Now), Observe: observer(c.Observe), Reset: c.reset, CallClock: c.callClock,
+	}
+}
+
+func sandboxLimits(l Limits) sandbox.Limits {
+	return sandbox.Limits{
+		MemoryBytes: l.MemoryBytes, WallClock: l.WallClock, OutputBytes: l.OutputBytes, InputBytes: l.InputBytes, Fuel: l.Fuel,
+	}
+}
+
+// observer is an Observe as the runtime calls it.
+func observer(observe func(CallRecord)) func(runtime.Call) {
+	if observe == nil {
+		return nil
+	}
+	return func(c runtime.Call) {
+		r := CallRecord{
+			CaseID: c.CaseID, Module: c.Module, Digest: c.Digest, Call: c.Call, Node: c.Node, Persona: c.Persona,
+			Input: c.Input, Output: c.Output, Elapsed: c.Elapsed, Err: c.Err,
+		}
+		for _, u := range c.Uses {
+			r.Uses = append(r.Uses, Use(u))
+		}
+		observe(r)
+	}
 }

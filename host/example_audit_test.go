@@ -12,7 +12,7 @@ import (
 // An opinion is checked against what the log says.
 func ExampleAuditor() {
 	ctx := context.Background()
-	a, err := host.OpenAuditor(ctx, host.AuditConfig{Host: host.Config{CacheDir: cacheDir}})
+	a, err := host.OpenAuditor(ctx, host.AuditConfig{CacheDir: cacheDir})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -20,6 +20,12 @@ func WithCallClock(config Config, now func() time.Time) Config {
 	return config
 }
 
+// WithAuditCallClock is WithCallClock for audits.
+func WithAuditCallClock(config AuditConfig, now func() time.Time) AuditConfig {
+	config.callClock = now
+	return config
+}
+
 // WithReset has calls made pristine in one way, which must work here.
 func WithReset(config Config, reset sandbox.Reset) Config {
 	config.reset = reset

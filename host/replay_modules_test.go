@@ -13,6 +13,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/host/replay"
 )
 
 // swapped records trials with their audits, each with a judge of the court and one of the audit of its own.
@@ -20,8 +21,8 @@ func swapped(t *testing.T, generations int) (*record.Store, []byte) {
 	t.Helper()
 	store := record.OpenStore(filepath.Join(t.TempDir(), "store"))
 	config := benched(t, threeApart)
-	config.Host.Store = store
-	judges, _ := config.Host.Modules.(fstest.MapFS)
+	config.Store = store
+	judges, _ := config.Modules.(fstest.MapFS)
 	plain := judges["bench.wasm"].Data
 	a := openAuditor(t, config)
 	look := host.Looker(a, host.Watch{Modules: judges})
@@ -70,7 +71,7 @@ func TestAccept_RE1_AReplayOfManyGenerationsKeepsTheModulesOfTheLast(t *testing.
 	if last := list[len(list)-1]; last.Generation < generations || last.Audit.Generation < generations {
 		t.Fatalf("generations %d and %d", last.Generation, last.Audit.Generation)
 	}
-	r, err := host.OpenReplay(header, host.ReplayConfig{Store: store, CacheDir: cacheDir})
+	r, err := replay.Open(header, replay.Config{Store: store, CacheDir: cacheDir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,17 +87,17 @@ func TestAccept_RE1_AReplayOfManyGenerationsKeepsTheModulesOfTheLast(t *testing.
 		}
 		// Of each generation that is kept or used one module is its own.
 		most := 2 + workers + 1 // and one that is being loaded
-		if courts, audits := host.Loaded(r); courts >= court+most || audits >= judging+most {
+		if courts, audits := r.Loaded(); courts >= court+most || audits >= judging+most {
 			t.Errorf("%d and %d modules are loaded, of %d and %d", courts, audits, court, judging)
 		}
 	}
-	if courts, audits := host.Loaded(r); courts != court+1 || audits != judging+1 {
+	if courts, audits := r.Loaded(); courts != court+1 || audits != judging+1 {
 		t.Errorf("in the end %d and %d modules are loaded, of %d and %d in each of two generations", courts, audits, court, judging)
 	}
 	if err := r.Close(context.Background()); err != nil {
 		t.Error(err)
 	}
-	if courts, audits := host.Loaded(r); courts != 0 || audits != 0 {
+	if courts, audits := r.Loaded(); courts != 0 || audits != 0 {
 		t.Errorf("closed, it has %d and %d modules loaded", courts, audits)
 	}
 }
@@ -114,12 +115,12 @@ func TestAReplayEndsWithItsCaller(t *testing.T) {
 		}
 		return time.Unix(0, 0)
 	}
-	r, err := host.OpenReplay(header, host.ReplayConfig{Store: store, CacheDir: cacheDir, Now: clock})
+	r, err := replay.Open(header, replay.Config{Store: store, CacheDir: cacheDir, Now: clock})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = r.Close(context.Background()) }()
-	replay := func() error {
+	again := func() error {
 		var ctx context.Context
 		ctx, cancel = context.WithCancel(t.Context())
 		defer cancel()
@@ -130,17 +131,17 @@ func TestAReplayEndsWithItsCaller(t *testing.T) {
 		_, _, err := r.Replay(ctx, list[0], nil)
 		return err
 	}
-	if err := replay(); err != nil {
+	if err := again(); err != nil {
 		t.Fatal(err)
 	}
 	whole := looks
 	for last = range whole {
-		if err := replay(); !errors.Is(err, context.Canceled) || looks > last+2 || last == 0 && looks > 0 || last < 3 && looks > 2 {
+		if err := again(); !errors.Is(err, context.Canceled) || looks > last+2 || last == 0 && looks > 0 || last < 3 && looks > 2 {
 			t.Errorf("%v, after %d looks at the clock of %d; the caller has gone after %d", err, looks, whole, last)
 		}
 	}
 	last = -1
-	if err := replay(); err != nil || looks != whole {
+	if err := again(); err != nil || looks != whole {
 		t.Errorf("%v, after %d looks at the clock of %d", err, looks, whole)
 	}
 }

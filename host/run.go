@@ -4,9 +4,9 @@ import (
 	"context"
 	"iter"
 	"maps"
-	"runtime"
 
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
@@ -22,65 +22,32 @@ type Tried struct {
 }
 
 // TryAll tries the entries of a docket with a number of workers (0: one for
-// each processor) and gives them back in docket order. Entries are read as
+// each processor) and yields them in docket order. Entries are read as
 // they are needed, so that a docket may be larger than memory. An error of an
-// entry is passed on in its place. When the context ends, or the caller
-// stops, no further case is begun; cases that were interrupted are left out.
+// entry is passed on in its place. When the context ends, no further entry is read; those that were read and
+// could not be tried to the end have the cause of the context as their Err.
 func (h *Host) TryAll(ctx context.Context, entries iter.Seq2[docket.Entry, error], workers int) iter.Seq[Tried] {
-	if workers <= 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	return func(yield func(Tried) bool) {
-		ctx, stop := context.WithCancel(ctx)
-		ordered := make(chan chan Tried, 2*workers)
-		slots := make(chan struct{}, workers)
-		go func() {
-			defer close(ordered)
-			for entry, err := range entries {
-				done := make(chan Tried, 1)
-				select {
-				case ordered <- done:
-				case <-ctx.Done():
-					return
-				}
-				if err != nil {
-					done <- Tried{Entry: entry, Err: err}
-					continue
-				}
-				slots <- struct{}{}
-				go func() {
-					defer func() { <-slots }()
-					done <- h.tryEntry(ctx, entry)
-				}()
-			}
-		}()
-		// Whatever ends the loop, the goroutines are waited for.
-		defer func() {
-			stop()
-			for done := range ordered {
-				<-done
-			}
-		}()
-		for done := range ordered {
-			tried := <-done
-			if tried.Trial == nil && ctx.Err() != nil {
-				return
-			}
-			if !yield(tried) {
+	read := func(yield func(Tried) bool) {
+		for entry, err := range entries {
+			if !yield(Tried{Entry: entry, Err: err}) {
 				return
 			}
 		}
 	}
+	return runtime.Ordered(ctx, read, workers, h.tryEntry)
 }
 
-func (h *Host) tryEntry(ctx context.Context, entry docket.Entry) Tried {
-	if ctx.Err() != nil {
-		return Tried{Entry: entry, Err: context.Cause(ctx)}
+func (h *Host) tryEntry(ctx context.Context, tried Tried) Tried {
+	if tried.Err == nil && ctx.Err() != nil {
+		tried.Err = context.Cause(ctx)
 	}
-	trial, recorded, err := h.TryRecorded(ctx, entry.Case)
-	if trial != nil {
-		trial.Truth = entry.Truth
-		maps.Copy(trial.LabelNames, entry.LabelNames)
+	if tried.Err != nil {
+		return tried
 	}
-	return Tried{Entry: entry, Trial: trial, Record: recorded, Err: err}
+	tried.Trial, tried.Record, tried.Err = h.TryRecorded(ctx, tried.Entry.Case)
+	if tried.Trial != nil {
+		tried.Trial.Truth = tried.Entry.Truth
+		maps.Copy(tried.Trial.LabelNames, tried.Entry.LabelNames)
+	}
+	return tried
 }

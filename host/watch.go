@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
+	"github.com/shadowcourt/shadowcourt/host/record"
 )
 
 // Watch says how a folder of modules is followed.
@@ -23,9 +24,9 @@ type Watch struct {
 	Ticks <-chan time.Time
 	// Swapped is told what has changed, after trials begin with it. Optional.
 	Swapped func(changes []Change)
-	// Refused is told why modules were not taken, once for each content of the
+	// Rejected is called with the reason why modules were not installed, once for each content of the
 	// folder; those before go on. Optional.
-	Refused func(error)
+	Rejected func(error)
 }
 
 // Change is a module that a swap replaced, with the digests of both.
@@ -33,18 +34,18 @@ type Change struct{ Module, Before, After string }
 
 // Follow swaps modules when those of a folder change, until the context or the
 // ticks end. New ones are compiled, checked and warmed before a trial sees
-// them, all or none of them, while trials go on. It calls Swapped and Refused
+// them, all or none of them, while trials go on. It calls Swapped and Rejected
 // itself, one at a time.
 func (h *Host) Follow(ctx context.Context, w Watch) { follow(ctx, h, w) }
 
 // followed has modules that a folder may replace: a Host or an Auditor.
 type followed interface {
-	// modules are the names of those that the folder must have.
-	modules() []string
+	// needed names the modules that the folder must have.
+	needed() []string
 	// Modules are the digests of those in force.
 	Modules(ctx context.Context) map[string]string
-	// replace makes files the modules in force, or rejects them all.
-	replace(ctx context.Context, files map[string][]byte) error
+	// install makes files the modules in force, or rejects them all.
+	install(ctx context.Context, files map[string][]byte) error
 }
 
 func follow(ctx context.Context, h followed, w Watch) {
@@ -68,7 +69,7 @@ type follower struct {
 	host  followed
 	watch Watch
 	seen  string // at the last look
-	done  string // what was last taken or rejected
+	done  string // what was last taken or refused
 }
 
 func newFollower(ctx context.Context, h followed, w Watch) *follower {
@@ -77,14 +78,14 @@ func newFollower(ctx context.Context, h followed, w Watch) *follower {
 
 // look reads the folder once, and swaps if it shows something new for the second time.
 func (f *follower) look(ctx context.Context) {
-	files, err := runtime.ReadGeneration(f.watch.Modules, f.host.modules())
+	files, err := runtime.ReadGeneration(f.watch.Modules, f.host.needed())
 	if runtime.Changing(err) {
 		f.seen = ""
 		return
 	}
 	digests := make(map[string]string, len(files))
 	for name, wasm := range files {
-		digests[name] = digest(wasm)
+		digests[name] = string(record.DigestOf(wasm))
 	}
 	state := stateOf(digests, err)
 	steady := state == f.seen
@@ -94,15 +95,15 @@ func (f *follower) look(ctx context.Context) {
 	}
 	before := f.host.Modules(ctx)
 	if err == nil {
-		err = f.host.replace(ctx, files)
+		err = f.host.install(ctx, files)
 	}
 	if err != nil && (ctx.Err() != nil || errors.Is(err, ErrClosed)) {
 		return
 	}
 	f.done = state
 	if err != nil {
-		if f.watch.Refused != nil {
-			f.watch.Refused(err)
+		if f.watch.Rejected != nil {
+			f.watch.Rejected(err)
 		}
 		return
 	}

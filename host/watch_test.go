@@ -30,9 +30,9 @@ func follow(t *testing.T) *followed {
 	}
 	f.Host = open(t, host.Config{Modules: os.DirFS(f.dir), Store: f.store})
 	f.once = host.Looker(f.Host, host.Watch{
-		Modules: os.DirFS(f.dir),
-		Swapped: func(changes []host.Change) { f.swapped = append(f.swapped, changes) },
-		Refused: func(err error) { f.refused = append(f.refused, err.Error()) },
+		Modules:  os.DirFS(f.dir),
+		Swapped:  func(changes []host.Change) { f.swapped = append(f.swapped, changes) },
+		Rejected: func(err error) { f.refused = append(f.refused, err.Error()) },
 	})
 	return f
 }

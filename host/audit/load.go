@@ -21,6 +21,9 @@ import (
 // MaxFileBytes is the size limit of a rubric, 1 MiB.
 const MaxFileBytes = 1 << 20
 
+// CodeParameters is the fault of parameters that a judge's module rejects.
+const CodeParameters pipeline.Code = "parameters"
+
 // Load reads and parses the rubric at path. Its error is a pipeline.Errors.
 func Load(path string) (*Rubric, error) {
 	f, err := os.Open(path)

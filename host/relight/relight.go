@@ -8,15 +8,15 @@ import (
 	"iter"
 	"time"
 
-	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
 // Config is a configuration with its court switched off: of a host that is
 // opened on it, Light alone answers.
 func Config(config host.Config) host.Config {
-	config.Court = &abi.CourtConfig{MaxRounds: 1, TTL: int64(time.Minute)}
+	config.Court = func(c *pipeline.Court) { c.Enabled, c.TTL = false, time.Minute }
 	return config
 }
 

@@ -5,12 +5,13 @@ import (
 	"iter"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
-// Replayed is what came of a recorded trial when it was tried again.
+// Replayed is what came of the replay of a recorded trial.
 type Replayed struct {
 	Was *record.Trial
 	// Trial is nil with an Err.
@@ -40,7 +41,7 @@ func (r *Replayer) All(ctx context.Context, trials iter.Seq2[*record.Trial, erro
 		return t
 	}
 	return func(yield func(Replayed) bool) {
-		for replayed := range ordered(ctx, read, workers, try) {
+		for replayed := range runtime.Ordered(ctx, read, workers, try) {
 			if ctx.Err() != nil || !yield(replayed) {
 				return
 			}
@@ -60,11 +61,11 @@ func (r *Replayer) one(ctx context.Context, replayed *Replayed, subject func(id 
 	}
 }
 
-// Graph gives the court's graph of the record, for drawing.
+// Graph of the recorded court, for drawing.
 func (r *Replayer) Graph(ctx context.Context) (*pipeline.Graph, error) {
-	court, err := r.court(ctx)
+	c, err := r.openCourt(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return court.host.Graph(), nil
+	return c.Court.Graph(), nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/shadowcourt/shadowcourt/host/audit"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/trial"
@@ -17,7 +18,7 @@ func (r *Replayer) configureAudits() error {
 	if h == nil {
 		return nil
 	}
-	r.audits.Host = Config{CacheDir: r.config.CacheDir, Now: r.config.Now, Limits: timeless(&h.Limits)}
+	r.auditRuntime = runtime.Config{CacheDir: r.trialRuntime.CacheDir, Now: r.trialRuntime.Now, Limits: timeless(&h.Limits)}
 	var err error
 	if r.audits.Pipeline, err = pipeline.Parse("audit.pipeline", []byte(h.Pipeline)); err != nil {
 		return err
@@ -29,36 +30,28 @@ func (r *Replayer) configureAudits() error {
 	return nil
 }
 
-// audit audits the opinion of a verdict again, if it was audited, and puts the
+// auditAgain audits the opinion of a verdict again, if it was audited, and puts the
 // audit beside the trial. A trial that goes another way has another opinion,
 // which nobody has audited.
-func (r *Replayer) audit(ctx context.Context, recorded *record.Trial, t *trial.Trial, again *record.Trial) error {
+func (r *Replayer) auditAgain(ctx context.Context, recorded *record.Trial, t *trial.Trial, again *record.Trial) error {
 	if recorded.Audit == nil || recorded.ResultDigest != again.ResultDigest {
 		return nil
 	}
-	subject, ok := OpinionOf(t, recorded.Audit.Court)
-	if !ok {
-		return nil
-	}
-	a, judges, err := r.auditor(ctx)
+	a, err := r.openAudit(ctx)
 	if err != nil {
 		return fmt.Errorf("the audit: %w", err)
 	}
-	generation, err := judges.take(ctx, recorded.Audit.Modules)
+	generation, err := a.take(ctx, recorded.Audit.Modules)
 	if err != nil {
 		return fmt.Errorf("the audit: %w", err)
 	}
 	defer func() { _ = generation.Release(context.WithoutCancel(ctx)) }()
-	trail := newTrail(r.header.Contents)
-	trail.script = newAuditScript(recorded)
-	o, modules, err := a.auditIn(ctx, generation, subject, trail)
-	if err != nil {
+	recorder := runtime.NewAuditReplay(r.header.Contents, recorded)
+	if err := a.AuditTrial(ctx, generation, t, recorded.Audit.Court, again, recorder); err != nil {
 		return err
 	}
-	t.Result.Audit = AuditOf(o)
-	if err := trail.endAudit(again, recorded.Audit.Court, modules, t.Result.Audit); err != nil {
-		return err
+	if again.Audit != nil { // without a verdict there is none
+		again.Audit.Generation = recorded.Audit.Generation
 	}
-	again.Audit.Generation = recorded.Audit.Generation
 	return nil
 }

@@ -9,7 +9,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/runtime/registry"
+	"github.com/shadowcourt/shadowcourt/host/internal/runner"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
 	"github.com/shadowcourt/shadowcourt/host/record"
 )
 
@@ -18,30 +19,36 @@ import (
 // behind.
 const keptGenerations = 2
 
-// shelf has the modules that trials of a record had, for one host. Those that
+// modules are those that trials of a record had, on one runtime. Modules that
 // two generations share are loaded once; a set that is neither used nor one of the
-// last few is let go. It is safe for concurrent use.
-type shelf struct {
-	host    *Host
-	needed  []string // names of modules
-	install func(ctx context.Context, files map[string][]byte) error
+// last few is closed. It is safe for concurrent use.
+type modules struct {
+	runtime *runtime.Runtime
+	user    installer
 	find    func(record.Digest) ([]byte, error)
 
 	mu   sync.Mutex
 	kept []keptGeneration // the one that was used last is the last
 }
 
+// installer is a court or an audit.
+type installer interface {
+	Modules() []string
+	Install(ctx context.Context, r *runtime.Runtime, files map[string][]byte) error
+}
+
 type keptGeneration struct {
 	key        string
-	generation *registry.Generation
+	generation *runtime.Generation
 }
 
 // take gives the modules of a trial, to be released once. The error may be a
-// *MissingModulesError or a *RefusedError.
-func (s *shelf) take(ctx context.Context, modules []record.Part) (*registry.Generation, error) {
-	needed := make([]record.Part, 0, len(s.needed))
-	for _, m := range modules {
-		if slices.Contains(s.needed, m.Name) {
+// *MissingModulesError, or has every fault of modules that were rejected.
+func (s *modules) take(ctx context.Context, parts []record.Part) (*runtime.Generation, error) {
+	names := s.user.Modules()
+	needed := make([]record.Part, 0, len(names))
+	for _, m := range parts {
+		if slices.Contains(names, m.Name) {
 			needed = append(needed, m)
 		}
 	}
@@ -68,7 +75,7 @@ func (s *shelf) take(ctx context.Context, modules []record.Part) (*registry.Gene
 }
 
 // ready takes a set out of those that are kept, or loads it.
-func (s *shelf) ready(ctx context.Context, key string, modules []record.Part) (keptGeneration, error) {
+func (s *modules) ready(ctx context.Context, key string, modules []record.Part) (keptGeneration, error) {
 	if i := slices.IndexFunc(s.kept, func(k keptGeneration) bool { return k.key == key }); i >= 0 {
 		one := s.kept[i]
 		s.kept = slices.Delete(s.kept, i, i+1)
@@ -76,17 +83,17 @@ func (s *shelf) ready(ctx context.Context, key string, modules []record.Part) (k
 	}
 	files, err := s.files(modules)
 	if err == nil {
-		err = s.install(ctx, files)
+		err = s.user.Install(ctx, s.runtime, files)
 	}
 	if err != nil {
 		return keptGeneration{}, err
 	}
-	generation, err := s.host.registry.Acquire()
+	generation, err := s.runtime.Acquire()
 	return keptGeneration{key, generation}, err
 }
 
 // files finds modules; those that are nowhere are a *MissingModulesError.
-func (s *shelf) files(modules []record.Part) (map[string][]byte, error) {
+func (s *modules) files(modules []record.Part) (map[string][]byte, error) {
 	files := make(map[string][]byte, len(modules))
 	var missing []record.Part
 	for _, m := range modules {
@@ -105,8 +112,8 @@ func (s *shelf) files(modules []record.Part) (map[string][]byte, error) {
 	return files, nil
 }
 
-// close lets go of everything, once the trials that are going on have ended.
-func (s *shelf) close(ctx context.Context) error {
+// close frees everything, once the trials that are going on have ended.
+func (s *modules) close(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var errs []error
@@ -114,43 +121,58 @@ func (s *shelf) close(ctx context.Context) error {
 		errs = append(errs, k.generation.Release(ctx))
 	}
 	s.kept = nil
-	return errors.Join(append(errs, s.host.Close(ctx))...)
+	return errors.Join(append(errs, s.runtime.Close(ctx))...)
 }
 
-// court gives the modules of the court, and opens the sandbox for them the first time.
-func (r *Replayer) court(ctx context.Context) (*shelf, error) {
+// openCourt prepares the court, and opens its sandbox, at the first call.
+func (r *Replayer) openCourt(ctx context.Context) (*court, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.courts != nil {
-		return r.courts, nil
+	if r.court != nil {
+		return r.court, nil
 	}
-	h, err := prepared(r.config)
-	if err == nil {
-		err = h.openSandbox(ctx)
-	}
+	c, err := runner.NewCourt(r.trials)
 	if err != nil {
 		return nil, err
 	}
-	r.courts = &shelf{host: h, needed: h.modules(), install: h.replace, find: r.find}
-	return r.courts, nil
+	own, err := runtime.Open(ctx, r.trialRuntime)
+	if err != nil {
+		return nil, err
+	}
+	r.court = &court{c, &modules{runtime: own, user: c, find: r.find}}
+	return r.court, nil
 }
 
-// auditor gives the one who audits again, and the modules of collectors and judges.
-func (r *Replayer) auditor(ctx context.Context) (*Auditor, *shelf, error) {
+// openAudit prepares the audit, and opens its sandbox, at the first call.
+func (r *Replayer) openAudit(ctx context.Context) (*auditor, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.audited != nil {
-		return r.audited, r.judges, nil
+	if r.audit != nil {
+		return r.audit, nil
 	}
-	a, err := preparedAuditor(r.audits)
-	if err == nil {
-		err = a.host.openSandbox(ctx)
-	}
+	a, err := runner.NewAudit(r.audits)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	r.audited, r.judges = a, &shelf{host: a.host, needed: a.modules(), install: a.replace, find: r.find}
-	return r.audited, r.judges, nil
+	own, err := runtime.Open(ctx, r.auditRuntime)
+	if err != nil {
+		return nil, err
+	}
+	r.audit = &auditor{a, &modules{runtime: own, user: a, find: r.find}}
+	return r.audit, nil
+}
+
+// Loaded tells how many modules are loaded, for trials and for audits.
+func (r *Replayer) Loaded() (trials, audits int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.court != nil {
+		trials = r.court.runtime.Loaded()
+	}
+	if r.audit != nil {
+		audits = r.audit.runtime.Loaded()
+	}
+	return trials, audits
 }
 
 // Close frees everything.
@@ -158,10 +180,11 @@ func (r *Replayer) Close(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var errs []error
-	for _, s := range []*shelf{r.courts, r.judges} {
-		if s != nil {
-			errs = append(errs, s.close(ctx))
-		}
+	if r.court != nil {
+		errs = append(errs, r.court.close(ctx))
+	}
+	if r.audit != nil {
+		errs = append(errs, r.audit.close(ctx))
 	}
 	return errors.Join(errs...)
 }

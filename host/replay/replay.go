@@ -13,15 +13,17 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/bundle"
+	"github.com/shadowcourt/shadowcourt/host/internal/runner"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
-// ReplayConfig says where a Replayer finds modules. The zero value looks into
+// Config says where a Replayer finds modules. The zero value looks into
 // this program alone.
-type ReplayConfig struct {
+type Config struct {
 	// Store has modules beside those embedded in this program. Optional.
 	Store *record.Store
 	// CacheDir keeps compiled modules between runs; it must be the user's own. Default: none.
@@ -30,21 +32,34 @@ type ReplayConfig struct {
 	Now func() time.Time
 }
 
-// Replayer tries the trials of a record again, with the modules and the
+// Replayer replays the trials of a record, with the modules and the
 // configuration of the record. What depends on the moment is taken from it: when
 // the time of a trial was over, which calls the host's own side or the wall
 // clock ended, what capabilities and a Light outside of the court answered. It is
 // safe for concurrent use; the caller closes it.
 type Replayer struct {
-	config Config      // of the hosts, but for the modules
-	audits AuditConfig // of the auditors, but for the modules
 	header *record.Header
+	trials runner.CourtConfig
+	audits runner.AuditConfig
 	find   func(record.Digest) ([]byte, error)
 
-	mu      sync.Mutex
-	courts  *shelf   // nil until they are needed, as the others
-	audited *Auditor // whose modules judges has
-	judges  *shelf
+	trialRuntime, auditRuntime runtime.Config
+
+	mu    sync.Mutex
+	court *court // nil until it is needed, as the audit
+	audit *auditor
+}
+
+// court is the court of the record, with the modules that its trials had.
+type court struct {
+	*runner.Court
+	*modules
+}
+
+// auditor is the audit of the record, with the modules that its audits had.
+type auditor struct {
+	*runner.Audit
+	*modules
 }
 
 // ErrNoCase: the record does not hold the case, which has to be given.
@@ -69,8 +84,8 @@ func (e *MissingModulesError) Error() string {
 	return "neither embedded nor in the store: " + strings.Join(list, ", ")
 }
 
-// OpenReplay makes a Replayer for the trials behind a header.
-func OpenReplay(header *record.Header, config ReplayConfig) (*Replayer, error) {
+// Open makes a Replayer for the trials behind a header.
+func Open(header *record.Header, config Config) (*Replayer, error) {
 	r := &Replayer{header: header}
 	if err := r.configure(&config); err != nil {
 		return nil, fmt.Errorf("the header of the record: %w", err)
@@ -97,53 +112,55 @@ func OpenReplay(header *record.Header, config ReplayConfig) (*Replayer, error) {
 
 // configure reads the configuration from the header. Time is not limited: the
 // record says when it was over.
-func (r *Replayer) configure(config *ReplayConfig) error {
+func (r *Replayer) configure(config *Config) error {
 	h := r.header
-	r.config = Config{
-		CacheDir: config.CacheDir, Now: config.Now, Record: h.Contents, Reclassify: h.Reclassified && h.LightPath == "",
-		Limits: timeless(&h.Limits),
+	now := config.Now
+	if now == nil {
+		now = time.Now //nolint:forbidigo // the default of an injected clock
 	}
+	r.trialRuntime = runtime.Config{CacheDir: config.CacheDir, Now: now, Limits: timeless(&h.Limits)}
+	r.trials = runner.CourtConfig{Now: now, Reclassify: h.Reclassified && h.LightPath == ""}
 	var err error
-	if r.config.Pipeline, err = pipeline.Parse("pipeline", []byte(h.Pipeline)); err != nil {
+	if r.trials.Pipeline, err = pipeline.Parse("pipeline", []byte(h.Pipeline)); err != nil {
 		return err
 	}
 	if h.LightPath != "" {
-		if r.config.LightPath, err = pipeline.Parse("light_path", []byte(h.LightPath)); err != nil {
+		if r.trials.LightPath, err = pipeline.Parse("light_path", []byte(h.LightPath)); err != nil {
 			return err
 		}
 	}
-	court, err := codec.DecodeCourtConfig(h.Court, len(h.Court))
+	limits, err := codec.DecodeCourtConfig(h.Court, len(h.Court))
 	if err != nil {
 		return fmt.Errorf("court: %w", err)
 	}
-	court.TTL = endless
-	r.config.Court = &court
+	r.trials.Limits = func(c *pipeline.Court) { *c = recorded(&limits) }
 	if len(h.Profile) > 0 {
 		profile, err := codec.DecodeProfile(h.Profile, len(h.Profile))
 		if err != nil {
 			return fmt.Errorf("profile: %w", err)
 		}
-		r.config.Profile = &profile
+		r.trials.Profile = &profile
 	}
 	if h.ExternalLight {
-		r.config.Light = silentLight{}
+		r.trials.Light = runtime.RecordedLight{}
 	}
 	return r.configureAudits()
+}
+
+// recorded are the limits of a recorded court, but for that of time.
+func recorded(c *abi.CourtConfig) pipeline.Court {
+	return pipeline.Court{
+		Enabled: c.Enabled, TTL: endless, MaxHandoffs: c.MaxHandoffs, MaxRemands: c.MaxRemands,
+		ActivationThreshold: c.ActivationThreshold, RejectionThreshold: c.RejectionThreshold, MaxRounds: c.MaxRounds,
+	}
 }
 
 // endless is the time that trials and calls have, in nanoseconds: more than anybody waits.
 const endless = math.MaxInt64 / 4
 
 // timeless are recorded limits without that of time.
-func timeless(l *record.CallLimits) Limits {
-	return Limits{MemoryBytes: l.MemoryBytes, WallClock: endless, OutputBytes: l.OutputBytes, InputBytes: l.InputBytes, Fuel: l.Fuel}
-}
-
-// silentLight stands for a Light whose answers are in the record.
-type silentLight struct{}
-
-func (silentLight) Answer(context.Context, LightRequest) (LightResponse, error) {
-	return LightResponse{}, errMissing
+func timeless(l *record.CallLimits) sandbox.Limits {
+	return sandbox.Limits{MemoryBytes: l.MemoryBytes, WallClock: endless, OutputBytes: l.OutputBytes, InputBytes: l.InputBytes, Fuel: l.Fuel}
 }
 
 func embeddedByDigest() (map[record.Digest][]byte, error) {
@@ -174,8 +191,7 @@ func (r *Replayer) SameMetering() bool { return r.header.Instrumentation == sand
 // that is to be compared with the one given: [record.Compare]. The case is
 // subject, which has to be the one that was tried; nil takes that of the record.
 // A verdict that was audited is audited again. Errors are
-// ErrNoCase, ErrOtherCase, ErrNoAnswers, a *MissingModulesError, and those of
-// [Open] and [Host.Try].
+// ErrNoCase, ErrOtherCase, ErrNoAnswers, a *MissingModulesError, and those of opening and trying.
 func (r *Replayer) Replay(ctx context.Context, recorded *record.Trial, subject *abi.Case) (*trial.Trial, *record.Trial, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, context.Cause(ctx)
@@ -187,18 +203,16 @@ func (r *Replayer) Replay(ctx context.Context, recorded *record.Trial, subject *
 	if err := answered(recorded); err != nil {
 		return nil, nil, err
 	}
-	court, err := r.court(ctx)
+	c, err := r.openCourt(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	generation, err := court.take(ctx, recorded.Modules)
+	generation, err := c.take(ctx, recorded.Modules)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer func() { _ = generation.Release(context.WithoutCancel(ctx)) }()
-	trail := newTrail(r.header.Contents)
-	trail.script = newScript(recorded)
-	t, again, err := court.host.tryOnce(ctx, generation, *own, trail)
+	t, again, err := c.Try(ctx, generation, *own, runtime.NewReplay(r.header.Contents, recorded))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -206,7 +220,7 @@ func (r *Replayer) Replay(ctx context.Context, recorded *record.Trial, subject *
 	if again.Case != recorded.Case {
 		return nil, nil, ErrOtherCase
 	}
-	if err := r.audit(ctx, recorded, t, again); err != nil {
+	if err := r.auditAgain(ctx, recorded, t, again); err != nil {
 		return nil, nil, err
 	}
 	return t, again, nil

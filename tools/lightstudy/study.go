@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/calibrate/fit"
 	"github.com/shadowcourt/shadowcourt/host/docket"
@@ -104,11 +103,7 @@ func (s *lightStudy) add(ctx context.Context, fitFile, testFile string) error {
 
 // withoutRemands is a configuration whose court may not ask Light again.
 func (s *lightStudy) withoutRemands(config host.Config) host.Config {
-	c := s.court.Court
-	config.Court = &abi.CourtConfig{
-		Enabled: true, TTL: int64(c.TTL), MaxHandoffs: c.MaxHandoffs, MaxRounds: c.MaxRounds,
-		ActivationThreshold: c.ActivationThreshold, RejectionThreshold: c.RejectionThreshold,
-	}
+	config.Court = func(c *pipeline.Court) { c.MaxRemands = 0 }
 	return config
 }
 

@@ -42,7 +42,7 @@ func New(graph *pipeline.Graph, config Config) (*Court, error) {
 	def := graph.Definition()
 	c := &Court{
 		graph: graph, personas: courtPersonas(def), domain: invoker.NewDomain(config.Profile),
-		log: config.Logger, now: config.Now, limits: limitsOf(&def.Court),
+		log: config.Logger, now: config.Now, limits: LimitsOf(&def.Court),
 	}
 	if config.Limits != nil {
 		c.limits = *config.Limits
@@ -88,7 +88,8 @@ func (c *Court) checkNode(n *pipeline.Node) error {
 	return nil
 }
 
-func limitsOf(c *pipeline.Court) abi.CourtConfig {
+// LimitsOf are the limits of a pipeline as the contract has them.
+func LimitsOf(c *pipeline.Court) abi.CourtConfig {
 	return abi.CourtConfig{
 		Enabled: c.Enabled, TTL: int64(c.TTL), MaxHandoffs: c.MaxHandoffs, MaxRemands: c.MaxRemands,
 		ActivationThreshold: c.ActivationThreshold, RejectionThreshold: c.RejectionThreshold, MaxRounds: c.MaxRounds,

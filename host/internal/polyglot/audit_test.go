@@ -47,7 +47,7 @@ func TestAccept_FR6_ARubricBringsInJudgesOfEveryLanguage(t *testing.T) {
 	if err := module.CheckRubric(t.Context(), rubric, files); err != nil {
 		t.Fatal(err)
 	}
-	a, err := host.OpenAuditor(t.Context(), host.AuditConfig{Rubric: rubric, Host: host.Config{Modules: files}})
+	a, err := host.OpenAuditor(t.Context(), host.AuditConfig{Rubric: rubric, Modules: files})
 	if err != nil {
 		t.Fatal(err)
 	}

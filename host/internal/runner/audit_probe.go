@@ -8,40 +8,31 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/audit"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
-// CodeParameters is the fault of a judge's parameters that its module rejects.
-const CodeParameters pipeline.Code = "parameters"
-
 // probeOpinion is what judges are probed with.
 const probeOpinion = "The court affirms the charge, because the log says so, with a confidence of 0.5."
 
-// Probe finds parameters of the rubric that a judge's module rejects, before any
-// opinion is audited. Each judge that has parameters is asked for its opinion on a
-// sentence: one that gives up with them, and does not without, rejects them. The
-// error, if any, is a pipeline.Errors with every such judge, by its place in the
-// rubric; or the context's. The calls are seen by Observe.
-func (a *Auditor) Probe(ctx context.Context) error {
-	generation, err := a.host.registry.Acquire()
-	if err != nil {
-		return err
-	}
-	defer func() { _ = generation.Release(context.WithoutCancel(ctx)) }()
+// Probe finds parameters of the rubric that a judge's module rejects, before any opinion is audited. Each judge with
+// parameters is asked for its opinion on a sentence: one that fails with them, and not without, rejects them. The error is a
+// pipeline.Errors with every such judge, by its place in the rubric; or the context's.
+func (a *Audit) Probe(ctx context.Context, g *runtime.Generation) error {
 	var faults pipeline.Errors
 	for i := range a.rubric.Judges {
 		judge := &a.rubric.Judges[i]
 		if len(judge.With) == 0 {
 			continue
 		}
-		s := &session{host: a.host, generation: generation, graph: a.host.graph, account: newAccount(), subject: &abi.Case{ID: unknown}}
-		if why := s.refusesParams(ctx, judge, a.rubric.ScoredBy(judge.ID)); why != "" {
+		s := g.Trial(&abi.Case{ID: unknown}, nil).Session(a.graph)
+		if why := rejectsParams(ctx, s, judge, a.rubric.ScoredBy(judge.ID)); why != "" {
 			path := "judges[" + strconv.Quote(judge.ID) + "].with"
 			at := a.rubric.Position(path)
 			faults = append(faults, &pipeline.Error{
-				File: a.rubric.File(), Line: at.Line, Column: at.Column, Path: path, Code: CodeParameters,
+				File: a.rubric.File(), Line: at.Line, Column: at.Column, Path: path, Code: audit.CodeParameters,
 				Message: "the module " + judge.Module + " rejects them: " + why,
 			})
 		}
@@ -56,9 +47,9 @@ func (a *Auditor) Probe(ctx context.Context) error {
 	return faults
 }
 
-// refusesParams says why a judge gives up with its parameters; empty if it does
-// not, or does without them as well.
-func (s *session) refusesParams(ctx context.Context, judge *audit.Judge, criteria []*audit.Criterion) string {
+// rejectsParams tells why a judge fails with its parameters; empty if it does
+// not, or fails without them as well.
+func rejectsParams(ctx context.Context, s *runtime.Session, judge *audit.Judge, criteria []*audit.Criterion) string {
 	request := &abi.JudgeRequest{
 		Judge: judge.ID, Opinion: abi.JudicialOpinion{Text: probeOpinion, CaseID: trial.Unnamed, CourtName: trial.Unnamed},
 		Criteria: make([]abi.Criterion, len(criteria)), Evidence: []abi.Evidence{}, Params: invoker.Params(judge.With),

@@ -15,94 +15,72 @@ import (
 	"sync"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/internal/court"
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
-	"github.com/shadowcourt/shadowcourt/host/internal/runtime/registry"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
-// Candidate is the court in force with other modules for some of its personas.
-// It tries a share of the cases that came to a trial, after the court in force
-// and with the same Light: the same answers of a [Light] of the caller's, which
-// is asked once more only where the candidate remands otherwise. It decides
-// nothing: results are the same with and without it, and neither Observe nor
-// the result knows its calls. A swap that leaves it without apart sides is
-// rejected.
+// Candidate says which modules the candidate court has in place of others, and which cases it tries.
 type Candidate struct {
-	// Modules are wasm files by the persona that they would play, or by the name
-	// of the module that evaluates edges.
+	// Modules are wasm files by the persona that they would play, or by the name of the module that evaluates edges.
 	Modules map[string][]byte
-	// Share of the trials that it takes part in, above 0 and at most 1. Which ones
-	// depends on Seed and the id of the case alone.
+	// Share of the trials, above 0 and at most 1; which ones depends on Seed and the id of the case alone.
 	Share float64
 	Seed  uint64
 }
 
-// candidate is a Candidate made ready.
+// candidate is a Candidate that was prepared.
 type candidate struct {
-	host  *Host // on the registry of the one in force
+	court *Court
 	share float64
 	seed  uint64
 	files map[string][]byte // by the names that its pipelines have for them
 	names map[string]string // those names, and whose place they take in results
-	// light: it plays a part in the Light path, which may then say otherwise.
+	// light: it plays a part in the Light path, which may then answer otherwise.
 	light bool
 }
 
-// CandidateError says why a candidate's court could not be made.
-type CandidateError struct{ Err error }
-
-// Error names the candidate.
-func (e *CandidateError) Error() string { return "candidate: " + e.Err.Error() }
-
-// Unwrap gives the reason.
-func (e *CandidateError) Unwrap() error { return e.Err }
-
-// prepareCandidate makes the candidate's court, if there is one.
-func (h *Host) prepareCandidate() error {
-	c := h.config.Candidate
-	if c == nil {
-		return nil
+// SetCandidate has a candidate try a share of the cases after the court. Call it once, before the modules are installed.
+func (c *Court) SetCandidate(with Candidate) error {
+	if !(with.Share > 0 && with.Share <= 1) { // NaN too
+		return fmt.Errorf("a share of %v: use a number above 0 and at most 1", with.Share)
 	}
-	if !(c.Share > 0 && c.Share <= 1) { // NaN too
-		return &CandidateError{fmt.Errorf("a share of %v: use a number above 0 and at most 1", c.Share)}
+	if len(with.Modules) == 0 {
+		return errors.New("no module")
 	}
-	if len(c.Modules) == 0 {
-		return &CandidateError{errors.New("no module")}
-	}
-	k := &candidate{share: c.Share, seed: c.Seed, files: map[string][]byte{}, names: map[string]string{}}
-	config := h.config
-	config.Candidate, config.Observe, config.Record, config.Store = nil, nil, "", nil
+	k := &candidate{share: with.Share, seed: with.Seed, files: map[string][]byte{}, names: map[string]string{}}
+	config := c.config
 	if config.Logger != nil {
 		config.Logger = config.Logger.With(slog.String("court", "candidate"))
 	}
-	config.Pipeline = cloneDefinition(h.graph.Definition())
-	if h.lightGraph != nil {
-		config.LightPath = cloneDefinition(h.lightGraph.Definition())
+	config.Pipeline = cloneDefinition(c.graph.Definition())
+	if c.lightGraph != nil {
+		config.LightPath = cloneDefinition(c.lightGraph.Definition())
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.Modules)) {
+	for _, name := range slices.Sorted(maps.Keys(with.Modules)) {
 		own := name + "-candidate"
-		for slices.Contains(h.modules(), own) {
+		for slices.Contains(c.Modules(), own) {
 			own += "-candidate"
 		}
 		court, light := recast(config.Pipeline, name, own), recast(config.LightPath, name, own)
 		if !court && !light {
-			return &CandidateError{h.noPlayer(name)}
+			return c.noPlayer(name)
 		}
-		k.files[own], k.names[own], k.light = c.Modules[name], name, k.light || light
+		k.files[own], k.names[own], k.light = with.Modules[name], name, k.light || light
 	}
-	k.host = &Host{config: config}
-	if err := k.host.prepare(); err != nil {
-		return &CandidateError{err}
+	var err error
+	if k.court, err = NewCourt(config); err != nil {
+		return err
 	}
-	h.candidate = k
+	c.candidate = k
 	return nil
 }
 
 // noPlayer says who there is in place of a name that nobody has.
-func (h *Host) noPlayer(name string) error {
+func (c *Court) noPlayer(name string) error {
 	var known []string
-	for _, def := range h.definitions() {
+	for _, def := range c.definitions() {
 		for i := range def.Personas {
 			known = append(known, def.Personas[i].ID)
 		}
@@ -142,15 +120,6 @@ func recast(def *pipeline.Definition, name, module string) bool {
 	return found
 }
 
-// needs are those of its modules, with all that its court needs of the others.
-func (h *Host) needs() []registry.Need {
-	defs := h.definitions()
-	if h.candidate != nil {
-		defs = append(defs, h.candidate.host.definitions()...)
-	}
-	return runtime.Needs(defs...)
-}
-
 // selects says whether the candidate takes part in a trial.
 func (k *candidate) selects(t *trial.Trial) bool {
 	return k != nil && (t.Result.Activated || k.light) && selected(k.seed, t.Result.ID, k.share)
@@ -165,8 +134,8 @@ func selected(seed uint64, id string, share float64) bool {
 
 // try has the candidate try a case, with the modules of the generation that
 // the trial in force had. Nil when the context ended.
-func (k *candidate) try(ctx context.Context, generation *registry.Generation, subject *abi.Case, answering Light) *trial.Trial {
-	t, err := k.host.tryIn(ctx, generation, subject, answering, nil)
+func (k *candidate) try(ctx context.Context, generation *runtime.Generation, subject *abi.Case, answering court.Light) *trial.Trial {
+	t, err := k.court.try(ctx, generation.Unobserved(k.court.config.Logger), subject, answering, nil)
 	if err != nil {
 		return nil // the case was tried, so that only the context is left
 	}
@@ -181,20 +150,20 @@ func (k *candidate) try(ctx context.Context, generation *registry.Generation, su
 
 // remembering is a Light that answers the same question of one trial the same.
 type remembering struct {
-	light Light
+	light court.Light
 
 	mu      sync.Mutex
 	answers []remembered
 }
 
 type remembered struct {
-	request  LightRequest
-	response LightResponse
+	request  court.LightRequest
+	response court.LightResponse
 	err      error
 }
 
 // Answer asks Light what was not asked before.
-func (r *remembering) Answer(ctx context.Context, req LightRequest) (LightResponse, error) {
+func (r *remembering) Answer(ctx context.Context, req court.LightRequest) (court.LightResponse, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i := range r.answers {
@@ -211,6 +180,6 @@ func (r *remembering) Answer(ctx context.Context, req LightRequest) (LightRespon
 }
 
 // sameQuestion compares all but the case, which is the trial's.
-func sameQuestion(a, b *LightRequest) bool {
+func sameQuestion(a, b *court.LightRequest) bool {
 	return reflect.DeepEqual(a.Feedback, b.Feedback) && reflect.DeepEqual(a.Previous, b.Previous) && slices.Equal(a.Evidence, b.Evidence)
 }

@@ -1,65 +1,50 @@
 package runner
 
 import (
-	"context"
 	"fmt"
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/record"
 )
 
-// Part is one part of what results depend on, with its digest.
-type Part struct {
-	Name   string `json:"name"`
-	Digest string `json:"digest"`
-}
-
-// Configuration lists all that results depend on besides the cases: the
-// pipelines, the modules in force, the profile, the limits, the casebook and
-// the source. Hosts with equal configurations give equal results. What a
-// [Light] of the caller's own depends on is the caller's to add.
-func (h *Host) Configuration(ctx context.Context) ([]Part, error) {
-	var parts []Part
-	add := func(name string, data []byte) { parts = append(parts, Part{name, digest(data)}) }
-	texts, err := h.pipelineTexts()
+// Configuration lists all that results depend on besides the cases: the pipelines, the modules, the profile, the limits, the
+// casebook and the source.
+func (c *Court) Configuration(g *runtime.Generation) ([]record.Part, error) {
+	var parts []record.Part
+	add := func(name string, data []byte) {
+		parts = append(parts, record.Part{Name: name, Digest: record.DigestOf(data)})
+	}
+	texts, err := c.texts()
 	if err != nil {
 		return nil, err
 	}
 	for i, text := range texts {
 		add([]string{"pipeline", "light pipeline"}[i], []byte(text))
 	}
-	generation, err := h.registry.Acquire()
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = generation.Release(context.WithoutCancel(ctx)) }()
-	for _, name := range slices.Sorted(slices.Values(h.modules())) {
-		m, err := generation.Module(name)
+	for _, name := range slices.Sorted(slices.Values(c.Modules())) {
+		m, err := g.Module(name)
 		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, Part{"module " + name, m.Info().Digest.String()})
+		parts = append(parts, record.Part{Name: "module " + name, Digest: record.Digest(m.Info().Digest.String())})
 	}
-	if p := h.config.Profile; p != nil {
+	if p := c.config.Profile; p != nil {
 		add("profile", codec.AppendProfile(nil, p))
 	}
-	limits := h.court.Limits()
+	limits := c.court.Limits()
 	add("limits of the court", codec.AppendCourtConfig(nil, &limits))
-	add("limits of calls", fmt.Appendf(nil, "%+v", h.engine.Limits()))
-	if b := h.config.Casebook; b != nil {
-		parts = append(parts, Part{"casebook", b.Digest()})
-	}
-	if s := h.config.Source; s != nil {
-		parts = append(parts, Part{"source", s.Digest()})
-	}
-	return parts, nil
+	add("limits of calls", fmt.Appendf(nil, "%+v", g.Runtime().Limits()))
+	return append(parts, g.Runtime().Knowledge()...), nil
 }
 
-// pipelineTexts are the pipelines in force in YAML, the court's first.
-func (h *Host) pipelineTexts() ([]string, error) {
+// texts are the pipelines in YAML, the court's first.
+func (c *Court) texts() ([]string, error) {
 	var texts []string
-	for _, def := range h.definitions() {
+	for _, def := range c.definitions() {
 		text, err := pipeline.Marshal(def)
 		if err != nil {
 			return nil, fmt.Errorf("pipeline %s: %w", def.Pipeline, err)
@@ -67,4 +52,26 @@ func (h *Host) pipelineTexts() ([]string, error) {
 		texts = append(texts, string(text))
 	}
 	return texts, nil
+}
+
+// Header is that of a record of trials. configuration is [Court.Configuration], with what the caller adds to it.
+func (c *Court) Header(contents record.Contents, configuration []record.Part, calls record.CallLimits) (*record.Header, error) {
+	limits := c.court.Limits()
+	header := &record.Header{
+		Contents: contents, Instrumentation: sandbox.Instrumentation, Configuration: configuration,
+		ExternalLight: c.config.Light != nil, Reclassified: c.config.Reclassify || c.light != nil,
+		Court: codec.AppendCourtConfig(nil, &limits), Limits: calls,
+	}
+	texts, err := c.texts()
+	if err != nil {
+		return nil, err
+	}
+	header.Pipeline = texts[0]
+	if len(texts) > 1 {
+		header.LightPath = texts[1]
+	}
+	if p := c.config.Profile; p != nil {
+		header.Profile = codec.AppendProfile(nil, p)
+	}
+	return header, nil
 }

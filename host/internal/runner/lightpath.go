@@ -2,27 +2,30 @@ package runner
 
 import (
 	"context"
+
+	"github.com/shadowcourt/shadowcourt/host/internal/court"
 	"github.com/shadowcourt/shadowcourt/host/internal/light"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // lightPath answers for Light in one trial, by walking the Light path.
 type lightPath struct {
 	trial   *light.Trial
-	session *session
+	session *runtime.Session
 	calls   []int // of the session, before each walk
 }
 
 // Answer walks the Light path.
-func (l *lightPath) Answer(ctx context.Context, req LightRequest) (LightResponse, error) {
-	l.calls = append(l.calls, len(l.session.calls))
+func (l *lightPath) Answer(ctx context.Context, req court.LightRequest) (court.LightResponse, error) {
+	l.calls = append(l.calls, len(l.session.Calls()))
 	response, err := l.trial.Answer(ctx, light.Request{
 		Case: req.Case, Feedback: req.Feedback, Previous: req.Previous, Evidence: req.Evidence,
 	})
 	if err != nil {
-		return LightResponse{}, err
+		return court.LightResponse{}, err
 	}
-	return LightResponse{Answer: response.Answer, Evidence: response.Evidence, Remand: response.Remand}, nil
+	return court.LightResponse{Answer: response.Answer, Evidence: response.Evidence, Remand: response.Remand}, nil
 }
 
 // passes gives the passes over the Light path with their calls.
@@ -30,13 +33,13 @@ func (l *lightPath) passes() []trial.LightPass {
 	if l == nil {
 		return nil
 	}
-	list := l.trial.Passes()
+	calls, list := l.session.Calls(), l.trial.Passes()
 	for i := range list {
-		end := len(l.session.calls)
+		end := len(calls)
 		if i+1 < len(list) {
 			end = l.calls[i+1]
 		}
-		list[i].Calls = l.session.calls[l.calls[i]:end]
+		list[i].Calls = calls[l.calls[i]:end]
 	}
 	return list
 }

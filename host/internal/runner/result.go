@@ -5,23 +5,25 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // describe adds to a trial what the court does not know: names, modules, calls, fuel and timings.
-func (h *Host) describe(t *trial.Trial, s *session, elapsed time.Duration) {
-	t.LabelNames, t.Personas = h.labelNames(t.Case.Labels), h.personas()
-	t.Result.Modules, t.Result.Fuel = h.digests(s), s.fuel
-	t.Result.Timings = &trial.Timings{TotalMicros: elapsed.Microseconds(), ModuleMicros: s.micros, Calls: s.number}
+func (c *Court) describe(t *trial.Trial, s *runtime.Session, elapsed time.Duration) {
+	usage := s.Usage()
+	t.LabelNames, t.Personas = c.labelNames(t.Case.Labels), c.personas()
+	t.Result.Modules, t.Result.Fuel = c.personaDigests(s), usage.Fuel
+	t.Result.Timings = &trial.Timings{TotalMicros: elapsed.Microseconds(), ModuleMicros: usage.Micros, Calls: usage.Calls}
 	if n := len(t.Passes); n > 0 {
-		t.Passes[n-1].Calls = s.calls // all calls are listed with the last pass
+		t.Passes[n-1].Calls = s.Calls() // all calls are listed with the last pass
 	}
 }
 
 // personas are the identities of the pipelines, by id; the court's come first.
-func (h *Host) personas() map[string]abi.Persona {
+func (c *Court) personas() map[string]abi.Persona {
 	m := make(map[string]abi.Persona)
-	for _, def := range slices.Backward(h.definitions()) {
+	for _, def := range slices.Backward(c.definitions()) {
 		for i := range def.Personas {
 			p := &def.Personas[i]
 			m[p.ID] = abi.Persona{
@@ -33,20 +35,20 @@ func (h *Host) personas() map[string]abi.Persona {
 }
 
 // labelNames are the names that the court's pipeline has for labels.
-func (h *Host) labelNames(labels []string) map[string]string {
+func (c *Court) labelNames(labels []string) map[string]string {
 	names := make(map[string]string)
 	for _, l := range labels {
-		if name := h.graph.Definition().Label(l).Name; name != "" {
+		if name := c.graph.Definition().Label(l).Name; name != "" {
 			names[l] = name
 		}
 	}
 	return names
 }
 
-// digests maps persona ids, and the modules that evaluate edges, to digests.
-func (h *Host) digests(s *session) map[string]string {
+// personaDigests maps persona ids, and the modules that evaluate edges, to digests.
+func (c *Court) personaDigests(s *runtime.Session) map[string]string {
 	m := make(map[string]string)
-	for _, def := range slices.Backward(h.definitions()) {
+	for _, def := range slices.Backward(c.definitions()) {
 		for i := range def.Edges {
 			if e := &def.Edges[i]; !e.Unconditional() {
 				m[e.Module] = s.Digest(e.Module)

@@ -1,3 +1,3 @@
-// Package runtime is what trials, audits, candidates and replays share: it reads modules, states what pipelines and rubrics
-// need of them, and plays personas with them.
+// Package runtime is what trials, audits, candidates and replays share: the sandbox with its generations of modules, the
+// sessions that call them, the broker of their capabilities, and the recorder of what happens, which also steers replays.
 package runtime

@@ -21,7 +21,7 @@ func TestOrderedKeepsOrderAndLimit(t *testing.T) {
 			return 2 * n
 		}
 		in := []int{3, 0, 2, 1, 7, 4, 5, 6}
-		got := slices.Collect(ordered(t.Context(), slices.Values(in), workers, double))
+		got := slices.Collect(Ordered(t.Context(), slices.Values(in), workers, double))
 		if !slices.Equal(got, []int{6, 0, 4, 2, 14, 8, 10, 12}) || int(most.Load()) > workers {
 			t.Errorf("%d workers: %v, %d at once", workers, got, most.Load())
 		}
@@ -36,7 +36,7 @@ func TestOrderedStopsWhenItsCallerDoes(t *testing.T) {
 			begun = i
 		}
 	}
-	for n := range ordered(t.Context(), endless, 2, func(_ context.Context, n int) int { return n }) {
+	for n := range Ordered(t.Context(), endless, 2, func(_ context.Context, n int) int { return n }) {
 		if n == 5 {
 			break
 		}

@@ -8,21 +8,25 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/host/internal/court"
 	"github.com/shadowcourt/shadowcourt/host/record"
 )
 
 // recordedLight is a Light outside of the court whose answers are recorded.
 type recordedLight struct {
-	light Light
-	trail *trail
+	light    court.Light
+	recorder *Recorder
 }
 
+// Light records the answers of a Light outside of the court, or replays them. The recorder must not be nil.
+func (r *Recorder) Light(light court.Light) court.Light { return &recordedLight{light, r} }
+
 // Answer asks, or gives what the record has.
-func (l *recordedLight) Answer(ctx context.Context, req LightRequest) (LightResponse, error) {
-	var response LightResponse
+func (l *recordedLight) Answer(ctx context.Context, req court.LightRequest) (court.LightResponse, error) {
+	var response court.LightResponse
 	var err error
-	if l.trail.script != nil {
-		response, err = l.trail.script.light()
+	if l.recorder.script != nil {
+		response, err = l.recorder.script.light()
 	} else {
 		response, err = l.light.Answer(ctx, req)
 	}
@@ -30,22 +34,30 @@ func (l *recordedLight) Answer(ctx context.Context, req LightRequest) (LightResp
 	return response, err
 }
 
+// RecordedLight stands for a Light whose answers are in the record.
+type RecordedLight struct{}
+
+// Answer fails: the recorder answers in its place.
+func (RecordedLight) Answer(context.Context, court.LightRequest) (court.LightResponse, error) {
+	return court.LightResponse{}, errMissing
+}
+
 // note records an answer. It is JSON and not a message: what a Light says need
 // not keep the rules of one.
-func (l *recordedLight) note(ctx context.Context, req *LightRequest, response *LightResponse, err error) {
-	t := l.trail
-	kept := t.contents != record.ContentsDigests
+func (l *recordedLight) note(ctx context.Context, req *court.LightRequest, response *court.LightResponse, err error) {
+	r := l.recorder
+	kept := r.contents != record.ContentsDigests
 	e := &record.Light{}
-	t.note(record.Event{Light: e})
+	r.note(record.Event{Light: e})
 	if req.Feedback != nil {
-		e.Feedback = t.keep(codec.AppendRemandFeedback(nil, req.Feedback), kept)
+		e.Feedback = r.keep(codec.AppendRemandFeedback(nil, req.Feedback), kept)
 	}
 	var text []byte
 	if err == nil {
 		text, err = json.Marshal(spokenOf(response))
 	}
 	if err == nil {
-		e.Answer = t.keep(text, kept)
+		e.Answer = r.keep(text, kept)
 		return
 	}
 	e.Failure = &record.Failure{Cause: record.CauseHost}
@@ -90,7 +102,7 @@ type spokenChallenged struct {
 	Status        abi.ChallengedStatus `json:"status"`
 }
 
-func spokenOf(r *LightResponse) *spoken {
+func spokenOf(r *court.LightResponse) *spoken {
 	s := &spoken{
 		Classification: r.Answer.Classification, Confidence: r.Answer.Confidence, Reasoning: r.Answer.Reasoning,
 		Evidence: spokenItems(r.Evidence),
@@ -117,14 +129,14 @@ func spokenItems(items []abi.Evidence) []spokenItem {
 }
 
 // parseSpoken is the way back.
-func parseSpoken(text []byte) (LightResponse, error) {
+func parseSpoken(text []byte) (court.LightResponse, error) {
 	var s spoken
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&s); err != nil {
-		return LightResponse{}, err
+		return court.LightResponse{}, err
 	}
-	r := LightResponse{
+	r := court.LightResponse{
 		Answer:   abi.LightAnswer{Classification: s.Classification, Confidence: s.Confidence, Reasoning: s.Reasoning},
 		Evidence: evidenceOf(s.Evidence),
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/internal/court"
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/trial"
@@ -23,6 +24,20 @@ type script struct {
 	call     int          // the next one
 	asked    int          // answers of Light so far
 	last     *record.Call // the failure that was told, until it is noted
+}
+
+// NewReplay makes a Recorder that follows a recorded trial.
+func NewReplay(contents record.Contents, trial *record.Trial) *Recorder {
+	r := NewRecorder(contents)
+	r.script = newScript(trial)
+	return r
+}
+
+// NewAuditReplay makes a Recorder that follows the audit of a recorded trial.
+func NewAuditReplay(contents record.Contents, trial *record.Trial) *Recorder {
+	r := NewRecorder(contents)
+	r.script = newAuditScript(trial)
+	return r
 }
 
 // newScript is that of a trial.
@@ -55,34 +70,34 @@ func useKey(c abi.Capability, request record.Digest) string {
 }
 
 // replays says whether the trial follows another one.
-func (t *trail) replays() bool { return t != nil && t.script != nil }
+func (r *Recorder) replays() bool { return r != nil && r.script != nil }
 
 // answer gives what a module was answered. A log line has no answer to keep.
-func (t *trail) answer(capability abi.Capability, request []byte) ([]byte, bool) {
-	d, ok := t.script.answers[useKey(capability, record.DigestOf(request))]
+func (r *Recorder) answer(capability abi.Capability, request []byte) ([]byte, bool) {
+	d, ok := r.script.answers[useKey(capability, record.DigestOf(request))]
 	if !ok {
 		return nil, false
 	}
 	if d == record.DigestOf(nil) {
 		return nil, true
 	}
-	return t.script.trial.Content(d)
+	return r.script.trial.Content(d)
 }
 
 // replayed gives the failure of a call that depended on the moment, if the
 // same call is made again. Its error is nil for all calls that are to be made.
-func (t *trail) replayed(d *desk, request []byte) error {
-	if !t.replays() {
+func (r *Recorder) replayed(b *broker, request []byte) error {
+	if !r.replays() {
 		return nil
 	}
-	s := t.script
+	s := r.script
 	s.last = nil
 	if s.call >= len(s.calls) {
 		return nil
 	}
 	c := s.calls[s.call]
 	s.call++
-	if !c.Failure.Momentary() || c.Module != d.module || c.Node != d.at || c.Persona != d.by || c.Input != record.DigestOf(request) {
+	if !c.Failure.Momentary() || c.Module != b.module || c.Node != b.at || c.Persona != b.by || c.Input != record.DigestOf(request) {
 		return nil
 	}
 	s.last = c
@@ -90,19 +105,19 @@ func (t *trail) replayed(d *desk, request []byte) error {
 }
 
 // told notes the failure that was told last as it stands in the record.
-func (s *script) told(t *trail) bool {
+func (s *script) told(r *Recorder) bool {
 	if s.last == nil {
 		return false
 	}
 	c := *s.last
-	t.note(record.Event{Call: &c})
+	r.note(record.Event{Call: &c})
 	digests := []record.Digest{c.Input}
 	for _, u := range c.Uses {
 		digests = append(digests, u.Request, u.Answer)
 	}
 	for _, d := range digests {
 		if message, ok := s.trial.Content(d); ok {
-			t.kept[d] = message
+			r.kept[d] = message
 		}
 	}
 	s.last = nil
@@ -113,18 +128,18 @@ func (s *script) told(t *trail) bool {
 var errMissing = errors.New("is not in the record")
 
 // light gives the next answer of Light.
-func (s *script) light() (LightResponse, error) {
+func (s *script) light() (court.LightResponse, error) {
 	if s.asked >= len(s.lights) {
-		return LightResponse{}, fmt.Errorf("answer %d of Light %w", s.asked, errMissing)
+		return court.LightResponse{}, fmt.Errorf("answer %d of Light %w", s.asked, errMissing)
 	}
 	l := s.lights[s.asked]
 	s.asked++
 	if f := l.Failure; f != nil {
-		return LightResponse{}, &replayedError{f}
+		return court.LightResponse{}, &replayedError{f}
 	}
 	text, ok := s.trial.Content(l.Answer)
 	if !ok {
-		return LightResponse{}, fmt.Errorf("answer %d of Light %w", s.asked-1, errMissing)
+		return court.LightResponse{}, fmt.Errorf("answer %d of Light %w", s.asked-1, errMissing)
 	}
 	return parseSpoken(text)
 }

@@ -8,51 +8,69 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
-	"github.com/shadowcourt/shadowcourt/host/internal/runtime/registry"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
-// session plays the personas of one trial with the modules of one generation:
-// it encodes requests, calls the sandbox and lets only validated responses through.
-type session struct {
-	host       *Host
-	generation *registry.Generation
+// Trial is what all sessions of one trial have in common. One goroutine uses it.
+type Trial struct {
+	generation *Generation
 	subject    *abi.Case
-	graph      *pipeline.Graph // whose personas are played
-	calls      []trial.Call
-	*account
-}
-
-// account is what all walks of a trial have in common.
-type account struct {
-	number int // of calls
-	micros int64
-	fuel   *uint64
+	recorder   *Recorder // nil where nothing is recorded
+	calls      int
+	micros     int64
+	fuel       *uint64
 	// answers to what modules asked, by capability and digest of the request.
 	answers map[string]Use
 	held    map[string]int // bytes of requests and answers, by module
-	trail   *trail         // nil where nothing is recorded
 }
 
-func newAccount() *account {
-	return &account{answers: make(map[string]Use), held: make(map[string]int)}
+// Trial begins a trial of a case with these modules. The recorder may be nil.
+func (g *Generation) Trial(subject *abi.Case, recorder *Recorder) *Trial {
+	return &Trial{generation: g, subject: subject, recorder: recorder, answers: make(map[string]Use), held: make(map[string]int)}
 }
+
+// Usage is what the calls of a trial took.
+type Usage struct {
+	Calls  int
+	Micros int64
+	Fuel   *uint64 // nil where it is not metered
+}
+
+// Usage of the trial so far.
+func (t *Trial) Usage() Usage { return Usage{Calls: t.calls, Micros: t.micros, Fuel: t.fuel} }
+
+// Join adds the fuel of a trial that ran beside this one, and has ended.
+func (t *Trial) Join(other *Trial) { t.spend(other.fuel) }
+
+// Session plays the personas of one graph in a trial: it encodes requests, calls the sandbox and passes on validated
+// responses only.
+type Session struct {
+	*Trial
+	graph    *pipeline.Graph
+	recorded []trial.Call
+}
+
+// Session begins a session of the trial on a graph.
+func (t *Trial) Session(graph *pipeline.Graph) *Session { return &Session{Trial: t, graph: graph} }
+
+// Calls that the session made so far, in order.
+func (s *Session) Calls() []trial.Call { return s.recorded }
 
 // Recorder of the trial; nil where nothing is recorded.
-func (s *session) Recorder() invoker.Recorder {
-	if s.trail == nil {
+func (s *Session) Recorder() invoker.Recorder {
+	if s.recorder == nil {
 		return nil
 	}
-	return s.trail
+	return s.recorder
 }
 
 // requests are buffers for encoded requests, used again from call to call.
 var requests = sync.Pool{New: func() any { b := make([]byte, 0, 16<<10); return &b }} //nolint:gochecknoglobals // a pool is no state
 
 // Digest of a module, "sha256:" and 64 hex digits; empty if there is none of that name.
-func (s *session) Digest(module string) string {
+func (s *Session) Digest(module string) string {
 	m, err := s.generation.Module(module)
 	if err != nil {
 		return ""
@@ -61,7 +79,7 @@ func (s *session) Digest(module string) string {
 }
 
 // Node makes a node call.
-func (s *session) Node(ctx context.Context, module string, req *abi.NodeRequest) (*abi.NodeResponse, error) {
+func (s *Session) Node(ctx context.Context, module string, req *abi.NodeRequest) (*abi.NodeResponse, error) {
 	buffer := requests.Get().(*[]byte) //nolint:forcetypeassert // the pool holds nothing else
 	defer requests.Put(buffer)
 	*buffer = codec.AppendNodeRequest((*buffer)[:0], req)
@@ -73,7 +91,7 @@ func (s *session) Node(ctx context.Context, module string, req *abi.NodeRequest)
 }
 
 // Contest makes a contest call.
-func (s *session) Contest(ctx context.Context, module string, req *abi.ContestRequest) (*abi.ContestResponse, error) {
+func (s *Session) Contest(ctx context.Context, module string, req *abi.ContestRequest) (*abi.ContestResponse, error) {
 	buffer := requests.Get().(*[]byte) //nolint:forcetypeassert // the pool holds nothing else
 	defer requests.Put(buffer)
 	*buffer = codec.AppendContestRequest((*buffer)[:0], req)
@@ -85,7 +103,7 @@ func (s *session) Contest(ctx context.Context, module string, req *abi.ContestRe
 }
 
 // Edges makes an edge call.
-func (s *session) Edges(ctx context.Context, module string, req *abi.EdgeRequest) (*abi.EdgeResponse, error) {
+func (s *Session) Edges(ctx context.Context, module string, req *abi.EdgeRequest) (*abi.EdgeResponse, error) {
 	buffer := requests.Get().(*[]byte) //nolint:forcetypeassert // the pool holds nothing else
 	defer requests.Put(buffer)
 	*buffer = codec.AppendEdgeRequest((*buffer)[:0], req)
@@ -94,7 +112,7 @@ func (s *session) Edges(ctx context.Context, module string, req *abi.EdgeRequest
 		return nil, err
 	}
 	response, err := accept(codec.DecodeEdgeResponse(output, len(output)))
-	s.trail.answered(req.Questions, response)
+	s.recorder.answered(req.Questions, response)
 	return response, err
 }
 
@@ -113,62 +131,63 @@ func accept[T any](response T, err error) (*T, error) {
 	}
 }
 
-// call goes into the sandbox and tells the observer.
-func (s *session) call(ctx context.Context, module string, call abi.Call, node, persona string, request []byte) ([]byte, error) {
+// call goes into the sandbox and tells recorder and observer.
+func (s *Session) call(ctx context.Context, module string, call abi.Call, node, persona string, request []byte) ([]byte, error) {
 	m, err := s.generation.Module(module)
 	if err != nil {
 		return nil, &invoker.ModuleError{Cause: trial.CauseHost, Message: err.Error(), Err: err}
 	}
-	d := s.desk(module, node, persona)
-	start := s.host.config.Now()
+	config := &s.generation.runtime.config
+	b := s.broker(module, node, persona)
+	start := config.Now()
 	var output sandbox.Output
-	if err = s.trail.replayed(d, request); err == nil {
-		output, err = m.Call(sandbox.WithDesk(ctx, d), call, request)
+	if err = s.recorder.replayed(b, request); err == nil {
+		output, err = m.Call(sandbox.WithDesk(ctx, b), call, request)
 	}
-	elapsed := s.host.config.Now().Sub(start)
+	elapsed := config.Now().Sub(start)
 	digest := m.Info().Digest.String()
-	s.number++
+	s.calls++
 	s.micros += elapsed.Microseconds()
 	info := trial.Call{Node: node, Persona: persona, Module: digest, Call: call, Micros: elapsed.Microseconds()}
-	for i := range d.uses {
-		info.Uses = append(info.Uses, d.uses[i].digests())
+	for i := range b.uses {
+		info.Uses = append(info.Uses, b.uses[i].digests())
 	}
-	s.calls = append(s.calls, info)
-	if observe := s.host.config.Observe; observe != nil {
-		observe(CallRecord{
+	s.recorded = append(s.recorded, info)
+	if config.Observe != nil {
+		config.Observe(Call{
 			CaseID: s.subject.ID, Module: module, Digest: digest, Call: call, Node: node, Persona: persona,
-			Input: request, Output: output.Bytes, Elapsed: elapsed, Err: err, Uses: d.uses,
+			Input: request, Output: output.Bytes, Elapsed: elapsed, Err: err, Uses: b.uses,
 		})
 	}
 	if err != nil {
 		err = callError(err)
-		s.trail.failed(d, call, request, err)
+		s.recorder.failed(b, call, request, err)
 		return nil, err
 	}
-	s.trail.called(d, call, request, &output)
+	s.recorder.called(b, call, request, &output)
 	s.spend(output.Fuel)
 	return output.Bytes, nil
 }
 
-// desk is where the module of a call asks.
-func (s *session) desk(module, node, persona string) *desk {
-	d := &desk{session: s, module: module, at: node, by: persona}
-	d.node, _ = s.graph.Node(node)
+// broker serves the module of a call.
+func (s *Session) broker(module, node, persona string) *broker {
+	b := &broker{trial: s.Trial, module: module, at: node, by: persona}
+	b.node, _ = s.graph.Node(node)
 	if persona != "" {
-		d.persona, _ = s.graph.Definition().Persona(persona)
+		b.persona, _ = s.graph.Definition().Persona(persona)
 	}
-	return d
+	return b
 }
 
 // spend adds up fuel, where it is metered.
-func (s *session) spend(fuel *uint64) {
+func (t *Trial) spend(fuel *uint64) {
 	if fuel == nil {
 		return
 	}
-	if s.fuel == nil {
-		s.fuel = new(uint64)
+	if t.fuel == nil {
+		t.fuel = new(uint64)
 	}
-	*s.fuel += *fuel
+	*t.fuel += *fuel
 }
 
 // callError says of a failed call what the court needs to know.

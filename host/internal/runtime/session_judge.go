@@ -8,7 +8,7 @@ import (
 )
 
 // Judge makes a judge call.
-func (s *session) Judge(ctx context.Context, module, node string, req *abi.JudgeRequest) (*abi.JudgeResponse, error) {
+func (s *Session) Judge(ctx context.Context, module, node string, req *abi.JudgeRequest) (*abi.JudgeResponse, error) {
 	buffer := requests.Get().(*[]byte) //nolint:forcetypeassert // the pool holds nothing else
 	defer requests.Put(buffer)
 	*buffer = codec.AppendJudgeRequest((*buffer)[:0], req)

@@ -3,14 +3,15 @@ package report
 import (
 	"bytes"
 	_ "embed"
-	"github.com/shadowcourt/shadowcourt/host/render"
-	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
-	"github.com/shadowcourt/shadowcourt/host/trial"
 	"html/template"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/shadowcourt/shadowcourt/host/render"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 //go:embed audit.tmpl

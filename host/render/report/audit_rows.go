@@ -1,8 +1,9 @@
 package report
 
 import (
-	"github.com/shadowcourt/shadowcourt/host/trial"
 	"strconv"
+
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // auditRow is what the table of all opinions shows of one. Its texts are inert.

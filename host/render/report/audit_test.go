@@ -1,10 +1,11 @@
 package report
 
 import (
-	"github.com/shadowcourt/shadowcourt/host/render"
-	"github.com/shadowcourt/shadowcourt/host/trial"
 	"strings"
 	"testing"
+
+	"github.com/shadowcourt/shadowcourt/host/render"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // A report shows the opinion, how it was weighed, and what the judges said and

@@ -1,10 +1,11 @@
 package report
 
 import (
+	"strings"
+
 	"github.com/shadowcourt/shadowcourt/host/render"
 	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"strings"
 )
 
 // beside gathers what a candidate court would have changed.

@@ -7,9 +7,10 @@
 package report
 
 import (
+	"time"
+
 	"github.com/shadowcourt/shadowcourt/host/render"
 	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
-	"time"
 )
 
 // Options of a report. The zero value is ready.

@@ -2,8 +2,9 @@ package journal
 
 import (
 	"bytes"
-	"github.com/shadowcourt/shadowcourt/host/trial"
 	"testing"
+
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // Whatever a journal holds, its whole lines are read in order and written again as the same,

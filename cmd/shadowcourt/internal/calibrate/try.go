@@ -95,6 +95,9 @@ func (c *calibration) try(ctx context.Context, h *host.Host, inputs *input.Docke
 	var both error
 	tried := 0
 	for t := range h.TryAll(ctx, c.withTruth(inputs.Entries(""), &both), c.options.workers) {
+		if t.Trial == nil && ctx.Err() != nil {
+			break
+		}
 		if t.Err != nil {
 			if err := c.fault(t.Entry, t.Err); err != nil {
 				return err

@@ -1,12 +1,13 @@
 package cli
 
 import (
-	"github.com/shadowcourt/shadowcourt/host/render"
-	"github.com/shadowcourt/shadowcourt/host/render/report"
-	"github.com/shadowcourt/shadowcourt/host/trial"
 	"io"
 	"path/filepath"
 	"strings"
+
+	"github.com/shadowcourt/shadowcourt/host/render"
+	"github.com/shadowcourt/shadowcourt/host/render/report"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // reportWriter is one for the format that the name of the file tells.

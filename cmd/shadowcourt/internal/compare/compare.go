@@ -168,6 +168,9 @@ type comparing struct {
 // try tries every case before both courts.
 func (r *comparing) try(ctx context.Context, h *host.Host, inputs *input.Dockets) error {
 	for t := range h.TryAll(ctx, inputs.Entries(""), r.options.workers) {
+		if t.Trial == nil && ctx.Err() != nil {
+			break
+		}
 		if t.Err == nil {
 			r.tried++
 			r.sum.Add(t.Trial, r.redactor.Trial(t.Trial))

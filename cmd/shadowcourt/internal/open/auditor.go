@@ -18,7 +18,7 @@ type AuditorFlags struct{ Rubric, Pipeline, Modules, Cache, Store string }
 
 // openAuditor opens an Auditor. Errors that are the command line's fault say so.
 func Auditor(ctx context.Context, s cli.Streams, f AuditorFlags) (*host.Auditor, error) {
-	config := host.AuditConfig{Host: host.Config{Now: time.Now}}
+	config := host.AuditConfig{Now: time.Now}
 	var faults []error
 	var err error
 	if config.Rubric, err = Rubric(f.Rubric); err != nil {
@@ -32,7 +32,7 @@ func Auditor(ctx context.Context, s cli.Streams, f AuditorFlags) (*host.Auditor,
 		if err != nil {
 			faults = append(faults, err)
 		}
-		if config.Host.Modules, err = WithEmbedded(own); err != nil {
+		if config.Modules, err = WithEmbedded(own); err != nil {
 			return nil, err
 		}
 	}
@@ -40,16 +40,16 @@ func Auditor(ctx context.Context, s cli.Streams, f AuditorFlags) (*host.Auditor,
 		return nil, cli.InputError(errors.Join(faults...))
 	}
 	if f.Cache != "none" {
-		config.Host.CacheDir = f.Cache
+		config.CacheDir = f.Cache
 	}
 	if f.Store != "" {
-		config.Host.Store = record.OpenStore(f.Store)
+		config.Store = record.OpenStore(f.Store)
 	}
 	a, err := host.OpenAuditor(ctx, config)
 	var cache *host.CacheError
 	if errors.As(err, &cache) && f.Cache == defaultCache() {
 		fmt.Fprintf(s.Err, "warning: compiled modules can't be kept: %s\n", sanitize.Line(err.Error()))
-		config.Host.CacheDir = ""
+		config.CacheDir = ""
 		a, err = host.OpenAuditor(ctx, config)
 	}
 	if err != nil {
@@ -70,7 +70,7 @@ func AuditorError(err error, modules string) error {
 	if _, ok := errors.AsType[*host.CacheError](err); ok {
 		return cli.InputError(fmt.Errorf("--cache: %w", err))
 	}
-	var refused *host.RefusedError
+	var refused *host.RejectedError
 	if !errors.As(err, &refused) {
 		return cli.InputError(err)
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 	"github.com/shadowcourt/shadowcourt/host/run/input"
 )
@@ -61,7 +61,7 @@ func (o *Flags) Cached(s cli.Streams, config *host.Config, do func() error) erro
 
 // openError says whose fault it is that the host did not open.
 func (o *Flags) Error(err error) error {
-	var refused *host.RefusedError
+	var refused *host.RejectedError
 	if _, ok := errors.AsType[*host.CacheError](err); ok {
 		return cli.InputError(fmt.Errorf("--cache: %w", err))
 	}
@@ -105,11 +105,7 @@ func (o *Flags) Config(inputs *input.Dockets) (*host.Config, error) {
 		config.CacheDir = o.Cache
 	}
 	if o.NoCourt {
-		c := config.Pipeline.Court
-		config.Court = &abi.CourtConfig{
-			TTL: int64(c.TTL), MaxHandoffs: c.MaxHandoffs, MaxRemands: c.MaxRemands, MaxRounds: c.MaxRounds,
-			ActivationThreshold: c.ActivationThreshold, RejectionThreshold: c.RejectionThreshold,
-		}
+		config.Court = func(c *pipeline.Court) { c.Enabled = false }
 	}
 	return config, nil
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
-	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
+	"github.com/shadowcourt/shadowcourt/host/replay"
 )
 
 func NewExplain(s cli.Streams) *cobra.Command {
@@ -58,7 +58,7 @@ func explainRecord(ctx context.Context, s cli.Streams, o *replayOptions, output 
 	if output != "" {
 		err = explainPage(ctx, s, session, tally, output, args[1:])
 	} else {
-		err = session.each(ctx, args[1:], func(r *host.Replayed) error { return tellReplayed(s, tally, r) })
+		err = session.each(ctx, args[1:], func(r *replay.Replayed) error { return tellReplayed(s, tally, r) })
 	}
 	if err = errors.Join(err, tally.tellReasons(s.Err)); err != nil {
 		return err
@@ -71,7 +71,7 @@ func explainRecord(ctx context.Context, s cli.Streams, o *replayOptions, output 
 }
 
 // tellReplayed tells one trial on the terminal.
-func tellReplayed(s cli.Streams, tally *replayTally, r *host.Replayed) error {
+func tellReplayed(s cli.Streams, tally *replayTally, r *replay.Replayed) error {
 	if !tally.add(r) {
 		return errors.Join(tally.tellDifference(s.Err, r), tellOutline(s.Out, r))
 	}
@@ -83,13 +83,13 @@ func tellReplayed(s cli.Streams, tally *replayTally, r *host.Replayed) error {
 }
 
 // tellOutline tells what the record itself has of a trial that has no story.
-func tellOutline(w io.Writer, r *host.Replayed) error {
+func tellOutline(w io.Writer, r *replay.Replayed) error {
 	_, err := fmt.Fprintf(w, "Not replayed: this is what the record says\n\nCase %s\n%s", sanitize.Line(r.Was.ID), sanitize.Block(r.Was.Outline()))
 	return err
 }
 
 // tellEntry says where a story comes from.
-func tellEntry(w io.Writer, told int, r *host.Replayed) error {
+func tellEntry(w io.Writer, told int, r *replay.Replayed) error {
 	if told > 1 {
 		if _, err := fmt.Fprintln(w); err != nil {
 			return err

@@ -9,11 +9,11 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
-	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/outfile"
 	"github.com/shadowcourt/shadowcourt/host/render"
 	"github.com/shadowcourt/shadowcourt/host/render/report"
 	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
+	"github.com/shadowcourt/shadowcourt/host/replay"
 )
 
 // explainPage tells the trials of a record as a page.
@@ -30,7 +30,7 @@ func explainPage(ctx context.Context, s cli.Streams, session *replaySession, tal
 		Title:  "Trials of a record",
 		Source: func() report.Source { return report.Source{Lines: session.source(tally), Apart: apart} },
 	})
-	err = session.each(ctx, ids, func(r *host.Replayed) error {
+	err = session.each(ctx, ids, func(r *replay.Replayed) error {
 		if !tally.add(r) {
 			apart = append(apart, apartOf(tally, r))
 			return tally.tellDifference(s.Err, r)
@@ -73,7 +73,7 @@ func (s *replaySession) source(tally *replayTally) []render.SummaryLine {
 }
 
 // apartOf tells what the record itself has of a trial that has no story.
-func apartOf(tally *replayTally, r *host.Replayed) report.Apart {
+func apartOf(tally *replayTally, r *replay.Replayed) report.Apart {
 	why := "Tried again, it came out otherwise: this is what the record says."
 	if r.Err != nil {
 		why = "Not replayed, " + tally.why(r.Err) + ": this is what the record says."

@@ -15,9 +15,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
-	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
+	"github.com/shadowcourt/shadowcourt/host/replay"
 	"github.com/shadowcourt/shadowcourt/host/run/input"
 )
 
@@ -79,7 +79,7 @@ func (o *replayOptions) run(ctx context.Context, s cli.Streams, name string, ids
 	defer session.close(ctx)
 	p := cli.NewProgress(s.Err)
 	tally := &replayTally{docket: session.subject != nil}
-	err = session.each(ctx, ids, func(r *host.Replayed) error {
+	err = session.each(ctx, ids, func(r *replay.Replayed) error {
 		if tally.add(r) {
 			p.Say(fmt.Sprintf("%d the same", tally.same))
 			return nil
@@ -109,7 +109,7 @@ type replaySession struct {
 	file     *os.File
 	key      *record.Key
 	reader   *record.Reader
-	replayer *host.Replayer
+	replayer *replay.Replayer
 	subject  func(id string) *abi.Case // nil without --docket
 	absent   int                       // trials whose case no docket has
 	workers  int
@@ -122,7 +122,7 @@ func (o *replayOptions) open(ctx context.Context, stderr io.Writer, name string)
 		return nil, cli.InputError(err)
 	}
 	open.WarnOfKey(stderr, o.key)
-	config := host.ReplayConfig{Now: time.Now}
+	config := replay.Config{Now: time.Now}
 	if o.store != "" {
 		if _, err := os.ReadDir(o.store); err != nil {
 			return nil, cli.InputError(fmt.Errorf("--store: %w", err))
@@ -147,7 +147,7 @@ func (o *replayOptions) open(ctx context.Context, stderr io.Writer, name string)
 	return s, nil
 }
 
-func (s *replaySession) begin(ctx context.Context, config host.ReplayConfig) (err error) {
+func (s *replaySession) begin(ctx context.Context, config replay.Config) (err error) {
 	if s.reader, err = record.NewReader(input.NewReader(ctx, s.file), s.key); err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func (s *replaySession) begin(ctx context.Context, config host.ReplayConfig) (er
 		}
 		return recordFault(s.name, err)
 	}
-	s.replayer, err = host.OpenReplay(s.reader.Header(), config)
+	s.replayer, err = replay.Open(s.reader.Header(), config)
 	return err
 }
 
@@ -170,7 +170,7 @@ func (s *replaySession) close(ctx context.Context) {
 }
 
 // each replays the trials of the record, or those of some ids, and hands them on in order.
-func (s *replaySession) each(ctx context.Context, ids []string, do func(*host.Replayed) error) error {
+func (s *replaySession) each(ctx context.Context, ids []string, do func(*replay.Replayed) error) error {
 	found := make(map[string]bool)
 	for r := range s.replayer.All(ctx, trialsOf(s.reader, ids), s.subject, s.workers) {
 		if r.Was == nil {

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
-	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
+	"github.com/shadowcourt/shadowcourt/host/replay"
 )
 
 // replayTally counts how the trials of a record came out again.
@@ -30,7 +30,7 @@ type reason struct {
 const maxReasonIDs = 3
 
 // add counts a trial. It is true where the same bytes came.
-func (t *replayTally) add(r *host.Replayed) bool {
+func (t *replayTally) add(r *replay.Replayed) bool {
 	switch {
 	case r.Err == nil && r.Difference == nil:
 		t.same++
@@ -38,7 +38,7 @@ func (t *replayTally) add(r *host.Replayed) bool {
 			t.audits++
 		}
 		return true
-	case r.Err == nil, errors.Is(r.Err, host.ErrOtherCase):
+	case r.Err == nil, errors.Is(r.Err, replay.ErrOtherCase):
 		t.other++
 	default:
 		t.reason(t.why(r.Err), sanitize.Line(r.Was.ID))
@@ -62,11 +62,11 @@ func (t *replayTally) reason(why, id string) {
 // why says why a trial could not be replayed, and what would help.
 func (t *replayTally) why(err error) string {
 	why := err.Error()
-	_, missing := errors.AsType[*host.MissingModulesError](err)
+	_, missing := errors.AsType[*replay.MissingModulesError](err)
 	switch {
-	case errors.Is(err, host.ErrNoCase) && t.docket:
+	case errors.Is(err, replay.ErrNoCase) && t.docket:
 		why += ", and neither does --docket"
-	case errors.Is(err, host.ErrNoCase):
+	case errors.Is(err, replay.ErrNoCase):
 		why += "; --docket gives it"
 	case missing:
 		why += "; --store names the folder that has them"
@@ -110,11 +110,11 @@ func (t *replayTally) err() error {
 
 // tellDifference says of a trial how it is not the same. It says nothing of one
 // that could not be replayed: of these the reasons are told in the end.
-func (t *replayTally) tellDifference(w io.Writer, r *host.Replayed) error {
+func (t *replayTally) tellDifference(w io.Writer, r *replay.Replayed) error {
 	id := sanitize.Line(r.Was.ID)
 	d := r.Difference
 	switch {
-	case errors.Is(r.Err, host.ErrOtherCase):
+	case errors.Is(r.Err, replay.ErrOtherCase):
 		_, err := fmt.Fprintf(w, "%s  is not the same: %s\n", id, sanitize.Line(r.Err.Error()))
 		return err
 	case d == nil:

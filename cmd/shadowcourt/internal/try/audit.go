@@ -49,7 +49,7 @@ func (o *tryOptions) openAudit(ctx context.Context, s cli.Streams) (func(), erro
 }
 
 // configuration adds what audits depend on.
-func (a *tryAudit) configuration(ctx context.Context, parts []host.Part) ([]host.Part, error) {
+func (a *tryAudit) configuration(ctx context.Context, parts []record.Part) ([]record.Part, error) {
 	if a.auditor == nil {
 		return parts, nil
 	}

@@ -90,7 +90,7 @@ type recording struct {
 }
 
 // recording begins the record, or goes on with it; nil where there is none.
-func (o *tryOptions) recording(ctx context.Context, h *host.Host, parts []host.Part) (*recording, error) {
+func (o *tryOptions) recording(ctx context.Context, h *host.Host, parts []record.Part) (*recording, error) {
 	if o.record.file == "" {
 		return nil, nil //nolint:nilnil // there is none
 	}

@@ -2,8 +2,6 @@ package try
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -14,19 +12,19 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/knowledge"
+	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/run/input"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // configuration is all that the results depend on besides the dockets.
-func (o *tryOptions) configuration(ctx context.Context, h *host.Host, inputs *input.Dockets) ([]host.Part, error) {
+func (o *tryOptions) configuration(ctx context.Context, h *host.Host, inputs *input.Dockets) ([]record.Part, error) {
 	parts, err := h.Configuration(ctx)
 	if err != nil {
 		return nil, err
 	}
 	add := func(name, value string) {
-		sum := sha256.Sum256([]byte(value))
-		parts = append(parts, host.Part{Name: name, Digest: "sha256:" + hex.EncodeToString(sum[:])})
+		parts = append(parts, record.Part{Name: name, Digest: record.DigestOf([]byte(value))})
 	}
 	if o.watch {
 		add("--watch", "true")
@@ -36,7 +34,7 @@ func (o *tryOptions) configuration(ctx context.Context, h *host.Host, inputs *in
 	add("--timings", strconv.FormatBool(o.timings))
 	parts, err = o.audit.configuration(ctx, parts)
 	if o.watch { // each result names the modules that it was made with
-		parts = slices.DeleteFunc(parts, func(p host.Part) bool {
+		parts = slices.DeleteFunc(parts, func(p record.Part) bool {
 			return strings.HasPrefix(p.Name, "module ") || strings.HasPrefix(p.Name, "audit module ")
 		})
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 	"github.com/shadowcourt/shadowcourt/host/run/journal"
 	"github.com/shadowcourt/shadowcourt/host/trial"
@@ -56,7 +57,7 @@ func (o *tryOptions) journalName() string {
 }
 
 // journal opens the journal of the run, or that of an earlier run; nil where there is none.
-func (o *tryOptions) journal(parts []host.Part, stderr io.Writer) (*journal.Journal, error) {
+func (o *tryOptions) journal(parts []record.Part, stderr io.Writer) (*journal.Journal, error) {
 	name := o.journalName()
 	if name == "" {
 		return nil, nil //nolint:nilnil // there is none
@@ -67,7 +68,7 @@ func (o *tryOptions) journal(parts []host.Part, stderr io.Writer) (*journal.Jour
 		Now:       time.Now,
 	}
 	for _, p := range parts {
-		config.Parts = append(config.Parts, journal.Part(p))
+		config.Parts = append(config.Parts, journal.Part{Name: p.Name, Digest: string(p.Digest)})
 	}
 	config.Parts = append(config.Parts, journal.Part{Name: "--format, --report, --cases or --canary", Digest: keeps(&config)})
 	if o.resume {

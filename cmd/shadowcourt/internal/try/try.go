@@ -210,6 +210,9 @@ func (r *tryRun) all(ctx context.Context, h *host.Host, inputs *input.Dockets) {
 	}
 	trials := h.TryAll(ctx, pulled(next), r.options.workers)
 	for tried := range r.options.audit.trials(ctx, h, trials, r.options.workers) {
+		if tried.Trial == nil && ctx.Err() != nil {
+			break // what is written has no gaps, so that a later run can resume it
+		}
 		if r.failed = r.one(ctx, &tried); r.failed != nil {
 			r.stopReading()
 			return

@@ -40,7 +40,7 @@ func (o *tryOptions) follow(ctx context.Context, stderr io.Writer, h *host.Host)
 	}
 	return followFolder(ctx, h.Follow, host.Watch{
 		Modules: os.DirFS(o.Modules), Swapped: watchMessages{stderr}.swapped,
-		Refused: func(err error) { watchMessages{stderr}.refused("the modules before go on", o.Error(err)) },
+		Rejected: func(err error) { watchMessages{stderr}.refused("the modules before go on", o.Error(err)) },
 	})
 }
 
@@ -56,7 +56,7 @@ func (o *tryOptions) followAudit(ctx context.Context, stderr io.Writer) (stop fu
 	}
 	return followFolder(ctx, o.audit.auditor.Follow, host.Watch{
 		Modules: modules, Swapped: watchMessages{stderr}.swapped,
-		Refused: func(err error) {
+		Rejected: func(err error) {
 			watchMessages{stderr}.refused("the audits' modules before go on", open.AuditorError(err, o.Modules))
 		},
 	}), nil

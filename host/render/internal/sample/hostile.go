@@ -1,9 +1,10 @@
 package sample
 
 import (
-	"github.com/shadowcourt/shadowcourt/host/trial"
 	"reflect"
 	"strconv"
+
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // Attack is a text that does something to whoever looks at it unguarded: markup and scripts, terminal escapes in both

@@ -1,4 +1,4 @@
-package host
+package runtime
 
 import (
 	"errors"
@@ -15,10 +15,10 @@ import (
 // call does not begin anew, another module does, and the same question is not held twice.
 func TestAccept_FX1_UsesOfATrialAreBounded(t *testing.T) {
 	t.Parallel()
-	s := &session{host: &Host{}, subject: &abi.Case{ID: "case"}, account: newAccount()}
-	desk := func(module string) *desk {
-		return &desk{
-			session: s, module: module,
+	s := (&Generation{runtime: &Runtime{}}).Trial(&abi.Case{ID: "case"}, nil)
+	ask := func(module string) *broker {
+		return &broker{
+			trial: s, module: module,
 			persona: &pipeline.Persona{Grants: []pipeline.Capability{pipeline.Capability(abi.CapLog), pipeline.Capability(abi.CapCorrelate)}},
 			node:    &pipeline.Node{Masks: []pipeline.Mask{pipeline.MaskCorrelation}},
 		}
@@ -27,7 +27,7 @@ func TestAccept_FX1_UsesOfATrialAreBounded(t *testing.T) {
 	question := func(n int) []byte {
 		return codec.AppendCorrelateQuery(nil, &abi.CorrelateQuery{Text: long[n:], Limit: 1})
 	}
-	d := desk("one")
+	d := ask("one")
 	for range 200 {
 		if _, err := d.Ask(t.Context(), abi.CapCorrelate, question(0)); err != nil {
 			t.Fatalf("the same question: %v", err)
@@ -36,7 +36,7 @@ func TestAccept_FX1_UsesOfATrialAreBounded(t *testing.T) {
 	held := 0
 	var err error
 	for n := range 100 {
-		d = desk("one") // each in a call of its own
+		d = ask("one") // each in a call of its own
 		if _, err = d.Ask(t.Context(), abi.CapCorrelate, question(n)); err != nil {
 			break
 		}
@@ -46,7 +46,7 @@ func TestAccept_FX1_UsesOfATrialAreBounded(t *testing.T) {
 	if !errors.As(err, &denied) || held > maxUseBytes || held < maxUseBytes-2*len(long) {
 		t.Errorf("%d bytes are held, the limit is %d: %v", held, maxUseBytes, err)
 	}
-	d = desk("one")
+	d = ask("one")
 	for range 100 {
 		line := codec.AppendLogLine(nil, &abi.LogLine{Message: long})
 		if _, err := d.Ask(t.Context(), abi.CapLog, line); err != nil {
@@ -56,7 +56,7 @@ func TestAccept_FX1_UsesOfATrialAreBounded(t *testing.T) {
 	if len(d.uses) > 1 {
 		t.Errorf("%d log lines are held beyond the limit", len(d.uses))
 	}
-	if _, err := desk("two").Ask(t.Context(), abi.CapCorrelate, question(1)); err != nil {
+	if _, err := ask("two").Ask(t.Context(), abi.CapCorrelate, question(1)); err != nil {
 		t.Errorf("another module: %v", err)
 	}
 }

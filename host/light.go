@@ -1,0 +1,43 @@
+package host
+
+import (
+	"context"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/internal/court"
+)
+
+// Light answers for the classifier under review. A case that brings its own
+// classification needs none; with one, the court may remand. It must be safe for concurrent use.
+type Light interface {
+	Answer(ctx context.Context, req LightRequest) (LightResponse, error)
+}
+
+// LightRequest asks Light for a classification. Feedback, Previous and
+// Evidence are nil the first time.
+type LightRequest struct {
+	Case     *abi.Case
+	Feedback *abi.RemandFeedback
+	Previous *abi.LightAnswer
+	// Evidence is all that is before the court. It begins with the items of
+	// the indictment, in its order, so that the feedback's indexes point into it.
+	Evidence []abi.Evidence
+}
+
+// LightResponse is Light's classification, and the evidence that it gathered
+// for it beside that of the case. After a remand Remand accounts for every
+// question and every challenged item; its answers may hold new evidence too.
+type LightResponse struct {
+	Answer   abi.LightAnswer
+	Evidence []abi.Evidence
+	Remand   *abi.RemandAnswer
+}
+
+// courtLight is a Light as the court asks it.
+type courtLight struct{ light Light }
+
+// Answer asks the Light.
+func (l courtLight) Answer(ctx context.Context, req court.LightRequest) (court.LightResponse, error) {
+	response, err := l.light.Answer(ctx, LightRequest(req))
+	return court.LightResponse(response), err
+}
