@@ -16,6 +16,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/execlight"
 	"github.com/shadowcourt/shadowcourt/host/knowledge"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 	"github.com/shadowcourt/shadowcourt/host/run/input"
 	"github.com/shadowcourt/shadowcourt/host/source"
 )
@@ -120,6 +121,10 @@ func (o *Flags) helpWith(ctx context.Context, h *Connected, config *host.Config,
 			return fmt.Errorf("--source: %w", err)
 		}
 		h.closers = append(h.closers, tree.Close)
+		if o.since != "" && len(tree.Changed()) == 0 {
+			fmt.Fprintf(o.command.ErrOrStderr(), "warning: no file changed since %s, which speaks for a flaky test or the environment; "+
+				"--since needs a revision at which the tests passed\n", sanitize.Line(o.since))
+		}
 		if config.Source, err = knowledge.Source(ctx, tree); err != nil {
 			return fmt.Errorf("--source: %w", err)
 		}
