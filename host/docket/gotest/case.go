@@ -57,10 +57,10 @@ func (s *stream) give(f failure) {
 		id += "." + f.test
 	}
 	id = s.reader.ids.Unique(id)
+	documents := []abi.Document{{Name: logName, Text: f.log}}
 	c := abi.Case{
 		ID: id, Group: f.pack, Subject: f.subject(), Labels: Labels(),
-		Evidence:  cut(f.pack, f.log),
-		Documents: []abi.Document{{Name: logName, Text: f.log}},
+		Evidence: testlog.Cut(f.pack, documents), Documents: documents,
 	}
 	light := Light(c)
 	c.Light = &light

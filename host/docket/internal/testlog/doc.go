@@ -1,7 +1,6 @@
-// Package testlog has what the readers of failing tests share: the labels, logs clipped head and tail, ids, the rules that
-// cut evidence out of a log word for word, and a first simple classification of a log whose language is not known.
+// Package testlog has what the readers of failing tests share: the labels, logs clipped head and tail, ids, one table of
+// rules that cut evidence out of a log word for word, and a first simple classification of a log.
 //
-// A reader with rules of its own for its logs (package gotest) uses the [Cutter] with them; the others use [Cut] and
-// [Classify], whose patterns know what runtimes, test frameworks and operating systems print, for Go, Java and its kin,
-// Python and JavaScript.
+// The rules know what operating systems, runtimes and test frameworks print, for Go, Java and its kin, Python and
+// JavaScript. All readers use [Cut], so that a log gives the same evidence whatever format it comes in.
 package testlog

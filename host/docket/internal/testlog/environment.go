@@ -7,9 +7,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// EnvironmentRules cut what programs say of their environment in words of their own: that a variable is not set, and that a
+// environmentRules cut what programs say of their environment in words of their own: that a variable is not set, and that a
 // service is not there. They stand beside the rules for the words of operating systems.
-func EnvironmentRules() []Rule {
+func environmentRules() []Rule {
 	return []Rule{
 		{Match: told{settingWords, settingText}, Supports: SystemIssue, Confidence: 0.75, Element: abi.Earth},
 		{Match: told{serviceWords, serviceText}, Supports: SystemIssue, Confidence: 0.65, Element: abi.Earth},

@@ -43,7 +43,7 @@ func TestEnvironmentRules(t *testing.T) {
 		if got := environment([]string{line}); got != speaks {
 			t.Errorf("%q speaks of the environment: %t", line, got)
 		}
-		for _, r := range EnvironmentRules() {
+		for _, r := range environmentRules() {
 			told, ok := r.Match.(told)
 			if !ok {
 				t.Fatalf("a rule of %T", r.Match)

@@ -103,6 +103,10 @@ func isFrame(line string) bool {
 // other for the product; the innermost most. What an assertion raised has its frames in the test whoever is wrong, so
 // nothing is cut from it.
 func (c *Cutter) cutFrames(group string) {
+	if first := slices.IndexFunc(c.Lines, goCrashText.MatchString); first >= 0 {
+		c.cutGoFrames(first, group)
+		return
+	}
 	if !crashed(c.Lines) {
 		return
 	}
@@ -123,6 +127,33 @@ func (c *Cutter) cutFrames(group string) {
 		if found == maxFrames {
 			return
 		}
+	}
+}
+
+// cutGoFrames cuts the first frames of the crashed goroutine that lie in the code under test.
+func (c *Cutter) cutGoFrames(crash int, group string) {
+	confidence := 0.65
+	if timeoutText.MatchString(c.Lines[crash]) {
+		confidence = 0.35 // where a test waits says less than where it crashes
+	}
+	found := 0
+	for i := crash; i+1 < len(c.Lines) && found < maxFrames; i++ {
+		if found > 0 && c.Lines[i] == "" {
+			return // the end of this goroutine
+		}
+		file := goFrame.FindStringSubmatch(c.Lines[i+1])
+		if file == nil || !OwnGoFrame(c.Lines[i], file[1], group) {
+			continue
+		}
+		supports := ProductBug
+		if fileOfTest.MatchString(file[1]) {
+			supports = AutomationBug
+		}
+		if c.Add(i, i+2, Rule{Supports: supports, Confidence: confidence, Element: abi.Water}) {
+			found++
+			confidence = min(confidence, 0.4)
+		}
+		i++
 	}
 }
 

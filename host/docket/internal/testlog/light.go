@@ -1,6 +1,7 @@
 package testlog
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -22,7 +23,32 @@ func Cut(group string, documents []abi.Document) []abi.Evidence {
 			c.Apply(r)
 		}
 	}
+	if len(documents) > 0 && !slices.ContainsFunc(c.Items(), func(e abi.Evidence) bool { return e.Element != abi.Air || e.Supports != "" }) {
+		c.Open(documents[0].Name, documents[0].Text)
+		c.lastWords()
+	}
 	return c.Items()
+}
+
+// maxLastWords is how many lines are cut from the end of a log in which no rule matches a line.
+const maxLastWords = 5
+
+// goTestFrame is a line that Go's testing package, the go command or gotestsum puts around the output of tests.
+var goTestFrame = regexp.MustCompile(`^\s*$|^\s*(===|---) |^(PASS|FAIL|ok)\b|^Failed$|^exit status |^coverage: `)
+
+// lastWords cuts what a test or a package printed last, as before os.Exit.
+func (c *Cutter) lastWords() {
+	end := len(c.Lines)
+	for end > 0 && goTestFrame.MatchString(c.Lines[end-1]) {
+		end--
+	}
+	first := end
+	for first > max(0, end-maxLastWords) && !goTestFrame.MatchString(c.Lines[first-1]) {
+		first--
+	}
+	if first < end {
+		c.Add(first, end, Rule{Confidence: 0.4, Element: abi.Water})
+	}
 }
 
 // ofSetup is the label that a failed setup speaks for: that of the test, or none where the environment speaks or the product
@@ -74,6 +100,15 @@ func Flaky() abi.LightAnswer {
 	return abi.LightAnswer{Classification: NoDefect, Confidence: 0.90, Reasoning: "It failed, and passed when it ran again."}
 }
 
+// What [Classify] takes for a race and for a timeout.
+var (
+	anyRaceText = words(`^WARNING: (DATA RACE|ThreadSanitizer: data race)|^fatal error: concurrent map|race detected during execution of test`,
+		"DATA RACE", "ThreadSanitizer", "concurrent map", "race detected")
+	anyTimeoutText = words(`\b[Tt]imed out\b|\b[Tt]ime-?out of \d|[Ee]xceeded timeout|[Dd]eadline exceeded|`+
+		`\bTimeout(Error|Exception|Expired)\b|\bETIMEDOUT\b|all goroutines are asleep`,
+		"imed out", "imeout", "ime-out", "eadline exceeded", "ETIMEDOUT", "asleep")
+)
+
 type lightRule struct {
 	applies    func(group string, lines []string) bool
 	label      string
@@ -85,8 +120,8 @@ func lightRules() []lightRule {
 	return []lightRule{
 		{aLine(flakyText.MatchString), Flaky().Classification, Flaky().Confidence, Flaky().Reasoning},
 		{func(_ string, lines []string) bool { return environment(lines) }, SystemIssue, 0.78, "An error of the environment stands in the log."},
-		{aLine(raceText.MatchString), NoDefect, 0.80, "The race detector or the runtime found concurrent access."},
-		{aLine(timeoutText.MatchString), NoDefect, 0.62, "Something took too long or never came."},
+		{aLine(anyRaceText.MatchString), NoDefect, 0.80, "The race detector or the runtime found concurrent access."},
+		{aLine(anyTimeoutText.MatchString), NoDefect, 0.62, "Something took too long or never came."},
 		{aLine(loadText.MatchString), AutomationBug, 0.74, "The test could not be loaded or set up."},
 		{aLine(setupText.MatchString), AutomationBug, 0.74, "The test could not be loaded or set up."},
 		{aLine(compileText.MatchString), ProductBug, 0.80, "The product does not compile."},

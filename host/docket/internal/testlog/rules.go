@@ -7,15 +7,14 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// What operating systems, runtimes and test frameworks print, by what it tells. These are their words, not those of any
-// test.
+// What operating systems, compilers, runtimes and test frameworks print, by what it tells. All readers share this one table.
 var (
 	networkText = words(`[Cc]onnection (refused|reset)|\b([Nn]etwork|[Hh]ost) is unreachable|[Nn]o route to host|[Nn]o such host|`+
 		`UnknownHostException|name resolution|[Nn]ame or service not known|nodename nor servname|getaddrinfo failed|[Cc]annot assign requested address|`+
 		`[Cc]onnection timed out|actively refused|`+
-		`[Aa]ddress already in use|i/o timeout|TLS handshake timeout|\b(ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|EADDRINUSE|EHOSTUNREACH|ENETUNREACH)\b`,
+		`[Aa]ddress already in use|i/o timeout|TLS handshake timeout|failed to listen on a port|server misbehaving|\b(ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|EADDRINUSE|EHOSTUNREACH|ENETUNREACH)\b`,
 		"onnection re", "onnection timed", "actively re", "nodename nor", "getaddrinfo", "unreachable", "o route to", "o such host", "UnknownHost", "name resol", "service not known",
-		"ssign requested", "ddress already", "i/o timeout", "handshake timeout", "ECONN", "ENOTFOUND", "EAI_AGAIN", "EADDRINUSE", "EHOSTUNREACH", "ENETUNREACH")
+		"ssign requested", "ddress already", "i/o timeout", "handshake timeout", "listen on a port", "misbehaving", "ECONN", "ENOTFOUND", "EAI_AGAIN", "EADDRINUSE", "EHOSTUNREACH", "ENETUNREACH")
 	accessText = words(`[Pp]ermission denied|[Oo]peration not permitted|[Rr]ead-only file system|`+
 		`AccessDeniedException|\b(EACCES|EPERM|EROFS)\b`,
 		"ermission denied", "not permitted", "ead-only", "AccessDenied", "EACCES", "EPERM", "EROFS")
@@ -29,14 +28,21 @@ var (
 	missingToolText = words(`executable file not found in|Cannot run program "|command not found|\bspawn \S+ ENOENT\b|`+
 		`^\S*subprocess\.py:\d+: FileNotFoundError|subprocess\.py", line \d+, in _execute_child`,
 		"executable file", "Cannot run program", "command not found", "ENOENT", "subprocess.py")
+	localeText      = words(`unknown time zone|\$HOME is not defined|user: (unknown|lookup)`, "time zone", "$HOME", "user: ")
 	missingFileText = words(`[Nn]o such file or directory|\bENOENT\b|NoSuchFileException`, "o such file", "ENOENT", "NoSuchFile")
 
-	raceText = words(`^WARNING: (DATA RACE|ThreadSanitizer: data race)|^fatal error: concurrent map|race detected during execution of test`,
-		"DATA RACE", "ThreadSanitizer", "concurrent map", "race detected")
-	timeoutText = words(`\b[Tt]imed out\b|\b[Tt]ime-?out of \d|[Ee]xceeded timeout|[Dd]eadline exceeded|`+
-		`\bTimeout(Error|Exception|Expired)\b|\bETIMEDOUT\b|all goroutines are asleep`,
-		"imed out", "imeout", "ime-out", "eadline exceeded", "ETIMEDOUT", "asleep")
-	flakyText = words(`^flaky(Failure|Error):`, "flaky")
+	// raceText leaves out the reports of Go's race detector, which have a reader of their own, see [Cutter.Races].
+	raceText = words(`^WARNING: ThreadSanitizer: data race|race detected during execution of test`, "ThreadSanitizer", "race detected")
+	// concurrentText is the Go runtime's own check of maps. It crashes the test, but the fault is a race.
+	concurrentText = words(`^fatal error: concurrent map`, "concurrent map")
+	// timeoutText has to leave out code and settings, such as "timeout=2".
+	timeoutText = words(`(?i:\btimed?[ -]out\b|\bdeadline exceeded)|\b[Tt]ime-?out of \d|[Ee]xceeded timeout|`+
+		`\b[Tt]imeout( (waiting|exceeded|expired|after|while|reached)\b|: [a-z]|["']?$)|^\*\*\* Test killed with quit: ran too long|`+
+		`\bTimeout(Error|Exception|Expired)\b|\bETIMEDOUT\b`,
+		"imeout", "imed out", "ime out", "ime-out", "imed-out", "IMED OUT", "IME OUT", "eadline", "DEADLINE", "ran too long", "ETIMEDOUT")
+	// deadlockText is the Go runtime's. A deadlock is often the product's, so it says less for a flaky test than a timeout.
+	deadlockText = words(`^fatal error: all goroutines are asleep`, "are asleep")
+	flakyText    = words(`^flaky(Failure|Error):`, "flaky")
 
 	// setupText tells where a test failed, and not why.
 	setupText = words(`[Ff]ailed on (setup|teardown) with`, "ailed on ")
@@ -48,17 +54,21 @@ var (
 	buildText   = words(`\[(build|setup) failed\]|BUILD FAILED|COMPILATION ERROR`, " failed]", "BUILD FAILED", "COMPILATION ERROR")
 
 	// assertionText is a test's own word that something is not as it should be.
-	assertionText = words(`AssertionError:|^(E\s+)?([\w.]+\.)?AssertionError$|AssertionFailedError|ComparisonFailure|`+
-		`MultipleFailuresError|\bexpect\(.*\)\.|^E\s+assert\b|^assert\b|^ +\S+_test\.go:\d+: |`+
+	// "got:" begins what a Go example printed.
+	assertionText = words(`^got:$|AssertionError:|^(E\s+)?([\w.]+\.)?AssertionError$|AssertionFailedError|ComparisonFailure|`+
+		`MultipleFailuresError|\bexpect\(.*\)\.|^E\s+assert\b|^assert\b|^ +\S+\.go:\d+: |`+
 		`[Ee]xpected:? ?<.*> but was|\b[Aa]ssertion failed\b`,
-		"Assertion", "assert", "ComparisonFailure", "MultipleFailures", "expect(", "xpected", "_test.go:")
+		"got:", "Assertion", "assert", "ComparisonFailure", "MultipleFailures", "expect(", "xpected", ".go:")
 	comparisonText = regexp.MustCompile(`(?im)\b(got|want|expect(ed|ing)?|received|actual|but was|should|mismatch|not equal)\b|^E?\s+[-+?]\s|!=|==`)
 
+	// goCrashText is a crash of a Go program, in the test or in a server that it runs.
+	goCrashText = words(`^\s*(panic: |fatal error: |unexpected fault address)|\bpanic serving `,
+		"panic: ", "fatal error: ", "unexpected fault", "panic serving")
 	// crashText is an exception or a crash; that of an assertion counts as assertion.
-	crashText = words(`^\s*(panic: |fatal error: |unexpected fault address)|`+
+	crashText = words(`^\s*(panic: |fatal error: |unexpected fault address)|\bpanic serving |`+
 		`^(E\s+|Caused by: |Uncaught |\w+: )?([\w$]+[./])*[A-Z][\w$]*(Error|Exception|Fault)\b(:|$| \[)|^(E\s+|Uncaught )?Error: |`+
 		`^Exception in thread|^(E\s+)?(KeyboardInterrupt|StopIteration|SystemExit)\b`,
-		"panic: ", "fatal error: ", "unexpected fault", "Error", "Exception", "Fault", "KeyboardInterrupt", "StopIteration", "SystemExit")
+		"panic: ", "fatal error: ", "unexpected fault", "panic serving", "Error", "Exception", "Fault", "KeyboardInterrupt", "StopIteration", "SystemExit")
 	summaryText = words(`^--- FAIL: |^FAIL\t|^exit status |^signal: `, "--- FAIL", "FAIL\t", "exit status ", "signal: ")
 )
 
@@ -70,25 +80,29 @@ func systemRules() []Rule {
 		{Match: spaceText, Supports: SystemIssue, Confidence: 0.85, Element: abi.Earth},
 		{Match: limitText, Supports: SystemIssue, Confidence: 0.8, Element: abi.Earth},
 		{Match: missingToolText, Supports: SystemIssue, Confidence: 0.85, Element: abi.Earth},
+		{Match: localeText, Supports: SystemIssue, Confidence: 0.75, Element: abi.Earth},
 		{Match: missingFileText, Confidence: 0.5, Element: abi.Earth},
-	}, EnvironmentRules()...)
+	}, environmentRules()...)
 }
 
-// symptomRules cut what the test did. An assertion stands before a crash, since most are exceptions. That it was being set
-// up speaks for the test, unless something else than the test broke there;
-// race is the label that the reports of races speak for, and how sure.
+// symptomRules cut what the test did. A Go crash stands before an assertion, and an assertion before an exception, since most
+// assertions are exceptions. A failed setup speaks for the test, unless something else than the test broke there. race is
+// the label that the reports of races speak for, and how sure.
 func symptomRules(setup, race string, sure float64) []Rule {
 	return []Rule{
 		{Match: flakyText, Supports: NoDefect, Confidence: 0.85, Element: abi.Air, Block: twoLines},
 		{Match: raceText, Supports: race, Confidence: sure, Element: abi.Water},
+		{Match: concurrentText, Supports: NoDefect, Confidence: 0.85, Element: abi.Water},
 		{Match: timeoutText, Supports: NoDefect, Confidence: 0.6, Element: abi.Water},
+		{Match: deadlockText, Supports: NoDefect, Confidence: 0.5, Element: abi.Water},
+		{Match: goCrashText, Confidence: 0.6, Element: abi.Water, Block: toGoroutines},
 		{Match: setupText, Supports: setup, Confidence: 0.75, Element: abi.Earth},
 		{Match: loadText, Supports: AutomationBug, Confidence: 0.75, Element: abi.Earth},
 		{Match: compileText, Supports: ProductBug, Confidence: 0.75, Element: abi.Earth},
-		{Match: buildText, Confidence: 0.5, Element: abi.Earth},
 		{Match: assertionText, Confidence: 0.55, Element: abi.Fire, Block: message, Judge: compares},
 		{Match: crashText, Confidence: 0.6, Element: abi.Water},
 		{Match: summaryText, Confidence: 0.3, Element: abi.Air},
+		{Match: buildText, Confidence: 0.5, Element: abi.Earth},
 	}
 }
 
@@ -100,6 +114,15 @@ func compares(content string) string {
 	return ""
 }
 
+// toGoroutines goes on to the goroutines of a crash.
+func toGoroutines(lines []string, first int) int {
+	end := first + 1
+	for end < len(lines) && strings.TrimSpace(lines[end]) != "" && !strings.HasPrefix(lines[end], "goroutine ") {
+		end++
+	}
+	return end
+}
+
 func twoLines(lines []string, first int) int { return min(first+2, len(lines)) }
 
 // message goes on to the end of what an assertion says: pytest marks its lines, Go indents them, and others write on to
@@ -107,6 +130,8 @@ func twoLines(lines []string, first int) int { return min(first+2, len(lines)) }
 func message(lines []string, first int) int {
 	end, last := first+1, min(first+MaxExcerptLines, len(lines))
 	switch {
+	case lines[first] == "got:":
+		return last
 	case strings.HasPrefix(lines[first], "E "):
 		for end < last && strings.HasPrefix(lines[end], "E ") {
 			end++
