@@ -44,12 +44,10 @@ func variants(r *Request) []variant {
 	whole := r.Bytes()
 	t, _ := codec.Lookup(requestTypes()[r.Call()])
 	var list []variant
-	for _, p := range partsOf(whole) {
-		for _, v := range p.without(whole) {
-			canonical, err := t.Canonical(v.message, 0)
-			if err == nil && !slices.ContainsFunc(list, func(o variant) bool { return string(o.message) == string(canonical) }) {
-				list = append(list, variant{v.what, canonical})
-			}
+	for _, v := range leftOut(whole) {
+		canonical, err := t.Canonical(v.message, 0)
+		if err == nil && !slices.ContainsFunc(list, func(o variant) bool { return string(o.message) == string(canonical) }) {
+			list = append(list, variant{v.what, canonical})
 		}
 	}
 	if r.Node != nil && r.Node.Indictment != nil {

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime/registry"
@@ -53,7 +52,7 @@ func placed(err error, file string, place func(*registry.Fault) (path string, at
 // nodeOf is the index of the node that the fault of a family is about, or -1.
 func nodeOf(def *pipeline.Definition, f *registry.Fault) int {
 	return slices.IndexFunc(def.Nodes, func(n pipeline.Node) bool {
-		return strings.HasSuffix(f.Detail, " "+string(n.Family)) && slices.ContainsFunc(n.Personas, func(id string) bool {
+		return string(n.Family) == f.Subject && slices.ContainsFunc(n.Personas, func(id string) bool {
 			p, ok := def.Persona(id)
 			return ok && p.Module == f.Module
 		})
@@ -75,7 +74,7 @@ func placeOf(def *pipeline.Definition, f *registry.Fault) string {
 		return path + ".id"
 	}
 	if f.Code == registry.FaultEdge {
-		if path := edge("evaluator", func(e *pipeline.Edge) bool { return strings.HasSuffix(f.Detail, " "+e.Evaluator) }); path != "" {
+		if path := edge("evaluator", func(e *pipeline.Edge) bool { return e.Evaluator == f.Subject }); path != "" {
 			return path
 		}
 	}

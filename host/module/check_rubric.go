@@ -4,7 +4,6 @@ import (
 	"context"
 	"io/fs"
 	"strconv"
-	"strings"
 
 	"github.com/shadowcourt/shadowcourt/host/audit"
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
@@ -65,13 +64,8 @@ func placesInRubric(r *audit.Rubric) *rubricPlaces {
 // of gives the path of a fault: where its name for a criterion that it does not serve stands, or else the
 // first judge that names the module.
 func (p *rubricPlaces) of(f *registry.Fault) string {
-	if f.Code == registry.FaultCriterion {
-		name, found := f.Detail, true // a name may have the word in it
-		for found {
-			if _, name, found = strings.Cut(name, "criterion "); p.criteria[[2]string{f.Module, name}] != "" {
-				return p.criteria[[2]string{f.Module, name}]
-			}
-		}
+	if path := p.criteria[[2]string{f.Module, f.Subject}]; f.Code == registry.FaultCriterion && path != "" {
+		return path
 	}
 	return p.modules[f.Module]
 }

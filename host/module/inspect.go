@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -68,12 +67,9 @@ func Inspect(wasm []byte) (*Info, error) {
 func Annotate(wasm []byte, file string, manifest []byte) ([]byte, error) {
 	var m abi.Manifest
 	err := yamlpack.Decode(file, manifest, func(message []byte) (err error) {
-		if m, err = codec.DecodeManifest(message, len(message)); err != nil {
-			message = withLists(message, err)
-			m, err = codec.DecodeManifest(message, len(message))
-		}
+		m, err = codec.DecodeManifest(message, len(message))
 		return err
-	})
+	}, "families", "edges", "criteria", "capabilities")
 	if err != nil {
 		return nil, quoted(err)
 	}
@@ -85,26 +81,6 @@ func Annotate(wasm []byte, file string, manifest []byte) ([]byte, error) {
 		return nil, fmt.Errorf("annotate: %w", err)
 	}
 	return annotated, nil
-}
-
-// withLists puts an empty list into a manifest for each one that is missing.
-// `calls` is never empty.
-func withLists(message []byte, err error) []byte {
-	var invalid *abi.ValidationError
-	if !errors.As(err, &invalid) || len(message) == 0 || message[0]&0xf0 != 0x80 {
-		return message
-	}
-	full := slices.Clone(message)
-	for _, p := range invalid.Problems {
-		name := p.Path.String()
-		lists := []string{"families", "edges", "criteria", "capabilities"}
-		if p.Code == abi.CodeMissingField && slices.Contains(lists, name) && full[0] < 0x8f {
-			full[0]++ // a map of up to 15 entries
-			full = append(full, 0xa0|byte(len(name)))
-			full = append(append(full, name...), 0x90)
-		}
-	}
-	return full
 }
 
 // quoted says of numbers where strings are asked for how YAML makes them strings.

@@ -65,11 +65,16 @@ const (
 
 // Decode reads a file through the strict decoder of a type of the contract,
 // such as codec.DecodeProfile with its target bound. The error is an *Error
-// with all faults.
-func Decode(file string, data []byte, decode func(message []byte) error) error {
+// with all faults. Each of the lists that the file leaves out is empty.
+func Decode(file string, data []byte, decode func(message []byte) error, lists ...string) error {
 	root, err := parse(file, data)
 	if err != nil {
 		return err
+	}
+	for _, name := range lists {
+		if root.Kind == yaml.MappingNode && child(root, abi.Field(name), false) == nil {
+			root.Content = append(root.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: name}, &yaml.Node{Kind: yaml.SequenceNode})
+		}
 	}
 	var out bytes.Buffer
 	w := &writer{enc: msgpack.NewEncoder(&out), file: file, refused: map[*yaml.Node]bool{}}

@@ -83,42 +83,42 @@ func checkVersion(version string) string {
 // checkNeed checks a manifest and the exports against what the pipeline needs.
 func checkNeed(need *Need, m *abi.Manifest, info *sandbox.Info) []Fault {
 	var faults []Fault
-	add := func(code FaultCode, format string, args ...any) {
-		faults = append(faults, Fault{Module: need.Module, Code: code, Detail: fmt.Sprintf(format, args...)})
+	add := func(code FaultCode, subject, format string, args ...any) {
+		faults = append(faults, Fault{Module: need.Module, Code: code, Subject: subject, Detail: fmt.Sprintf(format, args...)})
 	}
 	for _, call := range m.Calls {
 		if !slices.Contains(info.Calls, call) {
-			add(FaultCall, "its manifest promises %s calls and there is no export %s%s", call, abi.ExportPrefix, call)
+			add(FaultCall, string(call), "its manifest promises %s calls and there is no export %s%s", call, abi.ExportPrefix, call)
 		}
 	}
 	for _, call := range need.Calls {
 		if !slices.Contains(m.Calls, call) {
-			add(FaultCall, "does not serve %s calls; the %s needs them", call, asker(call))
+			add(FaultCall, string(call), "does not serve %s calls; the %s needs them", call, asker(call))
 		}
 	}
 	for _, family := range need.Families {
 		if !slices.Contains(m.Families, family) {
-			add(FaultFamily, "does not serve nodes of the family %s", family)
+			add(FaultFamily, string(family), "does not serve nodes of the family %s", family)
 		}
 	}
 	for _, edge := range need.Edges {
 		if !slices.Contains(m.Edges, edge) {
-			add(FaultEdge, "does not serve the evaluator %s", edge)
+			add(FaultEdge, edge, "does not serve the evaluator %s", edge)
 		}
 	}
 	for _, criterion := range need.Criteria {
 		if !slices.Contains(m.Criteria, criterion) {
-			add(FaultCriterion, "does not judge the criterion %s", criterion)
+			add(FaultCriterion, criterion, "does not judge the criterion %s", criterion)
 		}
 	}
 	for _, capability := range m.Capabilities {
 		if !slices.Contains(need.Granted, capability) {
-			add(FaultCapability, "asks for the capability %s, which it is not granted%s", capability, need.wouldGrant(capability))
+			add(FaultCapability, string(capability), "asks for the capability %s, which it is not granted%s", capability, need.wouldGrant(capability))
 		}
 	}
 	for _, capability := range imported(info) {
 		if !slices.Contains(m.Capabilities, capability) {
-			add(FaultImport, "imports %s.%s and its manifest does not ask for the capability", abi.CapabilityModule, capability)
+			add(FaultImport, string(capability), "imports %s.%s and its manifest does not ask for the capability", abi.CapabilityModule, capability)
 		}
 	}
 	return faults

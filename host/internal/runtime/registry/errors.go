@@ -34,6 +34,8 @@ type Fault struct {
 	Module string
 	Code   FaultCode
 	Detail string
+	// Subject is the family, evaluator, criterion, call or capability that the fault is about; empty otherwise.
+	Subject string
 }
 
 // String renders the fault as `module: detail [code]`.
