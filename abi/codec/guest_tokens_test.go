@@ -70,3 +70,85 @@ func TestLengths(t *testing.T) {
 		}
 	}
 }
+
+// Every code of msgpack, with some bytes behind it or too few, is the same token to host and guest.
+func TestTokensOfHostAndGuestAreTheSame(t *testing.T) {
+	t.Parallel()
+	for code := range 256 {
+		for n := range 12 {
+			data := []byte{byte(code)}
+			for i := range n {
+				data = append(data, byte(0x7f+13*i*i))
+			}
+			d := decoders.Get().(*decoder)
+			d.src.data = data
+			host := tokenOf(d)
+			d.release()
+			guest := tokenOf(&guestTokens{data: data, whole: string(data)})
+			if host != guest {
+				t.Errorf("%x: %+v to the host, %+v to a guest", data, host, guest)
+			}
+		}
+	}
+	for _, v := range []bool{false, true} {
+		guest := guestEncoder{}
+		guest.boolean(v)
+		if host := appendMessage(nil, &v, func(e *encoder, v *bool) { e.boolean(*v) }); string(host) != string(guest.b) {
+			t.Errorf("%t is %x to the host, %x to a guest", v, host, guest.b)
+		}
+	}
+}
+
+// reader is what both token layers have.
+type reader interface {
+	rest() int
+	peek() (byte, bool)
+	take(n int) []byte
+	own(b []byte) string
+	stringLen() (uint32, bool)
+	extensionLen() (uint32, bool)
+	listLen() (uint32, bool)
+	mapLen() (uint32, bool)
+	int() (int64, uint64, bool)
+	double() (float64, bool)
+}
+
+// token is what a reader makes of the next bytes; nothing but ok counts when that is false.
+type token struct {
+	ok    bool
+	n     uint32
+	int   int64
+	big   uint64
+	float uint64
+	text  string
+	rest  int
+}
+
+func tokenOf(r reader) token {
+	var v token
+	code, _ := r.peek()
+	switch kindOf(code) {
+	case kindInt:
+		v.int, v.big, v.ok = r.int()
+	case kindFloat:
+		var f float64
+		f, v.ok = r.double()
+		v.float = math.Float64bits(f)
+	case kindString, kindBinary:
+		v.n, v.ok = r.stringLen()
+	case kindExtension:
+		v.n, v.ok = r.extensionLen()
+	case kindList:
+		v.n, v.ok = r.listLen()
+	case kindMap:
+		v.n, v.ok = r.mapLen()
+	case kindNil, kindBool, kindReserved:
+		v.ok = true
+	}
+	if !v.ok {
+		return token{}
+	}
+	v.text = r.own(r.take(min(int(v.n), r.rest())))
+	v.rest = r.rest()
+	return v
+}

@@ -34,10 +34,6 @@ const (
 	MaxDocuments = 16
 )
 
-// Labels are all labels, in the order in which every case has them: pb001 product bug, ab001 automation bug, si001 system
-// issue, nd001 no defect (flaky).
-func Labels() []string { return testlog.Labels() }
-
 // Reader reads reports. The zero value is ready. One Reader for several files gives every case an id of its own. Not safe
 // for concurrent use.
 type Reader struct {
