@@ -107,7 +107,7 @@ type ChangedFile struct {
 type SourceAnswer struct {
 	Known  bool          `abi:"known"`
 	Frames []SourceFrame `abi:"frames"`
-	// Diff: there is a revision to compare with. Without it nothing is said of changes.
+	// Diff: there is a revision to compare with. Without it changes are not reported.
 	Diff bool `abi:"diff"`
 	// Located: the tests that the text tells of, or without any the code that failed, stand in the source.
 	Located bool `abi:"located"`

@@ -8,7 +8,7 @@ type Evidence struct {
 	RelevanceConfidence float64 `abi:"relevance_confidence,min=0,max=1"`
 	// Supports is the label that the item speaks for; empty when it names none.
 	Supports string `abi:"supports,opt"`
-	// Element is that of the Light node the item came from; empty counts as earth.
+	// Element of the Light node the item came from; empty counts as earth.
 	Element Element `abi:"element,opt"`
 }
 

@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// withPersonas builds this program once more with the personas in it, and runs
+// withPersonas builds this program again with the personas in it, and runs
 // that. The personas are commands, made to be modules; no package may import
 // them. For this build an overlay gives each of their files another package
 // clause, and a file that exports its handlers. The code is otherwise the same,

@@ -342,7 +342,7 @@ criteria:
 	}
 }
 
-// A collector that fails is an error too, and the judges go on without it.
+// A collector that fails is an error too, and the judges continue without it.
 func TestAccept_AU3_AMissingCollectorIsAnError(t *testing.T) {
 	t.Parallel()
 	files := modules(t)

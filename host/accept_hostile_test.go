@@ -143,7 +143,7 @@ func TestAccept_PL2_ABadModuleIsRefusedAndTheIncumbentGoesOn(t *testing.T) {
 			}
 			got := try(t, h, dispute()).Result
 			if got.Final != want.Final || got.Modules["challenger"] != want.Modules["challenger"] {
-				t.Error("the incumbent does not go on as before")
+				t.Error("the incumbent does not continue as before")
 			}
 		})
 	}

@@ -20,7 +20,7 @@ type Audited struct {
 }
 
 // AuditAll audits opinions with a number of workers (0: one for each
-// processor) and gives them back in order. An error of an entry is passed on in
+// processor) and returns them in order. An error of an entry is passed on in
 // its place.
 func (a *Auditor) AuditAll(ctx context.Context, entries iter.Seq2[docket.OpinionEntry, error], workers int) iter.Seq[Audited] {
 	in := func(yield func(Audited) bool) {

@@ -15,7 +15,7 @@ import (
 
 // Watch says how a folder of modules is followed.
 type Watch struct {
-	// Modules holds the NAME.wasm files. They are read anew at every tick, and
+	// Modules holds the NAME.wasm files. They are read again at every tick, and
 	// known by their content alone: no time stamp is looked at.
 	Modules fs.FS
 	// Ticks say when to look. A change counts when two looks in a row saw the

@@ -1,4 +1,4 @@
-// Package abitest holds codecs and modules to the contract.
+// Package abitest checks that codecs and modules keep the contract.
 //
 // Run checks a codec against the test vectors of abi/testdata: every message
 // is accepted or rejected as SPEC.md says, with the same canonical bytes or the

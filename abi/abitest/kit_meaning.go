@@ -8,8 +8,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// Names of the same length, so that a response that repeats one can be held
-// against a response that repeats the other.
+// Names of the same length, so that a response that repeats one can be compared
+// with a response that repeats the other.
 const (
 	nameOne, nameOther = "node-one-of-two", "node-two-of-two"
 

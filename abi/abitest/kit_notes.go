@@ -65,7 +65,7 @@ func (k *kit) count(r *Request, a *answer) {
 	}
 	k.tallies[role] = t
 	if !a.canonical {
-		k.report.Note("§3.8", "responses are not canonical; a host accepts them, and writes them anew")
+		k.report.Note("§3.8", "responses are not canonical; a host accepts them, and writes them again")
 	}
 }
 

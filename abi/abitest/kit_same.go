@@ -70,12 +70,12 @@ func (k *kit) kept() error {
 				return err
 			}
 			if !answers[i].answered() {
-				k.report.Note("§2.5", "called twice in an instance that is not put back, it ends with %s: pristine calls are what keeps it going", answers[i].Ending)
+				k.report.Note("§2.5", "called twice in an instance that is not reset, it ends with %s: pristine calls are what keeps it going", answers[i].Ending)
 				return nil
 			}
 		}
 		if !bytes.Equal(answers[0].Response, answers[1].Response) {
-			k.report.Note("§2.6", "it keeps state: called twice in an instance that is not put back, it answers differently (%s); no host lets it", r.Name)
+			k.report.Note("§2.6", "it keeps state: called twice in an instance that is not reset, it answers differently (%s); no host lets it", r.Name)
 			return nil
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 )
 
-// Request is a request that keeps the contract, with what is needed to hold
-// an answer against it. Exactly one of Node, Contest, Edges and Judge is there.
+// Request is a request that keeps the contract, with what is needed to check
+// an answer. Exactly one of Node, Contest, Edges and Judge is there.
 type Request struct {
 	// Name says what it is, such as "case 17, hearing, defense".
 	Name    string

@@ -63,13 +63,13 @@ type Subject interface {
 
 // Subjects are the module in the lives that a host may give it.
 type Subjects struct {
-	// Usual is as trials have it: warmed, put back after each call.
+	// Usual is as trials have it: warmed, reset after each call.
 	Usual Subject
 	// Fresh is warmed too, and has a new instance for every call.
 	Fresh Subject
 	// Cold was not called before.
 	Cold Subject
-	// Kept is never put back. It may be nil.
+	// Kept is never reset. It may be nil.
 	Kept Subject
 }
 

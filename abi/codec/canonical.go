@@ -25,7 +25,7 @@ func padded(data []byte) string {
 // one pass over the layout of its type. In a module of the Go toolchain a
 // function call costs more than what there is to do for a field, so that most
 // is done in one function. What it does not expect it leaves to the decoder,
-// which begins anew and says what is wrong: it may give up anywhere, but
+// which begins again and says what is wrong: it may give up anywhere, but
 // accepts nothing that the decoder rejects, and gives the same values.
 type canonical struct {
 	s        string // the message and its padding

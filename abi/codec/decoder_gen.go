@@ -237,7 +237,7 @@ func (d *decoder) next(s *scope) bool {
 			d.problems.Nest(s.mark, step)
 		case s.seen&(1<<field) != 0: // check: duplicate field
 			s.field = field
-			d.problems.Refuse(abi.CodeDuplicateKey, "stands twice")
+			d.problems.Refuse(abi.CodeDuplicateKey, "occurs twice")
 			d.skip()
 		default:
 			s.field = field

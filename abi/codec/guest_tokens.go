@@ -6,7 +6,7 @@ import "math"
 // reached the end of the bytes. It is compiled for the host as well, for the tests.
 type guestTokens struct {
 	data  []byte
-	whole string // data once more, of which all strings are parts
+	whole string // data again, of which all strings are parts
 	pos   int
 }
 

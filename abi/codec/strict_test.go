@@ -106,8 +106,8 @@ func TestRefusals(t *testing.T) {
 		{"unknown and no name", "evidence", append(evidence, "A b", 1), `unknown_field ["A b"]: is not known`},
 		{"unknown and long", "evidence", append(evidence, long, 1), `unknown_field ["` + strings.Repeat("é", 32) + `..."]: is not known`},
 		{"missing", "evidence", object{"content", "x"}, "missing_field source_ref: is missing\nmissing_field relevance_confidence: is missing"},
-		{"twice", "evidence", append(evidence, "content", 3), "duplicate_key content: stands twice"},
-		{"twice in a map", "judicial_opinion", text.with("metadata", object{"a", "b", "a", 3}), `duplicate_key metadata["a"]: stands twice`},
+		{"twice", "evidence", append(evidence, "content", 3), "duplicate_key content: occurs twice"},
+		{"twice in a map", "judicial_opinion", text.with("metadata", object{"a", "b", "a", 3}), `duplicate_key metadata["a"]: occurs twice`},
 		{"nil", "evidence", evidence.with("content", nil), "nil_value content: is nil, not a string"},
 		{"nil optional", "case_view", object{"labels", []any{}, "light", nil}, "nil_value light: is nil, not a map"},
 		{"binary", "evidence", evidence.with("content", []byte("x")), "bin_for_string content: is binary, not a string"},
@@ -143,7 +143,7 @@ func TestRefusals(t *testing.T) {
 		{
 			"all together, in their order", "evidence",
 			object{"content", 1, "x", 1, "source_ref", "", "content", 2},
-			"wrong_type content: is an integer, not a string\nunknown_field x: is not known\nempty source_ref: is empty\nduplicate_key content: stands twice\nmissing_field relevance_confidence: is missing",
+			"wrong_type content: is an integer, not a string\nunknown_field x: is not known\nempty source_ref: is empty\nduplicate_key content: occurs twice\nmissing_field relevance_confidence: is missing",
 		},
 		{
 			"nested", "update",

@@ -235,7 +235,7 @@ func dict[V any](d *decoder, c count, smallest int, read func(*decoder, *V)) map
 		mark := d.problems.Mark()
 		var v V
 		if _, twice := out[name]; twice { // check: duplicate key of map
-			d.problems.Refuse(abi.CodeDuplicateKey, "stands twice")
+			d.problems.Refuse(abi.CodeDuplicateKey, "occurs twice")
 			d.skip()
 		} else {
 			read(d, &v)

@@ -43,7 +43,7 @@ failed while running, 2 the command line or an input is wrong, 3 done and a cond
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(text), b.String()); diff != "" {
-		t.Errorf("`make golden` writes docs/cli.md anew (-docs/cli.md +commands):\n%s", diff)
+		t.Errorf("`make golden` writes docs/cli.md again (-docs/cli.md +commands):\n%s", diff)
 	}
 }
 

@@ -104,7 +104,7 @@ func TestInterruptKeepsWhatWasTried(t *testing.T) {
 		t.Errorf("more results: %q, %v", rest, err)
 	}
 	code, stderr := r.end()
-	if want := "shadowcourt: interrupted; 2 cases were tried and written; the same command with --resume goes on from there\n"; code != cli.ExitFailed || stderr != want {
+	if want := "shadowcourt: interrupted; 2 cases were tried and written; the same command with --resume continues from there\n"; code != cli.ExitFailed || stderr != want {
 		t.Errorf("exit code %d, stderr %q, want 1 and %q", code, stderr, want)
 	}
 	report, err := os.ReadFile(filepath.Join(r.Dir, "report.html"))
@@ -150,7 +150,7 @@ func TestReaderThatEndsIsNoFault(t *testing.T) {
 	}
 	report, err := os.ReadFile(filepath.Join(r.Dir, "report.md"))
 	if err != nil || !bytes.Contains(report, []byte("three")) {
-		t.Errorf("the report goes on without the reader: %v\n%s", err, report)
+		t.Errorf("the report continues without the reader: %v\n%s", err, report)
 	}
 	onlyFiles(t, r.Dir, "report.md")
 }

@@ -14,6 +14,6 @@
 //  3. The lead judge weighs most: as much as the others together, and twice a
 //     single other.
 //  4. Scores that spread over [DissentSpread] are a dissent: it is summarised,
-//     and the judges are asked once more.
+//     and the judges are asked again.
 //  5. Judges that are missing lower the confidence, and the report names them.
 package audit

@@ -39,7 +39,7 @@ type Finding struct {
 	// Voices in the order of the rubric.
 	Voices []Voice
 	// Dissent is the summary of what the judges were apart on before they were
-	// asked once more; empty where there was none.
+	// asked again; empty where there was none.
 	Dissent string
 	// Resolved: after that they were no longer.
 	Resolved bool
@@ -181,9 +181,9 @@ func (f *Finding) reasoning(left string) string {
 	}
 	switch {
 	case f.Dissent != "" && left == "":
-		add("Dissent, settled when the judges were asked once more: " + f.Dissent + ".")
+		add("Dissent, settled when the judges were asked again: " + f.Dissent + ".")
 	case f.Dissent != "":
-		add("Dissent, which stands after the judges were asked once more: " + f.Dissent + ".")
+		add("Dissent, which stands after the judges were asked again: " + f.Dissent + ".")
 	case left != "":
 		add("Dissent: " + left + ".")
 	}

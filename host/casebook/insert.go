@@ -38,7 +38,7 @@ type moment struct {
 	time      int64 // in seconds since 1970
 }
 
-// runOf is the number of a run: a new one, unless it is the latest of its suites once more.
+// runOf is the number of a run: a new one, unless it is the latest of its suites again.
 func runOf(ctx context.Context, tx *sql.Tx, key string, suites []string) (run int64, err error) {
 	var later bool
 	err = tx.QueryRowContext(ctx, `SELECT seq, EXISTS (SELECT 1 FROM suites a JOIN suites b ON b.suite = a.suite

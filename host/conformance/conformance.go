@@ -36,7 +36,7 @@ type Options struct {
 	Progress func(what string, done, of int)
 }
 
-// Run holds a module to the contract. What is wrong with the module is in the
+// Run validates a module against the contract. What is wrong with the module is in the
 // report; the error is of the machine, or the context's.
 func Run(ctx context.Context, wasm []byte, o Options) (*abitest.Report, error) {
 	if o.Progress == nil {
@@ -67,7 +67,7 @@ type T interface {
 	Context() context.Context
 }
 
-// Check holds a module to the contract in a test, which fails with each check
+// Check validates a module against the contract in a test, which fails with each check
 // that does not pass. Compiled modules are kept in the user's cache folder.
 func Check(t T, wasm []byte) {
 	t.Helper()
@@ -176,7 +176,7 @@ func (l *loading) lives(ctx context.Context, usual *sandbox.Module) (*abitest.Su
 		}
 		module, err := l.module(ctx, engine, warm)
 		if err != nil {
-			return nil, fmt.Errorf("load once more: %w", err)
+			return nil, fmt.Errorf("load again: %w", err)
 		}
 		modules = append(modules, module)
 	}

@@ -17,7 +17,7 @@ type caller interface {
 // subject makes the kit's calls in the sandbox.
 type subject struct{ caller }
 
-// Call makes a call whose module asks at the desk of the case.
+// Call makes a call whose module asks the broker of the case.
 func (s subject) Call(ctx context.Context, call abi.Call, request []byte, k *abitest.Knowledge) (abitest.Outcome, error) {
 	output, err := s.caller.Call(sandbox.WithDesk(ctx, desk{k}), call, request)
 	if err == nil {

@@ -19,7 +19,7 @@ func TestALightLineIsReadAsStrictlyAsACase(t *testing.T) {
 	for line, want := range map[string]string{
 		`red`: "is no JSON at column 1: there is \"r\" where a value should stand",
 		`{"classification":"red","Confidence":2,"sure":true}`:        "Confidence: is no field of an answer\nsure: is no field of an answer\nconfidence: is missing\nreasoning: is missing",
-		`{` + answer + `,"confidence":1}`:                            "confidence: stands twice",
+		`{` + answer + `,"confidence":1}`:                            "confidence: occurs twice",
 		`{` + answer + `,"evidence":null}`:                           "evidence: is null, expected a list: leave out what is not there",
 		`{` + answer + `,"evidence":[{"source_ref":"","weight":1}]}`: "evidence[0].source_ref: is empty\nevidence[0].weight: is no field of evidence\nevidence[0].content: is missing\nevidence[0].relevance_confidence: is missing",
 		`{` + answer + `} {}`:                                        "something follows the answer at column 58: an answer is one object",

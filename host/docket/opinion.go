@@ -149,7 +149,7 @@ func (r *opinionReader) metadata(into *map[string]string) bool {
 			return false
 		}
 		if _, twice := (*into)[key]; twice {
-			r.c.Add(abi.CodeDuplicateKey, "stands twice")
+			r.c.Add(abi.CodeDuplicateKey, "occurs twice")
 		}
 		(*into)[key] = value
 		r.c.Nest(mark, abi.Key(shorten(key)))

@@ -89,7 +89,7 @@ func (s *scanner) object(what string, fields []field) bool {
 			return s.skipUnder(key)
 		}
 		if seen&(1<<i) != 0 {
-			s.c.Refuse(abi.CodeDuplicateKey, "stands twice", step(key))
+			s.c.Refuse(abi.CodeDuplicateKey, "occurs twice", step(key))
 			return s.skipUnder(key)
 		}
 		seen |= 1 << i

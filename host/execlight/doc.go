@@ -15,7 +15,7 @@
 //
 // A program is started when it is first needed, one for each trial that goes
 // on at the same time, and kept until Close. One that crashes, is silent for
-// too long or answers nonsense has its case fail, and is started anew for the
+// too long or answers nonsense has its case fail, and is started again for the
 // next. A case of which a program ends without an answer is asked of a new one
 // if that program had answered before: it may have ended by then.
 //

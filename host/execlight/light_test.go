@@ -154,7 +154,7 @@ func TestWhatNobodyAskedForIsNoAnswer(t *testing.T) {
 	}
 }
 
-// One that ends when it has answered is started anew, and its last line needs no line feed.
+// One that ends when it has answered is started again, and its last line needs no line feed.
 func TestAProgramMayEndBehindAnAnswer(t *testing.T) {
 	t.Parallel()
 	for _, end := range []string{"", "\\n"} {

@@ -269,7 +269,7 @@ func (d *Dir) last(name string) (digest string, rest []string, err error) {
 		return "", nil, err
 	}
 	for i, digest := range slices.Backward(order) {
-		if now == nil || digest != Digest(now) { // what is in place was never replaced, or was put back
+		if now == nil || digest != Digest(now) { // what is in place was never replaced, or was restored
 			return digest, order[:i], nil
 		}
 	}

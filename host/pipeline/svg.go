@@ -112,7 +112,7 @@ func (s *svg) falls() {
 		a, b := s.boxes[i], s.boxes[i+1]
 		y := s.rowTop + nodeHeight/2
 		walked := s.over.falls[a.node.Name]
-		s.raw(`<g><title>%s</title>`, svgText(fmt.Sprintf("no edge fires: %s goes on to %s", a.node.Name, b.node.Name)))
+		s.raw(`<g><title>%s</title>`, svgText(fmt.Sprintf("no edge fires: %s continues with %s", a.node.Name, b.node.Name)))
 		s.raw(`<path d="M%d %dH%d" fill="none" stroke-dasharray="2 4" stroke-linecap="round" %s/>`,
 			a.x+a.w+2, y, b.x-8, s.stroke(len(walked) > 0))
 		s.head(b.x-1, y, toRight, len(walked) > 0)
@@ -245,4 +245,4 @@ func (s *svg) legend() {
 	s.raw(`<text x="%d" y="%d" font-size="10" fill="currentColor" fill-opacity=".55">%s</text>`+"\n", margin, s.height-10, legendText)
 }
 
-const legendText = "dotted: no edge fires, the walk goes on to the next node"
+const legendText = "dotted: no edge fires, the walk continues with the next node"

@@ -34,7 +34,7 @@ func (c *chain) add(e *Entry, line []byte) error {
 	return nil
 }
 
-// follow goes on to an entry that fits.
+// follow continues with an entry that fits.
 func (c *chain) follow(e *Entry, line []byte) {
 	c.next++
 	c.previous = DigestOf(line)

@@ -274,7 +274,7 @@ func TestAccept_RE2_ARecordCutAtAnyByteKeepsTheEntriesBefore(t *testing.T) {
 	}
 }
 
-// resumeAt goes on with a record that was cut, to the same bytes as without the cut.
+// resumeAt continues with a record that was cut, to the same bytes as without the cut.
 func resumeAt(t *testing.T, name string, data []byte, cut, trials int, key *record.Key) {
 	t.Helper()
 	if err := os.WriteFile(name, data[:cut], 0o600); err != nil {

@@ -14,10 +14,10 @@ import (
 // beginning of the header that would be written. Nothing of it was changed.
 var ErrNotBegun = errors.New("it holds no whole entry, and what it holds is not the beginning of this record; it was left as it is")
 
-// Resume goes on with a record: it verifies all of it, hands each trial to
+// Resume continues with a record: it verifies all of it, hands each trial to
 // each, and cuts off an entry that was not written whole. A header with
 // another configuration is a *ConfigurationError. Without a file, or with one
-// in which not even the header is whole, the record begins anew; with one that
+// in which not even the header is whole, the record begins again; with one that
 // holds anything else, that is ErrNotBegun or a *FaultError, and the file stays
 // as it is.
 func Resume(name string, key *Key, header *Header, each func(*Trial) error) (*Writer, error) {
@@ -92,7 +92,7 @@ func resume(f *os.File, s *sealer, key *Key, header *Header, each func(*Trial) e
 	return w, w.Sync()
 }
 
-// restart begins anew in a file that is empty or holds the beginning of the
+// restart begins again in a file that is empty or holds the beginning of the
 // very header that is written.
 func restart(f *os.File, s *sealer, header *Header) (*Writer, error) {
 	h, err := formatted(header)

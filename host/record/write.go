@@ -105,7 +105,7 @@ func (w *Writer) Finish() error {
 	return errors.Join(err, w.Close())
 }
 
-// Close leaves the record open, for Resume to go on with.
+// Close leaves the record open, for Resume to continue with.
 func (w *Writer) Close() error {
 	err := w.Sync()
 	w.err = errors.New("the record is closed")

@@ -132,7 +132,7 @@ func TestExplainNamesPersonasGivenByID(t *testing.T) {
 	if strings.Contains(b.String(), "challenger") {
 		t.Error("the id stands there instead of the name")
 	}
-	for _, want := range []string{"answers the remand: nd001 at 0.50", "second thoughts", "hearing → hearing  once more"} {
+	for _, want := range []string{"answers the remand: nd001 at 0.50", "second thoughts", "hearing → hearing  again"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%q is missing", want)
 		}

@@ -22,7 +22,7 @@ type Replayed struct {
 }
 
 // All replays trials with a number of workers (0: one for each processor) and
-// gives them back in their order. subject gives the case of an id, or nil for
+// returns them in their order. subject gives the case of an id, or nil for
 // that of the record; it may be nil itself. An error of trials ends
 // the sequence: it is given in a Replayed without Was. When the context ends, or
 // the caller stops, no further trial is begun.

@@ -52,7 +52,7 @@ type Change struct {
 }
 
 // Changed gives the files that differ from the revision of Open, sorted by path: those that git tracks, as they stand in
-// the folder now, committed or not, like git diff. More than 2,000 are an error of Open. Line ends count for nothing.
+// the folder now, committed or not, like git diff. More than 2,000 are an error of Open. Line ends do not count.
 func (t *Tree) Changed() []Change { return slices.Clone(t.changes) }
 
 // Touches says whether what changed since the revision is where a frame points: within its function if that is known,

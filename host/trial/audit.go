@@ -56,7 +56,7 @@ type AuditResult struct {
 	SecurityViolationFound bool    `json:"security_violation_found"`
 	// Degraded: fewer judges count than the rubric names.
 	Degraded bool `json:"degraded"`
-	// Dissent is what the judges said who were apart before they were asked once more; nil where they were not.
+	// Dissent is what the judges said who were apart before they were asked again; nil where they were not.
 	Dissent *string `json:"dissent"`
 	// Judges in the order of the rubric.
 	Judges []AuditJudge `json:"judges"`

@@ -103,5 +103,5 @@ func grade(x float64, bounds ...float64) int {
 	return score
 }
 
-// sure grows with how much there was to look at: 0.5 for nothing, 0.9 for very much.
+// sure grows with how much there was to look at: 0.5 for none, 0.9 for very much.
 func sure(n int) float64 { return 0.5 + 0.4*float64(n)/float64(n+4) }

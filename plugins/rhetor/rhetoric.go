@@ -207,7 +207,7 @@ func (h *rhetoric) sides() abi.CriterionOpinion {
 	case one == 0 && other == 0 && answers == 0:
 		return opinion(2, 0.3, "No statement speaks of a side or answers one.")
 	case one == 0 && other == 0:
-		return opinion(3, 0.3, "It weighs for and against, without saying whose arguments they are.")
+		return opinion(3, 0.3, "It weighs for and against, and does not name whose arguments they are.")
 	}
 	score := 1
 	if one > 0 && other > 0 {

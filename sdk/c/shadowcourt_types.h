@@ -214,7 +214,7 @@ typedef struct sc_evidence {
   double relevance_confidence;
   /// `supports` is the label that the item speaks for; empty when it names none.
   sc_text supports;
-  /// `element` is that of the Light node the item came from; empty counts as earth.
+  /// `element` of the Light node the item came from; empty counts as earth.
   sc_element element;
 } sc_evidence;
 typedef struct { sc_evidence *at; size_t count; } sc_evidence_list;
@@ -940,7 +940,7 @@ extern const sc_type sc_changed_file_type;
 typedef struct sc_source_answer {
   bool known;
   sc_source_frame_list frames;
-  /// `diff`: there is a revision to compare with. Without it nothing is said of changes.
+  /// `diff`: there is a revision to compare with. Without it changes are not reported.
   bool diff;
   /// `located`: the tests that the text tells of, or without any the code that failed, stand in the source.
   bool located;

@@ -22,7 +22,7 @@ func writeArchive(name, folder string, files []string) (size int, changed bool, 
 	if err != nil {
 		return 0, false, err
 	}
-	// Compressing takes seconds, so an archive of the same modules stays. It is made anew where its form is not today's.
+	// Compressing takes seconds, so an archive of the same modules stays. It is made again where its form is not today's.
 	old, err := os.ReadFile(name)
 	if err == nil && sameFiles(old, archive) {
 		return len(old), false, nil

@@ -85,7 +85,7 @@ func set(env []string, values ...string) []string {
 	return env
 }
 
-// becomeNobody goes on as a user without rights.
+// becomeNobody continues as a user without rights.
 func becomeNobody() error {
 	const nobody = 65534
 	return errors.Join(syscall.Setgroups(nil), syscall.Setgid(nobody), syscall.Setuid(nobody))

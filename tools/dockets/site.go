@@ -122,7 +122,7 @@ func findInFile(folder, name string, found sites, find func(*source)) error {
 	return nil
 }
 
-// apply writes the mutated file below folder and returns what puts it back.
+// apply writes the mutated file below folder and returns what restores it.
 func (s site) apply(folder string) (undo func() error, err error) {
 	path := filepath.Join(folder, s.File)
 	old, err := os.ReadFile(path)

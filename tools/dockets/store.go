@@ -15,7 +15,7 @@ type store struct {
 	cached bool // give what is there, run nothing
 }
 
-// formatVersion changes when what is run for one fault changes: what was kept before is then run anew.
+// formatVersion changes when what is run for one fault changes: what was kept before is then run again.
 const formatVersion = "2"
 
 // recall gives what is kept under the key, or makes it and keeps it. The key is any value that JSON can write. Where

@@ -42,7 +42,7 @@ func (l labelled) others() []result {
 	return slices.Delete(slices.Clone(l.attempt.Runs), l.found.Run, l.found.Run+1)
 }
 
-// rerun says what the test did when it was run once more, by chance where it had failed or elsewhere.
+// rerun says what the test did when it was run again, by chance where it had failed or elsewhere.
 func (l labelled) rerun(rng *rand.Rand) (abi.Evidence, bool) {
 	others := l.others()
 	where, again := "on the same runner", others[rng.IntN(len(others))]

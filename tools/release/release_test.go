@@ -46,7 +46,7 @@ func main() {
 func TestAccept_LB1_InstallFromTheProxy(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
-		t.Skip("compiles the whole program once more")
+		t.Skip("compiles the whole program again")
 	}
 	first, second := committed(t), committed(t)
 	outs := []string{t.TempDir(), t.TempDir()}

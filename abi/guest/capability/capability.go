@@ -69,7 +69,7 @@ func priorCases(call hostFunc, request []byte) ([]abi.PriorCase, *abi.Failure) {
 	return answer.Cases, nil
 }
 
-// ask calls a function, and once more with the room that it says it needs.
+// ask calls a function, and again with the room that it says it needs.
 func ask(call hostFunc, request []byte) ([]byte, *abi.Failure) {
 	answer := make([]byte, answerBytes)
 	n := call(request, answer)

@@ -18,7 +18,7 @@ import (
 type Relight func(ctx context.Context, profile *abi.Profile, entries []docket.Entry) ([]docket.Entry, error)
 
 // relightings is how often Light is asked about each case: once, to see what it
-// gathers, and once more when the evidence with that was fitted on.
+// gathers, and again when the evidence with that was fitted on.
 const relightings = 2
 
 // Relit is [Fit] for cases that a Light is asked about that is told the same
@@ -202,7 +202,7 @@ func (c *corpus) light(nats [][]float64, part []int, skip int) *abi.SourceReliab
 	return c.cappedLight(c.reliability(m, 0, make([]float64, k), u), use)
 }
 
-// light is what Light says of a case; nil for nothing.
+// light is what Light says of a case; nil for none.
 func (s *sample) light() *utterance {
 	for i := range s.uttered {
 		if s.uttered[i].source == 0 {

@@ -127,7 +127,7 @@ func lossAndSlope(z []float64, truth int) float64 {
 const rounds = 300
 
 // solve gives the parameters that minimize the objective. Those that may not be
-// negative and would be are held at zero, and the others are found anew.
+// negative and would be are held at zero, and the others are found again.
 func (r *regression) solve() []float64 {
 	held := make([]bool, len(r.penalty))
 	x := append([]float64(nil), r.centre...)

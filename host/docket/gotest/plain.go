@@ -82,7 +82,7 @@ func (s *stream) around() *testlog.Clip {
 // maxLooked is among how many open tests the one that runs is looked for.
 const maxLooked = 256
 
-// only is the test that runs in a package, if it is the only one: it began, waits for nothing and has not ended. A test that
+// only is the test that runs in a package, if it is the only one: it began, does not wait and has not ended. A test that
 // prints after its end is open again, and does not run.
 func (p *pack) only() *test {
 	if len(p.tests) > maxLooked {

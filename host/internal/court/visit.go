@@ -26,8 +26,8 @@ func (t *runner) Visit(_ context.Context, node *pipeline.Node, visit int) (again
 	}
 }
 
-// call asks the node's persona for its artifact. check holds the artifact
-// against the case and adds what it finds; it must also say when the artifact
+// call asks the node's persona for its artifact. check compares the artifact
+// with the case and adds what it finds; it must also say when the artifact
 // is not of the expected kind.
 func (t *runner) call(node *pipeline.Node, p *pipeline.Persona, req *abi.NodeRequest, check func(*abi.Artifact, *abi.Collector) bool) (*abi.Artifact, error) {
 	if err := t.enter(p.ID); err != nil {

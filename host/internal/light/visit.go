@@ -104,7 +104,7 @@ func precedent(prior, label, reasoning string, confidence float64, confirmed boo
 }
 
 // review is a decision as far as it counts: without the mask of judgment a
-// review only recommends, and the case goes on as if it had approved.
+// review only recommends, and the case continues as if it had approved.
 func review(node *pipeline.Node, r *abi.ReviewDecision) *abi.ReviewDecision {
 	if slices.Contains(node.Masks, pipeline.MaskJudgment) {
 		return r

@@ -12,7 +12,7 @@ import (
 )
 
 // What a module has the host hold is bounded over all calls of a trial: another
-// call does not begin anew, another module does, and the same question is not held twice.
+// call does not begin again, another module does, and the same question is not held twice.
 func TestAccept_FX1_UsesOfATrialAreBounded(t *testing.T) {
 	t.Parallel()
 	s := (&Generation{runtime: &Runtime{}}).Trial(&abi.Case{ID: "case"}, nil)

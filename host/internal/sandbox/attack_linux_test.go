@@ -223,8 +223,8 @@ func (answering) Source(context.Context, abi.SourceQuery) (abi.SourceAnswer, err
 	return abi.SourceAnswer{Known: true, Frames: slices.Repeat([]abi.SourceFrame{{Path: strings.Repeat("x", 10_000), Kind: abi.SourceProduct}}, 100)}, nil
 }
 
-// forgetPeak gives back what Go does not use, has the kernel begin its largest
-// resident size anew, and gives the present one.
+// forgetPeak releases what Go does not use, has the kernel begin its largest
+// resident size again, and gives the present one.
 func forgetPeak(t *testing.T) int64 {
 	t.Helper()
 	debug.FreeOSMemory()

@@ -35,7 +35,7 @@ func Resets() []Reset {
 	return append(resets, ResetFresh)
 }
 
-// Bare is an instance that is never put back: each call finds what the one
+// Bare is an instance that is never reset: each call finds what the one
 // before it left. It is for measurements, of what being pristine costs. One
 // goroutine at a time uses it.
 type Bare struct {

@@ -77,7 +77,7 @@ func BenchmarkCall(b *testing.B) {
 	}
 }
 
-// BenchmarkCallOnly is the call in a warm instance that is never put back: what
+// BenchmarkCallOnly is the call in a warm instance that is never reset: what
 // pristine calls are compared with.
 func BenchmarkCallOnly(b *testing.B) {
 	request := append([]byte("e"), make([]byte, 299)...)

@@ -80,7 +80,7 @@ const (
 // uses counts what one call has asked.
 type uses struct{ lines, queries int }
 
-// count says whether the call may ask once more. A line too many is dropped:
+// count says whether the call may ask again. A line too many is dropped:
 // nothing depends on it.
 func (u *uses) count(capability abi.Capability) (ask bool, err error) {
 	if capability == abi.CapLog {
@@ -204,7 +204,7 @@ func capabilityCost(capability abi.Capability, request int) uint64 {
 	return cost + uint64(request)*queryByte
 }
 
-// ask goes to the desk of the call, no longer than the call may last.
+// ask calls the broker of the call, no longer than the call may last.
 func (s *guestState) ask(capability abi.Capability, request []byte) ([]byte, error) {
 	m := &s.meter
 	ctx, cancel := context.WithTimeout(m.caller, m.deadline.Sub(m.now()))

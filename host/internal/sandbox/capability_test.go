@@ -15,7 +15,7 @@ import (
 const answerAt = 8192
 
 // asking is a module that passes its request on to a capability, so many
-// times, and gives back what was answered the last time.
+// times, and returns what was answered the last time.
 func asking(capability abi.Capability, room, capacity int32, times int) wasmtest.Module {
 	i32s := bytes.Repeat([]byte{wasmtest.I32}, 4)
 	ask := wasmtest.Join([]byte{wasmtest.LocalGet, 0, wasmtest.LocalGet, 1}, wasmtest.Const(room), wasmtest.Const(capacity), []byte{wasmtest.Call, 0})

@@ -57,7 +57,7 @@ func TestAccept_PL3_CallsAfterAFailureAreRight(t *testing.T) {
 }
 
 // TestAccept_PL4_NoResetLeavesATrace: neither memory nor globals nor the clock
-// nor the random stream go on from one call to the next.
+// nor the random stream continue from one call to the next.
 func TestAccept_PL4_NoResetLeavesATrace(t *testing.T) {
 	t.Parallel()
 	counting := small(wasmtest.Join(
@@ -141,7 +141,7 @@ func TestAccept_SB1_EqualAtAnyPoolSize(t *testing.T) {
 
 const accountEnv = "SANDBOX_TEST_ACCOUNT"
 
-// TestAccept_SB2_FuelIsTheSameInAnotherProcess runs this test once more as a
+// TestAccept_SB2_FuelIsTheSameInAnotherProcess runs this test again as a
 // program of its own.
 func TestAccept_SB2_FuelIsTheSameInAnotherProcess(t *testing.T) {
 	t.Parallel()

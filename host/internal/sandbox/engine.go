@@ -108,7 +108,7 @@ type Warm struct {
 // found if the module is at fault, and the context's error if that ended.
 // Compiling takes a second for a module of the Go toolchain. The compiler
 // cannot be interrupted: if the context or the time for it ends, Load returns
-// and the compiler runs on to its end, for nothing. The caller closes the
+// and the compiler runs on to its end without a use. The caller closes the
 // module, or the engine with all of them.
 func (e *Engine) Load(ctx context.Context, wasm []byte, warm ...Warm) (*Module, error) {
 	if err := ctx.Err(); err != nil {

@@ -28,7 +28,7 @@ type kernel struct {
 	size   uint64        // the largest end of this call
 
 	input, output block
-	err           uint64 // the offset of what went wrong; 0 for nothing
+	err           uint64 // the offset of what went wrong; 0 for none
 	vars          variables
 }
 

@@ -29,7 +29,7 @@ type guestState struct {
 }
 
 // standIns are what a guest has instead of the machine's clock and randomness.
-// They begin anew with every call, and with every phase before the first one.
+// They begin again with every call, and with every phase before the first one.
 type standIns struct {
 	clock    uint64 // nanoseconds, see clock.go
 	clockEnd uint64 // where it stands still

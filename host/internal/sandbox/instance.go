@@ -215,7 +215,7 @@ var errNotShrunk = errors.New("the memory cannot be made small again")
 // call must have returned.
 //
 // wazero has no way to make a memory smaller. It takes what the allocator gives
-// for the size, though, when a memory grows: so a memory that was put back
+// for the size, though, when a memory grows: so a memory that was reset
 // grows once, and gets what it began with. That is how wazero 1.12 does it and
 // no promise; the tests hold it to it.
 func (in *instance) restore() error {

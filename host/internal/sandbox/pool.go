@@ -8,7 +8,7 @@ import (
 
 // pool keeps instances of one program from call to call. Modules that share the
 // program share it: an instance belongs to nobody between two calls. What a call left is
-// put back after its reply was given, by a goroutine that runs while there is
+// reset after its reply was given, by a goroutine that runs while there is
 // something to do; a call that comes before that does it itself, and never
 // waits.
 type pool struct {
@@ -86,7 +86,7 @@ func (p *pool) give(in *instance, returned bool) {
 	}
 }
 
-// clean puts back what calls left, until there is nothing.
+// clean resets what calls left, until there is nothing.
 func (p *pool) clean() {
 	for {
 		p.mu.Lock()

@@ -49,7 +49,7 @@ func TestAccept_SB1_AMemoryThatGrewIsSmallAgain(t *testing.T) {
 }
 
 // The shipped modules answer the same bytes for the same fuel, however they
-// are put back, in whatever order the requests come, warmed or not as one.
+// are reset, in whatever order the requests come, warmed or not as one.
 func TestAccept_SB1_AllResetsGiveEqualBytesAndFuel(t *testing.T) {
 	t.Parallel()
 	wasm, err := os.ReadFile(filepath.Join("..", "..", "..", "bin", "modules", "challenger.wasm"))

@@ -14,7 +14,7 @@ import (
 // too small, and ends the call with a stack overflow once it is longer than 50 MB:
 // a recursion makes it 84 MB, beside the 42 MB before. There is no option for that. So
 // each instance has a stack of its own outside of Go's heap, on which its
-// functions run. It takes up the pages that were used, and gives them back.
+// functions run. It takes up the pages that were used, and releases them.
 //
 // Compiled code asks for a larger stack when its stack pointer would pass stackBottomPtr.
 // The engine denies one, which is the overflow, if the stack it has is longer than

@@ -7,7 +7,7 @@
 //   - Answers are taken in file order and the first yes wins.
 //   - Edges of any node come before the node's own. They count before a move to a node, never before a move to an
 //     end: an own edge that has been answered with yes and leads to an end is taken.
-//   - Without a yes the same node is visited again if the visitor asked for it; else the walk goes on to the next node
+//   - Without a yes the same node is visited again if the visitor asked for it; else the walk continues with the next node
 //     in file order; at the last node it fails with [ErrNoEdge].
 //   - An edge whose evaluator is [pipeline.Always] fires without being asked.
 package walk

@@ -224,7 +224,7 @@ func (w *writer) scalar(n *yaml.Node) error {
 }
 
 // locate follows a path to its node, or to the nearest one around it. Of a key
-// that stands twice it finds the second one where the path ends with it.
+// that occurs twice it finds the second one where the path ends with it.
 func locate(n *yaml.Node, path abi.Path, second bool) *yaml.Node {
 	for i, step := range path {
 		next := child(n, step, second && i == len(path)-1)

@@ -64,7 +64,7 @@ type Figure struct {
 
 // The names of the figures that every request has.
 const (
-	Warm        = "warm, not put back"
+	Warm        = "warm, not reset"
 	Unmetered   = "warm, without fuel"
 	Interrupted = "warm, wazero's interruption"
 	pristine    = "pristine, "

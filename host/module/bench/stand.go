@@ -17,7 +17,7 @@ type stand struct {
 // entry is the module on an engine of its own.
 type entry struct {
 	name   string
-	bare   bool // measured without being put back
+	bare   bool // measured without being reset
 	engine *sandbox.Engine
 	module *sandbox.Module
 }

@@ -265,7 +265,7 @@ func hasEnded(f *os.File) bool {
 	return err == nil && string(last) == endLine
 }
 
-// Keep closes the journal of a run that did not end, or that may go on with a longer docket. What an earlier run left stays
+// Keep closes the journal of a run that did not end, or that may continue with a longer docket. What an earlier run left stays
 // where nothing was appended. After Keep or Remove it does nothing.
 func (j *Journal) Keep() error {
 	if j.closed {

@@ -11,8 +11,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/guest/node"
 )
 
-// CheckNode asks a handler through the codec, twice, and holds its answer
-// against the contract as the host does.
+// CheckNode asks a handler through the codec, twice, and validates its
+// answer as the host does.
 func CheckNode(t *testing.T, play node.Handler, r *abi.NodeRequest) {
 	t.Helper()
 	request := codec.AppendNodeRequest(nil, r)

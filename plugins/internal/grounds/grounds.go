@@ -49,8 +49,8 @@ const maxChallenges = 256
 
 // Of gives at most one challenge for each item that want selects: its worst
 // ground. Repetitions are sought among all items. An item whose source the
-// profile knows is challenged only for a quote that is not there: what its word
-// is worth was measured. Of more than 256 challenges the most
+// profile knows is challenged only for a quote that is not there: its reliability was
+// measured. Of more than 256 challenges the most
 // severe stay.
 func Of(items []Item, labels []string, p *abi.Profile, want func(*weigh.Testimony) bool) []abi.Challenge {
 	testimony := make([]weigh.Testimony, len(items))

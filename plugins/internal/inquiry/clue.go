@@ -81,7 +81,7 @@ type Clue struct {
 	Place place.Place
 	// signals of the profile, by index, each once.
 	signals []int
-	// fact is what the place tells of the labels, in nats; nil for nothing.
+	// fact is what the place tells of the labels, in nats; nil for none.
 	fact []float64
 }
 

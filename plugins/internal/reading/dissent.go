@@ -7,7 +7,7 @@ import (
 )
 
 // Reconsider is what a judge makes of having heard the others, when it is
-// asked once more: it goes one step towards the surest of those that are surer
+// asked again: it goes one step towards the surest of those that are surer
 // than itself, and is a little surer of it than it was before. Nobody goes
 // further: who is surer of what is wrong would win every time.
 func Reconsider(o *abi.CriterionOpinion, evidence []abi.Evidence) {

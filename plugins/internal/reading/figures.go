@@ -187,7 +187,7 @@ func (f *figure) alike(other *figure) bool {
 	return f.of != "" && f.of == other.of || f.unit != "" && f.unit == other.unit || f.about != "" && f.about == other.about
 }
 
-// follows says whether the figure can be reckoned from two that it is like: as
+// follows says whether the figure can be derived from two that it is like: as
 // their difference, their sum, or the share of one in the other.
 func (f *figure) follows(list []figure) bool {
 	const most = 16

@@ -51,7 +51,7 @@ const maxItems = 2000
 
 // Open reads the evidence of a request: the items of the case and of those who
 // read its documents, with what the host found. What the opinion itself says
-// stands for nothing, and what only addresses the reader says nothing.
+// does not count, and what only addresses the reader says nothing.
 func Open(evidence []abi.Evidence) *File {
 	standing := make(map[string]Standing)
 	f := &File{}

@@ -50,8 +50,8 @@ func (f Flaw) share() float64 {
 }
 
 // Flaws finds the flaws of items, looking at their content only as a whole. An
-// item whose source a profile knows is never Repeats, FitsTwo or Empty: what
-// its word is worth beside the others was measured. Time and space grow with the
+// item whose source a profile knows is never Repeats, FitsTwo or Empty: its
+// reliability beside the others was measured. Time and space grow with the
 // length of the contents.
 func Flaws(items []Testimony, p *abi.Profile) []Flaw { return flawsBeside(items, p, make(register)) }
 

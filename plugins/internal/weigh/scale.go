@@ -32,8 +32,8 @@ func (s *Scale) Top(preferred string) (label string, p float64) {
 	return label, p
 }
 
-// Rival is the most probable label besides the given one that more than nothing
-// speaks for; ok is false where there is none.
+// Rival is the most probable label besides the given one that any evidence speaks
+// for; ok is false where there is none.
 func (s *Scale) Rival(label string) (rival string, p float64, ok bool) {
 	for i, l := range s.Labels {
 		if l != label && s.Posterior[i] > p && s.Support[i] > Nothing {

@@ -9,7 +9,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/odds"
 )
 
-// noise in nats is what counts as saying nothing.
+// noise in nats is what counts as no evidence.
 const noise = 1e-6
 
 // Scale is a matter after weighing.
@@ -101,7 +101,7 @@ func (s *Scale) addTestimony(m *Matter, testimony []Testimony) {
 		if times := speakers[at].say(t.Supports); times > 0 {
 			fading := math.Ldexp(1, -times)
 			if odds.Source(m.Profile, key) != nil {
-				fading = 0 // its table is about saying it at all
+				fading = 0 // its table covers the statement itself
 			}
 			s.Nats[i] *= fading
 			v = vector(m, t, share[i]*fading)

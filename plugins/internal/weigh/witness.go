@@ -11,7 +11,7 @@ import (
 // Caps without a profile, in nats. A witness whose reliability nobody has
 // measured is never surer than 18 to 1 (2.9); several statements of one source
 // corroborate each other up to 36 to 1 (3.6), since they share its errors.
-// Light is on trial here: its own word is worth at most 2.7 to 1.
+// Light is on trial here: its own statement counts at most 2.7 to 1.
 const (
 	itemCap      = 2.9
 	oneSourceCap = 3.6

@@ -635,7 +635,7 @@ pub struct Evidence {
     pub relevance_confidence: f64,
     /// `supports` is the label that the item speaks for; empty when it names none.
     pub supports: String,
-    /// `element` is that of the Light node the item came from; empty counts as earth.
+    /// `element` of the Light node the item came from; empty counts as earth.
     pub element: Option<Element>,
 }
 
@@ -3335,7 +3335,7 @@ impl Message for ChangedFile {
 pub struct SourceAnswer {
     pub known: bool,
     pub frames: Vec<SourceFrame>,
-    /// `diff`: there is a revision to compare with. Without it nothing is said of changes.
+    /// `diff`: there is a revision to compare with. Without it changes are not reported.
     pub diff: bool,
     /// `located`: the tests that the text tells of, or without any the code that failed, stand in the source.
     pub located: bool,

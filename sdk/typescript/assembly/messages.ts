@@ -224,7 +224,7 @@ export class Evidence extends Message {
   relevanceConfidence: f64 = 0;
   // `supports` is the label that the item speaks for; empty when it names none.
   supports: string = "";
-  // `element` is that of the Light node the item came from; empty counts as earth.
+  // `element` of the Light node the item came from; empty counts as earth.
   element: string = "";
 
   keys(): StaticArray<string> { return EvidenceFields; }
@@ -2208,7 +2208,7 @@ const SourceAnswerFields: StaticArray<string> = ["known", "frames", "diff", "loc
 export class SourceAnswer extends Message {
   known: bool = false;
   frames: SourceFrame[] = [];
-  // `diff`: there is a revision to compare with. Without it nothing is said of changes.
+  // `diff`: there is a revision to compare with. Without it changes are not reported.
   diff: bool = false;
   // `located`: the tests that the text tells of, or without any the code that failed, stand in the source.
   located: bool = false;

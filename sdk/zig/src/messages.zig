@@ -182,7 +182,7 @@ pub const Evidence = struct {
     relevance_confidence: f64 = 0,
     /// `supports` is the label that the item speaks for; empty when it names none.
     supports: []const u8 = "",
-    /// `element` is that of the Light node the item came from; empty counts as earth.
+    /// `element` of the Light node the item came from; empty counts as earth.
     element: ?Element = null,
 
     pub const wire_name = "evidence";
@@ -1285,7 +1285,7 @@ pub const ChangedFile = struct {
 pub const SourceAnswer = struct {
     known: bool = false,
     frames: []const SourceFrame = &.{},
-    /// `diff`: there is a revision to compare with. Without it nothing is said of changes.
+    /// `diff`: there is a revision to compare with. Without it changes are not reported.
     diff: bool = false,
     /// `located`: the tests that the text tells of, or without any the code that failed, stand in the source.
     located: bool = false,

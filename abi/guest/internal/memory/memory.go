@@ -39,5 +39,5 @@ func (b *Buffers) Take(address, size uint32) (request []byte, ok bool) {
 }
 
 // ResponseBytes is the room with which a response begins: enough for most,
-// and no more than a page for the host to put back.
+// and no more than a page for the host to reset.
 const ResponseBytes = 1 << 10

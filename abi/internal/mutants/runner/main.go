@@ -1,6 +1,6 @@
 //go:build mutants
 
-// Command runner holds the rewritten decoder against the vectors, with one
+// Command runner checks the rewritten decoder against the vectors, with one
 // check off at a time, and prints the numbers of those that no vector notices.
 // It is only built in the overlay that the test of package mutants makes.
 package main

@@ -178,7 +178,7 @@ type calibrateOutputs struct {
 	page    *outfile.File // nil without --report
 }
 
-// create begins the files, before there is anything to write, so that no work is done for nothing.
+// create begins the files, before there is anything to write, so that no work is lost.
 func (o *calibrateOptions) create(stdout io.Writer) (*calibrateOutputs, error) {
 	all := &calibrateOutputs{figures: stdout}
 	if o.output != "" {

@@ -38,7 +38,7 @@ func New(s cli.Streams) *cobra.Command {
 		Use:   "fit DOCKET... --output PROFILE.yaml",
 		Short: "Learn a profile from cases whose truth is known",
 		Long: `Learn a profile for a domain from cases whose truth is known: how common each label is,
-what each source's word is worth (Light's too), and which phrases speak for which label.
+how reliable each source is (Light too), and which phrases speak for which label.
 The profile is readable YAML, for the --profile of try and calibrate.
 
 The figures on the standard output are of profiles that were fitted without the part of
@@ -46,8 +46,8 @@ the cases that they are measured on; cases of one group are always in one part. 
 profile with calibrate on other cases than those that it was fitted on.
 
 With --light rca Light is asked about every case as try and calibrate would ask it, told
-a profile that was fitted without the part that the case is in: the profile then says what
-Light's word is worth beside the evidence that it goes by.
+a profile that was fitted without the part that the case is in: the profile then says how reliable
+Light is beside the evidence that it uses.
 
 With --unlabelled no truth is used: what the sources are worth is estimated from how they
 agree. That needs three sources or more that speak of the same cases.

@@ -34,7 +34,7 @@ type Flags struct {
 }
 
 // open opens the host. The default folder for compiled modules is only a
-// help: where it can't be used, the modules are compiled anew.
+// help: where it can't be used, the modules are compiled again.
 func (o *Flags) Host(ctx context.Context, s cli.Streams, config *host.Config) (*host.Host, error) {
 	if err := errors.Join(o.Grant(config), o.Candidate.add(config)); err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ func newPluginBench(s cli.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench FILE|NAME",
 		Short: "Measure the calls of a module",
-		Long: `Measure what a call of a module takes: in an instance that is not put back, which is the
+		Long: `Measure what a call of a module takes: in an instance that is not reset, which is the
 floor; pristine, in each way that this machine has; and without fuel or with wazero's own
 interruption in its place. Requests are small valid ones of each kind that the manifest
 promises, or one of yours. The module has to be trusted to end.
@@ -66,7 +66,7 @@ func (o *benchOptions) check() error {
 		faults = append(faults, fmt.Errorf("--call %q: use %s", o.call, cli.OrList(cli.Words(benchCalls))))
 	}
 	if o.time <= 0 {
-		faults = append(faults, fmt.Errorf("--time %s: use more than nothing", o.time))
+		faults = append(faults, fmt.Errorf("--time %s: use a positive duration", o.time))
 	}
 	return errors.Join(faults...)
 }

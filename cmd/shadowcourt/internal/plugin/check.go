@@ -29,8 +29,8 @@ func newPluginCheck(s cli.Streams) *cobra.Command {
 	o := &checkOptions{}
 	cmd := &cobra.Command{
 		Use:   "check FILE|NAME...",
-		Short: "Hold modules to the contract",
-		Long: `Hold modules, in whatever language they are written, to the contract of abi/SPEC.md: that
+		Short: "Validate modules against the contract",
+		Long: `Validate modules, in whatever language they are written, against abi/SPEC.md: that
 they load, that their manifest is true, that they answer plain, random, huge, changed and
 malformed requests of every role that they promise as the contract says, and the same
 request with the same bytes and the same fuel. Each failure names the clause that it breaks.
@@ -137,7 +137,7 @@ func (o *checkOptions) run(ctx context.Context, s cli.Streams, names []string) e
 	return failure
 }
 
-// one holds one module to the contract.
+// one validates one module.
 func (o *checkOptions) one(ctx context.Context, s cli.Streams, name string, options conformance.Options) (checked, error) {
 	wasm, err := open.Module(name)
 	if err != nil {

@@ -214,7 +214,7 @@ func newPluginAnnotate(s cli.Streams) *cobra.Command {
 		Long: `Write a manifest, given as YAML, into the custom section of a .wasm file. A manifest that
 the file has already is replaced; the code stays as it is, and so does its code digest.
 Of the lists only calls must be there: families, edges, criteria and capabilities are empty
-when they are left out. A manifest that no module may have (a name that stands twice, families
+when they are left out. A manifest that no module may have (a name that occurs twice, families
 without node calls, ...) is rejected. What ` + "`plugin check`" + ` would reject of the manifest beside this file is
 warned of.`,
 		Example: "  shadowcourt plugin annotate bin/modules/challenger.wasm \\\n" +

@@ -34,10 +34,10 @@ func newPluginSwap(s cli.Streams) *cobra.Command {
 		Long: `Check new modules with all the others of a folder, as ` + "`try`" + ` would: contract, manifest,
 what the pipeline needs, capabilities, the sides of the court; the new ones are compiled and
 called once. Then DIR/NAME.wasm is replaced, each file as a whole. A run with
-` + "`try --watch --modules DIR`" + ` goes on with them. What was there before is kept, see
+` + "`try --watch --modules DIR`" + ` continues with them. What was there before is kept, see
 ` + "`shadowcourt plugin rollback`" + `: of each name the --keep modules that were in place last.
 
-NAME is the module's, or that of a persona if the module plays no other.
+NAME is the module's, or the name of a persona if the module plays no other.
 
 Exit codes: 0 done; 1 something failed while running; 2 the command line is wrong, or a
 module was rejected: then every fault is named, and nothing has changed.`,

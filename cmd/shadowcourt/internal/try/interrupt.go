@@ -7,16 +7,16 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 )
 
-// interrupted says how far an interrupted run came, and how it can be gone on with.
+// interrupted says how far an interrupted run came, and how to resume it.
 func (r *tryRun) interrupted() error {
 	text := "interrupted; " + cli.Count(r.tried, "case was", "cases were") + " tried and written"
 	if r.tried > 0 && (r.journal != nil || r.recorded()) {
-		text += "; " + r.sameCommand() + " goes on from there"
+		text += "; " + r.sameCommand() + " continues from there"
 	}
 	return errors.New(text)
 }
 
-// sameCommand is how a run is gone on with.
+// sameCommand tells how to resume a run.
 func (r *tryRun) sameCommand() string {
 	text := "the same command with --resume"
 	if r.journal != nil {
@@ -32,7 +32,7 @@ func (r *tryRun) sameCommand() string {
 	return text
 }
 
-// recorded says whether a record of the run can be gone on with.
+// recorded says whether a record of the run can be resumed.
 func (r *tryRun) recorded() bool {
 	return r.recording != nil && !r.options.record.digestsOnly && !r.stopped
 }

@@ -17,10 +17,10 @@ func TestAnInterruptSaysHowToGoOn(t *testing.T) {
 		want      string
 	}{
 		"to a pipe":                  {options: tryOptions{format: "jsonl"}, want: tried},
-		"with a journal":             {journal: &journal.Journal{}, want: tried + goesOn + " goes on from there"},
-		"with a record":              {options: tryOptions{format: "jsonl"}, recording: &recording{}, want: tried + goesOn + " goes on from there"},
-		"with a record and a report": {options: tryOptions{format: "jsonl", reports: []string{"r.html"}}, recording: &recording{}, want: tried + goesOn + ", and without --report, goes on from there"},
-		"with a record and a table":  {options: tryOptions{format: "table", output: "table.txt"}, recording: &recording{}, want: tried + goesOn + " and --format jsonl goes on from there"},
+		"with a journal":             {journal: &journal.Journal{}, want: tried + goesOn + " continues from there"},
+		"with a record":              {options: tryOptions{format: "jsonl"}, recording: &recording{}, want: tried + goesOn + " continues from there"},
+		"with a record and a report": {options: tryOptions{format: "jsonl", reports: []string{"r.html"}}, recording: &recording{}, want: tried + goesOn + ", and without --report, continues from there"},
+		"with a record and a table":  {options: tryOptions{format: "table", output: "table.txt"}, recording: &recording{}, want: tried + goesOn + " and --format jsonl continues from there"},
 		"behind a fault":             {options: tryOptions{format: "jsonl"}, recording: &recording{}, stopped: true, want: tried},
 		"digests alone":              {options: tryOptions{format: "jsonl", record: recordOptions{digestsOnly: true}}, recording: &recording{}, want: tried},
 	} {

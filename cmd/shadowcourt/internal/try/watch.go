@@ -22,7 +22,7 @@ import (
 const watchInterval = 500 * time.Millisecond
 
 func (o *tryOptions) watchFlag(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&o.watch, "watch", false, "with --modules: go on with newer modules when the folder has them; each result names its own")
+	cmd.Flags().BoolVar(&o.watch, "watch", false, "with --modules: continue with newer modules when the folder has them; each result names its own")
 }
 
 func (o *tryOptions) checkWatch() error {

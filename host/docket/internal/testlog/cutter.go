@@ -49,7 +49,7 @@ func NewCutter() *Cutter {
 	return &Cutter{taken: map[int]bool{}, seen: map[string]bool{}, items: []abi.Evidence{}}
 }
 
-// Open goes on to another log; name is the document that it is.
+// Open continues with another log; name is the document that it is.
 func (c *Cutter) Open(name, log string) {
 	c.name, c.Lines = name, strings.Split(strings.TrimSuffix(log, "\n"), "\n")
 	clear(c.taken)

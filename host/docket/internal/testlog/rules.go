@@ -125,7 +125,7 @@ func toGoroutines(lines []string, first int) int {
 
 func twoLines(lines []string, first int) int { return min(first+2, len(lines)) }
 
-// message goes on to the end of what an assertion says: pytest marks its lines, Go indents them, and others write on to
+// message continues with the end of what an assertion says: pytest marks its lines, Go indents them, and others write on to
 // the frames of the stack, or where there are none to an empty line.
 func message(lines []string, first int) int {
 	end, last := first+1, min(first+MaxExcerptLines, len(lines))

@@ -19,8 +19,8 @@ type Invoker struct {
 	Log *slog.Logger
 }
 
-// Node asks a persona for the artifact of a node. check holds the artifact
-// against the case and adds what it finds, with paths that begin at the
+// Node asks a persona for the artifact of a node. check compares the artifact
+// with the case and adds what it finds, with paths that begin at the
 // artifact; it says with false that the artifact is not of the expected kind.
 // An error is a *trial.Failure, or wraps the context's.
 func (v Invoker) Node(ctx context.Context, node *pipeline.Node, persona *pipeline.Persona, req *abi.NodeRequest, check func(*abi.Artifact, *abi.Collector) bool) (*abi.Artifact, error) {

@@ -51,7 +51,7 @@ type ModuleError struct {
 	Message string
 	// Problems of a response that was rejected.
 	Problems []abi.Problem
-	// HostSide: the failure is not the module's doing, so that trying once more makes sense.
+	// HostSide: the failure is not the module's doing, so that trying again makes sense.
 	HostSide bool
 	Err      error
 }

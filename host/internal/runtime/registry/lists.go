@@ -8,7 +8,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// ManifestFaults lists the faults of a manifest in itself: names that stand twice, families, edges or criteria without the call
+// ManifestFaults lists the faults of a manifest in itself: names that occur twice, families, edges or criteria without the call
 // that serves them, promised calls without any of those, and families that only the host plays. Loading a module and
 // `plugin check` both reject them.
 func ManifestFaults(m *abi.Manifest) []string {

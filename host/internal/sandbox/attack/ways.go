@@ -55,7 +55,7 @@ func largeRequest(pages int) []byte {
 	return m.Bytes()
 }
 
-// filledAtStart has a template as large as its memory, which its call writes anew.
+// filledAtStart has a template as large as its memory, which its call writes again.
 func filledAtStart(pages int) []byte {
 	whole := func(value int32) []byte {
 		return wasmtest.Join(wasmtest.Const(0), wasmtest.Const(value), wasmtest.Const(int32(pages*pageBytes)), []byte{0xfc, 11, 0})

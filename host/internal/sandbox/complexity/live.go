@@ -75,7 +75,7 @@ func (l *liveness) close(loop bool) {
 	l.scoped, l.levels = l.scoped[:l.levels[last]], l.levels[:last]
 }
 
-// flush counts the blocks in which a definition is live, and begins it anew.
+// flush counts the blocks in which a definition is live, and begins it again.
 func (l *liveness) flush(d int32) {
 	if def := &l.defs[d]; def.last > def.first {
 		l.changes[def.first+1]++

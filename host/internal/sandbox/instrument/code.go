@@ -97,7 +97,7 @@ func (w *writer) typeIndex(offset int, index uint32) {
 	}
 }
 
-// changes finds what changes an instance where the host cannot put it back:
+// changes finds what changes an instance where the host cannot reset it:
 // tables, and segments that are dropped.
 func (w *writer) changes(in wasmfile.Instruction) {
 	switch in.Op {

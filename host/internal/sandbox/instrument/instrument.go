@@ -1,5 +1,5 @@
 // Package instrument rewrites a module into the form that a pool of instances
-// runs: what an instance is after its start can be saved and put back through
+// runs: what an instance is after its start can be saved and restored through
 // the runtime's API, and what it does is counted.
 //
 //   - Custom sections are gone, and the maximum of every table is lowered,

@@ -19,7 +19,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmtest"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // nanInputs are NaNs of all sorts, and the numbers that make new ones.
 func nanInputs() (f32 []uint32, f64 []uint64) {

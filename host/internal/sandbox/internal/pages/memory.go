@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// errNoImage is a memory that began with nothing, and cannot be put back.
+// errNoImage is a memory that began with nothing, and cannot be reset.
 var errNoImage = errors.New("pages: the memory has no image")
 
 // pageBytes is the unit of putting back. Mappings use the machine's own page

@@ -52,7 +52,7 @@ func begun(tb testing.TB, p *Pager, image *Image, limit uint64) *Memory {
 	return m
 }
 
-// Every way that is offered puts back what was written, wherever and however
+// Every way that is offered resets what was written, wherever and however
 // much that was.
 func TestResetPutsBackEveryByte(t *testing.T) {
 	t.Parallel()
@@ -109,7 +109,7 @@ func TestResetFindsEveryPattern(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !bytes.Equal(b, image.Bytes()) {
-				t.Fatalf("%s: pattern %012b was not put back", way, pattern)
+				t.Fatalf("%s: pattern %012b was not reset", way, pattern)
 			}
 		}
 	}

@@ -2,7 +2,7 @@ package pages
 
 // Region is host memory beside the linear memory of an instance. It takes up
 // machine memory only where it was written, and never any of Go's heap where the
-// kernel helps, so that what it held is given back at once.
+// kernel helps, so that what it held is returned at once.
 //
 // One goroutine at a time uses it.
 type Region struct {

@@ -19,7 +19,7 @@ func (r *Region) Grow(to uint64) error {
 	return err
 }
 
-// Drop gives back all memory of the region, which is zero afterwards.
+// Drop releases all memory of the region, which is zero afterwards.
 func (r *Region) Drop() error {
 	if len(r.buf) == 0 {
 		return nil

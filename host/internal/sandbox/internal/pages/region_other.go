@@ -16,7 +16,7 @@ func (r *Region) Grow(to uint64) error {
 	return nil
 }
 
-// Drop gives back all memory of the region, which is zero afterwards.
+// Drop releases all memory of the region, which is zero afterwards.
 func (r *Region) Drop() error {
 	r.buf = nil
 	return nil

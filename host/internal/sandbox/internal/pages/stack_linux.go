@@ -33,7 +33,7 @@ func NewStack(size, usable uintptr) (*Stack, error) {
 // Bytes is the stack with what cannot be touched.
 func (s *Stack) Bytes() []byte { return unsafe.Slice((*byte)(s.base), s.size) }
 
-// Drop gives back what was used beyond the bytes to keep at the end.
+// Drop releases what was used beyond the bytes to keep at the end.
 func (s *Stack) Drop(keep uintptr) error {
 	return discard(s.Bytes()[s.size-s.usable : s.size-keep])
 }

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Way is how a memory is put back.
+// Way is how a memory is reset.
 type Way int
 
 // The ways, the cheapest first.
@@ -100,13 +100,13 @@ func openCheapest() *Pager {
 	return &Pager{way: Compare}
 }
 
-// Way is how this pager puts memories back.
+// Way is how this pager resets memories.
 func (p *Pager) Way() Way { return p.way }
 
 // errWrongBytes is a way that does not do what it says.
-var errWrongBytes = errors.New("a page was not put back")
+var errWrongBytes = errors.New("a page was not reset")
 
-// try writes, and reads, every other page of a memory and puts it back.
+// try writes, and reads, every other page of a memory and resets it.
 func (p *Pager) try() error {
 	const n = 8
 	content := make([]byte, n*pageBytes)
