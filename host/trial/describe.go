@@ -55,7 +55,7 @@ func (s *Step) How() string {
 	case s.Edge != "":
 		return s.Edge
 	case s.Node == s.To:
-		return "once more"
+		return "again"
 	}
 	return "no edge fired"
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // judge has the judges of the rubric score its criteria. On the second visit
-// those that were apart are asked once more, and told what the others said.
+// those that were apart are asked again, and told what the others said.
 func (t *runner) judge(ctx context.Context, node *pipeline.Node, visit int) (again bool, err error) {
 	evidence := t.evidence()
 	var apart map[string][]audit.Voice
@@ -105,7 +105,7 @@ func (t *runner) evidence() []abi.Evidence {
 }
 
 // status of an item in the documents of the case. What collectors quote was
-// looked up already; what they quote from the opinion stands for nothing.
+// looked up already; what they quote from the opinion does not count.
 func (t *runner) status(channel string, item *abi.Evidence) (abi.QuoteStatus, string) {
 	if channel == channelCase {
 		status, document := t.caseQuotes.Quote(t.names.origin(item.SourceRef), item.Content)

@@ -11,7 +11,7 @@ import (
 )
 
 // remand sends the case back to Light with the verdict's feedback, and
-// decides anew whether its answer needs a trial.
+// decides again whether its answer needs a trial.
 func (t *runner) remand() error {
 	verdict := t.pass.Verdict
 	if t.remandsLeft() == 0 || verdict == nil || verdict.RemandFeedback == nil {

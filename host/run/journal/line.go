@@ -65,7 +65,7 @@ func newLine(t *trial.Trial, whole bool) *line {
 	return l
 }
 
-// trial gives back what newLine was given.
+// trial returns what newLine was given.
 func (l *line) trial() *trial.Trial {
 	t := &trial.Trial{Truth: l.Truth, Compared: l.Compared}
 	if l.Story != nil && l.Story.Trial != nil {

@@ -27,9 +27,9 @@ func (o *tryOptions) checkResume() error {
 	case !o.resume:
 		return nil
 	case o.explain != "":
-		return errors.New("--resume goes on with whole runs: leave out --explain, which tries one case")
+		return errors.New("--resume continues with whole runs: leave out --explain, which tries one case")
 	case o.record.file == "" && o.journalName() == "":
-		return errors.New("--resume needs the file of an earlier run to go on with: --output FILE, --report FILE or --record FILE")
+		return errors.New("--resume needs the file of an earlier run to continue with: --output FILE, --report FILE or --record FILE")
 	case o.record.file == "":
 		return nil
 	case len(o.reports) > 0 || o.cases != "" || len(o.Candidate.Modules) > 0 || o.output != "" && o.format == "table":
@@ -39,7 +39,7 @@ func (o *tryOptions) checkResume() error {
 }
 
 // journalName is where the journal of a run is: beside --output, or beside the first --report. It is empty for a run that
-// keeps none: a record does that already, and a device or a pipe can't be gone on with.
+// keeps none: a record does that already, and a device or a pipe can't be resumed.
 func (o *tryOptions) journalName() string {
 	if o.record.file != "" || o.explain != "" {
 		return ""
@@ -82,12 +82,12 @@ func (o *tryOptions) journal(parts []record.Part, stderr io.Writer) (*journal.Jo
 	}
 	j, left, err := journal.Create(name, config)
 	if left {
-		fmt.Fprintf(stderr, "warning: %s has trials of an earlier run, and this run tries them again; --resume goes on with them\n", sanitize.Line(name))
+		fmt.Fprintf(stderr, "warning: %s has trials of an earlier run, and this run tries them again; --resume continues with them\n", sanitize.Line(name))
 	}
 	return j, named(name, "", err)
 }
 
-// keeps says what a journal has of each trial. A run whose outputs need more than that can't go on with it.
+// keeps says what a journal has of each trial. A run whose outputs need more than that can't continue with it.
 func keeps(config *journal.Config) string {
 	switch {
 	case config.Documents:
@@ -119,7 +119,7 @@ type earlierRun interface {
 	Passed(entry *docket.Entry) (trial *trial.Trial, failed string, err error)
 }
 
-// earlier gives what this run goes on with, and the file that has it.
+// earlier gives what this run continues with, and the file that has it.
 func (r *tryRun) earlier() (earlierRun, string) {
 	if r.recording.resumes() {
 		return r.recording, r.options.record.file
@@ -153,7 +153,7 @@ func (r *tryRun) passEarlier(ended func() bool, next func() (docket.Entry, error
 		var other *journal.DocketError
 		switch {
 		case errors.As(err, &fault):
-			return cli.InputError(fmt.Errorf("--resume: %s: %w; nothing was changed: to go on with what is before it, keep a copy and cut the file: head -n %d", from, err, fault.Line-1))
+			return cli.InputError(fmt.Errorf("--resume: %s: %w; nothing was changed: to continue with what is before it, keep a copy and cut the file: head -n %d", from, err, fault.Line-1))
 		case errors.As(err, &other):
 			other.ID = r.redactor.Text(other.ID)
 			return otherDocket(from, other)
@@ -177,7 +177,7 @@ func (r *tryRun) onlyRemembered(ended func() bool, next func() (docket.Entry, er
 		case ended() || !more:
 			return nil // an interrupted run says so
 		case err == nil:
-			return cli.InputError(fmt.Errorf("--resume: %s: the run ended and its verdicts are in the casebook, so case %q can't go on with it: try the new cases in a run without --resume",
+			return cli.InputError(fmt.Errorf("--resume: %s: the run ended and its verdicts are in the casebook, so case %q can't continue with it: try the new cases in a run without --resume",
 				r.journal.Name(), r.redactor.Text(entry.Case.ID)))
 		}
 		r.fault(&host.Tried{Entry: entry, Err: err})
@@ -214,7 +214,7 @@ func (o *tryOptions) sayRecorded(stderr io.Writer, r *recording) {
 	}
 }
 
-// kept adds to an error which results are there all the same, and how to go on with them.
+// kept adds to an error which results are there all the same, and how to continue with them.
 func (r *tryRun) kept(err error) error {
 	if _, ok := errors.AsType[*cli.ExitError](err); ok {
 		return err
@@ -229,5 +229,5 @@ func (r *tryRun) kept(err error) error {
 	if trials == 0 {
 		return err
 	}
-	return fmt.Errorf("%w\n%s has %s; %s goes on from there", err, file, cli.Count(trials, "result", "results"), r.sameCommand())
+	return fmt.Errorf("%w\n%s has %s; %s continues from there", err, file, cli.Count(trials, "result", "results"), r.sameCommand())
 }

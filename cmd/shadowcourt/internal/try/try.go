@@ -187,8 +187,8 @@ type tryRun struct {
 	book        *casebook.Book // nil unless verdicts are remembered
 	remembered  []casebook.Entry
 
-	tried, faults int  // with those of an earlier run that is gone on with
-	stopped       bool // a case failed, behind which a record can't be gone on with
+	tried, faults int  // with those of an earlier run that is resumed
+	stopped       bool // a case failed, behind which a record can't be resumed
 	unanswered    int  // cases to which Light had no answer
 	unread        int  // dockets of which reading failed
 	found         bool // the case of --explain
@@ -359,8 +359,8 @@ func (r *tryRun) end(ctx context.Context, inputs *input.Dockets) error {
 	return nil
 }
 
-// endJournal removes the journal, but where the run can be gone on with: one that did not come to its end, or was begun with
-// --resume and may go on with a longer docket.
+// endJournal removes the journal, but where the run can be resumed: one that did not come to its end, or was begun with
+// --resume and may continue with a longer docket.
 func (r *tryRun) endJournal(open bool) error {
 	switch {
 	case r.journal == nil:
@@ -368,7 +368,7 @@ func (r *tryRun) endJournal(open bool) error {
 	case open:
 		return r.journaled(r.journal.Keep())
 	case r.options.resume:
-		fmt.Fprintf(r.stderr, "note: %s stays, so that --resume can go on with a longer docket; delete it if there will be none\n", sanitize.Line(r.journal.Name()))
+		fmt.Fprintf(r.stderr, "note: %s stays, so that --resume can continue with a longer docket; delete it if there will be none\n", sanitize.Line(r.journal.Name()))
 		return r.journaled(r.journal.Keep())
 	}
 	return r.journaled(r.journal.Remove())

@@ -7,7 +7,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
-// retry makes a call once more when it failed on the host's own side.
+// retry makes a call again when it failed on the host's own side.
 // Whatever a module does is deterministic: retrying it would change nothing.
 func retry[T any](call func() (*T, error)) (*T, error) {
 	response, err := call()
