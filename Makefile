@@ -45,7 +45,7 @@ demo: build ## build everything, and try twelve cases of modules that the profil
 	@echo "The trials are told in $(REPORT)."
 
 .PHONY: demo-files
-demo-files: build ## write the docket and the profile of the demo anew
+demo-files: build ## rewrite the docket and the profile of the demo
 	$(GO) test ./examples/dockets -run TestDemo -update
 	{ echo "# Fitted on examples/dockets/go-fit-1.jsonl by 'make demo-files'. No Go module there is in go-test-1.jsonl or demo.jsonl."; \
 	  echo "#"; $(BIN) fit examples/dockets/go-fit-1.jsonl --name demo --output -; } > $(DEMO).yaml.new
@@ -168,7 +168,7 @@ bench-check: plugins ## compile, vet and test the benchmarks, which are a Go mod
 	cd bench && $(GO) vet ./... && GOOS=wasip1 GOARCH=wasm $(GO) vet ./guests/... && $(GO) test ./...
 
 .PHONY: golden
-golden: plugins ## write the golden files anew; review the diff
+golden: plugins ## rewrite the golden files; review the diff
 	$(GO) test $(GOLDEN) -update
 
 .PHONY: bombs
@@ -180,7 +180,7 @@ generate: ## generate codecs, schemas, test vectors and tables from the types of
 	$(GO) generate ./...
 
 .PHONY: dockets
-dockets: ## make the dockets of real failures anew; needs root on Linux, gcc, the module proxy and an hour
+dockets: ## rebuild the dockets of real failures; needs root on Linux, gcc, the module proxy and an hour
 	$(GO) run ./tools/dockets -out examples/dockets
 
 .PHONY: lint

@@ -30,7 +30,7 @@ func main() {
 
 func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("lightstudy", flag.ContinueOnError)
-	page := flags.String("page", "", "page whose tables are written anew")
+	page := flags.String("page", "", "page whose tables are written again")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
