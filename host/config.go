@@ -80,7 +80,7 @@ type Limits struct {
 // Candidate is the court in force with other modules for some of its personas.
 // It tries a share of the cases that came to a trial, after the court in force
 // and with the same Light: the same answers of a [Light] of the caller's, which
-// is asked once more only where the candidate remands otherwise. It decides
+// is asked again only where the candidate remands otherwise. It decides
 // nothing: results are the same with and without it, and neither Observe nor
 // the result knows its calls. A swap after which its sides are played by the same code is
 // rejected.

@@ -69,7 +69,7 @@ type follower struct {
 	host  followed
 	watch Watch
 	seen  string // at the last look
-	done  string // what was last taken or refused
+	done  string // what was last taken or rejected
 }
 
 func newFollower(ctx context.Context, h followed, w Watch) *follower {

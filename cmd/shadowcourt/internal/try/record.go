@@ -89,7 +89,7 @@ type recording struct {
 	synced  time.Time
 }
 
-// recording begins the record, or goes on with it; nil where there is none.
+// recording begins the record, or continues with it; nil where there is none.
 func (o *tryOptions) recording(ctx context.Context, h *host.Host, parts []record.Part) (*recording, error) {
 	if o.record.file == "" {
 		return nil, nil //nolint:nilnil // there is none
@@ -120,7 +120,7 @@ func (o *tryOptions) recording(ctx context.Context, h *host.Host, parts []record
 	var fault *record.FaultError
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return nil, fmt.Errorf("--record %s is there already, and a record is never written over; --resume goes on with it", o.record.file)
+		return nil, fmt.Errorf("--record %s is there already, and a record is never written over; --resume continues with it", o.record.file)
 	case errors.As(err, &fault) && fault.Entry > 0 && !errors.Is(err, record.ErrOtherKey):
 		return nil, fmt.Errorf("--record %s: %w; to go on behind what holds, keep a copy and cut the file: head -c %d", o.record.file, err, fault.Offset)
 	case errors.As(err, &fault):
@@ -184,7 +184,7 @@ func (r *recording) trials() int {
 }
 
 // end closes the record of a run that came to its end; that of another one
-// stays open, to be gone on with.
+// stays open, to be resumed.
 func (r *recording) end(complete bool) error {
 	if r == nil {
 		return nil

@@ -114,7 +114,7 @@ func compares(content string) string {
 	return ""
 }
 
-// toGoroutines goes on to the goroutines of a crash.
+// toGoroutines continues with the goroutines of a crash.
 func toGoroutines(lines []string, first int) int {
 	end := first + 1
 	for end < len(lines) && strings.TrimSpace(lines[end]) != "" && !strings.HasPrefix(lines[end], "goroutine ") {
