@@ -18,7 +18,7 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"abi/abitest read":                            "abi/codec FuzzAgree",
 	"abi/codec decodeMessage":                     "abi/codec FuzzAgree",
 	"abi/codec readCanonical":                     "abi/codec FuzzAgree",
-	"host parseSpoken":                            "host FuzzParseSpoken",
+	"host/internal/runtime parseSpoken":           "host/internal/runtime FuzzParseSpoken",
 	"host/audit Load":                             "no: takes the name of a file; Parse reads it",
 	"host/audit LoadFS":                           "no: takes the name of a file; Parse reads it",
 	"host/audit Parse":                            "host/audit FuzzParse",

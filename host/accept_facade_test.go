@@ -1,0 +1,150 @@
+package host_test
+
+import (
+	"flag"
+	"go/ast"
+	"go/doc"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write testdata/exported.txt")
+
+// TestAccept_LB2_ExportedNames compares the exported names of package host with testdata/exported.txt; -update writes it.
+func TestAccept_LB2_ExportedNames(t *testing.T) {
+	t.Parallel()
+	const most = 30
+	names := exported(t, ".")
+	if len(names) > most {
+		t.Errorf("%d exported names, at most %d are allowed", len(names), most)
+	}
+	const golden = "testdata/exported.txt"
+	got := strings.Join(names, "\n") + "\n"
+	if *update {
+		if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("the exported names are\n%s\nand %s has\n%s", got, golden, want)
+	}
+}
+
+// exported are the exported constants, variables, functions and types of a package, sorted.
+func exported(t *testing.T, dir string) []string {
+	t.Helper()
+	fset := token.NewFileSet()
+	files := sources(t, fset, dir, func(name string) bool { return !strings.HasSuffix(name, "_test.go") })
+	p, err := doc.NewFromFiles(fset, files, "host")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	values := func(list []*doc.Value) {
+		for _, v := range list {
+			names = append(names, v.Names...)
+		}
+	}
+	functions := func(list []*doc.Func) {
+		for _, f := range list {
+			names = append(names, f.Name)
+		}
+	}
+	values(p.Consts)
+	values(p.Vars)
+	functions(p.Funcs)
+	for _, typ := range p.Types {
+		names = append(names, typ.Name)
+		values(typ.Consts)
+		values(typ.Vars)
+		functions(typ.Funcs)
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return !ast.IsExported(name) })
+	slices.Sort(names)
+	return names
+}
+
+// sources parses the files of a folder that are selected by name.
+func sources(t *testing.T, fset *token.FileSet, dir string, selected func(name string) bool) []*ast.File {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files []*ast.File
+	for _, name := range names {
+		if !selected(name) {
+			continue
+		}
+		file, err := parser.ParseFile(fset, name, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, file)
+	}
+	return files
+}
+
+// TestAccept_LB2_ImportingHostLinksNoRenderer lists everything that a program links which imports host alone.
+func TestAccept_LB2_ImportingHostLinksNoRenderer(t *testing.T) {
+	t.Parallel()
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	forbidden := []string{
+		"html/template", "text/template", "github.com/jedib0t/go-pretty", "github.com/mattn/go-runewidth", // renderers
+		"github.com/shadowcourt/shadowcourt/host/render$", "github.com/shadowcourt/shadowcourt/host/render/report",
+		"github.com/spf13/cobra", "github.com/spf13/pflag", // the command line
+		"database/sql", "modernc.org/sqlite", // SQL drivers
+		"github.com/go-git", "testing$",
+	}
+	for dep := range strings.FieldsSeq(string(out)) {
+		for _, f := range forbidden {
+			exact, whole := strings.CutSuffix(f, "$")
+			if dep == exact || !whole && strings.HasPrefix(dep, exact+"/") {
+				t.Errorf("host links %s", dep)
+			}
+		}
+	}
+}
+
+// TestAccept_LB3_Examples counts the runnable examples of the public packages.
+func TestAccept_LB3_Examples(t *testing.T) {
+	t.Parallel()
+	const least = 20
+	var names []string
+	for _, root := range []string{"../abi", "."} {
+		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || !d.IsDir() {
+				return err
+			}
+			if d.Name() == "internal" || d.Name() == "testdata" {
+				return fs.SkipDir
+			}
+			for _, example := range doc.Examples(sources(t, token.NewFileSet(), path, func(name string) bool { return strings.HasSuffix(name, "_test.go") })...) {
+				if example.Output != "" || example.EmptyOutput {
+					names = append(names, path+" "+example.Name)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(names) < least {
+		t.Errorf("%d runnable examples, at least %d are needed:\n%s", len(names), least, strings.Join(names, "\n"))
+	}
+}
