@@ -26,7 +26,7 @@ func TestCanonicalMessagesAreReadByLayout(t *testing.T) {
 				t.Fatal(err)
 			}
 			if len(message) <= abi.DefaultInputBytes {
-				decode(t, m, message)
+				_, _ = decode(t, m, message)
 			}
 			if !v.Valid || !m.HasLayout {
 				continue

@@ -20,7 +20,7 @@ func messageOf[T any](name string, encode func([]byte, *T) []byte, decode func([
 	return Message{
 		Name:   name,
 		New:    func() any { return new(T) },
-		Encode: func(v any) []byte { return encode(nil, v.(*T)) }, //nolint:forcetypeassert // what New returned
+		Encode: func(v any) []byte { return encode(nil, v.(*T)) },
 		Decode: func(data []byte) (any, error) {
 			v, err := decode(data, 0)
 			return &v, err
