@@ -337,7 +337,7 @@ func TestAccept_CLI5_LineErrorsAreInert(t *testing.T) {
 	for _, p := range problems {
 		for line := range strings.SplitSeq(p.Error(), "\n") {
 			if sanitize.Line(line) != line {
-				t.Errorf("not inert: %q", line)
+				t.Errorf("not sanitized: %q", line)
 			}
 		}
 	}

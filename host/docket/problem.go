@@ -31,7 +31,7 @@ type LineError struct {
 }
 
 // Error renders one line for each problem, as `cases.jsonl:7: evidence[3].weight: is no field of evidence (unknown_field)`.
-// The text is inert: it may go to a terminal as it is.
+// The text is sanitized, so it is safe to print.
 func (e *LineError) Error() string {
 	var b strings.Builder
 	for i, p := range e.Problems {

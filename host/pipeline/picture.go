@@ -107,7 +107,7 @@ func elementColour(e Element) string {
 
 const walkColour = "#d97706"
 
-// visible makes a text of the file inert before it is escaped for a format: line breaks, other control characters and
+// visible sanitizes a text of the file before it is escaped for a format: line breaks, other control characters and
 // characters that reorder or hide text are spelled out.
 func visible(s string) string {
 	var b strings.Builder

@@ -26,7 +26,7 @@ func textWidth(s string, size int) int {
 	return tenths * size / 10
 }
 
-// fit makes a text inert and cuts it to a width in pixels.
+// fit sanitizes a text and cuts it to a width in pixels.
 func fit(s string, width, size int) string {
 	s = visible(s)
 	if textWidth(s, size) <= width {
@@ -39,7 +39,7 @@ func fit(s string, width, size int) string {
 	return string(r) + "…"
 }
 
-// svgText makes a text inert and escapes it for XML.
+// svgText sanitizes a text and escapes it for XML.
 func svgText(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;").Replace(visible(s))
 }

@@ -8,7 +8,7 @@ import (
 
 // Outline tells what a record itself says of a trial, a line for each event:
 // for trials that can't be replayed here. The text holds what modules said, and
-// is not inert.
+// is not sanitized.
 func (t *Trial) Outline() string {
 	var b strings.Builder
 	outlineEvents(&b, t.Events)

@@ -136,7 +136,7 @@ func (b *besideText) Write(t *trial.Trial) error {
 	return nil
 }
 
-// transcript is one side of a flip. The texts are inert.
+// transcript is one side of a flip. The texts are sanitized.
 func (b *besideText) transcript(who string, r *trial.Result) {
 	fmt.Fprintf(&b.flips, "  %-9s  %s\n", who, sanitize.Line(r.End()))
 	fmt.Fprintf(&b.flips, "  %9s  %s\n", "", sanitize.Line(strings.Join(r.Path, " ")))

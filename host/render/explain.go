@@ -10,7 +10,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
-// Explain tells one trial as a story, redacted and inert. The redactor may be nil.
+// Explain writes one trial step by step, redacted and sanitized. The redactor may be nil.
 func Explain(w io.Writer, t *trial.Trial, redactor *Redactor, options TerminalOptions) error {
 	s := &story{TerminalOptions: options, width: options.Width, trial: redactor.Trial(t)}
 	if s.width <= 0 || s.width > 110 {
@@ -89,7 +89,7 @@ func (s *story) say(indent int, p paint, text string) {
 	}
 }
 
-// note writes a line of ours, in which data was made inert already.
+// note writes a line of ours, whose data is sanitized already.
 func (s *story) note(text string) { s.line("  " + text) }
 
 func (s *story) opening() {

@@ -49,7 +49,7 @@ func (l *legend) add(t *trial.Trial) {
 // maxLegend is how many labels are told of; a project may have two hundred.
 const maxLegend = 12
 
-// line is the legend, inert; empty where no label has a name.
+// line is the legend, sanitized; empty where no label has a name.
 func (l *legend) line() string {
 	labels := slices.Sorted(slices.Values(l.labels))
 	parts := make([]string, len(labels))
@@ -59,7 +59,7 @@ func (l *legend) line() string {
 	return joinFew(parts, "; ")
 }
 
-// answerLine counts the answers by label, the most frequent first, inert.
+// answerLine counts the answers by label, the most frequent first, sanitized.
 func (l *legend) answerLine() string {
 	labels := slices.SortedFunc(maps.Keys(l.answers), func(a, b string) int {
 		if d := l.answers[b] - l.answers[a]; d != 0 {

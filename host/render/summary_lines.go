@@ -13,7 +13,7 @@ import (
 // SummaryLine is one line of a summary for people.
 type SummaryLine struct{ Name, Text string }
 
-// Lines tells the summary in words, inert, for a table's foot and for reports.
+// Lines gives the summary in words, sanitized, for a table's foot and for reports.
 func (s *Summary) Lines() []SummaryLine {
 	lines := []SummaryLine{{"Cases", s.caseLine()}}
 	if answers := s.legend.answerLine(); answers != "" {

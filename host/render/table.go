@@ -26,7 +26,7 @@ type tableWriter struct {
 	unexplained int
 }
 
-// tableRow holds the cells before they are fitted: inert.
+// tableRow holds the cells before they are fitted, sanitized.
 type tableRow struct {
 	id, about, status, light, final, truth, cause, audit cell
 }

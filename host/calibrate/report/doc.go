@@ -1,6 +1,6 @@
 // Package report shows what calibration found: a table for a terminal, Markdown, and a self-contained HTML page with
 // pictures. Nothing in a [calibrate.Report] was written by somebody else; what a caller adds, such as the names of
-// dockets, is made inert and escaped.
+// dockets, is sanitized and escaped.
 package report
 
 // Options of a page. The zero value is ready.

@@ -47,7 +47,7 @@ func (s *auditSums) Mean() string {
 	return strconv.FormatFloat(s.scores/float64(s.Count), 'f', 2, 64)
 }
 
-// NewAuditHTML writes audits as a self-contained page, as inert as that of NewHTML.
+// NewAuditHTML writes audits as a self-contained page, as safe as that of NewHTML.
 func NewAuditHTML(w io.Writer, options Options) render.AuditWriter {
 	if options.Title == "" {
 		options.Title = auditTitle
@@ -95,7 +95,7 @@ func (h *auditHTML) Close() error {
 	return h.templates.ExecuteTemplate(h.w, "auditpage", page)
 }
 
-// shownAudit is an inert copy with no more of the opinion than a page shows.
+// shownAudit is a sanitized copy with no more of the opinion than a page shows.
 func shownAudit(a *trial.Audit) *trial.Audit {
 	shown := *a
 	shown.Opinion = whole(a.Opinion)
@@ -189,7 +189,7 @@ func markdownRow(b *strings.Builder, cells []string) {
 	b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
 }
 
-// markdownAudit tells an audit that is inert.
+// markdownAudit writes a sanitized audit.
 func markdownAudit(b *strings.Builder, a *trial.Audit) {
 	b.WriteString("**" + a.Score() + " of 5.** " + sanitize.Markdown(clip(a.Summary)) + "\n\n")
 	for _, c := range a.CutDocuments {

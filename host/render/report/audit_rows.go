@@ -6,7 +6,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
-// auditRow is what the table of all opinions shows of one. Its texts are inert.
+// auditRow is what the table of all opinions shows of one. Its texts are sanitized.
 type auditRow struct {
 	Anchor, Name, Apart, Court, Score string
 	Flags                             []string

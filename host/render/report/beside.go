@@ -14,7 +14,7 @@ type beside struct {
 	Flips   []flip
 }
 
-// flip is a case that the candidate ended otherwise. Its texts are inert.
+// flip is a case that the candidate ended otherwise. Its texts are sanitized.
 type flip struct {
 	ID               string
 	Mark             string // to right, from right, or empty

@@ -1,9 +1,9 @@
-// Package report writes what came of a docket as a page for people: self-contained HTML, or Markdown. Both need nothing
-// from elsewhere: no script, no font, no picture, no network. Both are [render.Writer]s; they write at Close, since the
-// summary stands first, and hold the rendered trials until then.
+// Package report writes dockets and audits as pages for people: self-contained HTML, or Markdown. A page needs no script,
+// font, picture or network. The writers write at Close, since the summary comes first, and hold the rendered trials until
+// then.
 //
-// All text of a trial is data that somebody else wrote. It is made inert before it is laid out (see [trial.Trial.Inert]),
-// escaped by html/template or the Markdown escaper, and the HTML page forbids itself scripts and loading on top of that.
+// All texts of a trial are untrusted. [render.Sanitize] sanitizes them, html/template or the Markdown functions of package
+// sanitize escape them, and the HTML page forbids itself scripts and loading on top of that.
 package report
 
 import (

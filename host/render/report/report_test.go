@@ -152,7 +152,7 @@ func TestAccept_CLI5_DrawingIsInertAndRedacted(t *testing.T) {
 	}
 	page := rendered(t, asHTML, redactor.Trial(outcome))
 	if !strings.Contains(page, "<svg><text>aU+202Eb [redacted] &amp; c</text></svg>") {
-		t.Error("the drawing is not there, or not inert, or not redacted")
+		t.Error("the drawing is missing, not sanitized or not redacted")
 	}
 }
 

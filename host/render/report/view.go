@@ -10,7 +10,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
-// caseView is a trial as the page lays it out. Every text in it is inert.
+// caseView is a trial as the page lays it out. Every text in it is sanitized.
 type caseView struct {
 	*trial.Trial
 	Anchor string
