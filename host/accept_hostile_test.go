@@ -136,7 +136,7 @@ func TestAccept_PL2_ABadModuleIsRefusedAndTheIncumbentGoesOn(t *testing.T) {
 			}
 			found := false
 			for _, f := range refused.Faults {
-				found = found || string(f.Code) == test.code && f.Module == "challenger" && f.Detail != ""
+				found = found || f.Code == test.code && f.Module == "challenger" && f.Detail != ""
 			}
 			if !found {
 				t.Errorf("rejected for %v, want %s", err, test.code)
