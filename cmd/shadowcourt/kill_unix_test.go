@@ -18,9 +18,9 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/killtest"
-	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/try"
 	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/host/run"
 )
 
 // seed of the moments and offsets. A failure names them.
@@ -357,7 +357,7 @@ func (a *crashing) largest(t *testing.T, dir string) int64 {
 func journalGrows() func(t *testing.T, dir string) {
 	return func(t *testing.T, dir string) {
 		t.Helper()
-		found, err := filepath.Glob(filepath.Join(dir, "*"+try.JournalSuffix))
+		found, err := filepath.Glob(filepath.Join(dir, "*"+run.JournalSuffix))
 		if err != nil {
 			t.Fatal(err)
 		}

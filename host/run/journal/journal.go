@@ -292,9 +292,16 @@ func (j *Journal) Remove() error {
 type DocketError struct {
 	Case    int    // from 1
 	ID, Was string // of the case now, and of the one before as the results show it; Was is empty where it had no result
+	Ends    bool   // the docket has no more cases than Case
 }
 
 func (e *DocketError) Error() string {
+	switch {
+	case e.Ends && e.Case == 1:
+		return "it ends after 1 case"
+	case e.Ends:
+		return fmt.Sprintf("it ends after %d cases", e.Case)
+	}
 	if e.Was == "" || e.Was == e.ID {
 		return fmt.Sprintf("case %d, %q, was changed since", e.Case, e.ID)
 	}

@@ -3,14 +3,12 @@ package try
 import (
 	"context"
 	"errors"
-	"iter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host"
-	"github.com/shadowcourt/shadowcourt/host/record"
 )
 
 // tryAudit are the flags by which the opinion of every verdict is audited.
@@ -46,29 +44,4 @@ func (o *tryOptions) openAudit(ctx context.Context, s cli.Streams) (func(), erro
 		return nil, err
 	}
 	return func() { _ = o.audit.auditor.Close(context.WithoutCancel(ctx)) }, nil
-}
-
-// configuration adds what audits depend on.
-func (a *tryAudit) configuration(ctx context.Context, parts []record.Part) ([]record.Part, error) {
-	if a.auditor == nil {
-		return parts, nil
-	}
-	own, err := a.auditor.Configuration(ctx)
-	return append(parts, own...), err
-}
-
-// header adds what audits depend on to the header of a record.
-func (a *tryAudit) header(header *record.Header) (err error) {
-	if a.auditor != nil {
-		header.Audit, err = a.auditor.RecordHeader()
-	}
-	return err
-}
-
-// trials audits what is tried, if that is asked for.
-func (a *tryAudit) trials(ctx context.Context, h *host.Host, trials iter.Seq[host.Tried], workers int) iter.Seq[host.Tried] {
-	if a.auditor == nil {
-		return trials
-	}
-	return a.auditor.AuditTrials(ctx, trials, h.Pipeline().Pipeline, workers)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/shadowcourt/shadowcourt/host/outfile"
 	"github.com/shadowcourt/shadowcourt/host/render"
 )
 
@@ -34,7 +35,7 @@ func (o *tryOptions) checkCanary() error {
 }
 
 // writers are those that tell of the candidate court.
-func (o *tryOptions) canaryWriters(stderr io.Writer, all *outputs) ([]render.Writer, error) {
+func (o *tryOptions) canaryWriters(stderr io.Writer, files *outfile.Set) ([]render.Writer, error) {
 	if len(o.Candidate.Modules) == 0 {
 		return nil, nil
 	}
@@ -42,7 +43,7 @@ func (o *tryOptions) canaryWriters(stderr io.Writer, all *outputs) ([]render.Wri
 	if o.canaryOutput == "" {
 		return list, nil
 	}
-	f, err := all.Create(o.canaryOutput)
+	f, err := files.Create(o.canaryOutput)
 	if err != nil {
 		return nil, fmt.Errorf("--canary-output: %w", err)
 	}

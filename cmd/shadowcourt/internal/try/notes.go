@@ -48,7 +48,7 @@ func (r *tryRun) sayUnread(inputs *input.Dockets) {
 // sayPassed says of reports of tests why nothing was tried.
 func (r *tryRun) sayPassed(ctx context.Context, inputs *input.Dockets) {
 	o := r.options
-	if r.tried+r.faults+r.unread > 0 || ctx.Err() != nil || o.explain != "" || !inputs.Only(input.GoTest) && !inputs.Only(input.JUnit) {
+	if r.sum.Tried+r.sum.Faults+r.sum.Unread > 0 || ctx.Err() != nil || o.explain != "" || !inputs.Only(input.GoTest) && !inputs.Only(input.JUnit) {
 		return
 	}
 	fmt.Fprintf(r.stderr, "no failure in %s\n", cli.Count(inputs.Tests, "test", "tests"))

@@ -1,67 +1,55 @@
 package try
 
 import (
-	"errors"
 	"fmt"
 	"io"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
-	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/outfile"
 	"github.com/shadowcourt/shadowcourt/host/render"
 	"github.com/shadowcourt/shadowcourt/host/render/report"
-	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/host/run"
 )
 
-// outputs are where the trials of a run go. Files appear under their names
-// only when they are complete.
-type outputs struct {
-	redactor *render.Redactor
-	out      *render.Output               // of what is redacted
-	draw     func(*trial.Trial) trial.SVG // nil where nobody shows pictures
-	outfile.Set
-}
-
-// writers opens every output that the flags ask for.
-func (o *tryOptions) writers(s cli.Streams, redactor *render.Redactor, h *host.Host) (*outputs, error) {
-	all := &outputs{redactor: redactor}
+// outputs begins every output that the flags ask for.
+func (o *tryOptions) outputs(s cli.Streams, config *run.Config) (err error) {
+	files := &outfile.Set{}
+	config.Files = files
+	defer func() {
+		if err != nil {
+			files.Discard()
+		}
+	}()
 	main := s.Out
 	if len(o.reports) > 0 || o.canaryOutput != "" || o.cases != "" {
 		main = &cli.UntilGone{W: s.Out}
 	}
 	if o.output != "" {
-		f, err := all.Create(o.output)
+		f, err := files.Create(o.output)
 		if err != nil {
-			return nil, fmt.Errorf("--output: %w", err)
+			return fmt.Errorf("--output: %w", err)
 		}
 		main = f
 	}
-	list := []render.Writer{o.mainWriter(main)}
+	config.Writers = []render.Writer{o.mainWriter(main)}
 	for _, name := range o.reports {
-		f, err := all.Create(name)
+		f, err := files.Create(name)
 		if err != nil {
-			all.Discard()
-			return nil, fmt.Errorf("--report: %w", err)
+			return fmt.Errorf("--report: %w", err)
 		}
-		list = append(list, cli.ReportWriter(name, f, report.Options{}))
-		all.draw = func(t *trial.Trial) trial.SVG { return render.Draw(h.Graph(), t) }
+		config.Writers = append(config.Writers, cli.ReportWriter(name, f, report.Options{}))
+		config.Draw = true
 	}
 	if o.cases != "" {
-		f, err := all.Create(o.cases)
+		f, err := files.Create(o.cases)
 		if err != nil {
-			all.Discard()
-			return nil, fmt.Errorf("--cases: %w", err)
+			return fmt.Errorf("--cases: %w", err)
 		}
-		list = append(list, render.NewCases(f))
+		config.Writers = append(config.Writers, render.NewCases(f))
 	}
-	canary, err := o.canaryWriters(s.Err, all)
-	if err != nil {
-		all.Discard()
-		return nil, err
-	}
-	list = append(list, canary...)
-	all.out = render.NewOutput(nil, list...)
-	return all, nil
+	canary, err := o.canaryWriters(s.Err, files)
+	config.Writers = append(config.Writers, canary...)
+	return err
 }
 
 func (o *tryOptions) mainWriter(w io.Writer) render.Writer {
@@ -75,27 +63,4 @@ func (o *tryOptions) mainWriter(w io.Writer) render.Writer {
 	default:
 		return render.NewTable(w, cli.Terminal(w))
 	}
-}
-
-// shown gives a trial as the outputs show it: with its drawing, and redacted.
-func (o *outputs) shown(t *trial.Trial) *trial.Trial {
-	if o.draw != nil {
-		t.Drawing = o.draw(t)
-	}
-	return o.redactor.Trial(t)
-}
-
-// write takes a trial as shown gave it.
-func (o *outputs) write(shown *trial.Trial) error { return o.out.Write(shown) }
-
-// close completes the outputs and puts the files in their places.
-func (o *outputs) close() error {
-	return errors.Join(o.out.Close(), o.Commit())
-}
-
-// leave completes what goes to the standard streams, and leaves the files as they were before the run.
-func (o *outputs) leave() error {
-	err := o.out.Close()
-	o.Discard()
-	return err
 }

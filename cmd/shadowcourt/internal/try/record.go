@@ -1,16 +1,10 @@
 package try
 
 import (
-	"context"
 	"errors"
-	"fmt"
-	"io/fs"
-	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/record"
@@ -67,144 +61,5 @@ func (o *recordOptions) configure(config *host.Config) {
 		config.Record = record.ContentsBytes
 	case o.digestsOnly:
 		config.Record = record.ContentsDigests
-	}
-}
-
-// The most time and trials between two syncs of a record, whose results wait
-// that long: a sync costs about as much as a trial.
-const (
-	syncInterval = 50 * time.Millisecond
-	syncTrials   = 256
-)
-
-// recording is the record of a run. The methods of a nil one only hand trials
-// on.
-type recording struct {
-	writer  *record.Writer
-	resumed bool
-	before  []recorded // by an earlier run
-	passed  int        // of them
-	waiting []*host.Tried
-	done    int // trials, when the record is closed
-	synced  time.Time
-}
-
-// recording begins the record, or continues with it; nil where there is none.
-func (o *tryOptions) recording(ctx context.Context, h *host.Host, parts []record.Part) (*recording, error) {
-	if o.record.file == "" {
-		return nil, nil //nolint:nilnil // there is none
-	}
-	key, err := open.Key(o.record.key)
-	if err != nil {
-		return nil, err
-	}
-	header, err := h.RecordHeader(parts)
-	if err == nil {
-		err = o.audit.header(header)
-	}
-	if err != nil {
-		return nil, err
-	}
-	r := &recording{resumed: o.resume}
-	if o.resume {
-		r.writer, err = record.Resume(o.record.file, key, header, func(t *record.Trial) error {
-			if ctx.Err() != nil {
-				return cli.ErrInterrupted
-			}
-			r.before = append(r.before, recorded{t.ID, t.Case, slices.Clone(t.Line())})
-			return nil
-		})
-	} else {
-		r.writer, err = record.Create(o.record.file, key, header)
-	}
-	var fault *record.FaultError
-	switch {
-	case errors.Is(err, fs.ErrExist):
-		return nil, fmt.Errorf("--record %s is there already, and a record is never written over; --resume continues with it", o.record.file)
-	case errors.As(err, &fault) && fault.Entry > 0 && !errors.Is(err, record.ErrOtherKey):
-		return nil, fmt.Errorf("--record %s: %w; to go on behind what holds, keep a copy and cut the file: head -c %d", o.record.file, err, fault.Offset)
-	case errors.As(err, &fault):
-		return nil, fmt.Errorf("--record %s: %w; the file was left as it is", o.record.file, err)
-	case err != nil:
-		return nil, fmt.Errorf("--record %s: %w", o.record.file, err)
-	}
-	return r, nil
-}
-
-// append records a trial. Its result is given to write when the record is on
-// the disk: what anybody has seen is in the record.
-func (r *recording) append(tried *host.Tried, write func(*host.Tried) error) error {
-	if r == nil {
-		return write(tried)
-	}
-	if err := r.writer.Append(tried.Record); err != nil {
-		// What was recorded before is, whatever comes of this one.
-		return errors.Join(appendError(tried.Record.ID, err), r.acknowledge(write))
-	}
-	r.waiting = append(r.waiting, &host.Tried{Entry: tried.Entry, Trial: tried.Trial}) // the record of it may be large
-	if len(r.waiting) < syncTrials && time.Since(r.synced) < syncInterval {
-		return nil
-	}
-	return r.acknowledge(write)
-}
-
-// appendError says why a trial is not in the record.
-func appendError(id string, err error) error {
-	if errors.Is(err, record.ErrTooLong) {
-		return fmt.Errorf("--record: the trial of %q: %w; leave out --record-bytes, or use --record-digests-only", id, err)
-	}
-	return fmt.Errorf("--record: %w", err)
-}
-
-// acknowledge makes the record durable, and then gives the results.
-func (r *recording) acknowledge(write func(*host.Tried) error) error {
-	if r == nil || len(r.waiting) == 0 {
-		return nil
-	}
-	if err := r.writer.Sync(); err != nil {
-		return fmt.Errorf("--record: %w", err)
-	}
-	r.synced = time.Now()
-	for _, tried := range r.waiting {
-		if err := write(tried); err != nil {
-			return err
-		}
-	}
-	clear(r.waiting)
-	r.waiting = r.waiting[:0]
-	return nil
-}
-
-// trials counts those in the record.
-func (r *recording) trials() int {
-	if r.writer == nil {
-		return r.done
-	}
-	return r.writer.Trials()
-}
-
-// end closes the record of a run that came to its end; that of another one
-// stays open, to be resumed.
-func (r *recording) end(complete bool) error {
-	if r == nil {
-		return nil
-	}
-	w := r.writer
-	r.done, r.writer = w.Trials(), nil
-	finish := w.Close
-	if complete {
-		finish = w.Finish
-	}
-	if err := finish(); err != nil {
-		return fmt.Errorf("--record: %w", err)
-	}
-	return nil
-}
-
-// leave closes the file, whatever happened, and leaves the record open.
-func (r *recording) leave() {
-	if r != nil && r.writer != nil {
-		_ = r.writer.Close() // an error before it was told
-		r.writer = nil
 	}
 }

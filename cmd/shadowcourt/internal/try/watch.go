@@ -15,6 +15,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
+	"github.com/shadowcourt/shadowcourt/host/run"
 )
 
 // watchInterval is how often the folder of --watch is looked at. A change is
@@ -38,7 +39,7 @@ func (o *tryOptions) follow(ctx context.Context, stderr io.Writer, h *host.Host)
 	if !o.watch {
 		return func() {}
 	}
-	return followFolder(ctx, h.Follow, host.Watch{
+	return run.Follow(ctx, watchInterval, h.Follow, host.Watch{
 		Modules: os.DirFS(o.Modules), Swapped: watchMessages{stderr}.swapped,
 		Rejected: func(err error) { watchMessages{stderr}.refused("the modules before go on", o.Error(err)) },
 	})
@@ -54,29 +55,12 @@ func (o *tryOptions) followAudit(ctx context.Context, stderr io.Writer) (stop fu
 	if err != nil {
 		return nil, err
 	}
-	return followFolder(ctx, o.audit.auditor.Follow, host.Watch{
+	return run.Follow(ctx, watchInterval, o.audit.auditor.Follow, host.Watch{
 		Modules: modules, Swapped: watchMessages{stderr}.swapped,
 		Rejected: func(err error) {
 			watchMessages{stderr}.refused("the audits' modules before go on", open.AuditorError(err, o.Modules))
 		},
 	}), nil
-}
-
-// followFolder runs follow with ticks until stop is called.
-func followFolder(ctx context.Context, follow func(context.Context, host.Watch), w host.Watch) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	ticker := time.NewTicker(watchInterval)
-	w.Ticks = ticker.C
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		follow(ctx, w)
-	}()
-	return func() {
-		ticker.Stop()
-		cancel()
-		<-ended
-	}
 }
 
 // watchMessages are what a watched run says of swaps. Each is one write, so

@@ -1,4 +1,4 @@
-package try
+package run
 
 import (
 	"encoding/json"
@@ -33,12 +33,12 @@ func (r *recording) Passed(entry *docket.Entry) (*trial.Trial, string, error) {
 	if entry.Case.ID != before.id || !sameCase(entry.Case, before.of) {
 		return nil, "", &journal.DocketError{Case: r.passed, ID: entry.Case.ID, Was: before.id}
 	}
-	trial := &trial.Trial{Truth: entry.Truth, Case: entry.Case}
-	if err := json.Unmarshal(before.result, &trial.Result); err != nil {
+	t := &trial.Trial{Truth: entry.Truth, Case: entry.Case}
+	if err := json.Unmarshal(before.result, &t.Result); err != nil {
 		return nil, "", fmt.Errorf("the result of %q: %w", before.id, err)
 	}
 	before.result = nil
-	return trial, "", nil
+	return t, "", nil
 }
 
 // sameCase compares a case with the digest of the one that was tried: its

@@ -1,4 +1,4 @@
-package try
+package run
 
 import (
 	"bytes"
@@ -24,7 +24,7 @@ func TestAnErrorOfTheRecordTakesNoResultBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &recording{writer: writer, synced: time.Now().Add(time.Hour)} // nothing is due
+	r := &recording{writer: writer, synced: time.Now().Add(time.Hour), now: time.Now} // nothing is due
 	defer r.leave()
 	var given []string
 	write := func(t *host.Tried) error {

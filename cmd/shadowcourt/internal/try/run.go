@@ -1,0 +1,146 @@
+package try
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/casebook"
+	"github.com/shadowcourt/shadowcourt/host/render"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
+	"github.com/shadowcourt/shadowcourt/host/run"
+	"github.com/shadowcourt/shadowcourt/host/run/input"
+	"github.com/shadowcourt/shadowcourt/host/trial"
+)
+
+// tryRun is one run over the dockets, and what it tells people.
+type tryRun struct {
+	options  *tryOptions
+	stderr   io.Writer
+	progress *cli.Progress
+	match    *failOn
+	redactor *render.Redactor
+
+	run     *run.Run
+	sum     run.Summary
+	found   bool // the case of --explain
+	matched bool
+}
+
+// try opens the outputs and the run, and tries all cases.
+func (r *tryRun) try(ctx context.Context, s cli.Streams, h *host.Host, inputs *input.Dockets, stopReading func(), book *casebook.Book) error {
+	o := r.options
+	config, err := o.runConfig(s, inputs)
+	if err != nil {
+		return cli.FileError(err)
+	}
+	config.Host, config.Auditor, config.Casebook, config.Redactor, config.Stop = h, o.audit.auditor, book, r.redactor, stopReading
+	config.OnTrial, config.OnFault, config.OnProgress = r.note, r.fault, r.show
+	r.run, err = run.Open(ctx, *config)
+	if err != nil {
+		config.Files.Discard()
+		return cli.OrInterrupted(ctx, openError(err))
+	}
+	defer r.run.Close()
+	if name := config.Journal.Name(); r.run.Replaces() {
+		fmt.Fprintf(s.Err, "warning: %s has trials of an earlier run, and this run tries them again; --resume continues with them\n", sanitize.Line(name))
+	}
+	if n := r.run.Recorded(); n > 0 && config.Record.SkipEarlier {
+		fmt.Fprintf(s.Err, "%s has %s of an earlier run, not given again here; the last may never have been given: --output FILE gives all\n",
+			sanitize.Line(config.Record.File), cli.Count(n, "result", "results"))
+	}
+	r.sum, err = r.run.All(ctx, r.match.watch(inputs.Entries(o.explain)))
+	return r.kept(runError(err))
+}
+
+// runConfig is what the flags say of the run. It begins the files of the outputs.
+func (o *tryOptions) runConfig(s cli.Streams, inputs *input.Dockets) (*run.Config, error) {
+	config := &run.Config{
+		Workers: o.workers, Timings: o.timings, OneCase: o.explain != "",
+		Settings: o.settings(inputs), Swaps: o.watch, Resume: o.resume, Journal: o.journal(),
+		Passed: func() []string { return slices.Collect(maps.Keys(inputs.Passed)) },
+		Now:    time.Now,
+	}
+	if o.record.file != "" {
+		key, err := open.Key(o.record.key)
+		if err != nil {
+			return nil, err
+		}
+		config.Record = run.Record{File: o.record.file, Key: key, DigestsOnly: o.record.digestsOnly, SkipEarlier: o.output == ""}
+	}
+	return config, o.outputs(s, config)
+}
+
+// note takes note of a trial.
+func (r *tryRun) note(t *trial.Trial) {
+	r.found = r.found || t.Result.ID == r.options.explain
+	r.matched = r.match.matches(&t.Result) || r.matched
+}
+
+// show shows how far the run is.
+func (r *tryRun) show(sum run.Summary) {
+	if sum.Ended {
+		r.progress.Clear()
+		return
+	}
+	r.progress.Tried(sum.Tried, sum.Faults)
+}
+
+// maxFaults is how many entries that can't be tried are named as long as there is none that can.
+const maxFaults = 20
+
+// fault reports an entry that could not be tried.
+func (r *tryRun) fault(tried *host.Tried, sum run.Summary) {
+	r.progress.Clear()
+	if sum.Tried == 0 && sum.Unread == 0 && sum.Faults > maxFaults {
+		return // an input of another kind: hundreds of lines say no more
+	}
+	place := ""
+	if tried.Entry.Source != "" && !run.NamesItsPlace(tried.Err) {
+		place = fmt.Sprintf("%s:%d: ", sanitize.Line(tried.Entry.Source), tried.Entry.Line)
+	}
+	fmt.Fprintln(r.stderr, place+sanitize.Block(r.redactor.Text(tried.Err.Error())))
+}
+
+// end says what concerns all cases, and gives the exit code.
+func (r *tryRun) end(ctx context.Context, inputs *input.Dockets) error {
+	r.sayKept(ctx)
+	r.match.warn(ctx, r.stderr)
+	r.sayUnread(inputs)
+	r.sayPassed(ctx, inputs)
+	sum := &r.sum
+	tried := cli.Count(sum.Tried, "case was", "cases were") + " tried"
+	switch {
+	case ctx.Err() != nil:
+		file, _ := r.run.Kept()
+		return r.options.interrupted(sum.Tried, file != "")
+	case sum.Unread > 0:
+		return fmt.Errorf("%s could not be read to the end; %s", cli.Count(sum.Unread, "docket", "dockets"), tried)
+	case sum.Faults > maxFaults && sum.Tried == 0:
+		return cli.InputError(fmt.Errorf("%d entries could not be tried, of which the first %d are named, and none could; is it another format? see --from", sum.Faults, maxFaults))
+	case sum.Faults > 0:
+		return cli.InputError(fmt.Errorf("%s could not be tried; %s", cli.Count(sum.Faults, "entry", "entries"), tried))
+	case r.options.explain != "" && !r.found:
+		return cli.InputError(fmt.Errorf("--explain: no case has the id %q%s", r.options.explain, near(inputs.PassedOver)))
+	case sum.Tried > 0 && sum.Unanswered == sum.Tried && r.options.explain == "":
+		return fmt.Errorf("no answer of Light to any of %s", cli.Count(sum.Tried, "case", "cases"))
+	case r.matched:
+		return &cli.ExitError{Code: cli.ExitMatched}
+	}
+	return nil
+}
+
+// advise tells somebody who looks at a table what comes next.
+func (r *tryRun) advise(stdout io.Writer) {
+	o := r.options
+	if r.sum.Tried == 0 || o.format != "table" || o.explain != "" || len(o.reports) > 0 || cli.TerminalFile(stdout) == nil {
+		return
+	}
+	fmt.Fprintln(r.stderr, "--explain ID tells one trial, --report FILE.html all of them")
+}
