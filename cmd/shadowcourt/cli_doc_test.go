@@ -29,7 +29,7 @@ Results go to the standard output, messages and progress to the standard error. 
 failed while running, 2 the command line or an input is wrong, 3 done and a condition such as ` + "`--fail-on`" + ` matched.
 
 `)
-	root := cli.Root(cli.Streams{}, commands(cli.Streams{}))
+	root := cli.Root(commands(cli.Streams{}))
 	contents(&b, root)
 	manual(&b, root)
 	name := filepath.Join(repositoryRoot(t), "docs", "cli.md")
@@ -98,5 +98,5 @@ func TestEveryFlagHasItsHeading(t *testing.T) {
 			check(sub)
 		}
 	}
-	check(cli.Root(cli.Streams{}, commands(cli.Streams{})))
+	check(cli.Root(commands(cli.Streams{})))
 }

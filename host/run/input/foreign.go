@@ -133,7 +133,7 @@ func foreignText(head []byte) *foreign {
 	return nil
 }
 
-// foreignError says of an input what it is instead of a docket, and what to do.
+// ForeignError says of an input what it is instead of a docket, and what to do.
 type ForeignError struct{ text string }
 
 func (e *ForeignError) Error() string { return e.text }

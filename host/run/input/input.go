@@ -1,3 +1,4 @@
+// Package input opens dockets and reads them one after the other, each in its format, which it can tell by itself.
 package input
 
 import (
@@ -25,7 +26,7 @@ const (
 	ReportPortal = "reportportal"
 )
 
-// formats are all that --from takes.
+// Formats are the names that Open takes for a format.
 func Formats() []string {
 	return []string{Auto, JSONL, GoTest, JUnit, ReportPortal}
 }
@@ -41,7 +42,7 @@ type input struct {
 	close   func() error
 }
 
-// inputs are the dockets of a run.
+// Dockets are opened dockets, to be read once. Not safe for concurrent use.
 type Dockets struct {
 	list []*input
 	// passed are the suites in which nothing failed, as far as their formats tell; complete when all entries are read.
@@ -62,7 +63,7 @@ type unreadLines struct {
 	Lines  gotest.Unread
 }
 
-// openInputs opens every docket; all that can't be opened are named at once. One that is no docket is an entry that can't be
+// Open opens every docket; all that can't be opened are named at once. One that is no docket is an entry that can't be
 // tried, unless there is no other.
 func Open(ctx context.Context, stdin io.Reader, names []string, format string) (*Dockets, error) {
 	if len(names) == 0 {
@@ -125,7 +126,7 @@ func (in *input) look() {
 	}
 }
 
-// only says whether every input has the format.
+// Only says whether every input has the format.
 func (i *Dockets) Only(format string) bool {
 	for _, in := range i.list {
 		if in.format != format && in.foreign == nil {
@@ -135,18 +136,19 @@ func (i *Dockets) Only(format string) bool {
 	return len(i.list) > 0
 }
 
-// some says whether an input has the format.
+// Some says whether an input has the format.
 func (i *Dockets) Some(format string) bool {
 	return slices.ContainsFunc(i.list, func(in *input) bool { return in.format == format })
 }
 
+// Close closes the files. Entries does that, too.
 func (i *Dockets) Close() {
 	for _, in := range i.list {
 		_ = in.close()
 	}
 }
 
-// entries reads all dockets one after the other; with an id only that case
+// Entries reads all dockets one after the other; with an id only that case
 // is passed on.
 func (i *Dockets) Entries(id string) iter.Seq2[docket.Entry, error] {
 	return func(yield func(docket.Entry, error) bool) {

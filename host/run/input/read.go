@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// openInTime opens a file, and gives up when the context ends: a pipe that
+// OpenFile opens a file, and gives up when the context ends: a pipe that
 // nobody writes to opens never.
 func OpenFile(ctx context.Context, name string) (*os.File, error) {
 	type opened struct {
@@ -41,7 +41,8 @@ type chunk struct {
 	err  error
 }
 
-func NewReader(ctx context.Context, in io.Reader) *interruptible {
+// NewReader lets a read that waits for a terminal or a pipe end with the context.
+func NewReader(ctx context.Context, in io.Reader) io.Reader {
 	return &interruptible{ctx: ctx, in: in}
 }
 

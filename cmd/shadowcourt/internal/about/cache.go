@@ -12,6 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 )
 
+// NewCache is the command `cache`.
 func NewCache(s cli.Streams) *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{

@@ -1,3 +1,4 @@
+// Package about has the commands that tell of the program itself: version and cache.
 package about
 
 import (
@@ -14,6 +15,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/module"
 )
 
+// NewVersion is the command `version`.
 func NewVersion(s cli.Streams) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",

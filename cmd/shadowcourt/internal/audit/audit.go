@@ -1,3 +1,4 @@
+// Package audit is the command that audits opinions.
 package audit
 
 import (
@@ -30,6 +31,7 @@ type auditOptions struct {
 	gate             *auditGate
 }
 
+// New is the command `audit`.
 func New(s cli.Streams) *cobra.Command {
 	o := &auditOptions{}
 	cmd := &cobra.Command{

@@ -1,3 +1,4 @@
+// Package calibrate is the command that measures the court against the truth.
 package calibrate
 
 import (
@@ -36,6 +37,7 @@ type calibrateOptions struct {
 	seed       uint64
 }
 
+// New is the command `calibrate`.
 func New(s cli.Streams) *cobra.Command {
 	o := &calibrateOptions{Flags: open.Flags{Light: open.LightDocket}}
 	cmd := &cobra.Command{

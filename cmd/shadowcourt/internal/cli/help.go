@@ -27,25 +27,26 @@ var flagGroups = []struct {
 	{"Canary", "canary canary-output canary-seed share"},
 }
 
+// OtherFlags is the heading of flags that are in no group.
 const OtherFlags = "Other"
 
-// flagGroup is a heading with its flags.
-type flagGroup struct {
+// FlagGroup is a heading with its flags.
+type FlagGroup struct {
 	Title string
 	Flags *pflag.FlagSet
 }
 
 // Groups are the flags of a command as its help shows them. A command with few flags has one group.
-func Groups(cmd *cobra.Command) []flagGroup {
+func Groups(cmd *cobra.Command) []FlagGroup {
 	all, count := cmd.LocalFlags(), 0
 	all.VisitAll(func(*pflag.Flag) { count++ })
 	if count == 0 {
 		return nil
 	}
 	if count <= manyFlags {
-		return []flagGroup{{"Flags", all}}
+		return []FlagGroup{{"Flags", all}}
 	}
-	var groups []flagGroup
+	var groups []FlagGroup
 	grouped := map[string]bool{}
 	for _, g := range flagGroups {
 		set := pflag.NewFlagSet(g.title, pflag.ContinueOnError)
@@ -57,7 +58,7 @@ func Groups(cmd *cobra.Command) []flagGroup {
 			}
 		}
 		if set.HasFlags() {
-			groups = append(groups, flagGroup{g.title, set})
+			groups = append(groups, FlagGroup{g.title, set})
 		}
 	}
 	other := pflag.NewFlagSet(OtherFlags, pflag.ContinueOnError)
@@ -66,10 +67,10 @@ func Groups(cmd *cobra.Command) []flagGroup {
 			other.AddFlag(f)
 		}
 	})
-	return append(groups, flagGroup{OtherFlags, other})
+	return append(groups, FlagGroup{OtherFlags, other})
 }
 
-// usage prints how a command is used, its flags in groups.
+// Usage prints how a command is used, its flags in groups.
 func Usage(w io.Writer, cmd *cobra.Command) {
 	fmt.Fprint(w, "Usage:")
 	if cmd.Runnable() {

@@ -5,7 +5,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// listStyle is for 80 columns: the rest `plugin inspect` tells.
+// ListStyle is for 80 columns: the rest `plugin inspect` tells.
 func ListStyle() table.Style {
 	style := table.StyleLight
 	style.Options = table.Options{SeparateHeader: true}

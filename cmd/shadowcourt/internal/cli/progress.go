@@ -8,13 +8,14 @@ import (
 	"golang.org/x/term"
 )
 
-// progress is one line on a terminal that says how far the work is. On
+// Progress is one line on a terminal that says how far the work is. On
 // anything else it is silent.
 type Progress struct {
 	w     io.Writer
 	shown bool
 }
 
+// NewProgress shows progress where w is a terminal.
 func NewProgress(w io.Writer) *Progress {
 	p := &Progress{}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" {
@@ -23,6 +24,7 @@ func NewProgress(w io.Writer) *Progress {
 	return p
 }
 
+// Say shows a text in place of the one before.
 func (p *Progress) Say(text string) {
 	if p.w == nil {
 		return
@@ -31,7 +33,7 @@ func (p *Progress) Say(text string) {
 	p.shown = true
 }
 
-// tried says how many cases were tried so far.
+// Tried says how many cases were tried so far.
 func (p *Progress) Tried(n, faults int) {
 	if p.w == nil {
 		return
@@ -43,7 +45,7 @@ func (p *Progress) Tried(n, faults int) {
 	p.Say(text)
 }
 
-// clear takes the line away, before anything else is written.
+// Clear takes the line away, before anything else is written.
 func (p *Progress) Clear() {
 	if p.shown {
 		fmt.Fprint(p.w, "\r\x1b[K")

@@ -1,3 +1,4 @@
+// Package cli has what all commands share: the root command, exit codes, streams, help, progress, and how text is shown.
 package cli
 
 import (
@@ -21,7 +22,7 @@ const (
 	ExitMatched = 3
 )
 
-// exitError ends the command with a code. A nil err says nothing more: what
+// ExitError ends the command with a code. A nil err says nothing more: what
 // there was to say is on stderr already.
 type ExitError struct {
 	Code int
@@ -37,7 +38,7 @@ func (e *ExitError) Error() string {
 
 func (e *ExitError) Unwrap() error { return e.Err }
 
-// inputError says that the command line or an input is wrong.
+// InputError says that the command line or an input is wrong.
 func InputError(err error) error {
 	if err == nil {
 		return nil
@@ -45,7 +46,7 @@ func InputError(err error) error {
 	return &ExitError{ExitInput, err}
 }
 
-// fileError says that a file can't be written: a fault of the command line, but where the disk is full.
+// FileError says that a file can't be written: a fault of the command line, but where the disk is full.
 func FileError(err error) error {
 	for _, full := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, casebook.ErrDisk} {
 		if errors.Is(err, full) {
@@ -55,11 +56,11 @@ func FileError(err error) error {
 	return InputError(err)
 }
 
-// run carries out a command line and gives its exit code.
+// Main carries out a command line and gives its exit code.
 func Main(ctx context.Context, args []string, s Streams, commands func(Streams) []*cobra.Command) int {
 	data := &dataWriter{w: s.Out}
 	s.Out = data
-	root := Root(s, commands(s)) //nolint:contextcheck // cobra hands the context to each command
+	root := Root(commands(s))
 	root.SetArgs(args)
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
@@ -90,7 +91,7 @@ func Main(ctx context.Context, args []string, s Streams, commands func(Streams) 
 	return code
 }
 
-// orInterrupted gives the error, unless a signal ended the work.
+// OrInterrupted gives the error, unless a signal ended the work.
 func OrInterrupted(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ErrInterrupted
@@ -98,11 +99,11 @@ func OrInterrupted(ctx context.Context, err error) error {
 	return err
 }
 
-// errInterrupted: a signal ended the work before there was anything to keep.
+// ErrInterrupted: a signal ended the work before there was anything to keep.
 var ErrInterrupted = errors.New("interrupted")
 
-// newRoot is the program with its commands.
-func Root(s Streams, commands []*cobra.Command) *cobra.Command {
+// Root is the program with its commands.
+func Root(commands []*cobra.Command) *cobra.Command {
 	var version bool
 	root := &cobra.Command{
 		Use:   "shadowcourt",
@@ -157,7 +158,7 @@ func exampleOfCobra(root *cobra.Command) {
 	}
 }
 
-// noSuchCommand rejects what follows a command that only has subcommands.
+// NoSuchCommand rejects what follows a command that only has subcommands.
 func NoSuchCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -170,7 +171,7 @@ func NoSuchCommand(cmd *cobra.Command, args []string) error {
 	return InputError(fmt.Errorf("%s has no command %q; %s", cmd.CommandPath(), args[0], hint))
 }
 
-// exactArgs rejects another number of arguments, as a fault of the command line.
+// ExactArgs rejects another number of arguments, as a fault of the command line.
 func ExactArgs(n int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != n {

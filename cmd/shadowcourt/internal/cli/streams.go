@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// stdio are the streams of a command. Data goes to out, everything else to err.
+// Streams are the streams of a command. Data goes to Out, everything else to Err.
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
@@ -33,13 +33,14 @@ func (d *dataWriter) Write(p []byte) (int, error) {
 // output has ended, as `head` does.
 func readerGone(err error) bool { return errors.Is(err, syscall.EPIPE) }
 
-// untilGone writes as long as somebody reads, and then nothing, so that the
+// UntilGone writes as long as somebody reads, and then nothing, so that the
 // other outputs are completed.
 type UntilGone struct {
 	W    io.Writer
 	gone bool
 }
 
+// Write writes to W, unless its reader is gone.
 func (u *UntilGone) Write(p []byte) (int, error) {
 	if u.gone {
 		return len(p), nil

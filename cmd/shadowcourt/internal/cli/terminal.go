@@ -10,7 +10,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/render"
 )
 
-// terminalFile gives the terminal behind a stream, or nil.
+// TerminalFile gives the terminal behind a stream, or nil.
 func TerminalFile(stream any) *os.File {
 	switch s := stream.(type) {
 	case *dataWriter:
@@ -25,7 +25,7 @@ func TerminalFile(stream any) *os.File {
 	return nil
 }
 
-// terminal says what a writer can show: a width and colours if it is a terminal, else the width that COLUMNS gives.
+// Terminal says what a writer can show: a width and colours if it is a terminal, else the width that COLUMNS gives.
 func Terminal(w io.Writer) render.TerminalOptions {
 	f := TerminalFile(w)
 	if f == nil {

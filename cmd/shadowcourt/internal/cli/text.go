@@ -7,7 +7,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 )
 
-// orList joins words as "a, b or c".
+// OrList joins words as "a, b or c".
 func OrList(words []string) string {
 	if len(words) == 1 {
 		return words[0]
@@ -16,12 +16,12 @@ func OrList(words []string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// count is a number with the noun that it counts.
+// Count is a number with the noun that it counts.
 func Count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, Plural(n, one, many))
 }
 
-// plural is the form of a word for so many.
+// Plural is the form of a word for so many.
 func Plural(n int, one, many string) string {
 	if n == 1 {
 		return one
@@ -29,6 +29,7 @@ func Plural(n int, one, many string) string {
 	return many
 }
 
+// Words are strings of any type as plain ones.
 func Words[T ~string](list []T) []string {
 	out := make([]string, len(list))
 	for i, w := range list {
@@ -37,9 +38,10 @@ func Words[T ~string](list []T) []string {
 	return out
 }
 
+// Join joins words with spaces, fit for one line.
 func Join[T ~string](list []T) string { return sanitize.Line(strings.Join(Words(list), " ")) }
 
-// changeLine says what a swap did to a module.
+// ChangeLine says what a swap did to a module.
 func ChangeLine(name, before, after string) string {
 	switch before {
 	case after:

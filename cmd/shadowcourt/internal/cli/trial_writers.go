@@ -10,7 +10,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
-// reportWriter is one for the format that the name of the file tells.
+// ReportWriter is one for the format that the name of the file tells.
 func ReportWriter(name string, w io.Writer, options report.Options) render.Writer {
 	if strings.EqualFold(filepath.Ext(name), ".md") {
 		return report.NewMarkdown(w, options)

@@ -1,3 +1,4 @@
+// Package compare is the command that tries a docket before two courts.
 package compare
 
 import (
@@ -32,6 +33,7 @@ type compareOptions struct {
 	alpha                float64
 }
 
+// New is the command `compare`.
 func New(s cli.Streams) *cobra.Command {
 	o := &compareOptions{}
 	cmd := &cobra.Command{

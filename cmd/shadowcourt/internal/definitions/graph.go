@@ -1,3 +1,4 @@
+// Package definitions has the commands about pipelines, rubrics and artifacts: graph, lint and schema.
 package definitions
 
 import (
@@ -11,6 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
+// NewGraph is the command `graph`.
 func NewGraph(s cli.Streams) *cobra.Command {
 	var format string
 	var path []string

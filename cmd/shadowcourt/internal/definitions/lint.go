@@ -18,6 +18,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 )
 
+// NewLint is the command `lint`.
 func NewLint(s cli.Streams) *cobra.Command {
 	var modules string
 	cmd := &cobra.Command{

@@ -15,6 +15,7 @@ import (
 // rubricSchema is the name of the schema that is not of the contract.
 const rubricSchema = "rubric"
 
+// NewSchema is the command `schema`.
 func NewSchema(s cli.Streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema [ARTIFACT]",

@@ -1,3 +1,4 @@
+// Package fit is the command that learns a profile.
 package fit
 
 import (
@@ -32,6 +33,7 @@ type fitOptions struct {
 	unlabelled bool
 }
 
+// New is the command `fit`.
 func New(s cli.Streams) *cobra.Command {
 	o := &fitOptions{Flags: open.Flags{Light: open.LightDocket, Pipeline: open.ShippedPipeline, Profile: "none"}}
 	cmd := &cobra.Command{

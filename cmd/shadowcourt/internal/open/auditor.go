@@ -13,10 +13,10 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
-// auditorFlags are those by which an Auditor is opened.
+// AuditorFlags are those by which an Auditor is opened.
 type AuditorFlags struct{ Rubric, Pipeline, Modules, Cache, Store string }
 
-// openAuditor opens an Auditor. Errors that are the command line's fault say so.
+// Auditor opens an Auditor. Errors that are the command line's fault say so.
 func Auditor(ctx context.Context, s cli.Streams, f AuditorFlags) (*host.Auditor, error) {
 	config := host.AuditConfig{Now: time.Now}
 	var faults []error
@@ -65,7 +65,7 @@ func Auditor(ctx context.Context, s cli.Streams, f AuditorFlags) (*host.Auditor,
 	return a, nil
 }
 
-// auditorError says whose fault it is that an Auditor did not take modules.
+// AuditorError says whose fault it is that an Auditor did not take modules.
 func AuditorError(err error, modules string) error {
 	if _, ok := errors.AsType[*host.CacheError](err); ok {
 		return cli.InputError(fmt.Errorf("--cache: %w", err))
@@ -91,10 +91,10 @@ const (
 	failDegraded = "degraded"
 )
 
-// auditFailures are the words of `audit --fail-on`.
+// AuditFailures are the words of `audit --fail-on`.
 var AuditFailures = []string{failSecurity, failDegraded} //nolint:gochecknoglobals // constant
 
-// auditFails says whether an audit is one of auditFailures.
+// AuditFails says whether an audit is one of AuditFailures.
 func AuditFails(a *trial.Audit, word string) bool {
 	return word == failSecurity && a.SecurityViolationFound || word == failDegraded && a.Degraded
 }

@@ -13,12 +13,12 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
-// grantFlag is that of the commands that open a host.
+// GrantFlag is that of the commands that open a host.
 func (o *Flags) GrantFlag(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&o.grants, "grant", nil, "PERSONA=CAPABILITY: grant what the pipeline does not ("+cli.Join(pipeline.Capabilities())+"); may be repeated")
 }
 
-// grant adds the grants of the command line to those of the pipelines, in
+// Grant adds the grants of the command line to those of the pipelines, in
 // whose configuration they then are.
 func (o *Flags) Grant(config *host.Config) error {
 	var faults []error

@@ -1,3 +1,5 @@
+// Package open reads what the flags of commands name (pipelines, profiles, rubrics, modules, keys), and opens hosts and auditors
+// on it.
 package open
 
 import (
@@ -18,7 +20,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/run/input"
 )
 
-// hostFlags are the flags by which commands open a host.
+// Flags are the flags by which commands open a host.
 type Flags struct {
 	command           *cobra.Command
 	Pipeline, Profile string
@@ -33,7 +35,7 @@ type Flags struct {
 	Candidate         candidate
 }
 
-// open opens the host. The default folder for compiled modules is only a
+// Host opens the host. The default folder for compiled modules is only a
 // help: where it can't be used, the modules are compiled again.
 func (o *Flags) Host(ctx context.Context, s cli.Streams, config *host.Config) (*host.Host, error) {
 	if err := errors.Join(o.Grant(config), o.Candidate.add(config)); err != nil {
@@ -47,7 +49,7 @@ func (o *Flags) Host(ctx context.Context, s cli.Streams, config *host.Config) (*
 	return h, err
 }
 
-// cached does what needs a folder for compiled modules, and again without it where the default one can't be used.
+// Cached does what needs a folder for compiled modules, and again without it where the default one can't be used.
 func (o *Flags) Cached(s cli.Streams, config *host.Config, do func() error) error {
 	err := do()
 	var cache *host.CacheError
@@ -59,7 +61,7 @@ func (o *Flags) Cached(s cli.Streams, config *host.Config, do func() error) erro
 	return do()
 }
 
-// openError says whose fault it is that the host did not open.
+// Error says whose fault it is that the host did not open.
 func (o *Flags) Error(err error) error {
 	var refused *host.RejectedError
 	if _, ok := errors.AsType[*host.CacheError](err); ok {
@@ -82,7 +84,7 @@ func (o *Flags) Error(err error) error {
 	return cli.InputError(errors.Join(faults...))
 }
 
-// config gathers what the host is opened on.
+// Config gathers what the host is opened on.
 func (o *Flags) Config(inputs *input.Dockets) (*host.Config, error) {
 	config := &host.Config{Now: time.Now}
 	var faults []error
@@ -110,7 +112,7 @@ func (o *Flags) Config(inputs *input.Dockets) (*host.Config, error) {
 	return config, nil
 }
 
-// cacheFlag adds --cache. Its help does not name a folder of the user who built the manual.
+// CacheFlag adds --cache. Its help does not name a folder of the user who built the manual.
 func CacheFlag(f *pflag.FlagSet, dir *string, usage string) {
 	f.StringVar(dir, "cache", defaultCache(), usage+" (default: shadowcourt/modules in the user's cache folder)")
 	f.Lookup("cache").DefValue = ""
@@ -125,7 +127,7 @@ func defaultCache() string {
 	return filepath.Join(dir, "shadowcourt", "modules")
 }
 
-// inputFiles are the files that a command with these flags reads.
+// InputFiles are the files that a command with these flags reads.
 func (o *Flags) InputFiles(dockets []string) []cli.NamedFile {
 	inputs := []cli.NamedFile{cli.File("--pipeline", o.Pipeline), cli.File("--profile", o.Profile), cli.File("--casebook", o.casebook)}
 	if o.Modules != "" {

@@ -20,15 +20,15 @@ const keyVariable = "SHADOWCOURT_KEY"
 // keyFromEnv begins the name of a variable that has the key.
 const keyFromEnv = "env:"
 
-// maxKeyBytes is the largest file of a key that is read.
+// MaxKeyBytes is the largest file of a key that is read.
 const MaxKeyBytes = 64 << 10
 
-// keyFlag adds --key.
+// KeyFlag adds --key.
 func KeyFlag(cmd *cobra.Command, name *string, use string) {
 	cmd.Flags().StringVar(name, "key", "", use+": a file, or "+keyFromEnv+"NAME for a variable that holds it (default: the variable "+keyVariable+")")
 }
 
-// loadKey reads a key. Nothing of it gets into an error, not even where its
+// Key reads a key. Nothing of it gets into an error, not even where its
 // text was given in place of a name.
 func Key(name string) (*record.Key, error) {
 	variable, fromEnv := strings.CutPrefix(name, keyFromEnv)
@@ -74,7 +74,7 @@ func looksSecret(name string) bool {
 	return strings.ContainsAny(name, "\r\n") || strings.Contains(name, "-----") || secretLike.MatchString(name) && !outfile.Exists(name)
 }
 
-// readBounded reads a file, of which it takes no more than so many bytes.
+// ReadBounded reads a file, of which it takes no more than so many bytes.
 func ReadBounded(name string, most int64) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {

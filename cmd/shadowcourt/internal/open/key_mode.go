@@ -8,7 +8,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 )
 
-// warnOfKey warns of the file of a secret key that others than its owner may
+// WarnOfKey warns of the file of a secret key that others than its owner may
 // read or write. Keys of variables, public keys, and what is no file of its own
 // such as a pipe, have no mode that says so.
 func WarnOfKey(stderr io.Writer, name string) {

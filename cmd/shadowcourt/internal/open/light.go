@@ -28,7 +28,7 @@ const (
 	lightExec   = "exec:" // and a command
 )
 
-// lightFlags are those of the commands that try cases.
+// LightFlags are those of the commands that try cases.
 func (o *Flags) LightFlags(cmd *cobra.Command, byDefault string) {
 	f := cmd.Flags()
 	o.command = cmd
@@ -40,7 +40,7 @@ func (o *Flags) LightFlags(cmd *cobra.Command, byDefault string) {
 	f.StringVar(&o.casebook, "casebook", "", "file with earlier cases, for the Light path to look into")
 }
 
-// checkLight rejects flags of Light that contradict each other.
+// CheckLight rejects flags of Light that contradict each other.
 func (o *Flags) CheckLight() error {
 	var faults []error
 	command, isExec := strings.CutPrefix(o.Light, lightExec)
@@ -67,7 +67,7 @@ func (o *Flags) CheckLight() error {
 	return errors.Join(faults...)
 }
 
-// lightOf is who answers for Light: what the flag says, or the Light path for
+// LightFor is who answers for Light: what the flag says, or the Light path for
 // reports of tests. The cases of a JSONL docket bring their own answers.
 func (o *Flags) LightFor(inputs *input.Dockets) string {
 	switch {
@@ -79,19 +79,20 @@ func (o *Flags) LightFor(inputs *input.Dockets) string {
 	return LightRCA
 }
 
-// helpers are what a host is opened on and does not close itself.
+// Connected is what a host is opened on and does not close itself.
 type Connected struct {
 	Book    *casebook.Book // nil unless verdicts are remembered
 	closers []func() error
 }
 
+// Close closes them in the reverse order.
 func (h *Connected) Close() {
 	for _, c := range slices.Backward(h.closers) {
 		_ = c() // nothing was written
 	}
 }
 
-// help sets who answers for Light, and opens what the Light path looks into.
+// Connect sets who answers for Light, and opens what the Light path looks into.
 func (o *Flags) Connect(ctx context.Context, config *host.Config, inputs *input.Dockets) (*Connected, error) {
 	h := &Connected{}
 	err := o.helpWith(ctx, h, config, inputs)

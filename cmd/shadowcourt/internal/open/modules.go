@@ -13,7 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/module"
 )
 
-// readFile reads a module, or a manifest, which is smaller.
+// File reads a module, or a manifest, which is smaller.
 func File(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -23,7 +23,7 @@ func File(name string) ([]byte, error) {
 	return module.Read(f, name)
 }
 
-// readModule reads a file, or an embedded module when the name is none's.
+// Module reads a file, or an embedded module when the name is none's.
 func Module(name string) ([]byte, error) {
 	wasm, err := File(name)
 	if err == nil || filepath.Base(name) != name || strings.Contains(name, ".") {
@@ -39,7 +39,7 @@ func Module(name string) ([]byte, error) {
 	return wasm, nil
 }
 
-// moduleFS is a folder of modules; empty means the embedded ones.
+// Modules is a folder of modules; empty means the embedded ones.
 func Modules(dir string) (fs.FS, error) {
 	if dir == "" {
 		return bundle.FS()
@@ -71,7 +71,7 @@ func (o overlay) Open(name string) (fs.File, error) {
 	return f, err
 }
 
-// eachModule calls do for every NAME.wasm at the root of fsys, by name.
+// EachModule calls do for every NAME.wasm at the root of fsys, by name.
 func EachModule(fsys fs.FS, do func(name string, wasm []byte) error) error {
 	files, err := fs.Glob(fsys, "*.wasm")
 	if err != nil {
@@ -89,7 +89,7 @@ func EachModule(fsys fs.FS, do func(name string, wasm []byte) error) error {
 	return nil
 }
 
-// namedModules reads the files of NAME=FILE words. flag is for messages.
+// NamedModules reads the files of NAME=FILE words. flag is for messages.
 func NamedModules(flag string, words []string) (map[string][]byte, error) {
 	modules := make(map[string][]byte, len(words))
 	var faults []error

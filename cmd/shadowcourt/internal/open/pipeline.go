@@ -19,14 +19,14 @@ const (
 	ShippedRubric = "court-opinions"
 )
 
-// shippedPipeline is the name under which the embedded pipeline can be given
+// ShippedPipeline is the name under which the embedded pipeline can be given
 // in place of a file.
 const ShippedPipeline = "defect-court"
 
-// shippedLight is the embedded Light path, by the same way of naming.
+// ShippedLight is the embedded Light path, by the same way of naming.
 const ShippedLight = "rca-investigation"
 
-// loadPipeline reads a pipeline file, or the embedded one by its name.
+// Pipeline reads a pipeline file, or the embedded one by its name.
 func Pipeline(path string) (*pipeline.Definition, error) {
 	if path == ShippedPipeline || path == ShippedLight || path == ShippedAudit {
 		def, err := pipeline.LoadFS(pipelines.FS, path+".yaml")
@@ -39,7 +39,7 @@ func Pipeline(path string) (*pipeline.Definition, error) {
 	return def, cli.InputError(err)
 }
 
-// loadRubric reads a rubric file, or a shipped one by its name.
+// Rubric reads a rubric file, or a shipped one by its name.
 func Rubric(name string) (*audit.Rubric, error) {
 	if !strings.ContainsAny(name, `./\`) {
 		r, err := audit.LoadFS(pipelines.FS, "rubrics/"+name+".yaml")

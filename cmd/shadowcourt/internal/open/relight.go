@@ -11,7 +11,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/relight"
 )
 
-// asker has a Light answer for cases outside of the court.
+// Asker has a Light answer for cases outside of the court.
 type Asker struct {
 	Flags    *Flags
 	Streams  cli.Streams
@@ -24,17 +24,17 @@ type Asker struct {
 	last *host.Host
 }
 
-// close closes the last host that was asked.
+// Close closes the last host that was asked.
 func (a *Asker) Close(ctx context.Context) {
 	if a.last != nil {
 		_ = a.last.Close(context.WithoutCancel(ctx))
 	}
 }
 
-// asks says whether there is a Light that answers in place of the cases' own.
+// Asks says whether there is a Light that answers in place of the cases' own.
 func Asks(config *host.Config) bool { return config.LightPath != nil || config.Light != nil }
 
-// ask asks Light, which is told a profile, about all entries.
+// Ask asks Light, which is told a profile, about all entries.
 func (a *Asker) Ask(ctx context.Context, profile *abi.Profile, entries []docket.Entry) ([]docket.Entry, error) {
 	config := relight.Config(*a.Config)
 	config.Profile = profile

@@ -1,3 +1,4 @@
+// Package plugin is the command about modules, with its subcommands.
 package plugin
 
 import (
@@ -18,6 +19,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 )
 
+// New is the command `plugin`.
 func New(s cli.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "plugin",

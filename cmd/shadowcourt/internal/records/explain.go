@@ -13,6 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/replay"
 )
 
+// NewExplain is the command `explain`.
 func NewExplain(s cli.Streams) *cobra.Command {
 	o := &replayOptions{}
 	var output string

@@ -17,6 +17,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 )
 
+// NewKey is the command `key`.
 func NewKey(s cli.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "key",

@@ -1,3 +1,4 @@
+// Package records has the commands about signed records: key, verify, replay and explain.
 package records
 
 import (
@@ -23,6 +24,7 @@ type verifyOptions struct {
 	open, list        bool
 }
 
+// NewVerify is the command `verify`.
 func NewVerify(s cli.Streams) *cobra.Command {
 	o := &verifyOptions{}
 	cmd := &cobra.Command{

@@ -1,3 +1,4 @@
+// Package try is the command that tries dockets.
 package try
 
 import (
@@ -29,6 +30,7 @@ type tryOptions struct {
 	watch           bool
 }
 
+// New is the command `try`.
 func New(s cli.Streams) *cobra.Command {
 	o := &tryOptions{}
 	cmd := &cobra.Command{
