@@ -189,15 +189,14 @@ func maskSource(data []byte) []byte {
 	s.Init(file, data, nil, scanner.ScanComments)
 	for {
 		pos, tok, text := s.Scan()
-		switch at := file.Offset(pos); tok {
-		case token.EOF:
+		if tok == token.EOF {
 			return masked
-		case token.COMMENT:
-			copy(masked[at:], "  "+text[2:])
-		case token.STRING:
-			if strings.Contains(text, " ") { // one word is a name, a key or a path
-				copy(masked[at:], text)
-			}
+		}
+		if tok == token.COMMENT {
+			text = "  " + text[2:]
+		}
+		if tok == token.COMMENT || tok == token.STRING && strings.Contains(text, " ") { // one word is a name, a key or a path
+			copy(masked[file.Offset(pos):], text)
 		}
 	}
 }

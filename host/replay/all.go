@@ -67,5 +67,5 @@ func (r *Replayer) Graph(ctx context.Context) (*pipeline.Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.Court.Graph(), nil
+	return c.Graph(), nil
 }

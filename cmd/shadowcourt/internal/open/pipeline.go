@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// shippedAudit is the name of the audit's pipeline.
+	// ShippedAudit is the name of the audit's pipeline.
 	ShippedAudit = "audit"
-	// shippedRubric is the name of the rubric for opinions of courts.
+	// ShippedRubric is the name of the rubric for opinions of courts.
 	ShippedRubric = "court-opinions"
 )
 

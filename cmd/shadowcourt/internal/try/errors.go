@@ -25,7 +25,7 @@ func openError(err error) error {
 
 // runError names the flags that the errors of a run concern.
 func runError(err error) error {
-	if list, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // only errors.Join itself, none that is wrapped
+	if list, ok := err.(interface{ Unwrap() []error }); ok { // only errors.Join itself, none that is wrapped
 		var all []error
 		for _, e := range list.Unwrap() {
 			all = append(all, runError(e))
