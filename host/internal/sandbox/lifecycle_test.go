@@ -187,9 +187,9 @@ func TestLimitsThatMakeNoSense(t *testing.T) {
 	}
 	got := open(t, Config{}).Limits()
 	want := Limits{
-		MemoryBytes: 64 << 20, WallClock: time.Minute, OutputBytes: 1 << 20,
+		MemoryBytes: 64 << 20, WallClock: 2 * time.Minute, OutputBytes: 1 << 20,
 		InputBytes: 32 << 20, ModuleBytes: 64 << 20, TableEntries: 100_000,
-		CompileTime: 2 * time.Minute, CompileSteps: 20_000_000_000, CompileBytes: 384 << 20, Fuel: 10_000_000_000, StartFuel: 1_000_000_000,
+		CompileTime: 10 * time.Minute, CompileSteps: 20_000_000_000, CompileBytes: 384 << 20, Fuel: 10_000_000_000, StartFuel: 1_000_000_000,
 	}
 	if got != want {
 		t.Errorf("defaults %+v, want %+v", got, want)

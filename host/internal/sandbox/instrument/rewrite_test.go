@@ -173,7 +173,7 @@ func TestNestingIsBounded(t *testing.T) {
 	t.Parallel()
 	nested := func(n int) []byte {
 		return wasmtest.Module{Funcs: []wasmtest.Func{{
-			Body: slices.Concat(slices.Repeat([]byte{0x03, 0x40}, n), slices.Repeat([]byte{0x0b}, n)),
+			Body: slices.Concat(slices.Repeat([]byte{0x02, 0x40}, n), slices.Repeat([]byte{0x0b}, n)),
 		}}}.Bytes()
 	}
 	rewrite(t, nested(9_000), true)
