@@ -1,0 +1,113 @@
+// Package isolate runs a program that is not trusted to clean up after itself, such as a project's own tests: within limits of
+// time, memory, processes, disk and output, without inherited descriptors, and so that nothing of it goes on running afterwards.
+//
+// On Linux with user namespaces the program also has no network but loopback, and can write to one folder only. Without them, and
+// on macOS, it has the user's rights, and only its processes are contained.
+//
+// The package runs the current program again as the supervisor of the isolated one. Its init function handles that: a program
+// that imports the package needs no code for it. When the program is killed, the supervisor kills everything it started.
+package isolate
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// ErrUnsupported is returned on systems where nothing can be isolated, such as Windows.
+var ErrUnsupported = errors.New("programs cannot be isolated on this system")
+
+// Level says how a program was isolated.
+type Level string
+
+// The levels, strongest first.
+const (
+	// Namespaces: no network but loopback, nothing writable but the scratch folder, no process outlives the supervisor.
+	Namespaces Level = "namespaces"
+	// Reaper: the user's rights; every process is found and killed, daemons included, though a fork bomb that root runs slows down
+	// the machine for a while. Linux without user namespaces.
+	Reaper Level = "reaper"
+	// Group: the user's rights; the process group is killed. A daemon with a session of its own survives. Other Unix systems.
+	Group Level = "process group"
+)
+
+// Limits of one run. Zero means the default.
+type Limits struct {
+	Time      time.Duration // wall clock; default one minute
+	Memory    int64         // bytes resident in all processes together; default 2 GiB
+	Disk      int64         // bytes in the scratch folder; default 1 GiB
+	Output    int64         // bytes of standard output and standard error together; default 16 MiB
+	Processes int           // at the same time; default 256
+}
+
+// The defaults of Limits.
+const (
+	DefaultTime      = time.Minute
+	DefaultMemory    = 2 << 30
+	DefaultDisk      = 1 << 30
+	DefaultOutput    = 16 << 20
+	DefaultProcesses = 256
+)
+
+func (l Limits) orDefaults() Limits {
+	set(&l.Time, DefaultTime)
+	set(&l.Memory, DefaultMemory)
+	set(&l.Disk, DefaultDisk)
+	set(&l.Output, DefaultOutput)
+	set(&l.Processes, DefaultProcesses)
+	return l
+}
+
+func set[T int | int64 | time.Duration](limit *T, value T) {
+	if *limit <= 0 {
+		*limit = value
+	}
+}
+
+// Command is a program to run.
+type Command struct {
+	// Args are the program's path, absolute or found in the PATH of Env, and its arguments.
+	Args []string
+	// Dir is the folder to run in; with Namespaces it can be written to only within Scratch.
+	Dir string
+	// Env is the whole environment, as NAME=VALUE. HOME and TMPDIR are set to folders in Scratch.
+	Env []string
+	// Scratch is the folder that the program may write to. It must exist, and must not be below /tmp.
+	Scratch string
+	// Network leaves the program on the network.
+	Network bool
+	// Starve runs the program on one processor together with busy loops, which shows many flaky tests.
+	Starve bool
+	Limits Limits
+}
+
+// Ending says what ended a program.
+type Ending string
+
+// What ends a program.
+const (
+	Exited        Ending = "exit"   // by itself: ExitCode is its code
+	Signaled      Ending = "signal" // by a signal of its own making: ExitCode is 128 plus the signal
+	OverTime      Ending = "time"
+	OverMemory    Ending = "memory"
+	OverDisk      Ending = "disk"
+	OverProcesses Ending = "processes"
+	OverOutput    Ending = "output"
+)
+
+// Result is what came of a program.
+type Result struct {
+	Ending   Ending
+	ExitCode int           // -1 unless it exited or was signaled
+	Output   []byte        // standard output and standard error together, in the order of arrival
+	Wall     time.Duration // from start to end
+	CPU      time.Duration // of all its processes that were waited for
+	Level    Level
+}
+
+// Run runs a program to its end. Whatever the result, no process of it is left, but for the exception of [Group]. The error is
+// that of the context, or says that the program could not be started. Safe for concurrent use.
+func Run(ctx context.Context, c Command) (*Result, error) {
+	c.Limits = c.Limits.orDefaults()
+	return run(ctx, &c)
+}

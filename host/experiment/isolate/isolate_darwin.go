@@ -1,0 +1,28 @@
+package isolate
+
+import (
+	"context"
+	"os"
+	"syscall"
+)
+
+func executable() (string, error) { return os.Executable() }
+
+func strongest(context.Context) Level { return Group }
+
+func attributes(Level, bool) *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+
+// confine limits files and cores; macOS has no namespaces.
+func confine(o *order) error {
+	for resource, limit := range map[int]uint64{syscall.RLIMIT_CORE: 0, syscall.RLIMIT_FSIZE: uint64(o.Limits.Disk)} {
+		if err := syscall.Setrlimit(resource, &syscall.Rlimit{Cur: limit, Max: limit}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// usage is not known here: memory and processes are not limited.
+func usage(Level, int) (resident int64, processes int) { return 0, 0 }
+
+func killAll(Level) { killGroup() }

@@ -1,0 +1,332 @@
+package isolate
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// executable is this program, even if its file was replaced meanwhile.
+func executable() (string, error) { return "/proc/self/exe", nil }
+
+// strongest finds out once what this system allows.
+var strongest = func() func(context.Context) Level {
+	var once sync.Once
+	level := Reaper
+	return func(ctx context.Context) Level {
+		once.Do(func() {
+			dir, err := os.MkdirTemp("", "shadowcourt-isolate-")
+			if err != nil {
+				return
+			}
+			defer os.RemoveAll(dir)
+			for _, sub := range []string{"home", "tmp"} {
+				if os.Mkdir(filepath.Join(dir, sub), 0o700) != nil {
+					return
+				}
+			}
+			probe := Command{Args: []string{"/proc/self/exe"}, Dir: "/", Env: []string{probeEnv + "=1"}, Scratch: dir, Limits: Limits{}.orDefaults()}
+			r, err := start(context.WithoutCancel(ctx), &order{Command: probe, Level: Namespaces})
+			if err == nil && r.Ending == Exited && r.ExitCode == probeCode {
+				level = Namespaces
+			}
+		})
+		return level
+	}
+}()
+
+// The program that finds out whether namespaces work is this one, too.
+const (
+	probeEnv  = "SHADOWCOURT_ISOLATE_PROBE"
+	probeCode = 42
+)
+
+func init() {
+	if os.Getenv(probeEnv) != "" {
+		os.Exit(probeCode)
+	}
+}
+
+// attributes give the supervisor its namespaces. Users keep their ids: who may read what does not change.
+func attributes(level Level, network bool) *syscall.SysProcAttr {
+	if level != Namespaces {
+		return &syscall.SysProcAttr{Setpgid: true}
+	}
+	a := &syscall.SysProcAttr{
+		Setpgid:     true,
+		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWPID | syscall.CLONE_NEWNS | syscall.CLONE_NEWIPC,
+		AmbientCaps: []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP, unix.CAP_KILL},
+	}
+	if !network {
+		a.Cloneflags |= syscall.CLONE_NEWNET
+	}
+	if os.Getuid() == 0 {
+		all := []syscall.SysProcIDMap{{Size: 1 << 16}}
+		a.UidMappings, a.GidMappings, a.GidMappingsEnableSetgroups = all, all, true
+		a.AmbientCaps = nil // root has them anyway
+		return a
+	}
+	a.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}}
+	a.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}}
+	return a
+}
+
+// confine takes from this process, and so from the program, what it shall not have.
+func confine(o *order) error {
+	if o.Starve {
+		starve()
+	}
+	for resource, limit := range map[int]uint64{unix.RLIMIT_CORE: 0, unix.RLIMIT_FSIZE: uint64(o.Limits.Disk)} {
+		if err := unix.Setrlimit(resource, &unix.Rlimit{Cur: limit, Max: limit}); err != nil {
+			return fmt.Errorf("limit %d: %w", resource, err)
+		}
+	}
+	if o.Level != Namespaces {
+		limit := uint64(o.Limits.Processes) + userProcesses()
+		if err := unix.Setrlimit(unix.RLIMIT_NPROC, &unix.Rlimit{Cur: limit, Max: limit}); err != nil { // root has no such limit
+			return fmt.Errorf("limit of processes: %w", err)
+		}
+		return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+	}
+	if err := mounts(o.Scratch); err != nil {
+		return fmt.Errorf("mount: %w", err)
+	}
+	if !o.Network {
+		if err := loopback(); err != nil {
+			return fmt.Errorf("loopback: %w", err)
+		}
+	}
+	// Newer kernels have a limit of processes and threads for each namespace; watch counts on all of them.
+	_ = os.WriteFile("/proc/sys/kernel/pid_max", []byte(strconv.Itoa(300+16*o.Limits.Processes)), 0o600)
+	// Without the right to mount, what is read-only stays so.
+	for _, right := range []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN} {
+		if err := unix.Prctl(unix.PR_CAPBSET_DROP, right, 0, 0, 0); err != nil {
+			return fmt.Errorf("capabilities: %w", err)
+		}
+	}
+	return unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+}
+
+// mounts makes everything read-only but the scratch folder, which also stands for the folders of temporary files.
+func mounts(scratch string) error {
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return err
+	}
+	if err := unix.Mount(scratch, scratch, "", unix.MS_BIND, ""); err != nil {
+		return err
+	}
+	if err := setReadOnly("/", true); err != nil {
+		return err
+	}
+	if err := setReadOnly(scratch, false); err != nil {
+		return err
+	}
+	folder, err := os.Open(scratch)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	for _, tmp := range []string{"/tmp", "/var/tmp"} {
+		if err := unix.Mount(fdPath(folder)+"/tmp", tmp, "", unix.MS_BIND, ""); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		if below, err := filepath.Rel(tmp, scratch); err == nil && filepath.IsLocal(below) {
+			// The scratch folder was in the folder that is covered now.
+			if err := os.MkdirAll(scratch, 0o700); err != nil {
+				return err
+			}
+			if err := unix.Mount(fdPath(folder), scratch, "", unix.MS_BIND, ""); err != nil {
+				return err
+			}
+		}
+	}
+	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
+		return err
+	}
+	err = unix.Mount("shm", "/dev/shm", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "size=64m")
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+func fdPath(f *os.File) string { return "/proc/self/fd/" + strconv.Itoa(int(f.Fd())) }
+
+// setReadOnly sets or clears it for a mount; for all below it, too, when it is set.
+func setReadOnly(path string, readOnly bool) error {
+	attr, flags := unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY}, uint(0)
+	if readOnly {
+		attr, flags = unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}, unix.AT_RECURSIVE
+	}
+	return unix.MountSetattr(unix.AT_FDCWD, path, flags, &attr)
+}
+
+// loopback brings the loopback interface up, which a new network namespace has down.
+func loopback() error {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	request, err := unix.NewIfreq("lo")
+	if err != nil {
+		return err
+	}
+	request.SetUint16(unix.IFF_UP | unix.IFF_RUNNING)
+	return unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, request)
+}
+
+// starve has this process, and so the program, run on one processor beside two busy loops.
+func starve() {
+	var one unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &one); err != nil {
+		return
+	}
+	for cpu := range len(one) * 64 {
+		if one.IsSet(cpu) {
+			one.Zero()
+			one.Set(cpu)
+			break
+		}
+	}
+	_ = unix.SchedSetaffinity(0, &one)
+	for range 2 {
+		go func() {
+			runtime.LockOSThread()
+			_ = unix.SchedSetaffinity(0, &one)
+			for { //nolint:staticcheck // busy on purpose
+			}
+		}()
+	}
+}
+
+// usage is what the program's processes take together: resident bytes, and how many there are. With more processes than most
+// it does not look at any of them, because they would be faster.
+func usage(level Level, most int) (resident int64, processes int) {
+	pids := below(level, most)
+	if len(pids) > most {
+		return 0, len(pids)
+	}
+	for _, pid := range pids {
+		statm, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/statm")
+		if err != nil {
+			continue // ended meanwhile
+		}
+		if fields := strings.Fields(string(statm)); len(fields) > 1 {
+			pages, _ := strconv.ParseInt(fields[1], 10, 64)
+			resident += pages * int64(os.Getpagesize())
+		}
+	}
+	return resident, len(pids)
+}
+
+// before is how many processes the system had when this one began.
+var before = len(processes())
+
+// below are the processes below this one: with namespaces all but this one. Without them, and if the system has got many more
+// than most meanwhile, it is all of the system.
+func below(level Level, most int) []int {
+	all := processes()
+	if level == Namespaces || len(all)-before > 4*most {
+		return all
+	}
+	parents := make(map[int]int, len(all))
+	for _, pid := range all {
+		if parent, ended := parentOf(pid); !ended {
+			parents[pid] = parent
+		}
+	}
+	var found []int
+	self := os.Getpid()
+	for pid := range parents {
+		for p, steps := pid, 0; p > 1 && steps < len(all); p, steps = parents[p], steps+1 {
+			if parents[p] == self {
+				found = append(found, pid)
+				break
+			}
+		}
+	}
+	return found
+}
+
+// processes are the ids of all processes but this one.
+func processes() []int {
+	proc, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer proc.Close()
+	names, _ := proc.Readdirnames(-1)
+	var pids []int
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil && pid != os.Getpid() {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// parentOf reads a process's parent, and whether it has ended.
+func parentOf(pid int) (parent int, ended bool) {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return 0, true
+	}
+	// The name, in parentheses, may hold anything.
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	if len(fields) < 2 {
+		return 0, true
+	}
+	parent, _ = strconv.Atoi(fields[1])
+	return parent, fields[0] == "Z" || fields[0] == "X"
+}
+
+// killAll kills all of the program's processes, those that it starts meanwhile, too.
+func killAll(level Level) {
+	if level == Namespaces {
+		_ = syscall.Kill(-1, syscall.SIGKILL)
+		return
+	}
+	killGroup() // at once, whatever it starts meanwhile
+	for range 200 {
+		all := below(level, math.MaxInt/8)
+		if len(all) == 0 {
+			return
+		}
+		for _, signal := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGKILL} { // who is stopped starts nothing
+			for _, pid := range all {
+				_ = syscall.Kill(pid, signal)
+			}
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// userProcesses counts the threads that the user runs already, which the limit of processes includes.
+func userProcesses() uint64 {
+	entries, _ := os.ReadDir("/proc")
+	var sum uint64
+	for _, entry := range entries {
+		info, err := entry.Info()
+		if err != nil {
+			continue
+		}
+		if stat, ok := info.Sys().(*syscall.Stat_t); ok && stat.Uid == uint32(os.Getuid()) {
+			tasks, _ := os.ReadDir("/proc/" + entry.Name() + "/task")
+			sum += uint64(len(tasks))
+		}
+	}
+	return sum
+}

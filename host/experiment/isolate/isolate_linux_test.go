@@ -1,0 +1,291 @@
+//go:build linux
+
+package isolate_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
+)
+
+// shell runs a script in isolation, at a level.
+func shell(t *testing.T, level isolate.Level, script string, change func(*isolate.Command)) *isolate.Result {
+	t.Helper()
+	scratch := t.TempDir()
+	c := isolate.Command{Args: []string{"sh", "-c", script}, Dir: scratch, Env: []string{"PATH=" + os.Getenv("PATH")}, Scratch: scratch}
+	if change != nil {
+		change(&c)
+	}
+	r, err := isolate.RunAt(t.Context(), level, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// levels runs a test with namespaces, where the system has them, and without.
+func levels(t *testing.T, test func(t *testing.T, level isolate.Level)) {
+	for _, level := range []isolate.Level{isolate.Namespaces, isolate.Reaper} {
+		t.Run(string(level), func(t *testing.T) {
+			if level == isolate.Namespaces && isolate.Strongest(t.Context()) != level {
+				t.Skip("the system allows no user namespaces")
+			}
+			test(t, level)
+		})
+	}
+}
+
+func TestExitCodesAndOutput(t *testing.T) {
+	levels(t, func(t *testing.T, level isolate.Level) {
+		r := shell(t, level, "echo out; echo err >&2; pwd; exit 7", nil)
+		if r.Ending != isolate.Exited || r.ExitCode != 7 || !strings.HasPrefix(string(r.Output), "out\nerr\n/") {
+			t.Errorf("got %+v %s", r, r.Output)
+		}
+		if r := shell(t, level, "kill -SEGV $$", nil); r.Ending != isolate.Signaled || r.ExitCode != 139 {
+			t.Errorf("got %+v", r)
+		}
+		scratch := t.TempDir()
+		_, err := isolate.RunAt(t.Context(), level, isolate.Command{Args: []string{"no-such-program"}, Dir: scratch, Scratch: scratch})
+		if err == nil || !strings.Contains(err.Error(), "no-such-program") {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// TestAccept_EX6_LimitsEndHostilePrograms: each ends by its own limit, and nothing of it goes on.
+func TestAccept_EX6_LimitsEndHostilePrograms(t *testing.T) {
+	for _, c := range []struct {
+		name, script string
+		limits       isolate.Limits
+		want         isolate.Ending
+	}{
+		{"time", "trap '' TERM INT QUIT HUP; while :; do sleep 0.01; done", isolate.Limits{Time: 300 * time.Millisecond}, isolate.OverTime},
+		{"memory", "head -c 400000000 /dev/zero | tail | sleep 60", isolate.Limits{Memory: 100 << 20}, isolate.OverMemory},
+		{"processes", "while :; do sleep 60 & done", isolate.Limits{Processes: 30}, isolate.OverProcesses},
+		{"fork bomb", "b() { b | b & }; b; sleep 60", isolate.Limits{Processes: 30, Time: 10 * time.Second}, isolate.OverProcesses},
+		{"many files", "i=0; while :; do head -c 1000000 /dev/zero > f$i; i=$((i+1)); done", isolate.Limits{Disk: 50 << 20}, isolate.OverDisk},
+		{"output", "yes", isolate.Limits{Output: 1 << 20}, isolate.OverOutput},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			levels(t, func(t *testing.T, level isolate.Level) {
+				if c.name == "fork bomb" && level != isolate.Namespaces {
+					t.Skip("outlives the test by seconds, and slows down the whole machine")
+				}
+				mark := markOf(t)
+				r := shell(t, level, c.script, func(cmd *isolate.Command) {
+					cmd.Limits, cmd.Env = c.limits, append(cmd.Env, mark)
+				})
+				if r.Ending != c.want || r.ExitCode != -1 {
+					t.Errorf("ended by %s (%d) after %v, want %s: %.200s", r.Ending, r.ExitCode, r.Wall, c.want, r.Output)
+				}
+				if c.limits.Output > 0 && int64(len(r.Output)) != c.limits.Output {
+					t.Errorf("%d bytes of output, want %d", len(r.Output), c.limits.Output)
+				}
+				noProcess(t, mark)
+			})
+		})
+	}
+}
+
+// TestAccept_EX6_ALargeFileIsCut: a file can't grow beyond the limit of the disk before anybody looks.
+func TestAccept_EX6_ALargeFileIsCut(t *testing.T) {
+	levels(t, func(t *testing.T, level isolate.Level) {
+		r := shell(t, level, "head -c 3000000 /dev/zero > f; ls -l f | awk '{print $5}'", func(c *isolate.Command) { c.Limits.Disk = 1 << 20 })
+		if got := strings.TrimSpace(string(r.Output)); !strings.HasSuffix(got, "1048576") {
+			t.Errorf("got %q", got)
+		}
+	})
+}
+
+// TestAccept_EX6_DaemonsEnd: what leaves its session and its parent is killed when the program ends.
+func TestAccept_EX6_DaemonsEnd(t *testing.T) {
+	levels(t, func(t *testing.T, level isolate.Level) {
+		mark := markOf(t)
+		r := shell(t, level, "setsid sh -c 'trap \"\" TERM HUP; sleep 600 & sleep 600' >/dev/null 2>&1 & (setsid sleep 600 &) ; sleep 0.1; echo done", func(c *isolate.Command) {
+			c.Env = append(c.Env, mark)
+		})
+		if r.Ending != isolate.Exited || !bytes.Contains(r.Output, []byte("done")) {
+			t.Errorf("got %+v %s", r, r.Output)
+		}
+		noProcess(t, mark)
+	})
+}
+
+// TestAccept_EX6_OnlyTheScratchFolderIsWritable: the checkout, the user's home and the system are read-only, whoever the user is.
+func TestAccept_EX6_OnlyTheScratchFolderIsWritable(t *testing.T) {
+	if isolate.Strongest(t.Context()) != isolate.Namespaces {
+		t.Skip("the system allows no user namespaces")
+	}
+	home, err := os.MkdirTemp(".", "victim-") // not below /tmp, which the program doesn't see
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(home) })
+	home, err = filepath.Abs(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keep := filepath.Join(home, "keep")
+	if err := os.WriteFile(keep, []byte("mine"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	r := shell(t, isolate.Namespaces, `
+		rm -rf "$VICTIM"; echo gone > "$VICTIM/keep"; touch /etc/x "$VICTIM/new"
+		mount -o remount,rw / ; mount -o remount,rw,bind / ; umount -l /; unshare -Ur sh -c 'mount -o remount,rw,bind /; touch /etc/x'
+		echo mine > "$HOME/x" && echo tmp > /tmp/isolate-test-x && echo tmp > "$TMPDIR/y" && echo here > z && echo could write`,
+		func(c *isolate.Command) { c.Env = append(c.Env, "VICTIM="+home) })
+	if !strings.HasSuffix(strings.TrimSpace(string(r.Output)), "could write") {
+		t.Errorf("got %s", r.Output)
+	}
+	if text, err := os.ReadFile(keep); string(text) != "mine" {
+		t.Errorf("got %q, %v", text, err)
+	}
+	if _, err := os.Stat("/etc/x"); err == nil {
+		t.Error("/etc/x was written")
+	}
+	if entries, err := os.ReadDir(home); err != nil || len(entries) != 1 {
+		t.Errorf("got %v, %v", entries, err)
+	}
+	if _, err := os.Stat("/tmp/isolate-test-x"); err == nil {
+		t.Error("/tmp/isolate-test-x was written")
+	}
+}
+
+// TestAccept_EX6_NoNetworkButLoopback.
+func TestAccept_EX6_NoNetworkButLoopback(t *testing.T) {
+	if isolate.Strongest(t.Context()) != isolate.Namespaces {
+		t.Skip("the system allows no user namespaces")
+	}
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	script := "exec 3<>/dev/tcp/" + strings.Replace(listener.Addr().String(), ":", "/", 1) + " && echo connected; cat /proc/net/dev"
+	for network, want := range map[bool]bool{false: false, true: true} {
+		r := shell(t, isolate.Namespaces, script, func(c *isolate.Command) { c.Args[0], c.Network = "bash", network })
+		if got := bytes.Contains(r.Output, []byte("connected")); got != want {
+			t.Errorf("network %v: connected %v\n%s", network, got, r.Output)
+		}
+		if !bytes.Contains(r.Output, []byte("lo:")) {
+			t.Errorf("no loopback:\n%s", r.Output)
+		}
+	}
+}
+
+// TestAccept_EX6_NothingSurvivesAKilledHost: a host that is killed leaves no process.
+func TestAccept_EX6_NothingSurvivesAKilledHost(t *testing.T) {
+	levels(t, func(t *testing.T, level isolate.Level) {
+		mark := markOf(t)
+		host := exec.CommandContext(t.Context(), os.Args[0])
+		host.Env = append(os.Environ(), "ISOLATE_TEST_HOST="+string(level), "ISOLATE_TEST_SCRATCH="+t.TempDir(), mark)
+		out, err := host.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := host.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = host.Wait() })
+		if _, err := out.Read(make([]byte, 1)); err != nil { // it is about to run
+			t.Fatal(err)
+		}
+		for !found(mark, "sleep") {
+			time.Sleep(time.Millisecond)
+		}
+		if err := host.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		noProcess(t, mark)
+	})
+}
+
+func TestMain(m *testing.M) {
+	if level := os.Getenv("ISOLATE_TEST_HOST"); level != "" {
+		fmt.Println("runs")
+		scratch, mark := os.Getenv("ISOLATE_TEST_SCRATCH"), ""
+		for _, v := range os.Environ() {
+			if strings.HasPrefix(v, "MARK=") {
+				mark = v
+			}
+		}
+		_, _ = isolate.RunAt(context.Background(), isolate.Level(level), isolate.Command{
+			Args: []string{"sh", "-c", "setsid sleep 601 & sleep 602"}, Dir: scratch, Env: []string{"PATH=" + os.Getenv("PATH"), mark}, Scratch: scratch,
+		})
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// TestCancelled: the error is the context's, and nothing goes on.
+func TestCancelled(t *testing.T) {
+	levels(t, func(t *testing.T, level isolate.Level) {
+		mark := markOf(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(200*time.Millisecond, cancel)
+		scratch := t.TempDir()
+		_, err := isolate.RunAt(ctx, level, isolate.Command{
+			Args: []string{"sleep", "600"}, Dir: scratch, Env: []string{"PATH=" + os.Getenv("PATH"), mark}, Scratch: scratch,
+		})
+		if err != context.Canceled {
+			t.Errorf("got %v", err)
+		}
+		noProcess(t, mark)
+	})
+}
+
+// TestStarve: the program has one processor, and a part of that.
+func TestStarve(t *testing.T) {
+	levels(t, func(t *testing.T, level isolate.Level) {
+		r := shell(t, level, "nproc", func(c *isolate.Command) { c.Starve = true })
+		if got := strings.TrimSpace(string(r.Output)); got != "1" {
+			t.Errorf("got %q processors", got)
+		}
+	})
+}
+
+// markOf is a variable of the environment by which a test finds its processes.
+func markOf(t *testing.T) string {
+	t.Helper()
+	return "MARK=" + strings.ReplaceAll(t.Name(), "/", "-") + "-" + fmt.Sprint(os.Getpid())
+}
+
+// noProcess waits until no process has a mark in its environment.
+func noProcess(t *testing.T, mark string) {
+	t.Helper()
+	for range 2000 {
+		if !found(mark, "") {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Errorf("a process with %s goes on", mark)
+}
+
+// found says whether a process with a mark in its environment and a word in its arguments runs.
+func found(mark, word string) bool {
+	files, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, file := range files {
+		if filepath.Dir(file) == fmt.Sprintf("/proc/%d", os.Getpid()) {
+			continue
+		}
+		environ, err := os.ReadFile(file)
+		if err != nil || !bytes.Contains(environ, []byte(mark)) {
+			continue
+		}
+		args, err := os.ReadFile(filepath.Join(filepath.Dir(file), "cmdline"))
+		if err == nil && bytes.Contains(args, []byte(word)) && len(args) > 0 {
+			return true
+		}
+	}
+	return false
+}

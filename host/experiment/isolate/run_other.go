@@ -1,0 +1,7 @@
+//go:build !linux && !darwin
+
+package isolate
+
+import "context"
+
+func run(context.Context, *Command) (*Result, error) { return nil, ErrUnsupported }

@@ -1,0 +1,141 @@
+//go:build linux || darwin
+
+package isolate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+)
+
+// killPause is how long the supervisor may take to kill everything before it is killed itself.
+const killPause = 5 * time.Second
+
+var (
+	errOverTime   = errors.New("over the limit of time")
+	errOverOutput = errors.New("over the limit of output")
+)
+
+func run(ctx context.Context, c *Command) (*Result, error) {
+	for _, dir := range []string{"home", "tmp"} {
+		if err := os.MkdirAll(filepath.Join(c.Scratch, dir), 0o700); err != nil {
+			return nil, err
+		}
+	}
+	return start(ctx, &order{Command: *c, Level: strongest(ctx)})
+}
+
+// start runs a supervisor to its end, and ends it at the limits that are this program's business: time and output.
+func start(ctx context.Context, o *order) (*Result, error) {
+	limited, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	timer := time.AfterFunc(o.Limits.Time, func() { stop(errOverTime) })
+	defer timer.Stop()
+	began := time.Now()
+	s, err := newSupervisor(o)
+	if err != nil {
+		return nil, err
+	}
+	// The supervisor and all that it runs end when the last descriptor of its order is closed.
+	context.AfterFunc(limited, s.end)
+	output := s.read(o.Limits.Output, func() { stop(errOverOutput) })
+	r, err := s.wait()
+	result := &Result{Ending: r.Ending, ExitCode: r.ExitCode, CPU: r.CPU, Output: <-output, Wall: time.Since(began), Level: o.Level}
+	switch cause := context.Cause(limited); {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case errors.Is(cause, errOverTime):
+		result.Ending, result.ExitCode = OverTime, -1
+	case errors.Is(cause, errOverOutput):
+		result.Ending, result.ExitCode = OverOutput, -1
+	case err != nil:
+		return nil, err
+	case r.Error != "":
+		return nil, fmt.Errorf("run %s: %s", o.Args[0], r.Error)
+	}
+	return result, nil
+}
+
+// supervisor is this program's side of a supervisor.
+type supervisor struct {
+	cmd                   *exec.Cmd
+	order, report, output *os.File
+}
+
+func newSupervisor(o *order) (*supervisor, error) {
+	data, err := json.Marshal(o)
+	if err != nil {
+		return nil, err
+	}
+	self, err := executable()
+	if err != nil {
+		return nil, err
+	}
+	var ours, theirs [3]*os.File // order, report, output
+	defer func() {
+		for _, f := range theirs {
+			_ = f.Close()
+		}
+	}()
+	for i := range ours {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return nil, errors.Join(err, ours[0].Close(), ours[1].Close())
+		}
+		if ours[i], theirs[i] = r, w; i == 0 {
+			ours[i], theirs[i] = w, r
+		}
+	}
+	cmd := &exec.Cmd{Path: self, Args: []string{supervisorName}, Env: []string{}, Dir: "/", SysProcAttr: attributes(o.Level, o.Network)}
+	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = theirs[2], theirs[2], []*os.File{theirs[0], theirs[1]}
+	s := &supervisor{cmd: cmd, order: ours[0], report: ours[1], output: ours[2]}
+	if err = cmd.Start(); err == nil {
+		_, err = s.order.Write(append(data, '\n'))
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.order.Close(), s.report.Close(), s.output.Close())
+	}
+	return s, nil
+}
+
+// end has the supervisor kill everything. If it doesn't in time, it is killed, and with it all that is in its namespace.
+func (s *supervisor) end() {
+	_ = s.order.Close()
+	time.AfterFunc(killPause, func() { _ = s.cmd.Process.Kill() })
+}
+
+// read collects output up to a limit, and calls over once if there is more.
+func (s *supervisor) read(limit int64, over func()) <-chan []byte {
+	done := make(chan []byte, 1)
+	go func() {
+		output, err := io.ReadAll(io.LimitReader(s.output, limit))
+		if err == nil && int64(len(output)) == limit {
+			if n, _ := io.CopyN(io.Discard, s.output, 1); n > 0 {
+				over()
+			}
+			_, _ = io.Copy(io.Discard, s.output)
+		}
+		done <- output
+	}()
+	return done
+}
+
+// wait gives the supervisor's report, after its end.
+func (s *supervisor) wait() (report, error) {
+	var r report
+	err := json.NewDecoder(io.LimitReader(s.report, 1<<16)).Decode(&r)
+	ended := s.cmd.Wait()
+	// Without a namespace a daemon may hold the pipe of the output open.
+	_ = s.output.SetReadDeadline(time.Now().Add(time.Second))
+	_, _ = s.order.Close(), s.report.Close()
+	if err != nil {
+		return r, fmt.Errorf("the supervisor ended without a report: %w", errors.Join(err, ended))
+	}
+	return r, nil
+}

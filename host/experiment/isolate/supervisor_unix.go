@@ -1,0 +1,147 @@
+//go:build linux || darwin
+
+package isolate
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// supervisorName is the only argument of a supervisor, by which the init function knows that the program is one.
+const supervisorName = "shadowcourt-isolate"
+
+// The supervisor's descriptors besides the standard ones. The order stays open as long as the program that gave it lives.
+const (
+	orderFile  = 3
+	reportFile = 4
+)
+
+// order is what the supervisor is told.
+type order struct {
+	Command
+	Level Level
+}
+
+// report is what the supervisor tells in the end.
+type report struct {
+	Ending   Ending
+	ExitCode int
+	CPU      time.Duration
+	Error    string // the program could not be started
+}
+
+func init() {
+	if len(os.Args) == 1 && os.Args[0] == supervisorName {
+		os.Exit(supervise())
+	}
+}
+
+// supervise runs one program. Its exit code is 0 when it could report.
+func supervise() int {
+	runtime.LockOSThread() // capabilities are a thread's, and the program is started from this one
+	syscall.CloseOnExec(orderFile)
+	syscall.CloseOnExec(reportFile)
+	orders, reports := bufio.NewReader(os.NewFile(orderFile, "order")), os.NewFile(reportFile, "report")
+	line, err := orders.ReadBytes('\n')
+	if err != nil {
+		return 2
+	}
+	var o order
+	if err := json.Unmarshal(line, &o); err != nil {
+		return 2
+	}
+	go func() { // until whoever gave the order ends, or wants this to end
+		_, _ = io.Copy(io.Discard, orders)
+		killAll(o.Level)
+		os.Exit(1)
+	}()
+	if err := json.NewEncoder(reports).Encode(execute(&o)); err != nil {
+		return 1
+	}
+	return 0
+}
+
+// execute runs the program, and kills what is left of it.
+func execute(o *order) report {
+	if err := confine(o); err != nil {
+		return report{Error: err.Error()}
+	}
+	env := slices.DeleteFunc(slices.Clone(o.Env), func(v string) bool {
+		return strings.HasPrefix(v, "HOME=") || strings.HasPrefix(v, "TMPDIR=")
+	})
+	env = append(env, "HOME="+filepath.Join(o.Scratch, "home"), "TMPDIR="+filepath.Join(o.Scratch, "tmp"))
+	path, err := lookPath(o.Args[0], env)
+	if err != nil {
+		return report{Error: err.Error()}
+	}
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return report{Error: err.Error()}
+	}
+	pid, err := syscall.ForkExec(path, o.Args, &syscall.ProcAttr{
+		Dir: o.Dir, Env: env, Files: []uintptr{null.Fd(), 1, 2}, Sys: &syscall.SysProcAttr{Setpgid: true},
+	})
+	if err != nil {
+		return report{Error: err.Error()}
+	}
+	group.Store(int64(pid))
+	over := watch(o)
+	r := wait(pid)
+	killAll(o.Level)
+	if ending := over(); ending != "" {
+		r.Ending, r.ExitCode = ending, -1
+	}
+	return r
+}
+
+// wait waits for the program, and for what it left to this process.
+func wait(pid int) report {
+	for {
+		var status syscall.WaitStatus
+		got, err := syscall.Wait4(-1, &status, 0, nil)
+		if err == syscall.EINTR {
+			continue
+		}
+		if err != nil {
+			return report{Error: "wait: " + err.Error()}
+		}
+		if got != pid {
+			continue
+		}
+		r := report{Ending: Exited, ExitCode: status.ExitStatus()}
+		if status.Signaled() {
+			r.Ending, r.ExitCode = Signaled, 128+int(status.Signal())
+		}
+		var usage syscall.Rusage
+		if err := syscall.Getrusage(syscall.RUSAGE_CHILDREN, &usage); err == nil {
+			r.CPU = time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+		}
+		return r
+	}
+}
+
+// lookPath finds a program in the PATH of its own environment.
+func lookPath(name string, env []string) (string, error) {
+	if strings.Contains(name, "/") {
+		return name, nil
+	}
+	for _, v := range env {
+		for _, dir := range filepath.SplitList(strings.TrimPrefix(v, "PATH=")) {
+			if strings.HasPrefix(v, "PATH=") && dir != "" {
+				if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
+					return path, nil
+				}
+			}
+		}
+	}
+	return "", &exec.Error{Name: name, Err: exec.ErrNotFound}
+}

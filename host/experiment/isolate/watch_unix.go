@@ -1,0 +1,76 @@
+//go:build linux || darwin
+
+package isolate
+
+import (
+	"io/fs"
+	"path/filepath"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// group is the process group of the program.
+var group atomic.Int64
+
+// killGroup kills the program's process group.
+func killGroup() {
+	if pid := group.Load(); pid != 0 {
+		_ = syscall.Kill(-int(pid), syscall.SIGKILL)
+	}
+}
+
+// watchPause is between two looks at the processes.
+const watchPause = 20 * time.Millisecond
+
+// watch kills everything when a limit is exceeded. The function that it returns names the limit, if one was.
+func watch(o *order) func() Ending {
+	var exceeded atomic.Value
+	end := func(ending Ending) {
+		exceeded.CompareAndSwap(nil, ending)
+		killAll(o.Level)
+	}
+	go func() {
+		for {
+			resident, processes := usage(o.Level, o.Limits.Processes)
+			switch {
+			case processes > o.Limits.Processes:
+				end(OverProcesses)
+			case resident > o.Limits.Memory:
+				end(OverMemory)
+			}
+			time.Sleep(watchPause)
+		}
+	}()
+	before := diskUsage(o.Scratch)
+	go func() {
+		for {
+			start := time.Now()
+			if diskUsage(o.Scratch)-before > o.Limits.Disk {
+				end(OverDisk)
+			}
+			time.Sleep(max(5*watchPause, 10*time.Since(start))) // a tenth of the time at most
+		}
+	}()
+	return func() Ending {
+		ending, _ := exceeded.Load().(Ending)
+		return ending
+	}
+}
+
+// diskUsage is what the files below a folder take, in bytes.
+func diskUsage(dir string) int64 {
+	var sum int64
+	_ = filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return nil //nolint:nilerr // it went away meanwhile
+		}
+		if info, err := entry.Info(); err == nil {
+			if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+				sum += stat.Blocks * 512
+			}
+		}
+		return nil
+	})
+	return sum
+}
