@@ -1,0 +1,106 @@
+package tree
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// Errors of Open and of trees. Their messages say what to do.
+var (
+	// ErrNoGit: git is not installed.
+	ErrNoGit = errors.New("git is not installed; experiments need it to read revisions")
+	// ErrNoRepository: the folder is in no git repository.
+	ErrNoRepository = errors.New("no git repository")
+	// ErrRevision: the repository has no such revision.
+	ErrRevision = errors.New("unknown revision")
+	// ErrIncomplete: the clone lacks objects that the revision needs.
+	ErrIncomplete = errors.New("the clone is not complete")
+)
+
+// Repository reads a git repository through the git command, without its hooks, filters, pagers, lazy fetches and locks: nothing in
+// the repository's configuration runs, and nothing is written. Safe for concurrent use.
+type Repository struct {
+	top    string   // of the working tree, absolute
+	dir    string   // the folder that was opened, relative to top, slash-separated, "." for top
+	config []string // arguments of every git command
+}
+
+// Open opens the repository that a folder is part of, which may be a subfolder, a linked working tree or a submodule.
+func Open(ctx context.Context, folder string) (*Repository, error) {
+	if _, err := exec.LookPath("git"); err != nil {
+		return nil, ErrNoGit
+	}
+	folder, err := filepath.Abs(folder)
+	if err != nil {
+		return nil, err
+	}
+	if folder, err = filepath.EvalSymlinks(folder); err != nil {
+		return nil, err
+	}
+	r := &Repository{top: folder, config: []string{
+		"--no-pager", "--literal-pathspecs", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.untrackedCache=false",
+		"-c", "protocol.allow=never", "-c", "submodule.recurse=false", "-c", "core.quotePath=false",
+	}}
+	top, err := r.git(ctx, "rev-parse", "--show-toplevel")
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", folder, ErrNoRepository, err)
+	}
+	r.top = filepath.FromSlash(strings.TrimSuffix(string(top), "\n"))
+	rel, err := filepath.Rel(r.top, folder)
+	if err != nil {
+		return nil, err
+	}
+	r.dir = filepath.ToSlash(rel)
+	return r, r.disableFilters(ctx)
+}
+
+// Dir is the opened folder's place in every tree: relative to its top, slash-separated, "." for the top.
+func (r *Repository) Dir() string { return r.dir }
+
+// disableFilters takes their commands from the filters that are configured, so that a comparison of files runs none of them.
+func (r *Repository) disableFilters(ctx context.Context) error {
+	names, err := r.git(ctx, "config", "--null", "--name-only", "--get-regexp", `^filter\..*\.(clean|smudge|process|required)$`)
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() == 1 {
+		return nil // none is configured
+	}
+	if err != nil {
+		return err
+	}
+	for name := range strings.SplitSeq(strings.TrimSuffix(string(names), "\x00"), "\x00") {
+		r.config = append(r.config, "-c", name+"=")
+	}
+	return nil
+}
+
+// git runs a git command at the top of the working tree and gives its output.
+func (r *Repository) git(ctx context.Context, args ...string) ([]byte, error) {
+	cmd := r.command(ctx, args...)
+	var errors bytes.Buffer
+	cmd.Stderr = &errors
+	out, err := cmd.Output()
+	if err != nil {
+		line, _, _ := strings.Cut(strings.TrimSpace(errors.String()), "\n")
+		return nil, fmt.Errorf("git %s: %s: %w", args[0], line, err)
+	}
+	return out, nil
+}
+
+func (r *Repository) command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "git", append(r.config[:len(r.config):len(r.config)], args...)...)
+	cmd.Dir = r.top
+	for _, v := range os.Environ() {
+		// Variables such as GIT_DIR, which git sets for hooks, would point to another repository.
+		if !strings.HasPrefix(v, "GIT_") {
+			cmd.Env = append(cmd.Env, v)
+		}
+	}
+	cmd.Env = append(cmd.Env, "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_ATTR_NOSYSTEM=1", "LC_ALL=C")
+	return cmd
+}

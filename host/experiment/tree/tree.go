@@ -1,0 +1,245 @@
+// Package tree reads source trees for experiments: the working tree with its uncommitted changes, a revision, and mixtures that
+// have the product of one and the tests of the other. It writes them into folders of their own and never touches the checkout.
+package tree
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
+)
+
+// Mode is what a file of a tree is.
+type Mode string
+
+// The modes. Submodules are left out: a tree has an empty folder in their place.
+const (
+	Regular    Mode = "100644"
+	Executable Mode = "100755"
+	Symlink    Mode = "120000"
+	submodule  Mode = "160000"
+)
+
+// File is a file of a tree.
+type File struct {
+	Mode Mode
+	// Blob is the file's content as git names it, in hexadecimal. Equal blobs are equal contents.
+	Blob string
+	// work says that the content is in the working tree, and perhaps not in the repository.
+	work bool
+}
+
+// Tree is the files of a tree by their slash-separated paths. It is not changed after it was made.
+type Tree struct {
+	repository *Repository
+	files      map[string]File
+}
+
+// Digest names the tree by all that is in it.
+func (t *Tree) Digest() string {
+	h := sha256.New()
+	for _, path := range slices.Sorted(maps.Keys(t.files)) {
+		fmt.Fprintf(h, "%s %s %s\x00", t.files[path].Mode, t.files[path].Blob, path)
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil))
+}
+
+// File gives a file by its path.
+func (t *Tree) File(path string) (File, bool) {
+	f, ok := t.files[path]
+	return f, ok
+}
+
+// Changed lists the paths at which two trees differ, sorted.
+func (t *Tree) Changed(other *Tree) []string {
+	var changed []string
+	for path, f := range t.files {
+		if g, ok := other.files[path]; !ok || f.Blob != g.Blob || f.Mode != g.Mode {
+			changed = append(changed, path)
+		}
+	}
+	for path := range other.files {
+		if _, ok := t.files[path]; !ok {
+			changed = append(changed, path)
+		}
+	}
+	slices.Sort(changed)
+	return changed
+}
+
+// Mix gives the tree that has the tests and fixtures of one tree and everything else of another.
+func Mix(product, tests *Tree) *Tree {
+	mixed := &Tree{repository: product.repository, files: map[string]File{}}
+	for path, f := range product.files {
+		if !isTest(path) {
+			mixed.files[path] = f
+		}
+	}
+	for path, f := range tests.files {
+		if isTest(path) {
+			mixed.files[path] = f
+		}
+	}
+	return mixed
+}
+
+func isTest(path string) bool {
+	kind := sourcefile.KindOf(path)
+	return kind == abi.SourceTest || kind == abi.SourceFixture
+}
+
+// At reads the tree of a revision. Files whose content is the same in the working tree are taken from there, as they were checked
+// out; the others come from the repository as they were committed, so that a file in Git LFS is its pointer.
+func (r *Repository) At(ctx context.Context, revision string) (*Tree, error) {
+	commit, err := r.git(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", revision+"^{commit}")
+	if err != nil {
+		return nil, fmt.Errorf("%w %q%s", ErrRevision, revision, r.advice(ctx))
+	}
+	listed, err := r.git(ctx, "ls-tree", "-r", "-z", "--full-tree", strings.TrimSpace(string(commit)))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w: run git fetch --refetch", ErrIncomplete, err)
+	}
+	files, err := parse(listed, 2)
+	if err != nil {
+		return nil, err
+	}
+	checkedOut, err := r.unmodified(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for path, f := range files {
+		if g, ok := checkedOut[path]; ok && g == f {
+			f.work = true
+			files[path] = f
+		}
+	}
+	return &Tree{repository: r, files: files}, nil
+}
+
+// advice says what to do about a revision that a shallow clone lacks.
+func (r *Repository) advice(ctx context.Context) string {
+	if out, err := r.git(ctx, "rev-parse", "--is-shallow-repository"); err == nil && strings.TrimSpace(string(out)) == "true" {
+		return ": the clone is shallow: run `git fetch --deepen 50`, or clone with fetch-depth: 0"
+	}
+	return ""
+}
+
+// unmodified are the tracked files that stand in the working tree as they are in the index.
+func (r *Repository) unmodified(ctx context.Context) (map[string]File, error) {
+	listed, err := r.git(ctx, "ls-files", "-z", "--stage")
+	if err != nil {
+		return nil, err
+	}
+	files, err := parse(listed, 1)
+	if err != nil {
+		return nil, err
+	}
+	modified, err := r.git(ctx, "diff-files", "-z", "--name-only", "--no-ext-diff", "--ignore-submodules=all")
+	if err != nil {
+		return nil, err
+	}
+	for path := range strings.SplitSeq(string(modified), "\x00") {
+		delete(files, path)
+	}
+	return files, nil
+}
+
+// Head reads the working tree: tracked files and untracked ones that are not ignored, as they are now.
+func (r *Repository) Head(ctx context.Context) (*Tree, error) {
+	files, err := r.unmodified(ctx)
+	if err != nil {
+		return nil, err
+	}
+	listed, err := r.git(ctx, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	if err != nil {
+		return nil, err
+	}
+	for path := range strings.SplitSeq(strings.TrimSuffix(string(listed), "\x00"), "\x00") {
+		if f, ok := files[path]; ok {
+			f.work = true
+			files[path] = f
+			continue
+		}
+		f, err := r.working(path)
+		switch {
+		case err == nil:
+			files[path] = f
+		case !errors.Is(err, fs.ErrNotExist):
+			return nil, err
+		}
+	}
+	return &Tree{repository: r, files: files}, nil
+}
+
+// working describes a file of the working tree that is not as git knows it. Folders, such as submodules, and special files do not
+// exist for it.
+func (r *Repository) working(path string) (File, error) {
+	name := filepath.Join(r.top, filepath.FromSlash(path))
+	info, err := os.Lstat(name)
+	if err != nil {
+		return File{}, err
+	}
+	f := File{work: true}
+	switch {
+	case info.Mode()&fs.ModeSymlink != 0:
+		f.Mode = Symlink
+	case !info.Mode().IsRegular():
+		return File{}, fs.ErrNotExist
+	case info.Mode()&0o100 != 0:
+		f.Mode = Executable
+	default:
+		f.Mode = Regular
+	}
+	content, err := r.workingContent(path, f.Mode)
+	if err != nil {
+		return File{}, err
+	}
+	defer content.Close()
+	h := sha256.New() // not what git computes: the file differs from each that git has
+	if _, err := io.Copy(h, content); err != nil {
+		return File{}, err
+	}
+	f.Blob = "sha256:" + hex.EncodeToString(h.Sum(nil))
+	return f, nil
+}
+
+// workingContent opens a file of the working tree, or gives the target of a link.
+func (r *Repository) workingContent(path string, mode Mode) (io.ReadCloser, error) {
+	name := filepath.Join(r.top, filepath.FromSlash(path))
+	if mode != Symlink {
+		return os.Open(name)
+	}
+	target, err := os.Readlink(name)
+	return io.NopCloser(strings.NewReader(target)), err
+}
+
+// parse reads "mode ... blob ...\tpath\0" lines of git; at is where the blob stands. Submodules are left out.
+func parse(listed []byte, at int) (map[string]File, error) {
+	files := map[string]File{}
+	for line := range bytes.SplitSeq(bytes.TrimSuffix(listed, []byte{0}), []byte{0}) {
+		if len(line) == 0 {
+			continue
+		}
+		meta, path, ok := strings.Cut(string(line), "\t")
+		fields := strings.Fields(meta)
+		if !ok || len(fields) <= at || !filepath.IsLocal(filepath.FromSlash(path)) {
+			return nil, fmt.Errorf("git lists %q", line)
+		}
+		if mode := Mode(fields[0]); mode != submodule {
+			files[path] = File{Mode: mode, Blob: fields[at]}
+		}
+	}
+	return files, nil
+}

@@ -1,0 +1,298 @@
+package tree_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
+)
+
+// git runs git for the test's own repositories.
+func git(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "git", args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com",
+		"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com", "GIT_ALLOW_PROTOCOL=file")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+}
+
+func write(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// repository has two commits, green and main, and changes on top that are not committed.
+func repository(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	git(t, dir, "init", "-q", "-b", "main")
+	write(t, dir, map[string]string{
+		"go.mod": "module m\n", "cart.go": "green product", "cart_test.go": "green test", "testdata/a": "green fixture",
+		"gone.go": "green only", "same.go": "same", ".gitignore": "*.log\n", "sub/x.go": "x",
+	})
+	if err := os.Symlink("cart.go", filepath.Join(dir, "link.go")); err != nil {
+		t.Fatal(err)
+	}
+	git(t, dir, "add", ".")
+	git(t, dir, "commit", "-qm", "green")
+	git(t, dir, "tag", "green")
+	if err := os.Remove(filepath.Join(dir, "gone.go")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, map[string]string{"cart.go": "head product", "cart_test.go": "head test", "testdata/a": "head fixture"})
+	git(t, dir, "add", "-A")
+	git(t, dir, "commit", "-qm", "head")
+	write(t, dir, map[string]string{"cart.go": "changed product", "new.go": "untracked", "ignored.log": "ignored", "staged.go": "staged"})
+	git(t, dir, "add", "staged.go")
+	if err := os.Chmod(filepath.Join(dir, "new.go"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// contents writes a tree and reads it back: text by path, with marks for links and executables.
+func contents(t *testing.T, tr *tree.Tree) map[string]string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := tr.Write(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	return folder(t, dir)
+}
+
+func folder(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	got := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			if err == nil && entry.Name() == ".git" {
+				return fs.SkipDir
+			}
+			return err
+		}
+		rel, _ := filepath.Rel(dir, path)
+		if entry.Type()&fs.ModeSymlink != 0 {
+			target, err := os.Readlink(path)
+			got[rel] = "-> " + target
+			return err
+		}
+		text, err := os.ReadFile(path)
+		info, _ := entry.Info()
+		if got[rel] = string(text); info.Mode()&0o100 != 0 {
+			got[rel] += " (executable)"
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func TestTreesOfRevisionsAndMixtures(t *testing.T) {
+	dir := repository(t)
+	before := folder(t, dir)
+	r, err := tree.Open(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, err := r.Head(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	green, err := r.At(t.Context(), "green")
+	if err != nil {
+		t.Fatal(err)
+	}
+	both := map[string]string{"go.mod": "module m\n", "same.go": "same", ".gitignore": "*.log\n", "sub/x.go": "x", "link.go": "-> cart.go"}
+	product := map[bool]map[string]string{
+		true:  {"cart.go": "green product", "gone.go": "green only"},
+		false: {"cart.go": "changed product", "new.go": "untracked (executable)", "staged.go": "staged"},
+	}
+	tests := map[bool]map[string]string{
+		true:  {"cart_test.go": "green test", "testdata/a": "green fixture"},
+		false: {"cart_test.go": "head test", "testdata/a": "head fixture"},
+	}
+	for _, c := range []struct {
+		name                      string
+		tree                      *tree.Tree
+		greenProduct, greenTested bool
+	}{
+		{"head", head, false, false},
+		{"green", green, true, true},
+		{"green product, head tests", tree.Mix(green, head), true, false},
+		{"head product, green tests", tree.Mix(head, green), false, true},
+	} {
+		want := map[string]string{}
+		for _, part := range []map[string]string{both, product[c.greenProduct], tests[c.greenTested]} {
+			for path, text := range part {
+				want[path] = text
+			}
+		}
+		if diff := cmp.Diff(want, contents(t, c.tree)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+	if got := green.Changed(head); !slices.Equal(got, []string{"cart.go", "cart_test.go", "gone.go", "new.go", "staged.go", "testdata/a"}) {
+		t.Errorf("changed: %v", got)
+	}
+	if green.Digest() == head.Digest() || green.Digest() != tree.Mix(green, green).Digest() {
+		t.Error("digests don't name what is in the trees")
+	}
+	if diff := cmp.Diff(before, folder(t, dir)); diff != "" {
+		t.Errorf("the checkout was changed (-before +after):\n%s", diff)
+	}
+}
+
+// TestAccept_EX5_CheckoutsOfManyKinds: a subfolder, a linked working tree, alternates, a submodule and a shallow clone either give
+// the same trees, or say in one line what to do.
+func TestAccept_EX5_CheckoutsOfManyKinds(t *testing.T) {
+	dir := repository(t)
+	want := func() map[string]string {
+		r, err := tree.Open(t.Context(), dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		green, err := r.At(t.Context(), "green")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return contents(t, green)
+	}()
+	at := func(t *testing.T, folder, revision string) (*tree.Repository, *tree.Tree, error) {
+		t.Helper()
+		r, err := tree.Open(t.Context(), folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr, err := r.At(t.Context(), revision)
+		return r, tr, err
+	}
+	same := func(t *testing.T, folder, inside string) {
+		t.Helper()
+		r, tr, err := at(t, folder, "green")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Dir() != inside {
+			t.Errorf("in %q, want %q", r.Dir(), inside)
+		}
+		if diff := cmp.Diff(want, contents(t, tr)); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+	t.Run("subfolder", func(t *testing.T) { same(t, filepath.Join(dir, "sub"), "sub") })
+	t.Run("linked working tree", func(t *testing.T) {
+		other := filepath.Join(t.TempDir(), "other")
+		git(t, dir, "worktree", "add", "-q", "--detach", other, "main")
+		same(t, other, ".")
+	})
+	t.Run("alternates", func(t *testing.T) {
+		clone := filepath.Join(t.TempDir(), "clone")
+		git(t, dir, "clone", "-q", "--shared", "--no-checkout", dir, clone)
+		same(t, clone, ".")
+	})
+	t.Run("submodule", func(t *testing.T) {
+		outer := t.TempDir()
+		git(t, outer, "init", "-q")
+		git(t, outer, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", dir, "inner")
+		git(t, outer, "commit", "-qm", "outer")
+		same(t, filepath.Join(outer, "inner"), ".")
+		_, tr, err := at(t, outer, "HEAD")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := contents(t, tr); len(got) != 1 || got[".gitmodules"] == "" {
+			t.Errorf("got %v", got)
+		}
+	})
+	t.Run("shallow clone", func(t *testing.T) {
+		clone := filepath.Join(t.TempDir(), "clone")
+		git(t, dir, "clone", "-q", "--depth", "1", "file://"+dir, clone)
+		_, _, err := at(t, clone, "green")
+		if !errors.Is(err, tree.ErrRevision) || !strings.Contains(err.Error(), "git fetch --deepen 50") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("partial clone", func(t *testing.T) {
+		git(t, dir, "config", "uploadpack.allowFilter", "true")
+		clone := filepath.Join(t.TempDir(), "clone")
+		git(t, dir, "clone", "-q", "--filter=blob:none", "file://"+dir, clone)
+		_, tr, err := at(t, clone, "green")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := tr.Write(t.Context(), t.TempDir()); !errors.Is(err, tree.ErrIncomplete) || !strings.Contains(err.Error(), "git fetch --refetch") {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("no repository", func(t *testing.T) {
+		if _, err := tree.Open(t.Context(), t.TempDir()); !errors.Is(err, tree.ErrNoRepository) {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("unknown revision", func(t *testing.T) {
+		for _, revision := range []string{"nosuch", "--all", "HEAD:cart.go", ""} {
+			if _, _, err := at(t, dir, revision); !errors.Is(err, tree.ErrRevision) {
+				t.Errorf("%q: got %v", revision, err)
+			}
+		}
+	})
+}
+
+// TestAccept_EX6_NothingInTheRepositoryRuns: no hook, filter or monitor of the repository's configuration is run.
+func TestAccept_EX6_NothingInTheRepositoryRuns(t *testing.T) {
+	dir := repository(t)
+	ran := filepath.Join(t.TempDir(), "ran")
+	for _, name := range []string{"core.fsmonitor", "filter.evil.clean", "filter.evil.smudge", "filter.evil.process", "diff.external", "core.pager", "core.sshCommand"} {
+		git(t, dir, "config", name, fmt.Sprintf("sh -c 'echo %s >> %s; cat'", name, ran))
+	}
+	git(t, dir, "config", "filter.evil.required", "true")
+	hook := filepath.Join(dir, ".git", "hooks", "post-index-change")
+	if err := os.WriteFile(hook, []byte("#!/bin/sh\necho hook >> "+ran+"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, map[string]string{".gitattributes": "* filter=evil diff=evil\n"})
+	touched := filepath.Join(dir, "same.go")
+	if err := os.WriteFile(touched, []byte("same"), 0o644); err != nil { // written again: git has to look at it
+		t.Fatal(err)
+	}
+	r, err := tree.Open(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, err := r.Head(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	green, err := r.At(t.Context(), "green")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if contents(t, head)["cart.go"] != "changed product" || contents(t, green)["cart.go"] != "green product" {
+		t.Error("the trees have other contents")
+	}
+	if text, err := os.ReadFile(ran); err == nil {
+		t.Errorf("these were run:\n%s", text)
+	}
+}
