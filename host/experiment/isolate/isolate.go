@@ -74,6 +74,9 @@ type Command struct {
 	Env []string
 	// Scratch is the folder that the program may write to. It must exist, and must not be below /tmp.
 	Scratch string
+	// Overlays are folders, such as caches, that the program may seem to write to: what it writes lands in Scratch. Where the system
+	// can't do that they are read-only with Namespaces, and writable otherwise.
+	Overlays []string
 	// Network leaves the program on the network.
 	Network bool
 	// Starve runs the program on one processor together with busy loops, which shows many flaky tests.

@@ -100,7 +100,7 @@ func confine(o *order) error {
 		}
 		return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 	}
-	if err := mounts(o.Scratch); err != nil {
+	if err := mounts(o.Scratch, o.Overlays); err != nil {
 		return fmt.Errorf("mount: %w", err)
 	}
 	if !o.Network {
@@ -120,7 +120,7 @@ func confine(o *order) error {
 }
 
 // mounts makes everything read-only but the scratch folder, which also stands for the folders of temporary files.
-func mounts(scratch string) error {
+func mounts(scratch string, overlays []string) error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return err
 	}
@@ -133,33 +133,61 @@ func mounts(scratch string) error {
 	if err := setReadOnly(scratch, false); err != nil {
 		return err
 	}
-	folder, err := os.Open(scratch)
-	if err != nil {
-		return err
+	for i, dir := range overlays {
+		overlay(dir, filepath.Join(scratch, "overlay", strconv.Itoa(i)))
 	}
-	defer folder.Close()
-	for _, tmp := range []string{"/tmp", "/var/tmp"} {
-		if err := unix.Mount(fdPath(folder)+"/tmp", tmp, "", unix.MS_BIND, ""); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return err
-		}
-		if below, err := filepath.Rel(tmp, scratch); err == nil && filepath.IsLocal(below) {
-			// The scratch folder was in the folder that is covered now.
-			if err := os.MkdirAll(scratch, 0o700); err != nil {
-				return err
-			}
-			if err := unix.Mount(fdPath(folder), scratch, "", unix.MS_BIND, ""); err != nil {
-				return err
-			}
-		}
+	if err := coverTemp(scratch, overlays); err != nil {
+		return err
 	}
 	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
 		return err
 	}
-	err = unix.Mount("shm", "/dev/shm", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "size=64m")
+	err := unix.Mount("shm", "/dev/shm", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "size=64m")
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
 	return err
+}
+
+// coverTemp puts the scratch folder's own one in the place of the folders for temporary files, in which the other folders stay.
+func coverTemp(scratch string, overlays []string) error {
+	folders := map[string]*os.File{}
+	for _, dir := range append([]string{scratch}, overlays...) {
+		if f, err := os.Open(dir); err == nil {
+			defer f.Close()
+			folders[dir] = f
+		}
+	}
+	for _, tmp := range []string{"/tmp", "/var/tmp"} {
+		if err := unix.Mount(fdPath(folders[scratch])+"/tmp", tmp, "", unix.MS_BIND, ""); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		for dir, f := range folders {
+			if below, err := filepath.Rel(tmp, dir); err != nil || !filepath.IsLocal(below) {
+				continue
+			}
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				return err
+			}
+			if err := unix.Mount(fdPath(f), dir, "", unix.MS_BIND, ""); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// overlay has what is written to a folder land below another one. Some file systems can't: then the folder stays read-only.
+func overlay(dir, to string) {
+	upper, work := filepath.Join(to, "upper"), filepath.Join(to, "work")
+	if os.MkdirAll(upper, 0o700) == nil && os.MkdirAll(work, 0o700) == nil {
+		_ = unix.Mount("overlay", dir, "overlay", 0, "lowerdir="+escape(dir)+",upperdir="+escape(upper)+",workdir="+escape(work)+",userxattr")
+	}
+}
+
+// escape protects what separates options and lower folders.
+func escape(path string) string {
+	return strings.NewReplacer(`\`, `\\`, ",", `\,`, ":", `\:`).Replace(path)
 }
 
 func fdPath(f *os.File) string { return "/proc/self/fd/" + strconv.Itoa(int(f.Fd())) }

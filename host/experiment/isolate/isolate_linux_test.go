@@ -160,7 +160,38 @@ func TestAccept_EX6_OnlyTheScratchFolderIsWritable(t *testing.T) {
 	}
 }
 
-// TestAccept_EX6_NoNetworkButLoopback.
+// TestAccept_EX6_OverlaysStayAsTheyAre: a cache can be written to, and is not changed.
+func TestAccept_EX6_OverlaysStayAsTheyAre(t *testing.T) {
+	if isolate.Strongest(t.Context()) != isolate.Namespaces {
+		t.Skip("the system allows no user namespaces")
+	}
+	home, err := os.MkdirTemp(".", "a:b,c\\d-") // not below /tmp, which the program doesn't see
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(home) })
+	cache, err := filepath.Abs(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(cache, "entry"), []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := shell(t, isolate.Namespaces, `cat "$CACHE/entry"; echo other > "$CACHE/entry" && echo new > "$CACHE/new" && cat "$CACHE/entry" "$CACHE/new"`, func(c *isolate.Command) {
+		c.Env, c.Overlays = append(c.Env, "CACHE="+cache), []string{cache}
+	})
+	if got := string(r.Output); got != "mineother\nnew\n" {
+		t.Errorf("got %q", got)
+	}
+	if text, err := os.ReadFile(filepath.Join(cache, "entry")); string(text) != "mine" {
+		t.Errorf("got %q, %v", text, err)
+	}
+	if _, err := os.Stat(filepath.Join(cache, "new")); err == nil {
+		t.Error("the cache was written to")
+	}
+}
+
+// TestAccept_EX6_NoNetworkButLoopback: a server on the host's loopback interface is out of reach, too.
 func TestAccept_EX6_NoNetworkButLoopback(t *testing.T) {
 	if isolate.Strongest(t.Context()) != isolate.Namespaces {
 		t.Skip("the system allows no user namespaces")

@@ -1,0 +1,128 @@
+// Package gorun builds and runs single Go tests for experiments: one test binary for each package of a tree, and runs of it in
+// isolation that never use the go command again.
+package gorun
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// ErrNoGo: the go command is not installed.
+var ErrNoGo = errors.New("go is not installed; experiments need it to build tests")
+
+// maxBuildOutput is how much of a compiler's output is kept, in bytes.
+const maxBuildOutput = 64 << 10
+
+// BuildError says that a package's tests do not build in a tree, which is an outcome of an experiment.
+type BuildError struct {
+	Package string
+	Output  string // of the go command
+}
+
+// Error names the package and the first line that is no heading.
+func (e *BuildError) Error() string {
+	for line := range strings.Lines(e.Output) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			return e.Package + " does not build: " + line
+		}
+	}
+	return e.Package + " does not build"
+}
+
+// Go is the Go toolchain. Safe for concurrent use.
+type Go struct {
+	command string
+	env     map[string]string // what the toolchain says of itself
+	flags   []string
+}
+
+// Find finds the go command in PATH. Flags are passed to every build, such as -race and -tags.
+func Find(ctx context.Context, flags ...string) (*Go, error) {
+	command, err := exec.LookPath("go")
+	if err != nil {
+		return nil, ErrNoGo
+	}
+	g := &Go{command: command, flags: flags}
+	out, err := exec.CommandContext(ctx, command, "env", "-json", "GOROOT", "GOCACHE", "GOMODCACHE", "GOPATH", "GOFLAGS", "GOPROXY", "GOTOOLCHAIN").Output()
+	if err != nil {
+		return nil, fmt.Errorf("go env: %w", err)
+	}
+	if err := json.Unmarshal(out, &g.env); err != nil {
+		return nil, fmt.Errorf("go env: %w", err)
+	}
+	return g, nil
+}
+
+// Binary is the tests of one package, built.
+type Binary struct {
+	Path    string // of the executable
+	Dir     string // the package's folder in its tree
+	Package string // import path
+}
+
+// Build builds the tests of a package in a module that a folder of the tree belongs to. The package is an import path or a path
+// relative to the folder ("./x"). The binary is written into the folder out. The error is a *BuildError if the tests do not build,
+// and ErrNoTests if there are none.
+func (g *Go) Build(ctx context.Context, folder, pack, out string) (*Binary, error) {
+	if strings.HasPrefix(pack, "-") {
+		return nil, fmt.Errorf("%q is no package", pack)
+	}
+	listed, err := g.run(ctx, folder, "list", "-find", "-f", "{{.ImportPath}}\t{{.Dir}}\t{{len .TestGoFiles}} {{len .XTestGoFiles}}", pack)
+	if err != nil {
+		return nil, asBuildError(pack, err)
+	}
+	fields := strings.Split(strings.TrimSpace(listed), "\t")
+	if len(fields) != 3 {
+		return nil, fmt.Errorf("go list %s: %q", pack, listed)
+	}
+	b := &Binary{Package: fields[0], Dir: fields[1], Path: filepath.Join(out, strings.NewReplacer("/", "_", "\\", "_").Replace(fields[0])+".test")}
+	if fields[2] == "0 0" {
+		return nil, fmt.Errorf("%s: %w", pack, ErrNoTests)
+	}
+	args := append([]string{"test", "-c", "-vet=off", "-buildvcs=false", "-o", b.Path}, g.flags...)
+	if _, err := g.run(ctx, folder, append(args, pack)...); err != nil {
+		return nil, asBuildError(pack, err)
+	}
+	return b, nil
+}
+
+// ErrNoTests: the package has no test files.
+var ErrNoTests = errors.New("no test files")
+
+func asBuildError(pack string, err error) error {
+	var failed *commandError
+	if errors.As(err, &failed) {
+		return &BuildError{Package: pack, Output: failed.output}
+	}
+	return err
+}
+
+// commandError is a go command that ended with an error of the code, not of the machine.
+type commandError struct{ output string }
+
+func (e *commandError) Error() string { return e.output }
+
+// run runs the go command and gives its standard output.
+func (g *Go) run(ctx context.Context, folder string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, g.command, args...)
+	cmd.Dir = folder
+	cmd.Env = append(os.Environ(), "PWD="+folder)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case errors.As(err, &exit):
+		return "", &commandError{output: strings.ToValidUTF8(string(errs.Bytes()[:min(errs.Len(), maxBuildOutput)]), "\uFFFD")}
+	}
+	return out.String(), err
+}

@@ -1,0 +1,158 @@
+package gorun_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/host/experiment/gorun"
+	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
+)
+
+// module writes a module into a scratch folder, and gives the folder and the module's place in it.
+func module(t *testing.T, files map[string]string) (scratch, tree string) {
+	t.Helper()
+	scratch = t.TempDir()
+	tree = filepath.Join(scratch, "tree")
+	files["go.mod"] = "module example.com/m\n\ngo 1.26\n"
+	for name, text := range files {
+		path := filepath.Join(tree, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return scratch, tree
+}
+
+const tests = `package cart
+
+import ("os"; "os/exec"; "testing"; "time")
+
+func TestPass(t *testing.T) {}
+func TestFail(t *testing.T) { t.Errorf("got %d, want 3", 2) }
+func TestSkip(t *testing.T) { t.Skip("not here") }
+func TestPanic(t *testing.T) { var p *int; _ = *p }
+func TestExit(t *testing.T) { os.Exit(3) }
+func TestSlow(t *testing.T) { time.Sleep(time.Hour) }
+func TestKilled(t *testing.T) { select {} }
+func TestTable(t *testing.T) {
+	t.Run("a b", func(t *testing.T) {})
+	t.Run("a b#2", func(t *testing.T) { t.Error("second") })
+}
+var dirty bool
+func TestBefore(t *testing.T) { dirty = true }
+func TestOrder(t *testing.T) { if dirty { t.Error("dirty") } }
+func TestSecret(t *testing.T) { if os.Getenv("MY_SECRET") != "" { t.Error("it is there") } }
+func TestZone(t *testing.T) { t.Errorf("TZ=%s", os.Getenv("TZ")) }
+func TestFixture(t *testing.T) {
+	if b, err := os.ReadFile("testdata/a"); err != nil || string(b) != "fixture" { t.Error(string(b), err) }
+}
+func TestGoCommand(t *testing.T) {
+	if out, err := exec.Command("go", "vet", ".").CombinedOutput(); err != nil { t.Errorf("%v\n%s", err, out) }
+}
+`
+
+func TestOutcomesOfATest(t *testing.T) {
+	t.Setenv("MY_SECRET", "secret")
+	t.Setenv("TZ", "Asia/Tokyo")
+	scratch, tree := module(t, map[string]string{"cart/cart.go": "package cart\n", "cart/cart_test.go": tests, "cart/testdata/a": "fixture"})
+	g, err := gorun.Find(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := g.Build(t.Context(), tree, "./cart", scratch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.Package != "example.com/m/cart" || b.Dir != filepath.Join(tree, "cart") {
+		t.Errorf("got %+v", b)
+	}
+	for _, c := range []struct {
+		test string
+		want gorun.Kind
+		log  string
+		env  gorun.Environment
+	}{
+		{"TestPass", gorun.Passed, "", gorun.Environment{}},
+		{"TestFail", gorun.Failed, "got 2, want 3", gorun.Environment{}},
+		{"TestSkip", gorun.Skipped, "", gorun.Environment{}},
+		{"TestPanic", gorun.Failed, "nil pointer dereference", gorun.Environment{}},
+		{"TestExit", gorun.Failed, "exit status 3", gorun.Environment{}},
+		{"TestNo", gorun.Absent, "", gorun.Environment{}},
+		{"TestSlow", gorun.Failed, "panic: test timed out after", gorun.Environment{Limits: isolate.Limits{Time: time.Second}}},
+		{"TestTable/a_b", gorun.Passed, "", gorun.Environment{}},
+		{"TestTable/a_b#2", gorun.Failed, "second", gorun.Environment{}},
+		{"TestOrder", gorun.Passed, "", gorun.Environment{}},
+		{"TestSecret", gorun.Passed, "", gorun.Environment{}},
+		{"TestZone", gorun.Failed, "TZ=Asia/Tokyo", gorun.Environment{}},
+		{"TestZone", gorun.Failed, "TZ=UTC", gorun.Environment{Clean: true}},
+		{"TestFixture", gorun.Passed, "", gorun.Environment{}},
+		{"TestGoCommand", gorun.Passed, "", gorun.Environment{}},
+	} {
+		t.Run(c.test, func(t *testing.T) {
+			c.env.Scratch = scratch
+			run, err := g.Test(t.Context(), b, c.test, c.env)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if run.Kind != c.want || !strings.Contains(run.Log, c.log) || (run.Kind == gorun.Failed) != (run.Log != "") {
+				t.Errorf("%s: %q (%s)\n%s", run.Kind, run.Log, run.Result.Ending, run.Result.Output)
+			}
+		})
+	}
+}
+
+// TestInOrder: a test that fails only behind another one of its package.
+func TestInOrder(t *testing.T) {
+	scratch, tree := module(t, map[string]string{"m_test.go": `package m
+import "testing"
+var dirty bool
+func TestBefore(t *testing.T) { dirty = true }
+func TestOrder(t *testing.T) { if dirty { t.Error("dirty") } }
+`})
+	g, err := gorun.Find(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := g.Build(t.Context(), tree, ".", scratch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for order, want := range map[bool]gorun.Kind{false: gorun.Passed, true: gorun.Failed} {
+		run, err := g.Test(t.Context(), b, "TestOrder", gorun.Environment{Scratch: scratch, Order: order})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if run.Kind != want {
+			t.Errorf("in order %v: %s\n%s", order, run.Kind, run.Result.Output)
+		}
+	}
+}
+
+func TestWhatDoesNotBuild(t *testing.T) {
+	scratch, tree := module(t, map[string]string{
+		"bad/bad.go": "package bad\n\nfunc F() int { return \"x\" }\n", "bad/bad_test.go": "package bad\n",
+		"none/none.go": "package none\n",
+	})
+	g, err := gorun.Find(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = g.Build(t.Context(), tree, "./bad", scratch)
+	var build *gorun.BuildError
+	if !errors.As(err, &build) || !strings.Contains(err.Error(), "bad.go:3:") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := g.Build(t.Context(), tree, "./nosuch", scratch); !errors.As(err, &build) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := g.Build(t.Context(), tree, "./none", scratch); !errors.Is(err, gorun.ErrNoTests) {
+		t.Errorf("got %v", err)
+	}
+}
