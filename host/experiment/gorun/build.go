@@ -50,7 +50,8 @@ func Find(ctx context.Context, flags ...string) (*Go, error) {
 		return nil, ErrNoGo
 	}
 	g := &Go{command: command, flags: flags}
-	out, err := exec.CommandContext(ctx, command, "env", "-json", "GOROOT", "GOCACHE", "GOMODCACHE", "GOPATH", "GOFLAGS", "GOPROXY", "GOTOOLCHAIN").Output()
+	args := []string{"env", "-json", "GOROOT", "GOCACHE", "GOMODCACHE", "GOPATH", "GOFLAGS"}
+	out, err := exec.CommandContext(ctx, command, args...).Output() //nolint:gosec // the go command of PATH
 	if err != nil {
 		return nil, fmt.Errorf("go env: %w", err)
 	}
@@ -97,8 +98,7 @@ func (g *Go) Build(ctx context.Context, folder, pack, out string) (*Binary, erro
 var ErrNoTests = errors.New("no test files")
 
 func asBuildError(pack string, err error) error {
-	var failed *commandError
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*commandError](err); ok {
 		return &BuildError{Package: pack, Output: failed.output}
 	}
 	return err
@@ -111,7 +111,7 @@ func (e *commandError) Error() string { return e.output }
 
 // run runs the go command and gives its standard output.
 func (g *Go) run(ctx context.Context, folder string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, g.command, args...)
+	cmd := exec.CommandContext(ctx, g.command, args...) //nolint:gosec // packages can't be flags
 	cmd.Dir = folder
 	cmd.Env = append(os.Environ(), "PWD="+folder)
 	var out, errs bytes.Buffer

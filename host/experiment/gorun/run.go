@@ -92,8 +92,10 @@ func pattern(name string) string {
 
 // environment is what the test sees of the user's variables: an allow-list, so that no secret reaches a test by accident.
 func (g *Go) environment(clean bool, dir string) []string {
-	env := []string{"PWD=" + dir, "GOROOT=" + g.env["GOROOT"], "GOCACHE=" + g.env["GOCACHE"], "GOMODCACHE=" + g.env["GOMODCACHE"],
-		"GOPATH=" + g.env["GOPATH"], "GOFLAGS=" + g.env["GOFLAGS"], "GOPROXY=off", "GOTOOLCHAIN=local", "PATH=" + os.Getenv("PATH")}
+	env := []string{"PWD=" + dir, "PATH=" + os.Getenv("PATH"), "GOPROXY=off", "GOTOOLCHAIN=local"}
+	for _, name := range []string{"GOROOT", "GOCACHE", "GOMODCACHE", "GOPATH", "GOFLAGS"} {
+		env = append(env, name+"="+g.env[name])
+	}
 	if clean {
 		return append(env, "LC_ALL=C", "TZ=UTC")
 	}
@@ -113,7 +115,7 @@ func (g *Go) environment(clean bool, dir string) []string {
 
 // read tells what came of a test in the output of a test binary.
 func (g *Go) read(ctx context.Context, pack, name string, output []byte) (Kind, string, error) {
-	cmd := exec.CommandContext(ctx, g.command, "tool", "test2json", "-p", pack)
+	cmd := exec.CommandContext(ctx, g.command, "tool", "test2json", "-p", pack) //nolint:gosec // the package was listed by go
 	cmd.Stdin = bytes.NewReader(output)
 	stream, err := cmd.Output()
 	if err != nil {
@@ -121,7 +123,10 @@ func (g *Go) read(ctx context.Context, pack, name string, output []byte) (Kind, 
 	}
 	kind := Absent
 	for line := range bytes.Lines(stream) {
-		var event struct{ Action, Test string }
+		var event struct {
+			Action string `json:"Action"`
+			Test   string `json:"Test"`
+		}
 		if json.Unmarshal(line, &event) != nil || event.Test != name {
 			continue
 		}

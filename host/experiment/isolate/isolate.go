@@ -33,11 +33,11 @@ const (
 
 // Limits of one run. Zero means the default.
 type Limits struct {
-	Time      time.Duration // wall clock; default one minute
-	Memory    int64         // bytes resident in all processes together; default 2 GiB
-	Disk      int64         // bytes in the scratch folder; default 1 GiB
-	Output    int64         // bytes of standard output and standard error together; default 16 MiB
-	Processes int           // at the same time; default 256
+	Time      time.Duration `json:"time"`      // wall clock; default one minute
+	Memory    int64         `json:"memory"`    // bytes resident in all processes together; default 2 GiB
+	Disk      int64         `json:"disk"`      // bytes in the scratch folder; default 1 GiB
+	Output    int64         `json:"output"`    // bytes of standard output and standard error together; default 16 MiB
+	Processes int           `json:"processes"` // at the same time; default 256
 }
 
 // The defaults of Limits.
@@ -67,21 +67,21 @@ func set[T int | int64 | time.Duration](limit *T, value T) {
 // Command is a program to run.
 type Command struct {
 	// Args are the program's path, absolute or found in the PATH of Env, and its arguments.
-	Args []string
+	Args []string `json:"args"`
 	// Dir is the folder to run in; with Namespaces it can be written to only within Scratch.
-	Dir string
+	Dir string `json:"dir"`
 	// Env is the whole environment, as NAME=VALUE. HOME and TMPDIR are set to folders in Scratch.
-	Env []string
+	Env []string `json:"env"`
 	// Scratch is the folder that the program may write to. It must exist, and must not be below /tmp.
-	Scratch string
+	Scratch string `json:"scratch"`
 	// Overlays are folders, such as caches, that the program may seem to write to: what it writes lands in Scratch. Where the system
 	// can't do that they are read-only with Namespaces, and writable otherwise.
-	Overlays []string
+	Overlays []string `json:"overlays"`
 	// Network leaves the program on the network.
-	Network bool
+	Network bool `json:"network"`
 	// Starve runs the program on one processor together with busy loops, which shows many flaky tests.
-	Starve bool
-	Limits Limits
+	Starve bool   `json:"starve"`
+	Limits Limits `json:"limits"`
 }
 
 // Ending says what ended a program.

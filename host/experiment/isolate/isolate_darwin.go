@@ -14,7 +14,7 @@ func attributes(Level, bool) *syscall.SysProcAttr { return &syscall.SysProcAttr{
 
 // confine limits files and cores; macOS has no namespaces.
 func confine(o *order) error {
-	for resource, limit := range map[int]uint64{syscall.RLIMIT_CORE: 0, syscall.RLIMIT_FSIZE: uint64(o.Limits.Disk)} {
+	for resource, limit := range map[int]uint64{syscall.RLIMIT_CORE: 0, syscall.RLIMIT_FSIZE: uint64(o.Command.Limits.Disk)} {
 		if err := syscall.Setrlimit(resource, &syscall.Rlimit{Cur: limit, Max: limit}); err != nil {
 			return err
 		}

@@ -85,31 +85,31 @@ func attributes(level Level, network bool) *syscall.SysProcAttr {
 
 // confine takes from this process, and so from the program, what it shall not have.
 func confine(o *order) error {
-	if o.Starve {
+	if o.Command.Starve {
 		starve()
 	}
-	for resource, limit := range map[int]uint64{unix.RLIMIT_CORE: 0, unix.RLIMIT_FSIZE: uint64(o.Limits.Disk)} {
+	for resource, limit := range map[int]uint64{unix.RLIMIT_CORE: 0, unix.RLIMIT_FSIZE: uint64(o.Command.Limits.Disk)} {
 		if err := unix.Setrlimit(resource, &unix.Rlimit{Cur: limit, Max: limit}); err != nil {
 			return fmt.Errorf("limit %d: %w", resource, err)
 		}
 	}
 	if o.Level != Namespaces {
-		limit := uint64(o.Limits.Processes) + userProcesses()
+		limit := uint64(o.Command.Limits.Processes) + userProcesses()
 		if err := unix.Setrlimit(unix.RLIMIT_NPROC, &unix.Rlimit{Cur: limit, Max: limit}); err != nil { // root has no such limit
 			return fmt.Errorf("limit of processes: %w", err)
 		}
 		return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 	}
-	if err := mounts(o.Scratch, o.Overlays); err != nil {
+	if err := mounts(o.Command.Scratch, o.Command.Overlays); err != nil {
 		return fmt.Errorf("mount: %w", err)
 	}
-	if !o.Network {
+	if !o.Command.Network {
 		if err := loopback(); err != nil {
 			return fmt.Errorf("loopback: %w", err)
 		}
 	}
 	// Newer kernels have a limit of processes and threads for each namespace; watch counts on all of them.
-	_ = os.WriteFile("/proc/sys/kernel/pid_max", []byte(strconv.Itoa(300+16*o.Limits.Processes)), 0o600)
+	_ = os.WriteFile("/proc/sys/kernel/pid_max", []byte(strconv.Itoa(300+16*o.Command.Limits.Processes)), 0o600)
 	// Without the right to mount, what is read-only stays so.
 	for _, right := range []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN} {
 		if err := unix.Prctl(unix.PR_CAPBSET_DROP, right, 0, 0, 0); err != nil {
@@ -234,7 +234,7 @@ func starve() {
 		go func() {
 			runtime.LockOSThread()
 			_ = unix.SchedSetaffinity(0, &one)
-			for { //nolint:staticcheck // busy on purpose
+			for spin := 0; ; spin++ { //nolint:revive // busy on purpose
 			}
 		}()
 	}

@@ -5,11 +5,13 @@ package isolate_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -32,33 +34,33 @@ func shell(t *testing.T, level isolate.Level, script string, change func(*isolat
 	return r
 }
 
-// levels runs a test with namespaces, where the system has them, and without.
-func levels(t *testing.T, test func(t *testing.T, level isolate.Level)) {
-	for _, level := range []isolate.Level{isolate.Namespaces, isolate.Reaper} {
-		t.Run(string(level), func(t *testing.T) {
-			if level == isolate.Namespaces && isolate.Strongest(t.Context()) != level {
-				t.Skip("the system allows no user namespaces")
-			}
-			test(t, level)
-		})
+// levels are namespaces, where the system has them, and what there is without.
+func levels(t *testing.T) []isolate.Level {
+	t.Helper()
+	if isolate.Strongest(t.Context()) != isolate.Namespaces {
+		t.Log("the system allows no user namespaces")
+		return []isolate.Level{isolate.Reaper}
 	}
+	return []isolate.Level{isolate.Namespaces, isolate.Reaper}
 }
 
 func TestExitCodesAndOutput(t *testing.T) {
-	levels(t, func(t *testing.T, level isolate.Level) {
-		r := shell(t, level, "echo out; echo err >&2; pwd; exit 7", nil)
-		if r.Ending != isolate.Exited || r.ExitCode != 7 || !strings.HasPrefix(string(r.Output), "out\nerr\n/") {
-			t.Errorf("got %+v %s", r, r.Output)
-		}
-		if r := shell(t, level, "kill -SEGV $$", nil); r.Ending != isolate.Signaled || r.ExitCode != 139 {
-			t.Errorf("got %+v", r)
-		}
-		scratch := t.TempDir()
-		_, err := isolate.RunAt(t.Context(), level, isolate.Command{Args: []string{"no-such-program"}, Dir: scratch, Scratch: scratch})
-		if err == nil || !strings.Contains(err.Error(), "no-such-program") {
-			t.Errorf("got %v", err)
-		}
-	})
+	for _, level := range levels(t) {
+		t.Run(string(level), func(t *testing.T) {
+			r := shell(t, level, "echo out; echo err >&2; pwd; exit 7", nil)
+			if r.Ending != isolate.Exited || r.ExitCode != 7 || !strings.HasPrefix(string(r.Output), "out\nerr\n/") {
+				t.Errorf("got %+v %s", r, r.Output)
+			}
+			if r := shell(t, level, "kill -SEGV $$", nil); r.Ending != isolate.Signaled || r.ExitCode != 139 {
+				t.Errorf("got %+v", r)
+			}
+			scratch := t.TempDir()
+			_, err := isolate.RunAt(t.Context(), level, isolate.Command{Args: []string{"no-such-program"}, Dir: scratch, Scratch: scratch})
+			if err == nil || !strings.Contains(err.Error(), "no-such-program") {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
 }
 
 // TestAccept_EX6_LimitsEndHostilePrograms: each ends by its own limit, and nothing of it goes on.
@@ -76,48 +78,54 @@ func TestAccept_EX6_LimitsEndHostilePrograms(t *testing.T) {
 		{"output", "yes", isolate.Limits{Output: 1 << 20}, isolate.OverOutput},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			levels(t, func(t *testing.T, level isolate.Level) {
-				if c.name == "fork bomb" && level != isolate.Namespaces {
-					t.Skip("outlives the test by seconds, and slows down the whole machine")
-				}
-				mark := markOf(t)
-				r := shell(t, level, c.script, func(cmd *isolate.Command) {
-					cmd.Limits, cmd.Env = c.limits, append(cmd.Env, mark)
+			for _, level := range levels(t) {
+				t.Run(string(level), func(t *testing.T) {
+					if c.name == "fork bomb" && level != isolate.Namespaces {
+						t.Skip("outlives the test by seconds, and slows down the whole machine")
+					}
+					mark := markOf(t)
+					r := shell(t, level, c.script, func(cmd *isolate.Command) {
+						cmd.Limits, cmd.Env = c.limits, append(cmd.Env, mark)
+					})
+					if r.Ending != c.want || r.ExitCode != -1 {
+						t.Errorf("ended by %s (%d) after %v, want %s: %.200s", r.Ending, r.ExitCode, r.Wall, c.want, r.Output)
+					}
+					if c.limits.Output > 0 && int64(len(r.Output)) != c.limits.Output {
+						t.Errorf("%d bytes of output, want %d", len(r.Output), c.limits.Output)
+					}
+					noProcess(t, mark)
 				})
-				if r.Ending != c.want || r.ExitCode != -1 {
-					t.Errorf("ended by %s (%d) after %v, want %s: %.200s", r.Ending, r.ExitCode, r.Wall, c.want, r.Output)
-				}
-				if c.limits.Output > 0 && int64(len(r.Output)) != c.limits.Output {
-					t.Errorf("%d bytes of output, want %d", len(r.Output), c.limits.Output)
-				}
-				noProcess(t, mark)
-			})
+			}
 		})
 	}
 }
 
 // TestAccept_EX6_ALargeFileIsCut: a file can't grow beyond the limit of the disk before anybody looks.
 func TestAccept_EX6_ALargeFileIsCut(t *testing.T) {
-	levels(t, func(t *testing.T, level isolate.Level) {
-		r := shell(t, level, "head -c 3000000 /dev/zero > f; ls -l f | awk '{print $5}'", func(c *isolate.Command) { c.Limits.Disk = 1 << 20 })
-		if got := strings.TrimSpace(string(r.Output)); !strings.HasSuffix(got, "1048576") {
-			t.Errorf("got %q", got)
-		}
-	})
+	for _, level := range levels(t) {
+		t.Run(string(level), func(t *testing.T) {
+			r := shell(t, level, "head -c 3000000 /dev/zero > f; ls -l f | awk '{print $5}'", func(c *isolate.Command) { c.Limits.Disk = 1 << 20 })
+			if got := strings.TrimSpace(string(r.Output)); !strings.HasSuffix(got, "1048576") {
+				t.Errorf("got %q", got)
+			}
+		})
+	}
 }
 
 // TestAccept_EX6_DaemonsEnd: what leaves its session and its parent is killed when the program ends.
 func TestAccept_EX6_DaemonsEnd(t *testing.T) {
-	levels(t, func(t *testing.T, level isolate.Level) {
-		mark := markOf(t)
-		r := shell(t, level, "setsid sh -c 'trap \"\" TERM HUP; sleep 600 & sleep 600' >/dev/null 2>&1 & (setsid sleep 600 &) ; sleep 0.1; echo done", func(c *isolate.Command) {
-			c.Env = append(c.Env, mark)
+	for _, level := range levels(t) {
+		t.Run(string(level), func(t *testing.T) {
+			mark := markOf(t)
+			r := shell(t, level, "setsid sh -c 'trap \"\" TERM HUP; sleep 600 & sleep 600' >/dev/null 2>&1 & (setsid sleep 600 &) ; sleep 0.1; echo done", func(c *isolate.Command) {
+				c.Env = append(c.Env, mark)
+			})
+			if r.Ending != isolate.Exited || !bytes.Contains(r.Output, []byte("done")) {
+				t.Errorf("got %+v %s", r, r.Output)
+			}
+			noProcess(t, mark)
 		})
-		if r.Ending != isolate.Exited || !bytes.Contains(r.Output, []byte("done")) {
-			t.Errorf("got %+v %s", r, r.Output)
-		}
-		noProcess(t, mark)
-	})
+	}
 }
 
 // TestAccept_EX6_OnlyTheScratchFolderIsWritable: the checkout, the user's home and the system are read-only, whoever the user is.
@@ -125,7 +133,7 @@ func TestAccept_EX6_OnlyTheScratchFolderIsWritable(t *testing.T) {
 	if isolate.Strongest(t.Context()) != isolate.Namespaces {
 		t.Skip("the system allows no user namespaces")
 	}
-	home, err := os.MkdirTemp(".", "victim-") // not below /tmp, which the program doesn't see
+	home, err := os.MkdirTemp(".", "victim-") //nolint:usetesting // not below /tmp, which the program doesn't see
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +173,7 @@ func TestAccept_EX6_OverlaysStayAsTheyAre(t *testing.T) {
 	if isolate.Strongest(t.Context()) != isolate.Namespaces {
 		t.Skip("the system allows no user namespaces")
 	}
-	home, err := os.MkdirTemp(".", "a:b,c\\d-") // not below /tmp, which the program doesn't see
+	home, err := os.MkdirTemp(".", "a:b,c\\d-") //nolint:usetesting // not below /tmp
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,34 +223,36 @@ func TestAccept_EX6_NoNetworkButLoopback(t *testing.T) {
 
 // TestAccept_EX6_NothingSurvivesAKilledHost: a host that is killed leaves no process.
 func TestAccept_EX6_NothingSurvivesAKilledHost(t *testing.T) {
-	levels(t, func(t *testing.T, level isolate.Level) {
-		mark := markOf(t)
-		host := exec.CommandContext(t.Context(), os.Args[0])
-		host.Env = append(os.Environ(), "ISOLATE_TEST_HOST="+string(level), "ISOLATE_TEST_SCRATCH="+t.TempDir(), mark)
-		out, err := host.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := host.Start(); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = host.Wait() })
-		if _, err := out.Read(make([]byte, 1)); err != nil { // it is about to run
-			t.Fatal(err)
-		}
-		for !found(mark, "sleep") {
-			time.Sleep(time.Millisecond)
-		}
-		if err := host.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		noProcess(t, mark)
-	})
+	for _, level := range levels(t) {
+		t.Run(string(level), func(t *testing.T) {
+			mark := markOf(t)
+			host := exec.CommandContext(t.Context(), os.Args[0])
+			host.Env = append(os.Environ(), "ISOLATE_TEST_HOST="+string(level), "ISOLATE_TEST_SCRATCH="+t.TempDir(), mark)
+			out, err := host.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := host.Start(); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = host.Wait() })
+			if _, err := out.Read(make([]byte, 1)); err != nil { // it is about to run
+				t.Fatal(err)
+			}
+			for !found(mark, "sleep") {
+				time.Sleep(time.Millisecond)
+			}
+			if err := host.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			noProcess(t, mark)
+		})
+	}
 }
 
 func TestMain(m *testing.M) {
 	if level := os.Getenv("ISOLATE_TEST_HOST"); level != "" {
-		fmt.Println("runs")
+		_, _ = os.Stdout.WriteString("runs\n")
 		scratch, mark := os.Getenv("ISOLATE_TEST_SCRATCH"), ""
 		for _, v := range os.Environ() {
 			if strings.HasPrefix(v, "MARK=") {
@@ -259,35 +269,39 @@ func TestMain(m *testing.M) {
 
 // TestCancelled: the error is the context's, and nothing goes on.
 func TestCancelled(t *testing.T) {
-	levels(t, func(t *testing.T, level isolate.Level) {
-		mark := markOf(t)
-		ctx, cancel := context.WithCancel(t.Context())
-		time.AfterFunc(200*time.Millisecond, cancel)
-		scratch := t.TempDir()
-		_, err := isolate.RunAt(ctx, level, isolate.Command{
-			Args: []string{"sleep", "600"}, Dir: scratch, Env: []string{"PATH=" + os.Getenv("PATH"), mark}, Scratch: scratch,
+	for _, level := range levels(t) {
+		t.Run(string(level), func(t *testing.T) {
+			mark := markOf(t)
+			ctx, cancel := context.WithCancel(t.Context())
+			time.AfterFunc(200*time.Millisecond, cancel)
+			scratch := t.TempDir()
+			_, err := isolate.RunAt(ctx, level, isolate.Command{
+				Args: []string{"sleep", "600"}, Dir: scratch, Env: []string{"PATH=" + os.Getenv("PATH"), mark}, Scratch: scratch,
+			})
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("got %v", err)
+			}
+			noProcess(t, mark)
 		})
-		if err != context.Canceled {
-			t.Errorf("got %v", err)
-		}
-		noProcess(t, mark)
-	})
+	}
 }
 
 // TestStarve: the program has one processor, and a part of that.
 func TestStarve(t *testing.T) {
-	levels(t, func(t *testing.T, level isolate.Level) {
-		r := shell(t, level, "nproc", func(c *isolate.Command) { c.Starve = true })
-		if got := strings.TrimSpace(string(r.Output)); got != "1" {
-			t.Errorf("got %q processors", got)
-		}
-	})
+	for _, level := range levels(t) {
+		t.Run(string(level), func(t *testing.T) {
+			r := shell(t, level, "nproc", func(c *isolate.Command) { c.Starve = true })
+			if got := strings.TrimSpace(string(r.Output)); got != "1" {
+				t.Errorf("got %q processors", got)
+			}
+		})
+	}
 }
 
 // markOf is a variable of the environment by which a test finds its processes.
 func markOf(t *testing.T) string {
 	t.Helper()
-	return "MARK=" + strings.ReplaceAll(t.Name(), "/", "-") + "-" + fmt.Sprint(os.Getpid())
+	return "MARK=" + strings.ReplaceAll(t.Name(), "/", "-") + "-" + strconv.Itoa(os.Getpid())
 }
 
 // noProcess waits until no process has a mark in its environment.

@@ -35,16 +35,16 @@ func run(ctx context.Context, c *Command) (*Result, error) {
 func start(ctx context.Context, o *order) (*Result, error) {
 	limited, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	timer := time.AfterFunc(o.Limits.Time, func() { stop(errOverTime) })
+	timer := time.AfterFunc(o.Command.Limits.Time, func() { stop(errOverTime) })
 	defer timer.Stop()
-	began := time.Now()
+	began := time.Now() //nolint:forbidigo // programs run in real time
 	s, err := newSupervisor(o)
 	if err != nil {
 		return nil, err
 	}
 	// The supervisor and all that it runs end when the last descriptor of its order is closed.
 	context.AfterFunc(limited, s.end)
-	output := s.read(o.Limits.Output, func() { stop(errOverOutput) })
+	output := s.read(o.Command.Limits.Output, func() { stop(errOverOutput) })
 	r, err := s.wait()
 	result := &Result{Ending: r.Ending, ExitCode: r.ExitCode, CPU: r.CPU, Output: <-output, Wall: time.Since(began), Level: o.Level}
 	switch cause := context.Cause(limited); {
@@ -57,7 +57,7 @@ func start(ctx context.Context, o *order) (*Result, error) {
 	case err != nil:
 		return nil, err
 	case r.Error != "":
-		return nil, fmt.Errorf("run %s: %s", o.Args[0], r.Error)
+		return nil, fmt.Errorf("run %s: %s", o.Command.Args[0], r.Error)
 	}
 	return result, nil
 }
@@ -92,7 +92,7 @@ func newSupervisor(o *order) (*supervisor, error) {
 			ours[i], theirs[i] = w, r
 		}
 	}
-	cmd := &exec.Cmd{Path: self, Args: []string{supervisorName}, Env: []string{}, Dir: "/", SysProcAttr: attributes(o.Level, o.Network)}
+	cmd := &exec.Cmd{Path: self, Args: []string{supervisorName}, Env: []string{}, Dir: "/", SysProcAttr: attributes(o.Level, o.Command.Network)}
 	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = theirs[2], theirs[2], []*os.File{theirs[0], theirs[1]}
 	s := &supervisor{cmd: cmd, order: ours[0], report: ours[1], output: ours[2]}
 	if err = cmd.Start(); err == nil {
@@ -132,7 +132,7 @@ func (s *supervisor) wait() (report, error) {
 	err := json.NewDecoder(io.LimitReader(s.report, 1<<16)).Decode(&r)
 	ended := s.cmd.Wait()
 	// Without a namespace a daemon may hold the pipe of the output open.
-	_ = s.output.SetReadDeadline(time.Now().Add(time.Second))
+	_ = s.output.SetReadDeadline(time.Now().Add(time.Second)) //nolint:forbidigo // programs run in real time
 	_, _ = s.order.Close(), s.report.Close()
 	if err != nil {
 		return r, fmt.Errorf("the supervisor ended without a report: %w", errors.Join(err, ended))

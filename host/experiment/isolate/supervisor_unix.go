@@ -27,16 +27,16 @@ const (
 
 // order is what the supervisor is told.
 type order struct {
-	Command
-	Level Level
+	Command Command `json:"command"`
+	Level   Level   `json:"level"`
 }
 
 // report is what the supervisor tells in the end.
 type report struct {
-	Ending   Ending
-	ExitCode int
-	CPU      time.Duration
-	Error    string // the program could not be started
+	Ending   Ending        `json:"ending"`
+	ExitCode int           `json:"exit_code"`
+	CPU      time.Duration `json:"cpu"`
+	Error    string        `json:"error"` // the program could not be started
 }
 
 func init() {
@@ -75,11 +75,11 @@ func execute(o *order) report {
 	if err := confine(o); err != nil {
 		return report{Error: err.Error()}
 	}
-	env := slices.DeleteFunc(slices.Clone(o.Env), func(v string) bool {
+	env := slices.DeleteFunc(slices.Clone(o.Command.Env), func(v string) bool {
 		return strings.HasPrefix(v, "HOME=") || strings.HasPrefix(v, "TMPDIR=")
 	})
-	env = append(env, "HOME="+filepath.Join(o.Scratch, "home"), "TMPDIR="+filepath.Join(o.Scratch, "tmp"))
-	path, err := lookPath(o.Args[0], env)
+	env = append(env, "HOME="+filepath.Join(o.Command.Scratch, "home"), "TMPDIR="+filepath.Join(o.Command.Scratch, "tmp"))
+	path, err := lookPath(o.Command.Args[0], env)
 	if err != nil {
 		return report{Error: err.Error()}
 	}
@@ -87,8 +87,8 @@ func execute(o *order) report {
 	if err != nil {
 		return report{Error: err.Error()}
 	}
-	pid, err := syscall.ForkExec(path, o.Args, &syscall.ProcAttr{
-		Dir: o.Dir, Env: env, Files: []uintptr{null.Fd(), 1, 2}, Sys: &syscall.SysProcAttr{Setpgid: true},
+	pid, err := syscall.ForkExec(path, o.Command.Args, &syscall.ProcAttr{ //nolint:gosec // running a program is what this is for
+		Dir: o.Command.Dir, Env: env, Files: []uintptr{null.Fd(), 1, 2}, Sys: &syscall.SysProcAttr{Setpgid: true},
 	})
 	if err != nil {
 		return report{Error: err.Error()}

@@ -32,21 +32,21 @@ func watch(o *order) func() Ending {
 	}
 	go func() {
 		for {
-			resident, processes := usage(o.Level, o.Limits.Processes)
+			resident, processes := usage(o.Level, o.Command.Limits.Processes)
 			switch {
-			case processes > o.Limits.Processes:
+			case processes > o.Command.Limits.Processes:
 				end(OverProcesses)
-			case resident > o.Limits.Memory:
+			case resident > o.Command.Limits.Memory:
 				end(OverMemory)
 			}
 			time.Sleep(watchPause)
 		}
 	}()
-	before := diskUsage(o.Scratch)
+	before := diskUsage(o.Command.Scratch)
 	go func() {
 		for {
-			start := time.Now()
-			if diskUsage(o.Scratch)-before > o.Limits.Disk {
+			start := time.Now() //nolint:forbidigo // programs run in real time
+			if diskUsage(o.Command.Scratch)-before > o.Command.Limits.Disk {
 				end(OverDisk)
 			}
 			time.Sleep(max(5*watchPause, 10*time.Since(start))) // a tenth of the time at most

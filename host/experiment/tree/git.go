@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -93,7 +94,7 @@ func (r *Repository) git(ctx context.Context, args ...string) ([]byte, error) {
 }
 
 func (r *Repository) command(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "git", append(r.config[:len(r.config):len(r.config)], args...)...)
+	cmd := exec.CommandContext(ctx, "git", append(slices.Clip(r.config), args...)...) //nolint:gosec // revisions can't be flags
 	cmd.Dir = r.top
 	for _, v := range os.Environ() {
 		// Variables such as GIT_DIR, which git sets for hooks, would point to another repository.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -145,9 +146,7 @@ func TestTreesOfRevisionsAndMixtures(t *testing.T) {
 	} {
 		want := map[string]string{}
 		for _, part := range []map[string]string{both, product[c.greenProduct], tests[c.greenTested]} {
-			for path, text := range part {
-				want[path] = text
-			}
+			maps.Copy(want, part)
 		}
 		if diff := cmp.Diff(want, contents(t, c.tree)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
