@@ -118,7 +118,7 @@ func TestEveryBadPluginIsNamedAndNoneIsWritten(t *testing.T) {
 		"broken: exit status 1",
 		"main.go:4:15: undefined: undefined",
 		"misnamed: manifest.yaml says name: other, the folder is misnamed",
-		"promises: manifest.yaml promises the call judge",
+		"promises: testdata/bad/promises/manifest.yaml: it promises judge calls, and its `criteria` are empty",
 		"unknown: testdata/bad/unknown/manifest.yaml:9:9: colour: is not known",
 	} {
 		if !strings.Contains(stderr, want) {

@@ -121,6 +121,12 @@ func (g *Go) read(ctx context.Context, pack, name string, output []byte) (Kind, 
 	if err != nil {
 		return "", "", fmt.Errorf("go tool test2json: %w", err)
 	}
+	kind, log := readStream(pack, name, stream)
+	return kind, log, nil
+}
+
+// readStream tells what came of a test in a stream of go test -json.
+func readStream(pack, name string, stream []byte) (Kind, string) {
 	kind := Absent
 	for line := range bytes.Lines(stream) {
 		var event struct {
@@ -145,8 +151,8 @@ func (g *Go) read(ctx context.Context, pack, name string, output []byte) (Kind, 
 	}
 	for entry, err := range (&gotest.Reader{}).Read(pack, bytes.NewReader(stream)) {
 		if err == nil && strings.Contains(" "+entry.Case.Subject+" ", " "+name+" ") {
-			return Failed, entry.Case.Documents[0].Text, nil
+			return Failed, entry.Case.Documents[0].Text
 		}
 	}
-	return kind, "", nil
+	return kind, ""
 }
