@@ -67,15 +67,15 @@ func decideTour(t *testing.T, graph *pipeline.Definition, files fs.FS) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		trial, err := h.Try(t.Context(), entry.Case)
+		outcome, err := h.Try(t.Context(), entry.Case)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if trial.Result.Final.Status == trial.Mistrial {
-			t.Errorf("%s: %+v", entry.Case.ID, trial.Result.Final)
+		if outcome.Result.Final.Status == trial.Mistrial {
+			t.Errorf("%s: %+v", entry.Case.ID, outcome.Result.Final)
 		}
-		for i := range trial.Passes {
-			if v := trial.Passes[i].Verdict; v != nil {
+		for i := range outcome.Passes {
+			if v := outcome.Passes[i].Verdict; v != nil {
 				decided[v.Decision]++
 			}
 		}

@@ -53,7 +53,7 @@ func try(t *testing.T, graph *pipeline.Definition, files fs.FS, bench string) {
 			t.Error(err)
 		}
 	}()
-	trial, err := h.Try(t.Context(), contestedCase())
+	outcome, err := h.Try(t.Context(), contestedCase())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,15 +65,15 @@ func try(t *testing.T, graph *pipeline.Definition, files fs.FS, bench string) {
 	for _, err := range calls.errs {
 		t.Error(err)
 	}
-	pass := trial.Passes[0]
+	pass := outcome.Passes[0]
 	if d := pass.Discovery; d == nil || len(d.Findings) == 0 || d.Findings[0].Quote != "panic: quota exceeded on volume xyz" {
 		t.Errorf("discovery %+v", d)
 	}
 	if c := pass.Contested; len(c) != 1 || c[0].By != "archivist" || c[0].Severity != abi.Fatal {
 		t.Errorf("contested %+v", c)
 	}
-	if trial.Result.Final.Status == trial.Mistrial {
-		t.Errorf("final %+v", trial.Result.Final)
+	if outcome.Result.Final.Status == trial.Mistrial {
+		t.Errorf("final %+v", outcome.Result.Final)
 	}
 }
 
