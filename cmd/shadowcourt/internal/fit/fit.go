@@ -43,16 +43,15 @@ func New(s cli.Streams) *cobra.Command {
 how reliable each source is (Light too), and which phrases speak for which label.
 The profile is readable YAML, for the --profile of try and calibrate.
 
-The figures on the standard output are of profiles that were fitted without the part of
-the cases that they are measured on; cases of one group are always in one part. Measure a
-profile with calibrate on other cases than those that it was fitted on.
+The figures on the standard output are cross-validated: each part of the cases is measured
+with a profile fitted on the other parts; cases of one group are always in one part. Measure
+a profile with calibrate on other cases than those that it was fitted on.
 
-With --light rca Light is asked about every case as try and calibrate would ask it, told
-a profile that was fitted without the part that the case is in: the profile then says how reliable
-Light is beside the evidence that it uses.
+With --light rca the Light path answers every case, with a profile fitted on the other parts:
+the learned profile then says how reliable Light is beside the evidence that it uses.
 
-With --unlabelled no truth is used: what the sources are worth is estimated from how they
-agree. That needs three sources or more that speak of the same cases.
+With --unlabelled no truth is used: the reliability of the sources is estimated from how they
+agree. That needs at least three sources that speak of the same cases.
 
 Exit codes: 0 done; 1 something failed while running; 2 the command line or an input is
 wrong (where lines of a docket are wrong, the others were still fitted on).`,
@@ -66,8 +65,8 @@ wrong (where lines of a docket are wrong, the others were still fitted on).`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.output, "output", "", "file for the profile, or - for the standard output (the figures then go to the standard error)")
-	f.StringVar(&o.name, "name", "", "name of the profile (default: that of the file)")
-	f.StringVar(&o.format, "format", "table", "of the figures on the standard output: table or json")
+	f.StringVar(&o.name, "name", "", "name of the profile (default: the name of the file)")
+	f.StringVar(&o.format, "format", "table", "format of the figures on the standard output: table or json")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of how the cases are split into parts")
 	f.IntVar(&o.workers, "workers", 0, "parts fitted at once (default: one for each processor); the profile is the same")
 	f.BoolVar(&o.unlabelled, "unlabelled", false, "use no truth, but how the sources agree")

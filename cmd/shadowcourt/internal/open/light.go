@@ -32,7 +32,7 @@ const (
 func (o *Flags) LightFlags(cmd *cobra.Command, byDefault string) {
 	f := cmd.Flags()
 	o.command = cmd
-	f.StringVar(&o.Light, "light", o.Light, "who answers for Light: "+LightDocket+" (the classification that the case brings), "+LightRCA+
+	f.StringVar(&o.Light, "light", o.Light, "classifier to use: "+LightDocket+" (the classification that the case brings), "+LightRCA+
 		" (the Light path), or "+lightExec+"COMMAND (a program that gets a JSON request a line, and answers a line); "+byDefault)
 	f.DurationVar(&o.lightTimeout, "light-timeout", execlight.DefaultTimeout, "with --light "+lightExec+"COMMAND: how long one answer may take, the start of the program included")
 	f.StringVar(&o.source, "source", "", "folder with the source of the module under test, for the Light path to look into")
@@ -67,7 +67,7 @@ func (o *Flags) CheckLight() error {
 	return errors.Join(faults...)
 }
 
-// LightFor is who answers for Light: what the flag says, or the Light path for
+// LightFor is the classifier: what the flag says, or the Light path for
 // reports of tests. The cases of a JSONL docket bring their own answers.
 func (o *Flags) LightFor(inputs *input.Dockets) string {
 	switch {
@@ -92,7 +92,7 @@ func (h *Connected) Close() {
 	}
 }
 
-// Connect sets who answers for Light, and opens what the Light path looks into.
+// Connect sets the classifier, and opens what the Light path looks into.
 func (o *Flags) Connect(ctx context.Context, config *host.Config, inputs *input.Dockets) (*Connected, error) {
 	h := &Connected{}
 	err := o.helpWith(ctx, h, config, inputs)

@@ -35,12 +35,12 @@ func newPluginBench(s cli.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench FILE|NAME",
 		Short: "Measure the calls of a module",
-		Long: `Measure what a call of a module takes: in an instance that is not reset, which is the
-floor; pristine, in each way that this machine has; and without fuel or with wazero's own
-interruption in its place. Requests are small valid ones of each kind that the manifest
-promises, or one of yours. The module has to be trusted to end.
+		Long: `Measure what a call of a module takes: without resetting the instance (the lower bound);
+with each way of resetting it that this machine has; and without fuel, or with wazero's own
+interruption instead. Requests are small valid ones of each kind that the manifest
+promises, or one of yours. Some calls have no limit: measure only modules that end.
 
-The ways of being pristine give the same bytes; the first one is what trials use.`,
+All ways of resetting give the same bytes; trials use the first one.`,
 		Example: "  shadowcourt plugin bench clerk --time 20ms",
 		Args:    cli.ExactArgs(1, "one file or the name of an embedded module"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -36,8 +36,8 @@ malformed requests of every role that they promise as the contract says, and the
 request with the same bytes and the same fuel. Each failure names the clause that it breaks.
 
 Embedded modules go by their name. A module that has no manifest yet is tried in the roles
-that --role names: a family (indict, ..., report), contest, edge:RULE, criterion:ID. What
-was sent stands in the files of --save-failures; ` + "`plugin bench --request`" + ` sends it again.
+that --role names: a family (indict, ..., report), contest, edge:RULE, criterion:ID.
+--save-failures DIR saves the failing requests; ` + "`plugin bench --request`" + ` sends one again.
 
 Exit code 0: all pass. 1: a module breaks the contract. 2: a file could not be read, or the
 command line is wrong.`,

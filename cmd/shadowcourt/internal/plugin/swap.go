@@ -55,7 +55,7 @@ func (o *swapOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.Modules, "modules", "", "folder with all NAME.wasm files that the pipeline names")
 	f.StringVar(&o.Pipeline, "pipeline", open.ShippedPipeline, "pipeline file, or the name of the shipped one")
-	f.StringVar(&o.Light, "light", open.LightDocket, "with "+open.LightRCA+" the modules of the Light path are judged, too")
+	f.StringVar(&o.Light, "light", open.LightDocket, "with "+open.LightRCA+" also validate the modules of the Light path")
 	open.CacheFlag(f, &o.Cache, "folder for compiled modules, or none")
 	o.GrantFlag(cmd)
 }

@@ -19,12 +19,11 @@ func NewExplain(s cli.Streams) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "explain RECORD [ID...]",
-		Short: "Tell the trials of a record as stories",
-		Long: `Tell the trials of a record as stories, those of the ids or all of them, on the terminal
-or as a page (--output FILE.html or FILE.md). A trial is told as it goes when it is
-replayed, and only if it is the same, byte for byte: so what is told is what happened.
-Of one that can't be replayed the record's own words are told: calls, edges, the result.
-A page names the record, its key and its head beside them.
+		Short: "Describe recorded trials in prose",
+		Long: `Describe the trials of a record in prose, all of them or those with the given ids, on the
+terminal or as a page (--output FILE.html or FILE.md). A trial is replayed, and described in
+full only if the replay gives the same bytes. For a trial that cannot be replayed, only the
+recorded calls, edges and result are shown. A page names the record, its key and its head.
 
 Exit codes: 0 done; 1 a trial could not be replayed to the same bytes; 2 the command line
 is wrong.`,

@@ -44,14 +44,13 @@ func NewReplay(s cli.Streams) *cobra.Command {
 		Use:   "replay RECORD [ID...]",
 		Short: "Try the trials of a record again, and say whether they are the same",
 		Long: `Try the trials of a record again, all or those of the ids, with the modules and the
-configuration of the record, and compare the results with it, byte for byte. When time was
-over, what capabilities and what a Light outside of the court answered is taken from the
-record. Verdicts that were audited are audited again. Where a trial or its audit goes another
-way, the first difference is told: the call, its node, and the fields that differ.
+configuration of the record, and compare the results with it, byte for byte. Timeouts
+and the answers of capabilities and of an external Light are taken from the record. Audits
+are repeated. For a trial or an audit that differs, the first difference is printed: the
+call, its node, and the fields.
 
-With --docket the cases are taken from there: trials of other cases than those are not the
-same. A trial whose modules, case or answers are missing can't be replayed, which says nothing
-against it.
+With --docket the cases come from there, and trials of other cases differ. A trial whose
+modules, case or answers are missing cannot be replayed, which says nothing against it.
 
 Exit codes: 0 the same bytes; 1 not the same, or not to be replayed; 2 the command line is
 wrong.`,
