@@ -8,7 +8,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/bench/internal/measure"
 	"github.com/shadowcourt/shadowcourt/host/bench/internal/peers"
-	"github.com/shadowcourt/shadowcourt/host/internal/walk"
+	"github.com/shadowcourt/shadowcourt/host/internal/traverse"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
@@ -74,7 +74,7 @@ func graphName(who, walk string) string { return who + ", " + walk }
 func walkRing(ctx context.Context, graph *pipeline.Graph, steps, n int) error {
 	for range n {
 		r := ring{steps: steps}
-		out, err := walk.New(graph, &r, &r, walk.Config{MaxSteps: steps}).Walk(ctx)
+		out, err := traverse.New(graph, &r, &r, traverse.Config{MaxSteps: steps}).Run(ctx)
 		if err != nil {
 			return err
 		}
@@ -93,8 +93,8 @@ func (r *ring) Visit(context.Context, *pipeline.Node, int) (again bool, err erro
 	return false, nil
 }
 
-func (r *ring) Ask(_ context.Context, _ *pipeline.Node, edges []*pipeline.Edge) ([]walk.Answer, error) {
-	answers := make([]walk.Answer, len(edges))
+func (r *ring) Ask(_ context.Context, _ *pipeline.Node, edges []*pipeline.Edge) ([]traverse.Answer, error) {
+	answers := make([]traverse.Answer, len(edges))
 	if last := len(edges) - 1; r.made == r.steps {
 		answers[last].Fires = true
 	} else {

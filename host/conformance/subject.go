@@ -19,7 +19,7 @@ type subject struct{ caller }
 
 // Call makes a call whose module asks the broker of the case.
 func (s subject) Call(ctx context.Context, call abi.Call, request []byte, k *abitest.Knowledge) (abitest.Outcome, error) {
-	output, err := s.caller.Call(sandbox.WithDesk(ctx, desk{k}), call, request)
+	output, err := s.caller.Call(sandbox.WithBroker(ctx, broker{k}), call, request)
 	if err == nil {
 		return abitest.Outcome{Response: output.Bytes, Fuel: *output.Fuel}, nil
 	}
@@ -46,11 +46,11 @@ func ending(e *sandbox.CallError) abitest.Ending {
 	return abitest.Ending(e.Cause)
 }
 
-// desk answers what a case knows.
-type desk struct{ known *abitest.Knowledge }
+// broker answers what a case knows.
+type broker struct{ known *abitest.Knowledge }
 
 // Ask answers through the sandbox's codec.
-func (d desk) Ask(ctx context.Context, capability abi.Capability, request []byte) ([]byte, error) {
+func (d broker) Ask(ctx context.Context, capability abi.Capability, request []byte) ([]byte, error) {
 	if d.known == nil {
 		return sandbox.Answer(ctx, sandbox.Nothing{}, capability, request)
 	}
@@ -58,25 +58,25 @@ func (d desk) Ask(ctx context.Context, capability abi.Capability, request []byte
 }
 
 // Log drops the line.
-func (desk) Log(context.Context, abi.LogLine) error { return nil }
+func (broker) Log(context.Context, abi.LogLine) error { return nil }
 
 // Recall gives the earlier cases, as many as are asked for.
-func (d desk) Recall(_ context.Context, q abi.RecallQuery) (abi.PriorCases, error) {
+func (d broker) Recall(_ context.Context, q abi.RecallQuery) (abi.PriorCases, error) {
 	return d.prior(q.Limit), nil
 }
 
 // Correlate gives the earlier cases, as many as are asked for.
-func (d desk) Correlate(_ context.Context, q abi.CorrelateQuery) (abi.PriorCases, error) {
+func (d broker) Correlate(_ context.Context, q abi.CorrelateQuery) (abi.PriorCases, error) {
 	return d.prior(q.Limit), nil
 }
 
-func (d desk) prior(limit int) abi.PriorCases {
+func (d broker) prior(limit int) abi.PriorCases {
 	cases := d.known.Prior.Cases
 	return abi.PriorCases{Cases: cases[:min(limit, len(cases))]}
 }
 
 // Source gives what is known of the source.
-func (d desk) Source(_ context.Context, q abi.SourceQuery) (abi.SourceAnswer, error) {
+func (d broker) Source(_ context.Context, q abi.SourceQuery) (abi.SourceAnswer, error) {
 	a := d.known.Source
 	a.Frames = a.Frames[:min(q.Limit, len(a.Frames))]
 	return a, nil

@@ -11,7 +11,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/audit"
 	"github.com/shadowcourt/shadowcourt/host/internal/quotes"
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
-	"github.com/shadowcourt/shadowcourt/host/internal/walk"
+	"github.com/shadowcourt/shadowcourt/host/internal/traverse"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
@@ -118,14 +118,14 @@ func (a *Audit) Try(ctx context.Context, subject *audit.Subject, modules Modules
 	if err := t.begin(); err != nil {
 		return nil, err
 	}
-	walked, err := walk.New(a.graph, t, t, walk.Config{}).Walk(ctx)
+	walked, err := traverse.New(a.graph, t, t, traverse.Config{}).Run(ctx)
 	if err != nil {
 		return nil, err
 	}
 	t.out.Path = walked.Path()
 	t.out.State = t.state.Snapshot()
 	if t.out.State.Report == nil {
-		return nil, fmt.Errorf("the walk of %s ended at %s without a report", a.graph.Definition().Pipeline, walked.End)
+		return nil, fmt.Errorf("the traversal of %s ended at %s without a report", a.graph.Definition().Pipeline, walked.End)
 	}
 	t.out.Report, t.out.Errors = *t.out.State.Report, t.out.State.Errors
 	return t.out, nil

@@ -9,7 +9,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/quotes"
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 	"github.com/shadowcourt/shadowcourt/host/internal/state"
-	"github.com/shadowcourt/shadowcourt/host/internal/walk"
+	"github.com/shadowcourt/shadowcourt/host/internal/traverse"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
@@ -24,7 +24,7 @@ type runner struct {
 	names   foreign // what documents and items of the case are called
 	state   *state.State
 	merged  func()          // says that the merges of a node are over
-	calls   context.Context //nolint:containedctx // the time of this audit, beside the walk's
+	calls   context.Context //nolint:containedctx // the time of this audit, beside the traversal's
 
 	documents  []abi.Document    // that collectors read: the opinion and those of the case
 	quotes     *quotes.Documents // of documents
@@ -83,7 +83,7 @@ func (t *runner) Visit(ctx context.Context, node *pipeline.Node, visit int) (aga
 }
 
 // Ask puts the edges of a node to their modules.
-func (t *runner) Ask(_ context.Context, node *pipeline.Node, edges []*pipeline.Edge) ([]walk.Answer, error) {
+func (t *runner) Ask(_ context.Context, node *pipeline.Node, edges []*pipeline.Edge) ([]traverse.Answer, error) {
 	return t.own.Edges(t.calls, node, edges, &abi.EdgeRequest{Node: node.Name, Family: abi.Family(node.Family)}) //nolint:contextcheck // it is the walk's, with the time of the audit
 }
 
@@ -128,11 +128,11 @@ func (t *runner) fan(ctx context.Context, node *pipeline.Node, visit, limit int,
 		}
 	}
 	if t.audit.arrange == nil {
-		walk.FanOut(runs, limit, func(_ int, a arrived) { merge(a) })
+		traverse.FanOut(runs, limit, func(_ int, a arrived) { merge(a) })
 		return fatal
 	}
 	held := make([]arrived, len(runs))
-	walk.FanOut(runs, limit, func(i int, a arrived) { held[i] = a })
+	traverse.FanOut(runs, limit, func(i int, a arrived) { held[i] = a })
 	for _, i := range t.audit.arrange(len(held)) {
 		merge(held[i])
 	}

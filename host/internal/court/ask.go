@@ -4,12 +4,12 @@ import (
 	"context"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/internal/walk"
+	"github.com/shadowcourt/shadowcourt/host/internal/traverse"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
 // Ask puts the edges of a node to the modules that evaluate them.
-func (t *runner) Ask(ctx context.Context, node *pipeline.Node, edges []*pipeline.Edge) ([]walk.Answer, error) {
+func (t *runner) Ask(ctx context.Context, node *pipeline.Node, edges []*pipeline.Edge) ([]traverse.Answer, error) {
 	answers, err := t.invoker.Edges(ctx, node, edges, &abi.EdgeRequest{
 		Node: node.Name, Family: abi.Family(node.Family), Artifact: t.artifactOf(abi.Family(node.Family)),
 		Remands: t.result.Remands, MaxRemands: t.result.Remands + t.remandsLeft(),

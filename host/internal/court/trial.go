@@ -11,7 +11,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/quotes"
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 	"github.com/shadowcourt/shadowcourt/host/internal/state"
-	"github.com/shadowcourt/shadowcourt/host/internal/walk"
+	"github.com/shadowcourt/shadowcourt/host/internal/traverse"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
@@ -19,7 +19,7 @@ import (
 // ErrNoLight: the case has no Light classification and nobody to ask for one.
 var ErrNoLight = errors.New("the case has no Light classification and there is no Light to ask")
 
-// The host's own stops of a walk.
+// The host's own stops of a traversal.
 var (
 	errTTL      = errors.New("the trial's time is over")
 	errHandoffs = errors.New("the trial's handoffs are used up")
@@ -50,7 +50,7 @@ type runner struct {
 	start          time.Time
 	holder         string // persona that has the case
 	sequence       map[string]int
-	nodeCtx        context.Context //nolint:containedctx // the TTL's context of this trial, beside the walk's with its grace
+	nodeCtx        context.Context //nolint:containedctx // the TTL's context of this trial, beside the traversal's with its grace
 }
 
 // Try tries a case. Light may be nil: then the case's own classification is
@@ -165,8 +165,8 @@ func (t *runner) traverse(ctx context.Context) error {
 	t.pass, t.handoffsBefore = &t.out.Passes[len(t.out.Passes)-1], t.result.Handoffs
 	t.holder = ""
 	t.profile = t.court.domain.Standing(t.subject, t.evidence)
-	walker := walk.New(t.court.graph, t, t, walk.Config{Ended: t.overdue})
-	walked, err := walker.Walk(ctx)
+	traversal := traverse.New(t.court.graph, t, t, traverse.Config{Ended: t.overdue})
+	walked, err := traversal.Run(ctx)
 	t.pass.Steps = invoker.Steps(walked)
 	t.result.Path = append(t.result.Path, walked.Path()...)
 	if err != nil {
@@ -176,7 +176,7 @@ func (t *runner) traverse(ctx context.Context) error {
 }
 
 // conclude draws the consequence of the end that the traversal reached.
-func (t *runner) conclude(walked *walk.Outcome) error {
+func (t *runner) conclude(walked *traverse.Outcome) error {
 	verdict := t.pass.Verdict
 	last := walked.Steps[len(walked.Steps)-1]
 	switch walked.End {
@@ -196,7 +196,7 @@ func (t *runner) conclude(walked *walk.Outcome) error {
 func (t *runner) decided(verdict *abi.Verdict, node string) {
 	switch {
 	case verdict == nil:
-		t.fail(trial.NewFailure(trial.CauseGraph, node, "", "", "", "the walk is done and there is no verdict"))
+		t.fail(trial.NewFailure(trial.CauseGraph, node, "", "", "", "the traversal is done and there is no verdict"))
 	case verdict.Decision == abi.Affirm:
 		t.settle(trial.Affirmed, verdict.FinalClassification, verdict.Confidence)
 	case verdict.Decision == abi.Amend:
@@ -223,10 +223,10 @@ func (t *runner) mistrialCause(edge string) trial.Cause {
 	}
 }
 
-// stopped draws the consequence of a walk that failed.
+// stopped draws the consequence of a traversal that failed.
 func (t *runner) stopped(err error) error {
 	var failure *trial.Failure
-	var noEdge *walk.NoEdgeError
+	var noEdge *traverse.NoEdgeError
 	switch {
 	case errors.Is(err, errTTL):
 		t.hostMistrial(trial.CauseTTL)
@@ -236,7 +236,7 @@ func (t *runner) stopped(err error) error {
 		t.fail(failure)
 	case errors.As(err, &noEdge):
 		t.lastNode(noEdge)
-	case errors.Is(err, walk.ErrStepLimit):
+	case errors.Is(err, traverse.ErrStepLimit):
 		t.mistrial(trial.CauseStepLimit)
 	default:
 		return err
@@ -245,7 +245,7 @@ func (t *runner) stopped(err error) error {
 }
 
 // lastNode: no edge fired and there is no next node.
-func (t *runner) lastNode(noEdge *walk.NoEdgeError) {
+func (t *runner) lastNode(noEdge *traverse.NoEdgeError) {
 	if v := t.pass.Verdict; v != nil && v.Decision == abi.Remand {
 		t.mistrial(trial.CauseRemandsExhausted)
 		return
@@ -320,7 +320,7 @@ func (t *runner) expired() bool {
 	return t.over(t.nodeCtx.Err() != nil || t.court.now().Sub(t.start) >= time.Duration(t.court.limits.TTL))
 }
 
-// overdue ends a walk between two steps when the grace is over, too.
+// overdue ends a traversal between two steps when the grace is over, too.
 func (t *runner) overdue(graced context.Context) error {
 	if t.over(graced.Err() != nil) {
 		return errTTL

@@ -3,7 +3,7 @@
 // clerk at the edges, as the court does. Every item of evidence that is
 // gathered on the way carries the element of its node.
 //
-// A court may send the case back. Then the walk begins at the node of the
+// A court may send the case back. Then the traversal begins at the node of the
 // family resolve, with the court's feedback, and its answer accounts for every
 // question and every challenged item.
 package light

@@ -2,14 +2,14 @@ package light
 
 import (
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/internal/walk"
+	"github.com/shadowcourt/shadowcourt/host/internal/traverse"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
-// end draws the consequence of a walk that came to an end: the report is the
-// answer, or the conclusion of the node that the walk ended at.
-func (w *passage) end(walked *walk.Outcome) (Response, error) {
+// end draws the consequence of a traversal that came to an end: the report is the
+// answer, or the conclusion of the node that the traversal ended at.
+func (w *passage) end(walked *traverse.Outcome) (Response, error) {
 	last := walked.Steps[len(walked.Steps)-1]
 	if walked.End != pipeline.EndDone {
 		return Response{}, broken(trial.CauseGraph, last.Node, "a Light path ends at "+pipeline.EndDone+", not at "+walked.End)
@@ -24,7 +24,7 @@ func (w *passage) end(walked *walk.Outcome) (Response, error) {
 	}
 	answer, ok := w.conclusion(last.Node)
 	if !ok {
-		return Response{}, broken(trial.CauseGraph, last.Node, "the walk is done and nothing names a label of the case")
+		return Response{}, broken(trial.CauseGraph, last.Node, "the traversal is done and nothing names a label of the case")
 	}
 	response.Answer = answer
 	if w.req.Feedback != nil {
@@ -33,7 +33,7 @@ func (w *passage) end(walked *walk.Outcome) (Response, error) {
 	return response, nil
 }
 
-// conclusion is what the node says that a walk ended at without a report.
+// conclusion is what the node says that a traversal ended at without a report.
 func (w *passage) conclusion(name string) (abi.LightAnswer, bool) {
 	node, _ := w.path.graph.Node(name)
 	answer := abi.LightAnswer{}

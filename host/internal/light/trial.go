@@ -9,7 +9,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 	"github.com/shadowcourt/shadowcourt/host/internal/state"
-	"github.com/shadowcourt/shadowcourt/host/internal/walk"
+	"github.com/shadowcourt/shadowcourt/host/internal/traverse"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
@@ -63,12 +63,12 @@ func (t *Trial) Answer(ctx context.Context, req Request) (Response, error) {
 	w.walk = &t.passes[len(t.passes)-1]
 	t.file.Feedback, w.report = req.Feedback, nil
 	w.refresh()
-	walker := walk.New(t.path.graph, w, w, walk.Config{MaxSteps: DefaultMaxSteps, Ended: w.ended, Moved: w.moved})
+	traversal := traverse.New(t.path.graph, w, w, traverse.Config{MaxSteps: DefaultMaxSteps, Ended: w.ended, Moved: w.moved})
 	start := t.path.graph.Start()
 	if req.Feedback != nil {
 		start = t.path.again
 	}
-	walked, err := walker.WalkFrom(ctx, start)
+	walked, err := traversal.RunFrom(ctx, start)
 	w.walk.Path, w.walk.Steps, w.walk.Gathered = walked.Path(), invoker.Steps(walked), w.gathered
 	if err != nil {
 		return Response{}, stopped(ctx, err)
@@ -81,7 +81,7 @@ func (t *Trial) Answer(ctx context.Context, req Request) (Response, error) {
 	return response, nil
 }
 
-// ended stops a walk whose time is over.
+// ended stops a traversal whose time is over.
 func (t *Trial) ended(ctx context.Context) error {
 	switch over := invoker.Over(t.invoker.Modules, ctx.Err() != nil); {
 	case !over:
@@ -93,11 +93,11 @@ func (t *Trial) ended(ctx context.Context) error {
 	}
 }
 
-// stopped says what broke a walk.
+// stopped says what broke a traversal.
 func stopped(ctx context.Context, err error) error {
 	var failure *trial.Failure
-	var noEdge *walk.NoEdgeError
-	var limit *walk.StepLimitError
+	var noEdge *traverse.NoEdgeError
+	var limit *traverse.StepLimitError
 	switch {
 	case ctx.Err() != nil:
 		return err
@@ -117,12 +117,12 @@ func broken(cause trial.Cause, node, message string) error {
 	return trial.NewFailure(cause, node, "", "pipeline", "", message)
 }
 
-// passage is one walk on its way.
+// passage is one traversal under way.
 type passage struct {
 	*Trial
 	req      *Request
 	walk     *trial.LightPass
-	base     []abi.Evidence // what was there before the walk
+	base     []abi.Evidence // what was there before the traversal
 	gathered []abi.Evidence // what it brought
 	channels []channel      // that hold it, one for each node
 	profile  *abi.Profile   // what of it can count
@@ -164,7 +164,7 @@ func known(list []abi.Evidence, e *abi.Evidence) *abi.Evidence {
 }
 
 // gather merges what a node found, with the element of the node. It stands in
-// place of what the node found earlier in the walk: what it doesn't give again,
+// place of what the node found earlier in the traversal: what it doesn't give again,
 // it has taken back.
 func (w *passage) gather(node *pipeline.Node, items []abi.Evidence) error {
 	w.channels = slices.DeleteFunc(w.channels, func(c channel) bool { return c.node == node.Name })
@@ -197,7 +197,7 @@ func (w *passage) keep(node *pipeline.Node, persona string, artifact *abi.Artifa
 }
 
 // moved counts the edges that go back.
-func (w *passage) moved(step *walk.Step) {
+func (w *passage) moved(step *traverse.Step) {
 	if e, ok := w.path.graph.Edge(step.EdgeID); ok && e.Loop {
 		w.loops--
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
-	"github.com/shadowcourt/shadowcourt/host/internal/walk"
+	"github.com/shadowcourt/shadowcourt/host/internal/traverse"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
@@ -138,7 +138,7 @@ func (w *passage) elements(node *pipeline.Node) {
 
 // Ask puts the edges of a node to the modules that evaluate them. The host
 // keeps the budget of loops itself.
-func (w *passage) Ask(ctx context.Context, node *pipeline.Node, edges []*pipeline.Edge) ([]walk.Answer, error) {
+func (w *passage) Ask(ctx context.Context, node *pipeline.Node, edges []*pipeline.Edge) ([]traverse.Answer, error) {
 	visited := len(w.walk.Artifacts)
 	answers, err := w.invoker.Edges(ctx, node, edges, &abi.EdgeRequest{
 		Node: node.Name, Family: abi.Family(node.Family), Artifact: w.artifactOf(abi.Family(node.Family)), LoopsLeft: w.loops,
@@ -149,7 +149,7 @@ func (w *passage) Ask(ctx context.Context, node *pipeline.Node, edges []*pipelin
 	}
 	for i, e := range edges {
 		if e.Loop && w.loops <= 0 && answers[i].Fires {
-			answers[i] = walk.Answer{Why: "no loop is left: " + answers[i].Why}
+			answers[i] = traverse.Answer{Why: "no loop is left: " + answers[i].Why}
 		}
 	}
 	return answers, nil

@@ -55,11 +55,11 @@ func TestSDKsKeepTheVectors(t *testing.T) {
 func askHost(t *testing.T, m *sandbox.Module) {
 	t.Helper()
 	for _, n := range []int{0, 1, 3} {
-		d := &desk{}
+		d := &broker{}
 		for range n {
 			d.known.Cases = append(d.known.Cases, abi.PriorCase{CaseID: "c", Subject: strings.Repeat("é", 4000), Status: "affirmed", Seen: 2})
 		}
-		out, err := m.Call(sandbox.WithDesk(t.Context(), d), abi.CallContest, nil)
+		out, err := m.Call(sandbox.WithBroker(t.Context(), d), abi.CallContest, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,13 +72,13 @@ func askHost(t *testing.T, m *sandbox.Module) {
 	}
 }
 
-// desk knows some cases.
-type desk struct {
+// broker knows some cases.
+type broker struct {
 	known abi.PriorCases
 	asked []string
 }
 
-func (d *desk) Ask(_ context.Context, capability abi.Capability, request []byte) ([]byte, error) {
+func (d *broker) Ask(_ context.Context, capability abi.Capability, request []byte) ([]byte, error) {
 	if capability == abi.CapLog {
 		line, err := codec.DecodeLogLine(request, 0)
 		d.asked = append(d.asked, line.Message)

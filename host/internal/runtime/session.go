@@ -142,7 +142,7 @@ func (s *Session) call(ctx context.Context, module string, call abi.Call, node, 
 	start := config.Now()
 	var output sandbox.Output
 	if err = s.recorder.replayed(b, request); err == nil {
-		output, err = m.Call(sandbox.WithDesk(ctx, b), call, request)
+		output, err = m.Call(sandbox.WithBroker(ctx, b), call, request)
 	}
 	elapsed := config.Now().Sub(start)
 	digest := m.Info().Digest.String()

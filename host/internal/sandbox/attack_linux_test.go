@@ -188,7 +188,7 @@ func runAttack(t *testing.T, a attack.Attack, workers int) attacked {
 	for worker := range workers {
 		wg.Go(func() {
 			for range 2 {
-				_, err := m.Call(WithDesk(context.Background(), answering{}), abi.CallNode, a.Request)
+				_, err := m.Call(WithBroker(context.Background(), answering{}), abi.CallNode, a.Request)
 				var failed *CallError
 				if worker == 0 && errors.As(err, &failed) {
 					result.Cause = failed.Cause
@@ -204,7 +204,7 @@ func runAttack(t *testing.T, a attack.Attack, workers int) attacked {
 	return result
 }
 
-// answering is a desk whose answers are large.
+// answering is a broker whose answers are large.
 type answering struct{ Nothing }
 
 func (d answering) Ask(ctx context.Context, capability abi.Capability, request []byte) ([]byte, error) {

@@ -14,15 +14,15 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
 )
 
-// Desk answers what a guest asks through a capability. It travels with the
+// Broker answers what a guest asks through a capability. It travels with the
 // context of a call, never with the instance, so that the same instance asks
 // about another case in its next call.
 //
-// The request is the guest's, not validated, and the desk's own; the answer is
+// The request is the guest's, not validated, and the broker's own; the answer is
 // a message, or empty. A [*RequestError] says that the request is rejected, a
 // [*DeniedError] that the guest may not ask here; any other error is a failure
 // of the host. The same request must have the same answer throughout a trial.
-type Desk interface {
+type Broker interface {
 	Ask(ctx context.Context, capability abi.Capability, request []byte) (answer []byte, err error)
 }
 
@@ -47,18 +47,18 @@ type DeniedError struct {
 // Error names the capability and the reason.
 func (e *DeniedError) Error() string { return string(e.Capability) + " " + e.Why }
 
-type deskKey struct{}
+type brokerKey struct{}
 
-// WithDesk gives the context of a call whose guest asks at this desk. Without
+// WithBroker gives the context of a call whose guest asks this broker. Without
 // one every question has the answer of a host that knows nothing, and so
 // have those that a guest asks before its call: when it starts, and when it is warmed.
-func WithDesk(ctx context.Context, desk Desk) context.Context {
-	return context.WithValue(ctx, deskKey{}, desk)
+func WithBroker(ctx context.Context, broker Broker) context.Context {
+	return context.WithValue(ctx, brokerKey{}, broker)
 }
 
-func deskOf(ctx context.Context) Desk {
-	if desk, ok := ctx.Value(deskKey{}).(Desk); ok {
-		return desk
+func brokerOf(ctx context.Context) Broker {
+	if broker, ok := ctx.Value(brokerKey{}).(Broker); ok {
+		return broker
 	}
 	return emptyDesk{}
 }
@@ -209,7 +209,7 @@ func (s *guestState) ask(capability abi.Capability, request []byte) ([]byte, err
 	m := &s.meter
 	ctx, cancel := context.WithTimeout(m.caller, m.deadline.Sub(m.now()))
 	defer cancel()
-	answer, err := s.desk.Ask(ctx, capability, request)
+	answer, err := s.broker.Ask(ctx, capability, request)
 	switch {
 	case err == nil:
 		return answer, nil

@@ -38,7 +38,7 @@ func loadGranted(tb testing.TB, e *Engine, m wasmtest.Module, granted ...abi.Cap
 	return e.LoadInspected(context.Background(), info, granted)
 }
 
-// library is a desk that knows one case by its name.
+// library is a broker that knows one case by its name.
 type library struct {
 	Nothing
 	name  string
@@ -65,8 +65,8 @@ func recallQuery(limit int) []byte {
 	return codec.AppendRecallQuery(nil, &abi.RecallQuery{Limit: limit})
 }
 
-func askFor(m *Module, desk Desk, request []byte) (Output, error) {
-	return m.Call(WithDesk(context.Background(), desk), abi.CallNode, request)
+func askFor(m *Module, broker Broker, request []byte) (Output, error) {
+	return m.Call(WithBroker(context.Background(), broker), abi.CallNode, request)
 }
 
 func TestAccept_PL8_ACapabilityThatIsNotGrantedIsNotThere(t *testing.T) {
@@ -106,7 +106,7 @@ func TestCapabilityAnswersComeFromTheCall(t *testing.T) {
 		for _, name := range []string{"one", "two", "one", "none", "two"} {
 			ctx, want := context.Background(), abi.PriorCases{}
 			if name != "none" {
-				ctx = WithDesk(ctx, &library{name: name})
+				ctx = WithBroker(ctx, &library{name: name})
 				want.Cases = []abi.PriorCase{{CaseID: name, Status: "affirmed", Seen: 1}}
 			}
 			out, err := m.Call(ctx, abi.CallNode, recallQuery(3))
@@ -137,7 +137,7 @@ func TestWarmCallsAskNobody(t *testing.T) {
 			t.Fatal(err)
 		}
 		asked := &library{} // fails whoever asks
-		m, err := e.LoadInspected(WithDesk(t.Context(), asked), info, []abi.Capability{abi.CapRecall}, Warm{abi.CallNode, recallQuery(1)})
+		m, err := e.LoadInspected(WithBroker(t.Context(), asked), info, []abi.Capability{abi.CapRecall}, Warm{abi.CallNode, recallQuery(1)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,7 +153,7 @@ func TestCapabilityRefusals(t *testing.T) {
 	long := codec.AppendCorrelateQuery(nil, &abi.CorrelateQuery{Text: strings.Repeat("a", 2000), Limit: 1})
 	for name, test := range map[string]struct {
 		module  wasmtest.Module
-		desk    library
+		broker  library
 		request []byte
 		cause   Cause
 		detail  string
@@ -168,7 +168,7 @@ func TestCapabilityRefusals(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = askFor(m, &test.desk, test.request)
+		_, err = askFor(m, &test.broker, test.request)
 		var failed *CallError
 		if !errors.As(err, &failed) || failed.Cause != test.cause || !strings.Contains(failed.Detail, test.detail) {
 			t.Errorf("%s: %v", name, err)
@@ -199,9 +199,9 @@ func TestALogIsCutAndBreaksNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	desk := &library{}
-	out, err := askFor(m, desk, codec.AppendLogLine(nil, &abi.LogLine{Message: "here"}))
-	if err != nil || len(out.Bytes) != 0 || len(desk.lines) != maxLogLines || desk.lines[0] != "here" {
-		t.Errorf("%d lines, answer %q (%v)", len(desk.lines), out.Bytes, err)
+	broker := &library{}
+	out, err := askFor(m, broker, codec.AppendLogLine(nil, &abi.LogLine{Message: "here"}))
+	if err != nil || len(out.Bytes) != 0 || len(broker.lines) != maxLogLines || broker.lines[0] != "here" {
+		t.Errorf("%d lines, answer %q (%v)", len(broker.lines), out.Bytes, err)
 	}
 }

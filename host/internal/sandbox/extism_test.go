@@ -198,7 +198,7 @@ func TestAccept_PL8_ExtismCapability(t *testing.T) {
 		}
 		cases, err := codec.DecodePriorCases(out.Bytes, len(out.Bytes))
 		if err != nil || len(cases.Cases) != 1 || cases.Cases[0].CaseID != name {
-			t.Errorf("asked at the %s desk: %v, %v", name, cases, err)
+			t.Errorf("asked the %s broker: %v, %v", name, cases, err)
 		}
 	}
 	_, err = askFor(m, &library{name: "first"}, []byte("nonsense"))

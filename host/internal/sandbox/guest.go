@@ -18,7 +18,7 @@ type guestState struct {
 	stderr []byte
 	meter  meter
 	uses   uses
-	desk   Desk
+	broker Broker
 	memory *pages.Memory
 
 	// what poll_oneoff reads and writes, here so that it makes no garbage

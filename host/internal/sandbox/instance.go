@@ -191,14 +191,14 @@ func (in *instance) warmUp(caller context.Context) error {
 // begin gives one call its fuel and its stand-ins.
 func (in *instance) begin(caller context.Context) {
 	in.enter(caller, int64(in.program.limits.Fuel), callBudget)
-	in.state.standIns, in.state.desk = standInsOfCall(), deskOf(caller)
+	in.state.standIns, in.state.broker = standInsOfCall(), brokerOf(caller)
 }
 
 // prepare begins what runs before the first call, with what is left of the fuel
 // for that. It knows of no case.
 func (in *instance) prepare(caller context.Context, with standIns) {
 	in.enter(caller, max(0, in.startFuel), startBudget)
-	in.state.standIns, in.state.desk = with, emptyDesk{}
+	in.state.standIns, in.state.broker = with, emptyDesk{}
 }
 
 func (in *instance) enter(caller context.Context, budget int64, limit string) {

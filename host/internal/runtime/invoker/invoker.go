@@ -6,7 +6,7 @@ import (
 	"log/slog"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/internal/walk"
+	"github.com/shadowcourt/shadowcourt/host/internal/traverse"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
@@ -62,8 +62,8 @@ func (v Invoker) Contest(ctx context.Context, node *pipeline.Node, persona *pipe
 // Edges puts the edges of a node to the modules that evaluate them: one call
 // for all edges of the clerk, and one for each other module that an edge
 // names. req lacks the questions, and is not changed. Errors are as those of Node.
-func (v Invoker) Edges(ctx context.Context, node *pipeline.Node, edges []*pipeline.Edge, req *abi.EdgeRequest) ([]walk.Answer, error) {
-	answers := make([]walk.Answer, len(edges))
+func (v Invoker) Edges(ctx context.Context, node *pipeline.Node, edges []*pipeline.Edge, req *abi.EdgeRequest) ([]traverse.Answer, error) {
+	answers := make([]traverse.Answer, len(edges))
 	asked := make([]bool, len(edges))
 	for i := range edges {
 		if asked[i] {
@@ -84,7 +84,7 @@ func (v Invoker) Edges(ctx context.Context, node *pipeline.Node, edges []*pipeli
 }
 
 // askModule asks one module for the edges at places.
-func (v Invoker) askModule(ctx context.Context, node *pipeline.Node, edges []*pipeline.Edge, places []int, req abi.EdgeRequest, answers []walk.Answer) error {
+func (v Invoker) askModule(ctx context.Context, node *pipeline.Node, edges []*pipeline.Edge, places []int, req abi.EdgeRequest, answers []traverse.Answer) error {
 	module := edges[places[0]].Module
 	for _, at := range places {
 		e := edges[at]
@@ -103,7 +103,7 @@ func (v Invoker) askModule(ctx context.Context, node *pipeline.Node, edges []*pi
 		return v.failure(err, node, "", module, abi.CallEdges)
 	}
 	for i, at := range places {
-		answers[at] = walk.Answer{Fires: response.Answers[i].Fires, Why: response.Answers[i].Why}
+		answers[at] = traverse.Answer{Fires: response.Answers[i].Fires, Why: response.Answers[i].Why}
 	}
 	return nil
 }

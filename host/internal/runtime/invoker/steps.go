@@ -2,12 +2,12 @@ package invoker
 
 import (
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/internal/walk"
+	"github.com/shadowcourt/shadowcourt/host/internal/traverse"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // Steps converts the steps of a traversal.
-func Steps(walked *walk.Outcome) []trial.Step {
+func Steps(walked *traverse.Outcome) []trial.Step {
 	list := make([]trial.Step, len(walked.Steps))
 	for i := range walked.Steps {
 		w := &walked.Steps[i]

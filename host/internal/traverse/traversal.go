@@ -1,16 +1,16 @@
-// Package walk goes through a pipeline's graph from its start to an end. It knows nothing of courts: what happens at
+// Package traverse goes through a pipeline's graph from its start to an end. It knows nothing of courts: what happens at
 // a node and how edges are answered is the caller's.
 //
 // At each node the [Visitor] is called once, then all edges that leave the node, those of every node first, are put to
-// the [Asker] in one call. The rules:
+// the [EdgeEvaluator] in one call. The rules:
 //
 //   - Answers are taken in file order and the first yes wins.
 //   - Edges of any node come before the node's own. They count before a move to a node, never before a move to an
 //     end: an own edge that has been answered with yes and leads to an end is taken.
-//   - Without a yes the same node is visited again if the visitor asked for it; else the walk continues with the next node
+//   - Without a yes the same node is visited again if the visitor asked for it; else the traversal continues with the next node
 //     in file order; at the last node it fails with [ErrNoEdge].
 //   - An edge whose evaluator is [pipeline.Always] fires without being asked.
-package walk
+package traverse
 
 import (
 	"context"
@@ -23,15 +23,15 @@ import (
 // DefaultMaxSteps is the step limit of a Config that states none.
 const DefaultMaxSteps = 1000
 
-// Visitor does the work of a node. visit counts the visits of this walk to this node from 1, repetitions and returns
+// Visitor does the work of a node. visit counts the visits of this traversal to this node from 1, repetitions and returns
 // over edges alike. again asks for another visit if no edge fires, as a hearing does that has rounds left.
 type Visitor interface {
 	Visit(ctx context.Context, node *pipeline.Node, visit int) (again bool, err error)
 }
 
-// Asker answers for all edges of a node at once: answers[i] belongs to edges[i]. The edges of any node come first
+// EdgeEvaluator answers for all edges of a node at once: answers[i] belongs to edges[i]. The edges of any node come first
 // (see [pipeline.Edge.FromAny]), each group in file order; there is at least one.
-type Asker interface {
+type EdgeEvaluator interface {
 	Ask(ctx context.Context, node *pipeline.Node, edges []*pipeline.Edge) (answers []Answer, err error)
 }
 
@@ -41,30 +41,30 @@ type Answer struct {
 	Why   string
 }
 
-// Config bounds a walk.
+// Config bounds a traversal.
 type Config struct {
-	// MaxSteps is how many visits a walk may take; 0 means DefaultMaxSteps.
+	// MaxSteps is how many visits a traversal may take; 0 means DefaultMaxSteps.
 	MaxSteps int
-	// Ended gives the error that a walk ends with before its next step, or nil. Default: the cause of a context that is done.
+	// Ended gives the error that a traversal ends with before its next step, or nil. Default: the cause of a context that is done.
 	Ended func(ctx context.Context) error
 	// Moved is told of each step when its move is decided. Optional.
 	Moved func(*Step)
 }
 
-// Walker walks one graph. It keeps nothing between walks, and may be used by several goroutines at once if its
-// visitor and asker may.
-type Walker struct {
-	graph    *pipeline.Graph
-	visitor  Visitor
-	asker    Asker
-	maxSteps int
-	ended    func(ctx context.Context) error
-	moved    func(*Step)
+// Traversal traversals one graph. It keeps nothing between traversals, and may be used by several goroutines at once if its
+// visitor and evaluator may.
+type Traversal struct {
+	graph     *pipeline.Graph
+	visitor   Visitor
+	evaluator EdgeEvaluator
+	maxSteps  int
+	ended     func(ctx context.Context) error
+	moved     func(*Step)
 }
 
-// New makes a Walker.
-func New(graph *pipeline.Graph, visitor Visitor, asker Asker, config Config) *Walker {
-	w := &Walker{graph: graph, visitor: visitor, asker: asker, maxSteps: config.MaxSteps, ended: config.Ended, moved: config.Moved}
+// New makes a Traversal.
+func New(graph *pipeline.Graph, visitor Visitor, evaluator EdgeEvaluator, config Config) *Traversal {
+	w := &Traversal{graph: graph, visitor: visitor, evaluator: evaluator, maxSteps: config.MaxSteps, ended: config.Ended, moved: config.Moved}
 	if w.maxSteps <= 0 {
 		w.maxSteps = DefaultMaxSteps
 	}
@@ -77,14 +77,16 @@ func New(graph *pipeline.Graph, visitor Visitor, asker Asker, config Config) *Wa
 	return w
 }
 
-// Walk goes from the graph's start to an end; see WalkFrom.
-func (w *Walker) Walk(ctx context.Context) (*Outcome, error) { return w.WalkFrom(ctx, w.graph.Start()) }
+// Run goes from the graph's start to an end; see RunFrom.
+func (w *Traversal) Run(ctx context.Context) (*Outcome, error) {
+	return w.RunFrom(ctx, w.graph.Start())
+}
 
-// WalkFrom goes from a node of the graph to an end. The Outcome is never nil: with an error it holds the steps so far and no end.
+// RunFrom goes from a node of the graph to an end. The Outcome is never nil: with an error it holds the steps so far and no end.
 // Errors: [*NoEdgeError], [*StepLimitError], [*AnswerCountError], the cause of a context that is done between two
-// steps, or what Config.Ended gives in its place, and whatever visitor and asker return, wrapped. A context that is done during a step does not end the walk
+// steps, or what Config.Ended gives in its place, and whatever visitor and evaluator return, wrapped. A context that is done during a step does not end the traversal
 // before the step's edges were asked.
-func (w *Walker) WalkFrom(ctx context.Context, node *pipeline.Node) (*Outcome, error) {
+func (w *Traversal) RunFrom(ctx context.Context, node *pipeline.Node) (*Outcome, error) {
 	out := &Outcome{Start: node.Name}
 	visits := make(map[string]int)
 	for {
@@ -113,7 +115,7 @@ func (w *Walker) WalkFrom(ctx context.Context, node *pipeline.Node) (*Outcome, e
 }
 
 // step visits a node and decides where to go.
-func (w *Walker) step(ctx context.Context, node *pipeline.Node, visit int) (Step, error) {
+func (w *Traversal) step(ctx context.Context, node *pipeline.Node, visit int) (Step, error) {
 	again, err := w.visitor.Visit(ctx, node, visit)
 	if err != nil {
 		return Step{}, fmt.Errorf("visit node %q: %w", node.Name, err)
@@ -140,7 +142,7 @@ func (w *Walker) step(ctx context.Context, node *pipeline.Node, visit int) (Step
 }
 
 // ask collects the answers of all edges that leave a node, asking only for those that don't answer themselves.
-func (w *Walker) ask(ctx context.Context, node *pipeline.Node) ([]EdgeAnswer, error) {
+func (w *Traversal) ask(ctx context.Context, node *pipeline.Node) ([]EdgeAnswer, error) {
 	anyEdges, own := w.graph.AnyEdges(), w.graph.EdgesFrom(node.Name)
 	all := make([]EdgeAnswer, 0, len(anyEdges)+len(own))
 	open := make([]*pipeline.Edge, 0, cap(all))
@@ -155,7 +157,7 @@ func (w *Walker) ask(ctx context.Context, node *pipeline.Node) ([]EdgeAnswer, er
 	if len(open) == 0 {
 		return all, nil
 	}
-	answers, err := w.asker.Ask(ctx, node, open)
+	answers, err := w.evaluator.Ask(ctx, node, open)
 	if err != nil {
 		return nil, fmt.Errorf("ask the edges of node %q: %w", node.Name, err)
 	}

@@ -1,11 +1,11 @@
-package walk_test
+package traverse_test
 
 import (
 	"sync"
 	"sync/atomic"
 	"testing"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/walk"
+	"github.com/shadowcourt/shadowcourt/host/internal/traverse"
 )
 
 func TestFanOutRunsBranchesSideBySide(t *testing.T) {
@@ -23,7 +23,7 @@ func TestFanOutRunsBranchesSideBySide(t *testing.T) {
 		}
 	}
 	seen := map[int]int{}
-	walk.FanOut(branches, 0, func(i, result int) { seen[i] = result })
+	traverse.FanOut(branches, 0, func(i, result int) { seen[i] = result })
 	for i := range n {
 		if result, ok := seen[i]; !ok || result != i*i {
 			t.Errorf("branch %d: %d", i, result)
@@ -39,7 +39,7 @@ func TestFanOutTakesWhatComesFirst(t *testing.T) {
 		func() string { return "fast" },
 	}
 	var order []string
-	walk.FanOut(branches, 2, func(_ int, result string) {
+	traverse.FanOut(branches, 2, func(_ int, result string) {
 		order = append(order, result)
 		if result == "fast" {
 			close(gate)
@@ -65,9 +65,9 @@ func TestFanOutKeepsItsLimit(t *testing.T) {
 		}
 	}
 	n := 0
-	walk.FanOut(branches, 3, func(int, bool) { n++ })
+	traverse.FanOut(branches, 3, func(int, bool) { n++ })
 	if n != len(branches) || most.Load() > 3 {
 		t.Errorf("%d arrived, %d at once", n, most.Load())
 	}
-	walk.FanOut([]func() bool{}, 0, func(int, bool) { t.Error("something arrived from nowhere") })
+	traverse.FanOut([]func() bool{}, 0, func(int, bool) { t.Error("something arrived from nowhere") })
 }

@@ -1,4 +1,4 @@
-package walk_test
+package traverse_test
 
 import (
 	"context"
@@ -9,11 +9,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/walk"
+	"github.com/shadowcourt/shadowcourt/host/internal/traverse"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
-// script is a visitor and asker that does as told and writes down what it was asked.
+// script is a visitor and evaluator that does as told and writes down what it was asked.
 type script struct {
 	again map[string]int      // visits after which a node is done
 	yes   map[string][]string // edges that fire at a node, "EDGE" or "EDGE@visit"
@@ -33,15 +33,15 @@ func (s *script) Visit(_ context.Context, node *pipeline.Node, visit int) (bool,
 	return visit < s.again[node.Name], s.err
 }
 
-func (s *script) Ask(_ context.Context, node *pipeline.Node, edges []*pipeline.Edge) ([]walk.Answer, error) {
+func (s *script) Ask(_ context.Context, node *pipeline.Node, edges []*pipeline.Edge) ([]traverse.Answer, error) {
 	ids := make([]string, len(edges))
-	answers := make([]walk.Answer, len(edges))
+	answers := make([]traverse.Answer, len(edges))
 	for i, e := range edges {
 		ids[i] = e.ID
 		for _, yes := range s.yes[node.Name] {
 			id, at, bound := strings.Cut(yes, "@")
 			if id == e.ID && (!bound || at == string(rune('0'+s.visit))) {
-				answers[i] = walk.Answer{Fires: true, Why: "told so"}
+				answers[i] = traverse.Answer{Fires: true, Why: "told so"}
 			}
 		}
 	}
@@ -109,7 +109,7 @@ func TestTheMoveFollowsTheRules(t *testing.T) {
 			t.Parallel()
 			s := &script{again: c.again, yes: c.yes}
 			g := graph(t, small)
-			out, err := walk.New(g, s, s, walk.Config{}).Walk(t.Context())
+			out, err := traverse.New(g, s, s, traverse.Config{}).Run(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -129,7 +129,7 @@ func TestTheMoveFollowsTheRules(t *testing.T) {
 func TestAllEdgesAreAskedInOneCall(t *testing.T) {
 	t.Parallel()
 	s := &script{again: map[string]int{"b": 2}, yes: map[string][]string{"c": {"C1"}}}
-	out, err := walk.New(graph(t, small), s, s, walk.Config{}).Walk(t.Context())
+	out, err := traverse.New(graph(t, small), s, s, traverse.Config{}).Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func TestAllEdgesAreAskedInOneCall(t *testing.T) {
 func TestAlwaysIsNotAsked(t *testing.T) {
 	t.Parallel()
 	s := &script{}
-	out, err := walk.New(graph(t, `
+	out, err := traverse.New(graph(t, `
 pipeline: p
 nodes:
   - {name: a, family: triage}
@@ -162,7 +162,7 @@ edges:
   - {id: A2, from: a, to: b, evaluator: always}
   - {id: B1, from: b, to: _done, evaluator: always}
 start: a
-`), s, s, walk.Config{}).Walk(t.Context())
+`), s, s, traverse.Config{}).Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ start: a
 	}
 }
 
-// On the level of the walk: what the court makes of it is the court's.
+// On the level of the traversal: what the court makes of it is the court's.
 func TestAccept_CT8_NoEdgeFires(t *testing.T) {
 	t.Parallel()
 	d, err := pipeline.Load("../../pipeline/testdata/seed-defect-court.yaml")
@@ -186,9 +186,9 @@ func TestAccept_CT8_NoEdgeFires(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &script{again: map[string]int{"hearing": 3}}
-	out, err := walk.New(g, s, s, walk.Config{}).Walk(t.Context())
-	var noEdge *walk.NoEdgeError
-	if !errors.Is(err, walk.ErrNoEdge) || !errors.As(err, &noEdge) || noEdge.Node != "verdict" {
+	out, err := traverse.New(g, s, s, traverse.Config{}).Run(t.Context())
+	var noEdge *traverse.NoEdgeError
+	if !errors.Is(err, traverse.ErrNoEdge) || !errors.As(err, &noEdge) || noEdge.Node != "verdict" {
 		t.Fatalf("got %v", err)
 	}
 	if diff := cmp.Diff([]string{"indict", "discover", "defend", "hearing", "verdict"}, out.Path()); diff != "" {
@@ -212,7 +212,7 @@ func TestTheSeedsPathIsWrittenAsInTheContract(t *testing.T) {
 	s := &script{again: map[string]int{"hearing": 3}, yes: map[string][]string{
 		"defend": {"HD4"}, "hearing": {"HD5@2"}, "verdict": {"HD7"},
 	}}
-	out, err := walk.New(g, s, s, walk.Config{}).Walk(t.Context())
+	out, err := traverse.New(g, s, s, traverse.Config{}).Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,11 +223,11 @@ func TestTheSeedsPathIsWrittenAsInTheContract(t *testing.T) {
 
 func TestStepLimit(t *testing.T) {
 	t.Parallel()
-	for limit, want := range map[int]int{0: walk.DefaultMaxSteps, 1: 1, 17: 17} {
+	for limit, want := range map[int]int{0: traverse.DefaultMaxSteps, 1: 1, 17: 17} {
 		s := &script{yes: map[string][]string{"b": {"B1"}}}
-		out, err := walk.New(graph(t, small), s, s, walk.Config{MaxSteps: limit}).Walk(t.Context())
-		var over *walk.StepLimitError
-		if !errors.Is(err, walk.ErrStepLimit) || !errors.As(err, &over) || over.Limit != want || over.Node != "b" {
+		out, err := traverse.New(graph(t, small), s, s, traverse.Config{MaxSteps: limit}).Run(t.Context())
+		var over *traverse.StepLimitError
+		if !errors.Is(err, traverse.ErrStepLimit) || !errors.As(err, &over) || over.Limit != want || over.Node != "b" {
 			t.Errorf("limit %d: %v", limit, err)
 		}
 		if len(out.Steps) != want {
@@ -235,7 +235,7 @@ func TestStepLimit(t *testing.T) {
 		}
 	}
 	s := &script{yes: map[string][]string{"c": {"C1"}}}
-	if out, err := walk.New(graph(t, small), s, s, walk.Config{MaxSteps: 3}).Walk(t.Context()); err != nil || out.End != "_done" {
+	if out, err := traverse.New(graph(t, small), s, s, traverse.Config{MaxSteps: 3}).Run(t.Context()); err != nil || out.End != "_done" {
 		t.Errorf("an end in the last step allowed: %v", err)
 	}
 }
@@ -251,12 +251,12 @@ func TestContextIsHonouredBetweenSteps(t *testing.T) {
 				cancel(cause)
 			}
 		}
-		out, err := walk.New(graph(t, small), s, s, walk.Config{}).Walk(ctx)
+		out, err := traverse.New(graph(t, small), s, s, traverse.Config{}).Run(ctx)
 		if !errors.Is(err, want) {
 			t.Errorf("at %s: %v", at, err)
 		}
 		if at == "b" && (len(out.Steps) != 2 || slices.Contains(s.calls, "visit c")) {
-			t.Errorf("the walk went on: %v", s.calls)
+			t.Errorf("the traversal continued: %v", s.calls)
 		}
 		if at == "c" && out.End != "_done" {
 			t.Error("a step that had begun was not finished")
@@ -269,12 +269,12 @@ func TestErrorsOfTheCallerComeBack(t *testing.T) {
 	t.Parallel()
 	trap := errors.New("trap")
 	s := &script{err: trap}
-	if out, err := walk.New(graph(t, small), s, s, walk.Config{}).Walk(t.Context()); !errors.Is(err, trap) || out == nil {
+	if out, err := traverse.New(graph(t, small), s, s, traverse.Config{}).Run(t.Context()); !errors.Is(err, trap) || out == nil {
 		t.Errorf("got %v", err)
 	}
 	s = &script{short: true}
-	var count *walk.AnswerCountError
-	if _, err := walk.New(graph(t, small), s, s, walk.Config{}).Walk(t.Context()); !errors.As(err, &count) || count.Answers != 3 || count.Edges != 4 {
+	var count *traverse.AnswerCountError
+	if _, err := traverse.New(graph(t, small), s, s, traverse.Config{}).Run(t.Context()); !errors.As(err, &count) || count.Answers != 3 || count.Edges != 4 {
 		t.Errorf("got %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package walk
+package traverse
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 var (
 	// ErrNoEdge: no edge of the last node fired.
 	ErrNoEdge = errors.New("no edge fires at the last node")
-	// ErrStepLimit: the walk took more steps than allowed.
+	// ErrStepLimit: the traversal took more steps than allowed.
 	ErrStepLimit = errors.New("step limit exceeded")
 )
 
@@ -30,13 +30,13 @@ type StepLimitError struct {
 }
 
 func (e *StepLimitError) Error() string {
-	return fmt.Sprintf("the walk took %d steps without reaching an end; next would be %q", e.Limit, e.Node)
+	return fmt.Sprintf("the traversal took %d steps without reaching an end; next would be %q", e.Limit, e.Node)
 }
 
 // Is makes errors.Is(err, ErrStepLimit) true.
 func (e *StepLimitError) Is(target error) bool { return target == ErrStepLimit }
 
-// AnswerCountError: the asker did not answer for exactly the edges it was asked about.
+// AnswerCountError: the evaluator did not answer for exactly the edges it was asked about.
 type AnswerCountError struct {
 	Node           string
 	Edges, Answers int

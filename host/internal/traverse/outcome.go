@@ -1,12 +1,12 @@
-package walk
+package traverse
 
 import "github.com/shadowcourt/shadowcourt/host/pipeline"
 
-// Outcome is what a walk did.
+// Outcome is what a traversal did.
 type Outcome struct {
 	// Start is the first node.
 	Start string
-	// End is the end that was reached, empty for a walk that failed.
+	// End is the end that was reached, empty for a traversal that failed.
 	End string
 	// Steps are in the order in which they were made, one for each visit.
 	Steps []Step
@@ -16,13 +16,13 @@ type Outcome struct {
 // in a last step that failed with [ErrNoEdge].
 type Step struct {
 	Node string
-	// Visit counts the visits of the walk to this node, from 1.
+	// Visit counts the visits of the traversal to this node, from 1.
 	Visit int
 	// EdgeID is the edge that was taken.
 	EdgeID string
-	// To is where the walk went: a node or an end.
+	// To is where the traversal went: a node or an end.
 	To string
-	// Fallthrough: no edge fired, and the walk went on to the next node in file order.
+	// Fallthrough: no edge fired, and the traversal continued to the next node in file order.
 	Fallthrough bool
 	// Again: no edge fired, and the same node was visited again.
 	Again bool
@@ -36,7 +36,7 @@ type EdgeAnswer struct {
 	Answer
 }
 
-// Path gives the arrivals of the walk: a bare node name for the start and for falling through, "EDGE:target" for an
+// Path gives the arrivals of the traversal: a bare node name for the start and for falling through, "EDGE:target" for an
 // edge. Repeated visits of a node are no arrivals.
 //
 //	indict discover defend HD4:hearing HD5:verdict HD7:_done

@@ -1,4 +1,4 @@
-package walk_test
+package traverse_test
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/walk"
+	"github.com/shadowcourt/shadowcourt/host/internal/traverse"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
@@ -19,22 +19,22 @@ func (d dice) Visit(context.Context, *pipeline.Node, int) (bool, error) {
 	return rapid.IntRange(0, 9).Draw(d.t, "again") == 0, nil
 }
 
-func (d dice) Ask(_ context.Context, _ *pipeline.Node, edges []*pipeline.Edge) ([]walk.Answer, error) {
-	answers := make([]walk.Answer, len(edges))
+func (d dice) Ask(_ context.Context, _ *pipeline.Node, edges []*pipeline.Edge) ([]traverse.Answer, error) {
+	answers := make([]traverse.Answer, len(edges))
 	for i := range answers {
 		answers[i].Fires = rapid.IntRange(0, 3).Draw(d.t, "fires") == 0
 	}
 	return answers, nil
 }
 
-// Any walk of any graph ends within the limit, and every step is one that the definition allows.
-func TestEveryWalkEndsAndKeepsToTheGraph(t *testing.T) {
+// Any traversal of any graph ends within the limit, and every step is one that the definition allows.
+func TestEveryTraversalEndsAndKeepsToTheGraph(t *testing.T) {
 	t.Parallel()
 	ended := 0
 	rapid.Check(t, func(t *rapid.T) {
 		g := randomGraph(t)
 		limit := rapid.IntRange(1, 40).Draw(t, "limit")
-		out, err := walk.New(g, dice{t}, dice{t}, walk.Config{MaxSteps: limit}).Walk(t.Context())
+		out, err := traverse.New(g, dice{t}, dice{t}, traverse.Config{MaxSteps: limit}).Run(t.Context())
 		if len(out.Steps) > limit {
 			t.Fatalf("%d steps", len(out.Steps))
 		}
@@ -44,8 +44,8 @@ func TestEveryWalkEndsAndKeepsToTheGraph(t *testing.T) {
 			if !pipeline.IsEnd(out.End) {
 				t.Fatalf("end %q", out.End)
 			}
-		case errors.Is(err, walk.ErrStepLimit) && len(out.Steps) == limit:
-		case errors.Is(err, walk.ErrNoEdge):
+		case errors.Is(err, traverse.ErrStepLimit) && len(out.Steps) == limit:
+		case errors.Is(err, traverse.ErrNoEdge):
 		default:
 			t.Fatal(err)
 		}
@@ -54,7 +54,7 @@ func TestEveryWalkEndsAndKeepsToTheGraph(t *testing.T) {
 			s := &out.Steps[i]
 			visits[s.Node]++
 			if s.Node != at || s.Visit != visits[s.Node] {
-				t.Fatalf("step %d is visit %d at %q, the walk is at %q for the %d. time", i, s.Visit, s.Node, at, visits[s.Node])
+				t.Fatalf("step %d is visit %d at %q, the traversal is at %q for the %d. time", i, s.Visit, s.Node, at, visits[s.Node])
 			}
 			checkMove(t, g, s)
 			at = s.To
@@ -68,12 +68,12 @@ func TestEveryWalkEndsAndKeepsToTheGraph(t *testing.T) {
 		}
 	})
 	if ended == 0 {
-		t.Error("no walk reached an end: the graphs show nothing")
+		t.Error("no traversal reached an end: the graphs show nothing")
 	}
 }
 
 // checkMove says the rules a second time, from the answers.
-func checkMove(t *rapid.T, g *pipeline.Graph, s *walk.Step) {
+func checkMove(t *rapid.T, g *pipeline.Graph, s *traverse.Step) {
 	var own, fromAny string
 	for _, a := range s.Answers {
 		if a.Edge.From != s.Node && a.Edge.From != pipeline.Any {
