@@ -3,7 +3,6 @@
 package gorun
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,7 +16,7 @@ import (
 // ErrNoGo: the go command is not installed.
 var ErrNoGo = errors.New("go is not installed; experiments need it to build tests")
 
-// maxBuildOutput is how much of a compiler's output is kept, in bytes.
+// maxBuildOutput is how much of each output of a go command is kept, in bytes.
 const maxBuildOutput = 64 << 10
 
 // BuildError says that a package's tests do not build in a tree, which is an outcome of an experiment.
@@ -114,7 +113,7 @@ func (g *Go) run(ctx context.Context, folder string, args ...string) (string, er
 	cmd := exec.CommandContext(ctx, g.command, args...) //nolint:gosec // packages can't be flags
 	cmd.Dir = folder
 	cmd.Env = append(os.Environ(), "PWD="+folder)
-	var out, errs bytes.Buffer
+	var out, errs head
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err := cmd.Run()
 	var exit *exec.ExitError
@@ -122,7 +121,16 @@ func (g *Go) run(ctx context.Context, folder string, args ...string) (string, er
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	case errors.As(err, &exit):
-		return "", &commandError{output: strings.ToValidUTF8(string(errs.Bytes()[:min(errs.Len(), maxBuildOutput)]), "\uFFFD")}
+		return "", &commandError{output: strings.ToValidUTF8(string(errs), "\uFFFD")}
 	}
-	return out.String(), err
+	return string(out), err
+}
+
+// head keeps the beginning of what is written to it.
+type head []byte
+
+// Write never fails, so that the program goes on.
+func (h *head) Write(p []byte) (int, error) {
+	*h = append(*h, p[:min(len(p), maxBuildOutput-len(*h))]...)
+	return len(p), nil
 }

@@ -40,7 +40,6 @@ func TestSkip(t *testing.T) { t.Skip("not here") }
 func TestPanic(t *testing.T) { var p *int; _ = *p }
 func TestExit(t *testing.T) { os.Exit(3) }
 func TestSlow(t *testing.T) { time.Sleep(time.Hour) }
-func TestKilled(t *testing.T) { select {} }
 func TestTable(t *testing.T) {
 	t.Run("a b", func(t *testing.T) {})
 	t.Run("a b#2", func(t *testing.T) { t.Error("second") })

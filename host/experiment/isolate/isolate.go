@@ -70,9 +70,10 @@ type Command struct {
 	Args []string `json:"args"`
 	// Dir is the folder to run in; with Namespaces it can be written to only within Scratch.
 	Dir string `json:"dir"`
-	// Env is the whole environment, as NAME=VALUE. HOME and TMPDIR are set to folders in Scratch.
+	// Env is the whole environment, as NAME=VALUE. HOME and TMPDIR are set to the folders home and tmp in Scratch, and with
+	// Namespaces /tmp is the latter, too.
 	Env []string `json:"env"`
-	// Scratch is the folder that the program may write to. It must exist, and must not be below /tmp.
+	// Scratch is the folder that the program may write to. It must exist, and gets the folders home and tmp.
 	Scratch string `json:"scratch"`
 	// Overlays are folders, such as caches, that the program may seem to write to: what it writes lands in Scratch. Where the system
 	// can't do that they are read-only with Namespaces, and writable otherwise.

@@ -1,14 +1,13 @@
 package isolate
 
 import (
-	"context"
 	"os"
 	"syscall"
 )
 
 func executable() (string, error) { return os.Executable() }
 
-func strongest(context.Context) Level { return Group }
+func strongest() Level { return Group }
 
 func attributes(Level, bool) *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
@@ -23,6 +22,8 @@ func confine(o *order) error {
 }
 
 // usage is not known here: memory and processes are not limited.
-func usage(Level, int) (resident int64, processes int) { return 0, 0 }
+func usage(Level, int, int) (resident int64, processes int) { return 0, 0 }
 
 func killAll(Level) { killGroup() }
+
+func processes() []int { return nil }

@@ -21,43 +21,19 @@ import (
 // executable is this program, even if its file was replaced meanwhile.
 func executable() (string, error) { return "/proc/self/exe", nil }
 
-// strongest finds out once what this system allows.
-var strongest = func() func(context.Context) Level {
-	var once sync.Once
-	level := Reaper
-	return func(ctx context.Context) Level {
-		once.Do(func() {
-			dir, err := os.MkdirTemp("", "shadowcourt-isolate-")
-			if err != nil {
-				return
-			}
-			defer os.RemoveAll(dir)
-			for _, sub := range []string{"home", "tmp"} {
-				if os.Mkdir(filepath.Join(dir, sub), 0o700) != nil {
-					return
-				}
-			}
-			probe := Command{Args: []string{"/proc/self/exe"}, Dir: "/", Env: []string{probeEnv + "=1"}, Scratch: dir, Limits: Limits{}.orDefaults()}
-			r, err := start(context.WithoutCancel(ctx), &order{Command: probe, Level: Namespaces})
-			if err == nil && r.Ending == Exited && r.ExitCode == probeCode {
-				level = Namespaces
-			}
-		})
-		return level
+// strongest finds out once what this system allows: whether a supervisor can confine itself in namespaces.
+var strongest = sync.OnceValue(func() Level {
+	dir, err := os.MkdirTemp("", "shadowcourt-isolate-")
+	if err != nil {
+		return Reaper
 	}
-}()
-
-// The program that finds out whether namespaces work is this one, too.
-const (
-	probeEnv  = "SHADOWCOURT_ISOLATE_PROBE"
-	probeCode = 42
-)
-
-func init() {
-	if os.Getenv(probeEnv) != "" {
-		os.Exit(probeCode)
+	defer os.RemoveAll(dir)
+	probe := Command{Dir: "/", Scratch: dir, Limits: Limits{}.orDefaults()}
+	if r, err := start(context.Background(), &order{Command: probe, Level: Namespaces, Probe: true}); err != nil || r.Ending != Exited {
+		return Reaper
 	}
-}
+	return Namespaces
+})
 
 // attributes give the supervisor its namespaces. Users keep their ids: who may read what does not change.
 func attributes(level Level, network bool) *syscall.SysProcAttr {
@@ -65,9 +41,10 @@ func attributes(level Level, network bool) *syscall.SysProcAttr {
 		return &syscall.SysProcAttr{Setpgid: true}
 	}
 	a := &syscall.SysProcAttr{
-		Setpgid:     true,
-		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWPID | syscall.CLONE_NEWNS | syscall.CLONE_NEWIPC,
-		AmbientCaps: []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP, unix.CAP_KILL},
+		Setpgid:    true,
+		Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWPID | syscall.CLONE_NEWNS | syscall.CLONE_NEWIPC,
+		// Until it starts the program. Overlays need the last one, for a folder that the kernel makes for itself alone.
+		AmbientCaps: []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP, unix.CAP_KILL, unix.CAP_DAC_OVERRIDE},
 	}
 	if !network {
 		a.Cloneflags |= syscall.CLONE_NEWNET
@@ -83,21 +60,26 @@ func attributes(level Level, network bool) *syscall.SysProcAttr {
 	return a
 }
 
+// threadsEach is how many threads each of the processes may have on average.
+const threadsEach = 16
+
 // confine takes from this process, and so from the program, what it shall not have.
 func confine(o *order) error {
 	if o.Command.Starve {
 		starve()
 	}
-	for resource, limit := range map[int]uint64{unix.RLIMIT_CORE: 0, unix.RLIMIT_FSIZE: uint64(o.Command.Limits.Disk)} {
+	// These stop what is too fast for watch. The kernel counts threads, root's not at all, and with namespaces only those in them.
+	threads := uint64(threadsEach * o.Command.Limits.Processes)
+	limits := map[int]uint64{unix.RLIMIT_CORE: 0, unix.RLIMIT_FSIZE: uint64(o.Command.Limits.Disk), unix.RLIMIT_NPROC: threads}
+	if o.Level != Namespaces {
+		limits[unix.RLIMIT_NPROC] += userThreads()
+	}
+	for resource, limit := range limits {
 		if err := unix.Setrlimit(resource, &unix.Rlimit{Cur: limit, Max: limit}); err != nil {
 			return fmt.Errorf("limit %d: %w", resource, err)
 		}
 	}
 	if o.Level != Namespaces {
-		limit := uint64(o.Command.Limits.Processes) + userProcesses()
-		if err := unix.Setrlimit(unix.RLIMIT_NPROC, &unix.Rlimit{Cur: limit, Max: limit}); err != nil { // root has no such limit
-			return fmt.Errorf("limit of processes: %w", err)
-		}
 		return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 	}
 	if err := mounts(o.Command.Scratch, o.Command.Overlays); err != nil {
@@ -108,8 +90,8 @@ func confine(o *order) error {
 			return fmt.Errorf("loopback: %w", err)
 		}
 	}
-	// Newer kernels have a limit of processes and threads for each namespace; watch counts on all of them.
-	_ = os.WriteFile("/proc/sys/kernel/pid_max", []byte(strconv.Itoa(300+16*o.Command.Limits.Processes)), 0o600)
+	// From Linux 6.14 on, root's threads are limited by the ids that its namespace has, of which 300 are reserved.
+	_ = os.WriteFile("/proc/sys/kernel/pid_max", strconv.AppendUint(nil, 300+threads, 10), 0o600)
 	// Without the right to mount, what is read-only stays so.
 	for _, right := range []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN} {
 		if err := unix.Prctl(unix.PR_CAPBSET_DROP, right, 0, 0, 0); err != nil {
@@ -230,6 +212,7 @@ func starve() {
 		}
 	}
 	_ = unix.SchedSetaffinity(0, &one)
+	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 2) // the busy loops take nothing from watch
 	for range 2 {
 		go func() {
 			runtime.LockOSThread()
@@ -241,9 +224,9 @@ func starve() {
 }
 
 // usage is what the program's processes take together: resident bytes, and how many there are. With more processes than most
-// it does not look at any of them, because they would be faster.
-func usage(level Level, most int) (resident int64, processes int) {
-	pids := below(level, most)
+// it does not look at any of them, because they would be faster. Before is how many the system had when the program began.
+func usage(level Level, before, most int) (resident int64, processes int) {
+	pids := below(level, before, most)
 	if len(pids) > most {
 		return 0, len(pids)
 	}
@@ -260,14 +243,11 @@ func usage(level Level, most int) (resident int64, processes int) {
 	return resident, len(pids)
 }
 
-// before is how many processes the system had when this one began.
-var before = len(processes())
-
-// below are the processes below this one: with namespaces all but this one. Without them, and if the system has got many more
-// than most meanwhile, it is all of the system.
-func below(level Level, most int) []int {
+// below are the processes below this one: with namespaces all but this one. Without them it is all of the system if that has got
+// many more than most since it had before: there is no time to look at the parent of each.
+func below(level Level, before, most int) []int {
 	all := processes()
-	if level == Namespaces || len(all)-before > 4*most {
+	if level == Namespaces || (len(all)-before)/4 > most {
 		return all
 	}
 	parents := make(map[int]int, len(all))
@@ -329,7 +309,7 @@ func killAll(level Level) {
 	}
 	killGroup() // at once, whatever it starts meanwhile
 	for range 200 {
-		all := below(level, math.MaxInt/8)
+		all := below(level, 0, math.MaxInt)
 		if len(all) == 0 {
 			return
 		}
@@ -342,8 +322,8 @@ func killAll(level Level) {
 	}
 }
 
-// userProcesses counts the threads that the user runs already, which the limit of processes includes.
-func userProcesses() uint64 {
+// userThreads counts the threads that the user runs already, which the limit includes.
+func userThreads() uint64 {
 	entries, _ := os.ReadDir("/proc")
 	var sum uint64
 	for _, entry := range entries {

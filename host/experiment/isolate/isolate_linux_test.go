@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -37,7 +38,7 @@ func shell(t *testing.T, level isolate.Level, script string, change func(*isolat
 // levels are namespaces, where the system has them, and what there is without.
 func levels(t *testing.T) []isolate.Level {
 	t.Helper()
-	if isolate.Strongest(t.Context()) != isolate.Namespaces {
+	if isolate.Strongest() != isolate.Namespaces {
 		t.Log("the system allows no user namespaces")
 		return []isolate.Level{isolate.Reaper}
 	}
@@ -130,7 +131,7 @@ func TestAccept_EX6_DaemonsEnd(t *testing.T) {
 
 // TestAccept_EX6_OnlyTheScratchFolderIsWritable: the checkout, the user's home and the system are read-only, whoever the user is.
 func TestAccept_EX6_OnlyTheScratchFolderIsWritable(t *testing.T) {
-	if isolate.Strongest(t.Context()) != isolate.Namespaces {
+	if isolate.Strongest() != isolate.Namespaces {
 		t.Skip("the system allows no user namespaces")
 	}
 	home, err := os.MkdirTemp(".", "victim-") //nolint:usetesting // not below /tmp, which the program doesn't see
@@ -170,7 +171,7 @@ func TestAccept_EX6_OnlyTheScratchFolderIsWritable(t *testing.T) {
 
 // TestAccept_EX6_OverlaysStayAsTheyAre: a cache can be written to, and is not changed.
 func TestAccept_EX6_OverlaysStayAsTheyAre(t *testing.T) {
-	if isolate.Strongest(t.Context()) != isolate.Namespaces {
+	if isolate.Strongest() != isolate.Namespaces {
 		t.Skip("the system allows no user namespaces")
 	}
 	home, err := os.MkdirTemp(".", "a:b,c\\d-") //nolint:usetesting // not below /tmp
@@ -201,7 +202,7 @@ func TestAccept_EX6_OverlaysStayAsTheyAre(t *testing.T) {
 
 // TestAccept_EX6_NoNetworkButLoopback: a server on the host's loopback interface is out of reach, too.
 func TestAccept_EX6_NoNetworkButLoopback(t *testing.T) {
-	if isolate.Strongest(t.Context()) != isolate.Namespaces {
+	if isolate.Strongest() != isolate.Namespaces {
 		t.Skip("the system allows no user namespaces")
 	}
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -333,4 +334,37 @@ func found(mark, word string) bool {
 		}
 	}
 	return false
+}
+
+// TestAccept_EX6_AsAnOrdinaryUser runs the tests here again as a user who is not root, if root runs them.
+func TestAccept_EX6_AsAnOrdinaryUser(t *testing.T) {
+	const nobody = 65534
+	if os.Getuid() != 0 {
+		t.Skip("the others ran as an ordinary user")
+	}
+	dir, err := os.MkdirTemp("", "isolate-") //nolint:usetesting // folders of t.TempDir may be root's alone
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	binary := filepath.Join(dir, "isolate.test")
+	data, err := os.ReadFile(os.Args[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(binary, data, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{dir, binary} {
+		if err := os.Chown(path, nobody, nobody); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), binary)
+	cmd.Dir = dir
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
 }

@@ -23,16 +23,16 @@ var (
 )
 
 func run(ctx context.Context, c *Command) (*Result, error) {
-	for _, dir := range []string{"home", "tmp"} {
-		if err := os.MkdirAll(filepath.Join(c.Scratch, dir), 0o700); err != nil {
-			return nil, err
-		}
-	}
-	return start(ctx, &order{Command: *c, Level: strongest(ctx)})
+	return start(ctx, &order{Command: *c, Level: strongest()})
 }
 
 // start runs a supervisor to its end, and ends it at the limits that are this program's business: time and output.
 func start(ctx context.Context, o *order) (*Result, error) {
+	for _, dir := range []string{"home", "tmp"} {
+		if err := os.MkdirAll(filepath.Join(o.Command.Scratch, dir), 0o700); err != nil {
+			return nil, err
+		}
+	}
 	limited, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	timer := time.AfterFunc(o.Command.Limits.Time, func() { stop(errOverTime) })
@@ -43,7 +43,8 @@ func start(ctx context.Context, o *order) (*Result, error) {
 		return nil, err
 	}
 	// The supervisor and all that it runs end when the last descriptor of its order is closed.
-	context.AfterFunc(limited, s.end)
+	ended := context.AfterFunc(limited, s.end)
+	defer ended()
 	output := s.read(o.Command.Limits.Output, func() { stop(errOverOutput) })
 	r, err := s.wait()
 	result := &Result{Ending: r.Ending, ExitCode: r.ExitCode, CPU: r.CPU, Output: <-output, Wall: time.Since(began), Level: o.Level}
@@ -57,7 +58,7 @@ func start(ctx context.Context, o *order) (*Result, error) {
 	case err != nil:
 		return nil, err
 	case r.Error != "":
-		return nil, fmt.Errorf("run %s: %s", o.Command.Args[0], r.Error)
+		return nil, fmt.Errorf("run %q: %s", o.Command.Args, r.Error)
 	}
 	return result, nil
 }
@@ -78,15 +79,12 @@ func newSupervisor(o *order) (*supervisor, error) {
 		return nil, err
 	}
 	var ours, theirs [3]*os.File // order, report, output
-	defer func() {
-		for _, f := range theirs {
-			_ = f.Close()
-		}
-	}()
+	defer closeAll(theirs[:])
 	for i := range ours {
 		r, w, err := os.Pipe()
 		if err != nil {
-			return nil, errors.Join(err, ours[0].Close(), ours[1].Close())
+			closeAll(ours[:])
+			return nil, err
 		}
 		if ours[i], theirs[i] = r, w; i == 0 {
 			ours[i], theirs[i] = w, r
@@ -96,12 +94,23 @@ func newSupervisor(o *order) (*supervisor, error) {
 	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = theirs[2], theirs[2], []*os.File{theirs[0], theirs[1]}
 	s := &supervisor{cmd: cmd, order: ours[0], report: ours[1], output: ours[2]}
 	if err = cmd.Start(); err == nil {
-		_, err = s.order.Write(append(data, '\n'))
+		if _, err = s.order.Write(append(data, '\n')); err == nil {
+			return s, nil
+		}
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
 	}
-	if err != nil {
-		return nil, errors.Join(err, s.order.Close(), s.report.Close(), s.output.Close())
+	closeAll(ours[:])
+	return nil, err
+}
+
+// closeAll closes the files that were opened.
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		if f != nil {
+			_ = f.Close()
+		}
 	}
-	return s, nil
 }
 
 // end has the supervisor kill everything. If it doesn't in time, it is killed, and with it all that is in its namespace.
@@ -121,6 +130,7 @@ func (s *supervisor) read(limit int64, over func()) <-chan []byte {
 			}
 			_, _ = io.Copy(io.Discard, s.output)
 		}
+		_ = s.output.Close()
 		done <- output
 	}()
 	return done

@@ -29,6 +29,7 @@ const (
 type order struct {
 	Command Command `json:"command"`
 	Level   Level   `json:"level"`
+	Probe   bool    `json:"probe"` // run no program, only get ready to
 }
 
 // report is what the supervisor tells in the end.
@@ -74,6 +75,9 @@ func supervise() int {
 func execute(o *order) report {
 	if err := confine(o); err != nil {
 		return report{Error: err.Error()}
+	}
+	if o.Probe {
+		return report{Ending: Exited}
 	}
 	env := slices.DeleteFunc(slices.Clone(o.Command.Env), func(v string) bool {
 		return strings.HasPrefix(v, "HOME=") || strings.HasPrefix(v, "TMPDIR=")

@@ -30,11 +30,12 @@ func watch(o *order) func() Ending {
 		exceeded.CompareAndSwap(nil, ending)
 		killAll(o.Level)
 	}
+	before := len(processes())
 	go func() {
 		for {
-			resident, processes := usage(o.Level, o.Command.Limits.Processes)
+			resident, count := usage(o.Level, before, o.Command.Limits.Processes)
 			switch {
-			case processes > o.Command.Limits.Processes:
+			case count > o.Command.Limits.Processes:
 				end(OverProcesses)
 			case resident > o.Command.Limits.Memory:
 				end(OverMemory)
@@ -42,11 +43,11 @@ func watch(o *order) func() Ending {
 			time.Sleep(watchPause)
 		}
 	}()
-	before := diskUsage(o.Command.Scratch)
+	written := diskUsage(o.Command.Scratch)
 	go func() {
 		for {
 			start := time.Now() //nolint:forbidigo // programs run in real time
-			if diskUsage(o.Command.Scratch)-before > o.Command.Limits.Disk {
+			if diskUsage(o.Command.Scratch)-written > o.Command.Limits.Disk {
 				end(OverDisk)
 			}
 			time.Sleep(max(5*watchPause, 10*time.Since(start))) // a tenth of the time at most

@@ -3,8 +3,11 @@ package tree
 import (
 	"bytes"
 	"context"
+	"crypto/sha1" //nolint:gosec // the name that git gives to contents
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"hash"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,9 +30,10 @@ var (
 // Repository reads a git repository through the git command, without its hooks, filters, pagers, lazy fetches and locks: nothing in
 // the repository's configuration runs, and nothing is written. Safe for concurrent use.
 type Repository struct {
-	top    string   // of the working tree, absolute
-	dir    string   // the folder that was opened, relative to top, slash-separated, "." for top
-	config []string // arguments of every git command
+	top     string           // of the working tree, absolute
+	dir     string           // the folder that was opened, relative to top, slash-separated, "." for top
+	config  []string         // arguments of every git command
+	newHash func() hash.Hash // by which git names contents
 }
 
 // Open opens the repository that a folder is part of, which may be a subfolder, a linked working tree or a submodule.
@@ -58,6 +62,13 @@ func Open(ctx context.Context, folder string) (*Repository, error) {
 		return nil, err
 	}
 	r.dir = filepath.ToSlash(rel)
+	format, err := r.git(ctx, "rev-parse", "--show-object-format")
+	if err != nil {
+		return nil, err
+	}
+	if r.newHash = sha1.New; strings.TrimSpace(string(format)) == "sha256" {
+		r.newHash = sha256.New
+	}
 	return r, r.disableFilters(ctx)
 }
 

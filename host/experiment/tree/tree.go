@@ -183,8 +183,8 @@ func (r *Repository) Head(ctx context.Context) (*Tree, error) {
 	return &Tree{repository: r, files: files}, nil
 }
 
-// working describes a file of the working tree that is not as git knows it. Folders, such as submodules, and special files do not
-// exist for it.
+// working describes a file of the working tree that may not be as git knows it: only its time may differ. Folders, such as
+// submodules, and special files do not exist for it.
 func (r *Repository) working(path string) (File, error) {
 	name := filepath.Join(r.top, filepath.FromSlash(path))
 	info, err := os.Lstat(name)
@@ -207,11 +207,12 @@ func (r *Repository) working(path string) (File, error) {
 		return File{}, err
 	}
 	defer content.Close()
-	h := sha256.New() // not what git computes: the file differs from each that git has
+	h := r.newHash()
+	fmt.Fprintf(h, "blob %d\x00", info.Size())
 	if _, err := io.Copy(h, content); err != nil {
 		return File{}, err
 	}
-	f.Blob = "sha256:" + hex.EncodeToString(h.Sum(nil))
+	f.Blob = hex.EncodeToString(h.Sum(nil))
 	return f, nil
 }
 

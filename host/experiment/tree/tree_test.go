@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -66,6 +67,10 @@ func repository(t *testing.T) string {
 	write(t, dir, map[string]string{"cart.go": "changed product", "new.go": "untracked", "ignored.log": "ignored", "staged.go": "staged"})
 	git(t, dir, "add", "staged.go")
 	if err := os.Chmod(filepath.Join(dir, "new.go"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	// Another time alone is no change.
+	if err := os.Chtimes(filepath.Join(dir, "same.go"), time.Time{}, time.Unix(1_000_000_000, 0)); err != nil {
 		t.Fatal(err)
 	}
 	return dir
