@@ -26,7 +26,7 @@ LIGHT_STUDY ?= $(firstword $(GO_DOCKETS)):$(lastword $(GO_DOCKETS)) $(lastword $
 RACE        = ./host/execlight ./host/experiment/isolate $(addprefix ./host/internal/,quotes runtime/registry sandbox/internal/pages tempdir traverse)
 RACE_SOME  := ./host ./host/record ./host/run/... ./host/internal/runtime ./host/internal/sandbox ./cmd/...
 RACE_TESTS := Hammer|PL1_|PL11_ACandidateDecides|PL5|Cancelled|Signal|Progress|Interrupt|RE1_Workers|TwoStarts|CloseWaits|EngineClose|PruningDisturbs|ASpinningGuest|EnginesShare|CallersContext
-GUEST  := ./plugins/... ./abi/guest/...
+GUEST  := ./plugins/... ./abi/guest/... ./abi/codec
 GOLDEN  = $(sort $(dir $(shell grep -rl --include='*_test.go' 'flag.Bool("update"' .)))
 
 .DEFAULT_GOAL := help
