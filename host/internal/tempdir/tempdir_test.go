@@ -22,7 +22,8 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 		fmt.Fprint(os.Stdout, d.Path)
-		select {}
+		_, _ = os.Stdin.Read(make([]byte, 1)) // select {} would be a deadlock, which ends the process before it is killed
+		os.Exit(0)
 	}
 	os.Exit(m.Run())
 }
@@ -63,6 +64,9 @@ func kill(t *testing.T) (path string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), childVariable+"=1")
+	if _, err := cmd.StdinPipe(); err != nil { // held open, so that the process waits
+		t.Fatal(err)
+	}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -78,8 +82,8 @@ func kill(t *testing.T) (path string) {
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Wait(); err == nil {
-		t.Fatal("the process was not killed")
+	if err := cmd.Wait(); err == nil || cmd.ProcessState.Exited() {
+		t.Fatalf("the process was not killed: %v", err)
 	}
 	return string(text[:n])
 }
