@@ -94,25 +94,16 @@ func (o *auditOptions) check(args []string) (*render.Redactor, error) {
 
 // checkFiles rejects an output that is also an input, and two outputs to one file.
 func (o *auditOptions) checkFiles(args []string) error {
-	var faults []error
-	outputs := slices.Clone(o.reports)
-	if o.output != "" {
-		outputs = append(outputs, o.output)
+	inputs := slices.Concat(open.ArgumentFiles("the opinions", args), []cli.NamedFile{open.RubricFile(o.rubric), open.PipelineFile(o.pipeline)},
+		open.ModuleFiles(o.modules))
+	for _, name := range o.documents {
+		inputs = append(inputs, cli.File("--document", name))
 	}
-	inputs := slices.Concat(args, o.documents, []string{o.rubric, o.pipeline})
-	for i, out := range outputs {
-		for _, in := range inputs {
-			if in != "-" && outfile.Exists(out) && outfile.Same(out, in) {
-				faults = append(faults, fmt.Errorf("%q would be written over, and is read", out))
-			}
-		}
-		for _, other := range outputs[:i] {
-			if outfile.Same(other, out) {
-				faults = append(faults, fmt.Errorf("two outputs are the same file, %q", out))
-			}
-		}
+	outputs := []cli.NamedFile{cli.File("--output", o.output)}
+	for _, name := range o.reports {
+		outputs = append(outputs, cli.File("--report", name))
 	}
-	return errors.Join(faults...)
+	return cli.CheckOverwrites(inputs, outputs)
 }
 
 // run carries out `audit`.

@@ -17,7 +17,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/calibrate/fit"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/outfile"
 	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 	"github.com/shadowcourt/shadowcourt/host/run/input"
 )
@@ -146,12 +145,11 @@ func (o *fitOptions) check(dockets []string) error {
 	if o.workers < 0 {
 		faults = append(faults, fmt.Errorf("--workers %d: use 0 or more", o.workers))
 	}
-	faults = append(faults, o.CheckLight())
-	for _, d := range dockets {
-		if d != "-" && o.output != "" && outfile.Exists(o.output) && outfile.Same(d, o.output) {
-			faults = append(faults, fmt.Errorf("--output %q would write over the docket that is read", o.output))
-		}
+	output := cli.File("--output", o.output)
+	if o.output == stdStream {
+		output.Path = ""
 	}
+	faults = append(faults, o.CheckLight(), cli.CheckOverwrites(o.InputFiles(dockets), []cli.NamedFile{output}))
 	return errors.Join(faults...)
 }
 

@@ -126,20 +126,3 @@ func defaultCache() string {
 	}
 	return filepath.Join(dir, "shadowcourt", "modules")
 }
-
-// InputFiles are the files that a command with these flags reads.
-func (o *Flags) InputFiles(dockets []string) []cli.NamedFile {
-	inputs := []cli.NamedFile{cli.File("--pipeline", o.Pipeline), cli.File("--profile", o.Profile), cli.File("--casebook", o.casebook)}
-	if o.Modules != "" {
-		entries, _ := os.ReadDir(o.Modules) // what is wrong with the folder is told when it is used
-		for _, entry := range entries {
-			inputs = append(inputs, cli.File("a module of --modules", filepath.Join(o.Modules, entry.Name())))
-		}
-	}
-	for _, d := range dockets {
-		if d != "-" {
-			inputs = append(inputs, cli.File("the docket", d))
-		}
-	}
-	return inputs
-}

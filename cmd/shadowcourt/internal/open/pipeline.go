@@ -17,6 +17,8 @@ const (
 	ShippedAudit = "audit"
 	// ShippedRubric is the name of the rubric for opinions of courts.
 	ShippedRubric = "court-opinions"
+	// rubricFolder has the shipped rubrics.
+	rubricFolder = "rubrics"
 )
 
 // ShippedPipeline is the name under which the embedded pipeline can be given
@@ -25,6 +27,9 @@ const ShippedPipeline = "defect-court"
 
 // ShippedLight is the embedded Light path, by the same way of naming.
 const ShippedLight = "rca-investigation"
+
+// PipelineFile is the file of --pipeline; none where the pipeline is a shipped one.
+func PipelineFile(name string) cli.NamedFile { return definitionFile("--pipeline", "", name) }
 
 // Pipeline reads a pipeline file, or the embedded one by its name.
 func Pipeline(path string) (*pipeline.Definition, error) {
@@ -39,14 +44,17 @@ func Pipeline(path string) (*pipeline.Definition, error) {
 	return def, cli.InputError(err)
 }
 
+// RubricFile is the file of --rubric; none where the rubric is a shipped one.
+func RubricFile(name string) cli.NamedFile { return definitionFile("--rubric", rubricFolder, name) }
+
 // Rubric reads a rubric file, or a shipped one by its name.
 func Rubric(name string) (*audit.Rubric, error) {
 	if !strings.ContainsAny(name, `./\`) {
-		r, err := audit.LoadFS(pipelines.FS, "rubrics/"+name+".yaml")
+		r, err := audit.LoadFS(pipelines.FS, rubricFolder+"/"+name+".yaml")
 		if err == nil {
 			return r, nil
 		}
-		if _, statErr := fs.Stat(pipelines.FS, "rubrics/"+name+".yaml"); statErr == nil {
+		if _, statErr := fs.Stat(pipelines.FS, rubricFolder+"/"+name+".yaml"); statErr == nil {
 			return nil, err
 		}
 		if !outfile.Exists(name) {

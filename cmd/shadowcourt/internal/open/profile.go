@@ -12,8 +12,14 @@ import (
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
-// goTestProfile is the shipped profile for failures of Go tests.
-const goTestProfile = "go-test"
+const (
+	// goTestProfile is the shipped profile for failures of Go tests.
+	goTestProfile = "go-test"
+	// noProfile is what --profile takes in place of a profile.
+	noProfile = "none"
+	// profileFolder has the shipped profiles.
+	profileFolder = "profiles"
+)
 
 // loadProfile reads the profile: a file, a shipped one by its name, or none.
 func (o *Flags) loadProfile(inputs *input.Dockets) (*abi.Profile, error) {
@@ -21,11 +27,11 @@ func (o *Flags) loadProfile(inputs *input.Dockets) (*abi.Profile, error) {
 	if name == "" && inputs.Only(input.GoTest) {
 		name = goTestProfile
 	}
-	if name == "" || name == "none" {
+	if name == "" || name == noProfile {
 		return nil, nil //nolint:nilnil // no profile is asked for
 	}
 	if !strings.ContainsAny(name, `./\`) {
-		file := "profiles/" + name + ".yaml"
+		file := profileFolder + "/" + name + ".yaml"
 		if data, err := fs.ReadFile(pipelines.FS, file); err == nil {
 			return profile.Parse(file, data)
 		}

@@ -58,7 +58,7 @@ func (o *tryOptions) knownLabels() []string {
 
 // checkFiles rejects an output that is also an input, and two outputs to one file.
 func (o *tryOptions) checkFiles(dockets []string) error {
-	inputs := append(o.InputFiles(dockets), cli.File("--key", o.record.key), cli.File("--rubric", o.audit.rubric))
+	inputs := append(o.InputFiles(dockets), cli.File("--key", o.record.key), open.RubricFile(o.audit.rubric))
 	if o.record.key != "" {
 		inputs = append(inputs, cli.File("the public key beside --key", o.record.key+".pub"))
 	}
