@@ -8,6 +8,8 @@ type CaseView struct {
 	Light     *LightAnswer `abi:"light"`
 	Evidence  []Evidence   `abi:"evidence,opt"`
 	Documents []Document   `abi:"documents,opt"`
+	// Experiments that were run in this trial, in their order.
+	Experiments []ExperimentResult `abi:"experiments,opt"`
 }
 
 // Exhibit is what the host knows of an item of the Indictment.
@@ -63,6 +65,8 @@ type NodeRequest struct {
 	RemandsLeft int `abi:"remands_left,min=0"`
 	// File is there in the families of the Light path.
 	File *LightFile `abi:"file"`
+	// Offers are experiments that the persona may ask for, the cheapest first, without those that were run in this trial.
+	Offers []ExperimentOffer `abi:"offers,opt"`
 }
 
 // LightFile is what the Light path has gathered so far. Of each artifact it
@@ -81,10 +85,12 @@ type LightFile struct {
 	LoopsLeft int `abi:"loops_left,min=0"`
 }
 
-// NodeResponse holds the artifact, or says why there is none.
+// NodeResponse holds the artifact, or says why there is none. An experiment in place of both is one of the offers, which the
+// host is to run first: it then makes the call again, with the result.
 type NodeResponse struct {
-	Artifact *Artifact `abi:"artifact"`
-	Failure  *Failure  `abi:"failure"`
+	Artifact   *Artifact   `abi:"artifact"`
+	Failure    *Failure    `abi:"failure"`
+	Experiment *Experiment `abi:"experiment"`
 }
 
 // ContestItem is an item that a persona is asked to contest.

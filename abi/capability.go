@@ -1,5 +1,7 @@
 package abi
 
+import "strconv"
+
 // What modules ask the host for through granted capabilities: see SPEC.md §2.12.
 
 // PriorCase is an earlier case of the casebook.
@@ -113,6 +115,108 @@ type SourceAnswer struct {
 	Located bool `abi:"located"`
 	// Changed are the files that the diff touches, those that bear on the tests first. Of the others there may be more.
 	Changed []ChangedFile `abi:"changed"`
+}
+
+// TreeRevision names a state of the sources of the module under test.
+type TreeRevision string
+
+// The revisions.
+const (
+	// Green is the revision at which the tests last passed.
+	Green TreeRevision = "green"
+	// Head is the tree under test, changes included that are not committed.
+	Head TreeRevision = "head"
+)
+
+// RunEnvironment is the environment of a run.
+type RunEnvironment string
+
+// The environments.
+const (
+	// OriginalEnvironment is that of the host, with the variables that the host allows.
+	OriginalEnvironment RunEnvironment = "original"
+	// CleanEnvironment has an empty home and temporary folder, and no variable beside those that the tools need.
+	CleanEnvironment RunEnvironment = "clean"
+	// StarvedEnvironment is the original one beside programs that keep the processors busy.
+	StarvedEnvironment RunEnvironment = "starved"
+)
+
+// RunOrder says what else runs beside the tests of the case.
+type RunOrder string
+
+// The orders.
+const (
+	// Alone: nothing else runs in the process.
+	Alone RunOrder = "alone"
+	// OriginalOrder: with all tests of their package, in the order of the package.
+	OriginalOrder RunOrder = "original"
+)
+
+// Experiment runs the tests of a case again. Product and Tests say from which revisions the files of the product, and those of
+// the tests with their fixtures, are taken.
+type Experiment struct {
+	Product     TreeRevision   `abi:"product"`
+	Tests       TreeRevision   `abi:"tests"`
+	Environment RunEnvironment `abi:"environment"`
+	Order       RunOrder       `abi:"order"`
+	Runs        int            `abi:"runs,min=1,max=100"`
+}
+
+// String names the experiment in one word for each factor: "head/green/original/alone/5" is the product of head with the tests of green.
+func (e Experiment) String() string {
+	return string(e.Product) + "/" + string(e.Tests) + "/" + string(e.Environment) + "/" + string(e.Order) + "/" + strconv.Itoa(e.Runs)
+}
+
+// ExperimentOutcome is what all runs of an experiment together show.
+type ExperimentOutcome string
+
+// The outcomes.
+const (
+	// OutcomePassed: every run passed.
+	OutcomePassed ExperimentOutcome = "passed"
+	// OutcomeSame: every run failed as the case did, by the fingerprint of the failure.
+	OutcomeSame ExperimentOutcome = "same_failure"
+	// OutcomeOther: every run failed, not all of them as the case did.
+	OutcomeOther ExperimentOutcome = "other_failure"
+	// OutcomeMixed: some runs passed and some failed.
+	OutcomeMixed ExperimentOutcome = "mixed"
+	// OutcomeNotBuilt: the combination of product and tests does not build.
+	OutcomeNotBuilt ExperimentOutcome = "not_built"
+	// OutcomeNoTest: the tree does not have the test.
+	OutcomeNoTest ExperimentOutcome = "no_test"
+	// OutcomeNotRun: nothing was run, or no run came to an end. Detail says why.
+	OutcomeNotRun ExperimentOutcome = "not_run"
+)
+
+// ExperimentOffer is an experiment that the host can run for this case.
+type ExperimentOffer struct {
+	Experiment Experiment `abi:"experiment"`
+	// Seconds are expected, not measured: they are the same for the same case.
+	Seconds float64 `abi:"seconds,min=0,max=86400"`
+}
+
+// ExperimentResult is what an experiment has shown. The host writes it; all nodes of the trial see it from then on.
+type ExperimentResult struct {
+	Experiment Experiment        `abi:"experiment"`
+	Outcome    ExperimentOutcome `abi:"outcome"`
+	// Passed, Same and Other count the runs that passed, that failed as the case did, and that failed in another way.
+	Passed int `abi:"passed,min=0,max=100"`
+	Same   int `abi:"same,min=0,max=100"`
+	Other  int `abi:"other,min=0,max=100"`
+	// Detail is the other failure, what the compiler said, or why nothing was run.
+	Detail string `abi:"detail,opt"`
+}
+
+// ExperimentQuery asks for an experiment, or without one what experiments the host offers. Records have it; modules ask by
+// the experiment in their answer to a node call.
+type ExperimentQuery struct {
+	Experiment *Experiment `abi:"experiment"`
+}
+
+// ExperimentAnswer answers an ExperimentQuery: with the offers, the cheapest first, or with the result.
+type ExperimentAnswer struct {
+	Offers []ExperimentOffer `abi:"offers,opt"`
+	Result *ExperimentResult `abi:"result"`
 }
 
 // LogLine is a line for the host's log.

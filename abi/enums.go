@@ -156,9 +156,10 @@ type Capability string
 
 // The capabilities.
 const (
-	CapLog       Capability = "log"
-	CapRecall    Capability = "recall"
-	CapCorrelate Capability = "correlate"
-	CapSource    Capability = "source"
-	CapComplete  Capability = "complete"
+	CapLog        Capability = "log"
+	CapRecall     Capability = "recall"
+	CapCorrelate  Capability = "correlate"
+	CapSource     Capability = "source"
+	CapExperiment Capability = "experiment"
+	CapComplete   Capability = "complete"
 )

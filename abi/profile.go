@@ -48,6 +48,20 @@ type LogitMap struct {
 	Slope  float64 `abi:"slope,min=0,max=20"`
 }
 
+// OutcomeLikelihood is the likelihood of one outcome of an experiment under each true label.
+type OutcomeLikelihood struct {
+	Outcome ExperimentOutcome `abi:"outcome"`
+	// Given holds P(outcome | the label is true), in (0, 1].
+	Given []LabelWeight `abi:"given"`
+}
+
+// ExperimentTable says what the outcomes of one experiment tell.
+type ExperimentTable struct {
+	Experiment Experiment `abi:"experiment"`
+	// Outcomes that are not listed change nothing.
+	Outcomes []OutcomeLikelihood `abi:"outcomes"`
+}
+
 // Profile describes a domain. It is fitted from labelled cases or hand-tuned,
 // and the host passes it to the personas. A field that is absent or empty has
 // no effect.
@@ -63,4 +77,6 @@ type Profile struct {
 	SignalCap float64 `abi:"signal_cap,min=0,max=20"`
 	// Light describes the reliability of Light inside the court; its Source is "light".
 	Light *SourceReliability `abi:"light"`
+	// Experiments says what outcomes tell. Experiments that are not listed change nothing; of equal ones the first counts.
+	Experiments []ExperimentTable `abi:"experiments,opt"`
 }

@@ -105,9 +105,10 @@ func (v *Artifact) Rules(c *Collector) {
 	)
 }
 
-// Rules checks that there is an artifact or a failure, not both.
+// Rules checks that there is an artifact, a failure or an experiment, and one of them alone.
 func (v *NodeResponse) Rules(c *Collector) {
-	exactlyOne(c, "of artifact and failure", part{"artifact", v.Artifact != nil}, part{"failure", v.Failure != nil})
+	exactlyOne(c, "of artifact, failure and experiment", part{"artifact", v.Artifact != nil}, part{"failure", v.Failure != nil},
+		part{"experiment", v.Experiment != nil})
 }
 
 // Rules checks that a failure brings no challenges.
@@ -135,6 +136,17 @@ func (v *Param) Rules(c *Collector) {
 // Rules checks that likelihoods are probabilities above 0, one for a label.
 func (v *SourceStatement) Rules(c *Collector) {
 	probabilities(c, v.Given, "given")
+}
+
+// Rules checks that likelihoods are probabilities above 0, one for a label.
+func (v *OutcomeLikelihood) Rules(c *Collector) { probabilities(c, v.Given, "given") }
+
+// Rules checks that an outcome is listed once.
+func (v *ExperimentTable) Rules(c *Collector) {
+	column{
+		list: "outcomes", field: "outcome", n: len(v.Outcomes), value: func(i int) string { return string(v.Outcomes[i].Outcome) },
+		code: CodeDuplicateName, what: "this outcome",
+	}.differ(c)
 }
 
 // Rules checks that a source says the same once.

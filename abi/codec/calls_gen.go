@@ -20,7 +20,7 @@ func DecodeCaseView(data []byte, maxBytes int) (abi.CaseView, error) {
 	return decodeMessage(data, maxBytes, &layoutOfCaseView, readCaseView)
 }
 
-var fieldsOfCaseView = []string{"subject", "labels", "light", "evidence", "documents"}
+var fieldsOfCaseView = []string{"subject", "labels", "light", "evidence", "documents", "experiments"}
 
 func writeCaseView(e *encoder, v *abi.CaseView) {
 	n := 1
@@ -34,6 +34,9 @@ func writeCaseView(e *encoder, v *abi.CaseView) {
 		n++
 	}
 	if len(v.Documents) > 0 {
+		n++
+	}
+	if len(v.Experiments) > 0 {
 		n++
 	}
 	e.mapLen(n)
@@ -64,6 +67,13 @@ func writeCaseView(e *encoder, v *abi.CaseView) {
 			writeDocument(e, &v.Documents[i])
 		}
 	}
+	if len(v.Experiments) > 0 {
+		e.text("experiments")
+		e.listLen(len(v.Experiments))
+		for i := range v.Experiments {
+			writeExperimentResult(e, &v.Experiments[i])
+		}
+	}
 }
 
 func readCaseView(d *decoder, v *abi.CaseView) {
@@ -81,6 +91,8 @@ func readCaseView(d *decoder, v *abi.CaseView) {
 			v.Evidence = list(d, count{}, 44, readEvidence)
 		case 4: // documents
 			v.Documents = list(d, count{}, 13, readDocument)
+		case 5: // experiments
+			v.Experiments = list(d, count{}, 108, readExperimentResult)
 		}
 	}
 	d.close(&s)
@@ -283,7 +295,7 @@ func DecodeNodeRequest(data []byte, maxBytes int) (abi.NodeRequest, error) {
 	return decodeMessage(data, maxBytes, &layoutOfNodeRequest, readNodeRequest)
 }
 
-var fieldsOfNodeRequest = []string{"node", "family", "persona", "case", "params", "profile", "indictment", "exhibits", "discovery", "contested", "defense_brief", "hearing", "turn", "remands_left", "file"}
+var fieldsOfNodeRequest = []string{"node", "family", "persona", "case", "params", "profile", "indictment", "exhibits", "discovery", "contested", "defense_brief", "hearing", "turn", "remands_left", "file", "offers"}
 
 func writeNodeRequest(e *encoder, v *abi.NodeRequest) {
 	n := 5
@@ -315,6 +327,9 @@ func writeNodeRequest(e *encoder, v *abi.NodeRequest) {
 		n++
 	}
 	if v.File != nil {
+		n++
+	}
+	if len(v.Offers) > 0 {
 		n++
 	}
 	e.mapLen(n)
@@ -377,6 +392,13 @@ func writeNodeRequest(e *encoder, v *abi.NodeRequest) {
 		e.text("file")
 		writeLightFile(e, v.File)
 	}
+	if len(v.Offers) > 0 {
+		e.text("offers")
+		e.listLen(len(v.Offers))
+		for i := range v.Offers {
+			writeExperimentOffer(e, &v.Offers[i])
+		}
+	}
 }
 
 func readNodeRequest(d *decoder, v *abi.NodeRequest) {
@@ -420,6 +442,8 @@ func readNodeRequest(d *decoder, v *abi.NodeRequest) {
 		case 14: // file
 			v.File = new(abi.LightFile)
 			readLightFile(d, v.File)
+		case 15: // offers
+			v.Offers = list(d, count{}, 82, readExperimentOffer)
 		}
 	}
 	d.close(&s)
@@ -539,7 +563,7 @@ func DecodeNodeResponse(data []byte, maxBytes int) (abi.NodeResponse, error) {
 	return decodeMessage(data, maxBytes, &layoutOfNodeResponse, readNodeResponse)
 }
 
-var fieldsOfNodeResponse = []string{"artifact", "failure"}
+var fieldsOfNodeResponse = []string{"artifact", "failure", "experiment"}
 
 func writeNodeResponse(e *encoder, v *abi.NodeResponse) {
 	n := 0
@@ -547,6 +571,9 @@ func writeNodeResponse(e *encoder, v *abi.NodeResponse) {
 		n++
 	}
 	if v.Failure != nil {
+		n++
+	}
+	if v.Experiment != nil {
 		n++
 	}
 	e.mapLen(n)
@@ -557,6 +584,10 @@ func writeNodeResponse(e *encoder, v *abi.NodeResponse) {
 	if v.Failure != nil {
 		e.text("failure")
 		writeFailure(e, v.Failure)
+	}
+	if v.Experiment != nil {
+		e.text("experiment")
+		writeExperiment(e, v.Experiment)
 	}
 }
 
@@ -570,6 +601,9 @@ func readNodeResponse(d *decoder, v *abi.NodeResponse) {
 		case 1: // failure
 			v.Failure = new(abi.Failure)
 			readFailure(d, v.Failure)
+		case 2: // experiment
+			v.Experiment = new(abi.Experiment)
+			readExperiment(d, v.Experiment)
 		}
 	}
 	if d.close(&s) { // check: rules

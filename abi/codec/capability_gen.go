@@ -398,6 +398,233 @@ func readSourceAnswer(d *decoder, v *abi.SourceAnswer) {
 	d.close(&s)
 }
 
+// AppendExperiment appends the canonical encoding of v to dst. It does not
+// check v: what breaks a rule is rejected where it is decoded.
+func AppendExperiment(dst []byte, v *abi.Experiment) []byte {
+	return appendMessage(dst, v, writeExperiment)
+}
+
+// DecodeExperiment reads one Experiment of at most maxBytes strictly; 0 stands
+// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+func DecodeExperiment(data []byte, maxBytes int) (abi.Experiment, error) {
+	return decodeMessage(data, maxBytes, &layoutOfExperiment, readExperiment)
+}
+
+var fieldsOfExperiment = []string{"product", "tests", "environment", "order", "runs"}
+
+func writeExperiment(e *encoder, v *abi.Experiment) {
+	e.mapLen(5)
+	e.text("product")
+	e.text(string(v.Product))
+	e.text("tests")
+	e.text(string(v.Tests))
+	e.text("environment")
+	e.text(string(v.Environment))
+	e.text("order")
+	e.text(string(v.Order))
+	e.text("runs")
+	e.integer(int64(v.Runs))
+}
+
+func readExperiment(d *decoder, v *abi.Experiment) {
+	s := d.open(fieldsOfExperiment, 0b11111)
+	for d.next(&s) {
+		switch s.field {
+		case 0: // product
+			v.Product = abi.TreeRevision(d.enum(valuesOfTreeRevision, false))
+		case 1: // tests
+			v.Tests = abi.TreeRevision(d.enum(valuesOfTreeRevision, false))
+		case 2: // environment
+			v.Environment = abi.RunEnvironment(d.enum(valuesOfRunEnvironment, false))
+		case 3: // order
+			v.Order = abi.RunOrder(d.enum(valuesOfRunOrder, false))
+		case 4: // runs
+			v.Runs = int(d.integer(1, 100))
+		}
+	}
+	d.close(&s)
+}
+
+// AppendExperimentOffer appends the canonical encoding of v to dst. It does not
+// check v: what breaks a rule is rejected where it is decoded.
+func AppendExperimentOffer(dst []byte, v *abi.ExperimentOffer) []byte {
+	return appendMessage(dst, v, writeExperimentOffer)
+}
+
+// DecodeExperimentOffer reads one ExperimentOffer of at most maxBytes strictly; 0 stands
+// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+func DecodeExperimentOffer(data []byte, maxBytes int) (abi.ExperimentOffer, error) {
+	return decodeMessage(data, maxBytes, &layoutOfExperimentOffer, readExperimentOffer)
+}
+
+var fieldsOfExperimentOffer = []string{"experiment", "seconds"}
+
+func writeExperimentOffer(e *encoder, v *abi.ExperimentOffer) {
+	e.mapLen(2)
+	e.text("experiment")
+	writeExperiment(e, &v.Experiment)
+	e.text("seconds")
+	e.float(v.Seconds)
+}
+
+func readExperimentOffer(d *decoder, v *abi.ExperimentOffer) {
+	s := d.open(fieldsOfExperimentOffer, 0b11)
+	for d.next(&s) {
+		switch s.field {
+		case 0: // experiment
+			readExperiment(d, &v.Experiment)
+		case 1: // seconds
+			v.Seconds = d.float(0, 86400)
+		}
+	}
+	d.close(&s)
+}
+
+// AppendExperimentResult appends the canonical encoding of v to dst. It does not
+// check v: what breaks a rule is rejected where it is decoded.
+func AppendExperimentResult(dst []byte, v *abi.ExperimentResult) []byte {
+	return appendMessage(dst, v, writeExperimentResult)
+}
+
+// DecodeExperimentResult reads one ExperimentResult of at most maxBytes strictly; 0 stands
+// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+func DecodeExperimentResult(data []byte, maxBytes int) (abi.ExperimentResult, error) {
+	return decodeMessage(data, maxBytes, &layoutOfExperimentResult, readExperimentResult)
+}
+
+var fieldsOfExperimentResult = []string{"experiment", "outcome", "passed", "same", "other", "detail"}
+
+func writeExperimentResult(e *encoder, v *abi.ExperimentResult) {
+	n := 5
+	if v.Detail != "" {
+		n++
+	}
+	e.mapLen(n)
+	e.text("experiment")
+	writeExperiment(e, &v.Experiment)
+	e.text("outcome")
+	e.text(string(v.Outcome))
+	e.text("passed")
+	e.integer(int64(v.Passed))
+	e.text("same")
+	e.integer(int64(v.Same))
+	e.text("other")
+	e.integer(int64(v.Other))
+	if v.Detail != "" {
+		e.text("detail")
+		e.text(v.Detail)
+	}
+}
+
+func readExperimentResult(d *decoder, v *abi.ExperimentResult) {
+	s := d.open(fieldsOfExperimentResult, 0b11111)
+	for d.next(&s) {
+		switch s.field {
+		case 0: // experiment
+			readExperiment(d, &v.Experiment)
+		case 1: // outcome
+			v.Outcome = abi.ExperimentOutcome(d.enum(valuesOfExperimentOutcome, false))
+		case 2: // passed
+			v.Passed = int(d.integer(0, 100))
+		case 3: // same
+			v.Same = int(d.integer(0, 100))
+		case 4: // other
+			v.Other = int(d.integer(0, 100))
+		case 5: // detail
+			v.Detail = d.text(false)
+		}
+	}
+	d.close(&s)
+}
+
+// AppendExperimentQuery appends the canonical encoding of v to dst. It does not
+// check v: what breaks a rule is rejected where it is decoded.
+func AppendExperimentQuery(dst []byte, v *abi.ExperimentQuery) []byte {
+	return appendMessage(dst, v, writeExperimentQuery)
+}
+
+// DecodeExperimentQuery reads one ExperimentQuery of at most maxBytes strictly; 0 stands
+// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+func DecodeExperimentQuery(data []byte, maxBytes int) (abi.ExperimentQuery, error) {
+	return decodeMessage(data, maxBytes, &layoutOfExperimentQuery, readExperimentQuery)
+}
+
+var fieldsOfExperimentQuery = []string{"experiment"}
+
+func writeExperimentQuery(e *encoder, v *abi.ExperimentQuery) {
+	n := 0
+	if v.Experiment != nil {
+		n++
+	}
+	e.mapLen(n)
+	if v.Experiment != nil {
+		e.text("experiment")
+		writeExperiment(e, v.Experiment)
+	}
+}
+
+func readExperimentQuery(d *decoder, v *abi.ExperimentQuery) {
+	s := d.open(fieldsOfExperimentQuery, 0b0)
+	for d.next(&s) {
+		switch s.field {
+		case 0: // experiment
+			v.Experiment = new(abi.Experiment)
+			readExperiment(d, v.Experiment)
+		}
+	}
+	d.close(&s)
+}
+
+// AppendExperimentAnswer appends the canonical encoding of v to dst. It does not
+// check v: what breaks a rule is rejected where it is decoded.
+func AppendExperimentAnswer(dst []byte, v *abi.ExperimentAnswer) []byte {
+	return appendMessage(dst, v, writeExperimentAnswer)
+}
+
+// DecodeExperimentAnswer reads one ExperimentAnswer of at most maxBytes strictly; 0 stands
+// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+func DecodeExperimentAnswer(data []byte, maxBytes int) (abi.ExperimentAnswer, error) {
+	return decodeMessage(data, maxBytes, &layoutOfExperimentAnswer, readExperimentAnswer)
+}
+
+var fieldsOfExperimentAnswer = []string{"offers", "result"}
+
+func writeExperimentAnswer(e *encoder, v *abi.ExperimentAnswer) {
+	n := 0
+	if len(v.Offers) > 0 {
+		n++
+	}
+	if v.Result != nil {
+		n++
+	}
+	e.mapLen(n)
+	if len(v.Offers) > 0 {
+		e.text("offers")
+		e.listLen(len(v.Offers))
+		for i := range v.Offers {
+			writeExperimentOffer(e, &v.Offers[i])
+		}
+	}
+	if v.Result != nil {
+		e.text("result")
+		writeExperimentResult(e, v.Result)
+	}
+}
+
+func readExperimentAnswer(d *decoder, v *abi.ExperimentAnswer) {
+	s := d.open(fieldsOfExperimentAnswer, 0b0)
+	for d.next(&s) {
+		switch s.field {
+		case 0: // offers
+			v.Offers = list(d, count{}, 82, readExperimentOffer)
+		case 1: // result
+			v.Result = new(abi.ExperimentResult)
+			readExperimentResult(d, v.Result)
+		}
+	}
+	d.close(&s)
+}
+
 // AppendLogLine appends the canonical encoding of v to dst. It does not
 // check v: what breaks a rule is rejected where it is decoded.
 func AppendLogLine(dst []byte, v *abi.LogLine) []byte {

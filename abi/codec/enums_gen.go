@@ -4,19 +4,23 @@ package codec
 
 // The values of the enumerations, in declared order.
 var (
-	valuesOfSourceKind       = []string{"product", "test", "fixture", "other"}
-	valuesOfSourceReach      = []string{"package", "imported", "dependencies", "none", "unknown"}
-	valuesOfElement          = []string{"fire", "water", "earth", "air", "diamond", "lightning"}
-	valuesOfFamily           = []string{"indict", "discover", "defend", "hearing", "verdict", "recall", "triage", "resolve", "investigate", "correlate", "review", "report", "collect", "judge", "synthesize"}
-	valuesOfSeverity         = []string{"fatal", "weakening", "minor"}
-	valuesOfDecision         = []string{"affirm", "amend", "acquit", "remand", "mistrial"}
-	valuesOfSide             = []string{"prosecution", "defense", "bench"}
-	valuesOfQuoteStatus      = []string{"stands", "absent", "unclaimed"}
-	valuesOfAnswerStatus     = []string{"found", "not_found", "withdrawn"}
-	valuesOfChallengedStatus = []string{"stands", "withdrawn"}
-	valuesOfGapSeverity      = []string{"high", "medium", "low"}
-	valuesOfSymptomCategory  = []string{"product", "automation", "infrastructure", "flake", "unknown"}
-	valuesOfReviewOutcome    = []string{"approve", "reassess", "overturn"}
-	valuesOfCall             = []string{"node", "contest", "edges", "judge"}
-	valuesOfCapability       = []string{"log", "recall", "correlate", "source", "complete"}
+	valuesOfSourceKind        = []string{"product", "test", "fixture", "other"}
+	valuesOfSourceReach       = []string{"package", "imported", "dependencies", "none", "unknown"}
+	valuesOfTreeRevision      = []string{"green", "head"}
+	valuesOfRunEnvironment    = []string{"original", "clean", "starved"}
+	valuesOfRunOrder          = []string{"alone", "original"}
+	valuesOfExperimentOutcome = []string{"passed", "same_failure", "other_failure", "mixed", "not_built", "no_test", "not_run"}
+	valuesOfElement           = []string{"fire", "water", "earth", "air", "diamond", "lightning"}
+	valuesOfFamily            = []string{"indict", "discover", "defend", "hearing", "verdict", "recall", "triage", "resolve", "investigate", "correlate", "review", "report", "collect", "judge", "synthesize"}
+	valuesOfSeverity          = []string{"fatal", "weakening", "minor"}
+	valuesOfDecision          = []string{"affirm", "amend", "acquit", "remand", "mistrial"}
+	valuesOfSide              = []string{"prosecution", "defense", "bench"}
+	valuesOfQuoteStatus       = []string{"stands", "absent", "unclaimed"}
+	valuesOfAnswerStatus      = []string{"found", "not_found", "withdrawn"}
+	valuesOfChallengedStatus  = []string{"stands", "withdrawn"}
+	valuesOfGapSeverity       = []string{"high", "medium", "low"}
+	valuesOfSymptomCategory   = []string{"product", "automation", "infrastructure", "flake", "unknown"}
+	valuesOfReviewOutcome     = []string{"approve", "reassess", "overturn"}
+	valuesOfCall              = []string{"node", "contest", "edges", "judge"}
+	valuesOfCapability        = []string{"log", "recall", "correlate", "source", "experiment", "complete"}
 )

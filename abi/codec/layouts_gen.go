@@ -75,11 +75,12 @@ var layoutOfAuditReport = layout{
 var layoutOfCaseView = layout{
 	size: unsafe.Sizeof(abi.CaseView{}), smallest: 9, one: one[abi.CaseView], list: listOf[abi.CaseView],
 	slots: []slot{
-		{key: [4]uint64{0x7463656a627573a7}, size: 8, shift: 0, kind: slotText, offset: unsafe.Offsetof(abi.CaseView{}.Subject), optional: true},                                                                    // subject
-		{key: [4]uint64{0x736c6562616ca600}, size: 7, shift: 8, kind: slotTexts, offset: unsafe.Offsetof(abi.CaseView{}.Labels), count: count{}},                                                                    // labels
-		{key: [4]uint64{0x746867696ca50000}, size: 6, shift: 16, kind: slotPointer, offset: unsafe.Offsetof(abi.CaseView{}.Light), optional: true, layout: &layoutOfLightAnswer},                                    // light
-		{key: [4]uint64{0x636e6564697665a8, 0x6500000000000000}, size: 9, shift: 56, kind: slotList, offset: unsafe.Offsetof(abi.CaseView{}.Evidence), optional: true, count: count{}, layout: &layoutOfEvidence},   // evidence
-		{key: [4]uint64{0x6e656d75636f64a9, 0x7374000000000000}, size: 10, shift: 48, kind: slotList, offset: unsafe.Offsetof(abi.CaseView{}.Documents), optional: true, count: count{}, layout: &layoutOfDocument}, // documents
+		{key: [4]uint64{0x7463656a627573a7}, size: 8, shift: 0, kind: slotText, offset: unsafe.Offsetof(abi.CaseView{}.Subject), optional: true},                                                                              // subject
+		{key: [4]uint64{0x736c6562616ca600}, size: 7, shift: 8, kind: slotTexts, offset: unsafe.Offsetof(abi.CaseView{}.Labels), count: count{}},                                                                              // labels
+		{key: [4]uint64{0x746867696ca50000}, size: 6, shift: 16, kind: slotPointer, offset: unsafe.Offsetof(abi.CaseView{}.Light), optional: true, layout: &layoutOfLightAnswer},                                              // light
+		{key: [4]uint64{0x636e6564697665a8, 0x6500000000000000}, size: 9, shift: 56, kind: slotList, offset: unsafe.Offsetof(abi.CaseView{}.Evidence), optional: true, count: count{}, layout: &layoutOfEvidence},             // evidence
+		{key: [4]uint64{0x6e656d75636f64a9, 0x7374000000000000}, size: 10, shift: 48, kind: slotList, offset: unsafe.Offsetof(abi.CaseView{}.Documents), optional: true, count: count{}, layout: &layoutOfDocument},           // documents
+		{key: [4]uint64{0x6d697265707865ab, 0x73746e6500000000}, size: 12, shift: 32, kind: slotList, offset: unsafe.Offsetof(abi.CaseView{}.Experiments), optional: true, count: count{}, layout: &layoutOfExperimentResult}, // experiments
 	},
 }
 
@@ -135,6 +136,7 @@ var layoutOfNodeRequest = layout{
 		{key: [4]uint64{0x6e727574a4000000}, size: 5, shift: 24, kind: slotPointer, offset: unsafe.Offsetof(abi.NodeRequest{}.Turn), optional: true, layout: &layoutOfTurnRequest},                                      // turn
 		{key: [4]uint64{0x73646e616d6572ac, 0x7466656c5f000000}, size: 13, shift: 24, kind: slotInt, offset: unsafe.Offsetof(abi.NodeRequest{}.RemandsLeft), low: 0, high: math.MaxInt},                                 // remands_left
 		{key: [4]uint64{0x656c6966a4000000}, size: 5, shift: 24, kind: slotPointer, offset: unsafe.Offsetof(abi.NodeRequest{}.File), optional: true, layout: &layoutOfLightFile},                                        // file
+		{key: [4]uint64{0x73726566666fa600}, size: 7, shift: 8, kind: slotList, offset: unsafe.Offsetof(abi.NodeRequest{}.Offers), optional: true, count: count{}, layout: &layoutOfExperimentOffer},                    // offers
 	},
 }
 
@@ -156,8 +158,9 @@ var layoutOfNodeResponse = layout{
 	size: unsafe.Sizeof(abi.NodeResponse{}), smallest: 1, one: one[abi.NodeResponse], list: listOf[abi.NodeResponse],
 	rules: func(v unsafe.Pointer, c *abi.Collector) { (*abi.NodeResponse)(v).Rules(c) },
 	slots: []slot{
-		{key: [4]uint64{0x63616669747261a8, 0x7400000000000000}, size: 9, shift: 56, kind: slotPointer, offset: unsafe.Offsetof(abi.NodeResponse{}.Artifact), optional: true, layout: &layoutOfArtifact}, // artifact
-		{key: [4]uint64{0x6572756c696166a7}, size: 8, shift: 0, kind: slotPointer, offset: unsafe.Offsetof(abi.NodeResponse{}.Failure), optional: true, layout: &layoutOfFailure},                        // failure
+		{key: [4]uint64{0x63616669747261a8, 0x7400000000000000}, size: 9, shift: 56, kind: slotPointer, offset: unsafe.Offsetof(abi.NodeResponse{}.Artifact), optional: true, layout: &layoutOfArtifact},      // artifact
+		{key: [4]uint64{0x6572756c696166a7}, size: 8, shift: 0, kind: slotPointer, offset: unsafe.Offsetof(abi.NodeResponse{}.Failure), optional: true, layout: &layoutOfFailure},                             // failure
+		{key: [4]uint64{0x6d697265707865aa, 0x746e650000000000}, size: 11, shift: 40, kind: slotPointer, offset: unsafe.Offsetof(abi.NodeResponse{}.Experiment), optional: true, layout: &layoutOfExperiment}, // experiment
 	},
 }
 
@@ -340,6 +343,52 @@ var layoutOfSourceAnswer = layout{
 		{key: [4]uint64{0x66666964a4000000}, size: 5, shift: 24, kind: slotBool, offset: unsafe.Offsetof(abi.SourceAnswer{}.Diff)},                                                 // diff
 		{key: [4]uint64{0x64657461636f6ca7}, size: 8, shift: 0, kind: slotBool, offset: unsafe.Offsetof(abi.SourceAnswer{}.Located)},                                               // located
 		{key: [4]uint64{0x6465676e616863a7}, size: 8, shift: 0, kind: slotList, offset: unsafe.Offsetof(abi.SourceAnswer{}.Changed), count: count{}, layout: &layoutOfChangedFile}, // changed
+	},
+}
+
+var layoutOfExperiment = layout{
+	size: unsafe.Sizeof(abi.Experiment{}), smallest: 61, one: one[abi.Experiment], list: listOf[abi.Experiment],
+	slots: []slot{
+		{key: [4]uint64{0x746375646f7270a7}, size: 8, shift: 0, kind: slotEnum, offset: unsafe.Offsetof(abi.Experiment{}.Product), values: valuesOfTreeRevision},                             // product
+		{key: [4]uint64{0x7374736574a50000}, size: 6, shift: 16, kind: slotEnum, offset: unsafe.Offsetof(abi.Experiment{}.Tests), values: valuesOfTreeRevision},                              // tests
+		{key: [4]uint64{0x6e6f7269766e65ab, 0x746e656d00000000}, size: 12, shift: 32, kind: slotEnum, offset: unsafe.Offsetof(abi.Experiment{}.Environment), values: valuesOfRunEnvironment}, // environment
+		{key: [4]uint64{0x726564726fa50000}, size: 6, shift: 16, kind: slotEnum, offset: unsafe.Offsetof(abi.Experiment{}.Order), values: valuesOfRunOrder},                                  // order
+		{key: [4]uint64{0x736e7572a4000000}, size: 5, shift: 24, kind: slotInt, offset: unsafe.Offsetof(abi.Experiment{}.Runs), low: 1, high: 100},                                           // runs
+	},
+}
+
+var layoutOfExperimentOffer = layout{
+	size: unsafe.Sizeof(abi.ExperimentOffer{}), smallest: 82, one: one[abi.ExperimentOffer], list: listOf[abi.ExperimentOffer],
+	slots: []slot{
+		{key: [4]uint64{0x6d697265707865aa, 0x746e650000000000}, size: 11, shift: 40, kind: slotStruct, offset: unsafe.Offsetof(abi.ExperimentOffer{}.Experiment), layout: &layoutOfExperiment}, // experiment
+		{key: [4]uint64{0x73646e6f636573a7}, size: 8, shift: 0, kind: slotFloat, offset: unsafe.Offsetof(abi.ExperimentOffer{}.Seconds), least: 0, most: 86400},                                 // seconds
+	},
+}
+
+var layoutOfExperimentResult = layout{
+	size: unsafe.Sizeof(abi.ExperimentResult{}), smallest: 108, one: one[abi.ExperimentResult], list: listOf[abi.ExperimentResult],
+	slots: []slot{
+		{key: [4]uint64{0x6d697265707865aa, 0x746e650000000000}, size: 11, shift: 40, kind: slotStruct, offset: unsafe.Offsetof(abi.ExperimentResult{}.Experiment), layout: &layoutOfExperiment}, // experiment
+		{key: [4]uint64{0x656d6f6374756fa7}, size: 8, shift: 0, kind: slotEnum, offset: unsafe.Offsetof(abi.ExperimentResult{}.Outcome), values: valuesOfExperimentOutcome},                      // outcome
+		{key: [4]uint64{0x646573736170a600}, size: 7, shift: 8, kind: slotInt, offset: unsafe.Offsetof(abi.ExperimentResult{}.Passed), low: 0, high: 100},                                        // passed
+		{key: [4]uint64{0x656d6173a4000000}, size: 5, shift: 24, kind: slotInt, offset: unsafe.Offsetof(abi.ExperimentResult{}.Same), low: 0, high: 100},                                         // same
+		{key: [4]uint64{0x726568746fa50000}, size: 6, shift: 16, kind: slotInt, offset: unsafe.Offsetof(abi.ExperimentResult{}.Other), low: 0, high: 100},                                        // other
+		{key: [4]uint64{0x6c6961746564a600}, size: 7, shift: 8, kind: slotText, offset: unsafe.Offsetof(abi.ExperimentResult{}.Detail), optional: true},                                          // detail
+	},
+}
+
+var layoutOfExperimentQuery = layout{
+	size: unsafe.Sizeof(abi.ExperimentQuery{}), smallest: 1, one: one[abi.ExperimentQuery], list: listOf[abi.ExperimentQuery],
+	slots: []slot{
+		{key: [4]uint64{0x6d697265707865aa, 0x746e650000000000}, size: 11, shift: 40, kind: slotPointer, offset: unsafe.Offsetof(abi.ExperimentQuery{}.Experiment), optional: true, layout: &layoutOfExperiment}, // experiment
+	},
+}
+
+var layoutOfExperimentAnswer = layout{
+	size: unsafe.Sizeof(abi.ExperimentAnswer{}), smallest: 1, one: one[abi.ExperimentAnswer], list: listOf[abi.ExperimentAnswer],
+	slots: []slot{
+		{key: [4]uint64{0x73726566666fa600}, size: 7, shift: 8, kind: slotList, offset: unsafe.Offsetof(abi.ExperimentAnswer{}.Offers), optional: true, count: count{}, layout: &layoutOfExperimentOffer}, // offers
+		{key: [4]uint64{0x746c75736572a600}, size: 7, shift: 8, kind: slotPointer, offset: unsafe.Offsetof(abi.ExperimentAnswer{}.Result), optional: true, layout: &layoutOfExperimentResult},             // result
 	},
 }
 
@@ -771,16 +820,35 @@ var layoutOfLogitMap = layout{
 	},
 }
 
+var layoutOfOutcomeLikelihood = layout{
+	size: unsafe.Sizeof(abi.OutcomeLikelihood{}), smallest: 22, one: one[abi.OutcomeLikelihood], list: listOf[abi.OutcomeLikelihood],
+	rules: func(v unsafe.Pointer, c *abi.Collector) { (*abi.OutcomeLikelihood)(v).Rules(c) },
+	slots: []slot{
+		{key: [4]uint64{0x656d6f6374756fa7}, size: 8, shift: 0, kind: slotEnum, offset: unsafe.Offsetof(abi.OutcomeLikelihood{}.Outcome), values: valuesOfExperimentOutcome},           // outcome
+		{key: [4]uint64{0x6e65766967a50000}, size: 6, shift: 16, kind: slotList, offset: unsafe.Offsetof(abi.OutcomeLikelihood{}.Given), count: count{}, layout: &layoutOfLabelWeight}, // given
+	},
+}
+
+var layoutOfExperimentTable = layout{
+	size: unsafe.Sizeof(abi.ExperimentTable{}), smallest: 83, one: one[abi.ExperimentTable], list: listOf[abi.ExperimentTable],
+	rules: func(v unsafe.Pointer, c *abi.Collector) { (*abi.ExperimentTable)(v).Rules(c) },
+	slots: []slot{
+		{key: [4]uint64{0x6d697265707865aa, 0x746e650000000000}, size: 11, shift: 40, kind: slotStruct, offset: unsafe.Offsetof(abi.ExperimentTable{}.Experiment), layout: &layoutOfExperiment},                   // experiment
+		{key: [4]uint64{0x656d6f6374756fa8, 0x7300000000000000}, size: 9, shift: 56, kind: slotList, offset: unsafe.Offsetof(abi.ExperimentTable{}.Outcomes), count: count{}, layout: &layoutOfOutcomeLikelihood}, // outcomes
+	},
+}
+
 var layoutOfProfile = layout{
 	size: unsafe.Sizeof(abi.Profile{}), smallest: 49, one: one[abi.Profile], list: listOf[abi.Profile],
 	rules: func(v unsafe.Pointer, c *abi.Collector) { (*abi.Profile)(v).Rules(c) },
 	slots: []slot{
-		{key: [4]uint64{0x656d616ea4000000}, size: 5, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.Profile{}.Name), nonempty: true},                                                         // name
-		{key: [4]uint64{0x61725f65736162aa, 0x7365740000000000}, size: 11, shift: 40, kind: slotList, offset: unsafe.Offsetof(abi.Profile{}.BaseRates), count: count{}, layout: &layoutOfLabelWeight}, // base_rates
-		{key: [4]uint64{0x73656372756f73a7}, size: 8, shift: 0, kind: slotList, offset: unsafe.Offsetof(abi.Profile{}.Sources), count: count{}, layout: &layoutOfSourceReliability},                   // sources
-		{key: [4]uint64{0x736c616e676973a7}, size: 8, shift: 0, kind: slotList, offset: unsafe.Offsetof(abi.Profile{}.Signals), count: count{}, layout: &layoutOfSignal},                              // signals
-		{key: [4]uint64{0x5f6c616e676973aa, 0x7061630000000000}, size: 11, shift: 40, kind: slotFloat, offset: unsafe.Offsetof(abi.Profile{}.SignalCap), least: 0, most: 20},                          // signal_cap
-		{key: [4]uint64{0x746867696ca50000}, size: 6, shift: 16, kind: slotPointer, offset: unsafe.Offsetof(abi.Profile{}.Light), optional: true, layout: &layoutOfSourceReliability},                 // light
+		{key: [4]uint64{0x656d616ea4000000}, size: 5, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.Profile{}.Name), nonempty: true},                                                                               // name
+		{key: [4]uint64{0x61725f65736162aa, 0x7365740000000000}, size: 11, shift: 40, kind: slotList, offset: unsafe.Offsetof(abi.Profile{}.BaseRates), count: count{}, layout: &layoutOfLabelWeight},                       // base_rates
+		{key: [4]uint64{0x73656372756f73a7}, size: 8, shift: 0, kind: slotList, offset: unsafe.Offsetof(abi.Profile{}.Sources), count: count{}, layout: &layoutOfSourceReliability},                                         // sources
+		{key: [4]uint64{0x736c616e676973a7}, size: 8, shift: 0, kind: slotList, offset: unsafe.Offsetof(abi.Profile{}.Signals), count: count{}, layout: &layoutOfSignal},                                                    // signals
+		{key: [4]uint64{0x5f6c616e676973aa, 0x7061630000000000}, size: 11, shift: 40, kind: slotFloat, offset: unsafe.Offsetof(abi.Profile{}.SignalCap), least: 0, most: 20},                                                // signal_cap
+		{key: [4]uint64{0x746867696ca50000}, size: 6, shift: 16, kind: slotPointer, offset: unsafe.Offsetof(abi.Profile{}.Light), optional: true, layout: &layoutOfSourceReliability},                                       // light
+		{key: [4]uint64{0x6d697265707865ab, 0x73746e6500000000}, size: 12, shift: 32, kind: slotList, offset: unsafe.Offsetof(abi.Profile{}.Experiments), optional: true, count: count{}, layout: &layoutOfExperimentTable}, // experiments
 	},
 }
 

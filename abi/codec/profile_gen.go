@@ -221,6 +221,86 @@ func readLogitMap(d *decoder, v *abi.LogitMap) {
 	d.close(&s)
 }
 
+// AppendOutcomeLikelihood appends the canonical encoding of v to dst. It does not
+// check v: what breaks a rule is rejected where it is decoded.
+func AppendOutcomeLikelihood(dst []byte, v *abi.OutcomeLikelihood) []byte {
+	return appendMessage(dst, v, writeOutcomeLikelihood)
+}
+
+// DecodeOutcomeLikelihood reads one OutcomeLikelihood of at most maxBytes strictly; 0 stands
+// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+func DecodeOutcomeLikelihood(data []byte, maxBytes int) (abi.OutcomeLikelihood, error) {
+	return decodeMessage(data, maxBytes, &layoutOfOutcomeLikelihood, readOutcomeLikelihood)
+}
+
+var fieldsOfOutcomeLikelihood = []string{"outcome", "given"}
+
+func writeOutcomeLikelihood(e *encoder, v *abi.OutcomeLikelihood) {
+	e.mapLen(2)
+	e.text("outcome")
+	e.text(string(v.Outcome))
+	e.text("given")
+	e.listLen(len(v.Given))
+	for i := range v.Given {
+		writeLabelWeight(e, &v.Given[i])
+	}
+}
+
+func readOutcomeLikelihood(d *decoder, v *abi.OutcomeLikelihood) {
+	s := d.open(fieldsOfOutcomeLikelihood, 0b11)
+	for d.next(&s) {
+		switch s.field {
+		case 0: // outcome
+			v.Outcome = abi.ExperimentOutcome(d.enum(valuesOfExperimentOutcome, false))
+		case 1: // given
+			v.Given = list(d, count{}, 16, readLabelWeight)
+		}
+	}
+	if d.close(&s) { // check: rules
+		v.Rules(&d.problems)
+	}
+}
+
+// AppendExperimentTable appends the canonical encoding of v to dst. It does not
+// check v: what breaks a rule is rejected where it is decoded.
+func AppendExperimentTable(dst []byte, v *abi.ExperimentTable) []byte {
+	return appendMessage(dst, v, writeExperimentTable)
+}
+
+// DecodeExperimentTable reads one ExperimentTable of at most maxBytes strictly; 0 stands
+// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+func DecodeExperimentTable(data []byte, maxBytes int) (abi.ExperimentTable, error) {
+	return decodeMessage(data, maxBytes, &layoutOfExperimentTable, readExperimentTable)
+}
+
+var fieldsOfExperimentTable = []string{"experiment", "outcomes"}
+
+func writeExperimentTable(e *encoder, v *abi.ExperimentTable) {
+	e.mapLen(2)
+	e.text("experiment")
+	writeExperiment(e, &v.Experiment)
+	e.text("outcomes")
+	e.listLen(len(v.Outcomes))
+	for i := range v.Outcomes {
+		writeOutcomeLikelihood(e, &v.Outcomes[i])
+	}
+}
+
+func readExperimentTable(d *decoder, v *abi.ExperimentTable) {
+	s := d.open(fieldsOfExperimentTable, 0b11)
+	for d.next(&s) {
+		switch s.field {
+		case 0: // experiment
+			readExperiment(d, &v.Experiment)
+		case 1: // outcomes
+			v.Outcomes = list(d, count{}, 22, readOutcomeLikelihood)
+		}
+	}
+	if d.close(&s) { // check: rules
+		v.Rules(&d.problems)
+	}
+}
+
 // AppendProfile appends the canonical encoding of v to dst. It does not
 // check v: what breaks a rule is rejected where it is decoded.
 func AppendProfile(dst []byte, v *abi.Profile) []byte {
@@ -233,11 +313,14 @@ func DecodeProfile(data []byte, maxBytes int) (abi.Profile, error) {
 	return decodeMessage(data, maxBytes, &layoutOfProfile, readProfile)
 }
 
-var fieldsOfProfile = []string{"name", "base_rates", "sources", "signals", "signal_cap", "light"}
+var fieldsOfProfile = []string{"name", "base_rates", "sources", "signals", "signal_cap", "light", "experiments"}
 
 func writeProfile(e *encoder, v *abi.Profile) {
 	n := 5
 	if v.Light != nil {
+		n++
+	}
+	if len(v.Experiments) > 0 {
 		n++
 	}
 	e.mapLen(n)
@@ -264,6 +347,13 @@ func writeProfile(e *encoder, v *abi.Profile) {
 		e.text("light")
 		writeSourceReliability(e, v.Light)
 	}
+	if len(v.Experiments) > 0 {
+		e.text("experiments")
+		e.listLen(len(v.Experiments))
+		for i := range v.Experiments {
+			writeExperimentTable(e, &v.Experiments[i])
+		}
+	}
 }
 
 func readProfile(d *decoder, v *abi.Profile) {
@@ -283,6 +373,8 @@ func readProfile(d *decoder, v *abi.Profile) {
 		case 5: // light
 			v.Light = new(abi.SourceReliability)
 			readSourceReliability(d, v.Light)
+		case 6: // experiments
+			v.Experiments = list(d, count{}, 83, readExperimentTable)
 		}
 	}
 	if d.close(&s) { // check: rules

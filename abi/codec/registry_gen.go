@@ -97,6 +97,24 @@ var types = []Type{
 	{Name: "exhibit", GoName: "Exhibit", canonical: func(data []byte, maxBytes int) ([]byte, error) {
 		return recode(data, maxBytes, DecodeExhibit, AppendExhibit)
 	}},
+	{Name: "experiment", GoName: "Experiment", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeExperiment, AppendExperiment)
+	}},
+	{Name: "experiment_answer", GoName: "ExperimentAnswer", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeExperimentAnswer, AppendExperimentAnswer)
+	}},
+	{Name: "experiment_offer", GoName: "ExperimentOffer", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeExperimentOffer, AppendExperimentOffer)
+	}},
+	{Name: "experiment_query", GoName: "ExperimentQuery", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeExperimentQuery, AppendExperimentQuery)
+	}},
+	{Name: "experiment_result", GoName: "ExperimentResult", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeExperimentResult, AppendExperimentResult)
+	}},
+	{Name: "experiment_table", GoName: "ExperimentTable", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeExperimentTable, AppendExperimentTable)
+	}},
 	{Name: "failure", GoName: "Failure", canonical: func(data []byte, maxBytes int) ([]byte, error) {
 		return recode(data, maxBytes, DecodeFailure, AppendFailure)
 	}},
@@ -168,6 +186,9 @@ var types = []Type{
 	}},
 	{Name: "opinion_entry", GoName: "OpinionEntry", canonical: func(data []byte, maxBytes int) ([]byte, error) {
 		return recode(data, maxBytes, DecodeOpinionEntry, AppendOpinionEntry)
+	}},
+	{Name: "outcome_likelihood", GoName: "OutcomeLikelihood", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeOutcomeLikelihood, AppendOutcomeLikelihood)
 	}},
 	{Name: "param", GoName: "Param", canonical: func(data []byte, maxBytes int) ([]byte, error) {
 		return recode(data, maxBytes, DecodeParam, AppendParam)

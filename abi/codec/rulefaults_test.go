@@ -38,6 +38,8 @@ var breaks = map[string]func(*ruled){
 	"EdgeResponse":      func(r *ruled) { r.failure("answers") },
 	"JudgeResponse":     func(r *ruled) { r.failure("opinions") },
 	"SourceStatement":   func(r *ruled) { r.probabilities("given") },
+	"OutcomeLikelihood": func(r *ruled) { r.probabilities("given") },
+	"ExperimentTable":   func(r *ruled) { r.repeats("outcomes", "outcome", abi.CodeDuplicateName) },
 	"SourceReliability": func(r *ruled) { r.repeats("statements", "says", abi.CodeDuplicateLabel) },
 	"Signal":            func(r *ruled) { r.repeats("weights", "label", abi.CodeDuplicateLabel) },
 	"AuditReport": func(r *ruled) {

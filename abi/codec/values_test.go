@@ -132,7 +132,10 @@ func mend(t *rapid.T, v any) {
 	case *abi.Artifact:
 		keepOne(t, reflect.ValueOf(v).Elem())
 	case *abi.NodeResponse:
-		if v.Failure = nil; v.Artifact == nil {
+		switch v.Failure = nil; {
+		case v.Artifact != nil:
+			v.Experiment = nil
+		case v.Experiment == nil:
 			v.Failure = &abi.Failure{Code: "no"}
 		}
 	case *abi.Param:
@@ -189,6 +192,17 @@ func mendMore(v any) {
 		for i := range v.Given {
 			v.Given[i].Label += strconv.Itoa(i)
 			v.Given[i].Weight = 1 / float64(i+1)
+		}
+	case *abi.OutcomeLikelihood:
+		for i := range v.Given {
+			v.Given[i].Label += strconv.Itoa(i)
+			v.Given[i].Weight = 1 / float64(i+1)
+		}
+	case *abi.ExperimentTable:
+		for i, outcome := range []abi.ExperimentOutcome{abi.OutcomePassed, abi.OutcomeSame, abi.OutcomeMixed} {
+			if i < len(v.Outcomes) {
+				v.Outcomes[i].Outcome = outcome
+			}
 		}
 	case *abi.SourceReliability:
 		for i := range v.Statements {

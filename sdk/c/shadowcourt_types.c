@@ -4,6 +4,10 @@
 
 const sc_names sc_source_kind_names = {4, {"product", "test", "fixture", "other"}};
 const sc_names sc_source_reach_names = {5, {"package", "imported", "dependencies", "none", "unknown"}};
+const sc_names sc_tree_revision_names = {2, {"green", "head"}};
+const sc_names sc_run_environment_names = {3, {"original", "clean", "starved"}};
+const sc_names sc_run_order_names = {2, {"alone", "original"}};
+const sc_names sc_experiment_outcome_names = {7, {"passed", "same_failure", "other_failure", "mixed", "not_built", "no_test", "not_run"}};
 const sc_names sc_element_names = {6, {"fire", "water", "earth", "air", "diamond", "lightning"}};
 const sc_names sc_family_names = {15, {"indict", "discover", "defend", "hearing", "verdict", "recall", "triage", "resolve", "investigate", "correlate", "review", "report", "collect", "judge", "synthesize"}};
 const sc_names sc_severity_names = {3, {"fatal", "weakening", "minor"}};
@@ -16,7 +20,7 @@ const sc_names sc_gap_severity_names = {3, {"high", "medium", "low"}};
 const sc_names sc_symptom_category_names = {5, {"product", "automation", "infrastructure", "flake", "unknown"}};
 const sc_names sc_review_outcome_names = {3, {"approve", "reassess", "overturn"}};
 const sc_names sc_call_names = {4, {"node", "contest", "edges", "judge"}};
-const sc_names sc_capability_names = {5, {"log", "recall", "correlate", "source", "complete"}};
+const sc_names sc_capability_names = {6, {"log", "recall", "correlate", "source", "experiment", "complete"}};
 
 static const sc_field sc_persona_fields[] = {
   {"name", 4, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_persona, name), 0, 0, 0, 0, 0},
@@ -49,14 +53,34 @@ static const sc_field sc_document_fields[] = {
 };
 const sc_type sc_document_type = {"document", sc_document_fields, 2, sizeof(sc_document)};
 
+static const sc_field sc_experiment_fields[] = {
+  {"product", 7, SC_KIND_ENUM, SC_REQUIRED, offsetof(sc_experiment, product), &sc_tree_revision_names, 0, 0, 0, 0},
+  {"tests", 5, SC_KIND_ENUM, SC_REQUIRED, offsetof(sc_experiment, tests), &sc_tree_revision_names, 0, 0, 0, 0},
+  {"environment", 11, SC_KIND_ENUM, SC_REQUIRED, offsetof(sc_experiment, environment), &sc_run_environment_names, 0, 0, 0, 0},
+  {"order", 5, SC_KIND_ENUM, SC_REQUIRED, offsetof(sc_experiment, order), &sc_run_order_names, 0, 0, 0, 0},
+  {"runs", 4, SC_KIND_INT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_experiment, runs), 0, 1, 100, 0, 0},
+};
+const sc_type sc_experiment_type = {"experiment", sc_experiment_fields, 5, sizeof(sc_experiment)};
+
+static const sc_field sc_experiment_result_fields[] = {
+  {"experiment", 10, SC_KIND_STRUCT, SC_REQUIRED, offsetof(sc_experiment_result, experiment), &sc_experiment_type, 0, 0, 0, 0},
+  {"outcome", 7, SC_KIND_ENUM, SC_REQUIRED, offsetof(sc_experiment_result, outcome), &sc_experiment_outcome_names, 0, 0, 0, 0},
+  {"passed", 6, SC_KIND_INT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_experiment_result, passed), 0, 0, 100, 0, 0},
+  {"same", 4, SC_KIND_INT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_experiment_result, same), 0, 0, 100, 0, 0},
+  {"other", 5, SC_KIND_INT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_experiment_result, other), 0, 0, 100, 0, 0},
+  {"detail", 6, SC_KIND_TEXT, SC_OPTIONAL, offsetof(sc_experiment_result, detail), 0, 0, 0, 0, 0},
+};
+const sc_type sc_experiment_result_type = {"experiment_result", sc_experiment_result_fields, 6, sizeof(sc_experiment_result)};
+
 static const sc_field sc_case_view_fields[] = {
   {"subject", 7, SC_KIND_TEXT, SC_OPTIONAL, offsetof(sc_case_view, subject), 0, 0, 0, 0, 0},
   {"labels", 6, SC_KIND_TEXT, SC_REQUIRED | SC_LIST, offsetof(sc_case_view, labels), 0, 0, 0, 0, 0},
   {"light", 5, SC_KIND_STRUCT, SC_OPTIONAL | SC_POINTER, offsetof(sc_case_view, light), &sc_light_answer_type, 0, 0, 0, 0},
   {"evidence", 8, SC_KIND_STRUCT, SC_OPTIONAL | SC_LIST, offsetof(sc_case_view, evidence), &sc_evidence_type, 0, 0, 0, 0},
   {"documents", 9, SC_KIND_STRUCT, SC_OPTIONAL | SC_LIST, offsetof(sc_case_view, documents), &sc_document_type, 0, 0, 0, 0},
+  {"experiments", 11, SC_KIND_STRUCT, SC_OPTIONAL | SC_LIST, offsetof(sc_case_view, experiments), &sc_experiment_result_type, 0, 0, 0, 0},
 };
-const sc_type sc_case_view_type = {"case_view", sc_case_view_fields, 5, sizeof(sc_case_view)};
+const sc_type sc_case_view_type = {"case_view", sc_case_view_fields, 6, sizeof(sc_case_view)};
 
 static const sc_field sc_param_fields[] = {
   {"name", 4, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_param, name), 0, 0, 0, 0, 0},
@@ -99,6 +123,18 @@ static const sc_field sc_signal_fields[] = {
 };
 const sc_type sc_signal_type = {"signal", sc_signal_fields, 2, sizeof(sc_signal)};
 
+static const sc_field sc_outcome_likelihood_fields[] = {
+  {"outcome", 7, SC_KIND_ENUM, SC_REQUIRED, offsetof(sc_outcome_likelihood, outcome), &sc_experiment_outcome_names, 0, 0, 0, 0},
+  {"given", 5, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_outcome_likelihood, given), &sc_label_weight_type, 0, 0, 0, 0},
+};
+const sc_type sc_outcome_likelihood_type = {"outcome_likelihood", sc_outcome_likelihood_fields, 2, sizeof(sc_outcome_likelihood)};
+
+static const sc_field sc_experiment_table_fields[] = {
+  {"experiment", 10, SC_KIND_STRUCT, SC_REQUIRED, offsetof(sc_experiment_table, experiment), &sc_experiment_type, 0, 0, 0, 0},
+  {"outcomes", 8, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_experiment_table, outcomes), &sc_outcome_likelihood_type, 0, 0, 0, 0},
+};
+const sc_type sc_experiment_table_type = {"experiment_table", sc_experiment_table_fields, 2, sizeof(sc_experiment_table)};
+
 static const sc_field sc_profile_fields[] = {
   {"name", 4, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_profile, name), 0, 0, 0, 0, 0},
   {"base_rates", 10, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_profile, base_rates), &sc_label_weight_type, 0, 0, 0, 0},
@@ -106,8 +142,9 @@ static const sc_field sc_profile_fields[] = {
   {"signals", 7, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_profile, signals), &sc_signal_type, 0, 0, 0, 0},
   {"signal_cap", 10, SC_KIND_FLOAT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_profile, signal_cap), 0, 0, 20, 0, 0},
   {"light", 5, SC_KIND_STRUCT, SC_OPTIONAL | SC_POINTER, offsetof(sc_profile, light), &sc_source_reliability_type, 0, 0, 0, 0},
+  {"experiments", 11, SC_KIND_STRUCT, SC_OPTIONAL | SC_LIST, offsetof(sc_profile, experiments), &sc_experiment_table_type, 0, 0, 0, 0},
 };
-const sc_type sc_profile_type = {"profile", sc_profile_fields, 6, sizeof(sc_profile)};
+const sc_type sc_profile_type = {"profile", sc_profile_fields, 7, sizeof(sc_profile)};
 
 static const sc_field sc_indictment_item_fields[] = {
   {"source_ref", 10, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_indictment_item, source_ref), 0, 0, 0, 0, 0},
@@ -300,6 +337,12 @@ static const sc_field sc_light_file_fields[] = {
 };
 const sc_type sc_light_file_type = {"light_file", sc_light_file_fields, 8, sizeof(sc_light_file)};
 
+static const sc_field sc_experiment_offer_fields[] = {
+  {"experiment", 10, SC_KIND_STRUCT, SC_REQUIRED, offsetof(sc_experiment_offer, experiment), &sc_experiment_type, 0, 0, 0, 0},
+  {"seconds", 7, SC_KIND_FLOAT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_experiment_offer, seconds), 0, 0, 86400, 0, 0},
+};
+const sc_type sc_experiment_offer_type = {"experiment_offer", sc_experiment_offer_fields, 2, sizeof(sc_experiment_offer)};
+
 static const sc_field sc_node_request_fields[] = {
   {"node", 4, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_node_request, node), 0, 0, 0, 0, 0},
   {"family", 6, SC_KIND_ENUM, SC_REQUIRED, offsetof(sc_node_request, family), &sc_family_names, 0, 0, 0, 0},
@@ -316,8 +359,9 @@ static const sc_field sc_node_request_fields[] = {
   {"turn", 4, SC_KIND_STRUCT, SC_OPTIONAL | SC_POINTER, offsetof(sc_node_request, turn), &sc_turn_request_type, 0, 0, 0, 0},
   {"remands_left", 12, SC_KIND_INT, SC_REQUIRED | SC_LEAST, offsetof(sc_node_request, remands_left), 0, 0, 0, 0, 0},
   {"file", 4, SC_KIND_STRUCT, SC_OPTIONAL | SC_POINTER, offsetof(sc_node_request, file), &sc_light_file_type, 0, 0, 0, 0},
+  {"offers", 6, SC_KIND_STRUCT, SC_OPTIONAL | SC_LIST, offsetof(sc_node_request, offers), &sc_experiment_offer_type, 0, 0, 0, 0},
 };
-const sc_type sc_node_request_type = {"node_request", sc_node_request_fields, 15, sizeof(sc_node_request)};
+const sc_type sc_node_request_type = {"node_request", sc_node_request_fields, 16, sizeof(sc_node_request)};
 
 static const sc_field sc_hearing_turn_fields[] = {
   {"argument", 8, SC_KIND_TEXT, SC_REQUIRED, offsetof(sc_hearing_turn, argument), 0, 0, 0, 0, 0},
@@ -389,8 +433,9 @@ const sc_type sc_failure_type = {"failure", sc_failure_fields, 2, sizeof(sc_fail
 static const sc_field sc_node_response_fields[] = {
   {"artifact", 8, SC_KIND_STRUCT, SC_OPTIONAL | SC_POINTER, offsetof(sc_node_response, artifact), &sc_artifact_type, 0, 0, 0, 0},
   {"failure", 7, SC_KIND_STRUCT, SC_OPTIONAL | SC_POINTER, offsetof(sc_node_response, failure), &sc_failure_type, 0, 0, 0, 0},
+  {"experiment", 10, SC_KIND_STRUCT, SC_OPTIONAL | SC_POINTER, offsetof(sc_node_response, experiment), &sc_experiment_type, 0, 0, 0, 0},
 };
-const sc_type sc_node_response_type = {"node_response", sc_node_response_fields, 2, sizeof(sc_node_response)};
+const sc_type sc_node_response_type = {"node_response", sc_node_response_fields, 3, sizeof(sc_node_response)};
 
 static const sc_field sc_contest_item_fields[] = {
   {"evidence_index", 14, SC_KIND_INT, SC_REQUIRED | SC_LEAST, offsetof(sc_contest_item, evidence_index), 0, 0, 0, 0, 0},

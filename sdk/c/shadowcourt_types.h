@@ -30,6 +30,48 @@ typedef enum {
 typedef struct { sc_source_reach *at; size_t count; } sc_source_reach_list;
 extern const sc_names sc_source_reach_names;
 
+/// `tree_revision` names a state of the sources of the module under test.
+typedef enum {
+  SC_NO_TREE_REVISION, /* absent, where it is optional */
+  SC_TREE_REVISION_GREEN,
+  SC_TREE_REVISION_HEAD,
+} sc_tree_revision;
+typedef struct { sc_tree_revision *at; size_t count; } sc_tree_revision_list;
+extern const sc_names sc_tree_revision_names;
+
+/// `run_environment` is the environment of a run.
+typedef enum {
+  SC_NO_RUN_ENVIRONMENT, /* absent, where it is optional */
+  SC_RUN_ENVIRONMENT_ORIGINAL,
+  SC_RUN_ENVIRONMENT_CLEAN,
+  SC_RUN_ENVIRONMENT_STARVED,
+} sc_run_environment;
+typedef struct { sc_run_environment *at; size_t count; } sc_run_environment_list;
+extern const sc_names sc_run_environment_names;
+
+/// `run_order` says what else runs beside the tests of the case.
+typedef enum {
+  SC_NO_RUN_ORDER, /* absent, where it is optional */
+  SC_RUN_ORDER_ALONE,
+  SC_RUN_ORDER_ORIGINAL,
+} sc_run_order;
+typedef struct { sc_run_order *at; size_t count; } sc_run_order_list;
+extern const sc_names sc_run_order_names;
+
+/// `experiment_outcome` is what all runs of an experiment together show.
+typedef enum {
+  SC_NO_EXPERIMENT_OUTCOME, /* absent, where it is optional */
+  SC_EXPERIMENT_OUTCOME_PASSED,
+  SC_EXPERIMENT_OUTCOME_SAME_FAILURE,
+  SC_EXPERIMENT_OUTCOME_OTHER_FAILURE,
+  SC_EXPERIMENT_OUTCOME_MIXED,
+  SC_EXPERIMENT_OUTCOME_NOT_BUILT,
+  SC_EXPERIMENT_OUTCOME_NO_TEST,
+  SC_EXPERIMENT_OUTCOME_NOT_RUN,
+} sc_experiment_outcome;
+typedef struct { sc_experiment_outcome *at; size_t count; } sc_experiment_outcome_list;
+extern const sc_names sc_experiment_outcome_names;
+
 /// `element` is the Wuxing-like element of a persona, a zone, a node or an item
 /// of evidence. It decides who contests an item: see the destructive cycle in
 /// SPEC.md.
@@ -182,6 +224,7 @@ typedef enum {
   SC_CAPABILITY_RECALL,
   SC_CAPABILITY_CORRELATE,
   SC_CAPABILITY_SOURCE,
+  SC_CAPABILITY_EXPERIMENT,
   SC_CAPABILITY_COMPLETE,
 } sc_capability;
 typedef struct { sc_capability *at; size_t count; } sc_capability_list;
@@ -228,6 +271,31 @@ typedef struct sc_document {
 typedef struct { sc_document *at; size_t count; } sc_document_list;
 extern const sc_type sc_document_type;
 
+/// `experiment` runs the tests of a case again. Product and Tests say from which revisions the files of the product, and those of
+/// the tests with their fixtures, are taken.
+typedef struct sc_experiment {
+  sc_tree_revision product;
+  sc_tree_revision tests;
+  sc_run_environment environment;
+  sc_run_order order;
+  int64_t runs;
+} sc_experiment;
+extern const sc_type sc_experiment_type;
+
+/// `experiment_result` is what an experiment has shown. The host writes it; all nodes of the trial see it from then on.
+typedef struct sc_experiment_result {
+  sc_experiment experiment;
+  sc_experiment_outcome outcome;
+  /// `passed`, Same and Other count the runs that passed, that failed as the case did, and that failed in another way.
+  int64_t passed;
+  int64_t same;
+  int64_t other;
+  /// `detail` is the other failure, what the compiler said, or why nothing was run.
+  sc_text detail;
+} sc_experiment_result;
+typedef struct { sc_experiment_result *at; size_t count; } sc_experiment_result_list;
+extern const sc_type sc_experiment_result_type;
+
 /// `case_view` is the part of a case that a mask lets a persona see. What is
 /// hidden is not in the bytes.
 typedef struct sc_case_view {
@@ -236,6 +304,8 @@ typedef struct sc_case_view {
   sc_light_answer *light; /* or NULL */
   sc_evidence_list evidence;
   sc_document_list documents;
+  /// `experiments` that were run in this trial, in their order.
+  sc_experiment_result_list experiments;
 } sc_case_view;
 extern const sc_type sc_case_view_type;
 
@@ -307,6 +377,24 @@ typedef struct sc_signal {
 typedef struct { sc_signal *at; size_t count; } sc_signal_list;
 extern const sc_type sc_signal_type;
 
+/// `outcome_likelihood` is the likelihood of one outcome of an experiment under each true label.
+typedef struct sc_outcome_likelihood {
+  sc_experiment_outcome outcome;
+  /// `given` holds P(outcome | the label is true), in (0, 1].
+  sc_label_weight_list given;
+} sc_outcome_likelihood;
+typedef struct { sc_outcome_likelihood *at; size_t count; } sc_outcome_likelihood_list;
+extern const sc_type sc_outcome_likelihood_type;
+
+/// `experiment_table` says what the outcomes of one experiment tell.
+typedef struct sc_experiment_table {
+  sc_experiment experiment;
+  /// `outcomes` that are not listed change nothing.
+  sc_outcome_likelihood_list outcomes;
+} sc_experiment_table;
+typedef struct { sc_experiment_table *at; size_t count; } sc_experiment_table_list;
+extern const sc_type sc_experiment_table_type;
+
 /// `profile` describes a domain. It is fitted from labelled cases or hand-tuned,
 /// and the host passes it to the personas. A field that is absent or empty has
 /// no effect.
@@ -322,6 +410,8 @@ typedef struct sc_profile {
   double signal_cap;
   /// `light` describes the reliability of Light inside the court; its Source is "light".
   sc_source_reliability *light; /* or NULL */
+  /// `experiments` says what outcomes tell. Experiments that are not listed change nothing; of equal ones the first counts.
+  sc_experiment_table_list experiments;
 } sc_profile;
 extern const sc_type sc_profile_type;
 
@@ -573,6 +663,15 @@ typedef struct sc_light_file {
 } sc_light_file;
 extern const sc_type sc_light_file_type;
 
+/// `experiment_offer` is an experiment that the host can run for this case.
+typedef struct sc_experiment_offer {
+  sc_experiment experiment;
+  /// `seconds` are expected, not measured: they are the same for the same case.
+  double seconds;
+} sc_experiment_offer;
+typedef struct { sc_experiment_offer *at; size_t count; } sc_experiment_offer_list;
+extern const sc_type sc_experiment_offer_type;
+
 /// `node_request` asks a persona for the artifact of a node. What Family needs is
 /// there, the rest is absent: see SPEC.md §4.1.
 typedef struct sc_node_request {
@@ -594,6 +693,8 @@ typedef struct sc_node_request {
   int64_t remands_left;
   /// `file` is there in the families of the Light path.
   sc_light_file *file; /* or NULL */
+  /// `offers` are experiments that the persona may ask for, the cheapest first, without those that were run in this trial.
+  sc_experiment_offer_list offers;
 } sc_node_request;
 extern const sc_type sc_node_request_type;
 
@@ -681,10 +782,12 @@ typedef struct sc_failure {
 } sc_failure;
 extern const sc_type sc_failure_type;
 
-/// `node_response` holds the artifact, or says why there is none.
+/// `node_response` holds the artifact, or says why there is none. An experiment in place of both is one of the offers, which the
+/// host is to run first: it then makes the call again, with the result.
 typedef struct sc_node_response {
   sc_artifact *artifact; /* or NULL */
   sc_failure *failure; /* or NULL */
+  sc_experiment *experiment; /* or NULL */
 } sc_node_response;
 extern const sc_type sc_node_response_type;
 

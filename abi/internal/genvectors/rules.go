@@ -49,6 +49,8 @@ func (s *set) rules() {
 		both := mt.MapNode(mt.F("artifact", sampleStruct(s.sub("artifact"), minimal, 0)), mt.F("failure", sampleStruct(s.sub("failure"), minimal, 0)))
 		s.refuse("rule exactly_one: neither", mt.MapNode(), root.is(abi.CodeExactlyOne))
 		s.refuse("rule exactly_one: both", both, root.is(abi.CodeExactlyOne))
+		s.refuse("rule exactly_one: experiment and failure", mt.MapNode(mt.F("failure", sampleStruct(s.sub("failure"), minimal, 0)),
+			mt.F("experiment", sampleStruct(s.sub("experiment"), minimal, 0))), root.is(abi.CodeExactlyOne))
 	case "ContestResponse":
 		s.failureRule("challenges")
 	case "EdgeResponse":
@@ -62,6 +64,11 @@ func (s *set) rules() {
 		s.labelsOnce(base, "given")
 	case "SourceReliability":
 		s.statementRules(base)
+	case "OutcomeLikelihood":
+		s.weightRules(base, "given")
+		s.labelsOnce(base, "given")
+	case "ExperimentTable":
+		s.twice(base, "outcomes", "outcome")
 	case "Signal":
 		s.labelsOnce(base, "weights")
 	case "AuditReport":
@@ -235,6 +242,12 @@ func (s *set) labelsOnce(base mt.Node, list string) {
 	weight = with(weight, "weight", mt.FloatNode(0.5))
 	s.refuse("rule duplicate_label: "+list, with(base, list, mt.ListNode(weight, weight, weight)),
 		path(list).index(1).field("label").is(abi.CodeDuplicateLabel), path(list).index(2).field("label").is(abi.CodeDuplicateLabel))
+}
+
+// twice shows that no two elements of a list may have the same value in a field.
+func (s *set) twice(base mt.Node, list, field string) {
+	element := sampleStruct(s.sub(list), minimal, 0)
+	s.refuse("rule duplicate_name: "+list, with(base, list, mt.ListNode(element, element)), path(list).index(1).field(field).is(abi.CodeDuplicateName))
 }
 
 // statementRules shows that a source says the same once.

@@ -79,6 +79,9 @@ func sampleField(s *model.StructType, f *model.Field, how size, number int) mt.N
 	if f.WireName == "supports" {
 		return mt.StringNode("pb001")
 	}
+	if number > 0 && s.GoName+"."+f.WireName == "OutcomeLikelihood.outcome" { // outcomes are listed once
+		return mt.StringNode(f.Type.Enum.Values[number].Value)
+	}
 	if f.WireName == "abi" {
 		return mt.StringNode("1.0")
 	}

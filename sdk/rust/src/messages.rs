@@ -79,6 +79,136 @@ impl Name for SourceReach {
     }
 }
 
+/// `tree_revision` names a state of the sources of the module under test.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TreeRevision {
+    #[default]
+    Green,
+    Head,
+}
+
+impl TreeRevision {
+    /// The value on the wire.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            TreeRevision::Green => "green",
+            TreeRevision::Head => "head",
+        }
+    }
+}
+
+impl Name for TreeRevision {
+    fn from_bytes(name: &[u8]) -> Option<Self> {
+        Some(match name {
+            b"green" => TreeRevision::Green,
+            b"head" => TreeRevision::Head,
+            _ => return None,
+        })
+    }
+}
+
+/// `run_environment` is the environment of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RunEnvironment {
+    #[default]
+    Original,
+    Clean,
+    Starved,
+}
+
+impl RunEnvironment {
+    /// The value on the wire.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            RunEnvironment::Original => "original",
+            RunEnvironment::Clean => "clean",
+            RunEnvironment::Starved => "starved",
+        }
+    }
+}
+
+impl Name for RunEnvironment {
+    fn from_bytes(name: &[u8]) -> Option<Self> {
+        Some(match name {
+            b"original" => RunEnvironment::Original,
+            b"clean" => RunEnvironment::Clean,
+            b"starved" => RunEnvironment::Starved,
+            _ => return None,
+        })
+    }
+}
+
+/// `run_order` says what else runs beside the tests of the case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RunOrder {
+    #[default]
+    Alone,
+    Original,
+}
+
+impl RunOrder {
+    /// The value on the wire.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            RunOrder::Alone => "alone",
+            RunOrder::Original => "original",
+        }
+    }
+}
+
+impl Name for RunOrder {
+    fn from_bytes(name: &[u8]) -> Option<Self> {
+        Some(match name {
+            b"alone" => RunOrder::Alone,
+            b"original" => RunOrder::Original,
+            _ => return None,
+        })
+    }
+}
+
+/// `experiment_outcome` is what all runs of an experiment together show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ExperimentOutcome {
+    #[default]
+    Passed,
+    SameFailure,
+    OtherFailure,
+    Mixed,
+    NotBuilt,
+    NoTest,
+    NotRun,
+}
+
+impl ExperimentOutcome {
+    /// The value on the wire.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            ExperimentOutcome::Passed => "passed",
+            ExperimentOutcome::SameFailure => "same_failure",
+            ExperimentOutcome::OtherFailure => "other_failure",
+            ExperimentOutcome::Mixed => "mixed",
+            ExperimentOutcome::NotBuilt => "not_built",
+            ExperimentOutcome::NoTest => "no_test",
+            ExperimentOutcome::NotRun => "not_run",
+        }
+    }
+}
+
+impl Name for ExperimentOutcome {
+    fn from_bytes(name: &[u8]) -> Option<Self> {
+        Some(match name {
+            b"passed" => ExperimentOutcome::Passed,
+            b"same_failure" => ExperimentOutcome::SameFailure,
+            b"other_failure" => ExperimentOutcome::OtherFailure,
+            b"mixed" => ExperimentOutcome::Mixed,
+            b"not_built" => ExperimentOutcome::NotBuilt,
+            b"no_test" => ExperimentOutcome::NoTest,
+            b"not_run" => ExperimentOutcome::NotRun,
+            _ => return None,
+        })
+    }
+}
+
 /// `element` is the Wuxing-like element of a persona, a zone, a node or an item
 /// of evidence. It decides who contests an item: see the destructive cycle in
 /// SPEC.md.
@@ -522,6 +652,7 @@ pub enum Capability {
     Recall,
     Correlate,
     Source,
+    Experiment,
     Complete,
 }
 
@@ -533,6 +664,7 @@ impl Capability {
             Capability::Recall => "recall",
             Capability::Correlate => "correlate",
             Capability::Source => "source",
+            Capability::Experiment => "experiment",
             Capability::Complete => "complete",
         }
     }
@@ -545,6 +677,7 @@ impl Name for Capability {
             b"recall" => Capability::Recall,
             b"correlate" => Capability::Correlate,
             b"source" => Capability::Source,
+            b"experiment" => Capability::Experiment,
             b"complete" => Capability::Complete,
             _ => return None,
         })
@@ -701,6 +834,95 @@ impl Message for Document {
     }
 }
 
+/// `experiment` runs the tests of a case again. Product and Tests say from which revisions the files of the product, and those of
+/// the tests with their fixtures, are taken.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Experiment {
+    pub product: TreeRevision,
+    pub tests: TreeRevision,
+    pub environment: RunEnvironment,
+    pub order: RunOrder,
+    pub runs: i64,
+}
+
+impl Message for Experiment {
+    const FIELDS: &'static [&'static str] = &["product", "tests", "environment", "order", "runs"];
+    const REQUIRED: u64 = 0x1f;
+
+    fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
+        match field {
+            0 => self.product = r.name()?,
+            1 => self.tests = r.name()?,
+            2 => self.environment = r.name()?,
+            3 => self.order = r.name()?,
+            _ => self.runs = r.integer(1, 100)?,
+        }
+        Ok(())
+    }
+
+    fn write(&self, w: &mut Writer) {
+        w.map(5);
+        w.text("product");
+        w.text(self.product.as_str());
+        w.text("tests");
+        w.text(self.tests.as_str());
+        w.text("environment");
+        w.text(self.environment.as_str());
+        w.text("order");
+        w.text(self.order.as_str());
+        w.text("runs");
+        w.integer(self.runs);
+    }
+}
+
+/// `experiment_result` is what an experiment has shown. The host writes it; all nodes of the trial see it from then on.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ExperimentResult {
+    pub experiment: Experiment,
+    pub outcome: ExperimentOutcome,
+    /// `passed`, Same and Other count the runs that passed, that failed as the case did, and that failed in another way.
+    pub passed: i64,
+    pub same: i64,
+    pub other: i64,
+    /// `detail` is the other failure, what the compiler said, or why nothing was run.
+    pub detail: String,
+}
+
+impl Message for ExperimentResult {
+    const FIELDS: &'static [&'static str] = &["experiment", "outcome", "passed", "same", "other", "detail"];
+    const REQUIRED: u64 = 0x1f;
+
+    fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
+        match field {
+            0 => self.experiment = r.message()?,
+            1 => self.outcome = r.name()?,
+            2 => self.passed = r.integer(0, 100)?,
+            3 => self.same = r.integer(0, 100)?,
+            4 => self.other = r.integer(0, 100)?,
+            _ => self.detail = r.text(false)?,
+        }
+        Ok(())
+    }
+
+    fn write(&self, w: &mut Writer) {
+        w.map(5 + !self.detail.is_empty() as usize);
+        w.text("experiment");
+        self.experiment.write(w);
+        w.text("outcome");
+        w.text(self.outcome.as_str());
+        w.text("passed");
+        w.integer(self.passed);
+        w.text("same");
+        w.integer(self.same);
+        w.text("other");
+        w.integer(self.other);
+        if !self.detail.is_empty() {
+            w.text("detail");
+            w.text(&self.detail);
+        }
+    }
+}
+
 /// `case_view` is the part of a case that a mask lets a persona see. What is
 /// hidden is not in the bytes.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -710,10 +932,12 @@ pub struct CaseView {
     pub light: Option<LightAnswer>,
     pub evidence: Vec<Evidence>,
     pub documents: Vec<Document>,
+    /// `experiments` that were run in this trial, in their order.
+    pub experiments: Vec<ExperimentResult>,
 }
 
 impl Message for CaseView {
-    const FIELDS: &'static [&'static str] = &["subject", "labels", "light", "evidence", "documents"];
+    const FIELDS: &'static [&'static str] = &["subject", "labels", "light", "evidence", "documents", "experiments"];
     const REQUIRED: u64 = 0x2;
 
     fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
@@ -722,13 +946,14 @@ impl Message for CaseView {
             1 => self.labels = r.list(Count::ANY, |r| r.text(false))?,
             2 => self.light = Some(r.message()?),
             3 => self.evidence = r.list(Count::ANY, |r| r.message())?,
-            _ => self.documents = r.list(Count::ANY, |r| r.message())?,
+            4 => self.documents = r.list(Count::ANY, |r| r.message())?,
+            _ => self.experiments = r.list(Count::ANY, |r| r.message())?,
         }
         Ok(())
     }
 
     fn write(&self, w: &mut Writer) {
-        w.map(1 + !self.subject.is_empty() as usize + self.light.is_some() as usize + !self.evidence.is_empty() as usize + !self.documents.is_empty() as usize);
+        w.map(1 + !self.subject.is_empty() as usize + self.light.is_some() as usize + !self.evidence.is_empty() as usize + !self.documents.is_empty() as usize + !self.experiments.is_empty() as usize);
         if !self.subject.is_empty() {
             w.text("subject");
             w.text(&self.subject);
@@ -746,6 +971,10 @@ impl Message for CaseView {
         if !self.documents.is_empty() {
             w.text("documents");
             w.list(&self.documents, |w, v| v.write(w));
+        }
+        if !self.experiments.is_empty() {
+            w.text("experiments");
+            w.list(&self.experiments, |w, v| v.write(w));
         }
     }
 }
@@ -964,6 +1193,64 @@ impl Message for Signal {
     }
 }
 
+/// `outcome_likelihood` is the likelihood of one outcome of an experiment under each true label.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OutcomeLikelihood {
+    pub outcome: ExperimentOutcome,
+    /// `given` holds P(outcome | the label is true), in (0, 1].
+    pub given: Vec<LabelWeight>,
+}
+
+impl Message for OutcomeLikelihood {
+    const FIELDS: &'static [&'static str] = &["outcome", "given"];
+    const REQUIRED: u64 = 0x3;
+
+    fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
+        match field {
+            0 => self.outcome = r.name()?,
+            _ => self.given = r.list(Count::ANY, |r| r.message())?,
+        }
+        Ok(())
+    }
+
+    fn write(&self, w: &mut Writer) {
+        w.map(2);
+        w.text("outcome");
+        w.text(self.outcome.as_str());
+        w.text("given");
+        w.list(&self.given, |w, v| v.write(w));
+    }
+}
+
+/// `experiment_table` says what the outcomes of one experiment tell.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ExperimentTable {
+    pub experiment: Experiment,
+    /// `outcomes` that are not listed change nothing.
+    pub outcomes: Vec<OutcomeLikelihood>,
+}
+
+impl Message for ExperimentTable {
+    const FIELDS: &'static [&'static str] = &["experiment", "outcomes"];
+    const REQUIRED: u64 = 0x3;
+
+    fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
+        match field {
+            0 => self.experiment = r.message()?,
+            _ => self.outcomes = r.list(Count::ANY, |r| r.message())?,
+        }
+        Ok(())
+    }
+
+    fn write(&self, w: &mut Writer) {
+        w.map(2);
+        w.text("experiment");
+        self.experiment.write(w);
+        w.text("outcomes");
+        w.list(&self.outcomes, |w, v| v.write(w));
+    }
+}
+
 /// `profile` describes a domain. It is fitted from labelled cases or hand-tuned,
 /// and the host passes it to the personas. A field that is absent or empty has
 /// no effect.
@@ -980,10 +1267,12 @@ pub struct Profile {
     pub signal_cap: f64,
     /// `light` describes the reliability of Light inside the court; its Source is "light".
     pub light: Option<SourceReliability>,
+    /// `experiments` says what outcomes tell. Experiments that are not listed change nothing; of equal ones the first counts.
+    pub experiments: Vec<ExperimentTable>,
 }
 
 impl Message for Profile {
-    const FIELDS: &'static [&'static str] = &["name", "base_rates", "sources", "signals", "signal_cap", "light"];
+    const FIELDS: &'static [&'static str] = &["name", "base_rates", "sources", "signals", "signal_cap", "light", "experiments"];
     const REQUIRED: u64 = 0x1f;
 
     fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
@@ -993,13 +1282,14 @@ impl Message for Profile {
             2 => self.sources = r.list(Count::ANY, |r| r.message())?,
             3 => self.signals = r.list(Count::ANY, |r| r.message())?,
             4 => self.signal_cap = r.float(0.0, 20.0)?,
-            _ => self.light = Some(r.message()?),
+            5 => self.light = Some(r.message()?),
+            _ => self.experiments = r.list(Count::ANY, |r| r.message())?,
         }
         Ok(())
     }
 
     fn write(&self, w: &mut Writer) {
-        w.map(5 + self.light.is_some() as usize);
+        w.map(5 + self.light.is_some() as usize + !self.experiments.is_empty() as usize);
         w.text("name");
         w.text(&self.name);
         w.text("base_rates");
@@ -1013,6 +1303,10 @@ impl Message for Profile {
         if let Some(v) = &self.light {
             w.text("light");
             v.write(w);
+        }
+        if !self.experiments.is_empty() {
+            w.text("experiments");
+            w.list(&self.experiments, |w, v| v.write(w));
         }
     }
 }
@@ -1947,6 +2241,35 @@ impl Message for LightFile {
     }
 }
 
+/// `experiment_offer` is an experiment that the host can run for this case.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ExperimentOffer {
+    pub experiment: Experiment,
+    /// `seconds` are expected, not measured: they are the same for the same case.
+    pub seconds: f64,
+}
+
+impl Message for ExperimentOffer {
+    const FIELDS: &'static [&'static str] = &["experiment", "seconds"];
+    const REQUIRED: u64 = 0x3;
+
+    fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
+        match field {
+            0 => self.experiment = r.message()?,
+            _ => self.seconds = r.float(0.0, 86400.0)?,
+        }
+        Ok(())
+    }
+
+    fn write(&self, w: &mut Writer) {
+        w.map(2);
+        w.text("experiment");
+        self.experiment.write(w);
+        w.text("seconds");
+        w.float(self.seconds);
+    }
+}
+
 /// `node_request` asks a persona for the artifact of a node. What Family needs is
 /// there, the rest is absent: see SPEC.md §4.1.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -1969,10 +2292,12 @@ pub struct NodeRequest {
     pub remands_left: i64,
     /// `file` is there in the families of the Light path.
     pub file: Option<LightFile>,
+    /// `offers` are experiments that the persona may ask for, the cheapest first, without those that were run in this trial.
+    pub offers: Vec<ExperimentOffer>,
 }
 
 impl Message for NodeRequest {
-    const FIELDS: &'static [&'static str] = &["node", "family", "persona", "case", "params", "profile", "indictment", "exhibits", "discovery", "contested", "defense_brief", "hearing", "turn", "remands_left", "file"];
+    const FIELDS: &'static [&'static str] = &["node", "family", "persona", "case", "params", "profile", "indictment", "exhibits", "discovery", "contested", "defense_brief", "hearing", "turn", "remands_left", "file", "offers"];
     const REQUIRED: u64 = 0x200f;
 
     fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
@@ -1991,13 +2316,14 @@ impl Message for NodeRequest {
             11 => self.hearing = Some(r.message()?),
             12 => self.turn = Some(r.message()?),
             13 => self.remands_left = r.integer(0, i64::MAX)?,
-            _ => self.file = Some(r.message()?),
+            14 => self.file = Some(r.message()?),
+            _ => self.offers = r.list(Count::ANY, |r| r.message())?,
         }
         Ok(())
     }
 
     fn write(&self, w: &mut Writer) {
-        w.map(5 + !self.params.is_empty() as usize + self.profile.is_some() as usize + self.indictment.is_some() as usize + !self.exhibits.is_empty() as usize + self.discovery.is_some() as usize + !self.contested.is_empty() as usize + self.defense_brief.is_some() as usize + self.hearing.is_some() as usize + self.turn.is_some() as usize + self.file.is_some() as usize);
+        w.map(5 + !self.params.is_empty() as usize + self.profile.is_some() as usize + self.indictment.is_some() as usize + !self.exhibits.is_empty() as usize + self.discovery.is_some() as usize + !self.contested.is_empty() as usize + self.defense_brief.is_some() as usize + self.hearing.is_some() as usize + self.turn.is_some() as usize + self.file.is_some() as usize + !self.offers.is_empty() as usize);
         w.text("node");
         w.text(&self.node);
         w.text("family");
@@ -2047,6 +2373,10 @@ impl Message for NodeRequest {
         if let Some(v) = &self.file {
             w.text("file");
             v.write(w);
+        }
+        if !self.offers.is_empty() {
+            w.text("offers");
+            w.list(&self.offers, |w, v| v.write(w));
         }
     }
 }
@@ -2392,33 +2722,40 @@ impl Message for Failure {
     }
 }
 
-/// `node_response` holds the artifact, or says why there is none.
+/// `node_response` holds the artifact, or says why there is none. An experiment in place of both is one of the offers, which the
+/// host is to run first: it then makes the call again, with the result.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NodeResponse {
     pub artifact: Option<Artifact>,
     pub failure: Option<Failure>,
+    pub experiment: Option<Experiment>,
 }
 
 impl Message for NodeResponse {
-    const FIELDS: &'static [&'static str] = &["artifact", "failure"];
+    const FIELDS: &'static [&'static str] = &["artifact", "failure", "experiment"];
     const REQUIRED: u64 = 0x0;
 
     fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
         match field {
             0 => self.artifact = Some(r.message()?),
-            _ => self.failure = Some(r.message()?),
+            1 => self.failure = Some(r.message()?),
+            _ => self.experiment = Some(r.message()?),
         }
         Ok(())
     }
 
     fn write(&self, w: &mut Writer) {
-        w.map(0 + self.artifact.is_some() as usize + self.failure.is_some() as usize);
+        w.map(0 + self.artifact.is_some() as usize + self.failure.is_some() as usize + self.experiment.is_some() as usize);
         if let Some(v) = &self.artifact {
             w.text("artifact");
             v.write(w);
         }
         if let Some(v) = &self.failure {
             w.text("failure");
+            v.write(w);
+        }
+        if let Some(v) = &self.experiment {
+            w.text("experiment");
             v.write(w);
         }
     }

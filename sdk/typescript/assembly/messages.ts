@@ -26,6 +26,40 @@ export namespace SourceReach {
   export const VALUES: StaticArray<string> = ["package", "imported", "dependencies", "none", "unknown"];
 }
 
+// `tree_revision` names a state of the sources of the module under test.
+export namespace TreeRevision {
+  export const Green = "green";
+  export const Head = "head";
+  export const VALUES: StaticArray<string> = ["green", "head"];
+}
+
+// `run_environment` is the environment of a run.
+export namespace RunEnvironment {
+  export const Original = "original";
+  export const Clean = "clean";
+  export const Starved = "starved";
+  export const VALUES: StaticArray<string> = ["original", "clean", "starved"];
+}
+
+// `run_order` says what else runs beside the tests of the case.
+export namespace RunOrder {
+  export const Alone = "alone";
+  export const Original = "original";
+  export const VALUES: StaticArray<string> = ["alone", "original"];
+}
+
+// `experiment_outcome` is what all runs of an experiment together show.
+export namespace ExperimentOutcome {
+  export const Passed = "passed";
+  export const SameFailure = "same_failure";
+  export const OtherFailure = "other_failure";
+  export const Mixed = "mixed";
+  export const NotBuilt = "not_built";
+  export const NoTest = "no_test";
+  export const NotRun = "not_run";
+  export const VALUES: StaticArray<string> = ["passed", "same_failure", "other_failure", "mixed", "not_built", "no_test", "not_run"];
+}
+
 // `element` is the Wuxing-like element of a persona, a zone, a node or an item
 // of evidence. It decides who contests an item: see the destructive cycle in
 // SPEC.md.
@@ -153,8 +187,9 @@ export namespace Capability {
   export const Recall = "recall";
   export const Correlate = "correlate";
   export const Source = "source";
+  export const Experiment = "experiment";
   export const Complete = "complete";
-  export const VALUES: StaticArray<string> = ["log", "recall", "correlate", "source", "complete"];
+  export const VALUES: StaticArray<string> = ["log", "recall", "correlate", "source", "experiment", "complete"];
 }
 
 const PersonaFields: StaticArray<string> = ["name", "colour", "element", "role", "alignment"];
@@ -270,7 +305,75 @@ export class Document extends Message {
   }
 }
 
-const CaseViewFields: StaticArray<string> = ["subject", "labels", "light", "evidence", "documents"];
+const ExperimentFields: StaticArray<string> = ["product", "tests", "environment", "order", "runs"];
+
+// `experiment` runs the tests of a case again. Product and Tests say from which revisions the files of the product, and those of
+// the tests with their fixtures, are taken.
+export class Experiment extends Message {
+  product: string = "";
+  tests: string = "";
+  environment: string = "";
+  order: string = "";
+  runs: i64 = 0;
+
+  keys(): StaticArray<string> { return ExperimentFields; }
+  required(): u64 { return 0x1f; }
+  readField(r: Reader, field: i32): void {
+    switch (field) {
+      case 0: this.product = r.name(TreeRevision.VALUES, false); break;
+      case 1: this.tests = r.name(TreeRevision.VALUES, false); break;
+      case 2: this.environment = r.name(RunEnvironment.VALUES, false); break;
+      case 3: this.order = r.name(RunOrder.VALUES, false); break;
+      case 4: this.runs = r.integer(1, 100); break;
+    }
+  }
+  write(w: Writer): void {
+    w.map(5);
+    w.text("product"); w.text(this.product);
+    w.text("tests"); w.text(this.tests);
+    w.text("environment"); w.text(this.environment);
+    w.text("order"); w.text(this.order);
+    w.text("runs"); w.integer(this.runs);
+  }
+}
+
+const ExperimentResultFields: StaticArray<string> = ["experiment", "outcome", "passed", "same", "other", "detail"];
+
+// `experiment_result` is what an experiment has shown. The host writes it; all nodes of the trial see it from then on.
+export class ExperimentResult extends Message {
+  experiment: Experiment = new Experiment();
+  outcome: string = "";
+  // `passed`, Same and Other count the runs that passed, that failed as the case did, and that failed in another way.
+  passed: i64 = 0;
+  same: i64 = 0;
+  other: i64 = 0;
+  // `detail` is the other failure, what the compiler said, or why nothing was run.
+  detail: string = "";
+
+  keys(): StaticArray<string> { return ExperimentResultFields; }
+  required(): u64 { return 0x1f; }
+  readField(r: Reader, field: i32): void {
+    switch (field) {
+      case 0: this.experiment = r.message<Experiment>(); break;
+      case 1: this.outcome = r.name(ExperimentOutcome.VALUES, false); break;
+      case 2: this.passed = r.integer(0, 100); break;
+      case 3: this.same = r.integer(0, 100); break;
+      case 4: this.other = r.integer(0, 100); break;
+      case 5: this.detail = r.text(false); break;
+    }
+  }
+  write(w: Writer): void {
+    w.map(5 + i32(this.detail.length > 0));
+    w.text("experiment"); this.experiment.write(w);
+    w.text("outcome"); w.text(this.outcome);
+    w.text("passed"); w.integer(this.passed);
+    w.text("same"); w.integer(this.same);
+    w.text("other"); w.integer(this.other);
+    if (this.detail.length > 0) { w.text("detail"); w.text(this.detail); }
+  }
+}
+
+const CaseViewFields: StaticArray<string> = ["subject", "labels", "light", "evidence", "documents", "experiments"];
 
 // `case_view` is the part of a case that a mask lets a persona see. What is
 // hidden is not in the bytes.
@@ -280,6 +383,8 @@ export class CaseView extends Message {
   light: LightAnswer | null = null;
   evidence: Evidence[] = [];
   documents: Document[] = [];
+  // `experiments` that were run in this trial, in their order.
+  experiments: ExperimentResult[] = [];
 
   keys(): StaticArray<string> { return CaseViewFields; }
   required(): u64 { return 0x2; }
@@ -290,15 +395,17 @@ export class CaseView extends Message {
       case 2: this.light = r.message<LightAnswer>(); break;
       case 3: this.evidence = r.messages<Evidence>(0, u32.MAX_VALUE); break;
       case 4: this.documents = r.messages<Document>(0, u32.MAX_VALUE); break;
+      case 5: this.experiments = r.messages<ExperimentResult>(0, u32.MAX_VALUE); break;
     }
   }
   write(w: Writer): void {
-    w.map(1 + i32(this.subject.length > 0) + i32(this.light !== null) + i32(this.evidence.length > 0) + i32(this.documents.length > 0));
+    w.map(1 + i32(this.subject.length > 0) + i32(this.light !== null) + i32(this.evidence.length > 0) + i32(this.documents.length > 0) + i32(this.experiments.length > 0));
     if (this.subject.length > 0) { w.text("subject"); w.text(this.subject); }
     w.text("labels"); w.list(this.labels.length); for (let i = 0; i < this.labels.length; i++) w.text(this.labels[i]);
     if (this.light !== null) { w.text("light"); this.light!.write(w); }
     if (this.evidence.length > 0) { w.text("evidence"); w.list(this.evidence.length); for (let i = 0; i < this.evidence.length; i++) this.evidence[i].write(w); }
     if (this.documents.length > 0) { w.text("documents"); w.list(this.documents.length); for (let i = 0; i < this.documents.length; i++) this.documents[i].write(w); }
+    if (this.experiments.length > 0) { w.text("experiments"); w.list(this.experiments.length); for (let i = 0; i < this.experiments.length; i++) this.experiments[i].write(w); }
   }
 }
 
@@ -467,7 +574,53 @@ export class Signal extends Message {
   }
 }
 
-const ProfileFields: StaticArray<string> = ["name", "base_rates", "sources", "signals", "signal_cap", "light"];
+const OutcomeLikelihoodFields: StaticArray<string> = ["outcome", "given"];
+
+// `outcome_likelihood` is the likelihood of one outcome of an experiment under each true label.
+export class OutcomeLikelihood extends Message {
+  outcome: string = "";
+  // `given` holds P(outcome | the label is true), in (0, 1].
+  given: LabelWeight[] = [];
+
+  keys(): StaticArray<string> { return OutcomeLikelihoodFields; }
+  required(): u64 { return 0x3; }
+  readField(r: Reader, field: i32): void {
+    switch (field) {
+      case 0: this.outcome = r.name(ExperimentOutcome.VALUES, false); break;
+      case 1: this.given = r.messages<LabelWeight>(0, u32.MAX_VALUE); break;
+    }
+  }
+  write(w: Writer): void {
+    w.map(2);
+    w.text("outcome"); w.text(this.outcome);
+    w.text("given"); w.list(this.given.length); for (let i = 0; i < this.given.length; i++) this.given[i].write(w);
+  }
+}
+
+const ExperimentTableFields: StaticArray<string> = ["experiment", "outcomes"];
+
+// `experiment_table` says what the outcomes of one experiment tell.
+export class ExperimentTable extends Message {
+  experiment: Experiment = new Experiment();
+  // `outcomes` that are not listed change nothing.
+  outcomes: OutcomeLikelihood[] = [];
+
+  keys(): StaticArray<string> { return ExperimentTableFields; }
+  required(): u64 { return 0x3; }
+  readField(r: Reader, field: i32): void {
+    switch (field) {
+      case 0: this.experiment = r.message<Experiment>(); break;
+      case 1: this.outcomes = r.messages<OutcomeLikelihood>(0, u32.MAX_VALUE); break;
+    }
+  }
+  write(w: Writer): void {
+    w.map(2);
+    w.text("experiment"); this.experiment.write(w);
+    w.text("outcomes"); w.list(this.outcomes.length); for (let i = 0; i < this.outcomes.length; i++) this.outcomes[i].write(w);
+  }
+}
+
+const ProfileFields: StaticArray<string> = ["name", "base_rates", "sources", "signals", "signal_cap", "light", "experiments"];
 
 // `profile` describes a domain. It is fitted from labelled cases or hand-tuned,
 // and the host passes it to the personas. A field that is absent or empty has
@@ -484,6 +637,8 @@ export class Profile extends Message {
   signalCap: f64 = 0;
   // `light` describes the reliability of Light inside the court; its Source is "light".
   light: SourceReliability | null = null;
+  // `experiments` says what outcomes tell. Experiments that are not listed change nothing; of equal ones the first counts.
+  experiments: ExperimentTable[] = [];
 
   keys(): StaticArray<string> { return ProfileFields; }
   required(): u64 { return 0x1f; }
@@ -495,16 +650,18 @@ export class Profile extends Message {
       case 3: this.signals = r.messages<Signal>(0, u32.MAX_VALUE); break;
       case 4: this.signalCap = r.float(0, 20); break;
       case 5: this.light = r.message<SourceReliability>(); break;
+      case 6: this.experiments = r.messages<ExperimentTable>(0, u32.MAX_VALUE); break;
     }
   }
   write(w: Writer): void {
-    w.map(5 + i32(this.light !== null));
+    w.map(5 + i32(this.light !== null) + i32(this.experiments.length > 0));
     w.text("name"); w.text(this.name);
     w.text("base_rates"); w.list(this.baseRates.length); for (let i = 0; i < this.baseRates.length; i++) this.baseRates[i].write(w);
     w.text("sources"); w.list(this.sources.length); for (let i = 0; i < this.sources.length; i++) this.sources[i].write(w);
     w.text("signals"); w.list(this.signals.length); for (let i = 0; i < this.signals.length; i++) this.signals[i].write(w);
     w.text("signal_cap"); w.float(this.signalCap);
     if (this.light !== null) { w.text("light"); this.light!.write(w); }
+    if (this.experiments.length > 0) { w.text("experiments"); w.list(this.experiments.length); for (let i = 0; i < this.experiments.length; i++) this.experiments[i].write(w); }
   }
 }
 
@@ -1199,7 +1356,30 @@ export class LightFile extends Message {
   }
 }
 
-const NodeRequestFields: StaticArray<string> = ["node", "family", "persona", "case", "params", "profile", "indictment", "exhibits", "discovery", "contested", "defense_brief", "hearing", "turn", "remands_left", "file"];
+const ExperimentOfferFields: StaticArray<string> = ["experiment", "seconds"];
+
+// `experiment_offer` is an experiment that the host can run for this case.
+export class ExperimentOffer extends Message {
+  experiment: Experiment = new Experiment();
+  // `seconds` are expected, not measured: they are the same for the same case.
+  seconds: f64 = 0;
+
+  keys(): StaticArray<string> { return ExperimentOfferFields; }
+  required(): u64 { return 0x3; }
+  readField(r: Reader, field: i32): void {
+    switch (field) {
+      case 0: this.experiment = r.message<Experiment>(); break;
+      case 1: this.seconds = r.float(0, 86400); break;
+    }
+  }
+  write(w: Writer): void {
+    w.map(2);
+    w.text("experiment"); this.experiment.write(w);
+    w.text("seconds"); w.float(this.seconds);
+  }
+}
+
+const NodeRequestFields: StaticArray<string> = ["node", "family", "persona", "case", "params", "profile", "indictment", "exhibits", "discovery", "contested", "defense_brief", "hearing", "turn", "remands_left", "file", "offers"];
 
 // `node_request` asks a persona for the artifact of a node. What Family needs is
 // there, the rest is absent: see SPEC.md §4.1.
@@ -1222,6 +1402,8 @@ export class NodeRequest extends Message {
   remandsLeft: i64 = 0;
   // `file` is there in the families of the Light path.
   file: LightFile | null = null;
+  // `offers` are experiments that the persona may ask for, the cheapest first, without those that were run in this trial.
+  offers: ExperimentOffer[] = [];
 
   keys(): StaticArray<string> { return NodeRequestFields; }
   required(): u64 { return 0x200f; }
@@ -1242,10 +1424,11 @@ export class NodeRequest extends Message {
       case 12: this.turn = r.message<TurnRequest>(); break;
       case 13: this.remandsLeft = r.integer(0, i64.MAX_VALUE); break;
       case 14: this.file = r.message<LightFile>(); break;
+      case 15: this.offers = r.messages<ExperimentOffer>(0, u32.MAX_VALUE); break;
     }
   }
   write(w: Writer): void {
-    w.map(5 + i32(this.params.length > 0) + i32(this.profile !== null) + i32(this.indictment !== null) + i32(this.exhibits.length > 0) + i32(this.discovery !== null) + i32(this.contested.length > 0) + i32(this.defenseBrief !== null) + i32(this.hearing !== null) + i32(this.turn !== null) + i32(this.file !== null));
+    w.map(5 + i32(this.params.length > 0) + i32(this.profile !== null) + i32(this.indictment !== null) + i32(this.exhibits.length > 0) + i32(this.discovery !== null) + i32(this.contested.length > 0) + i32(this.defenseBrief !== null) + i32(this.hearing !== null) + i32(this.turn !== null) + i32(this.file !== null) + i32(this.offers.length > 0));
     w.text("node"); w.text(this.node);
     w.text("family"); w.text(this.family);
     w.text("persona"); this.persona.write(w);
@@ -1261,6 +1444,7 @@ export class NodeRequest extends Message {
     if (this.turn !== null) { w.text("turn"); this.turn!.write(w); }
     w.text("remands_left"); w.integer(this.remandsLeft);
     if (this.file !== null) { w.text("file"); this.file!.write(w); }
+    if (this.offers.length > 0) { w.text("offers"); w.list(this.offers.length); for (let i = 0; i < this.offers.length; i++) this.offers[i].write(w); }
   }
 }
 
@@ -1504,12 +1688,14 @@ export class Failure extends Message {
   }
 }
 
-const NodeResponseFields: StaticArray<string> = ["artifact", "failure"];
+const NodeResponseFields: StaticArray<string> = ["artifact", "failure", "experiment"];
 
-// `node_response` holds the artifact, or says why there is none.
+// `node_response` holds the artifact, or says why there is none. An experiment in place of both is one of the offers, which the
+// host is to run first: it then makes the call again, with the result.
 export class NodeResponse extends Message {
   artifact: Artifact | null = null;
   failure: Failure | null = null;
+  experiment: Experiment | null = null;
 
   keys(): StaticArray<string> { return NodeResponseFields; }
   required(): u64 { return 0x0; }
@@ -1517,12 +1703,14 @@ export class NodeResponse extends Message {
     switch (field) {
       case 0: this.artifact = r.message<Artifact>(); break;
       case 1: this.failure = r.message<Failure>(); break;
+      case 2: this.experiment = r.message<Experiment>(); break;
     }
   }
   write(w: Writer): void {
-    w.map(0 + i32(this.artifact !== null) + i32(this.failure !== null));
+    w.map(0 + i32(this.artifact !== null) + i32(this.failure !== null) + i32(this.experiment !== null));
     if (this.artifact !== null) { w.text("artifact"); this.artifact!.write(w); }
     if (this.failure !== null) { w.text("failure"); this.failure!.write(w); }
+    if (this.experiment !== null) { w.text("experiment"); this.experiment!.write(w); }
   }
 }
 

@@ -26,6 +26,36 @@ pub const SourceReach = enum {
     unknown,
 };
 
+/// `tree_revision` names a state of the sources of the module under test.
+pub const TreeRevision = enum {
+    green,
+    head,
+};
+
+/// `run_environment` is the environment of a run.
+pub const RunEnvironment = enum {
+    original,
+    clean,
+    starved,
+};
+
+/// `run_order` says what else runs beside the tests of the case.
+pub const RunOrder = enum {
+    alone,
+    original,
+};
+
+/// `experiment_outcome` is what all runs of an experiment together show.
+pub const ExperimentOutcome = enum {
+    passed,
+    same_failure,
+    other_failure,
+    mixed,
+    not_built,
+    no_test,
+    not_run,
+};
+
 /// `element` is the Wuxing-like element of a persona, a zone, a node or an item
 /// of evidence. It decides who contests an item: see the destructive cycle in
 /// SPEC.md.
@@ -141,6 +171,7 @@ pub const Capability = enum {
     recall,
     correlate,
     source,
+    experiment,
     complete,
 };
 
@@ -205,6 +236,41 @@ pub const Document = struct {
     };
 };
 
+/// `experiment` runs the tests of a case again. Product and Tests say from which revisions the files of the product, and those of
+/// the tests with their fixtures, are taken.
+pub const Experiment = struct {
+    product: TreeRevision = .green,
+    tests: TreeRevision = .green,
+    environment: RunEnvironment = .original,
+    order: RunOrder = .alone,
+    runs: i64 = 0,
+
+    pub const wire_name = "experiment";
+    pub const rules = struct {
+        pub const runs: Rules = .{ .least = 1, .most = 100 };
+    };
+};
+
+/// `experiment_result` is what an experiment has shown. The host writes it; all nodes of the trial see it from then on.
+pub const ExperimentResult = struct {
+    experiment: Experiment = .{},
+    outcome: ExperimentOutcome = .passed,
+    /// `passed`, Same and Other count the runs that passed, that failed as the case did, and that failed in another way.
+    passed: i64 = 0,
+    same: i64 = 0,
+    other: i64 = 0,
+    /// `detail` is the other failure, what the compiler said, or why nothing was run.
+    detail: []const u8 = "",
+
+    pub const wire_name = "experiment_result";
+    pub const rules = struct {
+        pub const passed: Rules = .{ .least = 0, .most = 100 };
+        pub const same: Rules = .{ .least = 0, .most = 100 };
+        pub const other: Rules = .{ .least = 0, .most = 100 };
+        pub const detail: Rules = .{ .optional = true };
+    };
+};
+
 /// `case_view` is the part of a case that a mask lets a persona see. What is
 /// hidden is not in the bytes.
 pub const CaseView = struct {
@@ -213,6 +279,8 @@ pub const CaseView = struct {
     light: ?LightAnswer = null,
     evidence: []const Evidence = &.{},
     documents: []const Document = &.{},
+    /// `experiments` that were run in this trial, in their order.
+    experiments: []const ExperimentResult = &.{},
 
     pub const wire_name = "case_view";
     pub const rules = struct {
@@ -220,6 +288,7 @@ pub const CaseView = struct {
         pub const light: Rules = .{ .optional = true };
         pub const evidence: Rules = .{ .optional = true };
         pub const documents: Rules = .{ .optional = true };
+        pub const experiments: Rules = .{ .optional = true };
     };
 };
 
@@ -318,6 +387,28 @@ pub const Signal = struct {
     };
 };
 
+/// `outcome_likelihood` is the likelihood of one outcome of an experiment under each true label.
+pub const OutcomeLikelihood = struct {
+    outcome: ExperimentOutcome = .passed,
+    /// `given` holds P(outcome | the label is true), in (0, 1].
+    given: []const LabelWeight = &.{},
+
+    pub const wire_name = "outcome_likelihood";
+    pub const rules = struct {
+    };
+};
+
+/// `experiment_table` says what the outcomes of one experiment tell.
+pub const ExperimentTable = struct {
+    experiment: Experiment = .{},
+    /// `outcomes` that are not listed change nothing.
+    outcomes: []const OutcomeLikelihood = &.{},
+
+    pub const wire_name = "experiment_table";
+    pub const rules = struct {
+    };
+};
+
 /// `profile` describes a domain. It is fitted from labelled cases or hand-tuned,
 /// and the host passes it to the personas. A field that is absent or empty has
 /// no effect.
@@ -333,12 +424,15 @@ pub const Profile = struct {
     signal_cap: f64 = 0,
     /// `light` describes the reliability of Light inside the court; its Source is "light".
     light: ?SourceReliability = null,
+    /// `experiments` says what outcomes tell. Experiments that are not listed change nothing; of equal ones the first counts.
+    experiments: []const ExperimentTable = &.{},
 
     pub const wire_name = "profile";
     pub const rules = struct {
         pub const name: Rules = .{ .nonempty = true };
         pub const signal_cap: Rules = .{ .least = 0, .most = 20 };
         pub const light: Rules = .{ .optional = true };
+        pub const experiments: Rules = .{ .optional = true };
     };
 };
 
@@ -719,6 +813,18 @@ pub const LightFile = struct {
     };
 };
 
+/// `experiment_offer` is an experiment that the host can run for this case.
+pub const ExperimentOffer = struct {
+    experiment: Experiment = .{},
+    /// `seconds` are expected, not measured: they are the same for the same case.
+    seconds: f64 = 0,
+
+    pub const wire_name = "experiment_offer";
+    pub const rules = struct {
+        pub const seconds: Rules = .{ .least = 0, .most = 86400 };
+    };
+};
+
 /// `node_request` asks a persona for the artifact of a node. What Family needs is
 /// there, the rest is absent: see SPEC.md §4.1.
 pub const NodeRequest = struct {
@@ -740,6 +846,8 @@ pub const NodeRequest = struct {
     remands_left: i64 = 0,
     /// `file` is there in the families of the Light path.
     file: ?LightFile = null,
+    /// `offers` are experiments that the persona may ask for, the cheapest first, without those that were run in this trial.
+    offers: []const ExperimentOffer = &.{},
 
     pub const wire_name = "node_request";
     pub const rules = struct {
@@ -755,6 +863,7 @@ pub const NodeRequest = struct {
         pub const turn: Rules = .{ .optional = true };
         pub const remands_left: Rules = .{ .least = 0 };
         pub const file: Rules = .{ .optional = true };
+        pub const offers: Rules = .{ .optional = true };
     };
 };
 
@@ -892,15 +1001,18 @@ pub const Failure = struct {
     };
 };
 
-/// `node_response` holds the artifact, or says why there is none.
+/// `node_response` holds the artifact, or says why there is none. An experiment in place of both is one of the offers, which the
+/// host is to run first: it then makes the call again, with the result.
 pub const NodeResponse = struct {
     artifact: ?Artifact = null,
     failure: ?Failure = null,
+    experiment: ?Experiment = null,
 
     pub const wire_name = "node_response";
     pub const rules = struct {
         pub const artifact: Rules = .{ .optional = true };
         pub const failure: Rules = .{ .optional = true };
+        pub const experiment: Rules = .{ .optional = true };
     };
 };
 

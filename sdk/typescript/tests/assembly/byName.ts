@@ -9,6 +9,8 @@ export function byName(name: string): Message | null {
   if (name == "light_answer") return new messages.LightAnswer();
   if (name == "evidence") return new messages.Evidence();
   if (name == "document") return new messages.Document();
+  if (name == "experiment") return new messages.Experiment();
+  if (name == "experiment_result") return new messages.ExperimentResult();
   if (name == "case_view") return new messages.CaseView();
   if (name == "param") return new messages.Param();
   if (name == "label_weight") return new messages.LabelWeight();
@@ -16,6 +18,8 @@ export function byName(name: string): Message | null {
   if (name == "logit_map") return new messages.LogitMap();
   if (name == "source_reliability") return new messages.SourceReliability();
   if (name == "signal") return new messages.Signal();
+  if (name == "outcome_likelihood") return new messages.OutcomeLikelihood();
+  if (name == "experiment_table") return new messages.ExperimentTable();
   if (name == "profile") return new messages.Profile();
   if (name == "indictment_item") return new messages.IndictmentItem();
   if (name == "indictment") return new messages.Indictment();
@@ -40,6 +44,7 @@ export function byName(name: string): Message | null {
   if (name == "question") return new messages.Question();
   if (name == "remand_feedback") return new messages.RemandFeedback();
   if (name == "light_file") return new messages.LightFile();
+  if (name == "experiment_offer") return new messages.ExperimentOffer();
   if (name == "node_request") return new messages.NodeRequest();
   if (name == "hearing_turn") return new messages.HearingTurn();
   if (name == "verdict") return new messages.Verdict();
