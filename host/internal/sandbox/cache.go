@@ -8,31 +8,32 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/instrument"
-	"github.com/shadowcourt/shadowcourt/host/outfile"
 )
 
 // compileCache is a directory of compiled modules, one entry for each, under
-// a directory for the version of the compiler. An entry is wazero's own cache
-// and a seal: the SHA-256 of each file in it. wazero guards its files by a
-// checksum over the machine code alone; a flipped bit in a function's offset
-// would be executed. What the seal does not vouch for is removed before wazero
-// sees it, and the module compiled again.
+// a directory for the version of the compiler. An entry is made in a folder of
+// its own and takes its name when it is complete; nothing in it changes then.
+//
+// It holds wazero's own cache, see stub.go, and a seal: the SHA-256 of each file
+// in it. wazero guards its files by a checksum over the machine code alone; a
+// flipped bit in a function's offset would be executed. An entry that is not as
+// it was sealed is removed before wazero sees it, and the module compiled again.
 type compileCache struct {
 	dir  string
 	most int64 // bytes of all entries
 }
 
 // cacheFormat changes with the layout of entries.
-const cacheFormat = "v2"
+const cacheFormat = "v3"
 
 func openCompileCache(dir string) (*compileCache, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -78,92 +79,71 @@ func (c *compileCache) entry(code Digest, options instrument.Options) *cacheEntr
 	return &cacheEntry{dir: filepath.Join(c.dir, name)}
 }
 
-type cacheEntry struct {
-	dir      string
-	verified []string // the files that the seal vouches for, as verify found them
-
-	rewritten bool // the rewritten module is one of them
-}
+type cacheEntry struct{ dir string }
 
 const (
 	sealName   = "SEAL"
-	tempSuffix = ".tmp"
+	unfinished = "-new-" // ends the name of an entry that is being made, before a random number
 )
 
-// writingAge is far beyond what a module takes to be compiled and written.
-const writingAge = time.Hour
-
-// verify removes what the seal does not vouch for. The error says what that
-// was; the entry can be used in any case.
-func (c *cacheEntry) verify(now time.Time) error {
+// verify compares the entry with its seal, and drops one that is not as it was sealed; the error says what is wrong with it.
+// Without an entry there are no files and no error.
+func (c *cacheEntry) verify() (files []string, err error) {
 	sealed, err := c.readSeal()
 	if err == nil {
 		var found map[string]string
 		if found, err = c.digests(); err == nil {
-			return c.removeStrangers(found, sealed, now)
+			if err = differences(found, sealed); err == nil {
+				return slices.Sorted(maps.Keys(found)), nil
+			}
 		}
 	}
-	if errors.Is(err, fs.ErrNotExist) {
-		if _, missing := os.Lstat(c.dir); missing != nil {
-			return nil //nolint:nilerr // nothing is cached yet
-		}
+	if _, missing := os.Lstat(c.dir); errors.Is(missing, fs.ErrNotExist) {
+		return nil, nil
 	}
 	c.drop()
-	return err
+	return nil, err
 }
 
-func (c *cacheEntry) removeStrangers(found, sealed map[string]string, now time.Time) error {
+func differences(found, sealed map[string]string) error {
 	var errs []error
 	for name, digest := range found {
-		if sealed[name] == digest {
-			c.verified = append(c.verified, name)
-			continue
+		if sealed[name] != digest {
+			errs = append(errs, fmt.Errorf("%s is not as it was sealed", name))
 		}
-		path := filepath.Join(c.dir, name)
-		if !strings.HasSuffix(name, tempSuffix) {
-			errs = append(errs, fmt.Errorf("%s is not as it was sealed", name), os.Remove(path))
-		} else if info, err := os.Stat(path); err == nil && now.Sub(info.ModTime()) > writingAge {
-			_ = os.Remove(path) // a killed process left it; if it is young, another process is just writing it
+	}
+	for name := range sealed {
+		if found[name] == "" {
+			errs = append(errs, fmt.Errorf("%s is missing", name))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// seal vouches for the files that are there now. Those that were verified are
-// not read again: wazero adds files and removes them, it changes none.
-func (c *cacheEntry) seal() error {
-	names, err := c.files()
-	if err != nil {
-		return err
-	}
-	slices.Sort(c.verified)
-	if slices.Equal(names, c.verified) && len(names) > 0 {
-		return nil
-	}
-	found, err := c.digests()
-	if err != nil {
-		return err
-	}
-	var lines []string
-	for name, digest := range found {
-		if !strings.HasSuffix(name, tempSuffix) {
-			lines = append(lines, digest+" "+name+"\n")
-		}
-	}
-	slices.Sort(lines)
-	return c.write(sealName, []byte(strings.Join(lines, "")))
+// begin makes the folder of an entry that is not complete. One that a killed process left is pruned.
+func (c *cacheEntry) begin() (*cacheEntry, error) {
+	dir, err := os.MkdirTemp(filepath.Dir(c.dir), filepath.Base(c.dir)+unfinished)
+	return &cacheEntry{dir}, err
 }
 
-// write puts a file in the entry, whole.
-func (c *cacheEntry) write(name string, data []byte) error {
-	if err := os.MkdirAll(c.dir, 0o700); err != nil {
-		return err
-	}
-	f, err := outfile.Stage(filepath.Join(c.dir, name), data, 0o600)
+// place seals an entry that begin made, and gives it its name. One that another process placed meanwhile is as good.
+func (c *cacheEntry) place(made *cacheEntry) error {
+	found, err := made.digests()
 	if err != nil {
 		return err
 	}
-	return f.Commit()
+	var seal strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		seal.WriteString(found[name] + " " + name + "\n")
+	}
+	if err := os.WriteFile(filepath.Join(made.dir, sealName), []byte(seal.String()), 0o600); err != nil {
+		return err
+	}
+	err = os.Rename(made.dir, c.dir)
+	if _, there := os.Stat(filepath.Join(c.dir, sealName)); there == nil {
+		return nil
+	}
+	return err
 }
 
 // drop forgets the entry. What cannot be removed is not vouched for either.

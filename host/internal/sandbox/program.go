@@ -106,20 +106,27 @@ func (e *Engine) program(ctx context.Context, file *wasmfile.File, info *Info, w
 // nobody waits for it.
 func (e *Engine) makeProgram(ctx context.Context, entry *programEntry, file *wasmfile.File, info *Info, warm []Warm) {
 	detached := context.WithoutCancel(ctx)
-	rewritten, cached, err := e.rewrite(file, info.CodeDigest)
-	if err != nil {
-		close(entry.compiled)
-		sharedPrograms.finish(detached, entry, nil, err)
-		return
+	p, rewritten := e.cached(detached, file, info.CodeDigest), (*instrument.Program)(nil)
+	if p == nil {
+		var err error
+		if rewritten, err = e.rewrite(file); err != nil {
+			close(entry.compiled)
+			sharedPrograms.finish(detached, entry, nil, err)
+			return
+		}
 	}
 	making, cancel := context.WithCancel(detached)
 	entry.cancel = cancel
-	digest, binding := info.Digest, info.Binding
+	code, digest, binding := info.CodeDigest, info.Digest, info.Binding
 	go func() {
 		defer cancel()
-		p, err := e.compile(detached, rewritten, cached, file)
+		var err error
+		if p == nil {
+			p, err = e.compile(detached, rewritten, code, file)
+		}
 		close(entry.compiled)
 		if err == nil {
+			p.limits, p.pager, p.fresh = e.limits, e.pager, e.reset == ResetFresh
 			p.warm, p.binding = warm, binding
 			err = p.fill(making, e.now, digest)
 		}
@@ -142,40 +149,21 @@ func (p *program) fill(ctx context.Context, now func() time.Time, digest Digest)
 	return nil
 }
 
-// compile compiles, with the cache if there is one. A cache that cannot be
-// used costs time only.
-func (e *Engine) compile(ctx context.Context, rewritten *instrument.Program, entry *cacheEntry, file *wasmfile.File) (*program, error) {
-	p, err := e.compileCode(ctx, rewritten, entry, file)
-	if err != nil {
-		return nil, err
+// compile compiles, and keeps the result in the cache if there is one. A cache
+// that cannot be used costs time only.
+func (e *Engine) compile(ctx context.Context, rewritten *instrument.Program, code Digest, file *wasmfile.File) (*program, error) {
+	if e.cache == nil {
+		return e.compileIn(ctx, "", rewritten, file)
 	}
-	rewritten.Wasm = nil
-	p.rewritten, p.limits, p.pager, p.fresh = rewritten, e.limits, e.pager, e.reset == ResetFresh
-	return p, nil
-}
-
-func (e *Engine) compileCode(ctx context.Context, rewritten *instrument.Program, entry *cacheEntry, file *wasmfile.File) (*program, error) {
-	if entry == nil {
-		return e.compileIn(ctx, "", rewritten.Wasm, file)
-	}
-	p, err := e.compileIn(ctx, entry.dir, rewritten.Wasm, file)
+	p, err := e.compileAndKeep(ctx, rewritten, code, file)
 	if err == nil {
-		if err := entry.keep(rewritten); err != nil {
-			e.log.Warn("compile cache entry not sealed", "entry", entry.dir, "error", err)
-		}
-		if len(entry.verified) == 0 { // it is new
-			if err := e.cache.bound(); err != nil {
-				e.log.Warn("compile cache not trimmed to its size", "error", err)
-			}
-		}
 		return p, nil
 	}
-	p, again := e.compileIn(ctx, "", rewritten.Wasm, file)
+	p, again := e.compileIn(ctx, "", rewritten, file)
 	if again != nil {
 		return nil, again
 	}
-	e.log.Warn("compile cache unusable, compiled without it", "entry", entry.dir, "error", err)
-	entry.drop()
+	e.log.Warn("compile cache unusable, compiled without it", "code", code.String(), "error", err)
 	return p, nil
 }
 
@@ -184,8 +172,9 @@ func (e *Engine) compileCode(ctx context.Context, rewritten *instrument.Program,
 // A panic is recovered: the bytes are a stranger's, and wazero's compiler
 // panics where it finds itself mistaken. It runs in one goroutine, because
 // its compilation workers would panic where nobody can recover.
-func (e *Engine) compileIn(ctx context.Context, dir string, code []byte, file *wasmfile.File) (p *program, err error) {
-	p = &program{}
+func (e *Engine) compileIn(ctx context.Context, dir string, rewritten *instrument.Program, file *wasmfile.File) (p *program, err error) {
+	p = &program{rewritten: new(*rewritten)}
+	p.rewritten.Wasm = nil
 	p.pool.program = p
 	config := wazero.NewRuntimeConfig().
 		WithCoreFeatures(api.CoreFeaturesV2).
@@ -211,7 +200,7 @@ func (e *Engine) compileIn(ctx context.Context, dir string, code []byte, file *w
 			p = nil
 		}
 	}()
-	if p.code, err = p.runtime.CompileModule(ctx, code); err != nil {
+	if p.code, err = p.runtime.CompileModule(ctx, rewritten.Wasm); err != nil {
 		return p, err
 	}
 	if err := instantiateMeter(ctx, p.runtime); err != nil {

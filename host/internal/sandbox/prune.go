@@ -6,12 +6,14 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"time"
 )
 
 // Compiled modules that nobody uses are removed: an entry after a month, and
 // the entries of another version of the compiler or of the rewriting after a
-// week, in which somebody may go back to it.
+// week, in which somebody may go back to it. An entry that was never completed
+// goes after an hour, far beyond what a module takes to be compiled.
 //
 // Other processes may use the directory at the same time. What they use is
 // young. If one is slow enough to lose an entry while it loads it, it compiles
@@ -20,6 +22,7 @@ import (
 const (
 	unusedAge    = 30 * 24 * time.Hour
 	otherAge     = 7 * 24 * time.Hour
+	incomplete   = time.Hour
 	pruneEvery   = 24 * time.Hour
 	pruneMark    = "PRUNED" // its time is when the directory was last pruned
 	removingName = ".removing-"
@@ -58,7 +61,7 @@ func (c *compileCache) prune(now time.Time) error {
 		if path == c.dir {
 			age = unusedAge
 		}
-		left, err := pruneEntries(path, now.Add(-age))
+		left, err := pruneEntries(path, now, age)
 		if err == nil && left == 0 && path != c.dir {
 			err = os.Remove(path) // fails if somebody has begun to use it, which is right
 			if pathErr := (*fs.PathError)(nil); errors.As(err, &pathErr) {
@@ -70,10 +73,10 @@ func (c *compileCache) prune(now time.Time) error {
 	return errors.Join(append(errs, c.bound())...)
 }
 
-// pruneEntries removes the entries that were last used before some time, and
+// pruneEntries removes the entries that were not used for as long, and
 // gives how many other things are left. Only what has the name of an entry is
 // touched: the directory is the user's, who may keep other things there.
-func pruneEntries(dir string, before time.Time) (left int, err error) {
+func pruneEntries(dir string, now time.Time, unused time.Duration) (left int, err error) {
 	entries, err := os.ReadDir(dir)
 	errs := []error{err}
 	for _, entry := range entries {
@@ -81,7 +84,11 @@ func pruneEntries(dir string, before time.Time) (left int, err error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // another process removed it
 		}
-		if err != nil || !entryName.MatchString(entry.Name()) || !info.IsDir() || !info.ModTime().Before(before) {
+		age := unused
+		if strings.Contains(entry.Name(), unfinished) {
+			age = incomplete
+		}
+		if err != nil || !entryName.MatchString(entry.Name()) || !info.IsDir() || now.Sub(info.ModTime()) < age {
 			left++
 			errs = append(errs, err)
 			continue

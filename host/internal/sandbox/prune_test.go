@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/instrument"
 )
 
 // at opens an engine on a cache at some time, and closes it.
@@ -99,6 +101,34 @@ func TestEntriesThatNobodyUsesAreRemoved(t *testing.T) {
 		t.Error("the empty directory of another version is left")
 	}
 	at(t, dir, start.Add(38*day), one.Bytes()) // it is compiled again
+}
+
+// What a killed process left is no use to anybody; what is young may be another process's, which is just making it.
+func TestIncompleteEntriesAreRemoved(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "cache")
+	now := time.Now()
+	at(t, dir, now)
+	entry := (&compileCache{dir: filepath.Join(dir, cacheVersion())}).entry(Digest{1}, instrument.Options{})
+	left, err := entry.begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	young, err := entry.begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	later := now.Add(25 * time.Hour)
+	if err := os.Chtimes(young.dir, later, later); err != nil {
+		t.Fatal(err)
+	}
+	at(t, dir, later)
+	if _, err := os.Stat(left.dir); err == nil {
+		t.Error("an incomplete entry is left after a day")
+	}
+	if _, err := os.Stat(young.dir); err != nil {
+		t.Error("an incomplete entry is removed at once")
+	}
 }
 
 // The directory is looked through once a day.

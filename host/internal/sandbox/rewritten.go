@@ -4,49 +4,16 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
-	"os"
-	"path/filepath"
 
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/complexity"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/instrument"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
 )
 
-// Rewriting a module of the Go toolchain takes 30 ms, a tenth of that to read
-// it again: so what became of a module is kept beside its compiled code, under
-// the same seal.
-
-// rewrittenName is the file of an entry that holds the rewritten module.
-const rewrittenName = "rewritten"
-
-// rewrite rewrites a module, or takes what is in the cache. The entry is where
-// its compiled code is kept; nil without a cache.
-func (e *Engine) rewrite(file *wasmfile.File, code Digest) (*instrument.Program, *cacheEntry, error) {
-	options := instrument.Options{Fuel: e.meter == MeterFuel, MaxTableEntries: e.limits.TableEntries}
-	if e.cache == nil {
-		p, err := e.rewriteAnew(file, options)
-		return p, nil, err
-	}
-	entry := e.cache.entry(code, options)
-	if err := entry.verify(e.now()); err != nil {
-		e.log.Warn("compile cache entry dropped", "code", code.String(), "error", err)
-	}
-	entry.used(e.now())
-	if data, err := os.ReadFile(filepath.Join(entry.dir, rewrittenName)); err == nil {
-		if p, err := decodeProgram(data); err == nil {
-			entry.rewritten = true
-			return p, entry, nil
-		}
-	}
-	p, err := e.rewriteAnew(file, options)
-	return p, entry, err
-}
-
-// rewriteAnew rewrites a module, and estimates what compiling the result costs.
-// A module in the cache was compiled before. The error is an *complexity.Error
-// if it would cost too much, or a *wasmfile.Error.
-func (e *Engine) rewriteAnew(file *wasmfile.File, options instrument.Options) (*instrument.Program, error) {
-	p, err := instrument.Rewrite(file, options)
+// rewrite rewrites a module, and estimates what compiling the result costs.
+// The error is a *complexity.Error if it would cost too much, or a *wasmfile.Error.
+func (e *Engine) rewrite(file *wasmfile.File) (*instrument.Program, error) {
+	p, err := instrument.Rewrite(file, e.rewriting())
 	if err != nil {
 		return nil, err
 	}
@@ -61,14 +28,9 @@ func (e *Engine) rewriteAnew(file *wasmfile.File, options instrument.Options) (*
 	return p, nil
 }
 
-// keep completes an entry after its module was compiled.
-func (c *cacheEntry) keep(p *instrument.Program) error {
-	if !c.rewritten {
-		if err := c.write(rewrittenName, encodeProgram(p)); err != nil {
-			return err
-		}
-	}
-	return c.seal()
+// rewriting is how modules are rewritten.
+func (e *Engine) rewriting() instrument.Options {
+	return instrument.Options{Fuel: e.meter == MeterFuel, MaxTableEntries: e.limits.TableEntries}
 }
 
 // encodeProgram lays a program out: texts and bytes behind their length.

@@ -28,6 +28,25 @@ func appendSection(out []byte, id SectionID, body []byte) []byte {
 	return append(out, body...)
 }
 
+// WithoutCode gives a copy of the module without custom sections, in which every function traps at once.
+func (f *File) WithoutCode() []byte {
+	out := append([]byte{}, header[:]...)
+	for _, s := range f.Sections {
+		switch s.ID {
+		case SectionCustom:
+		case SectionCode:
+			body := binary.AppendUvarint(nil, uint64(len(f.Bodies)))
+			for range f.Bodies {
+				body = append(body, 3, 0, byte(OpUnreachable), byte(OpEnd)) // 3 bytes, no locals
+			}
+			out = appendSection(out, SectionCode, body)
+		default:
+			out = append(out, f.wasm[s.Start:s.End]...)
+		}
+	}
+	return out
+}
+
 // Annotate gives a copy of the module whose only custom section of that name
 // holds the payload: in the place of the first one that was there, or at the
 // end. Everything else keeps its bytes, so the code digest stays. The error

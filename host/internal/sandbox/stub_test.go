@@ -1,0 +1,76 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
+)
+
+// An entry may be as it was sealed, and wazero may find nothing in it all the same: on another processor it looks for another
+// name. Then it compiles the stub, which traps at every call.
+func TestAStubIsNotRunInPlaceOfItsModule(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(machineCode string) error{
+		"other name": func(file string) error {
+			return os.Rename(file, strings.TrimRight(file, "0123456789abcdef")+strings.Repeat("0", 64))
+		},
+		"no file":     os.Remove,
+		"other file":  func(file string) error { return os.WriteFile(filepath.Join(filepath.Dir(file), "more"), nil, 0o600) },
+		"other magic": func(file string) error { return os.WriteFile(file, []byte("not wazero's"), 0o600) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, wasm, files := cached(t)
+			machineCode := files[2]
+			if err := change(machineCode); err != nil {
+				t.Fatal(err)
+			}
+			made := &cacheEntry{filepath.Dir(files[0])}
+			if err := os.Remove(files[0]); err != nil {
+				t.Fatal(err)
+			}
+			moved := &cacheEntry{filepath.Join(t.TempDir(), "moved")}
+			if err := os.Rename(made.dir, moved.dir); err != nil {
+				t.Fatal(err)
+			}
+			if err := made.place(moved); err != nil { // seals it anew
+				t.Fatal(err)
+			}
+			log := again(t, dir, wasm)
+			if dropped := strings.Contains(log, "compile cache entry dropped"); dropped == (name == "other file") {
+				t.Errorf("log %q", log)
+			}
+			if log := again(t, dir, wasm); log != "" {
+				t.Errorf("the cache was not mended: %s", log)
+			}
+		})
+	}
+}
+
+// All but the code is the same, byte by byte.
+func TestAStubDiffersInItsCodeOnly(t *testing.T) {
+	t.Parallel()
+	wasm := goGuest(t)
+	file, err := wasmfile.Parse(wasm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stub, err := wasmfile.Parse(file.WithoutCode())
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := func(f *wasmfile.File) (sections []string) {
+		for _, s := range f.Sections {
+			if s.ID != wasmfile.SectionCode && s.ID != wasmfile.SectionCustom {
+				sections = append(sections, string(f.Bytes(s.Start, s.End)))
+			}
+		}
+		return sections
+	}
+	if got, want := of(stub), of(file); strings.Join(got, "") != strings.Join(want, "") || len(stub.Bodies) != len(file.Bodies) {
+		t.Errorf("%d sections and %d functions, want %d and %d", len(got), len(stub.Bodies), len(want), len(file.Bodies))
+	}
+}
