@@ -102,6 +102,56 @@ type ChangedFile struct {
 	Distance int `abi:"distance,min=0"`
 	// Named are functions that the diff touches and that the text or the body of a failing test names.
 	Named []string `abi:"named"`
+	// Code: the diff changes more of the file than comments and formatting.
+	Code bool `abi:"code"`
+	// Hunk is the change that is nearest to what the text names; absent of files that do not bear on the tests.
+	Hunk *SourceHunk `abi:"hunk"`
+}
+
+// SourceHunk is a place that the diff changes.
+type SourceHunk struct {
+	// Line is the first one that was added, or the one before which lines were removed; 0 where Text is no file's.
+	Line int `abi:"line,min=0"`
+	// Text has at most six lines, removed ones behind a minus, added ones behind a plus. Of a commit it is the message.
+	Text string `abi:"text,nonempty"`
+	// Commit that made the change, the latest of several, and its Author. Absent where it is not committed, or not known.
+	Commit string `abi:"commit,opt"`
+	Author string `abi:"author,opt"`
+}
+
+// FailingTest is a test that the text tells of.
+type FailingTest struct {
+	Name string `abi:"name,nonempty"`
+	Path string `abi:"path,nonempty"`
+	// New: the revision that the diff begins at does not have it.
+	New bool `abi:"new"`
+	// Changed: the diff changes the code of the test itself.
+	Changed bool `abi:"changed"`
+}
+
+// IntentKind says what tells that a change was meant.
+type IntentKind string
+
+// The kinds of intent.
+const (
+	// IntentValue: the value that the test got stands in added lines of the product, or the one that it wanted in removed ones.
+	IntentValue IntentKind = "value"
+	// IntentTests: tests were changed from the value that this one wants to the one that it got.
+	IntentTests IntentKind = "tests"
+	// IntentDocuments: added lines of a document name the changed function or value.
+	IntentDocuments IntentKind = "documents"
+	// IntentMessage: the message of the commit that changed a function names it.
+	IntentMessage IntentKind = "message"
+)
+
+// SourceIntent tells that somebody meant to change what the tests check.
+type SourceIntent struct {
+	Kind IntentKind `abi:"kind"`
+	// Path of the file with the hunk; absent of messages.
+	Path string     `abi:"path,opt"`
+	Hunk SourceHunk `abi:"hunk"`
+	// Names are the values or the functions that both have.
+	Names []string `abi:"names"`
 }
 
 // SourceAnswer answers a SourceQuery. Without a source Known is false and the
@@ -115,6 +165,10 @@ type SourceAnswer struct {
 	Located bool `abi:"located"`
 	// Changed are the files that the diff touches, those that bear on the tests first. Of the others there may be more.
 	Changed []ChangedFile `abi:"changed"`
+	// Tests that the text tells of, as far as the source defines them.
+	Tests []FailingTest `abi:"tests"`
+	// Intent tells of changes that were meant.
+	Intent []SourceIntent `abi:"intent"`
 }
 
 // TreeRevision names a state of the sources of the module under test.

@@ -238,7 +238,9 @@ func (s *source) reliability(name string, labels []string) abi.SourceReliability
 }
 
 func (s *source) knowledge(labels []string) *Knowledge {
-	k := &Knowledge{Prior: abi.PriorCases{Cases: []abi.PriorCase{}}, Source: abi.SourceAnswer{Frames: []abi.SourceFrame{}, Changed: []abi.ChangedFile{}}}
+	k := &Knowledge{Prior: abi.PriorCases{Cases: []abi.PriorCase{}}, Source: abi.SourceAnswer{
+		Frames: []abi.SourceFrame{}, Changed: []abi.ChangedFile{}, Tests: []abi.FailingTest{}, Intent: []abi.SourceIntent{},
+	}}
 	for range s.rnd.IntN(3) {
 		k.Prior.Cases = append(k.Prior.Cases, abi.PriorCase{
 			CaseID: pick(s, "earlier", "größe"), Subject: s.line(), Classification: s.label(append(slices.Clone(labels), "elsewhere")),
@@ -261,7 +263,21 @@ func (s *source) knowledge(labels []string) *Knowledge {
 		k.Source.Changed = append(k.Source.Changed, abi.ChangedFile{
 			Path: pick(s, "a/cart.go", "b.go"), Kind: kindOf(), Added: s.rnd.IntN(9), Removed: s.rnd.IntN(9),
 			Reach: pick(s, abi.ReachPackage, abi.ReachImported, abi.ReachDependencies, abi.ReachNone, abi.ReachUnknown),
+			Code:  s.chance(2), Hunk: pick(s, nil, s.hunk()),
+		})
+	}
+	for range s.rnd.IntN(3) {
+		k.Source.Tests = append(k.Source.Tests, abi.FailingTest{Name: "TestTotal", Path: "cart_test.go", New: s.chance(3), Changed: s.chance(2)})
+	}
+	for range s.rnd.IntN(3) {
+		k.Source.Intent = append(k.Source.Intent, abi.SourceIntent{
+			Kind: pick(s, abi.IntentValue, abi.IntentTests, abi.IntentDocuments, abi.IntentMessage), Path: pick(s, "", "a/cart.go"),
+			Hunk: *s.hunk(), Names: []string{"Total"},
 		})
 	}
 	return k
+}
+
+func (s *source) hunk() *abi.SourceHunk {
+	return &abi.SourceHunk{Line: s.rnd.IntN(99), Text: "-\treturn 1\n+\treturn 2", Commit: pick(s, "", "8c1f3a0d2b4e"), Author: pick(s, "", "Zoë")}
 }

@@ -299,10 +299,14 @@ func DecodeChangedFile(data []byte, maxBytes int) (abi.ChangedFile, error) {
 	return decodeMessage(data, maxBytes, &layoutOfChangedFile, readChangedFile)
 }
 
-var fieldsOfChangedFile = []string{"path", "kind", "added", "removed", "reach", "distance", "named"}
+var fieldsOfChangedFile = []string{"path", "kind", "added", "removed", "reach", "distance", "named", "code", "hunk"}
 
 func writeChangedFile(e *encoder, v *abi.ChangedFile) {
-	e.mapLen(7)
+	n := 8
+	if v.Hunk != nil {
+		n++
+	}
+	e.mapLen(n)
 	e.text("path")
 	e.text(v.Path)
 	e.text("kind")
@@ -320,10 +324,16 @@ func writeChangedFile(e *encoder, v *abi.ChangedFile) {
 	for i := range v.Named {
 		e.text(v.Named[i])
 	}
+	e.text("code")
+	e.boolean(v.Code)
+	if v.Hunk != nil {
+		e.text("hunk")
+		writeSourceHunk(e, v.Hunk)
+	}
 }
 
 func readChangedFile(d *decoder, v *abi.ChangedFile) {
-	s := d.open(fieldsOfChangedFile, 0b1111111)
+	s := d.open(fieldsOfChangedFile, 0b11111111)
 	for d.next(&s) {
 		switch s.field {
 		case 0: // path
@@ -340,6 +350,160 @@ func readChangedFile(d *decoder, v *abi.ChangedFile) {
 			v.Distance = int(d.integer(0, math.MaxInt))
 		case 6: // named
 			v.Named = list(d, count{}, 1, func(d *decoder, v *string) { *v = d.text(false) })
+		case 7: // code
+			v.Code = d.boolean()
+		case 8: // hunk
+			v.Hunk = new(abi.SourceHunk)
+			readSourceHunk(d, v.Hunk)
+		}
+	}
+	d.close(&s)
+}
+
+// AppendSourceHunk appends the canonical encoding of v to dst. It does not
+// check v: what breaks a rule is rejected where it is decoded.
+func AppendSourceHunk(dst []byte, v *abi.SourceHunk) []byte {
+	return appendMessage(dst, v, writeSourceHunk)
+}
+
+// DecodeSourceHunk reads one SourceHunk of at most maxBytes strictly; 0 stands
+// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+func DecodeSourceHunk(data []byte, maxBytes int) (abi.SourceHunk, error) {
+	return decodeMessage(data, maxBytes, &layoutOfSourceHunk, readSourceHunk)
+}
+
+var fieldsOfSourceHunk = []string{"line", "text", "commit", "author"}
+
+func writeSourceHunk(e *encoder, v *abi.SourceHunk) {
+	n := 2
+	if v.Commit != "" {
+		n++
+	}
+	if v.Author != "" {
+		n++
+	}
+	e.mapLen(n)
+	e.text("line")
+	e.integer(int64(v.Line))
+	e.text("text")
+	e.text(v.Text)
+	if v.Commit != "" {
+		e.text("commit")
+		e.text(v.Commit)
+	}
+	if v.Author != "" {
+		e.text("author")
+		e.text(v.Author)
+	}
+}
+
+func readSourceHunk(d *decoder, v *abi.SourceHunk) {
+	s := d.open(fieldsOfSourceHunk, 0b11)
+	for d.next(&s) {
+		switch s.field {
+		case 0: // line
+			v.Line = int(d.integer(0, math.MaxInt))
+		case 1: // text
+			v.Text = d.text(true)
+		case 2: // commit
+			v.Commit = d.text(false)
+		case 3: // author
+			v.Author = d.text(false)
+		}
+	}
+	d.close(&s)
+}
+
+// AppendFailingTest appends the canonical encoding of v to dst. It does not
+// check v: what breaks a rule is rejected where it is decoded.
+func AppendFailingTest(dst []byte, v *abi.FailingTest) []byte {
+	return appendMessage(dst, v, writeFailingTest)
+}
+
+// DecodeFailingTest reads one FailingTest of at most maxBytes strictly; 0 stands
+// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+func DecodeFailingTest(data []byte, maxBytes int) (abi.FailingTest, error) {
+	return decodeMessage(data, maxBytes, &layoutOfFailingTest, readFailingTest)
+}
+
+var fieldsOfFailingTest = []string{"name", "path", "new", "changed"}
+
+func writeFailingTest(e *encoder, v *abi.FailingTest) {
+	e.mapLen(4)
+	e.text("name")
+	e.text(v.Name)
+	e.text("path")
+	e.text(v.Path)
+	e.text("new")
+	e.boolean(v.New)
+	e.text("changed")
+	e.boolean(v.Changed)
+}
+
+func readFailingTest(d *decoder, v *abi.FailingTest) {
+	s := d.open(fieldsOfFailingTest, 0b1111)
+	for d.next(&s) {
+		switch s.field {
+		case 0: // name
+			v.Name = d.text(true)
+		case 1: // path
+			v.Path = d.text(true)
+		case 2: // new
+			v.New = d.boolean()
+		case 3: // changed
+			v.Changed = d.boolean()
+		}
+	}
+	d.close(&s)
+}
+
+// AppendSourceIntent appends the canonical encoding of v to dst. It does not
+// check v: what breaks a rule is rejected where it is decoded.
+func AppendSourceIntent(dst []byte, v *abi.SourceIntent) []byte {
+	return appendMessage(dst, v, writeSourceIntent)
+}
+
+// DecodeSourceIntent reads one SourceIntent of at most maxBytes strictly; 0 stands
+// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+func DecodeSourceIntent(data []byte, maxBytes int) (abi.SourceIntent, error) {
+	return decodeMessage(data, maxBytes, &layoutOfSourceIntent, readSourceIntent)
+}
+
+var fieldsOfSourceIntent = []string{"kind", "path", "hunk", "names"}
+
+func writeSourceIntent(e *encoder, v *abi.SourceIntent) {
+	n := 3
+	if v.Path != "" {
+		n++
+	}
+	e.mapLen(n)
+	e.text("kind")
+	e.text(string(v.Kind))
+	if v.Path != "" {
+		e.text("path")
+		e.text(v.Path)
+	}
+	e.text("hunk")
+	writeSourceHunk(e, &v.Hunk)
+	e.text("names")
+	e.listLen(len(v.Names))
+	for i := range v.Names {
+		e.text(v.Names[i])
+	}
+}
+
+func readSourceIntent(d *decoder, v *abi.SourceIntent) {
+	s := d.open(fieldsOfSourceIntent, 0b1101)
+	for d.next(&s) {
+		switch s.field {
+		case 0: // kind
+			v.Kind = abi.IntentKind(d.enum(valuesOfIntentKind, false))
+		case 1: // path
+			v.Path = d.text(false)
+		case 2: // hunk
+			readSourceHunk(d, &v.Hunk)
+		case 3: // names
+			v.Names = list(d, count{}, 1, func(d *decoder, v *string) { *v = d.text(false) })
 		}
 	}
 	d.close(&s)
@@ -357,10 +521,10 @@ func DecodeSourceAnswer(data []byte, maxBytes int) (abi.SourceAnswer, error) {
 	return decodeMessage(data, maxBytes, &layoutOfSourceAnswer, readSourceAnswer)
 }
 
-var fieldsOfSourceAnswer = []string{"known", "frames", "diff", "located", "changed"}
+var fieldsOfSourceAnswer = []string{"known", "frames", "diff", "located", "changed", "tests", "intent"}
 
 func writeSourceAnswer(e *encoder, v *abi.SourceAnswer) {
-	e.mapLen(5)
+	e.mapLen(7)
 	e.text("known")
 	e.boolean(v.Known)
 	e.text("frames")
@@ -377,10 +541,20 @@ func writeSourceAnswer(e *encoder, v *abi.SourceAnswer) {
 	for i := range v.Changed {
 		writeChangedFile(e, &v.Changed[i])
 	}
+	e.text("tests")
+	e.listLen(len(v.Tests))
+	for i := range v.Tests {
+		writeFailingTest(e, &v.Tests[i])
+	}
+	e.text("intent")
+	e.listLen(len(v.Intent))
+	for i := range v.Intent {
+		writeSourceIntent(e, &v.Intent[i])
+	}
 }
 
 func readSourceAnswer(d *decoder, v *abi.SourceAnswer) {
-	s := d.open(fieldsOfSourceAnswer, 0b11111)
+	s := d.open(fieldsOfSourceAnswer, 0b1111111)
 	for d.next(&s) {
 		switch s.field {
 		case 0: // known
@@ -392,7 +566,11 @@ func readSourceAnswer(d *decoder, v *abi.SourceAnswer) {
 		case 3: // located
 			v.Located = d.boolean()
 		case 4: // changed
-			v.Changed = list(d, count{}, 61, readChangedFile)
+			v.Changed = list(d, count{}, 67, readChangedFile)
+		case 5: // tests
+			v.Tests = list(d, count{}, 27, readFailingTest)
+		case 6: // intent
+			v.Intent = list(d, count{}, 37, readSourceIntent)
 		}
 	}
 	d.close(&s)

@@ -323,7 +323,7 @@ var layoutOfSourceFrame = layout{
 }
 
 var layoutOfChangedFile = layout{
-	size: unsafe.Sizeof(abi.ChangedFile{}), smallest: 61, one: one[abi.ChangedFile], list: listOf[abi.ChangedFile],
+	size: unsafe.Sizeof(abi.ChangedFile{}), smallest: 67, one: one[abi.ChangedFile], list: listOf[abi.ChangedFile],
 	slots: []slot{
 		{key: [4]uint64{0x68746170a4000000}, size: 5, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.ChangedFile{}.Path), nonempty: true},                                   // path
 		{key: [4]uint64{0x646e696ba4000000}, size: 5, shift: 24, kind: slotEnum, offset: unsafe.Offsetof(abi.ChangedFile{}.Kind), values: valuesOfSourceKind},                       // kind
@@ -332,17 +332,51 @@ var layoutOfChangedFile = layout{
 		{key: [4]uint64{0x6863616572a50000}, size: 6, shift: 16, kind: slotEnum, offset: unsafe.Offsetof(abi.ChangedFile{}.Reach), values: valuesOfSourceReach},                     // reach
 		{key: [4]uint64{0x636e6174736964a8, 0x6500000000000000}, size: 9, shift: 56, kind: slotInt, offset: unsafe.Offsetof(abi.ChangedFile{}.Distance), low: 0, high: math.MaxInt}, // distance
 		{key: [4]uint64{0x64656d616ea50000}, size: 6, shift: 16, kind: slotTexts, offset: unsafe.Offsetof(abi.ChangedFile{}.Named), count: count{}},                                 // named
+		{key: [4]uint64{0x65646f63a4000000}, size: 5, shift: 24, kind: slotBool, offset: unsafe.Offsetof(abi.ChangedFile{}.Code)},                                                   // code
+		{key: [4]uint64{0x6b6e7568a4000000}, size: 5, shift: 24, kind: slotPointer, offset: unsafe.Offsetof(abi.ChangedFile{}.Hunk), optional: true, layout: &layoutOfSourceHunk},   // hunk
+	},
+}
+
+var layoutOfSourceHunk = layout{
+	size: unsafe.Sizeof(abi.SourceHunk{}), smallest: 13, one: one[abi.SourceHunk], list: listOf[abi.SourceHunk],
+	slots: []slot{
+		{key: [4]uint64{0x656e696ca4000000}, size: 5, shift: 24, kind: slotInt, offset: unsafe.Offsetof(abi.SourceHunk{}.Line), low: 0, high: math.MaxInt}, // line
+		{key: [4]uint64{0x74786574a4000000}, size: 5, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.SourceHunk{}.Text), nonempty: true},           // text
+		{key: [4]uint64{0x74696d6d6f63a600}, size: 7, shift: 8, kind: slotText, offset: unsafe.Offsetof(abi.SourceHunk{}.Commit), optional: true},          // commit
+		{key: [4]uint64{0x726f68747561a600}, size: 7, shift: 8, kind: slotText, offset: unsafe.Offsetof(abi.SourceHunk{}.Author), optional: true},          // author
+	},
+}
+
+var layoutOfFailingTest = layout{
+	size: unsafe.Sizeof(abi.FailingTest{}), smallest: 27, one: one[abi.FailingTest], list: listOf[abi.FailingTest],
+	slots: []slot{
+		{key: [4]uint64{0x656d616ea4000000}, size: 5, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.FailingTest{}.Name), nonempty: true}, // name
+		{key: [4]uint64{0x68746170a4000000}, size: 5, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.FailingTest{}.Path), nonempty: true}, // path
+		{key: [4]uint64{0x77656ea300000000}, size: 4, shift: 32, kind: slotBool, offset: unsafe.Offsetof(abi.FailingTest{}.New)},                  // new
+		{key: [4]uint64{0x6465676e616863a7}, size: 8, shift: 0, kind: slotBool, offset: unsafe.Offsetof(abi.FailingTest{}.Changed)},               // changed
+	},
+}
+
+var layoutOfSourceIntent = layout{
+	size: unsafe.Sizeof(abi.SourceIntent{}), smallest: 37, one: one[abi.SourceIntent], list: listOf[abi.SourceIntent],
+	slots: []slot{
+		{key: [4]uint64{0x646e696ba4000000}, size: 5, shift: 24, kind: slotEnum, offset: unsafe.Offsetof(abi.SourceIntent{}.Kind), values: valuesOfIntentKind},    // kind
+		{key: [4]uint64{0x68746170a4000000}, size: 5, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.SourceIntent{}.Path), optional: true},                // path
+		{key: [4]uint64{0x6b6e7568a4000000}, size: 5, shift: 24, kind: slotStruct, offset: unsafe.Offsetof(abi.SourceIntent{}.Hunk), layout: &layoutOfSourceHunk}, // hunk
+		{key: [4]uint64{0x73656d616ea50000}, size: 6, shift: 16, kind: slotTexts, offset: unsafe.Offsetof(abi.SourceIntent{}.Names), count: count{}},              // names
 	},
 }
 
 var layoutOfSourceAnswer = layout{
-	size: unsafe.Sizeof(abi.SourceAnswer{}), smallest: 40, one: one[abi.SourceAnswer], list: listOf[abi.SourceAnswer],
+	size: unsafe.Sizeof(abi.SourceAnswer{}), smallest: 55, one: one[abi.SourceAnswer], list: listOf[abi.SourceAnswer],
 	slots: []slot{
 		{key: [4]uint64{0x6e776f6e6ba50000}, size: 6, shift: 16, kind: slotBool, offset: unsafe.Offsetof(abi.SourceAnswer{}.Known)},                                                // known
 		{key: [4]uint64{0x73656d617266a600}, size: 7, shift: 8, kind: slotList, offset: unsafe.Offsetof(abi.SourceAnswer{}.Frames), count: count{}, layout: &layoutOfSourceFrame},  // frames
 		{key: [4]uint64{0x66666964a4000000}, size: 5, shift: 24, kind: slotBool, offset: unsafe.Offsetof(abi.SourceAnswer{}.Diff)},                                                 // diff
 		{key: [4]uint64{0x64657461636f6ca7}, size: 8, shift: 0, kind: slotBool, offset: unsafe.Offsetof(abi.SourceAnswer{}.Located)},                                               // located
 		{key: [4]uint64{0x6465676e616863a7}, size: 8, shift: 0, kind: slotList, offset: unsafe.Offsetof(abi.SourceAnswer{}.Changed), count: count{}, layout: &layoutOfChangedFile}, // changed
+		{key: [4]uint64{0x7374736574a50000}, size: 6, shift: 16, kind: slotList, offset: unsafe.Offsetof(abi.SourceAnswer{}.Tests), count: count{}, layout: &layoutOfFailingTest},  // tests
+		{key: [4]uint64{0x746e65746e69a600}, size: 7, shift: 8, kind: slotList, offset: unsafe.Offsetof(abi.SourceAnswer{}.Intent), count: count{}, layout: &layoutOfSourceIntent}, // intent
 	},
 }
 

@@ -115,6 +115,9 @@ var types = []Type{
 	{Name: "experiment_table", GoName: "ExperimentTable", canonical: func(data []byte, maxBytes int) ([]byte, error) {
 		return recode(data, maxBytes, DecodeExperimentTable, AppendExperimentTable)
 	}},
+	{Name: "failing_test", GoName: "FailingTest", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeFailingTest, AppendFailingTest)
+	}},
 	{Name: "failure", GoName: "Failure", canonical: func(data []byte, maxBytes int) ([]byte, error) {
 		return recode(data, maxBytes, DecodeFailure, AppendFailure)
 	}},
@@ -249,6 +252,12 @@ var types = []Type{
 	}},
 	{Name: "source_frame", GoName: "SourceFrame", canonical: func(data []byte, maxBytes int) ([]byte, error) {
 		return recode(data, maxBytes, DecodeSourceFrame, AppendSourceFrame)
+	}},
+	{Name: "source_hunk", GoName: "SourceHunk", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeSourceHunk, AppendSourceHunk)
+	}},
+	{Name: "source_intent", GoName: "SourceIntent", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeSourceIntent, AppendSourceIntent)
 	}},
 	{Name: "source_query", GoName: "SourceQuery", canonical: func(data []byte, maxBytes int) ([]byte, error) {
 		return recode(data, maxBytes, DecodeSourceQuery, AppendSourceQuery)

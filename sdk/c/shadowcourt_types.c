@@ -4,6 +4,7 @@
 
 const sc_names sc_source_kind_names = {4, {"product", "test", "fixture", "other"}};
 const sc_names sc_source_reach_names = {5, {"package", "imported", "dependencies", "none", "unknown"}};
+const sc_names sc_intent_kind_names = {4, {"value", "tests", "documents", "message"}};
 const sc_names sc_tree_revision_names = {2, {"green", "head"}};
 const sc_names sc_run_environment_names = {3, {"original", "clean", "starved"}};
 const sc_names sc_run_order_names = {2, {"alone", "original"}};
@@ -611,6 +612,14 @@ static const sc_field sc_source_frame_fields[] = {
 };
 const sc_type sc_source_frame_type = {"source_frame", sc_source_frame_fields, 7, sizeof(sc_source_frame)};
 
+static const sc_field sc_source_hunk_fields[] = {
+  {"line", 4, SC_KIND_INT, SC_REQUIRED | SC_LEAST, offsetof(sc_source_hunk, line), 0, 0, 0, 0, 0},
+  {"text", 4, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_source_hunk, text), 0, 0, 0, 0, 0},
+  {"commit", 6, SC_KIND_TEXT, SC_OPTIONAL, offsetof(sc_source_hunk, commit), 0, 0, 0, 0, 0},
+  {"author", 6, SC_KIND_TEXT, SC_OPTIONAL, offsetof(sc_source_hunk, author), 0, 0, 0, 0, 0},
+};
+const sc_type sc_source_hunk_type = {"source_hunk", sc_source_hunk_fields, 4, sizeof(sc_source_hunk)};
+
 static const sc_field sc_changed_file_fields[] = {
   {"path", 4, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_changed_file, path), 0, 0, 0, 0, 0},
   {"kind", 4, SC_KIND_ENUM, SC_REQUIRED, offsetof(sc_changed_file, kind), &sc_source_kind_names, 0, 0, 0, 0},
@@ -619,8 +628,26 @@ static const sc_field sc_changed_file_fields[] = {
   {"reach", 5, SC_KIND_ENUM, SC_REQUIRED, offsetof(sc_changed_file, reach), &sc_source_reach_names, 0, 0, 0, 0},
   {"distance", 8, SC_KIND_INT, SC_REQUIRED | SC_LEAST, offsetof(sc_changed_file, distance), 0, 0, 0, 0, 0},
   {"named", 5, SC_KIND_TEXT, SC_REQUIRED | SC_LIST, offsetof(sc_changed_file, named), 0, 0, 0, 0, 0},
+  {"code", 4, SC_KIND_BOOL, SC_REQUIRED, offsetof(sc_changed_file, code), 0, 0, 0, 0, 0},
+  {"hunk", 4, SC_KIND_STRUCT, SC_OPTIONAL | SC_POINTER, offsetof(sc_changed_file, hunk), &sc_source_hunk_type, 0, 0, 0, 0},
 };
-const sc_type sc_changed_file_type = {"changed_file", sc_changed_file_fields, 7, sizeof(sc_changed_file)};
+const sc_type sc_changed_file_type = {"changed_file", sc_changed_file_fields, 9, sizeof(sc_changed_file)};
+
+static const sc_field sc_failing_test_fields[] = {
+  {"name", 4, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_failing_test, name), 0, 0, 0, 0, 0},
+  {"path", 4, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_failing_test, path), 0, 0, 0, 0, 0},
+  {"new", 3, SC_KIND_BOOL, SC_REQUIRED, offsetof(sc_failing_test, new), 0, 0, 0, 0, 0},
+  {"changed", 7, SC_KIND_BOOL, SC_REQUIRED, offsetof(sc_failing_test, changed), 0, 0, 0, 0, 0},
+};
+const sc_type sc_failing_test_type = {"failing_test", sc_failing_test_fields, 4, sizeof(sc_failing_test)};
+
+static const sc_field sc_source_intent_fields[] = {
+  {"kind", 4, SC_KIND_ENUM, SC_REQUIRED, offsetof(sc_source_intent, kind), &sc_intent_kind_names, 0, 0, 0, 0},
+  {"path", 4, SC_KIND_TEXT, SC_OPTIONAL, offsetof(sc_source_intent, path), 0, 0, 0, 0, 0},
+  {"hunk", 4, SC_KIND_STRUCT, SC_REQUIRED, offsetof(sc_source_intent, hunk), &sc_source_hunk_type, 0, 0, 0, 0},
+  {"names", 5, SC_KIND_TEXT, SC_REQUIRED | SC_LIST, offsetof(sc_source_intent, names), 0, 0, 0, 0, 0},
+};
+const sc_type sc_source_intent_type = {"source_intent", sc_source_intent_fields, 4, sizeof(sc_source_intent)};
 
 static const sc_field sc_source_answer_fields[] = {
   {"known", 5, SC_KIND_BOOL, SC_REQUIRED, offsetof(sc_source_answer, known), 0, 0, 0, 0, 0},
@@ -628,8 +655,10 @@ static const sc_field sc_source_answer_fields[] = {
   {"diff", 4, SC_KIND_BOOL, SC_REQUIRED, offsetof(sc_source_answer, diff), 0, 0, 0, 0, 0},
   {"located", 7, SC_KIND_BOOL, SC_REQUIRED, offsetof(sc_source_answer, located), 0, 0, 0, 0, 0},
   {"changed", 7, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_source_answer, changed), &sc_changed_file_type, 0, 0, 0, 0},
+  {"tests", 5, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_source_answer, tests), &sc_failing_test_type, 0, 0, 0, 0},
+  {"intent", 6, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_source_answer, intent), &sc_source_intent_type, 0, 0, 0, 0},
 };
-const sc_type sc_source_answer_type = {"source_answer", sc_source_answer_fields, 5, sizeof(sc_source_answer)};
+const sc_type sc_source_answer_type = {"source_answer", sc_source_answer_fields, 7, sizeof(sc_source_answer)};
 
 static const sc_field sc_log_line_fields[] = {
   {"message", 7, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_log_line, message), 0, 0, 0, 0, 0},

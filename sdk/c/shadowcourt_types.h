@@ -30,6 +30,17 @@ typedef enum {
 typedef struct { sc_source_reach *at; size_t count; } sc_source_reach_list;
 extern const sc_names sc_source_reach_names;
 
+/// `intent_kind` says what tells that a change was meant.
+typedef enum {
+  SC_NO_INTENT_KIND, /* absent, where it is optional */
+  SC_INTENT_KIND_VALUE,
+  SC_INTENT_KIND_TESTS,
+  SC_INTENT_KIND_DOCUMENTS,
+  SC_INTENT_KIND_MESSAGE,
+} sc_intent_kind;
+typedef struct { sc_intent_kind *at; size_t count; } sc_intent_kind_list;
+extern const sc_names sc_intent_kind_names;
+
 /// `tree_revision` names a state of the sources of the module under test.
 typedef enum {
   SC_NO_TREE_REVISION, /* absent, where it is optional */
@@ -1023,6 +1034,18 @@ typedef struct sc_source_frame {
 typedef struct { sc_source_frame *at; size_t count; } sc_source_frame_list;
 extern const sc_type sc_source_frame_type;
 
+/// `source_hunk` is a place that the diff changes.
+typedef struct sc_source_hunk {
+  /// `line` is the first one that was added, or the one before which lines were removed; 0 where Text is no file's.
+  int64_t line;
+  /// `text` has at most six lines, removed ones behind a minus, added ones behind a plus. Of a commit it is the message.
+  sc_text text;
+  /// `commit` that made the change, the latest of several, and its Author. Absent where it is not committed, or not known.
+  sc_text commit;
+  sc_text author;
+} sc_source_hunk;
+extern const sc_type sc_source_hunk_type;
+
 /// `changed_file` is a file that the diff touches.
 typedef struct sc_changed_file {
   sc_text path;
@@ -1034,9 +1057,37 @@ typedef struct sc_changed_file {
   int64_t distance;
   /// `named` are functions that the diff touches and that the text or the body of a failing test names.
   sc_texts named;
+  /// `code`: the diff changes more of the file than comments and formatting.
+  bool code;
+  /// `hunk` is the change that is nearest to what the text names; absent of files that do not bear on the tests.
+  sc_source_hunk *hunk; /* or NULL */
 } sc_changed_file;
 typedef struct { sc_changed_file *at; size_t count; } sc_changed_file_list;
 extern const sc_type sc_changed_file_type;
+
+/// `failing_test` is a test that the text tells of.
+typedef struct sc_failing_test {
+  sc_text name;
+  sc_text path;
+  /// `new`: the revision that the diff begins at does not have it.
+  bool new;
+  /// `changed`: the diff changes the code of the test itself.
+  bool changed;
+} sc_failing_test;
+typedef struct { sc_failing_test *at; size_t count; } sc_failing_test_list;
+extern const sc_type sc_failing_test_type;
+
+/// `source_intent` tells that somebody meant to change what the tests check.
+typedef struct sc_source_intent {
+  sc_intent_kind kind;
+  /// `path` of the file with the hunk; absent of messages.
+  sc_text path;
+  sc_source_hunk hunk;
+  /// `names` are the values or the functions that both have.
+  sc_texts names;
+} sc_source_intent;
+typedef struct { sc_source_intent *at; size_t count; } sc_source_intent_list;
+extern const sc_type sc_source_intent_type;
 
 /// `source_answer` answers a SourceQuery. Without a source Known is false and the
 /// rest empty.
@@ -1049,6 +1100,10 @@ typedef struct sc_source_answer {
   bool located;
   /// `changed` are the files that the diff touches, those that bear on the tests first. Of the others there may be more.
   sc_changed_file_list changed;
+  /// `tests` that the text tells of, as far as the source defines them.
+  sc_failing_test_list tests;
+  /// `intent` tells of changes that were meant.
+  sc_source_intent_list intent;
 } sc_source_answer;
 extern const sc_type sc_source_answer_type;
 

@@ -108,6 +108,7 @@ func (s *Source) PriorCases(labels []string) []abi.PriorCase {
 func (s *Source) SourceAnswer() abi.SourceAnswer {
 	a := abi.SourceAnswer{
 		Known: !s.chance(3), Diff: s.chance(2), Located: s.chance(2), Frames: []abi.SourceFrame{}, Changed: []abi.ChangedFile{},
+		Tests: []abi.FailingTest{}, Intent: []abi.SourceIntent{},
 	}
 	if !a.Known {
 		return a
@@ -126,7 +127,26 @@ func (s *Source) SourceAnswer() abi.SourceAnswer {
 		a.Changed = append(a.Changed, abi.ChangedFile{
 			Path: s.pick("a/cart.go", "b.go"), Kind: abi.SourceKind(s.pick(kinds...)), Added: s.rnd.IntN(9), Removed: s.rnd.IntN(9),
 			Reach: abi.SourceReach(s.pick(reaches...)), Distance: s.rnd.IntN(3), Named: []string{s.pick("Total", "TestTotal")},
+			Code: !s.chance(3), Hunk: s.hunk(),
 		})
 	}
+	for range s.rnd.IntN(3) {
+		a.Tests = append(a.Tests, abi.FailingTest{Name: "TestTotal", Path: "cart_test.go", New: s.chance(3), Changed: s.chance(2)})
+	}
+	intents := []string{string(abi.IntentValue), string(abi.IntentTests), string(abi.IntentDocuments), string(abi.IntentMessage)}
+	for range s.rnd.IntN(3) {
+		if h := s.hunk(); h != nil {
+			a.Intent = append(a.Intent, abi.SourceIntent{
+				Kind: abi.IntentKind(s.pick(intents...)), Path: s.pick("", "a/cart.go"), Hunk: *h, Names: []string{s.pick("Total", "3")},
+			})
+		}
+	}
 	return a
+}
+
+func (s *Source) hunk() *abi.SourceHunk {
+	if s.chance(3) {
+		return nil
+	}
+	return &abi.SourceHunk{Line: s.rnd.IntN(20), Text: s.pick("+\treturn 2", "-\treturn 1\n+\treturn 2"), Commit: s.pick("", "8c1f3a0d2b4e"), Author: s.pick("", "Zoë")}
 }

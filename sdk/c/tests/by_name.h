@@ -72,7 +72,10 @@ static const sc_type *const messages[] = {
   &sc_prior_cases_type,
   &sc_source_query_type,
   &sc_source_frame_type,
+  &sc_source_hunk_type,
   &sc_changed_file_type,
+  &sc_failing_test_type,
+  &sc_source_intent_type,
   &sc_source_answer_type,
   &sc_log_line_type,
 };

@@ -79,6 +79,40 @@ impl Name for SourceReach {
     }
 }
 
+/// `intent_kind` says what tells that a change was meant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum IntentKind {
+    #[default]
+    Value,
+    Tests,
+    Documents,
+    Message,
+}
+
+impl IntentKind {
+    /// The value on the wire.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            IntentKind::Value => "value",
+            IntentKind::Tests => "tests",
+            IntentKind::Documents => "documents",
+            IntentKind::Message => "message",
+        }
+    }
+}
+
+impl Name for IntentKind {
+    fn from_bytes(name: &[u8]) -> Option<Self> {
+        Some(match name {
+            b"value" => IntentKind::Value,
+            b"tests" => IntentKind::Tests,
+            b"documents" => IntentKind::Documents,
+            b"message" => IntentKind::Message,
+            _ => return None,
+        })
+    }
+}
+
 /// `tree_revision` names a state of the sources of the module under test.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TreeRevision {
@@ -3616,6 +3650,49 @@ impl Message for SourceFrame {
     }
 }
 
+/// `source_hunk` is a place that the diff changes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SourceHunk {
+    /// `line` is the first one that was added, or the one before which lines were removed; 0 where Text is no file's.
+    pub line: i64,
+    /// `text` has at most six lines, removed ones behind a minus, added ones behind a plus. Of a commit it is the message.
+    pub text: String,
+    /// `commit` that made the change, the latest of several, and its Author. Absent where it is not committed, or not known.
+    pub commit: String,
+    pub author: String,
+}
+
+impl Message for SourceHunk {
+    const FIELDS: &'static [&'static str] = &["line", "text", "commit", "author"];
+    const REQUIRED: u64 = 0x3;
+
+    fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
+        match field {
+            0 => self.line = r.integer(0, i64::MAX)?,
+            1 => self.text = r.text(true)?,
+            2 => self.commit = r.text(false)?,
+            _ => self.author = r.text(false)?,
+        }
+        Ok(())
+    }
+
+    fn write(&self, w: &mut Writer) {
+        w.map(2 + !self.commit.is_empty() as usize + !self.author.is_empty() as usize);
+        w.text("line");
+        w.integer(self.line);
+        w.text("text");
+        w.text(&self.text);
+        if !self.commit.is_empty() {
+            w.text("commit");
+            w.text(&self.commit);
+        }
+        if !self.author.is_empty() {
+            w.text("author");
+            w.text(&self.author);
+        }
+    }
+}
+
 /// `changed_file` is a file that the diff touches.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ChangedFile {
@@ -3628,11 +3705,15 @@ pub struct ChangedFile {
     pub distance: i64,
     /// `named` are functions that the diff touches and that the text or the body of a failing test names.
     pub named: Vec<String>,
+    /// `code`: the diff changes more of the file than comments and formatting.
+    pub code: bool,
+    /// `hunk` is the change that is nearest to what the text names; absent of files that do not bear on the tests.
+    pub hunk: Option<SourceHunk>,
 }
 
 impl Message for ChangedFile {
-    const FIELDS: &'static [&'static str] = &["path", "kind", "added", "removed", "reach", "distance", "named"];
-    const REQUIRED: u64 = 0x7f;
+    const FIELDS: &'static [&'static str] = &["path", "kind", "added", "removed", "reach", "distance", "named", "code", "hunk"];
+    const REQUIRED: u64 = 0xff;
 
     fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
         match field {
@@ -3642,13 +3723,15 @@ impl Message for ChangedFile {
             3 => self.removed = r.integer(0, i64::MAX)?,
             4 => self.reach = r.name()?,
             5 => self.distance = r.integer(0, i64::MAX)?,
-            _ => self.named = r.list(Count::ANY, |r| r.text(false))?,
+            6 => self.named = r.list(Count::ANY, |r| r.text(false))?,
+            7 => self.code = r.boolean()?,
+            _ => self.hunk = Some(r.message()?),
         }
         Ok(())
     }
 
     fn write(&self, w: &mut Writer) {
-        w.map(7);
+        w.map(8 + self.hunk.is_some() as usize);
         w.text("path");
         w.text(&self.path);
         w.text("kind");
@@ -3663,6 +3746,90 @@ impl Message for ChangedFile {
         w.integer(self.distance);
         w.text("named");
         w.list(&self.named, |w, v| w.text(v));
+        w.text("code");
+        w.boolean(self.code);
+        if let Some(v) = &self.hunk {
+            w.text("hunk");
+            v.write(w);
+        }
+    }
+}
+
+/// `failing_test` is a test that the text tells of.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FailingTest {
+    pub name: String,
+    pub path: String,
+    /// `new`: the revision that the diff begins at does not have it.
+    pub new: bool,
+    /// `changed`: the diff changes the code of the test itself.
+    pub changed: bool,
+}
+
+impl Message for FailingTest {
+    const FIELDS: &'static [&'static str] = &["name", "path", "new", "changed"];
+    const REQUIRED: u64 = 0xf;
+
+    fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
+        match field {
+            0 => self.name = r.text(true)?,
+            1 => self.path = r.text(true)?,
+            2 => self.new = r.boolean()?,
+            _ => self.changed = r.boolean()?,
+        }
+        Ok(())
+    }
+
+    fn write(&self, w: &mut Writer) {
+        w.map(4);
+        w.text("name");
+        w.text(&self.name);
+        w.text("path");
+        w.text(&self.path);
+        w.text("new");
+        w.boolean(self.new);
+        w.text("changed");
+        w.boolean(self.changed);
+    }
+}
+
+/// `source_intent` tells that somebody meant to change what the tests check.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SourceIntent {
+    pub kind: IntentKind,
+    /// `path` of the file with the hunk; absent of messages.
+    pub path: String,
+    pub hunk: SourceHunk,
+    /// `names` are the values or the functions that both have.
+    pub names: Vec<String>,
+}
+
+impl Message for SourceIntent {
+    const FIELDS: &'static [&'static str] = &["kind", "path", "hunk", "names"];
+    const REQUIRED: u64 = 0xd;
+
+    fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
+        match field {
+            0 => self.kind = r.name()?,
+            1 => self.path = r.text(false)?,
+            2 => self.hunk = r.message()?,
+            _ => self.names = r.list(Count::ANY, |r| r.text(false))?,
+        }
+        Ok(())
+    }
+
+    fn write(&self, w: &mut Writer) {
+        w.map(3 + !self.path.is_empty() as usize);
+        w.text("kind");
+        w.text(self.kind.as_str());
+        if !self.path.is_empty() {
+            w.text("path");
+            w.text(&self.path);
+        }
+        w.text("hunk");
+        self.hunk.write(w);
+        w.text("names");
+        w.list(&self.names, |w, v| w.text(v));
     }
 }
 
@@ -3678,11 +3845,15 @@ pub struct SourceAnswer {
     pub located: bool,
     /// `changed` are the files that the diff touches, those that bear on the tests first. Of the others there may be more.
     pub changed: Vec<ChangedFile>,
+    /// `tests` that the text tells of, as far as the source defines them.
+    pub tests: Vec<FailingTest>,
+    /// `intent` tells of changes that were meant.
+    pub intent: Vec<SourceIntent>,
 }
 
 impl Message for SourceAnswer {
-    const FIELDS: &'static [&'static str] = &["known", "frames", "diff", "located", "changed"];
-    const REQUIRED: u64 = 0x1f;
+    const FIELDS: &'static [&'static str] = &["known", "frames", "diff", "located", "changed", "tests", "intent"];
+    const REQUIRED: u64 = 0x7f;
 
     fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
         match field {
@@ -3690,13 +3861,15 @@ impl Message for SourceAnswer {
             1 => self.frames = r.list(Count::ANY, |r| r.message())?,
             2 => self.diff = r.boolean()?,
             3 => self.located = r.boolean()?,
-            _ => self.changed = r.list(Count::ANY, |r| r.message())?,
+            4 => self.changed = r.list(Count::ANY, |r| r.message())?,
+            5 => self.tests = r.list(Count::ANY, |r| r.message())?,
+            _ => self.intent = r.list(Count::ANY, |r| r.message())?,
         }
         Ok(())
     }
 
     fn write(&self, w: &mut Writer) {
-        w.map(5);
+        w.map(7);
         w.text("known");
         w.boolean(self.known);
         w.text("frames");
@@ -3707,6 +3880,10 @@ impl Message for SourceAnswer {
         w.boolean(self.located);
         w.text("changed");
         w.list(&self.changed, |w, v| v.write(w));
+        w.text("tests");
+        w.list(&self.tests, |w, v| v.write(w));
+        w.text("intent");
+        w.list(&self.intent, |w, v| v.write(w));
     }
 }
 

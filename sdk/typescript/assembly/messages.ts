@@ -26,6 +26,15 @@ export namespace SourceReach {
   export const VALUES: StaticArray<string> = ["package", "imported", "dependencies", "none", "unknown"];
 }
 
+// `intent_kind` says what tells that a change was meant.
+export namespace IntentKind {
+  export const Value = "value";
+  export const Tests = "tests";
+  export const Documents = "documents";
+  export const Message = "message";
+  export const VALUES: StaticArray<string> = ["value", "tests", "documents", "message"];
+}
+
 // `tree_revision` names a state of the sources of the module under test.
 export namespace TreeRevision {
   export const Green = "green";
@@ -2350,7 +2359,38 @@ export class SourceFrame extends Message {
   }
 }
 
-const ChangedFileFields: StaticArray<string> = ["path", "kind", "added", "removed", "reach", "distance", "named"];
+const SourceHunkFields: StaticArray<string> = ["line", "text", "commit", "author"];
+
+// `source_hunk` is a place that the diff changes.
+export class SourceHunk extends Message {
+  // `line` is the first one that was added, or the one before which lines were removed; 0 where Text is no file's.
+  line: i64 = 0;
+  // `text` has at most six lines, removed ones behind a minus, added ones behind a plus. Of a commit it is the message.
+  text: string = "";
+  // `commit` that made the change, the latest of several, and its Author. Absent where it is not committed, or not known.
+  commit: string = "";
+  author: string = "";
+
+  keys(): StaticArray<string> { return SourceHunkFields; }
+  required(): u64 { return 0x3; }
+  readField(r: Reader, field: i32): void {
+    switch (field) {
+      case 0: this.line = r.integer(0, i64.MAX_VALUE); break;
+      case 1: this.text = r.text(true); break;
+      case 2: this.commit = r.text(false); break;
+      case 3: this.author = r.text(false); break;
+    }
+  }
+  write(w: Writer): void {
+    w.map(2 + i32(this.commit.length > 0) + i32(this.author.length > 0));
+    w.text("line"); w.integer(this.line);
+    w.text("text"); w.text(this.text);
+    if (this.commit.length > 0) { w.text("commit"); w.text(this.commit); }
+    if (this.author.length > 0) { w.text("author"); w.text(this.author); }
+  }
+}
+
+const ChangedFileFields: StaticArray<string> = ["path", "kind", "added", "removed", "reach", "distance", "named", "code", "hunk"];
 
 // `changed_file` is a file that the diff touches.
 export class ChangedFile extends Message {
@@ -2363,9 +2403,13 @@ export class ChangedFile extends Message {
   distance: i64 = 0;
   // `named` are functions that the diff touches and that the text or the body of a failing test names.
   named: string[] = [];
+  // `code`: the diff changes more of the file than comments and formatting.
+  code: bool = false;
+  // `hunk` is the change that is nearest to what the text names; absent of files that do not bear on the tests.
+  hunk: SourceHunk | null = null;
 
   keys(): StaticArray<string> { return ChangedFileFields; }
-  required(): u64 { return 0x7f; }
+  required(): u64 { return 0xff; }
   readField(r: Reader, field: i32): void {
     switch (field) {
       case 0: this.path = r.text(true); break;
@@ -2375,10 +2419,12 @@ export class ChangedFile extends Message {
       case 4: this.reach = r.name(SourceReach.VALUES, false); break;
       case 5: this.distance = r.integer(0, i64.MAX_VALUE); break;
       case 6: this.named = r.texts(0, u32.MAX_VALUE); break;
+      case 7: this.code = r.boolean(); break;
+      case 8: this.hunk = r.message<SourceHunk>(); break;
     }
   }
   write(w: Writer): void {
-    w.map(7);
+    w.map(8 + i32(this.hunk !== null));
     w.text("path"); w.text(this.path);
     w.text("kind"); w.text(this.kind);
     w.text("added"); w.integer(this.added);
@@ -2386,10 +2432,72 @@ export class ChangedFile extends Message {
     w.text("reach"); w.text(this.reach);
     w.text("distance"); w.integer(this.distance);
     w.text("named"); w.list(this.named.length); for (let i = 0; i < this.named.length; i++) w.text(this.named[i]);
+    w.text("code"); w.boolean(this.code);
+    if (this.hunk !== null) { w.text("hunk"); this.hunk!.write(w); }
   }
 }
 
-const SourceAnswerFields: StaticArray<string> = ["known", "frames", "diff", "located", "changed"];
+const FailingTestFields: StaticArray<string> = ["name", "path", "new", "changed"];
+
+// `failing_test` is a test that the text tells of.
+export class FailingTest extends Message {
+  name: string = "";
+  path: string = "";
+  // `new`: the revision that the diff begins at does not have it.
+  new: bool = false;
+  // `changed`: the diff changes the code of the test itself.
+  changed: bool = false;
+
+  keys(): StaticArray<string> { return FailingTestFields; }
+  required(): u64 { return 0xf; }
+  readField(r: Reader, field: i32): void {
+    switch (field) {
+      case 0: this.name = r.text(true); break;
+      case 1: this.path = r.text(true); break;
+      case 2: this.new = r.boolean(); break;
+      case 3: this.changed = r.boolean(); break;
+    }
+  }
+  write(w: Writer): void {
+    w.map(4);
+    w.text("name"); w.text(this.name);
+    w.text("path"); w.text(this.path);
+    w.text("new"); w.boolean(this.new);
+    w.text("changed"); w.boolean(this.changed);
+  }
+}
+
+const SourceIntentFields: StaticArray<string> = ["kind", "path", "hunk", "names"];
+
+// `source_intent` tells that somebody meant to change what the tests check.
+export class SourceIntent extends Message {
+  kind: string = "";
+  // `path` of the file with the hunk; absent of messages.
+  path: string = "";
+  hunk: SourceHunk = new SourceHunk();
+  // `names` are the values or the functions that both have.
+  names: string[] = [];
+
+  keys(): StaticArray<string> { return SourceIntentFields; }
+  required(): u64 { return 0xd; }
+  readField(r: Reader, field: i32): void {
+    switch (field) {
+      case 0: this.kind = r.name(IntentKind.VALUES, false); break;
+      case 1: this.path = r.text(false); break;
+      case 2: this.hunk = r.message<SourceHunk>(); break;
+      case 3: this.names = r.texts(0, u32.MAX_VALUE); break;
+    }
+  }
+  write(w: Writer): void {
+    w.map(3 + i32(this.path.length > 0));
+    w.text("kind"); w.text(this.kind);
+    if (this.path.length > 0) { w.text("path"); w.text(this.path); }
+    w.text("hunk"); this.hunk.write(w);
+    w.text("names"); w.list(this.names.length); for (let i = 0; i < this.names.length; i++) w.text(this.names[i]);
+  }
+}
+
+const SourceAnswerFields: StaticArray<string> = ["known", "frames", "diff", "located", "changed", "tests", "intent"];
 
 // `source_answer` answers a SourceQuery. Without a source Known is false and the
 // rest empty.
@@ -2402,9 +2510,13 @@ export class SourceAnswer extends Message {
   located: bool = false;
   // `changed` are the files that the diff touches, those that bear on the tests first. Of the others there may be more.
   changed: ChangedFile[] = [];
+  // `tests` that the text tells of, as far as the source defines them.
+  tests: FailingTest[] = [];
+  // `intent` tells of changes that were meant.
+  intent: SourceIntent[] = [];
 
   keys(): StaticArray<string> { return SourceAnswerFields; }
-  required(): u64 { return 0x1f; }
+  required(): u64 { return 0x7f; }
   readField(r: Reader, field: i32): void {
     switch (field) {
       case 0: this.known = r.boolean(); break;
@@ -2412,15 +2524,19 @@ export class SourceAnswer extends Message {
       case 2: this.diff = r.boolean(); break;
       case 3: this.located = r.boolean(); break;
       case 4: this.changed = r.messages<ChangedFile>(0, u32.MAX_VALUE); break;
+      case 5: this.tests = r.messages<FailingTest>(0, u32.MAX_VALUE); break;
+      case 6: this.intent = r.messages<SourceIntent>(0, u32.MAX_VALUE); break;
     }
   }
   write(w: Writer): void {
-    w.map(5);
+    w.map(7);
     w.text("known"); w.boolean(this.known);
     w.text("frames"); w.list(this.frames.length); for (let i = 0; i < this.frames.length; i++) this.frames[i].write(w);
     w.text("diff"); w.boolean(this.diff);
     w.text("located"); w.boolean(this.located);
     w.text("changed"); w.list(this.changed.length); for (let i = 0; i < this.changed.length; i++) this.changed[i].write(w);
+    w.text("tests"); w.list(this.tests.length); for (let i = 0; i < this.tests.length; i++) this.tests[i].write(w);
+    w.text("intent"); w.list(this.intent.length); for (let i = 0; i < this.intent.length; i++) this.intent[i].write(w);
   }
 }
 

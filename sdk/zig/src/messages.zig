@@ -26,6 +26,14 @@ pub const SourceReach = enum {
     unknown,
 };
 
+/// `intent_kind` says what tells that a change was meant.
+pub const IntentKind = enum {
+    value,
+    tests,
+    documents,
+    message,
+};
+
 /// `tree_revision` names a state of the sources of the module under test.
 pub const TreeRevision = enum {
     green,
@@ -1371,6 +1379,25 @@ pub const SourceFrame = struct {
     };
 };
 
+/// `source_hunk` is a place that the diff changes.
+pub const SourceHunk = struct {
+    /// `line` is the first one that was added, or the one before which lines were removed; 0 where Text is no file's.
+    line: i64 = 0,
+    /// `text` has at most six lines, removed ones behind a minus, added ones behind a plus. Of a commit it is the message.
+    text: []const u8 = "",
+    /// `commit` that made the change, the latest of several, and its Author. Absent where it is not committed, or not known.
+    commit: []const u8 = "",
+    author: []const u8 = "",
+
+    pub const wire_name = "source_hunk";
+    pub const rules = struct {
+        pub const line: Rules = .{ .least = 0 };
+        pub const text: Rules = .{ .nonempty = true };
+        pub const commit: Rules = .{ .optional = true };
+        pub const author: Rules = .{ .optional = true };
+    };
+};
+
 /// `changed_file` is a file that the diff touches.
 pub const ChangedFile = struct {
     path: []const u8 = "",
@@ -1382,6 +1409,10 @@ pub const ChangedFile = struct {
     distance: i64 = 0,
     /// `named` are functions that the diff touches and that the text or the body of a failing test names.
     named: []const []const u8 = &.{},
+    /// `code`: the diff changes more of the file than comments and formatting.
+    code: bool = false,
+    /// `hunk` is the change that is nearest to what the text names; absent of files that do not bear on the tests.
+    hunk: ?SourceHunk = null,
 
     pub const wire_name = "changed_file";
     pub const rules = struct {
@@ -1389,6 +1420,38 @@ pub const ChangedFile = struct {
         pub const added: Rules = .{ .least = 0 };
         pub const removed: Rules = .{ .least = 0 };
         pub const distance: Rules = .{ .least = 0 };
+        pub const hunk: Rules = .{ .optional = true };
+    };
+};
+
+/// `failing_test` is a test that the text tells of.
+pub const FailingTest = struct {
+    name: []const u8 = "",
+    path: []const u8 = "",
+    /// `new`: the revision that the diff begins at does not have it.
+    new: bool = false,
+    /// `changed`: the diff changes the code of the test itself.
+    changed: bool = false,
+
+    pub const wire_name = "failing_test";
+    pub const rules = struct {
+        pub const name: Rules = .{ .nonempty = true };
+        pub const path: Rules = .{ .nonempty = true };
+    };
+};
+
+/// `source_intent` tells that somebody meant to change what the tests check.
+pub const SourceIntent = struct {
+    kind: IntentKind = .value,
+    /// `path` of the file with the hunk; absent of messages.
+    path: []const u8 = "",
+    hunk: SourceHunk = .{},
+    /// `names` are the values or the functions that both have.
+    names: []const []const u8 = &.{},
+
+    pub const wire_name = "source_intent";
+    pub const rules = struct {
+        pub const path: Rules = .{ .optional = true };
     };
 };
 
@@ -1403,6 +1466,10 @@ pub const SourceAnswer = struct {
     located: bool = false,
     /// `changed` are the files that the diff touches, those that bear on the tests first. Of the others there may be more.
     changed: []const ChangedFile = &.{},
+    /// `tests` that the text tells of, as far as the source defines them.
+    tests: []const FailingTest = &.{},
+    /// `intent` tells of changes that were meant.
+    intent: []const SourceIntent = &.{},
 
     pub const wire_name = "source_answer";
     pub const rules = struct {

@@ -74,7 +74,10 @@ pub const all = .{
     messages.PriorCases,
     messages.SourceQuery,
     messages.SourceFrame,
+    messages.SourceHunk,
     messages.ChangedFile,
+    messages.FailingTest,
+    messages.SourceIntent,
     messages.SourceAnswer,
     messages.LogLine,
 };

@@ -76,7 +76,10 @@ export function byName(name: string): Message | null {
   if (name == "prior_cases") return new messages.PriorCases();
   if (name == "source_query") return new messages.SourceQuery();
   if (name == "source_frame") return new messages.SourceFrame();
+  if (name == "source_hunk") return new messages.SourceHunk();
   if (name == "changed_file") return new messages.ChangedFile();
+  if (name == "failing_test") return new messages.FailingTest();
+  if (name == "source_intent") return new messages.SourceIntent();
   if (name == "source_answer") return new messages.SourceAnswer();
   if (name == "log_line") return new messages.LogLine();
   return null;
