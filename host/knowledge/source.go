@@ -26,7 +26,7 @@ func Source(ctx context.Context, t *source.Tree) (host.Source, error) {
 	}
 	s := &tree{Tree: t, digest: digest, touched: make(map[string]bool)}
 	for _, c := range t.Changed() {
-		s.touched[c.Path] = true
+		s.touched[c.Path] = c.Code()
 	}
 	return s, nil
 }
@@ -77,7 +77,7 @@ func (s *tree) compare(answer *abi.SourceAnswer, bearing source.Bearing) {
 		}
 		answer.Changed = append(answer.Changed, abi.ChangedFile{
 			Path: c.Path, Kind: c.Role, Added: c.AddedLines, Removed: c.RemovedLines,
-			Reach: c.Reach, Distance: c.Distance, Named: c.Named,
+			Reach: c.Reach, Distance: c.Distance, Named: c.Named, Code: c.Code(),
 		})
 	}
 }

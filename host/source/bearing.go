@@ -95,6 +95,8 @@ type scope struct {
 // reach says how near a change is.
 func (s *scope) reach(c *Change) (abi.SourceReach, int) {
 	switch {
+	case !c.Code():
+		return abi.ReachNone, 0
 	case len(s.tests.files) == 0:
 		return abi.ReachUnknown, 0
 	case slices.Contains(s.tests.files, c.Path):

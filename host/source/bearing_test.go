@@ -72,7 +72,7 @@ func TestBearingOfChangesOnATest(t *testing.T) {
 		{
 			name: "what it imports, directly and not, and from the test alone",
 			change: map[string]string{
-				"money/money.go": sums + "\n", "money/round/up.go": "package round\n\nfunc Up(n int) int { return n + 1 }\n",
+				"money/money.go": sums + "\nvar none int\n", "money/round/up.go": "package round\n\nfunc Up(n int) int { return n + 1 }\n",
 				"internal/check/check.go": "package check\n\nimport \"testing\"\n\nfunc Equal(t *testing.T, a, b any) { t.Helper() }\n",
 			},
 			want: []string{"internal/check/check.go imported +Equal", "money/money.go imported +", "money/round/up.go imported ++"},
@@ -80,7 +80,7 @@ func TestBearingOfChangesOnATest(t *testing.T) {
 		{name: "the test itself", change: map[string]string{"cart/cart_test.go": "package cart_test\n\nfunc TestTotal() {\n\tpanic(2)\n}\n"}, want: []string{"cart/cart_test.go package TestTotal"}},
 		{name: "another test of its package, its data, and what it embeds", change: map[string]string{"cart/more_test.go": "package cart\n", "cart/testdata/a.in": "2\n", "cart/page.tmpl": "b\n"}, want: []string{"cart/more_test.go package", "cart/page.tmpl package", "cart/testdata/a.in package"}},
 		{name: "dependencies", change: map[string]string{"go.mod": "module example.com/shop\n\ngo 1.24\n", "tools/go.mod": "module example.com/shop/tools\n\ngo 1.24\n"}, want: []string{"go.mod dependencies"}},
-		{name: "documents, tests of others, packages that it does not import, another module", change: map[string]string{"README.md": "new\n", "money/sum_test.go": "package money\n\n", "other/other.go": "package other\n\n", "tools/t.go": "package tools\n\n"}},
+		{name: "documents, tests of others, packages that it does not import, another module", change: map[string]string{"README.md": "new\n", "money/sum_test.go": "package money\n\nvar a int\n", "other/other.go": "package other\n\nvar a int\n", "tools/t.go": "package tools\n\nvar a int\n"}},
 		{name: "a program of another language", change: map[string]string{"scripts/a.py": "x = 2\n"}, want: []string{"scripts/a.py unknown"}},
 		{name: "found by its name alone", text: "TestEmpty fails in example.com/shop/cart\nall is lost\n", change: map[string]string{"cart/cart.go": strings.Replace(cart, "true", "false", 1), "README.md": "new\n"}, want: []string{"cart/cart.go package Empty"}},
 		{name: "found nowhere", text: "TestNothing fails in example.com/elsewhere\n", change: map[string]string{"cart/cart.go": "package cart\n"}, want: []string{"cart/cart.go unknown"}, lost: true},

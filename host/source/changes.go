@@ -51,11 +51,16 @@ type Change struct {
 	Opaque bool
 }
 
+// Code says whether more changed than comments and formatting.
+func (c *Change) Code() bool {
+	return c.Opaque || slices.ContainsFunc(c.Hunks, func(h Hunk) bool { return h.Code })
+}
+
 // Changed gives the files that differ from the revision of Open, sorted by path: those that git tracks, as they stand in
 // the folder now, committed or not, like git diff. More than 2,000 are an error of Open. Line ends do not count.
 func (t *Tree) Changed() []Change { return slices.Clone(t.changes) }
 
-// Touches says whether what changed since the revision is where a frame points: within its function if that is known,
+// Touches says whether code that changed since the revision is where a frame points: within its function if that is known,
 // else within three lines of it. Nothing touches a frame of a tree without a revision.
 func (t *Tree) Touches(f Frame) bool {
 	first, last := f.Line-nearby, f.Line+nearby
@@ -64,7 +69,7 @@ func (t *Tree) Touches(f Frame) bool {
 	}
 	for _, h := range t.touched[f.Path] {
 		// Where lines were only removed, the line before which they stood counts.
-		if h.NewFirst <= last && first <= h.NewFirst+max(h.NewLines, 1)-1 {
+		if h.Code && h.NewFirst <= last && first <= h.NewFirst+max(h.NewLines, 1)-1 {
 			return true
 		}
 	}
@@ -202,6 +207,7 @@ func (r *repository) compare(t *Tree, name string, before map[string]plumbing.Ha
 	if len(c.Hunks) == 0 && c.Kind == ChangeModified {
 		return nil, nil //nolint:nilnil // only the ends of lines differ, as a checkout may have it
 	}
+	markCode(name, old, now, c.Hunks)
 	return c, nil
 }
 

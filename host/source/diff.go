@@ -10,6 +10,8 @@ type Hunk struct {
 	Removed, Added     []string
 	// OldLines and NewLines are how many there are: Removed and Added may have been cut.
 	OldLines, NewLines int
+	// Code: it changes more than comments and formatting.
+	Code bool
 }
 
 // diffLines gives the hunks between two texts by Myers' greedy algorithm (Myers 1986).

@@ -192,11 +192,11 @@ func TestChangesSince(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []source.Change{
-		{Path: "bank/ledger.go", Kind: source.ChangeModified, Role: abi.SourceProduct, AddedLines: 1, RemovedLines: 1, Hunks: []source.Hunk{{OldFirst: 7, NewFirst: 7, OldLines: 1, NewLines: 1, Removed: []string{"\tif n < 0 {"}, Added: []string{"\tif n <= 0 {"}}}},
+		{Path: "bank/ledger.go", Kind: source.ChangeModified, Role: abi.SourceProduct, AddedLines: 1, RemovedLines: 1, Hunks: []source.Hunk{{Code: true, OldFirst: 7, NewFirst: 7, OldLines: 1, NewLines: 1, Removed: []string{"\tif n < 0 {"}, Added: []string{"\tif n <= 0 {"}}}},
 		{Path: "bin.dat", Kind: source.ChangeModified, Role: abi.SourceProduct, Opaque: true},
-		{Path: "py/app/core.py", Kind: source.ChangeModified, Role: abi.SourceProduct, AddedLines: 1, Hunks: []source.Hunk{{OldFirst: 2, NewFirst: 2, NewLines: 1, Added: []string{"z = 3"}}}},
-		{Path: "shop/new.go", Kind: source.ChangeAdded, Role: abi.SourceProduct, AddedLines: 1, Hunks: []source.Hunk{{OldFirst: 1, NewFirst: 1, NewLines: 1, Added: []string{"package shop"}}}},
-		{Path: "web/src/cart.spec.ts", Kind: source.ChangeRemoved, Role: abi.SourceTest, RemovedLines: 2, Hunks: []source.Hunk{{OldFirst: 1, NewFirst: 1, OldLines: 2, Removed: []string{"1", "2"}}}},
+		{Path: "py/app/core.py", Kind: source.ChangeModified, Role: abi.SourceProduct, AddedLines: 1, Hunks: []source.Hunk{{Code: true, OldFirst: 2, NewFirst: 2, NewLines: 1, Added: []string{"z = 3"}}}},
+		{Path: "shop/new.go", Kind: source.ChangeAdded, Role: abi.SourceProduct, AddedLines: 1, Hunks: []source.Hunk{{Code: true, OldFirst: 1, NewFirst: 1, NewLines: 1, Added: []string{"package shop"}}}},
+		{Path: "web/src/cart.spec.ts", Kind: source.ChangeRemoved, Role: abi.SourceTest, RemovedLines: 2, Hunks: []source.Hunk{{Code: true, OldFirst: 1, NewFirst: 1, OldLines: 2, Removed: []string{"1", "2"}}}},
 	}
 	first := git("rev-parse", "HEAD~1")
 	for _, since := range []string{"HEAD~1", "@^", "v1", "refs/tags/v1", "main~", "HEAD^0~1", first, first[:9]} {

@@ -57,6 +57,9 @@ func (t *Tree) touchedNames(c *Change) []string {
 	}
 	for i := range c.Hunks {
 		h := &c.Hunks[i]
+		if !h.Code {
+			continue
+		}
 		for _, f := range functions {
 			if h.NewFirst <= f.last && f.first <= h.NewFirst+max(h.NewLines, 1)-1 {
 				add(f.name)

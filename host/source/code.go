@@ -1,0 +1,69 @@
+package source
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// codeToken is a piece of code in a line, counted from 1. Pieces that can't be attributed to a line have line 0.
+type codeToken struct {
+	line int
+	text string
+}
+
+// markCode says of each hunk whether it changes code: more than comments, formatting and the order of imports. What can't be
+// told from code, such as data and files with syntax errors, is code.
+func markCode(name string, old, now []byte, hunks []Hunk) {
+	before, ok := tokensOf(name, old)
+	after, also := tokensOf(name, now)
+	known := ok && also
+	if known && sameText(before, after) {
+		for i := range hunks {
+			hunks[i].Code = false
+		}
+		return
+	}
+	any := false
+	for i := range hunks {
+		h := &hunks[i]
+		h.Code = !known || !sameText(inLines(before, h.OldFirst, h.OldLines), inLines(after, h.NewFirst, h.NewLines))
+		any = any || h.Code
+	}
+	for i := range hunks {
+		hunks[i].Code = hunks[i].Code || !any // together they change what none of them changes alone
+	}
+}
+
+// tokensOf splits a file into code; not ok where its language is not known, or it is not valid.
+func tokensOf(name string, text []byte) (tokens []codeToken, ok bool) {
+	if path.Ext(name) == ".go" {
+		return goTokens(name, text)
+	}
+	if l := languageOf(name); l != nil {
+		return l.tokens(string(text))
+	}
+	return nil, false
+}
+
+func sameText(a, b []codeToken) bool {
+	return slices.EqualFunc(a, b, func(x, y codeToken) bool { return x.text == y.text })
+}
+
+// inLines are the tokens of n lines; the tokens come in the order of their lines.
+func inLines(tokens []codeToken, first, n int) []codeToken {
+	at := func(line int) int {
+		i, _ := slices.BinarySearchFunc(tokens, line, func(t codeToken, line int) int { return t.line - line })
+		return i
+	}
+	return tokens[at(first):at(first+n)]
+}
+
+// appendLines adds a token that may have several lines, each as a token of its own.
+func appendLines(tokens []codeToken, line int, text string) []codeToken {
+	for part := range strings.SplitSeq(text, "\n") {
+		tokens = append(tokens, codeToken{line, strings.TrimSuffix(part, "\r")})
+		line++
+	}
+	return tokens
+}
