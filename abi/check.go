@@ -206,4 +206,14 @@ func CheckEdgeAnswers(v []EdgeAnswer, questions []EdgeQuestion, c *Collector) {
 	}
 }
 
+// CheckExperiment checks that an experiment is one of the offers of the request. Paths begin at the response.
+func CheckExperiment(v *Experiment, offers []ExperimentOffer, c *Collector) {
+	for i := range offers {
+		if offers[i].Experiment == *v {
+			return
+		}
+	}
+	c.Add(CodeNotOffered, v.String()+" is not among the offers", Field("experiment"))
+}
+
 func notALabel(s string) string { return strconv.Quote(s) + " is no label of the case" }

@@ -150,7 +150,7 @@ const (
 	CallJudge   Call = "judge"
 )
 
-// Capability is a host function that a module may ask for. All are denied
+// Capability is what a module may ask of the host. All are denied
 // unless the pipeline grants them.
 type Capability string
 

@@ -45,6 +45,7 @@ const (
 	CodeConcedesAndFights Code = "concedes_and_fights"
 	CodeCharge            Code = "charge"
 	CodeNotInCase         Code = "not_in_case"
+	CodeNotOffered        Code = "not_offered"
 	CodeNotInDocuments    Code = "not_in_documents"
 	CodeEvidenceIndex     Code = "evidence_index"
 	CodeIdentity          Code = "identity"

@@ -37,6 +37,9 @@ type Config struct {
 	// source. Without one, they are answered that nothing is known. Optional.
 	Casebook Casebook
 	Source   Source
+	// Experiments runs tests again for personas that were granted it. The time of a trial stands still meanwhile. Without it
+	// no experiments are offered. Optional.
+	Experiments Experiments
 	// Candidate is a court that tries a share of the cases too, and decides
 	// nothing: the trial in its name is the Beside of the trial. Optional.
 	Candidate *Candidate
@@ -148,7 +151,7 @@ func (c *Config) court() (*runner.Court, error) {
 // runtime is what the modules of the court run on.
 func (c *Config) runtime() runtime.Config {
 	return runtime.Config{
-		CacheDir: c.CacheDir, Limits: sandboxLimits(c.Limits), Store: c.Store, Casebook: c.Casebook, Source: c.Source,
+		CacheDir: c.CacheDir, Limits: sandboxLimits(c.Limits), Store: c.Store, Casebook: c.Casebook, Source: c.Source, Experiments: c.Experiments,
 		Logger: c.Logger, Now: clock(c.Now), Observe: observer(c.Observe), Reset: c.reset, CallClock: c.callClock,
 	}
 }

@@ -26,3 +26,14 @@ type Source interface {
 	// Digest of all that it holds.
 	Digest() string
 }
+
+// Experiments runs the tests of a case again for personas that were granted it. It must be safe for concurrent use.
+type Experiments interface {
+	// Offers are the experiments that can be run for the case, the cheapest first; the same for the same case. None where
+	// nothing can be run.
+	Offers(ctx context.Context, subject *abi.Case) ([]abi.ExperimentOffer, error)
+	// Run runs one of them. Its error is that of the context, or of the host; what goes wrong with the run is an outcome.
+	Run(ctx context.Context, subject *abi.Case, experiment abi.Experiment) (abi.ExperimentResult, error)
+	// Digest of what the answers depend on beside the case: the trees, the tools, the configuration.
+	Digest() string
+}

@@ -107,6 +107,9 @@ func (r *Request) judge(o *Outcome) (answer, *finding) {
 	var c abi.Collector
 	check := CheckContest
 	switch {
+	case a.node != nil && a.node.Experiment != nil:
+		check = CheckArtifact
+		abi.CheckExperiment(a.node.Experiment, r.Node.Offers, &c)
 	case a.node != nil:
 		check = r.checkNode(a.node.Artifact, &c)
 	case a.contest != nil:

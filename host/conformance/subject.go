@@ -75,6 +75,11 @@ func (d broker) prior(limit int) abi.PriorCases {
 	return abi.PriorCases{Cases: cases[:min(limit, len(cases))]}
 }
 
+// Experiment offers none, and runs none: the kit's requests have their offers.
+func (broker) Experiment(context.Context, abi.ExperimentQuery) (abi.ExperimentAnswer, error) {
+	return abi.ExperimentAnswer{}, nil
+}
+
 // Source gives what is known of the source.
 func (d broker) Source(_ context.Context, q abi.SourceQuery) (abi.SourceAnswer, error) {
 	a := d.known.Source

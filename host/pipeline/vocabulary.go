@@ -39,16 +39,17 @@ type Capability string
 
 // The capabilities.
 const (
-	CapabilityLog       Capability = "log"
-	CapabilityRecall    Capability = "recall"
-	CapabilityCorrelate Capability = "correlate"
-	CapabilitySource    Capability = "source"
-	CapabilityComplete  Capability = "complete"
+	CapabilityLog        Capability = "log"
+	CapabilityRecall     Capability = "recall"
+	CapabilityCorrelate  Capability = "correlate"
+	CapabilitySource     Capability = "source"
+	CapabilityExperiment Capability = "experiment"
+	CapabilityComplete   Capability = "complete"
 )
 
 // Capabilities returns the known capabilities.
 func Capabilities() []Capability {
-	return []Capability{CapabilityLog, CapabilityRecall, CapabilityCorrelate, CapabilitySource, CapabilityComplete}
+	return []Capability{CapabilityLog, CapabilityRecall, CapabilityCorrelate, CapabilitySource, CapabilityExperiment, CapabilityComplete}
 }
 
 // Role says for whom a persona acts.

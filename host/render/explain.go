@@ -23,6 +23,7 @@ func Explain(w io.Writer, t *trial.Trial, redactor *Redactor, options TerminalOp
 	for i := range s.trial.Passes {
 		s.pass(i, &s.trial.Passes[i])
 	}
+	s.experiments()
 	s.light(max(len(s.trial.Passes), 1)) // an answer that came to no trial, or failed
 	s.ending()
 	s.audit()
@@ -49,6 +50,22 @@ func (s *story) audit() {
 	for i := range a.Errors {
 		e := &a.Errors[i]
 		s.say(2, red, e.Persona+" failed at "+e.Node+": "+e.Cause)
+	}
+}
+
+// experiments tells what was run, who asked for it, and what it showed.
+func (s *story) experiments() {
+	list := s.trial.Result.Experiments
+	if len(list) == 0 {
+		return
+	}
+	s.head(abi.Persona{}, "Experiments")
+	for i := range list {
+		e := &list[i]
+		s.note("• " + e.What() + ": " + s.paint(bold, e.Showed()) + " (asked for by " + snip(s.trial.Persona(e.Persona).Name, nameColumns) + ")")
+		if e.Outcome != abi.OutcomeSame {
+			s.say(6, faint, e.Detail)
+		}
 	}
 }
 

@@ -75,6 +75,8 @@ type Result struct {
 	Fuel *uint64 `json:"fuel"`
 	// Error says what failed, nil when nothing did.
 	Error *Failure `json:"error"`
+	// Experiments that were run in the trial, in their order.
+	Experiments []Experiment `json:"experiments,omitempty"`
 	// Timings are not part of the result unless asked for.
 	Timings *Timings `json:"timings,omitempty"`
 	// Audit of the verdict's opinion is not part of the result unless asked for.

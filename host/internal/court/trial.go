@@ -48,6 +48,7 @@ type runner struct {
 	result         *trial.Result // of out
 	pass           *trial.Pass
 	start          time.Time
+	limit          *timeLimit
 	holder         string // persona that has the case
 	sequence       map[string]int
 	nodeCtx        context.Context //nolint:containedctx // the TTL's context of this trial, beside the traversal's with its grace
@@ -64,16 +65,18 @@ func (c *Court) Try(ctx context.Context, subject *abi.Case, light Light, modules
 		return nil, problems.Err()
 	}
 	start := c.now()
-	ttl, cancel := context.WithTimeout(ctx, time.Duration(c.limits.TTL))
-	defer cancel()
-	graced, cancelGraced := context.WithTimeout(ctx, time.Duration(c.limits.TTL)+Grace)
-	defer cancelGraced()
+	limit := &timeLimit{now: c.now}
+	pausing := invoker.WithPause(ctx, limit.pause)
+	ttl, freeTTL := limit.context(pausing, time.Duration(c.limits.TTL))
+	defer freeTTL()
+	graced, freeGraced := limit.context(pausing, time.Duration(c.limits.TTL)+Grace)
+	defer freeGraced()
 
 	t := &runner{
 		court: c, invoker: invoker.Invoker{Modules: modules, Log: c.log}, light: light, subject: subject,
 		docs: quotes.Of(subject.Documents), state: state.Watched(invoker.Merged(modules)),
 		out:   &trial.Trial{Case: *subject, Result: trial.Result{ID: subject.ID, LightAfter: []trial.Answer{}}},
-		start: start, nodeCtx: ttl, sequence: make(map[string]int), brought: make(map[identity]bool),
+		start: start, limit: limit, nodeCtx: ttl, sequence: make(map[string]int), brought: make(map[identity]bool),
 	}
 	t.result = &t.out.Result
 	if err := t.classify(ctx); err != nil || t.ended() {
@@ -317,7 +320,7 @@ func (t *runner) addEvidence(channel string, items []abi.Evidence) error {
 
 // expired says whether the TTL is over, by the injected clock or in real time.
 func (t *runner) expired() bool {
-	return t.over(t.nodeCtx.Err() != nil || t.court.now().Sub(t.start) >= time.Duration(t.court.limits.TTL))
+	return t.over(t.nodeCtx.Err() != nil || t.court.now().Sub(t.start)-t.limit.pausedFor() >= time.Duration(t.court.limits.TTL))
 }
 
 // overdue ends a traversal between two steps when the grace is over, too.

@@ -26,6 +26,15 @@ var between = []crossing{ //nolint:gochecknoglobals // a table
 	{"node_response: the artifact is the one of the family (§4.1)", "wrong_artifact", "artifact", atNode(abi.FamilyIndict, func(a *abi.Artifact) {
 		*a = abi.Artifact{Discovery: &abi.Discovery{}}
 	})},
+	{
+		"node_response with an experiment: it is one of the offers of the request (§2.12)", "not_offered", "experiment",
+		func(t *testing.T) error {
+			t.Helper()
+			return inCourt(t, &cast{family: abi.FamilyIndict, asks: &abi.Experiment{
+				Product: abi.Head, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 5,
+			}})
+		},
+	},
 	{"indictment: `charged_defect_type` is Light's classification", "charge", "artifact.indictment.charged_defect_type", atNode(abi.FamilyIndict, func(a *abi.Artifact) {
 		a.Indictment.ChargedDefectType = "flake"
 	})},

@@ -13,6 +13,7 @@ import (
 type cast struct {
 	family    abi.Family // whose artifact is spoilt
 	spoil     func(*abi.Artifact)
+	asks      *abi.Experiment // in place of the artifact of the family
 	challenge *abi.Challenge
 	edges     func(*abi.EdgeResponse)
 	judge     func(*abi.JudgeResponse)
@@ -33,7 +34,11 @@ func (c *cast) Node(_ context.Context, _ string, req *abi.NodeRequest) (*abi.Nod
 	if c.spoil != nil && req.Family == c.family {
 		c.spoil(a)
 	}
-	r, err := codec.DecodeNodeResponse(codec.AppendNodeResponse(nil, &abi.NodeResponse{Artifact: a}), 0)
+	response := &abi.NodeResponse{Artifact: a}
+	if c.asks != nil && req.Family == c.family {
+		response = &abi.NodeResponse{Experiment: c.asks}
+	}
+	r, err := codec.DecodeNodeResponse(codec.AppendNodeResponse(nil, response), 0)
 	return &r, err
 }
 

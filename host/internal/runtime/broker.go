@@ -164,6 +164,21 @@ func (b *broker) Correlate(ctx context.Context, query abi.CorrelateQuery) (abi.P
 	return abi.PriorCases{Cases: cases}, err
 }
 
+// Experiment gives the experiments that can be run for the case, or runs one.
+func (b *broker) Experiment(ctx context.Context, query abi.ExperimentQuery) (abi.ExperimentAnswer, error) {
+	laboratory := b.trial.generation.runtime.config.Experiments
+	switch {
+	case laboratory == nil:
+		return abi.ExperimentAnswer{}, nil
+	case query.Experiment == nil:
+		offers, err := laboratory.Offers(ctx, b.trial.subject)
+		return abi.ExperimentAnswer{Offers: offers}, err
+	default:
+		result, err := laboratory.Run(ctx, b.trial.subject, *query.Experiment)
+		return abi.ExperimentAnswer{Result: &result}, err
+	}
+}
+
 // Source asks the source of the module under test.
 func (b *broker) Source(ctx context.Context, query abi.SourceQuery) (abi.SourceAnswer, error) {
 	source := b.trial.generation.runtime.config.Source

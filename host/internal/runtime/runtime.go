@@ -23,9 +23,10 @@ type Config struct {
 	Limits sandbox.Limits
 	// Store is where Keep puts modules. Optional.
 	Store *record.Store
-	// Casebook and Source answer modules. Optional.
-	Casebook Casebook
-	Source   Source
+	// Casebook, Source and Experiments answer modules. Optional.
+	Casebook    Casebook
+	Source      Source
+	Experiments Experiments
 	// Logger gets the log lines of modules, and rejected artifacts. Default: none.
 	Logger *slog.Logger
 	// Now is the clock of the duration of calls.
@@ -47,6 +48,13 @@ type Casebook interface {
 // Source answers source.
 type Source interface {
 	Source(ctx context.Context, query abi.SourceQuery) (abi.SourceAnswer, error)
+	Digest() string
+}
+
+// Experiments runs the tests of a case again.
+type Experiments interface {
+	Offers(ctx context.Context, subject *abi.Case) ([]abi.ExperimentOffer, error)
+	Run(ctx context.Context, subject *abi.Case, experiment abi.Experiment) (abi.ExperimentResult, error)
 	Digest() string
 }
 
@@ -150,7 +158,7 @@ func (g *Generation) Unobserved(logger *slog.Logger) *Generation {
 // Runtime of the generation.
 func (g *Generation) Runtime() *Runtime { return g.runtime }
 
-// Knowledge is the digests of casebook and source, where there are any.
+// Knowledge is the digests of casebook, source and laboratory, where there are any.
 func (r *Runtime) Knowledge() []record.Part {
 	var parts []record.Part
 	if b := r.config.Casebook; b != nil {
@@ -158,6 +166,9 @@ func (r *Runtime) Knowledge() []record.Part {
 	}
 	if s := r.config.Source; s != nil {
 		parts = append(parts, record.Part{Name: "source", Digest: record.Digest(s.Digest())})
+	}
+	if e := r.config.Experiments; e != nil {
+		parts = append(parts, record.Part{Name: "experiments", Digest: record.Digest(e.Digest())})
 	}
 	return parts
 }

@@ -24,6 +24,9 @@ type Trial struct {
 	// answers to what modules asked, by capability and digest of the request.
 	answers map[string]Use
 	held    map[string]int // bytes of requests and answers, by module
+	// experiments that were run, in their order, as modules and as programs get them.
+	experiments []abi.ExperimentResult
+	told        []trial.Experiment
 }
 
 // Trial begins a trial of a case with these modules. The recorder may be nil.
@@ -78,24 +81,12 @@ func (s *Session) Digest(module string) string {
 	return m.Info().Digest.String()
 }
 
-// Node makes a node call.
-func (s *Session) Node(ctx context.Context, module string, req *abi.NodeRequest) (*abi.NodeResponse, error) {
-	buffer := requests.Get().(*[]byte) //nolint:forcetypeassert // the pool holds nothing else
-	defer requests.Put(buffer)
-	*buffer = codec.AppendNodeRequest((*buffer)[:0], req)
-	output, err := s.call(ctx, module, abi.CallNode, req.Node, req.Persona.Name, *buffer)
-	if err != nil {
-		return nil, err
-	}
-	return accept(codec.DecodeNodeResponse(output, len(output)))
-}
-
 // Contest makes a contest call.
 func (s *Session) Contest(ctx context.Context, module string, req *abi.ContestRequest) (*abi.ContestResponse, error) {
 	buffer := requests.Get().(*[]byte) //nolint:forcetypeassert // the pool holds nothing else
 	defer requests.Put(buffer)
 	*buffer = codec.AppendContestRequest((*buffer)[:0], req)
-	output, err := s.call(ctx, module, abi.CallContest, "", req.Persona.Name, *buffer)
+	output, err := s.call(ctx, s.broker(module, "", req.Persona.Name), abi.CallContest, *buffer)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +98,7 @@ func (s *Session) Edges(ctx context.Context, module string, req *abi.EdgeRequest
 	buffer := requests.Get().(*[]byte) //nolint:forcetypeassert // the pool holds nothing else
 	defer requests.Put(buffer)
 	*buffer = codec.AppendEdgeRequest((*buffer)[:0], req)
-	output, err := s.call(ctx, module, abi.CallEdges, req.Node, "", *buffer)
+	output, err := s.call(ctx, s.broker(module, req.Node, ""), abi.CallEdges, *buffer)
 	if err != nil {
 		return nil, err
 	}
@@ -131,14 +122,14 @@ func accept[T any](response T, err error) (*T, error) {
 	}
 }
 
-// call goes into the sandbox and tells recorder and observer.
-func (s *Session) call(ctx context.Context, module string, call abi.Call, node, persona string, request []byte) ([]byte, error) {
+// call goes into the sandbox and tells recorder and observer. The broker may have answered the module before.
+func (s *Session) call(ctx context.Context, b *broker, call abi.Call, request []byte) ([]byte, error) {
+	module, node, persona := b.module, b.at, b.by
 	m, err := s.generation.Module(module)
 	if err != nil {
 		return nil, &invoker.ModuleError{Cause: trial.CauseHost, Message: err.Error(), Err: err}
 	}
 	config := &s.generation.runtime.config
-	b := s.broker(module, node, persona)
 	start := config.Now()
 	var output sandbox.Output
 	if err = s.recorder.replayed(b, request); err == nil {

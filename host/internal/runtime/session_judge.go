@@ -13,7 +13,7 @@ func (s *Session) Judge(ctx context.Context, module, node string, req *abi.Judge
 	defer requests.Put(buffer)
 	*buffer = codec.AppendJudgeRequest((*buffer)[:0], req)
 	// A judge is no persona of the pipeline, and so is granted nothing.
-	output, err := s.call(ctx, module, abi.CallJudge, node, req.Judge, *buffer)
+	output, err := s.call(ctx, s.broker(module, node, req.Judge), abi.CallJudge, *buffer)
 	if err != nil {
 		return nil, err
 	}

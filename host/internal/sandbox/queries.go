@@ -13,6 +13,7 @@ type Queries interface {
 	Recall(ctx context.Context, query abi.RecallQuery) (abi.PriorCases, error)
 	Correlate(ctx context.Context, query abi.CorrelateQuery) (abi.PriorCases, error)
 	Source(ctx context.Context, query abi.SourceQuery) (abi.SourceAnswer, error)
+	Experiment(ctx context.Context, query abi.ExperimentQuery) (abi.ExperimentAnswer, error)
 }
 
 // Answer decodes a request strictly, asks, and encodes the answer canonically.
@@ -31,6 +32,8 @@ func Answer(ctx context.Context, queries Queries, capability abi.Capability, req
 		return answer(ctx, capability, request, codec.DecodeCorrelateQuery, queries.Correlate, codec.AppendPriorCases)
 	case abi.CapSource:
 		return answer(ctx, capability, request, codec.DecodeSourceQuery, queries.Source, codec.AppendSourceAnswer)
+	case abi.CapExperiment: // no function of modules: the host asks for them
+		return answer(ctx, capability, request, codec.DecodeExperimentQuery, queries.Experiment, codec.AppendExperimentAnswer)
 	case abi.CapComplete: // a name without a function
 	}
 	return nil, &DeniedError{capability, "has no function"}
@@ -50,7 +53,7 @@ func answer[Q, A any](ctx context.Context, capability abi.Capability, request []
 	return encode(nil, &a), nil
 }
 
-// Nothing answers every query as a host does that has no casebook and no source.
+// Nothing answers every query as a host does that has no casebook, no source and no laboratory.
 type Nothing struct{}
 
 // Log drops the line.
@@ -69,4 +72,9 @@ func (Nothing) Correlate(context.Context, abi.CorrelateQuery) (abi.PriorCases, e
 // Source knows no source.
 func (Nothing) Source(context.Context, abi.SourceQuery) (abi.SourceAnswer, error) {
 	return abi.SourceAnswer{}, nil
+}
+
+// Experiment offers none, and runs none.
+func (Nothing) Experiment(context.Context, abi.ExperimentQuery) (abi.ExperimentAnswer, error) {
+	return abi.ExperimentAnswer{}, nil
 }

@@ -166,6 +166,7 @@ func (s *markdownStory) write() {
 		s.par("*" + meaning + "*")
 	}
 	s.failure()
+	s.experiments()
 	s.gaps()
 	if l := s.Case.Light; l != nil && len(s.Walks) == 0 {
 		s.say("**Light**", l.Reasoning)
@@ -362,6 +363,20 @@ func (s *markdownStory) steps(steps []trial.Step) {
 			over = "**" + over + "** " + sanitize.Markdown(clip(step.Why))
 		}
 		s.b.WriteString(strconv.Itoa(i+1) + ". " + sanitize.MarkdownCode(step.Node) + " → " + sanitize.MarkdownCode(step.To) + " " + over + "\n")
+	}
+	s.b.WriteByte('\n')
+}
+
+// experiments tells what was run, and what it showed.
+func (s *markdownStory) experiments() {
+	if len(s.Result.Experiments) == 0 {
+		return
+	}
+	s.head("Experiments")
+	for i := range s.Result.Experiments {
+		e := &s.Result.Experiments[i]
+		s.b.WriteString("- " + sanitize.Markdown(e.What()) + ": **" + sanitize.Markdown(e.Showed()) + "**, asked for by " +
+			sanitize.Markdown(clip(s.Persona(e.Persona).Name)) + "\n")
 	}
 	s.b.WriteByte('\n')
 }

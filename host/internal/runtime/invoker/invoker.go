@@ -21,7 +21,7 @@ type Invoker struct {
 
 // Node asks a persona for the artifact of a node. check compares the artifact
 // with the case and adds what it finds, with paths that begin at the
-// artifact; it says with false that the artifact is not of the expected kind.
+// artifact; it says with false that the artifact is not of the expected kind. The modules run the experiments that were offered.
 // An error is a *trial.Failure, or wraps the context's.
 func (v Invoker) Node(ctx context.Context, node *pipeline.Node, persona *pipeline.Persona, req *abi.NodeRequest, check func(*abi.Artifact, *abi.Collector) bool) (*abi.Artifact, error) {
 	response, err := retry(func() (*abi.NodeResponse, error) { return v.Modules.Node(ctx, persona.Module, req) })
@@ -30,7 +30,9 @@ func (v Invoker) Node(ctx context.Context, node *pipeline.Node, persona *pipelin
 	}
 	if err == nil {
 		var c abi.Collector
-		if !check(response.Artifact, &c) {
+		if response.Experiment != nil { // those that are offered are run
+			abi.CheckExperiment(response.Experiment, nil, &c)
+		} else if !check(response.Artifact, &c) {
 			c.Add(abi.CodeWrongArtifact, "is not the artifact that a node of the family "+string(req.Family)+" gives", abi.Field("artifact"))
 		}
 		err = refused(&c)

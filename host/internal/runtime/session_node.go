@@ -1,0 +1,114 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
+	"github.com/shadowcourt/shadowcourt/host/trial"
+)
+
+// Node makes a node call. Where the module answers with an experiment, the experiment is run and the call is made again,
+// with its result: so no instance of a module waits while tests run. Each experiment is run once in a trial.
+func (s *Session) Node(ctx context.Context, module string, req *abi.NodeRequest) (*abi.NodeResponse, error) {
+	var wanted *abi.Experiment // by the answer before
+	for {
+		b := s.broker(module, req.Node, req.Persona.Name)
+		if wanted != nil {
+			if err := s.experiment(ctx, b, wanted); err != nil {
+				return nil, callError(err)
+			}
+		}
+		offers, err := s.offers(ctx, b)
+		if err != nil {
+			return nil, callError(err)
+		}
+		req.Offers, req.Case.Experiments = offers, s.experiments
+		response, err := s.node(ctx, b, req)
+		if err != nil || response.Experiment == nil || !offered(offers, response.Experiment) {
+			return response, err // of an experiment that was not offered the caller says so
+		}
+		wanted = response.Experiment
+	}
+}
+
+func offered(offers []abi.ExperimentOffer, e *abi.Experiment) bool {
+	return slices.ContainsFunc(offers, func(o abi.ExperimentOffer) bool { return o.Experiment == *e })
+}
+
+// node makes one call.
+func (s *Session) node(ctx context.Context, b *broker, req *abi.NodeRequest) (*abi.NodeResponse, error) {
+	buffer := requests.Get().(*[]byte) //nolint:forcetypeassert // the pool holds nothing else
+	defer requests.Put(buffer)
+	*buffer = codec.AppendNodeRequest((*buffer)[:0], req)
+	output, err := s.call(ctx, b, abi.CallNode, *buffer)
+	if err != nil {
+		return nil, err
+	}
+	return accept(codec.DecodeNodeResponse(output, len(output)))
+}
+
+// offers are the experiments that the persona of a call may ask for: none that was run in this trial, and none after one that
+// could not be run.
+func (s *Session) offers(ctx context.Context, b *broker) ([]abi.ExperimentOffer, error) {
+	if b.denied(abi.CapExperiment) != "" || !s.experimental() {
+		return nil, nil
+	}
+	for i := range s.experiments {
+		if s.experiments[i].Outcome == abi.OutcomeNotRun {
+			return nil, nil
+		}
+	}
+	answer, err := ask(ctx, b, abi.ExperimentQuery{})
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(answer.Offers, func(o abi.ExperimentOffer) bool {
+		return slices.ContainsFunc(s.experiments, func(r abi.ExperimentResult) bool { return r.Experiment == o.Experiment })
+	}), nil
+}
+
+// experimental says whether there is a laboratory, or was one in the trial that is tried again.
+func (s *Session) experimental() bool {
+	if s.recorder.replays() {
+		_, ok := s.recorder.answer(abi.CapExperiment, codec.AppendExperimentQuery(nil, &abi.ExperimentQuery{}))
+		return ok
+	}
+	return s.generation.runtime.config.Experiments != nil
+}
+
+// experiment runs what was offered, and keeps the result. The time of the trial stands still meanwhile.
+func (s *Session) experiment(ctx context.Context, b *broker, e *abi.Experiment) error {
+	defer invoker.Pause(ctx)()
+	answer, err := ask(ctx, b, abi.ExperimentQuery{Experiment: e})
+	if err != nil {
+		return err
+	}
+	result := answer.Result
+	if result == nil { // the record of the trial that is tried again does not have it
+		result = &abi.ExperimentResult{Outcome: abi.OutcomeNotRun, Detail: "the record has no result of it"}
+	}
+	result.Experiment = *e
+	s.experiments = append(s.experiments, *result)
+	s.told = append(s.told, trial.NewExperiment(b.at, b.by, result))
+	return nil
+}
+
+// Experiments that were run in the trial, in their order.
+func (t *Trial) Experiments() []trial.Experiment { return t.told }
+
+// ask puts a query to the broker of a call, which records it as a use of the call.
+func ask(ctx context.Context, b *broker, query abi.ExperimentQuery) (abi.ExperimentAnswer, error) {
+	message, err := b.Ask(ctx, abi.CapExperiment, codec.AppendExperimentQuery(nil, &query))
+	if err != nil {
+		return abi.ExperimentAnswer{}, err
+	}
+	answer, err := codec.DecodeExperimentAnswer(message, len(message))
+	if err != nil {
+		return abi.ExperimentAnswer{}, fmt.Errorf("the answer of the laboratory: %w", err)
+	}
+	return answer, nil
+}
