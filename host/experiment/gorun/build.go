@@ -49,7 +49,7 @@ func Find(ctx context.Context, flags ...string) (*Go, error) {
 		return nil, ErrNoGo
 	}
 	g := &Go{command: command, flags: flags}
-	args := []string{"env", "-json", "GOROOT", "GOCACHE", "GOMODCACHE", "GOPATH", "GOFLAGS"}
+	args := []string{"env", "-json", "GOROOT", "GOCACHE", "GOMODCACHE", "GOPATH", "GOFLAGS", "GOVERSION", "GOOS", "GOARCH", "CGO_ENABLED", "GOEXPERIMENT"}
 	out, err := exec.CommandContext(ctx, command, args...).Output() //nolint:gosec // the go command of PATH
 	if err != nil {
 		return nil, fmt.Errorf("go env: %w", err)
@@ -58,6 +58,15 @@ func Find(ctx context.Context, flags ...string) (*Go, error) {
 		return nil, fmt.Errorf("go env: %w", err)
 	}
 	return g, nil
+}
+
+// Version names all of the toolchain that test results depend on: its version, its target and the flags of builds.
+func (g *Go) Version() string {
+	var parts []string
+	for _, name := range []string{"GOVERSION", "GOOS", "GOARCH", "CGO_ENABLED", "GOEXPERIMENT", "GOFLAGS"} {
+		parts = append(parts, name+"="+g.env[name])
+	}
+	return strings.Join(append(parts, g.flags...), " ")
 }
 
 // Binary is the tests of one package, built.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
 )
@@ -37,8 +38,10 @@ type Run struct {
 
 // Environment says what surrounds a test.
 type Environment struct {
-	Scratch string // folder that the test may write to, its tree included
-	Clean   bool   // no variables of the user's but PATH, in UTC and the C locale
+	Scratch string // folder that the test may write to
+	// Overlay is a folder that the test seems to write to, such as that of its tree; see [isolate.Command].
+	Overlay string
+	Clean   bool // no variables of the user's but PATH, in UTC and the C locale
 	Starve  bool
 	Network bool
 	Order   bool // run all tests of the package, in their order, instead of one alone
@@ -48,8 +51,8 @@ type Environment struct {
 // dumpTime is how long a test that is over its time may take to say where it was.
 const dumpTime = 5 * time.Second
 
-// Test runs one test, named as `go test -run` names it: TestA or TestA/sub. The tree of the binary has to be in env.Scratch, or
-// the test can't write to it.
+// Test runs one test, named as `go test -run` names it: TestA or TestA/sub. The tree of the binary has to be in env.Scratch or in
+// env.Overlay, or the test can't write to it.
 func (g *Go) Test(ctx context.Context, b *Binary, name string, env Environment) (*Run, error) {
 	limit := env.Limits.Time
 	if limit <= 0 {
@@ -60,8 +63,12 @@ func (g *Go) Test(ctx context.Context, b *Binary, name string, env Environment) 
 	if !env.Order {
 		args = append(args, "-test.run="+pattern(name))
 	}
+	overlays := []string{g.env["GOCACHE"]}
+	if env.Overlay != "" {
+		overlays = append(overlays, env.Overlay)
+	}
 	result, err := isolate.Run(ctx, isolate.Command{
-		Args: args, Dir: b.Dir, Env: g.environment(env.Clean, b.Dir), Scratch: env.Scratch, Overlays: []string{g.env["GOCACHE"]},
+		Args: args, Dir: b.Dir, Env: g.environment(env.Clean, b.Dir), Scratch: env.Scratch, Overlays: overlays,
 		Network: env.Network, Starve: env.Starve, Limits: env.Limits,
 	})
 	if err != nil {
@@ -149,10 +156,21 @@ func readStream(pack, name string, stream []byte) (Kind, string) {
 			}
 		}
 	}
+	var log strings.Builder
 	for entry, err := range (&gotest.Reader{}).Read(pack, bytes.NewReader(stream)) {
-		if err == nil && strings.Contains(" "+entry.Case.Subject+" ", " "+name+" ") {
-			return Failed, entry.Case.Documents[0].Text
+		if err == nil && tells(&entry.Case, name) {
+			kind = Failed
+			log.WriteString(entry.Case.Documents[0].Text)
 		}
 	}
-	return kind, ""
+	return kind, log.String()
+}
+
+// tells says whether a case is about the test, or about one of its subtests.
+func tells(c *abi.Case, name string) bool {
+	if strings.Contains(" "+c.Subject+" ", " "+name+" ") {
+		return true
+	}
+	tests := gotest.TestsOf(c)
+	return len(tests) == 1 && strings.HasPrefix(tests[0].Name, name+"/")
 }

@@ -50,7 +50,7 @@ type Tree struct {
 // Digest names the tree by all that is in it.
 func (t *Tree) Digest() string {
 	h := sha256.New()
-	for _, path := range slices.Sorted(maps.Keys(t.files)) {
+	for _, path := range t.Paths() {
 		fmt.Fprintf(h, "%s %s %s\x00", t.files[path].Mode, t.files[path].Blob, path)
 	}
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))
@@ -60,6 +60,24 @@ func (t *Tree) Digest() string {
 func (t *Tree) File(path string) (File, bool) {
 	f, ok := t.files[path]
 	return f, ok
+}
+
+// Paths are the paths of all files, sorted.
+func (t *Tree) Paths() []string { return slices.Sorted(maps.Keys(t.files)) }
+
+// Read reads up to limit bytes of a file.
+func (t *Tree) Read(ctx context.Context, path string, limit int64) ([]byte, error) {
+	f, ok := t.files[path]
+	if !ok {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: fs.ErrNotExist}
+	}
+	b := &blobs{repository: t.repository}
+	content, err := t.open(ctx, b, path, f)
+	if err != nil {
+		return nil, errors.Join(err, b.close())
+	}
+	data, err := io.ReadAll(io.LimitReader(content, limit))
+	return data, errors.Join(err, content.Close(), b.close())
 }
 
 // Changed lists the paths at which two trees differ, sorted.

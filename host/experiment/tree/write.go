@@ -6,28 +6,22 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 )
 
 // Write writes the tree into an empty folder.
 func (t *Tree) Write(ctx context.Context, folder string) error {
-	return t.write(ctx, folder, slices.Sorted(maps.Keys(t.files)))
-}
-
-func (t *Tree) write(ctx context.Context, folder string, paths []string) error {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
 	blobs := &blobs{repository: t.repository}
-	for _, path := range paths {
+	for _, path := range t.Paths() {
 		if err := ctx.Err(); err != nil {
 			return errors.Join(err, blobs.close())
 		}
@@ -44,13 +38,7 @@ func (t *Tree) writeFile(ctx context.Context, root *os.Root, blobs *blobs, path 
 	if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
 	}
-	var content io.ReadCloser
-	var err error
-	if f.work {
-		content, err = t.repository.workingContent(path, f.Mode)
-	} else {
-		content, err = blobs.open(ctx, f.Blob)
-	}
+	content, err := t.open(ctx, blobs, path, f)
 	if err != nil {
 		return err
 	}
@@ -72,6 +60,14 @@ func (t *Tree) writeFile(ctx context.Context, root *os.Root, blobs *blobs, path 
 	}
 	_, err = io.Copy(file, content)
 	return errors.Join(err, file.Close())
+}
+
+// open gives the content of a file, which has to be closed before the next one is opened.
+func (t *Tree) open(ctx context.Context, blobs *blobs, path string, f File) (io.ReadCloser, error) {
+	if f.work {
+		return t.repository.workingContent(path, f.Mode)
+	}
+	return blobs.open(ctx, f.Blob)
 }
 
 // blobs reads contents from the repository through one git process.

@@ -1,0 +1,117 @@
+package experiment
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
+
+// Progress says what runs now.
+type Progress struct {
+	// Running names the experiments that are being built or run: "TestA head/head/original/alone/5".
+	Running []string
+	// Waiting is how many experiments wait for others.
+	Waiting int
+	// Expected is how long all of them are expected to take, and Budget how much of the budget is left.
+	Expected, Budget time.Duration
+}
+
+// account measures what builds and runs take, and says whether there may be more.
+type account struct {
+	now             func() time.Time
+	budget, perCase time.Duration
+	progress        func(Progress)
+	turns           chan struct{} // one token for each build or run that may take place now; who waits longest gets it next
+
+	mu       sync.Mutex
+	spent    time.Duration
+	byCase   map[string]time.Duration // by the fingerprint of the failure
+	running  []string
+	waiting  int
+	expected time.Duration
+}
+
+func newAccount(c Config) *account {
+	a := &account{now: c.Now, budget: c.Budget, perCase: c.PerCase, progress: c.Progress, byCase: map[string]time.Duration{}}
+	a.turns = make(chan struct{}, c.Parallel)
+	return a
+}
+
+// change changes the account and tells the progress.
+func (a *account) change(how func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	how()
+	if a.progress != nil {
+		a.progress(Progress{
+			Running: slices.Clone(a.running), Waiting: a.waiting, Expected: max(a.expected, 0), Budget: max(a.budget-a.spent, 0),
+		})
+	}
+}
+
+// begin adds an experiment to what is expected; the function that it returns takes it away.
+func (a *account) begin(expected time.Duration) func() {
+	a.change(func() { a.expected += expected })
+	return func() { a.change(func() { a.expected -= expected }) }
+}
+
+// turn waits until the next build or run of an experiment may take place. Then its error says if the budget is used up. The function
+// that it returns ends the turn.
+func (a *account) turn(ctx context.Context, f *failure, e abi.Experiment) (func(), error) {
+	a.change(func() { a.waiting++ })
+	select {
+	case a.turns <- struct{}{}:
+	case <-ctx.Done():
+		a.change(func() { a.waiting-- })
+		return nil, ctx.Err()
+	}
+	name := f.test.Name + " " + e.String()
+	var used error
+	a.change(func() {
+		a.waiting--
+		if used = a.usedUp(f.fingerprint); used == nil {
+			a.running = append(a.running, name)
+		}
+	})
+	if used != nil {
+		<-a.turns
+		return nil, used
+	}
+	return func() {
+		<-a.turns
+		a.change(func() {
+			i := slices.Index(a.running, name)
+			a.running = slices.Delete(a.running, i, i+1)
+		})
+	}, nil
+}
+
+// usedUpError says that a budget is used up.
+type usedUpError struct{ what string }
+
+func (e *usedUpError) Error() string { return e.what + " is used up" }
+
+func (a *account) usedUp(failure string) error {
+	switch {
+	case a.spent >= a.budget:
+		return &usedUpError{"the budget of " + short(a.budget)}
+	case a.byCase[failure] >= a.perCase:
+		return &usedUpError{"the budget of " + short(a.perCase) + " for each case"}
+	}
+	return nil
+}
+
+// measure begins to measure a build or a run; the function that it returns ends that.
+func (a *account) measure(failure string) func() {
+	began := a.now()
+	return func() {
+		took := a.now().Sub(began)
+		a.change(func() {
+			a.spent += took
+			a.byCase[failure] += took
+		})
+	}
+}

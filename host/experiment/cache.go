@@ -1,0 +1,152 @@
+package experiment
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/host/outfile"
+)
+
+// resultForm names how results are found. It changes whenever the same experiment would have another result.
+const resultForm = "experiment/1"
+
+// key names a result by all that it depends on.
+func (l *Lab) key(w *workspace, f *failure, e abi.Experiment) string {
+	h := sha256.New()
+	for _, part := range []string{
+		resultForm, w.digest, f.test.Package, f.test.Name, e.String(), l.goTool.Version(), fmt.Sprint(l.config.Network, l.overlays), f.fingerprint,
+	} {
+		fmt.Fprintf(h, "%d %s\x00", len(part), part)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// shared are the results of this Lab by their keys. Who asks for one that is being made waits for it.
+type shared struct {
+	mu      sync.Mutex
+	results map[string]abi.ExperimentResult
+	making  map[string]chan struct{}
+}
+
+// do gives a result, or makes it. One that is not final is not kept.
+func (s *shared) do(ctx context.Context, key string, do func() (r abi.ExperimentResult, final bool, err error)) (abi.ExperimentResult, error) {
+	for {
+		s.mu.Lock()
+		if r, ok := s.results[key]; ok {
+			s.mu.Unlock()
+			return r, nil
+		}
+		other := s.making[key]
+		if other == nil {
+			if s.making == nil {
+				s.making, s.results = map[string]chan struct{}{}, map[string]abi.ExperimentResult{}
+			}
+			s.making[key] = make(chan struct{})
+			s.mu.Unlock()
+			break
+		}
+		s.mu.Unlock()
+		select {
+		case <-other:
+		case <-ctx.Done():
+			return abi.ExperimentResult{}, ctx.Err()
+		}
+	}
+	r, final, err := do()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if final && err == nil {
+		s.results[key] = r
+	}
+	close(s.making[key])
+	delete(s.making, key)
+	return r, err
+}
+
+// The bounds of the folder of results, and how long one counts: what surrounds the tests changes.
+const (
+	maxResults     = 4096
+	maxResultBytes = 8 << 10
+	resultSuffix   = ".result"
+	maxResultAge   = 24 * time.Hour
+)
+
+// cache is a folder of results. What can't be read or written there is made again.
+type cache struct {
+	folder string
+	now    func() time.Time
+	mu     sync.Mutex
+}
+
+func newCache(c Config) *cache { return &cache{folder: c.CacheDir, now: c.Now} }
+
+// read gives the result of a key. Files that are cut, old or about another experiment are not there.
+func (c *cache) read(key string, e abi.Experiment) (abi.ExperimentResult, bool) {
+	if c.folder == "" {
+		return abi.ExperimentResult{}, false
+	}
+	name := filepath.Join(c.folder, key+resultSuffix)
+	info, err := os.Lstat(name)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxResultBytes || c.now().Sub(info.ModTime()) > maxResultAge {
+		return abi.ExperimentResult{}, false
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return abi.ExperimentResult{}, false
+	}
+	r, err := codec.DecodeExperimentResult(data, maxResultBytes)
+	if err != nil || r.Experiment != e || r.Outcome == abi.OutcomeNotRun || len(r.Detail) > maxDetailBytes || r.Passed+r.Same+r.Other > e.Runs {
+		return abi.ExperimentResult{}, false
+	}
+	return r, true
+}
+
+func (c *cache) write(key string, r *abi.ExperimentResult) {
+	if c.folder == "" || r.Outcome == abi.OutcomeNotRun {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if os.MkdirAll(c.folder, 0o700) != nil {
+		return
+	}
+	c.prune()
+	f, err := outfile.Stage(filepath.Join(c.folder, key+resultSuffix), codec.AppendExperimentResult(nil, r), 0o600)
+	if err != nil {
+		return
+	}
+	if f.Commit() != nil {
+		f.Discard()
+	}
+}
+
+// prune removes the oldest quarter of the results when there are too many.
+func (c *cache) prune() {
+	names, err := filepath.Glob(filepath.Join(c.folder, "*"+resultSuffix))
+	if err != nil || len(names) < maxResults {
+		return
+	}
+	ages := map[string]time.Time{}
+	for _, name := range names {
+		if info, err := os.Lstat(name); err == nil {
+			ages[name] = info.ModTime()
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(ages[a].Compare(ages[b]), cmp.Compare(a, b)) })
+	for _, name := range names[:len(names)/4] {
+		if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return
+		}
+	}
+}

@@ -1,0 +1,224 @@
+// Package experiment runs the failing test of a case again, in trees of revisions and mixtures of them and in other environments,
+// and says what came of it: see docs/experiments.md. [Open] makes a [Lab], which answers the host's requests for experiments.
+//
+// The tests run in isolation, in scratch copies of the sources. The user's checkout is only read.
+package experiment
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/experiment/gorun"
+	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
+	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
+	"github.com/shadowcourt/shadowcourt/host/internal/tempdir"
+)
+
+// Mode says which experiments are offered.
+type Mode string
+
+// The modes.
+const (
+	Reruns Mode = "reruns" // of the tree under test alone
+	All    Mode = "all"    // with trees that have files of the green revision, too
+)
+
+// DefaultPerCase is how long the experiments of one case may take.
+const DefaultPerCase = 2 * time.Minute
+
+// Config says what a Lab runs, and for how long.
+type Config struct {
+	// Source is a folder of the module under test, in a git repository or a subfolder of one.
+	Source string
+	// Green is the revision at which the tests last passed. Empty: only the tree under test is run.
+	Green string
+	Mode  Mode
+	// Budget is how long all builds and runs may take together. Zero: nothing is run. Parallel runs each count, and those that have
+	// begun when it is used up are not ended.
+	Budget time.Duration
+	// PerCase limits the builds and runs of one case in the same way. Default: DefaultPerCase.
+	PerCase time.Duration
+	// Parallel is how many builds and runs there are at the same time. Default: 1.
+	Parallel int
+	// CacheDir is a folder for results, which later runs use for a day. Empty: there is none.
+	CacheDir string
+	// Network leaves the tests on the network.
+	Network bool
+	// Flags are passed to every build, such as -race and -tags.
+	Flags []string
+	// Progress, if it is not nil, is told when something begins or ends. Its calls don't overlap.
+	Progress func(Progress)
+	// Now measures what builds and runs take. Default: [time.Now].
+	Now func() time.Time
+}
+
+func (c *Config) setDefaults() error {
+	if c.Mode != Reruns && c.Mode != All {
+		return fmt.Errorf("experiment mode %q: expected %s or %s", c.Mode, Reruns, All)
+	}
+	if c.PerCase <= 0 {
+		c.PerCase = DefaultPerCase
+	}
+	if c.Parallel <= 0 {
+		c.Parallel = 1
+	}
+	if c.Now == nil {
+		c.Now = time.Now //nolint:forbidigo // the default of an injected clock
+	}
+	return nil
+}
+
+// revisions says where the files of the product, and those of the tests, come from.
+type revisions struct{ product, tests abi.TreeRevision }
+
+// Lab runs experiments. Safe for concurrent use.
+type Lab struct {
+	config  Config
+	problem string // why nothing can be run, or empty
+	noGreen string // why nothing of the green revision can be run, or empty
+
+	dir       *tempdir.Dir
+	overlays  bool // tests see a tree of their own without a copy
+	scratches atomic.Int64
+	goTool    *gorun.Go
+	modules   []module
+	trees     map[revisions]*workspace
+
+	account *account
+	cache   *cache
+	shared  shared
+
+	open   sync.RWMutex // held for reading while an experiment runs
+	closed bool
+}
+
+// Open reads the revisions. What keeps experiments from being run, such as a revision that is unknown, is no error: [Lab.Why] tells it.
+// The caller closes the Lab.
+func Open(ctx context.Context, config Config) (*Lab, error) {
+	if err := config.setDefaults(); err != nil {
+		return nil, err
+	}
+	l := &Lab{config: config, trees: map[revisions]*workspace{}, account: newAccount(config), cache: newCache(config)}
+	if config.Budget <= 0 {
+		l.problem = "experiments have no budget"
+		return l, nil
+	}
+	dir, err := tempdir.New("shadowcourt-lab")
+	if err != nil {
+		return nil, err
+	}
+	l.dir = dir
+	if err := l.prepare(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil, errors.Join(ctx.Err(), l.Close())
+		}
+		l.problem = oneLine(err.Error())
+	}
+	return l, nil
+}
+
+// prepare finds the tools and reads the trees. Its error says why nothing can be run.
+func (l *Lab) prepare(ctx context.Context) error {
+	var err error
+	if l.goTool, err = gorun.Find(ctx, l.config.Flags...); err != nil {
+		return err
+	}
+	repository, err := tree.Open(ctx, l.config.Source)
+	if err != nil {
+		return err
+	}
+	head, err := repository.Head(ctx)
+	if err != nil {
+		return err
+	}
+	if l.modules, err = modulesOf(ctx, head); err != nil {
+		return err
+	}
+	if l.overlays, err = l.canOverlay(ctx); err != nil {
+		return err
+	}
+	byDigest := map[string]*workspace{}
+	add := func(product, tests abi.TreeRevision, t *tree.Tree) {
+		digest := t.Digest()
+		if byDigest[digest] == nil {
+			byDigest[digest] = newWorkspace(t, digest, filepath.Join(l.dir.Path, "tree"+strconv.Itoa(len(byDigest))))
+		}
+		l.trees[revisions{product, tests}] = byDigest[digest]
+	}
+	add(abi.Head, abi.Head, head)
+	switch {
+	case l.config.Mode != All:
+		return nil
+	case l.config.Green == "":
+		l.noGreen = "no green revision is named"
+		return nil
+	}
+	green, err := repository.At(ctx, l.config.Green)
+	if err != nil {
+		l.noGreen = oneLine("green " + err.Error())
+		return ctx.Err()
+	}
+	add(abi.Green, abi.Green, green)
+	add(abi.Head, abi.Green, tree.Mix(head, green))
+	add(abi.Green, abi.Head, tree.Mix(green, head))
+	return nil
+}
+
+// canOverlay tries whether a program in isolation can seem to write to a folder. The error says that nothing can be isolated.
+func (l *Lab) canOverlay(ctx context.Context) (bool, error) {
+	folder, scratch := filepath.Join(l.dir.Path, "lower"), filepath.Join(l.dir.Path, "upper")
+	defer func() { _ = errors.Join(removeAll(scratch), removeAll(folder)) }()
+	if err := errors.Join(os.Mkdir(folder, 0o700), os.Mkdir(scratch, 0o700)); err != nil {
+		return false, err
+	}
+	file := filepath.Join(folder, "file")
+	r, err := isolate.Run(ctx, isolate.Command{
+		Args: []string{"touch", file}, Dir: folder, Env: []string{"PATH=" + os.Getenv("PATH")}, Scratch: scratch, Overlays: []string{folder},
+	})
+	if err != nil {
+		return false, err
+	}
+	_, err = os.Lstat(file)
+	return r.Ending == isolate.Exited && r.ExitCode == 0 && err != nil, nil
+}
+
+// Close waits for the runs to end and removes what they left. Experiments that are asked for later are not run.
+func (l *Lab) Close() error {
+	l.open.Lock()
+	defer l.open.Unlock()
+	if l.closed || l.dir == nil {
+		l.closed = true
+		return nil
+	}
+	l.closed = true
+	if err := removeAll(l.dir.Path); err != nil {
+		return errors.Join(err, l.dir.Remove())
+	}
+	return l.dir.Remove()
+}
+
+// Digest names all that offers and results depend on beside the case, but for the budget.
+func (l *Lab) Digest() string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%s\x00%s\x00%t\x00%s\x00%s\x00", resultForm, l.config.Mode, l.config.Network, l.problem, l.noGreen)
+	if l.goTool != nil {
+		fmt.Fprintf(h, "%s %s %d\x00", l.goTool.Version(), runtime.GOOS, runtime.NumCPU())
+	}
+	for _, r := range []revisions{{abi.Head, abi.Head}, {abi.Green, abi.Green}} {
+		if w := l.trees[r]; w != nil {
+			fmt.Fprintf(h, "%s\x00", w.digest)
+		}
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil))
+}

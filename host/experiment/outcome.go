@@ -1,0 +1,152 @@
+package experiment
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/experiment/gorun"
+	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
+)
+
+// maxDetailBytes is the most of a detail.
+const maxDetailBytes = 2000
+
+// tally collects what the runs of an experiment show.
+type tally struct {
+	result abi.ExperimentResult
+	looks  looks // of the case's failure
+	runs   int   // that were made, those that tell nothing included
+	absent int   // of them, those whose tree lacks the test
+	reason string
+}
+
+// add takes a run.
+func (t *tally) add(f *failure, run *gorun.Run) {
+	t.runs++
+	limit := run.Result.Ending != isolate.Exited && run.Result.Ending != isolate.Signaled
+	switch {
+	case run.Kind == gorun.Passed:
+		t.result.Passed++
+	case run.Kind == gorun.Skipped:
+		t.reason = "the test was skipped"
+	case run.Kind == gorun.Failed && !limit, run.Kind == gorun.Failed && run.Result.Ending == isolate.OverTime:
+		t.failed(f, run.Log)
+	case limit && run.Result.Ending == isolate.OverTime && t.looks.timeout:
+		t.result.Same++
+	case limit:
+		t.other(fmt.Sprintf("the run was ended by its limit of %s\n%s", run.Result.Ending, run.Log))
+	case run.Kind == gorun.Absent && run.Result.ExitCode == 0:
+		t.absent++
+	case run.Kind == gorun.Absent && t.result.Experiment.Order == abi.OriginalOrder:
+		t.reason = "the tests of the package ended before this one: " + output(run)
+	default: // such as a panic before the first test
+		t.failed(f, output(run))
+	}
+}
+
+func output(run *gorun.Run) string { return strings.ReplaceAll(string(run.Result.Output), "\x16", "") }
+
+func (t *tally) failed(f *failure, log string) {
+	if looksOf(f.test.Package, []abi.Document{{Name: "log", Text: log}}).same(t.looks) {
+		t.result.Same++
+	} else {
+		t.other(log)
+	}
+}
+
+func (t *tally) other(detail string) {
+	t.result.Other++
+	if t.result.Detail == "" {
+		t.result.Detail = firstLines(detail)
+	}
+}
+
+// decided says whether more runs change nothing: some passed and some failed, or the tree has no such test.
+func (t *tally) decided() bool {
+	return t.result.Passed > 0 && t.result.Same+t.result.Other > 0 || t.absent > 0
+}
+
+// end gives the result, and whether it is final. The error is what kept the experiment from coming to its end.
+func (t *tally) end(err error) (abi.ExperimentResult, bool, error) {
+	r := &t.result
+	r.Outcome = t.outcome()
+	switch failed, isBuild := errors.AsType[*gorun.BuildError](err); {
+	case isBuild:
+		r.Outcome, r.Detail = abi.OutcomeNotBuilt, firstLines(failed.Output)
+		return *r, true, nil
+	case errors.Is(err, gorun.ErrNoTests):
+		r.Outcome = abi.OutcomeNoTest
+		return *r, true, nil
+	case err != nil && r.Outcome == abi.OutcomeNotRun:
+		return notRun(r.Experiment, err.Error()), false, nil
+	case err != nil:
+		r.Detail = firstLines(fmt.Sprintf("%d of %d runs were not made: %v\n%s", r.Experiment.Runs-t.runs, r.Experiment.Runs, err, r.Detail))
+		return *r, false, nil
+	case r.Outcome == abi.OutcomeNotRun:
+		r.Detail = firstLines(t.reason)
+	}
+	return *r, true, nil
+}
+
+func (t *tally) outcome() abi.ExperimentOutcome {
+	r := &t.result
+	switch failed := r.Same + r.Other; {
+	case r.Passed > 0 && failed > 0:
+		return abi.OutcomeMixed
+	case r.Passed > 0:
+		return abi.OutcomePassed
+	case r.Other > 0:
+		return abi.OutcomeOther
+	case r.Same > 0:
+		return abi.OutcomeSame
+	case t.absent > 0:
+		return abi.OutcomeNoTest
+	default:
+		return abi.OutcomeNotRun
+	}
+}
+
+func notRun(e abi.Experiment, why string) abi.ExperimentResult {
+	return abi.ExperimentResult{Experiment: e, Outcome: abi.OutcomeNotRun, Detail: firstLines(why)}
+}
+
+// firstLines is the beginning of a text, without the lines with which the testing package tells of its progress.
+func firstLines(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(strings.ToValidUTF8(text, "\uFFFD")) {
+		if strings.HasPrefix(line, "=== ") {
+			continue
+		}
+		if b.WriteString(line); b.Len() > maxDetailBytes {
+			break
+		}
+	}
+	cut := strings.TrimSpace(b.String())
+	for len(cut) > maxDetailBytes {
+		_, size := utf8.DecodeLastRuneInString(cut[:maxDetailBytes+1])
+		cut = cut[:maxDetailBytes+1-size]
+	}
+	return cut
+}
+
+// oneLine is the first line of a message.
+func oneLine(text string) string {
+	line, _, _ := strings.Cut(firstLines(text), "\n")
+	return line
+}
+
+// short is a duration without zeros: 10m, not 10m0s.
+func short(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}

@@ -1,0 +1,116 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/experiment/gorun"
+	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
+)
+
+// Run runs one of the experiments that are offered for the case, or takes its result from an earlier case with the same failure or
+// from the cache. The error is that of the context alone; everything else is an outcome, with the reason in Detail.
+func (l *Lab) Run(ctx context.Context, subject *abi.Case, e abi.Experiment) (abi.ExperimentResult, error) {
+	l.open.RLock()
+	defer l.open.RUnlock()
+	if err := ctx.Err(); err != nil {
+		return abi.ExperimentResult{}, err
+	}
+	f, err := l.runnable(subject, e)
+	if err != nil {
+		return notRun(e, err.Error()), nil
+	}
+	w := l.trees[revisions{e.Product, e.Tests}]
+	key := l.key(w, f, e)
+	return l.shared.do(ctx, key, func() (abi.ExperimentResult, bool, error) {
+		if r, ok := l.cache.read(key, e); ok {
+			return r, true, nil
+		}
+		defer l.account.begin(time.Duration(seconds(f, e) * float64(time.Second)))()
+		r, final, err := l.perform(ctx, w, f, e)
+		if final && err == nil {
+			l.cache.write(key, &r)
+		}
+		return r, final, err
+	})
+}
+
+func (l *Lab) runnable(subject *abi.Case, e abi.Experiment) (*failure, error) {
+	switch {
+	case l.closed:
+		return nil, errors.New("experiments have ended")
+	case l.problem != "":
+		return nil, errors.New(l.problem)
+	}
+	f, err := l.failureOf(subject)
+	switch {
+	case err != nil:
+		return nil, err
+	case !slices.Contains(catalogue, e):
+		return nil, fmt.Errorf("%s is not offered", e)
+	case l.trees[revisions{e.Product, e.Tests}] == nil && l.noGreen != "":
+		return nil, errors.New(l.noGreen)
+	case l.trees[revisions{e.Product, e.Tests}] == nil:
+		return nil, fmt.Errorf("%s is not offered: the mode is %s", e, l.config.Mode)
+	}
+	return f, nil
+}
+
+// perform builds and runs. A result is final if running it again could not be better: nothing but the code decided it.
+func (l *Lab) perform(ctx context.Context, w *workspace, f *failure, e abi.Experiment) (abi.ExperimentResult, bool, error) {
+	t := tally{result: abi.ExperimentResult{Experiment: e}, looks: f.looks}
+	var binary *gorun.Binary
+	err := l.step(ctx, f, e, func() (err error) {
+		binary, err = l.build(ctx, w, f)
+		return err
+	})
+	for err == nil && t.runs < e.Runs && !t.decided() {
+		var run *gorun.Run
+		err = l.step(ctx, f, e, func() (err error) {
+			run, err = l.run(ctx, w, binary, f, gorun.Environment{
+				Clean: e.Environment == abi.CleanEnvironment, Starve: e.Environment == abi.StarvedEnvironment,
+				Order: e.Order == abi.OriginalOrder, Network: l.config.Network, Limits: isolate.Limits{Time: runLimit(f, e)},
+			})
+			return err
+		})
+		if err == nil {
+			t.add(f, run)
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return abi.ExperimentResult{}, false, err
+	}
+	return t.end(err)
+}
+
+// step takes a turn for one build or run, so that those of other cases come between the runs of an experiment.
+func (l *Lab) step(ctx context.Context, f *failure, e abi.Experiment, do func() error) error {
+	end, err := l.account.turn(ctx, f, e)
+	if err != nil {
+		return err
+	}
+	defer end()
+	return do()
+}
+
+// The limits of a run's time: a multiple of what the test took when it failed, within these bounds.
+const (
+	elapsedFactor = 3
+	leastLimit    = 20 * time.Second
+	mostLimit     = 5 * time.Minute
+)
+
+func runLimit(f *failure, e abi.Experiment) time.Duration {
+	limit := elapsedFactor * f.test.Elapsed
+	if e.Order == abi.OriginalOrder {
+		limit *= packageFactor
+	}
+	if e.Environment == abi.StarvedEnvironment {
+		limit *= starvedFactor
+	}
+	return min(max(limit, leastLimit), mostLimit)
+}
