@@ -10,6 +10,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/audit"
 	"github.com/shadowcourt/shadowcourt/host/internal/runner"
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
 )
@@ -122,7 +123,7 @@ func (a *Auditor) RecordHeader() (*record.AuditHeader, error) {
 // pipeline and rubric name.
 func (a *Auditor) Follow(ctx context.Context, w Watch) { follow(ctx, a, w) }
 
-func (a *Auditor) install(ctx context.Context, files map[string][]byte) error {
+func (a *Auditor) install(ctx context.Context, files map[string]sandbox.File) error {
 	return rejected(a.audit.Install(ctx, a.runtime, files))
 }
 

@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"time"
 
@@ -34,5 +35,11 @@ func WithReset(config Config, reset sandbox.Reset) Config {
 
 // ReadModules reads modules as Open does, without waiting in between.
 func ReadModules(fsys fs.FS, names ...string) (map[string][]byte, error) {
-	return runtime.ReadModules(context.Background(), fsys, names, func(ctx context.Context, _ time.Duration) error { return ctx.Err() })
+	files, err := runtime.ReadModules(context.Background(), fsys, names, func(ctx context.Context, _ time.Duration) error { return ctx.Err() })
+	modules := make(map[string][]byte, len(files))
+	for name, file := range files {
+		wasm, fault := file.Bytes()
+		modules[name], err = wasm, errors.Join(err, fault)
+	}
+	return modules, err
 }

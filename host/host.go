@@ -8,6 +8,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/internal/runner"
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/trial"
@@ -36,7 +37,7 @@ func Open(ctx context.Context, config Config) (*Host, error) {
 }
 
 // open prepares a Host, and reads its modules without installing them.
-func open(ctx context.Context, config *Config) (*Host, map[string][]byte, error) {
+func open(ctx context.Context, config *Config) (*Host, map[string]sandbox.File, error) {
 	h := &Host{contents: config.Record, sleep: config.sleep}
 	var err error
 	if h.court, err = config.court(); err != nil {
@@ -90,7 +91,7 @@ func (h *Host) Swap(ctx context.Context, modules fs.FS) error {
 	return h.install(ctx, files)
 }
 
-func (h *Host) install(ctx context.Context, files map[string][]byte) error {
+func (h *Host) install(ctx context.Context, files map[string]sandbox.File) error {
 	return rejected(h.court.Install(ctx, h.runtime, files))
 }
 

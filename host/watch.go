@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/record"
 )
 
@@ -45,7 +46,7 @@ type followed interface {
 	// Modules are the digests of those in force.
 	Modules(ctx context.Context) map[string]string
 	// install makes files the modules in force, or rejects them all.
-	install(ctx context.Context, files map[string][]byte) error
+	install(ctx context.Context, files map[string]sandbox.File) error
 }
 
 func follow(ctx context.Context, h followed, w Watch) {
@@ -95,7 +96,7 @@ func (f *follower) look(ctx context.Context) {
 	}
 	before := f.host.Modules(ctx)
 	if err == nil {
-		err = f.host.install(ctx, files)
+		err = f.host.install(ctx, runtime.Files(files))
 	}
 	if err != nil && (ctx.Err() != nil || errors.Is(err, ErrClosed)) {
 		return

@@ -8,9 +8,11 @@ import (
 	"archive/zip"
 	"bytes"
 	"embed"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"sync"
 	"weak"
 
@@ -18,7 +20,9 @@ import (
 )
 
 // Archive is the name of the archive in the folder dist: a zip file without compression, compressed as a whole with
-// Zstandard. The modules share most of their code, so one stream is a third of the size of fourteen.
+// Zstandard. The modules share most of their code, so one stream is a third of the size of fourteen. A skippable frame at its
+// beginning holds the heads of the modules in the same form, so that a program that has compiled the modules before need not
+// decompress them.
 const Archive = "modules.zip.zst"
 
 //go:embed all:dist
@@ -56,7 +60,39 @@ func FS() (fs.FS, error) {
 	return archive, nil
 }
 
-// Open decompresses an archive of modules.
+// skippable begins a frame that Zstandard's decoders skip. The length of its content follows.
+const skippable uint32 = 0x184D2A50
+
+// skippableHeader is the length of both.
+const skippableHeader = 8
+
+// Heads returns the heads of the embedded modules by name, without ".wasm". The error is ErrNotBuilt when there are none.
+func Heads() (map[string][]byte, error) {
+	archive, err := dist.ReadFile("dist/" + Archive)
+	if err != nil || len(archive) < skippableHeader || binary.LittleEndian.Uint32(archive) != skippable {
+		return nil, ErrNotBuilt
+	}
+	size := int64(binary.LittleEndian.Uint32(archive[4:]))
+	heads, err := Open(archive[skippableHeader:][:min(size, int64(len(archive)-skippableHeader))])
+	if err != nil {
+		return nil, fmt.Errorf("embedded modules: %w", err)
+	}
+	byName := make(map[string][]byte, len(heads.File))
+	for _, f := range heads.File {
+		if byName[strings.TrimSuffix(f.Name, ".wasm")], err = fs.ReadFile(heads, f.Name); err != nil {
+			return nil, fmt.Errorf("embedded modules: %w", err)
+		}
+	}
+	return byName, nil
+}
+
+// AppendHeads appends a frame with compressed heads, which the modules follow.
+func AppendHeads(out, heads []byte) []byte {
+	out = binary.LittleEndian.AppendUint32(out, skippable)
+	return append(binary.LittleEndian.AppendUint32(out, uint32(len(heads))), heads...)
+}
+
+// Open decompresses an archive of modules, or of heads.
 func Open(compressed []byte) (*zip.Reader, error) {
 	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
 	if err != nil {

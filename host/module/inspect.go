@@ -42,6 +42,27 @@ func Inspect(wasm []byte) (*Info, error) {
 	if err != nil {
 		return nil, err
 	}
+	return describe(info), nil
+}
+
+// Embedded inspects the modules that are built into this program, by name. The error may be bundle.ErrNotBuilt.
+func Embedded() (map[string]*Info, error) {
+	files, err := runtime.Embedded()
+	if err != nil {
+		return nil, err
+	}
+	modules := make(map[string]*Info, len(files))
+	for name, file := range files {
+		info, err := file.Inspect()
+		if err != nil {
+			return nil, fmt.Errorf("embedded module %s: %w", name, err)
+		}
+		modules[name] = describe(info)
+	}
+	return modules, nil
+}
+
+func describe(info sandbox.Info) *Info {
 	m := &Info{
 		Digest: info.Digest.String(), CodeDigest: info.CodeDigest.String(), Size: info.Size,
 		Binding: string(info.Binding), Imports: []string{}, Exports: []string{}, Calls: info.Calls,
@@ -58,8 +79,12 @@ func Inspect(wasm []byte) (*Info, error) {
 			m.Manifest = &manifest
 		}
 	}
-	return m, nil
+	return m
 }
+
+// Head gives what [Inspect] needs of a module, with the digests of the whole: no code and no data. Package bundle holds heads
+// beside the embedded modules. The error is that of Inspect.
+func Head(wasm []byte) ([]byte, error) { return sandbox.HeadOf(wasm) }
 
 // Annotate gives the module with the manifest of a YAML file in its custom
 // section, replacing the one it had. Lists that the file leaves out are empty.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/internal/runner"
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/record"
 )
 
@@ -25,7 +26,7 @@ const keptGenerations = 2
 type modules struct {
 	runtime *runtime.Runtime
 	user    installer
-	find    func(record.Digest) ([]byte, error)
+	find    func(record.Digest) (sandbox.File, error)
 
 	mu   sync.Mutex
 	kept []keptGeneration // the one that was used last is the last
@@ -34,7 +35,7 @@ type modules struct {
 // installer is a court or an audit.
 type installer interface {
 	Modules() []string
-	Install(ctx context.Context, r *runtime.Runtime, files map[string][]byte) error
+	Install(ctx context.Context, r *runtime.Runtime, files map[string]sandbox.File) error
 }
 
 type keptGeneration struct {
@@ -93,18 +94,18 @@ func (s *modules) ready(ctx context.Context, key string, modules []record.Part) 
 }
 
 // files finds modules; those that are nowhere are a *MissingModulesError.
-func (s *modules) files(modules []record.Part) (map[string][]byte, error) {
-	files := make(map[string][]byte, len(modules))
+func (s *modules) files(modules []record.Part) (map[string]sandbox.File, error) {
+	files := make(map[string]sandbox.File, len(modules))
 	var missing []record.Part
 	for _, m := range modules {
-		wasm, err := s.find(m.Digest)
+		file, err := s.find(m.Digest)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			missing = append(missing, m)
 		case err != nil:
 			return nil, fmt.Errorf("module %q: %w", m.Name, err)
 		}
-		files[m.Name] = wasm
+		files[m.Name] = file
 	}
 	if len(missing) > 0 {
 		return nil, &MissingModulesError{missing}

@@ -41,7 +41,7 @@ type Replayer struct {
 	header *record.Header
 	trials runner.CourtConfig
 	audits runner.AuditConfig
-	find   func(record.Digest) ([]byte, error)
+	find   func(record.Digest) (sandbox.File, error)
 
 	trialRuntime, auditRuntime runtime.Config
 
@@ -91,19 +91,19 @@ func Open(header *record.Header, config Config) (*Replayer, error) {
 		return nil, fmt.Errorf("the header of the record: %w", err)
 	}
 	embedded := sync.OnceValues(embeddedByDigest)
-	r.find = func(d record.Digest) ([]byte, error) {
+	r.find = func(d record.Digest) (sandbox.File, error) {
 		if config.Store != nil {
 			wasm, err := config.Store.Get(d)
 			if !errors.Is(err, fs.ErrNotExist) {
-				return wasm, err
+				return sandbox.Bytes(wasm), err
 			}
 		}
 		byDigest, err := embedded()
 		if err != nil && !errors.Is(err, bundle.ErrNotBuilt) {
 			return nil, err
 		}
-		if wasm, ok := byDigest[d]; ok {
-			return wasm, nil
+		if file, ok := byDigest[d]; ok {
+			return file, nil
 		}
 		return nil, fs.ErrNotExist
 	}
@@ -163,22 +163,18 @@ func timeless(l *record.CallLimits) sandbox.Limits {
 	return sandbox.Limits{MemoryBytes: l.MemoryBytes, WallClock: endless, OutputBytes: l.OutputBytes, InputBytes: l.InputBytes, Fuel: l.Fuel}
 }
 
-func embeddedByDigest() (map[record.Digest][]byte, error) {
-	modules, err := bundle.FS()
+func embeddedByDigest() (map[record.Digest]sandbox.File, error) {
+	modules, err := runtime.Embedded()
 	if err != nil {
 		return nil, err
 	}
-	names, err := fs.Glob(modules, "*.wasm")
-	if err != nil {
-		return nil, err
-	}
-	byDigest := make(map[record.Digest][]byte, len(names))
-	for _, name := range names {
-		wasm, err := fs.ReadFile(modules, name)
+	byDigest := make(map[record.Digest]sandbox.File, len(modules))
+	for _, file := range modules {
+		info, err := file.Inspect()
 		if err != nil {
 			return nil, err
 		}
-		byDigest[record.DigestOf(wasm)] = wasm
+		byDigest[record.Digest(info.Digest.String())] = file
 	}
 	return byDigest, nil
 }

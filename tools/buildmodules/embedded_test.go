@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shadowcourt/shadowcourt/host/bundle"
+	"github.com/shadowcourt/shadowcourt/host/module"
 )
 
 func TestEveryPluginIsEmbedded(t *testing.T) {
@@ -48,5 +49,38 @@ func TestTheErrorSaysWhatToDo(t *testing.T) {
 	t.Parallel()
 	if !strings.Contains(bundle.ErrNotBuilt.Error(), "make plugins") {
 		t.Errorf("%q does not say what to run", bundle.ErrNotBuilt)
+	}
+}
+
+// What a program reads before it compiles a module is what it would read in the file.
+func TestHeadsTellWhatTheModulesTell(t *testing.T) {
+	t.Parallel()
+	modules, err := bundle.FS()
+	if err != nil {
+		t.Fatal(err)
+	}
+	heads, err := module.Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := fs.Glob(modules, "*.wasm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(names) != len(heads) {
+		t.Errorf("%d heads of %d modules", len(heads), len(names))
+	}
+	for _, name := range names {
+		wasm, err := fs.ReadFile(modules, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := module.Inspect(wasm)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, heads[strings.TrimSuffix(name, extension)]); diff != "" {
+			t.Errorf("%s (-file +head):\n%s", name, diff)
+		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime/registry"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/trial"
@@ -88,7 +89,7 @@ func (a *Audit) Modules() []string {
 func (a *Audit) needs() []registry.Need { return runtime.AuditNeeds(a.graph.Definition(), a.rubric) }
 
 // Install keeps files in the store, and makes them the current modules of a runtime, all or none.
-func (a *Audit) Install(ctx context.Context, r *runtime.Runtime, files map[string][]byte) error {
+func (a *Audit) Install(ctx context.Context, r *runtime.Runtime, files map[string]sandbox.File) error {
 	if err := r.Keep(files); err != nil {
 		return err
 	}

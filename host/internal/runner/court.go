@@ -15,6 +15,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/light"
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime/registry"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/trial"
@@ -145,19 +146,19 @@ func (c *Court) Modules() []string {
 }
 
 // Install keeps files in the store, and makes them the current modules of a runtime, with those of the candidate, all or none.
-func (c *Court) Install(ctx context.Context, r *runtime.Runtime, files map[string][]byte) error {
+func (c *Court) Install(ctx context.Context, r *runtime.Runtime, files map[string]sandbox.File) error {
 	if err := r.Keep(files); err != nil {
 		return err
 	}
 	own := maps.Clone(files)
 	if c.candidate != nil {
-		maps.Copy(own, c.candidate.files)
+		maps.Copy(own, runtime.Files(c.candidate.files))
 	}
 	return r.Install(ctx, own, c.needs(), c.checkSides)
 }
 
 // CheckSwap tells whether Install would accept files in which only the changed modules are new.
-func (c *Court) CheckSwap(ctx context.Context, r *runtime.Runtime, files map[string][]byte, changed []string) error {
+func (c *Court) CheckSwap(ctx context.Context, r *runtime.Runtime, files map[string]sandbox.File, changed []string) error {
 	return r.CheckSwap(ctx, files, c.needs(), changed, c.checkSides)
 }
 

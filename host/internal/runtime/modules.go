@@ -8,11 +8,13 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/bundle"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/moduledir"
 	"github.com/shadowcourt/shadowcourt/host/record"
 )
@@ -45,13 +47,9 @@ func timer(ctx context.Context, d time.Duration) error {
 // ReadModules reads NAME.wasm for each name, all from one generation of the folder; a nil fsys means the embedded modules.
 // A missing file is left out: the registry reports it. A folder is read twice and compared, so that no half-copied set is
 // accepted, and is read again while it changes. A nil sleep means the real clock.
-func ReadModules(ctx context.Context, fsys fs.FS, names []string, sleep Sleep) (map[string][]byte, error) {
+func ReadModules(ctx context.Context, fsys fs.FS, names []string, sleep Sleep) (map[string]sandbox.File, error) {
 	if fsys == nil {
-		embedded, err := bundle.FS()
-		if err != nil {
-			return nil, err
-		}
-		return readFiles(embedded, names)
+		return embedded(names)
 	}
 	if sleep == nil {
 		sleep = timer
@@ -63,7 +61,7 @@ func ReadModules(ctx context.Context, fsys fs.FS, names []string, sleep Sleep) (
 			second, err = ReadGeneration(fsys, names)
 		}
 		if err == nil && maps.EqualFunc(first, second, bytes.Equal) {
-			return second, nil
+			return Files(second), nil
 		}
 		if err == nil {
 			err = errUnsteady
@@ -76,6 +74,44 @@ func ReadModules(ctx context.Context, fsys fs.FS, names []string, sleep Sleep) (
 		}
 	}
 	return nil, err
+}
+
+// Files are modules in memory.
+func Files(modules map[string][]byte) map[string]sandbox.File {
+	files := make(map[string]sandbox.File, len(modules))
+	for name, wasm := range modules {
+		files[name] = sandbox.Bytes(wasm)
+	}
+	return files
+}
+
+// embedded gives the embedded modules of those names.
+func embedded(names []string) (map[string]sandbox.File, error) {
+	all, err := Embedded()
+	if err != nil {
+		return nil, err
+	}
+	maps.DeleteFunc(all, func(name string, _ sandbox.File) bool { return !slices.Contains(names, name) })
+	return all, nil
+}
+
+// Embedded are all embedded modules, which are decompressed when one of them is read. The error may be bundle.ErrNotBuilt.
+func Embedded() (map[string]sandbox.File, error) {
+	heads, err := bundle.Heads()
+	if err != nil {
+		return nil, err
+	}
+	files := make(map[string]sandbox.File, len(heads))
+	for name, head := range heads {
+		files[name] = sandbox.Headed{Head: head, Read: func() ([]byte, error) {
+			modules, err := bundle.FS()
+			if err != nil {
+				return nil, err
+			}
+			return readFile(modules, name+".wasm")
+		}}
+	}
+	return files, nil
 }
 
 // Changing reports whether an error may be gone when the folder is read again.

@@ -90,12 +90,16 @@ func Open(ctx context.Context, config Config) (*Runtime, error) {
 }
 
 // Keep puts modules into the store, where there is one.
-func (r *Runtime) Keep(files map[string][]byte) error {
+func (r *Runtime) Keep(files map[string]sandbox.File) error {
 	if r.config.Store == nil {
 		return nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if _, err := r.config.Store.Put(files[name]); err != nil {
+		wasm, err := files[name].Bytes()
+		if err == nil {
+			_, err = r.config.Store.Put(wasm)
+		}
+		if err != nil {
 			return fmt.Errorf("keep module %q: %w", name, err)
 		}
 	}
@@ -103,12 +107,12 @@ func (r *Runtime) Keep(files map[string][]byte) error {
 }
 
 // Install is [registry.Registry.Install].
-func (r *Runtime) Install(ctx context.Context, files map[string][]byte, needs []registry.Need, check func(codeDigest func(module string) string) error) error {
+func (r *Runtime) Install(ctx context.Context, files map[string]sandbox.File, needs []registry.Need, check func(codeDigest func(module string) string) error) error {
 	return r.registry.Install(ctx, files, needs, check)
 }
 
 // CheckSwap is [registry.Registry.CheckSwap].
-func (r *Runtime) CheckSwap(ctx context.Context, files map[string][]byte, needs []registry.Need, changed []string, check func(codeDigest func(module string) string) error) error {
+func (r *Runtime) CheckSwap(ctx context.Context, files map[string]sandbox.File, needs []registry.Need, changed []string, check func(codeDigest func(module string) string) error) error {
 	return r.registry.CheckSwap(ctx, files, needs, changed, check)
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/complexity"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/internal/pages"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
 )
 
 // Config of an engine. The zero value is useful: no cache on disk, default
@@ -138,7 +139,8 @@ func (e *Engine) LoadInspected(ctx context.Context, info Info, granted []abi.Cap
 		return nil, &LoadError{Digest: info.Digest, Faults: faults}
 	}
 	file := info.file
-	info.file = nil
+	whole := info.whole
+	info.file, info.whole = nil, nil
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("load: %w", err)
 	}
@@ -148,7 +150,12 @@ func (e *Engine) LoadInspected(ctx context.Context, info Info, granted []abi.Cap
 	if faults := check(file, e.surface.granting(granted), e.limits); len(faults) > 0 {
 		return refuse(faults...)
 	}
-	entry, err := e.program(ctx, file, &info, warm)
+	entry, err := e.program(ctx, file, &info, warm, func() (*wasmfile.File, error) {
+		if whole == nil {
+			return file, nil
+		}
+		return whole(info.Digest)
+	})
 	var (
 		start  *CallError
 		costly *complexity.Error

@@ -21,7 +21,9 @@ type Info struct {
 	// the file; nil without one.
 	ManifestBytes []byte
 
-	file *wasmfile.File // of Inspect, for LoadInspected; a module keeps none
+	// Of Inspect, for LoadInspected; a module keeps none. The file may be the head of the one that whole gives.
+	file  *wasmfile.File
+	whole func(Digest) (*wasmfile.File, error)
 }
 
 // describe copies what it keeps, so that the file can go.

@@ -90,10 +90,10 @@ var runtimeMu sync.Mutex
 // program gives the compiled and prepared program of a checked file, which the
 // caller releases. The error is a *CallError if the module fails at its start,
 // errCompileTime, or the context's.
-func (e *Engine) program(ctx context.Context, file *wasmfile.File, info *Info, warm []Warm) (*programEntry, error) {
+func (e *Engine) program(ctx context.Context, file *wasmfile.File, info *Info, warm []Warm, whole func() (*wasmfile.File, error)) (*programEntry, error) {
 	entry, first := sharedPrograms.acquire(e.programKey(info.CodeDigest, warm))
 	if first {
-		e.makeProgram(ctx, entry, file, info, warm)
+		e.makeProgram(ctx, entry, file, info, warm, whole)
 	}
 	if err := entry.await(ctx, e.limits); err != nil {
 		return nil, errors.Join(err, sharedPrograms.release(context.WithoutCancel(ctx), entry))
@@ -104,12 +104,15 @@ func (e *Engine) program(ctx context.Context, file *wasmfile.File, info *Info, w
 // makeProgram begins to make the program of an entry. What needs the caller's
 // bytes is done when it returns; the rest goes on until it is done, or until
 // nobody waits for it.
-func (e *Engine) makeProgram(ctx context.Context, entry *programEntry, file *wasmfile.File, info *Info, warm []Warm) {
+func (e *Engine) makeProgram(ctx context.Context, entry *programEntry, file *wasmfile.File, info *Info, warm []Warm, whole func() (*wasmfile.File, error)) {
 	detached := context.WithoutCancel(ctx)
 	p, rewritten := e.cached(detached, file, info.CodeDigest), (*instrument.Program)(nil)
 	if p == nil {
-		var err error
-		if rewritten, err = e.rewrite(file); err != nil {
+		file, err := whole()
+		if err == nil {
+			rewritten, err = e.rewrite(file)
+		}
+		if err != nil {
 			close(entry.compiled)
 			sharedPrograms.finish(detached, entry, nil, err)
 			return

@@ -3,15 +3,15 @@ package about
 
 import (
 	"fmt"
+	"maps"
 	"runtime"
 	"runtime/debug"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
-	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
-	"github.com/shadowcourt/shadowcourt/host/bundle"
 	"github.com/shadowcourt/shadowcourt/host/module"
 )
 
@@ -36,18 +36,11 @@ func printVersion(s cli.Streams) error {
 			}
 		}
 	}
-	modules, err := bundle.FS()
-	if err != nil {
-		return err
+	modules, err := module.Embedded()
+	for _, name := range slices.Sorted(maps.Keys(modules)) {
+		fmt.Fprintf(s.Out, "%-12s %s\n", name, modules[name].Digest)
 	}
-	return open.EachModule(modules, func(name string, wasm []byte) error {
-		info, err := module.Inspect(wasm)
-		if err != nil {
-			return fmt.Errorf("embedded module %s: %w", name, err)
-		}
-		_, err = fmt.Fprintf(s.Out, "%-12s %s\n", name, info.Digest)
-		return err
-	})
+	return err
 }
 
 // versionOf is the version that the go command notes in what it builds: of the module that was installed, or of the commit.

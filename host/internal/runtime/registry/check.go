@@ -43,16 +43,16 @@ func checkManifest(need *Need, info *sandbox.Info) (*abi.Manifest, []Fault) {
 
 // Check checks what modules say of themselves against what is needed of them;
 // nothing is compiled. The error is a *RefusedError with every fault.
-func Check(files map[string][]byte, needs []Need) error {
+func Check(files map[string]sandbox.File, needs []Need) error {
 	var faults []Fault
 	for i := range needs {
 		name := needs[i].Module
-		wasm, ok := files[name]
+		file, ok := files[name]
 		if !ok {
 			faults = append(faults, Fault{Module: name, Code: FaultMissing, Detail: "there is no module of this name"})
 			continue
 		}
-		info, err := sandbox.Inspect(wasm)
+		info, err := file.Inspect()
 		if err != nil {
 			faults = append(faults, loadFaults(name, err)...)
 			continue

@@ -29,7 +29,7 @@ func New(engine *sandbox.Engine) *Registry { return &Registry{engine: engine} }
 // current generation has already is kept as it is, warm. The error is a
 // *RefusedError with all faults, or the context's: then the generation before
 // stays.
-func (r *Registry) Install(ctx context.Context, files map[string][]byte, needs []Need, check func(codeDigest func(module string) string) error) error {
+func (r *Registry) Install(ctx context.Context, files map[string]sandbox.File, needs []Need, check func(codeDigest func(module string) string) error) error {
 	r.install.Lock()
 	defer r.install.Unlock()
 	if r.closed.Load() {
@@ -56,7 +56,7 @@ func (r *Registry) Install(ctx context.Context, files map[string][]byte, needs [
 }
 
 // load compiles the modules side by side and checks each.
-func (r *Registry) load(ctx context.Context, files map[string][]byte, needs []Need) (map[string]*Module, error) {
+func (r *Registry) load(ctx context.Context, files map[string]sandbox.File, needs []Need) (map[string]*Module, error) {
 	incumbents := map[string]*Module{} // which nobody closes while an Install goes on
 	if g := r.current.Load(); g != nil {
 		incumbents = g.modules
@@ -92,13 +92,13 @@ type inspected struct {
 }
 
 // inspect checks a module as far as that needs no compiling. A file that is no valid module is in err.
-func (r *Registry) inspect(files map[string][]byte, need *Need) (i inspected) {
-	wasm, ok := files[need.Module]
+func (r *Registry) inspect(files map[string]sandbox.File, need *Need) (i inspected) {
+	file, ok := files[need.Module]
 	if !ok {
 		i.faults = []Fault{{Module: need.Module, Code: FaultMissing, Detail: "there is no module of this name"}}
 		return i
 	}
-	if i.info, i.err = sandbox.Inspect(wasm); i.err != nil {
+	if i.info, i.err = file.Inspect(); i.err != nil {
 		return i
 	}
 	m, bad := checkManifest(need, &i.info)
@@ -112,7 +112,7 @@ func (r *Registry) inspect(files map[string][]byte, need *Need) (i inspected) {
 
 // loadOne checks a module and loads it, unless it is the incumbent. The caller
 // holds what it gets.
-func (r *Registry) loadOne(ctx context.Context, files map[string][]byte, need *Need, incumbent *Module) (*Module, []Fault) {
+func (r *Registry) loadOne(ctx context.Context, files map[string]sandbox.File, need *Need, incumbent *Module) (*Module, []Fault) {
 	// The manifest is read first: it costs nothing, and compiling costs a second.
 	i := r.inspect(files, need)
 	if len(i.faults) > 0 {
@@ -128,7 +128,7 @@ func (r *Registry) loadOne(ctx context.Context, files map[string][]byte, need *N
 	if err == nil {
 		module, err = r.engine.LoadInspected(ctx, i.info, granted, warmCalls(&i.manifest)...)
 	} else {
-		module, err = r.engine.Load(ctx, files[need.Module]) // which says in its own terms what is wrong
+		module, err = r.loadFaulty(ctx, files[need.Module])
 	}
 	if err != nil {
 		return nil, loadFaults(need.Module, err)
@@ -138,9 +138,18 @@ func (r *Registry) loadOne(ctx context.Context, files map[string][]byte, need *N
 	return m, nil
 }
 
+// loadFaulty loads a file that is no module: the engine says in its own terms what is wrong.
+func (r *Registry) loadFaulty(ctx context.Context, file sandbox.File) (*sandbox.Module, error) {
+	wasm, err := file.Bytes()
+	if err != nil {
+		return nil, err
+	}
+	return r.engine.Load(ctx, wasm)
+}
+
 // CheckSwap is what Install would say of files in which only the changed modules are new: those are compiled and called once,
 // the others are checked by their manifests. Nothing is installed. The error is a *RefusedError or the context's.
-func (r *Registry) CheckSwap(ctx context.Context, files map[string][]byte, needs []Need, changed []string, check func(codeDigest func(string) string) error) error {
+func (r *Registry) CheckSwap(ctx context.Context, files map[string]sandbox.File, needs []Need, changed []string, check func(codeDigest func(string) string) error) error {
 	isNew := func(n Need) bool { return slices.Contains(changed, n.Module) }
 	codes := map[string]string{}
 	var faults []Fault

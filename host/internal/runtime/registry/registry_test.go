@@ -17,7 +17,7 @@ import (
 )
 
 // saying is a module that answers every node call with one byte.
-func saying(what byte, change func(*abi.Manifest)) []byte {
+func saying(what byte, change func(*abi.Manifest)) sandbox.Bytes {
 	m := abi.Manifest{
 		Name: "judge", Version: "1.0.0", ABI: abi.Version,
 		Calls: []abi.Call{abi.CallNode}, Families: []abi.Family{abi.FamilyVerdict},
@@ -28,7 +28,7 @@ func saying(what byte, change func(*abi.Manifest)) []byte {
 	return with(what, wasmtest.Custom{Name: abi.ManifestSection, Payload: codec.AppendManifest(nil, &m)})
 }
 
-func with(what byte, customs ...wasmtest.Custom) []byte {
+func with(what byte, customs ...wasmtest.Custom) sandbox.Bytes {
 	return wasmtest.Module{
 		Memory: abi.ExportMemory, MemoryPages: 1, Data: []byte{what}, Customs: customs,
 		Funcs: []wasmtest.Func{
@@ -49,8 +49,8 @@ func needs() []registry.Need {
 	return []registry.Need{first, second}
 }
 
-func both(what byte) map[string][]byte {
-	return map[string][]byte{"first": saying(what, nil), "second": saying(what, nil)}
+func both(what byte) map[string]sandbox.File {
+	return map[string]sandbox.File{"first": saying(what, nil), "second": saying(what, nil)}
 }
 
 func open(t *testing.T) *registry.Registry {
@@ -160,7 +160,7 @@ func TestModulesThatASwapDoesNotChangeStayWarm(t *testing.T) {
 		}
 	}
 	bad := both('c')
-	bad["second"] = nil
+	bad["second"] = sandbox.Bytes(nil)
 	bad["first"] = files["first"] // held by the set that is rejected, for a moment
 	if err := r.Install(t.Context(), bad, needs(), nil); err == nil {
 		t.Error("a set without wasm was installed")
@@ -198,9 +198,9 @@ func TestAccept_PL2_ARefusedModuleLeavesTheIncumbent(t *testing.T) {
 	t.Parallel()
 	r := open(t)
 	install(t, r, 'a')
-	change := func(f func(*abi.Manifest)) []byte { return saying('b', f) }
+	change := func(f func(*abi.Manifest)) sandbox.Bytes { return saying('b', f) }
 	for name, test := range map[string]struct {
-		wasm []byte
+		wasm sandbox.Bytes
 		code registry.FaultCode
 	}{
 		"not there":         {nil, registry.FaultMissing},
@@ -214,7 +214,7 @@ func TestAccept_PL2_ARefusedModuleLeavesTheIncumbent(t *testing.T) {
 		"another family":    {change(func(m *abi.Manifest) { m.Families = []abi.Family{abi.FamilyIndict} }), registry.FaultFamily},
 		"capability":        {change(func(m *abi.Manifest) { m.Capabilities = []abi.Capability{"complete"} }), registry.FaultCapability},
 		"too much memory":   {change(func(m *abi.Manifest) { m.Limits = &abi.LimitRequest{MemoryBytes: 1 << 40} }), registry.FaultLimits},
-		"no wasm":           {[]byte("text"), "not_wasm"},
+		"no wasm":           {sandbox.Bytes("text"), "not_wasm"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := both('b')
@@ -229,7 +229,7 @@ func TestAccept_PL2_ARefusedModuleLeavesTheIncumbent(t *testing.T) {
 			stands(t, r, 'a', 1)
 		})
 	}
-	err := r.Install(t.Context(), map[string][]byte{"first": with('b')}, needs(), nil)
+	err := r.Install(t.Context(), map[string]sandbox.File{"first": with('b')}, needs(), nil)
 	if lines := strings.Split(err.Error(), "\n"); len(lines) != 2 {
 		t.Errorf("the faults of two modules: %q", lines)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -28,13 +29,13 @@ func appendSection(out []byte, id SectionID, body []byte) []byte {
 	return append(out, body...)
 }
 
-// WithoutCode gives a copy of the module without custom sections, in which every function traps at once.
-func (f *File) WithoutCode() []byte {
+// WithoutCode gives a copy of the module without its custom and other sections, in which every function traps at once.
+func (f *File) WithoutCode(without ...SectionID) []byte {
 	out := append([]byte{}, header[:]...)
 	for _, s := range f.Sections {
-		switch s.ID {
-		case SectionCustom:
-		case SectionCode:
+		switch {
+		case s.ID == SectionCustom || slices.Contains(without, s.ID):
+		case s.ID == SectionCode:
 			body := binary.AppendUvarint(nil, uint64(len(f.Bodies)))
 			for range f.Bodies {
 				body = append(body, 3, 0, byte(OpUnreachable), byte(OpEnd)) // 3 bytes, no locals
