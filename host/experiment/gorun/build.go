@@ -10,7 +10,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"time"
 )
 
 // ErrNoGo: the go command is not installed.
@@ -38,6 +40,7 @@ func (e *BuildError) Error() string {
 // Go is the Go toolchain. Safe for concurrent use.
 type Go struct {
 	command string
+	reader  string            // test2json, which the go command takes long to find
 	env     map[string]string // what the toolchain says of itself
 	flags   []string
 }
@@ -57,6 +60,11 @@ func Find(ctx context.Context, flags ...string) (*Go, error) {
 	if err := json.Unmarshal(out, &g.env); err != nil {
 		return nil, fmt.Errorf("go env: %w", err)
 	}
+	reader, err := exec.CommandContext(ctx, command, "tool", "-n", "test2json").Output() //nolint:gosec // the go command of PATH
+	if err != nil {
+		return nil, fmt.Errorf("go tool test2json: %w", err)
+	}
+	g.reader = strings.TrimSpace(string(reader))
 	return g, nil
 }
 
@@ -83,7 +91,7 @@ func (g *Go) Build(ctx context.Context, folder, pack, out string) (*Binary, erro
 	if strings.HasPrefix(pack, "-") {
 		return nil, fmt.Errorf("%q is no package", pack)
 	}
-	listed, err := g.run(ctx, folder, "list", "-find", "-f", "{{.ImportPath}}\t{{.Dir}}\t{{len .TestGoFiles}} {{len .XTestGoFiles}}", pack)
+	listed, err := g.run(ctx, folder, out, "list", "-find", "-f", "{{.ImportPath}}\t{{.Dir}}\t{{len .TestGoFiles}} {{len .XTestGoFiles}}", pack)
 	if err != nil {
 		return nil, asBuildError(pack, err)
 	}
@@ -96,7 +104,7 @@ func (g *Go) Build(ctx context.Context, folder, pack, out string) (*Binary, erro
 		return nil, fmt.Errorf("%s: %w", pack, ErrNoTests)
 	}
 	args := append([]string{"test", "-c", "-vet=off", "-buildvcs=false", "-o", b.Path}, g.flags...)
-	if _, err := g.run(ctx, folder, append(args, pack)...); err != nil {
+	if _, err := g.run(ctx, folder, out, append(args, pack)...); err != nil {
 		return nil, asBuildError(pack, err)
 	}
 	return b, nil
@@ -105,11 +113,23 @@ func (g *Go) Build(ctx context.Context, folder, pack, out string) (*Binary, erro
 // ErrNoTests: the package has no test files.
 var ErrNoTests = errors.New("no test files")
 
+// machineText is what the go command prints when the machine keeps it from building: modules or a toolchain that can't be downloaded, a
+// full disk, a killed compiler.
+var machineText = regexp.MustCompile(`dial tcp|no such host|i/o timeout|TLS handshake|lookup disabled by GO|\(running go 1|toolchain not available|` +
+	`no space left on device|cannot allocate memory|signal: killed`)
+
+// asBuildError makes a *BuildError of a command that failed, unless the machine is the reason.
 func asBuildError(pack string, err error) error {
-	if failed, ok := errors.AsType[*commandError](err); ok {
-		return &BuildError{Package: pack, Output: failed.output}
+	failed, ok := errors.AsType[*commandError](err)
+	if !ok {
+		return err
 	}
-	return err
+	for line := range strings.Lines(failed.output) {
+		if machineText.MatchString(line) {
+			return fmt.Errorf("go can't build %s here: %s", pack, strings.TrimSpace(line))
+		}
+	}
+	return &BuildError{Package: pack, Output: failed.output}
 }
 
 // commandError is a go command that ended with an error of the code, not of the machine.
@@ -117,11 +137,16 @@ type commandError struct{ output string }
 
 func (e *commandError) Error() string { return e.output }
 
-// run runs the go command and gives its standard output.
-func (g *Go) run(ctx context.Context, folder string, args ...string) (string, error) {
+// interruptPause is how long the go command may take to end when it is interrupted.
+const interruptPause = 5 * time.Second
+
+// run runs the go command and gives its standard output. Its temporary files are in the folder temp.
+func (g *Go) run(ctx context.Context, folder, temp string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, g.command, args...) //nolint:gosec // packages can't be flags
 	cmd.Dir = folder
-	cmd.Env = append(os.Environ(), "PWD="+folder)
+	cmd.Env = append(os.Environ(), "PWD="+folder, "GOTMPDIR="+temp)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // so that it ends its compilers, too
+	cmd.WaitDelay = interruptPause
 	var out, errs head
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err := cmd.Run()

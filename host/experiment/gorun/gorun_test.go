@@ -86,6 +86,7 @@ func TestOutcomesOfATest(t *testing.T) {
 		{"TestNo", gorun.Absent, "", gorun.Environment{}},
 		{"TestSlow", gorun.Failed, "panic: test timed out after", gorun.Environment{Limits: isolate.Limits{Time: time.Second}}},
 		{"TestTable/a_b", gorun.Passed, "", gorun.Environment{}},
+		{"TestTable", gorun.Failed, "second", gorun.Environment{}},
 		{"TestTable/a_b#2", gorun.Failed, "second", gorun.Environment{}},
 		{"TestOrder", gorun.Passed, "", gorun.Environment{}},
 		{"TestSecret", gorun.Passed, "", gorun.Environment{}},
@@ -137,7 +138,7 @@ func TestOrder(t *testing.T) { if dirty { t.Error("dirty") } }
 func TestWhatDoesNotBuild(t *testing.T) {
 	scratch, tree := module(t, map[string]string{
 		"bad/bad.go": "package bad\n\nfunc F() int { return \"x\" }\n", "bad/bad_test.go": "package bad\n",
-		"none/none.go": "package none\n",
+		"none/none.go": "package none\n", "far/far_test.go": "package far\n\nimport _ \"example.com/other\"\n",
 	})
 	g, err := gorun.Find(t.Context())
 	if err != nil {
@@ -150,6 +151,11 @@ func TestWhatDoesNotBuild(t *testing.T) {
 	}
 	if _, err := g.Build(t.Context(), tree, "./nosuch", scratch); !errors.As(err, &build) {
 		t.Errorf("got %v", err)
+	}
+	t.Setenv("GOFLAGS", "-mod=mod")
+	t.Setenv("GOPROXY", "off")
+	if _, err := g.Build(t.Context(), tree, "./far", scratch); err == nil || errors.As(err, &build) {
+		t.Errorf("the machine has no modules: got %v", err)
 	}
 	if _, err := g.Build(t.Context(), tree, "./none", scratch); !errors.Is(err, gorun.ErrNoTests) {
 		t.Errorf("got %v", err)

@@ -122,11 +122,11 @@ func (g *Go) environment(clean bool, dir string) []string {
 
 // read tells what came of a test in the output of a test binary.
 func (g *Go) read(ctx context.Context, pack, name string, output []byte) (Kind, string, error) {
-	cmd := exec.CommandContext(ctx, g.command, "tool", "test2json", "-p", pack) //nolint:gosec // the package was listed by go
+	cmd := exec.CommandContext(ctx, g.reader, "-p", pack) //nolint:gosec // the package was listed by go
 	cmd.Stdin = bytes.NewReader(output)
 	stream, err := cmd.Output()
 	if err != nil {
-		return "", "", fmt.Errorf("go tool test2json: %w", err)
+		return "", "", fmt.Errorf("test2json: %w", err)
 	}
 	kind, log := readStream(pack, name, stream)
 	return kind, log, nil

@@ -1,0 +1,38 @@
+package experiment
+
+import (
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
+
+// Same says whether two logs of a test in package example.com/shop/cart are of the same failure.
+func Same(a, b string) bool {
+	look := func(log string) looks {
+		return looksOf("example.com/shop/cart", []abi.Document{{Name: "log", Text: log}})
+	}
+	return look(a).same(look(b)) && look(b).same(look(a))
+}
+
+// WithoutOverlays has tests write to their trees.
+func (l *Lab) WithoutOverlays() { l.overlays = false }
+
+// ReadCached reads a file of the folder of results.
+func ReadCached(folder, name string, e abi.Experiment, now time.Time) bool {
+	_, ok := newCache(Config{CacheDir: folder, Now: func() time.Time { return now }}).read(name, e)
+	return ok
+}
+
+// WriteCached writes one.
+func WriteCached(folder, name string, r *abi.ExperimentResult) {
+	newCache(Config{CacheDir: folder, Now: time.Now}).write(name, r)
+}
+
+// Bounds of the folder of results.
+const (
+	MaxResults   = maxResults
+	MaxResultAge = maxResultAge
+)
+
+// FirstLines bounds a detail.
+func FirstLines(text string) string { return firstLines(text) }

@@ -1,0 +1,77 @@
+package experiment_test
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/shadowcourt/shadowcourt/host/experiment"
+)
+
+const (
+	assertion = "=== RUN   TestA\n    cart_test.go:12: Total is 2, want 3\n--- FAIL: TestA (0.00s)\n"
+	crash     = `=== RUN   TestA
+--- FAIL: TestA (0.00s)
+panic: runtime error: index out of range [3] with length 2 [recovered, repanicked]
+
+goroutine 18 [running]:
+testing.tRunner.func1.2({0x54b4a0, 0xc000012345})
+	/usr/local/go/src/testing/testing.go:1974 +0x23a
+example.com/shop/cart.Total({0xc000010101, 0x2, 0x2})
+	/home/runner/work/shop/shop/cart/cart.go:7 +0x1d
+example.com/shop/cart.TestA(0xc0000b8a88)
+	/home/runner/work/shop/shop/cart/cart_test.go:12 +0x45
+`
+	timeout = `=== RUN   TestA
+panic: test timed out after 10m0s
+	running tests:
+		TestA (10m0s)
+
+goroutine 34 [running]:
+testing.(*M).startAlarm.func1()
+	/usr/local/go/src/testing/testing.go:2802 +0x605
+
+goroutine 1 [chan receive, 9 minutes]:
+example.com/shop/cart.Wait()
+	/home/runner/work/shop/shop/cart/cart.go:7 +0x1d
+`
+)
+
+func TestTheSameFailure(t *testing.T) {
+	for _, c := range []struct {
+		name, a, b string
+		want       bool
+	}{
+		{"other figures and lines", assertion, strings.NewReplacer("12", "400", "is 2", "is 7", "0.00", "1.20").Replace(assertion), true},
+		{"another message", assertion, strings.ReplaceAll(assertion, "Total is 2, want 3", "nothing was added"), false},
+		{"a further message", assertion, strings.ReplaceAll(assertion, "want 3\n", "want 3\n    cart_test.go:13: Average is 1, want 2\n"), true},
+		{"output of others", assertion, "warming up abc\nconnected as xyz\n" + assertion, true},
+		{"a crash in another folder", crash, strings.NewReplacer("/home/runner/work/shop/shop/", "/tmp/shadowcourt-lab-1/tree0/tree/", "0xc0000b8a88", "0xc000111111", "goroutine 18", "goroutine 7").Replace(crash), true},
+		{"a crash with trimmed paths", crash, strings.ReplaceAll(crash, "/home/runner/work/shop/shop/", "example.com/shop/"), true},
+		{"a crash of another kind", crash, strings.ReplaceAll(crash, "index out of range [3] with length 2", "invalid memory address or nil pointer dereference"), false},
+		{"a crash elsewhere", crash, strings.NewReplacer("cart.Total(", "cart.Average(", "cart.go", "average.go").Replace(crash), false},
+		{"a crash and an assertion", crash, assertion, false},
+		{"a timeout elsewhere", timeout, strings.NewReplacer("10m0s", "20s", "cart.Wait()", "cart.Close()", "cart.go:7", "close.go:9").Replace(timeout), true},
+		{"a timeout and an assertion", timeout, assertion, false},
+		{"nothing but the end", "--- FAIL: TestA (0.00s)\n", "--- FAIL: TestA (0.50s)\n", true},
+		{"nothing but the end, and an assertion", "--- FAIL: TestA (0.00s)\n", assertion, false},
+		{"the last words", "no luck today\n--- FAIL: TestA (0.00s)\n", "out of paper\n--- FAIL: TestA (0.00s)\n", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := experiment.Same(c.a, c.b); got != c.want {
+				t.Errorf("got %v", got)
+			}
+		})
+	}
+}
+
+func TestDetailsAreBounded(t *testing.T) {
+	for name, text := range map[string]string{"long": strings.Repeat("äöü\n", 1000), "one line": strings.Repeat("ä", 3000), "invalid": strings.Repeat("a\xff", 1500)} {
+		if got := experiment.FirstLines(text); len(got) > 2000 || len(got) < 1990 || !utf8.ValidString(got) {
+			t.Errorf("%s: %d bytes, %.20q", name, len(got), got)
+		}
+	}
+	if got := experiment.FirstLines("=== RUN   TestA\n    a_test.go:1: no\n--- FAIL: TestA\n"); got != "a_test.go:1: no\n--- FAIL: TestA" {
+		t.Errorf("got %q", got)
+	}
+}
