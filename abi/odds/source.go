@@ -55,14 +55,19 @@ func addGiven(to []float64, labels []string, given []abi.LabelWeight, share floa
 	if len(given) == 0 {
 		return
 	}
+	mean := meanLog(given)
+	for j, label := range labels {
+		to[j] += share * (logWeight(given, label, mean) - mean)
+	}
+}
+
+// meanLog is what a label counts that is not listed.
+func meanLog(given []abi.LabelWeight) float64 {
 	mean := 0.0
 	for j := range given {
 		mean += math.Log(given[j].Weight)
 	}
-	mean /= float64(len(given))
-	for j, label := range labels {
-		to[j] += share * (logWeight(given, label, mean) - mean)
-	}
+	return mean / float64(len(given))
 }
 
 // AddBaseRates adds the logs of the base rates; a label without one gets the

@@ -54,12 +54,13 @@ func Findings(r *abi.NodeRequest) []abi.Finding {
 func Matter(r *abi.NodeRequest, challenges []abi.Challenge) *weigh.Matter {
 	testimony := weigh.FromIndictment(r.Indictment.Evidence, r.Exhibits, challenges)
 	return &weigh.Matter{
-		Labels:    r.Case.Labels,
-		Subject:   r.Case.Subject,
-		Light:     r.Case.Light,
-		Testimony: append(testimony, weigh.FromNewItems(NewItems(r), Findings(r))...),
-		Findings:  Findings(r),
-		Profile:   r.Profile,
+		Labels:      r.Case.Labels,
+		Subject:     r.Case.Subject,
+		Light:       r.Case.Light,
+		Testimony:   append(testimony, weigh.FromNewItems(NewItems(r), Findings(r))...),
+		Findings:    Findings(r),
+		Experiments: r.Case.Experiments,
+		Profile:     r.Profile,
 	}
 }
 

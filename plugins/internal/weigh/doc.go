@@ -18,6 +18,9 @@
 // of an unknown source that quotes the line in which a signal for its own
 // label stands repeats it.
 //
+// Results of experiments count by the profile's tables, as odds.AddExperiments
+// says, beside all that was read.
+//
 // Nothing here reads what a content argues: text counts only as a quote that
 // stands or doesn't, as a repetition, and as a profile's signal.
 //

@@ -31,7 +31,9 @@ type Matter struct {
 	Light     *abi.LightAnswer
 	Testimony []Testimony
 	Findings  []abi.Finding
-	Profile   *abi.Profile
+	// Experiments that were run, in their order.
+	Experiments []abi.ExperimentResult
+	Profile     *abi.Profile
 }
 
 // FromEvidence reads the case's own items, unchallenged.

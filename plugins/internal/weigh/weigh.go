@@ -17,18 +17,22 @@ type Scale struct {
 	Labels []string
 	// Posterior are the probabilities of the labels, in their order.
 	Posterior []float64
-	// Evidence are the nats by label that items and findings bring, without
-	// base rates and Light's own statement.
+	// Evidence are the nats by label that items, findings and experiments
+	// bring, without base rates and Light's own statement.
 	Evidence []float64
-	// Support are the nats by which single items and signals lift each label
-	// above the one that they lift least, summed up: what speaks for a label,
-	// whatever speaks against it.
+	// Support are the nats by which single items, signals and the experiments
+	// together lift each label above the one that they lift least, summed up:
+	// what speaks for a label, whatever speaks against it.
 	Support []float64
 	// Nats says, for each testimony, how far it moves the labels apart, after
 	// flaws, challenges and repetitions, before the caps of sources.
 	Nats []float64
 	// Flaws of each testimony.
 	Flaws []Flaw
+
+	matter *Matter
+	// read are the nats by label of everything but the experiments.
+	read []float64
 }
 
 // Weigh weighs a matter. The labels must not be empty.
@@ -36,13 +40,13 @@ func Weigh(m *Matter) *Scale {
 	k := len(m.Labels)
 	testimony := slices.Clone(m.Testimony)
 	signals, quoted := readSignals(m, &testimony)
-	s := &Scale{Labels: m.Labels, Evidence: make([]float64, k), Support: make([]float64, k), Nats: make([]float64, len(testimony)), Flaws: flawsBeside(testimony, m.Profile, quoted)}
+	s := &Scale{matter: m, Labels: m.Labels, Evidence: make([]float64, k), Support: make([]float64, k), Nats: make([]float64, len(testimony)), Flaws: flawsBeside(testimony, m.Profile, quoted)}
 	s.addSignals(m, signals)
 	s.addTestimony(m, testimony)
-	total := slices.Clone(s.Evidence)
-	odds.AddBaseRates(total, m.Labels, m.Profile)
-	addLight(total, m)
-	s.Posterior = odds.Probabilities(total, odds.Doubt)
+	s.read = slices.Clone(s.Evidence)
+	odds.AddBaseRates(s.read, m.Labels, m.Profile)
+	addLight(s.read, m)
+	s.addExperiments(m)
 	s.Nats, s.Flaws = s.Nats[:len(m.Testimony)], s.Flaws[:len(m.Testimony)]
 	return s
 }

@@ -1,0 +1,95 @@
+package odds_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/odds"
+)
+
+func experiment(product, tests abi.TreeRevision, environment abi.RunEnvironment) abi.Experiment {
+	return abi.Experiment{Product: product, Tests: tests, Environment: environment, Order: abi.Alone, Runs: 5}
+}
+
+func given(a, b, c float64) []abi.LabelWeight {
+	return []abi.LabelWeight{{Label: "a", Weight: a}, {Label: "b", Weight: b}, {Label: "c", Weight: c}}
+}
+
+var (
+	again   = experiment(abi.Head, abi.Head, abi.OriginalEnvironment)
+	starved = experiment(abi.Head, abi.Head, abi.StarvedEnvironment)
+	clean   = experiment(abi.Head, abi.Head, abi.CleanEnvironment)
+	green   = experiment(abi.Green, abi.Green, abi.OriginalEnvironment)
+	unknown = experiment(abi.Head, abi.Green, abi.OriginalEnvironment)
+)
+
+// profile has c for flaky.
+func experimentProfile() *abi.Profile {
+	table := func(e abi.Experiment, same, passed []abi.LabelWeight) abi.ExperimentTable {
+		return abi.ExperimentTable{Experiment: e, Outcomes: []abi.OutcomeLikelihood{
+			{Outcome: abi.OutcomeSame, Given: same}, {Outcome: abi.OutcomePassed, Given: passed}, {Outcome: abi.OutcomeMixed, Given: given(0.01, 0.01, 0.5)},
+		}}
+	}
+	return &abi.Profile{Experiments: []abi.ExperimentTable{
+		table(again, given(0.8, 0.8, 0.1), given(0.1, 0.1, 0.4)),
+		table(starved, given(0.8, 0.8, 0.2), given(0.1, 0.1, 0.2)),
+		table(clean, given(0.8, 0.4, 0.4), given(0.1, 0.4, 0.5)),
+		table(green, given(0.1, 0.8, 0.1), []abi.LabelWeight{{Label: "a", Weight: 0.8}, {Label: "b", Weight: 0.2}}),
+		table(again, given(1, 0.001, 0.001), given(1, 0.001, 0.001)), // a second one of the same counts nothing
+	}}
+}
+
+func results(list ...any) []abi.ExperimentResult {
+	var out []abi.ExperimentResult
+	for i := 0; i < len(list); i += 2 {
+		out = append(out, abi.ExperimentResult{Experiment: list[i].(abi.Experiment), Outcome: list[i+1].(abi.ExperimentOutcome)})
+	}
+	return out
+}
+
+func TestAddExperiments(t *testing.T) {
+	t.Parallel()
+	l := math.Log
+	for _, tc := range []struct {
+		name    string
+		results []abi.ExperimentResult
+		want    []float64
+	}{
+		{"none", nil, []float64{0, 0, 0}},
+		{"what an outcome says against each label", results(again, abi.OutcomeSame), []float64{0, 0, l(0.1 / 0.8)}},
+		{"an experiment without a table", results(unknown, abi.OutcomeSame), []float64{0, 0, 0}},
+		{"an outcome that is not listed", results(again, abi.OutcomeNotBuilt), []float64{0, 0, 0}},
+		{"a label that is not listed has the mean", results(green, abi.OutcomePassed), []float64{0, l(0.2 / 0.8), l(0.4 / 0.8)}},
+		{"the same again", results(again, abi.OutcomeSame, again, abi.OutcomeSame, starved, abi.OutcomeSame), []float64{0, 0, l(0.1 / 0.8)}},
+		{"of the same trees the strongest against each label", results(again, abi.OutcomeSame, clean, abi.OutcomePassed), []float64{l(0.1 / 0.5), l(0.4 / 0.5), l(0.1 / 0.8)}},
+		{"other trees add up", results(again, abi.OutcomeSame, green, abi.OutcomeSame), []float64{l(0.1 / 0.8), 0, 2 * l(0.1/0.8)}},
+		{"passes and failures on one tree are mixed", results(again, abi.OutcomeSame, starved, abi.OutcomePassed), []float64{l(0.01 / 0.5), l(0.01 / 0.5), 0}},
+		{"a clean environment mixes with nothing", results(clean, abi.OutcomePassed, starved, abi.OutcomeSame), []float64{l(0.1 / 0.5), l(0.4 / 0.5), l(0.2 / 0.8)}},
+		{"other trees tell nothing where head no longer fails", results(green, abi.OutcomeSame, again, abi.OutcomePassed), []float64{l(0.1 / 0.4), l(0.1 / 0.4), 0}},
+		{"but where it fails sometimes", results(green, abi.OutcomeSame, again, abi.OutcomeMixed), []float64{l(0.01/0.5) + l(0.1/0.8), l(0.01 / 0.5), l(0.1 / 0.8)}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			got := make([]float64, 3)
+			odds.AddExperiments(got, labels(), experimentProfile(), tc.results)
+			near(t, got, tc.want)
+		})
+	}
+	got := []float64{1, 2, 3}
+	odds.AddExperiments(got, labels(), nil, results(again, abi.OutcomeSame))
+	near(t, got, []float64{1, 2, 3})
+}
+
+func TestOutcomeLikelihoods(t *testing.T) {
+	t.Parallel()
+	table := &abi.ExperimentTable{Outcomes: []abi.OutcomeLikelihood{
+		{Outcome: abi.OutcomeSame, Given: []abi.LabelWeight{{Label: "a", Weight: 0.9}, {Label: "b", Weight: 0.1}}}, {Outcome: abi.OutcomePassed, Given: given(0.1, 0.5, 0.5)}, {Outcome: abi.OutcomeMixed},
+	}}
+	got := odds.OutcomeLikelihoods(labels(), table)
+	near(t, got[0], []float64{0.9, 0.1, 0.3})
+	near(t, got[1], []float64{0.1, 0.5, 0.5})
+	near(t, got[2], []float64{0, 0, 0})
+	table.Outcomes[1].Given[0].Weight = 0.6
+	near(t, odds.OutcomeLikelihoods(labels(), table)[0], []float64{0.9 / 1.5, 0.1 / 1.5, 0.3 / 1.5})
+}

@@ -1,0 +1,47 @@
+package weigh
+
+import (
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/odds"
+)
+
+// addExperiments adds what experiments have shown, and gives the posterior. They are observations of their own: Light's word, which
+// rests on what it read, counts beside them.
+func (s *Scale) addExperiments(m *Matter) {
+	shown := make([]float64, len(m.Labels))
+	odds.AddExperiments(shown, m.Labels, m.Profile, m.Experiments)
+	lift(s.Support, shown)
+	for j, x := range shown {
+		s.Evidence[j] += x
+	}
+	s.Posterior = s.posterior(shown)
+}
+
+func (s *Scale) posterior(shown []float64) []float64 {
+	total := slices.Clone(s.read)
+	for j, x := range shown {
+		total[j] += x
+	}
+	return odds.Probabilities(total, odds.Doubt)
+}
+
+// After are the probabilities of the labels, should an experiment show this as well.
+func (s *Scale) After(e abi.Experiment, outcome abi.ExperimentOutcome) []float64 {
+	results := append(slices.Clone(s.matter.Experiments), abi.ExperimentResult{Experiment: e, Outcome: outcome})
+	shown := make([]float64, len(s.Labels))
+	odds.AddExperiments(shown, s.Labels, s.matter.Profile, results)
+	return s.posterior(shown)
+}
+
+// Shown says what the i-th experiment tells by itself: for which label it speaks most, against which, and by how many nats.
+// Nats are 0 where it tells nothing.
+func (s *Scale) Shown(i int) (speaksFor, against string, nats float64) {
+	v := odds.Objections(s.Labels, s.matter.Profile, s.matter.Experiments, i)
+	if odds.Spread(v) < noise {
+		return "", "", 0
+	}
+	most, least := slices.Index(v, slices.Max(v)), slices.Index(v, slices.Min(v))
+	return s.Labels[most], s.Labels[least], odds.Spread(v)
+}
