@@ -35,6 +35,10 @@
 // What a module was granted beyond its request (the casebook, the source, the
 // host's log) it asks for with package [capability].
 //
+// A persona that is granted experiments asks for one by registering a
+// [node.Chooser]: it gives one of the request's offers, and the host makes the
+// call again with the result in the case.
+//
 // The package imports neither fmt nor reflect nor os, and a module that
 // doesn't either stays near the 1.8 MB of the Go runtime.
 package guest

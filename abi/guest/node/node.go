@@ -11,28 +11,50 @@ import (
 // Handler gives the artifact of a node, or says why it cannot.
 type Handler func(*abi.NodeRequest) (*abi.Artifact, *abi.Failure)
 
-// registered is set once, before the first call: WebAssembly exports are
-// functions, and have nowhere else to find the handler.
-var registered Handler
+// Chooser gives one of the experiments that a request offers, for the host to
+// run first, or nil for none. The host then makes the call again, with the
+// result.
+type Chooser func(*abi.NodeRequest) *abi.Experiment
+
+// registered and chooser are set once, before the first call: WebAssembly
+// exports are functions, and have nowhere else to find the handler.
+var (
+	registered Handler
+	chooser    Chooser
+)
 
 // Handle registers the module's handler. It is meant for an init function;
 // a second call replaces the first.
 func Handle(h Handler) { registered = h }
 
+// HandleOffers registers who chooses an experiment. It is asked before the
+// handler, and only where the request has offers: the pipeline grants the
+// persona experiments, and the host can run some.
+func HandleOffers(c Chooser) { chooser = c }
+
 // Answer decodes a NodeRequest, asks h and encodes its NodeResponse. It is
-// what the module's export does, and serves tests without a sandbox.
-func Answer(h Handler, request []byte) []byte {
-	response := respond(h, request)
+// what the module's export does without a Chooser, and serves tests without a
+// sandbox.
+func Answer(h Handler, request []byte) []byte { return AnswerOffers(nil, h, request) }
+
+// AnswerOffers is Answer with a Chooser, or nil.
+func AnswerOffers(c Chooser, h Handler, request []byte) []byte {
+	response := respond(c, h, request)
 	return codec.AppendNodeResponse(make([]byte, 0, memory.ResponseBytes), &response)
 }
 
-func respond(h Handler, request []byte) abi.NodeResponse {
+func respond(c Chooser, h Handler, request []byte) abi.NodeResponse {
 	if h == nil {
 		return abi.NodeResponse{Failure: guest.Fail(guest.NotServed, "no handler is registered")}
 	}
 	r, err := codec.DecodeNodeRequest(request, len(request))
 	if err != nil {
 		return abi.NodeResponse{Failure: guest.Fail(guest.BadRequest, err.Error())}
+	}
+	if c != nil && len(r.Offers) > 0 {
+		if e := c(&r); e != nil {
+			return abi.NodeResponse{Experiment: e}
+		}
 	}
 	artifact, failure := h(&r)
 	if failure != nil {

@@ -58,6 +58,41 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
+func TestAChooserIsAskedOnlyWhereThereAreOffers(t *testing.T) {
+	t.Parallel()
+	offered := abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 5}
+	first := func(r *abi.NodeRequest) *abi.Experiment { return &r.Offers[0].Experiment }
+	none := func(*abi.NodeRequest) *abi.Experiment { return nil }
+	offers := codec.AppendNodeRequest(nil, &abi.NodeRequest{
+		Node: "verdict", Family: abi.FamilyVerdict,
+		Persona: abi.Persona{Name: "specter", Element: abi.Lightning, Role: "judge", Alignment: "arbiter"},
+		Case:    abi.CaseView{Labels: []string{"a", "b"}},
+		Offers:  []abi.ExperimentOffer{{Experiment: offered, Seconds: 2}},
+	})
+	for _, tc := range []struct {
+		name       string
+		chooser    node.Chooser
+		request    []byte
+		experiment bool
+	}{
+		{"offers", first, offers, true},
+		{"offers of which it wants none", none, offers, false},
+		{"no offers", first, request(), false},
+		{"no chooser", nil, offers, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			response, err := codec.DecodeNodeResponse(node.AnswerOffers(tc.chooser, acquit, tc.request), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if asks := response.Experiment != nil && *response.Experiment == offered; asks != tc.experiment || asks == (response.Artifact != nil) {
+				t.Errorf("experiment %v, artifact %v", response.Experiment, response.Artifact)
+			}
+		})
+	}
+}
+
 func ExampleHandle() {
 	node.Handle(func(r *abi.NodeRequest) (*abi.Artifact, *abi.Failure) {
 		if r.Family != abi.FamilyVerdict {

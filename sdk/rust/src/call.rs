@@ -35,9 +35,15 @@ pub trait Response<T>: Message {
 impl Response<Artifact> for NodeResponse {
     fn of(answer: Result<Artifact, Failure>) -> Self {
         match answer {
-            Ok(artifact) => NodeResponse { artifact: Some(artifact), failure: None },
-            Err(failure) => NodeResponse { artifact: None, failure: Some(failure) },
+            Ok(artifact) => NodeResponse { artifact: Some(artifact), ..Default::default() },
+            Err(failure) => NodeResponse { failure: Some(failure), ..Default::default() },
         }
+    }
+}
+
+impl Response<NodeResponse> for NodeResponse {
+    fn of(answer: Result<NodeResponse, Failure>) -> Self {
+        answer.unwrap_or_else(|failure| NodeResponse { failure: Some(failure), ..Default::default() })
     }
 }
 
@@ -133,6 +139,15 @@ macro_rules! serve {
 macro_rules! serve_node {
     ($handler:path) => {
         $crate::serve!(shadowcourt_node, $handler, $crate::NodeRequest, $crate::Artifact, $crate::NodeResponse);
+    };
+}
+
+/// Exports `fn(NodeRequest) -> Result<NodeResponse, Failure>`, for a persona that may answer with one of the experiments that the
+/// request offers, in place of the artifact.
+#[macro_export]
+macro_rules! serve_node_response {
+    ($handler:path) => {
+        $crate::serve!(shadowcourt_node, $handler, $crate::NodeRequest, $crate::NodeResponse, $crate::NodeResponse);
     };
 }
 
