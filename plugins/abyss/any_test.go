@@ -11,10 +11,18 @@ import (
 func TestEveryAnswerKeepsTheContract(t *testing.T) {
 	t.Parallel()
 	source := anytrial.New(1)
+	asked := 0
 	for range 500 {
 		for _, family := range []abi.Family{abi.FamilyDefend, abi.FamilyHearing} {
-			anytrial.CheckNode(t, defend, source.Request(family))
+			r := source.Request(family)
+			anytrial.CheckNode(t, defend, r)
+			if anytrial.CheckChoice(t, choose, r) {
+				asked++
+			}
 		}
 		anytrial.CheckContest(t, contestOwn, source.Contest())
+	}
+	if asked == 0 {
+		t.Error("no experiment was asked for in any proceeding")
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/experiments"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/grounds"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
@@ -21,9 +22,7 @@ const (
 // there, or concedes.
 func brief(r *abi.NodeRequest) *abi.DefenseBrief {
 	charge := r.Indictment.ChargedDefectType
-	challenges := append([]abi.Challenge{}, r.Contested...)
-	own := grounds.Of(grounds.Items(r.Indictment, r.Exhibits), r.Case.Labels, r.Profile, defends(charge))
-	challenges = append(challenges, grounds.Unraised(own, challenges)...)
+	challenges := allChallenges(r)
 	scale := weigh.Weigh(proceeding.Matter(r, challenges))
 
 	b := &abi.DefenseBrief{Challenges: challenges, Confidence: 1 - scale.Of(charge)}
@@ -37,6 +36,21 @@ func brief(r *abi.NodeRequest) *abi.DefenseBrief {
 		b.PleaDeal = scale.Of(charge) >= concession && !damaged(challenges, r.Indictment)
 	}
 	return b
+}
+
+// allChallenges are those before the court once the defense has spoken.
+func allChallenges(r *abi.NodeRequest) []abi.Challenge {
+	before := proceeding.Challenges(r)
+	if r.Family == abi.FamilyDefend {
+		before = append([]abi.Challenge{}, r.Contested...)
+	}
+	return append(before, ownChallenges(r, before)...)
+}
+
+// ownChallenges are those of the defense that were not raised before.
+func ownChallenges(r *abi.NodeRequest, before []abi.Challenge) []abi.Challenge {
+	own := grounds.Of(grounds.Items(r.Indictment, r.Exhibits), r.Case.Labels, r.Profile, defends(r.Indictment.ChargedDefectType))
+	return grounds.Unraised(own, before)
 }
 
 func alternative(r *abi.NodeRequest, scale *weigh.Scale, challenges []abi.Challenge, rival string) *abi.AlternativeHypothesis {
@@ -65,7 +79,7 @@ func alternative(r *abi.NodeRequest, scale *weigh.Scale, challenges []abi.Challe
 	return &abi.AlternativeHypothesis{
 		Label: rival,
 		Reasoning: proceeding.Join(rival+" at "+text.Share(scale.Of(rival))+" against "+charge+" at "+text.Share(scale.Of(charge))+".",
-			items, findings, proceeding.Quarrel(r.Indictment.Evidence, challenges)),
+			items, findings, experiments.Account(r.Case.Experiments, scale), proceeding.Quarrel(r.Indictment.Evidence, challenges)),
 		Support: support,
 	}
 }

@@ -2,7 +2,7 @@ package main
 
 import (
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/grounds"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/experiments"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
@@ -14,7 +14,7 @@ import (
 func rebut(r *abi.NodeRequest) *abi.HearingTurn {
 	charge := r.Indictment.ChargedDefectType
 	before := proceeding.Challenges(r)
-	fresh := grounds.Unraised(grounds.Of(grounds.Items(r.Indictment, r.Exhibits), r.Case.Labels, r.Profile, defends(charge)), before)
+	fresh := ownChallenges(r, before)
 	brought := proceeding.Bring(r, func(f *abi.Finding) bool { return f.Supports != charge })
 	scale := weigh.Weigh(proceeding.Matter(r, append(before, fresh...)))
 	return &abi.HearingTurn{
@@ -44,6 +44,6 @@ func rebuttal(r *abi.NodeRequest, scale *weigh.Scale, fresh []abi.Challenge, bro
 	if len(brought) > 0 {
 		added = "Discovery adds " + text.Count(len(brought), "line") + " for other labels."
 	}
-	return proceeding.Join(against, added, proceeding.Quarrel(r.Indictment.Evidence, fresh),
+	return proceeding.Join(against, added, experiments.Account(r.Case.Experiments, scale), proceeding.Quarrel(r.Indictment.Evidence, fresh),
 		"The defense puts the charge at "+text.Share(scale.Of(charge))+".")
 }

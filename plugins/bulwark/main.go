@@ -8,10 +8,13 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/guest"
 	"github.com/shadowcourt/shadowcourt/abi/guest/contest"
 	"github.com/shadowcourt/shadowcourt/abi/guest/node"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/experiments"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
 )
 
 func init() {
 	node.Handle(preside)
+	node.HandleOffers(choose)
 	contest.Handle(contestVague)
 }
 
@@ -32,6 +35,19 @@ func preside(r *abi.NodeRequest) (*abi.Artifact, *abi.Failure) {
 	default:
 		return nil, guest.Fail(guest.WrongFamily, "the bulwark doesn't play "+string(r.Family))
 	}
+}
+
+// choose asks at discovery for the first experiment of the trial, by what the documents say alone: no conclusion of Light enters
+// the choice. In the hearing the bench asks for none.
+func choose(r *abi.NodeRequest) *abi.Experiment {
+	if r.Family != abi.FamilyDiscover || len(r.Case.Labels) == 0 {
+		return nil
+	}
+	scale := weigh.Weigh(&weigh.Matter{
+		Labels: r.Case.Labels, Subject: r.Case.Subject, Profile: r.Profile,
+		Findings: discover(r).Findings, Experiments: r.Case.Experiments,
+	})
+	return experiments.First(r, scale, experiments.Neutral())
 }
 
 const incomplete = "incomplete_request"

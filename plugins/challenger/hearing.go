@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/experiments"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/grounds"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
@@ -13,7 +14,7 @@ import (
 func argue(r *abi.NodeRequest) *abi.HearingTurn {
 	charge := r.Indictment.ChargedDefectType
 	before := proceeding.Challenges(r)
-	fresh := grounds.Unraised(grounds.Of(grounds.Items(r.Indictment, r.Exhibits), r.Case.Labels, r.Profile, speaksAgainst(charge)), before)
+	fresh := ownChallenges(r, before)
 	brought := proceeding.Bring(r, func(f *abi.Finding) bool { return f.Supports == charge })
 	scale := weigh.Weigh(proceeding.Matter(r, append(before, fresh...)))
 	return &abi.HearingTurn{
@@ -21,6 +22,12 @@ func argue(r *abi.NodeRequest) *abi.HearingTurn {
 		NewChallenges: fresh,
 		NewItems:      brought,
 	}
+}
+
+// ownChallenges are those of the prosecution that were not raised before.
+func ownChallenges(r *abi.NodeRequest, before []abi.Challenge) []abi.Challenge {
+	own := grounds.Of(grounds.Items(r.Indictment, r.Exhibits), r.Case.Labels, r.Profile, speaksAgainst(r.Indictment.ChargedDefectType))
+	return grounds.Unraised(own, before)
 }
 
 func argument(r *abi.NodeRequest, scale *weigh.Scale, fresh []abi.Challenge, brought []abi.IndictmentItem) string {
@@ -48,7 +55,7 @@ func argument(r *abi.NodeRequest, scale *weigh.Scale, fresh []abi.Challenge, bro
 	if len(brought) > 0 {
 		added = "Discovery adds " + text.Count(len(brought), "line") + " for it."
 	}
-	return proceeding.Join(forCharge, gone, added, proceeding.Quarrel(r.Indictment.Evidence, fresh),
+	return proceeding.Join(forCharge, gone, added, experiments.Account(r.Case.Experiments, scale), proceeding.Quarrel(r.Indictment.Evidence, fresh),
 		"The prosecution puts the charge at "+text.Share(scale.Of(charge))+".")
 }
 

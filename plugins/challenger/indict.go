@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/experiments"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
@@ -18,7 +19,7 @@ func indict(r *abi.NodeRequest) *abi.Indictment {
 	charge := r.Case.Light.Classification
 	scale := weigh.Weigh(&weigh.Matter{
 		Labels: r.Case.Labels, Subject: r.Case.Subject, Light: r.Case.Light, Profile: r.Profile,
-		Testimony: weigh.FromEvidence(r.Case.Evidence),
+		Testimony: weigh.FromEvidence(r.Case.Evidence), Experiments: r.Case.Experiments,
 	})
 	kept := heaviest(r.Case.Evidence, scale.Nats)
 	items := make([]abi.IndictmentItem, 0, len(kept))
@@ -28,7 +29,7 @@ func indict(r *abi.NodeRequest) *abi.Indictment {
 	}
 	return &abi.Indictment{
 		ChargedDefectType:    charge,
-		ProsecutionNarrative: proceeding.Join(narrate(charge, r.Case.Light.Confidence, items, scale.Of(charge)), leftOut(len(r.Case.Evidence)-len(items))),
+		ProsecutionNarrative: proceeding.Join(narrate(charge, r.Case.Light.Confidence, items, scale.Of(charge)), experiments.Account(r.Case.Experiments, scale), leftOut(len(r.Case.Evidence)-len(items))),
 		Evidence:             items,
 		Confidence:           scale.Of(charge),
 	}

@@ -7,10 +7,14 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/guest"
 	"github.com/shadowcourt/shadowcourt/abi/guest/contest"
 	"github.com/shadowcourt/shadowcourt/abi/guest/node"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/experiments"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
 )
 
 func init() {
 	node.Handle(prosecute)
+	node.HandleOffers(choose)
 	contest.Handle(contestAgainst)
 }
 
@@ -34,6 +38,16 @@ func prosecute(r *abi.NodeRequest) (*abi.Artifact, *abi.Failure) {
 	default:
 		return nil, guest.Fail(guest.WrongFamily, "the challenger doesn't play "+string(r.Family))
 	}
+}
+
+// choose asks at its turns of the hearing for the experiment that would confirm the charge, if it is right.
+func choose(r *abi.NodeRequest) *abi.Experiment {
+	if r.Family != abi.FamilyHearing || r.Indictment == nil || r.Turn == nil || len(r.Case.Labels) == 0 {
+		return nil
+	}
+	before := proceeding.Challenges(r)
+	scale := weigh.Weigh(proceeding.Matter(r, append(before, ownChallenges(r, before)...)))
+	return experiments.Next(r, scale, experiments.For(r.Indictment.ChargedDefectType))
 }
 
 const incomplete = "incomplete_request"

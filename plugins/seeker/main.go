@@ -7,10 +7,14 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/guest"
 	"github.com/shadowcourt/shadowcourt/abi/guest/capability"
 	"github.com/shadowcourt/shadowcourt/abi/guest/node"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/experiments"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/inquiry"
 )
 
-func init() { node.Handle(seeker{capability.Source}.play) }
+func init() {
+	node.Handle(seeker{capability.Source}.play)
+	node.HandleOffers(experiments.OnRemand)
+}
 
 func main() {}
 

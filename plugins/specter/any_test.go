@@ -11,9 +11,17 @@ import (
 func TestEveryAnswerKeepsTheContract(t *testing.T) {
 	t.Parallel()
 	source := anytrial.New(1)
+	asked := 0
 	for range 500 {
 		for _, family := range []abi.Family{abi.FamilyVerdict} {
-			anytrial.CheckNode(t, arbitrate, source.Request(family))
+			r := source.Request(family)
+			anytrial.CheckNode(t, arbitrate, r)
+			if anytrial.CheckChoice(t, choose, r) {
+				asked++
+			}
 		}
+	}
+	if asked == 0 {
+		t.Error("no experiment was asked for in any proceeding")
 	}
 }

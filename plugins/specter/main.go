@@ -6,24 +6,41 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/guest"
 	"github.com/shadowcourt/shadowcourt/abi/guest/node"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/experiments"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
 )
 
 func init() {
 	node.Handle(arbitrate)
+	node.HandleOffers(choose)
 }
 
 func main() {}
 
 func arbitrate(r *abi.NodeRequest) (*abi.Artifact, *abi.Failure) {
-	if r.Family != abi.FamilyVerdict {
-		return nil, guest.Fail(guest.WrongFamily, "the specter doesn't play "+string(r.Family))
-	}
-	if r.Indictment == nil || len(r.Case.Labels) == 0 {
-		return nil, guest.Fail("incomplete_request", "a verdict needs the indictment and the labels of the case")
-	}
-	if failure := params.Check("the verdict", r.Params, "min_confidence", "min_lead", "close_lead"); failure != nil {
+	if failure := check(r); failure != nil {
 		return nil, failure
 	}
 	return &abi.Artifact{Verdict: judge(r)}, nil
+}
+
+// choose asks for the experiment that tells most about the label, while none is settled.
+func choose(r *abi.NodeRequest) *abi.Experiment {
+	if check(r) != nil || broken(r) != "" {
+		return nil
+	}
+	return experiments.Next(r, weigh.Weigh(proceeding.Matter(r, proceeding.Challenges(r))), experiments.Neutral())
+}
+
+// check says why a request cannot be answered, or nothing.
+func check(r *abi.NodeRequest) *abi.Failure {
+	if r.Family != abi.FamilyVerdict {
+		return guest.Fail(guest.WrongFamily, "the specter doesn't play "+string(r.Family))
+	}
+	if r.Indictment == nil || len(r.Case.Labels) == 0 {
+		return guest.Fail("incomplete_request", "a verdict needs the indictment and the labels of the case")
+	}
+	return params.Check("the verdict", r.Params, append(experiments.Params(), "min_confidence", "min_lead", "close_lead")...)
 }

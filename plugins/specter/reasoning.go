@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/experiments"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
@@ -20,7 +21,7 @@ func account(r *abi.NodeRequest, scale *weigh.Scale, challenges []abi.Challenge)
 			out = proceeding.Join(out, "For "+label+": "+proceeding.List(items)+".")
 		}
 	}
-	return proceeding.Join(out, findings(r), proceeding.Quarrel(r.Indictment.Evidence, challenges))
+	return proceeding.Join(out, experiments.Account(r.Case.Experiments, scale), findings(r), proceeding.Quarrel(r.Indictment.Evidence, challenges))
 }
 
 func probabilities(scale *weigh.Scale) string {

@@ -155,3 +155,68 @@ func TestInjectionDecidesNothing(t *testing.T) {
 		t.Errorf("without the real content: %+v", v)
 	}
 }
+
+// knownRerun is a profile by which a rerun passes where c is true.
+func knownRerun() (*abi.Profile, abi.Experiment) {
+	e := abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 5}
+	given := func(a, b, c float64) []abi.LabelWeight {
+		return []abi.LabelWeight{{Label: "a", Weight: a}, {Label: "b", Weight: b}, {Label: "c", Weight: c}}
+	}
+	return &abi.Profile{Experiments: []abi.ExperimentTable{{Experiment: e, Outcomes: []abi.OutcomeLikelihood{
+		{Outcome: abi.OutcomeSame, Given: given(0.98, 0.5, 0.01)}, {Outcome: abi.OutcomePassed, Given: given(0.01, 0.01, 0.98)},
+	}}}}, e
+}
+
+func TestTheJudgeOrdersExperimentsWhileUnsettled(t *testing.T) {
+	t.Parallel()
+	offer := func(r *abi.NodeRequest) *abi.NodeRequest {
+		profile, e := knownRerun()
+		r.Profile, r.Offers = profile, []abi.ExperimentOffer{{Experiment: e, Seconds: 3}}
+		return r
+	}
+	high := 0.999
+	settled := offer(heard(witness{"a", 0.99}, witness{"a", 0.99}))
+	wrong := offer(heard())
+	wrong.Params = []abi.Param{{Name: "settle", Number: &high}}
+	for _, tc := range []struct {
+		name    string
+		request *abi.NodeRequest
+		asks    bool
+	}{
+		{"unsettled", offer(heard(witness{"a", 0.6})), true},
+		{"settled", settled, false},
+		{"a parameter that is not known", wrong, false},
+		{"no offers", heard(witness{"a", 0.6}), false},
+	} {
+		if e := choose(tc.request); (e != nil) != tc.asks {
+			t.Errorf("%s: asks for %v", tc.name, e)
+		}
+	}
+}
+
+// What an experiment has shown decides like any evidence, and the reasons say what it counts.
+func TestTheVerdictRestsOnExperiments(t *testing.T) {
+	t.Parallel()
+	r := heard(witness{"a", 0.6})
+	profile, e := knownRerun()
+	r.Profile = profile
+	r.Case.Experiments = []abi.ExperimentResult{{Experiment: e, Outcome: abi.OutcomePassed, Passed: 5}}
+	v := judge(r)
+	if v.Decision != abi.Amend || v.FinalClassification != "c" || v.Confidence < 0.9 {
+		t.Errorf("%s %q at %v", v.Decision, v.FinalClassification, v.Confidence)
+	}
+	if want := "run 5 times on the tree under test: every run passed (4.58 nats for c against a)"; !strings.Contains(v.Reasoning, want) {
+		t.Errorf("the reasoning doesn't say %q: %s", want, v.Reasoning)
+	}
+}
+
+func TestAnAcquittalNamesTheExperimentThatWasNotRun(t *testing.T) {
+	t.Parallel()
+	r := heard(witness{"b", 0.6}, witness{"c", 0.6})
+	profile, e := knownRerun()
+	r.Profile, r.Offers = profile, []abi.ExperimentOffer{{Experiment: e, Seconds: 3}}
+	v := judge(r)
+	if want := "run 5 times on the tree under test (about 3 seconds)"; v.Decision != abi.Acquit || !strings.Contains(v.Reasoning, want) {
+		t.Errorf("%s, and the reasoning doesn't say %q: %s", v.Decision, want, v.Reasoning)
+	}
+}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/experiments"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
@@ -56,17 +57,17 @@ func judge(r *abi.NodeRequest) *abi.Verdict {
 	case scale.Speaks(label) < weigh.Nothing && !measured(r.Profile):
 		return &abi.Verdict{
 			Decision: abi.Acquit, Confidence: p,
-			Reasoning: proceeding.Join("Next to nothing but Light's own word speaks for "+label+".", account(r, scale, challenges)),
+			Reasoning: proceeding.Join("Next to nothing but Light's own word speaks for "+label+".", account(r, scale, challenges), experiments.Untried(r, scale)),
 		}
 	case p < least:
 		return &abi.Verdict{
 			Decision: abi.Acquit, Confidence: p,
-			Reasoning: proceeding.Join("No label reaches "+text.Share(least)+"; "+label+" comes nearest with "+text.Share(p)+".", account(r, scale, challenges)),
+			Reasoning: proceeding.Join("No label reaches "+text.Share(least)+"; "+label+" comes nearest with "+text.Share(p)+".", account(r, scale, challenges), experiments.Untried(r, scale)),
 		}
 	case lead(scale) < ahead:
 		return &abi.Verdict{
 			Decision: abi.Acquit, Confidence: p,
-			Reasoning: proceeding.Join("Nothing tells the nearest labels apart.", account(r, scale, challenges)),
+			Reasoning: proceeding.Join("Nothing tells the nearest labels apart.", account(r, scale, challenges), experiments.Untried(r, scale)),
 		}
 	}
 	return decide(r, scale, challenges, label, p)

@@ -27,6 +27,7 @@ func (s *Source) Request(family abi.Family) *abi.NodeRequest {
 		Case:    s.caseView(),
 		Profile: s.profile(),
 	}
+	s.experiment(r)
 	if family == abi.FamilyIndict || family == abi.FamilyDiscover {
 		return r
 	}

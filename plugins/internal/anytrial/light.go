@@ -16,6 +16,7 @@ func (s *Source) Light(family abi.Family) *abi.NodeRequest {
 		Profile: s.profile(),
 		Params:  s.roles(),
 	}
+	s.experiment(r)
 	r.Case.Light = nil
 	for i := range r.Case.Documents {
 		r.Case.Documents[i].Text += s.log()

@@ -1,0 +1,147 @@
+package experiments_test
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/profile"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/experiments"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
+)
+
+const (
+	product     = "pb001"
+	automation  = "ab001"
+	environment = "si001"
+	flaky       = "nd001"
+)
+
+func goLabels() []string { return []string{product, automation, environment, flaky} }
+
+func goTest(t *testing.T) *abi.Profile {
+	t.Helper()
+	p, err := profile.Load(filepath.Join("..", "..", "..", "pipelines", "profiles", "go-test.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// failing is a world in which the tests fail in the same way where a cause is there, and pass otherwise.
+func failing(where func(abi.Experiment) bool) func(abi.Experiment) abi.ExperimentOutcome {
+	return func(e abi.Experiment) abi.ExperimentOutcome {
+		if where(e) {
+			return abi.OutcomeSame
+		}
+		return abi.OutcomePassed
+	}
+}
+
+// By the shipped tables a neutral persona finds each kind of cause, and runs no more than it needs to.
+func TestTheShippedTablesFindTheCause(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name   string
+		world  func(abi.Experiment) abi.ExperimentOutcome
+		label  string
+		least  float64
+		most   float64
+		enough int
+	}{
+		{
+			"mixed on one tree", func(e abi.Experiment) abi.ExperimentOutcome {
+				if e.Runs < 5 {
+					return abi.OutcomePassed
+				}
+				return abi.OutcomeMixed
+			}, flaky, 0.9, 1, 2,
+		},
+		{
+			"fails only under load", func(e abi.Experiment) abi.ExperimentOutcome {
+				if e.Environment == abi.StarvedEnvironment {
+					return abi.OutcomeMixed
+				}
+				return abi.OutcomePassed
+			}, flaky, 0.9, 1, 4,
+		},
+		{"fails only with the other tests", failing(func(e abi.Experiment) bool { return e.Order == abi.OriginalOrder }), flaky, 0.9, 1, 3},
+		{"fails everywhere", failing(func(abi.Experiment) bool { return true }), environment, 0.9, 1, 4},
+		{"a change of the tests", failing(func(e abi.Experiment) bool { return e.Tests == abi.Head }), automation, 0.9, 1, 5},
+		{"a change of the product, or a stale test", failing(func(e abi.Experiment) bool { return e.Product == abi.Head }), product, 0.6, 0.8, 5},
+		{"fails no more", failing(func(abi.Experiment) bool { return false }), flaky, 0.6, 0.85, 4},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			r := offered(goTest(t))
+			scale := playOut(t, r, experiments.Neutral(), tc.world)
+			label, p := scale.Top("")
+			if label != tc.label || p < tc.least || p > tc.most || len(r.Case.Experiments) > tc.enough {
+				t.Errorf("%s at %v after %d experiments: %s", label, p, len(r.Case.Experiments), experiments.Account(r.Case.Experiments, scale))
+			}
+		})
+	}
+}
+
+// A change of the product and a stale test look alike: both stay open.
+func TestAChangeOfTheProductLeavesTheStaleTestOpen(t *testing.T) {
+	t.Parallel()
+	r := offered(goTest(t))
+	scale := playOut(t, r, experiments.Neutral(), failing(func(e abi.Experiment) bool { return e.Product == abi.Head }))
+	if stale := scale.Of(automation); stale < 0.2 || scale.Of(environment)+scale.Of(flaky) > 0.05 {
+		t.Errorf("stale test %v, environment %v, flaky %v", stale, scale.Of(environment), scale.Of(flaky))
+	}
+}
+
+// Whatever one outcome says, the shipped tables list P(outcome | label) that sum to 1 at most, for the four labels.
+func TestTheShippedTablesAreProbabilities(t *testing.T) {
+	t.Parallel()
+	for _, table := range goTest(t).Experiments {
+		sums := make(map[string]float64)
+		for _, o := range table.Outcomes {
+			var labels []string
+			for _, g := range o.Given {
+				labels = append(labels, g.Label)
+				sums[g.Label] += g.Weight
+			}
+			if !slices.Equal(labels, goLabels()) {
+				t.Errorf("%s: %s lists %v", table.Experiment, o.Outcome, labels)
+			}
+		}
+		for label, sum := range sums {
+			if sum > 1.0001 || sum < 0.9 {
+				t.Errorf("%s: %s sums to %v", table.Experiment, label, sum)
+			}
+		}
+	}
+}
+
+// offered is a request that offers all experiments of a profile, reruns of head the cheapest.
+func offered(p *abi.Profile) *abi.NodeRequest {
+	r := &abi.NodeRequest{Profile: p, Case: abi.CaseView{Labels: goLabels()}}
+	for i := range p.Experiments {
+		e := p.Experiments[i].Experiment
+		seconds := 1 + float64(e.Runs)
+		if e.Product != abi.Head || e.Tests != abi.Head {
+			seconds += 5
+		}
+		r.Offers = append(r.Offers, abi.ExperimentOffer{Experiment: e, Seconds: seconds})
+	}
+	return r
+}
+
+// playOut runs what is asked for until nothing more is.
+func playOut(t *testing.T, r *abi.NodeRequest, aim experiments.Aim, world func(abi.Experiment) abi.ExperimentOutcome) *weigh.Scale {
+	t.Helper()
+	for range len(r.Offers) + 1 {
+		scale := weigh.Weigh(&weigh.Matter{Labels: r.Case.Labels, Profile: r.Profile, Experiments: r.Case.Experiments})
+		e := experiments.Next(r, scale, aim)
+		if e == nil {
+			return scale
+		}
+		r.Case.Experiments = append(r.Case.Experiments, abi.ExperimentResult{Experiment: *e, Outcome: world(*e)})
+	}
+	t.Fatal("asks for more experiments than are offered")
+	return nil
+}

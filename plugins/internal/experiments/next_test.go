@@ -1,0 +1,186 @@
+package experiments_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/experiments"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
+)
+
+func rerun(n int) abi.Experiment {
+	return abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: n}
+}
+
+// table is that of rerun(n), by P(passed | label) and else the same failure, for the labels a, b and c.
+func table(n int, a, b, c float64) abi.ExperimentTable {
+	given := func(a, b, c float64) []abi.LabelWeight {
+		return []abi.LabelWeight{{Label: "a", Weight: a}, {Label: "b", Weight: b}, {Label: "c", Weight: c}}
+	}
+	return abi.ExperimentTable{Experiment: rerun(n), Outcomes: []abi.OutcomeLikelihood{
+		{Outcome: abi.OutcomePassed, Given: given(a, b, c)}, {Outcome: abi.OutcomeSame, Given: given(1-a, 1-b, 1-c)},
+	}}
+}
+
+// asks gives how often the experiment runs that is asked for, 0 for none.
+func asks(r *abi.NodeRequest, aim experiments.Aim) int {
+	if e := experiments.Next(r, weighed(r), aim); e != nil {
+		return e.Runs
+	}
+	return 0
+}
+
+func weighed(r *abi.NodeRequest) *weigh.Scale {
+	return weigh.Weigh(&weigh.Matter{Labels: r.Case.Labels, Profile: r.Profile, Experiments: r.Case.Experiments})
+}
+
+// offers is a request that offers reruns of these tables, all of the same seconds.
+func offers(tables ...abi.ExperimentTable) *abi.NodeRequest {
+	r := &abi.NodeRequest{Case: abi.CaseView{Labels: []string{"a", "b", "c"}}, Profile: &abi.Profile{Experiments: tables}}
+	for i := range tables {
+		r.Offers = append(r.Offers, abi.ExperimentOffer{Experiment: tables[i].Experiment, Seconds: 2})
+	}
+	return r
+}
+
+func TestAccept_EX7_TheOfferThatServesTheAimBestPerSecondIsAskedFor(t *testing.T) {
+	t.Parallel()
+	number := func(name string, x float64) func(*abi.NodeRequest) {
+		return func(r *abi.NodeRequest) { r.Params = append(r.Params, abi.Param{Name: name, Number: &x}) }
+	}
+	seconds := func(i int, s float64) func(*abi.NodeRequest) {
+		return func(r *abi.NodeRequest) { r.Offers[i].Seconds = s }
+	}
+	shown := func(r *abi.NodeRequest) {
+		r.Case.Experiments = []abi.ExperimentResult{{Experiment: rerun(1), Outcome: abi.OutcomePassed}}
+	}
+	plain, faint, nothing := table(1, 0.9, 0.1, 0.1), table(2, 0.75, 0.3, 0.3), table(3, 0.5, 0.5, 0.5)
+	// Of these two one mostly refutes a where it is wrong, and the other mostly confirms it where it is right.
+	refutes, confirms := table(4, 0.01, 0.5, 0.5), table(5, 0.5, 0.01, 0.01)
+	for _, tc := range []struct {
+		name   string
+		offers []abi.ExperimentTable
+		change func(*abi.NodeRequest)
+		aim    experiments.Aim
+		want   int
+	}{
+		{"no offers", nil, nil, experiments.Neutral(), 0},
+		{"what tells more", []abi.ExperimentTable{faint, plain}, nil, experiments.Neutral(), 1},
+		{"what tells more per second", []abi.ExperimentTable{faint, plain}, seconds(1, 60), experiments.Neutral(), 2},
+		{"of equal ones the first", []abi.ExperimentTable{table(7, 0.9, 0.1, 0.1), plain}, nil, experiments.Neutral(), 7},
+		{"what tells nothing", []abi.ExperimentTable{nothing}, number("min_gain", 0), experiments.Neutral(), 0},
+		{"below the least gain", []abi.ExperimentTable{faint}, number("min_gain", 0.1), experiments.Neutral(), 0},
+		{"above the least gain", []abi.ExperimentTable{faint}, number("min_gain", 0.01), experiments.Neutral(), 2},
+		{"without a table", []abi.ExperimentTable{plain}, func(r *abi.NodeRequest) { r.Profile = nil }, experiments.Neutral(), 0},
+		{"settled", []abi.ExperimentTable{plain}, func(r *abi.NodeRequest) {
+			r.Profile.BaseRates = []abi.LabelWeight{{Label: "a", Weight: 0.95}, {Label: "b", Weight: 0.03}, {Label: "c", Weight: 0.02}}
+		}, experiments.Neutral(), 0},
+		{"settled later, by parameter", []abi.ExperimentTable{plain}, func(r *abi.NodeRequest) {
+			r.Profile.BaseRates = []abi.LabelWeight{{Label: "a", Weight: 0.95}, {Label: "b", Weight: 0.03}, {Label: "c", Weight: 0.02}}
+			number("settled", 0.99)(r)
+		}, experiments.Neutral(), 1},
+		{"enough were run", []abi.ExperimentTable{plain, table(2, 0.1, 0.9, 0.5)}, func(r *abi.NodeRequest) {
+			shown(r)
+			number("max_experiments", 1)(r)
+		}, experiments.Neutral(), 0},
+		{"what was run already", []abi.ExperimentTable{plain}, shown, experiments.Neutral(), 0},
+		{"the defense asks for what refutes", []abi.ExperimentTable{confirms, refutes}, nil, experiments.Against("a"), 4},
+		{"the prosecution asks for what confirms", []abi.ExperimentTable{refutes, confirms}, nil, experiments.For("a"), 5},
+		{"a charge that is no label", []abi.ExperimentTable{plain}, nil, experiments.Against("nowhere"), 0},
+		{"a charge that has fallen", []abi.ExperimentTable{plain}, func(r *abi.NodeRequest) {
+			r.Profile.BaseRates = []abi.LabelWeight{{Label: "a", Weight: 0.04}, {Label: "b", Weight: 0.5}, {Label: "c", Weight: 0.46}}
+		}, experiments.Against("a"), 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			r := offers(tc.offers...)
+			if tc.change != nil {
+				tc.change(r)
+			}
+			if got := asks(r, tc.aim); got != tc.want {
+				t.Errorf("asks for %d runs, want %d", got, tc.want)
+			}
+		})
+	}
+}
+
+// Of three labels and an outcome that leaves one of them, log 3 minus nothing is learned in a third of the cases, and log 3 minus log 2
+// in the others.
+func TestTheLeastGainIsInNatsOfInformation(t *testing.T) {
+	t.Parallel()
+	const sure = 0.999999999999
+	r := offers(table(1, sure, 1-sure, 1-sure))
+	want := math.Log(3) - 2.0/3*math.Log(2)
+	for _, tc := range []struct {
+		least float64
+		asks  int
+	}{{want * 0.93, 1}, {want, 0}} { // the court's doubt takes some of it
+		r.Params = []abi.Param{{Name: "min_gain", Number: &tc.least}}
+		if got := asks(r, experiments.Neutral()); got != tc.asks {
+			t.Errorf("with a least gain of %v of %v nats it asks for %d runs", tc.least, want, got)
+		}
+	}
+}
+
+// What tells nothing is never asked for, and no experiment is asked for because it takes longer.
+func TestAnyTables(t *testing.T) {
+	t.Parallel()
+	rnd := rand.New(rand.NewPCG(7, 0))
+	for range 2000 {
+		var tables []abi.ExperimentTable
+		for n := 1; n <= 1+rnd.IntN(5); n++ {
+			x := rnd.Float64()*0.98 + 0.01
+			if n%2 == 0 {
+				tables = append(tables, table(n, x, x, x))
+			} else {
+				tables = append(tables, table(n, x, rnd.Float64()*0.98+0.01, rnd.Float64()*0.98+0.01))
+			}
+		}
+		r := offers(tables...)
+		least := 0.0
+		r.Params = []abi.Param{{Name: "min_gain", Number: &least}}
+		for i := range r.Offers {
+			r.Offers[i].Seconds = rnd.Float64() * 10
+		}
+		aim := []experiments.Aim{experiments.Neutral(), experiments.Against("b"), experiments.For("b")}[rnd.IntN(3)]
+		chosen := asks(r, aim)
+		if chosen != 0 && chosen%2 == 0 {
+			t.Fatalf("asks for what tells nothing: %+v", tables[chosen-1])
+		}
+		other := rnd.IntN(len(r.Offers))
+		r.Offers[other].Seconds += rnd.Float64() * 10
+		if got := asks(r, aim); got != chosen && got == other+1 {
+			t.Fatalf("asks for %d runs once they take longer, before for %d", got, chosen)
+		}
+	}
+}
+
+func TestWords(t *testing.T) {
+	t.Parallel()
+	r := offers(table(1, 0.9, 0.1, 0.1), table(5, 0.9, 0.1, 0.1))
+	mixed := abi.Experiment{Product: abi.Head, Tests: abi.Green, Environment: abi.CleanEnvironment, Order: abi.OriginalOrder, Runs: 1}
+	starved := abi.Experiment{Product: abi.Green, Tests: abi.Green, Environment: abi.StarvedEnvironment, Order: abi.Alone, Runs: 3}
+	r.Case.Experiments = []abi.ExperimentResult{
+		{Experiment: rerun(5), Outcome: abi.OutcomeSame, Same: 5},
+		{Experiment: mixed, Outcome: abi.OutcomePassed, Passed: 1},
+		{Experiment: starved, Outcome: abi.OutcomeMixed, Passed: 1, Same: 2},
+	}
+	want := "Experiments: run 5 times on the tree under test: every run failed in the same way (2.20 nats for b against a); " +
+		"run once with the product of head and the tests of green, in a clean environment, with all tests of the package: passed (tells nothing); " +
+		"run 3 times on the green revision, on busy processors: 1 of 3 runs passed (tells nothing)."
+	if got := experiments.Account(r.Case.Experiments, weighed(r)); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if got := experiments.Account(nil, weighed(r)); got != "" {
+		t.Errorf("without experiments: %s", got)
+	}
+	r.Case.Experiments = nil
+	r.Offers[0].Seconds = 12.4
+	r.Offers = r.Offers[:1]
+	if got := experiments.Untried(r, weighed(r)); !strings.HasSuffix(got, "run once on the tree under test (about 12 seconds).") {
+		t.Error(got)
+	}
+}
