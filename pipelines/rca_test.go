@@ -1,6 +1,7 @@
 package pipelines_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -70,14 +71,17 @@ func TestThePersonasOfTheLightPath(t *testing.T) {
 	for _, p := range pipeline.BuiltinPersonas() {
 		builtin[p.ID] = p
 	}
-	grants := map[string]string{"herald": "recall", "sentinel": "source", "seeker": "source", "weaver": "correlate"}
+	grants := map[string][]pipeline.Capability{
+		"herald": {pipeline.CapabilityRecall}, "sentinel": {pipeline.CapabilitySource},
+		"seeker": {pipeline.CapabilitySource, pipeline.CapabilityExperiment}, "weaver": {pipeline.CapabilityCorrelate},
+	}
 	for i := range def.Personas {
 		p := &def.Personas[i]
 		b := builtin[p.ID]
 		if p.Name != b.Name || p.Colour != b.Colour || p.Element != b.Element || p.Role != b.Role || p.Module != b.Module {
 			t.Errorf("%s is %+v, want %+v", p.ID, *p, b)
 		}
-		if len(p.Grants) != 1 || string(p.Grants[0]) != grants[p.ID] {
+		if !slices.Equal(p.Grants, grants[p.ID]) {
 			t.Errorf("%s is granted %v", p.ID, p.Grants)
 		}
 	}

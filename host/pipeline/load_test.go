@@ -47,6 +47,12 @@ func TestAccept_CT1_SeedYAMLLoadsVerbatim(t *testing.T) {
 	if len(ours.Labels) != 4 || len(ours.Kinds) == 0 {
 		t.Errorf("%d labels and %d elements are told of", len(ours.Labels), len(ours.Kinds))
 	}
+	for i := range ours.Personas {
+		if p := &ours.Personas[i]; len(p.Grants) != 1 || p.Grants[0] != pipeline.CapabilityExperiment {
+			t.Errorf("%s is granted %v", p.ID, p.Grants)
+		}
+		ours.Personas[i].Grants = nil
+	}
 	ours.Edges[0].With, ours.Nodes[3].Rounds, ours.Labels, ours.Kinds = nil, 0, nil, nil
 	if diff := cmp.Diff(*seed, *ours, cmpopts.IgnoreUnexported(pipeline.Definition{})); diff != "" {
 		t.Errorf("ours differs from the seed (-seed +ours):\n%s", diff)
