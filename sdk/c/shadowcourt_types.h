@@ -227,7 +227,7 @@ typedef enum {
 typedef struct { sc_call *at; size_t count; } sc_call_list;
 extern const sc_names sc_call_names;
 
-/// `capability` is a host function that a module may ask for. All are denied
+/// `capability` is what a module may ask of the host. All are denied
 /// unless the pipeline grants them.
 typedef enum {
   SC_NO_CAPABILITY, /* absent, where it is optional */

@@ -677,7 +677,7 @@ impl Name for Call {
     }
 }
 
-/// `capability` is a host function that a module may ask for. All are denied
+/// `capability` is what a module may ask of the host. All are denied
 /// unless the pipeline grants them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Capability {

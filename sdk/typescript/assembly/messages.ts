@@ -189,7 +189,7 @@ export namespace Call {
   export const VALUES: StaticArray<string> = ["node", "contest", "edges", "judge"];
 }
 
-// `capability` is a host function that a module may ask for. All are denied
+// `capability` is what a module may ask of the host. All are denied
 // unless the pipeline grants them.
 export namespace Capability {
   export const Log = "log";

@@ -172,7 +172,7 @@ pub const Call = enum {
     judge,
 };
 
-/// `capability` is a host function that a module may ask for. All are denied
+/// `capability` is what a module may ask of the host. All are denied
 /// unless the pipeline grants them.
 pub const Capability = enum {
     log,
