@@ -20,6 +20,7 @@ var flagGroups = []struct {
 	{"Input", "from source since casebook truth-from-report"},
 	{"Classifier", "light light-timeout no-court"},
 	{"Court", "pipeline profile modules grant watch"},
+	{"Experiments", "experiments budget case-budget experiment-network"},
 	{"Output", "format output report cases explain redact timings fail-on"},
 	{"Run", "workers resume remember cache"},
 	{"Record", "record record-bytes record-digests-only key store"},

@@ -4,14 +4,16 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 
 	"golang.org/x/term"
 )
 
 // Progress is one line on a terminal that says how far the work is. On
-// anything else it is silent.
+// anything else it is silent. It is safe for concurrent use.
 type Progress struct {
 	w     io.Writer
+	mu    sync.Mutex // experiments report beside the run
 	shown bool
 }
 
@@ -29,6 +31,8 @@ func (p *Progress) Say(text string) {
 	if p.w == nil {
 		return
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	fmt.Fprintf(p.w, "\r\x1b[K%s", text)
 	p.shown = true
 }
@@ -47,6 +51,8 @@ func (p *Progress) Tried(n, faults int) {
 
 // Clear takes the line away, before anything else is written.
 func (p *Progress) Clear() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.shown {
 		fmt.Fprint(p.w, "\r\x1b[K")
 		p.shown = false

@@ -33,6 +33,7 @@ type Flags struct {
 	NoCourt           bool
 	grants            []string
 	Candidate         candidate
+	experiments       experiments
 }
 
 // Host opens the host. The default folder for compiled modules is only a

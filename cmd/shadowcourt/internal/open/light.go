@@ -129,6 +129,9 @@ func (o *Flags) helpWith(ctx context.Context, h *Connected, config *host.Config,
 		if config.Source, err = knowledge.Source(ctx, tree); err != nil {
 			return fmt.Errorf("--source: %w", err)
 		}
+		if err := o.openLaboratory(ctx, h, config); err != nil {
+			return err
+		}
 	}
 	if o.casebook == "" {
 		return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
+	"github.com/shadowcourt/shadowcourt/host/experiment"
 	"github.com/shadowcourt/shadowcourt/host/run/input"
 )
 
@@ -73,10 +74,40 @@ wrong (the rest was still tried); 3 done, and --fail-on matched.`,
 	f.BoolVar(&o.timings, "timings", false, "add times to the results, which then differ from run to run")
 	f.BoolVar(&o.NoCourt, "no-court", false, "hold no court: Light's answers stand")
 	o.GrantFlag(cmd)
+	o.ExperimentFlags(cmd, "off")
 	o.watchFlag(cmd)
 	o.canaryFlags(cmd)
 	o.auditFlags(cmd)
 	o.record.flags(cmd)
+	return cmd
+}
+
+// NewExperiment is the command `experiment`: `try` of one case, with experiments.
+func NewExperiment(s cli.Streams) *cobra.Command {
+	o := &tryOptions{from: "auto", format: "table"}
+	cmd := &cobra.Command{
+		Use:   "experiment DOCKET CASE",
+		Short: "Run the tests of one case again to settle it, and tell its trial",
+		Long: `Try one case of a docket, and let the court run its tests again: on this tree and on the
+revision of --since, mixed, alone and with the others, on an idle and on a busy machine.
+The court chooses what tells most per second. Tests run in scratch copies of the
+source, which is not changed.
+
+Exit codes are those of try.`,
+		Example: `  shadowcourt experiment failures.json example.com/cart.TestTotal --source . --since v1.4.0
+  shadowcourt experiment failures.json example.com/cart.TestTotal --source . --experiments reruns --budget 1m`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.explain = args[1]
+			return o.run(cmd.Context(), s, args[:1])
+		},
+	}
+	f := cmd.Flags()
+	o.LightFlags(cmd, "default: "+open.LightRCA+" for reports of tests, else "+open.LightDocket)
+	f.StringVar(&o.Pipeline, "pipeline", open.ShippedPipeline, "pipeline file, or the name of the shipped one")
+	f.StringVar(&o.Profile, "profile", "", "profile file, the name of a shipped one, or none (default: go-test for gotest input, else none)")
+	open.CacheFlag(f, &o.Cache, "folder for compiled modules, or none")
+	o.ExperimentFlags(cmd, "all")
 	return cmd
 }
 
@@ -108,12 +139,17 @@ func (o *tryOptions) run(ctx context.Context, s cli.Streams, args []string) erro
 		return err
 	}
 	o.record.configure(config)
+	p := cli.NewProgress(s.Err)
+	o.ShowExperiments(func(now experiment.Progress) {
+		if text := open.SayExperiments(now); text != "" {
+			p.Say(text)
+		}
+	})
 	help, err := o.Connect(ctx, config, inputs)
 	if err != nil {
 		return err
 	}
 	defer help.Close()
-	p := cli.NewProgress(s.Err)
 	p.Say("loading modules")
 	h, err := o.Host(ctx, s, config)
 	p.Clear()

@@ -1,0 +1,117 @@
+package open
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/experiment"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
+)
+
+// experimentsOff is the value of --experiments with which nothing is run.
+const experimentsOff = "off"
+
+// DefaultBudget is the budget of all experiments of a run.
+const DefaultBudget = 10 * time.Minute
+
+// experiments are the flags of what personas may run.
+type experiments struct {
+	mode            string
+	budget, perCase time.Duration
+	network         bool
+	progress        func(experiment.Progress)
+}
+
+// ExperimentFlags are those of the commands that can run tests again. The mode is that without the flag.
+func (o *Flags) ExperimentFlags(cmd *cobra.Command, mode string) {
+	f, e := cmd.Flags(), &o.experiments
+	f.StringVar(&e.mode, "experiments", mode, "with --source: what personas may run to settle a case: off, reruns (the tests of the tree as it is), "+
+		"or all (with files of the revision of --since, too)")
+	f.DurationVar(&e.budget, "budget", DefaultBudget, "with --experiments: how long all experiments together may run")
+	f.DurationVar(&e.perCase, "case-budget", experiment.DefaultPerCase, "with --experiments: how long those of one case may run")
+	f.BoolVar(&e.network, "experiment-network", false, "with --experiments: leave the network on for the tests")
+}
+
+// Experiments says whether personas may run tests.
+func (o *Flags) Experiments() bool {
+	return o.experiments.mode != "" && o.experiments.mode != experimentsOff
+}
+
+// ShowExperiments says who is told what runs. It must be safe for concurrent use.
+func (o *Flags) ShowExperiments(progress func(experiment.Progress)) {
+	o.experiments.progress = progress
+}
+
+// CheckExperiments rejects flags of experiments that contradict each other.
+func (o *Flags) CheckExperiments() error {
+	var faults []error
+	e := &o.experiments
+	modes := []string{experimentsOff, string(experiment.Reruns), string(experiment.All)}
+	if !slices.Contains(modes, e.mode) {
+		faults = append(faults, fmt.Errorf("--experiments %q: use %s", e.mode, cli.OrList(modes)))
+	}
+	for _, d := range []struct {
+		flag  string
+		value time.Duration
+	}{{"budget", e.budget}, {"case-budget", e.perCase}} {
+		if d.value <= 0 {
+			faults = append(faults, fmt.Errorf("--%s %s: use a duration above 0, such as 10m", d.flag, d.value))
+		}
+	}
+	if o.Experiments() && o.source == "" {
+		faults = append(faults, errors.New("--experiments needs --source, the folder whose tests may run"))
+	}
+	if o.Experiments() && o.NoCourt {
+		faults = append(faults, errors.New("--experiments with --no-court: it is the court that asks for experiments"))
+	}
+	return errors.Join(faults...)
+}
+
+// openLaboratory lets the court run experiments. Cases that Light is hopeless about are tried then, too: experiments may settle
+// what reading can't.
+func (o *Flags) openLaboratory(ctx context.Context, h *Connected, config *host.Config) error {
+	if !o.Experiments() {
+		return nil
+	}
+	e := &o.experiments
+	cache := ""
+	if config.CacheDir != "" {
+		cache = filepath.Join(filepath.Dir(config.CacheDir), "experiments")
+	}
+	lab, err := experiment.Open(ctx, experiment.Config{
+		Source: o.source, Green: o.since, Mode: experiment.Mode(e.mode), Budget: e.budget, PerCase: e.perCase, CacheDir: cache,
+		Network: e.network, Progress: e.progress,
+	})
+	if err != nil {
+		return fmt.Errorf("--experiments: %w", err)
+	}
+	h.closers = append(h.closers, lab.Close)
+	if why := lab.Why(nil); why != "" {
+		fmt.Fprintf(o.command.ErrOrStderr(), "warning: no experiments: %s\n", sanitize.Line(why))
+	}
+	config.Experiments = lab
+	config.Court = func(c *pipeline.Court) { c.RejectionThreshold = 0 }
+	return nil
+}
+
+// SayExperiments is what a progress line says of experiments.
+func SayExperiments(p experiment.Progress) string {
+	if len(p.Running) == 0 {
+		return ""
+	}
+	text := "running " + strings.Join(p.Running, ", ")
+	if p.Waiting > 0 {
+		text += fmt.Sprintf("; %d wait", p.Waiting)
+	}
+	return text + fmt.Sprintf("; about %s to go, %s of the budget left", p.Expected.Round(time.Second), p.Budget.Round(time.Second))
+}
