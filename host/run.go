@@ -47,6 +47,7 @@ func (h *Host) tryEntry(ctx context.Context, tried Tried) Tried {
 	tried.Trial, tried.Record, tried.Err = h.TryRecorded(ctx, tried.Entry.Case)
 	if tried.Trial != nil {
 		tried.Trial.Truth = tried.Entry.Truth
+		tried.Trial.Stand(tried.Entry.Members)
 		maps.Copy(tried.Trial.LabelNames, tried.Entry.LabelNames)
 	}
 	return tried

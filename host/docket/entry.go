@@ -8,6 +8,8 @@ import (
 // Entry is one case of a docket with the place it was read from.
 type Entry struct {
 	Case abi.Case
+	// Members are cases that failed in the same way, for which the trial of Case stands.
+	Members []abi.Case
 	// Truth is what is known of the right answer; nil when nothing is. It never reaches a module.
 	Truth *trial.Truth
 	// LabelNames are what the docket calls labels of the case, by label; nil when it tells none.

@@ -113,6 +113,9 @@ func (s *story) opening() {
 	t := s.trial
 	s.line(s.paint(bold, "Case "+snip(t.Result.ID, 100)))
 	s.say(2, plain, t.Case.Subject)
+	if n := len(t.Result.Members); n > 0 {
+		s.say(2, plain, "stands for "+plural(n, "more case", "more cases")+" that failed in the same way: "+strings.Join(t.Result.Members, ", "))
+	}
 	s.say(2, plain, "labels "+strings.Join(s.named(t.Case.Labels), ", "))
 	if t.Truth != nil && t.Truth.Classification != "" {
 		s.note("truth  " + sanitize.Line(t.Truth.Classification))

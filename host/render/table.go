@@ -3,6 +3,7 @@ package render
 import (
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -45,7 +46,7 @@ func (c cell) width() int { return text.StringWidthWithoutEscSequences(c.text + 
 
 func (c cell) fitted(width int) string {
 	if c.end {
-		return snipStart(c.text, width)
+		return snipStart(c.text, width-text.StringWidthWithoutEscSequences(c.tail)) + c.tail
 	}
 	return text.Snip(c.text, width-text.StringWidthWithoutEscSequences(c.tail), "…") + c.tail
 }
@@ -66,6 +67,9 @@ func (t *tableWriter) Write(trial *trial.Trial) error {
 		id: cell{text: snipStart(r.ID, idColumns), end: true}, about: cell{text: snip(trial.About(), aboutColumns)},
 		status: cell{text: snip(string(r.Final.Status), labelColumns), paint: statusPaint(r.Final.Status)},
 		light:  none, final: none, cause: cell{text: snip(string(r.Final.Cause), labelColumns), paint: red},
+	}
+	if n := len(r.Members); n > 0 {
+		row.id.tail = " ×" + strconv.Itoa(n+1)
 	}
 	if l := r.Light; l != nil {
 		row.light = labelCell(trial, l.Classification, " "+number(l.Confidence))

@@ -46,7 +46,7 @@ func visibleMarkup(s string) string {
 func (m *textMap) trial(t *trial.Trial) *trial.Trial {
 	compared := t.Compare()
 	from := *t
-	from.Case.Documents = nil
+	from.Case.Documents, from.Members = nil, nil
 	if from.Beside != nil {
 		beside := *from.Beside
 		beside.Case.Documents = nil

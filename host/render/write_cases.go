@@ -53,21 +53,33 @@ type truthLine struct {
 }
 
 func (c casesWriter) Write(t *trial.Trial) error {
-	line := caseLine{
-		ID: t.Case.ID, Group: t.Case.Group, Subject: t.Case.Subject, Labels: t.Case.Labels,
-		Evidence: make([]evidenceLine, 0, len(t.Case.Evidence)), Documents: make([]documentLine, 0, len(t.Case.Documents)),
+	if err := c.write(&t.Case, t.Truth); err != nil {
+		return err
 	}
-	if l := t.Case.Light; l != nil {
+	for i := range t.Members {
+		if err := c.write(&t.Members[i], nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c casesWriter) write(of *abi.Case, truth *trial.Truth) error {
+	line := caseLine{
+		ID: of.ID, Group: of.Group, Subject: of.Subject, Labels: of.Labels,
+		Evidence: make([]evidenceLine, 0, len(of.Evidence)), Documents: make([]documentLine, 0, len(of.Documents)),
+	}
+	if l := of.Light; l != nil {
 		line.Light = &lightLine{l.Classification, l.Confidence, l.Reasoning}
 	}
-	for _, e := range t.Case.Evidence {
+	for _, e := range of.Evidence {
 		line.Evidence = append(line.Evidence, evidenceLine{e.SourceRef, e.Content, e.RelevanceConfidence, e.Supports, e.Element})
 	}
-	for _, d := range t.Case.Documents {
+	for _, d := range of.Documents {
 		line.Documents = append(line.Documents, documentLine{d.Name, d.Text})
 	}
-	if t.Truth != nil {
-		line.Truth = &truthLine{t.Truth.Classification, t.Truth.ExpectedVerdict}
+	if truth != nil {
+		line.Truth = &truthLine{truth.Classification, truth.ExpectedVerdict}
 	}
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)

@@ -51,6 +51,9 @@ func (r *Run) remember(tried *host.Tried) {
 		final = tried.Trial.Result.Final
 	}
 	r.remembered = append(r.remembered, knowledge.Entry(&tried.Entry.Case, tried.Entry.Truth, &final))
+	for i := range tried.Entry.Members {
+		r.remembered = append(r.remembered, knowledge.Entry(&tried.Entry.Members[i], tried.Entry.Truth, &final))
+	}
 }
 
 // keepVerdicts adds the run to the casebook, all of it or nothing. One that was interrupted is added when it is resumed and done.

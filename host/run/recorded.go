@@ -38,6 +38,7 @@ func (r *recording) Passed(entry *docket.Entry) (*trial.Trial, string, error) {
 		return nil, "", fmt.Errorf("the result of %q: %w", before.id, err)
 	}
 	before.result = nil
+	t.Stand(entry.Members)
 	return t, "", nil
 }
 

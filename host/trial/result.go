@@ -53,8 +53,10 @@ const (
 // Result is the part of a trial that programs get, with a stable JSON form. It holds no times unless Timings is set, so
 // that equal trials give equal bytes. Empty lists are written as [], missing values as null.
 type Result struct {
-	ID        string `json:"id"`
-	Activated bool   `json:"activated"`
+	ID string `json:"id"`
+	// Members are the ids of further cases that failed in the same way: the result is theirs, too.
+	Members   []string `json:"members,omitempty"`
+	Activated bool     `json:"activated"`
 	// Light is Light's first answer, nil when it had none.
 	Light *Answer `json:"light"`
 	// LightAfter are its answers to remands, in order.

@@ -6,6 +6,8 @@ import "github.com/shadowcourt/shadowcourt/abi"
 type Trial struct {
 	Result Result
 	Case   abi.Case
+	// Members are cases that failed in the same way, for which the trial stands.
+	Members []abi.Case
 	// Truth is nil when nothing is known.
 	Truth *Truth
 	// LabelNames are the names of the case's labels for people, by label. Labels without a name are left out.
@@ -23,6 +25,14 @@ type Trial struct {
 	Beside *Trial
 	// Compared is set where the trial was redacted, see [Trial.Compare]. Leave it nil.
 	Compared *Comparison
+}
+
+// Stand makes the trial stand for further cases.
+func (t *Trial) Stand(members []abi.Case) {
+	t.Members, t.Result.Members = members, nil
+	for i := range members {
+		t.Result.Members = append(t.Result.Members, members[i].ID)
+	}
 }
 
 // SVG is an SVG element that is safe to embed in an HTML page: whoever made it escaped all text in it.

@@ -110,6 +110,11 @@ func follow(before string, entry *docket.Entry) string {
 	if entry.Truth != nil {
 		truth = *entry.Truth
 	}
-	sum := sha256.Sum256(slices.Concat([]byte(before), own[:], []byte(truth.Classification+"\x00"+string(truth.ExpectedVerdict))))
+	parts := [][]byte{[]byte(before), own[:], []byte(truth.Classification + "\x00" + string(truth.ExpectedVerdict))}
+	for i := range entry.Members {
+		member := sha256.Sum256(codec.AppendCase(nil, &entry.Members[i]))
+		parts = append(parts, member[:])
+	}
+	sum := sha256.Sum256(slices.Concat(parts...))
 	return "sha256:" + hex.EncodeToString(sum[:])
 }

@@ -22,7 +22,7 @@ var flagGroups = []struct {
 	{"Court", "pipeline profile modules grant watch"},
 	{"Experiments", "experiments budget case-budget experiment-network"},
 	{"Output", "format output report cases explain redact timings fail-on"},
-	{"Run", "workers resume remember cache"},
+	{"Run", "workers no-groups resume remember cache"},
 	{"Record", "record record-bytes record-digests-only key store"},
 	{"Audit", "audit rubric"},
 	{"Canary", "canary canary-output canary-seed share"},

@@ -78,6 +78,9 @@ func (o *tryOptions) settings(inputs *input.Dockets) []record.Part {
 	if o.watch {
 		add("--watch", "true")
 	}
+	if o.noGroups {
+		add("--no-groups", "true")
+	}
 	add("--light", o.LightFor(inputs))
 	add("--redact", strings.Join(o.redact, "\x00"))
 	add("--timings", strconv.FormatBool(o.timings))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -12,9 +13,11 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/casebook"
+	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/render"
 	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 	"github.com/shadowcourt/shadowcourt/host/run"
+	"github.com/shadowcourt/shadowcourt/host/run/group"
 	"github.com/shadowcourt/shadowcourt/host/run/input"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
@@ -55,8 +58,17 @@ func (r *tryRun) try(ctx context.Context, s cli.Streams, h *host.Host, inputs *i
 		fmt.Fprintf(s.Err, "%s has %s of an earlier run, not given again here; the last may never have been given: --output FILE gives all\n",
 			sanitize.Line(config.Record.File), cli.Count(n, "result", "results"))
 	}
-	r.sum, err = r.run.All(ctx, r.match.watch(inputs.Entries(o.explain)))
+	r.sum, err = r.run.All(ctx, r.match.watch(o.grouped(inputs)))
 	return r.kept(runError(err))
+}
+
+// grouped are the entries of the dockets; of reports of tests those that failed in the same way are one.
+func (o *tryOptions) grouped(inputs *input.Dockets) iter.Seq2[docket.Entry, error] {
+	entries := inputs.Entries(o.explain)
+	if o.noGroups || inputs.Some(input.JSONL) {
+		return entries
+	}
+	return group.Shipped().Entries(entries)
 }
 
 // runConfig is what the flags say of the run. It begins the files of the outputs.

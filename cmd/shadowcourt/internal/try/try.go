@@ -23,6 +23,7 @@ type tryOptions struct {
 	redact, failOn  []string
 	workers         int
 	timings, resume bool
+	noGroups        bool
 	cases           string
 	truthFromReport bool
 	canaryOutput    string
@@ -71,6 +72,7 @@ wrong (the rest was still tried); 3 done, and --fail-on matched.`,
 	f.StringArrayVar(&o.redact, "redact", nil, "regular expression whose matches are blacked out in every output; may be repeated")
 	f.StringSliceVar(&o.failOn, "fail-on", nil, "exit with 3 on a status (acquitted, mistrial, ...), a label (pb001; label:ID where the pipeline does not name it), or with --audit audit:security or audit:degraded")
 	f.IntVar(&o.workers, "workers", 0, "trials at once (default: one for each processor)")
+	f.BoolVar(&o.noGroups, "no-groups", false, "with reports of tests: try each failure by itself, not once for all that failed in the same way")
 	f.BoolVar(&o.timings, "timings", false, "add times to the results, which then differ from run to run")
 	f.BoolVar(&o.NoCourt, "no-court", false, "hold no court: Light's answers stand")
 	o.GrantFlag(cmd)
