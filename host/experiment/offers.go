@@ -71,13 +71,16 @@ func seconds(f *failure, e abi.Experiment) float64 {
 	return math.Round(10*total) / 10
 }
 
-// Why says in a line why there are no offers for a case, or not all of the mode; empty if there are.
+// Why says in a line why there are no offers for a case, or not all of the mode; empty if there are. Of a nil case it says what
+// holds for all.
 func (l *Lab) Why(subject *abi.Case) string {
 	if l.problem != "" {
 		return l.problem
 	}
-	if _, err := l.failureOf(subject); err != nil {
-		return oneLine(err.Error())
+	if subject != nil {
+		if _, err := l.failureOf(subject); err != nil {
+			return oneLine(err.Error())
+		}
 	}
 	return l.noGreen
 }

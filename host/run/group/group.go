@@ -115,8 +115,8 @@ var figures = regexp.MustCompile(`\b0x[0-9a-fA-F]+\b|\d+`)
 // maxBytes of documents wait for more of their group. Groups of larger reports are cut there.
 const maxBytes = 64 << 20
 
-// Entries puts cases of one group into the first entry of the group, as its Members. Entries with a classification, a truth or
-// an error stay alone. It reads ahead, up to 64 MiB of documents.
+// Entries puts cases of one group into the first entry of the group, as its Members. Entries with a truth or an
+// error stay alone. It reads ahead, up to 64 MiB of documents.
 func (r Rules) Entries(entries iter.Seq2[docket.Entry, error]) iter.Seq2[docket.Entry, error] {
 	return func(yield func(docket.Entry, error) bool) {
 		w := window{groups: map[string]int{}}
@@ -142,7 +142,7 @@ func (w *window) add(entry docket.Entry, err error, rules Rules) {
 	for i := range entry.Case.Documents {
 		w.bytes += len(entry.Case.Documents[i].Text)
 	}
-	if err == nil && entry.Case.Light == nil && entry.Truth == nil {
+	if err == nil && entry.Truth == nil {
 		if key := rules.Key(&entry.Case); key != "" {
 			if first, ok := w.groups[key]; ok {
 				w.entries[first].Members = append(w.entries[first].Members, entry.Case)

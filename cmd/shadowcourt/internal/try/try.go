@@ -96,9 +96,8 @@ The court chooses what tells most per second. Tests run in scratch copies of the
 source, which is not changed.
 
 Exit codes are those of try.`,
-		Example: `  shadowcourt experiment failures.json example.com/cart.TestTotal --source . --since v1.4.0
-  shadowcourt experiment failures.json example.com/cart.TestTotal --source . --experiments reruns --budget 1m`,
-		Args: cobra.ExactArgs(2),
+		Example: `  shadowcourt experiment examples/dockets/godotenv.gotest.json github.com/joho/godotenv.TestRoundtrip --source . --budget 1m`,
+		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.explain = args[1]
 			return o.run(cmd.Context(), s, args[:1])
