@@ -14,6 +14,9 @@ func Same(a, b string) bool {
 	return look(a).same(look(b)) && look(b).same(look(a))
 }
 
+// Flags are those that the failure of a log needs.
+func Flags(log string) []string { return flagsOf([]abi.Document{{Text: log}}) }
+
 // WithoutOverlays has tests write to their trees.
 func (l *Lab) WithoutOverlays() { l.overlays = false }
 

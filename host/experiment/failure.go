@@ -46,8 +46,9 @@ func ignored(folder string) bool {
 // failure is the failing test of a case, and how it failed.
 type failure struct {
 	test   gotest.Test
-	module string // folder of the module in every tree
-	folder string // of the package, in its module
+	module string   // folder of the module in every tree
+	folder string   // of the package, in its module
+	flags  []string // of the build, which the failure needs
 	// fingerprint names test and failure. Cases that have it in common share results.
 	fingerprint string
 	looks       looks
@@ -71,7 +72,7 @@ func (l *Lab) failureOf(c *abi.Case) (*failure, error) {
 	default:
 		return nil, fmt.Errorf("several tests are named, such as %s and %s", tests[0].Name, tests[1].Name)
 	}
-	f := &failure{test: tests[0], looks: looksOf(tests[0].Package, c.Documents)}
+	f := &failure{test: tests[0], flags: flagsOf(c.Documents), looks: looksOf(tests[0].Package, c.Documents)}
 	var at string
 	for _, m := range l.modules { // the innermost module that has the package
 		folder, ok := strings.CutPrefix(f.test.Package+"/", m.path+"/")
@@ -84,6 +85,16 @@ func (l *Lab) failureOf(c *abi.Case) (*failure, error) {
 	}
 	f.fingerprint = casebook.Take(casebook.Failure{Subject: c.Subject, Test: f.test.Package + "." + f.test.Name, Texts: texts(c.Documents)}).Exact
 	return f, nil
+}
+
+// flagsOf are the flags without which the failure could not have happened: without the race detector, tests with races pass.
+func flagsOf(documents []abi.Document) []string {
+	for i := range documents {
+		if text := documents[i].Text; strings.Contains(text, "WARNING: DATA RACE") || strings.Contains(text, "race detected during execution of test") {
+			return []string{"-race"}
+		}
+	}
+	return nil
 }
 
 // hasTests says whether a tree has test files in the package of a failure.

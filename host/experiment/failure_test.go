@@ -1,6 +1,7 @@
 package experiment_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -62,6 +63,16 @@ func TestTheSameFailure(t *testing.T) {
 				t.Errorf("got %v", got)
 			}
 		})
+	}
+}
+
+func TestARaceIsRunWithTheRaceDetector(t *testing.T) {
+	race := "==================\nWARNING: DATA RACE\nRead at 0x00c000012345 by goroutine 8:\n"
+	if got := experiment.Flags(race); !slices.Equal(got, []string{"-race"}) {
+		t.Errorf("got %v", got)
+	}
+	if got := experiment.Flags(assertion); got != nil {
+		t.Errorf("got %v", got)
 	}
 }
 

@@ -141,6 +141,7 @@ func docket(t *testing.T, dir string) map[string]*abi.Case {
 
 func open(t *testing.T, c experiment.Config) *experiment.Lab {
 	t.Helper()
+	c.Flags = []string{"-ldflags=-s"} // links faster
 	l, err := experiment.Open(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)

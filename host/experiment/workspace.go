@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/experiment/gorun"
@@ -20,11 +21,11 @@ import (
 type workspace struct {
 	tree   *tree.Tree
 	digest string
-	folder string // has the folders tree and bin
+	folder string // has the folder tree, and one for each binary
 
 	turn     chan struct{} // holds one token while somebody changes the folder
 	written  bool
-	binaries map[string]built // by the package's folder
+	binaries map[string]built // by the package's folder and the flags
 }
 
 // built is a test binary, or why there is none.
@@ -54,8 +55,8 @@ func (l *Lab) build(ctx context.Context, w *workspace, f *failure) (*gorun.Binar
 		return nil, err
 	}
 	defer w.unlock()
-	pack := path.Join(f.module, f.folder)
-	if b, ok := w.binaries[pack]; ok {
+	key := strings.Join(append([]string{path.Join(f.module, f.folder)}, f.flags...), " ")
+	if b, ok := w.binaries[key]; ok {
 		return b.binary, b.err
 	}
 	defer l.account.measure(f.fingerprint)()
@@ -65,11 +66,15 @@ func (l *Lab) build(ctx context.Context, w *workspace, f *failure) (*gorun.Binar
 	if !hasTests(w.tree, f) {
 		b.err = gorun.ErrNoTests
 	} else if b.err = w.write(ctx); b.err == nil {
+		out := filepath.Join(w.folder, "bin"+strconv.Itoa(len(w.binaries)))
+		if err := os.MkdirAll(out, 0o700); err != nil {
+			return nil, err
+		}
 		folder := filepath.Join(w.folder, "tree", filepath.FromSlash(f.module))
-		b.binary, b.err = l.goTool.Build(ctx, folder, "./"+f.folder, filepath.Join(w.folder, "bin"))
+		b.binary, b.err = l.goTool.Build(ctx, folder, "./"+f.folder, out, f.flags...)
 	}
 	if _, failed := errors.AsType[*gorun.BuildError](b.err); b.err == nil || failed || errors.Is(b.err, gorun.ErrNoTests) {
-		w.binaries[pack] = b
+		w.binaries[key] = b
 	}
 	if errors.Is(context.Cause(ctx), errSlowBuild) {
 		return nil, errSlowBuild
@@ -91,10 +96,8 @@ func (w *workspace) write(ctx context.Context) error {
 	if err := removeAll(folder); err != nil {
 		return err
 	}
-	for _, dir := range []string{folder, filepath.Join(w.folder, "bin")} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return err
-		}
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
 	}
 	err := w.tree.Write(ctx, folder)
 	w.written = err == nil

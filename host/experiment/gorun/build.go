@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -85,9 +86,9 @@ type Binary struct {
 }
 
 // Build builds the tests of a package in a module that a folder of the tree belongs to. The package is an import path or a path
-// relative to the folder ("./x"). The binary is written into the folder out. The error is a *BuildError if the tests do not build,
+// relative to the folder ("./x"). Flags come behind those of [Find]. The binary is written into the folder out. The error is a *BuildError if the tests do not build,
 // and ErrNoTests if there are none.
-func (g *Go) Build(ctx context.Context, folder, pack, out string) (*Binary, error) {
+func (g *Go) Build(ctx context.Context, folder, pack, out string, flags ...string) (*Binary, error) {
 	if strings.HasPrefix(pack, "-") {
 		return nil, fmt.Errorf("%q is no package", pack)
 	}
@@ -103,7 +104,7 @@ func (g *Go) Build(ctx context.Context, folder, pack, out string) (*Binary, erro
 	if fields[2] == "0 0" {
 		return nil, fmt.Errorf("%s: %w", pack, ErrNoTests)
 	}
-	args := append([]string{"test", "-c", "-vet=off", "-buildvcs=false", "-o", b.Path}, g.flags...)
+	args := append([]string{"test", "-c", "-vet=off", "-buildvcs=false", "-o", b.Path}, slices.Concat(g.flags, flags)...)
 	if _, err := g.run(ctx, folder, out, append(args, pack)...); err != nil {
 		return nil, asBuildError(pack, err)
 	}
@@ -113,10 +114,10 @@ func (g *Go) Build(ctx context.Context, folder, pack, out string) (*Binary, erro
 // ErrNoTests: the package has no test files.
 var ErrNoTests = errors.New("no test files")
 
-// machineText is what the go command prints when the machine keeps it from building: modules or a toolchain that can't be downloaded, a
-// full disk, a killed compiler.
+// machineText is what the go command prints when the machine keeps it from building: modules or a toolchain that can't be
+// downloaded, a C compiler that is missing, a full disk, a killed compiler.
 var machineText = regexp.MustCompile(`dial tcp|no such host|i/o timeout|TLS handshake|lookup disabled by GO|\(running go 1|toolchain not available|` +
-	`no space left on device|cannot allocate memory|signal: killed`)
+	`-race requires cgo|executable file not found|no space left on device|cannot allocate memory|signal: killed`)
 
 // asBuildError makes a *BuildError of a command that failed, unless the machine is the reason.
 func asBuildError(pack string, err error) error {
