@@ -23,6 +23,8 @@ type tableWriter struct {
 	summary *Summary
 	rows    []tableRow
 	open    []openCases
+	// experimented are the cases with experiments.
+	experimented []experimented
 	// unexplained counts the cases without an answer that found no place in the list.
 	unexplained int
 }
@@ -94,6 +96,9 @@ func (t *tableWriter) Write(trial *trial.Trial) error {
 		}
 	}
 	t.rows = append(t.rows, row)
+	if len(r.Experiments) > 0 {
+		t.experimented = append(t.experimented, experimented{r.ID, r.Experiments})
+	}
 	t.leave(r)
 	return nil
 }
@@ -141,7 +146,7 @@ func (t *tableWriter) Close() error {
 			return err
 		}
 	}
-	_, err := io.WriteString(t.w, t.openText()+t.options.summaryText(t.summary))
+	_, err := io.WriteString(t.w, t.experimentsText()+t.openText()+t.options.summaryText(t.summary))
 	return err
 }
 

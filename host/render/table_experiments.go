@@ -1,0 +1,41 @@
+package render
+
+import (
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/host/trial"
+)
+
+// maxExperiments is of how many cases a table tells the experiments.
+const maxExperiments = 20
+
+// experimented is a case with the experiments that were run for it.
+type experimented struct {
+	id   string
+	list []trial.Experiment
+}
+
+// experimentsText tells what was run for each case, and what it showed.
+func (t *tableWriter) experimentsText() string {
+	if len(t.experimented) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString(t.options.paint(bold, "Experiments") + "\n")
+	width := t.options.Width
+	if width <= 0 {
+		width = 120
+	}
+	for i := range t.experimented[:min(len(t.experimented), maxExperiments)] {
+		c := &t.experimented[i]
+		b.WriteString(snipStart(c.id, max(width, 20)) + "\n")
+		for j := range c.list {
+			e := &c.list[j]
+			b.WriteString("  " + e.What() + ": " + t.options.paint(bold, e.Showed()) + "\n")
+		}
+	}
+	if more := len(t.experimented) - maxExperiments; more > 0 {
+		b.WriteString("and those of " + plural(more, "more case", "more cases") + "\n")
+	}
+	return b.String() + "\n"
+}
