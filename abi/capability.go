@@ -138,6 +138,8 @@ const (
 	IntentValue IntentKind = "value"
 	// IntentTests: tests were changed from the value that this one wants to the one that it got.
 	IntentTests IntentKind = "tests"
+	// IntentExpectation: the failing tests were changed in a value that they report.
+	IntentExpectation IntentKind = "expectation"
 	// IntentDocuments: added lines of a document name the changed function or value.
 	IntentDocuments IntentKind = "documents"
 	// IntentMessage: the message of the commit that changed a function names it.

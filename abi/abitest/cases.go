@@ -271,7 +271,7 @@ func (s *source) knowledge(labels []string) *Knowledge {
 	}
 	for range s.rnd.IntN(3) {
 		k.Source.Intent = append(k.Source.Intent, abi.SourceIntent{
-			Kind: pick(s, abi.IntentValue, abi.IntentTests, abi.IntentDocuments, abi.IntentMessage), Path: pick(s, "", "a/cart.go"),
+			Kind: pick(s, abi.IntentValue, abi.IntentTests, abi.IntentExpectation, abi.IntentDocuments, abi.IntentMessage), Path: pick(s, "", "a/cart.go"),
 			Hunk: *s.hunk(), Names: []string{"Total"},
 		})
 	}

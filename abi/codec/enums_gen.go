@@ -6,7 +6,7 @@ package codec
 var (
 	valuesOfSourceKind        = []string{"product", "test", "fixture", "other"}
 	valuesOfSourceReach       = []string{"package", "imported", "dependencies", "none", "unknown"}
-	valuesOfIntentKind        = []string{"value", "tests", "documents", "message"}
+	valuesOfIntentKind        = []string{"value", "tests", "expectation", "documents", "message"}
 	valuesOfTreeRevision      = []string{"green", "head"}
 	valuesOfRunEnvironment    = []string{"original", "clean", "starved"}
 	valuesOfRunOrder          = []string{"alone", "original"}

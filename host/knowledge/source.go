@@ -66,6 +66,13 @@ func (s *tree) Source(_ context.Context, query abi.SourceQuery) (abi.SourceAnswe
 // compare tells the diff.
 func (s *tree) compare(answer *abi.SourceAnswer, bearing source.Bearing) {
 	answer.Diff, answer.Located = true, bearing.Located
+	for _, t := range bearing.Tests {
+		answer.Tests = append(answer.Tests, abi.FailingTest{Name: t.Name, Path: t.Path, New: t.New, Changed: t.Changed})
+	}
+	for i := range bearing.Intents {
+		in := &bearing.Intents[i]
+		answer.Intent = append(answer.Intent, abi.SourceIntent{Kind: in.Kind, Path: in.Path, Hunk: *hunk(&in.Hunk), Names: in.Names})
+	}
 	others := 0
 	for i := range bearing.Changes {
 		c := &bearing.Changes[i]
@@ -77,7 +84,18 @@ func (s *tree) compare(answer *abi.SourceAnswer, bearing source.Bearing) {
 		}
 		answer.Changed = append(answer.Changed, abi.ChangedFile{
 			Path: c.Path, Kind: c.Role, Added: c.AddedLines, Removed: c.RemovedLines,
-			Reach: c.Reach, Distance: c.Distance, Named: c.Named, Code: c.Code(),
+			Reach: c.Reach, Distance: c.Distance, Named: c.Named, Code: c.Code(), Hunk: hunk(c.Hunk),
 		})
 	}
+}
+
+func hunk(s *source.Shown) *abi.SourceHunk {
+	if s == nil {
+		return nil
+	}
+	h := &abi.SourceHunk{Line: s.Line, Text: s.Text}
+	if s.Commit != nil {
+		h.Commit, h.Author = s.Commit.Hash, s.Commit.Author
+	}
+	return h
 }

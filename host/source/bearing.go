@@ -16,6 +16,8 @@ type Bearing struct {
 	Located bool
 	// Changes are all of [Tree.Changed], those that bear on the tests first.
 	Changes []Borne
+	Tests   []Test
+	Intents []Intent
 }
 
 // Borne is a change with what it has to do with the tests.
@@ -26,6 +28,8 @@ type Borne struct {
 	Distance int
 	// Named are functions, at most 8, that the change touches and that the text or the body of a failing test names.
 	Named []string
+	// Hunk is the change that is nearest to what the text names, of those that bear on the tests.
+	Hunk *Shown
 }
 
 // Compares says whether the tree was opened with a revision to compare with.
@@ -49,7 +53,7 @@ func (t *Tree) BearingOn(text string, frames []Frame) Bearing {
 	}
 	tests := t.failing(text, frames)
 	g := t.goModules()
-	b := Bearing{Located: len(tests.files) > 0, Changes: make([]Borne, len(t.changes))}
+	b := Bearing{Located: len(tests.files) > 0, Changes: make([]Borne, len(t.changes)), Tests: t.tests(text, tests)}
 	var packages []string
 	for _, dir := range tests.folders() {
 		if g.isPackage(dir) {
@@ -59,6 +63,7 @@ func (t *Tree) BearingOn(text string, frames []Frame) Bearing {
 	s := &scope{tree: t, modules: g, tests: tests, language: len(packages) > 0}
 	s.distance, s.whole = g.distances(packages)
 	s.plain = t.plainTests(tests)
+	s.uses = s.usesOf()
 	words := t.wordsOf(text, tests)
 	for i := range t.changes {
 		c := &t.changes[i]
@@ -66,12 +71,14 @@ func (t *Tree) BearingOn(text string, frames []Frame) Bearing {
 		borne.Reach, borne.Distance = s.reach(c)
 		if borne.Reach == abi.ReachPackage || borne.Reach == abi.ReachImported {
 			borne.Named = named8(t.touchedNames(c), words)
+			borne.Hunk = t.nearest(&borne)
 		}
 		b.Changes[i] = borne
 	}
 	slices.SortStableFunc(b.Changes, func(x, y Borne) int {
 		return cmp.Or(cmp.Compare(rank(x.Reach), rank(y.Reach)), cmp.Compare(x.Distance, y.Distance), cmp.Compare(x.Path, y.Path))
 	})
+	b.Intents = t.intents(text, b.Changes)
 	return b
 }
 
@@ -90,6 +97,7 @@ type scope struct {
 	distance map[string]int
 	whole    bool
 	plain    []plainTest
+	uses     uses // nil where it is not known what the tests use
 }
 
 // reach says how near a change is.
@@ -99,6 +107,8 @@ func (s *scope) reach(c *Change) (abi.SourceReach, int) {
 		return abi.ReachNone, 0
 	case len(s.tests.files) == 0:
 		return abi.ReachUnknown, 0
+	case s.unused(c):
+		return abi.ReachNone, 0
 	case slices.Contains(s.tests.files, c.Path):
 		return abi.ReachPackage, 0
 	case sourcefile.IsDependencies(c.Path):
@@ -118,8 +128,18 @@ func (s *scope) reach(c *Change) (abi.SourceReach, int) {
 	return best, distance
 }
 
-// dependencies: those of a folder that the tests lie in.
+// unused says whether a change lies in a Go package that the tests reach, and touches nothing that they use there.
+func (s *scope) unused(c *Change) bool {
+	_, reached := s.distance[path.Dir(c.Path)]
+	return s.uses != nil && reached && path.Ext(c.Path) == ".go" && c.Role != abi.SourceFixture && !s.uses.touches(s.tree, c)
+}
+
+// dependencies: those of a folder that the tests lie in. Tests that import nothing but the tree and the standard library have
+// none, unless the version of the language changes.
 func (s *scope) dependencies(c *Change) abi.SourceReach {
+	if s.language && s.whole && len(s.plain) == 0 && !s.modules.importsOthers(s.distance) && !changesLanguage(c) {
+		return abi.ReachNone
+	}
 	for _, dir := range s.tests.folders() {
 		if under(dir, path.Dir(c.Path)) {
 			return abi.ReachDependencies
@@ -134,6 +154,9 @@ func (s *scope) imported(c *Change) (abi.SourceReach, int) {
 	isGo := path.Ext(c.Path) == ".go"
 	if isOtherLanguage(c.Path) {
 		return abi.ReachUnknown, 0
+	}
+	if sourcefile.Installed(c.Path) { // vendored
+		return s.dependencies(c), 0
 	}
 	if !isGo || c.Role == abi.SourceFixture { // data belongs to the package above it
 		for dir != "." && !s.modules.isPackage(dir) {
@@ -152,6 +175,19 @@ func (s *scope) imported(c *Change) (abi.SourceReach, int) {
 		return abi.ReachNone, 0
 	}
 	return abi.ReachUnknown, 0
+}
+
+// changesLanguage says whether a change of go.mod is about more than the versions of modules.
+func changesLanguage(c *Change) bool {
+	for _, h := range c.Hunks {
+		for _, line := range slices.Concat(h.Removed, h.Added) {
+			switch first, _, _ := strings.Cut(strings.TrimSpace(line), " "); first {
+			case "go", "toolchain", "godebug", "replace", "module":
+				return true
+			}
+		}
+	}
+	return c.Opaque
 }
 
 // isOtherLanguage says whether a file is a program that no Go package embeds as its data.

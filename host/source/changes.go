@@ -57,7 +57,7 @@ func (c *Change) Code() bool {
 }
 
 // Changed gives the files that differ from the revision of Open, sorted by path: those that git tracks, as they stand in
-// the folder now, committed or not, like git diff. More than 2,000 are an error of Open. Line ends do not count.
+// the folder now, committed or not, like git diff, and programs and tests that git neither tracks nor ignores. More than 2,000 are an error of Open. Line ends do not count.
 func (t *Tree) Changed() []Change { return slices.Clone(t.changes) }
 
 // Touches says whether code that changed since the revision is where a frame points: within its function if that is known,
@@ -76,44 +76,57 @@ func (t *Tree) Touches(f Frame) bool {
 	return false
 }
 
-// changesSince compares the tracked files under the folder with those of a commit.
-func changesSince(ctx context.Context, t *Tree, dir, since string) (_ []Change, err error) {
+// compareWith compares the files under the folder with those of a commit.
+func (t *Tree) compareWith(ctx context.Context, dir, since string) (err error) {
 	repo, err := openRepository(dir)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	defer func() { err = errors.Join(err, repo.Close()) }()
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, repo.Close())
+		}
+	}()
 	commit, err := repo.commit(since)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	before, err := repo.filesOf(commit)
 	if err != nil {
-		return nil, fmt.Errorf("commit %s: %w", commit.Hash, err)
+		return fmt.Errorf("commit %s: %w", commit.Hash, err)
 	}
 	names, err := repo.tracked(before)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var changes []Change
+	tracked := make(map[string]bool, len(names))
+	for _, name := range names {
+		tracked[name] = true
+	}
+	names = append(names, t.untracked(repo, tracked)...)
+	slices.Sort(names)
 	room := maxDiffBytes
 	for _, name := range names {
 		if err := ctx.Err(); err != nil {
-			return nil, context.Cause(ctx)
+			return context.Cause(ctx)
 		}
 		change, err := repo.compare(t, name, before)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return fmt.Errorf("%s: %w", name, err)
 		}
 		if change == nil {
 			continue
 		}
-		if len(changes) == maxChanges {
-			return nil, fmt.Errorf("%w: more than %d files changed since %s", ErrTooLarge, maxChanges, since)
+		if len(t.changes) == maxChanges {
+			return fmt.Errorf("%w: more than %d files changed since %s", ErrTooLarge, maxChanges, since)
 		}
-		changes = append(changes, bound(*change, &room))
+		t.changes = append(t.changes, bound(*change, &room))
 	}
-	return changes, nil
+	for _, c := range t.changes {
+		t.touched[c.Path] = c.Hunks
+	}
+	t.history = newHistory(repo, commit)
+	return nil
 }
 
 // filesOf lists the regular files of a commit under the folder.
@@ -202,6 +215,9 @@ func (r *repository) compare(t *Tree, name string, before map[string]plumbing.Ha
 	if opaque || isBinary(old) || isBinary(now) {
 		c.Opaque = true
 		return c, nil
+	}
+	if c.Role == abi.SourceTest {
+		t.oldTests[name] = old
 	}
 	c.Hunks = diffLines(splitLines(string(old)), splitLines(string(now)))
 	if len(c.Hunks) == 0 && c.Kind == ChangeModified {

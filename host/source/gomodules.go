@@ -28,8 +28,11 @@ type goModules struct {
 
 type goModule struct{ dir, path string }
 
-// goImports are the folders of the tree that the Go files of a folder import.
-type goImports struct{ product, tests []string }
+// goImports are the folders of the tree that the Go files of a folder import; others: they import packages that are neither of the tree nor of the standard library.
+type goImports struct {
+	product, tests []string
+	others         bool
+}
 
 func newGoModules(t *Tree) *goModules {
 	g := &goModules{tree: t, files: map[string][]string{}, imports: map[string]*goImports{}}
@@ -125,7 +128,10 @@ func (g *goModules) importsOf(dir string) *goImports {
 			importPath, err := strconv.Unquote(spec.Path.Value)
 			if folder, ok := g.folderOf(importPath); ok && err == nil {
 				*list = append(*list, folder)
+				continue
 			}
+			first, _, _ := strings.Cut(importPath, "/")
+			found.others = found.others || strings.Contains(first, ".")
 		}
 	}
 	for _, list := range []*[]string{&found.product, &found.tests} {
@@ -163,4 +169,14 @@ func (g *goModules) distances(from []string) (by map[string]int, whole bool) {
 		}
 	}
 	return by, true
+}
+
+// importsOthers says whether a package of some folders imports one of another module.
+func (g *goModules) importsOthers(folders map[string]int) bool {
+	for dir := range folders {
+		if g.importsOf(dir).others {
+			return true
+		}
+	}
+	return false
 }

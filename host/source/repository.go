@@ -24,6 +24,7 @@ type repository struct {
 	*filesystem.Storage
 	// prefix is the slash-separated way from the top of the work tree to the folder; empty for the top.
 	prefix string
+	top    string // of the work tree
 }
 
 func openRepository(dir string) (*repository, error) {
@@ -46,7 +47,7 @@ func openRepository(dir string) (*repository, error) {
 				return nil, err
 			}
 			store := filesystem.NewStorageWithOptions(files, cache.NewObjectLRUDefault(), filesystem.Options{KeepDescriptors: true})
-			return &repository{Storage: store, prefix: filepath.ToSlash(prefix)}, nil
+			return &repository{Storage: store, prefix: filepath.ToSlash(prefix), top: top}, nil
 		}
 		if top == filepath.Dir(top) {
 			return nil, errNoRepository

@@ -187,7 +187,7 @@ func TestChangesSince(t *testing.T) {
 	write(t, top, map[string]string{"outside.txt": "not of the module\n"})
 	git("add", ".")
 	git("commit", "-qm", "second")
-	write(t, dir, map[string]string{"bin.dat": "\x00changed\n", "untracked.go": "package money\n", "py/app/core.py": "x = 1\nz = 3\ny = 2\n"})
+	write(t, dir, map[string]string{"bin.dat": "\x00changed\n", "untracked.go": "package money\n", "ignored.go": "package money\n", "untracked.txt": "a\n", ".gitignore": "/ignored.go\n", "py/app/core.py": "x = 1\nz = 3\ny = 2\n"})
 	if err := os.Remove(filepath.Join(dir, "web/src/cart.spec.ts")); err != nil {
 		t.Fatal(err)
 	}
@@ -196,6 +196,7 @@ func TestChangesSince(t *testing.T) {
 		{Path: "bin.dat", Kind: source.ChangeModified, Role: abi.SourceProduct, Opaque: true},
 		{Path: "py/app/core.py", Kind: source.ChangeModified, Role: abi.SourceProduct, AddedLines: 1, Hunks: []source.Hunk{{Code: true, OldFirst: 2, NewFirst: 2, NewLines: 1, Added: []string{"z = 3"}}}},
 		{Path: "shop/new.go", Kind: source.ChangeAdded, Role: abi.SourceProduct, AddedLines: 1, Hunks: []source.Hunk{{Code: true, OldFirst: 1, NewFirst: 1, NewLines: 1, Added: []string{"package shop"}}}},
+		{Path: "untracked.go", Kind: source.ChangeAdded, Role: abi.SourceProduct, AddedLines: 1, Hunks: []source.Hunk{{Code: true, OldFirst: 1, NewFirst: 1, NewLines: 1, Added: []string{"package money"}}}},
 		{Path: "web/src/cart.spec.ts", Kind: source.ChangeRemoved, Role: abi.SourceTest, RemovedLines: 2, Hunks: []source.Hunk{{Code: true, OldFirst: 1, NewFirst: 1, OldLines: 2, Removed: []string{"1", "2"}}}},
 	}
 	first := git("rev-parse", "HEAD~1")

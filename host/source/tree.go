@@ -48,12 +48,16 @@ type Tree struct {
 	compares bool
 	changes  []Change
 	touched  map[string][]Hunk
+	oldTests map[string][]byte // changed test files as they are in the revision
+	history  *history          // nil without a revision
 
 	goModules   func() *goModules // made when it is first asked for
 	indexOnce   sync.Once
 	index       map[string][]string // files by the tests that they define
 	parsedMu    sync.Mutex
 	parsedFiles map[string]*goFile
+	declaredMu  sync.Mutex
+	declared    map[string][]declaration
 	touchedMu   sync.Mutex
 	touchedBy   map[string][]string // functions by the path of their change
 }
@@ -68,8 +72,8 @@ func Open(ctx context.Context, dir, since string) (_ *Tree, err error) {
 		return nil, fmt.Errorf("source: %w", err)
 	}
 	t := &Tree{
-		root: root, known: map[string]bool{}, byBase: map[string][]string{}, touched: map[string][]Hunk{}, compares: since != "",
-		parsedFiles: map[string]*goFile{}, touchedBy: map[string][]string{},
+		root: root, known: map[string]bool{}, byBase: map[string][]string{}, touched: map[string][]Hunk{}, oldTests: map[string][]byte{}, compares: since != "",
+		parsedFiles: map[string]*goFile{}, declared: map[string][]declaration{}, touchedBy: map[string][]string{},
 	}
 	t.goModules = sync.OnceValue(func() *goModules { return newGoModules(t) })
 	defer func() {
@@ -89,18 +93,20 @@ func Open(ctx context.Context, dir, since string) (_ *Tree, err error) {
 		t.names = append(t.names, name)
 	}
 	if since != "" {
-		if t.changes, err = changesSince(ctx, t, abs, since); err != nil {
+		if err := t.compareWith(ctx, abs, since); err != nil {
 			return nil, err
-		}
-		for _, c := range t.changes {
-			t.touched[c.Path] = c.Hunks
 		}
 	}
 	return t, nil
 }
 
-// Close lets go of the folder.
-func (t *Tree) Close() error { return t.root.Close() }
+// Close lets go of the folder and the repository.
+func (t *Tree) Close() error {
+	if t.history == nil {
+		return t.root.Close()
+	}
+	return errors.Join(t.root.Close(), t.history.repo.Close())
+}
 
 // list walks the folder in lexical order.
 func (t *Tree) list(ctx context.Context) error {
@@ -210,6 +216,11 @@ func (t *Tree) Digest(ctx context.Context) (string, error) {
 		fmt.Fprintf(h, "%q %x\n", name, sum.Sum(nil))
 	}
 	fmt.Fprintln(h, t.compares)
+	if t.history != nil {
+		for _, c := range t.history.commits {
+			fmt.Fprintln(h, c.Hash)
+		}
+	}
 	for _, c := range t.changes {
 		fmt.Fprintf(h, "%q %q %q %v\n", c.Path, c.Kind, c.Role, c.Hunks)
 	}

@@ -131,7 +131,7 @@ const remandOpening = "On remand: "
 // maxCited is how many items a summary quotes.
 const maxCited = 4
 
-// summary tells what was found, the items that speak for the classification first.
+// summary tells what was found: the items that speak for the classification, and those that name no label.
 func summary(r *abi.NodeRequest, v *abi.InvestigateArtifact, estimate *inquiry.Estimate) string {
 	var b strings.Builder
 	if r.File != nil && r.File.Feedback != nil {
@@ -155,12 +155,14 @@ func summary(r *abi.NodeRequest, v *abi.InvestigateArtifact, estimate *inquiry.E
 
 func cited(v *abi.InvestigateArtifact) []abi.Evidence {
 	var out []abi.Evidence
-	for _, wanted := range []bool{true, false} {
+	for _, label := range []string{v.Classification, ""} {
 		for i := range v.Evidence {
-			e := &v.Evidence[i]
-			if len(out) < maxCited && (e.Supports != "" && e.Supports == v.Classification) == wanted {
+			if e := &v.Evidence[i]; len(out) < maxCited && e.Supports == label {
 				out = append(out, *e)
 			}
+		}
+		if label == "" {
+			break
 		}
 	}
 	return out

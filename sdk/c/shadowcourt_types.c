@@ -4,7 +4,7 @@
 
 const sc_names sc_source_kind_names = {4, {"product", "test", "fixture", "other"}};
 const sc_names sc_source_reach_names = {5, {"package", "imported", "dependencies", "none", "unknown"}};
-const sc_names sc_intent_kind_names = {4, {"value", "tests", "documents", "message"}};
+const sc_names sc_intent_kind_names = {5, {"value", "tests", "expectation", "documents", "message"}};
 const sc_names sc_tree_revision_names = {2, {"green", "head"}};
 const sc_names sc_run_environment_names = {3, {"original", "clean", "starved"}};
 const sc_names sc_run_order_names = {2, {"alone", "original"}};

@@ -35,6 +35,7 @@ typedef enum {
   SC_NO_INTENT_KIND, /* absent, where it is optional */
   SC_INTENT_KIND_VALUE,
   SC_INTENT_KIND_TESTS,
+  SC_INTENT_KIND_EXPECTATION,
   SC_INTENT_KIND_DOCUMENTS,
   SC_INTENT_KIND_MESSAGE,
 } sc_intent_kind;

@@ -134,7 +134,7 @@ func (s *Source) SourceAnswer() abi.SourceAnswer {
 	for range s.rnd.IntN(3) {
 		a.Tests = append(a.Tests, abi.FailingTest{Name: "TestTotal", Path: "cart_test.go", New: s.chance(3), Changed: s.chance(2)})
 	}
-	intents := []string{string(abi.IntentValue), string(abi.IntentTests), string(abi.IntentDocuments), string(abi.IntentMessage)}
+	intents := []string{string(abi.IntentValue), string(abi.IntentTests), string(abi.IntentExpectation), string(abi.IntentDocuments), string(abi.IntentMessage)}
 	for range s.rnd.IntN(3) {
 		if h := s.hunk(); h != nil {
 			a.Intent = append(a.Intent, abi.SourceIntent{

@@ -68,7 +68,7 @@ func (c *Clues) blocks(d *document, t *teller) {
 			if i > crash+1 && d.block[i-1] == 0 && strings.TrimSpace(d.line(i-1)) != "" && strings.HasPrefix(strings.TrimLeft(line, " "), "\t") {
 				first = i - 1 // the function stands before its file
 			}
-			c.add(d, first, i+1, Clue{Kind: Site, Depth: depthOf(sites, maxSites, 1), Place: p, fact: t.site(p, sites, d.line(crash))})
+			c.add(d, first, i+1, Clue{Kind: Site, Depth: depthOf(sites, maxSites, 1), Place: p, fact: t.site(p, sites, d.line(crash), functionLine(line, d.line(first)))})
 		case p.Form == place.Report && counts[Report] < c.most(maxReports) && !t.foreign(p):
 			counts[Report]++
 			end := reportEnd(d, i)
@@ -134,4 +134,13 @@ func indent(line string) int {
 		}
 	}
 	return 0
+}
+
+// functionLine is the line of a frame that names its function: Go's stands
+// before the place, Python's is the same.
+func functionLine(frame, before string) string {
+	if strings.Contains(frame, ", in ") {
+		return frame
+	}
+	return before
 }

@@ -22,30 +22,68 @@ const (
 	// test of its package, or its data.
 	ownTestNats    = 1.4
 	besideTestNats = 0.6
+	// onlyNats: of product and tests one changed, and the other can't be the cause.
+	onlyNats = 2.0
 	// Others' packages changed and nothing of the module: the product stands on
 	// them, and so does what the test runs in.
-	dependencyProductNats        = 0.3
-	dependencyInfrastructureNats = 0.5
+	dependencyProductNats        = 0.8
+	dependencyInfrastructureNats = 1.0
 	// Nothing changed that the test reaches: the same code passed before. Where
 	// the case speaks of what the test runs in, that is what changed.
-	untouchedFlakeNats          = 0.8
-	untouchedInfrastructureNats = 0.6
-	untouchedSpokenNats         = 0.8
+	untouchedFlakeNats          = 2.0
+	untouchedInfrastructureNats = 1.8
+	untouchedSpokenNats         = 2.2
 )
 
 // maxDiffItems bounds the changed files that become items.
 const maxDiffItems = 6
 
+// scene is what of a diff bears on the failing test.
+type scene struct {
+	source *abi.SourceAnswer
+	roles  Roles
+	// whole: the test was found, and it is known of every change whether it bears on it.
+	whole                        bool
+	product, tests, dependencies bool
+	// fresh: the test is new.
+	fresh bool
+}
+
+func sceneOf(source *abi.SourceAnswer, roles Roles) *scene {
+	s := &scene{source: source, roles: roles, whole: source.Diff && source.Located}
+	for i := range source.Changed {
+		switch f := &source.Changed[i]; {
+		case f.Reach == abi.ReachUnknown:
+			s.whole = false
+		case f.Reach == abi.ReachDependencies:
+			s.dependencies = true
+		case f.Reach == abi.ReachNone:
+		case f.Kind == abi.SourceTest || f.Kind == abi.SourceFixture:
+			s.tests = true
+		default:
+			s.product = true
+		}
+	}
+	s.fresh = source.Diff && len(source.Tests) > 0 && source.Tests[0].New
+	return s
+}
+
+// found says whether it is a test that was found, and not only the code that failed.
+func (s *scene) found() bool {
+	return len(s.source.Tests) > 0 ||
+		slices.ContainsFunc(s.source.Frames, func(f abi.SourceFrame) bool { return f.Kind == abi.SourceTest })
+}
+
 // bearing is what one changed file tells: of which label, and how much.
-func bearing(f *abi.ChangedFile, roles Roles) (label string, nats float64) {
+func (s *scene) bearing(f *abi.ChangedFile) (label string, nats float64) {
 	named := len(f.Named) > 0
 	switch {
 	case f.Reach != abi.ReachPackage && f.Reach != abi.ReachImported:
 		return "", 0
 	case f.Kind == abi.SourceTest && f.Reach == abi.ReachPackage && named:
-		return roles.Automation, ownTestNats
+		return s.roles.Automation, ownTestNats
 	case f.Kind == abi.SourceTest || f.Kind == abi.SourceFixture:
-		return roles.Automation, besideTestNats
+		return s.roles.Automation, besideTestNats
 	case f.Kind != abi.SourceProduct:
 		return "", 0
 	}
@@ -59,7 +97,10 @@ func bearing(f *abi.ChangedFile, roles Roles) (label string, nats float64) {
 	if named {
 		nats += namedNats
 	}
-	return roles.Product, nats
+	if s.meant() {
+		nats = min(nats, meantProductNats)
+	}
+	return s.roles.Product, nats
 }
 
 // statement is what a diff as a whole tells of a label.
@@ -68,38 +109,58 @@ type statement struct {
 	nats           float64
 }
 
-// overall is what a diff tells in which nothing of the module bears on the
-// test; nothing where that is not known of all of it. spoken is what the case
-// tells without the diff.
-func overall(source *abi.SourceAnswer, roles Roles, spoken *Estimate) []statement {
-	if !source.Diff || !source.Located {
-		return nil
-	}
-	has := func(reaches ...abi.SourceReach) bool {
-		return slices.ContainsFunc(source.Changed, func(f abi.ChangedFile) bool { return slices.Contains(reaches, f.Reach) })
-	}
-	const unchanged = "The diff touches nothing that the failing test reaches: "
+// overall is what a diff as a whole tells: which causes it leaves, where that
+// is known of all of it. spoken is what the case tells without the diff.
+func (s *scene) overall(spoken *Estimate) []statement {
 	switch {
-	case has(abi.ReachPackage, abi.ReachImported, abi.ReachUnknown):
+	case s.fresh:
+		return s.neverPassed(spoken)
+	case !s.whole:
 		return nil
-	case has(abi.ReachDependencies):
+	case s.product && !s.tests && s.found() && !s.meant():
+		return []statement{{s.roles.Product, "Of what the failing test uses the diff changes the product, and no test or fixture", onlyNats}}
+	case s.tests && !s.product && !s.dependencies:
+		return []statement{{s.roles.Automation, "Of what the failing test uses the diff changes tests or fixtures, and no code of the product", onlyNats}}
+	case s.product || s.tests:
+		return nil
+	case s.dependencies:
 		const others = "Of what the failing test reaches the diff touches only the versions of others' packages: "
 		return []statement{
-			{roles.Infrastructure, others + "what it runs in may have changed with them", dependencyInfrastructureNats},
-			{roles.Product, others + "the product stands on them", dependencyProductNats},
+			{s.roles.Infrastructure, others + "what it runs in may have changed with them", dependencyInfrastructureNats},
+			{s.roles.Product, others + "the product stands on them", dependencyProductNats},
 		}
 	}
+	const unchanged = "The diff changes no code that the failing test uses: "
 	const another = "what it runs in may be another"
-	if spoken != nil && math.Log(spoken.Of(roles.Infrastructure)/spoken.Of(roles.Flake)) >= tellingNats {
-		return []statement{{roles.Infrastructure, unchanged + another, untouchedSpokenNats}}
+	if spoken != nil && math.Log(spoken.Of(s.roles.Infrastructure)/spoken.Of(s.roles.Flake)) >= tellingNats {
+		return []statement{{s.roles.Infrastructure, unchanged + another, untouchedSpokenNats}}
 	}
 	return []statement{
-		{roles.Flake, unchanged + "the same code had another outcome", untouchedFlakeNats},
-		{roles.Infrastructure, unchanged + another, untouchedInfrastructureNats},
+		{s.roles.Flake, unchanged + "the same code had another outcome", untouchedFlakeNats},
+		{s.roles.Infrastructure, unchanged + another, untouchedInfrastructureNats},
 	}
 }
 
-// changedFile tells of a changed file how it bears on the test.
+// mostFresh is how far the product may lead for a new test before something
+// else than that a value differs must speak for it.
+const mostFresh = 1.0
+
+// neverPassed tells of a new test that the diff says nothing of it: product and
+// test are level, unless something else speaks.
+func (s *scene) neverPassed(spoken *Estimate) []statement {
+	content := s.source.Tests[0].Name + " never passed on any tree: the revision that the diff begins at does not have it"
+	lead := 0.0
+	if spoken != nil {
+		lead = math.Log(spoken.Of(s.roles.Product) / spoken.Of(s.roles.Automation))
+	}
+	if !(lead > 0 && lead < mostFresh) { // the label may be none of the case's
+		lead = 0
+	}
+	return []statement{{s.roles.Automation, content, lead}}
+}
+
+// changedFile tells of a changed file how it bears on the test, and shows its
+// nearest hunk.
 func changedFile(f *abi.ChangedFile) string {
 	where := ", in the package of the failing test"
 	switch {
@@ -112,5 +173,21 @@ func changedFile(f *abi.ChangedFile) string {
 	if len(f.Named) > 0 {
 		said += "; the test or the log names what it touches there: " + strings.Join(f.Named, ", ")
 	}
+	if f.Hunk != nil {
+		said += shown(f.Hunk)
+	}
 	return said
+}
+
+// shown is a hunk with who made it.
+func shown(h *abi.SourceHunk) string {
+	said := ""
+	if h.Commit != "" {
+		said = " (commit " + h.Commit
+		if h.Author != "" {
+			said += " by " + h.Author
+		}
+		said += ")"
+	}
+	return said + "\n" + strings.TrimRight(ends(h.Text, maxQuoteBytes), "\n")
 }

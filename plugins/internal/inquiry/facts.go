@@ -102,7 +102,9 @@ func (t *teller) broken(p place.Place) []float64 {
 
 // site is what the n-th own frame of a crash tells. That a test stands above
 // another frame tells nothing: it called it.
-func (t *teller) site(p place.Place, n int, crash string) []float64 {
+// A helper in a test's file fails for whoever called it, and tells nothing.
+// function is the line that names the function of the frame.
+func (t *teller) site(p place.Place, n int, crash, function string) []float64 {
 	share := 1.0
 	if strings.Contains(crash, "timed out") || strings.Contains(crash, "deadlock") {
 		share = waitShare
@@ -111,7 +113,7 @@ func (t *teller) site(p place.Place, n int, crash string) []float64 {
 	switch own := t.roles.of(t.kind(p)); {
 	case n > 1 && product:
 		return t.lifts(lift{own, productSiteNats * laterShare * share})
-	case n > 1:
+	case n > 1, !product && t.helper(p, function):
 		return nil
 	case product:
 		return t.lifts(lift{own, productSiteNats * share}, lift{t.roles.Automation, notThereNats * share})
@@ -142,4 +144,41 @@ func (t *teller) report(p place.Place, quote string) []float64 {
 	default:
 		return nil
 	}
+}
+
+// helper says whether the function of a frame is known to be none that a test
+// framework runs.
+func (t *teller) helper(p place.Place, line string) bool {
+	name := functionIn(line)
+	if f := t.frame(p); name == "" && f != nil {
+		name = f.Function
+	}
+	if name == "" {
+		return false
+	}
+	for part := range strings.FieldsFuncSeq(name, func(r rune) bool { return r == '.' || r == '(' || r == ')' || r == '*' }) {
+		for _, prefix := range []string{"Test", "Fuzz", "Benchmark", "Example", "test", "setUp", "tearDown", "it_", "should"} {
+			if strings.HasPrefix(part, prefix) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// functionIn reads the name of a function from a line of a stack: of Go's
+// without the path of its package, or of Python's. Functions of other languages,
+// where tests have no names of their own, are not known.
+func functionIn(line string) string {
+	line = strings.TrimSpace(line)
+	if _, name, ok := strings.Cut(line, ", in "); ok && strings.HasPrefix(line, "File \"") && !strings.HasPrefix(name, "<") {
+		return name
+	}
+	end := strings.LastIndexByte(line, '(')
+	if end < 0 || !strings.HasSuffix(line, ")") || strings.ContainsAny(line[:end], " \t") {
+		return ""
+	}
+	name := line[strings.LastIndexByte(line[:end], '/')+1 : end]
+	_, name, _ = strings.Cut(name, ".")
+	return name
 }

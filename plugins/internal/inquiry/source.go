@@ -52,37 +52,61 @@ func SourceItems(r *abi.NodeRequest, source *abi.SourceAnswer, spoken *Estimate)
 		clues: &Clues{labels: r.Case.Labels, profile: r.Profile}, facts: make([]float64, len(r.Case.Labels)),
 		told: make(map[string]bool),
 	}
-	roles := RolesOf(r)
+	scene := sceneOf(source, RolesOf(r))
+	if !scene.fresh {
+		d.places(scene)
+	}
+	for _, s := range scene.overall(spoken) {
+		d.tell(s.content, sourceKey+":diff", s)
+	}
+	return d.items, d.facts
+}
+
+// places tells what the diff does to the places that the log names, to the
+// files that bear on the test, and what it means by it.
+func (d *differ) places(scene *scene) {
+	source := scene.source
 	files := make(map[string]*abi.ChangedFile, len(source.Changed))
 	for i := range source.Changed {
 		files[source.Changed[i].Path] = &source.Changed[i]
 	}
+	list, refs := scene.intents()
+	for i, s := range list {
+		d.tell(refs[i], refs[i], s)
+	}
 	for i := range source.Frames {
 		f := &source.Frames[i]
-		label, nats := roles.of(f.Kind), 0.0
+		label, nats := scene.roles.of(f.Kind), 0.0
 		switch {
 		case f.ChangedNear:
 			nats = changedNearNats
 		case f.Changed:
 			nats = changedNats
 		}
+		content := touched(f)
 		if file := files[f.Path]; file != nil && nats > 0 {
-			if other, more := bearing(file, roles); other == label {
+			other, more := scene.bearing(file)
+			switch {
+			case file.Reach == abi.ReachNone: // what changed there is nothing that the test uses
+				nats = 0
+			case other == label:
 				nats = max(nats, more)
 			}
+			if label == scene.roles.Product && scene.meant() {
+				nats = min(nats, meantProductNats)
+			}
+			if file.Hunk != nil {
+				content = touchedBy(f) + shown(file.Hunk)
+			}
 		}
-		d.tell(f.Path, sourceKey+":"+f.Path+":"+text.Int(f.Line), touched(f), label, nats)
+		d.tell(f.Path, sourceKey+":"+f.Path+":"+text.Int(f.Line), statement{label, content, nats})
 	}
 	for i := range source.Changed {
-		if f := &source.Changed[i]; len(d.items) < maxDiffItems {
-			label, nats := bearing(f, roles)
-			d.tell(f.Path, sourceKey+":"+f.Path, changedFile(f), label, nats)
+		if f := &source.Changed[i]; len(d.items) < maxDiffItems+len(list) {
+			label, nats := scene.bearing(f)
+			d.tell(f.Path, sourceKey+":"+f.Path, statement{label, changedFile(f), nats})
 		}
 	}
-	for _, s := range overall(source, roles, spoken) {
-		d.tell(s.content, sourceKey+":diff", s.content, s.label, s.nats)
-	}
-	return d.items, d.facts
 }
 
 // differ gathers what a diff tells.
@@ -93,24 +117,32 @@ type differ struct {
 	told  map[string]bool
 }
 
-// tell adds an item for a label, unless the same thing was told or there is no
-// such label. Of all that is told of a label the strongest counts.
-func (d *differ) tell(thing, ref, content, label string, nats float64) {
-	j := slices.Index(d.clues.labels, label)
-	if j < 0 || nats == 0 || d.told[thing] {
+// tell adds an item for a label, unless the same thing was told, it tells
+// nothing, or there is no such label. Of all that is told of a label the strongest counts.
+func (d *differ) tell(thing, ref string, s statement) {
+	j := slices.Index(d.clues.labels, s.label)
+	if j < 0 || s.nats == 0 && ref != sourceKey+":diff" || d.told[thing] {
 		return
 	}
 	d.told[thing] = true
-	d.facts[j] = max(d.facts[j], nats)
+	d.facts[j] = max(d.facts[j], s.nats)
 	one := make([]float64, len(d.facts))
-	one[j] = nats
-	item := abi.Evidence{SourceRef: ref, Content: content, Element: abi.Water}
+	one[j] = s.nats
+	item := abi.Evidence{SourceRef: ref, Content: s.content, Element: abi.Water}
 	item.Supports, item.RelevanceConfidence = d.clues.speaks(one, placeRelevance)
 	d.items = append(d.items, item)
 }
 
 // touched tells what the diff does to a place, with the lines as they are.
 func touched(f *abi.SourceFrame) string {
+	said := touchedBy(f)
+	if f.Excerpt == "" {
+		return said
+	}
+	return said + "\n" + strings.TrimRight(ends(f.Excerpt, maxQuoteBytes), "\n")
+}
+
+func touchedBy(f *abi.SourceFrame) string {
 	where := f.Path
 	if f.Function != "" {
 		where += ", in " + f.Function
@@ -119,10 +151,7 @@ func touched(f *abi.SourceFrame) string {
 	if f.ChangedNear {
 		said = "The diff touches lines near " + where + ", line " + text.Int(f.Line)
 	}
-	if f.Excerpt == "" {
-		return said
-	}
-	return said + "\n" + strings.TrimRight(ends(f.Excerpt, maxQuoteBytes), "\n")
+	return said
 }
 
 // SourceFacts are the nats of the items about the source that are in the

@@ -85,6 +85,7 @@ pub enum IntentKind {
     #[default]
     Value,
     Tests,
+    Expectation,
     Documents,
     Message,
 }
@@ -95,6 +96,7 @@ impl IntentKind {
         match self {
             IntentKind::Value => "value",
             IntentKind::Tests => "tests",
+            IntentKind::Expectation => "expectation",
             IntentKind::Documents => "documents",
             IntentKind::Message => "message",
         }
@@ -106,6 +108,7 @@ impl Name for IntentKind {
         Some(match name {
             b"value" => IntentKind::Value,
             b"tests" => IntentKind::Tests,
+            b"expectation" => IntentKind::Expectation,
             b"documents" => IntentKind::Documents,
             b"message" => IntentKind::Message,
             _ => return None,

@@ -30,9 +30,10 @@ export namespace SourceReach {
 export namespace IntentKind {
   export const Value = "value";
   export const Tests = "tests";
+  export const Expectation = "expectation";
   export const Documents = "documents";
   export const Message = "message";
-  export const VALUES: StaticArray<string> = ["value", "tests", "documents", "message"];
+  export const VALUES: StaticArray<string> = ["value", "tests", "expectation", "documents", "message"];
 }
 
 // `tree_revision` names a state of the sources of the module under test.

@@ -30,6 +30,7 @@ pub const SourceReach = enum {
 pub const IntentKind = enum {
     value,
     tests,
+    expectation,
     documents,
     message,
 };

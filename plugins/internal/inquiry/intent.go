@@ -1,0 +1,111 @@
+package inquiry
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
+)
+
+// What tells that a change was meant, in nats, hand-tuned. A constant that a
+// mistake changes looks as one that was meant to change, so that the value alone
+// does not lift the test above the product that was changed; others' tests that
+// were changed alike do.
+const (
+	intentValueNats       = 0.8
+	intentTestsNats       = 1.6
+	intentDocumentsNats   = 0.9
+	intentMessageNats     = 0.6
+	intentExpectationNats = 2.2
+	// meantNats: from here on a change counts as meant, and its being there
+	// speaks no more than this for the product.
+	meantNats        = 1.2
+	meantProductNats = 0.8
+)
+
+// stale begins what is said of a change that was meant.
+const stale = "The behaviour changed on purpose, so the test is stale: "
+
+func intentNats(kind abi.IntentKind) float64 {
+	switch kind {
+	case abi.IntentValue:
+		return intentValueNats
+	case abi.IntentTests:
+		return intentTestsNats
+	case abi.IntentDocuments:
+		return intentDocumentsNats
+	case abi.IntentMessage:
+		return intentMessageNats
+	default:
+		return 0
+	}
+}
+
+// asked: the failing test was changed, so that it wants another value.
+func (s *scene) asked() bool {
+	return slices.ContainsFunc(s.source.Intent, func(in abi.SourceIntent) bool { return in.Kind == abi.IntentExpectation })
+}
+
+// intent sums up what tells that the product's change was meant, each kind once.
+func (s *scene) intent() float64 {
+	if !s.product || s.asked() {
+		return 0
+	}
+	sum := 0.0
+	for _, kind := range []abi.IntentKind{abi.IntentValue, abi.IntentTests, abi.IntentDocuments, abi.IntentMessage} {
+		if slices.ContainsFunc(s.source.Intent, func(in abi.SourceIntent) bool { return in.Kind == kind }) {
+			sum += intentNats(kind)
+		}
+	}
+	return min(sum, factCap)
+}
+
+func (s *scene) meant() bool { return s.intent() >= meantNats }
+
+// intents are the statements about intent, with where they stand, the
+// strongest first; it carries what all say together.
+func (s *scene) intents() (list []statement, refs []string) {
+	sorted := slices.Clone(s.source.Intent)
+	slices.SortStableFunc(sorted, func(a, b abi.SourceIntent) int { return cmp.Compare(intentNats(b.Kind), intentNats(a.Kind)) })
+	together := s.intent()
+	for i := range sorted {
+		in := &sorted[i]
+		ref := sourceKey + ":" + string(in.Kind) + ":" + in.Path
+		if in.Path == "" {
+			ref = sourceKey + ":" + string(in.Kind) + ":" + in.Hunk.Commit
+		} else if in.Hunk.Line > 0 {
+			ref += ":" + text.Int(in.Hunk.Line)
+		}
+		content, nats := "", 0.0
+		switch {
+		case in.Kind == abi.IntentExpectation:
+			content, nats = "The failing test was changed in what it reports ("+strings.Join(in.Names[:min(len(in.Names), 8)], " ")+"), in "+in.Path, intentExpectationNats
+		case together > 0:
+			content, nats = stale+meaning(in), intentNats(in.Kind)
+			if together >= meantNats {
+				nats, together = together, meantNats/2
+			} else {
+				content = strings.Replace(content, stale, "The behaviour may have been changed on purpose: ", 1)
+			}
+		}
+		list, refs = append(list, statement{s.roles.Automation, content + shown(&in.Hunk), nats}), append(refs, ref)
+	}
+	return list, refs
+}
+
+// meaning tells what an intent is seen by.
+func meaning(in *abi.SourceIntent) string {
+	what := strings.Join(in.Names[:min(len(in.Names), 8)], " ")
+	switch in.Kind {
+	case abi.IntentTests:
+		return "tests in " + in.Path + " were changed from the value that this one wants to the one that it got"
+	case abi.IntentDocuments:
+		return in.Path + " was changed and names it (" + what + ")"
+	case abi.IntentMessage:
+		return "the commit message names it (" + what + ")"
+	default:
+		return "the value that the test got or wanted stands in what changed in " + in.Path
+	}
+}
