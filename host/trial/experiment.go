@@ -1,10 +1,6 @@
 package trial
 
-import (
-	"strconv"
-
-	"github.com/shadowcourt/shadowcourt/abi"
-)
+import "github.com/shadowcourt/shadowcourt/abi"
 
 // Experiment is one that was run in a trial, and what it showed.
 type Experiment struct {
@@ -35,57 +31,14 @@ func NewExperiment(node, persona string, r *abi.ExperimentResult) Experiment {
 }
 
 // What says in words what was run: "this tree, 5 times on a busy machine".
-func (e *Experiment) What() string {
-	what := "this tree"
-	switch {
-	case e.Product == abi.Green && e.Tests == abi.Green:
-		what = "the last green tree"
-	case e.Product == abi.Green:
-		what = "the last green product with these tests"
-	case e.Tests == abi.Green:
-		what = "this product with the last green tests"
-	}
-	if e.Runs == 1 {
-		what += ", once"
-	} else {
-		what += ", " + strconv.Itoa(e.Runs) + " times"
-	}
-	switch e.Environment {
-	case abi.StarvedEnvironment:
-		what += " on a busy machine"
-	case abi.CleanEnvironment:
-		what += " in a clean environment"
-	case abi.OriginalEnvironment:
-	}
-	if e.Order == abi.OriginalOrder {
-		what += ", with all tests of the package"
-	}
-	return what
-}
+func (e *Experiment) What() string { return e.result().Experiment.Words() }
 
 // Showed says in words what came of it: "4 passed, 1 failed in the same way".
-func (e *Experiment) Showed() string {
-	switch e.Outcome {
-	case abi.OutcomeNotBuilt:
-		return "does not build"
-	case abi.OutcomeNoTest:
-		return "does not have the test"
-	case abi.OutcomeNotRun:
-		return "was not run"
-	case abi.OutcomePassed, abi.OutcomeSame, abi.OutcomeOther, abi.OutcomeMixed:
+func (e *Experiment) Showed() string { return e.result().Words() }
+
+func (e *Experiment) result() *abi.ExperimentResult {
+	return &abi.ExperimentResult{
+		Experiment: abi.Experiment{Product: e.Product, Tests: e.Tests, Environment: e.Environment, Order: e.Order, Runs: e.Runs},
+		Outcome:    e.Outcome, Passed: e.Passed, Same: e.Same, Other: e.Other, Detail: e.Detail,
 	}
-	said := ""
-	for _, part := range [...]struct {
-		n    int
-		what string
-	}{{e.Passed, "passed"}, {e.Same, "failed in the same way"}, {e.Other, "failed in another way"}} {
-		if part.n == 0 {
-			continue
-		}
-		if said != "" {
-			said += ", "
-		}
-		said += strconv.Itoa(part.n) + " " + part.what
-	}
-	return said
 }

@@ -205,7 +205,7 @@ func TestTheVerdictRestsOnExperiments(t *testing.T) {
 	if v.Decision != abi.Amend || v.FinalClassification != "c" || v.Confidence < 0.9 {
 		t.Errorf("%s %q at %v", v.Decision, v.FinalClassification, v.Confidence)
 	}
-	if want := "run 5 times on the tree under test: every run passed (4.58 nats for c against a)"; !strings.Contains(v.Reasoning, want) {
+	if want := "this tree, 5 times: 5 passed (4.58 nats for c against a)"; !strings.Contains(v.Reasoning, want) {
 		t.Errorf("the reasoning doesn't say %q: %s", want, v.Reasoning)
 	}
 }
@@ -216,7 +216,7 @@ func TestAnAcquittalNamesTheExperimentThatWasNotRun(t *testing.T) {
 	profile, e := knownRerun()
 	r.Profile, r.Offers = profile, []abi.ExperimentOffer{{Experiment: e, Seconds: 3}}
 	v := judge(r)
-	if want := "run 5 times on the tree under test (about 3 seconds)"; v.Decision != abi.Acquit || !strings.Contains(v.Reasoning, want) {
+	if want := "this tree, 5 times (about 3 seconds)"; v.Decision != abi.Acquit || !strings.Contains(v.Reasoning, want) {
 		t.Errorf("%s, and the reasoning doesn't say %q: %s", v.Decision, want, v.Reasoning)
 	}
 }

@@ -66,7 +66,7 @@ func TestTheShippedTablesFindTheCause(t *testing.T) {
 				return abi.OutcomePassed
 			}, flaky, 0.9, 1, 4,
 		},
-		{"fails only with the other tests", failing(func(e abi.Experiment) bool { return e.Order == abi.OriginalOrder }), flaky, 0.9, 1, 3},
+		{"fails only with the other tests", failing(func(e abi.Experiment) bool { return e.Order == abi.OriginalOrder }), flaky, 0.9, 1, 4},
 		{"fails everywhere", failing(func(abi.Experiment) bool { return true }), environment, 0.9, 1, 4},
 		{"a change of the tests", failing(func(e abi.Experiment) bool { return e.Tests == abi.Head }), automation, 0.9, 1, 5},
 		{"a change of the product, or a stale test", failing(func(e abi.Experiment) bool { return e.Product == abi.Head }), product, 0.6, 0.8, 5},
@@ -117,15 +117,23 @@ func TestTheShippedTablesAreProbabilities(t *testing.T) {
 	}
 }
 
-// offered is a request that offers all experiments of a profile, reruns of head the cheapest.
+// offered is a request that offers all experiments of a profile, with what package host/experiment expects them to take for a test of a
+// second.
 func offered(p *abi.Profile) *abi.NodeRequest {
 	r := &abi.NodeRequest{Profile: p, Case: abi.CaseView{Labels: goLabels()}}
 	for i := range p.Experiments {
 		e := p.Experiments[i].Experiment
-		seconds := 1 + float64(e.Runs)
-		if e.Product != abi.Head || e.Tests != abi.Head {
-			seconds += 5
+		run, build := 1.0, 3.0
+		if e.Order == abi.OriginalOrder {
+			run *= 10
 		}
+		if e.Environment == abi.StarvedEnvironment {
+			run *= 3
+		}
+		if e.Product != abi.Head || e.Tests != abi.Head {
+			build = 6
+		}
+		seconds := build + float64(e.Runs)*(run+0.3)
 		r.Offers = append(r.Offers, abi.ExperimentOffer{Experiment: e, Seconds: seconds})
 	}
 	return r

@@ -168,9 +168,9 @@ func TestWords(t *testing.T) {
 		{Experiment: mixed, Outcome: abi.OutcomePassed, Passed: 1},
 		{Experiment: starved, Outcome: abi.OutcomeMixed, Passed: 1, Same: 2},
 	}
-	want := "Experiments: run 5 times on the tree under test: every run failed in the same way (2.20 nats for b against a); " +
-		"run once with the product of head and the tests of green, in a clean environment, with all tests of the package: passed (tells nothing); " +
-		"run 3 times on the green revision, on busy processors: 1 of 3 runs passed (tells nothing)."
+	want := "Experiments: this tree, 5 times: 5 failed in the same way (2.20 nats for b against a); " +
+		"this product with the last green tests, once in a clean environment, with all tests of the package: 1 passed (tells nothing); " +
+		"the last green tree, 3 times on a busy machine: 1 passed, 2 failed in the same way (tells nothing)."
 	if got := experiments.Account(r.Case.Experiments, weighed(r)); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -180,7 +180,7 @@ func TestWords(t *testing.T) {
 	r.Case.Experiments = nil
 	r.Offers[0].Seconds = 12.4
 	r.Offers = r.Offers[:1]
-	if got := experiments.Untried(r, weighed(r)); !strings.HasSuffix(got, "run once on the tree under test (about 12 seconds).") {
+	if got := experiments.Untried(r, weighed(r)); !strings.HasSuffix(got, "this tree, once (about 12 seconds).") {
 		t.Error(got)
 	}
 }

@@ -1,0 +1,59 @@
+package abi
+
+import "strconv"
+
+// Words say what is run: "this tree, 5 times on a busy machine".
+func (e Experiment) Words() string {
+	what := "this tree"
+	switch {
+	case e.Product == Green && e.Tests == Green:
+		what = "the last green tree"
+	case e.Product == Green:
+		what = "the last green product with these tests"
+	case e.Tests == Green:
+		what = "this product with the last green tests"
+	}
+	if e.Runs == 1 {
+		what += ", once"
+	} else {
+		what += ", " + strconv.Itoa(e.Runs) + " times"
+	}
+	switch e.Environment {
+	case StarvedEnvironment:
+		what += " on a busy machine"
+	case CleanEnvironment:
+		what += " in a clean environment"
+	case OriginalEnvironment:
+	}
+	if e.Order == OriginalOrder {
+		what += ", with all tests of the package"
+	}
+	return what
+}
+
+// Words say what came of it: "4 passed, 1 failed in the same way".
+func (r *ExperimentResult) Words() string {
+	switch r.Outcome {
+	case OutcomeNotBuilt:
+		return "does not build"
+	case OutcomeNoTest:
+		return "does not have the test"
+	case OutcomeNotRun:
+		return "was not run"
+	case OutcomePassed, OutcomeSame, OutcomeOther, OutcomeMixed:
+	}
+	said := ""
+	for _, part := range [...]struct {
+		n    int
+		what string
+	}{{r.Passed, "passed"}, {r.Same, "failed in the same way"}, {r.Other, "failed in another way"}} {
+		if part.n == 0 {
+			continue
+		}
+		if said != "" {
+			said += ", "
+		}
+		said += strconv.Itoa(part.n) + " " + part.what
+	}
+	return said
+}
