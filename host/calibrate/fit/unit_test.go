@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -320,5 +322,22 @@ func TestAnyTextSurvivesTheProfile(t *testing.T) {
 		if i := strings.IndexFunc(text.String(), func(c rune) bool { return c != '\n' && !strconv.IsPrint(c) }); i >= 0 {
 			t.Errorf("%q: byte %d of the file is not printable: %q", want, i, text.String()[i:i+4])
 		}
+	}
+}
+
+// Fitting learns no tables of experiments; those that somebody puts into the profile are written whole.
+func TestTablesOfExperimentsSurviveTheProfile(t *testing.T) {
+	t.Parallel()
+	want, err := profile.Load(filepath.Join("..", "..", "..", "pipelines", "profiles", "go-test.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text bytes.Buffer
+	if err := (&Result{Profile: want}).WriteYAML(&text); err != nil {
+		t.Fatal(err)
+	}
+	got, err := profile.Parse("profile.yaml", text.Bytes())
+	if err != nil || len(got.Experiments) == 0 || !reflect.DeepEqual(got.Experiments, want.Experiments) {
+		t.Errorf("%v: the tables came back as %+v", err, got)
 	}
 }

@@ -26,6 +26,7 @@ func (r *Result) WriteYAML(w io.Writer) error {
 	}
 	writeSources(&b, p.Sources)
 	writeSignals(&b, p)
+	writeExperiments(&b, p.Experiments)
 	_, err := w.Write(b.Bytes())
 	return err
 }
@@ -73,6 +74,25 @@ func writeSignals(b *bytes.Buffer, p *abi.Profile) {
 	b.WriteString("signals:\n")
 	for i := range p.Signals {
 		fmt.Fprintf(b, "  - {phrase: %s, weights: %s}\n", quoted(p.Signals[i].Phrase), weightList(p.Signals[i].Weights))
+	}
+}
+
+func writeExperiments(b *bytes.Buffer, list []abi.ExperimentTable) {
+	if len(list) == 0 {
+		return
+	}
+	b.WriteString("\n# What experiments tell: P(outcome | label). They are not learned from the cases.\nexperiments:\n")
+	for i := range list {
+		e := &list[i].Experiment
+		fmt.Fprintf(b, "  - experiment: {product: %s, tests: %s, environment: %s, order: %s, runs: %d}\n", e.Product, e.Tests, e.Environment, e.Order, e.Runs)
+		if len(list[i].Outcomes) == 0 {
+			b.WriteString("    outcomes: []\n")
+			continue
+		}
+		b.WriteString("    outcomes:\n")
+		for _, o := range list[i].Outcomes {
+			fmt.Fprintf(b, "      - {outcome: %s, given: %s}\n", o.Outcome, weightList(o.Given))
+		}
 	}
 }
 
