@@ -80,7 +80,7 @@ func (l *Lab) failureOf(c *abi.Case) (*failure, error) {
 			at, f.module, f.folder = m.path, m.folder, path.Clean("./"+folder)
 		}
 	}
-	if at == "" || !hasTests(l.trees[revisions{abi.Head, abi.Head}].tree, f) {
+	if at == "" || !l.trees[revisions{abi.Head, abi.Head}].tested[path.Join(f.module, f.folder)] {
 		return nil, fmt.Errorf("no tests of package %q are in the source", f.test.Package)
 	}
 	f.fingerprint = casebook.Take(casebook.Failure{Subject: c.Subject, Test: f.test.Package + "." + f.test.Name, Texts: texts(c.Documents)}).Exact
@@ -95,14 +95,6 @@ func flagsOf(documents []abi.Document) []string {
 		}
 	}
 	return nil
-}
-
-// hasTests says whether a tree has test files in the package of a failure.
-func hasTests(t *tree.Tree, f *failure) bool {
-	folder := path.Join(f.module, f.folder)
-	return slices.ContainsFunc(t.Paths(), func(name string) bool {
-		return path.Dir(name) == folder && strings.HasSuffix(name, "_test.go")
-	})
 }
 
 func texts(documents []abi.Document) []string {

@@ -74,6 +74,9 @@ func TestGreeting(t *testing.T) { if got := Greeting(); got != "Hello" { t.Error
 func TestEmpty(t *testing.T) { if got := Total(); got != 1 { t.Errorf("empty: %d", got) } }
 func TestCount(t *testing.T) { if got := Count(nil); got != 0 { t.Errorf("counted %d, want 0", got) } }
 `,
+		".gitignore":          "generated.go\n",
+		"gen/generated.go":    "package gen\n\nfunc F() {}\n",
+		"gen/gen_test.go":     "package gen\n\nimport \"testing\"\n\nfunc TestGenerated(t *testing.T) { F(); t.Error(\"no\") }\n",
 		"price/price.go":      "package price\n\nfunc Old() int { return 1 }\n\nfunc New() int { return 1 }\n",
 		"price/price_test.go": "package price\n\nimport \"testing\"\n\nfunc TestNew(t *testing.T) { if got := New(); got != 2 { t.Errorf(\"got %d, want 2\", got) } }\n",
 	}
@@ -196,6 +199,7 @@ func TestAccept_EX2_OutcomesOnARealModule(t *testing.T) {
 		{"stale test", "TestGreeting", outcomes{onlyGreen: abi.OutcomePassed, greenTests: abi.OutcomeSame, headTests: abi.OutcomePassed}},
 		{"new test", "TestCount", outcomes{onlyGreen: abi.OutcomeNoTest, greenTests: abi.OutcomeNoTest, headTests: abi.OutcomeSame}},
 		{"new test of a new function", "TestNew", outcomes{onlyGreen: abi.OutcomeNoTest, headTests: abi.OutcomeNotBuilt}},
+		{"a file that git ignores", "TestGenerated", outcomes{again: abi.OutcomeNotRun, headTests: abi.OutcomeNotBuilt}},
 		{"a test that deletes its folder", "TestHostile", outcomes{again: abi.OutcomeSame}},
 	} {
 		t.Run(c.fault, func(t *testing.T) {
@@ -215,7 +219,10 @@ func TestAccept_EX2_OutcomesOnARealModule(t *testing.T) {
 				if got[name] = r.Outcome; r.Outcome == abi.OutcomeOther || r.Outcome == abi.OutcomeNotRun {
 					t.Logf("%s: %s", name, r.Detail)
 				}
-				if r.Outcome == abi.OutcomeNotBuilt && !strings.Contains(r.Detail, "undefined: New") {
+				if r.Outcome == abi.OutcomeNotRun && !strings.Contains(r.Detail, "the files that git ignores") {
+					t.Errorf("got the detail %q", r.Detail)
+				}
+				if r.Outcome == abi.OutcomeNotBuilt && !strings.Contains(r.Detail, "undefined: ") {
 					t.Errorf("got the detail %q", r.Detail)
 				}
 			}
@@ -427,7 +434,8 @@ func TestResultsAreShared(t *testing.T) {
 		}
 		return first
 	}
-	want := ask(open(t, config))
+	first := open(t, config)
+	want := ask(first)
 	if runs == 0 {
 		t.Error("nothing was run")
 	}
@@ -444,6 +452,13 @@ func TestResultsAreShared(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, ask(open(t, config))); diff != "" || runs == 0 {
 		t.Errorf("%d runs with a file that is cut\n%s", runs, diff)
+	}
+	if err := os.RemoveAll(cacheDir); err != nil {
+		t.Fatal(err)
+	}
+	runs = 0
+	if diff := cmp.Diff(want, ask(first)); diff != "" || runs > 0 {
+		t.Errorf("%d runs for a result that the Lab has\n%s", runs, diff)
 	}
 }
 
@@ -471,11 +486,11 @@ func TestACanceledRunLeavesNothing(t *testing.T) {
 	if r, err := l.Run(ctx, databaseCase(), parse(t, again)); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %+v, %v", r, err)
 	}
-	if left, err := filepath.Glob(filepath.Join(os.TempDir(), "*", "run*")); err != nil || len(left) > 0 {
-		t.Errorf("left %v, %v", left, err)
-	}
 	if r, err := l.Run(t.Context(), databaseCase(), parse(t, clean)); r.Outcome != abi.OutcomeSame || err != nil {
 		t.Errorf("got %+v, %v", r, err)
+	}
+	if left, err := filepath.Glob(filepath.Join(os.TempDir(), "*", "run*")); err != nil || len(left) > 0 {
+		t.Errorf("left %v, %v", left, err)
 	}
 	if err := l.Close(); err != nil {
 		t.Error(err)

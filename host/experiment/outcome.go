@@ -75,6 +75,8 @@ func (t *tally) end(err error) (abi.ExperimentResult, bool, error) {
 	r := &t.result
 	r.Outcome = t.outcome()
 	switch failed, isBuild := errors.AsType[*gorun.BuildError](err); {
+	case isBuild && r.Experiment.Product == abi.Head && r.Experiment.Tests == abi.Head: // where the case's test was built
+		return notRun(r.Experiment, "the tree under test does not build without submodules and without the files that git ignores:\n"+failed.Output), true, nil
 	case isBuild:
 		r.Outcome, r.Detail = abi.OutcomeNotBuilt, firstLines(failed.Output)
 		return *r, true, nil

@@ -21,7 +21,8 @@ import (
 type workspace struct {
 	tree   *tree.Tree
 	digest string
-	folder string // has the folder tree, and one for each binary
+	tested map[string]bool // folders of the tree that have test files
+	folder string          // has the folder tree, and one for each binary
 
 	turn     chan struct{} // holds one token while somebody changes the folder
 	written  bool
@@ -35,7 +36,13 @@ type built struct {
 }
 
 func newWorkspace(t *tree.Tree, digest, folder string) *workspace {
-	return &workspace{tree: t, digest: digest, folder: folder, turn: make(chan struct{}, 1), binaries: map[string]built{}}
+	w := &workspace{tree: t, digest: digest, tested: map[string]bool{}, folder: folder, turn: make(chan struct{}, 1), binaries: map[string]built{}}
+	for _, name := range t.Paths() {
+		if strings.HasSuffix(name, "_test.go") {
+			w.tested[path.Dir(name)] = true
+		}
+	}
+	return w
 }
 
 func (w *workspace) lock(ctx context.Context) error {
@@ -55,7 +62,8 @@ func (l *Lab) build(ctx context.Context, w *workspace, f *failure) (*gorun.Binar
 		return nil, err
 	}
 	defer w.unlock()
-	key := strings.Join(append([]string{path.Join(f.module, f.folder)}, f.flags...), " ")
+	pack := path.Join(f.module, f.folder)
+	key := strings.Join(append([]string{pack}, f.flags...), " ")
 	if b, ok := w.binaries[key]; ok {
 		return b.binary, b.err
 	}
@@ -63,7 +71,7 @@ func (l *Lab) build(ctx context.Context, w *workspace, f *failure) (*gorun.Binar
 	ctx, cancel := context.WithTimeoutCause(ctx, buildLimit, errSlowBuild)
 	defer cancel()
 	var b built
-	if !hasTests(w.tree, f) {
+	if !w.tested[pack] {
 		b.err = gorun.ErrNoTests
 	} else if b.err = w.write(ctx); b.err == nil {
 		out := filepath.Join(w.folder, "bin"+strconv.Itoa(len(w.binaries)))
