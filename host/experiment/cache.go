@@ -19,7 +19,7 @@ import (
 )
 
 // resultForm names how results are found. It changes whenever the same experiment would have another result.
-const resultForm = "experiment/1"
+const resultForm = "experiment/2"
 
 // key names a result by all that it depends on.
 func (l *Lab) key(w *workspace, f *failure, e abi.Experiment) string {

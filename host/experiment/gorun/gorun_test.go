@@ -46,6 +46,15 @@ func TestTable(t *testing.T) {
 }
 var dirty bool
 func TestBefore(t *testing.T) { dirty = true }
+func TestShared(t *testing.T) {
+	n := 0
+	t.Run("first", func(*testing.T) { n++ })
+	t.Run("second", func(t *testing.T) {
+		if n++; n != 2 {
+			t.Error("run alone")
+		}
+	})
+}
 func TestOrder(t *testing.T) { if dirty { t.Error("dirty") } }
 func TestSecret(t *testing.T) { if os.Getenv("MY_SECRET") != "" { t.Error("it is there") } }
 func TestZone(t *testing.T) { t.Errorf("TZ=%s", os.Getenv("TZ")) }
@@ -88,6 +97,7 @@ func TestOutcomesOfATest(t *testing.T) {
 		{"TestTable/a_b", gorun.Passed, "", gorun.Environment{}},
 		{"TestTable", gorun.Failed, "second", gorun.Environment{}},
 		{"TestTable/a_b#2", gorun.Failed, "second", gorun.Environment{}},
+		{"TestShared/second", gorun.Passed, "", gorun.Environment{}},
 		{"TestOrder", gorun.Passed, "", gorun.Environment{}},
 		{"TestSecret", gorun.Passed, "", gorun.Environment{}},
 		{"TestZone", gorun.Failed, "TZ=Asia/Tokyo", gorun.Environment{}},

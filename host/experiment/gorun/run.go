@@ -51,7 +51,8 @@ type Environment struct {
 // dumpTime is how long a test that is over its time may take to say where it was.
 const dumpTime = 5 * time.Second
 
-// Test runs one test, named as `go test -run` names it: TestA or TestA/sub. The tree of the binary has to be in env.Scratch or in
+// Test runs one test, named as `go test -run` names it: TestA or TestA/sub. A subtest runs with its siblings, which often depend
+// on each other: alone, one that passes may fail. The tree of the binary has to be in env.Scratch or in
 // env.Overlay, or the test can't write to it.
 func (g *Go) Test(ctx context.Context, b *Binary, name string, env Environment) (*Run, error) {
 	limit := env.Limits.Time
@@ -88,13 +89,10 @@ func (g *Go) Test(ctx context.Context, b *Binary, name string, env Environment) 
 	return run, nil
 }
 
-// pattern matches one test and its subtests alone.
+// pattern matches the test that a test is part of.
 func pattern(name string) string {
-	var parts []string
-	for part := range strings.SplitSeq(name, "/") {
-		parts = append(parts, "^"+regexp.QuoteMeta(part)+"$")
-	}
-	return strings.Join(parts, "/")
+	top, _, _ := strings.Cut(name, "/")
+	return "^" + regexp.QuoteMeta(top) + "$"
 }
 
 // environment is what the test sees of the user's variables: an allow-list, so that no secret reaches a test by accident.
