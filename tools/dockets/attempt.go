@@ -3,14 +3,16 @@ package main
 import (
 	"context"
 	"math/rand/v2"
+
+	"github.com/shadowcourt/shadowcourt/tools/internal/mutate"
 )
 
 // fault is one thing done wrong, and the condition that its runs have in common.
 type fault struct {
-	Cause     string    `json:"cause"`
-	Kind      string    `json:"kind"` // the operator, or the fault of the environment without its degree
-	Site      *site     `json:"site"` // nil where the source is left as it is
-	Condition condition `json:"condition"`
+	Cause     string       `json:"cause"`
+	Kind      string       `json:"kind"` // the operator, or the fault of the environment without its degree
+	Site      *mutate.Site `json:"site"` // nil where the source is left as it is
+	Condition condition    `json:"condition"`
 }
 
 // attempt is what came of a fault.
@@ -42,7 +44,7 @@ func (c *checkout) try(ctx context.Context, f fault, steady func(test string) bo
 	a := attempt{Fault: f}
 	name := pristine
 	if f.Site != nil {
-		undo, err := f.Site.apply(c.folder())
+		undo, err := f.Site.Apply(c.folder())
 		if err != nil {
 			return a, err
 		}
@@ -79,7 +81,7 @@ func (c *checkout) try(ctx context.Context, f fault, steady func(test string) bo
 }
 
 // File says whether the fault is in a data file.
-func (f fault) File() bool { return f.Site != nil && isFixture(f.Site.File) }
+func (f fault) File() bool { return f.Site != nil && mutate.IsFixture(f.Site.File) }
 
 // tryDefect looks for tests that fail each time.
 func (c *checkout) tryDefect(ctx context.Context, name string, a *attempt, steady func(test string) bool) error {

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+
+	"github.com/shadowcourt/shadowcourt/tools/internal/mutate"
 )
 
 // innocence is how often the environment of a run has a fault that has nothing to do with the failure.
@@ -42,7 +44,7 @@ func (w *collector) faults(cause string, rng *rand.Rand) (next func(context.Cont
 		if f, ok := given(); ok {
 			return f, true, nil
 		}
-		s, ok := sites.pick(rng, func(operator string) float64 { return w.tally.of(cause, operator).promise() })
+		s, ok := sites.Pick(rng, func(operator string) float64 { return w.tally.of(cause, operator).promise() })
 		in, err := w.condition(ctx, rng)
 		return fault{Cause: cause, Kind: s.Operator, Site: &s, Condition: in}, ok, err
 	}, nil
@@ -92,20 +94,20 @@ func (w *collector) condition(ctx context.Context, rng *rand.Rand) (condition, e
 	return in, nil
 }
 
-func (w *collector) sites(cause string) (sites, error) {
+func (w *collector) sites(cause string) (mutate.Sites, error) {
 	folder := w.tree.folder()
 	switch cause {
 	case productBug:
-		found, err := findSites(folder, w.tree.files.product, defects)
-		return found.within(w.covered), err
+		found, err := mutate.Find(folder, w.tree.files.product, mutate.Defects)
+		return found.Within(w.covered), err
 	case noDefect:
-		return findSites(folder, w.tree.files.tests, flakes)
+		return mutate.Find(folder, w.tree.files.tests, mutate.Flakes)
 	default:
-		found, err := findSites(folder, w.tree.files.tests, defects)
+		found, err := mutate.Find(folder, w.tree.files.tests, mutate.Defects)
 		if err != nil {
 			return nil, err
 		}
-		data, err := fixtures(folder)
+		data, err := mutate.Fixtures(folder)
 		maps.Copy(found, data)
 		return found, err
 	}

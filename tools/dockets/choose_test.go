@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/shadowcourt/shadowcourt/tools/internal/mutate"
 )
 
 func harvestOf(looks map[string]map[string]int) *harvest {
@@ -13,7 +15,7 @@ func harvestOf(looks map[string]map[string]int) *harvest {
 			for i := range n {
 				l := labelled{
 					module:  module{path: fmt.Sprintf("example.com/m%d", i%8), half: fitHalf},
-					attempt: &attempt{Fault: fault{Cause: cause, Site: &site{}, Kind: fmt.Sprintf("k%d", i%9)}},
+					attempt: &attempt{Fault: fault{Cause: cause, Site: &mutate.Site{}, Kind: fmt.Sprintf("k%d", i%9)}},
 					found:   found{Test: fmt.Sprintf("Test%d", i)},
 				}
 				log := strings.Repeat("x", i+1) + cause + "\n" + log

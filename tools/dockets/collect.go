@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/shadowcourt/shadowcourt/tools/internal/mutate"
 )
 
 // harvest is what the modules gave.
@@ -76,7 +78,7 @@ type collector struct {
 	tally   tally
 	tree    *checkout
 	base    baseline
-	covered map[string][]lineRange
+	covered map[string][]mutate.LineRange
 	silent  map[string]bool // faults of the environment that failed no test
 	cases   []labelled
 }
@@ -107,8 +109,8 @@ func (w *collector) collect(ctx context.Context) (err error) {
 }
 
 // coverage finds the lines of the product that are run.
-func (w *collector) coverage(ctx context.Context) (map[string][]lineRange, error) {
-	covered, _, err := recall(&w.store, w.module.name(), "coverage", func() (map[string][]lineRange, error) { return w.tree.coverage(ctx) })
+func (w *collector) coverage(ctx context.Context) (map[string][]mutate.LineRange, error) {
+	covered, _, err := recall(&w.store, w.module.name(), "coverage", func() (map[string][]mutate.LineRange, error) { return w.tree.coverage(ctx) })
 	return covered, err
 }
 

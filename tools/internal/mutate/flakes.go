@@ -1,4 +1,4 @@
-package main
+package mutate
 
 import (
 	"go/ast"
@@ -9,10 +9,10 @@ import (
 // dice is the import that makes a test depend on chance.
 const dice = `dice "math/rand/v2"`
 
-// flakes finds the sites in tests where the outcome can be made to depend on the scheduler, on the order of the tests or
+// Flakes finds the sites in tests where the outcome can be made to depend on the scheduler, on the order of the tests or
 // on chance: a statement that nobody waits for, a wait, a lock or a cleanup that is missing, a pause that is too short,
 // tests side by side that share state, data in random order, random data.
-func flakes(s *source) {
+func Flakes(s *Source) {
 	parallel(s)
 	for _, decl := range s.file.Decls {
 		f, ok := decl.(*ast.FuncDecl)
@@ -31,7 +31,7 @@ func flakes(s *source) {
 	s.part = ""
 }
 
-func flakyStatement(s *source, n ast.Node) {
+func flakyStatement(s *Source, n ast.Node) {
 	switch st := n.(type) {
 	case *ast.ExprStmt:
 		code := s.code(st)
@@ -59,7 +59,7 @@ func flakyStatement(s *source, n ast.Node) {
 	}
 }
 
-func flakyExpression(s *source, n ast.Node) {
+func flakyExpression(s *Source, n ast.Node) {
 	switch e := n.(type) {
 	case *ast.SelectorExpr:
 		if code := s.code(e); code == "time.Second" || code == "time.Millisecond" {
@@ -95,7 +95,7 @@ func synchronises(x ast.Expr, code string) bool {
 
 // parallel notes one site for each pair of neighbouring tests: from there on all tests of the file run side by side. It
 // rewrites the rest of the file.
-func parallel(s *source) {
+func parallel(s *Source) {
 	if strings.Contains(s.text, "Setenv(") || strings.Contains(s.text, ".Parallel()") {
 		return
 	}
@@ -117,6 +117,6 @@ func parallel(s *source) {
 	}
 }
 
-func takesT(s *source, f *ast.FuncDecl) bool {
+func takesT(s *Source, f *ast.FuncDecl) bool {
 	return strings.HasPrefix(f.Name.Name, "Test") && strings.HasSuffix(s.code(f.Type.Params), "(t *testing.T)")
 }

@@ -1,4 +1,4 @@
-package main
+package mutate
 
 import (
 	"io/fs"
@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// fixtures finds the data files of a package's tests. Each can be cut, emptied, lose a line, have two lines exchanged or
+// Fixtures finds the data files of a package's tests. Each can be cut, emptied, lose a line, have two lines exchanged or
 // its digits or letters changed.
-func fixtures(folder string) (sites, error) {
-	found := sites{}
+func Fixtures(folder string) (Sites, error) {
+	found := Sites{}
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {
 			return err
 		}
 		rel, err := filepath.Rel(folder, path)
-		if err != nil || !isFixture(rel) {
+		if err != nil || !IsFixture(rel) {
 			return err
 		}
 		text, err := os.ReadFile(path)
@@ -28,7 +28,8 @@ func fixtures(folder string) (sites, error) {
 	return found, err
 }
 
-func isFixture(rel string) bool {
+// IsFixture says whether a file, by its path below a package, is data of its tests.
+func IsFixture(rel string) bool {
 	if strings.HasSuffix(rel, ".go") {
 		return false
 	}
@@ -40,10 +41,10 @@ func isFixture(rel string) bool {
 	return false
 }
 
-func addFixture(found sites, rel, text string) {
+func addFixture(found Sites, rel, text string) {
 	add := func(operator string, start, end int, with string) {
 		line := 1 + strings.Count(text[:start], "\n")
-		found[operator] = append(found[operator], site{
+		found[operator] = append(found[operator], Site{
 			File: rel, Line: line, Operator: operator, Start: start, End: end, Text: with,
 		})
 	}

@@ -1,4 +1,4 @@
-package main
+package mutate
 
 import (
 	"fmt"
@@ -84,22 +84,22 @@ func TestSitesParse(t *testing.T) {
 	root := sampleModule(t)
 	tests := []struct {
 		file string
-		find func(*source)
+		find func(*Source)
 		want []string
 	}{
-		{"p.go", defects, []string{
+		{"p.go", Defects, []string{
 			"swap operator", "negate condition", "never true", "always true", "off by one", "nil pointer", "return early",
 			"drop statement", "do it twice", "swap statements", "change number", "zero for number", "change text",
 			"wrong case", "flip boolean", "swap arguments", "drop element", "ignore error", "lose the error",
 		}},
-		{"p_test.go", flakes, []string{
+		{"p_test.go", Flakes, []string{
 			"don't wait", "lose synchronisation", "lose cleanup", "too short a time", "run side by side", "now and then",
 			"random number", "random text in helper", "random order",
 		}},
-		{"p_test.go", defects, []string{"drop element in table", "change text in helper", "swap operator"}},
+		{"p_test.go", Defects, []string{"drop element in table", "change text in helper", "swap operator"}},
 	}
 	for _, test := range tests {
-		found, err := findSites(root, []string{test.file}, test.find)
+		found, err := Find(root, []string{test.file}, test.find)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,11 +116,11 @@ func TestSitesParse(t *testing.T) {
 	}
 }
 
-func applyAndUndo(t *testing.T, root string, s site) {
+func applyAndUndo(t *testing.T, root string, s Site) {
 	t.Helper()
 	path := filepath.Join(root, s.File)
 	before := read(t, path)
-	undo, err := s.apply(root)
+	undo, err := s.Apply(root)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func TestPickIsDecidedByTheSeed(t *testing.T) {
 	t.Parallel()
 	root := sampleModule(t)
 	draw := func(seed uint64) string {
-		found, err := findSites(root, []string{"p.go"}, defects)
+		found, err := Find(root, []string{"p.go"}, Defects)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +160,7 @@ func TestPickIsDecidedByTheSeed(t *testing.T) {
 		var b strings.Builder
 		seen := map[string]bool{}
 		alike := func(string) float64 { return 1 }
-		for s, ok := found.pick(rng, alike); ok; s, ok = found.pick(rng, alike) {
+		for s, ok := found.Pick(rng, alike); ok; s, ok = found.Pick(rng, alike) {
 			key := fmt.Sprintf("%+v", s)
 			if seen[key] {
 				t.Errorf("%v is drawn twice", s)

@@ -1,4 +1,4 @@
-package main
+package mutate
 
 import (
 	"go/ast"
@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// defects finds the sites of ordinary programming mistakes: the operators that mutation testing uses. In test files the
+// Defects finds the sites of ordinary programming mistakes: the operators that mutation testing uses. In test files the
 // operator's name says whether a helper or a table is mutated rather than a test's own statements.
-func defects(s *source) {
+func Defects(s *Source) {
 	test := strings.HasSuffix(s.name, "_test.go")
 	for _, decl := range s.file.Decls {
 		s.part = ""
@@ -45,7 +45,7 @@ func ofTests(name string) bool {
 }
 
 // mutateStart notes mistakes at a function's beginning: an early return with zero values, a pointer that is nil.
-func mutateStart(s *source, f *ast.FuncDecl) {
+func mutateStart(s *Source, f *ast.FuncDecl) {
 	if f.Type.TypeParams != nil || len(f.Body.List) < 2 {
 		return
 	}
@@ -67,7 +67,7 @@ func mutateStart(s *source, f *ast.FuncDecl) {
 	}
 }
 
-func zeroReturn(s *source, f *ast.FuncDecl) string {
+func zeroReturn(s *Source, f *ast.FuncDecl) string {
 	if f.Type.Results == nil {
 		return "if true { return }"
 	}
@@ -108,7 +108,7 @@ func swapped(op token.Token) string {
 	}
 }
 
-func mutateExpression(s *source, n ast.Node) {
+func mutateExpression(s *Source, n ast.Node) {
 	switch e := n.(type) {
 	case *ast.BinaryExpr:
 		if op := swapped(e.Op); op != "" {
@@ -144,7 +144,7 @@ func mutateExpression(s *source, n ast.Node) {
 	}
 }
 
-func mutateLiteral(s *source, lit *ast.BasicLit) {
+func mutateLiteral(s *Source, lit *ast.BasicLit) {
 	switch lit.Kind {
 	case token.INT:
 		s.insert("change number", lit.End(), "+1")
@@ -163,7 +163,7 @@ func mutateLiteral(s *source, lit *ast.BasicLit) {
 	}
 }
 
-func mutateStatement(s *source, n ast.Node) {
+func mutateStatement(s *Source, n ast.Node) {
 	switch st := n.(type) {
 	case *ast.IfStmt:
 		mutateIf(s, st)
@@ -196,7 +196,7 @@ func mutateStatement(s *source, n ast.Node) {
 	}
 }
 
-func mutateIf(s *source, st *ast.IfStmt) {
+func mutateIf(s *Source, st *ast.IfStmt) {
 	cond := s.code(st.Cond)
 	s.replace("negate condition", st.Cond, "!("+cond+")")
 	if strings.HasSuffix(cond, "err != nil") {

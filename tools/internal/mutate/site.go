@@ -1,4 +1,5 @@
-package main
+// Package mutate finds places in the sources of a Go module where a fault can be planted, and plants it.
+package mutate
 
 import (
 	"errors"
@@ -12,8 +13,8 @@ import (
 	"sort"
 )
 
-// site is one place where a source file can be mutated: the bytes from start to end become text.
-type site struct {
+// Site is one place where a source file can be mutated: the bytes from start to end become text.
+type Site struct {
 	File     string `json:"file"` // relative to the package's folder
 	Line     int    `json:"line"`
 	Operator string `json:"operator"`
@@ -24,11 +25,11 @@ type site struct {
 	Package string `json:"package"`
 }
 
-// sites groups the places of a module by operator, so that a common operator doesn't drown a rare one.
-type sites map[string][]site
+// Sites groups the places of a module by operator, so that a common operator doesn't drown a rare one.
+type Sites map[string][]Site
 
-// pick draws an operator by its weight, then one of its sites with equal chance. The site is not drawn again.
-func (s sites) pick(rng *rand.Rand, weight func(operator string) float64) (site, bool) {
+// Pick draws an operator by its weight, then one of its sites with equal chance. The site is not drawn again.
+func (s Sites) Pick(rng *rand.Rand, weight func(operator string) float64) (Site, bool) {
 	var names []string
 	total := 0.0
 	for name, list := range s {
@@ -37,7 +38,7 @@ func (s sites) pick(rng *rand.Rand, weight func(operator string) float64) (site,
 		}
 	}
 	if len(names) == 0 {
-		return site{}, false
+		return Site{}, false
 	}
 	sort.Strings(names)
 	for _, name := range names {
@@ -57,33 +58,33 @@ func (s sites) pick(rng *rand.Rand, weight func(operator string) float64) (site,
 	return chosen, true
 }
 
-// source is a parsed file and the sites found in it.
-type source struct {
+// Source is a parsed file and the sites found in it.
+type Source struct {
 	name  string
 	text  string
 	fset  *token.FileSet
 	file  *ast.File
-	found sites
+	found Sites
 	part  string // of a test file that is at hand, as "helper"; "" for a test itself
 }
 
-func (s *source) offset(pos token.Pos) int { return s.fset.Position(pos).Offset }
+func (s *Source) offset(pos token.Pos) int { return s.fset.Position(pos).Offset }
 
-func (s *source) code(n ast.Node) string { return s.text[s.offset(n.Pos()):s.offset(n.End())] }
+func (s *Source) code(n ast.Node) string { return s.text[s.offset(n.Pos()):s.offset(n.End())] }
 
 // replace notes a site that replaces a node's text.
-func (s *source) replace(operator string, n ast.Node, text string) {
+func (s *Source) replace(operator string, n ast.Node, text string) {
 	s.add(operator, n.Pos(), n.End(), text)
 }
 
 // insert notes a site that puts text before pos.
-func (s *source) insert(operator string, pos token.Pos, text string) { s.add(operator, pos, pos, text) }
+func (s *Source) insert(operator string, pos token.Pos, text string) { s.add(operator, pos, pos, text) }
 
-func (s *source) add(operator string, from, to token.Pos, text string) {
+func (s *Source) add(operator string, from, to token.Pos, text string) {
 	s.note(operator, from, to, text, "")
 }
 
-func (s *source) note(operator string, from, to token.Pos, text, imports string) {
+func (s *Source) note(operator string, from, to token.Pos, text, imports string) {
 	at := s.offset(s.file.Name.End())
 	if imports != "" && s.offset(from) > at {
 		imports = "; import " + imports
@@ -91,15 +92,15 @@ func (s *source) note(operator string, from, to token.Pos, text, imports string)
 	if s.part != "" {
 		operator += " in " + s.part
 	}
-	s.found[operator] = append(s.found[operator], site{
+	s.found[operator] = append(s.found[operator], Site{
 		File: s.name, Line: s.fset.Position(from).Line, Operator: operator,
 		Start: s.offset(from), End: s.offset(to), Text: text, Package: imports,
 	})
 }
 
-// findSites parses the named Go files of a folder and lets find note the sites of each.
-func findSites(folder string, names []string, find func(*source)) (sites, error) {
-	found := sites{}
+// Find parses the named Go files of a folder and lets find note the sites of each.
+func Find(folder string, names []string, find func(*Source)) (Sites, error) {
+	found := Sites{}
 	for _, name := range names {
 		if err := findInFile(folder, name, found, find); err != nil {
 			return nil, err
@@ -108,7 +109,7 @@ func findSites(folder string, names []string, find func(*source)) (sites, error)
 	return found, nil
 }
 
-func findInFile(folder, name string, found sites, find func(*source)) error {
+func findInFile(folder, name string, found Sites, find func(*Source)) error {
 	text, err := os.ReadFile(filepath.Join(folder, name))
 	if err != nil {
 		return err
@@ -118,12 +119,12 @@ func findInFile(folder, name string, found sites, find func(*source)) error {
 	if err != nil {
 		return err
 	}
-	find(&source{name: name, text: string(text), fset: fset, file: file, found: found})
+	find(&Source{name: name, text: string(text), fset: fset, file: file, found: found})
 	return nil
 }
 
-// apply writes the mutated file below folder and returns what restores it.
-func (s site) apply(folder string) (undo func() error, err error) {
+// Apply writes the mutated file below folder and returns what restores it.
+func (s Site) Apply(folder string) (undo func() error, err error) {
 	path := filepath.Join(folder, s.File)
 	old, err := os.ReadFile(path)
 	if err != nil {
