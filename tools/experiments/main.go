@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 
 	"github.com/shadowcourt/shadowcourt/tools/experiments/cases"
+	"github.com/shadowcourt/shadowcourt/tools/internal/study"
 )
 
 func main() {
@@ -38,7 +39,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags.StringVar(&config.Only, "only", "", "make only cases of modules whose path has this text")
 	page := flags.String("page", "", "page that the results are written to")
 	generate := flags.Bool("generate", false, "only make the cases")
-	study := flags.Bool("study", false, "only try the cases that are there")
+	only := flags.Bool("study", false, "only try the cases that are there")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -49,11 +50,26 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if config.Work, err = filepath.Abs(config.Work); err != nil {
 		return err
 	}
-	if !*study {
+	if !*only {
 		if err := cases.Generate(ctx, config); err != nil || *generate {
 			return err
 		}
 	}
-	_ = page
-	return nil
+	list, err := cases.Read(config.Work)
+	if err != nil {
+		return err
+	}
+	t, err := newTrier(config.Work)
+	if err != nil {
+		return err
+	}
+	defer t.bench.Close()
+	done, err := t.try(ctx, list, os.Stderr)
+	if err != nil {
+		return err
+	}
+	if err := writeJSON(config.Work, done); err != nil {
+		return err
+	}
+	return study.Write(*page, tables(done), out)
 }

@@ -7,7 +7,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -15,8 +14,9 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"regexp"
 	"strings"
+
+	"github.com/shadowcourt/shadowcourt/tools/internal/study"
 )
 
 func main() {
@@ -51,36 +51,5 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 			return fmt.Errorf("%s: %w", pair, err)
 		}
 	}
-	return write(*page, s.tables(), out)
-}
-
-// table is one table of the page, in Markdown.
-type table struct{ name, text string }
-
-// write puts the tables between their marks in a page, or writes them out.
-func write(page string, tables []table, out io.Writer) error {
-	if page == "" {
-		for _, t := range tables {
-			if _, err := fmt.Fprintf(out, "### %s\n\n%s\n", t.name, t.text); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	text, err := os.ReadFile(page)
-	if err != nil {
-		return err
-	}
-	for _, t := range tables {
-		name := regexp.QuoteMeta(t.name)
-		mark := regexp.MustCompile(`(?s)(<!-- ` + name + ` -->\n).*?(<!-- /` + name + ` -->)`)
-		if !mark.Match(text) {
-			return fmt.Errorf("%s: no place for the table %s", page, t.name)
-		}
-		text = mark.ReplaceAllFunc(text, func(found []byte) []byte {
-			parts := mark.FindSubmatch(found)
-			return bytes.Join([][]byte{parts[1], []byte("\n" + t.text + "\n"), parts[2]}, nil)
-		})
-	}
-	return os.WriteFile(page, text, 0o644)
+	return study.Write(*page, s.tables(), out)
 }

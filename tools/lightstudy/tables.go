@@ -9,12 +9,13 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/calibrate"
 	"github.com/shadowcourt/shadowcourt/host/calibrate/baseline"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/tools/internal/study"
 )
 
 // tables are those of the page.
-func (s *lightStudy) tables() []table {
-	return []table{
-		{"accuracy", s.accuracy()}, {"gain", s.gain()}, {"remands", s.remands()}, {"casebook", s.casebook()}, {"time", s.times()},
+func (s *lightStudy) tables() []study.Table {
+	return []study.Table{
+		{Name: "accuracy", Text: s.accuracy()}, {Name: "gain", Text: s.gain()}, {Name: "remands", Text: s.remands()}, {Name: "casebook", Text: s.casebook()}, {Name: "time", Text: s.times()},
 	}
 }
 
