@@ -144,6 +144,10 @@ ablation: plugins ## take the court's mechanisms away, one at a time, and measur
 light-study: plugins ## measure what the Light path, remands and the casebook gain, for docs/light.md; needs minutes
 	$(GO) run ./tools/lightstudy -page docs/light.md $(LIGHT_STUDY)
 
+.PHONY: experiments-study
+experiments-study: plugins ## measure what experiments gain, on cases between real releases, for docs/experiments-study.md; needs the module proxy and hours
+	$(GO) run ./tools/experiments -work out/experiments -page docs/experiments-study.md
+
 .PHONY: profile
 profile: plugins ## learn a profile for reports of Go tests into out/go-test.yaml, and measure it; needs minutes
 	@mkdir -p out

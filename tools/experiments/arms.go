@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -222,8 +223,8 @@ func surround(more map[string]string) func() {
 		set(name, value)
 	}
 	return func() {
-		for i := len(undo) - 1; i >= 0; i-- {
-			undo[i]()
+		for _, restore := range slices.Backward(undo) {
+			restore()
 		}
 	}
 }

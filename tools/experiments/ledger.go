@@ -35,7 +35,7 @@ func onHead(e abi.Experiment) bool { return e.Product == abi.Head && e.Tests == 
 // runAll runs all experiments of a case, or reads what came of them from a file.
 func runAll(ctx context.Context, lab *experiment.Lab, subject *abi.Case, file string) (*ledger, error) {
 	l := &ledger{}
-	if data, err := os.ReadFile(file); err == nil && json.Unmarshal(data, l) == nil && l.Digest == lab.Digest() {
+	if data, err := os.ReadFile(file); err == nil && json.Unmarshal(data, l) == nil && l.Digest == lab.Digest() { //nolint:musttag // as it was written
 		return l, nil
 	}
 	*l = ledger{Digest: lab.Digest(), Why: lab.Why(subject)}
@@ -58,7 +58,7 @@ func runAll(ctx context.Context, lab *experiment.Lab, subject *abi.Case, file st
 		l.Runs = append(l.Runs, performed{r, time.Since(began).Seconds()})
 	}
 	l.splitBuild()
-	data, err := json.MarshalIndent(l, "", "  ")
+	data, err := json.MarshalIndent(l, "", "  ") //nolint:musttag // a file of the work folder, for programs of the same version
 	if err != nil {
 		return nil, err
 	}

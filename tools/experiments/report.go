@@ -21,7 +21,7 @@ const certain = 0.9
 
 // writeJSON writes all that was measured into the work folder.
 func writeJSON(work string, list []tried) error {
-	data, err := json.MarshalIndent(list, "", "  ")
+	data, err := json.MarshalIndent(list, "", "  ") //nolint:musttag // a file of the work folder, for programs of the same version
 	if err != nil {
 		return err
 	}
@@ -31,8 +31,12 @@ func writeJSON(work string, list []tried) error {
 // tables are those of the page.
 func tables(list []tried) []study.Table {
 	return []study.Table{
-		{Name: "cases", Text: causes(list)}, {Name: "arms", Text: compared(list)}, {Name: "confusion", Text: confusion(list)},
-		{Name: "outcomes", Text: outcomes(list)}, {Name: "asked", Text: asked(list)}, {Name: "errors", Text: mistakes(list)},
+		{Name: "cases", Text: causes(list)},
+		{Name: "arms", Text: compared(list)},
+		{Name: "confusion", Text: confusion(list)},
+		{Name: "outcomes", Text: outcomes(list)},
+		{Name: "asked", Text: asked(list)},
+		{Name: "errors", Text: mistakes(list)},
 	}
 }
 

@@ -96,7 +96,7 @@ func (g *generator) generate(ctx context.Context) error {
 		if err := g.forget(cause); err != nil {
 			return err
 		}
-		rng := rand.New(rand.NewPCG(g.Seed, uint64(hash(g.pair.Module+string(cause)))))
+		rng := rand.New(rand.NewPCG(g.Seed, uint64(hash(g.pair.Module+string(cause))))) //nolint:gosec // chosen, not secret
 		n, tried, err := g.collect(ctx, cause, rng)
 		if err != nil {
 			return fmt.Errorf("%s: %w", cause, err)

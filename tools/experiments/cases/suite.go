@@ -110,7 +110,11 @@ func (s *suite) read(ctx context.Context, out []byte) (*result, error) {
 	}
 	r := &result{failed: map[string]bool{}, passed: map[string]bool{}}
 	for line := range bytes.Lines(events) {
-		var e struct{ Action, Test, Output string }
+		var e struct {
+			Action string `json:"Action"`
+			Test   string `json:"Test"`
+			Output string `json:"Output"`
+		}
 		if json.Unmarshal(line, &e) != nil {
 			continue
 		}

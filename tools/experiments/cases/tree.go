@@ -29,7 +29,10 @@ func newTree(ctx context.Context, module, version, folder string) (*tree, error)
 	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", module+"@"+version)
 	cmd.Dir = filepath.Dir(folder)
 	out, err := cmd.Output()
-	var download struct{ Dir, Error string }
+	var download struct {
+		Dir   string `json:"Dir"`
+		Error string `json:"Error"`
+	}
 	if jsonErr := json.Unmarshal(out, &download); jsonErr != nil || download.Dir == "" {
 		return nil, fmt.Errorf("downloading %s@%s: %s %w", module, version, download.Error, err)
 	}
@@ -48,13 +51,17 @@ func newTree(ctx context.Context, module, version, folder string) (*tree, error)
 
 // list finds the files that are built here.
 func (t *tree) list(ctx context.Context) error {
-	cmd := exec.CommandContext(ctx, "go", "list", "-json=GoFiles,CgoFiles,TestGoFiles,XTestGoFiles", ".")
+	cmd := exec.CommandContext(ctx, "go", "list", "-json=GoFiles,TestGoFiles,XTestGoFiles", ".")
 	cmd.Dir = t.folder
 	out, err := cmd.Output()
 	if err != nil {
 		return fmt.Errorf("go list in %s: %w", t.folder, err)
 	}
-	var listed struct{ GoFiles, TestGoFiles, XTestGoFiles []string }
+	var listed struct {
+		GoFiles      []string `json:"GoFiles"`
+		TestGoFiles  []string `json:"TestGoFiles"`
+		XTestGoFiles []string `json:"XTestGoFiles"`
+	}
 	if err := json.Unmarshal(out, &listed); err != nil {
 		return err
 	}
