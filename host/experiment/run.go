@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -101,16 +102,20 @@ func (l *Lab) step(ctx context.Context, f *failure, e abi.Experiment, do func() 
 const (
 	elapsedFactor = 3
 	leastLimit    = 20 * time.Second
+	othersLimit   = time.Minute // at least, where tests run beside this one whose time is not known
 	mostLimit     = 5 * time.Minute
 )
 
 func runLimit(f *failure, e abi.Experiment) time.Duration {
-	limit := elapsedFactor * f.test.Elapsed
+	limit, least := elapsedFactor*f.test.Elapsed, leastLimit
+	if e.Order == abi.OriginalOrder || strings.Contains(f.test.Name, "/") {
+		least = othersLimit
+	}
 	if e.Order == abi.OriginalOrder {
 		limit *= packageFactor
 	}
 	if e.Environment == abi.StarvedEnvironment {
 		limit *= starvedFactor
 	}
-	return min(max(limit, leastLimit), mostLimit)
+	return min(max(limit, least), mostLimit)
 }
