@@ -36,16 +36,21 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: build ## build everything, and try twelve cases of modules that the profile was not fitted on
+demo: build ## build everything, and have the court find out why tests of a real module fail
+	$(GO) run ./tools/demo -out out/demo
+	$(BIN) try out/demo/report.json --source out/demo/mux --since v1.8.0 --experiments all --budget 90s --report $(REPORT)
+	@echo "The trials are told in $(REPORT)."
+
+.PHONY: demo-docket
+demo-docket: build ## try twelve cases of modules that the profile was not fitted on, and the whole held-out half
 	@mkdir -p $(dir $(REPORT))
 	$(BIN) try $(DEMO).jsonl --profile $(DEMO).yaml --report $(REPORT)
 	@echo
 	@echo "The profile was fitted on go-fit-1.jsonl, whose Go modules are others. All of the held-out half, go-test-1.jsonl:"
 	@$(BIN) try $(HELD_OUT) --profile $(DEMO).yaml | sed -n '/^Truth/,/^Verdicts/{/^Verdicts/!p;}'
-	@echo "The trials are told in $(REPORT)."
 
 .PHONY: demo-files
-demo-files: build ## rewrite the docket and the profile of the demo
+demo-files: build ## rewrite the docket and the profile of demo-docket
 	$(GO) test ./examples/dockets -run TestDemo -update
 	{ echo "# Fitted on examples/dockets/go-fit-1.jsonl by 'make demo-files'. No Go module there is in go-test-1.jsonl or demo.jsonl."; \
 	  echo "#"; $(BIN) fit examples/dockets/go-fit-1.jsonl --name demo --output -; } > $(DEMO).yaml.new

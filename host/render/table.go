@@ -55,6 +55,7 @@ func (c cell) fitted(width int) string {
 
 const (
 	idColumns     = 72
+	readableID    = 40 // to which ids are shortened rather than labels shown by their codes
 	aboutColumns  = 60
 	nameColumns   = 60
 	labelColumns  = 24
@@ -162,7 +163,7 @@ type column struct {
 
 func columns() []column {
 	return []column{
-		{"CASE", func(r *tableRow) cell { return r.id }, 20, false},
+		{idColumn, func(r *tableRow) cell { return r.id }, 20, false},
 		{"STATUS", func(r *tableRow) cell { return r.status }, 9, false},
 		{"LIGHT", func(r *tableRow) cell { return r.light }, 12, true},
 		{"FINAL", func(r *tableRow) cell { return r.final }, 12, false},
@@ -211,8 +212,11 @@ func (t *tableWriter) namesFit() bool {
 	}
 	for _, c := range columns() {
 		width := t.wanted(c)
-		if c.name == aboutColumn {
+		switch c.name {
+		case aboutColumn:
 			width = min(width, c.least)
+		case idColumn:
+			width = min(width, readableID)
 		}
 		if width > 0 {
 			total += max(width, len(c.name)) + columnGap
@@ -234,6 +238,7 @@ const (
 	// columnGap is the room between two columns.
 	columnGap   = 2
 	aboutColumn = "ABOUT"
+	idColumn    = "CASE"
 )
 
 // fit chooses the columns that have something to show and makes them fit the terminal: the expendable ones go, the last
@@ -256,10 +261,17 @@ func (t *tableWriter) fit() (shown []column, widths []int) {
 		shown, widths = slices.Delete(shown, i, i+1), slices.Delete(widths, i, i+1)
 	}
 	least := leastWidths(shown, widths)
-	for j := len(shown) - 1; j >= 0; j-- {
+	shorten := func(j, least int) {
 		if excess := over(shown, widths, t.options.Width); excess > 0 {
-			widths[j] -= min(excess, widths[j]-least[j])
+			widths[j] -= min(excess, max(widths[j]-least, 0))
 		}
+	}
+	if last := len(shown) - 1; shown[last].name == aboutColumn {
+		shorten(last, least[last])
+	}
+	shorten(0, readableID) // rather than names of labels
+	for j := range slices.Backward(shown) {
+		shorten(j, least[j])
 	}
 	return shown, widths
 }

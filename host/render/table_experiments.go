@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/host/trial"
@@ -14,6 +15,9 @@ type experimented struct {
 	id   string
 	list []trial.Experiment
 }
+
+// alike says whether two experiments read the same.
+func alike(a, b trial.Experiment) bool { return a.What() == b.What() && a.Showed() == b.Showed() }
 
 // experimentsText tells what was run for each case, and what it showed.
 func (t *tableWriter) experimentsText() string {
@@ -29,6 +33,9 @@ func (t *tableWriter) experimentsText() string {
 	for i := range t.experimented[:min(len(t.experimented), maxExperiments)] {
 		c := &t.experimented[i]
 		b.WriteString(snipStart(c.id, max(width, 20)) + "\n")
+		if i+1 < len(t.experimented) && slices.EqualFunc(c.list, t.experimented[i+1].list, alike) {
+			continue // of the next case there is the same to say
+		}
 		for j := range c.list {
 			e := &c.list[j]
 			b.WriteString("  " + e.What() + ": " + t.options.paint(bold, e.Showed()) + "\n")
