@@ -29,7 +29,7 @@ type Intent struct {
 	Names []string
 }
 
-// shown cuts a hunk to the lines around those that matter, which come first among equals.
+// shown cuts a hunk to the lines around those that matter most.
 func (t *Tree) shown(c *Change, h *Hunk, removed, added int) Shown {
 	old, now := solid(h.Removed), solid(h.Added)
 	n := min(len(old), max(maxShownLines/2, maxShownLines-len(now)))
