@@ -153,7 +153,7 @@ func TestAccept_RE1_AuditsThatFailInPartAreReplayedWhateverTheCause(t *testing.T
 		"module_trap":      {behave: "trap"},
 		"module_failure":   {behave: "give up"},
 		"invalid_artifact": {behave: "too high"},
-		"fuel_exhausted":   {behave: "loop", limits: host.Limits{Fuel: 500_000_000}},
+		"fuel_exhausted":   {behave: "loop", limits: host.Limits{Fuel: 200_000_000}},
 		"wall_clock":       {behave: "loop", limits: host.Limits{Fuel: 1 << 60, WallClock: 2 * time.Second}},
 		"ttl_exceeded":     {behave: "loop", limits: slow, pipeline: hasty(t)},
 	} {

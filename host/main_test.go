@@ -3,6 +3,7 @@ package host_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -47,6 +48,16 @@ func testMain(m *testing.M) int {
 	if puppet, err = buildGuest("./testdata/puppet"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
+	}
+	flag.Parse()
+	if run := flag.Lookup("test.run").Value.String(); run == "" || strings.Contains(run, "Example") {
+		// Examples name no folder for compiled modules. While a host is open, they share its modules.
+		h, err := host.Open(context.Background(), host.Config{})
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer func() { _ = h.Close(context.Background()) }()
 	}
 	return m.Run()
 }
