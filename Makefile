@@ -68,6 +68,12 @@ install: plugins ## put shadowcourt on the PATH, in Go's bin folder
 release: ## make the commit, the tags and the module proxy of a version: VERSION=v0.1.0 OUT=out/release
 	$(GO) run ./tools/release -version "$(VERSION)" -out "$(OUT)"
 
+.PHONY: share
+share: build ## write man pages and shell completions into out/share
+	$(BIN) man out/share/man/man1
+	@mkdir -p out/share/completions
+	for shell in bash zsh fish powershell; do $(BIN) completion $$shell > out/share/completions/shadowcourt.$$shell || exit 1; done
+
 .PHONY: snapshot
 snapshot: plugins ## build the files of a release for six platforms into dist, without publishing; needs goreleaser
 	goreleaser check

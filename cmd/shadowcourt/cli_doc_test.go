@@ -28,6 +28,8 @@ This page is generated from the commands: ` + "`make golden`" + ` writes it. Eac
 Results go to the standard output, messages and progress to the standard error. Exit codes of every command: 0 done, 1 something
 failed while running, 2 the command line or an input is wrong, 3 done and a condition such as ` + "`--fail-on`" + ` matched.
 
+` + "`shadowcourt man DIR` writes the same as man pages, `shadowcourt completion SHELL`" + ` prints completions for bash, zsh, fish or powershell.
+
 `)
 	root := cli.Root(commands(cli.Streams{}))
 	contents(&b, root)
@@ -48,30 +50,18 @@ failed while running, 2 the command line or an input is wrong, 3 done and a cond
 }
 
 // contents lists all commands with links.
-func contents(b *strings.Builder, cmd *cobra.Command) {
-	for _, sub := range cmd.Commands() {
-		if !sub.IsAvailableCommand() {
-			continue
-		}
-		fmt.Fprintf(b, "- [`%s`](#%s): %s\n", sub.CommandPath(), strings.ReplaceAll(sub.CommandPath(), " ", "-"), sub.Short)
-		contents(b, sub)
+func contents(b *strings.Builder, root *cobra.Command) {
+	for _, cmd := range cli.Commands(root) {
+		fmt.Fprintf(b, "- [`%s`](#%s): %s\n", cmd.CommandPath(), cli.ManName(cmd), cmd.Short)
 	}
 }
 
 // manual writes a section for each command.
-func manual(b *strings.Builder, cmd *cobra.Command) {
-	for _, sub := range cmd.Commands() {
-		if !sub.IsAvailableCommand() {
-			continue
-		}
-		text := sub.Long
-		if text == "" {
-			text = sub.Short + "."
-		}
-		fmt.Fprintf(b, "\n## %s\n\n%s\n\n```text\n", sub.CommandPath(), strings.TrimSpace(text))
-		cli.Usage(b, sub)
+func manual(b *strings.Builder, root *cobra.Command) {
+	for _, cmd := range cli.Commands(root) {
+		fmt.Fprintf(b, "\n## %s\n\n%s\n\n```text\n", cmd.CommandPath(), cli.Description(cmd))
+		cli.Usage(b, cmd)
 		b.WriteString("```\n")
-		manual(b, sub)
 	}
 }
 

@@ -38,6 +38,6 @@ func mainCode() int {
 func commands(s cli.Streams) []*cobra.Command {
 	return []*cobra.Command{
 		try.New(s), try.NewExperiment(s), audit.New(s), calibrate.New(s), fit.New(s), compare.New(s), definitions.NewGraph(s), definitions.NewLint(s), definitions.NewSchema(s), plugin.New(s),
-		records.NewKey(s), records.NewVerify(s), records.NewReplay(s), records.NewExplain(s), about.NewCache(s), about.NewVersion(s),
+		records.NewKey(s), records.NewVerify(s), records.NewReplay(s), records.NewExplain(s), about.NewCache(s), about.NewMan(s), about.NewVersion(s),
 	}
 }

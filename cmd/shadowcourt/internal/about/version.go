@@ -1,4 +1,4 @@
-// Package about has the commands that tell of the program itself: version and cache.
+// Package about has the commands that tell of the program itself: version, cache and man.
 package about
 
 import (
