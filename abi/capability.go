@@ -138,7 +138,7 @@ const (
 	IntentValue IntentKind = "value"
 	// IntentTests: tests were changed from the value that this one wants to the one that it got.
 	IntentTests IntentKind = "tests"
-	// IntentExpectation: the failing tests were changed in a value that they report.
+	// IntentExpectation: the failing tests were changed in the line or in a value that they report.
 	IntentExpectation IntentKind = "expectation"
 	// IntentDocuments: added lines of a document name the changed function or value.
 	IntentDocuments IntentKind = "documents"

@@ -78,7 +78,7 @@ func (t *Tree) BearingOn(text string, frames []Frame) Bearing {
 	slices.SortStableFunc(b.Changes, func(x, y Borne) int {
 		return cmp.Or(cmp.Compare(rank(x.Reach), rank(y.Reach)), cmp.Compare(x.Distance, y.Distance), cmp.Compare(x.Path, y.Path))
 	})
-	b.Intents = t.intents(text, b.Changes)
+	b.Intents = s.intents(text, frames, b.Changes)
 	return b
 }
 

@@ -2,7 +2,9 @@ package source
 
 import (
 	"path"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -45,11 +47,13 @@ func (t *Tree) shown(c *Change, h *Hunk, removed, added int) Shown {
 	return Shown{Line: h.NewFirst, Text: strings.TrimSuffix(b.String(), "\n"), Commit: t.history.of(c.Path, h)}
 }
 
-// solid leaves out blank lines and those that look as comments.
+var importing = regexp.MustCompile("^import\\b|^(?:[\\w.]+ )?\"[^\"]*\"$")
+
+// solid leaves out blank lines, and those that look as comments and imports.
 func solid(lines []string) []string {
 	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool {
 		line = strings.TrimSpace(line)
-		return line == "" || strings.HasPrefix(line, "//") && !strings.HasPrefix(line, "//go:") || strings.HasPrefix(line, "/*") || strings.HasPrefix(line, "* ")
+		return line == "" || strings.HasPrefix(line, "package ") || importing.MatchString(line) || strings.HasPrefix(line, "//") && !strings.HasPrefix(line, "//go:") || strings.HasPrefix(line, "/*") || strings.HasPrefix(line, "* ")
 	})
 }
 
@@ -86,8 +90,8 @@ func (t *Tree) nearest(c *Borne) *Shown {
 }
 
 // intents looks for what tells that the changes which bear on the tests were meant.
-func (t *Tree) intents(text string, borne []Borne) []Intent {
-	f := &finder{tree: t, text: text, values: comparisons(text)}
+func (s *scope) intents(text string, frames []Frame, borne []Borne) []Intent {
+	f := &finder{tree: s.tree, text: text, values: comparisons(text), frames: frames, uses: s.uses}
 	for i := range borne {
 		if c := &borne[i]; c.Role == abi.SourceProduct && c.Code() && (c.Reach == abi.ReachPackage || c.Reach == abi.ReachImported) {
 			f.product(c)
@@ -109,6 +113,8 @@ type finder struct {
 	tree   *Tree
 	text   string
 	values []comparison
+	frames []Frame // of the text
+	uses   uses
 	names  []string // of the functions that the product's changes touch
 	found  []Intent
 }
@@ -122,7 +128,8 @@ func (f *finder) add(in Intent) {
 // product looks for the values in a change of the product, and for the function in the message of its commit.
 func (f *finder) product(c *Borne) {
 	for _, name := range c.Named {
-		if name = lastPart(name); len(name) >= leastName && !slices.Contains(f.names, name) {
+		// Others may be called by the test as well, but the text does not speak of them.
+		if name = lastPart(name); len(name) >= leastName && strings.Contains(f.text, name) && !slices.Contains(f.names, name) {
 			f.names = append(f.names, name)
 		}
 	}
@@ -155,31 +162,38 @@ func (f *finder) tests(c *Borne) {
 	}
 }
 
-// maxAsked bounds the lines of a change that is read for single words.
-const maxAsked = 3
+const (
+	// maxAsked bounds the lines of a change that is read for single values, maxQuoted those of one that is read for strings.
+	maxAsked  = 3
+	maxQuoted = 20
+)
 
-// asked finds a hunk that changes lines of the tests in what the text reports: a value that it got or wanted, or a string that
-// it quotes.
+// asked finds a hunk that changes lines of the tests in what the text reports: the line that failed, a value that was got or
+// wanted, or a string that the text quotes.
 func (f *finder) asked(c *Borne) (*Hunk, []string) {
 	for i := range c.Hunks {
 		h := &c.Hunks[i]
-		if !h.Code || h.OldLines == 0 || h.NewLines == 0 {
+		if !h.Code || h.OldLines == 0 || h.NewLines == 0 || max(h.OldLines, h.NewLines) > maxQuoted || !f.uses.hunk(f.tree, c.Path, h) {
 			continue
+		}
+		small := max(h.OldLines, h.NewLines) <= maxAsked
+		for i := range f.frames {
+			if p := &f.frames[i]; small && p.Path == c.Path && h.NewFirst-nearby <= p.Line && p.Line < h.NewFirst+h.NewLines+nearby {
+				return h, []string{"line " + strconv.Itoa(p.Line)}
+			}
 		}
 		for _, text := range append(literals(h.Added, h.Removed), literals(h.Removed, h.Added)...) {
 			if strings.Contains(f.text, `"`+text+`"`) || len(text) >= leastTelling && strings.ContainsAny(text, " _-./:") && strings.Contains(f.text, text) {
 				return h, []string{text}
 			}
 		}
-		if h.OldLines > maxAsked || h.NewLines > maxAsked {
+		if !small {
 			continue
 		}
-		old, now := valueWords(strings.Join(h.Removed, "\n")), valueWords(strings.Join(h.Added, "\n"))
+		old, now := plainValues(h.Removed), plainValues(h.Added)
 		for _, w := range append(without(now, old), without(old, now)...) {
-			for _, v := range f.values {
-				if slices.Contains(v.got, w) || slices.Contains(v.want, w) {
-					return h, []string{w}
-				}
+			if slices.ContainsFunc(f.values, func(v comparison) bool { return slices.Contains(v.got, w) || slices.Contains(v.want, w) }) {
+				return h, []string{w}
 			}
 		}
 	}
@@ -219,8 +233,7 @@ func (f *finder) speaksOf(lines []string) (line string, names []string) {
 	return "", nil
 }
 
-// swapped finds a hunk that removes what was wanted and adds what was got. Where the words tell little, both must stand there;
-// else either is enough, as a string that is part of one value and not of the other.
+// swapped finds a hunk that removes what was wanted and adds what was got: as words, or as strings that are parts of the values.
 func (f *finder) swapped(c *Borne) (h *Hunk, names []string, added, removed int) {
 	for i := range c.Hunks {
 		h := &c.Hunks[i]
@@ -228,28 +241,34 @@ func (f *finder) swapped(c *Borne) (h *Hunk, names []string, added, removed int)
 			continue
 		}
 		for _, v := range f.values {
-			added, removed := anyLine(v.got, h.Added), anyLine(v.want, h.Removed)
 			// What stands on both sides did not change.
-			if anyLine(v.got, h.Removed) >= 0 {
-				added = -1
-			}
-			if anyLine(v.want, h.Added) >= 0 {
-				removed = -1
-			}
-			if added >= 0 && removed >= 0 || added >= 0 && len(telling(v.got)) > 0 || removed >= 0 && len(telling(v.want)) > 0 {
-				return h, append(slices.Clone(v.got), v.want...), added, removed
-			}
-			for _, text := range literals(h.Added, h.Removed) {
-				if strings.Contains(v.gotValue, text) && !strings.Contains(v.wantValue, text) {
-					return h, []string{text}, slices.IndexFunc(h.Added, func(line string) bool { return strings.Contains(line, text) }), 0
+			if anyLine(v.got, h.Removed) < 0 && anyLine(v.want, h.Added) < 0 {
+				if added, removed := anyLine(v.got, h.Added), anyLine(v.want, h.Removed); added >= 0 && removed >= 0 {
+					return h, append(slices.Clone(v.got), v.want...), added, removed
 				}
 			}
-			for _, text := range literals(h.Removed, h.Added) {
-				if strings.Contains(v.wantValue, text) && !strings.Contains(v.gotValue, text) {
-					return h, []string{text}, 0, slices.IndexFunc(h.Removed, func(line string) bool { return strings.Contains(line, text) })
-				}
+			now, added := part(v.gotValue, v.wantValue, h.Added, h.Removed)
+			old, removed := part(v.wantValue, "", h.Removed, h.Added)
+			if now == "" || old == "" {
+				now, added = part(v.gotValue, "", h.Added, h.Removed)
+				old, removed = part(v.wantValue, v.gotValue, h.Removed, h.Added)
+			}
+			if now != "" && old != "" {
+				return h, []string{now, old}, added, removed
 			}
 		}
 	}
 	return nil, nil, 0, 0
+}
+
+// part finds a string of some lines, which others do not have, that is part of one value and not of another, and its line.
+func part(value, other string, lines, others []string) (text string, line int) {
+	for i := range lines {
+		for _, text := range literals(lines[i:i+1], others) {
+			if strings.Contains(value, text) && (other == "" || !strings.Contains(other, text)) {
+				return text, i
+			}
+		}
+	}
+	return "", 0
 }

@@ -210,17 +210,21 @@ func (u uses) touches(t *Tree, c *Change) bool {
 		if !h.Code {
 			continue
 		}
-		for j := range list {
-			d := &list[j]
-			if h.NewFirst <= d.last && d.first <= h.NewFirst+max(h.NewLines, 1)-1 && u[c.Path][d.first] {
-				return true
-			}
+		if u.hunk(t, c.Path, h) {
+			return true
 		}
 		if slices.ContainsFunc(h.Added, directs) || slices.ContainsFunc(h.Removed, func(line string) bool { return directs(line) || gone(line, list) }) {
 			return true
 		}
 	}
 	return false
+}
+
+// hunk says whether a hunk touches a declaration that is used, as every one does where that is not known.
+func (u uses) hunk(t *Tree, file string, h *Hunk) bool {
+	return u == nil || slices.ContainsFunc(t.declarationsOf(file), func(d declaration) bool {
+		return u[file][d.first] && h.NewFirst <= d.last && d.first <= h.NewFirst+max(h.NewLines, 1)-1
+	})
 }
 
 // directs says whether a line stands for the whole file or for what follows it.

@@ -140,9 +140,23 @@ func literals(lines, others []string) []string {
 	for _, line := range lines {
 		for _, m := range literal.FindAllStringSubmatch(line, 50) {
 			text := m[1] + m[2] + m[3]
-			if strings.TrimSpace(text) != "" && !slices.ContainsFunc(others, func(other string) bool { return strings.Contains(other, text) }) {
+			quoted := m[0]
+			if strings.TrimSpace(text) != "" && !slices.ContainsFunc(others, func(other string) bool { return strings.Contains(other, quoted) }) {
 				list = append(list, text)
 			}
+		}
+	}
+	return list
+}
+
+var plainValue = regexp.MustCompile(`\b(?:0x[0-9a-fA-F]+|\d[\d.]*|true|false|nil|null|None|True|False)\b`)
+
+// plainValues are the numbers and truth values in some lines.
+func plainValues(lines []string) []string {
+	var list []string
+	for _, line := range lines {
+		for _, value := range plainValue.FindAllString(line, 50) {
+			list = append(list, valueWords(value)...)
 		}
 	}
 	return list

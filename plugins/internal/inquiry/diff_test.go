@@ -161,6 +161,8 @@ func TestAccept_EX4_IntentMakesAStaleTest(t *testing.T) {
 		return abi.SourceIntent{Kind: kind, Path: path, Names: []string{"1", "3"}, Hunk: abi.SourceHunk{Line: 4, Text: "-\treturn 3\n+\treturn 1", Commit: "8c1f3a0d2b4e", Author: "Zoë"}}
 	}
 	value, tests := intent(abi.IntentValue, "cart/cart.go"), intent(abi.IntentTests, "cart/other_test.go")
+	truth := value
+	truth.Names = []string{"true", "false"}
 	message, expectation := intent(abi.IntentMessage, ""), intent(abi.IntentExpectation, "cart/cart_test.go")
 	for _, tc := range []struct {
 		name    string
@@ -169,9 +171,10 @@ func TestAccept_EX4_IntentMakesAStaleTest(t *testing.T) {
 		stale   bool
 	}{
 		{"nothing", []abi.ChangedFile{productChange}, nil, false},
-		{"the value alone", []abi.ChangedFile{productChange}, []abi.SourceIntent{value}, false},
+		{"the value", []abi.ChangedFile{productChange}, []abi.SourceIntent{value}, true},
+		{"a truth value", []abi.ChangedFile{productChange}, []abi.SourceIntent{truth}, false},
 		{"the message alone", []abi.ChangedFile{productChange}, []abi.SourceIntent{message}, false},
-		{"the value and the message", []abi.ChangedFile{productChange}, []abi.SourceIntent{value, message}, true},
+		{"a truth value and the message", []abi.ChangedFile{productChange}, []abi.SourceIntent{truth, message}, true},
 		{"tests of the same", []abi.ChangedFile{productChange}, []abi.SourceIntent{tests}, true},
 		{"a product that did not change", nil, []abi.SourceIntent{tests}, false},
 		{"a test that was changed itself", []abi.ChangedFile{productChange, testChange}, []abi.SourceIntent{expectation, value, message}, false},

@@ -9,12 +9,11 @@ import (
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 )
 
-// What tells that a change was meant, in nats, hand-tuned. A constant that a
-// mistake changes looks as one that was meant to change, so that the value alone
-// does not lift the test above the product that was changed; others' tests that
-// were changed alike do.
+// What tells that a change was meant, in nats, hand-tuned. Of a value that is
+// only true, false or nothing, a mistake looks the same.
 const (
-	intentValueNats       = 0.8
+	intentValueNats       = 1.6
+	intentFlagNats        = 0.8
 	intentTestsNats       = 1.6
 	intentDocumentsNats   = 0.9
 	intentMessageNats     = 0.6
@@ -28,9 +27,12 @@ const (
 // stale begins what is said of a change that was meant.
 const stale = "The behaviour changed on purpose, so the test is stale: "
 
-func intentNats(kind abi.IntentKind) float64 {
-	switch kind {
+func intentNats(in *abi.SourceIntent) float64 {
+	switch in.Kind {
 	case abi.IntentValue:
+		if !slices.ContainsFunc(in.Names, func(name string) bool { return !flag(name) }) {
+			return intentFlagNats
+		}
 		return intentValueNats
 	case abi.IntentTests:
 		return intentTestsNats
@@ -41,6 +43,11 @@ func intentNats(kind abi.IntentKind) float64 {
 	default:
 		return 0
 	}
+}
+
+// flag says whether a value is one of a few.
+func flag(value string) bool {
+	return slices.Contains([]string{"true", "false", "nil", "null", "none", "undefined"}, strings.ToLower(value))
 }
 
 // asked: the failing test was changed, so that it wants another value.
@@ -55,9 +62,13 @@ func (s *scene) intent() float64 {
 	}
 	sum := 0.0
 	for _, kind := range []abi.IntentKind{abi.IntentValue, abi.IntentTests, abi.IntentDocuments, abi.IntentMessage} {
-		if slices.ContainsFunc(s.source.Intent, func(in abi.SourceIntent) bool { return in.Kind == kind }) {
-			sum += intentNats(kind)
+		most := 0.0
+		for i := range s.source.Intent {
+			if in := &s.source.Intent[i]; in.Kind == kind {
+				most = max(most, intentNats(in))
+			}
 		}
+		sum += most
 	}
 	return min(sum, factCap)
 }
@@ -68,7 +79,7 @@ func (s *scene) meant() bool { return s.intent() >= meantNats }
 // strongest first; it carries what all say together.
 func (s *scene) intents() (list []statement, refs []string) {
 	sorted := slices.Clone(s.source.Intent)
-	slices.SortStableFunc(sorted, func(a, b abi.SourceIntent) int { return cmp.Compare(intentNats(b.Kind), intentNats(a.Kind)) })
+	slices.SortStableFunc(sorted, func(a, b abi.SourceIntent) int { return cmp.Compare(intentNats(&b), intentNats(&a)) })
 	together := s.intent()
 	for i := range sorted {
 		in := &sorted[i]
@@ -81,9 +92,9 @@ func (s *scene) intents() (list []statement, refs []string) {
 		content, nats := "", 0.0
 		switch {
 		case in.Kind == abi.IntentExpectation:
-			content, nats = "The failing test was changed in what it reports ("+strings.Join(in.Names[:min(len(in.Names), 8)], " ")+"), in "+in.Path, intentExpectationNats
+			content, nats = "The failing test was changed where it fails ("+strings.Join(in.Names[:min(len(in.Names), 8)], " ")+"), in "+in.Path, intentExpectationNats
 		case together > 0:
-			content, nats = stale+meaning(in), intentNats(in.Kind)
+			content, nats = stale+meaning(in), intentNats(in)
 			if together >= meantNats {
 				nats, together = together, meantNats/2
 			} else {
