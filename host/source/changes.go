@@ -84,7 +84,7 @@ func (t *Tree) compareWith(ctx context.Context, dir, since string) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, repo.Close())
+			err = errors.Join(repo.advise(err, since), repo.Close())
 		}
 	}()
 	commit, err := repo.commit(since)
@@ -95,22 +95,17 @@ func (t *Tree) compareWith(ctx context.Context, dir, since string) (err error) {
 	if err != nil {
 		return fmt.Errorf("commit %s: %w", commit.Hash, err)
 	}
-	names, err := repo.tracked(before)
+	now, err := repo.tracked()
 	if err != nil {
 		return err
 	}
-	tracked := make(map[string]bool, len(names))
-	for _, name := range names {
-		tracked[name] = true
-	}
-	names = append(names, t.untracked(repo, tracked)...)
-	slices.Sort(names)
+	names := t.namesOf(repo, before, now)
 	room := maxDiffBytes
 	for _, name := range names {
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
 		}
-		change, err := repo.compare(t, name, before)
+		change, err := repo.changed(t, name, before, now)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -129,8 +124,15 @@ func (t *Tree) compareWith(ctx context.Context, dir, since string) (err error) {
 	return nil
 }
 
-// filesOf lists the regular files of a commit under the folder.
-func (r *repository) filesOf(commit *object.Commit) (map[string]plumbing.Hash, error) {
+// entry is a file as git knows it, or a submodule.
+type entry struct {
+	hash   plumbing.Hash
+	module bool // a submodule, whose hash is that of a commit
+	absent bool // of a sparse checkout: it is not in the work tree
+}
+
+// filesOf lists the regular files and the submodules of a commit under the folder.
+func (r *repository) filesOf(commit *object.Commit) (map[string]entry, error) {
 	tree, err := commit.Tree()
 	if err == nil && r.prefix != "" {
 		tree, err = tree.Tree(r.prefix)
@@ -141,18 +143,18 @@ func (r *repository) filesOf(commit *object.Commit) (map[string]plumbing.Hash, e
 	if err != nil {
 		return nil, err
 	}
-	files := map[string]plumbing.Hash{}
+	files := map[string]entry{}
 	walker := object.NewTreeWalker(tree, true, nil)
 	defer walker.Close()
 	for {
-		name, entry, err := walker.Next()
+		name, e, err := walker.Next()
 		switch {
 		case errors.Is(err, io.EOF):
 			return files, nil
 		case err != nil:
 			return nil, err
-		case isFile(entry.Mode) && fs.ValidPath(name):
-			files[name] = entry.Hash
+		case (isFile(e.Mode) || e.Mode == filemode.Submodule) && fs.ValidPath(name):
+			files[name] = entry{hash: e.Hash, module: e.Mode == filemode.Submodule}
 		}
 		if len(files) > maxFiles {
 			return nil, fmt.Errorf("%w: more than %d files", ErrTooLarge, maxFiles)
@@ -164,32 +166,66 @@ func isFile(mode filemode.FileMode) bool {
 	return mode == filemode.Regular || mode == filemode.Executable || mode == filemode.Deprecated
 }
 
-// tracked are the names of the files of a commit and of the index, sorted.
-func (r *repository) tracked(before map[string]plumbing.Hash) ([]string, error) {
+// tracked are the files and submodules of the index under the folder.
+func (r *repository) tracked() (map[string]entry, error) {
 	index, err := r.Index()
 	if err != nil {
-		return nil, fmt.Errorf("the index: %w", err)
+		return nil, fmt.Errorf("the index: %w: if it is sparse, run `git sparse-checkout reapply --no-sparse-index`", err)
 	}
-	names := make([]string, 0, len(before))
-	for name := range before {
-		names = append(names, name)
-	}
-	for _, entry := range index.Entries {
-		name, ok := entry.Name, true
+	files := make(map[string]entry, len(index.Entries))
+	for _, e := range index.Entries {
+		name, ok := e.Name, true
 		if r.prefix != "" {
 			name, ok = strings.CutPrefix(name, r.prefix+"/")
 		}
-		if ok && isFile(entry.Mode) && !entry.SkipWorktree && fs.ValidPath(name) {
-			names = append(names, name)
+		if ok && (isFile(e.Mode) || e.Mode == filemode.Submodule) && fs.ValidPath(name) {
+			files[name] = entry{hash: e.Hash, module: e.Mode == filemode.Submodule, absent: e.SkipWorktree}
 		}
 	}
+	return files, nil
+}
+
+// namesOf are the names of all files to compare, sorted.
+func (t *Tree) namesOf(r *repository, before, now map[string]entry) []string {
+	names := make([]string, 0, len(now))
+	tracked := make(map[string]bool, len(now))
+	for _, files := range []map[string]entry{before, now} {
+		for name := range files {
+			if !tracked[name] {
+				tracked[name] = true
+				names = append(names, name)
+			}
+		}
+	}
+	names = append(names, t.untracked(r, tracked)...)
 	slices.Sort(names)
-	return slices.Compact(names), nil
+	return names
+}
+
+// changed gives how a file differs from the commit, nil if it does not. Of submodules, and of files that a sparse checkout
+// leaves out, it is known only whether they differ.
+func (r *repository) changed(t *Tree, name string, before, now map[string]entry) (*Change, error) {
+	old, was := before[name]
+	current, is := now[name]
+	if !old.module && !current.module && !current.absent {
+		return r.compare(t, name, before)
+	}
+	c := &Change{Path: name, Kind: ChangeModified, Role: sourcefile.KindOf(name), Opaque: true}
+	switch {
+	case was && is && old.hash == current.hash:
+		return nil, nil //nolint:nilnil // no change is an answer
+	case !was:
+		c.Kind = ChangeAdded
+	case !is:
+		c.Kind = ChangeRemoved
+	}
+	return c, nil
 }
 
 // compare gives how a file differs from the commit, nil if it does not.
-func (r *repository) compare(t *Tree, name string, before map[string]plumbing.Hash) (*Change, error) {
-	hash, was := before[name]
+func (r *repository) compare(t *Tree, name string, before map[string]entry) (*Change, error) {
+	from, was := before[name]
+	hash := from.hash
 	now, err := t.readFile(name)
 	opaque := errors.Is(err, ErrTooLarge)
 	is := err == nil || opaque
@@ -245,13 +281,13 @@ func (t *Tree) sameFile(name string, hash plumbing.Hash) bool {
 
 // blob reads a file of the repository, if it is not too large.
 func (r *repository) blob(hash plumbing.Hash) (data []byte, large bool, err error) {
-	size, err := r.EncodedObjectSize(hash)
-	if err != nil || size > maxFileBytes {
-		return nil, true, err
+	// Of objects that are borrowed from another repository the size is known only with the object.
+	if size, err := r.EncodedObjectSize(hash); err == nil && size > maxFileBytes {
+		return nil, true, nil
 	}
 	blob, err := object.GetBlob(r, hash)
-	if err != nil {
-		return nil, false, err
+	if err != nil || blob.Size > maxFileBytes {
+		return nil, err == nil, err
 	}
 	reader, err := blob.Reader()
 	if err != nil {

@@ -47,7 +47,7 @@ func (t *Tree) shown(c *Change, h *Hunk, removed, added int) Shown {
 	return Shown{Line: h.NewFirst, Text: strings.TrimSuffix(b.String(), "\n"), Commit: t.history.of(c.Path, h)}
 }
 
-var importing = regexp.MustCompile("^import\\b|^(?:[\\w.]+ )?\"[^\"]*\"$")
+var importing = regexp.MustCompile("^import\\b|^\"[^\"]*\"$")
 
 // solid leaves out blank lines, and those that look as comments and imports.
 func solid(lines []string) []string {

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -91,6 +92,9 @@ func (r *repository) abbreviated(name string) (*object.Commit, error) {
 	if err != nil || len(name) < minHashDigits || strings.Trim(name, "0123456789abcdef") != "" {
 		return nil, plumbing.ErrReferenceNotFound
 	}
+	if len(name) == hex.EncodedLen(len(plumbing.ZeroHash)) {
+		return r.peel(plumbing.NewHash(name))
+	}
 	hashes, err := r.HashesWithPrefix(even)
 	if err != nil {
 		return nil, err
@@ -109,6 +113,9 @@ func (r *repository) abbreviated(name string) (*object.Commit, error) {
 	}
 	for _, c := range found {
 		return c, nil
+	}
+	if _, err := r.Filesystem().Stat(filepath.Join("objects", "info", "alternates")); err == nil {
+		return nil, fmt.Errorf("%w: the clone borrows objects: write the whole hash", plumbing.ErrReferenceNotFound)
 	}
 	return nil, plumbing.ErrReferenceNotFound
 }

@@ -17,10 +17,11 @@ const maxIgnoreBytes = 1 << 20
 // untracked are the listed programs that git neither tracks nor ignores: they are compiled and run with the others. Only the
 // ignore files of the repository count, not the user's own.
 func (t *Tree) untracked(repo *repository, tracked map[string]bool) []string {
+	nested := nestedRepositories{t, map[string]bool{".": false}}
 	var names []string
 	var ignored gitignore.Matcher
 	for _, name := range t.files {
-		if tracked[name] || path.Ext(name) != ".go" && !isOtherLanguage(name) || sourcefile.KindOf(name) == abi.SourceOther || sourcefile.Installed(name) {
+		if tracked[name] || nested.within(name) || path.Ext(name) != ".go" && !isOtherLanguage(name) || sourcefile.KindOf(name) == abi.SourceOther || sourcefile.Installed(name) {
 			continue
 		}
 		if ignored == nil {
@@ -71,4 +72,21 @@ func (t *Tree) ignored(repo *repository) gitignore.Matcher {
 		}
 	}
 	return gitignore.NewMatcher(patterns)
+}
+
+// nestedRepositories are folders with a repository of their own, such as submodules and work trees.
+type nestedRepositories struct {
+	tree  *Tree
+	known map[string]bool
+}
+
+func (n nestedRepositories) within(name string) bool {
+	dir := path.Dir(name)
+	nested, ok := n.known[dir]
+	if !ok {
+		_, err := n.tree.root.Lstat(filepath.Join(filepath.FromSlash(dir), ".git"))
+		nested = err == nil || n.within(dir)
+		n.known[dir] = nested
+	}
+	return nested
 }

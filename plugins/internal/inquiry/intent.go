@@ -12,16 +12,16 @@ import (
 // What tells that a change was meant, in nats, hand-tuned. Of a value that is
 // only true, false or nothing, a mistake looks the same.
 const (
-	intentValueNats       = 1.6
+	intentValueNats       = 2.2
 	intentFlagNats        = 0.8
-	intentTestsNats       = 1.6
+	intentTestsNats       = 2.2
 	intentDocumentsNats   = 0.9
 	intentMessageNats     = 0.6
 	intentExpectationNats = 2.2
 	// meantNats: from here on a change counts as meant, and its being there
 	// speaks no more than this for the product.
 	meantNats        = 1.2
-	meantProductNats = 0.8
+	meantProductNats = 0.4
 )
 
 // stale begins what is said of a change that was meant.
