@@ -34,6 +34,8 @@ type tryRun struct {
 	sum     run.Summary
 	found   bool // the case of --explain
 	matched bool
+
+	unsettled []string // the ids of answers that experiments could make surer
 }
 
 // try opens the outputs and the run, and tries all cases.
@@ -93,7 +95,13 @@ func (o *tryOptions) runConfig(s cli.Streams, inputs *input.Dockets) (*run.Confi
 func (r *tryRun) note(t *trial.Trial) {
 	r.found = r.found || t.Result.ID == r.options.explain
 	r.matched = r.match.matches(&t.Result) || r.matched
+	if f := t.Result.Final; f.Classification == "" || f.Confidence < settled {
+		r.unsettled = append(r.unsettled, t.Result.ID)
+	}
 }
+
+// settled is the confidence from which the shipped personas ask for no more experiments.
+const settled = 0.9
 
 // show shows how far the run is.
 func (r *tryRun) show(sum run.Summary) {
@@ -146,6 +154,20 @@ func (r *tryRun) end(ctx context.Context, inputs *input.Dockets) error {
 		return &cli.ExitError{Code: cli.ExitMatched}
 	}
 	return nil
+}
+
+// adviseExperiments says how to settle what reading could not.
+func (r *tryRun) adviseExperiments(inputs *input.Dockets) {
+	o := r.options
+	if len(r.unsettled) == 0 || o.Experiments() || o.format != "table" || o.explain != "" || !inputs.Only(input.GoTest) {
+		return
+	}
+	docket := "DOCKET"
+	if len(o.dockets) == 1 && o.dockets[0] != "-" {
+		docket = o.dockets[0]
+	}
+	fmt.Fprintf(r.stderr, "%s not certain. Have the court run the tests again: shadowcourt experiment %s %s --source DIR --since REVISION\n",
+		cli.Count(len(r.unsettled), "answer is", "answers are"), sanitize.Line(docket), sanitize.Line(r.redactor.Text(r.unsettled[0])))
 }
 
 // advise tells somebody who looks at a table what comes next.

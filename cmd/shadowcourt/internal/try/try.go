@@ -24,6 +24,7 @@ type tryOptions struct {
 	workers         int
 	timings, resume bool
 	noGroups        bool
+	dockets         []string
 	cases           string
 	truthFromReport bool
 	canaryOutput    string
@@ -114,6 +115,7 @@ Exit codes are those of try.`,
 
 // run carries out `try`.
 func (o *tryOptions) run(ctx context.Context, s cli.Streams, args []string) error {
+	o.dockets = args
 	match, redactor, err := o.check(args)
 	if err != nil {
 		return cli.InputError(err)
@@ -175,5 +177,6 @@ func (o *tryOptions) run(ctx context.Context, s cli.Streams, args []string) erro
 	}
 	err = r.end(ctx, inputs)
 	r.advise(s.Out)
+	r.adviseExperiments(inputs)
 	return err
 }
