@@ -24,14 +24,14 @@ func markCode(name string, old, now []byte, hunks []Hunk) {
 		}
 		return
 	}
-	any := false
+	some := false
 	for i := range hunks {
 		h := &hunks[i]
 		h.Code = !known || !sameText(inLines(before, h.OldFirst, h.OldLines), inLines(after, h.NewFirst, h.NewLines))
-		any = any || h.Code
+		some = some || h.Code
 	}
 	for i := range hunks {
-		hunks[i].Code = hunks[i].Code || !any // together they change what none of them changes alone
+		hunks[i].Code = hunks[i].Code || !some // together they change what none of them changes alone
 	}
 }
 

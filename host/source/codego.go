@@ -59,11 +59,11 @@ func (g *goCode) add(line int, tok token.Token, literal string) {
 	if tok != token.SEMICOLON || literal != "\n" {
 		g.output = false
 	}
-	switch tok {
-	case token.LPAREN, token.LBRACE, token.LBRACK:
-		g.depth++
-	case token.RPAREN, token.RBRACE, token.RBRACK:
+	closes := tok == token.RPAREN || tok == token.RBRACE || tok == token.RBRACK
+	if closes {
 		g.depth--
+	} else if tok == token.LPAREN || tok == token.LBRACE || tok == token.LBRACK {
+		g.depth++
 	}
 	if g.importing || tok == token.IMPORT {
 		g.importToken(tok, literal)
@@ -71,17 +71,11 @@ func (g *goCode) add(line int, tok token.Token, literal string) {
 	}
 	g.comments = nil
 	text := tok.String()
-	switch tok {
-	case token.SEMICOLON:
-		text = ";" // written or not
-	case token.RPAREN, token.RBRACE, token.RBRACK:
-		if n := len(g.tokens); n > 0 && (g.tokens[n-1].text == ";" || g.tokens[n-1].text == ",") {
-			g.tokens = g.tokens[:n-1]
-		}
-	default:
-		if literal != "" {
-			text = literal
-		}
+	if n := len(g.tokens); closes && n > 0 && (g.tokens[n-1].text == ";" || g.tokens[n-1].text == ",") {
+		g.tokens = g.tokens[:n-1]
+	}
+	if tok != token.SEMICOLON && literal != "" { // a semicolon is one, written or not
+		text = literal
 	}
 	g.tokens = appendLines(g.tokens, line, text)
 }

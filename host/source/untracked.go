@@ -4,6 +4,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing/format/gitignore"
@@ -58,12 +59,12 @@ func (t *Tree) ignored(repo *repository) gitignore.Matcher {
 	}
 	read(filepath.Join(repo.Filesystem().Root(), "info", "exclude"), nil)
 	var domain []string
-	for _, folder := range strings.Split(repo.prefix, "/") {
+	for folder := range strings.SplitSeq(repo.prefix, "/") {
 		if repo.prefix == "" {
 			break
 		}
 		read(filepath.Join(repo.top, filepath.Join(domain...), ".gitignore"), domain)
-		domain = append(domain[:len(domain):len(domain)], folder)
+		domain = append(slices.Clip(domain), folder)
 	}
 	for _, name := range t.byBase[".gitignore"] {
 		if data, err := t.read(name); err == nil {
