@@ -72,7 +72,7 @@ func (f Fault) String() string {
 
 // rejected turns the error of the registry into a *RejectedError, and leaves others as they are.
 func rejected(err error) error {
-	refused, ok := errors.AsType[*registry.RefusedError](err)
+	refused, ok := errors.AsType[*registry.RejectedError](err)
 	if !ok {
 		return err
 	}

@@ -234,7 +234,7 @@ func (l *loading) close(ctx context.Context) {
 // refused puts the faults of a module that was not loaded into the report. An
 // error that is not the module's comes back.
 func (l *loading) refused(err error) error {
-	var refusal *registry.RefusedError
+	var refusal *registry.RejectedError
 	if !errors.As(err, &refusal) || refusal.Has(registry.FaultUnavailable) {
 		return err
 	}

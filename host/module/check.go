@@ -30,7 +30,7 @@ func CheckPipeline(ctx context.Context, def *pipeline.Definition, modules fs.FS)
 
 // placed gives the faults of modules their places in the file that names them, in its order.
 func placed(err error, file string, place func(*registry.Fault) (path string, at pipeline.Position)) error {
-	var refused *registry.RefusedError
+	var refused *registry.RejectedError
 	if !errors.As(err, &refused) {
 		return err
 	}

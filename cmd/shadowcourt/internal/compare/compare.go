@@ -147,7 +147,7 @@ func (o *compareOptions) check(dockets []string) (*render.Redactor, error) {
 	if o.workers < 0 {
 		faults = append(faults, fmt.Errorf("--workers %d: use 0 or more", o.workers))
 	}
-	o.Candidate.Share, o.Candidate.Seed = 1, 0
+	o.Candidate.Flag, o.Candidate.Share, o.Candidate.Seed = "--with", 1, 0
 	redactor, err := render.NewRedactor(o.redact)
 	if err != nil {
 		faults = append(faults, fmt.Errorf("--redact: %w", err))

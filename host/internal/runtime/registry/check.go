@@ -42,7 +42,7 @@ func checkManifest(need *Need, info *sandbox.Info) (*abi.Manifest, []Fault) {
 }
 
 // Check checks what modules say of themselves against what is needed of them;
-// nothing is compiled. The error is a *RefusedError with every fault.
+// nothing is compiled. The error is a *RejectedError with every fault.
 func Check(files map[string]sandbox.File, needs []Need) error {
 	var faults []Fault
 	for i := range needs {
@@ -61,7 +61,7 @@ func Check(files map[string]sandbox.File, needs []Need) error {
 		faults = append(faults, bad...)
 	}
 	if len(faults) > 0 {
-		return &RefusedError{Faults: faults}
+		return &RejectedError{Faults: faults}
 	}
 	return nil
 }

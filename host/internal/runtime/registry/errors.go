@@ -47,12 +47,12 @@ func (f Fault) String() string {
 	return s
 }
 
-// RefusedError holds every fault of the modules that were to be installed.
+// RejectedError holds every fault of the modules that were to be installed.
 // What was installed before goes on.
-type RefusedError struct{ Faults []Fault }
+type RejectedError struct{ Faults []Fault }
 
 // Error gives one fault a line.
-func (e *RefusedError) Error() string {
+func (e *RejectedError) Error() string {
 	lines := make([]string, len(e.Faults))
 	for i, f := range e.Faults {
 		lines[i] = f.String()
@@ -61,7 +61,7 @@ func (e *RefusedError) Error() string {
 }
 
 // Has reports whether a fault of that code is among them.
-func (e *RefusedError) Has(code FaultCode) bool {
+func (e *RejectedError) Has(code FaultCode) bool {
 	for _, f := range e.Faults {
 		if f.Code == code {
 			return true

@@ -33,7 +33,7 @@ func TestListsOfAManifestThatContradictThemselves(t *testing.T) {
 			for how, err := range map[string]error{
 				"load": open(t).Install(t.Context(), files, needs(), nil), "check": registry.Check(files, needs()),
 			} {
-				refused, ok := errors.AsType[*registry.RefusedError](err)
+				refused, ok := errors.AsType[*registry.RejectedError](err)
 				if !ok || !refused.Has(registry.FaultManifest) || !strings.Contains(err.Error(), "second: "+tc.want) {
 					t.Errorf("%s: %v, want %s", how, err, tc.want)
 				}

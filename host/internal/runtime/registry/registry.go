@@ -27,7 +27,7 @@ func New(engine *sandbox.Engine) *Registry { return &Registry{engine: engine} }
 // generation. files are wasm files by module name; check is asked last with
 // the digests of the code, and may reject the whole set. A module that the
 // current generation has already is kept as it is, warm. The error is a
-// *RefusedError with all faults, or the context's: then the generation before
+// *RejectedError with all faults, or the context's: then the generation before
 // stays.
 func (r *Registry) Install(ctx context.Context, files map[string]sandbox.File, needs []Need, check func(codeDigest func(module string) string) error) error {
 	r.install.Lock()
@@ -38,7 +38,7 @@ func (r *Registry) Install(ctx context.Context, files map[string]sandbox.File, n
 	modules, err := r.load(ctx, files, needs)
 	if err == nil && check != nil {
 		if refusal := check(func(name string) string { return modules[name].Info().CodeDigest.String() }); refusal != nil {
-			err = &RefusedError{Faults: []Fault{{Code: FaultSides, Detail: refusal.Error()}}}
+			err = &RejectedError{Faults: []Fault{{Code: FaultSides, Detail: refusal.Error()}}}
 		}
 	}
 	if err != nil {
@@ -78,7 +78,7 @@ func (r *Registry) load(ctx context.Context, files map[string]sandbox.File, need
 		return modules, err
 	}
 	if all := slices.Concat(faults...); len(all) > 0 {
-		return modules, &RefusedError{Faults: all}
+		return modules, &RejectedError{Faults: all}
 	}
 	return modules, nil
 }
@@ -148,7 +148,7 @@ func (r *Registry) loadFaulty(ctx context.Context, file sandbox.File) (*sandbox.
 }
 
 // CheckSwap is what Install would say of files in which only the changed modules are new: those are compiled and called once,
-// the others are checked by their manifests. Nothing is installed. The error is a *RefusedError or the context's.
+// the others are checked by their manifests. Nothing is installed. The error is a *RejectedError or the context's.
 func (r *Registry) CheckSwap(ctx context.Context, files map[string]sandbox.File, needs []Need, changed []string, check func(codeDigest func(string) string) error) error {
 	isNew := func(n Need) bool { return slices.Contains(changed, n.Module) }
 	codes := map[string]string{}
@@ -168,7 +168,7 @@ func (r *Registry) CheckSwap(ctx context.Context, files map[string]sandbox.File,
 	for _, m := range modules {
 		err = errors.Join(err, m.letGo(context.WithoutCancel(ctx)))
 	}
-	if refused, ok := errors.AsType[*RefusedError](err); ok {
+	if refused, ok := errors.AsType[*RejectedError](err); ok {
 		faults = append(faults, refused.Faults...)
 	} else if err != nil {
 		return err
@@ -180,7 +180,7 @@ func (r *Registry) CheckSwap(ctx context.Context, files map[string]sandbox.File,
 	}
 	if len(faults) > 0 {
 		slices.SortStableFunc(faults, func(a, b Fault) int { return needOf(needs, a) - needOf(needs, b) })
-		return &RefusedError{Faults: faults}
+		return &RejectedError{Faults: faults}
 	}
 	return nil
 }
@@ -191,7 +191,7 @@ func needOf(needs []Need, f Fault) int {
 }
 
 // LoadOne loads a module on its own, warmed with what its manifest promises and
-// with all capabilities that it asks for, or with neither if that is nil. The error is a *RefusedError or the context's.
+// with all capabilities that it asks for, or with neither if that is nil. The error is a *RejectedError or the context's.
 func LoadOne(ctx context.Context, engine *sandbox.Engine, wasm []byte, manifest *abi.Manifest) (*sandbox.Module, error) {
 	info, err := sandbox.Inspect(wasm)
 	var warm []sandbox.Warm
@@ -213,7 +213,7 @@ func LoadOne(ctx context.Context, engine *sandbox.Engine, wasm []byte, manifest 
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	}
-	return nil, &RefusedError{Faults: loadFaults("", err)}
+	return nil, &RejectedError{Faults: loadFaults("", err)}
 }
 
 // loadFaults are the faults of a module that the sandbox did not load.

@@ -188,7 +188,7 @@ func TestModulesThatASwapDoesNotChangeStayWarm(t *testing.T) {
 	if err := r.Install(t.Context(), asking, grants, nil); err != nil {
 		t.Fatal(err)
 	}
-	var refused *registry.RefusedError
+	var refused *registry.RejectedError
 	if err := r.Install(t.Context(), asking, needs(), nil); !errors.As(err, &refused) || !refused.Has(registry.FaultCapability) {
 		t.Errorf("a module that is there already escapes the checks: %v", err)
 	}
@@ -222,7 +222,7 @@ func TestAccept_PL2_ARefusedModuleLeavesTheIncumbent(t *testing.T) {
 				delete(files, "second")
 			}
 			err := r.Install(t.Context(), files, needs(), nil)
-			var refused *registry.RefusedError
+			var refused *registry.RejectedError
 			if !errors.As(err, &refused) || len(refused.Faults) != 1 || !refused.Has(test.code) || refused.Faults[0].Module != "second" {
 				t.Errorf("%v, want %s of the second", err, test.code)
 			}
@@ -238,7 +238,7 @@ func TestAccept_PL2_ARefusedModuleLeavesTheIncumbent(t *testing.T) {
 		asked = codeDigest("first")
 		return errors.New("too much alike")
 	})
-	var refused *registry.RefusedError
+	var refused *registry.RejectedError
 	if !errors.As(err, &refused) || !refused.Has(registry.FaultSides) || !strings.HasPrefix(asked, "sha256:") {
 		t.Errorf("%v, asked about %q", err, asked)
 	}
