@@ -91,24 +91,37 @@ func newTrier(work string) (*trier, error) {
 	return &trier{bench, path, p, work}, err
 }
 
-// try tries the cases one after the other. Those that can't be tried are reported and left out.
-func (t *trier) try(ctx context.Context, list []*cases.Case, log io.Writer) ([]tried, error) {
+// try tries the cases of the work folder one after the other, those too that are made meanwhile, and writes all that it knows behind
+// each. Those that can't be tried are reported and left out.
+func (t *trier) try(ctx context.Context, log io.Writer) error {
 	var done []tried
-	for i, c := range list {
-		began := time.Now()
+	seen := map[string]bool{}
+	for {
+		list, err := cases.Read(t.work)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(list, func(c *cases.Case) bool { return !seen[c.ID] })
+		if i < 0 {
+			return writeJSON(t.work, done)
+		}
+		c, began := list[i], time.Now()
+		seen[c.ID] = true
 		one, err := t.tryCase(ctx, c)
 		if ctx.Err() != nil {
-			return nil, ctx.Err()
+			return ctx.Err()
 		}
 		if err != nil {
 			fmt.Fprintf(log, "%s: %v\n", c.ID, err)
 			continue
 		}
 		fmt.Fprintf(log, "%d of %d: %s: %s, court %q, table %q (%.0f s)\n",
-			i+1, len(list), c.ID, one.Truth, one.Answers[all].Label, one.Answers[everything].Label, time.Since(began).Seconds())
+			len(seen), len(list), c.ID, one.Truth, one.Answers[all].Label, one.Answers[everything].Label, time.Since(began).Seconds())
 		done = append(done, *one)
+		if err := writeJSON(t.work, done); err != nil {
+			return err
+		}
 	}
-	return done, nil
 }
 
 func (t *trier) tryCase(ctx context.Context, c *cases.Case) (_ *tried, err error) {

@@ -40,6 +40,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	page := flags.String("page", "", "page that the results are written to")
 	generate := flags.Bool("generate", false, "only make the cases")
 	only := flags.Bool("study", false, "only try the cases that are there")
+	cached := flags.Bool("cached", false, "only write what is known of the cases that were tried")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -50,26 +51,29 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if config.Work, err = filepath.Abs(config.Work); err != nil {
 		return err
 	}
-	if !*only {
+	if !*only && !*cached {
 		if err := cases.Generate(ctx, config); err != nil || *generate {
 			return err
 		}
 	}
-	list, err := cases.Read(config.Work)
+	if !*cached {
+		if err := try(ctx, config.Work); err != nil {
+			return err
+		}
+	}
+	done, err := readJSON(config.Work)
 	if err != nil {
 		return err
 	}
-	t, err := newTrier(config.Work)
+	return study.Write(*page, tables(done), out)
+}
+
+// try tries all cases of the work folder.
+func try(ctx context.Context, work string) error {
+	t, err := newTrier(work)
 	if err != nil {
 		return err
 	}
 	defer t.bench.Close()
-	done, err := t.try(ctx, list, os.Stderr)
-	if err != nil {
-		return err
-	}
-	if err := writeJSON(config.Work, done); err != nil {
-		return err
-	}
-	return study.Write(*page, tables(done), out)
+	return t.try(ctx, os.Stderr)
 }

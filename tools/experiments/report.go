@@ -25,7 +25,19 @@ func writeJSON(work string, list []tried) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(work, "study.json"), append(data, '\n'), 0o644)
+	return os.WriteFile(filepath.Join(work, studyFile), append(data, '\n'), 0o644)
+}
+
+// studyFile has all that was measured.
+const studyFile = "study.json"
+
+func readJSON(work string) ([]tried, error) {
+	data, err := os.ReadFile(filepath.Join(work, studyFile))
+	if err != nil {
+		return nil, err
+	}
+	var list []tried
+	return list, json.Unmarshal(data, &list) //nolint:musttag // as it was written
 }
 
 // tables are those of the page.
