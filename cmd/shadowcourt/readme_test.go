@@ -60,7 +60,7 @@ func TestAccept_WR1_ReadmeIsShort(t *testing.T) {
 func demo(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	generate := exec.CommandContext(t.Context(), "go", "run", "./tools/demo", "-out", dir) //nolint:gosec // a folder of the test
+	generate := exec.CommandContext(t.Context(), "go", "run", "./tools/demo", "-out", dir)
 	generate.Dir = repositoryRoot(t)
 	if out, err := generate.CombinedOutput(); err != nil {
 		if strings.Contains(string(out), "proxy") || strings.Contains(string(out), "lookup") {

@@ -95,7 +95,9 @@ func check(ctx context.Context, repository, version string) error {
 	if err != nil {
 		return err
 	}
-	var downloaded struct{ Dir string }
+	var downloaded struct {
+		Dir string `json:"Dir"`
+	}
 	if err := json.Unmarshal(answer, &downloaded); err != nil {
 		return err
 	}

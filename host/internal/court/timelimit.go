@@ -42,7 +42,7 @@ func (l *timeLimit) pause() (resume func()) {
 	var stopped []*limitTimer
 	for _, t := range l.timers {
 		if t.timer.Stop() {
-			t.left -= time.Since(t.since) //nolint:forbidigo // beside a timer of real time
+			t.left -= time.Since(t.since)
 			stopped = append(stopped, t)
 		}
 	}

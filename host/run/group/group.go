@@ -40,8 +40,10 @@ func Shipped() Rules {
 // Parse reads rules as YAML.
 func Parse(data []byte) (Rules, error) {
 	var written []struct {
-		Name, Pattern, After string
-		Words                []string
+		Name    string   `yaml:"name"`
+		Pattern string   `yaml:"pattern"`
+		After   string   `yaml:"after"`
+		Words   []string `yaml:"words"`
 	}
 	if err := yaml.Unmarshal(data, &written); err != nil {
 		return nil, fmt.Errorf("rules of groups: %w", err)

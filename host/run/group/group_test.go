@@ -2,9 +2,9 @@ package group_test
 
 import (
 	"errors"
-	"fmt"
 	"iter"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -66,7 +66,7 @@ func TestEntriesOfOneGroupAreOneEntry(t *testing.T) {
 	read := func(yield func(docket.Entry, error) bool) {
 		for i, log := range []string{"no such host", "got 1, want 2", "no such host", "", "got 1, want 2", "no such host", "no such host"} {
 			e := docket.Entry{Case: *failure(log)}
-			e.Case.ID = fmt.Sprint(i)
+			e.Case.ID = strconv.Itoa(i)
 			var err error
 			if log == "" {
 				err = alone
@@ -78,14 +78,14 @@ func TestEntriesOfOneGroupAreOneEntry(t *testing.T) {
 	}
 	var got []string
 	for e, err := range group.Shipped().Entries(iter.Seq2[docket.Entry, error](read)) {
-		line := e.Case.ID
+		ids := []string{e.Case.ID}
 		for _, m := range e.Members {
-			line += "+" + m.ID
+			ids = append(ids, m.ID)
 		}
 		if err != nil {
-			line = err.Error()
+			ids = []string{err.Error()}
 		}
-		got = append(got, line)
+		got = append(got, strings.Join(ids, "+"))
 	}
 	if want := []string{"0+2+5+6", "1", alone.Error(), "4"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
@@ -96,13 +96,17 @@ func TestReportsLargerThanTheWindowAreReadInParts(t *testing.T) {
 	t.Parallel()
 	log := "no such host\n" + strings.Repeat("x", 16<<20) // four of them are more than a window
 	entries, members := 0, 0
-	for e := range group.Shipped().Entries(func(yield func(docket.Entry, error) bool) {
+	read := func(yield func(docket.Entry, error) bool) {
 		for range 10 {
 			if !yield(docket.Entry{Case: *failure(log)}, nil) {
 				return
 			}
 		}
-	}) {
+	}
+	for e, err := range group.Shipped().Entries(read) {
+		if err != nil {
+			t.Fatal(err)
+		}
 		entries, members = entries+1, members+len(e.Members)
 	}
 	if entries != 3 || members != 7 {
