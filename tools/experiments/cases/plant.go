@@ -1,7 +1,6 @@
 package cases
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -240,11 +239,9 @@ func (g *generator) tryEnvironment(ctx context.Context, f environmentFault, seen
 	if err != nil {
 		return false, err
 	}
-	tests := slices.DeleteFunc(g.same(Environment, runs), func(test string) bool {
-		return seen[test] || bytes.Contains(runs[0].events, []byte("panic: test timed out"))
-	})
+	tests := slices.DeleteFunc(g.same(Environment, runs), func(test string) bool { return seen[test] })
 	if len(tests) == 0 {
-		return false, nil // a slow machine is no fault of this kind
+		return false, nil
 	}
 	c := Case{Cause: Environment, Kind: f.kind, Where: f.file, Test: tests[rng.IntN(len(tests))], Lasting: f.lasting}
 	if f.lasting {
