@@ -46,6 +46,7 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"host/internal/yamlpack parse":                "host/internal/yamlpack FuzzDecode",
 	"host/module Read":                            "no: copies bytes up to a limit",
 	"host/module/bench load":                      "host/internal/sandbox FuzzLoad",
+	"host/run/group Parse":                        "host/run/group FuzzParse",
 	"host/run/journal decode":                     "host/run/journal FuzzReader",
 	"host/moduledir read":                         "no: takes the name of a file; the sandbox reads it",
 	"host/moduledir readBounded":                  "no: takes the name of a file; it bounds the size",

@@ -107,7 +107,7 @@ func capabilityRequest(c abi.Capability) ([]byte, bool) {
 		return codec.AppendCorrelateQuery(nil, &abi.CorrelateQuery{Text: text, Limit: 100}), true
 	case abi.CapSource:
 		return codec.AppendSourceQuery(nil, &abi.SourceQuery{Text: text, Limit: 100, Lines: 50}), true
-	case abi.CapComplete: // a name without a function
+	case abi.CapExperiment, abi.CapComplete: // names without a function
 	}
 	return nil, false
 }
