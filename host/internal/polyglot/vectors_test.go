@@ -93,7 +93,7 @@ func (d *broker) Ask(_ context.Context, capability abi.Capability, request []byt
 func hostTypes() []string {
 	return []string{
 		"artifact_entry", "audit_report", "case", "contest_entry", "court_config", "court_evidence_gap", "criterion_result",
-		"evidence_gap_brief", "node_error", "opinion_entry", "position", "snapshot", "update",
+		"evidence_gap_brief", "experiment_answer", "experiment_query", "node_error", "opinion_entry", "position", "snapshot", "update",
 	}
 }
 
