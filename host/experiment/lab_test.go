@@ -383,6 +383,7 @@ func TestWhyNothingIsOffered(t *testing.T) {
 		{"no budget", other(func(c *experiment.Config) { c.Budget = 0 }), databaseCase(), "experiments have no budget", 0},
 		{"unknown revision", other(func(c *experiment.Config) { c.Green = "v9" }), databaseCase(), `green unknown revision "v9"`, 4},
 		{"no revision", other(func(c *experiment.Config) { c.Green = "" }), databaseCase(), "no green revision is named", 4},
+		{"reruns alone", other(func(c *experiment.Config) { c.Mode = experiment.Reruns }), databaseCase(), "only reruns of this tree are allowed", 4},
 		{"no repository", other(func(c *experiment.Config) { c.Source = empty }), databaseCase(), "no git repository", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {

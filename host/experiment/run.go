@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/experiment/gorun"
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
+	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
 )
 
 // Run runs one of the experiments that are offered for the case, or takes its result from an earlier case with the same failure or
@@ -31,7 +31,7 @@ func (l *Lab) Run(ctx context.Context, subject *abi.Case, e abi.Experiment) (abi
 		if r, ok := l.cache.read(key, e); ok {
 			return r, true, nil
 		}
-		defer l.account.begin(time.Duration(seconds(f, e) * float64(time.Second)))()
+		defer l.account.begin(time.Duration(plan.Seconds(f.test.Elapsed, e) * float64(time.Second)))()
 		r, final, err := l.perform(ctx, w, f, e)
 		if final && err == nil {
 			l.cache.write(key, &r)
@@ -51,12 +51,12 @@ func (l *Lab) runnable(subject *abi.Case, e abi.Experiment) (*failure, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case !slices.Contains(catalogue, e):
+	case !plan.Has(e):
 		return nil, fmt.Errorf("%s is not offered", e)
 	case l.trees[revisions{e.Product, e.Tests}] == nil && l.noGreen != "":
 		return nil, errors.New(l.noGreen)
 	case l.trees[revisions{e.Product, e.Tests}] == nil:
-		return nil, fmt.Errorf("%s is not offered: the mode is %s", e, l.config.Mode)
+		return nil, errReruns
 	}
 	return f, nil
 }
@@ -103,7 +103,6 @@ const (
 	elapsedFactor = 3
 	leastLimit    = 20 * time.Second
 	othersLimit   = time.Minute // at least, where tests run beside this one whose time is not known
-	mostLimit     = 5 * time.Minute
 )
 
 func runLimit(f *failure, e abi.Experiment) time.Duration {
@@ -112,10 +111,10 @@ func runLimit(f *failure, e abi.Experiment) time.Duration {
 		least = othersLimit
 	}
 	if e.Order == abi.OriginalOrder {
-		limit *= packageFactor
+		limit *= plan.PackageFactor
 	}
 	if e.Environment == abi.StarvedEnvironment {
-		limit *= starvedFactor
+		limit *= plan.StarvedFactor
 	}
-	return min(max(limit, least), mostLimit)
+	return min(max(limit, least), plan.MostRun)
 }

@@ -1,0 +1,94 @@
+// Package plan lists the experiments that there are and what they are expected to take, and chooses the one that would tell most of
+// a case for its seconds. It runs nothing.
+package plan
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/odds"
+)
+
+// catalogue are the experiments, in the order in which they are offered where they cost the same.
+var catalogue = []abi.Experiment{
+	{Product: abi.Head, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 5},
+	{Product: abi.Head, Tests: abi.Head, Environment: abi.StarvedEnvironment, Order: abi.Alone, Runs: 5},
+	{Product: abi.Head, Tests: abi.Head, Environment: abi.CleanEnvironment, Order: abi.Alone, Runs: 1},
+	{Product: abi.Head, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.OriginalOrder, Runs: 2},
+	{Product: abi.Green, Tests: abi.Green, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 2},
+	{Product: abi.Head, Tests: abi.Green, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 1},
+	{Product: abi.Green, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 1},
+}
+
+// Has says whether there is such an experiment.
+func Has(e abi.Experiment) bool { return slices.Contains(catalogue, e) }
+
+// What experiments are expected to take, where nothing is known of the test. A tree of head compiles little, because the go command
+// has built it before.
+const (
+	runStart       = 300 * time.Millisecond // of the process and its isolation
+	defaultElapsed = time.Second
+	headBuild      = 3 * time.Second
+	otherBuild     = 6 * time.Second
+)
+
+// How much longer a test takes, or what all tests of a package take, in tests; no run takes longer than MostRun.
+const (
+	StarvedFactor = 3 // two busy loops share the processor with the test
+	PackageFactor = 10
+	MostRun       = 5 * time.Minute
+)
+
+// Offers are the experiments that are possible for a test that took this long when it failed, the cheapest first. Zero stands for a
+// time that is not known.
+func Offers(elapsed time.Duration, possible func(abi.Experiment) bool) []abi.ExperimentOffer {
+	var offers []abi.ExperimentOffer
+	for _, e := range catalogue {
+		if possible(e) {
+			offers = append(offers, abi.ExperimentOffer{Experiment: e, Seconds: Seconds(elapsed, e)})
+		}
+	}
+	slices.SortStableFunc(offers, func(a, b abi.ExperimentOffer) int { return cmp.Compare(a.Seconds, b.Seconds) })
+	return offers
+}
+
+// Seconds are expected of an experiment with a test that took this long, to a tenth.
+func Seconds(elapsed time.Duration, e abi.Experiment) float64 {
+	run, build := cmp.Or(elapsed, defaultElapsed), headBuild
+	if e.Order == abi.OriginalOrder {
+		run *= PackageFactor
+	}
+	if e.Environment == abi.StarvedEnvironment {
+		run *= StarvedFactor
+	}
+	if e.Product != abi.Head || e.Tests != abi.Head {
+		build = otherBuild
+	}
+	total := (build + time.Duration(e.Runs)*(runStart+min(run, MostRun))).Seconds()
+	return math.Round(10*total) / 10
+}
+
+// minGain in nats is what an experiment has to tell to be worth naming. An even guess between two labels has 0.69.
+const minGain = 0.03
+
+// Best is the experiment that is expected to tell most of the label for its seconds, by the tables of a profile and beside the results
+// that there are; nil where none tells anything. now are the probabilities of the labels, elapsed is as in Offers.
+func Best(labels []string, now []float64, p *abi.Profile, results []abi.ExperimentResult, elapsed time.Duration) *abi.ExperimentOffer {
+	var best *abi.ExperimentOffer
+	rate := 0.0
+	for _, offer := range Offers(elapsed, func(e abi.Experiment) bool { return !came(results, e) }) {
+		gain := odds.Information(labels, now, p, results, &offer.Experiment)
+		if x := gain / offer.Seconds; gain >= minGain && (best == nil || x > rate) {
+			best, rate = &offer, x
+		}
+	}
+	return best
+}
+
+// came says whether an experiment was run.
+func came(results []abi.ExperimentResult, e abi.Experiment) bool {
+	return slices.ContainsFunc(results, func(r abi.ExperimentResult) bool { return r.Experiment == e && r.Outcome != abi.OutcomeNotRun })
+}
