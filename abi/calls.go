@@ -81,7 +81,7 @@ type LightFile struct {
 	// Feedback of the court, when the case comes back from it. Then the case's
 	// light is Light's answer before, and its evidence all that the court had.
 	Feedback *RemandFeedback `abi:"feedback"`
-	// LoopsLeft: how often the walk may still go back to an earlier node.
+	// LoopsLeft: how often the traversal may still go back to an earlier node.
 	LoopsLeft int `abi:"loops_left,min=0"`
 }
 

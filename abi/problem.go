@@ -120,7 +120,7 @@ type Problem struct {
 	Code   Code
 	Detail string
 
-	refused bool // the value at Path could not be read: see Collector.Refuse
+	rejected bool // the value at Path could not be read: see Collector.Reject
 }
 
 // String renders the problem as `path: detail`.
@@ -169,13 +169,13 @@ func (c *Collector) Add(code Code, detail string, path ...PathElement) {
 	c.add(code, detail, false, path)
 }
 
-// Refuse records a problem that leaves no usable value at the path: Sound
+// Reject records a problem that leaves no usable value at the path: Sound
 // and Whole tell the rules so.
-func (c *Collector) Refuse(code Code, detail string, path ...PathElement) {
+func (c *Collector) Reject(code Code, detail string, path ...PathElement) {
 	c.add(code, detail, true, path)
 }
 
-func (c *Collector) add(code Code, detail string, refused bool, path []PathElement) {
+func (c *Collector) add(code Code, detail string, rejected bool, path []PathElement) {
 	if len(c.problems) >= MaxProblems {
 		c.omitted++
 		return
@@ -184,7 +184,7 @@ func (c *Collector) add(code Code, detail string, refused bool, path []PathEleme
 	for _, p := range slices.Backward(path) {
 		reversed = append(reversed, p)
 	}
-	c.problems = append(c.problems, Problem{Path: reversed, Code: code, Detail: detail, refused: refused})
+	c.problems = append(c.problems, Problem{Path: reversed, Code: code, Detail: detail, rejected: rejected})
 }
 
 // Since says that the value whose rules come next has the problems since mark,
@@ -198,15 +198,15 @@ func (c *Collector) Since(mark int) bool {
 // Sound says whether the value at a path, relative to the value whose rules are
 // checked, is there as it was sent: neither it nor a value around it was
 // rejected. A field that may be absent is sound when it is absent.
-func (c *Collector) Sound(path ...PathElement) bool { return !c.refused(path, false) }
+func (c *Collector) Sound(path ...PathElement) bool { return !c.rejected(path, false) }
 
 // Whole says whether the value at a path is sound with all that it holds.
-func (c *Collector) Whole(path ...PathElement) bool { return !c.refused(path, true) }
+func (c *Collector) Whole(path ...PathElement) bool { return !c.rejected(path, true) }
 
-func (c *Collector) refused(path []PathElement, inside bool) bool {
+func (c *Collector) rejected(path []PathElement, inside bool) bool {
 	for i := c.since; i < len(c.problems); i++ {
 		p := &c.problems[i]
-		if p.refused && (inside || len(p.Path) <= len(path)) && along(p.Path, path) {
+		if p.rejected && (inside || len(p.Path) <= len(path)) && along(p.Path, path) {
 			return true
 		}
 	}

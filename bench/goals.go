@@ -33,8 +33,8 @@ func goals() []goal {
 		{what: "two workers beside one", row: docketName(2) + ", throughput", peer: docketName(1) + ", throughput", least: 1.8},
 		{what: "memory at the end of a docket beside its start", row: docketName(1) + ", memory late", peer: docketName(1) + ", memory early", most: 1.1},
 		{what: "a million merges beside a thousand, for each item", row: mergeName(1_000_000), peer: mergeName(1_000), most: 4},
-		{what: "steps a second beside LangGraph (Python)", row: graphName(ours, walks[0].name), peer: graphName("LangGraph (Python)", walks[0].name), least: 100},
-		{what: "steps a second beside LangGraph (JavaScript)", row: graphName(ours, walks[0].name), peer: graphName("LangGraph (JavaScript)", walks[0].name), least: 100},
+		{what: "steps a second beside LangGraph (Python)", row: graphName(ours, traversals[0].name), peer: graphName("LangGraph (Python)", traversals[0].name), least: 100},
+		{what: "steps a second beside LangGraph (JavaScript)", row: graphName(ours, traversals[0].name), peer: graphName("LangGraph (JavaScript)", traversals[0].name), least: 100},
 	}
 }
 

@@ -12,12 +12,12 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
-// The walks that are measured: one short one after the other, and long ones,
-// where beginning and ending a walk weighs nothing.
-var walks = []struct {
+// The traversals that are measured: one short one after the other, and long ones,
+// where beginning and ending a traversal weighs nothing.
+var traversals = []struct {
 	name  string
 	steps int
-}{{"walks of 5 steps", 5}, {"walks of 1000 steps", 1000}}
+}{{"traversals of 5 steps", 5}, {"traversals of 1000 steps", 1000}}
 
 const ours = "Shadowcourt"
 
@@ -31,9 +31,9 @@ func (b *bench) graphs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rivals := make([][]measure.Rival, len(walks))
-	for i, w := range walks {
-		rivals[i] = []measure.Rival{{Name: graphName(ours, w.name), Do: func(n int) error { return walkRing(ctx, graph, w.steps, n) }}}
+	rivals := make([][]measure.Rival, len(traversals))
+	for i, w := range traversals {
+		rivals[i] = []measure.Rival{{Name: graphName(ours, w.name), Do: func(n int) error { return traverseRing(ctx, graph, w.steps, n) }}}
 	}
 	others := []string{}
 	for _, kind := range []struct {
@@ -49,11 +49,11 @@ func (b *bench) graphs(ctx context.Context) error {
 		defer peer.Close()
 		b.say("%s %s", name, peer.Version)
 		others = append(others, name)
-		for i, w := range walks {
-			rivals[i] = append(rivals[i], measure.Rival{Name: graphName(name, w.name), Do: func(n int) error { return peer.Walk(w.steps, n) }})
+		for i, w := range traversals {
+			rivals[i] = append(rivals[i], measure.Rival{Name: graphName(name, w.name), Do: func(n int) error { return peer.Traverse(w.steps, n) }})
 		}
 	}
-	for i, w := range walks {
+	for i, w := range traversals {
 		medians, err := measure.Interleave(b.rounds, 4*b.turn, rivals[i])
 		if err != nil {
 			return err
@@ -68,10 +68,10 @@ func (b *bench) graphs(ctx context.Context) error {
 	return nil
 }
 
-func graphName(who, walk string) string { return who + ", " + walk }
+func graphName(who, traversal string) string { return who + ", " + traversal }
 
-// walkRing goes n times through a walk of so many steps.
-func walkRing(ctx context.Context, graph *pipeline.Graph, steps, n int) error {
+// traverseRing goes n times through a traversal of so many steps.
+func traverseRing(ctx context.Context, graph *pipeline.Graph, steps, n int) error {
 	for range n {
 		r := ring{steps: steps}
 		out, err := traverse.New(graph, &r, &r, traverse.Config{MaxSteps: steps}).Run(ctx)

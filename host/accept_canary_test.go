@@ -213,17 +213,17 @@ func TestAccept_CT5_ASwapMustKeepTheCandidatesSidesApart(t *testing.T) {
 		files := modules(t)
 		files[name] = &fstest.MapFile{Data: stamped(puppet, "elsewhere")}
 		err := h.Swap(context.Background(), files)
-		var refused *host.RejectedError
-		if !errors.As(err, &refused) {
+		var rejected *host.RejectedError
+		if !errors.As(err, &rejected) {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if name == "bulwark.wasm" && (!refused.Has("sides_not_apart") || !strings.Contains(err.Error(), "candidate")) {
+		if name == "bulwark.wasm" && (!rejected.Has("sides_not_apart") || !strings.Contains(err.Error(), "candidate")) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-func TestCandidatesThatAreRefused(t *testing.T) {
+func TestCandidatesThatAreRejected(t *testing.T) {
 	t.Parallel()
 	all := map[string][]byte{"specter": puppet}
 	for name, test := range map[string]struct {
@@ -238,7 +238,7 @@ func TestCandidatesThatAreRefused(t *testing.T) {
 		"a bad one":   {host.Candidate{Modules: map[string][]byte{"specter": []byte("text")}, Share: 1}, "specter-candidate: "},
 		"equal sides": {host.Candidate{Modules: map[string][]byte{"abyss": puppet, "bulwark": puppet}, Share: 1}, "candidate: "},
 	} {
-		if err := refusal(t, host.Config{Candidate: &test.candidate}); !strings.Contains(err.Error(), test.says) {
+		if err := rejection(t, host.Config{Candidate: &test.candidate}); !strings.Contains(err.Error(), test.says) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -14,18 +14,18 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
-func TestAccept_PL8_AModuleThatIsNotGrantedWhatItAsksForIsRefused(t *testing.T) {
+func TestAccept_PL8_AModuleThatIsNotGrantedWhatItAsksForIsRejected(t *testing.T) {
 	t.Parallel()
 	def := told(t, nil, straight...)
 	for i := range def.Personas {
 		def.Personas[i].Grants = nil
 	}
 	_, err := host.Open(context.Background(), host.Config{LightPath: def, Modules: lit(t), CacheDir: cacheDir})
-	var refused *host.RejectedError
-	if !errors.As(err, &refused) || len(refused.Faults) != 3 {
+	var rejected *host.RejectedError
+	if !errors.As(err, &rejected) || len(rejected.Faults) != 3 {
 		t.Fatalf("%v", err)
 	}
-	for _, f := range refused.Faults {
+	for _, f := range rejected.Faults {
 		if f.Code != "capability_not_granted" || f.Module != "lamp" || !strings.Contains(f.Detail, "`grants: [") ||
 			!strings.Contains(f.Detail, "the persona ") || !strings.Contains(f.Detail, "light.yaml:") {
 			t.Errorf("%+v", f)

@@ -174,7 +174,7 @@ func TestAccept_HD7_AmendChangesTheChargeToAnotherLabel(t *testing.T) {
 	}
 }
 
-func TestAccept_HD6_HD7_AVerdictThatContradictsItselfIsRefused(t *testing.T) {
+func TestAccept_HD6_HD7_AVerdictThatContradictsItselfIsRejected(t *testing.T) {
 	t.Parallel()
 	h := open(t, host.Config{Pipeline: behave(t, "specter", "verdict", "contradiction")})
 	outcome := try(t, h, dispute())
@@ -321,7 +321,7 @@ func TestAccept_CT7_EveryEndWithoutAClassificationHasAGapBrief(t *testing.T) {
 
 func TestAccept_CT8_NoEdgeFires(t *testing.T) {
 	t.Parallel()
-	// Nothing fires at the hearing: the walk continues with the verdict, next in file order.
+	// Nothing fires at the hearing: the traversal continues with the verdict, next in file order.
 	def := shipped(t, never("max rounds reached OR convergence")...)
 	outcome := try(t, open(t, host.Config{Pipeline: def}), dispute())
 	if !slices.Contains(outcome.Result.Path, "verdict") || outcome.Result.Final.Status == trial.Mistrial {

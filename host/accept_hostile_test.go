@@ -92,7 +92,7 @@ func TestAccept_PL4_NoCallSeesAnother(t *testing.T) {
 	}
 }
 
-func TestAccept_PL2_ABadModuleIsRefusedAndTheIncumbentGoesOn(t *testing.T) {
+func TestAccept_PL2_ABadModuleIsRejectedAndTheIncumbentGoesOn(t *testing.T) {
 	t.Parallel()
 	h := open(t, host.Config{})
 	want := try(t, h, dispute()).Result
@@ -130,12 +130,12 @@ func TestAccept_PL2_ABadModuleIsRefusedAndTheIncumbentGoesOn(t *testing.T) {
 			files := modules(t)
 			files["challenger.wasm"] = &fstest.MapFile{Data: test.wasm}
 			err := h.Swap(context.Background(), files)
-			var refused *host.RejectedError
-			if !errors.As(err, &refused) {
+			var rejected *host.RejectedError
+			if !errors.As(err, &rejected) {
 				t.Fatalf("not rejected: %v", err)
 			}
 			found := false
-			for _, f := range refused.Faults {
+			for _, f := range rejected.Faults {
 				found = found || f.Code == test.code && f.Module == "challenger" && f.Detail != ""
 			}
 			if !found {
@@ -151,13 +151,13 @@ func TestAccept_PL2_ABadModuleIsRefusedAndTheIncumbentGoesOn(t *testing.T) {
 	delete(files, "challenger.wasm")
 	delete(files, "clerk.wasm")
 	err := h.Swap(context.Background(), files)
-	var refused *host.RejectedError
-	if !errors.As(err, &refused) || len(refused.Faults) != 2 || !refused.Has("missing_module") {
+	var rejected *host.RejectedError
+	if !errors.As(err, &rejected) || len(rejected.Faults) != 2 || !rejected.Has("missing_module") {
 		t.Errorf("two missing modules: %v", err)
 	}
 }
 
-func TestAccept_OB1_OneLogRecordForEachRefusedArtifact(t *testing.T) {
+func TestAccept_OB1_OneLogRecordForEachRejectedArtifact(t *testing.T) {
 	t.Parallel()
 	for how, path := range map[string]string{
 		"several":       "artifact.verdict.decision",
@@ -202,7 +202,7 @@ func TestAccept_SC3_AllFaultsOfAnArtifactComeTogether(t *testing.T) {
 }
 
 // What one persona says in another's name, or of items that are not there, reaches nobody.
-func TestAccept_PL9_WhatDoesNotFitTheCaseIsRefused(t *testing.T) {
+func TestAccept_PL9_WhatDoesNotFitTheCaseIsRejected(t *testing.T) {
 	t.Parallel()
 	for how, test := range map[string]struct{ persona, node, path string }{
 		"impostor": {"abyss", "defend", "artifact.defense_brief.challenges[0].by"},

@@ -56,7 +56,7 @@ func TestAccept_HD8_LightRunsAgainFromResolveAndAccountsForTheRemand(t *testing.
 	again := "resolve H8:investigate H9:correlate H15b:review H12:report H16:_done"
 	want := []string{"recall H2:triage H6:" + again, again, again}
 	if paths := lightPaths(outcome); !slices.Equal(paths, want) {
-		t.Fatalf("Light walked %q", paths)
+		t.Fatalf("Light took %q", paths)
 	}
 	if got.Remands != 2 || got.Final.Status != trial.Mistrial || got.Final.Cause != trial.CauseRemandsExhausted {
 		t.Errorf("%d remands, %+v", got.Remands, got.Final)
@@ -71,13 +71,13 @@ func TestAccept_HD8_LightRunsAgainFromResolveAndAccountsForTheRemand(t *testing.
 			t.Errorf("remand %d: %+v does not account for %+v", i+1, answer, feedback)
 		}
 	}
-	if found := outcome.Light[1].Gathered; len(found) != 1 || found[0].Content != "walk with feedback" || found[0].Element != abi.Water {
-		t.Errorf("the second walk gathered %+v", found)
+	if found := outcome.Light[1].Gathered; len(found) != 1 || found[0].Content != "pass with feedback" || found[0].Element != abi.Water {
+		t.Errorf("the second pass gathered %+v", found)
 	}
 	if found := outcome.Light[2].Gathered; len(found) != 0 {
-		t.Errorf("the third walk gathered what was there: %+v", found)
+		t.Errorf("the third pass gathered what was there: %+v", found)
 	}
-	// The second walk is told what lies before the court, in the order of the indictment.
+	// the second pass is told what lies before the court, in the order of the indictment.
 	asked := nodeRequests(t, s, "resolve")
 	if len(asked) != 3 || asked[0].File.Feedback != nil || asked[0].Case.Light != nil {
 		t.Fatalf("resolve was asked %d times, the first time after a remand: %v", len(asked), asked[0].File.Feedback)
@@ -111,7 +111,7 @@ func TestAccept_HD8_AnAnswerWithoutNewEvidenceIsNoSurer(t *testing.T) {
 	}
 }
 
-// A walk that ends as a duplicate answers with what correlate says, and looks
+// A pass that ends as a duplicate answers with what correlate says, and looks
 // into nothing.
 func TestDuplicateIsTheAnswer(t *testing.T) {
 	t.Parallel()
@@ -122,7 +122,7 @@ func TestDuplicateIsTheAnswer(t *testing.T) {
 		t.Errorf("%+v", outcome.Result.Light)
 	}
 	if got := lightPaths(outcome)[0]; !strings.HasSuffix(got, "H9:correlate H15:_done") {
-		t.Errorf("Light walked %q", got)
+		t.Errorf("Light took %q", got)
 	}
 	answer := outcome.Passes[0].RemandAnswer
 	for _, reply := range answer.Answers {
@@ -154,7 +154,7 @@ func TestLoopsShareOneBudgetThatTheHostKeeps(t *testing.T) {
 	got := lightPaths(try(t, h, unclassified()))[0]
 	want := "recall H2:triage H6:resolve H8:investigate H10:resolve H8:investigate H10:resolve H8:investigate H11:review H14:report H16:_done"
 	if got != want {
-		t.Errorf("Light walked %q", got)
+		t.Errorf("Light took %q", got)
 	}
 	var left []int
 	for _, req := range nodeRequests(t, s, "investigate") {

@@ -41,7 +41,7 @@ func mutate(r *rand.Rand, b []byte) []byte {
 // A module's output reaches another persona only as what the decoder made of
 // it. So of the mutants of all types (a million of them in the long form) none may panic the decoder; what
 // is accepted must be valid by the decoder's own word and canonical; what is
-// refused must say why.
+// rejected must say why.
 func TestAccept_PL9_Mutants(t *testing.T) {
 	t.Parallel()
 	total := 50_000
@@ -53,7 +53,7 @@ func TestAccept_PL9_Mutants(t *testing.T) {
 		t.Fatal(err)
 	}
 	random := rand.New(rand.NewPCG(3, 9))
-	accepted, refused := 0, 0
+	accepted, rejected := 0, 0
 	for i := range total {
 		set := &sets[i%len(sets)]
 		vector := &set.Vectors[random.IntN(len(set.Vectors))]
@@ -75,7 +75,7 @@ func TestAccept_PL9_Mutants(t *testing.T) {
 			if !errors.As(err, &invalid) || len(invalid.Problems) == 0 {
 				t.Fatalf("%s: rejected without a problem: %v: %x", set.Type, err, mutant)
 			}
-			refused++
+			rejected++
 			continue
 		}
 		again, err := codecType.Canonical(canonical, 0)
@@ -84,10 +84,10 @@ func TestAccept_PL9_Mutants(t *testing.T) {
 		}
 		accepted++
 	}
-	if accepted == 0 || refused == 0 {
-		t.Errorf("%d accepted and %d rejected: the mutants show nothing", accepted, refused)
+	if accepted == 0 || rejected == 0 {
+		t.Errorf("%d accepted and %d rejected: the mutants show nothing", accepted, rejected)
 	}
-	t.Logf("%d mutants accepted, %d rejected", accepted, refused)
+	t.Logf("%d mutants accepted, %d rejected", accepted, rejected)
 }
 
 // What the decoder accepts is then checked against the case: the checks must

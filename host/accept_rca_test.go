@@ -68,7 +68,7 @@ func one(c *abi.PriorCase) []abi.PriorCase {
 	return []abi.PriorCase{*c}
 }
 
-// edges are the edges that the walks of a trial took.
+// edges are the edges that the passes of a trial took.
 func edges(outcome *trial.Trial) []string {
 	var list []string
 	for i := range outcome.Light {

@@ -10,7 +10,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 )
 
-// deepLog begins with more of one symptom than a walk looks at; behind them
+// deepLog begins with more of one symptom than a pass looks at; behind them
 // stands another.
 func deepLog(behind string) string {
 	var b strings.Builder
@@ -23,8 +23,8 @@ func deepLog(behind string) string {
 }
 
 // A remand changes the classification where the documents hold what speaks for
-// another, deeper than the first walk looked, and not where they don't.
-func TestAccept_HD8_ARemandFindsWhatTheFirstWalkDidNotReach(t *testing.T) {
+// another, deeper than the first pass looked, and not where they don't.
+func TestAccept_HD8_ARemandFindsWhatTheFirstPassDidNotReach(t *testing.T) {
 	t.Parallel()
 	h := open(t, host.Config{LightPath: rca(t), Pipeline: behave(t, "specter", "verdict", "remand", "rejection_threshold: 0.50", "rejection_threshold: 0.10")})
 	const refused = "    cart_test.go:90: dial tcp 10.0.0.7:5432: connect: connection refused\n"
@@ -78,6 +78,6 @@ func TestALaterPassTakesBackAnEarlierOne(t *testing.T) {
 	h := openLit(t, host.Config{}, map[string]string{"investigate": "rethink"}, "H2", "H6", "H10", "H11", "H12")
 	found := try(t, h, unclassified()).Light[0].Gathered
 	if len(found) != 1 || found[0].Content != "third pass" || found[0].Element != abi.Water {
-		t.Errorf("after three passes the walk has %+v", found)
+		t.Errorf("after three passes the pass has %+v", found)
 	}
 }

@@ -22,8 +22,8 @@ criteria: []
 capabilities: []
 `
 
-// refusal opens a host that must be rejected, and says why.
-func refusal(t *testing.T, config host.Config) error {
+// rejection opens a host that must be rejected, and says why.
+func rejection(t *testing.T, config host.Config) error {
 	t.Helper()
 	config.CacheDir = cacheDir
 	h, err := host.Open(context.Background(), config)
@@ -50,9 +50,9 @@ func TestAccept_CT5_SidesMustDifferInCode(t *testing.T) {
 			files := modules(t)
 			files["impostor.wasm"] = &fstest.MapFile{Data: second}
 			def := shipped(t, "module: challenger", "module: puppet", "module: abyss", "module: impostor")
-			err := refusal(t, host.Config{Pipeline: def, Modules: files})
-			var refused *host.RejectedError
-			if !errors.As(err, &refused) || !refused.Has("sides_not_apart") {
+			err := rejection(t, host.Config{Pipeline: def, Modules: files})
+			var rejected *host.RejectedError
+			if !errors.As(err, &rejected) || !rejected.Has("sides_not_apart") {
 				t.Fatalf("rejected for another reason: %v", err)
 			}
 			if !strings.Contains(err.Error(), "challenger") || !strings.Contains(err.Error(), "abyss") {
@@ -70,8 +70,8 @@ func TestAccept_CT5_ASwapMustKeepTheSidesApart(t *testing.T) {
 	files["abyss.wasm"] = &fstest.MapFile{Data: puppet}
 	files["bulwark.wasm"] = &fstest.MapFile{Data: puppet}
 	err := h.Swap(context.Background(), files)
-	var refused *host.RejectedError
-	if !errors.As(err, &refused) || !refused.Has("sides_not_apart") {
+	var rejected *host.RejectedError
+	if !errors.As(err, &rejected) || !rejected.Has("sides_not_apart") {
 		t.Fatalf("the swap was not rejected for its sides: %v", err)
 	}
 	after := try(t, h, dispute())

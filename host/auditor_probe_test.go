@@ -12,7 +12,7 @@ import (
 
 // Parameters that a module rejects are found before an opinion is audited, each
 // with its place; what breaks otherwise is no fault of theirs.
-func TestAccept_AU3_ParametersThatAModuleRefusesAreFoundAtTheStart(t *testing.T) {
+func TestAccept_AU3_ParametersThatAModuleRejectsAreFoundAtTheStart(t *testing.T) {
 	t.Parallel()
 	a := toldJudges(t, `
 judges:

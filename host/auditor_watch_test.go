@@ -18,10 +18,10 @@ import (
 // followedAuditor is an Auditor that looks at a folder when the test says so.
 type followedAuditor struct {
 	*host.Auditor
-	dir     string
-	look    func(context.Context)
-	swapped [][]host.Change
-	refused []string
+	dir      string
+	look     func(context.Context)
+	swapped  [][]host.Change
+	rejected []string
 }
 
 func followAudits(t *testing.T, config host.AuditConfig) *followedAuditor {
@@ -35,7 +35,7 @@ func followAudits(t *testing.T, config host.AuditConfig) *followedAuditor {
 	f.look = host.Looker(f.Auditor, host.Watch{
 		Modules:  os.DirFS(f.dir),
 		Swapped:  func(changes []host.Change) { f.swapped = append(f.swapped, changes) },
-		Rejected: func(err error) { f.refused = append(f.refused, err.Error()) },
+		Rejected: func(err error) { f.rejected = append(f.rejected, err.Error()) },
 	})
 	return f
 }
@@ -82,8 +82,8 @@ func TestAccept_PL1_AnAuditKeepsTheModulesThatItBeganWith(t *testing.T) {
 	f.look(t.Context())
 	after := f.Modules(t.Context())
 	close(goOn)
-	if len(f.swapped) != 1 || len(f.swapped[0]) != len(before) || len(f.refused) > 0 {
-		t.Fatalf("swapped %v, rejected %v", f.swapped, f.refused)
+	if len(f.swapped) != 1 || len(f.swapped[0]) != len(before) || len(f.rejected) > 0 {
+		t.Fatalf("swapped %v, rejected %v", f.swapped, f.rejected)
 	}
 	if o := <-outcome; o == nil || !maps.Equal(o.Modules, before) || len(o.Errors) > 0 {
 		t.Errorf("%+v, want the modules %v", o, before)
@@ -105,7 +105,7 @@ func TestAccept_PL1_AnAuditKeepsTheModulesThatItBeganWith(t *testing.T) {
 
 // What breaks the contract, can't judge what the rubric asks, or is gone is
 // rejected once, as a whole, and those before stay in use.
-func TestAccept_PL2_AnAuditsModulesAreRefusedOnceAndTheIncumbentsGoOn(t *testing.T) {
+func TestAccept_PL2_AnAuditsModulesAreRejectedOnceAndTheIncumbentsGoOn(t *testing.T) {
 	t.Parallel()
 	f := followAudits(t, host.AuditConfig{})
 	want := judged(t, f.Auditor, ruling())
@@ -130,8 +130,8 @@ func TestAccept_PL2_AnAuditsModulesAreRefusedOnceAndTheIncumbentsGoOn(t *testing
 		for range 4 {
 			f.look(t.Context())
 		}
-		if len(f.refused) != i+1 || !strings.Contains(f.refused[i], test.says) {
-			t.Fatalf("%s: rejected %q", test.says, f.refused)
+		if len(f.rejected) != i+1 || !strings.Contains(f.rejected[i], test.says) {
+			t.Fatalf("%s: rejected %q", test.says, f.rejected)
 		}
 		if o := judged(t, f.Auditor, ruling()); encoded(o) != encoded(want) || !maps.Equal(o.Modules, want.Modules) {
 			t.Errorf("%s: the incumbents audit otherwise", test.says)
@@ -140,7 +140,7 @@ func TestAccept_PL2_AnAuditsModulesAreRefusedOnceAndTheIncumbentsGoOn(t *testing
 	f.put(t, "warden", good["warden.wasm"].Data)
 	f.look(t.Context())
 	f.look(t.Context())
-	if len(f.swapped) != 1 || len(f.swapped[0]) != 1 || f.swapped[0][0].Module != "scribe" || len(f.refused) != 4 {
-		t.Errorf("swapped %v, rejected %q", f.swapped, f.refused)
+	if len(f.swapped) != 1 || len(f.swapped[0]) != 1 || f.swapped[0][0].Module != "scribe" || len(f.rejected) != 4 {
+		t.Errorf("swapped %v, rejected %q", f.swapped, f.rejected)
 	}
 }

@@ -58,7 +58,7 @@ func (*answers) Digest(string) string { return "sha256:recorded" }
 // Recorder is none.
 func (*answers) Recorder() invoker.Recorder { return nil }
 
-// BenchmarkHostSide is a trial without its modules: court, walk, state and codec.
+// BenchmarkHostSide is a trial without its modules: court, traversal, state and codec.
 func BenchmarkHostSide(b *testing.B) {
 	for _, id := range []string{"tour-rounds", "tour-plea"} {
 		subject := tour(b)[id].Case

@@ -72,12 +72,12 @@ func (f Fault) String() string {
 
 // rejected turns the error of the registry into a *RejectedError, and leaves others as they are.
 func rejected(err error) error {
-	refused, ok := errors.AsType[*registry.RejectedError](err)
+	rejected, ok := errors.AsType[*registry.RejectedError](err)
 	if !ok {
 		return err
 	}
-	e := &RejectedError{Faults: make([]Fault, len(refused.Faults))}
-	for i, f := range refused.Faults {
+	e := &RejectedError{Faults: make([]Fault, len(rejected.Faults))}
+	for i, f := range rejected.Faults {
 		e.Faults[i] = Fault{Module: f.Module, Code: string(f.Code), Detail: f.Detail}
 	}
 	return e

@@ -137,7 +137,7 @@ func TestLightIsAskedWhereTheCaseHasNone(t *testing.T) {
 	}
 }
 
-func TestABadCaseIsRefusedWithEveryFault(t *testing.T) {
+func TestABadCaseIsRejectedWithEveryFault(t *testing.T) {
 	t.Parallel()
 	c := dispute()
 	c.Light = &abi.LightAnswer{Classification: "elsewhere", Confidence: 0.6}

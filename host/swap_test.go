@@ -252,8 +252,8 @@ func TestAccept_PL2_ABadModuleAtASwapLeavesTheIncumbents(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), test.says) {
 				t.Fatalf("%v, want a word of %q", err, test.says)
 			}
-			var refused *host.RejectedError
-			if test.code != "" && (!errors.As(err, &refused) || !slices.ContainsFunc(refused.Faults, func(f host.Fault) bool { return f.Code == string(test.code) && f.Module == "specter" })) {
+			var rejected *host.RejectedError
+			if test.code != "" && (!errors.As(err, &rejected) || !slices.ContainsFunc(rejected.Faults, func(f host.Fault) bool { return f.Code == string(test.code) && f.Module == "specter" })) {
 				t.Errorf("%v, want %s", err, test.code)
 			}
 			if now := h.Modules(t.Context()); !maps.Equal(now, before) {

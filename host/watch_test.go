@@ -15,11 +15,11 @@ import (
 // followed is a host that looks at a folder when the test says so.
 type followed struct {
 	*host.Host
-	dir     string
-	store   *record.Store
-	once    func(context.Context)
-	swapped [][]host.Change
-	refused []string
+	dir      string
+	store    *record.Store
+	once     func(context.Context)
+	swapped  [][]host.Change
+	rejected []string
 }
 
 func follow(t *testing.T) *followed {
@@ -32,7 +32,7 @@ func follow(t *testing.T) *followed {
 	f.once = host.Looker(f.Host, host.Watch{
 		Modules:  os.DirFS(f.dir),
 		Swapped:  func(changes []host.Change) { f.swapped = append(f.swapped, changes) },
-		Rejected: func(err error) { f.refused = append(f.refused, err.Error()) },
+		Rejected: func(err error) { f.rejected = append(f.rejected, err.Error()) },
 	})
 	return f
 }
@@ -60,8 +60,8 @@ func TestAccept_PL1_AFolderIsFollowedByItsContent(t *testing.T) {
 	f.look(t, 2)
 	f.put(t, "specter.wasm", specter) // the same, at another time
 	f.look(t, 2)
-	if len(f.swapped)+len(f.refused) > 0 {
-		t.Fatalf("nothing changed: %v, %v", f.swapped, f.refused)
+	if len(f.swapped)+len(f.rejected) > 0 {
+		t.Fatalf("nothing changed: %v, %v", f.swapped, f.rejected)
 	}
 	// A file that grows between two looks is let alone, however long it takes.
 	newer := stamped(specter, "newer")
@@ -71,12 +71,12 @@ func TestAccept_PL1_AFolderIsFollowedByItsContent(t *testing.T) {
 	}
 	f.put(t, "specter.wasm", newer)
 	f.look(t, 1)
-	if now := f.Modules(t.Context())["specter"]; now != before || len(f.swapped)+len(f.refused) > 0 {
-		t.Fatalf("a look at a file that was just written swapped: %s, %v, %v", now, f.swapped, f.refused)
+	if now := f.Modules(t.Context())["specter"]; now != before || len(f.swapped)+len(f.rejected) > 0 {
+		t.Fatalf("a look at a file that was just written swapped: %s, %v, %v", now, f.swapped, f.rejected)
 	}
 	f.look(t, 1)
-	if len(f.swapped) != 1 || len(f.swapped[0]) != 1 || len(f.refused) > 0 {
-		t.Fatalf("swapped %v, rejected %v", f.swapped, f.refused)
+	if len(f.swapped) != 1 || len(f.swapped[0]) != 1 || len(f.rejected) > 0 {
+		t.Fatalf("swapped %v, rejected %v", f.swapped, f.rejected)
 	}
 	if c := f.swapped[0][0]; c.Module != "specter" || c.Before != before || c.After != f.Modules(t.Context())["specter"] || c.After == before {
 		t.Errorf("%+v", c)
@@ -89,7 +89,7 @@ func TestAccept_PL1_AFolderIsFollowedByItsContent(t *testing.T) {
 	}
 }
 
-func TestAccept_PL2_WhatAFolderOffersIsRefusedOnceAndTheIncumbentsGoOn(t *testing.T) {
+func TestAccept_PL2_WhatAFolderOffersIsRejectedOnceAndTheIncumbentsGoOn(t *testing.T) {
 	t.Parallel()
 	f := follow(t)
 	want := try(t, f.Host, dispute()).Result
@@ -110,8 +110,8 @@ func TestAccept_PL2_WhatAFolderOffersIsRefusedOnceAndTheIncumbentsGoOn(t *testin
 			f.put(t, "bulwark.wasm", stamped(puppet, "b"))
 		}
 		f.look(t, 4)
-		if len(f.refused) != i+1 || !strings.Contains(f.refused[i], test.says) {
-			t.Fatalf("%s: rejected %q", test.file, f.refused)
+		if len(f.rejected) != i+1 || !strings.Contains(f.rejected[i], test.says) {
+			t.Fatalf("%s: rejected %q", test.file, f.rejected)
 		}
 		if got := try(t, f.Host, dispute()).Result; got.Final != want.Final || got.Modules["specter"] != want.Modules["specter"] {
 			t.Errorf("%s: the incumbents give %+v, before %+v", test.file, got.Final, want.Final)
@@ -123,8 +123,8 @@ func TestAccept_PL2_WhatAFolderOffersIsRefusedOnceAndTheIncumbentsGoOn(t *testin
 	f.look(t, 3)
 	f.put(t, "clerk.wasm", stamped(good["clerk.wasm"].Data, "newer"))
 	f.look(t, 3)
-	if len(f.refused) != 3 || len(f.swapped) != 1 || f.swapped[0][0].Module != "clerk" {
-		t.Errorf("swapped %v, rejected %q", f.swapped, f.refused)
+	if len(f.rejected) != 3 || len(f.swapped) != 1 || f.swapped[0][0].Module != "clerk" {
+		t.Errorf("swapped %v, rejected %q", f.swapped, f.rejected)
 	}
 }
 

@@ -54,7 +54,7 @@ func read(call abi.Call, response []byte) (answer, *finding) {
 		a.judge, a.failure, again = &r, r.Failure, codec.AppendJudgeResponse(nil, &r)
 	}
 	if err != nil {
-		f := refused(err)
+		f := rejected(err)
 		f.detail += hint(call, response)
 		return answer{}, f
 	}
@@ -69,9 +69,9 @@ var acrossFields = []abi.Code{ //nolint:gochecknoglobals // a constant
 	abi.CodeGlobalScore,
 }
 
-// refused says which check the problems of a message are about: those of
+// rejected says which check the problems of a message are about: those of
 // fields come before those across fields.
-func refused(err error) *finding {
+func rejected(err error) *finding {
 	var v *abi.ValidationError
 	if !errors.As(err, &v) {
 		return &finding{CheckEncoding, err.Error()}

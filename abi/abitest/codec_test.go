@@ -17,7 +17,7 @@ func hostCodec(typeName string, data []byte, limit int) ([]byte, error) {
 	return t.Canonical(data, limit)
 }
 
-func TestAccept_FR10_HostCodecRefusesEveryClassOfEveryType(t *testing.T) {
+func TestAccept_FR10_HostCodecRejectsEveryClassOfEveryType(t *testing.T) {
 	t.Parallel()
 	abitest.Run(t, hostCodec)
 }

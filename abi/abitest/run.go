@@ -50,11 +50,11 @@ func Check(typeName string, v *Vector, decode Decode) error {
 	if err == nil {
 		return fmt.Errorf("is accepted as %x, want %v", canonical, v.Problems)
 	}
-	var refused *abi.ValidationError
-	if !errors.As(err, &refused) {
+	var rejected *abi.ValidationError
+	if !errors.As(err, &rejected) {
 		return fmt.Errorf("gives %w, which is no *abi.ValidationError", err)
 	}
-	return checkProblems(v, refused)
+	return checkProblems(v, rejected)
 }
 
 func checkValid(typeName string, v *Vector, decode Decode, canonical []byte, err error) error {
@@ -74,20 +74,20 @@ func checkValid(typeName string, v *Vector, decode Decode, canonical []byte, err
 	return nil
 }
 
-func checkProblems(v *Vector, refused *abi.ValidationError) error {
-	got := make([]Problem, len(refused.Problems))
-	for i, p := range refused.Problems {
+func checkProblems(v *Vector, rejected *abi.ValidationError) error {
+	got := make([]Problem, len(rejected.Problems))
+	for i, p := range rejected.Problems {
 		got[i] = Problem{Path: p.Path.String(), Code: p.Code}
 		if p.Detail == "" {
 			return fmt.Errorf("problem %d has no detail", i)
 		}
 	}
-	same := len(got) == len(v.Problems) && refused.Omitted == v.Omitted
+	same := len(got) == len(v.Problems) && rejected.Omitted == v.Omitted
 	for i := range got {
 		same = same && got[i] == v.Problems[i]
 	}
 	if !same {
-		return fmt.Errorf("has problems\n  %v and %d more, want\n  %v and %d more", got, refused.Omitted, v.Problems, v.Omitted)
+		return fmt.Errorf("has problems\n  %v and %d more, want\n  %v and %d more", got, rejected.Omitted, v.Problems, v.Omitted)
 	}
 	return nil
 }

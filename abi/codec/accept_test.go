@@ -13,19 +13,19 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/internal/model"
 )
 
-// refuses demands exactly one problem with the message, at path and of code.
-func refuses(t *testing.T, typ string, message any, path, code string) {
+// rejects demands exactly one problem with the message, at path and of code.
+func rejects(t *testing.T, typ string, message any, path, code string) {
 	t.Helper()
-	_, refused := decode(t, messageNamed(t, typ), pack(t, message))
-	if refused == nil || len(refused.Problems) != 1 || string(refused.Problems[0].Code) != code || refused.Problems[0].Path.String() != path {
-		t.Errorf("problems are %q, want %s at %s", show(refused), code, path)
+	_, rejected := decode(t, messageNamed(t, typ), pack(t, message))
+	if rejected == nil || len(rejected.Problems) != 1 || string(rejected.Problems[0].Code) != code || rejected.Problems[0].Path.String() != path {
+		t.Errorf("problems are %q, want %s at %s", show(rejected), code, path)
 	}
 }
 
 func accepts(t *testing.T, typ string, message any) {
 	t.Helper()
-	if _, refused := decode(t, messageNamed(t, typ), pack(t, message)); refused != nil {
-		t.Errorf("rejected: %s", show(refused))
+	if _, rejected := decode(t, messageNamed(t, typ), pack(t, message)); rejected != nil {
+		t.Errorf("rejected: %s", show(rejected))
 	}
 }
 
@@ -35,7 +35,7 @@ func fields(t *testing.T, typ string, message object) {
 	accepts(t, typ, message)
 	for i := 0; i < len(message); i += 2 {
 		name := message[i].(string)
-		refuses(t, typ, message.without(name), name, "missing_field")
+		rejects(t, typ, message.without(name), name, "missing_field")
 	}
 }
 
@@ -57,10 +57,10 @@ func TestAccept_FR2_ConfidenceBounds(t *testing.T) {
 		1.5: "out_of_range", -0.1: "out_of_range", math.Nextafter(1, 2): "out_of_range", math.Nextafter(0, -1): "out_of_range",
 		math.NaN(): "not_finite", math.Inf(1): "not_finite", math.Inf(-1): "not_finite",
 	} {
-		refuses(t, "evidence", evidence.with("relevance_confidence", bad), "relevance_confidence", code)
+		rejects(t, "evidence", evidence.with("relevance_confidence", bad), "relevance_confidence", code)
 	}
-	refuses(t, "evidence", evidence.with("relevance_confidence", float32(math.Inf(1))), "relevance_confidence", "not_finite")
-	refuses(t, "evidence", evidence.with("relevance_confidence", float32(1.5)), "relevance_confidence", "out_of_range")
+	rejects(t, "evidence", evidence.with("relevance_confidence", float32(math.Inf(1))), "relevance_confidence", "not_finite")
+	rejects(t, "evidence", evidence.with("relevance_confidence", float32(1.5)), "relevance_confidence", "out_of_range")
 	_, err := codec.DecodeEvidence(pack(t, evidence.with("relevance_confidence", 1.5)), 0)
 	if err == nil || err.Error() != "relevance_confidence: 1.5 is outside [0, 1]" {
 		t.Errorf("error is %v", err)
@@ -77,14 +77,14 @@ func TestAccept_FR3_JudicialOpinionDefaults(t *testing.T) {
 	if err != nil || v.CaseID != "7" || v.CourtName != "" {
 		t.Errorf("a given value must stand: %+v (%v)", v, err)
 	}
-	refuses(t, "judicial_opinion", object{"case_id", "7"}, "text", "missing_field")
-	refuses(t, "judicial_opinion", object{"text", "x", "case_id", nil}, "case_id", "nil_value")
+	rejects(t, "judicial_opinion", object{"case_id", "7"}, "text", "missing_field")
+	rejects(t, "judicial_opinion", object{"text", "x", "case_id", nil}, "case_id", "nil_value")
 	many := object{}
 	for i := range 65 {
 		many = append(many, strings.Repeat("k", i+1), "v")
 	}
 	accepts(t, "judicial_opinion", text.with("metadata", many[:128]))
-	refuses(t, "judicial_opinion", text.with("metadata", many), "metadata", "bad_count")
+	rejects(t, "judicial_opinion", text.with("metadata", many), "metadata", "bad_count")
 }
 
 func TestAccept_FR4_CriterionResultFields(t *testing.T) {
@@ -103,7 +103,7 @@ func TestAccept_FR5_ScoreIsAWholeNumberFrom1To5(t *testing.T) {
 		score any
 		code  string
 	}{{0, "out_of_range"}, {6, "out_of_range"}, {3.0, "wrong_type"}, {float32(3), "wrong_type"}, {"3", "wrong_type"}, {true, "wrong_type"}, {nil, "nil_value"}} {
-		refuses(t, "criterion_opinion", opinion.with("numeric_score", bad.score), "numeric_score", bad.code)
+		rejects(t, "criterion_opinion", opinion.with("numeric_score", bad.score), "numeric_score", bad.code)
 	}
 }
 
@@ -129,7 +129,7 @@ func TestAccept_SC1_EveryTypeIsDecodedStrictly(t *testing.T) {
 }
 
 // Every exported struct of the contract is either read by the model, which
-// refuses what a message may not hold, or one of the few that are no message.
+// rejects what a message may not hold, or one of the few that are no message.
 func TestAccept_SC2_NoAnyInTheContract(t *testing.T) {
 	t.Parallel()
 	noMessages := []string{"Collector", "PathElement", "Problem", "ValidationError"}

@@ -101,13 +101,13 @@ func (d *decoder) expect(want kind) bool {
 	}
 	switch {
 	case got == kindNil:
-		d.problems.Refuse(abi.CodeNil, "is nil, not "+kindNames[want])
+		d.problems.Reject(abi.CodeNil, "is nil, not "+kindNames[want])
 	case got == kindExtension:
-		d.problems.Refuse(abi.CodeExtension, "is an extension, not "+kindNames[want])
+		d.problems.Reject(abi.CodeExtension, "is an extension, not "+kindNames[want])
 	case got == kindBinary && want == kindString:
-		d.problems.Refuse(abi.CodeBinary, "is binary, not a string")
+		d.problems.Reject(abi.CodeBinary, "is binary, not a string")
 	case got != kindReserved:
-		d.problems.Refuse(abi.CodeWrongType, "is "+kindNames[got]+", not "+kindNames[want])
+		d.problems.Reject(abi.CodeWrongType, "is "+kindNames[got]+", not "+kindNames[want])
 	}
 	d.skip()
 	return false
@@ -237,7 +237,7 @@ func (d *decoder) next(s *scope) bool {
 			d.problems.Nest(s.mark, step)
 		case s.seen&(1<<field) != 0: // check: duplicate field
 			s.field = field
-			d.problems.Refuse(abi.CodeDuplicateKey, "occurs twice")
+			d.problems.Reject(abi.CodeDuplicateKey, "occurs twice")
 			d.skip()
 		default:
 			s.field = field
@@ -257,7 +257,7 @@ func (d *decoder) close(s *scope) bool {
 	if s.required&^s.seen != 0 { // check: missing field
 		for i, name := range s.fields {
 			if s.required&^s.seen&(1<<i) != 0 {
-				d.problems.Refuse(abi.CodeMissingField, "is missing", abi.Field(name))
+				d.problems.Reject(abi.CodeMissingField, "is missing", abi.Field(name))
 			}
 		}
 	}

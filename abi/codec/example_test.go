@@ -15,8 +15,8 @@ func ExampleDecodeNodeResponse() {
 		Findings: []abi.Finding{{Document: "log", Quote: "exit status 2", Strength: 1.5}, {Document: "log"}},
 	}}})
 	_, err := codec.DecodeNodeResponse(response, abi.DefaultOutputBytes)
-	if refused, ok := errors.AsType[*abi.ValidationError](err); ok {
-		for _, p := range refused.Problems {
+	if rejected, ok := errors.AsType[*abi.ValidationError](err); ok {
+		for _, p := range rejected.Problems {
 			fmt.Println(p.Code, "at", p)
 		}
 	}

@@ -82,13 +82,13 @@ func TestMutatedMessagesAreReadAlike(t *testing.T) {
 }
 
 // Every prefix of a valid message is rejected.
-func TestEveryPrefixIsRefused(t *testing.T) {
+func TestEveryPrefixIsRejected(t *testing.T) {
 	t.Parallel()
 	types := loadModel(t)
 	for _, m := range codec.Messages {
 		valid := sample(types, m, 3)
 		for n := range min(len(valid), 400) {
-			if _, refused := decode(t, m, valid[:n]); refused == nil {
+			if _, rejected := decode(t, m, valid[:n]); rejected == nil {
 				t.Errorf("%s: the first %d of %d bytes are accepted", m.Name, n, len(valid))
 			}
 		}

@@ -22,14 +22,14 @@ func decode(t testing.TB, m codec.Message, data []byte) ([]byte, *abi.Validation
 		t.Fatalf("%s: decoding changed the message", m.Name)
 	}
 	byLayout, ok := m.ReadByLayout(data)
-	if refused := problems(t, err); refused != nil {
+	if rejected := problems(t, err); rejected != nil {
 		if ok {
 			t.Fatalf("%s: %x is read by layout, but the decoder reports %v", m.Name, data, err)
 		}
 		if !reflect.ValueOf(v).Elem().IsZero() {
 			t.Fatalf("%s: a part of a rejected message was returned", m.Name)
 		}
-		return nil, refused
+		return nil, rejected
 	}
 	canonical := m.Encode(v)
 	if ok && !bytes.Equal(m.Encode(byLayout), canonical) {
@@ -44,13 +44,13 @@ func decode(t testing.TB, m codec.Message, data []byte) ([]byte, *abi.Validation
 // decodeTwice requires in addition that an accepted message has one canonical form.
 func decodeTwice(t testing.TB, m codec.Message, data []byte) {
 	t.Helper()
-	canonical, refused := decode(t, m, data)
-	if refused != nil {
+	canonical, rejected := decode(t, m, data)
+	if rejected != nil {
 		return
 	}
-	again, refused := decode(t, m, canonical)
-	if refused != nil || !bytes.Equal(again, canonical) {
-		t.Fatalf("%s: canonical form %x is read as %x (%v)", m.Name, canonical, again, refused)
+	again, rejected := decode(t, m, canonical)
+	if rejected != nil || !bytes.Equal(again, canonical) {
+		t.Fatalf("%s: canonical form %x is read as %x (%v)", m.Name, canonical, again, rejected)
 	}
 }
 

@@ -92,7 +92,7 @@ func nested(n int, inner any) any {
 	return inner
 }
 
-func TestRefusals(t *testing.T) {
+func TestRejections(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("é", 100)
 	cases := []struct {
@@ -158,8 +158,8 @@ func TestRefusals(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			_, refused := decode(t, messageNamed(t, c.typ), pack(t, c.message))
-			if got := show(refused); got != c.want {
+			_, rejected := decode(t, messageNamed(t, c.typ), pack(t, c.message))
+			if got := show(rejected); got != c.want {
 				t.Errorf("problems are\n%s\nwant\n%s", got, c.want)
 			}
 		})
@@ -191,18 +191,18 @@ func TestCanonical(t *testing.T) {
 	for name, message := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, refused := decode(t, messageNamed(t, "evidence"), pack(t, message))
-			if refused != nil || !bytes.Equal(got, canonical) {
-				t.Errorf("canonical form is %x (%v), want %x", got, refused, canonical)
+			got, rejected := decode(t, messageNamed(t, "evidence"), pack(t, message))
+			if rejected != nil || !bytes.Equal(got, canonical) {
+				t.Errorf("canonical form is %x (%v), want %x", got, rejected, canonical)
 			}
 		})
 	}
 	t.Run("integers and minus zero", func(t *testing.T) {
 		t.Parallel()
 		for _, zero := range []any{0, math.Copysign(0, -1), float32(0), raw("\xd3\x00\x00\x00\x00\x00\x00\x00\x00")} {
-			got, refused := decode(t, messageNamed(t, "evidence"), pack(t, evidence.with("relevance_confidence", zero)))
-			if want := pack(t, evidence.with("relevance_confidence", 0.0)); refused != nil || !bytes.Equal(got, want) {
-				t.Errorf("%v is %x (%v), want %x", zero, got, refused, want)
+			got, rejected := decode(t, messageNamed(t, "evidence"), pack(t, evidence.with("relevance_confidence", zero)))
+			if want := pack(t, evidence.with("relevance_confidence", 0.0)); rejected != nil || !bytes.Equal(got, want) {
+				t.Errorf("%v is %x (%v), want %x", zero, got, rejected, want)
 			}
 		}
 		v := abi.Evidence{SourceRef: "log", RelevanceConfidence: math.Copysign(0, -1)}
@@ -212,17 +212,17 @@ func TestCanonical(t *testing.T) {
 	})
 	t.Run("map keys", func(t *testing.T) {
 		t.Parallel()
-		got, refused := decode(t, messageNamed(t, "judicial_opinion"), pack(t, object{"metadata", object{"é", "3", "b", "2", "B", "1"}, "text", "x"}))
+		got, rejected := decode(t, messageNamed(t, "judicial_opinion"), pack(t, object{"metadata", object{"é", "3", "b", "2", "B", "1"}, "text", "x"}))
 		want := pack(t, object{"text", "x", "case_id", "Unknown", "court_name", "Unknown", "metadata", object{"B", "1", "b", "2", "é", "3"}})
-		if refused != nil || !bytes.Equal(got, want) {
-			t.Errorf("canonical form is %x (%v), want %x", got, refused, want)
+		if rejected != nil || !bytes.Equal(got, want) {
+			t.Errorf("canonical form is %x (%v), want %x", got, rejected, want)
 		}
 	})
 	t.Run("empty text that is there", func(t *testing.T) {
 		t.Parallel()
 		message := pack(t, object{"name", "n", "text", ""})
-		if got, refused := decode(t, messageNamed(t, "param"), message); refused != nil || !bytes.Equal(got, message) {
-			t.Errorf("canonical form is %x (%v), want %x", got, refused, message)
+		if got, rejected := decode(t, messageNamed(t, "param"), message); rejected != nil || !bytes.Equal(got, message) {
+			t.Errorf("canonical form is %x (%v), want %x", got, rejected, message)
 		}
 	})
 }
@@ -233,11 +233,11 @@ func TestManyProblemsAreCounted(t *testing.T) {
 	for range 150 {
 		items = append(items, nil)
 	}
-	_, refused := decode(t, messageNamed(t, "discovery"), pack(t, object{"findings", []any{}, "missing", items}))
-	if refused == nil || len(refused.Problems) != abi.MaxProblems || refused.Omitted != 50 {
-		t.Fatalf("rejected with %v", refused)
+	_, rejected := decode(t, messageNamed(t, "discovery"), pack(t, object{"findings", []any{}, "missing", items}))
+	if rejected == nil || len(rejected.Problems) != abi.MaxProblems || rejected.Omitted != 50 {
+		t.Fatalf("rejected with %v", rejected)
 	}
-	if last := refused.Problems[99]; last.Path.String() != "missing[99]" || last.Code != abi.CodeNil {
+	if last := rejected.Problems[99]; last.Path.String() != "missing[99]" || last.Code != abi.CodeNil {
 		t.Errorf("the last is %v", last)
 	}
 }

@@ -131,12 +131,12 @@ func (u *union) shuffle(n *mt.Node) {
 
 func (u *union) problems(t *testing.T, message []byte) []string {
 	t.Helper()
-	_, refused := decode(t, u.message, message)
-	if refused == nil {
+	_, rejected := decode(t, u.message, message)
+	if rejected == nil {
 		return nil
 	}
 	var out []string
-	for _, p := range refused.Problems {
+	for _, p := range rejected.Problems {
 		out = append(out, codeAt(p))
 	}
 	slices.Sort(out)

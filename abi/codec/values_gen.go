@@ -20,9 +20,9 @@ func (d *decoder) text(nonempty bool) string {
 	case d.dead:
 		return ""
 	case nonempty && len(b) == 0: // check: empty string
-		d.problems.Refuse(abi.CodeEmpty, "is empty")
+		d.problems.Reject(abi.CodeEmpty, "is empty")
 	case !utf8.Valid(b): // check: UTF-8 of string
-		d.problems.Refuse(abi.CodeInvalidUTF8, "is not valid UTF-8")
+		d.problems.Reject(abi.CodeInvalidUTF8, "is not valid UTF-8")
 		return ""
 	}
 	return d.own(b)
@@ -44,10 +44,10 @@ func (d *decoder) enum(values []string, optional bool) string {
 		return ""
 	}
 	if !utf8.Valid(b) { // check: UTF-8 of enum
-		d.problems.Refuse(abi.CodeInvalidUTF8, "is not valid UTF-8")
+		d.problems.Reject(abi.CodeInvalidUTF8, "is not valid UTF-8")
 		return ""
 	}
-	d.problems.Refuse(abi.CodeInvalidValue, d.noneOf(b, values))
+	d.problems.Reject(abi.CodeInvalidValue, d.noneOf(b, values))
 	return ""
 }
 
@@ -115,7 +115,7 @@ func (d *decoder) float(least, most float64) float64 {
 	case !ok: // check: truncated float
 		d.truncated()
 	case math.IsNaN(f) || math.IsInf(f, 0): // check: finite
-		d.problems.Refuse(abi.CodeNotFinite, strconv.FormatFloat(f, 'g', -1, 64)+" is not finite")
+		d.problems.Reject(abi.CodeNotFinite, strconv.FormatFloat(f, 'g', -1, 64)+" is not finite")
 	case f < least || f > most: // check: bounds of float
 		d.outside(strconv.FormatFloat(f, 'g', -1, 64), floatLimit(least), floatLimit(most))
 	}
@@ -134,7 +134,7 @@ func (d *decoder) outside(n, least, most string) {
 	case least == "":
 		detail = n + " is above " + most
 	}
-	d.problems.Refuse(abi.CodeOutOfRange, detail)
+	d.problems.Reject(abi.CodeOutOfRange, detail)
 }
 
 func limit(n int64) string {
@@ -235,7 +235,7 @@ func dict[V any](d *decoder, c count, smallest int, read func(*decoder, *V)) map
 		mark := d.problems.Mark()
 		var v V
 		if _, twice := out[name]; twice { // check: duplicate key of map
-			d.problems.Refuse(abi.CodeDuplicateKey, "occurs twice")
+			d.problems.Reject(abi.CodeDuplicateKey, "occurs twice")
 			d.skip()
 		} else {
 			read(d, &v)

@@ -54,7 +54,7 @@ func TestAppendKeepsWhatIsThere(t *testing.T) {
 // The codec as it is built for modules gives the same bytes and the same
 // problems as the host's, for every vector and for mutated messages. The host's
 // answers to the vectors are checked in package abitest.
-func TestAccept_FR10_GuestCodecRefusesEveryClassOfEveryType(t *testing.T) {
+func TestAccept_FR10_GuestCodecRejectsEveryClassOfEveryType(t *testing.T) {
 	t.Parallel()
 	sets, err := abitest.Sets()
 	if err != nil {
@@ -67,8 +67,8 @@ func TestAccept_FR10_GuestCodecRefusesEveryClassOfEveryType(t *testing.T) {
 		c, _ := codec.Lookup(name)
 		canonical, err := c.Canonical(data, maxBytes)
 		line := hex.EncodeToString(canonical)
-		if refused, ok := errors.AsType[*abi.ValidationError](err); ok {
-			line = fmt.Sprintf("%+q", refused.Problems) + strconv.Itoa(refused.Omitted)
+		if rejected, ok := errors.AsType[*abi.ValidationError](err); ok {
+			line = fmt.Sprintf("%+q", rejected.Problems) + strconv.Itoa(rejected.Omitted)
 		}
 		want = append(want, line)
 	}

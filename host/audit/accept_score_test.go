@@ -53,7 +53,7 @@ func TestAccept_FR6_GlobalScore(t *testing.T) {
 	}
 }
 
-func TestAccept_FR6_AGivenScoreThatDisagreesIsRefused(t *testing.T) {
+func TestAccept_FR6_AGivenScoreThatDisagreesIsRejected(t *testing.T) {
 	t.Parallel()
 	report := &abi.AuditReport{Results: []abi.CriterionResult{result("a", "x", 4), violated(result("b", "Security", 5))}}
 	for given, fine := range map[float64]bool{3.3: true, 3.4: false, 4.7: false, 0: false, 3.33: false} { // (4+2*3)/3

@@ -123,7 +123,7 @@ func (d *decoder) mark(v *yaml.Node, path string) {
 	d.positions[path] = pipeline.Position{Line: v.Line, Column: v.Column}
 }
 
-// pairs walks a mapping and leaves out keys that are no texts or occur twice.
+// pairs reads a mapping and leaves out keys that are no texts or occur twice.
 func (d *decoder) pairs(v *yaml.Node, path string, join func(parent, key string) string, each func(key, value *yaml.Node)) {
 	if v.Kind != yaml.MappingNode {
 		d.fail(v, path, pipeline.CodeWrongType, "want a mapping, not %s", describe(v))

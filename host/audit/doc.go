@@ -1,7 +1,7 @@
 // Package audit has the rubric that an opinion is checked against, and how its
 // parts become a report: the rubric, the synthesis of the judges' opinions, the
 // score. It is pure: it calls no module, reads no clock and keeps nothing. The
-// walk over the modules is host.Auditor's.
+// traversal with the modules is host.Auditor's.
 //
 // The synthesis is code of the host, so that no module decides by what it
 // says of others. Its rules, the stronger first:

@@ -28,7 +28,7 @@ type Outcome struct {
 	Findings []Finding
 	// Errors are the branches that failed, by node and branch.
 	Errors []abi.NodeError
-	// Path of the walk, as that of a trial.
+	// Path of the traversal, as in a trial.
 	Path []string
 	// Modules maps collectors and judges to the digests of their modules.
 	Modules map[string]string

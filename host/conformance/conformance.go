@@ -150,7 +150,7 @@ func (l *loading) load(ctx context.Context) (*abitest.Subjects, error) {
 	l.options.Progress("loading", 0, 3)
 	module, err := l.module(ctx, usual, true)
 	if err != nil {
-		return nil, l.refused(err)
+		return nil, l.rejected(err)
 	}
 	for _, id := range loadChecks {
 		l.report.Try(id)
@@ -231,14 +231,14 @@ func (l *loading) close(ctx context.Context) {
 	}
 }
 
-// refused puts the faults of a module that was not loaded into the report. An
+// rejected puts the faults of a module that was not loaded into the report. An
 // error that is not the module's comes back.
-func (l *loading) refused(err error) error {
-	var refusal *registry.RejectedError
-	if !errors.As(err, &refusal) || refusal.Has(registry.FaultUnavailable) {
+func (l *loading) rejected(err error) error {
+	var rejection *registry.RejectedError
+	if !errors.As(err, &rejection) || rejection.Has(registry.FaultUnavailable) {
 		return err
 	}
-	for _, f := range refusal.Faults {
+	for _, f := range rejection.Faults {
 		l.report.Fail(checkOf(f), abitest.Failure{Detail: f.Detail + advice(f) + " [" + string(f.Code) + "]"})
 	}
 	return nil

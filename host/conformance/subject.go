@@ -34,11 +34,11 @@ func (s subject) Call(ctx context.Context, call abi.Call, request []byte, k *abi
 
 // ending says how a call ended that failed.
 func ending(e *sandbox.CallError) abitest.Ending {
-	var refused *sandbox.DeniedError
+	var rejected *sandbox.DeniedError
 	switch {
 	case e.Cause == sandbox.CauseTrap && e.Detail == "stack_overflow":
 		return abitest.StackExceeded
-	case e.Cause == sandbox.CauseDenied && errors.As(e.Err, &refused):
+	case e.Cause == sandbox.CauseDenied && errors.As(e.Err, &rejected):
 		return abitest.QuestionDenied
 	case e.Cause == sandbox.CauseMissingExport:
 		return abitest.Trapped

@@ -73,9 +73,9 @@ func (r *caseReader) labels() bool {
 	switch {
 	case !ok, n == 0 && r.c.Mark() > mark: // no list
 	case n < 2: // what is no label may be the one that lacks
-		r.c.Refuse(abi.CodeBadCount, "has "+labelCount(n)+", at least 2 are needed")
+		r.c.Reject(abi.CodeBadCount, "has "+labelCount(n)+", at least 2 are needed")
 	case n > MaxLabels:
-		r.c.Refuse(abi.CodeBadCount, "has "+strconv.Itoa(n)+" labels, at most "+strconv.Itoa(MaxLabels)+" are allowed")
+		r.c.Reject(abi.CodeBadCount, "has "+strconv.Itoa(n)+" labels, at most "+strconv.Itoa(MaxLabels)+" are allowed")
 	}
 	return ok
 }
@@ -126,7 +126,7 @@ func (r *caseReader) element(into *abi.Element) bool {
 	case "", abi.Fire, abi.Water, abi.Earth, abi.Air, abi.Diamond, abi.Lightning:
 	default:
 		if r.c.Mark() == mark {
-			r.c.Refuse(abi.CodeInvalidValue, strconv.Quote(shorten(name))+" is no element (fire, water, earth, air, diamond, lightning)")
+			r.c.Reject(abi.CodeInvalidValue, strconv.Quote(shorten(name))+" is no element (fire, water, earth, air, diamond, lightning)")
 		}
 	}
 	return ok
@@ -181,7 +181,7 @@ func (r *caseReader) verdict(into *string) bool {
 	case "", abi.Affirm, abi.Amend, abi.Acquit, abi.Remand, abi.Mistrial:
 	default:
 		if r.c.Mark() == mark {
-			r.c.Refuse(abi.CodeInvalidValue, strconv.Quote(shorten(*into))+" is no verdict (affirm, amend, acquit, remand, mistrial)")
+			r.c.Reject(abi.CodeInvalidValue, strconv.Quote(shorten(*into))+" is no verdict (affirm, amend, acquit, remand, mistrial)")
 		}
 	}
 	return ok

@@ -57,7 +57,7 @@ func (r *lightReader) items(into *[]abi.Evidence) bool {
 func (r *lightReader) remand() bool {
 	var a abi.RemandAnswer
 	var reply abi.RemandReply
-	var account abi.ChallengedReply
+	var challenged abi.ChallengedReply
 	ok := r.object("remand", []field{
 		{"answers", true, func() bool {
 			return r.list(func(int) bool {
@@ -69,9 +69,9 @@ func (r *lightReader) remand() bool {
 		}},
 		{"challenged", true, func() bool {
 			return r.list(func(int) bool {
-				account = abi.ChallengedReply{}
-				ok := r.account(&account)
-				a.Challenged = append(a.Challenged, account)
+				challenged = abi.ChallengedReply{}
+				ok := r.challenged(&challenged)
+				a.Challenged = append(a.Challenged, challenged)
 				return ok
 			})
 		}},
@@ -93,8 +93,8 @@ func (r *lightReader) reply(into *abi.RemandReply) bool {
 	})
 }
 
-func (r *lightReader) account(into *abi.ChallengedReply) bool {
-	return r.object("an account of an item", []field{
+func (r *lightReader) challenged(into *abi.ChallengedReply) bool {
+	return r.object("a reply about an item", []field{
 		{"evidence_index", true, func() bool { return r.index(&into.EvidenceIndex) }},
 		{"status", true, func() bool {
 			var status string
@@ -113,7 +113,7 @@ func (r *lightReader) oneOf(into *string, words ...string) bool {
 		return ok
 	}
 	if !slices.Contains(words, *into) {
-		r.c.Refuse(abi.CodeInvalidValue, strconv.Quote(shorten(*into))+" is no status ("+strings.Join(words, ", ")+")")
+		r.c.Reject(abi.CodeInvalidValue, strconv.Quote(shorten(*into))+" is no status ("+strings.Join(words, ", ")+")")
 	}
 	return ok
 }
@@ -129,7 +129,7 @@ func (r *lightReader) index(into *int) bool {
 	}
 	n, err := strconv.ParseUint(literal, 10, 31)
 	if err != nil {
-		r.c.Refuse(abi.CodeOutOfRange, shorten(literal)+" is no index: a whole number from 0")
+		r.c.Reject(abi.CodeOutOfRange, shorten(literal)+" is no index: a whole number from 0")
 		return true
 	}
 	*into = int(n)

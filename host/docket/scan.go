@@ -89,7 +89,7 @@ func (s *scanner) object(what string, fields []field) bool {
 			return s.skipUnder(key)
 		}
 		if seen&(1<<i) != 0 {
-			s.c.Refuse(abi.CodeDuplicateKey, "occurs twice", step(key))
+			s.c.Reject(abi.CodeDuplicateKey, "occurs twice", step(key))
 			return s.skipUnder(key)
 		}
 		seen |= 1 << i
@@ -105,7 +105,7 @@ func (s *scanner) object(what string, fields []field) bool {
 	}
 	for i, f := range fields {
 		if f.required && seen&(1<<i) == 0 {
-			s.c.Refuse(abi.CodeMissingField, "is missing", abi.Field(f.name))
+			s.c.Reject(abi.CodeMissingField, "is missing", abi.Field(f.name))
 		}
 	}
 	return true
@@ -179,7 +179,7 @@ func (s *scanner) str(into *string, nonempty bool) bool {
 	}
 	text, ok := s.text()
 	if ok && nonempty && text == "" {
-		s.c.Refuse(abi.CodeEmpty, "is empty")
+		s.c.Reject(abi.CodeEmpty, "is empty")
 	}
 	*into = text
 	return ok
@@ -196,7 +196,7 @@ func (s *scanner) unit(into *float64) bool {
 	}
 	v, err := strconv.ParseFloat(literal, 64)
 	if err != nil || v < 0 || v > 1 {
-		s.c.Refuse(abi.CodeOutOfRange, shorten(literal)+" is outside [0, 1]")
+		s.c.Reject(abi.CodeOutOfRange, shorten(literal)+" is outside [0, 1]")
 		return true
 	}
 	*into = v + 0 // -0 becomes 0
@@ -257,7 +257,7 @@ func (s *scanner) wrongType(expected string) bool {
 	case 'n':
 		mark := s.pos
 		if s.word("null") {
-			s.c.Refuse(abi.CodeNil, "is null, expected "+expected+": leave out what is not there")
+			s.c.Reject(abi.CodeNil, "is null, expected "+expected+": leave out what is not there")
 			return true
 		}
 		s.pos = mark
@@ -269,7 +269,7 @@ func (s *scanner) wrongType(expected string) bool {
 		return false
 	}
 	if s.c.Mark() == mark {
-		s.c.Refuse(abi.CodeWrongType, "is "+is+", expected "+expected)
+		s.c.Reject(abi.CodeWrongType, "is "+is+", expected "+expected)
 	}
 	return true
 }

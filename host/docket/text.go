@@ -86,7 +86,7 @@ func (s *scanner) escape(out []byte) ([]byte, bool) {
 		}
 	}
 	s.pos = mark
-	s.c.Refuse(abi.CodeInvalidUTF8, `holds a lone surrogate \u`+strconv.FormatInt(int64(r), 16))
+	s.c.Reject(abi.CodeInvalidUTF8, `holds a lone surrogate \u`+strconv.FormatInt(int64(r), 16))
 	return utf8.AppendRune(out, utf8.RuneError), true
 }
 
@@ -124,7 +124,7 @@ func (s *scanner) checkUTF8(b []byte) {
 		}
 		at += size
 	}
-	s.c.Refuse(abi.CodeInvalidUTF8, "is no valid UTF-8 from its byte "+strconv.Itoa(at+1)+" on (0x"+strconv.FormatInt(int64(b[at]), 16)+")")
+	s.c.Reject(abi.CodeInvalidUTF8, "is no valid UTF-8 from its byte "+strconv.Itoa(at+1)+" on (0x"+strconv.FormatInt(int64(b[at]), 16)+")")
 }
 
 // number reads a number literal of JSON's grammar.

@@ -30,13 +30,13 @@ func CheckPipeline(ctx context.Context, def *pipeline.Definition, modules fs.FS)
 
 // placed gives the faults of modules their places in the file that names them, in its order.
 func placed(err error, file string, place func(*registry.Fault) (path string, at pipeline.Position)) error {
-	var refused *registry.RejectedError
-	if !errors.As(err, &refused) {
+	var rejected *registry.RejectedError
+	if !errors.As(err, &rejected) {
 		return err
 	}
 	var all pipeline.Errors
-	for i := range refused.Faults {
-		f := &refused.Faults[i]
+	for i := range rejected.Faults {
+		f := &rejected.Faults[i]
 		path, at := place(f)
 		all = append(all, &pipeline.Error{
 			File: file, Line: at.Line, Column: at.Column, Path: path, Code: pipeline.Code(f.Code),

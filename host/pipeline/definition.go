@@ -26,7 +26,7 @@ type Definition struct {
 	Edges []Edge
 	// Start is the name of the first node.
 	Start string
-	// Done is the end that a walk reaches when all is well. Default: "_done".
+	// Done is the end that a traversal reaches when all is well. Default: "_done".
 	Done string
 	// Labels say what labels mean, in file order. A case may have others. Optional.
 	Labels []Label
@@ -124,7 +124,7 @@ type Proof struct {
 	Action string
 }
 
-// Node is a station of the walk.
+// Node is a station of the traversal.
 type Node struct {
 	Name string
 	// Element is optional.

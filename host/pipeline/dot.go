@@ -7,7 +7,7 @@ import (
 
 // DOT draws the graph in Graphviz's language. Texts of the file are escaped and never become syntax.
 func DOT(g *Graph, p Picture) string {
-	d := &dot{g: g, over: newOverlay(g, p.Walk), ids: make(map[string]string)}
+	d := &dot{g: g, over: newOverlay(g, p.Path), ids: make(map[string]string)}
 	d.line("digraph pipeline {")
 	d.line("  rankdir=LR;")
 	d.line("  label=%s;", dotText(g.def.Pipeline))
@@ -68,17 +68,17 @@ func (d *dot) links() {
 		if !d.g.falls(i) {
 			continue
 		}
-		walked := d.over.falls[d.g.def.Nodes[i].Name]
-		d.line("  n%d -> n%d [style=dotted, label=%s%s];", i, i+1, dotText(stepLabel(walked, "")), d.highlight(len(walked) > 0))
+		taken := d.over.falls[d.g.def.Nodes[i].Name]
+		d.line("  n%d -> n%d [style=dotted, label=%s%s];", i, i+1, dotText(stepLabel(taken, "")), d.highlight(len(taken) > 0))
 	}
 	for i := range d.g.def.Edges {
 		e := &d.g.def.Edges[i]
-		walked := d.over.edges[e.ID]
-		style := d.highlight(len(walked) > 0)
+		taken := d.over.edges[e.ID]
+		style := d.highlight(len(taken) > 0)
 		if e.Loop {
 			style += ", style=dashed"
 		}
-		d.line("  %s -> %s [label=%s%s];", d.ids[e.From], d.ids[e.To], dotText(stepLabel(walked, edgeLabel(e))), style)
+		d.line("  %s -> %s [label=%s%s];", d.ids[e.From], d.ids[e.To], dotText(stepLabel(taken, edgeLabel(e))), style)
 	}
 }
 
@@ -86,15 +86,15 @@ func (d *dot) highlight(on bool) string {
 	if !on {
 		return ""
 	}
-	return fmt.Sprintf(", color=%q, penwidth=3", walkColour)
+	return fmt.Sprintf(", color=%q, penwidth=3", pathColour)
 }
 
-// stepLabel puts the numbers of a walk's steps before a label.
-func stepLabel(walked []int, label string) string {
-	if len(walked) == 0 {
+// stepLabel puts the numbers of a path's steps before a label.
+func stepLabel(taken []int, label string) string {
+	if len(taken) == 0 {
 		return label
 	}
-	return strings.TrimSuffix(numbers(walked)+": "+label, ": ")
+	return strings.TrimSuffix(numbers(taken)+": "+label, ": ")
 }
 
 // dotText quotes a text. Backslashes are doubled, so that the label escapes of DOT stay text; HTML entities, which DOT

@@ -44,8 +44,8 @@ const (
 	CodeSamePersona    Code = "same_persona"    // one persona on two sides of the court
 	CodeSameAlignment  Code = "same_alignment"  // two sides of the court with one alignment
 	CodeSameModule     Code = "same_module"     // two sides of the court with one module
-	CodeUnreachable    Code = "unreachable"     // a node that no walk can reach
-	CodeNoEnd          Code = "no_end"          // no walk can reach an end
+	CodeUnreachable    Code = "unreachable"     // a node that no path can reach
+	CodeNoEnd          Code = "no_end"          // no path can reach an end
 	CodeMore           Code = "more"            // there are more faults than MaxErrors
 )
 

@@ -42,12 +42,12 @@ func ExampleMermaid() {
 		fmt.Println(err)
 		return
 	}
-	walk, err := g.ParsePath([]string{"look", "tell", "T1:_done"})
+	path, err := g.ParsePath([]string{"look", "tell", "T1:_done"})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Print(pipeline.Mermaid(g, pipeline.Picture{Walk: walk}))
+	fmt.Print(pipeline.Mermaid(g, pipeline.Picture{Path: path}))
 	// Output:
 	// flowchart LR
 	//   n0["look<br/>Herald"]
@@ -55,7 +55,7 @@ func ExampleMermaid() {
 	//   e_done(["#95;done"])
 	//   n0 -.->|"1"| n1
 	//   n1 -->|"2: T1"| e_done
-	//   classDef walked stroke:#d97706,stroke-width:4px
-	//   class n0,n1,e_done walked
+	//   classDef visited stroke:#d97706,stroke-width:4px
+	//   class n0,n1,e_done visited
 	//   linkStyle 0,1 stroke:#d97706,stroke-width:3px
 }

@@ -160,7 +160,7 @@ func TestNoWayOut(t *testing.T) {
 	}
 }
 
-func TestAccept_CT5_EqualSidesAreRefusedAtLoad(t *testing.T) {
+func TestAccept_CT5_EqualSidesAreRejectedAtLoad(t *testing.T) {
 	t.Parallel()
 	personas := func(s string) edit { return edit{"nodes:\n  - name", "personas:\n" + s + "nodes:\n  - name"} }
 	cases := map[string]struct {

@@ -1,6 +1,6 @@
 package pipeline
 
-// Graph is the index of a Definition for a walk. It is read-only, and safe for concurrent use.
+// Graph is the index of a Definition for a traversal. It is read-only, and safe for concurrent use.
 type Graph struct {
 	def   *Definition
 	nodes map[string]int
@@ -37,7 +37,7 @@ func NewGraph(d *Definition) (*Graph, error) {
 // Definition returns what the graph was made from.
 func (g *Graph) Definition() *Definition { return g.def }
 
-// Start returns the first node of a walk.
+// Start returns the first node of a traversal.
 func (g *Graph) Start() *Node { return &g.def.Nodes[g.nodes[g.def.Start]] }
 
 // Node returns the node of that name.
@@ -49,7 +49,7 @@ func (g *Graph) Node(name string) (*Node, bool) {
 	return &g.def.Nodes[i], true
 }
 
-// Next returns the node that follows in file order, where a walk falls through to.
+// Next returns the node that follows in file order, where a traversal falls through to.
 func (g *Graph) Next(name string) (*Node, bool) {
 	i, ok := g.nodes[name]
 	if !ok || i+1 >= len(g.def.Nodes) {

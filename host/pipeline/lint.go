@@ -13,7 +13,7 @@ const (
 	WarnNoZone        Code = "node_without_zone"   // in a pipeline that has zones
 	WarnTwoZones      Code = "node_in_two_zones"   // the later zone is not drawn
 	WarnNeverFires    Code = "never_fires"         // an earlier edge always fires
-	WarnDeadEnd       Code = "dead_end"            // the last node has no edge: every walk that gets there fails
+	WarnDeadEnd       Code = "dead_end"            // the last node has no edge: every traversal that gets there fails
 	WarnOnlyAnyEnds   Code = "only_any_ends"       // no node has an own edge to an end
 	WarnRoundsIgnored Code = "rounds_ignored"      // rounds at a node that is neither a hearing nor one of judges
 	WarnWithIgnored   Code = "with_ignored"        // parameters of an edge that always fires
@@ -130,7 +130,7 @@ func (l *linter) ends() {
 		lastEdge = lastEdge || e.FromAny() || last >= 0 && e.From == l.def.Nodes[last].Name
 	}
 	if last >= 0 && !lastEdge {
-		l.warn(indexPath("nodes", last), WarnDeadEnd, "the last node has no edge: a walk that gets here fails")
+		l.warn(indexPath("nodes", last), WarnDeadEnd, "the last node has no edge: a traversal that gets here fails")
 	}
 	if !ownEnd && len(l.def.Edges) > 0 {
 		l.warn("edges", WarnOnlyAnyEnds, "only edges from %s lead to an end", Any)

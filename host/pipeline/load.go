@@ -66,7 +66,7 @@ func Parse(file string, data []byte) (*Definition, error) {
 		return nil, d.errs
 	}
 	def := &Definition{Court: DefaultCourt(), file: file, positions: d.positions}
-	d.refuseAliases(root, 0)
+	d.rejectAliases(root, 0)
 	d.definition(root, def)
 	shapes := d.errs
 
@@ -112,8 +112,8 @@ func (d *decoder) document(data []byte) *yaml.Node {
 	return doc.Content[0]
 }
 
-// refuseAliases reports every alias and merge key, and nesting that no pipeline has.
-func (d *decoder) refuseAliases(v *yaml.Node, depth int) {
+// rejectAliases reports every alias and merge key, and nesting that no pipeline has.
+func (d *decoder) rejectAliases(v *yaml.Node, depth int) {
 	if depth > maxDepth {
 		d.fail(v, "", CodeTooDeep, "nested deeper than %d levels", maxDepth)
 		return
@@ -127,7 +127,7 @@ func (d *decoder) refuseAliases(v *yaml.Node, depth int) {
 			d.fail(child, "", CodeAlias, "merge keys are not allowed; write the values out")
 			continue
 		}
-		d.refuseAliases(child, depth+1)
+		d.rejectAliases(child, depth+1)
 	}
 }
 

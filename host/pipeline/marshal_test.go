@@ -211,9 +211,9 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		walk := []pipeline.Move{{From: d.Start, Edge: "E", To: "_done"}}
-		elements(t, pipeline.SVG(g, pipeline.Picture{Walk: walk}))
-		pipeline.Mermaid(g, pipeline.Picture{Walk: walk})
-		pipeline.DOT(g, pipeline.Picture{Walk: walk})
+		path := []pipeline.Move{{From: d.Start, Edge: "E", To: "_done"}}
+		elements(t, pipeline.SVG(g, pipeline.Picture{Path: path}))
+		pipeline.Mermaid(g, pipeline.Picture{Path: path})
+		pipeline.DOT(g, pipeline.Picture{Path: path})
 	})
 }

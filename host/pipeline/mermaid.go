@@ -9,14 +9,14 @@ import (
 
 // Mermaid draws the graph as a Mermaid flowchart. Texts of the file are escaped and never become syntax.
 func Mermaid(g *Graph, p Picture) string {
-	m := &mermaid{g: g, over: newOverlay(g, p.Walk), ids: make(map[string]string)}
+	m := &mermaid{g: g, over: newOverlay(g, p.Path), ids: make(map[string]string)}
 	m.line("flowchart LR")
 	m.nodes()
 	for _, end := range g.usedEnds() {
 		m.ids[end] = "e" + end
 		m.line("  %s([%s])", m.ids[end], mermaidText(end))
 		if m.over.seen[end] > 0 {
-			m.walked = append(m.walked, m.ids[end])
+			m.visited = append(m.visited, m.ids[end])
 		}
 	}
 	if len(g.any) > 0 {
@@ -32,9 +32,9 @@ type mermaid struct {
 	g         *Graph
 	over      overlay
 	ids       map[string]string // of nodes, ends and _any
-	walked    []string          // ids that the walk visited
+	visited   []string          // ids that the path visits
 	linkCount int
-	linkStyle []string // for links of the walk
+	linkStyle []string // for links of the path
 	b         strings.Builder
 }
 
@@ -51,7 +51,7 @@ func (m *mermaid) nodes() {
 		}
 		zoned[zone] = append(zoned[zone], i)
 		if m.over.seen[name] > 0 {
-			m.walked = append(m.walked, m.ids[name])
+			m.visited = append(m.visited, m.ids[name])
 		}
 	}
 	for i := range m.g.def.Zones {
@@ -93,9 +93,9 @@ func (m *mermaid) links() {
 	}
 }
 
-func (m *mermaid) link(from, arrow, to, label string, walked []int) {
-	if len(walked) > 0 {
-		label = stepLabel(walked, label)
+func (m *mermaid) link(from, arrow, to, label string, taken []int) {
+	if len(taken) > 0 {
+		label = stepLabel(taken, label)
 		m.linkStyle = append(m.linkStyle, strconv.Itoa(m.linkCount))
 	}
 	m.linkCount++
@@ -119,12 +119,12 @@ func (m *mermaid) styles() {
 			m.line("  class %s %s", strings.Join(ids, ","), e)
 		}
 	}
-	if len(m.walked) > 0 {
-		m.line("  classDef walked stroke:%s,stroke-width:4px", walkColour)
-		m.line("  class %s walked", strings.Join(m.walked, ","))
+	if len(m.visited) > 0 {
+		m.line("  classDef visited stroke:%s,stroke-width:4px", pathColour)
+		m.line("  class %s visited", strings.Join(m.visited, ","))
 	}
 	if len(m.linkStyle) > 0 {
-		m.line("  linkStyle %s stroke:%s,stroke-width:3px", strings.Join(m.linkStyle, ","), walkColour)
+		m.line("  linkStyle %s stroke:%s,stroke-width:3px", strings.Join(m.linkStyle, ","), pathColour)
 	}
 }
 

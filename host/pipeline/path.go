@@ -2,7 +2,7 @@ package pipeline
 
 import "fmt"
 
-// Move is one step of a walk: over an edge, or by falling through if Edge is empty. A Move from a node to itself
+// Move is one step of a path: over an edge, or by falling through if Edge is empty. A Move from a node to itself
 // without an edge is a repeated visit.
 type Move struct {
 	From string
@@ -10,7 +10,7 @@ type Move struct {
 	To   string
 }
 
-// PathOf writes a walk as its arrivals: a bare node name for the start and for falling through, "EDGE:target" for an
+// PathOf writes a path as its arrivals: a bare node name for the start and for falling through, "EDGE:target" for an
 // edge. Repeated visits are left out.
 func PathOf(start string, moves []Move) []string {
 	path := make([]string, 0, len(moves)+1)
@@ -26,7 +26,7 @@ func PathOf(start string, moves []Move) []string {
 	return path
 }
 
-// ParsePath reads what [PathOf] wrote, for a walk of this graph. It rejects unknown nodes and edges, and moves that
+// ParsePath reads what [PathOf] wrote, for a path through this graph. It rejects unknown nodes and edges, and moves that
 // the graph does not have.
 func (g *Graph) ParsePath(path []string) ([]Move, error) {
 	if len(path) == 0 {

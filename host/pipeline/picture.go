@@ -9,14 +9,14 @@ import (
 
 // Picture says what to draw besides the graph.
 type Picture struct {
-	// Walk is drawn on the graph: moves numbered in their order, the rest dimmed. Empty draws the graph alone. Moves
+	// Path is drawn on the graph: moves numbered in their order, the rest dimmed. Empty draws the graph alone. Moves
 	// that the graph does not have are left out.
-	Walk []Move
+	Path []Move
 	// Embedded leaves out the SVG's own colours of text and lines, which then follow the CSS color of the page.
 	Embedded bool
 }
 
-// overlay is a walk, looked up by what is drawn.
+// overlay is a path, looked up by what is drawn.
 type overlay struct {
 	on    bool
 	edges map[string][]int // numbers of the moves over an edge, by its ID
@@ -24,15 +24,15 @@ type overlay struct {
 	seen  map[string]int   // visits by node, and 1 for the end reached
 }
 
-func newOverlay(g *Graph, walk []Move) overlay {
-	o := overlay{on: len(walk) > 0, edges: make(map[string][]int), falls: make(map[string][]int)}
+func newOverlay(g *Graph, path []Move) overlay {
+	o := overlay{on: len(path) > 0, edges: make(map[string][]int), falls: make(map[string][]int)}
 	o.seen = make(map[string]int)
 	if !o.on {
 		return o
 	}
 	o.seen[g.def.Start] = 1
 	number := 0
-	for _, m := range walk {
+	for _, m := range path {
 		o.seen[m.To]++
 		if m.Edge == "" && m.From == m.To {
 			continue
@@ -55,7 +55,7 @@ func numbers(all []int) string {
 	return strings.Join(words, ",")
 }
 
-// falls reports whether a walk can fall through from a node to the next.
+// falls reports whether a traversal can fall through from a node to the next.
 func (g *Graph) falls(i int) bool {
 	if i+1 >= len(g.def.Nodes) {
 		return false
@@ -105,7 +105,7 @@ func elementColour(e Element) string {
 	}
 }
 
-const walkColour = "#d97706"
+const pathColour = "#d97706"
 
 // visible sanitizes a text of the file before it is escaped for a format: line breaks, other control characters and
 // characters that reorder or hide text are spelled out.

@@ -36,20 +36,20 @@ func TestPicturesAreAsReviewed(t *testing.T) {
 		file string
 		path []string
 	}{
-		"seed":        {file: "testdata/seed-defect-court.yaml"},
-		"seed-walked": {"testdata/seed-defect-court.yaml", []string{"indict", "discover", "defend", "HD4:hearing", "HD5:verdict", "HD7:_done"}},
-		"busy":        {file: "testdata/busy.yaml"},
-		"hostile":     {file: "testdata/hostile.yaml"},
+		"seed":      {file: "testdata/seed-defect-court.yaml"},
+		"seed-path": {"testdata/seed-defect-court.yaml", []string{"indict", "discover", "defend", "HD4:hearing", "HD5:verdict", "HD7:_done"}},
+		"busy":      {file: "testdata/busy.yaml"},
+		"hostile":   {file: "testdata/hostile.yaml"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := loadGraph(t, c.file)
-			walk, err := g.ParsePath(c.path)
+			path, err := g.ParsePath(c.path)
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := pipeline.Picture{Walk: walk}
+			p := pipeline.Picture{Path: path}
 			golden(t, name+".mmd", pipeline.Mermaid(g, p))
 			golden(t, name+".dot", pipeline.DOT(g, p))
 			golden(t, name+".svg", pipeline.SVG(g, p))
@@ -78,8 +78,8 @@ func golden(t *testing.T, name, got string) {
 func TestPicturesAreInert(t *testing.T) {
 	t.Parallel()
 	g := loadGraph(t, "testdata/hostile.yaml")
-	walk := []pipeline.Move{{From: "<script>alert(1)</script>", To: `a "quoted" \ name`}}
-	for _, p := range []pipeline.Picture{{}, {Walk: walk}, {Embedded: true}} {
+	path := []pipeline.Move{{From: "<script>alert(1)</script>", To: `a "quoted" \ name`}}
+	for _, p := range []pipeline.Picture{{}, {Path: path}, {Embedded: true}} {
 		picture := pipeline.SVG(g, p)
 		if tags := elements(t, picture); tags["script"] > 0 || tags["img"] > 0 || tags["svg"] != 1 {
 			t.Errorf("elements of the picture: %v", tags)

@@ -7,10 +7,10 @@ import (
 
 // SVG draws the graph as a picture without scripts, links or outside resources, to be saved as a file or put into an
 // HTML page: the nodes in a row in file order, edges that go forward above it, those that go back below, ends on the
-// right, and dotted lines where a walk falls through. Texts of the file are escaped.
+// right, and dotted lines where a traversal falls through. Texts of the file are escaped.
 func SVG(g *Graph, p Picture) string {
 	l := newLayout(g)
-	s := &svg{layout: l, over: newOverlay(g, p.Walk)}
+	s := &svg{layout: l, over: newOverlay(g, p.Path)}
 	s.open(p.Embedded)
 	s.zones()
 	s.anyBar()
@@ -65,11 +65,11 @@ func (s *svg) zones() {
 	}
 }
 
-// stroke gives the attributes of a line that the walk took, or did not.
-func (s *svg) stroke(walked bool) string {
+// stroke gives the attributes of a line that the path took, or did not.
+func (s *svg) stroke(taken bool) string {
 	switch {
-	case walked:
-		return fmt.Sprintf(`stroke="%s" stroke-width="3"`, walkColour)
+	case taken:
+		return fmt.Sprintf(`stroke="%s" stroke-width="3"`, pathColour)
 	case s.over.on:
 		return `stroke="currentColor" stroke-width="1.3" stroke-opacity=".22"`
 	default:
@@ -77,10 +77,10 @@ func (s *svg) stroke(walked bool) string {
 	}
 }
 
-func (s *svg) fill(walked bool) string {
+func (s *svg) fill(taken bool) string {
 	switch {
-	case walked:
-		return fmt.Sprintf(`fill="%s"`, walkColour)
+	case taken:
+		return fmt.Sprintf(`fill="%s"`, pathColour)
 	case s.over.on:
 		return `fill="currentColor" fill-opacity=".3"`
 	default:
@@ -89,7 +89,7 @@ func (s *svg) fill(walked bool) string {
 }
 
 // head draws an arrow head with its tip at x, y.
-func (s *svg) head(x, y int, dir direction, walked bool) {
+func (s *svg) head(x, y int, dir direction, taken bool) {
 	var d string
 	switch dir {
 	case toRight:
@@ -101,7 +101,7 @@ func (s *svg) head(x, y int, dir direction, walked bool) {
 	case up:
 		d = "l-4 8h8z"
 	}
-	s.raw(`<path d="M%d %d%s" %s/>`, x, y, d, s.fill(walked))
+	s.raw(`<path d="M%d %d%s" %s/>`, x, y, d, s.fill(taken))
 }
 
 func (s *svg) falls() {
@@ -111,74 +111,74 @@ func (s *svg) falls() {
 		}
 		a, b := s.boxes[i], s.boxes[i+1]
 		y := s.rowTop + nodeHeight/2
-		walked := s.over.falls[a.node.Name]
+		taken := s.over.falls[a.node.Name]
 		s.raw(`<g><title>%s</title>`, svgText(fmt.Sprintf("no edge fires: %s continues with %s", a.node.Name, b.node.Name)))
 		s.raw(`<path d="M%d %dH%d" fill="none" stroke-dasharray="2 4" stroke-linecap="round" %s/>`,
-			a.x+a.w+2, y, b.x-8, s.stroke(len(walked) > 0))
-		s.head(b.x-1, y, toRight, len(walked) > 0)
-		s.badge((a.x+a.w+b.x)/2-4, y, walked)
+			a.x+a.w+2, y, b.x-8, s.stroke(len(taken) > 0))
+		s.head(b.x-1, y, toRight, len(taken) > 0)
+		s.badge((a.x+a.w+b.x)/2-4, y, taken)
 		s.raw("</g>\n")
 	}
 }
 
 // badge draws the numbers of the steps, centred.
-func (s *svg) badge(x, y int, walked []int) {
-	if len(walked) == 0 {
+func (s *svg) badge(x, y int, taken []int) {
+	if len(taken) == 0 {
 		return
 	}
-	text := shorten(numbers(walked), 12)
-	w := badgeWidth(walked)
-	s.raw(`<rect x="%d" y="%d" width="%d" height="18" rx="9" fill="%s"/>`, x-w/2, y-9, w, walkColour)
+	text := shorten(numbers(taken), 12)
+	w := badgeWidth(taken)
+	s.raw(`<rect x="%d" y="%d" width="%d" height="18" rx="9" fill="%s"/>`, x-w/2, y-9, w, pathColour)
 	s.raw(`<text x="%d" y="%d" font-size="11" font-weight="700" text-anchor="middle" fill="#fff">%s</text>`, x, y+4, text)
 }
 
-func badgeWidth(walked []int) int {
-	if len(walked) == 0 {
+func badgeWidth(taken []int) int {
+	if len(taken) == 0 {
 		return 0
 	}
-	return max(18, textWidth(shorten(numbers(walked), 12), 11)+10)
+	return max(18, textWidth(shorten(numbers(taken), 12), 11)+10)
 }
 
 func (s *svg) arc(a *arc) {
-	walked := s.walkedArc(a)
+	taken := s.takenArc(a)
 	s.raw(`<g><title>%s</title>`, svgText(arcTitle(a)))
 	dash := ""
 	if a.edges[0].Loop {
 		dash = ` stroke-dasharray="6 4"`
 	}
-	s.raw(`<path d="%s" fill="none"%s %s/>`, a.path, dash, s.stroke(len(walked) > 0))
-	s.head(a.tipX, a.tipY, a.tip, len(walked) > 0)
+	s.raw(`<path d="%s" fill="none"%s %s/>`, a.path, dash, s.stroke(len(taken) > 0))
+	s.head(a.tipX, a.tipY, a.tip, len(taken) > 0)
 	w := textWidth(arcLabel(a), 12)
 	left := a.labelX - w/2
 	if a.labelEnd {
 		left = a.labelX - w
 	}
-	s.badge(left-badgeWidth(walked)/2-4, a.labelY-4, walked)
+	s.badge(left-badgeWidth(taken)/2-4, a.labelY-4, taken)
 	s.raw(`<text x="%d" y="%d">`, left, a.labelY)
 	s.arcLabel(a)
 	s.raw("</text></g>\n")
 }
 
-// arcLabel writes the edge ids, those that the walk took in its colour.
+// arcLabel writes the edge ids, those that the path took in its colour.
 func (s *svg) arcLabel(a *arc) {
 	if shown := arcLabel(a); shown != strings.Join(edgeIDs(a), labelGap) {
-		s.raw(`<tspan %s>%s</tspan>`, s.fill(len(s.walkedArc(a)) > 0), svgText(shown))
+		s.raw(`<tspan %s>%s</tspan>`, s.fill(len(s.takenArc(a)) > 0), svgText(shown))
 		return
 	}
 	for i, e := range a.edges {
 		if i > 0 {
 			s.raw(`<tspan %s>%s</tspan>`, s.fill(false), labelGap)
 		}
-		walked := len(s.over.edges[e.ID]) > 0
+		taken := len(s.over.edges[e.ID]) > 0
 		weight := ""
-		if walked {
+		if taken {
 			weight = ` font-weight="700"`
 		}
-		s.raw(`<tspan %s%s>%s</tspan>`, s.fill(walked), weight, svgText(visible(e.ID)))
+		s.raw(`<tspan %s%s>%s</tspan>`, s.fill(taken), weight, svgText(visible(e.ID)))
 	}
 }
 
-func (s *svg) walkedArc(a *arc) []int {
+func (s *svg) takenArc(a *arc) []int {
 	var all []int
 	for _, e := range a.edges {
 		all = append(all, s.over.edges[e.ID]...)
@@ -212,18 +212,18 @@ func (s *svg) node(i int) {
 	}
 	if visits > 1 {
 		s.raw(`<text x="%d" y="%d" font-size="11" font-weight="700" text-anchor="end" fill="%s">×%d</text>`,
-			box.x+box.w-6, s.rowTop+14, walkColour, visits)
+			box.x+box.w-6, s.rowTop+14, pathColour, visits)
 	}
 	s.raw("</g>\n")
 }
 
 func (s *svg) ends() {
 	for _, e := range s.endBoxes {
-		walked := s.over.seen[e.name] > 0
-		body := `fill="currentColor" fill-opacity=".07" ` + s.stroke(walked)
-		text := s.fill(walked)
-		if walked {
-			body, text = fmt.Sprintf(`fill="%s" stroke="%s"`, walkColour, walkColour), `fill="#fff" font-weight="700"`
+		taken := s.over.seen[e.name] > 0
+		body := `fill="currentColor" fill-opacity=".07" ` + s.stroke(taken)
+		text := s.fill(taken)
+		if taken {
+			body, text = fmt.Sprintf(`fill="%s" stroke="%s"`, pathColour, pathColour), `fill="#fff" font-weight="700"`
 		}
 		s.raw(`<rect x="%d" y="%d" width="%d" height="%d" rx="%d" %s/>`, s.endX, e.y-endHeight/2, endWidth, endHeight, endHeight/2, body)
 		s.raw(`<text x="%d" y="%d" text-anchor="middle" %s>%s</text>`+"\n", s.endX+endWidth/2, e.y+4, text, e.name)
@@ -245,4 +245,4 @@ func (s *svg) legend() {
 	s.raw(`<text x="%d" y="%d" font-size="10" fill="currentColor" fill-opacity=".55">%s</text>`+"\n", margin, s.height-10, legendText)
 }
 
-const legendText = "dotted: no edge fires, the walk continues with the next node"
+const legendText = "dotted: no edge fires, the traversal continues with the next node"

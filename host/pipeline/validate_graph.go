@@ -43,7 +43,7 @@ func (v *validator) edges() {
 			seen[e.ID] = i
 		}
 		if e.From != Any {
-			v.edgeEnd(path+".from", e.From, "a walk can't leave the end %q")
+			v.edgeEnd(path+".from", e.From, "a path can't leave the end %q")
 		}
 		switch {
 		case IsEnd(e.To):
@@ -91,13 +91,13 @@ func (v *validator) params(path string, with []Param) {
 
 func (v *validator) start() {
 	if v.def.Start == "" {
-		v.fail("start", CodeMissing, "is missing: where does the walk begin?")
+		v.fail("start", CodeMissing, "is missing: where does the traversal begin?")
 		return
 	}
 	v.isNode("start", v.def.Start)
 }
 
-// reach follows the walk from the start along everything that can fire, falling through included.
+// reach follows the edges from the start along everything that can fire, falling through included.
 func (v *validator) reach() {
 	start, ok := v.nodes[v.def.Start]
 	if !ok || v.vague {
@@ -106,16 +106,16 @@ func (v *validator) reach() {
 	r := reachable(v.def, v.nodes, start)
 	for i := range v.def.Nodes {
 		if first, ok := v.nodes[v.def.Nodes[i].Name]; ok && first == i && !r.nodes[i] {
-			v.fail(indexPath("nodes", i), CodeUnreachable, "no walk from %q reaches the node %q",
+			v.fail(indexPath("nodes", i), CodeUnreachable, "no path from %q reaches the node %q",
 				clip(v.def.Start), clip(v.def.Nodes[i].Name))
 		}
 	}
 	if !r.end {
-		v.fail("edges", CodeNoEnd, "no walk from %q reaches an end", clip(v.def.Start))
+		v.fail("edges", CodeNoEnd, "no path from %q reaches an end", clip(v.def.Start))
 	}
 }
 
-// reached is what a walk can get to: nodes by index, and whether an end.
+// reached is what a traversal can get to: nodes by index, and whether an end.
 type reached struct {
 	nodes []bool
 	end   bool

@@ -71,7 +71,7 @@ func Roles() []Role { return []Role{RoleProsecution, RoleDefense, RoleBench, Rol
 const (
 	// Any as the source of an edge stands for every node.
 	Any = "_any"
-	// EndDone, EndRemand, EndGapBrief and EndMistrial are where a walk ends.
+	// EndDone, EndRemand, EndGapBrief and EndMistrial are where a traversal ends.
 	EndDone     = "_done"
 	EndRemand   = "_remand"
 	EndGapBrief = "_gap_brief"

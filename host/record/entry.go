@@ -46,7 +46,7 @@ type Header struct {
 	// Configuration names all that results depend on, with digests; the
 	// modules are those that the run began with.
 	Configuration []Part `json:"configuration"`
-	// Pipeline is the court's graph in YAML, LightPath that of the Light path; empty where none is walked.
+	// Pipeline is the court's graph in YAML, LightPath that of the Light path; empty where there is none.
 	Pipeline  string `json:"pipeline"`
 	LightPath string `json:"light_path,omitempty"`
 	// Profile, a message of the contract; empty where there is none.

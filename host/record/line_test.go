@@ -146,7 +146,7 @@ func (r repeated) Read(p []byte) (int, error) {
 }
 
 // What nobody signed is rejected before much of it is read.
-func TestUnsignedInputIsRefusedEarly(t *testing.T) {
+func TestUnsignedInputIsRejectedEarly(t *testing.T) {
 	t.Parallel()
 	const begin = `{"payloadType":"application/vnd.in-toto+json","payload":"`
 	for name, c := range map[string]struct {

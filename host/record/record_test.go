@@ -306,7 +306,7 @@ func resumeAt(t *testing.T, name string, data []byte, cut, trials int, key *reco
 	}
 }
 
-func TestResumeRefusesAnotherConfigurationAndAnotherKey(t *testing.T) {
+func TestResumeRejectsAnotherConfigurationAndAnotherKey(t *testing.T) {
 	t.Parallel()
 	key := newKey(t, true)
 	name := filepath.Join(t.TempDir(), "record")

@@ -14,7 +14,7 @@ import (
 )
 
 // A pipe in the place of a file is rejected, and nobody waits for who has its other end.
-func TestPipesAndDevicesAreRefused(t *testing.T) {
+func TestPipesAndDevicesAreRejected(t *testing.T) {
 	t.Parallel()
 	key := newKey(t, true)
 	dir := t.TempDir()

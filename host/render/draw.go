@@ -21,7 +21,7 @@ func Draw(graph *pipeline.Graph, t *trial.Trial) trial.SVG {
 	if len(moves) == 0 {
 		return ""
 	}
-	return trial.SVG(pipeline.SVG(graph, pipeline.Picture{Walk: moves, Embedded: true}))
+	return trial.SVG(pipeline.SVG(graph, pipeline.Picture{Path: moves, Embedded: true}))
 }
 
 // hostMistrial is the move to a mistrial that the host declared itself: no step holds it.

@@ -165,7 +165,7 @@ func (s *story) named(labels []string) []string {
 	return out
 }
 
-// light tells the n-th walk of the Light path, if there was one. The first walk comes before any trial.
+// light tells the n-th pass over the Light path, if there was one. The first comes before any trial.
 func (s *story) light(n int) {
 	if n >= len(s.trial.Light) {
 		return
@@ -197,7 +197,7 @@ func (s *story) pass(i int, p *trial.Pass) {
 	s.defense(p)
 	s.hearing(p)
 	s.verdict(p)
-	s.walk(p)
+	s.moves(p)
 }
 
 func (s *story) charge(p *trial.Pass) {
@@ -326,12 +326,12 @@ func (s *story) verdict(p *trial.Pass) {
 	}
 }
 
-// walk lists the moves with the reasons of the clerk.
-func (s *story) walk(p *trial.Pass) {
+// moves lists the edges taken with the reasons of the clerk.
+func (s *story) moves(p *trial.Pass) {
 	if len(p.Steps) == 0 {
 		return
 	}
-	s.head(abi.Persona{}, "The walk")
+	s.head(abi.Persona{}, "The path")
 	for _, step := range p.Steps {
 		over := step.How()
 		if step.Why != "" {

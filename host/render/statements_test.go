@@ -10,7 +10,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
-func walked() *trial.Trial {
+func answered() *trial.Trial {
 	at := func(node string, a abi.Artifact) abi.ArtifactEntry {
 		return abi.ArtifactEntry{At: abi.Position{Node: node}, Persona: "herald", Artifact: a}
 	}
@@ -41,7 +41,7 @@ func TestTheStoryTellsTheLightPath(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := render.Explain(&b, walked(), redactor, render.TerminalOptions{}); err != nil {
+	if err := render.Explain(&b, answered(), redactor, render.TerminalOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	story := b.String()

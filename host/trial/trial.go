@@ -14,7 +14,7 @@ type Trial struct {
 	LabelNames map[string]string
 	// Personas are the identities that acted, by persona id.
 	Personas map[string]abi.Persona
-	// Light are the passes over the Light path, one for each answer of Light; empty where the host walked no Light path.
+	// Light are the passes over the Light path, one for each answer of Light; empty where the host ran no Light path.
 	Light []LightPass
 	// Passes over the court's graph, one more than there were remands.
 	Passes []Pass

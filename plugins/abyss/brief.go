@@ -79,7 +79,7 @@ func alternative(r *abi.NodeRequest, scale *weigh.Scale, challenges []abi.Challe
 	return &abi.AlternativeHypothesis{
 		Label: rival,
 		Reasoning: proceeding.Join(rival+" at "+text.Share(scale.Of(rival))+" against "+charge+" at "+text.Share(scale.Of(charge))+".",
-			items, findings, experiments.Account(r.Case.Experiments, scale), proceeding.Quarrel(r.Indictment.Evidence, challenges)),
+			items, findings, experiments.Summary(r.Case.Experiments, scale), proceeding.Quarrel(r.Indictment.Evidence, challenges)),
 		Support: support,
 	}
 }

@@ -55,7 +55,7 @@ func argument(r *abi.NodeRequest, scale *weigh.Scale, fresh []abi.Challenge, bro
 	if len(brought) > 0 {
 		added = "Discovery adds " + text.Count(len(brought), "line") + " for it."
 	}
-	return proceeding.Join(forCharge, gone, added, experiments.Account(r.Case.Experiments, scale), proceeding.Quarrel(r.Indictment.Evidence, fresh),
+	return proceeding.Join(forCharge, gone, added, experiments.Summary(r.Case.Experiments, scale), proceeding.Quarrel(r.Indictment.Evidence, fresh),
 		"The prosecution puts the charge at "+text.Share(scale.Of(charge))+".")
 }
 

@@ -29,7 +29,7 @@ func indict(r *abi.NodeRequest) *abi.Indictment {
 	}
 	return &abi.Indictment{
 		ChargedDefectType:    charge,
-		ProsecutionNarrative: proceeding.Join(narrate(charge, r.Case.Light.Confidence, items, scale.Of(charge)), experiments.Account(r.Case.Experiments, scale), leftOut(len(r.Case.Evidence)-len(items))),
+		ProsecutionNarrative: proceeding.Join(narrate(charge, r.Case.Light.Confidence, items, scale.Of(charge)), experiments.Summary(r.Case.Experiments, scale), leftOut(len(r.Case.Evidence)-len(items))),
 		Evidence:             items,
 		Confidence:           scale.Of(charge),
 	}

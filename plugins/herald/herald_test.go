@@ -159,7 +159,7 @@ func TestInjectedTextDecidesNothing(t *testing.T) {
 	}
 }
 
-func TestWhatTheHeraldRefuses(t *testing.T) {
+func TestWhatTheHeraldRejects(t *testing.T) {
 	t.Parallel()
 	broken := herald{func(abi.RecallQuery) ([]abi.PriorCase, *abi.Failure) { return nil, guest.Fail("bad_answer", "") }}
 	if _, failure := broken.play(anytrial.LightCase(abi.FamilyRecall, "")); failure == nil || failure.Code != "bad_answer" {

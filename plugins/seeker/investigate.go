@@ -20,7 +20,7 @@ const readOut = 0.70
 // settled that is says how far the most probable label stands above an even
 // guess; a conclusion is settled, too, when the documents hold no more.
 //
-// When the case comes back from the court it reads deeper than any walk before,
+// When the case comes back from the court it reads deeper than in any traversal before,
 // and looks for what the questions ask about. Its evidence then is what is new;
 // without any, it is no surer than before.
 func investigate(r *abi.NodeRequest, source *abi.SourceAnswer) *abi.InvestigateArtifact {
@@ -73,7 +73,7 @@ func searched(r *abi.NodeRequest, clues *inquiry.Clues) []abi.Evidence {
 }
 
 // fresh leaves what did not lie before the court, each item once. What an
-// earlier pass of the same walk brought is new still.
+// earlier pass of the same traversal brought is new still.
 func fresh(r *abi.NodeRequest, items []abi.Evidence) []abi.Evidence {
 	var pass []abi.Evidence
 	if f := r.File.Investigate; f != nil && strings.HasPrefix(f.Summary, remandOpening) {

@@ -78,7 +78,7 @@ func TestTheDiffSpeaks(t *testing.T) {
 	}
 }
 
-// Each time the walk comes back the seeker looks deeper.
+// Each time the traversal comes back the seeker looks deeper.
 func TestLoopsLookDeeper(t *testing.T) {
 	t.Parallel()
 	r := anytrial.LightCase(abi.FamilyInvestigate, logged)
@@ -119,7 +119,7 @@ func TestARemandBringsOnlyWhatIsNew(t *testing.T) {
 	if !strings.HasPrefix(v.Summary, "On remand: ") {
 		t.Errorf("summary %q", v.Summary)
 	}
-	// A second pass of the same walk has brought it already, and it is new still.
+	// A second pass of the same traversal has brought it already, and it is new still.
 	again := remanded(append(before.Evidence, v.Evidence...), "Was the billing gateway reachable?")
 	again.File.Investigate = v
 	if second := play(t, again, abi.SourceAnswer{}); !slices.Equal(refs(second), refs(v)) {
@@ -160,7 +160,7 @@ func TestInjectedTextDecidesNothing(t *testing.T) {
 	}
 }
 
-func TestWhatTheSeekerRefuses(t *testing.T) {
+func TestWhatTheSeekerRejects(t *testing.T) {
 	t.Parallel()
 	s := seeker{func(abi.SourceQuery) (abi.SourceAnswer, *abi.Failure) {
 		return abi.SourceAnswer{}, guest.Fail("bad_answer", "")

@@ -70,7 +70,7 @@ func TestResolveFromTheSource(t *testing.T) {
 	}
 }
 
-func TestWhatTheSentinelRefuses(t *testing.T) {
+func TestWhatTheSentinelRejects(t *testing.T) {
 	t.Parallel()
 	s := sentinel{func(abi.SourceQuery) (abi.SourceAnswer, *abi.Failure) {
 		return abi.SourceAnswer{}, guest.Fail("bad_answer", "")

@@ -11,9 +11,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
 )
 
-// account tells what was weighed: the probabilities, the items behind each
+// explain tells what was weighed: the probabilities, the items behind each
 // label with what they count in nats, the findings and the challenges.
-func account(r *abi.NodeRequest, scale *weigh.Scale, challenges []abi.Challenge) string {
+func explain(r *abi.NodeRequest, scale *weigh.Scale, challenges []abi.Challenge) string {
 	out := probabilities(scale)
 	for _, i := range byProbability(scale) {
 		label := scale.Labels[i]
@@ -21,7 +21,7 @@ func account(r *abi.NodeRequest, scale *weigh.Scale, challenges []abi.Challenge)
 			out = proceeding.Join(out, "For "+label+": "+proceeding.List(items)+".")
 		}
 	}
-	return proceeding.Join(out, experiments.Account(r.Case.Experiments, scale), findings(r), proceeding.Quarrel(r.Indictment.Evidence, challenges))
+	return proceeding.Join(out, experiments.Summary(r.Case.Experiments, scale), findings(r), proceeding.Quarrel(r.Indictment.Evidence, challenges))
 }
 
 func probabilities(scale *weigh.Scale) string {

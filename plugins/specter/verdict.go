@@ -50,24 +50,24 @@ func judge(r *abi.NodeRequest) *abi.Verdict {
 	if feedback := reinvestigate(r, scale, challenges, least); feedback != nil {
 		return &abi.Verdict{
 			Decision: abi.Remand, Confidence: p, RemandFeedback: feedback,
-			Reasoning: proceeding.Join("Remanded with "+text.Count(len(feedback.Questions), "question")+".", account(r, scale, challenges)),
+			Reasoning: proceeding.Join("Remanded with "+text.Count(len(feedback.Questions), "question")+".", explain(r, scale, challenges)),
 		}
 	}
 	switch {
 	case scale.Speaks(label) < weigh.Nothing && !measured(r.Profile):
 		return &abi.Verdict{
 			Decision: abi.Acquit, Confidence: p,
-			Reasoning: proceeding.Join("Next to nothing but Light's own word speaks for "+label+".", account(r, scale, challenges), experiments.Untried(r, scale)),
+			Reasoning: proceeding.Join("Next to nothing but Light's own word speaks for "+label+".", explain(r, scale, challenges), experiments.Untried(r, scale)),
 		}
 	case p < least:
 		return &abi.Verdict{
 			Decision: abi.Acquit, Confidence: p,
-			Reasoning: proceeding.Join("No label reaches "+text.Share(least)+"; "+label+" comes nearest with "+text.Share(p)+".", account(r, scale, challenges), experiments.Untried(r, scale)),
+			Reasoning: proceeding.Join("No label reaches "+text.Share(least)+"; "+label+" comes nearest with "+text.Share(p)+".", explain(r, scale, challenges), experiments.Untried(r, scale)),
 		}
 	case lead(scale) < ahead:
 		return &abi.Verdict{
 			Decision: abi.Acquit, Confidence: p,
-			Reasoning: proceeding.Join("Nothing tells the nearest labels apart.", account(r, scale, challenges), experiments.Untried(r, scale)),
+			Reasoning: proceeding.Join("Nothing tells the nearest labels apart.", explain(r, scale, challenges), experiments.Untried(r, scale)),
 		}
 	}
 	return decide(r, scale, challenges, label, p)
@@ -97,7 +97,7 @@ func decide(r *abi.NodeRequest, scale *weigh.Scale, challenges []abi.Challenge, 
 	}
 	return &abi.Verdict{
 		Decision: decision, FinalClassification: label, Confidence: p,
-		Reasoning: proceeding.Join(opening, account(r, scale, challenges)),
+		Reasoning: proceeding.Join(opening, explain(r, scale, challenges)),
 	}
 }
 

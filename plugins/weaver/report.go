@@ -35,7 +35,7 @@ func report(r *abi.NodeRequest) *abi.LightReport {
 		v.Component = r.File.Investigate.Component
 	}
 	if r.File != nil && r.File.Feedback != nil {
-		v.Remand = account(r)
+		v.Remand = answerRemand(r)
 		if r.Case.Light != nil && (r.File.Investigate == nil || len(r.File.Investigate.Evidence) == 0) {
 			v.Confidence = min(v.Confidence, r.Case.Light.Confidence)
 		}

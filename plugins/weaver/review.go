@@ -11,7 +11,7 @@ import (
 const minUninvestigated = 0.75
 
 // review checks what was concluded against everything that is known now. It
-// wants a reassessment, while the walk may still go back, of a conclusion that
+// wants a reassessment, while the traversal may still go back, of a conclusion that
 // was reached without an investigation and is doubtful, and of one that the evidence
 // contradicts; when it may not, the more probable label overturns it.
 func review(r *abi.NodeRequest) *abi.ReviewDecision {

@@ -238,7 +238,7 @@ func TestInjectedTextDecidesNothing(t *testing.T) {
 	}
 }
 
-func TestWhatTheWeaverRefuses(t *testing.T) {
+func TestWhatTheWeaverRejects(t *testing.T) {
 	t.Parallel()
 	w := weaver{func(abi.CorrelateQuery) ([]abi.PriorCase, *abi.Failure) { return nil, guest.Fail("bad_answer", "") }}
 	if _, failure := w.play(anytrial.LightCase(abi.FamilyCorrelate, "")); failure == nil || failure.Code != "bad_answer" {

@@ -670,7 +670,7 @@ typedef struct sc_light_file {
   /// `feedback` of the court, when the case comes back from it. Then the case's
   /// light is Light's answer before, and its evidence all that the court had.
   sc_remand_feedback *feedback; /* or NULL */
-  /// `loops_left`: how often the walk may still go back to an earlier node.
+  /// `loops_left`: how often the traversal may still go back to an earlier node.
   int64_t loops_left;
 } sc_light_file;
 extern const sc_type sc_light_file_type;

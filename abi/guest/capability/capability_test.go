@@ -41,7 +41,7 @@ func TestAskGivesMoreRoomOnce(t *testing.T) {
 	}
 }
 
-func TestAskRefusesALengthThatGrows(t *testing.T) {
+func TestAskRejectsALengthThatGrows(t *testing.T) {
 	t.Parallel()
 	length := answerBytes
 	if _, failure := ask(func(_, _ []byte) int { length += 10; return length }, nil); failure == nil || failure.Code != BadAnswer {

@@ -26,13 +26,13 @@ func (s *set) fields() {
 		}
 		at := path("").field(f.WireName)
 		if f.Required() {
-			s.refuse("missing_field "+f.WireName, without(base, f.WireName), at.is(abi.CodeMissingField))
+			s.reject("missing_field "+f.WireName, without(base, f.WireName), at.is(abi.CodeMissingField))
 		}
 		twice := with(base, f.WireName, sampleField(s.of, f, minimal, 0))
 		twice.Entries = append(twice.Entries, mt.F(f.WireName, sampleField(s.of, f, full, 0)))
-		s.refuse("duplicate_key "+f.WireName, twice, at.is(abi.CodeDuplicateKey))
+		s.reject("duplicate_key "+f.WireName, twice, at.is(abi.CodeDuplicateKey))
 		for _, w := range wrongValues(f.Type, f.Required() || f.Pointer || f.HasDefault) {
-			s.refuse(w.name(f.WireName), with(base, f.WireName, w.value), w.at(at).is(w.code))
+			s.reject(w.name(f.WireName), with(base, f.WireName, w.value), w.at(at).is(w.code))
 		}
 	}
 }

@@ -40,7 +40,7 @@ func (s *set) message() {
 }
 
 func (s *set) notAMap() {
-	s.refuseBytes("truncated: no bytes at all", nil, root.is(abi.CodeTruncated))
+	s.rejectBytes("truncated: no bytes at all", nil, root.is(abi.CodeTruncated))
 	for _, v := range []struct {
 		what  string
 		value mt.Node
@@ -53,7 +53,7 @@ func (s *set) notAMap() {
 		{"integer", mt.IntNode(1), abi.CodeWrongType},
 		{"bin", mt.BinaryNode("\x80"), abi.CodeWrongType},
 	} {
-		s.refuse(string(v.code)+": the message is a "+v.what, v.value, root.is(v.code))
+		s.reject(string(v.code)+": the message is a "+v.what, v.value, root.is(v.code))
 	}
 }
 
@@ -62,12 +62,12 @@ func (s *set) unknownFields(good mt.Node) {
 	last := with(good, unknown, mt.IntNode(1))
 	first := last
 	first.Entries = append([]mt.Entry{mt.F(unknown, mt.NilNode())}, good.Entries...)
-	s.refuse("unknown_field last", last, at)
-	s.refuse("unknown_field first", first, at)
-	s.refuse("unknown_field that holds a tree", with(good, unknown, mt.MapNode(
+	s.reject("unknown_field last", last, at)
+	s.reject("unknown_field first", first, at)
+	s.reject("unknown_field that holds a tree", with(good, unknown, mt.MapNode(
 		mt.F("a", mt.ListNode(mt.FloatNode(1), mt.ExtensionNode(1, "a"), mt.StringNode("\xff"))),
 		mt.Entry{Key: mt.NilNode(), Value: mt.BinaryNode("x")})), at)
-	s.refuse("unknown_field twice", appended(last, mt.F(unknown, mt.IntNode(2))), at, at)
+	s.reject("unknown_field twice", appended(last, mt.F(unknown, mt.IntNode(2))), at, at)
 	name := s.of.Fields[0].WireName
 	for _, v := range [][2]string{
 		{"in capitals", strings.ToUpper(name)},
@@ -76,7 +76,7 @@ func (s *set) unknownFields(good mt.Node) {
 		{"without a name", ""},
 	} {
 		// What is no name of a field stands as a key, quoted.
-		s.refuse("unknown_field "+v[0], with(good, v[1], mt.IntNode(1)), root.key(v[1]).is(abi.CodeUnknownField))
+		s.reject("unknown_field "+v[0], with(good, v[1], mt.IntNode(1)), root.key(v[1]).is(abi.CodeUnknownField))
 	}
 }
 
@@ -95,18 +95,18 @@ func (s *set) wrongKeys(good mt.Node) {
 		{"string of no UTF-8", mt.StringNode("\xff\xfe"), abi.CodeInvalidUTF8},
 	} {
 		message := appended(good, mt.Entry{Key: v.key, Value: mt.StringNode("x")})
-		s.refuse(string(v.code)+": a key that is a "+v.what, message, root.is(v.code))
+		s.reject(string(v.code)+": a key that is a "+v.what, message, root.is(v.code))
 	}
 }
 
 func (s *set) trailing(good mt.Node) {
 	at := root.is(abi.CodeTrailingBytes)
-	s.refuseBytes("trailing_bytes: nil", append(good.Bytes(), 0xc0), at)
-	s.refuseBytes("trailing_bytes: the message again", append(good.Bytes(), good.Bytes()...), at)
-	s.refuseBytes("trailing_bytes: half a string", append(good.Bytes(), 0xd9), at)
-	s.refuseBytes("trailing_bytes: the reserved byte", append(good.Bytes(), 0xc1), at)
+	s.rejectBytes("trailing_bytes: nil", append(good.Bytes(), 0xc0), at)
+	s.rejectBytes("trailing_bytes: the message again", append(good.Bytes(), good.Bytes()...), at)
+	s.rejectBytes("trailing_bytes: half a string", append(good.Bytes(), 0xd9), at)
+	s.rejectBytes("trailing_bytes: the reserved byte", append(good.Bytes(), 0xc1), at)
 	bad := with(good, unknown, mt.IntNode(1)).Bytes()
-	s.refuseBytes("trailing_bytes after another problem", append(bad, 0), root.field(unknown).is(abi.CodeUnknownField), at)
+	s.rejectBytes("trailing_bytes after another problem", append(bad, 0), root.field(unknown).is(abi.CodeUnknownField), at)
 }
 
 // cutShort cuts the full sample at offsets all over it, the last byte among them.
@@ -123,7 +123,7 @@ func (s *set) cutShort(good mt.Node) {
 		if !seen[end] {
 			seen[end] = true
 			found := cut(message, end)
-			s.refuseBytes(string(found.Code)+": cut after "+strconv.Itoa(end)+" bytes", b[:end], found)
+			s.rejectBytes(string(found.Code)+": cut after "+strconv.Itoa(end)+" bytes", b[:end], found)
 		}
 	}
 	s.cutHeads()
@@ -140,15 +140,15 @@ func (s *set) cutHeads() {
 	for _, f := range s.of.Fields {
 		message, at := mt.MapNode(mt.F(f.WireName, mt.RawNode(""))), root.field(f.WireName).is(abi.CodeTruncated)
 		if head := heads[f.Type.Kind]; head != "" {
-			s.refuse("truncated: within the head of "+f.WireName, with(message, f.WireName, mt.RawNode(head)), at)
+			s.reject("truncated: within the head of "+f.WireName, with(message, f.WireName, mt.RawNode(head)), at)
 			continue
 		}
 		// One byte is too few for a map of an entry, unless the key is there.
-		s.refuse("truncated: no "+f.WireName+" after its key", message, at)
+		s.reject("truncated: no "+f.WireName+" after its key", message, at)
 	}
 	s.cutNumbers()
 	name := s.of.Fields[0].WireName
-	s.refuse("truncated: no key", mt.MapNode(mt.F(name, mt.RawNode("\xc0"))).Claiming(2),
+	s.reject("truncated: no key", mt.MapNode(mt.F(name, mt.RawNode("\xc0"))).Claiming(2),
 		root.field(name).is(abi.CodeNil), root.is(abi.CodeTruncated))
 }
 
@@ -157,11 +157,11 @@ func (s *set) cutNumbers() {
 	for _, code := range []byte{0xca, 0xcb, 0xcc, 0xcf, 0xd1, 0xd3} {
 		value := mt.RawNode(string([]byte{code}))
 		at := root.field(unknown)
-		s.refuse("truncated: within an unknown number "+strconv.FormatInt(int64(code), 16), mt.MapNode(mt.F(unknown, value)),
+		s.reject("truncated: within an unknown number "+strconv.FormatInt(int64(code), 16), mt.MapNode(mt.F(unknown, value)),
 			at.is(abi.CodeUnknownField), at.is(abi.CodeTruncated))
 		for _, f := range s.of.Fields {
 			if f.Type.Kind == model.Float || f.Type.Kind == model.Int && code >= 0xcc {
-				s.refuse("truncated: within "+f.WireName+", a number "+strconv.FormatInt(int64(code), 16), mt.MapNode(mt.F(f.WireName, value)),
+				s.reject("truncated: within "+f.WireName+", a number "+strconv.FormatInt(int64(code), 16), mt.MapNode(mt.F(f.WireName, value)),
 					root.field(f.WireName).is(abi.CodeTruncated))
 			}
 		}
@@ -176,9 +176,9 @@ func longStrings(n mt.Node) mt.Node {
 
 func (s *set) falseLengths(good mt.Node) {
 	const huge = 0xffffffff
-	s.refuse("bad_length: a map of 2^32-1 entries", good.Claiming(huge), root.is(abi.CodeBadLength))
-	s.refuse("bad_length: a map of 65535 entries", good.Claiming(0xffff), root.is(abi.CodeBadLength))
-	s.refuse("bad_length: a key of 2^32-1 bytes", appended(good, mt.Entry{Key: mt.StringNode("x").Claiming(huge), Value: mt.NilNode()}), root.is(abi.CodeBadLength))
+	s.reject("bad_length: a map of 2^32-1 entries", good.Claiming(huge), root.is(abi.CodeBadLength))
+	s.reject("bad_length: a map of 65535 entries", good.Claiming(0xffff), root.is(abi.CodeBadLength))
+	s.reject("bad_length: a key of 2^32-1 bytes", appended(good, mt.Entry{Key: mt.StringNode("x").Claiming(huge), Value: mt.NilNode()}), root.is(abi.CodeBadLength))
 	inside := root.field(unknown)
 	for _, v := range []struct {
 		what  string
@@ -191,17 +191,17 @@ func (s *set) falseLengths(good mt.Node) {
 		{"map of 2^32-1 entries", mt.MapNode().Claiming(huge)},
 		{"map of 15 entries", mt.MapNode(mt.F("a", mt.IntNode(1))).Claiming(15)},
 	} {
-		s.refuse("bad_length: an unknown "+v.what, with(good, unknown, v.value), inside.is(abi.CodeUnknownField), inside.is(abi.CodeBadLength))
+		s.reject("bad_length: an unknown "+v.what, with(good, unknown, v.value), inside.is(abi.CodeUnknownField), inside.is(abi.CodeBadLength))
 	}
 	for _, f := range s.of.Fields {
 		at := root.field(f.WireName)
 		switch f.Type.Kind {
 		case model.String, model.Enum:
-			s.refuse("bad_length: "+f.WireName, s.lastIs(good, f, mt.StringNode("x").Claiming(huge)), at.is(abi.CodeBadLength))
+			s.reject("bad_length: "+f.WireName, s.lastIs(good, f, mt.StringNode("x").Claiming(huge)), at.is(abi.CodeBadLength))
 		case model.List:
-			s.refuse("bad_length: "+f.WireName, s.lastIs(good, f, mt.ListNode().Claiming(huge)), at.is(abi.CodeBadLength))
+			s.reject("bad_length: "+f.WireName, s.lastIs(good, f, mt.ListNode().Claiming(huge)), at.is(abi.CodeBadLength))
 		case model.Map, model.Struct:
-			s.refuse("bad_length: "+f.WireName, s.lastIs(good, f, mt.MapNode().Claiming(huge)), at.is(abi.CodeBadLength))
+			s.reject("bad_length: "+f.WireName, s.lastIs(good, f, mt.MapNode().Claiming(huge)), at.is(abi.CodeBadLength))
 		default:
 		}
 	}
@@ -215,12 +215,12 @@ func (s *set) lastIs(good mt.Node, f *model.Field, value mt.Node) mt.Node {
 
 func (s *set) reserved(good mt.Node) {
 	raw := mt.RawNode("\xc1")
-	s.refuse("reserved_byte: the message", raw, root.is(abi.CodeReservedByte))
-	s.refuse("reserved_byte: a key", appended(good, mt.Entry{Key: raw, Value: mt.IntNode(1)}), root.is(abi.CodeReservedByte))
+	s.reject("reserved_byte: the message", raw, root.is(abi.CodeReservedByte))
+	s.reject("reserved_byte: a key", appended(good, mt.Entry{Key: raw, Value: mt.IntNode(1)}), root.is(abi.CodeReservedByte))
 	at := root.field(unknown)
-	s.refuse("reserved_byte: in a skipped value", with(good, unknown, mt.ListNode(mt.IntNode(1), raw)), at.is(abi.CodeUnknownField), at.is(abi.CodeReservedByte))
+	s.reject("reserved_byte: in a skipped value", with(good, unknown, mt.ListNode(mt.IntNode(1), raw)), at.is(abi.CodeUnknownField), at.is(abi.CodeReservedByte))
 	for _, f := range s.of.Fields {
-		s.refuse("reserved_byte: "+f.WireName, s.lastIs(good, f, raw), root.field(f.WireName).is(abi.CodeReservedByte))
+		s.reject("reserved_byte: "+f.WireName, s.lastIs(good, f, raw), root.field(f.WireName).is(abi.CodeReservedByte))
 	}
 }
 
@@ -237,10 +237,10 @@ func (s *set) deep(good mt.Node) {
 	for range abi.MaxDepth {
 		maps = mt.MapNode(mt.F("a", maps))
 	}
-	s.refuse("unknown_field as deep as may be", with(good, unknown, lists(abi.MaxDepth-1)), at.is(abi.CodeUnknownField))
-	s.refuse("too_deep by a list", with(good, unknown, lists(abi.MaxDepth)), at.is(abi.CodeUnknownField), at.is(abi.CodeTooDeep))
-	s.refuse("too_deep by a map", with(good, unknown, maps), at.is(abi.CodeUnknownField), at.is(abi.CodeTooDeep))
-	s.refuse("too_deep by 300 lists", with(good, unknown, lists(300)), at.is(abi.CodeUnknownField), at.is(abi.CodeTooDeep))
+	s.reject("unknown_field as deep as may be", with(good, unknown, lists(abi.MaxDepth-1)), at.is(abi.CodeUnknownField))
+	s.reject("too_deep by a list", with(good, unknown, lists(abi.MaxDepth)), at.is(abi.CodeUnknownField), at.is(abi.CodeTooDeep))
+	s.reject("too_deep by a map", with(good, unknown, maps), at.is(abi.CodeUnknownField), at.is(abi.CodeTooDeep))
+	s.reject("too_deep by 300 lists", with(good, unknown, lists(300)), at.is(abi.CodeUnknownField), at.is(abi.CodeTooDeep))
 }
 
 // several adds messages with many problems, which are all reported in the
@@ -255,13 +255,13 @@ func (s *set) several(good mt.Node) {
 			missing = append(missing, root.field(f.WireName).is(abi.CodeMissingField))
 		}
 	}
-	s.refuse("several: every field nil", all, nils...)
+	s.reject("several: every field nil", all, nils...)
 	if len(missing) > 0 {
 		if s.of.GoName == "Param" {
 			missing = append(missing, root.is(abi.CodeExactlyOne))
 		}
-		s.refuse("several: every required field missing", mt.MapNode(), missing...)
-		s.refuse("several: an unknown field alone", mt.MapNode(mt.F(unknown, mt.IntNode(1))),
+		s.reject("several: every required field missing", mt.MapNode(), missing...)
+		s.reject("several: an unknown field alone", mt.MapNode(mt.F(unknown, mt.IntNode(1))),
 			append([]problem{root.field(unknown).is(abi.CodeUnknownField)}, missing...)...)
 	}
 	backwards := reversed(all)
@@ -272,8 +272,8 @@ func (s *set) several(good mt.Node) {
 		problems = append(problems, one)
 	}
 	problems = append(problems, root.field(s.of.Fields[0].WireName).is(abi.CodeDuplicateKey))
-	s.refuse("several: unknown, every field nil from the last to the first, one twice", backwards, problems...)
-	s.refuseBytes("several: a problem, then the end", append(with(good, unknown, mt.IntNode(1)).Claiming(uint32(len(good.Entries)+2)).Bytes(), 0xa1),
+	s.reject("several: unknown, every field nil from the last to the first, one twice", backwards, problems...)
+	s.rejectBytes("several: a problem, then the end", append(with(good, unknown, mt.IntNode(1)).Claiming(uint32(len(good.Entries)+2)).Bytes(), 0xa1),
 		root.field(unknown).is(abi.CodeUnknownField), root.is(abi.CodeBadLength))
 }
 

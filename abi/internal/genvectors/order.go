@@ -28,7 +28,7 @@ func (s *set) order(good mt.Node) {
 
 func (s *set) listOrder(good mt.Node, f *model.Field, at path) {
 	if least := f.Type.MinCount; least != nil {
-		s.refuse("several: "+f.WireName+" too few, and one nil", with(good, f.WireName, mt.ListNode(mt.NilNode())),
+		s.reject("several: "+f.WireName+" too few, and one nil", with(good, f.WireName, mt.ListNode(mt.NilNode())),
 			at.is(abi.CodeBadCount), at.index(0).is(abi.CodeNil))
 	}
 	if f.Type.Long() {
@@ -46,7 +46,7 @@ func (s *set) listOrder(good mt.Node, f *model.Field, at path) {
 		two = append(two, at.index(1).field(first.WireName).is(abi.CodeMissingField))
 	}
 	problems := append([]problem{at.index(0).is(abi.CodeWrongType)}, two...)
-	s.refuse("several: in two elements of "+f.WireName, with(good, f.WireName, mt.ListNode(mt.IntNode(1), bad)), problems...)
+	s.reject("several: in two elements of "+f.WireName, with(good, f.WireName, mt.ListNode(mt.IntNode(1), bad)), problems...)
 }
 
 // overfull fills a long list with one nil more than it may hold: valid elements would make a large message.
@@ -64,13 +64,13 @@ func (s *set) overfull(good mt.Node, f *model.Field, at path) {
 }
 
 func (s *set) mapOrder(good mt.Node, f *model.Field, at path) {
-	s.refuse("several: a nil in "+f.WireName+", then its key again", with(good, f.WireName, mt.KeyedNode(
+	s.reject("several: a nil in "+f.WireName+", then its key again", with(good, f.WireName, mt.KeyedNode(
 		mt.F("k", mt.NilNode()), mt.F("k", mt.NilNode()))),
 		at.key("k").is(abi.CodeNil), at.key("k").is(abi.CodeDuplicateKey))
 	if most := f.Type.MaxCount; most != nil {
 		many := manyEntries(f, *most+1)
 		many.Entries[0].Value = mt.NilNode()
-		s.refuse("several: "+f.WireName+" too many, and one nil", with(good, f.WireName, many),
+		s.reject("several: "+f.WireName+" too many, and one nil", with(good, f.WireName, many),
 			at.is(abi.CodeBadCount), at.key(many.Entries[0].Key.Text).is(abi.CodeNil))
 	}
 }
@@ -79,10 +79,10 @@ func (s *set) mapOrder(good mt.Node, f *model.Field, at path) {
 func (s *set) oddKeys(good mt.Node) {
 	const shown = 64
 	odd := "a\"b\\c\nd\x00e\x7ff\u200bg\u00e9"
-	s.refuse("unknown_field of characters that are escaped", with(good, odd, mt.IntNode(1)), root.key(odd).is(abi.CodeUnknownField))
+	s.reject("unknown_field of characters that are escaped", with(good, odd, mt.IntNode(1)), root.key(odd).is(abi.CodeUnknownField))
 	long := strings.Repeat("x", shown)
-	s.refuse("unknown_field of 64 bytes", with(good, long, mt.IntNode(1)), root.field(long).is(abi.CodeUnknownField))
-	s.refuse("unknown_field of 65 bytes", with(good, long+"x", mt.IntNode(1)), root.key(long+"...").is(abi.CodeUnknownField))
+	s.reject("unknown_field of 64 bytes", with(good, long, mt.IntNode(1)), root.field(long).is(abi.CodeUnknownField))
+	s.reject("unknown_field of 65 bytes", with(good, long+"x", mt.IntNode(1)), root.key(long+"...").is(abi.CodeUnknownField))
 	wide := long[:shown-1]
-	s.refuse("unknown_field with a character across byte 64", with(good, wide+"éx", mt.IntNode(1)), root.key(wide+"...").is(abi.CodeUnknownField))
+	s.reject("unknown_field with a character across byte 64", with(good, wide+"éx", mt.IntNode(1)), root.key(wide+"...").is(abi.CodeUnknownField))
 }

@@ -55,12 +55,12 @@ func (s *set) accept(name string, message mt.Node) {
 	})
 }
 
-// refuse adds a message with its problems in their order.
-func (s *set) refuse(name string, message mt.Node, problems ...problem) {
-	s.refuseBytes(name, message.Bytes(), problems...)
+// reject adds a message with its problems in their order.
+func (s *set) reject(name string, message mt.Node, problems ...problem) {
+	s.rejectBytes(name, message.Bytes(), problems...)
 }
 
-func (s *set) refuseBytes(name string, message []byte, problems ...problem) {
+func (s *set) rejectBytes(name string, message []byte, problems ...problem) {
 	s.add(vector{Name: name, Hex: hex.EncodeToString(message), Problems: problems})
 }
 

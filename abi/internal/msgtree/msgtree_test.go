@@ -70,7 +70,7 @@ func TestParseReadsWhatIsWritten(t *testing.T) {
 	}
 }
 
-func TestParseRefuses(t *testing.T) {
+func TestParseRejects(t *testing.T) {
 	t.Parallel()
 	for _, data := range []string{"", "\xc1", "\x92\x01", "\xdb\xff\xff\xff\xff", "\xdd\xff\xff\xff\xff", "\xdf\xff\xff\xff\xff\x01", "\x01\x01", "\xcb\x00", "\xd9"} {
 		if n, err := mt.Parse([]byte(data)); err == nil {

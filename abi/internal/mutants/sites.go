@@ -51,7 +51,7 @@ func (r *rewriter) report(n *ast.ExprStmt) {
 		return
 	}
 	switch selector.Sel.Name {
-	case "Add", "Refuse", "fatal", "outside", "truncated":
+	case "Add", "Reject", "fatal", "outside", "truncated":
 		r.wrap(n, fmt.Sprintf("if !mutant(%d) {", r.site("report "+r.text(n))), "}")
 	}
 }

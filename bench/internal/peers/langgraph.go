@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// LangGraph is a process that walks the ring in LangGraph.
+// LangGraph is a process that traverses the ring in LangGraph.
 type LangGraph struct {
 	Version string // of LangGraph and of the language
 
@@ -85,8 +85,8 @@ func (l *LangGraph) answer() (string, error) {
 	return strings.TrimSpace(line), err
 }
 
-// Walk has it make n walks of so many steps.
-func (l *LangGraph) Walk(steps, n int) error {
+// Traverse has it make n traversals of so many steps.
+func (l *LangGraph) Traverse(steps, n int) error {
 	if _, err := fmt.Fprintf(l.in, "%d %d\n", steps, n); err != nil {
 		return err
 	}

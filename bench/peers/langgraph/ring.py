@@ -1,5 +1,5 @@
 """The graph of graphs/ring.yaml in LangGraph. On each line "STEPS TIMES" of
-its input it makes so many walks of so many steps, and says how many steps
+its input it makes so many traversals of so many steps, and says how many steps
 were made."""
 
 import importlib.metadata

@@ -118,7 +118,7 @@ func plurality(c *abi.Case) string {
 	return best
 }
 
-func TestAccept_FT2_TooFewSourcesAreRefusedWithTheReason(t *testing.T) {
+func TestAccept_FT2_TooFewSourcesAreRejectedWithTheReason(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		keep   map[string]bool // of the witnesses; Light is always there

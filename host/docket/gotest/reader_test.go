@@ -207,7 +207,7 @@ func TestReadReplacesInvalidUTF8(t *testing.T) {
 	}
 }
 
-func TestReadRefusesALongLineAndGoesOn(t *testing.T) {
+func TestReadRejectsALongLineAndGoesOn(t *testing.T) {
 	t.Parallel()
 	stream := output("p", "TestA", strings.Repeat("x", 5000)) + ends("fail", "p", "TestA")
 	cases, problems := read(t, &gotest.Reader{MaxLineBytes: 1000}, strings.NewReader(stream))

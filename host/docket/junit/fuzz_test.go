@@ -26,13 +26,13 @@ func FuzzRead(f *testing.F) {
 		keep = 1 + (keep&0xffff)%4096
 		reader := junit.Reader{HeadBytes: keep, TailBytes: keep, MaxTagBytes: 1 << 16}
 		seen := map[string]bool{}
-		refused := false
+		rejected := false
 		for entry, err := range reader.Read("report.xml", strings.NewReader(report)) {
-			if refused {
+			if rejected {
 				t.Fatal("something follows an error")
 			}
 			if err != nil {
-				refused = true
+				rejected = true
 				continue
 			}
 			if seen[entry.Case.ID] {
@@ -41,7 +41,7 @@ func FuzzRead(f *testing.F) {
 			seen[entry.Case.ID] = true
 			checkCase(t, entry.Case)
 		}
-		if !refused && utf8.ValidString(report) && strings.Contains(report, "<") && wellFormed(report) != nil {
+		if !rejected && utf8.ValidString(report) && strings.Contains(report, "<") && wellFormed(report) != nil {
 			if syntax := wellFormed(report).Error(); !strings.Contains(syntax, "illegal character code") {
 				t.Errorf("taken though %s", syntax)
 			}

@@ -125,7 +125,7 @@ func TestLatin1(t *testing.T) {
 	}
 }
 
-func TestAccept_IN1_ABrokenReportIsRefusedWithItsPlace(t *testing.T) {
+func TestAccept_IN1_ABrokenReportIsRejectedWithItsPlace(t *testing.T) {
 	t.Parallel()
 	deep := "<testsuite>" + strings.Repeat("\n<a>", junit.MaxNesting)
 	tests := []struct {

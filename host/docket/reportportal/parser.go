@@ -62,7 +62,7 @@ func (p *parser) value(parent *object) error {
 		})
 	default:
 		if p.inPage() {
-			return errors.Join(p.refuse([]fieldError{{line: p.json.Line(), code: abi.CodeWrongType, detail: "is no object"}}), p.json.Skip())
+			return errors.Join(p.reject([]fieldError{{line: p.json.Line(), code: abi.CodeWrongType, detail: "is no object"}}), p.json.Skip())
 		}
 		return p.json.Skip()
 	}
@@ -78,8 +78,8 @@ func (p *parser) inPage() bool {
 	return listed && p.path[n-2].Name() == "content"
 }
 
-// refuse reports what is wrong with the object that is read, which is passed over.
-func (p *parser) refuse(wrong []fieldError) error {
+// reject reports what is wrong with the object that is read, which is passed over.
+func (p *parser) reject(wrong []fieldError) error {
 	p.found++
 	err := &docket.LineError{File: p.name, Line: wrong[0].line}
 	for _, w := range wrong {
@@ -129,17 +129,17 @@ func (p *parser) object(parent *object) error {
 			o.fail(o.line, "status", abi.CodeInvalidValue, "is no status of ReportPortal")
 		}
 		if len(o.wrong) > 0 {
-			return p.refuse(o.wrong)
+			return p.reject(o.wrong)
 		}
 		p.item(o)
 	case o.keys["message"] && (o.keys["level"] || o.keys["itemId"]):
 		if len(o.wrong) > 0 {
-			return p.refuse(o.wrong)
+			return p.reject(o.wrong)
 		}
 		p.log(parent, o)
 	case o.keys["locator"] && (o.keys["typeRef"] || o.keys["longName"]):
 		if len(o.wrong) > 0 {
-			return p.refuse(o.wrong)
+			return p.reject(o.wrong)
 		}
 		p.labels.add(o.text["locator"], o.text["typeRef"], o.text["longName"])
 	default:

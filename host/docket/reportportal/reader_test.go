@@ -127,7 +127,7 @@ func TestTruthOnlyWhenAsked(t *testing.T) {
 	}
 }
 
-func TestAccept_IN2_ABrokenExportIsRefusedWithItsPlace(t *testing.T) {
+func TestAccept_IN2_ABrokenExportIsRejectedWithItsPlace(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name, export, want string

@@ -118,14 +118,14 @@ func (a *Audit) Try(ctx context.Context, subject *audit.Subject, modules Modules
 	if err := t.begin(); err != nil {
 		return nil, err
 	}
-	walked, err := traverse.New(a.graph, t, t, traverse.Config{}).Run(ctx)
+	outcome, err := traverse.New(a.graph, t, t, traverse.Config{}).Run(ctx)
 	if err != nil {
 		return nil, err
 	}
-	t.out.Path = walked.Path()
+	t.out.Path = outcome.Path()
 	t.out.State = t.state.Snapshot()
 	if t.out.State.Report == nil {
-		return nil, fmt.Errorf("the traversal of %s ended at %s without a report", a.graph.Definition().Pipeline, walked.End)
+		return nil, fmt.Errorf("the traversal of %s ended at %s without a report", a.graph.Definition().Pipeline, outcome.End)
 	}
 	t.out.Report, t.out.Errors = *t.out.State.Report, t.out.State.Errors
 	return t.out, nil

@@ -1,4 +1,4 @@
-// Package auditing walks an audit: collectors read the documents, judges score
+// Package auditing runs an audit: collectors read the documents, judges score
 // the criteria of the rubric, the host synthesises and concludes.
 //
 // Collectors and judges are branches that run side by side. Each gives an

@@ -84,7 +84,7 @@ func (t *runner) Visit(ctx context.Context, node *pipeline.Node, visit int) (aga
 
 // Ask puts the edges of a node to their modules.
 func (t *runner) Ask(_ context.Context, node *pipeline.Node, edges []*pipeline.Edge) ([]traverse.Answer, error) {
-	return t.own.Edges(t.calls, node, edges, &abi.EdgeRequest{Node: node.Name, Family: abi.Family(node.Family)}) //nolint:contextcheck // it is the walk's, with the time of the audit
+	return t.own.Edges(t.calls, node, edges, &abi.EdgeRequest{Node: node.Name, Family: abi.Family(node.Family)}) //nolint:contextcheck // it is the traversal's, with the time of the audit
 }
 
 // branch is what one persona or judge does at a node.

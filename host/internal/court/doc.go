@@ -1,5 +1,5 @@
 // Package court tries one case at a time: it decides whether there is a trial
-// at all, walks the case through the pipeline, cuts what each persona may see,
+// at all, takes the case through the pipeline, cuts what each persona may see,
 // assigns the contest calls, conducts the hearing, holds the limits, and ends
 // every trial with a status, never with a lost case.
 //

@@ -169,20 +169,20 @@ func (t *runner) traverse(ctx context.Context) error {
 	t.holder = ""
 	t.profile = t.court.domain.Standing(t.subject, t.evidence)
 	traversal := traverse.New(t.court.graph, t, t, traverse.Config{Ended: t.overdue})
-	walked, err := traversal.Run(ctx)
-	t.pass.Steps = invoker.Steps(walked)
-	t.result.Path = append(t.result.Path, walked.Path()...)
+	outcome, err := traversal.Run(ctx)
+	t.pass.Steps = invoker.Steps(outcome)
+	t.result.Path = append(t.result.Path, outcome.Path()...)
 	if err != nil {
 		return t.stopped(err)
 	}
-	return t.conclude(walked)
+	return t.conclude(outcome)
 }
 
 // conclude draws the consequence of the end that the traversal reached.
-func (t *runner) conclude(walked *traverse.Outcome) error {
+func (t *runner) conclude(outcome *traverse.Outcome) error {
 	verdict := t.pass.Verdict
-	last := walked.Steps[len(walked.Steps)-1]
-	switch walked.End {
+	last := outcome.Steps[len(outcome.Steps)-1]
+	switch outcome.End {
 	case pipeline.EndRemand:
 		return t.remand()
 	case pipeline.EndMistrial:

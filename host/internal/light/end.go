@@ -9,10 +9,10 @@ import (
 
 // end draws the consequence of a traversal that came to an end: the report is the
 // answer, or the conclusion of the node that the traversal ended at.
-func (w *passage) end(walked *traverse.Outcome) (Response, error) {
-	last := walked.Steps[len(walked.Steps)-1]
-	if walked.End != pipeline.EndDone {
-		return Response{}, broken(trial.CauseGraph, last.Node, "a Light path ends at "+pipeline.EndDone+", not at "+walked.End)
+func (w *passage) end(outcome *traverse.Outcome) (Response, error) {
+	last := outcome.Steps[len(outcome.Steps)-1]
+	if outcome.End != pipeline.EndDone {
+		return Response{}, broken(trial.CauseGraph, last.Node, "a Light path ends at "+pipeline.EndDone+", not at "+outcome.End)
 	}
 	response := Response{Evidence: w.gathered}
 	if w.report != nil {
@@ -54,7 +54,7 @@ func (w *passage) conclusion(name string) (abi.LightAnswer, bool) {
 	return answer, answer.Classification != ""
 }
 
-// unanswered accounts for a remand that nobody looked into.
+// unanswered replies to a remand that nobody looked into.
 func unanswered(feedback *abi.RemandFeedback) *abi.RemandAnswer {
 	a := &abi.RemandAnswer{Answers: []abi.RemandReply{}, Challenged: []abi.ChallengedReply{}}
 	for _, q := range feedback.Questions {

@@ -11,9 +11,9 @@ import (
 
 // The defaults of a Config.
 const (
-	// DefaultLoops is how often one walk may take an edge that goes back.
+	// DefaultLoops is how often one pass may take an edge that goes back.
 	DefaultLoops = 2
-	// DefaultMaxSteps is how many nodes one walk may visit.
+	// DefaultMaxSteps is how many nodes one pass may visit.
 	DefaultMaxSteps = 100
 )
 
@@ -25,7 +25,7 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// Path is a Light path over one graph. It is read-only: concurrent walks are safe.
+// Path is a Light path over one graph. It is read-only: concurrent passes are safe.
 type Path struct {
 	graph  *pipeline.Graph
 	again  *pipeline.Node // where a case begins that came back
@@ -34,7 +34,7 @@ type Path struct {
 }
 
 // New makes a Path. It fails when the graph has a node that a Light path
-// cannot walk.
+// cannot traverse.
 func New(graph *pipeline.Graph, config Config) (*Path, error) {
 	p := &Path{graph: graph, again: graph.Start(), domain: invoker.NewDomain(config.Profile), log: config.Logger}
 	if p.log == nil {

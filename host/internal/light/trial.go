@@ -39,7 +39,7 @@ type Trial struct {
 	path    *Path
 	invoker invoker.Invoker
 	state   *state.State
-	file    abi.LightFile // what the walks have come to
+	file    abi.LightFile // what the passes have come to
 	passes  []trial.LightPass
 }
 
@@ -51,16 +51,16 @@ func (p *Path) Trial(modules invoker.Modules) *Trial {
 // Passes are those so far, one for each answer. They lack their calls.
 func (t *Trial) Passes() []trial.LightPass { return t.passes }
 
-// Answer walks the graph: from its start, or after a remand from resolve. Its
+// Answer traverses the graph: from its start, or after a remand from resolve. Its
 // error is a *trial.Failure that names the module, or what else broke the
-// walk, or the context's.
+// traversal, or the context's.
 func (t *Trial) Answer(ctx context.Context, req Request) (Response, error) {
 	w := &passage{Trial: t, req: &req, base: req.Case.Evidence, loops: DefaultLoops, sequence: make(map[string]int)}
 	if req.Feedback != nil {
 		w.base = req.Evidence
 	}
 	t.passes = append(t.passes, trial.LightPass{})
-	w.walk = &t.passes[len(t.passes)-1]
+	w.pass = &t.passes[len(t.passes)-1]
 	t.file.Feedback, w.report = req.Feedback, nil
 	w.refresh()
 	traversal := traverse.New(t.path.graph, w, w, traverse.Config{MaxSteps: DefaultMaxSteps, Ended: w.ended, Moved: w.moved})
@@ -68,16 +68,16 @@ func (t *Trial) Answer(ctx context.Context, req Request) (Response, error) {
 	if req.Feedback != nil {
 		start = t.path.again
 	}
-	walked, err := traversal.RunFrom(ctx, start)
-	w.walk.Path, w.walk.Steps, w.walk.Gathered = walked.Path(), invoker.Steps(walked), w.gathered
+	outcome, err := traversal.RunFrom(ctx, start)
+	w.pass.Path, w.pass.Steps, w.pass.Gathered = outcome.Path(), invoker.Steps(outcome), w.gathered
 	if err != nil {
 		return Response{}, stopped(ctx, err)
 	}
-	response, err := w.end(walked)
+	response, err := w.end(outcome)
 	if err != nil {
 		return Response{}, err
 	}
-	w.walk.Answer = &response.Answer
+	w.pass.Answer = &response.Answer
 	return response, nil
 }
 
@@ -121,7 +121,7 @@ func broken(cause trial.Cause, node, message string) error {
 type passage struct {
 	*Trial
 	req      *Request
-	walk     *trial.LightPass
+	pass     *trial.LightPass
 	base     []abi.Evidence // what was there before the traversal
 	gathered []abi.Evidence // what it brought
 	channels []channel      // that hold it, one for each node
@@ -174,7 +174,7 @@ func (w *passage) gather(node *pipeline.Node, items []abi.Evidence) error {
 			own[i] = items[i]
 			own[i].Element = elementOf(node)
 		}
-		name := fmt.Sprintf("walk-%d/%s/%d", len(w.passes), node.Name, w.sequence[node.Name])
+		name := fmt.Sprintf("pass-%d/%s/%d", len(w.passes), node.Name, w.sequence[node.Name])
 		if err := w.state.Apply(&abi.Update{Evidences: map[string][]abi.Evidence{name: own}}); err != nil {
 			return fmt.Errorf("merge the evidence of node %q: %w", node.Name, err)
 		}
@@ -192,7 +192,7 @@ func (w *passage) keep(node *pipeline.Node, persona string, artifact *abi.Artifa
 	if err := w.state.Adopt(&abi.Update{Artifacts: []abi.ArtifactEntry{entry}}); err != nil {
 		return fmt.Errorf("merge the artifact of node %q: %w", node.Name, err)
 	}
-	w.walk.Artifacts = append(w.walk.Artifacts, entry)
+	w.pass.Artifacts = append(w.pass.Artifacts, entry)
 	return nil
 }
 

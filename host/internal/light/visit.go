@@ -139,7 +139,7 @@ func (w *passage) elements(node *pipeline.Node) {
 // Ask puts the edges of a node to the modules that evaluate them. The host
 // keeps the budget of loops itself.
 func (w *passage) Ask(ctx context.Context, node *pipeline.Node, edges []*pipeline.Edge) ([]traverse.Answer, error) {
-	visited := len(w.walk.Artifacts)
+	visited := len(w.pass.Artifacts)
 	answers, err := w.invoker.Edges(ctx, node, edges, &abi.EdgeRequest{
 		Node: node.Name, Family: abi.Family(node.Family), Artifact: w.artifactOf(abi.Family(node.Family)), LoopsLeft: w.loops,
 		Limits: abi.Limits{Handoffs: visited, MaxHandoffs: DefaultMaxSteps},

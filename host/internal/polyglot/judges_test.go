@@ -63,7 +63,7 @@ func askQuotes(t *testing.T, m *sandbox.Module) {
 	if len(challenges) != 1 || challenges[0].EvidenceIndex != 3 || challenges[0].Severity != abi.Weakening {
 		t.Errorf("challenges %+v", challenges)
 	}
-	refuses(t, m, abi.CallContest)
+	rejects(t, m, abi.CallContest)
 }
 
 func askBreach(t *testing.T, m *sandbox.Module) {

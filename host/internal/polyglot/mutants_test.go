@@ -28,7 +28,7 @@ func standMutants(t *testing.T, m *sandbox.Module) {
 	families := []abi.Family{abi.FamilyIndict, abi.FamilyDiscover, abi.FamilyDefend, abi.FamilyHearing, abi.FamilyVerdict}
 	samples := registry.Samples(&abi.Manifest{Calls: m.Info().Calls, Families: families, Edges: []string{"any"}, Criteria: []string{"any"}})
 	random := rand.New(rand.NewPCG(9, uint64(m.Info().Size)))
-	refused := 0
+	rejected := 0
 	for i := range mutantsOfModule {
 		sample := &samples[i%len(samples)]
 		if i < len(samples) {
@@ -44,7 +44,7 @@ func standMutants(t *testing.T, m *sandbox.Module) {
 		var invalid *abi.ValidationError
 		switch {
 		case errors.As(err, &invalid) && len(invalid.Problems) > 0:
-			refused++
+			rejected++
 		case err != nil:
 			t.Fatalf("%s: rejected without a problem: %v: %x", sample.Name, err, mutant)
 		default:
@@ -53,8 +53,8 @@ func standMutants(t *testing.T, m *sandbox.Module) {
 			}
 		}
 	}
-	if refused == 0 || refused == mutantsOfModule {
-		t.Errorf("%d of %d mutants are rejected, which shows nothing", refused, mutantsOfModule)
+	if rejected == 0 || rejected == mutantsOfModule {
+		t.Errorf("%d of %d mutants are rejected, which shows nothing", rejected, mutantsOfModule)
 	}
 }
 

@@ -70,7 +70,7 @@ func askJudge(t *testing.T, m *sandbox.Module) {
 	if o := opinions[0]; o.NumericScore != 3 || len(o.CitedEvidence) != 1 || o.CitedEvidence[0] != "log:L2" {
 		t.Errorf("opinion %+v", o)
 	}
-	refuses(t, m, abi.CallJudge)
+	rejects(t, m, abi.CallJudge)
 }
 
 // judged puts a text before a judge and holds the answer to the contract.
@@ -116,7 +116,7 @@ func askPersona(t *testing.T, m *sandbox.Module) {
 	if err != nil || response.Failure == nil || response.Failure.Code != "wrong_family" {
 		t.Errorf("response %+v, error %v", response, err)
 	}
-	refuses(t, m, abi.CallNode)
+	rejects(t, m, abi.CallNode)
 }
 
 // discovered has a module read the documents and holds the answer to the contract.
@@ -143,7 +143,7 @@ func askEdge(t *testing.T, m *sandbox.Module) {
 			t.Errorf("confidence %v: answer %+v", confidence, a)
 		}
 	}
-	refuses(t, m, abi.CallEdges)
+	rejects(t, m, abi.CallEdges)
 }
 
 // evaluated asks one edge and holds the answer to the contract.
@@ -164,8 +164,8 @@ func evaluated(t *testing.T, m *sandbox.Module, rule string, indictment abi.Indi
 	return response.Answers[0]
 }
 
-// refuses sends a request that breaks the contract: the answer is a failure that names the problem.
-func refuses(t *testing.T, m *sandbox.Module, call abi.Call) {
+// rejects sends a request that breaks the contract: the answer is a failure that names the problem.
+func rejects(t *testing.T, m *sandbox.Module, call abi.Call) {
 	t.Helper()
 	out, err := m.Call(t.Context(), call, []byte{0x81, 0xa3, 'f', 'o', 'g', 1})
 	if err != nil {

@@ -9,14 +9,14 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
-// lightPath answers for Light in one trial, by walking the Light path.
+// lightPath answers for Light in one trial, by traversing the Light path.
 type lightPath struct {
 	trial   *light.Trial
 	session *runtime.Session
-	calls   []int // of the session, before each walk
+	calls   []int // of the session, before each pass
 }
 
-// Answer walks the Light path.
+// Answer traverses the Light path.
 func (l *lightPath) Answer(ctx context.Context, req court.LightRequest) (court.LightResponse, error) {
 	l.calls = append(l.calls, len(l.session.Calls()))
 	response, err := l.trial.Answer(ctx, light.Request{

@@ -48,7 +48,7 @@ type Bare struct {
 // the module waits for that.
 func (m *Module) Bare(ctx context.Context) (*Bare, error) {
 	if !m.gate.enter() {
-		return nil, m.refuse("", CauseHost, "module is closed", ErrClosed)
+		return nil, m.reject("", CauseHost, "module is closed", ErrClosed)
 	}
 	in, err := m.pool.take(ctx, m.engine.now)
 	if err != nil {

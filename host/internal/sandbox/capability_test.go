@@ -73,21 +73,21 @@ func TestAccept_PL8_ACapabilityThatIsNotGrantedIsNotThere(t *testing.T) {
 	t.Parallel()
 	e := open(t, Config{})
 	for _, capability := range Capabilities() {
-		var refused *LoadError
-		if _, err := loadGranted(t, e, asking(capability, answerAt, 100, 1)); !errors.As(err, &refused) || !refused.Has(FaultForbiddenImport) {
+		var rejected *LoadError
+		if _, err := loadGranted(t, e, asking(capability, answerAt, 100, 1)); !errors.As(err, &rejected) || !rejected.Has(FaultForbiddenImport) {
 			t.Errorf("%s without a grant: %v", capability, err)
 		}
 		if _, err := loadGranted(t, e, asking(capability, answerAt, 100, 1), capability); err != nil {
 			t.Errorf("%s with a grant: %v", capability, err)
 		}
 	}
-	var refused *LoadError
-	if _, err := loadGranted(t, e, asking(abi.CapComplete, answerAt, 100, 1), abi.CapComplete); !errors.As(err, &refused) || !refused.Has(FaultForbiddenImport) {
+	var rejected *LoadError
+	if _, err := loadGranted(t, e, asking(abi.CapComplete, answerAt, 100, 1), abi.CapComplete); !errors.As(err, &rejected) || !rejected.Has(FaultForbiddenImport) {
 		t.Errorf("a name without a function: %v", err)
 	}
 	wrong := asking(abi.CapRecall, answerAt, 100, 1)
 	wrong.Imports[0].Params = wrong.Imports[0].Params[1:]
-	if _, err := loadGranted(t, e, wrong, abi.CapRecall); !errors.As(err, &refused) || !refused.Has(FaultWrongSignature) {
+	if _, err := loadGranted(t, e, wrong, abi.CapRecall); !errors.As(err, &rejected) || !rejected.Has(FaultWrongSignature) {
 		t.Errorf("another signature: %v", err)
 	}
 }
@@ -147,7 +147,7 @@ func TestWarmCallsAskNobody(t *testing.T) {
 	}
 }
 
-func TestCapabilityRefusals(t *testing.T) {
+func TestCapabilityRejections(t *testing.T) {
 	t.Parallel()
 	e := open(t, Config{})
 	long := codec.AppendCorrelateQuery(nil, &abi.CorrelateQuery{Text: strings.Repeat("a", 2000), Limit: 1})

@@ -11,8 +11,8 @@ func TestDeclarationsAreBounded(t *testing.T) {
 	m := small(echoBody)
 	m.Globals = maxDeclared + 1
 	_, err := open(t, Config{}).Load(t.Context(), m.Bytes())
-	var refused *LoadError
-	if !errors.As(err, &refused) || !refused.Has(FaultMemoryTooLarge) {
+	var rejected *LoadError
+	if !errors.As(err, &rejected) || !rejected.Has(FaultMemoryTooLarge) {
 		t.Errorf("%d globals: %v", m.Globals, err)
 	}
 }

@@ -135,7 +135,7 @@ func (e *Engine) tooBig(size int) *Fault {
 // LoadInspected is Load for what Inspect gave. The module may import the
 // capabilities that are granted, and no others.
 func (e *Engine) LoadInspected(ctx context.Context, info Info, granted []abi.Capability, warm ...Warm) (*Module, error) {
-	refuse := func(faults ...Fault) (*Module, error) {
+	reject := func(faults ...Fault) (*Module, error) {
 		return nil, &LoadError{Digest: info.Digest, Faults: faults}
 	}
 	file := info.file
@@ -145,10 +145,10 @@ func (e *Engine) LoadInspected(ctx context.Context, info Info, granted []abi.Cap
 		return nil, fmt.Errorf("load: %w", err)
 	}
 	if fault := e.tooBig(info.Size); fault != nil {
-		return refuse(*fault)
+		return reject(*fault)
 	}
 	if faults := check(file, e.surface.granting(granted), e.limits); len(faults) > 0 {
-		return refuse(faults...)
+		return reject(faults...)
 	}
 	entry, err := e.program(ctx, file, &info, warm, func() (*wasmfile.File, error) {
 		if whole == nil {
@@ -162,9 +162,9 @@ func (e *Engine) LoadInspected(ctx context.Context, info Info, granted []abi.Cap
 	)
 	switch {
 	case errors.As(err, &costly):
-		return refuse(Fault{Code: FaultTooComplex, Detail: costly.Error(), Err: costly})
+		return reject(Fault{Code: FaultTooComplex, Detail: costly.Error(), Err: costly})
 	case errors.Is(err, errCompileTime):
-		return refuse(Fault{Code: FaultCompileTime, Detail: "still compiling after " + e.limits.CompileTime.String(), Err: err})
+		return reject(Fault{Code: FaultCompileTime, Detail: "still compiling after " + e.limits.CompileTime.String(), Err: err})
 	case ctx.Err() != nil:
 		if err == nil {
 			err = sharedPrograms.release(context.WithoutCancel(ctx), entry)
@@ -173,9 +173,9 @@ func (e *Engine) LoadInspected(ctx context.Context, info Info, granted []abi.Cap
 	case errors.As(err, &start) && start.Cause == CauseHost:
 		return nil, fmt.Errorf("load: %w", err)
 	case start != nil:
-		return refuse(Fault{Code: FaultStart, Detail: start.of(info.Digest).Error(), Err: start})
+		return reject(Fault{Code: FaultStart, Detail: start.of(info.Digest).Error(), Err: start})
 	case err != nil:
-		return refuse(Fault{Code: FaultInvalid, Detail: err.Error(), Err: err})
+		return reject(Fault{Code: FaultInvalid, Detail: err.Error(), Err: err})
 	}
 	m := newModule(e, entry, info)
 	if !e.adopt(m) {

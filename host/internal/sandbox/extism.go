@@ -39,13 +39,13 @@ var (
 	signatureExtismUser  = wasmfile.FuncType{Params: []wasmfile.ValueType{wasmfile.I64}, Results: []wasmfile.ValueType{wasmfile.I64}}
 )
 
-// refusedError is a guest of Extism that said itself that it failed.
-type refusedError struct{ message string }
+// guestError is what a guest of Extism says of its own failure.
+type guestError struct{ message string }
 
-func (e *refusedError) Error() string { return e.message }
+func (e *guestError) Error() string { return e.message }
 
-// maxRefusalBytes of what a guest says of its failure are kept.
-const maxRefusalBytes = 1 << 10
+// maxMessageBytes of what a guest says of its failure are kept.
+const maxMessageBytes = 1 << 10
 
 // call calls one of the contract's functions over the module's binding. Nothing
 // of the answer is believed before it has been checked against the limits. The
@@ -93,10 +93,10 @@ func (k *kernel) failure(code uint32) error {
 		return nil
 	}
 	message := "returned " + strconv.FormatInt(int64(int32(code)), 10)
-	if view, ok := k.view(k.err, min(k.length(k.err), maxRefusalBytes)); ok && len(view) > 0 {
+	if view, ok := k.view(k.err, min(k.length(k.err), maxMessageBytes)); ok && len(view) > 0 {
 		message = strings.ToValidUTF8(string(view), "\uFFFD")
 	}
-	return &refusedError{message}
+	return &guestError{message}
 }
 
 // instantiateExtism gives a runtime the functions of Extism's environment, and

@@ -74,7 +74,7 @@ func TestMemoryDoesNotGrowIntoBlocks(t *testing.T) {
 	if _, err := k.alloc(2 << 20); err != nil {
 		t.Fatal(err)
 	}
-	if k.memory.Reallocate(2<<20) != nil || !k.memory.Refused() {
+	if k.memory.Reallocate(2<<20) != nil || !k.memory.Rejected() {
 		t.Error("2 MiB of memory are given beside 2 MiB of blocks, of 4")
 	}
 	if err := k.begin(nil); err != nil {

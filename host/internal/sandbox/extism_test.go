@@ -154,8 +154,8 @@ func TestExtismSurface(t *testing.T) {
 		"a capability without a grant": {module(node, alloc, recall), FaultForbiddenImport},
 	} {
 		_, err := e.Load(context.Background(), c.wasm)
-		var refused *LoadError
-		if !errors.As(err, &refused) || !refused.Has(c.code) {
+		var rejected *LoadError
+		if !errors.As(err, &rejected) || !rejected.Has(c.code) {
 			t.Errorf("%s: %v, want %s", name, err, c.code)
 		}
 	}

@@ -37,13 +37,13 @@ var trapNames = map[string]string{
 func failure(module Digest, limits Limits, in *instance, err error) *CallError {
 	e := &CallError{Digest: module, Export: in.export, Stderr: string(in.state.stderr), Err: err}
 	var (
-		exit    *exitError
-		denied  *deniedError
-		binding *bindingError
-		empty   *fuelError
-		request *RequestError
-		refusal *DeniedError
-		failed  *refusedError
+		exit      *exitError
+		denied    *deniedError
+		binding   *bindingError
+		empty     *fuelError
+		request   *RequestError
+		rejection *DeniedError
+		failed    *guestError
 	)
 	switch {
 	case errors.As(err, &exit):
@@ -52,8 +52,8 @@ func failure(module Digest, limits Limits, in *instance, err error) *CallError {
 		e.Cause, e.Detail = CauseDenied, denied.function
 	case errors.As(err, &request):
 		e.Cause, e.Detail = CauseBadRequest, request.Error()
-	case errors.As(err, &refusal):
-		e.Cause, e.Detail = CauseDenied, refusal.Error()
+	case errors.As(err, &rejection):
+		e.Cause, e.Detail = CauseDenied, rejection.Error()
 	case errors.As(err, &failed):
 		e.Cause, e.Detail = CauseFailed, failed.message
 	case errors.As(err, &binding):
@@ -69,7 +69,7 @@ func failure(module Digest, limits Limits, in *instance, err error) *CallError {
 	default:
 		e.Cause, e.Detail = trapOf(err)
 	}
-	if in.memory != nil && in.memory.Refused() && (e.Cause == CauseTrap || e.Cause == CauseExit) {
+	if in.memory != nil && in.memory.Rejected() && (e.Cause == CauseTrap || e.Cause == CauseExit) {
 		e.Detail = fmt.Sprintf("%s %s after growth beyond %d bytes was rejected", e.Cause, e.Detail, limits.MemoryBytes)
 		e.Cause = CauseOutOfMemory
 	}

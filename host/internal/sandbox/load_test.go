@@ -14,9 +14,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmtest"
 )
 
-// TestAccept_PL2_BadModulesAreRefused: each with its reason, and the engine
+// TestAccept_PL2_BadModulesAreRejected: each with its reason, and the engine
 // and the module that it has go on.
-func TestAccept_PL2_BadModulesAreRefused(t *testing.T) {
+func TestAccept_PL2_BadModulesAreRejected(t *testing.T) {
 	t.Parallel()
 	start := 0
 	with := func(change func(*wasmtest.Module)) []byte {

@@ -93,18 +93,18 @@ type Output struct {
 // The error is a *CallError. The request is only read.
 func (m *Module) Call(ctx context.Context, call abi.Call, request []byte) (Output, error) {
 	if !m.gate.enter() {
-		return Output{}, m.refuse("", CauseHost, "module is closed", ErrClosed)
+		return Output{}, m.reject("", CauseHost, "module is closed", ErrClosed)
 	}
 	defer m.gate.leave()
 	export := exportOf(call)
 	if !slices.Contains(m.info.Calls, call) {
-		return Output{}, m.refuse(export, CauseMissingExport, "the module does not serve "+string(call)+" calls", nil)
+		return Output{}, m.reject(export, CauseMissingExport, "the module does not serve "+string(call)+" calls", nil)
 	}
 	if int64(len(request)) > m.limits.InputBytes {
-		return Output{}, m.refuse(export, CauseInputTooLarge, bytesOver(int64(len(request)), m.limits.InputBytes), nil)
+		return Output{}, m.reject(export, CauseInputTooLarge, bytesOver(int64(len(request)), m.limits.InputBytes), nil)
 	}
 	if err := ctx.Err(); err != nil {
-		return Output{}, m.refuse(export, CauseCancelled, context.Cause(ctx).Error(), err)
+		return Output{}, m.reject(export, CauseCancelled, context.Cause(ctx).Error(), err)
 	}
 	return m.run(ctx, export, request)
 }
@@ -128,7 +128,7 @@ func (m *Module) run(caller context.Context, export string, request []byte) (out
 	return output, nil
 }
 
-func (m *Module) refuse(export string, cause Cause, detail string, err error) *CallError {
+func (m *Module) reject(export string, cause Cause, detail string, err error) *CallError {
 	return &CallError{Digest: m.info.Digest, Export: export, Cause: cause, Detail: detail, Err: err}
 }
 

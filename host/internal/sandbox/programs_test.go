@@ -109,8 +109,8 @@ func TestAFailedProgramIsMadeAgain(t *testing.T) {
 	wasm := m.Bytes()
 	for _, file := range [][]byte{wasm, append(slices.Clip(wasm), 0, 2, 1, 'x')} { // the other with a custom section
 		_, err := open(t, Config{}).Load(t.Context(), file)
-		var refused *LoadError
-		if !errors.As(err, &refused) || refused.Faults[0].Code != FaultStart || refused.Digest != digestOf(file) {
+		var rejected *LoadError
+		if !errors.As(err, &rejected) || rejected.Faults[0].Code != FaultStart || rejected.Digest != digestOf(file) {
 			t.Fatalf("loaded: %v", err)
 		}
 	}

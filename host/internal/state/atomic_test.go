@@ -9,7 +9,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/state"
 )
 
-func TestAccept_SC3_OneBadItemRefusesTheWholeUpdate(t *testing.T) {
+func TestAccept_SC3_OneBadItemRejectsTheWholeUpdate(t *testing.T) {
 	t.Parallel()
 	bad := opinion("speed", "second", 0.5)
 	bad.NumericScore = 9
@@ -76,7 +76,7 @@ func TestAccept_SC3_OneBadItemRefusesTheWholeUpdate(t *testing.T) {
 			apply(t, s, evidence("old", item("a", "b", 0.5)), abi.Update{Errors: []abi.NodeError{nodeError(at("indict", 0, 0), "trap")}})
 			u := full()
 			test.spoil(&u)
-			wantRefused(t, s, &u, test.channel, test.want)
+			wantRejected(t, s, &u, test.channel, test.want)
 			apply(t, s, full()) // the unspoilt update is the state's first sight of it
 		})
 	}
@@ -89,13 +89,13 @@ func TestAccept_SC3_AllProblemsAreReportedAtOnce(t *testing.T) {
 	u.Evidences["repo"][0].RelevanceConfidence = -0.1
 	u.Evidences["repo"][1].SourceRef = ""
 	u.CriterionResults["style"] = result("style", 0, 0.5)
-	wantRefused(t, s, &u, "evidences",
+	wantRejected(t, s, &u, "evidences",
 		`evidences["repo"][0].relevance_confidence out_of_range`,
 		`evidences["repo"][1].source_ref empty`,
 		`criterion_results["style"].numeric_score out_of_range`)
 }
 
-func TestAnEntryThatContradictsTheStateIsRefused(t *testing.T) {
+func TestAnEntryThatContradictsTheStateIsRejected(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		channel string
@@ -134,7 +134,7 @@ func TestAnEntryThatContradictsTheStateIsRefused(t *testing.T) {
 			apply(t, s, full())
 			u := test.update
 			u.Evidences = map[string][]abi.Evidence{"repo": {item("new", "item", 0.9)}}
-			wantRefused(t, s, &u, test.channel, test.want)
+			wantRejected(t, s, &u, test.channel, test.want)
 		})
 	}
 }
@@ -168,7 +168,7 @@ func TestAccept_FR8_FR9_AStructuralMismatchIsFatal(t *testing.T) {
 			s := state.New()
 			apply(t, s, full())
 			before := encoded(s)
-			checkRefused(t, s.ApplyEncoded(test.encoded), test.channel, test.want)
+			checkRejected(t, s.ApplyEncoded(test.encoded), test.channel, test.want)
 			if !bytes.Equal(before, encoded(s)) {
 				t.Error("the rejected update changed the state")
 			}

@@ -1,4 +1,4 @@
-// Package state holds the typed state of a walk and the reducers that alone
+// Package state holds the typed state of a traversal and the reducers that alone
 // change it.
 //
 // A node gives an abi.Update; Apply merges it. The reducers of the keyed
@@ -12,7 +12,7 @@
 // Apply is all or nothing: a rejected update leaves the state as it was. Every
 // value is validated by the strict decoder of abi/codec, also when it comes
 // from the host's own code, so nothing that a module could not have sent gets
-// in. A rejection is fatal to the walk: what modules send was validated before
+// in. A rejection is fatal to the traversal: what modules send was validated before
 // it became an update, so the fault lies with the graph or the host.
 //
 // The package is pure: no clock, no randomness, no input or output, no log.

@@ -6,10 +6,10 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// RefusedError says why an update was rejected: no part of it was merged. It
+// RejectedError says why an update was rejected: no part of it was merged. It
 // unwraps to the *abi.ValidationError that holds every problem with its path
 // and code.
-type RefusedError struct {
+type RejectedError struct {
 	// Channel is the first one with a problem, by its wire name; empty when
 	// the update is no map of channels at all.
 	Channel string
@@ -20,7 +20,7 @@ type RefusedError struct {
 }
 
 // Error names the channel and gives every problem with its path.
-func (e *RefusedError) Error() string {
+func (e *RejectedError) Error() string {
 	if e.Channel == "" {
 		return "state: update rejected: " + e.cause.Error()
 	}
@@ -28,10 +28,10 @@ func (e *RefusedError) Error() string {
 }
 
 // Unwrap gives the *abi.ValidationError.
-func (e *RefusedError) Unwrap() error { return e.cause }
+func (e *RejectedError) Unwrap() error { return e.cause }
 
-func refused(cause error) error {
-	r := &RefusedError{cause: cause}
+func rejected(cause error) error {
+	r := &RejectedError{cause: cause}
 	if invalid, ok := errors.AsType[*abi.ValidationError](cause); ok {
 		r.Problems = invalid.Problems
 		r.Channel = channelOf(invalid.Problems)

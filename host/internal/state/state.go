@@ -7,7 +7,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 )
 
-// State is the state of one walk. It is not safe for concurrent use: branches
+// State is the state of one traversal. It is not safe for concurrent use: branches
 // that run in parallel hand their updates to the one goroutine of the fan-in.
 // The zero value is not ready; use New.
 type State struct {
@@ -57,7 +57,7 @@ func Watched(watcher func(digest [32]byte)) *State {
 // A state that was not told takes no report with results.
 func (s *State) ScoreReports(score func(results []abi.CriterionResult) float64) { s.score = score }
 
-// Apply merges u, or rejects all of it with a *RefusedError and leaves the
+// Apply merges u, or rejects all of it with a *RejectedError and leaves the
 // state as it was. The state keeps a copy: u may be changed afterwards. The
 // cost is that of encoding and decoding u, and does not depend on how much
 // the state holds.
@@ -71,20 +71,20 @@ func (s *State) Apply(u *abi.Update) error {
 // as in Apply.
 func (s *State) Adopt(u *abi.Update) error {
 	if err := s.check(u); err != nil {
-		return refused(err)
+		return rejected(err)
 	}
 	s.merge(u)
 	return nil
 }
 
 // ApplyEncoded merges an encoded abi.Update, or rejects all of it with a
-// *RefusedError and leaves the state as it was. A structural mismatch, such as
+// *RejectedError and leaves the state as it was. A structural mismatch, such as
 // a string in place of a list, is rejected with the path to it. There is no
 // limit on the size of an update: the limits stand where modules are called.
 func (s *State) ApplyEncoded(encoded []byte) error {
 	u, err := codec.DecodeUpdate(encoded, math.MaxInt)
 	if err != nil {
-		return refused(err)
+		return rejected(err)
 	}
 	return s.Adopt(&u)
 }

@@ -87,32 +87,32 @@ func full() abi.Update {
 	}
 }
 
-// wantRefused applies u, and fails unless it is rejected with these problems in
+// wantRejected applies u, and fails unless it is rejected with these problems in
 // this order and the state stays byte-equal.
-func wantRefused(t *testing.T, s *state.State, u *abi.Update, channel string, want ...string) {
+func wantRejected(t *testing.T, s *state.State, u *abi.Update, channel string, want ...string) {
 	t.Helper()
 	before := encoded(s)
-	checkRefused(t, s.Apply(u), channel, want...)
+	checkRejected(t, s.Apply(u), channel, want...)
 	if !bytes.Equal(before, encoded(s)) {
 		t.Error("the rejected update changed the state")
 	}
 }
 
-func checkRefused(t *testing.T, err error, channel string, want ...string) {
+func checkRejected(t *testing.T, err error, channel string, want ...string) {
 	t.Helper()
-	refused, ok := errors.AsType[*state.RefusedError](err)
+	rejected, ok := errors.AsType[*state.RejectedError](err)
 	if !ok {
-		t.Fatalf("got %v, want a *state.RefusedError", err)
+		t.Fatalf("got %v, want a *state.RejectedError", err)
 	}
 	var got []string
-	for _, p := range refused.Problems {
+	for _, p := range rejected.Problems {
 		got = append(got, p.Path.String()+" "+string(p.Code))
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
 	}
-	if refused.Channel != channel {
-		t.Errorf("channel %q, want %q", refused.Channel, channel)
+	if rejected.Channel != channel {
+		t.Errorf("channel %q, want %q", rejected.Channel, channel)
 	}
 	if _, ok := errors.AsType[*abi.ValidationError](err); !ok {
 		t.Errorf("%v does not unwrap to a *abi.ValidationError", err)
@@ -188,11 +188,11 @@ func TestTypedValuesAreValidatedToo(t *testing.T) {
 	s := state.New()
 	apply(t, s, full())
 	u := evidence("repo", item("x", "y", math.NaN()))
-	wantRefused(t, s, &u, "evidences", `evidences["repo"][0].relevance_confidence not_finite`)
+	wantRejected(t, s, &u, "evidences", `evidences["repo"][0].relevance_confidence not_finite`)
 	u = results(result("a", 6, 0.5))
-	wantRefused(t, s, &u, "criterion_results", `criterion_results["a"].numeric_score out_of_range`)
+	wantRejected(t, s, &u, "criterion_results", `criterion_results["a"].numeric_score out_of_range`)
 	u = abi.Update{Metadata: map[string]string{"k": "\xff"}}
-	wantRefused(t, s, &u, "metadata", `metadata["k"] invalid_utf8`)
+	wantRejected(t, s, &u, "metadata", `metadata["k"] invalid_utf8`)
 	u = abi.Update{Artifacts: []abi.ArtifactEntry{{At: at("verdict", 1, 0)}}}
-	wantRefused(t, s, &u, "artifacts", `artifacts[0].artifact exactly_one`)
+	wantRejected(t, s, &u, "artifacts", `artifacts[0].artifact exactly_one`)
 }

@@ -77,7 +77,7 @@ func Decode(file string, data []byte, decode func(message []byte) error, lists .
 		}
 	}
 	var out bytes.Buffer
-	w := &writer{enc: msgpack.NewEncoder(&out), file: file, refused: map[*yaml.Node]bool{}}
+	w := &writer{enc: msgpack.NewEncoder(&out), file: file, rejected: map[*yaml.Node]bool{}}
 	if err := w.value(root, 0); err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func Decode(file string, data []byte, decode func(message []byte) error, lists .
 	all := &Error{w.problems}
 	for _, p := range invalid.Problems {
 		node := locate(root, p.Path, p.Code == abi.CodeDuplicateKey)
-		if w.refused[node] { // said already
+		if w.rejected[node] { // said already
 			continue
 		}
 		all.Problems = append(all.Problems, Problem{
@@ -148,12 +148,12 @@ type writer struct {
 	enc      *msgpack.Encoder
 	file     string
 	problems []Problem
-	refused  map[*yaml.Node]bool // values that stand for others, which problems tell of
+	rejected map[*yaml.Node]bool // values that stand for others, which problems tell of
 }
 
 func (w *writer) fail(n *yaml.Node, code abi.Code, detail string) error {
 	w.problems = append(w.problems, Problem{File: w.file, Line: n.Line, Column: n.Column, Code: code, Detail: detail})
-	w.refused[n] = true
+	w.rejected[n] = true
 	return w.enc.EncodeNil()
 }
 
@@ -171,7 +171,7 @@ func (w *writer) value(n *yaml.Node, depth int) error {
 				w.problems = append(w.problems, Problem{
 					File: w.file, Line: key.Line, Column: key.Column, Code: abi.CodeWrongType, Detail: "a key has to be a text; quote it",
 				})
-				w.refused[n.Content[i+1]] = true
+				w.rejected[n.Content[i+1]] = true
 			}
 			if err := w.enc.EncodeString(n.Content[i].Value); err != nil {
 				return err

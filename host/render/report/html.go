@@ -43,9 +43,9 @@ func templates() *template.Template {
 		"persona": personaClass, "initial": initial, "brief": briefWhat,
 		"label":      func(v caseView, label string) labelView { return newLabelView(&v, label) },
 		"speech":     func(v caseView, name, text, role string) speech { return speech{v.Persona(name), clip(text), role} },
-		"inCase":     func(v caseView, w walkView) walkIn { return walkIn{v, w} },
-		"way":        func(v caseView, way *trial.LightPass) wayIn { return wayIn{v, way} },
-		"untried":    func(v caseView, way trial.LightPass) wayIn { return wayIn{v, &way} },
+		"inCase":     func(v caseView, w passView) passIn { return passIn{v, w} },
+		"ofLight":    func(v caseView, pass *trial.LightPass) lightIn { return lightIn{v, pass} },
+		"untried":    func(v caseView, pass trial.LightPass) lightIn { return lightIn{v, &pass} },
 		"statements": render.Statements, "uses": render.CapabilityUse,
 		"statement": func(v caseView, s render.Statement) statementView {
 			return statementView{v.Persona(s.Persona), s.What, s.Why}
@@ -62,21 +62,21 @@ func templates() *template.Template {
 	return t
 }
 
-// labelView is a label with its colour, speech one turn of a hearing, walkIn a walk with the case around it.
+// labelView is a label with its colour, speech one turn of a hearing, passIn a pass with the case around it.
 type (
 	labelView struct{ Name, Class, Meaning string }
 	speech    struct {
 		Persona    abi.Persona
 		Text, Role string
 	}
-	walkIn struct {
+	passIn struct {
 		Case caseView
-		Walk walkView
+		Pass passView
 	}
-	// wayIn is a walk of the Light path with the case around it.
-	wayIn struct {
+	// lightIn is a pass over the Light path with the case around it.
+	lightIn struct {
 		Case caseView
-		Way  *trial.LightPass
+		Pass *trial.LightPass
 	}
 	// statementView is what a node of the Light path said.
 	statementView struct {

@@ -168,14 +168,14 @@ func (s *markdownStory) write() {
 	s.failure()
 	s.experiments()
 	s.gaps()
-	if l := s.Case.Light; l != nil && len(s.Walks) == 0 {
+	if l := s.Case.Light; l != nil && len(s.Reviews) == 0 {
 		s.say("**Light**", l.Reasoning)
 	}
-	for i := range s.Walks {
-		if way := s.Walks[i].Way; way != nil {
-			s.lightPath(way)
+	for i := range s.Reviews {
+		if pass := s.Reviews[i].OfLight; pass != nil {
+			s.lightPath(pass)
 		}
-		s.walk(&s.Walks[i])
+		s.pass(&s.Reviews[i])
 	}
 	for i := range s.Untried {
 		s.lightPath(&s.Untried[i])
@@ -202,7 +202,7 @@ func (s *markdownStory) grounds() {
 	}
 }
 
-// lightPath tells a walk of the Light path.
+// lightPath tells a pass over the Light path.
 func (s *markdownStory) lightPath(p *trial.LightPass) {
 	s.head("Light path")
 	s.par(sanitize.MarkdownCode(strings.Join(p.Path, " ")))
@@ -231,7 +231,7 @@ func (s *markdownStory) failure() {
 	s.b.WriteByte('\n')
 }
 
-func (s *markdownStory) walk(w *walkView) {
+func (s *markdownStory) pass(w *passView) {
 	if w.Remand > 0 {
 		s.head("After remand " + strconv.Itoa(w.Remand) + ": Light says " + answer(w.Light.Classification, w.Light.Confidence))
 	}
@@ -263,7 +263,7 @@ func (s *markdownStory) who(name string) string {
 }
 
 // evidence draws the weights as bars of blocks; what a fatal challenge struck is struck through.
-func (s *markdownStory) evidence(w *walkView) {
+func (s *markdownStory) evidence(w *passView) {
 	if len(w.Items) == 0 {
 		return
 	}
@@ -356,7 +356,7 @@ func (s *markdownStory) steps(steps []trial.Step) {
 	if len(steps) == 0 {
 		return
 	}
-	s.head("Why it went this way")
+	s.head("Why this path")
 	for i, step := range steps {
 		over := sanitize.Markdown(step.How())
 		if step.Edge != "" {

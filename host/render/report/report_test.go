@@ -310,12 +310,12 @@ func FuzzHTML(f *testing.F) {
 // A case that came to no trial has its story too: why it was rejected, and how the Light path went.
 func TestReportsTellCasesWithoutATrial(t *testing.T) {
 	t.Parallel()
-	walked := sample.Accepted()
-	walked.Light = []trial.LightPass{{Artifacts: []abi.ArtifactEntry{{
+	answered := sample.Accepted()
+	answered.Light = []trial.LightPass{{Artifacts: []abi.ArtifactEntry{{
 		Persona: "seeker", Artifact: abi.Artifact{Investigate: &abi.InvestigateArtifact{Summary: "the path is not writable"}},
 	}}}}
 	for name, format := range map[string]open{"HTML": asHTML, "Markdown": asMarkdown} {
-		out := rendered(t, format, walked, sample.Rejected())
+		out := rendered(t, format, answered, sample.Rejected())
 		for _, want := range []string{"the path is not writable", "Nothing in the log is known", "run the test again", "too unsure for a trial"} {
 			if !strings.Contains(out, want) {
 				t.Errorf("%s does not say %q", name, want)
@@ -371,9 +371,9 @@ func TestReportsSayWhatLightHadToGoBy(t *testing.T) {
 }
 
 // What Light found after a remand is told after the trial that remanded it.
-func TestReportsTellTheLightPathWhereItWasWalked(t *testing.T) {
+func TestReportsTellTheLightPath(t *testing.T) {
 	t.Parallel()
-	way := func(text string) trial.LightPass {
+	pass := func(text string) trial.LightPass {
 		return trial.LightPass{Artifacts: []abi.ArtifactEntry{{Persona: "seeker", Artifact: abi.Artifact{Investigate: &abi.InvestigateArtifact{Summary: text}}}}}
 	}
 	outcome := sample.Amended()
@@ -381,10 +381,10 @@ func TestReportsTellTheLightPathWhereItWasWalked(t *testing.T) {
 	again.Indictment = &abi.Indictment{ChargedDefectType: sample.Product, ProsecutionNarrative: "the second narrative"}
 	outcome.Passes[0].Indictment.ProsecutionNarrative = "the first narrative"
 	outcome.Passes = append(outcome.Passes, again)
-	outcome.Light = []trial.LightPass{way("the first way"), way("the second way"), way("the last way")}
+	outcome.Light = []trial.LightPass{pass("the first pass"), pass("the second pass"), pass("the last pass")}
 	for name, format := range map[string]open{"HTML": asHTML, "Markdown": asMarkdown} {
 		out, at := rendered(t, format, outcome), 0
-		for _, want := range []string{"the first way", "the first narrative", "the second way", "the second narrative", "the last way"} {
+		for _, want := range []string{"the first pass", "the first narrative", "the second pass", "the second narrative", "the last pass"} {
 			i := strings.Index(out[at:], want)
 			if i < 0 {
 				t.Fatalf("%s: no %q behind what stands before it", name, want)

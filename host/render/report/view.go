@@ -16,8 +16,8 @@ type caseView struct {
 	Anchor string
 	Cast   trial.Cast
 	trial.Comparison
-	Walks []walkView
-	// Untried are the walks of the Light path that came to no pass of the court.
+	Reviews []passView
+	// Untried are the passes over the Light path that came to no pass of the court.
 	Untried []trial.LightPass
 	// Grounds are what Light had to go by where no prosecution says it.
 	Grounds []groundView
@@ -31,14 +31,14 @@ type groundView struct {
 	Label labelView
 }
 
-// walkView is one pass with its items, those with the most weight first.
-type walkView struct {
+// passView is one pass with its items, those with the most weight first.
+type passView struct {
 	*trial.Pass
 	// Remand counts the remands before this pass.
 	Remand int
-	// Way is the walk of the Light path that the pass reviews; nil where there was none.
-	Way   *trial.LightPass
-	Items []trial.Item
+	// OfLight is the pass over the Light path that this one reviews; nil where there was none.
+	OfLight *trial.LightPass
+	Items   []trial.Item
 }
 
 func newCaseView(t *trial.Trial, number int) caseView {
@@ -54,13 +54,13 @@ func newCaseView(t *trial.Trial, number int) caseView {
 			}
 			return 0
 		})
-		walk := walkView{Pass: &t.Passes[i], Remand: i, Items: items}
+		pass := passView{Pass: &t.Passes[i], Remand: i, Items: items}
 		if i < len(t.Light) {
-			walk.Way = &t.Light[i]
+			pass.OfLight = &t.Light[i]
 		}
-		v.Walks = append(v.Walks, walk)
+		v.Reviews = append(v.Reviews, pass)
 	}
-	if n := len(v.Walks); n < len(t.Light) {
+	if n := len(v.Reviews); n < len(t.Light) {
 		v.Untried = t.Light[n:]
 	}
 	v.grounds()
@@ -70,7 +70,7 @@ func newCaseView(t *trial.Trial, number int) caseView {
 // grounds gathers what no pass of the court tells of.
 func (v *caseView) grounds() {
 	var items []abi.Evidence
-	if len(v.Walks) == 0 {
+	if len(v.Reviews) == 0 {
 		items = v.Trial.Grounds()
 	}
 	for i := range v.Untried {
@@ -79,7 +79,7 @@ func (v *caseView) grounds() {
 	for i := range items {
 		v.Grounds = append(v.Grounds, groundView{&items[i], newLabelView(v, items[i].Supports)})
 	}
-	v.Groundless = len(v.Walks) == 0 && len(items) == 0 && v.Result.Light != nil
+	v.Groundless = len(v.Reviews) == 0 && len(items) == 0 && v.Result.Light != nil
 }
 
 // labelClass gives each label of a case a colour class by its place among the labels; what is none of them has none.

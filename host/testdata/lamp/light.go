@@ -83,10 +83,10 @@ func investigate(r *abi.NodeRequest, how string) (*abi.Artifact, *abi.Failure) {
 		v.Evidence = []abi.Evidence{found}
 	case "elsewhere":
 		v.Classification = "no such label"
-	case "fresh": // something new in each walk
-		found.Content = "walk with feedback"
+	case "fresh": // something new in each pass
+		found.Content = "pass with feedback"
 		if r.File.Feedback == nil {
-			found.Content = "first walk"
+			found.Content = "first pass"
 		}
 		v.ConvergenceScore, v.Evidence = 0.9, []abi.Evidence{found}
 	case "rethink": // another item in each pass, until there is none

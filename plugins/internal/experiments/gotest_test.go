@@ -78,7 +78,7 @@ func TestTheShippedTablesFindTheCause(t *testing.T) {
 			scale := playOut(t, r, experiments.Neutral(), tc.world)
 			label, p := scale.Top("")
 			if label != tc.label || p < tc.least || p > tc.most || len(r.Case.Experiments) > tc.enough {
-				t.Errorf("%s at %v after %d experiments: %s", label, p, len(r.Case.Experiments), experiments.Account(r.Case.Experiments, scale))
+				t.Errorf("%s at %v after %d experiments: %s", label, p, len(r.Case.Experiments), experiments.Summary(r.Case.Experiments, scale))
 			}
 		})
 	}

@@ -171,10 +171,10 @@ func TestWords(t *testing.T) {
 	want := "Experiments: this tree, 5 times: 5 failed in the same way (2.20 nats for b against a); " +
 		"this product with the last green tests, once in a clean environment, with all tests of the package: 1 passed (tells nothing); " +
 		"the last green tree, 3 times on a busy machine: 1 passed, 2 failed in the same way (tells nothing)."
-	if got := experiments.Account(r.Case.Experiments, weighed(r)); got != want {
+	if got := experiments.Summary(r.Case.Experiments, weighed(r)); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if got := experiments.Account(nil, weighed(r)); got != "" {
+	if got := experiments.Summary(nil, weighed(r)); got != "" {
 		t.Errorf("without experiments: %s", got)
 	}
 	r.Case.Experiments = nil

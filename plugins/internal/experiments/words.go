@@ -9,8 +9,8 @@ import (
 // maxResults bounds how many results one sentence lists: more than any host offers.
 const maxResults = 16
 
-// Account says what experiments have shown and what each tells by itself, in a sentence; nothing where none was run.
-func Account(results []abi.ExperimentResult, scale *weigh.Scale) string {
+// Summary says what experiments have shown and what each tells by itself, in a sentence; nothing where none was run.
+func Summary(results []abi.ExperimentResult, scale *weigh.Scale) string {
 	out := ""
 	for i := range results {
 		if i == maxResults {

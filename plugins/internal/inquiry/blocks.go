@@ -25,7 +25,7 @@ func (c *Clues) most(bound int) int {
 	return bound
 }
 
-// depthOf the n-th of what a walk looks at most of bound times, so many at each depth.
+// depthOf the n-th of what a traversal looks at most of bound times, so many at each depth.
 func depthOf(n, bound, each int) int {
 	if n > bound {
 		return Remanded

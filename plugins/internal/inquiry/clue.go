@@ -48,12 +48,12 @@ const (
 const (
 	First    = 1 // what tells most
 	Second   = 2 // more places of the same
-	Deepest  = 3 // all that one walk looks at
+	Deepest  = 3 // all that one traversal looks at
 	Remanded = 4 // more of the same, when the court asks
 	maxClues = 64
 )
 
-// DepthOf is how deep a pass reads, deeper each time the walk goes back.
+// DepthOf is how deep a pass reads, deeper each time the traversal goes back.
 func DepthOf(f *abi.LightFile) int {
 	switch {
 	case f != nil && f.Feedback != nil:

@@ -31,7 +31,7 @@ func TestWhatIsAskedComesFirst(t *testing.T) {
 	}
 }
 
-// A remand looks at more of the same than any walk before, and at that only then.
+// A remand looks at more of the same than any traversal before, and at that only then.
 func TestARemandReadsDeeper(t *testing.T) {
 	t.Parallel()
 	r := anytrial.LightCase(abi.FamilyInvestigate, strings.Repeat("the disk is full on a\n", 1)+"the disk is full on b\nthe disk is full on c\nthe disk is full on the fourth\n")

@@ -2221,7 +2221,7 @@ pub struct LightFile {
     /// `feedback` of the court, when the case comes back from it. Then the case's
     /// light is Light's answer before, and its evidence all that the court had.
     pub feedback: Option<RemandFeedback>,
-    /// `loops_left`: how often the walk may still go back to an earlier node.
+    /// `loops_left`: how often the traversal may still go back to an earlier node.
     pub loops_left: i64,
 }
 

@@ -1336,7 +1336,7 @@ export class LightFile extends Message {
   // `feedback` of the court, when the case comes back from it. Then the case's
   // light is Light's answer before, and its evidence all that the court had.
   feedback: RemandFeedback | null = null;
-  // `loops_left`: how often the walk may still go back to an earlier node.
+  // `loops_left`: how often the traversal may still go back to an earlier node.
   loopsLeft: i64 = 0;
 
   keys(): StaticArray<string> { return LightFileFields; }

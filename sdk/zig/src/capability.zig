@@ -37,7 +37,7 @@ fn ask(comptime T: type, arena: Allocator, comptime function: anytype, query: an
             var problem: codec.Problem = .{};
             return codec.decode(T, arena, answer[0..n], &problem) catch |err| switch (err) {
                 error.OutOfMemory => error.OutOfMemory,
-                error.Refused => error.BadAnswer,
+                error.Rejected => error.BadAnswer,
             };
         }
         answer = try arena.alloc(u8, n);

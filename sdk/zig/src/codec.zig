@@ -32,13 +32,13 @@ pub const Rules = struct {
     }
 };
 
-pub const Error = error{ Refused, OutOfMemory };
+pub const Error = error{ Rejected, OutOfMemory };
 
 /// What was wrong with a message: the first problem, its code (§10) and its path (§3.11).
 pub const Problem = struct { code: []const u8 = "", path: []const u8 = "" };
 
 /// Reads one message strictly. Texts of the value are parts of the message. A message that is rejected gives
-/// error.Refused, and the first problem. The rules across fields (§9.1) are the host's to check.
+/// error.Rejected, and the first problem. The rules across fields (§9.1) are the host's to check.
 pub fn decode(comptime T: type, arena: Allocator, message: []const u8, problem: *Problem) Error!T {
     var r: Reader = .{ .arena = arena, .left = message };
     if (r.value(T, .{})) |v| {
@@ -46,7 +46,7 @@ pub fn decode(comptime T: type, arena: Allocator, message: []const u8, problem: 
         r.code = "trailing_bytes";
     } else |err| if (err == error.OutOfMemory) return err;
     problem.* = .{ .code = r.code, .path = try r.path() };
-    return error.Refused;
+    return error.Rejected;
 }
 
 /// The canonical bytes of a value. It is not checked: the host does that.
@@ -87,9 +87,9 @@ const Reader = struct {
     steps: [max_depth + 2]Step = undefined,
     count: usize = 0,
 
-    fn fail(r: *Reader, code: []const u8) error{Refused} {
+    fn fail(r: *Reader, code: []const u8) error{Rejected} {
         r.code = code;
-        return error.Refused;
+        return error.Rejected;
     }
 
     fn push(r: *Reader, step: Step) void {

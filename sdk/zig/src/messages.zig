@@ -806,7 +806,7 @@ pub const LightFile = struct {
     /// `feedback` of the court, when the case comes back from it. Then the case's
     /// light is Light's answer before, and its evidence all that the court had.
     feedback: ?RemandFeedback = null,
-    /// `loops_left`: how often the walk may still go back to an earlier node.
+    /// `loops_left`: how often the traversal may still go back to an earlier node.
     loops_left: i64 = 0,
 
     pub const wire_name = "light_file";

@@ -86,7 +86,7 @@ pub fn answer(comptime call: Call, comptime handler: anytype, arena: Allocator, 
         handler(arena, r) catch |err| .{ .failure = .{ .code = try snake(arena, @errorName(err)), .message = "the module failed" } }
     else |err| switch (err) {
         error.OutOfMemory => return error.OutOfMemory,
-        error.Refused => .{ .failure = .{
+        error.Rejected => .{ .failure = .{
             .code = "bad_request",
             .message = try std.mem.concat(arena, u8, &.{ problem.path, if (problem.path.len > 0) ": " else "", problem.code }),
         } },

@@ -33,7 +33,7 @@ fn rewrite(arena: std.mem.Allocator, name: []const u8, message: []const u8) erro
                 return std.mem.concat(arena, u8, &.{ "\x00", try sc.codec.encode(arena, value) });
             } else |err| switch (err) {
                 error.OutOfMemory => return error.OutOfMemory,
-                error.Refused => return std.mem.concat(arena, u8, &.{ "\x01", problem.path, "\x00", problem.code }),
+                error.Rejected => return std.mem.concat(arena, u8, &.{ "\x01", problem.path, "\x00", problem.code }),
             }
         }
     }

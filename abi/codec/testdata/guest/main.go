@@ -46,8 +46,8 @@ func answer(name, limit, message string) string {
 		return "no type " + name
 	}
 	canonical, err := t.Canonical(data, maxBytes)
-	if refused, ok := errors.AsType[*abi.ValidationError](err); ok {
-		return fmt.Sprintf("%+q", refused.Problems) + strconv.Itoa(refused.Omitted)
+	if rejected, ok := errors.AsType[*abi.ValidationError](err); ok {
+		return fmt.Sprintf("%+q", rejected.Problems) + strconv.Itoa(rejected.Omitted)
 	}
 	return hex.EncodeToString(canonical)
 }

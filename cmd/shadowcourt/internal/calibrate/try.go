@@ -69,11 +69,11 @@ func (c *calibration) readFitting(ctx context.Context, stdin io.Reader) error {
 func (c *calibration) learn(ctx context.Context, s cli.Streams, config *host.Config) error {
 	entries := c.fittingEntries
 	c.fittingEntries = nil // the documents are not needed any more
-	if open.Asks(config) && len(entries) > 0 {
+	if open.HasLight(config) && len(entries) > 0 {
 		var err error
-		light := &open.Asker{Flags: &c.options.Flags, Workers: c.options.workers, Streams: s, Config: config, Progress: c.progress, Doing: "asking Light about --fitted-on"}
+		light := &open.LightRunner{Flags: &c.options.Flags, Workers: c.options.workers, Streams: s, Config: config, Progress: c.progress, Doing: "asking Light about --fitted-on"}
 		defer light.Close(ctx)
-		if entries, err = light.Ask(ctx, config.Profile, entries); err != nil {
+		if entries, err = light.Run(ctx, config.Profile, entries); err != nil {
 			return err
 		}
 	}

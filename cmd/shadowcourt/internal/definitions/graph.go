@@ -20,7 +20,7 @@ func NewGraph(s cli.Streams) *cobra.Command {
 		Use:   "graph PIPELINE",
 		Short: "Draw a pipeline",
 		Long: `Draw a pipeline file, or the embedded ` + open.ShippedPipeline + ` or ` + open.ShippedLight + `, as Mermaid, DOT or SVG.
-With --path a walked path, as it stands in a result, is drawn on it.`,
+With --path, the path of a result is drawn on it.`,
 		Example: "  shadowcourt graph defect-court --format mermaid\n" +
 			"  shadowcourt graph defect-court --format svg --path indict,discover,defend,HD4:hearing,HD5:verdict,HD7:_done",
 		Args: cli.ExactArgs(1, "one pipeline"),
@@ -33,7 +33,7 @@ With --path a walked path, as it stands in a result, is drawn on it.`,
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "mermaid", "mermaid, dot or svg")
-	cmd.Flags().StringSliceVar(&path, "path", nil, "a walked path to draw")
+	cmd.Flags().StringSliceVar(&path, "path", nil, "the path of a result, to draw")
 	return cmd
 }
 
@@ -46,15 +46,15 @@ func drawGraph(w io.Writer, def *pipeline.Definition, format string, path []stri
 	if err != nil {
 		return cli.InputError(fmt.Errorf("--path: %w", err))
 	}
-	walked := pipeline.Picture{Walk: moves}
+	overlay := pipeline.Picture{Path: moves}
 	var picture string
 	switch format {
 	case "mermaid":
-		picture = pipeline.Mermaid(graph, walked)
+		picture = pipeline.Mermaid(graph, overlay)
 	case "dot":
-		picture = pipeline.DOT(graph, walked)
+		picture = pipeline.DOT(graph, overlay)
 	case "svg":
-		picture = pipeline.SVG(graph, walked)
+		picture = pipeline.SVG(graph, overlay)
 	default:
 		return cli.InputError(fmt.Errorf("--format %q: use mermaid, dot or svg", format))
 	}

@@ -96,7 +96,7 @@ func (l *linter) lint(ctx context.Context, path string) (ok bool, err error) {
 
 func (l *linter) pipeline(ctx context.Context, path string, def *pipeline.Definition, err error) (ok bool, _ error) {
 	if err != nil {
-		return l.refuse(err), nil
+		return l.reject(err), nil
 	}
 	if l.modules != nil {
 		err = module.CheckPipeline(ctx, def, l.modules)
@@ -107,7 +107,7 @@ func (l *linter) pipeline(ctx context.Context, path string, def *pipeline.Defini
 
 func (l *linter) rubric(ctx context.Context, path string, r *audit.Rubric, err error) (ok bool, _ error) {
 	if err != nil {
-		return l.refuse(err), nil
+		return l.reject(err), nil
 	}
 	if l.modules != nil {
 		err = module.CheckRubric(ctx, r, l.judges())
@@ -128,7 +128,7 @@ func (l *linter) judges() fs.FS {
 	return modules
 }
 
-func (l *linter) refuse(err error) (ok bool) {
+func (l *linter) reject(err error) (ok bool) {
 	fmt.Fprintln(l.out, sanitize.Block(err.Error()))
 	return false
 }

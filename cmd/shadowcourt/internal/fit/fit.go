@@ -121,7 +121,7 @@ func (o *fitOptions) learn(ctx context.Context, s cli.Streams, inputs *input.Doc
 	if err != nil {
 		return nil, faults, err
 	}
-	light := &open.Asker{Flags: &o.Flags, Workers: o.workers, Streams: s, Config: config, Progress: p, Doing: "asking Light"}
+	light := &open.LightRunner{Flags: &o.Flags, Workers: o.workers, Streams: s, Config: config, Progress: p, Doing: "asking Light"}
 	defer light.Close(ctx)
 	result, err := o.fit(ctx, light, entries)
 	if err != nil {
@@ -172,7 +172,7 @@ func (o *fitOptions) read(ctx context.Context, s cli.Streams, p *cli.Progress, i
 }
 
 // fit fits on the entries, with the Light that is to answer for them.
-func (o *fitOptions) fit(ctx context.Context, light *open.Asker, entries []docket.Entry) (*fit.Result, error) {
+func (o *fitOptions) fit(ctx context.Context, light *open.LightRunner, entries []docket.Entry) (*fit.Result, error) {
 	config := fit.Config{Name: o.name, Seed: o.seed, Workers: o.workers, Progress: light.Progress.Say}
 	if config.Name == "" {
 		config.Name = strings.TrimSuffix(filepath.Base(o.output), filepath.Ext(o.output))
@@ -194,13 +194,13 @@ func (o *fitOptions) fit(ctx context.Context, light *open.Asker, entries []docke
 
 // learner is the way to fit that the flags ask for. A Light path is told what
 // was fitted; another Light isn't, and is asked once.
-func (o *fitOptions) learner(light *open.Asker) func(context.Context, []docket.Entry, fit.Config) (*fit.Result, error) {
+func (o *fitOptions) learner(light *open.LightRunner) func(context.Context, []docket.Entry, fit.Config) (*fit.Result, error) {
 	learn := fit.Fit
 	if o.unlabelled {
 		learn = fit.Unlabelled
 	}
 	switch {
-	case !open.Asks(light.Config):
+	case !open.HasLight(light.Config):
 		return learn
 	case light.Config.LightPath != nil && !o.unlabelled:
 		return func(ctx context.Context, entries []docket.Entry, config fit.Config) (*fit.Result, error) {
@@ -208,11 +208,11 @@ func (o *fitOptions) learner(light *open.Asker) func(context.Context, []docket.E
 				light.Doing = step
 				light.Progress.Say(step)
 			}
-			return fit.Relit(ctx, entries, light.Ask, config)
+			return fit.Relit(ctx, entries, light.Run, config)
 		}
 	default:
 		return func(ctx context.Context, entries []docket.Entry, config fit.Config) (*fit.Result, error) {
-			lit, err := light.Ask(ctx, nil, entries)
+			lit, err := light.Run(ctx, nil, entries)
 			if err != nil {
 				return nil, err
 			}

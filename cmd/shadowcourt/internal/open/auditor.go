@@ -70,8 +70,8 @@ func AuditorError(err error, modules string) error {
 	if _, ok := errors.AsType[*host.CacheError](err); ok {
 		return cli.InputError(fmt.Errorf("--cache: %w", err))
 	}
-	var refused *host.RejectedError
-	if !errors.As(err, &refused) {
+	var rejected *host.RejectedError
+	if !errors.As(err, &rejected) {
 		return cli.InputError(err)
 	}
 	from := "embedded modules"
@@ -79,7 +79,7 @@ func AuditorError(err error, modules string) error {
 		from = "--modules " + modules + " and embedded"
 	}
 	var faults []error
-	for _, fault := range refused.Faults {
+	for _, fault := range rejected.Faults {
 		faults = append(faults, fmt.Errorf("%s: %s", from, fault))
 	}
 	return cli.InputError(errors.Join(faults...))

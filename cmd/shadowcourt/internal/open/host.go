@@ -64,22 +64,22 @@ func (o *Flags) Cached(s cli.Streams, config *host.Config, do func() error) erro
 
 // Error says whose fault it is that the host did not open.
 func (o *Flags) Error(err error) error {
-	var refused *host.RejectedError
+	var rejected *host.RejectedError
 	if _, ok := errors.AsType[*host.CacheError](err); ok {
 		return cli.InputError(fmt.Errorf("--cache: %w", err))
 	}
-	if _, ok := errors.AsType[*host.CandidateError](err); ok && !errors.As(err, &refused) {
+	if _, ok := errors.AsType[*host.CandidateError](err); ok && !errors.As(err, &rejected) {
 		return cli.InputError(err)
 	}
-	if !errors.As(err, &refused) {
+	if !errors.As(err, &rejected) {
 		return err
 	}
 	from := "embedded modules"
 	if o.Modules != "" {
 		from = "--modules " + o.Modules
 	}
-	faults := make([]error, len(refused.Faults))
-	for i, fault := range refused.Faults {
+	faults := make([]error, len(rejected.Faults))
+	for i, fault := range rejected.Faults {
 		faults[i] = fmt.Errorf("%s: %s", from, fault)
 	}
 	return cli.InputError(errors.Join(faults...))

@@ -11,8 +11,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/relight"
 )
 
-// Asker has a Light answer for cases outside of the court.
-type Asker struct {
+// LightRunner has Light answer cases outside of the court.
+type LightRunner struct {
 	Flags    *Flags
 	Streams  cli.Streams
 	Config   *host.Config
@@ -24,31 +24,31 @@ type Asker struct {
 	last *host.Host
 }
 
-// Close closes the last host that was asked.
-func (a *Asker) Close(ctx context.Context) {
-	if a.last != nil {
-		_ = a.last.Close(context.WithoutCancel(ctx))
+// Close closes the last host.
+func (r *LightRunner) Close(ctx context.Context) {
+	if r.last != nil {
+		_ = r.last.Close(context.WithoutCancel(ctx))
 	}
 }
 
-// Asks says whether there is a Light that answers in place of the cases' own.
-func Asks(config *host.Config) bool { return config.LightPath != nil || config.Light != nil }
+// HasLight says whether there is a Light that answers in place of the cases' own.
+func HasLight(config *host.Config) bool { return config.LightPath != nil || config.Light != nil }
 
-// Ask asks Light, which is told a profile, about all entries.
-func (a *Asker) Ask(ctx context.Context, profile *abi.Profile, entries []docket.Entry) ([]docket.Entry, error) {
-	config := relight.Config(*a.Config)
+// Run asks Light about all entries; a Light path gets the profile.
+func (r *LightRunner) Run(ctx context.Context, profile *abi.Profile, entries []docket.Entry) ([]docket.Entry, error) {
+	config := relight.Config(*r.Config)
 	config.Profile = profile
-	h, err := a.Flags.Host(ctx, a.Streams, &config)
+	h, err := r.Flags.Host(ctx, r.Streams, &config)
 	if err != nil {
-		return nil, a.Flags.Error(err)
+		return nil, r.Flags.Error(err)
 	}
-	a.Close(ctx) // only now: the hosts of a process share the modules that they compiled
-	a.last = h
+	r.Close(ctx) // only now: the hosts of a process share the modules that they compiled
+	r.last = h
 	n := 0
-	lit, err := relight.All(ctx, h, entries, a.Workers, func() {
+	lit, err := relight.All(ctx, h, entries, r.Workers, func() {
 		n++
-		a.Progress.Say(fmt.Sprintf("%s: %d of %d", a.Doing, n, len(entries)))
+		r.Progress.Say(fmt.Sprintf("%s: %d of %d", r.Doing, n, len(entries)))
 	})
-	a.Progress.Clear()
+	r.Progress.Clear()
 	return lit, err
 }

@@ -41,7 +41,7 @@ func (o *tryOptions) follow(ctx context.Context, stderr io.Writer, h *host.Host)
 	}
 	return run.Follow(ctx, watchInterval, h.Follow, host.Watch{
 		Modules: os.DirFS(o.Modules), Swapped: watchMessages{stderr}.swapped,
-		Rejected: func(err error) { watchMessages{stderr}.refused("the modules before go on", o.Error(err)) },
+		Rejected: func(err error) { watchMessages{stderr}.rejected("the modules before go on", o.Error(err)) },
 	})
 }
 
@@ -58,7 +58,7 @@ func (o *tryOptions) followAudit(ctx context.Context, stderr io.Writer) (stop fu
 	return run.Follow(ctx, watchInterval, o.audit.auditor.Follow, host.Watch{
 		Modules: modules, Swapped: watchMessages{stderr}.swapped,
 		Rejected: func(err error) {
-			watchMessages{stderr}.refused("the audits' modules before go on", open.AuditorError(err, o.Modules))
+			watchMessages{stderr}.rejected("the audits' modules before go on", open.AuditorError(err, o.Modules))
 		},
 	}), nil
 }
@@ -83,6 +83,6 @@ func (m watchMessages) swapped(changes []host.Change) {
 	m.say(b.String())
 }
 
-func (m watchMessages) refused(instead string, err error) {
+func (m watchMessages) rejected(instead string, err error) {
 	m.say(sanitize.Block("rejected, "+instead+":\n"+err.Error()) + "\n")
 }

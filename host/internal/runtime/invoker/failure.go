@@ -23,8 +23,8 @@ func declared(f *abi.Failure) error {
 	return &ModuleError{Cause: trial.CauseFailure, Message: "the module gives up: " + f.Code + ": " + f.Message}
 }
 
-// refused gives nil, or an error with the problems of an artifact.
-func refused(c *abi.Collector) error {
+// rejected gives nil, or an error with the problems of an artifact.
+func rejected(c *abi.Collector) error {
 	err := c.Err()
 	if err == nil {
 		return nil

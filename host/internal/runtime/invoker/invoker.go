@@ -35,7 +35,7 @@ func (v Invoker) Node(ctx context.Context, node *pipeline.Node, persona *pipelin
 		} else if !check(response.Artifact, &c) {
 			c.Add(abi.CodeWrongArtifact, "is not the artifact that a node of the family "+string(req.Family)+" gives", abi.Field("artifact"))
 		}
-		err = refused(&c)
+		err = rejected(&c)
 	}
 	if err != nil {
 		return nil, v.failure(err, node, persona.ID, persona.Module, abi.CallNode)
@@ -53,7 +53,7 @@ func (v Invoker) Contest(ctx context.Context, node *pipeline.Node, persona *pipe
 	if err == nil {
 		var c abi.Collector
 		check(response.Challenges, &c)
-		err = refused(&c)
+		err = rejected(&c)
 	}
 	if err != nil {
 		return nil, v.failure(err, node, persona.ID, persona.Module, abi.CallContest)
@@ -99,7 +99,7 @@ func (v Invoker) askModule(ctx context.Context, node *pipeline.Node, edges []*pi
 	if err == nil {
 		var c abi.Collector
 		abi.CheckEdgeAnswers(response.Answers, req.Questions, &c)
-		err = refused(&c)
+		err = rejected(&c)
 	}
 	if err != nil {
 		return v.failure(err, node, "", module, abi.CallEdges)

@@ -25,7 +25,7 @@ func (v Invoker) Judge(ctx context.Context, modules JudgeModules, node *pipeline
 	if err == nil {
 		var c abi.Collector
 		checkOpinions(response.Opinions, req, &c)
-		err = refused(&c)
+		err = rejected(&c)
 	}
 	if err != nil {
 		return nil, v.failure(err, node, req.Judge, module, abi.CallJudge)

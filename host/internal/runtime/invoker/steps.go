@@ -7,10 +7,10 @@ import (
 )
 
 // Steps converts the steps of a traversal.
-func Steps(walked *traverse.Outcome) []trial.Step {
-	list := make([]trial.Step, len(walked.Steps))
-	for i := range walked.Steps {
-		w := &walked.Steps[i]
+func Steps(outcome *traverse.Outcome) []trial.Step {
+	list := make([]trial.Step, len(outcome.Steps))
+	for i := range outcome.Steps {
+		w := &outcome.Steps[i]
 		s := trial.Step{Node: w.Node, Edge: w.EdgeID, To: w.To, Asked: make([]abi.EdgeAnswer, len(w.Answers))}
 		for j, a := range w.Answers {
 			s.Asked[j] = abi.EdgeAnswer{ID: a.Edge.ID, Fires: a.Fires, Why: a.Why}

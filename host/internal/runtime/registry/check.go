@@ -93,7 +93,7 @@ func checkNeed(need *Need, m *abi.Manifest, info *sandbox.Info) []Fault {
 	}
 	for _, call := range need.Calls {
 		if !slices.Contains(m.Calls, call) {
-			add(FaultCall, string(call), "does not serve %s calls; the %s needs them", call, asker(call))
+			add(FaultCall, string(call), "does not serve %s calls; the %s needs them", call, requirer(call))
 		}
 	}
 	for _, family := range need.Families {
@@ -124,8 +124,8 @@ func checkNeed(need *Need, m *abi.Manifest, info *sandbox.Info) []Fault {
 	return faults
 }
 
-// asker is the file that needs modules to serve a call.
-func asker(call abi.Call) string {
+// requirer is the file that needs modules to serve a call.
+func requirer(call abi.Call) string {
 	if call == abi.CallJudge {
 		return "rubric"
 	}

@@ -33,8 +33,8 @@ func TestListsOfAManifestThatContradictThemselves(t *testing.T) {
 			for how, err := range map[string]error{
 				"load": open(t).Install(t.Context(), files, needs(), nil), "check": registry.Check(files, needs()),
 			} {
-				refused, ok := errors.AsType[*registry.RejectedError](err)
-				if !ok || !refused.Has(registry.FaultManifest) || !strings.Contains(err.Error(), "second: "+tc.want) {
+				rejected, ok := errors.AsType[*registry.RejectedError](err)
+				if !ok || !rejected.Has(registry.FaultManifest) || !strings.Contains(err.Error(), "second: "+tc.want) {
 					t.Errorf("%s: %v, want %s", how, err, tc.want)
 				}
 			}

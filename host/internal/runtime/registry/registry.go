@@ -37,8 +37,8 @@ func (r *Registry) Install(ctx context.Context, files map[string]sandbox.File, n
 	}
 	modules, err := r.load(ctx, files, needs)
 	if err == nil && check != nil {
-		if refusal := check(func(name string) string { return modules[name].Info().CodeDigest.String() }); refusal != nil {
-			err = &RejectedError{Faults: []Fault{{Code: FaultSides, Detail: refusal.Error()}}}
+		if rejection := check(func(name string) string { return modules[name].Info().CodeDigest.String() }); rejection != nil {
+			err = &RejectedError{Faults: []Fault{{Code: FaultSides, Detail: rejection.Error()}}}
 		}
 	}
 	if err != nil {
@@ -168,14 +168,14 @@ func (r *Registry) CheckSwap(ctx context.Context, files map[string]sandbox.File,
 	for _, m := range modules {
 		err = errors.Join(err, m.letGo(context.WithoutCancel(ctx)))
 	}
-	if refused, ok := errors.AsType[*RejectedError](err); ok {
-		faults = append(faults, refused.Faults...)
+	if rejected, ok := errors.AsType[*RejectedError](err); ok {
+		faults = append(faults, rejected.Faults...)
 	} else if err != nil {
 		return err
 	}
 	if len(faults) == 0 && check != nil {
-		if refusal := check(func(name string) string { return codes[name] }); refusal != nil {
-			faults = []Fault{{Code: FaultSides, Detail: refusal.Error()}}
+		if rejection := check(func(name string) string { return codes[name] }); rejection != nil {
+			faults = []Fault{{Code: FaultSides, Detail: rejection.Error()}}
 		}
 	}
 	if len(faults) > 0 {
@@ -218,12 +218,12 @@ func LoadOne(ctx context.Context, engine *sandbox.Engine, wasm []byte, manifest 
 
 // loadFaults are the faults of a module that the sandbox did not load.
 func loadFaults(name string, err error) []Fault {
-	var refused *sandbox.LoadError
-	if !errors.As(err, &refused) {
+	var rejected *sandbox.LoadError
+	if !errors.As(err, &rejected) {
 		return []Fault{{Module: name, Code: FaultUnavailable, Detail: err.Error()}}
 	}
-	faults := make([]Fault, len(refused.Faults))
-	for i, f := range refused.Faults {
+	faults := make([]Fault, len(rejected.Faults))
+	for i, f := range rejected.Faults {
 		faults[i] = Fault{Module: name, Code: FaultCode(f.Code), Detail: f.Detail}
 	}
 	return faults

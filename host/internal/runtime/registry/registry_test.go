@@ -188,13 +188,13 @@ func TestModulesThatASwapDoesNotChangeStayWarm(t *testing.T) {
 	if err := r.Install(t.Context(), asking, grants, nil); err != nil {
 		t.Fatal(err)
 	}
-	var refused *registry.RejectedError
-	if err := r.Install(t.Context(), asking, needs(), nil); !errors.As(err, &refused) || !refused.Has(registry.FaultCapability) {
+	var rejected *registry.RejectedError
+	if err := r.Install(t.Context(), asking, needs(), nil); !errors.As(err, &rejected) || !rejected.Has(registry.FaultCapability) {
 		t.Errorf("a module that is there already escapes the checks: %v", err)
 	}
 }
 
-func TestAccept_PL2_ARefusedModuleLeavesTheIncumbent(t *testing.T) {
+func TestAccept_PL2_ARejectedModuleLeavesTheIncumbent(t *testing.T) {
 	t.Parallel()
 	r := open(t)
 	install(t, r, 'a')
@@ -222,8 +222,8 @@ func TestAccept_PL2_ARefusedModuleLeavesTheIncumbent(t *testing.T) {
 				delete(files, "second")
 			}
 			err := r.Install(t.Context(), files, needs(), nil)
-			var refused *registry.RejectedError
-			if !errors.As(err, &refused) || len(refused.Faults) != 1 || !refused.Has(test.code) || refused.Faults[0].Module != "second" {
+			var rejected *registry.RejectedError
+			if !errors.As(err, &rejected) || len(rejected.Faults) != 1 || !rejected.Has(test.code) || rejected.Faults[0].Module != "second" {
 				t.Errorf("%v, want %s of the second", err, test.code)
 			}
 			stands(t, r, 'a', 1)
@@ -238,8 +238,8 @@ func TestAccept_PL2_ARefusedModuleLeavesTheIncumbent(t *testing.T) {
 		asked = codeDigest("first")
 		return errors.New("too much alike")
 	})
-	var refused *registry.RejectedError
-	if !errors.As(err, &refused) || !refused.Has(registry.FaultSides) || !strings.HasPrefix(asked, "sha256:") {
+	var rejected *registry.RejectedError
+	if !errors.As(err, &rejected) || !rejected.Has(registry.FaultSides) || !strings.HasPrefix(asked, "sha256:") {
 		t.Errorf("%v, asked about %q", err, asked)
 	}
 	ended, cancel := context.WithCancel(t.Context())

@@ -65,7 +65,7 @@ func holdsFor(t *testing.T, wasm []byte) bool {
 			if err := compiles(p.Wasm); err != nil {
 				t.Fatalf("fuel %v: no longer valid: %v", fuel, err)
 			}
-		case err != nil && validErr == nil && !refusable(fault):
+		case err != nil && validErr == nil && !rejectable(fault):
 			t.Fatalf("fuel %v: a valid module is rejected: %v: %x", fuel, err, wasm)
 		case err == nil && validErr != nil && compiles(p.Wasm) == nil && !takenOut(validErr):
 			t.Fatalf("fuel %v: it was not valid: %v", fuel, validErr)
@@ -113,11 +113,11 @@ func takenOut(err error) bool {
 	return declaresStart(err) || strings.Contains(err.Error(), "custom")
 }
 
-// refusable faults are those of modules that the compiler takes: with the names
+// rejectable faults are those of modules that the compiler takes: with the names
 // that are the host's own, with too dense bodies, and with vector instructions
 // whose number has bits that the compiler does not read, and the specification
 // does.
-func refusable(fault *wasmfile.Error) bool {
+func rejectable(fault *wasmfile.Error) bool {
 	return strings.Contains(fault.Msg, "instruction 0xfd") ||
 		strings.Contains(fault.Msg, "the host's own") || strings.Contains(fault.Msg, "times as long")
 }

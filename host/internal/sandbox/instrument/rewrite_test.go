@@ -76,7 +76,7 @@ func TestRewriteKeepsMeaning(t *testing.T) {
 
 // What would name something that is added, or was checked by the compiler
 // before it was taken out, is rejected, with its place.
-func TestRewriteRefuses(t *testing.T) {
+func TestRewriteRejects(t *testing.T) {
 	t.Parallel()
 	types, functions := section(1, 1, 0x60, 0, 0), section(3, 1, 0)
 	body := func(code ...byte) []byte {

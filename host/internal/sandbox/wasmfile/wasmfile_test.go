@@ -64,14 +64,14 @@ func TestParse(t *testing.T) {
 
 // Every proper beginning of a module is rejected, or is a module that ends
 // between two sections.
-func TestCutOffFilesAreRefused(t *testing.T) {
+func TestCutOffFilesAreRejected(t *testing.T) {
 	t.Parallel()
 	wasm := sample().Bytes()
-	refused := 0
+	rejected := 0
 	for n := range wasm {
 		_, err := wasmfile.Parse(wasm[:n])
 		if fileErr, ok := errors.AsType[*wasmfile.Error](err); ok {
-			refused++
+			rejected++
 			if fileErr.Offset < 0 || fileErr.Offset > n {
 				t.Errorf("%d bytes: offset %d is outside", n, fileErr.Offset)
 			}
@@ -79,8 +79,8 @@ func TestCutOffFilesAreRefused(t *testing.T) {
 			t.Errorf("%d bytes: %T", n, err)
 		}
 	}
-	if refused < len(wasm)-15 {
-		t.Errorf("%d of %d beginnings were rejected", refused, len(wasm))
+	if rejected < len(wasm)-15 {
+		t.Errorf("%d of %d beginnings were rejected", rejected, len(wasm))
 	}
 }
 
@@ -235,7 +235,7 @@ func TestExecutable(t *testing.T) {
 }
 
 // Code that cannot be told apart is rejected, with the place.
-func TestExecutableRefusesUnknownInstructions(t *testing.T) {
+func TestExecutableRejectsUnknownInstructions(t *testing.T) {
 	t.Parallel()
 	for _, code := range [][]byte{
 		{0x06},

@@ -48,10 +48,10 @@ type Memory struct {
 	limit uint64 // of the memory and what is held beside it
 	held  uint64 // beside the memory
 
-	refused bool
-	shrunk  bool // Reset made it smaller, and Reallocate has not said so yet
-	failed  error
-	mapping mapping // of the ways that have the kernel help
+	rejected bool
+	shrunk   bool // Reset made it smaller, and Reallocate has not said so yet
+	failed   error
+	mapping  mapping // of the ways that have the kernel help
 }
 
 // NewMemory gives an empty memory that grows up to a limit, a multiple of 64
@@ -68,7 +68,7 @@ func (p *Pager) NewMemory(limit uint64) (*Memory, error) {
 // is gone. Bytes that Reallocate gave before stay valid if the size is the
 // same, and show the new content.
 func (m *Memory) Begin(image *Image) error {
-	m.image, m.refused, m.shrunk, m.failed = image, false, false, nil
+	m.image, m.rejected, m.shrunk, m.failed = image, false, false, nil
 	if m.pager.way != Compare {
 		return m.mapping.begin(m, image)
 	}
@@ -83,7 +83,7 @@ func (m *Memory) Begin(image *Image) error {
 // small again: the next Reallocate, whatever it asks for, gives what there is,
 // for the instance to notice.
 func (m *Memory) Reset() error {
-	m.refused = false
+	m.rejected = false
 	if m.image == nil {
 		return errNoImage
 	}
@@ -128,12 +128,12 @@ func (m *Memory) Hold(bytes uint64) bool {
 // Grown reports whether the memory is larger than what it began with.
 func (m *Memory) Grown() bool { return m.image == nil || uint64(len(m.buf)) != m.image.Size() }
 
-// Refused reports whether growth beyond the limit was asked for since Begin,
+// Rejected reports whether growth beyond the limit was asked for since Begin,
 // Reset or Forgive.
-func (m *Memory) Refused() bool { return m.refused }
+func (m *Memory) Rejected() bool { return m.rejected }
 
 // Forgive forgets that growth was rejected.
-func (m *Memory) Forgive() { m.refused = false }
+func (m *Memory) Forgive() { m.rejected = false }
 
 // Err is the failure of the machine to give memory within the limit. Growth
 // was then rejected, which another machine would have granted.
@@ -151,7 +151,7 @@ func (m *Memory) Reallocate(size uint64) []byte {
 		m.shrunk = false
 		return m.buf
 	case size > m.limit-m.held:
-		m.refused = true
+		m.rejected = true
 		return nil
 	case size <= uint64(len(m.buf)):
 		return m.buf[:size:size]

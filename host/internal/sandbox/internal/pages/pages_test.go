@@ -127,14 +127,14 @@ func TestMemoryGrowsUpToItsLimit(t *testing.T) {
 			}
 		}
 		b := m.Reallocate(4 * unit)
-		if len(b) != 4*unit || !m.Grown() || m.Refused() {
+		if len(b) != 4*unit || !m.Grown() || m.Rejected() {
 			t.Fatalf("%s: grew to %d bytes", way, len(b))
 		}
 		if !bytes.Equal(b[:2*unit], image.Bytes()) || !bytes.Equal(b[2*unit:], make([]byte, 2*unit)) {
 			t.Errorf("%s: growing changed what was there, or is not zero", way)
 		}
 		b[4*unit-1] = 1
-		if m.Reallocate(5*unit) != nil || !m.Refused() {
+		if m.Reallocate(5*unit) != nil || !m.Rejected() {
 			t.Errorf("%s: grew beyond the limit", way)
 		}
 		if m.Err() != nil {

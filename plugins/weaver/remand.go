@@ -11,9 +11,9 @@ import (
 // maxAnswerItems bounds the evidence of one answer.
 const maxAnswerItems = 6
 
-// account answers every question of the court with what the investigation
+// answerRemand answers every question of the court with what the investigation
 // brought since, and says of every challenged item whether it still stands.
-func account(r *abi.NodeRequest) *abi.RemandAnswer {
+func answerRemand(r *abi.NodeRequest) *abi.RemandAnswer {
 	v := &abi.RemandAnswer{Answers: []abi.RemandReply{}, Challenged: []abi.ChallengedReply{}}
 	withdrawn := make(map[int]bool)
 	seen := make(map[int]bool)
