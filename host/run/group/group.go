@@ -4,6 +4,7 @@ package group
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
 	"iter"
 	"regexp"
@@ -118,12 +119,29 @@ var figures = regexp.MustCompile(`\b0x[0-9a-fA-F]+\b|\d+`)
 const maxBytes = 64 << 20
 
 // Entries puts cases of one group into the first entry of the group, as its Members. Entries with a truth or an
-// error stay alone. It reads ahead, up to 64 MiB of documents.
+// error stay alone. Groups wait for the end of the entries, or until they hold 64 MiB of documents; what belongs to none
+// goes on at once.
 func (r Rules) Entries(entries iter.Seq2[docket.Entry, error]) iter.Seq2[docket.Entry, error] {
 	return func(yield func(docket.Entry, error) bool) {
 		w := window{groups: map[string]int{}}
 		for entry, err := range entries {
-			w.add(entry, err, r)
+			key := ""
+			var line *docket.LineError
+			switch {
+			case err == nil && entry.Truth == nil:
+				key = r.Key(&entry.Case)
+			case err != nil && !errors.As(err, &line): // the last
+				if !w.give(yield) {
+					return
+				}
+			}
+			if key == "" {
+				if !yield(entry, err) {
+					return
+				}
+				continue
+			}
+			w.add(entry, key)
 			if w.bytes > maxBytes && !w.give(yield) {
 				return
 			}
@@ -132,33 +150,28 @@ func (r Rules) Entries(entries iter.Seq2[docket.Entry, error]) iter.Seq2[docket.
 	}
 }
 
-// window holds entries until no more of their groups are looked for.
+// window holds the first entry of each group until no more are looked for.
 type window struct {
 	entries []docket.Entry
-	errs    []error
-	groups  map[string]int // index of the first entry, by key
+	groups  map[string]int // index of the entry, by key
 	bytes   int
 }
 
-func (w *window) add(entry docket.Entry, err error, rules Rules) {
+func (w *window) add(entry docket.Entry, key string) {
 	for i := range entry.Case.Documents {
 		w.bytes += len(entry.Case.Documents[i].Text)
 	}
-	if err == nil && entry.Truth == nil {
-		if key := rules.Key(&entry.Case); key != "" {
-			if first, ok := w.groups[key]; ok {
-				w.entries[first].Members = append(w.entries[first].Members, entry.Case)
-				return
-			}
-			w.groups[key] = len(w.entries)
-		}
+	if first, ok := w.groups[key]; ok {
+		w.entries[first].Members = append(w.entries[first].Members, entry.Case)
+		return
 	}
-	w.entries, w.errs = append(w.entries, entry), append(w.errs, err)
+	w.groups[key] = len(w.entries)
+	w.entries = append(w.entries, entry)
 }
 
 func (w *window) give(yield func(docket.Entry, error) bool) bool {
 	for i := range w.entries {
-		if !yield(w.entries[i], w.errs[i]) {
+		if !yield(w.entries[i], nil) {
 			return false
 		}
 	}
