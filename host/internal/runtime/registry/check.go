@@ -137,7 +137,11 @@ func (n *Need) wouldGrant(capability abi.Capability) string {
 	if n.GrantedBy == "" {
 		return "; only personas are granted any"
 	}
-	return fmt.Sprintf("; `grants: [%s]` at %s would grant it, or `--grant %s=%s`", capability, n.GrantedBy, n.Persona, capability)
+	var grants strings.Builder
+	for _, granted := range n.Granted {
+		grants.WriteString(string(granted) + ", ")
+	}
+	return fmt.Sprintf("; `grants: [%s%s]` at %s would grant it, or `--grant %s=%s`", grants.String(), capability, n.GrantedBy, n.Persona, capability)
 }
 
 // imported are the names in the import modules of capabilities that a module asks for.
