@@ -178,7 +178,7 @@ func TestEveryCodeOfOneTypeIsShown(t *testing.T) {
 	}
 	across := []abi.Code{ // Check functions: across artifacts, or by the host alone
 		abi.CodeCharge, abi.CodeNotInCase, abi.CodeNotInDocuments, abi.CodeEvidenceIndex, abi.CodeIdentity, abi.CodeWrongArtifact,
-		abi.CodeWrongAnswers, abi.CodeUnanswered, abi.CodeKeyMismatch, abi.CodeVersion, abi.CodeDuplicateEntry,
+		abi.CodeNotOffered, abi.CodeWrongAnswers, abi.CodeUnanswered, abi.CodeKeyMismatch, abi.CodeVersion, abi.CodeDuplicateEntry,
 	}
 	for _, code := range codesOfSource(t) {
 		if !shown[code] && !slices.Contains(across, code) {
