@@ -27,7 +27,7 @@ type decided struct {
 // digest of all answers, verdicts, confidences and paths, with and without a profile.
 func TestAccept_LB4_ResultsOfTheDocketsStay(t *testing.T) {
 	t.Parallel()
-	dir := scratchCopy(t)
+	dir := repositoryRoot(t)
 	var got strings.Builder
 	for _, args := range []string{
 		"tour.jsonl",
