@@ -113,6 +113,10 @@ conformance: plugins ## run the test vectors over both codecs, and the conforman
 sdk-tests: plugins ## build and test modules in every language that has its tools here; SDK_ONLY="c", SDK_REQUIRE="rust c ..." or all
 	$(GO) test -count=1 -tags sdk -v -timeout 60m ./host/internal/polyglot
 
+.PHONY: runner-tests
+runner-tests: plugins ## run experiments on projects of other languages; installs their test runners, needs the network and minutes
+	SHADOWCOURT_RUNNERS=1 $(GO) test -vet=off -count=1 -v -timeout 60m -run TestAccept_EX9 ./cmd/shadowcourt
+
 .PHONY: mutants
 mutants: ## remove each check of the decoder in turn; a test vector must notice
 	$(GO) test -count=1 -v ./abi/internal/mutants

@@ -68,7 +68,7 @@ func (a *account) turn(ctx context.Context, f *failure, e abi.Experiment) (func(
 		a.change(func() { a.waiting-- })
 		return nil, ctx.Err()
 	}
-	name := f.test.Name + " " + e.String()
+	name := f.name + " " + e.String()
 	var used error
 	a.change(func() {
 		a.waiting--

@@ -19,13 +19,13 @@ import (
 )
 
 // resultForm names how results are found. It changes whenever the same experiment would have another result.
-const resultForm = "experiment/2"
+const resultForm = "experiment/3"
 
 // key names a result by all that it depends on.
 func (l *Lab) key(w *workspace, f *failure, e abi.Experiment) string {
 	h := sha256.New()
 	for _, part := range []string{
-		resultForm, w.digest, f.test.Package, f.test.Name, e.String(), l.goTool.Version(), fmt.Sprint(l.config.Network, l.overlays), f.fingerprint,
+		resultForm, w.digest, f.toolchain.String(), f.group, f.name, e.String(), f.toolchain.version(), fmt.Sprint(l.config.Network, l.overlays), f.fingerprint,
 	} {
 		fmt.Fprintf(h, "%d %s\x00", len(part), part)
 	}

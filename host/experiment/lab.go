@@ -14,13 +14,14 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/experiment/gorun"
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
+	"github.com/shadowcourt/shadowcourt/host/experiment/runner"
 	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
 	"github.com/shadowcourt/shadowcourt/host/internal/tempdir"
 )
@@ -55,7 +56,9 @@ type Config struct {
 	CacheDir string
 	// Network leaves the tests on the network.
 	Network bool
-	// Flags are passed to every build, such as -race and -tags.
+	// Runners run the tests. Default: [runner.Shipped].
+	Runners []*runner.Definition
+	// Flags are passed to every build of Go, such as -race and -tags.
 	Flags []string
 	// Progress, if it is not nil, is told when something begins or ends. Its calls don't overlap.
 	Progress func(Progress)
@@ -73,6 +76,9 @@ func (c *Config) setDefaults() error {
 	if c.Parallel <= 0 {
 		c.Parallel = 1
 	}
+	if c.Runners == nil {
+		c.Runners = runner.Shipped()
+	}
 	if c.Now == nil {
 		c.Now = time.Now //nolint:forbidigo // the default of an injected clock
 	}
@@ -88,12 +94,11 @@ type Lab struct {
 	problem string // why nothing can be run, or empty
 	noGreen string // why nothing of the green revision can be run, or empty
 
-	dir       *tempdir.Dir
-	overlays  bool // tests see a tree of their own without a copy
-	scratches atomic.Int64
-	goTool    *gorun.Go
-	modules   []module
-	trees     map[revisions]*workspace
+	dir        *tempdir.Dir
+	overlays   bool // tests see a tree of their own without a copy
+	scratches  atomic.Int64
+	toolchains []toolchain
+	trees      map[revisions]*workspace
 
 	account *account
 	cache   *cache
@@ -130,10 +135,6 @@ func Open(ctx context.Context, config Config) (*Lab, error) {
 
 // prepare finds the tools and reads the trees. Its error says why nothing can be run.
 func (l *Lab) prepare(ctx context.Context) error {
-	var err error
-	if l.goTool, err = gorun.Find(ctx, l.config.Flags...); err != nil {
-		return err
-	}
 	repository, err := tree.Open(ctx, l.config.Source)
 	if err != nil {
 		return err
@@ -142,7 +143,7 @@ func (l *Lab) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if l.modules, err = modulesOf(ctx, head); err != nil {
+	if err := l.findToolchains(ctx, repository, head); err != nil {
 		return err
 	}
 	if l.overlays, err = l.canOverlay(ctx); err != nil {
@@ -173,6 +174,50 @@ func (l *Lab) prepare(ctx context.Context) error {
 	add(abi.Head, abi.Green, tree.Mix(head, green))
 	add(abi.Green, abi.Head, tree.Mix(green, head))
 	return nil
+}
+
+// findToolchains finds the runners that the source has tests for. Its error says why none can run them.
+func (l *Lab) findToolchains(ctx context.Context, repository *tree.Repository, head *tree.Tree) error {
+	source := runner.Source{Top: repository.Top(), Dir: repository.Dir(), Head: head, Scratch: l.dir.Path}
+	var names, problems []string
+	usable := 0
+	for _, d := range l.config.Runners {
+		t, err := openToolchain(ctx, d, source, l.config)
+		if err != nil {
+			return err
+		}
+		names = append(names, d.Name)
+		if t == nil {
+			continue
+		}
+		l.toolchains = append(l.toolchains, t)
+		if err := t.unusable(); err != nil {
+			problems = append(problems, err.Error())
+		} else {
+			usable++
+		}
+	}
+	switch {
+	case len(l.toolchains) == 0:
+		return fmt.Errorf("the source has no project with tests that %s can run", strings.Join(names, ", "))
+	case usable == 0:
+		return errors.New(strings.Join(problems, "; "))
+	}
+	return nil
+}
+
+// openToolchain gives nil where a source has nothing for a runner.
+func openToolchain(ctx context.Context, d *runner.Definition, source runner.Source, config Config) (toolchain, error) {
+	if d.Name == runner.Go {
+		if g, err := openGo(ctx, source.Head, config.Flags); g != nil || err != nil {
+			return g, err
+		}
+		return nil, nil //nolint:nilnil // the source has no module
+	}
+	if r, err := runner.Open(ctx, d, source); r != nil || err != nil {
+		return &defined{r, config.Network}, err
+	}
+	return nil, nil //nolint:nilnil // the source has no such project
 }
 
 // canOverlay tries whether a program in isolation can seem to write to a folder. The error says that nothing can be isolated.
@@ -212,8 +257,9 @@ func (l *Lab) Close() error {
 func (l *Lab) Digest() string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\x00%s\x00%t\x00%s\x00%s\x00", resultForm, l.config.Mode, l.config.Network, l.problem, l.noGreen)
-	if l.goTool != nil {
-		fmt.Fprintf(h, "%s %s %d\x00", l.goTool.Version(), runtime.GOOS, runtime.NumCPU())
+	fmt.Fprintf(h, "%s %d\x00", runtime.GOOS, runtime.NumCPU())
+	for _, t := range l.toolchains {
+		fmt.Fprintf(h, "%s %s\x00", t, t.version())
 	}
 	for _, r := range []revisions{{abi.Head, abi.Head}, {abi.Green, abi.Green}} {
 		if w := l.trees[r]; w != nil {

@@ -377,7 +377,7 @@ func TestWhyNothingIsOffered(t *testing.T) {
 		offers  int
 	}{
 		{"all is well", config, databaseCase(), "", 7},
-		{"no test", config, &abi.Case{Subject: "example.com/shop/cart does not build"}, "no failing Go test is named", 0},
+		{"no test", config, &abi.Case{Subject: "example.com/shop/cart does not build"}, "no failing test is named", 0},
 		{"two tests", config, &abi.Case{Documents: []abi.Document{{Text: "--- FAIL: TestA (0.00s)\n--- FAIL: TestB (0.00s)\n"}}}, "several tests are named, such as TestA and TestB", 0},
 		{"another module", config, &abi.Case{Subject: "TestA fails in example.com/other"}, `no tests of package "example.com/other" are in the source`, 0},
 		{"no budget", other(func(c *experiment.Config) { c.Budget = 0 }), databaseCase(), "experiments have no budget", 0},
@@ -400,7 +400,15 @@ func TestWhyNothingIsOffered(t *testing.T) {
 		})
 	}
 	t.Run("no go command", func(t *testing.T) {
-		t.Setenv("PATH", empty)
+		command, err := exec.LookPath("git")
+		if err != nil {
+			t.Fatal(err)
+		}
+		tools := t.TempDir()
+		if err := os.Symlink(command, filepath.Join(tools, "git")); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("PATH", tools)
 		if why := open(t, config).Why(databaseCase()); !strings.Contains(why, "go is not installed") {
 			t.Errorf("got %q", why)
 		}

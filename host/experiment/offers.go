@@ -8,10 +8,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
 )
 
-var (
-	errNoTest = errors.New("no failing Go test is named")
-	errReruns = errors.New("only reruns of this tree are allowed")
-)
+var errReruns = errors.New("only reruns of this tree are allowed")
 
 // Offers are the experiments that can be run for the case, the cheapest first: the same for the same case. None where nothing can be
 // run, for which [Lab.Why] has the reason. The error is that of the context.
@@ -23,7 +20,7 @@ func (l *Lab) Offers(ctx context.Context, subject *abi.Case) ([]abi.ExperimentOf
 	if err != nil {
 		return nil, nil //nolint:nilerr // Why tells it
 	}
-	return plan.Offers(f.test.Elapsed, func(e abi.Experiment) bool { return l.trees[revisions{e.Product, e.Tests}] != nil }), nil
+	return plan.Offers(f.elapsed, f.toolchain.pace(), func(e abi.Experiment) bool { return l.trees[revisions{e.Product, e.Tests}] != nil }), nil
 }
 
 // Why says in a line why there are no offers for a case, or not all of the mode; empty if there are. Of a nil case it says what

@@ -3,13 +3,14 @@ package experiment
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/experiment/gorun"
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
+	"github.com/shadowcourt/shadowcourt/host/experiment/runner"
 )
 
 // maxDetailBytes is the most of a detail.
@@ -22,41 +23,52 @@ type tally struct {
 	runs   int   // that were made, those that tell nothing included
 	absent int   // of them, those whose tree lacks the test
 	reason string
+	online bool // the tests have the network
+	missed bool // a run failed for want of the network that experiments take away
 }
 
 // add takes a run.
-func (t *tally) add(f *failure, run *gorun.Run) {
+func (t *tally) add(f *failure, run *runner.Run) {
 	t.runs++
 	limit := run.Result.Ending != isolate.Exited && run.Result.Ending != isolate.Signaled
 	switch {
-	case run.Kind == gorun.Passed:
+	case run.Kind == runner.Passed:
 		t.result.Passed++
-	case run.Kind == gorun.Skipped:
+	case run.Kind == runner.Skipped:
 		t.reason = "the test was skipped"
-	case run.Kind == gorun.Failed && !limit, run.Kind == gorun.Failed && run.Result.Ending == isolate.OverTime:
-		t.failed(f, run.Log)
+	case run.Kind == runner.Failed && !limit, run.Kind == runner.Failed && run.Result.Ending == isolate.OverTime:
+		t.failed(f, run.Documents)
 	case limit && run.Result.Ending == isolate.OverTime && t.looks.timeout:
 		t.result.Same++
 	case limit:
-		t.other(fmt.Sprintf("the run was ended by its limit of %s\n%s", run.Result.Ending, run.Log))
-	case run.Kind == gorun.Absent && run.Result.ExitCode == 0:
+		t.other(fmt.Sprintf("the run was ended by its limit of %s\n%s", run.Result.Ending, run.Log()))
+	case run.Kind == runner.Absent:
 		t.absent++
-	case run.Kind == gorun.Absent && t.result.Experiment.Order == abi.OriginalOrder:
-		t.reason = "the tests of the package ended before this one: " + output(run)
+	case run.Kind == runner.Silent && t.result.Experiment.Order == abi.OriginalOrder:
+		t.reason = "the tests beside this one ended before it: " + output(run)
 	default: // such as a panic before the first test
-		t.failed(f, output(run))
+		t.failed(f, []abi.Document{{Name: "log", Text: output(run)}})
 	}
 }
 
-func output(run *gorun.Run) string { return strings.ReplaceAll(string(run.Result.Output), "\x16", "") }
+func output(run *runner.Run) string { return strings.ReplaceAll(string(run.Result.Output), "\x16", "") }
 
-func (t *tally) failed(f *failure, log string) {
-	if looksOf(f.test.Package, []abi.Document{{Name: "log", Text: log}}).same(t.looks) {
+func (t *tally) failed(f *failure, documents []abi.Document) {
+	log := (&runner.Run{Documents: documents}).Log()
+	switch {
+	case looksOf(f.group, documents).same(t.looks):
 		t.result.Same++
-	} else {
+	case !t.online && networkText.MatchString(log):
+		t.missed, t.reason = true, "the test needs a network or a service, such as a database, that experiments take away: "+networkText.FindString(log)+
+			"; --experiment-network leaves it"
+	default:
 		t.other(log)
 	}
 }
+
+// networkText is what programs print that reach nobody.
+var networkText = regexp.MustCompile(`(?i)connection refused|ECONNREFUSED|ENETUNREACH|EAI_AGAIN|ENOTFOUND|no such host|no route to host|network is unreachable|` +
+	`name or service not known|temporary failure in name resolution|UnknownHostException`)
 
 func (t *tally) other(detail string) {
 	t.result.Other++
@@ -65,22 +77,24 @@ func (t *tally) other(detail string) {
 	}
 }
 
-// decided says whether more runs change nothing: some passed and some failed, or the tree has no such test.
+// decided says whether more runs change nothing: some passed and some failed, or the tree has no such test, or
+// the test can't run here.
 func (t *tally) decided() bool {
-	return t.result.Passed > 0 && t.result.Same+t.result.Other > 0 || t.absent > 0
+	return t.result.Passed > 0 && t.result.Same+t.result.Other > 0 || t.absent > 0 || t.missed
 }
 
 // end gives the result, and whether it is final. The error is what kept the experiment from coming to its end.
 func (t *tally) end(err error) (abi.ExperimentResult, bool, error) {
 	r := &t.result
 	r.Outcome = t.outcome()
-	switch failed, isBuild := errors.AsType[*gorun.BuildError](err); {
-	case isBuild && r.Experiment.Product == abi.Head && r.Experiment.Tests == abi.Head: // where the case's test was built
+	unchanged := r.Experiment.Product == abi.Head && r.Experiment.Tests == abi.Head // where the test of the case was built and found
+	switch failed, isBuild := errors.AsType[*runner.BuildError](err); {
+	case isBuild && unchanged:
 		return notRun(r.Experiment, "the tree under test does not build without submodules and without the files that git ignores:\n"+failed.Output), true, nil
 	case isBuild:
 		r.Outcome, r.Detail = abi.OutcomeNotBuilt, firstLines(failed.Output)
 		return *r, true, nil
-	case errors.Is(err, gorun.ErrNoTests):
+	case errors.Is(err, runner.ErrNoTests):
 		r.Outcome = abi.OutcomeNoTest
 		return *r, true, nil
 	case err != nil && r.Outcome == abi.OutcomeNotRun:
@@ -88,6 +102,8 @@ func (t *tally) end(err error) (abi.ExperimentResult, bool, error) {
 	case err != nil:
 		r.Detail = firstLines(fmt.Sprintf("%d of %d runs were not made: %v\n%s", r.Experiment.Runs-t.runs, r.Experiment.Runs, err, r.Detail))
 		return *r, false, nil
+	case r.Experiment.Tests == abi.Head && r.Outcome == abi.OutcomeNoTest:
+		return notRun(r.Experiment, "the test is not found in the tree under test, which has no submodules and no files that git ignores"), true, nil
 	case r.Outcome == abi.OutcomeNotRun:
 		r.Detail = firstLines(t.reason)
 	}

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/experiment/gorun"
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
 	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
+	"github.com/shadowcourt/shadowcourt/host/experiment/runner"
 )
 
 // Run runs one of the experiments that are offered for the case, or takes its result from an earlier case with the same failure or
@@ -28,12 +28,14 @@ func (l *Lab) Run(ctx context.Context, subject *abi.Case, e abi.Experiment) (abi
 	w := l.trees[revisions{e.Product, e.Tests}]
 	key := l.key(w, f, e)
 	return l.shared.do(ctx, key, func() (abi.ExperimentResult, bool, error) {
-		if r, ok := l.cache.read(key, e); ok {
-			return r, true, nil
+		if f.toolchain.cached() {
+			if r, ok := l.cache.read(key, e); ok {
+				return r, true, nil
+			}
 		}
-		defer l.account.begin(time.Duration(plan.Seconds(f.test.Elapsed, e) * float64(time.Second)))()
+		defer l.account.begin(time.Duration(plan.Seconds(f.elapsed, f.toolchain.pace(), e) * float64(time.Second)))()
 		r, final, err := l.perform(ctx, w, f, e)
-		if final && err == nil {
+		if final && err == nil && f.toolchain.cached() {
 			l.cache.write(key, &r)
 		}
 		return r, final, err
@@ -63,23 +65,23 @@ func (l *Lab) runnable(subject *abi.Case, e abi.Experiment) (*failure, error) {
 
 // perform builds and runs. A result is final if running it again could not be better: nothing but the code decided it.
 func (l *Lab) perform(ctx context.Context, w *workspace, f *failure, e abi.Experiment) (abi.ExperimentResult, bool, error) {
-	t := tally{result: abi.ExperimentResult{Experiment: e}, looks: f.looks}
-	var binary *gorun.Binary
+	t := tally{result: abi.ExperimentResult{Experiment: e}, looks: f.looks, online: l.config.Network}
+	var run program
 	err := l.step(ctx, f, e, func() (err error) {
-		binary, err = l.build(ctx, w, f)
+		run, err = l.build(ctx, w, f)
 		return err
 	})
 	for err == nil && t.runs < e.Runs && !t.decided() {
-		var run *gorun.Run
+		var r *runner.Run
 		err = l.step(ctx, f, e, func() (err error) {
-			run, err = l.run(ctx, w, binary, f, gorun.Environment{
+			r, err = l.run(ctx, w, run, f, runner.Environment{
 				Clean: e.Environment == abi.CleanEnvironment, Starve: e.Environment == abi.StarvedEnvironment,
 				Order: e.Order == abi.OriginalOrder, Network: l.config.Network, Limits: isolate.Limits{Time: runLimit(f, e)},
 			})
 			return err
 		})
 		if err == nil {
-			t.add(f, run)
+			t.add(f, r)
 		}
 	}
 	if err := ctx.Err(); err != nil {
@@ -106,8 +108,8 @@ const (
 )
 
 func runLimit(f *failure, e abi.Experiment) time.Duration {
-	limit, least := elapsedFactor*f.test.Elapsed, leastLimit
-	if e.Order == abi.OriginalOrder || strings.Contains(f.test.Name, "/") {
+	limit, least := elapsedFactor*f.elapsed, leastLimit+elapsedFactor*f.toolchain.pace().Start
+	if e.Order == abi.OriginalOrder || strings.Contains(f.name, "/") {
 		least = othersLimit
 	}
 	if e.Order == abi.OriginalOrder {

@@ -6,44 +6,39 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
-	"github.com/shadowcourt/shadowcourt/host/experiment/gorun"
+	"github.com/shadowcourt/shadowcourt/host/experiment/runner"
 	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
 )
 
-// workspace is a tree in a folder of its own, with the test binaries that were built in it. Builds and runs in it follow one another
-// unless runs see it through overlays.
+// workspace is a tree in a folder of its own, with what was built for its tests. Builds and runs in it follow one another unless runs
+// see it through overlays.
 type workspace struct {
 	tree   *tree.Tree
 	digest string
-	tested map[string]bool // folders of the tree that have test files
-	folder string          // has the folder tree, and one for each binary
+	folder string // has the folder tree, and one for each build
 
-	turn     chan struct{} // holds one token while somebody changes the folder
-	written  bool
-	binaries map[string]built // by the package's folder and the flags
+	turn    chan struct{} // holds one token while somebody changes the folder
+	written bool
+	writes  int              // how often the tree was written
+	built   map[string]built // by toolchain and unit
 }
 
-// built is a test binary, or why there is none.
+// built is a program that runs tests, or why there is none.
 type built struct {
-	binary *gorun.Binary
-	err    error
+	program program
+	err     error
 }
 
 func newWorkspace(t *tree.Tree, digest, folder string) *workspace {
-	w := &workspace{tree: t, digest: digest, tested: map[string]bool{}, folder: folder, turn: make(chan struct{}, 1), binaries: map[string]built{}}
-	for _, name := range t.Paths() {
-		if strings.HasSuffix(name, "_test.go") {
-			w.tested[path.Dir(name)] = true
-		}
-	}
-	return w
+	return &workspace{tree: t, digest: digest, folder: folder, turn: make(chan struct{}, 1), built: map[string]built{}}
 }
+
+// source is the folder that the tree is written into.
+func (w *workspace) source() string { return filepath.Join(w.folder, "tree") }
 
 func (w *workspace) lock(ctx context.Context) error {
 	select {
@@ -56,38 +51,32 @@ func (w *workspace) lock(ctx context.Context) error {
 
 func (w *workspace) unlock() { <-w.turn }
 
-// build gives the test binary of a failure's package. Errors of the code are kept: *gorun.BuildError and gorun.ErrNoTests.
-func (l *Lab) build(ctx context.Context, w *workspace, f *failure) (*gorun.Binary, error) {
+// build gives what runs the test of a failure. Errors of the code are kept: *runner.BuildError and runner.ErrNoTests.
+func (l *Lab) build(ctx context.Context, w *workspace, f *failure) (program, error) {
 	if err := w.lock(ctx); err != nil {
 		return nil, err
 	}
 	defer w.unlock()
-	pack := path.Join(f.module, f.folder)
-	key := strings.Join(append([]string{pack}, f.flags...), " ")
-	if b, ok := w.binaries[key]; ok {
-		return b.binary, b.err
+	key := f.toolchain.String() + " " + f.unit
+	if b, ok := w.built[key]; ok {
+		return b.program, b.err
 	}
 	defer l.account.measure(f.fingerprint)()
 	ctx, cancel := context.WithTimeoutCause(ctx, buildLimit, errSlowBuild)
 	defer cancel()
-	var b built
-	if !w.tested[pack] {
-		b.err = gorun.ErrNoTests
-	} else if b.err = w.write(ctx); b.err == nil {
-		out := filepath.Join(w.folder, "bin"+strconv.Itoa(len(w.binaries)))
-		if err := os.MkdirAll(out, 0o700); err != nil {
-			return nil, err
-		}
-		folder := filepath.Join(w.folder, "tree", filepath.FromSlash(f.module))
-		b.binary, b.err = l.goTool.Build(ctx, folder, "./"+f.folder, out, f.flags...)
+	out := filepath.Join(w.folder, "bin"+strconv.Itoa(len(w.built)))
+	if err := os.MkdirAll(out, 0o700); err != nil {
+		return nil, err
 	}
-	if _, failed := errors.AsType[*gorun.BuildError](b.err); b.err == nil || failed || errors.Is(b.err, gorun.ErrNoTests) {
-		w.binaries[key] = b
+	var b built
+	b.program, b.err = f.toolchain.build(ctx, w, f, out)
+	if _, failed := errors.AsType[*runner.BuildError](b.err); b.err == nil || failed || errors.Is(b.err, runner.ErrNoTests) {
+		w.built[key] = b
 	}
 	if errors.Is(context.Cause(ctx), errSlowBuild) {
 		return nil, errSlowBuild
 	}
-	return b.binary, b.err
+	return b.program, b.err
 }
 
 // buildLimit is how long a build may take, with the modules that it downloads.
@@ -100,7 +89,7 @@ func (w *workspace) write(ctx context.Context) error {
 	if w.written {
 		return nil
 	}
-	folder := filepath.Join(w.folder, "tree")
+	folder := w.source()
 	if err := removeAll(folder); err != nil {
 		return err
 	}
@@ -108,13 +97,13 @@ func (w *workspace) write(ctx context.Context) error {
 		return err
 	}
 	err := w.tree.Write(ctx, folder)
-	w.written = err == nil
+	w.written, w.writes = err == nil, w.writes+1
 	return err
 }
 
 // run runs a test in isolation. With overlays the tree stays as it is; without them the test may change it, and it is written again
 // before the next run.
-func (l *Lab) run(ctx context.Context, w *workspace, b *gorun.Binary, f *failure, env gorun.Environment) (*gorun.Run, error) {
+func (l *Lab) run(ctx context.Context, w *workspace, run program, f *failure, env runner.Environment) (*runner.Run, error) {
 	if l.overlays {
 		env.Scratch, env.Overlay = filepath.Join(l.dir.Path, "run"+strconv.FormatInt(l.scratches.Add(1), 10)), w.folder
 		if err := os.Mkdir(env.Scratch, 0o700); err != nil {
@@ -122,7 +111,7 @@ func (l *Lab) run(ctx context.Context, w *workspace, b *gorun.Binary, f *failure
 		}
 		defer l.account.measure(f.fingerprint)()
 		defer func() { _ = removeAll(env.Scratch) }()
-		return l.goTool.Test(ctx, b, f.test.Name, env)
+		return run(ctx, f, env)
 	}
 	if err := w.lock(ctx); err != nil {
 		return nil, err
@@ -134,11 +123,11 @@ func (l *Lab) run(ctx context.Context, w *workspace, b *gorun.Binary, f *failure
 	}
 	env.Scratch, w.written = w.folder, false
 	defer func() {
-		for _, left := range []string{"home", "tmp", "overlay"} {
+		for _, left := range []string{"home", "tmp", "overlay", "view"} {
 			_ = removeAll(filepath.Join(w.folder, left))
 		}
 	}()
-	return l.goTool.Test(ctx, b, f.test.Name, env)
+	return run(ctx, f, env)
 }
 
 // removeAll removes a folder in which a test may have left folders that nobody can write to.

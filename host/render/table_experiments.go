@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
@@ -17,7 +18,18 @@ type experimented struct {
 }
 
 // alike says whether two experiments read the same.
-func alike(a, b trial.Experiment) bool { return a.What() == b.What() && a.Showed() == b.Showed() }
+func alike(a, b trial.Experiment) bool {
+	return a.What() == b.What() && a.Showed() == b.Showed() && whyNotRun(&a) == whyNotRun(&b)
+}
+
+// whyNotRun is the reason why nothing was run, in a line; empty where something was.
+func whyNotRun(e *trial.Experiment) string {
+	if e.Outcome != abi.OutcomeNotRun {
+		return ""
+	}
+	why, _, _ := strings.Cut(e.Detail, "\n")
+	return why
+}
 
 // experimentsText tells what was run for each case, and what it showed.
 func (t *tableWriter) experimentsText() string {
@@ -39,6 +51,11 @@ func (t *tableWriter) experimentsText() string {
 		for j := range c.list {
 			e := &c.list[j]
 			b.WriteString("  " + e.What() + ": " + t.options.paint(bold, e.Showed()) + "\n")
+			if why := whyNotRun(e); why != "" {
+				for _, line := range wrap(why, max(width, 20)-4) {
+					b.WriteString("    " + line + "\n")
+				}
+			}
 		}
 	}
 	if more := len(t.experimented) - maxExperiments; more > 0 {

@@ -110,13 +110,7 @@ func (p *parser) give(s *suite, c *test) error {
 	if s.onlySubtestsFailed(c) {
 		return nil
 	}
-	group := c.class
-	if group == "" || group == c.name {
-		group = bounded(s.name)
-	}
-	if file := bounded(c.file); group == "" && file != c.name {
-		group = file
-	}
+	group := s.group(c)
 	documents := append(append([]abi.Document{}, c.reported...), c.printed...)
 	if c.omitted > 0 {
 		documents = append(documents, abi.Document{
@@ -125,14 +119,30 @@ func (p *parser) give(s *suite, c *test) error {
 	}
 	docket.CutDocuments(documents, abi.DefaultDocumentBytes, abi.DefaultCaseDocumentBytes)
 	light := testlog.Classify(group, c.reported, c.printed)
+	evidence := testlog.Cut(group, documents)
+	if c.file != "" && c.file != group && c.file != c.name && bounded(c.file) == c.file {
+		documents = append(documents, abi.Document{Name: fileDocument, Text: filePrefix + c.file + "\n"})
+	}
 	entry := docket.Entry{
 		Case: abi.Case{
 			ID: p.reader.ids.Unique(c.id(group)), Group: group, Subject: c.subject(group), Labels: testlog.Labels(),
-			Evidence: testlog.Cut(group, documents), Documents: documents, Light: &light,
+			Evidence: evidence, Documents: documents, Light: &light,
 		},
 		Source: p.name, Line: c.line,
 	}
 	return p.hold(s, heldCase{entry, full, namesAreUnique(c.reported), c.flaky})
+}
+
+// group is what a test belongs to: its class, and where that says nothing its suite or its file.
+func (s *suite) group(c *test) string {
+	group := bounded(c.class)
+	if group == "" || group == bounded(c.name) {
+		group = bounded(s.name)
+	}
+	if file := bounded(c.file); group == "" && file != bounded(c.name) {
+		group = file
+	}
+	return group
 }
 
 // id is the test's full name. Some producers write it whole as the class and as the name.
@@ -147,6 +157,9 @@ func (c *test) id(group string) string {
 	}
 }
 
+// again ends the subject of a test that did.
+const again = ", and passes when run again"
+
 func (c *test) subject(group string) string {
 	switch {
 	case c.name == "" && group == "":
@@ -154,9 +167,9 @@ func (c *test) subject(group string) string {
 	case c.name == "":
 		return group + " fails outside its tests"
 	case c.flaky && group == "":
-		return c.name + " fails, and passes when run again"
+		return c.name + " fails" + again
 	case c.flaky:
-		return c.name + " fails in " + group + ", and passes when run again"
+		return c.name + " fails in " + group + again
 	case group == "":
 		return c.name + " fails"
 	default:

@@ -185,6 +185,16 @@ func (p *parser) testcase(s *suite, start xml.StartElement) error {
 		return err
 	}
 	s.runs.end(c)
+	if p.reader.Ended != nil {
+		end := Passed
+		switch {
+		case c.failed:
+			end = Failed
+		case c.skipped:
+			end = Skipped
+		}
+		p.reader.Ended(Test{Class: bounded(s.group(c)), Name: bounded(c.name), File: c.file}, end)
+	}
 	return p.give(s, c)
 }
 

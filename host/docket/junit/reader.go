@@ -46,6 +46,8 @@ type Reader struct {
 	// HeldBytes is how much of the documents of cases waits for further runs of their tests. Default: DefaultHeldBytes. Beyond
 	// it they are given, with the runs so far.
 	HeldBytes int
+	// Ended, if it is not nil, is told of every test case how it ended, those that passed included.
+	Ended func(Test, End)
 	// Tests is how many test cases were read, those that passed included.
 	Tests int
 

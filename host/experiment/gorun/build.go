@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/shadowcourt/shadowcourt/host/experiment/runner"
 )
 
 // ErrNoGo: the go command is not installed.
@@ -21,22 +23,6 @@ var ErrNoGo = errors.New("go is not installed; experiments need it to build test
 
 // maxBuildOutput is how much of each output of a go command is kept, in bytes.
 const maxBuildOutput = 64 << 10
-
-// BuildError says that a package's tests do not build in a tree, which is an outcome of an experiment.
-type BuildError struct {
-	Package string
-	Output  string // of the go command
-}
-
-// Error names the package and the first line that is no heading.
-func (e *BuildError) Error() string {
-	for line := range strings.Lines(e.Output) {
-		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
-			return e.Package + " does not build: " + line
-		}
-	}
-	return e.Package + " does not build"
-}
 
 // Go is the Go toolchain. Safe for concurrent use.
 type Go struct {
@@ -86,8 +72,9 @@ type Binary struct {
 }
 
 // Build builds the tests of a package in a module that a folder of the tree belongs to. The package is an import path or a path
-// relative to the folder ("./x"). Flags come behind those of [Find]. The binary is written into the folder out. The error is a *BuildError if the tests do not build,
-// and ErrNoTests if there are none.
+// relative to the folder ("./x"). Flags come behind those of [Find]. The binary is written into the folder out. The error is a
+// *runner.BuildError if the tests do not build,
+// and runner.ErrNoTests if there are none.
 func (g *Go) Build(ctx context.Context, folder, pack, out string, flags ...string) (*Binary, error) {
 	if strings.HasPrefix(pack, "-") {
 		return nil, fmt.Errorf("%q is no package", pack)
@@ -102,7 +89,7 @@ func (g *Go) Build(ctx context.Context, folder, pack, out string, flags ...strin
 	}
 	b := &Binary{Package: fields[0], Dir: fields[1], Path: filepath.Join(out, strings.NewReplacer("/", "_", "\\", "_").Replace(fields[0])+".test")}
 	if fields[2] == "0 0" {
-		return nil, fmt.Errorf("%s: %w", pack, ErrNoTests)
+		return nil, fmt.Errorf("%s: %w", pack, runner.ErrNoTests)
 	}
 	args := append([]string{"test", "-c", "-vet=off", "-buildvcs=false", "-o", b.Path}, slices.Concat(g.flags, flags)...)
 	if _, err := g.run(ctx, folder, out, append(args, pack)...); err != nil {
@@ -111,15 +98,12 @@ func (g *Go) Build(ctx context.Context, folder, pack, out string, flags ...strin
 	return b, nil
 }
 
-// ErrNoTests: the package has no test files.
-var ErrNoTests = errors.New("no test files")
-
 // machineText is what the go command prints when the machine keeps it from building: modules or a toolchain that can't be
 // downloaded, a C compiler that is missing, a full disk, a killed compiler.
 var machineText = regexp.MustCompile(`dial tcp|no such host|i/o timeout|TLS handshake|lookup disabled by GO|\(running go 1|toolchain not available|` +
 	`-race requires cgo|executable file not found|no space left on device|cannot allocate memory|signal: killed`)
 
-// asBuildError makes a *BuildError of a command that failed, unless the machine is the reason.
+// asBuildError makes a *runner.BuildError of a command that failed, unless the machine is the reason.
 func asBuildError(pack string, err error) error {
 	failed, ok := errors.AsType[*commandError](err)
 	if !ok {
@@ -130,7 +114,7 @@ func asBuildError(pack string, err error) error {
 			return fmt.Errorf("go can't build %s here: %s", pack, strings.TrimSpace(line))
 		}
 	}
-	return &BuildError{Package: pack, Output: failed.output}
+	return &runner.BuildError{What: pack, Output: failed.output}
 }
 
 // commandError is a go command that ended with an error of the code, not of the machine.

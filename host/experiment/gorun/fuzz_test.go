@@ -1,6 +1,10 @@
 package gorun
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/host/experiment/runner"
+)
 
 // FuzzReadStream: whatever a test writes, it came out in one of the known ways, and only a failure has a log.
 func FuzzReadStream(f *testing.F) {
@@ -10,11 +14,11 @@ func FuzzReadStream(f *testing.F) {
 	f.Fuzz(func(t *testing.T, stream string) {
 		kind, log := readStream("p", "TestA", []byte(stream))
 		switch kind {
-		case Passed, Skipped, Absent, Ended:
+		case runner.Passed, runner.Skipped, runner.Absent, runner.Ended:
 			if log != "" {
 				t.Errorf("%s with the log %q", kind, log)
 			}
-		case Failed:
+		case runner.Failed:
 		default:
 			t.Errorf("it came out as %q", kind)
 		}

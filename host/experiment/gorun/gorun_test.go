@@ -10,6 +10,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/experiment/gorun"
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
+	"github.com/shadowcourt/shadowcourt/host/experiment/runner"
 )
 
 // module writes a module into a scratch folder, and gives the folder and the module's place in it.
@@ -83,27 +84,27 @@ func TestOutcomesOfATest(t *testing.T) {
 	}
 	for _, c := range []struct {
 		test string
-		want gorun.Kind
+		want runner.Kind
 		log  string
-		env  gorun.Environment
+		env  runner.Environment
 	}{
-		{"TestPass", gorun.Passed, "", gorun.Environment{}},
-		{"TestFail", gorun.Failed, "got 2, want 3", gorun.Environment{}},
-		{"TestSkip", gorun.Skipped, "", gorun.Environment{}},
-		{"TestPanic", gorun.Failed, "nil pointer dereference", gorun.Environment{}},
-		{"TestExit", gorun.Failed, "exit status 3", gorun.Environment{}},
-		{"TestNo", gorun.Absent, "", gorun.Environment{}},
-		{"TestSlow", gorun.Failed, "panic: test timed out after", gorun.Environment{Limits: isolate.Limits{Time: time.Second}}},
-		{"TestTable/a_b", gorun.Passed, "", gorun.Environment{}},
-		{"TestTable", gorun.Failed, "second", gorun.Environment{}},
-		{"TestTable/a_b#2", gorun.Failed, "second", gorun.Environment{}},
-		{"TestShared/second", gorun.Passed, "", gorun.Environment{}},
-		{"TestOrder", gorun.Passed, "", gorun.Environment{}},
-		{"TestSecret", gorun.Passed, "", gorun.Environment{}},
-		{"TestZone", gorun.Failed, "TZ=Asia/Tokyo", gorun.Environment{}},
-		{"TestZone", gorun.Failed, "TZ=UTC", gorun.Environment{Clean: true}},
-		{"TestFixture", gorun.Passed, "", gorun.Environment{}},
-		{"TestGoCommand", gorun.Passed, "", gorun.Environment{}},
+		{"TestPass", runner.Passed, "", runner.Environment{}},
+		{"TestFail", runner.Failed, "got 2, want 3", runner.Environment{}},
+		{"TestSkip", runner.Skipped, "", runner.Environment{}},
+		{"TestPanic", runner.Failed, "nil pointer dereference", runner.Environment{}},
+		{"TestExit", runner.Failed, "exit status 3", runner.Environment{}},
+		{"TestNo", runner.Absent, "", runner.Environment{}},
+		{"TestSlow", runner.Failed, "panic: test timed out after", runner.Environment{Limits: isolate.Limits{Time: time.Second}}},
+		{"TestTable/a_b", runner.Passed, "", runner.Environment{}},
+		{"TestTable", runner.Failed, "second", runner.Environment{}},
+		{"TestTable/a_b#2", runner.Failed, "second", runner.Environment{}},
+		{"TestShared/second", runner.Passed, "", runner.Environment{}},
+		{"TestOrder", runner.Passed, "", runner.Environment{}},
+		{"TestSecret", runner.Passed, "", runner.Environment{}},
+		{"TestZone", runner.Failed, "TZ=Asia/Tokyo", runner.Environment{}},
+		{"TestZone", runner.Failed, "TZ=UTC", runner.Environment{Clean: true}},
+		{"TestFixture", runner.Passed, "", runner.Environment{}},
+		{"TestGoCommand", runner.Passed, "", runner.Environment{}},
 	} {
 		t.Run(c.test, func(t *testing.T) {
 			c.env.Scratch = scratch
@@ -111,8 +112,8 @@ func TestOutcomesOfATest(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if run.Kind != c.want || !strings.Contains(run.Log, c.log) || (run.Kind == gorun.Failed) != (run.Log != "") {
-				t.Errorf("%s: %q (%s)\n%s", run.Kind, run.Log, run.Result.Ending, run.Result.Output)
+			if run.Kind != c.want || !strings.Contains(run.Log(), c.log) || (run.Kind == runner.Failed) != (run.Log() != "") {
+				t.Errorf("%s: %q (%s)\n%s", run.Kind, run.Log(), run.Result.Ending, run.Result.Output)
 			}
 		})
 	}
@@ -134,8 +135,8 @@ func TestOrder(t *testing.T) { if dirty { t.Error("dirty") } }
 	if err != nil {
 		t.Fatal(err)
 	}
-	for order, want := range map[bool]gorun.Kind{false: gorun.Passed, true: gorun.Failed} {
-		run, err := g.Test(t.Context(), b, "TestOrder", gorun.Environment{Scratch: scratch, Order: order})
+	for order, want := range map[bool]runner.Kind{false: runner.Passed, true: runner.Failed} {
+		run, err := g.Test(t.Context(), b, "TestOrder", runner.Environment{Scratch: scratch, Order: order})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,7 +156,7 @@ func TestWhatDoesNotBuild(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = g.Build(t.Context(), tree, "./bad", scratch)
-	var build *gorun.BuildError
+	var build *runner.BuildError
 	if !errors.As(err, &build) || !strings.Contains(err.Error(), "bad.go:3:") {
 		t.Errorf("got %v", err)
 	}
@@ -167,7 +168,7 @@ func TestWhatDoesNotBuild(t *testing.T) {
 	if _, err := g.Build(t.Context(), tree, "./far", scratch); err == nil || errors.As(err, &build) {
 		t.Errorf("the machine has no modules: got %v", err)
 	}
-	if _, err := g.Build(t.Context(), tree, "./none", scratch); !errors.Is(err, gorun.ErrNoTests) {
+	if _, err := g.Build(t.Context(), tree, "./none", scratch); !errors.Is(err, runner.ErrNoTests) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"os/exec"
 	"regexp"
 	"strings"
@@ -14,39 +13,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
+	"github.com/shadowcourt/shadowcourt/host/experiment/runner"
 )
-
-// Kind is what came of a test.
-type Kind string
-
-// What may come of a test.
-const (
-	Passed  Kind = "passed"
-	Failed  Kind = "failed"
-	Skipped Kind = "skipped"
-	Absent  Kind = "absent" // the binary has no such test
-	Ended   Kind = "ended"  // by a limit of the isolation, which Result names
-)
-
-// Run is one run of a test.
-type Run struct {
-	Kind Kind
-	// Log is what the test wrote, as the reader of `go test -json` gives it to cases; empty unless it failed.
-	Log    string
-	Result *isolate.Result
-}
-
-// Environment says what surrounds a test.
-type Environment struct {
-	Scratch string // folder that the test may write to
-	// Overlay is a folder that the test seems to write to, such as that of its tree; see [isolate.Command].
-	Overlay string
-	Clean   bool // no variables of the user's but PATH, in UTC and the C locale
-	Starve  bool
-	Network bool
-	Order   bool // run all tests of the package, in their order, instead of one alone
-	Limits  isolate.Limits
-}
 
 // dumpTime is how long a test that is over its time may take to say where it was.
 const dumpTime = 5 * time.Second
@@ -54,7 +22,7 @@ const dumpTime = 5 * time.Second
 // Test runs one test, named as `go test -run` names it: TestA or TestA/sub. A subtest runs with its siblings, which often depend
 // on each other: alone, one that passes may fail. The tree of the binary has to be in env.Scratch or in
 // env.Overlay, or the test can't write to it.
-func (g *Go) Test(ctx context.Context, b *Binary, name string, env Environment) (*Run, error) {
+func (g *Go) Test(ctx context.Context, b *Binary, name string, env runner.Environment) (*runner.Run, error) {
 	limit := env.Limits.Time
 	if limit <= 0 {
 		limit = isolate.DefaultTime
@@ -75,16 +43,23 @@ func (g *Go) Test(ctx context.Context, b *Binary, name string, env Environment) 
 	if err != nil {
 		return nil, err
 	}
-	run := &Run{Result: result}
+	run := &runner.Run{Result: result}
 	output := result.Output
 	if result.Ending == isolate.Exited && result.ExitCode != 0 || result.Ending == isolate.Signaled {
 		output = fmt.Appendf(output, "exit status %d\n\x16FAIL\t%s\t0.0s\n", result.ExitCode, b.Package) // as go test adds it
 	}
-	if run.Kind, run.Log, err = g.read(ctx, b.Package, name, output); err != nil {
+	var log string
+	if run.Kind, log, err = g.read(ctx, b.Package, name, output); err != nil {
 		return nil, err
 	}
-	if run.Kind == Absent && result.Ending != isolate.Exited {
-		run.Kind = Ended
+	if log != "" {
+		run.Documents = []abi.Document{{Name: "log", Text: log}}
+	}
+	switch {
+	case run.Kind == runner.Absent && result.Ending != isolate.Exited:
+		run.Kind = runner.Ended
+	case run.Kind == runner.Absent && result.ExitCode != 0:
+		run.Kind = runner.Silent
 	}
 	return run, nil
 }
@@ -95,31 +70,17 @@ func pattern(name string) string {
 	return "^" + regexp.QuoteMeta(top) + "$"
 }
 
-// environment is what the test sees of the user's variables: an allow-list, so that no secret reaches a test by accident.
+// environment is what the test sees of the user's variables.
 func (g *Go) environment(clean bool, dir string) []string {
-	env := []string{"PWD=" + dir, "PATH=" + os.Getenv("PATH"), "GOPROXY=off", "GOTOOLCHAIN=local"}
+	env := append(runner.Variables(clean, "GODEBUG", "GOMAXPROCS", "CGO_ENABLED", "CC", "CXX"), "PWD="+dir, "GOPROXY=off", "GOTOOLCHAIN=local")
 	for _, name := range []string{"GOROOT", "GOCACHE", "GOMODCACHE", "GOPATH", "GOFLAGS"} {
 		env = append(env, name+"="+g.env[name])
-	}
-	if clean {
-		return append(env, "LC_ALL=C", "TZ=UTC")
-	}
-	for _, v := range os.Environ() {
-		name, _, _ := strings.Cut(v, "=")
-		switch name {
-		case "LANG", "LANGUAGE", "TZ", "USER", "LOGNAME", "SHELL", "TERM", "GODEBUG", "GOMAXPROCS", "CGO_ENABLED", "CC", "CXX":
-			env = append(env, v)
-		default:
-			if strings.HasPrefix(name, "LC_") {
-				env = append(env, v)
-			}
-		}
 	}
 	return env
 }
 
 // read tells what came of a test in the output of a test binary.
-func (g *Go) read(ctx context.Context, pack, name string, output []byte) (Kind, string, error) {
+func (g *Go) read(ctx context.Context, pack, name string, output []byte) (runner.Kind, string, error) {
 	cmd := exec.CommandContext(ctx, g.reader, "-p", pack) //nolint:gosec // the package was listed by go
 	cmd.Stdin = bytes.NewReader(output)
 	stream, err := cmd.Output()
@@ -131,8 +92,8 @@ func (g *Go) read(ctx context.Context, pack, name string, output []byte) (Kind, 
 }
 
 // readStream tells what came of a test in a stream of go test -json.
-func readStream(pack, name string, stream []byte) (Kind, string) {
-	kind := Absent
+func readStream(pack, name string, stream []byte) (runner.Kind, string) {
+	kind := runner.Absent
 	for line := range bytes.Lines(stream) {
 		var event struct {
 			Action string `json:"Action"`
@@ -143,21 +104,21 @@ func readStream(pack, name string, stream []byte) (Kind, string) {
 		}
 		switch event.Action {
 		case "pass":
-			kind = Passed
+			kind = runner.Passed
 		case "fail":
-			kind = Failed
+			kind = runner.Failed
 		case "skip":
-			kind = Skipped
+			kind = runner.Skipped
 		case "run":
-			if kind == Absent {
-				kind = Ended // until it says how it ended
+			if kind == runner.Absent {
+				kind = runner.Ended // until it says how it ended
 			}
 		}
 	}
 	var log strings.Builder
 	for entry, err := range (&gotest.Reader{}).Read(pack, bytes.NewReader(stream)) {
 		if err == nil && tells(&entry.Case, name) {
-			kind = Failed
+			kind = runner.Failed
 			log.WriteString(entry.Case.Documents[0].Text)
 		}
 	}

@@ -11,6 +11,8 @@ package isolate
 import (
 	"context"
 	"errors"
+	"path/filepath"
+	"strconv"
 	"time"
 )
 
@@ -78,11 +80,37 @@ type Command struct {
 	// Overlays are folders, such as caches, that the program may seem to write to: what it writes lands in Scratch. Where the system
 	// can't do that they are read-only with Namespaces, and writable otherwise.
 	Overlays []string `json:"overlays"`
+	// Views are seen in the place of other folders. Only where [CanView].
+	Views []View `json:"views"`
 	// Network leaves the program on the network.
 	Network bool `json:"network"`
 	// Starve runs the program on one processor together with busy loops, which shows many flaky tests.
 	Starve bool   `json:"starve"`
 	Limits Limits `json:"limits"`
+}
+
+// View is a folder that a program sees in the place of another one, so that what it knows by its path, such as an installation of
+// a package under development, leads there.
+type View struct {
+	At   string `json:"at"`
+	From string `json:"from"`
+	// Keep are slash-separated paths below At that the program still sees as they are.
+	Keep []string `json:"keep"`
+	// Write has what is written to the view land in From, which lies in Scratch. Otherwise it lands in the folder of [Written], where
+	// the system can do that, and the view is read-only where it can't and From is not in Scratch.
+	Write bool `json:"write"`
+}
+
+// CanView says whether the system can show folders in the place of others.
+func CanView() bool { return canView() }
+
+// Written is the folder with what a program has written to a view, by the view's index.
+func Written(scratch string, view int) string {
+	return filepath.Join(viewFolder(scratch, view), "upper")
+}
+
+func viewFolder(scratch string, view int) string {
+	return filepath.Join(scratch, "view", strconv.Itoa(view))
 }
 
 // Ending says what ended a program.

@@ -82,7 +82,7 @@ func confine(o *order) error {
 	if o.Level != Namespaces {
 		return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 	}
-	if err := mounts(o.Command.Scratch, o.Command.Overlays); err != nil {
+	if err := mounts(&o.Command); err != nil {
 		return fmt.Errorf("mount: %w", err)
 	}
 	if !o.Command.Network {
@@ -102,7 +102,8 @@ func confine(o *order) error {
 }
 
 // mounts makes everything read-only but the scratch folder, which also stands for the folders of temporary files.
-func mounts(scratch string, overlays []string) error {
+func mounts(c *Command) error {
+	scratch := c.Scratch
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return err
 	}
@@ -115,10 +116,17 @@ func mounts(scratch string, overlays []string) error {
 	if err := setReadOnly(scratch, false); err != nil {
 		return err
 	}
-	for i, dir := range overlays {
-		overlay(dir, filepath.Join(scratch, "overlay", strconv.Itoa(i)))
+	seen := append([]string{scratch}, c.Overlays...)
+	for i, dir := range c.Overlays {
+		_ = overlay(dir, dir, filepath.Join(scratch, "overlay", strconv.Itoa(i)))
 	}
-	if err := coverTemp(scratch, overlays); err != nil {
+	for i := range c.Views {
+		if err := view(&c.Views[i], viewFolder(scratch, i)); err != nil {
+			return err
+		}
+		seen = append(seen, c.Views[i].At)
+	}
+	if err := coverTemp(scratch, seen); err != nil {
 		return err
 	}
 	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
@@ -131,10 +139,10 @@ func mounts(scratch string, overlays []string) error {
 	return err
 }
 
-// coverTemp puts the scratch folder's own one in the place of the folders for temporary files, in which the other folders stay.
-func coverTemp(scratch string, overlays []string) error {
+// coverTemp puts the scratch folder's own one in the place of the folders for temporary files, in which those that are seen stay.
+func coverTemp(scratch string, seen []string) error {
 	folders := map[string]*os.File{}
-	for _, dir := range append([]string{scratch}, overlays...) {
+	for _, dir := range seen {
 		if f, err := os.Open(dir); err == nil {
 			defer f.Close()
 			folders[dir] = f
@@ -151,7 +159,7 @@ func coverTemp(scratch string, overlays []string) error {
 			if err := os.MkdirAll(dir, 0o700); err != nil {
 				return err
 			}
-			if err := unix.Mount(fdPath(f), dir, "", unix.MS_BIND, ""); err != nil {
+			if err := unix.Mount(fdPath(f), dir, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
 				return err
 			}
 		}
@@ -159,12 +167,75 @@ func coverTemp(scratch string, overlays []string) error {
 	return nil
 }
 
-// overlay has what is written to a folder land below another one. Some file systems can't: then the folder stays read-only.
-func overlay(dir, to string) {
+// overlay shows a folder at a place, and has what is written there land below another one. Some file systems can't.
+func overlay(from, at, to string) error {
 	upper, work := filepath.Join(to, "upper"), filepath.Join(to, "work")
-	if os.MkdirAll(upper, 0o700) == nil && os.MkdirAll(work, 0o700) == nil {
-		_ = unix.Mount("overlay", dir, "overlay", 0, "lowerdir="+escape(dir)+",upperdir="+escape(upper)+",workdir="+escape(work)+",userxattr")
+	if err := errors.Join(os.MkdirAll(upper, 0o700), os.MkdirAll(work, 0o700)); err != nil {
+		return err
 	}
+	return unix.Mount("overlay", at, "overlay", 0, "lowerdir="+escape(from)+",upperdir="+escape(upper)+",workdir="+escape(work)+",userxattr")
+}
+
+// view shows a folder in the place of another one, of which what is kept is seen again.
+func view(v *View, to string) error {
+	kept := make([]*os.File, len(v.Keep))
+	for i, path := range v.Keep {
+		if f, err := os.Open(filepath.Join(v.At, filepath.FromSlash(path))); err == nil {
+			defer f.Close()
+			kept[i] = f
+		}
+	}
+	if v.Write || overlay(v.From, v.At, to) != nil {
+		if err := unix.Mount(v.From, v.At, "", unix.MS_BIND, ""); err != nil {
+			return err
+		}
+	}
+	root, err := os.OpenRoot(v.At) // a link in the tree leads nowhere else
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for i, f := range kept {
+		if f != nil {
+			if err := keep(root, f, filepath.FromSlash(v.Keep[i]), filepath.Join(to, "keep", strconv.Itoa(i))); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// keep shows an open file or folder at a path again. Folders seem to be writable, where the system can do that.
+func keep(root *os.Root, f *os.File, path, to string) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if err := root.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil // the tree has something else there
+	}
+	if !info.IsDir() {
+		file, err := root.OpenFile(path, os.O_RDONLY|os.O_CREATE, 0o644)
+		if err != nil {
+			return nil // the tree has something else there
+		}
+		defer file.Close()
+		return unix.Mount(fdPath(f), fdPath(file), "", unix.MS_BIND, "")
+	}
+	if err := root.MkdirAll(path, 0o755); err != nil {
+		return nil // the tree has something else there
+	}
+	folder, err := root.Open(path)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	if err := unix.Mount(fdPath(f), fdPath(folder), "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
+		return err
+	}
+	at := filepath.Join(root.Name(), path)
+	_ = overlay(at, at, to)
+	return nil
 }
 
 // escape protects what separates options and lower folders.

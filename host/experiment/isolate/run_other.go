@@ -5,3 +5,5 @@ package isolate
 import "context"
 
 func run(context.Context, *Command) (*Result, error) { return nil, ErrUnsupported }
+
+func canView() bool { return false }

@@ -22,6 +22,8 @@ var (
 	errOverOutput = errors.New("over the limit of output")
 )
 
+func canView() bool { return strongest() == Namespaces }
+
 func run(ctx context.Context, c *Command) (*Result, error) {
 	return start(ctx, &order{Command: *c, Level: strongest()})
 }

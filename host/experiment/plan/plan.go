@@ -29,11 +29,17 @@ func Has(e abi.Experiment) bool { return slices.Contains(catalogue, e) }
 // What experiments are expected to take, where nothing is known of the test. A tree of head compiles little, because the go command
 // has built it before.
 const (
-	runStart       = 300 * time.Millisecond // of the process and its isolation
+	RunStart       = 300 * time.Millisecond // of the process and its isolation
 	defaultElapsed = time.Second
 	headBuild      = 3 * time.Second
 	otherBuild     = 6 * time.Second
 )
+
+// Pace is what experiments take beside the tests: the start of each run, and the build of the tree under test or of another one.
+type Pace struct{ Start, Head, Other time.Duration }
+
+// GoPace is that of Go.
+func GoPace() Pace { return Pace{RunStart, headBuild, otherBuild} }
 
 // How much longer a test takes, or what all tests of a package take, in tests; no run takes longer than MostRun.
 const (
@@ -44,11 +50,11 @@ const (
 
 // Offers are the experiments that are possible for a test that took this long when it failed, the cheapest first. Zero stands for a
 // time that is not known.
-func Offers(elapsed time.Duration, possible func(abi.Experiment) bool) []abi.ExperimentOffer {
+func Offers(elapsed time.Duration, pace Pace, possible func(abi.Experiment) bool) []abi.ExperimentOffer {
 	var offers []abi.ExperimentOffer
 	for _, e := range catalogue {
 		if possible(e) {
-			offers = append(offers, abi.ExperimentOffer{Experiment: e, Seconds: Seconds(elapsed, e)})
+			offers = append(offers, abi.ExperimentOffer{Experiment: e, Seconds: Seconds(elapsed, pace, e)})
 		}
 	}
 	slices.SortStableFunc(offers, func(a, b abi.ExperimentOffer) int { return cmp.Compare(a.Seconds, b.Seconds) })
@@ -56,8 +62,8 @@ func Offers(elapsed time.Duration, possible func(abi.Experiment) bool) []abi.Exp
 }
 
 // Seconds are expected of an experiment with a test that took this long, to a tenth.
-func Seconds(elapsed time.Duration, e abi.Experiment) float64 {
-	run, build := cmp.Or(elapsed, defaultElapsed), headBuild
+func Seconds(elapsed time.Duration, pace Pace, e abi.Experiment) float64 {
+	run, build := cmp.Or(elapsed, defaultElapsed), pace.Head
 	if e.Order == abi.OriginalOrder {
 		run *= PackageFactor
 	}
@@ -65,9 +71,9 @@ func Seconds(elapsed time.Duration, e abi.Experiment) float64 {
 		run *= StarvedFactor
 	}
 	if e.Product != abi.Head || e.Tests != abi.Head {
-		build = otherBuild
+		build = pace.Other
 	}
-	total := (build + time.Duration(e.Runs)*(runStart+min(run, MostRun))).Seconds()
+	total := (build + time.Duration(e.Runs)*(pace.Start+min(run, MostRun))).Seconds()
 	return math.Round(10*total) / 10
 }
 
@@ -79,7 +85,7 @@ const minGain = 0.03
 func Best(labels []string, now []float64, p *abi.Profile, results []abi.ExperimentResult, elapsed time.Duration) *abi.ExperimentOffer {
 	var best *abi.ExperimentOffer
 	rate := 0.0
-	for _, offer := range Offers(elapsed, func(e abi.Experiment) bool { return !came(results, e) }) {
+	for _, offer := range Offers(elapsed, GoPace(), func(e abi.Experiment) bool { return !came(results, e) }) {
 		gain := odds.Information(labels, now, p, results, &offer.Experiment)
 		if x := gain / offer.Seconds; gain >= minGain && (best == nil || x > rate) {
 			best, rate = &offer, x

@@ -72,6 +72,9 @@ func Open(ctx context.Context, folder string) (*Repository, error) {
 	return r, r.disableFilters(ctx)
 }
 
+// Top is the folder of the working tree.
+func (r *Repository) Top() string { return r.top }
+
 // Dir is the opened folder's place in every tree: relative to its top, slash-separated, "." for the top.
 func (r *Repository) Dir() string { return r.dir }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
+	"github.com/shadowcourt/shadowcourt/host/experiment/runner"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 )
@@ -29,6 +30,8 @@ type experiments struct {
 	mode            string
 	budget, perCase time.Duration
 	network         bool
+	runners         []string
+	laboratory      *laboratory
 	progress        func(experiment.Progress)
 }
 
@@ -40,6 +43,8 @@ func (o *Flags) ExperimentFlags(cmd *cobra.Command, mode string) {
 	f.DurationVar(&e.budget, "budget", DefaultBudget, "with --experiments: how long all experiments together may run")
 	f.DurationVar(&e.perCase, "case-budget", experiment.DefaultPerCase, "with --experiments: how long those of one case may run")
 	f.BoolVar(&e.network, "experiment-network", false, "with --experiments: leave the network on for the tests")
+	f.StringArrayVar(&e.runners, "runner", nil, "with --experiments: what runs the tests: a definition of your own, FILE.yaml, or a shipped one ("+
+		strings.Join(runner.Names(), " ")+"); may be repeated (default: what the project has)")
 }
 
 // Experiments says whether personas may run tests.
@@ -84,13 +89,17 @@ func (o *Flags) openLaboratory(ctx context.Context, h *Connected, config *host.C
 		return nil
 	}
 	e := &o.experiments
+	runners, err := e.loadRunners()
+	if err != nil {
+		return cli.InputError(err)
+	}
 	cache := ""
 	if config.CacheDir != "" {
 		cache = filepath.Join(filepath.Dir(config.CacheDir), "experiments")
 	}
 	lab, err := experiment.Open(ctx, experiment.Config{
 		Source: o.source, Green: o.since, Mode: experiment.Mode(e.mode), Budget: e.budget, PerCase: e.perCase, CacheDir: cache,
-		Network: e.network, Progress: e.progress,
+		Network: e.network, Runners: runners, Progress: e.progress,
 	})
 	if err != nil {
 		return fmt.Errorf("--experiments: %w", err)
@@ -99,9 +108,24 @@ func (o *Flags) openLaboratory(ctx context.Context, h *Connected, config *host.C
 	if why := lab.Why(nil); why != "" {
 		fmt.Fprintf(o.command.ErrOrStderr(), "warning: no experiments: %s\n", sanitize.Line(why))
 	}
-	config.Experiments = lab
+	e.laboratory = &laboratory{Lab: lab}
+	config.Experiments = e.laboratory
 	config.Court = func(c *pipeline.Court) { c.RejectionThreshold = 0 }
 	return nil
+}
+
+// loadRunners reads the definitions of runners; nil where none is named.
+func (e *experiments) loadRunners() ([]*runner.Definition, error) {
+	var runners []*runner.Definition
+	var faults []error
+	for _, name := range e.runners {
+		d, err := runner.Load(name)
+		if err != nil {
+			faults = append(faults, fmt.Errorf("--runner: %w", err))
+		}
+		runners = append(runners, d)
+	}
+	return runners, errors.Join(faults...)
 }
 
 // SayExperiments is what a progress line says of experiments.

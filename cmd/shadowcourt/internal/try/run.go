@@ -134,6 +134,7 @@ func (r *tryRun) end(ctx context.Context, inputs *input.Dockets) error {
 	r.match.warn(ctx, r.stderr)
 	r.sayUnread(inputs)
 	r.sayPassed(ctx, inputs)
+	r.options.SayNotRun(r.stderr)
 	sum := &r.sum
 	tried := cli.Count(sum.Tried, "case was", "cases were") + " tried"
 	switch {
@@ -159,7 +160,7 @@ func (r *tryRun) end(ctx context.Context, inputs *input.Dockets) error {
 // adviseExperiments says how to settle what reading could not.
 func (r *tryRun) adviseExperiments(inputs *input.Dockets) {
 	o := r.options
-	if len(r.unsettled) == 0 || o.Experiments() || o.format != "table" || o.explain != "" || !inputs.Only(input.GoTest) {
+	if len(r.unsettled) == 0 || o.Experiments() || o.format != "table" || o.explain != "" || !inputs.Only(input.GoTest) && !inputs.Only(input.JUnit) {
 		return
 	}
 	docket := "DOCKET"

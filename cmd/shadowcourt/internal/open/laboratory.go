@@ -1,0 +1,76 @@
+package open
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/host/experiment"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
+)
+
+// laboratory notes of which cases nothing can be run, and why.
+type laboratory struct {
+	*experiment.Lab
+
+	mu    sync.Mutex
+	cases map[string]map[string]bool // ids by reason
+}
+
+// maxReasons is how many reasons are kept, and of how many cases each.
+const maxReasons = 1000
+
+// Offers are those of the Lab.
+func (l *laboratory) Offers(ctx context.Context, c *abi.Case) ([]abi.ExperimentOffer, error) {
+	offers, err := l.Lab.Offers(ctx, c)
+	if len(offers) == 0 && err == nil {
+		l.note(c.ID, l.Why(c))
+	}
+	return offers, err
+}
+
+func (l *laboratory) note(id, why string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.cases == nil {
+		l.cases = map[string]map[string]bool{}
+	}
+	ids := l.cases[why]
+	if ids == nil && len(l.cases) < maxReasons {
+		ids = map[string]bool{}
+		l.cases[why] = ids
+	}
+	if ids != nil && len(ids) < maxReasons {
+		ids[id] = true
+	}
+}
+
+// maxReasonLines is how many reasons are told.
+const maxReasonLines = 10
+
+// SayNotRun tells of which cases nothing was run, and why. They were decided by reading alone.
+func (o *Flags) SayNotRun(w io.Writer) {
+	l := o.experiments.laboratory
+	if l == nil || l.Why(nil) != "" && len(l.cases) == 1 {
+		return // it was told in the beginning
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	reasons := slices.Sorted(maps.Keys(l.cases))
+	for _, why := range reasons[:min(len(reasons), maxReasonLines)] {
+		ids := slices.Sorted(maps.Keys(l.cases[why]))
+		more := ""
+		if len(ids) > 1 {
+			more = " and " + cli.Count(len(ids)-1, "other case", "other cases")
+		}
+		fmt.Fprintf(w, "note: no experiments for %s%s: %s\n", sanitize.Line(ids[0]), more, sanitize.Line(why))
+	}
+	if more := len(reasons) - maxReasonLines; more > 0 {
+		fmt.Fprintf(w, "note: no experiments for cases of %s\n", cli.Count(more, "further reason", "further reasons"))
+	}
+}

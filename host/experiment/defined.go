@@ -1,0 +1,64 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
+	"github.com/shadowcourt/shadowcourt/host/experiment/runner"
+)
+
+// defined is the toolchain of a runner that a definition describes.
+type defined struct {
+	*runner.Runner
+	network bool
+}
+
+func (d *defined) unusable() error { return d.Problem() }
+
+func (d *defined) version() string { return d.Version() }
+
+func (d *defined) pace() plan.Pace {
+	s := d.Seconds()
+	build := time.Duration(s.Build * float64(time.Second))
+	return plan.Pace{Start: plan.RunStart + time.Duration(s.Start*float64(time.Second)), Head: build, Other: build}
+}
+
+// cached says that results don't outlive a run of the program: what is installed for the tests may change unseen.
+func (*defined) cached() bool { return false }
+
+func (d *defined) find(c *abi.Case) (*failure, error) {
+	t, err := d.Select(c)
+	switch {
+	case errors.Is(err, runner.ErrOther):
+		return nil, errNoTest
+	case err != nil:
+		return nil, err
+	}
+	f := &failure{name: t.Test.Name, group: t.Test.Class, unit: t.Project, certain: t.Found, target: target{project: t}}
+	return f, d.Problem()
+}
+
+// build writes the tree and builds in it. Where runs change the tree itself, it is written and built again before each.
+func (d *defined) build(ctx context.Context, w *workspace, f *failure, _ string) (program, error) {
+	source := w.source()
+	t := f.target.project
+	if err := w.write(ctx); err != nil {
+		return nil, err
+	}
+	if err := d.Build(ctx, t, source, w.folder, d.network); err != nil {
+		return nil, err
+	}
+	builtAt := w.writes
+	return func(ctx context.Context, f *failure, env runner.Environment) (*runner.Run, error) {
+		if w.writes != builtAt {
+			if err := d.Build(ctx, t, source, w.folder, d.network); err != nil {
+				return nil, err
+			}
+			builtAt = w.writes
+		}
+		return d.Test(ctx, f.target.project, source, env)
+	}, nil
+}

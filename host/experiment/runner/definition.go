@@ -1,0 +1,346 @@
+package runner
+
+import (
+	"bytes"
+	"cmp"
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+//go:embed definitions/*.yaml
+var shipped embed.FS
+
+// MaxFileBytes is the most of a definition's file.
+const MaxFileBytes = 1 << 18
+
+// Go is the name of the runner that needs no definition.
+const Go = "go"
+
+// Definition says how the tests of one kind of project are run. docs/experiments.md describes the fields.
+type Definition struct {
+	Name     string            `yaml:"name"`
+	Markers  []Marker          `yaml:"markers"`
+	Programs []string          `yaml:"programs"`
+	Install  string            `yaml:"install"`
+	Version  []string          `yaml:"version"`
+	Env      map[string]string `yaml:"env"`
+	Allow    []string          `yaml:"allow"`
+	Folders  []Folder          `yaml:"folders"`
+	Keep     []string          `yaml:"keep"`
+	Files    map[string]string `yaml:"files"`
+	Build    [][]string        `yaml:"build"`
+	Tests    []Selection       `yaml:"tests"`
+	Reports  []string          `yaml:"reports"`
+	Outcomes Outcomes          `yaml:"outcomes"`
+	Seconds  Seconds           `yaml:"seconds"`
+}
+
+// Marker is a file by which a project is recognized.
+type Marker struct {
+	File     string `yaml:"file"`
+	Contains string `yaml:"contains"`
+}
+
+// Folder is one outside of the source, such as a cache, that a variable names.
+type Folder struct {
+	Variable string `yaml:"variable"`
+	Default  string `yaml:"default"` // may begin with ~/
+}
+
+// Selection is one way in which tests are named and run. The first that fits a test counts.
+type Selection struct {
+	Class  Pattern  `yaml:"class"`
+	Name   Pattern  `yaml:"name"`
+	File   *File    `yaml:"file"`
+	Names  []string `yaml:"names"`
+	Report string   `yaml:"report"`
+	Alone  []string `yaml:"alone"`
+	Order  []string `yaml:"order"`
+}
+
+// File says how the file of a test is found in the tree.
+type File struct {
+	From       []string `yaml:"from"`
+	Separator  string   `yaml:"separator"`
+	Extensions []string `yaml:"extensions"`
+	Join       string   `yaml:"join"`
+	Anywhere   bool     `yaml:"anywhere"`
+}
+
+// Outcomes tell what a run without a report of the test means, by lines that it wrote.
+type Outcomes struct {
+	NotBuilt []Pattern `yaml:"not_built"`
+	NoTest   []Pattern `yaml:"no_test"`
+	Unable   []Pattern `yaml:"unable"`
+}
+
+// Seconds are expected beside those of the test.
+type Seconds struct {
+	Start float64 `yaml:"start"`
+	Build float64 `yaml:"build"`
+}
+
+// Pattern is a regular expression. ^ and $ match at lines.
+type Pattern struct{ *regexp.Regexp }
+
+// UnmarshalYAML compiles the expression.
+func (p *Pattern) UnmarshalYAML(n *yaml.Node) error {
+	var text string
+	if err := n.Decode(&text); err != nil {
+		return err
+	}
+	compiled, err := regexp.Compile("(?m)" + text)
+	if err != nil {
+		return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: %v", n.Line, err)}}
+	}
+	p.Regexp = compiled
+	return nil
+}
+
+// Names are the names of the shipped runners, Go first.
+func Names() []string {
+	names := []string{Go}
+	entries, err := shipped.ReadDir("definitions")
+	if err != nil {
+		panic(err) // they are embedded
+	}
+	for _, e := range entries {
+		names = append(names, strings.TrimSuffix(e.Name(), ".yaml"))
+	}
+	return names
+}
+
+// Shipped are all shipped definitions, Go's first.
+func Shipped() []*Definition {
+	var all []*Definition
+	for _, name := range Names() {
+		d, err := Load(name)
+		if err != nil {
+			panic(err) // a test reads them
+		}
+		all = append(all, d)
+	}
+	return all
+}
+
+// Load reads a shipped definition by its name, or a file.
+func Load(name string) (*Definition, error) {
+	if name == Go {
+		return &Definition{Name: Go}, nil
+	}
+	if !strings.ContainsAny(name, `./\`) {
+		file := "definitions/" + name + ".yaml"
+		if data, err := shipped.ReadFile(file); err == nil {
+			return Parse(file, data)
+		}
+	}
+	f, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(name, `./\`) {
+		return nil, fmt.Errorf("%q is neither a file nor a shipped runner (%s)", name, strings.Join(Names(), ", "))
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, MaxFileBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	return Parse(name, data)
+}
+
+// Parse reads a definition. Its error has all faults, each with the file and the field.
+func Parse(file string, data []byte) (*Definition, error) {
+	if len(data) > MaxFileBytes {
+		return nil, fmt.Errorf("%s: a definition has at most %d bytes", file, MaxFileBytes)
+	}
+	d := &Definition{}
+	var faults []error
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	decoder.KnownFields(true)
+	err := decoder.Decode(d)
+	if types := (*yaml.TypeError)(nil); errors.As(err, &types) {
+		for _, fault := range types.Errors {
+			faults = append(faults, errors.New(unknownField.ReplaceAllString(strings.TrimPrefix(fault, "line "), `$1: unknown field "$2"`)))
+		}
+	} else if err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s: %s", file, strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	if err == nil && decoder.Decode(&yaml.Node{}) == nil {
+		faults = append(faults, errors.New("a second document: a file is one definition"))
+	}
+	check := checker{definition: d, faults: faults}
+	if len(faults) == 0 || !reflect.DeepEqual(d, &Definition{}) { // of what has a key twice nothing is read
+		d.setDefaults()
+		check.all()
+	}
+	for i, fault := range check.faults {
+		check.faults[i] = fmt.Errorf("%s:%s", file, spaced(fault.Error()))
+	}
+	if len(check.faults) > 0 {
+		return nil, errors.Join(check.faults...)
+	}
+	return d, nil
+}
+
+// unknownField is what yaml says of one.
+var unknownField = regexp.MustCompile(`^(\d+): field (\S+) not found in type .*$`)
+
+// spaced puts a blank before what does not begin with the number of a line.
+func spaced(fault string) string {
+	if fault != "" && fault[0] >= '0' && fault[0] <= '9' {
+		return fault
+	}
+	return " " + fault
+}
+
+const reportPlaceholder = "{report}"
+
+func (d *Definition) setDefaults() {
+	if len(d.Reports) == 0 {
+		d.Reports = []string{reportPlaceholder}
+	}
+	for i := range d.Tests {
+		s := &d.Tests[i]
+		if len(s.Names) == 0 {
+			s.Names = []string{"{class} {name}"}
+		}
+		s.Report = cmp.Or(s.Report, "{class} {name}")
+	}
+}
+
+// checker collects what is wrong with a definition.
+type checker struct {
+	definition *Definition
+	faults     []error
+}
+
+func (c *checker) add(field, format string, args ...any) {
+	c.faults = append(c.faults, fmt.Errorf("%s: %s", field, fmt.Sprintf(format, args...)))
+}
+
+// runnerName is what a runner may be called.
+var runnerName = regexp.MustCompile(`^[a-z][a-z0-9_-]*$`)
+
+// variableName is what a variable of the environment may be called.
+var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+func (c *checker) all() {
+	d := c.definition
+	switch {
+	case d.Name == Go:
+		c.add("name", "%q is built in", Go)
+	case !runnerName.MatchString(d.Name):
+		c.add("name", "%q: use small letters, digits, - and _", d.Name)
+	}
+	c.some("markers", len(d.Markers))
+	for i, m := range d.Markers {
+		if m.File == "" || strings.ContainsAny(m.File, `/\`) {
+			c.add(fmt.Sprintf("markers[%d].file", i), "%q: use the name of a file, without folders", m.File)
+		}
+	}
+	c.some("programs", len(d.Programs))
+	for i, p := range d.Programs {
+		if p == "" || strings.HasPrefix(p, "-") || strings.Contains(p, "/") && !filepath.IsLocal(p) {
+			c.add(fmt.Sprintf("programs[%d]", i), "%q: use the name of a program, or its path within the project", p)
+		}
+	}
+	c.surroundings()
+	for i, command := range d.Build {
+		field := fmt.Sprintf("build[%d]", i)
+		c.some(field, len(command))
+		c.templates(field, command, nil)
+	}
+	c.some("tests", len(d.Tests))
+	for i := range d.Tests {
+		c.selection(fmt.Sprintf("tests[%d]", i), &d.Tests[i])
+	}
+	for i, r := range d.Reports {
+		if r != reportPlaceholder && (!filepath.IsLocal(r) || strings.ContainsAny(r, "{}")) {
+			c.add(fmt.Sprintf("reports[%d]", i), "%q: use %s, or a pattern of paths within the project", r, reportPlaceholder)
+		}
+	}
+	if d.Seconds.Start < 0 || d.Seconds.Build < 0 || d.Seconds.Start > 3600 || d.Seconds.Build > 3600 {
+		c.add("seconds", "use numbers from 0 to 3600")
+	}
+}
+
+// surroundings checks variables, folders and files.
+func (c *checker) surroundings() {
+	d := c.definition
+	for _, name := range slices.Concat(slices.Sorted(maps.Keys(d.Env)), d.Allow) {
+		if !variableName.MatchString(name) {
+			c.add("env, allow", "%q is no name of a variable", name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.Env)) {
+		c.templates("env."+name, []string{d.Env[name]}, []string{"tree", "project"})
+	}
+	for i, f := range d.Folders {
+		field := fmt.Sprintf("folders[%d]", i)
+		if !variableName.MatchString(f.Variable) {
+			c.add(field+".variable", "%q is no name of a variable", f.Variable)
+		}
+		if !filepath.IsAbs(f.Default) && !strings.HasPrefix(f.Default, "~/") {
+			c.add(field+".default", "%q: use an absolute path, or one that begins with ~/", f.Default)
+		}
+	}
+	for i, k := range d.Keep {
+		if _, err := filepath.Match(k, ""); err != nil || k == "" || k == "." || k == ".." || k == ".git" || strings.ContainsAny(k, `/\`) {
+			c.add(fmt.Sprintf("keep[%d]", i), "%q: use a name or a pattern of names, without folders", k)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.Files)) {
+		if !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`) {
+			c.add("files", "%q: use the name of a file, without folders", name)
+		}
+	}
+}
+
+func (c *checker) some(field string, n int) {
+	if n == 0 {
+		c.add(field, "is missing")
+	}
+}
+
+func (c *checker) selection(field string, s *Selection) {
+	known := s.groups()
+	c.some(field+".alone", len(s.Alone))
+	c.some(field+".order", len(s.Order))
+	c.templates(field+".alone", s.Alone, known)
+	c.templates(field+".order", s.Order, known)
+	c.templates(field+".names", s.Names, nil)
+	c.templates(field+".report", []string{s.Report}, nil)
+	if s.File == nil {
+		return
+	}
+	c.some(field+".file.from", len(s.File.From))
+	c.templates(field+".file.from", s.File.From, known)
+}
+
+// templates checks the placeholders of texts. known are further ones.
+func (c *checker) templates(field string, texts []string, known []string) {
+	for i, text := range texts {
+		if strings.ContainsRune(text, 0) {
+			c.add(fmt.Sprintf("%s[%d]", field, i), "%q has a zero byte", text)
+		}
+		for _, m := range placeholder.FindAllStringSubmatch(text, -1) {
+			if !slices.Contains(placeholders, m[1]) && !slices.Contains(known, m[1]) && !slices.ContainsFunc(c.definition.Folders, func(f Folder) bool { return f.Variable == m[1] }) {
+				c.add(fmt.Sprintf("%s[%d]", field, i), "unknown placeholder {%s} in %q: there are %s", m[1], text,
+					strings.Join(slices.Concat(placeholders, known), ", "))
+			}
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package runner_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shadowcourt/shadowcourt/host/experiment/runner"
+)
+
+func TestShippedDefinitions(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for _, d := range runner.Shipped() {
+		names = append(names, d.Name)
+	}
+	if diff := cmp.Diff(runner.Names(), names); diff != "" || names[0] != runner.Go {
+		t.Errorf("names (-want +got):\n%s", diff)
+	}
+}
+
+const sound = `name: mine
+markers: [{file: mine.ini}]
+programs: [mine]
+tests:
+  - alone: ["--one", "{name}"]
+    order: ["--all"]
+`
+
+// TestLoad reads definitions of users.
+func TestLoad(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "mine.yaml")
+	if err := os.WriteFile(file, []byte(sound), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if d, err := runner.Load(file); err != nil || d.Name != "mine" {
+		t.Errorf("%+v, %v", d, err)
+	}
+	for name, want := range map[string]string{
+		"mine":        `"mine" is neither a file nor a shipped runner (go, `,
+		file + "x":    "no such file",
+		"./mine.yaml": "no such file",
+	} {
+		if _, err := runner.Load(name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestParseNamesEveryFault at once, with its place.
+func TestParseNamesEveryFault(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, text string
+		want       []string
+	}{
+		{"nothing", "", []string{
+			`my.yaml: name: "": use small letters, digits, - and _`, "my.yaml: markers: is missing", "my.yaml: programs: is missing", "my.yaml: tests: is missing",
+		}},
+		{"unknown fields and wrong ones", sound + "shell: rm\nkeep: [../x, .git]\nprograms: [a/../../b]\n", []string{
+			`my.yaml:9: mapping key "programs" already defined at line 3`,
+		}},
+		{"an unknown field", sound + "shell: rm\nkeep: [../x, .git]\nreports: [/etc/passwd, \"{name}\"]\n", []string{
+			`my.yaml:7: unknown field "shell"`, `my.yaml: keep[0]: "../x": use a name or a pattern of names, without folders`,
+			`my.yaml: keep[1]: ".git": use a name or a pattern of names, without folders`,
+			`my.yaml: reports[0]: "/etc/passwd": use {report}, or a pattern of paths within the project`,
+			`my.yaml: reports[1]: "{name}": use {report}, or a pattern of paths within the project`,
+		}},
+		{"placeholders", "name: mine\nmarkers: [{file: a/b}]\nprograms: [-x]\ntests: [{name: '(?P<method>x)', alone: ['{method} {shell}'], order: []}]\n", []string{
+			`my.yaml: markers[0].file: "a/b": use the name of a file, without folders`,
+			`my.yaml: programs[0]: "-x": use the name of a program, or its path within the project`,
+			`my.yaml: tests[0].order: is missing`,
+			`my.yaml: tests[0].alone[0]: unknown placeholder {shell} in "{method} {shell}": there are class, name, names, file, rest, folder, module, report, scratch, method`,
+		}},
+		{"an expression", strings.Replace(sound, "- alone", "- name: '('\n    alone", 1), []string{"my.yaml:5: error parsing regexp: missing closing ): `(?m)(`"}},
+		{"the runner that is built in", strings.Replace(sound, "mine\n", "go\n", 1), []string{`my.yaml: name: "go" is built in`}},
+		{"two definitions", sound + "---\n" + sound, []string{"my.yaml: a second document: a file is one definition"}},
+		{"no YAML", "a: [", []string{"my.yaml: line 1: did not find expected node content"}},
+		{"folders", sound + "folders: [{variable: A B, default: x}]\nenv: {A=B: '{project} {scratch} {x}'}\nfiles: {a/b: x}\nseconds: {start: -1}\nallow: ['-']\n", []string{
+			`my.yaml: env, allow: "A=B" is no name of a variable`, `my.yaml: env, allow: "-" is no name of a variable`,
+			`my.yaml: env.A=B[0]: unknown placeholder {x} in "{project} {scratch} {x}": there are class, name, names, file, rest, folder, module, report, scratch, tree, project`,
+			`my.yaml: folders[0].variable: "A B" is no name of a variable`, `my.yaml: folders[0].default: "x": use an absolute path, or one that begins with ~/`,
+			`my.yaml: files: "a/b": use the name of a file, without folders`, `my.yaml: seconds: use numbers from 0 to 3600`,
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := runner.Parse("my.yaml", []byte(c.text))
+			if err == nil {
+				t.Fatal("it was taken")
+			}
+			if diff := cmp.Diff(c.want, strings.Split(err.Error(), "\n")); diff != "" {
+				t.Errorf("faults (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// FuzzParse: whatever stands in a definition, it is taken or every fault names the file.
+func FuzzParse(f *testing.F) {
+	f.Add(sound)
+	f.Add("name: go\ntests: [{alone: ['{x}']}]")
+	f.Add("&a [*a, *a]")
+	f.Fuzz(func(t *testing.T, text string) {
+		d, err := runner.Parse("my.yaml", []byte(text))
+		if err == nil {
+			if d.Name == "" || len(d.Tests) == 0 || len(d.Programs) == 0 {
+				t.Errorf("taken: %+v", d)
+			}
+			return
+		}
+		if !strings.HasPrefix(err.Error(), "my.yaml:") {
+			t.Errorf("%v", err)
+		}
+	})
+}

@@ -1,0 +1,200 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
+)
+
+// buildTime is how long a command of a build may take.
+const buildTime = 5 * time.Minute
+
+// Build runs the definition's commands in the project of a test, in a tree that is written into a folder. What they write lands in
+// the tree. scratch is a folder around the tree. The error is a *BuildError if the code is the reason.
+func (r *Runner) Build(ctx context.Context, t *Target, source, scratch string, network bool) error {
+	for _, command := range r.definition.Build {
+		values := map[string][]string{"scratch": {scratch}, "folder": {"."}, "module": {"."}}
+		for _, f := range r.definition.Folders {
+			values[f.Variable] = []string{f.path()}
+		}
+		args, err := expand(command, values)
+		if err != nil {
+			return fmt.Errorf("%s: build: %w", r, err)
+		}
+		c, err := r.command(t, args, source, Environment{Scratch: scratch, Network: network})
+		if err != nil {
+			return err
+		}
+		for i := range c.Views {
+			c.Views[i].Write = true
+		}
+		c.Limits = isolate.Limits{Time: buildTime, Memory: 2 * isolate.DefaultMemory, Disk: 8 * isolate.DefaultDisk}
+		result, err := isolate.Run(ctx, *c)
+		if err != nil {
+			return err
+		}
+		output := string(result.Output)
+		switch {
+		case result.Ending == isolate.Exited && result.ExitCode == 0:
+			continue
+		case result.Ending != isolate.Exited:
+			return fmt.Errorf("%s: the build was ended by its limit of %s", r, result.Ending)
+		}
+		if line := matching(r.definition.Outcomes.Unable, output); line != "" {
+			return fmt.Errorf("%s can't build here: %s", r, line)
+		}
+		return &BuildError{What: "the project", Output: fromFirst(r.definition.Outcomes.NotBuilt, output)}
+	}
+	return nil
+}
+
+// command makes the command of a program in a project.
+func (r *Runner) command(t *Target, args []string, source string, env Environment) (*isolate.Command, error) {
+	variables, overlays := r.environment(env)
+	c := &isolate.Command{
+		Args: args, Scratch: env.Scratch, Overlays: overlays, Network: env.Network, Starve: env.Starve, Limits: env.Limits,
+	}
+	top := source
+	if r.viewed {
+		top = r.source.Top
+		c.Views = []isolate.View{{At: top, From: source, Keep: r.installed}}
+	} else {
+		if env.Overlay != "" {
+			c.Overlays = append(c.Overlays, env.Overlay)
+		}
+		if err := r.link(source); err != nil {
+			return nil, err
+		}
+	}
+	c.Dir = filepath.Join(top, filepath.FromSlash(t.Project))
+	for _, name := range slices.Sorted(maps.Keys(r.definition.Env)) {
+		value := strings.NewReplacer("{tree}", top, "{project}", c.Dir, "{scratch}", env.Scratch).Replace(r.definition.Env[name])
+		variables = append(variables, name+"="+value)
+	}
+	variables = append(variables, "PWD="+c.Dir)
+	if !r.viewed { // what the user's variables say of the checkout holds for the tree
+		for i, v := range variables {
+			if !strings.HasPrefix(v, "PATH=") {
+				variables[i] = strings.ReplaceAll(v, r.source.Top, source)
+			}
+		}
+	}
+	c.Env = variables
+	for name, text := range r.definition.Files {
+		if err := os.WriteFile(filepath.Join(env.Scratch, name), []byte(text), 0o600); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// link makes links to what is installed, in a tree that is not seen in the place of the checkout.
+func (r *Runner) link(source string) error {
+	root, err := os.OpenRoot(source)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for _, name := range r.installed {
+		at := filepath.FromSlash(name)
+		if _, err := root.Lstat(at); err == nil || root.MkdirAll(filepath.Dir(at), 0o755) != nil {
+			continue
+		}
+		if err := root.Symlink(filepath.Join(r.source.Top, at), at); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// reportName is the report's file in the scratch folder.
+const reportName = "report.xml"
+
+// Test runs the test once, in a tree that is written and built.
+func (r *Runner) Test(ctx context.Context, t *Target, source string, env Environment) (*Run, error) {
+	report := filepath.Join(env.Scratch, reportName)
+	if err := os.Remove(report); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	args, err := t.args(env.Order, report, env.Scratch)
+	if err != nil {
+		return nil, err
+	}
+	if env.Limits.Memory == 0 {
+		env.Limits.Memory = 2 * isolate.DefaultMemory // runners have processes of their own beside the test's
+	}
+	c, err := r.command(t, append([]string{t.command}, args...), source, env)
+	if err != nil {
+		return nil, err
+	}
+	result, err := isolate.Run(ctx, *c)
+	if err != nil {
+		return nil, err
+	}
+	folder := source
+	if r.viewed {
+		if _, err := os.Stat(isolate.Written(env.Scratch, 0)); err == nil {
+			folder = isolate.Written(env.Scratch, 0)
+		}
+	}
+	reports, err := r.reports(t, env.Scratch, folder)
+	if err != nil {
+		return nil, fmt.Errorf("%s: its report: %w", r, err)
+	}
+	run := &Run{Result: result}
+	run.Kind, run.Documents = t.read(reports)
+	if run.Kind != Absent {
+		return run, nil
+	}
+	return r.interpret(run)
+}
+
+// interpret tells what a run without a report of the test means.
+func (r *Runner) interpret(run *Run) (*Run, error) {
+	if run.Result.Ending != isolate.Exited {
+		run.Kind = Ended
+		return run, nil
+	}
+	output, o := string(run.Result.Output), &r.definition.Outcomes
+	if line := matching(o.Unable, output); line != "" {
+		return nil, fmt.Errorf("%s can't run here: %s", r, line)
+	}
+	if matching(o.NotBuilt, output) != "" {
+		return nil, &BuildError{What: "the project", Output: fromFirst(o.NotBuilt, output)}
+	}
+	if run.Result.ExitCode != 0 && matching(o.NoTest, output) == "" {
+		run.Kind = Silent
+	}
+	return run, nil
+}
+
+// matching is the first line that one of the patterns matches.
+func matching(patterns []Pattern, output string) string {
+	for line := range strings.Lines(output) {
+		if slices.ContainsFunc(patterns, func(p Pattern) bool { return p.MatchString(line) }) {
+			return strings.TrimSpace(strings.ToValidUTF8(line, "\uFFFD"))
+		}
+	}
+	return ""
+}
+
+// fromFirst is the output from the first line on that one of the patterns matches; all of it if there is none.
+func fromFirst(patterns []Pattern, output string) string {
+	at := 0
+	for line := range strings.Lines(output) {
+		if slices.ContainsFunc(patterns, func(p Pattern) bool { return p.MatchString(line) }) {
+			return output[at:]
+		}
+		at += len(line)
+	}
+	return output
+}

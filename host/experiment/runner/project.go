@@ -1,0 +1,236 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
+	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
+)
+
+// Source is where trees come from.
+type Source struct {
+	Top  string // folder of the checkout on this machine
+	Dir  string // the folder in it whose tests are run, slash-separated
+	Head *tree.Tree
+	// Scratch is a folder that is there as long as the runner is used.
+	Scratch string
+}
+
+// Runner runs the tests of the projects in a source that a definition is for. Safe for concurrent use.
+type Runner struct {
+	definition *Definition
+	source     Source
+	projects   []string // folders with a marker, outermost first
+	installed  []string // what the checkout has beside the tree and tests need, such as node_modules
+	viewed     bool     // runs see their tree in the place of the checkout
+	problem    error    // why nothing can be run
+	said       string   // by the program of its version
+}
+
+// maxMarkerBytes of a file are searched for what it shall contain.
+const maxMarkerBytes = 1 << 20
+
+// Open looks for projects in a source. Without any it gives nil. The error is that of the context.
+func Open(ctx context.Context, d *Definition, source Source) (*Runner, error) {
+	r := &Runner{definition: d, source: source}
+	for _, name := range source.Head.Paths() {
+		if marked, err := r.marks(ctx, name); err != nil {
+			return nil, err
+		} else if folder := path.Dir(name); marked && !slices.Contains(r.projects, folder) {
+			r.projects = append(r.projects, folder)
+		}
+	}
+	if len(r.projects) == 0 {
+		return nil, nil //nolint:nilnil // the definition is for other projects
+	}
+	slices.SortStableFunc(r.projects, func(a, b string) int { return depth(a) - depth(b) })
+	r.viewed = isolate.CanView() && !within(source.Top, source.Scratch) && !within(source.Scratch, source.Top)
+	r.installed = r.find()
+	r.problem = r.start(ctx)
+	return r, ctx.Err()
+}
+
+func depth(folder string) int {
+	if folder == "." {
+		return 0
+	}
+	return 1 + strings.Count(folder, "/")
+}
+
+// within says whether a path is a folder or lies in it.
+func within(folder, name string) bool {
+	rel, err := filepath.Rel(folder, name)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// marks says whether a file of the tree marks a project that belongs to the source.
+func (r *Runner) marks(ctx context.Context, name string) (bool, error) {
+	folder := path.Dir(name)
+	if slices.ContainsFunc(strings.Split(folder, "/"), func(f string) bool { return f == "node_modules" || f == "vendor" || f == "testdata" }) {
+		return false, nil
+	}
+	if !below(r.source.Dir, folder) && !below(folder, r.source.Dir) {
+		return false, nil
+	}
+	for _, m := range r.definition.Markers {
+		if ok, err := path.Match(m.File, path.Base(name)); err != nil || !ok {
+			continue
+		}
+		if m.Contains == "" {
+			return true, nil
+		}
+		data, err := r.source.Head.Read(ctx, name, maxMarkerBytes)
+		if err != nil {
+			return false, err
+		}
+		if strings.Contains(string(data), m.Contains) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// below says whether a slash-separated folder is another one or lies in it.
+func below(top, folder string) bool {
+	return top == "." || folder == top || strings.HasPrefix(folder, top+"/")
+}
+
+// maxFolders is in how many folders of the checkout installed files are looked for.
+const maxFolders = 20_000
+
+// find lists what the checkout has, the tree has not, and the definition keeps.
+func (r *Runner) find() []string {
+	folders, has := map[string]bool{".": true}, map[string]bool{}
+	for _, name := range r.source.Head.Paths() {
+		has[name] = true
+		for folder := path.Dir(name); !folders[folder] && len(folders) < maxFolders; folder = path.Dir(folder) {
+			folders[folder] = true
+		}
+	}
+	var found []string
+	for folder := range folders {
+		entries, err := os.ReadDir(filepath.Join(r.source.Top, filepath.FromSlash(folder)))
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			name := path.Join(folder, e.Name())
+			if !has[name] && !folders[name] && slices.ContainsFunc(r.definition.Keep, func(p string) bool { ok, _ := path.Match(p, e.Name()); return ok }) {
+				found = append(found, name)
+			}
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+// versionLimit is how long the program may take to say its version.
+const versionLimit = 30 * time.Second
+
+// start finds the program, and has it say its version.
+func (r *Runner) start(ctx context.Context) error {
+	command, err := r.program(r.projects[0])
+	if err != nil || len(r.definition.Version) == 0 {
+		return err
+	}
+	scratch, err := os.MkdirTemp(r.source.Scratch, "version")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(scratch)
+	env, overlays := r.environment(Environment{})
+	result, err := isolate.Run(ctx, isolate.Command{
+		Args: append([]string{command}, r.definition.Version...), Dir: scratch, Env: env, Overlays: append(overlays, r.source.Top), Scratch: scratch,
+		Limits: isolate.Limits{Time: versionLimit},
+	})
+	switch {
+	case err != nil:
+		return err
+	case result.Ending != isolate.Exited || result.ExitCode != 0:
+		return fmt.Errorf("%s does not start: %s", command, firstLine(string(result.Output)))
+	}
+	r.said = string(result.Output)
+	return nil
+}
+
+// program finds the program for a project: in the project or a folder around it, or in PATH.
+func (r *Runner) program(project string) (string, error) {
+	for _, name := range r.definition.Programs {
+		if !strings.Contains(name, "/") {
+			if found, err := exec.LookPath(name); err == nil && filepath.IsAbs(found) {
+				return found, nil
+			}
+			continue
+		}
+		for folder := project; ; folder = path.Dir(folder) {
+			full := filepath.Join(r.source.Top, filepath.FromSlash(path.Join(folder, name)))
+			if info, err := os.Stat(full); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+				return full, nil
+			}
+			if folder == "." {
+				break
+			}
+		}
+	}
+	text := fmt.Sprintf("%s is not installed: there is no %s", r.definition.Name, strings.Join(r.definition.Programs, ", no "))
+	if r.definition.Install != "" {
+		text += "; " + r.definition.Install
+	}
+	return "", errors.New(text)
+}
+
+// String is the runner's name.
+func (r *Runner) String() string { return r.definition.Name }
+
+// Problem says why nothing can be run.
+func (r *Runner) Problem() error { return r.problem }
+
+// Version names what results depend on beside trees, as far as it is known: not what is installed for the tests.
+func (r *Runner) Version() string { return fmt.Sprintf("%s %+v", r.said, *r.definition) }
+
+// Seconds are expected of each run and build, beside those of the test.
+func (r *Runner) Seconds() Seconds { return r.definition.Seconds }
+
+// environment is what the program sees of the user's variables, and the folders of others that it seems to write to.
+func (r *Runner) environment(env Environment) (variables, overlays []string) {
+	variables = Variables(env.Clean, r.definition.Allow...)
+	for _, f := range r.definition.Folders {
+		folder := f.path()
+		variables = append(variables, f.Variable+"="+folder)
+		if info, err := os.Stat(folder); err == nil && info.IsDir() {
+			overlays = append(overlays, folder)
+		}
+	}
+	return variables, overlays
+}
+
+// path is where the folder is on this machine.
+func (f *Folder) path() string {
+	if named := os.Getenv(f.Variable); filepath.IsAbs(named) {
+		return filepath.Clean(named)
+	}
+	if below, ok := strings.CutPrefix(f.Default, "~/"); ok {
+		if home, err := os.UserHomeDir(); err == nil {
+			return filepath.Join(home, filepath.FromSlash(below))
+		}
+	}
+	return f.Default
+}
+
+func firstLine(text string) string {
+	for line := range strings.Lines(strings.ToValidUTF8(text, "\uFFFD")) {
+		if line = strings.TrimSpace(line); line != "" {
+			return line
+		}
+	}
+	return "it wrote nothing"
+}

@@ -1,0 +1,268 @@
+package runner
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/docket/junit"
+	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
+)
+
+// ErrOther: a case is not about a test that the runner could run.
+var ErrOther = errors.New("no test of this runner")
+
+// Target is the failing test of a case, for one runner.
+type Target struct {
+	Test    junit.Test
+	Project string // folder of the project in every tree
+	// Found says that the test's file is in the tree, so that hardly another runner is meant.
+	Found bool
+
+	selection *Selection
+	command   string
+	names     []string // by which a report may call the test, in the form of selection.Report
+	values    map[string][]string
+}
+
+// cutName ends a name that the reader of the report has cut.
+const cutName = "…"
+
+// Select finds the failing test of a case. Its error is ErrOther, or says why the runner can't run the test.
+func (r *Runner) Select(c *abi.Case) (*Target, error) {
+	test, ok := junit.Named(c)
+	if !ok {
+		return nil, ErrOther
+	}
+	if strings.HasSuffix(test.Name, cutName) || strings.HasSuffix(test.Class, cutName) {
+		return nil, fmt.Errorf("%s: the name of the test is too long: %.80q", r, test.Name)
+	}
+	reason := ErrOther
+	for i := range r.definition.Tests {
+		t, err := r.selectBy(&r.definition.Tests[i], test)
+		if err == nil {
+			return t, nil
+		}
+		if errors.Is(reason, ErrOther) {
+			reason = err
+		}
+	}
+	return nil, reason
+}
+
+// selectBy finds the test by one way of selection.
+func (r *Runner) selectBy(s *Selection, test junit.Test) (*Target, error) {
+	values, ok := s.match(test)
+	if !ok {
+		return nil, ErrOther
+	}
+	t := &Target{Test: test, selection: s, values: values}
+	if err := r.place(s, t); err != nil {
+		return nil, err
+	}
+	for _, name := range s.Names {
+		full, err := expandOne(name, values)
+		if full = strings.TrimSpace(full); err == nil && full != "" && !slices.Contains(t.names, full) {
+			t.names = append(t.names, full)
+		}
+	}
+	values["names"] = t.names
+	for _, f := range r.definition.Folders {
+		values[f.Variable] = []string{f.path()}
+	}
+	var err error
+	if t.command, err = r.program(t.Project); err != nil {
+		return nil, err
+	}
+	for _, order := range []bool{false, true} { // a test that can't be an argument is rejected at once
+		if _, err := t.args(order, "report", "scratch"); err != nil {
+			return nil, fmt.Errorf("%s can't be told to run the test %.80q: %w", r, test.Name, err)
+		}
+	}
+	return t, nil
+}
+
+// args are the arguments of a run, which writes its report and other files to the scratch folder.
+func (t *Target) args(order bool, report, scratch string) ([]string, error) {
+	templates, values := t.selection.Alone, maps.Clone(t.values)
+	if order {
+		templates = t.selection.Order
+	}
+	values["report"], values["scratch"] = []string{report}, []string{scratch}
+	return expand(templates, values)
+}
+
+// match gives the values of the placeholders that come from the test's name alone.
+func (s *Selection) match(test junit.Test) (map[string][]string, bool) {
+	values := map[string][]string{"class": {test.Class}, "name": {test.Name}, "rest": {""}}
+	if test.File != "" {
+		values["file"] = []string{test.File}
+	}
+	for _, m := range []struct {
+		pattern Pattern
+		text    string
+	}{{s.Class, test.Class}, {s.Name, test.Name}} {
+		if m.pattern.Regexp == nil {
+			continue
+		}
+		groups := m.pattern.FindStringSubmatch(m.text)
+		if groups == nil {
+			return nil, false
+		}
+		for i, name := range m.pattern.SubexpNames() {
+			if name != "" {
+				values[name] = []string{groups[i]}
+			}
+		}
+	}
+	return values, true
+}
+
+// place finds the project of a test, and its file where the selection has one.
+func (r *Runner) place(s *Selection, t *Target) error {
+	if s.File == nil {
+		inner := slices.DeleteFunc(slices.Clone(r.projects), func(p string) bool { return !below(r.source.Dir, p) })
+		if len(inner) == 0 {
+			inner = r.projects[len(r.projects)-1:] // the innermost around the source
+		}
+		outermost := slices.DeleteFunc(slices.Clone(inner), func(p string) bool {
+			return slices.ContainsFunc(inner, func(other string) bool { return other != p && below(other, p) })
+		})
+		if len(outermost) > 1 {
+			return r.ambiguous(outermost)
+		}
+		t.Project = outermost[0]
+		return nil
+	}
+	var found []place
+	for _, project := range r.candidates() {
+		p, ok := r.locate(s.File, t, project)
+		if ok && !slices.ContainsFunc(found, func(other place) bool { return below(other.project, project) }) {
+			found = append(found, p)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return fmt.Errorf("%s finds no file of the test %.80q in the source", r, t.Test.Class+" "+t.Test.Name)
+	case 1:
+	default:
+		var projects []string
+		for _, p := range found {
+			projects = append(projects, p.project)
+		}
+		return r.ambiguous(projects)
+	}
+	p := found[0]
+	t.Project, t.Found = p.project, true
+	t.values["file"], t.values["rest"] = []string{p.file}, []string{p.rest}
+	t.values["folder"], t.values["module"] = []string{path.Dir(p.file)}, []string{r.module(p)}
+	return nil
+}
+
+func (r *Runner) ambiguous(projects []string) error {
+	return fmt.Errorf("%s: the test may be of the projects %s: name the folder of one with --source", r, strings.Join(projects, " and "))
+}
+
+// place is where a test is.
+type place struct {
+	project    string // folder
+	file, rest string // the file relative to it, and what of the name lies within the file
+}
+
+// candidates are the folders that may be a project of the test, outermost first.
+func (r *Runner) candidates() []string {
+	all := slices.Clone(r.projects)
+	if !slices.Contains(all, r.source.Dir) {
+		all = append(all, r.source.Dir)
+	}
+	slices.SortStableFunc(all, func(a, b string) int { return depth(a) - depth(b) })
+	return all
+}
+
+// locate finds the file of a test in one project.
+func (r *Runner) locate(f *File, t *Target, project string) (place, bool) {
+	for _, from := range f.From {
+		text, err := expandOne(from, t.values)
+		if err != nil || text == "" || len(text) > maxValueBytes {
+			continue
+		}
+		if file, rest, ok := r.fileOf(f, text, project); ok {
+			return place{project, file, rest}, true
+		}
+	}
+	return place{}, false
+}
+
+// fileOf finds the longest beginning of a name that is a file. A path may begin with folders of another machine.
+func (r *Runner) fileOf(f *File, text, project string) (file, rest string, ok bool) {
+	if f.Separator == "" {
+		for name := path.Clean(strings.ReplaceAll(text, `\`, "/")); ; {
+			if r.has(path.Join(project, name)) && !strings.HasPrefix(name, "../") && !path.IsAbs(name) {
+				return name, "", true
+			}
+			_, after, more := strings.Cut(name, "/")
+			if !more {
+				return "", "", false
+			}
+			name = after
+		}
+	}
+	parts := strings.Split(text, f.Separator)
+	if slices.ContainsFunc(parts, func(p string) bool { return p == "" || p == "." || p == ".." || strings.ContainsAny(p, `/\`) }) {
+		return "", "", false
+	}
+	for n := len(parts); n > 0; n-- {
+		for _, extension := range f.Extensions {
+			if file, ok := r.lookUp(project, strings.Join(parts[:n], "/")+extension, f.Anywhere); ok {
+				return file, strings.Join(append([]string{""}, parts[n:]...), f.Join), true
+			}
+		}
+	}
+	return "", "", false
+}
+
+// lookUp finds a file of a project, or the only one anywhere in it whose path ends so.
+func (r *Runner) lookUp(project, name string, anywhere bool) (string, bool) {
+	if r.has(path.Join(project, name)) {
+		return name, true
+	}
+	found := ""
+	if anywhere {
+		for _, file := range r.source.Head.Paths() {
+			if !strings.HasSuffix(file, "/"+name) || !below(project, file) {
+				continue
+			}
+			if found != "" {
+				return "", false
+			}
+			found = strings.TrimPrefix(file, project+"/")
+		}
+	}
+	return found, found != ""
+}
+
+func (r *Runner) has(file string) bool {
+	f, ok := r.source.Head.File(file)
+	return ok && f.Mode != tree.Symlink
+}
+
+// module is the innermost folder with a marker around the file of a test, relative to its project.
+func (r *Runner) module(p place) string {
+	innermost := p.project
+	for _, project := range r.projects {
+		if below(project, path.Join(p.project, p.file)) && depth(project) > depth(innermost) {
+			innermost = project
+		}
+	}
+	if innermost == p.project {
+		return "."
+	}
+	if p.project == "." {
+		return innermost
+	}
+	return strings.TrimPrefix(innermost, p.project+"/")
+}

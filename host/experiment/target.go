@@ -1,0 +1,90 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/casebook"
+	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
+	"github.com/shadowcourt/shadowcourt/host/experiment/runner"
+)
+
+// toolchain runs the tests of one kind of project: Go's, or those of a runner that is defined.
+type toolchain interface {
+	// String names the toolchain, version all of it that results depend on.
+	fmt.Stringer
+	version() string
+	// unusable says why nothing can be run, and cached whether results are kept for later.
+	unusable() error
+	cached() bool
+	// find gives the failing test of a case. Its error says why there is none that can be run, errNoTest that the case is not about
+	// one of this toolchain.
+	find(c *abi.Case) (*failure, error)
+	// pace is what a run takes beside its tests, and what a build takes in the tree under test and in another one.
+	pace() plan.Pace
+	// build builds what a tree needs to run the test, into the tree or into the folder out. Errors of the code are *runner.BuildError
+	// and runner.ErrNoTests.
+	build(ctx context.Context, w *workspace, f *failure, out string) (program, error)
+}
+
+// program runs the test of a failure once.
+type program func(ctx context.Context, f *failure, env runner.Environment) (*runner.Run, error)
+
+var errNoTest = errors.New("no failing test is named")
+
+// failure is the failing test of a case, and how it failed.
+type failure struct {
+	toolchain toolchain
+	target    target
+	name      string // of the test
+	group     string // of the test: a package, a class or a suite
+	certain   bool   // no other toolchain is meant
+	elapsed   time.Duration
+	// unit names what is built in a tree to run the test.
+	unit string
+	// fingerprint names test and failure. Cases that have it in common share results.
+	fingerprint string
+	looks       looks
+}
+
+// target is what only the toolchain knows of a test.
+type target struct {
+	goTest  goTarget
+	project *runner.Target
+}
+
+// failureOf finds the failing test of a case. Its error says why there is none that can be run.
+func (l *Lab) failureOf(c *abi.Case) (*failure, error) {
+	var found []*failure
+	var reasons []string
+	for _, t := range l.toolchains {
+		f, err := t.find(c)
+		switch {
+		case err == nil:
+			f.toolchain = t
+			found = append(found, f)
+		case !errors.Is(err, errNoTest):
+			reasons = append(reasons, err.Error())
+		}
+	}
+	if certain := slices.DeleteFunc(slices.Clone(found), func(f *failure) bool { return !f.certain }); len(certain) > 0 {
+		found = certain
+	}
+	switch {
+	case len(found) == 0 && len(reasons) > 0:
+		return nil, errors.New(strings.Join(reasons, "; "))
+	case len(found) == 0:
+		return nil, errNoTest
+	case len(found) > 1:
+		return nil, fmt.Errorf("both %s and %s could run the test: choose one with --runner", found[0].toolchain, found[1].toolchain)
+	}
+	f := found[0]
+	f.fingerprint = casebook.Take(casebook.Failure{Subject: c.Subject, Test: f.group + "." + f.name, Texts: texts(c.Documents)}).Exact
+	f.looks = looksOf(f.group, c.Documents)
+	return f, nil
+}
