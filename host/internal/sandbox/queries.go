@@ -1,7 +1,9 @@
 package sandbox
 
 import (
+	"bytes"
 	"context"
+	"sync"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
@@ -50,8 +52,21 @@ func answer[Q, A any](ctx context.Context, capability abi.Capability, request []
 	if err != nil {
 		return nil, err
 	}
-	return encode(nil, &a), nil
+	buffer, _ := encoders.Get().(*[]byte)
+	*buffer = encode((*buffer)[:0], &a)
+	message := bytes.Clone(*buffer)
+	if cap(*buffer) <= mostEncoder {
+		encoders.Put(buffer)
+	}
+	return message, nil
 }
+
+// encoders are buffers that answers are written into: growing one for each answer
+// would leave several times its size behind.
+var encoders = sync.Pool{New: func() any { return new([]byte) }}
+
+// mostEncoder is the largest buffer that is kept.
+const mostEncoder = 2 << 20
 
 // Nothing answers every query as a host does that has no casebook, no source and no laboratory.
 type Nothing struct{}
