@@ -272,6 +272,8 @@ type ExperimentQuery struct {
 // ExperimentAnswer answers an ExperimentQuery: with the offers, the cheapest first, or with the result.
 type ExperimentAnswer struct {
 	Offers []ExperimentOffer `abi:"offers,opt"`
+	// Why nothing is offered, or not every experiment.
+	Why    string            `abi:"why,opt"`
 	Result *ExperimentResult `abi:"result"`
 }
 

@@ -3,6 +3,7 @@ package host_test
 import (
 	"context"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -15,9 +16,13 @@ import (
 type laboratory struct {
 	profile *abi.Profile
 	world   func(abi.Experiment) abi.ExperimentOutcome
+	why     string // nothing is offered
 }
 
 func (l laboratory) Offers(context.Context, *abi.Case) ([]abi.ExperimentOffer, error) {
+	if l.why != "" {
+		return nil, nil
+	}
 	var offers []abi.ExperimentOffer
 	for i := range l.profile.Experiments {
 		e := l.profile.Experiments[i].Experiment
@@ -33,11 +38,15 @@ func (l laboratory) Run(_ context.Context, _ *abi.Case, e abi.Experiment) (abi.E
 		r.Passed = e.Runs
 	case abi.OutcomeMixed:
 		r.Passed, r.Same = 1, e.Runs-1
+	case abi.OutcomeNotRun:
+		r.Detail = "the budget is used up"
 	default:
 		r.Same = e.Runs
 	}
 	return r, nil
 }
+
+func (l laboratory) Why(*abi.Case) string { return l.why }
 
 func (laboratory) Digest() string { return "the same world" }
 
@@ -79,7 +88,7 @@ func TestAccept_EX7_ThePersonasAskUntilTheCaseIsSettled(t *testing.T) {
 				Evidence:  []abi.Evidence{{SourceRef: "assertion:log:L1", Content: "cart_test.go:12: got 1, want 2", RelevanceConfidence: 0.6, Supports: "pb001", Element: abi.Water}},
 				Documents: []abi.Document{{Name: "log", Text: "cart_test.go:12: got 1, want 2\n--- FAIL: TestTotal (0.00s)\n"}},
 			}
-			h := open(t, host.Config{Profile: p, Experiments: laboratory{p, tc.world}})
+			h := open(t, host.Config{Profile: p, Experiments: laboratory{profile: p, world: tc.world}})
 			result := try(t, h, c).Result
 			if result.Final.Status != trial.Amended || result.Final.Classification != tc.label || result.Final.Confidence < 0.8 {
 				t.Errorf("%+v by %+v", result.Final, result.Experiments)
@@ -91,5 +100,60 @@ func TestAccept_EX7_ThePersonasAskUntilTheCaseIsSettled(t *testing.T) {
 				t.Errorf("without experiments %+v", without.Final)
 			}
 		})
+	}
+}
+
+// The brief on an open case names the experiment that would tell most, what it takes and why it was not run, also where no module
+// came to a verdict. A replay says the same.
+func TestAccept_EX1_TheBriefNamesTheExperimentThatWasNotRun(t *testing.T) {
+	t.Parallel()
+	p, err := profile.Load(filepath.Join("..", "pipelines", "profiles", "go-test.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.BaseRates, p.Sources, p.Signals, p.Light = nil, nil, nil, nil // nothing but experiments tells anything
+	dark := shipped(t)
+	for i := range dark.Personas {
+		dark.Personas[i].Grants = nil
+	}
+	c := abi.Case{
+		ID: "total", Subject: "TestTotal fails in example.com/shop", Labels: []string{"pb001", "ab001", "si001", "nd001"},
+		Light:     &abi.LightAnswer{Classification: "pb001", Confidence: 0.7},
+		Documents: []abi.Document{{Name: "log", Text: "--- FAIL: TestTotal (2.00s)\nFAIL\texample.com/shop\t2.1s\n"}},
+	}
+	unable := func(abi.Experiment) abi.ExperimentOutcome { return abi.OutcomeNotRun }
+	mistrial := behave(t, "specter", "verdict", "trap")
+	for _, tc := range []struct {
+		name    string
+		config  host.Config
+		why     string
+		outcome trial.Status
+	}{
+		{"without permission", host.Config{}, "experiments are off", trial.Acquitted},
+		{"without a grant", host.Config{Pipeline: dark, Experiments: laboratory{profile: p}}, "the pipeline grants experiments to no persona", trial.Acquitted},
+		{"where nothing can be run", host.Config{Experiments: laboratory{why: "no git repository"}}, "no git repository", trial.Acquitted},
+		{"where one could not be run", host.Config{Experiments: laboratory{profile: p, world: unable}}, "the budget is used up", trial.Acquitted},
+		{"where a module breaks", host.Config{Pipeline: mistrial}, "experiments are off", trial.Mistrial},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			tc.config.Profile = p
+			result := try(t, open(t, tc.config), c).Result
+			if result.Final.Status != tc.outcome || result.GapBrief == nil || result.Proposal == nil {
+				t.Fatalf("%+v", result)
+			}
+			if got := result.Proposal; got.WhyNot != tc.why || got.Seconds < 2 || got.Command != "" {
+				t.Errorf("%+v", got)
+			}
+			gap := gapOf(result.GapBrief, "experiment")
+			if !strings.HasSuffix(gap.Description, tc.why) || gap.SuggestedAction != result.Proposal.Action() {
+				t.Errorf("%+v", result.GapBrief.Gaps)
+			}
+		})
+	}
+	without := c
+	without.Subject, without.Documents = "the shop is slow", nil
+	if result := try(t, open(t, host.Config{Profile: p}), without).Result; result.Proposal != nil {
+		t.Errorf("a case without a test: %+v", result.Proposal)
 	}
 }

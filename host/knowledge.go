@@ -32,6 +32,8 @@ type Experiments interface {
 	// Offers are the experiments that can be run for the case, the cheapest first; the same for the same case. None where
 	// nothing can be run.
 	Offers(ctx context.Context, subject *abi.Case) ([]abi.ExperimentOffer, error)
+	// Why says in a line why nothing is offered for the case, or not every experiment; empty if all are.
+	Why(subject *abi.Case) string
 	// Run runs one of them. Its error is that of the context, or of the host; what goes wrong with the run is an outcome.
 	Run(ctx context.Context, subject *abi.Case, experiment abi.Experiment) (abi.ExperimentResult, error)
 	// Digest of what the answers depend on beside the case: the trees, the tools, the configuration.

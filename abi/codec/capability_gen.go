@@ -765,11 +765,14 @@ func DecodeExperimentAnswer(data []byte, maxBytes int) (abi.ExperimentAnswer, er
 	return decodeMessage(data, maxBytes, &layoutOfExperimentAnswer, readExperimentAnswer)
 }
 
-var fieldsOfExperimentAnswer = []string{"offers", "result"}
+var fieldsOfExperimentAnswer = []string{"offers", "why", "result"}
 
 func writeExperimentAnswer(e *encoder, v *abi.ExperimentAnswer) {
 	n := 0
 	if len(v.Offers) > 0 {
+		n++
+	}
+	if v.Why != "" {
 		n++
 	}
 	if v.Result != nil {
@@ -783,6 +786,10 @@ func writeExperimentAnswer(e *encoder, v *abi.ExperimentAnswer) {
 			writeExperimentOffer(e, &v.Offers[i])
 		}
 	}
+	if v.Why != "" {
+		e.text("why")
+		e.text(v.Why)
+	}
 	if v.Result != nil {
 		e.text("result")
 		writeExperimentResult(e, v.Result)
@@ -795,7 +802,9 @@ func readExperimentAnswer(d *decoder, v *abi.ExperimentAnswer) {
 		switch s.field {
 		case 0: // offers
 			v.Offers = list(d, count{}, 82, readExperimentOffer)
-		case 1: // result
+		case 1: // why
+			v.Why = d.text(false)
+		case 2: // result
 			v.Result = new(abi.ExperimentResult)
 			readExperimentResult(d, v.Result)
 		}

@@ -422,6 +422,7 @@ var layoutOfExperimentAnswer = layout{
 	size: unsafe.Sizeof(abi.ExperimentAnswer{}), smallest: 1, one: one[abi.ExperimentAnswer], list: listOf[abi.ExperimentAnswer],
 	slots: []slot{
 		{key: [4]uint64{0x73726566666fa600}, size: 7, shift: 8, kind: slotList, offset: unsafe.Offsetof(abi.ExperimentAnswer{}.Offers), optional: true, count: count{}, layout: &layoutOfExperimentOffer}, // offers
+		{key: [4]uint64{0x796877a300000000}, size: 4, shift: 32, kind: slotText, offset: unsafe.Offsetof(abi.ExperimentAnswer{}.Why), optional: true},                                                     // why
 		{key: [4]uint64{0x746c75736572a600}, size: 7, shift: 8, kind: slotPointer, offset: unsafe.Offsetof(abi.ExperimentAnswer{}.Result), optional: true, layout: &layoutOfExperimentResult},             // result
 	},
 }

@@ -3,6 +3,7 @@ package experiment
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -92,7 +93,12 @@ func (a *account) turn(ctx context.Context, f *failure, e abi.Experiment) (func(
 // usedUpError says that a budget is used up.
 type usedUpError struct{ what string }
 
-func (e *usedUpError) Error() string { return e.what + " is used up" }
+func (e *usedUpError) Error() string { return e.what + usedUp }
+
+const usedUp = " is used up"
+
+// UsedUp says whether an experiment was not run for want of a budget, by the detail of its result.
+func UsedUp(detail string) bool { return strings.HasSuffix(oneLine(detail), usedUp) }
 
 func (a *account) usedUp(failure string) error {
 	switch {

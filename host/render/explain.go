@@ -359,14 +359,30 @@ func (s *story) ending() {
 			s.say(4, plain, p.Path+": "+p.Detail+" ("+string(p.Code)+")")
 		}
 	}
+	s.gaps()
+}
+
+// gaps tell what would settle the case.
+func (s *story) gaps() {
+	r := &s.trial.Result
+	if r.GapBrief == nil && r.Proposal == nil {
+		return
+	}
+	s.line("")
+	s.line(s.paint(bold, "What would settle it"))
 	if b := r.GapBrief; b != nil {
-		s.line("")
-		s.line(s.paint(bold, "What would settle it"))
 		s.say(2, plain, b.Summary)
 		for _, g := range b.Gaps {
 			s.say(2, plain, "• ["+string(g.Severity)+"] "+g.Description)
 			s.say(4, faint, g.SuggestedAction)
 		}
+	} else {
+		s.say(2, plain, "• "+r.Proposal.Reason())
+		s.say(4, faint, r.Proposal.Action())
+	}
+	if p := r.Proposal; p != nil && p.Command != "" {
+		s.note("Run the experiment:")
+		s.line("    " + sanitize.Line(p.Command)) // in one line, to be copied
 	}
 }
 

@@ -7,12 +7,7 @@ type Experiment struct {
 	// Node and Persona that asked for it.
 	Node    string `json:"node"`
 	Persona string `json:"persona"`
-	// The factors.
-	Product     abi.TreeRevision   `json:"product"`
-	Tests       abi.TreeRevision   `json:"tests"`
-	Environment abi.RunEnvironment `json:"environment"`
-	Order       abi.RunOrder       `json:"order"`
-	Runs        int                `json:"runs"`
+	Factors
 	// The result: Passed, Same and Other count runs.
 	Outcome abi.ExperimentOutcome `json:"outcome"`
 	Passed  int                   `json:"passed"`
@@ -21,24 +16,43 @@ type Experiment struct {
 	Detail  string                `json:"detail,omitempty"`
 }
 
+// Factors say what is run.
+type Factors struct {
+	Product     abi.TreeRevision   `json:"product"`
+	Tests       abi.TreeRevision   `json:"tests"`
+	Environment abi.RunEnvironment `json:"environment"`
+	Order       abi.RunOrder       `json:"order"`
+	Runs        int                `json:"runs"`
+}
+
+func factorsOf(e *abi.Experiment) Factors {
+	return Factors{e.Product, e.Tests, e.Environment, e.Order, e.Runs}
+}
+
+func (f *Factors) experiment() abi.Experiment {
+	return abi.Experiment{Product: f.Product, Tests: f.Tests, Environment: f.Environment, Order: f.Order, Runs: f.Runs}
+}
+
+// What says in words what is run: "this tree, 5 times on a busy machine".
+func (f *Factors) What() string { return f.experiment().Words() }
+
 // NewExperiment is a result as programs get it.
 func NewExperiment(node, persona string, r *abi.ExperimentResult) Experiment {
-	e := &r.Experiment
 	return Experiment{
-		Node: node, Persona: persona, Product: e.Product, Tests: e.Tests, Environment: e.Environment, Order: e.Order, Runs: e.Runs,
+		Node: node, Persona: persona, Factors: factorsOf(&r.Experiment),
 		Outcome: r.Outcome, Passed: r.Passed, Same: r.Same, Other: r.Other, Detail: r.Detail,
 	}
 }
 
-// What says in words what was run: "this tree, 5 times on a busy machine".
-func (e *Experiment) What() string { return e.result().Experiment.Words() }
-
 // Showed says in words what came of it: "4 passed, 1 failed in the same way".
-func (e *Experiment) Showed() string { return e.result().Words() }
+func (e *Experiment) Showed() string {
+	r := e.Result()
+	return r.Words()
+}
 
-func (e *Experiment) result() *abi.ExperimentResult {
-	return &abi.ExperimentResult{
-		Experiment: abi.Experiment{Product: e.Product, Tests: e.Tests, Environment: e.Environment, Order: e.Order, Runs: e.Runs},
-		Outcome:    e.Outcome, Passed: e.Passed, Same: e.Same, Other: e.Other, Detail: e.Detail,
+// Result is what the host told the modules.
+func (e *Experiment) Result() abi.ExperimentResult {
+	return abi.ExperimentResult{
+		Experiment: e.experiment(), Outcome: e.Outcome, Passed: e.Passed, Same: e.Same, Other: e.Other, Detail: e.Detail,
 	}
 }

@@ -79,6 +79,8 @@ type Result struct {
 	Error *Failure `json:"error"`
 	// Experiments that were run in the trial, in their order.
 	Experiments []Experiment `json:"experiments,omitempty"`
+	// Proposal is an experiment that would make an uncertain answer surer; nil where none is known.
+	Proposal *Proposal `json:"proposed_experiment,omitempty"`
 	// Timings are not part of the result unless asked for.
 	Timings *Timings `json:"timings,omitempty"`
 	// Audit of the verdict's opinion is not part of the result unless asked for.

@@ -103,6 +103,9 @@ func (c *client) Offers(context.Context, *abi.Case) ([]abi.ExperimentOffer, erro
 	}), nil
 }
 
+// Why is that of the lab.
+func (c *client) Why(*abi.Case) string { return c.ledger.Why }
+
 // Run gives the result of an experiment, if the budget of the case lasts.
 func (c *client) Run(_ context.Context, _ *abi.Case, e abi.Experiment) (abi.ExperimentResult, error) {
 	p := c.ledger.find(e)

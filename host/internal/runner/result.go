@@ -15,6 +15,7 @@ func (c *Court) describe(t *trial.Trial, s *runtime.Session, elapsed time.Durati
 	t.LabelNames, t.Personas = c.labelNames(t.Case.Labels), c.personas()
 	t.Result.Modules, t.Result.Fuel = c.personaDigests(s), usage.Fuel
 	t.Result.Experiments = s.Experiments()
+	c.propose(t, s)
 	t.Result.Timings = &trial.Timings{TotalMicros: elapsed.Microseconds(), ModuleMicros: usage.Micros, Calls: usage.Calls}
 	if n := len(t.Passes); n > 0 {
 		t.Passes[n-1].Calls = s.Calls() // all calls are listed with the last pass

@@ -172,7 +172,7 @@ func (b *broker) Experiment(ctx context.Context, query abi.ExperimentQuery) (abi
 		return abi.ExperimentAnswer{}, nil
 	case query.Experiment == nil:
 		offers, err := laboratory.Offers(ctx, b.trial.subject)
-		return abi.ExperimentAnswer{Offers: offers}, err
+		return abi.ExperimentAnswer{Offers: offers, Why: laboratory.Why(b.trial.subject)}, err
 	default:
 		result, err := laboratory.Run(ctx, b.trial.subject, *query.Experiment)
 		return abi.ExperimentAnswer{Result: &result}, err

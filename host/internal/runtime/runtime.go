@@ -54,6 +54,7 @@ type Source interface {
 // Experiments runs the tests of a case again.
 type Experiments interface {
 	Offers(ctx context.Context, subject *abi.Case) ([]abi.ExperimentOffer, error)
+	Why(subject *abi.Case) string
 	Run(ctx context.Context, subject *abi.Case, experiment abi.Experiment) (abi.ExperimentResult, error)
 	Digest() string
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
+	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
@@ -54,7 +55,7 @@ func (s *Session) node(ctx context.Context, b *broker, req *abi.NodeRequest) (*a
 // offers are the experiments that the persona of a call may ask for: none that was run in this trial, and none after one that
 // could not be run.
 func (s *Session) offers(ctx context.Context, b *broker) ([]abi.ExperimentOffer, error) {
-	if b.denied(abi.CapExperiment) != "" || !s.experimental() {
+	if b.denied(abi.CapExperiment) != "" || !s.Experimental() {
 		return nil, nil
 	}
 	for i := range s.experiments {
@@ -71,8 +72,8 @@ func (s *Session) offers(ctx context.Context, b *broker) ([]abi.ExperimentOffer,
 	}), nil
 }
 
-// experimental says whether there is a laboratory, or was one in the trial that is tried again.
-func (s *Session) experimental() bool {
+// Experimental says whether there is a laboratory, or was one in the trial that is tried again.
+func (s *Session) Experimental() bool {
 	if s.recorder.replays() {
 		_, ok := s.recorder.answer(abi.CapExperiment, codec.AppendExperimentQuery(nil, &abi.ExperimentQuery{}))
 		return ok
@@ -95,6 +96,19 @@ func (s *Session) experiment(ctx context.Context, b *broker, e *abi.Experiment) 
 	s.experiments = append(s.experiments, *result)
 	s.told = append(s.told, trial.NewExperiment(b.at, b.by, result))
 	return nil
+}
+
+// Results of the experiments, in their order, as modules see them.
+func (t *Trial) Results() []abi.ExperimentResult { return t.experiments }
+
+// Offered is what the laboratory offered when a persona was first granted it; empty if none was.
+func (t *Trial) Offered() abi.ExperimentAnswer {
+	use := t.answers[useKey(abi.CapExperiment, record.DigestOf(codec.AppendExperimentQuery(nil, &abi.ExperimentQuery{})))]
+	answer, err := codec.DecodeExperimentAnswer(use.Answer, len(use.Answer))
+	if err != nil {
+		return abi.ExperimentAnswer{}
+	}
+	return answer
 }
 
 // Experiments that were run in the trial, in their order.

@@ -382,14 +382,21 @@ func (s *markdownStory) experiments() {
 }
 
 func (s *markdownStory) gaps() {
-	brief := s.Result.GapBrief
-	if brief == nil {
+	brief, proposal := s.Result.GapBrief, s.Result.Proposal
+	if brief == nil && proposal == nil {
 		return
 	}
 	s.head("What would settle it")
-	s.say("", brief.Summary)
-	for _, g := range brief.Gaps {
-		s.b.WriteString("- **" + sanitize.Markdown(string(g.Severity)) + "** " + sanitize.Markdown(clip(g.Description)) + " " + sanitize.Markdown(clip(g.SuggestedAction)) + "\n")
+	if brief != nil {
+		s.say("", brief.Summary)
+		for _, g := range brief.Gaps {
+			s.b.WriteString("- **" + sanitize.Markdown(string(g.Severity)) + "** " + sanitize.Markdown(clip(g.Description)) + " " + sanitize.Markdown(clip(g.SuggestedAction)) + "\n")
+		}
+	} else {
+		s.b.WriteString("- " + sanitize.Markdown(clip(proposal.Reason())) + " " + sanitize.Markdown(proposal.Action()) + "\n")
+	}
+	if proposal != nil && proposal.Command != "" {
+		s.b.WriteString("\nRun the experiment: " + sanitize.MarkdownCode(proposal.Command) + "\n")
 	}
 	s.b.WriteByte('\n')
 }

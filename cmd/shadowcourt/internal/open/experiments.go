@@ -5,18 +5,22 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
 	"github.com/shadowcourt/shadowcourt/host/experiment/runner"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // experimentsOff is the value of --experiments with which nothing is run.
@@ -126,6 +130,43 @@ func (e *experiments) loadRunners() ([]*runner.Definition, error) {
 		runners = append(runners, d)
 	}
 	return runners, errors.Join(faults...)
+}
+
+// ExperimentCommand is the command line that runs an experiment of a case, with the values of those flags that the command has
+// among its own. Empty where the command would do the same as this run.
+func (o *Flags) ExperimentCommand(own *pflag.FlagSet, docket, id string, p *trial.Proposal) string {
+	green := p.Product == abi.Green || p.Tests == abi.Green
+	if o.experiments.mode == string(experiment.All) && (!green || o.since != "") && !experiment.UsedUp(p.WhyNot) {
+		return ""
+	}
+	words := []string{"shadowcourt experiment", quoted(docket), quoted(id)}
+	o.command.Flags().Visit(func(f *pflag.Flag) {
+		if !slices.Contains([]string{"experiments", "budget", "case-budget"}, f.Name) && own.Lookup(f.Name) != nil {
+			between := " "
+			if f.Value.Type() == "bool" {
+				between = "="
+			}
+			words = append(words, "--"+f.Name+between+quoted(f.Value.String()))
+		}
+	})
+	if o.source == "" {
+		words = append(words, "--source DIR")
+	}
+	if o.since == "" && green {
+		words = append(words, "--since REVISION")
+	}
+	return strings.Join(words, " ")
+}
+
+// plain is a word that no shell changes.
+var plain = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
+
+// quoted is a word for a shell.
+func quoted(word string) string {
+	if plain.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // SayExperiments is what a progress line says of experiments.

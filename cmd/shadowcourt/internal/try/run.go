@@ -35,7 +35,8 @@ type tryRun struct {
 	found   bool // the case of --explain
 	matched bool
 
-	unsettled []string // the ids of answers that experiments could make surer
+	proposed int    // answers that an experiment could make surer
+	command  string // that runs the first of these experiments
 }
 
 // try opens the outputs and the run, and tries all cases.
@@ -95,13 +96,13 @@ func (o *tryOptions) runConfig(s cli.Streams, inputs *input.Dockets) (*run.Confi
 func (r *tryRun) note(t *trial.Trial) {
 	r.found = r.found || t.Result.ID == r.options.explain
 	r.matched = r.match.matches(&t.Result) || r.matched
-	if f := t.Result.Final; f.Classification == "" || f.Confidence < settled {
-		r.unsettled = append(r.unsettled, t.Result.ID)
+	if p := t.Result.Proposal; p != nil {
+		p.Command = r.options.experimentCommand(t.Result.ID, p)
+		if r.proposed++; r.command == "" {
+			r.command = p.Command
+		}
 	}
 }
-
-// settled is the confidence from which the shipped personas ask for no more experiments.
-const settled = 0.9
 
 // show shows how far the run is.
 func (r *tryRun) show(sum run.Summary) {
@@ -157,18 +158,24 @@ func (r *tryRun) end(ctx context.Context, inputs *input.Dockets) error {
 	return nil
 }
 
-// adviseExperiments says how to settle what reading could not.
-func (r *tryRun) adviseExperiments(inputs *input.Dockets) {
-	o := r.options
-	if len(r.unsettled) == 0 || o.Experiments() || o.format != "table" || o.explain != "" || !inputs.Only(input.GoTest) && !inputs.Only(input.JUnit) {
-		return
-	}
+// experimentCommand is the command line that runs an experiment of a case. One docket of several, and the standard input, are left
+// to be named.
+func (o *tryOptions) experimentCommand(id string, p *trial.Proposal) string {
 	docket := "DOCKET"
 	if len(o.dockets) == 1 && o.dockets[0] != "-" {
 		docket = o.dockets[0]
 	}
-	fmt.Fprintf(r.stderr, "%s not certain. Have the court run the tests again: shadowcourt experiment %s %s --source DIR --since REVISION\n",
-		cli.Count(len(r.unsettled), "answer is", "answers are"), sanitize.Line(docket), sanitize.Line(r.redactor.Text(r.unsettled[0])))
+	return o.ExperimentCommand(NewExperiment(cli.Streams{}).Flags(), docket, id, p)
+}
+
+// adviseExperiments says how to settle what reading could not.
+func (r *tryRun) adviseExperiments() {
+	o := r.options
+	if r.command == "" || o.format != "table" || o.explain != "" {
+		return
+	}
+	fmt.Fprintf(r.stderr, "%s not certain. Have the court run the tests again: %s\n",
+		cli.Count(r.proposed, "answer is", "answers are"), sanitize.Line(r.redactor.Text(r.command)))
 }
 
 // advise tells somebody who looks at a table what comes next.

@@ -177,6 +177,6 @@ func (o *tryOptions) run(ctx context.Context, s cli.Streams, args []string) erro
 	}
 	err = r.end(ctx, inputs)
 	r.advise(s.Out)
-	r.adviseExperiments(inputs)
+	r.adviseExperiments()
 	return err
 }

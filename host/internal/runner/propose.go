@@ -1,0 +1,111 @@
+package runner
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/odds"
+	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
+	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/trial"
+)
+
+// settled is the probability of a label from which the shipped personas ask for no more experiments.
+const settled = 0.9
+
+// propose names the experiment that would tell most of an uncertain case and was not run. It stands on what a record has, so that a
+// replay proposes the same.
+func (c *Court) propose(t *trial.Trial, s *runtime.Session) {
+	if !uncertain(&t.Result) {
+		return
+	}
+	tests := gotest.TestsOf(&t.Case)
+	if len(tests) != 1 {
+		return
+	}
+	results := s.Results()
+	best := plan.Best(t.Case.Labels, c.probabilities(t, results), c.config.Profile, results, tests[0].Elapsed)
+	if best != nil {
+		t.Result.Propose(best, c.whyNot(s, results, &best.Experiment))
+	}
+}
+
+// uncertain says whether an experiment may change the answer. Light's answers that were not tried are as they were wanted.
+func uncertain(r *trial.Result) bool {
+	switch r.Final.Status {
+	case trial.Rejected, trial.Acquitted, trial.Mistrial:
+		return true
+	case trial.Affirmed, trial.Amended:
+		return r.Final.Confidence < settled
+	case trial.Unreviewed, trial.Accepted:
+	}
+	return false
+}
+
+// probabilities of the labels, as far as the end of a trial tells them: the label that it names has its confidence, and the others
+// share the rest by their base rates. An acquittal names none; there the base rates count, and what experiments have shown.
+func (c *Court) probabilities(t *trial.Trial, results []abi.ExperimentResult) []float64 {
+	labels, final := t.Case.Labels, &t.Result.Final
+	nats := make([]float64, len(labels))
+	odds.AddBaseRates(nats, labels, c.config.Profile)
+	named := final.Classification
+	switch final.Status {
+	case trial.Acquitted:
+		odds.AddExperiments(nats, labels, c.config.Profile, results)
+	case trial.Rejected, trial.Mistrial:
+		named = lightSays(&t.Result)
+	case trial.Unreviewed, trial.Accepted, trial.Affirmed, trial.Amended:
+	}
+	at := slices.Index(labels, named)
+	if at < 0 || len(labels) < 2 {
+		return odds.Probabilities(nats, 0)
+	}
+	nats[at] = math.Inf(-1)
+	rest := odds.Probabilities(nats, 0)
+	for j := range rest {
+		rest[j] *= 1 - final.Confidence
+	}
+	rest[at] = final.Confidence
+	return rest
+}
+
+func lightSays(r *trial.Result) string {
+	if n := len(r.LightAfter); n > 0 {
+		return r.LightAfter[n-1].Classification
+	}
+	if r.Light == nil {
+		return ""
+	}
+	return r.Light.Classification
+}
+
+// whyNot says why an experiment was not run.
+func (c *Court) whyNot(s *runtime.Session, results []abi.ExperimentResult, e *abi.Experiment) string {
+	for i := range results {
+		if r := &results[i]; r.Outcome == abi.OutcomeNotRun {
+			reason, _, _ := strings.Cut(r.Detail, "\n")
+			return cmp.Or(reason, "it could not be run")
+		}
+	}
+	granted := slices.ContainsFunc(c.definitions(), func(def *pipeline.Definition) bool {
+		return slices.ContainsFunc(def.Personas, func(p pipeline.Persona) bool {
+			return slices.Contains(p.Grants, pipeline.Capability(abi.CapExperiment))
+		})
+	})
+	answer := s.Offered()
+	switch {
+	case !granted:
+		return "the pipeline grants experiments to no persona"
+	case !s.Experimental():
+		return "experiments are off"
+	case slices.ContainsFunc(answer.Offers, func(o abi.ExperimentOffer) bool { return o.Experiment == *e }):
+		return "no persona asked for it"
+	default:
+		return cmp.Or(answer.Why, "it was not offered")
+	}
+}
