@@ -108,7 +108,7 @@ func (r *Request) judge(o *Outcome) (answer, *finding) {
 	check := CheckContest
 	switch {
 	case a.node != nil && a.node.Experiment != nil:
-		check = CheckArtifact
+		check = CheckOffers
 		abi.CheckExperiment(a.node.Experiment, r.Node.Offers, &c)
 	case a.node != nil:
 		check = r.checkNode(a.node.Artifact, &c)

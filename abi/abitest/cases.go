@@ -59,6 +59,9 @@ func (s *source) requests(roles *Roles) []*Request {
 		if node.Turn != nil {
 			name += ", " + string(node.Turn.Speaker)
 		}
+		if family != abi.FamilyCollect { // audits offer nothing
+			s.offer(node)
+		}
 		add(name, &Request{Node: node})
 		if family == abi.FamilyCollect { // who collects reads the opinion too
 			list[len(list)-1].docs = newDocuments(node.Case.Documents)

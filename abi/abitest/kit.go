@@ -137,8 +137,16 @@ func (k *kit) ask(r *Request) (outcome, error) {
 	k.tryAll(CheckMessage, CheckEncoding, CheckConsistent)
 	a, f := r.judge(&o)
 	k.tryAll(r.answerChecks()...)
+	if r.Node != nil {
+		k.tryAll(CheckOffers)
+	}
 	if f != nil {
 		return fail(f.check, f.detail)
+	}
+	if a.node != nil && a.node.Experiment != nil { // a host runs it and asks again
+		if next, err := k.ask(r.ran(a.node.Experiment)); err != nil || !next.ok {
+			return next, err
+		}
 	}
 	k.count(r, &a)
 	return outcome{Outcome: o, answer: a, ok: true}, nil

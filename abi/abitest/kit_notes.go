@@ -55,10 +55,14 @@ func (k *kit) count(r *Request, a *answer) {
 		role = string(r.Node.Family)
 	}
 	t := k.tallies[role]
-	if a.failure == nil {
+	switch {
+	case a.node != nil && a.node.Experiment != nil: // the answer follows
+	case a.failure == nil:
 		t.answered++
-	} else if t.declined++; t.declined == 1 {
-		t.failure = a.failure.Code + ": " + a.failure.Message + ", to " + r.Name
+	default:
+		if t.declined++; t.declined == 1 {
+			t.failure = a.failure.Code + ": " + a.failure.Message + ", to " + r.Name
+		}
 	}
 	if a.node != nil && a.node.Artifact != nil && a.node.Artifact.Verdict != nil {
 		k.countVerdict(r, a.node.Artifact.Verdict, &t)

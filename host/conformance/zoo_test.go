@@ -180,33 +180,41 @@ func endless() []animal {
 // unreadable answer with what no host takes.
 func unreadable() []animal {
 	good := verdict(abi.Verdict{Decision: abi.Mistrial, Reasoning: "it cannot say"})
-	answers := func(response []byte) []byte {
-		return broken(func(t *tiny) { t.Funcs[node].Body = t.gives(response) })
-	}
 	replace := func(old, with string) []byte {
 		at := slices.Index(good, old[0])
 		for string(good[at:at+len(old)]) != old {
 			at++
 		}
-		return answers(slices.Concat(good[:at], []byte(with), good[at+len(old):]))
+		return answersWith(slices.Concat(good[:at], []byte(with), good[at+len(old):]))
 	}
 	both := codec.AppendNodeResponse(nil, &abi.NodeResponse{
 		Artifact: &abi.Artifact{Discovery: &abi.Discovery{}}, Failure: &abi.Failure{Code: "both"},
 	})
 	return []animal{
-		{"no response", abitest.CheckMessage, "§2.9", answers(nil)},
-		{"JSON", abitest.CheckEncoding, "§3.7", answers([]byte(`{"artifact":{}}`))},
-		{"a byte too many", abitest.CheckEncoding, "§3.7", answers(append(slices.Clone(good), 0xc0))},
-		{"a response cut off", abitest.CheckEncoding, "§3.7", answers(good[:len(good)-4])},
+		{"no response", abitest.CheckMessage, "§2.9", answersWith(nil)},
+		{"JSON", abitest.CheckEncoding, "§3.7", answersWith([]byte(`{"artifact":{}}`))},
+		{"a byte too many", abitest.CheckEncoding, "§3.7", answersWith(append(slices.Clone(good), 0xc0))},
+		{"a response cut off", abitest.CheckEncoding, "§3.7", answersWith(good[:len(good)-4])},
 		{"a key that there is not", abitest.CheckEncoding, "§3.7", replace("\xa9reasoning", "\xa9reasonong")},
 		{"nil", abitest.CheckEncoding, "§3.7", replace("\xadit cannot say", "\xc0")},
 		{"a string that is no UTF-8", abitest.CheckEncoding, "§3.7", replace("\xadit cannot say", "\xadit cannot \xe2\x82 ")},
-		{"NaN", abitest.CheckEncoding, "§3.7", answers(verdict(abi.Verdict{Decision: abi.Mistrial, Confidence: math.NaN()}))},
-		{"surer than sure", abitest.CheckEncoding, "§3.7", answers(verdict(abi.Verdict{Decision: abi.Mistrial, Confidence: 1.5}))},
-		{"a decision that there is not", abitest.CheckEncoding, "§3.7", answers(verdict(abi.Verdict{Decision: "convict"}))},
-		{"a verdict without a classification", abitest.CheckConsistent, "§9.1", answers(verdict(abi.Verdict{Decision: abi.Affirm}))},
-		{"an artifact and a failure", abitest.CheckConsistent, "§9.1", answers(both)},
+		{"NaN", abitest.CheckEncoding, "§3.7", answersWith(verdict(abi.Verdict{Decision: abi.Mistrial, Confidence: math.NaN()}))},
+		{"surer than sure", abitest.CheckEncoding, "§3.7", answersWith(verdict(abi.Verdict{Decision: abi.Mistrial, Confidence: 1.5}))},
+		{"a decision that there is not", abitest.CheckEncoding, "§3.7", answersWith(verdict(abi.Verdict{Decision: "convict"}))},
+		{"a verdict without a classification", abitest.CheckConsistent, "§9.1", answersWith(verdict(abi.Verdict{Decision: abi.Affirm}))},
+		{"an artifact and a failure", abitest.CheckConsistent, "§9.1", answersWith(both)},
 	}
+}
+
+// answersWith gives one response to every node call.
+func answersWith(response []byte) []byte {
+	return broken(func(t *tiny) { t.Funcs[node].Body = t.gives(response) })
+}
+
+func experimentAnswer(revision abi.TreeRevision, runs int) []byte {
+	return codec.AppendNodeResponse(nil, &abi.NodeResponse{Experiment: &abi.Experiment{
+		Product: revision, Tests: revision, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: runs,
+	}})
 }
 
 // unfitting answer what was not asked.
@@ -224,6 +232,13 @@ func unfitting() []animal {
 	invented := abi.Finding{Document: "log", Observation: "o", Quote: "this stands in no log"}
 	return []animal{
 		{"another artifact", abitest.CheckArtifact, "§4.2", family(abi.FamilyVerdict, abi.Artifact{Discovery: &abi.Discovery{}})},
+		{"an experiment that nobody offered", abitest.CheckOffers, "§2.12", answersWith(experimentAnswer(abi.Green, 100))},
+		{"an experiment beside those on offer", abitest.CheckOffers, "§2.12", broken(func(t *tiny) {
+			t.Funcs[node].Body = append(whenHas("offe", t.gives(experimentAnswer(abi.Green, 100))), t.Funcs[node].Body...)
+		})},
+		{"an experiment that was run already", abitest.CheckOffers, "§2.12", broken(func(t *tiny) {
+			t.Funcs[node].Body = append(whenHas("offe", t.gives(experimentAnswer(abi.Head, 5))), t.Funcs[node].Body...)
+		})},
 		{"a charge of its own", abitest.CheckIndict, "§4.3", family(abi.FamilyIndict, abi.Artifact{Indictment: &abi.Indictment{ChargedDefectType: "mine"}})},
 		{"a quote that does not stand", abitest.CheckDiscover, "§4.4", family(abi.FamilyDiscover, abi.Artifact{Discovery: &abi.Discovery{Findings: []abi.Finding{invented}}})},
 		{"a challenge of an item not put", abitest.CheckContest, "§4.5", contested(far)},

@@ -123,6 +123,28 @@ sc_text sc_serve(const sc_type *asks, const sc_type *answers, size_t failure, sc
     return (uint64_t)(uintptr_t)out.at << 32 | out.size;                                                                  \
   }
 
+/* A chooser gives one of the experiments that a request offers, for the host to run first, or NULL for none; the host then makes the
+ * call again, with the result (SPEC.md §2.12). sc_node_offers asks it before the handler, and only where there are offers. */
+typedef const sc_experiment *(*sc_chooser)(const sc_node_request *request);
+typedef void (*sc_node_function)(const sc_node_request *request, sc_node_response *response);
+static inline void sc_node_offers(sc_chooser choose, sc_node_function handler, const sc_node_request *request, sc_node_response *response) {
+  const sc_experiment *chosen = request->offers.count ? choose(request) : NULL;
+  if (chosen) {
+    sc_experiment *copy = sc_new(1, sizeof *copy);
+    *copy = *chosen;
+    response->experiment = copy;
+  } else {
+    handler(request, response);
+  }
+}
+
+/* SC_NODE_OFFERS is SC_NODE with a chooser. */
+#define SC_NODE_OFFERS(choose, handler)                                                              \
+  static void sc_offers_handler(const sc_node_request *request, sc_node_response *response) {        \
+    sc_node_offers(choose, handler, request, response);                                              \
+  }                                                                                                  \
+  SC_NODE(sc_offers_handler)
+
 /* Each makes the export of a call of a handler void f(const REQUEST *, RESPONSE *). The response begins empty. */
 #define SC_NODE(handler) SC_SERVE(node, handler, sc_node_request, sc_node_response)
 #define SC_CONTEST(handler) SC_SERVE(contest, handler, sc_contest_request, sc_contest_response)

@@ -28,6 +28,7 @@ func TestSDKsKeepTheVectors(t *testing.T) {
 			l.need(t)
 			m := load(t, l.build(t, root(t, "sdk", l.name, "tests", l.vectors)), abi.CapLog, abi.CapRecall)
 			askHost(t, m)
+			askForExperiments(t, m)
 			sets, err := abitest.Sets()
 			if err != nil {
 				t.Fatal(err)
@@ -68,6 +69,40 @@ func askHost(t *testing.T, m *sandbox.Module) {
 		}
 		if want := []string{"limit 3", strconv.Itoa(n) + " cases"}; !slices.Equal(slices.Compact(d.asked), want) {
 			t.Errorf("the host was asked %q, want %q", d.asked, want)
+		}
+	}
+}
+
+// askForExperiments has the module choose one of the offers, and answer where there is none for it.
+func askForExperiments(t *testing.T, m *sandbox.Module) {
+	t.Helper()
+	at := func(tests abi.TreeRevision) abi.ExperimentOffer {
+		return abi.ExperimentOffer{Seconds: 2.5, Experiment: abi.Experiment{
+			Product: abi.Head, Tests: tests, Environment: abi.StarvedEnvironment, Order: abi.OriginalOrder, Runs: 3,
+		}}
+	}
+	refused := abi.NodeResponse{Failure: &abi.Failure{Code: "no_offer", Message: "nothing to run"}}
+	wanted := abi.NodeResponse{Experiment: &abi.Experiment{
+		Product: abi.Head, Tests: abi.Green, Environment: abi.StarvedEnvironment, Order: abi.OriginalOrder, Runs: 3,
+	}}
+	for _, tc := range []struct {
+		offers []abi.ExperimentOffer
+		want   abi.NodeResponse
+	}{
+		{nil, refused},
+		{[]abi.ExperimentOffer{at(abi.Head)}, refused},
+		{[]abi.ExperimentOffer{at(abi.Head), at(abi.Green)}, wanted},
+	} {
+		request := abi.NodeRequest{
+			Node: "verdict", Family: abi.FamilyVerdict, Persona: abi.Persona{Name: "specter", Colour: "Grey", Element: abi.Fire, Role: "judge", Alignment: "neutral"},
+			Case: abi.CaseView{Labels: []string{"a", "b"}}, Offers: tc.offers,
+		}
+		out, err := m.Call(t.Context(), abi.CallNode, codec.AppendNodeRequest(nil, &request))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := codec.AppendNodeResponse(nil, &tc.want); !bytes.Equal(out.Bytes, want) {
+			t.Errorf("%d offers: the answer is\n  %x, want\n  %x", len(tc.offers), out.Bytes, want)
 		}
 	}
 }

@@ -2,7 +2,7 @@
 
 import { decode, encode, Message, Reader } from "./codec";
 import {
-  ContestRequest, ContestResponse, EdgeRequest, EdgeResponse, Failure, JudgeRequest, JudgeResponse, NodeRequest, NodeResponse, Param,
+  ContestRequest, ContestResponse, EdgeRequest, EdgeResponse, Experiment, Failure, JudgeRequest, JudgeResponse, NodeRequest, NodeResponse, Param,
 } from "./messages";
 
 /** Gives the host room for a request. Every module exports it. */
@@ -42,6 +42,22 @@ export function serveNode(pointer: usize, length: usize, handler: (request: Node
   const response = new NodeResponse();
   response.failure = badRequest(r);
   return give(response);
+}
+
+/**
+ * serveNode with a chooser: it gives one of the experiments that a request offers, for the host to run first, or null for none. The host
+ * then makes the call again, with the result (SPEC.md §2.12). The chooser is asked only where there are offers.
+ */
+export function serveNodeOffers(
+  pointer: usize, length: usize, choose: (request: NodeRequest) => Experiment | null, handler: (request: NodeRequest) => NodeResponse,
+): u64 {
+  const r = new Reader(pointer, length), request = new NodeRequest(), response = new NodeResponse();
+  if (!decode(r, request)) {
+    response.failure = badRequest(r);
+    return give(response);
+  }
+  if (request.offers.length > 0) response.experiment = choose(request);
+  return give(response.experiment !== null ? response : handler(request));
 }
 
 export function serveContest(pointer: usize, length: usize, handler: (request: ContestRequest) => ContestResponse): u64 {

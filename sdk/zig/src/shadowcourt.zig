@@ -41,6 +41,7 @@ pub const Challenge = messages.Challenge;
 pub const CriterionOpinion = messages.CriterionOpinion;
 pub const EdgeAnswer = messages.EdgeAnswer;
 pub const Evidence = messages.Evidence;
+pub const Experiment = messages.Experiment;
 pub const Failure = messages.Failure;
 pub const Finding = messages.Finding;
 pub const Param = messages.Param;
@@ -77,6 +78,22 @@ pub fn serve(comptime call: Call, comptime handler: anytype) void {
         }
     };
     if (is_wasm) @export(&S.run, .{ .name = "shadowcourt_" ++ @tagName(call) });
+}
+
+/// A handler of node calls that first asks a chooser for one of the experiments that a request offers, for the host to run, or null for
+/// none. The host then makes the call again, with the result (SPEC.md §2.12). The chooser is asked only where there are offers.
+///
+///     sc.serve(.node, sc.withOffers(choose, node));
+///     fn choose(request: sc.NodeRequest) ?sc.Experiment { ... }
+pub fn withOffers(comptime choose: fn (NodeRequest) ?Experiment, comptime handler: anytype) fn (Allocator, NodeRequest) anyerror!NodeResponse {
+    return struct {
+        fn node(arena: Allocator, request: NodeRequest) anyerror!NodeResponse {
+            if (request.offers.len > 0) {
+                if (choose(request)) |e| return .{ .experiment = e };
+            }
+            return handler(arena, request);
+        }
+    }.node;
 }
 
 /// Reads a request, has it answered and writes the response. It is what the exports do, and serves tests without a sandbox.

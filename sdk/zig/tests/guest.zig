@@ -1,7 +1,8 @@
 //! A guest that reads any message of the contract and writes it again: the test vectors are put through it.
 //!
 //! The request is a byte with the length of a type's name, the name, and the message. The response begins with a 0 and goes
-//! on with the canonical bytes, or with a 1 and goes on with the problem's path, a zero byte, and its code.
+//! on with the canonical bytes, or with a 1 and goes on with the problem's path, a zero byte, and its code. A node request itself,
+//! which begins with the head of a map, is answered with the offer that runs green tests, or with a failure.
 
 const std = @import("std");
 const sc = @import("shadowcourt");
@@ -21,8 +22,18 @@ comptime {
 
 export fn shadowcourt_node(pointer: [*]const u8, length: usize) u64 {
     const request = pointer[0..length];
+    if (request[0] >= 0x80) return sc.give(sc.answer(.node, sc.withOffers(choose, refuse), sc.heap(), request) catch @panic("out of memory"));
     const end = 1 + @as(usize, request[0]);
     return sc.give(rewrite(sc.heap(), request[1..end], request[end..]) catch @panic("out of memory"));
+}
+
+fn choose(request: sc.NodeRequest) ?sc.Experiment {
+    for (request.offers) |offer| if (offer.experiment.tests == .green) return offer.experiment;
+    return null;
+}
+
+fn refuse(_: std.mem.Allocator, _: sc.NodeRequest) !sc.NodeResponse {
+    return .{ .failure = .{ .code = "no_offer", .message = "nothing to run" } };
 }
 
 fn rewrite(arena: std.mem.Allocator, name: []const u8, message: []const u8) error{OutOfMemory}![]const u8 {
