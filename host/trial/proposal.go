@@ -13,8 +13,9 @@ type Proposal struct {
 	// Seconds are expected, not measured.
 	Seconds float64 `json:"seconds"`
 	WhyNot  string  `json:"why_not"`
-	// Command runs it; empty where the command line is not known, or would come to no other end.
-	Command string `json:"command,omitempty"`
+	// Command runs it; empty where the command line is not known, or would come to no other end. It is no part of the JSON form, which
+	// depends on the case alone.
+	Command string `json:"-"`
 }
 
 // Reason says why the experiment was not run.
