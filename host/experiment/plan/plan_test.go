@@ -31,19 +31,21 @@ func TestTheBestExperimentTellsMostForItsSeconds(t *testing.T) {
 		tables  []abi.ExperimentTable
 		now     []float64
 		results []abi.ExperimentResult
+		offers  []abi.ExperimentOffer
 		want    *abi.Experiment
 	}{
-		{"of two that tell the same the cheaper", []abi.ExperimentTable{table(dear, telling), table(cheap, telling)}, even, nil, &cheap},
-		{"much for many seconds before little for few", []abi.ExperimentTable{table(dear, telling), table(cheap, hint)}, even, nil, &dear},
-		{"nothing that tells nothing", []abi.ExperimentTable{table(cheap, nothing)}, even, nil, nil},
-		{"nothing without a table", nil, even, nil, nil},
-		{"nothing where all is known", []abi.ExperimentTable{table(cheap, telling)}, []float64{0.9999, 0.0001}, nil, nil},
-		{"nothing that was run", []abi.ExperimentTable{table(cheap, telling)}, even, []abi.ExperimentResult{{Experiment: cheap, Outcome: abi.OutcomePassed}}, nil},
-		{"what could not be run", []abi.ExperimentTable{table(cheap, telling)}, even, []abi.ExperimentResult{{Experiment: cheap, Outcome: abi.OutcomeNotRun}}, &cheap},
+		{"of two that tell the same the cheaper", []abi.ExperimentTable{table(dear, telling), table(cheap, telling)}, even, nil, nil, &cheap},
+		{"much for many seconds before little for few", []abi.ExperimentTable{table(dear, telling), table(cheap, hint)}, even, nil, nil, &dear},
+		{"nothing that tells nothing", []abi.ExperimentTable{table(cheap, nothing)}, even, nil, nil, nil},
+		{"nothing without a table", nil, even, nil, nil, nil},
+		{"nothing where all is known", []abi.ExperimentTable{table(cheap, telling)}, []float64{0.9999, 0.0001}, nil, nil, nil},
+		{"nothing that was run", []abi.ExperimentTable{table(cheap, telling)}, even, []abi.ExperimentResult{{Experiment: cheap, Outcome: abi.OutcomePassed}}, nil, nil},
+		{"by the seconds that the host expects", []abi.ExperimentTable{table(dear, telling), table(cheap, telling)}, even, nil, []abi.ExperimentOffer{{Experiment: dear, Seconds: 1}}, &dear},
+		{"what could not be run", []abi.ExperimentTable{table(cheap, telling)}, even, []abi.ExperimentResult{{Experiment: cheap, Outcome: abi.OutcomeNotRun}}, nil, &cheap},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			got := plan.Best(labels, tc.now, &abi.Profile{Experiments: tc.tables}, tc.results, 0)
+			got := plan.Best(labels, tc.now, &abi.Profile{Experiments: tc.tables}, tc.results, tc.offers, 0)
 			switch {
 			case got == nil && tc.want == nil:
 			case got == nil || tc.want == nil || got.Experiment != *tc.want:

@@ -5,10 +5,12 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
+	"github.com/shadowcourt/shadowcourt/host/docket/junit"
 	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
@@ -24,12 +26,19 @@ func (c *Court) propose(t *trial.Trial, s *runtime.Session) {
 	if !uncertain(&t.Result) {
 		return
 	}
-	tests := gotest.TestsOf(&t.Case)
-	if len(tests) != 1 {
+	var elapsed time.Duration
+	switch tests := gotest.TestsOf(&t.Case); len(tests) {
+	case 0:
+		if _, ok := junit.Named(&t.Case); !ok {
+			return
+		}
+	case 1:
+		elapsed = tests[0].Elapsed
+	default:
 		return
 	}
 	results := s.Results()
-	best := plan.Best(t.Case.Labels, c.probabilities(t, results), c.config.Profile, results, tests[0].Elapsed)
+	best := plan.Best(t.Case.Labels, c.probabilities(t, results), c.config.Profile, results, s.Offered().Offers, elapsed)
 	if best != nil {
 		t.Result.Propose(best, c.whyNot(s, results, &best.Experiment))
 	}

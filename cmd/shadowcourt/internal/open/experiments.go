@@ -139,14 +139,25 @@ func (o *Flags) ExperimentCommand(own *pflag.FlagSet, docket, id string, p *tria
 	if o.experiments.mode == string(experiment.All) && (!green || o.since != "") && !experiment.UsedUp(p.WhyNot) {
 		return ""
 	}
-	words := []string{"shadowcourt experiment", quoted(docket), quoted(id)}
+	what := quoted(docket) + " " + quoted(id)
+	words := []string{"shadowcourt experiment"}
+	last := strings.HasPrefix(docket, "-") || strings.HasPrefix(id, "-") // they look like flags
+	if !last {
+		words = append(words, what)
+	}
 	o.command.Flags().Visit(func(f *pflag.Flag) {
-		if !slices.Contains([]string{"experiments", "budget", "case-budget"}, f.Name) && own.Lookup(f.Name) != nil {
-			between := " "
-			if f.Value.Type() == "bool" {
-				between = "="
+		if slices.Contains([]string{"experiments", "budget", "case-budget"}, f.Name) || own.Lookup(f.Name) == nil {
+			return
+		}
+		switch list, repeated := f.Value.(pflag.SliceValue); {
+		case repeated:
+			for _, value := range list.GetSlice() {
+				words = append(words, "--"+f.Name, quoted(value))
 			}
-			words = append(words, "--"+f.Name+between+quoted(f.Value.String()))
+		case f.Value.Type() == "bool":
+			words = append(words, "--"+f.Name+"="+f.Value.String())
+		default:
+			words = append(words, "--"+f.Name, quoted(f.Value.String()))
 		}
 	})
 	if o.source == "" {
@@ -154,6 +165,9 @@ func (o *Flags) ExperimentCommand(own *pflag.FlagSet, docket, id string, p *tria
 	}
 	if o.since == "" && green {
 		words = append(words, "--since REVISION")
+	}
+	if last {
+		words = append(words, "--", what)
 	}
 	return strings.Join(words, " ")
 }

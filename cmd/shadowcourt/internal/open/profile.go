@@ -27,7 +27,7 @@ func (o *Flags) loadProfile(inputs *input.Dockets) (*abi.Profile, error) {
 	if name == "" && inputs.Only(input.GoTest) {
 		name = goTestProfile
 	}
-	if name == "" && o.Experiments() {
+	if name == "" && (o.Experiments() || inputs.Only(input.JUnit)) {
 		return experimentsAlone()
 	}
 	if name == "" || name == noProfile {

@@ -60,7 +60,7 @@ wrong (the rest was still tried); 3 done, and --fail-on matched.`,
 	o.LightFlags(cmd, "default: "+open.LightRCA+" for reports of tests, else "+open.LightDocket)
 	f.BoolVar(&o.Remember, "remember", false, "with --casebook: add the verdicts to it, after the docket")
 	f.StringVar(&o.Pipeline, "pipeline", open.ShippedPipeline, "pipeline file, or the name of the shipped one")
-	f.StringVar(&o.Profile, "profile", "", "profile file, the name of a shipped one, or none (default: go-test for gotest input, else none, or with --experiments what go-test says of outcomes)")
+	f.StringVar(&o.Profile, "profile", "", "profile file, the name of a shipped one, or none (default: go-test for gotest input; what go-test says of outcomes for JUnit reports, and with --experiments; else none)")
 	f.StringVar(&o.Modules, "modules", "", "folder with all NAME.wasm files that the pipeline names (default: the embedded modules)")
 	open.CacheFlag(f, &o.Cache, "folder for compiled modules, or none")
 	f.StringVar(&o.format, "format", "table", "table, json or jsonl")
@@ -107,7 +107,7 @@ Exit codes are those of try.`,
 	f := cmd.Flags()
 	o.LightFlags(cmd, "default: "+open.LightRCA+" for reports of tests, else "+open.LightDocket)
 	f.StringVar(&o.Pipeline, "pipeline", open.ShippedPipeline, "pipeline file, or the name of the shipped one")
-	f.StringVar(&o.Profile, "profile", "", "profile file, the name of a shipped one, or none (default: go-test for gotest input, else none, or with --experiments what go-test says of outcomes)")
+	f.StringVar(&o.Profile, "profile", "", "profile file, the name of a shipped one, or none (default: go-test for gotest input; what go-test says of outcomes for JUnit reports, and with --experiments; else none)")
 	open.CacheFlag(f, &o.Cache, "folder for compiled modules, or none")
 	o.ExperimentFlags(cmd, "all")
 	return cmd

@@ -1,0 +1,51 @@
+package open
+
+import (
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/trial"
+)
+
+func TestExperimentCommand(t *testing.T) {
+	t.Parallel()
+	rerun := trial.Factors{Product: abi.Head, Tests: abi.Head, Runs: 5}
+	green := trial.Factors{Product: abi.Green, Tests: abi.Green, Runs: 2}
+	for _, tc := range []struct {
+		name, id string
+		args     []string
+		proposal trial.Proposal
+		want     string
+	}{
+		{"nothing is known", "a.T", nil, trial.Proposal{Factors: green}, "shadowcourt experiment DOCKET a.T --source DIR --since REVISION"},
+		{"a rerun needs no revision", "a.T", []string{"--source", "."}, trial.Proposal{Factors: rerun}, "shadowcourt experiment DOCKET a.T --source ."},
+		{
+			"words that a shell would read", "a.T/it's $(x)",
+			[]string{"--source=my code", "--experiment-network", "--runner", "a.yaml", "--runner", "b c.yaml", "--experiments=off"},
+			trial.Proposal{Factors: rerun},
+			`shadowcourt experiment DOCKET 'a.T/it'\''s $(x)' --experiment-network=true --runner a.yaml --runner 'b c.yaml' --source 'my code'`,
+		},
+		{"flags that look like a case", "--help", []string{"--source", "."}, trial.Proposal{Factors: rerun}, "shadowcourt experiment --source . -- DOCKET --help"},
+		{"the same again", "a.T", []string{"--source", ".", "--since", "v1", "--experiments=all"}, trial.Proposal{Factors: green, WhyNot: "no git"}, ""},
+		{"with a budget of its own", "a.T", []string{"--source", ".", "--since", "v1", "--experiments=all", "--budget", "1s"}, trial.Proposal{Factors: green, WhyNot: "the budget of 1s is used up"}, "shadowcourt experiment DOCKET a.T --since v1 --source ."},
+		{"a revision that was missing", "a.T", []string{"--source", ".", "--experiments=all"}, trial.Proposal{Factors: green, WhyNot: "no green revision is named"}, "shadowcourt experiment DOCKET a.T --source . --since REVISION"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			var o, own Flags
+			cmd, of := &cobra.Command{}, &cobra.Command{}
+			for flags, cmd := range map[*Flags]*cobra.Command{&o: cmd, &own: of} {
+				flags.LightFlags(cmd, "")
+				flags.ExperimentFlags(cmd, experimentsOff)
+			}
+			if err := cmd.ParseFlags(tc.args); err != nil {
+				t.Fatal(err)
+			}
+			if got := o.ExperimentCommand(of.Flags(), "DOCKET", tc.id, &tc.proposal); got != tc.want {
+				t.Errorf("got %s, want %s", got, tc.want)
+			}
+		})
+	}
+}
