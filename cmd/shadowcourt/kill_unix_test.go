@@ -81,10 +81,12 @@ func attacks() map[string]attacked {
 		},
 		"output of JSON": {
 			args: try("--format", "json", "--output", "r.json"), resume: resume, files: []string{"r.json"}, crashed: journalGrows(), begins: "r.json.resume", kills: 1,
+			again: true,
 		},
 		"report": {
 			args:   try("--report", "r.html", "--report", "r.md", "--output", "r.txt", "--cases", "r.cases"),
 			resume: resume, files: []string{"r.html", "r.md", "r.txt", "r.cases"}, crashed: journalGrows(), begins: "r.txt.resume", kills: 2,
+			again: true,
 		},
 		"casebook": {
 			args: try("--format", "jsonl", "--output", "r.jsonl", "--casebook", "book", "--remember"), resume: resume,
