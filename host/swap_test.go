@@ -230,7 +230,7 @@ func TestAccept_PL2_ABadModuleAtASwapLeavesTheIncumbents(t *testing.T) {
 		"another ABI version": {manifest(`abi: "1.0"`, `abi: "2.0"`), registry.FaultABIVersion, "2.0"},
 		"another family":      {manifest("families: [indict, discover, defend, hearing, verdict]", "families: [indict]"), registry.FaultFamily, "verdict"},
 		"a missing call":      {manifest("calls: [node, contest]", "calls: [node, contest, judge]", "criteria: []", "criteria: [c]"), registry.FaultCall, "judge"},
-		"a capability":        {manifest("capabilities: []", "capabilities: [recall]"), registry.FaultCapability, "`grants: [recall]` at the persona specter, test.yaml:"},
+		"a capability":        {manifest("capabilities: []", "capabilities: [recall]"), registry.FaultCapability, "`grants: [experiment, recall]` at the persona specter, test.yaml:"},
 		"too much memory":     {manifest("capabilities: []", "capabilities: []\nlimits: {memory_bytes: 1000000000000, output_bytes: 1, wall_clock: 1, fuel: 1}"), registry.FaultLimits, "memory_bytes"},
 		"no allocator":        {judge(wasmtest.Module{}, judgeManifest, wasmtest.I64Const, 0).Bytes(), "missing_export", abi.ExportAlloc},
 		"a forbidden import": {

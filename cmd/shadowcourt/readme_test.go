@@ -141,9 +141,15 @@ func block(t *testing.T, text, behind string) string {
 // flaky is in the lines that differ from run to run.
 const flaky = "mux.TestNames"
 
-// columns are the words of a line: how wide the columns of a table are depends on all its lines, rules included.
+// columns are the words of a line, and the end of one that is cut: how wide the columns of a table are depends on all its lines.
 func columns(line string) string {
-	return strings.Join(strings.Fields(strings.TrimLeft(line, "─")), " ")
+	words := strings.Fields(strings.TrimLeft(line, "─"))
+	for i, word := range words {
+		if end, cut := strings.CutPrefix(word, "…"); cut {
+			words[i] = "…" + end[max(len(end)-20, 0):]
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // sameLines checks that each line that is shown is in the text, in this order. A line that begins with [... stands for others.
