@@ -41,6 +41,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	generate := flags.Bool("generate", false, "only make the cases")
 	only := flags.Bool("study", false, "only try the cases that are there")
 	cached := flags.Bool("cached", false, "only write what is known of the cases that were tried")
+	labelled := flags.String("labelled", "", "folder for the cases that were tried and what experiments showed, for `shadowcourt fit`")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -58,6 +59,11 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	if !*cached {
 		if err := try(ctx, config.Work); err != nil {
+			return err
+		}
+	}
+	if *labelled != "" {
+		if err := writeLabelled(config.Work, *labelled); err != nil {
 			return err
 		}
 	}

@@ -39,6 +39,10 @@ type Config struct {
 	Seed uint64
 	// Workers is how many folds are fitted at once; the result doesn't depend on it. Default: 1.
 	Workers int
+	// Tables say what outcomes of experiments tell by default. They are put into the profile, learned from Results, which are those of cases by their
+	// ids, where there are enough. Optional.
+	Tables  []abi.ExperimentTable
+	Results map[string][]abi.ExperimentResult
 	// Progress is told what is being done. Optional.
 	Progress func(step string)
 }
@@ -83,6 +87,7 @@ func Fit(ctx context.Context, entries []docket.Entry, config Config) (*Result, e
 	p := c.profile(m, config.Name, use)
 	r := c.report(x, judgements, chosen, p, config.Workers)
 	r.WithoutTruth = len(entries) - len(labelled)
+	p.Experiments, r.Experiments = c.experimentTables(&config)
 	return &Result{p, r}, nil
 }
 

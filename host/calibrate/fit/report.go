@@ -53,6 +53,8 @@ type Report struct {
 	Signals int           `json:"signals"`
 	// SignalNats is as SourceWorth.Nats, of all signals together.
 	SignalNats float64 `json:"signal_nats"`
+	// Experiments is nil where no results of experiments were given.
+	Experiments *ExperimentWorth `json:"experiments,omitempty"`
 }
 
 // report measures the profiles that are fitted without each part on that part.

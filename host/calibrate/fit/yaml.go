@@ -26,7 +26,7 @@ func (r *Result) WriteYAML(w io.Writer) error {
 	}
 	writeSources(&b, p.Sources)
 	writeSignals(&b, p)
-	writeExperiments(&b, p.Experiments)
+	writeExperiments(&b, p.Experiments, r.Report.Experiments)
 	_, err := w.Write(b.Bytes())
 	return err
 }
@@ -77,13 +77,18 @@ func writeSignals(b *bytes.Buffer, p *abi.Profile) {
 	}
 }
 
-func writeExperiments(b *bytes.Buffer, list []abi.ExperimentTable) {
+func writeExperiments(b *bytes.Buffer, list []abi.ExperimentTable, worth *ExperimentWorth) {
 	if len(list) == 0 {
 		return
 	}
-	b.WriteString("\n# What experiments tell: P(outcome | label). They are not learned from the cases.\nexperiments:\n")
+	b.WriteString("\n# What experiments tell: P(outcome | label).\nexperiments:\n")
 	for i := range list {
 		e := &list[i].Experiment
+		if worth == nil {
+			b.WriteString("  # Not learned from the cases.\n")
+		} else {
+			b.WriteString("  # " + worth.Tables[i].said(worth.Smoothing) + ".\n")
+		}
 		fmt.Fprintf(b, "  - experiment: {product: %s, tests: %s, environment: %s, order: %s, runs: %d}\n", e.Product, e.Tests, e.Environment, e.Order, e.Runs)
 		if len(list[i].Outcomes) == 0 {
 			b.WriteString("    outcomes: []\n")

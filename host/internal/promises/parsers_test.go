@@ -32,6 +32,8 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"host/docket/gotest parseEvent":               "host/docket/gotest FuzzRead",
 	"host/docket/junit Read":                      "host/docket/junit FuzzRead",
 	"host/docket/reportportal Read":               "host/docket/reportportal FuzzRead",
+	"host/calibrate/fit ReadResults":              "host/calibrate/fit FuzzReadResults",
+	"host/calibrate/fit readResult":               "host/calibrate/fit FuzzReadResults",
 	"host/execlight decode":                       "host/execlight FuzzDecode",
 	"host/internal/runtime/registry LoadOne":      "host/internal/sandbox FuzzLoad",
 	"host/internal/runtime/registry loadFaults":   "no: takes the name of a module, for its faults",

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -30,6 +31,7 @@ type fitOptions struct {
 	name       string
 	seed       uint64
 	unlabelled bool
+	outcomes   string
 }
 
 // New is the command `fit`.
@@ -49,6 +51,10 @@ a profile with calibrate on other cases than those that it was fitted on.
 With --light rca the Light path answers every case, with a profile fitted on the other parts:
 the learned profile then says how reliable Light is beside the evidence that it uses.
 
+With --outcomes it also learns what outcomes of experiments tell of each label, from what try
+wrote of the same cases. Kinds of experiments with few cases keep the default, and so do all
+unless the learned tables are better on groups of cases that they were not learned on.
+
 With --unlabelled no truth is used: the reliability of the sources is estimated from how they
 agree. That needs at least three sources that speak of the same cases.
 
@@ -56,6 +62,7 @@ Exit codes: 0 done; 1 something failed while running; 2 the command line or an i
 wrong (where lines of a docket are wrong, the others were still fitted on).`,
 		Example: `  shadowcourt fit examples/dockets/sentiment-fit.jsonl --output tone.yaml
   shadowcourt fit examples/dockets/go-fit-1.jsonl --light rca --output go.yaml
+  shadowcourt fit cases.jsonl --outcomes results.jsonl --output mine.yaml
   shadowcourt fit --unlabelled examples/dockets/sentiment-fit.jsonl --output tone-unlabelled.yaml
   shadowcourt fit examples/dockets/sentiment-fit.jsonl --output tone.yaml --format json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -68,6 +75,8 @@ wrong (where lines of a docket are wrong, the others were still fitted on).`,
 	f.StringVar(&o.format, "format", "table", "format of the figures on the standard output: table or json")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of how the cases are split into parts")
 	f.IntVar(&o.workers, "workers", 0, "parts fitted at once (default: one for each processor); the profile is the same")
+	f.StringVar(&o.outcomes, "outcomes", "", "results of these cases by try --experiments all --format jsonl: learn what outcomes of experiments tell, "+
+		"from the default of the profile "+open.GoTestProfile)
 	f.BoolVar(&o.unlabelled, "unlabelled", false, "use no truth, but how the sources agree")
 	o.LightFlags(cmd, "default: "+open.LightDocket)
 	f.StringVar(&o.Modules, "modules", "", "with --light "+open.LightRCA+": folder with the NAME.wasm files (default: the embedded modules)")
@@ -145,11 +154,14 @@ func (o *fitOptions) check(dockets []string) error {
 	if o.workers < 0 {
 		faults = append(faults, fmt.Errorf("--workers %d: use 0 or more", o.workers))
 	}
+	if o.outcomes != "" && o.unlabelled {
+		faults = append(faults, errors.New("--outcomes with --unlabelled: what outcomes tell is learned from the truth"))
+	}
 	output := cli.File("--output", o.output)
 	if o.output == stdStream {
 		output.Path = ""
 	}
-	faults = append(faults, o.CheckLight(), cli.CheckOverwrites(o.InputFiles(dockets), []cli.NamedFile{output}))
+	faults = append(faults, o.CheckLight(), cli.CheckOverwrites(append(o.InputFiles(dockets), cli.File("--outcomes", o.outcomes)), []cli.NamedFile{output}))
 	return errors.Join(faults...)
 }
 
@@ -183,6 +195,9 @@ func (o *fitOptions) fit(ctx context.Context, light *open.LightRunner, entries [
 	if config.Workers == 0 {
 		config.Workers = runtime.GOMAXPROCS(0)
 	}
+	if err := o.readOutcomes(&config); err != nil {
+		return nil, cli.InputError(err)
+	}
 	result, err := o.learner(light)(ctx, entries, config)
 	for _, reason := range []error{fit.ErrNoTruth, fit.ErrTooFew, fit.ErrOneLabel, fit.ErrTooFewSources, fit.ErrNoAgreement, fit.ErrTooManyLabels} {
 		if errors.Is(err, reason) {
@@ -190,6 +205,23 @@ func (o *fitOptions) fit(ctx context.Context, light *open.LightRunner, entries [
 		}
 	}
 	return result, err
+}
+
+// readOutcomes reads what experiments showed, and what they are taken to tell.
+func (o *fitOptions) readOutcomes(config *fit.Config) error {
+	if o.outcomes == "" {
+		return nil
+	}
+	file, err := os.Open(o.outcomes)
+	if err != nil {
+		return fmt.Errorf("--outcomes: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	if config.Results, err = fit.ReadResults(file); err != nil {
+		return fmt.Errorf("--outcomes %s: %w", o.outcomes, err)
+	}
+	config.Tables, err = open.ExperimentTables()
+	return err
 }
 
 // learner is the way to fit that the flags ask for. A Light path is told what

@@ -75,7 +75,28 @@ func fitLines(output string, r *fit.Report) []string {
 	if len(r.Figures) > 0 {
 		lines = append(lines, figuresTable(r), "")
 	}
-	return append(lines, sourcesTable(r))
+	lines = append(lines, sourcesTable(r))
+	if r.Experiments != nil {
+		lines = append(lines, "", experimentsTable(r.Experiments))
+	}
+	return lines
+}
+
+// experimentsTable tells which tables of experiments were learned.
+func experimentsTable(w *fit.ExperimentWorth) string {
+	t := fitTable(2)
+	t.AppendHeader(table.Row{"experiment", "cases", "table"})
+	for i := range w.Tables {
+		of := "learned"
+		if !w.Tables[i].Learned {
+			of = "default: " + w.Tables[i].Why
+		}
+		t.AppendRow(table.Row{w.Tables[i].Experiment, w.Tables[i].Cases, of})
+	}
+	if w.LogLoss > 0 {
+		t.AppendFooter(table.Row{"log loss of experiments alone", "", three(w.LogLoss) + "; of the default " + three(w.DefaultLogLoss)})
+	}
+	return t.Render()
 }
 
 func figuresTable(r *fit.Report) string {

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// goTestProfile is the shipped profile for failures of Go tests.
-	goTestProfile = "go-test"
+	// GoTestProfile is the name of the shipped profile for failures of Go tests.
+	GoTestProfile = "go-test"
 	// noProfile is what --profile takes in place of a profile.
 	noProfile = "none"
 	// profileFolder has the shipped profiles.
@@ -25,7 +25,7 @@ const (
 func (o *Flags) loadProfile(inputs *input.Dockets) (*abi.Profile, error) {
 	name := o.Profile
 	if name == "" && inputs.Only(input.GoTest) {
-		name = goTestProfile
+		name = GoTestProfile
 	}
 	if name == "" && (o.Experiments() || inputs.Only(input.JUnit)) {
 		return experimentsAlone()
@@ -40,7 +40,7 @@ func (o *Flags) loadProfile(inputs *input.Dockets) (*abi.Profile, error) {
 	}
 	profile, err := profile.Load(name)
 	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(name, `./\`) {
-		return nil, fmt.Errorf("--profile %q is neither a file nor a shipped profile (%s)", name, goTestProfile)
+		return nil, fmt.Errorf("--profile %q is neither a file nor a shipped profile (%s)", name, GoTestProfile)
 	}
 	return profile, err
 }
@@ -54,9 +54,18 @@ func shippedProfile(name string) (*abi.Profile, error) {
 	return profile.Parse(file, data)
 }
 
+// ExperimentTables say what outcomes of experiments tell by default.
+func ExperimentTables() ([]abi.ExperimentTable, error) {
+	p, err := experimentsAlone()
+	if err != nil {
+		return nil, err
+	}
+	return p.Experiments, nil
+}
+
 // experimentsAlone is a profile that says what outcomes of experiments tell, whatever language the tests are in, and nothing else.
 func experimentsAlone() (*abi.Profile, error) {
-	p, err := shippedProfile(goTestProfile)
+	p, err := shippedProfile(GoTestProfile)
 	if err != nil {
 		return nil, err
 	}

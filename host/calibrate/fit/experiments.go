@@ -1,0 +1,221 @@
+package fit
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/abi/odds"
+	"github.com/shadowcourt/shadowcourt/host/trial"
+)
+
+// leastResults is with how many cases of one kind of experiment its table is learned.
+const leastResults = LeastCases
+
+// smoothings are for how many cases of each label the default of a table counts, the most first.
+var smoothings = []float64{math.Inf(1), 100, 30, 10, 3} //nolint:gochecknoglobals // a constant
+
+// noise is the share of a standard error by which a learned table has to be better than the default.
+const noise = 1
+
+// TableWorth says what came of the table of one kind of experiment.
+type TableWorth struct {
+	Experiment string `json:"experiment"`
+	// Cases with a known truth and a result.
+	Cases int `json:"cases"`
+	// Learned: the table is of these cases. Else the default stays, and Why says why.
+	Learned bool   `json:"learned"`
+	Why     string `json:"why,omitempty"`
+}
+
+// said tells it in words.
+func (w *TableWorth) said(smoothing float64) string {
+	if !w.Learned {
+		return fmt.Sprintf("The default, after %d cases: %s", w.Cases, w.Why)
+	}
+	return fmt.Sprintf("Learned from the cases, %d of them; the default counts for %v of each label", w.Cases, smoothing)
+}
+
+// ExperimentWorth says what came of all tables. The losses are of cases whose part the tables were not learned on, by
+// what experiments tell of them alone.
+type ExperimentWorth struct {
+	Tables []TableWorth `json:"tables"`
+	// Smoothing is for how many cases of each label the default counts; 0 where it stays as it is.
+	Smoothing      float64 `json:"smoothing"`
+	DefaultLogLoss float64 `json:"default_log_loss"`
+	LogLoss        float64 `json:"log_loss"`
+}
+
+// experimentTables learns what outcomes of experiments tell, each kind by itself and smoothed towards the default. How much is chosen on parts that
+// were not learned on, groups whole; unless learning is better than the default by more than noise, that stays.
+func (c *corpus) experimentTables(config *Config) ([]abi.ExperimentTable, *ExperimentWorth) {
+	if len(config.Tables) == 0 {
+		return nil, nil
+	}
+	worth := &ExperimentWorth{Tables: make([]TableWorth, len(config.Tables))}
+	results := make([][]abi.ExperimentResult, len(c.samples))
+	var use []int
+	for i := range c.samples {
+		results[i] = config.Results[c.samples[i].entry.Case.ID]
+		if len(results[i]) > 0 {
+			use = append(use, i)
+		}
+	}
+	learned := false
+	for i := range config.Tables {
+		w := &worth.Tables[i]
+		w.Experiment = config.Tables[i].Experiment.String()
+		for _, j := range use {
+			if outcomeOf(results[j], &config.Tables[i].Experiment) != "" {
+				w.Cases++
+			}
+		}
+		if w.Learned = w.Cases >= leastResults; !w.Learned {
+			w.Why = "fewer than " + strconv.Itoa(leastResults) + " cases"
+		}
+		learned = learned || w.Learned
+	}
+	if !learned {
+		return config.Tables, worth
+	}
+	part := c.folds(use, parts(len(use), c.groups), config.Seed)
+	judgements := make([]judged, len(smoothings))
+	for s, smoothing := range smoothings {
+		judgements[s] = c.judgeTables(config, results, use, part, smoothing)
+	}
+	chosen := c.simplest(judgements, use, noise)
+	worth.DefaultLogLoss, worth.LogLoss = judgements[0].loss(), judgements[chosen].loss()
+	if chosen == 0 {
+		for i := range worth.Tables {
+			if w := &worth.Tables[i]; w.Learned {
+				w.Learned, w.Why = false, "not better than the default by more than noise"
+			}
+		}
+		return config.Tables, worth
+	}
+	worth.Smoothing = smoothings[chosen]
+	return c.learnTables(config, results, use, worth.Smoothing), worth
+}
+
+// judgeTables gives the losses of cases by tables that were learned on the other parts.
+func (c *corpus) judgeTables(config *Config, results [][]abi.ExperimentResult, use, part []int, smoothing float64) judged {
+	learned := map[int]*abi.Profile{}
+	j := judged{}
+	for _, i := range use {
+		p := learned[part[i]]
+		if p == nil {
+			others := slices.DeleteFunc(slices.Clone(use), func(k int) bool { return part[k] == part[i] })
+			p = &abi.Profile{Experiments: c.learnTables(config, results, others, smoothing)}
+			learned[part[i]] = p
+		}
+		s := &c.samples[i]
+		nats := make([]float64, len(s.labels))
+		odds.AddExperiments(nats, s.entry.Case.Labels, p, results[i])
+		j.losses = append(j.losses, lossOf(odds.Probabilities(nats, odds.Doubt), s.truth))
+	}
+	return j
+}
+
+// learnTables counts outcomes, beside a default that counts for some cases of each label. A kind of experiment of which there are too few
+// cases keeps its default. What a table does not list stays so: its counts take from what is listed.
+func (c *corpus) learnTables(config *Config, results [][]abi.ExperimentResult, use []int, smoothing float64) []abi.ExperimentTable {
+	tables := make([]abi.ExperimentTable, len(config.Tables))
+	for t := range tables {
+		tables[t] = config.Tables[t]
+		counts, cases := map[abi.ExperimentOutcome]map[string]float64{}, map[string]float64{}
+		total := 0
+		for _, i := range use {
+			s := &c.samples[i]
+			label, outcome := c.labels[s.labels[s.truth]], outcomeOf(results[i], &tables[t].Experiment)
+			if outcome == "" {
+				continue
+			}
+			if counts[outcome] == nil {
+				counts[outcome] = map[string]float64{}
+			}
+			counts[outcome][label]++
+			cases[label]++
+			total++
+		}
+		if total < leastResults || math.IsInf(smoothing, 1) {
+			continue
+		}
+		tables[t].Outcomes = slices.Clone(tables[t].Outcomes)
+		for o := range tables[t].Outcomes {
+			of := &tables[t].Outcomes[o]
+			of.Given = slices.Clone(of.Given)
+			for g := range of.Given {
+				w := &of.Given[g]
+				w.Weight = round(min(max((smoothing*w.Weight+counts[of.Outcome][w.Label])/(smoothing+cases[w.Label]), leastProb), 1))
+			}
+		}
+	}
+	return tables
+}
+
+// outcomeOf is what an experiment showed of a case; empty where it was not run.
+func outcomeOf(results []abi.ExperimentResult, e *abi.Experiment) abi.ExperimentOutcome {
+	for i := range results {
+		if results[i].Experiment == *e && results[i].Outcome != abi.OutcomeNotRun {
+			return results[i].Outcome
+		}
+	}
+	return ""
+}
+
+// maxResultLine bounds a line of results.
+const maxResultLine = 64 << 20
+
+// ReadResults reads what experiments showed from the results of `try --format jsonl`: by the ids of the cases. Its error names
+// the line.
+func ReadResults(in io.Reader) (map[string][]abi.ExperimentResult, error) {
+	of := map[string][]abi.ExperimentResult{}
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, maxResultLine)
+	n := 0
+	for lines.Scan() {
+		n++
+		if len(lines.Bytes()) == 0 {
+			continue
+		}
+		id, results, err := readResult(lines.Bytes())
+		if err == nil && of[id] != nil {
+			err = fmt.Errorf("a second result of %q", id)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", n, err)
+		}
+		of[id] = results
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("line %d: %w", n+1, err)
+	}
+	return of, nil
+}
+
+// readResult reads a line. Results that no host gives are rejected.
+func readResult(line []byte) (string, []abi.ExperimentResult, error) {
+	var r struct {
+		ID          string             `json:"id"`
+		Experiments []trial.Experiment `json:"experiments"`
+	}
+	if err := json.Unmarshal(line, &r); err != nil {
+		return "", nil, err
+	}
+	results := []abi.ExperimentResult{}
+	for i := range r.Experiments {
+		one := r.Experiments[i].Result()
+		message := codec.AppendExperimentResult(nil, &one)
+		if _, err := codec.DecodeExperimentResult(message, len(message)); err != nil {
+			return "", nil, fmt.Errorf("experiments[%d]: %w", i, err)
+		}
+		results = append(results, one)
+	}
+	return r.ID, results, nil
+}
