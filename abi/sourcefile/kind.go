@@ -68,10 +68,14 @@ func isHidden(name string) bool { return len(name) > 1 && name[0] == '.' && name
 // isTestName tells the names that test frameworks look for.
 func isTestName(stem, extension string) bool {
 	switch extension {
-	case "go", "rs", "exs", "cc", "cpp", "c", "dart", "rb":
+	case "go", "exs", "dart", "rb":
 		return strings.HasSuffix(stem, "_test") || extension == "rb" && strings.HasSuffix(stem, "_spec")
+	case "rs":
+		return hasSuffix(stem, "_test", "_tests") || stem == "test" || stem == "tests"
+	case "c", "cc", "cpp", "cxx", "h", "hh", "hpp":
+		return hasSuffix(stem, "_test", "_tests", "_unittest", "Test", "Tests") || strings.HasPrefix(stem, "test_")
 	case "py":
-		return strings.HasSuffix(stem, "_test") || strings.HasPrefix(stem, "test_") || stem == "conftest"
+		return strings.HasSuffix(stem, "_test") || strings.HasPrefix(stem, "test_") || stem == "conftest" || stem == "tests"
 	case "js", "ts", "jsx", "tsx", "mjs", "cjs", "mts", "cts":
 		return hasSuffix(stem, ".test", ".spec", ".cy", ".e2e", "-test", "-spec", "_test")
 	case "java", "kt", "scala", "groovy", "cs", "php", "swift":

@@ -12,11 +12,12 @@ func TestKindOf(t *testing.T) {
 	for kind, paths := range map[abi.SourceKind][]string{
 		abi.SourceProduct: {
 			"", "a/cart.go", "contest.go", "latest.py", "Cart.java", "Testimony.java", "src/main/java/a/Cart.java", "attest.ts", "data.txt",
-			"src/changes.go", "readme.go", "Makefile", "../a/cart.go", "./cart.go",
+			"src/changes.go", "src/cart.rs", "Contest.cpp", "protest.h", "src/latest.rs", "jest.config.js", "readme.go", "Makefile", "../a/cart.go", "./cart.go",
 		},
 		abi.SourceTest: {
 			"a/cart_test.go", "tests/helper.py", "test_cart.py", "conftest.py", "cart.spec.ts", "cart.test.js", "cart-test.mjs", "CartTest.java",
-			"TestCart.cs", "CartIT.kt", "cart_spec.rb", "features/pay.feature", "Test/a.go", "e2e/README.md",
+			"TestCart.cs", "shop/tests.py", "src/cart/tests.rs", "src/cart_tests.rs", "cart_unittest.cc", "test_cart.cpp", "CartTest.hpp",
+			"src/test/java/a/Helper.java", "src/cart.spec.tsx", "src/__tests__/cart.js", "CartIT.kt", "cart_spec.rb", "features/pay.feature", "Test/a.go", "e2e/README.md",
 		},
 		abi.SourceFixture: {"a/testdata/x.go", "a/x.golden", "tests/fixtures/a.json", "src/test/resources/a.xml", "__snapshots__/a.js", "a/testdata/README.md"},
 		abi.SourceOther: {

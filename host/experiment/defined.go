@@ -59,6 +59,11 @@ func (d *defined) build(ctx context.Context, w *workspace, f *failure, _ string)
 			}
 			builtAt = w.writes
 		}
+		if t := f.target.project; t.File() != "" {
+			if _, ok := w.tree.File(t.File()); !ok {
+				return nil, runner.ErrNoTests
+			}
+		}
 		return d.Test(ctx, f.target.project, source, env)
 	}, nil
 }

@@ -56,7 +56,7 @@ type Marker struct {
 // Folder is one outside of the source, such as a cache, that a variable names.
 type Folder struct {
 	Variable string `yaml:"variable"`
-	Default  string `yaml:"default"` // may begin with ~/
+	Default  string `yaml:"default"` // may begin with ~/; empty for a folder that only the variable names
 }
 
 // Selection is one way in which tests are named and run. The first that fits a test counts.
@@ -72,11 +72,12 @@ type Selection struct {
 
 // File says how the file of a test is found in the tree.
 type File struct {
-	From       []string `yaml:"from"`
-	Separator  string   `yaml:"separator"`
-	Extensions []string `yaml:"extensions"`
-	Join       string   `yaml:"join"`
-	Anywhere   bool     `yaml:"anywhere"`
+	From       []string  `yaml:"from"`
+	Frames     []Pattern `yaml:"frames"`
+	Separator  string    `yaml:"separator"`
+	Extensions []string  `yaml:"extensions"`
+	Join       string    `yaml:"join"`
+	Anywhere   bool      `yaml:"anywhere"`
 }
 
 // Outcomes tell what a run without a report of the test means, by lines that it wrote.
@@ -285,15 +286,12 @@ func (c *checker) surroundings() {
 			c.add("env, allow", "%q is no name of a variable", name)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(d.Env)) {
-		c.templates("env."+name, []string{d.Env[name]}, []string{"tree", "project"})
-	}
 	for i, f := range d.Folders {
 		field := fmt.Sprintf("folders[%d]", i)
 		if !variableName.MatchString(f.Variable) {
 			c.add(field+".variable", "%q is no name of a variable", f.Variable)
 		}
-		if !filepath.IsAbs(f.Default) && !strings.HasPrefix(f.Default, "~/") {
+		if f.Default != "" && !filepath.IsAbs(f.Default) && !strings.HasPrefix(f.Default, "~/") {
 			c.add(field+".default", "%q: use an absolute path, or one that begins with ~/", f.Default)
 		}
 	}
@@ -326,7 +324,7 @@ func (c *checker) selection(field string, s *Selection) {
 	if s.File == nil {
 		return
 	}
-	c.some(field+".file.from", len(s.File.From))
+	c.some(field+".file.from", len(s.File.From)+len(s.File.Frames))
 	c.templates(field+".file.from", s.File.From, known)
 }
 

@@ -74,7 +74,7 @@ func TestParseNamesEveryFault(t *testing.T) {
 			`my.yaml: markers[0].file: "a/b": use the name of a file, without folders`,
 			`my.yaml: programs[0]: "-x": use the name of a program, or its path within the project`,
 			`my.yaml: tests[0].order: is missing`,
-			`my.yaml: tests[0].alone[0]: unknown placeholder {shell} in "{method} {shell}": there are class, name, names, file, rest, folder, module, report, scratch, method`,
+			`my.yaml: tests[0].alone[0]: unknown placeholder {shell} in "{method} {shell}": there are class, name, names, file, rest, folder, module, report, scratch, program, method`,
 		}},
 		{"an expression", strings.Replace(sound, "- alone", "- name: '('\n    alone", 1), []string{"my.yaml:5: error parsing regexp: missing closing ): `(?m)(`"}},
 		{"the runner that is built in", strings.Replace(sound, "mine\n", "go\n", 1), []string{`my.yaml: name: "go" is built in`}},
@@ -82,7 +82,6 @@ func TestParseNamesEveryFault(t *testing.T) {
 		{"no YAML", "a: [", []string{"my.yaml: line 1: did not find expected node content"}},
 		{"folders", sound + "folders: [{variable: A B, default: x}]\nenv: {A=B: '{project} {scratch} {x}'}\nfiles: {a/b: x}\nseconds: {start: -1}\nallow: ['-']\n", []string{
 			`my.yaml: env, allow: "A=B" is no name of a variable`, `my.yaml: env, allow: "-" is no name of a variable`,
-			`my.yaml: env.A=B[0]: unknown placeholder {x} in "{project} {scratch} {x}": there are class, name, names, file, rest, folder, module, report, scratch, tree, project`,
 			`my.yaml: folders[0].variable: "A B" is no name of a variable`, `my.yaml: folders[0].default: "x": use an absolute path, or one that begins with ~/`,
 			`my.yaml: files: "a/b": use the name of a file, without folders`, `my.yaml: seconds: use numbers from 0 to 3600`,
 		}},

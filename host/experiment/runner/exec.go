@@ -22,7 +22,7 @@ const buildTime = 5 * time.Minute
 // the tree. scratch is a folder around the tree. The error is a *BuildError if the code is the reason.
 func (r *Runner) Build(ctx context.Context, t *Target, source, scratch string, network bool) error {
 	for _, command := range r.definition.Build {
-		values := map[string][]string{"scratch": {scratch}, "folder": {"."}, "module": {"."}}
+		values := map[string][]string{"scratch": {scratch}, "program": {t.command}}
 		for _, f := range r.definition.Folders {
 			values[f.Variable] = []string{f.path()}
 		}
@@ -59,7 +59,7 @@ func (r *Runner) Build(ctx context.Context, t *Target, source, scratch string, n
 
 // command makes the command of a program in a project.
 func (r *Runner) command(t *Target, args []string, source string, env Environment) (*isolate.Command, error) {
-	variables, overlays := r.environment(env)
+	variables, overlays := r.environment(env, args[0])
 	c := &isolate.Command{
 		Args: args, Scratch: env.Scratch, Overlays: overlays, Network: env.Network, Starve: env.Starve, Limits: env.Limits,
 	}
@@ -70,6 +70,9 @@ func (r *Runner) command(t *Target, args []string, source string, env Environmen
 	} else {
 		if env.Overlay != "" {
 			c.Overlays = append(c.Overlays, env.Overlay)
+		}
+		if !within(r.source.Top, env.Scratch) { // for the program and for what links lead to
+			c.Overlays = append(c.Overlays, r.source.Top)
 		}
 		if err := r.link(source); err != nil {
 			return nil, err
@@ -166,7 +169,7 @@ func (r *Runner) interpret(run *Run) (*Run, error) {
 	}
 	output, o := string(run.Result.Output), &r.definition.Outcomes
 	if line := matching(o.Unable, output); line != "" {
-		return nil, fmt.Errorf("%s can't run here: %s", r, line)
+		return nil, fmt.Errorf("%s can't run here: %s; %s", r, line, r.definition.Install)
 	}
 	if matching(o.NotBuilt, output) != "" {
 		return nil, &BuildError{What: "the project", Output: fromFirst(o.NotBuilt, output)}

@@ -147,7 +147,7 @@ func (r *Runner) start(ctx context.Context) error {
 		return err
 	}
 	defer os.RemoveAll(scratch)
-	env, overlays := r.environment(Environment{})
+	env, overlays := r.environment(Environment{}, command)
 	result, err := isolate.Run(ctx, isolate.Command{
 		Args: append([]string{command}, r.definition.Version...), Dir: scratch, Env: env, Overlays: append(overlays, r.source.Top), Scratch: scratch,
 		Limits: isolate.Limits{Time: versionLimit},
@@ -200,11 +200,23 @@ func (r *Runner) Version() string { return fmt.Sprintf("%s %+v", r.said, *r.defi
 // Seconds are expected of each run and build, beside those of the test.
 func (r *Runner) Seconds() Seconds { return r.definition.Seconds }
 
-// environment is what the program sees of the user's variables, and the folders of others that it seems to write to.
-func (r *Runner) environment(env Environment) (variables, overlays []string) {
+// environment is what a command sees of the user's variables, and the folders of others that it seems to write to.
+func (r *Runner) environment(env Environment, command string) (variables, overlays []string) {
 	variables = Variables(env.Clean, r.definition.Allow...)
+	// The folders of temporary files are others in isolation; an installation there has to stay.
+	for _, temp := range []string{"/tmp", "/var/tmp"} {
+		if folder := filepath.Dir(command); within(temp, folder) && folder != temp && !within(r.source.Top, command) {
+			if prefix := filepath.Dir(folder); prefix != temp {
+				folder = prefix
+			}
+			overlays = append(overlays, folder)
+		}
+	}
 	for _, f := range r.definition.Folders {
 		folder := f.path()
+		if folder == "" {
+			continue
+		}
 		variables = append(variables, f.Variable+"="+folder)
 		if info, err := os.Stat(folder); err == nil && info.IsDir() {
 			overlays = append(overlays, folder)

@@ -43,7 +43,7 @@ func (r *Runner) Select(c *abi.Case) (*Target, error) {
 	}
 	reason := ErrOther
 	for i := range r.definition.Tests {
-		t, err := r.selectBy(&r.definition.Tests[i], test)
+		t, err := r.selectBy(&r.definition.Tests[i], test, c.Documents)
 		if err == nil {
 			return t, nil
 		}
@@ -55,13 +55,13 @@ func (r *Runner) Select(c *abi.Case) (*Target, error) {
 }
 
 // selectBy finds the test by one way of selection.
-func (r *Runner) selectBy(s *Selection, test junit.Test) (*Target, error) {
+func (r *Runner) selectBy(s *Selection, test junit.Test, documents []abi.Document) (*Target, error) {
 	values, ok := s.match(test)
 	if !ok {
 		return nil, ErrOther
 	}
 	t := &Target{Test: test, selection: s, values: values}
-	if err := r.place(s, t); err != nil {
+	if err := r.place(s, t, documents); err != nil {
 		return nil, err
 	}
 	for _, name := range s.Names {
@@ -78,12 +78,21 @@ func (r *Runner) selectBy(s *Selection, test junit.Test) (*Target, error) {
 	if t.command, err = r.program(t.Project); err != nil {
 		return nil, err
 	}
+	values["program"] = []string{t.command}
 	for _, order := range []bool{false, true} { // a test that can't be an argument is rejected at once
 		if _, err := t.args(order, "report", "scratch"); err != nil {
 			return nil, fmt.Errorf("%s can't be told to run the test %.80q: %w", r, test.Name, err)
 		}
 	}
 	return t, nil
+}
+
+// File is the test's file in every tree, as far as it is known.
+func (t *Target) File() string {
+	if !t.Found {
+		return ""
+	}
+	return path.Join(t.Project, t.values["file"][0])
 }
 
 // args are the arguments of a run, which writes its report and other files to the scratch folder.
@@ -123,7 +132,7 @@ func (s *Selection) match(test junit.Test) (map[string][]string, bool) {
 }
 
 // place finds the project of a test, and its file where the selection has one.
-func (r *Runner) place(s *Selection, t *Target) error {
+func (r *Runner) place(s *Selection, t *Target, documents []abi.Document) error {
 	if s.File == nil {
 		inner := slices.DeleteFunc(slices.Clone(r.projects), func(p string) bool { return !below(r.source.Dir, p) })
 		if len(inner) == 0 {
@@ -138,9 +147,10 @@ func (r *Runner) place(s *Selection, t *Target) error {
 		t.Project = outermost[0]
 		return nil
 	}
+	names := s.File.namesOf(t.values, documents)
 	var found []place
 	for _, project := range r.candidates() {
-		p, ok := r.locate(s.File, t, project)
+		p, ok := r.locate(s.File, names, project)
 		if ok && !slices.ContainsFunc(found, func(other place) bool { return below(other.project, project) }) {
 			found = append(found, p)
 		}
@@ -184,18 +194,36 @@ func (r *Runner) candidates() []string {
 }
 
 // locate finds the file of a test in one project.
-func (r *Runner) locate(f *File, t *Target, project string) (place, bool) {
-	for _, from := range f.From {
-		text, err := expandOne(from, t.values)
-		if err != nil || text == "" || len(text) > maxValueBytes {
-			continue
-		}
-		if file, rest, ok := r.fileOf(f, text, project); ok {
+func (r *Runner) locate(f *File, names []string, project string) (place, bool) {
+	for _, name := range names {
+		if file, rest, ok := r.fileOf(f, name, project); ok {
 			return place{project, file, rest}, true
 		}
 	}
 	return place{}, false
 }
+
+// namesOf are the names from which the file of a test may be told: those that are given, and the outermost of the stack frames in the
+// documents, in which the test stands.
+func (f *File) namesOf(values map[string][]string, documents []abi.Document) []string {
+	var names []string
+	for _, from := range f.From {
+		if name, err := expandOne(from, values); err == nil && name != "" && len(name) <= maxValueBytes {
+			names = append(names, name)
+		}
+	}
+	for _, p := range f.Frames {
+		for i := range documents {
+			if all := p.FindAllStringSubmatch(documents[i].Text, maxFrames); len(all) > 0 && len(all[len(all)-1]) > 1 {
+				names = append(names, all[len(all)-1][1])
+			}
+		}
+	}
+	return names
+}
+
+// maxFrames of a document are looked at.
+const maxFrames = 1000
 
 // fileOf finds the longest beginning of a name that is a file. A path may begin with folders of another machine.
 func (r *Runner) fileOf(f *File, text, project string) (file, rest string, ok bool) {

@@ -11,7 +11,7 @@ import (
 var placeholder = regexp.MustCompile(`\{(\w+)(\|regexp)?\}`)
 
 // placeholders are those that every definition has; the groups of its patterns and the variables of its folders come to them.
-var placeholders = []string{"class", "name", "names", "file", "rest", "folder", "module", "report", "scratch"}
+var placeholders = []string{"class", "name", "names", "file", "rest", "folder", "module", "report", "scratch", "program"}
 
 // groups are the names of the groups in the patterns of a selection.
 func (s *Selection) groups() []string {
