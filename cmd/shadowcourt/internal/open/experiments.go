@@ -80,6 +80,9 @@ func (o *Flags) CheckExperiments() error {
 	if o.Experiments() && o.source == "" {
 		faults = append(faults, errors.New("--experiments needs --source, the folder whose tests may run"))
 	}
+	if !o.Experiments() && len(e.runners) > 0 {
+		faults = append(faults, errors.New("--runner needs --experiments"))
+	}
 	if o.Experiments() && o.NoCourt {
 		faults = append(faults, errors.New("--experiments with --no-court: it is the court that asks for experiments"))
 	}
