@@ -8,6 +8,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
 	"github.com/shadowcourt/shadowcourt/host/experiment/runner"
+	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
 )
 
 // defined is the toolchain of a runner that a definition describes.
@@ -40,6 +41,9 @@ func (d *defined) find(c *abi.Case) (*failure, error) {
 	f := &failure{name: t.Test.Name, group: t.Test.Class, unit: t.Project, certain: t.Found, target: target{project: t}}
 	return f, d.Problem()
 }
+
+// serves tells of trees other than that under test where what is installed may lead back to the checkout.
+func (d *defined) serves(t *tree.Tree) error { return d.Serves(t) }
 
 // build writes the tree and builds in it. Where runs change the tree itself, it is written and built again before each.
 func (d *defined) build(ctx context.Context, w *workspace, f *failure, _ string) (program, error) {

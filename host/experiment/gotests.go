@@ -87,6 +87,8 @@ func (*goTests) String() string { return "go" }
 
 func (*goTests) cached() bool { return true }
 
+func (*goTests) serves(*tree.Tree) error { return nil }
+
 func (g *goTests) unusable() error { return g.problem }
 
 func (g *goTests) version() string {

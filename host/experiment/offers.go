@@ -20,7 +20,10 @@ func (l *Lab) Offers(ctx context.Context, subject *abi.Case) ([]abi.ExperimentOf
 	if err != nil {
 		return nil, nil //nolint:nilerr // Why tells it
 	}
-	return plan.Offers(f.elapsed, f.toolchain.pace(), func(e abi.Experiment) bool { return l.trees[revisions{e.Product, e.Tests}] != nil }), nil
+	return plan.Offers(f.elapsed, f.toolchain.pace(), func(e abi.Experiment) bool {
+		w := l.trees[revisions{e.Product, e.Tests}]
+		return w != nil && f.toolchain.serves(w.tree) == nil
+	}), nil
 }
 
 // Why says in a line why there are no offers for a case, or not all of the mode; empty if there are. Of a nil case it says what
@@ -30,11 +33,17 @@ func (l *Lab) Why(subject *abi.Case) string {
 		return l.problem
 	}
 	if subject != nil {
-		if _, err := l.failureOf(subject); err != nil {
+		f, err := l.failureOf(subject)
+		if err != nil {
 			return oneLine(err.Error())
 		}
 		if l.config.Mode == Reruns {
 			return errReruns.Error()
+		}
+		if w := l.trees[revisions{abi.Green, abi.Green}]; w != nil {
+			if err := f.toolchain.serves(w.tree); err != nil {
+				return err.Error()
+			}
 		}
 	}
 	return l.noGreen

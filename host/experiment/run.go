@@ -60,7 +60,7 @@ func (l *Lab) runnable(subject *abi.Case, e abi.Experiment) (*failure, error) {
 	case l.trees[revisions{e.Product, e.Tests}] == nil:
 		return nil, errReruns
 	}
-	return f, nil
+	return f, f.toolchain.serves(l.trees[revisions{e.Product, e.Tests}].tree)
 }
 
 // perform builds and runs. A result is final if running it again could not be better: nothing but the code decided it.

@@ -12,6 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
 	"github.com/shadowcourt/shadowcourt/host/experiment/runner"
+	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
 )
 
 // toolchain runs the tests of one kind of project: Go's, or those of a runner that is defined.
@@ -22,6 +23,8 @@ type toolchain interface {
 	// unusable says why nothing can be run, and cached whether results are kept for later.
 	unusable() error
 	cached() bool
+	// serves says why a tree can't be run.
+	serves(t *tree.Tree) error
 	// find gives the failing test of a case. Its error says why there is none that can be run, errNoTest that the case is not about
 	// one of this toolchain.
 	find(c *abi.Case) (*failure, error)

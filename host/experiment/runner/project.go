@@ -194,6 +194,16 @@ func (r *Runner) String() string { return r.definition.Name }
 // Problem says why nothing can be run.
 func (r *Runner) Problem() error { return r.problem }
 
+// Serves says why the tests of a tree can't be run: what is installed for them, such as a package in development mode, may lead
+// to the checkout and not to the tree, which makes no difference for the tree under test alone.
+func (r *Runner) Serves(t *tree.Tree) error {
+	if r.viewed || t == r.source.Head || len(r.definition.Keep) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s runs other trees than that under test only in the place of the checkout, which needs user namespaces and a folder for "+
+		"temporary files outside of the checkout", r)
+}
+
 // Version names what results depend on beside trees, as far as it is known: not what is installed for the tests.
 func (r *Runner) Version() string { return fmt.Sprintf("%s %+v", r.said, *r.definition) }
 
@@ -206,7 +216,7 @@ func (r *Runner) environment(env Environment, command string) (variables, overla
 	// The folders of temporary files are others in isolation; an installation there has to stay.
 	for _, temp := range []string{"/tmp", "/var/tmp"} {
 		if folder := filepath.Dir(command); within(temp, folder) && folder != temp && !within(r.source.Top, command) {
-			if prefix := filepath.Dir(folder); prefix != temp {
+			if prefix := filepath.Dir(folder); prefix != temp && !within(prefix, r.source.Top) && !within(prefix, r.source.Scratch) {
 				folder = prefix
 			}
 			overlays = append(overlays, folder)
