@@ -12,7 +12,7 @@ import (
 
 // Progress says what runs now.
 type Progress struct {
-	// Running names the experiments that are being built or run: "TestA head/head/original/alone/5".
+	// Running says which experiments are being built or run: "TestA: this tree, 5 times".
 	Running []string
 	// Waiting is how many experiments wait for others.
 	Waiting int
@@ -53,10 +53,14 @@ func (a *account) change(how func()) {
 	}
 }
 
-// begin adds an experiment to what is expected; the function that it returns takes it away.
-func (a *account) begin(expected time.Duration) func() {
-	a.change(func() { a.expected += expected })
-	return func() { a.change(func() { a.expected -= expected }) }
+// begin adds an experiment to what is expected; the function that it returns says which share of it is left.
+func (a *account) begin(expected time.Duration) func(left float64) {
+	counted := expected
+	a.change(func() { a.expected += counted })
+	return func(left float64) {
+		now := time.Duration(left * float64(expected))
+		a.change(func() { a.expected, counted = a.expected+now-counted, now })
+	}
 }
 
 // turn waits until the next build or run of an experiment may take place. Then its error says if the budget is used up. The function
@@ -69,7 +73,7 @@ func (a *account) turn(ctx context.Context, f *failure, e abi.Experiment) (func(
 		a.change(func() { a.waiting-- })
 		return nil, ctx.Err()
 	}
-	name := f.name + " " + e.String()
+	name := f.name + ": " + e.Words()
 	var used error
 	a.change(func() {
 		a.waiting--

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -81,6 +82,40 @@ const (
 	resultSuffix   = ".result"
 	maxResultAge   = 24 * time.Hour
 )
+
+// CacheUse is what a folder of results holds.
+type CacheUse struct {
+	Results int
+	Bytes   int64
+}
+
+// MeasureCache gives what a folder of results holds; nothing where there is none.
+func MeasureCache(folder string) (CacheUse, error) {
+	return overCache(folder, func(string) error { return nil })
+}
+
+// ClearCache removes all results, and says what they took.
+func ClearCache(folder string) (CacheUse, error) { return overCache(folder, os.Remove) }
+
+func overCache(folder string, do func(name string) error) (CacheUse, error) {
+	var use CacheUse
+	entries, err := os.ReadDir(folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return use, err
+	}
+	for _, entry := range entries {
+		info, err := entry.Info()
+		if err != nil || !info.Mode().IsRegular() || filepath.Ext(entry.Name()) != resultSuffix {
+			continue
+		}
+		if err := do(filepath.Join(folder, entry.Name())); err != nil {
+			return use, err
+		}
+		use.Results++
+		use.Bytes += info.Size()
+	}
+	return use, nil
+}
 
 // cache is a folder of results. What can't be read or written there is made again.
 type cache struct {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -472,6 +473,30 @@ func TestResultsAreShared(t *testing.T) {
 }
 
 // TestWithoutOverlays: each run gets its tree as it was written, though the one before deleted it.
+// What is expected falls with each run, and nothing is left at the end.
+func TestProgressCountsDown(t *testing.T) {
+	var expected []time.Duration
+	l := open(t, experiment.Config{
+		Source: checkout(t), Mode: experiment.Reruns, Budget: time.Hour, Now: slowClock(),
+		Progress: func(p experiment.Progress) {
+			if n := len(expected); n == 0 || expected[n-1] != p.Expected {
+				expected = append(expected, p.Expected)
+			}
+			for _, name := range p.Running {
+				if name != "TestDatabase: this tree, 5 times" {
+					t.Errorf("running %q", name)
+				}
+			}
+		},
+	})
+	if _, err := l.Run(t.Context(), databaseCase(), parse(t, "head/head/original/alone/5")); err != nil {
+		t.Fatal(err)
+	}
+	if falling := slices.IsSortedFunc(expected, func(a, b time.Duration) int { return int(b - a) }); !falling || len(expected) != 5 || expected[len(expected)-1] != 0 {
+		t.Errorf("expected were %v", expected)
+	}
+}
+
 func TestWithoutOverlays(t *testing.T) {
 	l := open(t, experiment.Config{Source: checkout(t), Mode: experiment.Reruns, Budget: time.Hour})
 	l.WithoutOverlays()

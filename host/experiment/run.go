@@ -33,8 +33,9 @@ func (l *Lab) Run(ctx context.Context, subject *abi.Case, e abi.Experiment) (abi
 				return r, true, nil
 			}
 		}
-		defer l.account.begin(time.Duration(plan.Seconds(f.elapsed, f.toolchain.pace(), e) * float64(time.Second)))()
-		r, final, err := l.perform(ctx, w, f, e)
+		left := l.account.begin(time.Duration(plan.Seconds(f.elapsed, f.toolchain.pace(), e) * float64(time.Second)))
+		defer left(0)
+		r, final, err := l.perform(ctx, w, f, e, left)
 		if final && err == nil && f.toolchain.cached() {
 			l.cache.write(key, &r)
 		}
@@ -63,8 +64,8 @@ func (l *Lab) runnable(subject *abi.Case, e abi.Experiment) (*failure, error) {
 	return f, f.toolchain.serves(l.trees[revisions{e.Product, e.Tests}].tree)
 }
 
-// perform builds and runs. A result is final if running it again could not be better: nothing but the code decided it.
-func (l *Lab) perform(ctx context.Context, w *workspace, f *failure, e abi.Experiment) (abi.ExperimentResult, bool, error) {
+// perform builds and runs, and tells left which share of the runs there is to do. A result is final if running it again could not be better: nothing but the code decided it.
+func (l *Lab) perform(ctx context.Context, w *workspace, f *failure, e abi.Experiment, left func(float64)) (abi.ExperimentResult, bool, error) {
 	t := tally{result: abi.ExperimentResult{Experiment: e}, looks: f.looks, online: l.config.Network}
 	var run program
 	err := l.step(ctx, f, e, func() (err error) {
@@ -82,6 +83,7 @@ func (l *Lab) perform(ctx context.Context, w *workspace, f *failure, e abi.Exper
 		})
 		if err == nil {
 			t.add(f, r)
+			left(1 - float64(t.runs)/float64(e.Runs))
 		}
 	}
 	if err := ctx.Err(); err != nil {

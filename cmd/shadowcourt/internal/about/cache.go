@@ -8,6 +8,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
+	"github.com/shadowcourt/shadowcourt/host/experiment"
 	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 )
@@ -17,9 +18,10 @@ func NewCache(s cli.Streams) *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
 		Use:   "cache",
-		Short: "Show the folder for compiled modules, or clear it",
-		Long: `Show where compiled modules are kept and what they take. Of more than ` + mebibytes(module.MaxCacheBytes) + ` those go
-that were used longest ago, and those that nobody used for a month.`,
+		Short: "Show the folders for compiled modules and results of experiments, or clear them",
+		Long: `Show where compiled modules and results of experiments are kept and what they take. Of more than
+` + mebibytes(module.MaxCacheBytes) + ` of modules those go that were used longest ago, and those that nobody used for a month.
+Results of experiments count for a day.`,
 		Example: "  shadowcourt cache",
 		Args:    cli.NoSuchCommand,
 		RunE: func(*cobra.Command, []string) error {
@@ -30,14 +32,20 @@ that were used longest ago, and those that nobody used for a month.`,
 			if err != nil {
 				return err
 			}
+			results := open.ExperimentCache(dir)
+			ran, err := experiment.MeasureCache(results)
+			if err != nil {
+				return err
+			}
 			fmt.Fprintf(s.Out, "%s: %s, %s of at most %s\n", sanitize.Line(dir), cli.Count(use.Entries, "module", "modules"), mebibytes(use.Bytes), mebibytes(module.MaxCacheBytes))
+			fmt.Fprintf(s.Out, "%s: %s of experiments, %s\n", sanitize.Line(results), cli.Count(ran.Results, "result", "results"), mebibytes(ran.Bytes))
 			return nil
 		},
 	}
 	empty := &cobra.Command{
 		Use:     "clear",
-		Short:   "Remove all compiled modules",
-		Long:    "Remove all compiled modules. They are compiled again when they are needed.",
+		Short:   "Remove all compiled modules and results of experiments",
+		Long:    "Remove all compiled modules and results of experiments. They are made again when they are needed.",
 		Example: "  shadowcourt cache clear --cache other/modules",
 		Args:    cli.ExactArgs(0, "no arguments"),
 		RunE: func(*cobra.Command, []string) error {
@@ -48,7 +56,13 @@ that were used longest ago, and those that nobody used for a month.`,
 			if err != nil {
 				return err
 			}
+			results := open.ExperimentCache(dir)
+			ran, err := experiment.ClearCache(results)
+			if err != nil {
+				return err
+			}
 			fmt.Fprintf(s.Err, "%s: removed %s, %s\n", sanitize.Line(dir), cli.Count(use.Entries, "module", "modules"), mebibytes(use.Bytes))
+			fmt.Fprintf(s.Err, "%s: removed %s of experiments, %s\n", sanitize.Line(results), cli.Count(ran.Results, "result", "results"), mebibytes(ran.Bytes))
 			return nil
 		},
 	}

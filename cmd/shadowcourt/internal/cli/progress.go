@@ -6,6 +6,7 @@ import (
 	"os"
 	"sync"
 
+	snip "github.com/jedib0t/go-pretty/v6/text"
 	"golang.org/x/term"
 )
 
@@ -13,6 +14,7 @@ import (
 // anything else it is silent. It is safe for concurrent use.
 type Progress struct {
 	w     io.Writer
+	width func() int // in columns; text beyond would stay when the line is cleared
 	mu    sync.Mutex // experiments report beside the run
 	shown bool
 }
@@ -21,7 +23,13 @@ type Progress struct {
 func NewProgress(w io.Writer) *Progress {
 	p := &Progress{}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" {
-		p.w = w
+		p.w, p.width = w, func() int {
+			width, _, err := term.GetSize(int(f.Fd()))
+			if err != nil {
+				return 0
+			}
+			return width
+		}
 	}
 	return p
 }
@@ -33,6 +41,9 @@ func (p *Progress) Say(text string) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if width := p.width(); width > 1 {
+		text = snip.Snip(text, width-1, "…")
+	}
 	fmt.Fprintf(p.w, "\r\x1b[K%s", text)
 	p.shown = true
 }

@@ -89,6 +89,14 @@ func (o *Flags) CheckExperiments() error {
 	return errors.Join(faults...)
 }
 
+// ExperimentCache is the folder for results of experiments, beside that for compiled modules; empty where there is none.
+func ExperimentCache(modules string) string {
+	if modules == "" {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(modules), "experiments")
+}
+
 // openLaboratory lets the court run experiments. Cases that Light is hopeless about are tried then, too: experiments may settle
 // what reading can't.
 func (o *Flags) openLaboratory(ctx context.Context, h *Connected, config *host.Config) error {
@@ -100,12 +108,8 @@ func (o *Flags) openLaboratory(ctx context.Context, h *Connected, config *host.C
 	if err != nil {
 		return cli.InputError(err)
 	}
-	cache := ""
-	if config.CacheDir != "" {
-		cache = filepath.Join(filepath.Dir(config.CacheDir), "experiments")
-	}
 	lab, err := experiment.Open(ctx, experiment.Config{
-		Source: o.source, Green: o.since, Mode: experiment.Mode(e.mode), Budget: e.budget, PerCase: e.perCase, CacheDir: cache,
+		Source: o.source, Green: o.since, Mode: experiment.Mode(e.mode), Budget: e.budget, PerCase: e.perCase, CacheDir: ExperimentCache(config.CacheDir),
 		Network: e.network, Runners: runners, Progress: e.progress,
 	})
 	if err != nil {
@@ -191,9 +195,10 @@ func SayExperiments(p experiment.Progress) string {
 	if len(p.Running) == 0 {
 		return ""
 	}
-	text := "running " + strings.Join(p.Running, ", ")
+	text := "running " + sanitize.Line(strings.Join(p.Running, ", "))
 	if p.Waiting > 0 {
-		text += fmt.Sprintf("; %d wait", p.Waiting)
+		text += fmt.Sprintf(" and %d more", p.Waiting)
 	}
-	return text + fmt.Sprintf("; about %s to go, %s of the budget left", p.Expected.Round(time.Second), p.Budget.Round(time.Second))
+	// What people look for first stands first: a terminal may be narrow.
+	return fmt.Sprintf("about %s to go, %s; %s of the budget left", p.Expected.Round(time.Second), text, p.Budget.Round(time.Second))
 }
