@@ -41,6 +41,14 @@ type Signal struct {
 	Weights []LabelWeight `abi:"weights"`
 }
 
+// SignalPassage limits how far the different signals in so many bytes of a text
+// may move the log-odds between two labels, in nats. The signals of a passage that
+// exceeds it count nothing.
+type SignalPassage struct {
+	Bytes int     `abi:"bytes,min=1,max=65536"`
+	Nats  float64 `abi:"nats,min=0,max=1000"`
+}
+
 // LogitMap gives nats for a stated confidence: Offset + Slope*logit(stated),
 // the confidence taken within [0.001, 0.999].
 type LogitMap struct {
@@ -75,6 +83,8 @@ type Profile struct {
 	Signals []Signal `abi:"signals"`
 	// SignalCap limits how far all signals together may move the log-odds, in nats.
 	SignalCap float64 `abi:"signal_cap,min=0,max=20"`
+	// SignalPassage tells passages that were written to hold signals.
+	SignalPassage *SignalPassage `abi:"signal_passage"`
 	// Light describes the reliability of Light inside the court; its Source is "light".
 	Light *SourceReliability `abi:"light"`
 	// Experiments says what outcomes tell. Experiments that are not listed change nothing; of equal ones the first counts.

@@ -847,6 +847,14 @@ var layoutOfSignal = layout{
 	},
 }
 
+var layoutOfSignalPassage = layout{
+	size: unsafe.Sizeof(abi.SignalPassage{}), smallest: 14, one: one[abi.SignalPassage], list: listOf[abi.SignalPassage],
+	slots: []slot{
+		{key: [4]uint64{0x7365747962a50000}, size: 6, shift: 16, kind: slotInt, offset: unsafe.Offsetof(abi.SignalPassage{}.Bytes), low: 1, high: 65536},   // bytes
+		{key: [4]uint64{0x7374616ea4000000}, size: 5, shift: 24, kind: slotFloat, offset: unsafe.Offsetof(abi.SignalPassage{}.Nats), least: 0, most: 1000}, // nats
+	},
+}
+
 var layoutOfLogitMap = layout{
 	size: unsafe.Sizeof(abi.LogitMap{}), smallest: 16, one: one[abi.LogitMap], list: listOf[abi.LogitMap],
 	slots: []slot{
@@ -882,6 +890,7 @@ var layoutOfProfile = layout{
 		{key: [4]uint64{0x73656372756f73a7}, size: 8, shift: 0, kind: slotList, offset: unsafe.Offsetof(abi.Profile{}.Sources), count: count{}, layout: &layoutOfSourceReliability},                                         // sources
 		{key: [4]uint64{0x736c616e676973a7}, size: 8, shift: 0, kind: slotList, offset: unsafe.Offsetof(abi.Profile{}.Signals), count: count{}, layout: &layoutOfSignal},                                                    // signals
 		{key: [4]uint64{0x5f6c616e676973aa, 0x7061630000000000}, size: 11, shift: 40, kind: slotFloat, offset: unsafe.Offsetof(abi.Profile{}.SignalCap), least: 0, most: 20},                                                // signal_cap
+		{key: [4]uint64{0x5f6c616e676973ae, 0x6567617373617000}, size: 15, shift: 8, kind: slotPointer, offset: unsafe.Offsetof(abi.Profile{}.SignalPassage), optional: true, layout: &layoutOfSignalPassage},               // signal_passage
 		{key: [4]uint64{0x746867696ca50000}, size: 6, shift: 16, kind: slotPointer, offset: unsafe.Offsetof(abi.Profile{}.Light), optional: true, layout: &layoutOfSourceReliability},                                       // light
 		{key: [4]uint64{0x6d697265707865ab, 0x73746e6500000000}, size: 12, shift: 32, kind: slotList, offset: unsafe.Offsetof(abi.Profile{}.Experiments), optional: true, count: count{}, layout: &layoutOfExperimentTable}, // experiments
 	},

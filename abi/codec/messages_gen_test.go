@@ -84,6 +84,7 @@ var Messages = []Message{
 	messageOf("round_speakers", AppendRoundSpeakers, DecodeRoundSpeakers, &layoutOfRoundSpeakers),
 	messageOf("selected_component", AppendSelectedComponent, DecodeSelectedComponent, &layoutOfSelectedComponent),
 	messageOf("signal", AppendSignal, DecodeSignal, &layoutOfSignal),
+	messageOf("signal_passage", AppendSignalPassage, DecodeSignalPassage, &layoutOfSignalPassage),
 	messageOf("snapshot", AppendSnapshot, DecodeSnapshot, nil),
 	messageOf("source_answer", AppendSourceAnswer, DecodeSourceAnswer, &layoutOfSourceAnswer),
 	messageOf("source_frame", AppendSourceFrame, DecodeSourceFrame, &layoutOfSourceFrame),

@@ -186,6 +186,41 @@ func readSignal(d *decoder, v *abi.Signal) {
 	}
 }
 
+// AppendSignalPassage appends the canonical encoding of v to dst. It does not
+// check v: what breaks a rule is rejected where it is decoded.
+func AppendSignalPassage(dst []byte, v *abi.SignalPassage) []byte {
+	return appendMessage(dst, v, writeSignalPassage)
+}
+
+// DecodeSignalPassage reads one SignalPassage of at most maxBytes strictly; 0 stands
+// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+func DecodeSignalPassage(data []byte, maxBytes int) (abi.SignalPassage, error) {
+	return decodeMessage(data, maxBytes, &layoutOfSignalPassage, readSignalPassage)
+}
+
+var fieldsOfSignalPassage = []string{"bytes", "nats"}
+
+func writeSignalPassage(e *encoder, v *abi.SignalPassage) {
+	e.mapLen(2)
+	e.text("bytes")
+	e.integer(int64(v.Bytes))
+	e.text("nats")
+	e.float(v.Nats)
+}
+
+func readSignalPassage(d *decoder, v *abi.SignalPassage) {
+	s := d.open(fieldsOfSignalPassage, 0b11)
+	for d.next(&s) {
+		switch s.field {
+		case 0: // bytes
+			v.Bytes = int(d.integer(1, 65536))
+		case 1: // nats
+			v.Nats = d.float(0, 1000)
+		}
+	}
+	d.close(&s)
+}
+
 // AppendLogitMap appends the canonical encoding of v to dst. It does not
 // check v: what breaks a rule is rejected where it is decoded.
 func AppendLogitMap(dst []byte, v *abi.LogitMap) []byte {
@@ -313,10 +348,13 @@ func DecodeProfile(data []byte, maxBytes int) (abi.Profile, error) {
 	return decodeMessage(data, maxBytes, &layoutOfProfile, readProfile)
 }
 
-var fieldsOfProfile = []string{"name", "base_rates", "sources", "signals", "signal_cap", "light", "experiments"}
+var fieldsOfProfile = []string{"name", "base_rates", "sources", "signals", "signal_cap", "signal_passage", "light", "experiments"}
 
 func writeProfile(e *encoder, v *abi.Profile) {
 	n := 5
+	if v.SignalPassage != nil {
+		n++
+	}
 	if v.Light != nil {
 		n++
 	}
@@ -343,6 +381,10 @@ func writeProfile(e *encoder, v *abi.Profile) {
 	}
 	e.text("signal_cap")
 	e.float(v.SignalCap)
+	if v.SignalPassage != nil {
+		e.text("signal_passage")
+		writeSignalPassage(e, v.SignalPassage)
+	}
 	if v.Light != nil {
 		e.text("light")
 		writeSourceReliability(e, v.Light)
@@ -370,10 +412,13 @@ func readProfile(d *decoder, v *abi.Profile) {
 			v.Signals = list(d, count{}, 18, readSignal)
 		case 4: // signal_cap
 			v.SignalCap = d.float(0, 20)
-		case 5: // light
+		case 5: // signal_passage
+			v.SignalPassage = new(abi.SignalPassage)
+			readSignalPassage(d, v.SignalPassage)
+		case 6: // light
 			v.Light = new(abi.SourceReliability)
 			readSourceReliability(d, v.Light)
-		case 6: // experiments
+		case 7: // experiments
 			v.Experiments = list(d, count{}, 83, readExperimentTable)
 		}
 	}

@@ -244,6 +244,9 @@ var types = []Type{
 	{Name: "signal", GoName: "Signal", canonical: func(data []byte, maxBytes int) ([]byte, error) {
 		return recode(data, maxBytes, DecodeSignal, AppendSignal)
 	}},
+	{Name: "signal_passage", GoName: "SignalPassage", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeSignalPassage, AppendSignalPassage)
+	}},
 	{Name: "snapshot", GoName: "Snapshot", canonical: func(data []byte, maxBytes int) ([]byte, error) {
 		return recode(data, maxBytes, DecodeSnapshot, AppendSnapshot)
 	}},

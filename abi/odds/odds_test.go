@@ -3,6 +3,7 @@ package odds_test
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -112,4 +113,33 @@ func TestWitness(t *testing.T) {
 	}
 	near(t, got, []float64{0, 0, 0, math.Log(2), math.Log(6), 2.9, 2.9})
 	near(t, []float64{odds.Witness(0.9, 1, 2.9)}, []float64{0})
+}
+
+func TestPassagesThatHoldTooMuchAreLeftOut(t *testing.T) {
+	t.Parallel()
+	p := &abi.Profile{Name: "p", SignalCap: 9, SignalPassage: &abi.SignalPassage{Bytes: 40, Nats: 2.5}}
+	for _, phrase := range []string{"alpha", "beta", "ga", "delta", "omega"} {
+		p.Signals = append(p.Signals, abi.Signal{Phrase: phrase, Weights: []abi.LabelWeight{{Label: "a", Weight: 1}}})
+	}
+	p.Signals[4].Weights[0].Weight = -1
+	far := " some words that are no signals at all, forty bytes of them "
+	for _, tc := range []struct{ name, text, want string }{
+		{"two", "alpha and beta", "alpha beta"},
+		{"three within forty bytes", "alpha, and beta or ga", ""},
+		{"three that are apart", "alpha and beta" + far + "ga", "alpha beta ga"},
+		{"beside others", "alpha" + far + "alpha beta ga" + far + "delta", "alpha delta"},
+		{"behind them without a word between", "alpha beta ga, omega" + far + "delta", "delta"},
+		{"before them without a word between", "omega; alpha; beta; ga; delta", ""},
+		{"what speaks against them counts", "alpha of beta of omega of ga", "alpha beta omega ga"},
+		{"one that is repeated", "alpha alpha alpha alpha", "alpha alpha alpha alpha"},
+	} {
+		var got []string
+		odds.NewSignals(p).Scan(tc.text, func(_, start, end int) { got = append(got, tc.text[start:end]) })
+		if strings.Join(got, " ") != tc.want {
+			t.Errorf("%s: %q", tc.name, got)
+		}
+	}
+	if most := odds.NewSignals(p).Densest(p, 40, "alpha and beta"+far+"omega"); most != 2 {
+		t.Errorf("the densest passage has %v nats", most)
+	}
 }

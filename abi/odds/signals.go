@@ -12,6 +12,8 @@ import (
 type Signals struct {
 	matcher *phrase.Matcher
 	list    []string
+	// passages is nil for no limit
+	passages *passages
 }
 
 // NewSignals is for the signals of a profile, by their index; nil, or a
@@ -24,7 +26,11 @@ func NewSignals(p *abi.Profile) Signals {
 	for i := range p.Signals {
 		list[i] = p.Signals[i].Phrase
 	}
-	return FindPhrases(list)
+	s := FindPhrases(list)
+	if p.SignalPassage != nil {
+		s.passages = newPassages(p, *p.SignalPassage)
+	}
+	return s
 }
 
 // FindPhrases is NewSignals for phrases that are no signals yet.
@@ -32,7 +38,7 @@ func FindPhrases(list []string) Signals {
 	if len(list) == 0 {
 		return Signals{}
 	}
-	return Signals{phrase.New(list), list}
+	return Signals{matcher: phrase.New(list), list: list}
 }
 
 // Empty says whether there are no signals to be found.
@@ -40,11 +46,28 @@ func (s Signals) Empty() bool { return s.matcher == nil }
 
 // Scan calls found for every place of a text where a signal stands. A phrase
 // that begins or ends with an ASCII letter or digit stands only where no other
-// is beside it. start and end are byte offsets.
+// is beside it. start and end are byte offsets. Passages that hold
+// more than the profile allows are left out.
 func (s Signals) Scan(text string, found func(signal, start, end int)) {
 	if s.matcher == nil {
 		return
 	}
+	if s.passages == nil {
+		s.scan(text, found)
+		return
+	}
+	stuffed := s.stuffed(text)
+	s.scan(text, func(signal, start, end int) {
+		for len(stuffed) > 0 && stuffed[0].end < end {
+			stuffed = stuffed[1:]
+		}
+		if len(stuffed) == 0 || end <= stuffed[0].start {
+			found(signal, start, end)
+		}
+	})
+}
+
+func (s Signals) scan(text string, found func(signal, start, end int)) {
 	s.matcher.Scan(text, func(i, start, end int) {
 		p := s.list[i]
 		if start > 0 && inWord(p[0]) && inWord(text[start-1]) {

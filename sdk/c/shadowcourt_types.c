@@ -124,6 +124,12 @@ static const sc_field sc_signal_fields[] = {
 };
 const sc_type sc_signal_type = {"signal", sc_signal_fields, 2, sizeof(sc_signal)};
 
+static const sc_field sc_signal_passage_fields[] = {
+  {"bytes", 5, SC_KIND_INT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_signal_passage, bytes), 0, 1, 65536, 0, 0},
+  {"nats", 4, SC_KIND_FLOAT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_signal_passage, nats), 0, 0, 1000, 0, 0},
+};
+const sc_type sc_signal_passage_type = {"signal_passage", sc_signal_passage_fields, 2, sizeof(sc_signal_passage)};
+
 static const sc_field sc_outcome_likelihood_fields[] = {
   {"outcome", 7, SC_KIND_ENUM, SC_REQUIRED, offsetof(sc_outcome_likelihood, outcome), &sc_experiment_outcome_names, 0, 0, 0, 0},
   {"given", 5, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_outcome_likelihood, given), &sc_label_weight_type, 0, 0, 0, 0},
@@ -142,10 +148,11 @@ static const sc_field sc_profile_fields[] = {
   {"sources", 7, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_profile, sources), &sc_source_reliability_type, 0, 0, 0, 0},
   {"signals", 7, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_profile, signals), &sc_signal_type, 0, 0, 0, 0},
   {"signal_cap", 10, SC_KIND_FLOAT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_profile, signal_cap), 0, 0, 20, 0, 0},
+  {"signal_passage", 14, SC_KIND_STRUCT, SC_OPTIONAL | SC_POINTER, offsetof(sc_profile, signal_passage), &sc_signal_passage_type, 0, 0, 0, 0},
   {"light", 5, SC_KIND_STRUCT, SC_OPTIONAL | SC_POINTER, offsetof(sc_profile, light), &sc_source_reliability_type, 0, 0, 0, 0},
   {"experiments", 11, SC_KIND_STRUCT, SC_OPTIONAL | SC_LIST, offsetof(sc_profile, experiments), &sc_experiment_table_type, 0, 0, 0, 0},
 };
-const sc_type sc_profile_type = {"profile", sc_profile_fields, 7, sizeof(sc_profile)};
+const sc_type sc_profile_type = {"profile", sc_profile_fields, 8, sizeof(sc_profile)};
 
 static const sc_field sc_indictment_item_fields[] = {
   {"source_ref", 10, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_indictment_item, source_ref), 0, 0, 0, 0, 0},

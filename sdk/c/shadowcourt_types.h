@@ -389,6 +389,15 @@ typedef struct sc_signal {
 typedef struct { sc_signal *at; size_t count; } sc_signal_list;
 extern const sc_type sc_signal_type;
 
+/// `signal_passage` limits how far the different signals in so many bytes of a text
+/// may move the log-odds between two labels, in nats. The signals of a passage that
+/// exceeds it count nothing.
+typedef struct sc_signal_passage {
+  int64_t bytes;
+  double nats;
+} sc_signal_passage;
+extern const sc_type sc_signal_passage_type;
+
 /// `outcome_likelihood` is the likelihood of one outcome of an experiment under each true label.
 typedef struct sc_outcome_likelihood {
   sc_experiment_outcome outcome;
@@ -420,6 +429,8 @@ typedef struct sc_profile {
   sc_signal_list signals;
   /// `signal_cap` limits how far all signals together may move the log-odds, in nats.
   double signal_cap;
+  /// `signal_passage` tells passages that were written to hold signals.
+  sc_signal_passage *signal_passage; /* or NULL */
   /// `light` describes the reliability of Light inside the court; its Source is "light".
   sc_source_reliability *light; /* or NULL */
   /// `experiments` says what outcomes tell. Experiments that are not listed change nothing; of equal ones the first counts.

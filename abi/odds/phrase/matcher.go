@@ -39,33 +39,25 @@ func New(list []string) *Matcher {
 	return m
 }
 
-// Scan calls found for every match in document: those of phrases of at least
-// four bytes in the order in which they begin, then the shorter ones. start
-// and end are byte offsets; matches may overlap.
+// Scan calls found for every match in document, in the order in which they
+// begin. start and end are byte offsets; matches may overlap.
 func (m *Matcher) Scan(document string, found func(phrase, start, end int)) {
 	if len(m.folded) == 0 {
 		return
 	}
 	var window uint32
-	for i := range len(document) {
+	for i := range min(len(document), anchorBytes-1) {
 		window = window<<8 | uint32(Fold(document[i]))
-		if i < anchorBytes-1 {
-			continue
-		}
-		start := i - anchorBytes + 1
-		for p := m.slots[slot(window)]; p != 0; p = m.next[p-1] {
-			m.try(document, int(p-1), start, found)
-		}
 	}
-	if len(m.short) > 0 {
-		m.scanShort(document, found)
-	}
-}
-
-func (m *Matcher) scanShort(document string, found func(phrase, start, end int)) {
-	for i := range len(document) {
+	for start := range len(document) {
+		if last := start + anchorBytes - 1; last < len(document) {
+			window = window<<8 | uint32(Fold(document[last]))
+			for p := m.slots[slot(window)]; p != 0; p = m.next[p-1] {
+				m.try(document, int(p-1), start, found)
+			}
+		}
 		for _, p := range m.short {
-			m.try(document, int(p), i, found)
+			m.try(document, int(p), start, found)
 		}
 	}
 }

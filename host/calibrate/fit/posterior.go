@@ -2,6 +2,7 @@ package fit
 
 import (
 	"math"
+	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/odds"
@@ -107,9 +108,18 @@ func (m *Model) signals(c *abi.Case) []float64 {
 	return v
 }
 
+// passageBytes is how long the passages are whose signals are bounded together: by passageRoom of what they
+// tell in all but a few of the cases, passageShare of a hundred.
+const (
+	passageBytes = 128
+	passageShare = 98
+	passageRoom  = 1.2
+)
+
 // setCaps bounds each source, and the signals together, by the most that they
 // moved any case of the fit, and by what so many cases can show: who was right n
-// times is right in the next case with odds of n+1 to 1 (Laplace).
+// times is right in the next case with odds of n+1 to 1 (Laplace). So it bounds
+// the signals of a passage.
 func (c *corpus) setCaps(p *abi.Profile, train []int) {
 	p.SignalCap = mostNats
 	if p.Light != nil {
@@ -120,7 +130,7 @@ func (c *corpus) setCaps(p *abi.Profile, train []int) {
 	}
 	m := NewModel(p)
 	most, speaks := make(map[string]float64), make(map[string]int)
-	light, lights, signals := 0.0, 0, 0.0
+	light, lights, signals, densest := 0.0, 0, 0.0, []float64(nil)
 	for _, i := range train {
 		k := &c.samples[i].entry.Case
 		if k.Light != nil {
@@ -134,6 +144,11 @@ func (c *corpus) setCaps(p *abi.Profile, train []int) {
 			}
 		}
 		signals = max(signals, spread(m.signals(k)))
+		most := 0.0
+		for _, text := range texts(k) {
+			most = max(most, m.finder.Densest(p, passageBytes, text))
+		}
+		densest = append(densest, most)
 	}
 	if p.Light != nil {
 		p.Light.Cap = capOf(light, lights)
@@ -142,6 +157,10 @@ func (c *corpus) setCaps(p *abi.Profile, train []int) {
 		p.Sources[i].Cap = capOf(most[p.Sources[i].Source], speaks[p.Sources[i].Source])
 	}
 	p.SignalCap = round(min(signals, mostNats))
+	if len(p.Signals) > 0 {
+		slices.Sort(densest)
+		p.SignalPassage = &abi.SignalPassage{Bytes: passageBytes, Nats: math.Ceil(100*passageRoom*densest[(len(densest)-1)*passageShare/100]) / 100}
+	}
 }
 
 // capOf rounds up, so that no case of the fit is cut by the rounding.

@@ -67,6 +67,9 @@ func writeSource(b *bytes.Buffer, s *abi.SourceReliability, indent string) {
 func writeSignals(b *bytes.Buffer, p *abi.Profile) {
 	b.WriteString("\n# Phrases and the nats that their presence adds to each label, those first that told most in the cases.\n")
 	fmt.Fprintf(b, "signal_cap: %s\n", number(p.SignalCap))
+	if s := p.SignalPassage; s != nil {
+		fmt.Fprintf(b, "# The most that passages of so many bytes moved two labels apart in nearly all of the cases. What exceeds it was written to\n# hold phrases, which count nothing there.\nsignal_passage: {bytes: %d, nats: %s}\n", s.Bytes, number(s.Nats))
+	}
 	if len(p.Signals) == 0 {
 		b.WriteString("signals: []\n")
 		return

@@ -15,9 +15,8 @@ const (
 	casebookCap = 2.9 // of one earlier case
 )
 
-// believed is the share that a witness counts whom nobody measured, and somebody
-// else's reading of lines that are read here as well, since it is no second
-// observation.
+// believed is the share that somebody else's reading of lines counts that are
+// read here as well, since it is no second observation.
 func believed(e *abi.Evidence) float64 { return e.RelevanceConfidence }
 
 // Estimate are the probabilities of the labels of a case.
@@ -127,13 +126,12 @@ func (c *Clues) others(r *abi.NodeRequest) []weigh.Testimony {
 		items = append(items, *e)
 		share := weigh.Left(challengeOf(r, i))
 		measured := odds.Source(r.Profile, odds.SourceKey(e.SourceRef)) != nil
-		discounted := !measured && weigh.Discounts(r.Profile)
 		readings := c.readings(e)
-		if (len(readings) > 0 || !measured) && !discounted {
+		if len(readings) > 0 && measured {
 			share *= believed(e)
 		}
 		for _, clue := range readings {
-			share = min(share, c.beyond(clue, e, discounted))
+			share = min(share, c.beyond(clue, e, !measured))
 		}
 		left = append(left, share)
 	}

@@ -42,10 +42,11 @@ func Weigh(m *Matter) *Scale {
 	signals, quoted := readSignals(m, &testimony)
 	s := &Scale{matter: m, Labels: m.Labels, Evidence: make([]float64, k), Support: make([]float64, k), Nats: make([]float64, len(testimony)), Flaws: flawsBeside(testimony, m.Profile, quoted)}
 	s.addSignals(m, signals)
-	s.addTestimony(m, testimony)
+	unknown := s.addTestimony(m, testimony)
 	s.read = slices.Clone(s.Evidence)
 	odds.AddBaseRates(s.read, m.Labels, m.Profile)
 	addLight(s.read, m)
+	s.addUnknown(unknown)
 	s.addExperiments(m)
 	s.Nats, s.Flaws = s.Nats[:len(m.Testimony)], s.Flaws[:len(m.Testimony)]
 	return s
@@ -76,8 +77,9 @@ func (s *speaker) say(label string) int {
 	return 0
 }
 
-// addTestimony adds every item, the strongest of each source first.
-func (s *Scale) addTestimony(m *Matter, testimony []Testimony) {
+// addTestimony adds every item, the strongest of each source first. Where the profile measured sources, it gives what the others
+// say, which is not added.
+func (s *Scale) addTestimony(m *Matter, testimony []Testimony) unknown {
 	order := make([]int, 0, len(testimony))
 	share := make([]float64, len(testimony))
 	whole := make([][]float64, len(testimony)) // before it fades
@@ -92,6 +94,7 @@ func (s *Scale) addTestimony(m *Matter, testimony []Testimony) {
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.Nats[b], s.Nats[a]) })
 	index := make(map[string]int)
 	var speakers []speaker
+	others := unknown{sum: make([]float64, len(m.Labels))}
 	for _, i := range order {
 		t := &testimony[i]
 		key := odds.SourceKey(t.SourceRef)
@@ -110,18 +113,26 @@ func (s *Scale) addTestimony(m *Matter, testimony []Testimony) {
 			s.Nats[i] *= fading
 			v = vector(m, t, share[i]*fading)
 		}
-		lift(s.Support, v)
+		if measures(m.Profile) && !t.Known(m.Profile) {
+			others.items, others.vectors = append(others.items, i), append(others.vectors, v)
+		} else {
+			lift(s.Support, v)
+		}
 		for j, x := range v {
 			speakers[at].sum[j] += x
 		}
 	}
 	for i := range speakers {
-		sum := speakers[i].sum
+		sum, to := speakers[i].sum, s.Evidence
 		odds.Limit(sum, sourceCap(m.Profile, speakers[i].key))
+		if measures(m.Profile) && odds.Source(m.Profile, speakers[i].key) == nil {
+			to = others.sum
+		}
 		for j, x := range sum {
-			s.Evidence[j] += x
+			to[j] += x
 		}
 	}
+	return others
 }
 
 // vector is what share of an item adds to the labels.

@@ -230,3 +230,26 @@ func TestLightsWordIsNoSecondObservation(t *testing.T) {
 		near(t, tc.name, math.Log(doubtless("a")/doubtless("c")), tc.want)
 	}
 }
+
+// However many unknown witnesses there are, and however sure they are, beside measured ones they don't decide; where those are
+// silent, they count a little.
+func TestUnknownSourcesBesideMeasuredOnesDecideNothing(t *testing.T) {
+	t.Parallel()
+	p := &abi.Profile{Name: "p", SignalCap: 1, Sources: []abi.SourceReliability{{Source: "known", Share: 1, Cap: 3, Stated: &abi.LogitMap{Slope: 1}}}}
+	m := &Matter{Labels: labels, Profile: p, Testimony: []Testimony{item("known:1", "says so", "a", 0.7)}}
+	alone := Weigh(m)
+	for i := range 10 {
+		m.Testimony = append(m.Testimony, item(string(rune('q'+i))+":1", "something else "+string(rune('q'+i)), "b", 0.99))
+	}
+	s := Weigh(m)
+	if top, _ := s.Top(""); top != "a" {
+		t.Errorf("they decide for %s: %v", top, s.Posterior)
+	}
+	if s.Of("b") <= alone.Of("b") {
+		t.Errorf("they count nothing: %v", s.Posterior)
+	}
+	m.Testimony = m.Testimony[1:]
+	if top, most := Weigh(m).Top(""); top != "b" || most > 0.5 {
+		t.Errorf("where no measured source speaks, %s is at %v", top, most)
+	}
+}

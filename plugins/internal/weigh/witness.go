@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/odds"
 )
 
@@ -19,21 +18,12 @@ const (
 )
 
 // unmeasured is what the word of a witness counts whose reliability nobody has
-// measured. Where nobody's was, it is its nats at their own confidence: those who
-// state what they believe are surer than they are right, the more so the less
-// sure they are, and together they share what misleads them. Beside others who
-// were measured, one that was not is believed at its word.
+// measured: its nats at their own confidence. Those who state what they believe
+// are surer than they are right, the more so the less sure they are, and together
+// they share what misleads them.
 func unmeasured(m *Matter, confidence float64) float64 {
-	nats := odds.Witness(confidence, len(m.Labels), itemCap)
-	if Discounts(m.Profile) {
-		nats *= confidence
-	}
-	return nats
+	return confidence * odds.Witness(confidence, len(m.Labels), itemCap)
 }
-
-// Discounts says whether witnesses count their own confidence of what they say,
-// since nobody's reliability was measured.
-func Discounts(p *abi.Profile) bool { return p == nil || len(p.Sources) == 0 }
 
 // addLight adds Light's own statement. One that nobody measured rests on the
 // evidence that lies here: it is no second observation beside what speaks for

@@ -14,6 +14,7 @@ static const sc_type *const messages[] = {
   &sc_logit_map_type,
   &sc_source_reliability_type,
   &sc_signal_type,
+  &sc_signal_passage_type,
   &sc_outcome_likelihood_type,
   &sc_experiment_table_type,
   &sc_profile_type,

@@ -1230,6 +1230,36 @@ impl Message for Signal {
     }
 }
 
+/// `signal_passage` limits how far the different signals in so many bytes of a text
+/// may move the log-odds between two labels, in nats. The signals of a passage that
+/// exceeds it count nothing.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SignalPassage {
+    pub bytes: i64,
+    pub nats: f64,
+}
+
+impl Message for SignalPassage {
+    const FIELDS: &'static [&'static str] = &["bytes", "nats"];
+    const REQUIRED: u64 = 0x3;
+
+    fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
+        match field {
+            0 => self.bytes = r.integer(1, 65536)?,
+            _ => self.nats = r.float(0.0, 1000.0)?,
+        }
+        Ok(())
+    }
+
+    fn write(&self, w: &mut Writer) {
+        w.map(2);
+        w.text("bytes");
+        w.integer(self.bytes);
+        w.text("nats");
+        w.float(self.nats);
+    }
+}
+
 /// `outcome_likelihood` is the likelihood of one outcome of an experiment under each true label.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OutcomeLikelihood {
@@ -1302,6 +1332,8 @@ pub struct Profile {
     pub signals: Vec<Signal>,
     /// `signal_cap` limits how far all signals together may move the log-odds, in nats.
     pub signal_cap: f64,
+    /// `signal_passage` tells passages that were written to hold signals.
+    pub signal_passage: Option<SignalPassage>,
     /// `light` describes the reliability of Light inside the court; its Source is "light".
     pub light: Option<SourceReliability>,
     /// `experiments` says what outcomes tell. Experiments that are not listed change nothing; of equal ones the first counts.
@@ -1309,7 +1341,7 @@ pub struct Profile {
 }
 
 impl Message for Profile {
-    const FIELDS: &'static [&'static str] = &["name", "base_rates", "sources", "signals", "signal_cap", "light", "experiments"];
+    const FIELDS: &'static [&'static str] = &["name", "base_rates", "sources", "signals", "signal_cap", "signal_passage", "light", "experiments"];
     const REQUIRED: u64 = 0x1f;
 
     fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
@@ -1319,14 +1351,15 @@ impl Message for Profile {
             2 => self.sources = r.list(Count::ANY, |r| r.message())?,
             3 => self.signals = r.list(Count::ANY, |r| r.message())?,
             4 => self.signal_cap = r.float(0.0, 20.0)?,
-            5 => self.light = Some(r.message()?),
+            5 => self.signal_passage = Some(r.message()?),
+            6 => self.light = Some(r.message()?),
             _ => self.experiments = r.list(Count::ANY, |r| r.message())?,
         }
         Ok(())
     }
 
     fn write(&self, w: &mut Writer) {
-        w.map(5 + self.light.is_some() as usize + !self.experiments.is_empty() as usize);
+        w.map(5 + self.signal_passage.is_some() as usize + self.light.is_some() as usize + !self.experiments.is_empty() as usize);
         w.text("name");
         w.text(&self.name);
         w.text("base_rates");
@@ -1337,6 +1370,10 @@ impl Message for Profile {
         w.list(&self.signals, |w, v| v.write(w));
         w.text("signal_cap");
         w.float(self.signal_cap);
+        if let Some(v) = &self.signal_passage {
+            w.text("signal_passage");
+            v.write(w);
+        }
         if let Some(v) = &self.light {
             w.text("light");
             v.write(w);

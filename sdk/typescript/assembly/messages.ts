@@ -584,6 +584,30 @@ export class Signal extends Message {
   }
 }
 
+const SignalPassageFields: StaticArray<string> = ["bytes", "nats"];
+
+// `signal_passage` limits how far the different signals in so many bytes of a text
+// may move the log-odds between two labels, in nats. The signals of a passage that
+// exceeds it count nothing.
+export class SignalPassage extends Message {
+  bytes: i64 = 0;
+  nats: f64 = 0;
+
+  keys(): StaticArray<string> { return SignalPassageFields; }
+  required(): u64 { return 0x3; }
+  readField(r: Reader, field: i32): void {
+    switch (field) {
+      case 0: this.bytes = r.integer(1, 65536); break;
+      case 1: this.nats = r.float(0, 1000); break;
+    }
+  }
+  write(w: Writer): void {
+    w.map(2);
+    w.text("bytes"); w.integer(this.bytes);
+    w.text("nats"); w.float(this.nats);
+  }
+}
+
 const OutcomeLikelihoodFields: StaticArray<string> = ["outcome", "given"];
 
 // `outcome_likelihood` is the likelihood of one outcome of an experiment under each true label.
@@ -630,7 +654,7 @@ export class ExperimentTable extends Message {
   }
 }
 
-const ProfileFields: StaticArray<string> = ["name", "base_rates", "sources", "signals", "signal_cap", "light", "experiments"];
+const ProfileFields: StaticArray<string> = ["name", "base_rates", "sources", "signals", "signal_cap", "signal_passage", "light", "experiments"];
 
 // `profile` describes a domain. It is fitted from labelled cases or hand-tuned,
 // and the host passes it to the personas. A field that is absent or empty has
@@ -645,6 +669,8 @@ export class Profile extends Message {
   signals: Signal[] = [];
   // `signal_cap` limits how far all signals together may move the log-odds, in nats.
   signalCap: f64 = 0;
+  // `signal_passage` tells passages that were written to hold signals.
+  signalPassage: SignalPassage | null = null;
   // `light` describes the reliability of Light inside the court; its Source is "light".
   light: SourceReliability | null = null;
   // `experiments` says what outcomes tell. Experiments that are not listed change nothing; of equal ones the first counts.
@@ -659,17 +685,19 @@ export class Profile extends Message {
       case 2: this.sources = r.messages<SourceReliability>(0, u32.MAX_VALUE); break;
       case 3: this.signals = r.messages<Signal>(0, u32.MAX_VALUE); break;
       case 4: this.signalCap = r.float(0, 20); break;
-      case 5: this.light = r.message<SourceReliability>(); break;
-      case 6: this.experiments = r.messages<ExperimentTable>(0, u32.MAX_VALUE); break;
+      case 5: this.signalPassage = r.message<SignalPassage>(); break;
+      case 6: this.light = r.message<SourceReliability>(); break;
+      case 7: this.experiments = r.messages<ExperimentTable>(0, u32.MAX_VALUE); break;
     }
   }
   write(w: Writer): void {
-    w.map(5 + i32(this.light !== null) + i32(this.experiments.length > 0));
+    w.map(5 + i32(this.signalPassage !== null) + i32(this.light !== null) + i32(this.experiments.length > 0));
     w.text("name"); w.text(this.name);
     w.text("base_rates"); w.list(this.baseRates.length); for (let i = 0; i < this.baseRates.length; i++) this.baseRates[i].write(w);
     w.text("sources"); w.list(this.sources.length); for (let i = 0; i < this.sources.length; i++) this.sources[i].write(w);
     w.text("signals"); w.list(this.signals.length); for (let i = 0; i < this.signals.length; i++) this.signals[i].write(w);
     w.text("signal_cap"); w.float(this.signalCap);
+    if (this.signalPassage !== null) { w.text("signal_passage"); this.signalPassage!.write(w); }
     if (this.light !== null) { w.text("light"); this.light!.write(w); }
     if (this.experiments.length > 0) { w.text("experiments"); w.list(this.experiments.length); for (let i = 0; i < this.experiments.length; i++) this.experiments[i].write(w); }
   }

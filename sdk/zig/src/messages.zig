@@ -396,6 +396,20 @@ pub const Signal = struct {
     };
 };
 
+/// `signal_passage` limits how far the different signals in so many bytes of a text
+/// may move the log-odds between two labels, in nats. The signals of a passage that
+/// exceeds it count nothing.
+pub const SignalPassage = struct {
+    bytes: i64 = 0,
+    nats: f64 = 0,
+
+    pub const wire_name = "signal_passage";
+    pub const rules = struct {
+        pub const bytes: Rules = .{ .least = 1, .most = 65536 };
+        pub const nats: Rules = .{ .least = 0, .most = 1000 };
+    };
+};
+
 /// `outcome_likelihood` is the likelihood of one outcome of an experiment under each true label.
 pub const OutcomeLikelihood = struct {
     outcome: ExperimentOutcome = .passed,
@@ -431,6 +445,8 @@ pub const Profile = struct {
     signals: []const Signal = &.{},
     /// `signal_cap` limits how far all signals together may move the log-odds, in nats.
     signal_cap: f64 = 0,
+    /// `signal_passage` tells passages that were written to hold signals.
+    signal_passage: ?SignalPassage = null,
     /// `light` describes the reliability of Light inside the court; its Source is "light".
     light: ?SourceReliability = null,
     /// `experiments` says what outcomes tell. Experiments that are not listed change nothing; of equal ones the first counts.
@@ -440,6 +456,7 @@ pub const Profile = struct {
     pub const rules = struct {
         pub const name: Rules = .{ .nonempty = true };
         pub const signal_cap: Rules = .{ .least = 0, .most = 20 };
+        pub const signal_passage: Rules = .{ .optional = true };
         pub const light: Rules = .{ .optional = true };
         pub const experiments: Rules = .{ .optional = true };
     };

@@ -16,6 +16,7 @@ pub const all = .{
     messages.LogitMap,
     messages.SourceReliability,
     messages.Signal,
+    messages.SignalPassage,
     messages.OutcomeLikelihood,
     messages.ExperimentTable,
     messages.Profile,

@@ -18,6 +18,7 @@ export function byName(name: string): Message | null {
   if (name == "logit_map") return new messages.LogitMap();
   if (name == "source_reliability") return new messages.SourceReliability();
   if (name == "signal") return new messages.Signal();
+  if (name == "signal_passage") return new messages.SignalPassage();
   if (name == "outcome_likelihood") return new messages.OutcomeLikelihood();
   if (name == "experiment_table") return new messages.ExperimentTable();
   if (name == "profile") return new messages.Profile();

@@ -19,6 +19,7 @@ pub fn rewrite(name: &str, message: &[u8]) -> Result<Vec<u8>, Problem> {
         "logit_map" => decode::<LogitMap>(message).map(|v| encode(&v)),
         "source_reliability" => decode::<SourceReliability>(message).map(|v| encode(&v)),
         "signal" => decode::<Signal>(message).map(|v| encode(&v)),
+        "signal_passage" => decode::<SignalPassage>(message).map(|v| encode(&v)),
         "outcome_likelihood" => decode::<OutcomeLikelihood>(message).map(|v| encode(&v)),
         "experiment_table" => decode::<ExperimentTable>(message).map(|v| encode(&v)),
         "profile" => decode::<Profile>(message).map(|v| encode(&v)),

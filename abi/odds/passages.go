@@ -1,0 +1,109 @@
+package odds
+
+import (
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
+
+// passages find where a text holds more signals than a profile allows.
+type passages struct {
+	limit   abi.SignalPassage
+	labels  int
+	weights [][]abi.LabelWeight // by signal
+	index   [][]int             // of the labels of these weights
+}
+
+func newPassages(p *abi.Profile, limit abi.SignalPassage) *passages {
+	r := &passages{limit: limit, weights: make([][]abi.LabelWeight, len(p.Signals)), index: make([][]int, len(p.Signals))}
+	var labels []string
+	for i := range p.Signals {
+		r.weights[i] = p.Signals[i].Weights
+		for j := range r.weights[i] {
+			at := slices.Index(labels, r.weights[i][j].Label)
+			if at < 0 {
+				at = len(labels)
+				labels = append(labels, r.weights[i][j].Label)
+			}
+			r.index[i] = append(r.index[i], at)
+		}
+	}
+	r.labels = len(labels)
+	return r
+}
+
+// span is a part of a text: that a signal ends behind start and not behind end.
+type span struct{ start, end int }
+
+// Densest is the most, in nats, by which the signals of a profile in so many bytes of a text move two labels apart.
+func (s Signals) Densest(p *abi.Profile, size int, text string) float64 {
+	most := 0.0
+	if s.matcher != nil {
+		newPassages(p, abi.SignalPassage{Bytes: size}).each(s, text, func(_, _, _ int, nats float64) { most = max(most, nats) })
+	}
+	return most
+}
+
+// stuffed are the parts of a text that exceed the limit, with the signals beside them that no word parts from them. They are in
+// order and apart.
+func (s Signals) stuffed(text string) []span {
+	var list []span
+	var chain span // signals that no word parts
+	exceeds := false
+	s.passages.each(s, text, func(first, start, end int, nats float64) {
+		if start > chain.end && hasWord(text[chain.end:start]) {
+			chain, exceeds = span{start, end}, false
+		}
+		chain.end = max(chain.end, end)
+		at := span{min(start, chain.start), end}
+		if nats > s.passages.limit.Nats {
+			exceeds, at.start = true, min(first, chain.start)
+		}
+		if !exceeds {
+			return
+		}
+		for len(list) > 0 && at.start <= list[len(list)-1].end {
+			at.start = min(at.start, list[len(list)-1].start)
+			list = list[:len(list)-1]
+		}
+		list = append(list, at)
+	})
+	return list
+}
+
+func hasWord(text string) bool {
+	for i := range len(text) {
+		if inWord(text[i]) || text[i] >= 0x80 {
+			return true
+		}
+	}
+	return false
+}
+
+// each calls passage at each place where a signal stands, for the passage that ends there: where its first signal begins, where
+// the last begins and ends, and by how many nats they move two labels apart.
+func (r *passages) each(s Signals, text string, passage func(first, start, end int, nats float64)) {
+	type place struct{ signal, start int }
+	var last []place
+	sum := make([]float64, r.labels+1) // the last is a label that no signal names
+	s.scan(text, func(signal, start, end int) {
+		first := start
+		last = slices.DeleteFunc(last, func(p place) bool {
+			if p.start >= end-r.limit.Bytes && p.signal != signal {
+				first = min(first, p.start)
+				return false
+			}
+			r.add(sum, p.signal, -1)
+			return true
+		})
+		last = append(last, place{signal, start})
+		r.add(sum, signal, 1)
+		passage(first, start, end, Spread(sum))
+	})
+}
+
+func (r *passages) add(to []float64, signal int, times float64) {
+	for i, at := range r.index[signal] {
+		to[at] += times * r.weights[signal][i].Weight
+	}
+}

@@ -1,0 +1,141 @@
+package fit_test
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/odds"
+	"github.com/shadowcourt/shadowcourt/host/calibrate/fit"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+)
+
+// halves are a docket to fit on and one to try.
+type halves struct {
+	name          string
+	fitted, tried []docket.Entry
+}
+
+// trusted are the halves that attacks are measured on: a simulated world with witnesses, one with texts, and real cases; with
+// SHADOWCOURT_LONG also the real failures of Go tests.
+func trusted(t *testing.T) []halves {
+	t.Helper()
+	witnesses, texts := shape(t, "independent witnesses").Docket(21, 500), shape(t, "issue texts").Docket(22, 500)
+	list := []halves{
+		{"independent witnesses", witnesses[:250], witnesses[250:]},
+		{"issue texts", texts[:250], texts[250:]},
+		{"sentiment", read(t, "sentiment-fit"), read(t, "sentiment-test")},
+	}
+	if os.Getenv("SHADOWCOURT_LONG") != "" {
+		list = append(list, halves{"go", read(t, "go-fit-1"), read(t, "go-test-1")})
+	}
+	return list
+}
+
+func read(t *testing.T, name string) []docket.Entry {
+	t.Helper()
+	f, err := os.Open(filepath.Join("..", "..", "..", "examples", "dockets", name+".jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	var r docket.Reader
+	var list []docket.Entry
+	for e, err := range r.JSONL(name, f) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+// attacked changes a copy of each case.
+func attacked(entries []docket.Entry, attack func(c *abi.Case, truth string)) []docket.Entry {
+	list := slices.Clone(entries)
+	for i := range list {
+		c := &list[i].Case
+		c.Evidence, c.Documents = slices.Clone(c.Evidence), slices.Clone(c.Documents)
+		attack(c, list[i].Truth.Classification)
+	}
+	return list
+}
+
+// wrong is a label that isn't true, another one in each case.
+func wrong(c *abi.Case, truth string) string {
+	others := slices.DeleteFunc(slices.Clone(c.Labels), func(label string) bool { return label == truth })
+	sum := 0
+	for _, b := range []byte(c.ID) {
+		sum += int(b)
+	}
+	return others[sum%len(others)]
+}
+
+// liars are witnesses that the profile doesn't know, who all name the same wrong label and are sure of it.
+func liars(n int) func(c *abi.Case, truth string) {
+	return func(c *abi.Case, truth string) {
+		for i := range n {
+			c.Evidence = append(c.Evidence, abi.Evidence{
+				SourceRef: fmt.Sprintf("stranger-%d:1", i), Content: fmt.Sprintf("stranger %d is sure of it", i), RelevanceConfidence: 0.99, Supports: wrong(c, truth),
+			})
+		}
+	}
+}
+
+// stuffed appends the strongest phrases of a profile for a wrong label to the first document, as lines or in one.
+func stuffed(p *abi.Profile, n int, between string) func(c *abi.Case, truth string) {
+	return func(c *abi.Case, truth string) {
+		label := wrong(c, truth)
+		weight := func(s *abi.Signal) float64 {
+			v := make([]float64, len(c.Labels))
+			odds.AddSignal(v, c.Labels, s)
+			return v[slices.Index(c.Labels, label)] - v[slices.Index(c.Labels, truth)]
+		}
+		signals := slices.Clone(p.Signals)
+		slices.SortStableFunc(signals, func(a, b abi.Signal) int { return cmp.Compare(weight(&b), weight(&a)) })
+		var phrases []string
+		for i := range min(n, len(signals)) {
+			if weight(&signals[i]) > 0 {
+				phrases = append(phrases, signals[i].Phrase)
+			}
+		}
+		text := strings.Join(phrases, between)
+		if len(c.Documents) == 0 {
+			c.Documents = append(c.Documents, abi.Document{Name: "log"})
+		}
+		c.Documents[0].Text += "\n" + text + "\n"
+	}
+}
+
+// Attacks change what the court decides with a fitted profile in at most one case of twenty: witnesses that nobody measured, one
+// or ten, who lie and are sure of it; and documents into which the strongest phrases of the profile were written.
+func TestAccept_QU1_QU2_AttacksCostAFittedCourtLittle(t *testing.T) {
+	t.Parallel()
+	for _, h := range trusted(t) {
+		t.Run(h.name, func(t *testing.T) {
+			t.Parallel()
+			p, _ := written(t, fit.Fit, h.fitted)
+			before := try(t, p, h.tried)
+			for _, attack := range []struct {
+				name   string
+				change func(c *abi.Case, truth string)
+			}{
+				{"one liar", liars(1)},
+				{"ten liars", liars(10)},
+				{"phrases, a line each", stuffed(p, 15, "\n")},
+				{"phrases in one line", stuffed(p, 15, " ")},
+			} {
+				after := try(t, p, attacked(h.tried, attack.change))
+				t.Logf("%s: %.3f of %d cases right, %.3f without", attack.name, rate(after.court, after.tried), after.tried, rate(before.court, before.tried))
+				if lost := rate(before.court, before.tried) - rate(after.court, after.tried); lost > 0.05 {
+					t.Errorf("%s: %.3f are lost", attack.name, lost)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,59 @@
+package weigh
+
+import (
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/odds"
+)
+
+// unknownCap is the most, in nats, by which all sources together that a profile
+// doesn't know move two labels apart, where it measured others: odds of 4 to 3.
+const unknownCap = 0.3
+
+// measures says whether a profile knows the reliability of sources; Light is one.
+func measures(p *abi.Profile) bool { return p != nil && (len(p.Sources) > 0 || p.Light != nil) }
+
+// unknown is what sources say that the profile doesn't know, where it measured
+// others. Anybody can bring a source, as many as he likes and as sure of
+// themselves as he likes: so all of them together count a little, and never
+// decide against those that were measured.
+type unknown struct {
+	sum     []float64
+	items   []int
+	vectors [][]float64
+}
+
+// addUnknown adds what is left of it: within the cap, and at most half of what
+// the leading label is ahead of another one, if one leads.
+func (s *Scale) addUnknown(u unknown) {
+	share := u.share(s.read)
+	for at, i := range u.items {
+		s.Nats[i] *= share
+		for j := range u.vectors[at] {
+			u.vectors[at][j] *= share
+		}
+		lift(s.Support, u.vectors[at])
+	}
+	for j, x := range u.sum {
+		s.Evidence[j] += share * x
+		s.read[j] += share * x
+	}
+}
+
+func (u unknown) share(read []float64) float64 {
+	share := 1.0
+	if most := odds.Spread(u.sum); most > unknownCap {
+		share = unknownCap / most
+	}
+	if odds.Spread(read) < noise {
+		return share // nothing that was measured speaks
+	}
+	top := slices.Index(read, slices.Max(read))
+	for j, x := range u.sum {
+		if gains := x - u.sum[top]; gains > 0 {
+			share = min(share, (read[top]-read[j])/2/gains)
+		}
+	}
+	return share
+}
