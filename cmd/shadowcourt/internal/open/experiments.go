@@ -116,8 +116,13 @@ func (o *Flags) openLaboratory(ctx context.Context, h *Connected, config *host.C
 		return fmt.Errorf("--experiments: %w", err)
 	}
 	h.closers = append(h.closers, lab.Close)
-	if why := lab.Why(nil); why != "" {
+	switch why := lab.Why(nil); {
+	case !lab.Able():
 		fmt.Fprintf(o.command.ErrOrStderr(), "warning: no experiments: %s\n", sanitize.Line(why))
+	case o.since == "" && why != "":
+		fmt.Fprintln(o.command.ErrOrStderr(), "warning: experiments on this tree alone: --since names the revision at which the tests passed")
+	case why != "":
+		fmt.Fprintf(o.command.ErrOrStderr(), "warning: experiments on this tree alone: %s\n", sanitize.Line(why))
 	}
 	e.laboratory = &laboratory{Lab: lab}
 	config.Experiments = e.laboratory

@@ -56,7 +56,7 @@ const maxReasonLines = 10
 // SayNotRun tells of which cases nothing was run, and why. They were decided by reading alone.
 func (o *Flags) SayNotRun(w io.Writer) {
 	l := o.experiments.laboratory
-	if l == nil || l.Why(nil) != "" && len(l.cases) == 1 {
+	if l == nil || !l.Able() && len(l.cases) == 1 {
 		return // it was told in the beginning
 	}
 	l.mu.Lock()

@@ -117,12 +117,12 @@ func (o *Flags) helpWith(ctx context.Context, h *Connected, config *host.Config,
 		config.Light, config.Reclassify = program, true
 	}
 	if o.source != "" {
-		tree, err := source.Open(ctx, o.source, o.since)
+		tree, since, err := o.openSource(ctx)
 		if err != nil {
 			return fmt.Errorf("--source: %w", err)
 		}
 		h.closers = append(h.closers, tree.Close)
-		if o.since != "" && len(tree.Changed()) == 0 {
+		if since && len(tree.Changed()) == 0 {
 			fmt.Fprintf(o.command.ErrOrStderr(), "warning: no file changed since %s, which speaks for a flaky test or the environment; "+
 				"--since needs a revision at which the tests passed\n", sanitize.Line(o.since))
 		}
@@ -146,6 +146,21 @@ func (o *Flags) helpWith(ctx context.Context, h *Connected, config *host.Config,
 	h.closers = append(h.closers, snapshot.Close)
 	config.Casebook = knowledge.Casebook(snapshot)
 	return nil
+}
+
+// openSource opens the source, and says whether with the changes since the revision. With experiments, which tell by themselves what they
+// lack, a revision that can't be read is no error: the rest is read without it.
+func (o *Flags) openSource(ctx context.Context) (tree *source.Tree, since bool, err error) {
+	tree, err = source.Open(ctx, o.source, o.since)
+	if err == nil || o.since == "" || !o.Experiments() || ctx.Err() != nil {
+		return tree, o.since != "", err
+	}
+	plain, without := source.Open(ctx, o.source, "")
+	if without != nil {
+		return nil, false, err
+	}
+	fmt.Fprintf(o.command.ErrOrStderr(), "warning: --since %s: what changed is not read: %s\n", sanitize.Line(o.since), sanitize.Line(err.Error()))
+	return plain, false, nil
 }
 
 // endProgram ends the programs that answer for Light, and says if they wrote
