@@ -24,6 +24,7 @@ func Explain(w io.Writer, t *trial.Trial, redactor *Redactor, options TerminalOp
 		s.pass(i, &s.trial.Passes[i])
 	}
 	s.experiments()
+	s.doubts()
 	s.light(max(len(s.trial.Passes), 1)) // an answer that came to no trial, or failed
 	s.ending()
 	s.audit()
@@ -66,6 +67,17 @@ func (s *story) experiments() {
 		if e.Outcome != abi.OutcomeSame {
 			s.say(6, faint, e.Detail)
 		}
+	}
+}
+
+// doubts tell which evidence counts less than it claims.
+func (s *story) doubts() {
+	if list := s.trial.Result.UnmeasuredSources; len(list) > 0 {
+		s.note("The profile does not know " + snip(strings.Join(list, ", "), nameColumns) + ": all of them together count little, and decide nothing.")
+	}
+	if list := s.trial.Result.ContradictoryEvidence; len(list) > 0 {
+		s.note("The case gives for several labels what stands in " + snip(strings.Join(list, ", "), nameColumns) +
+			". The surest statement counts; of equally sure ones none does.")
 	}
 }
 

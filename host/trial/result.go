@@ -81,6 +81,10 @@ type Result struct {
 	Experiments []Experiment `json:"experiments,omitempty"`
 	// Proposal is an experiment that would make an uncertain answer surer; nil where none is known.
 	Proposal *Proposal `json:"proposed_experiment,omitempty"`
+	// UnmeasuredSources name labels, and the profile doesn't know them although it measured others: they count little. Sorted.
+	UnmeasuredSources []string `json:"unmeasured_sources,omitempty"`
+	// ContradictoryEvidence are the references of items that the case gives for several labels. Sorted.
+	ContradictoryEvidence []string `json:"contradictory_evidence,omitempty"`
 	// Timings are not part of the result unless asked for.
 	Timings *Timings `json:"timings,omitempty"`
 	// Audit of the verdict's opinion is not part of the result unless asked for.

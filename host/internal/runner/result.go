@@ -16,6 +16,7 @@ func (c *Court) describe(t *trial.Trial, s *runtime.Session, elapsed time.Durati
 	t.Result.Modules, t.Result.Fuel = c.personaDigests(s), usage.Fuel
 	t.Result.Experiments = s.Experiments()
 	c.propose(t, s)
+	t.Result.UnmeasuredSources, t.Result.ContradictoryEvidence = unmeasured(&t.Case, c.config.Profile), contradictory(&t.Case)
 	t.Result.Timings = &trial.Timings{TotalMicros: elapsed.Microseconds(), ModuleMicros: usage.Micros, Calls: usage.Calls}
 	if n := len(t.Passes); n > 0 {
 		t.Passes[n-1].Calls = s.Calls() // all calls are listed with the last pass

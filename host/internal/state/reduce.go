@@ -43,12 +43,28 @@ func mergeEvidences(into map[string]evidenceSet, update map[string][]abi.Evidenc
 		for i := range items {
 			var id identity
 			id, buffer = identify(&items[i], buffer)
-			old, there := set[id]
-			if !there || rank.prefers(&items[i], &old) {
+			if old, there := set[id]; there {
+				set[id] = joined(rank, items[i], old)
+			} else {
 				set[id] = items[i]
 			}
 		}
 	}
+}
+
+// joined is what stays of two items with one identity: the one with the higher
+// confidence. Of equally sure ones that name different labels none can be
+// believed rather than the other, and the item that stays names none.
+func joined(rank ranking[abi.Evidence], a, b abi.Evidence) abi.Evidence {
+	if a.RelevanceConfidence == b.RelevanceConfidence && a.Supports != b.Supports {
+		a.Supports, b.Supports = "", ""
+	}
+	x, y := a, b
+	x.Supports, y.Supports = "", "" // else the order of equals would depend on who meets whom first
+	if rank.prefers(&x, &y) {
+		return a
+	}
+	return b
 }
 
 // mergeJudgements is the reducer of the judgements channel: criterion, judge,

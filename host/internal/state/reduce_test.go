@@ -72,6 +72,28 @@ func TestAccept_FR8_ATieIsBrokenTheSameWayInAnyOrder(t *testing.T) {
 	assertOrderFree(t, []abi.Update{evidence("k", tied[0]), evidence("k", tied[1]), evidence("k", tied[2])})
 }
 
+// What is equally sure of two labels names none, in any order; what is surer of one names that.
+func TestAccept_QU8_OneItemForTwoLabelsNamesNone(t *testing.T) {
+	t.Parallel()
+	said := func(label string, confidence float64, element abi.Element) abi.Update {
+		e := item("log:L2", "quota exceeded", confidence)
+		e.Supports, e.Element = label, element
+		return evidence("k", e)
+	}
+	tied := []abi.Update{said("leak", 0.9, abi.Air), said("quota", 0.9, abi.Fire), said("leak", 0.9, abi.Fire), said("leak", 0.8, abi.Air)}
+	assertOrderFree(t, tied)
+	for _, tc := range []struct {
+		updates []abi.Update
+		want    string
+	}{{tied, ""}, {append(tied, said("quota", 0.95, abi.Air)), "quota"}} {
+		s := state.New()
+		apply(t, s, tc.updates...)
+		if got := s.Snapshot().Evidences["k"]; len(got) != 1 || got[0].Supports != tc.want {
+			t.Errorf("got %+v, want one item for %q", got, tc.want)
+		}
+	}
+}
+
 func TestAccept_FR9_BothCriteriaAreKept(t *testing.T) {
 	t.Parallel()
 	s := state.New()
