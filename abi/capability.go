@@ -261,7 +261,20 @@ type ExperimentResult struct {
 	Other  int `abi:"other,min=0,max=100"`
 	// Detail is the other failure, what the compiler said, or why nothing was run.
 	Detail string `abi:"detail,opt"`
+	// Test says how the failing test differs from the test of green; absent where it is not known.
+	Test TestChange `abi:"test,opt"`
 }
+
+// TestChange says how a failing test of head differs from the test of green, with all code and fixtures of tests that it uses.
+type TestChange string
+
+// The ways in which it may differ.
+const (
+	TestUnchanged TestChange = "unchanged"
+	TestChanged   TestChange = "changed"
+	// TestNew: green does not have it.
+	TestNew TestChange = "new"
+)
 
 // ExperimentQuery asks for an experiment, or without one what experiments the host offers. Records have it; modules ask by
 // the experiment in their answer to a node call.

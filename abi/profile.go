@@ -59,8 +59,21 @@ type LogitMap struct {
 // OutcomeLikelihood is the likelihood of one outcome of an experiment under each true label.
 type OutcomeLikelihood struct {
 	Outcome ExperimentOutcome `abi:"outcome"`
-	// Given holds P(outcome | the label is true), in (0, 1].
+	// Given holds P(outcome | the label is true), in (0, 1]. A label of the list may be a cause's name, which then comes before that
+	// of the cause's own label.
 	Given []LabelWeight `abi:"given"`
+}
+
+// Cause is one way in which a label comes true, such as a test that was changed and one that was not updated. Given a cause, what
+// experiments on different trees show is independent; given a label it is not.
+type Cause struct {
+	Name  string `abi:"name,nonempty"`
+	Label string `abi:"label,nonempty"`
+	// Unchanged, Changed and New are P(cause, and the failing test differs so from the test of green | label). Where it is not known how
+	// it differs, their sum counts.
+	Unchanged float64 `abi:"unchanged,min=0,max=1"`
+	Changed   float64 `abi:"changed,min=0,max=1"`
+	New       float64 `abi:"new,min=0,max=1"`
 }
 
 // ExperimentTable says what the outcomes of one experiment tell.
@@ -89,4 +102,6 @@ type Profile struct {
 	Light *SourceReliability `abi:"light"`
 	// Experiments says what outcomes tell. Experiments that are not listed change nothing; of equal ones the first counts.
 	Experiments []ExperimentTable `abi:"experiments,opt"`
+	// Causes are the ways in which labels come true; see experiment tables. A label without any is a cause of its own.
+	Causes []Cause `abi:"causes,opt"`
 }

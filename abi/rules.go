@@ -161,12 +161,16 @@ func (v *SourceReliability) Rules(c *Collector) {
 func (v *Signal) Rules(c *Collector) { labelsOnce(c, v.Weights, "weights") }
 
 // Rules checks that base rates are probabilities above 0, and that labels,
-// sources and phrases are named once, phrases in any case.
+// sources, causes and phrases are named once, phrases in any case.
 func (v *Profile) Rules(c *Collector) {
 	probabilities(c, v.BaseRates, "base_rates")
 	column{
 		list: "sources", field: "source", n: len(v.Sources), value: func(i int) string { return v.Sources[i].Source },
 		code: CodeDuplicateName, what: "this source",
+	}.differ(c)
+	column{
+		list: "causes", field: "name", n: len(v.Causes), value: func(i int) string { return v.Causes[i].Name },
+		code: CodeDuplicateName, what: "this cause",
 	}.differ(c)
 	phrases := make([]string, len(v.Signals))
 	for i := range v.Signals {

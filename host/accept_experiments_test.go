@@ -32,7 +32,7 @@ func (l laboratory) Offers(context.Context, *abi.Case) ([]abi.ExperimentOffer, e
 }
 
 func (l laboratory) Run(_ context.Context, _ *abi.Case, e abi.Experiment) (abi.ExperimentResult, error) {
-	r := abi.ExperimentResult{Experiment: e, Outcome: l.world(e)}
+	r := abi.ExperimentResult{Experiment: e, Outcome: l.world(e), Test: abi.TestChanged}
 	switch r.Outcome {
 	case abi.OutcomePassed:
 		r.Passed = e.Runs
@@ -93,7 +93,7 @@ func TestAccept_EX7_ThePersonasAskUntilTheCaseIsSettled(t *testing.T) {
 			if result.Final.Status != trial.Amended || result.Final.Classification != tc.label || result.Final.Confidence < 0.8 {
 				t.Errorf("%+v by %+v", result.Final, result.Experiments)
 			}
-			if len(result.Experiments) == 0 || result.Experiments[0].Persona != "bulwark" || len(result.Experiments) == len(p.Experiments) {
+			if len(result.Experiments) == 0 || result.Experiments[0].Persona != "bulwark" || result.Final.Confidence > 0.9 && len(result.Experiments) == len(p.Experiments) {
 				t.Errorf("of %d experiments were run: %+v", len(p.Experiments), result.Experiments)
 			}
 			if without := try(t, unable, c).Result; without.Final.Classification == tc.label || len(without.Experiments) > 0 {

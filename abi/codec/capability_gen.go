@@ -670,11 +670,14 @@ func DecodeExperimentResult(data []byte, maxBytes int) (abi.ExperimentResult, er
 	return decodeMessage(data, maxBytes, &layoutOfExperimentResult, readExperimentResult)
 }
 
-var fieldsOfExperimentResult = []string{"experiment", "outcome", "passed", "same", "other", "detail"}
+var fieldsOfExperimentResult = []string{"experiment", "outcome", "passed", "same", "other", "detail", "test"}
 
 func writeExperimentResult(e *encoder, v *abi.ExperimentResult) {
 	n := 5
 	if v.Detail != "" {
+		n++
+	}
+	if v.Test != "" {
 		n++
 	}
 	e.mapLen(n)
@@ -691,6 +694,10 @@ func writeExperimentResult(e *encoder, v *abi.ExperimentResult) {
 	if v.Detail != "" {
 		e.text("detail")
 		e.text(v.Detail)
+	}
+	if v.Test != "" {
+		e.text("test")
+		e.text(string(v.Test))
 	}
 }
 
@@ -710,6 +717,8 @@ func readExperimentResult(d *decoder, v *abi.ExperimentResult) {
 			v.Other = int(d.integer(0, 100))
 		case 5: // detail
 			v.Detail = d.text(false)
+		case 6: // test
+			v.Test = abi.TestChange(d.enum(valuesOfTestChange, true))
 		}
 	}
 	d.close(&s)

@@ -11,6 +11,7 @@ var (
 	valuesOfRunEnvironment    = []string{"original", "clean", "starved"}
 	valuesOfRunOrder          = []string{"alone", "original"}
 	valuesOfExperimentOutcome = []string{"passed", "same_failure", "other_failure", "mixed", "not_built", "no_test", "not_run"}
+	valuesOfTestChange        = []string{"unchanged", "changed", "new"}
 	valuesOfElement           = []string{"fire", "water", "earth", "air", "diamond", "lightning"}
 	valuesOfFamily            = []string{"indict", "discover", "defend", "hearing", "verdict", "recall", "triage", "resolve", "investigate", "correlate", "review", "report", "collect", "judge", "synthesize"}
 	valuesOfSeverity          = []string{"fatal", "weakening", "minor"}

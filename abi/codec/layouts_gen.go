@@ -408,6 +408,7 @@ var layoutOfExperimentResult = layout{
 		{key: [4]uint64{0x656d6173a4000000}, size: 5, shift: 24, kind: slotInt, offset: unsafe.Offsetof(abi.ExperimentResult{}.Same), low: 0, high: 100},                                         // same
 		{key: [4]uint64{0x726568746fa50000}, size: 6, shift: 16, kind: slotInt, offset: unsafe.Offsetof(abi.ExperimentResult{}.Other), low: 0, high: 100},                                        // other
 		{key: [4]uint64{0x6c6961746564a600}, size: 7, shift: 8, kind: slotText, offset: unsafe.Offsetof(abi.ExperimentResult{}.Detail), optional: true},                                          // detail
+		{key: [4]uint64{0x74736574a4000000}, size: 5, shift: 24, kind: slotEnum, offset: unsafe.Offsetof(abi.ExperimentResult{}.Test), optional: true, values: valuesOfTestChange},               // test
 	},
 }
 
@@ -872,6 +873,17 @@ var layoutOfOutcomeLikelihood = layout{
 	},
 }
 
+var layoutOfCause = layout{
+	size: unsafe.Sizeof(abi.Cause{}), smallest: 39, one: one[abi.Cause], list: listOf[abi.Cause],
+	slots: []slot{
+		{key: [4]uint64{0x656d616ea4000000}, size: 5, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.Cause{}.Name), nonempty: true},                               // name
+		{key: [4]uint64{0x6c6562616ca50000}, size: 6, shift: 16, kind: slotText, offset: unsafe.Offsetof(abi.Cause{}.Label), nonempty: true},                              // label
+		{key: [4]uint64{0x676e6168636e75a9, 0x6465000000000000}, size: 10, shift: 48, kind: slotFloat, offset: unsafe.Offsetof(abi.Cause{}.Unchanged), least: 0, most: 1}, // unchanged
+		{key: [4]uint64{0x6465676e616863a7}, size: 8, shift: 0, kind: slotFloat, offset: unsafe.Offsetof(abi.Cause{}.Changed), least: 0, most: 1},                         // changed
+		{key: [4]uint64{0x77656ea300000000}, size: 4, shift: 32, kind: slotFloat, offset: unsafe.Offsetof(abi.Cause{}.New), least: 0, most: 1},                            // new
+	},
+}
+
 var layoutOfExperimentTable = layout{
 	size: unsafe.Sizeof(abi.ExperimentTable{}), smallest: 83, one: one[abi.ExperimentTable], list: listOf[abi.ExperimentTable],
 	rules: func(v unsafe.Pointer, c *abi.Collector) { (*abi.ExperimentTable)(v).Rules(c) },
@@ -893,6 +905,7 @@ var layoutOfProfile = layout{
 		{key: [4]uint64{0x5f6c616e676973ae, 0x6567617373617000}, size: 15, shift: 8, kind: slotPointer, offset: unsafe.Offsetof(abi.Profile{}.SignalPassage), optional: true, layout: &layoutOfSignalPassage},               // signal_passage
 		{key: [4]uint64{0x746867696ca50000}, size: 6, shift: 16, kind: slotPointer, offset: unsafe.Offsetof(abi.Profile{}.Light), optional: true, layout: &layoutOfSourceReliability},                                       // light
 		{key: [4]uint64{0x6d697265707865ab, 0x73746e6500000000}, size: 12, shift: 32, kind: slotList, offset: unsafe.Offsetof(abi.Profile{}.Experiments), optional: true, count: count{}, layout: &layoutOfExperimentTable}, // experiments
+		{key: [4]uint64{0x736573756163a600}, size: 7, shift: 8, kind: slotList, offset: unsafe.Offsetof(abi.Profile{}.Causes), optional: true, count: count{}, layout: &layoutOfCause},                                      // causes
 	},
 }
 

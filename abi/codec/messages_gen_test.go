@@ -10,6 +10,7 @@ var Messages = []Message{
 	messageOf("audit_report", AppendAuditReport, DecodeAuditReport, &layoutOfAuditReport),
 	messageOf("case", AppendCase, DecodeCase, &layoutOfCase),
 	messageOf("case_view", AppendCaseView, DecodeCaseView, &layoutOfCaseView),
+	messageOf("cause", AppendCause, DecodeCause, &layoutOfCause),
 	messageOf("challenge", AppendChallenge, DecodeChallenge, &layoutOfChallenge),
 	messageOf("challenged_item", AppendChallengedItem, DecodeChallengedItem, &layoutOfChallengedItem),
 	messageOf("challenged_reply", AppendChallengedReply, DecodeChallengedReply, &layoutOfChallengedReply),

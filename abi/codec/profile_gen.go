@@ -296,6 +296,53 @@ func readOutcomeLikelihood(d *decoder, v *abi.OutcomeLikelihood) {
 	}
 }
 
+// AppendCause appends the canonical encoding of v to dst. It does not
+// check v: what breaks a rule is rejected where it is decoded.
+func AppendCause(dst []byte, v *abi.Cause) []byte {
+	return appendMessage(dst, v, writeCause)
+}
+
+// DecodeCause reads one Cause of at most maxBytes strictly; 0 stands
+// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+func DecodeCause(data []byte, maxBytes int) (abi.Cause, error) {
+	return decodeMessage(data, maxBytes, &layoutOfCause, readCause)
+}
+
+var fieldsOfCause = []string{"name", "label", "unchanged", "changed", "new"}
+
+func writeCause(e *encoder, v *abi.Cause) {
+	e.mapLen(5)
+	e.text("name")
+	e.text(v.Name)
+	e.text("label")
+	e.text(v.Label)
+	e.text("unchanged")
+	e.float(v.Unchanged)
+	e.text("changed")
+	e.float(v.Changed)
+	e.text("new")
+	e.float(v.New)
+}
+
+func readCause(d *decoder, v *abi.Cause) {
+	s := d.open(fieldsOfCause, 0b11111)
+	for d.next(&s) {
+		switch s.field {
+		case 0: // name
+			v.Name = d.text(true)
+		case 1: // label
+			v.Label = d.text(true)
+		case 2: // unchanged
+			v.Unchanged = d.float(0, 1)
+		case 3: // changed
+			v.Changed = d.float(0, 1)
+		case 4: // new
+			v.New = d.float(0, 1)
+		}
+	}
+	d.close(&s)
+}
+
 // AppendExperimentTable appends the canonical encoding of v to dst. It does not
 // check v: what breaks a rule is rejected where it is decoded.
 func AppendExperimentTable(dst []byte, v *abi.ExperimentTable) []byte {
@@ -348,7 +395,7 @@ func DecodeProfile(data []byte, maxBytes int) (abi.Profile, error) {
 	return decodeMessage(data, maxBytes, &layoutOfProfile, readProfile)
 }
 
-var fieldsOfProfile = []string{"name", "base_rates", "sources", "signals", "signal_cap", "signal_passage", "light", "experiments"}
+var fieldsOfProfile = []string{"name", "base_rates", "sources", "signals", "signal_cap", "signal_passage", "light", "experiments", "causes"}
 
 func writeProfile(e *encoder, v *abi.Profile) {
 	n := 5
@@ -359,6 +406,9 @@ func writeProfile(e *encoder, v *abi.Profile) {
 		n++
 	}
 	if len(v.Experiments) > 0 {
+		n++
+	}
+	if len(v.Causes) > 0 {
 		n++
 	}
 	e.mapLen(n)
@@ -396,6 +446,13 @@ func writeProfile(e *encoder, v *abi.Profile) {
 			writeExperimentTable(e, &v.Experiments[i])
 		}
 	}
+	if len(v.Causes) > 0 {
+		e.text("causes")
+		e.listLen(len(v.Causes))
+		for i := range v.Causes {
+			writeCause(e, &v.Causes[i])
+		}
+	}
 }
 
 func readProfile(d *decoder, v *abi.Profile) {
@@ -420,6 +477,8 @@ func readProfile(d *decoder, v *abi.Profile) {
 			readSourceReliability(d, v.Light)
 		case 7: // experiments
 			v.Experiments = list(d, count{}, 83, readExperimentTable)
+		case 8: // causes
+			v.Causes = list(d, count{}, 39, readCause)
 		}
 	}
 	if d.close(&s) { // check: rules

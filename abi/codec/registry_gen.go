@@ -22,6 +22,9 @@ var types = []Type{
 	{Name: "case_view", GoName: "CaseView", canonical: func(data []byte, maxBytes int) ([]byte, error) {
 		return recode(data, maxBytes, DecodeCaseView, AppendCaseView)
 	}},
+	{Name: "cause", GoName: "Cause", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeCause, AppendCause)
+	}},
 	{Name: "challenge", GoName: "Challenge", canonical: func(data []byte, maxBytes int) ([]byte, error) {
 		return recode(data, maxBytes, DecodeChallenge, AppendChallenge)
 	}},

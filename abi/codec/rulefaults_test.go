@@ -56,6 +56,7 @@ var breaks = map[string]func(*ruled){
 	"Profile": func(r *ruled) {
 		r.probabilities("base_rates")
 		r.repeats("sources", "source", abi.CodeDuplicateName)
+		r.repeats("causes", "name", abi.CodeDuplicateName)
 		r.repeats("signals", "phrase", abi.CodeDuplicateName)
 	},
 }

@@ -223,5 +223,8 @@ func mendMore(v any) {
 		for i := range v.Signals {
 			v.Signals[i].Phrase += strconv.Itoa(i)
 		}
+		for i := range v.Causes {
+			v.Causes[i].Name += strconv.Itoa(i)
+		}
 	}
 }

@@ -22,54 +22,180 @@ func ExperimentTable(p *abi.Profile, e *abi.Experiment) *abi.ExperimentTable {
 
 // AddExperiments adds what the results of experiments tell of the labels.
 //
-// A result speaks against each label by how much less likely its outcome is under that label than under the one that it fits
-// best; a label that the table does not list gets the mean of those that it lists. An experiment without a table and an outcome
-// that the table does not list tell nothing.
+// A label comes true by one of its causes (see [abi.Cause]); one without any is a cause of its own. A result speaks against each
+// cause by how much less likely its outcome is there than under the cause that it fits best. An experiment without a table
+// and an outcome that the table does not list tell nothing.
 //
-// Results on the same trees depend on each other: against each label the strongest of them counts, not the sum, so that a
+// Results on the same trees depend on each other: against each cause the strongest of them counts, not the sum, so that a
 // rerun that shows the same again tells nothing new. Where some of the runs in the host's own environment passed and some
-// failed as the case did, each of these results counts as mixed. Results on other trees add up.
+// failed as the case did, each of these results counts as mixed. Results on other trees are independent given the cause, and add
+// up for each cause: two trees that show one fact, as a product that breaks a test does, count little more than one of them.
+// A label is as likely as its causes, each by its share.
 //
-// What other trees show tells why the case fails on head, if it still does: where head no longer fails, it tells nothing.
+// What other trees and other environments show tells why the case fails on head, if it still does: where head no longer fails, or
+// not each time, or in ways that vary, it is chance and tells nothing.
 func AddExperiments(to []float64, labels []string, p *abi.Profile, results []abi.ExperimentResult) {
-	var trees []*treeObjections
-	gone := noLongerFails(results)
+	causes := causesOf(labels, p, results)
+	nats := causes.nats(p, results)
+	for j := range labels {
+		to[j] += causes.sum(j, nats)
+	}
+}
+
+// Predict gives, by outcome of a table and by label, P(outcome | label) as AddExperiments reads it, given the results so far. Where those
+// of a cause sum to more than 1, all are divided by the largest sum. What is missing to 1 stands for outcomes that tell nothing.
+func Predict(labels []string, p *abi.Profile, table *abi.ExperimentTable, results []abi.ExperimentResult) [][]float64 {
+	causes := causesOf(labels, p, results)
+	nats := causes.nats(p, results)
+	sums := make([]float64, len(causes))
+	given := make([][]float64, len(table.Outcomes))
+	for o := range table.Outcomes {
+		given[o] = causes.likelihoods(table.Outcomes[o].Given)
+		for c, x := range given[o] {
+			sums[c] += x
+		}
+	}
+	most := 1.0
+	for _, x := range sums {
+		most = max(most, x)
+	}
+	out := make([][]float64, len(table.Outcomes))
+	for o := range out {
+		out[o] = make([]float64, len(labels))
+		for c, x := range given[o] {
+			j := causes[c].label
+			if total := causes.sum(j, nats); !math.IsInf(total, -1) {
+				out[o][j] += x / most * causes[c].share * math.Exp(nats[c]-total)
+			}
+		}
+	}
+	return out
+}
+
+// cause is a way in which the label of an index comes true.
+type cause struct {
+	name, of string // its own, and that of the label
+	label    int
+	share    float64 // P(cause, and the test is as it is | label)
+}
+
+type causeList []cause
+
+// causesOf are the causes of the labels, by what the results tell of the failing test. A label of which that leaves none is one.
+func causesOf(labels []string, p *abi.Profile, results []abi.ExperimentResult) causeList {
+	test := testOf(results)
+	var list causeList
+	for j, label := range labels {
+		first := len(list)
+		for i := 0; p != nil && i < len(p.Causes); i++ {
+			if share := shareOf(&p.Causes[i], test); p.Causes[i].Label == label && share > 0 {
+				list = append(list, cause{p.Causes[i].Name, label, j, share})
+			}
+		}
+		if first == len(list) {
+			list = append(list, cause{label, label, j, 1})
+		}
+	}
+	return list
+}
+
+// notNew says of a test that green has it, and nothing else.
+const notNew abi.TestChange = "not new"
+
+// testOf is how the failing test differs from the test of green, as far as the results tell it.
+func testOf(results []abi.ExperimentResult) (test abi.TestChange) {
 	for i := range results {
-		if gone && !onHead(&results[i]) {
+		r := &results[i]
+		passes, fails := passesAndFails(r)
+		switch {
+		case r.Outcome == abi.OutcomeNoTest && r.Experiment.Tests == abi.Green:
+			return abi.TestNew // such as a new subtest of a test that was changed
+		case r.Test != "":
+			test = r.Test
+		case test == "" && r.Experiment.Tests == abi.Green && (passes || fails):
+			test = notNew
+		}
+	}
+	return test
+}
+
+func shareOf(c *abi.Cause, test abi.TestChange) float64 {
+	switch test {
+	case abi.TestUnchanged:
+		return c.Unchanged
+	case abi.TestChanged:
+		return c.Changed
+	case abi.TestNew:
+		return c.New
+	case notNew:
+		return c.Unchanged + c.Changed
+	default:
+		return c.Unchanged + c.Changed + c.New
+	}
+}
+
+// nats are what all results together tell of each cause, none above 0.
+func (l causeList) nats(p *abi.Profile, results []abi.ExperimentResult) []float64 {
+	sum := make([]float64, len(l))
+	var trees []*treeObjections
+	chance := !staysTheSame(results)
+	for i := range results {
+		e := &results[i].Experiment
+		if chance && (!onHead(&results[i]) || e.Environment == abi.CleanEnvironment) {
 			continue
 		}
-		v := Objections(labels, p, results, i)
+		v := l.objections(p, results, i)
 		if v == nil {
 			continue
 		}
-		e := &results[i].Experiment
 		at := slices.IndexFunc(trees, func(t *treeObjections) bool { return t.product == e.Product && t.tests == e.Tests })
 		if at < 0 {
 			trees = append(trees, &treeObjections{e.Product, e.Tests, v})
 			continue
 		}
-		for j, x := range v {
-			trees[at].nats[j] = min(trees[at].nats[j], x)
+		for c, x := range v {
+			trees[at].nats[c] = min(trees[at].nats[c], x)
 		}
 	}
 	for _, t := range trees {
-		for j, x := range t.nats {
-			to[j] += x
+		for c, x := range t.nats {
+			sum[c] += x
 		}
 	}
+	return sum
 }
 
-// treeObjections are the nats, none above 0, by which the results on one combination of trees speak against each label.
+// treeObjections are the nats, none above 0, by which the results on one combination of trees speak against each cause.
 type treeObjections struct {
 	product, tests abi.TreeRevision
 	nats           []float64
 }
 
-// Objections are the nats by which the i-th result speaks against each label by itself, 0 for the label that it fits best; nil
+// sum is what the causes of a label have together, each by its share.
+func (l causeList) sum(label int, nats []float64) float64 {
+	most := math.Inf(-1)
+	for c := range l {
+		if l[c].label == label {
+			most = max(most, nats[c])
+		}
+	}
+	if math.IsInf(most, -1) {
+		return most
+	}
+	total := 0.0
+	for c := range l {
+		if l[c].label == label {
+			total += l[c].share * math.Exp(nats[c]-most)
+		}
+	}
+	return most + math.Log(total)
+}
+
+// objections are the nats by which the i-th result speaks against each cause by itself, 0 for the one that it fits best; nil
 // where it tells nothing.
-func Objections(labels []string, p *abi.Profile, results []abi.ExperimentResult, i int) []float64 {
+func (l causeList) objections(p *abi.Profile, results []abi.ExperimentResult, i int) []float64 {
 	table := ExperimentTable(p, &results[i].Experiment)
-	if table == nil || len(labels) == 0 {
+	if table == nil || len(l) == 0 {
 		return nil
 	}
 	outcome := pooled(results, i)
@@ -77,8 +203,39 @@ func Objections(labels []string, p *abi.Profile, results []abi.ExperimentResult,
 	if at < 0 || len(table.Outcomes[at].Given) == 0 {
 		return nil
 	}
+	v := l.likelihoods(table.Outcomes[at].Given)
+	most := slices.Max(v)
+	for c := range v {
+		v[c] = math.Log(v[c] / most)
+	}
+	return v
+}
+
+// likelihoods are those of a list for each cause: that of its name, else that of its label, else the geometric mean of all.
+func (l causeList) likelihoods(given []abi.LabelWeight) []float64 {
+	out := make([]float64, len(l))
+	if len(given) == 0 {
+		return out
+	}
+	mean := meanLog(given)
+	for c := range l {
+		out[c] = math.Exp(logWeight(given, l[c].name, logWeight(given, l[c].of, mean)))
+	}
+	return out
+}
+
+// Objections are the nats by which the i-th result speaks against each label by itself, 0 for the label that it fits best; nil
+// where it tells nothing.
+func Objections(labels []string, p *abi.Profile, results []abi.ExperimentResult, i int) []float64 {
+	causes := causesOf(labels, p, results)
+	nats := causes.objections(p, results, i)
+	if nats == nil {
+		return nil
+	}
 	v := make([]float64, len(labels))
-	addGiven(v, labels, table.Outcomes[at].Given, 1)
+	for j := range labels {
+		v[j] = causes.sum(j, nats)
+	}
 	most := slices.Max(v)
 	for j := range v {
 		v[j] -= most
@@ -107,21 +264,17 @@ func pooled(results []abi.ExperimentResult, i int) abi.ExperimentOutcome {
 	return own.Outcome
 }
 
-// noLongerFails says whether head was run again in the host's own environment, and every run passed.
-func noLongerFails(results []abi.ExperimentResult) bool {
-	passed := false
+// staysTheSame says whether head fails each time that it was run again in the host's own environment, and not in a way that varies, as
+// far as that is known.
+func staysTheSame(results []abi.ExperimentResult) bool {
 	for i := range results {
-		r := &results[i]
-		if !onHead(r) || r.Experiment.Environment == abi.CleanEnvironment {
-			continue
-		}
-		if passes, fails := passesAndFails(r); fails {
-			return false
-		} else if passes {
-			passed = true
+		if r := &results[i]; onHead(r) && r.Experiment.Environment != abi.CleanEnvironment {
+			if passes, _ := passesAndFails(r); passes || r.Same > 0 && r.Other > 0 {
+				return false
+			}
 		}
 	}
-	return passed
+	return true
 }
 
 func onHead(r *abi.ExperimentResult) bool {
@@ -133,38 +286,38 @@ func passesAndFails(r *abi.ExperimentResult) (passes, fails bool) {
 	return mixed || r.Outcome == abi.OutcomePassed, mixed || r.Outcome == abi.OutcomeSame
 }
 
-// OutcomeLikelihoods are, by outcome of a table and by label, P(outcome | label) as AddExperiments reads them. Where those of a label
-// sum to more than 1, all are divided by that sum. What is missing to 1 stands for outcomes that tell nothing.
-func OutcomeLikelihoods(labels []string, table *abi.ExperimentTable) [][]float64 {
-	out := make([][]float64, len(table.Outcomes))
-	sums := make([]float64, len(labels))
-	for o := range table.Outcomes {
-		out[o] = likelihoods(labels, table.Outcomes[o].Given)
-		for j, x := range out[o] {
-			sums[j] += x
+// ByLabel gives the tables of a profile as they are without its causes: what an outcome tells of a label is the mean over the label's
+// causes.
+func ByLabel(p *abi.Profile) []abi.ExperimentTable {
+	tables := slices.Clone(p.Experiments)
+	var labels []string
+	for i := range p.Causes {
+		if !slices.Contains(labels, p.Causes[i].Label) {
+			labels = append(labels, p.Causes[i].Label)
 		}
 	}
-	if len(labels) == 0 {
-		return out
-	}
-	if most := slices.Max(sums); most > 1 {
-		for o := range out {
-			for j := range out[o] {
-				out[o][j] /= most
+	causes := causesOf(labels, p, nil)
+	for t := range tables {
+		tables[t].Outcomes = slices.Clone(tables[t].Outcomes)
+		for o := range tables[t].Outcomes {
+			outcome := &tables[t].Outcomes[o]
+			given := causes.likelihoods(outcome.Given)
+			rest := slices.DeleteFunc(slices.Clone(outcome.Given), func(g abi.LabelWeight) bool {
+				return slices.Contains(labels, g.Label) || slices.ContainsFunc(p.Causes, func(c abi.Cause) bool { return c.Name == g.Label })
+			})
+			outcome.Given = nil
+			for j, label := range labels {
+				sum, shares := 0.0, 0.0
+				for c := range causes {
+					if causes[c].label == j {
+						sum += causes[c].share * given[c]
+						shares += causes[c].share
+					}
+				}
+				outcome.Given = append(outcome.Given, abi.LabelWeight{Label: label, Weight: sum / shares})
 			}
+			outcome.Given = append(outcome.Given, rest...)
 		}
 	}
-	return out
-}
-
-func likelihoods(labels []string, given []abi.LabelWeight) []float64 {
-	out := make([]float64, len(labels))
-	if len(given) == 0 {
-		return out
-	}
-	mean := meanLog(given)
-	for j, label := range labels {
-		out[j] = math.Exp(logWeight(given, label, mean))
-	}
-	return out
+	return tables
 }

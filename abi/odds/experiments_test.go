@@ -67,7 +67,9 @@ func TestAddExperiments(t *testing.T) {
 		{"passes and failures on one tree are mixed", results(again, abi.OutcomeSame, starved, abi.OutcomePassed), []float64{l(0.01 / 0.5), l(0.01 / 0.5), 0}},
 		{"a clean environment mixes with nothing", results(clean, abi.OutcomePassed, starved, abi.OutcomeSame), []float64{l(0.1 / 0.5), l(0.4 / 0.5), l(0.2 / 0.8)}},
 		{"other trees tell nothing where head no longer fails", results(green, abi.OutcomeSame, again, abi.OutcomePassed), []float64{l(0.1 / 0.4), l(0.1 / 0.4), 0}},
-		{"but where it fails sometimes", results(green, abi.OutcomeSame, again, abi.OutcomeMixed), []float64{l(0.01/0.5) + l(0.1/0.8), l(0.01 / 0.5), l(0.1 / 0.8)}},
+		{"nor where it fails sometimes", results(green, abi.OutcomeSame, again, abi.OutcomeMixed), []float64{l(0.01 / 0.5), l(0.01 / 0.5), 0}},
+		{"nor where it fails in ways that vary", append(results(green, abi.OutcomeSame), abi.ExperimentResult{Experiment: again, Outcome: abi.OutcomeOther, Same: 2, Other: 3}), []float64{0, 0, 0}},
+		{"nor does a clean environment then", results(clean, abi.OutcomePassed, again, abi.OutcomeMixed), []float64{l(0.01 / 0.5), l(0.01 / 0.5), 0}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -81,15 +83,102 @@ func TestAddExperiments(t *testing.T) {
 	near(t, got, []float64{1, 2, 3})
 }
 
-func TestOutcomeLikelihoods(t *testing.T) {
+func TestPredict(t *testing.T) {
 	t.Parallel()
 	table := &abi.ExperimentTable{Outcomes: []abi.OutcomeLikelihood{
 		{Outcome: abi.OutcomeSame, Given: []abi.LabelWeight{{Label: "a", Weight: 0.9}, {Label: "b", Weight: 0.1}}}, {Outcome: abi.OutcomePassed, Given: given(0.1, 0.5, 0.5)}, {Outcome: abi.OutcomeMixed},
 	}}
-	got := odds.OutcomeLikelihoods(labels(), table)
+	got := odds.Predict(labels(), nil, table, nil)
 	near(t, got[0], []float64{0.9, 0.1, 0.3})
 	near(t, got[1], []float64{0.1, 0.5, 0.5})
 	near(t, got[2], []float64{0, 0, 0})
 	table.Outcomes[1].Given[0].Weight = 0.6
-	near(t, odds.OutcomeLikelihoods(labels(), table)[0], []float64{0.9 / 1.5, 0.1 / 1.5, 0.3 / 1.5})
+	near(t, odds.Predict(labels(), nil, table, nil)[0], []float64{0.9 / 1.5, 0.1 / 1.5, 0.3 / 1.5})
+}
+
+var (
+	swapped = experiment(abi.Head, abi.Green, abi.OriginalEnvironment)
+	back    = experiment(abi.Green, abi.Head, abi.OriginalEnvironment)
+)
+
+// twoWays is a profile in which b comes true by a test that changed and by one that did not, and a by the product alone: swapped and
+// back show one fact.
+func twoWays() *abi.Profile {
+	table := func(e abi.Experiment, same, passed []abi.LabelWeight) abi.ExperimentTable {
+		return abi.ExperimentTable{Experiment: e, Outcomes: []abi.OutcomeLikelihood{{Outcome: abi.OutcomeSame, Given: same}, {Outcome: abi.OutcomePassed, Given: passed}}}
+	}
+	of := func(product, changed, stale float64) []abi.LabelWeight {
+		return []abi.LabelWeight{{Label: "a", Weight: product}, {Label: "b changed", Weight: changed}, {Label: "b", Weight: stale}, {Label: "c", Weight: 0.5}}
+	}
+	return &abi.Profile{
+		Experiments: []abi.ExperimentTable{
+			table(swapped, of(0.9, 0.1, 0.9), of(0.1, 0.9, 0.1)), table(back, of(0.1, 0.9, 0.1), of(0.9, 0.1, 0.9)),
+		},
+		Causes: []abi.Cause{
+			{Name: "b changed", Label: "b", Changed: 0.5, New: 0.1}, {Name: "b stale", Label: "b", Unchanged: 0.3, Changed: 0.1},
+		},
+	}
+}
+
+// Two trees that show one fact count little more than one of them: what is left between a and b is the share of tests that nobody updated.
+func TestDependentOutcomesCountOnce(t *testing.T) {
+	t.Parallel()
+	between := func(results []abi.ExperimentResult) float64 {
+		v := make([]float64, 3)
+		odds.AddExperiments(v, labels(), twoWays(), results)
+		return v[0] - v[1]
+	}
+	one, both := between(results(swapped, abi.OutcomeSame)), between(results(swapped, abi.OutcomeSame, back, abi.OutcomePassed))
+	near(t, []float64{one, both}, []float64{math.Log(0.9 / (0.4*0.9 + 0.5*0.1)), math.Log(0.81 / (0.4*0.81 + 0.5*0.01))})
+	if both > math.Log(1/0.4) {
+		t.Errorf("%v: more than the share of the cause", both)
+	}
+	// By itself each would count the same again, had it no causes.
+	single := twoWays()
+	single.Causes = nil
+	v := make([]float64, 3)
+	odds.AddExperiments(v, labels(), single, results(swapped, abi.OutcomePassed, back, abi.OutcomeSame))
+	near(t, []float64{v[0] - v[1]}, []float64{0})
+}
+
+// What is known of the test decides which causes are possible, and how likely it is under each label.
+func TestCausesByTheChangeOfTheTest(t *testing.T) {
+	t.Parallel()
+	for change, want := range map[abi.TestChange]float64{
+		"": 0.5*0.9 + 0.4*0.1, abi.TestUnchanged: 0.3 * 0.1, abi.TestChanged: 0.5*0.9 + 0.1*0.1, abi.TestNew: 0.1 * 0.9,
+	} {
+		r := results(swapped, abi.OutcomePassed)
+		r[0].Test = change
+		v := make([]float64, 3)
+		odds.AddExperiments(v, labels(), twoWays(), r)
+		near(t, []float64{v[1] - v[0]}, []float64{math.Log(want / 0.1)})
+	}
+	// A subtest that green does not have is new, whatever became of its test.
+	r := results(swapped, abi.OutcomePassed, green, abi.OutcomeNoTest)
+	r[0].Test = abi.TestChanged
+	v := make([]float64, 3)
+	odds.AddExperiments(v, labels(), twoWays(), r)
+	near(t, []float64{v[1] - v[0]}, []float64{math.Log(0.9)})
+}
+
+// What was seen on one tree changes what is expected on the others.
+func TestPredictAfterResults(t *testing.T) {
+	t.Parallel()
+	p := twoWays()
+	if before, after := odds.Predict(labels(), p, &p.Experiments[1], nil)[0][1], odds.Predict(labels(), p, &p.Experiments[1], results(swapped, abi.OutcomeSame))[0][1]; math.Abs(before-0.58) > 1e-9 || after > 0.3 {
+		t.Errorf("P(same failure | b) is %v before and %v after", before, after)
+	}
+}
+
+func TestByLabel(t *testing.T) {
+	t.Parallel()
+	got := odds.ByLabel(twoWays())[0].Outcomes[0].Given
+	weights := make(map[string]float64)
+	for _, g := range got {
+		weights[g.Label] = g.Weight
+	}
+	if len(got) != 3 {
+		t.Errorf("got %v", got)
+	}
+	near(t, []float64{weights["a"], weights["b"], weights["c"]}, []float64{0.9, 0.6*0.1 + 0.4*0.9, 0.5})
 }

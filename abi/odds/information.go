@@ -16,7 +16,7 @@ func Information(labels []string, now []float64, p *abi.Profile, results []abi.E
 	}
 	before := make([]float64, len(labels))
 	AddExperiments(before, labels, p, results)
-	likelihoods := OutcomeLikelihoods(labels, table)
+	likelihoods := Predict(labels, p, table, results)
 	gain := 0.0
 	for o := range table.Outcomes {
 		nats := make([]float64, len(labels))

@@ -51,8 +51,17 @@ func (t *Tree) failing(text string, frames []Frame) failing {
 				f.files = append(f.files, frames[i].Path)
 			}
 		}
-		if kind == abi.SourceTest && len(f.files) == 0 {
+		switch {
+		case kind != abi.SourceTest:
+		case len(f.files) == 0:
 			f.files = t.definitions(f.names, text)
+		case !t.define(f.files, f.names): // only helpers are named, and the tests stand beside them
+			folders := f.folders()
+			for _, file := range t.definitions(f.names, text) {
+				if slices.Contains(folders, path.Dir(file)) && len(f.files) < maxTestFiles {
+					f.files = append(f.files, file)
+				}
+			}
 		}
 		if len(f.files) > 0 {
 			break
@@ -106,6 +115,13 @@ func (t *Tree) definitions(names []string, text string) []string {
 		}
 	}
 	return files
+}
+
+// define says whether some of the files define some of the tests.
+func (t *Tree) define(files, names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		return slices.ContainsFunc(t.testIndex()[name], func(file string) bool { return slices.Contains(files, file) })
+	})
 }
 
 var word = regexp.MustCompile(`[\pL_][\pL\d_]{2,}`)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 )
@@ -60,6 +62,21 @@ func solid(lines []string) []string {
 // placeOf is where line i stands among the lines that are not blank.
 func placeOf(lines []string, i int) int { return len(solid(lines[:max(0, min(i, len(lines)))])) }
 
+// plain is a hunk with all of its lines, of those that were added those around one.
+func (t *Tree) plain(c *Change, h *Hunk, around int) Shown {
+	var b strings.Builder
+	n := min(len(h.Removed), max(maxShownLines/2, maxShownLines-len(h.Added)))
+	for _, line := range h.Removed[:n] {
+		b.WriteString("-" + line + "\n")
+	}
+	n = min(maxShownLines-n, len(h.Added))
+	first := max(0, min(around-n/2, len(h.Added)-n))
+	for _, line := range h.Added[first : first+n] {
+		b.WriteString("+" + line + "\n")
+	}
+	return Shown{Line: h.NewFirst, Text: strings.TrimSuffix(b.String(), "\n"), Commit: t.history.of(c.Path, h)}
+}
+
 // nearest is the hunk of a change that is shown: of what the text names the first, else of code.
 func (t *Tree) nearest(c *Borne) *Shown {
 	var functions []function
@@ -91,7 +108,7 @@ func (t *Tree) nearest(c *Borne) *Shown {
 
 // intents looks for what tells that the changes which bear on the tests were meant.
 func (s *scope) intents(text string, frames []Frame, borne []Borne) []Intent {
-	f := &finder{tree: s.tree, text: text, values: comparisons(text), frames: frames, uses: s.uses}
+	f := &finder{tree: s.tree, text: text, values: comparisons(text), frames: frames, uses: s.uses, crash: crash.MatchString(text)}
 	for i := range borne {
 		if c := &borne[i]; c.Role == abi.SourceProduct && c.Code() && (c.Reach == abi.ReachPackage || c.Reach == abi.ReachImported) {
 			f.product(c)
@@ -108,6 +125,9 @@ func (s *scope) intents(text string, frames []Frame, borne []Borne) []Intent {
 	return f.found
 }
 
+// crash is what a program says that ended because of a mistake: nobody means it to.
+var crash = regexp.MustCompile(`(?m)^(?:panic: (?:runtime error|reflect)|fatal error: |\[signal SIG)`)
+
 // finder gathers intents, each kind of a file once.
 type finder struct {
 	tree   *Tree
@@ -115,6 +135,7 @@ type finder struct {
 	values []comparison
 	frames []Frame // of the text
 	uses   uses
+	crash  bool     // the text tells of one
 	names  []string // of the functions that the product's changes touch
 	found  []Intent
 }
@@ -125,16 +146,25 @@ func (f *finder) add(in Intent) {
 	}
 }
 
-// product looks for the values in a change of the product, and for the function in the message of its commit.
+// product looks for the values in a change of the product, for what it says now, for the function in its comment and in the message of
+// its commit.
 func (f *finder) product(c *Borne) {
+	if f.crash {
+		return
+	}
 	for _, name := range c.Named {
 		// Others may be called by the test as well, but the text does not speak of them.
-		if name = lastPart(name); len(name) >= leastName && strings.Contains(f.text, name) && !slices.Contains(f.names, name) {
+		if name = lastPart(name); len(name) >= leastName && speaksOf(f.text, name) && !slices.Contains(f.names, name) {
 			f.names = append(f.names, name)
 		}
 	}
 	if h, names, added, removed := f.swapped(c); h != nil {
 		f.add(Intent{abi.IntentValue, c.Path, f.tree.shown(&c.Change, h, removed, added), names})
+	} else if h, said, added := f.says(c); h != nil {
+		f.add(Intent{abi.IntentValue, c.Path, f.tree.shown(&c.Change, h, 0, added), []string{said}})
+	}
+	if h, name := f.comment(c); h != nil {
+		f.add(Intent{abi.IntentDocuments, c.Path, f.tree.plain(&c.Change, h, 0), []string{name}})
 	}
 	for i := range c.Hunks {
 		commit := f.tree.history.of(c.Path, &c.Hunks[i])
@@ -147,6 +177,111 @@ func (f *finder) product(c *Borne) {
 			f.add(Intent{abi.IntentMessage, "", Shown{Text: line, Commit: commit}, names})
 		}
 	}
+}
+
+// speaksOf says whether a text names a function: as a word, or as a part of a test's name that begins with a capital letter. Names of
+// files and folders do not count.
+func speaksOf(text, name string) bool {
+	capital := unicode.IsUpper(firstRune(name))
+	for rest := text; ; {
+		i := strings.Index(rest, name)
+		if i < 0 {
+			return false
+		}
+		before, _ := utf8.DecodeLastRuneInString(rest[:i])
+		rest = rest[i+len(name):]
+		after := firstRune(rest)
+		inWord := func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+		switch {
+		case before == '/', before == '-', after == '/', after == '-', restOfFile.MatchString(rest):
+		case unicode.IsLower(after), unicode.IsDigit(after):
+		case !capital && (inWord(before) || inWord(after) || after == '.' && unicode.IsLetter(firstRune(rest[1:]))):
+		case unicode.IsUpper(before): // in a name as HTTPHeader
+		default:
+			return true
+		}
+	}
+}
+
+// restOfFile is how the name of a Go file may go on.
+var restOfFile = regexp.MustCompile(`^[\pL\d_]*\.go\b`)
+
+func firstRune(s string) rune {
+	r, _ := utf8.DecodeRuneInString(s)
+	return r
+}
+
+// leastSaid is how much of a message has to stand in the code that was added.
+const leastSaid = 16
+
+var verb = regexp.MustCompile(`%[-+# 0-9.*\[\]]*[a-zA-Z%]|\\.`)
+
+// says finds a message of the text that is one of the product's new ones: strings that only added lines have, between their verbs.
+func (f *finder) says(c *Borne) (h *Hunk, said string, line int) {
+	var removed []string
+	for i := range c.Hunks {
+		removed = append(removed, c.Hunks[i].Removed...)
+	}
+	for i := range c.Hunks {
+		h := &c.Hunks[i]
+		if !h.Code {
+			continue
+		}
+		for line := range h.Added {
+			for _, text := range literals(h.Added[line:line+1], removed) {
+				for _, part := range verb.Split(text, -1) {
+					if part = strings.TrimSpace(part); len(part) >= leastSaid && strings.Contains(part, " ") && strings.Contains(f.text, part) {
+						return h, part, line
+					}
+				}
+			}
+		}
+	}
+	return nil, "", 0
+}
+
+// comment finds a hunk that rewrites the comment of a Go function that the text speaks of.
+func (f *finder) comment(c *Borne) (*Hunk, string) {
+	if path.Ext(c.Path) != ".go" || len(f.names) == 0 {
+		return nil, ""
+	}
+	data, err := f.tree.read(c.Path)
+	if err != nil {
+		return nil, ""
+	}
+	lines := splitLines(string(data))
+	for _, function := range f.tree.functionsOf(c.Path, lines) {
+		if name := lastPart(function.name); slices.Contains(f.names, name) {
+			first := function.first
+			for first > 1 && first-2 < len(lines) && strings.HasPrefix(lines[first-2], "//") {
+				first--
+			}
+			for i := range c.Hunks {
+				h := &c.Hunks[i]
+				if h.NewFirst < function.first && first < h.NewFirst+h.NewLines && rewritten(h) {
+					return h, name
+				}
+			}
+		}
+	}
+	return nil, ""
+}
+
+// leastWords is how many words of a comment have to be others, so that it is more than spelling.
+const leastWords = 3
+
+// rewritten says whether the comments of a hunk say something else than before.
+func rewritten(h *Hunk) bool {
+	words := func(lines []string) (list []string) {
+		for _, line := range lines {
+			if line = strings.TrimSpace(line); strings.HasPrefix(line, "//") {
+				list = append(list, valueWord.FindAllString(strings.TrimLeft(line, "/"), maxWords)...)
+			}
+		}
+		return list
+	}
+	old, now := words(h.Removed), words(h.Added)
+	return len(old) > 0 && len(without(now, old)) >= leastWords
 }
 
 // tests looks for a change of tests from the wanted value to the one that was got, or the other way round.
@@ -202,6 +337,9 @@ func (f *finder) asked(c *Borne) (*Hunk, []string) {
 
 // document looks for the functions and values in what was added to a document.
 func (f *finder) document(c *Borne) {
+	if f.crash {
+		return
+	}
 	switch strings.ToLower(path.Ext(c.Path)) {
 	case ".md", ".markdown", ".rst", ".adoc", ".txt", "":
 	default:
@@ -210,13 +348,37 @@ func (f *finder) document(c *Borne) {
 	for i := range c.Hunks {
 		h := &c.Hunks[i]
 		if line, names := f.speaksOf(h.Added); line != "" {
-			f.add(Intent{abi.IntentDocuments, c.Path, f.tree.shown(&c.Change, h, 0, slices.Index(h.Added, line)), names})
+			f.add(Intent{abi.IntentDocuments, c.Path, f.tree.plain(&c.Change, h, slices.Index(h.Added, line)), names})
 			return
 		}
 	}
 }
 
-// speaksOf finds a line of prose that names a changed function, or a value that was got.
+var fragment = regexp.MustCompile("`([^`\n]{2,60})`")
+
+// quoted finds code that a line of prose quotes, and that stands in the text by itself.
+func (f *finder) quoted(line string) string {
+	for _, m := range fragment.FindAllStringSubmatch(line, 50) {
+		code := m[1]
+		if len(code) < leastName && !strings.ContainsFunc(code, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+			continue
+		}
+		for rest := f.text; ; {
+			i := strings.Index(rest, code)
+			if i < 0 {
+				break
+			}
+			before, _ := utf8.DecodeLastRuneInString(rest[:i])
+			rest = rest[i+len(code):]
+			if !unicode.IsLetter(before) && !unicode.IsDigit(before) && !unicode.IsLetter(firstRune(rest)) && !unicode.IsDigit(firstRune(rest)) {
+				return code
+			}
+		}
+	}
+	return ""
+}
+
+// speaksOf finds a line of prose that names a changed function, or a value that was got, or that quotes code of the text.
 func (f *finder) speaksOf(lines []string) (line string, names []string) {
 	for _, line := range lines {
 		for _, name := range f.names {
@@ -228,6 +390,9 @@ func (f *finder) speaksOf(lines []string) (line string, names []string) {
 			if got := telling(v.got); len(got) > 1 && standIn(got, line) {
 				return tidy(line), got
 			}
+		}
+		if code := f.quoted(line); code != "" {
+			return tidy(line), []string{code}
 		}
 	}
 	return "", nil

@@ -1,6 +1,7 @@
 package source_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -100,5 +101,54 @@ func TestAccept_EX3_ChangesThatATestDoesNotUse(t *testing.T) {
 		if len(b.Changes) != 1 || b.Changes[0].Reach != want {
 			t.Errorf("%s: %+v, want %s", old, b.Changes, want)
 		}
+	}
+}
+
+// What says that a change was meant: the comment of the function that the test names, a list of changes that quotes what the test is
+// about, a new message of the product. Spelling, names of files and crashes do not.
+func TestAccept_EX4_IntentWithoutCommits(t *testing.T) {
+	t.Parallel()
+	const (
+		old = "package cart\n\n// Round gives a text.\nfunc Round(n int) string { return name(n) }\n\nfunc name(int) string { return \"\" }\n"
+		now = "package cart\n\n// Round gives a text.\nfunc Round(n int) string { return name(n + 1) }\n\nfunc name(int) string { return \"\" }\n"
+	)
+	test := "package cart\n\nimport \"testing\"\n\nfunc TestRoundDown(t *testing.T) {\n\tt.Run(\"%g\", func(t *testing.T) { helper(t, Round(9)) })\n}\n"
+	const log = "TestRoundDown/%g fails in example.com/shop/cart\n    helper_test.go:3: unexpected error: can't round 9 to the nearest ten\n"
+	for _, tt := range []struct {
+		name, log string
+		change    map[string]string
+		want      []string
+	}{
+		{"nothing", log, nil, nil},
+		{"comment", log, map[string]string{"cart/round.go": strings.Replace(now, "gives a text", "always gives the next text", 1)}, []string{"documents cart/round.go"}},
+		{"spelling", log, map[string]string{"cart/round.go": strings.Replace(now, "// Round gives", "//Round gives", 1)}, nil},
+		{"list of changes", log, map[string]string{"CHANGELOG.md": "* `%g` is rounded up\n"}, []string{"documents CHANGELOG.md"}},
+		{"other code", log, map[string]string{"CHANGELOG.md": "* `%gs` is rounded up\n"}, nil},
+		{"message", log, map[string]string{"cart/round.go": strings.Replace(now, "return \"\"", "panic(fmt.Errorf(\"can't round %d to the nearest ten\", 9))", 1)}, []string{"value cart/round.go"}},
+		{"crash", log + "panic: runtime error: index out of range [1] with length 1\n", map[string]string{"CHANGELOG.md": "* Round rounds up\n"}, nil},
+		{"name of a file", strings.NewReplacer("TestRoundDown", "TestDown", "helper_test", "Round_test").Replace(log), map[string]string{"CHANGELOG.md": "* Round rounds up\n"}, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			commit, dir := shop(t)
+			commit(map[string]string{
+				"cart/round.go": old, "cart/round_test.go": strings.ReplaceAll(test, "TestRoundDown", strings.Split(tt.log, "/")[0]),
+				"cart/helper_test.go": "package cart\n\n// helper fails.\nfunc helper() {}\n",
+			})
+			head := map[string]string{"cart/round.go": now}
+			maps.Copy(head, tt.change)
+			commit(head)
+			b := openTree(t, dir, "HEAD~1").Bearing(tt.log)
+			var got []string
+			for _, in := range b.Intents {
+				got = append(got, string(in.Kind)+" "+in.Path)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Error(diff)
+			}
+			if len(b.Tests) != 1 || b.Tests[0].Path != "cart/round_test.go" {
+				t.Errorf("tests %+v", b.Tests)
+			}
+		})
 	}
 }

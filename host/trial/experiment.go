@@ -14,6 +14,8 @@ type Experiment struct {
 	Same    int                   `json:"same"`
 	Other   int                   `json:"other"`
 	Detail  string                `json:"detail,omitempty"`
+	// Test says how the failing test differs from the test of green, if that is known.
+	Test abi.TestChange `json:"test,omitempty"`
 }
 
 // Factors say what is run.
@@ -40,7 +42,7 @@ func (f *Factors) What() string { return f.experiment().Words() }
 func NewExperiment(node, persona string, r *abi.ExperimentResult) Experiment {
 	return Experiment{
 		Node: node, Persona: persona, Factors: factorsOf(&r.Experiment),
-		Outcome: r.Outcome, Passed: r.Passed, Same: r.Same, Other: r.Other, Detail: r.Detail,
+		Outcome: r.Outcome, Passed: r.Passed, Same: r.Same, Other: r.Other, Detail: r.Detail, Test: r.Test,
 	}
 }
 
@@ -53,6 +55,6 @@ func (e *Experiment) Showed() string {
 // Result is what the host told the modules.
 func (e *Experiment) Result() abi.ExperimentResult {
 	return abi.ExperimentResult{
-		Experiment: e.experiment(), Outcome: e.Outcome, Passed: e.Passed, Same: e.Same, Other: e.Other, Detail: e.Detail,
+		Experiment: e.experiment(), Outcome: e.Outcome, Passed: e.Passed, Same: e.Same, Other: e.Other, Detail: e.Detail, Test: e.Test,
 	}
 }

@@ -9,6 +9,7 @@ const sc_names sc_tree_revision_names = {2, {"green", "head"}};
 const sc_names sc_run_environment_names = {3, {"original", "clean", "starved"}};
 const sc_names sc_run_order_names = {2, {"alone", "original"}};
 const sc_names sc_experiment_outcome_names = {7, {"passed", "same_failure", "other_failure", "mixed", "not_built", "no_test", "not_run"}};
+const sc_names sc_test_change_names = {3, {"unchanged", "changed", "new"}};
 const sc_names sc_element_names = {6, {"fire", "water", "earth", "air", "diamond", "lightning"}};
 const sc_names sc_family_names = {15, {"indict", "discover", "defend", "hearing", "verdict", "recall", "triage", "resolve", "investigate", "correlate", "review", "report", "collect", "judge", "synthesize"}};
 const sc_names sc_severity_names = {3, {"fatal", "weakening", "minor"}};
@@ -70,8 +71,9 @@ static const sc_field sc_experiment_result_fields[] = {
   {"same", 4, SC_KIND_INT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_experiment_result, same), 0, 0, 100, 0, 0},
   {"other", 5, SC_KIND_INT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_experiment_result, other), 0, 0, 100, 0, 0},
   {"detail", 6, SC_KIND_TEXT, SC_OPTIONAL, offsetof(sc_experiment_result, detail), 0, 0, 0, 0, 0},
+  {"test", 4, SC_KIND_ENUM, SC_OPTIONAL, offsetof(sc_experiment_result, test), &sc_test_change_names, 0, 0, 0, 0},
 };
-const sc_type sc_experiment_result_type = {"experiment_result", sc_experiment_result_fields, 6, sizeof(sc_experiment_result)};
+const sc_type sc_experiment_result_type = {"experiment_result", sc_experiment_result_fields, 7, sizeof(sc_experiment_result)};
 
 static const sc_field sc_case_view_fields[] = {
   {"subject", 7, SC_KIND_TEXT, SC_OPTIONAL, offsetof(sc_case_view, subject), 0, 0, 0, 0, 0},
@@ -142,6 +144,15 @@ static const sc_field sc_experiment_table_fields[] = {
 };
 const sc_type sc_experiment_table_type = {"experiment_table", sc_experiment_table_fields, 2, sizeof(sc_experiment_table)};
 
+static const sc_field sc_cause_fields[] = {
+  {"name", 4, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_cause, name), 0, 0, 0, 0, 0},
+  {"label", 5, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_cause, label), 0, 0, 0, 0, 0},
+  {"unchanged", 9, SC_KIND_FLOAT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_cause, unchanged), 0, 0, 1, 0, 0},
+  {"changed", 7, SC_KIND_FLOAT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_cause, changed), 0, 0, 1, 0, 0},
+  {"new", 3, SC_KIND_FLOAT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_cause, new), 0, 0, 1, 0, 0},
+};
+const sc_type sc_cause_type = {"cause", sc_cause_fields, 5, sizeof(sc_cause)};
+
 static const sc_field sc_profile_fields[] = {
   {"name", 4, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_profile, name), 0, 0, 0, 0, 0},
   {"base_rates", 10, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_profile, base_rates), &sc_label_weight_type, 0, 0, 0, 0},
@@ -151,8 +162,9 @@ static const sc_field sc_profile_fields[] = {
   {"signal_passage", 14, SC_KIND_STRUCT, SC_OPTIONAL | SC_POINTER, offsetof(sc_profile, signal_passage), &sc_signal_passage_type, 0, 0, 0, 0},
   {"light", 5, SC_KIND_STRUCT, SC_OPTIONAL | SC_POINTER, offsetof(sc_profile, light), &sc_source_reliability_type, 0, 0, 0, 0},
   {"experiments", 11, SC_KIND_STRUCT, SC_OPTIONAL | SC_LIST, offsetof(sc_profile, experiments), &sc_experiment_table_type, 0, 0, 0, 0},
+  {"causes", 6, SC_KIND_STRUCT, SC_OPTIONAL | SC_LIST, offsetof(sc_profile, causes), &sc_cause_type, 0, 0, 0, 0},
 };
-const sc_type sc_profile_type = {"profile", sc_profile_fields, 8, sizeof(sc_profile)};
+const sc_type sc_profile_type = {"profile", sc_profile_fields, 9, sizeof(sc_profile)};
 
 static const sc_field sc_indictment_item_fields[] = {
   {"source_ref", 10, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_indictment_item, source_ref), 0, 0, 0, 0, 0},

@@ -84,6 +84,16 @@ typedef enum {
 typedef struct { sc_experiment_outcome *at; size_t count; } sc_experiment_outcome_list;
 extern const sc_names sc_experiment_outcome_names;
 
+/// `test_change` says how a failing test of head differs from the test of green, with all code and fixtures of tests that it uses.
+typedef enum {
+  SC_NO_TEST_CHANGE, /* absent, where it is optional */
+  SC_TEST_CHANGE_UNCHANGED,
+  SC_TEST_CHANGE_CHANGED,
+  SC_TEST_CHANGE_NEW,
+} sc_test_change;
+typedef struct { sc_test_change *at; size_t count; } sc_test_change_list;
+extern const sc_names sc_test_change_names;
+
 /// `element` is the Wuxing-like element of a persona, a zone, a node or an item
 /// of evidence. It decides who contests an item: see the destructive cycle in
 /// SPEC.md.
@@ -304,6 +314,8 @@ typedef struct sc_experiment_result {
   int64_t other;
   /// `detail` is the other failure, what the compiler said, or why nothing was run.
   sc_text detail;
+  /// `test` says how the failing test differs from the test of green; absent where it is not known.
+  sc_test_change test;
 } sc_experiment_result;
 typedef struct { sc_experiment_result *at; size_t count; } sc_experiment_result_list;
 extern const sc_type sc_experiment_result_type;
@@ -401,7 +413,8 @@ extern const sc_type sc_signal_passage_type;
 /// `outcome_likelihood` is the likelihood of one outcome of an experiment under each true label.
 typedef struct sc_outcome_likelihood {
   sc_experiment_outcome outcome;
-  /// `given` holds P(outcome | the label is true), in (0, 1].
+  /// `given` holds P(outcome | the label is true), in (0, 1]. A label of the list may be a cause's name, which then comes before that
+  /// of the cause's own label.
   sc_label_weight_list given;
 } sc_outcome_likelihood;
 typedef struct { sc_outcome_likelihood *at; size_t count; } sc_outcome_likelihood_list;
@@ -415,6 +428,20 @@ typedef struct sc_experiment_table {
 } sc_experiment_table;
 typedef struct { sc_experiment_table *at; size_t count; } sc_experiment_table_list;
 extern const sc_type sc_experiment_table_type;
+
+/// `cause` is one way in which a label comes true, such as a test that was changed and one that was not updated. Given a cause, what
+/// experiments on different trees show is independent; given a label it is not.
+typedef struct sc_cause {
+  sc_text name;
+  sc_text label;
+  /// `unchanged`, Changed and New are P(cause, and the failing test differs so from the test of green | label). Where it is not known how
+  /// it differs, their sum counts.
+  double unchanged;
+  double changed;
+  double new;
+} sc_cause;
+typedef struct { sc_cause *at; size_t count; } sc_cause_list;
+extern const sc_type sc_cause_type;
 
 /// `profile` describes a domain. It is fitted from labelled cases or hand-tuned,
 /// and the host passes it to the personas. A field that is absent or empty has
@@ -435,6 +462,8 @@ typedef struct sc_profile {
   sc_source_reliability *light; /* or NULL */
   /// `experiments` says what outcomes tell. Experiments that are not listed change nothing; of equal ones the first counts.
   sc_experiment_table_list experiments;
+  /// `causes` are the ways in which labels come true; see experiment tables. A label without any is a cause of its own.
+  sc_cause_list causes;
 } sc_profile;
 extern const sc_type sc_profile_type;
 

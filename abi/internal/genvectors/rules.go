@@ -197,6 +197,8 @@ func (s *set) profileRules(base mt.Node) {
 	s.labelsOnce(base, "base_rates")
 	source := sampleStruct(s.sub("sources"), minimal, 0)
 	s.reject("rule duplicate_name", with(base, "sources", mt.ListNode(source, source)), path("sources[1].source").is(abi.CodeDuplicateName))
+	cause := sampleStruct(s.sub("causes"), minimal, 0)
+	s.reject("rule duplicate_name: causes", with(base, "causes", mt.ListNode(cause, cause)), path("causes[1].name").is(abi.CodeDuplicateName))
 	phrase := func(p string) mt.Node {
 		return with(sampleStruct(s.sub("signals"), minimal, 0), "phrase", mt.StringNode(p))
 	}

@@ -48,13 +48,32 @@ const (
 	MostRun       = 5 * time.Minute
 )
 
+// Build says what an experiment builds.
+type Build int
+
+// What it may build. An experiment whose result is known without a run builds nothing; one that can't be made is impossible.
+const (
+	Impossible Build = iota
+	Nothing
+	Head  // the tree under test
+	Other // another tree
+)
+
+// BuildOf is what an experiment builds if its trees differ.
+func BuildOf(e abi.Experiment) Build {
+	if e.Product == abi.Head && e.Tests == abi.Head {
+		return Head
+	}
+	return Other
+}
+
 // Offers are the experiments that are possible for a test that took this long when it failed, the cheapest first. Zero stands for a
 // time that is not known.
-func Offers(elapsed time.Duration, pace Pace, possible func(abi.Experiment) bool) []abi.ExperimentOffer {
+func Offers(elapsed time.Duration, pace Pace, builds func(abi.Experiment) Build) []abi.ExperimentOffer {
 	var offers []abi.ExperimentOffer
 	for _, e := range catalogue {
-		if possible(e) {
-			offers = append(offers, abi.ExperimentOffer{Experiment: e, Seconds: Seconds(elapsed, pace, e)})
+		if b := builds(e); b != Impossible {
+			offers = append(offers, abi.ExperimentOffer{Experiment: e, Seconds: Seconds(elapsed, pace, e, b)})
 		}
 	}
 	slices.SortStableFunc(offers, func(a, b abi.ExperimentOffer) int { return cmp.Compare(a.Seconds, b.Seconds) })
@@ -62,7 +81,10 @@ func Offers(elapsed time.Duration, pace Pace, possible func(abi.Experiment) bool
 }
 
 // Seconds are expected of an experiment with a test that took this long, to a tenth.
-func Seconds(elapsed time.Duration, pace Pace, e abi.Experiment) float64 {
+func Seconds(elapsed time.Duration, pace Pace, e abi.Experiment, b Build) float64 {
+	if b == Nothing {
+		return 0
+	}
 	run, build := cmp.Or(elapsed, defaultElapsed), pace.Head
 	if e.Order == abi.OriginalOrder {
 		run *= PackageFactor
@@ -70,7 +92,7 @@ func Seconds(elapsed time.Duration, pace Pace, e abi.Experiment) float64 {
 	if e.Environment == abi.StarvedEnvironment {
 		run *= StarvedFactor
 	}
-	if e.Product != abi.Head || e.Tests != abi.Head {
+	if b == Other {
 		build = pace.Other
 	}
 	total := (build + time.Duration(e.Runs)*(pace.Start+min(run, MostRun))).Seconds()
@@ -89,7 +111,12 @@ const minGain = 0.03
 func Best(labels []string, now []float64, p *abi.Profile, results []abi.ExperimentResult, offered []abi.ExperimentOffer, elapsed time.Duration) *abi.ExperimentOffer {
 	var best *abi.ExperimentOffer
 	rate := 0.0
-	for _, offer := range Offers(elapsed, GoPace(), func(e abi.Experiment) bool { return !came(results, e) }) {
+	for _, offer := range Offers(elapsed, GoPace(), func(e abi.Experiment) Build {
+		if came(results, e) {
+			return Impossible
+		}
+		return BuildOf(e)
+	}) {
 		if i := slices.IndexFunc(offered, func(o abi.ExperimentOffer) bool { return o.Experiment == offer.Experiment }); i >= 0 {
 			offer = offered[i]
 		}

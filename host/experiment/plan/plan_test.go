@@ -20,7 +20,7 @@ func table(e abi.Experiment, likelihoods map[abi.ExperimentOutcome][2]float64) a
 
 func TestTheBestExperimentTellsMostForItsSeconds(t *testing.T) {
 	t.Parallel()
-	all := plan.Offers(0, plan.GoPace(), func(abi.Experiment) bool { return true })
+	all := plan.Offers(0, plan.GoPace(), plan.BuildOf)
 	cheap, dear := all[0].Experiment, all[len(all)-1].Experiment
 	telling := map[abi.ExperimentOutcome][2]float64{abi.OutcomePassed: {0.9, 0.1}, abi.OutcomeSame: {0.1, 0.9}}
 	hint := map[abi.ExperimentOutcome][2]float64{abi.OutcomePassed: {0.6, 0.4}, abi.OutcomeSame: {0.4, 0.6}}
@@ -57,12 +57,12 @@ func TestTheBestExperimentTellsMostForItsSeconds(t *testing.T) {
 
 func TestSecondsGrowWithTheTest(t *testing.T) {
 	t.Parallel()
-	for _, offer := range plan.Offers(time.Minute, plan.GoPace(), plan.Has) {
+	for _, offer := range plan.Offers(time.Minute, plan.GoPace(), plan.BuildOf) {
 		e := offer.Experiment
-		if short := plan.Seconds(time.Second, plan.GoPace(), e); offer.Seconds < short+59 || short < float64(e.Runs) {
+		if short := plan.Seconds(time.Second, plan.GoPace(), e, plan.BuildOf(e)); offer.Seconds < short+59 || short < float64(e.Runs) {
 			t.Errorf("%s takes %v s with a test of a minute and %v s with one of a second", e, offer.Seconds, short)
 		}
-		if endless := plan.Seconds(24*time.Hour, plan.GoPace(), e); endless > float64(e.Runs)*plan.MostRun.Seconds()+60 {
+		if endless := plan.Seconds(24*time.Hour, plan.GoPace(), e, plan.BuildOf(e)); endless > float64(e.Runs)*plan.MostRun.Seconds()+60 {
 			t.Errorf("%s: %v s", e, endless)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
 )
 
@@ -60,7 +59,7 @@ func (a Aim) reached(scale *weigh.Scale, bound float64) bool {
 func (a Aim) gain(scale *weigh.Scale, table *abi.ExperimentTable) float64 {
 	sum := 0.0
 	charge := slices.Index(scale.Labels, a.charge)
-	likelihoods := odds.OutcomeLikelihoods(scale.Labels, table)
+	likelihoods := scale.Predict(table)
 	for o := range table.Outcomes {
 		after := scale.After(table.Experiment, table.Outcomes[o].Outcome)
 		for j, p := range scale.Posterior {

@@ -1,6 +1,7 @@
 package experiments_test
 
 import (
+	"math"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -44,6 +45,7 @@ func TestTheShippedTablesFindTheCause(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name   string
+		test   abi.TestChange
 		world  func(abi.Experiment) abi.ExperimentOutcome
 		label  string
 		least  float64
@@ -51,7 +53,7 @@ func TestTheShippedTablesFindTheCause(t *testing.T) {
 		enough int
 	}{
 		{
-			"mixed on one tree", func(e abi.Experiment) abi.ExperimentOutcome {
+			"mixed on one tree", abi.TestChanged, func(e abi.Experiment) abi.ExperimentOutcome {
 				if e.Runs < 5 {
 					return abi.OutcomePassed
 				}
@@ -59,23 +61,23 @@ func TestTheShippedTablesFindTheCause(t *testing.T) {
 			}, flaky, 0.9, 1, 2,
 		},
 		{
-			"fails only under load", func(e abi.Experiment) abi.ExperimentOutcome {
+			"fails only under load", abi.TestChanged, func(e abi.Experiment) abi.ExperimentOutcome {
 				if e.Environment == abi.StarvedEnvironment {
 					return abi.OutcomeMixed
 				}
 				return abi.OutcomePassed
 			}, flaky, 0.9, 1, 4,
 		},
-		{"fails only with the other tests", failing(func(e abi.Experiment) bool { return e.Order == abi.OriginalOrder }), flaky, 0.9, 1, 4},
-		{"fails everywhere", failing(func(abi.Experiment) bool { return true }), environment, 0.9, 1, 4},
-		{"a change of the tests", failing(func(e abi.Experiment) bool { return e.Tests == abi.Head }), automation, 0.9, 1, 5},
-		{"a change of the product, or a stale test", failing(func(e abi.Experiment) bool { return e.Product == abi.Head }), product, 0.6, 0.8, 5},
-		{"fails no more", failing(func(abi.Experiment) bool { return false }), flaky, 0.6, 0.85, 4},
+		{"fails only with the other tests", abi.TestUnchanged, failing(func(e abi.Experiment) bool { return e.Order == abi.OriginalOrder }), flaky, 0.9, 1, 4},
+		{"fails everywhere", abi.TestUnchanged, failing(func(abi.Experiment) bool { return true }), environment, 0.9, 1, 4},
+		{"a change of the tests", abi.TestChanged, failing(func(e abi.Experiment) bool { return e.Tests == abi.Head }), automation, 0.85, 1, 5},
+		{"a change of the product, or a stale test", abi.TestUnchanged, failing(func(e abi.Experiment) bool { return e.Product == abi.Head }), product, 0.5, 0.8, 5},
+		{"fails no more", abi.TestUnchanged, failing(func(abi.Experiment) bool { return false }), flaky, 0.5, 0.85, 4},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			r := offered(goTest(t))
-			scale := playOut(t, r, experiments.Neutral(), tc.world)
+			scale := playOut(t, r, experiments.Neutral(), tc.test, tc.world)
 			label, p := scale.Top("")
 			if label != tc.label || p < tc.least || p > tc.most || len(r.Case.Experiments) > tc.enough {
 				t.Errorf("%s at %v after %d experiments: %s", label, p, len(r.Case.Experiments), experiments.Summary(r.Case.Experiments, scale))
@@ -88,42 +90,56 @@ func TestTheShippedTablesFindTheCause(t *testing.T) {
 func TestAChangeOfTheProductLeavesTheStaleTestOpen(t *testing.T) {
 	t.Parallel()
 	r := offered(goTest(t))
-	scale := playOut(t, r, experiments.Neutral(), failing(func(e abi.Experiment) bool { return e.Product == abi.Head }))
+	scale := playOut(t, r, experiments.Neutral(), abi.TestUnchanged, failing(func(e abi.Experiment) bool { return e.Product == abi.Head }))
 	if stale := scale.Of(automation); stale < 0.2 || scale.Of(environment)+scale.Of(flaky) > 0.05 {
 		t.Errorf("stale test %v, environment %v, flaky %v", stale, scale.Of(environment), scale.Of(flaky))
 	}
 }
 
-// Whatever one outcome says, the shipped tables list P(outcome | label) that sum to 1 at most, for the four labels.
+// Whatever one outcome says, the shipped tables list P(outcome | cause) that sum to 1 at most, for all causes of the four labels.
 func TestTheShippedTablesAreProbabilities(t *testing.T) {
 	t.Parallel()
-	for _, table := range goTest(t).Experiments {
+	p := goTest(t)
+	for i := range p.Experiments {
 		sums := make(map[string]float64)
-		for _, o := range table.Outcomes {
-			var labels []string
+		for _, o := range p.Experiments[i].Outcomes {
+			covered := make(map[string]bool)
 			for _, g := range o.Given {
-				labels = append(labels, g.Label)
 				sums[g.Label] += g.Weight
+				covered[g.Label] = true
 			}
-			if !slices.Equal(labels, goLabels()) {
-				t.Errorf("%s: %s lists %v", table.Experiment, o.Outcome, labels)
+			for _, label := range goLabels() {
+				ways := slices.DeleteFunc(slices.Clone(p.Causes), func(c abi.Cause) bool { return c.Label != label })
+				missing := slices.ContainsFunc(ways, func(c abi.Cause) bool { return !covered[c.Name] })
+				if !covered[label] && (missing || len(ways) == 0) {
+					t.Errorf("%s: %s does not cover %s", p.Experiments[i].Experiment, o.Outcome, label)
+				}
 			}
 		}
-		for label, sum := range sums {
-			if sum > 1.0001 || sum < 0.9 {
-				t.Errorf("%s: %s sums to %v", table.Experiment, label, sum)
+		for cause, sum := range sums {
+			if sum > 1.0001 || sum < 0.85 {
+				t.Errorf("%s: %s sums to %v", p.Experiments[i].Experiment, cause, sum)
 			}
+		}
+	}
+	sums := make(map[string]float64)
+	for i := range p.Causes {
+		sums[p.Causes[i].Label] += p.Causes[i].Unchanged + p.Causes[i].Changed + p.Causes[i].New
+	}
+	for _, label := range goLabels() {
+		if math.Abs(sums[label]-1) > 1e-9 {
+			t.Errorf("the causes of %s have %v of it", label, sums[label])
 		}
 	}
 }
 
 // offered is a request that offers all experiments of a profile, with what package host/experiment expects them to take for a test of a
-// second.
+// tenth of a second.
 func offered(p *abi.Profile) *abi.NodeRequest {
 	r := &abi.NodeRequest{Profile: p, Case: abi.CaseView{Labels: goLabels()}}
 	for i := range p.Experiments {
 		e := p.Experiments[i].Experiment
-		run, build := 1.0, 3.0
+		run, build := 0.1, 3.0
 		if e.Order == abi.OriginalOrder {
 			run *= 10
 		}
@@ -140,7 +156,7 @@ func offered(p *abi.Profile) *abi.NodeRequest {
 }
 
 // playOut runs what is asked for until nothing more is.
-func playOut(t *testing.T, r *abi.NodeRequest, aim experiments.Aim, world func(abi.Experiment) abi.ExperimentOutcome) *weigh.Scale {
+func playOut(t *testing.T, r *abi.NodeRequest, aim experiments.Aim, test abi.TestChange, world func(abi.Experiment) abi.ExperimentOutcome) *weigh.Scale {
 	t.Helper()
 	for range len(r.Offers) + 1 {
 		scale := weigh.Weigh(&weigh.Matter{Labels: r.Case.Labels, Profile: r.Profile, Experiments: r.Case.Experiments})
@@ -148,7 +164,7 @@ func playOut(t *testing.T, r *abi.NodeRequest, aim experiments.Aim, world func(a
 		if e == nil {
 			return scale
 		}
-		r.Case.Experiments = append(r.Case.Experiments, abi.ExperimentResult{Experiment: *e, Outcome: world(*e)})
+		r.Case.Experiments = append(r.Case.Experiments, abi.ExperimentResult{Experiment: *e, Outcome: world(*e), Test: test})
 	}
 	t.Fatal("asks for more experiments than are offered")
 	return nil

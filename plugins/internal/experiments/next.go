@@ -24,7 +24,9 @@ func Params() []string { return []string{ParamSettled, ParamMinGain, ParamMaxExp
 
 // The defaults of the parameters.
 const (
-	defaultSettled = 0.9
+	// The judge and the investigation ask on where the sides have enough.
+	defaultSettled     = 0.97
+	defaultSettledSide = 0.9
 	// An even guess between two labels has 0.69 nats; 0.03 are what remains to learn of a label at 0.995. Sides count log-odds, which
 	// an outcome moves further than it moves the entropy, however unlikely it is.
 	defaultMinGain     = 0.03
@@ -65,7 +67,11 @@ func OnRemand(r *abi.NodeRequest) *abi.Experiment {
 }
 
 func nextOf(r *abi.NodeRequest, scale *weigh.Scale, aim Aim, enough float64) *abi.Experiment {
-	bound := params.Number(r.Params, ParamSettled, defaultSettled)
+	settled := defaultSettled
+	if aim.side != neutral {
+		settled = defaultSettledSide
+	}
+	bound := params.Number(r.Params, ParamSettled, settled)
 	if float64(len(r.Case.Experiments)) >= params.Number(r.Params, ParamMaxExperiments, enough) ||
 		aim.reached(scale, bound) {
 		return nil

@@ -76,7 +76,7 @@ func TestAccept_EX7_TheOfferThatServesTheAimBestPerSecondIsAskedFor(t *testing.T
 		{"above the least gain", []abi.ExperimentTable{faint}, number("min_gain", 0.01), experiments.Neutral(), 2},
 		{"without a table", []abi.ExperimentTable{plain}, func(r *abi.NodeRequest) { r.Profile = nil }, experiments.Neutral(), 0},
 		{"settled", []abi.ExperimentTable{plain}, func(r *abi.NodeRequest) {
-			r.Profile.BaseRates = []abi.LabelWeight{{Label: "a", Weight: 0.95}, {Label: "b", Weight: 0.03}, {Label: "c", Weight: 0.02}}
+			r.Profile.BaseRates = []abi.LabelWeight{{Label: "a", Weight: 0.985}, {Label: "b", Weight: 0.01}, {Label: "c", Weight: 0.005}}
 		}, experiments.Neutral(), 0},
 		{"settled later, by parameter", []abi.ExperimentTable{plain}, func(r *abi.NodeRequest) {
 			r.Profile.BaseRates = []abi.LabelWeight{{Label: "a", Weight: 0.95}, {Label: "b", Weight: 0.03}, {Label: "c", Weight: 0.02}}

@@ -141,6 +141,9 @@ func (s *scene) overall(spoken *Estimate) []statement {
 	}
 }
 
+// announcedNats: documents or messages tell of what a new test checks, so that it is the product which lacks it.
+const announcedNats = 0.9
+
 // mostFresh is how far the product may lead for a new test before something
 // else than that a value differs must speak for it.
 const mostFresh = 1.0
@@ -156,7 +159,14 @@ func (s *scene) neverPassed(spoken *Estimate) []statement {
 	if !(lead > 0 && lead < mostFresh) { // the label may be none of the case's
 		lead = 0
 	}
-	return []statement{{s.roles.Automation, content, lead}}
+	list := []statement{{s.roles.Automation, content, lead}}
+	for i := range s.source.Intent {
+		if in := &s.source.Intent[i]; in.Kind == abi.IntentDocuments || in.Kind == abi.IntentMessage {
+			list = append(list, statement{s.roles.Product, "What the new test checks was announced: " + meaning(in) + shown(&in.Hunk), lead + announcedNats})
+			break
+		}
+	}
+	return list
 }
 
 // changedFile tells of a changed file how it bears on the test, and shows its

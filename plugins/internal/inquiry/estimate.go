@@ -81,10 +81,10 @@ func (e *Estimate) Settled() float64 {
 }
 
 // Weigh estimates the labels from the clues of a depth, from the case's evidence of other
-// sources, and from what earlier cases say. facts are further nats of what the
+// sources, from what experiments have shown, and from what earlier cases say. facts are further nats of what the
 // source tells; nil for none.
 func (c *Clues) Weigh(r *abi.NodeRequest, depth int, facts []float64) *Estimate {
-	m := &weigh.Matter{Labels: r.Case.Labels, Subject: r.Case.Subject, Profile: r.Profile, Testimony: c.others(r)}
+	m := &weigh.Matter{Labels: r.Case.Labels, Subject: r.Case.Subject, Profile: r.Profile, Testimony: c.others(r), Experiments: r.Case.Experiments}
 	places := make([]float64, len(c.labels))
 	doubted := c.doubted(r)
 	for _, clue := range c.Upto(depth) {

@@ -16,12 +16,15 @@ const (
 	intentFlagNats        = 0.8
 	intentTestsNats       = 2.2
 	intentDocumentsNats   = 0.9
+	intentNewsNats        = 1.6 // in a list of changes, or in the comment of the function itself
 	intentMessageNats     = 0.6
 	intentExpectationNats = 2.2
 	// meantNats: from here on a change counts as meant, and its being there
 	// speaks no more than this for the product.
 	meantNats        = 1.2
 	meantProductNats = 0.4
+	// updatedShare: what intent counts where the failing test was changed itself, and so was mostly updated.
+	updatedShare = 0.5
 )
 
 // stale begins what is said of a change that was meant.
@@ -37,6 +40,9 @@ func intentNats(in *abi.SourceIntent) float64 {
 	case abi.IntentTests:
 		return intentTestsNats
 	case abi.IntentDocuments:
+		if tellsNews(in.Path) {
+			return intentNewsNats
+		}
 		return intentDocumentsNats
 	case abi.IntentMessage:
 		return intentMessageNats
@@ -44,6 +50,19 @@ func intentNats(in *abi.SourceIntent) float64 {
 		return 0
 	}
 }
+
+// tellsNews says whether a file lists what was changed, or is code, whose comments tell what it does now.
+func tellsNews(path string) bool {
+	base := strings.ToLower(path[strings.LastIndexByte(path, '/')+1:])
+	for _, stem := range []string{"change", "news", "history", "release", "upgrad", "migrat"} {
+		if strings.HasPrefix(base, stem) {
+			return true
+		}
+	}
+	return isCode(path)
+}
+
+func isCode(path string) bool { return strings.HasSuffix(path, ".go") }
 
 // flag says whether a value is one of a few.
 func flag(value string) bool {
@@ -55,20 +74,27 @@ func (s *scene) asked() bool {
 	return slices.ContainsFunc(s.source.Intent, func(in abi.SourceIntent) bool { return in.Kind == abi.IntentExpectation })
 }
 
-// intent sums up what tells that the product's change was meant, each kind once.
+// intent sums up what tells that the product's change was meant, each kind once, comments of code apart from other documents.
 func (s *scene) intent() float64 {
 	if !s.product || s.asked() {
 		return 0
 	}
 	sum := 0.0
 	for _, kind := range []abi.IntentKind{abi.IntentValue, abi.IntentTests, abi.IntentDocuments, abi.IntentMessage} {
-		most := 0.0
+		most, comment := 0.0, 0.0
 		for i := range s.source.Intent {
-			if in := &s.source.Intent[i]; in.Kind == kind {
+			switch in := &s.source.Intent[i]; {
+			case in.Kind != kind:
+			case kind == abi.IntentDocuments && isCode(in.Path):
+				comment = max(comment, intentNats(in))
+			default:
 				most = max(most, intentNats(in))
 			}
 		}
-		sum += most
+		sum += most + comment
+	}
+	if len(s.source.Tests) > 0 && s.source.Tests[0].Changed {
+		sum *= updatedShare
 	}
 	return min(sum, factCap)
 }
@@ -83,9 +109,13 @@ func (s *scene) intents() (list []statement, refs []string) {
 	together := s.intent()
 	for i := range sorted {
 		in := &sorted[i]
-		ref := sourceKey + ":" + string(in.Kind) + ":" + in.Path
+		key := intentKey
+		if in.Kind == abi.IntentExpectation {
+			key = sourceKey // a guess that experiments can try
+		}
+		ref := key + ":" + string(in.Kind) + ":" + in.Path
 		if in.Path == "" {
-			ref = sourceKey + ":" + string(in.Kind) + ":" + in.Hunk.Commit
+			ref = key + ":" + string(in.Kind) + ":" + in.Hunk.Commit
 		} else if in.Hunk.Line > 0 {
 			ref += ":" + text.Int(in.Hunk.Line)
 		}

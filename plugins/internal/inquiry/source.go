@@ -7,13 +7,21 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
 )
 
-// sourceKey is the source of items about the module's source.
-const sourceKey = "source"
+// sourceKey is the source of items about the module's source, and intentKey that of items about what its authors meant: experiments
+// show what the first only guess, and say nothing of the second.
+const (
+	sourceKey = weigh.DiffSource
+	intentKey = "intent"
+)
 
 // IsSource says whether an item tells what the source shows.
-func IsSource(e *abi.Evidence) bool { return odds.SourceKey(e.SourceRef) == sourceKey }
+func IsSource(e *abi.Evidence) bool {
+	key := odds.SourceKey(e.SourceRef)
+	return key == sourceKey || key == intentKey
+}
 
 // maxQueryBytes bounds the text that the source is asked about.
 const maxQueryBytes = 256 << 10

@@ -19,6 +19,28 @@ func (s *Scale) addExperiments(m *Matter) {
 	s.Posterior = s.posterior(shown)
 }
 
+// DiffSource is the source of items that read in a diff which side broke a test.
+const DiffSource = "source"
+
+// mixedShare is what such an item counts once revisions were mixed, or a test failed again that is the same in both: the experiments
+// have tried what it guesses, and of a bug it says the same as of a test that nobody updated.
+const mixedShare = 0.25
+
+// afterMixing is the share of an item that is left by experiments on mixtures of revisions.
+func (m *Matter) afterMixing(t *Testimony) float64 {
+	if odds.SourceKey(t.SourceRef) != DiffSource || odds.Source(m.Profile, DiffSource) != nil {
+		return 1
+	}
+	for i := range m.Experiments {
+		r := &m.Experiments[i]
+		ran := r.Outcome == abi.OutcomePassed || r.Outcome == abi.OutcomeSame || r.Outcome == abi.OutcomeOther
+		if ran && r.Experiment.Product != r.Experiment.Tests || r.Test == abi.TestUnchanged && r.Outcome == abi.OutcomeSame {
+			return mixedShare
+		}
+	}
+	return 1
+}
+
 func (s *Scale) posterior(shown []float64) []float64 {
 	total := slices.Clone(s.read)
 	for j, x := range shown {
@@ -33,6 +55,11 @@ func (s *Scale) After(e abi.Experiment, outcome abi.ExperimentOutcome) []float64
 	shown := make([]float64, len(s.Labels))
 	odds.AddExperiments(shown, s.Labels, s.matter.Profile, results)
 	return s.posterior(shown)
+}
+
+// Predict gives, by outcome of a table and by label, P(outcome | label) after all results so far.
+func (s *Scale) Predict(table *abi.ExperimentTable) [][]float64 {
+	return odds.Predict(s.Labels, s.matter.Profile, table, s.matter.Experiments)
 }
 
 // Shown says what the i-th experiment tells by itself: for which label it speaks most, against which, and by how many nats.

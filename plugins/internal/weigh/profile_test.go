@@ -172,3 +172,23 @@ func TestKnownSourcesDoNotRepeat(t *testing.T) {
 		}
 	}
 }
+
+// Once revisions were mixed, what a reading of the diff guessed counts a quarter; what it tells of intent, and what another reads,
+// counts as before.
+func TestMixedRevisionsReplaceTheReadingOfTheDiff(t *testing.T) {
+	t.Parallel()
+	mixed := abi.Experiment{Product: abi.Head, Tests: abi.Green, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 1}
+	again := abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 1}
+	evidence := func(ref string, results ...abi.ExperimentResult) float64 {
+		s := profiled(nil, Matter{Testimony: []Testimony{item(ref, "says so", "a", 0.8)}, Experiments: results})
+		return s.Evidence[0] - s.Evidence[1]
+	}
+	whole := evidence("source:cart.go")
+	near(t, "a mixture", evidence("source:cart.go", abi.ExperimentResult{Experiment: mixed, Outcome: abi.OutcomeSame}), whole/4)
+	near(t, "one that does not build", evidence("source:cart.go", abi.ExperimentResult{Experiment: mixed, Outcome: abi.OutcomeNotBuilt}), whole)
+	near(t, "a rerun", evidence("source:cart.go", abi.ExperimentResult{Experiment: again, Outcome: abi.OutcomeSame}), whole)
+	near(t, "a rerun of an unchanged test", evidence("source:cart.go", abi.ExperimentResult{Experiment: again, Outcome: abi.OutcomeSame, Test: abi.TestUnchanged}), whole/4)
+	for _, other := range []string{"intent:documents:README.md", "log:7"} {
+		near(t, other, evidence(other, abi.ExperimentResult{Experiment: mixed, Outcome: abi.OutcomeSame}), whole)
+	}
+}

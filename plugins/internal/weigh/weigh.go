@@ -84,7 +84,7 @@ func (s *Scale) addTestimony(m *Matter, testimony []Testimony) unknown {
 	share := make([]float64, len(testimony))
 	whole := make([][]float64, len(testimony)) // before it fades
 	for i := range testimony {
-		share[i] = min(testimony[i].Left, s.Flaws[i].share())
+		share[i] = min(testimony[i].Left, s.Flaws[i].share()) * m.afterMixing(&testimony[i])
 		whole[i] = vector(m, &testimony[i], share[i])
 		s.Nats[i] = odds.Spread(whole[i])
 		if s.Nats[i] > noise {

@@ -17,6 +17,7 @@ static const sc_type *const messages[] = {
   &sc_signal_passage_type,
   &sc_outcome_likelihood_type,
   &sc_experiment_table_type,
+  &sc_cause_type,
   &sc_profile_type,
   &sc_indictment_item_type,
   &sc_indictment_type,

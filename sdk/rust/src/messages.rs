@@ -246,6 +246,37 @@ impl Name for ExperimentOutcome {
     }
 }
 
+/// `test_change` says how a failing test of head differs from the test of green, with all code and fixtures of tests that it uses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TestChange {
+    #[default]
+    Unchanged,
+    Changed,
+    New,
+}
+
+impl TestChange {
+    /// The value on the wire.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            TestChange::Unchanged => "unchanged",
+            TestChange::Changed => "changed",
+            TestChange::New => "new",
+        }
+    }
+}
+
+impl Name for TestChange {
+    fn from_bytes(name: &[u8]) -> Option<Self> {
+        Some(match name {
+            b"unchanged" => TestChange::Unchanged,
+            b"changed" => TestChange::Changed,
+            b"new" => TestChange::New,
+            _ => return None,
+        })
+    }
+}
+
 /// `element` is the Wuxing-like element of a persona, a zone, a node or an item
 /// of evidence. It decides who contests an item: see the destructive cycle in
 /// SPEC.md.
@@ -923,10 +954,12 @@ pub struct ExperimentResult {
     pub other: i64,
     /// `detail` is the other failure, what the compiler said, or why nothing was run.
     pub detail: String,
+    /// `test` says how the failing test differs from the test of green; absent where it is not known.
+    pub test: Option<TestChange>,
 }
 
 impl Message for ExperimentResult {
-    const FIELDS: &'static [&'static str] = &["experiment", "outcome", "passed", "same", "other", "detail"];
+    const FIELDS: &'static [&'static str] = &["experiment", "outcome", "passed", "same", "other", "detail", "test"];
     const REQUIRED: u64 = 0x1f;
 
     fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
@@ -936,13 +969,14 @@ impl Message for ExperimentResult {
             2 => self.passed = r.integer(0, 100)?,
             3 => self.same = r.integer(0, 100)?,
             4 => self.other = r.integer(0, 100)?,
-            _ => self.detail = r.text(false)?,
+            5 => self.detail = r.text(false)?,
+            _ => self.test = r.optional_name()?,
         }
         Ok(())
     }
 
     fn write(&self, w: &mut Writer) {
-        w.map(5 + !self.detail.is_empty() as usize);
+        w.map(5 + !self.detail.is_empty() as usize + self.test.is_some() as usize);
         w.text("experiment");
         self.experiment.write(w);
         w.text("outcome");
@@ -956,6 +990,10 @@ impl Message for ExperimentResult {
         if !self.detail.is_empty() {
             w.text("detail");
             w.text(&self.detail);
+        }
+        if let Some(v) = &self.test {
+            w.text("test");
+            w.text(v.as_str());
         }
     }
 }
@@ -1264,7 +1302,8 @@ impl Message for SignalPassage {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OutcomeLikelihood {
     pub outcome: ExperimentOutcome,
-    /// `given` holds P(outcome | the label is true), in (0, 1].
+    /// `given` holds P(outcome | the label is true), in (0, 1]. A label of the list may be a cause's name, which then comes before that
+    /// of the cause's own label.
     pub given: Vec<LabelWeight>,
 }
 
@@ -1318,6 +1357,49 @@ impl Message for ExperimentTable {
     }
 }
 
+/// `cause` is one way in which a label comes true, such as a test that was changed and one that was not updated. Given a cause, what
+/// experiments on different trees show is independent; given a label it is not.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cause {
+    pub name: String,
+    pub label: String,
+    /// `unchanged`, Changed and New are P(cause, and the failing test differs so from the test of green | label). Where it is not known how
+    /// it differs, their sum counts.
+    pub unchanged: f64,
+    pub changed: f64,
+    pub new: f64,
+}
+
+impl Message for Cause {
+    const FIELDS: &'static [&'static str] = &["name", "label", "unchanged", "changed", "new"];
+    const REQUIRED: u64 = 0x1f;
+
+    fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
+        match field {
+            0 => self.name = r.text(true)?,
+            1 => self.label = r.text(true)?,
+            2 => self.unchanged = r.float(0.0, 1.0)?,
+            3 => self.changed = r.float(0.0, 1.0)?,
+            _ => self.new = r.float(0.0, 1.0)?,
+        }
+        Ok(())
+    }
+
+    fn write(&self, w: &mut Writer) {
+        w.map(5);
+        w.text("name");
+        w.text(&self.name);
+        w.text("label");
+        w.text(&self.label);
+        w.text("unchanged");
+        w.float(self.unchanged);
+        w.text("changed");
+        w.float(self.changed);
+        w.text("new");
+        w.float(self.new);
+    }
+}
+
 /// `profile` describes a domain. It is fitted from labelled cases or hand-tuned,
 /// and the host passes it to the personas. A field that is absent or empty has
 /// no effect.
@@ -1338,10 +1420,12 @@ pub struct Profile {
     pub light: Option<SourceReliability>,
     /// `experiments` says what outcomes tell. Experiments that are not listed change nothing; of equal ones the first counts.
     pub experiments: Vec<ExperimentTable>,
+    /// `causes` are the ways in which labels come true; see experiment tables. A label without any is a cause of its own.
+    pub causes: Vec<Cause>,
 }
 
 impl Message for Profile {
-    const FIELDS: &'static [&'static str] = &["name", "base_rates", "sources", "signals", "signal_cap", "signal_passage", "light", "experiments"];
+    const FIELDS: &'static [&'static str] = &["name", "base_rates", "sources", "signals", "signal_cap", "signal_passage", "light", "experiments", "causes"];
     const REQUIRED: u64 = 0x1f;
 
     fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
@@ -1353,13 +1437,14 @@ impl Message for Profile {
             4 => self.signal_cap = r.float(0.0, 20.0)?,
             5 => self.signal_passage = Some(r.message()?),
             6 => self.light = Some(r.message()?),
-            _ => self.experiments = r.list(Count::ANY, |r| r.message())?,
+            7 => self.experiments = r.list(Count::ANY, |r| r.message())?,
+            _ => self.causes = r.list(Count::ANY, |r| r.message())?,
         }
         Ok(())
     }
 
     fn write(&self, w: &mut Writer) {
-        w.map(5 + self.signal_passage.is_some() as usize + self.light.is_some() as usize + !self.experiments.is_empty() as usize);
+        w.map(5 + self.signal_passage.is_some() as usize + self.light.is_some() as usize + !self.experiments.is_empty() as usize + !self.causes.is_empty() as usize);
         w.text("name");
         w.text(&self.name);
         w.text("base_rates");
@@ -1381,6 +1466,10 @@ impl Message for Profile {
         if !self.experiments.is_empty() {
             w.text("experiments");
             w.list(&self.experiments, |w, v| v.write(w));
+        }
+        if !self.causes.is_empty() {
+            w.text("causes");
+            w.list(&self.causes, |w, v| v.write(w));
         }
     }
 }

@@ -70,6 +70,14 @@ export namespace ExperimentOutcome {
   export const VALUES: StaticArray<string> = ["passed", "same_failure", "other_failure", "mixed", "not_built", "no_test", "not_run"];
 }
 
+// `test_change` says how a failing test of head differs from the test of green, with all code and fixtures of tests that it uses.
+export namespace TestChange {
+  export const Unchanged = "unchanged";
+  export const Changed = "changed";
+  export const New = "new";
+  export const VALUES: StaticArray<string> = ["unchanged", "changed", "new"];
+}
+
 // `element` is the Wuxing-like element of a persona, a zone, a node or an item
 // of evidence. It decides who contests an item: see the destructive cycle in
 // SPEC.md.
@@ -347,7 +355,7 @@ export class Experiment extends Message {
   }
 }
 
-const ExperimentResultFields: StaticArray<string> = ["experiment", "outcome", "passed", "same", "other", "detail"];
+const ExperimentResultFields: StaticArray<string> = ["experiment", "outcome", "passed", "same", "other", "detail", "test"];
 
 // `experiment_result` is what an experiment has shown. The host writes it; all nodes of the trial see it from then on.
 export class ExperimentResult extends Message {
@@ -359,6 +367,8 @@ export class ExperimentResult extends Message {
   other: i64 = 0;
   // `detail` is the other failure, what the compiler said, or why nothing was run.
   detail: string = "";
+  // `test` says how the failing test differs from the test of green; absent where it is not known.
+  test: string = "";
 
   keys(): StaticArray<string> { return ExperimentResultFields; }
   required(): u64 { return 0x1f; }
@@ -370,16 +380,18 @@ export class ExperimentResult extends Message {
       case 3: this.same = r.integer(0, 100); break;
       case 4: this.other = r.integer(0, 100); break;
       case 5: this.detail = r.text(false); break;
+      case 6: this.test = r.name(TestChange.VALUES, true); break;
     }
   }
   write(w: Writer): void {
-    w.map(5 + i32(this.detail.length > 0));
+    w.map(5 + i32(this.detail.length > 0) + i32(this.test.length > 0));
     w.text("experiment"); this.experiment.write(w);
     w.text("outcome"); w.text(this.outcome);
     w.text("passed"); w.integer(this.passed);
     w.text("same"); w.integer(this.same);
     w.text("other"); w.integer(this.other);
     if (this.detail.length > 0) { w.text("detail"); w.text(this.detail); }
+    if (this.test.length > 0) { w.text("test"); w.text(this.test); }
   }
 }
 
@@ -613,7 +625,8 @@ const OutcomeLikelihoodFields: StaticArray<string> = ["outcome", "given"];
 // `outcome_likelihood` is the likelihood of one outcome of an experiment under each true label.
 export class OutcomeLikelihood extends Message {
   outcome: string = "";
-  // `given` holds P(outcome | the label is true), in (0, 1].
+  // `given` holds P(outcome | the label is true), in (0, 1]. A label of the list may be a cause's name, which then comes before that
+  // of the cause's own label.
   given: LabelWeight[] = [];
 
   keys(): StaticArray<string> { return OutcomeLikelihoodFields; }
@@ -654,7 +667,41 @@ export class ExperimentTable extends Message {
   }
 }
 
-const ProfileFields: StaticArray<string> = ["name", "base_rates", "sources", "signals", "signal_cap", "signal_passage", "light", "experiments"];
+const CauseFields: StaticArray<string> = ["name", "label", "unchanged", "changed", "new"];
+
+// `cause` is one way in which a label comes true, such as a test that was changed and one that was not updated. Given a cause, what
+// experiments on different trees show is independent; given a label it is not.
+export class Cause extends Message {
+  name: string = "";
+  label: string = "";
+  // `unchanged`, Changed and New are P(cause, and the failing test differs so from the test of green | label). Where it is not known how
+  // it differs, their sum counts.
+  unchanged: f64 = 0;
+  changed: f64 = 0;
+  new: f64 = 0;
+
+  keys(): StaticArray<string> { return CauseFields; }
+  required(): u64 { return 0x1f; }
+  readField(r: Reader, field: i32): void {
+    switch (field) {
+      case 0: this.name = r.text(true); break;
+      case 1: this.label = r.text(true); break;
+      case 2: this.unchanged = r.float(0, 1); break;
+      case 3: this.changed = r.float(0, 1); break;
+      case 4: this.new = r.float(0, 1); break;
+    }
+  }
+  write(w: Writer): void {
+    w.map(5);
+    w.text("name"); w.text(this.name);
+    w.text("label"); w.text(this.label);
+    w.text("unchanged"); w.float(this.unchanged);
+    w.text("changed"); w.float(this.changed);
+    w.text("new"); w.float(this.new);
+  }
+}
+
+const ProfileFields: StaticArray<string> = ["name", "base_rates", "sources", "signals", "signal_cap", "signal_passage", "light", "experiments", "causes"];
 
 // `profile` describes a domain. It is fitted from labelled cases or hand-tuned,
 // and the host passes it to the personas. A field that is absent or empty has
@@ -675,6 +722,8 @@ export class Profile extends Message {
   light: SourceReliability | null = null;
   // `experiments` says what outcomes tell. Experiments that are not listed change nothing; of equal ones the first counts.
   experiments: ExperimentTable[] = [];
+  // `causes` are the ways in which labels come true; see experiment tables. A label without any is a cause of its own.
+  causes: Cause[] = [];
 
   keys(): StaticArray<string> { return ProfileFields; }
   required(): u64 { return 0x1f; }
@@ -688,10 +737,11 @@ export class Profile extends Message {
       case 5: this.signalPassage = r.message<SignalPassage>(); break;
       case 6: this.light = r.message<SourceReliability>(); break;
       case 7: this.experiments = r.messages<ExperimentTable>(0, u32.MAX_VALUE); break;
+      case 8: this.causes = r.messages<Cause>(0, u32.MAX_VALUE); break;
     }
   }
   write(w: Writer): void {
-    w.map(5 + i32(this.signalPassage !== null) + i32(this.light !== null) + i32(this.experiments.length > 0));
+    w.map(5 + i32(this.signalPassage !== null) + i32(this.light !== null) + i32(this.experiments.length > 0) + i32(this.causes.length > 0));
     w.text("name"); w.text(this.name);
     w.text("base_rates"); w.list(this.baseRates.length); for (let i = 0; i < this.baseRates.length; i++) this.baseRates[i].write(w);
     w.text("sources"); w.list(this.sources.length); for (let i = 0; i < this.sources.length; i++) this.sources[i].write(w);
@@ -700,6 +750,7 @@ export class Profile extends Message {
     if (this.signalPassage !== null) { w.text("signal_passage"); this.signalPassage!.write(w); }
     if (this.light !== null) { w.text("light"); this.light!.write(w); }
     if (this.experiments.length > 0) { w.text("experiments"); w.list(this.experiments.length); for (let i = 0; i < this.experiments.length; i++) this.experiments[i].write(w); }
+    if (this.causes.length > 0) { w.text("causes"); w.list(this.causes.length); for (let i = 0; i < this.causes.length; i++) this.causes[i].write(w); }
   }
 }
 

@@ -65,6 +65,13 @@ pub const ExperimentOutcome = enum {
     not_run,
 };
 
+/// `test_change` says how a failing test of head differs from the test of green, with all code and fixtures of tests that it uses.
+pub const TestChange = enum {
+    unchanged,
+    changed,
+    new,
+};
+
 /// `element` is the Wuxing-like element of a persona, a zone, a node or an item
 /// of evidence. It decides who contests an item: see the destructive cycle in
 /// SPEC.md.
@@ -270,6 +277,8 @@ pub const ExperimentResult = struct {
     other: i64 = 0,
     /// `detail` is the other failure, what the compiler said, or why nothing was run.
     detail: []const u8 = "",
+    /// `test` says how the failing test differs from the test of green; absent where it is not known.
+    @"test": ?TestChange = null,
 
     pub const wire_name = "experiment_result";
     pub const rules = struct {
@@ -277,6 +286,7 @@ pub const ExperimentResult = struct {
         pub const same: Rules = .{ .least = 0, .most = 100 };
         pub const other: Rules = .{ .least = 0, .most = 100 };
         pub const detail: Rules = .{ .optional = true };
+        pub const @"test": Rules = .{ .optional = true };
     };
 };
 
@@ -413,7 +423,8 @@ pub const SignalPassage = struct {
 /// `outcome_likelihood` is the likelihood of one outcome of an experiment under each true label.
 pub const OutcomeLikelihood = struct {
     outcome: ExperimentOutcome = .passed,
-    /// `given` holds P(outcome | the label is true), in (0, 1].
+    /// `given` holds P(outcome | the label is true), in (0, 1]. A label of the list may be a cause's name, which then comes before that
+    /// of the cause's own label.
     given: []const LabelWeight = &.{},
 
     pub const wire_name = "outcome_likelihood";
@@ -429,6 +440,27 @@ pub const ExperimentTable = struct {
 
     pub const wire_name = "experiment_table";
     pub const rules = struct {
+    };
+};
+
+/// `cause` is one way in which a label comes true, such as a test that was changed and one that was not updated. Given a cause, what
+/// experiments on different trees show is independent; given a label it is not.
+pub const Cause = struct {
+    name: []const u8 = "",
+    label: []const u8 = "",
+    /// `unchanged`, Changed and New are P(cause, and the failing test differs so from the test of green | label). Where it is not known how
+    /// it differs, their sum counts.
+    unchanged: f64 = 0,
+    changed: f64 = 0,
+    new: f64 = 0,
+
+    pub const wire_name = "cause";
+    pub const rules = struct {
+        pub const name: Rules = .{ .nonempty = true };
+        pub const label: Rules = .{ .nonempty = true };
+        pub const unchanged: Rules = .{ .least = 0, .most = 1 };
+        pub const changed: Rules = .{ .least = 0, .most = 1 };
+        pub const new: Rules = .{ .least = 0, .most = 1 };
     };
 };
 
@@ -451,6 +483,8 @@ pub const Profile = struct {
     light: ?SourceReliability = null,
     /// `experiments` says what outcomes tell. Experiments that are not listed change nothing; of equal ones the first counts.
     experiments: []const ExperimentTable = &.{},
+    /// `causes` are the ways in which labels come true; see experiment tables. A label without any is a cause of its own.
+    causes: []const Cause = &.{},
 
     pub const wire_name = "profile";
     pub const rules = struct {
@@ -459,6 +493,7 @@ pub const Profile = struct {
         pub const signal_passage: Rules = .{ .optional = true };
         pub const light: Rules = .{ .optional = true };
         pub const experiments: Rules = .{ .optional = true };
+        pub const causes: Rules = .{ .optional = true };
     };
 };
 

@@ -19,6 +19,7 @@ pub const all = .{
     messages.SignalPassage,
     messages.OutcomeLikelihood,
     messages.ExperimentTable,
+    messages.Cause,
     messages.Profile,
     messages.IndictmentItem,
     messages.Indictment,

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/host/profile"
 	"github.com/shadowcourt/shadowcourt/host/run/input"
 	"github.com/shadowcourt/shadowcourt/pipelines"
@@ -54,13 +55,13 @@ func shippedProfile(name string) (*abi.Profile, error) {
 	return profile.Parse(file, data)
 }
 
-// ExperimentTables say what outcomes of experiments tell by default.
+// ExperimentTables say what outcomes of experiments tell of labels by default.
 func ExperimentTables() ([]abi.ExperimentTable, error) {
 	p, err := experimentsAlone()
 	if err != nil {
 		return nil, err
 	}
-	return p.Experiments, nil
+	return odds.ByLabel(p), nil
 }
 
 // experimentsAlone is a profile that says what outcomes of experiments tell, whatever language the tests are in, and nothing else.
@@ -69,5 +70,5 @@ func experimentsAlone() (*abi.Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &abi.Profile{Name: "experiments", Experiments: p.Experiments}, nil
+	return &abi.Profile{Name: "experiments", Experiments: p.Experiments, Causes: p.Causes}, nil
 }

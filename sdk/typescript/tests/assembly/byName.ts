@@ -21,6 +21,7 @@ export function byName(name: string): Message | null {
   if (name == "signal_passage") return new messages.SignalPassage();
   if (name == "outcome_likelihood") return new messages.OutcomeLikelihood();
   if (name == "experiment_table") return new messages.ExperimentTable();
+  if (name == "cause") return new messages.Cause();
   if (name == "profile") return new messages.Profile();
   if (name == "indictment_item") return new messages.IndictmentItem();
   if (name == "indictment") return new messages.Indictment();

@@ -22,6 +22,7 @@ pub fn rewrite(name: &str, message: &[u8]) -> Result<Vec<u8>, Problem> {
         "signal_passage" => decode::<SignalPassage>(message).map(|v| encode(&v)),
         "outcome_likelihood" => decode::<OutcomeLikelihood>(message).map(|v| encode(&v)),
         "experiment_table" => decode::<ExperimentTable>(message).map(|v| encode(&v)),
+        "cause" => decode::<Cause>(message).map(|v| encode(&v)),
         "profile" => decode::<Profile>(message).map(|v| encode(&v)),
         "indictment_item" => decode::<IndictmentItem>(message).map(|v| encode(&v)),
         "indictment" => decode::<Indictment>(message).map(|v| encode(&v)),
