@@ -5,10 +5,12 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/experiments"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/inquiry"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/place"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
 )
 
 // readOut is the convergence of a conclusion that a deeper look can't change,
@@ -22,7 +24,7 @@ const readOut = 0.70
 //
 // When the case comes back from the court it reads deeper than in any traversal before,
 // and looks for what the questions ask about. Its evidence then is what is new;
-// without any, it is no surer than before.
+// without any, and without experiments, it is no surer than before.
 func investigate(r *abi.NodeRequest, source *abi.SourceAnswer) *abi.InvestigateArtifact {
 	clues := inquiry.Read(r, source)
 	depth := inquiry.DepthOf(r.File)
@@ -42,7 +44,7 @@ func investigate(r *abi.NodeRequest, source *abi.SourceAnswer) *abi.InvestigateA
 	if !estimate.Thin() {
 		v.Classification, _ = estimate.Top(standing(r))
 	}
-	if remanded && len(v.Evidence) == 0 && r.File.Investigate != nil {
+	if remanded && len(v.Evidence) == 0 && len(r.Case.Experiments) == 0 && r.File.Investigate != nil {
 		v.ConvergenceScore = min(v.ConvergenceScore, r.File.Investigate.ConvergenceScore)
 	}
 	v.Summary = summary(r, v, estimate)
@@ -145,6 +147,9 @@ func summary(r *abi.NodeRequest, v *abi.InvestigateArtifact, estimate *inquiry.E
 		b.WriteString("Next to nothing speaks for any label.")
 	} else {
 		b.WriteString(v.Classification + " at " + text.Share(estimate.Of(v.Classification)) + ".")
+	}
+	if told := experiments.Summary(r.Case.Experiments, weigh.Weigh(&weigh.Matter{Labels: r.Case.Labels, Profile: r.Profile, Experiments: r.Case.Experiments})); told != "" {
+		b.WriteString(" " + told)
 	}
 	for _, e := range cited(v) {
 		line, _, _ := strings.Cut(strings.TrimSpace(e.Content), "\n")

@@ -69,6 +69,21 @@ func TestContradictionsSettleNothing(t *testing.T) {
 	}
 }
 
+// What an experiment has shown counts in the answer of whoever asked for it.
+func TestExperimentsSpeak(t *testing.T) {
+	t.Parallel()
+	rerun := abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 5}
+	r := anytrial.LightCase(abi.FamilyInvestigate, "    cart_test.go:9: wrong total\n")
+	r.Profile = &abi.Profile{Experiments: []abi.ExperimentTable{{Experiment: rerun, Outcomes: []abi.OutcomeLikelihood{{
+		Outcome: abi.OutcomeMixed, Given: []abi.LabelWeight{{Label: anytrial.Flake, Weight: 0.5}, {Label: anytrial.Product, Weight: 0.001}, {Label: anytrial.Automation, Weight: 0.001}},
+	}}}}}
+	r.Case.Experiments = []abi.ExperimentResult{{Experiment: rerun, Outcome: abi.OutcomeMixed, Passed: 1, Same: 1}}
+	r.File = &abi.LightFile{Feedback: &abi.RemandFeedback{}}
+	if v := play(t, r, abi.SourceAnswer{}); v.Classification != anytrial.Flake || !strings.Contains(v.Summary, "this tree, 5 times: 1 passed, 1 failed in the same way") {
+		t.Errorf("got %+v", *v)
+	}
+}
+
 func TestTheDiffSpeaks(t *testing.T) {
 	t.Parallel()
 	source := abi.SourceAnswer{Known: true, Frames: []abi.SourceFrame{{Path: "cart_test.go", Line: 9, Kind: abi.SourceTest, Changed: true, ChangedNear: true, Excerpt: "want := 3"}}}
