@@ -45,8 +45,13 @@ func (d *defined) find(c *abi.Case) (*failure, error) {
 // serves tells of trees other than that under test where what is installed may lead back to the checkout.
 func (d *defined) serves(t *tree.Tree) error { return d.Serves(t) }
 
+// compare knows nothing of the tests of other languages.
+func (*defined) compare(context.Context, *tree.Tree, *tree.Tree, *failure) (*comparison, error) {
+	return &comparison{}, nil
+}
+
 // build writes the tree and builds in it. Where runs change the tree itself, it is written and built again before each.
-func (d *defined) build(ctx context.Context, w *workspace, f *failure, _ string) (program, error) {
+func (d *defined) build(ctx context.Context, w *workspace, f *failure, _ replaced, _ string) (program, error) {
 	source := w.source()
 	t := f.target.project
 	if err := w.write(ctx); err != nil {

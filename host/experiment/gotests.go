@@ -147,7 +147,7 @@ func flagsOf(documents []abi.Document) []string {
 	return nil
 }
 
-func (g *goTests) build(ctx context.Context, w *workspace, f *failure, out string) (program, error) {
+func (g *goTests) build(ctx context.Context, w *workspace, f *failure, only replaced, out string) (program, error) {
 	t := f.target.goTest
 	if !testedFolders(w.tree)[path.Join(t.module, t.folder)] {
 		return nil, runner.ErrNoTests
@@ -155,7 +155,12 @@ func (g *goTests) build(ctx context.Context, w *workspace, f *failure, out strin
 	if err := w.write(ctx); err != nil {
 		return nil, err
 	}
-	binary, err := g.command.Build(ctx, filepath.Join(w.source(), filepath.FromSlash(t.module)), "./"+t.folder, out, t.flags...)
+	overlay, err := only.write(out, w.source())
+	if err != nil {
+		return nil, err
+	}
+	folder := filepath.Join(w.source(), filepath.FromSlash(t.module))
+	binary, err := g.command.Build(ctx, folder, "./"+t.folder, out, slices.Concat(overlay, t.flags)...)
 	if err != nil {
 		return nil, err
 	}

@@ -104,6 +104,8 @@ type Lab struct {
 	cache   *cache
 	shared  shared
 
+	comparisons comparisons
+
 	open   sync.RWMutex // held for reading while an experiment runs
 	closed bool
 }

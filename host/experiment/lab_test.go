@@ -58,7 +58,8 @@ func TestHostile(t *testing.T) {
 `,
 		"cart/testdata/fixture": "fixture\n",
 		"price/price.go":        "package price\n\nfunc Old() int { return 1 }\n",
-		"price/price_test.go":   "package price\n\nimport \"testing\"\n\nfunc TestOld(t *testing.T) { Old() }\n",
+		"price/price_test.go": "package price\n\nimport \"testing\"\n\nfunc TestOld(t *testing.T) { Old() }\n" +
+			"func TestPrice(t *testing.T) { if got := Old(); got != 1 { t.Errorf(\"got %d, want 1\", got) } }\n",
 	}
 	head = map[string]string{
 		"cart/cart.go": `package cart
@@ -75,11 +76,12 @@ func TestGreeting(t *testing.T) { if got := Greeting(); got != "Hello" { t.Error
 func TestEmpty(t *testing.T) { if got := Total(); got != 1 { t.Errorf("empty: %d", got) } }
 func TestCount(t *testing.T) { if got := Count(nil); got != 0 { t.Errorf("counted %d, want 0", got) } }
 `,
-		".gitignore":          "generated.go\n",
-		"gen/generated.go":    "package gen\n\nfunc F() {}\n",
-		"gen/gen_test.go":     "package gen\n\nimport \"testing\"\n\nfunc TestGenerated(t *testing.T) { F(); t.Error(\"no\") }\n",
-		"price/price.go":      "package price\n\nfunc Old() int { return 1 }\n\nfunc New() int { return 1 }\n",
-		"price/price_test.go": "package price\n\nimport \"testing\"\n\nfunc TestNew(t *testing.T) { if got := New(); got != 2 { t.Errorf(\"got %d, want 2\", got) } }\n",
+		".gitignore":       "generated.go\n",
+		"gen/generated.go": "package gen\n\nfunc F() {}\n",
+		"gen/gen_test.go":  "package gen\n\nimport \"testing\"\n\nfunc TestGenerated(t *testing.T) { F(); t.Error(\"no\") }\n",
+		"price/price.go":   "package price\n\nfunc Old() int { return 1 }\n\nfunc New() int { return 1 }\n",
+		"price/price_test.go": "package price\n\nimport \"testing\"\n\nfunc TestNew(t *testing.T) { if got := New(); got != 2 { t.Errorf(\"got %d, want 2\", got) } }\n" +
+			"func TestPrice(t *testing.T) { if got := Old(); got != 3 { t.Errorf(\"got %d, want 3\", got) } }\n",
 	}
 )
 
@@ -190,18 +192,20 @@ func TestAccept_EX2_OutcomesOnARealModule(t *testing.T) {
 	type outcomes map[string]abi.ExperimentOutcome
 	for _, c := range []struct {
 		fault, test string
+		change      abi.TestChange
 		want        outcomes
 	}{
-		{"broken environment", "TestDatabase", outcomes{again: abi.OutcomeSame, onlyGreen: abi.OutcomeSame, greenTests: abi.OutcomeSame, headTests: abi.OutcomeSame}},
-		{"variable", "TestZone", outcomes{onlyGreen: abi.OutcomeSame, clean: abi.OutcomePassed}},
-		{"order", "TestOrder", outcomes{again: abi.OutcomePassed, inOrder: abi.OutcomeSame}},
-		{"regression", "TestTotal/two", outcomes{again: abi.OutcomeSame, clean: abi.OutcomeSame, onlyGreen: abi.OutcomePassed, greenTests: abi.OutcomeSame, headTests: abi.OutcomePassed}},
-		{"broken test", "TestEmpty", outcomes{onlyGreen: abi.OutcomePassed, greenTests: abi.OutcomePassed, headTests: abi.OutcomeSame}},
-		{"stale test", "TestGreeting", outcomes{onlyGreen: abi.OutcomePassed, greenTests: abi.OutcomeSame, headTests: abi.OutcomePassed}},
-		{"new test", "TestCount", outcomes{onlyGreen: abi.OutcomeNoTest, greenTests: abi.OutcomeNoTest, headTests: abi.OutcomeSame}},
-		{"new test of a new function", "TestNew", outcomes{onlyGreen: abi.OutcomeNoTest, headTests: abi.OutcomeNotBuilt}},
-		{"a file that git ignores", "TestGenerated", outcomes{again: abi.OutcomeNotRun, headTests: abi.OutcomeNotBuilt}},
-		{"a test that deletes its folder", "TestHostile", outcomes{again: abi.OutcomeSame}},
+		{"broken environment", "TestDatabase", abi.TestUnchanged, outcomes{again: abi.OutcomeSame, onlyGreen: abi.OutcomeSame, greenTests: abi.OutcomeSame, headTests: abi.OutcomeSame}},
+		{"variable", "TestZone", abi.TestUnchanged, outcomes{onlyGreen: abi.OutcomeSame, clean: abi.OutcomePassed}},
+		{"order", "TestOrder", abi.TestUnchanged, outcomes{again: abi.OutcomePassed, inOrder: abi.OutcomeSame}},
+		{"regression", "TestTotal/two", abi.TestUnchanged, outcomes{again: abi.OutcomeSame, clean: abi.OutcomeSame, onlyGreen: abi.OutcomePassed, greenTests: abi.OutcomeSame, headTests: abi.OutcomePassed}},
+		{"broken test", "TestEmpty", abi.TestChanged, outcomes{onlyGreen: abi.OutcomePassed, greenTests: abi.OutcomePassed, headTests: abi.OutcomeSame}},
+		{"stale test", "TestGreeting", abi.TestUnchanged, outcomes{onlyGreen: abi.OutcomePassed, greenTests: abi.OutcomeSame, headTests: abi.OutcomePassed}},
+		{"new test", "TestCount", abi.TestNew, outcomes{onlyGreen: abi.OutcomeNoTest, greenTests: abi.OutcomeNoTest, headTests: abi.OutcomeSame}},
+		{"broken test beside one that does not build", "TestPrice", abi.TestChanged, outcomes{onlyGreen: abi.OutcomePassed, greenTests: abi.OutcomePassed, headTests: abi.OutcomeSame}},
+		{"new test of a new function", "TestNew", abi.TestNew, outcomes{onlyGreen: abi.OutcomeNoTest, headTests: abi.OutcomeNotBuilt}},
+		{"a file that git ignores", "TestGenerated", abi.TestNew, outcomes{again: abi.OutcomeNotRun, headTests: abi.OutcomeNotBuilt}},
+		{"a test that deletes its folder", "TestHostile", abi.TestUnchanged, outcomes{again: abi.OutcomeSame}},
 	} {
 		t.Run(c.fault, func(t *testing.T) {
 			subject := cases[c.test]
@@ -216,6 +220,9 @@ func TestAccept_EX2_OutcomesOnARealModule(t *testing.T) {
 				r, err := l.Run(t.Context(), subject, parse(t, name))
 				if err != nil {
 					t.Fatal(err)
+				}
+				if r.Test != c.change && r.Outcome != abi.OutcomeNotRun {
+					t.Errorf("%s: the test is %s, want %s", name, r.Test, c.change)
 				}
 				if got[name] = r.Outcome; r.Outcome == abi.OutcomeOther || r.Outcome == abi.OutcomeNotRun {
 					t.Logf("%s: %s", name, r.Detail)
@@ -338,7 +345,7 @@ func TestOffersAreTheSameForTheSameCase(t *testing.T) {
 	dir := checkout(t)
 	want := []abi.ExperimentOffer{
 		{Experiment: parse(t, clean), Seconds: 3.8},
-		{Experiment: parse(t, greenTests), Seconds: 6.8},
+		{Experiment: parse(t, greenTests), Seconds: 3.8}, // the test is the same in both: it is head
 		{Experiment: parse(t, headTests), Seconds: 6.8},
 		{Experiment: parse(t, again), Seconds: 7},
 		{Experiment: parse(t, onlyGreen), Seconds: 7.6},

@@ -20,10 +20,8 @@ func (l *Lab) Offers(ctx context.Context, subject *abi.Case) ([]abi.ExperimentOf
 	if err != nil {
 		return nil, nil //nolint:nilerr // Why tells it
 	}
-	return plan.Offers(f.elapsed, f.toolchain.pace(), func(e abi.Experiment) bool {
-		w := l.trees[revisions{e.Product, e.Tests}]
-		return w != nil && f.toolchain.serves(w.tree) == nil
-	}), nil
+	offers := plan.Offers(f.elapsed, f.toolchain.pace(), func(e abi.Experiment) plan.Build { return l.builds(ctx, f, e) })
+	return offers, ctx.Err()
 }
 
 // Able says whether any experiment can be run.

@@ -25,17 +25,24 @@ func (l *Lab) Run(ctx context.Context, subject *abi.Case, e abi.Experiment) (abi
 	if err != nil {
 		return notRun(e, err.Error()), nil
 	}
-	w := l.trees[revisions{e.Product, e.Tests}]
-	key := l.key(w, f, e)
+	in, err := l.place(ctx, f, e)
+	if err != nil {
+		if ctx.Err() != nil {
+			return abi.ExperimentResult{}, ctx.Err()
+		}
+		return notRun(e, err.Error()), nil
+	}
+	key := l.key(in, f, e)
 	return l.shared.do(ctx, key, func() (abi.ExperimentResult, bool, error) {
 		if f.toolchain.cached() {
 			if r, ok := l.cache.read(key, e); ok {
 				return r, true, nil
 			}
 		}
-		left := l.account.begin(time.Duration(plan.Seconds(f.elapsed, f.toolchain.pace(), e) * float64(time.Second)))
+		expected := plan.Seconds(f.elapsed, f.toolchain.pace(), e, l.builds(ctx, f, e))
+		left := l.account.begin(time.Duration(expected * float64(time.Second)))
 		defer left(0)
-		r, final, err := l.perform(ctx, w, f, e, left)
+		r, final, err := l.perform(ctx, in, f, e, left)
 		if final && err == nil && f.toolchain.cached() {
 			l.cache.write(key, &r)
 		}
@@ -65,17 +72,16 @@ func (l *Lab) runnable(subject *abi.Case, e abi.Experiment) (*failure, error) {
 }
 
 // perform builds and runs, and tells left which share of the runs there is to do. A result is final if running it again could not be better: nothing but the code decided it.
-func (l *Lab) perform(ctx context.Context, w *workspace, f *failure, e abi.Experiment, left func(float64)) (abi.ExperimentResult, bool, error) {
-	t := tally{result: abi.ExperimentResult{Experiment: e}, looks: f.looks, online: l.config.Network}
-	var run program
-	err := l.step(ctx, f, e, func() (err error) {
-		run, err = l.build(ctx, w, f)
-		return err
-	})
+func (l *Lab) perform(ctx context.Context, in *place, f *failure, e abi.Experiment, left func(float64)) (abi.ExperimentResult, bool, error) {
+	t := tally{result: abi.ExperimentResult{Experiment: e, Test: in.test}, looks: f.looks, online: l.config.Network}
+	if in.absent {
+		return t.end(runner.ErrNoTests)
+	}
+	run, err := l.program(ctx, in, f, e)
 	for err == nil && t.runs < e.Runs && !t.decided() {
 		var r *runner.Run
 		err = l.step(ctx, f, e, func() (err error) {
-			r, err = l.run(ctx, w, run, f, runner.Environment{
+			r, err = l.run(ctx, in.workspace, run, f, runner.Environment{
 				Clean: e.Environment == abi.CleanEnvironment, Starve: e.Environment == abi.StarvedEnvironment,
 				Order: e.Order == abi.OriginalOrder, Network: l.config.Network, Limits: isolate.Limits{Time: runLimit(f, e)},
 			})
@@ -90,6 +96,25 @@ func (l *Lab) perform(ctx context.Context, w *workspace, f *failure, e abi.Exper
 		return abi.ExperimentResult{}, false, err
 	}
 	return t.end(err)
+}
+
+// program builds what runs the test: in a mixture with what the failing test needs of the tests beside it, or with all of them if that
+// does not build.
+func (l *Lab) program(ctx context.Context, in *place, f *failure, e abi.Experiment) (run program, err error) {
+	parts := []replaced{nil}
+	if in.needed != nil {
+		parts = []replaced{in.needed, nil}
+	}
+	for _, only := range parts {
+		err = l.step(ctx, f, e, func() (err error) {
+			run, err = l.build(ctx, in.workspace, f, only)
+			return err
+		})
+		if _, failed := errors.AsType[*runner.BuildError](err); !failed {
+			break
+		}
+	}
+	return run, err
 }
 
 // step takes a turn for one build or run, so that those of other cases come between the runs of an experiment.

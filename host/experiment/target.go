@@ -30,9 +30,12 @@ type toolchain interface {
 	find(c *abi.Case) (*failure, error)
 	// pace is what a run takes beside its tests, and what a build takes in the tree under test and in another one.
 	pace() plan.Pace
-	// build builds what a tree needs to run the test, into the tree or into the folder out. Errors of the code are *runner.BuildError
-	// and runner.ErrNoTests.
-	build(ctx context.Context, w *workspace, f *failure, out string) (program, error)
+	// compare compares the test in the tree under test and in the green one; the comparison is empty where it can't. Its error is that
+	// of reading the trees.
+	compare(ctx context.Context, head, green *tree.Tree, f *failure) (*comparison, error)
+	// build builds what a tree needs to run the test, with some of its files replaced, into the tree or into the folder out. Errors of
+	// the code are *runner.BuildError and runner.ErrNoTests.
+	build(ctx context.Context, w *workspace, f *failure, only replaced, out string) (program, error)
 }
 
 // program runs the test of a failure once.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/experiment/runner"
@@ -51,13 +52,13 @@ func (w *workspace) lock(ctx context.Context) error {
 
 func (w *workspace) unlock() { <-w.turn }
 
-// build gives what runs the test of a failure. Errors of the code are kept: *runner.BuildError and runner.ErrNoTests.
-func (l *Lab) build(ctx context.Context, w *workspace, f *failure) (program, error) {
+// build gives what runs the test of a failure, in the tree with some of its files replaced. Errors of the code are kept: *runner.BuildError and runner.ErrNoTests.
+func (l *Lab) build(ctx context.Context, w *workspace, f *failure, only replaced) (program, error) {
 	if err := w.lock(ctx); err != nil {
 		return nil, err
 	}
 	defer w.unlock()
-	key := f.toolchain.String() + " " + f.unit
+	key := strings.Join([]string{f.toolchain.String(), f.unit, only.digest()}, " ")
 	if b, ok := w.built[key]; ok {
 		return b.program, b.err
 	}
@@ -69,7 +70,7 @@ func (l *Lab) build(ctx context.Context, w *workspace, f *failure) (program, err
 		return nil, err
 	}
 	var b built
-	b.program, b.err = f.toolchain.build(ctx, w, f, out)
+	b.program, b.err = f.toolchain.build(ctx, w, f, only, out)
 	if _, failed := errors.AsType[*runner.BuildError](b.err); b.err == nil || failed || errors.Is(b.err, runner.ErrNoTests) {
 		w.built[key] = b
 	}

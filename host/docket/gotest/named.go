@@ -18,6 +18,9 @@ type Test struct {
 	Elapsed time.Duration // as the log states it, else 0
 }
 
+// leastElapsed is what the testing package rounds to 0.00s.
+const leastElapsed = 5 * time.Millisecond
+
 // goName is what functions are called that `go test -run` runs.
 const goName = `(?:Test|Fuzz|Example)[^\s/]*(?:/\S+)?`
 
@@ -58,7 +61,7 @@ func loggedTests(documents []abi.Document) []Test {
 			line = strings.TrimRight(line, "\r\n")
 			if m := failLine.FindStringSubmatch(line); m != nil {
 				seconds, _ := strconv.ParseFloat(m[2], 64)
-				found = append(found, Test{Name: m[1], Elapsed: time.Duration(seconds * float64(time.Second))})
+				found = append(found, Test{Name: m[1], Elapsed: max(time.Duration(seconds*float64(time.Second)), leastElapsed)})
 			} else if m := packageLine.FindStringSubmatch(line); m != nil {
 				for ; first < len(found); first++ {
 					found[first].Package = m[1]

@@ -22,7 +22,7 @@ func TestTheTestsThatACaseNames(t *testing.T) {
 		{"no package that is built", "example.com/shop does not build", "FAIL\texample.com/shop [build failed]\n", nil},
 		{"no test", "example.com/shop fails outside its tests", "panic: no\n", nil},
 		{"another language", "testTotal fails in com.example.Shop", "", nil},
-		{"documents alone", "nightly build", "--- FAIL: TestA (0.01s)\n    --- FAIL: TestA/b (0.01s)\nFAIL\nFAIL\texample.com/a\t0.1s\n--- FAIL: TestC (0.00s)\nFAIL\texample.com/c\t0.1s\n", []gotest.Test{{"example.com/a", "TestA/b", 10 * time.Millisecond}, {"example.com/c", "TestC", 0}}},
+		{"documents alone", "nightly build", "--- FAIL: TestA (0.01s)\n    --- FAIL: TestA/b (0.01s)\nFAIL\nFAIL\texample.com/a\t0.1s\n--- FAIL: TestC (0.00s)\nFAIL\texample.com/c\t0.1s\n", []gotest.Test{{"example.com/a", "TestA/b", 10 * time.Millisecond}, {"example.com/c", "TestC", 5 * time.Millisecond}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

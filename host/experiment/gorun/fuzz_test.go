@@ -1,6 +1,10 @@
 package gorun
 
 import (
+	"bytes"
+	"errors"
+	"go/parser"
+	"go/token"
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/host/experiment/runner"
@@ -21,6 +25,36 @@ func FuzzReadStream(f *testing.F) {
 		case runner.Failed:
 		default:
 			t.Errorf("it came out as %q", kind)
+		}
+	})
+}
+
+// FuzzNeeds: what is left of test files is Go with as many lines, and has the test.
+func FuzzNeeds(f *testing.F) {
+	f.Add("package p\nimport (\"testing\"; x \"y/v2\")\nfunc TestA(t *testing.T) { help(x.Y) }\nvar _ = 1\n", "package p\nfunc (t *T[K]) help() {}\ntype T[K any] struct{}\n")
+	f.Add("package p\nfunc () TestA() {}\nfunc TestA() {}\n", "package p\nconst (a = iota; b)\n")
+	f.Fuzz(func(t *testing.T, a, b string) {
+		files := map[string][]byte{"a_test.go": []byte(a), "b_test.go": []byte(b)}
+		n, err := Needs(files, "TestA/x")
+		if err != nil {
+			return
+		}
+		some := false
+		for name, text := range n.Files {
+			if text == nil {
+				continue
+			}
+			some = true
+			if bytes.Count(text, []byte("\n")) != bytes.Count(files[name], []byte("\n")) {
+				t.Errorf("%s has other lines:\n%s", name, text)
+			}
+			// A semicolon may stand behind a comment.
+			if _, err := parser.ParseFile(token.NewFileSet(), name, text, 0); err != nil && !bytes.Contains(text, []byte(";")) {
+				t.Errorf("%s: %v\n%s", name, err, text)
+			}
+		}
+		if again, err := Needs(files, "TestA"); !some || errors.Is(err, ErrNoSuchTest) || again.Digest != n.Digest || again.Process != n.Process {
+			t.Error("the test is gone")
 		}
 	})
 }

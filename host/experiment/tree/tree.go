@@ -97,23 +97,29 @@ func (t *Tree) Changed(other *Tree) []string {
 	return changed
 }
 
+// Differ says whether two trees differ in a path that the function selects.
+func (t *Tree) Differ(other *Tree, selected func(path string) bool) bool {
+	return slices.ContainsFunc(t.Changed(other), selected)
+}
+
 // Mix gives the tree that has the tests and fixtures of one tree and everything else of another.
 func Mix(product, tests *Tree) *Tree {
 	mixed := &Tree{repository: product.repository, files: map[string]File{}}
 	for path, f := range product.files {
-		if !isTest(path) {
+		if !IsTest(path) {
 			mixed.files[path] = f
 		}
 	}
 	for path, f := range tests.files {
-		if isTest(path) {
+		if IsTest(path) {
 			mixed.files[path] = f
 		}
 	}
 	return mixed
 }
 
-func isTest(path string) bool {
+// IsTest says whether a file belongs to the tests: a test, a helper or a fixture.
+func IsTest(path string) bool {
 	kind := sourcefile.KindOf(path)
 	return kind == abi.SourceTest || kind == abi.SourceFixture
 }

@@ -64,6 +64,7 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"host/record decodeCall":                      "abi/codec FuzzAgree",
 	"host/record decodePayload":                   "host/record FuzzDecodePayload",
 	"host/experiment read":                        "no: takes the name of a file; the codec reads it, up to a limit",
+	"host/experiment/gorun Needs":                 "host/experiment/gorun FuzzNeeds",
 	"host/experiment/gorun read":                  "no: go tool test2json reads it; readStream reads what that gives",
 	"host/experiment/gorun readStream":            "host/experiment/gorun FuzzReadStream",
 	"host/experiment/runner Load":                 "no: takes the name of a file; Parse reads it",

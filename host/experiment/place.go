@@ -1,0 +1,214 @@
+package experiment
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/experiment/gorun"
+	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
+	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
+)
+
+// place is where an experiment is made.
+type place struct {
+	workspace *workspace
+	// needed of the package's test files, in a mixture; nil for all of them.
+	needed replaced
+	// absent: the tests have no such test.
+	absent bool
+	test   abi.TestChange
+}
+
+// place finds the tree of an experiment. A mixture has only what the failing test needs of the tests of its package, so that it is not
+// the other tests that keep it from being built. If that is the same in both revisions, the tree of the product's own revision
+// shows what the mixture would, and is built already.
+func (l *Lab) place(ctx context.Context, f *failure, e abi.Experiment) (*place, error) {
+	in := &place{workspace: l.trees[revisions{e.Product, e.Tests}]}
+	if l.trees[revisions{abi.Green, abi.Green}] == nil {
+		return in, nil
+	}
+	c, err := l.comparison(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	in.test = c.change
+	in.absent = e.Tests == abi.Green && c.change == abi.TestNew
+	switch {
+	case e.Product == e.Tests:
+	case c.same:
+		in.workspace = l.trees[revisions{e.Product, e.Product}]
+	default:
+		in.needed = c.needed[e.Tests]
+	}
+	return in, nil
+}
+
+// builds says what an experiment builds.
+func (l *Lab) builds(ctx context.Context, f *failure, e abi.Experiment) plan.Build {
+	w := l.trees[revisions{e.Product, e.Tests}]
+	if w == nil || f.toolchain.serves(w.tree) != nil {
+		return plan.Impossible
+	}
+	in, err := l.place(ctx, f, e)
+	switch {
+	case err != nil: // Run tells it
+		return plan.BuildOf(e)
+	case in.absent:
+		return plan.Nothing
+	case in.workspace == l.trees[revisions{abi.Head, abi.Head}]:
+		return plan.Head
+	}
+	return plan.Other
+}
+
+// comparison says how the failing test of head differs from the test of green. It is empty where that can't be told.
+type comparison struct {
+	change abi.TestChange
+	// same: all that the test may use of tests, helpers and fixtures is equal in both.
+	same   bool
+	needed map[abi.TreeRevision]replaced
+}
+
+// comparisons are those of a Lab by package and test.
+type comparisons struct {
+	mu   sync.Mutex
+	made map[string]*comparison
+}
+
+func (l *Lab) comparison(ctx context.Context, f *failure) (*comparison, error) {
+	key := strings.Join([]string{f.toolchain.String(), f.unit, f.name}, " ")
+	l.comparisons.mu.Lock()
+	defer l.comparisons.mu.Unlock()
+	if c := l.comparisons.made[key]; c != nil {
+		return c, nil
+	}
+	c, err := f.toolchain.compare(ctx, l.trees[revisions{abi.Head, abi.Head}].tree, l.trees[revisions{abi.Green, abi.Green}].tree, f)
+	if err != nil {
+		return nil, err
+	}
+	if l.comparisons.made == nil {
+		l.comparisons.made = map[string]*comparison{}
+	}
+	l.comparisons.made[key] = c
+	return c, nil
+}
+
+func (*goTests) compare(ctx context.Context, head, green *tree.Tree, f *failure) (*comparison, error) {
+	test, _, _ := strings.Cut(f.name, "/")
+	pack := path.Join(f.target.goTest.module, f.target.goTest.folder)
+	now, missing, err := needs(ctx, head, pack, test)
+	if err != nil || now == nil || missing {
+		return &comparison{}, err
+	}
+	before, missing, err := needs(ctx, green, pack, test)
+	if err != nil || before == nil && !missing {
+		return &comparison{}, err
+	}
+	c := &comparison{needed: map[abi.TreeRevision]replaced{abi.Head: replace(pack, now.Files)}, change: abi.TestNew}
+	if missing {
+		return c, nil
+	}
+	c.needed[abi.Green] = replace(pack, before.Files)
+	own := func(name string) bool { return strings.HasPrefix(name, pack+"/") || pack == "." }
+	data := func(name string) bool { return tree.IsTest(name) && !strings.HasSuffix(name, "_test.go") }
+	c.change = abi.TestChanged
+	if now.Digest == before.Digest {
+		c.same = now.Process == before.Process && !head.Differ(green, data)
+		if c.same || !head.Differ(green, func(name string) bool { return own(name) && data(name) }) {
+			c.change = abi.TestUnchanged
+		}
+	}
+	return c, nil
+}
+
+// The bounds of the test files that are read to find what a test needs.
+const (
+	maxTestFile  = 2 << 20
+	maxTestFiles = 500
+)
+
+// needs finds what a test needs of its package's test files in a tree; nil where that can't be told. missing: there is no such test.
+// Errors are those of reading the tree.
+func needs(ctx context.Context, t *tree.Tree, pack, test string) (n *gorun.Needed, missing bool, err error) {
+	files := map[string][]byte{}
+	for _, name := range t.Paths() {
+		if path.Dir(name) != pack || !strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		text, err := t.Read(ctx, name, maxTestFile+1)
+		if err != nil {
+			return nil, false, err
+		}
+		if files[path.Base(name)] = text; len(text) > maxTestFile || len(files) > maxTestFiles {
+			return nil, false, nil
+		}
+	}
+	n, err = gorun.Needs(files, test)
+	if err != nil {
+		return nil, errors.Is(err, gorun.ErrNoSuchTest), nil
+	}
+	return n, false, nil
+}
+
+// replaced are files that builds see with another content, by their paths in the tree; those without any they do not see.
+type replaced map[string][]byte
+
+func replace(pack string, files map[string][]byte) replaced {
+	r := replaced{}
+	for name, text := range files {
+		r[path.Join(pack, name)] = text
+	}
+	return r
+}
+
+// digest names the files; it is empty if none is replaced.
+func (r replaced) digest() string {
+	if r == nil {
+		return ""
+	}
+	h := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(r)) {
+		fmt.Fprintf(h, "%s %d %s\x00", name, len(r[name]), r[name])
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// write writes the files into a folder, for the tree in another one, and gives the flag of the go command that replaces them.
+func (r replaced) write(folder, treeFolder string) (flags []string, err error) {
+	if r == nil {
+		return nil, nil
+	}
+	overlay := struct {
+		Replace map[string]string `json:"Replace"`
+	}{map[string]string{}}
+	for i, name := range slices.Sorted(maps.Keys(r)) {
+		at := filepath.Join(treeFolder, filepath.FromSlash(name))
+		if overlay.Replace[at] = ""; r[name] == nil {
+			continue
+		}
+		file := filepath.Join(folder, "replaced"+strconv.Itoa(i)+"_"+path.Base(name))
+		if err := os.WriteFile(file, r[name], 0o600); err != nil {
+			return nil, err
+		}
+		overlay.Replace[at] = file
+	}
+	data, err := json.Marshal(overlay)
+	if err != nil {
+		return nil, err
+	}
+	list := filepath.Join(folder, "overlay.json")
+	return []string{"-overlay=" + list}, os.WriteFile(list, data, 0o600)
+}
