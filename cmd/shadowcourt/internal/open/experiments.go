@@ -97,8 +97,16 @@ func ExperimentCache(modules string) string {
 	return filepath.Join(filepath.Dir(modules), "experiments")
 }
 
-// openLaboratory lets the court run experiments. Cases that Light is hopeless about are tried then, too: experiments may settle
-// what reading can't.
+// sureWithExperiments is the confidence from which Light needs no trial where the court can run experiments.
+const sureWithExperiments = 0.95
+
+// tryMore has the court try what Light is hopeless about, and what it is nearly sure of: experiments settle what reading can't, and a
+// text alone is never as sure as a run.
+func tryMore(c *pipeline.Court) {
+	c.RejectionThreshold, c.ActivationThreshold = 0, max(c.ActivationThreshold, sureWithExperiments)
+}
+
+// openLaboratory lets the court run experiments.
 func (o *Flags) openLaboratory(ctx context.Context, h *Connected, config *host.Config) error {
 	if !o.Experiments() {
 		return nil
@@ -126,7 +134,7 @@ func (o *Flags) openLaboratory(ctx context.Context, h *Connected, config *host.C
 	}
 	e.laboratory = &laboratory{Lab: lab}
 	config.Experiments = e.laboratory
-	config.Court = func(c *pipeline.Court) { c.RejectionThreshold = 0 }
+	config.Court = tryMore
 	return nil
 }
 
