@@ -161,7 +161,7 @@ light-study: plugins ## measure what the Light path, remands and the casebook ga
 
 .PHONY: experiments-study
 experiments-study: plugins ## measure what experiments gain, on cases between real releases, for docs/experiments-study.md; needs the module proxy and hours
-	$(GO) run ./tools/experiments -work out/experiments -page docs/experiments-study.md
+	$(GO) run ./tools/experiments -fresh -work out/experiments -page docs/experiments-study.md
 
 .PHONY: profile
 profile: plugins ## learn a profile for reports of Go tests into out/go-test.yaml, and measure it; needs minutes

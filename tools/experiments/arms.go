@@ -193,7 +193,7 @@ func (t *trier) answer(ctx context.Context, config host.Config, entry docket.Ent
 func (t *trier) hold(ctx context.Context, config host.Config, entry docket.Entry, c *client) (*trial.Result, error) {
 	if c != nil {
 		config.Experiments = c
-		config.Court = func(court *pipeline.Court) { court.RejectionThreshold = 0 }
+		config.Court = func(court *pipeline.Court) { court.RejectionThreshold, court.ActivationThreshold = 0, 0.95 }
 	}
 	var r *trial.Result
 	err := t.bench.Try(ctx, config, []docket.Entry{entry}, 1, func(t *trial.Trial) { r = &t.Result })

@@ -37,6 +37,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags.Uint64Var(&config.Seed, "seed", 1, "decides faults and tests")
 	flags.IntVar(&config.Quota, "quota", 2, "cases wanted for each pair of releases and cause, twice as many of broken environments")
 	flags.StringVar(&config.Only, "only", "", "make only cases of modules whose path has this text")
+	flags.BoolVar(&config.Fresh, "fresh", false, "make only cases of modules on which no table was tuned")
 	page := flags.String("page", "", "page that the results are written to")
 	generate := flags.Bool("generate", false, "only make the cases")
 	only := flags.Bool("study", false, "only try the cases that are there")

@@ -26,6 +26,8 @@ type Config struct {
 	Quota int
 	// Only pairs whose module's path has this text.
 	Only string
+	// Fresh pairs alone: those on which no table was tuned.
+	Fresh bool
 	// Log is told what came of each pair and cause.
 	Log io.Writer
 }
@@ -33,7 +35,7 @@ type Config struct {
 // Generate makes the cases that the work folder doesn't have yet. A pair that is of no use is reported and left out.
 func Generate(ctx context.Context, c Config) error {
 	for _, pair := range Pairs() {
-		if !strings.Contains(pair.Module, c.Only) {
+		if !strings.Contains(pair.Module, c.Only) || c.Fresh && pair.Tuned {
 			continue
 		}
 		err := (&generator{Config: c, pair: pair}).generate(ctx)
