@@ -20,7 +20,7 @@ var flagGroups = []struct {
 	{"Input", "from source since casebook truth-from-report"},
 	{"Classifier", "light light-timeout no-court"},
 	{"Court", "pipeline profile modules grant watch"},
-	{"Experiments", "experiments budget case-budget experiment-network"},
+	{"Experiments", "experiments budget case-budget experiment-network runner"},
 	{"Output", "format output report cases explain redact timings fail-on"},
 	{"Run", "workers no-groups resume remember cache"},
 	{"Record", "record record-bytes record-digests-only key store"},

@@ -62,7 +62,6 @@ Exit codes: 0 done; 1 something failed while running; 2 the command line or an i
 wrong (where lines of a docket are wrong, the others were still fitted on).`,
 		Example: `  shadowcourt fit examples/dockets/sentiment-fit.jsonl --output tone.yaml
   shadowcourt fit examples/dockets/go-fit-1.jsonl --light rca --output go.yaml
-  shadowcourt fit cases.jsonl --outcomes results.jsonl --output mine.yaml
   shadowcourt fit --unlabelled examples/dockets/sentiment-fit.jsonl --output tone-unlabelled.yaml
   shadowcourt fit examples/dockets/sentiment-fit.jsonl --output tone.yaml --format json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
