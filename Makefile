@@ -97,6 +97,8 @@ test-hardship: plugins ## run all tests on one core, beside four busy loops and 
 
 .PHONY: race
 race: plugins ## run the tests with goroutines under the race detector
+	@# The first run compiles the modules into the user's cache: with the race detector that takes seven times as long.
+	$(GO) test -vet=off -short -timeout 30m -run '$(RACE_TESTS)' ./host ./cmd/shadowcourt
 	$(GO) test -vet=off -race -short -timeout 30m $(RACE)
 	$(GO) test -vet=off -race -short -timeout 30m -run '$(RACE_TESTS)' $(RACE_SOME)
 
