@@ -62,7 +62,7 @@ build: plugins ## build bin/shadowcourt, the modules in it
 
 .PHONY: install
 install: plugins ## put shadowcourt on the PATH, in Go's bin folder
-	$(GO) install -trimpath ./cmd/shadowcourt
+	CGO_ENABLED=0 $(GO) install -trimpath ./cmd/shadowcourt
 
 .PHONY: release
 release: ## make the commit, the tags and the module proxy of a version: VERSION=v0.1.0 OUT=out/release
