@@ -55,8 +55,8 @@ func (c cell) fitted(width int) string {
 
 const (
 	idColumns     = 72
-	readableID    = 40 // to which ids are shortened rather than labels shown by their codes
-	aboutColumns  = 60
+	readableID    = 40  // to which ids are shortened rather than labels shown by their codes
+	aboutColumns  = 160 // where the terminal has as many
 	nameColumns   = 60
 	labelColumns  = 24
 	remandColumns = 11 // of a label, where Light has another one after a remand

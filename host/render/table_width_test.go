@@ -42,6 +42,29 @@ func TestATableOfNoTerminal(t *testing.T) {
 	}
 }
 
+// On a wide terminal ABOUT takes the room that the other columns leave.
+func TestAWideTerminalShowsMoreOfTheSubject(t *testing.T) {
+	t.Parallel()
+	about := strings.Repeat("about ", 40)
+	for width, want := range map[int]int{120: 50, 200: 130, 400: 159} {
+		var b strings.Builder
+		w := render.NewTable(&b, render.TerminalOptions{Width: width})
+		err := w.Write(&trial.Trial{
+			Case:   abi.Case{ID: "a-short-id", Subject: about},
+			Result: trial.Result{ID: "a-short-id", Final: trial.Final{Status: trial.Affirmed, Classification: "label", Confidence: 0.7}},
+		})
+		if err == nil {
+			err = w.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(b.String(), about[:want]) {
+			t.Errorf("%d columns: want %d of the subject in\n%s", width, want, b.String())
+		}
+	}
+}
+
 // One number looks the same wherever it stands.
 func TestANumberLooksTheSameEverywhere(t *testing.T) {
 	t.Parallel()

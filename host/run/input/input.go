@@ -148,8 +148,8 @@ func (i *Dockets) Close() {
 	}
 }
 
-// Entries reads all dockets one after the other; with an id only that case
-// is passed on.
+// Entries reads all dockets one after the other; with an id only that case is passed on. The end of an id will do, behind a
+// dot or a slash, where no id is equal to it and only one ends so.
 func (i *Dockets) Entries(id string) iter.Seq2[docket.Entry, error] {
 	return func(yield func(docket.Entry, error) bool) {
 		defer i.Close()
@@ -160,6 +160,8 @@ func (i *Dockets) Entries(id string) iter.Seq2[docket.Entry, error] {
 		from.tests.Unread = func(stream string, lines gotest.Unread) { i.Unread = append(i.Unread, unreadLines{stream, lines}) }
 		from.exports.Truth = i.Truth
 		places := i.places()
+		var short []docket.Entry
+		exact := false
 		for _, in := range i.list {
 			if in.look(); in.foreign != nil {
 				if !yield(docket.Entry{}, in.foreign) {
@@ -173,14 +175,27 @@ func (i *Dockets) Entries(id string) iter.Seq2[docket.Entry, error] {
 				}
 				if err == nil && id != "" && entry.Case.ID != id {
 					i.passOver(entry.Case.ID, id)
+					if len(short) < 2 && isShort(id, entry.Case.ID) {
+						short = append(short, entry)
+					}
 					continue
 				}
+				exact = exact || err == nil
 				if !yield(entry, err) {
 					return
 				}
 			}
 		}
+		if len(short) == 1 && !exact {
+			yield(short[0], nil)
+		}
 	}
+}
+
+// isShort says whether an id ends with a name, as the ids of tests do: "example.com/shop.TestGone" with "TestGone".
+func isShort(name, id string) bool {
+	before, ok := strings.CutSuffix(id, name)
+	return ok && (strings.HasSuffix(before, ".") || strings.HasSuffix(before, "/"))
 }
 
 // maxNear is how many ids are kept that contain the one that is looked for.

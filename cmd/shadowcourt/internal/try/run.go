@@ -32,7 +32,7 @@ type tryRun struct {
 
 	run     *run.Run
 	sum     run.Summary
-	found   bool // the case of --explain
+	found   bool // a case: with --explain, the one that was looked for
 	matched bool
 
 	proposed int    // answers that an experiment could make surer
@@ -94,7 +94,7 @@ func (o *tryOptions) runConfig(s cli.Streams, inputs *input.Dockets) (*run.Confi
 
 // note takes note of a trial.
 func (r *tryRun) note(t *trial.Trial) {
-	r.found = r.found || t.Result.ID == r.options.explain
+	r.found = true
 	r.matched = r.match.matches(&t.Result) || r.matched
 	if p := t.Result.Proposal; p != nil {
 		p.Command = r.options.experimentCommand(t.Result.ID, p)
