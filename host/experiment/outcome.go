@@ -90,7 +90,7 @@ func (t *tally) end(err error) (abi.ExperimentResult, bool, error) {
 	unchanged := r.Experiment.Product == abi.Head && r.Experiment.Tests == abi.Head // where the test of the case was built and found
 	switch failed, isBuild := errors.AsType[*runner.BuildError](err); {
 	case isBuild && unchanged:
-		return notRun(r.Experiment, "the tree under test does not build without submodules and without the files that git ignores:\n"+failed.Output), true, nil
+		return notRun(r.Experiment, "the tree under test does not build (submodules and files that git ignores are not in it):\n"+failed.Output), true, nil
 	case isBuild:
 		r.Outcome, r.Detail = abi.OutcomeNotBuilt, firstLines(failed.Output)
 		return *r, true, nil
@@ -103,7 +103,7 @@ func (t *tally) end(err error) (abi.ExperimentResult, bool, error) {
 		r.Detail = firstLines(fmt.Sprintf("%d of %d runs were not made: %v\n%s", r.Experiment.Runs-t.runs, r.Experiment.Runs, err, r.Detail))
 		return *r, false, nil
 	case r.Experiment.Tests == abi.Head && r.Outcome == abi.OutcomeNoTest:
-		return notRun(r.Experiment, "the test is not found in the tree under test, which has no submodules and no files that git ignores"), true, nil
+		return notRun(r.Experiment, "the test is not found in the tree under test (submodules and files that git ignores are not in it)"), true, nil
 	case r.Outcome == abi.OutcomeNotRun:
 		r.Detail = firstLines(t.reason)
 	}
