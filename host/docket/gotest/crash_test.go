@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -114,5 +115,59 @@ func TestCrashes(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The panic of a subtest stands below the line of the test that began it; it belongs to the subtest. The panic of that test itself,
+// and what a subtest without a word leaves, are cases of their own.
+func TestThePanicOfASubtestIsItsOwn(t *testing.T) {
+	t.Parallel()
+	run := func(names ...string) string {
+		var b strings.Builder
+		for _, name := range names {
+			fmt.Fprintf(&b, `{"Action":"run","Package":"example.com/a","Test":%q}`+"\n", name)
+		}
+		return b.String()
+	}
+	say := func(name, text string) string {
+		return fmt.Sprintf(`{"Action":"output","Package":"example.com/a","Test":%q,"Output":%q}`+"\n", name, text)
+	}
+	fail := func(name string) string {
+		return say(name, "--- FAIL: "+name+" (0.00s)\n") + fmt.Sprintf(`{"Action":"fail","Package":"example.com/a","Test":%q}`+"\n", name)
+	}
+	panics := func(name, frame string) string {
+		var text strings.Builder
+		for _, line := range []string{"panic: boom [recovered, repanicked]\n", "\n", "goroutine 7 [running]:\n", "example.com/a." + frame + "(0x1)\n", "\t/a/a_test.go:9 +0x1\n"} {
+			text.WriteString(say(name, line))
+		}
+		return say(name, "--- FAIL: "+name+" (0.00s)\n") + text.String()
+	}
+	const end = `{"Action":"output","Package":"example.com/a","Output":"FAIL\texample.com/a\t0.01s\n"}
+{"Action":"fail","Package":"example.com/a"}
+`
+	for _, tc := range []struct{ name, stream, want string }{
+		{"a subtest", run("TestA", "TestA/x") + fail("TestA/x") + panics("TestA", "TestA.func1") + end, "TestA/x panics"},
+		{"the last of two", run("TestA", "TestA/x") + fail("TestA/x") + run("TestA/y") + fail("TestA/y") + panics("TestA", "TestA.func2") + end, "TestA/x fails, TestA/y panics"},
+		{"a subtest of a subtest", run("TestA", "TestA/x", "TestA/x/y") + fail("TestA/x/y") + fail("TestA/x") + panics("TestA", "check") + end, "TestA/x/y panics"},
+		{"the test itself", run("TestA", "TestA/x") + fail("TestA/x") + panics("TestA", "TestA") + end, "TestA panics, TestA/x fails"},
+		{"no panic", run("TestA", "TestA/x") + fail("TestA/x") + fail("TestA") + end, "TestA/x fails"},
+		{"a test that follows", run("TestA", "TestA/x") + fail("TestA/x") + fail("TestA") + run("TestB") + panics("TestB", "TestB") + end, "TestA/x fails, TestB panics"},
+		{"the stream ends", run("TestA", "TestA/x") + fail("TestA/x"), "TestA/x fails"},
+	} {
+		var got []string
+		for e, err := range (&gotest.Reader{}).Read("report", strings.NewReader(tc.stream)) {
+			if err != nil {
+				continue // that the stream ends early
+			}
+			what := " fails"
+			if strings.Contains(e.Case.Documents[0].Text, "panic: boom") {
+				what = " panics"
+			}
+			got = append(got, strings.TrimPrefix(e.Case.ID, "example.com/a.")+what)
+		}
+		slices.Sort(got)
+		if strings.Join(got, ", ") != tc.want {
+			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
+		}
 	}
 }

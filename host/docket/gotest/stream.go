@@ -37,6 +37,8 @@ type pack struct {
 	failed  bool // a case was made of one of its tests
 	crashed bool // and that test crashed
 	done    bool // all tests have run
+	// silent are subtests that failed without a word: what ended them may stand below the lines of the tests around them.
+	silent []failure
 }
 
 // test is a test that runs.
@@ -212,12 +214,55 @@ func (s *stream) failTest(p *pack, name string) {
 		}
 	}
 	log := t.log.Text()
+	defer s.giveSilent(p, name)
 	if t.childFailed && !crashed(log) {
 		return
 	}
 	p.failed = true
 	p.crashed = p.crashed || crashed(log)
-	s.give(failure{pack: p.path, test: name, log: log})
+	if silent := p.silentBelow(name); silent != nil && endsSubtest(crashOf(log), name) {
+		silent.log += crashOf(log)
+		return
+	}
+	f := failure{pack: p.path, test: name, log: log}
+	if strings.Contains(name, "/") && isSilent(log) && len(p.silent) < maxSilent {
+		p.silent = append(p.silent, f)
+		return
+	}
+	s.give(f)
+}
+
+// maxSilent is how many subtests that failed without a word wait for the end of the test that began them.
+const maxSilent = 64
+
+// isSilent says whether a log has nothing but the line that tells of the test's end.
+func isSilent(log string) bool {
+	return strings.HasPrefix(strings.TrimLeft(log, " "), "--- FAIL: ") && strings.Count(strings.TrimRight(log, "\n"), "\n") == 0
+}
+
+// endsSubtest says whether a crash under a test's name is a panic of one of its subtests. It stands behind the lines of all tests
+// that it ends, the innermost first, and the test itself, which waits in another goroutine, is not among its frames.
+func endsSubtest(crash, name string) bool {
+	return strings.HasPrefix(crash, "panic: ") && !isTimeout(crash) && !strings.Contains(crash, "."+name+"(")
+}
+
+// silentBelow is the last of the subtests of a test that failed without a word, nil for none.
+func (p *pack) silentBelow(name string) *failure {
+	if n := len(p.silent); n > 0 && strings.HasPrefix(p.silent[n-1].test, name+"/") {
+		return &p.silent[n-1]
+	}
+	return nil
+}
+
+// giveSilent gives the silent subtests of a test that has ended, and is none itself.
+func (s *stream) giveSilent(p *pack, name string) {
+	if strings.Contains(name, "/") {
+		return
+	}
+	for _, f := range p.silent {
+		s.give(f)
+	}
+	p.silent = nil
 }
 
 // failPackage makes cases of the tests that a crash left open, or one of the package if no test of it explains its end.
@@ -245,6 +290,9 @@ func saysNothing(log string) bool {
 }
 
 func (s *stream) closePackage(path string) {
+	if p := s.packages[path]; p != nil {
+		s.giveSilent(p, "")
+	}
 	delete(s.packages, path)
 	if s.reader.Live {
 		s.releasePackage(path)
@@ -283,6 +331,7 @@ func (s *stream) end() {
 		if crashed, left := s.failCrashed(p); crashed && left || !p.failed && notBuilt(p.log.Text()) {
 			s.failPackage(p, "")
 		}
+		s.giveSilent(p, "")
 		if open > 0 && !p.failed && s.packages[path] != nil {
 			s.problem(0, abi.CodeTruncated, "ends while the tests of "+path+" run")
 		}
