@@ -285,39 +285,3 @@ func passesAndFails(r *abi.ExperimentResult) (passes, fails bool) {
 	mixed := r.Outcome == abi.OutcomeMixed
 	return mixed || r.Outcome == abi.OutcomePassed, mixed || r.Outcome == abi.OutcomeSame
 }
-
-// ByLabel gives the tables of a profile as they are without its causes: what an outcome tells of a label is the mean over the label's
-// causes.
-func ByLabel(p *abi.Profile) []abi.ExperimentTable {
-	tables := slices.Clone(p.Experiments)
-	var labels []string
-	for i := range p.Causes {
-		if !slices.Contains(labels, p.Causes[i].Label) {
-			labels = append(labels, p.Causes[i].Label)
-		}
-	}
-	causes := causesOf(labels, p, nil)
-	for t := range tables {
-		tables[t].Outcomes = slices.Clone(tables[t].Outcomes)
-		for o := range tables[t].Outcomes {
-			outcome := &tables[t].Outcomes[o]
-			given := causes.likelihoods(outcome.Given)
-			rest := slices.DeleteFunc(slices.Clone(outcome.Given), func(g abi.LabelWeight) bool {
-				return slices.Contains(labels, g.Label) || slices.ContainsFunc(p.Causes, func(c abi.Cause) bool { return c.Name == g.Label })
-			})
-			outcome.Given = nil
-			for j, label := range labels {
-				sum, shares := 0.0, 0.0
-				for c := range causes {
-					if causes[c].label == j {
-						sum += causes[c].share * given[c]
-						shares += causes[c].share
-					}
-				}
-				outcome.Given = append(outcome.Given, abi.LabelWeight{Label: label, Weight: sum / shares})
-			}
-			outcome.Given = append(outcome.Given, rest...)
-		}
-	}
-	return tables
-}

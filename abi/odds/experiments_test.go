@@ -170,15 +170,19 @@ func TestPredictAfterResults(t *testing.T) {
 	}
 }
 
-func TestByLabel(t *testing.T) {
+// What was seen tells by which cause a label came true.
+func TestCauses(t *testing.T) {
 	t.Parallel()
-	got := odds.ByLabel(twoWays())[0].Outcomes[0].Given
-	weights := make(map[string]float64)
-	for _, g := range got {
-		weights[g.Label] = g.Weight
+	of := func(label string, results []abi.ExperimentResult) (list []float64) {
+		sum := 0.0
+		for _, c := range odds.Causes(label, twoWays(), results) {
+			list, sum = append(list, c.Probability), sum+c.Probability
+		}
+		near(t, []float64{sum}, []float64{1})
+		return list
 	}
-	if len(got) != 3 {
-		t.Errorf("got %v", got)
+	if before, after := of("b", nil), of("b", results(swapped, abi.OutcomePassed)); len(before) != 2 || after[0] < before[0]+0.2 {
+		t.Errorf("P(cause | b) is %v before and %v after", before, after)
 	}
-	near(t, []float64{weights["a"], weights["b"], weights["c"]}, []float64{0.9, 0.6*0.1 + 0.4*0.9, 0.5})
+	near(t, of("a", results(swapped, abi.OutcomePassed)), []float64{1})
 }

@@ -55,10 +55,11 @@ type ExperimentWorth struct {
 // experimentTables learns what outcomes of experiments tell, each kind by itself and smoothed towards the default. How much is chosen on parts that
 // were not learned on, groups whole; unless learning is better than the default by more than noise, that stays.
 func (c *corpus) experimentTables(config *Config) ([]abi.ExperimentTable, *ExperimentWorth) {
-	if len(config.Tables) == 0 {
+	if config.Experiments == nil {
 		return nil, nil
 	}
-	worth := &ExperimentWorth{Tables: make([]TableWorth, len(config.Tables))}
+	tables := config.Experiments.Experiments
+	worth := &ExperimentWorth{Tables: make([]TableWorth, len(tables))}
 	results := make([][]abi.ExperimentResult, len(c.samples))
 	var use []int
 	for i := range c.samples {
@@ -68,11 +69,11 @@ func (c *corpus) experimentTables(config *Config) ([]abi.ExperimentTable, *Exper
 		}
 	}
 	learned := false
-	for i := range config.Tables {
+	for i := range tables {
 		w := &worth.Tables[i]
-		w.Experiment = config.Tables[i].Experiment.String()
+		w.Experiment = tables[i].Experiment.String()
 		for _, j := range use {
-			if outcomeOf(results[j], &config.Tables[i].Experiment) != "" {
+			if outcomeOf(results[j], &tables[i].Experiment) != "" {
 				w.Cases++
 			}
 		}
@@ -82,7 +83,7 @@ func (c *corpus) experimentTables(config *Config) ([]abi.ExperimentTable, *Exper
 		learned = learned || w.Learned
 	}
 	if !learned {
-		return config.Tables, worth
+		return tables, worth
 	}
 	part := c.folds(use, parts(len(use), c.groups), config.Seed)
 	judgements := make([]judged, len(smoothings))
@@ -97,7 +98,7 @@ func (c *corpus) experimentTables(config *Config) ([]abi.ExperimentTable, *Exper
 				w.Learned, w.Why = false, "not better than the default by more than noise"
 			}
 		}
-		return config.Tables, worth
+		return tables, worth
 	}
 	worth.Smoothing = smoothings[chosen]
 	return c.learnTables(config, results, use, worth.Smoothing), worth
@@ -111,7 +112,7 @@ func (c *corpus) judgeTables(config *Config, results [][]abi.ExperimentResult, u
 		p := learned[part[i]]
 		if p == nil {
 			others := slices.DeleteFunc(slices.Clone(use), func(k int) bool { return part[k] == part[i] })
-			p = &abi.Profile{Experiments: c.learnTables(config, results, others, smoothing)}
+			p = &abi.Profile{Experiments: c.learnTables(config, results, others, smoothing), Causes: config.Experiments.Causes}
 			learned[part[i]] = p
 		}
 		s := &c.samples[i]
@@ -122,41 +123,76 @@ func (c *corpus) judgeTables(config *Config, results [][]abi.ExperimentResult, u
 	return j
 }
 
-// learnTables counts outcomes, beside a default that counts for some cases of each label. A kind of experiment of which there are too few
-// cases keeps its default. What a table does not list stays so: its counts take from what is listed.
+// countings is how often outcomes are counted: which cause made a label come true is known no better than the tables before.
+const countings = 8
+
+// learnTables counts outcomes by cause, beside a default that counts for some cases of each. A kind of experiment of which there are too
+// few cases keeps its default. What a table does not list stays so: its counts take from what is listed.
 func (c *corpus) learnTables(config *Config, results [][]abi.ExperimentResult, use []int, smoothing float64) []abi.ExperimentTable {
-	tables := make([]abi.ExperimentTable, len(config.Tables))
+	p := &abi.Profile{Experiments: config.Experiments.Experiments, Causes: config.Experiments.Causes}
+	if math.IsInf(smoothing, 1) {
+		return p.Experiments
+	}
+	for range countings {
+		p.Experiments = c.countOutcomes(config.Experiments.Experiments, p, results, use, smoothing)
+	}
+	return p.Experiments
+}
+
+// countOutcomes gives tables of the cases, each cause of a label by what the tables of the profile make of it.
+func (c *corpus) countOutcomes(of []abi.ExperimentTable, p *abi.Profile, results [][]abi.ExperimentResult, use []int, smoothing float64) []abi.ExperimentTable {
+	causes := make(map[int][]odds.CauseProbability, len(use))
+	for _, i := range use {
+		causes[i] = odds.Causes(c.trueLabel(i), p, results[i])
+	}
+	tables := slices.Clone(of)
 	for t := range tables {
-		tables[t] = config.Tables[t]
-		counts, cases := map[abi.ExperimentOutcome]map[string]float64{}, map[string]float64{}
-		total := 0
+		counts, cases, total := map[abi.ExperimentOutcome]map[string]float64{}, map[string]float64{}, 0
 		for _, i := range use {
-			s := &c.samples[i]
-			label, outcome := c.labels[s.labels[s.truth]], outcomeOf(results[i], &tables[t].Experiment)
+			outcome := outcomeOf(results[i], &tables[t].Experiment)
 			if outcome == "" {
 				continue
 			}
 			if counts[outcome] == nil {
 				counts[outcome] = map[string]float64{}
 			}
-			counts[outcome][label]++
-			cases[label]++
+			for _, cause := range causes[i] {
+				name := cause.Name
+				if !names(&tables[t], name) { // the table does not tell it from others of its label
+					name = c.trueLabel(i)
+				}
+				counts[outcome][name] += cause.Probability
+				cases[name] += cause.Probability
+			}
 			total++
 		}
-		if total < leastResults || math.IsInf(smoothing, 1) {
-			continue
-		}
-		tables[t].Outcomes = slices.Clone(tables[t].Outcomes)
-		for o := range tables[t].Outcomes {
-			of := &tables[t].Outcomes[o]
-			of.Given = slices.Clone(of.Given)
-			for g := range of.Given {
-				w := &of.Given[g]
-				w.Weight = round(min(max((smoothing*w.Weight+counts[of.Outcome][w.Label])/(smoothing+cases[w.Label]), leastProb), 1))
-			}
+		if total >= leastResults {
+			tables[t].Outcomes = smoothedOutcomes(tables[t].Outcomes, counts, cases, smoothing)
 		}
 	}
 	return tables
+}
+
+func (c *corpus) trueLabel(i int) string { return c.labels[c.first([]int{i})] }
+
+// names says whether a table lists a label or a cause.
+func names(t *abi.ExperimentTable, name string) bool {
+	return slices.ContainsFunc(t.Outcomes, func(o abi.OutcomeLikelihood) bool {
+		return slices.ContainsFunc(o.Given, func(w abi.LabelWeight) bool { return w.Label == name })
+	})
+}
+
+func smoothedOutcomes(of []abi.OutcomeLikelihood, counts map[abi.ExperimentOutcome]map[string]float64, cases map[string]float64, smoothing float64) []abi.OutcomeLikelihood {
+	out := slices.Clone(of)
+	for o := range out {
+		out[o].Given = slices.Clone(out[o].Given)
+		for g := range out[o].Given {
+			w := &out[o].Given[g]
+			x := (smoothing*w.Weight + counts[out[o].Outcome][w.Label]) / (smoothing + cases[w.Label])
+			w.Weight = round(min(max(x, leastProb), 1))
+		}
+	}
+	return out
 }
 
 // outcomeOf is what an experiment showed of a case; empty where it was not run.

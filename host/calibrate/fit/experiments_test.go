@@ -90,7 +90,7 @@ func draw(seed uint64, n int, world []abi.ExperimentTable) ([]docket.Entry, map[
 func fitTables(t *testing.T, n int, world []abi.ExperimentTable) *fit.Result {
 	t.Helper()
 	entries, results := draw(1, n, world)
-	r, err := fit.Fit(t.Context(), entries, fit.Config{Seed: 1, Tables: assumed(), Results: results})
+	r, err := fit.Fit(t.Context(), entries, fit.Config{Seed: 1, Experiments: &abi.Profile{Experiments: assumed()}, Results: results})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestTablesOfExperimentsKeepTheDefault(t *testing.T) {
 	}
 	for seed := range uint64(5) {
 		entries, results := draw(10+seed, 300, assumed())
-		r, err := fit.Fit(t.Context(), entries, fit.Config{Seed: seed, Tables: assumed(), Results: results})
+		r, err := fit.Fit(t.Context(), entries, fit.Config{Seed: seed, Experiments: &abi.Profile{Experiments: assumed()}, Results: results})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,9 +165,70 @@ func TestTablesOfExperimentsKeepTheDefault(t *testing.T) {
 	for _, e := range entries[150:] {
 		delete(results, e.Case.ID)
 	}
-	r, err := fit.Fit(t.Context(), entries, fit.Config{Tables: assumed(), Results: results})
+	r, err := fit.Fit(t.Context(), entries, fit.Config{Experiments: &abi.Profile{Experiments: assumed()}, Results: results})
 	if err != nil || r.Report.Experiments.Smoothing != 0 || r.Report.Experiments.Tables[0].Why != "not better than the default by more than noise" {
 		t.Errorf("%v: %+v", err, r.Report.Experiments)
+	}
+}
+
+// A label that comes true in two ways has a table for each, though no case says which it was.
+func TestTablesOfCausesAreRecovered(t *testing.T) {
+	t.Parallel()
+	// Of the label test, half are changed tests, which pass by the tests of green, and half stale ones, which fail.
+	ways := func(changed, stale float64) []abi.ExperimentTable {
+		e := abi.ExperimentTable{Experiment: crossed}
+		for o, outcome := range seen[:2] {
+			at := func(x float64) float64 { return [2]float64{1 - x, x}[o] }
+			e.Outcomes = append(e.Outcomes, abi.OutcomeLikelihood{Outcome: outcome, Given: []abi.LabelWeight{
+				{Label: "product", Weight: at(0.1)},
+				{Label: "changed", Weight: at(changed)},
+				{Label: "stale", Weight: at(stale)},
+				{Label: "machine", Weight: at(0.1)},
+				{Label: "chance", Weight: at(0.6)},
+			}})
+		}
+		back := e
+		back.Experiment = kindOf(abi.Green, abi.Head)
+		return []abi.ExperimentTable{e, back}
+	}
+	world, byDefault := ways(0.95, 0.05), ways(0.7, 0.3)
+	random := rand.New(rand.NewPCG(3, 4))
+	entries, results := draw(1, 600, nil)
+	for i := range entries {
+		cause := entries[i].Truth.Classification
+		if cause == "test" {
+			cause = []string{"changed", "stale"}[random.IntN(2)]
+		}
+		for _, table := range world {
+			r := abi.ExperimentResult{Experiment: table.Experiment, Outcome: abi.OutcomeSame}
+			for _, w := range table.Outcomes[1].Given {
+				if w.Label == cause && random.Float64() < w.Weight {
+					r.Outcome = abi.OutcomePassed
+				}
+			}
+			results[entries[i].Case.ID] = append(results[entries[i].Case.ID], r)
+		}
+	}
+	p := &abi.Profile{Experiments: byDefault, Causes: []abi.Cause{
+		{Name: "changed", Label: "test", Unchanged: 0.5}, {Name: "stale", Label: "test", Unchanged: 0.5},
+	}}
+	r, err := fit.Fit(t.Context(), entries, fit.Config{Seed: 1, Experiments: p, Results: results})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Profile.Causes) != 2 || r.Report.Experiments.Smoothing == 0 {
+		t.Fatalf("%+v", r.Report.Experiments)
+	}
+	for i := range world {
+		for g, want := range world[i].Outcomes[1].Given {
+			if got := r.Profile.Experiments[i].Outcomes[1].Given[g]; math.Abs(got.Weight-want.Weight) > 0.12 {
+				t.Errorf("%s: P(passed | %s) is %v, in the world %v", world[i].Experiment, want.Label, got.Weight, want.Weight)
+			}
+		}
+	}
+	var yaml bytes.Buffer
+	if err := r.WriteYAML(&yaml); err != nil || !strings.Contains(yaml.String(), "- {name: stale, label: test, unchanged: 0.5, changed: 0.0, new: 0.0}") {
+		t.Errorf("%v\n%s", err, yaml.String())
 	}
 }
 

@@ -39,10 +39,10 @@ type Config struct {
 	Seed uint64
 	// Workers is how many folds are fitted at once; the result doesn't depend on it. Default: 1.
 	Workers int
-	// Tables say what outcomes of experiments tell by default. They are put into the profile, learned from Results, which are those of cases by their
-	// ids, where there are enough. Optional.
-	Tables  []abi.ExperimentTable
-	Results map[string][]abi.ExperimentResult
+	// Experiments is a profile that says what outcomes of experiments tell by default. Its tables and causes are put into the profile, the
+	// tables learned from Results, which are those of cases by their ids, where there are enough. Optional.
+	Experiments *abi.Profile
+	Results     map[string][]abi.ExperimentResult
 	// Progress is told what is being done. Optional.
 	Progress func(step string)
 }
@@ -87,6 +87,9 @@ func Fit(ctx context.Context, entries []docket.Entry, config Config) (*Result, e
 	p := c.profile(m, config.Name, use)
 	r := c.report(x, judgements, chosen, p, config.Workers)
 	r.WithoutTruth = len(entries) - len(labelled)
+	if config.Experiments != nil {
+		p.Causes = config.Experiments.Causes
+	}
 	p.Experiments, r.Experiments = c.experimentTables(&config)
 	return &Result{p, r}, nil
 }

@@ -26,6 +26,7 @@ func (r *Result) WriteYAML(w io.Writer) error {
 	}
 	writeSources(&b, p.Sources)
 	writeSignals(&b, p)
+	writeCauses(&b, p.Causes)
 	writeExperiments(&b, p.Experiments, r.Report.Experiments)
 	_, err := w.Write(b.Bytes())
 	return err
@@ -80,11 +81,22 @@ func writeSignals(b *bytes.Buffer, p *abi.Profile) {
 	}
 }
 
+func writeCauses(b *bytes.Buffer, list []abi.Cause) {
+	if len(list) == 0 {
+		return
+	}
+	b.WriteString("\n# Ways in which labels come true, and P(cause, and the failing test differs so from that of green | label). Not learned from the cases.\ncauses:\n")
+	for i := range list {
+		c := &list[i]
+		fmt.Fprintf(b, "  - {name: %s, label: %s, unchanged: %s, changed: %s, new: %s}\n", scalar(c.Name), scalar(c.Label), number(c.Unchanged), number(c.Changed), number(c.New))
+	}
+}
+
 func writeExperiments(b *bytes.Buffer, list []abi.ExperimentTable, worth *ExperimentWorth) {
 	if len(list) == 0 {
 		return
 	}
-	b.WriteString("\n# What experiments tell: P(outcome | label).\nexperiments:\n")
+	b.WriteString("\n# What experiments tell: P(outcome | label or cause).\nexperiments:\n")
 	for i := range list {
 		e := &list[i].Experiment
 		if worth == nil {

@@ -219,7 +219,7 @@ func (o *fitOptions) readOutcomes(config *fit.Config) error {
 	if config.Results, err = fit.ReadResults(file); err != nil {
 		return fmt.Errorf("--outcomes %s: %w", o.outcomes, err)
 	}
-	config.Tables, err = open.ExperimentTables()
+	config.Experiments, err = open.ExperimentProfile()
 	return err
 }
 

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/host/profile"
 	"github.com/shadowcourt/shadowcourt/host/run/input"
 	"github.com/shadowcourt/shadowcourt/pipelines"
@@ -29,7 +28,7 @@ func (o *Flags) loadProfile(inputs *input.Dockets) (*abi.Profile, error) {
 		name = GoTestProfile
 	}
 	if name == "" && (o.Experiments() || inputs.Only(input.JUnit)) {
-		return experimentsAlone()
+		return ExperimentProfile()
 	}
 	if name == "" || name == noProfile {
 		return nil, nil //nolint:nilnil // no profile is asked for
@@ -55,17 +54,8 @@ func shippedProfile(name string) (*abi.Profile, error) {
 	return profile.Parse(file, data)
 }
 
-// ExperimentTables say what outcomes of experiments tell of labels by default.
-func ExperimentTables() ([]abi.ExperimentTable, error) {
-	p, err := experimentsAlone()
-	if err != nil {
-		return nil, err
-	}
-	return odds.ByLabel(p), nil
-}
-
-// experimentsAlone is a profile that says what outcomes of experiments tell, whatever language the tests are in, and nothing else.
-func experimentsAlone() (*abi.Profile, error) {
+// ExperimentProfile is a profile that says what outcomes of experiments tell, whatever language the tests are in, and nothing else.
+func ExperimentProfile() (*abi.Profile, error) {
 	p, err := shippedProfile(GoTestProfile)
 	if err != nil {
 		return nil, err
