@@ -112,30 +112,45 @@ func stuffed(p *abi.Profile, n int, between string) func(c *abi.Case, truth stri
 	}
 }
 
-// Attacks change what the court decides with a fitted profile in at most one case of twenty: witnesses that nobody measured, one
-// or ten, who lie and are sure of it; and documents into which the strongest phrases of the profile were written.
-func TestAccept_QU1_QU2_AttacksCostAFittedCourtLittle(t *testing.T) {
-	t.Parallel()
+// attack is what somebody does to every case, by the profile that the court has.
+type attack struct {
+	name   string
+	change func(p *abi.Profile) func(c *abi.Case, truth string)
+}
+
+// costLittle checks that each attack costs a fitted court at most five points.
+func costLittle(t *testing.T, attacks ...attack) {
+	t.Helper()
 	for _, h := range trusted(t) {
 		t.Run(h.name, func(t *testing.T) {
 			t.Parallel()
 			p, _ := written(t, fit.Fit, h.fitted)
 			before := try(t, p, h.tried)
-			for _, attack := range []struct {
-				name   string
-				change func(c *abi.Case, truth string)
-			}{
-				{"one liar", liars(1)},
-				{"ten liars", liars(10)},
-				{"phrases, a line each", stuffed(p, 15, "\n")},
-				{"phrases in one line", stuffed(p, 15, " ")},
-			} {
-				after := try(t, p, attacked(h.tried, attack.change))
-				t.Logf("%s: %.3f of %d cases right, %.3f without", attack.name, rate(after.court, after.tried), after.tried, rate(before.court, before.tried))
+			for _, a := range attacks {
+				after := try(t, p, attacked(h.tried, a.change(p)))
+				t.Logf("%s: %.3f of %d cases right, %.3f without", a.name, rate(after.court, after.tried), after.tried, rate(before.court, before.tried))
 				if lost := rate(before.court, before.tried) - rate(after.court, after.tried); lost > 0.05 {
-					t.Errorf("%s: %.3f are lost", attack.name, lost)
+					t.Errorf("%s: %.3f are lost", a.name, lost)
 				}
 			}
 		})
 	}
+}
+
+// Witnesses that nobody measured, one or ten, lie and are sure of it.
+func TestAccept_QU1_UnknownLiarsCostAFittedCourtLittle(t *testing.T) {
+	t.Parallel()
+	of := func(n int) func(*abi.Profile) func(*abi.Case, string) {
+		return func(*abi.Profile) func(*abi.Case, string) { return liars(n) }
+	}
+	costLittle(t, attack{"one liar", of(1)}, attack{"ten liars", of(10)})
+}
+
+// The strongest phrases of the profile are written into the documents.
+func TestAccept_QU2_StuffedPhrasesCostAFittedCourtLittle(t *testing.T) {
+	t.Parallel()
+	of := func(between string) func(*abi.Profile) func(*abi.Case, string) {
+		return func(p *abi.Profile) func(*abi.Case, string) { return stuffed(p, 15, between) }
+	}
+	costLittle(t, attack{"phrases, a line each", of("\n")}, attack{"phrases in one line", of(" ")})
 }

@@ -54,8 +54,12 @@ func mergeEvidences(into map[string]evidenceSet, update map[string][]abi.Evidenc
 
 // joined is what stays of two items with one identity: the one with the higher
 // confidence. Of equally sure ones that name different labels none can be
-// believed rather than the other, and the item that stays names none.
+// believed rather than the other, and the item that stays names none; one without
+// a label counts as another, so that the order of merging decides nothing.
 func joined(rank ranking[abi.Evidence], a, b abi.Evidence) abi.Evidence {
+	if a == b {
+		return a
+	}
 	if a.RelevanceConfidence == b.RelevanceConfidence && a.Supports != b.Supports {
 		a.Supports, b.Supports = "", ""
 	}

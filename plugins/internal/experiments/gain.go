@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
 )
 
@@ -36,7 +37,7 @@ func For(charge string) Aim { return Aim{inFavour, charge} }
 func (a Aim) worth(label, charge int, before, after []float64) float64 {
 	switch {
 	case a.side == neutral:
-		return entropy(before) - entropy(after)
+		return odds.Entropy(before) - odds.Entropy(after)
 	case a.side == against && label != charge:
 		return logOdds(before[charge]) - logOdds(after[charge])
 	case a.side == inFavour && label == charge:
@@ -67,16 +68,6 @@ func (a Aim) gain(scale *weigh.Scale, table *abi.ExperimentTable) float64 {
 		}
 	}
 	return sum
-}
-
-func entropy(p []float64) float64 {
-	h := 0.0
-	for _, x := range p {
-		if x > 0 {
-			h -= x * math.Log(x)
-		}
-	}
-	return h
 }
 
 // logOdds of a probability of the court, which is never certain: they are finite.

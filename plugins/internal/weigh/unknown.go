@@ -15,9 +15,8 @@ const unknownCap = 0.3
 func measures(p *abi.Profile) bool { return p != nil && (len(p.Sources) > 0 || p.Light != nil) }
 
 // unknown is what sources say that the profile doesn't know, where it measured
-// others. Anybody can bring a source, as many as he likes and as sure of
-// themselves as he likes: so all of them together count a little, and never
-// decide against those that were measured.
+// others. Anybody can bring any number of sources, as sure as they like: so all of
+// them together count a little, and never decide against those that were measured.
 type unknown struct {
 	sum     []float64
 	items   []int

@@ -57,7 +57,7 @@ const maxReasonLines = 10
 func (o *Flags) SayNotRun(w io.Writer) {
 	l := o.experiments.laboratory
 	if l == nil || !l.Able() && len(l.cases) == 1 {
-		return // it was told in the beginning
+		return // a warning said so at the start
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
