@@ -23,8 +23,8 @@ const settled = 0.9
 // propose names the experiment that would tell most of an uncertain case and was not run. It stands on what a record has, so that a
 // replay proposes the same.
 func (c *Court) propose(t *trial.Trial, s *runtime.Session) {
-	if !uncertain(&t.Result) {
-		return
+	if p := c.config.Profile; p == nil || len(p.Experiments) == 0 || !uncertain(&t.Result) {
+		return // nothing is known of any experiment, or nothing is open
 	}
 	var elapsed time.Duration
 	switch tests := gotest.TestsOf(&t.Case); len(tests) {
