@@ -14,7 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/calibrate/fit"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
-	"github.com/shadowcourt/shadowcourt/host/relight"
+	"github.com/shadowcourt/shadowcourt/host/run"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
@@ -115,11 +115,11 @@ func (b *Bench) Observe(ctx context.Context, config host.Config, entries []docke
 // Relit fits a profile for cases that a Light path answers.
 func (b *Bench) Relit(ctx context.Context, entries []docket.Entry, path *pipeline.Definition, config fit.Config) (*fit.Result, error) {
 	return fit.Relit(ctx, entries, func(ctx context.Context, p *abi.Profile, entries []docket.Entry) ([]docket.Entry, error) {
-		h, err := host.Open(ctx, relight.Config(host.Config{LightPath: path, Profile: p, CacheDir: b.dir}))
+		h, err := host.Open(ctx, run.LightConfig(host.Config{LightPath: path, Profile: p, CacheDir: b.dir}))
 		if err != nil {
 			return nil, err
 		}
 		defer func() { _ = h.Close(context.WithoutCancel(ctx)) }()
-		return relight.All(ctx, h, entries, 0, nil)
+		return run.Light(ctx, h, entries, 0, nil)
 	}, config)
 }

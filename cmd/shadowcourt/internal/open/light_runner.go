@@ -8,7 +8,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/relight"
+	"github.com/shadowcourt/shadowcourt/host/run"
 )
 
 // LightRunner has Light answer cases outside of the court.
@@ -36,7 +36,7 @@ func HasLight(config *host.Config) bool { return config.LightPath != nil || conf
 
 // Run asks Light about all entries; a Light path gets the profile.
 func (r *LightRunner) Run(ctx context.Context, profile *abi.Profile, entries []docket.Entry) ([]docket.Entry, error) {
-	config := relight.Config(*r.Config)
+	config := run.LightConfig(*r.Config)
 	config.Profile = profile
 	h, err := r.Flags.Host(ctx, r.Streams, &config)
 	if err != nil {
@@ -45,7 +45,7 @@ func (r *LightRunner) Run(ctx context.Context, profile *abi.Profile, entries []d
 	r.Close(ctx) // only now: the hosts of a process share the modules that they compiled
 	r.last = h
 	n := 0
-	lit, err := relight.All(ctx, h, entries, r.Workers, func() {
+	lit, err := run.Light(ctx, h, entries, r.Workers, func() {
 		n++
 		r.Progress.Say(fmt.Sprintf("%s: %d of %d", r.Doing, n, len(entries)))
 	})

@@ -1,4 +1,4 @@
-package relight_test
+package run_test
 
 import (
 	"os"
@@ -9,14 +9,14 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
-	"github.com/shadowcourt/shadowcourt/host/relight"
+	"github.com/shadowcourt/shadowcourt/host/run"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
 // The Light path's answer replaces the case's own, what it gathered stands
 // behind the case's evidence, and no court is held.
-func TestAll(t *testing.T) {
+func TestLight(t *testing.T) {
 	t.Parallel()
 	path, err := pipeline.LoadFS(pipelines.FS, pipelines.RCAInvestigation)
 	if err != nil {
@@ -27,7 +27,7 @@ func TestAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	calls := map[string]int{}
-	h, err := host.Open(t.Context(), relight.Config(host.Config{
+	h, err := host.Open(t.Context(), run.LightConfig(host.Config{
 		LightPath: path, Observe: func(r host.CallRecord) { calls[r.Node]++ }, CacheDir: filepath.Join(cache, "shadowcourt", "modules"),
 	}))
 	if err != nil {
@@ -41,7 +41,7 @@ func TestAll(t *testing.T) {
 		Documents: []abi.Document{{Name: "log", Text: "panic: boom\n\ngoroutine 7 [running]:\nexample.com/m.F(...)\n\t/src/example.com/m/f.go:12 +0x1d\n"}},
 	}
 	answered := 0
-	lit, err := relight.All(t.Context(), h, []docket.Entry{{Case: subject, Truth: &trial.Truth{Classification: "pb001"}}}, 1, func() { answered++ })
+	lit, err := run.Light(t.Context(), h, []docket.Entry{{Case: subject, Truth: &trial.Truth{Classification: "pb001"}}}, 1, func() { answered++ })
 	if err != nil || len(lit) != 1 || answered != 1 {
 		t.Fatalf("error %v, %d entries, %d answered", err, len(lit), answered)
 	}
