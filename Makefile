@@ -96,9 +96,7 @@ test-hardship: plugins ## run all tests on one core, beside four busy loops and 
 	.ci/hardship
 
 .PHONY: race
-race: plugins ## run the tests with goroutines under the race detector
-	@# The first run compiles the modules into the user's cache: with the race detector that takes seven times as long.
-	$(GO) test -vet=off -short -timeout 30m -run '$(RACE_TESTS)' ./host ./cmd/shadowcourt
+race: plugins ## run the tests with goroutines under the race detector; seven times as long where the modules are not compiled yet
 	$(GO) test -vet=off -race -short -timeout 30m $(RACE)
 	$(GO) test -vet=off -race -short -timeout 30m -run '$(RACE_TESTS)' $(RACE_SOME)
 
@@ -205,8 +203,7 @@ dockets: ## rebuild the dockets of real failures; needs root on Linux, gcc, the 
 	$(GO) run ./tools/dockets -out examples/dockets
 
 .PHONY: lint
-lint: $(LINT) ## run the linters, for the host and for the guest
-	$(GO) vet ./...
+lint: $(LINT) ## run the linters, go vet among them, for the host and for the guest
 	$(LINT) run ./...
 	GOOS=wasip1 GOARCH=wasm $(LINT) run $(GUEST)
 
