@@ -160,8 +160,12 @@ light-study: plugins ## measure what the Light path, remands and the casebook ga
 	$(GO) run ./tools/lightstudy -page docs/light.md $(LIGHT_STUDY)
 
 .PHONY: experiments-study
-experiments-study: plugins ## measure what experiments gain, on cases between real releases, for docs/experiments-study.md; needs the module proxy and hours
-	$(GO) run ./tools/experiments -fresh -work out/experiments -page docs/experiments-study.md
+experiments-study: plugins ## measure what experiments gain, on saved cases between real releases, for docs/experiments-study.md; needs the module proxy and minutes
+	$(GO) run ./tools/experiments -page docs/experiments-study.md
+
+.PHONY: experiments-cases
+experiments-cases: ## make more cases for experiments-study, run their experiments and save them; needs the module proxy and hours
+	$(GO) run ./tools/experiments -more -fresh -workers 2
 
 .PHONY: profile
 profile: plugins ## learn a profile for reports of Go tests into out/go-test.yaml, and measure it; needs minutes

@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -30,18 +31,18 @@ type arm string
 
 // The arms. Those with a table decide by [decide] over the outcomes of the arm before.
 const (
-	light        arm = "Light alone"
-	reading      arm = "court by reading"
-	reruns       arm = "court with reruns"
-	rerunsTable  arm = "table over the same outcomes as the court with reruns"
-	all          arm = "court with all experiments"
-	allTable     arm = "table over the same outcomes as the court with all experiments"
-	everything   arm = "run everything, table"
-	everyCounted arm = "run everything, table that counts the failure itself"
+	light           arm = "Light alone"
+	reading         arm = "court by reading"
+	reruns          arm = "court with reruns"
+	rerunsTable     arm = "table over the same outcomes as the court with reruns"
+	everyExperiment arm = "court with all experiments"
+	allTable        arm = "table over the same outcomes as the court with all experiments"
+	everything      arm = "run everything, table"
+	everyCounted    arm = "run everything, table that counts the failure itself"
 )
 
 func arms() []arm {
-	return []arm{light, reading, reruns, rerunsTable, all, allTable, everything, everyCounted}
+	return []arm{light, reading, reruns, rerunsTable, everyExperiment, allTable, everything, everyCounted}
 }
 
 // answer is what came of a case in an arm.
@@ -50,6 +51,9 @@ type answer struct {
 	Confidence float64 `json:"confidence"`
 	// Seconds of experiments, with the builds that they need.
 	Seconds float64 `json:"seconds"`
+	// Calls of modules, and remands.
+	Calls   int `json:"calls,omitempty"`
+	Remands int `json:"remands,omitempty"`
 	// Status of the trial, and who asked for what.
 	Status      trial.Status       `json:"status,omitempty"`
 	Activated   bool               `json:"activated,omitempty"`
@@ -91,53 +95,53 @@ func newTrier(work string) (*trier, error) {
 	return &trier{bench, path, p, work}, err
 }
 
-// try tries the cases of the work folder one after the other, those too that are made meanwhile, and writes all that it knows behind
-// each. Those that can't be tried are reported and left out.
-func (t *trier) try(ctx context.Context, log io.Writer) error {
-	var done []tried
-	seen := map[string]bool{}
-	for {
-		list, err := cases.Read(t.work)
-		if err != nil {
-			return err
-		}
-		i := slices.IndexFunc(list, func(c *cases.Case) bool { return !seen[c.ID] })
-		if i < 0 {
-			return writeJSON(t.work, done)
-		}
-		c, began := list[i], time.Now()
-		seen[c.ID] = true
-		one, err := t.tryCase(ctx, c)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err != nil {
-			fmt.Fprintf(log, "%s: %v\n", c.ID, err)
-			continue
-		}
-		fmt.Fprintf(log, "%d of %d: %s: %s, court %q, table %q (%.0f s)\n",
-			len(seen), len(list), c.ID, one.Truth, one.Answers[all].Label, one.Answers[everything].Label, time.Since(began).Seconds())
-		done = append(done, *one)
-		if err := writeJSON(t.work, done); err != nil {
-			return err
+// try gives the cases of the work folder that have outcomes to all arms. Those that can't be tried are reported and left out.
+func (t *trier) try(ctx context.Context, log io.Writer) ([]tried, error) {
+	list, err := cases.Read(t.work)
+	if err != nil {
+		return nil, err
+	}
+	list = slices.DeleteFunc(list, func(c *cases.Case) bool { _, err := os.Stat(c.Outcomes()); return err != nil })
+	done := make([]*tried, len(list))
+	each := make(chan int)
+	var running sync.WaitGroup
+	for range runtime.NumCPU() {
+		running.Go(func() {
+			for i := range each {
+				began := time.Now()
+				one, err := t.tryCase(ctx, list[i])
+				if err != nil {
+					fmt.Fprintf(log, "%s: %v\n", list[i].ID, err)
+					continue
+				}
+				done[i] = one
+				fmt.Fprintf(log, "%d of %d: %s: %s, court %q, table %q (%.1f s)\n", i+1, len(list), list[i].ID, one.Truth,
+					one.Answers[everyExperiment].Label, one.Answers[everything].Label, time.Since(began).Seconds())
+			}
+		})
+	}
+	for i := range list {
+		if ctx.Err() == nil {
+			each <- i
 		}
 	}
+	close(each)
+	running.Wait()
+	var kept []tried
+	for _, one := range done {
+		if one != nil {
+			kept = append(kept, *one)
+		}
+	}
+	return kept, ctx.Err()
 }
 
 func (t *trier) tryCase(ctx context.Context, c *cases.Case) (_ *tried, err error) {
-	defer surround(c.Environment)()
 	entry, err := c.Entry()
 	if err != nil {
 		return nil, err
 	}
-	lab, err := experiment.Open(ctx, experiment.Config{
-		Source: c.Repository(), Green: c.Green, Mode: experiment.All, Budget: time.Hour, PerCase: time.Hour,
-	})
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, lab.Close()) }()
-	l, err := runAll(ctx, lab, &entry.Case, filepath.Join(t.work, "outcomes", c.ID+".json"))
+	l, err := readLedger(c)
 	if err != nil {
 		return nil, err
 	}
@@ -159,26 +163,36 @@ func (t *trier) tryCase(ctx context.Context, c *cases.Case) (_ *tried, err error
 
 // answer gives the case to all arms.
 func (t *trier) answer(ctx context.Context, config host.Config, entry docket.Entry, l *ledger, one *tried) error {
-	read, err := t.hold(ctx, config, entry, nil)
+	read, err := t.hold(ctx, config, entry)
 	if err != nil {
 		return err
 	}
 	one.Answers[light] = answer{}
-	if first := read.Light; first != nil {
+	if first := read.Result.Light; first != nil {
 		one.Answers[light] = answer{Label: first.Classification, Confidence: first.Confidence}
 	}
 	one.Answers[reading] = answered(read, nil)
-	for _, court := range []struct {
-		arm, table arm
-		mode       experiment.Mode
-	}{{reruns, rerunsTable, experiment.Reruns}, {all, allTable, experiment.All}} {
+	for _, court := range courts() {
 		c := &client{ledger: l, mode: court.mode}
-		r, err := t.hold(ctx, config, entry, c)
+		config := config
+		config.Experiments = c
+		if court.fixed {
+			config.Experiments = inOrder{c}
+		}
+		if court.change != nil {
+			if config.Pipeline, err = study.Court(); err != nil {
+				return err
+			}
+			court.change(config.Pipeline)
+		}
+		r, err := t.hold(ctx, config, entry)
 		if err != nil {
-			return err
+			return fmt.Errorf("%s: %w", court.arm, err)
 		}
 		one.Answers[court.arm] = answered(r, c)
-		one.Answers[court.table] = answer{Label: decide(c.results, false), Seconds: c.seconds}
+		if court.table != "" {
+			one.Answers[court.table] = answer{Label: decide(c.results, false), Seconds: c.seconds}
+		}
 	}
 	c := &client{ledger: l, mode: experiment.All}
 	if err := c.all(ctx); err != nil {
@@ -190,18 +204,21 @@ func (t *trier) answer(ctx context.Context, config host.Config, entry docket.Ent
 }
 
 // hold holds one trial, with experiments as the command does it: then the court tries what Light is hopeless about, too.
-func (t *trier) hold(ctx context.Context, config host.Config, entry docket.Entry, c *client) (*trial.Result, error) {
-	if c != nil {
-		config.Experiments = c
+func (t *trier) hold(ctx context.Context, config host.Config, entry docket.Entry) (*trial.Trial, error) {
+	if config.Experiments != nil {
 		config.Court = func(court *pipeline.Court) { court.RejectionThreshold, court.ActivationThreshold = 0, 0.95 }
 	}
-	var r *trial.Result
-	err := t.bench.Try(ctx, config, []docket.Entry{entry}, 1, func(t *trial.Trial) { r = &t.Result })
+	var r *trial.Trial
+	err := t.bench.Try(ctx, config, []docket.Entry{entry}, 1, func(t *trial.Trial) { r = t })
 	return r, err
 }
 
-func answered(r *trial.Result, c *client) answer {
-	a := answer{Label: r.Final.Classification, Confidence: r.Final.Confidence, Status: r.Final.Status, Activated: r.Activated, Experiments: r.Experiments}
+func answered(t *trial.Trial, c *client) answer {
+	r := &t.Result
+	a := answer{Remands: r.Remands, Label: r.Final.Classification, Confidence: r.Final.Confidence, Status: r.Final.Status, Activated: r.Activated, Experiments: r.Experiments}
+	if r.Timings != nil {
+		a.Calls = r.Timings.Calls
+	}
 	if c != nil {
 		a.Seconds = c.seconds
 	}

@@ -4,13 +4,17 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"os"
-	"path/filepath"
+	"regexp"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
+	"github.com/shadowcourt/shadowcourt/tools/experiments/cases"
 )
 
 // ledger has the results of all experiments of a case. Each is run once, so that all courts see the same outcomes, and every court
@@ -32,13 +36,119 @@ type performed struct {
 
 func onHead(e abi.Experiment) bool { return e.Product == abi.Head && e.Tests == abi.Head }
 
-// runAll runs all experiments of a case, or reads what came of them from a file.
-func runAll(ctx context.Context, lab *experiment.Lab, subject *abi.Case, file string) (*ledger, error) {
-	l := &ledger{}
-	if data, err := os.ReadFile(file); err == nil && json.Unmarshal(data, l) == nil && l.Digest == lab.Digest() { //nolint:musttag // as it was written
-		return l, nil
+// readLedger reads what came of the experiments of a case.
+func readLedger(c *cases.Case) (*ledger, error) {
+	data, err := os.ReadFile(c.Outcomes())
+	if err != nil {
+		return nil, err
 	}
-	*l = ledger{Digest: lab.Digest(), Why: lab.Why(subject)}
+	l := &ledger{}
+	return l, json.Unmarshal(data, l) //nolint:musttag // as it was written
+}
+
+// perform runs all experiments of a case, and writes what came of them beside the case.
+func perform(ctx context.Context, c *cases.Case) (err error) {
+	entry, err := c.Entry()
+	if err != nil {
+		return err
+	}
+	lab, err := experiment.Open(ctx, experiment.Config{
+		Source: c.Repository(), Green: c.Green, Mode: experiment.All, Budget: time.Hour, PerCase: time.Hour,
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lab.Close()) }()
+	l, err := runAll(ctx, lab, &entry.Case)
+	if err != nil {
+		return err
+	}
+	data, err := json.MarshalIndent(l, "", " ") //nolint:musttag // for programs of the same version
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(c.Outcomes(), data, 0o644)
+}
+
+// performAll runs the experiments of all cases of the work folder that have no outcomes yet, several at the same time, those too that are
+// made meanwhile, and saves each with them.
+func performAll(ctx context.Context, work, saved string, workers int, made <-chan struct{}, log io.Writer) error {
+	var around sync.RWMutex // held for writing while this process has the environment of a case
+	var saving sync.Mutex
+	defer surround(nil)()
+	one := func(c *cases.Case) error {
+		if len(c.Environment) > 0 {
+			around.Lock()
+			defer around.Unlock()
+			defer surround(c.Environment)()
+		} else {
+			around.RLock()
+			defer around.RUnlock()
+		}
+		return perform(ctx, c)
+	}
+	todo := make(chan *cases.Case)
+	var running sync.WaitGroup
+	for range workers {
+		running.Go(func() {
+			for c := range todo {
+				began := time.Now()
+				err := one(c)
+				if err == nil {
+					saving.Lock()
+					err = cases.Save(ctx, work, saved)
+					saving.Unlock()
+				}
+				if err != nil {
+					fmt.Fprintf(log, "%s: %v\n", c.ID, err)
+				} else {
+					fmt.Fprintf(log, "%s: run in %.0f s\n", c.ID, time.Since(began).Seconds())
+				}
+			}
+		})
+	}
+	defer running.Wait()
+	defer close(todo)
+	seen := map[string]bool{}
+	for last := false; ; {
+		list, err := cases.Read(work)
+		if err != nil {
+			return err
+		}
+		found := false
+		for _, c := range list {
+			if seen[c.ID] {
+				continue
+			}
+			seen[c.ID] = true
+			if _, err := os.Stat(c.Outcomes()); err == nil {
+				continue
+			}
+			found = true
+			select {
+			case todo <- c:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		if last && !found {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-made:
+			last = true
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// folderOfLab is the temporary folder of a laboratory.
+var folderOfLab = regexp.MustCompile(`[^\s"':]*/shadowcourt-lab[^/\s]*/`)
+
+func runAll(ctx context.Context, lab *experiment.Lab, subject *abi.Case) (*ledger, error) {
+	l := &ledger{Digest: lab.Digest(), Why: lab.Why(subject)}
 	var err error
 	if l.Offers, err = lab.Offers(ctx, subject); err != nil {
 		return nil, err
@@ -55,14 +165,11 @@ func runAll(ctx context.Context, lab *experiment.Lab, subject *abi.Case, file st
 		if err != nil {
 			return nil, err
 		}
+		r.Detail = folderOfLab.ReplaceAllString(r.Detail, "")
 		l.Runs = append(l.Runs, performed{r, time.Since(began).Seconds()})
 	}
 	l.splitBuild()
-	data, err := json.MarshalIndent(l, "", "  ") //nolint:musttag // a file of the work folder, for programs of the same version
-	if err != nil {
-		return nil, err
-	}
-	return l, errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, data, 0o644))
+	return l, nil
 }
 
 // splitBuild takes the build of head off the first experiment on it, by what a run takes in another one.

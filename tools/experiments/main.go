@@ -1,9 +1,13 @@
 // Command experiments measures what experiments are good for, on cases whose cause is known by construction.
 //
-//	go run ./tools/experiments -work out/experiments -page docs/experiments-study.md
+//	go run ./tools/experiments -page docs/experiments-study.md
 //
-// It makes the cases that the work folder doesn't have yet, tries each in several ways, and writes what came of it to study.json in
-// the work folder and to the page. An interrupted run continues where it was.
+// It makes the cases again that earlier runs have saved, with the outcomes of their experiments, tries each in several ways, and
+// writes what came of it to study.json in the work folder and to the page. It runs no test: that takes hours, and
+//
+//	go run ./tools/experiments -more
+//
+// does it for new cases, and saves each.
 package main
 
 import (
@@ -33,15 +37,16 @@ func main() {
 func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("experiments", flag.ContinueOnError)
 	config := cases.Config{Log: os.Stderr}
-	flags.StringVar(&config.Work, "work", filepath.Join("out", "experiments"), "folder that keeps cases and results")
-	flags.Uint64Var(&config.Seed, "seed", 1, "decides faults and tests")
-	flags.IntVar(&config.Quota, "quota", 2, "cases wanted for each pair of releases and cause, twice as many of broken environments")
-	flags.StringVar(&config.Only, "only", "", "make only cases of modules whose path has this text")
-	flags.BoolVar(&config.Fresh, "fresh", false, "make only cases of modules on which no table was tuned")
+	flags.StringVar(&config.Work, "work", filepath.Join("out", "experiments"), "folder that the cases are made in, again where they are there")
+	saved := flags.String("saved", filepath.Join("tools", "experiments", "saved"), "folder with the cases of earlier runs and their outcomes")
+	more := flags.Bool("more", false, "make more cases and run their experiments, and add them to those of earlier runs")
+	flags.Uint64Var(&config.Seed, "seed", 1, "of -more: decides faults and tests")
+	flags.IntVar(&config.Quota, "quota", 2, "of -more: cases wanted for each pair of releases and cause, twice as many of broken environments")
+	flags.StringVar(&config.Only, "only", "", "of -more: make only cases of modules whose path has this text")
+	flags.BoolVar(&config.Fresh, "fresh", false, "of -more: make only cases of modules on which nothing was tuned")
+	flags.IntVar(&config.Workers, "workers", 1, "of -more: how many modules are worked on, and how many experiments run, at the same time")
 	page := flags.String("page", "", "page that the results are written to")
-	generate := flags.Bool("generate", false, "only make the cases")
-	only := flags.Bool("study", false, "only try the cases that are there")
-	cached := flags.Bool("cached", false, "only write what is known of the cases that were tried")
+	cached := flags.Bool("cached", false, "only write what the last run knew")
 	labelled := flags.String("labelled", "", "folder for the cases that were tried and what experiments showed, for `shadowcourt fit`")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -53,12 +58,13 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if config.Work, err = filepath.Abs(config.Work); err != nil {
 		return err
 	}
-	if !*only && !*cached {
-		if err := cases.Generate(ctx, config); err != nil || *generate {
+	if !*cached {
+		if err := cases.Restore(ctx, config.Work, *saved, os.Stderr); err != nil {
 			return err
 		}
-	}
-	if !*cached {
+		if *more {
+			return makeMore(ctx, config, *saved)
+		}
 		if err := try(ctx, config.Work); err != nil {
 			return err
 		}
@@ -75,12 +81,25 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return study.Write(*page, tables(done), out)
 }
 
-// try tries all cases of the work folder.
+// makeMore makes cases and runs their experiments at the same time.
+func makeMore(ctx context.Context, config cases.Config, saved string) error {
+	made, ran := make(chan struct{}), make(chan error, 1)
+	go func() { ran <- performAll(ctx, config.Work, saved, config.Workers, made, config.Log) }()
+	err := cases.Generate(ctx, config)
+	close(made)
+	return errors.Join(err, <-ran)
+}
+
+// try gives all cases of the work folder to all arms.
 func try(ctx context.Context, work string) error {
 	t, err := newTrier(work)
 	if err != nil {
 		return err
 	}
 	defer t.bench.Close()
-	return t.try(ctx, os.Stderr)
+	done, err := t.try(ctx, os.Stderr)
+	if err != nil {
+		return err
+	}
+	return writeJSON(work, done)
 }

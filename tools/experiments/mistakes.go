@@ -28,7 +28,7 @@ func mistakesInOrder() []mistake {
 
 // why finds the mistake of a case that the court does not have right.
 func why(t *tried) mistake {
-	a := t.Answers[all]
+	a := t.Answers[everyExperiment]
 	switch {
 	case !a.Activated:
 		return threshold
@@ -72,7 +72,7 @@ func mistakes(list []tried) string {
 		var names []string
 		for i := range list {
 			t := &list[i]
-			a := t.Answers[all]
+			a := t.Answers[everyExperiment]
 			if a.Label == t.Truth || why(t) != m {
 				continue
 			}

@@ -40,33 +40,52 @@ func readJSON(work string) ([]tried, error) {
 	return list, json.Unmarshal(data, &list) //nolint:musttag // as it was written
 }
 
-// tables are those of the page.
+// tables are those of the page. Modules on which something was tuned are apart.
 func tables(list []tried) []study.Table {
+	var fresh, tuned []tried
+	for i := range list {
+		if list[i].Case.Pair.Tuned {
+			tuned = append(tuned, list[i])
+		} else {
+			fresh = append(fresh, list[i])
+		}
+	}
 	return []study.Table{
-		{Name: "cases", Text: causes(list)},
-		{Name: "arms", Text: compared(list)},
-		{Name: "confusion", Text: confusion(list)},
+		{Name: "cases", Text: causes(fresh, tuned)},
+		{Name: "arms", Text: compared(fresh, arms())},
+		{Name: "goals", Text: goals(fresh, tuned)},
+		{Name: "arms of tuned modules", Text: compared(tuned, arms())},
+		{Name: "orders", Text: compared(fresh, orders())},
+		{Name: "ablation", Text: ablated(list)},
+		{Name: "confusion", Text: confusion(fresh)},
 		{Name: "outcomes", Text: outcomes(list)},
-		{Name: "asked", Text: asked(list)},
-		{Name: "errors", Text: mistakes(list)},
+		{Name: "asked", Text: asked(fresh)},
+		{Name: "errors", Text: mistakes(fresh)},
+		{Name: "errors of tuned modules", Text: mistakes(tuned)},
 	}
 }
 
-func causes(list []tried) string {
+func causes(fresh, tuned []tried) string {
 	var b strings.Builder
-	b.WriteString("| cause | right label | cases | modules | with a test that green does not have |\n| --- | --- | ---: | ---: | ---: |\n")
-	row := func(name, label string, of func(*tried) bool) {
-		n, fresh, modules := 0, 0, map[string]bool{}
+	b.WriteString("| cause | right label | cases | modules | with a test that green does not have | cases of tuned modules | tuned modules |\n" +
+		"| --- | --- | ---: | ---: | ---: | ---: | ---: |\n")
+	count := func(list []tried, of func(*tried) bool) (n, added, modules int) {
+		seen := map[string]bool{}
 		for i := range list {
 			if t := &list[i]; of(t) {
 				n++
-				modules[t.Case.Pair.Module] = true
+				seen[t.Case.Pair.Module] = true
 				if t.Case.New {
-					fresh++
+					added++
 				}
 			}
 		}
-		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d |\n", name, label, n, len(modules), fresh)
+		return n, added, len(seen)
+	}
+	row := func(name, label string, of func(*tried) bool) {
+		n, added, modules := count(fresh, of)
+		m, _, others := count(tuned, of)
+		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d | %d | %d |\n", name, label, n, modules, added, m, others)
 	}
 	for _, c := range cases.Causes() {
 		row(string(c), c.Label(), func(t *tried) bool { return t.Case.Cause == c })
@@ -75,34 +94,111 @@ func causes(list []tried) string {
 	return b.String()
 }
 
-func compared(list []tried) string {
-	var b strings.Builder
-	b.WriteString("| arm | right | wrong | open | certain | of these right | seconds a case, median | 90 % |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n")
-	for _, a := range arms() {
-		right, wrong, open, sure, sureRight := 0, 0, 0, 0, 0
-		var seconds []float64
-		for i := range list {
-			x := list[i].Answers[a]
-			ok := x.Label == list[i].Truth
-			switch {
-			case x.Label == "":
-				open++
-			case ok:
-				right++
-			default:
-				wrong++
-			}
-			if x.Label != "" && x.Confidence >= certain {
-				sure++
-				if ok {
-					sureRight++
-				}
-			}
-			seconds = append(seconds, x.Seconds)
+// score is what came of cases in an arm.
+type score struct {
+	right, wrong, open, sure, sureRight int
+	seconds                             []float64 // sorted
+	calls, remands                      int
+}
+
+func scoreOf(list []tried, a arm) score {
+	var s score
+	for i := range list {
+		x := list[i].Answers[a]
+		ok := x.Label == list[i].Truth
+		switch {
+		case x.Label == "":
+			s.open++
+		case ok:
+			s.right++
+		default:
+			s.wrong++
 		}
-		slices.Sort(seconds)
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %.1f | %.1f |\n", a, right, wrong, open, sure, sureRight, at(seconds, 0.5), at(seconds, 0.9))
+		if x.Label != "" && x.Confidence >= certain {
+			s.sure++
+			if ok {
+				s.sureRight++
+			}
+		}
+		s.seconds = append(s.seconds, x.Seconds)
+		s.calls, s.remands = s.calls+x.Calls, s.remands+x.Remands
 	}
+	slices.Sort(s.seconds)
+	return s
+}
+
+func (s *score) mean() float64 {
+	sum := 0.0
+	for _, x := range s.seconds {
+		sum += x
+	}
+	return sum / float64(max(1, len(s.seconds)))
+}
+
+func compared(list []tried, arms []arm) string {
+	var b strings.Builder
+	b.WriteString("| arm | right | wrong | open | certain | of these right | seconds a case, median | mean | 90 % |\n" +
+		"| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n")
+	for _, a := range arms {
+		s := scoreOf(list, a)
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %.1f | %.1f | %.1f |\n", a, s.right, s.wrong, s.open, s.sure, s.sureRight,
+			at(s.seconds, 0.5), s.mean(), at(s.seconds, 0.9))
+	}
+	return b.String()
+}
+
+// ablated sets courts without one of their mechanisms beside the whole one.
+func ablated(list []tried) string {
+	var b strings.Builder
+	b.WriteString("| court | right | wrong | open | right only here | right only in the whole court | certain | of these right | seconds a case, mean | calls a case | remands |\n" +
+		"| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n")
+	for _, a := range ablations() {
+		s := scoreOf(list, a)
+		gained, lost := 0, 0
+		for i := range list {
+			here, there := list[i].Answers[a].Label == list[i].Truth, list[i].Answers[everyExperiment].Label == list[i].Truth
+			switch {
+			case here && !there:
+				gained++
+			case there && !here:
+				lost++
+			}
+		}
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %d | %d | %.1f | %.1f | %d |\n", a, s.right, s.wrong, s.open, gained, lost, s.sure, s.sureRight,
+			s.mean(), float64(s.calls)/float64(max(1, len(list))), s.remands)
+	}
+	return b.String()
+}
+
+// goals sets the court with all experiments beside what it is to reach.
+func goals(fresh, tuned []tried) string {
+	var b strings.Builder
+	b.WriteString("| goal | modules that nothing was tuned on | tuned modules |\n| --- | --- | --- |\n")
+	row := func(goal string, of func(list []tried) string) {
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", goal, of(fresh), of(tuned))
+	}
+	share := func(n, of int) string { return fmt.Sprintf("%d of %d (%.2f)", n, of, float64(n)/float64(max(1, of))) }
+	label := func(label string) func([]tried) string {
+		return func(list []tried) string {
+			s := scoreOf(slices.DeleteFunc(slices.Clone(list), func(t tried) bool { return t.Truth != label }), everyExperiment)
+			return share(s.right, len(s.seconds))
+		}
+	}
+	row("at least 0.85 right", func(list []tried) string { return share(scoreOf(list, everyExperiment).right, len(list)) })
+	row("at most 5 % wrong of those certain", func(list []tried) string {
+		s := scoreOf(list, everyExperiment)
+		return share(s.sure-s.sureRight, s.sure)
+	})
+	row("flaky at least 0.95", label(gotest.NoDefect))
+	row("environment at least 0.95", label(gotest.SystemIssue))
+	row("at most half the seconds of running everything", func(list []tried) string {
+		s, whole := scoreOf(list, everyExperiment), scoreOf(list, everything)
+		return fmt.Sprintf("%.1f of %.1f on average, %.1f of %.1f in the median", s.mean(), whole.mean(), at(s.seconds, 0.5), at(whole.seconds, 0.5))
+	})
+	row("median at most 20 s a case", func(list []tried) string {
+		s := scoreOf(list, everyExperiment)
+		return fmt.Sprintf("%.1f s", at(s.seconds, 0.5))
+	})
 	return b.String()
 }
 
@@ -118,7 +214,7 @@ func at(sorted []float64, q float64) float64 {
 func confusion(list []tried) string {
 	var b strings.Builder
 	labels := append(gotest.Labels(), "")
-	for _, a := range []arm{light, reading, reruns, all, everything} {
+	for _, a := range []arm{light, reading, reruns, everyExperiment, everything} {
 		fmt.Fprintf(&b, "%s:\n\n| cause |", a)
 		for _, l := range labels {
 			fmt.Fprintf(&b, " %s |", cmp.Or(l, "open"))
@@ -190,7 +286,7 @@ func asked(list []tried) string {
 	type request struct{ arm, persona, experiment string }
 	counts := map[request]int{}
 	for i := range list {
-		for _, a := range []arm{reruns, all} {
+		for _, a := range []arm{reruns, everyExperiment} {
 			for _, e := range list[i].Answers[a].Experiments {
 				x := abi.Experiment{Product: e.Product, Tests: e.Tests, Environment: e.Environment, Order: e.Order, Runs: e.Runs}
 				counts[request{string(a), e.Persona + " in " + e.Node, x.String()}]++

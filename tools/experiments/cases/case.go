@@ -5,12 +5,15 @@
 package cases
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
+	"strings"
 
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
@@ -70,12 +73,16 @@ type Case struct {
 
 // The files of a case.
 const (
-	caseFile = "case.json"
-	logFile  = "test.json" // of go test -json
+	caseFile     = "case.json"
+	logFile      = "test.json"     // of go test -json
+	outcomesFile = "outcomes.json" // of all experiments
 )
 
 // Repository is the folder with the sources.
 func (c *Case) Repository() string { return filepath.Join(c.folder, "repo") }
+
+// Outcomes is the file for the outcomes of the case's experiments.
+func (c *Case) Outcomes() string { return filepath.Join(c.folder, outcomesFile) }
 
 // Entry reads the case from its log, as users' commands do.
 func (c *Case) Entry() (docket.Entry, error) {
@@ -96,12 +103,44 @@ func (c *Case) Entry() (docket.Entry, error) {
 	return docket.Entry{}, fmt.Errorf("%s: the log has no failing test %s", c.ID, c.Test)
 }
 
+// write writes the case, with what of the log is about its test if that is read as the whole log is. The file of the case is the last.
 func (c *Case) write(log []byte) error {
+	name := filepath.Join(c.folder, logFile)
+	if err := os.WriteFile(name, log, 0o644); err != nil {
+		return err
+	}
+	whole, err := c.Entry()
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(name, about(c.Test, log), 0o644); err != nil {
+		return err
+	}
+	if short, err := c.Entry(); err != nil || !reflect.DeepEqual(short.Case, whole.Case) {
+		if err := os.WriteFile(name, log, 0o644); err != nil {
+			return err
+		}
+	}
 	data, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {
 		return err
 	}
-	return errors.Join(os.WriteFile(filepath.Join(c.folder, logFile), log, 0o644), os.WriteFile(filepath.Join(c.folder, caseFile), data, 0o644))
+	return os.WriteFile(filepath.Join(c.folder, caseFile), data, 0o644)
+}
+
+// about keeps the events of a test, of those around and in it, and of the package.
+func about(test string, log []byte) []byte {
+	var kept []byte
+	for line := range bytes.Lines(log) {
+		var e struct {
+			Test string `json:"Test"`
+		}
+		err := json.Unmarshal(line, &e)
+		if err != nil || e.Test == "" || strings.HasPrefix(test+"/", e.Test+"/") || strings.HasPrefix(e.Test, test+"/") {
+			kept = append(kept, line...)
+		}
+	}
+	return kept
 }
 
 func readCase(folder string) (*Case, error) {
@@ -110,7 +149,11 @@ func readCase(folder string) (*Case, error) {
 		return nil, err
 	}
 	c := &Case{folder: folder}
-	return c, json.Unmarshal(data, c)
+	if err := json.Unmarshal(data, c); err != nil {
+		return nil, err
+	}
+	c.Pair.Tuned = tuned(c.Pair.Module)
+	return c, nil
 }
 
 // Read reads the cases of a work folder, in the order of their names.

@@ -10,10 +10,10 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Config says which cases are made.
@@ -28,25 +28,33 @@ type Config struct {
 	Only string
 	// Fresh pairs alone: those on which no table was tuned.
 	Fresh bool
+	// Workers is how many pairs are worked on at once. Default: 1.
+	Workers int
 	// Log is told what came of each pair and cause.
 	Log io.Writer
 }
 
 // Generate makes the cases that the work folder doesn't have yet. A pair that is of no use is reported and left out.
 func Generate(ctx context.Context, c Config) error {
+	pairs := make(chan Pair)
+	var workers sync.WaitGroup
+	for range max(1, c.Workers) {
+		workers.Go(func() {
+			for pair := range pairs {
+				if err := (&generator{Config: c, pair: pair}).generate(ctx); err != nil && ctx.Err() == nil {
+					fmt.Fprintf(c.Log, "%s: %v\n", pair.Module, err)
+				}
+			}
+		})
+	}
 	for _, pair := range Pairs() {
-		if !strings.Contains(pair.Module, c.Only) || c.Fresh && pair.Tuned {
-			continue
-		}
-		err := (&generator{Config: c, pair: pair}).generate(ctx)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err != nil {
-			fmt.Fprintf(c.Log, "%s: %v\n", pair.Module, err)
+		if ctx.Err() == nil && strings.Contains(pair.Module, c.Only) && (!c.Fresh || !pair.Tuned) {
+			pairs <- pair
 		}
 	}
-	return nil
+	close(pairs)
+	workers.Wait()
+	return ctx.Err()
 }
 
 // generator makes the cases of one pair.
@@ -59,6 +67,7 @@ type generator struct {
 	was, is     *result
 	binary      string // of the newer release
 	foldersMade bool
+	made        []*Case // of the cause that is worked on
 }
 
 // finished is the file that says that all cases of a pair and a cause are there.
@@ -68,17 +77,24 @@ func (g *generator) finished(cause Cause) string {
 
 // name is what the cases of a cause have in common in theirs.
 func (g *generator) name(cause Cause) string {
-	module := strings.TrimPrefix(g.pair.Module, "github.com/")
-	return strings.ReplaceAll(module, "/", "-") + "-" + string(cause)
+	return slug(g.pair.Module) + "-" + string(cause)
 }
 
-// forget removes the cases of an interrupted run.
-func (g *generator) forget(cause Cause) error {
-	folders, err := filepath.Glob(filepath.Join(g.Work, "cases", g.name(cause)+"-*"))
-	for _, folder := range folders {
-		err = errors.Join(err, os.RemoveAll(folder))
-	}
+// slug is the name of a module in names of files.
+func slug(module string) string {
+	return strings.ReplaceAll(strings.TrimPrefix(module, "github.com/"), "/", "-")
+}
+
+// find reads the cases that there are of a cause.
+func (g *generator) find(cause Cause) error {
+	list, err := Read(g.Work)
+	g.made = slices.DeleteFunc(list, func(c *Case) bool { return c.Pair.Module != g.pair.Module || c.Cause != cause })
 	return err
+}
+
+// has says whether there is a case with this fault.
+func (g *generator) has(kind, where string) bool {
+	return slices.ContainsFunc(g.made, func(c *Case) bool { return c.Kind == kind && c.Where == where })
 }
 
 func hash(s string) uint32 {
@@ -95,7 +111,7 @@ func (g *generator) generate(ctx context.Context) error {
 		if err := g.prepare(ctx); err != nil {
 			return err
 		}
-		if err := g.forget(cause); err != nil {
+		if err := g.find(cause); err != nil {
 			return err
 		}
 		rng := rand.New(rand.NewPCG(g.Seed, uint64(hash(g.pair.Module+string(cause))))) //nolint:gosec // chosen, not secret
@@ -191,15 +207,14 @@ func (g *generator) save(ctx context.Context, c Case, r *result, changed ...stri
 		}
 	}
 	var err error
-	if c.Green, err = commit(ctx, c.Repository(), g.pair, g.older, g.newer, changed...); err != nil {
-		return false, err
-	}
-	log := strings.NewReplacer(g.newer.folder, c.Repository(), g.suite.root, path.Join(c.Repository(), "..")).Replace(string(r.events))
-	if err := c.write([]byte(log)); err != nil {
-		return false, err
-	}
-	_, err = c.Entry()
+	c.Green, err = commit(ctx, c.Repository(), g.pair, func(i int, folder string) error {
+		return []*tree{g.older, g.newer}[i].writeTo(folder, changed)
+	})
 	if err != nil {
+		return false, err
+	}
+	log := strings.NewReplacer(g.newer.folder, c.Repository(), g.suite.root, c.folder).Replace(string(r.events))
+	if err := c.write([]byte(log)); err != nil {
 		return false, errors.Join(err, os.RemoveAll(c.folder))
 	}
 	return true, nil

@@ -1,16 +1,17 @@
 package cases
 
+import "slices"
+
 // Pair is two adjacent releases of a public Go module whose root package changed in its product and in its tests.
 type Pair struct {
 	Module string `json:"module"`
 	Older  string `json:"older"`
 	Newer  string `json:"newer"`
-	// Tuned: the tables of experiments were tuned on cases of the module.
+	// Tuned: something was changed after a look at cases of the module.
 	Tuned bool `json:"tuned,omitempty"`
 }
 
-// Pairs are of small modules with fast tests. None of the modules is in the dockets that profiles are fitted and measured on. On the
-// first twelve the tables of experiments were tuned.
+// Pairs are of small modules with fast tests. None of the modules is in the dockets that profiles are fitted and measured on.
 func Pairs() []Pair {
 	return []Pair{
 		{"github.com/hashicorp/go-version", "v1.7.0", "v1.8.0", true},
@@ -56,4 +57,9 @@ func Pairs() []Pair {
 		{"github.com/buger/jsonparser", "v1.5.1", "v1.6.0", false},
 		{"github.com/pelletier/go-toml/v2", "v2.4.0", "v2.4.1", false},
 	}
+}
+
+// tuned says whether something was tuned on a module, since its cases were made or before.
+func tuned(module string) bool {
+	return slices.ContainsFunc(Pairs(), func(p Pair) bool { return p.Module == module && p.Tuned })
 }

@@ -26,10 +26,13 @@ func (g *generator) collect(ctx context.Context, cause Cause, rng *rand.Rand) (k
 	if err != nil {
 		return 0, 0, err
 	}
-	for kept < g.Quota && tried < mostFaults*g.Quota {
+	for wanted := g.Quota - len(g.made); kept < wanted && tried < mostFaults*wanted; {
 		site, ok := next()
 		if !ok {
 			break
+		}
+		if g.has(site.Operator, where(&site)) {
+			continue
 		}
 		tried++
 		ok, err := g.plant(ctx, cause, &site, rng)
@@ -42,6 +45,8 @@ func (g *generator) collect(ctx context.Context, cause Cause, rng *rand.Rand) (k
 	}
 	return kept, tried, nil
 }
+
+func where(s *mutate.Site) string { return fmt.Sprintf("%s:%d", s.File, s.Line) }
 
 // sites gives the places for faults of a cause, one after the other.
 func (g *generator) sites(ctx context.Context, cause Cause, rng *rand.Rand) (func() (mutate.Site, bool), error) {
@@ -110,7 +115,7 @@ func (g *generator) plant(ctx context.Context, cause Cause, site *mutate.Site, r
 	if err != nil || problem != "" {
 		return false, err
 	}
-	c := Case{Cause: cause, Kind: site.Operator, Where: fmt.Sprintf("%s:%d", site.File, site.Line)}
+	c := Case{Cause: cause, Kind: site.Operator, Where: where(site)}
 	if cause == Flaky {
 		var r *result
 		if c.Test, r, err = g.runFlaky(ctx, binary); err != nil || c.Test == "" {
@@ -187,9 +192,15 @@ func (g *generator) breakEnvironment(ctx context.Context, rng *rand.Rand) (kept,
 		faults = append(faults, environmentFault{condition: in})
 	}
 	seen := map[string]bool{}
+	for _, c := range g.made {
+		seen[c.Test] = true
+	}
 	for _, f := range faults {
-		if kept >= 2*g.Quota {
+		if kept+len(g.made) >= 2*g.Quota {
 			break
+		}
+		if g.has(f.kind, f.file) {
+			continue
 		}
 		tried++
 		ok, err := g.tryEnvironment(ctx, f, seen, rng)

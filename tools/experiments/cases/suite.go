@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
@@ -37,7 +38,7 @@ type result struct {
 // build compiles the tests of a tree; problem is what the compiler says.
 func (s *suite) build(ctx context.Context, folder, name string, flags ...string) (binary, problem string, err error) {
 	binary = filepath.Join(s.root, name+".test")
-	args := slices.Concat([]string{"test", "-c", "-vet=off", "-buildvcs=false", "-o", binary}, flags, []string{"."})
+	args := slices.Concat([]string{"test", "-c", "-vet=off", "-buildvcs=false", "-ldflags=-w", "-o", binary}, flags, []string{"."})
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = folder
 	out, err := cmd.CombinedOutput()
@@ -100,13 +101,23 @@ func variables(usual, replaced map[string]string) []string {
 	return list
 }
 
+// test2json is the program, which the go command takes long to find.
+var test2json = sync.OnceValues(func() (string, error) {
+	out, err := exec.Command("go", "tool", "-n", "test2json").Output()
+	return strings.TrimSpace(string(out)), err
+})
+
 // read tells which tests failed and which passed.
 func (s *suite) read(ctx context.Context, out []byte) (*result, error) {
-	cmd := exec.CommandContext(ctx, "go", "tool", "test2json", "-p", s.pkg)
+	reader, err := test2json()
+	if err != nil {
+		return nil, fmt.Errorf("go tool test2json: %w", err)
+	}
+	cmd := exec.CommandContext(ctx, reader, "-p", s.pkg)
 	cmd.Stdin = bytes.NewReader(out)
 	events, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("go tool test2json: %w", err)
+		return nil, fmt.Errorf("test2json: %w", err)
 	}
 	r := &result{failed: map[string]bool{}, passed: map[string]bool{}}
 	for line := range bytes.Lines(events) {

@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 )
 
 // tree is a copy of a release that may be changed. Tests may leave files in it.
@@ -21,31 +20,40 @@ type tree struct {
 	tests   []string
 }
 
-// newTree downloads a release through the go command, which verifies its checksum, and copies it.
-func newTree(ctx context.Context, module, version, folder string) (*tree, error) {
-	if err := errors.Join(os.RemoveAll(folder), os.MkdirAll(filepath.Dir(folder), 0o755)); err != nil {
-		return nil, err
-	}
+// download gives the folder of a release, which the go command downloads and whose checksum it verifies.
+func download(ctx context.Context, module, version string) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", module+"@"+version)
-	cmd.Dir = filepath.Dir(folder)
+	cmd.Dir = os.TempDir() // outside of any module
 	out, err := cmd.Output()
 	var download struct {
 		Dir   string `json:"Dir"`
 		Error string `json:"Error"`
 	}
 	if jsonErr := json.Unmarshal(out, &download); jsonErr != nil || download.Dir == "" {
-		return nil, fmt.Errorf("downloading %s@%s: %s %w", module, version, download.Error, err)
+		return "", fmt.Errorf("downloading %s@%s: %s %w", module, version, download.Error, err)
 	}
 	if _, err := os.Stat(filepath.Join(download.Dir, "go.mod")); err != nil {
-		return nil, fmt.Errorf("%s@%s has no go.mod", module, version)
+		return "", fmt.Errorf("%s@%s has no go.mod", module, version)
 	}
-	if err := os.CopyFS(folder, os.DirFS(download.Dir)); err != nil {
+	return download.Dir, nil
+}
+
+// newTree downloads a release and copies it.
+func newTree(ctx context.Context, module, version, folder string) (*tree, error) {
+	if err := errors.Join(os.RemoveAll(folder), os.MkdirAll(filepath.Dir(folder), 0o755)); err != nil {
+		return nil, err
+	}
+	origin, err := download(ctx, module, version)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.CopyFS(folder, os.DirFS(origin)); err != nil {
 		return nil, err
 	}
 	if err := setMode(folder, 0o755); err != nil {
 		return nil, err
 	}
-	t := &tree{folder: folder, origin: download.Dir}
+	t := &tree{folder: folder, origin: origin}
 	return t, t.list(ctx)
 }
 
@@ -81,38 +89,27 @@ func differ(a *tree, names []string, b *tree, others []string) bool {
 	})
 }
 
-// commit makes a repository of two releases: the first commit is green, the second head. The named files are as they are in the
-// trees now. It returns the name of the first commit.
-func commit(ctx context.Context, folder string, pair Pair, older, head *tree, changed ...string) (green string, err error) {
+// commit makes a repository of two revisions: the first commit is green, the second head. write makes the work tree that of the first
+// or the second. It returns the name of the first commit.
+func commit(ctx context.Context, folder string, pair Pair, write func(i int, folder string) error) (green string, err error) {
 	if err := errors.Join(os.RemoveAll(folder), os.MkdirAll(folder, 0o755)); err != nil {
 		return "", err
 	}
-	git := func(args ...string) (string, error) {
-		cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "core.autocrlf=false", "-c", "gc.auto=0"}, args...)...)
-		cmd.Dir = folder
-		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull,
-			"GIT_AUTHOR_NAME=Release", "GIT_AUTHOR_EMAIL=release@example.com", "GIT_AUTHOR_DATE=2026-01-01T00:00:00Z",
-			"GIT_COMMITTER_NAME=Release", "GIT_COMMITTER_EMAIL=release@example.com", "GIT_COMMITTER_DATE=2026-01-01T00:00:00Z")
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			return "", fmt.Errorf("git %s: %w: %s", args[0], err, out)
-		}
-		return strings.TrimSpace(string(out)), nil
-	}
-	if _, err := git("init", "-q", "-b", "main"); err != nil {
+	git := repository(folder)
+	if _, err := git.run(ctx, "init", "-q", "-b", "main"); err != nil {
 		return "", err
 	}
-	for i, t := range []*tree{older, head} {
-		if err := t.writeTo(folder, changed); err != nil {
+	for i, version := range []string{pair.Older, pair.Newer} {
+		if err := write(i, folder); err != nil {
 			return "", err
 		}
-		for _, args := range [][]string{{"add", "--all", "--force"}, {"commit", "-q", "-m", "Release " + []string{pair.Older, pair.Newer}[i]}} {
-			if _, err := git(args...); err != nil {
+		for _, args := range [][]string{{"add", "--all", "--force"}, {"commit", "-q", "-m", "Release " + version}} {
+			if _, err := git.run(ctx, args...); err != nil {
 				return "", err
 			}
 		}
 	}
-	return git("rev-parse", "HEAD~1")
+	return git.run(ctx, "rev-parse", "HEAD~1")
 }
 
 // writeTo makes a work tree have the files of the release, and the named ones as they are in the tree.
