@@ -23,7 +23,7 @@ type spinner struct {
 
 func newSpinner(tb testing.TB) *spinner {
 	tb.Helper()
-	s := &spinner{begun: make(chan struct{})}
+	s := &spinner{begun: make(chan struct{}, 1)}
 	s.host = open(tb, host.Config{
 		Pipeline: behave(tb, "specter", "verdict", "spin"), Limits: host.Limits{WallClock: time.Hour, Fuel: 1 << 50},
 		Observe: func(r host.CallRecord) {
@@ -44,11 +44,19 @@ func (s *spinner) spin(tb testing.TB) (stop func() time.Duration) {
 	tb.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
+	select {
+	case <-s.begun: // left by a trial before, which may have had several hearings
+	default:
+	}
 	go func() {
 		_, err := s.host.Try(ctx, dispute())
 		ended <- err
 	}()
-	<-s.begun
+	select {
+	case <-s.begun:
+	case err := <-ended:
+		tb.Fatalf("the trial that should spin ended with %v", err)
+	}
 	time.Sleep(20 * time.Millisecond) // the rest of the hearing takes less than one
 	return func() time.Duration {
 		start := time.Now()
