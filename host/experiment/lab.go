@@ -169,7 +169,7 @@ func (l *Lab) prepare(ctx context.Context) error {
 	}
 	green, err := repository.At(ctx, l.config.Green)
 	if err != nil {
-		l.noGreen = oneLine("green " + err.Error())
+		l.noGreen = oneLine("green: " + err.Error())
 		return ctx.Err()
 	}
 	add(abi.Green, abi.Green, green)

@@ -389,10 +389,10 @@ func TestWhyNothingIsOffered(t *testing.T) {
 		{"two tests", config, &abi.Case{Documents: []abi.Document{{Text: "--- FAIL: TestA (0.00s)\n--- FAIL: TestB (0.00s)\n"}}}, "several tests are named, such as TestA and TestB", 0},
 		{"another module", config, &abi.Case{Subject: "TestA fails in example.com/other"}, `no tests of package "example.com/other" are in the source`, 0},
 		{"no budget", other(func(c *experiment.Config) { c.Budget = 0 }), databaseCase(), "experiments have no budget", 0},
-		{"unknown revision", other(func(c *experiment.Config) { c.Green = "v9" }), databaseCase(), `green unknown revision "v9"`, 4},
+		{"unknown revision", other(func(c *experiment.Config) { c.Green = "v9" }), databaseCase(), `green: no such revision "v9"`, 4},
 		{"no revision", other(func(c *experiment.Config) { c.Green = "" }), databaseCase(), "no green revision is named", 4},
 		{"reruns alone", other(func(c *experiment.Config) { c.Mode = experiment.Reruns }), databaseCase(), "only reruns of this tree are allowed", 4},
-		{"no repository", other(func(c *experiment.Config) { c.Source = empty }), databaseCase(), "no git repository", 0},
+		{"no repository", other(func(c *experiment.Config) { c.Source = empty }), databaseCase(), "source " + empty + ": no git repository", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l := open(t, c.config)

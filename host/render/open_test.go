@@ -101,6 +101,31 @@ func TestTableSaysOnceWhatHoldsOfManyOpenCases(t *testing.T) {
 	}
 }
 
+func TestTableTellsEqualExperimentsOnce(t *testing.T) {
+	t.Parallel()
+	var trials []*trial.Trial
+	for i := range 30 {
+		outcome := sample.Accepted()
+		outcome.Result.ID = "case-" + strconv.Itoa(i)
+		e := trial.Experiment{Factors: trial.Factors{Product: abi.Head, Tests: abi.Head, Runs: 5}, Outcome: abi.OutcomeSame, Same: 5}
+		if i%10 == 1 {
+			e = trial.Experiment{Factors: e.Factors, Outcome: abi.OutcomeMixed, Passed: 1 + i/10, Same: 4 - i/10}
+		}
+		outcome.Result.Experiments = []trial.Experiment{e}
+		trials = append(trials, outcome)
+	}
+	var b bytes.Buffer
+	write(t, render.NewTable(&b, render.TerminalOptions{}), trials...)
+	for _, want := range []string{
+		"case-0\n  as well  case-2, case-3, case-4 and 23 more cases\n  this tree, 5 times: 5 failed in the same way\n",
+		"case-1\n  this tree, 5 times: 1 passed, 4 failed in the same way\n", "case-11\n  this tree, 5 times: 2 passed, 3",
+	} {
+		if out := b.String(); strings.Count(out, want) != 1 {
+			t.Errorf("no %q, or twice, in\n%s", want, out)
+		}
+	}
+}
+
 func TestLegendNamesTheLabelsThatAreUsed(t *testing.T) {
 	t.Parallel()
 	summary := render.NewSummary()

@@ -23,8 +23,9 @@ type tableWriter struct {
 	summary *Summary
 	rows    []tableRow
 	open    []openCases
-	// experimented are the cases with experiments.
+	// experimented are the cases with experiments; untold is how many more there are.
 	experimented []experimented
+	untold       int
 	// unexplained counts the cases without an answer that found no place in the list.
 	unexplained int
 }
@@ -97,9 +98,7 @@ func (t *tableWriter) Write(trial *trial.Trial) error {
 		}
 	}
 	t.rows = append(t.rows, row)
-	if len(r.Experiments) > 0 {
-		t.experimented = append(t.experimented, experimented{r.ID, r.Experiments})
-	}
+	t.experiment(r)
 	t.leave(r)
 	return nil
 }

@@ -8,13 +8,29 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
-// maxExperiments is of how many cases a table tells the experiments.
+// maxExperiments is of how many cases a table tells the experiments. Cases of which there is the same to say count once.
 const maxExperiments = 20
 
-// experimented is a case with the experiments that were run for it.
+// experimented are cases with the experiments that were run for each of them.
 type experimented struct {
-	id   string
+	alikeCases
 	list []trial.Experiment
+}
+
+// experiment notes the experiments of a case.
+func (t *tableWriter) experiment(r *trial.Result) {
+	if len(r.Experiments) == 0 {
+		return
+	}
+	i := slices.IndexFunc(t.experimented, func(c experimented) bool { return slices.EqualFunc(c.list, r.Experiments, alike) })
+	if i < 0 {
+		if len(t.experimented) == maxExperiments {
+			t.untold++
+			return
+		}
+		i, t.experimented = len(t.experimented), append(t.experimented, experimented{list: r.Experiments})
+	}
+	t.experimented[i].add(r.ID)
 }
 
 // alike says whether two experiments read the same.
@@ -42,12 +58,10 @@ func (t *tableWriter) experimentsText() string {
 	if width <= 0 {
 		width = 120
 	}
-	for i := range t.experimented[:min(len(t.experimented), maxExperiments)] {
+	for i := range t.experimented {
 		c := &t.experimented[i]
-		b.WriteString(snipStart(c.id, max(width, 20)) + "\n")
-		if i+1 < len(t.experimented) && slices.EqualFunc(c.list, t.experimented[i+1].list, alike) {
-			continue // of the next case there is the same to say
-		}
+		b.WriteString(snipStart(c.ids[0], max(width, 20)) + "\n")
+		c.tellOthers(t.options, &b)
 		for j := range c.list {
 			e := &c.list[j]
 			b.WriteString("  " + e.What() + ": " + t.options.paint(bold, e.Showed()) + "\n")
@@ -58,8 +72,8 @@ func (t *tableWriter) experimentsText() string {
 			}
 		}
 	}
-	if more := len(t.experimented) - maxExperiments; more > 0 {
-		b.WriteString("and those of " + plural(more, "more case", "more cases") + "\n")
+	if t.untold > 0 {
+		b.WriteString("and those of " + plural(t.untold, "more case", "more cases") + "\n")
 	}
 	return b.String() + "\n"
 }

@@ -13,10 +13,36 @@ const maxOpen = 8
 // maxAlike is how many of those of which there is the same to say are named.
 const maxAlike = 4
 
-// openCases are cases without an answer of which there is the same to say.
-type openCases struct {
+// alikeCases are cases of which there is the same to say.
+type alikeCases struct {
 	ids   []string // the first ones
 	cases int
+}
+
+func (c *alikeCases) add(id string) {
+	if c.cases++; len(c.ids) < maxAlike {
+		c.ids = append(c.ids, id)
+	}
+}
+
+// tellOthers names the cases beside the first.
+func (c *alikeCases) tellOthers(o TerminalOptions, b *strings.Builder) {
+	names := make([]string, 0, maxAlike)
+	for _, id := range c.ids[1:] {
+		names = append(names, snipStart(id, idColumns))
+	}
+	text := strings.Join(names, ", ")
+	if more := c.cases - len(c.ids); more > 0 {
+		text += " and " + plural(more, "more case", "more cases")
+	}
+	if text != "" {
+		o.named(b, "  as well", text)
+	}
+}
+
+// openCases are cases without an answer of which there is the same to say.
+type openCases struct {
+	alikeCases
 	trial.Open
 	status trial.Status
 }
@@ -37,10 +63,7 @@ func (t *tableWriter) leave(r *trial.Result) {
 		}
 		i, t.open = len(t.open), append(t.open, openCases{Open: *o, status: r.Final.Status})
 	}
-	c := &t.open[i]
-	if c.cases++; len(c.ids) < maxAlike {
-		c.ids = append(c.ids, r.ID)
-	}
+	t.open[i].add(r.ID)
 }
 
 // openText tells the cases without an answer: why there is none, and what to do next.
@@ -58,9 +81,7 @@ func (t *tableWriter) openText() string {
 		o := &t.open[i]
 		status := snip(string(o.status), labelColumns)
 		b.WriteString(snipStart(o.ids[0], max(width-len(status)-2, 20)) + "  " + t.options.paint(statusPaint(o.status), status) + "\n")
-		if alike := o.alike(); alike != "" {
-			t.options.named(&b, "  as well", alike)
-		}
+		o.tellOthers(t.options, &b)
 		t.options.named(&b, "  why", snip(o.Why, openColumns))
 		for j, next := range o.Next {
 			t.options.named(&b, [...]string{"  next", "  or"}[min(j, 1)], snip(next, openColumns))
@@ -70,19 +91,6 @@ func (t *tableWriter) openText() string {
 		b.WriteString("and " + plural(t.unexplained, "more case", "more cases") + "\n")
 	}
 	return b.String() + "\n"
-}
-
-// alike names the cases beside the first.
-func (o *openCases) alike() string {
-	names := make([]string, 0, maxAlike)
-	for _, id := range o.ids[1:] {
-		names = append(names, snipStart(id, idColumns))
-	}
-	text := strings.Join(names, ", ")
-	if more := o.cases - len(o.ids); more > 0 {
-		text += " and " + plural(more, "more case", "more cases")
-	}
-	return text
 }
 
 // openColumns is the most of a sentence that a table has room for.

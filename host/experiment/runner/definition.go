@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 )
@@ -174,15 +175,18 @@ func Parse(file string, data []byte) (*Definition, error) {
 	err := decoder.Decode(d)
 	if types := (*yaml.TypeError)(nil); errors.As(err, &types) {
 		for _, fault := range types.Errors {
-			faults = append(faults, errors.New(unknownField.ReplaceAllString(strings.TrimPrefix(fault, "line "), `$1: unknown field "$2"`)))
+			faults = append(faults, errors.New(plainType(strings.TrimPrefix(fault, "line "))))
 		}
 	} else if err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s: %s", file, strings.TrimPrefix(err.Error(), "yaml: "))
+		return nil, fmt.Errorf("%s:%s", file, syntaxFault(data, err))
 	}
 	if err == nil && decoder.Decode(&yaml.Node{}) == nil {
 		faults = append(faults, errors.New("a second document: a file is one definition"))
 	}
 	check := checker{definition: d, faults: faults}
+	if types := (*yaml.TypeError)(nil); errors.As(err, &types) {
+		check.unread = data
+	}
 	if len(faults) == 0 || !reflect.DeepEqual(d, &Definition{}) { // of what has a key twice nothing is read
 		d.setDefaults()
 		check.all()
@@ -196,8 +200,55 @@ func Parse(file string, data []byte) (*Definition, error) {
 	return d, nil
 }
 
-// unknownField is what yaml says of one.
-var unknownField = regexp.MustCompile(`^(\d+): field (\S+) not found in type .*$`)
+// What yaml says of a field that is unknown, and of a value of the wrong type.
+var (
+	unknownField = regexp.MustCompile(`^(\d+): field (\S+) not found in type .*$`)
+	wrongType    = regexp.MustCompile("^(\\d+): cannot unmarshal (!!\\S+)(?: (`.*`))? into (.*)$")
+)
+
+// plainType says a fault of a type without the names of Go.
+func plainType(fault string) string {
+	m := wrongType.FindStringSubmatch(fault)
+	if m == nil {
+		return unknownField.ReplaceAllString(fault, `$1: unknown field "$2"`)
+	}
+	expected := "a mapping of names to values"
+	switch into := m[4]; {
+	case strings.HasPrefix(into, "[]"):
+		expected = "a list"
+	case into == "string":
+		expected = "a text"
+	case into == "bool":
+		expected = "true or false"
+	case strings.HasPrefix(into, "float"):
+		expected = "a number"
+	}
+	found := cmp.Or(m[3], map[string]string{"!!map": "a mapping", "!!seq": "a list"}[m[2]], m[2])
+	return m[1] + ": expected " + expected + ", not " + found
+}
+
+var unknownAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
+
+// syntaxFault is what yaml says of a text that is none, with the line that it leaves out where it is the first, or of a character.
+func syntaxFault(data []byte, err error) string {
+	fault := strings.TrimPrefix(err.Error(), "yaml: ")
+	if rest, ok := strings.CutPrefix(fault, "line "); ok {
+		return rest
+	}
+	before := data[:0]
+	if m := unknownAnchor.FindStringSubmatch(fault); m != nil {
+		before = data[:max(bytes.Index(data, []byte("*"+m[1])), 0)]
+	}
+	for at := 0; at < len(data); {
+		r, size := utf8.DecodeRune(data[at:])
+		if control := r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0x7f; control || r == utf8.RuneError && size == 1 {
+			before = data[:at]
+			break
+		}
+		at += size
+	}
+	return fmt.Sprintf("%d: %s", 1+bytes.Count(before, []byte("\n")), fault)
+}
 
 // spaced puts a blank before what does not begin with the number of a line.
 func spaced(fault string) string {
@@ -226,6 +277,7 @@ func (d *Definition) setDefaults() {
 type checker struct {
 	definition *Definition
 	faults     []error
+	unread     []byte // the text, where some of its values are not in the definition
 }
 
 func (c *checker) add(field, format string, args ...any) {
@@ -243,7 +295,7 @@ func (c *checker) all() {
 	switch {
 	case d.Name == Go:
 		c.add("name", "%q is built in", Go)
-	case !runnerName.MatchString(d.Name):
+	case !runnerName.MatchString(d.Name) && (d.Name != "" || !c.misread("name")):
 		c.add("name", "%q: use small letters, digits, - and _", d.Name)
 	}
 	c.some("markers", len(d.Markers))
@@ -262,7 +314,7 @@ func (c *checker) all() {
 	for i, command := range d.Build {
 		field := fmt.Sprintf("build[%d]", i)
 		c.some(field, len(command))
-		c.templates(field, command, nil)
+		c.templates(field, command, placeholders[slices.Index(placeholders, "scratch"):])
 	}
 	c.some("tests", len(d.Tests))
 	for i := range d.Tests {
@@ -308,19 +360,24 @@ func (c *checker) surroundings() {
 }
 
 func (c *checker) some(field string, n int) {
-	if n == 0 {
+	if n == 0 && !c.misread(field[strings.LastIndexByte(field, '.')+1:]) {
 		c.add(field, "is missing")
 	}
 }
 
+// misread says whether a field may stand in the text with a value of the wrong type.
+func (c *checker) misread(key string) bool {
+	return c.unread != nil && regexp.MustCompile(`(?m)^\W*`+regexp.QuoteMeta(key)+`["']?\s*:`).Match(c.unread)
+}
+
 func (c *checker) selection(field string, s *Selection) {
-	known := s.groups()
+	known := slices.Concat(placeholders, s.groups())
 	c.some(field+".alone", len(s.Alone))
 	c.some(field+".order", len(s.Order))
 	c.templates(field+".alone", s.Alone, known)
 	c.templates(field+".order", s.Order, known)
-	c.templates(field+".names", s.Names, nil)
-	c.templates(field+".report", []string{s.Report}, nil)
+	c.templates(field+".names", s.Names, placeholders)
+	c.templates(field+".report", []string{s.Report}, placeholders)
 	if s.File == nil {
 		return
 	}
@@ -328,17 +385,28 @@ func (c *checker) selection(field string, s *Selection) {
 	c.templates(field+".file.from", s.File.From, known)
 }
 
-// templates checks the placeholders of texts. known are further ones.
+// templates checks the placeholders of texts. known are those that there are, beside the variables of folders.
 func (c *checker) templates(field string, texts []string, known []string) {
+	for _, f := range c.definition.Folders {
+		known = append(slices.Clip(known), f.Variable)
+	}
 	for i, text := range texts {
+		at := fmt.Sprintf("%s[%d]", field, i)
 		if strings.ContainsRune(text, 0) {
-			c.add(fmt.Sprintf("%s[%d]", field, i), "%q has a zero byte", text)
+			c.add(at, "%q has a zero byte", text)
 		}
 		for _, m := range placeholder.FindAllStringSubmatch(text, -1) {
-			if !slices.Contains(placeholders, m[1]) && !slices.Contains(known, m[1]) && !slices.ContainsFunc(c.definition.Folders, func(f Folder) bool { return f.Variable == m[1] }) {
-				c.add(fmt.Sprintf("%s[%d]", field, i), "unknown placeholder {%s} in %q: there are %s", m[1], text,
-					strings.Join(slices.Concat(placeholders, known), ", "))
+			if !slices.Contains(known, m[1]) {
+				c.add(at, "unknown placeholder {%s} in %q: there are %s", m[1], text, strings.Join(known, ", "))
+			}
+		}
+		for _, m := range otherForm.FindAllStringSubmatch(text, -1) {
+			if m[2] != "regexp" {
+				c.add(at, "unknown form {%s|%s} in %q: there is {%s|regexp}", m[1], m[2], text, m[1])
 			}
 		}
 	}
 }
+
+// otherForm is a placeholder with a form, which may be unknown.
+var otherForm = regexp.MustCompile(`\{(\w+)\|(\w*)\}`)

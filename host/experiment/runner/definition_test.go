@@ -79,7 +79,21 @@ func TestParseNamesEveryFault(t *testing.T) {
 		{"an expression", strings.Replace(sound, "- alone", "- name: '('\n    alone", 1), []string{"my.yaml:5: error parsing regexp: missing closing ): `(?m)(`"}},
 		{"the runner that is built in", strings.Replace(sound, "mine\n", "go\n", 1), []string{`my.yaml: name: "go" is built in`}},
 		{"two definitions", sound + "---\n" + sound, []string{"my.yaml: a second document: a file is one definition"}},
-		{"no YAML", "a: [", []string{"my.yaml: line 1: did not find expected node content"}},
+		{"no YAML", "a: [", []string{"my.yaml:1: did not find expected node content"}},
+		{"no YAML from its first line on", "a: b: c", []string{"my.yaml:1: mapping values are not allowed in this context"}},
+		{"a character", "name: m\nx: \x01", []string{"my.yaml:2: control characters are not allowed"}},
+		{"an anchor", "name: m\nmarkers: *x", []string{"my.yaml:2: unknown anchor 'x' referenced"}},
+		{"values of wrong types", "install: x\nname: [x]\nmarkers: y\nprograms: {a: b}\nseconds: {start: z}\n", []string{
+			"my.yaml:2: expected a text, not a list", "my.yaml:3: expected a list, not `y`", "my.yaml:4: expected a list, not a mapping",
+			"my.yaml:5: expected a number, not `z`", "my.yaml: tests: is missing",
+		}},
+		{"placeholders of a build, and of another form", strings.Replace(sound, "{name}", "{name|regex} {a} {b}", 1) + "build: [[x, '{file}', '{scratch}{x}']]\n", []string{
+			`my.yaml: build[0][1]: unknown placeholder {file} in "{file}": there are scratch, program`,
+			`my.yaml: build[0][2]: unknown placeholder {x} in "{scratch}{x}": there are scratch, program`,
+			`my.yaml: tests[0].alone[1]: unknown placeholder {a} in "{name|regex} {a} {b}": there are class, name, names, file, rest, folder, module, report, scratch, program`,
+			`my.yaml: tests[0].alone[1]: unknown placeholder {b} in "{name|regex} {a} {b}": there are class, name, names, file, rest, folder, module, report, scratch, program`,
+			`my.yaml: tests[0].alone[1]: unknown form {name|regex} in "{name|regex} {a} {b}": there is {name|regexp}`,
+		}},
 		{"folders", sound + "folders: [{variable: A B, default: x}]\nenv: {A=B: '{project} {scratch} {x}'}\nfiles: {a/b: x}\nseconds: {start: -1}\nallow: ['-']\n", []string{
 			`my.yaml: env, allow: "A=B" is no name of a variable`, `my.yaml: env, allow: "-" is no name of a variable`,
 			`my.yaml: folders[0].variable: "A B" is no name of a variable`, `my.yaml: folders[0].default: "x": use an absolute path, or one that begins with ~/`,

@@ -107,11 +107,13 @@ func below(top, folder string) bool {
 // maxFolders is in how many folders of the checkout installed files are looked for.
 const maxFolders = 20_000
 
-// find lists what the checkout has, the tree has not, and the definition keeps.
+// find lists what the checkout has, the tree has not, and the definition keeps. A link is no folder, so that git may not ignore it: the
+// tree under test has it, and other trees have not.
 func (r *Runner) find() []string {
 	folders, has := map[string]bool{".": true}, map[string]bool{}
 	for _, name := range r.source.Head.Paths() {
-		has[name] = true
+		f, _ := r.source.Head.File(name)
+		has[name] = f.Mode != tree.Symlink
 		for folder := path.Dir(name); !folders[folder] && len(folders) < maxFolders; folder = path.Dir(folder) {
 			folders[folder] = true
 		}
@@ -220,6 +222,12 @@ func (r *Runner) environment(env Environment, command string) (variables, overla
 				folder = prefix
 			}
 			overlays = append(overlays, folder)
+		}
+		for _, name := range r.installed {
+			at, err := filepath.EvalSymlinks(filepath.Join(r.source.Top, filepath.FromSlash(name)))
+			if err == nil && within(temp, at) && at != temp && !within(r.source.Top, at) && !within(at, r.source.Top) && !within(at, r.source.Scratch) {
+				overlays = append(overlays, at)
+			}
 		}
 	}
 	for _, f := range r.definition.Folders {

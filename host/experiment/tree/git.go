@@ -2,6 +2,7 @@ package tree
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha1" //nolint:gosec // the name that git gives to contents
 	"crypto/sha256"
@@ -22,7 +23,7 @@ var (
 	// ErrNoRepository: the folder is in no git repository.
 	ErrNoRepository = errors.New("no git repository")
 	// ErrRevision: the repository has no such revision.
-	ErrRevision = errors.New("unknown revision")
+	ErrRevision = errors.New("no such revision")
 	// ErrIncomplete: the clone lacks objects that the revision needs.
 	ErrIncomplete = errors.New("the clone is not complete")
 )
@@ -41,6 +42,7 @@ func Open(ctx context.Context, folder string) (*Repository, error) {
 	if _, err := exec.LookPath("git"); err != nil {
 		return nil, ErrNoGit
 	}
+	named := folder
 	folder, err := filepath.Abs(folder)
 	if err != nil {
 		return nil, err
@@ -53,8 +55,11 @@ func Open(ctx context.Context, folder string) (*Repository, error) {
 		"-c", "protocol.allow=never", "-c", "submodule.recurse=false", "-c", "core.quotePath=false",
 	}}
 	top, err := r.git(ctx, "rev-parse", "--show-toplevel")
+	if failed, ok := errors.AsType[*gitError](err); ok && strings.Contains(failed.line, "not a git repository") {
+		return nil, fmt.Errorf("source %s: %w", named, ErrNoRepository)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: %w", folder, ErrNoRepository, err)
+		return nil, fmt.Errorf("source %s: %w", named, err)
 	}
 	r.top = filepath.FromSlash(strings.TrimSuffix(string(top), "\n"))
 	rel, err := filepath.Rel(r.top, folder)
@@ -97,15 +102,27 @@ func (r *Repository) disableFilters(ctx context.Context) error {
 // git runs a git command at the top of the working tree and gives its output.
 func (r *Repository) git(ctx context.Context, args ...string) ([]byte, error) {
 	cmd := r.command(ctx, args...)
-	var errors bytes.Buffer
-	cmd.Stderr = &errors
+	var written bytes.Buffer
+	cmd.Stderr = &written
 	out, err := cmd.Output()
 	if err != nil {
-		line, _, _ := strings.Cut(strings.TrimSpace(errors.String()), "\n")
-		return nil, fmt.Errorf("git %s: %s: %w", args[0], line, err)
+		line, _, _ := strings.Cut(strings.TrimSpace(written.String()), "\n")
+		return nil, &gitError{args[0], line, err}
 	}
 	return out, nil
 }
+
+// gitError says that a git command failed, by the first line that it wrote.
+type gitError struct {
+	command, line string
+	err           error
+}
+
+func (e *gitError) Error() string {
+	return "git " + e.command + ": " + cmp.Or(e.line, e.err.Error())
+}
+
+func (e *gitError) Unwrap() error { return e.err }
 
 func (r *Repository) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "git", append(slices.Clip(r.config), args...)...) //nolint:gosec // revisions can't be flags

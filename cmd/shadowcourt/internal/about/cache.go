@@ -21,7 +21,8 @@ func NewCache(s cli.Streams) *cobra.Command {
 		Short: "Show the folders for compiled modules and results of experiments, or clear them",
 		Long: `Show where compiled modules and results of experiments are kept and what they take. Of more than
 ` + mebibytes(module.MaxCacheBytes) + ` of modules those go that were used longest ago, and those that nobody used for a month.
-Results of experiments count for a day.`,
+Results of experiments lie in the folder experiments beside that of the modules: in shadowcourt/experiments
+in your cache folder, or in dir/experiments with --cache dir/modules. They count for a day.`,
 		Example: "  shadowcourt cache",
 		Args:    cli.NoSuchCommand,
 		RunE: func(*cobra.Command, []string) error {

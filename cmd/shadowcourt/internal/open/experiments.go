@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -35,6 +36,7 @@ type experiments struct {
 	budget, perCase time.Duration
 	network         bool
 	runners         []string
+	tryAll          bool // however sure Light is
 	laboratory      *laboratory
 	progress        func(experiment.Progress)
 }
@@ -55,6 +57,9 @@ func (o *Flags) ExperimentFlags(cmd *cobra.Command, mode string) {
 func (o *Flags) Experiments() bool {
 	return o.experiments.mode != "" && o.experiments.mode != experimentsOff
 }
+
+// TryAll has the court try, with experiments, what Light is sure of, too.
+func (o *Flags) TryAll() { o.experiments.tryAll = true }
 
 // ShowExperiments says who is told what runs. It must be safe for concurrent use.
 func (o *Flags) ShowExperiments(progress func(experiment.Progress)) {
@@ -77,11 +82,16 @@ func (o *Flags) CheckExperiments() error {
 			faults = append(faults, fmt.Errorf("--%s %s: use a duration above 0, such as 10m", d.flag, d.value))
 		}
 	}
+	if e.tryAll && !o.Experiments() {
+		faults = append(faults, errors.New("--experiments off: this command runs experiments; use reruns or all"))
+	}
 	if o.Experiments() && o.source == "" {
 		faults = append(faults, errors.New("--experiments needs --source, the folder whose tests may run"))
 	}
-	if !o.Experiments() && len(e.runners) > 0 {
-		faults = append(faults, errors.New("--runner needs --experiments"))
+	for _, flag := range []string{"budget", "case-budget", "experiment-network", "runner"} {
+		if !o.Experiments() && !e.tryAll && o.command.Flags().Changed(flag) {
+			faults = append(faults, fmt.Errorf("--%s needs --experiments reruns or all", flag))
+		}
 	}
 	if o.Experiments() && o.NoCourt {
 		faults = append(faults, errors.New("--experiments with --no-court: it is the court that asks for experiments"))
@@ -102,8 +112,11 @@ const sureWithExperiments = 0.95
 
 // tryMore has the court try what Light is hopeless about, and what it is nearly sure of: experiments settle what reading can't, and a
 // text alone is never as sure as a run.
-func tryMore(c *pipeline.Court) {
+func (e *experiments) tryMore(c *pipeline.Court) {
 	c.RejectionThreshold, c.ActivationThreshold = 0, max(c.ActivationThreshold, sureWithExperiments)
+	if e.tryAll {
+		c.ActivationThreshold = 1
+	}
 }
 
 // openLaboratory lets the court run experiments.
@@ -134,7 +147,7 @@ func (o *Flags) openLaboratory(ctx context.Context, h *Connected, config *host.C
 	}
 	e.laboratory = &laboratory{Lab: lab}
 	config.Experiments = e.laboratory
-	config.Court = tryMore
+	config.Court = e.tryMore
 	return nil
 }
 
@@ -195,12 +208,31 @@ func (o *Flags) ExperimentCommand(own *pflag.FlagSet, docket, id string, p *tria
 // plain is a word that no shell changes.
 var plain = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
 
-// quoted is a word for a shell.
+// quoted is a word for a shell. What can't be shown, and blanks that Markdown would join, are escaped as shells such as bash and zsh
+// read it.
 func quoted(word string) string {
-	if plain.MatchString(word) {
+	hidden := func(r rune) bool { return r == utf8.RuneError || !sanitize.Visible(r) }
+	switch {
+	case plain.MatchString(word):
 		return word
+	case !strings.ContainsFunc(word, hidden) && !strings.Contains(word, "  "):
+		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	var b strings.Builder
+	for i, r := range word {
+		_, size := utf8.DecodeRuneInString(word[i:])
+		switch {
+		case r == '\'' || r == '\\':
+			b.WriteString(`\` + string(r))
+		case hidden(r) || r == ' ' && strings.HasPrefix(word[i:], "  "):
+			for _, c := range []byte(word[i : i+size]) {
+				fmt.Fprintf(&b, `\x%02x`, c)
+			}
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return "$'" + b.String() + "'"
 }
 
 // SayExperiments is what a progress line says of experiments.

@@ -27,6 +27,10 @@ func TestExperimentCommand(t *testing.T) {
 			trial.Proposal{Factors: rerun},
 			`shadowcourt experiment DOCKET 'a.T/it'\''s $(x)' --experiment-network=true --runner a.yaml --runner 'b c.yaml' --source 'my code'`,
 		},
+		{
+			"what a terminal does not show", "a.T/one\n  two's\\\x1b\xff ä", []string{"--source", "."}, trial.Proposal{Factors: rerun},
+			`shadowcourt experiment DOCKET $'a.T/one\x0a\x20 two\'s\\\x1b\xff ä' --source .`,
+		},
 		{"flags that look like a case", "--help", []string{"--source", "."}, trial.Proposal{Factors: rerun}, "shadowcourt experiment --source . -- DOCKET --help"},
 		{"the same again", "a.T", []string{"--source", ".", "--since", "v1", "--experiments=all"}, trial.Proposal{Factors: green, WhyNot: "no git"}, ""},
 		{"with a budget of its own", "a.T", []string{"--source", ".", "--since", "v1", "--experiments=all", "--budget", "1s"}, trial.Proposal{Factors: green, WhyNot: "the budget of 1s is used up"}, "shadowcourt experiment DOCKET a.T --since v1 --source ."},

@@ -53,11 +53,12 @@ func (l *laboratory) note(id, why string) {
 // maxReasonLines is how many reasons are told.
 const maxReasonLines = 10
 
-// SayNotRun tells of which cases nothing was run, and why. They were decided by reading alone.
-func (o *Flags) SayNotRun(w io.Writer) {
+// SayNotRun tells of which cases nothing can be run, and why, unless a warning said so at the start. They were decided by reading
+// alone. It says whether there are any.
+func (o *Flags) SayNotRun(w io.Writer) bool {
 	l := o.experiments.laboratory
-	if l == nil || !l.Able() && len(l.cases) == 1 {
-		return // a warning said so at the start
+	if l == nil || !l.Able() {
+		return l != nil
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -73,4 +74,5 @@ func (o *Flags) SayNotRun(w io.Writer) {
 	if more := len(reasons) - maxReasonLines; more > 0 {
 		fmt.Fprintf(w, "note: no experiments for cases of %s\n", cli.Count(more, "further reason", "further reasons"))
 	}
+	return len(reasons) > 0
 }

@@ -35,6 +35,7 @@ type tryRun struct {
 	found   bool // a case: with --explain, the one that was looked for
 	matched bool
 
+	idle     string // why the command experiment has run nothing
 	proposed int    // answers that an experiment could make surer
 	command  string // that runs the first of these experiments
 }
@@ -96,6 +97,9 @@ func (o *tryOptions) runConfig(s cli.Streams, inputs *input.Dockets) (*run.Confi
 func (r *tryRun) note(t *trial.Trial) {
 	r.found = true
 	r.matched = r.match.matches(&t.Result) || r.matched
+	if r.options.settle && len(t.Result.Experiments) == 0 {
+		r.idle = idle(&t.Result)
+	}
 	if p := t.Result.Proposal; p != nil {
 		p.Command = r.options.experimentCommand(t.Result.ID, p)
 		if r.proposed++; r.command == "" {
@@ -135,7 +139,9 @@ func (r *tryRun) end(ctx context.Context, inputs *input.Dockets) error {
 	r.match.warn(ctx, r.stderr)
 	r.sayUnread(inputs)
 	r.sayPassed(ctx, inputs)
-	r.options.SayNotRun(r.stderr)
+	if said := r.options.SayNotRun(r.stderr); !said && r.idle != "" {
+		fmt.Fprintln(r.stderr, "note: no experiment was run: "+r.idle)
+	}
 	sum := &r.sum
 	tried := cli.Count(sum.Tried, "case was", "cases were") + " tried"
 	switch {
@@ -149,7 +155,11 @@ func (r *tryRun) end(ctx context.Context, inputs *input.Dockets) error {
 	case sum.Faults > 0:
 		return cli.InputError(fmt.Errorf("%s could not be tried; %s", cli.Count(sum.Faults, "entry", "entries"), tried))
 	case r.options.explain != "" && !r.found:
-		return cli.InputError(fmt.Errorf("--explain: no case has the id %q%s", r.options.explain, near(inputs.PassedOver)))
+		flag := "--explain: "
+		if r.options.settle {
+			flag = ""
+		}
+		return cli.InputError(fmt.Errorf("%sno case has the id %q%s", flag, r.options.explain, near(inputs.PassedOver)))
 	case sum.Tried > 0 && sum.Unanswered == sum.Tried && r.options.explain == "":
 		return fmt.Errorf("no answer of Light to any of %s", cli.Count(sum.Tried, "case", "cases"))
 	case r.matched:
@@ -166,6 +176,18 @@ func (o *tryOptions) experimentCommand(id string, p *trial.Proposal) string {
 		docket = o.dockets[0]
 	}
 	return o.ExperimentCommand(NewExperiment(cli.Streams{}).Flags(), docket, id, p)
+}
+
+// idle says why no experiment was run in a trial in which some could be.
+func idle(r *trial.Result) string {
+	switch r.Final.Status {
+	case trial.Accepted:
+		return "Light is certain, and there was no trial"
+	case trial.Mistrial:
+		return "the trial broke before one was asked for"
+	default:
+		return "none was expected to tell more of the cause"
+	}
 }
 
 // adviseExperiments says how to settle what reading could not.

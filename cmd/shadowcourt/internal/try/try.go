@@ -24,6 +24,7 @@ type tryOptions struct {
 	workers         int
 	timings, resume bool
 	noGroups        bool
+	settle          bool // one case, by the command experiment
 	dockets         []string
 	cases           string
 	truthFromReport bool
@@ -87,14 +88,14 @@ wrong (the rest was still tried); 3 done, and --fail-on matched.`,
 
 // NewExperiment is the command `experiment`: `try` of one case, with experiments.
 func NewExperiment(s cli.Streams) *cobra.Command {
-	o := &tryOptions{from: "auto", format: "table"}
+	o := &tryOptions{from: "auto", format: "table", settle: true}
 	cmd := &cobra.Command{
 		Use:   "experiment DOCKET CASE",
 		Short: "Run the tests of one case again to settle it, and tell its trial",
 		Long: `Try one case of a docket, and let the court run its tests again: on this tree and on the
 revision of --since, mixed, alone and with the others, on an idle and on a busy machine.
-The court chooses what tells most per second. Tests run in scratch copies of the
-source, which is not changed.
+The court chooses what tells most per second, however sure Light is. CASE is an id, or
+the end of one. Tests run in scratch copies of the source, which is not changed.
 
 Exit codes are those of try.`,
 		Example: `  shadowcourt experiment examples/dockets/godotenv.gotest.json github.com/joho/godotenv.TestRoundtrip --source . --budget 1m`,
@@ -110,6 +111,7 @@ Exit codes are those of try.`,
 	f.StringVar(&o.Profile, "profile", "", "profile file, the name of a shipped one, or none (default: go-test for gotest input; what go-test says of outcomes for JUnit reports, and with --experiments; else none)")
 	open.CacheFlag(f, &o.Cache, "folder for compiled modules, or none")
 	o.ExperimentFlags(cmd, "all")
+	o.TryAll()
 	return cmd
 }
 
