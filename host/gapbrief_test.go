@@ -1,12 +1,14 @@
 package host_test
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/profile"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
@@ -80,6 +82,47 @@ func TestTheBriefAsksForWhatTheCaseLacks(t *testing.T) {
 	for source, wanted := range map[string]bool{"ab001": true, "si001": true, "pb001": false, "nd001": false, "air": false, "water": true} {
 		if got := gapOf(b, source).Description != ""; got != wanted {
 			t.Errorf("%s: in the brief %v, want %v", source, got, wanted)
+		}
+	}
+}
+
+// What was given is not asked for, even if it speaks for no label: documents of earlier runs, the source with its changes, and a
+// test that was run again.
+func TestTheBriefDoesNotAskForWhatWasGiven(t *testing.T) {
+	t.Parallel()
+	green := openCase(0.4)
+	green.Documents = append(green.Documents, abi.Document{Name: "last green run", Text: "ok\n"})
+	unset := openCase(0.4, abi.Evidence{SourceRef: "diff", Content: "a", RelevanceConfidence: 0.5, Supports: "pb001"})
+	p, err := profile.Load(filepath.Join("..", "pipelines", "profiles", "go-test.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.BaseRates, p.Sources, p.Signals, p.Light = nil, nil, nil, nil
+	passes := func(abi.Experiment) abi.ExperimentOutcome { return abi.OutcomeOther }
+	run := openCase(0.6)
+	for _, tc := range []struct {
+		name       string
+		config     host.Config
+		c          abi.Case
+		earth, air bool
+	}{
+		{"nothing", host.Config{}, openCase(0.4), true, true},
+		{"the log of a green run", host.Config{}, green, true, false},
+		{"an item without an element", host.Config{}, unset, false, true},
+		{
+			"experiments before the judge broke", host.Config{Pipeline: behave(t, "specter", "verdict", "trap"), Profile: p, Experiments: laboratory{profile: p, world: passes}}, run,
+			false, false,
+		},
+	} {
+		result := try(t, open(t, tc.config), tc.c).Result
+		if result.GapBrief == nil {
+			t.Errorf("%s: %+v", tc.name, result.Final)
+			continue
+		}
+		for source, want := range map[string]bool{"earth": tc.earth, "air": tc.air} {
+			if got := gapOf(result.GapBrief, source).Description != ""; got != want {
+				t.Errorf("%s: the brief asks for %s: %v, want %v\n%s", tc.name, source, got, want, gapText(result.GapBrief))
+			}
 		}
 	}
 }

@@ -1,11 +1,14 @@
 package court
 
 import (
+	"cmp"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
@@ -71,7 +74,8 @@ func (t *runner) labelGaps(g *gaps) []string {
 	return labels
 }
 
-// kindGaps: the kinds of evidence of which nothing speaks for a label. The
+// kindGaps: the kinds of evidence of which nothing speaks for a label, and
+// which were not given, either: a diff that speaks for none is there. The
 // pipeline's words for them are those of its labels' field: a case of other
 // labels is told none.
 func (t *runner) kindGaps(g *gaps) {
@@ -80,10 +84,16 @@ func (t *runner) kindGaps(g *gaps) {
 		return
 	}
 	have := make(map[abi.Element]bool)
+	for _, element := range invoker.Told(t.invoker.Modules) {
+		have[element] = true
+	}
+	if slices.ContainsFunc(t.subject.Documents, func(d abi.Document) bool { return earlierRun.MatchString(d.Name) }) {
+		have[abi.Air] = true
+	}
 	for _, items := range [][]abi.Evidence{t.subject.Evidence, t.gathered} {
 		for i := range items {
 			if items[i].Supports != "" {
-				have[items[i].Element] = true
+				have[cmp.Or(items[i].Element, abi.Earth)] = true
 			}
 		}
 	}
@@ -93,6 +103,9 @@ func (t *runner) kindGaps(g *gaps) {
 		}
 	}
 }
+
+// earlierRun is what a document of another run is called.
+var earlierRun = regexp.MustCompile(`(?i)\b(green|earlier|previous|passed)\b`)
 
 // gapSummary says in a sentence or two why the case is open.
 func (t *runner) gapSummary(cause string, list []abi.CourtEvidenceGap) string {

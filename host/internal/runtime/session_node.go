@@ -111,6 +111,32 @@ func (t *Trial) Offered() abi.ExperimentAnswer {
 	return answer
 }
 
+// Told are the elements of which the answers of capabilities tell: earth is the source with its changes, air are earlier cases, or
+// the same test that was run again.
+func (t *Trial) Told() []abi.Element {
+	var told []abi.Element
+	for _, use := range t.answers {
+		switch use.Capability {
+		case abi.CapSource:
+			if answer, err := codec.DecodeSourceAnswer(use.Answer, len(use.Answer)); err == nil && answer.Diff {
+				told = append(told, abi.Earth)
+			}
+		case abi.CapRecall, abi.CapCorrelate:
+			if answer, err := codec.DecodePriorCases(use.Answer, len(use.Answer)); err == nil && len(answer.Cases) > 0 {
+				told = append(told, abi.Air)
+			}
+		case abi.CapLog, abi.CapExperiment, abi.CapComplete:
+		}
+	}
+	if slices.ContainsFunc(t.Offered().Offers, func(o abi.ExperimentOffer) bool { return o.Experiment.Product == abi.Green }) {
+		told = append(told, abi.Earth)
+	}
+	if slices.ContainsFunc(t.experiments, func(r abi.ExperimentResult) bool { return r.Outcome != abi.OutcomeNotRun }) {
+		told = append(told, abi.Air)
+	}
+	return told
+}
+
 // Experiments that were run in the trial, in their order.
 func (t *Trial) Experiments() []trial.Experiment { return t.told }
 

@@ -29,6 +29,14 @@ type Recorder interface {
 	Merged(digest [32]byte)
 }
 
+// Told are the elements of which the host told the modules through capabilities, whatever they made of it.
+func Told(m Modules) []abi.Element {
+	if t, ok := m.(interface{ Told() []abi.Element }); ok {
+		return t.Told()
+	}
+	return nil
+}
+
 // Over tells whether the time of a trial is over, where the clock says now.
 func Over(m Modules, now bool) bool {
 	if recorder := m.Recorder(); recorder != nil {
