@@ -39,18 +39,22 @@ type span struct{ start, end int }
 func (s Signals) Densest(p *abi.Profile, size int, text string) float64 {
 	most := 0.0
 	if s.matcher != nil {
-		newPassages(p, abi.SignalPassage{Bytes: size}).each(s, text, func(_, _, _ int, nats float64) { most = max(most, nats) })
+		newPassages(p, abi.SignalPassage{Bytes: size}).each(s, text, func(_ hit, _ int, nats float64) { most = max(most, nats) })
 	}
 	return most
 }
 
-// stuffed are the parts of a text that exceed the limit, with the signals beside them that no word parts from them. They are in
-// order and apart.
-func (s Signals) stuffed(text string) []span {
-	var list []span
+// hit is a place where a signal stands.
+type hit struct{ signal, start, end int }
+
+// stuffed are the parts of a text that exceed the limit, with the signals beside them that no word parts from them, in order and
+// apart; and all places where signals stand.
+func (s Signals) stuffed(text string) (list []span, hits []hit) {
 	var chain span // signals that no word parts
 	exceeds := false
-	s.passages.each(s, text, func(first, start, end int, nats float64) {
+	s.passages.each(s, text, func(h hit, first int, nats float64) {
+		start, end := h.start, h.end
+		hits = append(hits, h)
 		if start > chain.end && hasWord(text[chain.end:start]) {
 			chain, exceeds = span{start, end}, false
 		}
@@ -68,7 +72,7 @@ func (s Signals) stuffed(text string) []span {
 		}
 		list = append(list, at)
 	})
-	return list
+	return list, hits
 }
 
 func hasWord(text string) bool {
@@ -80,9 +84,9 @@ func hasWord(text string) bool {
 	return false
 }
 
-// each calls passage at each place where a signal stands, for the passage that ends there: where its first signal begins, where
-// the last begins and ends, and by how many nats they move two labels apart.
-func (r *passages) each(s Signals, text string, passage func(first, start, end int, nats float64)) {
+// each calls passage at each place where a signal stands, for the passage that ends there: with its last signal, where its first one
+// begins, and by how many nats they move two labels apart.
+func (r *passages) each(s Signals, text string, passage func(last hit, first int, nats float64)) {
 	type place struct{ signal, start int }
 	var last []place
 	sum := make([]float64, r.labels+1) // the last is a label that no signal names
@@ -98,7 +102,7 @@ func (r *passages) each(s Signals, text string, passage func(first, start, end i
 		})
 		last = append(last, place{signal, start})
 		r.add(sum, signal, 1)
-		passage(first, start, end, Spread(sum))
+		passage(hit{signal, start, end}, first, Spread(sum))
 	})
 }
 

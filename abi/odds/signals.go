@@ -56,15 +56,15 @@ func (s Signals) Scan(text string, found func(signal, start, end int)) {
 		s.scan(text, found)
 		return
 	}
-	stuffed := s.stuffed(text)
-	s.scan(text, func(signal, start, end int) {
-		for len(stuffed) > 0 && stuffed[0].end < end {
+	stuffed, hits := s.stuffed(text)
+	for _, h := range hits {
+		for len(stuffed) > 0 && stuffed[0].end < h.end {
 			stuffed = stuffed[1:]
 		}
-		if len(stuffed) == 0 || end <= stuffed[0].start {
-			found(signal, start, end)
+		if len(stuffed) == 0 || h.end <= stuffed[0].start {
+			found(h.signal, h.start, h.end)
 		}
-	})
+	}
 }
 
 func (s Signals) scan(text string, found func(signal, start, end int)) {
