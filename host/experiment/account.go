@@ -2,8 +2,8 @@ package experiment
 
 import (
 	"context"
+	"errors"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -30,13 +30,14 @@ type account struct {
 	mu       sync.Mutex
 	spent    time.Duration
 	byCase   map[string]time.Duration // by the fingerprint of the failure
+	denied   map[string]bool          // failures for which something was not run for want of a budget
 	running  []string
 	waiting  int
 	expected time.Duration
 }
 
 func newAccount(c Config) *account {
-	a := &account{now: c.Now, budget: c.Budget, perCase: c.PerCase, progress: c.Progress, byCase: map[string]time.Duration{}}
+	a := &account{now: c.Now, budget: c.Budget, perCase: c.PerCase, progress: c.Progress, byCase: map[string]time.Duration{}, denied: map[string]bool{}}
 	a.turns = make(chan struct{}, c.Parallel)
 	return a
 }
@@ -79,6 +80,8 @@ func (a *account) turn(ctx context.Context, f *failure, e abi.Experiment) (func(
 		a.waiting--
 		if used = a.usedUp(f.fingerprint); used == nil {
 			a.running = append(a.running, name)
+		} else {
+			a.denied[f.fingerprint] = true
 		}
 	})
 	if used != nil {
@@ -94,24 +97,25 @@ func (a *account) turn(ctx context.Context, f *failure, e abi.Experiment) (func(
 	}, nil
 }
 
-// usedUpError says that a budget is used up.
-type usedUpError struct{ what string }
-
-func (e *usedUpError) Error() string { return e.what + usedUp }
-
-const usedUp = " is used up"
-
-// UsedUp says whether an experiment was not run for want of a budget, by the detail of its result.
-func UsedUp(detail string) bool { return strings.HasSuffix(oneLine(detail), usedUp) }
-
 func (a *account) usedUp(failure string) error {
 	switch {
 	case a.spent >= a.budget:
-		return &usedUpError{"the budget of " + short(a.budget)}
+		return errors.New("the budget of " + short(a.budget) + " is used up")
 	case a.byCase[failure] >= a.perCase:
-		return &usedUpError{"the budget of " + short(a.perCase) + " for each case"}
+		return errors.New("the budget of " + short(a.perCase) + " for each case is used up")
 	}
 	return nil
+}
+
+// OutOfBudget says whether something was not run for a case because a budget was used up.
+func (l *Lab) OutOfBudget(c *abi.Case) bool {
+	f, err := l.failureOf(c)
+	if err != nil {
+		return false
+	}
+	l.account.mu.Lock()
+	defer l.account.mu.Unlock()
+	return l.account.denied[f.fingerprint]
 }
 
 // measure begins to measure a build or a run; the function that it returns ends that.

@@ -149,7 +149,7 @@ func flagsOf(documents []abi.Document) []string {
 
 func (g *goTests) build(ctx context.Context, w *workspace, f *failure, only replaced, out string) (program, error) {
 	t := f.target.goTest
-	if !testedFolders(w.tree)[path.Join(t.module, t.folder)] {
+	if !w.tested()[path.Join(t.module, t.folder)] {
 		return nil, runner.ErrNoTests
 	}
 	if err := w.write(ctx); err != nil {

@@ -328,6 +328,9 @@ func TestAccept_EX7_BudgetsHoldWithinOneRun(t *testing.T) {
 			if err != nil || r.Outcome != abi.OutcomeNotRun || r.Detail != c.detail {
 				t.Errorf("got %+v, %v", r, err)
 			}
+			if !l.OutOfBudget(subject) || l.OutOfBudget(&abi.Case{Subject: "TestOld fails in example.com/shop/price"}) {
+				t.Error("it does not say whose budget was used up")
+			}
 		})
 	}
 }

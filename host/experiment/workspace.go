@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/experiment/runner"
@@ -24,8 +25,9 @@ type workspace struct {
 
 	turn    chan struct{} // holds one token while somebody changes the folder
 	written bool
-	writes  int              // how often the tree was written
-	built   map[string]built // by toolchain and unit
+	writes  int                    // how often the tree was written
+	built   map[string]built       // by toolchain and unit
+	tested  func() map[string]bool // folders that have test files of Go
 }
 
 // built is a program that runs tests, or why there is none.
@@ -35,7 +37,10 @@ type built struct {
 }
 
 func newWorkspace(t *tree.Tree, digest, folder string) *workspace {
-	return &workspace{tree: t, digest: digest, folder: folder, turn: make(chan struct{}, 1), built: map[string]built{}}
+	return &workspace{
+		tree: t, digest: digest, folder: folder, turn: make(chan struct{}, 1), built: map[string]built{},
+		tested: sync.OnceValue(func() map[string]bool { return testedFolders(t) }),
+	}
 }
 
 // source is the folder that the tree is written into.

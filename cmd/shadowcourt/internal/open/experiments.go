@@ -165,11 +165,17 @@ func (e *experiments) loadRunners() ([]*runner.Definition, error) {
 	return runners, errors.Join(faults...)
 }
 
+// OutOfBudget says whether an experiment of a case was not run because a budget was used up.
+func (o *Flags) OutOfBudget(c *abi.Case) bool {
+	l := o.experiments.laboratory
+	return l != nil && l.Able() && l.OutOfBudget(c)
+}
+
 // ExperimentCommand is the command line that runs an experiment of a case, with the values of those flags that the command has
-// among its own. Empty where the command would do the same as this run.
-func (o *Flags) ExperimentCommand(own *pflag.FlagSet, docket, id string, p *trial.Proposal) string {
+// among its own. Empty where the command would do the same as this run. more says that a larger budget would run more.
+func (o *Flags) ExperimentCommand(own *pflag.FlagSet, docket, id string, p *trial.Proposal, more bool) string {
 	green := p.Product == abi.Green || p.Tests == abi.Green
-	if o.experiments.mode == string(experiment.All) && (!green || o.since != "") && !experiment.UsedUp(p.WhyNot) {
+	if o.experiments.mode == string(experiment.All) && (!green || o.since != "") && !more {
 		return ""
 	}
 	what := quoted(docket) + " " + quoted(id)

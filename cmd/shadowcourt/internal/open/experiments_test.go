@@ -1,6 +1,7 @@
 package open
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -47,7 +48,7 @@ func TestExperimentCommand(t *testing.T) {
 			if err := cmd.ParseFlags(tc.args); err != nil {
 				t.Fatal(err)
 			}
-			if got := o.ExperimentCommand(of.Flags(), "DOCKET", tc.id, &tc.proposal); got != tc.want {
+			if got := o.ExperimentCommand(of.Flags(), "DOCKET", tc.id, &tc.proposal, strings.Contains(tc.proposal.WhyNot, "used up")); got != tc.want {
 				t.Errorf("got %s, want %s", got, tc.want)
 			}
 		})

@@ -101,7 +101,7 @@ func (r *tryRun) note(t *trial.Trial) {
 		r.idle = idle(&t.Result)
 	}
 	if p := t.Result.Proposal; p != nil {
-		p.Command = r.options.experimentCommand(t.Result.ID, p)
+		p.Command = r.options.experimentCommand(t)
 		if r.proposed++; r.command == "" {
 			r.command = p.Command
 		}
@@ -170,12 +170,12 @@ func (r *tryRun) end(ctx context.Context, inputs *input.Dockets) error {
 
 // experimentCommand is the command line that runs an experiment of a case. One docket of several, and the standard input, are left
 // to be named.
-func (o *tryOptions) experimentCommand(id string, p *trial.Proposal) string {
+func (o *tryOptions) experimentCommand(t *trial.Trial) string {
 	docket := "DOCKET"
 	if len(o.dockets) == 1 && o.dockets[0] != "-" {
 		docket = o.dockets[0]
 	}
-	return o.ExperimentCommand(NewExperiment(cli.Streams{}).Flags(), docket, id, p)
+	return o.ExperimentCommand(NewExperiment(cli.Streams{}).Flags(), docket, t.Result.ID, t.Result.Proposal, o.OutOfBudget(&t.Case))
 }
 
 // idle says why no experiment was run in a trial in which some could be.
