@@ -35,41 +35,11 @@ func ExperimentTable(p *abi.Profile, e *abi.Experiment) *abi.ExperimentTable {
 // What other trees and other environments show tells why the case fails on head, if it still does: where head no longer fails, or
 // not each time, or in ways that vary, it is chance and tells nothing.
 func AddExperiments(to []float64, labels []string, p *abi.Profile, results []abi.ExperimentResult) {
-	causes := causesOf(labels, p, results)
+	causes := causesOf(labels, p, testOf(results))
 	nats := causes.nats(p, results)
 	for j := range labels {
 		to[j] += causes.sum(j, nats)
 	}
-}
-
-// Predict gives, by outcome of a table and by label, P(outcome | label) as AddExperiments reads it, given the results so far. Where those
-// of a cause sum to more than 1, all are divided by the largest sum. What is missing to 1 stands for outcomes that tell nothing.
-func Predict(labels []string, p *abi.Profile, table *abi.ExperimentTable, results []abi.ExperimentResult) [][]float64 {
-	causes := causesOf(labels, p, results)
-	nats := causes.nats(p, results)
-	sums := make([]float64, len(causes))
-	given := make([][]float64, len(table.Outcomes))
-	for o := range table.Outcomes {
-		given[o] = causes.likelihoods(table.Outcomes[o].Given)
-		for c, x := range given[o] {
-			sums[c] += x
-		}
-	}
-	most := 1.0
-	for _, x := range sums {
-		most = max(most, x)
-	}
-	out := make([][]float64, len(table.Outcomes))
-	for o := range out {
-		out[o] = make([]float64, len(labels))
-		for c, x := range given[o] {
-			j := causes[c].label
-			if total := causes.sum(j, nats); !math.IsInf(total, -1) {
-				out[o][j] += x / most * causes[c].share * math.Exp(nats[c]-total)
-			}
-		}
-	}
-	return out
 }
 
 // cause is a way in which the label of an index comes true.
@@ -81,9 +51,8 @@ type cause struct {
 
 type causeList []cause
 
-// causesOf are the causes of the labels, by what the results tell of the failing test. A label of which that leaves none is one.
-func causesOf(labels []string, p *abi.Profile, results []abi.ExperimentResult) causeList {
-	test := testOf(results)
+// causesOf are the causes of the labels, by what is known of the failing test. A label of which that leaves none is one.
+func causesOf(labels []string, p *abi.Profile, test abi.TestChange) causeList {
 	var list causeList
 	for j, label := range labels {
 		first := len(list)
@@ -217,9 +186,9 @@ func (l causeList) likelihoods(given []abi.LabelWeight) []float64 {
 	if len(given) == 0 {
 		return out
 	}
-	mean := meanLog(given)
+	mean := math.Exp(meanLog(given))
 	for c := range l {
-		out[c] = math.Exp(logWeight(given, l[c].name, logWeight(given, l[c].of, mean)))
+		out[c] = weightOf(given, l[c].name, weightOf(given, l[c].of, mean))
 	}
 	return out
 }
@@ -227,7 +196,7 @@ func (l causeList) likelihoods(given []abi.LabelWeight) []float64 {
 // Objections are the nats by which the i-th result speaks against each label by itself, 0 for the label that it fits best; nil
 // where it tells nothing.
 func Objections(labels []string, p *abi.Profile, results []abi.ExperimentResult, i int) []float64 {
-	causes := causesOf(labels, p, results)
+	causes := causesOf(labels, p, testOf(results))
 	nats := causes.objections(p, results, i)
 	if nats == nil {
 		return nil

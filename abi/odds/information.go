@@ -7,32 +7,148 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// Information is how much an experiment is expected to tell of the label: by how many nats the entropy of the labels falls, beside
-// the results that there are. now are the probabilities of the labels with these results; 0 where the profile has no table.
-func Information(labels []string, now []float64, p *abi.Profile, results []abi.ExperimentResult, e *abi.Experiment) float64 {
-	table := ExperimentTable(p, e)
-	if table == nil || len(labels) == 0 {
-		return 0
+// Forecast foretells what experiments would do to the probabilities of the labels.
+type Forecast struct {
+	// Now are the probabilities with the results that there are.
+	Now []float64
+
+	labels  []string
+	profile *abi.Profile
+	results []abi.ExperimentResult
+	rest    []float64 // nats by label of all but the results
+	doubt   float64
+	test    abi.TestChange
+	causes  causeList
+	nats    []float64 // of the results, by cause
+}
+
+// NewForecast is for a case with these results, and nats by label of all else that is known; doubt is as in [Probabilities]. The
+// labels must not be empty.
+func NewForecast(labels []string, rest []float64, doubt float64, p *abi.Profile, results []abi.ExperimentResult) *Forecast {
+	f := &Forecast{labels: labels, profile: p, results: results, rest: rest, doubt: doubt, test: testOf(results)}
+	f.causes = causesOf(labels, p, f.test)
+	f.nats = f.causes.nats(p, results)
+	f.Now = f.probabilities(f.causes, f.nats)
+	return f
+}
+
+// ForecastFrom is a NewForecast for probabilities in which the results count already.
+func ForecastFrom(labels []string, now []float64, p *abi.Profile, results []abi.ExperimentResult) *Forecast {
+	rest := make([]float64, len(labels))
+	AddExperiments(rest, labels, p, results)
+	for j, x := range now {
+		rest[j] = math.Log(max(x, leastProbability)) - rest[j]
 	}
-	before := make([]float64, len(labels))
-	AddExperiments(before, labels, p, results)
-	likelihoods := Predict(labels, p, table, results)
-	gain := 0.0
-	for o := range table.Outcomes {
-		nats := make([]float64, len(labels))
-		AddExperiments(nats, labels, p, append(slices.Clone(results), abi.ExperimentResult{Experiment: *e, Outcome: table.Outcomes[o].Outcome}))
-		probability := 0.0
-		for j, x := range now {
-			nats[j] += math.Log(max(x, leastProbability)) - before[j]
-			probability += x * likelihoods[o][j]
-		}
-		gain += probability * (Entropy(now) - Entropy(Probabilities(nats, 0)))
-	}
-	return gain
+	return NewForecast(labels, rest, 0, p, results)
 }
 
 // leastProbability keeps logarithms finite.
 const leastProbability = 1e-12
+
+func (f *Forecast) probabilities(causes causeList, nats []float64) []float64 {
+	sum := slices.Clone(f.rest)
+	for j := range sum {
+		sum[j] += causes.sum(j, nats)
+	}
+	return Probabilities(sum, f.doubt)
+}
+
+// Prospect is an outcome that an experiment may have.
+type Prospect struct {
+	// Given is P(outcome | label), as AddExperiments reads it, given the results so far.
+	Given []float64
+	// After are the probabilities of the labels after the outcome.
+	After []float64
+}
+
+// Of gives the outcomes of a table, in its order. Where P(outcome | cause) sum to more than 1 for a cause, all are divided by the
+// largest sum. What is missing to 1 stands for outcomes that tell nothing.
+func (f *Forecast) Of(table *abi.ExperimentTable) []Prospect {
+	out := make([]Prospect, len(table.Outcomes))
+	sums := make([]float64, len(f.causes))
+	likelihoods := make([][]float64, len(out))
+	for o := range out {
+		likelihoods[o] = f.causes.likelihoods(table.Outcomes[o].Given)
+		for c, x := range likelihoods[o] {
+			sums[c] += x
+		}
+	}
+	most := 1.0
+	for _, x := range sums {
+		most = max(most, x)
+	}
+	shares := make([]float64, len(f.causes)) // P(cause | label)
+	for c := range f.causes {
+		if total := f.causes.sum(f.causes[c].label, f.nats); !math.IsInf(total, -1) {
+			shares[c] = f.causes[c].share * math.Exp(f.nats[c]-total)
+		}
+	}
+	results := append(slices.Clone(f.results), abi.ExperimentResult{Experiment: table.Experiment})
+	for o := range out {
+		out[o].Given = make([]float64, len(f.labels))
+		for c, x := range likelihoods[o] {
+			out[o].Given[f.causes[c].label] += x / most * shares[c]
+		}
+		results[len(f.results)].Outcome = table.Outcomes[o].Outcome
+		causes := f.causes
+		if test := testOf(results); test != f.test {
+			causes = causesOf(f.labels, f.profile, test)
+		}
+		out[o].After = f.probabilities(causes, causes.nats(f.profile, results))
+	}
+	return out
+}
+
+// Gain is what the outcomes of an experiment are expected to be worth. worth says what an outcome is worth by the probabilities of the
+// labels after it, if the label of that index is the true one.
+func (f *Forecast) Gain(table *abi.ExperimentTable, worth func(label int, after []float64) float64) float64 {
+	sum := 0.0
+	for _, o := range f.Of(table) {
+		for j, p := range f.Now {
+			sum += p * o.Given[j] * worth(j, o.After)
+		}
+	}
+	return sum
+}
+
+// Information is how much an experiment is expected to tell of the label: by how many nats the entropy of the labels falls.
+func (f *Forecast) Information(table *abi.ExperimentTable) float64 {
+	before, sum := Entropy(f.Now), 0.0
+	for _, o := range f.Of(table) {
+		probability := 0.0
+		for j, p := range f.Now {
+			probability += p * o.Given[j]
+		}
+		sum += probability * (before - Entropy(o.After))
+	}
+	return sum
+}
+
+const (
+	// nothing in nats is the rounding of a table that tells nothing.
+	nothing = 1e-9
+	// leastSeconds is as short as an experiment is taken to be: a run and another call of the module are not free.
+	leastSeconds = 0.1
+)
+
+// Choose is the offer with the largest gain per expected second among those that a profile has a table for and that gain more than
+// least, of equal ones the first; nil where there is none. It gives the gain per second, too.
+func Choose(p *abi.Profile, offers []abi.ExperimentOffer, least float64, gain func(*abi.ExperimentTable) float64) (best *abi.ExperimentOffer, rate float64) {
+	for i := range offers {
+		table := ExperimentTable(p, &offers[i].Experiment)
+		if table == nil {
+			continue
+		}
+		g := gain(table)
+		if g <= max(least, nothing) {
+			continue
+		}
+		if x := g / max(offers[i].Seconds, leastSeconds); best == nil || x > rate {
+			best, rate = &offers[i], x
+		}
+	}
+	return best, rate
+}
 
 // Entropy of probabilities, in nats.
 func Entropy(p []float64) float64 {

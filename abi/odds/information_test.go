@@ -16,11 +16,10 @@ func TestInformation(t *testing.T) {
 	}}
 	third := []float64{1.0 / 3, 1.0 / 3, 1.0 / 3}
 	// After the rerun c is told apart from two labels between which one bit stays open.
+	open := odds.ForecastFrom(labels(), third, p, nil)
 	near(t, []float64{
-		odds.Information(labels(), third, p, nil, &again),
-		odds.Information(labels(), third, p, nil, &green),
-		odds.Information(labels(), third, p, nil, &unknown),
-		odds.Information(labels(), []float64{0.5, 0.5, 0}, p, results(again, abi.OutcomeSame), &again),
-		odds.Information(nil, nil, p, nil, &again),
-	}, []float64{math.Log(3) - 2.0/3*math.Log(2), 0, 0, 0, 0})
+		open.Information(&p.Experiments[0]),
+		open.Information(&p.Experiments[1]),
+		odds.ForecastFrom(labels(), []float64{0.5, 0.5, 0}, p, results(again, abi.OutcomeSame)).Information(&p.Experiments[0]),
+	}, []float64{math.Log(3) - 2.0/3*math.Log(2), 0, 0})
 }

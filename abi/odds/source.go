@@ -86,9 +86,16 @@ func AddBaseRates(to []float64, labels []string, p *abi.Profile) {
 }
 
 func logWeight(list []abi.LabelWeight, label string, fallback float64) float64 {
+	if w := weightOf(list, label, -1); w >= 0 {
+		return math.Log(w)
+	}
+	return fallback
+}
+
+func weightOf(list []abi.LabelWeight, label string, fallback float64) float64 {
 	for i := range list {
 		if list[i].Label == label {
-			return math.Log(list[i].Weight)
+			return list[i].Weight
 		}
 	}
 	return fallback

@@ -99,33 +99,26 @@ func Seconds(elapsed time.Duration, pace Pace, e abi.Experiment, b Build) float6
 	return math.Round(10*total) / 10
 }
 
-// leastSeconds is as short as an experiment is taken to be.
-const leastSeconds = 0.1
-
 // minGain in nats is what an experiment has to tell to be worth naming. An even guess between two labels has 0.69.
 const minGain = 0.03
 
 // Best is the experiment that is expected to tell most of the label for its seconds, by the tables of a profile and beside the results
-// that there are; nil where none tells anything. now are the probabilities of the labels. Experiments that are not among the offers
-// are expected to take what they take in Go, elapsed is as in Offers.
-func Best(labels []string, now []float64, p *abi.Profile, results []abi.ExperimentResult, offered []abi.ExperimentOffer, elapsed time.Duration) *abi.ExperimentOffer {
-	var best *abi.ExperimentOffer
-	rate := 0.0
-	for _, offer := range Offers(elapsed, GoPace(), func(e abi.Experiment) Build {
+// that there are, with what it tells in nats for each second; nil where none tells anything. now are the probabilities of the labels, of
+// which there is at least one. Experiments that are not among the offers are expected to take what they take in Go, elapsed is as in
+// Offers.
+func Best(labels []string, now []float64, p *abi.Profile, results []abi.ExperimentResult, offered []abi.ExperimentOffer, elapsed time.Duration) (*abi.ExperimentOffer, float64) {
+	offers := Offers(elapsed, GoPace(), func(e abi.Experiment) Build {
 		if came(results, e) {
 			return Impossible
 		}
 		return BuildOf(e)
-	}) {
-		if i := slices.IndexFunc(offered, func(o abi.ExperimentOffer) bool { return o.Experiment == offer.Experiment }); i >= 0 {
-			offer = offered[i]
-		}
-		gain := odds.Information(labels, now, p, results, &offer.Experiment)
-		if x := gain / max(offer.Seconds, leastSeconds); gain >= minGain && (best == nil || x > rate) {
-			best, rate = &offer, x
+	})
+	for i := range offers {
+		if at := slices.IndexFunc(offered, func(o abi.ExperimentOffer) bool { return o.Experiment == offers[i].Experiment }); at >= 0 {
+			offers[i] = offered[at]
 		}
 	}
-	return best
+	return odds.Choose(p, offers, minGain, odds.ForecastFrom(labels, now, p, results).Information)
 }
 
 // came says whether an experiment was run.

@@ -32,21 +32,6 @@ func Against(charge string) Aim { return Aim{against, charge} }
 // For wants the charge to rise, where it is right.
 func For(charge string) Aim { return Aim{inFavour, charge} }
 
-// worth is what the aim gains, in nats, by an outcome that turns the probabilities before into those after, if the label of that
-// index is the true one. charge is the index of the charge.
-func (a Aim) worth(label, charge int, before, after []float64) float64 {
-	switch {
-	case a.side == neutral:
-		return odds.Entropy(before) - odds.Entropy(after)
-	case a.side == against && label != charge:
-		return logOdds(before[charge]) - logOdds(after[charge])
-	case a.side == inFavour && label == charge:
-		return logOdds(after[charge]) - logOdds(before[charge])
-	default:
-		return 0
-	}
-}
-
 // reached says whether nothing is left to be gained: a label has the probability bound, or the defense has brought the charge
 // down to what is left beside such a label. A side whose charge is no label of the case gains nothing, either.
 func (a Aim) reached(scale *weigh.Scale, bound float64) bool {
@@ -57,17 +42,22 @@ func (a Aim) reached(scale *weigh.Scale, bound float64) bool {
 }
 
 // gain is what the outcomes of an experiment are expected to be worth, in nats.
-func (a Aim) gain(scale *weigh.Scale, table *abi.ExperimentTable) float64 {
-	sum := 0.0
-	charge := slices.Index(scale.Labels, a.charge)
-	likelihoods := scale.Predict(table)
-	for o := range table.Outcomes {
-		after := scale.After(table.Experiment, table.Outcomes[o].Outcome)
-		for j, p := range scale.Posterior {
-			sum += p * likelihoods[o][j] * a.worth(j, charge, scale.Posterior, after)
-		}
+func (a Aim) gain(labels []string, forecast *odds.Forecast, table *abi.ExperimentTable) float64 {
+	if a.side == neutral {
+		return forecast.Information(table)
 	}
-	return sum
+	charge := slices.Index(labels, a.charge)
+	before := logOdds(forecast.Now[charge])
+	return forecast.Gain(table, func(label int, after []float64) float64 {
+		switch {
+		case a.side == against && label != charge:
+			return before - logOdds(after[charge])
+		case a.side == inFavour && label == charge:
+			return logOdds(after[charge]) - before
+		default:
+			return 0
+		}
+	})
 }
 
 // logOdds of a probability of the court, which is never certain: they are finite.

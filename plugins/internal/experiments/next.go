@@ -35,13 +35,6 @@ const (
 	unlimited = 1 << 20
 )
 
-const (
-	// nothing in nats is the rounding of a table that tells nothing.
-	nothing = 1e-9
-	// leastSeconds is as short as an experiment is taken to be: a run and another call of the module are not free.
-	leastSeconds = 0.1
-)
-
 // Next is the offer of a request that serves the aim best per second, or nil where none is worth it: the request's
 // parameters say when. The scale is what is known so far.
 func Next(r *abi.NodeRequest, scale *weigh.Scale, aim Aim) *abi.Experiment {
@@ -88,22 +81,12 @@ func nextOf(r *abi.NodeRequest, scale *weigh.Scale, aim Aim, enough float64) *ab
 
 // Best is the offer that serves the aim best per second among those whose gain is above least, or nil.
 func Best(r *abi.NodeRequest, scale *weigh.Scale, aim Aim, least float64) *abi.ExperimentOffer {
-	var best *abi.ExperimentOffer
-	rate := 0.0
-	for i := range r.Offers {
-		offer := &r.Offers[i]
-		table := odds.ExperimentTable(r.Profile, &offer.Experiment)
-		if table == nil || wasRun(r.Case.Experiments, &offer.Experiment) {
-			continue
-		}
-		g := aim.gain(scale, table)
-		if g <= max(least, nothing) {
-			continue
-		}
-		if x := g / max(offer.Seconds, leastSeconds); best == nil || x > rate {
-			best, rate = offer, x
-		}
+	if len(r.Offers) == 0 {
+		return nil
 	}
+	forecast := scale.Forecast()
+	offers := slices.DeleteFunc(slices.Clone(r.Offers), func(o abi.ExperimentOffer) bool { return wasRun(r.Case.Experiments, &o.Experiment) })
+	best, _ := odds.Choose(r.Profile, offers, least, func(table *abi.ExperimentTable) float64 { return aim.gain(scale.Labels, forecast, table) })
 	return best
 }
 

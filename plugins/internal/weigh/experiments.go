@@ -49,17 +49,9 @@ func (s *Scale) posterior(shown []float64) []float64 {
 	return odds.Probabilities(total, odds.Doubt)
 }
 
-// After are the probabilities of the labels, should an experiment show this as well.
-func (s *Scale) After(e abi.Experiment, outcome abi.ExperimentOutcome) []float64 {
-	results := append(slices.Clone(s.matter.Experiments), abi.ExperimentResult{Experiment: e, Outcome: outcome})
-	shown := make([]float64, len(s.Labels))
-	odds.AddExperiments(shown, s.Labels, s.matter.Profile, results)
-	return s.posterior(shown)
-}
-
-// Predict gives, by outcome of a table and by label, P(outcome | label) after all results so far.
-func (s *Scale) Predict(table *abi.ExperimentTable) [][]float64 {
-	return odds.Predict(s.Labels, s.matter.Profile, table, s.matter.Experiments)
+// Forecast foretells what further experiments would do.
+func (s *Scale) Forecast() *odds.Forecast {
+	return odds.NewForecast(s.Labels, s.read, odds.Doubt, s.matter.Profile, s.matter.Experiments)
 }
 
 // Shown says what the i-th experiment tells by itself: for which label it speaks most, against which, and by how many nats.
