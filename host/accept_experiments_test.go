@@ -2,12 +2,17 @@ package host_test
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/internal/turns"
 	"github.com/shadowcourt/shadowcourt/host/profile"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
@@ -155,5 +160,72 @@ func TestAccept_EX1_TheBriefNamesTheExperimentThatWasNotRun(t *testing.T) {
 	without.Subject, without.Documents = "the shop is slow", nil
 	if result := try(t, open(t, host.Config{Profile: p}), without).Result; result.Proposal != nil {
 		t.Errorf("a case without a test: %+v", result.Proposal)
+	}
+}
+
+// scarce is a laboratory with a budget of so many experiments for all cases together.
+type scarce struct {
+	laboratory
+	budget int
+	ran    *[]string
+}
+
+func (scarce) Limited() bool { return true }
+
+func (s scarce) Run(ctx context.Context, c *abi.Case, e abi.Experiment) (abi.ExperimentResult, error) {
+	turns.Yield(ctx)
+	if *s.ran = append(*s.ran, c.ID); len(*s.ran) > s.budget {
+		return abi.ExperimentResult{Experiment: e, Outcome: abi.OutcomeNotRun, Detail: "the budget is used up"}, nil
+	}
+	return s.laboratory.Run(ctx, c, e)
+}
+
+// A budget goes to the cases whose experiments are expected to tell most for their seconds, wherever in the docket they stand, and to
+// the same ones with any number of workers. Results come in the order of the docket.
+func TestAccept_EX7_ABudgetGoesWhereItGainsMost(t *testing.T) {
+	t.Parallel()
+	p, err := profile.Load(filepath.Join("..", "pipelines", "profiles", "go-test.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seconds := []int{200, 100, 50, 25, 12, 6, 3, 1}
+	entries := func(yield func(docket.Entry, error) bool) {
+		for i, s := range seconds {
+			c := abi.Case{
+				ID: strconv.Itoa(i), Subject: "TestTotal fails in example.com/shop", Labels: []string{"pb001", "ab001", "si001", "nd001"},
+				Light:     &abi.LightAnswer{Classification: "pb001", Confidence: 0.6},
+				Documents: []abi.Document{{Name: "log", Text: fmt.Sprintf("--- FAIL: TestTotal (%d.00s)\nFAIL\texample.com/shop\t2.1s\n", s)}},
+			}
+			if !yield(docket.Entry{Case: c}, nil) {
+				return
+			}
+		}
+	}
+	world := func(abi.Experiment) abi.ExperimentOutcome { return abi.OutcomeSame }
+	var first []string
+	for _, workers := range []int{1, 3, 8} {
+		var ran, ids, helped []string
+		h := open(t, host.Config{Profile: p, Experiments: scarce{laboratory{profile: p, world: world}, 6, &ran}})
+		for tried := range h.TryAll(t.Context(), entries, workers) {
+			if tried.Err != nil {
+				t.Fatal(tried.Err)
+			}
+			ids = append(ids, tried.Trial.Result.ID)
+			if e := tried.Trial.Result.Experiments; len(e) > 0 && e[0].Outcome == abi.OutcomeSame {
+				helped = append(helped, tried.Trial.Result.ID)
+			}
+		}
+		if strings.Join(ids, "") != "01234567" {
+			t.Errorf("results in the order %q", ids)
+		}
+		if len(helped) == 0 || slices.ContainsFunc(helped, func(id string) bool { return id < "3" }) || !slices.Contains(helped, "7") {
+			t.Errorf("with %d workers %q got experiments: %q", workers, helped, ran)
+		}
+		if first == nil {
+			first = ran
+		}
+		if !slices.Equal(first, ran) {
+			t.Errorf("with %d workers %q were run, with one %q", workers, ran, first)
+		}
 	}
 }

@@ -20,6 +20,8 @@ type Host struct {
 	runtime  *runtime.Runtime
 	contents record.Contents // of records
 	sleep    runtime.Sleep
+	// scheduled says that trials compete for experiments.
+	scheduled bool
 }
 
 // Open checks the pipeline, loads the modules that it needs, checks them against it and warms them. The error is a
@@ -38,7 +40,7 @@ func Open(ctx context.Context, config Config) (*Host, error) {
 
 // open prepares a Host, and reads its modules without installing them.
 func open(ctx context.Context, config *Config) (*Host, map[string]sandbox.File, error) {
-	h := &Host{contents: config.Record, sleep: config.sleep}
+	h := &Host{contents: config.Record, sleep: config.sleep, scheduled: config.schedules()}
 	var err error
 	if h.court, err = config.court(); err != nil {
 		return nil, nil, err

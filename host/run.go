@@ -26,6 +26,8 @@ type Tried struct {
 // they are needed, so that a docket may be larger than memory. An error of an
 // entry is passed on in its place. When the context ends, no further entry is read; those that were read and
 // could not be tried to the end have the cause of the context as their Err.
+// Where cases share a budget of Experiments, up to 1,000 entries are read ahead, and those whose experiments are expected to tell most for
+// their seconds come first.
 func (h *Host) TryAll(ctx context.Context, entries iter.Seq2[docket.Entry, error], workers int) iter.Seq[Tried] {
 	read := func(yield func(Tried) bool) {
 		for entry, err := range entries {
@@ -33,6 +35,9 @@ func (h *Host) TryAll(ctx context.Context, entries iter.Seq2[docket.Entry, error
 				return
 			}
 		}
+	}
+	if h.scheduled {
+		return h.byGain(ctx, read, workers)
 	}
 	return runtime.Ordered(ctx, read, workers, h.tryEntry)
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/host/internal/turns"
 	"github.com/shadowcourt/shadowcourt/host/outfile"
 )
 
@@ -58,6 +59,9 @@ func (s *shared) do(ctx context.Context, key string, do func() (r abi.Experiment
 			break
 		}
 		s.mu.Unlock()
+		if turns.Yield(ctx) { // to who makes it
+			continue
+		}
 		select {
 		case <-other:
 		case <-ctx.Done():

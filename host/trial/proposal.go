@@ -16,6 +16,8 @@ type Proposal struct {
 	// Command runs it; empty where the command line is not known, or would come to no other end. It is no part of the JSON form, which
 	// depends on the case alone.
 	Command string `json:"-"`
+	// PerSecond is what it is expected to tell of the label by the second, in nats. It is no part of the JSON form, either.
+	PerSecond float64 `json:"-"`
 }
 
 // Reason says why the experiment was not run.
@@ -33,8 +35,8 @@ func (p *Proposal) Action() string {
 }
 
 // Propose states an experiment, and why it was not run. The gap brief gets it as a gap, behind what is broken.
-func (r *Result) Propose(offer *abi.ExperimentOffer, whyNot string) {
-	p := &Proposal{Factors: factorsOf(&offer.Experiment), Seconds: offer.Seconds, WhyNot: whyNot}
+func (r *Result) Propose(offer *abi.ExperimentOffer, perSecond float64, whyNot string) {
+	p := &Proposal{Factors: factorsOf(&offer.Experiment), Seconds: offer.Seconds, WhyNot: whyNot, PerSecond: perSecond}
 	r.Proposal = p
 	if r.GapBrief == nil {
 		return

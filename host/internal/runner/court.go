@@ -207,7 +207,7 @@ func (c *Court) Try(ctx context.Context, g *runtime.Generation, subject abi.Case
 	if err != nil {
 		return nil, nil, err
 	}
-	if c.candidate.selects(t) {
+	if c.candidate.selects(t) && !withheld(ctx) {
 		t.Beside = c.candidate.try(ctx, g, &subject, answering)
 	}
 	if recorder == nil {
@@ -217,9 +217,21 @@ func (c *Court) Try(ctx context.Context, g *runtime.Generation, subject abi.Case
 	return t, recorded, err
 }
 
+type withheldKey struct{}
+
+// Withhold has trials with the context try cases by reading alone, without experiments and without a candidate.
+func Withhold(ctx context.Context) context.Context {
+	return context.WithValue(ctx, withheldKey{}, true)
+}
+
+func withheld(ctx context.Context) bool { return ctx.Value(withheldKey{}) != nil }
+
 // try tries a case without the candidate. The Light path, where there is one, answers in place of answering.
 func (c *Court) try(ctx context.Context, g *runtime.Generation, subject *abi.Case, answering court.Light, recorder *runtime.Recorder) (*trial.Trial, error) {
 	of := g.Trial(subject, recorder)
+	if withheld(ctx) {
+		of.Withhold()
+	}
 	session := of.Session(c.graph)
 	var path *lightPath // nil without a Light path
 	switch {

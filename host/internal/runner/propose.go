@@ -38,9 +38,9 @@ func (c *Court) propose(t *trial.Trial, s *runtime.Session) {
 		return
 	}
 	results := s.Results()
-	best, _ := plan.Best(t.Case.Labels, c.probabilities(t, results), c.config.Profile, results, s.Offered().Offers, elapsed)
+	best, perSecond := plan.Best(t.Case.Labels, c.probabilities(t, results), c.config.Profile, results, s.Offered().Offers, elapsed)
 	if best != nil {
-		t.Result.Propose(best, c.whyNot(s, results, &best.Experiment))
+		t.Result.Propose(best, perSecond, c.whyNot(s, results, &best.Experiment))
 	}
 }
 

@@ -27,12 +27,16 @@ type Trial struct {
 	// experiments that were run, in their order, as modules and as programs get them.
 	experiments []abi.ExperimentResult
 	told        []trial.Experiment
+	withheld    bool // there are no experiments for the trial
 }
 
 // Trial begins a trial of a case with these modules. The recorder may be nil.
 func (g *Generation) Trial(subject *abi.Case, recorder *Recorder) *Trial {
 	return &Trial{generation: g, subject: subject, recorder: recorder, answers: make(map[string]Use), held: make(map[string]int)}
 }
+
+// Withhold has no experiments offered in the trial.
+func (t *Trial) Withhold() { t.withheld = true }
 
 // Usage is what the calls of a trial took.
 type Usage struct {

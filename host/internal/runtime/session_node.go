@@ -74,6 +74,9 @@ func (s *Session) offers(ctx context.Context, b *broker) ([]abi.ExperimentOffer,
 
 // Experimental says whether there is a laboratory, or was one in the trial that is tried again.
 func (s *Session) Experimental() bool {
+	if s.withheld {
+		return false
+	}
 	if s.recorder.replays() {
 		_, ok := s.recorder.answer(abi.CapExperiment, codec.AppendExperimentQuery(nil, &abi.ExperimentQuery{}))
 		return ok

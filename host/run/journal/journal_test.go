@@ -100,7 +100,9 @@ func TestEveryFieldOfATrialIsKept(t *testing.T) {
 	for _, f := range []*trial.Failure{full.Result.Error, full.Beside.Result.Error} {
 		f.ModuleName, f.Detail, f.HostSide = "", "", false // not part of a result
 	}
-	full.Result.Proposal.Command, full.Beside.Result.Proposal.Command = "", "" // nor this
+	for _, p := range []*trial.Proposal{full.Result.Proposal, full.Beside.Result.Proposal} {
+		p.Command, p.PerSecond = "", 0 // nor these
+	}
 	for name, want := range map[string]*trial.Trial{"full": full, "empty": outcome("empty")} {
 		file := filepath.Join(t.TempDir(), "journal")
 		j, _, err := journal.Create(file, config())
