@@ -26,6 +26,9 @@ func (r *repository) commit(revision string) (*object.Commit, error) {
 		end = len(revision)
 	}
 	c, err := r.named(revision[:end])
+	if errors.Is(err, plumbing.ErrReferenceNotFound) {
+		return nil, fmt.Errorf("%w %q", ErrRevision, revision)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w %q: %w", ErrRevision, revision, err)
 	}

@@ -19,7 +19,7 @@ func BenchmarkBest(b *testing.B) {
 	results := []abi.ExperimentResult{{Experiment: p.Experiments[0].Experiment, Outcome: abi.OutcomeSame, Same: 5, Test: abi.TestChanged}}
 	b.ReportAllocs()
 	for b.Loop() {
-		if best, _ := plan.Best(labels, now, p, results, nil, 0); best == nil {
+		if best, _ := plan.Best(labels, now, p, results, nil, 0, plan.GoPace()); best == nil {
 			b.Fatal("nothing is proposed")
 		}
 	}

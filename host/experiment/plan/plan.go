@@ -33,6 +33,7 @@ const (
 	defaultElapsed = time.Second
 	headBuild      = 3 * time.Second
 	otherBuild     = 6 * time.Second
+	otherStart     = 700 * time.Millisecond
 )
 
 // Pace is what experiments take beside the tests: the start of each run, and the build of the tree under test or of another one.
@@ -40,6 +41,9 @@ type Pace struct{ Start, Head, Other time.Duration }
 
 // GoPace is that of Go.
 func GoPace() Pace { return Pace{RunStart, headBuild, otherBuild} }
+
+// OtherPace is that of other languages, where their runner is not known: most build nothing.
+func OtherPace() Pace { return Pace{RunStart + otherStart, 0, 0} }
 
 // How much longer a test takes, or what all tests of a package take, in tests; no run takes longer than MostRun.
 const (
@@ -104,10 +108,10 @@ const minGain = 0.03
 
 // Best is the experiment that is expected to tell most of the label for its seconds, by the tables of a profile and beside the results
 // that there are, with what it tells in nats for each second; nil where none tells anything. now are the probabilities of the labels, of
-// which there is at least one. Experiments that are not among the offers are expected to take what they take in Go, elapsed is as in
+// which there is at least one. Experiments that are not among the offers are expected to take what the pace says, elapsed is as in
 // Offers.
-func Best(labels []string, now []float64, p *abi.Profile, results []abi.ExperimentResult, offered []abi.ExperimentOffer, elapsed time.Duration) (*abi.ExperimentOffer, float64) {
-	offers := Offers(elapsed, GoPace(), func(e abi.Experiment) Build {
+func Best(labels []string, now []float64, p *abi.Profile, results []abi.ExperimentResult, offered []abi.ExperimentOffer, elapsed time.Duration, pace Pace) (*abi.ExperimentOffer, float64) {
+	offers := Offers(elapsed, pace, func(e abi.Experiment) Build {
 		if came(results, e) {
 			return Impossible
 		}

@@ -45,7 +45,7 @@ func TestTheBestExperimentTellsMostForItsSeconds(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			got, _ := plan.Best(labels, tc.now, &abi.Profile{Experiments: tc.tables}, tc.results, tc.offers, 0)
+			got, _ := plan.Best(labels, tc.now, &abi.Profile{Experiments: tc.tables}, tc.results, tc.offers, 0, plan.GoPace())
 			switch {
 			case got == nil && tc.want == nil:
 			case got == nil || tc.want == nil || got.Experiment != *tc.want:

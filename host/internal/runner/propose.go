@@ -27,21 +27,35 @@ func (c *Court) propose(t *trial.Trial, s *runtime.Session) {
 		return // nothing is known of any experiment, or nothing is open
 	}
 	var elapsed time.Duration
+	pace := plan.GoPace()
 	switch tests := gotest.TestsOf(&t.Case); len(tests) {
 	case 0:
 		if _, ok := junit.Named(&t.Case); !ok {
 			return
 		}
+		pace = plan.OtherPace()
 	case 1:
 		elapsed = tests[0].Elapsed
 	default:
 		return
 	}
 	results := s.Results()
-	best, perSecond := plan.Best(t.Case.Labels, c.probabilities(t, results), c.config.Profile, results, s.Offered().Offers, elapsed)
-	if best != nil {
-		t.Result.Propose(best, perSecond, c.whyNot(s, results, &best.Experiment))
+	best := func(now []float64) (*abi.ExperimentOffer, float64) {
+		return plan.Best(t.Case.Labels, now, c.config.Profile, results, s.Offered().Offers, elapsed, pace)
 	}
+	offer, perSecond := best(c.probabilities(t, results))
+	if offer != nil && len(results) == 0 { // a run with experiments begins with those of the bench, which sees neither Light's answer nor the charge
+		offer, _ = best(c.baseRates(t.Case.Labels))
+	}
+	if offer != nil {
+		t.Result.Propose(offer, perSecond, c.whyNot(s, results, &offer.Experiment))
+	}
+}
+
+func (c *Court) baseRates(labels []string) []float64 {
+	nats := make([]float64, len(labels))
+	odds.AddBaseRates(nats, labels, c.config.Profile)
+	return odds.Probabilities(nats, 0)
 }
 
 // uncertain says whether an experiment may change the answer. Light's answers that were not tried are as they were wanted.
