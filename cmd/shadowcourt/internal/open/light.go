@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/casebook"
@@ -129,6 +130,10 @@ func (o *Flags) helpWith(ctx context.Context, h *Connected, config *host.Config,
 		if config.Source, err = knowledge.Source(ctx, tree); err != nil {
 			return fmt.Errorf("--source: %w", err)
 		}
+		if p := config.Profile; p != nil && len(p.Sources) > 0 && config.LightPath != nil && odds.Source(p, diffSource) == nil {
+			fmt.Fprintf(o.command.ErrOrStderr(), "note: the profile %s was fitted without --source: what the diff shows counts little, and decides nothing\n",
+				sanitize.Line(p.Name))
+		}
 		if err := o.openLaboratory(ctx, h, config); err != nil {
 			return err
 		}
@@ -147,6 +152,9 @@ func (o *Flags) helpWith(ctx context.Context, h *Connected, config *host.Config,
 	config.Casebook = knowledge.Casebook(snapshot)
 	return nil
 }
+
+// diffSource is the source of items of the Light path about the diff.
+const diffSource = "source"
 
 // openSource opens the source, and says whether with the changes since the revision. With experiments, which tell by themselves what they
 // lack, a revision that can't be read is no error: the rest is read without it.
