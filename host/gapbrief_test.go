@@ -110,7 +110,9 @@ func TestTheBriefDoesNotAskForWhatWasGiven(t *testing.T) {
 		{"the log of a green run", host.Config{}, green, true, false},
 		{"an item without an element", host.Config{}, unset, false, true},
 		{
-			"experiments before the judge broke", host.Config{Pipeline: behave(t, "specter", "verdict", "trap"), Profile: p, Experiments: laboratory{profile: p, world: passes}}, run,
+			"experiments before the judge broke",
+			host.Config{Pipeline: behave(t, "specter", "verdict", "trap"), Profile: p, Experiments: laboratory{profile: p, world: passes}},
+			run,
 			false, false,
 		},
 	} {

@@ -29,7 +29,9 @@ func TestExperimentCommand(t *testing.T) {
 			`shadowcourt experiment DOCKET 'a.T/it'\''s $(x)' --experiment-network=true --runner a.yaml --runner 'b c.yaml' --source 'my code'`,
 		},
 		{
-			"what a terminal does not show", "a.T/one\n  two's\\\x1b\xff ä", []string{"--source", "."}, trial.Proposal{Factors: rerun},
+			"what a terminal does not show", "a.T/one\n  two's\\\x1b\xff ä",
+			[]string{"--source", "."},
+			trial.Proposal{Factors: rerun},
 			`shadowcourt experiment DOCKET $'a.T/one\x0a\x20 two\'s\\\x1b\xff ä' --source .`,
 		},
 		{"flags that look like a case", "--help", []string{"--source", "."}, trial.Proposal{Factors: rerun}, "shadowcourt experiment --source . -- DOCKET --help"},
