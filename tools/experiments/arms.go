@@ -95,13 +95,16 @@ func newTrier(work string) (*trier, error) {
 	return &trier{bench, path, p, work}, err
 }
 
-// try gives the cases of the work folder that have outcomes to all arms. Those that can't be tried are reported and left out.
-func (t *trier) try(ctx context.Context, log io.Writer) ([]tried, error) {
+// try gives the cases of the work folder that have outcomes to all arms, or those of some modules. Those that can't be tried are reported and left out.
+func (t *trier) try(ctx context.Context, only string, log io.Writer) ([]tried, error) {
 	list, err := cases.Read(t.work)
 	if err != nil {
 		return nil, err
 	}
-	list = slices.DeleteFunc(list, func(c *cases.Case) bool { _, err := os.Stat(c.Outcomes()); return err != nil })
+	list = slices.DeleteFunc(list, func(c *cases.Case) bool {
+		_, err := os.Stat(c.Outcomes())
+		return err != nil || !strings.Contains(c.Pair.Module, only)
+	})
 	done := make([]*tried, len(list))
 	each := make(chan int)
 	var running sync.WaitGroup

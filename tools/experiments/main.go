@@ -42,7 +42,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	more := flags.Bool("more", false, "make more cases and run their experiments, and add them to those of earlier runs")
 	flags.Uint64Var(&config.Seed, "seed", 1, "of -more: decides faults and tests")
 	flags.IntVar(&config.Quota, "quota", 2, "of -more: cases wanted for each pair of releases and cause, twice as many of broken environments")
-	flags.StringVar(&config.Only, "only", "", "of -more: make only cases of modules whose path has this text")
+	flags.StringVar(&config.Only, "only", "", "make and try only cases of modules whose path has this text")
 	flags.BoolVar(&config.Fresh, "fresh", false, "of -more: make only cases of modules on which nothing was tuned")
 	flags.IntVar(&config.Workers, "workers", 1, "of -more: how many modules are worked on, and how many experiments run, at the same time")
 	page := flags.String("page", "", "page that the results are written to")
@@ -65,7 +65,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		if *more {
 			return makeMore(ctx, config, *saved)
 		}
-		if err := try(ctx, config.Work); err != nil {
+		if err := try(ctx, config.Work, config.Only); err != nil {
 			return err
 		}
 	}
@@ -90,14 +90,14 @@ func makeMore(ctx context.Context, config cases.Config, saved string) error {
 	return errors.Join(err, <-ran)
 }
 
-// try gives all cases of the work folder to all arms.
-func try(ctx context.Context, work string) error {
+// try gives the cases of the work folder to all arms, or those of some modules.
+func try(ctx context.Context, work, only string) error {
 	t, err := newTrier(work)
 	if err != nil {
 		return err
 	}
 	defer t.bench.Close()
-	done, err := t.try(ctx, os.Stderr)
+	done, err := t.try(ctx, only, os.Stderr)
 	if err != nil {
 		return err
 	}

@@ -122,15 +122,16 @@ func TestCrashes(t *testing.T) {
 // and what a subtest without a word leaves, are cases of their own.
 func TestThePanicOfASubtestIsItsOwn(t *testing.T) {
 	t.Parallel()
+	say := func(name, text string) string {
+		return fmt.Sprintf(`{"Action":"output","Package":"example.com/a","Test":%q,"Output":%q}`+"\n", name, text)
+	}
 	run := func(names ...string) string {
 		var b strings.Builder
 		for _, name := range names {
 			fmt.Fprintf(&b, `{"Action":"run","Package":"example.com/a","Test":%q}`+"\n", name)
+			b.WriteString(say(name, "=== RUN   "+name+"\n"))
 		}
 		return b.String()
-	}
-	say := func(name, text string) string {
-		return fmt.Sprintf(`{"Action":"output","Package":"example.com/a","Test":%q,"Output":%q}`+"\n", name, text)
 	}
 	fail := func(name string) string {
 		return say(name, "--- FAIL: "+name+" (0.00s)\n") + fmt.Sprintf(`{"Action":"fail","Package":"example.com/a","Test":%q}`+"\n", name)

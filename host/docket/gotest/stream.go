@@ -235,9 +235,14 @@ func (s *stream) failTest(p *pack, name string) {
 // maxSilent is how many subtests that failed without a word wait for the end of the test that began them.
 const maxSilent = 64
 
-// isSilent says whether a log has nothing but the line that tells of the test's end.
+// isSilent says whether a log has nothing but the lines that tell of the test's course and its end.
 func isSilent(log string) bool {
-	return strings.HasPrefix(strings.TrimLeft(log, " "), "--- FAIL: ") && strings.Count(strings.TrimRight(log, "\n"), "\n") == 0
+	for line := range strings.Lines(log) {
+		if line = strings.TrimLeft(line, " "); !strings.HasPrefix(line, "--- FAIL: ") && !strings.HasPrefix(line, "=== ") {
+			return false
+		}
+	}
+	return log != ""
 }
 
 // endsSubtest says whether a crash under a test's name is a panic of one of its subtests. It stands behind the lines of all tests

@@ -70,9 +70,9 @@ func TestTheShippedTablesFindTheCause(t *testing.T) {
 		},
 		{"fails only with the other tests", abi.TestUnchanged, failing(func(e abi.Experiment) bool { return e.Order == abi.OriginalOrder }), flaky, 0.9, 1, 4},
 		{"fails everywhere", abi.TestUnchanged, failing(func(abi.Experiment) bool { return true }), environment, 0.9, 1, 4},
-		{"a change of the tests", abi.TestChanged, failing(func(e abi.Experiment) bool { return e.Tests == abi.Head }), automation, 0.85, 1, 5},
+		{"a change of the tests", abi.TestChanged, failing(func(e abi.Experiment) bool { return e.Tests == abi.Head }), automation, 0.75, 0.9, 5},
 		{"a change of the product, or a stale test", abi.TestUnchanged, failing(func(e abi.Experiment) bool { return e.Product == abi.Head }), product, 0.5, 0.8, 5},
-		{"fails no more", abi.TestUnchanged, failing(func(abi.Experiment) bool { return false }), flaky, 0.5, 0.85, 4},
+		{"fails no more", abi.TestUnchanged, failing(func(abi.Experiment) bool { return false }), flaky, 0.45, 0.85, 4},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

@@ -3,6 +3,7 @@ package cases
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 )
@@ -45,6 +46,18 @@ func environments() []condition {
 		{kind: "few open files", command: limited("-n 9")},
 		{kind: "no room for files", command: limited("-f 0")},
 	}
+}
+
+// allWrong is nearly all of environments at once: tests that pass there pass in each of them.
+func allWrong() condition {
+	var c condition
+	c.variables = map[string]string{}
+	for _, e := range environments() {
+		maps.Copy(c.variables, e.variables)
+	}
+	c.command = []string{"unshare", "--user", "--net", "/bin/sh", "-c", `ulimit -n 9; ulimit -f 0; exec "$0" "$@"`}
+	c.prepare = func(folder, temp string) error { return errors.Join(setMode(temp, 0o555), setMode(folder, 0o555)) }
+	return c
 }
 
 // setMode sets the mode of all folders below one.

@@ -26,12 +26,12 @@ func Pairs() []Pair {
 		{"github.com/rs/cors", "v1.10.1", "v1.11.0", true},
 		{"github.com/dustin/go-humanize", "v1.0.1", "v1.1.0", true},
 		{"github.com/gorilla/schema", "v1.3.0", "v1.4.1", true},
-		{"github.com/avast/retry-go/v4", "v4.6.1", "v4.7.0", false},
+		{"github.com/avast/retry-go/v4", "v4.6.1", "v4.7.0", true},
 		{"github.com/peterbourgon/diskv/v3", "v3.0.0", "v3.0.1", false},
 		{"github.com/cenkalti/backoff/v4", "v4.2.1", "v4.3.0", false},
 		{"github.com/deckarep/golang-set/v2", "v2.8.0", "v2.9.0", false},
 		{"github.com/sony/gobreaker", "v0.4.1", "v0.5.0", false},
-		{"github.com/google/renameio/v2", "v2.0.1", "v2.0.2", false},
+		{"github.com/google/renameio/v2", "v2.0.1", "v2.0.2", true},
 		{"github.com/alexflint/go-arg", "v1.5.1", "v1.6.1", false},
 		{"github.com/soheilhy/cmux", "v0.1.4", "v0.1.5", false},
 		{"github.com/go-chi/chi/v5", "v5.3.2", "v5.4.0", false},
@@ -55,7 +55,7 @@ func Pairs() []Pair {
 		{"github.com/docker/go-units", "v0.4.0", "v0.5.0", false},
 		{"github.com/valyala/fastjson", "v1.6.7", "v1.6.10", false},
 		{"github.com/buger/jsonparser", "v1.5.1", "v1.6.0", false},
-		{"github.com/pelletier/go-toml/v2", "v2.4.0", "v2.4.1", false},
+		{"github.com/pelletier/go-toml/v2", "v2.4.0", "v2.4.1", true},
 	}
 }
 

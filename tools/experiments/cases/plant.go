@@ -186,7 +186,14 @@ func (g *generator) breakEnvironment(ctx context.Context, rng *rand.Rand) (kept,
 	if err != nil {
 		return 0, 0, err
 	}
-	kinds := environments()
+	r, err := g.suite.run(ctx, g.binary, g.newer.folder, allWrong())
+	if err != nil {
+		return 0, 0, err
+	}
+	var kinds []condition
+	if len(r.passed) == 0 || len(g.same(Environment, []*result{r})) > 0 {
+		kinds = environments()
+	}
 	rng.Shuffle(len(kinds), func(i, j int) { kinds[i], kinds[j] = kinds[j], kinds[i] })
 	for _, in := range kinds {
 		faults = append(faults, environmentFault{condition: in})

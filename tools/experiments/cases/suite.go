@@ -124,13 +124,9 @@ func (s *suite) read(ctx context.Context, out []byte) (*result, error) {
 		var e struct {
 			Action string `json:"Action"`
 			Test   string `json:"Test"`
-			Output string `json:"Output"`
 		}
 		if json.Unmarshal(line, &e) != nil {
 			continue
-		}
-		if strings.HasPrefix(e.Output, "=== ") {
-			continue // go test prints these lines with -v alone
 		}
 		r.events = append(r.events, line...)
 		if e.Action == "pass" && e.Test != "" {
