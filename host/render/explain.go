@@ -32,6 +32,32 @@ func Explain(w io.Writer, t *trial.Trial, redactor *Redactor, options TerminalOp
 	return err
 }
 
+// apart takes the sentence that lists all experiments out of an opinion, since they have a part of their own, and gives what it counts
+// for each; nil where there is none.
+func apart(opinion string, list []trial.Experiment) (rest string, counted []string) {
+	const begin = "Experiments: "
+	before, sentence, ok := strings.Cut(opinion, begin)
+	if !ok {
+		return opinion, nil
+	}
+	for i := range list {
+		told, ok := strings.CutPrefix(sentence, list[i].What()+": "+list[i].Showed()+" (")
+		if !ok {
+			return opinion, nil
+		}
+		count, after, ok := strings.Cut(told, ")")
+		if !ok {
+			return opinion, nil
+		}
+		counted, sentence = append(counted, count), strings.TrimPrefix(after, "; ")
+	}
+	after, ok := strings.CutPrefix(sentence, ".")
+	if !ok {
+		return opinion, nil
+	}
+	return strings.TrimSpace(before + strings.TrimSpace(after)), counted
+}
+
 // audit tells the audit of the verdict's opinion, if there is one.
 func (s *story) audit() {
 	a := s.trial.Result.Audit
@@ -60,10 +86,18 @@ func (s *story) experiments() {
 	if len(list) == 0 {
 		return
 	}
+	var counted []string
+	if n := len(s.trial.Passes); n > 0 && s.trial.Passes[n-1].Verdict != nil {
+		_, counted = apart(s.trial.Passes[n-1].Verdict.Reasoning, list)
+	}
 	s.head(abi.Persona{}, "Experiments")
 	for i := range list {
 		e := &list[i]
-		s.note("• " + e.What() + ": " + s.paint(bold, e.Showed()) + " (asked for by " + snip(s.trial.Persona(e.Persona).Name, nameColumns) + ")")
+		by := "asked for by " + snip(s.trial.Persona(e.Persona).Name, nameColumns)
+		if counted != nil {
+			by = snip(counted[i], nameColumns) + ", " + by
+		}
+		s.note("• " + e.What() + ": " + s.paint(bold, e.Showed()) + " (" + by + ")")
 		if e.Outcome != abi.OutcomeSame {
 			s.say(6, faint, e.Detail)
 		}
@@ -330,7 +364,8 @@ func (s *story) verdict(p *trial.Pass) {
 		what += " " + sanitize.Line(v.FinalClassification)
 	}
 	s.head(s.cast.Judge, "decides: "+what+" at "+number(v.Confidence))
-	s.say(2, plain, v.Reasoning)
+	reasoning, _ := apart(v.Reasoning, s.trial.Result.Experiments)
+	s.say(2, plain, reasoning)
 	if v.RemandFeedback != nil {
 		for _, q := range v.RemandFeedback.Questions {
 			s.say(2, plain, "asks: "+q.Question)

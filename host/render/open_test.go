@@ -126,6 +126,35 @@ func TestTableTellsEqualExperimentsOnce(t *testing.T) {
 	}
 }
 
+// The experiments have a part of their own, with what the judge counts for each: the opinion does not list them once more.
+func TestExplainListsExperimentsOnce(t *testing.T) {
+	t.Parallel()
+	rerun := trial.Experiment{Factors: trial.Factors{Product: abi.Head, Tests: abi.Head, Runs: 5}, Persona: "bulwark", Outcome: abi.OutcomeSame, Same: 5}
+	green := trial.Experiment{Factors: trial.Factors{Product: abi.Green, Tests: abi.Green, Runs: 2}, Persona: "abyss", Outcome: abi.OutcomePassed, Passed: 2}
+	const told = "this tree, 5 times: 5 failed in the same way"
+	for _, tc := range []struct{ opinion, shown, part string }{
+		{
+			"It stands. Experiments: " + told + " (3 nats for a against b); the last green tree, 2 times: 2 passed (tells nothing). Two more words.",
+			"It stands. Two more words.", told + " (3 nats for a against b, asked for by ",
+		},
+		{"It stands. Experiments: " + told + " (3 nats for a against b).", "It stands. Experiments: " + told, told + " (asked for by "},
+		{"It stands.", "It stands.", told + " (asked for by "},
+	} {
+		outcome := sample.Amended()
+		outcome.Passes[len(outcome.Passes)-1].Verdict.Reasoning = tc.opinion
+		outcome.Result.Experiments = []trial.Experiment{rerun, green}
+		var b bytes.Buffer
+		if err := render.Explain(&b, outcome, nil, render.TerminalOptions{Width: 110}); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"  " + tc.shown, "• " + tc.part} {
+			if out := b.String(); !strings.Contains(out, want) {
+				t.Errorf("no %q in\n%s", want, out)
+			}
+		}
+	}
+}
+
 func TestLegendNamesTheLabelsThatAreUsed(t *testing.T) {
 	t.Parallel()
 	summary := render.NewSummary()
