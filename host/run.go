@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"maps"
 
@@ -24,10 +25,12 @@ type Tried struct {
 // TryAll tries the entries of a docket with a number of workers (0: one for
 // each processor) and yields them in docket order. Entries are read as
 // they are needed, so that a docket may be larger than memory. An error of an
-// entry is passed on in its place. When the context ends, no further entry is read; those that were read and
-// could not be tried to the end have the cause of the context as their Err.
-// Where cases share a budget of Experiments, up to 1,000 entries are read ahead, and those whose experiments are expected to tell most for
-// their seconds come first.
+// entry is passed on in its place. When the context ends, no further entry is
+// read, and every entry that was read is yielded: one that was not tried to the
+// end has an Err that wraps the cause of the context.
+// Where cases share a budget of Experiments, up to 1,000 entries are read
+// ahead, and those whose experiments are expected to tell most for their
+// seconds come first.
 func (h *Host) TryAll(ctx context.Context, entries iter.Seq2[docket.Entry, error], workers int) iter.Seq[Tried] {
 	read := func(yield func(Tried) bool) {
 		for entry, err := range entries {
@@ -44,7 +47,7 @@ func (h *Host) TryAll(ctx context.Context, entries iter.Seq2[docket.Entry, error
 
 func (h *Host) tryEntry(ctx context.Context, tried Tried) Tried {
 	if tried.Err == nil && ctx.Err() != nil {
-		tried.Err = context.Cause(ctx)
+		tried.Err = fmt.Errorf("case %q: %w", tried.Entry.Case.ID, context.Cause(ctx))
 	}
 	if tried.Err != nil {
 		return tried

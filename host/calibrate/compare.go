@@ -47,14 +47,15 @@ type Difference struct {
 // Finding says in a word what a difference shows.
 type Finding string
 
-// The findings. LeastCases and LeastDiffering are what it takes to find anything, Margin and Slack bound what is noninferior.
+// The findings. LeastCases and LeastDiffering are what it takes to find anything, Margin and Slack bound what is noninferior or level.
 const (
 	// Better and Worse: the interval lies above or below 0, and the two differ in at least LeastDiffering clusters.
 	Better Finding = "better"
 	Worse  Finding = "worse"
-	// NonInferior: neither; and the interval's lower end is not below -Margin, or the court is not behind at all and the lower
-	// end is not below -Slack.
+	// NonInferior: neither; and the interval's lower end is not below -Margin.
 	NonInferior Finding = "noninferior"
+	// Level: none of these; the court is not behind, and the interval's lower end is not below -Slack. It is not shown to be as good.
+	Level Finding = "level"
 	// Undecided: these cases don't decide.
 	Undecided Finding = "undecided"
 )
@@ -77,8 +78,10 @@ func find(estimate float64, in Interval, cases, differing int) Finding {
 		return Better
 	case in.High < 0 && differing >= LeastDiffering:
 		return Worse
-	case in.Low >= -Margin, estimate >= 0 && in.Low >= -Slack:
+	case in.Low >= -Margin:
 		return NonInferior
+	case estimate >= 0 && in.Low >= -Slack:
+		return Level
 	}
 	return Undecided
 }

@@ -72,6 +72,8 @@ func sentence(rival *Rival, cases int) string {
 			return fmt.Sprintf("The court is ahead of %s, but they differ in too few cases, or groups of cases, to call it better: %s.", name, figures)
 		}
 		return fmt.Sprintf("The court does not beat %s, but is not worse: %s.", name, figures)
+	case Level:
+		return fmt.Sprintf("The court is level with %s, and not shown to be as good: %s.", name, figures)
 	case Worse:
 		return fmt.Sprintf("The court does not beat %s, it is worse: %s.", name, figures)
 	case Undecided:

@@ -46,7 +46,7 @@ func TestFindings(t *testing.T) {
 		{"all alike", duel(40, 0, 0), calibrate.NonInferior, "does not beat Light alone, but is not worse"},
 		{"one behind of many: within the margin", duel(300, 0, 1), calibrate.NonInferior, "does not beat"},
 		{"a little behind", duel(100, 3, 4), calibrate.Undecided, "is not shown to beat"},
-		{"even, and the interval is narrow", duel(90, 3, 3), calibrate.NonInferior, "does not beat"},
+		{"even, and the interval is narrow", duel(90, 3, 3), calibrate.Level, "is level with Light alone, and not shown to be as good"},
 		{"even, and the interval is wide", duel(30, 5, 5), calibrate.Undecided, "is not shown to beat"},
 	} {
 		r := calibrate.Measure(test.list, nil, options())

@@ -45,3 +45,33 @@ func TestOrderedStopsWhenItsCallerDoes(t *testing.T) {
 		t.Errorf("%d were begun", begun)
 	}
 }
+
+// What was read when the context ends is yielded, and nothing is read afterwards.
+func TestOrderedYieldsWhatWasRead(t *testing.T) {
+	t.Parallel()
+	for _, at := range []int{-1, 0, 5} {
+		ctx, cancel := context.WithCancel(t.Context())
+		if at < 0 {
+			cancel()
+		}
+		read, yielded := 0, 0
+		endless := func(yield func(int) bool) {
+			for i := 0; ; i++ {
+				read++
+				if !yield(i) {
+					return
+				}
+			}
+		}
+		for n := range Ordered(ctx, endless, 4, func(_ context.Context, n int) int { return n }) {
+			yielded++
+			if n == at {
+				cancel()
+			}
+		}
+		cancel()
+		if read != yielded || at < 0 && read > 0 {
+			t.Errorf("cancelled at %d: %d read, %d yielded", at, read, yielded)
+		}
+	}
+}

@@ -55,6 +55,11 @@ func (g *gate) close(ctx context.Context, free func() error) error {
 		g.finish()
 	}
 	select {
+	case <-g.freed: // also after the end of the context, as after Ctrl-C
+		return g.freeErr
+	default:
+	}
+	select {
 	case <-g.freed:
 		return g.freeErr
 	case <-ctx.Done():

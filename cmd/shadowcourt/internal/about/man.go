@@ -17,7 +17,7 @@ func NewMan(s cli.Streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "man DIR",
 		Short: "Write the man pages into a folder",
-		Long: `Writes a man page for each command into DIR, which is created if it is not there:
+		Long: `Write a man page for each command into DIR, which is created if it is not there:
 shadowcourt.1, shadowcourt-try.1 and so on. Read one with "man DIR/shadowcourt.1".`,
 		Example: "  shadowcourt man man/man1",
 		Args:    cli.ExactArgs(1, "the folder to write into"),

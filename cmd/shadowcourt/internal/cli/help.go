@@ -22,7 +22,7 @@ var flagGroups = []struct {
 	{"Court", "pipeline profile modules grant watch"},
 	{"Experiments", "experiments budget case-budget experiment-network runner"},
 	{"Output", "format output report cases explain redact timings fail-on"},
-	{"Run", "workers no-groups resume remember cache"},
+	{"Run", "workers no-groups resume remember cache help"},
 	{"Record", "record record-bytes record-digests-only key store"},
 	{"Audit", "audit rubric"},
 	{"Canary", "canary canary-output canary-seed share"},
@@ -68,7 +68,10 @@ func Groups(cmd *cobra.Command) []FlagGroup {
 			other.AddFlag(f)
 		}
 	})
-	return append(groups, FlagGroup{OtherFlags, other})
+	if other.HasFlags() {
+		groups = append(groups, FlagGroup{OtherFlags, other})
+	}
+	return groups
 }
 
 // Usage prints how a command is used, its flags in groups.

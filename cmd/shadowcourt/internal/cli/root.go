@@ -108,8 +108,8 @@ func Root(commands []*cobra.Command) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "shadowcourt",
 		Short: "Put uncertain classifications on trial",
-		Long: `Shadowcourt reviews what a classifier was not sure of. Sure answers pass, hopeless
-ones are rejected, and the uncertain ones go before an adversarial court whose every
+		Long: `Put uncertain classifications on trial. Confident answers pass, hopeless ones are
+rejected, and everything in between goes before an adversarial court, in which each
 role is a sandboxed WebAssembly module.`,
 		Example:       "  shadowcourt try examples/dockets/go-failures.jsonl",
 		SilenceErrors: true,
@@ -130,7 +130,6 @@ role is a sandboxed WebAssembly module.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return InputError(fmt.Errorf("%w; see `%s --help`", err, cmd.CommandPath()))
 	})
-	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(commands...)
 	root.SetUsageFunc(func(cmd *cobra.Command) error {
 		Usage(cmd.OutOrStderr(), cmd)
@@ -149,8 +148,17 @@ func exampleOfCobra(root *cobra.Command) {
 		switch cmd.Name() {
 		case "help":
 			cmd.Example = "  shadowcourt help try"
+			cmd.Args = func(_ *cobra.Command, args []string) error {
+				about, rest, err := root.Find(args)
+				if err != nil {
+					about, rest = root, args
+				}
+				return NoSuchCommand(about, rest)
+			}
 		case "completion":
+			cmd.Short, cmd.Long = "Print the completion script for a shell", "Print the completion script for a shell. `completion SHELL --help` says how to load it."
 			cmd.Example = "  shadowcourt completion bash > shadowcourt.bash"
+			cmd.Args, cmd.RunE = NoSuchCommand, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 			for _, shell := range cmd.Commands() {
 				shell.Example = "  shadowcourt completion " + shell.Name()
 			}

@@ -54,6 +54,9 @@ func (o *Flags) CheckLight() error {
 	if o.lightTimeout <= 0 {
 		faults = append(faults, fmt.Errorf("--light-timeout %s: use a duration above 0, such as 90s", o.lightTimeout))
 	}
+	if !isExec {
+		faults = append(faults, o.ChangedWithout("--light "+lightExec+"COMMAND", "light-timeout"))
+	}
 	for _, name := range []string{"source", "since", "casebook"} {
 		if f := o.command.Flags().Lookup(name); f.Changed && f.Value.String() == "" {
 			faults = append(faults, fmt.Errorf("--%s is empty: name one, or leave it out", name))
@@ -64,6 +67,17 @@ func (o *Flags) CheckLight() error {
 	}
 	if o.Remember && o.casebook == "" {
 		faults = append(faults, errors.New("--remember needs --casebook, the file to remember in"))
+	}
+	return errors.Join(faults...)
+}
+
+// ChangedWithout rejects flags that were given without the one that they are for. A command may lack them.
+func (o *Flags) ChangedWithout(needed string, names ...string) error {
+	var faults []error
+	for _, name := range names {
+		if f := o.command.Flags().Lookup(name); f != nil && f.Changed {
+			faults = append(faults, fmt.Errorf("--%s needs %s", name, needed))
+		}
 	}
 	return errors.Join(faults...)
 }

@@ -23,10 +23,13 @@ func (o *tryOptions) auditFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.audit.rubric, "rubric", open.ShippedRubric, "with --audit: rubric file, or the name of a shipped one")
 }
 
-// check rejects flags that contradict each other.
-func (a *tryAudit) check() error {
-	if !a.on && a.rubric != "" && a.rubric != open.ShippedRubric { // it is empty for commands without the flag
-		return errors.New("--rubric needs --audit")
+// checkAudit rejects flags that contradict each other.
+func (o *tryOptions) checkAudit() error {
+	switch {
+	case !o.audit.on:
+		return o.ChangedWithout("--audit", "rubric")
+	case o.NoCourt:
+		return errors.New("--audit with --no-court: without a court there are no opinions")
 	}
 	return nil
 }

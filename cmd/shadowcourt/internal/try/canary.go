@@ -1,7 +1,6 @@
 package try
 
 import (
-	"errors"
 	"fmt"
 	"io"
 
@@ -26,9 +25,9 @@ func (o *tryOptions) canaryFlags(cmd *cobra.Command) {
 func (o *tryOptions) checkCanary() error {
 	c := &o.Candidate
 	switch {
-	case len(c.Modules) == 0 && o.canaryOutput != "":
-		return errors.New("--canary-output needs --canary PERSONA=FILE, the court to tell of")
-	case len(c.Modules) > 0 && !(c.Share > 0 && c.Share <= 1): // NaN too
+	case len(c.Modules) == 0:
+		return o.ChangedWithout("--canary PERSONA=FILE", "canary-output", "canary-seed", "share")
+	case !(c.Share > 0 && c.Share <= 1): // NaN too
 		return fmt.Errorf("--share %v: use a number above 0 and at most 1", c.Share)
 	}
 	return nil

@@ -23,7 +23,7 @@ func (o *tryOptions) check(dockets []string) (*failOn, *render.Redactor, error) 
 		}
 	}
 	oneOf("from", o.from, input.Formats()...)
-	faults = append(faults, o.CheckLight(), o.CheckExperiments(), o.checkRemember(), o.checkResume(), o.checkWatch(), o.checkRecord(), o.checkCanary(), o.audit.check())
+	faults = append(faults, o.CheckLight(), o.CheckExperiments(), o.checkRemember(), o.checkResume(), o.checkWatch(), o.checkRecord(), o.checkCanary(), o.checkAudit())
 	oneOf("format", o.format, "table", "json", "jsonl")
 	for _, name := range o.reports {
 		if ext := strings.ToLower(filepath.Ext(name)); ext != ".html" && ext != ".md" {

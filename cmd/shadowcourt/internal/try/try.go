@@ -99,7 +99,7 @@ the end of one. Tests run in scratch copies of the source, which is not changed.
 
 Exit codes are those of try.`,
 		Example: `  shadowcourt experiment examples/dockets/godotenv.gotest.json github.com/joho/godotenv.TestRoundtrip --source . --budget 1m`,
-		Args:    cobra.ExactArgs(2),
+		Args:    cli.ExactArgs(2, "a docket and the id of a case"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.explain = args[1]
 			return o.run(cmd.Context(), s, args[:1])

@@ -6,7 +6,7 @@ import (
 )
 
 // ErrClosed: the registry was closed.
-var ErrClosed = errors.New("the registry is closed")
+var ErrClosed = errors.New("the host is closed")
 
 // FaultCode says why a module was rejected. Codes are stable; those of the
 // sandbox (not_wasm, missing_export, forbidden_import, ...) are passed on.
