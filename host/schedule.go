@@ -37,15 +37,18 @@ func (h *Host) byGain(ctx context.Context, entries iter.Seq[Tried], workers int)
 	return func(yield func(Tried) bool) {
 		var list []Tried
 		size := 0
+		if ctx.Err() != nil {
+			return
+		}
 		for entry := range entries {
 			list = append(list, entry)
 			for i := range entry.Entry.Case.Documents {
 				size += len(entry.Entry.Case.Documents[i].Text)
 			}
-			if len(list) < maxScheduled && size < maxScheduledBytes {
+			if len(list) < maxScheduled && size < maxScheduledBytes && ctx.Err() == nil {
 				continue
 			}
-			if !h.tryScheduled(ctx, list, workers, yield) {
+			if !h.tryScheduled(ctx, list, workers, yield) || ctx.Err() != nil {
 				return
 			}
 			list, size = nil, 0

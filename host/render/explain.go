@@ -164,10 +164,10 @@ func (s *story) opening() {
 	}
 	s.say(2, plain, "labels "+strings.Join(s.named(t.Case.Labels), ", "))
 	if t.Truth != nil && t.Truth.Classification != "" {
-		s.note("truth  " + sanitize.Line(t.Truth.Classification))
+		s.note("truth  " + s.label(t.Truth.Classification))
 	}
 	if l := t.Result.Light; l != nil {
-		s.head(abi.Persona{Name: "Light"}, sanitize.Line(l.Classification)+" at "+number(l.Confidence))
+		s.head(abi.Persona{Name: "Light"}, s.label(l.Classification)+" at "+number(l.Confidence))
 	}
 	if t.Case.Light != nil {
 		s.say(2, plain, t.Case.Light.Reasoning)
@@ -192,9 +192,9 @@ func (s *story) grounds() {
 func (s *story) evidence(e *abi.Evidence) {
 	speaks := ""
 	if e.Supports != "" {
-		speaks = " for " + snip(e.Supports, 30)
+		speaks = " for " + s.short(e.Supports)
 	}
-	s.note("• " + bar(e.RelevanceConfidence, 10) + " " + number(e.RelevanceConfidence) + speaks + ", " + snip(e.SourceRef, 40))
+	s.note("• " + bar(e.RelevanceConfidence, 10) + " " + weight(e.RelevanceConfidence) + speaks + ", " + snip(e.SourceRef, 40))
 	s.say(6, faint, shortText(e.Content))
 }
 
@@ -209,6 +209,22 @@ func (s *story) named(labels []string) []string {
 		}
 	}
 	return out
+}
+
+// short is a label by its name, where no other label of the case has it.
+func (s *story) short(label string) string {
+	if name := shortName(s.trial.LabelNames, label); name != "" {
+		label = name
+	}
+	return snip(label, labelColumns)
+}
+
+// label is a label by its name, and behind it the label that modules and programs see.
+func (s *story) label(label string) string {
+	if shortName(s.trial.LabelNames, label) == "" {
+		return sanitize.Line(label)
+	}
+	return s.short(label) + " (" + sanitize.Line(label) + ")"
 }
 
 // light tells the n-th pass over the Light path, if there was one. The first comes before any trial.
@@ -235,7 +251,7 @@ func (s *story) light(n int) {
 func (s *story) pass(i int, p *trial.Pass) {
 	if i > 0 {
 		s.light(i)
-		s.head(abi.Persona{Name: "Light"}, "answers the remand: "+sanitize.Line(p.Light.Classification)+" at "+number(p.Light.Confidence))
+		s.head(abi.Persona{Name: "Light"}, "answers the remand: "+s.label(p.Light.Classification)+" at "+number(p.Light.Confidence))
 		s.say(2, plain, p.Light.Reasoning)
 	}
 	s.charge(p)
@@ -251,7 +267,7 @@ func (s *story) charge(p *trial.Pass) {
 	if d == nil {
 		return
 	}
-	s.head(s.cast.Prosecution, "charges "+sanitize.Line(d.ChargedDefectType)+" at "+number(d.Confidence))
+	s.head(s.cast.Prosecution, "charges "+s.label(d.ChargedDefectType)+" at "+number(d.Confidence))
 	s.say(2, plain, d.ProsecutionNarrative)
 	for _, item := range p.Items() {
 		s.item(&item)
@@ -261,9 +277,9 @@ func (s *story) charge(p *trial.Pass) {
 func (s *story) item(item *trial.Item) {
 	speaks := "for no label"
 	if item.Supports != "" {
-		speaks = "for " + snip(item.Supports, 30)
+		speaks = "for " + s.short(item.Supports)
 	}
-	title := "[" + strconv.Itoa(item.Index) + "] " + bar(item.Weight, 10) + " " + number(item.Weight) + " " + speaks + ", " + snip(item.SourceRef, 40)
+	title := "[" + strconv.Itoa(item.Index) + "] " + bar(item.Weight, 10) + " " + weight(item.Weight) + " " + speaks + ", " + snip(item.SourceRef, 40)
 	if item.Quote == abi.QuoteAbsent {
 		title += ", not in the document"
 	}
@@ -294,9 +310,9 @@ func (s *story) discovery(p *trial.Pass) {
 	for _, f := range p.Discovery.Findings {
 		speaks := ""
 		if f.Supports != "" {
-			speaks = " for " + snip(f.Supports, 30)
+			speaks = " for " + s.short(f.Supports)
 		}
-		s.note("• " + bar(f.Strength, 10) + " " + number(f.Strength) + speaks + ", " + snip(f.Document, 40))
+		s.note("• " + bar(f.Strength, 10) + " " + weight(f.Strength) + speaks + ", " + snip(f.Document, 40))
 		s.say(4, plain, f.Observation)
 		s.say(6, faint, shortText(f.Quote))
 	}
@@ -317,7 +333,7 @@ func (s *story) defense(p *trial.Pass) {
 	case d.MotionToDismiss:
 		what = "moves to dismiss"
 	case d.AlternativeHypothesis != nil:
-		what = "proposes " + sanitize.Line(d.AlternativeHypothesis.Label) + " in place of the charge"
+		what = "proposes " + s.label(d.AlternativeHypothesis.Label) + " in place of the charge"
 	}
 	s.head(s.cast.Defense, what+", doubt "+number(d.Confidence))
 	if d.AlternativeHypothesis != nil {
@@ -345,7 +361,7 @@ func (s *story) hearing(p *trial.Pass) {
 			}
 		}
 		for _, item := range r.NewItems {
-			s.note("new item: " + number(item.Weight) + ", " + snip(item.SourceRef, 40))
+			s.note("new item: " + weight(item.Weight) + ", " + snip(item.SourceRef, 40))
 			s.say(6, faint, shortText(item.Content))
 		}
 	}
@@ -361,7 +377,7 @@ func (s *story) verdict(p *trial.Pass) {
 	}
 	what := sanitize.Line(string(v.Decision))
 	if v.FinalClassification != "" {
-		what += " " + sanitize.Line(v.FinalClassification)
+		what += " " + s.label(v.FinalClassification)
 	}
 	s.head(s.cast.Judge, "decides: "+what+" at "+number(v.Confidence))
 	reasoning, _ := apart(v.Reasoning, s.trial.Result.Experiments)
@@ -392,7 +408,7 @@ func (s *story) ending() {
 	r := &s.trial.Result
 	end := s.paint(bold, s.paint(statusPaint(r.Final.Status), sanitize.Line(string(r.Final.Status))))
 	if r.Final.Classification != "" {
-		end += ": " + sanitize.Line(r.Final.Classification) + " at " + number(r.Final.Confidence)
+		end += ": " + s.label(r.Final.Classification) + " at " + number(r.Final.Confidence)
 	}
 	if r.Final.Cause != "" {
 		end += ": " + sanitize.Line(string(r.Final.Cause))

@@ -120,6 +120,8 @@ func wrap(s string, width int) []string {
 
 func number(v float64) string { return trial.Number(v) }
 
+func weight(v float64) string { return trial.Weight(v) }
+
 func percent(n, of int) string {
 	if of == 0 {
 		return "none"

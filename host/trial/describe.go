@@ -60,19 +60,28 @@ func (s *Step) How() string {
 	return "no edge fired"
 }
 
-// Number renders a confidence or a weight, in [0, 1], with two digits, and never as a 1.00 or 0.00 that is not one. Nor is a
-// number rounded up to a multiple of 0.05, which thresholds are: 0.4999 is 0.49, for it is not 0.50.
-func Number(v float64) string {
+// Weight renders a weight, in [0, 1], with two digits, and never as a 1.00 or 0.00 that is not one.
+func Weight(v float64) string {
 	s := strconv.FormatFloat(v, 'f', 2, 64)
 	switch {
 	case s == "1.00" && v < 1:
 		return ">.99"
 	case s == "0.00" && v > 0:
 		return "<.01"
-	case v > 0 && (strings.HasSuffix(s, "0") || strings.HasSuffix(s, "5")):
-		if shown, err := strconv.ParseFloat(s, 64); err == nil && shown > v {
-			return strconv.FormatFloat(shown-0.01, 'f', 2, 64)
-		}
+	}
+	return s
+}
+
+// leastThreshold is the least that confidences are usually compared with.
+const leastThreshold = 0.5
+
+// Number is [Weight] for a confidence: one below a multiple of 0.05 that may be a threshold is not rounded up to it. 0.4999 is 0.49, for
+// it is not 0.50.
+func Number(v float64) string {
+	s := Weight(v)
+	shown, err := strconv.ParseFloat(s, 64)
+	if err == nil && shown > v && shown >= leastThreshold && (strings.HasSuffix(s, "0") || strings.HasSuffix(s, "5")) {
+		return strconv.FormatFloat(shown-0.01, 'f', 2, 64)
 	}
 	return s
 }

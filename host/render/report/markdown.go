@@ -197,7 +197,7 @@ func (s *markdownStory) grounds() {
 	}
 	s.head("What Light had to go by")
 	for _, e := range s.Grounds {
-		s.par(number(e.RelevanceConfidence) + " for " + sanitize.MarkdownCode(clipLine(e.Supports)) + ", " + sanitize.MarkdownCode(clipLine(e.SourceRef)) +
+		s.par(weight(e.RelevanceConfidence) + " for " + sanitize.MarkdownCode(clipLine(e.Supports)) + ", " + sanitize.MarkdownCode(clipLine(e.SourceRef)) +
 			":\n\n" + sanitize.MarkdownBlock(clip(e.Content)))
 	}
 }
@@ -270,7 +270,7 @@ func (s *markdownStory) evidence(w *passView) {
 	s.head("Weight of the evidence")
 	s.b.WriteString("| Item | Weight | For | Source | Challenged |\n| --- | --- | --- | --- | --- |\n")
 	for _, item := range w.Items {
-		weight := strings.Repeat("█", width(item.Weight)/10) + " " + number(item.Weight)
+		weight := strings.Repeat("█", width(item.Weight)/10) + " " + weight(item.Weight)
 		if item.Struck {
 			weight = "~~" + weight + "~~"
 		}
@@ -302,7 +302,7 @@ func (s *markdownStory) discovery(d *abi.Discovery) {
 		if f.Supports != "" {
 			speaks = " for " + sanitize.MarkdownCode(f.Supports)
 		}
-		s.par(sanitize.MarkdownCode(f.Document) + speaks + " " + number(f.Strength) + "\n\n" + sanitize.MarkdownBlock(clip(f.Quote)))
+		s.par(sanitize.MarkdownCode(f.Document) + speaks + " " + weight(f.Strength) + "\n\n" + sanitize.MarkdownBlock(clip(f.Quote)))
 	}
 	for _, missing := range d.Missing {
 		s.say("Missing:", missing)
@@ -344,7 +344,7 @@ func (s *markdownStory) hearing(h *abi.HearingRecord) {
 			s.challenge(c)
 		}
 		for _, item := range r.NewItems {
-			s.par("New item, " + number(item.Weight) + ", " + sanitize.MarkdownCode(item.SourceRef) + ":\n\n" + sanitize.MarkdownBlock(clip(item.Content)))
+			s.par("New item, " + weight(item.Weight) + ", " + sanitize.MarkdownCode(item.SourceRef) + ":\n\n" + sanitize.MarkdownBlock(clip(item.Content)))
 		}
 	}
 	if h.Converged {

@@ -125,6 +125,8 @@ func initial(name string) string {
 
 func number(v float64) string { return trial.Number(v) }
 
+func weight(v float64) string { return trial.Weight(v) }
+
 // width is a number in [0, 1] as a whole percentage; NaN and what lies outside are clamped to it.
 func width(v float64) int {
 	if !(v > 0) { // NaN too
