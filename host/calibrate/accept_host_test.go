@@ -143,7 +143,7 @@ func TestAccept_FT4_ChanceIsSeldomTakenForGain(t *testing.T) {
 			better++
 		case calibrate.Worse:
 			worse++
-		case calibrate.NonInferior, calibrate.Undecided:
+		case calibrate.NonInferior, calibrate.Level, calibrate.Undecided:
 		}
 	}
 	// 2.5 % of 400 are 10, with a standard deviation of 3.1.
