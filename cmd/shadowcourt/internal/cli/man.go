@@ -29,6 +29,9 @@ func Description(cmd *cobra.Command) string {
 // ManName is the name of a command's man page, of section 1.
 func ManName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
+// manColumns is the width of the options in a man page, which is indented on a terminal of 80 columns.
+const manColumns = 72
+
 // Man writes the man page of a command: what its help says, in the language of man.
 func Man(w io.Writer, cmd *cobra.Command) {
 	fmt.Fprintf(w, ".TH %s 1\n.SH NAME\n%s \\- %s\n", roff(strings.ToUpper(ManName(cmd))), roff(ManName(cmd)), roff(cmd.Short))
@@ -48,7 +51,7 @@ func Man(w io.Writer, cmd *cobra.Command) {
 	section(".SH DESCRIPTION", Description(cmd))
 	fmt.Fprintln(w, ".SH OPTIONS")
 	for _, g := range Groups(cmd) {
-		section(".SS "+g.Title, g.Flags.FlagUsages())
+		section(".SS "+g.Title, g.Flags.FlagUsagesWrapped(manColumns))
 	}
 	section(".SH EXAMPLES", cmd.Example)
 	var others []string
