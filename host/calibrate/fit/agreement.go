@@ -214,10 +214,6 @@ func (e *estimate) profile(name string) *abi.Profile {
 		}
 	}
 	slices.SortFunc(p.Sources, func(a, b abi.SourceReliability) int { return cmp.Compare(a.Source, b.Source) })
-	all := make([]int, len(c.samples))
-	for i := range all {
-		all[i] = i
-	}
-	c.setCaps(p, all)
+	c.setCaps(p, places(len(c.samples)))
 	return p
 }

@@ -5,11 +5,12 @@ import (
 	"slices"
 )
 
-// blendPenalty draws the weights of the learners to equal ones, basePull their
-// correction of the base rates to none.
+// blendPenalty draws the weights of the learners to equal ones, basePull the
+// correction of their base rates to none.
 const (
 	blendPenalty = 5
 	basePull     = 10
+	evenRates    = 0
 )
 
 // crossed is what learners learned without each part of the cases.
@@ -19,6 +20,8 @@ type crossed struct {
 	part     []int // by sample
 	k        int
 	models   [][]*linear // by part, learner
+	// nats by learner and sample: the log-odds of a case's labels by what was learned without its part
+	nats [][][]float64
 }
 
 // parts is how many parts cases are split into.
@@ -46,7 +49,21 @@ func (c *corpus) cross(ctx context.Context, use []int, workers int, seed uint64)
 			x.models[f] = append(x.models[f], l.learn(c, train, known))
 		}
 	})
-	return x, ctx.Err()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	x.nats = make([][][]float64, len(x.learners))
+	each(len(x.learners), workers, func(l int) {
+		x.nats[l] = make([][]float64, len(c.samples))
+		for _, i := range use {
+			if m := x.models[x.part[i]][l]; m != nil {
+				x.nats[l][i] = m.nats(&c.samples[i])
+			} else {
+				x.nats[l][i] = unmeasured(&c.samples[i].entry.Case)
+			}
+		}
+	})
+	return x, nil
 }
 
 // without gives the cases that are not in a part.
@@ -70,25 +87,28 @@ type weights struct {
 	base    []float64
 }
 
-// blendWeights finds the weights by which the log-odds of some learners, each
+// blendWeights finds the weights by which the log-odds of a candidate's learners, each
 // on cases that it hasn't seen, predict best; skip is a part that is left out,
 // or -1. Weights below 0 are none: a learner is never believed in reverse.
-func (c *corpus) blendWeights(x *crossed, of []int, skip int) weights {
+func (c *corpus) blendWeights(x *crossed, by *candidate, skip int) weights {
 	r := &regression{}
-	first := r.parameters(len(of), blendPenalty)
-	for i := range of {
+	first := r.parameters(len(by.of), blendPenalty)
+	for i := range by.of {
 		r.positive[i] = true
-		r.centre[i] = 1 / float64(len(of))
+		r.centre[i] = 1 / float64(len(by.of))
 	}
-	base := r.parameters(len(c.labels), basePull)
+	base := r.parameters(len(c.labels), by.base)
 	for _, i := range x.use {
 		if x.part[i] == skip {
 			continue
 		}
 		s := &c.samples[i]
-		w := row{labels: s.labels, truth: s.truth, weight: s.weight, class: []int32{base}}
-		for at, l := range of {
-			for j, z := range x.models[x.part[i]][l].nats(s) {
+		w := row{labels: s.labels, truth: s.truth, weight: s.weight}
+		if by.base != evenRates {
+			w.class = []int32{base}
+		}
+		for at, l := range by.of {
+			for j, z := range x.nats[l][i] {
 				w.shared = append(w.shared, term{first + int32(at), int32(j), z})
 			}
 		}
@@ -96,10 +116,22 @@ func (c *corpus) blendWeights(x *crossed, of []int, skip int) weights {
 	}
 	v := r.solve()
 	out := weights{make([]float64, len(x.learners)), v[base:]}
-	for at, l := range of {
+	for at, l := range by.of {
 		out.learner[l] = v[at]
 	}
 	return out
+}
+
+// predict gives the probabilities of a sample's labels by a blend of what was learned without its part.
+func (c *corpus) predict(x *crossed, by *candidate, w *weights, i int) []float64 {
+	z := make([]float64, len(c.samples[i].labels))
+	for j, l := range c.samples[i].labels {
+		z[j] = w.base[l]
+	}
+	for _, l := range by.of {
+		addTo(z, x.nats[l][i], w.learner[l])
+	}
+	return softmax(z)
 }
 
 // mix is the weighted sum of models.

@@ -1,65 +1,129 @@
 package fit
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // judged is a candidate with its losses on cases that it hasn't seen.
 type judged struct {
 	candidate
-	losses []float64 // by use
+	losses []float64 // by sample
 	right  int
 }
 
-func (j *judged) loss() float64 {
+func (j *judged) loss(use []int) float64 {
 	sum := 0.0
-	for _, x := range j.losses {
-		sum += x
+	for _, i := range use {
+		sum += j.losses[i]
 	}
-	return sum / float64(len(j.losses))
+	return sum / float64(len(use))
 }
 
-// tolerance is the share of a standard error by which a simpler candidate may
-// be worse than the best.
-const tolerance = 0.5
+// The shares of a standard error by which a simpler candidate may be worse than
+// the best: among those that learn, and for none of them. To learn where there is
+// nothing to learn costs more than to learn a little less than there is.
+const (
+	withinLearned = 0.5
+	beforeLearned = 1
+)
 
-// compare judges all candidates and gives the place of the one to take.
-func (c *corpus) compare(x *crossed, workers int) ([]judged, int) {
+const (
+	// leastGain is the share of log loss that learning must save: shuffled labels save up to half as much by chance.
+	leastGain = 0.02
+	// fewCases over their number is how many standard errors more learning must save: of twenty cases even the error is a guess.
+	fewCases = 10
+	// informs is by how many standard errors the court without a profile must be better than base rates to tell anything.
+	informs = 2
+)
+
+// compare judges all candidates.
+func (c *corpus) compare(x *crossed, workers int) []judged {
 	candidates := c.candidates()
 	list := make([]judged, len(candidates))
 	each(len(list), workers, func(i int) { list[i] = c.judge(x, candidates[i]) })
-	return list, c.simplest(list, x.use, tolerance)
+	return list
 }
 
-// judge predicts every fold by a blend whose weights were found on the others.
-func (c *corpus) judge(x *crossed, of candidate) judged {
-	out := judged{candidate: of}
-	blends := make([]*linear, x.k)
-	for f := range blends {
-		blends[f] = c.mix(x.models[f], c.blendWeights(x, of.of, f))
-	}
-	for _, i := range x.use {
-		s := &c.samples[i]
-		p := softmax(blends[x.part[i]].nats(s))
-		out.losses = append(out.losses, lossOf(p, s.truth))
-		if best(p) == s.truth {
-			out.right++
+// judge predicts every part by a blend whose weights were found on the others.
+func (c *corpus) judge(x *crossed, by candidate) judged {
+	out := judged{candidate: by, losses: make([]float64, len(c.samples))}
+	for part := range x.k {
+		w := c.blendWeights(x, &by, part)
+		for _, i := range x.use {
+			if x.part[i] != part {
+				continue
+			}
+			p, truth := c.predict(x, &by, &w, i), c.samples[i].truth
+			out.losses[i] = lossOf(p, truth)
+			if best(p) == truth {
+				out.right++
+			}
 		}
 	}
 	return out
 }
 
-// simplest gives the first candidate that is no worse than the best by more
-// than share of the standard error of their difference.
-func (c *corpus) simplest(list []judged, use []int, share float64) int {
-	top := 0
-	for i := range list {
-		if list[i].loss() < list[top].loss() {
-			top = i
+// rival gives the place of what a profile has to be better than by some cases: the
+// court without a profile, if what it says tells anything of the labels, else the best of
+// what learns neither sources nor texts. Where labels have nothing to do with the cases,
+// anything beats the court, and base rates alone are no reason to learn.
+func (c *corpus) rival(list []judged, use []int) int {
+	if gain, deviation := c.difference(list[ratesAlone].losses, list[courtRates].losses, use); gain > informs*deviation {
+		return courtAlone
+	}
+	return c.simplest(list, places(unprofiled), use, 0)
+}
+
+// choose gives the place of the candidate to take by some cases: the simplest of
+// those that learn, unless its rival does as well as what would be chosen of them without each part. With always it is one that learns.
+func (c *corpus) choose(list []judged, x *crossed, use []int, always bool) int {
+	none := c.rival(list, use)
+	learners := places(len(list))[unprofiled:]
+	nested := judged{losses: make([]float64, len(c.samples))}
+	for part := range x.k {
+		others := slices.DeleteFunc(slices.Clone(use), func(i int) bool { return x.part[i] == part })
+		if len(others) == len(use) {
+			continue
+		}
+		chosen := &list[c.simplest(list, learners, others, withinLearned)]
+		for _, i := range use {
+			if x.part[i] == part {
+				nested.losses[i] = chosen.losses[i]
+			}
 		}
 	}
-	for i := range list[:top] {
-		mean, deviation := c.difference(list[i].losses, list[top].losses, use)
+	if !always && !c.isBetter(&nested, &list[none], use) {
+		return none
+	}
+	return c.simplest(list, learners, use, withinLearned)
+}
+
+// isBetter says whether something learned is better than its rival by more than noise. Where
+// the court without a profile tells labels apart, the labels aren't noise, and with many cases it
+// is enough to be no worse than it: a profile also bounds what unknown sources count.
+func (c *corpus) isBetter(learned, rival *judged, use []int) bool {
+	gain, deviation := c.difference(rival.losses, learned.losses, use)
+	few := fewCases / float64(len(use))
+	if rival.base == evenRates {
+		return gain > (4*few-withinLearned)*deviation
+	}
+	return gain > max((beforeLearned+few)*deviation, leastGain*rival.loss(use))
+}
+
+// simplest gives the first of some candidates that is no worse than the best of them by more
+// than share of the standard error of their difference.
+func (c *corpus) simplest(list []judged, of, use []int, share float64) int {
+	top, least := of[0], math.Inf(1)
+	for _, at := range of {
+		if loss := list[at].loss(use); loss < least {
+			top, least = at, loss
+		}
+	}
+	for _, at := range of {
+		mean, deviation := c.difference(list[at].losses, list[top].losses, use)
 		if mean <= share*deviation {
-			return i
+			return at
 		}
 	}
 	return top
@@ -68,18 +132,27 @@ func (c *corpus) simplest(list []judged, use []int, share float64) int {
 // difference gives the mean of a - b over cases and its standard error, which
 // allows for what the cases of a group have in common.
 func (c *corpus) difference(a, b []float64, use []int) (mean, deviation float64) {
-	n := float64(len(a))
-	for i := range a {
+	n := float64(len(use))
+	for _, i := range use {
 		mean += (a[i] - b[i]) / n
 	}
 	sums := make([]float64, c.groups)
-	for at, i := range use {
-		sums[c.samples[i].group] += a[at] - b[at] - mean
+	for _, i := range use {
+		sums[c.samples[i].group] += a[i] - b[i] - mean
 	}
 	for _, x := range sums {
 		deviation += x * x
 	}
 	return mean, math.Sqrt(deviation) / n
+}
+
+// places are 0 to n-1.
+func places(n int) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = i
+	}
+	return list
 }
 
 func best(p []float64) int {

@@ -13,7 +13,11 @@ func (r *Report) comment(w io.Writer) {
 	if r.Unlabelled {
 		how = "of which no truth was used (--unlabelled)"
 	}
-	say("Learned by `shadowcourt fit` from %d cases %s.", r.Cases, how)
+	if r.Learned {
+		say("Learned by `shadowcourt fit` from %d cases %s.", r.Cases, how)
+	} else {
+		say("`shadowcourt fit`: nothing learned, %d cases %s. This profile changes nothing.", r.Cases, how)
+	}
 	say("")
 	say("For:   dockets of the same labels and sources as those cases.")
 	say("Use:   shadowcourt try DOCKET --profile THIS_FILE")
@@ -29,6 +33,9 @@ func (r *Report) comment(w io.Writer) {
 		say("       %d groups; %d parts, no group in two.", r.Groups, r.Parts)
 	default:
 		say("       %d parts.", r.Parts)
+	}
+	if r.Repeated > 0 {
+		say("       Near duplicates of other cases: %d; each is in one group with those.", r.Repeated)
 	}
 	if r.Relit {
 		say("       Light was asked about the cases, each time told a profile that was fitted without their part.")

@@ -7,7 +7,8 @@
 // word. A weighted sum of such sums is one again, so that the profile is a
 // blend of them: the weights are those by which their predictions for cases
 // that they haven't seen predict best together. How many learners are blended
-// is chosen by cross-validation too. docs/fitting.md tells it in full.
+// is chosen by cross-validation too, and so is whether anything is learned at all.
+// docs/fitting.md tells it in full.
 //
 // Nothing here depends on time, machine or the number of workers: the same
 // cases and seed give the same bytes.

@@ -90,8 +90,8 @@ func (c *corpus) experimentTables(config *Config) ([]abi.ExperimentTable, *Exper
 	for s, smoothing := range smoothings {
 		judgements[s] = c.judgeTables(config, results, use, part, smoothing)
 	}
-	chosen := c.simplest(judgements, use, noise)
-	worth.DefaultLogLoss, worth.LogLoss = judgements[0].loss(), judgements[chosen].loss()
+	chosen := c.simplest(judgements, places(len(judgements)), use, noise)
+	worth.DefaultLogLoss, worth.LogLoss = judgements[0].loss(use), judgements[chosen].loss(use)
 	if chosen == 0 {
 		for i := range worth.Tables {
 			if w := &worth.Tables[i]; w.Learned {
@@ -107,7 +107,7 @@ func (c *corpus) experimentTables(config *Config) ([]abi.ExperimentTable, *Exper
 // judgeTables gives the losses of cases by tables that were learned on the other parts.
 func (c *corpus) judgeTables(config *Config, results [][]abi.ExperimentResult, use, part []int, smoothing float64) judged {
 	learned := map[int]*abi.Profile{}
-	j := judged{}
+	j := judged{losses: make([]float64, len(c.samples))}
 	for _, i := range use {
 		p := learned[part[i]]
 		if p == nil {
@@ -118,7 +118,7 @@ func (c *corpus) judgeTables(config *Config, results [][]abi.ExperimentResult, u
 		s := &c.samples[i]
 		nats := make([]float64, len(s.labels))
 		odds.AddExperiments(nats, s.entry.Case.Labels, p, results[i])
-		j.losses = append(j.losses, lossOf(odds.Probabilities(nats, odds.Doubt), s.truth))
+		j.losses[i] = lossOf(odds.Probabilities(nats, odds.Doubt), s.truth)
 	}
 	return j
 }

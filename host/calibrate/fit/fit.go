@@ -45,6 +45,8 @@ type Config struct {
 	Results     map[string][]abi.ExperimentResult
 	// Progress is told what is being done. Optional.
 	Progress func(step string)
+	// always learns, whether that is better than no profile or not.
+	always bool
 }
 
 // Result is a profile and how well such profiles do on cases that they were
@@ -67,31 +69,41 @@ func Fit(ctx context.Context, entries []docket.Entry, config Config) (*Result, e
 	if err := c.enough(len(entries)); err != nil {
 		return nil, err
 	}
+	config.Progress("looking for near duplicates")
+	if err := c.joinDuplicates(config.Workers); err != nil {
+		return nil, err
+	}
+	config.Progress("looking for phrases")
 	c.minePhrases(config.Workers)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	config.Progress("fitting without each part")
-	use := make([]int, len(c.samples))
-	for i := range use {
-		use[i] = i
-	}
+	use := places(len(c.samples))
 	x, err := c.cross(ctx, use, config.Workers, config.Seed)
 	if err != nil {
 		return nil, err
 	}
 	config.Progress("comparing")
-	judgements, chosen := c.compare(x, config.Workers)
+	judgements := c.compare(x, config.Workers)
+	chosen := c.choose(judgements, x, use, config.always)
 	config.Progress("fitting on all")
-	m := c.mix(x.final(c, judgements[chosen].of), c.blendWeights(x, judgements[chosen].of, -1))
-	p := c.profile(m, config.Name, use)
-	r := c.report(x, judgements, chosen, p, config.Workers)
+	p := unlearned(config.Name)
+	if by := &judgements[chosen].candidate; chosen >= unprofiled {
+		p = c.profile(c.mix(x.final(c, by.of), c.blendWeights(x, by, nobody)), config.Name, use)
+	}
+	r := c.report(x, judgements, chosen, p, &config)
 	r.WithoutTruth = len(entries) - len(labelled)
 	if config.Experiments != nil {
 		p.Causes = config.Experiments.Causes
 	}
 	p.Experiments, r.Experiments = c.experimentTables(&config)
 	return &Result{p, r}, nil
+}
+
+// unlearned is a profile that changes nothing.
+func unlearned(name string) *abi.Profile {
+	return &abi.Profile{Name: name, BaseRates: []abi.LabelWeight{}, Sources: []abi.SourceReliability{}, Signals: []abi.Signal{}}
 }
 
 func (c *Config) defaults() {

@@ -6,7 +6,8 @@ import (
 )
 
 // learner makes a linear model from cases. What learners learn is blended, see
-// blendWeights: none of them has to be right for every docket.
+// blendWeights: none of them has to be right for every docket. courtLearner makes
+// no model: it stands for the court without a profile.
 type learner struct {
 	name  string
 	learn func(c *corpus, train []int, k *known) *linear
@@ -27,7 +28,8 @@ const (
 
 // The learners, by their place in the list of [learners].
 const (
-	lightLearner = iota // Light alone
+	courtLearner = iota // the court without a profile
+	lightLearner        // Light alone
 	wordLearner         // every source is believed at its word
 	alikeLearner        // every source is believed alike
 	evenTrust           // each source as it deserves, the labels about as common
@@ -47,6 +49,7 @@ const (
 
 func learners() []learner {
 	return []learner{
+		courtLearner: {"the court without a profile", func(*corpus, []int, *known) *linear { return nil }},
 		lightLearner: {"Light's word", func(c *corpus, _ []int, _ *known) *linear { return c.word(1) }},
 		wordLearner:  {"everybody's word", func(c *corpus, _ []int, _ *known) *linear { return c.word(len(c.sources)) }},
 		alikeLearner: sourceLearner(sourceTerms{base: evenBase}),
@@ -121,7 +124,17 @@ func newKnown(c *corpus, train []int) *known {
 type candidate struct {
 	name string
 	of   []int
+	// base draws the correction of the base rates to none; with evenRates there is none
+	base float64
 }
+
+// The candidates that learn nothing of sources and texts, by their place: what a profile has to be better than.
+const (
+	courtAlone = iota // the court without a profile, and how far to trust its confidences
+	ratesAlone        // how common each label is
+	courtRates        // both
+	unprofiled        // how many these are
+)
 
 // candidates are in the order of what they presume, the simplest first.
 func (c *corpus) candidates() []candidate {
@@ -129,18 +142,21 @@ func (c *corpus) candidates() []candidate {
 	sources := append(slices.Clone(trust), looseTables, tightTables, bayesTables)
 	with := func(more ...int) []int { return append(append([]int(nil), sources...), more...) }
 	list := []candidate{
-		{"Light's stated confidence", trust[:1]},
-		{"stated confidences, all sources alike", trust[:3]},
-		{"stated confidences, each source by its own trust", trust},
-		{"what each source says of each label", sources},
+		courtAlone: {"no profile, confidence recalibrated", []int{courtLearner}, evenRates},
+		ratesAlone: {"base rates alone", nil, freeBase},
+		courtRates: {"no profile, confidence recalibrated with base rates", []int{courtLearner}, freeBase},
+		{"Light's stated confidence", trust[:1], basePull},
+		{"stated confidences, all sources alike", trust[:3], basePull},
+		{"stated confidences, each source by its own trust", trust, basePull},
+		{"what each source says of each label", sources, basePull},
 	}
 	if len(c.phrases) == 0 {
 		return list
 	}
 	return append(list,
-		candidate{"what each source says of each label, and few signals", with(fewText, fewBayes, fewJoint)},
-		candidate{"what each source says of each label, and some signals", with(someText, someBayes, someJoint)},
-		candidate{"what each source says of each label, and many signals", with(mostText, mostBayes)},
-		candidate{"what each source says of each label, and signals in every number", with(fewText, fewBayes, fewJoint, someText, someBayes, someJoint, mostText, mostBayes)},
+		candidate{"what each source says of each label, and few signals", with(fewText, fewBayes, fewJoint), basePull},
+		candidate{"what each source says of each label, and some signals", with(someText, someBayes, someJoint), basePull},
+		candidate{"what each source says of each label, and many signals", with(mostText, mostBayes), basePull},
+		candidate{"what each source says of each label, and signals in every number", with(fewText, fewBayes, fewJoint, someText, someBayes, someJoint, mostText, mostBayes), basePull},
 	)
 }

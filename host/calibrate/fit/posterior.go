@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -20,13 +21,16 @@ type Model struct {
 func NewModel(p *abi.Profile) *Model { return &Model{p, odds.NewSignals(p)} }
 
 // Posterior gives the probability of each label of a case, in its order.
-// Sources that the profile doesn't know count nothing.
+// Sources that the profile doesn't know count nothing, unless it knows none: then all are believed at their word.
 func (m *Model) Posterior(c *abi.Case) []float64 {
 	return odds.Probabilities(m.nats(c), odds.Doubt)
 }
 
 func (m *Model) nats(c *abi.Case) []float64 {
 	z := make([]float64, len(c.Labels))
+	if m.profile.Light == nil && len(m.profile.Sources) == 0 {
+		z = unmeasured(c)
+	}
 	odds.AddBaseRates(z, c.Labels, m.profile)
 	if c.Light != nil && m.profile.Light != nil {
 		addTo(z, heard(m.profile.Light, c.Labels, []said{{c.Light.Classification, c.Light.Confidence}}), 1)
@@ -37,6 +41,41 @@ func (m *Model) nats(c *abi.Case) []float64 {
 		}
 	}
 	addTo(z, m.signals(c), 1)
+	return z
+}
+
+// unmeasured is what the court makes of a case without a profile, challenges and documents aside.
+func unmeasured(c *abi.Case) []float64 {
+	z := make([]float64, len(c.Labels))
+	var sources []string
+	stated := make(map[string][][]float64) // by source and label
+	for i := range c.Evidence {
+		item := &c.Evidence[i]
+		j, key := slices.Index(c.Labels, item.Supports), odds.SourceKey(item.SourceRef)
+		if j < 0 {
+			continue
+		}
+		if stated[key] == nil {
+			sources, stated[key] = append(sources, key), make([][]float64, len(c.Labels))
+		}
+		stated[key][j] = append(stated[key][j], item.RelevanceConfidence)
+	}
+	for _, key := range sources {
+		v := make([]float64, len(c.Labels))
+		for j, list := range stated[key] {
+			slices.SortFunc(list, func(a, b float64) int { return cmp.Compare(b, a) })
+			for times, confidence := range list { // each repetition counts half of the one before
+				v[j] += math.Ldexp(odds.Unmeasured(confidence, len(c.Labels)), -times)
+			}
+		}
+		odds.Limit(v, odds.UnmeasuredSource)
+		addTo(z, v, 1)
+	}
+	if c.Light != nil {
+		if j := slices.Index(c.Labels, c.Light.Classification); j >= 0 {
+			z[j] += odds.Beyond(z, j, odds.Witness(c.Light.Confidence, len(c.Labels), odds.UnmeasuredLight))
+		}
+	}
 	return z
 }
 

@@ -38,6 +38,9 @@ func Relit(ctx context.Context, entries []docket.Entry, relight Relight, config 
 	if err := c.enough(len(entries)); err != nil {
 		return nil, err
 	}
+	if err := c.joinDuplicates(config.Workers); err != nil {
+		return nil, err
+	}
 	a := asking{entries: labelled, known: withoutLight(labelled), part: c.parts(config.Seed), relight: relight, config: config}
 	for range relightings {
 		if err := a.ask(ctx); err != nil {
@@ -46,13 +49,16 @@ func Relit(ctx context.Context, entries []docket.Entry, relight Relight, config 
 	}
 	config.Progress("fitting on all")
 	config.Progress = nil
+	config.always = true // whether it is better is judged with Light's word
 	result, err := Fit(ctx, a.known, config)
 	if err != nil {
 		return nil, err
 	}
 	c = read(a.lit)
-	result.Profile.Light = c.light(a.nats, a.part, nobody)
-	c.reportRelit(&result.Report, &a, result.Profile)
+	if err := c.joinDuplicates(config.Workers); err != nil {
+		return nil, err
+	}
+	c.reportRelit(result, &a)
 	result.Report.WithoutTruth = len(entries) - len(labelled)
 	return result, nil
 }
@@ -122,7 +128,7 @@ func (a *asking) askPart(ctx context.Context, part int) error {
 // without is what the others teach; of too few cases that is nothing.
 func (a *asking) without(ctx context.Context, others []docket.Entry) (*abi.Profile, error) {
 	config := a.config
-	config.Progress = nil
+	config.Progress, config.always = nil, true
 	result, err := Fit(ctx, others, config)
 	switch {
 	case errors.Is(err, ErrTooFew) || errors.Is(err, ErrOneLabel):
@@ -144,10 +150,7 @@ func withoutLight(entries []docket.Entry) []docket.Entry {
 
 // parts gives the part of each case, as a fit on all cases splits them.
 func (c *corpus) parts(seed uint64) []int {
-	use := make([]int, len(c.samples))
-	for i := range use {
-		use[i] = i
-	}
+	use := places(len(c.samples))
 	return c.folds(use, parts(len(use), c.groups), seed)
 }
 
@@ -224,23 +227,38 @@ func (c *corpus) cappedLight(light *abi.SourceReliability, use []int) *abi.Sourc
 	return light
 }
 
-// reportRelit puts in the figures of the answers that Light gave.
-func (c *corpus) reportRelit(r *Report, a *asking, p *abi.Profile) {
-	use := make([]int, len(c.samples))
-	for i := range use {
-		use[i] = i
-	}
-	word := make([]*abi.SourceReliability, slices.Max(a.part)+1)
+// reportRelit puts Light's word into the profile, and into the report the figures of the
+// answers that Light gave. If all that is no better than no profile, nothing is learned.
+func (c *corpus) reportRelit(result *Result, a *asking) {
+	x := &crossed{learners: learners()[:courtLearner+1], use: places(len(c.samples)), part: a.part, k: slices.Max(a.part) + 1, nats: [][][]float64{courtLearner: make([][]float64, len(c.samples))}}
+	word := make([]*abi.SourceReliability, x.k)
 	for part := range word {
 		word[part] = c.light(a.nats, a.part, part)
 	}
-	r.Figures = c.figures(use, func(i int) []float64 {
+	relit := func(i int) []float64 {
 		z, k := slices.Clone(a.nats[i]), &c.samples[i].entry.Case
 		if k.Light != nil {
 			addTo(z, heard(word[a.part[i]], k.Labels, []said{{k.Light.Classification, k.Light.Confidence}}), 1)
 		}
 		return odds.Probabilities(z, odds.Doubt)
-	})
-	r.Sources = c.worth(p)
-	r.Relit = true
+	}
+	learned, rivals := judged{losses: make([]float64, len(c.samples))}, make([]judged, unprofiled)
+	for i := range c.samples {
+		learned.losses[i] = lossOf(relit(i), c.samples[i].truth)
+		x.nats[courtLearner][i] = unmeasured(&c.samples[i].entry.Case)
+	}
+	for i, candidate := range c.candidates()[:unprofiled] {
+		rivals[i] = c.judge(x, candidate)
+	}
+	p, r := result.Profile, &result.Report
+	if rival := &rivals[c.rival(rivals, x.use)]; c.isBetter(&learned, rival, x.use) {
+		p.Light = c.light(a.nats, a.part, nobody)
+	} else {
+		none := unlearned(p.Name)
+		none.Experiments, none.Causes = p.Experiments, p.Causes
+		p, result.Profile = none, none
+		relit = func(i int) []float64 { return NewModel(p).Posterior(&c.samples[i].entry.Case) }
+		r.Learned, r.Model, r.Signals, r.SignalNats = false, rival.name, 0, 0
+	}
+	r.Figures, r.Sources, r.Relit = c.figures(x.use, relit), c.worth(p), true
 }

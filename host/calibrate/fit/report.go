@@ -36,15 +36,21 @@ type Report struct {
 	// Groups is 0 where no case names one; cases of a group are in one part. With
 	// 1 the parts are of that group, and no figure is of groups not fitted on.
 	Groups int `json:"groups"`
-	Parts  int `json:"parts"`
+	// Repeated is how many cases nearly repeat another one. With those they are in one part.
+	Repeated int `json:"repeated"`
+	Parts    int `json:"parts"`
 	// Unlabelled: no truth was used; then nothing is compared or measured, and
 	// what is said of the sources is an estimate.
 	Unlabelled bool `json:"unlabelled"`
 	// Relit: Light was asked about the cases, each time told a profile that was
 	// fitted without their part.
 	Relit bool `json:"relit"`
-	// Model is the one of those compared that was taken: the simplest that is
-	// no worse than the best by more than half a standard error of log loss.
+	// Learned says whether the profile changes anything. It doesn't where nothing
+	// predicts better than the court without a profile.
+	Learned bool `json:"learned"`
+	// Model is the one of those compared that was taken: the simplest that is no worse
+	// than the best by more than a standard error of log loss (half of one among models
+	// that use the same: witnesses, or witnesses and text).
 	Model    string    `json:"model"`
 	Compared []Figures `json:"compared"`
 	// Figures of the court's model, of Light and of the votes.
@@ -58,24 +64,32 @@ type Report struct {
 }
 
 // report measures the profiles that are fitted without each part on that part.
-func (c *corpus) report(x *crossed, judgements []judged, chosen int, p *abi.Profile, workers int) Report {
-	r := Report{Cases: len(x.use), Parts: x.k, Model: judgements[chosen].name, Signals: len(p.Signals), Sources: c.worth(p)}
+func (c *corpus) report(x *crossed, judgements []judged, chosen int, p *abi.Profile, config *Config) Report {
+	r := Report{
+		Cases: len(x.use), Parts: x.k, Learned: chosen >= unprofiled, Model: judgements[chosen].name,
+		Repeated: c.repeated, Signals: len(p.Signals), Sources: c.worth(p),
+	}
 	if c.grouped {
 		r.Groups = c.named
 	}
 	for i := range judgements {
 		j := &judgements[i]
-		r.Compared = append(r.Compared, Figures{j.name, float64(j.right) / float64(len(x.use)), j.loss()})
+		r.Compared = append(r.Compared, Figures{j.name, float64(j.right) / float64(len(x.use)), j.loss(x.use)})
 	}
 	m := NewModel(p)
 	for _, i := range x.use {
 		s := &c.samples[i]
 		r.SignalNats += lead(m.signals(&s.entry.Case), s.truth) / float64(len(x.use))
 	}
+	// Which candidate to take is chosen without the part, too.
 	models := make([]*Model, x.k)
-	each(x.k, workers, func(f int) {
-		of := judgements[chosen].of
-		models[f] = NewModel(c.profile(c.mix(x.models[f], c.blendWeights(x, of, f)), "part", x.without(f)))
+	each(x.k, config.Workers, func(f int) {
+		others := x.without(f)
+		learned := unlearned("part")
+		if chosen := c.choose(judgements, x, others, config.always); chosen >= unprofiled {
+			learned = c.profile(c.mix(x.models[f], c.blendWeights(x, &judgements[chosen].candidate, f)), "part", others)
+		}
+		models[f] = NewModel(learned)
 	})
 	r.Figures = c.figures(x.use, func(i int) []float64 { return models[x.part[i]].Posterior(&c.samples[i].entry.Case) })
 	return r
@@ -83,8 +97,10 @@ func (c *corpus) report(x *crossed, judgements []judged, chosen int, p *abi.Prof
 
 // figures sets the court's model beside Light and the votes.
 func (c *corpus) figures(use []int, model func(i int) []float64) []Figures {
+	noProfile := NewModel(unlearned("none"))
 	return []Figures{
 		c.measure("the court's model", use, model),
+		c.measure("no profile", use, func(i int) []float64 { return noProfile.Posterior(&c.samples[i].entry.Case) }),
 		c.measure("Light", use, func(i int) []float64 { return vote(&c.samples[i], true, lightVote) }),
 		c.measure("plain vote", use, func(i int) []float64 { return vote(&c.samples[i], false, plainVote) }),
 		c.measure("log-odds vote", use, func(i int) []float64 { return vote(&c.samples[i], false, lightVote) }),
@@ -141,17 +157,19 @@ func (c *corpus) worth(p *abi.Profile) []SourceWorth {
 	for i := range c.samples {
 		s := &c.samples[i]
 		for source, v := range c.voices(p, s) {
-			w := &list[source]
-			w.Cases++
-			w.Nats += lead(v, s.truth)
+			list[source].Nats += lead(v, s.truth)
 		}
-		named, right := make(map[int]bool), make(map[int]bool)
+		spoke, named, right := make(map[int]bool), make(map[int]bool), make(map[int]bool)
 		for k := range s.uttered {
 			u := &s.uttered[k]
+			spoke[u.source] = true
 			if u.says != noLabel {
 				named[u.source] = true
 				right[u.source] = right[u.source] || u.says == s.labels[s.truth]
 			}
+		}
+		for source := range spoke {
+			list[source].Cases++
 		}
 		for source := range named {
 			list[source].Named++

@@ -51,6 +51,8 @@ type corpus struct {
 	// named is how many groups there are where cases name them. All of one
 	// group count as one each: nothing else could be left out.
 	named int
+	// repeated is how many cases nearly repeat another one.
+	repeated int
 	// same: all cases have the same set of labels.
 	same bool
 }

@@ -98,7 +98,7 @@ func (e *estimate) report(p *abi.Profile) Report {
 	c := e.corpus
 	r := Report{
 		Compared: []Figures{}, Figures: []Figures{}, Sources: []SourceWorth{},
-		Cases: len(c.samples), Unlabelled: true, Model: "how the sources agree (Dawid and Skene), no truth used",
+		Cases: len(c.samples), Unlabelled: true, Learned: true, Model: "how the sources agree (Dawid and Skene), no truth used",
 	}
 	for s := range c.sources {
 		w := SourceWorth{Source: c.sources[s]}

@@ -219,7 +219,7 @@ func addPrior(nats []float64, r *abi.NodeRequest) {
 // another label it counts in full.
 func raise(nats []float64, labels []string, says string, confidence float64) {
 	if j := slices.Index(labels, says); j >= 0 {
-		nats[j] += weigh.Beyond(nats, j, odds.Witness(confidence, len(labels), casebookCap))
+		nats[j] += odds.Beyond(nats, j, odds.Witness(confidence, len(labels), casebookCap))
 	}
 }
 

@@ -1,6 +1,10 @@
 package weigh
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/abi/odds"
+)
 
 // Nothing is how many nats are as good as none: odds of 6 to 5.
 const Nothing = 0.2
@@ -44,4 +48,4 @@ func (s *Scale) Rival(label string) (rival string, p float64, ok bool) {
 }
 
 // Weight gives an item's nats as a share of the most that one item may count.
-func Weight(nats float64) float64 { return min(nats/itemCap, 1) }
+func Weight(nats float64) float64 { return min(nats/odds.UnmeasuredItem, 1) }

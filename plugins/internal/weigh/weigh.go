@@ -150,7 +150,7 @@ func vector(m *Matter, t *Testimony, share float64) []float64 {
 	}
 	for j, label := range m.Labels {
 		if label == t.Supports {
-			v[j] = share * unmeasured(m, t.Confidence)
+			v[j] = share * odds.Unmeasured(t.Confidence, len(m.Labels))
 		}
 	}
 	return v
@@ -160,5 +160,5 @@ func sourceCap(p *abi.Profile, key string) float64 {
 	if known := odds.Source(p, key); known != nil {
 		return known.Cap
 	}
-	return oneSourceCap
+	return odds.UnmeasuredSource
 }

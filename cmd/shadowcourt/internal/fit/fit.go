@@ -48,6 +48,9 @@ The figures on the standard output are cross-validated: each part of the cases i
 with a profile fitted on the other parts; cases of one group are always in one part. Measure
 a profile with calibrate on other cases than those that it was fitted on.
 
+Where nothing predicts better than the court without a profile, nothing is learned: the figures
+say so, and the profile changes nothing.
+
 With --light rca the Light path answers every case, with a profile fitted on the other parts:
 the learned profile then says how reliable Light is beside the evidence that it uses.
 

@@ -68,10 +68,17 @@ func fitLines(output string, r *fit.Report) []string {
 		output = "standard output"
 	}
 	lines := []string{fmt.Sprintf("%s: learned from %s", sanitize.Line(output), cli.Count(r.Cases, "case", "cases"))}
+	if !r.Learned {
+		lines[0] = fmt.Sprintf("%s: nothing learned, %s; the profile changes nothing", sanitize.Line(output), cli.Count(r.Cases, "case", "cases"))
+	}
 	if r.WithoutTruth > 0 {
 		lines[0] += fmt.Sprintf("; %s without a truth left out", cli.Count(r.WithoutTruth, "case", "cases"))
 	}
-	lines = append(lines, "model: "+r.Model, "")
+	lines = append(lines, "model: "+r.Model)
+	if r.Repeated > 0 {
+		lines = append(lines, fmt.Sprintf("warning: near duplicates of other cases: %d; each is in one group with those", r.Repeated))
+	}
+	lines = append(lines, "")
 	if len(r.Figures) > 0 {
 		lines = append(lines, figuresTable(r), "")
 	}

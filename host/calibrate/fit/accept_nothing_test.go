@@ -1,0 +1,107 @@
+package fit_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/calibrate/fit"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/trial"
+)
+
+// shuffled deals the truths out anew.
+func shuffled(entries []docket.Entry, seed uint64) []docket.Entry {
+	list, truths := slices.Clone(entries), make([]*trial.Truth, len(entries))
+	for i := range entries {
+		truths[i] = entries[i].Truth
+	}
+	r := rand.New(rand.NewPCG(seed, 6))
+	r.Shuffle(len(truths), func(i, j int) { truths[i], truths[j] = truths[j], truths[i] })
+	for i := range list {
+		list[i].Truth = truths[i]
+	}
+	return list
+}
+
+// some draws n cases.
+func some(entries []docket.Entry, n int, seed uint64) []docket.Entry {
+	list := slices.Clone(entries)
+	r := rand.New(rand.NewPCG(seed, 7))
+	r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	return list[:n]
+}
+
+// verdicts are what trials came to, a line each.
+func verdicts(list []*trial.Trial) []string {
+	var out []string
+	for _, x := range list {
+		out = append(out, fmt.Sprint(x.Case.ID, x.Result.Activated, x.Result.Path, x.Result.Final))
+	}
+	return out
+}
+
+// On shuffled labels nothing can be learned. The profile says so and changes nothing.
+func TestAccept_QU3_ShuffledLabelsTeachNothing(t *testing.T) {
+	t.Parallel()
+	const shuffles = 5
+	for _, h := range trusted(t) {
+		t.Run(h.name, func(t *testing.T) {
+			t.Parallel()
+			lost, tried := 0.0, false
+			for seed := range uint64(shuffles) {
+				p, report := written(t, fit.Fit, shuffled(h.fitted, seed))
+				lost += (right(nil, h.tried) - right(p, h.tried)) / shuffles
+				if report.Learned || tried {
+					continue
+				}
+				tried = true
+				if got, want := verdicts(trials(t, p, h.tried)), verdicts(trials(t, nil, h.tried)); !reflect.DeepEqual(got, want) {
+					t.Errorf("a profile that learned nothing changes verdicts:\n%s\nwithout it\n%s", strings.Join(got[:5], "\n"), strings.Join(want[:5], "\n"))
+				}
+			}
+			if !tried {
+				t.Errorf("something was learned from each of %d shuffles", shuffles)
+			}
+			if lost > 0.02 {
+				t.Errorf("shuffled labels cost %.3f on average", lost)
+			}
+		})
+	}
+}
+
+// right is the share of cases in which the court's model is right, by a profile or without one.
+func right(p *abi.Profile, entries []docket.Entry) float64 {
+	if p == nil {
+		p = &abi.Profile{Name: "none"}
+	}
+	m, n := fit.NewModel(p), 0
+	for i := range entries {
+		n += one(top(m, &entries[i].Case) == entries[i].Truth.Classification)
+	}
+	return rate(n, len(entries))
+}
+
+// Twenty labels are never worse than none by more than noise.
+func TestAccept_QU3_TwentyLabelsCostNothing(t *testing.T) {
+	t.Parallel()
+	const draws = 8
+	for _, h := range trusted(t) {
+		t.Run(h.name, func(t *testing.T) {
+			t.Parallel()
+			with, without := 0.0, right(nil, h.tried)
+			for seed := range uint64(draws) {
+				p, _ := written(t, fit.Fit, some(h.fitted, 20, seed))
+				with += right(p, h.tried) / draws
+			}
+			t.Logf("right in %.3f, %.3f without a profile", with, without)
+			if with < without-0.02 {
+				t.Errorf("with twenty labels right in %.3f, without a profile in %.3f", with, without)
+			}
+		})
+	}
+}
