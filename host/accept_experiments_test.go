@@ -95,7 +95,7 @@ func TestAccept_EX7_ThePersonasAskUntilTheCaseIsSettled(t *testing.T) {
 			}
 			h := open(t, host.Config{Profile: p, Experiments: laboratory{profile: p, world: tc.world}})
 			result := try(t, h, c).Result
-			if result.Final.Status != trial.Amended || result.Final.Classification != tc.label || result.Final.Confidence < 0.7 { // a changed test may also have found an old bug
+			if result.Final.Status != trial.Amended || result.Final.Classification != tc.label || result.Final.Confidence < 0.6 { // a changed test may also have found an old bug
 				t.Errorf("%+v by %+v", result.Final, result.Experiments)
 			}
 			if len(result.Experiments) == 0 || result.Experiments[0].Persona != "bulwark" || result.Final.Confidence > 0.9 && len(result.Experiments) == len(p.Experiments) {
