@@ -79,6 +79,11 @@ snapshot: plugins ## build the files of a release for six platforms into dist, w
 	goreleaser check
 	goreleaser release --snapshot --clean
 
+.PHONY: vet-platforms
+vet-platforms: plugins ## compile and vet the code and all tests for the other systems of a release; needs minutes
+	GOOS=darwin $(GO) vet ./...
+	GOOS=windows $(GO) vet ./...
+
 .PHONY: plugins
 plugins: ## build the modules that the command embeds
 	$(GO) run ./tools/buildmodules

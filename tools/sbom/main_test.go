@@ -3,11 +3,13 @@ package main
 import (
 	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/CycloneDX/cyclonedx-go"
+	"gopkg.in/yaml.v3"
 )
 
 // TestAccept_LB5_TheBillNamesEveryModule states what this test program is made of.
@@ -57,5 +59,42 @@ func TestWrongArgumentsAreNamed(t *testing.T) {
 		if err := run(args); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v", args, err)
 		}
+	}
+}
+
+// TestAccept_LB5_TheReleaseMakesTheBill runs the command of the release's configuration in a folder of the repository, as goreleaser does
+// in dist.
+func TestAccept_LB5_TheReleaseMakesTheBill(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("..", "..", ".goreleaser.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var config struct {
+		SBOMs []struct {
+			Cmd  string   `yaml:"cmd"`
+			Args []string `yaml:"args"`
+		} `yaml:"sboms"`
+	}
+	if err := yaml.Unmarshal(text, &config); err != nil || len(config.SBOMs) != 1 {
+		t.Fatalf("%v, %+v", err, config)
+	}
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bill := filepath.Join(t.TempDir(), "bill.json")
+	fill := strings.NewReplacer("$artifact", program, "$document", bill)
+	var args []string
+	for _, arg := range config.SBOMs[0].Args {
+		args = append(args, fill.Replace(arg))
+	}
+	cmd := exec.CommandContext(t.Context(), config.SBOMs[0].Cmd, args...)
+	cmd.Dir = filepath.Join("..", "..", "docs")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if data, err := os.ReadFile(bill); err != nil || !bytes.Contains(data, []byte("CycloneDX")) {
+		t.Errorf("the bill is %q, %v", data, err)
 	}
 }
