@@ -67,6 +67,12 @@ type NodeRequest struct {
 	File *LightFile `abi:"file"`
 	// Offers are experiments that the persona may ask for, the cheapest first, without those that were run in this trial.
 	Offers []ExperimentOffer `abi:"offers,opt"`
+	// Prompt is the text of the prompt file that the pipeline gives the persona at this node.
+	Prompt string `abi:"prompt,opt"`
+	// Models are language models that the persona may ask.
+	Models []ModelOffer `abi:"models,opt"`
+	// Completions that this call has asked for, in their order.
+	Completions []CompletionResult `abi:"completions,opt"`
 }
 
 // LightFile is what the Light path has gathered so far. Of each artifact it
@@ -86,11 +92,12 @@ type LightFile struct {
 }
 
 // NodeResponse holds the artifact, or says why there is none. An experiment in place of both is one of the offers, which the
-// host is to run first: it then makes the call again, with the result.
+// host is to run first; a completion asks one of the models. The host then makes the call again, with the result.
 type NodeResponse struct {
 	Artifact   *Artifact   `abi:"artifact"`
 	Failure    *Failure    `abi:"failure"`
 	Experiment *Experiment `abi:"experiment"`
+	Completion *Completion `abi:"completion"`
 }
 
 // ContestItem is an item that a persona is asked to contest.

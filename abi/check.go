@@ -216,4 +216,16 @@ func CheckExperiment(v *Experiment, offers []ExperimentOffer, c *Collector) {
 	c.Add(CodeNotOffered, v.String()+" is not among the offers", Field("experiment"))
 }
 
+// CheckCompletion checks that a completion asks one of the models of the request, within what it may answer. Paths begin at the
+// response.
+func CheckCompletion(v *Completion, models []ModelOffer, c *Collector) {
+	i := slices.IndexFunc(models, func(m ModelOffer) bool { return m.Model == v.Model })
+	switch {
+	case i < 0:
+		c.Add(CodeNotOffered, strconv.Quote(v.Model)+" is not among the models", Field("completion"), Field("model"))
+	case v.AnswerTokens > models[i].AnswerTokens:
+		c.Add(CodeNotOffered, "is more than the "+strconv.Itoa(models[i].AnswerTokens)+" of the model", Field("completion"), Field("answer_tokens"))
+	}
+}
+
 func notALabel(s string) string { return strconv.Quote(s) + " is no label of the case" }

@@ -105,10 +105,10 @@ func (v *Artifact) Rules(c *Collector) {
 	)
 }
 
-// Rules checks that there is an artifact, a failure or an experiment, and one of them alone.
+// Rules checks that there is an artifact, a failure, an experiment or a completion, and one of them alone.
 func (v *NodeResponse) Rules(c *Collector) {
-	exactlyOne(c, "of artifact, failure and experiment", part{"artifact", v.Artifact != nil}, part{"failure", v.Failure != nil},
-		part{"experiment", v.Experiment != nil})
+	exactlyOne(c, "of artifact, failure, experiment and completion", part{"artifact", v.Artifact != nil}, part{"failure", v.Failure != nil},
+		part{"experiment", v.Experiment != nil}, part{"completion", v.Completion != nil})
 }
 
 // Rules checks that a failure brings no challenges.

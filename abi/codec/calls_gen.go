@@ -295,7 +295,7 @@ func DecodeNodeRequest(data []byte, maxBytes int) (abi.NodeRequest, error) {
 	return decodeMessage(data, maxBytes, &layoutOfNodeRequest, readNodeRequest)
 }
 
-var fieldsOfNodeRequest = []string{"node", "family", "persona", "case", "params", "profile", "indictment", "exhibits", "discovery", "contested", "defense_brief", "hearing", "turn", "remands_left", "file", "offers"}
+var fieldsOfNodeRequest = []string{"node", "family", "persona", "case", "params", "profile", "indictment", "exhibits", "discovery", "contested", "defense_brief", "hearing", "turn", "remands_left", "file", "offers", "prompt", "models", "completions"}
 
 func writeNodeRequest(e *encoder, v *abi.NodeRequest) {
 	n := 5
@@ -330,6 +330,15 @@ func writeNodeRequest(e *encoder, v *abi.NodeRequest) {
 		n++
 	}
 	if len(v.Offers) > 0 {
+		n++
+	}
+	if v.Prompt != "" {
+		n++
+	}
+	if len(v.Models) > 0 {
+		n++
+	}
+	if len(v.Completions) > 0 {
 		n++
 	}
 	e.mapLen(n)
@@ -399,6 +408,24 @@ func writeNodeRequest(e *encoder, v *abi.NodeRequest) {
 			writeExperimentOffer(e, &v.Offers[i])
 		}
 	}
+	if v.Prompt != "" {
+		e.text("prompt")
+		e.text(v.Prompt)
+	}
+	if len(v.Models) > 0 {
+		e.text("models")
+		e.listLen(len(v.Models))
+		for i := range v.Models {
+			writeModelOffer(e, &v.Models[i])
+		}
+	}
+	if len(v.Completions) > 0 {
+		e.text("completions")
+		e.listLen(len(v.Completions))
+		for i := range v.Completions {
+			writeCompletionResult(e, &v.Completions[i])
+		}
+	}
 }
 
 func readNodeRequest(d *decoder, v *abi.NodeRequest) {
@@ -444,6 +471,12 @@ func readNodeRequest(d *decoder, v *abi.NodeRequest) {
 			readLightFile(d, v.File)
 		case 15: // offers
 			v.Offers = list(d, count{}, 82, readExperimentOffer)
+		case 16: // prompt
+			v.Prompt = d.text(false)
+		case 17: // models
+			v.Models = list(d, count{}, 39, readModelOffer)
+		case 18: // completions
+			v.Completions = list(d, count{}, 67, readCompletionResult)
 		}
 	}
 	d.close(&s)
@@ -563,7 +596,7 @@ func DecodeNodeResponse(data []byte, maxBytes int) (abi.NodeResponse, error) {
 	return decodeMessage(data, maxBytes, &layoutOfNodeResponse, readNodeResponse)
 }
 
-var fieldsOfNodeResponse = []string{"artifact", "failure", "experiment"}
+var fieldsOfNodeResponse = []string{"artifact", "failure", "experiment", "completion"}
 
 func writeNodeResponse(e *encoder, v *abi.NodeResponse) {
 	n := 0
@@ -574,6 +607,9 @@ func writeNodeResponse(e *encoder, v *abi.NodeResponse) {
 		n++
 	}
 	if v.Experiment != nil {
+		n++
+	}
+	if v.Completion != nil {
 		n++
 	}
 	e.mapLen(n)
@@ -588,6 +624,10 @@ func writeNodeResponse(e *encoder, v *abi.NodeResponse) {
 	if v.Experiment != nil {
 		e.text("experiment")
 		writeExperiment(e, v.Experiment)
+	}
+	if v.Completion != nil {
+		e.text("completion")
+		writeCompletion(e, v.Completion)
 	}
 }
 
@@ -604,6 +644,9 @@ func readNodeResponse(d *decoder, v *abi.NodeResponse) {
 		case 2: // experiment
 			v.Experiment = new(abi.Experiment)
 			readExperiment(d, v.Experiment)
+		case 3: // completion
+			v.Completion = new(abi.Completion)
+			readCompletion(d, v.Completion)
 		}
 	}
 	if d.close(&s) { // check: rules

@@ -12,6 +12,8 @@ var (
 	valuesOfRunOrder          = []string{"alone", "original"}
 	valuesOfExperimentOutcome = []string{"passed", "same_failure", "other_failure", "mixed", "not_built", "no_test", "not_run"}
 	valuesOfTestChange        = []string{"unchanged", "changed", "new"}
+	valuesOfChatRole          = []string{"system", "user", "assistant"}
+	valuesOfCompletionOutcome = []string{"answered", "partial", "invalid", "too_long", "failed", "not_asked"}
 	valuesOfElement           = []string{"fire", "water", "earth", "air", "diamond", "lightning"}
 	valuesOfFamily            = []string{"indict", "discover", "defend", "hearing", "verdict", "recall", "triage", "resolve", "investigate", "correlate", "review", "report", "collect", "judge", "synthesize"}
 	valuesOfSeverity          = []string{"fatal", "weakening", "minor"}

@@ -121,22 +121,25 @@ var layoutOfParam = layout{
 var layoutOfNodeRequest = layout{
 	size: unsafe.Sizeof(abi.NodeRequest{}), smallest: 92, one: one[abi.NodeRequest], list: listOf[abi.NodeRequest],
 	slots: []slot{
-		{key: [4]uint64{0x65646f6ea4000000}, size: 5, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.NodeRequest{}.Node), nonempty: true},                                                                       // node
-		{key: [4]uint64{0x796c696d6166a600}, size: 7, shift: 8, kind: slotEnum, offset: unsafe.Offsetof(abi.NodeRequest{}.Family), values: valuesOfFamily},                                                              // family
-		{key: [4]uint64{0x616e6f73726570a7}, size: 8, shift: 0, kind: slotStruct, offset: unsafe.Offsetof(abi.NodeRequest{}.Persona), layout: &layoutOfPersona},                                                         // persona
-		{key: [4]uint64{0x65736163a4000000}, size: 5, shift: 24, kind: slotStruct, offset: unsafe.Offsetof(abi.NodeRequest{}.Case), layout: &layoutOfCaseView},                                                          // case
-		{key: [4]uint64{0x736d61726170a600}, size: 7, shift: 8, kind: slotList, offset: unsafe.Offsetof(abi.NodeRequest{}.Params), optional: true, count: count{}, layout: &layoutOfParam},                              // params
-		{key: [4]uint64{0x656c69666f7270a7}, size: 8, shift: 0, kind: slotPointer, offset: unsafe.Offsetof(abi.NodeRequest{}.Profile), optional: true, layout: &layoutOfProfile},                                        // profile
-		{key: [4]uint64{0x6d746369646e69aa, 0x746e650000000000}, size: 11, shift: 40, kind: slotPointer, offset: unsafe.Offsetof(abi.NodeRequest{}.Indictment), optional: true, layout: &layoutOfIndictment},            // indictment
-		{key: [4]uint64{0x74696269687865a8, 0x7300000000000000}, size: 9, shift: 56, kind: slotList, offset: unsafe.Offsetof(abi.NodeRequest{}.Exhibits), optional: true, count: count{}, layout: &layoutOfExhibit},     // exhibits
-		{key: [4]uint64{0x65766f63736964a9, 0x7972000000000000}, size: 10, shift: 48, kind: slotPointer, offset: unsafe.Offsetof(abi.NodeRequest{}.Discovery), optional: true, layout: &layoutOfDiscovery},              // discovery
-		{key: [4]uint64{0x747365746e6f63a9, 0x6465000000000000}, size: 10, shift: 48, kind: slotList, offset: unsafe.Offsetof(abi.NodeRequest{}.Contested), optional: true, count: count{}, layout: &layoutOfChallenge}, // contested
-		{key: [4]uint64{0x65736e65666564ad, 0x66656972625f0000}, size: 14, shift: 16, kind: slotPointer, offset: unsafe.Offsetof(abi.NodeRequest{}.DefenseBrief), optional: true, layout: &layoutOfDefenseBrief},        // defense_brief
-		{key: [4]uint64{0x676e6972616568a7}, size: 8, shift: 0, kind: slotPointer, offset: unsafe.Offsetof(abi.NodeRequest{}.Hearing), optional: true, layout: &layoutOfHearingRecord},                                  // hearing
-		{key: [4]uint64{0x6e727574a4000000}, size: 5, shift: 24, kind: slotPointer, offset: unsafe.Offsetof(abi.NodeRequest{}.Turn), optional: true, layout: &layoutOfTurnRequest},                                      // turn
-		{key: [4]uint64{0x73646e616d6572ac, 0x7466656c5f000000}, size: 13, shift: 24, kind: slotInt, offset: unsafe.Offsetof(abi.NodeRequest{}.RemandsLeft), low: 0, high: math.MaxInt},                                 // remands_left
-		{key: [4]uint64{0x656c6966a4000000}, size: 5, shift: 24, kind: slotPointer, offset: unsafe.Offsetof(abi.NodeRequest{}.File), optional: true, layout: &layoutOfLightFile},                                        // file
-		{key: [4]uint64{0x73726566666fa600}, size: 7, shift: 8, kind: slotList, offset: unsafe.Offsetof(abi.NodeRequest{}.Offers), optional: true, count: count{}, layout: &layoutOfExperimentOffer},                    // offers
+		{key: [4]uint64{0x65646f6ea4000000}, size: 5, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.NodeRequest{}.Node), nonempty: true},                                                                                // node
+		{key: [4]uint64{0x796c696d6166a600}, size: 7, shift: 8, kind: slotEnum, offset: unsafe.Offsetof(abi.NodeRequest{}.Family), values: valuesOfFamily},                                                                       // family
+		{key: [4]uint64{0x616e6f73726570a7}, size: 8, shift: 0, kind: slotStruct, offset: unsafe.Offsetof(abi.NodeRequest{}.Persona), layout: &layoutOfPersona},                                                                  // persona
+		{key: [4]uint64{0x65736163a4000000}, size: 5, shift: 24, kind: slotStruct, offset: unsafe.Offsetof(abi.NodeRequest{}.Case), layout: &layoutOfCaseView},                                                                   // case
+		{key: [4]uint64{0x736d61726170a600}, size: 7, shift: 8, kind: slotList, offset: unsafe.Offsetof(abi.NodeRequest{}.Params), optional: true, count: count{}, layout: &layoutOfParam},                                       // params
+		{key: [4]uint64{0x656c69666f7270a7}, size: 8, shift: 0, kind: slotPointer, offset: unsafe.Offsetof(abi.NodeRequest{}.Profile), optional: true, layout: &layoutOfProfile},                                                 // profile
+		{key: [4]uint64{0x6d746369646e69aa, 0x746e650000000000}, size: 11, shift: 40, kind: slotPointer, offset: unsafe.Offsetof(abi.NodeRequest{}.Indictment), optional: true, layout: &layoutOfIndictment},                     // indictment
+		{key: [4]uint64{0x74696269687865a8, 0x7300000000000000}, size: 9, shift: 56, kind: slotList, offset: unsafe.Offsetof(abi.NodeRequest{}.Exhibits), optional: true, count: count{}, layout: &layoutOfExhibit},              // exhibits
+		{key: [4]uint64{0x65766f63736964a9, 0x7972000000000000}, size: 10, shift: 48, kind: slotPointer, offset: unsafe.Offsetof(abi.NodeRequest{}.Discovery), optional: true, layout: &layoutOfDiscovery},                       // discovery
+		{key: [4]uint64{0x747365746e6f63a9, 0x6465000000000000}, size: 10, shift: 48, kind: slotList, offset: unsafe.Offsetof(abi.NodeRequest{}.Contested), optional: true, count: count{}, layout: &layoutOfChallenge},          // contested
+		{key: [4]uint64{0x65736e65666564ad, 0x66656972625f0000}, size: 14, shift: 16, kind: slotPointer, offset: unsafe.Offsetof(abi.NodeRequest{}.DefenseBrief), optional: true, layout: &layoutOfDefenseBrief},                 // defense_brief
+		{key: [4]uint64{0x676e6972616568a7}, size: 8, shift: 0, kind: slotPointer, offset: unsafe.Offsetof(abi.NodeRequest{}.Hearing), optional: true, layout: &layoutOfHearingRecord},                                           // hearing
+		{key: [4]uint64{0x6e727574a4000000}, size: 5, shift: 24, kind: slotPointer, offset: unsafe.Offsetof(abi.NodeRequest{}.Turn), optional: true, layout: &layoutOfTurnRequest},                                               // turn
+		{key: [4]uint64{0x73646e616d6572ac, 0x7466656c5f000000}, size: 13, shift: 24, kind: slotInt, offset: unsafe.Offsetof(abi.NodeRequest{}.RemandsLeft), low: 0, high: math.MaxInt},                                          // remands_left
+		{key: [4]uint64{0x656c6966a4000000}, size: 5, shift: 24, kind: slotPointer, offset: unsafe.Offsetof(abi.NodeRequest{}.File), optional: true, layout: &layoutOfLightFile},                                                 // file
+		{key: [4]uint64{0x73726566666fa600}, size: 7, shift: 8, kind: slotList, offset: unsafe.Offsetof(abi.NodeRequest{}.Offers), optional: true, count: count{}, layout: &layoutOfExperimentOffer},                             // offers
+		{key: [4]uint64{0x74706d6f7270a600}, size: 7, shift: 8, kind: slotText, offset: unsafe.Offsetof(abi.NodeRequest{}.Prompt), optional: true},                                                                               // prompt
+		{key: [4]uint64{0x736c65646f6da600}, size: 7, shift: 8, kind: slotList, offset: unsafe.Offsetof(abi.NodeRequest{}.Models), optional: true, count: count{}, layout: &layoutOfModelOffer},                                  // models
+		{key: [4]uint64{0x74656c706d6f63ab, 0x736e6f6900000000}, size: 12, shift: 32, kind: slotList, offset: unsafe.Offsetof(abi.NodeRequest{}.Completions), optional: true, count: count{}, layout: &layoutOfCompletionResult}, // completions
 	},
 }
 
@@ -161,6 +164,7 @@ var layoutOfNodeResponse = layout{
 		{key: [4]uint64{0x63616669747261a8, 0x7400000000000000}, size: 9, shift: 56, kind: slotPointer, offset: unsafe.Offsetof(abi.NodeResponse{}.Artifact), optional: true, layout: &layoutOfArtifact},      // artifact
 		{key: [4]uint64{0x6572756c696166a7}, size: 8, shift: 0, kind: slotPointer, offset: unsafe.Offsetof(abi.NodeResponse{}.Failure), optional: true, layout: &layoutOfFailure},                             // failure
 		{key: [4]uint64{0x6d697265707865aa, 0x746e650000000000}, size: 11, shift: 40, kind: slotPointer, offset: unsafe.Offsetof(abi.NodeResponse{}.Experiment), optional: true, layout: &layoutOfExperiment}, // experiment
+		{key: [4]uint64{0x74656c706d6f63aa, 0x6e6f690000000000}, size: 11, shift: 40, kind: slotPointer, offset: unsafe.Offsetof(abi.NodeResponse{}.Completion), optional: true, layout: &layoutOfCompletion}, // completion
 	},
 }
 
@@ -485,6 +489,65 @@ var layoutOfPersona = layout{
 		{key: [4]uint64{0x746e656d656c65a7}, size: 8, shift: 0, kind: slotEnum, offset: unsafe.Offsetof(abi.Persona{}.Element), values: valuesOfElement},                // element
 		{key: [4]uint64{0x656c6f72a4000000}, size: 5, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.Persona{}.Role)},                                           // role
 		{key: [4]uint64{0x656d6e67696c61a9, 0x746e000000000000}, size: 10, shift: 48, kind: slotText, offset: unsafe.Offsetof(abi.Persona{}.Alignment), nonempty: true}, // alignment
+	},
+}
+
+var layoutOfModelOffer = layout{
+	size: unsafe.Sizeof(abi.ModelOffer{}), smallest: 39, one: one[abi.ModelOffer], list: listOf[abi.ModelOffer],
+	slots: []slot{
+		{key: [4]uint64{0x6c65646f6da50000}, size: 6, shift: 16, kind: slotText, offset: unsafe.Offsetof(abi.ModelOffer{}.Model), nonempty: true},                                       // model
+		{key: [4]uint64{0x747865746e6f63ae, 0x736e656b6f745f00}, size: 15, shift: 8, kind: slotInt, offset: unsafe.Offsetof(abi.ModelOffer{}.ContextTokens), low: 1, high: math.MaxInt}, // context_tokens
+		{key: [4]uint64{0x5f726577736e61ad, 0x736e656b6f740000}, size: 14, shift: 16, kind: slotInt, offset: unsafe.Offsetof(abi.ModelOffer{}.AnswerTokens), low: 1, high: math.MaxInt}, // answer_tokens
+	},
+}
+
+var layoutOfChatMessage = layout{
+	size: unsafe.Sizeof(abi.ChatMessage{}), smallest: 20, one: one[abi.ChatMessage], list: listOf[abi.ChatMessage],
+	slots: []slot{
+		{key: [4]uint64{0x656c6f72a4000000}, size: 5, shift: 24, kind: slotEnum, offset: unsafe.Offsetof(abi.ChatMessage{}.Role), values: valuesOfChatRole}, // role
+		{key: [4]uint64{0x746e65746e6f63a7}, size: 8, shift: 0, kind: slotText, offset: unsafe.Offsetof(abi.ChatMessage{}.Content), nonempty: true},         // content
+	},
+}
+
+var layoutOfCompletion = layout{
+	size: unsafe.Sizeof(abi.Completion{}), smallest: 61, one: one[abi.Completion], list: listOf[abi.Completion],
+	slots: []slot{
+		{key: [4]uint64{0x6c65646f6da50000}, size: 6, shift: 16, kind: slotText, offset: unsafe.Offsetof(abi.Completion{}.Model), nonempty: true},                                                                               // model
+		{key: [4]uint64{0x6567617373656da8, 0x7300000000000000}, size: 9, shift: 56, kind: slotList, offset: unsafe.Offsetof(abi.Completion{}.Messages), count: count{nonempty: true, most: 256}, layout: &layoutOfChatMessage}, // messages
+		{key: [4]uint64{0x616d65686373a600}, size: 7, shift: 8, kind: slotText, offset: unsafe.Offsetof(abi.Completion{}.Schema), optional: true},                                                                               // schema
+		{key: [4]uint64{0x5f726577736e61ad, 0x736e656b6f740000}, size: 14, shift: 16, kind: slotInt, offset: unsafe.Offsetof(abi.Completion{}.AnswerTokens), low: 1, high: math.MaxInt},                                         // answer_tokens
+		{key: [4]uint64{0x73656c706d6173a7}, size: 8, shift: 0, kind: slotInt, offset: unsafe.Offsetof(abi.Completion{}.Samples), low: 1, high: 64},                                                                             // samples
+		{key: [4]uint64{0x617265706d6574ab, 0x6572757400000000}, size: 12, shift: 32, kind: slotFloat, offset: unsafe.Offsetof(abi.Completion{}.Temperature), least: 0, most: 2},                                                // temperature
+		{key: [4]uint64{0x64656573a4000000}, size: 5, shift: 24, kind: slotInt, offset: unsafe.Offsetof(abi.Completion{}.Seed), low: 0, high: math.MaxInt},                                                                      // seed
+	},
+}
+
+var layoutOfCompletionResult = layout{
+	size: unsafe.Sizeof(abi.CompletionResult{}), smallest: 67, one: one[abi.CompletionResult], list: listOf[abi.CompletionResult],
+	slots: []slot{
+		{key: [4]uint64{0x6c65646f6da50000}, size: 6, shift: 16, kind: slotText, offset: unsafe.Offsetof(abi.CompletionResult{}.Model), nonempty: true},                                       // model
+		{key: [4]uint64{0x656d6f6374756fa7}, size: 8, shift: 0, kind: slotEnum, offset: unsafe.Offsetof(abi.CompletionResult{}.Outcome), values: valuesOfCompletionOutcome},                   // outcome
+		{key: [4]uint64{0x73726577736e61a7}, size: 8, shift: 0, kind: slotTexts, offset: unsafe.Offsetof(abi.CompletionResult{}.Answers), count: count{}},                                     // answers
+		{key: [4]uint64{0x6c6961746564a600}, size: 7, shift: 8, kind: slotText, offset: unsafe.Offsetof(abi.CompletionResult{}.Detail), optional: true},                                       // detail
+		{key: [4]uint64{0x745f7475706e69ac, 0x736e656b6f000000}, size: 13, shift: 24, kind: slotInt, offset: unsafe.Offsetof(abi.CompletionResult{}.InputTokens), low: 0, high: math.MaxInt},  // input_tokens
+		{key: [4]uint64{0x5f74757074756fad, 0x736e656b6f740000}, size: 14, shift: 16, kind: slotInt, offset: unsafe.Offsetof(abi.CompletionResult{}.OutputTokens), low: 0, high: math.MaxInt}, // output_tokens
+		{key: [4]uint64{0x74736f63a4000000}, size: 5, shift: 24, kind: slotFloat, offset: unsafe.Offsetof(abi.CompletionResult{}.Cost), least: 0, most: math.MaxFloat64},                      // cost
+	},
+}
+
+var layoutOfCompletionQuery = layout{
+	size: unsafe.Sizeof(abi.CompletionQuery{}), smallest: 1, one: one[abi.CompletionQuery], list: listOf[abi.CompletionQuery],
+	slots: []slot{
+		{key: [4]uint64{0x736c65646f6da600}, size: 7, shift: 8, kind: slotTexts, offset: unsafe.Offsetof(abi.CompletionQuery{}.Models), optional: true, count: count{}},                                          // models
+		{key: [4]uint64{0x74656c706d6f63aa, 0x6e6f690000000000}, size: 11, shift: 40, kind: slotPointer, offset: unsafe.Offsetof(abi.CompletionQuery{}.Completion), optional: true, layout: &layoutOfCompletion}, // completion
+	},
+}
+
+var layoutOfCompletionAnswer = layout{
+	size: unsafe.Sizeof(abi.CompletionAnswer{}), smallest: 1, one: one[abi.CompletionAnswer], list: listOf[abi.CompletionAnswer],
+	slots: []slot{
+		{key: [4]uint64{0x736c65646f6da600}, size: 7, shift: 8, kind: slotList, offset: unsafe.Offsetof(abi.CompletionAnswer{}.Models), optional: true, count: count{}, layout: &layoutOfModelOffer}, // models
+		{key: [4]uint64{0x746c75736572a600}, size: 7, shift: 8, kind: slotPointer, offset: unsafe.Offsetof(abi.CompletionAnswer{}.Result), optional: true, layout: &layoutOfCompletionResult},        // result
 	},
 }
 

@@ -37,6 +37,21 @@ var types = []Type{
 	{Name: "changed_file", GoName: "ChangedFile", canonical: func(data []byte, maxBytes int) ([]byte, error) {
 		return recode(data, maxBytes, DecodeChangedFile, AppendChangedFile)
 	}},
+	{Name: "chat_message", GoName: "ChatMessage", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeChatMessage, AppendChatMessage)
+	}},
+	{Name: "completion", GoName: "Completion", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeCompletion, AppendCompletion)
+	}},
+	{Name: "completion_answer", GoName: "CompletionAnswer", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeCompletionAnswer, AppendCompletionAnswer)
+	}},
+	{Name: "completion_query", GoName: "CompletionQuery", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeCompletionQuery, AppendCompletionQuery)
+	}},
+	{Name: "completion_result", GoName: "CompletionResult", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeCompletionResult, AppendCompletionResult)
+	}},
 	{Name: "contest_entry", GoName: "ContestEntry", canonical: func(data []byte, maxBytes int) ([]byte, error) {
 		return recode(data, maxBytes, DecodeContestEntry, AppendContestEntry)
 	}},
@@ -180,6 +195,9 @@ var types = []Type{
 	}},
 	{Name: "manifest", GoName: "Manifest", canonical: func(data []byte, maxBytes int) ([]byte, error) {
 		return recode(data, maxBytes, DecodeManifest, AppendManifest)
+	}},
+	{Name: "model_offer", GoName: "ModelOffer", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeModelOffer, AppendModelOffer)
 	}},
 	{Name: "node_error", GoName: "NodeError", canonical: func(data []byte, maxBytes int) ([]byte, error) {
 		return recode(data, maxBytes, DecodeNodeError, AppendNodeError)

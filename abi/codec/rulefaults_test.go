@@ -228,6 +228,8 @@ func least(t *model.Type) mt.Node {
 		n := mt.ListNode()
 		if t.Kind == model.Map {
 			n = mt.KeyedNode()
+		} else if t.NonEmpty {
+			n = mt.ListNode(least(t.Elem))
 		}
 		return n
 	default:

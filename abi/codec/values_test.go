@@ -134,8 +134,10 @@ func mend(t *rapid.T, v any) {
 	case *abi.NodeResponse:
 		switch v.Failure = nil; {
 		case v.Artifact != nil:
-			v.Experiment = nil
-		case v.Experiment == nil:
+			v.Experiment, v.Completion = nil, nil
+		case v.Experiment != nil:
+			v.Completion = nil
+		case v.Completion == nil:
 			v.Failure = &abi.Failure{Code: "no"}
 		}
 	case *abi.Param:

@@ -10,6 +10,8 @@ const sc_names sc_run_environment_names = {3, {"original", "clean", "starved"}};
 const sc_names sc_run_order_names = {2, {"alone", "original"}};
 const sc_names sc_experiment_outcome_names = {7, {"passed", "same_failure", "other_failure", "mixed", "not_built", "no_test", "not_run"}};
 const sc_names sc_test_change_names = {3, {"unchanged", "changed", "new"}};
+const sc_names sc_chat_role_names = {3, {"system", "user", "assistant"}};
+const sc_names sc_completion_outcome_names = {6, {"answered", "partial", "invalid", "too_long", "failed", "not_asked"}};
 const sc_names sc_element_names = {6, {"fire", "water", "earth", "air", "diamond", "lightning"}};
 const sc_names sc_family_names = {15, {"indict", "discover", "defend", "hearing", "verdict", "recall", "triage", "resolve", "investigate", "correlate", "review", "report", "collect", "judge", "synthesize"}};
 const sc_names sc_severity_names = {3, {"fatal", "weakening", "minor"}};
@@ -363,6 +365,24 @@ static const sc_field sc_experiment_offer_fields[] = {
 };
 const sc_type sc_experiment_offer_type = {"experiment_offer", sc_experiment_offer_fields, 2, sizeof(sc_experiment_offer)};
 
+static const sc_field sc_model_offer_fields[] = {
+  {"model", 5, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_model_offer, model), 0, 0, 0, 0, 0},
+  {"context_tokens", 14, SC_KIND_INT, SC_REQUIRED | SC_LEAST, offsetof(sc_model_offer, context_tokens), 0, 1, 0, 0, 0},
+  {"answer_tokens", 13, SC_KIND_INT, SC_REQUIRED | SC_LEAST, offsetof(sc_model_offer, answer_tokens), 0, 1, 0, 0, 0},
+};
+const sc_type sc_model_offer_type = {"model_offer", sc_model_offer_fields, 3, sizeof(sc_model_offer)};
+
+static const sc_field sc_completion_result_fields[] = {
+  {"model", 5, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_completion_result, model), 0, 0, 0, 0, 0},
+  {"outcome", 7, SC_KIND_ENUM, SC_REQUIRED, offsetof(sc_completion_result, outcome), &sc_completion_outcome_names, 0, 0, 0, 0},
+  {"answers", 7, SC_KIND_TEXT, SC_REQUIRED | SC_LIST, offsetof(sc_completion_result, answers), 0, 0, 0, 0, 0},
+  {"detail", 6, SC_KIND_TEXT, SC_OPTIONAL, offsetof(sc_completion_result, detail), 0, 0, 0, 0, 0},
+  {"input_tokens", 12, SC_KIND_INT, SC_REQUIRED | SC_LEAST, offsetof(sc_completion_result, input_tokens), 0, 0, 0, 0, 0},
+  {"output_tokens", 13, SC_KIND_INT, SC_REQUIRED | SC_LEAST, offsetof(sc_completion_result, output_tokens), 0, 0, 0, 0, 0},
+  {"cost", 4, SC_KIND_FLOAT, SC_REQUIRED | SC_LEAST, offsetof(sc_completion_result, cost), 0, 0, 0, 0, 0},
+};
+const sc_type sc_completion_result_type = {"completion_result", sc_completion_result_fields, 7, sizeof(sc_completion_result)};
+
 static const sc_field sc_node_request_fields[] = {
   {"node", 4, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_node_request, node), 0, 0, 0, 0, 0},
   {"family", 6, SC_KIND_ENUM, SC_REQUIRED, offsetof(sc_node_request, family), &sc_family_names, 0, 0, 0, 0},
@@ -380,8 +400,11 @@ static const sc_field sc_node_request_fields[] = {
   {"remands_left", 12, SC_KIND_INT, SC_REQUIRED | SC_LEAST, offsetof(sc_node_request, remands_left), 0, 0, 0, 0, 0},
   {"file", 4, SC_KIND_STRUCT, SC_OPTIONAL | SC_POINTER, offsetof(sc_node_request, file), &sc_light_file_type, 0, 0, 0, 0},
   {"offers", 6, SC_KIND_STRUCT, SC_OPTIONAL | SC_LIST, offsetof(sc_node_request, offers), &sc_experiment_offer_type, 0, 0, 0, 0},
+  {"prompt", 6, SC_KIND_TEXT, SC_OPTIONAL, offsetof(sc_node_request, prompt), 0, 0, 0, 0, 0},
+  {"models", 6, SC_KIND_STRUCT, SC_OPTIONAL | SC_LIST, offsetof(sc_node_request, models), &sc_model_offer_type, 0, 0, 0, 0},
+  {"completions", 11, SC_KIND_STRUCT, SC_OPTIONAL | SC_LIST, offsetof(sc_node_request, completions), &sc_completion_result_type, 0, 0, 0, 0},
 };
-const sc_type sc_node_request_type = {"node_request", sc_node_request_fields, 16, sizeof(sc_node_request)};
+const sc_type sc_node_request_type = {"node_request", sc_node_request_fields, 19, sizeof(sc_node_request)};
 
 static const sc_field sc_hearing_turn_fields[] = {
   {"argument", 8, SC_KIND_TEXT, SC_REQUIRED, offsetof(sc_hearing_turn, argument), 0, 0, 0, 0, 0},
@@ -450,12 +473,30 @@ static const sc_field sc_failure_fields[] = {
 };
 const sc_type sc_failure_type = {"failure", sc_failure_fields, 2, sizeof(sc_failure)};
 
+static const sc_field sc_chat_message_fields[] = {
+  {"role", 4, SC_KIND_ENUM, SC_REQUIRED, offsetof(sc_chat_message, role), &sc_chat_role_names, 0, 0, 0, 0},
+  {"content", 7, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_chat_message, content), 0, 0, 0, 0, 0},
+};
+const sc_type sc_chat_message_type = {"chat_message", sc_chat_message_fields, 2, sizeof(sc_chat_message)};
+
+static const sc_field sc_completion_fields[] = {
+  {"model", 5, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_completion, model), 0, 0, 0, 0, 0},
+  {"messages", 8, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST | SC_NONEMPTY, offsetof(sc_completion, messages), &sc_chat_message_type, 0, 0, 0, 256},
+  {"schema", 6, SC_KIND_TEXT, SC_OPTIONAL, offsetof(sc_completion, schema), 0, 0, 0, 0, 0},
+  {"answer_tokens", 13, SC_KIND_INT, SC_REQUIRED | SC_LEAST, offsetof(sc_completion, answer_tokens), 0, 1, 0, 0, 0},
+  {"samples", 7, SC_KIND_INT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_completion, samples), 0, 1, 64, 0, 0},
+  {"temperature", 11, SC_KIND_FLOAT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_completion, temperature), 0, 0, 2, 0, 0},
+  {"seed", 4, SC_KIND_INT, SC_REQUIRED | SC_LEAST, offsetof(sc_completion, seed), 0, 0, 0, 0, 0},
+};
+const sc_type sc_completion_type = {"completion", sc_completion_fields, 7, sizeof(sc_completion)};
+
 static const sc_field sc_node_response_fields[] = {
   {"artifact", 8, SC_KIND_STRUCT, SC_OPTIONAL | SC_POINTER, offsetof(sc_node_response, artifact), &sc_artifact_type, 0, 0, 0, 0},
   {"failure", 7, SC_KIND_STRUCT, SC_OPTIONAL | SC_POINTER, offsetof(sc_node_response, failure), &sc_failure_type, 0, 0, 0, 0},
   {"experiment", 10, SC_KIND_STRUCT, SC_OPTIONAL | SC_POINTER, offsetof(sc_node_response, experiment), &sc_experiment_type, 0, 0, 0, 0},
+  {"completion", 10, SC_KIND_STRUCT, SC_OPTIONAL | SC_POINTER, offsetof(sc_node_response, completion), &sc_completion_type, 0, 0, 0, 0},
 };
-const sc_type sc_node_response_type = {"node_response", sc_node_response_fields, 3, sizeof(sc_node_response)};
+const sc_type sc_node_response_type = {"node_response", sc_node_response_fields, 4, sizeof(sc_node_response)};
 
 static const sc_field sc_contest_item_fields[] = {
   {"evidence_index", 14, SC_KIND_INT, SC_REQUIRED | SC_LEAST, offsetof(sc_contest_item, evidence_index), 0, 0, 0, 0, 0},

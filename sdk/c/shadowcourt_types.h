@@ -94,6 +94,29 @@ typedef enum {
 typedef struct { sc_test_change *at; size_t count; } sc_test_change_list;
 extern const sc_names sc_test_change_names;
 
+/// `chat_role` says who wrote a message to a language model.
+typedef enum {
+  SC_NO_CHAT_ROLE, /* absent, where it is optional */
+  SC_CHAT_ROLE_SYSTEM,
+  SC_CHAT_ROLE_USER,
+  SC_CHAT_ROLE_ASSISTANT,
+} sc_chat_role;
+typedef struct { sc_chat_role *at; size_t count; } sc_chat_role_list;
+extern const sc_names sc_chat_role_names;
+
+/// `completion_outcome` says what came of a completion.
+typedef enum {
+  SC_NO_COMPLETION_OUTCOME, /* absent, where it is optional */
+  SC_COMPLETION_OUTCOME_ANSWERED,
+  SC_COMPLETION_OUTCOME_PARTIAL,
+  SC_COMPLETION_OUTCOME_INVALID,
+  SC_COMPLETION_OUTCOME_TOO_LONG,
+  SC_COMPLETION_OUTCOME_FAILED,
+  SC_COMPLETION_OUTCOME_NOT_ASKED,
+} sc_completion_outcome;
+typedef struct { sc_completion_outcome *at; size_t count; } sc_completion_outcome_list;
+extern const sc_names sc_completion_outcome_names;
+
 /// `element` is the Wuxing-like element of a persona, a zone, a node or an item
 /// of evidence. It decides who contests an item: see the destructive cycle in
 /// SPEC.md.
@@ -724,6 +747,35 @@ typedef struct sc_experiment_offer {
 typedef struct { sc_experiment_offer *at; size_t count; } sc_experiment_offer_list;
 extern const sc_type sc_experiment_offer_type;
 
+/// `model_offer` is a language model that the persona of a call may ask.
+typedef struct sc_model_offer {
+  /// `model` is the name that the pipeline gives it. Which model answers to it is the host's configuration.
+  sc_text model;
+  /// `context_tokens` is how many tokens messages and answer may have together, about four bytes of English each.
+  int64_t context_tokens;
+  /// `answer_tokens` is how many tokens of them an answer may have.
+  int64_t answer_tokens;
+} sc_model_offer;
+typedef struct { sc_model_offer *at; size_t count; } sc_model_offer_list;
+extern const sc_type sc_model_offer_type;
+
+/// `completion_result` is what a language model answered. Only the persona that asked sees it.
+typedef struct sc_completion_result {
+  sc_text model;
+  sc_completion_outcome outcome;
+  /// `answers`, each of one sample, in the order of the seeds. With a schema each is a JSON document that conforms to it.
+  sc_texts answers;
+  /// `detail` says why there is no answer, or not one of each sample.
+  sc_text detail;
+  /// `input_tokens` and OutputTokens are what the provider counted, repairs included.
+  int64_t input_tokens;
+  int64_t output_tokens;
+  /// `cost` in the currency of the host's prices; 0 where none are configured.
+  double cost;
+} sc_completion_result;
+typedef struct { sc_completion_result *at; size_t count; } sc_completion_result_list;
+extern const sc_type sc_completion_result_type;
+
 /// `node_request` asks a persona for the artifact of a node. What Family needs is
 /// there, the rest is absent: see SPEC.md §4.1.
 typedef struct sc_node_request {
@@ -747,6 +799,12 @@ typedef struct sc_node_request {
   sc_light_file *file; /* or NULL */
   /// `offers` are experiments that the persona may ask for, the cheapest first, without those that were run in this trial.
   sc_experiment_offer_list offers;
+  /// `prompt` is the text of the prompt file that the pipeline gives the persona at this node.
+  sc_text prompt;
+  /// `models` are language models that the persona may ask.
+  sc_model_offer_list models;
+  /// `completions` that this call has asked for, in their order.
+  sc_completion_result_list completions;
 } sc_node_request;
 extern const sc_type sc_node_request_type;
 
@@ -834,12 +892,37 @@ typedef struct sc_failure {
 } sc_failure;
 extern const sc_type sc_failure_type;
 
+/// `chat_message` is one message of a conversation with a language model.
+typedef struct sc_chat_message {
+  sc_chat_role role;
+  sc_text content;
+} sc_chat_message;
+typedef struct { sc_chat_message *at; size_t count; } sc_chat_message_list;
+extern const sc_type sc_chat_message_type;
+
+/// `completion` asks a language model to answer a conversation.
+typedef struct sc_completion {
+  /// `model` is the name of one of the models that the request offers.
+  sc_text model;
+  sc_chat_message_list messages;
+  /// `schema` is a JSON Schema that the answer has to conform to; without it the answer is free text.
+  sc_text schema;
+  /// `answer_tokens` limits the length of each answer.
+  int64_t answer_tokens;
+  /// `samples` is how many answers are wanted, each with a seed of its own.
+  int64_t samples;
+  double temperature;
+  int64_t seed;
+} sc_completion;
+extern const sc_type sc_completion_type;
+
 /// `node_response` holds the artifact, or says why there is none. An experiment in place of both is one of the offers, which the
-/// host is to run first: it then makes the call again, with the result.
+/// host is to run first; a completion asks one of the models. The host then makes the call again, with the result.
 typedef struct sc_node_response {
   sc_artifact *artifact; /* or NULL */
   sc_failure *failure; /* or NULL */
   sc_experiment *experiment; /* or NULL */
+  sc_completion *completion; /* or NULL */
 } sc_node_response;
 extern const sc_type sc_node_response_type;
 

@@ -61,6 +61,7 @@ var chapters = []struct{ file, title string }{
 	{"audit.go", "The audit"},
 	{"light.go", "Artifacts of the Light path"},
 	{"state.go", "The state (the host's own; no module sees it)"},
+	{"completion.go", "Language models"},
 }
 
 func typesText(m *model.Model) string {

@@ -51,6 +51,8 @@ func (s *set) rules() {
 		s.reject("rule exactly_one: both", both, root.is(abi.CodeExactlyOne))
 		s.reject("rule exactly_one: experiment and failure", mt.MapNode(mt.F("failure", sampleStruct(s.sub("failure"), minimal, 0)),
 			mt.F("experiment", sampleStruct(s.sub("experiment"), minimal, 0))), root.is(abi.CodeExactlyOne))
+		s.reject("rule exactly_one: experiment and completion", mt.MapNode(mt.F("experiment", sampleStruct(s.sub("experiment"), minimal, 0)),
+			mt.F("completion", sampleStruct(s.sub("completion"), minimal, 0))), root.is(abi.CodeExactlyOne))
 	case "ContestResponse":
 		s.failureRule("challenges")
 	case "EdgeResponse":

@@ -34,6 +34,7 @@ func (s *set) validByRules() {
 		s.accept("a failure", with(base, "failure", sampleStruct(s.sub("failure"), full, 0)))
 	case "NodeResponse":
 		s.accept("an experiment", mt.MapNode(mt.F("experiment", sampleStruct(s.sub("experiment"), full, 0))))
+		s.accept("a completion", mt.MapNode(mt.F("completion", sampleStruct(s.sub("completion"), full, 0))))
 	case "AuditReport":
 		s.accept("global_score 0, an integer", with(base, "global_score", mt.IntNode(0)))
 		s.accept("global_score float 32 of 2.5", with(reported(base, 2, 3), "global_score", mt.Float32Node(2.5)))

@@ -277,6 +277,77 @@ impl Name for TestChange {
     }
 }
 
+/// `chat_role` says who wrote a message to a language model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ChatRole {
+    #[default]
+    System,
+    User,
+    Assistant,
+}
+
+impl ChatRole {
+    /// The value on the wire.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            ChatRole::System => "system",
+            ChatRole::User => "user",
+            ChatRole::Assistant => "assistant",
+        }
+    }
+}
+
+impl Name for ChatRole {
+    fn from_bytes(name: &[u8]) -> Option<Self> {
+        Some(match name {
+            b"system" => ChatRole::System,
+            b"user" => ChatRole::User,
+            b"assistant" => ChatRole::Assistant,
+            _ => return None,
+        })
+    }
+}
+
+/// `completion_outcome` says what came of a completion.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CompletionOutcome {
+    #[default]
+    Answered,
+    Partial,
+    Invalid,
+    TooLong,
+    Failed,
+    NotAsked,
+}
+
+impl CompletionOutcome {
+    /// The value on the wire.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            CompletionOutcome::Answered => "answered",
+            CompletionOutcome::Partial => "partial",
+            CompletionOutcome::Invalid => "invalid",
+            CompletionOutcome::TooLong => "too_long",
+            CompletionOutcome::Failed => "failed",
+            CompletionOutcome::NotAsked => "not_asked",
+        }
+    }
+}
+
+impl Name for CompletionOutcome {
+    fn from_bytes(name: &[u8]) -> Option<Self> {
+        Some(match name {
+            b"answered" => CompletionOutcome::Answered,
+            b"partial" => CompletionOutcome::Partial,
+            b"invalid" => CompletionOutcome::Invalid,
+            b"too_long" => CompletionOutcome::TooLong,
+            b"failed" => CompletionOutcome::Failed,
+            b"not_asked" => CompletionOutcome::NotAsked,
+            _ => return None,
+        })
+    }
+}
+
 /// `element` is the Wuxing-like element of a persona, a zone, a node or an item
 /// of evidence. It decides who contests an item: see the destructive cycle in
 /// SPEC.md.
@@ -2433,6 +2504,95 @@ impl Message for ExperimentOffer {
     }
 }
 
+/// `model_offer` is a language model that the persona of a call may ask.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ModelOffer {
+    /// `model` is the name that the pipeline gives it. Which model answers to it is the host's configuration.
+    pub model: String,
+    /// `context_tokens` is how many tokens messages and answer may have together, about four bytes of English each.
+    pub context_tokens: i64,
+    /// `answer_tokens` is how many tokens of them an answer may have.
+    pub answer_tokens: i64,
+}
+
+impl Message for ModelOffer {
+    const FIELDS: &'static [&'static str] = &["model", "context_tokens", "answer_tokens"];
+    const REQUIRED: u64 = 0x7;
+
+    fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
+        match field {
+            0 => self.model = r.text(true)?,
+            1 => self.context_tokens = r.integer(1, i64::MAX)?,
+            _ => self.answer_tokens = r.integer(1, i64::MAX)?,
+        }
+        Ok(())
+    }
+
+    fn write(&self, w: &mut Writer) {
+        w.map(3);
+        w.text("model");
+        w.text(&self.model);
+        w.text("context_tokens");
+        w.integer(self.context_tokens);
+        w.text("answer_tokens");
+        w.integer(self.answer_tokens);
+    }
+}
+
+/// `completion_result` is what a language model answered. Only the persona that asked sees it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CompletionResult {
+    pub model: String,
+    pub outcome: CompletionOutcome,
+    /// `answers`, each of one sample, in the order of the seeds. With a schema each is a JSON document that conforms to it.
+    pub answers: Vec<String>,
+    /// `detail` says why there is no answer, or not one of each sample.
+    pub detail: String,
+    /// `input_tokens` and OutputTokens are what the provider counted, repairs included.
+    pub input_tokens: i64,
+    pub output_tokens: i64,
+    /// `cost` in the currency of the host's prices; 0 where none are configured.
+    pub cost: f64,
+}
+
+impl Message for CompletionResult {
+    const FIELDS: &'static [&'static str] = &["model", "outcome", "answers", "detail", "input_tokens", "output_tokens", "cost"];
+    const REQUIRED: u64 = 0x77;
+
+    fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
+        match field {
+            0 => self.model = r.text(true)?,
+            1 => self.outcome = r.name()?,
+            2 => self.answers = r.list(Count::ANY, |r| r.text(false))?,
+            3 => self.detail = r.text(false)?,
+            4 => self.input_tokens = r.integer(0, i64::MAX)?,
+            5 => self.output_tokens = r.integer(0, i64::MAX)?,
+            _ => self.cost = r.float(0.0, f64::MAX)?,
+        }
+        Ok(())
+    }
+
+    fn write(&self, w: &mut Writer) {
+        w.map(6 + !self.detail.is_empty() as usize);
+        w.text("model");
+        w.text(&self.model);
+        w.text("outcome");
+        w.text(self.outcome.as_str());
+        w.text("answers");
+        w.list(&self.answers, |w, v| w.text(v));
+        if !self.detail.is_empty() {
+            w.text("detail");
+            w.text(&self.detail);
+        }
+        w.text("input_tokens");
+        w.integer(self.input_tokens);
+        w.text("output_tokens");
+        w.integer(self.output_tokens);
+        w.text("cost");
+        w.float(self.cost);
+    }
+}
+
 /// `node_request` asks a persona for the artifact of a node. What Family needs is
 /// there, the rest is absent: see SPEC.md §4.1.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -2457,10 +2617,16 @@ pub struct NodeRequest {
     pub file: Option<LightFile>,
     /// `offers` are experiments that the persona may ask for, the cheapest first, without those that were run in this trial.
     pub offers: Vec<ExperimentOffer>,
+    /// `prompt` is the text of the prompt file that the pipeline gives the persona at this node.
+    pub prompt: String,
+    /// `models` are language models that the persona may ask.
+    pub models: Vec<ModelOffer>,
+    /// `completions` that this call has asked for, in their order.
+    pub completions: Vec<CompletionResult>,
 }
 
 impl Message for NodeRequest {
-    const FIELDS: &'static [&'static str] = &["node", "family", "persona", "case", "params", "profile", "indictment", "exhibits", "discovery", "contested", "defense_brief", "hearing", "turn", "remands_left", "file", "offers"];
+    const FIELDS: &'static [&'static str] = &["node", "family", "persona", "case", "params", "profile", "indictment", "exhibits", "discovery", "contested", "defense_brief", "hearing", "turn", "remands_left", "file", "offers", "prompt", "models", "completions"];
     const REQUIRED: u64 = 0x200f;
 
     fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
@@ -2480,13 +2646,16 @@ impl Message for NodeRequest {
             12 => self.turn = Some(r.message()?),
             13 => self.remands_left = r.integer(0, i64::MAX)?,
             14 => self.file = Some(r.message()?),
-            _ => self.offers = r.list(Count::ANY, |r| r.message())?,
+            15 => self.offers = r.list(Count::ANY, |r| r.message())?,
+            16 => self.prompt = r.text(false)?,
+            17 => self.models = r.list(Count::ANY, |r| r.message())?,
+            _ => self.completions = r.list(Count::ANY, |r| r.message())?,
         }
         Ok(())
     }
 
     fn write(&self, w: &mut Writer) {
-        w.map(5 + !self.params.is_empty() as usize + self.profile.is_some() as usize + self.indictment.is_some() as usize + !self.exhibits.is_empty() as usize + self.discovery.is_some() as usize + !self.contested.is_empty() as usize + self.defense_brief.is_some() as usize + self.hearing.is_some() as usize + self.turn.is_some() as usize + self.file.is_some() as usize + !self.offers.is_empty() as usize);
+        w.map(5 + !self.params.is_empty() as usize + self.profile.is_some() as usize + self.indictment.is_some() as usize + !self.exhibits.is_empty() as usize + self.discovery.is_some() as usize + !self.contested.is_empty() as usize + self.defense_brief.is_some() as usize + self.hearing.is_some() as usize + self.turn.is_some() as usize + self.file.is_some() as usize + !self.offers.is_empty() as usize + !self.prompt.is_empty() as usize + !self.models.is_empty() as usize + !self.completions.is_empty() as usize);
         w.text("node");
         w.text(&self.node);
         w.text("family");
@@ -2540,6 +2709,18 @@ impl Message for NodeRequest {
         if !self.offers.is_empty() {
             w.text("offers");
             w.list(&self.offers, |w, v| v.write(w));
+        }
+        if !self.prompt.is_empty() {
+            w.text("prompt");
+            w.text(&self.prompt);
+        }
+        if !self.models.is_empty() {
+            w.text("models");
+            w.list(&self.models, |w, v| v.write(w));
+        }
+        if !self.completions.is_empty() {
+            w.text("completions");
+            w.list(&self.completions, |w, v| v.write(w));
         }
     }
 }
@@ -2885,30 +3066,114 @@ impl Message for Failure {
     }
 }
 
+/// `chat_message` is one message of a conversation with a language model.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ChatMessage {
+    pub role: ChatRole,
+    pub content: String,
+}
+
+impl Message for ChatMessage {
+    const FIELDS: &'static [&'static str] = &["role", "content"];
+    const REQUIRED: u64 = 0x3;
+
+    fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
+        match field {
+            0 => self.role = r.name()?,
+            _ => self.content = r.text(true)?,
+        }
+        Ok(())
+    }
+
+    fn write(&self, w: &mut Writer) {
+        w.map(2);
+        w.text("role");
+        w.text(self.role.as_str());
+        w.text("content");
+        w.text(&self.content);
+    }
+}
+
+/// `completion` asks a language model to answer a conversation.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Completion {
+    /// `model` is the name of one of the models that the request offers.
+    pub model: String,
+    pub messages: Vec<ChatMessage>,
+    /// `schema` is a JSON Schema that the answer has to conform to; without it the answer is free text.
+    pub schema: String,
+    /// `answer_tokens` limits the length of each answer.
+    pub answer_tokens: i64,
+    /// `samples` is how many answers are wanted, each with a seed of its own.
+    pub samples: i64,
+    pub temperature: f64,
+    pub seed: i64,
+}
+
+impl Message for Completion {
+    const FIELDS: &'static [&'static str] = &["model", "messages", "schema", "answer_tokens", "samples", "temperature", "seed"];
+    const REQUIRED: u64 = 0x7b;
+
+    fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
+        match field {
+            0 => self.model = r.text(true)?,
+            1 => self.messages = r.list(Count::nonempty(256), |r| r.message())?,
+            2 => self.schema = r.text(false)?,
+            3 => self.answer_tokens = r.integer(1, i64::MAX)?,
+            4 => self.samples = r.integer(1, 64)?,
+            5 => self.temperature = r.float(0.0, 2.0)?,
+            _ => self.seed = r.integer(0, i64::MAX)?,
+        }
+        Ok(())
+    }
+
+    fn write(&self, w: &mut Writer) {
+        w.map(6 + !self.schema.is_empty() as usize);
+        w.text("model");
+        w.text(&self.model);
+        w.text("messages");
+        w.list(&self.messages, |w, v| v.write(w));
+        if !self.schema.is_empty() {
+            w.text("schema");
+            w.text(&self.schema);
+        }
+        w.text("answer_tokens");
+        w.integer(self.answer_tokens);
+        w.text("samples");
+        w.integer(self.samples);
+        w.text("temperature");
+        w.float(self.temperature);
+        w.text("seed");
+        w.integer(self.seed);
+    }
+}
+
 /// `node_response` holds the artifact, or says why there is none. An experiment in place of both is one of the offers, which the
-/// host is to run first: it then makes the call again, with the result.
+/// host is to run first; a completion asks one of the models. The host then makes the call again, with the result.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NodeResponse {
     pub artifact: Option<Artifact>,
     pub failure: Option<Failure>,
     pub experiment: Option<Experiment>,
+    pub completion: Option<Completion>,
 }
 
 impl Message for NodeResponse {
-    const FIELDS: &'static [&'static str] = &["artifact", "failure", "experiment"];
+    const FIELDS: &'static [&'static str] = &["artifact", "failure", "experiment", "completion"];
     const REQUIRED: u64 = 0x0;
 
     fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
         match field {
             0 => self.artifact = Some(r.message()?),
             1 => self.failure = Some(r.message()?),
-            _ => self.experiment = Some(r.message()?),
+            2 => self.experiment = Some(r.message()?),
+            _ => self.completion = Some(r.message()?),
         }
         Ok(())
     }
 
     fn write(&self, w: &mut Writer) {
-        w.map(0 + self.artifact.is_some() as usize + self.failure.is_some() as usize + self.experiment.is_some() as usize);
+        w.map(0 + self.artifact.is_some() as usize + self.failure.is_some() as usize + self.experiment.is_some() as usize + self.completion.is_some() as usize);
         if let Some(v) = &self.artifact {
             w.text("artifact");
             v.write(w);
@@ -2919,6 +3184,10 @@ impl Message for NodeResponse {
         }
         if let Some(v) = &self.experiment {
             w.text("experiment");
+            v.write(w);
+        }
+        if let Some(v) = &self.completion {
+            w.text("completion");
             v.write(w);
         }
     }

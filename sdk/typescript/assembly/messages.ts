@@ -78,6 +78,25 @@ export namespace TestChange {
   export const VALUES: StaticArray<string> = ["unchanged", "changed", "new"];
 }
 
+// `chat_role` says who wrote a message to a language model.
+export namespace ChatRole {
+  export const System = "system";
+  export const User = "user";
+  export const Assistant = "assistant";
+  export const VALUES: StaticArray<string> = ["system", "user", "assistant"];
+}
+
+// `completion_outcome` says what came of a completion.
+export namespace CompletionOutcome {
+  export const Answered = "answered";
+  export const Partial = "partial";
+  export const Invalid = "invalid";
+  export const TooLong = "too_long";
+  export const Failed = "failed";
+  export const NotAsked = "not_asked";
+  export const VALUES: StaticArray<string> = ["answered", "partial", "invalid", "too_long", "failed", "not_asked"];
+}
+
 // `element` is the Wuxing-like element of a persona, a zone, a node or an item
 // of evidence. It decides who contests an item: see the destructive cycle in
 // SPEC.md.
@@ -1468,7 +1487,76 @@ export class ExperimentOffer extends Message {
   }
 }
 
-const NodeRequestFields: StaticArray<string> = ["node", "family", "persona", "case", "params", "profile", "indictment", "exhibits", "discovery", "contested", "defense_brief", "hearing", "turn", "remands_left", "file", "offers"];
+const ModelOfferFields: StaticArray<string> = ["model", "context_tokens", "answer_tokens"];
+
+// `model_offer` is a language model that the persona of a call may ask.
+export class ModelOffer extends Message {
+  // `model` is the name that the pipeline gives it. Which model answers to it is the host's configuration.
+  model: string = "";
+  // `context_tokens` is how many tokens messages and answer may have together, about four bytes of English each.
+  contextTokens: i64 = 0;
+  // `answer_tokens` is how many tokens of them an answer may have.
+  answerTokens: i64 = 0;
+
+  keys(): StaticArray<string> { return ModelOfferFields; }
+  required(): u64 { return 0x7; }
+  readField(r: Reader, field: i32): void {
+    switch (field) {
+      case 0: this.model = r.text(true); break;
+      case 1: this.contextTokens = r.integer(1, i64.MAX_VALUE); break;
+      case 2: this.answerTokens = r.integer(1, i64.MAX_VALUE); break;
+    }
+  }
+  write(w: Writer): void {
+    w.map(3);
+    w.text("model"); w.text(this.model);
+    w.text("context_tokens"); w.integer(this.contextTokens);
+    w.text("answer_tokens"); w.integer(this.answerTokens);
+  }
+}
+
+const CompletionResultFields: StaticArray<string> = ["model", "outcome", "answers", "detail", "input_tokens", "output_tokens", "cost"];
+
+// `completion_result` is what a language model answered. Only the persona that asked sees it.
+export class CompletionResult extends Message {
+  model: string = "";
+  outcome: string = "";
+  // `answers`, each of one sample, in the order of the seeds. With a schema each is a JSON document that conforms to it.
+  answers: string[] = [];
+  // `detail` says why there is no answer, or not one of each sample.
+  detail: string = "";
+  // `input_tokens` and OutputTokens are what the provider counted, repairs included.
+  inputTokens: i64 = 0;
+  outputTokens: i64 = 0;
+  // `cost` in the currency of the host's prices; 0 where none are configured.
+  cost: f64 = 0;
+
+  keys(): StaticArray<string> { return CompletionResultFields; }
+  required(): u64 { return 0x77; }
+  readField(r: Reader, field: i32): void {
+    switch (field) {
+      case 0: this.model = r.text(true); break;
+      case 1: this.outcome = r.name(CompletionOutcome.VALUES, false); break;
+      case 2: this.answers = r.texts(0, u32.MAX_VALUE); break;
+      case 3: this.detail = r.text(false); break;
+      case 4: this.inputTokens = r.integer(0, i64.MAX_VALUE); break;
+      case 5: this.outputTokens = r.integer(0, i64.MAX_VALUE); break;
+      case 6: this.cost = r.float(0, f64.MAX_VALUE); break;
+    }
+  }
+  write(w: Writer): void {
+    w.map(6 + i32(this.detail.length > 0));
+    w.text("model"); w.text(this.model);
+    w.text("outcome"); w.text(this.outcome);
+    w.text("answers"); w.list(this.answers.length); for (let i = 0; i < this.answers.length; i++) w.text(this.answers[i]);
+    if (this.detail.length > 0) { w.text("detail"); w.text(this.detail); }
+    w.text("input_tokens"); w.integer(this.inputTokens);
+    w.text("output_tokens"); w.integer(this.outputTokens);
+    w.text("cost"); w.float(this.cost);
+  }
+}
+
+const NodeRequestFields: StaticArray<string> = ["node", "family", "persona", "case", "params", "profile", "indictment", "exhibits", "discovery", "contested", "defense_brief", "hearing", "turn", "remands_left", "file", "offers", "prompt", "models", "completions"];
 
 // `node_request` asks a persona for the artifact of a node. What Family needs is
 // there, the rest is absent: see SPEC.md §4.1.
@@ -1493,6 +1581,12 @@ export class NodeRequest extends Message {
   file: LightFile | null = null;
   // `offers` are experiments that the persona may ask for, the cheapest first, without those that were run in this trial.
   offers: ExperimentOffer[] = [];
+  // `prompt` is the text of the prompt file that the pipeline gives the persona at this node.
+  prompt: string = "";
+  // `models` are language models that the persona may ask.
+  models: ModelOffer[] = [];
+  // `completions` that this call has asked for, in their order.
+  completions: CompletionResult[] = [];
 
   keys(): StaticArray<string> { return NodeRequestFields; }
   required(): u64 { return 0x200f; }
@@ -1514,10 +1608,13 @@ export class NodeRequest extends Message {
       case 13: this.remandsLeft = r.integer(0, i64.MAX_VALUE); break;
       case 14: this.file = r.message<LightFile>(); break;
       case 15: this.offers = r.messages<ExperimentOffer>(0, u32.MAX_VALUE); break;
+      case 16: this.prompt = r.text(false); break;
+      case 17: this.models = r.messages<ModelOffer>(0, u32.MAX_VALUE); break;
+      case 18: this.completions = r.messages<CompletionResult>(0, u32.MAX_VALUE); break;
     }
   }
   write(w: Writer): void {
-    w.map(5 + i32(this.params.length > 0) + i32(this.profile !== null) + i32(this.indictment !== null) + i32(this.exhibits.length > 0) + i32(this.discovery !== null) + i32(this.contested.length > 0) + i32(this.defenseBrief !== null) + i32(this.hearing !== null) + i32(this.turn !== null) + i32(this.file !== null) + i32(this.offers.length > 0));
+    w.map(5 + i32(this.params.length > 0) + i32(this.profile !== null) + i32(this.indictment !== null) + i32(this.exhibits.length > 0) + i32(this.discovery !== null) + i32(this.contested.length > 0) + i32(this.defenseBrief !== null) + i32(this.hearing !== null) + i32(this.turn !== null) + i32(this.file !== null) + i32(this.offers.length > 0) + i32(this.prompt.length > 0) + i32(this.models.length > 0) + i32(this.completions.length > 0));
     w.text("node"); w.text(this.node);
     w.text("family"); w.text(this.family);
     w.text("persona"); this.persona.write(w);
@@ -1534,6 +1631,9 @@ export class NodeRequest extends Message {
     w.text("remands_left"); w.integer(this.remandsLeft);
     if (this.file !== null) { w.text("file"); this.file!.write(w); }
     if (this.offers.length > 0) { w.text("offers"); w.list(this.offers.length); for (let i = 0; i < this.offers.length; i++) this.offers[i].write(w); }
+    if (this.prompt.length > 0) { w.text("prompt"); w.text(this.prompt); }
+    if (this.models.length > 0) { w.text("models"); w.list(this.models.length); for (let i = 0; i < this.models.length; i++) this.models[i].write(w); }
+    if (this.completions.length > 0) { w.text("completions"); w.list(this.completions.length); for (let i = 0; i < this.completions.length; i++) this.completions[i].write(w); }
   }
 }
 
@@ -1777,14 +1877,78 @@ export class Failure extends Message {
   }
 }
 
-const NodeResponseFields: StaticArray<string> = ["artifact", "failure", "experiment"];
+const ChatMessageFields: StaticArray<string> = ["role", "content"];
+
+// `chat_message` is one message of a conversation with a language model.
+export class ChatMessage extends Message {
+  role: string = "";
+  content: string = "";
+
+  keys(): StaticArray<string> { return ChatMessageFields; }
+  required(): u64 { return 0x3; }
+  readField(r: Reader, field: i32): void {
+    switch (field) {
+      case 0: this.role = r.name(ChatRole.VALUES, false); break;
+      case 1: this.content = r.text(true); break;
+    }
+  }
+  write(w: Writer): void {
+    w.map(2);
+    w.text("role"); w.text(this.role);
+    w.text("content"); w.text(this.content);
+  }
+}
+
+const CompletionFields: StaticArray<string> = ["model", "messages", "schema", "answer_tokens", "samples", "temperature", "seed"];
+
+// `completion` asks a language model to answer a conversation.
+export class Completion extends Message {
+  // `model` is the name of one of the models that the request offers.
+  model: string = "";
+  messages: ChatMessage[] = [];
+  // `schema` is a JSON Schema that the answer has to conform to; without it the answer is free text.
+  schema: string = "";
+  // `answer_tokens` limits the length of each answer.
+  answerTokens: i64 = 0;
+  // `samples` is how many answers are wanted, each with a seed of its own.
+  samples: i64 = 0;
+  temperature: f64 = 0;
+  seed: i64 = 0;
+
+  keys(): StaticArray<string> { return CompletionFields; }
+  required(): u64 { return 0x7b; }
+  readField(r: Reader, field: i32): void {
+    switch (field) {
+      case 0: this.model = r.text(true); break;
+      case 1: this.messages = r.messages<ChatMessage>(-1, 256); break;
+      case 2: this.schema = r.text(false); break;
+      case 3: this.answerTokens = r.integer(1, i64.MAX_VALUE); break;
+      case 4: this.samples = r.integer(1, 64); break;
+      case 5: this.temperature = r.float(0, 2); break;
+      case 6: this.seed = r.integer(0, i64.MAX_VALUE); break;
+    }
+  }
+  write(w: Writer): void {
+    w.map(6 + i32(this.schema.length > 0));
+    w.text("model"); w.text(this.model);
+    w.text("messages"); w.list(this.messages.length); for (let i = 0; i < this.messages.length; i++) this.messages[i].write(w);
+    if (this.schema.length > 0) { w.text("schema"); w.text(this.schema); }
+    w.text("answer_tokens"); w.integer(this.answerTokens);
+    w.text("samples"); w.integer(this.samples);
+    w.text("temperature"); w.float(this.temperature);
+    w.text("seed"); w.integer(this.seed);
+  }
+}
+
+const NodeResponseFields: StaticArray<string> = ["artifact", "failure", "experiment", "completion"];
 
 // `node_response` holds the artifact, or says why there is none. An experiment in place of both is one of the offers, which the
-// host is to run first: it then makes the call again, with the result.
+// host is to run first; a completion asks one of the models. The host then makes the call again, with the result.
 export class NodeResponse extends Message {
   artifact: Artifact | null = null;
   failure: Failure | null = null;
   experiment: Experiment | null = null;
+  completion: Completion | null = null;
 
   keys(): StaticArray<string> { return NodeResponseFields; }
   required(): u64 { return 0x0; }
@@ -1793,13 +1957,15 @@ export class NodeResponse extends Message {
       case 0: this.artifact = r.message<Artifact>(); break;
       case 1: this.failure = r.message<Failure>(); break;
       case 2: this.experiment = r.message<Experiment>(); break;
+      case 3: this.completion = r.message<Completion>(); break;
     }
   }
   write(w: Writer): void {
-    w.map(0 + i32(this.artifact !== null) + i32(this.failure !== null) + i32(this.experiment !== null));
+    w.map(0 + i32(this.artifact !== null) + i32(this.failure !== null) + i32(this.experiment !== null) + i32(this.completion !== null));
     if (this.artifact !== null) { w.text("artifact"); this.artifact!.write(w); }
     if (this.failure !== null) { w.text("failure"); this.failure!.write(w); }
     if (this.experiment !== null) { w.text("experiment"); this.experiment!.write(w); }
+    if (this.completion !== null) { w.text("completion"); this.completion!.write(w); }
   }
 }
 

@@ -72,6 +72,23 @@ pub const TestChange = enum {
     new,
 };
 
+/// `chat_role` says who wrote a message to a language model.
+pub const ChatRole = enum {
+    system,
+    user,
+    assistant,
+};
+
+/// `completion_outcome` says what came of a completion.
+pub const CompletionOutcome = enum {
+    answered,
+    partial,
+    invalid,
+    too_long,
+    failed,
+    not_asked,
+};
+
 /// `element` is the Wuxing-like element of a persona, a zone, a node or an item
 /// of evidence. It decides who contests an item: see the destructive cycle in
 /// SPEC.md.
@@ -886,6 +903,47 @@ pub const ExperimentOffer = struct {
     };
 };
 
+/// `model_offer` is a language model that the persona of a call may ask.
+pub const ModelOffer = struct {
+    /// `model` is the name that the pipeline gives it. Which model answers to it is the host's configuration.
+    model: []const u8 = "",
+    /// `context_tokens` is how many tokens messages and answer may have together, about four bytes of English each.
+    context_tokens: i64 = 0,
+    /// `answer_tokens` is how many tokens of them an answer may have.
+    answer_tokens: i64 = 0,
+
+    pub const wire_name = "model_offer";
+    pub const rules = struct {
+        pub const model: Rules = .{ .nonempty = true };
+        pub const context_tokens: Rules = .{ .least = 1 };
+        pub const answer_tokens: Rules = .{ .least = 1 };
+    };
+};
+
+/// `completion_result` is what a language model answered. Only the persona that asked sees it.
+pub const CompletionResult = struct {
+    model: []const u8 = "",
+    outcome: CompletionOutcome = .answered,
+    /// `answers`, each of one sample, in the order of the seeds. With a schema each is a JSON document that conforms to it.
+    answers: []const []const u8 = &.{},
+    /// `detail` says why there is no answer, or not one of each sample.
+    detail: []const u8 = "",
+    /// `input_tokens` and OutputTokens are what the provider counted, repairs included.
+    input_tokens: i64 = 0,
+    output_tokens: i64 = 0,
+    /// `cost` in the currency of the host's prices; 0 where none are configured.
+    cost: f64 = 0,
+
+    pub const wire_name = "completion_result";
+    pub const rules = struct {
+        pub const model: Rules = .{ .nonempty = true };
+        pub const detail: Rules = .{ .optional = true };
+        pub const input_tokens: Rules = .{ .least = 0 };
+        pub const output_tokens: Rules = .{ .least = 0 };
+        pub const cost: Rules = .{ .least = 0 };
+    };
+};
+
 /// `node_request` asks a persona for the artifact of a node. What Family needs is
 /// there, the rest is absent: see SPEC.md §4.1.
 pub const NodeRequest = struct {
@@ -909,6 +967,12 @@ pub const NodeRequest = struct {
     file: ?LightFile = null,
     /// `offers` are experiments that the persona may ask for, the cheapest first, without those that were run in this trial.
     offers: []const ExperimentOffer = &.{},
+    /// `prompt` is the text of the prompt file that the pipeline gives the persona at this node.
+    prompt: []const u8 = "",
+    /// `models` are language models that the persona may ask.
+    models: []const ModelOffer = &.{},
+    /// `completions` that this call has asked for, in their order.
+    completions: []const CompletionResult = &.{},
 
     pub const wire_name = "node_request";
     pub const rules = struct {
@@ -925,6 +989,9 @@ pub const NodeRequest = struct {
         pub const remands_left: Rules = .{ .least = 0 };
         pub const file: Rules = .{ .optional = true };
         pub const offers: Rules = .{ .optional = true };
+        pub const prompt: Rules = .{ .optional = true };
+        pub const models: Rules = .{ .optional = true };
+        pub const completions: Rules = .{ .optional = true };
     };
 };
 
@@ -1062,18 +1129,57 @@ pub const Failure = struct {
     };
 };
 
+/// `chat_message` is one message of a conversation with a language model.
+pub const ChatMessage = struct {
+    role: ChatRole = .system,
+    content: []const u8 = "",
+
+    pub const wire_name = "chat_message";
+    pub const rules = struct {
+        pub const content: Rules = .{ .nonempty = true };
+    };
+};
+
+/// `completion` asks a language model to answer a conversation.
+pub const Completion = struct {
+    /// `model` is the name of one of the models that the request offers.
+    model: []const u8 = "",
+    messages: []const ChatMessage = &.{},
+    /// `schema` is a JSON Schema that the answer has to conform to; without it the answer is free text.
+    schema: []const u8 = "",
+    /// `answer_tokens` limits the length of each answer.
+    answer_tokens: i64 = 0,
+    /// `samples` is how many answers are wanted, each with a seed of its own.
+    samples: i64 = 0,
+    temperature: f64 = 0,
+    seed: i64 = 0,
+
+    pub const wire_name = "completion";
+    pub const rules = struct {
+        pub const model: Rules = .{ .nonempty = true };
+        pub const messages: Rules = .{ .nonempty = true, .max_count = 256 };
+        pub const schema: Rules = .{ .optional = true };
+        pub const answer_tokens: Rules = .{ .least = 1 };
+        pub const samples: Rules = .{ .least = 1, .most = 64 };
+        pub const temperature: Rules = .{ .least = 0, .most = 2 };
+        pub const seed: Rules = .{ .least = 0 };
+    };
+};
+
 /// `node_response` holds the artifact, or says why there is none. An experiment in place of both is one of the offers, which the
-/// host is to run first: it then makes the call again, with the result.
+/// host is to run first; a completion asks one of the models. The host then makes the call again, with the result.
 pub const NodeResponse = struct {
     artifact: ?Artifact = null,
     failure: ?Failure = null,
     experiment: ?Experiment = null,
+    completion: ?Completion = null,
 
     pub const wire_name = "node_response";
     pub const rules = struct {
         pub const artifact: Rules = .{ .optional = true };
         pub const failure: Rules = .{ .optional = true };
         pub const experiment: Rules = .{ .optional = true };
+        pub const completion: Rules = .{ .optional = true };
     };
 };
 

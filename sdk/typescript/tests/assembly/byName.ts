@@ -47,6 +47,8 @@ export function byName(name: string): Message | null {
   if (name == "remand_feedback") return new messages.RemandFeedback();
   if (name == "light_file") return new messages.LightFile();
   if (name == "experiment_offer") return new messages.ExperimentOffer();
+  if (name == "model_offer") return new messages.ModelOffer();
+  if (name == "completion_result") return new messages.CompletionResult();
   if (name == "node_request") return new messages.NodeRequest();
   if (name == "hearing_turn") return new messages.HearingTurn();
   if (name == "verdict") return new messages.Verdict();
@@ -56,6 +58,8 @@ export function byName(name: string): Message | null {
   if (name == "light_report") return new messages.LightReport();
   if (name == "artifact") return new messages.Artifact();
   if (name == "failure") return new messages.Failure();
+  if (name == "chat_message") return new messages.ChatMessage();
+  if (name == "completion") return new messages.Completion();
   if (name == "node_response") return new messages.NodeResponse();
   if (name == "contest_item") return new messages.ContestItem();
   if (name == "contest_request") return new messages.ContestRequest();
