@@ -77,6 +77,9 @@ func (p *players) Digest(module string) string {
 }
 
 // Recorder records nothing.
+// Replaced is not called: no persona has a fallback.
+func (*players) Replaced(trial.Fallback) {}
+
 func (*players) Recorder() invoker.Recorder { return nil }
 
 // warm plays with the shipped modules, each in one instance that is never reset.

@@ -56,6 +56,8 @@ func (p *answers) Edges(_ context.Context, _ string, req *abi.EdgeRequest) (*abi
 func (*answers) Digest(string) string { return "sha256:recorded" }
 
 // Recorder is none.
+func (*answers) Replaced(trial.Fallback) {}
+
 func (*answers) Recorder() invoker.Recorder { return nil }
 
 // BenchmarkHostSide is a trial without its modules: court, traversal, state and codec.

@@ -40,6 +40,9 @@ type Config struct {
 	// Experiments runs tests again for personas that were granted it. The time of a trial stands still meanwhile. Without it
 	// no experiments are offered. Optional.
 	Experiments Experiments
+	// Models are language models for personas that were granted them. The time of a trial stands still while one answers.
+	// Without it no models are offered. Optional.
+	Models Models
 	// Candidate is a court that tries a share of the cases too, and decides
 	// nothing: the trial in its name is the Beside of the trial. Optional.
 	Candidate *Candidate
@@ -152,6 +155,7 @@ func (c *Config) court() (*runner.Court, error) {
 func (c *Config) runtime() runtime.Config {
 	return runtime.Config{
 		CacheDir: c.CacheDir, Limits: sandboxLimits(c.Limits), Store: c.Store, Casebook: c.Casebook, Source: c.Source, Experiments: c.Experiments,
+		Models: c.Models,
 		Logger: c.Logger, Now: clock(c.Now), Observe: observer(c.Observe), Reset: c.reset, CallClock: c.callClock,
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // Casebook is the memory of earlier cases that modules may ask, where they
@@ -24,6 +25,17 @@ type Casebook interface {
 type Source interface {
 	Source(ctx context.Context, query abi.SourceQuery) (abi.SourceAnswer, error)
 	// Digest of all that it holds.
+	Digest() string
+}
+
+// Models are language models that personas may ask, where they were granted the capability complete. It must be safe for concurrent use.
+type Models interface {
+	// Offers are the models of these names that there are, in the same order.
+	Offers(names []string) []abi.ModelOffer
+	// Complete asks a model; asked is what the trial had of models before. Its error is that of the context, or of the host; what goes
+	// wrong with the model is an outcome.
+	Complete(ctx context.Context, completion abi.Completion, asked trial.ModelUsage) (abi.CompletionResult, error)
+	// Digest of what the answers depend on beside the questions.
 	Digest() string
 }
 

@@ -75,6 +75,11 @@ func (d broker) prior(limit int) abi.PriorCases {
 	return abi.PriorCases{Cases: cases[:min(limit, len(cases))]}
 }
 
+// Complete offers no model, and asks none: the kit's requests have their offers.
+func (broker) Complete(context.Context, abi.CompletionQuery) (abi.CompletionAnswer, error) {
+	return abi.CompletionAnswer{}, nil
+}
+
 // Experiment offers none, and runs none: the kit's requests have their offers.
 func (broker) Experiment(context.Context, abi.ExperimentQuery) (abi.ExperimentAnswer, error) {
 	return abi.ExperimentAnswer{}, nil

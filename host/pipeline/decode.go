@@ -33,7 +33,7 @@ func (d *decoder) court(v *yaml.Node, path string, c *Court) {
 
 func (d *decoder) personas(v *yaml.Node, path string, def *Definition) {
 	d.table(v, path, CodeDuplicateID, func(id string, v *yaml.Node, path string) {
-		p := Persona{ID: id}
+		p, promptFile := Persona{ID: id}, ""
 		d.object(v, path, map[string]setter{
 			"name":      text(d, &p.Name),
 			"colour":    text(d, &p.Colour),
@@ -43,8 +43,16 @@ func (d *decoder) personas(v *yaml.Node, path string, def *Definition) {
 			"contests":  text(d, &p.Contests),
 			"module":    text(d, &p.Module),
 			"grants":    texts(d, &p.Grants),
+
+			"models":      texts(d, &p.Models),
+			"prompt":      text(d, &p.Prompt),
+			"prompt_file": text(d, &promptFile),
+			"fallback":    text(d, &p.Fallback),
 		})
 		def.Personas = append(def.Personas, p)
+		if promptFile != "" {
+			def.promptFiles[id] = promptFile
+		}
 	})
 }
 

@@ -33,8 +33,9 @@ type Definition struct {
 	// Kinds say what evidence the elements stand for, in file order. Optional.
 	Kinds []Kind
 
-	file      string
-	positions map[string]Position
+	file        string
+	positions   map[string]Position
+	promptFiles map[string]string // by the IDs of personas
 }
 
 // Position is a place in a file. Lines and columns count from 1, columns in characters; 0 is unknown.
@@ -87,6 +88,14 @@ type Persona struct {
 	Module string
 	// Grants are the capabilities that the module may use. Default none.
 	Grants []Capability
+	// Models are names of language models that the module may ask; with the capability complete there is at least one. Which models
+	// answer to the names is the host's configuration.
+	Models []string
+	// Prompt is what the module builds its prompts from (YAML: `prompt_file`, a path beside the pipeline's file, or the text itself
+	// under `prompt`). At most [MaxPromptBytes]. Optional.
+	Prompt string
+	// Fallback is a module that plays a node in place of Module, with the same request, where that fails or has no answer. Optional.
+	Fallback string
 }
 
 // Zone is a named group of nodes.
@@ -245,6 +254,11 @@ func (d *Definition) Modules() []string {
 	}
 	for i := range d.Personas {
 		add(d.Personas[i].Module)
+	}
+	for i := range d.Personas {
+		if fallback := d.Personas[i].Fallback; fallback != "" {
+			add(fallback)
+		}
 	}
 	for i := range d.Edges {
 		if !d.Edges[i].Unconditional() {

@@ -39,6 +39,7 @@ const (
 	CodeUnknownRole    Code = "unknown_role"    // see Roles
 	CodeUnknownGrant   Code = "unknown_grant"   // see Capabilities
 	CodeUnknownPersona Code = "unknown_persona" // neither defined nor built in
+	CodeNotGranted     Code = "not_granted"     // something is named that a capability is needed for
 	CodePersonaCount   Code = "persona_count"   // too few or too many personas for the family
 	CodeWrongRole      Code = "wrong_role"      // a persona on a seat of another side
 	CodeSamePersona    Code = "same_persona"    // one persona on two sides of the court

@@ -6,6 +6,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	slashpath "path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -28,7 +30,7 @@ func Load(path string) (*Definition, error) {
 		return nil, unreadable(path, err)
 	}
 	defer f.Close()
-	return read(path, f)
+	return read(path, f, func(name string) (io.ReadCloser, error) { return os.Open(filepath.Join(filepath.Dir(path), name)) })
 }
 
 // LoadFS is Load within a file system.
@@ -38,15 +40,15 @@ func LoadFS(fsys fs.FS, path string) (*Definition, error) {
 		return nil, unreadable(path, err)
 	}
 	defer f.Close()
-	return read(path, f)
+	return read(path, f, func(name string) (io.ReadCloser, error) { return fsys.Open(slashpath.Join(slashpath.Dir(path), name)) })
 }
 
-func read(path string, r io.Reader) (*Definition, error) {
+func read(path string, r io.Reader, prompts opener) (*Definition, error) {
 	data, err := io.ReadAll(io.LimitReader(r, MaxFileBytes+1))
 	if err != nil {
 		return nil, unreadable(path, err)
 	}
-	return Parse(path, data)
+	return parse(path, data, prompts)
 }
 
 func unreadable(path string, err error) error {
@@ -58,14 +60,16 @@ func unreadable(path string, err error) error {
 
 // Parse turns a pipeline file into a checked Definition with all defaults filled in. file is the name for messages.
 // The error, if any, is an [Errors] with every fault of the file, sorted by line and column, at most [MaxErrors].
-// YAML aliases are rejected.
-func Parse(file string, data []byte) (*Definition, error) {
+// YAML aliases are rejected, and so is `prompt_file`, since a file that was only given as bytes lies beside nothing.
+func Parse(file string, data []byte) (*Definition, error) { return parse(file, data, nil) }
+
+func parse(file string, data []byte, prompts opener) (*Definition, error) {
 	d := &decoder{file: file, positions: make(map[string]Position)}
 	root := d.document(data)
 	if root == nil {
 		return nil, d.errs
 	}
-	def := &Definition{Court: DefaultCourt(), file: file, positions: d.positions}
+	def := &Definition{Court: DefaultCourt(), file: file, positions: d.positions, promptFiles: make(map[string]string)}
 	d.rejectAliases(root, 0)
 	d.definition(root, def)
 	shapes := d.errs
@@ -73,6 +77,7 @@ func Parse(file string, data []byte) (*Definition, error) {
 	def.Complete()
 	v := newValidator(def, shapes)
 	v.run()
+	v.readPrompts(prompts)
 	if all := slices.Concat(shapes, v.errs); len(all) > 0 {
 		all.sort()
 		return nil, all.limit()

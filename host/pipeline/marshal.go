@@ -80,6 +80,11 @@ func personaNodes(personas []Persona) *yaml.Node {
 		if len(p.Grants) > 0 {
 			m.put("grants", strs(p.Grants))
 		}
+		if len(p.Models) > 0 {
+			m.put("models", strs(p.Models))
+		}
+		m.put("prompt", strOrNothing(p.Prompt))
+		m.put("fallback", strOrNothing(p.Fallback))
 		all.put(p.ID, m.Node)
 	}
 	return all.orNothing()

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -116,11 +117,19 @@ func randomDefinition(t *rapid.T) *pipeline.Definition {
 		},
 	}
 	for _, id := range rapid.SliceOfNDistinct(word(), 0, 3, rapid.ID).Draw(t, "personas") {
-		d.Personas = append(d.Personas, pipeline.Persona{
+		p := pipeline.Persona{
 			ID: id, Name: text(), Colour: text(), Element: element(), Role: rapid.SampledFrom(pipeline.Roles()).Draw(t, "role"),
 			Alignment: word().Draw(t, "alignment"), Contests: element(), Module: text(),
 			Grants: rapid.SliceOfDistinct(rapid.SampledFrom(pipeline.Capabilities()), rapid.ID).Draw(t, "grants"),
-		})
+			Prompt: text(),
+		}
+		if slices.Contains(p.Grants, pipeline.CapabilityComplete) {
+			p.Models = rapid.SliceOfNDistinct(word(), 1, 3, rapid.ID).Draw(t, "models")
+		}
+		if p.Module != "" && rapid.Bool().Draw(t, "fallback") {
+			p.Fallback = p.Module + " again"
+		}
+		d.Personas = append(d.Personas, p)
 	}
 	for _, id := range rapid.SliceOfNDistinct(word(), 0, 3, rapid.ID).Draw(t, "labels") {
 		l := pipeline.Label{ID: id, Name: text()}

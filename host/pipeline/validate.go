@@ -148,6 +148,33 @@ func (v *validator) personas() {
 				v.fail(at, CodeDuplicateID, "%s is granted twice", c)
 			}
 		}
+		v.models(p, path)
+	}
+}
+
+// models checks what a persona has to do with language models.
+func (v *validator) models(p *Persona, path string) {
+	for j, m := range p.Models {
+		at := indexPath(path+".models", j)
+		v.required(at, m)
+		if slices.Contains(p.Models[:j], m) {
+			v.fail(at, CodeDuplicateID, "%s is named twice", clip(m))
+		}
+	}
+	switch granted := slices.Contains(p.Grants, CapabilityComplete); {
+	case granted && len(p.Models) == 0:
+		v.fail(path+".models", CodeMissing, "is missing: %s is granted, and no model is named that the persona may ask", CapabilityComplete)
+	case !granted && len(p.Models) > 0:
+		v.fail(path+".models", CodeNotGranted, "models are named, and %s is not granted", CapabilityComplete)
+	}
+	if p.Prompt != "" && v.def.promptFiles[p.ID] != "" {
+		v.fail(path+".prompt_file", CodeDuplicateKey, "there is a prompt, too: one of them is enough")
+	}
+	if len(p.Prompt) > MaxPromptBytes {
+		v.fail(path+".prompt", CodeTooLarge, "has %d bytes; a prompt has at most %d", len(p.Prompt), MaxPromptBytes)
+	}
+	if p.Fallback != "" && p.Fallback == p.Module {
+		v.fail(path+".fallback", CodeSameModule, "is the module that it is to stand in for")
 	}
 }
 

@@ -109,6 +109,12 @@ func (v *validator) keepApart(court []seated) {
 			v.once(at+".module", CodeSameModule, "equal modules: %q plays %q (%s) too, this is the %s",
 				clip(s.persona.Module), clip(first.persona.ID), first.side, s.side)
 		}
+		if fallback := s.persona.Fallback; fallback != "" {
+			if first, ok := claim(modules, fallback, s); !ok {
+				v.once(at+".fallback", CodeSameModule, "equal modules: %q plays %q (%s) too, this is the %s",
+					clip(fallback), clip(first.persona.ID), first.side, s.side)
+			}
+		}
 	}
 }
 

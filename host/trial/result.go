@@ -85,6 +85,10 @@ type Result struct {
 	UnmeasuredSources []string `json:"unmeasured_sources,omitempty"`
 	// ContradictoryEvidence are the references of items that the case gives for several labels. Sorted.
 	ContradictoryEvidence []string `json:"contradictory_evidence,omitempty"`
+	// Completions that personas asked language models for, in their order.
+	Completions []Completion `json:"completions,omitempty"`
+	// Fallbacks played in place of modules that gave no usable answer, in their order.
+	Fallbacks []Fallback `json:"fallbacks,omitempty"`
 	// Timings are not part of the result unless asked for.
 	Timings *Timings `json:"timings,omitempty"`
 	// Audit of the verdict's opinion is not part of the result unless asked for.
@@ -150,6 +154,8 @@ type Timings struct {
 	// ModuleMicros is the part spent in modules, Calls how many calls that were.
 	ModuleMicros int64 `json:"module_micros"`
 	Calls        int   `json:"calls"`
+	// ModelMicros is the part spent waiting for language models.
+	ModelMicros int64 `json:"model_micros,omitempty"`
 }
 
 // NewRuling states a verdict as a result does; nil for nil.

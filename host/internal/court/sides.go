@@ -27,16 +27,31 @@ func CheckSides(def *pipeline.Definition, codeDigest func(module string) string)
 		for _, b := range sides[:i] {
 			switch {
 			case side(a) == side(b):
+				continue
 			case a.Alignment == b.Alignment:
 				return &SidesError{b.ID, a.ID, "alignment"}
-			case a.Module == b.Module:
-				return &SidesError{b.ID, a.ID, "module"}
-			case codeDigest(a.Module) == codeDigest(b.Module):
-				return &SidesError{b.ID, a.ID, "code"}
+			}
+			for _, own := range played(a) {
+				for _, other := range played(b) {
+					switch {
+					case own == other:
+						return &SidesError{b.ID, a.ID, "module"}
+					case codeDigest(own) == codeDigest(other):
+						return &SidesError{b.ID, a.ID, "code"}
+					}
+				}
 			}
 		}
 	}
 	return nil
+}
+
+// played are the modules that may play a persona.
+func played(p *pipeline.Persona) []string {
+	if p.Fallback == "" {
+		return []string{p.Module}
+	}
+	return []string{p.Module, p.Fallback}
 }
 
 func side(p *pipeline.Persona) pipeline.Role {

@@ -14,10 +14,10 @@ func (c *Court) describe(t *trial.Trial, s *runtime.Session, elapsed time.Durati
 	usage := s.Usage()
 	t.LabelNames, t.Personas = c.labelNames(t.Case.Labels), c.personas()
 	t.Result.Modules, t.Result.Fuel = c.personaDigests(s), usage.Fuel
-	t.Result.Experiments = s.Experiments()
+	t.Result.Experiments, t.Result.Completions, t.Result.Fallbacks = s.Experiments(), s.Completions(), s.Fallbacks()
 	c.propose(t, s)
 	t.Result.UnmeasuredSources, t.Result.ContradictoryEvidence = unmeasured(&t.Case, c.config.Profile), contradictory(&t.Case)
-	t.Result.Timings = &trial.Timings{TotalMicros: elapsed.Microseconds(), ModuleMicros: usage.Micros, Calls: usage.Calls}
+	t.Result.Timings = &trial.Timings{TotalMicros: elapsed.Microseconds(), ModuleMicros: usage.Micros, Calls: usage.Calls, ModelMicros: s.Asked().Waited.Microseconds()}
 	if n := len(t.Passes); n > 0 {
 		t.Passes[n-1].Calls = s.Calls() // all calls are listed with the last pass
 	}

@@ -179,6 +179,20 @@ func (b *broker) Experiment(ctx context.Context, query abi.ExperimentQuery) (abi
 	}
 }
 
+// Complete gives the models of some names, or asks one.
+func (b *broker) Complete(ctx context.Context, query abi.CompletionQuery) (abi.CompletionAnswer, error) {
+	models := b.trial.generation.runtime.config.Models
+	switch {
+	case models == nil:
+		return abi.CompletionAnswer{}, nil
+	case query.Completion == nil:
+		return abi.CompletionAnswer{Models: models.Offers(query.Models)}, nil
+	default:
+		result, err := models.Complete(ctx, *query.Completion, b.trial.asked)
+		return abi.CompletionAnswer{Result: &result}, err
+	}
+}
+
 // Source asks the source of the module under test.
 func (b *broker) Source(ctx context.Context, query abi.SourceQuery) (abi.SourceAnswer, error) {
 	source := b.trial.generation.runtime.config.Source

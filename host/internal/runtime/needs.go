@@ -45,6 +45,9 @@ func (n *needList) pipeline(def *pipeline.Definition) {
 				for _, capability := range p.Grants {
 					need.Grant(abi.Capability(capability))
 				}
+				if p.Fallback != "" {
+					n.of(p.Fallback).Add(abi.CallNode, abi.Family(node.Family), "")
+				}
 			}
 		}
 		if abi.Family(node.Family) == abi.FamilyDefend {

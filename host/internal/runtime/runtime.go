@@ -13,6 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime/registry"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // Config of a Runtime. Only Now is required.
@@ -23,10 +24,11 @@ type Config struct {
 	Limits sandbox.Limits
 	// Store is where Keep puts modules. Optional.
 	Store *record.Store
-	// Casebook, Source and Experiments answer modules. Optional.
+	// Casebook, Source, Experiments and Models answer modules. Optional.
 	Casebook    Casebook
 	Source      Source
 	Experiments Experiments
+	Models      Models
 	// Logger gets the log lines of modules, and rejected artifacts. Default: none.
 	Logger *slog.Logger
 	// Now is the clock of the duration of calls.
@@ -56,6 +58,13 @@ type Experiments interface {
 	Offers(ctx context.Context, subject *abi.Case) ([]abi.ExperimentOffer, error)
 	Why(subject *abi.Case) string
 	Run(ctx context.Context, subject *abi.Case, experiment abi.Experiment) (abi.ExperimentResult, error)
+	Digest() string
+}
+
+// Models are language models: see host.Models.
+type Models interface {
+	Offers(names []string) []abi.ModelOffer
+	Complete(ctx context.Context, completion abi.Completion, asked trial.ModelUsage) (abi.CompletionResult, error)
 	Digest() string
 }
 
@@ -163,7 +172,7 @@ func (g *Generation) Unobserved(logger *slog.Logger) *Generation {
 // Runtime of the generation.
 func (g *Generation) Runtime() *Runtime { return g.runtime }
 
-// Knowledge is the digests of casebook, source and laboratory, where there are any.
+// Knowledge is the digests of casebook, source, laboratory and models, where there are any.
 func (r *Runtime) Knowledge() []record.Part {
 	var parts []record.Part
 	if b := r.config.Casebook; b != nil {
@@ -174,6 +183,9 @@ func (r *Runtime) Knowledge() []record.Part {
 	}
 	if e := r.config.Experiments; e != nil {
 		parts = append(parts, record.Part{Name: "experiments", Digest: record.Digest(e.Digest())})
+	}
+	if m := r.config.Models; m != nil {
+		parts = append(parts, record.Part{Name: "models", Digest: record.Digest(m.Digest())})
 	}
 	return parts
 }

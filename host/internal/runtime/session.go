@@ -28,6 +28,10 @@ type Trial struct {
 	experiments []abi.ExperimentResult
 	told        []trial.Experiment
 	withheld    bool // there are no experiments for the trial
+	// completions that were asked for, in their order, and what they took.
+	completions []trial.Completion
+	asked       trial.ModelUsage
+	fallbacks   []trial.Fallback
 }
 
 // Trial begins a trial of a case with these modules. The recorder may be nil.

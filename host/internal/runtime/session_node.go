@@ -12,27 +12,62 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
-// Node makes a node call. Where the module answers with an experiment, the experiment is run and the call is made again,
-// with its result: so no instance of a module waits while tests run. Each experiment is run once in a trial.
+// Node makes a node call. Where the module answers with an experiment or a completion, that is done first and the call is made
+// again, with the result: so no instance of a module waits while tests run or models answer. Each experiment is run once in a trial.
 func (s *Session) Node(ctx context.Context, module string, req *abi.NodeRequest) (*abi.NodeResponse, error) {
-	var wanted *abi.Experiment // by the answer before
+	req.Completions = nil
+	var before abi.NodeResponse // what the module answered
 	for {
 		b := s.broker(module, req.Node, req.Persona.Name)
-		if wanted != nil {
-			if err := s.experiment(ctx, b, wanted); err != nil {
-				return nil, callError(err)
-			}
-		}
-		offers, err := s.offers(ctx, b)
-		if err != nil {
+		if err := s.prepare(ctx, b, req, &before); err != nil {
 			return nil, callError(err)
 		}
-		req.Offers, req.Case.Experiments = offers, s.experiments
 		response, err := s.node(ctx, b, req)
-		if err != nil || response.Experiment == nil || !offered(offers, response.Experiment) {
-			return response, err // of an experiment that was not offered the caller says so
+		if err != nil || !wants(req, response) {
+			return response, err
 		}
-		wanted = response.Experiment
+		before = *response
+	}
+}
+
+// prepare does what a module asked for, and completes its next request.
+func (s *Session) prepare(ctx context.Context, b *broker, req *abi.NodeRequest, before *abi.NodeResponse) error {
+	if before.Experiment != nil {
+		if err := s.experiment(ctx, b, before.Experiment); err != nil {
+			return err
+		}
+	}
+	if before.Completion != nil {
+		result, err := s.complete(ctx, b, before.Completion)
+		if err != nil {
+			return err
+		}
+		req.Completions = append(req.Completions, *result)
+	}
+	var err error
+	if req.Offers, err = s.offers(ctx, b); err != nil {
+		return err
+	}
+	req.Case.Experiments = s.experiments
+	req.Prompt = ""
+	if b.plays() {
+		req.Prompt = b.persona.Prompt
+	}
+	req.Models, err = s.models(ctx, b, req.Completions)
+	return err
+}
+
+// wants says whether an answer asks for something that was offered. Of what was not offered the caller says so.
+func wants(req *abi.NodeRequest, response *abi.NodeResponse) bool {
+	switch {
+	case response.Experiment != nil:
+		return offered(req.Offers, response.Experiment)
+	case response.Completion != nil:
+		var c abi.Collector
+		abi.CheckCompletion(response.Completion, req.Models, &c)
+		return c.Err() == nil
+	default:
+		return false
 	}
 }
 
@@ -128,7 +163,7 @@ func (t *Trial) Told() []abi.Element {
 			if answer, err := codec.DecodePriorCases(use.Answer, len(use.Answer)); err == nil && len(answer.Cases) > 0 {
 				told = append(told, abi.Air)
 			}
-		case abi.CapLog, abi.CapExperiment, abi.CapComplete:
+		case abi.CapLog, abi.CapExperiment, abi.CapComplete: // a model was told nothing but what its persona sees
 		}
 	}
 	if slices.ContainsFunc(t.Offered().Offers, func(o abi.ExperimentOffer) bool { return o.Experiment.Product == abi.Green }) {

@@ -16,6 +16,7 @@ type Queries interface {
 	Correlate(ctx context.Context, query abi.CorrelateQuery) (abi.PriorCases, error)
 	Source(ctx context.Context, query abi.SourceQuery) (abi.SourceAnswer, error)
 	Experiment(ctx context.Context, query abi.ExperimentQuery) (abi.ExperimentAnswer, error)
+	Complete(ctx context.Context, query abi.CompletionQuery) (abi.CompletionAnswer, error)
 }
 
 // Answer decodes a request strictly, asks, and encodes the answer canonically.
@@ -36,7 +37,8 @@ func Answer(ctx context.Context, queries Queries, capability abi.Capability, req
 		return answer(ctx, capability, request, codec.DecodeSourceQuery, queries.Source, codec.AppendSourceAnswer)
 	case abi.CapExperiment: // no function of modules: the host asks for them
 		return answer(ctx, capability, request, codec.DecodeExperimentQuery, queries.Experiment, codec.AppendExperimentAnswer)
-	case abi.CapComplete: // a name without a function
+	case abi.CapComplete: // neither
+		return answer(ctx, capability, request, codec.DecodeCompletionQuery, queries.Complete, codec.AppendCompletionAnswer)
 	}
 	return nil, &DeniedError{capability, "has no function"}
 }
@@ -87,6 +89,11 @@ func (Nothing) Correlate(context.Context, abi.CorrelateQuery) (abi.PriorCases, e
 // Source knows no source.
 func (Nothing) Source(context.Context, abi.SourceQuery) (abi.SourceAnswer, error) {
 	return abi.SourceAnswer{}, nil
+}
+
+// Complete offers no model, and asks none.
+func (Nothing) Complete(context.Context, abi.CompletionQuery) (abi.CompletionAnswer, error) {
+	return abi.CompletionAnswer{}, nil
 }
 
 // Experiment offers none, and runs none.

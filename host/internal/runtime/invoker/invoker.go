@@ -22,23 +22,40 @@ type Invoker struct {
 // Node asks a persona for the artifact of a node. check compares the artifact
 // with the case and adds what it finds, with paths that begin at the
 // artifact; it says with false that the artifact is not of the expected kind. The modules run the experiments that were offered.
+// Where the module fails in whatever way, the persona's fallback is asked, if it has one.
 // An error is a *trial.Failure, or wraps the context's.
 func (v Invoker) Node(ctx context.Context, node *pipeline.Node, persona *pipeline.Persona, req *abi.NodeRequest, check func(*abi.Artifact, *abi.Collector) bool) (*abi.Artifact, error) {
-	response, err := retry(func() (*abi.NodeResponse, error) { return v.Modules.Node(ctx, persona.Module, req) })
+	artifact, err := v.node(ctx, node, persona, persona.Module, req, check)
+	failed, ok := errors.AsType[*trial.Failure](err)
+	if !ok || persona.Fallback == "" {
+		return artifact, err
+	}
+	v.Modules.Replaced(trial.Fallback{
+		Node: node.Name, Persona: persona.ID, Module: persona.Module, Fallback: persona.Fallback, Cause: failed.Code, Message: failed.Message,
+	})
+	return v.node(ctx, node, persona, persona.Fallback, req, check)
+}
+
+// node asks one module.
+func (v Invoker) node(ctx context.Context, node *pipeline.Node, persona *pipeline.Persona, module string, req *abi.NodeRequest, check func(*abi.Artifact, *abi.Collector) bool) (*abi.Artifact, error) {
+	response, err := retry(func() (*abi.NodeResponse, error) { return v.Modules.Node(ctx, module, req) })
 	if err == nil && response.Failure != nil {
 		err = declared(response.Failure)
 	}
 	if err == nil {
 		var c abi.Collector
-		if response.Experiment != nil { // those that are offered are run
+		switch {
+		case response.Experiment != nil: // those that are offered are run
 			abi.CheckExperiment(response.Experiment, nil, &c)
-		} else if !check(response.Artifact, &c) {
+		case response.Completion != nil: // models that are offered are asked
+			abi.CheckCompletion(response.Completion, req.Models, &c)
+		case !check(response.Artifact, &c):
 			c.Add(abi.CodeWrongArtifact, "is not the artifact that a node of the family "+string(req.Family)+" gives", abi.Field("artifact"))
 		}
 		err = rejected(&c)
 	}
 	if err != nil {
-		return nil, v.failure(err, node, persona.ID, persona.Module, abi.CallNode)
+		return nil, v.failure(err, node, persona.ID, module, abi.CallNode)
 	}
 	return response.Artifact, nil
 }

@@ -13,6 +13,8 @@ type Modules interface {
 	Node(ctx context.Context, module string, req *abi.NodeRequest) (*abi.NodeResponse, error)
 	Contest(ctx context.Context, module string, req *abi.ContestRequest) (*abi.ContestResponse, error)
 	Edges(ctx context.Context, module string, req *abi.EdgeRequest) (*abi.EdgeResponse, error)
+	// Replaced notes that a fallback plays in place of a module that failed.
+	Replaced(f trial.Fallback)
 	// Digest of the module, "sha256:" and 64 hex digits.
 	Digest(module string) string
 	// Recorder of the trial; nil where nothing is recorded.

@@ -1,0 +1,79 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
+	"github.com/shadowcourt/shadowcourt/host/trial"
+)
+
+// maxCompletions is how many completions one node call may ask for (SPEC.md §2.12).
+const maxCompletions = 16
+
+// models are those that the persona of a call may ask: none after a completion that was not asked.
+func (s *Session) models(ctx context.Context, b *broker, completions []abi.CompletionResult) ([]abi.ModelOffer, error) {
+	if b.denied(abi.CapComplete) != "" || !b.plays() || len(completions) >= maxCompletions {
+		return nil, nil
+	}
+	if s.generation.runtime.config.Models == nil && !s.recorder.replays() {
+		return nil, nil
+	}
+	if slices.ContainsFunc(completions, func(r abi.CompletionResult) bool { return r.Outcome == abi.CompletionNotAsked }) {
+		return nil, nil
+	}
+	answer, err := s.askModels(ctx, b, &abi.CompletionQuery{Models: b.persona.Models})
+	return answer.Models, err
+}
+
+// plays says whether the module of the call is the one that its persona names, and not its fallback.
+func (b *broker) plays() bool { return b.persona != nil && b.module == b.persona.Module }
+
+// complete asks a model. The time of the trial stands still meanwhile.
+func (s *Session) complete(ctx context.Context, b *broker, completion *abi.Completion) (*abi.CompletionResult, error) {
+	defer invoker.Pause(ctx)()
+	began := s.generation.runtime.config.Now()
+	answer, err := s.askModels(ctx, b, &abi.CompletionQuery{Completion: completion})
+	if err != nil {
+		return nil, err
+	}
+	result := answer.Result
+	if result == nil { // the record of the trial that is tried again does not have it
+		result = &abi.CompletionResult{Outcome: abi.CompletionNotAsked, Detail: "the record has no answer of it"}
+	}
+	result.Model = completion.Model
+	s.completions = append(s.completions, trial.NewCompletion(b.at, b.by, result))
+	s.asked.InputTokens += result.InputTokens
+	s.asked.OutputTokens += result.OutputTokens
+	s.asked.Cost += result.Cost
+	s.asked.Waited += s.generation.runtime.config.Now().Sub(began)
+	return result, nil
+}
+
+// askModels puts a query to the broker of a call, which records it as a use of the call.
+func (s *Session) askModels(ctx context.Context, b *broker, query *abi.CompletionQuery) (abi.CompletionAnswer, error) {
+	message, err := b.Ask(ctx, abi.CapComplete, codec.AppendCompletionQuery(nil, query))
+	if err != nil {
+		return abi.CompletionAnswer{}, err
+	}
+	answer, err := codec.DecodeCompletionAnswer(message, len(message))
+	if err != nil {
+		return abi.CompletionAnswer{}, fmt.Errorf("the answer of the models: %w", err)
+	}
+	return answer, nil
+}
+
+// Completions that were asked for in the trial, in their order.
+func (t *Trial) Completions() []trial.Completion { return t.completions }
+
+// Asked is what the trial had of language models.
+func (t *Trial) Asked() trial.ModelUsage { return t.asked }
+
+// Replaced notes that a fallback played in place of a module that failed.
+func (t *Trial) Replaced(f trial.Fallback) { t.fallbacks = append(t.fallbacks, f) }
+
+// Fallbacks that played, in their order.
+func (t *Trial) Fallbacks() []trial.Fallback { return t.fallbacks }

@@ -1,0 +1,56 @@
+package pipeline
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"unicode/utf8"
+)
+
+// MaxPromptBytes is the size limit of a prompt, 64 KiB.
+const MaxPromptBytes = 64 << 10
+
+// opener opens a file by its path from the folder of the pipeline's file.
+type opener func(name string) (io.ReadCloser, error)
+
+// readPrompts reads the prompt files of personas. The texts become part of the definition, so that everything that depends on a
+// definition depends on its prompts.
+func (v *validator) readPrompts(open opener) {
+	for i := range v.def.Personas {
+		p := &v.def.Personas[i]
+		file := v.def.promptFiles[p.ID]
+		if file == "" {
+			continue
+		}
+		at := keyPath("personas", p.ID) + ".prompt_file"
+		if open == nil {
+			v.fail(at, CodeUnreadable, "%q can't be read: where the pipeline lies is not known", clip(file))
+			continue
+		}
+		text, err := readPrompt(open, file)
+		switch {
+		case err != nil:
+			v.fail(at, CodeUnreadable, "%q can't be read: %v", clip(file), err)
+		case len(text) > MaxPromptBytes:
+			v.fail(at, CodeTooLarge, "%q is larger than %d bytes", clip(file), MaxPromptBytes)
+		case !utf8.Valid(text):
+			v.fail(at, CodeEncoding, "%q is not UTF-8", clip(file))
+		case len(text) == 0:
+			v.fail(at, CodeMissing, "%q is empty", clip(file))
+		default:
+			p.Prompt = string(text)
+		}
+	}
+}
+
+func readPrompt(open opener, name string) ([]byte, error) {
+	f, err := open(name)
+	if err != nil {
+		if path, ok := errors.AsType[*fs.PathError](err); ok {
+			err = path.Err
+		}
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	return io.ReadAll(io.LimitReader(f, MaxPromptBytes+1))
+}
