@@ -35,11 +35,15 @@ func CheckIndictment(v *Indictment, light *LightAnswer, evidence []Evidence, c *
 // CheckDiscovery checks a Discovery against the documents: each finding names
 // a document and quotes it word for word, and supports a label of the case.
 // contains reports whether the named document is there and has the quote.
-func CheckDiscovery(v *Discovery, labels []string, contains func(document, quote string) (known, stands bool), c *Collector) {
+// sources are those that a finding may name: see [ModelSources].
+func CheckDiscovery(v *Discovery, labels, sources []string, contains func(document, quote string) (known, stands bool), c *Collector) {
 	for i := range v.Findings {
 		f := &v.Findings[i]
 		if f.Supports != "" && !IsLabel(labels, f.Supports) {
 			c.Add(CodeNotALabel, notALabel(f.Supports), Field("findings"), Index(i), Field("supports"))
+		}
+		if f.Source != "" && !slices.Contains(sources, f.Source) {
+			c.Add(CodeIdentity, strconv.Quote(f.Source)+" has not answered this call", Field("findings"), Index(i), Field("source"))
 		}
 		switch known, stands := contains(f.Document, f.Quote); {
 		case !known:
@@ -49,6 +53,20 @@ func CheckDiscovery(v *Discovery, labels []string, contains func(document, quote
 		}
 	}
 }
+
+// ModelSources are the sources that findings may name after completions: the models that gave an answer.
+func ModelSources(completions []CompletionResult) []string {
+	var sources []string
+	for i := range completions {
+		if name := ModelSource + completions[i].Model; len(completions[i].Answers) > 0 && !slices.Contains(sources, name) {
+			sources = append(sources, name)
+		}
+	}
+	return sources
+}
+
+// ModelSource begins the names of sources that are language models.
+const ModelSource = "model:"
 
 // CheckChallenges checks challenges against the Indictment: each points at one
 // of its items, and By is empty, the speaker's own name, or a repetition of a

@@ -92,7 +92,7 @@ func TestCheckDiscovery(t *testing.T) {
 		{Document: "diff", Quote: "here"},
 	}}
 	expect(t, "not_a_label findings[2].supports\nnot_in_documents findings[2].quote\nnot_in_documents findings[3].document",
-		func(c *abi.Collector) { abi.CheckDiscovery(v, labels, contains, c) })
+		func(c *abi.Collector) { abi.CheckDiscovery(v, labels, nil, contains, c) })
 }
 
 func TestCheckChallenges(t *testing.T) {

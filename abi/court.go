@@ -30,6 +30,9 @@ type Finding struct {
 	Quote       string  `abi:"quote,nonempty"`
 	Supports    string  `abi:"supports,opt"`
 	Strength    float64 `abi:"strength,min=0,max=1"`
+	// Source says whose reading it is where it is not the persona's own: "model:" and the name of a language model that has
+	// answered this call. What it says counts as a statement of that source.
+	Source string `abi:"source,opt"`
 }
 
 // Discovery (D1) is what the raw documents say, read without any conclusion

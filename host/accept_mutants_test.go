@@ -107,7 +107,7 @@ func TestAccept_PL9_ChecksStandAnyArtifact(t *testing.T) {
 		challenges := []abi.Challenge{challenge(), challenge()}
 		alternative := &abi.AlternativeHypothesis{Label: label, Support: []int{random.IntN(4), random.IntN(1 << 40)}}
 		abi.CheckIndictment(&abi.Indictment{ChargedDefectType: label, Evidence: make([]abi.IndictmentItem, random.IntN(4))}, &abi.LightAnswer{Classification: "a"}, nil, &c)
-		abi.CheckDiscovery(&abi.Discovery{Findings: []abi.Finding{{Document: label, Quote: label, Supports: label}}}, labels, contains, &c)
+		abi.CheckDiscovery(&abi.Discovery{Findings: []abi.Finding{{Document: label, Quote: label, Supports: label}}}, labels, nil, contains, &c)
 		abi.CheckBrief(&abi.DefenseBrief{Challenges: challenges, AlternativeHypothesis: alternative}, &indictment, labels, "a", nil, &c)
 		abi.CheckVerdict(&abi.Verdict{Decision: abi.Amend, FinalClassification: label, RemandFeedback: &abi.RemandFeedback{
 			Challenged: []abi.ChallengedItem{{EvidenceIndex: random.IntN(1 << 40)}}, AlternativeHypothesis: alternative,

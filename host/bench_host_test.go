@@ -11,6 +11,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/court"
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // answers plays the personas with what the real modules once answered: what is

@@ -110,6 +110,9 @@ func (r *Request) judge(o *Outcome) (answer, *finding) {
 	case a.node != nil && a.node.Experiment != nil:
 		check = CheckOffers
 		abi.CheckExperiment(a.node.Experiment, r.Node.Offers, &c)
+	case a.node != nil && a.node.Completion != nil:
+		check = CheckOffers
+		abi.CheckCompletion(a.node.Completion, r.Node.Models, &c)
 	case a.node != nil:
 		check = r.checkNode(a.node.Artifact, &c)
 	case a.contest != nil:
@@ -155,7 +158,7 @@ func (r *Request) checkNode(a *abi.Artifact, c *abi.Collector) CheckID {
 		abi.CheckIndictment(a.Indictment, req.Case.Light, req.Case.Evidence, c)
 		return CheckIndict
 	case a.Discovery != nil:
-		abi.CheckDiscovery(a.Discovery, labels, r.docs.contains, c)
+		abi.CheckDiscovery(a.Discovery, labels, abi.ModelSources(req.Completions), r.docs.contains, c)
 		return CheckDiscover
 	case a.DefenseBrief != nil:
 		abi.CheckBrief(a.DefenseBrief, req.Indictment, labels, self, req.Contested, c)

@@ -124,11 +124,14 @@ func DecodeFinding(data []byte, maxBytes int) (abi.Finding, error) {
 	return decodeMessage(data, maxBytes, &layoutOfFinding, readFinding)
 }
 
-var fieldsOfFinding = []string{"document", "observation", "quote", "supports", "strength"}
+var fieldsOfFinding = []string{"document", "observation", "quote", "supports", "strength", "source"}
 
 func writeFinding(e *encoder, v *abi.Finding) {
 	n := 4
 	if v.Supports != "" {
+		n++
+	}
+	if v.Source != "" {
 		n++
 	}
 	e.mapLen(n)
@@ -144,6 +147,10 @@ func writeFinding(e *encoder, v *abi.Finding) {
 	}
 	e.text("strength")
 	e.float(v.Strength)
+	if v.Source != "" {
+		e.text("source")
+		e.text(v.Source)
+	}
 }
 
 func readFinding(d *decoder, v *abi.Finding) {
@@ -160,6 +167,8 @@ func readFinding(d *decoder, v *abi.Finding) {
 			v.Supports = d.text(false)
 		case 4: // strength
 			v.Strength = d.float(0, 1)
+		case 5: // source
+			v.Source = d.text(false)
 		}
 	}
 	d.close(&s)

@@ -580,6 +580,7 @@ var layoutOfFinding = layout{
 		{key: [4]uint64{0x65746f7571a50000}, size: 6, shift: 16, kind: slotText, offset: unsafe.Offsetof(abi.Finding{}.Quote), nonempty: true},                            // quote
 		{key: [4]uint64{0x74726f70707573a8, 0x7300000000000000}, size: 9, shift: 56, kind: slotText, offset: unsafe.Offsetof(abi.Finding{}.Supports), optional: true},     // supports
 		{key: [4]uint64{0x74676e65727473a8, 0x6800000000000000}, size: 9, shift: 56, kind: slotFloat, offset: unsafe.Offsetof(abi.Finding{}.Strength), least: 0, most: 1}, // strength
+		{key: [4]uint64{0x656372756f73a600}, size: 7, shift: 8, kind: slotText, offset: unsafe.Offsetof(abi.Finding{}.Source), optional: true},                            // source
 	},
 }
 

@@ -11,7 +11,7 @@ func discovery(t *testing.T, text string, labels []string, p *abi.Profile) *abi.
 	t.Helper()
 	v := discover(&abi.NodeRequest{Case: abi.CaseView{Labels: labels, Documents: []abi.Document{{Name: "log", Text: text}}}, Profile: p})
 	var c abi.Collector
-	abi.CheckDiscovery(v, labels, func(document, quote string) (bool, bool) {
+	abi.CheckDiscovery(v, labels, nil, func(document, quote string) (bool, bool) {
 		return document == "log", strings.Contains(text, quote)
 	}, &c)
 	if err := c.Err(); err != nil {

@@ -199,8 +199,9 @@ static const sc_field sc_finding_fields[] = {
   {"quote", 5, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_finding, quote), 0, 0, 0, 0, 0},
   {"supports", 8, SC_KIND_TEXT, SC_OPTIONAL, offsetof(sc_finding, supports), 0, 0, 0, 0, 0},
   {"strength", 8, SC_KIND_FLOAT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_finding, strength), 0, 0, 1, 0, 0},
+  {"source", 6, SC_KIND_TEXT, SC_OPTIONAL, offsetof(sc_finding, source), 0, 0, 0, 0, 0},
 };
-const sc_type sc_finding_type = {"finding", sc_finding_fields, 5, sizeof(sc_finding)};
+const sc_type sc_finding_type = {"finding", sc_finding_fields, 6, sizeof(sc_finding)};
 
 static const sc_field sc_discovery_fields[] = {
   {"findings", 8, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_discovery, findings), &sc_finding_type, 0, 0, 0, 256},

@@ -535,6 +535,9 @@ typedef struct sc_finding {
   sc_text quote;
   sc_text supports;
   double strength;
+  /// `source` says whose reading it is where it is not the persona's own: "model:" and the name of a language model that has
+  /// answered this call. What it says counts as a statement of that source.
+  sc_text source;
 } sc_finding;
 typedef struct { sc_finding *at; size_t count; } sc_finding_list;
 extern const sc_type sc_finding_type;

@@ -16,11 +16,17 @@ type Handler func(*abi.NodeRequest) (*abi.Artifact, *abi.Failure)
 // result.
 type Chooser func(*abi.NodeRequest) *abi.Experiment
 
-// registered and chooser are set once, before the first call: WebAssembly
-// exports are functions, and have nowhere else to find the handler.
+// Asker gives what a language model is to be asked first, or nil for nothing.
+// The host then makes the call again, with the answers so far in
+// Completions.
+type Asker func(*abi.NodeRequest) *abi.Completion
+
+// registered, chooser and asker are set once, before the first call:
+// WebAssembly exports are functions, and have nowhere else to find the handler.
 var (
 	registered Handler
 	chooser    Chooser
+	asker      Asker
 )
 
 // Handle registers the module's handler. It is meant for an init function;
@@ -32,18 +38,23 @@ func Handle(h Handler) { registered = h }
 // persona experiments, and the host can run some.
 func HandleOffers(c Chooser) { chooser = c }
 
-// Answer decodes a NodeRequest, asks h and encodes its NodeResponse. It is
-// what the module's export does without a Chooser, and serves tests without a
-// sandbox.
-func Answer(h Handler, request []byte) []byte { return AnswerOffers(nil, h, request) }
+// HandleModels registers who asks language models. It is asked after the
+// Chooser and before the handler, and only where the request has models: the
+// pipeline grants them to the persona, and the host has some.
+func HandleModels(a Asker) { asker = a }
 
-// AnswerOffers is Answer with a Chooser, or nil.
-func AnswerOffers(c Chooser, h Handler, request []byte) []byte {
-	response := respond(c, h, request)
+// Answer decodes a NodeRequest, asks h and encodes its NodeResponse. It is
+// what the module's export does without a Chooser and an Asker, and serves
+// tests without a sandbox.
+func Answer(h Handler, request []byte) []byte { return AnswerOffers(nil, nil, h, request) }
+
+// AnswerOffers is Answer with a Chooser and an Asker, each of which may be nil.
+func AnswerOffers(c Chooser, a Asker, h Handler, request []byte) []byte {
+	response := respond(c, a, h, request)
 	return codec.AppendNodeResponse(make([]byte, 0, memory.ResponseBytes), &response)
 }
 
-func respond(c Chooser, h Handler, request []byte) abi.NodeResponse {
+func respond(c Chooser, a Asker, h Handler, request []byte) abi.NodeResponse {
 	if h == nil {
 		return abi.NodeResponse{Failure: guest.Fail(guest.NotServed, "no handler is registered")}
 	}
@@ -54,6 +65,11 @@ func respond(c Chooser, h Handler, request []byte) abi.NodeResponse {
 	if c != nil && len(r.Offers) > 0 {
 		if e := c(&r); e != nil {
 			return abi.NodeResponse{Experiment: e}
+		}
+	}
+	if a != nil && len(r.Models) > 0 {
+		if completion := a(&r); completion != nil {
+			return abi.NodeResponse{Completion: completion}
 		}
 	}
 	artifact, failure := h(&r)

@@ -82,7 +82,7 @@ func TestAChooserIsAskedOnlyWhereThereAreOffers(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			response, err := codec.DecodeNodeResponse(node.AnswerOffers(tc.chooser, acquit, tc.request), 0)
+			response, err := codec.DecodeNodeResponse(node.AnswerOffers(tc.chooser, nil, acquit, tc.request), 0)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -27,14 +27,15 @@ func (t *runner) collect(ctx context.Context, node *pipeline.Node, visit int) er
 		persona, _ := t.audit.graph.Definition().Persona(id)
 		at := abi.Position{Node: node.Name, Pass: visit, Sequence: i}
 		branches[i] = branch{who: id, module: persona.Module, run: func(p invoker.Invoker, _ invoker.JudgeModules) (*abi.Update, error) {
-			artifact, err := p.Node(t.calls, node, persona, &abi.NodeRequest{
+			req := &abi.NodeRequest{
 				Node: node.Name, Family: abi.FamilyCollect, Persona: invoker.Identity(persona),
 				Case: abi.CaseView{Labels: labels, Documents: t.documents}, Params: invoker.Params(node.With),
-			}, func(a *abi.Artifact, c *abi.Collector) bool {
+			}
+			artifact, err := p.Node(t.calls, node, persona, req, func(a *abi.Artifact, c *abi.Collector) bool {
 				if a.Discovery == nil {
 					return false
 				}
-				abi.CheckDiscovery(a.Discovery, labels, t.quotes.Contains, c)
+				abi.CheckDiscovery(a.Discovery, labels, abi.ModelSources(req.Completions), t.quotes.Contains, c)
 				return true
 			})
 			if err != nil {

@@ -79,12 +79,13 @@ func (t *runner) indict(node *pipeline.Node, _ int) error {
 
 func (t *runner) discover(node *pipeline.Node, _ int) error {
 	p := t.persona(node, 0)
-	a, err := t.call(node, p, t.request(node, p), func(a *abi.Artifact, c *abi.Collector) bool {
+	req := t.request(node, p)
+	a, err := t.call(node, p, req, func(a *abi.Artifact, c *abi.Collector) bool {
 		if a.Discovery == nil {
 			return false
 		}
 		mark := c.Mark()
-		abi.CheckDiscovery(a.Discovery, t.subject.Labels, t.docs.Contains, c)
+		abi.CheckDiscovery(a.Discovery, t.subject.Labels, abi.ModelSources(req.Completions), t.docs.Contains, c)
 		invoker.NestArtifact(c, mark, "discovery")
 		return true
 	})

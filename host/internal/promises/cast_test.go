@@ -6,6 +6,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // cast plays all modules honestly, but for one answer. Its answers pass the

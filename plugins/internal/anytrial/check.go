@@ -40,7 +40,7 @@ func checkArtifact(a *abi.Artifact, r *abi.NodeRequest, c *abi.Collector) {
 	case a.Indictment != nil:
 		abi.CheckIndictment(a.Indictment, r.Case.Light, r.Case.Evidence, c)
 	case a.Discovery != nil:
-		abi.CheckDiscovery(a.Discovery, r.Case.Labels, func(document, quote string) (known, stands bool) {
+		abi.CheckDiscovery(a.Discovery, r.Case.Labels, nil, func(document, quote string) (known, stands bool) {
 			return contains(r.Case.Documents, document, quote)
 		}, c)
 	case a.DefenseBrief != nil:

@@ -10,8 +10,8 @@ import (
 
 // readSignals gives the signals of the profile that stand in the findings'
 // quotes, the subject and the contents of items that name no label, each once.
-// The findings without a signal are appended as testimony; of the others the
-// lines are returned.
+// The findings of other sources, and those without a signal, are appended as
+// testimony; of the others the lines are returned.
 func readSignals(m *Matter, testimony *[]Testimony) (signals []int, quoted register) {
 	quoted = make(register)
 	finder := odds.NewSignals(m.Profile)
@@ -34,7 +34,9 @@ func readSignals(m *Matter, testimony *[]Testimony) (signals []int, quoted regis
 	}
 	for i := range m.Findings {
 		f := &m.Findings[i]
-		if read(f.Quote) {
+		if f.Source != "" {
+			*testimony = append(*testimony, Testimony{SourceRef: f.Source, Content: f.Quote, Supports: f.Supports, Confidence: f.Strength, Quote: abi.QuoteStands, Left: 1})
+		} else if read(f.Quote) {
 			lines := text.Substance(f.Quote)
 			quoted.add(lines, entry{f.Supports, inFinding, len(lines)})
 		} else {

@@ -1679,10 +1679,13 @@ pub struct Finding {
     pub quote: String,
     pub supports: String,
     pub strength: f64,
+    /// `source` says whose reading it is where it is not the persona's own: "model:" and the name of a language model that has
+    /// answered this call. What it says counts as a statement of that source.
+    pub source: String,
 }
 
 impl Message for Finding {
-    const FIELDS: &'static [&'static str] = &["document", "observation", "quote", "supports", "strength"];
+    const FIELDS: &'static [&'static str] = &["document", "observation", "quote", "supports", "strength", "source"];
     const REQUIRED: u64 = 0x17;
 
     fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
@@ -1691,13 +1694,14 @@ impl Message for Finding {
             1 => self.observation = r.text(false)?,
             2 => self.quote = r.text(true)?,
             3 => self.supports = r.text(false)?,
-            _ => self.strength = r.float(0.0, 1.0)?,
+            4 => self.strength = r.float(0.0, 1.0)?,
+            _ => self.source = r.text(false)?,
         }
         Ok(())
     }
 
     fn write(&self, w: &mut Writer) {
-        w.map(4 + !self.supports.is_empty() as usize);
+        w.map(4 + !self.supports.is_empty() as usize + !self.source.is_empty() as usize);
         w.text("document");
         w.text(&self.document);
         w.text("observation");
@@ -1710,6 +1714,10 @@ impl Message for Finding {
         }
         w.text("strength");
         w.float(self.strength);
+        if !self.source.is_empty() {
+            w.text("source");
+            w.text(&self.source);
+        }
     }
 }
 

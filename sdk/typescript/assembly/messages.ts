@@ -867,7 +867,7 @@ export class Exhibit extends Message {
   }
 }
 
-const FindingFields: StaticArray<string> = ["document", "observation", "quote", "supports", "strength"];
+const FindingFields: StaticArray<string> = ["document", "observation", "quote", "supports", "strength", "source"];
 
 // `finding` is something that discovery read in a document. Quote stands word
 // for word in the document of that name.
@@ -877,6 +877,9 @@ export class Finding extends Message {
   quote: string = "";
   supports: string = "";
   strength: f64 = 0;
+  // `source` says whose reading it is where it is not the persona's own: "model:" and the name of a language model that has
+  // answered this call. What it says counts as a statement of that source.
+  source: string = "";
 
   keys(): StaticArray<string> { return FindingFields; }
   required(): u64 { return 0x17; }
@@ -887,15 +890,17 @@ export class Finding extends Message {
       case 2: this.quote = r.text(true); break;
       case 3: this.supports = r.text(false); break;
       case 4: this.strength = r.float(0, 1); break;
+      case 5: this.source = r.text(false); break;
     }
   }
   write(w: Writer): void {
-    w.map(4 + i32(this.supports.length > 0));
+    w.map(4 + i32(this.supports.length > 0) + i32(this.source.length > 0));
     w.text("document"); w.text(this.document);
     w.text("observation"); w.text(this.observation);
     w.text("quote"); w.text(this.quote);
     if (this.supports.length > 0) { w.text("supports"); w.text(this.supports); }
     w.text("strength"); w.float(this.strength);
+    if (this.source.length > 0) { w.text("source"); w.text(this.source); }
   }
 }
 

@@ -576,6 +576,9 @@ pub const Finding = struct {
     quote: []const u8 = "",
     supports: []const u8 = "",
     strength: f64 = 0,
+    /// `source` says whose reading it is where it is not the persona's own: "model:" and the name of a language model that has
+    /// answered this call. What it says counts as a statement of that source.
+    source: []const u8 = "",
 
     pub const wire_name = "finding";
     pub const rules = struct {
@@ -583,6 +586,7 @@ pub const Finding = struct {
         pub const quote: Rules = .{ .nonempty = true };
         pub const supports: Rules = .{ .optional = true };
         pub const strength: Rules = .{ .least = 0, .most = 1 };
+        pub const source: Rules = .{ .optional = true };
     };
 };
 
