@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/abi/guest/contest"
 	"github.com/shadowcourt/shadowcourt/abi/guest/edges"
@@ -14,6 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/bench/internal/peers"
 	"github.com/shadowcourt/shadowcourt/host/bundle"
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // persona is a module as native Go.
