@@ -18,10 +18,11 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
-// Config is what a Server serves. Only Host is required.
+// Config is what a Server serves. Cases and Reports are required, and may be the same.
 type Config struct {
-	// Host tries the cases. Personas of it are played by agents where its Models are a Seat.
-	Host *host.Host
+	// Cases tries the cases of JSON lines, which bring their own classifications, and Reports those of reports of tests. Personas
+	// are played by agents where the Models of the host are a Seat.
+	Cases, Reports *host.Host
 	// Personas are the names of the models that agents may play.
 	Personas []string
 	// Casebook keeps corrections. Optional.
@@ -113,7 +114,7 @@ func (s *Server) Listen(ctx context.Context, listener net.Listener) error {
 var errBusy = fmt.Errorf("%d trials wait for agents already: end one of them first", maxPlays)
 
 // begin begins a trial in which an agent plays.
-func (s *Server) begin(subject abi.Case, models []string) (*play, error) {
+func (s *Server) begin(h *host.Host, subject abi.Case, models []string) (*play, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.plays) >= maxPlays {
@@ -126,7 +127,7 @@ func (s *Server) begin(subject abi.Case, models []string) (*play, error) {
 	p.cancel = cancel
 	s.trials.Go(func() {
 		defer cancel()
-		t, err := s.config.Host.Try(ctx, subject)
+		t, err := h.Try(ctx, subject)
 		if err == nil {
 			s.keep(t)
 		}

@@ -12,6 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/knowledge"
@@ -71,36 +72,39 @@ func (s *Server) addTools() {
 	sdk.AddTool(s.server, &sdk.Tool{Name: "submit", Description: "Answer a call with JSON that conforms to its schema. The answer is what is wrong with it, your next call, or how the trial ended."}, s.submit)
 }
 
-// entries reads a report.
-func (s *Server) entries(ctx context.Context, in *reportInput) (cases []docket.Entry, faults []string, err error) {
+// entries reads a report, and gives the host that tries its cases.
+func (s *Server) entries(ctx context.Context, in *reportInput) (h *host.Host, cases []docket.Entry, faults []string, err error) {
 	format := in.Format
 	if format == "" {
 		format = input.Auto
 	}
 	inputs, err := input.Open(ctx, strings.NewReader(in.Report), nil, format)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	defer inputs.Close()
+	if h = s.config.Reports; inputs.Some(input.JSONL) {
+		h = s.config.Cases
+	}
 	for entry, err := range inputs.Entries(in.Case) {
 		switch {
 		case err != nil:
 			faults = append(faults, err.Error())
 		case len(cases) == maxCases:
-			return nil, nil, fmt.Errorf("the report has more than %d cases: name one with `case`", maxCases)
+			return nil, nil, nil, fmt.Errorf("the report has more than %d cases: name one with `case`", maxCases)
 		default:
 			cases = append(cases, entry)
 		}
 	}
 	if len(cases) == 0 && len(faults) == 0 {
-		return nil, nil, errors.New("the report has no case to try")
+		return nil, nil, nil, errors.New("the report has no case to try")
 	}
-	return cases, faults, nil
+	return h, cases, faults, nil
 }
 
 func (s *Server) try(ctx context.Context, _ *sdk.CallToolRequest, in reportInput) (*sdk.CallToolResult, triedOutput, error) {
 	out := triedOutput{Results: []json.RawMessage{}, Faults: []string{}}
-	cases, faults, err := s.entries(ctx, &in)
+	h, cases, faults, err := s.entries(ctx, &in)
 	if err != nil {
 		return nil, out, err
 	}
@@ -108,7 +112,7 @@ func (s *Server) try(ctx context.Context, _ *sdk.CallToolRequest, in reportInput
 	var table, lines bytes.Buffer
 	writer := render.NewOutput(nil, render.NewTable(&table, render.TerminalOptions{Width: tableWidth}), render.NewJSONL(&lines))
 	for i := range cases {
-		t, err := s.config.Host.Try(ctx, cases[i].Case)
+		t, err := h.Try(ctx, cases[i].Case)
 		if err != nil {
 			if ctx.Err() != nil {
 				return nil, out, ctx.Err()

@@ -55,7 +55,7 @@ func (s *Server) play(ctx context.Context, _ *sdk.CallToolRequest, in playInput)
 			return nil, callOutput{}, fmt.Errorf("%q is no persona to play; there are %s", p, strings.Join(s.config.Personas, ", "))
 		}
 	}
-	cases, faults, err := s.entries(ctx, &reportInput{Report: in.Report, Format: in.Format, Case: in.Case})
+	h, cases, faults, err := s.entries(ctx, &reportInput{Report: in.Report, Format: in.Format, Case: in.Case})
 	switch {
 	case err != nil:
 		return nil, callOutput{}, err
@@ -67,7 +67,7 @@ func (s *Server) play(ctx context.Context, _ *sdk.CallToolRequest, in playInput)
 	if err := check(&cases[0].Case); err != nil {
 		return nil, callOutput{}, err
 	}
-	p, err := s.begin(cases[0].Case, in.Personas)
+	p, err := s.begin(h, cases[0].Case, in.Personas)
 	if err != nil {
 		return nil, callOutput{}, err
 	}
