@@ -1,0 +1,4 @@
+package model
+
+// NewKey makes a key of its value.
+func NewKey(value string) Key { return newKey(value) }
