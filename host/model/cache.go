@@ -73,7 +73,7 @@ func (c cache) write(e entry) {
 }
 
 // prune removes the oldest quarter of the answers when there are too many.
-func (c cache) prune() {
+func (c cache) prune(most int) {
 	if c.folder == "" {
 		return
 	}
@@ -86,7 +86,7 @@ func (c cache) prune() {
 		files = append(files, file{name, info})
 		return nil
 	})
-	if err != nil || len(files) < maxCached {
+	if err != nil || len(files) < most {
 		return
 	}
 	slices.SortFunc(files, func(a, b file) int {

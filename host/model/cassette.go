@@ -167,15 +167,19 @@ func (c *Cassette) close() error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var b bytes.Buffer
-	b.WriteString(cassetteHead)
-	for _, digest := range slices.Sorted(maps.Keys(c.entries)) {
-		e := c.entries[digest]
-		b.Write(e.line())
-	}
 	err := c.err
 	if err == nil {
-		err = outfile.Replace(c.name, b.Bytes())
+		err = outfile.Replace(c.name, cassetteBytes(c.entries))
 	}
 	return errors.Join(err, c.file.Close())
+}
+
+func cassetteBytes(entries map[string]entry) []byte {
+	var b bytes.Buffer
+	b.WriteString(cassetteHead)
+	for _, digest := range slices.Sorted(maps.Keys(entries)) {
+		e := entries[digest]
+		b.Write(e.line())
+	}
+	return b.Bytes()
 }

@@ -290,13 +290,11 @@ func (r *reader) duration(target *time.Duration) setter {
 
 // describe says what a value is, and not the value: it may be a key.
 func describe(n *node) string {
-	switch n.Kind {
-	case yaml.MappingNode:
-		return "a mapping"
-	case yaml.SequenceNode:
-		return "a list"
-	}
 	switch n.ShortTag() {
+	case "!!map":
+		return "a mapping"
+	case "!!seq":
+		return "a list"
 	case "!!null":
 		return "nothing"
 	case "!!str":

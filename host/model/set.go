@@ -64,7 +64,7 @@ func Open(c Config) (*Set, error) {
 	for name, p := range c.Definition.Providers {
 		s.endpoints[name] = newEndpoint(name, p, &c)
 	}
-	s.cache.prune()
+	s.cache.prune(maxCached)
 	return s, nil
 }
 

@@ -13,9 +13,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// post sends a question and decodes the answer into a value. fields are the members of the question; the model's parameters replace them, or leave
-// them out where they are null.
-func (e *endpoint) post(ctx context.Context, path string, m *Model, header http.Header, fields map[string]any, into any) error {
+// post sends a question and gives the answer. fields are the members of the question; the model's parameters replace them, or leave them
+// out where they are null.
+func (e *endpoint) post(ctx context.Context, path string, m *Model, header http.Header, fields map[string]any) ([]byte, error) {
 	for name, value := range m.Parameters {
 		if string(value) == "null" {
 			delete(fields, name)
@@ -27,11 +27,11 @@ func (e *endpoint) post(ctx context.Context, path string, m *Model, header http.
 	encoder := json.NewEncoder(&body)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(fields); err != nil {
-		return err
+		return nil, err
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(e.given.URL, "/")+path, &body)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	r.Header = header
 	r.Header.Set("Content-Type", "application/json")
@@ -39,13 +39,14 @@ func (e *endpoint) post(ctx context.Context, path string, m *Model, header http.
 	r.Header.Set("User-Agent", "shadowcourt")
 	response, err := e.client.Do(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { _ = response.Body.Close() }()
-	data, err := io.ReadAll(response.Body)
-	if err != nil {
-		return err
-	}
+	return io.ReadAll(response.Body)
+}
+
+// decodeInto decodes an answer into a value.
+func (e *endpoint) decodeInto(into any, data []byte) error {
 	if json.Unmarshal(data, into) == nil {
 		return nil
 	}
@@ -99,8 +100,16 @@ func (o *openAI) ask(ctx context.Context, r *request) (reply, error) {
 	if key := o.key.value(); key != "" {
 		header.Set("Authorization", "Bearer "+key)
 	}
+	data, err := o.post(ctx, "/chat/completions", r.model, header, fields)
+	if err != nil {
+		return reply{}, err
+	}
+	return o.decode(data, r)
+}
+
+func (o *openAI) decode(data []byte, r *request) (reply, error) {
 	var answer openAIReply
-	if err := o.post(ctx, "/chat/completions", r.model, header, fields, &answer); err != nil {
+	if err := o.decodeInto(&answer, data); err != nil {
 		return reply{}, err
 	}
 	got := reply{inputTokens: usage(answer.Usage.Input), outputTokens: usage(answer.Usage.Output)}
@@ -177,10 +186,8 @@ func (a *anthropic) ask(ctx context.Context, r *request) (reply, error) {
 		"model": r.model.Model, "max_tokens": r.answerTokens,
 		"temperature": min(r.temperature, 1), // the contract's reach to 2, which Anthropic rejects
 	}
-	// A tool's arguments are an object, so that other answers are described in the prompt.
-	byTool := r.schema != nil && r.model.Schemas == SchemaByProvider && r.schema.object
 	switch {
-	case byTool:
+	case byTool(r):
 		fields["tools"] = []any{map[string]any{"name": "answer", "description": "Give the answer.", "input_schema": r.schema.raw}}
 		fields["tool_choice"] = map[string]any{"type": "tool", "name": "answer"}
 	case r.schema != nil:
@@ -202,16 +209,29 @@ func (a *anthropic) ask(ctx context.Context, r *request) (reply, error) {
 	if key := a.key.value(); key != "" {
 		header.Set("X-Api-Key", key)
 	}
+	data, err := a.post(ctx, "/v1/messages", r.model, header, fields)
+	if err != nil {
+		return reply{}, err
+	}
+	return a.decode(data, r)
+}
+
+// byTool says whether the answer is to be the arguments of a tool. Those are an object, so that other answers are described in the prompt.
+func byTool(r *request) bool {
+	return r.schema != nil && r.model.Schemas == SchemaByProvider && r.schema.object
+}
+
+func (a *anthropic) decode(data []byte, r *request) (reply, error) {
 	var answer anthropicReply
-	if err := a.post(ctx, "/v1/messages", r.model, header, fields, &answer); err != nil {
+	if err := a.decodeInto(&answer, data); err != nil {
 		return reply{}, err
 	}
 	got := reply{inputTokens: usage(answer.Usage.Input), outputTokens: usage(answer.Usage.Output)}
 	for _, part := range answer.Content {
 		switch {
-		case part.Type == "text" && !byTool:
+		case part.Type == "text" && !byTool(r):
 			got.text += part.Text
-		case part.Type == "tool_use" && byTool && len(part.Input) > 0:
+		case part.Type == "tool_use" && byTool(r) && len(part.Input) > 0:
 			got.text = string(part.Input)
 		}
 	}
