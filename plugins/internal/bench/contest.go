@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -10,9 +10,9 @@ import (
 // vagueWords is how many words a statement needs to be a reason.
 const vagueWords = 4
 
-// contestVague contests the items that fall to the bench's element: what is
+// Contest contests the items that fall to the bench's element: what is
 // flawed, and what names a label but neither quotes nor gives a reason, unless a profile knows its source.
-func contestVague(r *abi.ContestRequest) ([]abi.Challenge, *abi.Failure) {
+func Contest(r *abi.ContestRequest) ([]abi.Challenge, *abi.Failure) {
 	items := grounds.Contested(r.Items)
 	challenges := grounds.Of(items, r.Labels, r.Profile, func(*weigh.Testimony) bool { return true })
 	var vague []abi.Challenge

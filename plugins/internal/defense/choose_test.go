@@ -1,4 +1,4 @@
-package main
+package defense
 
 import (
 	"testing"
@@ -28,7 +28,7 @@ func TestTheExperimentOfTheDefense(t *testing.T) {
 		}
 	}
 	for family, want := range map[abi.Family]*abi.Experiment{abi.FamilyDefend: &refutes, abi.FamilyHearing: &refutes} {
-		got := choose(request(family))
+		got := Choose(request(family))
 		if (got == nil) != (want == nil) || got != nil && *got != *want {
 			t.Errorf("at %s it asks for %v, want %v", family, got, want)
 		}

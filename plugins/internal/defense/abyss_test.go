@@ -1,4 +1,4 @@
-package main
+package defense
 
 import (
 	"testing"
@@ -160,7 +160,7 @@ func TestDefendSaysWhatIsMissing(t *testing.T) {
 		{Family: abi.FamilyHearing, Case: abi.CaseView{Labels: labels}, Indictment: &abi.Indictment{ChargedDefectType: "a"}},
 		{Family: abi.FamilyIndict, Case: abi.CaseView{Labels: labels}, Indictment: &abi.Indictment{ChargedDefectType: "a"}},
 	} {
-		if artifact, failure := defend(r); artifact != nil || failure == nil {
+		if artifact, failure := Play(r); artifact != nil || failure == nil {
 			t.Errorf("%s: artifact %v, failure %v", r.Family, artifact, failure)
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package prosecution
 
 import (
 	"strings"
@@ -117,7 +117,7 @@ func TestContestAgainst(t *testing.T) {
 			Exhibit: abi.Exhibit{EvidenceIndex: index, Quote: abi.QuoteAbsent, RelevanceConfidence: 0.8},
 		}
 	}
-	challenges, failure := contestAgainst(&abi.ContestRequest{
+	challenges, failure := Contest(&abi.ContestRequest{
 		ChargedDefectType: "a", Labels: []string{"a", "b"}, Items: []abi.ContestItem{contested(4, "a"), contested(6, "b")},
 	})
 	if failure != nil || len(challenges) != 1 || challenges[0].EvidenceIndex != 6 || challenges[0].Severity != abi.Fatal || challenges[0].By != "" {
@@ -136,7 +136,7 @@ func TestProsecuteSaysWhatIsMissing(t *testing.T) {
 		{abi.NodeRequest{Family: abi.FamilyHearing, Case: caseView()}, incomplete},
 		{abi.NodeRequest{Family: abi.FamilyVerdict, Case: caseView()}, guest.WrongFamily},
 	} {
-		if artifact, failure := prosecute(&tc.request); artifact != nil || failure == nil || failure.Code != tc.code {
+		if artifact, failure := Play(&tc.request); artifact != nil || failure == nil || failure.Code != tc.code {
 			t.Errorf("%s: artifact %v, failure %v", tc.request.Family, artifact, failure)
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"testing"
@@ -42,7 +42,7 @@ func TestDiscoveryAsksForTheFirstExperiment(t *testing.T) {
 		{"with a result", begun, false},
 		{"in the hearing", request(abi.FamilyHearing), false},
 	} {
-		if e := choose(tc.request); (e != nil) != tc.asks {
+		if e := Choose(tc.request); (e != nil) != tc.asks {
 			t.Errorf("%s: asks for %v", tc.name, e)
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package prosecution
 
 import (
 	"github.com/shadowcourt/shadowcourt/abi"

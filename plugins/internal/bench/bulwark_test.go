@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"strings"
@@ -167,7 +167,7 @@ func TestContestVague(t *testing.T) {
 			Exhibit: abi.Exhibit{EvidenceIndex: index, Quote: quote, RelevanceConfidence: 0.8},
 		}
 	}
-	challenges, failure := contestVague(&abi.ContestRequest{ChargedDefectType: "a", Labels: []string{"a", "b"}, Items: []abi.ContestItem{
+	challenges, failure := Contest(&abi.ContestRequest{ChargedDefectType: "a", Labels: []string{"a", "b"}, Items: []abi.ContestItem{
 		contested(1, "it broke", abi.QuoteUnclaimed), contested(2, "exit 7", abi.QuoteStands), contested(5, "the disk of the host was full", abi.QuoteUnclaimed),
 	}})
 	if failure != nil || len(challenges) != 1 || challenges[0].EvidenceIndex != 1 || challenges[0].Severity != abi.Weakening {

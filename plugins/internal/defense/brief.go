@@ -1,4 +1,4 @@
-package main
+package defense
 
 import (
 	"github.com/shadowcourt/shadowcourt/abi"

@@ -1,4 +1,4 @@
-package main
+package defense
 
 import (
 	"testing"
@@ -13,13 +13,14 @@ func TestEveryAnswerKeepsTheContract(t *testing.T) {
 	source := anytrial.New(1)
 	asked := 0
 	for range 500 {
-		for _, family := range []abi.Family{abi.FamilyVerdict} {
+		for _, family := range []abi.Family{abi.FamilyDefend, abi.FamilyHearing} {
 			r := source.Request(family)
-			anytrial.CheckNode(t, arbitrate, r)
-			if anytrial.CheckChoice(t, choose, r) {
+			anytrial.CheckNode(t, Play, r)
+			if anytrial.CheckChoice(t, Choose, r) {
 				asked++
 			}
 		}
+		anytrial.CheckContest(t, Contest, source.Contest())
 	}
 	if asked == 0 {
 		t.Error("no experiment was asked for in any proceeding")

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"testing"
@@ -15,12 +15,12 @@ func TestEveryAnswerKeepsTheContract(t *testing.T) {
 	for range 500 {
 		for _, family := range []abi.Family{abi.FamilyDiscover, abi.FamilyHearing} {
 			r := source.Request(family)
-			anytrial.CheckNode(t, preside, r)
-			if anytrial.CheckChoice(t, choose, r) {
+			anytrial.CheckNode(t, Play, r)
+			if anytrial.CheckChoice(t, Choose, r) {
 				asked++
 			}
 		}
-		anytrial.CheckContest(t, contestVague, source.Contest())
+		anytrial.CheckContest(t, Contest, source.Contest())
 	}
 	if asked == 0 {
 		t.Error("no experiment was asked for in any proceeding")

@@ -1,4 +1,4 @@
-package main
+package defense
 
 import (
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -6,8 +6,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
 )
 
-// contestOwn contests the items that fall to the defense's element, whatever
+// Contest contests the items that fall to the defense's element, whatever
 // label they speak for: an item that is flawed serves neither side.
-func contestOwn(r *abi.ContestRequest) ([]abi.Challenge, *abi.Failure) {
+func Contest(r *abi.ContestRequest) ([]abi.Challenge, *abi.Failure) {
 	return grounds.Of(grounds.Contested(r.Items), r.Labels, r.Profile, func(*weigh.Testimony) bool { return true }), nil
 }

@@ -1,4 +1,4 @@
-package main
+package judgment
 
 import (
 	"github.com/shadowcourt/shadowcourt/abi"
