@@ -150,7 +150,7 @@ func (q *Question) values(r *abi.NodeRequest, user string, room int) map[string]
 		{"documents", func(int) string { return "none" }},
 	} {
 		if strings.Contains(user, "{"+v.name+"}") {
-			values[v.name] = withhold(v.make(max(0, room/4)))
+			values[v.name] = withhold(v.make(max(0, room/6)))
 		}
 	}
 	for name, v := range q.Values {
