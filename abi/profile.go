@@ -19,7 +19,7 @@ type SourceStatement struct {
 // SourceReliability describes how reliable one source of evidence is. Each
 // statement of a source counts once, however often it is repeated.
 type SourceReliability struct {
-	// Source is matched against an item's source_ref up to its first ':' or '#'.
+	// Source is matched against an item's source_ref up to its first ':' or '#', that of a language model up to the second: "model:NAME".
 	Source string `abi:"source,nonempty"`
 	// Statements that are not listed change nothing.
 	Statements []SourceStatement `abi:"statements"`

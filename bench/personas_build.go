@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -83,12 +84,23 @@ func overlayPersona(dir, persona string, replace map[string]string) error {
 	}
 	copied := filepath.Join(dir, persona+"-exports.go")
 	replace[filepath.Join(folder, "exports.go")] = copied
-	return os.WriteFile(copied, fmt.Appendf(nil, exports, persona, handlers["node"], handlers["contest"], handlers["edges"]), 0o600)
+	return os.WriteFile(copied, fmt.Appendf(nil, exports, persona, imported(handlers), handlers["node"], handlers["contest"], handlers["edges"]), 0o600)
+}
+
+// imported is the import of the package that the handlers are in, where they are not the module's own.
+func imported(handlers map[string]string) string {
+	for _, handler := range handlers {
+		if from, _, ok := strings.Cut(handler, "."); ok {
+			return strconv.Quote("github.com/shadowcourt/shadowcourt/plugins/internal/" + from)
+		}
+	}
+	return ""
 }
 
 const exports = `package %s
 
 import (
+	%s
 	"github.com/shadowcourt/shadowcourt/abi/guest/contest"
 	"github.com/shadowcourt/shadowcourt/abi/guest/edges"
 	"github.com/shadowcourt/shadowcourt/abi/guest/node"
@@ -117,9 +129,16 @@ func findHandlers(name string, text []byte, handlers map[string]string) error {
 			return true
 		}
 		sdk, isName := function.X.(*ast.Ident)
-		handler, isFunc := call.Args[0].(*ast.Ident)
-		if isName && isFunc {
+		if !isName {
+			return true
+		}
+		switch handler := call.Args[0].(type) {
+		case *ast.Ident:
 			handlers[sdk.Name] = handler.Name
+		case *ast.SelectorExpr: // of a package in plugins/internal
+			if from, ok := handler.X.(*ast.Ident); ok {
+				handlers[sdk.Name] = from.Name + "." + handler.Sel.Name
+			}
 		}
 		return true
 	})

@@ -61,6 +61,7 @@ func (s *source) requests(roles *Roles) []*Request {
 		}
 		if family != abi.FamilyCollect { // audits offer nothing
 			s.offer(node)
+			s.models(node)
 		}
 		add(name, &Request{Node: node})
 		if family == abi.FamilyCollect { // who collects reads the opinion too

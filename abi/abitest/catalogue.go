@@ -111,7 +111,7 @@ func Catalogue() []Rule {
 		{CheckEncoding, "§3.7", answers, "responses pass a strict decoder", nil},
 		{CheckConsistent, "§9.1", answers, "no response contradicts itself", nil},
 		{CheckArtifact, "§4.2", answers, "gives the artifact of the family", anyFamily},
-		{CheckOffers, "§2.12", answers, "asks for no experiment but one that was offered", anyFamily},
+		{CheckOffers, "§2.12", answers, "asks for no experiment and no model but those that were offered", anyFamily},
 		{CheckIndict, "§4.3", answers, "an indictment charges with Light's classification and repeats items of the case", family(abi.FamilyIndict)},
 		{CheckDiscover, "§4.4", answers, "findings quote the documents, and support labels of the case", family(abi.FamilyDiscover, abi.FamilyCollect)},
 		{CheckContest, "§4.5", answers, "challenges are of the items that were put", func(r *Roles) bool { return r.Contest }},

@@ -148,6 +148,11 @@ func (k *kit) ask(r *Request) (outcome, error) {
 			return next, err
 		}
 	}
+	if a.node != nil && a.node.Completion != nil { // a host asks the model, and then the module again
+		if next, err := k.ask(r.completed(a.node.Completion)); err != nil || !next.ok {
+			return next, err
+		}
+	}
 	k.count(r, &a)
 	return outcome{Outcome: o, answer: a, ok: true}, nil
 }

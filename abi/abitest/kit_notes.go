@@ -56,7 +56,8 @@ func (k *kit) count(r *Request, a *answer) {
 	}
 	t := k.tallies[role]
 	switch {
-	case a.node != nil && a.node.Experiment != nil: // the answer follows
+	case a.node != nil && (a.node.Experiment != nil || a.node.Completion != nil): // the answer follows
+	case a.failure != nil && r.lost(): // the persona's fallback plays
 	case a.failure == nil:
 		t.answered++
 	default:

@@ -13,7 +13,8 @@ import (
 func TestModulesLinkNothingLarge(t *testing.T) {
 	t.Parallel()
 	cmd := exec.Command("go", "list", "-deps", "../../plugins/challenger", "../../plugins/abyss", "../../plugins/bulwark", "../../plugins/specter", "../../plugins/clerk",
-		"../../plugins/herald", "../../plugins/sentinel", "../../plugins/seeker", "../../plugins/weaver", "./...")
+		"../../plugins/herald", "../../plugins/sentinel", "../../plugins/seeker", "../../plugins/weaver",
+		"../../plugins/reader", "../../plugins/prosecutor", "../../plugins/advocate", "../../plugins/magistrate", "./...")
 	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
 	out, err := cmd.Output()
 	if err != nil {

@@ -7,14 +7,23 @@ import (
 )
 
 // SourceKey is a source_ref up to its first ':' or '#': what a profile knows a
-// source by.
+// source by. The name of a language model belongs to it: "model:NAME".
 func SourceKey(ref string) string {
-	for i := range len(ref) {
+	from := 0
+	if IsModel(ref) {
+		from = len(abi.ModelSource)
+	}
+	for i := from; i < len(ref); i++ {
 		if ref[i] == ':' || ref[i] == '#' {
 			return ref[:i]
 		}
 	}
 	return ref
+}
+
+// IsModel says whether a source is a language model.
+func IsModel(ref string) bool {
+	return len(ref) > len(abi.ModelSource) && ref[:len(abi.ModelSource)] == abi.ModelSource
 }
 
 // Source finds what a profile knows of a source; nil where it knows nothing.

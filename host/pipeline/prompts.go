@@ -39,6 +39,7 @@ func (v *validator) readPrompts(open opener) {
 			v.fail(at, CodeMissing, "%q is empty", clip(file))
 		default:
 			p.Prompt = string(text)
+			delete(v.def.promptFiles, p.ID) // it has been read: a further validation sees a prompt
 		}
 	}
 }

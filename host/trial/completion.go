@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"slices"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -52,4 +53,33 @@ type Fallback struct {
 	// Cause and Message say why the module failed.
 	Cause   Cause  `json:"cause"`
 	Message string `json:"message"`
+}
+
+// Statement is a label that a language model stated.
+type Statement struct {
+	// Source is "model:" and the name that the pipeline gives the model: what a profile knows it by.
+	Source     string  `json:"source"`
+	Label      string  `json:"label"`
+	Confidence float64 `json:"confidence"`
+}
+
+// NewStatements are those of a discovery: of each source and label the most confident one, in their order.
+func NewStatements(d *abi.Discovery) []Statement {
+	if d == nil {
+		return nil
+	}
+	var list []Statement
+	for i := range d.Findings {
+		f := &d.Findings[i]
+		if f.Source == "" || f.Supports == "" {
+			continue
+		}
+		at := slices.IndexFunc(list, func(s Statement) bool { return s.Source == f.Source && s.Label == f.Supports })
+		if at < 0 {
+			list = append(list, Statement{Source: f.Source, Label: f.Supports, Confidence: f.Strength})
+			continue
+		}
+		list[at].Confidence = max(list[at].Confidence, f.Strength)
+	}
+	return list
 }

@@ -87,6 +87,8 @@ type Result struct {
 	ContradictoryEvidence []string `json:"contradictory_evidence,omitempty"`
 	// Completions that personas asked language models for, in their order.
 	Completions []Completion `json:"completions,omitempty"`
+	// Statements are what language models stated of the labels at discovery, each by a line that they quoted.
+	Statements []Statement `json:"statements,omitempty"`
 	// Fallbacks played in place of modules that gave no usable answer, in their order.
 	Fallbacks []Fallback `json:"fallbacks,omitempty"`
 	// Timings are not part of the result unless asked for.

@@ -3,58 +3,15 @@
 package main
 
 import (
-	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/abi/guest"
 	"github.com/shadowcourt/shadowcourt/abi/guest/contest"
 	"github.com/shadowcourt/shadowcourt/abi/guest/node"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/experiments"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/defense"
 )
 
 func init() {
-	node.Handle(defend)
-	node.HandleOffers(choose)
-	contest.Handle(contestOwn)
+	node.Handle(defense.Play)
+	node.HandleOffers(defense.Choose)
+	contest.Handle(defense.Contest)
 }
 
 func main() {}
-
-func defend(r *abi.NodeRequest) (*abi.Artifact, *abi.Failure) {
-	if failure := check(r); failure != nil {
-		return nil, failure
-	}
-	if r.Family == abi.FamilyDefend {
-		return &abi.Artifact{DefenseBrief: brief(r)}, nil
-	}
-	return &abi.Artifact{HearingTurn: rebut(r)}, nil
-}
-
-// choose asks for the experiment that would damage the charge most, if it is wrong.
-func choose(r *abi.NodeRequest) *abi.Experiment {
-	if check(r) != nil {
-		return nil
-	}
-	return experiments.Next(r, weigh.Weigh(proceeding.Matter(r, allChallenges(r))), experiments.Against(r.Indictment.ChargedDefectType))
-}
-
-// check says why a request cannot be answered, or nothing.
-func check(r *abi.NodeRequest) *abi.Failure {
-	if r.Indictment == nil || len(r.Case.Labels) == 0 {
-		return guest.Fail(incomplete, "the defense needs the indictment and the labels of the case")
-	}
-	switch r.Family {
-	case abi.FamilyDefend:
-		return params.Check("the defense", r.Params, append(experiments.Params(), "rival_ratio")...)
-	case abi.FamilyHearing:
-		if r.Turn == nil {
-			return guest.Fail(incomplete, "a turn of the hearing needs whose turn it is")
-		}
-		return nil
-	default:
-		return guest.Fail(guest.WrongFamily, "the abyss doesn't play "+string(r.Family))
-	}
-}
-
-const incomplete = "incomplete_request"

@@ -3,44 +3,13 @@
 package main
 
 import (
-	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/abi/guest"
 	"github.com/shadowcourt/shadowcourt/abi/guest/node"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/experiments"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/judgment"
 )
 
 func init() {
-	node.Handle(arbitrate)
-	node.HandleOffers(choose)
+	node.Handle(judgment.Play)
+	node.HandleOffers(judgment.Choose)
 }
 
 func main() {}
-
-func arbitrate(r *abi.NodeRequest) (*abi.Artifact, *abi.Failure) {
-	if failure := check(r); failure != nil {
-		return nil, failure
-	}
-	return &abi.Artifact{Verdict: judge(r)}, nil
-}
-
-// choose asks for the experiment that tells most about the label, while none is settled.
-func choose(r *abi.NodeRequest) *abi.Experiment {
-	if check(r) != nil || broken(r) != "" {
-		return nil
-	}
-	return experiments.Next(r, weigh.Weigh(proceeding.Matter(r, proceeding.Challenges(r))), experiments.Neutral())
-}
-
-// check says why a request cannot be answered, or nothing.
-func check(r *abi.NodeRequest) *abi.Failure {
-	if r.Family != abi.FamilyVerdict {
-		return guest.Fail(guest.WrongFamily, "the specter doesn't play "+string(r.Family))
-	}
-	if r.Indictment == nil || len(r.Case.Labels) == 0 {
-		return guest.Fail("incomplete_request", "a verdict needs the indictment and the labels of the case")
-	}
-	return params.Check("the verdict", r.Params, append(experiments.Params(), "min_confidence", "min_lead", "close_lead")...)
-}

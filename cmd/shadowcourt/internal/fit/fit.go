@@ -56,7 +56,8 @@ the learned profile then says how reliable Light is beside the evidence that it 
 
 With --outcomes it also learns what outcomes of experiments tell of each label, from what try
 wrote of the same cases. Kinds of experiments with few cases keep the default, and so do all
-unless the learned tables are better on groups of cases that they were not learned on.
+unless the learned tables are better on groups of cases that they were not learned on. What language
+models stated in these results counts as a source, "model:NAME": its reliability is measured like any other's.
 
 With --unlabelled no truth is used: the reliability of the sources is estimated from how they
 agree. That needs at least three sources that speak of the same cases.
@@ -197,7 +198,7 @@ func (o *fitOptions) fit(ctx context.Context, light *open.LightRunner, entries [
 	if config.Workers == 0 {
 		config.Workers = runtime.GOMAXPROCS(0)
 	}
-	if err := o.readOutcomes(&config); err != nil {
+	if err := o.readOutcomes(&config, entries); err != nil {
 		return nil, cli.InputError(err)
 	}
 	result, err := o.learner(light)(ctx, entries, config)
@@ -209,8 +210,8 @@ func (o *fitOptions) fit(ctx context.Context, light *open.LightRunner, entries [
 	return result, err
 }
 
-// readOutcomes reads what experiments showed, and what they are taken to tell.
-func (o *fitOptions) readOutcomes(config *fit.Config) error {
+// readOutcomes reads what experiments showed, what they are taken to tell, and what language models stated.
+func (o *fitOptions) readOutcomes(config *fit.Config, entries []docket.Entry) error {
 	if o.outcomes == "" {
 		return nil
 	}
@@ -220,6 +221,12 @@ func (o *fitOptions) readOutcomes(config *fit.Config) error {
 	}
 	defer func() { _ = file.Close() }()
 	if config.Results, err = fit.ReadResults(file); err != nil {
+		return fmt.Errorf("--outcomes %s: %w", o.outcomes, err)
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return fmt.Errorf("--outcomes: %w", err)
+	}
+	if err := fit.AddStatements(entries, file); err != nil {
 		return fmt.Errorf("--outcomes %s: %w", o.outcomes, err)
 	}
 	config.Experiments, err = open.ExperimentProfile()

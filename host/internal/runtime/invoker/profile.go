@@ -62,8 +62,8 @@ func (d *Domain) standingSignals(subject *abi.Case, evidence []abi.Evidence) []a
 }
 
 // speaks says whether a source is one of the case's items or documents, whose
-// quotes the parties bring as items.
+// quotes the parties bring as items, or a language model, which discovery may ask.
 func speaks(source string, subject *abi.Case, evidence []abi.Evidence) bool {
-	return slices.ContainsFunc(evidence, func(e abi.Evidence) bool { return odds.SourceKey(e.SourceRef) == source }) ||
+	return odds.IsModel(source) || slices.ContainsFunc(evidence, func(e abi.Evidence) bool { return odds.SourceKey(e.SourceRef) == source }) ||
 		slices.ContainsFunc(subject.Documents, func(d abi.Document) bool { return odds.SourceKey(d.Name) == source })
 }

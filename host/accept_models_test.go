@@ -1,0 +1,289 @@
+package host_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/pipelines"
+)
+
+// models are language models that answer as a function says, and keep what they were asked.
+type models struct {
+	answer func(c *abi.Completion) abi.CompletionResult
+
+	mu    sync.Mutex
+	asked []abi.Completion
+}
+
+func (m *models) Offers(names []string) []abi.ModelOffer {
+	offers := make([]abi.ModelOffer, len(names))
+	for i, name := range names {
+		offers[i] = abi.ModelOffer{Model: name, ContextTokens: 16000, AnswerTokens: 1000}
+	}
+	return offers
+}
+
+func (m *models) Complete(_ context.Context, c abi.Completion, _ trial.ModelUsage) (abi.CompletionResult, error) {
+	m.mu.Lock()
+	m.asked = append(m.asked, c)
+	m.mu.Unlock()
+	r := m.answer(&c)
+	r.Model, r.InputTokens, r.OutputTokens = c.Model, 100, 10*len(r.Answers)
+	return r, nil
+}
+
+func (*models) Digest() string { return "scripted" }
+
+// say answers all samples with the same document.
+func say(c *abi.Completion, answer any) abi.CompletionResult {
+	text, err := json.Marshal(answer)
+	if err != nil {
+		panic(err)
+	}
+	return abi.CompletionResult{Outcome: abi.CompletionAnswered, Answers: slices.Repeat([]string{string(text)}, c.Samples)}
+}
+
+type fields = map[string]any
+
+// at says what a completion asks for.
+func at(c *abi.Completion) string {
+	for _, kind := range []string{"probabilities", "narrative", "fight", "acquit", "argument"} {
+		if strings.Contains(c.Schema, `"`+kind+`"`) {
+			return kind
+		}
+	}
+	return ""
+}
+
+// enum are the labels that a schema offers.
+func enum(c *abi.Completion, field string) []string {
+	m := regexp.MustCompile(`"` + field + `":\{"type":"string"[^}]*"enum":(\[[^\]]*\])`).FindStringSubmatch(c.Schema)
+	var list []string
+	if m != nil {
+		_ = json.Unmarshal([]byte(m[1]), &list)
+	}
+	return list
+}
+
+// numberOf is the number before a text in what a model was shown; -1 if it was not shown with a number.
+func numberOf(c *abi.Completion, text string) int {
+	m := regexp.MustCompile(`(?m)^(\d+)\| .*` + regexp.QuoteMeta(text)).FindStringSubmatch(c.Messages[1].Content)
+	n := -1
+	if m != nil {
+		_, _ = fmt.Sscan(m[1], &n)
+	}
+	return n
+}
+
+func llm(t testing.TB, name string, files ...string) *pipeline.Definition {
+	t.Helper()
+	fsys := fstest.MapFS{}
+	for _, pattern := range []string{"*.yaml", "prompts/*.md"} {
+		names, err := fs.Glob(pipelines.FS, pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range names {
+			text, err := fs.ReadFile(pipelines.FS, file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fsys[file] = &fstest.MapFile{Data: text}
+		}
+	}
+	for i := 0; i+1 < len(files); i += 2 {
+		fsys[files[i]] = &fstest.MapFile{Data: []byte(files[i+1])}
+	}
+	def, err := pipeline.LoadFS(fsys, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return def
+}
+
+// The shipped prompts are files. What is in them is in the digest of the configuration that a record states, and so is nothing else of
+// the files: whoever changes a word has another court.
+func TestAccept_LL1_AChangedPromptIsAnotherConfiguration(t *testing.T) {
+	t.Parallel()
+	for _, p := range []struct{ pipeline, prompt string }{
+		{pipelines.LLMDiscovery, "prompts/reader.md"}, {pipelines.LLMCourt, "prompts/prosecution.md"}, {pipelines.LLMCourt, "prompts/defense.md"},
+		{pipelines.LLMCourt, "prompts/bench.md"}, {pipelines.LLMCourt, "prompts/judge.md"},
+	} {
+		text, err := fs.ReadFile(pipelines.FS, p.prompt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		digests := map[string]bool{}
+		for _, prompt := range []string{string(text), string(text), string(text) + "\nBe brief.\n"} {
+			h := open(t, host.Config{Pipeline: llm(t, p.pipeline, p.prompt, prompt)})
+			configuration, err := h.Configuration(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			digests[fmt.Sprint(configuration)] = true
+		}
+		if len(digests) != 2 {
+			t.Errorf("%s: %d digests for a prompt and its change", p.prompt, len(digests))
+		}
+	}
+}
+
+// hearing are models that play every part of a hearing, with something new in each round.
+func hearingModels(spoil func(c *abi.Completion, round int) *abi.CompletionResult) *models {
+	m := &models{}
+	m.answer = func(c *abi.Completion) abi.CompletionResult {
+		round := 0
+		if f := regexp.MustCompile(`round (\d) of`).FindStringSubmatch(c.Messages[1].Content); f != nil {
+			_, _ = fmt.Sscan(f[1], &round)
+		}
+		if spoil != nil {
+			if r := spoil(c, round); r != nil {
+				return *r
+			}
+		}
+		switch at(c) {
+		case "probabilities":
+			return say(c, fields{"findings": []fields{
+				{"line": numberOf(c, "quota exceeded"), "label": "quota", "observation": "the quota is named"},
+				{"line": numberOf(c, "write failed"), "label": "leak", "observation": "a write failed"},
+				{"line": numberOf(c, "retrying"), "label": "load", "observation": "it retries"},
+				{"line": 3000, "label": "load", "observation": "a line that nobody has"},
+			}[:3], "probabilities": fields{"leak": 0.3, "load": 0.1, "quota": 0.6}})
+		case "narrative":
+			return say(c, fields{"narrative": "item 1 shows a leak", "confidence": 0.4})
+		case "fight":
+			return say(c, fields{"argument": "it is the quota", "challenges": []fields{}, "fight": true, "label": "quota", "items": []int{0}, "findings": []int{}})
+		case "acquit":
+			return say(c, fields{"label": enum(c, "label")[0], "acquit": false, "items": []int{0, 1}, "findings": []int{0, 1, 2}, "reasoning": "the quota is stated"})
+		}
+		turn := fields{"argument": fmt.Sprintf("words of %s in round %d", c.Model, round), "challenges": []fields{}}
+		if c.Model != "bulwark" {
+			turn["lines"] = []fields{}
+		}
+		for i, item := range []string{"quota exceeded", "usage rises", "nothing was deployed"} {
+			if c.Model == "bulwark" && i == round-1 {
+				turn["challenges"] = []fields{{"item": numberOf(c, item), "finding": (i + 1) % 3, "why": "a line contradicts it", "severity": "minor"}}
+			}
+		}
+		return say(c, turn)
+	}
+	return m
+}
+
+// Four models argue over rounds in structured JSON: each is told what the others said before, and what they say is in the hearing.
+func TestAccept_LL2_AHearingOverRoundsInStructuredJSON(t *testing.T) {
+	t.Parallel()
+	m := hearingModels(nil)
+	h := open(t, host.Config{Pipeline: llm(t, pipelines.LLMCourt), Models: m})
+	tried := try(t, h, dispute())
+	if tried.Result.Error != nil || len(tried.Result.Fallbacks) > 0 || tried.Result.Rounds < 2 {
+		t.Fatalf("%d rounds, fallbacks %+v, error %+v", tried.Result.Rounds, tried.Result.Fallbacks, tried.Result.Error)
+	}
+	said := map[string]int{}
+	for _, c := range tried.Result.Completions {
+		said[c.Persona]++
+	}
+	if said["challenger"] != 1+tried.Result.Rounds || said["abyss"] != 1+tried.Result.Rounds || said["bulwark"] != 1+tried.Result.Rounds {
+		t.Errorf("models were asked %v", said)
+	}
+	last := tried.Passes[len(tried.Passes)-1]
+	for i, round := range last.Hearing.Rounds {
+		for model, text := range map[string]string{"challenger": round.ProsecutionArgument, "abyss": round.DefenseRebuttal, "bulwark": round.JudgeNotes} {
+			if want := fmt.Sprintf("The model %s: words of %s in round %d", model, model, i+1); !strings.Contains(text, want) {
+				t.Errorf("round %d has no %q: %s", i+1, want, text)
+			}
+		}
+	}
+	heard := false
+	for i := range m.asked {
+		c := &m.asked[i]
+		if c.Model == "challenger" && strings.Contains(c.Messages[1].Content, "round 2 of 3") {
+			heard = strings.Contains(c.Messages[1].Content, "words of abyss in round 1") && strings.Contains(c.Messages[1].Content, "words of bulwark in round 1")
+		}
+		if !json.Valid([]byte(c.Schema)) || c.Messages[0].Role != abi.ChatSystem || !strings.Contains(c.Messages[0].Content, "never an instruction") {
+			t.Errorf("%s was asked %+v", c.Model, c)
+		}
+	}
+	if !heard {
+		t.Error("the prosecution was not told what was said in round 1")
+	}
+	var of []string
+	for _, f := range last.Discovery.Findings {
+		if f.Source != "" {
+			of = append(of, fmt.Sprintf("%s %s %.1f: %s", f.Source, f.Supports, f.Strength, f.Quote))
+		}
+	}
+	if got := strings.Join(of, "; "); got != "model:bulwark quota 0.6: quota exceeded for volume data-7; model:bulwark leak 0.3: 12:00 write failed; model:bulwark load 0.1: 12:01 retrying" {
+		t.Errorf("findings %s", got)
+	}
+}
+
+// An answer that breaks its schema fails the call by name, and the fallback plays in its place: the trial goes to its end.
+func TestAccept_LL2_BrokenAnswersFailByNameAndTheFallbackPlays(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name, model, kind, message string
+		result                     abi.CompletionResult
+	}{
+		{"no answer conforms", "abyss", "fight", "model_invalid: the model abyss: fight is missing", abi.CompletionResult{Outcome: abi.CompletionInvalid, Detail: "fight is missing"}},
+		{"half a document", "challenger", "narrative", "model_invalid: the model challenger: the answer ends early", abi.CompletionResult{Outcome: abi.CompletionAnswered, Answers: []string{`{"narrative":"x",`}}},
+		{"a field too many", "challenger", "narrative", "model_invalid: the model challenger: the answer has an unknown field", abi.CompletionResult{Outcome: abi.CompletionAnswered, Answers: []string{`{"narrative":"x","confidence":0,"verdict":"leak"}`}}},
+		{"the provider is down", "bulwark", "probabilities", "model_failed: the model bulwark: connection refused", abi.CompletionResult{Outcome: abi.CompletionFailed, Detail: "connection refused"}},
+		{"the budget is used up", "bulwark", "probabilities", "model_not_asked: the model bulwark: the budget is used up", abi.CompletionResult{Outcome: abi.CompletionNotAsked, Detail: "the budget is used up"}},
+		{"too long", "bulwark", "probabilities", "model_too_long: the model bulwark: 5000 tokens", abi.CompletionResult{Outcome: abi.CompletionTooLong, Detail: "5000 tokens"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			m := hearingModels(func(c *abi.Completion, _ int) *abi.CompletionResult {
+				if c.Model == tc.model && at(c) == tc.kind {
+					return &tc.result
+				}
+				return nil
+			})
+			result := try(t, open(t, host.Config{Pipeline: llm(t, pipelines.LLMCourt), Models: m}), dispute()).Result
+			if result.Error != nil || len(result.Fallbacks) != 1 {
+				t.Fatalf("fallbacks %+v, error %+v", result.Fallbacks, result.Error)
+			}
+			f := result.Fallbacks[0]
+			if f.Persona != tc.model || f.Fallback != tc.model || f.Cause != trial.CauseFailure || !strings.HasPrefix(f.Message, tc.message) {
+				t.Errorf("%+v", f)
+			}
+		})
+	}
+}
+
+// Without models the pipelines are the heuristic court, whatever their prompts.
+func TestAccept_LL2_WithoutModelsThePipelinesAreTheHeuristicCourt(t *testing.T) {
+	t.Parallel()
+	want := try(t, shared(t), dispute())
+	for _, name := range []string{pipelines.LLMDiscovery, pipelines.LLMCourt} {
+		got := try(t, open(t, host.Config{Pipeline: llm(t, name)}), dispute())
+		if len(got.Result.Completions)+len(got.Result.Fallbacks) > 0 || fmt.Sprintf("%+v", got.Result.Verdict) != fmt.Sprintf("%+v", want.Result.Verdict) {
+			t.Errorf("%s: %+v, want %+v", name, got.Result.Verdict, want.Result.Verdict)
+		}
+	}
+}
+
+// A trial with models replays to the same bytes, and asks none.
+func TestAccept_LL2_AReplayAsksNoModel(t *testing.T) {
+	t.Parallel()
+	m := hearingModels(nil)
+	store, data := recordTrials(t, host.Config{Pipeline: llm(t, pipelines.LLMCourt), Models: m}, 1, entryOf(dispute())...)
+	asked := len(m.asked)
+	replayed := replayAll(t, store, data)
+	if len(m.asked) != asked || asked < 8 || len(replayed) != 1 || len(replayed[0].Result.Completions) != asked {
+		t.Errorf("%d questions, %d after the replay, which has %d", asked, len(m.asked), len(replayed[0].Result.Completions))
+	}
+}

@@ -1,0 +1,43 @@
+// Package bench is what the bench does without a language model: it reads the documents at discovery, keeps the notes of the
+// hearing, and contests the items that fall to its element.
+package bench
+
+import (
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/guest"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/experiments"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
+)
+
+// Play gives the artifact of a node of the bench.
+func Play(r *abi.NodeRequest) (*abi.Artifact, *abi.Failure) {
+	if len(r.Case.Labels) == 0 {
+		return nil, guest.Fail(incomplete, "the case has no labels")
+	}
+	switch r.Family {
+	case abi.FamilyDiscover:
+		return &abi.Artifact{Discovery: discover(r)}, nil
+	case abi.FamilyHearing:
+		if r.Indictment == nil || r.Turn == nil {
+			return nil, guest.Fail(incomplete, "a turn of the hearing needs the indictment and whose turn it is")
+		}
+		return &abi.Artifact{HearingTurn: note(r)}, nil
+	default:
+		return nil, guest.Fail(guest.WrongFamily, "the bulwark doesn't play "+string(r.Family))
+	}
+}
+
+// Choose asks at discovery for the first experiment of the trial, by what the documents say alone: no conclusion of Light enters
+// the choice. In the hearing the bench asks for none.
+func Choose(r *abi.NodeRequest) *abi.Experiment {
+	if r.Family != abi.FamilyDiscover || len(r.Case.Labels) == 0 {
+		return nil
+	}
+	scale := weigh.Weigh(&weigh.Matter{
+		Labels: r.Case.Labels, Subject: r.Case.Subject, Profile: r.Profile,
+		Findings: discover(r).Findings, Experiments: r.Case.Experiments,
+	})
+	return experiments.First(r, scale, experiments.Neutral())
+}
+
+const incomplete = "incomplete_request"

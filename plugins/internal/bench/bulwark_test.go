@@ -1,0 +1,190 @@
+package bench
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
+
+func discovery(t *testing.T, text string, labels []string, p *abi.Profile) *abi.Discovery {
+	t.Helper()
+	v := discover(&abi.NodeRequest{Case: abi.CaseView{Labels: labels, Documents: []abi.Document{{Name: "log", Text: text}}}, Profile: p})
+	var c abi.Collector
+	abi.CheckDiscovery(v, labels, nil, func(document, quote string) (bool, bool) {
+		return document == "log", strings.Contains(text, quote)
+	}, &c)
+	if err := c.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestReadNames(t *testing.T) {
+	t.Parallel()
+	builds := []string{"compilation_failure", "test_failure", "dependency_resolution_failure"}
+	for _, tc := range []struct {
+		name, text string
+		labels     []string
+		supports   []string
+		quote      string
+	}{
+		{"a label's name beside a word of trouble", "ok\n  [ERROR] Compilation failed: see below \nbye", builds, []string{"compilation_failure"}, "[ERROR] Compilation failed: see below"},
+		{"another form of the words", "Could not resolve dependencies for project x", builds, []string{"dependency_resolution_failure"}, ""},
+		{"without trouble", "compilation of 7 files\nall tests passed", builds, nil, ""},
+		{"trouble that is denied", "Tests run: 7, Failures: 0, Errors: 0\ntests: no errors", builds, nil, ""},
+		{"trouble that isn't", "Tests run: 7, Failures: 1, Errors: 0", builds, []string{"test_failure"}, ""},
+		{"the plainest line is quoted", "error: something about the compilation of many files went wrong\nCompilation error", builds, []string{"compilation_failure"}, "Compilation error"},
+		{"a word that all labels share tells nothing", "failure", builds, nil, ""},
+		{"codes tell nothing", "pb001 failed, ab001 failed", []string{"pb001", "ab001"}, nil, ""},
+		{"only the beginning of a long word need agree, all of a short one", "testimony of an error", builds, nil, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			v := discovery(t, tc.text, tc.labels, nil)
+			if len(v.Findings) != len(tc.supports) {
+				t.Fatalf("findings %+v", v.Findings)
+			}
+			for i, f := range v.Findings {
+				if f.Supports != tc.supports[i] || (tc.quote != "" && f.Quote != tc.quote) {
+					t.Errorf("finding %+v", f)
+				}
+			}
+			if len(v.Findings) < len(tc.labels) && len(v.Missing) == 0 {
+				t.Error("nothing is named as missing")
+			}
+		})
+	}
+}
+
+func TestReadSignals(t *testing.T) {
+	t.Parallel()
+	labels := []string{"pb001", "si001"}
+	p := &abi.Profile{Signals: []abi.Signal{
+		{Phrase: "connection refused", Weights: []abi.LabelWeight{{Label: "si001", Weight: 2}}},
+		{Phrase: "nil pointer", Weights: []abi.LabelWeight{{Label: "pb001", Weight: 1}}},
+		{Phrase: "timed out", Weights: []abi.LabelWeight{{Label: "pb001", Weight: 1}, {Label: "si001", Weight: 1}}},
+	}}
+	v := discovery(t, "a\ndial tcp: Connection Refused by host\nconnection refused\ntimed out\n", labels, p)
+	if len(v.Findings) != 1 {
+		t.Fatalf("findings %+v", v.Findings)
+	}
+	f := v.Findings[0]
+	if f.Supports != "si001" || f.Quote != "dial tcp: Connection Refused by host" || f.Strength < 0.87 || f.Strength > 0.89 || !strings.Contains(f.Observation, "2 times") {
+		t.Errorf("finding %+v", f)
+	}
+	if len(v.Missing) != 1 || !strings.Contains(v.Missing[0], "pb001") {
+		t.Errorf("missing %q", v.Missing)
+	}
+}
+
+// A line in which several signals stand is one finding, with what they tell together.
+func TestALineOfSeveralSignalsIsOneFinding(t *testing.T) {
+	t.Parallel()
+	weights := func(b float64) []abi.LabelWeight { return []abi.LabelWeight{{Label: "b", Weight: b}} }
+	p := &abi.Profile{Signals: []abi.Signal{{Phrase: "refused", Weights: weights(1)}, {Phrase: "dial tcp", Weights: weights(0.5)}, {Phrase: "elsewhere", Weights: weights(-1)}}}
+	v := discovery(t, "dial tcp: refused\nelsewhere, refused\n", []string{"a", "b"}, p)
+	if len(v.Findings) != 2 {
+		t.Fatalf("findings %+v", v.Findings)
+	}
+	if f := v.Findings[0]; f.Supports != "b" || f.Observation != `the signals "refused" (2 times), "dial tcp" (once) stand in one line` || f.Strength < 0.81 || f.Strength > 0.82 {
+		t.Errorf("finding %+v", f)
+	}
+}
+
+// That a profile knows no phrases does not make the labels' own names say less.
+func TestAProfileWithoutSignalsLeavesTheNames(t *testing.T) {
+	t.Parallel()
+	v := discovery(t, "error: network timeout\n", []string{"disk_full", "network_timeout"}, &abi.Profile{})
+	if len(v.Findings) != 1 || v.Findings[0].Supports != "network_timeout" {
+		t.Errorf("findings %+v", v.Findings)
+	}
+}
+
+func TestDiscoveryIsBounded(t *testing.T) {
+	t.Parallel()
+	var p abi.Profile
+	var text strings.Builder
+	for i := range 500 {
+		phrase := "phrase-" + strings.Repeat("x", i%50) + string(rune('a'+i%26)) + strings.Repeat("y", i/50) + "."
+		p.Signals = append(p.Signals, abi.Signal{Phrase: phrase, Weights: []abi.LabelWeight{{Label: "b", Weight: 0.01 * float64(i)}}})
+		text.WriteString(phrase + strings.Repeat(" padding", 100) + "\n")
+	}
+	v := discovery(t, text.String(), []string{"a", "b"}, &p)
+	if len(v.Findings) != maxFindings || v.Findings[0].Strength < 0.98 {
+		t.Errorf("%d findings, the first %+v", len(v.Findings), v.Findings[0])
+	}
+	for _, f := range v.Findings {
+		if len(f.Quote) > 300 {
+			t.Errorf("a quote of %d bytes", len(f.Quote))
+		}
+	}
+}
+
+func TestWithoutDocumentsThatIsWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	v := discover(&abi.NodeRequest{Case: abi.CaseView{Labels: []string{"a", "b"}}})
+	if len(v.Findings) != 0 || len(v.Missing) != 1 {
+		t.Errorf("discovery %+v", v)
+	}
+}
+
+func TestNoteChallengesWhatNobodyRaised(t *testing.T) {
+	t.Parallel()
+	r := &abi.NodeRequest{
+		Case: abi.CaseView{Labels: []string{"a", "b"}},
+		Indictment: &abi.Indictment{ChargedDefectType: "a", Evidence: []abi.IndictmentItem{
+			{SourceRef: "log:1", Content: "made up", Supports: "a"},
+			{SourceRef: "log:2", Content: "made up too", Supports: "b"},
+			{SourceRef: "log:3", Content: "there", Supports: "b"},
+			{SourceRef: "x", Content: "chance", Supports: "a"},
+		}},
+		Exhibits: []abi.Exhibit{
+			{EvidenceIndex: 0, Quote: abi.QuoteAbsent},
+			{EvidenceIndex: 1, Quote: abi.QuoteAbsent},
+			{EvidenceIndex: 2, Quote: abi.QuoteStands},
+			{EvidenceIndex: 3, Quote: abi.QuoteUnclaimed},
+		},
+		DefenseBrief: &abi.DefenseBrief{Challenges: []abi.Challenge{{EvidenceIndex: 0, Challenge: "made up", Severity: abi.Fatal, By: "abyss"}}},
+		Turn:         &abi.TurnRequest{Round: 1, MaxRounds: 3, Speaker: abi.Bench},
+	}
+	turn := note(r)
+	if len(turn.NewChallenges) != 1 || turn.NewChallenges[0].EvidenceIndex != 1 || turn.NewChallenges[0].Severity != abi.Fatal {
+		t.Errorf("challenges %+v", turn.NewChallenges)
+	}
+	for _, want := range []string{"Of 4 items: 1 in the documents ([2] log:3)", "2 quoting what stands nowhere", "1 without a quote", "2 fatal", "1 challenge"} {
+		if !strings.Contains(turn.Argument, want) {
+			t.Errorf("the notes don't say %q: %s", want, turn.Argument)
+		}
+	}
+}
+
+func TestContestVague(t *testing.T) {
+	t.Parallel()
+	contested := func(index int, content string, quote abi.QuoteStatus) abi.ContestItem {
+		return abi.ContestItem{
+			EvidenceIndex: index, Item: abi.IndictmentItem{SourceRef: "x", Content: content, Supports: "a"},
+			Exhibit: abi.Exhibit{EvidenceIndex: index, Quote: quote, RelevanceConfidence: 0.8},
+		}
+	}
+	challenges, failure := Contest(&abi.ContestRequest{ChargedDefectType: "a", Labels: []string{"a", "b"}, Items: []abi.ContestItem{
+		contested(1, "it broke", abi.QuoteUnclaimed), contested(2, "exit 7", abi.QuoteStands), contested(5, "the disk of the host was full", abi.QuoteUnclaimed),
+	}})
+	if failure != nil || len(challenges) != 1 || challenges[0].EvidenceIndex != 1 || challenges[0].Severity != abi.Weakening {
+		t.Errorf("challenges %+v, failure %v", challenges, failure)
+	}
+}
+
+func BenchmarkReadNamesMegabyte(b *testing.B) {
+	labels := []string{"compilation_failure", "test_failure", "dependency_resolution_failure", "network_timeout"}
+	line := "[INFO] 17:01:33 downloading the next of the many files of this build from the mirror\n"
+	trouble := "[ERROR] the compilation of the module failed at the fifth file\n"
+	document := abi.Document{Name: "log", Text: strings.Repeat(strings.Repeat(line, 50)+trouble, 1<<20/(50*len(line)+len(trouble)))}
+	b.SetBytes(int64(len(document.Text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if v := readNames([]abi.Document{document}, labels); len(v.Findings) != 1 {
+			b.Fatalf("findings %+v", v.Findings)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package bench
+
+import (
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
+)
+
+// name is what of a label can be looked for in a text: the words that set it
+// apart from the case's other labels.
+type name struct {
+	label string
+	words []string
+}
+
+// readNames finds lines in which a label's own words stand together with a
+// word of trouble: knowing nothing of the domain, it takes a log at its word.
+// Labels that are codes say nothing that a log could repeat.
+func readNames(documents []abi.Document, labels []string) *abi.Discovery {
+	names := distinctive(labels)
+	best := make([]namedLine, len(names))
+	reader := newLineReader(names)
+	for d := range documents {
+		reader.read(documents[d].Text, func(name, start, end int) { best[name].see(d, start, end-start) })
+	}
+	out := &abi.Discovery{Findings: []abi.Finding{}, Missing: []string{}}
+	for i := range names {
+		if best[i].times == 0 {
+			out.Missing = append(out.Missing, "no line names "+strings.Join(names[i].words, " ")+" beside a word of trouble")
+			continue
+		}
+		d := &documents[best[i].document]
+		out.Findings = append(out.Findings, abi.Finding{
+			Document:    d.Name,
+			Observation: "names " + strings.Join(names[i].words, " ") + " beside a word of trouble, " + times(best[i].times),
+			Quote:       text.QuoteAround(d.Text, best[i].start, best[i].start),
+			Supports:    names[i].label,
+			Strength:    nameStrength(len(names[i].words), len(labels)),
+		})
+	}
+	if len(names) == 0 {
+		out.Missing = append(out.Missing, "the labels' names are codes, no document can name them")
+	}
+	return out
+}
+
+// nameStrength is how probable a line that names one of k labels makes it:
+// the line is taken for three times as likely where the label is right, and for
+// five times when it took several words. Logs mention much.
+func nameStrength(words, k int) float64 {
+	odds := 3.0
+	if words > 1 {
+		odds = 5
+	}
+	return odds / (odds + float64(k-1))
+}
+
+// namedLine is the shortest line that names a label: the plainest statement.
+type namedLine struct {
+	document, start, length, times int
+}
+
+func (n *namedLine) see(document, start, length int) {
+	if n.times == 0 || length < n.length {
+		n.document, n.start, n.length = document, start, length
+	}
+	n.times++
+}
+
+// distinctive splits labels into words and keeps those that fewer than half
+// of the labels share; a label with a word that isn't one gives nothing.
+func distinctive(labels []string) []name {
+	split := make([][]string, len(labels))
+	count := make(map[string]int)
+	for i, label := range labels {
+		split[i] = labelWords(label)
+		for _, w := range split[i] {
+			count[w]++
+		}
+	}
+	var names []name
+	for i, label := range labels {
+		var own []string
+		for _, w := range split[i] {
+			if 2*count[w] < len(labels) || count[w] == 1 {
+				own = append(own, w)
+			}
+		}
+		if len(own) > 0 {
+			names = append(names, name{label, own})
+		}
+	}
+	return names
+}
+
+// labelWords gives a label's words in lower case, or nothing where one of them
+// is no word: codes such as ab12, and what is too short to recognise.
+func labelWords(label string) []string {
+	var out []string
+	for _, w := range words(label) {
+		if len(w) < 4 || strings.ContainsAny(w, "0123456789") {
+			return nil
+		}
+		out = append(out, w)
+	}
+	return out
+}

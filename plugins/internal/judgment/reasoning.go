@@ -1,0 +1,65 @@
+package judgment
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/experiments"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
+)
+
+// explain tells what was weighed: the probabilities, the items behind each
+// label with what they count in nats, the findings and the challenges.
+func explain(r *abi.NodeRequest, scale *weigh.Scale, challenges []abi.Challenge) string {
+	out := probabilities(scale)
+	for _, i := range byProbability(scale) {
+		label := scale.Labels[i]
+		if items := itemsFor(r, scale, label); len(items) > 0 {
+			out = proceeding.Join(out, "For "+label+": "+proceeding.List(items)+".")
+		}
+	}
+	return proceeding.Join(out, experiments.Summary(r.Case.Experiments, scale), findings(r), proceeding.Quarrel(r.Indictment.Evidence, challenges))
+}
+
+func probabilities(scale *weigh.Scale) string {
+	var list []string
+	for _, i := range byProbability(scale) {
+		list = append(list, scale.Labels[i]+" "+text.Share(scale.Posterior[i]))
+	}
+	return "Probabilities: " + proceeding.List(list) + "."
+}
+
+func byProbability(scale *weigh.Scale) []int {
+	order := make([]int, len(scale.Labels))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scale.Posterior[b], scale.Posterior[a]) })
+	return order
+}
+
+func itemsFor(r *abi.NodeRequest, scale *weigh.Scale, label string) []string {
+	var list []string
+	for i := range r.Indictment.Evidence {
+		if r.Indictment.Evidence[i].Supports == label {
+			list = append(list, proceeding.Cite(r.Indictment.Evidence, i)+" ("+text.Share(scale.Nats[i])+" nats)")
+		}
+	}
+	return list
+}
+
+func findings(r *abi.NodeRequest) string {
+	var list []string
+	for _, f := range proceeding.Findings(r) {
+		if f.Supports != "" {
+			list = append(list, f.Supports+" in "+f.Document+" ("+f.Observation+")")
+		}
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return "Discovery: " + proceeding.List(list) + "."
+}

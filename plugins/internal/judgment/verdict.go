@@ -1,0 +1,114 @@
+package judgment
+
+import (
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/experiments"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
+)
+
+// A label is decided with this lead over the next: of two labels one always has
+// a half, and 0.51 to 0.49 decides nothing. Its probability has to be half way from
+// an even guess among all labels to a half: a half for two of them, 0.375 for four.
+const (
+	minConfidence = 0.5
+	minLead       = 0.1
+)
+
+// By a profile that knows Light the probabilities are measured, and the most
+// probable label is the best answer whatever its probability, which the verdict
+// states. Only what is hardly more than an even guess decides nothing.
+const (
+	measuredAboveEven = 0.02
+	measuredLead      = 0.005
+)
+
+// bounds are the least probability and the least lead that decide.
+func bounds(r *abi.NodeRequest) (probability, lead float64) {
+	probability, lead = (minConfidence+1/float64(len(r.Case.Labels)))/2, minLead
+	if measured(r.Profile) {
+		probability, lead = 1/float64(len(r.Case.Labels))+measuredAboveEven, measuredLead
+	}
+	return params.Number(r.Params, "min_confidence", probability), params.Number(r.Params, "min_lead", lead)
+}
+
+// judge decides for the most probable label, given everything that was
+// brought and what the challenges left of it. The confidence of affirm and
+// amend is that label's probability; that of an acquittal or a remand is the
+// probability of the label that came nearest.
+func judge(r *abi.NodeRequest) *abi.Verdict {
+	if why := broken(r); why != "" {
+		return &abi.Verdict{Decision: abi.Mistrial, Reasoning: why}
+	}
+	challenges := proceeding.Challenges(r)
+	scale := weigh.Weigh(proceeding.Matter(r, challenges))
+	charge := r.Indictment.ChargedDefectType
+	label, p := scale.Top(charge)
+	least, ahead := bounds(r)
+	if feedback := reinvestigate(r, scale, challenges, least); feedback != nil {
+		return &abi.Verdict{
+			Decision: abi.Remand, Confidence: p, RemandFeedback: feedback,
+			Reasoning: proceeding.Join("Remanded with "+text.Count(len(feedback.Questions), "question")+".", explain(r, scale, challenges)),
+		}
+	}
+	switch {
+	case scale.Speaks(label) < weigh.Nothing && !measured(r.Profile):
+		return &abi.Verdict{
+			Decision: abi.Acquit, Confidence: p,
+			Reasoning: proceeding.Join("Next to nothing but Light's own word speaks for "+label+".", explain(r, scale, challenges), experiments.Untried(r, scale)),
+		}
+	case p < least:
+		return &abi.Verdict{
+			Decision: abi.Acquit, Confidence: p,
+			Reasoning: proceeding.Join("No label reaches "+text.Share(least)+"; "+label+" comes nearest with "+text.Share(p)+".", explain(r, scale, challenges), experiments.Untried(r, scale)),
+		}
+	case lead(scale) < ahead:
+		return &abi.Verdict{
+			Decision: abi.Acquit, Confidence: p,
+			Reasoning: proceeding.Join("Nothing tells the nearest labels apart.", explain(r, scale, challenges), experiments.Untried(r, scale)),
+		}
+	}
+	return decide(r, scale, challenges, label, p)
+}
+
+// measured says whether it is known how often Light is right: then its word
+// is evidence, otherwise it is what is on trial.
+func measured(p *abi.Profile) bool { return p != nil && p.Light != nil }
+
+// lead is how much more probable the first label is than the second.
+func lead(scale *weigh.Scale) float64 {
+	order := byProbability(scale)
+	if len(order) < 2 {
+		return 1
+	}
+	return scale.Posterior[order[0]] - scale.Posterior[order[1]]
+}
+
+func decide(r *abi.NodeRequest, scale *weigh.Scale, challenges []abi.Challenge, label string, p float64) *abi.Verdict {
+	decision, opening := abi.Affirm, "The charge "+label+" stands at "+text.Share(p)+"."
+	if charge := r.Indictment.ChargedDefectType; label != charge {
+		decision = abi.Amend
+		opening = "The charge " + charge + " falls to " + text.Share(scale.Of(charge)) + ", " + label + " stands at " + text.Share(p) + "."
+		if r.DefenseBrief.PleaDeal {
+			opening += " The defense's plea is rejected."
+		}
+	}
+	return &abi.Verdict{
+		Decision: decision, FinalClassification: label, Confidence: p,
+		Reasoning: proceeding.Join(opening, explain(r, scale, challenges)),
+	}
+}
+
+// broken says what is wrong with a proceeding that allows no verdict.
+func broken(r *abi.NodeRequest) string {
+	switch {
+	case r.DefenseBrief == nil:
+		return "The defense was not heard: there is no brief."
+	case !r.DefenseBrief.PleaDeal && (r.Hearing == nil || len(r.Hearing.Rounds) == 0):
+		return "The defense does not concede, and there was no hearing."
+	default:
+		return ""
+	}
+}

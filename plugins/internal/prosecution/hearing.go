@@ -1,0 +1,66 @@
+package prosecution
+
+import (
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/experiments"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/grounds"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
+)
+
+// argue speaks for the charge from what still stands. It challenges what
+// speaks against the charge and brings what discovery found for it, each once.
+func argue(r *abi.NodeRequest) *abi.HearingTurn {
+	charge := r.Indictment.ChargedDefectType
+	before := proceeding.Challenges(r)
+	fresh := ownChallenges(r, before)
+	brought := proceeding.Bring(r, func(f *abi.Finding) bool { return f.Supports == charge })
+	scale := weigh.Weigh(proceeding.Matter(r, append(before, fresh...)))
+	return &abi.HearingTurn{
+		Argument:      argument(r, scale, fresh, brought),
+		NewChallenges: fresh,
+		NewItems:      brought,
+	}
+}
+
+// ownChallenges are those of the prosecution that were not raised before.
+func ownChallenges(r *abi.NodeRequest, before []abi.Challenge) []abi.Challenge {
+	own := grounds.Of(grounds.Items(r.Indictment, r.Exhibits), r.Case.Labels, r.Profile, speaksAgainst(r.Indictment.ChargedDefectType))
+	return grounds.Unraised(own, before)
+}
+
+func argument(r *abi.NodeRequest, scale *weigh.Scale, fresh []abi.Challenge, brought []abi.IndictmentItem) string {
+	charge := r.Indictment.ChargedDefectType
+	var standing, lost []string
+	for i := range r.Indictment.Evidence {
+		if r.Indictment.Evidence[i].Supports != charge {
+			continue
+		}
+		cited := proceeding.Cite(r.Indictment.Evidence, i)
+		if scale.Nats[i] > 0 {
+			standing = append(standing, cited)
+		} else {
+			lost = append(lost, cited)
+		}
+	}
+	forCharge := "No item for " + charge + " stands."
+	if len(standing) > 0 {
+		forCharge = "For " + charge + " there stands " + proceeding.List(standing) + "."
+	}
+	gone, added := "", ""
+	if len(lost) > 0 {
+		gone = "Without weight: " + proceeding.List(lost) + "."
+	}
+	if len(brought) > 0 {
+		added = "Discovery adds " + text.Count(len(brought), "line") + " for it."
+	}
+	return proceeding.Join(forCharge, gone, added, experiments.Summary(r.Case.Experiments, scale), proceeding.Quarrel(r.Indictment.Evidence, fresh),
+		"The prosecution puts the charge at "+text.Share(scale.Of(charge))+".")
+}
+
+// speaksAgainst selects the items that name another label than the charge:
+// the prosecution challenges nothing else.
+func speaksAgainst(charge string) func(*weigh.Testimony) bool {
+	return func(t *weigh.Testimony) bool { return t.Supports != "" && t.Supports != charge }
+}

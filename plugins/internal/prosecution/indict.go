@@ -1,0 +1,100 @@
+package prosecution
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/experiments"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
+)
+
+// indict charges the case with Light's classification. All evidence that
+// fits goes into the indictment, what speaks against the charge too: an item's weight is how
+// much it counts for the label that it names. The confidence is the
+// prosecution's own estimate; Light's stated one is a witness among others.
+func indict(r *abi.NodeRequest) *abi.Indictment {
+	charge := r.Case.Light.Classification
+	scale := weigh.Weigh(&weigh.Matter{
+		Labels: r.Case.Labels, Subject: r.Case.Subject, Light: r.Case.Light, Profile: r.Profile,
+		Testimony: weigh.FromEvidence(r.Case.Evidence), Experiments: r.Case.Experiments,
+	})
+	kept := heaviest(r.Case.Evidence, scale.Nats)
+	items := make([]abi.IndictmentItem, 0, len(kept))
+	for _, i := range kept {
+		e := &r.Case.Evidence[i]
+		items = append(items, abi.IndictmentItem{SourceRef: e.SourceRef, Content: e.Content, Weight: weigh.Weight(scale.Nats[i]), Supports: e.Supports, Element: e.Element})
+	}
+	return &abi.Indictment{
+		ChargedDefectType:    charge,
+		ProsecutionNarrative: proceeding.Join(narrate(charge, r.Case.Light.Confidence, items, scale.Of(charge)), experiments.Summary(r.Case.Experiments, scale), leftOut(len(r.Case.Evidence)-len(items))),
+		Evidence:             items,
+		Confidence:           scale.Of(charge),
+	}
+}
+
+// The bounds of an indictment: its items must fit an artifact with room to spare.
+const (
+	maxItems      = abi.MaxEvidence
+	maxItemsBytes = abi.DefaultOutputBytes * 3 / 4
+	itemOverhead  = 80 // keys, weight, element and headers of one item
+)
+
+// heaviest gives the indexes of the items that fit the indictment, in their
+// own order: all of them, or those that count most.
+func heaviest(evidence []abi.Evidence, nats []float64) []int {
+	order := make([]int, len(evidence))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(nats[b], nats[a]) })
+	size := 0
+	kept := order[:0]
+	for _, i := range order {
+		bytes := itemOverhead + len(evidence[i].SourceRef) + len(evidence[i].Content) + len(evidence[i].Supports)
+		if len(kept) < maxItems && size+bytes <= maxItemsBytes {
+			size += bytes
+			kept = append(kept, i)
+		}
+	}
+	slices.Sort(kept)
+	return kept
+}
+
+func leftOut(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return text.Count(n, "item") + " left out: the indictment holds no more."
+}
+
+func narrate(charge string, stated float64, items []abi.IndictmentItem, confidence float64) string {
+	var support, against []string
+	silent := 0
+	for i := range items {
+		cited := proceeding.Cite(items, i) + " (weight " + text.Share(items[i].Weight) + ")"
+		switch items[i].Supports {
+		case charge:
+			support = append(support, cited)
+		case "":
+			silent++
+		default:
+			against = append(against, cited)
+		}
+	}
+	out := "The charge is " + charge + ", which Light states with " + text.Share(stated) + "."
+	if len(support) > 0 {
+		out += " " + text.Count(len(support), "item") + " for it: " + proceeding.List(support) + "."
+	} else {
+		out += " No item names it."
+	}
+	if len(against) > 0 {
+		out += " " + text.Count(len(against), "item") + " against it: " + proceeding.List(against) + "."
+	}
+	if silent > 0 {
+		out += " " + text.Count(silent, "item") + " without a label."
+	}
+	return out + " The prosecution's own estimate is " + text.Share(confidence) + "."
+}

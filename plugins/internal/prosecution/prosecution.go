@@ -1,0 +1,44 @@
+// Package prosecution is what the prosecution does without a language model: it indicts, argues in the hearing, and contests what
+// speaks against its charge.
+package prosecution
+
+import (
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/guest"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/experiments"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
+)
+
+// Play gives the artifact of a node of the prosecution.
+func Play(r *abi.NodeRequest) (*abi.Artifact, *abi.Failure) {
+	if len(r.Case.Labels) == 0 {
+		return nil, guest.Fail(incomplete, "the case has no labels")
+	}
+	switch r.Family {
+	case abi.FamilyIndict:
+		if r.Case.Light == nil {
+			return nil, guest.Fail(incomplete, "an indictment needs Light's classification")
+		}
+		return &abi.Artifact{Indictment: indict(r)}, nil
+	case abi.FamilyHearing:
+		if r.Indictment == nil || r.Turn == nil {
+			return nil, guest.Fail(incomplete, "a turn of the hearing needs the indictment and whose turn it is")
+		}
+		return &abi.Artifact{HearingTurn: argue(r)}, nil
+	default:
+		return nil, guest.Fail(guest.WrongFamily, "the challenger doesn't play "+string(r.Family))
+	}
+}
+
+// Choose asks at its turns of the hearing for the experiment that would confirm the charge, if it is right.
+func Choose(r *abi.NodeRequest) *abi.Experiment {
+	if r.Family != abi.FamilyHearing || r.Indictment == nil || r.Turn == nil || len(r.Case.Labels) == 0 {
+		return nil
+	}
+	before := proceeding.Challenges(r)
+	scale := weigh.Weigh(proceeding.Matter(r, append(before, ownChallenges(r, before)...)))
+	return experiments.Next(r, scale, experiments.For(r.Indictment.ChargedDefectType))
+}
+
+const incomplete = "incomplete_request"
