@@ -26,6 +26,7 @@ func facts(r *calibrate.Report) []fact {
 		{"Verdicts", verdictText(r.Metrics.Verdicts)},
 		{"ECE", "court " + eceText(&r.Court) + "; Light in the band " + eceText(&r.Light)},
 		{"Brier", "court " + brierText(&r.Court) + "; Light in the band " + brierText(&r.Light)},
+		{"AURC", "court " + aurcText(&r.CourtRanking) + "; Light in the band " + aurcText(&r.LightRanking)},
 		{"Cost", costText(&r.Cost)},
 	}
 	if f := r.Fitting; f != nil {
@@ -99,6 +100,13 @@ func brierText(r *calibrate.Reliability) string {
 		return none
 	}
 	return fraction(*r.Brier) + " (stating the share of right answers would give " + fraction(*r.BrierOfRate) + ")"
+}
+
+func aurcText(c *bands.RiskCoverage) string {
+	if c.AURC == nil {
+		return none
+	}
+	return fmt.Sprintf("%s (a perfect ranking of these answers has %s, none %s)", fraction(*c.AURC), fraction(*c.Ideal), fraction(*c.Unranked))
 }
 
 func costText(c *calibrate.Cost) string {
