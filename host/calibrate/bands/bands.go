@@ -2,7 +2,9 @@ package bands
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/shadowcourt/shadowcourt/host/calibrate/internal/stats"
 )
@@ -67,6 +69,19 @@ type Step struct {
 	// P is the probability of so few wrong answers if the error were MaxError, Level the most that passes.
 	P     float64 `json:"p"`
 	Level float64 `json:"level"`
+}
+
+// String tells from which confidence on answers may be accepted, or what is lacking.
+func (c *Certificate) String() string {
+	number := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+	bound := fmt.Sprintf("(error at most %s with confidence %s)", number(c.MaxError), number(c.Confidence))
+	switch {
+	case c.Threshold != nil:
+		return fmt.Sprintf("from %s on %s: %d of %d cases, %d wrong, error at most %.3f", number(*c.Threshold), bound, c.Accepted, c.Cases, c.Wrong, *c.ErrorBound)
+	case c.Needed != nil:
+		return fmt.Sprintf("at no threshold %s: none can be certified with %d cases, about %d are needed", bound, c.Cases, *c.Needed)
+	}
+	return fmt.Sprintf("at no threshold %s: none can be certified with %d cases, nor with more like these, the surest are wrong too often", bound, c.Cases)
 }
 
 // count is what is known of a threshold. Worth is the share of its cases that count as independent, by which answers are wrong;
