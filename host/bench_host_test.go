@@ -58,6 +58,9 @@ func (*answers) Digest(string) string { return "sha256:recorded" }
 // Recorder is none.
 func (*answers) Recorder() invoker.Recorder { return nil }
 
+// Told is nothing.
+func (*answers) Told() []abi.Element { return nil }
+
 // BenchmarkHostSide is a trial without its modules: court, traversal, state and codec.
 func BenchmarkHostSide(b *testing.B) {
 	for _, id := range []string{"tour-rounds", "tour-plea"} {

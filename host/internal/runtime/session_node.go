@@ -32,7 +32,9 @@ func (s *Session) Node(ctx context.Context, module string, req *abi.NodeRequest)
 		if err != nil || response.Experiment == nil || !offered(offers, response.Experiment) {
 			return response, err // of an experiment that was not offered the caller says so
 		}
-		wanted = response.Experiment
+		if wanted = response.Experiment; s.later {
+			s.asked, wanted = true, nil
+		}
 	}
 }
 
@@ -53,9 +55,9 @@ func (s *Session) node(ctx context.Context, b *broker, req *abi.NodeRequest) (*a
 }
 
 // offers are the experiments that the persona of a call may ask for: none that was run in this trial, and none after one that
-// could not be run.
+// could not be run or is left for later.
 func (s *Session) offers(ctx context.Context, b *broker) ([]abi.ExperimentOffer, error) {
-	if b.denied(abi.CapExperiment) != "" || !s.Experimental() {
+	if b.denied(abi.CapExperiment) != "" || !s.Experimental() || s.asked {
 		return nil, nil
 	}
 	for i := range s.experiments {
@@ -74,9 +76,6 @@ func (s *Session) offers(ctx context.Context, b *broker) ([]abi.ExperimentOffer,
 
 // Experimental says whether there is a laboratory, or was one in the trial that is tried again.
 func (s *Session) Experimental() bool {
-	if s.withheld {
-		return false
-	}
 	if s.recorder.replays() {
 		_, ok := s.recorder.answer(abi.CapExperiment, codec.AppendExperimentQuery(nil, &abi.ExperimentQuery{}))
 		return ok
