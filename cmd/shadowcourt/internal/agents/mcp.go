@@ -130,7 +130,7 @@ func (o *options) open(ctx context.Context, s cli.Streams) (_ *mcp.Server, close
 			return nil, nil, o.Error(err)
 		}
 		closers = append(closers, func() { _ = h.Close(context.WithoutCancel(ctx)) })
-		if config.Personas = models(h.Pipeline()); reports {
+		if config.Personas = open.ModelNames(h.Pipeline()); reports {
 			config.Reports = h
 		} else {
 			config.Cases = h
@@ -142,17 +142,4 @@ func (o *options) open(ctx context.Context, s cli.Streams) (_ *mcp.Server, close
 	server := mcp.New(config)
 	closers = append(closers, server.Close)
 	return server, closeAll, nil
-}
-
-// models are the names of models that personas ask.
-func models(def *pipeline.Definition) []string {
-	var names []string
-	for i := range def.Personas {
-		for _, name := range def.Personas[i].Models {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
-	}
-	return names
 }
