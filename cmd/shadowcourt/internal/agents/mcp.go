@@ -19,7 +19,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/knowledge"
 	"github.com/shadowcourt/shadowcourt/host/mcp"
-	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
 // options are the flags of `mcp`.
