@@ -161,7 +161,7 @@ func TestWhatIsNotThere(t *testing.T) {
 	if len(p.asked()) > 0 {
 		t.Errorf("asked %v", p.asked())
 	}
-	offers := s.Offers([]string{"writer", "reader"})
+	offers := s.Offers(t.Context(), []string{"writer", "reader"})
 	if !slices.Equal(offers, []abi.ModelOffer{{Model: "reader", ContextTokens: 8000, AnswerTokens: 500}}) {
 		t.Errorf("offers %v", offers)
 	}
