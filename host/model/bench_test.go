@@ -49,14 +49,11 @@ func BenchmarkComplete(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			var answer struct {
-				Choices []struct{ Message struct{ Content string } }
-			}
-			if err := json.NewDecoder(response.Body).Decode(&answer); err != nil || answer.Choices[0].Message.Content == "" {
+			data, err := io.ReadAll(response.Body)
+			_ = response.Body.Close()
+			if err != nil || model.DecodeReply(model.OpenAI, data, false) != nil {
 				b.Fatal(err)
 			}
-			_, _ = io.Copy(io.Discard, response.Body)
-			_ = response.Body.Close()
 		}
 	})
 	b.Run("cassette", func(b *testing.B) {
