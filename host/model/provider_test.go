@@ -263,6 +263,23 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
+// A context that is cancelled ends the wait before a retry, by the system's clock, too.
+func TestCancelledBeforeARetry(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	p := serve(t, status(503, "Retry-After", "50", ""))
+	s, _ := open(t, file(p.URL, ""), func(c *model.Config) {
+		c.Clock = nil
+		c.Random = func() float64 {
+			cancel()
+			return 0
+		}
+	})
+	if _, err := s.Complete(ctx, ask(), trial.ModelUsage{}); !errors.Is(err, context.Canceled) || len(p.asked()) != 1 {
+		t.Errorf("%v, %d requests", err, len(p.asked()))
+	}
+}
+
 func TestRateAndConcurrency(t *testing.T) {
 	t.Parallel()
 	var running, most atomic.Int32
