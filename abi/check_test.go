@@ -95,6 +95,43 @@ func TestCheckDiscovery(t *testing.T) {
 		func(c *abi.Collector) { abi.CheckDiscovery(v, labels, nil, contains, c) })
 }
 
+func TestAFindingNamesOnlyAModelThatHasAnswered(t *testing.T) {
+	t.Parallel()
+	contains := func(string, string) (known, stands bool) { return true, true }
+	sources := abi.ModelSources([]abi.CompletionResult{
+		{Model: "reader", Outcome: abi.CompletionPartial, Answers: []string{"yes"}},
+		{Model: "reader", Outcome: abi.CompletionAnswered, Answers: []string{"yes"}},
+		{Model: "silent", Outcome: abi.CompletionInvalid, Answers: []string{}},
+	})
+	v := &abi.Discovery{Findings: []abi.Finding{
+		{Document: "log", Quote: "here"},
+		{Document: "log", Quote: "here", Source: "model:reader"},
+		{Document: "log", Quote: "here", Source: "model:silent"},
+		{Document: "log", Quote: "here", Source: "recall"},
+	}}
+	expect(t, "identity findings[2].source\nidentity findings[3].source",
+		func(c *abi.Collector) { abi.CheckDiscovery(v, labels, sources, contains, c) })
+}
+
+func TestCheckCompletion(t *testing.T) {
+	t.Parallel()
+	models := []abi.ModelOffer{{Model: "small", ContextTokens: 100, AnswerTokens: 10}, {Model: "large", ContextTokens: 1000, AnswerTokens: 100}}
+	for _, tc := range []struct {
+		model  string
+		tokens int
+		want   string
+	}{
+		{"small", 10, ""},
+		{"large", 11, ""},
+		{"small", 11, "not_offered completion.answer_tokens"},
+		{"other", 1, "not_offered completion.model"},
+	} {
+		expect(t, tc.want, func(c *abi.Collector) {
+			abi.CheckCompletion(&abi.Completion{Model: tc.model, AnswerTokens: tc.tokens}, models, c)
+		})
+	}
+}
+
 func TestCheckChallenges(t *testing.T) {
 	t.Parallel()
 	contested := []abi.Challenge{{EvidenceIndex: 1, Challenge: "doubt", Severity: abi.Minor, By: "Bulwark"}}

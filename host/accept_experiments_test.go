@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -14,6 +15,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/internal/turns"
 	"github.com/shadowcourt/shadowcourt/host/profile"
+	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
@@ -163,14 +165,90 @@ func TestAccept_EX1_TheBriefNamesTheExperimentThatWasNotRun(t *testing.T) {
 	}
 }
 
+// selective is a laboratory that can run the tests of one case.
+type selective struct {
+	laboratory
+	id string
+}
+
+func (s selective) Offers(ctx context.Context, c *abi.Case) ([]abi.ExperimentOffer, error) {
+	if c.ID != s.id {
+		return nil, nil
+	}
+	return s.laboratory.Offers(ctx, c)
+}
+
+// Cases of which nobody asks for an experiment are tried once, and their results come while others are still being read.
+func TestAccept_EX7_WhatNeedsNoExperimentIsTriedOnceAndDoesNotWait(t *testing.T) {
+	t.Parallel()
+	p, err := profile.Load(filepath.Join("..", "pipelines", "profiles", "go-test.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n, asks = 20, 15
+	read := 0
+	entries := func(yield func(docket.Entry, error) bool) {
+		for read = 1; read <= n; read++ {
+			c := abi.Case{
+				ID: strconv.Itoa(read), Subject: "TestTotal fails in example.com/shop", Labels: []string{"pb001", "ab001", "si001", "nd001"},
+				Light:     &abi.LightAnswer{Classification: "pb001", Confidence: 0.6},
+				Documents: []abi.Document{{Name: "log", Text: "--- FAIL: TestTotal (1.00s)\nFAIL\texample.com/shop\t2.1s\n"}},
+			}
+			if !yield(docket.Entry{Case: c}, nil) {
+				return
+			}
+		}
+	}
+	world := func(abi.Experiment) abi.ExperimentOutcome { return abi.OutcomeSame }
+	count := func(experiments host.Experiments) (calls map[string]int, ran int) {
+		calls = map[string]int{}
+		var mu sync.Mutex
+		h := open(t, host.Config{Profile: p, Experiments: experiments, Record: record.ContentsReplay, Observe: func(r host.CallRecord) {
+			mu.Lock()
+			defer mu.Unlock()
+			calls[r.CaseID]++
+		}})
+		i := 0
+		for tried := range h.TryAll(t.Context(), entries, 1) {
+			i++
+			if tried.Err != nil || tried.Trial.Result.ID != strconv.Itoa(i) || tried.Record == nil {
+				t.Fatalf("entry %d: %+v", i, tried)
+			}
+			if i == 1 && read > asks {
+				t.Errorf("the first result came when all were read")
+			}
+			ran += len(tried.Trial.Result.Experiments)
+		}
+		return calls, ran
+	}
+	without, _ := count(nil)
+	with, ran := count(selective{laboratory{profile: p, world: world}, strconv.Itoa(asks)})
+	for id, calls := range without {
+		if id != strconv.Itoa(asks) && with[id] != calls {
+			t.Errorf("case %s took %d calls, %d without experiments", id, with[id], calls)
+		}
+	}
+	if ran == 0 || len(without) != n {
+		t.Errorf("%d experiments in %d cases", ran, len(without))
+	}
+}
+
 // scarce is a laboratory with a budget of so many experiments for all cases together.
 type scarce struct {
 	laboratory
-	budget int
-	ran    *[]string
+	seconds []int // of each case's test
+	budget  int
+	ran     *[]string
 }
 
-func (scarce) Limited() bool { return true }
+func (s scarce) Offers(ctx context.Context, c *abi.Case) ([]abi.ExperimentOffer, error) {
+	offers, err := s.laboratory.Offers(ctx, c)
+	i, _ := strconv.Atoi(c.ID)
+	for at := range offers {
+		offers[at].Seconds = float64(s.seconds[i] * offers[at].Experiment.Runs)
+	}
+	return offers, err
+}
 
 func (s scarce) Run(ctx context.Context, c *abi.Case, e abi.Experiment) (abi.ExperimentResult, error) {
 	turns.Yield(ctx)
@@ -205,7 +283,7 @@ func TestAccept_EX7_ABudgetGoesWhereItGainsMost(t *testing.T) {
 	var first []string
 	for _, workers := range []int{1, 3, 8} {
 		var ran, ids, helped []string
-		h := open(t, host.Config{Profile: p, Experiments: scarce{laboratory{profile: p, world: world}, 6, &ran}})
+		h := open(t, host.Config{Profile: p, Experiments: scarce{laboratory{profile: p, world: world}, seconds, 6, &ran}})
 		for tried := range h.TryAll(t.Context(), entries, workers) {
 			if tried.Err != nil {
 				t.Fatal(tried.Err)

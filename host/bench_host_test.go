@@ -61,6 +61,9 @@ func (*answers) Replaced(trial.Fallback) {}
 
 func (*answers) Recorder() invoker.Recorder { return nil }
 
+// Told is nothing.
+func (*answers) Told() []abi.Element { return nil }
+
 // BenchmarkHostSide is a trial without its modules: court, traversal, state and codec.
 func BenchmarkHostSide(b *testing.B) {
 	for _, id := range []string{"tour-rounds", "tour-plea"} {

@@ -20,7 +20,8 @@ type Host struct {
 	runtime  *runtime.Runtime
 	contents record.Contents // of records
 	sleep    runtime.Sleep
-	// scheduled says that trials compete for experiments.
+	// scheduled says that trials compete for experiments. An answer of a Light of the caller's own may cost more than it is worth to be
+	// asked for twice.
 	scheduled bool
 }
 
@@ -40,7 +41,7 @@ func Open(ctx context.Context, config Config) (*Host, error) {
 
 // open prepares a Host, and reads its modules without installing them.
 func open(ctx context.Context, config *Config) (*Host, map[string]sandbox.File, error) {
-	h := &Host{contents: config.Record, sleep: config.sleep, scheduled: config.schedules()}
+	h := &Host{contents: config.Record, sleep: config.sleep, scheduled: config.Experiments != nil && config.Light == nil}
 	var err error
 	if h.court, err = config.court(); err != nil {
 		return nil, nil, err
@@ -103,22 +104,28 @@ func (h *Host) needed() []string { return h.court.Modules() }
 // Try tries one case. An invalid case is an *abi.ValidationError, a case that nobody has classified is [ErrNoLight]; whatever
 // goes wrong inside the trial is a mistrial in the result.
 func (h *Host) Try(ctx context.Context, subject abi.Case) (*trial.Trial, error) {
-	t, _, err := h.try(ctx, subject, nil)
+	t, _, err := h.try(ctx, subject, nil, nil)
 	return t, err
 }
 
 // TryRecorded is [Host.Try] with the record of the trial, which is nil where
 // Config.Record is empty.
 func (h *Host) TryRecorded(ctx context.Context, subject abi.Case) (*trial.Trial, *record.Trial, error) {
-	if h.contents == "" {
-		return h.try(ctx, subject, nil)
-	}
-	return h.try(ctx, subject, runtime.NewRecorder(h.contents))
+	return h.try(ctx, subject, h.recorder(), nil)
 }
 
-func (h *Host) try(ctx context.Context, subject abi.Case, recorder *runtime.Recorder) (t *trial.Trial, recorded *record.Trial, err error) {
+// recorder of a trial; nil where none is recorded.
+func (h *Host) recorder() *runtime.Recorder {
+	if h.contents == "" {
+		return nil
+	}
+	return runtime.NewRecorder(h.contents)
+}
+
+// try tries a case. Where asked is not nil, no experiments are run, and it says whether a persona asked for one.
+func (h *Host) try(ctx context.Context, subject abi.Case, recorder *runtime.Recorder, asked *bool) (t *trial.Trial, recorded *record.Trial, err error) {
 	err = h.runtime.With(ctx, func(g *runtime.Generation) error {
-		t, recorded, err = h.court.Try(ctx, g, subject, recorder)
+		t, recorded, err = h.court.Try(ctx, g, subject, recorder, asked)
 		return err
 	})
 	return t, recorded, err

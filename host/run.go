@@ -28,9 +28,10 @@ type Tried struct {
 // entry is passed on in its place. When the context ends, no further entry is
 // read, and every entry that was read is yielded: one that was not tried to the
 // end has an Err that wraps the cause of the context.
-// Where cases share a budget of Experiments, up to 1,000 entries are read
-// ahead, and those whose experiments are expected to tell most for their
-// seconds come first.
+// Where there are Experiments, and no Light of the caller's own, those whose
+// experiments are expected to tell most for their seconds come first, and take
+// turns: the first case that asks for an experiment waits until up to 1,000
+// entries behind it are read.
 func (h *Host) TryAll(ctx context.Context, entries iter.Seq2[docket.Entry, error], workers int) iter.Seq[Tried] {
 	read := func(yield func(Tried) bool) {
 		for entry, err := range entries {
@@ -42,17 +43,18 @@ func (h *Host) TryAll(ctx context.Context, entries iter.Seq2[docket.Entry, error
 	if h.scheduled {
 		return h.byGain(ctx, read, workers)
 	}
-	return runtime.Ordered(ctx, read, workers, h.tryEntry)
+	return runtime.Ordered(ctx, read, workers, func(ctx context.Context, tried Tried) Tried { return h.tryEntry(ctx, tried, nil) })
 }
 
-func (h *Host) tryEntry(ctx context.Context, tried Tried) Tried {
+// tryEntry tries an entry, with asked as in [Host.try].
+func (h *Host) tryEntry(ctx context.Context, tried Tried, asked *bool) Tried {
 	if tried.Err == nil && ctx.Err() != nil {
 		tried.Err = fmt.Errorf("case %q: %w", tried.Entry.Case.ID, context.Cause(ctx))
 	}
 	if tried.Err != nil {
 		return tried
 	}
-	tried.Trial, tried.Record, tried.Err = h.TryRecorded(ctx, tried.Entry.Case)
+	tried.Trial, tried.Record, tried.Err = h.try(ctx, tried.Entry.Case, h.recorder(), asked)
 	if tried.Trial != nil {
 		tried.Trial.Truth = tried.Entry.Truth
 		tried.Trial.Stand(tried.Entry.Members)

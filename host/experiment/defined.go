@@ -38,7 +38,7 @@ func (d *defined) find(c *abi.Case) (*failure, error) {
 	case err != nil:
 		return nil, err
 	}
-	f := &failure{name: t.Test.Name, group: t.Test.Class, unit: t.Project, certain: t.Found, target: target{project: t}}
+	f := &failure{name: t.Test.Name, group: t.Test.Class, unit: t.Unit(), elapsed: t.Test.Elapsed, certain: t.Found, target: target{project: t}}
 	return f, d.Problem()
 }
 

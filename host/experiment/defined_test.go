@@ -3,6 +3,7 @@ package experiment_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -46,6 +47,11 @@ tests: [{alone: ["{name}", "{report}"], order: [all, "{report}"]}]
 		l := open(t, experiment.Config{Source: dir, Green: "green", Mode: experiment.All, Budget: time.Hour, Runners: []*runner.Definition{d}})
 		if got, err := l.Offers(t.Context(), subject); len(got) != offers || err != nil {
 			t.Errorf("%q: %v, %v, %s", keep, got, err, l.Why(subject))
+		}
+		slow := *subject
+		slow.Documents = append(slices.Clip(subject.Documents), abi.Document{Name: "testcase", Text: "time=40.0\n"})
+		if got, err := l.Offers(t.Context(), &slow); len(got) != offers || got[0].Seconds < 40 || err != nil {
+			t.Errorf("of a test of 40 seconds: %v, %v", got, err)
 		}
 		if r, err := l.Run(t.Context(), subject, parse(t, clean)); r.Outcome != abi.OutcomeSame || err != nil {
 			t.Errorf("%q: %+v, %v", keep, r, err)

@@ -2,17 +2,22 @@ package experiment
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
+	"github.com/shadowcourt/shadowcourt/host/docket/junit"
 )
 
+// texts are what was written when a test failed, without what a report says of the test.
 func texts(documents []abi.Document) []string {
-	list := make([]string, len(documents))
+	var list []string
 	for i := range documents {
-		list[i] = documents[i].Text
+		if documents[i].Name != junit.AboutDocument {
+			list = append(list, documents[i].Text)
+		}
 	}
 	return list
 }
@@ -27,6 +32,9 @@ type looks struct {
 // sourceFile is a file with its folders, which differ from machine to machine: in Go's form, which many share, and in Python's.
 var sourceFile = regexp.MustCompile(`[^\s"'()\[\]]*/([^/\s"'()\[\]]+\.\w{1,5}(?::\d|", line \d))`)
 
+// backtrace is that of a panic in Rust, or the note where there is none: which of them depends on a variable.
+var backtrace = regexp.MustCompile(`(?m)^stack backtrace:\n(?:[ \t]+.*\n)*|^note: (?:run with|Some details are omitted, run with) .RUST_BACKTRACE=.*$`)
+
 // looksOf takes the looks of a failure from its documents. group is the package, class or suite of the test.
 func looksOf(group string, documents []abi.Document) looks {
 	fingerprint := func(texts ...string) string {
@@ -34,6 +42,10 @@ func looksOf(group string, documents []abi.Document) looks {
 			texts[i] = sourceFile.ReplaceAllString(texts[i], "$1")
 		}
 		return casebook.Take(casebook.Failure{Texts: texts}).Exact
+	}
+	documents = slices.Clone(documents)
+	for i := range documents {
+		documents[i].Text = backtrace.ReplaceAllString(documents[i].Text, "")
 	}
 	l := looks{whole: fingerprint(texts(documents)...), symptoms: map[string]bool{}}
 	for _, symptom := range gotest.Symptoms(group, documents) {

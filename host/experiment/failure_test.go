@@ -23,6 +23,13 @@ example.com/shop/cart.Total({0xc000010101, 0x2, 0x2})
 example.com/shop/cart.TestA(0xc0000b8a88)
 	/home/runner/work/shop/shop/cart/cart_test.go:12 +0x45
 `
+	rust   = "thread 'total' (412) panicked at shop/tests/cart.rs:2:13:\nassertion `left == right` failed\n  left: 4\n right: 3\n"
+	frames = `stack backtrace:
+   0: __rustc::rust_begin_unwind
+             at /rustc/59807616e1fa2540724bfbac14d7976d7e4a3860/library/std/src/panicking.rs:689:5
+   1: cart::total
+             at ./tests/cart.rs:2:13
+note: Some details are omitted, run with ` + "`RUST_BACKTRACE=full` for a verbose backtrace.\n"
 	timeout = `=== RUN   TestA
 panic: test timed out after 10m0s
 	running tests:
@@ -54,6 +61,8 @@ func TestTheSameFailure(t *testing.T) {
 		{"a crash and an assertion", crash, assertion, false},
 		{"a timeout elsewhere", timeout, strings.NewReplacer("10m0s", "20s", "cart.Wait()", "cart.Close()", "cart.go:7", "close.go:9").Replace(timeout), true},
 		{"a timeout and an assertion", timeout, assertion, false},
+		{"a panic of Rust without frames", rust + frames, strings.ReplaceAll(rust, "(412)", "(7)") + "note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n", true},
+		{"a panic of Rust elsewhere", rust + frames, strings.ReplaceAll(rust, "left == right", "total > 0") + frames, false},
 		{"nothing but the end", "--- FAIL: TestA (0.00s)\n", "--- FAIL: TestA (0.50s)\n", true},
 		{"nothing but the end, and an assertion", "--- FAIL: TestA (0.00s)\n", assertion, false},
 		{"the last words", "no luck today\n--- FAIL: TestA (0.00s)\n", "out of paper\n--- FAIL: TestA (0.00s)\n", false},

@@ -27,9 +27,6 @@ func (l *Lab) Offers(ctx context.Context, subject *abi.Case) ([]abi.ExperimentOf
 // Able says whether any experiment can be run.
 func (l *Lab) Able() bool { return l.problem == "" }
 
-// Limited says that all cases share a budget, so that those that gain most by it should come first.
-func (l *Lab) Limited() bool { return l.Able() }
-
 // Why says in a line why there are no offers for a case, or not all of the mode; empty if there are. Of a nil case it says what
 // holds for all.
 func (l *Lab) Why(subject *abi.Case) string {

@@ -135,7 +135,7 @@ const (
 )
 
 func runLimit(f *failure, e abi.Experiment) time.Duration {
-	limit, least := elapsedFactor*f.elapsed, leastLimit+elapsedFactor*f.toolchain.pace().Start
+	limit, least := elapsedFactor*min(f.elapsed, plan.MostRun), leastLimit+elapsedFactor*f.toolchain.pace().Start
 	if e.Order == abi.OriginalOrder || strings.Contains(f.name, "/") {
 		least = othersLimit
 	}

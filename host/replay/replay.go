@@ -208,7 +208,7 @@ func (r *Replayer) Replay(ctx context.Context, recorded *record.Trial, subject *
 		return nil, nil, err
 	}
 	defer func() { _ = generation.Release(context.WithoutCancel(ctx)) }()
-	t, again, err := c.Try(ctx, generation, *own, runtime.NewReplay(r.header.Contents, recorded))
+	t, again, err := c.Try(ctx, generation, *own, runtime.NewReplay(r.header.Contents, recorded), nil)
 	if err != nil {
 		return nil, nil, err
 	}

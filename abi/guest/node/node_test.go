@@ -103,3 +103,46 @@ func ExampleHandle() {
 	fmt.Println("registered")
 	// Output: registered
 }
+
+func TestAnAskerIsAskedOnlyWhereThereAreModels(t *testing.T) {
+	t.Parallel()
+	question := &abi.Completion{
+		Model: "reader", Messages: []abi.ChatMessage{{Role: abi.ChatUser, Content: "why?"}}, AnswerTokens: 10, Samples: 1,
+	}
+	once := func(r *abi.NodeRequest) *abi.Completion {
+		if len(r.Completions) > 0 {
+			return nil
+		}
+		return question
+	}
+	asking := func(completions ...abi.CompletionResult) []byte {
+		return codec.AppendNodeRequest(nil, &abi.NodeRequest{
+			Node: "verdict", Family: abi.FamilyVerdict,
+			Persona: abi.Persona{Name: "specter", Element: abi.Lightning, Role: "judge", Alignment: "arbiter"},
+			Case:    abi.CaseView{Labels: []string{"a", "b"}},
+			Models:  []abi.ModelOffer{{Model: "reader", ContextTokens: 100, AnswerTokens: 10}}, Completions: completions,
+		})
+	}
+	for _, tc := range []struct {
+		name       string
+		asker      node.Asker
+		request    []byte
+		completion bool
+	}{
+		{"models", once, asking(), true},
+		{"models that have answered", once, asking(abi.CompletionResult{Model: "reader", Outcome: abi.CompletionAnswered, Answers: []string{"so"}}), false},
+		{"no models", once, request(), false},
+		{"no asker", nil, asking(), false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			response, err := codec.DecodeNodeResponse(node.AnswerOffers(nil, tc.asker, acquit, tc.request), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := response.Completion != nil; got != tc.completion || got == (response.Artifact != nil) {
+				t.Errorf("completion %v, artifact %v", response.Completion, response.Artifact)
+			}
+		})
+	}
+}

@@ -2,7 +2,9 @@ package bands
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/shadowcourt/shadowcourt/host/calibrate/internal/stats"
 )
@@ -64,78 +66,92 @@ type Step struct {
 	Threshold float64 `json:"threshold"`
 	Accepted  int     `json:"accepted"`
 	Wrong     int     `json:"wrong"`
-	// P is the probability of so few wrong answers if the error were MaxError.
-	P float64 `json:"p"`
+	// P is the probability of so few wrong answers if the error were MaxError, Level the most that passes.
+	P     float64 `json:"p"`
+	Level float64 `json:"level"`
 }
 
-// count is what is known of a threshold. Worth is the share of its cases that count as independent.
+// String tells from which confidence on answers may be accepted, or what is lacking.
+func (c *Certificate) String() string {
+	number := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+	bound := fmt.Sprintf("(error at most %s with confidence %s)", number(c.MaxError), number(c.Confidence))
+	switch {
+	case c.Threshold != nil:
+		return fmt.Sprintf("from %s on %s: %d of %d cases, %d wrong, error at most %.3f", number(*c.Threshold), bound, c.Accepted, c.Cases, c.Wrong, *c.ErrorBound)
+	case c.Needed != nil:
+		return fmt.Sprintf("at no threshold %s: none can be certified with %d cases, about %d are needed", bound, c.Cases, *c.Needed)
+	}
+	return fmt.Sprintf("at no threshold %s: none can be certified with %d cases, nor with more like these, the surest are wrong too often", bound, c.Cases)
+}
+
+// count is what is known of a threshold. Worth is the share of its cases that count as independent, by which answers are wrong;
+// independent is how many do by the groups alone.
 type count struct {
-	threshold       float64
-	accepted, wrong int
-	worth           float64
+	threshold          float64
+	accepted, wrong    int
+	worth, independent float64
 }
 
-// gridSteps: thresholds are the hundredths, fixed before any case is seen.
-const gridSteps = 100
+// gridSteps: thresholds are the thousandths, fixed before any case is seen.
+const gridSteps = 1000
 
-// Certify proposes the loosest threshold that the sequence of tests reaches. It is pure, and the order of points has no
+// Certify proposes the loosest threshold that a sequence of tests reaches. It is pure, and the order of points has no
 // influence.
 func Certify(points []Point, o Options) Certificate {
 	o = o.orDefault()
 	c := Certificate{MaxError: o.MaxError, Confidence: o.Confidence, Cases: len(points), Tested: []Step{}}
-	grid, t := countAll(points), newTest(o)
+	grid, two := countAll(points), sequences(o)
 	var last count
-	for _, at := range t.sequence(grid, len(points), 1) {
-		p := t.p(at, 1)
-		c.Tested = append(c.Tested, Step{at.threshold, at.accepted, at.wrong, p})
-		if p > t.level {
-			break
-		}
-		if at.accepted > last.accepted { // of thresholds that accept the same cases the strictest is promised
-			last = at
+	for _, s := range two {
+		for at := range s.tested(grid) {
+			p := s.p(float64(at.wrong)*at.worth, float64(at.accepted)*at.worth)
+			c.Tested = append(c.Tested, Step{at.threshold, at.accepted, at.wrong, p, s.level})
+			if p > s.level {
+				break
+			}
+			if at.accepted > last.accepted {
+				last = at
+			}
 		}
 	}
 	if last.accepted == 0 {
-		c.Needed = t.needed(grid, len(points))
+		c.Needed = needed(two, grid, len(points))
 		return c
 	}
-	n := float64(last.accepted) * last.worth
-	bound := stats.UpperBound(float64(last.wrong)*last.worth, n, o.Confidence)
+	bound := stats.UpperBound(float64(last.wrong)*last.worth, float64(last.accepted)*last.worth, o.Confidence)
 	c.Threshold, c.ErrorBound, c.Accepted, c.Wrong = &last.threshold, &bound, last.accepted, last.wrong
 	return c
 }
 
-// countAll counts at each threshold of the grid, from strict to loose.
+// countAll counts at each threshold of the grid that accepts more cases than stricter ones, from strict to loose.
 func countAll(points []Point) []count {
-	grid := make([]count, 0, gridSteps+1)
 	sorted := slices.SortedFunc(slices.Values(points), func(a, b Point) int { return cmp.Compare(b.Confidence, a.Confidence) })
-	grouped := slices.ContainsFunc(sorted, func(p Point) bool { return p.Group != "" })
-	c := count{worth: 1}
-	for i := gridSteps; i >= 0; i-- {
-		c.threshold = float64(i) / gridSteps
-		before := c.accepted
-		for c.accepted < len(sorted) && sorted[c.accepted].Confidence >= c.threshold {
-			if !sorted[c.accepted].Right {
-				c.wrong++
-			}
-			c.accepted++
-		}
-		if grouped && c.accepted > before {
-			c.worth = worth(sorted[:c.accepted])
-		}
-		grid = append(grid, c)
-	}
-	return grid
-}
-
-// worth is the share of the cases that count as independent.
-func worth(points []Point) float64 {
-	wrong, groups := make([]float64, len(points)), make([]string, len(points))
-	for i, p := range points {
+	wrong, groups := make([]float64, len(sorted)), make([]string, len(sorted))
+	for i, p := range sorted {
 		groups[i] = p.Group
 		if !p.Right {
 			wrong[i] = 1
 		}
 	}
-	return stats.EffectiveCases(wrong, stats.Clusters(groups)) / float64(len(points))
+	grouped := slices.ContainsFunc(groups, func(g string) bool { return g != "" })
+	clusters, none := stats.Clusters(groups), make([]float64, len(sorted))
+	var grid []count
+	c := count{}
+	for i := gridSteps; i >= 0; i-- {
+		c.threshold = float64(i) / gridSteps
+		before := c.accepted
+		for c.accepted < len(sorted) && sorted[c.accepted].Confidence >= c.threshold {
+			c.wrong += int(wrong[c.accepted])
+			c.accepted++
+		}
+		if n := c.accepted; n > before {
+			c.worth, c.independent = 1, float64(n)
+			if grouped {
+				c.worth = stats.EffectiveCases(wrong[:n], clusters[:n]) / float64(n)
+				c.independent = stats.EffectiveCases(none[:n], clusters[:n])
+			}
+			grid = append(grid, c)
+		}
+	}
+	return grid
 }

@@ -3,7 +3,9 @@ package bands_test
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/host/calibrate/bands"
@@ -142,11 +144,7 @@ func TestAccept_FT3_TheBoundHoldsAsOftenAsPromised(t *testing.T) {
 			r := stats.Rand(11, w.name)
 			broken, naive, certified := 0, 0, 0
 			for range dockets {
-				list := make([]bands.Point, size)
-				for i := range list {
-					c := 0.5 + r.Float64()/2
-					list[i] = bands.Point{Confidence: c, Right: r.Float64() >= w.wrong(c)}
-				}
+				list := drawn(r, size, w.wrong)
 				if c := bands.Certify(list, bands.Options{}); c.Threshold != nil {
 					certified++
 					if w.wrongAmong(max(*c.Threshold, 0.5)) > 0.05 {
@@ -208,17 +206,96 @@ func TestAccept_FT3_EnoughCasesCertify(t *testing.T) {
 	}
 }
 
-// TestTheSequenceBeginsWhereItCanPass: one wrong among the few surest does not end it before it began.
-func TestTheSequenceBeginsWhereItCanPass(t *testing.T) {
+// TestTheSecondSequence: a wrong answer among the surest ends the first sequence before it began; with so few wrong ones among
+// all the second still passes.
+func TestTheSecondSequence(t *testing.T) {
 	t.Parallel()
 	c := bands.Certify(slices.Concat(answers(60, 2, 0.99), answers(400, 3, 0.9)), bands.Options{})
 	if c.Threshold == nil || *c.Threshold != 0.9 || c.Accepted != 460 {
 		t.Errorf("%+v", c)
 	}
+	first, second := c.Tested[0], c.Tested[len(c.Tested)-1]
+	if first.Accepted != 60 || first.P <= first.Level || second.Accepted != 460 || math.Abs(first.Level+second.Level-0.05) > 1e-9 {
+		t.Errorf("tested %+v", c.Tested)
+	}
 	// Thresholds between two confidences accept the same cases: the strictest of them is promised.
-	if c = bands.Certify(answers(100, 0, 0.734), bands.Options{}); c.Threshold == nil || *c.Threshold != 0.73 {
+	if c = bands.Certify(answers(100, 0, 0.7345), bands.Options{}); c.Threshold == nil || *c.Threshold != 0.734 {
 		t.Errorf("%+v", c)
 	}
+}
+
+// TestAccept_QU6_TheSmallestCountIsCertified: for several bounds, as many right answers as can pass at all are certified, though
+// all that are less sure are wrong; one fewer is not.
+func TestAccept_QU6_TheSmallestCountIsCertified(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		o     bands.Options
+		least int // ln(1 - confidence) / ln(1 - bound), rounded up
+	}{
+		{bands.Options{MaxError: 0.1}, 29},
+		{bands.Options{}, 59},
+		{bands.Options{MaxError: 0.2, Confidence: 0.9}, 11},
+		{bands.Options{MaxError: 0.01, Confidence: 0.99}, 459},
+		{bands.Options{MaxError: 0.5, Confidence: 0.5}, 1},
+	} {
+		wrong := answers(130, 130, 0.6)
+		if c := bands.Certify(slices.Concat(answers(test.least, 0, 0.9), wrong), test.o); c.Threshold == nil || *c.Threshold != 0.9 || c.Accepted != test.least {
+			t.Errorf("%+v: %d right answers are not certified: %+v", test.o, test.least, c)
+		}
+		if c := bands.Certify(slices.Concat(answers(test.least-1, 0, 0.9), wrong), test.o); c.Threshold != nil {
+			t.Errorf("%+v: %d right answers are certified: %+v", test.o, test.least-1, c)
+		}
+	}
+}
+
+// TestAccept_QU6_AGoodRankingIsCertified: of 130 and of 340 answers, of which the surer half is nearly always right and the other
+// a coin, most dockets certify some; with an error of 3 % everywhere, nearly all dockets of 2000 do.
+func TestAccept_QU6_AGoodRankingIsCertified(t *testing.T) {
+	t.Parallel()
+	const dockets, bound = 200, 0.1
+	r := stats.Rand(14, "ranked")
+	for _, test := range []struct {
+		world
+		least map[int]float64 // share of dockets that are certified, by their size
+	}{
+		{world{"surer half right, others a coin", func(c float64) float64 {
+			if c >= 0.75 {
+				return 0.005
+			}
+			return 0.5
+		}}, map[int]float64{130: 0.75, 340: 0.75, 2000: 0.75}},
+		{world{"calibrated", func(c float64) float64 { return 1 - c }}, map[int]float64{130: 0.1, 340: 0.4, 2000: 0.85}},
+		{world{"an error of 0.03 everywhere", func(float64) float64 { return 0.03 }}, map[int]float64{130: 0.4, 340: 0.85, 2000: 0.95}},
+	} {
+		for _, size := range []int{130, 340, 2000} {
+			certified, accepted, broken := 0.0, 0.0, 0.0
+			for range dockets {
+				c := bands.Certify(drawn(r, size, test.wrong), bands.Options{MaxError: bound})
+				if c.Threshold == nil {
+					continue
+				}
+				certified++
+				accepted += float64(c.Accepted) / float64(size)
+				if test.wrongAmong(max(*c.Threshold, 0.5)) > bound {
+					broken++
+				}
+			}
+			t.Logf("| %s | %d | %.2f | %.2f | %.3f |", test.name, size, certified/dockets, accepted/dockets, broken/dockets)
+			if certified/dockets < test.least[size] || broken/dockets > 0.1 {
+				t.Errorf("%s, %d cases: certified in %.2f of the dockets, want %.2f; the bound is broken in %.3f", test.name, size, certified/dockets, test.least[size], broken/dockets)
+			}
+		}
+	}
+}
+
+// drawn are answers with confidences spread evenly over [0.5, 1].
+func drawn(r *rand.Rand, size int, wrong func(confidence float64) float64) []bands.Point {
+	list := make([]bands.Point, size)
+	for i := range list {
+		c := 0.5 + r.Float64()/2
+		list[i] = bands.Point{Confidence: c, Right: r.Float64() >= wrong(c)}
+	}
+	return list
 }
 
 func TestTinyBoundsComeToAnEnd(t *testing.T) {
@@ -262,5 +339,106 @@ func TestAccept_FT3_TheBoundHoldsWithGroups(t *testing.T) {
 	}
 	if asIndependent <= 40 {
 		t.Errorf("taking the cases for independent breaks it in %d dockets only: nothing is shown", asIndependent)
+	}
+}
+
+// TestAccept_QU6_ThePromiseHoldsWithTiesFewLabelsAndCorrelatedConfidence: with confidences in steps of a tenth; with 40 cases; with
+// two labels, where the confidence tells how likely each is to be right; and with confidences that cases of a group share. The
+// error of the accepted is known for each threshold.
+func TestAccept_QU6_ThePromiseHoldsWithTiesFewLabelsAndCorrelatedConfidence(t *testing.T) {
+	t.Parallel()
+	const bound = 0.1
+	even := func(r *rand.Rand) float64 { return 0.5 + r.Float64()/2 }
+	tenths := func(r *rand.Rand) float64 { return math.Round(10*even(r)) / 10 }
+	above := func(least, wrong float64) func(float64) float64 {
+		return func(c float64) float64 {
+			if c >= least {
+				return wrong
+			}
+			return 0.4
+		}
+	}
+	for _, w := range []struct {
+		name   string
+		size   int
+		groups int // of equal confidence; 0: none
+		states func(r *rand.Rand) float64
+		wrong  func(c float64) float64
+	}{
+		{"ties", 200, 0, tenths, above(0.9, 0.101)},
+		{"ties, the surest right", 200, 0, tenths, above(1, 0.02)},
+		{"few cases", 40, 0, even, above(0.5, 0.101)},
+		{"few cases with ties", 60, 0, tenths, above(0.6, 0.101)},
+		{"calibrated", 300, 0, even, func(c float64) float64 { return 1 - c }},
+		{"many cases just above the bound", 1000, 0, even, above(0.8, 0.101)},
+		{"groups share a confidence", 150, 15, even, above(0.7, 0.101)},
+		{"groups share a confidence, calibrated", 200, 50, even, func(c float64) float64 { return 1 - c }},
+	} {
+		t.Run(w.name, func(t *testing.T) {
+			t.Parallel()
+			const dockets = 300
+			r := stats.Rand(15, w.name)
+			population := make([]bands.Point, 20_000)
+			for i := range population {
+				population[i].Confidence = w.states(r)
+			}
+			risk := func(threshold float64) float64 {
+				sum, n := 0.0, 0.0
+				for _, p := range population {
+					if p.Confidence >= threshold {
+						sum, n = sum+w.wrong(p.Confidence), n+1
+					}
+				}
+				return sum / n
+			}
+			broken := 0
+			for range dockets {
+				list := make([]bands.Point, w.size)
+				shared := make([]float64, w.groups)
+				for g := range shared {
+					shared[g] = w.states(r)
+				}
+				for i := range list {
+					c := w.states(r)
+					if w.groups > 0 {
+						g := r.IntN(w.groups)
+						c, list[i].Group = shared[g], strconv.Itoa(g)
+					}
+					list[i].Confidence, list[i].Right = c, r.Float64() >= w.wrong(c)
+				}
+				if c := bands.Certify(list, bands.Options{MaxError: bound}); c.Threshold != nil && risk(*c.Threshold) > bound {
+					broken++
+				}
+			}
+			if broken > 26 { // a twentieth of 300 is 15, with a standard deviation of 3.8: three above
+				t.Errorf("the bound is broken in %d of %d dockets", broken, dockets)
+			}
+		})
+	}
+}
+
+func TestRiskCoverage(t *testing.T) {
+	t.Parallel()
+	// Right, wrong, and two of equal confidence, one of them wrong: the risk is 0, 1/2, (1 + 1/2)/3 in the mean of both orders, 2/4.
+	list := slices.Concat(answers(1, 0, 0.9), answers(1, 1, 0.8), answers(2, 1, 0.7))
+	for range 2 {
+		c := bands.RiskCoverageOf(list)
+		if want := (0 + 0.5 + 0.5 + 0.5) / 4; math.Abs(*c.AURC-want) > 1e-12 || c.Cases != 4 || *c.Unranked != 0.5 {
+			t.Errorf("%+v, AURC %v, want %v", c, *c.AURC, want)
+		}
+		if want := (1.0/3 + 2.0/4) / 4; math.Abs(*c.Ideal-want) > 1e-12 {
+			t.Errorf("ideal %v, want %v", *c.Ideal, want)
+		}
+		if len(c.Points) != 3 || c.Points[1] != (bands.CoveragePoint{Threshold: 0.8, Accepted: 2, Wrong: 1, Coverage: 0.5, Risk: 0.5}) {
+			t.Errorf("points %+v", c.Points)
+		}
+		slices.Reverse(list)
+	}
+	if c := bands.RiskCoverageOf(nil); c.AURC != nil || c.Ideal != nil || c.Unranked != nil || c.Points == nil {
+		t.Errorf("of nothing %+v", c)
+	}
+	r := stats.Rand(16, "many")
+	if c := bands.RiskCoverageOf(drawn(r, 5000, func(float64) float64 { return 0.2 })); len(c.Points) > 101 || math.Abs(*c.AURC-*c.Unranked) > 0.03 || c.Points[len(c.Points)-1].Coverage != 1 {
+		t.Errorf("%d points, AURC %v beside %v", len(c.Points), *c.AURC, *c.Unranked)
 	}
 }

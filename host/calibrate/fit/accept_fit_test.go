@@ -12,6 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/calibrate/bands"
 	"github.com/shadowcourt/shadowcourt/host/calibrate/fit"
 	"github.com/shadowcourt/shadowcourt/host/calibrate/fit/internal/simulate"
 	"github.com/shadowcourt/shadowcourt/host/docket"
@@ -214,5 +215,34 @@ func TestAccept_FT1_AnOverconfidentOneIsNotBelievedAtItsWord(t *testing.T) {
 	odds.AddStatement(v, all[0].Case.Labels, odds.Source(p, "loud"), "beta", 0.99)
 	if spread := odds.Spread(v); spread > 1 {
 		t.Errorf("it moves the labels by %.2f nats; its word alone would be %.2f", spread, odds.Logit(0.99)+math.Ln2)
+	}
+}
+
+// TestAccept_QU6_CrossFittedAnswersCertify: the threshold that a fit on 300 cases certifies keeps its bound on new cases, where the
+// profile that was fitted on all answers.
+func TestAccept_QU6_CrossFittedAnswersCertify(t *testing.T) {
+	t.Parallel()
+	s := shape(t, "independent witnesses")
+	result, err := fit.Fit(t.Context(), s.Docket(31, 300), fit.Config{Seed: 1, Workers: 2, Bands: &bands.Options{MaxError: 0.1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := result.Report.Bands
+	if c == nil || c.Cases != 300 || c.Threshold == nil || c.Accepted < 60 {
+		t.Fatalf("certified %+v", c)
+	}
+	m, accepted, wrong := fit.NewModel(result.Profile), 0, 0
+	for _, e := range s.Docket(32, 2000) {
+		p := m.Posterior(&e.Case)
+		if sure := slices.Max(p); sure >= *c.Threshold {
+			accepted++
+			if e.Case.Labels[slices.Index(p, sure)] != e.Truth.Classification {
+				wrong++
+			}
+		}
+	}
+	t.Logf("certified from %v on: %d of 300, %d wrong; of 2000 new cases %d, %d wrong", *c.Threshold, c.Accepted, c.Wrong, accepted, wrong)
+	if rate(wrong, accepted) > 0.1 {
+		t.Errorf("%d of %d are wrong", wrong, accepted)
 	}
 }

@@ -16,7 +16,7 @@ const (
 	leastShingles = 20   // texts with fewer may be alike by chance
 	nearAlike     = 0.9  // overlap (Jaccard) of the shingles of texts
 	sketchHashes  = 256  // the smallest hashes of a text's shingles, which stand for them
-	bands         = 8    // one of so many must agree for two texts to be compared,
+	hashBands     = 8    // one of so many must agree for two texts to be compared,
 	bandRivals    = 8    // with at most so many others
 	byChance      = 0.05 // share of those that are the same that may be expected
 )
@@ -83,11 +83,11 @@ func (c *corpus) joinTexts(alike partition, workers int) {
 		if len(own) < leastShingles {
 			continue
 		}
-		var least [2 * bands]uint64 // the smallest hash of each class
+		var least [2 * hashBands]uint64 // the smallest hash of each class
 		for _, h := range slices.Backward(own) {
-			least[h%(2*bands)] = h
+			least[h%(2*hashBands)] = h
 		}
-		for n := range uint64(bands) {
+		for n := range uint64(hashBands) {
 			b := band{n, least[2*n], least[2*n+1]}
 			found := slices.ContainsFunc(rivals[b], func(j int) bool {
 				same := alike.root(i) == alike.root(j) || resemblance(own, sketches[j]) >= nearAlike

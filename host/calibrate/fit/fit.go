@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/calibrate/bands"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 )
 
@@ -43,6 +44,8 @@ type Config struct {
 	// tables learned from Results, which are those of cases by their ids, where there are enough. Optional.
 	Experiments *abi.Profile
 	Results     map[string][]abi.ExperimentResult
+	// Bands asks for a certified threshold of the court's model; nil for none.
+	Bands *bands.Options
 	// Progress is told what is being done. Optional.
 	Progress func(step string)
 	// always learns, whether that is better than no profile or not.

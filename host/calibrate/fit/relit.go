@@ -261,4 +261,5 @@ func (c *corpus) reportRelit(result *Result, a *asking) {
 		r.Learned, r.Model, r.Signals, r.SignalNats = false, rival.name, 0, 0
 	}
 	r.Figures, r.Sources, r.Relit = c.figures(x.use, relit), c.worth(p), true
+	r.Bands = c.certify(x.use, relit, a.config.Bands)
 }

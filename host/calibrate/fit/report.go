@@ -2,8 +2,10 @@ package fit
 
 import (
 	"math"
+	"strconv"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/calibrate/bands"
 )
 
 // Figures are how well something predicts the cases.
@@ -13,6 +15,8 @@ type Figures struct {
 	Accuracy float64 `json:"accuracy"`
 	// LogLoss is the mean of -ln P(right label), in nats.
 	LogLoss float64 `json:"log_loss"`
+	// AURC is the area under the curve of risk over coverage, see [bands.RiskCoverage]. Nil where it was not measured.
+	AURC *float64 `json:"aurc,omitempty"`
 }
 
 // SourceWorth is what one source told in the cases.
@@ -56,7 +60,9 @@ type Report struct {
 	// Figures of the court's model, of Light and of the votes.
 	Figures []Figures     `json:"figures"`
 	Sources []SourceWorth `json:"sources"`
-	Signals int           `json:"signals"`
+	// Bands is the threshold from which on answers of the court's model may be accepted. Nil unless asked for.
+	Bands   *bands.Certificate `json:"bands,omitempty"`
+	Signals int                `json:"signals"`
 	// SignalNats is as SourceWorth.Nats, of all signals together.
 	SignalNats float64 `json:"signal_nats"`
 	// Experiments is nil where no results of experiments were given.
@@ -74,7 +80,7 @@ func (c *corpus) report(x *crossed, judgements []judged, chosen int, p *abi.Prof
 	}
 	for i := range judgements {
 		j := &judgements[i]
-		r.Compared = append(r.Compared, Figures{j.name, float64(j.right) / float64(len(x.use)), j.loss(x.use)})
+		r.Compared = append(r.Compared, Figures{Name: j.name, Accuracy: float64(j.right) / float64(len(x.use)), LogLoss: j.loss(x.use)})
 	}
 	m := NewModel(p)
 	for _, i := range x.use {
@@ -91,7 +97,8 @@ func (c *corpus) report(x *crossed, judgements []judged, chosen int, p *abi.Prof
 		}
 		models[f] = NewModel(learned)
 	})
-	r.Figures = c.figures(x.use, func(i int) []float64 { return models[x.part[i]].Posterior(&c.samples[i].entry.Case) })
+	crossfitted := func(i int) []float64 { return models[x.part[i]].Posterior(&c.samples[i].entry.Case) }
+	r.Figures, r.Bands = c.figures(x.use, crossfitted), c.certify(x.use, crossfitted, config.Bands)
 	return r
 }
 
@@ -118,7 +125,28 @@ func (c *corpus) measure(name string, use []int, predict func(i int) []float64) 
 		f.LogLoss -= math.Log(max(p[truth], 1e-3)) / n
 	}
 	f.Accuracy /= n
+	f.AURC = bands.RiskCoverageOf(c.answers(use, predict)).AURC
 	return f
+}
+
+// answers are the most probable labels of cases, with their probabilities.
+func (c *corpus) answers(use []int, predict func(i int) []float64) []bands.Point {
+	list := make([]bands.Point, len(use))
+	for k, i := range use {
+		p := predict(i)
+		top := best(p)
+		list[k] = bands.Point{Confidence: p[top], Right: top == c.samples[i].truth, Group: strconv.Itoa(c.samples[i].group)}
+	}
+	return list
+}
+
+// certify gives the threshold for the answers to all cases, each by a profile that was fitted without its part.
+func (c *corpus) certify(use []int, crossfitted func(i int) []float64, o *bands.Options) *bands.Certificate {
+	if o == nil {
+		return nil
+	}
+	certificate := bands.Certify(c.answers(use, crossfitted), *o)
+	return &certificate
 }
 
 // lightVote reads a stated confidence among k labels: who is right with that

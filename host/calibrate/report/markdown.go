@@ -39,6 +39,12 @@ func Markdown(w io.Writer, r *calibrate.Report, o Options) error {
 			b.WriteString("| " + strings.Join([]string{bin.From, bin.To, bin.Stated, bin.Right, bin.Interval, bin.Cases}, " | ") + " |\n")
 		}
 	}
+	if rows := coverageRows(r); len(rows) > 0 {
+		b.WriteString("\n## Risk and coverage\n\n| Surest answers | Court: from confidence | Wrong | Light: from confidence | Wrong |\n| --- | --- | --- | --- | --- |\n")
+		for _, row := range rows {
+			b.WriteString("| " + strings.Join(row, " | ") + " |\n")
+		}
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }

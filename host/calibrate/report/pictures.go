@@ -3,8 +3,10 @@ package report
 import (
 	"fmt"
 	"html/template"
+	"math"
 
 	"github.com/shadowcourt/shadowcourt/host/calibrate"
+	"github.com/shadowcourt/shadowcourt/host/calibrate/bands"
 )
 
 // picture is a drawing with its words.
@@ -27,6 +29,12 @@ func pictures(r *calibrate.Report) []picture {
 		list = append(list, picture{
 			"Reliability", reliability(r),
 			fmt.Sprintf("Share of right answers against the mean stated confidence, in bins of at least %d cases with 95 %% intervals. On the diagonal a confidence keeps what it promises; below it says too much.", calibrate.LeastPerBin),
+		})
+	}
+	if len(r.CourtRanking.Points)+len(r.LightRanking.Points) > 0 {
+		list = append(list, picture{
+			"Risk and coverage", riskCoverage(r),
+			"Share of wrong answers among the surest, over how many of the answers these are. The lower the line, the better the confidences tell right answers from wrong ones.",
 		})
 	}
 	if len(r.Thresholds) > 1 && r.Overall.Cases > 0 {
@@ -55,7 +63,7 @@ func differences(r *calibrate.Report) template.HTML {
 		low, high = min(low, rivals[i].Difference.Interval.Low), max(high, rivals[i].Difference.Interval.High)
 	}
 	x := scale{low, high, nameWidth + 10, right}
-	d := newDrawing(pictureWidth, bottom+30, "Differences between the court and each method")
+	d := newDrawing(bottom+30, "Differences between the court and each method")
 	d.line("axis", x.low, bottom, x.high, bottom)
 	d.line("zero", x.at(0), top, x.at(0), bottom)
 	d.text("", x.low, bottom+20, "start", points(low))
@@ -84,7 +92,7 @@ func differences(r *calibrate.Report) template.HTML {
 func reliability(r *calibrate.Report) template.HTML {
 	const bottom = 400.0
 	x, y := scale{0, 1, left, right}, scale{0, 1, bottom, top}
-	d := newDrawing(pictureWidth, bottom+44, "Reliability diagram")
+	d := newDrawing(bottom+44, "Reliability diagram")
 	axes(d, x, y, []float64{0, 0.25, 0.5, 0.75, 1})
 	d.line("zero", x.at(0), y.at(0), x.at(1), y.at(1))
 	d.text("", (left+right)/2, bottom+38, "middle", "stated confidence")
@@ -109,12 +117,44 @@ func reliability(r *calibrate.Report) template.HTML {
 	return d.done()
 }
 
+// riskCoverage draws the curves of the court's and Light's answers in the band.
+func riskCoverage(r *calibrate.Report) template.HTML {
+	const bottom = 300.0
+	all := []struct {
+		class, name string
+		points      []bands.CoveragePoint
+	}{{"light", "Light", r.LightRanking.Points}, {"court", "court", r.CourtRanking.Points}}
+	most := 0.1
+	for _, series := range all {
+		for _, p := range series.points {
+			most = max(most, p.Risk)
+		}
+	}
+	x, y := scale{0, 1, left, right}, scale{0, math.Ceil(10*most) / 10, bottom, top}
+	d := newDrawing(bottom+44, "Risk over coverage")
+	axes(d, x, y, []float64{0, 0.25, 0.5, 0.75, 1})
+	d.text("", (left+right)/2, bottom+38, "middle", "coverage")
+	for i, series := range all {
+		if len(series.points) == 0 {
+			continue
+		}
+		d.text(series.class, right-70, bottom-28+18*float64(i), "start", "● "+series.name)
+		var path []float64
+		for _, p := range series.points {
+			path = append(path, x.at(p.Coverage), y.at(p.Risk))
+			d.dot(series.class, x.at(p.Coverage), y.at(p.Risk), 2, fmt.Sprintf("%s from %s on: %d answers, %d wrong", series.name, short(p.Threshold), p.Accepted, p.Wrong))
+		}
+		d.line("line "+series.class, path...)
+	}
+	return d.done()
+}
+
 // overThresholds draws the accuracy had the court been activated below another threshold.
 func overThresholds(r *calibrate.Report) template.HTML {
 	const bottom = 300.0
 	first, last := r.Thresholds[0], r.Thresholds[len(r.Thresholds)-1]
 	x, y := scale{first.Threshold, last.Threshold, left, right}, scale{0, 1, bottom, top}
-	d := newDrawing(pictureWidth, bottom+44, "Accuracy over activation thresholds")
+	d := newDrawing(bottom+44, "Accuracy over activation thresholds")
 	var line, low, high, ticks []float64
 	for i, p := range r.Thresholds {
 		if i%2 == 0 || len(r.Thresholds) < 6 {

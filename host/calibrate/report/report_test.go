@@ -62,7 +62,7 @@ func table(width int) write {
 func TestEveryFormatSaysTheSame(t *testing.T) {
 	t.Parallel()
 	r := measured(200)
-	want := append([]string{"Light alone", "naive Bayes, sources and text", "9.0 calls of modules a trial", "1.5 ms", "better"}, r.Conclusion.Text...)
+	want := append([]string{"Light alone", "naive Bayes, sources and text", "9.0 calls of modules a trial", "1.5 ms", "better", "a perfect ranking of these answers has"}, r.Conclusion.Text...)
 	for name, w := range map[string]write{"table": table(1000), "Markdown": report.Markdown, "HTML": report.HTML} {
 		text := strings.NewReplacer("&#43;", "+", "&#39;", "'").Replace(render(t, w, r, report.Options{}))
 		for _, part := range want {
@@ -126,10 +126,10 @@ func TestPicturesAreWellFormed(t *testing.T) {
 	t.Parallel()
 	page := render(t, report.HTML, measured(200), report.Options{})
 	drawings := regexp.MustCompile(`(?s)<svg .*?</svg>`).FindAllString(page, -1)
-	if len(drawings) != 3 {
+	if len(drawings) != 4 {
 		t.Fatalf("%d pictures", len(drawings))
 	}
-	for i, want := range []string{"naive Bayes", "activation threshold", "stated confidence"} {
+	for i, want := range []string{"naive Bayes", "stated confidence", "coverage", "activation threshold"} {
 		if !strings.Contains(strings.Join(drawings, ""), want) {
 			t.Errorf("no picture shows %q", want)
 		}

@@ -1,6 +1,11 @@
 package report
 
-import "github.com/shadowcourt/shadowcourt/host/calibrate"
+import (
+	"fmt"
+
+	"github.com/shadowcourt/shadowcourt/host/calibrate"
+	"github.com/shadowcourt/shadowcourt/host/calibrate/bands"
+)
 
 // row is one method in the tables.
 type row struct {
@@ -32,6 +37,29 @@ func rows(r *calibrate.Report) []row {
 			out.Mark = "*"
 		}
 		list = append(list, out)
+	}
+	return list
+}
+
+// coverageRows shows the curves of risk over coverage at every tenth: the first point that accepts at least so many.
+func coverageRows(r *calibrate.Report) [][]string {
+	if len(r.CourtRanking.Points)+len(r.LightRanking.Points) == 0 {
+		return nil
+	}
+	var list [][]string
+	for tenth := 1; tenth <= 10; tenth++ {
+		row := []string{fmt.Sprintf("%d %%", 10*tenth)}
+		for _, c := range []*bands.RiskCoverage{&r.CourtRanking, &r.LightRanking} {
+			cells := []string{none, none}
+			for _, p := range c.Points {
+				if 10*p.Accepted >= tenth*c.Cases {
+					cells = []string{fraction(p.Threshold), fmt.Sprintf("%d of %d (%.1f %%)", p.Wrong, p.Accepted, 100*p.Risk)}
+					break
+				}
+			}
+			row = append(row, cells...)
+		}
+		list = append(list, row)
 	}
 	return list
 }

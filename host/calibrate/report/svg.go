@@ -9,13 +9,12 @@ import (
 
 // drawing is an SVG under construction. Coordinates are those of the picture; all text is escaped.
 type drawing struct {
-	b             strings.Builder
-	width, height float64
+	b strings.Builder
 }
 
-func newDrawing(width, height float64, label string) *drawing {
-	d := &drawing{width: width, height: height}
-	fmt.Fprintf(&d.b, `<svg viewBox="0 0 %s %s" role="img" aria-label="%s">`, coordinate(width), coordinate(height), template.HTMLEscapeString(label))
+func newDrawing(height float64, label string) *drawing {
+	d := &drawing{}
+	fmt.Fprintf(&d.b, `<svg viewBox="0 0 %s %s" role="img" aria-label="%s">`, coordinate(pictureWidth), coordinate(height), template.HTMLEscapeString(label))
 	return d
 }
 

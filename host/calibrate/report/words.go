@@ -26,13 +26,14 @@ func facts(r *calibrate.Report) []fact {
 		{"Verdicts", verdictText(r.Metrics.Verdicts)},
 		{"ECE", "court " + eceText(&r.Court) + "; Light in the band " + eceText(&r.Light)},
 		{"Brier", "court " + brierText(&r.Court) + "; Light in the band " + brierText(&r.Light)},
+		{"AURC", "court " + aurcText(&r.CourtRanking) + "; Light in the band " + aurcText(&r.LightRanking)},
 		{"Cost", costText(&r.Cost)},
 	}
 	if f := r.Fitting; f != nil {
 		list = append(list, fact{"Fitted on", fittingText(f)})
 	}
 	if b := r.Bands; b != nil {
-		list = append(list, fact{"Accept", "Light's answer " + bandText(&b.Light) + "; the court's answer " + bandText(&b.Court)})
+		list = append(list, fact{"Accept", "Light's answer " + b.Light.String() + "; the court's answer " + b.Court.String()})
 	}
 	return list
 }
@@ -101,6 +102,13 @@ func brierText(r *calibrate.Reliability) string {
 	return fraction(*r.Brier) + " (stating the share of right answers would give " + fraction(*r.BrierOfRate) + ")"
 }
 
+func aurcText(c *bands.RiskCoverage) string {
+	if c.AURC == nil {
+		return none
+	}
+	return fmt.Sprintf("%s (a perfect ranking of these answers has %s, none %s)", fraction(*c.AURC), fraction(*c.Ideal), fraction(*c.Unranked))
+}
+
 func costText(c *calibrate.Cost) string {
 	if c.Tried == 0 {
 		return "no trial"
@@ -126,17 +134,6 @@ func fittingText(f *calibrate.Fitting) string {
 		parts = append(parts, s.Name+" "+shareOnly(s.Accuracy))
 	}
 	return text + strings.Join(parts, ", ")
-}
-
-func bandText(c *bands.Certificate) string {
-	bound := fmt.Sprintf("(error at most %s with confidence %s)", number(c.MaxError), number(c.Confidence))
-	switch {
-	case c.Threshold != nil:
-		return fmt.Sprintf("from %s on %s: %d of %d cases, %d wrong, error at most %s", number(*c.Threshold), bound, c.Accepted, c.Cases, c.Wrong, fraction(*c.ErrorBound))
-	case c.Needed != nil:
-		return fmt.Sprintf("at no threshold %s: none can be certified with %d cases, about %d are needed", bound, c.Cases, *c.Needed)
-	}
-	return fmt.Sprintf("at no threshold %s: none can be certified with %d cases, nor with more like these, the surest are wrong too often", bound, c.Cases)
 }
 
 // shareText shows a share as "69 of 276 (25.0 %)".

@@ -3,6 +3,7 @@ package junit
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
@@ -21,6 +22,7 @@ type test struct {
 	failed      bool
 	skipped     bool
 	flaky       bool // and passed when it was run again
+	elapsed     time.Duration
 
 	reported, printed []abi.Document
 	names             map[string]int // how often an element stood
@@ -120,8 +122,12 @@ func (p *parser) give(s *suite, c *test) error {
 	docket.CutDocuments(documents, abi.DefaultDocumentBytes, abi.DefaultCaseDocumentBytes)
 	light := testlog.Classify(group, c.reported, c.printed)
 	evidence := testlog.Cut(group, documents)
-	if c.file != "" && c.file != group && c.file != c.name && bounded(c.file) == c.file {
-		documents = append(documents, abi.Document{Name: fileDocument, Text: filePrefix + c.file + "\n"})
+	about := Test{Elapsed: c.elapsed}
+	if c.file != group && c.file != c.name && bounded(c.file) == c.file {
+		about.File = c.file
+	}
+	if text := about.about(); text != "" {
+		documents = append(documents, abi.Document{Name: AboutDocument, Text: text})
 	}
 	entry := docket.Entry{
 		Case: abi.Case{

@@ -14,7 +14,8 @@
 //
 // Documents are named by the elements: failure, error, rerunFailure, rerunFailure-2, system-out, flakyFailure/system-out
 // and so on. What the attributes type and message say stands first in them, unless the text says it too. The properties
-// of a test case are the document "properties"; those of a suite, which describe the machine, are left out.
+// of a test case are the document "properties"; those of a suite, which describe the machine, are left out. The document
+// "testcase" has the file of the test, and the time that it took if that is 3 seconds or more.
 //
 // A report is data from elsewhere: a DOCTYPE is rejected, so that no entity is ever defined or fetched; nesting, tags,
 // documents and logs are bounded, see [Reader]. Characters that XML does not allow become U+FFFD where they stand in the

@@ -1,7 +1,9 @@
 package junit
 
 import (
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 )
@@ -11,6 +13,8 @@ type Test struct {
 	Class string // the class; where the report has none, or only the name again, the suite or the file
 	Name  string
 	File  string // empty where the report doesn't name it
+	// Elapsed is how long a slow test took; 0 for others, and where the report doesn't say.
+	Elapsed time.Duration
 }
 
 // End is how a test ended.
@@ -23,11 +27,37 @@ const (
 	Skipped End = "skipped"
 )
 
-// fileDocument is the document that has the file of a test, behind filePrefix.
+// AboutDocument is the document that has the file of a test, and the seconds that a slow one took, each on a line.
+const AboutDocument = "testcase"
+
 const (
-	fileDocument = "testcase"
-	filePrefix   = "file="
+	filePrefix = "file="
+	timePrefix = "time="
 )
+
+// slow is how long a test takes of which the time is told.
+const slow = 3 * time.Second
+
+// elapsed reads an attribute with seconds, some of which have commas between thousands: 0 unless it is that of a slow test.
+func elapsed(seconds string) time.Duration {
+	d, err := time.ParseDuration(strings.ReplaceAll(strings.TrimSpace(seconds), ",", "") + "s")
+	if d = d.Round(100 * time.Millisecond); err != nil || d < slow {
+		return 0
+	}
+	return d
+}
+
+// about is the text of the test's document; empty where there is nothing to tell.
+func (t *Test) about() string {
+	text := ""
+	if t.File != "" {
+		text = filePrefix + t.File + "\n"
+	}
+	if t.Elapsed > 0 {
+		text += timePrefix + strconv.FormatFloat(t.Elapsed.Seconds(), 'f', 1, 64) + "\n"
+	}
+	return text
+}
 
 // Named is the test that a case is about, by the subject, the group and the documents that the reader writes. False: the case names
 // none.
@@ -38,8 +68,16 @@ func Named(c *abi.Case) (Test, bool) {
 	}
 	t := Test{Class: c.Group, Name: name}
 	for i := range c.Documents {
-		if file, found := strings.CutPrefix(c.Documents[i].Text, filePrefix); found && c.Documents[i].Name == fileDocument {
-			t.File = strings.TrimSuffix(file, "\n")
+		if c.Documents[i].Name != AboutDocument {
+			continue
+		}
+		for line := range strings.Lines(c.Documents[i].Text) {
+			line = strings.TrimSuffix(line, "\n")
+			if file, found := strings.CutPrefix(line, filePrefix); found {
+				t.File = file
+			} else if seconds, found := strings.CutPrefix(line, timePrefix); found {
+				t.Elapsed = elapsed(seconds)
+			}
 		}
 	}
 	return t, ok && name != ""

@@ -3,6 +3,7 @@ package junit_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -14,8 +15,8 @@ func TestNamed(t *testing.T) {
 	t.Parallel()
 	report := `<testsuites><testsuite name="cart">
 <testcase classname="tests.test_cart.TestTotal" name="test_sum[a fails in b]" file="tests/test_cart.py"><failure>E   assert 1 == 2</failure></testcase>
-<testcase classname="cart adds" name="cart adds"><failure>no</failure></testcase>
-<testcase classname="cart" name="adds, and passes when run again"><flakyFailure>no</flakyFailure></testcase>
+<testcase classname="cart adds" name="cart adds" file="cart.js" time="1,003.46"><failure>no</failure></testcase>
+<testcase classname="cart" name="adds, and passes when run again" time="2.9"><flakyFailure>no</flakyFailure></testcase>
 <testcase classname="cart" name="rests"><skipped/></testcase>
 <testcase classname="cart" name="passes" file="cart.js"></testcase>
 </testsuite></testsuites>`
@@ -30,6 +31,9 @@ func TestNamed(t *testing.T) {
 	cases, problems := read(t, &reader, strings.NewReader(report))
 	if len(problems) > 0 || len(cases) != 3 {
 		t.Fatalf("%d cases, %v", len(cases), problems)
+	}
+	if test, _ := junit.Named(&cases[1]); test.File != "cart.js" || test.Elapsed != 1003500*time.Millisecond {
+		t.Errorf("%+v", test)
 	}
 	for i := range cases {
 		if test, ok := junit.Named(&cases[i]); !ok || !failed[test] {

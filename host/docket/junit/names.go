@@ -24,7 +24,7 @@ func named(start xml.StartElement, key string) string {
 
 // newTest reads how a test is called. One without a name of its own is called as its class, or as its file.
 func newTest(start xml.StartElement, line int) *test {
-	c := &test{line: line, file: named(start, "file")}
+	c := &test{line: line, file: named(start, "file"), elapsed: elapsed(attribute(start, "time"))}
 	c.class, c.name = testlog.PytestName(named(start, "classname"), named(start, "name"))
 	if c.name == "" && attribute(start, "name") != "" {
 		c.unnamed = true

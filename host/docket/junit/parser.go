@@ -193,7 +193,7 @@ func (p *parser) testcase(s *suite, start xml.StartElement) error {
 		case c.skipped:
 			end = Skipped
 		}
-		p.reader.Ended(Test{Class: bounded(s.group(c)), Name: bounded(c.name), File: c.file}, end)
+		p.reader.Ended(Test{Class: bounded(s.group(c)), Name: bounded(c.name), File: c.file, Elapsed: c.elapsed}, end)
 	}
 	return p.give(s, c)
 }

@@ -89,7 +89,7 @@ func Seconds(elapsed time.Duration, pace Pace, e abi.Experiment, b Build) float6
 	if b == Nothing {
 		return 0
 	}
-	run, build := cmp.Or(elapsed, defaultElapsed), pace.Head
+	run, build := min(cmp.Or(elapsed, defaultElapsed), MostRun), pace.Head
 	if e.Order == abi.OriginalOrder {
 		run *= PackageFactor
 	}

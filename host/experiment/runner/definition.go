@@ -67,8 +67,10 @@ type Selection struct {
 	File   *File    `yaml:"file"`
 	Names  []string `yaml:"names"`
 	Report string   `yaml:"report"`
-	Alone  []string `yaml:"alone"`
-	Order  []string `yaml:"order"`
+	// Build is in place of that of the definition.
+	Build [][]string `yaml:"build"`
+	Alone []string   `yaml:"alone"`
+	Order []string   `yaml:"order"`
 }
 
 // File says how the file of a test is found in the tree.
@@ -311,11 +313,7 @@ func (c *checker) all() {
 		}
 	}
 	c.surroundings()
-	for i, command := range d.Build {
-		field := fmt.Sprintf("build[%d]", i)
-		c.some(field, len(command))
-		c.templates(field, command, placeholders[slices.Index(placeholders, "scratch"):])
-	}
+	c.build("build", d.Build, placeholders[slices.Index(placeholders, "scratch"):])
 	c.some("tests", len(d.Tests))
 	for i := range d.Tests {
 		c.selection(fmt.Sprintf("tests[%d]", i), &d.Tests[i])
@@ -327,6 +325,14 @@ func (c *checker) all() {
 	}
 	if d.Seconds.Start < 0 || d.Seconds.Build < 0 || d.Seconds.Start > 3600 || d.Seconds.Build > 3600 {
 		c.add("seconds", "use numbers from 0 to 3600")
+	}
+}
+
+func (c *checker) build(field string, commands [][]string, known []string) {
+	for i, command := range commands {
+		at := fmt.Sprintf("%s[%d]", field, i)
+		c.some(at, len(command))
+		c.templates(at, command, known)
 	}
 }
 
@@ -374,6 +380,7 @@ func (c *checker) selection(field string, s *Selection) {
 	known := slices.Concat(placeholders, s.groups())
 	c.some(field+".alone", len(s.Alone))
 	c.some(field+".order", len(s.Order))
+	c.build(field+".build", s.Build, slices.DeleteFunc(slices.Clone(known), func(p string) bool { return p == "report" }))
 	c.templates(field+".alone", s.Alone, known)
 	c.templates(field+".order", s.Order, known)
 	c.templates(field+".names", s.Names, placeholders)

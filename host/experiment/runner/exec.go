@@ -21,11 +21,13 @@ const buildTime = 5 * time.Minute
 // Build runs the definition's commands in the project of a test, in a tree that is written into a folder. What they write lands in
 // the tree. scratch is a folder around the tree. The error is a *BuildError if the code is the reason.
 func (r *Runner) Build(ctx context.Context, t *Target, source, scratch string, network bool) error {
-	for _, command := range r.definition.Build {
-		values := map[string][]string{"scratch": {scratch}, "program": {t.command}}
-		for _, f := range r.definition.Folders {
-			values[f.Variable] = []string{f.path()}
-		}
+	commands := r.definition.Build
+	if t.selection.Build != nil {
+		commands = t.selection.Build
+	}
+	values := maps.Clone(t.values)
+	values["scratch"] = []string{scratch}
+	for _, command := range commands {
 		args, err := expand(command, values)
 		if err != nil {
 			return fmt.Errorf("%s: build: %w", r, err)
@@ -51,6 +53,9 @@ func (r *Runner) Build(ctx context.Context, t *Target, source, scratch string, n
 		}
 		if line := matching(r.definition.Outcomes.Unable, output); line != "" {
 			return fmt.Errorf("%s can't build here: %s", r, line)
+		}
+		if matching(r.definition.Outcomes.NoTest, output) != "" {
+			return ErrNoTests
 		}
 		return &BuildError{What: "the project", Output: fromFirst(r.definition.Outcomes.NotBuilt, output)}
 	}

@@ -95,6 +95,18 @@ func (t *Target) File() string {
 	return path.Join(t.Project, t.values["file"][0])
 }
 
+// Unit names what is built to run the test.
+func (t *Target) Unit() string {
+	unit := t.Project
+	values := maps.Clone(t.values)
+	values["scratch"] = []string{""}
+	for _, command := range t.selection.Build {
+		args, _ := expand(command, values) // Build says what is wrong
+		unit += " " + strings.Join(args, " ")
+	}
+	return unit
+}
+
 // args are the arguments of a run, which writes its report and other files to the scratch folder.
 func (t *Target) args(order bool, report, scratch string) ([]string, error) {
 	templates, values := t.selection.Alone, maps.Clone(t.values)

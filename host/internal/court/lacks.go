@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
@@ -84,7 +83,7 @@ func (t *runner) kindGaps(g *gaps) {
 		return
 	}
 	have := make(map[abi.Element]bool)
-	for _, element := range invoker.Told(t.invoker.Modules) {
+	for _, element := range t.invoker.Modules.Told() {
 		have[element] = true
 	}
 	if slices.ContainsFunc(t.subject.Documents, func(d abi.Document) bool { return earlierRun.MatchString(d.Name) }) {

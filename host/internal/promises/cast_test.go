@@ -103,8 +103,8 @@ func (c *cast) Judge(_ context.Context, _, _ string, req *abi.JudgeRequest) (*ab
 
 func (*cast) Digest(module string) string { return "sha256:" + module }
 func (*cast) Replaced(trial.Fallback)     {}
-
-func (*cast) Recorder() invoker.Recorder { return nil }
+func (*cast) Recorder() invoker.Recorder  { return nil }
+func (*cast) Told() []abi.Element         { return nil }
 
 // familyOf is the wire name of the artifact that is there, which is its family's on a Light path.
 func familyOf(a *abi.Artifact) string {

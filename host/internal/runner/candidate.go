@@ -134,8 +134,8 @@ func selected(seed uint64, id string, share float64) bool {
 
 // try has the candidate try a case, with the modules of the generation that
 // the trial in force had. Nil when the context ended.
-func (k *candidate) try(ctx context.Context, generation *runtime.Generation, subject *abi.Case, answering court.Light) *trial.Trial {
-	t, err := k.court.try(ctx, generation.Unobserved(k.court.config.Logger), subject, answering, nil)
+func (k *candidate) try(ctx context.Context, generation *runtime.Generation, subject *abi.Case, answering court.Light, asked *bool) *trial.Trial {
+	t, err := k.court.try(ctx, generation.Unobserved(k.court.config.Logger), subject, answering, nil, asked)
 	if err != nil {
 		return nil // the case was tried, so that only the context is left
 	}

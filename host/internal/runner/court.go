@@ -191,9 +191,10 @@ func (c *Court) Digests(g *runtime.Generation) map[string]string {
 	return digests
 }
 
-// Try tries a case with the modules of a generation, and the candidate beside it. With a recorder it gives the record, too. The
-// error is an *abi.ValidationError of the case, court.ErrNoLight, or the context's.
-func (c *Court) Try(ctx context.Context, g *runtime.Generation, subject abi.Case, recorder *runtime.Recorder) (*trial.Trial, *record.Trial, error) {
+// Try tries a case with the modules of a generation, and the candidate beside it. With a recorder it gives the record, too. Where
+// asked is not nil, no experiments are run, and it is set if one was asked for. The error is an *abi.ValidationError of the case,
+// court.ErrNoLight, or the context's.
+func (c *Court) Try(ctx context.Context, g *runtime.Generation, subject abi.Case, recorder *runtime.Recorder, asked *bool) (*trial.Trial, *record.Trial, error) {
 	subject.Documents = slices.Clone(subject.Documents)
 	docket.CutDocuments(subject.Documents, abi.DefaultDocumentBytes, abi.DefaultCaseDocumentBytes)
 	if c.light != nil || c.config.Reclassify {
@@ -203,12 +204,12 @@ func (c *Court) Try(ctx context.Context, g *runtime.Generation, subject abi.Case
 	if c.candidate != nil && answering != nil {
 		answering = &remembering{light: answering}
 	}
-	t, err := c.try(ctx, g, &subject, answering, recorder)
+	t, err := c.try(ctx, g, &subject, answering, recorder, asked)
 	if err != nil {
 		return nil, nil, err
 	}
-	if c.candidate.selects(t) && !withheld(ctx) {
-		t.Beside = c.candidate.try(ctx, g, &subject, answering)
+	if c.candidate.selects(t) && (asked == nil || !*asked) {
+		t.Beside = c.candidate.try(ctx, g, &subject, answering, asked)
 	}
 	if recorder == nil {
 		return t, nil, nil
@@ -217,20 +218,12 @@ func (c *Court) Try(ctx context.Context, g *runtime.Generation, subject abi.Case
 	return t, recorded, err
 }
 
-type withheldKey struct{}
-
-// Withhold has trials with the context try cases by reading alone, without experiments and without a candidate.
-func Withhold(ctx context.Context) context.Context {
-	return context.WithValue(ctx, withheldKey{}, true)
-}
-
-func withheld(ctx context.Context) bool { return ctx.Value(withheldKey{}) != nil }
-
 // try tries a case without the candidate. The Light path, where there is one, answers in place of answering.
-func (c *Court) try(ctx context.Context, g *runtime.Generation, subject *abi.Case, answering court.Light, recorder *runtime.Recorder) (*trial.Trial, error) {
+func (c *Court) try(ctx context.Context, g *runtime.Generation, subject *abi.Case, answering court.Light, recorder *runtime.Recorder, asked *bool) (*trial.Trial, error) {
 	of := g.Trial(subject, recorder)
-	if withheld(ctx) {
-		of.Withhold()
+	if asked != nil {
+		of.Later()
+		defer func() { *asked = of.Asked() }()
 	}
 	session := of.Session(c.graph)
 	var path *lightPath // nil without a Light path

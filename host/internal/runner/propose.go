@@ -30,10 +30,11 @@ func (c *Court) propose(t *trial.Trial, s *runtime.Session) {
 	pace := plan.GoPace()
 	switch tests := gotest.TestsOf(&t.Case); len(tests) {
 	case 0:
-		if _, ok := junit.Named(&t.Case); !ok {
+		test, ok := junit.Named(&t.Case)
+		if !ok {
 			return
 		}
-		pace = plan.OtherPace()
+		elapsed, pace = test.Elapsed, plan.OtherPace()
 	case 1:
 		elapsed = tests[0].Elapsed
 	default:

@@ -17,7 +17,7 @@ func (c *Court) describe(t *trial.Trial, s *runtime.Session, elapsed time.Durati
 	t.Result.Experiments, t.Result.Completions, t.Result.Fallbacks = s.Experiments(), s.Completions(), s.Fallbacks()
 	c.propose(t, s)
 	t.Result.UnmeasuredSources, t.Result.ContradictoryEvidence = unmeasured(&t.Case, c.config.Profile), contradictory(&t.Case)
-	t.Result.Timings = &trial.Timings{TotalMicros: elapsed.Microseconds(), ModuleMicros: usage.Micros, Calls: usage.Calls, ModelMicros: s.Asked().Waited.Microseconds()}
+	t.Result.Timings = &trial.Timings{TotalMicros: elapsed.Microseconds(), ModuleMicros: usage.Micros, Calls: usage.Calls, ModelMicros: s.ModelUsage().Waited.Microseconds()}
 	if n := len(t.Passes); n > 0 {
 		t.Result.Statements = trial.NewStatements(t.Passes[n-1].Discovery)
 		t.Passes[n-1].Calls = s.Calls() // all calls are listed with the last pass

@@ -188,7 +188,7 @@ func (b *broker) Complete(ctx context.Context, query abi.CompletionQuery) (abi.C
 	case query.Completion == nil:
 		return abi.CompletionAnswer{Models: models.Offers(query.Models)}, nil
 	default:
-		result, err := models.Complete(ctx, *query.Completion, b.trial.asked)
+		result, err := models.Complete(ctx, *query.Completion, b.trial.modelUsage)
 		return abi.CompletionAnswer{Result: &result}, err
 	}
 }

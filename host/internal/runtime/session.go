@@ -27,11 +27,12 @@ type Trial struct {
 	// experiments that were run, in their order, as modules and as programs get them.
 	experiments []abi.ExperimentResult
 	told        []trial.Experiment
-	withheld    bool // there are no experiments for the trial
 	// completions that were asked for, in their order, and what they took.
 	completions []trial.Completion
-	asked       trial.ModelUsage
+	modelUsage  trial.ModelUsage
 	fallbacks   []trial.Fallback
+	// later: no experiment is run. The first that a persona asks for is noted, and none is offered after it.
+	later, asked bool
 }
 
 // Trial begins a trial of a case with these modules. The recorder may be nil.
@@ -39,8 +40,11 @@ func (g *Generation) Trial(subject *abi.Case, recorder *Recorder) *Trial {
 	return &Trial{generation: g, subject: subject, recorder: recorder, answers: make(map[string]Use), held: make(map[string]int)}
 }
 
-// Withhold has no experiments offered in the trial.
-func (t *Trial) Withhold() { t.withheld = true }
+// Later has no experiments run in the trial. A trial in which no persona asks for one is what it would be with them.
+func (t *Trial) Later() { t.later = true }
+
+// Asked says whether a persona asked for an experiment that was left for later.
+func (t *Trial) Asked() bool { return t.asked }
 
 // Usage is what the calls of a trial took.
 type Usage struct {

@@ -46,10 +46,10 @@ func (s *Session) complete(ctx context.Context, b *broker, completion *abi.Compl
 	}
 	result.Model = completion.Model
 	s.completions = append(s.completions, trial.NewCompletion(b.at, b.by, result))
-	s.asked.InputTokens += result.InputTokens
-	s.asked.OutputTokens += result.OutputTokens
-	s.asked.Cost += result.Cost
-	s.asked.Waited += s.generation.runtime.config.Now().Sub(began)
+	s.modelUsage.InputTokens += result.InputTokens
+	s.modelUsage.OutputTokens += result.OutputTokens
+	s.modelUsage.Cost += result.Cost
+	s.modelUsage.Waited += s.generation.runtime.config.Now().Sub(began)
 	return result, nil
 }
 
@@ -69,8 +69,8 @@ func (s *Session) askModels(ctx context.Context, b *broker, query *abi.Completio
 // Completions that were asked for in the trial, in their order.
 func (t *Trial) Completions() []trial.Completion { return t.completions }
 
-// Asked is what the trial had of language models.
-func (t *Trial) Asked() trial.ModelUsage { return t.asked }
+// ModelUsage is what the trial had of language models.
+func (t *Trial) ModelUsage() trial.ModelUsage { return t.modelUsage }
 
 // Replaced notes that a fallback played in place of a module that failed.
 func (t *Trial) Replaced(f trial.Fallback) { t.fallbacks = append(t.fallbacks, f) }

@@ -26,7 +26,9 @@ func (s *Session) Node(ctx context.Context, module string, req *abi.NodeRequest)
 		if err != nil || !wants(req, response) {
 			return response, err
 		}
-		before = *response
+		if before = *response; before.Experiment != nil && s.later {
+			s.asked, before = true, abi.NodeResponse{}
+		}
 	}
 }
 
@@ -88,9 +90,9 @@ func (s *Session) node(ctx context.Context, b *broker, req *abi.NodeRequest) (*a
 }
 
 // offers are the experiments that the persona of a call may ask for: none that was run in this trial, and none after one that
-// could not be run.
+// could not be run or is left for later.
 func (s *Session) offers(ctx context.Context, b *broker) ([]abi.ExperimentOffer, error) {
-	if b.denied(abi.CapExperiment) != "" || !s.Experimental() {
+	if b.denied(abi.CapExperiment) != "" || !s.Experimental() || s.asked {
 		return nil, nil
 	}
 	for i := range s.experiments {
@@ -109,9 +111,6 @@ func (s *Session) offers(ctx context.Context, b *broker) ([]abi.ExperimentOffer,
 
 // Experimental says whether there is a laboratory, or was one in the trial that is tried again.
 func (s *Session) Experimental() bool {
-	if s.withheld {
-		return false
-	}
 	if s.recorder.replays() {
 		_, ok := s.recorder.answer(abi.CapExperiment, codec.AppendExperimentQuery(nil, &abi.ExperimentQuery{}))
 		return ok

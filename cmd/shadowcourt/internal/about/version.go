@@ -43,6 +43,12 @@ func printVersion(s cli.Streams) error {
 	return err
 }
 
+// Version is that of the program.
+func Version() string {
+	info, _ := debug.ReadBuildInfo()
+	return versionOf(info)
+}
+
 // versionOf is the version that the go command notes in what it builds: of the module that was installed, or of the commit.
 func versionOf(info *debug.BuildInfo) string {
 	if info == nil || info.Main.Version == "" || info.Main.Version == "(devel)" {

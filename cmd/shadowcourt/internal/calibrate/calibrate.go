@@ -16,7 +16,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host/calibrate"
-	"github.com/shadowcourt/shadowcourt/host/calibrate/bands"
 	"github.com/shadowcourt/shadowcourt/host/calibrate/report"
 	"github.com/shadowcourt/shadowcourt/host/outfile"
 	"github.com/shadowcourt/shadowcourt/host/run/input"
@@ -25,16 +24,14 @@ import (
 // calibrateOptions are the flags of `calibrate`.
 type calibrateOptions struct {
 	open.Flags
-	format     string
-	output     string
-	workers    int
-	timings    bool
-	report     string
-	fittedOn   []string
-	bands      bool
-	maxError   float64
-	confidence float64
-	seed       uint64
+	format   string
+	output   string
+	workers  int
+	timings  bool
+	report   string
+	fittedOn []string
+	bands    cli.BandFlags
+	seed     uint64
 }
 
 // New is the command `calibrate`.
@@ -71,9 +68,7 @@ wrong (the rest was still measured).`,
 	f.StringVar(&o.format, "format", "table", "table or json")
 	f.StringVar(&o.output, "output", "", "file for the figures (default: standard output)")
 	f.StringVar(&o.report, "report", "", "also write a report, FILE.html (with pictures) or FILE.md")
-	f.BoolVar(&o.bands, "bands", false, "propose thresholds whose error is bounded")
-	f.Float64Var(&o.maxError, "max-error", bands.DefaultMaxError, "with --bands: the largest share of wrong answers among the accepted")
-	f.Float64Var(&o.confidence, "confidence", bands.DefaultConfidence, "with --bands: the confidence that the bound holds")
+	o.bands.Add(f)
 	f.Uint64Var(&o.seed, "seed", 1, "seed of what is drawn: resamples, simulations, folds")
 	f.IntVar(&o.workers, "workers", 0, "trials at once (default: one for each processor)")
 	f.BoolVar(&o.timings, "timings", false, "add times to JSON and reports, which then differ from run to run; the table has them always")
@@ -146,15 +141,7 @@ func (o *calibrateOptions) check(dockets []string) error {
 	if o.workers < 0 {
 		faults = append(faults, fmt.Errorf("--workers %d: use 0 or more", o.workers))
 	}
-	for _, f := range []struct {
-		name  string
-		value float64
-	}{{"max-error", o.maxError}, {"confidence", o.confidence}} {
-		if !(f.value > 0 && f.value < 1) { // NaN too
-			faults = append(faults, fmt.Errorf("--%s %v: use a number between 0 and 1", f.name, f.value))
-		}
-	}
-	faults = append(faults, o.CheckLight())
+	faults = append(faults, o.bands.Check(), o.CheckLight())
 	return errors.Join(append(faults, o.checkFiles(slices.Concat(dockets, o.fittedOn)))...)
 }
 
@@ -164,13 +151,9 @@ func (o *calibrateOptions) checkFiles(dockets []string) error {
 }
 
 func (o *calibrateOptions) options(activation, rejection float64) calibrate.Options {
-	options := calibrate.Options{
-		Seed: o.seed, Activation: activation, Rejection: rejection, Timings: o.timings || o.format == "table",
+	return calibrate.Options{
+		Seed: o.seed, Activation: activation, Rejection: rejection, Bands: o.bands.Options(), Timings: o.timings || o.format == "table",
 	}
-	if o.bands {
-		options.Bands = &bands.Options{MaxError: o.maxError, Confidence: o.confidence}
-	}
-	return options
 }
 
 // calibrateOutputs are where the figures and the report go.

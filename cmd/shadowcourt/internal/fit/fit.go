@@ -32,6 +32,7 @@ type fitOptions struct {
 	seed       uint64
 	unlabelled bool
 	outcomes   string
+	bands      cli.BandFlags
 }
 
 // New is the command `fit`.
@@ -50,6 +51,9 @@ a profile with calibrate on other cases than those that it was fitted on.
 
 Where nothing predicts better than the court without a profile, nothing is learned: the figures
 say so, and the profile changes nothing.
+
+With --bands the cross-validated answers to all cases are pooled, and a threshold is proposed
+from which on the share of wrong ones is bounded.
 
 With --light rca the Light path answers every case, with a profile fitted on the other parts:
 the learned profile then says how reliable Light is beside the evidence that it uses.
@@ -81,6 +85,7 @@ wrong (where lines of a docket are wrong, the others were still fitted on).`,
 	f.StringVar(&o.outcomes, "outcomes", "", "results of these cases by try --experiments all --format jsonl: learn what outcomes of experiments tell, "+
 		"from the default of the profile "+open.GoTestProfile)
 	f.BoolVar(&o.unlabelled, "unlabelled", false, "use no truth, but how the sources agree")
+	o.bands.Add(f)
 	o.LightFlags(cmd, "default: "+open.LightDocket)
 	f.StringVar(&o.Modules, "modules", "", "with --light "+open.LightRCA+": folder with the NAME.wasm files (default: the embedded modules)")
 	open.CacheFlag(f, &o.Cache, "with --light "+open.LightRCA+": folder for compiled modules, or none")
@@ -160,11 +165,14 @@ func (o *fitOptions) check(dockets []string) error {
 	if o.outcomes != "" && o.unlabelled {
 		faults = append(faults, errors.New("--outcomes with --unlabelled: what outcomes tell is learned from the truth"))
 	}
+	if o.bands.Bands && o.unlabelled {
+		faults = append(faults, errors.New("--bands with --unlabelled: a bound on the error takes the truth"))
+	}
 	output := cli.File("--output", o.output)
 	if o.output == stdStream {
 		output.Path = ""
 	}
-	faults = append(faults, o.CheckLight(), cli.CheckOverwrites(append(o.InputFiles(dockets), cli.File("--outcomes", o.outcomes)), []cli.NamedFile{output}))
+	faults = append(faults, o.bands.Check(), o.CheckLight(), cli.CheckOverwrites(append(o.InputFiles(dockets), cli.File("--outcomes", o.outcomes)), []cli.NamedFile{output}))
 	return errors.Join(faults...)
 }
 
@@ -188,7 +196,7 @@ func (o *fitOptions) read(ctx context.Context, s cli.Streams, p *cli.Progress, i
 
 // fit fits on the entries, with the Light that is to answer for them.
 func (o *fitOptions) fit(ctx context.Context, light *open.LightRunner, entries []docket.Entry) (*fit.Result, error) {
-	config := fit.Config{Name: o.name, Seed: o.seed, Workers: o.workers, Progress: light.Progress.Say}
+	config := fit.Config{Name: o.name, Seed: o.seed, Workers: o.workers, Bands: o.bands.Options(), Progress: light.Progress.Say}
 	if config.Name == "" {
 		config.Name = strings.TrimSuffix(filepath.Base(o.output), filepath.Ext(o.output))
 	}

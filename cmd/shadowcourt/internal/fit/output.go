@@ -82,6 +82,9 @@ func fitLines(output string, r *fit.Report) []string {
 	if len(r.Figures) > 0 {
 		lines = append(lines, figuresTable(r), "")
 	}
+	if r.Bands != nil {
+		lines = append(lines, "accept the court's answer "+r.Bands.String(), "")
+	}
 	lines = append(lines, sourcesTable(r))
 	if r.Experiments != nil {
 		lines = append(lines, "", experimentsTable(r.Experiments))
@@ -107,7 +110,7 @@ func experimentsTable(w *fit.ExperimentWorth) string {
 }
 
 func figuresTable(r *fit.Report) string {
-	t := fitTable(2, 3)
+	t := fitTable(2, 3, 4)
 	how := fmt.Sprintf("on cases not fitted on (%d parts)", r.Parts)
 	switch {
 	case r.Groups == 1:
@@ -115,9 +118,9 @@ func figuresTable(r *fit.Report) string {
 	case r.Groups > 1:
 		how = fmt.Sprintf("on groups not fitted on (%d groups, %d parts)", r.Groups, r.Parts)
 	}
-	t.AppendHeader(table.Row{how, "accuracy", "log loss"})
+	t.AppendHeader(table.Row{how, "accuracy", "log loss", "AURC"})
 	for _, f := range r.Figures {
-		t.AppendRow(table.Row{f.Name, three(f.Accuracy), three(f.LogLoss)})
+		t.AppendRow(table.Row{f.Name, three(f.Accuracy), three(f.LogLoss), three(*f.AURC)})
 	}
 	return t.Render()
 }

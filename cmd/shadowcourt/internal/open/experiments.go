@@ -88,10 +88,8 @@ func (o *Flags) CheckExperiments() error {
 	if o.Experiments() && o.source == "" {
 		faults = append(faults, errors.New("--experiments needs --source, the folder whose tests may run"))
 	}
-	for _, flag := range []string{"budget", "case-budget", "experiment-network", "runner"} {
-		if !o.Experiments() && !e.tryAll && o.command.Flags().Changed(flag) {
-			faults = append(faults, fmt.Errorf("--%s needs --experiments reruns or all", flag))
-		}
+	if !o.Experiments() && !e.tryAll {
+		faults = append(faults, o.ChangedWithout("--experiments reruns or all", "budget", "case-budget", "experiment-network", "runner"))
 	}
 	if o.Experiments() && o.NoCourt {
 		faults = append(faults, errors.New("--experiments with --no-court: it is the court that asks for experiments"))

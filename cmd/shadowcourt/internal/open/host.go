@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
@@ -87,13 +88,32 @@ func (o *Flags) Error(err error) error {
 
 // Config gathers what the host is opened on.
 func (o *Flags) Config(inputs *input.Dockets) (*host.Config, error) {
+	return o.config(func() (*abi.Profile, error) { return o.loadProfile(inputs) })
+}
+
+// ConfigOf is Config for a host that gets its cases later: those of reports of tests, or others.
+func (o *Flags) ConfigOf(reports bool) (*host.Config, error) {
+	config, err := o.config(func() (*abi.Profile, error) {
+		name := o.Profile
+		if name == "" && reports {
+			name = GoTestProfile
+		}
+		return namedProfile(name)
+	})
+	if err == nil && reports {
+		config.LightPath, err = Pipeline(ShippedLight)
+	}
+	return config, err
+}
+
+func (o *Flags) config(loadProfile func() (*abi.Profile, error)) (*host.Config, error) {
 	config := &host.Config{Now: time.Now}
 	var faults []error
 	var err error
 	if config.Pipeline, err = Pipeline(o.Pipeline); err != nil {
 		faults = append(faults, err)
 	}
-	if config.Profile, err = o.loadProfile(inputs); err != nil {
+	if config.Profile, err = loadProfile(); err != nil {
 		faults = append(faults, err)
 	}
 	if o.Modules != "" {

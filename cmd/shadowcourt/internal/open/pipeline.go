@@ -3,6 +3,7 @@ package open
 import (
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
@@ -28,12 +29,18 @@ const ShippedPipeline = "defect-court"
 // ShippedLight is the embedded Light path, by the same way of naming.
 const ShippedLight = "rca-investigation"
 
+// ShippedModels is the embedded pipeline in which every side of the court asks a language model.
+const ShippedModels = "llm-court"
+
+// shippedPipelines are the names of the embedded ones.
+var shippedPipelines = []string{ShippedPipeline, ShippedLight, ShippedAudit, ShippedModels, "llm-discovery"}
+
 // PipelineFile is the file of --pipeline; none where the pipeline is a shipped one.
 func PipelineFile(name string) cli.NamedFile { return definitionFile("--pipeline", "", name) }
 
 // Pipeline reads a pipeline file, or the embedded one by its name.
 func Pipeline(path string) (*pipeline.Definition, error) {
-	if path == ShippedPipeline || path == ShippedLight || path == ShippedAudit {
+	if slices.Contains(shippedPipelines, path) {
 		def, err := pipeline.LoadFS(pipelines.FS, path+".yaml")
 		if err != nil {
 			return nil, fmt.Errorf("the shipped pipeline: %w", err)

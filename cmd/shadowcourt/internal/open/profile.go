@@ -30,6 +30,11 @@ func (o *Flags) loadProfile(inputs *input.Dockets) (*abi.Profile, error) {
 	if name == "" && (o.Experiments() || inputs.Only(input.JUnit)) {
 		return ExperimentProfile()
 	}
+	return namedProfile(name)
+}
+
+// namedProfile reads a file or a shipped profile; none without a name.
+func namedProfile(name string) (*abi.Profile, error) {
 	if name == "" || name == noProfile {
 		return nil, nil //nolint:nilnil // no profile is asked for
 	}

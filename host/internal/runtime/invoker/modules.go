@@ -19,6 +19,8 @@ type Modules interface {
 	Digest(module string) string
 	// Recorder of the trial; nil where nothing is recorded.
 	Recorder() Recorder
+	// Told are the elements of which the host told the modules through capabilities, whatever they made of it.
+	Told() []abi.Element
 }
 
 // Recorder is told what happens in a trial beside the calls of modules, and decides when its time is over, so that a replay
@@ -29,14 +31,6 @@ type Recorder interface {
 	// Merged takes the digest of the state after each merge; in an audit, whose
 	// branches end in any order, after all those of a node.
 	Merged(digest [32]byte)
-}
-
-// Told are the elements of which the host told the modules through capabilities, whatever they made of it.
-func Told(m Modules) []abi.Element {
-	if t, ok := m.(interface{ Told() []abi.Element }); ok {
-		return t.Told()
-	}
-	return nil
 }
 
 // Over tells whether the time of a trial is over, where the clock says now.

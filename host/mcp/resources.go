@@ -1,0 +1,65 @@
+package mcp
+
+import (
+	"context"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	contract "github.com/shadowcourt/shadowcourt/abi/schema"
+)
+
+// The resources: trials and transcripts by the ids of their cases, the schemas of the contract by their names.
+const (
+	trialURI      = "shadowcourt://trials/"
+	transcriptURI = "shadowcourt://transcripts/"
+	schemaURI     = "shadowcourt://schemas/"
+)
+
+func (s *Server) addResources() {
+	s.server.AddResourceTemplate(&sdk.ResourceTemplate{
+		Name: "trial", URITemplate: trialURI + "{+case}", MIMEType: "application/json", Description: "The result of a trial",
+	}, s.readTrial)
+	s.server.AddResourceTemplate(&sdk.ResourceTemplate{
+		Name: "transcript", URITemplate: transcriptURI + "{+case}", MIMEType: "text/plain", Description: "A trial, told for people",
+	}, s.readTranscript)
+	s.server.AddResourceTemplate(&sdk.ResourceTemplate{
+		Name: "schema", URITemplate: schemaURI + "{type}", MIMEType: "application/schema+json", Description: "The JSON Schema of a type of the contract",
+	}, readSchema)
+}
+
+func (s *Server) readTrial(_ context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+	t, err := s.finished(strings.TrimPrefix(r.Params.URI, trialURI))
+	if err != nil {
+		return nil, sdk.ResourceNotFoundError(r.Params.URI)
+	}
+	result, err := resultOf(t)
+	if err != nil {
+		return nil, err
+	}
+	return contents(r.Params.URI, "application/json", string(result)), nil
+}
+
+func (s *Server) readTranscript(_ context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+	t, err := s.finished(strings.TrimPrefix(r.Params.URI, transcriptURI))
+	if err != nil {
+		return nil, sdk.ResourceNotFoundError(r.Params.URI)
+	}
+	text, err := transcript(t)
+	if err != nil {
+		return nil, err
+	}
+	return contents(r.Params.URI, "text/plain", text), nil
+}
+
+func readSchema(_ context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+	text, ok := contract.Get(strings.TrimPrefix(r.Params.URI, schemaURI))
+	if !ok {
+		return nil, sdk.ResourceNotFoundError(r.Params.URI)
+	}
+	return contents(r.Params.URI, "application/schema+json", string(text)), nil
+}
+
+func contents(uri, kind, text string) *sdk.ReadResourceResult {
+	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: uri, MIMEType: kind, Text: text}}}
+}

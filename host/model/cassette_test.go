@@ -1,0 +1,209 @@
+package model_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/model"
+)
+
+// The same answers make the same bytes, in whatever order they came, and a cassette can be continued.
+func TestCassetteBytes(t *testing.T) {
+	t.Parallel()
+	p := serve(t, says("yes", "yes"))
+	dir := t.TempDir()
+	record := func(name string, seeds ...int) []byte {
+		tape, err := model.RecordCassette(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, _ := open(t, file(p.URL, ""), func(c *model.Config) { c.Cassette = tape })
+		for _, seed := range seeds {
+			expect(t, complete(t, s, ask(func(c *abi.Completion) { c.Seed = seed })), abi.CompletionAnswered, "")
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	first, other := record("a", 1, 2, 3, 4), record("b", 4, 2, 1, 3)
+	if !bytes.Equal(first, other) || bytes.Count(first, []byte("\n")) != 5 {
+		t.Errorf("%s\n%s", first, other)
+	}
+	asked := len(p.asked())
+	// A process was killed while it wrote.
+	if err := os.WriteFile(filepath.Join(dir, "c"), first[:len(first)-10], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := model.PlayCassette(filepath.Join(dir, "c")); err == nil || !strings.Contains(err.Error(), ":5: the line is cut: record with the cassette again") {
+		t.Errorf("%v", err)
+	}
+	if third := record("c", 1, 2, 3, 4); !bytes.Equal(first, third) || len(p.asked()) != asked+1 {
+		t.Errorf("%d more requests\n%s", len(p.asked())-asked, third)
+	}
+	tape, err := model.RecordCassette(filepath.Join(dir, "a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := model.RecordCassette(filepath.Join(dir, "a")); err == nil || !strings.Contains(err.Error(), "another process has locked the file") {
+		t.Errorf("%v", err)
+	}
+	s, _ := open(t, sound, func(c *model.Config) { c.Cassette = tape })
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestHostileCassettes(t *testing.T) {
+	t.Parallel()
+	const head = "{\"cassette\":1}\n"
+	digest := strings.Repeat("0123456789abcdef", 4)
+	good := `{"digest":"` + digest + `","alias":"reader","model":"tiny","seed":1,"answer":"yes","input_tokens":1,"output_tokens":2}` + "\n"
+	for _, c := range []struct{ name, text, want string }{
+		{"empty", "", ": the cassette is empty"},
+		{"other JSON", good, ":1: this is no cassette: its first line is not {\"cassette\":1}"},
+		{"another version", "{\"cassette\":2}\n", ":1: this is no cassette"},
+		{"no JSON", head + good + "x\n", ":3: not JSON"},
+		{"an empty line", head + "\n", ":2: the JSON ends in the middle"},
+		{"cut", head + good[:40], ":2: the line is cut"},
+		{"twice", head + good + good, ":3: has the digest of line 2"},
+		{"a key twice", head + strings.Replace(good, `"seed":1`, `"seed":1,"seed":2`, 1), `:2: the key "seed" occurs twice`},
+		{"an unknown key", head + strings.Replace(good, `"seed"`, `"sead"`, 1), `:2: is no entry: unknown field "sead"`},
+		{"a wrong type", head + strings.Replace(good, `:1,`, `:"1",`, 1), ":2: is no entry"},
+		{"a list", head + "[]\n", ":2: is no entry"},
+		{"no digest", head + strings.Replace(good, digest, "abc", 1), ":2: has no digest of 64 hexadecimal digits"},
+		{"no alias", head + strings.Replace(good, "reader", "", 1), ":2: has no alias or no model"},
+		{"a negative number", head + strings.Replace(good, `:2}`, `:-2}`, 1), ":2: has a number that can't be"},
+		{"no answer", head + strings.Replace(good, "yes", "", 1), ":2: needs either an answer, or a failure with a detail"},
+		{"both", head + strings.Replace(good, `"seed"`, `"failure":"failed","detail":"x","seed"`, 1), ":2: needs either"},
+		{"an unknown failure", head + strings.Replace(good, `"answer":"yes"`, `"failure":"tired","detail":"x"`, 1), ":2: has an unknown failure"},
+		{"a huge answer", head + strings.Replace(good, "yes", strings.Repeat("x", 300_000), 1), ":2: has an answer of more than 262144 bytes"},
+		{"a huge line", head + strings.Replace(good, "yes", strings.Repeat("x", 2_000_000), 1), ":2: has more than"},
+		{"no UTF-8", head + strings.Replace(good, "yes", "\xff", 1), ":2: is not UTF-8"},
+		{"deep", head + strings.Repeat("[", 100_000) + "\n", ":2: the JSON is nested deeper than 64"},
+	} {
+		name := filepath.Join(t.TempDir(), "tape")
+		if err := os.WriteFile(name, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := model.PlayCassette(name)
+		if err == nil || !strings.HasPrefix(err.Error(), name+c.want) || len(err.Error()) > 500 {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if tape, err := model.RecordCassette(name); err == nil && c.name != "empty" && c.name != "cut" {
+			t.Errorf("%s: recorded onto %v", c.name, tape)
+		}
+		if data, _ := os.ReadFile(name); err != nil && c.name != "empty" && c.name != "cut" && string(data) != c.text {
+			t.Errorf("%s: the file was changed", c.name)
+		}
+	}
+	dir := t.TempDir()
+	for _, open := range []func(string) (*model.Cassette, error){model.PlayCassette, model.RecordCassette} {
+		if _, err := open(dir); err == nil {
+			t.Error("a folder was opened")
+		}
+	}
+	if _, err := model.PlayCassette(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
+}
+
+// A rerun of a docket is free, and the answers are the same.
+func TestCache(t *testing.T) {
+	t.Parallel()
+	p := serve(t, says(`{"label": "a"}`, "?", `{"label": "b"}`))
+	dir := filepath.Join(t.TempDir(), "models")
+	run := func() abi.CompletionResult {
+		s, _ := open(t, strings.Replace(file(p.URL, "budgets: {docket: {money: 1}}"), "retries: 2", "concurrency: 1", 1), func(c *model.Config) { c.CacheDir = dir })
+		return complete(t, s, ask(conforming, samples(2)))
+	}
+	first := run()
+	asked := len(p.asked())
+	again := run()
+	if len(first.Answers) != 2 || fmt.Sprint(first.Answers) != fmt.Sprint(again.Answers) || len(p.asked()) != asked || again.Cost != 0 || again.InputTokens != 0 || first.Cost == 0 {
+		t.Errorf("%+v, then %+v", first, again)
+	}
+	use, err := model.MeasureCache(dir)
+	if err != nil || use.Answers != asked || use.Bytes == 0 {
+		t.Errorf("%+v, %v", use, err)
+	}
+	names, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(names) != asked {
+		t.Fatal(names, err)
+	}
+	for i, damage := range []func(data []byte) []byte{
+		func(data []byte) []byte { return data[:len(data)/2] },
+		func(data []byte) []byte { return bytes.Replace(data, []byte("seed"), []byte("sead"), 1) },
+		func([]byte) []byte { return nil },
+	} {
+		data, err := os.ReadFile(names[i%len(names)])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(names[i%len(names)], damage(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := run(); got.Outcome != abi.CompletionAnswered || len(p.asked()) == asked {
+		t.Errorf("%+v", got)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "other.txt"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if use, err := model.ClearCache(dir); err != nil || use.Answers != asked {
+		t.Errorf("%+v, %v", use, err)
+	}
+	if use, err := model.MeasureCache(filepath.Join(dir, "none")); err != nil || use.Answers != 0 {
+		t.Errorf("%+v, %v", use, err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 1 {
+		t.Errorf("left %v", left)
+	}
+}
+
+// Many trials at the same time share a set, a cassette and a cache.
+func TestTogether(t *testing.T) {
+	t.Parallel()
+	p := serve(t, says("yes"))
+	dir := t.TempDir()
+	tape, err := model.RecordCassette(filepath.Join(dir, "tape"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, _ := open(t, file(p.URL, "budgets: {docket: {tokens: 100000}}"), func(c *model.Config) { c.Cassette, c.CacheDir = tape, filepath.Join(dir, "cache") })
+	var group sync.WaitGroup
+	for i := range 20 {
+		group.Go(func() {
+			expect(t, complete(t, s, ask(samples(2), func(c *abi.Completion) { c.Seed = i % 4 })), abi.CompletionAnswered, "")
+		})
+	}
+	group.Wait()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := model.PlayCassette(filepath.Join(dir, "tape")); err != nil {
+		t.Error(err)
+	}
+	if use, err := model.MeasureCache(filepath.Join(dir, "cache")); err != nil || use.Answers != 5 {
+		t.Errorf("%+v, %v", use, err)
+	}
+}
+
+func TestPrunedCache(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if left := model.Pruned(t, dir, 40); left != 30 {
+		t.Errorf("%d are left of 40", left)
+	}
+}

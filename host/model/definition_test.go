@@ -1,0 +1,215 @@
+package model_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/model"
+)
+
+const sound = `
+providers:
+  hosted: {api: openai, url: "https://api.example.com/v1", key_env: HOSTED_KEY, timeout: 90s, retries: 0, rate: 60, concurrency: 8}
+  local: {api: openai, url: "http://127.0.0.1:8080/v1"}
+  claude: {api: anthropic, url: "https://api.anthropic.com", key_file: ./key}
+models:
+  reader: {provider: hosted, model: gpt, context_tokens: 128000, answer_tokens: 4096, price: {input: 0.15, output: 0.6}}
+  small: {provider: local, model: "tiny:1b", context_tokens: 4096, answer_tokens: 512, schemas: prompt}
+budgets:
+  call: {tokens: 20000, seconds: 60, money: 0.05}
+  docket: {money: 5}
+`
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	d, err := model.Parse("models.yaml", []byte(sound))
+	if err != nil {
+		t.Fatal(err)
+	}
+	hosted, small := d.Providers["hosted"], d.Models["small"]
+	if hosted.Timeout != 90*time.Second || hosted.Retries != 0 || hosted.Rate != 60 || d.Providers["local"].Timeout != 2*time.Minute || d.Providers["local"].Retries != 4 {
+		t.Errorf("%+v", hosted)
+	}
+	if small.Schemas != model.SchemaByPrompt || d.Models["reader"].Price.Output != 0.6 || *d.Budgets.Call.Tokens != 20000 || *d.Budgets.Docket.Money != 5 || d.Budgets.Trial.Seconds != nil {
+		t.Errorf("%+v", d)
+	}
+	if diff := cmp.Diff([]string{"reader", "small"}, d.Names()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestParseNamesEveryFault(t *testing.T) {
+	t.Parallel()
+	var many strings.Builder
+	many.WriteString("models: {}\nproviders:\n")
+	for i := range 300 {
+		fmt.Fprintf(&many, "  p%d: {api: openai, url: 'https://x'}\n", i)
+	}
+	for _, c := range []struct{ name, text, want string }{
+		{"empty", "", "m.yaml: is empty"},
+		{"no YAML", "a: [", "m.yaml:1: is not YAML"},
+		{"no UTF-8", "a: \xff", "m.yaml: is not UTF-8"},
+		{"two documents", sound + "---\n", "m.yaml: has a second document"},
+		{"a text", "hello", "m.yaml:1: want a mapping, not a text"},
+		{"nothing in it", "providers: {}\nmodels: {}\n", "m.yaml:1: providers: is empty\nm.yaml:2: models: is empty"},
+		{"an anchor", "providers: &a {}\nmodels: *a\n", "m.yaml:1: anchors and aliases are not allowed; write the value out"},
+		{"too deep", "a: " + strings.Repeat("[", 20) + strings.Repeat("]", 20), "m.yaml:1: is nested deeper than 16"},
+		{"too large", strings.Repeat("#", model.MaxFileBytes+1), "m.yaml: is larger than 262144 bytes"},
+		{"unknown keys", "providers: {}\nmodel: {}\nmodel: 1\n", "m.yaml:1: providers: is empty\nm.yaml:1: models: is missing\n" +
+			"m.yaml:2: model: unknown key; known are budgets, models, providers\nm.yaml:3: model: is given in line 2 already"},
+		{"providers", `providers:
+  a: {api: grpc, url: ftp://x, timeout: 2h, retries: 11, rate: 0, concurrency: many}
+  b: {url: "https://x:y@z", api_key: abc}
+  c: {api: openai, url: "http://example.com", key_env: K}
+  d: {api: openai, url: "http://[::1]:80", key_env: k, key_file: key}
+  e e: {}
+  1: {}
+models: {}
+`, `m.yaml:2: providers.a.api: use openai or anthropic
+m.yaml:2: providers.a.timeout: use a duration above 0 and up to 1h, such as 90s
+m.yaml:2: providers.a.retries: use a number from 0 to 10
+m.yaml:2: providers.a.rate: use a number from 1 to 60000
+m.yaml:2: providers.a.concurrency: want a number, not a text
+m.yaml:2: providers.a.url: use an address such as https://api.example.com/v1
+m.yaml:3: providers.b.api_key: unknown key; a provider's key never stands in this file: key_env names the variable that holds it, key_file the file
+m.yaml:3: providers.b.api: is missing
+m.yaml:3: providers.b.url: use an address without a user, a query and a fragment; keys belong into key_env or key_file
+m.yaml:4: providers.c.url: use https: a key would travel in the clear
+m.yaml:5: providers.d.key_env: use the name of a variable in capital letters, such as PROVIDER_KEY; the key itself never stands in this file
+m.yaml:5: providers.d.key_file: use an absolute path, or one that begins with ~/, ./ or ../; the key itself never stands in this file
+m.yaml:5: providers.d.key_file: key_env is there, too: one of them is enough
+m.yaml:6: providers.e e: use a name of letters, digits and . _ - : /, at most 64 of them
+m.yaml:7: providers: want a text as key, not a number
+m.yaml:8: models: is empty`},
+		{"models", `providers: {a: {api: openai, url: "https://x"}}
+models:
+  one: {provider: b, model: "", context_tokens: 100, answer_tokens: 100, price: {input: -1}, schemas: maybe}
+  two: {provider: [a], model: x, context_tokens: 99999999999, answer_tokens: 1.5, answer_limit: n, parameters: {messages: [], x: .nan, y: 2026-01-01}}
+  three: a
+`, `m.yaml:3: models.one.model: is empty
+m.yaml:3: models.one.price.input: use a number from 0 to 1e+06
+m.yaml:3: models.one.price.output: is missing
+m.yaml:3: models.one.schemas: use provider or prompt
+m.yaml:3: models.one.answer_tokens: an answer of 100 tokens leaves no room for a question in context_tokens: 100
+m.yaml:3: models.one.provider: there is no provider "b"; there are a
+m.yaml:4: models.two.provider: want a text, not a list
+m.yaml:4: models.two.context_tokens: use a number from 1 to 1073741824
+m.yaml:4: models.two.answer_tokens: want a number, not a number
+m.yaml:4: models.two.answer_limit: use max_tokens or max_completion_tokens
+m.yaml:4: models.two.parameters.messages: the host sets it itself
+m.yaml:4: models.two.parameters.x: is no JSON value
+m.yaml:5: models.three: want a mapping, not a text`},
+		{
+			"budgets", "providers: {a: {api: openai, url: 'https://x'}}\nmodels: {m: {provider: a, model: x, context_tokens: 2, answer_tokens: 1}}\nbudgets: {call: {tokens: -1, seconds: .inf, money: x}, case: {}}\n",
+			"m.yaml:3: budgets.call.tokens: use a number from 0 to 1125899906842624\nm.yaml:3: budgets.call.seconds: use a number from 0 to 1e+09\n" +
+				"m.yaml:3: budgets.call.money: want a number, not a text\nm.yaml:3: budgets.case: unknown key; known are call, docket, trial",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := model.Parse("m.yaml", []byte(c.text))
+			if err == nil {
+				t.Fatal("it was read")
+			}
+			if diff := cmp.Diff(strings.Split(c.want, "\n"), strings.Split(err.Error(), "\n")); diff != "" {
+				t.Errorf("faults (-want +got):\n%s", diff)
+			}
+		})
+	}
+	want := "m.yaml:1: models: is empty\nm.yaml:3: providers: has 300 entries; there may be 256"
+	if _, err := model.Parse("m.yaml", []byte(many.String())); err == nil || err.Error() != want {
+		t.Errorf("%v", err)
+	}
+	many.Reset()
+	for i := range 150 {
+		fmt.Fprintf(&many, "unknown%d: 1\n", i)
+	}
+	if _, err := model.Parse("m.yaml", []byte(many.String())); err == nil || !strings.Contains(err.Error(), "more faults are not shown") {
+		t.Errorf("%v", err)
+	}
+}
+
+// Keys come from a file beside models.yaml, too.
+func TestKeyFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p := serve(t, says("yes"))
+	name := filepath.Join(dir, "models.yaml")
+	text := strings.Replace(file(p.URL, ""), "key_env: TEST_KEY", "key_file: ./key", 1)
+	for _, c := range []struct {
+		key    string
+		detail string
+	}{
+		{"-", "the key file " + filepath.Join(dir, "key") + " can't be read: no such file"},
+		{"\n", "is empty"},
+		{"short", "does not hold a key"},
+		{"two words" + plantedKey, "does not hold a key: a key has no blanks"},
+		{plantedKey + "\n", ""},
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if c.key != "-" {
+			if err := os.WriteFile(filepath.Join(dir, "key"), []byte(c.key), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		d, err := model.Load(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := model.Open(model.Config{Definition: d, Clock: newClock()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		outcome := abi.CompletionNotAsked
+		if c.detail == "" {
+			outcome = abi.CompletionAnswered
+		}
+		expect(t, complete(t, s, ask()), outcome, c.detail)
+		if (len(s.Warnings()) > 0) != (c.detail != "") {
+			t.Errorf("warnings %q", s.Warnings())
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if p.headers[0].Get("Authorization") != "Bearer "+plantedKey {
+		t.Errorf("sent %q", p.headers[0].Get("Authorization"))
+	}
+	if _, err := model.Load(filepath.Join(dir, "none.yaml")); err == nil {
+		t.Error("there is no such file")
+	}
+}
+
+// The digest is of what answers depend on, and not of keys, prices, budgets and waits.
+func TestDigest(t *testing.T) {
+	t.Parallel()
+	digest := func(text string) string {
+		s, _ := open(t, text)
+		return s.Digest()
+	}
+	first := digest(sound)
+	for old, change := range map[string]string{
+		"key_env: HOSTED_KEY": "key_env: OTHER_KEY", "0.15": "3", "tokens: 20000": "tokens: 7", "90s": "5s", "rate: 60": "rate: 61", "retries: 0": "retries: 1",
+	} {
+		if digest(strings.Replace(sound, old, change, 1)) != first {
+			t.Errorf("it depends on %s", old)
+		}
+	}
+	for old, change := range map[string]string{
+		"model: gpt": "model: gpt2", "api.example.com": "api2.example.com", "reader:": "writer:", "4096, price": "4095, price", "128000": "127000",
+		"schemas: prompt": "schemas: provider", "512,": "512, parameters: {top_p: 0.5},",
+	} {
+		if digest(strings.Replace(sound, old, change, 1)) == first {
+			t.Errorf("it does not depend on %s", old)
+		}
+	}
+}

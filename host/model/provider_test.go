@@ -1,0 +1,377 @@
+package model_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/model"
+	"github.com/shadowcourt/shadowcourt/host/trial"
+)
+
+// endless is an answer without an end.
+func endless(_ int, w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	chunk := []byte(`{"choices": "` + strings.Repeat("x", 1<<20))
+	for r.Context().Err() == nil {
+		if _, err := w.Write(chunk); err != nil {
+			return
+		}
+	}
+}
+
+// Whatever a provider does, there is one line about it, and no error.
+func TestBadProviders(t *testing.T) {
+	t.Parallel()
+	const ok = "application/json"
+	for _, c := range []struct {
+		name     string
+		answer   func(int, http.ResponseWriter, *http.Request)
+		outcome  abi.CompletionOutcome
+		detail   string
+		requests int
+	}{
+		{"1 GB", endless, abi.CompletionFailed, "here: the answer has more than 8388608 bytes", 1},
+		{"half a JSON", status(200, "Content-Type", ok, `{"choices": [{"mess`), abi.CompletionFailed, "here: the answer is half a JSON, or none (3 requests)", 3},
+		{"other JSON", status(200, "Content-Type", ok, `{"choices": 7}`), abi.CompletionFailed, "here: the answer is not the JSON that was expected: check its url", 1},
+		{"no choices", status(200, "Content-Type", ok, `{}`), abi.CompletionFailed, "here: the answer has no choices", 1},
+		{"an error in place of an answer", status(200, "Content-Type", ok, `{"error": {"message": "no\ncredit", "code": 402}}`), abi.CompletionFailed, "here: no credit", 1},
+		{"a page", status(200, "Content-Type", "text/html; charset=utf-8", "<html>"), abi.CompletionFailed, `here: the answer is "text/html" and not application/json: check its url`, 1},
+		{"no type", status(200, "Content-Type", "", "{}"), abi.CompletionFailed, `here: the answer is "" and not application/json`, 1},
+		{"a wrong key", status(401, "Content-Type", ok, `{"error": {"message": "bad"}}`), abi.CompletionFailed, "here: 401 Unauthorized: the key is not accepted: bad", 1},
+		{"no such model", status(404, "Content-Type", ok, `{"error": "model 'tiny' not found"}`), abi.CompletionFailed, "here: 404 Not Found: check the url and the name of the model: model 'tiny' not found", 1},
+		{"redirected", status(302, "Location", "https://elsewhere.example/v1?a=b", ""), abi.CompletionFailed, "here: the server redirects to https://elsewhere.example, which is not followed: change its url", 1},
+		{"redirected to nowhere", status(308, "X-Nothing", "", ""), abi.CompletionFailed, "here: the server redirects elsewhere", 1},
+		{"busy", status(429, "Content-Type", "text/plain", "later"), abi.CompletionFailed, "here: 429 Too Many Requests: later (3 requests)", 3},
+		{"broken", status(503, "Content-Type", "text/html", "<html>"), abi.CompletionFailed, "here: 503 Service Unavailable (3 requests)", 3},
+		{"a code of its own", status(599, "Content-Type", ok, `{"detail": "x", "type": "y"}`), abi.CompletionFailed, "here: 599: x, y (3 requests)", 3},
+		{"an hour", status(429, "Retry-After", "3600", ""), abi.CompletionFailed, "here: 429 Too Many Requests; it asks to wait 3600 s, longer than 1m0s", 1},
+		{"a long question", status(400, "Content-Type", ok, `{"error": {"message": "too long", "code": "context_length_exceeded"}}`), abi.CompletionTooLong, "here: 400 Bad Request: too long, context_length_exceeded", 1},
+		{"a long answer", func(_ int, w http.ResponseWriter, _ *http.Request) { reply(w, "I thi", "length") }, abi.CompletionTooLong, "the answer was cut at its limit of 200 tokens", 1},
+		{"a huge answer", says(strings.Repeat("x", 300_000)), abi.CompletionTooLong, "the answer has more than 262144 bytes", 1},
+		{"an empty answer", says(""), abi.CompletionFailed, "here: the answer is empty", 1},
+		{"filtered", func(_ int, w http.ResponseWriter, _ *http.Request) { reply(w, "I", "content_filter") }, abi.CompletionFailed, "here: the provider's filter ended the answer", 1},
+		{"rejected", status(200, "Content-Type", ok, `{"choices": [{"message": {"refusal": "I won't"}}]}`), abi.CompletionFailed, "here: the model rejects the question: I won't", 1},
+		{"cut", func(_ int, w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", ok)
+			w.Header().Set("Content-Length", "1000")
+			_, _ = io.WriteString(w, "{")
+		}, abi.CompletionFailed, "here: the answer ended in the middle (3 requests)", 3},
+		{"closed", func(_ int, w http.ResponseWriter, _ *http.Request) {
+			conn, _, _ := w.(http.Hijacker).Hijack()
+			_ = conn.Close()
+		}, abi.CompletionFailed, "here: ", 3},
+		{"a long error", status(500, "Content-Type", ok, `{"error": {"message": "`+strings.Repeat("\\u001b[31mx ", 1000)+`"}}`), abi.CompletionFailed, "here: 500 Internal Server Error: ", 3},
+		{"no HTTP", func(_ int, w http.ResponseWriter, _ *http.Request) {
+			conn, _, _ := w.(http.Hijacker).Hijack()
+			_, _ = io.WriteString(conn, "hello\n")
+			_ = conn.Close()
+		}, abi.CompletionFailed, "here: no connection: ", 3},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p := serve(t, c.answer)
+			s, _ := open(t, file(p.URL, ""))
+			got := complete(t, s, ask())
+			expect(t, got, c.outcome, c.detail)
+			if len(p.asked()) != c.requests || len(got.Detail) > 500 || strings.Contains(got.Detail, "\x1b") {
+				t.Errorf("%d requests, want %d: %q", len(p.asked()), c.requests, got.Detail)
+			}
+		})
+	}
+}
+
+func TestNoProvider(t *testing.T) {
+	t.Parallel()
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	plain := serve(t, says("x"))
+	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+	secure.StartTLS()
+	t.Cleanup(secure.Close)
+	for _, c := range []struct {
+		name, url, detail string
+		change            func(*model.Config)
+	}{
+		{"nobody listens", gone.URL, "here: no connection: dial tcp 127.0.0.1", nil},
+		{"a certificate that nobody vouches for", secure.URL, "here: TLS: tls: failed to verify certificate", nil},
+		{"plain HTTP", strings.Replace(plain.URL, "http:", "https:", 1), "here: TLS: ", nil},
+		{"no such host", "https://nowhere.invalid", "here: ", func(c *model.Config) { // whatever the resolver says
+			for _, p := range c.Definition.Providers {
+				p.Retries = 0
+			}
+		}},
+		{"no key", plain.URL, "the model reader is not there: the environment variable TEST_KEY is not set", func(c *model.Config) { c.Getenv = func(string) string { return "" } }},
+		{"a word for a key", plain.URL, "the environment variable TEST_KEY does not hold a key: a key has 8 to 4096 characters", func(c *model.Config) { c.Getenv = func(string) string { return "none" } }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s, _ := open(t, file(c.url, ""), func(config *model.Config) {
+				if c.change != nil {
+					c.change(config)
+				}
+			})
+			got := complete(t, s, ask(samples(3)))
+			outcome := abi.CompletionFailed
+			if strings.Contains(c.name, "key") {
+				outcome = abi.CompletionNotAsked
+			}
+			expect(t, got, outcome, c.detail)
+		})
+	}
+}
+
+func TestOverTLS(t *testing.T) {
+	t.Parallel()
+	p := httptest.NewTLSServer(&server{answer: says("yes")})
+	t.Cleanup(p.Close)
+	s, _ := open(t, file(p.URL, ""), func(c *model.Config) { c.Transport = p.Client().Transport })
+	expect(t, complete(t, s, ask()), abi.CompletionAnswered, "")
+}
+
+func TestWhatIsNotThere(t *testing.T) {
+	t.Parallel()
+	p := serve(t, says("x"))
+	s, _ := open(t, file(p.URL, ""))
+	for _, c := range []struct {
+		change  func(*abi.Completion)
+		outcome abi.CompletionOutcome
+		detail  string
+	}{
+		{func(c *abi.Completion) { c.Model = "writer\x1b" }, abi.CompletionNotAsked, "there is no model writer␛; there are reader"},
+		{func(c *abi.Completion) { c.AnswerTokens = 501 }, abi.CompletionTooLong, "an answer of 501 tokens is asked for, and the model reader gives 500"},
+		{func(c *abi.Completion) { c.Messages[1].Content = strings.Repeat("x", 40_000) }, abi.CompletionTooLong, "question and answer have about 10202 tokens, and the context of the model reader has 8000"},
+		{func(c *abi.Completion) { c.Messages = nil }, abi.CompletionInvalid, "the question has no messages"},
+		{func(c *abi.Completion) { c.Schema = "{" }, abi.CompletionInvalid, "the schema of the question is rejected, and nothing was asked: the JSON ends in the middle"},
+	} {
+		expect(t, complete(t, s, ask(c.change)), c.outcome, c.detail)
+	}
+	if len(p.asked()) > 0 {
+		t.Errorf("asked %v", p.asked())
+	}
+	offers := s.Offers([]string{"writer", "reader"})
+	if !slices.Equal(offers, []abi.ModelOffer{{Model: "reader", ContextTokens: 8000, AnswerTokens: 500}}) {
+		t.Errorf("offers %v", offers)
+	}
+	if _, err := model.Open(model.Config{}); err == nil {
+		t.Error("opened without a definition")
+	}
+}
+
+func TestWhatIsSent(t *testing.T) {
+	t.Parallel()
+	p := serve(t, says(`{"label": "a"}`))
+	s, _ := open(t, fmt.Sprintf(`providers:
+  here: {api: openai, url: %q}
+models:
+  reader: {provider: here, model: tiny, context_tokens: 8000, answer_tokens: 500, answer_limit: max_completion_tokens, parameters: {seed: null, reasoning: {effort: low}}}
+  other: {provider: here, model: tiny, context_tokens: 8000, answer_tokens: 500, schemas: prompt}
+`, p.URL+"/v1/"))
+	complete(t, s, ask(conforming))
+	complete(t, s, ask(conforming, func(c *abi.Completion) { c.Model = "other" }))
+	complete(t, s, ask(conforming, func(c *abi.Completion) { c.Model, c.Messages = "other", c.Messages[1:] }))
+	const schema = "{\"type\":\"object\",\"properties\":{\"label\":{\"enum\":[\"a\",\"b\"]}},\"required\":[\"label\"],\"additionalProperties\":false}"
+	for i, want := range []string{
+		"map[max_completion_tokens:200 messages:[map[content:You judge. role:system] map[content:Which fault? role:user]] model:tiny reasoning:map[effort:low] response_format:map[json_schema:map[name:answer schema:map[additionalProperties:false properties:map[label:map[enum:[a b]]] required:[label] type:object]] type:json_schema] temperature:0.5]",
+		"map[max_tokens:200 messages:[map[content:You judge.\n\nAnswer with one JSON value that conforms to this JSON Schema, and with nothing else:\n" + schema + " role:system] map[content:Which fault? role:user]] model:tiny seed:7 temperature:0.5]",
+		"map[max_tokens:200 messages:[map[content:Answer with one JSON value that conforms to this JSON Schema, and with nothing else:\n" + schema + " role:system] map[content:Which fault? role:user]] model:tiny seed:7 temperature:0.5]",
+	} {
+		if got := fmt.Sprint(p.asked()[i]); got != want {
+			t.Errorf("sent %s\nwant %s", got, want)
+		}
+	}
+	if p.headers[0].Get("Authorization") != "" {
+		t.Error("a key was sent")
+	}
+}
+
+func TestRetries(t *testing.T) {
+	t.Parallel()
+	var c *clock
+	answers := []func(int, http.ResponseWriter, *http.Request){
+		status(500, "Content-Type", "text/plain", ""),
+		status(429, "Retry-After", "17", ""),
+		func(n int, w http.ResponseWriter, r *http.Request) {
+			status(503, "Retry-After", c.Now().Add(40*time.Second).Format(http.TimeFormat), "")(n, w, r)
+		},
+		status(502, "Retry-After", "soon", ""), status(529, "Retry-After", "-1", ""),
+		says("yes"),
+	}
+	p := serve(t, func(n int, w http.ResponseWriter, r *http.Request) { answers[n](n, w, r) })
+	s, fake := open(t, strings.Replace(file(p.URL, ""), "retries: 2", "retries: 9", 1), func(c *model.Config) { c.Random = func() float64 { return 0.5 } })
+	c = fake
+	expect(t, complete(t, s, ask()), abi.CompletionAnswered, "")
+	want := []time.Duration{750 * time.Millisecond, 17 * time.Second, 39250 * time.Millisecond, 6 * time.Second, 12 * time.Second}
+	if !slices.Equal(c.slept, want) {
+		t.Errorf("waited %v, want %v", c.slept, want)
+	}
+}
+
+// A provider that never ends, or that sends a byte now and then, has its timeout; it is not asked again for what it may charge twice.
+func TestTimeout(t *testing.T) {
+	t.Parallel()
+	var c *clock
+	p := serve(t, func(n int, w http.ResponseWriter, r *http.Request) {
+		if n == 1 {
+			w.Header().Set("Content-Type", "application/json")
+			w.(http.Flusher).Flush()
+		}
+		for range 10 {
+			_, _ = io.WriteString(w, " ")
+			w.(http.Flusher).Flush()
+			c.Advance(7 * time.Second)
+		}
+		<-r.Context().Done()
+	})
+	s, fake := open(t, file(p.URL, ""))
+	c = fake
+	expect(t, complete(t, s, ask(samples(2))), abi.CompletionFailed, "here: ")
+	if len(p.asked()) != 2 {
+		t.Errorf("%d requests for two samples", len(p.asked()))
+	}
+}
+
+// A context that is cancelled ends the request at once, and the completion with its error.
+func TestCancelled(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	p := serve(t, func(_ int, _ http.ResponseWriter, r *http.Request) {
+		cancel()
+		<-r.Context().Done()
+		close(ended)
+	})
+	s, _ := open(t, file(p.URL, ""))
+	if _, err := s.Complete(ctx, ask(samples(4)), trial.ModelUsage{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	<-ended
+	if _, err := s.Complete(ctx, ask(), trial.ModelUsage{}); !errors.Is(err, context.Canceled) || len(p.asked()) != 1 {
+		t.Errorf("%v, %d requests", err, len(p.asked()))
+	}
+}
+
+func TestRateAndConcurrency(t *testing.T) {
+	t.Parallel()
+	var running, most atomic.Int32
+	p := serve(t, func(n int, w http.ResponseWriter, r *http.Request) {
+		most.Store(max(most.Load(), running.Add(1)))
+		time.Sleep(2 * time.Millisecond)
+		says("yes")(n, w, r)
+		running.Add(-1)
+	})
+	s, c := open(t, strings.Replace(file(p.URL, ""), "timeout: 60s, retries: 2", "timeout: 1h, retries: 0, rate: 5, concurrency: 2", 1))
+	var group sync.WaitGroup
+	for i := range 3 {
+		group.Go(func() {
+			expect(t, complete(t, s, ask(samples(4), func(c *abi.Completion) { c.Seed = 100 * i })), abi.CompletionAnswered, "")
+		})
+	}
+	group.Wait()
+	if waited := c.Now().Sub(newClock().Now()); most.Load() > 2 || waited < 2*time.Minute || waited > 5*time.Minute {
+		t.Errorf("%d at the same time, 12 requests waited %s", most.Load(), waited)
+	}
+}
+
+func TestSamples(t *testing.T) {
+	t.Parallel()
+	p := serve(t, nil)
+	p.answer = func(_ int, w http.ResponseWriter, _ *http.Request) {
+		asked := p.asked()
+		seed := asked[len(asked)-1]["seed"]
+		if seed == 9.0 {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, `{"choices": [{"finish_reason": "stop", "message": {"content": ""}}]}`)
+			return
+		}
+		reply(w, fmt.Sprint("seed ", seed), "stop")
+	}
+	s, _ := open(t, strings.Replace(file(p.URL, ""), "retries: 2", "retries: 0, concurrency: 1", 1))
+	got := complete(t, s, ask(samples(4)))
+	expect(t, got, abi.CompletionPartial, "1 of 4 samples have no answer: here: the answer is empty")
+	if !slices.Equal(got.Answers, []string{"seed 7", "seed 8", "seed 10"}) || got.InputTokens != 300 {
+		t.Errorf("%+v", got)
+	}
+	large := serve(t, says(strings.Repeat("x", 200<<10)))
+	s, _ = open(t, file(large.URL, ""))
+	got = complete(t, s, ask(samples(8)))
+	expect(t, got, abi.CompletionPartial, "3 of 8 samples have no answer: the answers have more than 1048576 bytes together")
+}
+
+// What a provider does not count, or counts wrongly, is estimated.
+func TestUsageIsEstimated(t *testing.T) {
+	t.Parallel()
+	p := serve(t, status(200, "Content-Type", "application/json", `{"choices": [{"message": {"content": "123456"}}], "usage": {"prompt_tokens": -5, "completion_tokens": 99999999999}}`))
+	s, _ := open(t, file(p.URL, ""))
+	if got := complete(t, s, ask()); got.InputTokens != 31 || got.OutputTokens != 3 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestAnthropic(t *testing.T) {
+	t.Parallel()
+	const ok = "application/json"
+	said := func(body string) func(int, http.ResponseWriter, *http.Request) {
+		return status(200, "Content-Type", ok, body)
+	}
+	const used = `"usage": {"input_tokens": 50, "output_tokens": 5}`
+	for _, c := range []struct {
+		name    string
+		answer  func(int, http.ResponseWriter, *http.Request)
+		change  func(*abi.Completion)
+		outcome abi.CompletionOutcome
+		detail  string
+		answers string
+	}{
+		{"text", said(`{"content": [{"type": "text", "text": "y"}, {"type": "other"}, {"type": "text", "text": "es"}], "stop_reason": "end_turn", ` + used + `}`), nil, abi.CompletionAnswered, "", "[yes]"},
+		{"a tool", said(`{"content": [{"type": "text", "text": "I think"}, {"type": "tool_use", "name": "answer", "input": {"label": "a"}}], "stop_reason": "tool_use", ` + used + `}`), conforming, abi.CompletionAnswered, "", `[{"label":"a"}]`},
+		{"a list", said(`{"content": [{"type": "text", "text": "[1]"}], ` + used + `}`), func(c *abi.Completion) { c.Schema = `{"type": "array"}` }, abi.CompletionAnswered, "", "[[1]]"},
+		{"cut", said(`{"content": [], "stop_reason": "max_tokens"}`), nil, abi.CompletionTooLong, "the answer was cut at its limit of 200 tokens", "[]"},
+		{"too long", said(`{"content": [], "stop_reason": "model_context_window_exceeded"}`), nil, abi.CompletionTooLong, "do not fit into the context", "[]"},
+		{"rejected", said(`{"content": [], "stop_reason": "refusal"}`), nil, abi.CompletionFailed, "there: the model rejects the question", "[]"},
+		{"empty", said(`{}`), nil, abi.CompletionFailed, "there: the answer is empty", "[]"},
+		{"an error", status(400, "Content-Type", ok, `{"type": "error", "error": {"type": "invalid_request_error", "message": "prompt is too long: 9 > 8"}}`), nil, abi.CompletionTooLong, "there: 400 Bad Request: prompt is too long: 9 > 8, invalid_request_error", "[]"},
+		{"overloaded", status(529, "Content-Type", ok, `{"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}`), nil, abi.CompletionFailed, "there: 529: Overloaded, overloaded_error (2 requests)", "[]"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p := serve(t, c.answer)
+			s, _ := open(t, fmt.Sprintf(`providers:
+  there: {api: anthropic, url: %q, key_env: TEST_KEY, retries: 1}
+models:
+  reader: {provider: there, model: big, context_tokens: 8000, answer_tokens: 500, price: {input: 1, output: 2}}
+`, p.URL))
+			question := ask(func(a *abi.Completion) {
+				a.Temperature = 1.5
+				if c.change != nil {
+					c.change(a)
+				}
+			})
+			got := complete(t, s, question)
+			expect(t, got, c.outcome, c.detail)
+			if fmt.Sprint(got.Answers) != c.answers || got.Outcome == abi.CompletionAnswered && (got.InputTokens != 50 || got.Cost != 60/1e6) {
+				t.Errorf("%+v", got)
+			}
+			sent, header := p.asked()[0], p.headers[0]
+			if header.Get("X-Api-Key") != plantedKey || header.Get("Anthropic-Version") != "2023-06-01" || sent["temperature"] != 1.0 || sent["max_tokens"] != 200.0 ||
+				!strings.HasPrefix(fmt.Sprint(sent["system"]), "You judge.") || fmt.Sprint(sent["messages"]) != "[map[content:Which fault? role:user]]" {
+				t.Errorf("sent %v %v", header, sent)
+			}
+			if (c.name == "a tool") != (sent["tools"] != nil) || (c.name == "a list") != strings.Contains(fmt.Sprint(sent["system"]), "JSON Schema") {
+				t.Errorf("sent %v", sent)
+			}
+		})
+	}
+}

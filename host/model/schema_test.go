@@ -1,0 +1,114 @@
+package model_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/host/model"
+)
+
+func TestHostileSchemas(t *testing.T) {
+	t.Parallel()
+	var bomb strings.Builder
+	bomb.WriteString(`{"$defs": {"d0": {"type": "string"}`)
+	for i := 1; i <= 30; i++ {
+		fmt.Fprintf(&bomb, `, "d%d": {"allOf": [{"$ref": "#/$defs/d%d"}, {"$ref": "#/$defs/d%d"}]}`, i, i-1, i-1)
+	}
+	bomb.WriteString(`}, "$ref": "#/$defs/d30"}`)
+	for _, c := range []struct{ name, schema, want string }{
+		{"no JSON", "type: object", "not JSON"},
+		{"half", `{"type": `, "the JSON ends in the middle"},
+		{"two", `{} {}`, "more text follows"},
+		{"a key twice", `{"type": "object", "type": "array"}`, `the key "type" occurs twice`},
+		{"a number", "7", "got number, want boolean or object"},
+		{"no schema", `{"type": "thing"}`, "at '/type'"},
+		{"too long", `{"title": "` + strings.Repeat("x", 65<<10) + `"}`, "there may be 65536"},
+		{"too deep", strings.Repeat(`{"not":`, 70) + "true" + strings.Repeat("}", 70), "nested deeper than 64"},
+		{"too large a number", `{"minimum": 1e999999999}`, "a number is too large or too long"},
+		{"a bomb", bomb.String(), "more than 20000 values"},
+		{"in circles", `{"$defs": {"a": {"items": {"$ref": "#/$defs/a"}}}, "$ref": "#/$defs/a"}`, "#/$defs/a refers to itself"},
+		{"the whole", `{"items": {"$ref": "#"}}`, "a $ref has to begin with #/"},
+		{"a file", `{"$ref": "file:///etc/passwd"}`, "a $ref has to begin with #/"},
+		{"the network", `{"$ref": "http://127.0.0.1:1/x"}`, "a $ref has to begin with #/"},
+		{"a name of its own", `{"$id": "http://127.0.0.1:1/x", "type": "object"}`, "the keyword $id is not supported"},
+		{"another dialect", `{"$schema": "http://127.0.0.1:1/x"}`, "$schema has to be https://json-schema.org/draft/2020-12/schema"},
+		{"a dynamic reference", `{"$dynamicRef": "#x"}`, "the keyword $dynamicRef is not supported"},
+		{"nothing there", `{"$ref": "#/$defs/x"}`, "#/$defs/x refers to nothing"},
+		{"nothing in a list", `{"allOf": [true], "$ref": "#/allOf/1"}`, "refers to nothing"},
+		{"into a text", `{"title": "x", "$ref": "#/title/x"}`, "refers to nothing"},
+		{"a pattern", `{"pattern": "("}`, "no regular expression"},
+		{"look-ahead", `{"patternProperties": {"(?=x)": true}}`, "no regular expression"},
+		{"a large pattern", `{"pattern": "((a{30}){30}){30}"}`, "no regular expression"},
+		{"large patterns", `{"allOf": [` + strings.Repeat(`{"pattern": "a{1000}"},`, 30) + `true]}`, "more than 20000 values"},
+	} {
+		_, err := model.Accept(c.schema, "{}")
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+	for _, sound := range []string{
+		"true", "{}", `{"$schema": "https://json-schema.org/draft/2020-12/schema"}`, `{"properties": {"$ref": true, "id": {"type": "string"}}}`,
+		`{"$defs": {"a~/b": true}, "$ref": "#/$defs/a~0~1b"}`, `{"prefixItems": [true], "$ref": "#/prefixItems/0"}`, `{"patternProperties": {"^a+$": {"pattern": "b"}}}`,
+	} {
+		if _, err := model.Accept(sound, "{}"); err != nil {
+			t.Errorf("%s: %v", sound, err)
+		}
+	}
+}
+
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	const schema = `{"type": "object", "properties": {"n": {"type": "integer", "maximum": 9}}, "required": ["n"], "additionalProperties": false}`
+	for _, c := range []struct{ text, want, fault string }{
+		{`{"n": 1}`, `{"n":1}`, ""},
+		{"\n\t{\"n\": 1.0}  ", `{"n":1.0}`, ""},
+		{"```json\n{\"n\": 2}\n```", `{"n":2}`, ""},
+		{"Here it is: {\"n\": 3}. Good luck!", `{"n":3}`, ""},
+		{"As {this} says: {\"n\": 3}", `{"n":3}`, ""},
+		{`{"n": 1} {"n": 2}`, "", "2 JSON values stand in the answer, and it has to be one"},
+		{`See [1]: {"n": 2}`, "", "2 JSON values"},
+		{`{"n": 1`, "", "the JSON ends in the middle"},
+		{"", "", "the JSON ends in the middle"},
+		{"no", "", "not JSON"},
+		{`{"n": 1, "n": 2}`, "", `the key "n" occurs twice`},
+		{`{"n": 1e99999999}`, "", "a number is too large or too long"},
+		{`{"n": 0.` + strings.Repeat("0", 100) + `1}`, "", "a number is too large or too long"},
+		{`{"n": 10, "m": 1}`, "", "at '/n': maximum: got 10, want 9"},
+		{`{"m": {}}`, "", "missing property 'n'"},
+		{`"n"`, "", "got string, want object"},
+		{strings.Repeat("[", 70), "", "no single JSON value"},
+		{"{\"n\": 1, \"x\": " + strings.Repeat("[", 70) + strings.Repeat("]", 70) + "}", "", "nested deeper than 64"},
+	} {
+		got, err := model.Accept(schema, c.text)
+		if got != c.want || (c.fault == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), c.fault) {
+			t.Errorf("%.60q: %q, %v", c.text, got, err)
+		}
+	}
+	many := `{"type": "array", "items": {"type": "string"}}`
+	if _, err := model.Accept(many, "["+strings.Repeat("1,", 50)+"1]"); err == nil || !strings.HasSuffix(err.Error(), "\nand 43 more") || strings.Count(err.Error(), "\n") != 8 {
+		t.Errorf("%v", err)
+	}
+	costly := `{"allOf": [` + strings.Repeat(`{"minProperties": 0},`, 2900) + `true]}`
+	if _, err := model.Accept(costly, `{"x": "`+strings.Repeat("x", 100_000)+`"}`); err == nil || !strings.Contains(err.Error(), "too long to be validated") {
+		t.Errorf("%v", err)
+	}
+}
+
+func FuzzAnswer(f *testing.F) {
+	f.Add(`{"type": "object", "properties": {"n": {"pattern": "a*", "multipleOf": 0.5}}}`, "so: {\"n\": 1}")
+	f.Add(`{"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"uniqueItems": true}}, "items": {"$ref": "#/$defs/a"}}`, "[[1, 1.0], [1e300]]")
+	f.Add(`{"enum": [1, {"$ref": "#/enum/0"}], "contains": {"const": 1e308}}`, "[]")
+	f.Fuzz(func(t *testing.T, schema, text string) {
+		document, err := model.Accept(schema, text)
+		if err != nil {
+			if err.Error() == "" {
+				t.Error("an error without a word")
+			}
+			return
+		}
+		if again, err := model.Accept(schema, document); err != nil || again != document {
+			t.Errorf("%q is accepted, and then %q: %v", text, again, err)
+		}
+	})
+}

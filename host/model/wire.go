@@ -1,0 +1,273 @@
+package model
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
+
+// post sends a question and gives the answer. fields are the members of the question; the model's parameters replace them, or leave them
+// out where they are null.
+func (e *endpoint) post(ctx context.Context, path string, m *Model, header http.Header, fields map[string]any) ([]byte, error) {
+	for name, value := range m.Parameters {
+		if string(value) == "null" {
+			delete(fields, name)
+		} else {
+			fields[name] = value
+		}
+	}
+	var body bytes.Buffer
+	encoder := json.NewEncoder(&body)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(fields); err != nil {
+		return nil, err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(e.given.URL, "/")+path, &body)
+	if err != nil {
+		return nil, err
+	}
+	r.Header = header
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json")
+	r.Header.Set("User-Agent", "shadowcourt")
+	response, err := e.client.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	return io.ReadAll(response.Body)
+}
+
+// decodeInto decodes an answer into a value.
+func (e *endpoint) decodeInto(into any, data []byte) error {
+	if json.Unmarshal(data, into) == nil {
+		return nil
+	}
+	f := failed(e.name + ": the answer is not the JSON that was expected: check its url")
+	if !json.Valid(data) {
+		f.detail, f.again = e.name+": the answer is half a JSON, or none", true
+	}
+	return f
+}
+
+// usage of tokens that a provider reports, where it is a number that can be.
+func usage(n *int) int {
+	if n == nil || *n < 0 || *n > 1<<30 {
+		return -1
+	}
+	return *n
+}
+
+// openAI asks an endpoint with the interface of OpenAI's chat completions.
+type openAI struct{ *endpoint }
+
+// openAIReply is what is read of an answer.
+type openAIReply struct {
+	Choices []struct {
+		FinishReason string `json:"finish_reason"`
+		Message      struct {
+			Content *string `json:"content"`
+			Refusal *string `json:"refusal"`
+		} `json:"message"`
+	} `json:"choices"`
+	Usage struct {
+		Input  *int `json:"prompt_tokens"`
+		Output *int `json:"completion_tokens"`
+	} `json:"usage"`
+	Error json.RawMessage `json:"error"`
+}
+
+func (o *openAI) ask(ctx context.Context, r *request) (reply, error) {
+	messages, fields := r.messages, map[string]any{}
+	if r.schema != nil && r.model.Schemas == SchemaByPrompt {
+		messages = withSchema(messages, r.schema)
+	} else if r.schema != nil {
+		fields["response_format"] = map[string]any{
+			"type": "json_schema", "json_schema": map[string]any{"name": "answer", "schema": r.schema.raw},
+		}
+	}
+	fields["model"], fields["messages"] = r.model.Model, chat(messages)
+	fields[r.model.AnswerLimit] = r.answerTokens
+	fields["temperature"], fields["seed"] = r.temperature, r.seed
+	header := http.Header{}
+	if key := o.key.value(); key != "" {
+		header.Set("Authorization", "Bearer "+key)
+	}
+	data, err := o.post(ctx, "/chat/completions", r.model, header, fields)
+	if err != nil {
+		return reply{}, err
+	}
+	return o.decode(data, r)
+}
+
+func (o *openAI) decode(data []byte, r *request) (reply, error) {
+	var answer openAIReply
+	if err := o.decodeInto(&answer, data); err != nil {
+		return reply{}, err
+	}
+	got := reply{inputTokens: usage(answer.Usage.Input), outputTokens: usage(answer.Usage.Output)}
+	if len(answer.Choices) == 0 {
+		detail := "the answer has no choices"
+		if said := faultText([]byte(`{"error":` + string(answer.Error) + `}`)); said != "" {
+			detail = said
+		}
+		return got, failed(o.name + ": " + cut(oneLine(o.key.scrub(detail)), 400))
+	}
+	choice := answer.Choices[0]
+	if choice.Message.Content != nil {
+		got.text = o.key.scrub(*choice.Message.Content)
+	}
+	switch {
+	case choice.FinishReason == "length":
+		return got, cutAnswer(r)
+	case choice.Message.Refusal != nil && *choice.Message.Refusal != "":
+		return got, o.ended("the model rejects the question: " + *choice.Message.Refusal)
+	case choice.FinishReason == "content_filter":
+		return got, o.ended("the provider's filter ended the answer")
+	case got.text == "":
+		return got, o.ended("the answer is empty")
+	}
+	return got, nil
+}
+
+// ended is the failure of one answer, after which others may succeed.
+func (e *endpoint) ended(detail string) *failure {
+	f := failed(e.name + ": " + cut(oneLine(e.key.scrub(detail)), 400))
+	f.hopeless = false
+	return f
+}
+
+func cutAnswer(r *request) *failure {
+	return tooLong(fmt.Sprintf("the answer was cut at its limit of %d tokens", r.answerTokens))
+}
+
+type chatMessage struct {
+	Role    abi.ChatRole `json:"role"`
+	Content string       `json:"content"`
+}
+
+func chat(messages []abi.ChatMessage) []chatMessage {
+	all := make([]chatMessage, len(messages))
+	for i, m := range messages {
+		all[i] = chatMessage{m.Role, m.Content}
+	}
+	return all
+}
+
+// anthropic asks Anthropic's messages.
+type anthropic struct{ *endpoint }
+
+const anthropicVersion = "2023-06-01"
+
+// anthropicReply is what is read of an answer.
+type anthropicReply struct {
+	Content []struct {
+		Type  string          `json:"type"`
+		Text  string          `json:"text"`
+		Input json.RawMessage `json:"input"`
+	} `json:"content"`
+	StopReason string `json:"stop_reason"`
+	Usage      struct {
+		Input  *int `json:"input_tokens"`
+		Output *int `json:"output_tokens"`
+	} `json:"usage"`
+}
+
+func (a *anthropic) ask(ctx context.Context, r *request) (reply, error) {
+	messages := r.messages
+	fields := map[string]any{
+		"model": r.model.Model, "max_tokens": r.answerTokens,
+		"temperature": min(r.temperature, 1), // the contract's reach to 2, which Anthropic rejects
+	}
+	switch {
+	case byTool(r):
+		fields["tools"] = []any{map[string]any{"name": "answer", "description": "Give the answer.", "input_schema": r.schema.raw}}
+		fields["tool_choice"] = map[string]any{"type": "tool", "name": "answer"}
+	case r.schema != nil:
+		messages = withSchema(messages, r.schema)
+	}
+	var system []string
+	var others []abi.ChatMessage
+	for _, m := range messages {
+		if m.Role == abi.ChatSystem {
+			system = append(system, m.Content)
+		} else {
+			others = append(others, m)
+		}
+	}
+	if fields["messages"] = chat(others); len(system) > 0 {
+		fields["system"] = strings.Join(system, "\n\n")
+	}
+	header := http.Header{"Anthropic-Version": {anthropicVersion}}
+	if key := a.key.value(); key != "" {
+		header.Set("X-Api-Key", key)
+	}
+	data, err := a.post(ctx, "/v1/messages", r.model, header, fields)
+	if err != nil {
+		return reply{}, err
+	}
+	return a.decode(data, r)
+}
+
+// byTool says whether the answer is to be the arguments of a tool. Those are an object, so that other answers are described in the prompt.
+func byTool(r *request) bool {
+	return r.schema != nil && r.model.Schemas == SchemaByProvider && r.schema.object
+}
+
+func (a *anthropic) decode(data []byte, r *request) (reply, error) {
+	var answer anthropicReply
+	if err := a.decodeInto(&answer, data); err != nil {
+		return reply{}, err
+	}
+	got := reply{inputTokens: usage(answer.Usage.Input), outputTokens: usage(answer.Usage.Output)}
+	for _, part := range answer.Content {
+		switch {
+		case part.Type == "text" && !byTool(r):
+			got.text += part.Text
+		case part.Type == "tool_use" && byTool(r) && len(part.Input) > 0:
+			got.text = string(part.Input)
+		}
+	}
+	got.text = a.key.scrub(got.text)
+	switch {
+	case answer.StopReason == "max_tokens":
+		return got, cutAnswer(r)
+	case answer.StopReason == "model_context_window_exceeded":
+		return got, tooLong(a.name + ": question and answer do not fit into the context of the model")
+	case answer.StopReason == "refusal":
+		return got, a.ended("the model rejects the question")
+	case got.text == "":
+		return got, a.ended("the answer is empty")
+	}
+	return got, nil
+}
+
+// faultText finds what a provider says of an error, in the forms that providers use.
+func faultText(body []byte) string {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(body, &fields) != nil {
+		text := strings.TrimSpace(string(body))
+		if strings.HasPrefix(text, "<") || strings.HasPrefix(text, "{") { // a page, or half a JSON
+			return ""
+		}
+		return cut(text, 300)
+	}
+	if inner := map[string]json.RawMessage(nil); json.Unmarshal(fields["error"], &inner) == nil && inner != nil {
+		fields = inner
+	}
+	var parts []string
+	for _, name := range []string{"message", "error", "detail", "code", "type"} {
+		var text string
+		if json.Unmarshal(fields[name], &text) == nil && text != "" && !slices.Contains(parts, text) {
+			parts = append(parts, cut(text, 300))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
