@@ -85,7 +85,7 @@ func use(t *testing.T, session *sdk.ClientSession, tool string, arguments map[st
 		t.Fatal(tool, err)
 	}
 	if result.IsError {
-		return got, result.Content[0].(*sdk.TextContent).Text //nolint:forcetypeassert // errors are texts
+		return got, result.Content[0].(*sdk.TextContent).Text
 	}
 	data, err := json.Marshal(result.StructuredContent)
 	if err != nil {
@@ -107,7 +107,7 @@ func instance(schema map[string]any) any {
 		value := map[string]any{}
 		properties, _ := schema["properties"].(map[string]any)
 		for name, of := range properties {
-			value[name] = instance(of.(map[string]any)) //nolint:forcetypeassert // schemas of our modules
+			value[name] = instance(of.(map[string]any))
 		}
 		return value
 	case "array":
@@ -167,8 +167,8 @@ func TestAccept_LL3_AnAgentTriesACaseAndPlaysThePersonas(t *testing.T) {
 	if len(played) < 3 || corrected == 0 {
 		t.Errorf("played %v", played)
 	}
-	for _, c := range got.Result["completions"].([]any) { //nolint:forcetypeassert // a list in JSON
-		if outcome := c.(map[string]any)["outcome"]; outcome != "answered" { //nolint:forcetypeassert // an object in JSON
+	for _, c := range got.Result["completions"].([]any) {
+		if outcome := c.(map[string]any)["outcome"]; outcome != "answered" {
 			t.Errorf("a completion is %v", outcome)
 		}
 	}

@@ -25,6 +25,13 @@ func (c *Court) Configuration(g *runtime.Generation) ([]record.Part, error) {
 	for i, text := range texts {
 		add([]string{"pipeline", "light pipeline"}[i], []byte(text))
 	}
+	for i, def := range c.definitions() { // part of the texts, and named by themselves, so that a difference says which
+		for j := range def.Personas {
+			if p := &def.Personas[j]; p.Prompt != "" {
+				add([]string{"prompt ", "light prompt "}[i]+p.ID, []byte(p.Prompt))
+			}
+		}
+	}
 	for _, name := range slices.Sorted(slices.Values(c.Modules())) {
 		m, err := g.Module(name)
 		if err != nil {

@@ -105,7 +105,7 @@ func join(one, other string) string {
 }
 
 // Stands says whether evidence whose words the host has found speaks for a label: an item of the indictment that quotes a document and
-// is not challenged fatally, or a line that discovery quoted.
+// is not challenged fatally, or a line that discovery quoted. A line that a model chose is no evidence for what a model decides.
 func Stands(r *abi.NodeRequest, label string, items, findings []chat.Value) bool {
 	fatal := func(i int) bool {
 		for _, c := range proceeding.Challenges(r) {
@@ -126,7 +126,7 @@ func Stands(r *abi.NodeRequest, label string, items, findings []chat.Value) bool
 	}
 	quoted := proceeding.Findings(r)
 	for _, v := range findings {
-		if v.Int() < len(quoted) && quoted[v.Int()].Supports == label {
+		if v.Int() < len(quoted) && quoted[v.Int()].Supports == label && quoted[v.Int()].Source == "" {
 			return true
 		}
 	}

@@ -160,5 +160,8 @@ func sourceCap(p *abi.Profile, key string) float64 {
 	if known := odds.Source(p, key); known != nil {
 		return known.Cap
 	}
+	if odds.IsModel(key) {
+		return odds.UnmeasuredModel
+	}
 	return odds.UnmeasuredSource
 }

@@ -253,3 +253,17 @@ func TestUnknownSourcesBesideMeasuredOnesDecideNothing(t *testing.T) {
 		t.Errorf("where no measured source speaks, %s is at %v", top, most)
 	}
 }
+
+// However many lines an unmeasured language model quotes, and however sure it is, it counts as much as Light. Each model is a source.
+func TestAnUnmeasuredModelIsAWeakSource(t *testing.T) {
+	t.Parallel()
+	said := func(model, quote string) abi.Finding {
+		return abi.Finding{Document: "log", Quote: quote, Supports: "b", Strength: 1, Source: abi.ModelSource + model}
+	}
+	m := &Matter{Labels: labels, Findings: []abi.Finding{said("x", "the disk was full"), said("x", "nothing else was wrong")}}
+	s := Weigh(m)
+	near(t, "one model", s.Evidence[1]-s.Evidence[0], 1)
+	m.Findings = append(m.Findings, said("y", "the network was down as well"))
+	s = Weigh(m)
+	near(t, "two models", s.Evidence[1]-s.Evidence[0], 2)
+}

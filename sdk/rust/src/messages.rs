@@ -1263,7 +1263,7 @@ impl Message for LogitMap {
 /// statement of a source counts once, however often it is repeated.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SourceReliability {
-    /// `source` is matched against an item's source_ref up to its first ':' or '#'.
+    /// `source` is matched against an item's source_ref up to its first ':' or '#', that of a language model up to the second: "model:NAME".
     pub source: String,
     /// `statements` that are not listed change nothing.
     pub statements: Vec<SourceStatement>,

@@ -557,7 +557,7 @@ const SourceReliabilityFields: StaticArray<string> = ["source", "statements", "s
 // `source_reliability` describes how reliable one source of evidence is. Each
 // statement of a source counts once, however often it is repeated.
 export class SourceReliability extends Message {
-  // `source` is matched against an item's source_ref up to its first ':' or '#'.
+  // `source` is matched against an item's source_ref up to its first ':' or '#', that of a language model up to the second: "model:NAME".
   source: string = "";
   // `statements` that are not listed change nothing.
   statements: SourceStatement[] = [];

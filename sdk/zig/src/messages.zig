@@ -388,7 +388,7 @@ pub const LogitMap = struct {
 /// `source_reliability` describes how reliable one source of evidence is. Each
 /// statement of a source counts once, however often it is repeated.
 pub const SourceReliability = struct {
-    /// `source` is matched against an item's source_ref up to its first ':' or '#'.
+    /// `source` is matched against an item's source_ref up to its first ':' or '#', that of a language model up to the second: "model:NAME".
     source: []const u8 = "",
     /// `statements` that are not listed change nothing.
     statements: []const SourceStatement = &.{},

@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/about"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host"
@@ -25,11 +24,12 @@ import (
 type options struct {
 	open.Flags
 	listen, casebook string
+	version          string
 }
 
-// New is the command `mcp`.
-func New(s cli.Streams) *cobra.Command {
-	o := &options{}
+// New is the command `mcp` of the program's version.
+func New(s cli.Streams, version string) *cobra.Command {
+	o := &options{version: version}
 	cmd := &cobra.Command{
 		Use:   "mcp",
 		Short: "Serve agents over the Model Context Protocol",
@@ -103,7 +103,7 @@ func (o *options) open(ctx context.Context, s cli.Streams) (_ *mcp.Server, close
 			closeAll()
 		}
 	}()
-	config := mcp.Config{Version: about.Version()}
+	config := mcp.Config{Version: o.version}
 	var book host.Casebook
 	if o.casebook != "" {
 		b, err := casebook.Open(ctx, o.casebook, casebook.Options{Now: time.Now})
