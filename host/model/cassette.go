@@ -113,7 +113,7 @@ func parseCassette(name string, data []byte) (map[string]entry, error) {
 		}
 		text, ok := bytes.CutSuffix(line, []byte("\n"))
 		if !ok {
-			return nil, fmt.Errorf("%s:%d: the line is cut: record with the cassette again, which repairs it", name, at)
+			return nil, fmt.Errorf("%s:%d: the line is cut: remove it, or record a new cassette", name, at)
 		}
 		e, err := parseEntry(text)
 		if err != nil {

@@ -46,7 +46,7 @@ func TestCassetteBytes(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "c"), first[:len(first)-10], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := model.PlayCassette(filepath.Join(dir, "c")); err == nil || !strings.Contains(err.Error(), ":5: the line is cut: record with the cassette again") {
+	if _, err := model.PlayCassette(filepath.Join(dir, "c")); err == nil || !strings.Contains(err.Error(), ":5: the line is cut: remove it") {
 		t.Errorf("%v", err)
 	}
 	if third := record("c", 1, 2, 3, 4); !bytes.Equal(first, third) || len(p.asked()) != asked+1 {

@@ -144,7 +144,7 @@ func (q *question) exchange(ctx context.Context, one *sample, r *request, reserv
 	case found:
 	case s.cassette.plays():
 		f = &failure{outcome: abi.CompletionFailed, detail: fmt.Sprintf(
-			"the cassette has no answer of %s to this question (%.12s): record it again, or with another cassette, where the model can be asked", q.completion.Model, digest)}
+			"the cassette has no answer of %s to this question (%.12s): record a new cassette where the model can be asked", q.completion.Model, digest)}
 	default:
 		if got, free = s.cache.read(digest); !free {
 			got, f = q.fetch(ctx, r)
