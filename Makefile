@@ -23,7 +23,7 @@ LIGHT_STUDY ?= $(firstword $(GO_DOCKETS)):$(lastword $(GO_DOCKETS)) $(lastword $
 
 # Packages that have goroutines of their own or guard what others share; of those that try many cases, the tests that are about it.
 # The vet of go test is left out: make lint runs all of it.
-RACE        = ./host/execlight $(addprefix ./host/internal/,quotes runtime/registry sandbox/internal/pages tempdir traverse)
+RACE        = ./host/execlight ./host/model $(addprefix ./host/internal/,quotes runtime/registry sandbox/internal/pages tempdir traverse)
 RACE_SOME  := ./host ./host/experiment/isolate ./host/record ./host/run/... ./host/internal/runtime ./host/internal/sandbox ./cmd/...
 RACE_TESTS := Hammer|PL1_|PL11_ACandidateDecides|PL5|Cancelled|Signal|Progress|Interrupt|RE1_Workers|TwoStarts|CloseWaits|EngineClose|PruningDisturbs|ASpinningGuest|EnginesShare|CallersContext
 GUEST  := ./plugins/... ./abi/guest/... ./abi/codec

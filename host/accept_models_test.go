@@ -28,7 +28,7 @@ type models struct {
 	asked []abi.Completion
 }
 
-func (m *models) Offers(names []string) []abi.ModelOffer {
+func (m *models) Offers(_ context.Context, names []string) []abi.ModelOffer {
 	offers := make([]abi.ModelOffer, len(names))
 	for i, name := range names {
 		offers[i] = abi.ModelOffer{Model: name, ContextTokens: 16000, AnswerTokens: 1000}

@@ -31,7 +31,7 @@ type Source interface {
 // Models are language models that personas may ask, where they were granted the capability complete. It must be safe for concurrent use.
 type Models interface {
 	// Offers are the models of these names that there are, in the same order.
-	Offers(names []string) []abi.ModelOffer
+	Offers(ctx context.Context, names []string) []abi.ModelOffer
 	// Complete asks a model; asked is what the trial had of models before. Its error is that of the context, or of the host; what goes
 	// wrong with the model is an outcome.
 	Complete(ctx context.Context, completion abi.Completion, asked trial.ModelUsage) (abi.CompletionResult, error)

@@ -38,7 +38,7 @@ func mainCode() int {
 // commands are all commands of the program.
 func commands(s cli.Streams) []*cobra.Command {
 	return []*cobra.Command{
-		try.New(s), try.NewExperiment(s), audit.New(s), agents.New(s), calibrate.New(s), fit.New(s), compare.New(s), definitions.NewGraph(s), definitions.NewLint(s), definitions.NewSchema(s), plugin.New(s),
+		try.New(s), try.NewExperiment(s), audit.New(s), agents.New(s, about.Version()), calibrate.New(s), fit.New(s), compare.New(s), definitions.NewGraph(s), definitions.NewLint(s), definitions.NewSchema(s), plugin.New(s),
 		records.NewKey(s), records.NewVerify(s), records.NewReplay(s), records.NewExplain(s), about.NewCache(s), about.NewMan(s), about.NewVersion(s),
 	}
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/model"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
@@ -31,7 +33,7 @@ type play struct {
 type call struct {
 	number     int
 	completion *abi.Completion
-	schema     *schema
+	schema     *model.AnswerSchema // nil for free text
 	answer     chan string
 }
 
@@ -51,12 +53,14 @@ func (p *play) change(do func()) {
 // ask puts a question to the agent and waits for its answer. The trial's goroutine calls it.
 func (p *play) ask(ctx context.Context, completion *abi.Completion) (abi.CompletionResult, error) {
 	result := abi.CompletionResult{Model: completion.Model, Outcome: abi.CompletionFailed, Answers: []string{}}
-	s, err := compile(completion.Schema)
-	if err != nil {
-		result.Detail = err.Error()
-		return result, nil
+	c := &call{completion: completion, answer: make(chan string, 1)}
+	if completion.Schema != "" {
+		var err error
+		if c.schema, err = model.CompileSchema(completion.Schema); err != nil {
+			result.Detail = "the schema of the answer: " + err.Error()
+			return result, nil
+		}
 	}
-	c := &call{completion: completion, schema: s, answer: make(chan string, 1)}
 	p.change(func() {
 		p.calls++
 		c.number = p.calls
@@ -113,8 +117,10 @@ func (p *play) submit(number int, answer string) (problems []string, err error) 
 	if c == nil || c.number != number {
 		return nil, errNoCall
 	}
-	if problems = c.schema.problems(answer); len(problems) > 0 {
-		return problems, nil
+	if c.schema != nil {
+		if answer, err = c.schema.Accept(answer); err != nil {
+			return strings.Split(err.Error(), "\n"), nil
+		}
 	}
 	p.pending = nil // answered: a second answer finds nothing
 	c.answer <- answer

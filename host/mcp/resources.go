@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -37,7 +38,8 @@ func (s *Server) readTrial(_ context.Context, r *sdk.ReadResourceRequest) (*sdk.
 	if err != nil {
 		return nil, err
 	}
-	return contents(r.Params.URI, "application/json", string(result)), nil
+	text, err := json.Marshal(result)
+	return contents(r.Params.URI, "application/json", string(text)), err
 }
 
 func (s *Server) readTranscript(_ context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {

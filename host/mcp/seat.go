@@ -18,16 +18,19 @@ const (
 // Seat gives the personas of a host to agents: it is the host.Models of a host whose models are agents. Safe for concurrent use.
 type Seat struct{}
 
-// Offers offers each name: who plays it is known when it is asked.
-func (Seat) Offers(names []string) []abi.ModelOffer {
-	offers := make([]abi.ModelOffer, len(names))
-	for i, name := range names {
-		offers[i] = abi.ModelOffer{Model: name, ContextTokens: contextTokens, AnswerTokens: answerTokens}
+// Offers are the names that an agent plays in the trial of the context.
+func (Seat) Offers(ctx context.Context, names []string) []abi.ModelOffer {
+	var offers []abi.ModelOffer
+	p, _ := ctx.Value(playKey{}).(*play)
+	for _, name := range names {
+		if p != nil && slices.Contains(p.models, name) {
+			offers = append(offers, abi.ModelOffer{Model: name, ContextTokens: contextTokens, AnswerTokens: answerTokens})
+		}
 	}
 	return offers
 }
 
-// Complete waits for the agent that plays the model in the trial of the context. Nobody plays in a trial that no agent plays in.
+// Complete waits for the agent that plays the model in the trial of the context.
 func (Seat) Complete(ctx context.Context, completion abi.Completion, _ trial.ModelUsage) (abi.CompletionResult, error) {
 	p, ok := ctx.Value(playKey{}).(*play)
 	if !ok || !slices.Contains(p.models, completion.Model) {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -87,10 +88,10 @@ func (s *Server) Close() {
 // Serve talks to one client over a pair of streams until it closes them or the context ends.
 func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
 	err := s.server.Run(ctx, &sdk.IOTransport{Reader: in, Writer: out, MaxLineLength: maxRequestBytes})
-	if errors.Is(err, io.EOF) || ctx.Err() != nil {
-		return nil
+	if err != nil && !errors.Is(err, io.EOF) && ctx.Err() == nil {
+		return err
 	}
-	return err
+	return nil
 }
 
 // Listen serves clients over streamable HTTP until the context ends.
@@ -114,7 +115,7 @@ func (s *Server) Listen(ctx context.Context, listener net.Listener) error {
 var errBusy = fmt.Errorf("%d trials wait for agents already: end one of them first", maxPlays)
 
 // begin begins a trial in which an agent plays.
-func (s *Server) begin(h *host.Host, subject abi.Case, models []string) (*play, error) {
+func (s *Server) begin(h *host.Host, subject abi.Case, models []string) (*play, error) { // of no request: the trial outlives it
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.plays) >= maxPlays {
@@ -169,9 +170,9 @@ func (s *Server) keep(t *trial.Trial) {
 func (s *Server) finished(id string) (*trial.Trial, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i := len(s.done) - 1; i >= 0; i-- {
-		if s.done[i].Case.ID == id {
-			return s.done[i], nil
+	for _, t := range slices.Backward(s.done) {
+		if t.Case.ID == id {
+			return t, nil
 		}
 	}
 	return nil, fmt.Errorf("no trial of a case %q is kept: list_trials names those that are", id)

@@ -31,9 +31,9 @@ type reportInput struct {
 }
 
 type triedOutput struct {
-	Results []json.RawMessage `json:"results" jsonschema:"the results of the cases, as shadowcourt try --format jsonl gives them"`
-	Faults  []string          `json:"faults" jsonschema:"what of the report could not be tried, and why"`
-	Table   string            `json:"table" jsonschema:"the results for people"`
+	Results []map[string]any `json:"results" jsonschema:"the results of the cases, as shadowcourt try --format jsonl gives them"`
+	Faults  []string         `json:"faults" jsonschema:"what of the report could not be tried, and why"`
+	Table   string           `json:"table" jsonschema:"the results for people"`
 }
 
 type nothingInput struct{}
@@ -78,6 +78,9 @@ func (s *Server) entries(ctx context.Context, in *reportInput) (h *host.Host, ca
 	if format == "" {
 		format = input.Auto
 	}
+	if format != input.Auto && !slices.Contains(input.Formats(), format) {
+		return nil, nil, nil, fmt.Errorf("%q is no format; there are %s", format, strings.Join(input.Formats(), ", "))
+	}
 	inputs, err := input.Open(ctx, strings.NewReader(in.Report), nil, format)
 	if err != nil {
 		return nil, nil, nil, err
@@ -103,14 +106,14 @@ func (s *Server) entries(ctx context.Context, in *reportInput) (h *host.Host, ca
 }
 
 func (s *Server) try(ctx context.Context, _ *sdk.CallToolRequest, in reportInput) (*sdk.CallToolResult, triedOutput, error) {
-	out := triedOutput{Results: []json.RawMessage{}, Faults: []string{}}
+	out := triedOutput{Results: []map[string]any{}, Faults: []string{}}
 	h, cases, faults, err := s.entries(ctx, &in)
 	if err != nil {
 		return nil, out, err
 	}
 	out.Faults = append(out.Faults, faults...)
-	var table, lines bytes.Buffer
-	writer := render.NewOutput(nil, render.NewTable(&table, render.TerminalOptions{Width: tableWidth}), render.NewJSONL(&lines))
+	var table bytes.Buffer
+	writer := render.NewOutput(nil, render.NewTable(&table, render.TerminalOptions{Width: tableWidth}))
 	for i := range cases {
 		t, err := h.Try(ctx, cases[i].Case)
 		if err != nil {
@@ -121,15 +124,14 @@ func (s *Server) try(ctx context.Context, _ *sdk.CallToolRequest, in reportInput
 			continue
 		}
 		s.keep(t)
-		if err := writer.Write(t); err != nil {
+		result, err := resultOf(t)
+		if err := errors.Join(err, writer.Write(t)); err != nil {
 			return nil, out, err
 		}
+		out.Results = append(out.Results, result)
 	}
 	if err := writer.Close(); err != nil {
 		return nil, out, err
-	}
-	for line := range bytes.Lines(lines.Bytes()) {
-		out.Results = append(out.Results, json.RawMessage(bytes.TrimSpace(line)))
 	}
 	out.Table = table.String()
 	return nil, out, nil
@@ -180,15 +182,19 @@ func (s *Server) correct(ctx context.Context, _ *sdk.CallToolRequest, in correct
 	if _, err := s.config.Casebook.Remember(ctx, casebook.Run{Entries: []casebook.Entry{entry}}); err != nil {
 		return nil, textOutput{}, err
 	}
-	return nil, textOutput{"the casebook has it; this server goes on with the casebook that it began with"}, nil
+	return nil, textOutput{"the casebook has it; this server keeps the snapshot that it began with"}, nil
 }
 
 // resultOf is a result as JSON lines have it.
-func resultOf(t *trial.Trial) (json.RawMessage, error) {
+func resultOf(t *trial.Trial) (result map[string]any, err error) {
+	own := *t
+	own.Result.Timings = nil
 	var line bytes.Buffer
 	w := render.NewOutput(nil, render.NewJSONL(&line))
-	err := errors.Join(w.Write(t), w.Close())
-	return json.RawMessage(bytes.TrimSpace(line.Bytes())), err
+	if err := errors.Join(w.Write(&own), w.Close()); err != nil {
+		return nil, err
+	}
+	return result, json.Unmarshal(line.Bytes(), &result)
 }
 
 // check validates a case before a trial begins in the background.

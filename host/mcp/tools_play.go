@@ -34,11 +34,11 @@ type callOutput struct {
 	Call     int             `json:"call,omitempty"`
 	Persona  string          `json:"persona,omitempty"`
 	Messages []messageOutput `json:"messages,omitempty"`
-	Schema   json.RawMessage `json:"schema,omitempty"`
+	Schema   any             `json:"schema,omitempty"`
 	// Problems of the answer that was submitted: correct it and submit it again.
 	Problems []string `json:"problems,omitempty"`
 	// Result of the trial, once it has ended.
-	Result json.RawMessage `json:"result,omitempty"`
+	Result map[string]any `json:"result,omitempty"`
 }
 
 type messageOutput struct {
@@ -128,7 +128,12 @@ func (s *Server) proceed(ctx context.Context, p *play) (callOutput, error) {
 		result, err := resultOf(p.result)
 		return callOutput{Play: p.id, Result: result}, err
 	}
-	out := callOutput{Play: p.id, Call: c.number, Persona: c.completion.Model, Schema: json.RawMessage(c.completion.Schema)}
+	out := callOutput{Play: p.id, Call: c.number, Persona: c.completion.Model}
+	if c.completion.Schema != "" {
+		if err := json.Unmarshal([]byte(c.completion.Schema), &out.Schema); err != nil {
+			return out, err
+		}
+	}
 	for _, m := range c.completion.Messages {
 		out.Messages = append(out.Messages, messageOutput{string(m.Role), m.Content})
 	}

@@ -157,7 +157,7 @@ func TestAccept_LL5_APlantedKeyIsInNoOutput(t *testing.T) {
 		data, _ := json.Marshal(v)
 		seen.Write(data)
 	}
-	fmt.Fprintln(&seen, s.Digest(), s.Warnings(), s.Offers([]string{"reader"}))
+	fmt.Fprintln(&seen, s.Digest(), s.Warnings(), s.Offers(t.Context(), []string{"reader"}))
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/shadowcourt/shadowcourt/host/internal/flock"
@@ -87,13 +88,14 @@ func (c *Cassette) load(f *os.File, cut bool) (whole int, err error) {
 		return 0, fmt.Errorf("%s: a cassette has at most %d bytes", c.name, MaxCassetteBytes)
 	}
 	whole = bytes.LastIndexByte(data, '\n') + 1
-	if cut {
+	if cut && strings.HasPrefix(cassetteHead, string(data)) { // nothing, or what a killed process wrote of its first line
+		c.entries = map[string]entry{}
+		return whole, nil
+	}
+	if cut && whole > 0 {
 		data = data[:whole]
 	}
 	c.entries, err = parseCassette(c.name, data)
-	if cut && len(data) == 0 {
-		c.entries, err = map[string]entry{}, nil
-	}
 	return whole, err
 }
 

@@ -74,6 +74,7 @@ func TestHostileCassettes(t *testing.T) {
 		{"empty", "", ": the cassette is empty"},
 		{"other JSON", good, ":1: this is no cassette: its first line is not {\"cassette\":1}"},
 		{"another version", "{\"cassette\":2}\n", ":1: this is no cassette"},
+		{"a line of something else", "hello", ":1: this is no cassette"},
 		{"no JSON", head + good + "x\n", ":3: not JSON"},
 		{"an empty line", head + "\n", ":2: the JSON ends in the middle"},
 		{"cut", head + good[:40], ":2: the line is cut"},

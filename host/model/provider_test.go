@@ -161,7 +161,7 @@ func TestWhatIsNotThere(t *testing.T) {
 	if len(p.asked()) > 0 {
 		t.Errorf("asked %v", p.asked())
 	}
-	offers := s.Offers([]string{"writer", "reader"})
+	offers := s.Offers(t.Context(), []string{"writer", "reader"})
 	if !slices.Equal(offers, []abi.ModelOffer{{Model: "reader", ContextTokens: 8000, AnswerTokens: 500}}) {
 		t.Errorf("offers %v", offers)
 	}
@@ -258,6 +258,23 @@ func TestCancelled(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	<-ended
+	if _, err := s.Complete(ctx, ask(), trial.ModelUsage{}); !errors.Is(err, context.Canceled) || len(p.asked()) != 1 {
+		t.Errorf("%v, %d requests", err, len(p.asked()))
+	}
+}
+
+// A context that is cancelled ends the wait before a retry, by the system's clock, too.
+func TestCancelledBeforeARetry(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	p := serve(t, status(503, "Retry-After", "50", ""))
+	s, _ := open(t, file(p.URL, ""), func(c *model.Config) {
+		c.Clock = nil
+		c.Random = func() float64 {
+			cancel()
+			return 0
+		}
+	})
 	if _, err := s.Complete(ctx, ask(), trial.ModelUsage{}); !errors.Is(err, context.Canceled) || len(p.asked()) != 1 {
 		t.Errorf("%v, %d requests", err, len(p.asked()))
 	}

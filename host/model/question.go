@@ -81,7 +81,7 @@ func (q *question) sample(ctx context.Context, i int) sample {
 	return q.reserved(ctx, i, reserved)
 }
 
-// reserved asks for one answer, and once more with what is wrong where it does not conform.
+// reserved asks for one answer, and a second time, with what is wrong, where it does not conform.
 func (q *question) reserved(ctx context.Context, i int, reserved amount) (one sample) {
 	r := &request{
 		model: q.model, messages: q.completion.Messages, schema: q.schema, answerTokens: q.completion.AnswerTokens,

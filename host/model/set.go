@@ -88,7 +88,7 @@ func (s *Set) Warnings() []string {
 }
 
 // Offers implements the host's interface.
-func (s *Set) Offers(names []string) []abi.ModelOffer {
+func (s *Set) Offers(_ context.Context, names []string) []abi.ModelOffer {
 	var offers []abi.ModelOffer
 	for _, name := range names {
 		if m := s.definition.Models[name]; m != nil {

@@ -27,11 +27,10 @@ const (
 	allOfThem   arm = "court, every experiment that can tell anything"
 	noContest   arm = "no contest"
 	oneRound    arm = "hearing of one round"
-	noHearing   arm = "hearing without experiments"
 	noRemand    arm = "no remands"
+	sidesAsk    arm = "the sides ask for experiments, too"
 	onlyJudge   arm = "only the judge asks for experiments"
-	onlyBench   arm = "only discovery and the judge ask"
-	noneOfThese arm = "none of these: one round, no contest, no remands, only the judge asks"
+	noneOfThese arm = "none of these: one round, no contest, no remands, and only the judge asks"
 )
 
 // courts are the arms that hold trials with experiments.
@@ -44,15 +43,16 @@ func courts() []court {
 		{arm: allOfThem, mode: all, change: insatiable},
 		{arm: noContest, mode: all, change: withoutContest},
 		{arm: oneRound, mode: all, change: withOneRound},
-		{arm: noHearing, mode: all, change: silent(pipeline.FamilyHearing)},
 		{arm: noRemand, mode: all, change: withoutRemands},
-		{arm: onlyBench, mode: all, change: silent(pipeline.FamilyDefend, pipeline.FamilyHearing)},
-		{arm: onlyJudge, mode: all, change: silent(pipeline.FamilyDiscover, pipeline.FamilyDefend, pipeline.FamilyHearing)},
+		{arm: sidesAsk, mode: all, change: func(d *pipeline.Definition) {
+			set(d, mostExperiments, manyExperiments, pipeline.FamilyDefend, pipeline.FamilyHearing)
+		}},
+		{arm: onlyJudge, mode: all, change: withoutDiscovery},
 		{arm: noneOfThese, mode: all, change: func(d *pipeline.Definition) {
 			withoutContest(d)
 			withOneRound(d)
 			withoutRemands(d)
-			silent(pipeline.FamilyDiscover, pipeline.FamilyDefend, pipeline.FamilyHearing)(d)
+			withoutDiscovery(d)
 		}},
 	}
 }
@@ -61,7 +61,7 @@ func courts() []court {
 func orders() []arm { return []arm{everyExperiment, fixedOrder, allOfThem, everything} }
 
 func ablations() []arm {
-	return []arm{everyExperiment, noContest, oneRound, noHearing, noRemand, onlyBench, onlyJudge, noneOfThese}
+	return []arm{everyExperiment, noContest, oneRound, noRemand, sidesAsk, onlyJudge, noneOfThese}
 }
 
 func withoutContest(d *pipeline.Definition) {
@@ -89,10 +89,13 @@ func set(d *pipeline.Definition, name string, value float64, families ...pipelin
 	}
 }
 
-// silent makes nodes ask for no experiment.
-func silent(families ...pipeline.Family) func(*pipeline.Definition) {
-	return func(d *pipeline.Definition) { set(d, "max_experiments", 0, families...) }
-}
+// The parameter that says how many experiments of a trial are enough for a node, and a value that never is.
+const (
+	mostExperiments = "max_experiments"
+	manyExperiments = 100
+)
+
+func withoutDiscovery(d *pipeline.Definition) { set(d, mostExperiments, 0, pipeline.FamilyDiscover) }
 
 func askers() []pipeline.Family {
 	return []pipeline.Family{pipeline.FamilyDiscover, pipeline.FamilyDefend, pipeline.FamilyHearing, pipeline.FamilyVerdict}
@@ -102,7 +105,7 @@ func askers() []pipeline.Family {
 func insatiable(d *pipeline.Definition) {
 	set(d, "settled", 1, askers()...)
 	set(d, "min_gain", 0, askers()...)
-	set(d, "max_experiments", 100, askers()...)
+	set(d, mostExperiments, manyExperiments, askers()...)
 }
 
 // fixedPlace is the place of an experiment in the fixed order: reruns, then what other trees show, then what other surroundings show.

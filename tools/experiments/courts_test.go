@@ -45,15 +45,15 @@ func TestCourtsWithoutAMechanism(t *testing.T) {
 		}
 		asks := map[pipeline.Family]bool{}
 		for _, n := range d.Nodes {
-			asks[n.Family] = true
+			asks[n.Family] = n.Family != pipeline.FamilyDefend
 			for _, p := range n.With {
-				if p.Name == "max_experiments" && p.Number == 0 {
-					asks[n.Family] = false
+				if p.Name == mostExperiments {
+					asks[n.Family] = p.Number > 0
 				}
 			}
 		}
 		alone := c.arm == onlyJudge || c.arm == noneOfThese
-		if !asks[pipeline.FamilyVerdict] || asks[pipeline.FamilyDiscover] == alone || d.Court.MaxRemands != whole.Court.MaxRemands && c.arm != noRemand && c.arm != noneOfThese {
+		if !asks[pipeline.FamilyVerdict] || asks[pipeline.FamilyDiscover] == alone || asks[pipeline.FamilyDefend] != (c.arm == sidesAsk || c.arm == allOfThem) || d.Court.MaxRemands != whole.Court.MaxRemands && c.arm != noRemand && c.arm != noneOfThese {
 			t.Errorf("%s: asks %v, %d remands", c.arm, asks, d.Court.MaxRemands)
 		}
 	}

@@ -52,7 +52,7 @@ func TestNewCase(t *testing.T) {
 	want := baseline.Case{
 		ID: "1", Group: "g", Labels: []string{"a", "b"}, Truth: "a", Light: says(baseline.LightSource, "b", .6),
 		Statements: []baseline.Statement{says("log", "a", .4), says("rule", "b", .9), says("tied", "a", .2)},
-		Tokens:     []string{"0x1f", "all", "disk", "full", "é", "über"},
+		Tokens:     []string{"0x1f", "all", "disk", "full", "é", "über"}, Times: []int{1, 1, 3, 1, 1, 1},
 	}
 	if d := cmp.Diff(want, c); d != "" {
 		t.Error(d)
@@ -124,7 +124,7 @@ func TestBestWitnessByHand(t *testing.T) {
 func TestNaiveBayesByHand(t *testing.T) {
 	t.Parallel()
 	text := func(c *baseline.Case, tokens ...string) *baseline.Case {
-		c.Tokens = tokens
+		c.Tokens, c.Times = tokens, slices.Repeat([]int{1}, len(tokens))
 		return c
 	}
 	training := []*baseline.Case{
@@ -152,6 +152,44 @@ func TestNaiveBayesByHand(t *testing.T) {
 	}
 }
 
+func TestLogisticRegression(t *testing.T) {
+	t.Parallel()
+	text := func(c *baseline.Case, times int, tokens ...string) *baseline.Case {
+		c.Tokens, c.Times = tokens, slices.Repeat([]int{times}, len(tokens))
+		return c
+	}
+	var training []*baseline.Case
+	for i := range 30 {
+		// x says a or b and is right where both are; the word says what the label is where it stands.
+		training = append(training,
+			text(caseOf("a", "b", .6, says("x", "a", .5+float64(i)/100)), 1, "ash", "the"),
+			text(caseOf("b", "b", .6, says("x", "b", .6)), 3, "bee", "the"),
+			text(caseOf("c", "b", .6), 1, "cat", "the"))
+	}
+	rule := method(t, baseline.Logistic).Fit(append(training, caseOf("", "c", .9)))
+	for _, test := range []struct {
+		c    *baseline.Case
+		want string
+	}{
+		{caseOf("", "b", .6, says("x", "a", .6)), "a"},
+		{caseOf("", "b", .6, says("x", "b", .6)), "b"},
+		{text(caseOf("", "b", .6), 1, "cat", "new"), "c"},
+		{text(caseOf("", "b", .6, says("y", "a", .9)), 9, "bee", "the"), "b"},
+	} {
+		if got := rule(test.c); got != test.want {
+			t.Errorf("%v %v: %s", test.c.Statements, test.c.Tokens, got)
+		}
+	}
+	other := caseOf("", "e", .6)
+	other.Labels = []string{"d", "e"}
+	if got := rule(other); got != "e" {
+		t.Errorf("of labels that it never saw it says %s, not what Light says", got)
+	}
+	if got := method(t, baseline.Logistic).Fit(nil)(caseOf("", "b", .6)); got != "b" {
+		t.Errorf("fitted on nothing it answers %s, not Light's answer", got)
+	}
+}
+
 // TestChooseIsHonest: labels that no source and no text knows anything of, in groups that each have a word of their own.
 // A naive Bayes that saw a group's other cases would be right in all of them.
 func TestChooseIsHonest(t *testing.T) {
@@ -163,7 +201,7 @@ func TestChooseIsHonest(t *testing.T) {
 		truth := labels[r.IntN(3)]
 		for range 4 {
 			c := caseOf(truth, labels[r.IntN(3)], .6)
-			c.Group, c.Tokens = fmt.Sprint("g", g), []string{fmt.Sprint("word", g)}
+			c.Group, c.Tokens, c.Times = fmt.Sprint("g", g), []string{fmt.Sprint("word", g)}, []int{1}
 			cases = append(cases, c)
 		}
 	}

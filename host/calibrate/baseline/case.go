@@ -17,8 +17,9 @@ type Case struct {
 	Light  Statement
 	// Statements of the witnesses, one for each source that names a label, by source.
 	Statements []Statement
-	// Tokens of the documents and of the items' contents, each once, sorted.
+	// Tokens of the documents and of the items' contents, each once, sorted; Times is how often each stands.
 	Tokens []string
+	Times  []int
 	// Truth is the right label, or empty. A Rule does not look at it.
 	Truth string
 }
@@ -35,7 +36,8 @@ const LightSource = ":light"
 
 // NewCase reduces a case. truth is the right label, or empty.
 func NewCase(c *abi.Case, truth string) Case {
-	out := Case{ID: c.ID, Group: c.Group, Labels: c.Labels, Truth: truth, Statements: statements(c), Tokens: tokens(c)}
+	out := Case{ID: c.ID, Group: c.Group, Labels: c.Labels, Truth: truth, Statements: statements(c)}
+	out.Tokens, out.Times = tokens(c)
 	if c.Light != nil {
 		out.Light = Statement{LightSource, c.Light.Classification, c.Light.Confidence}
 	}

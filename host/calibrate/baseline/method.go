@@ -14,6 +14,7 @@ const (
 	LogOddsVote    ID = "log_odds_vote"
 	BestWitness    ID = "best_witness"
 	NaiveBayes     ID = "naive_bayes"
+	Logistic       ID = "logistic_regression"
 )
 
 // Method is a way to answer cases without a court.
@@ -36,6 +37,7 @@ func Methods() []Method {
 		{LogOddsVote, "log-odds-weighted vote", false, fixed(vote(logOdds))},
 		{BestWitness, "most reliable witness, else Light", true, fitWitness},
 		{NaiveBayes, "naive Bayes, sources and text", true, fitBayes},
+		{Logistic, "logistic regression, TF-IDF", true, fitLogistic},
 	}
 }
 

@@ -24,8 +24,11 @@ func (r *Report) comment(w io.Writer) {
 	say("Model: %s.", r.Model)
 	switch {
 	case r.Unlabelled:
+		for _, warning := range r.Warnings {
+			say("Warning: %s.", warning)
+		}
 		say("")
-		say("It takes the sources to err independently of each other. docs/fitting.md says more.")
+		say("What all sources have wrong alike no agreement shows. docs/fitting.md says more.")
 		return
 	case r.Groups == 1:
 		say("       All cases are of one group, which is in all of %d parts: the figures hold for this group alone.", r.Parts)

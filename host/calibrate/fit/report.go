@@ -46,6 +46,8 @@ type Report struct {
 	// Unlabelled: no truth was used; then nothing is compared or measured, and
 	// what is said of the sources is an estimate.
 	Unlabelled bool `json:"unlabelled"`
+	// Warnings say what to doubt, each in a sentence.
+	Warnings []string `json:"warnings,omitempty"`
 	// Relit: Light was asked about the cases, each time told a profile that was
 	// fitted without their part.
 	Relit bool `json:"relit"`

@@ -97,14 +97,14 @@ func (t *Target) File() string {
 
 // Unit names what is built to run the test.
 func (t *Target) Unit() string {
-	unit := t.Project
+	unit := []string{t.Project}
 	values := maps.Clone(t.values)
 	values["scratch"] = []string{""}
 	for _, command := range t.selection.Build {
 		args, _ := expand(command, values) // Build says what is wrong
-		unit += " " + strings.Join(args, " ")
+		unit = append(unit, args...)
 	}
-	return unit
+	return strings.Join(unit, " ")
 }
 
 // args are the arguments of a run, which writes its report and other files to the scratch folder.

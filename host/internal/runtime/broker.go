@@ -186,7 +186,7 @@ func (b *broker) Complete(ctx context.Context, query abi.CompletionQuery) (abi.C
 	case models == nil:
 		return abi.CompletionAnswer{}, nil
 	case query.Completion == nil:
-		return abi.CompletionAnswer{Models: models.Offers(query.Models)}, nil
+		return abi.CompletionAnswer{Models: models.Offers(ctx, query.Models)}, nil
 	default:
 		result, err := models.Complete(ctx, *query.Completion, b.trial.modelUsage)
 		return abi.CompletionAnswer{Result: &result}, err

@@ -63,7 +63,7 @@ type Experiments interface {
 
 // Models are language models: see host.Models.
 type Models interface {
-	Offers(names []string) []abi.ModelOffer
+	Offers(ctx context.Context, names []string) []abi.ModelOffer
 	Complete(ctx context.Context, completion abi.Completion, asked trial.ModelUsage) (abi.CompletionResult, error)
 	Digest() string
 }

@@ -13,6 +13,9 @@ func (s *Source) experiment(r *abi.NodeRequest) {
 	if s.chance(2) {
 		return
 	}
+	if s.chance(2) { // sides ask only with it
+		r.Params = append(r.Params, abi.Param{Name: "max_experiments", Number: new(8.0)})
+	}
 	var tables []abi.ExperimentTable
 	begun := s.chance(2)
 	for _, e := range s.someExperiments() {

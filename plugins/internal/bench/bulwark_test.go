@@ -87,7 +87,7 @@ func TestALineOfSeveralSignalsIsOneFinding(t *testing.T) {
 	if len(v.Findings) != 2 {
 		t.Fatalf("findings %+v", v.Findings)
 	}
-	if f := v.Findings[0]; f.Supports != "b" || f.Observation != `the signals "refused" (2 times), "dial tcp" (once) stand in one line` || f.Strength < 0.81 || f.Strength > 0.82 {
+	if f := v.Findings[0]; f.Supports != "b" || f.Observation != `the signals "refused" (2 times, for b), "dial tcp" (once, for b) stand in one line` || f.Strength < 0.81 || f.Strength > 0.82 {
 		t.Errorf("finding %+v", f)
 	}
 }

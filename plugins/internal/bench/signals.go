@@ -85,7 +85,11 @@ func (l *quotedLine) finding(seen []sighting, documents []abi.Document, labels [
 	supports, strength, pull := reading(l.nats, labels)
 	parts := make([]string, len(l.signals))
 	for n, i := range l.signals {
-		parts[n] = "\"" + p.Signals[i].Phrase + "\" (" + times(seen[i].times) + ")"
+		parts[n] = "\"" + p.Signals[i].Phrase + "\" (" + times(seen[i].times)
+		if own, _, _ := reading(signalNats(&p.Signals[i], labels), labels); own != "" {
+			parts[n] += ", for " + own
+		}
+		parts[n] += ")"
 	}
 	observation := "the signals " + strings.Join(parts, ", ") + " stand in one line"
 	if first := l.signals[0]; len(l.signals) == 1 {

@@ -87,10 +87,13 @@ func TestAccept_EX7_TheOfferThatServesTheAimBestPerSecondIsAskedFor(t *testing.T
 			number("max_experiments", 1)(r)
 		}, experiments.Neutral(), 0},
 		{"what was run already", []abi.ExperimentTable{plain}, shown, experiments.Neutral(), 0},
-		{"the defense asks for what refutes", []abi.ExperimentTable{confirms, refutes}, nil, experiments.Against("a"), 4},
-		{"the prosecution asks for what confirms", []abi.ExperimentTable{refutes, confirms}, nil, experiments.For("a"), 5},
-		{"a charge that is no label", []abi.ExperimentTable{plain}, nil, experiments.Against("nowhere"), 0},
+		{"the defense asks for what refutes", []abi.ExperimentTable{confirms, refutes}, number("max_experiments", 9), experiments.Against("a"), 4},
+		{"the prosecution asks for what confirms", []abi.ExperimentTable{refutes, confirms}, number("max_experiments", 9), experiments.For("a"), 5},
+		{"without the parameter the defense asks for nothing", []abi.ExperimentTable{refutes}, nil, experiments.Against("a"), 0},
+		{"without the parameter the prosecution asks for nothing", []abi.ExperimentTable{confirms}, nil, experiments.For("a"), 0},
+		{"a charge that is no label", []abi.ExperimentTable{plain}, number("max_experiments", 9), experiments.Against("nowhere"), 0},
 		{"a charge that has fallen", []abi.ExperimentTable{plain}, func(r *abi.NodeRequest) {
+			number("max_experiments", 9)(r)
 			r.Profile.BaseRates = []abi.LabelWeight{{Label: "a", Weight: 0.04}, {Label: "b", Weight: 0.5}, {Label: "c", Weight: 0.46}}
 		}, experiments.Against("a"), 0},
 	} {
@@ -140,8 +143,7 @@ func TestAnyTables(t *testing.T) {
 			}
 		}
 		r := offers(tables...)
-		least := 0.0
-		r.Params = []abi.Param{{Name: "min_gain", Number: &least}}
+		r.Params = []abi.Param{{Name: "min_gain", Number: new(0.0)}, {Name: "max_experiments", Number: new(9.0)}}
 		for i := range r.Offers {
 			r.Offers[i].Seconds = rnd.Float64() * 10
 		}

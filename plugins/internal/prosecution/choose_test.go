@@ -25,6 +25,7 @@ func TestTheExperimentOfTheProsecution(t *testing.T) {
 			Profile:    &abi.Profile{Experiments: []abi.ExperimentTable{table(refutes, 0.01, 0.5), table(confirms, 0.5, 0.01)}},
 			Offers:     []abi.ExperimentOffer{{Experiment: refutes, Seconds: 2}, {Experiment: confirms, Seconds: 2}},
 			Turn:       &abi.TurnRequest{Round: 1, MaxRounds: 3},
+			Params:     []abi.Param{{Name: "max_experiments", Number: new(9.0)}},
 		}
 	}
 	for family, want := range map[abi.Family]*abi.Experiment{abi.FamilyIndict: nil, abi.FamilyHearing: &confirms} {

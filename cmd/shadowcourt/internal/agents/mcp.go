@@ -12,25 +12,24 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/about"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/knowledge"
 	"github.com/shadowcourt/shadowcourt/host/mcp"
-	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
 // options are the flags of `mcp`.
 type options struct {
 	open.Flags
 	listen, casebook string
+	version          string
 }
 
-// New is the command `mcp`.
-func New(s cli.Streams) *cobra.Command {
-	o := &options{}
+// New is the command `mcp` of the program's version.
+func New(s cli.Streams, version string) *cobra.Command {
+	o := &options{version: version}
 	cmd := &cobra.Command{
 		Use:   "mcp",
 		Short: "Serve agents over the Model Context Protocol",
@@ -104,7 +103,7 @@ func (o *options) open(ctx context.Context, s cli.Streams) (_ *mcp.Server, close
 			closeAll()
 		}
 	}()
-	config := mcp.Config{Version: about.Version()}
+	config := mcp.Config{Version: o.version}
 	var book host.Casebook
 	if o.casebook != "" {
 		b, err := casebook.Open(ctx, o.casebook, casebook.Options{Now: time.Now})
@@ -130,7 +129,7 @@ func (o *options) open(ctx context.Context, s cli.Streams) (_ *mcp.Server, close
 			return nil, nil, o.Error(err)
 		}
 		closers = append(closers, func() { _ = h.Close(context.WithoutCancel(ctx)) })
-		if config.Personas = models(h.Pipeline()); reports {
+		if config.Personas = open.ModelNames(h.Pipeline()); reports {
 			config.Reports = h
 		} else {
 			config.Cases = h
@@ -142,17 +141,4 @@ func (o *options) open(ctx context.Context, s cli.Streams) (_ *mcp.Server, close
 	server := mcp.New(config)
 	closers = append(closers, server.Close)
 	return server, closeAll, nil
-}
-
-// models are the names of models that personas ask.
-func models(def *pipeline.Definition) []string {
-	var names []string
-	for i := range def.Personas {
-		for _, name := range def.Personas[i].Models {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
-	}
-	return names
 }

@@ -42,9 +42,9 @@ func New(s cli.Streams) *cobra.Command {
 		Short: "Measure the court against the truth, and against simpler methods",
 		Long: `Try every case whose truth is known, and measure: how often the court is right, beside
 Light alone and methods without a court (votes over Light and the witnesses; with
---fitted-on also the most reliable witness and a naive Bayes), with intervals; the
-calibration of its confidences; the effect of flips, challenges and remands; the cost of
-a trial. Modules never see the truth, and nothing is learnt.
+--fitted-on also the most reliable witness, a naive Bayes and a logistic regression over
+sources and text), with intervals; the calibration of its confidences; the effect of
+flips, challenges and remands; the cost of a trial. Modules never see the truth, and nothing is learnt.
 
 The cases of --fitted-on must be others than those of the dockets: the baselines learn
 from them, and the best one is picked there. docs/calibration.md explains every figure.

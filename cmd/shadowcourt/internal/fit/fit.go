@@ -64,7 +64,8 @@ unless the learned tables are better on groups of cases that they were not learn
 models stated in these results counts as a source, "model:NAME": its reliability is measured like any other's.
 
 With --unlabelled no truth is used: the reliability of the sources is estimated from how they
-agree. That needs at least three sources that speak of the same cases.
+agree. That needs at least three sources that speak of the same cases and don't err alike;
+where it is not plausible or no better than no profile, nothing is learned.
 
 Exit codes: 0 done; 1 something failed while running; 2 the command line or an input is
 wrong (where lines of a docket are wrong, the others were still fitted on).`,

@@ -78,6 +78,9 @@ func fitLines(output string, r *fit.Report) []string {
 	if r.Repeated > 0 {
 		lines = append(lines, fmt.Sprintf("warning: near duplicates of other cases: %d; each is in one group with those", r.Repeated))
 	}
+	for _, warning := range r.Warnings {
+		lines = append(lines, "warning: "+sanitize.Line(warning))
+	}
 	lines = append(lines, "")
 	if len(r.Figures) > 0 {
 		lines = append(lines, figuresTable(r), "")
@@ -85,7 +88,9 @@ func fitLines(output string, r *fit.Report) []string {
 	if r.Bands != nil {
 		lines = append(lines, "accept the court's answer "+r.Bands.String(), "")
 	}
-	lines = append(lines, sourcesTable(r))
+	if len(r.Sources) > 0 {
+		lines = append(lines, sourcesTable(r))
+	}
 	if r.Experiments != nil {
 		lines = append(lines, "", experimentsTable(r.Experiments))
 	}

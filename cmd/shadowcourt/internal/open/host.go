@@ -35,6 +35,7 @@ type Flags struct {
 	grants            []string
 	Candidate         candidate
 	experiments       experiments
+	models            models
 }
 
 // Host opens the host. The default folder for compiled modules is only a

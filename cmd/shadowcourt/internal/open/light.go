@@ -57,6 +57,7 @@ func (o *Flags) CheckLight() error {
 	if !isExec {
 		faults = append(faults, o.ChangedWithout("--light "+lightExec+"COMMAND", "light-timeout"))
 	}
+	faults = append(faults, o.checkModels())
 	for _, name := range []string{"source", "since", "casebook"} {
 		if f := o.command.Flags().Lookup(name); f.Changed && f.Value.String() == "" {
 			faults = append(faults, fmt.Errorf("--%s is empty: name one, or leave it out", name))
@@ -151,6 +152,9 @@ func (o *Flags) helpWith(ctx context.Context, h *Connected, config *host.Config,
 		if err := o.openLaboratory(ctx, h, config); err != nil {
 			return err
 		}
+	}
+	if err := o.openModels(h, config); err != nil {
+		return err
 	}
 	if o.casebook == "" {
 		return nil

@@ -78,7 +78,7 @@ func (o *tryOptions) grouped(inputs *input.Dockets) iter.Seq2[docket.Entry, erro
 // runConfig is what the flags say of the run. It begins the files of the outputs.
 func (o *tryOptions) runConfig(s cli.Streams, inputs *input.Dockets) (*run.Config, error) {
 	config := &run.Config{
-		Workers: o.workers, Timings: o.timings, OneCase: o.explain != "",
+		Workers: o.Workers(o.workers), Timings: o.timings, OneCase: o.explain != "",
 		Settings: o.settings(inputs), Swaps: o.watch, Resume: o.resume, Journal: o.journal(),
 		Passed: func() []string { return slices.Collect(maps.Keys(inputs.Passed)) },
 		Now:    time.Now,

@@ -34,6 +34,8 @@ type Witness struct {
 	Names float64
 	// Confuses: takes every odd label for the one before it.
 	Confuses bool
+	// Hidden: nobody hears it; others may copy it, and err alike.
+	Hidden bool
 	// Only names this label, where it thinks that it is so, and is silent otherwise.
 	Only string
 }
@@ -106,6 +108,9 @@ func (w *World) hear(r *rand.Rand, c *abi.Case, truth int) {
 			continue
 		}
 		said[x.Name] = statement{says, confidence}
+		if x.Hidden {
+			continue
+		}
 		if x.Names > 0 && r.Float64() >= x.Names {
 			says = ""
 		}

@@ -74,6 +74,9 @@ func trimmed(content []byte) []byte {
 	return content
 }
 
+// sealTries is how often a file is sealed whose pages the kernel holds, as it may under load. Each try waits for a moment.
+const sealTries = 10
+
 func (k *kernel) newImage(whole []byte) (_ *Image, err error) {
 	content := trimmed(whole)
 	fd, err := unix.MemfdCreate("shadowcourt-image", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
@@ -98,7 +101,12 @@ func (k *kernel) newImage(whole []byte) (_ *Image, err error) {
 		}
 	}
 	const seals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_WRITE | unix.F_SEAL_SEAL
-	if _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals); err != nil {
+	for range sealTries {
+		if _, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals); !errors.Is(err, unix.EBUSY) {
+			break
+		}
+	}
+	if err != nil {
 		return nil, err
 	}
 	view, err := unix.Mmap(fd, 0, len(content), unix.PROT_READ, unix.MAP_SHARED)

@@ -1,0 +1,114 @@
+package open
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/model"
+	"github.com/shadowcourt/shadowcourt/host/outfile"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
+)
+
+// models are the flags of language models.
+type models struct {
+	file, cassette string
+	cache          bool
+	concurrency    int // of all providers together; 0 without models
+}
+
+// ModelFlags adds the flags of language models.
+func (o *Flags) ModelFlags(cmd *cobra.Command) {
+	f, m := cmd.Flags(), &o.models
+	f.StringVar(&m.file, "models", "", "file that says which language models answer to the names in the pipeline, and what they may cost")
+	f.StringVar(&m.cassette, "cassette", "", "with --models: play the models' answers from this file and ask nobody, or where there is none, record them in it")
+	f.BoolVar(&m.cache, "model-cache", false, "with --models: keep answers in a cache, and take those that are there")
+}
+
+// checkModels rejects flags of models without models.
+func (o *Flags) checkModels() error {
+	if o.models.file != "" {
+		return nil
+	}
+	return o.ChangedWithout("--models", "cassette", "model-cache")
+}
+
+// Workers is how many trials are tried at once where the user does not say: trials that wait for a model take no processor.
+func (o *Flags) Workers(wanted int) int {
+	if wanted > 0 || o.models.concurrency == 0 {
+		return wanted
+	}
+	return max(runtime.GOMAXPROCS(0), o.models.concurrency)
+}
+
+// openModels opens the models of a file.
+func (o *Flags) openModels(h *Connected, config *host.Config) error {
+	m := &o.models
+	names := ModelNames(config.Pipeline)
+	if m.file == "" {
+		if len(names) > 0 {
+			fmt.Fprintf(o.command.ErrOrStderr(), "note: the pipeline %s names language models (%s); without --models nobody is asked\n",
+				sanitize.Line(config.Pipeline.Pipeline), sanitize.Line(cli.OrList(names)))
+		}
+		return nil
+	}
+	definition, err := model.Load(m.file)
+	if err != nil {
+		return cli.InputError(err)
+	}
+	if len(names) == 0 {
+		fmt.Fprintf(o.command.ErrOrStderr(), "warning: --models: no persona of the pipeline %s asks a model\n", sanitize.Line(config.Pipeline.Pipeline))
+	}
+	c := model.Config{Definition: definition}
+	if m.cassette != "" {
+		open := model.RecordCassette
+		if outfile.Exists(m.cassette) {
+			open = model.PlayCassette
+		}
+		if c.Cassette, err = open(m.cassette); err != nil {
+			return cli.InputError(fmt.Errorf("--cassette: %w", err))
+		}
+	}
+	if m.cache {
+		if config.CacheDir == "" {
+			return cli.InputError(errors.New("--model-cache needs a cache folder: see --cache"))
+		}
+		c.CacheDir = ModelCache(config.CacheDir)
+	}
+	set, err := model.Open(c)
+	if err != nil {
+		return cli.InputError(fmt.Errorf("--models: %w", err))
+	}
+	h.closers = append(h.closers, set.Close)
+	for _, warning := range set.Warnings() {
+		fmt.Fprintf(o.command.ErrOrStderr(), "warning: --models: %s\n", sanitize.Line(warning))
+	}
+	for _, p := range definition.Providers {
+		m.concurrency += p.Concurrency
+	}
+	config.Models = set
+	return nil
+}
+
+// ModelNames are the names of models that personas of a pipeline ask, each once.
+func ModelNames(def *pipeline.Definition) []string {
+	var names []string
+	for i := range def.Personas {
+		for _, name := range def.Personas[i].Models {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// ModelCache is the folder for answers of models, beside that for compiled modules.
+func ModelCache(modules string) string { return filepath.Join(filepath.Dir(modules), "models") }

@@ -1,0 +1,110 @@
+package fit_test
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/calibrate/baseline"
+	"github.com/shadowcourt/shadowcourt/host/calibrate/fit"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+)
+
+// peer is a logistic regression over the sources and TF-IDF, fitted on the same cases.
+func peer(entries []docket.Entry) baseline.Rule {
+	methods := baseline.Methods()
+	at := slices.IndexFunc(methods, func(m baseline.Method) bool { return m.ID == baseline.Logistic })
+	return methods[at].Fit(reduced(entries))
+}
+
+// The dockets here, each half fitted once and tried once: the court is ahead of a logistic regression with TF-IDF on all of them
+// together. Every second case is tried; with SHADOWCOURT_LONG each.
+func TestAccept_QU4_AheadOfLogisticRegressionWithTFIDF(t *testing.T) {
+	t.Parallel()
+	step := 2
+	if os.Getenv("SHADOWCOURT_LONG") != "" {
+		step = 1
+	}
+	sentiment, tests, goFit, goTest := read(t, "sentiment-fit"), read(t, "sentiment-test"), read(t, "go-fit-1"), read(t, "go-test-1")
+	court, other, tried := 0, 0, 0
+	for _, h := range []halves{
+		{"sentiment", sentiment, tests}, {"sentiment, the other way", tests, sentiment}, {"go", goFit, goTest}, {"go, the other way", goTest, goFit},
+	} {
+		p, _ := written(t, fit.Fit, h.fitted)
+		rule, own, theirs, n := peer(h.fitted), 0, 0, 0
+		for _, x := range trials(t, p, every(h.tried, step)) {
+			if !x.Result.Activated {
+				continue
+			}
+			c := baseline.NewCase(&x.Case, "")
+			own += one(x.Result.Final.Classification == x.Truth.Classification)
+			theirs += one(rule(&c) == x.Truth.Classification)
+			n++
+		}
+		t.Logf("%s: the court is right in %d of %d, the logistic regression in %d", h.name, own, n, theirs)
+		court, other, tried = court+own, other+theirs, tried+n
+	}
+	if tried < 1200/step {
+		t.Fatalf("only %d cases were tried", tried)
+	}
+	if court <= other {
+		t.Errorf("of %d cases the court is right in %d, the logistic regression in %d", tried, court, other)
+	}
+}
+
+func every(entries []docket.Entry, step int) []docket.Entry {
+	var list []docket.Entry
+	for i := 0; i < len(entries); i += step {
+		list = append(list, entries[i])
+	}
+	return list
+}
+
+// A transcript names the words of the profile that stand in the documents, each with the label that it speaks for.
+func TestAccept_QU4_TheTranscriptSaysWhichWordsSpeakForWhichLabel(t *testing.T) {
+	t.Parallel()
+	all := shape(t, "issue texts").Docket(31, 260)
+	p, _ := written(t, fit.Fit, all[:250])
+	several := 0
+	for _, x := range trials(t, p, all[250:]) {
+		if len(x.Passes) == 0 || x.Passes[0].Discovery == nil {
+			continue
+		}
+		for _, f := range x.Passes[0].Discovery.Findings {
+			words := signalsIn(p, f.Observation)
+			for _, s := range words {
+				if label := spokenFor(s, x.Case.Labels); len(words) > 1 && label != "" && !strings.Contains(f.Observation, "\""+s.Phrase+"\" (once, for "+label+")") &&
+					!strings.Contains(f.Observation, " times, for "+label+")") {
+					t.Errorf("%q does not say that %q is for %s", f.Observation, s.Phrase, label)
+				}
+			}
+			several += one(len(words) > 1)
+		}
+	}
+	if several < 5 {
+		t.Errorf("only %d findings have several signals", several)
+	}
+}
+
+func signalsIn(p *abi.Profile, observation string) []*abi.Signal {
+	var list []*abi.Signal
+	for i := range p.Signals {
+		if strings.Contains(observation, "\""+p.Signals[i].Phrase+"\"") {
+			list = append(list, &p.Signals[i])
+		}
+	}
+	return list
+}
+
+// spokenFor is the label that a signal favours.
+func spokenFor(s *abi.Signal, labels []string) string {
+	most, label := 0.0, ""
+	for _, w := range s.Weights {
+		if w.Weight > most && slices.Contains(labels, w.Label) {
+			most, label = w.Weight, w.Label
+		}
+	}
+	return label
+}

@@ -1,0 +1,264 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/casebook"
+	"github.com/shadowcourt/shadowcourt/host/mcp"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/pipelines"
+)
+
+// uncertain is a case that comes before the court.
+const uncertain = `{"id":"shop.TestTotal","subject":"TestTotal fails","labels":["pb001","ab001","si001","nd001"],` +
+	`"light":{"classification":"pb001","confidence":0.6,"reasoning":"an assertion failed"},` +
+	`"evidence":[{"source_ref":"log:1","content":"cart_test.go:12: got 1, want 2","relevance_confidence":0.6,"supports":"pb001","element":"water"}],` +
+	`"documents":[{"name":"log","text":"cart_test.go:12: got 1, want 2\n--- FAIL: TestTotal (0.00s)\n"}]}`
+
+func serve(t *testing.T, book *casebook.Book) (*mcp.Server, *sdk.ClientSession) {
+	t.Helper()
+	def, err := pipeline.LoadFS(pipelines.FS, "llm-court.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := host.Open(t.Context(), host.Config{Pipeline: def, Models: mcp.Seat{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := mcp.New(mcp.Config{Cases: h, Reports: h, Personas: []string{"challenger", "abyss", "bulwark", "specter"}, Casebook: book, Answer: time.Minute})
+	t.Cleanup(func() {
+		server.Close()
+		if err := h.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- server.Listen(ctx, listener) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
+	session, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: "http://" + listener.Addr().String()}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = session.Close() })
+	return server, session
+}
+
+// answer is what a tool gave.
+type answer struct {
+	Play     string            `json:"play"`
+	Call     int               `json:"call"`
+	Persona  string            `json:"persona"`
+	Messages []json.RawMessage `json:"messages"`
+	Schema   map[string]any    `json:"schema"`
+	Problems []string          `json:"problems"`
+	Result   map[string]any    `json:"result"`
+	Results  []map[string]any  `json:"results"`
+	Text     string            `json:"text"`
+}
+
+// use calls a tool; message is its error.
+func use(t *testing.T, session *sdk.ClientSession, tool string, arguments map[string]any) (got answer, message string) {
+	t.Helper()
+	result, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: arguments})
+	if err != nil {
+		t.Fatal(tool, err)
+	}
+	if result.IsError {
+		return got, result.Content[0].(*sdk.TextContent).Text
+	}
+	data, err := json.Marshal(result.StructuredContent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, &got); err != nil {
+		t.Fatal(err)
+	}
+	return got, ""
+}
+
+// instance is the simplest value that conforms to a schema.
+func instance(schema map[string]any) any {
+	if values, ok := schema["enum"].([]any); ok {
+		return values[0]
+	}
+	switch schema["type"] {
+	case "object":
+		value := map[string]any{}
+		properties, _ := schema["properties"].(map[string]any)
+		for name, of := range properties {
+			value[name] = instance(of.(map[string]any))
+		}
+		return value
+	case "array":
+		return []any{}
+	case "number", "integer":
+		if least, ok := schema["minimum"]; ok {
+			return least
+		}
+		return 0
+	case "boolean":
+		return false
+	default:
+		return "because"
+	}
+}
+
+func TestAccept_LL3_AnAgentTriesACaseAndPlaysThePersonas(t *testing.T) {
+	t.Parallel()
+	book, err := casebook.Open(t.Context(), t.TempDir()+"/book.db", casebook.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = book.Close() }()
+	_, session := serve(t, book)
+	tried, message := use(t, session, "try_case", map[string]any{"report": uncertain})
+	if message != "" || len(tried.Results) != 1 || tried.Results[0]["completions"] != nil || tried.Results[0]["timings"] != nil {
+		t.Fatal(message, tried)
+	}
+	got, message := use(t, session, "play", map[string]any{"report": uncertain, "personas": []string{"challenger", "abyss", "bulwark", "specter"}})
+	played, corrected := map[string]int{}, 0
+	for ; got.Result == nil; played[got.Persona]++ {
+		if message != "" || got.Call == 0 || len(got.Messages) == 0 || got.Schema["type"] != "object" {
+			t.Fatalf("%q %+v", message, got)
+		}
+		call := map[string]any{"play": got.Play, "call": got.Call}
+		call["answer"] = "no JSON"
+		wrong, message := use(t, session, "submit", call)
+		if message != "" || len(wrong.Problems) != 1 || wrong.Call != got.Call {
+			t.Fatalf("%q %+v", message, wrong)
+		}
+		call["answer"] = map[string]any{"surprise": []int{1}}
+		if wrong, message = use(t, session, "submit", call); message != "" || len(wrong.Problems) == 0 {
+			t.Fatalf("%q %+v", message, wrong)
+		}
+		corrected++
+		call["answer"] = instance(got.Schema)
+		before := got
+		if got, message = use(t, session, "submit", call); message != "" {
+			t.Fatalf("%s to %+v", message, before)
+		}
+		if got.Result == nil {
+			if _, message := use(t, session, "submit", call); !strings.Contains(message, "no such call") {
+				t.Errorf("a second answer to one call: %q", message)
+			}
+		}
+	}
+	if len(played) < 3 || corrected == 0 {
+		t.Errorf("played %v", played)
+	}
+	for _, c := range got.Result["completions"].([]any) {
+		if outcome := c.(map[string]any)["outcome"]; outcome != "answered" {
+			t.Errorf("a completion is %v", outcome)
+		}
+	}
+	if told, message := use(t, session, "explain_trial", map[string]any{"case": "shop.TestTotal"}); message != "" || !strings.Contains(told.Text, "TestTotal") {
+		t.Error(message, told)
+	}
+	if kept, message := use(t, session, "correct_verdict", map[string]any{"case": "shop.TestTotal", "label": "ab001"}); message != "" || kept.Text == "" {
+		t.Error(message)
+	}
+	snapshot, err := book.Snapshot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = snapshot.Close() }()
+	if snapshot.Len() != 1 {
+		t.Errorf("the casebook has %d cases", snapshot.Len())
+	}
+	read, err := session.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "shadowcourt://trials/shop.TestTotal"})
+	if err != nil || !json.Valid([]byte(read.Contents[0].Text)) {
+		t.Error(err)
+	}
+}
+
+func TestAccept_LL3_HostileAgents(t *testing.T) {
+	t.Parallel()
+	_, session := serve(t, nil)
+	first, message := use(t, session, "play", map[string]any{"report": uncertain, "personas": []string{"challenger"}})
+	if message != "" || first.Call == 0 {
+		t.Fatal(message, first)
+	}
+	for _, tc := range []struct {
+		tool      string
+		arguments map[string]any
+		want      string
+	}{
+		{"play", map[string]any{"report": uncertain, "personas": []string{"judge"}}, "no persona to play"},
+		{"play", map[string]any{"report": uncertain, "personas": []string{}}, "name the personas"},
+		{"play", map[string]any{"report": uncertain + "\n" + strings.Replace(uncertain, "shop", "bank", 1), "personas": []string{"abyss"}}, "2 cases"},
+		{"try_case", map[string]any{"report": uncertain, "format": "xml"}, "xml"},
+		{"submit", map[string]any{"play": first.Play, "call": first.Call + 1, "answer": "{}"}, "no such call"},
+		{"submit", map[string]any{"play": "play-99", "call": 1, "answer": "{}"}, "no play"},
+		{"submit", map[string]any{"play": first.Play, "call": first.Call, "answer": strings.Repeat("x", 300<<10)}, "at most"},
+		{"next_call", map[string]any{"play": "../../etc/passwd"}, "no play"},
+		{"explain_trial", map[string]any{"case": "nowhere"}, "no trial"},
+		{"correct_verdict", map[string]any{"case": "nowhere", "label": "pb001"}, "no trial"},
+	} {
+		if _, message := use(t, session, tc.tool, tc.arguments); message == "" || !strings.Contains(message, tc.want) {
+			t.Errorf("%s %.80s: %q, want %q", tc.tool, fmt.Sprint(tc.arguments), message, tc.want)
+		}
+	}
+	again, message := use(t, session, "next_call", map[string]any{"play": first.Play})
+	if message != "" || again.Call != first.Call {
+		t.Error("the call that waits was lost:", message, again)
+	}
+	if _, err := session.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "shadowcourt://trials/../../etc/passwd"}); err == nil {
+		t.Error("a resource that is no trial")
+	}
+}
+
+// A web page of another origin can't use the server of somebody's agent.
+func TestAccept_LL3_OtherOriginsAreRejected(t *testing.T) {
+	t.Parallel()
+	server := mcp.New(mcp.Config{})
+	defer server.Close()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- server.Listen(ctx, listener) }()
+	for header, value := range map[string]string{"Origin": "https://evil.example", "Host": "evil.example"} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+listener.Addr().String(), strings.NewReader("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Header.Set(header, value); header == "Host" {
+			r.Host = value
+		}
+		response, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		if response.StatusCode != http.StatusForbidden {
+			t.Errorf("%s %s: %s", header, value, response.Status)
+		}
+	}
+	stop()
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+}
