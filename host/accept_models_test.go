@@ -119,8 +119,11 @@ func llm(t testing.TB, name string, files ...string) *pipeline.Definition {
 func TestAccept_LL1_AChangedPromptIsAnotherConfiguration(t *testing.T) {
 	t.Parallel()
 	for _, p := range []struct{ pipeline, persona, prompt string }{
-		{pipelines.LLMDiscovery, "bulwark", "prompts/reader.md"}, {pipelines.LLMCourt, "challenger", "prompts/prosecution.md"},
-		{pipelines.LLMCourt, "abyss", "prompts/defense.md"}, {pipelines.LLMCourt, "bulwark", "prompts/bench.md"}, {pipelines.LLMCourt, "specter", "prompts/judge.md"},
+		{pipelines.LLMDiscovery, "bulwark", "prompts/reader.md"},
+		{pipelines.LLMCourt, "challenger", "prompts/prosecution.md"},
+		{pipelines.LLMCourt, "abyss", "prompts/defense.md"},
+		{pipelines.LLMCourt, "bulwark", "prompts/bench.md"},
+		{pipelines.LLMCourt, "specter", "prompts/judge.md"},
 	} {
 		text, err := fs.ReadFile(pipelines.FS, p.prompt)
 		if err != nil {

@@ -93,13 +93,29 @@ func TestStrictReading(t *testing.T) {
 		t.Fatalf("%+v: %s", v, problem)
 	}
 	for _, change := range [][3]string{
-		{`"line": 3`, `"line": 0`, "line is no number"}, {`"line": 3`, `"line": 2.5`, "line is no number"}, {`"line": 3`, `"line": "3"`, "line is no number"},
-		{`"line": 3`, `"line": 03`, "has no number"}, {`"line": 3`, `"line": 3., "x": 1`, "has no number"}, {`"label": "a"`, `"label": "c"`, "label is none"},
-		{`"label": "a"`, `"label": null`, "has no value"}, {`"ok": true`, `"ok": 1`, "neither true nor false"}, {`"ok": true, `, ``, `lacks "ok"`},
-		{`"ok": true`, `"ok": true, "ok": true`, "two fields"}, {`"ok": true`, `"ok": true, "more": 1`, "unknown field"}, {`"\\"]`, `"\\", "c"]`, "at most 2"},
-		{`"\\"]}`, `"\\"]`, "ends early"}, {`"\\"]}`, `"\\"]} x`, "behind the document"}, {`\ud83d\ude00`, `\ud83d`, "surrogate"}, {`\n`, "\n", "control character"},
-		{`\n`, `\x`, "unknown escape"}, {`\n`, "\xff", "UTF-8"}, {good, "```json\n" + good + "\n```", "has no value"}, {good, "", "ends early"},
-		{good, strings.Repeat("[", 40), "nested too deeply"}, {`["`, `[,"`, "has no value"}, {`: true`, ` true`, "lacks ':'"},
+		{`"line": 3`, `"line": 0`, "line is no number"},
+		{`"line": 3`, `"line": 2.5`, "line is no number"},
+		{`"line": 3`, `"line": "3"`, "line is no number"},
+		{`"line": 3`, `"line": 03`, "has no number"},
+		{`"line": 3`, `"line": 3., "x": 1`, "has no number"},
+		{`"label": "a"`, `"label": "c"`, "label is none"},
+		{`"label": "a"`, `"label": null`, "has no value"},
+		{`"ok": true`, `"ok": 1`, "neither true nor false"},
+		{`"ok": true, `, ``, `lacks "ok"`},
+		{`"ok": true`, `"ok": true, "ok": true`, "two fields"},
+		{`"ok": true`, `"ok": true, "more": 1`, "unknown field"},
+		{`"\\"]`, `"\\", "c"]`, "at most 2"},
+		{`"\\"]}`, `"\\"]`, "ends early"},
+		{`"\\"]}`, `"\\"]} x`, "behind the document"},
+		{`\ud83d\ude00`, `\ud83d`, "surrogate"},
+		{`\n`, "\n", "control character"},
+		{`\n`, `\x`, "unknown escape"},
+		{`\n`, "\xff", "UTF-8"},
+		{good, "```json\n" + good + "\n```", "has no value"},
+		{good, "", "ends early"},
+		{good, strings.Repeat("[", 40), "nested too deeply"},
+		{`["`, `[,"`, "has no value"},
+		{`: true`, ` true`, "lacks ':'"},
 	} {
 		document := strings.Replace(good, change[0], change[1], 1)
 		if _, problem := s.Read(document); !strings.Contains(problem, change[2]) {

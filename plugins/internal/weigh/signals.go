@@ -34,12 +34,13 @@ func readSignals(m *Matter, testimony *[]Testimony) (signals []int, quoted regis
 	}
 	for i := range m.Findings {
 		f := &m.Findings[i]
-		if f.Source != "" {
+		switch {
+		case f.Source != "":
 			*testimony = append(*testimony, Testimony{SourceRef: f.Source, Content: f.Quote, Supports: f.Supports, Confidence: f.Strength, Quote: abi.QuoteStands, Left: 1})
-		} else if read(f.Quote) {
+		case read(f.Quote):
 			lines := text.Substance(f.Quote)
 			quoted.add(lines, entry{f.Supports, inFinding, len(lines)})
-		} else {
+		default:
 			*testimony = append(*testimony, Testimony{SourceRef: f.Document, Content: f.Quote, Supports: f.Supports, Confidence: f.Strength, Quote: abi.QuoteStands, Left: 1})
 		}
 	}
