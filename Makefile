@@ -21,6 +21,9 @@ ABLATION ?= examples/dockets/go-fit-1.jsonl:examples/dockets/go-test-1.jsonl \
 GO_DOCKETS  := examples/dockets/go-fit-1.jsonl examples/dockets/go-test-1.jsonl
 LIGHT_STUDY ?= $(firstword $(GO_DOCKETS)):$(lastword $(GO_DOCKETS)) $(lastword $(GO_DOCKETS)):$(firstword $(GO_DOCKETS))
 
+QUALITY     ?= $(LIGHT_STUDY) examples/dockets/sentiment-fit.jsonl:examples/dockets/sentiment-test.jsonl \
+               examples/dockets/sentiment-test.jsonl:examples/dockets/sentiment-fit.jsonl
+
 # Packages that have goroutines of their own or guard what others share; of those that try many cases, the tests that are about it.
 # The vet of go test is left out: make lint runs all of it.
 RACE        = ./host/execlight ./host/model $(addprefix ./host/internal/,quotes runtime/registry sandbox/internal/pages tempdir traverse)
@@ -163,6 +166,12 @@ ablation: plugins ## take the court's mechanisms away, one at a time, and measur
 .PHONY: light-study
 light-study: plugins ## measure what the Light path, remands and the casebook gain, for docs/light.md; needs minutes
 	$(GO) run ./tools/lightstudy -page docs/light.md $(LIGHT_STUDY)
+
+.PHONY: quality-study
+quality-study: plugins ## measure the fitted court beside models of scikit-learn, for docs/quality-study.md; needs Python, the network and minutes
+	python3 -m venv out/quality
+	out/quality/bin/pip -q install -r tools/quality/requirements.txt
+	$(GO) run ./tools/quality -page docs/quality-study.md $(QUALITY)
 
 .PHONY: experiments-study
 experiments-study: plugins ## measure what experiments gain, on saved cases between real releases, for docs/experiments-study.md; needs the module proxy and minutes

@@ -139,7 +139,7 @@ func TestPassagesThatHoldTooMuchAreLeftOut(t *testing.T) {
 			t.Errorf("%s: %q", tc.name, got)
 		}
 	}
-	if most := odds.NewSignals(p).Densest(p, 40, "alpha and beta"+far+"omega"); most != 2 {
+	if most := odds.NewSignals(p).Densest(p, 40)("alpha and beta" + far + "omega"); most != 2 {
 		t.Errorf("the densest passage has %v nats", most)
 	}
 }

@@ -35,13 +35,16 @@ func newPassages(p *abi.Profile, limit abi.SignalPassage) *passages {
 // span is a part of a text: that a signal ends behind start and not behind end.
 type span struct{ start, end int }
 
-// Densest is the most, in nats, by which the signals of a profile in so many bytes of a text move two labels apart.
-func (s Signals) Densest(p *abi.Profile, size int, text string) float64 {
-	most := 0.0
-	if s.matcher != nil {
-		newPassages(p, abi.SignalPassage{Bytes: size}).each(s, text, func(_ hit, _ int, nats float64) { most = max(most, nats) })
+// Densest gives, for a text, the most in nats by which the signals of a profile in so many bytes of it move two labels apart.
+func (s Signals) Densest(p *abi.Profile, size int) func(text string) float64 {
+	r := newPassages(p, abi.SignalPassage{Bytes: size})
+	return func(text string) float64 {
+		most := 0.0
+		if s.matcher != nil {
+			r.each(s, text, func(_ hit, _ int, nats float64) { most = max(most, nats) })
+		}
+		return most
 	}
-	return most
 }
 
 // hit is a place where a signal stands.

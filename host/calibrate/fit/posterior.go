@@ -168,6 +168,7 @@ func (c *corpus) setCaps(p *abi.Profile, train []int) {
 		p.Sources[i].Cap = mostNats
 	}
 	m := NewModel(p)
+	densestOf := m.finder.Densest(p, passageBytes)
 	most, speaks := make(map[string]float64), make(map[string]int)
 	light, lights, signals, densest := 0.0, 0, 0.0, []float64(nil)
 	for _, i := range train {
@@ -185,7 +186,7 @@ func (c *corpus) setCaps(p *abi.Profile, train []int) {
 		signals = max(signals, spread(m.signals(k)))
 		most := 0.0
 		for _, text := range texts(k) {
-			most = max(most, m.finder.Densest(p, passageBytes, text))
+			most = max(most, densestOf(text))
 		}
 		densest = append(densest, most)
 	}

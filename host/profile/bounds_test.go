@@ -1,0 +1,32 @@
+package profile_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/host/profile"
+)
+
+// Weights out of range and labels and phrases that repeat are reported where they stand, all at once.
+func TestAccept_QU2_WeightsAreBoundedAndNothingRepeats(t *testing.T) {
+	t.Parallel()
+	_, err := profile.Parse("mine.yaml", []byte(`name: mine
+base_rates: [{label: a, weight: 0.5}, {label: a, weight: 0.5}]
+sources: []
+signals:
+  - {phrase: Disk, weights: [{label: a, weight: 21.0}, {label: b, weight: 1.0}, {label: b, weight: 2.0}]}
+  - {phrase: disk, weights: [{label: a, weight: -20.5}]}
+signal_cap: 25.0
+`))
+	if err == nil {
+		t.Fatal("no fault")
+	}
+	for _, want := range []string{
+		"mine.yaml:2:47: base_rates[1].label", "mine.yaml:5:49: signals[0].weights[0].weight", "mine.yaml:5:89: signals[0].weights[2].label",
+		"mine.yaml:6:14: signals[1].phrase", "mine.yaml:6:49: signals[1].weights[0].weight", "mine.yaml:7:13: signal_cap",
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("no %q in\n%v", want, err)
+		}
+	}
+}
