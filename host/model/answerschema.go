@@ -13,4 +13,6 @@ func CompileSchema(text string) (*AnswerSchema, error) {
 }
 
 // Accept gives the JSON document of an answer that conforms to the schema, compact. The error has a line for each place that does not.
-func (s *AnswerSchema) Accept(answer string) (document string, err error) { return s.own.accept(answer) }
+func (s *AnswerSchema) Accept(answer string) (document string, err error) {
+	return s.own.accept(answer)
+}

@@ -35,6 +35,19 @@ var between = []crossing{ //nolint:gochecknoglobals // a table
 			}})
 		},
 	},
+	{
+		"node_response: `completion` asks a model of the request for no more `answer_tokens` than it may give (§2.12)", "not_offered", "completion.model",
+		func(t *testing.T) error {
+			t.Helper()
+			return inCourt(t, &cast{family: abi.FamilyIndict, completes: &abi.Completion{
+				Model: "reader", AnswerTokens: 1, Samples: 1, Messages: []abi.ChatMessage{{Role: abi.ChatUser, Content: "why?"}},
+			}})
+		},
+	},
+	{
+		"discovery: `source` is absent, or `model:` and the name of a model with an answer in `completions` (§2.12)", "identity", "artifact.discovery.findings[0].source",
+		atNode(abi.FamilyDiscover, func(a *abi.Artifact) { a.Discovery.Findings[0].Source = "model:reader" }),
+	},
 	{"indictment: `charged_defect_type` is Light's classification", "charge", "artifact.indictment.charged_defect_type", atNode(abi.FamilyIndict, func(a *abi.Artifact) {
 		a.Indictment.ChargedDefectType = "flake"
 	})},

@@ -15,6 +15,7 @@ type cast struct {
 	family    abi.Family // whose artifact is spoilt
 	spoil     func(*abi.Artifact)
 	asks      *abi.Experiment // in place of the artifact of the family
+	completes *abi.Completion // likewise
 	challenge *abi.Challenge
 	edges     func(*abi.EdgeResponse)
 	judge     func(*abi.JudgeResponse)
@@ -38,6 +39,9 @@ func (c *cast) Node(_ context.Context, _ string, req *abi.NodeRequest) (*abi.Nod
 	response := &abi.NodeResponse{Artifact: a}
 	if c.asks != nil && req.Family == c.family {
 		response = &abi.NodeResponse{Experiment: c.asks}
+	}
+	if c.completes != nil && req.Family == c.family {
+		response = &abi.NodeResponse{Completion: c.completes}
 	}
 	r, err := codec.DecodeNodeResponse(codec.AppendNodeResponse(nil, response), 0)
 	return &r, err

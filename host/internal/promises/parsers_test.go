@@ -55,6 +55,8 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"host/pipeline Load":                          "no: takes the name of a file; Parse reads it",
 	"host/pipeline LoadFS":                        "no: takes the name of a file; Parse reads it",
 	"host/pipeline Parse":                         "host/pipeline FuzzParse",
+	"host/pipeline parse":                         "host/pipeline FuzzParse",
+	"host/pipeline readPrompt":                    "no: takes the name of a file; what it has is a text, cut at a limit",
 	"host/pipeline parseMove":                     "no: a path of nodes from the command line or from an own record",
 	"host/pipeline read":                          "host/pipeline FuzzParse",
 	"host/profile Load":                           "no: takes the name of a file; Parse reads it",
