@@ -67,7 +67,7 @@ func (s *Server) play(ctx context.Context, _ *sdk.CallToolRequest, in playInput)
 	if err := check(&cases[0].Case); err != nil {
 		return nil, callOutput{}, err
 	}
-	p, err := s.begin(h, cases[0].Case, in.Personas)
+	p, err := s.begin(h, cases[0].Case, in.Personas) //nolint:contextcheck // the trial outlives the request
 	if err != nil {
 		return nil, callOutput{}, err
 	}
