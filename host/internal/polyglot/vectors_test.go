@@ -128,7 +128,7 @@ func (d *broker) Ask(_ context.Context, capability abi.Capability, request []byt
 func hostTypes() []string {
 	return []string{
 		"artifact_entry", "audit_report", "case", "contest_entry", "court_config", "court_evidence_gap", "criterion_result",
-		"evidence_gap_brief", "experiment_answer", "experiment_query", "node_error", "opinion_entry", "position", "snapshot", "update",
+		"completion_answer", "completion_query", "evidence_gap_brief", "experiment_answer", "experiment_query", "node_error", "opinion_entry", "position", "snapshot", "update",
 	}
 }
 
