@@ -35,6 +35,9 @@ var sourceFile = regexp.MustCompile(`[^\s"'()\[\]]*/([^/\s"'()\[\]]+\.\w{1,5}(?:
 // backtrace is that of a panic in Rust, or the note where there is none: which of them depends on a variable.
 var backtrace = regexp.MustCompile(`(?m)^stack backtrace:\n(?:[ \t]+.*\n)*|^note: (?:run with|Some details are omitted, run with) .RUST_BACKTRACE=.*$`)
 
+// explanation are the lines with which pytest tells where a value came from: they may show the whole environment.
+var explanation = regexp.MustCompile(`(?m)^E\s+\+\s+(?:where|and) .*$`)
+
 // looksOf takes the looks of a failure from its documents. group is the package, class or suite of the test.
 func looksOf(group string, documents []abi.Document) looks {
 	fingerprint := func(texts ...string) string {
@@ -45,7 +48,7 @@ func looksOf(group string, documents []abi.Document) looks {
 	}
 	documents = slices.Clone(documents)
 	for i := range documents {
-		documents[i].Text = backtrace.ReplaceAllString(documents[i].Text, "")
+		documents[i].Text = explanation.ReplaceAllString(backtrace.ReplaceAllString(documents[i].Text, ""), "")
 	}
 	l := looks{whole: fingerprint(texts(documents)...), symptoms: map[string]bool{}}
 	for _, symptom := range gotest.Symptoms(group, documents) {

@@ -23,6 +23,8 @@ example.com/shop/cart.Total({0xc000010101, 0x2, 0x2})
 example.com/shop/cart.TestA(0xc0000b8a88)
 	/home/runner/work/shop/shop/cart/cart_test.go:12 +0x45
 `
+	pytest = "    def test_home():\n>       assert os.environ.get('MYVAR') == '1'\nE       AssertionError: assert None == '1'\n" +
+		"E        +  where None = get('MYVAR')\nE        +    where get = environ({'PATH': '/home/me/bin', 'A': 'b'}).get\n\ntests/test_cart.py:9: AssertionError\n"
 	rust   = "thread 'total' (412) panicked at shop/tests/cart.rs:2:13:\nassertion `left == right` failed\n  left: 4\n right: 3\n"
 	frames = `stack backtrace:
    0: __rustc::rust_begin_unwind
@@ -63,6 +65,8 @@ func TestTheSameFailure(t *testing.T) {
 		{"a timeout and an assertion", timeout, assertion, false},
 		{"a panic of Rust without frames", rust + frames, strings.ReplaceAll(rust, "(412)", "(7)") + "note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n", true},
 		{"a panic of Rust elsewhere", rust + frames, strings.ReplaceAll(rust, "left == right", "total > 0") + frames, false},
+		{"what pytest tells of a value", pytest, strings.ReplaceAll(pytest, "/home/me/bin", "/usr/bin"), true},
+		{"another assertion of pytest", pytest, strings.ReplaceAll(pytest, "None == '1'", "None == 'open'"), false},
 		{"nothing but the end", "--- FAIL: TestA (0.00s)\n", "--- FAIL: TestA (0.50s)\n", true},
 		{"nothing but the end, and an assertion", "--- FAIL: TestA (0.00s)\n", assertion, false},
 		{"the last words", "no luck today\n--- FAIL: TestA (0.00s)\n", "out of paper\n--- FAIL: TestA (0.00s)\n", false},

@@ -269,6 +269,26 @@ func TestAccept_EX2_OutcomesOnARealModule(t *testing.T) {
 }
 
 // snapshot has the contents and times of all files.
+// TestAFailureThatDoesNotComeBackTellsNothing: where each run fails in one other way, it is the runs that lack something.
+func TestAFailureThatDoesNotComeBackTellsNothing(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	dir := checkout(t)
+	cases := docket(t, dir)
+	l := open(t, experiment.Config{Source: filepath.Join(dir, "cart"), Green: "green", Mode: experiment.All, Budget: time.Hour})
+	subject := *cases["TestGreeting"]
+	subject.Documents = slices.Clone(subject.Documents)
+	for i := range subject.Documents {
+		subject.Documents[i].Text = strings.ReplaceAll(subject.Documents[i].Text, "greeted with", "the till is empty, not")
+	}
+	r, err := l.Run(t.Context(), &subject, parse(t, again))
+	if err != nil || r.Outcome != abi.OutcomeNotRun || !strings.Contains(r.Detail, "does not come back") || !strings.Contains(r.Detail, "greeted with") {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if r, err = l.Run(t.Context(), &subject, parse(t, greenTests)); err != nil || r.Outcome != abi.OutcomeOther {
+		t.Errorf("one run of another tree: %+v, %v", r, err)
+	}
+}
+
 func snapshot(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}

@@ -25,6 +25,9 @@ type tally struct {
 	reason string
 	online bool // the tests have the network
 	missed bool // a run failed for want of the network that experiments take away
+	// others are the looks of the first run that failed in another way; alike says that all of them look so.
+	others *looks
+	alike  bool
 }
 
 // add takes a run.
@@ -41,6 +44,8 @@ func (t *tally) add(f *failure, run *runner.Run) {
 	case limit && run.Result.Ending == isolate.OverTime && t.looks.timeout:
 		t.result.Same++
 	case limit:
+		t.alike = false
+		t.others = &looks{}
 		t.other(fmt.Sprintf("the run was ended by its limit of %s\n%s", run.Result.Ending, run.Log()))
 	case run.Kind == runner.Absent:
 		t.absent++
@@ -55,15 +60,28 @@ func output(run *runner.Run) string { return strings.ReplaceAll(string(run.Resul
 
 func (t *tally) failed(f *failure, documents []abi.Document) {
 	log := (&runner.Run{Documents: documents}).Log()
-	switch {
-	case looksOf(f.group, documents).same(t.looks):
+	switch l := looksOf(f.group, documents); {
+	case l.same(t.looks):
 		t.result.Same++
 	case !t.online && networkText.MatchString(log):
 		t.missed, t.reason = true, "the test needs a network or a service, such as a database, that experiments take away: "+networkText.FindString(log)+
 			"; --experiment-network leaves it"
 	default:
+		if t.others == nil {
+			t.others, t.alike = &l, t.result.Other == 0
+		}
+		t.alike = t.alike && l.same(*t.others)
 		t.other(log)
 	}
+}
+
+// elsewhere says whether the tree under test always fails, and each time in one way that is not the case's: then it is the runs that
+// lack something, such as a variable, and no outcome tells anything of the case.
+func (t *tally) elsewhere() bool {
+	r := &t.result
+	e := &r.Experiment
+	return e.Product == abi.Head && e.Tests == abi.Head && e.Environment == abi.OriginalEnvironment && e.Order == abi.Alone &&
+		r.Passed+r.Same == 0 && r.Other > 1 && r.Other == t.runs && t.alike
 }
 
 // networkText is what programs print that reach nobody.
@@ -99,6 +117,9 @@ func (t *tally) end(err error) (abi.ExperimentResult, bool, error) {
 		return *r, true, nil
 	case err != nil && r.Outcome == abi.OutcomeNotRun:
 		return notRun(r.Experiment, err.Error()), false, nil
+	case err == nil && t.elsewhere():
+		return notRun(r.Experiment, "the failure does not come back: each run fails in the same other way, as if it lacked a variable, a file or a "+
+			"service that it had (see the limits of experiments):\n"+r.Detail), true, nil
 	case err != nil:
 		r.Detail = firstLines(fmt.Sprintf("%d of %d runs were not made: %v\n%s", r.Experiment.Runs-t.runs, r.Experiment.Runs, err, r.Detail))
 		return *r, false, nil
