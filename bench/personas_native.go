@@ -76,6 +76,9 @@ func (p *players) Digest(module string) string {
 	return "sha256:" + strings.Repeat("0", 64-len(module)) + module
 }
 
+// Told is nothing: no capability is used.
+func (*players) Told() []abi.Element { return nil }
+
 // Recorder records nothing.
 func (*players) Recorder() invoker.Recorder { return nil }
 
