@@ -31,7 +31,7 @@ func (e Experiment) Words() string {
 	return what
 }
 
-// Words say what came of it: "4 passed, 1 failed in the same way".
+// Words say what came of it: "4 passed, 1 failed in the same way", or "2 passed, 3 not made" where a budget was used up.
 func (r *ExperimentResult) Words() string {
 	switch r.Outcome {
 	case OutcomeNotBuilt:
@@ -54,6 +54,9 @@ func (r *ExperimentResult) Words() string {
 			said += ", "
 		}
 		said += strconv.Itoa(part.n) + " " + part.what
+	}
+	if made := r.Passed + r.Same + r.Other; made < r.Experiment.Runs && r.Outcome != OutcomeMixed { // which more runs can't change
+		said += ", " + strconv.Itoa(r.Experiment.Runs-made) + " not made"
 	}
 	return said
 }

@@ -77,6 +77,9 @@ func (p *players) Digest(module string) string {
 	return "sha256:" + strings.Repeat("0", 64-len(module)) + module
 }
 
+// Told is nothing: no capability is used.
+func (*players) Told() []abi.Element { return nil }
+
 // Recorder records nothing.
 // Replaced is not called: no persona has a fallback.
 func (*players) Replaced(trial.Fallback) {}

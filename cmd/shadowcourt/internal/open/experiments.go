@@ -85,7 +85,10 @@ func (o *Flags) CheckExperiments() error {
 	if e.tryAll && !o.Experiments() {
 		faults = append(faults, errors.New("--experiments off: this command runs experiments; use reruns or all"))
 	}
-	if o.Experiments() && o.source == "" {
+	switch {
+	case o.Experiments() && o.source == "" && e.tryAll:
+		faults = append(faults, errors.New("name the folder whose tests may run: --source"))
+	case o.Experiments() && o.source == "":
 		faults = append(faults, errors.New("--experiments needs --source, the folder whose tests may run"))
 	}
 	if !o.Experiments() && !e.tryAll {
