@@ -60,6 +60,7 @@ func (o *options) run(ctx context.Context, s cli.Streams) error {
 	}
 	defer closeAll()
 	if o.listen == "" {
+		fmt.Fprintln(s.Err, "serving agents on standard input and output")
 		return server.Serve(ctx, io.NopCloser(s.In), writer{s.Out})
 	}
 	listener, err := listen(ctx, o.listen)

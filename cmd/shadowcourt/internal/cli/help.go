@@ -21,6 +21,7 @@ var flagGroups = []struct {
 	{"Classifier", "light light-timeout no-court"},
 	{"Court", "pipeline profile modules grant watch"},
 	{"Experiments", "experiments budget case-budget experiment-network runner"},
+	{"Language model", "models cassette model-cache"},
 	{"Output", "format output report cases explain redact timings fail-on"},
 	{"Run", "workers no-groups resume remember cache help"},
 	{"Record", "record record-bytes record-digests-only key store"},
