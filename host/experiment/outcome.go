@@ -43,6 +43,8 @@ func (t *tally) add(f *failure, run *runner.Run) {
 		t.failed(f, run.Documents)
 	case limit && run.Result.Ending == isolate.OverTime && t.looks.timeout:
 		t.result.Same++
+	case limit && run.Result.Ending == isolate.OverTime: // the machine may be busy: the case did not fail by taking long
+		t.reason = "the run was ended by its limit of time, and the failure of the case is no timeout"
 	case limit:
 		t.alike = false
 		t.others = &looks{}
