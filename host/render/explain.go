@@ -24,6 +24,7 @@ func Explain(w io.Writer, t *trial.Trial, redactor *Redactor, options TerminalOp
 		s.pass(i, &s.trial.Passes[i])
 	}
 	s.experiments()
+	s.models()
 	s.doubts()
 	s.light(max(len(s.trial.Passes), 1)) // an answer that came to no trial, or failed
 	s.ending()

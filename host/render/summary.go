@@ -20,6 +20,8 @@ type Summary struct {
 	Truth *TruthSummary `json:"truth"`
 	// Audits of the verdicts' opinions; nil where none was asked for.
 	Audits *AuditSummary `json:"audits,omitempty"`
+	// Models is what language models were asked and took; nil where none was.
+	Models *ModelSummary `json:"models,omitempty"`
 
 	legend legend
 }
@@ -95,6 +97,12 @@ func (s *Summary) Add(t *trial.Trial) {
 			s.Audits = &AuditSummary{}
 		}
 		s.Audits.add(r.Audit)
+	}
+	if len(r.Completions)+len(r.Fallbacks) > 0 {
+		if s.Models == nil {
+			s.Models = &ModelSummary{}
+		}
+		s.Models.add(r)
 	}
 	if !r.Activated {
 		return

@@ -31,6 +31,9 @@ func (s *Summary) Lines() []SummaryLine {
 	if s.Audits != nil {
 		lines = append(lines, SummaryLine{"Audits", s.Audits.line()})
 	}
+	if s.Models != nil {
+		lines = append(lines, SummaryLine{"Models", s.Models.line()})
+	}
 	if labels := s.legend.line(); labels != "" {
 		lines = append(lines, SummaryLine{"Labels", labels})
 	}

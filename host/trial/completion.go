@@ -2,6 +2,8 @@ package trial
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -31,6 +33,41 @@ func NewCompletion(node, persona string, r *abi.CompletionResult) Completion {
 		Node: node, Persona: persona, Model: r.Model, Outcome: r.Outcome, Answers: len(r.Answers), Detail: r.Detail,
 		InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, Cost: r.Cost,
 	}
+}
+
+// Cached says that there are answers for no tokens: they come from the cache, or from an agent, whose tokens nobody counts.
+func (c *Completion) Cached() bool {
+	return c.Answers > 0 && c.InputTokens+c.OutputTokens == 0
+}
+
+// Took says in words what came of a completion and what it took: "answered (3 answers, 1200 tokens in and 300 out, cost 0.004)".
+func (c *Completion) Took() string {
+	var parts []string
+	if c.Answers > 1 {
+		parts = append(parts, strconv.Itoa(c.Answers)+" answers")
+	}
+	switch {
+	case c.Cached():
+		parts = append(parts, "no tokens")
+	case c.InputTokens+c.OutputTokens > 0:
+		parts = append(parts, strconv.Itoa(c.InputTokens)+" tokens in and "+strconv.Itoa(c.OutputTokens)+" out")
+	}
+	if c.Cost > 0 {
+		parts = append(parts, "cost "+Money(c.Cost))
+	}
+	text := strings.ReplaceAll(string(c.Outcome), "_", " ")
+	if len(parts) > 0 {
+		text += " (" + strings.Join(parts, ", ") + ")"
+	}
+	return text
+}
+
+// Money writes an amount with the digits that say something: 12.35, 0.0042.
+func Money(v float64) string {
+	if v >= 1 {
+		return strconv.FormatFloat(v, 'f', 2, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
 // ModelUsage is what language models took.

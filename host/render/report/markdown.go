@@ -167,6 +167,7 @@ func (s *markdownStory) write() {
 	}
 	s.failure()
 	s.experiments()
+	s.models()
 	s.gaps()
 	if l := s.Case.Light; l != nil && len(s.Reviews) == 0 {
 		s.say("**Light**", l.Reasoning)

@@ -116,6 +116,15 @@ func Amended() *trial.Trial {
 	pass := amendedPass(light)
 	r.Verdict = trial.NewRuling(pass.Verdict)
 	t.Passes = []trial.Pass{pass}
+	r.Completions = []trial.Completion{
+		{Node: "discover", Persona: "bulwark", Model: "reader", Outcome: abi.CompletionPartial, Answers: 2, Detail: "1 of 3 samples have no answer: the answer is empty", InputTokens: 3120, OutputTokens: 244, Cost: 0.00164},
+		{Node: "verdict", Persona: "specter", Model: "judge", Outcome: abi.CompletionNotAsked, Detail: "the budget of the trial is used up"},
+		{Node: "defend", Persona: "abyss", Model: "reader", Outcome: abi.CompletionAnswered, Answers: 1},
+	}
+	r.Fallbacks = []trial.Fallback{{
+		Node: "verdict", Persona: "specter", Module: "magistrate", Fallback: "specter", Cause: trial.CauseFailure,
+		Message: "model_not_asked: the model judge: the budget of the trial is used up",
+	}}
 	return t
 }
 

@@ -1,0 +1,52 @@
+package render
+
+import (
+	"strconv"
+
+	"github.com/shadowcourt/shadowcourt/host/trial"
+)
+
+// ModelSummary counts what language models were asked in a docket, and what that took.
+type ModelSummary struct {
+	// Completions that personas asked for; Unanswered of them have no answer, Cached ones have answers that took no tokens.
+	Completions int `json:"completions"`
+	Unanswered  int `json:"unanswered"`
+	Cached      int `json:"cached"`
+	// Tokens that were counted, and their cost in the currency of the prices.
+	InputTokens  int     `json:"input_tokens"`
+	OutputTokens int     `json:"output_tokens"`
+	Cost         float64 `json:"cost"`
+	// Fallbacks is how often a fallback played for want of a usable answer.
+	Fallbacks int `json:"fallbacks"`
+}
+
+func (s *ModelSummary) add(r *trial.Result) {
+	for i := range r.Completions {
+		c := &r.Completions[i]
+		s.Completions++
+		count(&s.Unanswered, c.Answers == 0)
+		count(&s.Cached, c.Cached())
+		s.InputTokens += c.InputTokens
+		s.OutputTokens += c.OutputTokens
+		s.Cost += c.Cost
+	}
+	s.Fallbacks += len(r.Fallbacks)
+}
+
+func (s *ModelSummary) line() string {
+	text := plural(s.Completions, "completion", "completions")
+	if s.Cached > 0 {
+		text += ", " + strconv.Itoa(s.Cached) + " cached"
+	}
+	if s.Unanswered > 0 {
+		text += ", " + strconv.Itoa(s.Unanswered) + " without an answer"
+	}
+	text += "; " + strconv.Itoa(s.InputTokens) + " tokens in and " + strconv.Itoa(s.OutputTokens) + " out"
+	if s.Cost > 0 {
+		text += ", cost " + trial.Money(s.Cost)
+	}
+	if s.Fallbacks > 0 {
+		text += "; " + plural(s.Fallbacks, "fallback", "fallbacks") + " played"
+	}
+	return text
+}
