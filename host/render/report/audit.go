@@ -88,7 +88,7 @@ func (h *auditHTML) Close() error {
 		Articles template.HTML
 	}{
 		sanitize.Line(h.options.title()), sanitize.Line(h.options.Subtitle), h.options.when(),
-		template.CSS(styleSheet + auditStyle), &h.sums, //nolint:gosec // our own files
+		template.CSS(trialStyle + styleSheet + auditStyle), &h.sums, //nolint:gosec // our own files
 		h.rows, h.rows.Courts(), h.rows.Criteria(),
 		template.HTML(h.articles.String()), //nolint:gosec // the templates' own output
 	}

@@ -21,6 +21,9 @@ var caseTemplate string
 //go:embed style.css
 var styleSheet string
 
+//go:embed trial.css
+var trialStyle string
+
 // NewHTML writes a self-contained page. It is laid out for wide and narrow screens, light and dark, and for print.
 func NewHTML(w io.Writer, options Options) render.Writer {
 	return &htmlWriter{w: w, options: options, templates: templates(), summary: render.NewSummary()}
@@ -93,8 +96,11 @@ type (
 	itemView struct {
 		trial.Item
 		Label labelView
+		Ref   refView
 		By    []challengeView
 	}
+	// refView is a place in the documents, with an address where the page has one for it.
+	refView struct{ Name, Href string }
 )
 
 func newLabelView(v *caseView, label string) labelView {
@@ -106,7 +112,7 @@ func newChallengeView(v caseView, c abi.Challenge) challengeView {
 }
 
 func newItemView(v caseView, item trial.Item) itemView {
-	out := itemView{Item: item, Label: newLabelView(&v, item.Supports)}
+	out := itemView{Item: item, Label: newLabelView(&v, item.Supports), Ref: v.Ref(item.SourceRef, item.Content)}
 	for _, c := range item.Challenges {
 		out.By = append(out.By, newChallengeView(v, c))
 	}
@@ -116,7 +122,7 @@ func newItemView(v caseView, item trial.Item) itemView {
 func (h *htmlWriter) Write(t *trial.Trial) error {
 	h.summary.Add(t)
 	h.beside.add(t)
-	v := newCaseView(render.Sanitize(t), h.summary.Cases)
+	v := newCaseView(render.Sanitize(t), h.summary.Cases, nil)
 	h.hasTruth = h.hasTruth || v.Known
 	if err := h.templates.ExecuteTemplate(&h.rows, "row", v); err != nil {
 		return err
@@ -140,7 +146,7 @@ func (h *htmlWriter) Close() error {
 		Source                Source
 	}{
 		sanitize.Line(h.options.title()), sanitize.Line(h.options.Subtitle), h.options.when(),
-		template.CSS(styleSheet), //nolint:gosec // our own file
+		template.CSS(trialStyle + styleSheet), //nolint:gosec // our own files
 		h.summary, h.summary.Lines(), statusShares(h.summary),
 		template.HTML(h.rows.String()), template.HTML(h.trials.String()), //nolint:gosec // the templates' own output
 		h.hasTruth, h.beside.shown(), h.options.source(),

@@ -393,3 +393,37 @@ func TestReportsTellTheLightPath(t *testing.T) {
 		}
 	}
 }
+
+func TestPartsAreInertAndLinkTheirPlaces(t *testing.T) {
+	t.Parallel()
+	hostile, _ := sample.Hostile()
+	harmless, _ := sample.Filled("word")
+	var shapes [2][]string
+	for i, outcome := range []*trial.Trial{hostile, harmless} {
+		links := 0
+		parts, err := report.NewParts(outcome, func(source, quote string) string {
+			if source == "" || quote == "" {
+				t.Errorf("link of %q, %q", source, quote)
+			}
+			links++
+			return "#place"
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		page := string(parts.Outcome + parts.Failure + parts.Gaps + parts.Experiments + parts.Transcript + parts.Modules)
+		if links == 0 || links != strings.Count(page, `href="#place"`) {
+			t.Errorf("%d links, the page has %d", links, strings.Count(page, `href="#place"`))
+		}
+		if found := outside.FindString(strings.ReplaceAll(strings.Join(skeleton(page), ""), `href="#place"`, "")); found != "" {
+			t.Errorf("the parts hold %q", found)
+		}
+		if strings.Contains(page, "style=") || strings.Contains(page, "<style") {
+			t.Error("a part has a style of its own")
+		}
+		shapes[i] = skeleton(page)
+	}
+	if diff := cmp.Diff(shapes[1], shapes[0]); diff != "" {
+		t.Errorf("the attack changes the elements:\n%s", diff)
+	}
+}

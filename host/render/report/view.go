@@ -23,12 +23,22 @@ type caseView struct {
 	Grounds []groundView
 	// Groundless: there was no trial, and Light had nothing to go by.
 	Groundless bool
+	link       func(source, quote string) string
+}
+
+// Ref is a place that an item names, and what it quotes from there.
+func (v caseView) Ref(source, quote string) refView {
+	if v.link == nil {
+		return refView{Name: source}
+	}
+	return refView{source, v.link(source, quote)}
 }
 
 // groundView is an item that speaks for Light's answer.
 type groundView struct {
 	*abi.Evidence
 	Label labelView
+	Ref   refView
 }
 
 // passView is one pass with its items, those with the most weight first.
@@ -41,8 +51,8 @@ type passView struct {
 	Items   []trial.Item
 }
 
-func newCaseView(t *trial.Trial, number int) caseView {
-	v := caseView{Trial: t, Anchor: "case-" + strconv.Itoa(number), Cast: t.Cast(), Comparison: t.Compare()}
+func newCaseView(t *trial.Trial, number int, link func(source, quote string) string) caseView {
+	v := caseView{Trial: t, Anchor: "case-" + strconv.Itoa(number), Cast: t.Cast(), Comparison: t.Compare(), link: link}
 	for i := range t.Passes {
 		items := t.Passes[i].Items()
 		slices.SortStableFunc(items, func(a, b trial.Item) int {
@@ -77,7 +87,7 @@ func (v *caseView) grounds() {
 		items = append(items, v.Untried[i].Grounds()...)
 	}
 	for i := range items {
-		v.Grounds = append(v.Grounds, groundView{&items[i], newLabelView(v, items[i].Supports)})
+		v.Grounds = append(v.Grounds, groundView{&items[i], newLabelView(v, items[i].Supports), v.Ref(items[i].SourceRef, items[i].Content)})
 	}
 	v.Groundless = len(v.Reviews) == 0 && len(items) == 0 && v.Result.Light != nil
 }
