@@ -27,15 +27,43 @@ const uncertain = `{"id":"shop.TestTotal","subject":"TestTotal fails","labels":[
 
 func serve(t *testing.T, book *casebook.Book) (*mcp.Server, *sdk.ClientSession) {
 	t.Helper()
-	def, err := pipeline.LoadFS(pipelines.FS, "llm-court.yaml")
-	if err != nil {
-		t.Fatal(err)
+	open := func(memory *mcp.Memory, light string) *host.Host {
+		config := host.Config{Models: mcp.Seat{}}
+		if memory != nil {
+			config.Casebook = memory
+		}
+		var err error
+		if config.Pipeline, err = pipeline.LoadFS(pipelines.FS, "llm-court.yaml"); err != nil {
+			t.Fatal(err)
+		}
+		if light != "" {
+			if config.LightPath, err = pipeline.LoadFS(pipelines.FS, light); err != nil {
+				t.Fatal(err)
+			}
+		}
+		h, err := host.Open(t.Context(), config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h
 	}
-	h, err := host.Open(t.Context(), host.Config{Pipeline: def, Models: mcp.Seat{}})
-	if err != nil {
-		t.Fatal(err)
+	var memory *mcp.Memory
+	if book != nil {
+		var err error
+		if memory, err = mcp.NewMemory(t.Context(), book); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(memory.Close)
 	}
-	server := mcp.New(mcp.Config{Cases: h, Reports: h, Personas: []string{"challenger", "abyss", "bulwark", "specter"}, Casebook: book, Answer: time.Minute})
+	h := open(memory, "rca-investigation.yaml")
+	opened := 0
+	cases := func(context.Context) (*host.Host, error) {
+		if opened++; opened > 1 {
+			t.Error("the host for cases is opened again")
+		}
+		return open(memory, ""), nil
+	}
+	server := mcp.New(mcp.Config{Reports: h, Cases: cases, Memory: memory, Personas: []string{"challenger", "abyss", "bulwark", "specter"}, Answer: time.Minute})
 	t.Cleanup(func() {
 		server.Close()
 		if err := h.Close(context.Background()); err != nil {
@@ -189,6 +217,44 @@ func TestAccept_LL3_AnAgentTriesACaseAndPlaysThePersonas(t *testing.T) {
 	read, err := session.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "shadowcourt://trials/shop.TestTotal"})
 	if err != nil || !json.Valid([]byte(read.Contents[0].Text)) {
 		t.Error(err)
+	}
+}
+
+// failed is a report of a test that fails, as go test -json writes it.
+const failed = `{"Action":"run","Package":"example.com/shop","Test":"TestTotal"}
+{"Action":"output","Package":"example.com/shop","Test":"TestTotal","Output":"    cart_test.go:12: the ledger of customer nine differs: got 1, want 2\n"}
+{"Action":"output","Package":"example.com/shop","Test":"TestTotal","Output":"--- FAIL: TestTotal (0.00s)\n"}
+{"Action":"fail","Package":"example.com/shop","Test":"TestTotal"}
+`
+
+// A trial sees the corrections that were made before it began, while the same server runs.
+func TestAccept_LL3_TheNextTrialSeesACorrection(t *testing.T) {
+	t.Parallel()
+	book, err := casebook.Open(t.Context(), t.TempDir()+"/book.db", casebook.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = book.Close() })
+	_, session := serve(t, book)
+	explain := func() string {
+		tried, message := use(t, session, "try_case", map[string]any{"report": failed})
+		if message != "" || len(tried.Results) != 1 {
+			t.Fatal(message, tried)
+		}
+		told, message := use(t, session, "explain_trial", map[string]any{"case": tried.Results[0]["id"]})
+		if message != "" {
+			t.Fatal(message)
+		}
+		return told.Text
+	}
+	before := explain()
+	if _, message := use(t, session, "correct_verdict", map[string]any{"case": "example.com/shop.TestTotal", "label": "si001"}); message != "" {
+		t.Fatal(message)
+	}
+	after := explain()
+	const earlier = "recalls example.com/shop.TestTotal, which was si001"
+	if strings.Contains(before, earlier) || !strings.Contains(after, earlier) {
+		t.Errorf("before:\n%s\n\nafter:\n%s", before, after)
 	}
 }
 

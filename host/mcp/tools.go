@@ -13,7 +13,6 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
-	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/knowledge"
 	"github.com/shadowcourt/shadowcourt/host/render"
@@ -63,7 +62,7 @@ type correctInput struct {
 }
 
 func (s *Server) addTools() {
-	sdk.AddTool(s.server, &sdk.Tool{Name: "try_case", Description: "Try the cases of a report. Nobody is asked: modules decide."}, s.try)
+	sdk.AddTool(s.server, &sdk.Tool{Name: "try_case", Description: "Try the cases of a report. Nobody is asked: modules decide."}, s.tryCases)
 	sdk.AddTool(s.server, &sdk.Tool{Name: "list_trials", Description: "List the trials that ended, the latest last."}, s.list)
 	sdk.AddTool(s.server, &sdk.Tool{Name: "explain_trial", Description: "Tell a trial: what was said, what counted, how it was decided."}, s.explain)
 	sdk.AddTool(s.server, &sdk.Tool{Name: "correct_verdict", Description: "Say which label of a case is right. It is kept in the casebook and helps later trials."}, s.correct)
@@ -87,7 +86,9 @@ func (s *Server) entries(ctx context.Context, in *reportInput) (h *host.Host, ca
 	}
 	defer inputs.Close()
 	if h = s.config.Reports; inputs.Some(input.JSONL) {
-		h = s.config.Cases
+		if h, err = s.forCases(ctx); err != nil {
+			return nil, nil, nil, err
+		}
 	}
 	for entry, err := range inputs.Entries(in.Case) {
 		switch {
@@ -105,7 +106,7 @@ func (s *Server) entries(ctx context.Context, in *reportInput) (h *host.Host, ca
 	return h, cases, faults, nil
 }
 
-func (s *Server) try(ctx context.Context, _ *sdk.CallToolRequest, in reportInput) (*sdk.CallToolResult, triedOutput, error) {
+func (s *Server) tryCases(ctx context.Context, _ *sdk.CallToolRequest, in reportInput) (*sdk.CallToolResult, triedOutput, error) {
 	out := triedOutput{Results: []map[string]any{}, Faults: []string{}}
 	h, cases, faults, err := s.entries(ctx, &in)
 	if err != nil {
@@ -115,7 +116,7 @@ func (s *Server) try(ctx context.Context, _ *sdk.CallToolRequest, in reportInput
 	var table bytes.Buffer
 	writer := render.NewOutput(nil, render.NewTable(&table, render.TerminalOptions{Width: tableWidth}))
 	for i := range cases {
-		t, err := h.Try(ctx, cases[i].Case)
+		t, err := s.try(ctx, h, cases[i].Case)
 		if err != nil {
 			if ctx.Err() != nil {
 				return nil, out, ctx.Err()
@@ -123,7 +124,6 @@ func (s *Server) try(ctx context.Context, _ *sdk.CallToolRequest, in reportInput
 			out.Faults = append(out.Faults, fmt.Sprintf("%s: %v", cases[i].Case.ID, err))
 			continue
 		}
-		s.keep(t)
 		result, err := resultOf(t)
 		if err := errors.Join(err, writer.Write(t)); err != nil {
 			return nil, out, err
@@ -172,17 +172,17 @@ func (s *Server) correct(ctx context.Context, _ *sdk.CallToolRequest, in correct
 	if err != nil {
 		return nil, textOutput{}, err
 	}
-	if s.config.Casebook == nil {
+	if s.config.Memory == nil {
 		return nil, textOutput{}, errors.New("there is no casebook: start the server with --casebook FILE")
 	}
 	if !slices.Contains(t.Case.Labels, in.Label) {
 		return nil, textOutput{}, fmt.Errorf("%q is no label of the case; it has %s", in.Label, strings.Join(t.Case.Labels, ", "))
 	}
 	entry := knowledge.Entry(&t.Case, &trial.Truth{Classification: in.Label}, &t.Result.Final)
-	if _, err := s.config.Casebook.Remember(ctx, casebook.Run{Entries: []casebook.Entry{entry}}); err != nil {
+	if err := s.config.Memory.remember(ctx, entry); err != nil {
 		return nil, textOutput{}, err
 	}
-	return nil, textOutput{"the casebook has it; this server keeps the snapshot that it began with"}, nil
+	return nil, textOutput{"the casebook has it, and trials that begin from now on see it"}, nil
 }
 
 // resultOf is a result as JSON lines have it.

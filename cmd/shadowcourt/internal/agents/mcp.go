@@ -16,7 +16,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/casebook"
-	"github.com/shadowcourt/shadowcourt/host/knowledge"
 	"github.com/shadowcourt/shadowcourt/host/mcp"
 )
 
@@ -91,7 +90,8 @@ type writer struct{ io.Writer }
 
 func (writer) Close() error { return nil }
 
-// open opens a host for each kind of input, and the server on both.
+// open opens the host for reports, and the server on it. It has the modules of both kinds of input, so that all their faults are known
+// at the start.
 func (o *options) open(ctx context.Context, s cli.Streams) (_ *mcp.Server, closeAll func(), err error) {
 	var closers []func()
 	closeAll = func() {
@@ -105,41 +105,43 @@ func (o *options) open(ctx context.Context, s cli.Streams) (_ *mcp.Server, close
 		}
 	}()
 	config := mcp.Config{Version: o.version}
-	var book host.Casebook
 	if o.casebook != "" {
-		b, err := casebook.Open(ctx, o.casebook, casebook.Options{Now: time.Now})
+		book, err := casebook.Open(ctx, o.casebook, casebook.Options{Now: time.Now})
 		if err != nil {
 			return nil, nil, cli.FileError(fmt.Errorf("--casebook: %w", err))
 		}
-		closers = append(closers, func() { _ = b.Close() })
-		snapshot, err := b.Snapshot(ctx)
-		if err != nil {
+		closers = append(closers, func() { _ = book.Close() })
+		if config.Memory, err = mcp.NewMemory(ctx, book); err != nil {
 			return nil, nil, cli.FileError(fmt.Errorf("--casebook: %w", err))
 		}
-		closers = append(closers, func() { _ = snapshot.Close() })
-		config.Casebook, book = b, knowledge.Casebook(snapshot)
+		closers = append(closers, config.Memory.Close)
 	}
-	for _, reports := range []bool{false, true} {
-		c, err := o.ConfigOf(reports)
-		if err != nil {
-			return nil, nil, err
-		}
-		c.Models, c.Casebook = mcp.Seat{}, book
-		h, err := o.Host(ctx, s, c)
-		if err != nil {
-			return nil, nil, o.Error(err)
-		}
-		closers = append(closers, func() { _ = h.Close(context.WithoutCancel(ctx)) })
-		if config.Personas = open.ModelNames(h.Pipeline()); reports {
-			config.Reports = h
-		} else {
-			config.Cases = h
-		}
+	if config.Reports, err = o.host(ctx, s, config.Memory, true); err != nil {
+		return nil, nil, err
 	}
-	if len(config.Personas) == 0 {
+	closers = append(closers, func() { _ = config.Reports.Close(context.WithoutCancel(ctx)) })
+	config.Cases = func(ctx context.Context) (*host.Host, error) { return o.host(ctx, s, config.Memory, false) }
+	if config.Personas = open.ModelNames(config.Reports.Pipeline()); len(config.Personas) == 0 {
 		return nil, nil, cli.InputError(errors.New("--pipeline: no persona of it asks a model, so that an agent can play none"))
 	}
 	server := mcp.New(config)
 	closers = append(closers, server.Close)
 	return server, closeAll, nil
+}
+
+// host opens the host for a kind of input.
+func (o *options) host(ctx context.Context, s cli.Streams, memory *mcp.Memory, reports bool) (*host.Host, error) {
+	c, err := o.ConfigOf(reports)
+	if err != nil {
+		return nil, err
+	}
+	c.Models = mcp.Seat{}
+	if memory != nil {
+		c.Casebook = memory
+	}
+	h, err := o.Host(ctx, s, c)
+	if err != nil {
+		return nil, o.Error(err)
+	}
+	return h, nil
 }
