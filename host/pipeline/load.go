@@ -30,7 +30,15 @@ func Load(path string) (*Definition, error) {
 		return nil, unreadable(path, err)
 	}
 	defer f.Close()
-	return read(path, f, func(name string) (io.ReadCloser, error) { return os.Open(filepath.Join(filepath.Dir(path), name)) })
+	return read(path, f, beside(path))
+}
+
+// LoadBytes is [Load] for a file whose bytes were read already, such as those of a pipe. Prompt files are read beside path.
+func LoadBytes(path string, data []byte) (*Definition, error) { return parse(path, data, beside(path)) }
+
+// beside opens files by their paths from the folder of a file.
+func beside(path string) opener {
+	return func(name string) (io.ReadCloser, error) { return os.Open(filepath.Join(filepath.Dir(path), name)) }
 }
 
 // LoadFS is Load within a file system.

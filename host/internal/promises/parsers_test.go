@@ -53,6 +53,7 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"host/moduledir read":                         "no: takes the name of a file; the sandbox reads it",
 	"host/moduledir readBounded":                  "no: takes the name of a file; it bounds the size",
 	"host/pipeline Load":                          "no: takes the name of a file; Parse reads it",
+	"host/pipeline LoadBytes":                     "host/pipeline FuzzParse",
 	"host/pipeline LoadFS":                        "no: takes the name of a file; Parse reads it",
 	"host/pipeline Parse":                         "host/pipeline FuzzParse",
 	"host/pipeline parse":                         "host/pipeline FuzzParse",

@@ -73,11 +73,11 @@ type linter struct {
 // lint checks one file, and says whether it has no fault. The error is none of
 // the file's. The file is read once, since it may be a pipe.
 func (l *linter) lint(ctx context.Context, path string) (ok bool, err error) {
-	switch path {
-	case open.ShippedRubric:
+	switch {
+	case path == open.ShippedRubric:
 		r, err := open.Rubric(path)
 		return l.rubric(ctx, path, r, err)
-	case open.ShippedPipeline, open.ShippedLight, open.ShippedAudit:
+	case open.IsShipped(path):
 		def, err := open.Pipeline(path)
 		return l.pipeline(ctx, path, def, err)
 	}
@@ -90,7 +90,7 @@ func (l *linter) lint(ctx context.Context, path string) (ok bool, err error) {
 		r, err := audit.Parse(path, data)
 		return l.rubric(ctx, path, r, err)
 	}
-	def, err := pipeline.Parse(path, data)
+	def, err := pipeline.LoadBytes(path, data)
 	return l.pipeline(ctx, path, def, err)
 }
 

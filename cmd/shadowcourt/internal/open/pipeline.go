@@ -35,12 +35,15 @@ const ShippedModels = "llm-court"
 // shippedPipelines are the names of the embedded ones.
 var shippedPipelines = []string{ShippedPipeline, ShippedLight, ShippedAudit, ShippedModels, "llm-discovery"}
 
+// IsShipped says whether a name is that of an embedded pipeline.
+func IsShipped(name string) bool { return slices.Contains(shippedPipelines, name) }
+
 // PipelineFile is the file of --pipeline; none where the pipeline is a shipped one.
 func PipelineFile(name string) cli.NamedFile { return definitionFile("--pipeline", "", name) }
 
 // Pipeline reads a pipeline file, or the embedded one by its name.
 func Pipeline(path string) (*pipeline.Definition, error) {
-	if slices.Contains(shippedPipelines, path) {
+	if IsShipped(path) {
 		def, err := pipeline.LoadFS(pipelines.FS, path+".yaml")
 		if err != nil {
 			return nil, fmt.Errorf("the shipped pipeline: %w", err)

@@ -1,0 +1,76 @@
+package pipeline_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+)
+
+// asking is a pipeline whose persona has its prompt in a file beside it.
+const asking = `pipeline: p
+personas:
+  bulwark: {role: bench, alignment: bench, element: diamond, module: m, prompt_file: prompts/bench.md}
+nodes:
+  - {name: d, family: discover}
+edges:
+  - {id: E, from: d, to: _done, evaluator: always}
+start: d
+`
+
+// Prompt files are read beside the pipeline, however its bytes were read.
+func TestPromptFilesAreReadBesideThePipeline(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "p.yaml")
+	write(t, path, asking)
+	write(t, filepath.Join(dir, "prompts", "bench.md"), "Read the items.")
+	for name, load := range map[string]func() (*pipeline.Definition, error){
+		"Load":      func() (*pipeline.Definition, error) { return pipeline.Load(path) },
+		"LoadFS":    func() (*pipeline.Definition, error) { return pipeline.LoadFS(os.DirFS(dir), "p.yaml") },
+		"LoadBytes": func() (*pipeline.Definition, error) { return pipeline.LoadBytes(path, []byte(asking)) },
+	} {
+		def, err := load()
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if got := def.Personas[0].Prompt; got != "Read the items." {
+			t.Errorf("%s: the prompt is %q", name, got)
+		}
+	}
+	if _, err := pipeline.Parse(path, []byte(asking)); err == nil || !strings.Contains(err.Error(), "where the pipeline lies is not known") {
+		t.Errorf("Parse: %v", err)
+	}
+}
+
+func TestFaultsOfPromptFiles(t *testing.T) {
+	t.Parallel()
+	for want, text := range map[string]string{
+		`"prompts/bench.md" can't be read: no such file or directory [unreadable]`: "-",
+		`"prompts/bench.md" is empty [missing]`:                                    "",
+		`"prompts/bench.md" is not UTF-8 [encoding]`:                               "\xff",
+		`"prompts/bench.md" is larger than 65536 bytes [too_large]`:                strings.Repeat("x", pipeline.MaxPromptBytes+1),
+	} {
+		path := filepath.Join(t.TempDir(), "p.yaml")
+		if text != "-" {
+			write(t, filepath.Join(filepath.Dir(path), "prompts", "bench.md"), text)
+		}
+		_, err := pipeline.LoadBytes(path, []byte(asking))
+		if want = path + `:3:86: personas["bulwark"].prompt_file: ` + want; err == nil || err.Error() != want {
+			t.Errorf("got %v\nwant %s", err, want)
+		}
+	}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
