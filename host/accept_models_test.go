@@ -296,3 +296,30 @@ func TestAccept_LL2_AReplayAsksNoModel(t *testing.T) {
 		t.Errorf("%d questions, %d after the replay, which has %d", asked, len(m.asked), len(replayed[0].Result.Completions))
 	}
 }
+
+// A pass after a remand that would put the same question to a model has the answer of the first pass, which is listed and paid once.
+func TestAQuestionIsPaidOnceInATrial(t *testing.T) {
+	t.Parallel()
+	text, err := fs.ReadFile(pipelines.FS, pipelines.LLMDiscovery)
+	if err != nil {
+		t.Fatal(err)
+	}
+	court := strings.NewReplacer("module: specter", "module: puppet", "  - name: verdict\n", "  - name: verdict\n    with: {behave: remand}\n").Replace(string(text))
+	same := lightFunc(func(req host.LightRequest) (host.LightResponse, error) {
+		return host.LightResponse{Answer: *dispute().Light, Remand: accountFor(req.Feedback)}, nil
+	})
+	m := hearingModels(nil)
+	h := open(t, host.Config{Pipeline: llm(t, pipelines.LLMDiscovery, pipelines.LLMDiscovery, court), Models: m, Light: same})
+	tried := try(t, h, dispute())
+	if len(tried.Passes) < 2 || tried.Result.Error != nil {
+		t.Fatalf("%d passes, error %+v", len(tried.Passes), tried.Result.Error)
+	}
+	for i, pass := range tried.Passes {
+		if !slices.ContainsFunc(pass.Discovery.Findings, func(f abi.Finding) bool { return f.Source == "model:reader" }) {
+			t.Errorf("pass %d has no finding of the model", i+1)
+		}
+	}
+	if got := tried.Result.Completions; len(m.asked) != 1 || len(got) != 1 || got[0].InputTokens != 100 {
+		t.Errorf("%d questions, listed are %+v", len(m.asked), got)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
+	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
@@ -32,11 +33,14 @@ func (s *Session) models(ctx context.Context, b *broker, completions []abi.Compl
 // plays says whether the module of the call is the one that its persona names, and not its fallback.
 func (b *broker) plays() bool { return b.persona != nil && b.module == b.persona.Module }
 
-// complete asks a model. The time of the trial stands still meanwhile.
+// complete asks a model. The time of the trial stands still meanwhile. A question that was asked in the trial before, such as by a
+// pass after a remand or by a call that is made again, has the answer of that time, and is neither listed nor paid for a second time.
 func (s *Session) complete(ctx context.Context, b *broker, completion *abi.Completion) (*abi.CompletionResult, error) {
 	defer invoker.Pause(ctx)()
 	began := s.generation.runtime.config.Now()
-	answer, err := s.askModels(ctx, b, &abi.CompletionQuery{Completion: completion})
+	query := &abi.CompletionQuery{Completion: completion}
+	_, again := s.answers[useKey(abi.CapComplete, record.DigestOf(codec.AppendCompletionQuery(nil, query)))]
+	answer, err := s.askModels(ctx, b, query)
 	if err != nil {
 		return nil, err
 	}
@@ -45,6 +49,9 @@ func (s *Session) complete(ctx context.Context, b *broker, completion *abi.Compl
 		result = &abi.CompletionResult{Outcome: abi.CompletionNotAsked, Detail: "the record has no answer of it"}
 	}
 	result.Model = completion.Model
+	if again {
+		return result, nil
+	}
 	s.completions = append(s.completions, trial.NewCompletion(b.at, b.by, result))
 	s.modelUsage.InputTokens += result.InputTokens
 	s.modelUsage.OutputTokens += result.OutputTokens
