@@ -20,8 +20,8 @@ type Host struct {
 	runtime  *runtime.Runtime
 	contents record.Contents // of records
 	sleep    runtime.Sleep
-	// scheduled says that trials compete for experiments. An answer of a Light of the caller's own may cost more than it is worth to be
-	// asked for twice.
+	// scheduled says that trials compete for experiments, so that each is first tried by reading. A Light of the caller's own and language
+	// models may cost more than it is worth to be asked twice.
 	scheduled bool
 }
 
@@ -41,7 +41,7 @@ func Open(ctx context.Context, config Config) (*Host, error) {
 
 // open prepares a Host, and reads its modules without installing them.
 func open(ctx context.Context, config *Config) (*Host, map[string]sandbox.File, error) {
-	h := &Host{contents: config.Record, sleep: config.sleep, scheduled: config.Experiments != nil && config.Light == nil}
+	h := &Host{contents: config.Record, sleep: config.sleep, scheduled: config.Experiments != nil && config.Light == nil && config.Models == nil}
 	var err error
 	if h.court, err = config.court(); err != nil {
 		return nil, nil, err
