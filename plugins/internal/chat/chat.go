@@ -3,6 +3,7 @@
 package chat
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -86,7 +87,8 @@ func Ask(r *abi.NodeRequest, q *Question) (Asked, *abi.Failure) {
 	if total > room {
 		return Asked{}, guest.Fail("model_too_small", "the model "+offer.Model+" has room for "+strconv.Itoa(max(0, room))+" bytes of the case, which needs "+strconv.Itoa(total))
 	}
-	mark := newFence(sorted(texts))
+	slices.Sort(texts) // a map has no order
+	mark := newFence(texts)
 	message, failure := fill(user, func(name string) (string, bool) {
 		if plain, ok := q.plain(r, name); ok {
 			return plain, true
@@ -159,17 +161,6 @@ func (q *Question) values(r *abi.NodeRequest, user string, room int) map[string]
 		}
 	}
 	return values
-}
-
-// sorted copies a list in order: a map has none.
-func sorted(texts []string) []string {
-	out := append([]string{}, texts...)
-	for i := range out {
-		for j := i; j > 0 && out[j] < out[j-1]; j-- {
-			out[j], out[j-1] = out[j-1], out[j]
-		}
-	}
-	return out
 }
 
 // Answers are those of the model to the question, as far as they conform to the schema. Where there is none, the failure says why.

@@ -71,7 +71,7 @@ func Challenged(r *abi.NodeRequest, answer chat.Value, want func(*abi.Indictment
 // Speak adds a model's turn to a side's own. A line is brought for a label that want selects, where discovery quoted it for that label
 // or for none.
 func Speak(r *abi.NodeRequest, turn *abi.HearingTurn, answer chat.Value, wantItem func(*abi.IndictmentItem) bool, wantLabel func(string) bool) {
-	turn.Argument = join(turn.Argument, chat.Said(r, answer.Of("argument").Text()))
+	turn.Argument = proceeding.Join(turn.Argument, chat.Said(r, answer.Of("argument").Text()))
 	before := append(proceeding.Challenges(r), turn.NewChallenges...)
 	turn.NewChallenges = append(turn.NewChallenges, Challenged(r, answer, wantItem, before)...)
 	findings := proceeding.Findings(r)
@@ -95,13 +95,6 @@ func repeats(list []abi.IndictmentItem, item *abi.IndictmentItem) bool {
 		}
 	}
 	return false
-}
-
-func join(one, other string) string {
-	if other == "" {
-		return one
-	}
-	return one + "\n" + other
 }
 
 // Stands says whether evidence whose words the host has found speaks for a label: an item of the indictment that quotes a document and
