@@ -17,7 +17,6 @@ import (
 type play struct {
 	id     string
 	models []string // that the agent plays
-	cancel context.CancelFunc
 	wait   time.Duration
 
 	mu      sync.Mutex

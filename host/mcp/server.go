@@ -165,7 +165,6 @@ func (s *Server) begin(h *host.Host, subject abi.Case, models []string) (*play, 
 	p := newPlay(fmt.Sprintf("play-%d", s.played), models, s.config.Answer)
 	s.plays[p.id] = p
 	ctx, cancel := context.WithCancel(context.WithValue(s.ctx, playKey{}, p))
-	p.cancel = cancel
 	s.trials.Go(func() {
 		defer cancel()
 		p.end(s.try(ctx, h, subject))

@@ -11,7 +11,6 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/knowledge"
@@ -195,11 +194,4 @@ func resultOf(t *trial.Trial) (result map[string]any, err error) {
 		return nil, err
 	}
 	return result, json.Unmarshal(line.Bytes(), &result)
-}
-
-// check validates a case before a trial begins in the background.
-func check(c *abi.Case) error {
-	var problems abi.Collector
-	c.Rules(&problems)
-	return problems.Err()
 }

@@ -64,9 +64,6 @@ func (s *Server) play(ctx context.Context, _ *sdk.CallToolRequest, in playInput)
 	case len(cases) > 1:
 		return nil, callOutput{}, fmt.Errorf("the report has %d cases: name one with `case`, such as %q", len(cases), cases[0].Case.ID)
 	}
-	if err := check(&cases[0].Case); err != nil {
-		return nil, callOutput{}, err
-	}
 	p, err := s.begin(h, cases[0].Case, in.Personas) //nolint:contextcheck // the trial outlives the request
 	if err != nil {
 		return nil, callOutput{}, err

@@ -60,7 +60,7 @@ func (o *options) run(ctx context.Context, s cli.Streams) error {
 	defer closeAll()
 	if o.listen == "" {
 		fmt.Fprintln(s.Err, "serving agents on standard input and output")
-		return server.Serve(ctx, io.NopCloser(s.In), writer{s.Out})
+		return server.Serve(ctx, io.NopCloser(s.In), nopCloser{s.Out})
 	}
 	listener, err := listen(ctx, o.listen)
 	if err != nil {
@@ -86,9 +86,10 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 	return listener, nil
 }
 
-type writer struct{ io.Writer }
+// nopCloser is an output that others close.
+type nopCloser struct{ io.Writer }
 
-func (writer) Close() error { return nil }
+func (nopCloser) Close() error { return nil }
 
 // open opens the host for reports, and the server on it. It has the modules of both kinds of input, so that all their faults are known
 // at the start.
