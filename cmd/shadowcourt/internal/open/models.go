@@ -53,7 +53,7 @@ func (o *Flags) openModels(h *Connected, config *host.Config) error {
 	m := &o.models
 	names := ModelNames(config.Pipeline)
 	if m.file == "" {
-		if len(names) > 0 {
+		if len(names) > 0 && o.command.Flags().Lookup("models") != nil {
 			fmt.Fprintf(o.command.ErrOrStderr(), "note: the pipeline %s names language models (%s); without --models nobody is asked\n",
 				sanitize.Line(config.Pipeline.Pipeline), sanitize.Line(cli.OrList(names)))
 		}

@@ -112,6 +112,7 @@ Exit codes are those of try.`,
 	f.StringVar(&o.Profile, "profile", "", "profile file, the name of a shipped one, or none (default: go-test for gotest input; for JUnit reports and with --experiments its tables of experiments alone; else none)")
 	open.CacheFlag(f, &o.Cache, "folder for compiled modules, or none")
 	o.ExperimentFlags(cmd, "all")
+	o.ModelFlags(cmd)
 	o.TryAll()
 	return cmd
 }
