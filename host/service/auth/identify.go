@@ -1,0 +1,151 @@
+package auth
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/host/service/problem"
+)
+
+// identify finds out who sends a request: nil for nobody. A request with credentials that are not valid is rejected, even where none are
+// needed.
+func (a *Authenticator) identify(r *http.Request) (*Identity, *problem.Error) {
+	if header := r.Header.Values("Authorization"); len(header) > 0 {
+		token, ok := bearer(header)
+		if !ok {
+			return nil, unauthenticated("the Authorization header is not Bearer and one token")
+		}
+		return a.byToken(r.Context(), token)
+	}
+	if c, err := r.Cookie(a.cookieName(r)); err == nil && isSecret(c.Value) {
+		who, err := a.bySession(r.Context(), HashOf(c.Value))
+		if err != nil {
+			return nil, problem.New(http.StatusServiceUnavailable, problem.Unavailable, "sessions can't be read now; try again").Because(err)
+		}
+		if who != nil {
+			return who, nil
+		}
+	}
+	if a.config.Loopback && fromLoopback(r) {
+		return &Identity{Submitter: "local", Name: "local", Scopes: AllScopes(), Via: ViaLoopback}, nil
+	}
+	return nil, nil
+}
+
+func unauthenticated(detail string) *problem.Error {
+	return problem.New(http.StatusUnauthorized, problem.Unauthenticated, detail)
+}
+
+func bearer(header []string) (string, bool) {
+	scheme, token, ok := strings.Cut(header[0], " ")
+	return token, ok && len(header) == 1 && strings.EqualFold(scheme, "Bearer")
+}
+
+// invalidToken is one answer for all reasons, so that it tells nothing of tokens that exist.
+const invalidToken = "the token is not valid here: it is unknown or was revoked; make one with `shadowcourt serve token add`"
+
+func (a *Authenticator) byToken(ctx context.Context, text string) (*Identity, *problem.Error) {
+	if CheckToken(text) != nil {
+		return nil, unauthenticated(invalidToken)
+	}
+	t, err := a.validToken(ctx, HashOf(text))
+	if err != nil {
+		return nil, problem.New(http.StatusServiceUnavailable, problem.Unavailable, "tokens can't be read now; try again").Because(err)
+	}
+	if t == nil {
+		return nil, unauthenticated(invalidToken)
+	}
+	return &Identity{Submitter: t.Submitter, Name: t.Name, Scopes: sorted(t.Scopes), Via: ViaToken}, nil
+}
+
+// usedInterval is how exact the time of a token's last use is: more would be a write for each request.
+const usedInterval = time.Minute
+
+// validToken is the token with a hash, or nil where there is no valid one.
+func (a *Authenticator) validToken(ctx context.Context, hash Hash) (*Token, error) {
+	t, err := a.config.Store.AuthToken(ctx, hash)
+	if errors.Is(err, ErrUnknown) {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	if err != nil {
+		return nil, err
+	}
+	// The store looked it up by an index, whose time tells of hashes at most; the answer is compared in constant time.
+	if subtle.ConstantTimeCompare(t.Hash[:], hash[:]) != 1 || !t.Revoked.IsZero() {
+		return nil, nil //nolint:nilnil // there is none that is valid
+	}
+	if now := a.config.Now(); now.Sub(t.LastUsed) >= usedInterval {
+		if err := a.config.Store.TokenUsed(ctx, hash, now); err != nil {
+			a.config.Log.WarnContext(ctx, "the use of a token was not noted", "token", t.Name, "error", err)
+		}
+	}
+	return t, nil
+}
+
+// forwardHeaders tell that a proxy sent a request for somebody else.
+var forwardHeaders = [...]string{
+	"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-Server", "X-Forwarded-Port", "X-Real-Ip",
+	"True-Client-Ip", "Cf-Connecting-Ip", "X-Client-Ip", "X-Cluster-Client-Ip", "Fastly-Client-Ip", "X-Original-Host",
+}
+
+// fromLoopback says whether a request comes from this machine and was meant for it. The name in the Host header keeps out web pages whose
+// own name resolves to 127.0.0.1.
+func fromLoopback(r *http.Request) bool {
+	for _, name := range forwardHeaders {
+		if len(r.Header.Values(name)) > 0 {
+			return false
+		}
+	}
+	addr, err := netip.ParseAddrPort(r.RemoteAddr)
+	return err == nil && addr.Addr().Unmap().IsLoopback() && IsLoopbackHost(r.Host)
+}
+
+// IsLoopbackHost says whether a host, with or without a port, is localhost or an address of loopback.
+func IsLoopbackHost(hostport string) bool {
+	host := hostport
+	if h, _, err := net.SplitHostPort(hostport); err == nil {
+		host = h
+	}
+	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.Unmap().IsLoopback()
+}
+
+// clientKey tells clients without an identity apart: by address, and IPv6 by the network of 64 bits that one client may have.
+func clientKey(r *http.Request) string {
+	addr, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return "unknown"
+	}
+	ip := addr.Addr().Unmap()
+	if ip.Is6() {
+		if network, err := ip.Prefix(64); err == nil {
+			return network.String()
+		}
+	}
+	return ip.String()
+}
+
+// credential names what a request brings to identify itself, without looking whether it is valid: empty where it brings nothing of the
+// right form.
+func (a *Authenticator) credential(r *http.Request) string {
+	if header := r.Header.Values("Authorization"); len(header) > 0 {
+		if token, ok := bearer(header); ok && CheckToken(token) == nil {
+			return "token " + HashOf(token).String()
+		}
+		return ""
+	}
+	if c, err := r.Cookie(a.cookieName(r)); err == nil && isSecret(c.Value) {
+		return "session " + HashOf(c.Value).String()
+	}
+	return ""
+}

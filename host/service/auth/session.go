@@ -1,0 +1,81 @@
+package auth
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"net/http"
+	"time"
+)
+
+// Session is what is kept of a person who signed in.
+type Session struct {
+	Hash      Hash // of the cookie's value
+	Submitter string
+	Name      string
+	Scopes    []Scope
+	Created   time.Time
+	Expires   time.Time
+	// Token is the hash of the token that was used to sign in: its session ends with it. Zero for OIDC.
+	Token Hash
+}
+
+// Names of the cookie. With https the prefix binds it to this host: no other host of the same domain can set it.
+const (
+	cookieName       = "shadowcourt_session"
+	secureCookieName = "__Host-" + cookieName
+)
+
+func (a *Authenticator) cookieName(r *http.Request) string {
+	if a.secure(r) {
+		return secureCookieName
+	}
+	return cookieName
+}
+
+// bySession gives who has a session, or nil where it is unknown or over.
+func (a *Authenticator) bySession(ctx context.Context, hash Hash) (*Identity, error) {
+	s, err := a.config.Store.AuthSession(ctx, hash)
+	if errors.Is(err, ErrUnknown) {
+		return nil, nil //nolint:nilnil // nobody
+	}
+	if err != nil {
+		return nil, err
+	}
+	if subtle.ConstantTimeCompare(s.Hash[:], hash[:]) != 1 || !a.config.Now().Before(s.Expires) {
+		return nil, nil //nolint:nilnil // nobody
+	}
+	if s.Token != (Hash{}) {
+		if t, err := a.validToken(ctx, s.Token); t == nil || err != nil {
+			return nil, err
+		}
+	}
+	return &Identity{Submitter: s.Submitter, Name: s.Name, Scopes: sorted(s.Scopes), Via: ViaSession}, nil
+}
+
+// begin begins a session, and has the browser keep its ID. Each sign-in gets an ID of its own, so that nobody can prepare one.
+func (a *Authenticator) begin(w http.ResponseWriter, r *http.Request, s Session) error {
+	secret, err := newSecret(a.config.Random)
+	if err != nil {
+		return err
+	}
+	s.Hash, s.Created = HashOf(secret), a.config.Now()
+	s.Expires = s.Created.Add(a.config.SessionLife)
+	if err := a.config.Store.AddSession(r.Context(), &s); err != nil {
+		return err
+	}
+	a.setCookie(w, r, a.cookieName(r), secret, a.config.SessionLife)
+	return nil
+}
+
+// setCookie sets a cookie that scripts can't read, and that requests from other sites have only when a person follows a link.
+func (a *Authenticator) setCookie(w http.ResponseWriter, r *http.Request, name, value string, life time.Duration) {
+	c := &http.Cookie{ //nolint:gosec // Secure as far as the server is reached by https
+		Name: name, Value: value, Path: "/", MaxAge: int(life / time.Second),
+		HttpOnly: true, Secure: a.secure(r), SameSite: http.SameSiteLaxMode,
+	}
+	if life <= 0 {
+		c.MaxAge = -1
+	}
+	http.SetCookie(w, c)
+}
