@@ -32,12 +32,13 @@ func command(ctx context.Context, args []string, out, progress io.Writer) error 
 	flags := flag.NewFlagSet("quality", flag.ContinueOnError)
 	page := flags.String("page", "", "page whose tables are rewritten; else they are written to standard output")
 	python := flags.String("python", "out/quality/bin/python", "Python with the packages of tools/quality/requirements.txt")
-	timed := flags.Bool("scale", false, "only time fit on 10,000 cases with 50 sources and 20 labels")
+	timed := flags.Bool("scale", false, "only time fit on invented cases with 50 sources and 20 labels")
+	cases := flags.Int("cases", 10_000, "with --scale, how many")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if *timed {
-		line, err := scale(ctx, 2)
+		line, err := scale(ctx, *cases, 2)
 		if err != nil {
 			return err
 		}

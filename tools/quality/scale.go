@@ -15,7 +15,6 @@ import (
 
 // The size of the docket that fit is timed on.
 const (
-	scaleCases   = 10_000
 	scaleSources = 50
 	scaleLabels  = 20
 	scaleWords   = 2_000
@@ -24,8 +23,8 @@ const (
 
 // scale times fit on a docket of invented cases: half of the sources speak in each, of different reliability, and one word in six
 // of a document is of its label.
-func scale(ctx context.Context, workers int) (line string, err error) {
-	entries := invented(rand.New(rand.NewPCG(1, 2))) //nolint:gosec // reproducible cases, no secret
+func scale(ctx context.Context, cases, workers int) (line string, err error) {
+	entries := invented(rand.New(rand.NewPCG(1, 2)), cases) //nolint:gosec // reproducible cases, no secret
 	begin := time.Now()
 	result, err := fit.Fit(ctx, entries, fit.Config{Seed: 1, Workers: workers})
 	if err != nil {
@@ -33,15 +32,15 @@ func scale(ctx context.Context, workers int) (line string, err error) {
 	}
 	took := time.Since(begin)
 	return fmt.Sprintf("`fit` on %d cases, %d sources and %d labels, with %d workers: %.0f s and %d MB at most in memory; accuracy %.3f, Light %.3f",
-		scaleCases, scaleSources, scaleLabels, workers, took.Seconds(), peakMegabytes(), result.Report.Figures[0].Accuracy, result.Report.Figures[2].Accuracy), nil
+		cases, scaleSources, scaleLabels, workers, took.Seconds(), peakMegabytes(), result.Report.Figures[0].Accuracy, result.Report.Figures[2].Accuracy), nil
 }
 
-func invented(r *rand.Rand) []docket.Entry {
+func invented(r *rand.Rand, cases int) []docket.Entry {
 	labels := make([]string, scaleLabels)
 	for i := range labels {
 		labels[i] = fmt.Sprintf("label-%02d", i)
 	}
-	list := make([]docket.Entry, scaleCases)
+	list := make([]docket.Entry, cases)
 	for i := range list {
 		truth := r.IntN(scaleLabels)
 		says := func(right float64) string {

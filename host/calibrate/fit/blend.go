@@ -72,12 +72,10 @@ func (x *crossed) without(part int) []int {
 }
 
 // final is what some learners learn from all cases; nil for the others.
-func (x *crossed) final(c *corpus, of []int) []*linear {
+func (x *crossed) final(c *corpus, of []int, workers int) []*linear {
 	known := newKnown(c, x.use)
 	out := make([]*linear, len(x.learners))
-	for _, l := range of {
-		out[l] = x.learners[l].learn(c, x.use, known)
-	}
+	each(len(of), workers, func(i int) { out[of[i]] = x.learners[of[i]].learn(c, x.use, known) })
 	return out
 }
 
@@ -103,14 +101,12 @@ func (c *corpus) blendWeights(x *crossed, by *candidate, skip int) weights {
 			continue
 		}
 		s := &c.samples[i]
-		w := row{labels: s.labels, truth: s.truth, weight: s.weight}
+		w := row{labels: s.labels, truth: s.truth, weight: s.weight, sums: make([]scaled, 0, len(by.of))}
 		if by.base != evenRates {
 			w.class = []int32{base}
 		}
 		for at, l := range by.of {
-			for j, z := range x.nats[l][i] {
-				w.shared = append(w.shared, term{first + int32(at), int32(j), z})
-			}
+			w.sums = append(w.sums, scaled{first + int32(at), x.nats[l][i]})
 		}
 		r.rows = append(r.rows, w)
 	}

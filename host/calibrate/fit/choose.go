@@ -10,6 +10,8 @@ type judged struct {
 	candidate
 	losses []float64 // by sample
 	right  int
+	// weights of its learners, by the part that they were found without
+	weights []weights
 }
 
 func (j *judged) loss(use []int) float64 {
@@ -41,27 +43,29 @@ const (
 func (c *corpus) compare(x *crossed, workers int) []judged {
 	candidates := c.candidates()
 	list := make([]judged, len(candidates))
-	each(len(list), workers, func(i int) { list[i] = c.judge(x, candidates[i]) })
+	for i := range list {
+		list[i] = judged{candidate: candidates[i], weights: make([]weights, x.k)}
+	}
+	jobs := len(list) * x.k
+	each(jobs, workers, func(i int) {
+		i = jobs - 1 - i // those with the most learners first: they take longest
+		j := &list[i/x.k]
+		j.weights[i%x.k] = c.blendWeights(x, &j.candidate, i%x.k)
+	})
+	each(len(list), workers, func(i int) { c.judge(x, &list[i]) })
 	return list
 }
 
 // judge predicts every part by a blend whose weights were found on the others.
-func (c *corpus) judge(x *crossed, by candidate) judged {
-	out := judged{candidate: by, losses: make([]float64, len(c.samples))}
-	for part := range x.k {
-		w := c.blendWeights(x, &by, part)
-		for _, i := range x.use {
-			if x.part[i] != part {
-				continue
-			}
-			p, truth := c.predict(x, &by, &w, i), c.samples[i].truth
-			out.losses[i] = lossOf(p, truth)
-			if best(p) == truth {
-				out.right++
-			}
+func (c *corpus) judge(x *crossed, j *judged) {
+	j.losses = make([]float64, len(c.samples))
+	for _, i := range x.use {
+		p, truth := c.predict(x, &j.candidate, &j.weights[x.part[i]], i), c.samples[i].truth
+		j.losses[i] = lossOf(p, truth)
+		if best(p) == truth {
+			j.right++
 		}
 	}
-	return out
 }
 
 // rival gives the place of what a profile has to be better than by some cases: the

@@ -93,7 +93,7 @@ func Fit(ctx context.Context, entries []docket.Entry, config Config) (*Result, e
 	config.Progress("fitting on all")
 	p := unlearned(config.Name)
 	if by := &judgements[chosen].candidate; chosen >= unprofiled {
-		p = c.profile(c.mix(x.final(c, by.of), c.blendWeights(x, by, nobody)), config.Name, use)
+		p = c.profile(c.mix(x.final(c, by.of, config.Workers), c.blendWeights(x, by, nobody)), config.Name, use)
 	}
 	r := c.report(x, judgements, chosen, p, &config)
 	r.WithoutTruth = len(entries) - len(labelled)

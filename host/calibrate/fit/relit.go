@@ -248,7 +248,11 @@ func (c *corpus) reportRelit(result *Result, a *asking) {
 		x.nats[courtLearner][i] = unmeasured(&c.samples[i].entry.Case)
 	}
 	for i, candidate := range c.candidates()[:unprofiled] {
-		rivals[i] = c.judge(x, candidate)
+		rivals[i].candidate = candidate
+		for part := range x.k {
+			rivals[i].weights = append(rivals[i].weights, c.blendWeights(x, &candidate, part))
+		}
+		c.judge(x, &rivals[i])
 	}
 	p, r := result.Profile, &result.Report
 	if rival := &rivals[c.rival(rivals, x.use)]; c.isBetter(&learned, rival, x.use) {

@@ -95,7 +95,7 @@ func (c *corpus) report(x *crossed, judgements []judged, chosen int, p *abi.Prof
 		others := x.without(f)
 		learned := unlearned("part")
 		if chosen := c.choose(judgements, x, others, config.always); chosen >= unprofiled {
-			learned = c.profile(c.mix(x.models[f], c.blendWeights(x, &judgements[chosen].candidate, f)), "part", others)
+			learned = c.profile(c.mix(x.models[f], judgements[chosen].weights[f]), "part", others)
 		}
 		models[f] = NewModel(learned)
 	})

@@ -14,6 +14,12 @@ type term struct {
 	value     float64
 }
 
+// scaled is a parameter that counts for all labels of a case, by given nats.
+type scaled struct {
+	parameter int32
+	nats      []float64 // by label of the case
+}
+
 // row is one case of a regression: which parameters count for which label.
 type row struct {
 	labels []int
@@ -21,9 +27,11 @@ type row struct {
 	weight float64
 	offset []float64 // nats that are given; may be nil
 	// class holds parameters that have one value for each label of the corpus:
-	// parameter + label. shared holds those that count for one label.
+	// parameter + label. shared holds those that count for one label, sums those
+	// that weigh nats of all.
 	class  []int32
 	shared []term
+	sums   []scaled
 }
 
 // regression is a penalised multinomial logistic regression: the sum over the
@@ -83,26 +91,44 @@ func (r *regression) value(gradient, x []float64) float64 {
 
 func (w *row) addTo(z, x []float64) {
 	for _, p := range w.class {
+		own := x[p:]
 		for j, l := range w.labels {
-			z[j] += x[int(p)+l]
+			z[j] += own[l]
 		}
 	}
 	for i := range w.shared {
 		t := &w.shared[i]
 		z[t.label] += t.value * x[t.parameter]
 	}
+	for i := range w.sums {
+		t := &w.sums[i]
+		addTo(z, t.nats, x[t.parameter])
+	}
 }
 
 func (w *row) addGradient(gradient, z []float64) {
 	for _, p := range w.class {
+		own := gradient[p:]
 		for j, l := range w.labels {
-			gradient[int(p)+l] += z[j]
+			own[l] += z[j]
 		}
 	}
 	for i := range w.shared {
 		t := &w.shared[i]
 		gradient[t.parameter] += t.value * z[t.label]
 	}
+	for i := range w.sums {
+		t := &w.sums[i]
+		gradient[t.parameter] += dot(t.nats, z)
+	}
+}
+
+func dot(a, b []float64) float64 {
+	sum := 0.0
+	for i, x := range a {
+		sum += x * b[i]
+	}
+	return sum
 }
 
 // lossAndSlope gives -log P(truth), and turns z into the derivative by z.
