@@ -3,6 +3,7 @@ package fit_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -67,6 +68,32 @@ func TestAccept_QU3_ShuffledLabelsTeachNothing(t *testing.T) {
 			if !tried {
 				t.Errorf("something was learned from each of %d shuffles", shuffles)
 			}
+			if lost > 0.02 {
+				t.Errorf("shuffled labels cost %.3f on average", lost)
+			}
+		})
+	}
+}
+
+// Real failures of Go tests: few groups, and even labels, so that the court without a profile is the best that base rates can be
+// compared with on shuffled labels too. With SHADOWCOURT_LONG there are more shuffles.
+func TestAccept_QU3_ShuffledLabelsOfFewGroupsTeachNothing(t *testing.T) {
+	t.Parallel()
+	shuffles := uint64(5)
+	if os.Getenv("SHADOWCOURT_LONG") != "" {
+		shuffles = 20
+	}
+	goFit, goTest := read(t, "go-fit-1"), read(t, "go-test-1")
+	for _, h := range []halves{{"go-fit-1", goFit, goTest}, {"go-test-1", goTest, goFit}} {
+		t.Run(h.name, func(t *testing.T) {
+			t.Parallel()
+			lost, learned := 0.0, 0
+			for seed := range shuffles {
+				p, report := written(t, fit.Fit, shuffled(h.fitted, 100+seed))
+				lost += (right(nil, h.tried) - right(p, h.tried)) / float64(shuffles)
+				learned += one(report.Learned)
+			}
+			t.Logf("learned from %d of %d shuffles, which cost %.3f on average", learned, shuffles, lost)
 			if lost > 0.02 {
 				t.Errorf("shuffled labels cost %.3f on average", lost)
 			}

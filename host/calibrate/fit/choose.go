@@ -22,21 +22,12 @@ func (j *judged) loss(use []int) float64 {
 	return sum / float64(len(use))
 }
 
-// The shares of a standard error by which a simpler candidate may be worse than
-// the best: among those that learn, and for none of them. To learn where there is
-// nothing to learn costs more than to learn a little less than there is.
+// Standard errors of a difference in log loss.
 const (
+	// withinLearned is the share of one by which a simpler candidate of those that learn may be worse than the best.
 	withinLearned = 0.5
-	beforeLearned = 1
-)
-
-const (
-	// leastGain is the share of log loss that learning must save: shuffled labels save up to half as much by chance.
-	leastGain = 0.02
-	// fewCases over their number is how many standard errors more learning must save: of twenty cases even the error is a guess.
-	fewCases = 10
-	// informs is by how many standard errors the court without a profile must be better than base rates to tell anything.
-	informs = 2
+	// certain is by how many something must be better where it could be noise.
+	certain = 2
 )
 
 // compare judges all candidates.
@@ -68,21 +59,22 @@ func (c *corpus) judge(x *crossed, j *judged) {
 	}
 }
 
-// rival gives the place of what a profile has to be better than by some cases: the
-// court without a profile, if what it says tells anything of the labels, else the best of
-// what learns neither sources nor texts. Where labels have nothing to do with the cases,
-// anything beats the court, and base rates alone are no reason to learn.
-func (c *corpus) rival(list []judged, use []int) int {
-	if gain, deviation := c.difference(list[ratesAlone].losses, list[courtRates].losses, use); gain > informs*deviation {
-		return courtAlone
+// rival gives the place of what a profile has to be better than by some cases, and by how many standard errors.
+//
+// If the court without a profile is better than base rates, the labels aren't noise, and it is the rival. A profile then need only be
+// no worse: it also bounds what unknown sources count. Where labels may have nothing to do with the cases, anything beats that court,
+// and the rival is the best of what learns neither sources nor texts.
+func (c *corpus) rival(list []judged, use []int) (at int, by float64) {
+	if gain, deviation := c.difference(list[ratesAlone].losses, list[courtRates].losses, use); gain > certain*deviation {
+		return courtAlone, 0
 	}
-	return c.simplest(list, places(unprofiled), use, 0)
+	return c.simplest(list, places(unprofiled), use, 0), certain
 }
 
 // choose gives the place of the candidate to take by some cases: the simplest of
 // those that learn, unless its rival does as well as what would be chosen of them without each part. With always it is one that learns.
 func (c *corpus) choose(list []judged, x *crossed, use []int, always bool) int {
-	none := c.rival(list, use)
+	none, by := c.rival(list, use)
 	learners := places(len(list))[unprofiled:]
 	nested := judged{losses: make([]float64, len(c.samples))}
 	for part := range x.k {
@@ -97,22 +89,10 @@ func (c *corpus) choose(list []judged, x *crossed, use []int, always bool) int {
 			}
 		}
 	}
-	if !always && !c.isBetter(&nested, &list[none], use) {
+	if gain, deviation := c.difference(list[none].losses, nested.losses, use); !always && gain <= by*deviation {
 		return none
 	}
 	return c.simplest(list, learners, use, withinLearned)
-}
-
-// isBetter says whether something learned is better than its rival by more than noise. Where
-// the court without a profile tells labels apart, the labels aren't noise, and with many cases it
-// is enough to be no worse than it: a profile also bounds what unknown sources count.
-func (c *corpus) isBetter(learned, rival *judged, use []int) bool {
-	gain, deviation := c.difference(rival.losses, learned.losses, use)
-	few := fewCases / float64(len(use))
-	if rival.base == evenRates {
-		return gain > (4*few-withinLearned)*deviation
-	}
-	return gain > max((beforeLearned+few)*deviation, leastGain*rival.loss(use))
 }
 
 // simplest gives the first of some candidates that is no worse than the best of them by more

@@ -255,14 +255,15 @@ func (c *corpus) reportRelit(result *Result, a *asking) {
 		c.judge(x, &rivals[i])
 	}
 	p, r := result.Profile, &result.Report
-	if rival := &rivals[c.rival(rivals, x.use)]; c.isBetter(&learned, rival, x.use) {
+	at, by := c.rival(rivals, x.use)
+	if gain, deviation := c.difference(rivals[at].losses, learned.losses, x.use); gain > by*deviation {
 		p.Light = c.light(a.nats, a.part, nobody)
 	} else {
 		none := unlearned(p.Name)
 		none.Experiments, none.Causes = p.Experiments, p.Causes
 		p, result.Profile = none, none
 		relit = func(i int) []float64 { return NewModel(p).Posterior(&c.samples[i].entry.Case) }
-		r.Learned, r.Model, r.Signals, r.SignalNats = false, rival.name, 0, 0
+		r.Learned, r.Model, r.Signals, r.SignalNats = false, rivals[at].name, 0, 0
 	}
 	r.Figures, r.Sources, r.Relit = c.figures(x.use, relit), c.worth(p), true
 	r.Bands = c.certify(x.use, relit, a.config.Bands)
