@@ -1,0 +1,225 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// ActivationState says how far an activation is.
+type ActivationState string
+
+// The states of activations.
+const (
+	Pending  ActivationState = "pending"  // workers load the generation
+	Active   ActivationState = "active"   // it became the current one
+	Rejected ActivationState = "rejected" // a worker could not load it, or did not answer in time
+)
+
+// Activation is a request to put a generation in force, be it a new or an old one.
+type Activation struct {
+	ID, Generation int64
+	Author         string
+	State          ActivationState
+	// Reason says why it was rejected.
+	Reason            string
+	Created, Finished time.Time
+	// Loads are the answers of workers so far; a pending one lists those that it waits for with a nil Fault.
+	Loads []Load
+}
+
+// Load is what came of loading a generation in one worker.
+type Load struct {
+	Worker string
+	// Loaded is false while the worker has not answered. Fault is empty where it could load the generation.
+	Loaded bool
+	Fault  string
+}
+
+const (
+	// WorkerTimeout is how long a worker may be silent before it counts as dead.
+	WorkerTimeout = 10 * time.Second
+	// ActivationTimeout is how long workers have to load a generation.
+	ActivationTimeout = 2 * time.Minute
+)
+
+// Activate asks all workers to load a generation. When every live one has, it becomes the current one in one transaction; if one
+// can't, nothing changes, and the activation is rejected: see [Store.Activation] and EventGeneration. With no worker at all it
+// is current at once. There is one at a time: while another is pending the error is ErrState.
+func (s *Store) Activate(ctx context.Context, author string, generation int64) (Activation, error) {
+	var id int64
+	err := s.db.write(ctx, func(t *tx) error {
+		if err := lockGeneration(ctx, t); err != nil {
+			return err
+		}
+		if _, err := readGeneration(ctx, t, generation); err != nil {
+			return err
+		}
+		var pending int64
+		if err := one(ctx, t, `SELECT count(*) FROM activations WHERE state = 'pending'`, nil, &pending); err != nil {
+			return err
+		}
+		if pending > 0 {
+			return fmt.Errorf("another generation is being activated: %w", ErrState)
+		}
+		if err := one(ctx, t, `INSERT INTO activations (generation, author, state, reason, created, finished)
+			VALUES ($1, $2, 'pending', '', $3, 0) RETURNING id`, []any{generation, text(author, maxName), s.now()}, &id); err != nil {
+			return err
+		}
+		return t.notify(ctx, Event{EventGeneration, generation})
+	})
+	if err != nil {
+		return Activation{}, err
+	}
+	if err := s.settle(ctx, id); err != nil {
+		return Activation{}, err
+	}
+	return s.Activation(ctx, id)
+}
+
+// lockGeneration makes changes of the current generation take turns.
+func lockGeneration(ctx context.Context, t *tx) error {
+	_, err := t.exec(ctx, `UPDATE counters SET value = value WHERE name = 'generation'`)
+	return err
+}
+
+// PendingActivation is the activation that workers are to load; ErrNotFound for none.
+func (s *Store) PendingActivation(ctx context.Context) (id, generation int64, err error) {
+	err = one(ctx, s.db, `SELECT id, generation FROM activations WHERE state = 'pending' ORDER BY id LIMIT 1`, nil, &id, &generation)
+	return id, generation, err
+}
+
+// Loaded is a worker's answer to an activation: fault is nil where it loaded the generation. The answer that is the last one
+// ends the activation.
+func (s *Store) Loaded(ctx context.Context, activation int64, worker string, fault error) error {
+	why := ""
+	if fault != nil {
+		why = text(fault.Error(), maxText)
+	}
+	err := s.db.write(ctx, func(t *tx) error {
+		_, err := t.exec(ctx, `INSERT INTO loads (activation, worker, fault) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, activation, worker, why)
+		return err
+	})
+	return errors.Join(err, s.settle(ctx, activation))
+}
+
+// SettleActivation ends the pending activation, if there is one and all live workers have answered, or the time is over. Workers
+// call it with every heartbeat.
+func (s *Store) SettleActivation(ctx context.Context) error {
+	id, _, err := s.PendingActivation(ctx)
+	if err == nil {
+		return s.settle(ctx, id)
+	}
+	if isNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// settle decides a pending activation where it can be decided.
+func (s *Store) settle(ctx context.Context, id int64) error {
+	return s.db.write(ctx, func(t *tx) error {
+		if err := lockGeneration(ctx, t); err != nil {
+			return err
+		}
+		a, err := readActivation(ctx, t, id, s.now())
+		if err != nil || a.State != Pending {
+			return err
+		}
+		var faults, waiting []string
+		for _, l := range a.Loads {
+			switch {
+			case l.Fault != "":
+				faults = append(faults, l.Worker+": "+l.Fault)
+			case !l.Loaded:
+				waiting = append(waiting, l.Worker)
+			}
+		}
+		state, reason := Active, ""
+		switch {
+		case len(faults) > 0:
+			state, reason = Rejected, strings.Join(faults, "\n")
+		case len(waiting) > 0 && s.config.Now().Sub(a.Created) < ActivationTimeout:
+			return nil
+		case len(waiting) > 0:
+			state, reason = Rejected, fmt.Sprintf("not loaded within %s by %s", ActivationTimeout, strings.Join(waiting, ", "))
+		}
+		if _, err := t.exec(ctx, `UPDATE activations SET state = $1, reason = $2, finished = $3 WHERE id = $4`,
+			string(state), text(reason, maxText), s.now(), id); err != nil {
+			return err
+		}
+		if state == Active {
+			if _, err := t.exec(ctx, `UPDATE counters SET value = $1 WHERE name = 'generation'`, a.Generation); err != nil {
+				return err
+			}
+		}
+		return t.notify(ctx, Event{EventGeneration, a.Generation})
+	})
+}
+
+// Activation reads one.
+func (s *Store) Activation(ctx context.Context, id int64) (a Activation, err error) {
+	err = s.db.snapshot(ctx, func(q querier) error {
+		a, err = readActivation(ctx, q, id, s.now())
+		return err
+	})
+	return a, err
+}
+
+// Activations lists the latest ones, the latest first, without their loads; at most limit, 0 for 100.
+func (s *Store) Activations(ctx context.Context, limit int) ([]Activation, error) {
+	var w where
+	list := []Activation{}
+	err := each(ctx, s.db, `SELECT `+activationColumns+` FROM activations ORDER BY id DESC`+w.limit(limit, 100, 1000, 0), nil,
+		func(scan func(...any) error) error {
+			a, err := scanActivation(scan)
+			list = append(list, a)
+			return err
+		})
+	return list, err
+}
+
+const activationColumns = `id, generation, author, state, reason, created, finished`
+
+func scanActivation(scan func(...any) error) (Activation, error) {
+	var a Activation
+	var state string
+	var created, finished int64
+	err := scan(&a.ID, &a.Generation, &a.Author, &state, &a.Reason, &created, &finished)
+	a.State, a.Created, a.Finished = ActivationState(state), at(created), at(finished)
+	return a, err
+}
+
+func readActivation(ctx context.Context, q querier, id, now int64) (a Activation, err error) {
+	found := false
+	err = each(ctx, q, `SELECT `+activationColumns+` FROM activations WHERE id = $1`, []any{id}, func(scan func(...any) error) error {
+		found = true
+		a, err = scanActivation(scan)
+		return err
+	})
+	if err == nil && !found {
+		err = fmt.Errorf("activation %d: %w", id, ErrNotFound)
+	}
+	if err != nil {
+		return a, err
+	}
+	answered := map[string]bool{}
+	if err := each(ctx, q, `SELECT worker, fault FROM loads WHERE activation = $1 ORDER BY worker`, []any{id}, func(scan func(...any) error) error {
+		l := Load{Loaded: true}
+		err := scan(&l.Worker, &l.Fault)
+		answered[l.Worker] = true
+		a.Loads = append(a.Loads, l)
+		return err
+	}); err != nil || a.State != Pending {
+		return a, err
+	}
+	live, err := liveWorkers(ctx, q, now)
+	for _, w := range live {
+		if !answered[w.ID] {
+			a.Loads = append(a.Loads, Load{Worker: w.ID})
+		}
+	}
+	return a, err
+}

@@ -1,0 +1,118 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
+
+// casebookEntry is a case with the verdict that the casebook learned, by the digest of the case.
+type casebookEntry struct {
+	Case, Origin, Status, Label string // without a Status only the failure was seen
+	Confidence                  float64
+}
+
+// casebookRevision is one step of the casebook: cases that it learned, or a revision that was taken back.
+type casebookRevision struct {
+	Revision int64
+	Undoes   int64
+	Suites   []string
+	Author   string
+	Created  time.Time
+	entries  []casebookEntry
+}
+
+// logCasebook adds a revision. Revisions are numbered without gaps, in the order in which they are committed.
+func (t *tx) logCasebook(ctx context.Context, r casebookRevision) (int64, error) {
+	// The row of the counter is locked until the transaction ends.
+	if err := one(ctx, t, `UPDATE counters SET value = value + 1 WHERE name = 'casebook' RETURNING value`, nil, &r.Revision); err != nil {
+		return 0, err
+	}
+	if _, err := t.exec(ctx, `INSERT INTO casebook_log (revision, undoes, suites, author, created) VALUES ($1, $2, $3, $4, $5)`,
+		r.Revision, r.Undoes, list(r.Suites), r.Author, micros(r.Created)); err != nil {
+		return 0, err
+	}
+	in := inserter{head: `INSERT INTO casebook_entries (revision, place, case_digest, origin, status, label, confidence) VALUES `}
+	for i, e := range r.entries {
+		if err := in.add(ctx, t, r.Revision, int64(i), e.Case, e.Origin, e.Status, e.Label, e.Confidence); err != nil {
+			return 0, err
+		}
+	}
+	return r.Revision, in.flush(ctx, t)
+}
+
+// CasebookRevision is the latest revision of the casebook; 0 for an empty one.
+func (s *Store) CasebookRevision(ctx context.Context) (revision int64, err error) {
+	err = one(ctx, s.db, `SELECT value FROM counters WHERE name = 'casebook'`, nil, &revision)
+	return revision, err
+}
+
+// Learned is a case that the casebook learned.
+type Learned struct {
+	Case *abi.Case
+	// Origin, Status, Label and Confidence are those of a casebook.Verdict. Without a Status only the failure was seen.
+	Origin, Status, Label string
+	Confidence            float64
+}
+
+// CasebookLog gives the revisions that are in force at one, in their order: those that were not taken back until then.
+func (s *Store) CasebookLog(ctx context.Context, revision int64) ([]int64, error) {
+	var latest int64
+	var list []int64
+	err := s.db.snapshot(ctx, func(q querier) error {
+		if err := one(ctx, q, `SELECT value FROM counters WHERE name = 'casebook'`, nil, &latest); err != nil {
+			return err
+		}
+		return each(ctx, q, `SELECT revision FROM casebook_log l WHERE revision <= $1 AND undoes = 0
+			AND NOT EXISTS (SELECT 1 FROM casebook_log u WHERE u.undoes = l.revision AND u.revision <= $1) ORDER BY revision`, []any{revision},
+			func(scan func(...any) error) error {
+				var r int64
+				err := scan(&r)
+				list = append(list, r)
+				return err
+			})
+	})
+	if err == nil && revision > latest {
+		err = fmt.Errorf("revision %d of the casebook: %w", revision, ErrNotFound)
+	}
+	return list, err
+}
+
+// CasebookRun gives what one revision learned: the suites in which nothing failed, the cases, and when.
+func (s *Store) CasebookRun(ctx context.Context, revision int64) (suites []string, learned []Learned, created time.Time, err error) {
+	err = s.db.snapshot(ctx, func(q querier) error {
+		var column string
+		var micros int64
+		if err := one(ctx, q, `SELECT suites, created FROM casebook_log WHERE revision = $1`, []any{revision}, &column, &micros); err != nil {
+			return err
+		}
+		created = at(micros)
+		if err := parse(column, &suites); err != nil {
+			return err
+		}
+		var digests []string
+		if err := each(ctx, q, `SELECT case_digest, origin, status, label, confidence FROM casebook_entries WHERE revision = $1 ORDER BY place`,
+			[]any{revision}, func(scan func(...any) error) error {
+				var l Learned
+				var digest string
+				err := scan(&digest, &l.Origin, &l.Status, &l.Label, &l.Confidence)
+				digests, learned = append(digests, digest), append(learned, l)
+				return err
+			}); err != nil {
+			return err
+		}
+		cases, err := readCases(ctx, q, digests)
+		if err != nil {
+			return err
+		}
+		for i, digest := range digests {
+			if learned[i].Case = cases[digest]; learned[i].Case == nil {
+				return fmt.Errorf("the database is damaged: case %s is missing", digest)
+			}
+		}
+		return nil
+	})
+	return suites, learned, created, err
+}

@@ -1,0 +1,254 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Correction is what somebody said is right of some trials.
+type Correction struct {
+	ID      int64
+	Label   string
+	Author  string
+	Created time.Time
+	// Undone is zero while the correction is in force.
+	Undone   time.Time
+	UndoneBy string
+	// Group is set where a group was corrected.
+	Group string
+	// Entries is how many trials it is about.
+	Entries int
+	// Revision of the casebook that has it.
+	Revision int64
+}
+
+// maxCorrected bounds one correction.
+const maxCorrected = 10_000
+
+// Correct says what is right of some trials: a label that each of their cases has (else ErrLabel). It is in force at once, and
+// in the casebook of dockets that are submitted from now on. A later correction of a trial replaces it.
+func (s *Store) Correct(ctx context.Context, author, label string, ids []TrialID) (Correction, error) {
+	return s.correct(ctx, author, label, "", func(ctx context.Context, q querier) ([]corrected, error) {
+		var list []corrected
+		for _, id := range ids {
+			f := EntryFilter{Docket: id.Docket, ordinal: id.Ordinal}
+			found, err := readCorrected(ctx, q, &f)
+			if err == nil && len(found) == 0 {
+				err = fmt.Errorf("trial %s: %w", id, ErrNotFound)
+			}
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, found...)
+		}
+		return list, nil
+	})
+}
+
+// CorrectGroup is Correct for all entries of a group of the inbox that its filter selects.
+func (s *Store) CorrectGroup(ctx context.Context, author, label, group string, f InboxFilter) (Correction, error) {
+	return s.correct(ctx, author, label, group, func(ctx context.Context, q querier) ([]corrected, error) {
+		entries := f.Entries(group)
+		list, err := readCorrected(ctx, q, &entries)
+		if err == nil && len(list) == 0 {
+			err = fmt.Errorf("group %q: %w", text(group, 64), ErrNotFound)
+		}
+		return list, err
+	})
+}
+
+// corrected is an entry that a correction is about.
+type corrected struct {
+	id         TrialID
+	status     string
+	labels     []string
+	confidence float64
+	digests    []string // of the case and its members
+}
+
+func readCorrected(ctx context.Context, q querier, f *EntryFilter) ([]corrected, error) {
+	w := f.where()
+	var list []corrected
+	err := each(ctx, q, `SELECT docket, ordinal, status, labels, confidence, case_digest, members FROM entries`+w.text()+
+		` ORDER BY docket, ordinal`+w.limit(maxCorrected+1, 0, maxCorrected+1, 0), w.args, func(scan func(...any) error) error {
+		var c corrected
+		var labels, digest, members string
+		if err := scan(&c.id.Docket, &c.id.Ordinal, &c.status, &labels, &c.confidence, &digest, &members); err != nil {
+			return err
+		}
+		if err := errors.Join(parse(labels, &c.labels), parse(members, &c.digests)); err != nil {
+			return err
+		}
+		c.digests = append([]string{digest}, c.digests...)
+		list = append(list, c)
+		return nil
+	})
+	return list, err
+}
+
+func (s *Store) correct(ctx context.Context, author, label, group string, find func(context.Context, querier) ([]corrected, error)) (Correction, error) {
+	c := Correction{Label: label, Author: text(author, maxName), Group: text(group, maxName), Created: at(s.now())}
+	err := s.db.write(ctx, func(t *tx) error {
+		list, err := find(ctx, t)
+		if err != nil {
+			return err
+		}
+		if err := checkCorrected(list, label); err != nil {
+			return err
+		}
+		c.Entries = len(list)
+		var entries []casebookEntry
+		for i := range list {
+			for _, digest := range list[i].digests {
+				entries = append(entries, casebookEntry{Case: digest, Origin: "confirmed", Status: "confirmed", Label: label, Confidence: list[i].confidence})
+			}
+		}
+		if c.Revision, err = t.logCasebook(ctx, casebookRevision{Author: c.Author, Created: c.Created, entries: entries}); err != nil {
+			return err
+		}
+		if err := one(ctx, t, `INSERT INTO corrections (label, author, created, undone, undone_by, grp, entries, revision)
+			VALUES ($1, $2, $3, 0, '', $4, $5, $6) RETURNING id`,
+			[]any{c.Label, c.Author, micros(c.Created), c.Group, int64(c.Entries), c.Revision}, &c.ID); err != nil {
+			return err
+		}
+		in := inserter{head: `INSERT INTO correction_entries (correction, docket, ordinal) VALUES `}
+		for _, e := range list {
+			if err := in.add(ctx, t, c.ID, e.id.Docket, int64(e.id.Ordinal)); err != nil {
+				return err
+			}
+			if err := t.setCorrection(ctx, e.id, c.ID, label); err != nil {
+				return err
+			}
+		}
+		if err := in.flush(ctx, t); err != nil {
+			return err
+		}
+		return t.notify(ctx, Event{EventCorrection, c.ID})
+	})
+	return c, err
+}
+
+// checkCorrected rejects entries that can't have the label.
+func checkCorrected(list []corrected, label string) error {
+	if len(list) == 0 {
+		return fmt.Errorf("no trials to correct: %w", ErrNotFound)
+	}
+	if len(list) > maxCorrected {
+		return fmt.Errorf("%w: a correction is about at most %d trials", ErrTooLarge, maxCorrected)
+	}
+	seen := make(map[TrialID]bool, len(list))
+	for i := range list {
+		e := &list[i]
+		switch {
+		case e.status == "":
+			return fmt.Errorf("trial %s has no result yet: %w", e.id, ErrState)
+		case !slices.Contains(e.labels, label):
+			return fmt.Errorf("trial %s: %q is %w, which are %s", e.id, text(label, 64), ErrLabel, strings.Join(e.labels, ", "))
+		case seen[e.id]:
+			return fmt.Errorf("trial %s is named twice: %w", e.id, ErrState)
+		}
+		seen[e.id] = true
+	}
+	return nil
+}
+
+func (t *tx) setCorrection(ctx context.Context, id TrialID, correction int64, label string) error {
+	_, err := t.exec(ctx, `UPDATE entries SET correction = $1, corrected = $2 WHERE docket = $3 AND ordinal = $4`,
+		correction, label, id.Docket, int64(id.Ordinal))
+	return err
+}
+
+// Undo takes a correction back. The trials have the latest correction again that is in force, or none, and the casebook is as if
+// this one had not been. One that was undone before is ErrState.
+func (s *Store) Undo(ctx context.Context, author string, id int64) (Correction, error) {
+	var c Correction
+	err := s.db.write(ctx, func(t *tx) (err error) {
+		now := s.now()
+		author = text(author, maxName)
+		n, err := t.exec(ctx, `UPDATE corrections SET undone = $1, undone_by = $2 WHERE id = $3 AND undone = 0`, now, author, id)
+		if err != nil {
+			return err
+		}
+		if c, err = readCorrection(ctx, t, id); err != nil {
+			return err
+		}
+		if n == 0 {
+			return fmt.Errorf("correction %d was undone before: %w", id, ErrState)
+		}
+		if _, err := t.logCasebook(ctx, casebookRevision{Author: author, Created: at(now), Undoes: c.Revision}); err != nil {
+			return err
+		}
+		if _, err := t.exec(ctx, `UPDATE entries SET
+			correction = coalesce((SELECT max(c.id) FROM correction_entries ce JOIN corrections c ON c.id = ce.correction
+				WHERE ce.docket = entries.docket AND ce.ordinal = entries.ordinal AND c.undone = 0), 0)
+			WHERE correction = $1`, id); err != nil {
+			return err
+		}
+		if _, err := t.exec(ctx, `UPDATE entries SET corrected = coalesce((SELECT label FROM corrections c WHERE c.id = entries.correction), '')
+			WHERE EXISTS (SELECT 1 FROM correction_entries ce
+				WHERE ce.docket = entries.docket AND ce.ordinal = entries.ordinal AND ce.correction = $1)`, id); err != nil {
+			return err
+		}
+		return t.notify(ctx, Event{EventCorrection, id})
+	})
+	return c, err
+}
+
+const correctionColumns = `id, label, author, created, undone, undone_by, grp, entries, revision`
+
+func scanCorrection(scan func(...any) error) (Correction, error) {
+	var c Correction
+	var created, undone int64
+	err := scan(&c.ID, &c.Label, &c.Author, &created, &undone, &c.UndoneBy, &c.Group, &c.Entries, &c.Revision)
+	c.Created, c.Undone = at(created), at(undone)
+	return c, err
+}
+
+func readCorrection(ctx context.Context, q querier, id int64) (c Correction, err error) {
+	found := false
+	err = each(ctx, q, `SELECT `+correctionColumns+` FROM corrections WHERE id = $1`, []any{id}, func(scan func(...any) error) error {
+		found = true
+		c, err = scanCorrection(scan)
+		return err
+	})
+	if err == nil && !found {
+		err = fmt.Errorf("correction %d: %w", id, ErrNotFound)
+	}
+	return c, err
+}
+
+// Correction reads one correction.
+func (s *Store) Correction(ctx context.Context, id int64) (Correction, error) {
+	return readCorrection(ctx, s.db, id)
+}
+
+// Corrections lists corrections, the latest first, from one on with a smaller id than before (0: all); at most limit, 0 for 100.
+func (s *Store) Corrections(ctx context.Context, before int64, limit int) ([]Correction, error) {
+	var w where
+	if before > 0 {
+		w.add("id < ?", before)
+	}
+	return s.corrections(ctx, &w, limit)
+}
+
+// CorrectionsOf lists the corrections of a trial, the latest first, those included that were undone.
+func (s *Store) CorrectionsOf(ctx context.Context, id TrialID) ([]Correction, error) {
+	var w where
+	w.add("id IN (SELECT correction FROM correction_entries WHERE docket = ? AND ordinal = ?)", id.Docket, int64(id.Ordinal))
+	return s.corrections(ctx, &w, 0)
+}
+
+func (s *Store) corrections(ctx context.Context, w *where, limit int) ([]Correction, error) {
+	list := []Correction{}
+	err := each(ctx, s.db, `SELECT `+correctionColumns+` FROM corrections`+w.text()+` ORDER BY id DESC`+w.limit(limit, 100, 1000, 0), w.args,
+		func(scan func(...any) error) error {
+			c, err := scanCorrection(scan)
+			list = append(list, c)
+			return err
+		})
+	return list, err
+}

@@ -1,0 +1,151 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/riverqueue/river"
+)
+
+// querier is what a pool and a transaction of either database have in common. Placeholders are $1, $2 and so on, in the order
+// in which they first appear: SQLite numbers them by their place.
+type querier interface {
+	exec(ctx context.Context, query string, args ...any) (affected int64, err error)
+	query(ctx context.Context, query string, args ...any) (rows, error)
+}
+
+// rows are the rows of a query, to be closed.
+type rows interface {
+	Next() bool
+	Scan(to ...any) error
+	Err() error
+	Close()
+}
+
+// each calls do for every row, with its Scan.
+func each(ctx context.Context, q querier, query string, args []any, do func(scan func(...any) error) error) error {
+	r, err := q.query(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	for r.Next() {
+		if err := do(r.Scan); err != nil {
+			return err
+		}
+	}
+	return r.Err()
+}
+
+// one reads the first row; ErrNotFound where there is none.
+func one(ctx context.Context, q querier, query string, args []any, to ...any) error {
+	found := false
+	err := each(ctx, q, query, args, func(scan func(...any) error) error {
+		if found {
+			return nil
+		}
+		found = true
+		return scan(to...)
+	})
+	if err == nil && !found {
+		return ErrNotFound
+	}
+	return err
+}
+
+// tx is a transaction that changes the database.
+type tx struct {
+	querier
+	db     database
+	lite   *sql.Tx // nil on PostgreSQL
+	pg     pgx.Tx  // nil on SQLite
+	events []Event // of this transaction, for subscribers of this process
+}
+
+// notify tells all subscribers of an event when the transaction is committed.
+func (t *tx) notify(ctx context.Context, e Event) error {
+	t.events = append(t.events, e)
+	if t.pg == nil {
+		return nil
+	}
+	_, err := t.exec(ctx, `SELECT pg_notify($1, $2)`, channel, e.String())
+	return err
+}
+
+// database is SQLite or PostgreSQL.
+type database interface {
+	querier
+	name() string
+	// write runs do in a transaction that is committed when do returns nil.
+	write(ctx context.Context, do func(*tx) error) error
+	// snapshot runs do in a transaction that only reads, and sees one state.
+	snapshot(ctx context.Context, do func(querier) error) error
+	// insertJobs queues batches.
+	insertJobs(ctx context.Context, t *tx, jobs []river.InsertManyParams) ([]int64, error)
+	// completeJob marks the job of a batch as done, within a worker of the queue.
+	completeJob(ctx context.Context, t *tx, job *river.Job[BatchArgs]) error
+	// worker opens a client of the queue that works.
+	worker(config *river.Config) (Worker, error)
+	migrate(ctx context.Context, check bool) (pending []string, err error)
+	// listen passes on events of other processes until the context ends.
+	listen(ctx context.Context, events func(Event), lost func(error))
+	close()
+}
+
+// Worker is a client of the queue that works on jobs.
+type Worker interface {
+	Start(ctx context.Context) error
+	Stop(ctx context.Context) error
+	StopAndCancel(ctx context.Context) error
+}
+
+// liteQuerier is a pool or a transaction of database/sql.
+type liteQuerier struct {
+	db interface {
+		ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+		QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	}
+}
+
+func (q liteQuerier) exec(ctx context.Context, query string, args ...any) (int64, error) {
+	result, err := q.db.ExecContext(ctx, query, args...)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+func (q liteQuerier) query(ctx context.Context, query string, args ...any) (rows, error) {
+	r, err := q.db.QueryContext(ctx, query, args...) //nolint:sqlclosecheck,rowserrcheck // the caller closes them
+	if err != nil {
+		return nil, err
+	}
+	return liteRows{r}, nil
+}
+
+type liteRows struct{ *sql.Rows }
+
+func (r liteRows) Close() { _ = r.Rows.Close() } // Err says what went wrong
+
+// pgQuerier is a pool or a transaction of pgx.
+type pgQuerier struct {
+	db interface {
+		Exec(ctx context.Context, query string, args ...any) (pgconn.CommandTag, error)
+		Query(ctx context.Context, query string, args ...any) (pgx.Rows, error)
+	}
+}
+
+func (q pgQuerier) exec(ctx context.Context, query string, args ...any) (int64, error) {
+	tag, err := q.db.Exec(ctx, query, args...)
+	return tag.RowsAffected(), err
+}
+
+func (q pgQuerier) query(ctx context.Context, query string, args ...any) (rows, error) {
+	return q.db.Query(ctx, query, args...)
+}
+
+// isNotFound says whether there was no row.
+func isNotFound(err error) bool { return errors.Is(err, ErrNotFound) }

@@ -1,0 +1,176 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// Parts are what a generation consists of: digests of blobs (see [Store.AddBlob]).
+type Parts struct {
+	// Modules are wasm files by name, without ".wasm".
+	Modules map[string]string `json:"modules"`
+	// Canary are the modules that a candidate court has in place of these, by the persona (or the name of the module that
+	// evaluates edges); empty for no candidate.
+	Canary map[string]string `json:"canary,omitempty"`
+	// Files are pipelines, profiles and rubrics by what they are for, such as "pipeline", "light_path", "profile:go-test". What
+	// is not there is the one that this program has embedded.
+	Files map[string]string `json:"files,omitempty"`
+}
+
+// Digests lists all digests, sorted, each once.
+func (p *Parts) Digests() []string {
+	var list []string
+	for _, m := range []map[string]string{p.Modules, p.Canary, p.Files} {
+		list = slices.AppendSeq(list, maps.Values(m))
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// Generation is a set of modules, pipelines and profiles that are in force together. It never changes.
+type Generation struct {
+	ID     int64
+	Parent int64 // the one that it was made from; 0 for none
+	Parts  Parts
+	// Share of the trials, in (0, 1], that the candidate court of Parts.Canary tries, too; 0 without one.
+	Share   float64
+	Note    string
+	Author  string
+	Created time.Time
+}
+
+// AddBlob keeps a module, a pipeline, a profile or a rubric under its hexadecimal SHA-256.
+func (s *Store) AddBlob(ctx context.Context, content []byte) (digest string, err error) {
+	digest = digestOf(content)
+	err = s.db.write(ctx, func(t *tx) error {
+		_, err := t.exec(ctx, `INSERT INTO blobs (digest, size, body, created) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
+			digest, int64(len(content)), pack(content), s.now())
+		return err
+	})
+	return digest, err
+}
+
+// Blob reads what AddBlob kept.
+func (s *Store) Blob(ctx context.Context, digest string) ([]byte, error) {
+	var body []byte
+	if err := one(ctx, s.db, `SELECT body FROM blobs WHERE digest = $1`, []any{text(digest, maxName)}, &body); err != nil {
+		return nil, fmt.Errorf("module or file %q: %w", text(digest, 64), err)
+	}
+	content, err := unpack(body, "blob "+digest)
+	if err == nil && digestOf(content) != digest {
+		err = fmt.Errorf("the database is damaged: blob %s has other contents", digest)
+	}
+	return content, err
+}
+
+// AddGeneration adds a generation, which is not in force until it is activated. All its blobs must be there (else ErrNotFound).
+// Its ID and time are set.
+func (s *Store) AddGeneration(ctx context.Context, g Generation) (Generation, error) {
+	err := s.db.write(ctx, func(t *tx) (err error) {
+		g, err = t.addGeneration(ctx, g, s.now())
+		return err
+	})
+	return g, err
+}
+
+func (t *tx) addGeneration(ctx context.Context, g Generation, now int64) (Generation, error) {
+	g.Note, g.Author, g.Created = text(g.Note, maxText), text(g.Author, maxName), at(now)
+	for _, digest := range g.Parts.Digests() {
+		var n int64
+		if err := one(ctx, t, `SELECT count(*) FROM blobs WHERE digest = $1`, []any{digest}, &n); err != nil {
+			return g, err
+		}
+		if n == 0 {
+			return g, fmt.Errorf("module or file %q of the generation: %w", text(digest, 64), ErrNotFound)
+		}
+	}
+	if g.Parent != 0 {
+		if _, err := readGeneration(ctx, t, g.Parent); err != nil {
+			return g, err
+		}
+	}
+	if err := one(ctx, t, `INSERT INTO generations (parent, parts, share, note, author, created) VALUES ($1, $2, $3, $4, $5, $6) RETURNING id`,
+		[]any{g.Parent, object(g.Parts), g.Share, g.Note, g.Author, now}, &g.ID); err != nil {
+		return g, err
+	}
+	return g, t.notify(ctx, Event{EventGeneration, g.ID})
+}
+
+// BeginWith makes a generation the current one if there is none yet, and gives the current one. It is how a new store gets the
+// modules of this program.
+func (s *Store) BeginWith(ctx context.Context, g Generation) (current int64, err error) {
+	err = s.db.write(ctx, func(t *tx) error {
+		// The row is locked, so that of several programs one begins.
+		if err := one(ctx, t, `UPDATE counters SET value = value WHERE name = 'generation' RETURNING value`, nil, &current); err != nil || current != 0 {
+			return err
+		}
+		added, err := t.addGeneration(ctx, g, s.now())
+		if err != nil {
+			return err
+		}
+		current = added.ID
+		_, err = t.exec(ctx, `UPDATE counters SET value = $1 WHERE name = 'generation'`, current)
+		return err
+	})
+	return current, err
+}
+
+const generationColumns = `id, parent, parts, share, note, author, created`
+
+func scanGeneration(scan func(...any) error) (Generation, error) {
+	var g Generation
+	var parts string
+	var created int64
+	if err := scan(&g.ID, &g.Parent, &parts, &g.Share, &g.Note, &g.Author, &created); err != nil {
+		return g, err
+	}
+	g.Created = at(created)
+	return g, parse(parts, &g.Parts)
+}
+
+func readGeneration(ctx context.Context, q querier, id int64) (g Generation, err error) {
+	found := false
+	err = each(ctx, q, `SELECT `+generationColumns+` FROM generations WHERE id = $1`, []any{id}, func(scan func(...any) error) error {
+		found = true
+		g, err = scanGeneration(scan)
+		return err
+	})
+	if err == nil && !found {
+		err = fmt.Errorf("generation %d: %w", id, ErrNotFound)
+	}
+	return g, err
+}
+
+// Generation reads one.
+func (s *Store) Generation(ctx context.Context, id int64) (Generation, error) {
+	return readGeneration(ctx, s.db, id)
+}
+
+// Generations lists them, the latest first, from one on with a smaller id than before (0: all); at most limit, 0 for 100.
+func (s *Store) Generations(ctx context.Context, before int64, limit int) ([]Generation, error) {
+	var w where
+	if before > 0 {
+		w.add("id < ?", before)
+	}
+	list := []Generation{}
+	err := each(ctx, s.db, `SELECT `+generationColumns+` FROM generations`+w.text()+` ORDER BY id DESC`+w.limit(limit, 100, 1000, 0), w.args,
+		func(scan func(...any) error) error {
+			g, err := scanGeneration(scan)
+			list = append(list, g)
+			return err
+		})
+	return list, err
+}
+
+// CurrentGeneration is the one in force; 0 for none.
+func (s *Store) CurrentGeneration(ctx context.Context) (id int64, err error) {
+	return currentGeneration(ctx, s.db)
+}
+
+func currentGeneration(ctx context.Context, q querier) (id int64, err error) {
+	err = one(ctx, q, `SELECT value FROM counters WHERE name = 'generation'`, nil, &id)
+	return id, err
+}

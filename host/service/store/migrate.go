@@ -1,0 +1,126 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/riverqueue/river/rivermigrate"
+)
+
+// dialect is what the tables of the two databases differ in.
+type dialect struct{ id, bytes string }
+
+func (d dialect) of(statement string) string {
+	return strings.NewReplacer("{id}", d.id, "{bytes}", d.bytes).Replace(statement)
+}
+
+// Migrate brings the tables up to those of this program, and gives the names of the migrations that it ran. Several programs may
+// call it at once.
+func (s *Store) Migrate(ctx context.Context) ([]string, error) {
+	ran, err := s.db.migrate(ctx, false)
+	if err != nil {
+		return ran, fmt.Errorf("migrate the %s database: %w", s.db.name(), err)
+	}
+	return ran, nil
+}
+
+// CheckSchema says whether the tables are those of this program. The error is a *MigrationError, or one of the database.
+func (s *Store) CheckSchema(ctx context.Context) error {
+	pending, err := s.db.migrate(ctx, true)
+	if err == nil && len(pending) > 0 {
+		return &MigrationError{Database: s.db.name(), Pending: pending}
+	}
+	return err
+}
+
+// applied are the migrations that a database has, 0 where it has none.
+func applied(ctx context.Context, q querier) (version int64, err error) {
+	err = one(ctx, q, `SELECT coalesce(max(version), 0) FROM migrations`, nil, &version)
+	return version, err
+}
+
+// hasTables says whether a database has the table of migrations.
+func hasTables(ctx context.Context, d database) (bool, error) {
+	query := `SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'`
+	if d.name() == "postgres" {
+		query = `SELECT count(*) FROM pg_catalog.pg_tables WHERE tablename = 'migrations' AND schemaname = current_schema()`
+	}
+	var n int64
+	err := one(ctx, d, query, nil, &n)
+	return n > 0, err
+}
+
+func checkMigrations(ctx context.Context, name string, d database, queue func() ([]string, error)) ([]string, error) {
+	var version int64
+	has, err := hasTables(ctx, d)
+	if err == nil && has {
+		version, err = applied(ctx, d)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if version > int64(len(migrations)) {
+		return nil, &MigrationError{Database: name}
+	}
+	pending, err := queue()
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range migrations[version:] {
+		pending = append(pending, m.name)
+	}
+	return pending, nil
+}
+
+// pendingQueue names the migrations of the queue that are to be run.
+func pendingQueue[T any](ctx context.Context, queue *rivermigrate.Migrator[T]) ([]string, error) {
+	has, err := queue.ExistingVersions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var pending []string
+	for _, m := range queue.AllVersions() {
+		if !slices.ContainsFunc(has, func(h rivermigrate.Migration) bool { return h.Version == m.Version }) {
+			pending = append(pending, fmt.Sprintf("queue %d", m.Version))
+		}
+	}
+	return pending, nil
+}
+
+// migrationLock is the key of PostgreSQL's advisory lock, "SCmig" in letters.
+const migrationLock = 0x53436d6967
+
+func migrate(ctx context.Context, d database, words dialect, queue func() error) ([]string, error) {
+	if err := queue(); err != nil {
+		return nil, err
+	}
+	var ran []string
+	err := d.write(ctx, func(t *tx) error {
+		ran = nil
+		if _, err := t.exec(ctx, `CREATE TABLE IF NOT EXISTS migrations (version BIGINT PRIMARY KEY, name TEXT NOT NULL)`); err != nil {
+			return err
+		}
+		version, err := applied(ctx, t)
+		if err != nil {
+			return err
+		}
+		if version > int64(len(migrations)) {
+			return &MigrationError{Database: d.name()}
+		}
+		for i, m := range migrations[version:] {
+			for _, statement := range m.statements {
+				if _, err := t.exec(ctx, words.of(statement)); err != nil {
+					return fmt.Errorf("%s: %w", m.name, err)
+				}
+			}
+			if _, err := t.exec(ctx, `INSERT INTO migrations (version, name) VALUES ($1, $2)`, version+int64(i)+1, m.name); err != nil {
+				return err
+			}
+			ran = append(ran, m.name)
+		}
+		return nil
+	})
+	return ran, err
+}

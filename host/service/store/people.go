@@ -1,0 +1,182 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Token lets a program or a person use the API. The token itself is not kept, only a hash.
+type Token struct {
+	ID int64
+	// Name is for people, Submitter whom dockets and corrections are from.
+	Name, Submitter string
+	Scopes          []string
+	Author          string // who made it
+	Created         time.Time
+	// Used, Expires and Revoked are zero for never.
+	Used, Expires, Revoked time.Time
+}
+
+// AddToken keeps a token under its hash. Its ID and Created are set.
+func (s *Store) AddToken(ctx context.Context, hash string, t Token) (Token, error) {
+	t.Name, t.Submitter, t.Author, t.Created = text(t.Name, maxName), text(t.Submitter, maxName), text(t.Author, maxName), at(s.now())
+	err := s.db.write(ctx, func(w *tx) error {
+		return one(ctx, w, `INSERT INTO tokens (hash, name, submitter, scopes, author, created, used, expires, revoked)
+			VALUES ($1, $2, $3, $4, $5, $6, 0, $7, 0) RETURNING id`,
+			[]any{hash, t.Name, t.Submitter, strings.Join(t.Scopes, " "), t.Author, micros(t.Created), micros(t.Expires)}, &t.ID)
+	})
+	return t, err
+}
+
+const grantColumns = `id, name, submitter, scopes, author, created, used, expires, revoked`
+
+func scanToken(scan func(...any) error) (Token, error) {
+	var t Token
+	var scopes string
+	var created, used, expires, revoked int64
+	err := scan(&t.ID, &t.Name, &t.Submitter, &scopes, &t.Author, &created, &used, &expires, &revoked)
+	t.Scopes = strings.Fields(scopes)
+	t.Created, t.Used, t.Expires, t.Revoked = at(created), at(used), at(expires), at(revoked)
+	return t, err
+}
+
+// tokenUse is how exactly it is noted when a token was used.
+const tokenUse = time.Minute
+
+// Token gives the token with a hash, and notes to the minute that it was used. One that was revoked or has expired is
+// ErrNotFound.
+func (s *Store) Token(ctx context.Context, hash string) (Token, error) {
+	now := s.now()
+	list, err := s.tokens(ctx, `WHERE hash = $1 AND revoked = 0 AND (expires = 0 OR expires > $2)`, hash, now)
+	if err == nil && len(list) == 0 {
+		err = fmt.Errorf("token: %w", ErrNotFound)
+	}
+	if err != nil {
+		return Token{}, err
+	}
+	if t := list[0]; now-micros(t.Used) > tokenUse.Microseconds() {
+		err = s.db.write(ctx, func(w *tx) error {
+			_, err := w.exec(ctx, `UPDATE tokens SET used = $1 WHERE id = $2`, now, t.ID)
+			return err
+		})
+	}
+	return list[0], err
+}
+
+// Tokens lists all, those included that were revoked, the latest first; at most 1,000.
+func (s *Store) Tokens(ctx context.Context) ([]Token, error) {
+	return s.tokens(ctx, `ORDER BY id DESC LIMIT 1000`)
+}
+
+func (s *Store) tokens(ctx context.Context, which string, args ...any) ([]Token, error) {
+	list := []Token{}
+	err := each(ctx, s.db, `SELECT `+grantColumns+` FROM tokens `+which, args, func(scan func(...any) error) error {
+		t, err := scanToken(scan)
+		list = append(list, t)
+		return err
+	})
+	return list, err
+}
+
+// RevokeToken ends a token at once. One that is not there, or was revoked, is ErrNotFound.
+func (s *Store) RevokeToken(ctx context.Context, id int64) error {
+	return s.db.write(ctx, func(t *tx) error {
+		n, err := t.exec(ctx, `UPDATE tokens SET revoked = $1 WHERE id = $2 AND revoked = 0`, s.now(), id)
+		if err == nil && n == 0 {
+			err = fmt.Errorf("token %d: %w", id, ErrNotFound)
+		}
+		return err
+	})
+}
+
+// Session is that of a person who signed in with a browser.
+type Session struct {
+	// Subject names the person for good, Name is to be shown.
+	Subject, Name string
+	Scopes        []string
+	// Data is the caller's, such as a secret against forged requests.
+	Data                   string
+	Created, Used, Expires time.Time
+}
+
+// AddSession keeps a session under a hash of its secret, and removes those that have expired.
+func (s *Store) AddSession(ctx context.Context, hash string, n Session) error {
+	return s.db.write(ctx, func(t *tx) error {
+		now := s.now()
+		if _, err := t.exec(ctx, `DELETE FROM sessions WHERE expires <= $1`, now); err != nil {
+			return err
+		}
+		_, err := t.exec(ctx, `INSERT INTO sessions (hash, subject, name, scopes, data, created, used, expires) VALUES ($1, $2, $3, $4, $5, $6, $6, $7)`,
+			hash, text(n.Subject, maxName), text(n.Name, maxName), strings.Join(n.Scopes, " "), n.Data, now, micros(n.Expires))
+		return err
+	})
+}
+
+// Session gives the session with a hash; ErrNotFound where there is none, or it has expired.
+func (s *Store) Session(ctx context.Context, hash string) (Session, error) {
+	var n Session
+	var scopes string
+	var created, used, expires int64
+	if err := one(ctx, s.db, `SELECT subject, name, scopes, data, created, used, expires FROM sessions WHERE hash = $1 AND expires > $2`,
+		[]any{hash, s.now()}, &n.Subject, &n.Name, &scopes, &n.Data, &created, &used, &expires); err != nil {
+		return n, fmt.Errorf("session: %w", err)
+	}
+	n.Scopes, n.Created, n.Used, n.Expires = strings.Fields(scopes), at(created), at(used), at(expires)
+	return n, nil
+}
+
+// TouchSession notes that a session was used, and until when it lasts now.
+func (s *Store) TouchSession(ctx context.Context, hash string, expires time.Time) error {
+	return s.db.write(ctx, func(t *tx) error {
+		_, err := t.exec(ctx, `UPDATE sessions SET used = $1, expires = $2 WHERE hash = $3`, s.now(), micros(expires), hash)
+		return err
+	})
+}
+
+// RemoveSession ends a session.
+func (s *Store) RemoveSession(ctx context.Context, hash string) error {
+	return s.db.write(ctx, func(t *tx) error {
+		_, err := t.exec(ctx, `DELETE FROM sessions WHERE hash = $1`, hash)
+		return err
+	})
+}
+
+// Action is a line of the audit log: who did what to what.
+type Action struct {
+	ID      int64
+	Time    time.Time
+	Author  string
+	Action  string // such as "generation.activate"
+	Target  string // such as "generation 7"
+	Details string
+}
+
+// Log adds a line to the audit log. Its ID and Time are set.
+func (s *Store) Log(ctx context.Context, a Action) error {
+	return s.db.write(ctx, func(t *tx) error {
+		_, err := t.exec(ctx, `INSERT INTO audit_log (time, author, action, target, details) VALUES ($1, $2, $3, $4, $5)`,
+			s.now(), text(a.Author, maxName), text(a.Action, maxName), text(a.Target, maxName), text(a.Details, maxText))
+		return err
+	})
+}
+
+// AuditLog lists lines, the latest first, from one on with a smaller id than before (0: all); at most limit, 0 for 100.
+func (s *Store) AuditLog(ctx context.Context, before int64, limit int) ([]Action, error) {
+	var w where
+	if before > 0 {
+		w.add("id < ?", before)
+	}
+	list := []Action{}
+	err := each(ctx, s.db, `SELECT id, time, author, action, target, details FROM audit_log`+w.text()+` ORDER BY id DESC`+w.limit(limit, 100, 1000, 0), w.args,
+		func(scan func(...any) error) error {
+			var a Action
+			var time int64
+			err := scan(&a.ID, &time, &a.Author, &a.Action, &a.Target, &a.Details)
+			a.Time = at(time)
+			list = append(list, a)
+			return err
+		})
+	return list, err
+}

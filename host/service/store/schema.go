@@ -1,0 +1,105 @@
+package store
+
+// A migration is a change of the tables; once released it stays as it is.
+type migration struct {
+	name       string
+	statements []string
+}
+
+// migrations in their order. Times are microseconds since 1970 in UTC, digests are hexadecimal SHA-256, lists are JSON. Empty
+// texts and zeros stand for what is not there, so that both databases read them the same.
+var migrations = []migration{
+	{"1 dockets", []string{
+		// The texts of documents over 4 KiB, and everything else of cases. touched is when a submission last needed the row.
+		`CREATE TABLE documents (digest TEXT PRIMARY KEY, size BIGINT NOT NULL, body {bytes} NOT NULL, touched BIGINT NOT NULL)`,
+		`CREATE TABLE cases (digest TEXT PRIMARY KEY, size BIGINT NOT NULL, body {bytes} NOT NULL, touched BIGINT NOT NULL)`,
+		`CREATE TABLE case_documents (
+			case_digest TEXT NOT NULL, place BIGINT NOT NULL, document TEXT NOT NULL, PRIMARY KEY (case_digest, place))`,
+		`CREATE INDEX case_documents_document ON case_documents (document)`,
+		`CREATE TABLE dockets (
+			id {id}, submitter TEXT NOT NULL, name TEXT NOT NULL, repository TEXT NOT NULL, revision TEXT NOT NULL,
+			format TEXT NOT NULL, idempotency_key TEXT, body_digest TEXT NOT NULL, generation BIGINT NOT NULL,
+			casebook BIGINT NOT NULL, remember BIGINT NOT NULL, suites TEXT NOT NULL, state TEXT NOT NULL,
+			cases BIGINT NOT NULL, tried BIGINT NOT NULL, faults BIGINT NOT NULL,
+			created BIGINT NOT NULL, finished BIGINT NOT NULL, touched BIGINT NOT NULL)`,
+		`CREATE UNIQUE INDEX dockets_key ON dockets (submitter, idempotency_key)`,
+		`CREATE INDEX dockets_state ON dockets (state, touched)`,
+		// The cases of dockets in their order, with what is listed and searched of cases and verdicts.
+		`CREATE TABLE entries (
+			docket BIGINT NOT NULL, ordinal BIGINT NOT NULL, case_digest TEXT NOT NULL, members TEXT NOT NULL,
+			truth TEXT NOT NULL, label_names TEXT NOT NULL, source TEXT NOT NULL, line BIGINT NOT NULL,
+			case_id TEXT NOT NULL, subject TEXT NOT NULL, suite TEXT NOT NULL, labels TEXT NOT NULL, member_count BIGINT NOT NULL,
+			grp TEXT NOT NULL, words TEXT NOT NULL, repository TEXT NOT NULL, created BIGINT NOT NULL,
+			verdict TEXT NOT NULL, fault TEXT NOT NULL, generation BIGINT NOT NULL, status TEXT NOT NULL, label TEXT NOT NULL,
+			confidence DOUBLE PRECISION NOT NULL, light_label TEXT NOT NULL, light_confidence DOUBLE PRECISION NOT NULL,
+			beside_status TEXT NOT NULL, beside_label TEXT NOT NULL, doubt DOUBLE PRECISION NOT NULL, tried BIGINT NOT NULL,
+			correction BIGINT NOT NULL, corrected TEXT NOT NULL,
+			PRIMARY KEY (docket, ordinal))`,
+		`CREATE INDEX entries_group ON entries (grp, created)`,
+		`CREATE INDEX entries_case ON entries (case_digest)`,
+		`CREATE INDEX entries_open ON entries (created) WHERE correction = 0 AND status <> ''`,
+		`CREATE INDEX entries_corrected ON entries (created) WHERE correction <> 0`,
+		`CREATE TABLE batches (
+			id {id}, docket BIGINT NOT NULL, flow TEXT NOT NULL, tag BIGINT NOT NULL, first BIGINT NOT NULL, last BIGINT NOT NULL,
+			state TEXT NOT NULL, job BIGINT NOT NULL, attempt BIGINT NOT NULL, worker TEXT NOT NULL, generation BIGINT NOT NULL,
+			started BIGINT NOT NULL, finished BIGINT NOT NULL)`,
+		`CREATE INDEX batches_docket ON batches (docket)`,
+		`CREATE INDEX batches_tag ON batches (tag) WHERE state IN ('queued', 'running')`,
+		// key is the digest of case, generation and configuration.
+		`CREATE TABLE verdicts (
+			key TEXT PRIMARY KEY, case_digest TEXT NOT NULL, generation BIGINT NOT NULL, configuration TEXT NOT NULL,
+			status TEXT NOT NULL, label TEXT NOT NULL, confidence DOUBLE PRECISION NOT NULL, light_label TEXT NOT NULL,
+			light_confidence DOUBLE PRECISION NOT NULL, beside_status TEXT NOT NULL, beside_label TEXT NOT NULL,
+			doubt DOUBLE PRECISION NOT NULL, result {bytes} NOT NULL, story {bytes} NOT NULL,
+			record BIGINT NOT NULL, worker TEXT NOT NULL, micros BIGINT NOT NULL, fuel BIGINT NOT NULL, created BIGINT NOT NULL)`,
+		`CREATE UNIQUE INDEX verdicts_once ON verdicts (case_digest, generation, configuration)`,
+		`CREATE INDEX verdicts_record ON verdicts (record)`,
+		`CREATE TABLE configurations (digest TEXT PRIMARY KEY, parts TEXT NOT NULL)`,
+		`CREATE TABLE records (id BIGINT PRIMARY KEY, size BIGINT NOT NULL, body {bytes} NOT NULL, created BIGINT NOT NULL)`,
+	}},
+	{"2 generations", []string{
+		`CREATE TABLE blobs (digest TEXT PRIMARY KEY, size BIGINT NOT NULL, body {bytes} NOT NULL, created BIGINT NOT NULL)`,
+		`CREATE TABLE generations (
+			id {id}, parent BIGINT NOT NULL, parts TEXT NOT NULL, share DOUBLE PRECISION NOT NULL, note TEXT NOT NULL, author TEXT NOT NULL,
+			created BIGINT NOT NULL)`,
+		`CREATE TABLE activations (
+			id {id}, generation BIGINT NOT NULL, author TEXT NOT NULL, state TEXT NOT NULL, reason TEXT NOT NULL,
+			created BIGINT NOT NULL, finished BIGINT NOT NULL)`,
+		`CREATE INDEX activations_state ON activations (state)`,
+		`CREATE TABLE loads (activation BIGINT NOT NULL, worker TEXT NOT NULL, fault TEXT NOT NULL, PRIMARY KEY (activation, worker))`,
+		`CREATE TABLE counters (name TEXT PRIMARY KEY, value BIGINT NOT NULL)`,
+		`INSERT INTO counters (name, value) VALUES ('generation', 0), ('casebook', 0)`,
+		`CREATE TABLE workers (
+			id TEXT PRIMARY KEY, role TEXT NOT NULL, machine TEXT NOT NULL, version TEXT NOT NULL, started BIGINT NOT NULL,
+			beats BIGINT NOT NULL, seen BIGINT NOT NULL)`,
+		`CREATE TABLE leases (name TEXT PRIMARY KEY, holder TEXT NOT NULL, expires BIGINT NOT NULL)`,
+	}},
+	{"3 corrections", []string{
+		`CREATE TABLE corrections (
+			id {id}, label TEXT NOT NULL, author TEXT NOT NULL, created BIGINT NOT NULL, undone BIGINT NOT NULL, undone_by TEXT NOT NULL,
+			grp TEXT NOT NULL, entries BIGINT NOT NULL, revision BIGINT NOT NULL)`,
+		`CREATE TABLE correction_entries (
+			correction BIGINT NOT NULL, docket BIGINT NOT NULL, ordinal BIGINT NOT NULL, PRIMARY KEY (docket, ordinal, correction))`,
+		`CREATE INDEX correction_entries_correction ON correction_entries (correction)`,
+		// What the casebook learned, revision by revision: cases with a verdict, or the revision that is taken back.
+		`CREATE TABLE casebook_log (
+			revision BIGINT PRIMARY KEY, undoes BIGINT NOT NULL, suites TEXT NOT NULL, author TEXT NOT NULL, created BIGINT NOT NULL)`,
+		`CREATE TABLE casebook_entries (
+			revision BIGINT NOT NULL, place BIGINT NOT NULL, case_digest TEXT NOT NULL, origin TEXT NOT NULL, status TEXT NOT NULL,
+			label TEXT NOT NULL, confidence DOUBLE PRECISION NOT NULL, PRIMARY KEY (revision, place))`,
+		`CREATE INDEX casebook_entries_case ON casebook_entries (case_digest)`,
+	}},
+	{"4 people", []string{
+		`CREATE TABLE tokens (
+			id {id}, hash TEXT NOT NULL, name TEXT NOT NULL, submitter TEXT NOT NULL, scopes TEXT NOT NULL, author TEXT NOT NULL,
+			created BIGINT NOT NULL, used BIGINT NOT NULL, expires BIGINT NOT NULL, revoked BIGINT NOT NULL)`,
+		`CREATE UNIQUE INDEX tokens_hash ON tokens (hash)`,
+		`CREATE TABLE sessions (
+			hash TEXT PRIMARY KEY, subject TEXT NOT NULL, name TEXT NOT NULL, scopes TEXT NOT NULL, data TEXT NOT NULL,
+			created BIGINT NOT NULL, used BIGINT NOT NULL, expires BIGINT NOT NULL)`,
+		`CREATE INDEX sessions_expires ON sessions (expires)`,
+		`CREATE TABLE audit_log (
+			id {id}, time BIGINT NOT NULL, author TEXT NOT NULL, action TEXT NOT NULL, target TEXT NOT NULL, details TEXT NOT NULL)`,
+		`CREATE INDEX audit_log_time ON audit_log (time)`,
+	}},
+}

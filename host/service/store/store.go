@@ -1,0 +1,114 @@
+package store
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"time"
+)
+
+// Config of a Store.
+type Config struct {
+	// Database is a postgres:// or postgresql:// URL, or the name of a SQLite file, which is made where it is missing. Its
+	// folder must exist.
+	Database string
+	// Now is the clock. Required.
+	Now func() time.Time
+	// Logger gets lost connections and what retention removes. Default: none.
+	Logger *slog.Logger
+	// MaxConns limits the connections to PostgreSQL. Default: 16.
+	MaxConns int
+}
+
+// Store keeps what the service knows. It is safe for concurrent use; the caller closes it.
+type Store struct {
+	config Config
+	db     database
+	hub    *hub
+	stop   context.CancelFunc
+	done   chan struct{}
+}
+
+// IsPostgres says whether a Config.Database names a PostgreSQL server.
+func IsPostgres(database string) bool {
+	return strings.HasPrefix(database, "postgres://") || strings.HasPrefix(database, "postgresql://")
+}
+
+// Open connects to a database without looking at its tables: call [Store.Migrate] or [Store.CheckSchema] next. The context
+// limits the connecting alone.
+func Open(ctx context.Context, config Config) (*Store, error) {
+	if config.Logger == nil {
+		config.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &Store{config: config, hub: newHub(), done: make(chan struct{})}
+	var err error
+	if IsPostgres(config.Database) {
+		s.db, err = openPostgres(ctx, &config, s.hub.send)
+	} else {
+		s.db, err = openSQLite(ctx, &config, s.hub.send)
+	}
+	if err != nil {
+		return nil, err
+	}
+	listening, stop := context.WithCancel(context.WithoutCancel(ctx))
+	s.stop = stop
+	go func() {
+		defer close(s.done)
+		s.db.listen(listening, s.hub.send, func(err error) {
+			config.Logger.Warn("the connection that listens for changes was lost", "error", err)
+			s.hub.send(Event{Kind: EventResync})
+		})
+	}()
+	return s, nil
+}
+
+// Close closes the connections. Subscriptions end.
+func (s *Store) Close() {
+	s.stop()
+	<-s.done
+	s.hub.close()
+	s.db.close()
+}
+
+// Database is "sqlite" or "postgres".
+func (s *Store) Database() string { return s.db.name() }
+
+// Ping says whether the database answers.
+func (s *Store) Ping(ctx context.Context) error {
+	var n int64
+	return one(ctx, s.db, `SELECT 1`, nil, &n)
+}
+
+// now is the time in microseconds since 1970, as the tables have it.
+func (s *Store) now() int64 { return s.config.Now().UnixMicro() }
+
+// at is a time of the tables; 0 is the zero time.
+func at(micros int64) time.Time {
+	if micros == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(micros).UTC()
+}
+
+// micros is the reverse of at.
+func micros(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
+// text is a text as both databases keep it: PostgreSQL takes no NUL and only valid UTF-8. It is for what is searched and listed;
+// the case itself is kept as it is.
+func text(s string, most int) string {
+	if len(s) > most {
+		s = s[:most]
+	}
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+}
+
+// The longest texts that are listed and searched, in bytes.
+const (
+	maxName = 1 << 10
+	maxText = 8 << 10
+)
