@@ -5,6 +5,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
@@ -23,14 +24,14 @@ func Lint(r *Rubric) pipeline.Errors {
 		if used[category(w.Category)] {
 			continue
 		}
-		path := keyPath("weights", w.Category)
+		path := strictyaml.KeyPath("weights", w.Category)
 		at := r.Position(path)
 		warnings = append(warnings, &pipeline.Error{
 			File: r.file, Line: at.Line, Column: at.Column, Path: path, Code: WarnUnusedWeight,
 			Message: "no criterion is of the category " + quoted(w.Category),
 		})
 	}
-	return sorted(warnings)
+	return warnings.Sorted()
 }
 
 // topKey finds the keys that tell a rubric from a pipeline in a text that is no YAML.

@@ -1,19 +1,11 @@
 package audit
 
 import (
-	"bytes"
-	"cmp"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"regexp"
 	"slices"
-	"strconv"
-	"strings"
-
-	"gopkg.in/yaml.v3"
 
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
@@ -64,74 +56,24 @@ func unreadable(path string, err error) error {
 // every fault of the file, by line and column, at most pipeline.MaxErrors.
 // YAML aliases are rejected.
 func Parse(file string, data []byte) (*Rubric, error) {
-	d := &decoder{file: file, positions: make(map[string]pipeline.Position)}
-	root := d.document(data)
-	if root == nil {
-		return nil, d.errs
+	d := &decoder{}
+	r := &Rubric{file: file}
+	if root := d.Document(data, MaxFileBytes); root != nil {
+		d.rubric(root, r)
 	}
-	r := &Rubric{file: file, positions: d.positions}
-	d.rubric(root, r)
+	var shapes pipeline.Errors
+	for _, f := range d.Faults {
+		shapes = append(shapes, &pipeline.Error{File: file, Line: f.Line, Column: f.Column, Path: f.Path, Code: pipeline.Code(f.Code), Message: f.Message})
+	}
+	if d.Places == nil { // no document
+		return nil, shapes
+	}
+	r.places = d.Places
 	r.Complete()
 	v := validator{rubric: r}
-	v.run(d.errs)
-	if all := slices.Concat(d.errs, v.errs); len(all) > 0 {
-		return nil, sorted(all)
+	v.run(shapes)
+	if all := slices.Concat(shapes, v.errs); len(all) > 0 {
+		return nil, all.Sorted()
 	}
 	return r, nil
-}
-
-// sorted puts faults in the order of the file and cuts a long list.
-func sorted(all pipeline.Errors) pipeline.Errors {
-	slices.SortStableFunc(all, func(a, b *pipeline.Error) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-	})
-	if rest := len(all) - pipeline.MaxErrors; rest > 0 {
-		last := all[pipeline.MaxErrors-1]
-		return append(slices.Clip(all[:pipeline.MaxErrors]), &pipeline.Error{
-			File: last.File, Line: last.Line, Column: last.Column, Code: pipeline.CodeMore,
-			Message: fmt.Sprintf("%d more faults are not shown", rest),
-		})
-	}
-	return all
-}
-
-// document gives the root of the file's only YAML document, or nil after a fault.
-func (d *decoder) document(data []byte) *yaml.Node {
-	whole := func(line, column int, code pipeline.Code, message string) *yaml.Node {
-		d.errs = append(d.errs, &pipeline.Error{File: d.file, Line: line, Column: column, Code: code, Message: message})
-		return nil
-	}
-	if len(data) > MaxFileBytes {
-		return whole(0, 0, pipeline.CodeTooLarge, "is larger than "+strconv.Itoa(MaxFileBytes)+" bytes")
-	}
-	decoder := yaml.NewDecoder(bytes.NewReader(data))
-	var doc, second yaml.Node
-	err := decoder.Decode(&doc)
-	if err == nil && doc.Kind == yaml.DocumentNode && len(doc.Content) == 1 {
-		again := decoder.Decode(&second)
-		if errors.Is(again, io.EOF) {
-			return doc.Content[0]
-		}
-		if again == nil {
-			return whole(second.Line, second.Column, pipeline.CodeSyntax, "a second document; a file holds one rubric")
-		}
-		err = again
-	}
-	if err == nil || errors.Is(err, io.EOF) {
-		return whole(1, 1, pipeline.CodeSyntax, "the file is empty")
-	}
-	line, message := syntaxError(err)
-	return whole(line, 1, pipeline.CodeSyntax, message)
-}
-
-// syntaxLine finds the line in the text of the YAML library's errors, which have no types.
-var syntaxLine = regexp.MustCompile(`^yaml: line (\d+): (.*)$`)
-
-func syntaxError(err error) (line int, message string) {
-	m := syntaxLine.FindStringSubmatch(strings.TrimSpace(err.Error()))
-	if m == nil {
-		return 1, strings.TrimPrefix(err.Error(), "yaml: ")
-	}
-	line, _ = strconv.Atoi(m[1])
-	return line, m[2]
 }

@@ -56,7 +56,7 @@ func TestWhatIsNoRubric(t *testing.T) {
 		"rubric: a\n---\nrubric: b\n": pipeline.CodeSyntax,
 		"- 1\n":                       pipeline.CodeWrongType,
 		"rubric: &x a\njudges: *x\n":  pipeline.CodeAlias,
-		"\xff\xfe":                    pipeline.CodeSyntax,
+		"\xff\xfe":                    pipeline.CodeEncoding,
 		strings.Repeat("#", audit.MaxFileBytes+1): pipeline.CodeTooLarge,
 	} {
 		_, err := audit.Parse("r.yaml", []byte(text))

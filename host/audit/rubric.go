@@ -3,6 +3,7 @@ package audit
 import (
 	"slices"
 
+	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
@@ -20,8 +21,8 @@ type Rubric struct {
 	// least one, at most MaxCriteria.
 	Criteria []Criterion
 
-	file      string
-	positions map[string]pipeline.Position
+	file   string
+	places strictyaml.Places
 }
 
 // CategoryWeight is how much the criteria of a category count.
@@ -148,12 +149,7 @@ func (r *Rubric) File() string { return r.file }
 // Position returns the place of a data path such as `judges["warden"].module`,
 // or of the nearest thing around it.
 func (r *Rubric) Position(path string) pipeline.Position {
-	for {
-		if p, ok := r.positions[path]; ok || path == "" {
-			return p
-		}
-		path = parentPath(path)
-	}
+	return pipeline.Position(r.places.At(path))
 }
 
 // Complete fills in the defaults. [Parse] does it already; a Rubric made in Go

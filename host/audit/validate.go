@@ -3,8 +3,8 @@ package audit
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
+	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
@@ -24,7 +24,7 @@ func (r *Rubric) Validate() error {
 	if len(v.errs) == 0 {
 		return nil
 	}
-	return sorted(v.errs)
+	return v.errs.Sorted()
 }
 
 // validator finds faults of meaning. What hangs on a value that was rejected
@@ -71,7 +71,7 @@ func (v *validator) run(shapes pipeline.Errors) {
 func (v *validator) tooMany() bool {
 	judges, criteria := len(v.rubric.Judges), len(v.rubric.Criteria)
 	if judges > MaxJudges {
-		v.fail(keyPath("judges", v.rubric.Judges[MaxJudges].ID), pipeline.CodeTooLarge, "there are %d judges; a rubric has at most %d", judges, MaxJudges)
+		v.fail(strictyaml.KeyPath("judges", v.rubric.Judges[MaxJudges].ID), pipeline.CodeTooLarge, "there are %d judges; a rubric has at most %d", judges, MaxJudges)
 	}
 	if criteria > MaxCriteria {
 		v.fail("criteria["+strconv.Itoa(MaxCriteria)+"]", pipeline.CodeTooLarge, "there are %d criteria; a rubric has at most %d", criteria, MaxCriteria)
@@ -83,7 +83,7 @@ func (v *validator) tooMany() bool {
 func (v *validator) weights() {
 	first := make(map[string]string, len(v.rubric.Weights))
 	for _, w := range v.rubric.Weights {
-		path := keyPath("weights", w.Category)
+		path := strictyaml.KeyPath("weights", w.Category)
 		v.weight(path, w.Weight)
 		if before, twice := first[category(w.Category)]; twice {
 			v.fail(path, pipeline.CodeDuplicateKey, "%s is the category %s, which has a weight already: the case of letters makes no difference",
@@ -127,7 +127,7 @@ func (v *validator) criterion(i int, before map[string]bool) {
 // judge checks one whose predecessors have the IDs before, and adds its own.
 func (v *validator) judge(i int, before map[string]bool) {
 	j := &v.rubric.Judges[i]
-	path := keyPath("judges", j.ID)
+	path := strictyaml.KeyPath("judges", j.ID)
 	if j.ID == "" {
 		v.fail(path, pipeline.CodeMissing, "a judge has no name")
 	}
@@ -144,7 +144,7 @@ func (v *validator) judge(i int, before map[string]bool) {
 		criteria[c.ID] = true
 	}
 	for _, k := range j.Knows {
-		at := keyPath(path+".knows", k.Criterion)
+		at := strictyaml.KeyPath(path+".knows", k.Criterion)
 		v.required(at, k.As)
 		if !criteria[k.Criterion] {
 			v.fail(at, CodeUnknownCriterion, "the judge scores no criterion of this id")
@@ -172,7 +172,7 @@ func (v *validator) weight(path string, w float64) {
 
 // fail reports a fault unless the value at the path, or what holds it, was rejected before.
 func (v *validator) fail(path string, code pipeline.Code, format string, args ...any) {
-	for p := path; ; p = parentPath(p) {
+	for p := path; ; p = strictyaml.ParentPath(p) {
 		if v.broken[p] {
 			return
 		}
@@ -186,31 +186,5 @@ func (v *validator) fail(path string, code pipeline.Code, format string, args ..
 	})
 }
 
-func keyPath(parent, key string) string { return parent + "[" + strconv.Quote(key) + "]" }
-
-// parentPath cuts the last element. Quoted keys may hold dots and brackets.
-func parentPath(path string) string {
-	if strings.HasSuffix(path, `"]`) {
-		for i := len(path) - 3; i >= 0; i-- {
-			if path[i] != '[' || path[i+1] != '"' {
-				continue
-			}
-			if _, err := strconv.Unquote(path[i+1 : len(path)-1]); err == nil {
-				return path[:i]
-			}
-		}
-	}
-	if i := strings.LastIndexAny(path, ".["); i >= 0 {
-		return path[:i]
-	}
-	return ""
-}
-
 // quoted shows a value of the file, short enough for a message.
-func quoted(s string) string {
-	const most = 60
-	if r := []rune(s); len(r) > most {
-		s = string(r[:most]) + "..."
-	}
-	return strconv.Quote(s)
-}
+func quoted(s string) string { return strconv.Quote(strictyaml.Clip(s)) }

@@ -8,6 +8,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
 )
 
 // The limits of JSON that models and modules write.
@@ -82,7 +84,7 @@ func readObject(d *json.Decoder, depth int) (any, error) {
 			return nil, errors.New("not JSON: a key is no text")
 		}
 		if _, twice := object[name]; twice {
-			return nil, fmt.Errorf("the key %q occurs twice", clip(name))
+			return nil, fmt.Errorf("the key %q occurs twice", strictyaml.Clip(name))
 		}
 		if object[name], err = readValue(d, depth+1); err != nil {
 			return nil, err

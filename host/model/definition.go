@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
 )
 
 // MaxFileBytes is the size limit of a file of models, 256 KiB.
@@ -118,13 +120,13 @@ func Load(path string) (*Definition, error) {
 // Parse reads the bytes of a file of models. Its error has all faults, each with file, line and path, at most [maxFaults]. No fault shows
 // a value that could be a key.
 func Parse(file string, data []byte) (*Definition, error) {
-	r := &reader{file: file}
+	r := newReader(file)
 	d := &Definition{Providers: map[string]*Provider{}, Models: map[string]*Model{}}
-	root := r.document(data)
-	if root == nil {
+	root := r.Document(data, MaxFileBytes)
+	if len(r.Faults) > 0 { // aliases are never expanded
 		return nil, r.err()
 	}
-	at := r.fields(root, "", map[string]setter{
+	at := r.Object(root, "", map[string]setter{
 		"providers": r.names(func(name string) setter {
 			p := &Provider{Timeout: 2 * time.Minute, Retries: 4, Concurrency: 4}
 			d.Providers[name] = p
@@ -136,7 +138,7 @@ func Parse(file string, data []byte) (*Definition, error) {
 			return r.model(m, d)
 		}),
 		"budgets": func(n *node, path string) {
-			r.fields(n, path, map[string]setter{
+			r.Object(n, path, map[string]setter{
 				"call": r.budget(&d.Budgets.Call), "trial": r.budget(&d.Budgets.Trial), "docket": r.budget(&d.Budgets.Docket),
 			})
 		},
@@ -151,7 +153,7 @@ func Parse(file string, data []byte) (*Definition, error) {
 
 func (r *reader) provider(p *Provider) setter {
 	return func(n *node, path string) {
-		at := r.fields(n, path, map[string]setter{
+		at := r.Object(n, path, map[string]setter{
 			"api": r.oneOf((*string)(&p.API), string(OpenAI), string(Anthropic)),
 			"url": r.text(&p.URL), "key_env": r.text(&p.KeyEnv), "key_file": r.text(&p.KeyFile),
 			"timeout": r.duration(&p.Timeout), "retries": r.integer(&p.Retries, 0, 10),
@@ -210,11 +212,11 @@ func keyFileFault(name string) string {
 
 func (r *reader) model(m *Model, d *Definition) setter {
 	return func(n *node, path string) {
-		at := r.fields(n, path, map[string]setter{
+		at := r.Object(n, path, map[string]setter{
 			"provider": r.text(&m.Provider), "model": r.text(&m.Model),
 			"context_tokens": r.integer(&m.ContextTokens, 1, 1<<30), "answer_tokens": r.integer(&m.AnswerTokens, 1, 1<<24),
 			"price": func(n *node, path string) {
-				at := r.fields(n, path, map[string]setter{"input": r.number(&m.Price.Input, 1e6), "output": r.number(&m.Price.Output, 1e6)})
+				at := r.Object(n, path, map[string]setter{"input": r.number(&m.Price.Input, 1e6), "output": r.number(&m.Price.Output, 1e6)})
 				r.required(n, path, at, "input", "output")
 			},
 			"schemas":      r.oneOf((*string)(&m.Schemas), string(SchemaByProvider), string(SchemaByPrompt)),
@@ -227,7 +229,7 @@ func (r *reader) model(m *Model, d *Definition) setter {
 		}
 		r.after(func() {
 			if d.Providers[m.Provider] == nil && m.Provider != "" {
-				r.fail(at["provider"], path+".provider", "there is no provider %q; there are %s", clip(m.Provider), cmp.Or(strings.Join(slices.Sorted(maps.Keys(d.Providers)), ", "), "none"))
+				r.fail(at["provider"], path+".provider", "there is no provider %q; there are %s", strictyaml.Clip(m.Provider), cmp.Or(strings.Join(slices.Sorted(maps.Keys(d.Providers)), ", "), "none"))
 			}
 		})
 	}
@@ -241,8 +243,8 @@ var owned = []string{ //nolint:gochecknoglobals // a table
 func (r *reader) parameters(target *map[string]json.RawMessage) setter {
 	return func(n *node, path string) {
 		*target = map[string]json.RawMessage{}
-		r.pairs(n, path, func(key, value *node, path string) {
-			if slices.Contains(owned, key.Value) {
+		r.Table(n, path, strictyaml.CodeDuplicateKey, func(name string, key, value *node, path string) {
+			if slices.Contains(owned, name) {
 				r.fail(key, path, "the host sets it itself")
 				return
 			}
@@ -256,7 +258,7 @@ func (r *reader) parameters(target *map[string]json.RawMessage) setter {
 				r.fail(value, path, "is no JSON value")
 				return
 			}
-			(*target)[key.Value] = data
+			(*target)[name] = data
 		})
 	}
 }
@@ -265,7 +267,7 @@ func (r *reader) budget(b *Budget) setter {
 	return func(n *node, path string) {
 		var tokens int
 		var seconds, money float64
-		at := r.fields(n, path, map[string]setter{
+		at := r.Object(n, path, map[string]setter{
 			"tokens": r.integer(&tokens, 0, 1<<50), "seconds": r.number(&seconds, 1e9), "money": r.number(&money, 1e12),
 		})
 		if at["tokens"] != nil {

@@ -53,17 +53,17 @@ func TestParseNamesEveryFault(t *testing.T) {
 		fmt.Fprintf(&many, "  p%d: {api: openai, url: 'https://x'}\n", i)
 	}
 	for _, c := range []struct{ name, text, want string }{
-		{"empty", "", "m.yaml: is empty"},
-		{"no YAML", "a: [", "m.yaml:1: is not YAML"},
-		{"no UTF-8", "a: \xff", "m.yaml: is not UTF-8"},
-		{"two documents", sound + "---\n", "m.yaml: has a second document"},
+		{"empty", "", "m.yaml:1: the file is empty"},
+		{"no YAML", "a: [", "m.yaml:1: not YAML"},
+		{"no UTF-8", "a: \xff", "m.yaml:1: not UTF-8 (byte 0xff)"},
+		{"two documents", sound + "---\n", "m.yaml:12: a second document; a file holds one"},
 		{"a text", "hello", "m.yaml:1: want a mapping, not a text"},
 		{"nothing in it", "providers: {}\nmodels: {}\n", "m.yaml:1: providers: is empty\nm.yaml:2: models: is empty"},
-		{"an anchor", "providers: &a {}\nmodels: *a\n", "m.yaml:1: anchors and aliases are not allowed; write the value out"},
-		{"too deep", "a: " + strings.Repeat("[", 20) + strings.Repeat("]", 20), "m.yaml:1: is nested deeper than 16"},
+		{"an anchor", "providers: &a {}\nmodels: *a\n", "m.yaml:2: aliases are not allowed; write the value out"},
+		{"too deep", "a: " + strings.Repeat("[", 40) + strings.Repeat("]", 40), "m.yaml:1: nested deeper than 32 levels"},
 		{"too large", strings.Repeat("#", model.MaxFileBytes+1), "m.yaml: is larger than 262144 bytes"},
 		{"unknown keys", "providers: {}\nmodel: {}\nmodel: 1\n", "m.yaml:1: providers: is empty\nm.yaml:1: models: is missing\n" +
-			"m.yaml:2: model: unknown key; known are budgets, models, providers\nm.yaml:3: model: is given in line 2 already"},
+			"m.yaml:2: model: unknown key; known are budgets, models, providers\nm.yaml:3: model: \"model\" was given in line 2 already"},
 		{"providers", `providers:
   a: {api: grpc, url: ftp://x, timeout: 2h, retries: 11, rate: 0, concurrency: many}
   b: {url: "https://x:y@z", api_key: abc}
@@ -72,20 +72,20 @@ func TestParseNamesEveryFault(t *testing.T) {
   e e: {}
   1: {}
 models: {}
-`, `m.yaml:2: providers.a.api: use openai or anthropic
-m.yaml:2: providers.a.timeout: use a duration above 0 and up to 1h, such as 90s
-m.yaml:2: providers.a.retries: use a number from 0 to 10
-m.yaml:2: providers.a.rate: use a number from 1 to 60000
-m.yaml:2: providers.a.concurrency: want a number, not a text
-m.yaml:2: providers.a.url: use an address such as https://api.example.com/v1
-m.yaml:3: providers.b.api_key: unknown key; a provider's key never stands in this file: key_env names the variable that holds it, key_file the file
-m.yaml:3: providers.b.api: is missing
-m.yaml:3: providers.b.url: use an address without a user, a query and a fragment; keys belong into key_env or key_file
-m.yaml:4: providers.c.url: use https: a key would travel in the clear
-m.yaml:5: providers.d.key_env: use the name of a variable in capital letters, such as PROVIDER_KEY; the key itself never stands in this file
-m.yaml:5: providers.d.key_file: use an absolute path, or one that begins with ~/, ./ or ../; the key itself never stands in this file
-m.yaml:5: providers.d.key_file: key_env is there, too: one of them is enough
-m.yaml:6: providers.e e: use a name of letters, digits and . _ - : /, at most 64 of them
+`, `m.yaml:2: providers["a"].api: use openai or anthropic
+m.yaml:2: providers["a"].timeout: use a duration above 0 and up to 1h, such as 90s
+m.yaml:2: providers["a"].retries: use a number from 0 to 10
+m.yaml:2: providers["a"].rate: use a number from 1 to 60000
+m.yaml:2: providers["a"].concurrency: want an integer, not a text
+m.yaml:2: providers["a"].url: use an address such as https://api.example.com/v1
+m.yaml:3: providers["b"].api_key: unknown key; a provider's key never stands in this file: key_env names the variable that holds it, key_file the file
+m.yaml:3: providers["b"].api: is missing
+m.yaml:3: providers["b"].url: use an address without a user, a query and a fragment; keys belong into key_env or key_file
+m.yaml:4: providers["c"].url: use https: a key would travel in the clear
+m.yaml:5: providers["d"].key_env: use the name of a variable in capital letters, such as PROVIDER_KEY; the key itself never stands in this file
+m.yaml:5: providers["d"].key_file: use an absolute path, or one that begins with ~/, ./ or ../; the key itself never stands in this file
+m.yaml:5: providers["d"].key_file: key_env is there, too: one of them is enough
+m.yaml:6: providers["e e"]: use a name of letters, digits and . _ - : /, at most 64 of them
 m.yaml:7: providers: want a text as key, not a number
 m.yaml:8: models: is empty`},
 		{"models", `providers: {a: {api: openai, url: "https://x"}}
@@ -93,19 +93,19 @@ models:
   one: {provider: b, model: "", context_tokens: 100, answer_tokens: 100, price: {input: -1}, schemas: maybe}
   two: {provider: [a], model: x, context_tokens: 99999999999, answer_tokens: 1.5, answer_limit: n, parameters: {messages: [], x: .nan, y: 2026-01-01}}
   three: a
-`, `m.yaml:3: models.one.model: is empty
-m.yaml:3: models.one.price.input: use a number from 0 to 1e+06
-m.yaml:3: models.one.price.output: is missing
-m.yaml:3: models.one.schemas: use provider or prompt
-m.yaml:3: models.one.answer_tokens: an answer of 100 tokens leaves no room for a question in context_tokens: 100
-m.yaml:3: models.one.provider: there is no provider "b"; there are a
-m.yaml:4: models.two.provider: want a text, not a list
-m.yaml:4: models.two.context_tokens: use a number from 1 to 1073741824
-m.yaml:4: models.two.answer_tokens: want a number, not a number
-m.yaml:4: models.two.answer_limit: use max_tokens or max_completion_tokens
-m.yaml:4: models.two.parameters.messages: the host sets it itself
-m.yaml:4: models.two.parameters.x: is no JSON value
-m.yaml:5: models.three: want a mapping, not a text`},
+`, `m.yaml:3: models["one"].model: is empty
+m.yaml:3: models["one"].price.input: use a number from 0 to 1e+06
+m.yaml:3: models["one"].price.output: is missing
+m.yaml:3: models["one"].schemas: use provider or prompt
+m.yaml:3: models["one"].answer_tokens: an answer of 100 tokens leaves no room for a question in context_tokens: 100
+m.yaml:3: models["one"].provider: there is no provider "b"; there are a
+m.yaml:4: models["two"].provider: want a text, not a list
+m.yaml:4: models["two"].context_tokens: use a number from 1 to 1073741824
+m.yaml:4: models["two"].answer_tokens: want an integer, not a number
+m.yaml:4: models["two"].answer_limit: use max_tokens or max_completion_tokens
+m.yaml:4: models["two"].parameters["messages"]: the host sets it itself
+m.yaml:4: models["two"].parameters["x"]: is no JSON value
+m.yaml:5: models["three"]: want a mapping, not a text`},
 		{
 			"budgets", "providers: {a: {api: openai, url: 'https://x'}}\nmodels: {m: {provider: a, model: x, context_tokens: 2, answer_tokens: 1}}\nbudgets: {call: {tokens: -1, seconds: .inf, money: x}, case: {}}\n",
 			"m.yaml:3: budgets.call.tokens: use a number from 0 to 1125899906842624\nm.yaml:3: budgets.call.seconds: use a number from 0 to 1e+09\n" +

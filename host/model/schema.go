@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
 )
 
 // The limits of a schema, which a module writes.
@@ -157,7 +159,7 @@ func (m *measure) reference(ref string) (int, error) {
 	}
 	switch size := m.sizes[ref]; {
 	case size < 0:
-		return 0, fmt.Errorf("%s refers to itself", clip(ref))
+		return 0, fmt.Errorf("%s refers to itself", strictyaml.Clip(ref))
 	case size > 0:
 		return size, nil
 	}
@@ -176,7 +178,7 @@ func (m *measure) reference(ref string) (int, error) {
 			ok = false
 		}
 		if !ok {
-			return 0, fmt.Errorf("%s refers to nothing", clip(ref))
+			return 0, fmt.Errorf("%s refers to nothing", strictyaml.Clip(ref))
 		}
 	}
 	m.sizes[ref] = -1

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
@@ -195,7 +196,7 @@ func (q *question) prepare() *failure {
 		return &failure{outcome: abi.CompletionNotAsked, detail: fmt.Sprintf(format, args...)}
 	}
 	if q.model == nil {
-		return notAsked("there is no model %s; there are %s", oneLine(clip(c.Model)), cmp.Or(strings.Join(s.definition.Names(), ", "), "none"))
+		return notAsked("there is no model %s; there are %s", oneLine(strictyaml.Clip(c.Model)), cmp.Or(strings.Join(s.definition.Names(), ", "), "none"))
 	}
 	if !s.cassette.plays() {
 		q.endpoint = s.endpoints[q.model.Provider]

@@ -1,53 +1,62 @@
 package pipeline
 
-import "gopkg.in/yaml.v3"
+import (
+	"time"
 
-func (d *decoder) definition(v *yaml.Node, def *Definition) {
-	d.object(v, "", map[string]setter{
-		"pipeline":    text(d, &def.Pipeline),
-		"description": text(d, &def.Description),
-		"clerk":       text(d, &def.Clerk),
-		"court":       func(v *yaml.Node, path string) { d.court(v, path, &def.Court) },
-		"personas":    func(v *yaml.Node, path string) { d.personas(v, path, def) },
-		"zones":       func(v *yaml.Node, path string) { d.zones(v, path, def) },
-		"nodes":       func(v *yaml.Node, path string) { d.nodes(v, path, def) },
-		"edges":       func(v *yaml.Node, path string) { d.edges(v, path, def) },
-		"start":       text(d, &def.Start),
-		"done":        text(d, &def.Done),
-		"labels":      func(v *yaml.Node, path string) { d.labels(v, path, def) },
-		"elements":    func(v *yaml.Node, path string) { d.kinds(v, path, def) },
+	"gopkg.in/yaml.v3"
+
+	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
+)
+
+// decoder turns YAML nodes into values. It checks shapes only; what the values mean is checked by validate.
+type decoder struct{ strictyaml.Reader }
+
+func (d *decoder) definition(v *strictyaml.Node, def *Definition) {
+	d.Object(v, "", map[string]strictyaml.Setter{
+		"pipeline":    strictyaml.Text(&d.Reader, &def.Pipeline),
+		"description": strictyaml.Text(&d.Reader, &def.Description),
+		"clerk":       strictyaml.Text(&d.Reader, &def.Clerk),
+		"court":       func(v *strictyaml.Node, path string) { d.court(v, path, &def.Court) },
+		"personas":    func(v *strictyaml.Node, path string) { d.personas(v, path, def) },
+		"zones":       func(v *strictyaml.Node, path string) { d.zones(v, path, def) },
+		"nodes":       func(v *strictyaml.Node, path string) { d.nodes(v, path, def) },
+		"edges":       func(v *strictyaml.Node, path string) { d.edges(v, path, def) },
+		"start":       strictyaml.Text(&d.Reader, &def.Start),
+		"done":        strictyaml.Text(&d.Reader, &def.Done),
+		"labels":      func(v *strictyaml.Node, path string) { d.labels(v, path, def) },
+		"elements":    func(v *strictyaml.Node, path string) { d.kinds(v, path, def) },
 	})
 }
 
-func (d *decoder) court(v *yaml.Node, path string, c *Court) {
-	d.object(v, path, map[string]setter{
-		"enabled":              d.flag(&c.Enabled),
+func (d *decoder) court(v *strictyaml.Node, path string, c *Court) {
+	d.Object(v, path, map[string]strictyaml.Setter{
+		"enabled":              d.Flag(&c.Enabled),
 		"ttl":                  d.duration(&c.TTL),
-		"max_handoffs":         d.integer(&c.MaxHandoffs),
-		"max_remands":          d.integer(&c.MaxRemands),
-		"activation_threshold": d.number(&c.ActivationThreshold),
-		"rejection_threshold":  d.number(&c.RejectionThreshold),
-		"max_rounds":           d.integer(&c.MaxRounds),
+		"max_handoffs":         d.Integer(&c.MaxHandoffs),
+		"max_remands":          d.Integer(&c.MaxRemands),
+		"activation_threshold": d.Number(&c.ActivationThreshold),
+		"rejection_threshold":  d.Number(&c.RejectionThreshold),
+		"max_rounds":           d.Integer(&c.MaxRounds),
 	})
 }
 
-func (d *decoder) personas(v *yaml.Node, path string, def *Definition) {
-	d.table(v, path, CodeDuplicateID, func(id string, v *yaml.Node, path string) {
+func (d *decoder) personas(v *strictyaml.Node, path string, def *Definition) {
+	d.Table(v, path, string(CodeDuplicateID), func(id string, _, v *strictyaml.Node, path string) {
 		p, promptFile := Persona{ID: id}, ""
-		d.object(v, path, map[string]setter{
-			"name":      text(d, &p.Name),
-			"colour":    text(d, &p.Colour),
-			"element":   text(d, &p.Element),
-			"role":      text(d, &p.Role),
-			"alignment": text(d, &p.Alignment),
-			"contests":  text(d, &p.Contests),
-			"module":    text(d, &p.Module),
-			"grants":    texts(d, &p.Grants),
+		d.Object(v, path, map[string]strictyaml.Setter{
+			"name":      strictyaml.Text(&d.Reader, &p.Name),
+			"colour":    strictyaml.Text(&d.Reader, &p.Colour),
+			"element":   strictyaml.Text(&d.Reader, &p.Element),
+			"role":      strictyaml.Text(&d.Reader, &p.Role),
+			"alignment": strictyaml.Text(&d.Reader, &p.Alignment),
+			"contests":  strictyaml.Text(&d.Reader, &p.Contests),
+			"module":    strictyaml.Text(&d.Reader, &p.Module),
+			"grants":    strictyaml.Texts(&d.Reader, &p.Grants),
 
-			"models":      texts(d, &p.Models),
-			"prompt":      text(d, &p.Prompt),
-			"prompt_file": text(d, &promptFile),
-			"fallback":    text(d, &p.Fallback),
+			"models":      strictyaml.Texts(&d.Reader, &p.Models),
+			"prompt":      strictyaml.Text(&d.Reader, &p.Prompt),
+			"prompt_file": strictyaml.Text(&d.Reader, &promptFile),
+			"fallback":    strictyaml.Text(&d.Reader, &p.Fallback),
 		})
 		def.Personas = append(def.Personas, p)
 		if promptFile != "" {
@@ -56,63 +65,63 @@ func (d *decoder) personas(v *yaml.Node, path string, def *Definition) {
 	})
 }
 
-func (d *decoder) labels(v *yaml.Node, path string, def *Definition) {
-	d.table(v, path, CodeDuplicateID, func(id string, v *yaml.Node, path string) {
+func (d *decoder) labels(v *strictyaml.Node, path string, def *Definition) {
+	d.Table(v, path, string(CodeDuplicateID), func(id string, _, v *strictyaml.Node, path string) {
 		l := Label{ID: id}
-		d.object(v, path, map[string]setter{
-			"name":     text(d, &l.Name),
-			"evidence": text(d, &l.Proof.Evidence),
-			"action":   text(d, &l.Proof.Action),
+		d.Object(v, path, map[string]strictyaml.Setter{
+			"name":     strictyaml.Text(&d.Reader, &l.Name),
+			"evidence": strictyaml.Text(&d.Reader, &l.Proof.Evidence),
+			"action":   strictyaml.Text(&d.Reader, &l.Proof.Action),
 		})
 		def.Labels = append(def.Labels, l)
 	})
 }
 
-func (d *decoder) kinds(v *yaml.Node, path string, def *Definition) {
-	d.table(v, path, CodeDuplicateID, func(element string, v *yaml.Node, path string) {
+func (d *decoder) kinds(v *strictyaml.Node, path string, def *Definition) {
+	d.Table(v, path, string(CodeDuplicateID), func(element string, _, v *strictyaml.Node, path string) {
 		k := Kind{Element: Element(element)}
-		d.object(v, path, map[string]setter{
-			"evidence": text(d, &k.Proof.Evidence),
-			"action":   text(d, &k.Proof.Action),
+		d.Object(v, path, map[string]strictyaml.Setter{
+			"evidence": strictyaml.Text(&d.Reader, &k.Proof.Evidence),
+			"action":   strictyaml.Text(&d.Reader, &k.Proof.Action),
 		})
 		def.Kinds = append(def.Kinds, k)
 	})
 }
 
-func (d *decoder) zones(v *yaml.Node, path string, def *Definition) {
-	d.table(v, path, CodeDuplicateID, func(name string, v *yaml.Node, path string) {
+func (d *decoder) zones(v *strictyaml.Node, path string, def *Definition) {
+	d.Table(v, path, string(CodeDuplicateID), func(name string, _, v *strictyaml.Node, path string) {
 		z := Zone{Name: name}
-		d.object(v, path, map[string]setter{
-			"nodes":      texts(d, &z.Nodes),
-			"element":    text(d, &z.Element),
-			"stickiness": d.integer(&z.Stickiness),
+		d.Object(v, path, map[string]strictyaml.Setter{
+			"nodes":      strictyaml.Texts(&d.Reader, &z.Nodes),
+			"element":    strictyaml.Text(&d.Reader, &z.Element),
+			"stickiness": d.Integer(&z.Stickiness),
 		})
 		def.Zones = append(def.Zones, z)
 	})
 }
 
-func (d *decoder) nodes(v *yaml.Node, path string, def *Definition) {
-	d.list(v, path, "a list of nodes", func(n int) { def.Nodes = make([]Node, n) },
-		func(i int, v *yaml.Node, path string) {
+func (d *decoder) nodes(v *strictyaml.Node, path string, def *Definition) {
+	d.List(v, path, "a list of nodes", func(n int) { def.Nodes = make([]Node, n) },
+		func(i int, v *strictyaml.Node, path string) {
 			n := &def.Nodes[i]
-			d.object(v, path, map[string]setter{
-				"name":     text(d, &n.Name),
-				"element":  text(d, &n.Element),
-				"family":   text(d, &n.Family),
+			d.Object(v, path, map[string]strictyaml.Setter{
+				"name":     strictyaml.Text(&d.Reader, &n.Name),
+				"element":  strictyaml.Text(&d.Reader, &n.Element),
+				"family":   strictyaml.Text(&d.Reader, &n.Family),
 				"persona":  d.nodePersonas(n),
 				"parallel": d.nodeParallel(n),
-				"masks":    texts(d, &n.Masks),
-				"rounds":   d.integer(&n.Rounds),
-				"with":     func(v *yaml.Node, path string) { d.params(v, path, &n.With) },
+				"masks":    strictyaml.Texts(&d.Reader, &n.Masks),
+				"rounds":   d.Integer(&n.Rounds),
+				"with":     func(v *strictyaml.Node, path string) { d.params(v, path, &n.With) },
 			})
 		})
 }
 
 // nodePersonas takes one name or a list.
-func (d *decoder) nodePersonas(n *Node) setter {
-	return func(v *yaml.Node, path string) {
+func (d *decoder) nodePersonas(n *Node) strictyaml.Setter {
+	return func(v *strictyaml.Node, path string) {
 		if n.Parallel {
-			d.fail(v, path, CodeDuplicateKey, "a node has either persona or parallel")
+			d.Fail(v, path, string(CodeDuplicateKey), "a node has either persona or parallel")
 			return
 		}
 		if v.Kind == yaml.SequenceNode {
@@ -120,14 +129,14 @@ func (d *decoder) nodePersonas(n *Node) setter {
 			return
 		}
 		n.Personas = make([]string, 1)
-		text(d, &n.Personas[0])(v, path)
+		strictyaml.Text(&d.Reader, &n.Personas[0])(v, path)
 	}
 }
 
-func (d *decoder) nodeParallel(n *Node) setter {
-	return func(v *yaml.Node, path string) {
+func (d *decoder) nodeParallel(n *Node) strictyaml.Setter {
+	return func(v *strictyaml.Node, path string) {
 		if n.Personas != nil {
-			d.fail(v, path, CodeDuplicateKey, "a node has either persona or parallel")
+			d.Fail(v, path, string(CodeDuplicateKey), "a node has either persona or parallel")
 			return
 		}
 		n.Parallel = true
@@ -136,37 +145,37 @@ func (d *decoder) nodeParallel(n *Node) setter {
 }
 
 // filled takes a list of at least one text.
-func (d *decoder) filled(target *[]string) setter {
-	return func(v *yaml.Node, path string) {
-		texts(d, target)(v, path)
+func (d *decoder) filled(target *[]string) strictyaml.Setter {
+	return func(v *strictyaml.Node, path string) {
+		strictyaml.Texts(&d.Reader, target)(v, path)
 		if v.Kind == yaml.SequenceNode && len(v.Content) == 0 {
-			d.fail(v, path, CodeMissing, "names nobody; leave the key out for the family's own")
+			d.Fail(v, path, string(CodeMissing), "names nobody; leave the key out for the family's own")
 		}
 	}
 }
 
-func (d *decoder) edges(v *yaml.Node, path string, def *Definition) {
-	d.list(v, path, "a list of edges", func(n int) { def.Edges = make([]Edge, n) },
-		func(i int, v *yaml.Node, path string) {
+func (d *decoder) edges(v *strictyaml.Node, path string, def *Definition) {
+	d.List(v, path, "a list of edges", func(n int) { def.Edges = make([]Edge, n) },
+		func(i int, v *strictyaml.Node, path string) {
 			e := &def.Edges[i]
-			d.object(v, path, map[string]setter{
-				"id":        text(d, &e.ID),
-				"name":      text(d, &e.Name),
-				"from":      text(d, &e.From),
-				"to":        text(d, &e.To),
-				"shortcut":  d.flag(&e.Shortcut),
-				"loop":      d.flag(&e.Loop),
-				"condition": text(d, &e.Condition),
-				"evaluator": text(d, &e.Evaluator),
-				"module":    text(d, &e.Module),
-				"with":      func(v *yaml.Node, path string) { d.params(v, path, &e.With) },
+			d.Object(v, path, map[string]strictyaml.Setter{
+				"id":        strictyaml.Text(&d.Reader, &e.ID),
+				"name":      strictyaml.Text(&d.Reader, &e.Name),
+				"from":      strictyaml.Text(&d.Reader, &e.From),
+				"to":        strictyaml.Text(&d.Reader, &e.To),
+				"shortcut":  d.Flag(&e.Shortcut),
+				"loop":      d.Flag(&e.Loop),
+				"condition": strictyaml.Text(&d.Reader, &e.Condition),
+				"evaluator": strictyaml.Text(&d.Reader, &e.Evaluator),
+				"module":    strictyaml.Text(&d.Reader, &e.Module),
+				"with":      func(v *strictyaml.Node, path string) { d.params(v, path, &e.With) },
 			})
 		})
 }
 
-func (d *decoder) params(v *yaml.Node, path string, target *[]Param) {
-	d.table(v, path, CodeDuplicateKey, func(name string, v *yaml.Node, path string) {
-		d.mark(v, path)
+func (d *decoder) params(v *strictyaml.Node, path string, target *[]Param) {
+	d.Table(v, path, string(CodeDuplicateKey), func(name string, _, v *strictyaml.Node, path string) {
+		d.Mark(v, path)
 		if v.Kind == yaml.AliasNode {
 			return
 		}
@@ -174,16 +183,30 @@ func (d *decoder) params(v *yaml.Node, path string, target *[]Param) {
 		switch tag := v.ShortTag(); {
 		case v.Kind == yaml.ScalarNode && (tag == "!!int" || tag == "!!float"):
 			p.Kind = ParamNumber
-			d.number(&p.Number)(v, path)
+			d.Number(&p.Number)(v, path)
 		case v.Kind == yaml.ScalarNode && tag == "!!bool":
 			p.Kind = ParamFlag
-			d.flag(&p.Flag)(v, path)
+			d.Flag(&p.Flag)(v, path)
 		case v.Kind == yaml.ScalarNode && tag == "!!str":
 			p.Kind, p.Text = ParamText, v.Value
 		default:
-			d.fail(v, path, CodeWrongType, "want a number, a text or a flag, not %s", describe(v))
+			d.Wrong(v, path, "a number, a text or a flag")
 			return
 		}
 		*target = append(*target, p)
 	})
+}
+
+func (d *decoder) duration(target *time.Duration) strictyaml.Setter {
+	return func(v *strictyaml.Node, path string) {
+		if !d.Scalar(v, path, `a duration such as "10m"`, "!!str") {
+			return
+		}
+		t, err := time.ParseDuration(v.Value)
+		if err != nil {
+			d.Fail(v, path, string(CodeBadDuration), "%q is no duration; write it as 90s, 10m or 1h30m", strictyaml.Clip(v.Value))
+			return
+		}
+		*target = t
+	}
 }

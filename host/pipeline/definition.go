@@ -3,6 +3,8 @@ package pipeline
 import (
 	"slices"
 	"time"
+
+	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
 )
 
 // Definition is a pipeline as its file states it, with the defaults filled in.
@@ -34,7 +36,7 @@ type Definition struct {
 	Kinds []Kind
 
 	file        string
-	positions   map[string]Position
+	places      strictyaml.Places
 	promptFiles map[string]string // by the IDs of personas
 }
 
@@ -217,12 +219,7 @@ func (d *Definition) File() string { return d.file }
 
 // Position returns the place of a data path such as "edges[3].to", or of the nearest thing around it.
 func (d *Definition) Position(path string) Position {
-	for {
-		if p, ok := d.positions[path]; ok || path == "" {
-			return p
-		}
-		path = parentPath(path)
-	}
+	return Position(d.places.At(path))
 }
 
 // Persona returns the persona with the given ID.

@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
 )
 
 // MaxErrors is how many faults are reported of one file; the last entry then says how many there are besides.
@@ -102,49 +103,26 @@ func (e Errors) Unwrap() []error {
 	return all
 }
 
-func (e Errors) sort() {
+// Sorted gives the faults by line and column, at most [MaxErrors]; the last entry then says how many there are besides.
+func (e Errors) Sorted() Errors {
 	slices.SortStableFunc(e, func(a, b *Error) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
-}
-
-// limit cuts a long list and says how much was cut.
-func (e Errors) limit() Errors {
 	if len(e) <= MaxErrors {
 		return e
 	}
-	rest := len(e) - MaxErrors
 	last := e[MaxErrors-1]
 	return append(slices.Clip(e[:MaxErrors]), &Error{
 		File: last.File, Line: last.Line, Column: last.Column, Code: CodeMore,
-		Message: fmt.Sprintf("%d more faults are not shown", rest),
+		Message: fmt.Sprintf("%d more faults are not shown", len(e)-MaxErrors),
 	})
 }
 
-func fieldPath(parent, field string) string {
-	if parent == "" {
-		return field
+// errorsOf are those of the reader of a file as errors.
+func errorsOf(file string, faults []strictyaml.Fault) Errors {
+	all := make(Errors, len(faults))
+	for i, f := range faults {
+		all[i] = &Error{File: file, Line: f.Line, Column: f.Column, Path: f.Path, Code: Code(f.Code), Message: f.Message}
 	}
-	return parent + "." + field
-}
-
-func indexPath(parent string, i int) string { return parent + "[" + strconv.Itoa(i) + "]" }
-
-func keyPath(parent, key string) string { return parent + "[" + strconv.Quote(key) + "]" }
-
-// parentPath cuts the last element. Quoted keys may hold dots and brackets.
-func parentPath(path string) string {
-	if strings.HasSuffix(path, `"]`) {
-		for i := len(path) - 3; i >= 0; i-- {
-			if path[i] == '[' && path[i+1] == '"' {
-				if _, err := strconv.Unquote(path[i+1 : len(path)-1]); err == nil {
-					return path[:i]
-				}
-			}
-		}
-	}
-	if i := strings.LastIndexAny(path, ".["); i >= 0 {
-		return path[:i]
-	}
-	return ""
+	return all
 }

@@ -3,6 +3,8 @@ package pipeline
 import (
 	"fmt"
 	"slices"
+
+	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
 )
 
 // The warnings.
@@ -33,8 +35,7 @@ func Lint(d *Definition) Errors {
 	l.firing()
 	l.ends()
 	l.leftovers()
-	l.warnings.sort()
-	return l.warnings.limit()
+	return l.warnings.Sorted()
 }
 
 type linter struct {
@@ -57,7 +58,7 @@ func (l *linter) directions() {
 		if e.FromAny() {
 			continue // has no direction
 		}
-		path := indexPath("edges", i)
+		path := strictyaml.IndexPath("edges", i)
 		back := e.To == EndRemand || !IsEnd(e.To) && l.order[e.To] <= l.order[e.From]
 		if e.Shortcut && back {
 			l.warn(path+".shortcut", WarnShortcutBack, "a shortcut goes forward; %q does not come after %q", e.To, e.From)
@@ -80,8 +81,8 @@ func (l *linter) zones() {
 		z := &l.def.Zones[i]
 		for j, name := range z.Nodes {
 			if first, ok := zoneOf[name]; ok {
-				l.warn(indexPath(keyPath("zones", z.Name)+".nodes", j), WarnTwoZones,
-					"%q is in the zone %q already", clip(name), clip(first))
+				l.warn(strictyaml.IndexPath(strictyaml.KeyPath("zones", z.Name)+".nodes", j), WarnTwoZones,
+					"%q is in the zone %q already", strictyaml.Clip(name), strictyaml.Clip(first))
 				continue
 			}
 			zoneOf[name] = z.Name
@@ -89,7 +90,7 @@ func (l *linter) zones() {
 	}
 	for i := range l.def.Nodes {
 		if name := l.def.Nodes[i].Name; zoneOf[name] == "" {
-			l.warn(indexPath("nodes", i)+".name", WarnNoZone, "%q is in no zone", clip(name))
+			l.warn(strictyaml.IndexPath("nodes", i)+".name", WarnNoZone, "%q is in no zone", strictyaml.Clip(name))
 		}
 	}
 }
@@ -99,9 +100,9 @@ func (l *linter) firing() {
 	always := make(map[string]*Edge) // by source
 	for i := range l.def.Edges {
 		e := &l.def.Edges[i]
-		path := indexPath("edges", i)
+		path := strictyaml.IndexPath("edges", i)
 		if first := always[e.From]; first != nil {
-			l.warn(path, WarnNeverFires, "%q never fires: %q before it always does", clip(e.ID), clip(first.ID))
+			l.warn(path, WarnNeverFires, "%q never fires: %q before it always does", strictyaml.Clip(e.ID), strictyaml.Clip(first.ID))
 		} else if e.Unconditional() {
 			always[e.From] = e
 		}
@@ -115,8 +116,8 @@ func (l *linter) firing() {
 	}
 	for i := range l.def.Edges {
 		if e := &l.def.Edges[i]; !e.FromAny() && !IsEnd(e.To) {
-			l.warn(indexPath("edges", i), WarnNeverFires, "%q never fires: %q counts before it and always does",
-				clip(e.ID), clip(first.ID))
+			l.warn(strictyaml.IndexPath("edges", i), WarnNeverFires, "%q never fires: %q counts before it and always does",
+				strictyaml.Clip(e.ID), strictyaml.Clip(first.ID))
 		}
 	}
 }
@@ -130,7 +131,7 @@ func (l *linter) ends() {
 		lastEdge = lastEdge || e.FromAny() || last >= 0 && e.From == l.def.Nodes[last].Name
 	}
 	if last >= 0 && !lastEdge {
-		l.warn(indexPath("nodes", last), WarnDeadEnd, "the last node has no edge: a traversal that gets here fails")
+		l.warn(strictyaml.IndexPath("nodes", last), WarnDeadEnd, "the last node has no edge: a traversal that gets here fails")
 	}
 	if !ownEnd && len(l.def.Edges) > 0 {
 		l.warn("edges", WarnOnlyAnyEnds, "only edges from %s lead to an end", Any)
@@ -142,7 +143,7 @@ func (l *linter) leftovers() {
 	for i := range l.def.Nodes {
 		n := &l.def.Nodes[i]
 		if n.Rounds != 0 && n.Family != FamilyHearing && n.Family != FamilyJudge {
-			l.warn(indexPath("nodes", i)+".rounds", WarnRoundsIgnored, "only hearings and judges have rounds")
+			l.warn(strictyaml.IndexPath("nodes", i)+".rounds", WarnRoundsIgnored, "only hearings and judges have rounds")
 		}
 		for _, id := range n.Personas {
 			used[id] = true
@@ -152,17 +153,17 @@ func (l *linter) leftovers() {
 	for i := range l.def.Personas {
 		p := &l.def.Personas[i]
 		if !used[p.ID] {
-			l.warn(keyPath("personas", p.ID), WarnUnusedPersona, "%q acts at no node", clip(p.ID))
+			l.warn(strictyaml.KeyPath("personas", p.ID), WarnUnusedPersona, "%q acts at no node", strictyaml.Clip(p.ID))
 		} else if sideOf(p.Role) != "" {
 			sides = append(sides, p.Module)
 		}
 	}
 	for i := range l.def.Edges {
 		if e := &l.def.Edges[i]; e.Module != l.def.Clerk && slices.Contains(sides, e.Module) {
-			l.warn(indexPath("edges", i)+".module", WarnPartialClerk, "%q acts for a side of the court", clip(e.Module))
+			l.warn(strictyaml.IndexPath("edges", i)+".module", WarnPartialClerk, "%q acts for a side of the court", strictyaml.Clip(e.Module))
 		}
 	}
 	if slices.Contains(sides, l.def.Clerk) {
-		l.warn("clerk", WarnPartialClerk, "%q acts for a side of the court", clip(l.def.Clerk))
+		l.warn("clerk", WarnPartialClerk, "%q acts for a side of the court", strictyaml.Clip(l.def.Clerk))
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"io"
 	"io/fs"
 	"unicode/utf8"
+
+	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
 )
 
 // MaxPromptBytes is the size limit of a prompt, 64 KiB.
@@ -22,21 +24,21 @@ func (v *validator) readPrompts(open opener) {
 		if file == "" {
 			continue
 		}
-		at := keyPath("personas", p.ID) + ".prompt_file"
+		at := strictyaml.KeyPath("personas", p.ID) + ".prompt_file"
 		if open == nil {
-			v.fail(at, CodeUnreadable, "%q can't be read: where the pipeline lies is not known", clip(file))
+			v.fail(at, CodeUnreadable, "%q can't be read: where the pipeline lies is not known", strictyaml.Clip(file))
 			continue
 		}
 		text, err := readPrompt(open, file)
 		switch {
 		case err != nil:
-			v.fail(at, CodeUnreadable, "%q can't be read: %v", clip(file), err)
+			v.fail(at, CodeUnreadable, "%q can't be read: %v", strictyaml.Clip(file), err)
 		case len(text) > MaxPromptBytes:
-			v.fail(at, CodeTooLarge, "%q is larger than %d bytes", clip(file), MaxPromptBytes)
+			v.fail(at, CodeTooLarge, "%q is larger than %d bytes", strictyaml.Clip(file), MaxPromptBytes)
 		case !utf8.Valid(text):
-			v.fail(at, CodeEncoding, "%q is not UTF-8", clip(file))
+			v.fail(at, CodeEncoding, "%q is not UTF-8", strictyaml.Clip(file))
 		case len(text) == 0:
-			v.fail(at, CodeMissing, "%q is empty", clip(file))
+			v.fail(at, CodeMissing, "%q is empty", strictyaml.Clip(file))
 		default:
 			p.Prompt = string(text)
 			delete(v.def.promptFiles, p.ID) // it has been read: a further validation sees a prompt

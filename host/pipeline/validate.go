@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
 )
 
 // Validate checks a Definition that was made in Go and completed. The error, if any, is an [Errors].
@@ -13,8 +15,7 @@ func (d *Definition) Validate() error {
 	if len(v.errs) == 0 {
 		return nil
 	}
-	v.errs.sort()
-	return v.errs.limit()
+	return v.errs.Sorted()
 }
 
 // validator finds faults of meaning. What hangs on a value that the decoder has rejected already is not reported again.
@@ -59,7 +60,7 @@ func (v *validator) run() {
 
 // fail reports a fault unless the value at the path, or what holds it, was rejected before.
 func (v *validator) fail(path string, code Code, format string, args ...any) {
-	for p := path; p != ""; p = parentPath(p) {
+	for p := path; p != ""; p = strictyaml.ParentPath(p) {
 		if v.broken[p] {
 			return
 		}
@@ -79,7 +80,7 @@ func (v *validator) required(path, value string) {
 // known checks a word against a vocabulary; an empty word is left to required.
 func known[T ~string](v *validator, path string, word T, all []T, code Code, what string) {
 	if word != "" && !slices.Contains(all, word) {
-		v.fail(path, code, "unknown %s %q; known are %s", what, clip(string(word)), join(all))
+		v.fail(path, code, "unknown %s %q; known are %s", what, strictyaml.Clip(string(word)), join(all))
 	}
 }
 
@@ -95,7 +96,7 @@ func (v *validator) header() {
 		v.fail("nodes", CodeMissing, "is missing or empty")
 	}
 	if !IsEnd(v.def.Done) {
-		v.fail("done", CodeUnknownEnd, "unknown end %q; known are %s", clip(v.def.Done), join(Ends()))
+		v.fail("done", CodeUnknownEnd, "unknown end %q; known are %s", strictyaml.Clip(v.def.Done), join(Ends()))
 	}
 }
 
@@ -127,7 +128,7 @@ func (v *validator) personas() {
 	seen := make(map[string]bool)
 	for i := range v.def.Personas {
 		p := &v.def.Personas[i]
-		path := keyPath("personas", p.ID)
+		path := strictyaml.KeyPath("personas", p.ID)
 		if p.ID == "" {
 			v.fail(path, CodeMissing, "a persona has no id")
 		}
@@ -141,7 +142,7 @@ func (v *validator) personas() {
 		known(v, path+".element", p.Element, Elements(), CodeUnknownElement, "element")
 		known(v, path+".contests", p.Contests, Elements(), CodeUnknownElement, "element")
 		for j, c := range p.Grants {
-			at := indexPath(path+".grants", j)
+			at := strictyaml.IndexPath(path+".grants", j)
 			v.required(at, string(c))
 			known(v, at, c, Capabilities(), CodeUnknownGrant, "capability")
 			if slices.Contains(p.Grants[:j], c) {
@@ -155,10 +156,10 @@ func (v *validator) personas() {
 // models checks what a persona has to do with language models.
 func (v *validator) models(p *Persona, path string) {
 	for j, m := range p.Models {
-		at := indexPath(path+".models", j)
+		at := strictyaml.IndexPath(path+".models", j)
 		v.required(at, m)
 		if slices.Contains(p.Models[:j], m) {
-			v.fail(at, CodeDuplicateID, "%s is named twice", clip(m))
+			v.fail(at, CodeDuplicateID, "%s is named twice", strictyaml.Clip(m))
 		}
 	}
 	switch granted := slices.Contains(p.Grants, CapabilityComplete); {
@@ -180,13 +181,13 @@ func (v *validator) models(p *Persona, path string) {
 
 func (v *validator) node(i int) {
 	n := &v.def.Nodes[i]
-	path := indexPath("nodes", i)
+	path := strictyaml.IndexPath("nodes", i)
 	v.required(path+".name", n.Name)
 	if strings.HasPrefix(n.Name, "_") {
-		v.fail(path+".name", CodeReservedName, "%q: names that begin with _ are ends", clip(n.Name))
+		v.fail(path+".name", CodeReservedName, "%q: names that begin with _ are ends", strictyaml.Clip(n.Name))
 	}
 	if first, ok := v.nodes[n.Name]; ok && n.Name != "" {
-		v.fail(path+".name", CodeDuplicateID, "nodes[%d] is called %q too", first, clip(n.Name))
+		v.fail(path+".name", CodeDuplicateID, "nodes[%d] is called %q too", first, strictyaml.Clip(n.Name))
 	} else if n.Name != "" {
 		v.nodes[n.Name] = i
 	}
@@ -194,7 +195,7 @@ func (v *validator) node(i int) {
 	known(v, path+".family", n.Family, familyNames(), CodeUnknownFamily, "family")
 	known(v, path+".element", n.Element, Elements(), CodeUnknownElement, "element")
 	for j, m := range n.Masks {
-		at := indexPath(path+".masks", j)
+		at := strictyaml.IndexPath(path+".masks", j)
 		v.required(at, string(m))
 		known(v, at, m, Masks(), CodeUnknownMask, "mask")
 		if slices.Contains(n.Masks[:j], m) {
@@ -209,7 +210,7 @@ func (v *validator) zones() {
 	seen := make(map[string]bool)
 	for i := range v.def.Zones {
 		z := &v.def.Zones[i]
-		path := keyPath("zones", z.Name)
+		path := strictyaml.KeyPath("zones", z.Name)
 		if z.Name == "" {
 			v.fail(path, CodeMissing, "a zone has no name")
 		}
@@ -221,10 +222,10 @@ func (v *validator) zones() {
 			v.fail(path+".nodes", CodeMissing, "the zone names no node")
 		}
 		for j, name := range z.Nodes {
-			at := indexPath(path+".nodes", j)
+			at := strictyaml.IndexPath(path+".nodes", j)
 			v.isNode(at, name)
 			if slices.Contains(z.Nodes[:j], name) && name != "" {
-				v.fail(at, CodeDuplicateID, "%q is named twice", clip(name))
+				v.fail(at, CodeDuplicateID, "%q is named twice", strictyaml.Clip(name))
 			}
 		}
 		known(v, path+".element", z.Element, Elements(), CodeUnknownElement, "element")
@@ -237,7 +238,7 @@ func (v *validator) words() {
 	seen := make(map[string]bool)
 	for i := range v.def.Labels {
 		l := &v.def.Labels[i]
-		path := keyPath("labels", l.ID)
+		path := strictyaml.KeyPath("labels", l.ID)
 		v.required(path, l.ID)
 		if seen[l.ID] {
 			v.fail(path, CodeDuplicateID, "a second label of this id")
@@ -250,7 +251,7 @@ func (v *validator) words() {
 	elements := make(map[Element]bool)
 	for i := range v.def.Kinds {
 		k := &v.def.Kinds[i]
-		path := keyPath("elements", string(k.Element))
+		path := strictyaml.KeyPath("elements", string(k.Element))
 		v.required(path, string(k.Element))
 		known(v, path, k.Element, Elements(), CodeUnknownElement, "element")
 		if elements[k.Element] {

@@ -1,6 +1,10 @@
 package pipeline
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
+)
 
 // isNode checks the name of a node.
 func (v *validator) isNode(path, name string) {
@@ -11,7 +15,7 @@ func (v *validator) isNode(path, name string) {
 	if _, ok := v.nodes[name]; ok || v.namesAreVague() {
 		return
 	}
-	v.fail(path, CodeUnknownNode, "no node is called %q", clip(name))
+	v.fail(path, CodeUnknownNode, "no node is called %q", strictyaml.Clip(name))
 }
 
 // namesAreVague reports whether some node's name is not known because of a fault of shape.
@@ -23,7 +27,7 @@ func (v *validator) namesAreVague() bool {
 		return true
 	}
 	for i := range v.def.Nodes {
-		path := indexPath("nodes", i)
+		path := strictyaml.IndexPath("nodes", i)
 		if v.broken[path] || v.broken[path+".name"] {
 			return true
 		}
@@ -35,10 +39,10 @@ func (v *validator) edges() {
 	seen := make(map[string]int)
 	for i := range v.def.Edges {
 		e := &v.def.Edges[i]
-		path := indexPath("edges", i)
+		path := strictyaml.IndexPath("edges", i)
 		v.required(path+".id", e.ID)
 		if first, ok := seen[e.ID]; ok && e.ID != "" {
-			v.fail(path+".id", CodeDuplicateID, "edges[%d] has the id %q too", first, clip(e.ID))
+			v.fail(path+".id", CodeDuplicateID, "edges[%d] has the id %q too", first, strictyaml.Clip(e.ID))
 		} else {
 			seen[e.ID] = i
 		}
@@ -50,7 +54,7 @@ func (v *validator) edges() {
 		case e.To == Any:
 			v.fail(path+".to", CodeUnknownNode, "%s is a source only", Any)
 		case strings.HasPrefix(e.To, "_"):
-			v.fail(path+".to", CodeUnknownEnd, "unknown end %q; known are %s", clip(e.To), join(Ends()))
+			v.fail(path+".to", CodeUnknownEnd, "unknown end %q; known are %s", strictyaml.Clip(e.To), join(Ends()))
 		default:
 			v.isNode(path+".to", e.To)
 		}
@@ -69,7 +73,7 @@ func (v *validator) edgeEnd(path, name, message string) {
 func (v *validator) params(path string, with []Param) {
 	names := make(map[string]bool, len(with))
 	for _, p := range with {
-		at := keyPath(path+".with", p.Name)
+		at := strictyaml.KeyPath(path+".with", p.Name)
 		if p.Name == "" {
 			v.fail(at, CodeMissing, "a parameter has no name")
 		}
@@ -84,7 +88,7 @@ func (v *validator) params(path string, with []Param) {
 			}
 		case ParamText, ParamFlag:
 		default:
-			v.fail(at, CodeWrongType, "unknown kind of parameter %q", clip(string(p.Kind)))
+			v.fail(at, CodeWrongType, "unknown kind of parameter %q", strictyaml.Clip(string(p.Kind)))
 		}
 	}
 }
@@ -106,12 +110,12 @@ func (v *validator) reach() {
 	r := reachable(v.def, v.nodes, start)
 	for i := range v.def.Nodes {
 		if first, ok := v.nodes[v.def.Nodes[i].Name]; ok && first == i && !r.nodes[i] {
-			v.fail(indexPath("nodes", i), CodeUnreachable, "no path from %q reaches the node %q",
-				clip(v.def.Start), clip(v.def.Nodes[i].Name))
+			v.fail(strictyaml.IndexPath("nodes", i), CodeUnreachable, "no path from %q reaches the node %q",
+				strictyaml.Clip(v.def.Start), strictyaml.Clip(v.def.Nodes[i].Name))
 		}
 	}
 	if !r.end {
-		v.fail("edges", CodeNoEnd, "no path from %q reaches an end", clip(v.def.Start))
+		v.fail("edges", CodeNoEnd, "no path from %q reaches an end", strictyaml.Clip(v.def.Start))
 	}
 }
 

@@ -1,6 +1,10 @@
 package pipeline
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
+)
 
 // side is one of the three parties that must not share a persona, an alignment or a module.
 type side string
@@ -59,8 +63,8 @@ func (v *validator) seats(i int) []seated {
 	var taken []seated
 	for j, id := range n.Personas {
 		at := path
-		if _, ok := v.def.positions[indexPath(path, j)]; ok || len(n.Personas) > 1 {
-			at = indexPath(path, j)
+		if _, ok := v.def.places[strictyaml.IndexPath(path, j)]; ok || len(n.Personas) > 1 {
+			at = strictyaml.IndexPath(path, j)
 		}
 		p, ok := v.def.Persona(id)
 		if !ok {
@@ -73,7 +77,7 @@ func (v *validator) seats(i int) []seated {
 		want := sideOf(rule.Seats[j])
 		// A missing or unknown role is a fault of its own.
 		if got := sideOf(p.Role); slices.Contains(Roles(), p.Role) && got != want {
-			v.fail(at, CodeWrongRole, "%q has the role %s, but sits for the %s", clip(id), p.Role, want)
+			v.fail(at, CodeWrongRole, "%q has the role %s, but sits for the %s", strictyaml.Clip(id), p.Role, want)
 		}
 		taken = append(taken, seated{path: at, side: want, persona: p})
 	}
@@ -85,7 +89,7 @@ func (v *validator) unknownPersona(path, id string) {
 		v.fail(path, CodeMissing, "is missing or empty")
 		return
 	}
-	v.fail(path, CodeUnknownPersona, "no persona is called %q", clip(id))
+	v.fail(path, CodeUnknownPersona, "no persona is called %q", strictyaml.Clip(id))
 }
 
 // keepApart compares every persona with the first holder of its identity, alignment and module on another side.
@@ -97,22 +101,22 @@ func (v *validator) keepApart(court []seated) {
 		id := s.persona.ID
 		if first, ok := claim(personas, id, s); !ok {
 			v.fail(s.path, CodeSamePersona, "%q already sits for the %s; the %s needs an identity of its own",
-				clip(id), first.side, s.side)
+				strictyaml.Clip(id), first.side, s.side)
 			continue
 		}
-		at := keyPath("personas", id)
+		at := strictyaml.KeyPath("personas", id)
 		if first, ok := claim(alignments, s.persona.Alignment, s); !ok && s.persona.Alignment != "" {
 			v.once(at+".alignment", CodeSameAlignment, "equal alignments: %q is the alignment of %q (%s) too, this is the %s",
-				clip(s.persona.Alignment), clip(first.persona.ID), first.side, s.side)
+				strictyaml.Clip(s.persona.Alignment), strictyaml.Clip(first.persona.ID), first.side, s.side)
 		}
 		if first, ok := claim(modules, s.persona.Module, s); !ok {
 			v.once(at+".module", CodeSameModule, "equal modules: %q plays %q (%s) too, this is the %s",
-				clip(s.persona.Module), clip(first.persona.ID), first.side, s.side)
+				strictyaml.Clip(s.persona.Module), strictyaml.Clip(first.persona.ID), first.side, s.side)
 		}
 		if fallback := s.persona.Fallback; fallback != "" {
 			if first, ok := claim(modules, fallback, s); !ok {
 				v.once(at+".fallback", CodeSameModule, "equal modules: %q plays %q (%s) too, this is the %s",
-					clip(fallback), clip(first.persona.ID), first.side, s.side)
+					strictyaml.Clip(fallback), strictyaml.Clip(first.persona.ID), first.side, s.side)
 			}
 		}
 	}
@@ -144,5 +148,5 @@ func personasPath(d *Definition, node int) string {
 	if d.Nodes[node].Parallel {
 		key = ".parallel"
 	}
-	return indexPath("nodes", node) + key
+	return strictyaml.IndexPath("nodes", node) + key
 }

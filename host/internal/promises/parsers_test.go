@@ -44,6 +44,7 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"host/internal/sandbox decodeProgram":         "host/internal/sandbox FuzzProgram",
 	"host/internal/sandbox/instrument load":       "host/internal/sandbox/instrument FuzzRewrite",
 	"host/internal/sandbox/wasmfile Parse":        "host/internal/sandbox/wasmfile FuzzParse",
+	"host/internal/strictyaml Parse":              "host/pipeline FuzzParse",
 	"host/internal/yamlpack Decode":               "host/internal/yamlpack FuzzDecode",
 	"host/internal/yamlpack parse":                "host/internal/yamlpack FuzzDecode",
 	"host/module Read":                            "no: copies bytes up to a limit",

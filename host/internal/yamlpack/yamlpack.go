@@ -6,10 +6,7 @@ package yamlpack
 import (
 	"bytes"
 	"errors"
-	"fmt"
-	"io"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -17,6 +14,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
 )
 
 // MaxFileBytes is the largest file that is read, 4 MiB.
@@ -59,8 +57,8 @@ func (e *Error) Error() string {
 
 // The codes of faults that only YAML can have.
 const (
-	CodeSyntax abi.Code = "syntax"
-	CodeAlias  abi.Code = "alias"
+	CodeSyntax abi.Code = strictyaml.CodeSyntax
+	CodeAlias  abi.Code = strictyaml.CodeAlias
 )
 
 // Decode reads a file through the strict decoder of a type of the contract,
@@ -103,44 +101,11 @@ func Decode(file string, data []byte, decode func(message []byte) error, lists .
 }
 
 func parse(file string, data []byte) (*yaml.Node, error) {
-	one := func(code abi.Code, detail string) error {
-		return &Error{[]Problem{{File: file, Code: code, Detail: detail}}}
+	root, fault := strictyaml.Parse(data, MaxFileBytes)
+	if fault != nil {
+		return nil, &Error{[]Problem{{File: file, Line: fault.Line, Column: fault.Column, Code: abi.Code(fault.Code), Detail: fault.Message}}}
 	}
-	if len(data) > MaxFileBytes {
-		return nil, one(abi.CodeTooLarge, fmt.Sprintf("is larger than %d bytes", MaxFileBytes))
-	}
-	dec := yaml.NewDecoder(bytes.NewReader(data))
-	var doc, second yaml.Node
-	switch err := dec.Decode(&doc); {
-	case errors.Is(err, io.EOF):
-		return nil, one(CodeSyntax, "the file is empty")
-	case err != nil:
-		return nil, syntax(file, err)
-	case doc.Kind != yaml.DocumentNode || len(doc.Content) != 1:
-		return nil, one(CodeSyntax, "the file is empty")
-	}
-	switch err := dec.Decode(&second); {
-	case err == nil:
-		return nil, &Error{[]Problem{{
-			File: file, Line: second.Line, Column: second.Column, Code: CodeSyntax, Detail: "a second document; a file holds one",
-		}}}
-	case !errors.Is(err, io.EOF):
-		return nil, syntax(file, err)
-	}
-	return doc.Content[0], nil
-}
-
-var yamlLine = regexp.MustCompile(`^line (\d+): `)
-
-// syntax places an error of the YAML library, which knows no column.
-func syntax(file string, err error) error {
-	p := Problem{File: file, Code: CodeSyntax, Detail: strings.TrimPrefix(err.Error(), "yaml: ")}
-	if m := yamlLine.FindStringSubmatch(p.Detail); m != nil {
-		p.Line, _ = strconv.Atoi(m[1])
-		p.Column, p.Detail = 1, p.Detail[len(m[0]):]
-	}
-	p.Detail = "not YAML: " + p.Detail
-	return &Error{[]Problem{p}}
+	return root, nil
 }
 
 // writer turns YAML nodes into msgpack.
