@@ -111,7 +111,7 @@ func (r *Request) judge(o *Outcome) (answer, *finding) {
 		check = CheckOffers
 		abi.CheckExperiment(a.node.Experiment, r.Node.Offers, &c)
 	case a.node != nil && a.node.Completion != nil:
-		check = CheckOffers
+		check = CheckModels
 		abi.CheckCompletion(a.node.Completion, r.Node.Models, &c)
 	case a.node != nil:
 		check = r.checkNode(a.node.Artifact, &c)

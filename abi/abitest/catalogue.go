@@ -38,6 +38,8 @@ const (
 	CheckConsistent CheckID = "consistent"
 	CheckArtifact   CheckID = "artifact"
 	CheckOffers     CheckID = "not_offered"
+	CheckModels     CheckID = "models"
+	CheckOutcomes   CheckID = "completions"
 	CheckIndict     CheckID = "indict"
 	CheckDiscover   CheckID = "discover"
 	CheckContest    CheckID = "contest"
@@ -111,7 +113,9 @@ func Catalogue() []Rule {
 		{CheckEncoding, "§3.7", answers, "responses pass a strict decoder", nil},
 		{CheckConsistent, "§9.1", answers, "no response contradicts itself", nil},
 		{CheckArtifact, "§4.2", answers, "gives the artifact of the family", anyFamily},
-		{CheckOffers, "§2.12", answers, "asks for no experiment and no model but those that were offered", anyFamily},
+		{CheckOffers, "§2.12", answers, "asks for no experiment but those that were offered", anyFamily},
+		{CheckModels, "§2.12", answers, "asks no model but those that were offered, for no more tokens, and ends when none is offered", anyFamily},
+		{CheckOutcomes, "§2.12", answers, "is ready for whatever a completion comes to", mayAsk},
 		{CheckIndict, "§4.3", answers, "an indictment charges with Light's classification and repeats items of the case", family(abi.FamilyIndict)},
 		{CheckDiscover, "§4.4", answers, "findings quote the documents, and support labels of the case", family(abi.FamilyDiscover, abi.FamilyCollect)},
 		{CheckContest, "§4.5", answers, "challenges are of the items that were put", func(r *Roles) bool { return r.Contest }},
@@ -144,6 +148,11 @@ func family(those ...abi.Family) func(*Roles) bool {
 }
 
 func anyFamily(r *Roles) bool { return len(r.Families) > 0 }
+
+// mayAsk says whether there is a family that is offered models: audits offer none.
+func mayAsk(r *Roles) bool {
+	return slices.ContainsFunc(r.Families, func(f abi.Family) bool { return f != abi.FamilyCollect })
+}
 
 func edges(r *Roles) bool { return len(r.Edges) > 0 }
 

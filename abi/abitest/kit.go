@@ -62,6 +62,7 @@ type kit struct {
 	report   *Report
 	tallies  map[string]tally // by role
 	hung     int              // malformed requests that took all of the fuel or the time
+	again    bool             // it was noted that a question was asked again
 }
 
 // RunModule holds a module that was loaded to what SPEC.md says of its calls, and
@@ -79,7 +80,7 @@ func RunModule(ctx context.Context, subjects Subjects, roles *Roles, options Opt
 		return err
 	}
 	defer k.noteRoles()
-	for _, stage := range []func() error{k.random, k.absent, k.large, k.meaning, k.vectors, k.malformed} {
+	for _, stage := range []func() error{k.random, k.completions, k.absent, k.large, k.meaning, k.vectors, k.malformed} {
 		if err := stage(); err != nil {
 			return err
 		}
@@ -132,25 +133,32 @@ func (k *kit) ask(r *Request) (outcome, error) {
 		if o.Ending == OutputTooLarge || o.Ending == OutOfBounds {
 			detail += "; the result is pointer << 32 | length (§2.4): are they swapped?"
 		}
-		return fail(endingCheck(&o), detail)
+		check := endingCheck(&o)
+		if check == CheckReturns && r.Node != nil && len(r.Node.Completions) > 0 {
+			check = CheckOutcomes
+		}
+		return fail(check, detail)
 	}
 	k.tryAll(CheckMessage, CheckEncoding, CheckConsistent)
 	a, f := r.judge(&o)
 	k.tryAll(r.answerChecks()...)
 	if r.Node != nil {
-		k.tryAll(CheckOffers)
+		k.tryAll(CheckOffers, CheckModels)
+		if len(r.Node.Models)+len(r.Node.Completions) > 0 {
+			k.tryAll(CheckOutcomes)
+		}
 	}
 	if f != nil {
 		return fail(f.check, f.detail)
 	}
 	if a.node != nil && a.node.Experiment != nil { // a host runs it and asks again
 		if next, err := k.ask(r.ran(a.node.Experiment)); err != nil || !next.ok {
-			return next, err
+			return outcome{Outcome: o}, err
 		}
 	}
 	if a.node != nil && a.node.Completion != nil { // a host asks the model, and then the module again
 		if next, err := k.ask(r.completed(a.node.Completion)); err != nil || !next.ok {
-			return next, err
+			return outcome{Outcome: o}, err
 		}
 	}
 	k.count(r, &a)

@@ -14,19 +14,33 @@ func (k *kit) absent() error {
 	for i := range plainCases {
 		k.options.Progress("fields left out", i, plainCases)
 		for _, r := range newSource(k.options.Seed, i, plain).requests(k.roles) {
-			for _, v := range variants(r) {
-				role := string(r.Call())
-				if r.Node != nil {
-					role = string(r.Node.Family)
-				}
-				if sent[role+v.what] {
-					continue
-				}
-				sent[role+v.what] = true
-				if err := k.sendVariant(r, &v); err != nil || k.spent() {
+			list, err := k.afterAnswer(r)
+			if err != nil {
+				return err
+			}
+			for _, r := range list {
+				if err := k.absentFrom(r, sent); err != nil || k.spent() {
 					return err
 				}
 			}
+		}
+	}
+	return nil
+}
+
+// absentFrom sends the variants of a request that were not sent to its role yet.
+func (k *kit) absentFrom(r *Request, sent map[string]bool) error {
+	role := string(r.Call())
+	if r.Node != nil {
+		role = string(r.Node.Family)
+	}
+	for _, v := range variants(r) {
+		if sent[role+v.what] {
+			continue
+		}
+		sent[role+v.what] = true
+		if err := k.sendVariant(r, &v); err != nil || k.spent() {
+			return err
 		}
 	}
 	return nil

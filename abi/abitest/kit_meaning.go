@@ -24,23 +24,33 @@ func (k *kit) meaning() error {
 	for i := range cases {
 		k.options.Progress("changed requests", i, cases)
 		for _, r := range newSource(k.options.Seed, i, anything).requests(k.roles) {
-			if err := k.ignoresParams(r); err != nil {
-				return err
-			}
-			var err error
-			switch {
-			case r.Node != nil:
-				err = k.ignoresName(r)
-			case r.Edges != nil:
-				err = k.decidesAny(r, newSource(k.options.Seed, i+1, anything).requests(k.roles))
-				if err == nil {
-					err = k.knowsNot(r)
-				}
-			}
+			list, err := k.afterAnswer(r)
 			if err != nil {
 				return err
 			}
+			for _, r := range list {
+				if err := k.means(i, r); err != nil {
+					return err
+				}
+			}
 		}
+	}
+	return nil
+}
+
+// means asks one request again with something changed.
+func (k *kit) means(number int, r *Request) error {
+	if err := k.ignoresParams(r); err != nil {
+		return err
+	}
+	switch {
+	case r.Node != nil:
+		return k.ignoresName(r)
+	case r.Edges != nil:
+		if err := k.decidesAny(r, newSource(k.options.Seed, number+1, anything).requests(k.roles)); err != nil {
+			return err
+		}
+		return k.knowsNot(r)
 	}
 	return nil
 }
@@ -61,7 +71,11 @@ func (k *kit) tell(r *Request) (Outcome, answer, bool, error) {
 // the module did before at requests that were not changed.
 func (k *kit) differs(check CheckID, r *Request, o *Outcome, detail string) {
 	if !o.answered() {
-		if own := endingCheck(o); own != CheckReturns && own != CheckStays || k.report.broken(own) {
+		own := endingCheck(o)
+		if own == CheckReturns && r.Node != nil && len(r.Node.Completions) > 0 && k.report.broken(CheckOutcomes) {
+			own = CheckOutcomes
+		}
+		if own != CheckReturns && own != CheckStays || k.report.broken(own) {
 			check = own
 		}
 	}

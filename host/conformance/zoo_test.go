@@ -29,7 +29,7 @@ func broken(do func(*tiny)) []byte {
 }
 
 func zoo() []animal {
-	return slices.Concat(unloadable(), misdeclared(), endless(), unreadable(), unfitting(), attentive())
+	return slices.Concat(unloadable(), misdeclared(), endless(), unreadable(), unfitting(), asking(), attentive())
 }
 
 // unloadable are rejected by the loader.
