@@ -39,6 +39,10 @@
 // [node.Chooser]: it gives one of the request's offers, and the host makes the
 // call again with the result in the case.
 //
+// A persona that is granted language models asks one by registering a
+// [node.Asker]: it gives a [node.NewCompletion], and the host makes the call again
+// with the answer at the end of the request's Completions.
+//
 // The package imports neither fmt nor reflect nor os, and a module that
 // doesn't either stays near the 1.8 MB of the Go runtime.
 package guest

@@ -145,6 +145,30 @@ static inline void sc_node_offers(sc_chooser choose, sc_node_function handler, c
   }                                                                                                  \
   SC_NODE(sc_offers_handler)
 
+/* An asker says what a language model is to be asked first, or NULL for nothing; the host then makes the call again, with the answer at
+ * the end of completions (SPEC.md §2.12). sc_node_models asks it before the handler, and only where there are models. A module with a
+ * chooser, too, gives SC_NODE_OFFERS a handler that calls sc_node_models. */
+typedef sc_completion *(*sc_asker)(const sc_node_request *request);
+static inline void sc_node_models(sc_asker ask, sc_node_function handler, const sc_node_request *request, sc_node_response *response) {
+  response->completion = request->models.count ? ask(request) : NULL;
+  if (!response->completion) handler(request, response);
+}
+
+/* SC_NODE_MODELS is SC_NODE with an asker. */
+#define SC_NODE_MODELS(ask, handler)                                                                 \
+  static void sc_models_handler(const sc_node_request *request, sc_node_response *response) {        \
+    sc_node_models(ask, handler, request, response);                                                 \
+  }                                                                                                  \
+  SC_NODE(sc_models_handler)
+
+/* sc_completion_new asks a model that the request offers for one answer, of so many tokens at most, and no more than the model may give. An
+ * empty system message is left out. The fields schema, samples, temperature and seed are yours to set. */
+sc_completion *sc_completion_new(const sc_model_offer *offer, int64_t tokens, sc_text system, sc_text user);
+
+/* sc_no_answer gives NULL where a model gave an answer, and else the failure that says why not: model_failed, model_invalid and so on.
+ * After it the persona's fallback plays, where the pipeline names one. */
+sc_failure *sc_no_answer(const sc_completion_result *result);
+
 /* Each makes the export of a call of a handler void f(const REQUEST *, RESPONSE *). The response begins empty. */
 #define SC_NODE(handler) SC_SERVE(node, handler, sc_node_request, sc_node_response)
 #define SC_CONTEST(handler) SC_SERVE(contest, handler, sc_contest_request, sc_contest_response)

@@ -90,6 +90,21 @@ sc_failure *sc_fail(sc_text code, sc_text message) {
   return f;
 }
 
+sc_completion *sc_completion_new(const sc_model_offer *offer, int64_t tokens, sc_text system, sc_text user) {
+  sc_completion *c = sc_new(1, sizeof *c);
+  *c = (sc_completion){.model = offer->model, .answer_tokens = tokens < offer->answer_tokens ? tokens : offer->answer_tokens, .samples = 1};
+  c->messages.at = sc_new(2, sizeof(sc_chat_message));
+  if (system.size) c->messages.at[c->messages.count++] = (sc_chat_message){SC_CHAT_ROLE_SYSTEM, system};
+  if (user.size) c->messages.at[c->messages.count++] = (sc_chat_message){SC_CHAT_ROLE_USER, user};
+  return c;
+}
+
+sc_failure *sc_no_answer(const sc_completion_result *result) {
+  if (result->answers.count) return NULL;
+  const char *outcome = sc_completion_outcome_names.names[result->outcome - 1];
+  return sc_fail(sc_join_of(sc_lit("model_"), ((sc_text){outcome, __builtin_strlen(outcome)})), result->detail);
+}
+
 const sc_param *sc_param_named(const sc_param_list *params, sc_text name) {
   for (size_t i = 0; i < params->count; i++)
     if (sc_equal(params->at[i].name, name)) return &params->at[i];

@@ -2,6 +2,7 @@ package node_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -144,5 +145,34 @@ func TestAnAskerIsAskedOnlyWhereThereAreModels(t *testing.T) {
 				t.Errorf("completion %v, artifact %v", response.Completion, response.Artifact)
 			}
 		})
+	}
+}
+
+func TestNewCompletion(t *testing.T) {
+	t.Parallel()
+	offer := abi.ModelOffer{Model: "reader", ContextTokens: 100, AnswerTokens: 10}
+	for _, tc := range []struct {
+		tokens   int
+		system   string
+		want     int
+		messages []abi.ChatMessage
+	}{
+		{5, "You judge.", 5, []abi.ChatMessage{{Role: abi.ChatSystem, Content: "You judge."}, {Role: abi.ChatUser, Content: "why?"}}},
+		{500, "", 10, []abi.ChatMessage{{Role: abi.ChatUser, Content: "why?"}}},
+	} {
+		c := node.NewCompletion(&offer, tc.tokens, tc.system, "why?")
+		if c.Model != "reader" || c.AnswerTokens != tc.want || c.Samples != 1 || !slices.Equal(c.Messages, tc.messages) {
+			t.Errorf("%+v", c)
+		}
+	}
+}
+
+func TestNoAnswer(t *testing.T) {
+	t.Parallel()
+	if f := node.NoAnswer(&abi.CompletionResult{Outcome: abi.CompletionPartial, Answers: []string{"so"}, Detail: "one of two"}); f != nil {
+		t.Errorf("%+v", f)
+	}
+	if f := node.NoAnswer(&abi.CompletionResult{Outcome: abi.CompletionFailed, Detail: "no connection"}); f == nil || f.Code != "model_failed" || f.Message != "no connection" {
+		t.Errorf("%+v", f)
 	}
 }

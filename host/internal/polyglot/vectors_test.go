@@ -29,6 +29,7 @@ func TestSDKsKeepTheVectors(t *testing.T) {
 			m := load(t, l.build(t, root(t, "sdk", l.name, "tests", l.vectors)), abi.CapLog, abi.CapRecall)
 			askHost(t, m)
 			askForExperiments(t, m)
+			askAModel(t, m)
 			sets, err := abitest.Sets()
 			if err != nil {
 				t.Fatal(err)
@@ -103,6 +104,50 @@ func askForExperiments(t *testing.T, m *sandbox.Module) {
 		}
 		if want := codec.AppendNodeResponse(nil, &tc.want); !bytes.Equal(out.Bytes, want) {
 			t.Errorf("%d offers: the answer is\n  %x, want\n  %x", len(tc.offers), out.Bytes, want)
+		}
+	}
+}
+
+// askAModel has the module put a question to the first model, and tell what became of it.
+func askAModel(t *testing.T, m *sandbox.Module) {
+	t.Helper()
+	offer := func(tokens int) []abi.ModelOffer {
+		return []abi.ModelOffer{{Model: "one", ContextTokens: 1000, AnswerTokens: tokens}, {Model: "two", ContextTokens: 1, AnswerTokens: 1}}
+	}
+	asks := func(tokens int, messages ...abi.ChatMessage) abi.NodeResponse {
+		return abi.NodeResponse{Completion: &abi.Completion{Model: "one", Messages: messages, AnswerTokens: tokens, Samples: 1}}
+	}
+	system, user := abi.ChatMessage{Role: abi.ChatSystem, Content: "You judge."}, abi.ChatMessage{Role: abi.ChatUser, Content: "why?"}
+	green := []abi.ExperimentOffer{{Seconds: 1, Experiment: abi.Experiment{
+		Product: abi.Green, Tests: abi.Green, Environment: abi.CleanEnvironment, Order: abi.Alone, Runs: 1,
+	}}}
+	for name, tc := range map[string]struct {
+		change func(*abi.NodeRequest)
+		want   abi.NodeResponse
+	}{
+		"no models":         {func(*abi.NodeRequest) {}, abi.NodeResponse{Failure: &abi.Failure{Code: "no_offer", Message: "nothing to run"}}},
+		"models":            {func(r *abi.NodeRequest) { r.Models, r.Prompt = offer(500), system.Content }, asks(100, system, user)},
+		"a terse model":     {func(r *abi.NodeRequest) { r.Models = offer(7) }, asks(7, user)},
+		"experiments first": {func(r *abi.NodeRequest) { r.Models, r.Offers = offer(7), green }, abi.NodeResponse{Experiment: &green[0].Experiment}},
+		"an answer": {func(r *abi.NodeRequest) {
+			r.Models = offer(7)
+			r.Completions = []abi.CompletionResult{{Model: "one", Outcome: abi.CompletionPartial, Answers: []string{"größe", "x"}, Detail: "2 of 3"}}
+		}, abi.NodeResponse{Failure: &abi.Failure{Code: "said", Message: "größe"}}},
+		"no answer": {func(r *abi.NodeRequest) {
+			r.Completions = []abi.CompletionResult{{Model: "one", Outcome: abi.CompletionNotAsked, Answers: []string{}, Detail: "no budget"}}
+		}, abi.NodeResponse{Failure: &abi.Failure{Code: "model_not_asked", Message: "no budget"}}},
+	} {
+		request := abi.NodeRequest{
+			Node: "verdict", Family: abi.FamilyVerdict, Persona: abi.Persona{Name: "specter", Colour: "Grey", Element: abi.Fire, Role: "judge", Alignment: "neutral"},
+			Case: abi.CaseView{Subject: user.Content, Labels: []string{"a", "b"}},
+		}
+		tc.change(&request)
+		out, err := m.Call(t.Context(), abi.CallNode, codec.AppendNodeRequest(nil, &request))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := codec.AppendNodeResponse(nil, &tc.want); !bytes.Equal(out.Bytes, want) {
+			t.Errorf("%s: the answer is\n  %x, want\n  %x", name, out.Bytes, want)
 		}
 	}
 }

@@ -1,5 +1,6 @@
 /* A guest that reads any message of the contract and writes it again: the test vectors are put through it. A node request itself,
- * which begins with the head of a map, is answered with the offer that runs green tests, or with a failure.
+ * which begins with the head of a map, is answered with the offer that runs green tests, with a question to the first model, or with a
+ * failure that repeats what the model said.
  *
  * The request is a byte with the length of a type's name, the name, and the message. The response begins with a 0 and goes
  * on with the canonical bytes, or with a 1 and goes on with the problem's path, a zero byte, and its code. */
@@ -31,11 +32,20 @@ static const sc_experiment *choose(const sc_node_request *request) {
 }
 
 static void refuse(const sc_node_request *request, sc_node_response *response) {
-  (void)request;
   response->failure = sc_fail(sc_lit("no_offer"), sc_lit("nothing to run"));
+  if (request->completions.count) {
+    const sc_completion_result *result = request->completions.at;
+    response->failure = sc_no_answer(result);
+    if (!response->failure) response->failure = sc_fail(sc_lit("said"), result->answers.at[0]);
+  }
 }
 
-static void node(const void *request, void *response) { sc_node_offers(choose, refuse, request, response); }
+static sc_completion *ask(const sc_node_request *request) {
+  return request->completions.count ? NULL : sc_completion_new(request->models.at, 100, request->prompt, request->case_.subject);
+}
+
+static void models(const sc_node_request *request, sc_node_response *response) { sc_node_models(ask, refuse, request, response); }
+static void node(const void *request, void *response) { sc_node_offers(choose, models, request, response); }
 
 SC_EXPORT("shadowcourt_node") uint64_t shadowcourt_node(const char *request, uint32_t size);
 uint64_t shadowcourt_node(const char *request, uint32_t size) {

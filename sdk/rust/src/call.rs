@@ -12,6 +12,28 @@ impl Failure {
     }
 }
 
+impl Completion {
+    /// Asks a model that the request offers for one answer, of `tokens` tokens at most, and no more than the model may give. Without a
+    /// system message give `""`. The fields `schema`, `samples`, `temperature` and `seed` are yours to set.
+    pub fn new(offer: &ModelOffer, tokens: i64, system: &str, user: &str) -> Self {
+        let mut messages = Vec::new();
+        for (role, content) in [(ChatRole::System, system), (ChatRole::User, user)] {
+            if !content.is_empty() {
+                messages.push(ChatMessage { role, content: content.to_string() });
+            }
+        }
+        Completion { model: offer.model.clone(), messages, answer_tokens: tokens.min(offer.answer_tokens), samples: 1, ..Default::default() }
+    }
+}
+
+impl CompletionResult {
+    /// The first answer, or the failure that says why there is none: `model_failed`, `model_invalid` and so on. After it the persona's
+    /// fallback plays, where the pipeline names one.
+    pub fn answer(&self) -> Result<&str, Failure> {
+        self.answers.first().map(String::as_str).ok_or_else(|| Failure::new(&format!("model_{}", self.outcome.as_str()), &self.detail))
+    }
+}
+
 /// The number of the parameter of a name, if it has one.
 pub fn number(params: &[Param], name: &str) -> Option<f64> {
     params.iter().find(|p| p.name == name)?.number
@@ -71,6 +93,24 @@ pub fn answer<Q: Message, T, R: Response<T>>(handler: fn(Q) -> Result<T, Failure
         Err(problem) => Err(Failure::new("bad_request", &problem.to_string())),
     };
     encode(&R::of(answer))
+}
+
+/// Answers a node call with what `ask` wants a language model to be asked, and with what `handler` says where it wants nothing.
+/// [`serve_node_models!`](crate::serve_node_models) does this; a handler of [`serve_node_response!`](crate::serve_node_response) may, too.
+pub fn with_models<T>(
+    ask: fn(&NodeRequest) -> Option<Completion>,
+    handler: fn(NodeRequest) -> Result<T, Failure>,
+    request: NodeRequest,
+) -> Result<NodeResponse, Failure>
+where
+    NodeResponse: Response<T>,
+{
+    if !request.models.is_empty() {
+        if let Some(completion) = ask(&request) {
+            return Ok(NodeResponse { completion: Some(completion), ..Default::default() });
+        }
+    }
+    Ok(NodeResponse::of(handler(request)))
 }
 
 /// What stays where it is until the next call: nothing else could free it. A module has one thread.
@@ -143,11 +183,24 @@ macro_rules! serve_node {
 }
 
 /// Exports `fn(NodeRequest) -> Result<NodeResponse, Failure>`, for a persona that may answer with one of the experiments that the
-/// request offers, in place of the artifact.
+/// request offers, or with a completion, in place of the artifact.
 #[macro_export]
 macro_rules! serve_node_response {
     ($handler:path) => {
         $crate::serve!(shadowcourt_node, $handler, $crate::NodeRequest, $crate::NodeResponse, $crate::NodeResponse);
+    };
+}
+
+/// Exports `fn(NodeRequest) -> Result<Artifact, Failure>` after `fn(&NodeRequest) -> Option<Completion>`, which says what a language model
+/// is to be asked first. It is called only where the request offers models. The host then makes the call again, with the answer at the
+/// end of `completions`.
+#[macro_export]
+macro_rules! serve_node_models {
+    ($ask:path, $handler:path) => {
+        fn shadowcourt_node_with_models(request: $crate::NodeRequest) -> Result<$crate::NodeResponse, $crate::Failure> {
+            $crate::call::with_models($ask, $handler, request)
+        }
+        $crate::serve_node_response!(shadowcourt_node_with_models);
     };
 }
 

@@ -2,7 +2,8 @@
 
 import { decode, encode, Message, Reader } from "./codec";
 import {
-  ContestRequest, ContestResponse, EdgeRequest, EdgeResponse, Experiment, Failure, JudgeRequest, JudgeResponse, NodeRequest, NodeResponse, Param,
+  ChatMessage, ChatRole, Completion, CompletionResult, ContestRequest, ContestResponse, EdgeRequest, EdgeResponse, Experiment, Failure, JudgeRequest,
+  JudgeResponse, ModelOffer, NodeRequest, NodeResponse, Param,
 } from "./messages";
 
 /** Gives the host room for a request. Every module exports it. */
@@ -51,13 +52,62 @@ export function serveNode(pointer: usize, length: usize, handler: (request: Node
 export function serveNodeOffers(
   pointer: usize, length: usize, choose: (request: NodeRequest) => Experiment | null, handler: (request: NodeRequest) => NodeResponse,
 ): u64 {
+  return serveNodeAsking(pointer, length, choose, null, handler);
+}
+
+/**
+ * serveNode with an asker: it says what a language model is to be asked first, or null for nothing. The host then makes the call again, with
+ * the answer at the end of completions (SPEC.md §2.12). The asker is called only where there are models.
+ */
+export function serveNodeModels(
+  pointer: usize, length: usize, ask: (request: NodeRequest) => Completion | null, handler: (request: NodeRequest) => NodeResponse,
+): u64 {
+  return serveNodeAsking(pointer, length, null, ask, handler);
+}
+
+/** serveNode with a chooser and an asker, each of which may be null. */
+export function serveNodeAsking(
+  pointer: usize, length: usize, choose: ((request: NodeRequest) => Experiment | null) | null,
+  ask: ((request: NodeRequest) => Completion | null) | null, handler: (request: NodeRequest) => NodeResponse,
+): u64 {
   const r = new Reader(pointer, length), request = new NodeRequest(), response = new NodeResponse();
   if (!decode(r, request)) {
     response.failure = badRequest(r);
     return give(response);
   }
-  if (request.offers.length > 0) response.experiment = choose(request);
-  return give(response.experiment !== null ? response : handler(request));
+  if (choose !== null && request.offers.length > 0) response.experiment = choose(request);
+  if (response.experiment !== null) return give(response);
+  if (ask !== null && request.models.length > 0) response.completion = ask(request);
+  return give(response.completion !== null ? response : handler(request));
+}
+
+function message(role: string, content: string): ChatMessage {
+  const m = new ChatMessage();
+  m.role = role;
+  m.content = content;
+  return m;
+}
+
+/**
+ * Asks a model that the request offers for one answer, of so many tokens at most, and no more than the model may give. An empty system message
+ * is left out. The fields schema, samples, temperature and seed are yours to set.
+ */
+export function newCompletion(offer: ModelOffer, tokens: i64, system: string, user: string): Completion {
+  const c = new Completion();
+  c.model = offer.model;
+  if (system != "") c.messages.push(message(ChatRole.System, system));
+  if (user != "") c.messages.push(message(ChatRole.User, user));
+  c.answerTokens = min(tokens, offer.answerTokens);
+  c.samples = 1;
+  return c;
+}
+
+/**
+ * Null where a model gave an answer, and else the failure that says why not: model_failed, model_invalid and so on. After it the persona's
+ * fallback plays, where the pipeline names one.
+ */
+export function noAnswer(result: CompletionResult): Failure | null {
+  return result.answers.length > 0 ? null : fail("model_" + result.outcome, result.detail);
 }
 
 export function serveContest(pointer: usize, length: usize, handler: (request: ContestRequest) => ContestResponse): u64 {

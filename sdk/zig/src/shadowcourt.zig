@@ -38,12 +38,15 @@ pub const JudgeRequest = messages.JudgeRequest;
 pub const JudgeResponse = messages.JudgeResponse;
 pub const Artifact = messages.Artifact;
 pub const Challenge = messages.Challenge;
+pub const Completion = messages.Completion;
+pub const CompletionResult = messages.CompletionResult;
 pub const CriterionOpinion = messages.CriterionOpinion;
 pub const EdgeAnswer = messages.EdgeAnswer;
 pub const Evidence = messages.Evidence;
 pub const Experiment = messages.Experiment;
 pub const Failure = messages.Failure;
 pub const Finding = messages.Finding;
+pub const ModelOffer = messages.ModelOffer;
 pub const Param = messages.Param;
 
 const is_wasm = builtin.target.cpu.arch == .wasm32;
@@ -94,6 +97,39 @@ pub fn withOffers(comptime choose: fn (NodeRequest) ?Experiment, comptime handle
             return handler(arena, request);
         }
     }.node;
+}
+
+/// A handler of node calls that first asks an asker what a language model is to be asked, or null for nothing. The host then makes the call
+/// again, with the answer at the end of completions (SPEC.md §2.12). The asker is called only where there are models. Both kinds of handler
+/// can be had: withOffers(choose, withModels(ask, node)).
+///
+///     sc.serve(.node, sc.withModels(ask, node));
+///     fn ask(arena: std.mem.Allocator, request: sc.NodeRequest) !?sc.Completion { ... }
+pub fn withModels(comptime ask: anytype, comptime handler: anytype) fn (Allocator, NodeRequest) anyerror!NodeResponse {
+    return struct {
+        fn node(arena: Allocator, request: NodeRequest) anyerror!NodeResponse {
+            if (request.models.len > 0) {
+                if (try ask(arena, request)) |c| return .{ .completion = c };
+            }
+            return handler(arena, request);
+        }
+    }.node;
+}
+
+/// Asks a model that the request offers for one answer, of so many tokens at most, and no more than the model may give. An empty system
+/// message is left out. The fields schema, samples, temperature and seed are yours to set.
+pub fn newCompletion(arena: Allocator, offer: ModelOffer, tokens: i64, system: []const u8, user: []const u8) error{OutOfMemory}!Completion {
+    var list: std.ArrayList(messages.ChatMessage) = .empty;
+    if (system.len > 0) try list.append(arena, .{ .role = .system, .content = system });
+    if (user.len > 0) try list.append(arena, .{ .role = .user, .content = user });
+    return .{ .model = offer.model, .messages = list.items, .answer_tokens = @min(tokens, offer.answer_tokens), .samples = 1 };
+}
+
+/// Null where a model gave an answer, and else the failure that says why not: model_failed, model_invalid and so on. After it the persona's
+/// fallback plays, where the pipeline names one.
+pub fn noAnswer(arena: Allocator, result: CompletionResult) error{OutOfMemory}!?Failure {
+    if (result.answers.len > 0) return null;
+    return .{ .code = try std.mem.concat(arena, u8, &.{ "model_", @tagName(result.outcome) }), .message = result.detail };
 }
 
 /// Reads a request, has it answered and writes the response. It is what the exports do, and serves tests without a sandbox.

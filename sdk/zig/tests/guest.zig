@@ -2,7 +2,8 @@
 //!
 //! The request is a byte with the length of a type's name, the name, and the message. The response begins with a 0 and goes
 //! on with the canonical bytes, or with a 1 and goes on with the problem's path, a zero byte, and its code. A node request itself,
-//! which begins with the head of a map, is answered with the offer that runs green tests, or with a failure.
+//! which begins with the head of a map, is answered with the offer that runs green tests, with a question to the first model, or with a
+//! failure that repeats what the model said.
 
 const std = @import("std");
 const sc = @import("shadowcourt");
@@ -22,7 +23,7 @@ comptime {
 
 export fn shadowcourt_node(pointer: [*]const u8, length: usize) u64 {
     const request = pointer[0..length];
-    if (request[0] >= 0x80) return sc.give(sc.answer(.node, sc.withOffers(choose, refuse), sc.heap(), request) catch @panic("out of memory"));
+    if (request[0] >= 0x80) return sc.give(sc.answer(.node, sc.withOffers(choose, sc.withModels(ask, refuse)), sc.heap(), request) catch @panic("out of memory"));
     const end = 1 + @as(usize, request[0]);
     return sc.give(rewrite(sc.heap(), request[1..end], request[end..]) catch @panic("out of memory"));
 }
@@ -32,7 +33,15 @@ fn choose(request: sc.NodeRequest) ?sc.Experiment {
     return null;
 }
 
-fn refuse(_: std.mem.Allocator, _: sc.NodeRequest) !sc.NodeResponse {
+fn ask(arena: std.mem.Allocator, request: sc.NodeRequest) !?sc.Completion {
+    if (request.completions.len > 0) return null;
+    return try sc.newCompletion(arena, request.models[0], 100, request.prompt, request.case.subject);
+}
+
+fn refuse(arena: std.mem.Allocator, request: sc.NodeRequest) !sc.NodeResponse {
+    for (request.completions) |result| {
+        return .{ .failure = try sc.noAnswer(arena, result) orelse .{ .code = "said", .message = result.answers[0] } };
+    }
     return .{ .failure = .{ .code = "no_offer", .message = "nothing to run" } };
 }
 

@@ -20,6 +20,13 @@ func (p plugin) WASM() string {
 	return "build/" + p.Name + ".wasm"
 }
 
+// Asker is what the SDK asks language models with.
+func (p plugin) Asker() string {
+	return map[string]string{
+		"go": "`node.HandleModels`", "rust": "`serve_node_models!`", "c": "`SC_NODE_MODELS`", "zig": "`withModels`", "typescript": "`serveNodeModels`",
+	}[p.Language]
+}
+
 // Seat is what a candidate takes the place of: the persona, or the module of an edge.
 func (p plugin) Seat() string {
 	if p.Role == "persona" {

@@ -2,10 +2,13 @@
 //
 // The request is a byte with the length of a type's name, the name, and the message. The response begins with a 0 and goes
 // on with the canonical bytes, or with a 1 and goes on with the problem's path, a zero byte, and its code. A node request itself,
-// which begins with the head of a map, is answered with the offer that runs green tests, or with a failure.
+// which begins with the head of a map, is answered with the offer that runs green tests, with a question to the first model, or with a
+// failure that repeats what the model said.
 
 import { decode, encode, Reader } from "../../assembly/codec";
-import { Experiment, fail, log, NodeRequest, NodeResponse, PriorCases, recall, RecallQuery, serveNodeOffers } from "../../assembly";
+import {
+  Completion, Experiment, fail, log, newCompletion, noAnswer, NodeRequest, NodeResponse, PriorCases, recall, RecallQuery, serveNodeAsking,
+} from "../../assembly";
 import { give } from "../../assembly/call";
 import { byName } from "./byName";
 
@@ -28,11 +31,20 @@ function choose(request: NodeRequest): Experiment | null {
 function refuse(request: NodeRequest): NodeResponse {
   const response = new NodeResponse();
   response.failure = fail("no_offer", "nothing to run");
+  if (request.completions.length > 0) {
+    const result = request.completions[0];
+    response.failure = noAnswer(result);
+    if (response.failure === null) response.failure = fail("said", result.answers[0]);
+  }
   return response;
 }
 
+function ask(request: NodeRequest): Completion | null {
+  return request.completions.length > 0 ? null : newCompletion(request.models[0], 100, request.prompt, request.case_.subject);
+}
+
 export function shadowcourt_node(pointer: usize, length: usize): u64 {
-  if (load<u8>(pointer) >= 0x80) return serveNodeOffers(pointer, length, choose, refuse);
+  if (load<u8>(pointer) >= 0x80) return serveNodeAsking(pointer, length, choose, ask, refuse);
   const n: usize = load<u8>(pointer);
   const value = byName(String.UTF8.decodeUnsafe(pointer + 1, n));
   if (value === null) return answer(2, 0, 0);

@@ -2,12 +2,13 @@
 //!
 //! The request is a byte with the length of a type's name, the name, and the message. The response begins with a 0 and goes
 //! on with the canonical bytes, or with a 1 and goes on with the problem's path, a zero byte, and its code. A node request itself,
-//! which begins with the head of a map, is answered with the offer that runs green tests, or with a failure.
+//! which begins with the head of a map, is answered with the offer that runs green tests, with a question to the first model, or with a
+//! failure that repeats what the model said.
 
 #[rustfmt::skip]
 mod by_name;
 
-use shadowcourt::{Failure, NodeRequest, NodeResponse, TreeRevision};
+use shadowcourt::{Artifact, Completion, Failure, NodeRequest, NodeResponse, TreeRevision};
 
 shadowcourt::manifest! {
     name: "vectors",
@@ -33,8 +34,22 @@ extern "C" fn shadowcourt_node(pointer: *const u8, length: usize) -> u64 {
 }
 
 fn node(request: NodeRequest) -> Result<NodeResponse, Failure> {
-    match request.offers.into_iter().find(|o| o.experiment.tests == TreeRevision::Green) {
-        Some(offer) => Ok(NodeResponse { experiment: Some(offer.experiment), ..Default::default() }),
+    match request.offers.iter().find(|o| o.experiment.tests == TreeRevision::Green) {
+        Some(offer) => Ok(NodeResponse { experiment: Some(offer.experiment.clone()), ..Default::default() }),
+        None => shadowcourt::call::with_models(ask, refuse, request),
+    }
+}
+
+fn ask(request: &NodeRequest) -> Option<Completion> {
+    match request.completions.first() {
+        Some(_) => None,
+        None => Some(Completion::new(&request.models[0], 100, &request.prompt, &request.case.subject)),
+    }
+}
+
+fn refuse(request: NodeRequest) -> Result<Artifact, Failure> {
+    match request.completions.first() {
+        Some(result) => Err(Failure::new("said", result.answer()?)),
         None => Err(Failure::new("no_offer", "nothing to run")),
     }
 }
