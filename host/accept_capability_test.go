@@ -116,3 +116,25 @@ func TestAccept_PL8_AnswersDoNotOutliveTheirCall(t *testing.T) {
 		}
 	}
 }
+
+// One host tries cases with several casebooks at once, with the same modules.
+func TestWithCasebook(t *testing.T) {
+	t.Parallel()
+	book := &library{cases: []abi.PriorCase{{CaseID: "old-7", Classification: "quota", Status: "affirmed", Confidence: 0.9, Similarity: 1, Seen: 2, Confirmed: true}}}
+	without := openLit(t, host.Config{}, map[string]string{"recall": "ask"}, straight...)
+	with := without.WithCasebook(book)
+	for range 2 {
+		if got := try(t, with, unclassified()).Light[0].Artifacts[0].Artifact.Recall; !got.Match {
+			t.Errorf("with a casebook: %+v", got)
+		}
+		if got := try(t, without, unclassified()).Light[0].Artifacts[0].Artifact.Recall; got.Match {
+			t.Errorf("without: %+v", got)
+		}
+	}
+	if err := with.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if got := try(t, without.WithCasebook(nil), unclassified()).Light[0].Artifacts[0].Artifact.Recall; got.Match {
+		t.Errorf("behind the close of another: %+v", got)
+	}
+}

@@ -20,6 +20,8 @@ type Host struct {
 	runtime  *runtime.Runtime
 	contents record.Contents // of records
 	sleep    runtime.Sleep
+	// borrowed says that the runtime belongs to another Host, see WithCasebook.
+	borrowed bool
 	// scheduled says that trials compete for experiments, so that each is first tried by reading. A Light of the caller's own and language
 	// models may cost more than it is worth to be asked twice.
 	scheduled bool
@@ -155,5 +157,19 @@ func (h *Host) RecordHeader(configuration []record.Part) (*record.Header, error)
 	return h.court.Header(h.contents, configuration, h.runtime.CallLimits())
 }
 
+// WithCasebook gives a Host that answers modules from another casebook, nil for none. Both have the same modules, which a Swap of
+// either replaces, and both may try cases at the same time: so that each of many dockets sees its own revision of a casebook.
+// Closing it does nothing; it can't be used after the one that it was made from is closed.
+func (h *Host) WithCasebook(c Casebook) *Host {
+	other := *h
+	other.runtime, other.borrowed = h.runtime.WithCasebook(c), true
+	return &other
+}
+
 // Close waits for the trials that are going on and frees everything.
-func (h *Host) Close(ctx context.Context) error { return h.runtime.Close(ctx) }
+func (h *Host) Close(ctx context.Context) error {
+	if h.borrowed {
+		return nil
+	}
+	return h.runtime.Close(ctx)
+}

@@ -368,3 +368,29 @@ func TestKeysAreReadAndNeverShown(t *testing.T) {
 		}
 	}
 }
+
+// A record in memory has the bytes of one in a file.
+func TestBegin(t *testing.T) {
+	t.Parallel()
+	key := newKey(t, false)
+	write := func(w *record.Writer, err error) {
+		t.Helper()
+		if err == nil {
+			err = w.Append(trial("a"))
+		}
+		if err == nil {
+			err = w.Finish()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var memory bytes.Buffer
+	write(record.Begin(&memory, key, header()))
+	name := filepath.Join(t.TempDir(), "record")
+	write(record.Create(name, key, header()))
+	file, err := os.ReadFile(name)
+	if err != nil || !bytes.Equal(file, memory.Bytes()) {
+		t.Errorf("%d bytes in memory, %d in a file, %v", memory.Len(), len(file), err)
+	}
+}

@@ -169,6 +169,13 @@ func (g *Generation) Unobserved(logger *slog.Logger) *Generation {
 	return &Generation{g.Generation, &r}
 }
 
+// WithCasebook is the same sandbox with the same modules and another casebook.
+func (r *Runtime) WithCasebook(c Casebook) *Runtime {
+	other := *r
+	other.config.Casebook = c
+	return &other
+}
+
 // Runtime of the generation.
 func (g *Generation) Runtime() *Runtime { return g.runtime }
 

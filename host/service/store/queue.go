@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"time"
+
+	"github.com/riverqueue/river"
 )
 
 // BatchArgs is the job of a batch.
@@ -13,11 +15,19 @@ type BatchArgs struct {
 // Kind names the jobs in the queue.
 func (BatchArgs) Kind() string { return "shadowcourt_batch" }
 
-// MaxAttempts is how often a batch is begun. What it could not try by then gets a fault.
+// MaxAttempts is how often a batch is begun. What it could not try by then gets a fault, so that every docket ends. The queue's
+// own limit is far above: it would drop the job, and nobody would hear of it.
 const MaxAttempts = 25
 
 // tagEpoch is the moment of tag 0: jobs are taken in the order of their times, which are tags and not times.
 var tagEpoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// jobOf is the job of a batch.
+func jobOf(batch, tag int64) river.InsertManyParams {
+	return river.InsertManyParams{Args: BatchArgs{Batch: batch}, InsertOpts: &river.InsertOpts{
+		ScheduledAt: tagEpoch.Add(time.Duration(tag) * time.Millisecond), MaxAttempts: 1000, // see MaxAttempts
+	}}
+}
 
 // fairTags gives the tag of the first batch of a docket, and the step to each further one.
 //

@@ -379,9 +379,7 @@ func (t *tx) insertBatches(ctx context.Context, docketID int64, submitter string
 			[]any{docketID, submitter, tag, int64(span.first), int64(span.last)}, &batches[i]); err != nil {
 			return err
 		}
-		jobs[i] = river.InsertManyParams{Args: BatchArgs{Batch: batches[i]}, InsertOpts: &river.InsertOpts{
-			ScheduledAt: tagEpoch.Add(time.Duration(tag) * time.Millisecond), MaxAttempts: MaxAttempts,
-		}}
+		jobs[i] = jobOf(batches[i], tag)
 	}
 	ids, err := t.db.insertJobs(ctx, t, jobs)
 	if err != nil {
