@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"html/template"
 	"io"
+	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/render"
@@ -104,7 +105,11 @@ type (
 )
 
 func newLabelView(v *caseView, label string) labelView {
-	return labelView{label, v.labelClass(label), render.LabelName(v.Trial, label)}
+	l := labelView{label, v.labelClass(label), render.LabelName(v.Trial, label)}
+	if short, _, _ := strings.Cut(l.Meaning, ","); v.named && short != "" {
+		l.Name, l.Meaning = short, label+": "+l.Meaning
+	}
+	return l
 }
 
 func newChallengeView(v caseView, c abi.Challenge) challengeView {
@@ -122,7 +127,7 @@ func newItemView(v caseView, item trial.Item) itemView {
 func (h *htmlWriter) Write(t *trial.Trial) error {
 	h.summary.Add(t)
 	h.beside.add(t)
-	v := newCaseView(render.Sanitize(t), h.summary.Cases, nil)
+	v := newCaseView(render.Sanitize(t), h.summary.Cases, caseOptions{})
 	h.hasTruth = h.hasTruth || v.Known
 	if err := h.templates.ExecuteTemplate(&h.rows, "row", v); err != nil {
 		return err

@@ -29,7 +29,7 @@ type markdownWriter struct {
 func (m *markdownWriter) Write(t *trial.Trial) error {
 	m.summary.Add(t)
 	m.beside.add(t)
-	v := newCaseView(render.Sanitize(t), m.summary.Cases, nil)
+	v := newCaseView(render.Sanitize(t), m.summary.Cases, caseOptions{})
 	m.row(&v)
 	if t.Told() {
 		story := markdownStory{caseView: v, b: &m.trials}

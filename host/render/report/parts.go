@@ -27,10 +27,10 @@ type Parts struct {
 	Modules template.HTML
 }
 
-// NewParts renders a trial. link gives the address of the place in the documents that an item names and quotes, empty for
+// NewParts renders a trial. Labels are shown by their names for people, where they have any. link gives the address of the place in the documents that an item names and quotes, empty for
 // one that the page does not show; a nil link links nothing.
 func NewParts(t *trial.Trial, link func(source, quote string) string) (*Parts, error) {
-	v := newCaseView(render.Sanitize(t), 1, link)
+	v := newCaseView(render.Sanitize(t), 1, caseOptions{link: link, named: true})
 	parts := &Parts{}
 	for name, into := range map[string]*template.HTML{
 		"outcome": &parts.Outcome, "failure": &parts.Failure, "gaps": &parts.Gaps, "experiments": &parts.Experiments, "models": &parts.Models,

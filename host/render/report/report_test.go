@@ -427,3 +427,14 @@ func TestPartsAreInertAndLinkTheirPlaces(t *testing.T) {
 		t.Errorf("the attack changes the elements:\n%s", diff)
 	}
 }
+
+func TestPartsNameLabels(t *testing.T) {
+	t.Parallel()
+	parts, err := report.NewParts(sample.Amended(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(parts.Outcome), "<bdi>automation bug</bdi>") || strings.Contains(string(parts.Outcome), "<bdi>"+sample.Automation) {
+		t.Errorf("the outcome is %s", parts.Outcome)
+	}
+}

@@ -23,7 +23,15 @@ type caseView struct {
 	Grounds []groundView
 	// Groundless: there was no trial, and Light had nothing to go by.
 	Groundless bool
-	link       func(source, quote string) string
+	caseOptions
+}
+
+// caseOptions are what a page of another program wants otherwise. The zero value is a report's.
+type caseOptions struct {
+	// link gives the address of a place in the documents; nil for none.
+	link func(source, quote string) string
+	// named: labels are shown by their names for people.
+	named bool
 }
 
 // Ref is a place that an item names, and what it quotes from there.
@@ -51,8 +59,8 @@ type passView struct {
 	Items   []trial.Item
 }
 
-func newCaseView(t *trial.Trial, number int, link func(source, quote string) string) caseView {
-	v := caseView{Trial: t, Anchor: "case-" + strconv.Itoa(number), Cast: t.Cast(), Comparison: t.Compare(), link: link}
+func newCaseView(t *trial.Trial, number int, options caseOptions) caseView {
+	v := caseView{Trial: t, Anchor: "case-" + strconv.Itoa(number), Cast: t.Cast(), Comparison: t.Compare(), caseOptions: options}
 	for i := range t.Passes {
 		items := t.Passes[i].Items()
 		slices.SortStableFunc(items, func(a, b trial.Item) int {

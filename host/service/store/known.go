@@ -1,0 +1,158 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/host/trial"
+)
+
+// About is what lists of entries show beside an [Entry]: what the docket says of it.
+type About struct {
+	// DocketName is the docket's.
+	DocketName string
+	// Truth is the label that the docket states, empty for none.
+	Truth string
+	// LabelNames are the names of the case's labels for people, by label.
+	LabelNames map[string]string
+}
+
+// maxAbout bounds the entries of one question.
+const maxAbout = 1000
+
+// About reads what dockets say of entries: at most the first 1,000 of the list.
+func (s *Store) About(ctx context.Context, ids []TrialID) (map[TrialID]About, error) {
+	out := make(map[TrialID]About, len(ids))
+	ids = ids[:min(len(ids), maxAbout)]
+	if len(ids) == 0 {
+		return out, nil
+	}
+	var w where
+	pairs := strings.TrimSuffix(strings.Repeat("(CAST(? AS BIGINT), CAST(? AS BIGINT)), ", len(ids)), ", ")
+	args := make([]any, 0, 2*len(ids))
+	for _, id := range ids {
+		args = append(args, id.Docket, int64(id.Ordinal))
+	}
+	w.add("(e.docket, e.ordinal) IN (VALUES "+pairs+")", args...)
+	err := each(ctx, s.db, `SELECT e.docket, e.ordinal, e.truth, e.label_names, d.name FROM entries e JOIN dockets d ON d.id = e.docket`+w.text(), w.args,
+		func(scan func(...any) error) error {
+			var id TrialID
+			var a About
+			var truth, names string
+			if err := scan(&id.Docket, &id.Ordinal, &truth, &names, &a.DocketName); err != nil {
+				return err
+			}
+			var err error
+			a.Truth, a.LabelNames, err = said(truth, names)
+			out[id] = a
+			return err
+		})
+	return out, err
+}
+
+// said reads the columns truth and label_names.
+func said(truth, names string) (label string, list map[string]string, err error) {
+	if truth != "" {
+		var t trial.Truth
+		if err := parse(truth, &t); err != nil {
+			return "", nil, err
+		}
+		label = t.Classification
+	}
+	if names != "" {
+		err = parse(names, &list)
+	}
+	return label, list, err
+}
+
+// Known is a result whose right label is known, from a correction or from its docket.
+type Known struct {
+	ID         TrialID
+	Repository string
+	Created    time.Time // when the docket was submitted
+	// Right is the right label, Corrected says that a person set it.
+	Right     string
+	Corrected bool
+	// Label is the court's answer with its confidence, Light the one under review; empty for none.
+	Label      string
+	Confidence float64
+	Light      string
+	// Labels of the case, in its order.
+	Labels     []string
+	LabelNames map[string]string
+}
+
+// KnownLabels lists the results that a filter selects and whose right label is known, the latest first: at most the filter's limit,
+// 0 for 100,000.
+func (s *Store) KnownLabels(ctx context.Context, f EntryFilter) ([]Known, error) {
+	const most = 100_000
+	f.Tried = true
+	w := f.where()
+	w.add("(correction <> 0 OR truth <> '')")
+	list := []Known{}
+	names := map[string]map[string]string{} // few dockets name labels differently
+	err := each(ctx, s.db, `SELECT docket, ordinal, repository, created, labels, corrected, truth, label_names, label, confidence, light_label FROM entries`+
+		w.text()+` ORDER BY created DESC, docket DESC, ordinal`+w.limit(f.Limit, most, most, f.Offset), w.args,
+		func(scan func(...any) error) error {
+			var k Known
+			var created int64
+			var labels, corrected, truth, named string
+			if err := scan(&k.ID.Docket, &k.ID.Ordinal, &k.Repository, &created, &labels, &corrected, &truth, &named, &k.Label, &k.Confidence, &k.Light); err != nil {
+				return err
+			}
+			right, byLabel, err := said(truth, named)
+			if err != nil {
+				return err
+			}
+			if names[named] == nil {
+				names[named] = byLabel
+			}
+			k.Created, k.Right, k.LabelNames = at(created), right, names[named]
+			if corrected != "" {
+				k.Right, k.Corrected = corrected, true
+			}
+			if k.Right == "" {
+				return nil
+			}
+			err = parse(labels, &k.Labels)
+			list = append(list, k)
+			return err
+		})
+	return list, err
+}
+
+// Volume is how many results of a repository were submitted in a week.
+type Volume struct {
+	Repository string
+	// Week begins on a Monday at midnight UTC.
+	Week  time.Time
+	Tried int
+}
+
+// WeekOf is the week of a time, as [Volume] counts them.
+func WeekOf(t time.Time) time.Time { return weekStart((t.UnixMicro() + sinceMonday) / weekMicros) }
+
+// sinceMonday is from the Monday before 1970 to its first day, a Thursday.
+const sinceMonday = weekMicros / 7 * 3
+
+func weekStart(number int64) time.Time { return at(number*weekMicros - sinceMonday) }
+
+// Volumes counts the results that a filter selects by repository and week, the latest week first; at most 10,000 rows.
+func (s *Store) Volumes(ctx context.Context, f EntryFilter) ([]Volume, error) {
+	f.Tried = true
+	w := f.where()
+	list := []Volume{}
+	week := fmt.Sprintf("(created + %d) / %d", int64(sinceMonday), int64(weekMicros))
+	err := each(ctx, s.db, `SELECT repository, `+week+`, count(*) FROM entries`+w.text()+` GROUP BY repository, `+week+
+		` ORDER BY `+week+` DESC, repository LIMIT 10000`, w.args, func(scan func(...any) error) error {
+		var v Volume
+		var number int64
+		err := scan(&v.Repository, &number, &v.Tried)
+		v.Week = weekStart(number)
+		list = append(list, v)
+		return err
+	})
+	return list, err
+}
