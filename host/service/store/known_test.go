@@ -11,7 +11,7 @@ import (
 )
 
 // knows is about results whose right label is known.
-func knows(t *testing.T, s *store.Store) {
+func knows(t *testing.T, s *store.Store) { //nolint:thelper // a test of the suite
 	entries := entriesOf("a", "b", "c", "d")
 	for i := range entries {
 		entries[i].LabelNames = map[string]string{"bug": "a bug", "flake": "it comes and goes"}

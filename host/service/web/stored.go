@@ -1,0 +1,353 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/render"
+	"github.com/shadowcourt/shadowcourt/host/service/store"
+	"github.com/shadowcourt/shadowcourt/host/trial"
+)
+
+// Sources are what a Backend is made from.
+type Sources struct {
+	Store *store.Store
+	// API serves the operations of package api. The identity is in the context of a request.
+	API http.Handler
+	// Graph is the graph of the court in a generation, to draw trials on. Nil: no drawings.
+	Graph func(ctx context.Context, generation int64) (*pipeline.Graph, error)
+}
+
+// NewBackend gives the Backend over a store. It reads the store itself; what it changes goes through the handlers of the API in
+// the name of whoever asks, so that checks, limits and the audit log are the same.
+func NewBackend(sources Sources) Backend { return &stored{sources} }
+
+type stored struct{ sources Sources }
+
+// Entries on a page.
+const pageSize = 50
+
+// offset reads a cursor: how many rows are passed over.
+func offset(cursor string) int { return max(atoi(cursor), 0) }
+
+// nextCursor is the cursor behind a page; empty where fewer rows came than were asked for.
+func nextCursor(cursor string, got int) string {
+	if got < pageSize {
+		return ""
+	}
+	return strconv.Itoa(offset(cursor) + pageSize)
+}
+
+// found turns the store's errors into those of a Backend.
+func found(err error) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return ErrNotFound
+	}
+	return err
+}
+
+func (b *stored) Inbox(ctx context.Context, q InboxQuery) (*Inbox, error) {
+	f := inboxFilter(&q)
+	f.Limit, f.Offset = pageSize, offset(q.Cursor)
+	groups, total, err := b.sources.Store.Inbox(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	box := &Inbox{OpenGroups: total, Next: nextCursor(q.Cursor, len(groups))}
+	if offset(q.Cursor)+len(groups) >= total {
+		box.Next = ""
+	}
+	samples := make([]store.Entry, len(groups))
+	for i := range groups {
+		samples[i] = groups[i].Sample
+	}
+	leads, err := b.entries(ctx, samples)
+	if err != nil {
+		return nil, err
+	}
+	for i := range groups {
+		g := &groups[i]
+		box.Groups = append(box.Groups, Group{Key: g.Key, Lead: leads[i], Cases: g.Cases, Dockets: g.Dockets, Oldest: g.First, Newest: g.Latest})
+	}
+	if box.OpenCases, err = b.sources.Store.CountEntries(ctx, f.Entries("")); err != nil {
+		return nil, err
+	}
+	if box.Repositories, err = b.sources.Store.Repositories(ctx); err != nil {
+		return nil, err
+	}
+	box.Labels, err = b.inboxLabels(ctx, &box.Groups)
+	return box, err
+}
+
+// inboxLabels are the labels of all that is in the inbox, with the names that the groups of this page have for them.
+func (b *stored) inboxLabels(ctx context.Context, groups *[]Group) ([]Label, error) {
+	all := store.InboxFilter{}
+	counts, err := b.sources.Store.Labels(ctx, all.Entries(""))
+	if err != nil {
+		return nil, err
+	}
+	var labels []Label
+	for _, c := range counts {
+		if c.Label == "" {
+			continue
+		}
+		l := Label{ID: c.Label}
+		for i := range *groups {
+			for _, known := range (*groups)[i].Lead.Labels {
+				if known.ID == l.ID && l.Name == "" {
+					l.Name = known.Name
+				}
+			}
+		}
+		labels = append(labels, l)
+	}
+	return labels, nil
+}
+
+func inboxFilter(q *InboxQuery) store.InboxFilter {
+	f := store.InboxFilter{Repository: q.Repository, Label: q.Label, Since: q.Since, Text: q.Text}
+	if q.Status != "" {
+		f.Statuses = []trial.Status{trial.Status(q.Status)}
+	}
+	return f
+}
+
+func (b *stored) Members(ctx context.Context, group, cursor string) (*Entries, error) {
+	all := store.InboxFilter{}
+	f := all.Entries(group)
+	f.Limit, f.Offset = pageSize, offset(cursor)
+	return b.list(ctx, f, cursor)
+}
+
+// list reads a page of entries.
+func (b *stored) list(ctx context.Context, f store.EntryFilter, cursor string) (*Entries, error) {
+	rows, err := b.sources.Store.Entries(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := b.entries(ctx, rows)
+	return &Entries{Entries: entries, Next: nextCursor(cursor, len(rows))}, err
+}
+
+// entries adds to rows what their dockets say of them.
+func (b *stored) entries(ctx context.Context, rows []store.Entry) ([]Entry, error) {
+	ids := make([]store.TrialID, len(rows))
+	for i := range rows {
+		ids[i] = rows[i].ID
+	}
+	about, err := b.sources.Store.About(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Entry, len(rows))
+	for i := range rows {
+		a := about[rows[i].ID]
+		list[i] = entryOf(&rows[i], &a)
+	}
+	return list, nil
+}
+
+func entryOf(e *store.Entry, a *store.About) Entry {
+	out := Entry{
+		ID: EntryID(e.ID), CaseID: e.CaseID, About: e.Subject, DocketName: a.DocketName, Repository: e.Repository, Created: e.Created,
+		Members: e.Members + 1, Tried: e.Status != "", Status: e.Status, Label: e.Label, Confidence: e.Confidence,
+		Light: e.Light.Classification, LightConfidence: e.Light.Confidence, Truth: a.Truth, Fault: e.Fault,
+	}
+	if e.Correction != 0 {
+		out.Truth, out.Corrected = e.Corrected, true
+	}
+	out.Labels = labelsOf(e.Labels, a.LabelNames)
+	return out
+}
+
+func labelsOf(labels []string, names map[string]string) []Label {
+	list := make([]Label, len(labels))
+	for i, l := range labels {
+		list[i] = Label{l, names[l]}
+	}
+	return list
+}
+
+func (b *stored) Dockets(ctx context.Context, q DocketsQuery) (*Dockets, error) {
+	rows, err := b.sources.Store.Dockets(ctx, store.DocketFilter{
+		Text: q.Text, Repository: q.Repository, State: store.State(q.State), Before: int64(atoi(q.Cursor)), Limit: pageSize,
+	})
+	if err != nil {
+		return nil, err
+	}
+	list := &Dockets{}
+	for i := range rows {
+		d, err := b.docketOf(ctx, &rows[i])
+		if err != nil {
+			return nil, err
+		}
+		list.Dockets = append(list.Dockets, *d)
+	}
+	if len(rows) == pageSize {
+		list.Next = strconv.FormatInt(rows[len(rows)-1].ID, 10)
+	}
+	list.Repositories, err = b.sources.Store.Repositories(ctx)
+	return list, err
+}
+
+// docketOf counts what came of a docket.
+func (b *stored) docketOf(ctx context.Context, d *store.Docket) (*Docket, error) {
+	out := &Docket{
+		ID: d.ID, Name: d.Name, Repository: d.Repository, Revision: d.Revision, Format: d.Format, State: string(d.State), Submitter: d.Submitter,
+		Cases: d.Cases, Tried: d.Tried, Faults: d.Faults, Created: d.Created, Finished: d.Finished, Pinned: d.Generation,
+		ByStatus: map[trial.Status]int{},
+	}
+	counts, err := b.sources.Store.Statuses(ctx, store.EntryFilter{Docket: d.ID})
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range counts {
+		out.ByStatus[trial.Status(c.Label)] = c.Count
+	}
+	out.Open, err = b.sources.Store.CountEntries(ctx, store.EntryFilter{Docket: d.ID, Tried: true, Uncorrected: true, MinDoubt: store.InboxDoubt})
+	return out, err
+}
+
+func (b *stored) Docket(ctx context.Context, id int64) (*Docket, error) {
+	d, err := b.sources.Store.Docket(ctx, id)
+	if err != nil {
+		return nil, found(err)
+	}
+	out, err := b.docketOf(ctx, &d)
+	if err != nil {
+		return nil, err
+	}
+	known, err := b.sources.Store.KnownLabels(ctx, store.EntryFilter{Docket: id})
+	if err != nil {
+		return nil, err
+	}
+	for i := range known {
+		out.Known++
+		out.Right += one(known[i].Label == known[i].Right)
+		out.LightRight += one(known[i].Light == known[i].Right)
+	}
+	answers, err := b.sources.Store.Labels(ctx, store.EntryFilter{Docket: id, Tried: true})
+	if err != nil {
+		return nil, err
+	}
+	names, err := b.namesIn(ctx, id)
+	for _, a := range answers {
+		if a.Label != "" {
+			out.ByLabel = append(out.ByLabel, LabelCount{Label{a.Label, names[a.Label]}, a.Count})
+		}
+	}
+	return out, err
+}
+
+// namesIn are the names of labels in a docket, by its first entry.
+func (b *stored) namesIn(ctx context.Context, docket int64) (map[string]string, error) {
+	first := store.TrialID{Docket: docket, Ordinal: 1}
+	about, err := b.sources.Store.About(ctx, []store.TrialID{first})
+	return about[first].LabelNames, err
+}
+
+func one(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+func (b *stored) Entries(ctx context.Context, docket int64, q EntriesQuery) (*Entries, error) {
+	f := store.EntryFilter{Docket: docket, Text: q.Text, Limit: pageSize, Offset: offset(q.Cursor)}
+	if q.Status != "" {
+		f.Statuses = []trial.Status{trial.Status(q.Status)}
+	}
+	return b.list(ctx, f, q.Cursor)
+}
+
+func (b *stored) Case(ctx context.Context, id EntryID) (*Case, error) {
+	t, err := b.sources.Store.Trial(ctx, store.TrialID(id))
+	if err != nil {
+		return nil, found(err)
+	}
+	d, err := b.sources.Store.Docket(ctx, id.Docket)
+	if err != nil {
+		return nil, found(err)
+	}
+	about, err := b.sources.Store.About(ctx, []store.TrialID{t.ID})
+	if err != nil {
+		return nil, err
+	}
+	a := about[t.ID]
+	c := &Case{Entry: entryOf(&t.Entry, &a), Revision: d.Revision, Generation: t.Generation, Group: t.Group}
+	if t.Trial != nil {
+		c.Case = t.Trial.Case
+		c.About = t.Trial.About()
+	}
+	if t.Status == "" {
+		c.Waiting = string(d.State)
+	} else {
+		c.Trial = t.Trial
+		b.draw(ctx, c)
+	}
+	if err := b.history(ctx, c); err != nil {
+		return nil, err
+	}
+	all := store.InboxFilter{}
+	c.GroupCases, err = b.sources.Store.CountEntries(ctx, all.Entries(c.Group))
+	return c, err
+}
+
+// draw draws the trial on the graph of its generation. A generation without one is no reason to show no trial.
+func (b *stored) draw(ctx context.Context, c *Case) {
+	if b.sources.Graph == nil || c.Trial.Drawing != "" {
+		return
+	}
+	if graph, err := b.sources.Graph(ctx, c.Generation); err == nil && graph != nil {
+		c.Trial.Drawing = render.Draw(graph, c.Trial)
+	}
+}
+
+// history reads the corrections of a case, the first one first, each with the label before it.
+func (b *stored) history(ctx context.Context, c *Case) error {
+	list, err := b.sources.Store.CorrectionsOf(ctx, store.TrialID(c.ID))
+	if err != nil {
+		return err
+	}
+	slices.Reverse(list)
+	before := c.Label
+	for _, r := range list {
+		c.History = append(c.History, Correction{ID: r.ID, Label: r.Label, Before: before, Author: r.Author, Time: r.Created, Undone: !r.Undone.IsZero()})
+		if r.Undone.IsZero() {
+			before = r.Label
+		}
+	}
+	return nil
+}
+
+func (b *stored) Changes(ctx context.Context) <-chan Change {
+	out := make(chan Change)
+	events := b.sources.Store.Subscribe(ctx)
+	go func() {
+		defer close(out)
+		for e := range events {
+			c := Change{}
+			switch e.Kind {
+			case store.EventDocket:
+				c.Docket = e.ID
+			case store.EventGeneration:
+				c.Modules = true
+			case store.EventCorrection:
+				c.Corrections = true
+			case store.EventResync:
+				c = Change{Modules: true, Corrections: true}
+			}
+			select {
+			case out <- c:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return out
+}

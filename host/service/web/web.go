@@ -1,0 +1,100 @@
+package web
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/host/service/auth"
+)
+
+// Config of the pages. Backend, Auth and Now must be set.
+type Config struct {
+	Backend Backend
+	Auth    *auth.Authenticator
+	Now     func() time.Time
+	// MaxUpload is the most bytes of an upload; 0: 64 MiB.
+	MaxUpload int64
+	// Version of the program, shown in the settings.
+	Version string
+	// Log gets errors that a page only calls internal; nil: nothing is logged.
+	Log *slog.Logger
+}
+
+const defaultMaxUpload = 64 << 20
+
+// New serves the pages: everything below "/" that [Paths] lists. The caller puts Auth.Handler around it.
+func New(config Config) (http.Handler, error) {
+	if config.Backend == nil || config.Auth == nil || config.Now == nil {
+		return nil, errors.New("web: backend, auth and clock must be set")
+	}
+	if config.MaxUpload == 0 {
+		config.MaxUpload = defaultMaxUpload
+	}
+	if config.Log == nil {
+		config.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &site{config: config, pages: parsePages()}
+	mux := http.NewServeMux()
+	for _, r := range s.routes() {
+		h := s.handler(r.do)
+		if !r.open {
+			h = s.require(r.scope, h)
+		}
+		mux.Handle(r.pattern, h)
+	}
+	return mux, nil
+}
+
+// site holds what all pages share. Safe for concurrent use.
+type site struct {
+	config Config
+	pages  pages
+}
+
+// route is a page or an action with the scope that it needs.
+type route struct {
+	pattern string
+	scope   auth.Scope // "": any
+	open    bool       // without signing in
+	do      func(http.ResponseWriter, *http.Request) error
+}
+
+func (s *site) routes() []route {
+	return []route{
+		{pattern: "GET /{$}", do: s.inbox},
+		{pattern: "GET /inbox/group", do: s.members},
+		{pattern: "POST /corrections", scope: auth.Review, do: s.correct},
+		{pattern: "POST /corrections/undo", scope: auth.Review, do: s.undo},
+		{pattern: "GET /dockets", do: s.dockets},
+		{pattern: "POST /dockets", scope: auth.Submit, do: s.upload},
+		{pattern: "GET /dockets/{id}", do: s.docket},
+		{pattern: "POST /dockets/{id}/cancel", scope: auth.Submit, do: s.cancel},
+		{pattern: "GET /trials/{id}", do: s.trial},
+		{pattern: "GET /trials/{id}/brief", do: s.brief},
+		{pattern: "GET /trials/{id}/documents/{n}", do: s.document},
+		{pattern: "GET /modules", do: s.modules},
+		{pattern: "POST /modules", scope: auth.Operate, do: s.propose},
+		{pattern: "GET /modules/{id}", do: s.generation},
+		{pattern: "GET /modules/{id}/activate", scope: auth.Operate, do: s.confirm},
+		{pattern: "POST /modules/{id}/activate", scope: auth.Operate, do: s.activate},
+		{pattern: "GET /quality", do: s.quality},
+		{pattern: "GET /settings", do: s.settings},
+		{pattern: "POST /settings/tokens", scope: auth.Operate, do: s.addToken},
+		{pattern: "POST /settings/tokens/{id}/revoke", scope: auth.Operate, do: s.revokeToken},
+		{pattern: "GET " + auth.LoginPath, open: true, do: s.login},
+		{pattern: "GET /changes", do: s.changes},
+		{pattern: "GET /static/{name}", open: true, do: s.static},
+		{pattern: "GET /", open: true, do: func(http.ResponseWriter, *http.Request) error { return ErrNotFound }},
+	}
+}
+
+// Paths are the patterns that the handler serves, for a mux that serves more.
+func Paths() []string {
+	var list []string
+	for _, r := range (*site)(nil).routes() {
+		list = append(list, r.pattern)
+	}
+	return list
+}
