@@ -134,6 +134,10 @@ kills: plugins ## kill runs at random moments, and fill their disks; nothing tha
 	SHADOWCOURT_KILLS=200 $(GO) test -count=1 -timeout 60m -run TestAccept_RE3 ./cmd/shadowcourt
 	SHADOWCOURT_KILLS=100 $(GO) test -count=1 -timeout 120m -run TestAccept_FX2 ./cmd/shadowcourt
 
+.PHONY: service-tests
+service-tests: plugins ## the service's store and workers on a PostgreSQL server that the tests start
+	$(GO) test -count=1 -tags postgres -run Postgres ./host/service/...
+
 .PHONY: faults
 faults: ## combine faults of every type 2000 times; each must be reported as it is alone
 	SHADOWCOURT_FAULTS=2000 $(GO) test -count=1 -run TestAccept_FX3 ./abi/codec

@@ -139,12 +139,22 @@ type pgQuerier struct {
 }
 
 func (q pgQuerier) exec(ctx context.Context, query string, args ...any) (int64, error) {
-	tag, err := q.db.Exec(ctx, query, args...)
+	tag, err := q.db.Exec(ctx, query, printable(args)...)
 	return tag.RowsAffected(), err
 }
 
 func (q pgQuerier) query(ctx context.Context, query string, args ...any) (rows, error) {
-	return q.db.Query(ctx, query, args...)
+	return q.db.Query(ctx, query, printable(args)...)
+}
+
+// printable has only texts that PostgreSQL takes: what is looked for may be anything.
+func printable(args []any) []any {
+	for i, a := range args {
+		if s, ok := a.(string); ok {
+			args[i] = text(s, len(s))
+		}
+	}
+	return args
 }
 
 // isNotFound says whether there was no row.
