@@ -10,6 +10,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/calibrate"
+	"github.com/shadowcourt/shadowcourt/host/service/refit"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
@@ -51,6 +52,13 @@ type Backend interface {
 	Activate(ctx context.Context, generation int64) error
 
 	Quality(ctx context.Context, q QualityQuery) (*Quality, error)
+
+	// Refit tells how far the refit of this server is; nil where it can't refit.
+	Refit(ctx context.Context) (*Refit, error)
+	// StartRefit begins one in the background.
+	StartRefit(ctx context.Context) error
+	// TakeRefit adds a generation with the profile that was learned.
+	TakeRefit(ctx context.Context) (generation int64, err error)
 
 	Tokens(ctx context.Context) ([]Token, error)
 	AddToken(ctx context.Context, name string, scopes []string) (secret string, err error)
@@ -377,6 +385,18 @@ type ModelCost struct {
 	Asked                     int
 	InputTokens, OutputTokens int
 	Cost                      float64
+}
+
+// Refit is a refit that is running, or what came of it.
+type Refit struct {
+	// Known labels there are, Needed are at least.
+	Known, Needed int
+	Running       bool
+	// Step is what is being done, Failure why it failed.
+	Step, Failure string
+	Proposal      *refit.Proposal
+	// Profile of the proposal, as YAML.
+	Profile string
 }
 
 // Token lets programs and people in.

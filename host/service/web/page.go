@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/service/auth"
@@ -118,7 +119,7 @@ func (s *site) require(scope auth.Scope, next http.Handler) http.Handler {
 	})
 }
 
-// failure is the page of an error.
+// failure is the page of an error. Programs get a problem instead.
 type failure struct {
 	Status int
 	Title  string
@@ -144,7 +145,7 @@ func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if f.Status >= http.StatusInternalServerError {
 		s.config.Log.ErrorContext(r.Context(), "a page failed", "path", r.URL.Path, "error", err)
 	}
-	if r.Header.Get("Accept") == "application/json" {
+	if !strings.Contains(r.Header.Get("Accept"), "text/html") {
 		problem.Write(w, problem.New(f.Status, codeOf(f.Status, fault), f.Text))
 		return
 	}

@@ -22,6 +22,8 @@ type qualityView struct {
 	Matrix              []matrixRow
 	Answers             []labelView
 	Weeks, Repositories []qualityRow
+	// Refit says whether the server can refit, and enough labels are known.
+	Refit *Refit
 }
 
 // matrixRow is a row of the confusion matrix: what the cases of one truth were answered.
@@ -78,6 +80,9 @@ func (s *site) quality(w http.ResponseWriter, r *http.Request) error {
 	}
 	v.Diagram = reliabilityDiagram(v.Reliability.Bins)
 	v.matrix()
+	if v.Refit, err = s.config.Backend.Refit(r.Context()); err != nil {
+		return err
+	}
 	return s.show(w, r, http.StatusOK, &view{Page: "quality", Section: "quality", Title: "Quality", Data: v})
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/render"
+	"github.com/shadowcourt/shadowcourt/host/service/refit"
 	"github.com/shadowcourt/shadowcourt/host/service/store"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
@@ -20,13 +21,18 @@ type Sources struct {
 	API http.Handler
 	// Graph is the graph of the court in a generation, to draw trials on. Nil: no drawings.
 	Graph func(ctx context.Context, generation int64) (*pipeline.Graph, error)
+	// Refit learns a profile from corrections (see package refit), telling progress. Nil: the server can't refit.
+	Refit func(ctx context.Context, progress func(step string)) (*refit.Proposal, error)
 }
 
 // NewBackend gives the Backend over a store. It reads the store itself; what it changes goes through the handlers of the API in
 // the name of whoever asks, so that checks, limits and the audit log are the same.
-func NewBackend(sources Sources) Backend { return &stored{sources} }
+func NewBackend(sources Sources) Backend { return &stored{sources: sources} }
 
-type stored struct{ sources Sources }
+type stored struct {
+	sources Sources
+	refits  refitting
+}
 
 // Entries on a page.
 const pageSize = 50

@@ -80,13 +80,16 @@ func (s *site) routes() []route {
 		{pattern: "GET /modules/{id}/activate", scope: auth.Operate, do: s.confirm},
 		{pattern: "POST /modules/{id}/activate", scope: auth.Operate, do: s.activate},
 		{pattern: "GET /quality", do: s.quality},
+		{pattern: "GET /quality/refit", do: s.refit},
+		{pattern: "POST /quality/refit", scope: auth.Operate, do: s.startRefit},
+		{pattern: "POST /quality/refit/take", scope: auth.Operate, do: s.takeRefit},
 		{pattern: "GET /settings", do: s.settings},
 		{pattern: "POST /settings/tokens", scope: auth.Operate, do: s.addToken},
 		{pattern: "POST /settings/tokens/{id}/revoke", scope: auth.Operate, do: s.revokeToken},
 		{pattern: "GET " + auth.LoginPath, open: true, do: s.login},
 		{pattern: "GET /changes", do: s.changes},
 		{pattern: "GET /static/{name}", open: true, do: s.static},
-		{pattern: "GET /", open: true, do: func(http.ResponseWriter, *http.Request) error { return ErrNotFound }},
+		{pattern: "/", open: true, do: func(http.ResponseWriter, *http.Request) error { return ErrNotFound }},
 	}
 }
 

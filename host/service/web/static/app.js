@@ -275,6 +275,11 @@
     const title = one("#live .titled");
     if (title) title.append(box);
   }
+  // A part that says so is fetched again after some time, until it no longer says so.
+  (function later() {
+    const live = one("#live[data-again]");
+    if (live) setTimeout(() => refresh().then(later), Number(live.dataset.again));
+  })();
   follow();
   addEventListener("pagehide", close);
   addEventListener("pageshow", (e) => { if (e.persisted) follow(); });
