@@ -107,16 +107,40 @@ func openInput(ctx context.Context, stdin io.Reader, name, format string) (*inpu
 		}
 		raw, in.close = f, f.Close
 	}
-	in.reader = bufio.NewReaderSize(NewReader(ctx, raw), sniffBytes)
+	in.begin(NewReader(ctx, raw))
+	return in, nil
+}
+
+// begin finds out the format, unless it was given.
+func (in *input) begin(raw io.Reader) {
+	in.reader = bufio.NewReaderSize(raw, sniffBytes)
 	switch {
-	case format == Auto:
+	case in.format == Auto:
 		var other *foreign
 		in.format, other = sniff(in.reader)
 		in.foreign = other.fault(in)
 	case !in.live:
 		in.foreign = foreignDocument(in.reader).fault(in)
 	}
-	return in, nil
+}
+
+// One is a docket that a reader gives. The name is what faults call it: no file is opened, whatever the name is. What is no
+// docket is an error.
+func One(name string, r io.Reader, format string) (*Dockets, error) {
+	in := &input{name: name, format: format, close: func() error { return nil }}
+	in.begin(r)
+	if in.foreign != nil {
+		return nil, in.foreign
+	}
+	return &Dockets{list: []*input{in}}, nil
+}
+
+// Format is that of the first docket; empty if that is none.
+func (i *Dockets) Format() string {
+	if len(i.list) == 0 {
+		return ""
+	}
+	return i.list[0].format
 }
 
 // look finds out whether a stream of a given format is something else. Until it is read, nothing waits for its first line.

@@ -21,10 +21,8 @@ var ErrUnknown = errors.New("unknown")
 
 // Store keeps hashes of tokens and sessions.
 type Store interface {
-	// AuthToken gives the token with a hash, revoked ones too, or ErrUnknown.
+	// AuthToken gives the token with a hash, or ErrUnknown, and notes that it was used. It may give those that were revoked or have expired.
 	AuthToken(ctx context.Context, hash Hash) (*Token, error)
-	// TokenUsed notes when a token was used.
-	TokenUsed(ctx context.Context, hash Hash, at time.Time) error
 	// AddSession keeps a session; it may delete those that expired.
 	AddSession(ctx context.Context, s *Session) error
 	// AuthSession gives the session with a hash, expired ones too, or ErrUnknown.

@@ -21,13 +21,18 @@ const (
 	StallTime = 30 * time.Second
 )
 
-// Limit goes around ordinary requests: it bounds the body, and the time to read the request and to write the answer.
+// Limit goes around ordinary requests: see Bound.
 func Limit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		setDeadlines(w, RequestTime)
-		r.Body = http.MaxBytesReader(w, r.Body, BodyBytes)
+		Bound(w, r)
 		next.ServeHTTP(w, r)
 	})
+}
+
+// Bound bounds the body of an ordinary request, and the time to read it and to write the answer.
+func Bound(w http.ResponseWriter, r *http.Request) {
+	setDeadlines(w, RequestTime)
+	r.Body = http.MaxBytesReader(w, r.Body, BodyBytes)
 }
 
 func setDeadlines(w http.ResponseWriter, d time.Duration) {
@@ -51,11 +56,24 @@ type stalling struct {
 
 func (s *stalling) Read(p []byte) (int, error) {
 	setDeadlines(s.w, StallTime)
-	return s.ReadCloser.Read(p)
+	n, err := s.ReadCloser.Read(p)
+	if err != nil {
+		noReadDeadline(s.w)
+	}
+	return n, err
+}
+
+// noReadDeadline lets a request whose body is read go on: net/http watches the connection, and a deadline that passes would end the
+// request's context.
+func noReadDeadline(w http.ResponseWriter) {
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 }
 
 // Writing bounds each write of a stream to StallTime, and flushes it: for answers that are written over a longer time.
-func Writing(w http.ResponseWriter) io.Writer { return &flushing{w, http.NewResponseController(w)} }
+func Writing(w http.ResponseWriter) io.Writer {
+	noReadDeadline(w)
+	return &flushing{w, http.NewResponseController(w)}
+}
 
 type flushing struct {
 	w http.ResponseWriter

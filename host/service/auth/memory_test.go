@@ -19,7 +19,6 @@ type memory struct {
 	tokens   map[auth.Hash]*auth.Token
 	sessions map[auth.Hash]*auth.Session
 	looks    int // for tokens
-	noted    int // uses
 }
 
 func newMemory() *memory {
@@ -35,14 +34,6 @@ func (m *memory) AuthToken(_ context.Context, hash auth.Hash) (*auth.Token, erro
 		return &found, nil
 	}
 	return nil, auth.ErrUnknown
-}
-
-func (m *memory) TokenUsed(_ context.Context, hash auth.Hash, at time.Time) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.noted++
-	m.tokens[hash].LastUsed = at
-	return nil
 }
 
 func (m *memory) AddSession(_ context.Context, s *auth.Session) error {
@@ -78,7 +69,7 @@ func (m *memory) add(t *testing.T, submitter string, scopes ...auth.Scope) strin
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.tokens[auth.HashOf(text)] = &auth.Token{Hash: auth.HashOf(text), Name: submitter + "'s", Submitter: submitter, Scopes: scopes}
+	m.tokens[auth.HashOf(text)] = &auth.Token{Name: submitter + "'s", Submitter: submitter, Scopes: scopes}
 	return text
 }
 

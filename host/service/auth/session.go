@@ -2,7 +2,6 @@ package auth
 
 import (
 	"context"
-	"crypto/subtle"
 	"errors"
 	"net/http"
 	"time"
@@ -42,7 +41,7 @@ func (a *Authenticator) bySession(ctx context.Context, hash Hash) (*Identity, er
 	if err != nil {
 		return nil, err
 	}
-	if subtle.ConstantTimeCompare(s.Hash[:], hash[:]) != 1 || !a.config.Now().Before(s.Expires) {
+	if !a.config.Now().Before(s.Expires) {
 		return nil, nil //nolint:nilnil // nobody
 	}
 	if s.Token != (Hash{}) {

@@ -28,13 +28,12 @@ func HashOf(secret string) Hash { return sha256.Sum256([]byte(secret)) }
 
 // Token is what is kept of a token.
 type Token struct {
-	Hash      Hash
 	Name      string // for people
 	Submitter string // whose dockets are submitted with it
 	Scopes    []Scope
 	Created   time.Time
-	LastUsed  time.Time // to about a minute; zero before the first use
-	Revoked   time.Time // zero while it is valid
+	// Expires and Revoked are zero for never.
+	Expires, Revoked time.Time
 }
 
 // NewToken makes a token from 256 random bits. It is shown once; keep its hash.

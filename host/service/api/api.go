@@ -1,0 +1,216 @@
+// Package api is the HTTP API of the docket service, described by OpenAPI 3.1: what its handlers take and give is what the document
+// says, since the document is generated from them.
+//
+// It identifies nobody: auth.Authenticator goes around it. Errors are problems (package problem).
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/service/auth"
+	"github.com/shadowcourt/shadowcourt/host/service/problem"
+	"github.com/shadowcourt/shadowcourt/host/service/store"
+)
+
+// Prefix begins the paths of all operations.
+const Prefix = "/api/v1"
+
+// Config of the API. Store, Now and Random must be set.
+type Config struct {
+	Store   *store.Store
+	Now     func() time.Time
+	Random  io.Reader // of tokens
+	Version string    // of the program, for the document
+	// MaxUpload is the most bytes of a docket, compressed or not; 0: 256 MiB.
+	MaxUpload int64
+	// Uploads is how many dockets are received at once; 0: 4. More are rejected, to be sent again.
+	Uploads int
+	// Graph is the graph of the court in a generation, to draw trials on. Nil: reports have no drawings.
+	Graph func(ctx context.Context, generation int64) (*pipeline.Graph, error)
+	// CheckGeneration says whether a generation that is to be added can be loaded, without running it on cases. Its blobs are in the
+	// given map by their digests, or in the store. Nil: no generations can be added.
+	CheckGeneration func(ctx context.Context, parts store.Parts, blobs map[string][]byte) error
+	// Rejected, if not nil, is told of each request that the API rejects: the code of the problem.
+	Rejected func(code string)
+	Log      *slog.Logger // nil: nothing is logged
+	// Stop ends streams that follow a docket, so that the server can shut down. Nil: they end with their requests.
+	Stop <-chan struct{}
+}
+
+// Defaults of Config.
+const (
+	DefaultMaxUpload = 256 << 20
+	defaultUploads   = 4
+)
+
+// server has the handlers.
+type server struct {
+	Config
+	uploads chan struct{} // one for each docket that is received
+	api     huma.API
+}
+
+// Register adds the operations of the API to a mux, and the document at /openapi.json.
+func Register(mux *http.ServeMux, config Config) *huma.OpenAPI {
+	if config.MaxUpload == 0 {
+		config.MaxUpload = DefaultMaxUpload
+	}
+	if config.Uploads == 0 {
+		config.Uploads = defaultUploads
+	}
+	if config.Log == nil {
+		config.Log = slog.New(slog.DiscardHandler)
+	}
+	useProblems()
+	s := &server{Config: config, uploads: make(chan struct{}, config.Uploads)}
+	s.api = humago.New(mux, huma.Config{
+		OpenAPI:       document(config.Version),
+		Formats:       map[string]huma.Format{"application/json": jsonFormat, "json": jsonFormat},
+		DefaultFormat: "application/json",
+	})
+	s.api.UseMiddleware(s.guard)
+	s.dockets()
+	s.streams()
+	s.trials()
+	s.corrections()
+	s.generations()
+	s.people()
+	describe(s.api.OpenAPI())
+	mux.HandleFunc("GET /openapi.json", s.openAPI)
+	return s.api.OpenAPI()
+}
+
+// document is the head of the OpenAPI document.
+func document(version string) *huma.OpenAPI {
+	return &huma.OpenAPI{
+		OpenAPI: "3.1.0",
+		Info: &huma.Info{
+			Title: "Shadowcourt", Version: version,
+			Description: "Submit dockets of failing tests, follow their trials, correct verdicts, and manage the modules that try them. " +
+				"Errors are problems in the form of RFC 9457.",
+			License: &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
+		},
+		Servers: []*huma.Server{{URL: "/", Description: "This server"}},
+		Components: &huma.Components{
+			Schemas: huma.NewMapRegistry("#/components/schemas/", schemaName),
+			SecuritySchemes: map[string]*huma.SecurityScheme{
+				tokenScheme: {
+					Type: "http", Scheme: "bearer",
+					Description: "A token made by `shadowcourt serve token add`. A server that listens on loopback alone needs none.",
+				},
+			},
+		},
+		Tags: []*huma.Tag{
+			{Name: "dockets", Description: "Submit dockets and follow them"},
+			{Name: "trials", Description: "Read cases and their trials"},
+			{Name: "corrections", Description: "See what needs a person, and correct verdicts"},
+			{Name: "modules", Description: "Generations of modules: add, activate, roll back"},
+			{Name: "operations", Description: "Tokens and the audit log"},
+		},
+	}
+}
+
+const tokenScheme = "token"
+
+// schemaName names the schema of a type.
+func schemaName(t reflect.Type, hint string) string {
+	name := huma.DefaultSchemaNamer(t, hint)
+	if t == reflect.TypeFor[problem.Error]() {
+		return "Problem"
+	}
+	if of, ok := strings.CutSuffix(name, "OutputBody"); ok {
+		return of + "Answer"
+	}
+	if of, ok := strings.CutSuffix(name, "InputBody"); ok {
+		return of + "Request"
+	}
+	return name
+}
+
+// jsonFormat is JSON without escapes for HTML: results are the same bytes as elsewhere.
+var jsonFormat = huma.Format{
+	Marshal: func(w io.Writer, v any) error {
+		e := json.NewEncoder(w)
+		e.SetEscapeHTML(false)
+		return e.Encode(v)
+	},
+	Unmarshal: json.Unmarshal,
+}
+
+// Keys of metadata of operations.
+const (
+	needsScope = "scope"  // an auth.Scope; empty for any
+	isStream   = "stream" // true: the handler bounds body and times by itself
+)
+
+// operation begins the description of an operation.
+func operation(id, method, path, tag string, scope auth.Scope, summary string) huma.Operation {
+	op := huma.Operation{
+		OperationID: id, Method: method, Path: Prefix + path, Tags: []string{tag}, Summary: summary,
+		Security:        []map[string][]string{{tokenScheme: {}}},
+		Metadata:        map[string]any{needsScope: scope},
+		MaxBodyBytes:    auth.BodyBytes,
+		BodyReadTimeout: auth.RequestTime,
+	}
+	if scope == "" {
+		op.Description = "Needs a token of any scope."
+	} else {
+		op.Description = "Needs the scope " + string(scope) + "."
+	}
+	return op
+}
+
+// guard checks scopes, and bounds ordinary requests.
+func (s *server) guard(ctx huma.Context, next func(huma.Context)) {
+	r, w := humago.Unwrap(ctx)
+	scope, _ := ctx.Operation().Metadata[needsScope].(auth.Scope)
+	if fault := auth.Check(auth.From(r.Context()), scope); fault != nil {
+		s.reject(w, r, fault)
+		return
+	}
+	if stream, _ := ctx.Operation().Metadata[isStream].(bool); stream {
+		next(ctx)
+		return
+	}
+	auth.Bound(w, r)
+	next(ctx)
+}
+
+// reject answers with a problem, and counts it.
+func (s *server) reject(w http.ResponseWriter, r *http.Request, p *problem.Error) {
+	s.note(r.Context(), p)
+	problem.Write(w, p)
+}
+
+func (s *server) note(ctx context.Context, p *problem.Error) {
+	if s.Rejected != nil {
+		s.Rejected(string(p.Code))
+	}
+	level := slog.LevelInfo
+	if p.Status >= http.StatusInternalServerError {
+		level = slog.LevelError
+	}
+	s.Log.Log(ctx, level, "a request was rejected", "status", p.Status, "code", string(p.Code), "error", p)
+}
+
+// openAPI gives the document.
+func (s *server) openAPI(w http.ResponseWriter, r *http.Request) {
+	text, err := s.api.OpenAPI().MarshalJSON()
+	if err != nil {
+		s.reject(w, r, problem.As(err))
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(text)
+}

@@ -1,0 +1,209 @@
+package api
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/run/group"
+	"github.com/shadowcourt/shadowcourt/host/run/input"
+	"github.com/shadowcourt/shadowcourt/host/service/auth"
+	"github.com/shadowcourt/shadowcourt/host/service/problem"
+	"github.com/shadowcourt/shadowcourt/host/service/store"
+)
+
+func (s *server) submitOperation() {
+	op := operation("submit-docket", http.MethodPost, "/dockets", "dockets", auth.Submit, "Submit a docket")
+	op.Description += fmt.Sprintf(" The body is a report in any format that `shadowcourt try` reads, as it is or compressed with gzip, with at most %d bytes "+
+		"before and after decompression. Nothing but the body is read, whatever stands in it. With an Idempotency-Key a request can be sent again: "+
+		"the same key and body give the same docket (200 instead of 202), another body is rejected. Nobody sees a docket before all of it is received.", s.MaxUpload)
+	op.Metadata[isStream] = true
+	op.DefaultStatus = http.StatusAccepted
+	binary := &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
+	op.Responses = map[string]*huma.Response{
+		"200": {Description: "There is a docket with this key and body already"},
+	}
+	huma.Register(s.api, op, s.submit)
+	described := s.api.OpenAPI().Paths[op.Path].Post
+	described.Responses["200"].Content, described.Responses["200"].Headers = described.Responses["202"].Content, described.Responses["202"].Headers
+	// Only now, and only in the document: the library would read and validate a body that it knows of.
+	described.RequestBody = &huma.RequestBody{
+		Required: true, Description: "A report of tests, or cases as JSON lines",
+		Content: map[string]*huma.MediaType{
+			"application/octet-stream": binary, "application/json": binary, "application/jsonl": binary, "application/xml": binary, "text/plain": binary,
+		},
+	}
+}
+
+type submitInput struct {
+	Name       string `query:"name" maxLength:"200" doc:"Name of the docket, such as that of its file; faults name it"`
+	Repository string `query:"repository" maxLength:"200" doc:"Repository of the code under test"`
+	Revision   string `query:"revision" maxLength:"200" doc:"Revision of the code under test"`
+	Format     string `query:"format" enum:"auto,jsonl,gotest,junit,reportportal" default:"auto" doc:"Format of the report; auto finds it out"`
+	Generation int64  `query:"generation" minimum:"0" doc:"Generation of modules to try it with; 0: the current one when each batch of cases begins"`
+	Groups     bool   `query:"groups" default:"true" doc:"Try failures of reports of tests once that failed in the same way"`
+	Truth      bool   `query:"truth" doc:"Take the defect types that people gave in an export of ReportPortal for the truth"`
+	Remember   bool   `query:"remember" doc:"Add the verdicts to the casebook when all cases are tried; needs the scope review, too"`
+	Key        string `header:"Idempotency-Key" maxLength:"200" doc:"The same for a request that is sent again"`
+	Encoding   string `header:"Content-Encoding" doc:"identity or gzip"`
+
+	raw huma.Context
+}
+
+// Resolve keeps the request: the body is read as a stream.
+func (i *submitInput) Resolve(ctx huma.Context) []error {
+	i.raw = ctx
+	return nil
+}
+
+type submitOutput struct {
+	Status   int    `json:"-"`
+	Location string `header:"Location" doc:"Path of the docket"`
+	Body     Docket
+}
+
+// abortTime is how long the removal of a broken upload may take; after it retention removes it.
+const abortTime = 10 * time.Second
+
+func (s *server) submit(ctx context.Context, in *submitInput) (*submitOutput, error) {
+	who := auth.From(ctx)
+	if in.Remember && !who.Can(auth.Review) {
+		return nil, s.fail(ctx, forbidden("to remember verdicts needs the scope review"))
+	}
+	select {
+	case s.uploads <- struct{}{}:
+		defer func() { <-s.uploads }()
+	default:
+		return nil, s.fail(ctx, problem.New(http.StatusServiceUnavailable, problem.Unavailable, "too many dockets are received at once; send it again").After(time.Second))
+	}
+	r, w := humago.Unwrap(in.raw)
+	b, err := openBody(auth.Streaming(w, r.Body, s.MaxUpload), in.Encoding, s.MaxUpload)
+	if err != nil {
+		return nil, s.fail(ctx, err)
+	}
+	d, created, err := s.receive(ctx, who, in, b)
+	if err != nil {
+		return nil, s.fail(ctx, b.failure(err))
+	}
+	out := &submitOutput{Status: http.StatusAccepted, Location: Prefix + "/dockets/" + strconv.FormatInt(d.ID, 10), Body: docketOf(&d)}
+	if !created {
+		out.Status = http.StatusOK
+		return out, nil
+	}
+	s.Log.InfoContext(ctx, "a docket was submitted", "docket", d.ID, "submitter", d.Submitter, "format", d.Format, "cases", d.Cases, "faults", d.Faults)
+	return out, s.log(ctx, "docket.submit", "docket "+strconv.FormatInt(d.ID, 10), strconv.Itoa(d.Cases)+" cases")
+}
+
+// receive reads the body to its end, and makes a docket of it.
+func (s *server) receive(ctx context.Context, who *auth.Identity, in *submitInput, b *body) (d store.Docket, created bool, err error) {
+	name := in.Name
+	if name == "" {
+		name = "docket"
+	}
+	inputs, err := input.One(name, b, in.Format)
+	if err != nil {
+		return d, false, problem.New(http.StatusUnprocessableEntity, problem.BadDocket, err.Error())
+	}
+	inputs.Truth = in.Truth
+	upload, err := s.Store.Submit(ctx, store.Submission{
+		Submitter: who.Submitter, Name: in.Name, Repository: in.Repository, Revision: in.Revision, Format: inputs.Format(),
+		Key: in.Key, Generation: in.Generation, Remember: in.Remember,
+	})
+	if err != nil {
+		return d, false, err
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortTime)
+		defer cancel()
+		if e := upload.Abort(ctx); e != nil {
+			s.Log.WarnContext(ctx, "a broken upload was not removed", "error", e)
+		}
+	}()
+	entries := inputs.Entries("")
+	if in.Groups && inputs.Format() != input.JSONL {
+		entries = group.Shipped().Entries(entries)
+	}
+	if err := add(ctx, upload, b, entries); err != nil {
+		return d, false, err
+	}
+	digest, err := b.finish(in)
+	if err != nil {
+		return d, false, err
+	}
+	return upload.Finish(ctx, digest, slices.Sorted(maps.Keys(inputs.Passed)))
+}
+
+// add stores the entries. A docket of which none can be tried is rejected with its first faults.
+func add(ctx context.Context, upload *store.Upload, b *body, entries iter.Seq2[docket.Entry, error]) error {
+	good := 0
+	var faults []error
+	for entry, err := range entries {
+		if b.err != nil {
+			return b.err // the fault is that of an entry that was cut off
+		}
+		if err == nil {
+			good++
+		} else if good == 0 && len(faults) < maxFaults {
+			faults = append(faults, err)
+		}
+		if err := upload.Add(ctx, &entry, err); err != nil {
+			return err
+		}
+	}
+	if b.err != nil || good > 0 || len(faults) == 0 {
+		return b.err
+	}
+	p := problem.New(http.StatusUnprocessableEntity, problem.BadDocket, "no case of the docket can be tried; is it another format?")
+	for _, err := range faults {
+		_ = p.With(err)
+	}
+	return p
+}
+
+// maxFaults is how many faults are named of a docket that is rejected.
+const maxFaults = 20
+
+// finish reads what the reader of the format left, and gives the digest of the request: of its body, and of what it says beside.
+func (b *body) finish(in *submitInput) (string, error) {
+	if err := b.drain(); err != nil {
+		return "", err
+	}
+	settings, err := json.Marshal([]any{in.Name, in.Repository, in.Revision, in.Format, in.Generation, in.Groups, in.Truth, in.Remember, hex.EncodeToString(b.hash.Sum(nil))})
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(settings)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// failure says why an upload failed: what was wrong with the body comes before what that led to.
+func (b *body) failure(err error) error {
+	if b.err == nil {
+		return err
+	}
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(b.err, &large), errors.Is(b.err, errTooLarge):
+		return problem.New(http.StatusRequestEntityTooLarge, problem.TooLarge, fmt.Sprintf("the docket has more than %d bytes; split it, or raise --max-upload of the server", b.max))
+	case errors.Is(b.err, errCompressed):
+		return problem.New(http.StatusBadRequest, problem.Invalid, b.err.Error())
+	}
+	return problem.New(http.StatusBadRequest, problem.Invalid, "the body could not be read to its end; send it again").Because(b.err)
+}
+
+func forbidden(detail string) *problem.Error {
+	return problem.New(http.StatusForbidden, problem.Forbidden, detail)
+}
