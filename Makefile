@@ -3,6 +3,7 @@
 GO            ?= go
 FUZZTIME      ?= 30s
 GOLANGCI_LINT ?= v2.15.0
+AXE           ?= 4.14.1
 
 # Pinned tools are built once a user and version, outside of the checkout.
 TOOLS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/shadowcourt/tools
@@ -124,6 +125,13 @@ sdk-tests: plugins ## build and test modules in every language that has its tool
 .PHONY: runner-tests
 runner-tests: plugins ## run experiments on projects of other languages; installs their test runners, needs the network and minutes
 	SHADOWCOURT_RUNNERS=1 $(GO) test -vet=off -count=1 -v -timeout 60m -run TestAccept_EX9 ./cmd/shadowcourt
+
+.PHONY: browser-tests
+browser-tests: plugins ## test the pages of the service in a real Chromium, and make their pictures in docs/images; needs chromium and npm
+	@mkdir -p docs/images
+	npm install --silent --no-save --no-audit --no-fund --prefix out/axe axe-core@$(AXE)
+	SHADOWCOURT_AXE=$(CURDIR)/out/axe/node_modules/axe-core/axe.min.js $(GO) test -count=1 -tags browser -timeout 10m \
+	  -run '^TestAccept_UI' ./host/service/web -pictures $(CURDIR)/docs/images
 
 .PHONY: mutants
 mutants: ## remove each check of the decoder in turn; a test vector must notice

@@ -3,8 +3,11 @@ package web
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"time"
+
+	"github.com/shadowcourt/shadowcourt/host/service/auth"
 )
 
 // How often a page that follows is told of changes at most, and how often a silent connection is kept awake.
@@ -15,14 +18,11 @@ const (
 
 // changes tells a page that what it shows is stale, by server-sent events. The page then fetches itself again.
 func (s *site) changes(w http.ResponseWriter, r *http.Request) error {
-	control := http.NewResponseController(w)
-	if err := control.SetWriteDeadline(time.Time{}); err != nil {
-		s.config.Log.DebugContext(r.Context(), "a stream has the server's limit of time", "error", err)
-	}
 	docket := int64(atoi(r.URL.Query().Get("docket")))
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")
 	w.WriteHeader(http.StatusOK)
+	out := auth.Writing(w)
 	list := s.config.Backend.Changes(r.Context())
 	awake := time.NewTicker(keepAlive)
 	defer awake.Stop()
@@ -31,9 +31,9 @@ func (s *site) changes(w http.ResponseWriter, r *http.Request) error {
 	var pending Change
 	send := func() bool {
 		calm, later = time.After(quiet), nil
-		err := writeEvent(w, pending)
+		err := writeEvent(out, pending)
 		pending = Change{}
-		return err == nil && control.Flush() == nil
+		return err == nil
 	}
 	if !send() {
 		return nil
@@ -63,14 +63,14 @@ func (s *site) changes(w http.ResponseWriter, r *http.Request) error {
 				return nil
 			}
 		case <-awake.C:
-			if _, err := fmt.Fprint(w, ": awake\n\n"); err != nil || control.Flush() != nil {
+			if _, err := io.WriteString(out, ": awake\n\n"); err != nil {
 				return nil
 			}
 		}
 	}
 }
 
-func writeEvent(w http.ResponseWriter, c Change) error {
+func writeEvent(w io.Writer, c Change) error {
 	data, err := json.Marshal(struct {
 		Docket      int64 `json:"docket,omitempty"`
 		Modules     bool  `json:"modules,omitempty"`

@@ -244,12 +244,8 @@ func (s *site) members(w http.ResponseWriter, r *http.Request) error {
 	return s.show(w, r, http.StatusOK, &view{Page: "members", Section: "inbox", Title: "Cases of one group", Data: v})
 }
 
-// maxForm bounds the forms of corrections.
-const maxForm = 1 << 20
-
 // correct sets the label of groups and of single cases. The script gets JSON, a plain form is sent back to its page.
 func (s *site) correct(w http.ResponseWriter, r *http.Request) error {
-	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {
 		return &UserError{"the form can't be read: it must be urlencoded and at most 1 MiB"}
 	}
@@ -289,7 +285,6 @@ func (s *site) correct(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *site) undo(w http.ResponseWriter, r *http.Request) error {
-	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {
 		return &UserError{"the form can't be read: it must be urlencoded and at most 1 MiB"}
 	}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/shadowcourt/shadowcourt/host/service/auth"
 )
 
 // generationView is a generation in the list, or on its page.
@@ -140,7 +142,7 @@ const (
 
 // propose takes modules by a form. A file's name without .wasm is the module's name.
 func (s *site) propose(w http.ResponseWriter, r *http.Request) error {
-	r.Body = http.MaxBytesReader(w, r.Body, maxModules*maxModuleBytes)
+	r.Body = auth.Streaming(w, r.Body, maxModules*maxModuleBytes)
 	parts, err := r.MultipartReader()
 	if err != nil {
 		return &UserError{"the form must be sent as multipart/form-data"}
@@ -162,6 +164,7 @@ func (s *site) propose(w http.ResponseWriter, r *http.Request) error {
 		return &UserError{"no module was chosen: choose one or more .wasm files"}
 	}
 	id, err := s.config.Backend.Propose(r.Context(), p)
+	unhurried(w)
 	if err != nil {
 		return err
 	}

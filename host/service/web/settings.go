@@ -53,7 +53,6 @@ func (s *site) settings(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *site) addToken(w http.ResponseWriter, r *http.Request) error {
-	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {
 		return &UserError{"the form can't be read: it must be urlencoded and at most 1 MiB"}
 	}

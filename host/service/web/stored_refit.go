@@ -18,6 +18,9 @@ type refitting struct {
 	proposal *refit.Proposal
 }
 
+// mostKnown is how many known labels are counted, of which a refit reads some thousands.
+const mostKnown = 5000
+
 // refitTime is the most that a refit may take.
 const refitTime = 30 * time.Minute
 
@@ -25,7 +28,7 @@ func (b *stored) Refit(ctx context.Context) (*Refit, error) {
 	if b.sources.Refit == nil {
 		return nil, nil //nolint:nilnil // the server can't refit
 	}
-	known, err := b.sources.Store.KnownLabels(ctx, store.EntryFilter{})
+	known, err := b.sources.Store.KnownLabels(ctx, store.EntryFilter{Limit: mostKnown})
 	if err != nil {
 		return nil, err
 	}

@@ -39,6 +39,9 @@ func New(config Config) (http.Handler, error) {
 	mux := http.NewServeMux()
 	for _, r := range s.routes() {
 		h := s.handler(r.do)
+		if !r.stream {
+			h = auth.Limit(h)
+		}
 		if !r.open {
 			h = s.require(r.scope, h)
 		}
@@ -58,6 +61,7 @@ type route struct {
 	pattern string
 	scope   auth.Scope // "": any
 	open    bool       // without signing in
+	stream  bool       // it bounds its body and its times itself
 	do      func(http.ResponseWriter, *http.Request) error
 }
 
@@ -68,14 +72,14 @@ func (s *site) routes() []route {
 		{pattern: "POST /corrections", scope: auth.Review, do: s.correct},
 		{pattern: "POST /corrections/undo", scope: auth.Review, do: s.undo},
 		{pattern: "GET /dockets", do: s.dockets},
-		{pattern: "POST /dockets", scope: auth.Submit, do: s.upload},
+		{pattern: "POST /dockets", scope: auth.Submit, stream: true, do: s.upload},
 		{pattern: "GET /dockets/{id}", do: s.docket},
 		{pattern: "POST /dockets/{id}/cancel", scope: auth.Submit, do: s.cancel},
 		{pattern: "GET /trials/{id}", do: s.trial},
 		{pattern: "GET /trials/{id}/brief", do: s.brief},
 		{pattern: "GET /trials/{id}/documents/{n}", do: s.document},
 		{pattern: "GET /modules", do: s.modules},
-		{pattern: "POST /modules", scope: auth.Operate, do: s.propose},
+		{pattern: "POST /modules", scope: auth.Operate, stream: true, do: s.propose},
 		{pattern: "GET /modules/{id}", do: s.generation},
 		{pattern: "GET /modules/{id}/activate", scope: auth.Operate, do: s.confirm},
 		{pattern: "POST /modules/{id}/activate", scope: auth.Operate, do: s.activate},
@@ -87,7 +91,7 @@ func (s *site) routes() []route {
 		{pattern: "POST /settings/tokens", scope: auth.Operate, do: s.addToken},
 		{pattern: "POST /settings/tokens/{id}/revoke", scope: auth.Operate, do: s.revokeToken},
 		{pattern: "GET " + auth.LoginPath, open: true, do: s.login},
-		{pattern: "GET /changes", do: s.changes},
+		{pattern: "GET /changes", stream: true, do: s.changes},
 		{pattern: "GET /static/{name}", open: true, do: s.static},
 		{pattern: "/", open: true, do: func(http.ResponseWriter, *http.Request) error { return ErrNotFound }},
 	}

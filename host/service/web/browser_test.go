@@ -1,0 +1,246 @@
+//go:build browser
+
+package web_test
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/png"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+)
+
+var pictures = flag.String("pictures", "", "folder to write the pictures of the docs into")
+
+// patience is how long a page has for what a test waits for.
+const patience = 20 * time.Second
+
+// browser is a tab of a real Chromium.
+type browser struct {
+	t   *testing.T
+	ctx context.Context
+	s   *service
+
+	mu     sync.Mutex
+	faults []string // errors of scripts and of the console
+}
+
+// newBrowser opens a tab. Errors of scripts fail the test when it ends.
+func newBrowser(t *testing.T, s *service, width, height int64) *browser {
+	t.Helper()
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.Flag("hide-scrollbars", true), chromedp.Flag("font-render-hinting", "none"))
+	allocated, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(stop)
+	ctx, end := chromedp.NewContext(allocated)
+	t.Cleanup(end)
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
+	t.Cleanup(cancel)
+	b := &browser{t: t, ctx: ctx, s: s}
+	emulated := []chromedp.EmulateViewportOption{}
+	if width < 600 {
+		emulated = append(emulated, chromedp.EmulateMobile, chromedp.EmulateTouch)
+	}
+	b.run(chromedp.EmulateViewport(width, height, emulated...))
+	messages := chromedp.Console(ctx)
+	go func() {
+		for m, err := range messages {
+			if err != nil {
+				return // the tab is closed
+			}
+			b.listen(m)
+		}
+	}()
+	t.Cleanup(func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		for _, fault := range b.faults {
+			t.Error("the page has an error: " + fault)
+		}
+	})
+	return b
+}
+
+// listen notes errors. A page whose status is an error is what some tests ask for.
+func (b *browser) listen(m chromedp.ConsoleMessage) {
+	bad := m.Type == chromedp.ConsoleException || m.Type == chromedp.ConsoleError || m.Type == chromedp.ConsoleWarning
+	if !bad || strings.Contains(m.Text, "Failed to load resource") {
+		return
+	}
+	b.mu.Lock()
+	b.faults = append(b.faults, m.Text)
+	b.mu.Unlock()
+}
+
+func (b *browser) run(actions ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	if err := chromedp.Do(b.ctx, actions...); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// open goes to a page and waits until its script has run.
+func (b *browser) open(path string) {
+	b.t.Helper()
+	b.run(chromedp.Navigate(b.s.url + path))
+	b.wait("true")
+}
+
+// wait waits until an expression is true on a page whose script has run.
+func (b *browser) wait(expression string) {
+	b.t.Helper()
+	deadline := time.Now().Add(patience)
+	for {
+		yes, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](`document.documentElement.classList.contains("js") && !!(`+expression+")"))
+		if err == nil && yes {
+			return
+		}
+		if time.Now().After(deadline) {
+			text, _ := chromedp.Run(b.ctx, chromedp.Evaluate[string]("location.href + '\\n' + document.body.innerText"))
+			b.t.Fatalf("it never came true: %s (%v)\n%s", expression, err, text)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// value gives what an expression gives.
+func value[T any](b *browser, expression string) T {
+	b.t.Helper()
+	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression))
+	if err != nil {
+		b.t.Fatalf("%s: %v", expression, err)
+	}
+	return v
+}
+
+// count counts the elements of a selector.
+func (b *browser) count(selector string) int {
+	b.t.Helper()
+	return value[int](b, fmt.Sprintf("document.querySelectorAll(%q).length", selector))
+}
+
+// press presses keys, one after the other.
+func (b *browser) press(keys ...string) {
+	b.t.Helper()
+	for _, k := range keys {
+		b.run(chromedp.KeyEvent(k))
+	}
+}
+
+func (b *browser) click(selector string) {
+	b.t.Helper()
+	b.run(chromedp.Click(chromedp.CSS(selector)))
+}
+
+// dark has pages shown dark, or light.
+func (b *browser) dark(yes bool) {
+	b.t.Helper()
+	scheme := "light"
+	if yes {
+		scheme = "dark"
+	}
+	_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}},
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// picture writes what the tab shows, as a PNG with a palette, where pictures are asked for.
+func (b *browser) picture(name string) {
+	b.t.Helper()
+	if *pictures == "" {
+		return
+	}
+	shot, err := chromedp.Call(b.ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	small, err := quantized(shot.Data)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(*pictures, name+".png"), small, 0o644)
+	}
+	const most = 200 << 10
+	if err == nil && len(small) > most {
+		err = fmt.Errorf("%s.png has %d bytes, more than %d", name, len(small), most)
+	}
+	if err != nil {
+		b.t.Error(err)
+	}
+}
+
+// quantized gives a PNG with the 256 most frequent colours, others replaced by the nearest of them.
+func quantized(shot []byte) ([]byte, error) {
+	full, err := png.Decode(bytes.NewReader(shot))
+	if err != nil {
+		return nil, err
+	}
+	bounds := full.Bounds()
+	rgba := image.NewRGBA(bounds)
+	draw.Draw(rgba, bounds, full, bounds.Min, draw.Src)
+	counts := map[color.RGBA]int{}
+	at := func(i int) color.RGBA { return color.RGBA{rgba.Pix[i], rgba.Pix[i+1], rgba.Pix[i+2], 255} }
+	for i := 0; i < len(rgba.Pix); i += 4 {
+		counts[at(i)]++
+	}
+	palette := mostFrequent(counts, 256)
+	if len(palette) == 0 {
+		return nil, errors.New("the picture is empty")
+	}
+	out := image.NewPaletted(bounds, palette)
+	nearest := map[color.RGBA]uint8{}
+	for i := 0; i < len(rgba.Pix); i += 4 {
+		c := at(i)
+		index, ok := nearest[c]
+		if !ok {
+			index = uint8(palette.Index(c))
+			nearest[c] = index
+		}
+		out.Pix[i/4] = index
+	}
+	var b bytes.Buffer
+	encoder := png.Encoder{CompressionLevel: png.BestCompression}
+	err = encoder.Encode(&b, out)
+	return b.Bytes(), err
+}
+
+func mostFrequent(counts map[color.RGBA]int, most int) color.Palette {
+	var palette color.Palette
+	list := slices.SortedFunc(maps.Keys(counts), func(a, b color.RGBA) int {
+		return cmp.Or(counts[b]-counts[a], cmp.Compare(number(a), number(b)))
+	})
+	for _, c := range list[:min(len(list), most)] {
+		palette = append(palette, c)
+	}
+	return palette
+}
+
+// number orders colours, so that equal pictures give equal files.
+func number(c color.RGBA) int { return int(c.R)<<16 | int(c.G)<<8 | int(c.B) }
+
+// texts gives the texts of the elements of a selector, each on one line.
+func (b *browser) texts(selector string) []string {
+	b.t.Helper()
+	list := value[[]string](b, fmt.Sprintf("[...document.querySelectorAll(%q)].map((e) => e.innerText)", selector))
+	for i := range list {
+		list[i] = strings.Join(strings.Fields(list[i]), " ")
+	}
+	return list
+}
