@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"time"
 
 	"github.com/riverqueue/river"
 )
@@ -19,14 +18,23 @@ func (BatchArgs) Kind() string { return "shadowcourt_batch" }
 // own limit is far above: it would drop the job, and nobody would hear of it.
 const MaxAttempts = 25
 
-// tagEpoch is the moment of tag 0: jobs are taken in the order of their times, which are tags and not times.
-var tagEpoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
-
 // jobOf is the job of a batch.
-func jobOf(batch, tag int64) river.InsertManyParams {
-	return river.InsertManyParams{Args: BatchArgs{Batch: batch}, InsertOpts: &river.InsertOpts{
-		ScheduledAt: tagEpoch.Add(time.Duration(tag) * time.Millisecond), MaxAttempts: 1000, // see MaxAttempts
-	}}
+func jobOf(batch int64) river.InsertManyParams {
+	return river.InsertManyParams{Args: BatchArgs{Batch: batch}, InsertOpts: &river.InsertOpts{MaxAttempts: 1000}} // see MaxAttempts
+}
+
+// order gives jobs that wait their moments: 2000-01-01 and as many milliseconds as the tag of the batch says. The queue takes jobs in
+// the order of these. It is no option of the insertion: a job that is inserted with a moment waits for the queue's scheduler, which
+// looks every five seconds. which is a condition on batches.
+func (t *tx) order(ctx context.Context, which string, args ...any) error {
+	moment := `to_timestamp(946684800 + batches.tag / 1000.0)`
+	if t.pg == nil {
+		moment = `strftime('%Y-%m-%d %H:%M:%f', 946684800 + batches.tag / 1000.0, 'unixepoch')`
+	}
+	_, err := t.exec(ctx, `UPDATE river_job SET state = 'available', scheduled_at = `+moment+` FROM batches
+		WHERE batches.job = river_job.id AND batches.state IN ('queued', 'running') AND river_job.queue = 'default' AND river_job.priority = 1
+			AND river_job.state IN ('available', 'retryable', 'scheduled') AND river_job.scheduled_at > '2015-01-01'`+which, args...)
+	return err
 }
 
 // fairTags gives the tag of the first batch of a docket, and the step to each further one.

@@ -379,7 +379,7 @@ func (t *tx) insertBatches(ctx context.Context, docketID int64, submitter string
 			[]any{docketID, submitter, tag, int64(span.first), int64(span.last)}, &batches[i]); err != nil {
 			return err
 		}
-		jobs[i] = jobOf(batches[i], tag)
+		jobs[i] = jobOf(batches[i])
 	}
 	ids, err := t.db.insertJobs(ctx, t, jobs)
 	if err != nil {
@@ -390,5 +390,5 @@ func (t *tx) insertBatches(ctx context.Context, docketID int64, submitter string
 			return err
 		}
 	}
-	return nil
+	return t.order(ctx, ` AND batches.docket = $1`, docketID)
 }

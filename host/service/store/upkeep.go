@@ -124,29 +124,20 @@ func (s *Store) Release(ctx context.Context, j RunningJob) error {
 // RestoreOrder puts batches that were tried again after an error back into their fair place: the queue schedules them for now,
 // which is behind all others.
 func (s *Store) RestoreOrder(ctx context.Context) error {
-	moment := `to_timestamp(946684800 + batches.tag / 1000.0)`
-	if s.db.name() == "sqlite" {
-		moment = `strftime('%Y-%m-%d %H:%M:%f', 946684800 + batches.tag / 1000.0, 'unixepoch')`
-	}
-	return s.db.write(ctx, func(t *tx) error {
-		_, err := t.exec(ctx, `UPDATE river_job SET state = 'available', scheduled_at = `+moment+` FROM batches
-			WHERE batches.job = river_job.id AND batches.state IN ('queued', 'running') AND river_job.queue = 'default' AND river_job.priority = 1
-				AND river_job.state IN ('available', 'retryable', 'scheduled') AND river_job.scheduled_at > '2015-01-01'`)
-		return err
-	})
+	return s.db.write(ctx, func(t *tx) error { return t.order(ctx, "") })
 }
 
 // RepairQueue queues batches again that have not ended and whose jobs have: a worker that was taken for dead may have ended the
 // job of its successor, which then died. It gives how many there were.
 func (s *Store) RepairQueue(ctx context.Context) (n int, err error) {
 	err = s.db.write(ctx, func(t *tx) error {
-		type lost struct{ batch, job, tag int64 }
+		type lost struct{ batch, job int64 }
 		var list []lost
-		if err := each(ctx, t, `SELECT b.id, b.job, b.tag FROM batches b LEFT JOIN river_job j ON j.id = b.job
+		if err := each(ctx, t, `SELECT b.id, b.job FROM batches b LEFT JOIN river_job j ON j.id = b.job
 			WHERE b.state IN ('queued', 'running') AND (j.id IS NULL OR j.state IN ('completed', 'discarded', 'cancelled')) ORDER BY b.id LIMIT 1000`, nil,
 			func(scan func(...any) error) error {
 				var l lost
-				err := scan(&l.batch, &l.job, &l.tag)
+				err := scan(&l.batch, &l.job)
 				list = append(list, l)
 				return err
 			}); err != nil {
@@ -154,7 +145,7 @@ func (s *Store) RepairQueue(ctx context.Context) (n int, err error) {
 		}
 		n = 0
 		for _, l := range list {
-			ids, err := t.db.insertJobs(ctx, t, []river.InsertManyParams{jobOf(l.batch, l.tag)})
+			ids, err := t.db.insertJobs(ctx, t, []river.InsertManyParams{jobOf(l.batch)})
 			if err != nil {
 				return err
 			}
@@ -165,7 +156,10 @@ func (s *Store) RepairQueue(ctx context.Context) (n int, err error) {
 			}
 			n += int(changed)
 		}
-		return nil
+		if n == 0 {
+			return nil
+		}
+		return t.order(ctx, "")
 	})
 	return n, err
 }
