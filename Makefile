@@ -146,6 +146,10 @@ kills: plugins ## kill runs at random moments, and fill their disks; nothing tha
 service-tests: plugins ## the service's store and workers on a PostgreSQL server that the tests start
 	$(GO) test -count=1 -tags postgres -run Postgres ./host/service/...
 
+.PHONY: service-faults
+service-faults: plugins ## kill workers of the service and their database while they try 20,000 cases; each has one verdict
+	SHADOWCOURT_SERVICE_CASES=20000 $(GO) test -count=1 -timeout 180m -tags postgres -v -run TestAccept_SV2 ./host/service/work
+
 .PHONY: faults
 faults: ## combine faults of every type 2000 times; each must be reported as it is alone
 	SHADOWCOURT_FAULTS=2000 $(GO) test -count=1 -run TestAccept_FX3 ./abi/codec

@@ -190,7 +190,7 @@ func (s *storm) drive(t testing.TB, examples []docket.Entry, share *atomic.Int64
 		}
 		switch {
 		case float64(s.killed) < part*float64(s.kills+1)-1 || s.killed == 0 && part > 0 && s.kills > 0:
-			i := rand.IntN(len(s.workers)) //nolint:gosec // any will do
+			i := rand.IntN(len(s.workers))
 			s.kill(t, i, syscall.SIGKILL)
 			s.workers[i] = s.spawn(t)
 			s.killed++
