@@ -21,6 +21,12 @@ func TestAccept_SV1_StoreOnPostgres(t *testing.T) {
 		must(t, err)
 		return openAt(t, url)
 	})
+	t.Run("retain", func(t *testing.T) {
+		url, err := server.Database(t.Context())
+		must(t, err)
+		c := &clock{}
+		retains(t, openWith(t, url, c), c)
+	})
 	t.Run("migrate at once", func(t *testing.T) {
 		url, err := server.Database(t.Context())
 		must(t, err)

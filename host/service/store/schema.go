@@ -102,4 +102,10 @@ var migrations = []migration{
 			id {id}, time BIGINT NOT NULL, author TEXT NOT NULL, action TEXT NOT NULL, target TEXT NOT NULL, details TEXT NOT NULL)`,
 		`CREATE INDEX audit_log_time ON audit_log (time)`,
 	}},
+	{"5 retention", []string{
+		// Which entries stand for further cases: those are kept as long as the entries are.
+		`CREATE TABLE entry_members (case_digest TEXT NOT NULL, docket BIGINT NOT NULL, ordinal BIGINT NOT NULL, PRIMARY KEY (case_digest, docket, ordinal))`,
+		`CREATE INDEX entry_members_docket ON entry_members (docket)`,
+		`CREATE INDEX dockets_finished ON dockets (finished)`,
+	}},
 }

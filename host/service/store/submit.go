@@ -162,7 +162,10 @@ func (u *Upload) flush(ctx context.Context) error {
 				return err
 			}
 		}
-		return in.flush(ctx, t)
+		if err := in.flush(ctx, t); err != nil {
+			return err
+		}
+		return u.insertMembers(ctx, t)
 	})
 	if err != nil {
 		return err
@@ -170,6 +173,20 @@ func (u *Upload) flush(ctx context.Context) error {
 	clear(u.waiting)
 	u.waiting, u.bytes = u.waiting[:0], 0
 	return nil
+}
+
+// insertMembers says which further cases the entries stand for.
+func (u *Upload) insertMembers(ctx context.Context, t *tx) error {
+	in := inserter{head: `INSERT INTO entry_members (case_digest, docket, ordinal) VALUES `, tail: ` ON CONFLICT DO NOTHING`}
+	for i := range u.waiting {
+		r := &u.waiting[i]
+		for _, m := range r.cases[min(1, len(r.cases)):] {
+			if err := in.add(ctx, t, m.digest, u.id, int64(r.ordinal)); err != nil {
+				return err
+			}
+		}
+	}
+	return in.flush(ctx, t)
 }
 
 // columns are those of an entry that has no trial yet.
@@ -301,6 +318,9 @@ func (s *Store) removeUpload(ctx context.Context, id int64) error {
 		n, err := t.exec(ctx, `DELETE FROM dockets WHERE id = $1 AND state = 'receiving'`, id)
 		if err == nil && n > 0 {
 			_, err = t.exec(ctx, `DELETE FROM entries WHERE docket = $1`, id)
+		}
+		if err == nil && n > 0 {
+			_, err = t.exec(ctx, `DELETE FROM entry_members WHERE docket = $1`, id)
 		}
 		return err
 	})

@@ -33,7 +33,11 @@ func openLite(t *testing.T) *store.Store {
 
 func openAt(t *testing.T, database string) *store.Store {
 	t.Helper()
-	c := &clock{}
+	return openWith(t, database, &clock{})
+}
+
+func openWith(t *testing.T, database string, c *clock) *store.Store {
+	t.Helper()
 	s, err := store.Open(t.Context(), store.Config{Database: database, Now: c.now})
 	if err != nil {
 		t.Fatal(err)

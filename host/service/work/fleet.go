@@ -92,10 +92,19 @@ func (f *fleet) get(ctx context.Context, generation int64, format string) (h *fl
 func (f *fleet) openHost(ctx context.Context, generation int64, format string) (*host.Host, error) {
 	o, err := readOpening(ctx, f.store, generation, format)
 	if err != nil {
-		return nil, err
+		return nil, &readError{err}
 	}
 	return f.open(ctx, o)
 }
+
+// readError: a generation could not be read, which says nothing of its modules.
+type readError struct{ err error }
+
+// Error says why.
+func (e *readError) Error() string { return e.err.Error() }
+
+// Unwrap gives the reason.
+func (e *readError) Unwrap() error { return e.err }
 
 // release gives a host back. One that could not be opened is forgotten, to be tried again; of those that nobody uses the ones
 // that were used last stay.
