@@ -4,10 +4,12 @@ package refit
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"hash/fnv"
 	"maps"
+	"slices"
 
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/calibrate/compare"
@@ -24,15 +26,15 @@ const Least = 2 * fit.LeastCases
 // most bounds the results that are read, the latest first.
 const most = 4000
 
-// Config of a refit. Store and Open are required.
+// Config of a refit. Store, Open and File are required.
 type Config struct {
 	Store *store.Store
 	// Open opens a host, as that of a worker does.
 	Open func(context.Context, *work.Opening) (*host.Host, error)
-	// Format of the dockets to learn from, as host/run/input names it.
+	// Format of the dockets to learn from, as host/run/input names it; empty for the one with the most known labels.
 	Format string
-	// File is the name in store.Parts.Files under which Open finds the profile for the format, such as "profile:go-test".
-	File string
+	// File gives the name in store.Parts.Files under which Open finds the profile for a format, such as "profile:gotest".
+	File func(format string) string
 	// Progress is told what is being done. Optional.
 	Progress func(step string)
 }
@@ -58,7 +60,7 @@ type TooFewError struct {
 }
 
 func (e *TooFewError) Error() string {
-	return fmt.Sprintf("%d labels of %s dockets are known, and a refit needs %d", e.Known, e.Format, Least)
+	return fmt.Sprintf("%d labels of dockets in one format (%s) are known, and a refit needs %d", e.Known, cmp.Or(e.Format, "any"), Least)
 }
 
 // Propose learns a profile. Fewer known labels than [Least] are a *TooFewError.
@@ -72,6 +74,7 @@ func Propose(ctx context.Context, config Config) (*Proposal, error) {
 	if err != nil {
 		return nil, err
 	}
+	file := config.File(config.Format)
 	if len(entries) < Least {
 		return nil, &TooFewError{config.Format, len(entries)}
 	}
@@ -86,30 +89,41 @@ func Propose(ctx context.Context, config Config) (*Proposal, error) {
 		return nil, err
 	}
 	p := &Proposal{
-		Format: config.Format, File: config.File, Profile: yaml.Bytes(), Fitted: len(learn), HeldOut: len(held),
+		Format: config.Format, File: file, Profile: yaml.Bytes(), Fitted: len(learn), HeldOut: len(held),
 		Learned: result.Report.Learned, Model: result.Report.Model,
 	}
-	p.Compared, err = both(ctx, &config, held, p.Profile, say)
+	p.Compared, err = both(ctx, &config, held, p, say)
 	return p, err
 }
 
-// read gives the cases whose right label is known, each with it.
+// read gives the cases of one format whose right label is known, each with it. It sets the format where that is open.
 func read(ctx context.Context, config *Config) ([]docket.Entry, error) {
 	known, err := config.Store.KnownLabels(ctx, store.EntryFilter{Limit: most})
 	if err != nil {
 		return nil, err
 	}
-	formats := map[int64]string{}
-	var entries []docket.Entry
+	formats, counts := map[int64]string{}, map[string]int{}
 	for i := range known {
-		k := &known[i]
-		if _, ok := formats[k.ID.Docket]; !ok {
-			d, err := config.Store.Docket(ctx, k.ID.Docket)
+		id := known[i].ID.Docket
+		if _, ok := formats[id]; !ok {
+			d, err := config.Store.Docket(ctx, id)
 			if err != nil {
 				return nil, err
 			}
-			formats[k.ID.Docket] = d.Format
+			formats[id] = d.Format
 		}
+		counts[formats[id]]++
+	}
+	if config.Format == "" {
+		for _, format := range slices.Sorted(maps.Keys(counts)) {
+			if config.Format == "" || counts[format] > counts[config.Format] {
+				config.Format = format
+			}
+		}
+	}
+	var entries []docket.Entry
+	for i := range known {
+		k := &known[i]
 		if formats[k.ID.Docket] != config.Format {
 			continue
 		}
@@ -150,7 +164,7 @@ func part(entries []docket.Entry, isFirst func(int) bool) (first, second []docke
 }
 
 // both tries cases before the court in force, and before the same one with another profile.
-func both(ctx context.Context, config *Config, held []docket.Entry, profile []byte, say func(string)) (*compare.Report, error) {
+func both(ctx context.Context, config *Config, held []docket.Entry, p *Proposal, say func(string)) (*compare.Report, error) {
 	generation, err := config.Store.CurrentGeneration(ctx)
 	if err != nil {
 		return nil, err
@@ -175,7 +189,7 @@ func both(ctx context.Context, config *Config, held []docket.Entry, profile []by
 	if other.Files == nil {
 		other.Files = map[string][]byte{}
 	}
-	other.Files[config.File] = profile
+	other.Files[p.File] = p.Profile
 	candidate, err := config.Open(ctx, &other)
 	if err != nil {
 		return nil, fmt.Errorf("open the court with the new profile: %w", err)

@@ -20,6 +20,8 @@ import (
 
 const file = "profile:jsonl"
 
+func fileOf(format string) string { return "profile:" + format }
+
 // open opens the shipped court with the profile of a generation.
 func open(ctx context.Context, o *work.Opening) (*host.Host, error) {
 	user, err := os.UserCacheDir()
@@ -121,11 +123,11 @@ func TestProposeLearnsFromCorrections(t *testing.T) {
 	const n = 160
 	s := corrected(t, n)
 	var steps []string
-	p, err := refit.Propose(t.Context(), refit.Config{Store: s, Open: open, Format: "jsonl", File: file, Progress: func(step string) { steps = append(steps, step) }})
+	p, err := refit.Propose(t.Context(), refit.Config{Store: s, Open: open, File: fileOf, Progress: func(step string) { steps = append(steps, step) }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Fitted+p.HeldOut != n || min(p.Fitted, p.HeldOut) < n/4 || p.Compared.Cases != p.HeldOut || p.Compared.Truth == nil || p.Compared.Truth.Cases != p.HeldOut {
+	if p.Format != "jsonl" || p.File != file || p.Fitted+p.HeldOut != n || min(p.Fitted, p.HeldOut) < n/4 || p.Compared.Cases != p.HeldOut || p.Compared.Truth == nil || p.Compared.Truth.Cases != p.HeldOut {
 		t.Errorf("%d results to learn from, %d held out, %+v", p.Fitted, p.HeldOut, p.Compared)
 	}
 	if _, err := profile.Parse("refit.yaml", p.Profile); err != nil {
@@ -141,7 +143,7 @@ func TestProposeNeedsEnough(t *testing.T) {
 	t.Parallel()
 	s := corrected(t, refit.Least-1)
 	for format, known := range map[string]int{"jsonl": refit.Least - 1, "gotest": 0} {
-		_, err := refit.Propose(t.Context(), refit.Config{Store: s, Open: open, Format: format, File: file})
+		_, err := refit.Propose(t.Context(), refit.Config{Store: s, Open: open, Format: format, File: fileOf})
 		if few, ok := errors.AsType[*refit.TooFewError](err); !ok || few.Known != known {
 			t.Errorf("%s: %v", format, err)
 		}

@@ -129,6 +129,9 @@ type Volume struct {
 	// Week begins on a Monday at midnight UTC.
 	Week  time.Time
 	Tried int
+	// Took is the time that their trials took, Fuel what they used. Results that share a verdict count it each.
+	Took time.Duration
+	Fuel int64
 }
 
 // WeekOf is the week of a time, as [Volume] counts them.
@@ -144,13 +147,14 @@ func (s *Store) Volumes(ctx context.Context, f EntryFilter) ([]Volume, error) {
 	f.Tried = true
 	w := f.where()
 	list := []Volume{}
-	week := fmt.Sprintf("(created + %d) / %d", int64(sinceMonday), int64(weekMicros))
-	err := each(ctx, s.db, `SELECT repository, `+week+`, count(*) FROM entries`+w.text()+` GROUP BY repository, `+week+
-		` ORDER BY `+week+` DESC, repository LIMIT 10000`, w.args, func(scan func(...any) error) error {
+	week := fmt.Sprintf("(e.created + %d) / %d", int64(sinceMonday), int64(weekMicros))
+	err := each(ctx, s.db, `SELECT e.repository, `+week+`, count(*), CAST(coalesce(sum(v.micros), 0) AS BIGINT), CAST(coalesce(sum(v.fuel), 0) AS BIGINT)
+		FROM (SELECT repository, created, verdict FROM entries`+w.text()+`) e LEFT JOIN verdicts v ON v.key = e.verdict
+		GROUP BY e.repository, `+week+` ORDER BY `+week+` DESC, e.repository LIMIT 10000`, w.args, func(scan func(...any) error) error {
 		var v Volume
-		var number int64
-		err := scan(&v.Repository, &number, &v.Tried)
-		v.Week = weekStart(number)
+		var number, micros int64
+		err := scan(&v.Repository, &number, &v.Tried, &micros, &v.Fuel)
+		v.Week, v.Took = weekStart(number), time.Duration(micros)*time.Microsecond
 		list = append(list, v)
 		return err
 	})

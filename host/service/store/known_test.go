@@ -56,7 +56,7 @@ func knows(t *testing.T, s *store.Store) { //nolint:thelper // a test of the sui
 	volumes, err := s.Volumes(t.Context(), store.EntryFilter{})
 	must(t, err)
 	week := time.Date(2025, 12, 29, 0, 0, 0, 0, time.UTC) // the Monday before
-	if diff := cmp.Diff([]store.Volume{{Repository: "example.org/a", Week: week, Tried: 4}, {Repository: "example.org/b", Week: week, Tried: 1}}, volumes); diff != "" {
+	if diff := cmp.Diff([]store.Volume{{Repository: "example.org/a", Week: week, Tried: 4, Took: 4 * time.Millisecond, Fuel: 28}, {Repository: "example.org/b", Week: week, Tried: 1, Took: time.Millisecond, Fuel: 7}}, volumes); diff != "" {
 		t.Error(diff)
 	}
 	for day, monday := range map[int]int{5: 5, 6: 5, 11: 5, 12: 12} {

@@ -364,9 +364,10 @@ type Quality struct {
 	Confusion    map[string]map[string]int
 	Weeks        []QualityRow
 	Repositories []QualityRow
-	// Models is what language models cost.
-	Models []ModelCost
-	// Corrections since the profile in force was fitted.
+	// Took is the time that the trials took, Fuel what they used.
+	Took time.Duration
+	Fuel int64
+	// Corrections is how many of the known labels people set.
 	Corrections int
 }
 
@@ -376,15 +377,7 @@ type QualityRow struct {
 	Cases                    int
 	Known, Right, LightRight int
 	Corrections              int
-	Cost                     float64
-}
-
-// ModelCost is what a model took.
-type ModelCost struct {
-	Model                     string
-	Asked                     int
-	InputTokens, OutputTokens int
-	Cost                      float64
+	Took                     time.Duration
 }
 
 // Refit is a refit that is running, or what came of it.

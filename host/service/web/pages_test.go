@@ -299,6 +299,112 @@ func TestUploadByForm(t *testing.T) {
 	}
 }
 
+func TestModulesByForm(t *testing.T) {
+	t.Parallel()
+	s := newService(t, serviceOptions{})
+	send := func(fields [][2]string, files map[string]string) (int, string) {
+		var b bytes.Buffer
+		form := multipart.NewWriter(&b)
+		for _, f := range fields {
+			if err := form.WriteField(f[0], f[1]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for name, content := range files {
+			part, err := form.CreateFormFile("module", name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, _ = part.Write([]byte(content))
+		}
+		_ = form.Close()
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/modules", &b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", form.FormDataContentType())
+		r.Header.Set("Accept", "text/html")
+		return s.do(r)
+	}
+	status, place := send([][2]string{{"note", "a bolder judge"}, {"share", "100"}}, map[string]string{"../specter.wasm": "\x00asm1"})
+	if status != http.StatusSeeOther || place != "/modules/2?did=propose" {
+		t.Fatalf("the upload gives %d %s", status, place)
+	}
+	root := parsed(t, place, s.ok(place))
+	if got := text(nodes(root, "main")[0]); !strings.Contains(got, "a bolder judge") || !strings.Contains(got, "specter module") || !strings.Contains(got, "It is not current yet") {
+		t.Errorf("the page says %q", got)
+	}
+	if status, place = send([][2]string{{"candidate", "1"}, {"share", "25"}}, map[string]string{"specter.wasm": "\x00asm2"}); place != "/modules/3?did=propose" {
+		t.Fatalf("a canary gives %d %s", status, place)
+	}
+	g, err := s.store.Generation(t.Context(), 3)
+	if err != nil || g.Share != 0.25 || len(g.Parts.Canary) != 1 {
+		t.Errorf("the canary is %+v, %v", g, err)
+	}
+	for name, files := range map[string]map[string]string{"no module": {}, "no WebAssembly": {"specter.wasm": "text"}, "no name": {".wasm": "\x00asm"}} {
+		if status, _ := send([][2]string{{"share", "100"}}, files); status != http.StatusUnprocessableEntity {
+			t.Errorf("%s gives %d", name, status)
+		}
+	}
+	if status, _ := send([][2]string{{"candidate", "1"}, {"share", "0"}}, map[string]string{"specter.wasm": "\x00asm"}); status != http.StatusUnprocessableEntity {
+		t.Errorf("a share of nothing gives %d", status)
+	}
+}
+
+func TestTokensByForm(t *testing.T) {
+	t.Parallel()
+	s := newService(t, serviceOptions{scopes: []auth.Scope{auth.Operate}})
+	status, body := s.post("/settings/tokens", url.Values{"name": {"ci"}, "scope": {"submit", "review"}})
+	if status != http.StatusOK {
+		t.Fatalf("a token gives %d", status)
+	}
+	var secret string
+	every(parsed(t, "/settings/tokens", body), func(n *html.Node) {
+		if attribute(n, "id") == "secret" {
+			secret = text(n)
+		}
+	})
+	if auth.CheckToken(secret) != nil || strings.Contains(s.ok("/settings"), secret) {
+		t.Errorf("the token is %q, and shown again", secret)
+	}
+	list, err := s.store.Tokens(t.Context())
+	if err != nil || list[0].Name != "ci" || strings.Join(list[0].Scopes, " ") != "submit review" {
+		t.Fatalf("the tokens are %+v, %v", list, err)
+	}
+	if status, _ = s.post(fmt.Sprintf("/settings/tokens/%d/revoke", list[0].ID), nil); status != http.StatusSeeOther {
+		t.Errorf("revoking gives %d", status)
+	}
+	if list, err = s.store.Tokens(t.Context()); err != nil || list[0].Revoked.IsZero() {
+		t.Errorf("the token is not revoked: %+v, %v", list[0], err)
+	}
+	for name, form := range map[string]url.Values{"no name": {"scope": {"submit"}}, "no scope": {"name": {"x"}}, "another scope": {"name": {"x"}, "scope": {"all"}}} {
+		if status, _ := s.post("/settings/tokens", form); status != http.StatusUnprocessableEntity {
+			t.Errorf("%s gives %d", name, status)
+		}
+	}
+}
+
+func TestTrialShowsItsCorrections(t *testing.T) {
+	t.Parallel()
+	s := filled(t, serviceOptions{})
+	for _, label := range []string{"si001", "nd001"} {
+		if status, _ := s.post("/corrections", url.Values{"label": {label}, "entry": {"1-4"}}); status != http.StatusSeeOther {
+			t.Fatalf("the correction gives %d", status)
+		}
+	}
+	if status, _ := s.post("/corrections/undo", url.Values{"correction": {"1"}}); status != http.StatusSeeOther {
+		t.Fatalf("undo gives %d", status)
+	}
+	root := parsed(t, "/trials/1-4", s.ok("/trials/1-4"))
+	if got := text(nodes(root, ".corrected")[0]); got != "Corrected to no defect by local, just now" {
+		t.Errorf("the page says %q", got)
+	}
+	history := nodes(nodes(root, ".history")[0], "li")
+	if len(history) != 2 || !strings.Contains(text(history[0]), "product bug → system issue by local, just now, taken back") {
+		t.Errorf("the history begins with %q", text(history[0]))
+	}
+}
+
 func TestListsHavePages(t *testing.T) {
 	t.Parallel()
 	s := newService(t, serviceOptions{})

@@ -50,6 +50,8 @@ type serviceOptions struct {
 	scopes []auth.Scope
 	// refits: the server can refit.
 	refits bool
+	// frozen stops the clock of the store, so that workers stay alive.
+	frozen bool
 }
 
 // refit learns with the shipped court.
@@ -59,7 +61,7 @@ func (o serviceOptions) refit(kept *store.Store) func(context.Context, func(stri
 	}
 	const file = "profile:jsonl"
 	return func(ctx context.Context, progress func(string)) (*refit.Proposal, error) {
-		return refit.Propose(ctx, refit.Config{Store: kept, Format: "jsonl", File: file, Progress: progress, Open: func(ctx context.Context, o *work.Opening) (*host.Host, error) {
+		return refit.Propose(ctx, refit.Config{Store: kept, File: func(format string) string { return "profile:" + format }, Progress: progress, Open: func(ctx context.Context, o *work.Opening) (*host.Host, error) {
 			config, err := courtConfig()
 			if text := o.Files[file]; text != nil && err == nil {
 				config.Profile, err = profile.Parse(file, text)
@@ -94,7 +96,12 @@ func courtConfig() (host.Config, error) {
 func newService(t testing.TB, options serviceOptions) *service {
 	t.Helper()
 	ctx := context.Background()
-	kept, err := store.Open(ctx, store.Config{Database: filepath.Join(t.TempDir(), "shadowcourt.db"), Now: time.Now})
+	now := time.Now
+	if options.frozen {
+		at := time.Now()
+		now = func() time.Time { return at }
+	}
+	kept, err := store.Open(ctx, store.Config{Database: filepath.Join(t.TempDir(), "shadowcourt.db"), Now: now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,9 +133,7 @@ func newService(t testing.TB, options serviceOptions) *service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, pattern := range web.Paths() {
-		mux.Handle(pattern, pages)
-	}
+	mux.Handle("/", pages)
 	server := httptest.NewServer(authenticator.Handler(mux))
 	t.Cleanup(server.Close)
 	s := &service{t: t, store: kept, url: server.URL, client: server.Client()}
@@ -297,7 +302,7 @@ func (s *service) try(id int64, change func(*trial.Trial)) {
 			if change != nil {
 				change(tried)
 			}
-			o.Verdicts = append(o.Verdicts, store.NewVerdict{Digest: e.Digest, Trial: tried})
+			o.Verdicts = append(o.Verdicts, store.NewVerdict{Digest: e.Digest, Trial: tried, Took: 20 * time.Millisecond})
 		}
 		if err := s.store.CompleteBatch(ctx, b, "worker", o, nil); err != nil {
 			s.t.Fatal(err)

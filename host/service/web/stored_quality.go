@@ -24,8 +24,12 @@ func (b *stored) Quality(ctx context.Context, q QualityQuery) (*Quality, error) 
 	weeks, repositories := rowsBy{}, rowsBy{}
 	for _, v := range volumes {
 		out.Cases += v.Tried
-		weeks.of(weekName(v.Week)).Cases += v.Tried
-		repositories.of(v.Repository).Cases += v.Tried
+		out.Took += v.Took
+		out.Fuel += v.Fuel
+		for _, row := range []*QualityRow{weeks.of(weekName(v.Week)), repositories.of(v.Repository)} {
+			row.Cases += v.Tried
+			row.Took += v.Took
+		}
 	}
 	for i := range known {
 		k := &known[i]

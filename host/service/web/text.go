@@ -23,6 +23,7 @@ func functions() template.FuncMap {
 		"time": newMoment, "width": share,
 		"join": strings.Join, "key": func(i int) int { return i + 1 },
 		"thousands": thousands, "hasKey": func(i int) bool { return i < maxKeys },
+		"took": func(all time.Duration, n int) string { return duration(all / time.Duration(max(n, 1))) }, "duration": duration,
 		"labelIn": labelOf, "width100": func(share float64) int { return int(share*100 + 0.5) },
 		"rows": func(entries []entryView, known bool) any {
 			return struct {
@@ -138,6 +139,19 @@ func ago(d time.Duration) string {
 		return plural(int(d/day), "day ago", "days ago")
 	}
 	return plural(int(d/(30*day)), "month ago", "months ago")
+}
+
+// duration is a time that something took, with two digits of its unit.
+func duration(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return strconv.Itoa(int((d+time.Millisecond/2)/time.Millisecond)) + " ms"
+	case d < time.Minute:
+		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + " s"
+	case d < 100*time.Minute:
+		return strconv.FormatFloat(d.Minutes(), 'f', 1, 64) + " min"
+	}
+	return strconv.FormatFloat(d.Hours(), 'f', 1, 64) + " h"
 }
 
 // labelView is a label as a page shows it: a short name, a colour class, and all of the name where it is longer.

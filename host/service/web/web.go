@@ -24,7 +24,8 @@ type Config struct {
 
 const defaultMaxUpload = 64 << 20
 
-// New serves the pages: everything below "/" that [Paths] lists. The caller puts Auth.Handler around it.
+// New serves the pages, and answers every other path with one that says that there is none. The caller puts Auth.Handler around
+// it, and registers Auth beside it, which takes the forms to sign in and out.
 func New(config Config) (http.Handler, error) {
 	if config.Backend == nil || config.Auth == nil || config.Now == nil {
 		return nil, errors.New("web: backend, auth and clock must be set")
@@ -95,13 +96,4 @@ func (s *site) routes() []route {
 		{pattern: "GET /static/{name}", open: true, do: s.static},
 		{pattern: "/", open: true, do: func(http.ResponseWriter, *http.Request) error { return ErrNotFound }},
 	}
-}
-
-// Paths are the patterns that the handler serves, for a mux that serves more.
-func Paths() []string {
-	var list []string
-	for _, r := range (*site)(nil).routes() {
-		list = append(list, r.pattern)
-	}
-	return list
 }
