@@ -56,6 +56,8 @@ func (s *site) changes(w http.ResponseWriter, r *http.Request) error {
 					return nil
 				}
 			}
+		case <-s.config.Stop:
+			return nil
 		case <-calm:
 			calm = nil
 		case <-later:

@@ -1,8 +1,10 @@
 package web_test
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
+	"io"
 	"mime/multipart"
 	"net/http"
 	"net/url"
@@ -402,6 +404,40 @@ func TestTrialShowsItsCorrections(t *testing.T) {
 	history := nodes(nodes(root, ".history")[0], "li")
 	if len(history) != 2 || !strings.Contains(text(history[0]), "product bug → system issue by local, just now, taken back") {
 		t.Errorf("the history begins with %q", text(history[0]))
+	}
+}
+
+func TestChangesAreToldUntilTheServerStops(t *testing.T) {
+	t.Parallel()
+	stop := make(chan struct{})
+	s := newService(t, serviceOptions{stop: stop})
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/changes", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := s.client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	lines := bufio.NewScanner(answer.Body)
+	next := func(want string) {
+		t.Helper()
+		for lines.Scan() {
+			if lines.Text() == want {
+				return
+			}
+		}
+		t.Fatalf("the stream ended before %q: %v", want, lines.Err())
+	}
+	next("data: {}") // at once, so that a page that comes back fetches what it missed
+	s.submit("nightly", "example.org/app", demoEntries(t)[:1])
+	next(`data: {"docket":1}`)
+	s.addGeneration("another judge", nil)
+	next(`data: {"modules":true}`)
+	close(stop)
+	if _, err := io.Copy(io.Discard, answer.Body); err != nil {
+		t.Errorf("the stream ended with %v", err)
 	}
 }
 

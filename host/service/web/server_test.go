@@ -50,6 +50,8 @@ type serviceOptions struct {
 	scopes []auth.Scope
 	// refits: the server can refit.
 	refits bool
+	// stop ends streams.
+	stop <-chan struct{}
 	// frozen stops the clock of the store, so that workers stay alive.
 	frozen bool
 }
@@ -128,7 +130,7 @@ func newService(t testing.TB, options serviceOptions) *service {
 	authenticator.Register(mux)
 	pages, err := web.New(web.Config{
 		Backend: web.NewBackend(web.Sources{Store: kept, API: mux, Refit: options.refit(kept), Graph: func(context.Context, int64) (*pipeline.Graph, error) { return court(t).Graph(), nil }}), //nolint:contextcheck // the court is opened once for all tests
-		Auth:    authenticator, Now: time.Now, Version: "test", Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Auth:    authenticator, Now: time.Now, Version: "test", Stop: options.stop, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	})
 	if err != nil {
 		t.Fatal(err)

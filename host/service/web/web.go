@@ -18,6 +18,8 @@ type Config struct {
 	MaxUpload int64
 	// Version of the program, shown in the settings.
 	Version string
+	// Stop ends the streams of pages that follow the server, so that it can shut down. Nil: they end with their requests.
+	Stop <-chan struct{}
 	// Log gets errors that a page only calls internal; nil: nothing is logged.
 	Log *slog.Logger
 }
