@@ -150,6 +150,10 @@ service-tests: plugins ## the service's store and workers on a PostgreSQL server
 service-faults: plugins ## kill workers of the service and their database while they try 20,000 cases; each has one verdict
 	SHADOWCOURT_SERVICE_CASES=20000 $(GO) test -count=1 -timeout 180m -tags postgres -v -run TestAccept_SV2 ./host/service/work
 
+.PHONY: service-bench
+service-bench: plugins ## cases a second of the service beside a host alone, and how long a small docket takes beside a large one
+	SHADOWCOURT_SERVICE_CASES=2000 SHADOWCOURT_SERVICE_MEASURE=1 $(GO) test -count=1 -timeout 60m -tags postgres -v -run TestMeasure ./host/service/work
+
 .PHONY: faults
 faults: ## combine faults of every type 2000 times; each must be reported as it is alone
 	SHADOWCOURT_FAULTS=2000 $(GO) test -count=1 -run TestAccept_FX3 ./abi/codec
