@@ -132,7 +132,8 @@ func (r *reader) oneOf(target *string, values ...string) setter {
 	return func(n *node, path string) {
 		if r.Scalar(n, path, "a text", "!!str") {
 			if !slices.Contains(values, n.Value) {
-				r.fail(n, path, "use %s", strings.Join(values, " or "))
+				last := len(values) - 1
+				r.fail(n, path, "use %s or %s", strings.Join(values[:last], ", "), values[last])
 				return
 			}
 			*target = n.Value

@@ -79,10 +79,12 @@ func (p Price) of(input, output int) float64 {
 // SchemaMode says how a model gets to know the schema of an answer.
 type SchemaMode string
 
-// The ways: by the provider's own parameter, or as a part of the first message.
+// The ways: by the provider's own parameter; by the older one of llama.cpp, which llama-cpp-python knows alone; as a part of the first
+// message.
 const (
-	SchemaByProvider SchemaMode = "provider"
-	SchemaByPrompt   SchemaMode = "prompt"
+	SchemaByProvider   SchemaMode = "provider"
+	SchemaByJSONObject SchemaMode = "json_object"
+	SchemaByPrompt     SchemaMode = "prompt"
 )
 
 // Budgets limit what is asked.
@@ -219,7 +221,7 @@ func (r *reader) model(m *Model, d *Definition) setter {
 				at := r.Object(n, path, map[string]setter{"input": r.number(&m.Price.Input, 1e6), "output": r.number(&m.Price.Output, 1e6)})
 				r.required(n, path, at, "input", "output")
 			},
-			"schemas":      r.oneOf((*string)(&m.Schemas), string(SchemaByProvider), string(SchemaByPrompt)),
+			"schemas":      r.oneOf((*string)(&m.Schemas), string(SchemaByProvider), string(SchemaByJSONObject), string(SchemaByPrompt)),
 			"answer_limit": r.oneOf(&m.AnswerLimit, "max_tokens", "max_completion_tokens"),
 			"parameters":   r.parameters(&m.Parameters),
 		})
@@ -228,7 +230,11 @@ func (r *reader) model(m *Model, d *Definition) setter {
 			r.fail(at["answer_tokens"], path+".answer_tokens", "an answer of %d tokens leaves no room for a question in context_tokens: %d", m.AnswerTokens, m.ContextTokens)
 		}
 		r.after(func() {
-			if d.Providers[m.Provider] == nil && m.Provider != "" {
+			p := d.Providers[m.Provider]
+			if p != nil && p.API != OpenAI && m.Schemas == SchemaByJSONObject {
+				r.fail(at["schemas"], path+".schemas", "the provider %s has the api %s, which has no json_object: use provider or prompt", m.Provider, p.API)
+			}
+			if p == nil && m.Provider != "" {
 				r.fail(at["provider"], path+".provider", "there is no provider %q; there are %s", strictyaml.Clip(m.Provider), cmp.Or(strings.Join(slices.Sorted(maps.Keys(d.Providers)), ", "), "none"))
 			}
 		})

@@ -96,7 +96,7 @@ models:
 `, `m.yaml:3: models["one"].model: is empty
 m.yaml:3: models["one"].price.input: use a number from 0 to 1e+06
 m.yaml:3: models["one"].price.output: is missing
-m.yaml:3: models["one"].schemas: use provider or prompt
+m.yaml:3: models["one"].schemas: use provider, json_object or prompt
 m.yaml:3: models["one"].answer_tokens: an answer of 100 tokens leaves no room for a question in context_tokens: 100
 m.yaml:3: models["one"].provider: there is no provider "b"; there are a
 m.yaml:4: models["two"].provider: want a text, not a list
@@ -106,6 +106,10 @@ m.yaml:4: models["two"].answer_limit: use max_tokens or max_completion_tokens
 m.yaml:4: models["two"].parameters["messages"]: the host sets it itself
 m.yaml:4: models["two"].parameters["x"]: is no JSON value
 m.yaml:5: models["three"]: want a mapping, not a text`},
+		{
+			"a mode of another api", "providers: {a: {api: anthropic, url: 'https://x'}}\nmodels: {m: {provider: a, model: x, context_tokens: 2, answer_tokens: 1, schemas: json_object}}\n",
+			"m.yaml:2: models[\"m\"].schemas: the provider a has the api anthropic, which has no json_object: use provider or prompt",
+		},
 		{
 			"budgets", "providers: {a: {api: openai, url: 'https://x'}}\nmodels: {m: {provider: a, model: x, context_tokens: 2, answer_tokens: 1}}\nbudgets: {call: {tokens: -1, seconds: .inf, money: x}, case: {}}\n",
 			"m.yaml:3: budgets.call.tokens: use a number from 0 to 1125899906842624\nm.yaml:3: budgets.call.seconds: use a number from 0 to 1e+09\n" +

@@ -178,15 +178,18 @@ func TestWhatIsSent(t *testing.T) {
 models:
   reader: {provider: here, model: tiny, context_tokens: 8000, answer_tokens: 500, answer_limit: max_completion_tokens, parameters: {seed: null, reasoning: {effort: low}}}
   other: {provider: here, model: tiny, context_tokens: 8000, answer_tokens: 500, schemas: prompt}
+  older: {provider: here, model: tiny, context_tokens: 8000, answer_tokens: 500, schemas: json_object, parameters: {seed: null}}
 `, p.URL+"/v1/"))
 	complete(t, s, ask(conforming))
 	complete(t, s, ask(conforming, func(c *abi.Completion) { c.Model = "other" }))
 	complete(t, s, ask(conforming, func(c *abi.Completion) { c.Model, c.Messages = "other", c.Messages[1:] }))
+	complete(t, s, ask(conforming, func(c *abi.Completion) { c.Model, c.Messages = "older", c.Messages[1:] }))
 	const schema = "{\"type\":\"object\",\"properties\":{\"label\":{\"enum\":[\"a\",\"b\"]}},\"required\":[\"label\"],\"additionalProperties\":false}"
 	for i, want := range []string{
 		"map[max_completion_tokens:200 messages:[map[content:You judge. role:system] map[content:Which fault? role:user]] model:tiny reasoning:map[effort:low] response_format:map[json_schema:map[name:answer schema:map[additionalProperties:false properties:map[label:map[enum:[a b]]] required:[label] type:object]] type:json_schema] temperature:0.5]",
 		"map[max_tokens:200 messages:[map[content:You judge.\n\nAnswer with one JSON value that conforms to this JSON Schema, and with nothing else:\n" + schema + " role:system] map[content:Which fault? role:user]] model:tiny seed:7 temperature:0.5]",
 		"map[max_tokens:200 messages:[map[content:Answer with one JSON value that conforms to this JSON Schema, and with nothing else:\n" + schema + " role:system] map[content:Which fault? role:user]] model:tiny seed:7 temperature:0.5]",
+		"map[max_tokens:200 messages:[map[content:Which fault? role:user]] model:tiny response_format:map[schema:map[additionalProperties:false properties:map[label:map[enum:[a b]]] required:[label] type:object] type:json_object] temperature:0.5]",
 	} {
 		if got := fmt.Sprint(p.asked()[i]); got != want {
 			t.Errorf("sent %s\nwant %s", got, want)

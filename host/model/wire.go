@@ -86,9 +86,13 @@ type openAIReply struct {
 
 func (o *openAI) ask(ctx context.Context, r *request) (reply, error) {
 	messages, fields := r.messages, map[string]any{}
-	if r.schema != nil && r.model.Schemas == SchemaByPrompt {
+	switch {
+	case r.schema == nil:
+	case r.model.Schemas == SchemaByPrompt:
 		messages = withSchema(messages, r.schema)
-	} else if r.schema != nil {
+	case r.model.Schemas == SchemaByJSONObject:
+		fields["response_format"] = map[string]any{"type": "json_object", "schema": r.schema.raw}
+	default:
 		fields["response_format"] = map[string]any{
 			"type": "json_schema", "json_schema": map[string]any{"name": "answer", "schema": r.schema.raw},
 		}
