@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
 )
@@ -229,25 +230,41 @@ const (
 	maxSaidBytes  = 200
 )
 
-// faultsOf says where an answer does not conform, a line for each place.
+// faultsOf says where an answer does not conform, a line for each place. The library visits maps in any order, and these lines are part of
+// the next question: they have an order of their own, so that the same answer makes the same question.
 func faultsOf(e *jsonschema.ValidationError) string {
-	var lines []string
-	more := 0
+	var leaves []*jsonschema.ValidationError
 	var visit func(e *jsonschema.ValidationError)
 	visit = func(e *jsonschema.ValidationError) {
-		if len(e.Causes) > 0 {
-			for _, cause := range e.Causes {
-				visit(cause)
-			}
-			return
+		if len(e.Causes) == 0 {
+			leaves = append(leaves, e)
 		}
-		if len(lines) == maxSaidFaults {
-			more++
-			return
+		for _, cause := range e.Causes {
+			visit(cause)
 		}
-		lines = append(lines, cut(oneLine(e.Error()), maxSaidBytes))
 	}
 	visit(e)
+	for _, leaf := range leaves {
+		switch k := leaf.ErrorKind.(type) {
+		case *kind.AdditionalProperties:
+			slices.Sort(k.Properties)
+		case *kind.Required:
+			slices.Sort(k.Missing)
+		case *kind.DependentRequired:
+			slices.Sort(k.Missing)
+		}
+	}
+	slices.SortStableFunc(leaves, func(a, b *jsonschema.ValidationError) int {
+		if by := slices.Compare(a.InstanceLocation, b.InstanceLocation); by != 0 {
+			return by
+		}
+		return strings.Compare(a.Error(), b.Error())
+	})
+	more := max(0, len(leaves)-maxSaidFaults)
+	var lines []string
+	for _, leaf := range leaves[:len(leaves)-more] {
+		lines = append(lines, cut(oneLine(leaf.Error()), maxSaidBytes))
+	}
 	if more > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more", more))
 	}
