@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"runtime"
 	"slices"
 	"time"
 
@@ -86,7 +87,12 @@ type Runtime struct {
 	config   Config
 	engine   *sandbox.Engine
 	registry *registry.Registry
+	calls    chan struct{} // one element for each call of a module that runs
 }
+
+// callsAtOnce is how many calls of modules run at the same time, each in memory of its own. More would not be faster: a thousand trials
+// that begin together would only have a thousand instances.
+func callsAtOnce() int { return max(16, 4*runtime.GOMAXPROCS(0)) }
 
 // Open opens a sandbox without any modules. It fails if a limit is invalid or the cache directory cannot be used.
 func Open(ctx context.Context, config Config) (*Runtime, error) {
@@ -96,7 +102,17 @@ func Open(ctx context.Context, config Config) (*Runtime, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the sandbox: %w", err)
 	}
-	return &Runtime{config: config, engine: engine, registry: registry.New(engine)}, nil
+	return &Runtime{config: config, engine: engine, registry: registry.New(engine), calls: make(chan struct{}, callsAtOnce())}, nil
+}
+
+// turn waits until a call of a module may run, or its context ends, which the call sees itself.
+func (r *Runtime) turn(ctx context.Context) (end func()) {
+	select {
+	case r.calls <- struct{}{}:
+		return func() { <-r.calls }
+	case <-ctx.Done():
+		return func() {}
+	}
 }
 
 // Keep puts modules into the store, where there is one.

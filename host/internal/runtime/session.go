@@ -142,12 +142,14 @@ func (s *Session) call(ctx context.Context, b *broker, call abi.Call, request []
 		return nil, &invoker.ModuleError{Cause: trial.CauseHost, Message: err.Error(), Err: err}
 	}
 	config := &s.generation.runtime.config
+	end := s.generation.runtime.turn(ctx)
 	start := config.Now()
 	var output sandbox.Output
 	if err = s.recorder.replayed(b, request); err == nil {
 		output, err = m.Call(sandbox.WithBroker(ctx, b), call, request)
 	}
 	elapsed := config.Now().Sub(start)
+	end()
 	digest := m.Info().Digest.String()
 	s.calls++
 	s.micros += elapsed.Microseconds()
