@@ -66,6 +66,12 @@ func (o *Flags) openModels(h *Connected, config *host.Config) error {
 	if len(names) == 0 {
 		fmt.Fprintf(o.command.ErrOrStderr(), "warning: --models: no persona of the pipeline %s asks a model\n", sanitize.Line(config.Pipeline.Pipeline))
 	}
+	for _, name := range names {
+		if definition.Models[name] == nil {
+			fmt.Fprintf(o.command.ErrOrStderr(), "warning: --models: %s has no model %s, which the pipeline names: nobody is asked in its place\n",
+				sanitize.Line(m.file), sanitize.Line(name))
+		}
+	}
 	c := model.Config{Definition: definition}
 	if m.cassette != "" {
 		open := model.RecordCassette

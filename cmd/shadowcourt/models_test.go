@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/host/render"
+	"github.com/shadowcourt/shadowcourt/host/trial"
+)
+
+// shadowcourt runs the command in a folder. It has to end with 0, and its standard error is given.
+func shadowcourt(ctx context.Context, t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(ctx, "shadowcourt", args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), userEnv(t)...)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	if out, err := cmd.Output(); err != nil {
+		t.Fatalf("shadowcourt %s: %v\n%s%s", strings.Join(args, " "), err, out, &stderr)
+	}
+	return stderr.String()
+}
+
+// written is what is read of the results of a run.
+type written struct {
+	Results []trial.Result `json:"results"`
+	Summary struct {
+		Tried  int                  `json:"tried"`
+		Models *render.ModelSummary `json:"models"`
+	} `json:"summary"`
+}
+
+func readResults(t *testing.T, name string) *written {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &written{}
+	if err := json.Unmarshal(data, w); err != nil {
+		t.Fatalf("%v\n%.500s", err, data)
+	}
+	return w
+}
+
+// verdicts are the results without what models were asked.
+func (w *written) verdicts(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	for i := range w.Results {
+		r := w.Results[i]
+		r.Completions, r.Fallbacks, r.Statements, r.Modules = nil, nil, nil, nil
+		r.Fuel = nil
+		data, err := json.Marshal(&r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Write(append(data, '\n'))
+	}
+	return b.String()
+}
+
+// Whatever is wrong with a model, each case that asks it has one line about it, the persona's fallback plays, and all cases get the answers
+// that they get without a model.
+func TestWhateverIsWrongWithAModelTheDocketGoesOn(t *testing.T) {
+	t.Parallel()
+	docket := filepath.Join(repositoryRoot(t), "examples", "dockets", "tour.jsonl")
+	plainDir := t.TempDir()
+	shadowcourt(t.Context(), t, plainDir, "try", docket, "--pipeline", "llm-discovery", "--format", "json", "--output", "results.json")
+	plain := readResults(t, filepath.Join(plainDir, "results.json"))
+	if plain.Summary.Tried < 2 || plain.Summary.Models != nil {
+		t.Fatalf("%+v", plain.Summary)
+	}
+	body := func(kind, text string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", kind)
+			_, _ = w.Write([]byte(text))
+		}
+	}
+	says := func(text string) http.HandlerFunc {
+		content, _ := json.Marshal(text)
+		return body("application/json", `{"choices": [{"finish_reason": "stop", "message": {"content": `+string(content)+`}}], "usage": {"prompt_tokens": 100, "completion_tokens": 10}}`)
+	}
+	var elsewhere atomic.Int32
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		elsewhere.Add(1)
+		says("{}")(w, r)
+	}))
+	t.Cleanup(other.Close)
+	for _, tc := range []struct {
+		name     string
+		serve    http.HandlerFunc // nil: nobody listens
+		secure   bool             // with a certificate that nobody signed
+		provider string           // further fields of the provider
+		change   func(models string) string
+		outcome  string // of each completion; empty: no completion
+		detail   string // of each completion, or on the standard error
+	}{
+		{name: "down", outcome: "failed", detail: "local: no connection: "},
+		{name: "slow", serve: func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body) // or the server does not see that the client is gone
+			<-r.Context().Done()
+		}, provider: ", timeout: 100ms", outcome: "failed", detail: "local: no answer within 100ms"},
+		{name: "the wrong schema", serve: says(`{"verdict": "guilty"}`), outcome: "invalid", detail: "the answer of reader does not conform to the schema: "},
+		{name: "half a JSON in the answer", serve: says(`{"findings": [{"line": 1,`), outcome: "invalid", detail: "the JSON ends in the middle (after a repair)"},
+		{name: "half a JSON", serve: body("application/json", `{"choices": [{"mess`), outcome: "failed", detail: "local: the answer is half a JSON, or none"},
+		{name: "1 GB", serve: func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set("Content-Length", strconv.Itoa(1<<30))
+			for chunk := make([]byte, 1<<20); r.Context().Err() == nil; {
+				if _, err := w.Write(chunk); err != nil {
+					return
+				}
+			}
+		}, outcome: "failed", detail: "local: the answer has more than 8388608 bytes"},
+		{name: "a page", serve: body("text/html", "<html>Sign in</html>"), outcome: "failed", detail: `local: the answer is "text/html" and not application/json: check its url`},
+		{name: "a certificate that nobody signed", serve: says("{}"), secure: true, outcome: "failed", detail: "local: TLS: "},
+		{name: "no TLS", serve: says("{}"), change: func(m string) string { return strings.Replace(m, "http://", "https://", 1) }, outcome: "failed", detail: "local: TLS: the server speaks plain HTTP"},
+		{name: "a redirect to another host", serve: http.RedirectHandler(other.URL, http.StatusTemporaryRedirect).ServeHTTP, outcome: "failed", detail: "local: the server redirects to " + other.URL + ", which is not followed"},
+		{name: "no key", serve: says("{}"), provider: ", key_env: SHADOWCOURT_TEST_NO_KEY", outcome: "not_asked", detail: "the environment variable SHADOWCOURT_TEST_NO_KEY "},
+		{name: "a wrong key", serve: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }, outcome: "failed", detail: "local: 401 Unauthorized: the key is not accepted"},
+		{name: "a budget of 0", serve: says("{}"), change: func(m string) string { return m + "budgets: {docket: {money: 0}}\n" }, outcome: "not_asked", detail: "the budget of the docket is 0: no model is asked"},
+		{name: "an unknown name", serve: says("{}"), change: func(m string) string { return strings.Replace(m, "reader:", "writer:", 1) }, detail: "has no model reader"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewUnstartedServer(tc.serve)
+			server.Config.ErrorLog = nil
+			if tc.secure {
+				server.StartTLS()
+			} else {
+				server.Start()
+			}
+			if tc.serve == nil {
+				server.Close()
+			} else {
+				t.Cleanup(server.Close)
+			}
+			models := fmt.Sprintf("providers:\n  local: {api: openai, url: %q, retries: 0%s}\nmodels:\n  reader: {provider: local, model: tiny, context_tokens: 16000, answer_tokens: 2000}\n", server.URL, tc.provider)
+			if tc.change != nil {
+				models = tc.change(models)
+			}
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, "models.yaml"), []byte(models), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			said := shadowcourt(t.Context(), t, dir, "try", docket, "--pipeline", "llm-discovery", "--models", "models.yaml", "--format", "json", "--output", "results.json")
+			got := readResults(t, filepath.Join(dir, "results.json"))
+			if got.verdicts(t) != plain.verdicts(t) {
+				t.Errorf("results:\n%s\nwithout a model:\n%s", got.verdicts(t), plain.verdicts(t))
+			}
+			if tc.outcome == "" {
+				if !strings.Contains(said, tc.detail) || got.Summary.Models != nil {
+					t.Errorf("said %q, and %+v", said, got.Summary.Models)
+				}
+				return
+			}
+			asked := 0
+			for i := range got.Results {
+				r := &got.Results[i]
+				asked += len(r.Completions)
+				if len(r.Completions) != len(r.Fallbacks) {
+					t.Errorf("%s: %d completions and %d fallbacks", r.ID, len(r.Completions), len(r.Fallbacks))
+				}
+				for k := range r.Completions {
+					c, f := &r.Completions[k], &r.Fallbacks[k]
+					if string(c.Outcome) != tc.outcome || !strings.Contains(c.Detail, tc.detail) || strings.Contains(c.Detail, "\n") || f.Fallback != "bulwark" || !strings.Contains(f.Message, tc.detail) {
+						t.Errorf("%s: %s: %q, fallback %q\nwant %s: %q", r.ID, c.Outcome, c.Detail, f.Message, tc.outcome, tc.detail)
+					}
+				}
+			}
+			if asked < 2 || got.Summary.Models.Unanswered != asked {
+				t.Errorf("%d completions, %+v", asked, got.Summary.Models)
+			}
+			if tc.outcome == "not_asked" && tc.name == "no key" && !strings.Contains(said, "warning: --models: the models of the provider local are not asked") {
+				t.Errorf("said %q", said)
+			}
+		})
+	}
+	t.Cleanup(func() {
+		if n := elsewhere.Load(); n > 0 {
+			t.Errorf("%d requests went to another host", n)
+		}
+	})
+}
