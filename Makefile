@@ -133,6 +133,10 @@ browser-tests: plugins ## test the pages of the service in a real Chromium, and 
 	SHADOWCOURT_AXE=$(CURDIR)/out/axe/node_modules/axe-core/axe.min.js $(GO) test -count=1 -tags browser -timeout 10m \
 	  -run '^TestAccept_UI' ./host/service/web -pictures $(CURDIR)/docs/images
 
+.PHONY: llm-tests
+llm-tests: plugins ## try real cases with a real small model on loopback; installs and builds it once, needs PyPI, a C++ compiler and an hour
+	SHADOWCOURT_LLM_CASES=$(or $(LLM_CASES),50) $(GO) test -vet=off -count=1 -tags llm -v -timeout 180m -run '^TestAccept_LL7' ./cmd/shadowcourt
+
 .PHONY: mutants
 mutants: ## remove each check of the decoder in turn; a test vector must notice
 	$(GO) test -count=1 -v ./abi/internal/mutants

@@ -1,0 +1,230 @@
+//go:build llm
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/pipelines"
+)
+
+// llmCases is how many cases are tried with each pipeline.
+func llmCases(t *testing.T) int {
+	t.Helper()
+	n := 50
+	if text := os.Getenv("SHADOWCOURT_LLM_CASES"); text != "" {
+		var err error
+		if n, err = strconv.Atoi(text); err != nil || n < 2 {
+			t.Fatalf("SHADOWCOURT_LLM_CASES=%s: use a number from 2", text)
+		}
+	}
+	return n
+}
+
+// uncertainCases writes real failures of Go tests that come before the court into a docket: every seventh, of as many modules as there are.
+func uncertainCases(t *testing.T, name string, n int) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(repositoryRoot(t), "examples", "dockets", "go-test-1.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var chosen bytes.Buffer
+	seen, written := 0, 0
+	for line := range bytes.Lines(data) {
+		var c struct {
+			Light *struct{ Confidence float64 } `json:"light"`
+		}
+		if err := json.Unmarshal(line, &c); err != nil {
+			t.Fatal(err)
+		}
+		if c.Light == nil || c.Light.Confidence < 0.5 || c.Light.Confidence >= 0.85 {
+			continue
+		}
+		if seen%7 == 0 && written < n {
+			chosen.Write(line)
+			written++
+		}
+		seen++
+	}
+	if written < n {
+		t.Fatalf("the docket has %d of %d cases", written, n)
+	}
+	if err := os.WriteFile(name, chosen.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// smallPipelines copies the shipped pipelines with settings for a small model on a processor: fewer samples, rounds and tokens. The prompts
+// stay as they are.
+func smallPipelines(t *testing.T, dir string) {
+	t.Helper()
+	settings := []struct {
+		pattern *regexp.Regexp
+		with    string
+	}{
+		{regexp.MustCompile(`(?m)^samples: \d+$`), "samples: 1"},
+		{regexp.MustCompile(`(?m)^answer_tokens: \d+$`), "answer_tokens: 160"},
+		{regexp.MustCompile(`(?m)^document_tokens: \d+$`), "document_tokens: 300"},
+		{regexp.MustCompile(`(?m)^    rounds: \d+$`), "    rounds: 1"},
+	}
+	for _, pattern := range []string{"llm-*.yaml", "prompts/*.md"} {
+		names, err := fs.Glob(pipelines.FS, pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			text, err := fs.ReadFile(pipelines.FS, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range settings {
+				text = s.pattern.ReplaceAll(text, []byte(s.with))
+			}
+			file := filepath.Join(dir, filepath.FromSlash(name))
+			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// writeModels writes a models.yaml in which all names of both pipelines are the small model.
+func writeModels(t *testing.T, name, url, more string) {
+	t.Helper()
+	text := fmt.Sprintf("providers:\n  local: {api: openai, url: %q, timeout: 10m, concurrency: 1, retries: 0}\nmodels:\n", url)
+	for _, alias := range []string{"reader", "challenger", "abyss", "bulwark", "specter"} {
+		text += "  " + alias + ": {provider: local, model: smollm2-135m, context_tokens: 2048, answer_tokens: 160, schemas: json_object, price: {input: 0.1, output: 0.4}}\n"
+	}
+	if err := os.WriteFile(name, []byte(text+more), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// all checks that every case came to an end of the court.
+func (w *written) all(t *testing.T, n int) {
+	t.Helper()
+	if len(w.Results) != n || w.Summary.Tried != n {
+		t.Errorf("%d results and %d trials of %d cases", len(w.Results), w.Summary.Tried, n)
+	}
+	for i := range w.Results {
+		if r := &w.Results[i]; r.Error != nil || r.Final.Status == trial.Mistrial {
+			t.Errorf("%s: %+v, error %+v", r.ID, r.Final, r.Error)
+		}
+	}
+}
+
+// A real small model, whose answers are often broken, takes part in real trials through the real command: with both pipelines every case
+// comes to its end, answers are repaired or their persona's fallback plays, budgets hold, and what was recorded gives the same bytes when
+// the model is gone.
+func TestAccept_LL7_ARealSmallModelTakesPart(t *testing.T) {
+	dir := t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	cases := llmCases(t)
+	uncertainCases(t, path("cases.jsonl"), cases)
+	smallPipelines(t, dir)
+	server := serveModel(t)
+	writeModels(t, path("models.yaml"), server.url, "")
+	shadowcourt(t.Context(), t, dir, "key", "new", "court.key")
+	try := func(pipeline, output string, more ...string) (*written, []byte) {
+		args := []string{"try", "cases.jsonl", "--profile", "go-test", "--pipeline", pipeline + ".yaml", "--format", "json", "--output", output}
+		t.Log(shadowcourt(t.Context(), t, dir, append(args, more...)...))
+		w := readResults(t, path(output))
+		if w.Summary.Models == nil {
+			t.Fatalf("%s: no model was asked", output)
+		}
+		data, err := os.ReadFile(path(output))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w, data
+	}
+	recorded := map[string][]byte{}
+	names := []string{"llm-discovery", "llm-court"}
+	for _, name := range names {
+		server.reset()
+		began := time.Now()
+		w, data := try(name, name+".json", "--models", "models.yaml", "--cassette", name+".tape", "--record", name+".record", "--key", "court.key", "--store", name+".store")
+		recorded[name] = data
+		w.all(t, cases)
+		figures(t, name, w, server, time.Since(began))
+	}
+	t.Run("a budget that does not suffice", func(t *testing.T) {
+		const most = 6000
+		writeModels(t, path("small.yaml"), server.url, fmt.Sprintf("budgets: {docket: {tokens: %d}}\n", most))
+		w, _ := try("llm-discovery", "small.json", "--models", "small.yaml")
+		w.all(t, cases)
+		m := w.Summary.Models
+		if used := m.InputTokens + m.OutputTokens; used == 0 || used > most || m.Fallbacks < cases/2 {
+			t.Errorf("of %d tokens %d were used, and %d fallbacks played", most, used, m.Fallbacks)
+		}
+		last := w.Results[cases-1].Completions
+		if len(last) == 0 || last[0].Outcome != abi.CompletionNotAsked || !strings.Contains(last[0].Detail, "the budget of the docket is used up") {
+			t.Errorf("the last case: %+v", last)
+		}
+		t.Logf("budget of %d tokens: %+v", most, *m)
+	})
+	server.stop()
+	t.Run("from the cassette", func(t *testing.T) {
+		for _, name := range names {
+			if _, data := try(name, name+".again.json", "--models", "models.yaml", "--cassette", name+".tape"); !bytes.Equal(data, recorded[name]) {
+				at := 0
+				for at < min(len(data), len(recorded[name])) && data[at] == recorded[name][at] {
+					at++
+				}
+				t.Errorf("%s: the results from the cassette are others:\n%.300s\nrecorded:\n%.300s", name, data[max(at-100, 0):], recorded[name][max(at-100, 0):])
+			}
+		}
+	})
+	t.Run("from the record", func(t *testing.T) {
+		for _, name := range names {
+			said := shadowcourt(t.Context(), t, dir, "replay", name+".record", "--key", "court.key.pub", "--store", name+".store")
+			if t.Log(said); !strings.Contains(said, strconv.Itoa(cases)) {
+				t.Errorf("%s: %s", name, said)
+			}
+		}
+	})
+	t.Run("nobody answers", func(t *testing.T) {
+		w, _ := try("llm-discovery", "gone.json", "--models", "models.yaml")
+		w.all(t, cases)
+		if m := w.Summary.Models; m.Completions != cases || m.Unanswered != cases || m.Fallbacks != cases || m.InputTokens > 0 {
+			t.Errorf("%+v", *m)
+		}
+	})
+}
+
+// figures logs what docs/llm.md says of a run.
+func figures(t *testing.T, name string, w *written, s *modelServer, took time.Duration) {
+	t.Helper()
+	outcomes, answers := map[abi.CompletionOutcome]int{}, 0
+	for i := range w.Results {
+		for _, c := range w.Results[i].Completions {
+			outcomes[c.Outcome]++
+			answers += c.Answers
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := w.Summary.Models
+	direct := s.questions - s.repairs - s.cut // answers that conform at once
+	t.Logf("%s: %d cases, %d completions %v, %d fallbacks", name, len(w.Results), m.Completions, outcomes, m.Fallbacks)
+	t.Logf("%s: %d samples, of which %d conform at once, %d after a repair, %d were cut, %d not even after a repair", name, s.questions, direct, answers-direct, s.cut, s.questions-s.cut-answers)
+	t.Logf("%s: %d tokens in and %d out, %.0f s in all, of which the model took %.0f", name, m.InputTokens, m.OutputTokens, took.Seconds(), s.took.Seconds())
+	if s.repairs == 0 || m.Unanswered == 0 {
+		t.Errorf("%d repairs, %d completions without an answer: the run shows nothing of one of them", s.repairs, m.Unanswered)
+	}
+}
