@@ -14,7 +14,7 @@ require (
 	github.com/shadowcourt/shadowcourt/host/bundle v0.0.0
 	github.com/tetratelabs/wazero v1.12.0
 	google.golang.org/grpc v1.65.0
-	google.golang.org/protobuf v1.36.11
+	google.golang.org/protobuf v1.36.12
 )
 
 require (

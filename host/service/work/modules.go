@@ -73,9 +73,14 @@ func readOpening(ctx context.Context, s *store.Store, generation int64, format s
 	return OpeningOf(ctx, s, &g, format)
 }
 
+// Blobs gives modules and files by their digests: a *store.Store, or what is to be added to one.
+type Blobs interface {
+	Blob(ctx context.Context, digest string) ([]byte, error)
+}
+
 // OpeningOf reads what a host of a generation is opened on, which need not be in the store yet, but its modules and files must
 // be.
-func OpeningOf(ctx context.Context, s *store.Store, g *store.Generation, format string) (*Opening, error) {
+func OpeningOf(ctx context.Context, s Blobs, g *store.Generation, format string) (*Opening, error) {
 	o := &Opening{Format: format, Files: map[string][]byte{}, Share: g.Share}
 	var err error
 	for name, digest := range g.Parts.Files {

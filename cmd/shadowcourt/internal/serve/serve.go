@@ -1,0 +1,277 @@
+// Package serve are the commands of the docket service: serve, serve migrate, serve token and login.
+package serve
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
+	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/host/service"
+	"github.com/shadowcourt/shadowcourt/host/service/auth"
+	"github.com/shadowcourt/shadowcourt/host/service/store"
+)
+
+// options are the flags of `serve`.
+type options struct {
+	database
+	listen    []string
+	role      string
+	workers   int
+	maxUpload int64
+	publicURL string
+	oidc      oidc
+	key       string
+	cache     string
+	logFormat string
+	version   string
+}
+
+// oidc are the flags of OpenID Connect.
+type oidc struct {
+	issuer, clientID, secretFile string
+	allow, operate               []string
+}
+
+// DefaultListen is where the service listens.
+const DefaultListen = "127.0.0.1:8712"
+
+// New is the command `serve` of the program's version.
+func New(s cli.Streams, version string) *cobra.Command {
+	o := &options{version: version}
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the docket service that a team shares",
+		Long: `Run the docket service: an HTTP API and pages, a queue of dockets, and workers that try them.
+Without flags everything is in one SQLite file, and the service listens on loopback alone,
+where no token is needed. With --database postgres://... any number of processes share the
+work; run ` + "`shadowcourt serve migrate`" + ` first.
+
+Exit codes: 0 told to stop; 1 something failed while running; 2 the command line is wrong.`,
+		Example: `  shadowcourt serve --help`,
+		Args:    cli.ExactArgs(0, "no arguments"),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), s) },
+	}
+	f := cmd.Flags()
+	o.flags(cmd)
+	f.StringArrayVar(&o.listen, "listen", []string{DefaultListen}, "address to listen on; may be repeated")
+	f.StringVar(&o.role, "role", string(service.RoleAll), "what this process does: api, worker or all")
+	f.IntVar(&o.workers, "workers", 0, "trials at once (default: one for each processor)")
+	f.Int64Var(&o.maxUpload, "max-upload", 256<<20, "most bytes of a docket, before and after decompression")
+	f.StringVar(&o.publicURL, "public-url", "", "how browsers reach the service, such as https://court.example; needed behind a proxy and for OIDC")
+	f.StringVar(&o.oidc.issuer, "oidc-issuer", "", "issuer of OpenID Connect, for people to sign in")
+	f.StringVar(&o.oidc.clientID, "oidc-client-id", "", "with --oidc-issuer: ID of the client")
+	f.StringVar(&o.oidc.secretFile, "oidc-client-secret-file", "", "with --oidc-issuer: file with the client's secret (default: the variable "+secretVariable+")")
+	f.StringSliceVar(&o.oidc.allow, "oidc-allow", nil, "with --oidc-issuer: who may submit and review: an address, @domain, group:NAME or *")
+	f.StringSliceVar(&o.oidc.operate, "oidc-operate", nil, "with --oidc-issuer: who may do everything, in the form of --oidc-allow")
+	open.KeyFlag(cmd, &o.key, "key that signs the records of trials")
+	open.CacheFlag(f, &o.cache, "folder for compiled modules, or none")
+	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
+	cmd.AddCommand(newMigrate(s), newToken(s))
+	return cmd
+}
+
+// secretVariable has the secret of the OIDC client.
+const secretVariable = "SHADOWCOURT_OIDC_CLIENT_SECRET"
+
+func (o *options) run(ctx context.Context, s cli.Streams) error {
+	config, err := o.config(s)
+	if err != nil {
+		return cli.InputError(err)
+	}
+	if config.Store, err = o.open(ctx, config.Log); err != nil {
+		return err
+	}
+	defer config.Store.Close()
+	listeners, err := listen(ctx, o.listen)
+	if err != nil {
+		return cli.InputError(err)
+	}
+	addresses := make([]net.Addr, len(listeners))
+	for i, l := range listeners {
+		addresses[i] = l.Addr()
+		defer func() { _ = l.Close() }()
+	}
+	process, err := service.New(ctx, *config, addresses...)
+	if err != nil {
+		return err
+	}
+	return process.Run(ctx, func() {
+		for _, a := range addresses {
+			fmt.Fprintf(s.Err, "serving at http://%s\n", a)
+		}
+		if o.role == string(service.RoleWorker) {
+			fmt.Fprintln(s.Err, "this process tries cases; it serves health and metrics alone")
+		}
+	}, listeners...)
+}
+
+// config is what the flags say, without the store.
+func (o *options) config(s cli.Streams) (*service.Config, error) {
+	config := &service.Config{
+		Role: service.Role(o.role), Workers: o.workers, MaxUpload: o.maxUpload, Version: o.version, Now: time.Now, Random: rand.Reader,
+	}
+	config.Machine, _ = os.Hostname() // only a name for people
+	var faults []error
+	switch config.Role {
+	case service.RoleAPI, service.RoleWorker, service.RoleAll:
+	default:
+		faults = append(faults, fmt.Errorf("--role %q: use api, worker or all", o.role))
+	}
+	if config.Role != service.RoleAll && o.url == "" {
+		faults = append(faults, fmt.Errorf("--role %s needs --database postgres://...: one process has a SQLite file to itself", o.role))
+	}
+	if o.workers < 0 {
+		faults = append(faults, fmt.Errorf("--workers %d: use 0 or more", o.workers))
+	}
+	if o.maxUpload < 1 {
+		faults = append(faults, fmt.Errorf("--max-upload %d: use a number of bytes above 0", o.maxUpload))
+	}
+	switch options := (&slog.HandlerOptions{Level: slog.LevelInfo}); o.logFormat {
+	case "json":
+		config.Log = slog.New(slog.NewJSONHandler(s.Err, options))
+	case "text":
+		options.Level = slog.LevelWarn // people see what needs them; programs everything
+		config.Log = slog.New(slog.NewTextHandler(s.Err, options))
+	default:
+		faults = append(faults, fmt.Errorf("--log-format %q: use text or json", o.logFormat))
+	}
+	key, err := o.signingKey()
+	faults = append(faults, err)
+	config.Key = key
+	config.Open = open.ServiceHosts{Cache: o.cache, Record: key != nil}.Open
+	if o.publicURL != "" {
+		u, err := url.Parse(o.publicURL)
+		if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || strings.Trim(u.Path, "/") != "" {
+			faults = append(faults, fmt.Errorf("--public-url %q: use a URL without a path, such as https://court.example", o.publicURL))
+		}
+		config.PublicURL = u
+	}
+	config.OIDC, err = o.oidc.config(config.PublicURL)
+	return config, errors.Join(append(faults, err)...)
+}
+
+func (o *options) signingKey() (*record.Key, error) {
+	if o.key == "" && os.Getenv("SHADOWCOURT_KEY") == "" {
+		return nil, nil //nolint:nilnil // no records
+	}
+	return open.Key(o.key)
+}
+
+// config is nil without an issuer.
+func (o *oidc) config(public *url.URL) (*auth.OIDC, error) {
+	if o.issuer == "" {
+		if o.clientID != "" || o.secretFile != "" || len(o.allow)+len(o.operate) > 0 {
+			return nil, errors.New("--oidc-client-id, --oidc-client-secret-file, --oidc-allow and --oidc-operate need --oidc-issuer")
+		}
+		return nil, nil //nolint:nilnil // nobody signs in by OIDC
+	}
+	if public == nil {
+		return nil, errors.New("--oidc-issuer needs --public-url, where the issuer sends people back to")
+	}
+	secret := os.Getenv(secretVariable)
+	if o.secretFile != "" {
+		text, err := open.ReadBounded(o.secretFile, open.MaxKeyBytes)
+		if err != nil {
+			return nil, fmt.Errorf("--oidc-client-secret-file: %w", err)
+		}
+		secret = string(text)
+	}
+	return &auth.OIDC{Issuer: o.issuer, ClientID: o.clientID, Secret: strings.TrimSpace(secret), Allow: o.allow, Operate: o.operate}, nil
+}
+
+func listen(ctx context.Context, addresses []string) ([]net.Listener, error) {
+	var list []net.Listener
+	var faults []error
+	for _, address := range addresses {
+		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+		if err != nil {
+			faults = append(faults, fmt.Errorf("--listen %q: %w", address, err))
+			continue
+		}
+		list = append(list, l)
+	}
+	if len(faults) > 0 {
+		for _, l := range list {
+			_ = l.Close()
+		}
+		return nil, errors.Join(faults...)
+	}
+	return list, nil
+}
+
+// database are the flags that name one.
+type database struct{ data, url string }
+
+func (d *database) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&d.data, "data", "", "folder of the SQLite file (default: shadowcourt in the user's data folder)")
+	f.StringVar(&d.url, "database", "", "postgres://... in place of the SQLite file (default: the variable "+databaseVariable+")")
+}
+
+// databaseVariable has the URL of the database, whose password need not be in the command line.
+const databaseVariable = "SHADOWCOURT_DATABASE"
+
+// name is what store.Open takes. The folder of a SQLite file is made.
+func (d *database) name() (string, error) {
+	if d.url == "" && d.data == "" {
+		d.url = os.Getenv(databaseVariable)
+	}
+	switch {
+	case d.url != "" && d.data != "":
+		return "", errors.New("--data and --database exclude each other")
+	case d.url != "" && !store.IsPostgres(d.url):
+		return "", errors.New("--database takes a postgres:// URL; for a SQLite file use --data DIR")
+	case d.url != "":
+		return d.url, nil
+	}
+	if d.data == "" {
+		dir, err := dataFolder()
+		if err != nil {
+			return "", fmt.Errorf("there is no folder for data (%w): use --data DIR", err)
+		}
+		d.data = dir
+	}
+	if err := os.MkdirAll(d.data, 0o700); err != nil {
+		return "", fmt.Errorf("--data: %w", err)
+	}
+	return d.data + string(os.PathSeparator) + "shadowcourt.db", nil
+}
+
+// openRaw connects without a look at the tables.
+func (d *database) openRaw(ctx context.Context, log *slog.Logger) (*store.Store, error) {
+	name, err := d.name()
+	if err != nil {
+		return nil, cli.InputError(err)
+	}
+	return store.Open(ctx, store.Config{Database: name, Now: time.Now, Logger: log})
+}
+
+// open connects, and checks the tables; those of a SQLite file are brought up to date.
+func (d *database) open(ctx context.Context, log *slog.Logger) (*store.Store, error) {
+	db, err := d.openRaw(ctx, log)
+	if err != nil {
+		return nil, err
+	}
+	if d.url == "" {
+		_, err = db.Migrate(ctx)
+	} else {
+		err = db.CheckSchema(ctx)
+	}
+	if err != nil {
+		db.Close()
+		return nil, err
+	}
+	return db, nil
+}

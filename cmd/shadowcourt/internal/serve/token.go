@@ -1,0 +1,160 @@
+package serve
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
+	"github.com/shadowcourt/shadowcourt/host/service/auth"
+	"github.com/shadowcourt/shadowcourt/host/service/store"
+)
+
+// localAuthor is who does something by the command line.
+const localAuthor = "command line"
+
+// newToken is the command `serve token`.
+func newToken(s cli.Streams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "token",
+		Short:   "Make, list and revoke tokens of the service",
+		Long:    "Make, list and revoke tokens of the service, in its database.",
+		Example: `  shadowcourt serve token list --data court`,
+		Args:    cli.NoSuchCommand,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newTokenAdd(s), newTokenList(s), newTokenRevoke(s))
+	return cmd
+}
+
+func newTokenAdd(s cli.Streams) *cobra.Command {
+	var d database
+	var scopes, submitter string
+	var days int
+	cmd := &cobra.Command{
+		Use:   "add NAME",
+		Short: "Make a token, and print it once",
+		Long: `Make a token, and print it. It is shown once: the database keeps a hash of it. NAME is for
+people. Scopes are submit (submit and follow dockets), review (correct verdicts) and operate
+(everything); reading needs any of them.`,
+		Example: `  shadowcourt serve token add ci --scopes submit --data court`,
+		Args:    cli.ExactArgs(1, "a name"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			list, err := auth.ParseScopes(scopes)
+			if err != nil {
+				return cli.InputError(fmt.Errorf("--scopes: %w", err))
+			}
+			if strings.TrimSpace(args[0]) == "" || days < 0 {
+				return cli.InputError(errors.New("use a name that is not empty, and --days of 0 or more"))
+			}
+			db, err := d.open(cmd.Context(), slog.New(slog.DiscardHandler))
+			if err != nil {
+				return err
+			}
+			defer db.Close()
+			secret, err := auth.NewToken(rand.Reader)
+			if err != nil {
+				return err
+			}
+			t := store.Token{Name: args[0], Submitter: submitter, Author: localAuthor}
+			if t.Submitter == "" {
+				t.Submitter = t.Name
+			}
+			for _, scope := range list {
+				t.Scopes = append(t.Scopes, string(scope))
+			}
+			if days > 0 {
+				t.Expires = time.Now().AddDate(0, 0, days)
+			}
+			added, err := db.AddToken(cmd.Context(), auth.HashOf(secret).String(), t)
+			if err != nil {
+				return err
+			}
+			if err := db.Log(cmd.Context(), store.Action{Author: localAuthor, Action: "token.add", Target: "token " + strconv.FormatInt(added.ID, 10), Details: added.Name}); err != nil {
+				return err
+			}
+			fmt.Fprintln(s.Out, secret)
+			fmt.Fprintf(s.Err, "token %d is shown once; `shadowcourt serve token revoke %d` ends it\n", added.ID, added.ID)
+			return nil
+		},
+	}
+	d.flags(cmd)
+	f := cmd.Flags()
+	f.StringVar(&scopes, "scopes", string(auth.Submit), "submit, review, operate, or several with commas")
+	f.StringVar(&submitter, "submitter", "", "whose dockets are submitted with it (default: NAME); submitters take turns")
+	f.IntVar(&days, "days", 0, "days until it ends by itself; 0: never")
+	return cmd
+}
+
+func newTokenList(s cli.Streams) *cobra.Command {
+	var d database
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List tokens, the latest first",
+		Long:    "List tokens, the latest first, those included that were revoked.",
+		Example: `  shadowcourt serve token list --data court`,
+		Args:    cli.ExactArgs(0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			db, err := d.open(cmd.Context(), slog.New(slog.DiscardHandler))
+			if err != nil {
+				return err
+			}
+			defer db.Close()
+			list, err := db.Tokens(cmd.Context())
+			for _, t := range list {
+				state := "valid"
+				switch {
+				case !t.Revoked.IsZero():
+					state = "revoked"
+				case !t.Expires.IsZero() && !time.Now().Before(t.Expires):
+					state = "expired"
+				}
+				fmt.Fprintf(s.Out, "%d\t%s\t%s\t%s\t%s\t%s\n", t.ID, state, sanitize.Line(t.Name), sanitize.Line(t.Submitter), strings.Join(t.Scopes, ","),
+					t.Created.UTC().Format(time.RFC3339))
+			}
+			if err == nil && len(list) == 0 {
+				fmt.Fprintln(s.Out, "there are no tokens")
+			}
+			return err
+		},
+	}
+	d.flags(cmd)
+	return cmd
+}
+
+func newTokenRevoke(s cli.Streams) *cobra.Command {
+	var d database
+	cmd := &cobra.Command{
+		Use:   "revoke ID",
+		Short: "Revoke a token, at once",
+		Long:  "Revoke a token: it is not valid any more, at once, and neither are the sessions that were begun with it.",
+		Example: `  shadowcourt serve token add ci --data court
+  shadowcourt serve token revoke 1 --data court`,
+		Args: cli.ExactArgs(1, "the ID of a token"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := strconv.ParseInt(args[0], 10, 64)
+			if err != nil {
+				return cli.InputError(fmt.Errorf("%q is no ID of a token: `shadowcourt serve token list` shows them", args[0]))
+			}
+			db, err := d.open(cmd.Context(), slog.New(slog.DiscardHandler))
+			if err != nil {
+				return err
+			}
+			defer db.Close()
+			if err := db.RevokeToken(cmd.Context(), id); err != nil {
+				return cli.InputError(err)
+			}
+			fmt.Fprintf(s.Out, "token %d is revoked\n", id)
+			return db.Log(cmd.Context(), store.Action{Author: localAuthor, Action: "token.revoke", Target: "token " + args[0]})
+		},
+	}
+	d.flags(cmd)
+	return cmd
+}

@@ -1,0 +1,185 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/run/input"
+	"github.com/shadowcourt/shadowcourt/host/service/api"
+	"github.com/shadowcourt/shadowcourt/host/service/auth"
+	"github.com/shadowcourt/shadowcourt/host/service/auth/authstore"
+	"github.com/shadowcourt/shadowcourt/host/service/problem"
+	"github.com/shadowcourt/shadowcourt/host/service/store"
+	"github.com/shadowcourt/shadowcourt/host/service/web"
+	"github.com/shadowcourt/shadowcourt/host/service/work"
+	"github.com/shadowcourt/shadowcourt/pipelines"
+)
+
+// routes put everything together that the process answers.
+func (s *Service) routes(loopback bool) (http.Handler, error) {
+	c := &s.config
+	a, err := auth.New(auth.Config{
+		Store: authstore.New(c.Store), Now: c.Now, Random: c.Random, Loopback: loopback, PublicURL: c.PublicURL, OIDC: c.OIDC, Rate: c.Rate,
+		Burst: int(4 * c.Rate), Rejected: s.metrics.reject, Log: c.Log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	inner := http.NewServeMux()
+	inner.Handle("GET /metrics", a.Require("", auth.Limit(s.metrics.handler())))
+	if c.Role != RoleWorker {
+		if err := s.people(inner, a); err != nil {
+			return nil, err
+		}
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
+	mux.HandleFunc("GET /readyz", s.readyz)
+	mux.Handle("/", a.Handler(inner))
+	return s.observed(mux), nil
+}
+
+// readyz says whether the process is ready: it has begun, and the database answers.
+func (s *Service) readyz(w http.ResponseWriter, r *http.Request) {
+	if !s.ready.Load() {
+		problem.Write(w, problem.New(http.StatusServiceUnavailable, problem.Unavailable, "the process begins or ends"))
+		return
+	}
+	if err := s.config.Store.Ping(r.Context()); err != nil {
+		s.config.Log.WarnContext(r.Context(), "the database does not answer", "error", err)
+		problem.Write(w, problem.New(http.StatusServiceUnavailable, problem.Unavailable, "the database does not answer"))
+		return
+	}
+	_, _ = w.Write([]byte("ready\n"))
+}
+
+// people adds the API and the pages.
+func (s *Service) people(mux *http.ServeMux, a *auth.Authenticator) error {
+	c := &s.config
+	operations := http.NewServeMux()
+	api.Register(operations, api.Config{
+		Store: c.Store, Now: c.Now, Random: c.Random, Version: c.Version, MaxUpload: c.MaxUpload, Graph: s.graph, CheckGeneration: s.checkGeneration,
+		Rejected: s.metrics.reject, Log: c.Log, Stop: s.stop,
+	})
+	known := strict{operations}
+	mux.Handle("/api/", known)
+	mux.Handle("/openapi.json", known)
+	pages, err := web.New(web.Config{
+		Backend: web.NewBackend(web.Sources{Store: c.Store, API: known, Graph: s.graph}), Auth: a, Now: c.Now, MaxUpload: c.MaxUpload,
+		Version: c.Version, Log: c.Log,
+	})
+	if err != nil {
+		return err
+	}
+	mux.Handle("/", pages)
+	a.Register(mux)
+	return nil
+}
+
+// strict answers requests that no operation takes with problems.
+type strict struct{ *http.ServeMux }
+
+func (m strict) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if _, pattern := m.Handler(r); pattern != "" {
+		m.ServeMux.ServeHTTP(w, r)
+		return
+	}
+	var allowed []string
+	for _, method := range []string{http.MethodDelete, http.MethodGet, http.MethodPost} {
+		other := r.Clone(r.Context())
+		other.Method = method
+		if _, pattern := m.Handler(other); pattern != "" {
+			allowed = append(allowed, method)
+		}
+	}
+	if len(allowed) == 0 {
+		problem.Write(w, problem.New(http.StatusNotFound, problem.NotFound, "there is no such path; /openapi.json describes all"))
+		return
+	}
+	if slices.Contains(allowed, http.MethodGet) {
+		allowed = append(allowed, http.MethodHead)
+	}
+	w.Header().Set("Allow", strings.Join(allowed, ", "))
+	problem.Write(w, problem.New(http.StatusMethodNotAllowed, problem.MethodNotAllowed, "this path takes "+strings.Join(allowed, ", ")))
+}
+
+// graph is that of the court in a generation.
+func (s *Service) graph(ctx context.Context, generation int64) (*pipeline.Graph, error) {
+	g, err := s.config.Store.Generation(ctx, generation)
+	if err != nil {
+		return nil, err
+	}
+	var def *pipeline.Definition
+	if digest, ok := g.Parts.Files[PipelineFile]; ok {
+		text, err := s.config.Store.Blob(ctx, digest)
+		if err != nil {
+			return nil, err
+		}
+		def, err = pipeline.Parse(PipelineFile, text)
+		if err != nil {
+			return nil, err
+		}
+	} else if def, err = pipeline.LoadFS(pipelines.FS, pipelines.DefectCourt); err != nil {
+		return nil, err
+	}
+	return pipeline.NewGraph(def)
+}
+
+// The names of files in generations: see store.Parts.Files. A profile is for the dockets of one format.
+const (
+	PipelineFile  = "pipeline"
+	LightPathFile = "light_path"
+	profileFile   = "profile:"
+)
+
+// ProfileFile is the name of the profile for dockets of a format.
+func ProfileFile(format string) string { return profileFile + format }
+
+// both gives blobs that are to be added, and those of the store.
+type both struct {
+	added map[string][]byte
+	store *store.Store
+}
+
+func (b both) Blob(ctx context.Context, digest string) ([]byte, error) {
+	if content, ok := b.added[digest]; ok {
+		return content, nil
+	}
+	return b.store.Blob(ctx, digest)
+}
+
+// checkGeneration opens a generation for every format as a worker would, and closes it.
+func (s *Service) checkGeneration(ctx context.Context, parts store.Parts, blobs map[string][]byte) error {
+	g := &store.Generation{Parts: parts}
+	if len(parts.Canary) > 0 {
+		g.Share = 1
+	}
+	for name := range parts.Files {
+		if format, ok := strings.CutPrefix(name, profileFile); name != PipelineFile && name != LightPathFile && (!ok || !slices.Contains(formats(), format)) {
+			return fmt.Errorf("file %q: use %s, %s or %sFORMAT, with the format %s", name, PipelineFile, LightPathFile, profileFile, strings.Join(formats(), ", "))
+		}
+	}
+	for _, format := range formats() {
+		o, err := work.OpeningOf(ctx, both{blobs, s.config.Store}, g, format)
+		if err != nil {
+			return err
+		}
+		h, err := s.config.Open(ctx, o, nil)
+		if err != nil {
+			return err
+		}
+		if err := h.Close(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// formats are those of dockets.
+func formats() []string {
+	return slices.DeleteFunc(input.Formats(), func(f string) bool { return f == input.Auto })
+}

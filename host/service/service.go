@@ -1,0 +1,167 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/host/service/auth"
+	"github.com/shadowcourt/shadowcourt/host/service/store"
+	"github.com/shadowcourt/shadowcourt/host/service/work"
+)
+
+// Role is what a process does.
+type Role string
+
+// The roles.
+const (
+	RoleAPI    Role = "api"    // answers requests
+	RoleWorker Role = "worker" // tries cases; it answers requests for health and metrics alone
+	RoleAll    Role = "all"
+)
+
+// Config of a process. Store, Open, Now and Random must be set.
+type Config struct {
+	Store *store.Store // open, with the tables of this program
+	Role  Role         // default: RoleAll
+	// Open opens a host; observe is to be its Config.Observe. It must not run experiments, ask models or read what a case names.
+	Open func(ctx context.Context, o *work.Opening, observe func(host.CallRecord)) (*host.Host, error)
+	// Key signs the records of trials; nil for no records.
+	Key *record.Key
+	// Workers is how many trials go on at once; 0: one for each processor.
+	Workers   int
+	MaxUpload int64 // bytes of a docket; 0: 256 MiB
+	PublicURL *url.URL
+	OIDC      *auth.OIDC
+	Rate      float64 // requests a second of a client; 0: 100
+	Machine   string  // name of this machine, for people
+	Version   string
+	Now       func() time.Time
+	Random    io.Reader
+	Log       *slog.Logger // nil: nothing is logged
+	// Stop is how long requests and batches may go on when the process is told to stop; 0: 30 s.
+	Stop time.Duration
+}
+
+const defaultStop = 30 * time.Second
+
+// Service is a process. See [New].
+type Service struct {
+	config  Config
+	metrics *metrics
+	handler http.Handler
+	worker  *work.Worker // nil for RoleAPI
+	ready   atomic.Bool
+	stop    chan struct{} // closed when the process is told to stop
+}
+
+// New prepares a process that answers at some addresses. Without a token it answers only where all of them are loopback.
+func New(ctx context.Context, config Config, addresses ...net.Addr) (*Service, error) {
+	if config.Role == "" {
+		config.Role = RoleAll
+	}
+	if config.Log == nil {
+		config.Log = slog.New(slog.DiscardHandler)
+	}
+	if config.Stop == 0 {
+		config.Stop = defaultStop
+	}
+	config.Log = slog.New(requestIDs{config.Log.Handler()})
+	if _, err := work.Begin(ctx, config.Store); err != nil {
+		return nil, fmt.Errorf("the modules of this program: %w", err)
+	}
+	s := &Service{config: config, metrics: newMetrics(config.Store, config.Log), stop: make(chan struct{})}
+	if config.Role != RoleAPI {
+		s.worker = work.New(work.Config{
+			Store: config.Store, Open: s.open, Key: config.Key, Workers: config.Workers, Machine: config.Machine, Version: config.Version, Now: config.Now,
+			Logger: config.Log, Stop: config.Stop, OnTrial: s.metrics.trial, OnBatch: s.onBatch,
+		})
+	}
+	handler, err := s.routes(loopbackOnly(addresses))
+	if err != nil {
+		return nil, err
+	}
+	s.handler = handler
+	return s, nil
+}
+
+// Handler answers requests.
+func (s *Service) Handler() http.Handler { return s.handler }
+
+func (s *Service) open(ctx context.Context, o *work.Opening) (*host.Host, error) {
+	return s.config.Open(ctx, o, s.metrics.call)
+}
+
+func (s *Service) onBatch(b work.Batch) {
+	s.metrics.batch(b)
+	s.config.Log.Info("a batch was tried", "batch", b.ID, "docket", b.Docket, "generation", b.Generation, "attempt", b.Attempt, "tried", b.Tried,
+		"known", b.Known, "faults", b.Faults, "milliseconds", b.Took.Milliseconds())
+}
+
+// loopbackOnly says whether all addresses are loopback, and there is one.
+func loopbackOnly(addresses []net.Addr) bool {
+	for _, a := range addresses {
+		tcp, ok := a.(*net.TCPAddr)
+		if !ok || !tcp.IP.IsLoopback() {
+			return false
+		}
+	}
+	return len(addresses) > 0
+}
+
+// Run answers requests at the listeners, and tries cases, until the context ends. Then it takes no new requests and batches, and those that
+// it has may go on for Config.Stop. started is called when it is ready. It closes the listeners.
+func (s *Service) Run(ctx context.Context, started func(), listeners ...net.Listener) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	server := &http.Server{
+		Handler: s.handler, ReadHeaderTimeout: auth.HeaderTime, IdleTimeout: auth.IdleTime, MaxHeaderBytes: auth.HeaderBytes,
+		ErrorLog: slog.NewLogLogger(s.config.Log.Handler(), slog.LevelWarn),
+	}
+	var all sync.WaitGroup
+	for _, l := range listeners {
+		all.Go(func() {
+			if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+				cancel(fmt.Errorf("serve at %s: %w", l.Addr(), err))
+			}
+		})
+	}
+	begin := sync.OnceFunc(func() {
+		s.ready.Store(true)
+		if started != nil {
+			started()
+		}
+	})
+	if s.worker == nil {
+		begin()
+	} else {
+		all.Go(func() {
+			if err := s.worker.Run(ctx, begin); err != nil && ctx.Err() == nil {
+				cancel(err)
+			}
+		})
+	}
+	<-ctx.Done()
+	s.ready.Store(false)
+	close(s.stop)
+	stopping, done := context.WithTimeout(context.WithoutCancel(ctx), s.config.Stop)
+	defer done()
+	if err := server.Shutdown(stopping); err != nil {
+		_ = server.Close()
+	}
+	all.Wait()
+	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
+}
