@@ -132,12 +132,11 @@ func newTokenList(s cli.Streams) *cobra.Command {
 func newTokenRevoke(s cli.Streams) *cobra.Command {
 	var d database
 	cmd := &cobra.Command{
-		Use:   "revoke ID",
-		Short: "Revoke a token, at once",
-		Long:  "Revoke a token: it is not valid any more, at once, and neither are the sessions that were begun with it.",
-		Example: `  shadowcourt serve token add ci --data court
-  shadowcourt serve token revoke 1 --data court`,
-		Args: cli.ExactArgs(1, "the ID of a token"),
+		Use:     "revoke ID",
+		Short:   "Revoke a token, at once",
+		Long:    "Revoke a token: it is not valid any more, at once, and neither are the sessions that were begun with it.",
+		Example: `  shadowcourt serve token revoke --help`,
+		Args:    cli.ExactArgs(1, "the ID of a token"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := strconv.ParseInt(args[0], 10, 64)
 			if err != nil {
