@@ -22,6 +22,8 @@ type Options struct {
 	Activation, Rejection float64
 	// Bands asks for certified thresholds; nil for none.
 	Bands *bands.Options
+	// Peers answered the cases beside the court. Optional.
+	Peers []Peer
 	// Timings puts times into the report, which then differs from run to run.
 	Timings bool
 }
@@ -57,6 +59,8 @@ type Report struct {
 	Fitting *Fitting `json:"fitting"`
 	// Bands are nil unless they were asked for.
 	Bands *Bands `json:"bands"`
+	// Peers are nil unless models were asked without a court.
+	Peers *Peers `json:"peers,omitempty"`
 }
 
 // Settings are what the report depends on beside the cases.
@@ -119,6 +123,7 @@ type Bands struct {
 func Measure(tested []Observation, fitting []*baseline.Case, o Options) *Report {
 	o = o.orDefault()
 	rivals, choice := choose(fitting, &o)
+	rivals = append(rivals, rivalsOf(o.Peers)...)
 	var band, all []*Observation
 	for i := range tested {
 		if !tested[i].Known() {
@@ -143,6 +148,7 @@ func Measure(tested []Observation, fitting []*baseline.Case, o Options) *Report 
 		LightRankingOverall: bands.RiskCoverageOf(lightPoints(all)),
 		Thresholds:          thresholds(all, &o),
 		Cost:                costOf(tested, o.Timings),
+		Peers:               peersOf(tested, o.Peers),
 	}
 	if o.Bands != nil {
 		r.Bands = &Bands{Light: bands.Certify(lightPoints(all), *o.Bands), Court: bands.Certify(courtPoints(band), *o.Bands)}

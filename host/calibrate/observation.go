@@ -26,6 +26,8 @@ type Observation struct {
 	Calls  int
 	Fuel   *uint64
 	Micros int64
+	// Completions that personas asked language models for, Unanswered of them, and the tokens that they took.
+	Completions, Unanswered, ModelTokens int
 }
 
 // OnTrial is an answer of Light's that the defense had before it. Challenged: the brief holds an alternative, a motion to
@@ -52,6 +54,14 @@ func Observe(t *trial.Trial) Observation {
 	}
 	if r.Timings != nil {
 		o.Calls, o.Micros = r.Timings.Calls, r.Timings.TotalMicros
+	}
+	for i := range r.Completions {
+		c := &r.Completions[i]
+		o.Completions++
+		o.ModelTokens += c.InputTokens + c.OutputTokens
+		if c.Answers == 0 {
+			o.Unanswered++
+		}
 	}
 	if !r.Activated {
 		return o

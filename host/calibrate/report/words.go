@@ -8,6 +8,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/calibrate"
 	"github.com/shadowcourt/shadowcourt/host/calibrate/bands"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 )
 
 const none = "–"
@@ -29,6 +30,9 @@ func facts(r *calibrate.Report) []fact {
 		{"AURC", "court " + aurcText(&r.CourtRanking) + "; Light in the band " + aurcText(&r.LightRanking)},
 		{"Cost", costText(&r.Cost)},
 	}
+	if p := r.Peers; p != nil {
+		list = append(list, fact{"Tokens", peersText(p)})
+	}
 	if f := r.Fitting; f != nil {
 		list = append(list, fact{"Fitted on", fittingText(f)})
 	}
@@ -36,6 +40,16 @@ func facts(r *calibrate.Report) []fact {
 		list = append(list, fact{"Accept", "Light's answer " + b.Light.String() + "; the court's answer " + b.Court.String()})
 	}
 	return list
+}
+
+// peersText says what language models took, with a court and without.
+func peersText(p *calibrate.Peers) string {
+	parts := []string{fmt.Sprintf("court %d (%d completions, %d without an answer)", p.CourtTokens, p.Completions, p.Unanswered)}
+	for i := range p.ByPeer {
+		took := &p.ByPeer[i]
+		parts = append(parts, fmt.Sprintf("%s %d (%d answers asked for, %d missing)", sanitize.Line(took.Name), took.Tokens, took.Samples, took.Unanswered))
+	}
+	return strings.Join(parts, "; ")
 }
 
 func caseText(r *calibrate.Report) string {

@@ -32,6 +32,7 @@ type calibrateOptions struct {
 	fittedOn []string
 	bands    cli.BandFlags
 	seed     uint64
+	peers    bool
 }
 
 // New is the command `calibrate`.
@@ -43,8 +44,8 @@ func New(s cli.Streams) *cobra.Command {
 		Long: `Try every case whose truth is known, and measure: how often the court is right, beside
 Light alone and methods without a court (votes over Light and the witnesses; with
 --fitted-on also the most reliable witness, a naive Bayes and a logistic regression over
-sources and text), with intervals; the calibration of its confidences; the effect of
-flips, challenges and remands; the cost of a trial. Modules never see the truth, and nothing is learnt.
+sources and text; with --peers language models that are asked without a court), with
+intervals; the calibration of its confidences; the effect of flips, challenges and remands; the cost of a trial. Modules never see the truth, and nothing is learnt.
 
 The cases of --fitted-on must be others than those of the dockets: the baselines learn
 from them, and the best one is picked there. docs/calibration.md explains every figure.
@@ -71,6 +72,8 @@ wrong (the rest was still measured).`,
 	o.bands.Add(f)
 	f.Uint64Var(&o.seed, "seed", 1, "seed of what is drawn: resamples, simulations, folds")
 	f.IntVar(&o.workers, "workers", 0, "trials at once (default: one for each processor)")
+	o.CassetteFlags(cmd)
+	f.BoolVar(&o.peers, "peers", false, "with --models: ask each model without a court, too: once, and for as many answers as the court's tokens buy, which vote")
 	f.BoolVar(&o.timings, "timings", false, "add times to JSON and reports, which then differ from run to run; the table has them always")
 	return cmd
 }
@@ -118,7 +121,9 @@ func (o *calibrateOptions) run(ctx context.Context, s cli.Streams, args []string
 	}
 	c.progress.Say("measuring")
 	limits := h.Pipeline().Court
-	measured := calibrate.Measure(c.tested, c.fitting, o.options(limits.ActivationThreshold, limits.RejectionThreshold))
+	options := o.options(limits.ActivationThreshold, limits.RejectionThreshold)
+	options.Peers = c.peers.sum()
+	measured := calibrate.Measure(c.tested, c.fitting, options)
 	c.progress.Clear()
 	if err := o.write(out, measured, args); err != nil {
 		return err
@@ -140,6 +145,9 @@ func (o *calibrateOptions) check(dockets []string) error {
 	}
 	if o.workers < 0 {
 		faults = append(faults, fmt.Errorf("--workers %d: use 0 or more", o.workers))
+	}
+	if o.peers {
+		faults = append(faults, o.NeedsModels("--peers"))
 	}
 	faults = append(faults, o.bands.Check(), o.CheckLight())
 	return errors.Join(append(faults, o.checkFiles(slices.Concat(dockets, o.fittedOn)))...)

@@ -29,6 +29,7 @@ type calibration struct {
 	fittedIDs, fittedGroups map[string]bool
 	sharedGroups            map[string]bool
 	tested                  []calibrate.Observation
+	peers                   *asked // nil without --peers
 
 	untold int // tested cases without truth
 	faults int // lines that are wrong
@@ -94,7 +95,8 @@ func (c *calibration) learn(ctx context.Context, s cli.Streams, config *host.Con
 func (c *calibration) try(ctx context.Context, h *host.Host, inputs *input.Dockets) error {
 	var both error
 	tried := 0
-	for t := range h.TryAll(ctx, c.withTruth(inputs.Entries(""), &both), c.options.workers) {
+	c.peers = c.options.beside(ctx, h)
+	for t := range h.TryAll(ctx, c.withTruth(inputs.Entries(""), &both), c.options.Workers(c.options.workers)) {
 		if t.Trial == nil && ctx.Err() != nil {
 			break
 		}
@@ -105,11 +107,16 @@ func (c *calibration) try(ctx context.Context, h *host.Host, inputs *input.Docke
 			continue
 		}
 		c.tested = append(c.tested, calibrate.Observe(t.Trial))
+		c.peers.ask(ctx, t.Trial)
 		tried++
 		c.progress.Tried(tried, c.faults)
 	}
+	c.progress.Say("asking the models without a court")
+	failed := c.peers.wait()
 	c.progress.Clear()
 	switch {
+	case failed != nil && ctx.Err() == nil:
+		return failed
 	case ctx.Err() != nil:
 		return fmt.Errorf("interrupted after %s; nothing is measured", cli.Count(tried, "case", "cases"))
 	case both != nil:

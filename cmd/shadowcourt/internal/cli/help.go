@@ -21,7 +21,7 @@ var flagGroups = []struct {
 	{"Classifier", "light light-timeout no-court"},
 	{"Court", "pipeline profile modules grant watch"},
 	{"Experiments", "experiments budget case-budget experiment-network runner"},
-	{"Language model", "models cassette model-cache"},
+	{"Language model", "models cassette model-cache peers"},
 	{"Output", "format output report cases explain redact timings fail-on"},
 	{"Service", "data database listen role max-upload public-url log-format"},
 	{"Sign in", "oidc-issuer oidc-client-id oidc-client-secret-file oidc-allow oidc-operate"},

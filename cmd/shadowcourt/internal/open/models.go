@@ -22,14 +22,31 @@ type models struct {
 	file, cassette string
 	cache          bool
 	concurrency    int // of all providers together; 0 without models
+	set            *model.Set
 }
 
 // ModelFlags adds the flags of language models.
 func (o *Flags) ModelFlags(cmd *cobra.Command) {
+	o.CassetteFlags(cmd)
+	cmd.Flags().BoolVar(&o.models.cache, "model-cache", false, "with --models: keep answers in a cache, and take those that are there")
+}
+
+// CassetteFlags are those of ModelFlags but for the cache: answers from there take no tokens, and can't be compared by them.
+func (o *Flags) CassetteFlags(cmd *cobra.Command) {
 	f, m := cmd.Flags(), &o.models
 	f.StringVar(&m.file, "models", "", "file that says which language models answer to the names in the pipeline, and what they may cost")
 	f.StringVar(&m.cassette, "cassette", "", "with --models: play the models' answers from this file and ask nobody, or where there is none, record them in it")
-	f.BoolVar(&m.cache, "model-cache", false, "with --models: keep answers in a cache, and take those that are there")
+}
+
+// ModelSet are the models that were opened; nil without --models.
+func (o *Flags) ModelSet() *model.Set { return o.models.set }
+
+// NeedsModels rejects a flag that is of no use without models.
+func (o *Flags) NeedsModels(flag string) error {
+	if o.models.file == "" {
+		return fmt.Errorf("%s needs --models, the file with the models to ask", flag)
+	}
+	return nil
 }
 
 // checkModels rejects flags of models without models.
@@ -99,7 +116,7 @@ func (o *Flags) openModels(h *Connected, config *host.Config) error {
 	for _, p := range definition.Providers {
 		m.concurrency += p.Concurrency
 	}
-	config.Models = set
+	config.Models, m.set = set, set
 	return nil
 }
 
