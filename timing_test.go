@@ -18,6 +18,8 @@ import (
 // Everything else uses a clock of its own; see wasmtest.Ticking.
 var realTime = map[string]string{
 	"cmd/shadowcourt/light_unix_test.go":          "a run that waits for nobody ends in milliseconds; it gets 10 s, the one left behind sleeps for 20",
+	"cmd/shadowcourt/llm_server_test.go":          "a server of a real model is waited for; the time is only printed",
+	"cmd/shadowcourt/llm_test.go":                 "the time of a run with a real model is only printed",
 	"host/accept_edges_test.go":                   "HD10: a trial ends within its TTL of 2 s and a second; it gets 30 s, the clock of its calls a minute",
 	"host/accept_hostile_test.go":                 "the clock goes on by readings",
 	"host/accept_record_audit_test.go":            "the clock goes on by readings",
@@ -37,6 +39,8 @@ var realTime = map[string]string{
 	"host/service/web/browser_test.go":            "a page takes a second; a test in the browser gets three minutes",
 	"host/service/work/faults_test.go":            "faults come at random moments, and the time of the run is only printed",
 	"host/service/work/main_test.go":              "a docket takes seconds; it gets five minutes",
+	"host/service/work/measure_test.go":           "a measurement, which runs only when it is asked for",
+	"host/waiting_linux_test.go":                  "the time of a thousand trials that wait is only printed",
 	"host/spin_test.go":                           "what takes milliseconds gets 10 s, what takes a second gets a minute",
 }
 
