@@ -7,12 +7,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/run/input"
 	"github.com/shadowcourt/shadowcourt/host/service/api"
 	"github.com/shadowcourt/shadowcourt/host/service/auth"
 	"github.com/shadowcourt/shadowcourt/host/service/auth/authstore"
 	"github.com/shadowcourt/shadowcourt/host/service/problem"
+	"github.com/shadowcourt/shadowcourt/host/service/refit"
 	"github.com/shadowcourt/shadowcourt/host/service/store"
 	"github.com/shadowcourt/shadowcourt/host/service/web"
 	"github.com/shadowcourt/shadowcourt/host/service/work"
@@ -69,8 +71,8 @@ func (s *Service) people(mux *http.ServeMux, a *auth.Authenticator) error {
 	mux.Handle("/api/", known)
 	mux.Handle("/openapi.json", known)
 	pages, err := web.New(web.Config{
-		Backend: web.NewBackend(web.Sources{Store: c.Store, API: known, Graph: s.graph}), Auth: a, Now: c.Now, MaxUpload: c.MaxUpload,
-		Version: c.Version, Log: c.Log,
+		Backend: web.NewBackend(web.Sources{Store: c.Store, API: known, Graph: s.graph, Refit: s.refit}), Auth: a, Now: c.Now, MaxUpload: c.MaxUpload,
+		Version: c.Version, Log: c.Log, Stop: s.stop,
 	})
 	if err != nil {
 		return err
@@ -78,6 +80,14 @@ func (s *Service) people(mux *http.ServeMux, a *auth.Authenticator) error {
 	mux.Handle("/", pages)
 	a.Register(mux)
 	return nil
+}
+
+// refit learns a profile from the corrections of one format.
+func (s *Service) refit(ctx context.Context, progress func(step string)) (*refit.Proposal, error) {
+	return refit.Propose(ctx, refit.Config{
+		Store: s.config.Store, File: ProfileFile, Progress: progress,
+		Open: func(ctx context.Context, o *work.Opening) (*host.Host, error) { return s.config.Open(ctx, o, nil) },
+	})
 }
 
 // strict answers requests that no operation takes with problems.
