@@ -40,7 +40,7 @@ func TestAccept_SC4_AnyOrderOfBranchesGivesTheSameAudit(t *testing.T) {
 		orders[fmt.Sprint(order)] = true
 		return order
 	}))
-	want, audits := "", 80
+	want, audits := "", 40
 	if long() {
 		audits = 1000
 	}

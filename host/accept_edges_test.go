@@ -216,12 +216,12 @@ func wantGaps(t *testing.T, outcome *trial.Trial) {
 
 func TestAccept_HD10_TTLWinsOverAnEndlessLoop(t *testing.T) {
 	t.Parallel()
-	const ttl = 2 * time.Second
+	const ttl = time.Second
 	for persona, node := range map[string]string{"bulwark": "discover", "specter": "verdict", "abyss": "defend"} {
 		t.Run(node, func(t *testing.T) {
 			t.Parallel()
 			h := open(t, host.Config{
-				Pipeline: behave(t, persona, node, "spin", "ttl: 10m", "ttl: 2s"), Limits: host.Limits{WallClock: time.Minute, Fuel: 1 << 50},
+				Pipeline: behave(t, persona, node, "spin", "ttl: 10m", "ttl: 1s"), Limits: host.Limits{WallClock: time.Minute, Fuel: 1 << 50},
 			})
 			start := time.Now()
 			outcome := try(t, h, dispute())

@@ -202,7 +202,7 @@ func TestAccept_LL6_InjectedTextsChangeFewVerdicts(t *testing.T) {
 	if len(targets) < 200 {
 		t.Fatalf("%d cases", len(targets))
 	}
-	for _, tc := range []struct {
+	for nth, tc := range []struct {
 		name       string
 		pipeline   string
 		base       func(id string) abi.Case
@@ -231,6 +231,13 @@ func TestAccept_LL6_InjectedTextsChangeFewVerdicts(t *testing.T) {
 			changed, toTarget := 0, 0
 			var by []string
 			list := attackedCases(tc.base)
+			if !long() { // a third of them, another one for each court
+				some := list[:0]
+				for i := nth % 3; i < len(list); i += 3 {
+					some = append(some, list[i])
+				}
+				list = some
+			}
 			entries := make([]docket.Entry, len(list))
 			for i := range list {
 				entries[i].Case = list[i].c

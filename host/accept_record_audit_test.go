@@ -134,7 +134,7 @@ func hasty(t testing.TB) *pipeline.Definition {
 	if err != nil {
 		t.Fatal(err)
 	}
-	def, err := pipeline.Parse("hasty.yaml", []byte(strings.Replace(string(text), "ttl: 10m", "ttl: 5s", 1)))
+	def, err := pipeline.Parse("hasty.yaml", []byte(strings.Replace(string(text), "ttl: 10m", "ttl: 3s", 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestAccept_RE1_AuditsThatFailInPartAreReplayedWhateverTheCause(t *testing.T
 		"module_failure":   {behave: "give up"},
 		"invalid_artifact": {behave: "too high"},
 		"fuel_exhausted":   {behave: "loop", limits: host.Limits{Fuel: 200_000_000}},
-		"wall_clock":       {behave: "loop", limits: host.Limits{Fuel: 1 << 60, WallClock: 2 * time.Second}},
+		"wall_clock":       {behave: "loop", limits: host.Limits{Fuel: 1 << 60, WallClock: time.Second}},
 		"ttl_exceeded":     {behave: "loop", limits: slow, pipeline: hasty(t)},
 	} {
 		t.Run(cause, func(t *testing.T) {

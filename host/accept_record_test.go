@@ -256,7 +256,7 @@ func mistrials(t *testing.T) map[trial.Cause]host.Config {
 			Pipeline: behave(t, "specter", "verdict", "spin", "ttl: 10m", "ttl: 500ms"), Limits: host.Limits{WallClock: time.Minute, Fuel: 1 << 50},
 		},
 		trial.CauseWallClock: host.WithCallClock(host.Config{
-			Pipeline: behave(t, "specter", "verdict", "spin"), Limits: host.Limits{WallClock: 2 * time.Second, Fuel: 1 << 50},
+			Pipeline: behave(t, "specter", "verdict", "spin"), Limits: host.Limits{WallClock: time.Second, Fuel: 1 << 50},
 		}, wasmtest.Ticking(time.Millisecond)),
 		trial.CauseFuel:             {Pipeline: behave(t, "specter", "verdict", "spin"), Limits: host.Limits{Fuel: 50_000_000}},
 		trial.CauseTrap:             {Pipeline: behave(t, "specter", "verdict", "trap")},

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -27,8 +29,12 @@ const uncertain = `{"id":"shop.TestTotal","subject":"TestTotal fails","labels":[
 
 func serve(t *testing.T, book *casebook.Book) (*mcp.Server, *sdk.ClientSession) {
 	t.Helper()
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
 	open := func(memory *mcp.Memory, light string) *host.Host {
-		config := host.Config{Models: mcp.Seat{}}
+		config := host.Config{Models: mcp.Seat{}, CacheDir: filepath.Join(cache, "shadowcourt", "modules")}
 		if memory != nil {
 			config.Casebook = memory
 		}
