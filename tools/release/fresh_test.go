@@ -49,7 +49,8 @@ func TestAccept_BL1_AFreshCloneBuildsBeforeAnyMake(t *testing.T) {
 func offline(dir string, args ...string) *exec.Cmd {
 	cmd := exec.Command("go", args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=readonly")
+	// Flags such as -trimpath stay, so that the build cache has the dependencies.
+	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=readonly")
 	return cmd
 }
 

@@ -20,13 +20,14 @@ const program = `package main
 import (
 	"context"
 	"fmt"
+	"os"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
 )
 
 func main() {
-	h, err := host.Open(context.Background(), host.Config{})
+	h, err := host.Open(context.Background(), host.Config{CacheDir: os.Args[1]})
 	if err != nil {
 		panic(err)
 	}
@@ -48,7 +49,8 @@ func TestAccept_LB1_InstallFromTheProxy(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles the whole program again")
 	}
-	first, second := committed(t), committed(t)
+	first, second := committed(t, freshClone(t)), t.TempDir()
+	gitOutput(t, first, "clone", "--quiet", first, second)
 	outs := []string{t.TempDir(), t.TempDir()}
 	for i, root := range []string{first, second} {
 		for range 2 - i { // a second release of the same commit changes nothing
@@ -89,17 +91,26 @@ func TestAccept_LB1_InstallFromTheProxy(t *testing.T) {
 		}
 	}
 	user.run(t, app, "go", "get", "github.com/shadowcourt/shadowcourt/host@"+testVersion)
-	if out := user.run(t, app, "go", "run", "-trimpath", "."); out != "rejected\n" {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out := user.run(t, app, "go", "run", "-trimpath", ".", filepath.Join(cache, "shadowcourt", "modules")); out != "rejected\n" {
 		t.Errorf("the program prints %q, want rejected", out)
 	}
 }
 
 func TestWhatIsNotCommittedIsNamed(t *testing.T) {
 	t.Parallel()
-	root := committed(t)
-	if err := os.WriteFile(filepath.Join(root, "README.md"), []byte("changed\n"), 0o600); err != nil {
-		t.Fatal(err)
+	root := t.TempDir()
+	readme := func(text string) {
+		if err := os.WriteFile(filepath.Join(root, "README.md"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
+	readme("as it was\n")
+	committed(t, root)
+	readme("changed\n")
 	if stderr := makeRelease(t, root, t.TempDir(), 1); !strings.Contains(stderr, "not committed") || !strings.Contains(stderr, "README.md") {
 		t.Errorf("stderr %q", stderr)
 	}
@@ -122,10 +133,9 @@ func TestWrongArguments(t *testing.T) {
 	}
 }
 
-// committed is a repository whose only commit has the files of the work tree, always with the same hash.
-func committed(t *testing.T) string {
+// committed makes a folder a repository whose only commit has the files there, always with the same hash.
+func committed(t *testing.T, root string) string {
 	t.Helper()
-	root := freshClone(t)
 	gitOutput(t, root, "init", "--quiet")
 	gitOutput(t, root, "add", "--all")
 	gitOutput(t, root, "-c", "commit.gpgsign=false", "commit", "--quiet", "--message", "all")
@@ -193,7 +203,6 @@ func newUser(t *testing.T, out string) *user {
 		"GOPATH=" + dir, "GOBIN=" + filepath.Join(dir, "bin"), "GOMODCACHE=" + filepath.Join(dir, "mod"), "GOFLAGS=-modcacherw", "GOWORK=off",
 		"GOPROXY=file://" + filepath.ToSlash(filepath.Join(out, "proxy")) + ",file://" + filepath.ToSlash(filepath.Join(cache, "cache", "download")) + ",off",
 		"GOSUMDB=off",
-		"XDG_CACHE_HOME=" + filepath.Join(dir, "cache"),
 	}}
 }
 
