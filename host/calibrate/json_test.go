@@ -30,8 +30,9 @@ func TestTheDocumentationHasEveryField(t *testing.T) {
 	}
 	o := options()
 	o.Bands, o.Timings = &bands.Options{MaxError: .5}, true
+	o.Peers = []calibrate.Peer{{ID: "m", Name: "the model alone"}}
 	certified := calibrate.Measure(list, fittingOf(witnessed(60, .5, r)), o)
-	o.Bands = &bands.Options{}
+	o.Bands, o.Peers = &bands.Options{}, nil
 	got := map[string]bool{}
 	for _, report := range []*calibrate.Report{certified, calibrate.Measure(duel(30, 0, 0), nil, o)} {
 		data, err := json.Marshal(report)
