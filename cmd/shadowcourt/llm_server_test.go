@@ -134,6 +134,11 @@ func serveModel(t *testing.T) *modelServer {
 		<-ended
 		_ = log.Close()
 	})
+	t.Cleanup(func() {
+		if said, _ := os.ReadFile(log.Name()); t.Failed() {
+			t.Logf("the server's log ends with:\n%s", said[max(0, len(said)-3000):])
+		}
+	})
 	t.Cleanup(m.stop)
 	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(200 * time.Millisecond) {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, target+"/v1/models", http.NoBody)
