@@ -41,6 +41,8 @@ type Config struct {
 	// Workers is how many trials go on at once; 0: one for each processor.
 	Workers   int
 	MaxUpload int64 // bytes of a docket; 0: 256 MiB
+	// Keep says what workers remove at times; zero fields keep everything.
+	Keep      store.Keep
 	PublicURL *url.URL
 	OIDC      *auth.OIDC
 	Rate      float64 // requests a second of a client; 0: 100
@@ -84,7 +86,7 @@ func New(ctx context.Context, config Config, addresses ...net.Addr) (*Service, e
 	if config.Role != RoleAPI {
 		s.worker = work.New(work.Config{
 			Store: config.Store, Open: s.open, Key: config.Key, Workers: config.Workers, Machine: config.Machine, Version: config.Version, Now: config.Now,
-			Logger: config.Log, Stop: config.Stop, OnTrial: s.metrics.trial, OnBatch: s.onBatch,
+			Logger: config.Log, Keep: config.Keep, Stop: config.Stop, OnTrial: s.metrics.trial, OnBatch: s.onBatch,
 		})
 	}
 	handler, err := s.routes(loopbackOnly(addresses))
@@ -94,9 +96,6 @@ func New(ctx context.Context, config Config, addresses ...net.Addr) (*Service, e
 	s.handler = handler
 	return s, nil
 }
-
-// Handler answers requests.
-func (s *Service) Handler() http.Handler { return s.handler }
 
 func (s *Service) open(ctx context.Context, o *work.Opening) (*host.Host, error) {
 	return s.config.Open(ctx, o, s.metrics.call)

@@ -13,7 +13,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/render"
 	"github.com/shadowcourt/shadowcourt/host/render/report"
 	"github.com/shadowcourt/shadowcourt/host/service/store"
-	"github.com/shadowcourt/shadowcourt/host/service/wire"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
@@ -76,13 +75,13 @@ func (s *server) wholeTrials(ctx context.Context, in *trialsInput) (*huma.Stream
 	}), nil
 }
 
-func lineOf(t *store.Tried, whole bool) (*wire.Line, error) {
-	l := &wire.Line{Docket: t.ID.Docket, Ordinal: t.ID.Ordinal, Case: t.CaseID, Source: t.Source, Line: t.Line, Fault: t.Fault}
+func lineOf(t *store.Tried, whole bool) (*trialLine, error) {
+	l := &trialLine{Docket: t.ID.Docket, Ordinal: t.ID.Ordinal, Case: t.CaseID, Source: t.Source, Line: t.Line, Fault: t.Fault}
 	if t.Trial == nil || t.Fault != "" {
 		return l, nil
 	}
 	t.Trial.Result.Timings = nil
-	if err := l.Put(t.Trial, whole); err != nil {
+	if err := l.put(t.Trial, whole); err != nil {
 		return nil, fmt.Errorf("trial %s: %w", t.ID, err)
 	}
 	return l, nil

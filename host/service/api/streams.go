@@ -26,8 +26,8 @@ func (s *server) streams() {
 	huma.Register(s.api, results, s.results)
 
 	trials := s.streamOperation("read-docket-trials", "/dockets/{docket}/trials", "Read the whole trials of a docket, one a line",
-		"application/jsonl", "A line for each entry in the order of the docket, as host/service/client reads it")
-	trials.Description += " The lines are for `shadowcourt try --server` of the same version: use the results and single trials instead."
+		"application/jsonl", "A line for each entry in the order of the docket")
+	trials.Description += " The form of the lines may change with the version of the service: use the results and single trials where they will do."
 	huma.Register(s.api, trials, s.wholeTrials)
 
 	events := s.streamOperation("follow-docket", "/dockets/{docket}/events", "Follow a docket", "text/event-stream",

@@ -33,9 +33,6 @@ type storedDocument struct {
 	body   []byte // packed
 }
 
-// CaseDigest is the digest by which a case is kept, and which verdicts name.
-func CaseDigest(c *abi.Case) string { return digestOf(codec.AppendCase(nil, c)) }
-
 // splitCase takes the large documents out of a case.
 func splitCase(c *abi.Case) (storedCase, error) {
 	whole := codec.AppendCase(nil, c)

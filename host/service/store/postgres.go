@@ -84,15 +84,7 @@ func (d *pg) snapshot(ctx context.Context, do func(querier) error) error {
 }
 
 func (d *pg) insertJobs(ctx context.Context, t *tx, jobs []river.InsertManyParams) ([]int64, error) {
-	results, err := d.queue.InsertManyTx(ctx, t.pg, jobs)
-	if err != nil {
-		return nil, err
-	}
-	ids := make([]int64, len(results))
-	for i, r := range results {
-		ids[i] = r.Job.ID
-	}
-	return ids, nil
+	return insertJobs(ctx, d.queue, t.pg, jobs)
 }
 
 func (*pg) completeJob(ctx context.Context, t *tx, job *river.Job[BatchArgs]) error {

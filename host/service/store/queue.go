@@ -23,6 +23,19 @@ func jobOf(batch int64) river.InsertManyParams {
 	return river.InsertManyParams{Args: BatchArgs{Batch: batch}, InsertOpts: &river.InsertOpts{MaxAttempts: 1000}} // see MaxAttempts
 }
 
+// insertJobs queues jobs in a transaction of the database that a client is for, and gives their IDs.
+func insertJobs[T any](ctx context.Context, queue *river.Client[T], t T, jobs []river.InsertManyParams) ([]int64, error) {
+	results, err := queue.InsertManyTx(ctx, t, jobs)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]int64, len(results))
+	for i, r := range results {
+		ids[i] = r.Job.ID
+	}
+	return ids, nil
+}
+
 // order gives jobs that wait their moments: 2000-01-01 and as many milliseconds as the tag of the batch says. The queue takes jobs in
 // the order of these. It is no option of the insertion: a job that is inserted with a moment waits for the queue's scheduler, which
 // looks every five seconds. which is a condition on batches.

@@ -105,15 +105,7 @@ func (d *lite) snapshot(ctx context.Context, do func(querier) error) error {
 }
 
 func (d *lite) insertJobs(ctx context.Context, t *tx, jobs []river.InsertManyParams) ([]int64, error) {
-	results, err := d.queue.InsertManyTx(ctx, t.lite, jobs)
-	if err != nil {
-		return nil, err
-	}
-	ids := make([]int64, len(results))
-	for i, r := range results {
-		ids[i] = r.Job.ID
-	}
-	return ids, nil
+	return insertJobs(ctx, d.queue, t.lite, jobs)
 }
 
 func (*lite) completeJob(ctx context.Context, t *tx, job *river.Job[BatchArgs]) error {

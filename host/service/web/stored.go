@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -150,14 +151,35 @@ func (b *stored) entries(ctx context.Context, rows []store.Entry) ([]Entry, erro
 		return nil, err
 	}
 	list := make([]Entry, len(rows))
+	named := b.namer(ctx)
 	for i := range rows {
 		a := about[rows[i].ID]
-		list[i] = entryOf(&rows[i], &a)
+		list[i] = entryOf(&rows[i], &a, named(rows[i].Generation))
 	}
 	return list, nil
 }
 
-func entryOf(e *store.Entry, a *store.About) Entry {
+// namer gives the names that the court of a generation has for labels. Cases that wait have none yet, and without a graph there are none.
+func (b *stored) namer(ctx context.Context) func(generation int64) map[string]string {
+	known := map[int64]map[string]string{0: nil}
+	return func(generation int64) map[string]string {
+		names, ok := known[generation]
+		if ok || b.sources.Graph == nil {
+			return names
+		}
+		if graph, err := b.sources.Graph(ctx, generation); err == nil {
+			names = map[string]string{}
+			for _, l := range graph.Definition().Labels {
+				names[l.ID] = l.Name
+			}
+		}
+		known[generation] = names
+		return names
+	}
+}
+
+// entryOf is what lists show of an entry. The docket's own names of labels come before those of the court.
+func entryOf(e *store.Entry, a *store.About, court map[string]string) Entry {
 	out := Entry{
 		ID: EntryID(e.ID), CaseID: e.CaseID, About: e.Subject, DocketName: a.DocketName, Repository: e.Repository, Created: e.Created,
 		Members: e.Members + 1, Tried: e.Status != "", Status: e.Status, Label: e.Label, Confidence: e.Confidence,
@@ -166,16 +188,11 @@ func entryOf(e *store.Entry, a *store.About) Entry {
 	if e.Correction != 0 {
 		out.Truth, out.Corrected = e.Corrected, true
 	}
-	out.Labels = labelsOf(e.Labels, a.LabelNames)
-	return out
-}
-
-func labelsOf(labels []string, names map[string]string) []Label {
-	list := make([]Label, len(labels))
-	for i, l := range labels {
-		list[i] = Label{l, names[l]}
+	out.Labels = make([]Label, len(e.Labels))
+	for i, l := range e.Labels {
+		out.Labels[i] = Label{l, cmp.Or(a.LabelNames[l], court[l])}
 	}
-	return list
+	return out
 }
 
 func (b *stored) Dockets(ctx context.Context, q DocketsQuery) (*Dockets, error) {
@@ -285,7 +302,7 @@ func (b *stored) Case(ctx context.Context, id EntryID) (*Case, error) {
 		return nil, err
 	}
 	a := about[t.ID]
-	c := &Case{Entry: entryOf(&t.Entry, &a), Revision: d.Revision, Generation: t.Generation, Group: t.Group}
+	c := &Case{Entry: entryOf(&t.Entry, &a, b.namer(ctx)(t.Generation)), Revision: d.Revision, Generation: t.Generation, Group: t.Group}
 	if t.Trial != nil {
 		c.Case = t.Trial.Case
 		c.About = t.Trial.About()

@@ -72,11 +72,6 @@ func (w *Worker) batch(ctx context.Context, job *river.Job[store.BatchArgs]) err
 		return w.giveUp(ctx, b, job)
 	}
 	done := Batch{ID: b.ID, Docket: b.Docket.ID, Generation: b.Generation, Attempt: b.Attempt}
-	if w.config.Trace != nil {
-		traced, end := w.config.Trace(ctx, done)
-		defer func() { end(err) }()
-		ctx = traced
-	}
 	o, err := w.try(ctx, b, &done)
 	if err == nil {
 		err = s.CompleteBatch(ctx, b, w.info.ID, o, job)
@@ -166,7 +161,7 @@ func (w *Worker) tryEntries(ctx context.Context, b *store.Batch, court *host.Hos
 			done.Faults++
 			continue
 		}
-		if err := records.append(e.Digest, recorded); err != nil {
+		if err := records.append(recorded); err != nil {
 			return nil, err
 		}
 		t.Result.Timings = nil // results depend on the case alone
@@ -189,7 +184,7 @@ type recording struct {
 }
 
 // append adds a trial; nil is left out: the host records nothing.
-func (r *recording) append(_ string, t *record.Trial) error {
+func (r *recording) append(t *record.Trial) error {
 	if r.key == nil || t == nil {
 		return nil
 	}

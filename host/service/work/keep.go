@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/service/store"
@@ -16,6 +17,10 @@ const (
 	repairEvery = 5
 	// slowestBeat is how long one may take: a database that does not answer must not stop the clock.
 	slowestBeat = 5 * time.Second
+	// tidyEvery is how many beats lie between two removals of what need not be kept, and uploadPause how long nothing must have come of
+	// an upload to be removed: far longer than a request may stand still.
+	tidyEvery   = 300
+	uploadPause = time.Hour
 )
 
 // keeper looks after the queue: it says that its worker lives, loads generations that are to be activated, and makes the batches
@@ -26,6 +31,10 @@ type keeper struct {
 	silent map[int64]sight  // running jobs that no live worker has
 	lost   map[int64]int    // jobs that the queue thinks this worker has, by attempt
 	beats  int
+	leads  bool // at the last beat
+
+	tidying sync.Mutex // held while something is removed
+	tidied  sync.WaitGroup
 }
 
 // sight is when something was last seen to change.
@@ -40,11 +49,18 @@ func (w *Worker) keep(ctx context.Context) {
 	changes := w.config.Store.Subscribe(ctx)
 	ticker := time.NewTicker(beatPause)
 	defer ticker.Stop()
+	defer k.tidied.Wait()
 	for {
 		if ctx.Err() != nil {
 			return
 		}
 		k.try(ctx, "see to the queue", k.beat)
+		if k.leads && k.beats%tidyEvery == 1 && k.tidying.TryLock() {
+			k.tidied.Go(func() { // beside the beats: it may take longer than a worker may be silent
+				defer k.tidying.Unlock()
+				k.try(ctx, "remove what need not be kept", w.tidy)
+			})
+		}
 		k.try(ctx, "load a generation", w.loadPending)
 		if !k.wait(ctx, ticker, &changes) {
 			return
@@ -85,6 +101,7 @@ func (k *keeper) beat(ctx context.Context) error {
 		return err
 	}
 	k.beats++
+	k.leads = leads
 	if k.beats%repairEvery == 0 {
 		err = k.recoverOwn(ctx)
 	}
@@ -102,6 +119,19 @@ func (k *keeper) beat(ctx context.Context) error {
 		err = errors.Join(err, repaired)
 	}
 	return err
+}
+
+// tidy removes uploads that nobody goes on with, and what Config.Keep does not keep.
+func (w *Worker) tidy(ctx context.Context) error {
+	err := w.config.Store.RemoveStaleUploads(ctx, uploadPause)
+	if w.config.Keep == (store.Keep{}) {
+		return err
+	}
+	removed, retained := w.config.Store.Retain(ctx, w.config.Keep)
+	if removed != (store.Removed{}) {
+		w.config.Logger.InfoContext(ctx, "old dockets were removed", "dockets", removed.Dockets, "records", removed.Records)
+	}
+	return errors.Join(err, retained)
 }
 
 // recover releases the jobs of workers that have been silent for store.WorkerTimeout.

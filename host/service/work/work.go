@@ -35,14 +35,14 @@ type Config struct {
 	Machine, Version string
 	Now              func() time.Time
 	Logger           *slog.Logger // default: none
+	// Keep says what the worker that leads removes at times. Default: nothing but uploads that nobody goes on with.
+	Keep store.Keep
 	// Stop is how long batches may go on when the worker is told to stop. Default: 30 s.
 	Stop time.Duration
 
 	// OnTrial and OnBatch are called for what was committed, from several goroutines. Optional.
 	OnTrial func(Trial)
 	OnBatch func(Batch)
-	// Trace is called around the trials of a batch; the context that it gives is that of the trials. Optional.
-	Trace func(context.Context, Batch) (context.Context, func(error))
 }
 
 // Trial is a trial that was committed.

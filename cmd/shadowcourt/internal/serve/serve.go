@@ -1,4 +1,4 @@
-// Package serve are the commands of the docket service: serve, serve migrate, serve token and login.
+// Package serve are the commands of the docket service: serve, serve migrate and serve token.
 package serve
 
 import (
@@ -30,6 +30,7 @@ type options struct {
 	role      string
 	workers   int
 	maxUpload int64
+	keep      []string
 	publicURL string
 	oidc      oidc
 	key       string
@@ -44,8 +45,8 @@ type oidc struct {
 	allow, operate               []string
 }
 
-// DefaultListen is where the service listens.
-const DefaultListen = "127.0.0.1:8712"
+// defaultListen is where the service listens.
+const defaultListen = "127.0.0.1:8712"
 
 // New is the command `serve` of the program's version.
 func New(s cli.Streams, version string) *cobra.Command {
@@ -65,10 +66,11 @@ Exit codes: 0 told to stop; 1 something failed while running; 2 the command line
 	}
 	f := cmd.Flags()
 	o.flags(cmd)
-	f.StringArrayVar(&o.listen, "listen", []string{DefaultListen}, "address to listen on; may be repeated")
+	f.StringArrayVar(&o.listen, "listen", []string{defaultListen}, "address to listen on; may be repeated")
 	f.StringVar(&o.role, "role", string(service.RoleAll), "what this process does: api, worker or all")
 	f.IntVar(&o.workers, "workers", 0, "trials at once (default: one for each processor)")
 	f.Int64Var(&o.maxUpload, "max-upload", 256<<20, "most bytes of a docket, before and after decompression")
+	f.StringSliceVar(&o.keep, "keep", nil, "remove old dockets: beyond an age such as 90d, or beyond a size such as 20GB; records and corrections go last (default: keep everything)")
 	f.StringVar(&o.publicURL, "public-url", "", "how browsers reach the service, such as https://court.example; needed behind a proxy and for OIDC")
 	f.StringVar(&o.oidc.issuer, "oidc-issuer", "", "issuer of OpenID Connect, for people to sign in")
 	f.StringVar(&o.oidc.clientID, "oidc-client-id", "", "with --oidc-issuer: ID of the client")
@@ -147,6 +149,9 @@ func (o *options) config(s cli.Streams) (*service.Config, error) {
 	default:
 		faults = append(faults, fmt.Errorf("--log-format %q: use text or json", o.logFormat))
 	}
+	var err error
+	config.Keep, err = keepOf(o.keep)
+	faults = append(faults, err)
 	key, err := o.signingKey()
 	faults = append(faults, err)
 	config.Key = key

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"bufio"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestAccept_SV1_ServeGivesTheResultsOfTry submits dockets of each format to the real service over HTTP. The results are the bytes that
+// try writes for the same files, and its pages name labels for people.
+func TestAccept_SV1_ServeGivesTheResultsOfTry(t *testing.T) {
+	t.Parallel()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := startService(t)
+	for _, file := range []string{"go-failures.jsonl", "godotenv.gotest.json", "inputs/surefire.xml"} {
+		name := filepath.Join(root, "examples", "dockets", filepath.FromSlash(file))
+		report, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := ask(t, "POST", server+"/api/v1/dockets?name="+filepath.Base(file), string(report))
+		if r.status != http.StatusAccepted || r.location == "" {
+			t.Fatalf("%s: %d %s", file, r.status, r.body)
+		}
+		got := ask(t, "GET", server+r.location+"/results?wait=true", "").body
+		cmd := exec.CommandContext(t.Context(), "shadowcourt", "try", name, "--format", "jsonl")
+		cmd.Env = append(os.Environ(), userEnv(t)...)
+		want, err := cmd.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != string(want) || got == "" {
+			t.Errorf("%s: the service gives\n%s\nand try\n%s", file, got, want)
+		}
+		// The cases of the first docket come without names of labels: the court has them.
+		if page := ask(t, "GET", server+"/", "").body; !strings.Contains(page, "product bug") {
+			t.Errorf("%s: the inbox shows codes of labels:\n%s", file, page)
+		}
+	}
+}
+
+// startService runs the service on a file of its own, and gives its address. It stops with the test.
+func startService(t *testing.T) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "shadowcourt", "serve", "--data", t.TempDir(), "--listen", "127.0.0.1:0")
+	cmd.Env = append(os.Environ(), userEnv(t)...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Wait() }) // it is told to stop by the end of the test's context
+	lines := bufio.NewReader(stderr)
+	line, err := lines.ReadString('\n')
+	address, ok := strings.CutPrefix(strings.TrimSpace(line), "serving at ")
+	if err != nil || !ok {
+		t.Fatalf("%q, %v", line, err)
+	}
+	return address
+}
+
+// answer is what the service answers.
+type answer struct {
+	status         int
+	location, body string
+}
+
+func ask(t *testing.T, method, url, body string) answer {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer{response.StatusCode, response.Header.Get("Location"), string(text)}
+}

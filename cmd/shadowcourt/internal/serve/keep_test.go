@@ -1,0 +1,27 @@
+package serve
+
+import (
+	"testing"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/host/service/store"
+)
+
+func TestKeep(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]store.Keep{
+		"90d": {Age: 90 * 24 * time.Hour}, "12h": {Age: 12 * time.Hour}, "500MB": {Bytes: 500e6}, "20GB": {Bytes: 20e9}, "1TB": {Bytes: 1e12},
+	} {
+		if got, err := keepOf([]string{text}); err != nil || got != want {
+			t.Errorf("%q: %+v, %v", text, got, err)
+		}
+	}
+	if got, err := keepOf([]string{"90d", "20GB"}); err != nil || got != (store.Keep{Age: 90 * 24 * time.Hour, Bytes: 20e9}) {
+		t.Errorf("both: %+v, %v", got, err)
+	}
+	for _, list := range [][]string{{""}, {"d"}, {"90"}, {"0d"}, {"-1d"}, {"1.5d"}, {"90 d"}, {"1d", "2h"}, {"1GB", "1MB"}, {"999999999999d"}, {"99999999999TB"}, {"GB90"}} {
+		if got, err := keepOf(list); err == nil {
+			t.Errorf("%q is taken for %+v", list, got)
+		}
+	}
+}
