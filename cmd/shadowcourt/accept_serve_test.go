@@ -70,13 +70,13 @@ func startService(t *testing.T) string {
 	return address
 }
 
-// answer is what the service answers.
-type answer struct {
+// reply is what the service answers.
+type reply struct {
 	status         int
 	location, body string
 }
 
-func ask(t *testing.T, method, url, body string) answer {
+func ask(t *testing.T, method, url, body string) reply {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
 	if err != nil {
@@ -91,5 +91,5 @@ func ask(t *testing.T, method, url, body string) answer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answer{response.StatusCode, response.Header.Get("Location"), string(text)}
+	return reply{response.StatusCode, response.Header.Get("Location"), string(text)}
 }

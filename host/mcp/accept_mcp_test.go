@@ -33,11 +33,8 @@ func serve(t *testing.T, book *casebook.Book) (*mcp.Server, *sdk.ClientSession) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	open := func(memory *mcp.Memory, light string) *host.Host {
+	open := func(light string) *host.Host {
 		config := host.Config{Models: mcp.Seat{}, CacheDir: filepath.Join(cache, "shadowcourt", "modules")}
-		if memory != nil {
-			config.Casebook = memory
-		}
 		var err error
 		if config.Pipeline, err = pipeline.LoadFS(pipelines.FS, "llm-court.yaml"); err != nil {
 			t.Fatal(err)
@@ -61,13 +58,13 @@ func serve(t *testing.T, book *casebook.Book) (*mcp.Server, *sdk.ClientSession) 
 		}
 		t.Cleanup(memory.Close)
 	}
-	h := open(memory, "rca-investigation.yaml")
+	h := open("rca-investigation.yaml")
 	opened := 0
 	cases := func(context.Context) (*host.Host, error) {
 		if opened++; opened > 1 {
 			t.Error("the host for cases is opened again")
 		}
-		return open(memory, ""), nil
+		return open(""), nil
 	}
 	server := mcp.New(mcp.Config{Reports: h, Cases: cases, Memory: memory, Personas: []string{"challenger", "abyss", "bulwark", "specter"}, Answer: time.Minute})
 	t.Cleanup(func() {

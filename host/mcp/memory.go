@@ -4,14 +4,13 @@ import (
 	"context"
 	"sync"
 
-	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/knowledge"
 )
 
-// Memory is a casebook that agents correct while a server tries cases. It is the host.Casebook of the server's hosts: each trial sees
-// one snapshot from its begin to its end, the latest when it began. Safe for concurrent use.
+// Memory is a casebook that agents correct while a server tries cases. Each trial sees one snapshot from its begin to its end, the
+// latest when it began. Safe for concurrent use.
 type Memory struct {
 	book *casebook.Book
 
@@ -27,7 +26,7 @@ type snapshot struct {
 }
 
 // NewMemory takes a first snapshot of a book, which stays the caller's. The caller closes the memory before the book, and after the
-// hosts.
+// server.
 func NewMemory(ctx context.Context, book *casebook.Book) (*Memory, error) {
 	m := &Memory{book: book}
 	return m, m.refresh(ctx)
@@ -83,44 +82,11 @@ func (m *Memory) release(s *snapshot) {
 	}
 }
 
-// snapshotKey finds the snapshot of a trial in its context.
-type snapshotKey struct{}
-
-// begin gives the context of a trial, which sees the latest snapshot until end is called. The memory may be nil.
-func (m *Memory) begin(ctx context.Context) (_ context.Context, end func()) {
+// with is a host whose trials see the latest snapshot, until end is called. The memory may be nil.
+func (m *Memory) with(h *host.Host) (seeing *host.Host, end func()) {
 	if m == nil {
-		return ctx, func() {}
+		return h, func() {}
 	}
 	s := m.hold()
-	return context.WithValue(ctx, snapshotKey{}, s), func() { m.release(s) }
-}
-
-// of is the snapshot of a trial; of a trial that is not the server's, the latest.
-func (m *Memory) of(ctx context.Context) (_ *snapshot, end func()) {
-	if s, ok := ctx.Value(snapshotKey{}).(*snapshot); ok {
-		return s, func() {}
-	}
-	s := m.hold()
-	return s, func() { m.release(s) }
-}
-
-// Recall implements host.Casebook.
-func (m *Memory) Recall(ctx context.Context, subject *abi.Case, limit int) ([]abi.PriorCase, error) {
-	s, end := m.of(ctx)
-	defer end()
-	return s.Recall(ctx, subject, limit)
-}
-
-// Correlate implements host.Casebook.
-func (m *Memory) Correlate(ctx context.Context, text string, limit int) ([]abi.PriorCase, error) {
-	s, end := m.of(ctx)
-	defer end()
-	return s.Correlate(ctx, text, limit)
-}
-
-// Digest of the latest snapshot.
-func (m *Memory) Digest() string {
-	s := m.hold()
-	defer m.release(s)
-	return s.Digest()
+	return h.WithCasebook(s.Casebook), func() { m.release(s) }
 }

@@ -23,13 +23,13 @@ func TestATrialKeepsItsSnapshot(t *testing.T) {
 	}
 	defer m.Close()
 	subject := &abi.Case{ID: "shop.TestTotal", Subject: "TestTotal fails", Labels: []string{"pb001"}, Documents: []abi.Document{{Name: "log", Text: "got 1, want 2 in the ledger of nine\n"}}}
-	empty := m.Digest()
-	first, endFirst := m.begin(t.Context())
+	first := m.hold()
 	if err := m.remember(t.Context(), knowledge.Entry(subject, &trial.Truth{Classification: "pb001"}, &trial.Final{Status: trial.Affirmed})); err != nil {
 		t.Fatal(err)
 	}
-	second, endSecond := m.begin(t.Context())
-	if m.Digest() == empty {
+	second := m.hold()
+	defer m.release(second)
+	if first.Digest() == second.Digest() {
 		t.Error("the digest is that of the book before")
 	}
 	for _, c := range []struct {
@@ -37,18 +37,16 @@ func TestATrialKeepsItsSnapshot(t *testing.T) {
 		want int
 		see  func() ([]abi.PriorCase, error)
 	}{
-		{"begun before", 0, func() ([]abi.PriorCase, error) { return m.Recall(first, subject, 5) }},
-		{"begun after", 1, func() ([]abi.PriorCase, error) { return m.Recall(second, subject, 5) }},
-		{"of nobody", 1, func() ([]abi.PriorCase, error) { return m.Recall(t.Context(), subject, 5) }},
-		{"correlating before", 0, func() ([]abi.PriorCase, error) { return m.Correlate(first, "the ledger of nine", 5) }},
+		{"begun before", 0, func() ([]abi.PriorCase, error) { return first.Recall(t.Context(), subject, 5) }},
+		{"begun after", 1, func() ([]abi.PriorCase, error) { return second.Recall(t.Context(), subject, 5) }},
+		{"correlating before", 0, func() ([]abi.PriorCase, error) { return first.Correlate(t.Context(), "the ledger of nine", 5) }},
 	} {
 		if got, err := c.see(); err != nil || len(got) != c.want {
 			t.Errorf("%s: %v, %v", c.name, got, err)
 		}
 	}
-	endFirst()
-	if _, err := m.Recall(first, subject, 5); err == nil {
+	m.release(first)
+	if _, err := first.Recall(t.Context(), subject, 5); err == nil {
 		t.Error("a snapshot that nobody uses is open")
 	}
-	endSecond()
 }

@@ -27,7 +27,7 @@ type Config struct {
 	Cases func(ctx context.Context) (*host.Host, error)
 	// Personas are the names of the models that agents may play.
 	Personas []string
-	// Memory keeps corrections. Where the hosts have it as their Casebook, each trial sees all that were made before it began. Optional.
+	// Memory keeps corrections, and is the casebook of the trials: each sees all that were made before it began. Optional.
 	Memory *Memory
 	// Version of the program.
 	Version string
@@ -116,7 +116,7 @@ func (s *Server) forCases(ctx context.Context) (*host.Host, error) {
 
 // try tries a case with what is known now.
 func (s *Server) try(ctx context.Context, h *host.Host, subject abi.Case) (*trial.Trial, error) {
-	ctx, end := s.config.Memory.begin(ctx)
+	h, end := s.config.Memory.with(h)
 	defer end()
 	t, err := h.Try(ctx, subject)
 	if err == nil {

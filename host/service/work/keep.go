@@ -121,7 +121,7 @@ func (k *keeper) beat(ctx context.Context) error {
 	return err
 }
 
-// tidy removes uploads that nobody goes on with, and what Config.Keep does not keep.
+// tidy removes unfinished uploads of which nothing comes any more, and what Config.Keep does not keep.
 func (w *Worker) tidy(ctx context.Context) error {
 	err := w.config.Store.RemoveStaleUploads(ctx, uploadPause)
 	if w.config.Keep == (store.Keep{}) {

@@ -35,7 +35,7 @@ type Config struct {
 	Machine, Version string
 	Now              func() time.Time
 	Logger           *slog.Logger // default: none
-	// Keep says what the worker that leads removes at times. Default: nothing but uploads that nobody goes on with.
+	// Keep says what the worker that leads removes at times. Default: nothing but unfinished uploads of which nothing comes any more.
 	Keep store.Keep
 	// Stop is how long batches may go on when the worker is told to stop. Default: 30 s.
 	Stop time.Duration

@@ -117,11 +117,11 @@ func (o *options) open(ctx context.Context, s cli.Streams) (_ *mcp.Server, close
 		}
 		closers = append(closers, config.Memory.Close)
 	}
-	if config.Reports, err = o.host(ctx, s, config.Memory, true); err != nil {
+	if config.Reports, err = o.host(ctx, s, true); err != nil {
 		return nil, nil, err
 	}
 	closers = append(closers, func() { _ = config.Reports.Close(context.WithoutCancel(ctx)) })
-	config.Cases = func(ctx context.Context) (*host.Host, error) { return o.host(ctx, s, config.Memory, false) }
+	config.Cases = func(ctx context.Context) (*host.Host, error) { return o.host(ctx, s, false) }
 	if config.Personas = open.ModelNames(config.Reports.Pipeline()); len(config.Personas) == 0 {
 		return nil, nil, cli.InputError(errors.New("--pipeline: no persona of it asks a model, so that an agent can play none"))
 	}
@@ -131,15 +131,12 @@ func (o *options) open(ctx context.Context, s cli.Streams) (_ *mcp.Server, close
 }
 
 // host opens the host for a kind of input.
-func (o *options) host(ctx context.Context, s cli.Streams, memory *mcp.Memory, reports bool) (*host.Host, error) {
+func (o *options) host(ctx context.Context, s cli.Streams, reports bool) (*host.Host, error) {
 	c, err := o.ConfigOf(reports)
 	if err != nil {
 		return nil, err
 	}
 	c.Models = mcp.Seat{}
-	if memory != nil {
-		c.Casebook = memory
-	}
 	h, err := o.Host(ctx, s, c)
 	if err != nil {
 		return nil, o.Error(err)
