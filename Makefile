@@ -45,6 +45,10 @@ demo: build ## build everything, and have the court find out why tests of a real
 	$(BIN) try out/demo/report.json --source out/demo/mux --since v1.8.0 --experiments all --budget 90s --report $(REPORT)
 	@echo "The trials are told in $(REPORT)."
 
+.PHONY: serve-demo
+serve-demo: build ## start the docket service with example dockets, and say what to look at; until Ctrl-C
+	@$(GO) run ./tools/servedemo -program $(BIN) -out out
+
 .PHONY: demo-docket
 demo-docket: build ## try twelve cases of modules that the profile was not fitted on, and the whole held-out half
 	@mkdir -p $(dir $(REPORT))
