@@ -43,7 +43,8 @@ type Signal struct {
 
 // SignalPassage limits how far the different signals in so many bytes of a text
 // may move the log-odds between two labels, in nats. The signals of a passage that
-// exceeds it count nothing.
+// exceeds it count nothing, nor do those that no word separates from it, nor those
+// within half as many bytes of it. One signal, with those that overlap it, exceeds nothing.
 type SignalPassage struct {
 	Bytes int     `abi:"bytes,min=1,max=65536"`
 	Nats  float64 `abi:"nats,min=0,max=1000"`
@@ -54,6 +55,14 @@ type SignalPassage struct {
 type LogitMap struct {
 	Offset float64 `abi:"offset,min=-20,max=20"`
 	Slope  float64 `abi:"slope,min=0,max=20"`
+	// Range is what the source stated while it was measured; nil for any.
+	Range *ConfidenceRange `abi:"range"`
+}
+
+// ConfidenceRange holds the confidences whose worth was measured. One below Least counts as Least, one above Most as Most.
+type ConfidenceRange struct {
+	Least float64 `abi:"least,min=0,max=1"`
+	Most  float64 `abi:"most,min=0,max=1"`
 }
 
 // OutcomeLikelihood is the likelihood of one outcome of an experiment under each true label.

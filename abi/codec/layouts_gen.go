@@ -923,8 +923,17 @@ var layoutOfSignalPassage = layout{
 var layoutOfLogitMap = layout{
 	size: unsafe.Sizeof(abi.LogitMap{}), smallest: 16, one: one[abi.LogitMap], list: listOf[abi.LogitMap],
 	slots: []slot{
-		{key: [4]uint64{0x74657366666fa600}, size: 7, shift: 8, kind: slotFloat, offset: unsafe.Offsetof(abi.LogitMap{}.Offset), least: -20, most: 20}, // offset
-		{key: [4]uint64{0x65706f6c73a50000}, size: 6, shift: 16, kind: slotFloat, offset: unsafe.Offsetof(abi.LogitMap{}.Slope), least: 0, most: 20},   // slope
+		{key: [4]uint64{0x74657366666fa600}, size: 7, shift: 8, kind: slotFloat, offset: unsafe.Offsetof(abi.LogitMap{}.Offset), least: -20, most: 20},                               // offset
+		{key: [4]uint64{0x65706f6c73a50000}, size: 6, shift: 16, kind: slotFloat, offset: unsafe.Offsetof(abi.LogitMap{}.Slope), least: 0, most: 20},                                 // slope
+		{key: [4]uint64{0x65676e6172a50000}, size: 6, shift: 16, kind: slotPointer, offset: unsafe.Offsetof(abi.LogitMap{}.Range), optional: true, layout: &layoutOfConfidenceRange}, // range
+	},
+}
+
+var layoutOfConfidenceRange = layout{
+	size: unsafe.Sizeof(abi.ConfidenceRange{}), smallest: 14, one: one[abi.ConfidenceRange], list: listOf[abi.ConfidenceRange],
+	slots: []slot{
+		{key: [4]uint64{0x747361656ca50000}, size: 6, shift: 16, kind: slotFloat, offset: unsafe.Offsetof(abi.ConfidenceRange{}.Least), least: 0, most: 1}, // least
+		{key: [4]uint64{0x74736f6da4000000}, size: 5, shift: 24, kind: slotFloat, offset: unsafe.Offsetof(abi.ConfidenceRange{}.Most), least: 0, most: 1},  // most
 	},
 }
 

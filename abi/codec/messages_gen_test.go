@@ -20,6 +20,7 @@ var Messages = []Message{
 	messageOf("completion_answer", AppendCompletionAnswer, DecodeCompletionAnswer, &layoutOfCompletionAnswer),
 	messageOf("completion_query", AppendCompletionQuery, DecodeCompletionQuery, &layoutOfCompletionQuery),
 	messageOf("completion_result", AppendCompletionResult, DecodeCompletionResult, &layoutOfCompletionResult),
+	messageOf("confidence_range", AppendConfidenceRange, DecodeConfidenceRange, &layoutOfConfidenceRange),
 	messageOf("contest_entry", AppendContestEntry, DecodeContestEntry, &layoutOfContestEntry),
 	messageOf("contest_item", AppendContestItem, DecodeContestItem, &layoutOfContestItem),
 	messageOf("contest_request", AppendContestRequest, DecodeContestRequest, &layoutOfContestRequest),

@@ -233,14 +233,22 @@ func DecodeLogitMap(data []byte, maxBytes int) (abi.LogitMap, error) {
 	return decodeMessage(data, maxBytes, &layoutOfLogitMap, readLogitMap)
 }
 
-var fieldsOfLogitMap = []string{"offset", "slope"}
+var fieldsOfLogitMap = []string{"offset", "slope", "range"}
 
 func writeLogitMap(e *encoder, v *abi.LogitMap) {
-	e.mapLen(2)
+	n := 2
+	if v.Range != nil {
+		n++
+	}
+	e.mapLen(n)
 	e.text("offset")
 	e.float(v.Offset)
 	e.text("slope")
 	e.float(v.Slope)
+	if v.Range != nil {
+		e.text("range")
+		writeConfidenceRange(e, v.Range)
+	}
 }
 
 func readLogitMap(d *decoder, v *abi.LogitMap) {
@@ -251,6 +259,44 @@ func readLogitMap(d *decoder, v *abi.LogitMap) {
 			v.Offset = d.float(-20, 20)
 		case 1: // slope
 			v.Slope = d.float(0, 20)
+		case 2: // range
+			v.Range = new(abi.ConfidenceRange)
+			readConfidenceRange(d, v.Range)
+		}
+	}
+	d.close(&s)
+}
+
+// AppendConfidenceRange appends the canonical encoding of v to dst. It does not
+// check v: what breaks a rule is rejected where it is decoded.
+func AppendConfidenceRange(dst []byte, v *abi.ConfidenceRange) []byte {
+	return appendMessage(dst, v, writeConfidenceRange)
+}
+
+// DecodeConfidenceRange reads one ConfidenceRange of at most maxBytes strictly; 0 stands
+// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+func DecodeConfidenceRange(data []byte, maxBytes int) (abi.ConfidenceRange, error) {
+	return decodeMessage(data, maxBytes, &layoutOfConfidenceRange, readConfidenceRange)
+}
+
+var fieldsOfConfidenceRange = []string{"least", "most"}
+
+func writeConfidenceRange(e *encoder, v *abi.ConfidenceRange) {
+	e.mapLen(2)
+	e.text("least")
+	e.float(v.Least)
+	e.text("most")
+	e.float(v.Most)
+}
+
+func readConfidenceRange(d *decoder, v *abi.ConfidenceRange) {
+	s := d.open(fieldsOfConfidenceRange, 0b11)
+	for d.next(&s) {
+		switch s.field {
+		case 0: // least
+			v.Least = d.float(0, 1)
+		case 1: // most
+			v.Most = d.float(0, 1)
 		}
 	}
 	d.close(&s)

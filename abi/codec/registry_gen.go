@@ -52,6 +52,9 @@ var types = []Type{
 	{Name: "completion_result", GoName: "CompletionResult", canonical: func(data []byte, maxBytes int) ([]byte, error) {
 		return recode(data, maxBytes, DecodeCompletionResult, AppendCompletionResult)
 	}},
+	{Name: "confidence_range", GoName: "ConfidenceRange", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeConfidenceRange, AppendConfidenceRange)
+	}},
 	{Name: "contest_entry", GoName: "ContestEntry", canonical: func(data []byte, maxBytes int) ([]byte, error) {
 		return recode(data, maxBytes, DecodeContestEntry, AppendContestEntry)
 	}},

@@ -30,6 +30,9 @@ func TestAddStatement(t *testing.T) {
 	half, stated := source, source
 	half.Share = 0.5
 	stated.Stated = &abi.LogitMap{Offset: 0.25, Slope: 2}
+	upTo, from := stated, stated
+	upTo.Stated = &abi.LogitMap{Offset: 0.25, Slope: 2, Range: &abi.ConfidenceRange{Least: 0.6, Most: 0.7}}
+	from.Stated = &abi.LogitMap{Offset: 0.25, Slope: 2, Range: &abi.ConfidenceRange{Least: 0.95, Most: 0.99}}
 	third := (e(0.8) + 2*e(0.1)) / 3
 	two := (e(0.4) + e(0.1)) / 2
 	for _, tc := range []struct {
@@ -45,6 +48,8 @@ func TestAddStatement(t *testing.T) {
 		{"not in the table", &source, "c", []float64{0, 0, 0}},
 		{"the stated confidence", &stated, "c", []float64{0, 0, 0.25 + 2*e(0.9/0.1)}},
 		{"no confidence in no label", &stated, "", []float64{0, 0, 0}},
+		{"more than was measured", &upTo, "c", []float64{0, 0, 0.25 + 2*e(0.7/0.3)}},
+		{"less than was measured", &from, "c", []float64{0, 0, 0.25 + 2*e(0.95/0.05)}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -132,12 +137,20 @@ func TestPassagesThatHoldTooMuchAreLeftOut(t *testing.T) {
 		{"before them without a word between", "omega; alpha; beta; ga; delta", ""},
 		{"what speaks against them counts", "alpha of beta of omega of ga", "alpha beta omega ga"},
 		{"one that is repeated", "alpha alpha alpha alpha", "alpha alpha alpha alpha"},
+		{"behind them, less than twenty bytes", "alpha beta ga and then also delta" + far + "delta", "delta"},
+		{"before them, less than twenty bytes", "omega" + far + "omega is then alpha or it was beta or it was ga", "omega"},
 	} {
 		var got []string
 		odds.NewSignals(p).Scan(tc.text, func(_, start, end int) { got = append(got, tc.text[start:end]) })
 		if strings.Join(got, " ") != tc.want {
 			t.Errorf("%s: %q", tc.name, got)
 		}
+	}
+	p.Signals = append(p.Signals, abi.Signal{Phrase: "a very strong one", Weights: []abi.LabelWeight{{Label: "a", Weight: 9}}}, abi.Signal{Phrase: "strong one", Weights: []abi.LabelWeight{{Label: "a", Weight: 1}}})
+	alone := 0
+	odds.NewSignals(p).Scan("a very strong one", func(int, int, int) { alone++ })
+	if alone != 2 {
+		t.Errorf("of one signal, and one within it, %d count", alone)
 	}
 	if most := odds.NewSignals(p).Densest(p, 40)("alpha and beta" + far + "omega"); most != 2 {
 		t.Errorf("the densest passage has %v nats", most)

@@ -32,7 +32,6 @@ func newPassages(p *abi.Profile, limit abi.SignalPassage) *passages {
 	return r
 }
 
-// span is a part of a text: that a signal ends behind start and not behind end.
 type span struct{ start, end int }
 
 // Densest gives, for a text, the most in nats by which the signals of a profile in so many bytes of it move two labels apart.
@@ -50,27 +49,30 @@ func (s Signals) Densest(p *abi.Profile, size int) func(text string) float64 {
 // hit is a place where a signal stands.
 type hit struct{ signal, start, end int }
 
-// stuffed are the parts of a text that exceed the limit, with the signals beside them that no word parts from them, in order and
-// apart; and all places where signals stand.
+// stuffed are the parts of a text whose signals count nothing, in order and apart: passages that exceed the limit, the signals beside them
+// that no word parts from them, and half the length of a passage on each side, since not all that is written to move the court is a
+// signal. It also gives all places where signals stand.
 func (s Signals) stuffed(text string) (list []span, hits []hit) {
 	var chain span // signals that no word parts
 	exceeds := false
+	beside := s.passages.limit.Bytes / 2
 	s.passages.each(s, text, func(h hit, first int, nats float64) {
-		start, end := h.start, h.end
 		hits = append(hits, h)
-		if start > chain.end && hasWord(text[chain.end:start]) {
-			chain, exceeds = span{start, end}, false
+		if h.start > chain.end && hasWord(text[chain.end:h.start]) {
+			chain, exceeds = span{h.start, h.end}, false
 		}
-		chain.end = max(chain.end, end)
-		at := span{min(start, chain.start), end}
+		chain.end = max(chain.end, h.end)
+		at := span{min(h.start, chain.start), h.end}
 		if nats > s.passages.limit.Nats {
 			exceeds, at.start = true, min(first, chain.start)
 		}
 		if !exceeds {
 			return
 		}
+		at.start, at.end = at.start-beside, at.end+beside
 		for len(list) > 0 && at.start <= list[len(list)-1].end {
-			at.start = min(at.start, list[len(list)-1].start)
+			last := list[len(list)-1]
+			at.start, at.end = min(at.start, last.start), max(at.end, last.end)
 			list = list[:len(list)-1]
 		}
 		list = append(list, at)
@@ -88,24 +90,28 @@ func hasWord(text string) bool {
 }
 
 // each calls passage at each place where a signal stands, for the passage that ends there: with its last signal, where its first one
-// begins, and by how many nats they move two labels apart.
+// begins, and by how many nats they move two labels apart. One signal, with those that overlap it, is no passage, and has none.
 func (r *passages) each(s Signals, text string, passage func(last hit, first int, nats float64)) {
-	type place struct{ signal, start int }
+	type place struct{ signal, start, end int }
 	var last []place
 	sum := make([]float64, r.labels+1) // the last is a label that no signal names
 	s.scan(text, func(signal, start, end int) {
-		first := start
+		first, behind := start, len(text)
 		last = slices.DeleteFunc(last, func(p place) bool {
 			if p.start >= end-r.limit.Bytes && p.signal != signal {
-				first = min(first, p.start)
+				first, behind = min(first, p.start), min(behind, p.end)
 				return false
 			}
 			r.add(sum, p.signal, -1)
 			return true
 		})
-		last = append(last, place{signal, start})
+		last = append(last, place{signal, start, end})
 		r.add(sum, signal, 1)
-		passage(hit{signal, start, end}, first, Spread(sum))
+		nats := 0.0
+		if behind <= start {
+			nats = Spread(sum)
+		}
+		passage(hit{signal, start, end}, first, nats)
 	})
 }
 

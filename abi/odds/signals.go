@@ -58,7 +58,7 @@ func (s Signals) Scan(text string, found func(signal, start, end int)) {
 	}
 	stuffed, hits := s.stuffed(text)
 	for _, h := range hits {
-		for len(stuffed) > 0 && stuffed[0].end < h.end {
+		for len(stuffed) > 0 && stuffed[0].end <= h.start {
 			stuffed = stuffed[1:]
 		}
 		if len(stuffed) == 0 || h.end <= stuffed[0].start {

@@ -55,9 +55,17 @@ func AddStatement(to []float64, labels []string, s *abi.SourceReliability, says 
 	}
 	for j, label := range labels {
 		if label == says {
-			to[j] += s.Stated.Offset + s.Stated.Slope*Logit(stated)
+			to[j] += s.Stated.Offset + s.Stated.Slope*Logit(within(s.Stated.Range, stated))
 		}
 	}
+}
+
+// within is the nearest confidence of a range.
+func within(r *abi.ConfidenceRange, stated float64) float64 {
+	if r == nil {
+		return stated
+	}
+	return max(min(stated, r.Most), r.Least)
 }
 
 func addGiven(to []float64, labels []string, given []abi.LabelWeight, share float64) {

@@ -107,11 +107,18 @@ static const sc_field sc_source_statement_fields[] = {
 };
 const sc_type sc_source_statement_type = {"source_statement", sc_source_statement_fields, 2, sizeof(sc_source_statement)};
 
+static const sc_field sc_confidence_range_fields[] = {
+  {"least", 5, SC_KIND_FLOAT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_confidence_range, least), 0, 0, 1, 0, 0},
+  {"most", 4, SC_KIND_FLOAT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_confidence_range, most), 0, 0, 1, 0, 0},
+};
+const sc_type sc_confidence_range_type = {"confidence_range", sc_confidence_range_fields, 2, sizeof(sc_confidence_range)};
+
 static const sc_field sc_logit_map_fields[] = {
   {"offset", 6, SC_KIND_FLOAT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_logit_map, offset), 0, -20, 20, 0, 0},
   {"slope", 5, SC_KIND_FLOAT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_logit_map, slope), 0, 0, 20, 0, 0},
+  {"range", 5, SC_KIND_STRUCT, SC_OPTIONAL | SC_POINTER, offsetof(sc_logit_map, range), &sc_confidence_range_type, 0, 0, 0, 0},
 };
-const sc_type sc_logit_map_type = {"logit_map", sc_logit_map_fields, 2, sizeof(sc_logit_map)};
+const sc_type sc_logit_map_type = {"logit_map", sc_logit_map_fields, 3, sizeof(sc_logit_map)};
 
 static const sc_field sc_source_reliability_fields[] = {
   {"source", 6, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_source_reliability, source), 0, 0, 0, 0, 0},

@@ -387,11 +387,20 @@ typedef struct sc_source_statement {
 typedef struct { sc_source_statement *at; size_t count; } sc_source_statement_list;
 extern const sc_type sc_source_statement_type;
 
+/// `confidence_range` holds the confidences whose worth was measured. One below Least counts as Least, one above Most as Most.
+typedef struct sc_confidence_range {
+  double least;
+  double most;
+} sc_confidence_range;
+extern const sc_type sc_confidence_range_type;
+
 /// `logit_map` gives nats for a stated confidence: Offset + Slope*logit(stated),
 /// the confidence taken within [0.001, 0.999].
 typedef struct sc_logit_map {
   double offset;
   double slope;
+  /// `range` is what the source stated while it was measured; nil for any.
+  sc_confidence_range *range; /* or NULL */
 } sc_logit_map;
 extern const sc_type sc_logit_map_type;
 
@@ -426,7 +435,8 @@ extern const sc_type sc_signal_type;
 
 /// `signal_passage` limits how far the different signals in so many bytes of a text
 /// may move the log-odds between two labels, in nats. The signals of a passage that
-/// exceeds it count nothing.
+/// exceeds it count nothing, nor do those that no word separates from it, nor those
+/// within half as many bytes of it. One signal, with those that overlap it, exceeds nothing.
 typedef struct sc_signal_passage {
   int64_t bytes;
   double nats;

@@ -104,18 +104,14 @@ func stuffed(p *abi.Profile, n int, between string) func(c *abi.Case, truth stri
 				phrases = append(phrases, signals[i].Phrase)
 			}
 		}
-		text := strings.Join(phrases, between)
-		if len(c.Documents) == 0 {
-			c.Documents = append(c.Documents, abi.Document{Name: "log"})
-		}
-		c.Documents[0].Text += "\n" + text + "\n"
+		appended(c, strings.Join(phrases, between))
 	}
 }
 
-// attack is what somebody does to every case, by the profile that the court has.
+// attack is what somebody does to every case, by the cases that the court was fitted on and the profile that it has.
 type attack struct {
 	name   string
-	change func(p *abi.Profile) func(c *abi.Case, truth string)
+	change func(h *halves, p *abi.Profile) func(c *abi.Case, truth string)
 }
 
 // costLittle checks that each attack costs a fitted court at most five points.
@@ -127,7 +123,7 @@ func costLittle(t *testing.T, attacks ...attack) {
 			p, _ := written(t, fit.Fit, h.fitted)
 			before := try(t, p, h.tried)
 			for _, a := range attacks {
-				after := try(t, p, attacked(h.tried, a.change(p)))
+				after := try(t, p, attacked(h.tried, a.change(&h, p)))
 				t.Logf("%s: %.3f of %d cases right, %.3f without", a.name, rate(after.court, after.tried), after.tried, rate(before.court, before.tried))
 				if lost := rate(before.court, before.tried) - rate(after.court, after.tried); lost > 0.05 {
 					t.Errorf("%s: %.3f are lost", a.name, lost)
@@ -140,8 +136,8 @@ func costLittle(t *testing.T, attacks ...attack) {
 // Witnesses that nobody measured, one or ten, lie and are sure of it.
 func TestAccept_QU1_UnknownLiarsCostAFittedCourtLittle(t *testing.T) {
 	t.Parallel()
-	of := func(n int) func(*abi.Profile) func(*abi.Case, string) {
-		return func(*abi.Profile) func(*abi.Case, string) { return liars(n) }
+	of := func(n int) func(*halves, *abi.Profile) func(*abi.Case, string) {
+		return func(*halves, *abi.Profile) func(*abi.Case, string) { return liars(n) }
 	}
 	costLittle(t, attack{"one liar", of(1)}, attack{"ten liars", of(10)})
 }
@@ -149,8 +145,8 @@ func TestAccept_QU1_UnknownLiarsCostAFittedCourtLittle(t *testing.T) {
 // The strongest phrases of the profile are written into the documents.
 func TestAccept_QU2_StuffedPhrasesCostAFittedCourtLittle(t *testing.T) {
 	t.Parallel()
-	of := func(between string) func(*abi.Profile) func(*abi.Case, string) {
-		return func(p *abi.Profile) func(*abi.Case, string) { return stuffed(p, 15, between) }
+	of := func(between string) func(*halves, *abi.Profile) func(*abi.Case, string) {
+		return func(_ *halves, p *abi.Profile) func(*abi.Case, string) { return stuffed(p, 15, between) }
 	}
 	costLittle(t, attack{"phrases, a line each", of("\n")}, attack{"phrases in one line", of(" ")})
 }

@@ -283,7 +283,7 @@ func (e *estimate) profile(name string) *abi.Profile {
 		share := e.share[s] * e.tempered
 		r := abi.SourceReliability{Source: c.sources[s], Share: round(share)}
 		if slope := round(share * e.slope[s]); slope > 0 {
-			r.Stated = &abi.LogitMap{Offset: round(-slope * e.usual[s]), Slope: slope}
+			r.Stated = &abi.LogitMap{Offset: round(-slope * e.usual[s]), Slope: slope, Range: c.ranges[s]}
 		}
 		for m := range c.labels {
 			statement := abi.SourceStatement{Says: c.labels[m]}
@@ -299,6 +299,6 @@ func (e *estimate) profile(name string) *abi.Profile {
 		}
 	}
 	slices.SortFunc(p.Sources, func(a, b abi.SourceReliability) int { return cmp.Compare(a.Source, b.Source) })
-	c.setCaps(p, e.use)
+	c.setCaps(p, e.use, allTexts)
 	return p
 }

@@ -24,7 +24,8 @@ func (j *judged) loss(use []int) float64 {
 
 // Standard errors of a difference in log loss.
 const (
-	// withinLearned is the share of one by which a simpler candidate of those that learn may be worse than the best.
+	// withinLearned is the share of one by which a simpler candidate of those that learn may be worse than the best, and a profile
+	// worse than none.
 	withinLearned = 0.5
 	// certain is by how many something must be better where it could be noise.
 	certain = 2
@@ -61,12 +62,12 @@ func (c *corpus) judge(x *crossed, j *judged) {
 
 // rival gives the place of what a profile has to be better than by some cases, and by how many standard errors.
 //
-// If the court without a profile is better than base rates, the labels aren't noise, and it is the rival. A profile then need only be
-// no worse: it also bounds what unknown sources count. Where labels may have nothing to do with the cases, anything beats that court,
+// If the court without a profile is better than base rates, the labels aren't noise, and it is the rival. A profile may then be
+// as much worse as a simpler candidate may be: it also bounds what unknown sources count. Where labels may have nothing to do with the cases, anything beats that court,
 // and the rival is the best of what learns neither sources nor texts.
 func (c *corpus) rival(list []judged, use []int) (at int, by float64) {
 	if gain, deviation := c.difference(list[ratesAlone].losses, list[courtRates].losses, use); gain > certain*deviation {
-		return courtAlone, 0
+		return courtAlone, -withinLearned
 	}
 	return c.simplest(list, places(unprofiled), use, 0), certain
 }

@@ -18,8 +18,8 @@ const (
 )
 
 // profile writes a linear model down. Which cases it was fitted on says how
-// often each thing is said, and how far sources and signals may go.
-func (c *corpus) profile(m *linear, name string, train []int) *abi.Profile {
+// often each thing is said, and how far sources and signals may go, the signals by a share of [textShares].
+func (c *corpus) profile(m *linear, name string, train []int, share int) *abi.Profile {
 	u := c.usage(train)
 	base := slices.Clone(m.base)
 	p := &abi.Profile{Name: name, Sources: []abi.SourceReliability{}, Signals: c.signals(m, base, u)}
@@ -36,7 +36,7 @@ func (c *corpus) profile(m *linear, name string, train []int) *abi.Profile {
 	}
 	slices.SortFunc(p.Sources, func(a, b abi.SourceReliability) int { return cmp.Compare(a.Source, b.Source) })
 	p.BaseRates = c.rates(base)
-	c.setCaps(p, train)
+	c.setCaps(p, train, share)
 	return p
 }
 
@@ -135,6 +135,9 @@ func (c *corpus) reliability(m *linear, s int, base []float64, u *usage) *abi.So
 	}
 	if slope > 0 || offset != 0 {
 		r.Stated = &abi.LogitMap{Offset: round(bounded(offset)), Slope: round(slope)}
+		if slope > 0 {
+			r.Stated.Range = c.ranges[s]
+		}
 	}
 	return r
 }

@@ -92,8 +92,9 @@ func Fit(ctx context.Context, entries []docket.Entry, config Config) (*Result, e
 	chosen := c.choose(judgements, x, use, config.always)
 	config.Progress("fitting on all")
 	p := unlearned(config.Name)
-	if by := &judgements[chosen].candidate; chosen >= unprofiled {
-		p = c.profile(c.mix(x.final(c, by.of, config.Workers), c.blendWeights(x, by, nobody)), config.Name, use)
+	if by := &judgements[chosen]; chosen >= unprofiled {
+		m := c.mix(x.final(c, by.of, config.Workers), c.blendWeights(x, &by.candidate, nobody))
+		p = c.profile(m, config.Name, use, c.textShare(x, by, use))
 	}
 	r := c.report(x, judgements, chosen, p, &config)
 	r.WithoutTruth = len(entries) - len(labelled)

@@ -147,19 +147,17 @@ func (m *Model) signals(c *abi.Case) []float64 {
 	return v
 }
 
-// passageBytes is how long the passages are whose signals are bounded together: by passageRoom of what they
-// tell in all but a few of the cases, passageShare of a hundred.
+// passageBytes is how long the passages are whose signals are bounded together, by what they tell in all
+// but a few of the cases: passageShare of a hundred.
 const (
-	passageBytes = 128
-	passageShare = 98
-	passageRoom  = 1.2
+	passageBytes = 96
+	passageShare = 95
 )
 
-// setCaps bounds each source, and the signals together, by the most that they
-// moved any case of the fit, and by what so many cases can show: who was right n
-// times is right in the next case with odds of n+1 to 1 (Laplace). So it bounds
-// the signals of a passage.
-func (c *corpus) setCaps(p *abi.Profile, train []int) {
+// setCaps bounds each source by the most that it moved any case of the fit, and by what so many cases can show: who was right n
+// times is right in the next case with odds of n+1 to 1 (Laplace). It bounds the signals together by what they tell at most in a share
+// of the cases in which they tell something, in hundredths, and those of a passage.
+func (c *corpus) setCaps(p *abi.Profile, train []int, share int) {
 	p.SignalCap = mostNats
 	if p.Light != nil {
 		p.Light.Cap = mostNats
@@ -170,7 +168,7 @@ func (c *corpus) setCaps(p *abi.Profile, train []int) {
 	m := NewModel(p)
 	densestOf := m.finder.Densest(p, passageBytes)
 	most, speaks := make(map[string]float64), make(map[string]int)
-	light, lights, signals, densest := 0.0, 0, 0.0, []float64(nil)
+	light, lights, told, densest := 0.0, 0, []float64(nil), []float64(nil)
 	for _, i := range train {
 		k := &c.samples[i].entry.Case
 		if k.Light != nil {
@@ -183,7 +181,9 @@ func (c *corpus) setCaps(p *abi.Profile, train []int) {
 				speaks[x.source]++
 			}
 		}
-		signals = max(signals, spread(m.signals(k)))
+		if t := spread(m.signals(k)); t > 0 {
+			told = append(told, t)
+		}
 		most := 0.0
 		for _, text := range texts(k) {
 			most = max(most, densestOf(text))
@@ -196,17 +196,24 @@ func (c *corpus) setCaps(p *abi.Profile, train []int) {
 	for i := range p.Sources {
 		p.Sources[i].Cap = capOf(most[p.Sources[i].Source], speaks[p.Sources[i].Source])
 	}
-	p.SignalCap = round(min(signals, mostNats))
+	p.SignalCap = 0
+	if len(told) > 0 {
+		slices.Sort(told)
+		p.SignalCap = round(quantile(told, share))
+	}
 	if len(p.Signals) > 0 {
 		slices.Sort(densest)
-		p.SignalPassage = &abi.SignalPassage{Bytes: passageBytes, Nats: math.Ceil(100*passageRoom*densest[(len(densest)-1)*passageShare/100]) / 100}
+		p.SignalPassage = &abi.SignalPassage{Bytes: passageBytes, Nats: roundUp(quantile(densest, passageShare))}
 	}
 }
 
 // capOf rounds up, so that no case of the fit is cut by the rounding.
 func capOf(most float64, n int) float64 {
-	return math.Ceil(100*min(most, math.Log(float64(n)+2)+1, mostNats)) / 100
+	return roundUp(min(most, math.Log(float64(n)+2)+1, mostNats))
 }
+
+// roundUp keeps two decimal places.
+func roundUp(x float64) float64 { return math.Ceil(100*x) / 100 }
 
 // voices gives what each source adds in a case.
 func (c *corpus) voices(p *abi.Profile, s *sample) map[int][]float64 {

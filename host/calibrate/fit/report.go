@@ -95,7 +95,8 @@ func (c *corpus) report(x *crossed, judgements []judged, chosen int, p *abi.Prof
 		others := x.without(f)
 		learned := unlearned("part")
 		if chosen := c.choose(judgements, x, others, config.always); chosen >= unprofiled {
-			learned = c.profile(c.mix(x.models[f], judgements[chosen].weights[f]), "part", others)
+			by := &judgements[chosen]
+			learned = c.profile(c.mix(x.models[f], by.weights[f]), "part", others, c.textShare(x, by, others))
 		}
 		models[f] = NewModel(learned)
 	})

@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"math"
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -46,8 +47,10 @@ type corpus struct {
 	statements []statement
 	phrases    []string
 	samples    []sample
-	groups     int
-	grouped    bool // cases name their groups
+	// ranges are the confidences that each source states with a label, but for the ends; nil where it states none.
+	ranges  []*abi.ConfidenceRange
+	groups  int
+	grouped bool // cases name their groups
 	// named is how many groups there are where cases name them. All of one
 	// group count as one each: nothing else could be left out.
 	named int
@@ -111,8 +114,43 @@ func read(entries []docket.Entry) *corpus {
 		c.same = c.same && len(c.samples[i].labels) == len(c.labels)
 	}
 	c.weigh()
+	c.measureRanges()
 	return c
 }
+
+// rangeEnds is the share of the confidences of a source beyond each end of its range.
+const rangeEnds = 0.05
+
+// measureRanges finds the range of what each source states, and takes what it states within.
+func (c *corpus) measureRanges() {
+	stated := make([][]float64, len(c.sources))
+	c.eachStated(func(u *utterance) { stated[u.source] = append(stated[u.source], u.logit) })
+	c.ranges = make([]*abi.ConfidenceRange, len(c.sources))
+	for s, list := range stated {
+		if len(list) > 0 {
+			slices.Sort(list)
+			beyond := int(rangeEnds * float64(len(list)))
+			c.ranges[s] = &abi.ConfidenceRange{Least: round(expit(list[beyond])), Most: round(expit(list[len(list)-1-beyond]))}
+		}
+	}
+	c.eachStated(func(u *utterance) {
+		r := c.ranges[u.source]
+		u.logit = min(max(u.logit, odds.Logit(r.Least)), odds.Logit(r.Most))
+	})
+}
+
+// eachStated calls for each utterance that names a label.
+func (c *corpus) eachStated(f func(u *utterance)) {
+	for i := range c.samples {
+		for k := range c.samples[i].uttered {
+			if u := &c.samples[i].uttered[k]; u.says != noLabel {
+				f(u)
+			}
+		}
+	}
+}
+
+func expit(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
 // group numbers the group of a case; a case without one is a group of its own.
 func (c *corpus) group(groups map[string]int, e *docket.Entry) int {

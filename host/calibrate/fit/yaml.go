@@ -60,7 +60,11 @@ func writeSource(b *bytes.Buffer, s *abi.SourceReliability, indent string) {
 	}
 	fmt.Fprintf(b, "%sshare: %s\n", indent, number(s.Share))
 	if s.Stated != nil {
-		fmt.Fprintf(b, "%sstated: {offset: %s, slope: %s}\n", indent, number(s.Stated.Offset), number(s.Stated.Slope))
+		of := ""
+		if r := s.Stated.Range; r != nil {
+			of = fmt.Sprintf(", range: {least: %s, most: %s}", number(r.Least), number(r.Most))
+		}
+		fmt.Fprintf(b, "%sstated: {offset: %s, slope: %s%s}\n", indent, number(s.Stated.Offset), number(s.Stated.Slope), of)
 	}
 	fmt.Fprintf(b, "%scap: %s\n", indent, number(s.Cap))
 }
@@ -69,7 +73,7 @@ func writeSignals(b *bytes.Buffer, p *abi.Profile) {
 	b.WriteString("\n# Phrases and the nats that their presence adds to each label, those first that told most in the cases.\n")
 	fmt.Fprintf(b, "signal_cap: %s\n", number(p.SignalCap))
 	if s := p.SignalPassage; s != nil {
-		fmt.Fprintf(b, "# The most that passages of so many bytes moved two labels apart in nearly all of the cases. What exceeds it was written to\n# hold phrases, which count nothing there.\nsignal_passage: {bytes: %d, nats: %s}\n", s.Bytes, number(s.Nats))
+		fmt.Fprintf(b, "# The most that passages of so many bytes moved two labels apart in nearly all of the cases. What exceeds it was written to\n# hold phrases, which count nothing there and beside it.\nsignal_passage: {bytes: %d, nats: %s}\n", s.Bytes, number(s.Nats))
 	}
 	if len(p.Signals) == 0 {
 		b.WriteString("signals: []\n")

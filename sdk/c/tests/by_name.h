@@ -11,6 +11,7 @@ static const sc_type *const messages[] = {
   &sc_param_type,
   &sc_label_weight_type,
   &sc_source_statement_type,
+  &sc_confidence_range_type,
   &sc_logit_map_type,
   &sc_source_reliability_type,
   &sc_signal_type,

@@ -1230,32 +1230,67 @@ impl Message for SourceStatement {
     }
 }
 
-/// `logit_map` gives nats for a stated confidence: Offset + Slope*logit(stated),
-/// the confidence taken within [0.001, 0.999].
+/// `confidence_range` holds the confidences whose worth was measured. One below Least counts as Least, one above Most as Most.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct LogitMap {
-    pub offset: f64,
-    pub slope: f64,
+pub struct ConfidenceRange {
+    pub least: f64,
+    pub most: f64,
 }
 
-impl Message for LogitMap {
-    const FIELDS: &'static [&'static str] = &["offset", "slope"];
+impl Message for ConfidenceRange {
+    const FIELDS: &'static [&'static str] = &["least", "most"];
     const REQUIRED: u64 = 0x3;
 
     fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
         match field {
-            0 => self.offset = r.float(-20.0, 20.0)?,
-            _ => self.slope = r.float(0.0, 20.0)?,
+            0 => self.least = r.float(0.0, 1.0)?,
+            _ => self.most = r.float(0.0, 1.0)?,
         }
         Ok(())
     }
 
     fn write(&self, w: &mut Writer) {
         w.map(2);
+        w.text("least");
+        w.float(self.least);
+        w.text("most");
+        w.float(self.most);
+    }
+}
+
+/// `logit_map` gives nats for a stated confidence: Offset + Slope*logit(stated),
+/// the confidence taken within [0.001, 0.999].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LogitMap {
+    pub offset: f64,
+    pub slope: f64,
+    /// `range` is what the source stated while it was measured; nil for any.
+    pub range: Option<ConfidenceRange>,
+}
+
+impl Message for LogitMap {
+    const FIELDS: &'static [&'static str] = &["offset", "slope", "range"];
+    const REQUIRED: u64 = 0x3;
+
+    fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
+        match field {
+            0 => self.offset = r.float(-20.0, 20.0)?,
+            1 => self.slope = r.float(0.0, 20.0)?,
+            _ => self.range = Some(r.message()?),
+        }
+        Ok(())
+    }
+
+    fn write(&self, w: &mut Writer) {
+        w.map(2 + self.range.is_some() as usize);
         w.text("offset");
         w.float(self.offset);
         w.text("slope");
         w.float(self.slope);
+        if let Some(v) = &self.range {
+            w.text("range");
+            v.write(w);
+        }
     }
 }
 
@@ -1341,7 +1376,8 @@ impl Message for Signal {
 
 /// `signal_passage` limits how far the different signals in so many bytes of a text
 /// may move the log-odds between two labels, in nats. The signals of a passage that
-/// exceeds it count nothing.
+/// exceeds it count nothing, nor do those that no word separates from it, nor those
+/// within half as many bytes of it. One signal, with those that overlap it, exceeds nothing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SignalPassage {
     pub bytes: i64,

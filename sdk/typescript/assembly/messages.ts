@@ -529,13 +529,37 @@ export class SourceStatement extends Message {
   }
 }
 
-const LogitMapFields: StaticArray<string> = ["offset", "slope"];
+const ConfidenceRangeFields: StaticArray<string> = ["least", "most"];
+
+// `confidence_range` holds the confidences whose worth was measured. One below Least counts as Least, one above Most as Most.
+export class ConfidenceRange extends Message {
+  least: f64 = 0;
+  most: f64 = 0;
+
+  keys(): StaticArray<string> { return ConfidenceRangeFields; }
+  required(): u64 { return 0x3; }
+  readField(r: Reader, field: i32): void {
+    switch (field) {
+      case 0: this.least = r.float(0, 1); break;
+      case 1: this.most = r.float(0, 1); break;
+    }
+  }
+  write(w: Writer): void {
+    w.map(2);
+    w.text("least"); w.float(this.least);
+    w.text("most"); w.float(this.most);
+  }
+}
+
+const LogitMapFields: StaticArray<string> = ["offset", "slope", "range"];
 
 // `logit_map` gives nats for a stated confidence: Offset + Slope*logit(stated),
 // the confidence taken within [0.001, 0.999].
 export class LogitMap extends Message {
   offset: f64 = 0;
   slope: f64 = 0;
+  // `range` is what the source stated while it was measured; nil for any.
+  range: ConfidenceRange | null = null;
 
   keys(): StaticArray<string> { return LogitMapFields; }
   required(): u64 { return 0x3; }
@@ -543,12 +567,14 @@ export class LogitMap extends Message {
     switch (field) {
       case 0: this.offset = r.float(-20, 20); break;
       case 1: this.slope = r.float(0, 20); break;
+      case 2: this.range = r.message<ConfidenceRange>(); break;
     }
   }
   write(w: Writer): void {
-    w.map(2);
+    w.map(2 + i32(this.range !== null));
     w.text("offset"); w.float(this.offset);
     w.text("slope"); w.float(this.slope);
+    if (this.range !== null) { w.text("range"); this.range!.write(w); }
   }
 }
 
@@ -619,7 +645,8 @@ const SignalPassageFields: StaticArray<string> = ["bytes", "nats"];
 
 // `signal_passage` limits how far the different signals in so many bytes of a text
 // may move the log-odds between two labels, in nats. The signals of a passage that
-// exceeds it count nothing.
+// exceeds it count nothing, nor do those that no word separates from it, nor those
+// within half as many bytes of it. One signal, with those that overlap it, exceeds nothing.
 export class SignalPassage extends Message {
   bytes: i64 = 0;
   nats: f64 = 0;

@@ -372,16 +372,31 @@ pub const SourceStatement = struct {
     };
 };
 
+/// `confidence_range` holds the confidences whose worth was measured. One below Least counts as Least, one above Most as Most.
+pub const ConfidenceRange = struct {
+    least: f64 = 0,
+    most: f64 = 0,
+
+    pub const wire_name = "confidence_range";
+    pub const rules = struct {
+        pub const least: Rules = .{ .least = 0, .most = 1 };
+        pub const most: Rules = .{ .least = 0, .most = 1 };
+    };
+};
+
 /// `logit_map` gives nats for a stated confidence: Offset + Slope*logit(stated),
 /// the confidence taken within [0.001, 0.999].
 pub const LogitMap = struct {
     offset: f64 = 0,
     slope: f64 = 0,
+    /// `range` is what the source stated while it was measured; nil for any.
+    range: ?ConfidenceRange = null,
 
     pub const wire_name = "logit_map";
     pub const rules = struct {
         pub const offset: Rules = .{ .least = -20, .most = 20 };
         pub const slope: Rules = .{ .least = 0, .most = 20 };
+        pub const range: Rules = .{ .optional = true };
     };
 };
 
@@ -425,7 +440,8 @@ pub const Signal = struct {
 
 /// `signal_passage` limits how far the different signals in so many bytes of a text
 /// may move the log-odds between two labels, in nats. The signals of a passage that
-/// exceeds it count nothing.
+/// exceeds it count nothing, nor do those that no word separates from it, nor those
+/// within half as many bytes of it. One signal, with those that overlap it, exceeds nothing.
 pub const SignalPassage = struct {
     bytes: i64 = 0,
     nats: f64 = 0,

@@ -13,6 +13,7 @@ pub const all = .{
     messages.Param,
     messages.LabelWeight,
     messages.SourceStatement,
+    messages.ConfidenceRange,
     messages.LogitMap,
     messages.SourceReliability,
     messages.Signal,

@@ -15,6 +15,7 @@ export function byName(name: string): Message | null {
   if (name == "param") return new messages.Param();
   if (name == "label_weight") return new messages.LabelWeight();
   if (name == "source_statement") return new messages.SourceStatement();
+  if (name == "confidence_range") return new messages.ConfidenceRange();
   if (name == "logit_map") return new messages.LogitMap();
   if (name == "source_reliability") return new messages.SourceReliability();
   if (name == "signal") return new messages.Signal();

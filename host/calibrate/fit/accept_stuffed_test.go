@@ -1,0 +1,105 @@
+package fit_test
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/calibrate/fit"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+)
+
+var word = regexp.MustCompile(`\pL[\pL\pN_]+`)
+
+// grams are the words and pairs of words of a case's documents.
+func grams(c *abi.Case) map[string]bool {
+	out := map[string]bool{}
+	for i := range c.Documents {
+		words := word.FindAllString(strings.ToLower(c.Documents[i].Text), -1)
+		for k, w := range words {
+			out[w] = true
+			if k > 0 {
+				out[words[k-1]+" "+w] = true
+			}
+		}
+	}
+	return out
+}
+
+// strongest are the n-grams of each label that another model of the same cases weighs most: one of centroids (Rocchio) over TF-IDF.
+func strongest(entries []docket.Entry, n int) map[string][]string {
+	standing, cases := map[string]float64{}, map[string]float64{}
+	by := map[string]map[string]float64{} // n-gram, label
+	for i := range entries {
+		truth := entries[i].Truth.Classification
+		cases[truth]++
+		for g := range grams(&entries[i].Case) {
+			standing[g]++
+			if by[g] == nil {
+				by[g] = map[string]float64{}
+			}
+			by[g][truth]++
+		}
+	}
+	all, out := float64(len(entries)), map[string][]string{}
+	for label, of := range cases {
+		weight := func(g string) float64 {
+			return (by[g][label]/of - (standing[g]-by[g][label])/(all-of)) * math.Log(all/standing[g])
+		}
+		list := slices.SortedFunc(maps.Keys(by), func(a, b string) int { return cmp.Or(cmp.Compare(weight(b), weight(a)), strings.Compare(a, b)) })
+		out[label] = list[:min(n, len(list))]
+	}
+	return out
+}
+
+// appended writes a text into the first document, or into a new one.
+func appended(c *abi.Case, text string) {
+	if len(c.Documents) == 0 {
+		c.Documents = append(c.Documents, abi.Document{Name: "log"})
+	}
+	c.Documents[0].Text += "\n" + text + "\n"
+}
+
+// The strongest n-grams of another model of the same cases are written into the documents. Some of them are no signals.
+func TestAccept_QU2_TheNGramsOfAPeerCostAFittedCourtLittle(t *testing.T) {
+	t.Parallel()
+	of := func(between string) func(h *halves, _ *abi.Profile) func(*abi.Case, string) {
+		return func(h *halves, _ *abi.Profile) func(*abi.Case, string) {
+			peer := strongest(h.fitted, 10)
+			return func(c *abi.Case, truth string) { appended(c, strings.Join(peer[wrong(c, truth)], between)) }
+		}
+	}
+	costLittle(t, attack{"n-grams, a line each", of("\n")}, attack{"n-grams in one line", of(" ")})
+}
+
+// The witnesses of the docket say what they said, and all state 0.99.
+func TestAccept_QU2_OverconfidentWitnessesCostAFittedCourtLittle(t *testing.T) {
+	t.Parallel()
+	costLittle(t, attack{"all witnesses state 0.99", func(*halves, *abi.Profile) func(*abi.Case, string) {
+		return func(c *abi.Case, _ string) {
+			for i := range c.Evidence {
+				if c.Evidence[i].Supports != "" {
+					c.Evidence[i].RelevanceConfidence = 0.99
+				}
+			}
+		}
+	}})
+}
+
+// What is written to move the court counts nothing, while the rest of the text does.
+func TestAccept_QU2_TheRestOfAStuffedTextCounts(t *testing.T) {
+	t.Parallel()
+	all := shape(t, "issue texts").Docket(22, 500)
+	p, _ := written(t, fit.Fit, all[:250])
+	peer := strongest(all[:250], 10)
+	without := try(t, p, attacked(all[250:], func(c *abi.Case, _ string) { c.Documents = nil }))
+	with := try(t, p, attacked(all[250:], func(c *abi.Case, truth string) { appended(c, strings.Join(peer[wrong(c, truth)], "\n")) }))
+	if before, after := rate(without.court, without.tried), rate(with.court, with.tried); after < before+0.4 {
+		t.Errorf("right in %.3f without documents, %.3f with stuffed ones", before, after)
+	}
+}
