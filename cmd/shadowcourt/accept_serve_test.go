@@ -50,7 +50,13 @@ func TestAccept_SV1_ServeGivesTheResultsOfTry(t *testing.T) {
 // startService runs the service on a file of its own, and gives its address. It stops with the test.
 func startService(t *testing.T) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "shadowcourt", "serve", "--data", t.TempDir(), "--listen", "127.0.0.1:0")
+	return startServiceOn(t, t.TempDir(), "127.0.0.1:0")
+}
+
+// startServiceOn runs the service on the file in a folder.
+func startServiceOn(t *testing.T, data, listen string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "shadowcourt", "serve", "--data", data, "--listen", listen)
 	cmd.Env = append(os.Environ(), userEnv(t)...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	stderr, err := cmd.StderrPipe()

@@ -17,6 +17,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/compare"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/definitions"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/fit"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/login"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/plugin"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/records"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/serve"
@@ -39,7 +40,7 @@ func mainCode() int {
 // commands are all commands of the program.
 func commands(s cli.Streams) []*cobra.Command {
 	return []*cobra.Command{
-		try.New(s), try.NewExperiment(s), audit.New(s), agents.New(s, about.Version()), serve.New(s, about.Version()), calibrate.New(s), fit.New(s), compare.New(s), definitions.NewGraph(s), definitions.NewLint(s), definitions.NewSchema(s), plugin.New(s),
+		try.New(s, about.Version()), try.NewExperiment(s), audit.New(s), agents.New(s, about.Version()), serve.New(s, about.Version()), login.New(s, about.Version()), calibrate.New(s), fit.New(s), compare.New(s), definitions.NewGraph(s), definitions.NewLint(s), definitions.NewSchema(s), plugin.New(s),
 		records.NewKey(s), records.NewVerify(s), records.NewReplay(s), records.NewExplain(s), about.NewCache(s), about.NewMan(s), about.NewVersion(s),
 	}
 }

@@ -1,6 +1,10 @@
 package trial
 
-import "github.com/shadowcourt/shadowcourt/abi"
+import (
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
 
 // Trial is the result of one case, and all that a report needs to explain it. A case that was not tried has no passes.
 type Trial struct {
@@ -32,6 +36,24 @@ func (t *Trial) Stand(members []abi.Case) {
 	t.Members, t.Result.Members = members, nil
 	for i := range members {
 		t.Result.Members = append(t.Result.Members, members[i].ID)
+	}
+}
+
+// Answered puts the first answer of the Light path, and the evidence that it gathered, into the case, as a court does. It is for a trial
+// that was kept beside its case as it was submitted.
+func (t *Trial) Answered() {
+	for ; t != nil; t = t.Beside {
+		if len(t.Light) == 0 {
+			continue
+		}
+		t.Case.Light = nil
+		if first := &t.Light[0]; first.Answer != nil && t.Result.Light != nil {
+			answer := *first.Answer
+			t.Case.Light = &answer
+			if len(first.Gathered) > 0 {
+				t.Case.Evidence = slices.Concat(t.Case.Evidence, first.Gathered)
+			}
+		}
 	}
 }
 

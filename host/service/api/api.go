@@ -11,12 +11,14 @@ import (
 	"log/slog"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/service/auth"
 	"github.com/shadowcourt/shadowcourt/host/service/problem"
@@ -179,12 +181,35 @@ func (s *server) guard(ctx huma.Context, next func(huma.Context)) {
 		s.reject(w, r, fault)
 		return
 	}
+	if path := emptyParameter(ctx.Operation(), r); path != "" {
+		s.reject(w, r, invalid(path, abi.CodeInvalidValue, "is empty; leave it out, or give it a value"))
+		return
+	}
 	if stream, _ := ctx.Operation().Metadata[isStream].(bool); stream {
 		next(ctx)
 		return
 	}
 	auth.Bound(w, r)
 	next(ctx)
+}
+
+// emptyParameter is the path of a parameter that is given without a value and needs one. The library would read the request as if it was
+// not there.
+func emptyParameter(op *huma.Operation, r *http.Request) string {
+	query := r.URL.Query()
+	for _, p := range op.Parameters {
+		s, given := p.Schema, query[p.Name]
+		if p.In == "header" {
+			given = r.Header.Values(p.Name)
+		}
+		if s == nil || s.Type == huma.TypeString && s.Format == "" && s.Pattern == "" && len(s.Enum) == 0 {
+			continue
+		}
+		if p.In != "path" && slices.Contains(given, "") {
+			return p.In + "." + p.Name
+		}
+	}
+	return ""
 }
 
 // reject answers with a problem, and counts it.

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -15,6 +16,11 @@ import (
 func describe(doc *huma.OpenAPI) {
 	schema := doc.Components.Schemas.Schema(reflect.TypeFor[problem.Error](), true, "Problem")
 	media := map[string]*huma.MediaType{problem.ContentType: {Schema: schema}}
+	for name, s := range doc.Components.Schemas.Map() {
+		if strings.HasSuffix(name, "Request") {
+			optionalMayBeNull(s)
+		}
+	}
 	for _, path := range doc.Paths {
 		for _, op := range []*huma.Operation{path.Get, path.Post, path.Delete} {
 			if op == nil {
@@ -24,6 +30,15 @@ func describe(doc *huma.OpenAPI) {
 			for _, status := range statuses(op) {
 				op.Responses[strconv.Itoa(status)] = &huma.Response{Description: http.StatusText(status), Content: media}
 			}
+		}
+	}
+}
+
+// optionalMayBeNull says what the library does: it reads a field that may be left out and is null as if it was left out.
+func optionalMayBeNull(s *huma.Schema) {
+	for name, field := range s.Properties {
+		if field.Ref == "" && !slices.Contains(s.Required, name) {
+			field.Nullable = true
 		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/service/auth"
 	"github.com/shadowcourt/shadowcourt/host/service/store"
 )
@@ -110,7 +109,7 @@ func (s *server) cancelDocket(ctx context.Context, in *DocketPath) (*struct{}, e
 
 type entriesInput struct {
 	DocketPath
-	From  int `query:"from" minimum:"1" default:"1" doc:"Place in the docket of the first entry to give"`
+	From  int `query:"from" minimum:"1" maximum:"1000000" default:"1" doc:"Place in the docket of the first entry to give"`
 	Limit int `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"Most entries to give"`
 }
 
@@ -123,9 +122,6 @@ type entriesOutput struct {
 func (s *server) listEntries(ctx context.Context, in *entriesInput) (*entriesOutput, error) {
 	if _, err := s.Store.Docket(ctx, in.ID); err != nil {
 		return nil, s.fail(ctx, err)
-	}
-	if in.From > store.MaxEntries {
-		return nil, s.fail(ctx, invalid("query.from", abi.CodeOutOfRange, "a docket has at most %d entries", store.MaxEntries))
 	}
 	list, err := s.Store.Entries(ctx, store.EntryFilter{Docket: in.ID, Offset: in.From - 1, Limit: in.Limit})
 	if err != nil {

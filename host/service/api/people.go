@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -102,7 +103,7 @@ type addTokenInput struct {
 	Body struct {
 		Name      string   `json:"name" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1f\\x7f]+$" patternDescription:"a name without control characters" doc:"Name for people"`
 		Submitter string   `json:"submitter,omitempty" maxLength:"100" pattern:"^[^\\x00-\\x1f\\x7f]*$" patternDescription:"a name without control characters" doc:"Whose dockets are submitted with it; the name without one"`
-		Scopes    []string `json:"scopes" minItems:"1" maxItems:"3" uniqueItems:"true" enum:"submit,review,operate" doc:"What it may do"`
+		Scopes    []string `json:"scopes" minItems:"1" maxItems:"3" enum:"submit,review,operate" doc:"What it may do"`
 		Days      int      `json:"days,omitempty" minimum:"0" maximum:"3660" doc:"Days until it ends by itself; 0: never"`
 	}
 }
@@ -119,7 +120,13 @@ func (s *server) addToken(ctx context.Context, in *addTokenInput) (*addTokenOutp
 	if err != nil {
 		return nil, s.fail(ctx, err)
 	}
-	t := store.Token{Name: in.Body.Name, Submitter: in.Body.Submitter, Scopes: in.Body.Scopes, Author: auth.From(ctx).Name}
+	var scopes []string
+	for _, scope := range in.Body.Scopes {
+		if !slices.Contains(scopes, scope) {
+			scopes = append(scopes, scope)
+		}
+	}
+	t := store.Token{Name: in.Body.Name, Submitter: in.Body.Submitter, Scopes: scopes, Author: auth.From(ctx).Name}
 	if t.Submitter == "" {
 		t.Submitter = t.Name
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/render"
 	"github.com/shadowcourt/shadowcourt/host/render/report"
 	"github.com/shadowcourt/shadowcourt/host/service/store"
+	"github.com/shadowcourt/shadowcourt/host/service/wire"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
@@ -40,15 +41,20 @@ func (s *server) writeResults(ctx context.Context, w io.Writer, in *FollowInput)
 
 type trialsInput struct {
 	FollowInput
-	Whole bool `query:"whole" doc:"Give stories and cases, too; without it results alone"`
+	Whole bool   `query:"whole" doc:"The same as form=whole"`
+	Form  string `query:"form" enum:"results,summary,whole" default:"results" doc:"How much of each trial to give: its result; also the names of labels, and the case without documents; or all of it"`
 }
 
 func (s *server) wholeTrials(ctx context.Context, in *trialsInput) (*huma.StreamResponse, error) {
 	if _, err := s.Store.Docket(ctx, in.ID); err != nil {
 		return nil, s.fail(ctx, err)
 	}
-	read := s.Store.Results
+	form := wire.Form(in.Form)
 	if in.Whole {
+		form = wire.Whole
+	}
+	read := s.Store.Results
+	if form != wire.Results {
 		read = s.Store.Trials
 	}
 	return s.stream("application/jsonl", nil, func(ctx context.Context, w io.Writer) error {
@@ -63,7 +69,7 @@ func (s *server) wholeTrials(ctx context.Context, in *trialsInput) (*huma.Stream
 			if err != nil {
 				return err
 			}
-			line, err := lineOf(t, in.Whole)
+			line, err := lineOf(t, form)
 			if err != nil {
 				return err
 			}
@@ -75,13 +81,14 @@ func (s *server) wholeTrials(ctx context.Context, in *trialsInput) (*huma.Stream
 	}), nil
 }
 
-func lineOf(t *store.Tried, whole bool) (*trialLine, error) {
-	l := &trialLine{Docket: t.ID.Docket, Ordinal: t.ID.Ordinal, Case: t.CaseID, Source: t.Source, Line: t.Line, Fault: t.Fault}
+func lineOf(t *store.Tried, form wire.Form) (*wire.Line, error) {
+	l := &wire.Line{Docket: t.ID.Docket, Ordinal: t.ID.Ordinal, Case: t.CaseID, Source: t.Source, Line: t.Line, Fault: t.Fault}
 	if t.Trial == nil || t.Fault != "" {
 		return l, nil
 	}
 	t.Trial.Result.Timings = nil
-	if err := l.put(t.Trial, whole); err != nil {
+	t.Trial.Answered()
+	if err := l.Put(t.Trial, form); err != nil {
 		return nil, fmt.Errorf("trial %s: %w", t.ID, err)
 	}
 	return l, nil
@@ -108,6 +115,7 @@ func (s *server) report(ctx context.Context, in *DocketPath) (*huma.StreamRespon
 				continue
 			}
 			t.Trial.Result.Timings = nil
+			t.Trial.Answered()
 			draw(t.Generation, t.Trial)
 			if err := page.Write(t.Trial); err != nil {
 				return err

@@ -248,3 +248,37 @@ func TestAccept_SV5_ADocketReadsNoPath(t *testing.T) {
 		}
 	}
 }
+
+// What schemathesis found: values that the library would let through, or break at.
+func TestAccept_SV6_ValuesThatTheDocumentForbidsAreRejected(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	kind := http.Header{"Content-Type": {"application/json"}}
+	for _, path := range []string{"/dockets?cursor=", "/dockets?limit=", "/dockets?state=", "/inbox?until=", "/inbox?sure=", "/audit-log?cursor=", "/corrections?limit=5&cursor="} {
+		status, body, _ := s.request(t, auth.Operate, http.MethodGet, "/api/v1"+path, nil, nil)
+		_, query, _ := strings.Cut(path, "?")
+		names := strings.Split(strings.TrimSuffix(query, "="), "&")
+		if status != http.StatusUnprocessableEntity || !strings.Contains(string(body), `"path":"query.`+names[len(names)-1]+`"`) {
+			t.Errorf("%s: %d %s", path, status, body)
+		}
+	}
+	header := http.Header{"Last-Event-Id": {""}}
+	if status, body, _ := s.request(t, auth.Operate, http.MethodGet, "/api/v1/dockets/1/events", header, nil); status != http.StatusUnprocessableEntity {
+		t.Errorf("an empty Last-Event-ID: %d %s", status, body)
+	}
+	for scopes, want := range map[string]int{
+		`[{}]`: 422, `[[]]`: 422, `[null]`: 422, `[]`: 422, `["submit","submit"]`: 201, `["nothing"]`: 422,
+	} {
+		status, body, _ := s.request(t, auth.Operate, http.MethodPost, "/api/v1/tokens", kind, []byte(`{"name":"a","submitter":null,"scopes":`+scopes+`}`))
+		if status != want || want == 201 && !strings.Contains(string(body), `"scopes":["submit"]`) {
+			t.Errorf("%s: %d %s", scopes, status, body)
+		}
+	}
+	for name, schema := range s.doc.Components.Schemas.Map() {
+		for field, property := range schema.Properties {
+			if optional := !slices.Contains(schema.Required, field); strings.HasSuffix(name, "Request") && property.Ref == "" && property.Nullable != optional {
+				t.Errorf("%s.%s: nullable is %t", name, field, property.Nullable)
+			}
+		}
+	}
+}

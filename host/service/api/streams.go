@@ -47,9 +47,11 @@ func (s *server) streams() {
 func (s *server) streamOperation(id, path, summary, contentType, description string) huma.Operation {
 	op := operation(id, http.MethodGet, path, "dockets", "", summary)
 	op.Metadata[isStream] = true
-	op.Responses = map[string]*huma.Response{
-		"200": {Description: description, Content: map[string]*huma.MediaType{contentType: {Schema: &huma.Schema{Type: huma.TypeString}}}},
+	media := &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
+	if contentType == "text/event-stream" {
+		media.Schema = nil // OpenAPI 3.1 has none for the events of a stream
 	}
+	op.Responses = map[string]*huma.Response{"200": {Description: description, Content: map[string]*huma.MediaType{contentType: media}}}
 	return op
 }
 

@@ -100,6 +100,7 @@ func (s *server) explainTrial(ctx context.Context, in *trialPath) (*textOutput, 
 	if t.Status == "" || t.Trial == nil {
 		return nil, s.fail(ctx, problem.New(http.StatusConflict, problem.Conflict, "the case has no trial: it waits for one, or could not be tried"))
 	}
+	t.Trial.Answered()
 	var text bytes.Buffer
 	if err := render.Explain(&text, t.Trial, nil, render.TerminalOptions{}); err != nil {
 		return nil, s.fail(ctx, err)

@@ -34,6 +34,9 @@ func NewProgress(w io.Writer) *Progress {
 	return p
 }
 
+// Live says whether anybody sees it.
+func (p *Progress) Live() bool { return p.w != nil }
+
 // Say shows a text in place of the one before.
 func (p *Progress) Say(text string) {
 	if p.w == nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
@@ -81,6 +82,13 @@ func (o *Flags) ChangedWithout(needed string, names ...string) error {
 		}
 	}
 	return errors.Join(faults...)
+}
+
+// Changed are the names of the flags that were given.
+func (o *Flags) Changed() []string {
+	var names []string
+	o.command.Flags().Visit(func(f *pflag.Flag) { names = append(names, f.Name) })
+	return names
 }
 
 // LightFor is the classifier: what the flag says, or the Light path for

@@ -23,18 +23,15 @@ func (o *tryOptions) check(dockets []string) (*failOn, *render.Redactor, error) 
 		}
 	}
 	oneOf("from", o.from, input.Formats()...)
-	faults = append(faults, o.CheckLight(), o.CheckExperiments(), o.checkRemember(), o.checkResume(), o.checkWatch(), o.checkRecord(), o.checkCanary(), o.checkAudit())
+	faults = append(faults, o.checkRemote(dockets))
+	if o.remote.server == "" {
+		faults = append(faults, o.checkLocal())
+	}
 	oneOf("format", o.format, "table", "json", "jsonl")
 	for _, name := range o.reports {
 		if ext := strings.ToLower(filepath.Ext(name)); ext != ".html" && ext != ".md" {
 			faults = append(faults, fmt.Errorf("--report %q: use a name that ends in .html or .md", name))
 		}
-	}
-	if o.workers < 0 {
-		faults = append(faults, fmt.Errorf("--workers %d: use 0 or more", o.workers))
-	}
-	if o.cases != "" && len(o.redact) > 0 {
-		faults = append(faults, errors.New("--cases writes the cases as they are: leave out --redact"))
 	}
 	match, err := parseFailOn(o.failOn, o.audit.on, o.knownLabels())
 	faults = append(faults, err)
@@ -43,6 +40,18 @@ func (o *tryOptions) check(dockets []string) (*failOn, *render.Redactor, error) 
 		faults = append(faults, fmt.Errorf("--redact: %w", err))
 	}
 	return match, redactor, errors.Join(append(faults, o.checkFiles(dockets))...)
+}
+
+// checkLocal validates the flags of trials on this machine.
+func (o *tryOptions) checkLocal() error {
+	faults := []error{o.CheckLight(), o.CheckExperiments(), o.checkRemember(), o.checkResume(), o.checkWatch(), o.checkRecord(), o.checkCanary(), o.checkAudit()}
+	if o.workers < 0 {
+		faults = append(faults, fmt.Errorf("--workers %d: use 0 or more", o.workers))
+	}
+	if o.cases != "" && len(o.redact) > 0 {
+		faults = append(faults, errors.New("--cases writes the cases as they are: leave out --redact"))
+	}
+	return errors.Join(faults...)
 }
 
 // knownLabels are those of the pipeline, and those that the readers of test reports give.

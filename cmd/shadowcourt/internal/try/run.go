@@ -35,9 +35,8 @@ type tryRun struct {
 	found   bool // a case: with --explain, the one that was looked for
 	matched bool
 
-	idle     string // why the command experiment has run nothing
-	proposed int    // answers that an experiment could make surer
-	command  string // that runs the first of these experiments
+	idle      string // why the command experiment has run nothing
+	proposals proposals
 }
 
 // try opens the outputs and the run, and tries all cases.
@@ -100,12 +99,33 @@ func (r *tryRun) note(t *trial.Trial) {
 	if r.options.settle && len(t.Result.Experiments) == 0 {
 		r.idle = idle(&t.Result)
 	}
-	if p := t.Result.Proposal; p != nil {
-		p.Command = r.options.experimentCommand(t)
-		if r.proposed++; r.command == "" {
-			r.command = p.Command
-		}
+	r.proposals.note(r.options, t)
+}
+
+// proposals are experiments that could make answers surer.
+type proposals struct {
+	count   int
+	command string // that runs the first of them
+}
+
+func (p *proposals) note(o *tryOptions, t *trial.Trial) {
+	proposal := t.Result.Proposal
+	if proposal == nil {
+		return
 	}
+	proposal.Command = o.experimentCommand(t)
+	if p.count++; p.command == "" {
+		p.command = proposal.Command
+	}
+}
+
+// say says how to settle what reading could not.
+func (p *proposals) say(o *tryOptions, w io.Writer, redactor *render.Redactor) {
+	if p.command == "" || o.format != "table" || o.explain != "" {
+		return
+	}
+	fmt.Fprintf(w, "%s not certain. Have the court run the tests again: %s\n",
+		cli.Count(p.count, "answer is", "answers are"), sanitize.Line(redactor.Text(p.command)))
 }
 
 // show shows how far the run is.
@@ -188,16 +208,6 @@ func idle(r *trial.Result) string {
 	default:
 		return "none was expected to tell more of the cause"
 	}
-}
-
-// adviseExperiments says how to settle what reading could not.
-func (r *tryRun) adviseExperiments() {
-	o := r.options
-	if r.command == "" || o.format != "table" || o.explain != "" {
-		return
-	}
-	fmt.Fprintf(r.stderr, "%s not certain. Have the court run the tests again: %s\n",
-		cli.Count(r.proposed, "answer is", "answers are"), sanitize.Line(r.redactor.Text(r.command)))
 }
 
 // advise tells somebody who looks at a table what comes next.

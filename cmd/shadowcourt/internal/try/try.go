@@ -32,11 +32,13 @@ type tryOptions struct {
 	audit           tryAudit
 	record          recordOptions
 	watch           bool
+	remote          remoteOptions
+	program         string // with its version, as a service's log names it
 }
 
-// New is the command `try`.
-func New(s cli.Streams) *cobra.Command {
-	o := &tryOptions{}
+// New is the command `try` of the program's version.
+func New(s cli.Streams, version string) *cobra.Command {
+	o := &tryOptions{program: "shadowcourt/" + version}
 	cmd := &cobra.Command{
 		Use:   "try [DOCKET...|-]",
 		Short: "Try every case of the dockets",
@@ -45,6 +47,8 @@ output in docket order, as a table for people or as JSON for programs; progress 
 faults go to the standard error. A line that is wrong is named with file and line, and
 so is a file of a format that try does not read; the other lines and files are tried.
 The table is as wide as the terminal; elsewhere the variable COLUMNS gives its width.
+With --server https://court.example a docket service tries them, and the output is the
+same; ` + "`shadowcourt login`" + ` keeps a token for it.
 
 Exit codes: 0 done; 1 something failed while running; 2 the command line or an input is
 wrong (the rest was still tried); 3 done, and --fail-on matched.`,
@@ -84,6 +88,7 @@ wrong (the rest was still tried); 3 done, and --fail-on matched.`,
 	o.canaryFlags(cmd)
 	o.auditFlags(cmd)
 	o.record.flags(cmd)
+	o.remoteFlags(cmd)
 	return cmd
 }
 
@@ -123,6 +128,9 @@ func (o *tryOptions) run(ctx context.Context, s cli.Streams, args []string) erro
 	match, redactor, err := o.check(args)
 	if err != nil {
 		return cli.InputError(err)
+	}
+	if o.remote.server != "" {
+		return o.runRemote(ctx, s, args, match)
 	}
 	if o.record.file != "" {
 		open.WarnOfKey(s.Err, o.record.key)
@@ -181,6 +189,6 @@ func (o *tryOptions) run(ctx context.Context, s cli.Streams, args []string) erro
 	}
 	err = r.end(ctx, inputs)
 	r.advise(s.Out)
-	r.adviseExperiments()
+	r.proposals.say(o, s.Err, redactor)
 	return err
 }

@@ -1,0 +1,116 @@
+package open
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/host/outfile"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
+	"github.com/shadowcourt/shadowcourt/host/service/auth"
+	"github.com/shadowcourt/shadowcourt/host/service/client"
+)
+
+// TokenVariable has the token for a service. It comes before one that was kept.
+const TokenVariable = "SHADOWCOURT_TOKEN"
+
+// maxToken is the most that is read of a token.
+const maxToken = 4 << 10
+
+// ParseToken checks a token that somebody gave. The error has nothing of it.
+func ParseToken(text string) (string, error) {
+	token := strings.TrimSpace(text)
+	return token, auth.CheckToken(token)
+}
+
+// ReadToken reads a token from a stream.
+func ReadToken(in io.Reader) (string, error) {
+	text, err := io.ReadAll(io.LimitReader(in, maxToken))
+	if err != nil {
+		return "", err
+	}
+	return ParseToken(string(text))
+}
+
+// Token is the one for a server: that of the variable, or the one that `login` keeps; empty where there is none.
+func Token(server string, stderr io.Writer) (string, error) {
+	if text := os.Getenv(TokenVariable); text != "" {
+		token, err := ParseToken(text)
+		if err != nil {
+			return "", fmt.Errorf("the variable %s: %w", TokenVariable, err)
+		}
+		return token, nil
+	}
+	name, err := tokenFile(server)
+	if err != nil {
+		return "", nil // a user without a folder for configuration has kept no token
+	}
+	f, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("the token for %s: %w", server, err)
+	}
+	defer func() { _ = f.Close() }()
+	if info, err := f.Stat(); err == nil && info.Mode().Perm()&modeOfOthers != 0 {
+		shown := sanitize.Line(name)
+		fmt.Fprintf(stderr, "warning: others may read or write the token %s (mode %04o); `chmod 600 %s` keeps it to its owner\n", shown, info.Mode().Perm(), shown)
+	}
+	token, err := ReadToken(f)
+	if err != nil {
+		return "", fmt.Errorf("the token for %s in %s: %w; `shadowcourt login %s` keeps another", server, name, err, server)
+	}
+	return token, nil
+}
+
+// KeepToken keeps the token for a server in a file that only its owner may read, and gives the file's name.
+func KeepToken(server, token string) (string, error) {
+	name, err := tokenFile(server)
+	if err != nil {
+		return "", fmt.Errorf("there is no folder to keep the token in (%w): use the variable %s", err, TokenVariable)
+	}
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return "", err
+	}
+	return name, outfile.Place(name, []byte(token+"\n"), 0o600)
+}
+
+// RemoveToken removes the token that is kept for a server, and says whether there was one.
+func RemoveToken(server string) (bool, error) {
+	name, err := tokenFile(server)
+	if err != nil {
+		return false, err
+	}
+	err = os.Remove(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// tokenFile is the file of a server's token: one for each origin, so that no token is sent to another.
+func tokenFile(server string) (string, error) {
+	origin, err := client.Origin(server)
+	if err != nil {
+		return "", err
+	}
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, "shadowcourt", "tokens", url.QueryEscape(origin)), nil
+}
+
+// WarnOfClearText warns of a token that everybody on the way can read.
+func WarnOfClearText(stderr io.Writer, server, token string) {
+	if u, err := url.Parse(server); token == "" || err != nil || u.Scheme != "http" || auth.IsLoopbackHost(u.Host) {
+		return
+	}
+	fmt.Fprintf(stderr, "warning: %s has no TLS: the token and the reports can be read on their way\n", sanitize.Line(server))
+}
