@@ -151,7 +151,7 @@ kills: plugins ## kill runs at random moments, and fill their disks; nothing tha
 	SHADOWCOURT_KILLS=100 $(GO) test -count=1 -timeout 120m -run TestAccept_FX2 ./cmd/shadowcourt
 
 .PHONY: service-tests
-service-tests: plugins ## the service's store and workers on a PostgreSQL server that the tests start
+service-tests: plugins ## the service's store, workers and processes on a PostgreSQL server that the tests start
 	$(GO) test -count=1 -tags postgres -run Postgres ./host/service/...
 
 .PHONY: service-faults

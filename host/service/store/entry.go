@@ -60,8 +60,9 @@ type Entry struct {
 	Light trial.Answer
 	// Beside is how the canary's court ended: its status is empty where it did not try the case.
 	Beside struct {
-		Status trial.Status
-		Label  string
+		Status     trial.Status
+		Label      string
+		Confidence float64
 	}
 	// Doubt, in [0, 1], is how much the result needs a person: 1 without a label, and else 1 less the confidence.
 	Doubt float64
@@ -74,7 +75,7 @@ type Entry struct {
 }
 
 const entryColumns = `docket, ordinal, case_id, subject, suite, labels, member_count, repository, source, line, created, grp, fault, status,
-	label, confidence, light_label, light_confidence, beside_status, beside_label, doubt, generation, tried, correction, corrected`
+	label, confidence, light_label, light_confidence, beside_status, beside_label, beside_confidence, doubt, generation, tried, correction, corrected`
 
 func scanEntry(scan func(...any) error) (Entry, error) {
 	var e Entry
@@ -82,7 +83,7 @@ func scanEntry(scan func(...any) error) (Entry, error) {
 	var created, tried int64
 	if err := scan(&e.ID.Docket, &e.ID.Ordinal, &e.CaseID, &e.Subject, &e.Suite, &labels, &e.Members, &e.Repository, &e.Source, &e.Line,
 		&created, &e.Group, &e.Fault, &status, &e.Label, &e.Confidence, &e.Light.Classification, &e.Light.Confidence,
-		&beside, &e.Beside.Label, &e.Doubt, &e.Generation, &tried, &e.Correction, &e.Corrected); err != nil {
+		&beside, &e.Beside.Label, &e.Beside.Confidence, &e.Doubt, &e.Generation, &tried, &e.Correction, &e.Corrected); err != nil {
 		return e, err
 	}
 	e.Status, e.Beside.Status, e.Created, e.Tried = trial.Status(status), trial.Status(beside), at(created), at(tried)

@@ -108,4 +108,8 @@ var migrations = []migration{
 		`CREATE INDEX entry_members_docket ON entry_members (docket)`,
 		`CREATE INDEX dockets_finished ON dockets (finished)`,
 	}},
+	{"6 canary", []string{
+		`ALTER TABLE verdicts ADD COLUMN beside_confidence DOUBLE PRECISION NOT NULL DEFAULT 0`,
+		`ALTER TABLE entries ADD COLUMN beside_confidence DOUBLE PRECISION NOT NULL DEFAULT 0`,
+	}},
 }

@@ -36,7 +36,7 @@ func newGenerationView(g Generation, current int64) generationView {
 	for _, f := range g.Flips {
 		row := flipView{Flip: f, Row: newEntryView(f.Entry), Candidate: labelOf(f.Entry.Labels, f.Label)}
 		if truth := f.Entry.Truth; truth != "" {
-			row.ToRight, row.FromRight = f.Label == truth, f.Entry.Label == truth && f.Label != truth
+			row.ToRight, row.FromRight = f.Label == truth && f.Entry.Label != truth, f.Entry.Label == truth && f.Label != truth
 		}
 		v.Rows = append(v.Rows, row)
 	}

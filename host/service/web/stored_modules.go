@@ -117,10 +117,10 @@ func (b *stored) flips(ctx context.Context, g *Generation) error {
 	}
 	entries, err := b.entries(ctx, rows)
 	for i := range entries {
-		f := Flip{Entry: entries[i], Status: rows[i].Beside.Status, Label: rows[i].Beside.Label}
+		f := Flip{Entry: entries[i], Status: rows[i].Beside.Status, Label: rows[i].Beside.Label, Confidence: rows[i].Beside.Confidence}
 		g.Flips = append(g.Flips, f)
 		if truth := f.Entry.Truth; truth != "" {
-			g.FlipsToRight += one(f.Label == truth)
+			g.FlipsToRight += one(f.Label == truth && f.Entry.Label != truth)
 			g.FlipsFromRight += one(f.Entry.Label == truth && f.Label != truth)
 		}
 	}

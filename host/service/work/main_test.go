@@ -153,15 +153,27 @@ func start(t testing.TB, s *store.Store, change func(*work.Config)) (w *work.Wor
 
 func submit(t testing.TB, s *store.Store, sent store.Submission, list []docket.Entry) store.Docket {
 	t.Helper()
-	u, err := s.Submit(t.Context(), sent)
-	must(t, err)
-	defer func() { must(t, u.Abort(context.WithoutCancel(t.Context()))) }()
-	for i := range list {
-		must(t, u.Add(t.Context(), &list[i], nil))
-	}
-	d, _, err := u.Finish(t.Context(), "body", nil)
+	d, err := submitted(t.Context(), s, sent, list)
 	must(t, err)
 	return d
+}
+
+// submitted is submit for several goroutines, and for when it may fail.
+func submitted(ctx context.Context, s *store.Store, sent store.Submission, list []docket.Entry) (store.Docket, error) {
+	u, err := s.Submit(ctx, sent)
+	if err != nil {
+		return store.Docket{}, err
+	}
+	for i := range list {
+		if err == nil {
+			err = u.Add(ctx, &list[i], nil)
+		}
+	}
+	var d store.Docket
+	if err == nil {
+		d, _, err = u.Finish(ctx, "body", nil)
+	}
+	return d, errors.Join(err, u.Abort(context.WithoutCancel(ctx)))
 }
 
 // wait waits until a docket has ended.

@@ -5,22 +5,27 @@ package work_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/internal/pgtest"
+	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/run/input"
 	"github.com/shadowcourt/shadowcourt/host/service/store"
 	"github.com/shadowcourt/shadowcourt/host/service/work"
 )
 
-// TestMeasure prints how many cases a second the service tries beside a host alone, and how long a small docket takes beside a
-// large one. `make service-bench` runs it; it asserts nothing.
-func TestMeasure(t *testing.T) {
+// The measurements print what they find, and assert nothing. `make service-bench` runs them.
+
+func measured(t *testing.T) []docket.Entry {
+	t.Helper()
 	n := stormCases(t, 0)
 	if n == 0 || os.Getenv("SHADOWCOURT_SERVICE_MEASURE") == "" {
 		t.Skip("measured by `make service-bench`")
@@ -30,15 +35,37 @@ func TestMeasure(t *testing.T) {
 	for i := range list {
 		list[i] = caseAt(examples, i)
 	}
-	for _, workers := range []int{1, 2} {
-		t.Logf("a host alone, %d at once: %.0f cases/s", workers, rate(n, alone(t, list, workers)))
+	return list
+}
+
+// A host alone, as `try` has one.
+func TestMeasureHost(t *testing.T) {
+	list := measured(t)
+	for _, workers := range []int{1, 2, 4} {
+		for _, key := range []*record.Key{nil, newKey(t)} {
+			took, busy := alone(t, list, workers, key)
+			report(t, fmt.Sprintf("a host alone, %d at once, records: %v", workers, key != nil), len(list), took, busy)
+		}
 	}
-	for _, workers := range []int{1, 2} {
-		s := openStore(t)
-		_, stop := start(t, s, func(c *work.Config) { c.Workers, c.Formats, c.Key = workers, []string{input.JSONL}, newKey(t) })
-		t.Logf("SQLite, one process, %d at once, with records: %.0f cases/s", workers, rate(n, served(t, s, list)))
-		stop()
+}
+
+func TestMeasureSQLite(t *testing.T) {
+	list := measured(t)
+	for _, workers := range []int{1, 2, 4} {
+		for _, key := range []*record.Key{nil, newKey(t)} {
+			s := openStore(t)
+			_, stop := start(t, s, func(c *work.Config) { c.Workers, c.Formats, c.Key = workers, []string{input.JSONL}, key })
+			submitAndWait(t, s, "warm", renamed(list[:32], "warm "))
+			before := cpu(t)
+			took := served(t, s, list)
+			report(t, fmt.Sprintf("SQLite, one process, %d at once, records: %v", workers, key != nil), len(list), took, cpu(t)-before)
+			stop()
+		}
 	}
+}
+
+func TestMeasurePostgres(t *testing.T) {
+	list := measured(t)
 	server := startPostgres(t)
 	for _, processes := range []int{1, 2, 4} {
 		url, err := server.Database(t.Context())
@@ -49,7 +76,10 @@ func TestMeasure(t *testing.T) {
 			workers = append(workers, m.spawn(t))
 		}
 		submitAndWait(t, m.store, "warm", renamed(list[:64], "warm "))
-		t.Logf("PostgreSQL, %d processes, one at once in each, with records: %.0f cases/s", processes, rate(n, served(t, m.store, list)))
+		wal := walBytes(t, server)
+		took := served(t, m.store, list)
+		t.Logf("PostgreSQL, %d processes, one at once in each, with records: %.0f cases/s, %d bytes of WAL for each case",
+			processes, rate(len(list), took), (walBytes(t, server)-wal)/int64(len(list)))
 		if processes == 2 {
 			smallOnes(t, m.store, list)
 		}
@@ -60,14 +90,47 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
+// walBytes is how much the server has written to its log.
+func walBytes(t *testing.T, server *pgtest.Server) int64 {
+	t.Helper()
+	text, err := server.SQL(t.Context(), "postgres", "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint")
+	must(t, err)
+	n, err := strconv.ParseInt(text, 10, 64)
+	must(t, err)
+	return n
+}
+
+// cpu is the time that this process has kept processors busy: other programs on the machine don't change it.
+func cpu(t *testing.T) time.Duration {
+	t.Helper()
+	var r syscall.Rusage
+	must(t, syscall.Getrusage(syscall.RUSAGE_SELF, &r))
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
+}
+
+func report(t *testing.T, what string, n int, took, busy time.Duration) {
+	t.Helper()
+	t.Logf("%s: %.0f cases/s, %s of processor time for each", what, rate(n, took), (busy / time.Duration(n)).Round(10*time.Microsecond))
+}
+
 func rate(n int, took time.Duration) float64 { return float64(n) / took.Seconds() }
 
-func alone(t *testing.T, list []docket.Entry, workers int) time.Duration {
+// alone tries cases without a service, the same with its records.
+func alone(t *testing.T, list []docket.Entry, workers int, key *record.Key) (took, busy time.Duration) {
 	t.Helper()
 	h, err := openHost(t.Context(), &work.Opening{Format: input.JSONL})
 	must(t, err)
 	defer func() { must(t, h.Close(context.WithoutCancel(t.Context()))) }()
-	began := time.Now()
+	parts, err := h.Configuration(t.Context())
+	must(t, err)
+	header, err := h.RecordHeader(parts)
+	must(t, err)
+	var out *record.Writer
+	if key != nil {
+		out, err = record.Begin(io.Discard, key, header)
+		must(t, err)
+	}
+	before, began := cpu(t), time.Now()
 	for tried := range h.TryAll(t.Context(), func(yield func(docket.Entry, error) bool) {
 		for i := range list {
 			if !yield(list[i], nil) {
@@ -76,8 +139,14 @@ func alone(t *testing.T, list []docket.Entry, workers int) time.Duration {
 		}
 	}, workers) {
 		must(t, tried.Err)
+		if out != nil {
+			must(t, out.Append(tried.Record))
+		}
 	}
-	return time.Since(began)
+	if out != nil {
+		must(t, out.Finish())
+	}
+	return time.Since(began), cpu(t) - before
 }
 
 // served is the time from the end of the upload to the last verdict.

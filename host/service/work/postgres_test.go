@@ -3,6 +3,7 @@
 package work_test
 
 import (
+	"sync"
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/host/internal/pgtest"
@@ -17,15 +18,35 @@ func startPostgres(t testing.TB) *pgtest.Server {
 	return server
 }
 
-func TestAccept_SV1_ServiceOnPostgres(t *testing.T) {
-	t.Parallel()
+// onPostgres gives stores in databases of their own.
+func onPostgres(t testing.TB) func(testing.TB) *store.Store {
+	t.Helper()
 	server := startPostgres(t)
-	suite(t, func(t testing.TB) *store.Store {
+	var one sync.Mutex
+	return func(t testing.TB) *store.Store {
 		t.Helper()
+		one.Lock()
+		defer one.Unlock()
 		url, err := server.Database(t.Context())
 		must(t, err)
 		return openDatabase(t, url)
-	})
+	}
+}
+
+func TestAccept_SV1_ServiceOnPostgres(t *testing.T) { onEach(t, onPostgres(t), results1) }
+
+func TestAccept_SV2_RecordsVerifyOnPostgres(t *testing.T) { onEach(t, onPostgres(t), records2) }
+
+func TestAccept_SV3_OnceAndFairOnPostgres(t *testing.T) { onEach(t, onPostgres(t), queue3) }
+
+func TestAccept_SV4_SwapsOnPostgres(t *testing.T) { onEach(t, onPostgres(t), swaps4) }
+
+// The casebook in PostgreSQL gives the answers of the one in SQLite, at every revision.
+func TestAccept_SV8_CasebookOnPostgres(t *testing.T) {
+	lite, postgres := casebooks(t, openStore(t)), casebooks(t, onPostgres(t)(t))
+	for i := range lite {
+		equalLines(t, postgres[i], lite[i])
+	}
 }
 
 // Three workers are killed, the server is restarted as after a crash, its connections are cut and modules are swapped, all at

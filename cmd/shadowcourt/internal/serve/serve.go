@@ -131,7 +131,7 @@ func (o *options) config(s cli.Streams) (*service.Config, error) {
 	default:
 		faults = append(faults, fmt.Errorf("--role %q: use api, worker or all", o.role))
 	}
-	if config.Role != service.RoleAll && o.url == "" {
+	if config.Role != service.RoleAll && !o.named() {
 		faults = append(faults, fmt.Errorf("--role %s needs --database postgres://...: one process has a SQLite file to itself", o.role))
 	}
 	if o.workers < 0 {
@@ -227,6 +227,9 @@ func (d *database) flags(cmd *cobra.Command) {
 
 // databaseVariable has the URL of the database, whose password need not be in the command line.
 const databaseVariable = "SHADOWCOURT_DATABASE"
+
+// named says whether the flags or the variable name a server.
+func (d *database) named() bool { return d.url != "" || d.data == "" && os.Getenv(databaseVariable) != "" }
 
 // name is what store.Open takes. The folder of a SQLite file is made.
 func (d *database) name() (string, error) {
