@@ -158,6 +158,10 @@ service-tests: plugins ## the service's store, workers and processes on a Postgr
 service-faults: plugins ## kill workers of the service and their database while they try 20,000 cases; each has one verdict
 	SHADOWCOURT_SERVICE_CASES=20000 $(GO) test -count=1 -timeout 180m -tags postgres -v -run TestAccept_SV2 ./host/service/work
 
+.PHONY: service-soak
+service-soak: plugins ## a worker of the service goes on for SOAK (30m) with dockets, swaps and retention; its memory must not grow
+	SHADOWCOURT_SOAK=$(or $(SOAK),30m) $(GO) test -count=1 -timeout 24h -v -run TestAccept_SV2_Soak ./host/service/work
+
 .PHONY: service-bench
 service-bench: plugins ## cases a second of the service beside a host alone, and how long a small docket takes beside a large one
 	SHADOWCOURT_SERVICE_CASES=2000 SHADOWCOURT_SERVICE_MEASURE=1 $(GO) test -count=1 -timeout 60m -tags postgres -v -run TestMeasure ./host/service/work

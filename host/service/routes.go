@@ -45,7 +45,7 @@ func (s *Service) routes(loopback bool) (http.Handler, error) {
 	return s.observed(mux), nil
 }
 
-// readyz says whether the process is ready: it has begun, and the database answers.
+// readyz says whether the process is ready: it has begun, and the database answers and can be written.
 func (s *Service) readyz(w http.ResponseWriter, r *http.Request) {
 	if !s.ready.Load() {
 		problem.Write(w, problem.New(http.StatusServiceUnavailable, problem.Unavailable, "the process begins or ends"))
@@ -54,6 +54,10 @@ func (s *Service) readyz(w http.ResponseWriter, r *http.Request) {
 	if err := s.config.Store.Ping(r.Context()); err != nil {
 		s.config.Log.WarnContext(r.Context(), "the database does not answer", "error", err)
 		problem.Write(w, problem.New(http.StatusServiceUnavailable, problem.Unavailable, "the database does not answer"))
+		return
+	}
+	if err := s.config.Store.Writable(r.Context()); err != nil { // the store logs why
+		problem.Write(w, problem.New(http.StatusServiceUnavailable, problem.Unavailable, store.ErrFull.Error()))
 		return
 	}
 	_, _ = w.Write([]byte("ready\n"))

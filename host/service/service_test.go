@@ -59,11 +59,23 @@ type process struct {
 
 func start(t *testing.T, address string) *process {
 	t.Helper()
+	return startWith(t, address, filepath.Join(t.TempDir(), "test.db"), nil)
+}
+
+func startWith(t *testing.T, address, database string, change func(*service.Config)) *process {
+	t.Helper()
 	p := &process{logs: &logs{}}
-	db, err := store.Open(t.Context(), store.Config{Database: filepath.Join(t.TempDir(), "test.db"), Now: time.Now})
+	config := service.Config{
+		Open: openHost, Workers: 2, Machine: "test", Version: "test", Now: time.Now, Random: rand.Reader, Log: slog.New(slog.NewJSONHandler(p.logs, nil)),
+	}
+	if change != nil {
+		change(&config)
+	}
+	db, err := store.Open(t.Context(), store.Config{Database: database, Now: config.Now, Logger: config.Log})
 	if err != nil {
 		t.Fatal(err)
 	}
+	config.Store = db
 	t.Cleanup(db.Close)
 	if _, err := db.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
@@ -72,10 +84,7 @@ func start(t *testing.T, address string) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := service.New(t.Context(), service.Config{
-		Store: db, Open: openHost, Workers: 2, Machine: "test", Version: "test", Now: time.Now, Random: rand.Reader,
-		Log: slog.New(slog.NewJSONHandler(p.logs, nil)),
-	}, l.Addr())
+	s, err := service.New(t.Context(), config, l.Addr())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -98,6 +98,9 @@ func failure(err error) *problem.Error {
 	if p, ok := errors.AsType[*problem.Error](err); ok {
 		return p
 	}
+	if errors.Is(err, store.ErrFull) {
+		return problem.New(http.StatusServiceUnavailable, problem.Unavailable, store.ErrFull.Error()).Because(err)
+	}
 	for _, known := range [...]struct {
 		err    error
 		status int

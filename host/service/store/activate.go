@@ -50,7 +50,7 @@ const (
 // is current at once. There is one at a time: while another is pending the error is ErrState.
 func (s *Store) Activate(ctx context.Context, author string, generation int64) (Activation, error) {
 	var id int64
-	err := s.db.write(ctx, func(t *tx) error {
+	err := s.write(ctx, func(t *tx) error {
 		if err := lockGeneration(ctx, t); err != nil {
 			return err
 		}
@@ -98,7 +98,7 @@ func (s *Store) Loaded(ctx context.Context, activation int64, worker string, fau
 	if fault != nil {
 		why = text(fault.Error(), maxText)
 	}
-	err := s.db.write(ctx, func(t *tx) error {
+	err := s.write(ctx, func(t *tx) error {
 		_, err := t.exec(ctx, `INSERT INTO loads (activation, worker, fault) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, activation, worker, why)
 		return err
 	})
@@ -120,11 +120,11 @@ func (s *Store) SettleActivation(ctx context.Context) error {
 
 // settle decides a pending activation where it can be decided.
 func (s *Store) settle(ctx context.Context, id int64) error {
-	return s.db.write(ctx, func(t *tx) error {
+	return s.write(ctx, func(t *tx) error {
 		if err := lockGeneration(ctx, t); err != nil {
 			return err
 		}
-		a, err := readActivation(ctx, t, id, s.now())
+		a, err := s.readActivation(ctx, t, id)
 		if err != nil || a.State != Pending {
 			return err
 		}
@@ -162,7 +162,7 @@ func (s *Store) settle(ctx context.Context, id int64) error {
 // Activation reads one.
 func (s *Store) Activation(ctx context.Context, id int64) (a Activation, err error) {
 	err = s.db.snapshot(ctx, func(q querier) error {
-		a, err = readActivation(ctx, q, id, s.now())
+		a, err = s.readActivation(ctx, q, id)
 		return err
 	})
 	return a, err
@@ -192,7 +192,7 @@ func scanActivation(scan func(...any) error) (Activation, error) {
 	return a, err
 }
 
-func readActivation(ctx context.Context, q querier, id, now int64) (a Activation, err error) {
+func (s *Store) readActivation(ctx context.Context, q querier, id int64) (a Activation, err error) {
 	found := false
 	err = each(ctx, q, `SELECT `+activationColumns+` FROM activations WHERE id = $1`, []any{id}, func(scan func(...any) error) error {
 		found = true
@@ -215,7 +215,7 @@ func readActivation(ctx context.Context, q querier, id, now int64) (a Activation
 	}); err != nil || a.State != Pending {
 		return a, err
 	}
-	live, err := liveWorkers(ctx, q, now)
+	live, err := s.liveWorkers(ctx, q)
 	for _, w := range live {
 		if !answered[w.ID] {
 			a.Loads = append(a.Loads, Load{Worker: w.ID})

@@ -40,7 +40,7 @@ type BatchEntry struct {
 func (s *Store) BeginBatch(ctx context.Context, id int64, worker string) (*Batch, error) {
 	b := &Batch{ID: id}
 	var first, last int
-	err := s.db.write(ctx, func(t *tx) error {
+	err := s.write(ctx, func(t *tx) error {
 		var docketID int64
 		err := one(ctx, t, `UPDATE batches SET state = 'running', attempt = attempt + 1, worker = $1, started = $2
 			WHERE id = $3 AND state IN ('queued', 'running') RETURNING docket, first, last, attempt`,
@@ -150,6 +150,25 @@ type packed struct {
 	result, story []byte
 }
 
+// KeepTrying calls do until it fails with something else than ErrFull, or the context ends, with pauses that grow to the longest one.
+func (s *Store) KeepTrying(ctx context.Context, pause, longest time.Duration, do func() error) error {
+	err := do()
+	if !errors.Is(err, ErrFull) {
+		return err
+	}
+	s.held.Add(1)
+	defer s.held.Add(-1)
+	for ; errors.Is(err, ErrFull); pause = min(2*pause, longest) {
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(pause):
+		}
+		err = do()
+	}
+	return err
+}
+
 // CompleteBatch keeps what came of a batch, and completes its job, in one transaction: verdicts that are not there yet, the
 // links of the entries to them, the record, the counts of the docket. job is nil where there is none. ErrTaken or ErrEnded says
 // that nothing was kept: another worker has the batch, or it was cancelled.
@@ -164,7 +183,7 @@ func (s *Store) CompleteBatch(ctx context.Context, b *Batch, worker string, o *O
 		rows[i] = packed{VerdictKey(v.Digest, b.Generation, o.Configuration), pack(result), pack(story)}
 	}
 	record := pack(o.Record)
-	return s.db.write(ctx, func(t *tx) error {
+	return s.write(ctx, func(t *tx) error {
 		n, err := t.exec(ctx, `UPDATE batches SET state = 'done', finished = $1 WHERE id = $2 AND state = 'running' AND attempt = $3`,
 			s.now(), b.ID, int64(b.Attempt))
 		if err == nil && n == 0 {

@@ -92,7 +92,7 @@ func readCorrected(ctx context.Context, q querier, f *EntryFilter) ([]corrected,
 
 func (s *Store) correct(ctx context.Context, author, label, group string, find func(context.Context, querier) ([]corrected, error)) (Correction, error) {
 	c := Correction{Label: label, Author: text(author, maxName), Group: text(group, maxName), Created: at(s.now())}
-	err := s.db.write(ctx, func(t *tx) error {
+	err := s.write(ctx, func(t *tx) error {
 		list, err := find(ctx, t)
 		if err != nil {
 			return err
@@ -166,7 +166,7 @@ func (t *tx) setCorrection(ctx context.Context, id TrialID, correction int64, la
 // this one had not been. One that was undone before is ErrState.
 func (s *Store) Undo(ctx context.Context, author string, id int64) (Correction, error) {
 	var c Correction
-	err := s.db.write(ctx, func(t *tx) (err error) {
+	err := s.write(ctx, func(t *tx) (err error) {
 		now := s.now()
 		author = text(author, maxName)
 		n, err := t.exec(ctx, `UPDATE corrections SET undone = $1, undone_by = $2 WHERE id = $3 AND undone = 0`, now, author, id)

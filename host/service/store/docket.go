@@ -130,7 +130,7 @@ func (s *Store) Repositories(ctx context.Context) ([]string, error) {
 // Cancel ends a docket: batches that have not begun are not tried, those that have are dropped. It keeps its trials. A docket
 // that has ended is ErrState.
 func (s *Store) Cancel(ctx context.Context, id int64) error {
-	return s.db.write(ctx, func(t *tx) error {
+	return s.write(ctx, func(t *tx) error {
 		n, err := t.exec(ctx, `UPDATE dockets SET state = 'cancelled', finished = $1 WHERE id = $2 AND state IN ('queued', 'running')`, s.now(), id)
 		if err != nil {
 			return err

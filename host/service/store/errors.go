@@ -18,6 +18,9 @@ var (
 	ErrState = errors.New("not possible in this state")
 	// ErrLabel: a correction with a label that a case doesn't have.
 	ErrLabel = errors.New("not a label of the case")
+	// ErrFull: the database's disk is full or can't be written, or the server takes no changes. What was committed before is kept,
+	// and nothing is lost that is tried again.
+	ErrFull = errors.New("the database can't be written: its disk is full, or it is read-only")
 	// ErrTaken: the batch belongs to another worker, or to a later attempt.
 	ErrTaken = errors.New("the batch was taken by another worker")
 )

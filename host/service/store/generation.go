@@ -45,7 +45,7 @@ type Generation struct {
 // AddBlob keeps a module, a pipeline, a profile or a rubric under its hexadecimal SHA-256.
 func (s *Store) AddBlob(ctx context.Context, content []byte) (digest string, err error) {
 	digest = digestOf(content)
-	err = s.db.write(ctx, func(t *tx) error {
+	err = s.write(ctx, func(t *tx) error {
 		_, err := t.exec(ctx, `INSERT INTO blobs (digest, size, body, created) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
 			digest, int64(len(content)), pack(content), s.now())
 		return err
@@ -69,7 +69,7 @@ func (s *Store) Blob(ctx context.Context, digest string) ([]byte, error) {
 // AddGeneration adds a generation, which is not in force until it is activated. All its blobs must be there (else ErrNotFound).
 // Its ID and time are set.
 func (s *Store) AddGeneration(ctx context.Context, g Generation) (Generation, error) {
-	err := s.db.write(ctx, func(t *tx) (err error) {
+	err := s.write(ctx, func(t *tx) (err error) {
 		g, err = t.addGeneration(ctx, g, s.now())
 		return err
 	})
@@ -102,7 +102,7 @@ func (t *tx) addGeneration(ctx context.Context, g Generation, now int64) (Genera
 // BeginWith makes a generation the current one if there is none yet, and gives the current one. It is how a new store gets the
 // modules of this program.
 func (s *Store) BeginWith(ctx context.Context, g Generation) (current int64, err error) {
-	err = s.db.write(ctx, func(t *tx) error {
+	err = s.write(ctx, func(t *tx) error {
 		// The row is locked, so that of several programs one begins.
 		if err := one(ctx, t, `UPDATE counters SET value = value WHERE name = 'generation' RETURNING value`, nil, &current); err != nil || current != 0 {
 			return err

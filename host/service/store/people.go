@@ -22,7 +22,7 @@ type Token struct {
 // AddToken keeps a token under its hash. Its ID and Created are set.
 func (s *Store) AddToken(ctx context.Context, hash string, t Token) (Token, error) {
 	t.Name, t.Submitter, t.Author, t.Created = text(t.Name, maxName), text(t.Submitter, maxName), text(t.Author, maxName), at(s.now())
-	err := s.db.write(ctx, func(w *tx) error {
+	err := s.write(ctx, func(w *tx) error {
 		return one(ctx, w, `INSERT INTO tokens (hash, name, submitter, scopes, author, created, used, expires, revoked)
 			VALUES ($1, $2, $3, $4, $5, $6, 0, $7, 0) RETURNING id`,
 			[]any{hash, t.Name, t.Submitter, strings.Join(t.Scopes, " "), t.Author, micros(t.Created), micros(t.Expires)}, &t.ID)
@@ -57,7 +57,7 @@ func (s *Store) Token(ctx context.Context, hash string) (Token, error) {
 		return Token{}, err
 	}
 	if t := list[0]; now-micros(t.Used) > tokenUse.Microseconds() {
-		err = s.db.write(ctx, func(w *tx) error {
+		err = s.write(ctx, func(w *tx) error {
 			_, err := w.exec(ctx, `UPDATE tokens SET used = $1 WHERE id = $2`, now, t.ID)
 			return err
 		})
@@ -82,7 +82,7 @@ func (s *Store) tokens(ctx context.Context, which string, args ...any) ([]Token,
 
 // RevokeToken ends a token at once. One that is not there, or was revoked, is ErrNotFound.
 func (s *Store) RevokeToken(ctx context.Context, id int64) error {
-	return s.db.write(ctx, func(t *tx) error {
+	return s.write(ctx, func(t *tx) error {
 		n, err := t.exec(ctx, `UPDATE tokens SET revoked = $1 WHERE id = $2 AND revoked = 0`, s.now(), id)
 		if err == nil && n == 0 {
 			err = fmt.Errorf("token %d: %w", id, ErrNotFound)
@@ -103,7 +103,7 @@ type Session struct {
 
 // AddSession keeps a session under a hash of its secret, and removes those that have expired.
 func (s *Store) AddSession(ctx context.Context, hash string, n Session) error {
-	return s.db.write(ctx, func(t *tx) error {
+	return s.write(ctx, func(t *tx) error {
 		now := s.now()
 		if _, err := t.exec(ctx, `DELETE FROM sessions WHERE expires <= $1`, now); err != nil {
 			return err
@@ -129,7 +129,7 @@ func (s *Store) Session(ctx context.Context, hash string) (Session, error) {
 
 // TouchSession notes that a session was used, and until when it lasts now.
 func (s *Store) TouchSession(ctx context.Context, hash string, expires time.Time) error {
-	return s.db.write(ctx, func(t *tx) error {
+	return s.write(ctx, func(t *tx) error {
 		_, err := t.exec(ctx, `UPDATE sessions SET used = $1, expires = $2 WHERE hash = $3`, s.now(), micros(expires), hash)
 		return err
 	})
@@ -137,7 +137,7 @@ func (s *Store) TouchSession(ctx context.Context, hash string, expires time.Time
 
 // RemoveSession ends a session.
 func (s *Store) RemoveSession(ctx context.Context, hash string) error {
-	return s.db.write(ctx, func(t *tx) error {
+	return s.write(ctx, func(t *tx) error {
 		_, err := t.exec(ctx, `DELETE FROM sessions WHERE hash = $1`, hash)
 		return err
 	})
@@ -155,7 +155,7 @@ type Action struct {
 
 // Log adds a line to the audit log. Its ID and Time are set.
 func (s *Store) Log(ctx context.Context, a Action) error {
-	return s.db.write(ctx, func(t *tx) error {
+	return s.write(ctx, func(t *tx) error {
 		_, err := t.exec(ctx, `INSERT INTO audit_log (time, author, action, target, details) VALUES ($1, $2, $3, $4, $5)`,
 			s.now(), text(a.Author, maxName), text(a.Action, maxName), text(a.Target, maxName), text(a.Details, maxText))
 		return err

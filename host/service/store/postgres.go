@@ -65,8 +65,16 @@ func (d *pg) write(ctx context.Context, do func(*tx) error) error {
 			return do(&tx{querier: pgQuerier{t}, db: d, pg: t})
 		})
 		if !lostRace(err) {
-			return err
+			return explainPostgres(err)
 		}
+	}
+	return err
+}
+
+// explainPostgres finds the errors of a server whose disk is full, or that takes no changes.
+func explainPostgres(err error) error {
+	if coded, ok := errors.AsType[*pgconn.PgError](err); ok && (coded.Code == "53100" || coded.Code == "25006") {
+		return fmt.Errorf("%w: %w", ErrFull, err)
 	}
 	return err
 }

@@ -139,9 +139,6 @@ func (d *lite) close() {
 	_ = d.writer.Close()
 }
 
-// ErrFull: the disk is full, or can't be written. What was committed before is kept.
-var ErrFull = errors.New("the database's disk is full or can't be written")
-
 func explainLite(err error) error {
 	if coded, ok := errors.AsType[*sqlite.Error](err); ok {
 		switch coded.Code() & 0xff {

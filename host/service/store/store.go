@@ -2,8 +2,10 @@ package store
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -25,6 +27,8 @@ type Store struct {
 	config Config
 	db     database
 	hub    *hub
+	full   atomic.Bool  // whether a change failed with ErrFull, and none was made since
+	held   atomic.Int64 // changes that wait for room: small ones that succeed meanwhile tell nothing of them
 	stop   context.CancelFunc
 	done   chan struct{}
 }
@@ -77,6 +81,35 @@ func (s *Store) Database() string { return s.db.name() }
 func (s *Store) Ping(ctx context.Context) error {
 	var n int64
 	return one(ctx, s.db, `SELECT 1`, nil, &n)
+}
+
+// write changes the database, and says in the log when it can't be written any more, and when it can again.
+func (s *Store) write(ctx context.Context, do func(*tx) error) error {
+	err := s.db.write(ctx, do)
+	switch full := errors.Is(err, ErrFull); {
+	case full && s.full.CompareAndSwap(false, true):
+		s.config.Logger.ErrorContext(ctx, "nothing is changed until the database can be written again", "error", err)
+	case err == nil && s.held.Load() == 0 && s.full.CompareAndSwap(true, false):
+		s.config.Logger.WarnContext(ctx, "the database can be written again")
+	}
+	return err
+}
+
+// Writable says whether the database takes changes, as far as is known: ErrFull while a change waits for room, and where one failed, it
+// tries another.
+func (s *Store) Writable(ctx context.Context) error {
+	if s.held.Load() > 0 {
+		return ErrFull
+	}
+	if !s.full.Load() {
+		return nil
+	}
+	return s.write(ctx, func(t *tx) error {
+		// SQLite does not write what stays the same.
+		_, err := t.exec(ctx, `INSERT INTO leases (name, holder, expires) VALUES ('writable', '', 1)
+			ON CONFLICT (name) DO UPDATE SET expires = leases.expires + 1`)
+		return err
+	})
 }
 
 // now is the time in microseconds since 1970, as the tables have it.

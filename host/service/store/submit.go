@@ -69,7 +69,7 @@ func (s *Store) Submit(ctx context.Context, sent Submission) (*Upload, error) {
 		*field = text(*field, maxName)
 	}
 	u := &Upload{store: s, sent: sent, created: s.now(), rules: group.Shipped()}
-	err := s.db.write(ctx, func(t *tx) error {
+	err := s.write(ctx, func(t *tx) error {
 		if sent.Generation != 0 {
 			if _, err := readGeneration(ctx, t, sent.Generation); err != nil {
 				return err
@@ -142,7 +142,7 @@ func (u *Upload) flush(ctx context.Context) error {
 		cases = append(cases, u.waiting[i].cases...)
 	}
 	now := u.store.now()
-	err := u.store.db.write(ctx, func(t *tx) error {
+	err := u.store.write(ctx, func(t *tx) error {
 		n, err := t.exec(ctx, `UPDATE dockets SET touched = $1 WHERE id = $2 AND state = 'receiving'`, now, u.id)
 		if err != nil {
 			return err
@@ -241,7 +241,7 @@ func (u *Upload) Finish(ctx context.Context, bodyDigest string, suites []string)
 	if d, err := u.store.byKey(ctx, u.sent.Submitter, u.sent.Key, bodyDigest); !isNotFound(err) {
 		return d, false, err
 	}
-	err = u.store.db.write(ctx, func(t *tx) error {
+	err = u.store.write(ctx, func(t *tx) error {
 		if err := u.queue(ctx, t, bodyDigest, suites); err != nil {
 			return err
 		}
@@ -314,7 +314,7 @@ func (u *Upload) Abort(ctx context.Context) error {
 }
 
 func (s *Store) removeUpload(ctx context.Context, id int64) error {
-	return s.db.write(ctx, func(t *tx) error {
+	return s.write(ctx, func(t *tx) error {
 		n, err := t.exec(ctx, `DELETE FROM dockets WHERE id = $1 AND state = 'receiving'`, id)
 		if err == nil && n > 0 {
 			_, err = t.exec(ctx, `DELETE FROM entries WHERE docket = $1`, id)

@@ -34,9 +34,12 @@ func (s *Store) ClaimWork(ctx context.Context) (release func(), err error) {
 		}
 		return nil, err
 	}
-	err = s.db.write(ctx, func(t *tx) error {
-		if _, err := t.exec(ctx, `DELETE FROM workers`); err != nil {
-			return err
+	err = s.write(ctx, func(t *tx) error {
+		// Leases, too: by a clock that was set back one may end in hours.
+		for _, table := range []string{"workers", "leases"} {
+			if _, err := t.exec(ctx, `DELETE FROM `+table); err != nil {
+				return err
+			}
 		}
 		_, err := t.exec(ctx, `UPDATE river_job SET state = 'available' WHERE state = 'running'`)
 		return err
@@ -54,14 +57,17 @@ const leaseTime = 5 * time.Second
 // Beat says that a worker lives. Of the live workers one leads: it gets the number of beats of each, to notice by its own clock
 // whose stand still.
 func (s *Store) Beat(ctx context.Context, w WorkerInfo) (beats map[string]int64, leads bool, err error) {
-	err = s.db.write(ctx, func(t *tx) error {
+	err = s.write(ctx, func(t *tx) error {
 		beats, leads = nil, false
-		if _, err := t.exec(ctx, `INSERT INTO workers (id, role, machine, version, started, beats, seen) VALUES ($1, '', $2, $3, $4, 0, $4)
-			ON CONFLICT (id) DO UPDATE SET seen = excluded.seen, beats = workers.beats + 1`,
-			w.ID, text(w.Machine, maxName), text(w.Version, maxName), s.now()); err != nil {
+		now, err := s.clock(ctx, t)
+		if err != nil {
 			return err
 		}
-		now := s.now()
+		if _, err := t.exec(ctx, `INSERT INTO workers (id, role, machine, version, started, beats, seen) VALUES ($1, '', $2, $3, $4, 0, $4)
+			ON CONFLICT (id) DO UPDATE SET seen = excluded.seen, beats = workers.beats + 1`,
+			w.ID, text(w.Machine, maxName), text(w.Version, maxName), now); err != nil {
+			return err
+		}
 		n, err := t.exec(ctx, `INSERT INTO leases (name, holder, expires) VALUES ('upkeep', $1, $2)
 			ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, expires = excluded.expires
 			WHERE leases.holder = excluded.holder OR leases.expires < $3`, w.ID, now+leaseTime.Microseconds(), now)
@@ -115,7 +121,7 @@ func (s *Store) holder() string {
 // Release queues a job again whose worker is gone, in its old place. Nothing happens when it has ended or was taken again. The
 // queue's own rescue waits an hour, since it does not know who lives.
 func (s *Store) Release(ctx context.Context, j RunningJob) error {
-	return s.db.write(ctx, func(t *tx) error {
+	return s.write(ctx, func(t *tx) error {
 		_, err := t.exec(ctx, `UPDATE river_job SET state = 'available' WHERE id = $1 AND state = 'running' AND attempt = $2`, j.ID, int64(j.Attempt))
 		return err
 	})
@@ -124,13 +130,13 @@ func (s *Store) Release(ctx context.Context, j RunningJob) error {
 // RestoreOrder puts batches that were tried again after an error back into their fair place: the queue schedules them for now,
 // which is behind all others.
 func (s *Store) RestoreOrder(ctx context.Context) error {
-	return s.db.write(ctx, func(t *tx) error { return t.order(ctx, "") })
+	return s.write(ctx, func(t *tx) error { return t.order(ctx, "") })
 }
 
 // RepairQueue queues batches again that have not ended and whose jobs have: a worker that was taken for dead may have ended the
 // job of its successor, which then died. It gives how many there were.
 func (s *Store) RepairQueue(ctx context.Context) (n int, err error) {
-	err = s.db.write(ctx, func(t *tx) error {
+	err = s.write(ctx, func(t *tx) error {
 		type lost struct{ batch, job int64 }
 		var list []lost
 		if err := each(ctx, t, `SELECT b.id, b.job FROM batches b LEFT JOIN river_job j ON j.id = b.job

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"math"
 	"time"
 )
 
@@ -16,10 +17,28 @@ type WorkerInfo struct {
 const workerColumns = `w.id, w.machine, w.version, w.started, w.seen,
 	(SELECT count(*) FROM batches b WHERE b.worker = w.id AND b.state = 'running')`
 
-// liveWorkers are those that were seen within WorkerTimeout, by the clock that the rows are written with.
-func liveWorkers(ctx context.Context, q querier, now int64) ([]WorkerInfo, error) {
+// clock is the time by which workers are seen and leases end. The clocks of machines may differ by hours, and jump: on PostgreSQL it is
+// the server's. On SQLite there is one process.
+func (s *Store) clock(ctx context.Context, q querier) (now int64, err error) {
+	if s.db.name() == "sqlite" {
+		return s.now(), nil
+	}
+	err = one(ctx, q, `SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)`, nil, &now)
+	return now, err
+}
+
+// liveWorkers are those that were seen within WorkerTimeout. On SQLite the rows of others were removed when this process began.
+func (s *Store) liveWorkers(ctx context.Context, q querier) ([]WorkerInfo, error) {
+	since := int64(math.MinInt64)
+	if s.db.name() != "sqlite" {
+		now, err := s.clock(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		since = now - WorkerTimeout.Microseconds()
+	}
 	list := []WorkerInfo{}
-	err := each(ctx, q, `SELECT `+workerColumns+` FROM workers w WHERE w.seen > $1 ORDER BY w.id`, []any{now - WorkerTimeout.Microseconds()},
+	err := each(ctx, q, `SELECT `+workerColumns+` FROM workers w WHERE w.seen > $1 ORDER BY w.id`, []any{since},
 		func(scan func(...any) error) error {
 			var w WorkerInfo
 			var started, seen int64
@@ -34,7 +53,7 @@ func liveWorkers(ctx context.Context, q querier, now int64) ([]WorkerInfo, error
 // Workers lists the live ones.
 func (s *Store) Workers(ctx context.Context) (list []WorkerInfo, err error) {
 	err = s.db.snapshot(ctx, func(q querier) error {
-		list, err = liveWorkers(ctx, q, s.now())
+		list, err = s.liveWorkers(ctx, q)
 		return err
 	})
 	return list, err
@@ -42,16 +61,20 @@ func (s *Store) Workers(ctx context.Context) (list []WorkerInfo, err error) {
 
 // RegisterWorker adds a worker, or the same one again. Its times are set.
 func (s *Store) RegisterWorker(ctx context.Context, w WorkerInfo) error {
-	return s.db.write(ctx, func(t *tx) error {
-		_, err := t.exec(ctx, `INSERT INTO workers (id, role, machine, version, started, beats, seen) VALUES ($1, '', $2, $3, $4, 0, $4)
-			ON CONFLICT (id) DO UPDATE SET seen = excluded.seen`, w.ID, text(w.Machine, maxName), text(w.Version, maxName), s.now())
+	return s.write(ctx, func(t *tx) error {
+		now, err := s.clock(ctx, t)
+		if err != nil {
+			return err
+		}
+		_, err = t.exec(ctx, `INSERT INTO workers (id, role, machine, version, started, beats, seen) VALUES ($1, '', $2, $3, $4, 0, $4)
+			ON CONFLICT (id) DO UPDATE SET seen = excluded.seen`, w.ID, text(w.Machine, maxName), text(w.Version, maxName), now)
 		return err
 	})
 }
 
 // RemoveWorker removes a worker that has stopped.
 func (s *Store) RemoveWorker(ctx context.Context, id string) error {
-	return s.db.write(ctx, func(t *tx) error {
+	return s.write(ctx, func(t *tx) error {
 		_, err := t.exec(ctx, `DELETE FROM workers WHERE id = $1`, id)
 		return err
 	})

@@ -29,7 +29,7 @@ var (
 	records2 = map[string]func(*testing.T, *store.Store){"records": records}
 	queue3   = map[string]func(*testing.T, *store.Store){"key": oneDocketByKey, "once": once, "small": smallBesideLarge}
 	swaps4   = map[string]func(*testing.T, *store.Store){"swap": swaps, "canary": canary, "flips": flips}
-	books8   = map[string]func(*testing.T, *store.Store){"casebook": func(t *testing.T, s *store.Store) { casebooks(t, s) }}
+	books8   = map[string]func(*testing.T, *store.Store){"casebook": func(t *testing.T, s *store.Store) { t.Helper(); casebooks(t, s) }}
 )
 
 // What a docket of the service comes to is what `try` gives, byte by byte; each trial can be read as a whole; a worker that is told

@@ -26,6 +26,8 @@ type batchWorker struct {
 const (
 	firstPause = 100 * time.Millisecond
 	mostPause  = 10 * time.Second
+	// mostHeld is the longest pause before a database that could not be written is tried again.
+	mostHeld = 2 * time.Second
 )
 
 // Work tries a batch.
@@ -46,7 +48,9 @@ func (b *batchWorker) Work(ctx context.Context, job *river.Job[store.BatchArgs])
 	case ctx.Err() != nil:
 		return err
 	}
-	w.config.Logger.WarnContext(ctx, "a batch is tried again", "batch", job.Args.Batch, "attempt", job.Attempt, "error", err)
+	if !errors.Is(err, store.ErrFull) { // the store has said so
+		w.config.Logger.WarnContext(ctx, "a batch is tried again", "batch", job.Args.Batch, "attempt", job.Attempt, "error", err)
+	}
 	pause := min(firstPause<<min(job.Attempt-1, 10), mostPause)
 	select {
 	case <-ctx.Done():
@@ -74,7 +78,7 @@ func (w *Worker) batch(ctx context.Context, job *river.Job[store.BatchArgs]) err
 	done := Batch{ID: b.ID, Docket: b.Docket.ID, Generation: b.Generation, Attempt: b.Attempt}
 	o, err := w.try(ctx, b, &done)
 	if err == nil {
-		err = s.CompleteBatch(ctx, b, w.info.ID, o, job)
+		err = w.complete(ctx, b, o, job)
 	}
 	if err != nil {
 		return err
@@ -82,6 +86,14 @@ func (w *Worker) batch(ctx context.Context, job *river.Job[store.BatchArgs]) err
 	done.Took = w.config.Now().Sub(begun)
 	w.tell(b, o, done)
 	return nil
+}
+
+// complete keeps what came of a batch. While the database can't be written it holds the batch, and goes on when there is room again: its
+// trials need not be repeated, and its attempts are not used up.
+func (w *Worker) complete(ctx context.Context, b *store.Batch, o *store.Outcome, job *river.Job[store.BatchArgs]) error {
+	return w.config.Store.KeepTrying(ctx, firstPause, mostHeld, func() error {
+		return w.config.Store.CompleteBatch(ctx, b, w.info.ID, o, job)
+	})
 }
 
 // tell tells the callbacks of what was committed.

@@ -18,9 +18,9 @@ const (
 	// slowestBeat is how long one may take: a database that does not answer must not stop the clock.
 	slowestBeat = 5 * time.Second
 	// tidyEvery is how many beats lie between two removals of what need not be kept, and uploadPause how long nothing must have come of
-	// an upload to be removed: far longer than a request may stand still.
+	// an upload to be removed: far longer than a request may stand still, and than a clock may jump.
 	tidyEvery   = 300
-	uploadPause = time.Hour
+	uploadPause = 24 * time.Hour
 )
 
 // keeper looks after the queue: it says that its worker lives, loads generations that are to be activated, and makes the batches
@@ -87,7 +87,7 @@ func (k *keeper) wait(ctx context.Context, ticker *time.Ticker, changes *<-chan 
 }
 
 func (k *keeper) try(ctx context.Context, what string, do func(context.Context) error) {
-	if err := do(ctx); err != nil && ctx.Err() == nil {
+	if err := do(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, store.ErrFull) { // of that the store tells
 		k.worker.config.Logger.WarnContext(ctx, "a worker could not "+what, "error", err) //nolint:sloglint // one of two
 	}
 }

@@ -103,14 +103,30 @@ func OpeningOf(ctx context.Context, s Blobs, g *store.Generation, format string)
 	if maps.Equal(own, g.Parts.Modules) || len(g.Parts.Modules) == 0 {
 		return o, nil
 	}
+	o.Modules, err = modulesOf(ctx, s, g.Parts.Modules, own)
+	return o, err
+}
+
+// modulesOf reads modules: those that this program has embedded from there, so that a fleet reads no more of the database than what a
+// generation changes.
+func modulesOf(ctx context.Context, s Blobs, digests, own map[string]string) (memory, error) {
+	shipped, err := bundle.FS()
+	if err != nil {
+		return nil, err
+	}
 	files := memory{}
-	for name, digest := range g.Parts.Modules {
-		if files[name+".wasm"], err = s.Blob(ctx, digest); err != nil {
+	for name, digest := range digests {
+		file := name + ".wasm"
+		if own[name] == digest {
+			files[file], err = fs.ReadFile(shipped, file)
+		} else {
+			files[file], err = s.Blob(ctx, digest)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
-	o.Modules = files
-	return o, nil
+	return files, nil
 }
 
 // memory is a folder of files in memory.

@@ -208,14 +208,51 @@ func (w *Worker) client() (store.Worker, error) {
 	})
 }
 
-// quiet keeps the queue's own words below warnings out of the log.
-func quiet(logger *slog.Logger) *slog.Logger { return slog.New(warnings{logger.Handler()}) }
+// quiet keeps the queue's own words below warnings out of the log, and of equal ones all but one a minute: it asks the database for jobs
+// twenty times a second, also while that is away.
+func quiet(logger *slog.Logger) *slog.Logger {
+	return slog.New(warnings{logger.Handler(), &repeats{last: map[string]time.Time{}}})
+}
 
-type warnings struct{ slog.Handler }
+type warnings struct {
+	slog.Handler
+	said *repeats
+}
+
+// repeats are when messages, which are constants, were last written.
+type repeats struct {
+	mu   sync.Mutex
+	last map[string]time.Time
+}
 
 // Enabled leaves out what is no warning.
 func (h warnings) Enabled(ctx context.Context, level slog.Level) bool {
 	return level >= slog.LevelWarn && h.Handler.Enabled(ctx, level)
+}
+
+// Handle leaves out what was said a moment ago.
+func (h warnings) Handle(ctx context.Context, r slog.Record) error {
+	h.said.mu.Lock()
+	last, ok := h.said.last[r.Message]
+	again := ok && r.Time.Sub(last).Abs() < time.Minute
+	if !again {
+		h.said.last[r.Message] = r.Time
+	}
+	h.said.mu.Unlock()
+	if again {
+		return nil
+	}
+	return h.Handler.Handle(ctx, r)
+}
+
+// WithAttrs adds attributes.
+func (h warnings) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return warnings{h.Handler.WithAttrs(attrs), h.said}
+}
+
+// WithGroup begins a group.
+func (h warnings) WithGroup(name string) slog.Handler {
+	return warnings{h.Handler.WithGroup(name), h.said}
 }
 
 // atOnce tries a batch again at once: it has waited before it gave up.

@@ -229,7 +229,9 @@ func (d *database) flags(cmd *cobra.Command) {
 const databaseVariable = "SHADOWCOURT_DATABASE"
 
 // named says whether the flags or the variable name a server.
-func (d *database) named() bool { return d.url != "" || d.data == "" && os.Getenv(databaseVariable) != "" }
+func (d *database) named() bool {
+	return d.url != "" || d.data == "" && os.Getenv(databaseVariable) != ""
+}
 
 // name is what store.Open takes. The folder of a SQLite file is made.
 func (d *database) name() (string, error) {
