@@ -65,10 +65,11 @@ type tx struct {
 	events []Event // of this transaction, for subscribers of this process
 }
 
-// notify tells all subscribers of an event when the transaction is committed.
+// notify tells all subscribers of an event when the transaction is committed. Those of dockets are told right behind it: PostgreSQL commits
+// one transaction at a time that notifies, and every batch has such an event. Whoever misses one looks again some seconds later.
 func (t *tx) notify(ctx context.Context, e Event) error {
 	t.events = append(t.events, e)
-	if t.pg == nil {
+	if t.pg == nil || e.Kind == EventDocket {
 		return nil
 	}
 	_, err := t.exec(ctx, `SELECT pg_notify($1, $2)`, channel, e.String())

@@ -61,14 +61,29 @@ func (*pg) name() string { return "postgres" }
 func (d *pg) write(ctx context.Context, do func(*tx) error) error {
 	var err error
 	for range writeAttempts {
+		var own *tx
 		err = pgx.BeginFunc(ctx, d.pool, func(t pgx.Tx) error {
-			return do(&tx{querier: pgQuerier{t}, db: d, pg: t})
+			own = &tx{querier: pgQuerier{t}, db: d, pg: t}
+			return do(own)
 		})
+		if err == nil {
+			d.tell(ctx, own.events)
+			return nil
+		}
 		if !lostRace(err) {
 			return explainPostgres(err)
 		}
 	}
 	return err
+}
+
+// tell tells of what was committed; see tx.notify.
+func (d *pg) tell(ctx context.Context, events []Event) {
+	for _, e := range events {
+		if e.Kind == EventDocket {
+			_, _ = d.exec(ctx, `SELECT pg_notify($1, $2)`, channel, e.String())
+		}
+	}
 }
 
 // explainPostgres finds the errors of a server whose disk is full, or that takes no changes.
