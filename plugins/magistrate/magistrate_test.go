@@ -36,12 +36,12 @@ func TestWhatTheModelDecides(t *testing.T) {
 		final      string
 		says       string
 	}{
-		{"another open label", 0.75, 0.7, `{"label":"b","acquit":false,"items":[1],"findings":[],"reasoning":"q is plain"}`, abi.Amend, "b", "the model decides for b"},
-		{"the evidence's own label", 0.75, 0.7, `{"label":"a","acquit":false,"items":[0],"findings":[],"reasoning":"p is plain"}`, abi.Affirm, "a", "p is plain"},
-		{"an acquittal", 0.75, 0.7, `{"label":"a","acquit":true,"items":[],"findings":[],"reasoning":"who knows"}`, abi.Acquit, "", "who knows"},
-		{"without evidence", 0.75, 0.7, `{"label":"b","acquit":false,"items":[],"findings":[],"reasoning":"I am sure"}`, abi.Affirm, "a", "cites no quoted evidence"},
-		{"by an item for another label", 0.75, 0.7, `{"label":"b","acquit":false,"items":[0,7],"findings":[],"reasoning":"I am sure"}`, abi.Affirm, "a", "cites no quoted evidence"},
-		{"by a line that a model chose", 0.75, 0.7, `{"label":"b","acquit":false,"items":[],"findings":[0,9],"reasoning":"I am sure"}`, abi.Affirm, "a", "cites no quoted evidence"},
+		{"another open label", 0.7, 0.83, `{"label":"b","acquit":false,"items":[1],"findings":[],"reasoning":"q is plain"}`, abi.Amend, "b", "the model decides for b"},
+		{"the evidence's own label", 0.7, 0.83, `{"label":"a","acquit":false,"items":[0],"findings":[],"reasoning":"p is plain"}`, abi.Affirm, "a", "p is plain"},
+		{"an acquittal", 0.7, 0.83, `{"label":"a","acquit":true,"items":[],"findings":[],"reasoning":"who knows"}`, abi.Acquit, "", "who knows"},
+		{"without evidence", 0.7, 0.83, `{"label":"b","acquit":false,"items":[],"findings":[],"reasoning":"I am sure"}`, abi.Acquit, "", "cites no quoted evidence"},
+		{"by an item for another label", 0.7, 0.83, `{"label":"b","acquit":false,"items":[0,7],"findings":[],"reasoning":"I am sure"}`, abi.Acquit, "", "cites no quoted evidence"},
+		{"by a line that a model chose", 0.7, 0.83, `{"label":"b","acquit":false,"items":[],"findings":[0,9],"reasoning":"I am sure"}`, abi.Acquit, "", "cites no quoted evidence"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -71,7 +71,11 @@ func TestAClearCaseIsNotAsked(t *testing.T) {
 	if c := magistrate.Ask(r); c != nil {
 		t.Errorf("asked %+v", c)
 	}
-	r = disputed(0.75, 0.7)
+	r = disputed(0.75, 0.6) // b is open, and a is decided
+	if c := magistrate.Ask(r); c != nil {
+		t.Errorf("asked %+v", c)
+	}
+	r = disputed(0.7, 0.83)
 	r.Hearing = nil // no verdict is possible
 	if c := magistrate.Ask(r); c != nil {
 		t.Errorf("asked %+v", c)
@@ -81,7 +85,7 @@ func TestAClearCaseIsNotAsked(t *testing.T) {
 // The majority of the samples decides.
 func TestSamplesVote(t *testing.T) {
 	t.Parallel()
-	r := disputed(0.75, 0.7)
+	r := disputed(0.7, 0.83)
 	answer := func(label string) string {
 		return `{"label":"` + label + `","acquit":false,"items":[0,1],"findings":[],"reasoning":"it is ` + label + `"}`
 	}

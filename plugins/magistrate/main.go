@@ -1,5 +1,5 @@
 // Command magistrate is a judge's module with a language model: it decides as specter does, and asks the model where the evidence
-// leaves the decision open. Where no model is offered it does what specter does.
+// decides nothing and leaves labels open. Where no model is offered it does what specter does.
 package main
 
 import (
@@ -40,7 +40,8 @@ func open(r *abi.NodeRequest) (labels []string, scale *weigh.Scale) {
 }
 
 func question(r *abi.NodeRequest, base *abi.Artifact) *chat.Question {
-	if d := base.Verdict.Decision; d == abi.Remand || d == abi.Mistrial {
+	// A model that could overturn what the evidence decides would be the way to overturn it, for whoever writes a log.
+	if base.Verdict.Decision != abi.Acquit {
 		return nil
 	}
 	labels, _ := open(r)
@@ -64,8 +65,8 @@ type choice struct {
 	acquit bool
 }
 
-// apply decides as most of the samples do, where quoted evidence that they cite supports it; otherwise the verdict stays what the
-// evidence makes it. The confidence is the evidence's, never the model's.
+// apply decides as most of the samples do, where quoted evidence that they cite supports it; otherwise the evidence's acquittal stands.
+// The confidence is the evidence's, never the model's.
 func apply(r *abi.NodeRequest, base *abi.Artifact, answers []chat.Value, _ *chat.Sheet) {
 	v, votes := base.Verdict, map[choice]int{}
 	best := answers[0]
@@ -77,19 +78,12 @@ func apply(r *abi.NodeRequest, base *abi.Artifact, answers []chat.Value, _ *chat
 	}
 	chosen := choiceOf(best)
 	said := chat.Said(r, best.Of("reasoning").Text())
-	if chosen.acquit {
-		if v.Decision != abi.Acquit {
-			v.Decision, v.FinalClassification = abi.Acquit, ""
-			v.Reasoning = proceeding.Join("The evidence leaves the decision open, and the model finds no label supported enough.", said, "By the evidence alone: "+v.Reasoning)
-		}
+	switch {
+	case chosen.acquit:
+		v.Reasoning = proceeding.Join("The evidence leaves the decision open, and the model finds no label supported enough.", said, "By the evidence alone: "+v.Reasoning)
 		return
-	}
-	if !exchange.Stands(r, chosen.label, best.Of("items").List(), best.Of("findings").List()) {
+	case !exchange.Stands(r, chosen.label, best.Of("items").List(), best.Of("findings").List()):
 		v.Reasoning = proceeding.Join(v.Reasoning, "The model's decision for "+chosen.label+" cites no quoted evidence for it, and does not count.")
-		return
-	}
-	if v.FinalClassification == chosen.label {
-		v.Reasoning = proceeding.Join(v.Reasoning, said)
 		return
 	}
 	_, scale := open(r)

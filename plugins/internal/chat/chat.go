@@ -79,16 +79,19 @@ func Ask(r *abi.NodeRequest, q *Question) (Asked, *abi.Failure) {
 		values["documents"] = asked.Sheet.String()
 	}
 	total := 0
-	texts := make([]string, 0, len(values))
-	for _, v := range values {
+	var lasting, texts []string
+	for name, v := range values {
 		texts = append(texts, v)
 		total += len(v)
+		if lasts(name) {
+			lasting = append(lasting, v)
+		}
 	}
 	if total > room {
 		return Asked{}, guest.Fail("model_too_small", "the model "+offer.Model+" has room for "+strconv.Itoa(max(0, room))+" bytes of the case, which needs "+strconv.Itoa(total))
 	}
-	slices.Sort(texts) // a map has no order
-	mark := newFence(texts)
+	slices.Sort(lasting) // a map has no order
+	mark := newFence(lasting, texts)
 	message, failure := fill(user, func(name string) (string, bool) {
 		if plain, ok := q.plain(r, name); ok {
 			return plain, true
@@ -108,6 +111,9 @@ func Ask(r *abi.NodeRequest, q *Question) (Asked, *abi.Failure) {
 	}
 	return asked, nil
 }
+
+// lasts says whether a value stays the same through the rounds of a hearing.
+func lasts(name string) bool { return name != "challenges" && name != "hearing" && name != "experiments" }
 
 // plain are values that no text of a case is in, but for labels, which are quoted.
 func (q *Question) plain(r *abi.NodeRequest, name string) (string, bool) {

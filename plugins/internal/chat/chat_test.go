@@ -67,7 +67,7 @@ func TestNoTextEndsItsFence(t *testing.T) {
 	t.Parallel()
 	text := "line"
 	for range 20 {
-		mark := newFence([]string{text})
+		mark := newFence([]string{"line"}, []string{text})
 		if strings.Contains(text, string(mark)) {
 			t.Fatalf("the mark %s is in the text", mark)
 		}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/chat"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/grounds"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
@@ -46,7 +47,8 @@ func Numbers(name, meaning string) chat.Field {
 }
 
 // Challenged are the challenges of an answer that count: of items that want selects, each by a line that discovery quoted for another
-// label, and none that repeats one of before.
+// label, and none that repeats one of before. A line that a model chose counts if the model was measured: otherwise two models weaken any
+// item, by a line that says nothing of it.
 func Challenged(r *abi.NodeRequest, answer chat.Value, want func(*abi.IndictmentItem) bool, before []abi.Challenge) []abi.Challenge {
 	list := []abi.Challenge{}
 	findings := proceeding.Findings(r)
@@ -56,7 +58,7 @@ func Challenged(r *abi.NodeRequest, answer chat.Value, want func(*abi.Indictment
 			continue
 		}
 		item, f := &r.Indictment.Evidence[i], &findings[j]
-		if !want(item) || f.Supports == "" || f.Supports == item.Supports {
+		if !want(item) || f.Supports == "" || f.Supports == item.Supports || f.Source != "" && odds.Source(r.Profile, odds.SourceKey(f.Source)) == nil {
 			continue
 		}
 		why := c.Of("why").Text()
@@ -127,7 +129,7 @@ func Stands(r *abi.NodeRequest, label string, items, findings []chat.Value) bool
 }
 
 // Usual is what a turn is asked where the prompt file has no sections.
-const Usual = `Labels: {labels}. The charge is {charge}. Round {round}.
+const Usual = `Labels: {labels}. The charge is {charge}.
 Items of the indictment:
 {items}
 Lines that discovery quoted:
@@ -135,4 +137,5 @@ Lines that discovery quoted:
 Challenges so far:
 {challenges}
 What was said so far:
-{hearing}`
+{hearing}
+Round {round}.`

@@ -220,3 +220,32 @@ func TestAnAcquittalNamesTheExperimentThatWasNotRun(t *testing.T) {
 		t.Errorf("%s, and the reasoning doesn't say %q: %s", v.Decision, want, v.Reasoning)
 	}
 }
+
+// A language model that nobody measured undoes no decision, and has nothing remanded; what is open it may tip.
+func TestAnUnmeasuredModelUndoesNoDecision(t *testing.T) {
+	t.Parallel()
+	quoted := func(r *abi.NodeRequest, label string) *abi.NodeRequest {
+		r.Discovery = &abi.Discovery{Findings: []abi.Finding{
+			{Document: "log", Quote: "a line that the model chose", Supports: label, Strength: 1, Source: "model:reader"},
+			{Document: "log", Quote: r.Indictment.Evidence[0].Content, Supports: label, Strength: 1, Source: "model:reader"},
+		}}
+		return r
+	}
+	for _, label := range labels {
+		r := quoted(heard(witness{"a", 0.75}, witness{"b", 0.5}), label)
+		r.RemandsLeft = 1
+		if v := judge(r); v.Decision != abi.Affirm || v.FinalClassification != "a" {
+			t.Errorf("a model for %s: %s %s: %s", label, v.Decision, v.FinalClassification, v.Reasoning)
+		}
+	}
+	surer, less := judge(quoted(heard(witness{"a", 0.75}, witness{"b", 0.5}), "a")), judge(quoted(heard(witness{"a", 0.75}, witness{"b", 0.5}), "b"))
+	if surer.Confidence <= less.Confidence {
+		t.Errorf("the confidence is %v with a model for the label, and %v with one against it", surer.Confidence, less.Confidence)
+	}
+	if v := judge(heard(witness{"b", 0.75}, witness{"c", 0.75})); v.Decision != abi.Acquit {
+		t.Fatalf("%s without a model", v.Decision)
+	}
+	if v := judge(quoted(heard(witness{"b", 0.75}, witness{"c", 0.75}), "b")); v.Decision != abi.Amend || v.FinalClassification != "b" {
+		t.Errorf("an open case: %s %s: %s", v.Decision, v.FinalClassification, v.Reasoning)
+	}
+}

@@ -47,30 +47,39 @@ func judge(r *abi.NodeRequest) *abi.Verdict {
 	charge := r.Indictment.ChargedDefectType
 	label, p := scale.Top(charge)
 	least, ahead := bounds(r)
-	if feedback := reinvestigate(r, scale, challenges, least); feedback != nil {
+	settled := scale.Settled()
+	if feedback := reinvestigate(r, settled, challenges, least); feedback != nil {
 		return &abi.Verdict{
 			Decision: abi.Remand, Confidence: p, RemandFeedback: feedback,
 			Reasoning: proceeding.Join("Remanded with "+text.Count(len(feedback.Questions), "question")+".", explain(r, scale, challenges)),
 		}
 	}
-	switch {
-	case scale.Speaks(label) < weigh.Nothing && !measured(r.Profile):
+	// A model that nobody measured changes no decision: whoever writes a log could have it do so. It may only tip what is open.
+	if undecided(r, settled, least, ahead) == "" {
+		label, _ = settled.Top(charge)
+		return decide(r, scale, challenges, label, scale.Of(label))
+	}
+	if why := undecided(r, scale, least, ahead); why != "" {
 		return &abi.Verdict{
-			Decision: abi.Acquit, Confidence: p,
-			Reasoning: proceeding.Join("Next to nothing but Light's own word speaks for "+label+".", explain(r, scale, challenges), experiments.Untried(r, scale)),
-		}
-	case p < least:
-		return &abi.Verdict{
-			Decision: abi.Acquit, Confidence: p,
-			Reasoning: proceeding.Join("No label reaches "+text.Share(least)+"; "+label+" comes nearest with "+text.Share(p)+".", explain(r, scale, challenges), experiments.Untried(r, scale)),
-		}
-	case lead(scale) < ahead:
-		return &abi.Verdict{
-			Decision: abi.Acquit, Confidence: p,
-			Reasoning: proceeding.Join("Nothing tells the nearest labels apart.", explain(r, scale, challenges), experiments.Untried(r, scale)),
+			Decision: abi.Acquit, Confidence: p, Reasoning: proceeding.Join(why, explain(r, scale, challenges), experiments.Untried(r, scale)),
 		}
 	}
 	return decide(r, scale, challenges, label, p)
+}
+
+// undecided says why a scale decides for no label; empty where it does.
+func undecided(r *abi.NodeRequest, scale *weigh.Scale, least, ahead float64) string {
+	label, p := scale.Top(r.Indictment.ChargedDefectType)
+	switch {
+	case scale.Speaks(label) < weigh.Nothing && !measured(r.Profile):
+		return "Next to nothing but Light's own word speaks for " + label + "."
+	case p < least:
+		return "No label reaches " + text.Share(least) + "; " + label + " comes nearest with " + text.Share(p) + "."
+	case lead(scale) < ahead:
+		return "Nothing tells the nearest labels apart."
+	default:
+		return ""
+	}
 }
 
 // measured says whether it is known how often Light is right: then its word

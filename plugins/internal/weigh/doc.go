@@ -18,6 +18,10 @@
 // of an unknown source that quotes the line in which a signal for its own
 // label stands repeats it.
 //
+// What language models say that the profile doesn't know counts beside the
+// others: at most one nat, and at most half of what the leading label is ahead. It
+// makes no flaw of another's item.
+//
 // Results of experiments count by the profile's tables, as odds.AddExperiments
 // says, beside all that was read.
 //

@@ -51,7 +51,9 @@ func (f Flaw) share() float64 {
 
 // Flaws finds the flaws of items, looking at their content only as a whole. An
 // item whose source a profile knows is never Repeats, FitsTwo or Empty: its
-// reliability beside the others was measured. Time and space grow with the
+// reliability beside the others was measured. What a language model says that
+// nobody measured makes no flaw of another source's item: it would take only a
+// quote of each item to have none of them count. Time and space grow with the
 // length of the contents.
 func Flaws(items []Testimony, p *abi.Profile) []Flaw { return flawsBeside(items, p, make(register)) }
 
@@ -66,12 +68,12 @@ func flawsBeside(items []Testimony, p *abi.Profile, lines register) []Flaw {
 			flaws[i] = Flaw{Kind: Absent}
 		}
 	}
-	for _, i := range strongestFirst(items) {
+	for _, i := range strongestFirst(items, p) {
 		if items[i].Supports == "" || flaws[i].Kind != Sound {
 			continue
 		}
 		own := text.Substance(items[i].Content)
-		known := items[i].Known(p)
+		known, hearsay := items[i].Known(p), items[i].unmeasuredModel(p)
 		before := lines.of(own)
 		if j, ok := repeated(before, items[i].Supports); ok && !known {
 			flaws[i] = Flaw{Kind: Repeats, Other: j}
@@ -79,7 +81,7 @@ func flawsBeside(items []Testimony, p *abi.Profile, lines register) []Flaw {
 			if !known {
 				flaws[i] = Flaw{Kind: FitsTwo, Other: j}
 			}
-			if !items[j].Known(p) {
+			if !items[j].Known(p) && (!hearsay || items[j].unmeasuredModel(p)) {
 				flaws[j] = Flaw{Kind: FitsTwo, Other: i}
 			}
 		}
@@ -151,13 +153,20 @@ func contradicted(lines [][]entry, label string) (item int, ok bool) {
 }
 
 // strongestFirst gives the indexes of items by what they may count, so that of
-// items that repeat each other the strongest keeps its weight.
-func strongestFirst(items []Testimony) []int {
+// items that repeat each other the strongest keeps its weight. Models that
+// nobody measured come last.
+func strongestFirst(items []Testimony, p *abi.Profile) []int {
 	order := make([]int, len(items))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
+		if last := items[a].unmeasuredModel(p); last != items[b].unmeasuredModel(p) {
+			if last {
+				return 1
+			}
+			return -1
+		}
 		return cmp.Compare(items[b].Confidence*items[b].Left, items[a].Confidence*items[a].Left)
 	})
 	return order

@@ -23,6 +23,12 @@ func (t *Testimony) Known(p *abi.Profile) bool {
 	return odds.Source(p, odds.SourceKey(t.SourceRef)) != nil
 }
 
+// unmeasuredModel says whether the item is the word of a language model that the
+// profile doesn't know.
+func (t *Testimony) unmeasuredModel(p *abi.Profile) bool {
+	return odds.IsModel(t.SourceRef) && !t.Known(p)
+}
+
 // Matter is everything that is weighed.
 type Matter struct {
 	Labels  []string

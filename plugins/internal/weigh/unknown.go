@@ -14,11 +14,21 @@ const unknownCap = 0.3
 // measures says whether a profile knows the reliability of sources; Light is one.
 func measures(p *abi.Profile) bool { return p != nil && (len(p.Sources) > 0 || p.Light != nil) }
 
-// unknown is what sources say that the profile doesn't know, where it measured
-// others. Anybody can bring any number of sources, as sure as they like: so all of
-// them together count a little, and never decide against those that were measured.
+// aside says whether a source counts beside the others, and not among them.
+func aside(p *abi.Profile, key string) bool {
+	return odds.Source(p, key) == nil && (measures(p) || odds.IsModel(key))
+}
+
+func (t *Testimony) aside(p *abi.Profile) bool { return aside(p, odds.SourceKey(t.SourceRef)) }
+
+// unknown is what sources say that count beside the others: those that the profile
+// doesn't know, where it measured others, and without one language models. Anybody
+// can bring any number of sources, as sure as they like, and whoever writes a log
+// can talk to a model: so all of them together count a little, and never decide
+// against the others.
 type unknown struct {
 	sum     []float64
+	most    float64 // nats
 	items   []int
 	vectors [][]float64
 }
@@ -42,8 +52,8 @@ func (s *Scale) addUnknown(u unknown) {
 
 func (u unknown) share(read []float64) float64 {
 	share := 1.0
-	if most := odds.Spread(u.sum); most > unknownCap {
-		share = unknownCap / most
+	if spread := odds.Spread(u.sum); spread > u.most {
+		share = u.most / spread
 	}
 	if odds.Spread(read) < noise {
 		return share // nothing that was measured speaks
@@ -55,4 +65,25 @@ func (u unknown) share(read []float64) float64 {
 		}
 	}
 	return share
+}
+
+// Settled is the scale without what language models say that the profile doesn't
+// know.
+func (s *Scale) Settled() *Scale {
+	if s.settled != nil {
+		return s.settled
+	}
+	return s
+}
+
+// withoutModels is a matter without what language models say that the profile
+// doesn't know; ok is false where there is no such word.
+func (m *Matter) withoutModels() (without *Matter, ok bool) {
+	unmeasured := func(f abi.Finding) bool { return f.Source != "" && aside(m.Profile, odds.SourceKey(f.Source)) }
+	if !slices.ContainsFunc(m.Findings, unmeasured) {
+		return nil, false
+	}
+	own := *m
+	own.Findings = slices.DeleteFunc(slices.Clone(m.Findings), unmeasured)
+	return &own, true
 }

@@ -30,6 +30,10 @@ type Scale struct {
 	// Flaws of each testimony.
 	Flaws []Flaw
 
+	// settled is the scale without what language models say whom nobody measured;
+	// nil where they say nothing.
+	settled *Scale
+
 	matter *Matter
 	// read are the nats by label of everything but the experiments.
 	read []float64
@@ -37,6 +41,14 @@ type Scale struct {
 
 // Weigh weighs a matter. The labels must not be empty.
 func Weigh(m *Matter) *Scale {
+	s := weighAll(m)
+	if without, ok := m.withoutModels(); ok {
+		s.settled = weighAll(without)
+	}
+	return s
+}
+
+func weighAll(m *Matter) *Scale {
 	k := len(m.Labels)
 	testimony := slices.Clone(m.Testimony)
 	signals, quoted := readSignals(m, &testimony)
@@ -77,8 +89,8 @@ func (s *speaker) say(label string) int {
 	return 0
 }
 
-// addTestimony adds every item, the strongest of each source first. Where the profile measured sources, it gives what the others
-// say, which is not added.
+// addTestimony adds every item, the strongest of each source first. It gives what is said by sources that may not decide, see unknown,
+// which is not added.
 func (s *Scale) addTestimony(m *Matter, testimony []Testimony) unknown {
 	order := make([]int, 0, len(testimony))
 	share := make([]float64, len(testimony))
@@ -94,7 +106,10 @@ func (s *Scale) addTestimony(m *Matter, testimony []Testimony) unknown {
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.Nats[b], s.Nats[a]) })
 	index := make(map[string]int)
 	var speakers []speaker
-	others := unknown{sum: make([]float64, len(m.Labels))}
+	others := unknown{sum: make([]float64, len(m.Labels)), most: odds.UnmeasuredModel}
+	if measures(m.Profile) {
+		others.most = unknownCap
+	}
 	for _, i := range order {
 		t := &testimony[i]
 		key := odds.SourceKey(t.SourceRef)
@@ -113,7 +128,7 @@ func (s *Scale) addTestimony(m *Matter, testimony []Testimony) unknown {
 			s.Nats[i] *= fading
 			v = vector(m, t, share[i]*fading)
 		}
-		if measures(m.Profile) && !t.Known(m.Profile) {
+		if t.aside(m.Profile) {
 			others.items, others.vectors = append(others.items, i), append(others.vectors, v)
 		} else {
 			lift(s.Support, v)
@@ -125,7 +140,7 @@ func (s *Scale) addTestimony(m *Matter, testimony []Testimony) unknown {
 	for i := range speakers {
 		sum, to := speakers[i].sum, s.Evidence
 		odds.Limit(sum, sourceCap(m.Profile, speakers[i].key))
-		if measures(m.Profile) && odds.Source(m.Profile, speakers[i].key) == nil {
+		if aside(m.Profile, speakers[i].key) {
 			to = others.sum
 		}
 		for j, x := range sum {

@@ -254,16 +254,54 @@ func TestUnknownSourcesBesideMeasuredOnesDecideNothing(t *testing.T) {
 	}
 }
 
-// However many lines an unmeasured language model quotes, and however sure it is, it counts as much as Light. Each model is a source.
-func TestAnUnmeasuredModelIsAWeakSource(t *testing.T) {
+// said is what a language model says, in quotes that stand.
+func said(model, quote, label string) abi.Finding {
+	return abi.Finding{Document: "log", Quote: quote, Supports: label, Strength: 1, Source: abi.ModelSource + model}
+}
+
+// However many lines unmeasured language models quote, and however sure they are, together they count as much as Light.
+func TestUnmeasuredModelsAreAWeakSource(t *testing.T) {
 	t.Parallel()
-	said := func(model, quote string) abi.Finding {
-		return abi.Finding{Document: "log", Quote: quote, Supports: "b", Strength: 1, Source: abi.ModelSource + model}
-	}
-	m := &Matter{Labels: labels, Findings: []abi.Finding{said("x", "the disk was full"), said("x", "nothing else was wrong")}}
+	m := &Matter{Labels: labels, Findings: []abi.Finding{said("x", "the disk was full", "b"), said("x", "nothing else was wrong", "b")}}
 	s := Weigh(m)
 	near(t, "one model", s.Evidence[1]-s.Evidence[0], 1)
-	m.Findings = append(m.Findings, said("y", "the network was down as well"))
+	m.Findings = append(m.Findings, said("y", "the network was down as well", "b"))
 	s = Weigh(m)
-	near(t, "two models", s.Evidence[1]-s.Evidence[0], 2)
+	near(t, "two models", s.Evidence[1]-s.Evidence[0], 1)
+}
+
+// What the other evidence says leads, however close it is, and whatever an unmeasured model quotes: not even the quotes of that evidence
+// itself, for another label, have it count less.
+func TestAnUnmeasuredModelDecidesNothing(t *testing.T) {
+	t.Parallel()
+	lines := []string{"the disk of the first host was full", "the network of the second was down"}
+	m := &Matter{Labels: labels, Testimony: []Testimony{item("x", lines[0], "a", 0.61), item("y", lines[1], "b", 0.6)}}
+	alone := Weigh(m)
+	if alone.Settled() != alone {
+		t.Error("without a model nothing is set aside")
+	}
+	for _, label := range labels {
+		for _, quoted := range []string{"a", "b", "c"} {
+			m.Findings = []abi.Finding{said("x", lines[0], label), said("x", lines[1], quoted), said("y", lines[1], label)}
+			s := Weigh(m)
+			if top, _ := s.Top("b"); top != "a" {
+				t.Errorf("a model for %s and %s decides for %s: %v", label, quoted, top, s.Posterior)
+			}
+			if s.Flaws[0] != (Flaw{}) || s.Flaws[1] != (Flaw{}) {
+				t.Errorf("a model for %s and %s makes flaws %v", label, quoted, s.Flaws)
+			}
+			if !slices.Equal(s.Settled().Posterior, alone.Posterior) {
+				t.Errorf("settled %v, want %v", s.Settled().Posterior, alone.Posterior)
+			}
+		}
+	}
+	m.Findings = []abi.Finding{said("x", "a line of its own", "b")}
+	if s := Weigh(m); s.Of("b") <= alone.Of("b") {
+		t.Errorf("a model counts nothing: %v, alone %v", s.Posterior, alone.Posterior)
+	}
+	m.Profile = &abi.Profile{Name: "p", Sources: []abi.SourceReliability{{Source: "model:x", Share: 1, Cap: 3, Stated: &abi.LogitMap{Slope: 1}}}}
+	s := Weigh(m)
+	if top, _ := s.Top(""); top != "b" || s.Settled() != s {
+		t.Errorf("a measured model counts by its table: %v", s.Posterior)
+	}
 }
