@@ -166,6 +166,14 @@ func (h *Host) WithCasebook(c Casebook) *Host {
 	return &other
 }
 
+// WithObserver gives a Host that tells observe of every call of a module, after Config.Observe: so that each of many trials can be told apart.
+// It shares everything else with the one that it was made from, as one of [Host.WithCasebook] does.
+func (h *Host) WithObserver(observe func(CallRecord)) *Host {
+	other := *h
+	other.runtime, other.borrowed = h.runtime.WithObserver(observer(observe)), true
+	return &other
+}
+
 // Close waits for the trials that are going on and frees everything.
 func (h *Host) Close(ctx context.Context) error {
 	if h.borrowed {

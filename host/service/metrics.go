@@ -14,6 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/service/store"
 	"github.com/shadowcourt/shadowcourt/host/service/work"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // metrics are those of a process. Labels are names of modules, statuses and codes: nothing that is in a docket.
@@ -21,11 +22,12 @@ type metrics struct {
 	registry *prometheus.Registry
 	log      *slog.Logger
 
-	trials, calls, failures, rejected, batches *prometheus.CounterVec
-	fuel, entryFaults                          prometheus.Counter
-	callTime                                   *prometheus.HistogramVec
-	trialTime, batchTime                       prometheus.Histogram
-	requests                                   *prometheus.HistogramVec
+	trials, mistrials, artifacts, calls, failures, rejected, batches, experiments, tokens *prometheus.CounterVec
+
+	fuel, entryFaults    prometheus.Counter
+	callTime             *prometheus.HistogramVec
+	trialTime, batchTime prometheus.Histogram
+	requests             *prometheus.HistogramVec
 }
 
 func newMetrics(s *store.Store, log *slog.Logger) *metrics {
@@ -45,8 +47,12 @@ func newMetrics(s *store.Store, log *slog.Logger) *metrics {
 		registry:    prometheus.NewRegistry(),
 		log:         log,
 		trials:      counters("trials_total", "Trials that were committed, by how they ended.", "status"),
+		mistrials:   counters("mistrials_total", "Trials that were committed as mistrials, by their cause.", "cause"),
+		artifacts:   counters("artifacts_rejected_total", "Responses of modules that the contract rejects, by the persona that was played.", "persona"),
+		experiments: counters("experiments_total", "Experiments that trials had run, by their outcome.", "outcome"),
+		tokens:      counters("model_tokens_total", "Tokens of language models that trials took, as providers count them.", "model", "direction"),
 		calls:       counters("module_calls_total", "Calls of modules.", "module"),
-		failures:    counters("module_failures_total", "Calls of modules that failed, rejected artifacts included.", "module"),
+		failures:    counters("module_failures_total", "Calls of modules that failed: traps, exceeded limits.", "module"),
 		rejected:    counters("requests_rejected_total", "Requests that were rejected, by the code of the problem.", "code"),
 		batches:     counters("batches_total", "Entries of batches, by what came of them.", "outcome"),
 		fuel:        counter("fuel_total", "Fuel that trials burned."),
@@ -56,8 +62,15 @@ func newMetrics(s *store.Store, log *slog.Logger) *metrics {
 		batchTime:   prometheus.NewHistogram(times("batch_seconds", "How long batches take.", 0.005)),
 		requests:    prometheus.NewHistogramVec(times("request_seconds", "How long requests take.", 0.001), []string{"method", "area", "status"}),
 	}
-	m.registry.MustRegister(m.trials, m.calls, m.failures, m.rejected, m.batches, m.fuel, m.entryFaults, m.callTime, m.trialTime, m.batchTime, m.requests,
+	m.registry.MustRegister(m.trials, m.mistrials, m.artifacts, m.experiments, m.tokens, m.calls, m.failures, m.rejected, m.batches, m.fuel, m.entryFaults, m.callTime, m.trialTime, m.batchTime, m.requests,
 		&database{s, log}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	// What is known beforehand is there from the start, at 0: a rate that begins with the first fault would miss it.
+	for _, status := range trial.Statuses() {
+		m.trials.WithLabelValues(string(status))
+	}
+	for _, outcome := range []string{"tried", "known", "fault"} {
+		m.batches.WithLabelValues(outcome)
+	}
 	return m
 }
 
@@ -68,10 +81,30 @@ func (m *metrics) handler() http.Handler {
 func (m *metrics) reject(code string) { m.rejected.WithLabelValues(code).Inc() }
 
 func (m *metrics) trial(t work.Trial) {
-	m.trials.WithLabelValues(string(t.Result.Final.Status)).Inc()
+	r := t.Result
+	m.trials.WithLabelValues(string(r.Final.Status)).Inc()
 	m.trialTime.Observe(t.Took.Seconds())
-	if t.Result.Fuel != nil {
-		m.fuel.Add(float64(*t.Result.Fuel))
+	if r.Fuel != nil {
+		m.fuel.Add(float64(*r.Fuel))
+	}
+	if r.Final.Status == trial.Mistrial {
+		m.mistrials.WithLabelValues(string(r.Final.Cause)).Inc()
+	}
+	if r.Error != nil && r.Error.Code == trial.CauseInvalidArtifact {
+		m.artifacts.WithLabelValues(r.Error.Persona).Inc()
+	}
+	for i := range r.Fallbacks {
+		if r.Fallbacks[i].Cause == trial.CauseInvalidArtifact {
+			m.artifacts.WithLabelValues(r.Fallbacks[i].Persona).Inc()
+		}
+	}
+	for i := range r.Experiments {
+		m.experiments.WithLabelValues(string(r.Experiments[i].Outcome)).Inc()
+	}
+	for i := range r.Completions {
+		c := &r.Completions[i]
+		m.tokens.WithLabelValues(c.Model, "in").Add(float64(c.InputTokens))
+		m.tokens.WithLabelValues(c.Model, "out").Add(float64(c.OutputTokens))
 	}
 }
 
@@ -92,12 +125,7 @@ func (m *metrics) call(r host.CallRecord) {
 }
 
 func (m *metrics) request(method, area string, status int, took time.Duration) {
-	switch method {
-	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodDelete:
-	default:
-		method = "other"
-	}
-	m.requests.WithLabelValues(method, area, strconv.Itoa(status)).Observe(took.Seconds())
+	m.requests.WithLabelValues(knownMethod(method), area, strconv.Itoa(status)).Observe(took.Seconds())
 }
 
 // database measures the queue when metrics are read: it is the same for all processes.

@@ -11,29 +11,20 @@ import (
 	"strings"
 	"time"
 
+	"go.opentelemetry.io/otel/attribute"
+
 	"github.com/shadowcourt/shadowcourt/host/service/problem"
+	"github.com/shadowcourt/shadowcourt/host/service/telemetry"
 )
 
-type requestKey struct{}
+type routeKey struct{}
 
-// requestIDs puts the ID of the request into what is logged of it.
-type requestIDs struct{ slog.Handler }
-
-// Handle adds the ID.
-func (h requestIDs) Handle(ctx context.Context, r slog.Record) error {
-	if id, ok := ctx.Value(requestKey{}).(string); ok {
-		r.AddAttrs(slog.String("request", id))
+// foundRoute notes which route a request takes, for its span: a path is what the client makes of it.
+func foundRoute(ctx context.Context, pattern string) {
+	if route, ok := ctx.Value(routeKey{}).(*string); ok && *route == "" { // a page may ask the API
+		*route = pattern
 	}
-	return h.Handler.Handle(ctx, r)
 }
-
-// WithAttrs keeps the handler around.
-func (h requestIDs) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return requestIDs{h.Handler.WithAttrs(attrs)}
-}
-
-// WithGroup keeps the handler around.
-func (h requestIDs) WithGroup(name string) slog.Handler { return requestIDs{h.Handler.WithGroup(name)} }
 
 // written notes the status of an answer.
 type written struct {
@@ -61,11 +52,18 @@ func (w *written) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 // Flush is for those who look for it.
 func (w *written) Flush() { _ = http.NewResponseController(w.ResponseWriter).Flush() }
 
-// observed gives each request an ID, logs and measures it, and answers for a handler that panics. Queries and bodies are not logged.
+// observed gives each request an ID and a span, logs and measures it, and answers for a handler that panics. Queries and bodies are not
+// logged.
 func (s *Service) observed(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := rand.Text()[:16]
-		r = r.WithContext(context.WithValue(r.Context(), requestKey{}, id))
+		ctx := telemetry.With(s.config.Tracing.FromRequest(r), telemetry.RequestID, slog.StringValue(id))
+		ctx, span := s.config.Tracing.Begin(ctx, telemetry.Server, area(r.URL.Path))
+		route := ""
+		if span.On() {
+			ctx = context.WithValue(ctx, routeKey{}, &route)
+		}
+		r = r.WithContext(ctx)
 		w.Header().Set("X-Request-Id", id)
 		out := &written{ResponseWriter: w}
 		begun := time.Now() //nolint:forbidigo // a duration for people, by the monotonic clock
@@ -80,6 +78,7 @@ func (s *Service) observed(next http.Handler) http.Handler {
 			}
 			took := time.Since(begun)
 			s.metrics.request(r.Method, area(r.URL.Path), out.status, took)
+			endRequest(span, r, id, route, out.status)
 			s.config.Log.InfoContext(r.Context(), "request", "method", r.Method, "path", r.URL.Path, "status", out.status, "milliseconds", took.Milliseconds())
 			if aborted {
 				panic(http.ErrAbortHandler)
@@ -87,6 +86,32 @@ func (s *Service) observed(next http.Handler) http.Handler {
 		}()
 		next.ServeHTTP(out, r)
 	})
+}
+
+// endRequest ends the span of a request, by the names that OpenTelemetry has for HTTP.
+func endRequest(span telemetry.Span, r *http.Request, id, route string, status int) {
+	if span.On() {
+		method := knownMethod(r.Method)
+		_, path, _ := strings.Cut(route, " ")
+		if path != "" {
+			span.Rename(method + " " + path)
+		}
+		span.Set(attribute.String("http.request.method", method), attribute.String("http.route", path),
+			attribute.Int("http.response.status_code", status), attribute.String("shadowcourt.request", id))
+		if status >= http.StatusInternalServerError {
+			span.Fail(http.StatusText(status))
+		}
+	}
+	span.End()
+}
+
+// knownMethod is a method that the service has, or other: few words, whatever is sent.
+func knownMethod(method string) string {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodDelete:
+		return method
+	}
+	return "other"
 }
 
 func asError(fault any) error {

@@ -69,7 +69,7 @@ func (s *Service) people(mux *http.ServeMux, a *auth.Authenticator) error {
 	operations := http.NewServeMux()
 	api.Register(operations, api.Config{
 		Store: c.Store, Now: c.Now, Random: c.Random, Version: c.Version, MaxUpload: c.MaxUpload, Graph: s.graph, CheckGeneration: s.checkGeneration,
-		Rejected: s.metrics.reject, Log: c.Log, Stop: s.stop,
+		Rejected: s.metrics.reject, Log: c.Log, Tracing: c.Tracing, Stop: s.stop,
 	})
 	known := strict{operations}
 	mux.Handle("/api/", known)
@@ -81,7 +81,7 @@ func (s *Service) people(mux *http.ServeMux, a *auth.Authenticator) error {
 	if err != nil {
 		return err
 	}
-	mux.Handle("/", pages)
+	mux.Handle("/", routed(pages))
 	a.Register(mux)
 	return nil
 }
@@ -94,11 +94,25 @@ func (s *Service) refit(ctx context.Context, progress func(step string)) (*refit
 	})
 }
 
+// routed notes the routes of a mux.
+func routed(h http.Handler) http.Handler {
+	mux, ok := h.(*http.ServeMux)
+	if !ok {
+		return h
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, pattern := mux.Handler(r)
+		foundRoute(r.Context(), pattern)
+		mux.ServeHTTP(w, r)
+	})
+}
+
 // strict answers requests that no operation takes with problems.
 type strict struct{ *http.ServeMux }
 
 func (m strict) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if _, pattern := m.Handler(r); pattern != "" {
+		foundRoute(r.Context(), pattern)
 		m.ServeMux.ServeHTTP(w, r)
 		return
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/service/auth"
 	"github.com/shadowcourt/shadowcourt/host/service/store"
+	"github.com/shadowcourt/shadowcourt/host/service/telemetry"
 	"github.com/shadowcourt/shadowcourt/host/service/work"
 )
 
@@ -50,7 +51,8 @@ type Config struct {
 	Version   string
 	Now       func() time.Time
 	Random    io.Reader
-	Log       *slog.Logger // nil: nothing is logged
+	Log       *slog.Logger       // nil: nothing is logged
+	Tracing   *telemetry.Tracing // nil: no spans
 	// Stop is how long requests and batches may go on when the process is told to stop; 0: 30 s.
 	Stop time.Duration
 }
@@ -78,7 +80,7 @@ func New(ctx context.Context, config Config, addresses ...net.Addr) (*Service, e
 	if config.Stop == 0 {
 		config.Stop = defaultStop
 	}
-	config.Log = slog.New(requestIDs{config.Log.Handler()})
+	config.Log = slog.New(telemetry.Handler{Handler: config.Log.Handler()})
 	if _, err := work.Begin(ctx, config.Store); err != nil {
 		return nil, fmt.Errorf("the modules of this program: %w", err)
 	}
@@ -86,7 +88,7 @@ func New(ctx context.Context, config Config, addresses ...net.Addr) (*Service, e
 	if config.Role != RoleAPI {
 		s.worker = work.New(work.Config{
 			Store: config.Store, Open: s.open, Key: config.Key, Workers: config.Workers, Machine: config.Machine, Version: config.Version, Now: config.Now,
-			Logger: config.Log, Keep: config.Keep, Stop: config.Stop, OnTrial: s.metrics.trial, OnBatch: s.onBatch,
+			Logger: config.Log, Tracing: config.Tracing, Keep: config.Keep, Stop: config.Stop, OnTrial: s.metrics.trial, OnBatch: s.metrics.batch,
 		})
 	}
 	handler, err := s.routes(loopbackOnly(addresses))
@@ -99,12 +101,6 @@ func New(ctx context.Context, config Config, addresses ...net.Addr) (*Service, e
 
 func (s *Service) open(ctx context.Context, o *work.Opening) (*host.Host, error) {
 	return s.config.Open(ctx, o, s.metrics.call)
-}
-
-func (s *Service) onBatch(b work.Batch) {
-	s.metrics.batch(b)
-	s.config.Log.Info("a batch was tried", "batch", b.ID, "docket", b.Docket, "generation", b.Generation, "attempt", b.Attempt, "tried", b.Tried,
-		"known", b.Known, "faults", b.Faults, "milliseconds", b.Took.Milliseconds())
 }
 
 // loopbackOnly says whether all addresses are loopback, and there is one.

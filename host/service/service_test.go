@@ -62,6 +62,7 @@ func start(t *testing.T, address string) *process {
 	return startWith(t, address, filepath.Join(t.TempDir(), "test.db"), nil)
 }
 
+// startWith starts a process with another database or configuration.
 func startWith(t *testing.T, address, database string, change func(*service.Config)) *process {
 	t.Helper()
 	p := &process{logs: &logs{}}
@@ -217,14 +218,14 @@ func TestAccept_SV7_LogsAndMetricsHaveIDsAndNoDocuments(t *testing.T) {
 		}
 		message, _ := record["msg"].(string)
 		messages = append(messages, message)
-		needs := map[string][]string{"request": {"request"}, "a docket was submitted": {"request", "docket"}, "a batch was tried": {"docket", "batch"}}[message]
+		needs := map[string][]string{"request": {"request"}, "a docket was submitted": {"request", "docket"}, "a batch was tried": {"docket", "batch"}, "a case was tried": {"docket", "batch", "trial"}}[message]
 		for _, id := range needs {
 			if record[id] == nil {
 				t.Errorf("%s has no %s", line, id)
 			}
 		}
 	}
-	for _, message := range []string{"request", "a docket was submitted", "a batch was tried", "a request was rejected"} {
+	for _, message := range []string{"request", "a docket was submitted", "a batch was tried", "a case was tried", "a request was rejected"} {
 		if !slices.Contains(messages, message) {
 			t.Errorf("nothing was logged as %q", message)
 		}

@@ -113,7 +113,11 @@ func (s *server) wait(ctx context.Context) error {
 
 // end stops the service, whatever it does.
 func (s *server) end() error {
-	err := s.cmd.Process.Kill()
-	_ = <-s.done // it was killed
-	return err
+	if err := s.cmd.Process.Kill(); err != nil {
+		return err
+	}
+	if err := <-s.done; err == nil {
+		return errors.New("the service ended before it was killed")
+	}
+	return nil
 }

@@ -192,6 +192,20 @@ func (r *Runtime) WithCasebook(c Casebook) *Runtime {
 	return &other
 }
 
+// WithObserver gives a Runtime with the same modules that tells observe of calls, too.
+func (r *Runtime) WithObserver(observe func(Call)) *Runtime {
+	other := *r
+	if before := r.config.Observe; before != nil {
+		other.config.Observe = func(c Call) {
+			before(c)
+			observe(c)
+		}
+		return &other
+	}
+	other.config.Observe = observe
+	return &other
+}
+
 // Runtime of the generation.
 func (g *Generation) Runtime() *Runtime { return g.runtime }
 

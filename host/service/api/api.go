@@ -23,6 +23,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/service/auth"
 	"github.com/shadowcourt/shadowcourt/host/service/problem"
 	"github.com/shadowcourt/shadowcourt/host/service/store"
+	"github.com/shadowcourt/shadowcourt/host/service/telemetry"
 )
 
 // Prefix begins the paths of all operations.
@@ -45,7 +46,8 @@ type Config struct {
 	CheckGeneration func(ctx context.Context, parts store.Parts, blobs map[string][]byte) error
 	// Rejected, if not nil, is told of each request that the API rejects: the code of the problem.
 	Rejected func(code string)
-	Log      *slog.Logger // nil: nothing is logged
+	Log      *slog.Logger       // nil: nothing is logged
+	Tracing  *telemetry.Tracing // nil: no spans
 	// Stop ends streams that follow a docket, so that the server can shut down. Nil: they end with their requests.
 	Stop <-chan struct{}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"go.opentelemetry.io/otel/attribute"
 
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/run/group"
@@ -23,6 +24,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/service/auth"
 	"github.com/shadowcourt/shadowcourt/host/service/problem"
 	"github.com/shadowcourt/shadowcourt/host/service/store"
+	"github.com/shadowcourt/shadowcourt/host/service/telemetry"
 )
 
 func (s *server) submitOperation() {
@@ -101,9 +103,15 @@ func (s *server) submit(ctx context.Context, in *submitInput) (*submitOutput, er
 	if err != nil {
 		return nil, s.fail(ctx, err)
 	}
+	ctx, span := s.Tracing.Begin(ctx, telemetry.Producer, "docket")
+	defer span.End()
 	d, created, err := s.receive(ctx, who, in, b)
 	if err != nil {
+		span.Fail("rejected")
 		return nil, s.fail(ctx, b.failure(err))
+	}
+	if span.On() {
+		span.Set(attribute.Int64("shadowcourt.docket", d.ID), attribute.String("shadowcourt.format", d.Format), attribute.Int("shadowcourt.cases", d.Cases))
 	}
 	out := &submitOutput{Status: http.StatusAccepted, Location: Prefix + "/dockets/" + strconv.FormatInt(d.ID, 10), Body: docketOf(&d)}
 	if !created {
@@ -127,7 +135,7 @@ func (s *server) receive(ctx context.Context, who *auth.Identity, in *submitInpu
 	inputs.Truth = in.Truth
 	upload, err := s.Store.Submit(ctx, store.Submission{
 		Submitter: who.Submitter, Name: in.Name, Repository: in.Repository, Revision: in.Revision, Format: inputs.Format(),
-		Key: in.Key, Generation: in.Generation, Remember: in.Remember,
+		Key: in.Key, Generation: in.Generation, Remember: in.Remember, Traceparent: s.Tracing.Traceparent(ctx),
 	})
 	if err != nil {
 		return d, false, err

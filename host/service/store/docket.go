@@ -43,19 +43,21 @@ type Docket struct {
 	State    State
 	// Cases are the entries, those included that could not be read; Tried have a trial, Faults have an error instead.
 	Cases, Tried, Faults int
+	// Traceparent is the span of the submission in the form of that header, empty for none.
+	Traceparent string
 	// Finished is zero until the docket has ended.
 	Created, Finished time.Time
 }
 
 const docketColumns = `id, submitter, name, repository, revision, format, coalesce(idempotency_key, ''), body_digest, generation, casebook,
-	remember, state, cases, tried, faults, created, finished`
+	remember, state, cases, tried, faults, created, finished, traceparent`
 
 func scanDocket(scan func(...any) error) (Docket, error) {
 	var d Docket
 	var remember, created, finished int64
 	var state string
 	err := scan(&d.ID, &d.Submitter, &d.Name, &d.Repository, &d.Revision, &d.Format, &d.Key, &d.BodyDigest, &d.Generation, &d.Casebook,
-		&remember, &state, &d.Cases, &d.Tried, &d.Faults, &created, &finished)
+		&remember, &state, &d.Cases, &d.Tried, &d.Faults, &created, &finished, &d.Traceparent)
 	d.Remember, d.State, d.Created, d.Finished = remember != 0, State(state), at(created), at(finished)
 	return d, err
 }

@@ -112,4 +112,8 @@ var migrations = []migration{
 		`ALTER TABLE verdicts ADD COLUMN beside_confidence DOUBLE PRECISION NOT NULL DEFAULT 0`,
 		`ALTER TABLE entries ADD COLUMN beside_confidence DOUBLE PRECISION NOT NULL DEFAULT 0`,
 	}},
+	{"7 traces", []string{
+		// The span of the submission, as the header traceparent has it: workers continue its trace.
+		`ALTER TABLE dockets ADD COLUMN traceparent TEXT NOT NULL DEFAULT ''`,
+	}},
 }

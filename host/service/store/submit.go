@@ -26,6 +26,8 @@ type Submission struct {
 	Generation int64
 	// Remember adds the verdicts to the casebook when all cases are tried.
 	Remember bool
+	// Traceparent is the span of the submission in the form of that header. Optional.
+	Traceparent string
 }
 
 // Limits of a submission.
@@ -65,7 +67,7 @@ type row struct {
 
 // Submit begins an upload.
 func (s *Store) Submit(ctx context.Context, sent Submission) (*Upload, error) {
-	for _, field := range []*string{&sent.Submitter, &sent.Name, &sent.Repository, &sent.Revision, &sent.Format, &sent.Key} {
+	for _, field := range []*string{&sent.Submitter, &sent.Name, &sent.Repository, &sent.Revision, &sent.Format, &sent.Key, &sent.Traceparent} {
 		*field = text(*field, maxName)
 	}
 	u := &Upload{store: s, sent: sent, created: s.now(), rules: group.Shipped()}
@@ -80,9 +82,9 @@ func (s *Store) Submit(ctx context.Context, sent Submission) (*Upload, error) {
 			remember = 1
 		}
 		return one(ctx, t, `INSERT INTO dockets (submitter, name, repository, revision, format, body_digest, generation, casebook, remember,
-			suites, state, cases, tried, faults, created, finished, touched)
-			VALUES ($1, $2, $3, $4, $5, '', $6, 0, $7, '', 'receiving', 0, 0, 0, $8, 0, $8) RETURNING id`,
-			[]any{sent.Submitter, sent.Name, sent.Repository, sent.Revision, sent.Format, sent.Generation, remember, u.created}, &u.id)
+			suites, state, cases, tried, faults, created, finished, touched, traceparent)
+			VALUES ($1, $2, $3, $4, $5, '', $6, 0, $7, '', 'receiving', 0, 0, 0, $8, 0, $8, $9) RETURNING id`,
+			[]any{sent.Submitter, sent.Name, sent.Repository, sent.Revision, sent.Format, sent.Generation, remember, u.created, sent.Traceparent}, &u.id)
 	})
 	if err != nil {
 		return nil, err

@@ -76,14 +76,18 @@ func (w *Worker) batch(ctx context.Context, job *river.Job[store.BatchArgs]) err
 		return w.giveUp(ctx, b, job)
 	}
 	done := Batch{ID: b.ID, Docket: b.Docket.ID, Generation: b.Generation, Attempt: b.Attempt}
+	ctx, span := w.beginBatch(ctx, b)
+	defer span.End()
 	o, err := w.try(ctx, b, &done)
 	if err == nil {
 		err = w.complete(ctx, b, o, job)
 	}
 	if err != nil {
+		span.Fail("the batch was not completed")
 		return err
 	}
 	done.Took = w.config.Now().Sub(begun)
+	w.endBatch(ctx, span, &done)
 	w.tell(b, o, done)
 	return nil
 }
@@ -164,7 +168,7 @@ func (w *Worker) tryEntries(ctx context.Context, b *store.Batch, court *host.Hos
 			continue
 		}
 		began := w.config.Now()
-		t, recorded, err := court.TryRecorded(ctx, e.Case)
+		t, recorded, err := w.tryEntry(ctx, b, e, court)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/service/store"
+	"github.com/shadowcourt/shadowcourt/host/service/telemetry"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
@@ -34,7 +35,8 @@ type Config struct {
 	// Machine and Version describe the worker. Optional.
 	Machine, Version string
 	Now              func() time.Time
-	Logger           *slog.Logger // default: none
+	Logger           *slog.Logger       // default: none; with telemetry.Handler its lines have the ids of batches and trials
+	Tracing          *telemetry.Tracing // default: none
 	// Keep says what the worker that leads removes at times. Default: nothing but unfinished uploads of which nothing comes any more.
 	Keep store.Keep
 	// Stop is how long batches may go on when the worker is told to stop. Default: 30 s.

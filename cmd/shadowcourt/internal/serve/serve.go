@@ -21,6 +21,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/service"
 	"github.com/shadowcourt/shadowcourt/host/service/auth"
 	"github.com/shadowcourt/shadowcourt/host/service/store"
+	"github.com/shadowcourt/shadowcourt/host/service/telemetry"
 )
 
 // options are the flags of `serve`.
@@ -105,6 +106,10 @@ func (o *options) run(ctx context.Context, s cli.Streams) error {
 		addresses[i] = l.Addr()
 		defer func() { _ = l.Close() }()
 	}
+	if config.Tracing, err = telemetry.FromEnvironment(ctx, os.Getenv, o.version, config.Log); err != nil {
+		config.Log.Warn("there are no traces", "error", err) // no reason to stop: such variables are often set for all programs of a cluster
+	}
+	defer closeTracing(ctx, config)
 	process, err := service.New(ctx, *config, addresses...)
 	if err != nil {
 		return err
@@ -117,6 +122,17 @@ func (o *options) run(ctx context.Context, s cli.Streams) error {
 			fmt.Fprintln(s.Err, "this process tries cases; it serves health and metrics alone")
 		}
 	}, listeners...)
+}
+
+// lastTraces is how long the last spans have to be sent.
+const lastTraces = 5 * time.Second
+
+func closeTracing(ctx context.Context, config *service.Config) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTraces)
+	defer cancel()
+	if err := config.Tracing.Close(ctx); err != nil {
+		config.Log.Warn("the last traces were not sent", "error", err)
+	}
 }
 
 // config is what the flags say, without the store.

@@ -1,0 +1,135 @@
+package telemetry
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// Tracing makes spans. A nil one makes none, at no cost.
+type Tracing struct {
+	provider *sdktrace.TracerProvider
+	tracer   trace.Tracer
+}
+
+// scope names this program's spans.
+const scope = "github.com/shadowcourt/shadowcourt"
+
+// New gives a tracing that sends spans to an exporter in the background. The environment variables OTEL_SERVICE_NAME,
+// OTEL_RESOURCE_ATTRIBUTES, OTEL_TRACES_SAMPLER, OTEL_BSP_* and OTEL_SPAN_* change it, as OpenTelemetry documents them.
+func New(ctx context.Context, exporter sdktrace.SpanExporter, version string) (*Tracing, error) {
+	about, err := resource.New(ctx, resource.WithTelemetrySDK(),
+		resource.WithAttributes(attribute.String("service.name", "shadowcourt"), attribute.String("service.version", version)), resource.WithFromEnv())
+	if err != nil {
+		return nil, err
+	}
+	provider := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(about))
+	return &Tracing{provider: provider, tracer: provider.Tracer(scope, trace.WithInstrumentationVersion(version))}, nil
+}
+
+// Close sends the spans that wait, until the context ends.
+func (t *Tracing) Close(ctx context.Context) error {
+	if t == nil {
+		return nil
+	}
+	return t.provider.Shutdown(ctx)
+}
+
+// Span is something that takes time. The zero Span is none.
+type Span struct{ span trace.Span }
+
+// Kinds of spans.
+const (
+	Internal = trace.SpanKindInternal
+	Server   = trace.SpanKindServer   // answers a request
+	Producer = trace.SpanKindProducer // puts something into the queue
+	Consumer = trace.SpanKindConsumer // works on something of the queue
+)
+
+// Begin begins a span below that of the context.
+func (t *Tracing) Begin(ctx context.Context, kind trace.SpanKind, name string) (context.Context, Span) {
+	if t == nil {
+		return ctx, Span{}
+	}
+	ctx, span := t.tracer.Start(ctx, name, trace.WithSpanKind(kind))
+	return ctx, Span{span}
+}
+
+// Past adds a span that has ended just now below that of the context.
+func (t *Tracing) Past(ctx context.Context, name string, end time.Time, took time.Duration, failure string, attributes ...attribute.KeyValue) {
+	if t == nil {
+		return
+	}
+	_, span := t.tracer.Start(ctx, name, trace.WithTimestamp(end.Add(-took)), trace.WithAttributes(attributes...))
+	if failure != "" {
+		span.SetStatus(codes.Error, failure)
+	}
+	span.End(trace.WithTimestamp(end))
+}
+
+// On says whether the span is kept: only then what it has to say need be put together.
+func (s Span) On() bool { return s.span != nil && s.span.IsRecording() }
+
+// Rename names the span for what was found out since it began.
+func (s Span) Rename(name string) {
+	if s.span != nil {
+		s.span.SetName(name)
+	}
+}
+
+// Set adds attributes.
+func (s Span) Set(attributes ...attribute.KeyValue) {
+	if s.span != nil {
+		s.span.SetAttributes(attributes...)
+	}
+}
+
+// Fail says that it failed. The reason must not have texts of dockets.
+func (s Span) Fail(reason string) {
+	if s.span != nil {
+		s.span.SetStatus(codes.Error, reason)
+	}
+}
+
+// End ends the span.
+func (s Span) End() {
+	if s.span != nil {
+		s.span.End()
+	}
+}
+
+// traceparent is the header of the W3C recommendation "Trace Context".
+const traceparent = "traceparent"
+
+// Traceparent gives the span of a context as text, for whoever continues its trace elsewhere; empty for none.
+func (t *Tracing) Traceparent(ctx context.Context) string {
+	if t == nil {
+		return ""
+	}
+	carrier := propagation.MapCarrier{}
+	propagation.TraceContext{}.Inject(ctx, carrier)
+	return carrier.Get(traceparent)
+}
+
+// Continue gives a context below the span that a text of [Tracing.Traceparent] names. A text that is none changes nothing.
+func (t *Tracing) Continue(ctx context.Context, parent string) context.Context {
+	if t == nil || parent == "" {
+		return ctx
+	}
+	return propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{traceparent: parent})
+}
+
+// FromRequest gives a context below the span that the client of a request names in its header.
+func (t *Tracing) FromRequest(r *http.Request) context.Context {
+	if t == nil {
+		return r.Context()
+	}
+	return t.Continue(r.Context(), r.Header.Get(traceparent))
+}
