@@ -93,8 +93,8 @@ type Persona struct {
 	// Models are names of language models that the module may ask; with the capability complete there is at least one. Which models
 	// answer to the names is the host's configuration.
 	Models []string
-	// Prompt is what the module builds its prompts from (YAML: `prompt_file`, a path beside the pipeline's file, or the text itself
-	// under `prompt`). At most [MaxPromptBytes]. Optional.
+	// Prompt is what the module builds its prompts from (YAML: `prompt_file`, a path within the folder of the pipeline's file, or the
+	// text itself under `prompt`). At most [MaxPromptBytes]. Optional.
 	Prompt string
 	// Fallback is a module that plays a node in place of Module, with the same request, where that fails or has no answer. Optional.
 	Fallback string

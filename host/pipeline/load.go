@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	slashpath "path"
-	"path/filepath"
 	"slices"
 )
 
@@ -23,22 +22,17 @@ func Load(path string) (*Definition, error) {
 	return read(path, f, beside(path))
 }
 
-// LoadBytes is [Load] for a file whose bytes were read already, such as those of a pipe. Prompt files are read beside path.
+// LoadBytes is [Load] for a file whose bytes were read already, such as those of a pipe. Prompt files are read from the folder of path.
 func LoadBytes(path string, data []byte) (*Definition, error) { return parse(path, data, beside(path)) }
 
-// beside opens files by their paths from the folder of a file.
-func beside(path string) opener {
-	return func(name string) (io.ReadCloser, error) { return os.Open(filepath.Join(filepath.Dir(path), name)) }
-}
-
-// LoadFS is Load within a file system.
+// LoadFS is Load within a file system. Whether symbolic links lead out of the file's folder is up to the file system.
 func LoadFS(fsys fs.FS, path string) (*Definition, error) {
 	f, err := fsys.Open(path)
 	if err != nil {
 		return nil, unreadable(path, err)
 	}
 	defer f.Close()
-	return read(path, f, func(name string) (io.ReadCloser, error) { return fsys.Open(slashpath.Join(slashpath.Dir(path), name)) })
+	return read(path, f, func(name string) (fs.File, error) { return fsys.Open(slashpath.Join(slashpath.Dir(path), name)) })
 }
 
 func read(path string, r io.Reader, prompts opener) (*Definition, error) {

@@ -65,6 +65,59 @@ func TestFaultsOfPromptFiles(t *testing.T) {
 	}
 }
 
+// A pipeline of somebody else sends no other file of this machine to a provider.
+func TestPromptFilesStayWithinTheFolder(t *testing.T) {
+	t.Parallel()
+	top := t.TempDir()
+	dir := filepath.Join(top, "court")
+	write(t, filepath.Join(top, "secret.md"), "a secret")
+	write(t, filepath.Join(dir, "prompts", "bench.md"), "Read the items.")
+	for link, to := range map[string]string{
+		"link.md":  filepath.Join(top, "secret.md"),
+		"up.md":    "../secret.md",
+		"folder":   "..",
+		"inner.md": "prompts/bench.md",
+	} {
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Skip("no symbolic links:", err)
+		}
+	}
+	path := filepath.Join(dir, "p.yaml")
+	const remedy = ": write a path within the folder of the pipeline's file, such as prompts/reader.md [outside]"
+	for file, want := range map[string]string{
+		"prompts/bench.md":                 "",
+		"prompts/../prompts/bench.md":      "",
+		"inner.md":                         "",
+		"../secret.md":                     `"../secret.md" leads out of the folder of the pipeline's file` + remedy,
+		"prompts/../../court/../secret.md": `"prompts/../../court/../secret.md" leads out of the folder of the pipeline's file` + remedy,
+		filepath.ToSlash(filepath.Join(top, "secret.md")): `" is an absolute path` + remedy,
+		"/etc/passwd":      `"/etc/passwd" is an absolute path` + remedy,
+		"link.md":          `"link.md" can't be read: a symbolic link leads out of the folder of the pipeline's file [outside]`,
+		"up.md":            `"up.md" can't be read: a symbolic link leads out of the folder of the pipeline's file [outside]`,
+		"folder/secret.md": `"folder/secret.md" can't be read: a symbolic link leads out of the folder of the pipeline's file [outside]`,
+		"prompts":          `"prompts" can't be read: it is not a regular file [unreadable]`,
+	} {
+		text := strings.Replace(asking, "prompts/bench.md", file, 1)
+		def, err := pipeline.LoadBytes(path, []byte(text))
+		switch {
+		case want == "" && (err != nil || def.Personas[0].Prompt != "Read the items."):
+			t.Errorf("%s: %v", file, err)
+		case want != "" && (err == nil || !strings.HasSuffix(err.Error(), want)):
+			t.Errorf("%s: got %v\nwant %s", file, err, want)
+		}
+	}
+	write(t, path, strings.Replace(asking, "prompts/", "../", 1))
+	write(t, filepath.Join(top, "bench.md"), "a secret")
+	for name, load := range map[string]func() (*pipeline.Definition, error){
+		"Load":   func() (*pipeline.Definition, error) { return pipeline.Load(path) },
+		"LoadFS": func() (*pipeline.Definition, error) { return pipeline.LoadFS(os.DirFS(top), "court/p.yaml") },
+	} {
+		if _, err := load(); err == nil || !strings.Contains(err.Error(), "leads out") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func write(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
