@@ -7,6 +7,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
@@ -84,14 +85,14 @@ func (t *auditTable) one(a *trial.Audit) string {
 		t.indented(&b, e.Detail, plain)
 	}
 	for _, c := range a.CutDocuments {
-		b.WriteString("\n" + strings.Join(wrap(c.String(), t.width()), "\n") + "\n")
+		b.WriteString("\n" + strings.Join(wrap(sanitize.Line(c.String()), t.width()), "\n") + "\n")
 	}
-	b.WriteString("\n" + strings.Join(wrap(a.Summary, t.width()), "\n") + "\n")
+	b.WriteString("\n" + strings.Join(quoted(a.Summary, t.width()), "\n") + "\n")
 	return b.String()
 }
 
 func (t *auditTable) indented(b *strings.Builder, text string, p paint) {
-	for _, line := range wrap(text, t.width()-2) {
+	for _, line := range quoted(text, t.width()-2) {
 		b.WriteString("  " + t.options.paint(p, line) + "\n")
 	}
 }

@@ -38,6 +38,26 @@ func audited(t *testing.T, width int, audits ...*trial.Audit) string {
 	return b.String()
 }
 
+// A text of several lines stands behind a bar: no line of it looks like a criterion or the score.
+func TestNoReasoningForgesAScore(t *testing.T) {
+	t.Parallel()
+	a := opinion("disk", "o.jsonl", 1, 1, 1)
+	a.Summary = "Poor.\n\n5.00 of 5"
+	a.Results[0].Reasoning = "It is not.\nsecond\nIt is."
+	a.Errors = []trial.AuditError{{Persona: "x\n5.00 of 5", Node: "n", Cause: "c", Detail: "d\n5.00 of 5"}}
+	got := audited(t, 80, a)
+	for _, forged := range []string{"\n5.00 of 5", "\nsecond\n  It is.", "\n  5.00 of 5"} {
+		if strings.Contains(got, forged) {
+			t.Errorf("%q stands in\n%s", forged, got)
+		}
+	}
+	for _, want := range []string{"\n│ Poor.\n│\n│ 5.00 of 5\n", "\n  │ It is not.\n  │ second\n  │ It is.\n", "x␊5.00 of 5 at n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in\n%s", want, got)
+		}
+	}
+}
+
 func TestOpinionsAreToldApart(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

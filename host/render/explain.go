@@ -77,7 +77,7 @@ func (s *story) audit() {
 	}
 	for i := range a.Errors {
 		e := &a.Errors[i]
-		s.say(2, red, e.Persona+" failed at "+e.Node+": "+e.Cause)
+		s.say(2, red, sanitize.Line(e.Persona+" failed at "+e.Node+": "+e.Cause))
 	}
 }
 
@@ -143,7 +143,7 @@ func (s *story) say(indent int, p paint, text string) {
 		return
 	}
 	const most = 40 // lines: the whole text is in the JSON
-	lines := wrap(text, s.width-indent)
+	lines := quoted(text, s.width-indent)
 	for i, l := range lines {
 		if i == most {
 			s.line(strings.Repeat(" ", indent) + s.paint(faint, "... "+plural(len(lines)-most, "more line", "more lines")))
@@ -159,11 +159,11 @@ func (s *story) note(text string) { s.line("  " + text) }
 func (s *story) opening() {
 	t := s.trial
 	s.line(s.paint(bold, "Case "+snip(t.Result.ID, 100)))
-	s.say(2, plain, t.Case.Subject)
+	s.say(2, plain, sanitize.Line(t.Case.Subject))
 	if n := len(t.Result.Members); n > 0 {
-		s.say(2, plain, "stands for "+plural(n, "more case", "more cases")+" that failed in the same way: "+strings.Join(t.Result.Members, ", "))
+		s.say(2, plain, "stands for "+plural(n, "more case", "more cases")+" that failed in the same way: "+sanitize.Line(strings.Join(t.Result.Members, ", ")))
 	}
-	s.say(2, plain, "labels "+strings.Join(s.named(t.Case.Labels), ", "))
+	s.say(2, plain, "labels "+sanitize.Line(strings.Join(s.named(t.Case.Labels), ", ")))
 	if t.Truth != nil && t.Truth.Classification != "" {
 		s.note("truth  " + s.label(t.Truth.Classification))
 	}
@@ -235,7 +235,7 @@ func (s *story) light(n int) {
 	}
 	p := &s.trial.Light[n]
 	s.head(abi.Persona{}, "The Light path")
-	s.say(2, faint, strings.Join(p.Path, " "))
+	s.say(2, faint, sanitize.Line(strings.Join(p.Path, " ")))
 	for _, said := range Statements(p) {
 		who := s.trial.Persona(said.Persona)
 		s.line("  " + s.paint(personaPaint(who), snip(who.Name, 40)) + " " + sanitize.Line(said.What))
@@ -296,11 +296,8 @@ func (s *story) item(item *trial.Item) {
 
 func (s *story) challenge(indent int, c *abi.Challenge) {
 	by := s.trial.Persona(c.By)
-	lines := wrap(c.Challenge, s.width-indent-2)
 	s.line(strings.Repeat(" ", indent) + "✗ " + sanitize.Line(string(c.Severity)) + " " + s.paint(personaPaint(by), snip(by.Name, 40)))
-	for _, l := range lines {
-		s.line(strings.Repeat(" ", indent+2) + l)
-	}
+	s.say(indent+2, plain, c.Challenge)
 }
 
 func (s *story) discovery(p *trial.Pass) {
@@ -318,7 +315,7 @@ func (s *story) discovery(p *trial.Pass) {
 		s.say(6, faint, shortText(f.Quote))
 	}
 	for _, m := range p.Discovery.Missing {
-		s.say(2, yellow, "missing: "+m)
+		s.say(2, yellow, "missing: "+sanitize.Line(m))
 	}
 }
 
@@ -385,7 +382,7 @@ func (s *story) verdict(p *trial.Pass) {
 	s.say(2, plain, reasoning)
 	if v.RemandFeedback != nil {
 		for _, q := range v.RemandFeedback.Questions {
-			s.say(2, plain, "asks: "+q.Question)
+			s.say(2, plain, "asks: "+sanitize.Line(q.Question))
 		}
 	}
 }

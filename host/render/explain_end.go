@@ -23,7 +23,7 @@ func (s *story) ending() {
 	if f := r.Error; f != nil {
 		s.say(2, red, failureText(f))
 		for _, p := range f.Problems {
-			s.say(4, plain, p.Path+": "+p.Detail+" ("+string(p.Code)+")")
+			s.say(4, plain, sanitize.Line(p.Path+": "+p.Detail+" ("+string(p.Code)+")"))
 		}
 	}
 	s.gaps()
@@ -40,11 +40,11 @@ func (s *story) gaps() {
 	if b := r.GapBrief; b != nil {
 		s.say(2, plain, b.Summary)
 		for _, g := range b.Gaps {
-			s.say(2, plain, "• ["+string(g.Severity)+"] "+g.Description)
+			s.say(2, plain, "• ["+string(g.Severity)+"] "+sanitize.Line(g.Description))
 			s.say(4, faint, g.SuggestedAction)
 		}
 	} else {
-		s.say(2, plain, "• "+r.Proposal.Reason())
+		s.say(2, plain, "• "+sanitize.Line(r.Proposal.Reason()))
 		s.say(4, faint, r.Proposal.Action())
 	}
 	if p := r.Proposal; p != nil && p.Command != "" {

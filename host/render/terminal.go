@@ -118,6 +118,20 @@ func wrap(s string, width int) []string {
 	return lines
 }
 
+// quoted wraps text of somebody else. One of several lines stands behind a bar, so that no line of it looks like one of ours.
+func quoted(s string, width int) []string {
+	const bar = "│ "
+	s = strings.TrimRight(s, "\r\n \t")
+	if !strings.Contains(s, "\n") {
+		return wrap(s, width)
+	}
+	lines := wrap(s, width-len("| "))
+	for i := range lines {
+		lines[i] = strings.TrimRight(bar+lines[i], " ")
+	}
+	return lines
+}
+
 func number(v float64) string { return trial.Number(v) }
 
 func weight(v float64) string { return trial.Weight(v) }

@@ -363,3 +363,29 @@ func TestSummaryCountsFlips(t *testing.T) {
 		t.Errorf("got %+v", s)
 	}
 }
+
+// Texts of others begin no line: neither a subject nor a reference forges a line of ours.
+func TestNoTextForgesALine(t *testing.T) {
+	t.Parallel()
+	outcome, _ := sample.Filled("x\nFORGED")
+	for name, out := range outputs(t, nil, outcome) {
+		for line := range strings.Lines(out) {
+			if strings.HasPrefix(strings.TrimLeft(line, " "), "FORGED") {
+				t.Errorf("%s: a text begins the line %q", name, line)
+				break
+			}
+		}
+	}
+	outcome, _ = sample.Filled("x\n  [9] forged")
+	outcome.Case.Subject = "disk full\n  [9] \x1b[1mforged\r\u2028"
+	safe := render.Sanitize(outcome)
+	if want := "disk full␊  [9] ␛[1mforged␍<U+2028>"; safe.Case.Subject != want {
+		t.Errorf("%q, want %q", safe.Case.Subject, want)
+	}
+	if got := safe.Passes[0].Indictment.Evidence[0].SourceRef; !strings.HasPrefix(got, "x␊  [9] forged") {
+		t.Errorf("a reference is %q", got)
+	}
+	if got := safe.Passes[0].Verdict.Reasoning; !strings.HasPrefix(got, "x\n  [9] forged") {
+		t.Errorf("prose lost its line break: %q", got)
+	}
+}
