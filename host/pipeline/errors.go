@@ -19,6 +19,7 @@ type Code string
 const (
 	CodeUnreadable     Code = "unreadable"      // the file can't be read
 	CodeOutside        Code = "outside"         // a file outside of the folder of the pipeline's file
+	CodeBadPrompt      Code = "bad_prompt"      // an unknown section, setting or placeholder of a prompt, or a setting out of its bounds
 	CodeTooLarge       Code = "too_large"       // the file is over MaxFileBytes, or has more of something than is allowed
 	CodeSyntax         Code = "syntax"          // not YAML, or not one document
 	CodeEncoding       Code = "encoding"        // not UTF-8, or a control character

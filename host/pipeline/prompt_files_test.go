@@ -1,6 +1,7 @@
 package pipeline_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -62,6 +63,38 @@ func TestFaultsOfPromptFiles(t *testing.T) {
 		if want = path + `:3:86: personas["bulwark"].prompt_file: ` + want; err == nil || err.Error() != want {
 			t.Errorf("got %v\nwant %s", err, want)
 		}
+	}
+}
+
+// A prompt that would fail each call of its module is a fault of the pipeline, with the lines of both files.
+func TestFaultsWithinPrompts(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "p.yaml")
+	prompt := filepath.Join(filepath.Dir(path), "prompts", "bench.md")
+	write(t, prompt, "# system\nYou judge.\n\n# settings\nsamples: 65\nsample: 3\n\n# discovery\nRead {documentz}.\n# discover\nRead {documentz}.\n")
+	text := strings.Replace(asking, "module: m,", "module: reader,", 1)
+	_, err := pipeline.LoadBytes(path, []byte(text))
+	var faults pipeline.Errors
+	if !errors.As(err, &faults) || len(faults) != 5 {
+		t.Fatal(err)
+	}
+	at := path + `:3:91: personas["bulwark"].prompt_file: prompts/bench.md:`
+	for i, want := range []string{
+		`5: the setting "samples: 65" makes no sense: samples is a whole number from 1 to 64 [bad_prompt]`,
+		`6: unknown setting "sample: 3"; known are samples, temperature, answer_tokens, document_tokens [bad_prompt]`,
+		`8: unknown section "discovery"; known are system, settings, indict, discover, defend, hearing, verdict [bad_prompt]`,
+		`9: unknown placeholder {documentz}; known are `, `11: unknown placeholder {documentz}; known are `,
+	} {
+		if got := faults[i].Error(); !strings.HasPrefix(got, at+want) {
+			t.Errorf("got %s\nwant %s", got, at+want)
+		}
+	}
+	if _, err := pipeline.LoadBytes(path, []byte(asking)); err != nil {
+		t.Error("a module with a format of its own:", err)
+	}
+	inline := strings.Replace(text, "prompt_file: prompts/bench.md", `prompt: "# settings\ntemperature: 5"`, 1)
+	if _, err := pipeline.Parse(path, []byte(inline)); err == nil || !strings.HasPrefix(err.Error(), path+`:3:86: personas["bulwark"].prompt: line 2: the setting "temperature: 5"`) {
+		t.Error(err)
 	}
 }
 

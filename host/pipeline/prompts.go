@@ -6,9 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/shadowcourt/shadowcourt/abi/prompt"
 	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
 )
 
@@ -92,9 +94,26 @@ func (v *validator) readPrompts(open opener) {
 		case len(text) == 0:
 			v.fail(at, CodeMissing, "%q is empty", strictyaml.Clip(file))
 		default:
+			v.checkPrompt(p, at, strictyaml.Clip(file)+":", string(text))
 			p.Prompt = string(text)
 			delete(v.def.promptFiles, p.ID) // it has been read: a further validation sees a prompt
 		}
+	}
+}
+
+// readsPrompts says whether a module is one of those that take prompts of the shipped format. Those of other authors may have any other.
+func readsPrompts(module string) bool {
+	return slices.Contains([]string{"reader", "prosecutor", "advocate", "magistrate"}, module)
+}
+
+// checkPrompt finds faults that would fail each call of the persona. where names the text, as "prompts/reader.md:".
+func (v *validator) checkPrompt(p *Persona, at, where, text string) {
+	if !readsPrompts(p.Module) {
+		return
+	}
+	_, faults := prompt.Parse(text)
+	for _, f := range faults {
+		v.fail(at, CodeBadPrompt, "%s%d: %s", where, f.Line, f.What)
 	}
 }
 

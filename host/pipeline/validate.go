@@ -174,6 +174,7 @@ func (v *validator) models(p *Persona, path string) {
 	if len(p.Prompt) > MaxPromptBytes {
 		v.fail(path+".prompt", CodeTooLarge, "has %d bytes; a prompt has at most %d", len(p.Prompt), MaxPromptBytes)
 	}
+	v.checkPrompt(p, path+".prompt", "line ", p.Prompt)
 	if p.Fallback != "" && p.Fallback == p.Module {
 		v.fail(path+".fallback", CodeSameModule, "is the module that it is to stand in for")
 	}
