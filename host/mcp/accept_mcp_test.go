@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/shadowcourt/shadowcourt/host"
@@ -28,6 +30,13 @@ const uncertain = `{"id":"shop.TestTotal","subject":"TestTotal fails","labels":[
 	`"documents":[{"name":"log","text":"cart_test.go:12: got 1, want 2\n--- FAIL: TestTotal (0.00s)\n"}]}`
 
 func serve(t *testing.T, book *casebook.Book) (*mcp.Server, *sdk.ClientSession) {
+	t.Helper()
+	server, url := listen(t, book)
+	return server, connect(t, url)
+}
+
+// listen gives a server and its address.
+func listen(t *testing.T, book *casebook.Book) (*mcp.Server, string) {
 	t.Helper()
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -86,13 +95,19 @@ func serve(t *testing.T, book *casebook.Book) (*mcp.Server, *sdk.ClientSession) 
 			t.Error(err)
 		}
 	})
+	return server, "http://" + listener.Addr().String()
+}
+
+// connect gives the session of one more client.
+func connect(t *testing.T, url string) *sdk.ClientSession {
+	t.Helper()
 	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
-	session, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: "http://" + listener.Addr().String()}, nil)
+	session, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: url}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = session.Close() })
-	return server, session
+	return session
 }
 
 // answer is what a tool gave.
@@ -106,6 +121,16 @@ type answer struct {
 	Result   map[string]any    `json:"result"`
 	Results  []map[string]any  `json:"results"`
 	Text     string            `json:"text"`
+	Trials   []json.RawMessage `json:"trials"`
+	Plays    []listedPlay      `json:"plays"`
+}
+
+type listedPlay struct {
+	Play     string   `json:"play"`
+	Case     string   `json:"case"`
+	Personas []string `json:"personas"`
+	Call     int      `json:"call"`
+	Ended    bool     `json:"ended"`
 }
 
 // use calls a tool; message is its error.
@@ -176,7 +201,7 @@ func TestAccept_LL3_AnAgentTriesACaseAndPlaysThePersonas(t *testing.T) {
 		call := map[string]any{"play": got.Play, "call": got.Call}
 		call["answer"] = "no JSON"
 		wrong, message := use(t, session, "submit", call)
-		if message != "" || len(wrong.Problems) != 1 || wrong.Call != got.Call {
+		if message != "" || len(wrong.Problems) != 1 || wrong.Call != got.Call || !strings.Contains(wrong.Problems[0], `"no JSON" and no JSON: submit a value`) {
 			t.Fatalf("%q %+v", message, wrong)
 		}
 		call["answer"] = map[string]any{"surprise": []int{1}}
@@ -194,6 +219,11 @@ func TestAccept_LL3_AnAgentTriesACaseAndPlaysThePersonas(t *testing.T) {
 				t.Errorf("a second answer to one call: %q", message)
 			}
 		}
+	}
+	// The result is kept for a client that lost the answer.
+	again, message := use(t, session, "next_call", map[string]any{"play": got.Play})
+	if diff := cmp.Diff(got.Result, again.Result); message != "" || diff != "" {
+		t.Errorf("%q: %s", message, diff)
 	}
 	if len(played) < 3 || corrected == 0 {
 		t.Errorf("played %v", played)
@@ -277,6 +307,9 @@ func TestAccept_LL3_HostileAgents(t *testing.T) {
 		{"play", map[string]any{"report": uncertain, "personas": []string{}}, "name the personas"},
 		{"play", map[string]any{"report": uncertain + "\n" + strings.Replace(uncertain, "shop", "bank", 1), "personas": []string{"abyss"}}, "2 cases"},
 		{"try_case", map[string]any{"report": uncertain, "format": "xml"}, "xml"},
+		{"try_case", map[string]any{"report": "garbage hello"}, "the report"},
+		{"try_case", map[string]any{"report": `{"id":`}, "the report:1"},
+		{"end_play", map[string]any{"play": "play-99"}, "no play"},
 		{"submit", map[string]any{"play": first.Play, "call": first.Call + 1, "answer": "{}"}, "no such call"},
 		{"submit", map[string]any{"play": "play-99", "call": 1, "answer": "{}"}, "no play"},
 		{"submit", map[string]any{"play": first.Play, "call": first.Call, "answer": strings.Repeat("x", 300<<10)}, "at most"},
@@ -284,7 +317,7 @@ func TestAccept_LL3_HostileAgents(t *testing.T) {
 		{"explain_trial", map[string]any{"case": "nowhere"}, "no trial"},
 		{"correct_verdict", map[string]any{"case": "nowhere", "label": "pb001"}, "no trial"},
 	} {
-		if _, message := use(t, session, tc.tool, tc.arguments); message == "" || !strings.Contains(message, tc.want) {
+		if _, message := use(t, session, tc.tool, tc.arguments); message == "" || !strings.Contains(message, tc.want) || strings.Contains(message, "stdin") {
 			t.Errorf("%s %.80s: %q, want %q", tc.tool, fmt.Sprint(tc.arguments), message, tc.want)
 		}
 	}
@@ -321,7 +354,11 @@ func TestAccept_LL3_OtherOriginsAreRejected(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		body, err := io.ReadAll(response.Body)
 		_ = response.Body.Close()
+		if err != nil || !strings.Contains(string(body), "evil.example") {
+			t.Errorf("%s %s: %q, %v", header, value, body, err)
+		}
 		if response.StatusCode != http.StatusForbidden {
 			t.Errorf("%s %s: %s", header, value, response.Status)
 		}

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/model"
 	"github.com/shadowcourt/shadowcourt/host/trial"
@@ -16,15 +18,18 @@ import (
 // play is a trial in which an agent plays personas. Safe for concurrent use.
 type play struct {
 	id     string
-	models []string // that the agent plays
+	owner  *sdk.ServerSession // the only one that may see it
+	of     string             // id of the case
+	models []string           // that the agent plays
 	wait   time.Duration
+	cancel context.CancelFunc
+	over   chan struct{} // closed when the trial has ended
 
 	mu      sync.Mutex
 	changed chan struct{} // closed and replaced when anything below changes
 	pending *call
 	calls   int
-	ended   bool
-	result  *trial.Trial
+	result  *trial.Trial // once the trial has ended
 	err     error
 }
 
@@ -36,8 +41,28 @@ type call struct {
 	answer     chan string
 }
 
-func newPlay(id string, models []string, wait time.Duration) *play {
-	return &play{id: id, models: models, wait: wait, changed: make(chan struct{})}
+func newPlay(id string, owner *sdk.ServerSession, of string, models []string, wait time.Duration) *play {
+	return &play{id: id, owner: owner, of: of, models: models, wait: wait, changed: make(chan struct{}), over: make(chan struct{})}
+}
+
+// ended says whether the trial has ended.
+func (p *play) ended() bool {
+	select {
+	case <-p.over:
+		return true
+	default:
+		return false
+	}
+}
+
+// waits is the number of the call that waits for an answer; 0 if there is none.
+func (p *play) waits() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.pending == nil {
+		return 0
+	}
+	return p.pending.number
 }
 
 // change changes the play, and wakes those who wait for that.
@@ -82,23 +107,25 @@ func (p *play) ask(ctx context.Context, completion *abi.Completion) (abi.Complet
 
 // end notes what came of the trial.
 func (p *play) end(t *trial.Trial, err error) {
-	p.change(func() { p.ended, p.result, p.err = true, t, err })
+	p.change(func() { p.result, p.err = t, err })
+	close(p.over)
 }
 
 // next waits until the agent is asked something or the trial has ended, and gives the call or nil.
 func (p *play) next(ctx context.Context) (*call, error) {
 	for {
 		p.mu.Lock()
-		c, ended, changed := p.pending, p.ended, p.changed
+		c, changed := p.pending, p.changed
 		p.mu.Unlock()
 		switch {
-		case ended:
+		case p.ended():
 			return nil, nil
 		case c != nil:
 			return c, nil
 		}
 		select {
 		case <-changed:
+		case <-p.over:
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
@@ -117,11 +144,25 @@ func (p *play) submit(number int, answer string) (problems []string, err error) 
 		return nil, errNoCall
 	}
 	if c.schema != nil {
-		if answer, err = c.schema.Accept(answer); err != nil {
+		document, err := c.schema.Accept(answer)
+		switch {
+		case err != nil && !strings.ContainsAny(answer, "{["):
+			return []string{notJSON(answer)}, nil
+		case err != nil:
 			return strings.Split(err.Error(), "\n"), nil
 		}
+		answer = document
 	}
 	p.pending = nil // answered: a second answer finds nothing
 	c.answer <- answer
 	return nil, nil
+}
+
+// notJSON says that an answer has no JSON, and what to submit.
+func notJSON(answer string) string {
+	const most = 40
+	if len(answer) > most {
+		answer = strings.ToValidUTF8(answer[:most], "") + "…"
+	}
+	return fmt.Sprintf("the answer is the text %q and no JSON: submit a value that conforms to the call's schema, or its JSON as a text", answer)
 }

@@ -30,7 +30,7 @@ func (s *Server) addResources() {
 }
 
 func (s *Server) readTrial(_ context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
-	t, err := s.finished(strings.TrimPrefix(r.Params.URI, trialURI))
+	t, err := s.finished(r.Session, strings.TrimPrefix(r.Params.URI, trialURI))
 	if err != nil {
 		return nil, sdk.ResourceNotFoundError(r.Params.URI)
 	}
@@ -43,7 +43,7 @@ func (s *Server) readTrial(_ context.Context, r *sdk.ReadResourceRequest) (*sdk.
 }
 
 func (s *Server) readTranscript(_ context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
-	t, err := s.finished(strings.TrimPrefix(r.Params.URI, transcriptURI))
+	t, err := s.finished(r.Session, strings.TrimPrefix(r.Params.URI, transcriptURI))
 	if err != nil {
 		return nil, sdk.ResourceNotFoundError(r.Params.URI)
 	}

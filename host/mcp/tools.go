@@ -67,6 +67,8 @@ func (s *Server) addTools() {
 	sdk.AddTool(s.server, &sdk.Tool{Name: "correct_verdict", Description: "Say which label of a case is right. It is kept in the casebook and helps later trials."}, s.correct)
 	sdk.AddTool(s.server, &sdk.Tool{Name: "play", Description: "Begin a trial in which you play personas. The answer is your first call, or how the trial ended."}, s.play)
 	sdk.AddTool(s.server, &sdk.Tool{Name: "next_call", Description: "Get the call that waits for your answer, or how the trial ended."}, s.nextCall)
+	sdk.AddTool(s.server, &sdk.Tool{Name: "list_plays", Description: "List the plays that you have begun and not ended with end_play, the latest last."}, s.listPlays)
+	sdk.AddTool(s.server, &sdk.Tool{Name: "end_play", Description: "End a play. Its trial is given up if it has not ended, and its result is dropped."}, s.endPlay)
 	sdk.AddTool(s.server, &sdk.Tool{Name: "submit", Description: "Answer a call with JSON that conforms to its schema. The answer is what is wrong with it, your next call, or how the trial ended."}, s.submit)
 }
 
@@ -79,7 +81,7 @@ func (s *Server) entries(ctx context.Context, in *reportInput) (h *host.Host, ca
 	if format != input.Auto && !slices.Contains(input.Formats(), format) {
 		return nil, nil, nil, fmt.Errorf("%q is no format; there are %s", format, strings.Join(input.Formats(), ", "))
 	}
-	inputs, err := input.Open(ctx, strings.NewReader(in.Report), nil, format)
+	inputs, err := input.One("the report", input.NewReader(ctx, strings.NewReader(in.Report)), format)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -105,17 +107,23 @@ func (s *Server) entries(ctx context.Context, in *reportInput) (h *host.Host, ca
 	return h, cases, faults, nil
 }
 
-func (s *Server) tryCases(ctx context.Context, _ *sdk.CallToolRequest, in reportInput) (*sdk.CallToolResult, triedOutput, error) {
+func (s *Server) tryCases(ctx context.Context, r *sdk.CallToolRequest, in reportInput) (*sdk.CallToolResult, triedOutput, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.ctx, cancel)() //nolint:contextcheck // the end of the server ends the request, too
 	out := triedOutput{Results: []map[string]any{}, Faults: []string{}}
 	h, cases, faults, err := s.entries(ctx, &in)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, out, err
+	case len(cases) == 0:
+		return nil, out, errors.New(strings.Join(faults, "\n"))
 	}
 	out.Faults = append(out.Faults, faults...)
 	var table bytes.Buffer
 	writer := render.NewOutput(nil, render.NewTable(&table, render.TerminalOptions{Width: tableWidth}))
 	for i := range cases {
-		t, err := s.try(ctx, h, cases[i].Case)
+		t, err := s.try(ctx, r.Session, h, cases[i].Case)
 		if err != nil {
 			if ctx.Err() != nil {
 				return nil, out, ctx.Err()
@@ -151,8 +159,8 @@ func (s *Server) list(context.Context, *sdk.CallToolRequest, nothingInput) (*sdk
 	return nil, out, nil
 }
 
-func (s *Server) explain(_ context.Context, _ *sdk.CallToolRequest, in caseInput) (*sdk.CallToolResult, textOutput, error) {
-	t, err := s.finished(in.Case)
+func (s *Server) explain(_ context.Context, r *sdk.CallToolRequest, in caseInput) (*sdk.CallToolResult, textOutput, error) {
+	t, err := s.finished(r.Session, in.Case)
 	if err != nil {
 		return nil, textOutput{}, err
 	}
@@ -166,8 +174,8 @@ func transcript(t *trial.Trial) (string, error) {
 	return text.String(), err
 }
 
-func (s *Server) correct(ctx context.Context, _ *sdk.CallToolRequest, in correctInput) (*sdk.CallToolResult, textOutput, error) {
-	t, err := s.finished(in.Case)
+func (s *Server) correct(ctx context.Context, r *sdk.CallToolRequest, in correctInput) (*sdk.CallToolResult, textOutput, error) {
+	t, err := s.finished(r.Session, in.Case)
 	if err != nil {
 		return nil, textOutput{}, err
 	}

@@ -25,7 +25,7 @@ type callInput struct {
 type submitInput struct {
 	Play   string `json:"play"`
 	Call   int    `json:"call" jsonschema:"the number of the call"`
-	Answer any    `json:"answer" jsonschema:"the answer: a value that conforms to the call's schema, or a text where it has none"`
+	Answer any    `json:"answer" jsonschema:"the answer: a value that conforms to the call's schema, or its JSON as a text; any text where the call has none"`
 }
 
 type callOutput struct {
@@ -46,7 +46,7 @@ type messageOutput struct {
 	Content string `json:"content"`
 }
 
-func (s *Server) play(ctx context.Context, _ *sdk.CallToolRequest, in playInput) (*sdk.CallToolResult, callOutput, error) {
+func (s *Server) play(ctx context.Context, r *sdk.CallToolRequest, in playInput) (*sdk.CallToolResult, callOutput, error) {
 	if len(in.Personas) == 0 {
 		return nil, callOutput{}, fmt.Errorf("name the personas to play: some of %s", strings.Join(s.config.Personas, ", "))
 	}
@@ -64,7 +64,7 @@ func (s *Server) play(ctx context.Context, _ *sdk.CallToolRequest, in playInput)
 	case len(cases) > 1:
 		return nil, callOutput{}, fmt.Errorf("the report has %d cases: name one with `case`, such as %q", len(cases), cases[0].Case.ID)
 	}
-	p, err := s.begin(h, cases[0].Case, in.Personas) //nolint:contextcheck // the trial outlives the request
+	p, err := s.begin(r.Session, h, cases[0].Case, in.Personas) //nolint:contextcheck // the trial outlives the request
 	if err != nil {
 		return nil, callOutput{}, err
 	}
@@ -72,8 +72,8 @@ func (s *Server) play(ctx context.Context, _ *sdk.CallToolRequest, in playInput)
 	return nil, out, err
 }
 
-func (s *Server) nextCall(ctx context.Context, _ *sdk.CallToolRequest, in callInput) (*sdk.CallToolResult, callOutput, error) {
-	p, err := s.find(in.Play)
+func (s *Server) nextCall(ctx context.Context, r *sdk.CallToolRequest, in callInput) (*sdk.CallToolResult, callOutput, error) {
+	p, err := s.find(r.Session, in.Play)
 	if err != nil {
 		return nil, callOutput{}, err
 	}
@@ -81,8 +81,43 @@ func (s *Server) nextCall(ctx context.Context, _ *sdk.CallToolRequest, in callIn
 	return nil, out, err
 }
 
-func (s *Server) submit(ctx context.Context, _ *sdk.CallToolRequest, in submitInput) (*sdk.CallToolResult, callOutput, error) {
-	p, err := s.find(in.Play)
+type listPlaysOutput struct {
+	Plays []listedPlay `json:"plays"`
+}
+
+type listedPlay struct {
+	Play     string   `json:"play"`
+	Case     string   `json:"case"`
+	Personas []string `json:"personas"`
+	Call     int      `json:"call,omitempty" jsonschema:"the number of the call that waits for your answer"`
+	Ended    bool     `json:"ended" jsonschema:"the trial has ended: next_call gives the result"`
+}
+
+func (s *Server) listPlays(_ context.Context, r *sdk.CallToolRequest, _ nothingInput) (*sdk.CallToolResult, listPlaysOutput, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := listPlaysOutput{Plays: []listedPlay{}}
+	for _, p := range s.plays {
+		if p.owner == r.Session {
+			out.Plays = append(out.Plays, listedPlay{p.id, p.of, p.models, p.waits(), p.ended()})
+		}
+	}
+	return nil, out, nil
+}
+
+func (s *Server) endPlay(ctx context.Context, r *sdk.CallToolRequest, in callInput) (*sdk.CallToolResult, textOutput, error) {
+	p, err := s.find(r.Session, in.Play)
+	if err != nil {
+		return nil, textOutput{}, err
+	}
+	if err := s.drop(ctx, p); err != nil {
+		return nil, textOutput{}, err
+	}
+	return nil, textOutput{p.id + " has ended"}, nil
+}
+
+func (s *Server) submit(ctx context.Context, r *sdk.CallToolRequest, in submitInput) (*sdk.CallToolResult, callOutput, error) {
+	p, err := s.find(r.Session, in.Play)
 	if err != nil {
 		return nil, callOutput{}, err
 	}
@@ -118,7 +153,6 @@ func (s *Server) proceed(ctx context.Context, p *play) (callOutput, error) {
 		return callOutput{}, err
 	}
 	if c == nil {
-		s.drop(p)
 		if p.err != nil {
 			return callOutput{}, p.err
 		}

@@ -17,6 +17,7 @@ import (
 var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"abi/abitest read":                            "abi/codec FuzzAgree",
 	"abi/codec decodeMessage":                     "abi/codec FuzzAgree",
+	"abi/prompt Parse":                            "abi/prompt FuzzParse",
 	"abi/codec readCanonical":                     "abi/codec FuzzAgree",
 	"host/internal/runtime parseSpoken":           "host/internal/runtime FuzzParseSpoken",
 	"host/audit Load":                             "no: takes the name of a file; Parse reads it",
@@ -47,6 +48,7 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"host/internal/strictyaml Parse":              "host/pipeline FuzzParse",
 	"host/internal/yamlpack Decode":               "host/internal/yamlpack FuzzDecode",
 	"host/internal/yamlpack parse":                "host/internal/yamlpack FuzzDecode",
+	"host/mcp read":                               "host/mcp FuzzMessages",
 	"host/module Read":                            "no: copies bytes up to a limit",
 	"host/module/bench load":                      "host/internal/sandbox FuzzLoad",
 	"host/run/group Parse":                        "host/run/group FuzzParse",

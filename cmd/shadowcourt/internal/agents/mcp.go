@@ -34,13 +34,15 @@ func New(s cli.Streams, version string) *cobra.Command {
 		Short: "Serve agents over the Model Context Protocol",
 		Long: `Serve agents over the Model Context Protocol: on standard input and output, or with --listen
 over streamable HTTP. An agent tries cases, reads trials, corrects verdicts in the casebook,
-and plays personas of the court in place of a language model.
+and plays personas of the court in place of a language model. docs/mcp.md names the tools.
 
 Exit codes: 0 the client is gone; 1 something failed while running; 2 the command line is
 wrong.`,
-		Example: `  shadowcourt mcp < /dev/null`,
-		Args:    cli.ExactArgs(0, "no arguments"),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), s) },
+		Example: `  shadowcourt mcp < /dev/null
+  shadowcourt mcp --casebook cases.db < /dev/null
+  shadowcourt mcp --pipeline llm-discovery --listen 127.0.0.1:8711`,
+		Args: cli.ExactArgs(0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), s) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.Pipeline, "pipeline", open.ShippedModels, "pipeline file, or the name of a shipped one; agents play the personas that name models")
@@ -74,7 +76,7 @@ func (o *options) run(ctx context.Context, s cli.Streams) error {
 func listen(ctx context.Context, address string) (net.Listener, error) {
 	hostname, _, err := net.SplitHostPort(address)
 	if err != nil {
-		return nil, cli.InputError(fmt.Errorf("--listen %q: %w", address, err))
+		return nil, cli.InputError(fmt.Errorf("--listen %q: give a host and a port, such as 127.0.0.1:8711", address))
 	}
 	if ip := net.ParseIP(hostname); hostname != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		return nil, cli.InputError(fmt.Errorf("--listen %q: use an address of loopback, such as 127.0.0.1:8711: clients are not asked who they are", address))

@@ -1,0 +1,125 @@
+package mcp
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+// messages gives the lines of a client to the SDK, which ends the session at the first line that is no message. Such a line is answered
+// with an error here, and skipped.
+type messages struct {
+	io.Closer
+	in      *bufio.Reader
+	answers io.Writer
+	line    int    // number of the last line read
+	rest    []byte // of the line, for the SDK to read
+}
+
+func newMessages(in io.ReadCloser, answers io.Writer) *messages {
+	return &messages{Closer: in, in: bufio.NewReaderSize(in, 64<<10), answers: answers}
+}
+
+// Read gives bytes of lines that are messages.
+func (m *messages) Read(p []byte) (int, error) {
+	for len(m.rest) == 0 {
+		if err := m.next(); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(p, m.rest)
+	m.rest = m.rest[n:]
+	return n, nil
+}
+
+// next reads a line. One that is no message leaves nothing to read.
+func (m *messages) next() error {
+	var line []byte
+	size := 0
+	for {
+		part, err := m.in.ReadSlice('\n')
+		if size += len(part); size <= maxRequestBytes {
+			line = append(line, part...)
+		} else {
+			line = nil // only its length matters
+		}
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		if err != nil && size == 0 {
+			return err
+		}
+		break // a last line without a break is one, too
+	}
+	m.line++
+	switch fault := read(line, size); {
+	case fault != nil:
+		return m.answer(line, fault)
+	case len(bytes.TrimSpace(line)) > 0:
+		m.rest = line
+	}
+	return nil
+}
+
+// read says what is wrong with a line; nil if it is blank or a message.
+func read(line []byte, size int) *jsonrpc.Error {
+	if size > maxRequestBytes {
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: fmt.Sprintf("has %d bytes; a message has at most %d", size, maxRequestBytes)}
+	}
+	line = bytes.TrimSpace(line)
+	if len(line) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(line, new(json.RawMessage)); err != nil {
+		return &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "is not JSON: " + err.Error()}
+	}
+	if line[0] == '[' {
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "is a batch: write one message a line"}
+	}
+	if _, err := jsonrpc.DecodeMessage(line); err != nil {
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "is no message of JSON-RPC: " + err.Error()}
+	}
+	return nil
+}
+
+// answer tells the client what is wrong with its last line.
+func (m *messages) answer(line []byte, fault *jsonrpc.Error) error {
+	var named struct {
+		ID any `json:"id"`
+	}
+	if json.Unmarshal(line, &named) != nil {
+		named.ID = nil // nobody knows what was asked
+	}
+	switch named.ID.(type) {
+	case string, float64:
+	default:
+		named.ID = nil
+	}
+	data, err := json.Marshal(map[string]any{
+		"jsonrpc": "2.0", "id": named.ID,
+		"error": map[string]any{"code": fault.Code, "message": fmt.Sprintf("line %d of the input %s", m.line, fault.Message)},
+	})
+	if err != nil {
+		return err
+	}
+	_, err = m.answers.Write(append(data, '\n'))
+	return err
+}
+
+// lockedWriter writes one message at a time: those of the SDK, and errors.
+type lockedWriter struct {
+	io.WriteCloser
+	mu sync.Mutex
+}
+
+func (w *lockedWriter) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.WriteCloser.Write(p)
+}
