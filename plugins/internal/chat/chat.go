@@ -113,7 +113,9 @@ func Ask(r *abi.NodeRequest, q *Question) (Asked, *abi.Failure) {
 }
 
 // lasts says whether a value stays the same through the rounds of a hearing.
-func lasts(name string) bool { return name != "challenges" && name != "hearing" && name != "experiments" }
+func lasts(name string) bool {
+	return name != "challenges" && name != "hearing" && name != "experiments"
+}
 
 // plain are values that no text of a case is in, but for labels, which are quoted.
 func (q *Question) plain(r *abi.NodeRequest, name string) (string, bool) {
