@@ -4,6 +4,7 @@ GO            ?= go
 FUZZTIME      ?= 30s
 GOLANGCI_LINT ?= v2.15.0
 AXE           ?= 4.14.1
+OPENAPI_TOOLS ?= openapi-python-client==0.29.1 openapi-spec-validator==0.9.0
 
 # Pinned tools are built once a user and version, outside of the checkout.
 TOOLS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/shadowcourt/tools
@@ -136,6 +137,12 @@ browser-tests: plugins ## test the pages of the service in a real Chromium, and 
 	npm install --silent --no-save --no-audit --no-fund --prefix out/axe axe-core@$(AXE)
 	SHADOWCOURT_AXE=$(CURDIR)/out/axe/node_modules/axe-core/axe.min.js $(GO) test -count=1 -tags browser -timeout 10m \
 	  -run '^TestAccept_UI' ./host/service/web -pictures $(CURDIR)/docs/images
+
+.PHONY: client-tests
+client-tests: plugins ## validate the OpenAPI document of the service, and use it with a client that is generated from it; needs Python and PyPI
+	python3 -m venv out/openapi
+	out/openapi/bin/pip install -q $(OPENAPI_TOOLS)
+	SHADOWCOURT_PYTHON=$(CURDIR)/out/openapi/bin $(GO) test -vet=off -count=1 -tags client -run '^TestAccept_SV6_AGenerated' ./cmd/shadowcourt
 
 .PHONY: llm-tests
 llm-tests: plugins ## try real cases with a real small model on loopback; installs and builds it once, needs PyPI, a C++ compiler and an hour
