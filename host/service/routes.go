@@ -75,7 +75,7 @@ func (s *Service) people(mux *http.ServeMux, a *auth.Authenticator) error {
 	mux.Handle("/api/", known)
 	mux.Handle("/openapi.json", known)
 	pages, err := web.New(web.Config{
-		Backend: web.NewBackend(web.Sources{Store: c.Store, API: known, Graph: s.graph, Refit: s.refit}), Auth: a, Now: c.Now, MaxUpload: c.MaxUpload,
+		Backend: web.NewBackend(web.Sources{Store: c.Store, API: known, Graph: s.graph, Refit: s.refit, Background: s.inBackground}), Auth: a, Now: c.Now, MaxUpload: c.MaxUpload,
 		Version: c.Version, Log: c.Log, Stop: s.stop,
 	})
 	if err != nil {

@@ -67,6 +67,8 @@ type Service struct {
 	worker  *work.Worker // nil for RoleAPI
 	ready   atomic.Bool
 	stop    chan struct{} // closed when the process is told to stop
+	// background is what goes on without a request, such as a refit.
+	background sync.WaitGroup
 }
 
 // New prepares a process that answers at some addresses. Without a token it answers only where all of them are loopback.
@@ -101,6 +103,22 @@ func New(ctx context.Context, config Config, addresses ...net.Addr) (*Service, e
 
 func (s *Service) open(ctx context.Context, o *work.Opening) (*host.Host, error) {
 	return s.config.Open(ctx, o, s.metrics.call)
+}
+
+// inBackground runs something that goes on after the request that began it, and is cancelled when the process is told to stop.
+func (s *Service) inBackground(ctx context.Context, do func(context.Context)) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	s.background.Go(func() {
+		defer cancel()
+		do(ctx)
+	})
+	go func() {
+		select {
+		case <-s.stop:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
 }
 
 // loopbackOnly says whether all addresses are loopback, and there is one.
@@ -155,6 +173,7 @@ func (s *Service) Run(ctx context.Context, started func(), listeners ...net.List
 		_ = server.Close()
 	}
 	all.Wait()
+	s.background.Wait() // it was cancelled by stop
 	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
 		return err
 	}

@@ -24,6 +24,8 @@ type Sources struct {
 	Graph func(ctx context.Context, generation int64) (*pipeline.Graph, error)
 	// Refit learns a profile from corrections (see package refit), telling progress. Nil: the server can't refit.
 	Refit func(ctx context.Context, progress func(step string)) (*refit.Proposal, error)
+	// Background runs what goes on after its request, with a context that ends with the process. Optional.
+	Background func(ctx context.Context, do func(context.Context))
 }
 
 // NewBackend gives the Backend over a store. It reads the store itself; what it changes goes through the handlers of the API in

@@ -54,6 +54,10 @@ func (b *stored) StartRefit(ctx context.Context) error {
 		return &UserError{"a refit is running already"}
 	}
 	r.running, r.step, r.failure, r.proposal = true, "beginning", "", nil
+	if b.sources.Background != nil {
+		b.sources.Background(ctx, b.refit)
+		return nil
+	}
 	go b.refit(context.WithoutCancel(ctx))
 	return nil
 }
