@@ -67,7 +67,7 @@ type Service struct {
 	worker  *work.Worker // nil for RoleAPI
 	ready   atomic.Bool
 	stop    chan struct{} // closed when the process is told to stop
-	// background is what goes on without a request, such as a refit.
+	// background counts what outlives its request, such as a refit.
 	background sync.WaitGroup
 }
 
@@ -105,7 +105,7 @@ func (s *Service) open(ctx context.Context, o *work.Opening) (*host.Host, error)
 	return s.config.Open(ctx, o, s.metrics.call)
 }
 
-// inBackground runs something that goes on after the request that began it, and is cancelled when the process is told to stop.
+// inBackground runs something that outlives the request that began it, and is cancelled when the process is told to stop.
 func (s *Service) inBackground(ctx context.Context, do func(context.Context)) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s.background.Go(func() {
