@@ -58,13 +58,22 @@ func TestAccept_SV7_TheDashboardShowsMetricsThatExist(t *testing.T) {
 		t.Fatal(err)
 	}
 	var dashboard struct {
-		Title  string
+		Title  string `json:"title"`
 		Panels []struct {
-			ID                 int
-			Title, Description string
-			GridPos            struct{ X, Y, W, H int }
-			Targets            []struct{ Expr, LegendFormat string }
-		}
+			ID          int    `json:"id"`
+			Title       string `json:"title"`
+			Description string `json:"description"`
+			GridPos     struct {
+				X int `json:"x"`
+				Y int `json:"y"`
+				W int `json:"w"`
+				H int `json:"h"`
+			} `json:"gridPos"`
+			Targets []struct {
+				Expr         string `json:"expr"`
+				LegendFormat string `json:"legendFormat"`
+			} `json:"targets"`
+		} `json:"panels"`
 	}
 	if err := json.Unmarshal(file, &dashboard); err != nil {
 		t.Fatal(err)

@@ -63,7 +63,7 @@ func (s *Service) observed(next http.Handler) http.Handler {
 		if span.On() {
 			ctx = context.WithValue(ctx, routeKey{}, &route)
 		}
-		r = r.WithContext(ctx)
+		r = r.WithContext(ctx) //nolint:contextcheck // it is made from the request's
 		w.Header().Set("X-Request-Id", id)
 		out := &written{ResponseWriter: w}
 		begun := time.Now() //nolint:forbidigo // a duration for people, by the monotonic clock

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -72,9 +73,7 @@ func newCollector(t *testing.T) *collector {
 func (c *collector) tracing(t *testing.T, more map[string]string) *telemetry.Tracing {
 	t.Helper()
 	variables := map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": c.url}
-	for name, value := range more {
-		variables[name] = value
-	}
+	maps.Copy(variables, more)
 	tracing, err := telemetry.FromEnvironment(t.Context(), func(name string) string { return variables[name] }, "test", slog.New(slog.NewTextHandler(t.Output(), nil)))
 	if err != nil {
 		t.Fatal(err)
