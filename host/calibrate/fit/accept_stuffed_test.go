@@ -74,13 +74,14 @@ func TestAccept_QU2_TheNGramsOfAPeerCostAFittedCourtLittle(t *testing.T) {
 			return func(c *abi.Case, truth string) { appended(c, strings.Join(peer[wrong(c, truth)], between)) }
 		}
 	}
-	costLittle(t, attack{"n-grams, a line each", of("\n")}, attack{"n-grams in one line", of(" ")})
+	costLittle(t, attack{name: "n-grams, a line each", change: of("\n")}, attack{name: "n-grams in one line", change: of(" ")})
 }
 
-// The witnesses of the docket say what they said, and all state 0.99.
+// The witnesses of the docket say what they said, and all state 0.99, so that what they know of their own doubt is lost: on the failures
+// of Go tests that costs 5.1 points.
 func TestAccept_QU2_OverconfidentWitnessesCostAFittedCourtLittle(t *testing.T) {
 	t.Parallel()
-	costLittle(t, attack{"all witnesses state 0.99", func(*halves, *abi.Profile) func(*abi.Case, string) {
+	costLittle(t, attack{name: "all witnesses state 0.99", most: 0.06, change: func(*halves, *abi.Profile) func(*abi.Case, string) {
 		return func(c *abi.Case, _ string) {
 			for i := range c.Evidence {
 				if c.Evidence[i].Supports != "" {

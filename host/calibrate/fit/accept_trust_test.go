@@ -112,9 +112,10 @@ func stuffed(p *abi.Profile, n int, between string) func(c *abi.Case, truth stri
 type attack struct {
 	name   string
 	change func(h *halves, p *abi.Profile) func(c *abi.Case, truth string)
+	most   float64 // that it may cost; 0 is five points
 }
 
-// costLittle checks that each attack costs a fitted court at most five points.
+// costLittle checks that each attack costs a fitted court at most five points, or what the attack says.
 func costLittle(t *testing.T, attacks ...attack) {
 	t.Helper()
 	for _, h := range trusted(t) {
@@ -125,7 +126,7 @@ func costLittle(t *testing.T, attacks ...attack) {
 			for _, a := range attacks {
 				after := try(t, p, attacked(h.tried, a.change(&h, p)))
 				t.Logf("%s: %.3f of %d cases right, %.3f without", a.name, rate(after.court, after.tried), after.tried, rate(before.court, before.tried))
-				if lost := rate(before.court, before.tried) - rate(after.court, after.tried); lost > 0.05 {
+				if lost := rate(before.court, before.tried) - rate(after.court, after.tried); lost > cmp.Or(a.most, 0.05) {
 					t.Errorf("%s: %.3f are lost", a.name, lost)
 				}
 			}
@@ -139,7 +140,7 @@ func TestAccept_QU1_UnknownLiarsCostAFittedCourtLittle(t *testing.T) {
 	of := func(n int) func(*halves, *abi.Profile) func(*abi.Case, string) {
 		return func(*halves, *abi.Profile) func(*abi.Case, string) { return liars(n) }
 	}
-	costLittle(t, attack{"one liar", of(1)}, attack{"ten liars", of(10)})
+	costLittle(t, attack{name: "one liar", change: of(1)}, attack{name: "ten liars", change: of(10)})
 }
 
 // The strongest phrases of the profile are written into the documents.
@@ -148,5 +149,5 @@ func TestAccept_QU2_StuffedPhrasesCostAFittedCourtLittle(t *testing.T) {
 	of := func(between string) func(*halves, *abi.Profile) func(*abi.Case, string) {
 		return func(_ *halves, p *abi.Profile) func(*abi.Case, string) { return stuffed(p, 15, between) }
 	}
-	costLittle(t, attack{"phrases, a line each", of("\n")}, attack{"phrases in one line", of(" ")})
+	costLittle(t, attack{name: "phrases, a line each", change: of("\n")}, attack{name: "phrases in one line", change: of(" ")})
 }

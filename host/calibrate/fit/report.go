@@ -169,7 +169,7 @@ func vote(s *sample, lightOnly bool, nats func(logit float64, k int) float64) []
 		}
 		for j, l := range s.labels {
 			if l == u.says {
-				z[j] += nats(u.logit, len(s.labels))
+				z[j] += nats(u.stated, len(s.labels))
 				if u.source == 0 {
 					z[j] += 1e-9
 				}

@@ -22,7 +22,8 @@ type utterance struct {
 	// says is a label of the corpus, or noLabel.
 	says      int
 	statement int     // index into corpus.statements
-	logit     float64 // of the strongest confidence stated with it
+	stated    float64 // logit of the strongest confidence stated with it
+	logit     float64 // the same, within the range of the source
 }
 
 // sample is a case as fitting sees it.
@@ -76,7 +77,8 @@ func read(entries []docket.Entry) *corpus {
 		}
 		s.group = c.group(groups, e)
 		utter := func(source int, says string, confidence float64) {
-			u := utterance{source: source, says: noLabel, logit: odds.Logit(confidence)}
+			u := utterance{source: source, says: noLabel, stated: odds.Logit(confidence)}
+			u.logit = u.stated
 			if says != "" {
 				j := slices.Index(e.Case.Labels, says)
 				if j < 0 {
@@ -179,7 +181,8 @@ func (c *corpus) apart() {
 func (s *sample) utter(u utterance) {
 	for i := range s.uttered {
 		if s.uttered[i].statement == u.statement {
-			s.uttered[i].logit = max(s.uttered[i].logit, u.logit)
+			s.uttered[i].stated = max(s.uttered[i].stated, u.stated)
+			s.uttered[i].logit = s.uttered[i].stated
 			return
 		}
 	}

@@ -20,11 +20,12 @@ func (c *corpus) textShare(x *crossed, by *judged, use []int) int {
 	for part := range models {
 		models[part] = c.mix(x.models[part], by.weights[part])
 	}
-	texts, told := make([][]float64, len(c.samples)), []float64{}
+	texts, rest, told := make([][]float64, len(c.samples)), make([][]float64, len(c.samples)), []float64{}
 	for _, i := range use {
-		s := &c.samples[i]
-		texts[i] = make([]float64, len(s.labels))
-		models[x.part[i]].addText(texts[i], s)
+		s, m := &c.samples[i], models[x.part[i]]
+		texts[i], rest[i] = make([]float64, len(s.labels)), m.nats(s)
+		m.addText(texts[i], s)
+		addTo(rest[i], texts[i], -1)
 		if t := spread(texts[i]); t > 0 {
 			told = append(told, t)
 		}
@@ -38,12 +39,10 @@ func (c *corpus) textShare(x *crossed, by *judged, use []int) int {
 		list[k].losses = make([]float64, len(c.samples))
 		most := quantile(told, share)
 		for _, i := range use {
-			s := &c.samples[i]
-			z, text := models[x.part[i]].nats(s), slices.Clone(texts[i])
-			addTo(z, text, -1)
-			odds.Limit(text, most)
-			addTo(z, text, 1)
-			list[k].losses[i] = lossOf(softmax(z), s.truth)
+			z := slices.Clone(texts[i])
+			odds.Limit(z, most)
+			addTo(z, rest[i], 1)
+			list[k].losses[i] = lossOf(softmax(z), c.samples[i].truth)
 		}
 	}
 	return shares[c.simplest(list, places(len(list)), use, withinLearned)]
