@@ -22,6 +22,8 @@ type Config struct {
 	Timeout time.Duration
 	// AnswerBytes is the longest line that is read.
 	AnswerBytes int
+	// Without are variables of the environment that the programs do not get, such as those with keys.
+	Without []string
 }
 
 // Light answers through programs. It is safe for concurrent use.
@@ -115,7 +117,7 @@ func (l *Light) take() (*process, error) {
 		l.idle = l.idle[:n-1]
 		return p, nil
 	}
-	p, err := start(l.command, l.config.AnswerBytes)
+	p, err := start(l.command, l.config)
 	if err != nil {
 		return nil, fmt.Errorf("start %q: %w", l.command, err)
 	}

@@ -225,3 +225,14 @@ func TestTheRequestHasTheShapeOfTheContract(t *testing.T) {
 		t.Errorf("%+v (%v)", response, err)
 	}
 }
+
+// Keys of others are not for the program; all else of the environment is there.
+func TestItDoesNotGetTheKeys(t *testing.T) {
+	t.Setenv("SHADOWCOURT_TEST_KEY", "a secret")
+	t.Setenv("SHADOWCOURT_TEST_KEY_2", "no secret")
+	l := open(t, `while read -r line; do echo '{"classification":"red","confidence":0.6,"reasoning":"'"${SHADOWCOURT_TEST_KEY:-none}, $SHADOWCOURT_TEST_KEY_2"'"}'; done`,
+		Config{Without: []string{"SHADOWCOURT_TEST_KEY"}})
+	if got, err := ask(t, l, "one"); err != nil || got.Answer.Reasoning != "none, no secret" {
+		t.Errorf("%+v (%v)", got, err)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -29,8 +30,9 @@ const grace = 500 * time.Millisecond
 
 // start starts a program. Its first line is its first answer, be it asked
 // before or not.
-func start(command string, most int) (*process, error) {
+func start(command string, config Config) (*process, error) {
 	p := &process{cmd: shell(command)}
+	p.cmd.Env = environment(p.cmd.Environ(), config.Without)
 	p.cmd.Stderr = &p.said
 	p.cmd.WaitDelay = grace
 	var err error
@@ -43,9 +45,17 @@ func start(command string, most int) (*process, error) {
 	if err := p.cmd.Start(); err != nil {
 		return nil, err
 	}
-	p.ear = newEar(most)
+	p.ear = newEar(config.AnswerBytes)
 	go p.ear.listen(p.out)
 	return p, nil
+}
+
+// environment leaves variables out.
+func environment(all, without []string) []string {
+	return slices.DeleteFunc(all, func(variable string) bool {
+		name, _, _ := strings.Cut(variable, "=")
+		return slices.Contains(without, name)
+	})
 }
 
 // ask writes a request and gives the answer. When the context ends the program
