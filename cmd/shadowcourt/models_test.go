@@ -115,7 +115,7 @@ func TestWhateverIsWrongWithAModelTheDocketGoesOn(t *testing.T) {
 		}, provider: ", timeout: 100ms", outcome: "failed", detail: "local: no answer within 100ms"},
 		{name: "the wrong schema", serve: says(`{"verdict": "guilty"}`), outcome: "invalid", detail: "the answer of reader does not conform to the schema: "},
 		{name: "half a JSON in the answer", serve: says(`{"findings": [{"line": 1,`), outcome: "invalid", detail: "the JSON ends in the middle (after a repair)"},
-		{name: "half a JSON", serve: body("application/json", `{"choices": [{"mess`), outcome: "failed", detail: "local: the answer is half a JSON, or none"},
+		{name: "half a JSON", serve: body("application/json", `{"choices": [{"mess`), outcome: "failed", detail: "local: the answer is half a JSON"},
 		{name: "1 GB", serve: func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			w.Header().Set("Content-Length", strconv.Itoa(1<<30))
@@ -194,4 +194,52 @@ func TestWhateverIsWrongWithAModelTheDocketGoesOn(t *testing.T) {
 			t.Errorf("%d requests went to another host", n)
 		}
 	})
+}
+
+// The program of --light exec: does not get the keys of the models, a proxy and missing names are told of once, and a wrong file is named
+// with its flag.
+func TestWhatIsToldOfModels(t *testing.T) {
+	t.Setenv("SHADOWCOURT_TEST_KEY", "sk-planted-0123456789")
+	const docket = "docket.jsonl"
+	dir := t.TempDir()
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("models.yaml", "providers:\n  far: {api: openai, url: 'https://x.invalid/v1', key_env: SHADOWCOURT_TEST_KEY}\n"+
+		"models:\n  reeder: {provider: far, model: tiny, context_tokens: 16000, answer_tokens: 2000}\n  other: {provider: far, model: tiny, context_tokens: 16000, answer_tokens: 2000}\n")
+	write(docket, `{"id": "one", "subject": "s", "labels": ["pb001", "ab001"], "light": {"classification": "pb001", "confidence": 0.9, "reasoning": "r"}, "evidence": [], "documents": []}`+"\n")
+	write("light.sh", "env > env.txt\nwhile read -r line; do echo '{\"classification\":\"pb001\",\"confidence\":0.99,\"reasoning\":\"x\"}'; done\n")
+	t.Setenv("HTTPS_PROXY", "http://me:secret@127.0.0.1:1")
+	said := shadowcourt(t.Context(), t, dir, "try", docket, "--pipeline", "llm-court", "--models", "models.yaml", "--light", "exec:sh light.sh", "--format", "json", "--output", "results.json")
+	env, err := os.ReadFile(filepath.Join(dir, "env.txt"))
+	if err != nil || strings.Contains(string(env), "SHADOWCOURT_TEST_KEY") || !strings.Contains(string(env), "PATH=") {
+		t.Errorf("the program has %s, %v", env, err)
+	}
+	if strings.Count(said, "has no model") != 1 || !strings.Contains(said, "; it has other, reeder\n") {
+		t.Errorf("said %q", said)
+	}
+	if !strings.Contains(said, "note: --models: the provider far is asked through the proxy http://127.0.0.1:1\n") || strings.Contains(said, "secret") {
+		t.Errorf("said %q", said)
+	}
+	cmd := exec.CommandContext(t.Context(), "shadowcourt", "try", docket, "--models", "none.yaml")
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), userEnv(t)...)
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "--models: open none.yaml: no such file") {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// Results that are no results are said to be none, with the command that writes them.
+func TestFitSaysWhatOutcomesHaveToBe(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "table.txt"), []byte("In the band\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "shadowcourt", "fit", filepath.Join(repositoryRoot(t), "examples", "dockets", "demo.jsonl"), "--outcomes", "table.txt", "--output", "p.yaml")
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), userEnv(t)...)
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "--outcomes table.txt: not the JSONL that try --experiments all --format jsonl writes: line 1") {
+		t.Errorf("%v: %s", err, out)
+	}
 }

@@ -42,7 +42,7 @@ func TestAccept_LL7_CalibrateAsksModelsWithoutACourtAtEqualTokens(t *testing.T) 
 		}
 		content, _ := json.Marshal(answer)
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = fmt.Fprintf(w, `{"choices": [{"finish_reason": "stop", "message": {"content": %s}}], "usage": {"prompt_tokens": %d, "completion_tokens": 0}}`, content, tokens)
+		_, _ = fmt.Fprintf(w, `{"choices": [{"finish_reason": "stop", "message": {"content": %s}}], "usage": {"prompt_tokens": %d, "completion_tokens": 1}}`, content, tokens-1)
 	}))
 	t.Cleanup(server.Close)
 	dir := t.TempDir()

@@ -68,7 +68,7 @@ func TestAccept_LL4_Budgets(t *testing.T) {
 		{"trial: tokens", "{trial: {tokens: 1000}}", 1, trial.ModelUsage{InputTokens: 700, OutputTokens: 100}, abi.CompletionNotAsked, "the trial is used up: 800 of 1000 tokens", 0},
 		{"trial: money", "{trial: {money: 1}}", 1, trial.ModelUsage{Cost: 0.999}, abi.CompletionNotAsked, "the trial is used up: 0.999 of 1 in money", 0},
 		{"trial: seconds", "{trial: {seconds: 60}}", 1, trial.ModelUsage{Waited: 61 * time.Second}, abi.CompletionNotAsked, "the trial is used up: 61 of 60 s", 0},
-		{"some samples", "{call: {tokens: 800}}", 5, trial.ModelUsage{}, abi.CompletionPartial, "2 of 5 samples have no answer: the budget of the call is used up", 3},
+		{"some samples", "{call: {tokens: 500}}", 5, trial.ModelUsage{}, abi.CompletionPartial, "2 of 5 samples have no answer: the budget of the call is used up", 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -126,6 +126,11 @@ func TestAccept_LL5_APlantedKeyIsInNoOutput(t *testing.T) {
 		status(200, "Content-Type", "text/"+plantedKey, plantedKey),
 		status(200, "Content-Type", "application/json", `{"error": {"message": "`+plantedKey+`"}}`),
 		status(200, "Content-Type", "application/json", `{"choices": [{"message": {"refusal": "`+plantedKey+`"}}]}`),
+		status(400, "Content-Type", "text/plain", strings.Repeat("x", 290)+plantedKey), // where the text is cut
+		status(400, "Content-Type", "application/json", `{"error": {"message": "`+strings.Repeat("x", 290)+plantedKey+`"}}`),
+		says(strings.ToUpper(plantedKey) + strings.ToLower(plantedKey)),
+		says(`{"label": "` + escaped(plantedKey, `\u%04x`) + `", "` + escaped(plantedKey, `\u%04X`) + `": "` + strings.ReplaceAll(plantedKey, "/", `\/`) + `"}`),
+		says(`\` + plantedKey + `\\` + escaped(plantedKey, `\u%04x`)),
 		status(200, "Content-Type", "application/json", `{"choices": [{"message": {"content": "{\"`+plantedKey+`\": 1}"}}]}`),
 	}
 	p := serve(t, func(n int, w http.ResponseWriter, r *http.Request) {
@@ -193,14 +198,24 @@ func TestAccept_LL5_APlantedKeyIsInNoOutput(t *testing.T) {
 	if err != nil || files < 3 {
 		t.Errorf("%d files, %v", files, err)
 	}
-	for _, part := range []string{plantedKey, "planted", "0123456789+abcdef"} {
-		if at := strings.Index(seen.String(), part); at >= 0 {
+	all := strings.ToLower(strings.ReplaceAll(seen.String(), dir, "")) // which has the name of the test
+	for _, part := range []string{plantedKey, "planted", "0123456789+abcdef", `u0073\u006b`} {
+		if at := strings.Index(all, part); at >= 0 {
 			t.Errorf("the key is in %s", seen.String()[max(at-300, 0):at])
 		}
 	}
 	if !strings.Contains(seen.String(), "the key is [key]") {
 		t.Error("nothing was searched")
 	}
+}
+
+// escaped writes each character of a key as an escape.
+func escaped(key, form string) string {
+	var b strings.Builder
+	for _, c := range key {
+		fmt.Fprintf(&b, form, c)
+	}
+	return b.String()
 }
 
 // noNetwork is a transport that must not be used.

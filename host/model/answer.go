@@ -112,7 +112,7 @@ func numberFault(text string) error {
 }
 
 // findJSON gives the one JSON value of an answer: the whole text, or else the only object or list that stands in it, such as in a fenced
-// block. With none or several the error says so.
+// block. With none, several or a broken one the error says so. What stands within a broken value is no answer.
 func findJSON(text string) (json.RawMessage, any, error) {
 	text = strings.TrimSpace(text)
 	v, whole := parseJSON([]byte(text))
@@ -132,7 +132,13 @@ func findJSON(text string) (json.RawMessage, any, error) {
 		if json.NewDecoder(strings.NewReader(text[at:])).Decode(&raw) == nil {
 			found = append(found, raw)
 			at += len(raw) - 1
+			continue
 		}
+		piece := bracketed(text[at:])
+		if _, err := parseJSON([]byte(piece)); at+len(piece) == len(text) || strings.ContainsAny(piece, `"'`) {
+			return nil, nil, err
+		}
+		at += len(piece) - 1 // words in brackets
 	}
 	switch len(found) {
 	case 0:
@@ -143,4 +149,25 @@ func findJSON(text string) (json.RawMessage, any, error) {
 	default:
 		return nil, nil, fmt.Errorf("%d JSON values stand in the answer, and it has to be one", len(found))
 	}
+}
+
+// bracketed is the beginning of a text up to the bracket that closes its first one; all of it where there is none.
+func bracketed(text string) string {
+	depth, quoted := 0, false
+	for at := 0; at < len(text); at++ {
+		switch c := text[at]; {
+		case quoted && c == '\\':
+			at++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			if depth--; depth == 0 {
+				return text[:at+1]
+			}
+		}
+	}
+	return text
 }

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"sync"
@@ -17,18 +18,39 @@ type amount struct {
 
 func (a amount) plus(b amount) amount { return amount{a.tokens + b.tokens, a.money + b.money} }
 
+// account is what was used, and what is reserved by questions under way.
+type account struct {
+	used, reserved amount
+	holders        int // of reservations
+}
+
+func (a *account) reserve(most amount) {
+	a.reserved = a.reserved.plus(most)
+	a.holders++
+}
+
+func (a *account) settle(reserved, used amount) {
+	a.used = a.used.plus(used)
+	a.reserved = amount{a.reserved.tokens - reserved.tokens, a.reserved.money - reserved.money}
+	if a.holders--; a.holders == 0 {
+		a.reserved = amount{} // without what sums of fractions leave
+	}
+}
+
 // ledger is what a docket has used.
 type ledger struct {
-	mu     sync.Mutex
-	used   amount
+	mu sync.Mutex
+	account
 	waited time.Duration
+	// settled is closed when a reservation is settled; nil while nobody waits for that.
+	settled chan struct{}
 }
 
 // scope is a budget and what of it is used.
 type scope struct {
 	name   string
 	budget Budget
-	used   amount
+	account
 	waited time.Duration
 }
 
@@ -36,17 +58,18 @@ type scope struct {
 type purse struct {
 	budgets Budgets
 	asked   trial.ModelUsage // of the trial before
-	used    amount           // by the completion
+	account                  // of the completion
 	ledger  *ledger
 }
 
 // scopes are the budgets from the narrowest to the widest. The lock is held.
 func (p *purse) scopes() []scope {
-	before := amount{p.asked.InputTokens + p.asked.OutputTokens, p.asked.Cost}
+	of := p.account
+	of.used = of.used.plus(amount{p.asked.InputTokens + p.asked.OutputTokens, p.asked.Cost})
 	return []scope{
-		{"call", p.budgets.Call, p.used, 0},
-		{"trial", p.budgets.Trial, before.plus(p.used), p.asked.Waited},
-		{"docket", p.budgets.Docket, p.ledger.used, p.ledger.waited},
+		{"call", p.budgets.Call, p.account, 0},
+		{"trial", p.budgets.Trial, of, p.asked.Waited},
+		{"docket", p.budgets.Docket, p.ledger.account, p.ledger.waited},
 	}
 }
 
@@ -73,32 +96,75 @@ func (p *purse) begin() (most time.Duration, by string, why string) {
 	return most, by, ""
 }
 
-// reserve takes the most that a question may use. why says which budget does not have it.
-func (p *purse) reserve(a amount) (why string) {
-	p.ledger.mu.Lock()
-	defer p.ledger.mu.Unlock()
-	for _, s := range p.scopes() {
-		if b := s.budget.Tokens; b != nil && s.used.tokens+a.tokens > *b {
-			return fmt.Sprintf("the budget of the %s is used up: %d of %d tokens, and the question may take %d", s.name, s.used.tokens, *b, a.tokens)
+// reserve takes the most that a question may use. Where a budget lacks it only because of what others reserved, it waits until they are
+// settled: most use less. The failure says which budget does not cover the question, or why the context ended.
+func (p *purse) reserve(ctx context.Context, most amount) *failure {
+	for {
+		settled, why := p.tryReserve(most)
+		if why != "" {
+			return notAsked(why)
 		}
-		if b := s.budget.Money; b != nil && s.used.money+a.money > *b {
-			return fmt.Sprintf("the budget of the %s is used up: %s of %s in money, and the question may cost %s", s.name, figure(s.used.money), figure(*b), figure(a.money))
+		if settled == nil {
+			return nil
+		}
+		select {
+		case <-settled:
+		case <-ctx.Done():
+			return whyEnded(ctx, false)
 		}
 	}
-	p.add(a)
-	return ""
+}
+
+// tryReserve reserves, or gives what to wait for, or says why that is of no use.
+func (p *purse) tryReserve(most amount) (settled <-chan struct{}, why string) {
+	p.ledger.mu.Lock()
+	defer p.ledger.mu.Unlock()
+	wait := false
+	for _, s := range p.scopes() {
+		if b := s.budget.Tokens; b != nil {
+			if s.used.tokens+most.tokens > *b {
+				return nil, fmt.Sprintf("the budget of the %s is used up: %d of %d tokens%s, and the question may take %d",
+					s.name, s.used.tokens, *b, s.beside(strconv.Itoa(s.reserved.tokens)), most.tokens)
+			}
+			wait = wait || s.holders > 0 && s.used.tokens+s.reserved.tokens+most.tokens > *b
+		}
+		if b := s.budget.Money; b != nil {
+			if s.used.money+most.money > *b {
+				return nil, fmt.Sprintf("the budget of the %s is used up: %s of %s in money%s, and the question may cost %s",
+					s.name, figure(s.used.money), figure(*b), s.beside(figure(s.reserved.money)), figure(most.money))
+			}
+			wait = wait || s.holders > 0 && s.used.money+s.reserved.money+most.money > *b
+		}
+	}
+	if wait {
+		if p.ledger.settled == nil {
+			p.ledger.settled = make(chan struct{})
+		}
+		return p.ledger.settled, ""
+	}
+	p.account.reserve(most)
+	p.ledger.reserve(most)
+	return nil, ""
+}
+
+// beside tells of what is reserved.
+func (s *scope) beside(reserved string) string {
+	if s.holders == 0 {
+		return ""
+	}
+	return ", with " + reserved + " more reserved"
 }
 
 // settle puts what was used in the place of what was reserved.
 func (p *purse) settle(reserved, used amount) {
 	p.ledger.mu.Lock()
 	defer p.ledger.mu.Unlock()
-	p.add(amount{used.tokens - reserved.tokens, used.money - reserved.money})
-}
-
-func (p *purse) add(a amount) {
-	p.used = p.used.plus(a)
-	p.ledger.used = p.ledger.used.plus(a)
+	p.account.settle(reserved, used)
+	p.ledger.settle(reserved, used)
+	if p.ledger.settled != nil {
+		close(p.ledger.settled)
+		p.ledger.settled = nil
+	}
 }
 
 // end counts the time that the completion took.

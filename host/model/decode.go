@@ -64,6 +64,9 @@ func (r *reader) fail(n *node, path, format string, args ...any) {
 func (r *reader) err() error {
 	slices.SortStableFunc(r.Faults, func(a, b strictyaml.Fault) int { return cmp.Compare(a.Line, b.Line) })
 	var all []error
+	r.Faults = slices.CompactFunc(r.Faults, func(a, b strictyaml.Fault) bool { // of aliases a line may have thousands
+		return a.Line == b.Line && a.Path == b.Path && a.Message == b.Message
+	})
 	for i, f := range r.Faults {
 		if i == maxFaults {
 			all = append(all, fmt.Errorf("%s: %d more faults are not shown", r.file, len(r.Faults)-i))

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -167,7 +168,7 @@ func (r *reader) provider(p *Provider) setter {
 				r.fail(at[field], path+"."+field, "%s", fault)
 			}
 		}
-		check("url", urlFault(p.URL, p.KeyEnv != "" || p.KeyFile != ""))
+		check("url", urlFault(p.API, p.URL, p.KeyEnv != "" || p.KeyFile != ""))
 		check("key_env", variableFault(p.KeyEnv))
 		check("key_file", keyFileFault(p.KeyFile))
 		if p.KeyEnv != "" && p.KeyFile != "" {
@@ -177,8 +178,12 @@ func (r *reader) provider(p *Provider) setter {
 }
 
 // urlFault says what is wrong with a provider's URL, without showing it, since it may hold a key.
-func urlFault(text string, key bool) string {
+func urlFault(api API, text string, key bool) string {
 	u, err := url.Parse(text)
+	port := 1
+	if err == nil && u.Port() != "" {
+		port, _ = strconv.Atoi(u.Port()) // digits; of more than fit into an int it is 0 or the largest
+	}
 	switch {
 	case text == "": // of the wrong type, or missing
 		return ""
@@ -188,6 +193,14 @@ func urlFault(text string, key bool) string {
 		return "use an address without a user, a query and a fragment; keys belong into key_env or key_file"
 	case u.Scheme == "http" && key && !loopback(u.Hostname()):
 		return "use https: a key would travel in the clear"
+	case port < 1 || port > 65535:
+		return "use a port from 1 to 65535"
+	}
+	ends := strings.TrimSuffix(u.Path, "/")
+	for _, added := range map[API][]string{OpenAI: {"/chat/completions"}, Anthropic: {"/v1/messages", "/v1"}}[api] {
+		if strings.HasSuffix(ends, added) {
+			return "leave out " + added + " at its end: the host adds it"
+		}
 	}
 	return ""
 }

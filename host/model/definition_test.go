@@ -54,7 +54,7 @@ func TestParseNamesEveryFault(t *testing.T) {
 	}
 	for _, c := range []struct{ name, text, want string }{
 		{"empty", "", "m.yaml:1: the file is empty"},
-		{"no YAML", "a: [", "m.yaml:1: not YAML"},
+		{"no YAML", "a: [", "m.yaml:1: not YAML: did not find expected node content"},
 		{"no UTF-8", "a: \xff", "m.yaml:1: not UTF-8 (byte 0xff)"},
 		{"two documents", sound + "---\n", "m.yaml:12: a second document; a file holds one"},
 		{"a text", "hello", "m.yaml:1: want a mapping, not a text"},
@@ -88,6 +88,24 @@ m.yaml:5: providers["d"].key_file: key_env is there, too: one of them is enough
 m.yaml:6: providers["e e"]: use a name of letters, digits and . _ - : /, at most 64 of them
 m.yaml:7: providers: want a text as key, not a number
 m.yaml:8: models: is empty`},
+		{"addresses", `providers:
+  a: {api: openai, url: "https://x.example/v1/chat/completions/"}
+  b: {api: openai, url: "http://127.0.0.1:99999"}
+  c: {api: anthropic, url: "https://x.example/v1"}
+  d: {api: anthropic, url: "https://x.example/v1/messages"}
+  e: {api: openai, url: "https://x.example:0/v1"}
+  f: {api: openai, url: "https://x.example:99999999999999999999/v1"}
+models: {}
+`, `m.yaml:2: providers["a"].url: leave out /chat/completions at its end: the host adds it
+m.yaml:3: providers["b"].url: use a port from 1 to 65535
+m.yaml:4: providers["c"].url: leave out /v1 at its end: the host adds it
+m.yaml:5: providers["d"].url: leave out /v1/messages at its end: the host adds it
+m.yaml:6: providers["e"].url: use a port from 1 to 65535
+m.yaml:7: providers["f"].url: use a port from 1 to 65535
+m.yaml:8: models: is empty`},
+		{"a bomb", "providers: &a {}\nmodels: [*a, *a, *a, *a]\nx: [*a, *a]\n", "m.yaml:2: aliases are not allowed; write the value out\nm.yaml:3: aliases are not allowed; write the value out"},
+		{"brackets", "a: " + strings.Repeat("[", 20_000), "m.yaml:1: nested deeper than 32 levels"},
+		{"an open list", "a: [KEY, KEY\nb: c: KEY\n", "m.yaml:1: not YAML: did not find expected ',' or ']'"},
 		{"models", `providers: {a: {api: openai, url: "https://x"}}
 models:
   one: {provider: b, model: "", context_tokens: 100, answer_tokens: 100, price: {input: -1}, schemas: maybe}

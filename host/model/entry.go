@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -88,7 +89,7 @@ func parseEntry(line []byte) (entry, error) {
 		return e, errors.New("has a number that can't be")
 	case len(e.Answer) > maxAnswerBytes || len(e.Detail) > 4096:
 		return e, fmt.Errorf("has an answer of more than %d bytes", maxAnswerBytes)
-	case e.Failure != "" && e.Failure != abi.CompletionFailed && e.Failure != abi.CompletionTooLong:
+	case e.Failure != "" && !slices.Contains([]abi.CompletionOutcome{abi.CompletionFailed, abi.CompletionTooLong, abi.CompletionNotAsked}, e.Failure):
 		return e, errors.New("has an unknown failure")
 	case (e.Failure == "") == (e.Answer == "") || (e.Failure == "") != (e.Detail == ""):
 		return e, errors.New("needs either an answer, or a failure with a detail")

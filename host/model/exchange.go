@@ -28,6 +28,9 @@ type reply struct {
 	inputTokens, outputTokens int
 }
 
+// uncounted is no answer, of which nobody knows what it took.
+func uncounted() reply { return reply{inputTokens: -1, outputTokens: -1} }
+
 // failure says why there is no answer. It is an error so that it passes through the HTTP client.
 type failure struct {
 	outcome abi.CompletionOutcome
@@ -37,6 +40,8 @@ type failure struct {
 	seconds float64
 	// hopeless says that no other request of the completion will succeed either.
 	hopeless bool
+	// free says that the provider reports an error and charges nothing, charged that it may charge for the request all the same.
+	free, charged bool
 }
 
 func (f *failure) Error() string { return f.detail }
@@ -47,6 +52,10 @@ func failed(detail string) *failure {
 
 func tooLong(detail string) *failure {
 	return &failure{outcome: abi.CompletionTooLong, detail: detail}
+}
+
+func notAsked(detail string) *failure {
+	return &failure{outcome: abi.CompletionNotAsked, detail: detail}
 }
 
 // provider asks one question. Its error is a *failure, or that of the context.

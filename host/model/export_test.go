@@ -60,7 +60,7 @@ func DecodeReply(api API, body []byte, object bool) error {
 }
 
 // FaultText finds what a provider says of an error.
-func FaultText(body []byte) string { return faultText(body) }
+func FaultText(body []byte) string { return (&endpoint{}).faultText(body) }
 
 // DecodeCached reads a file of the cache.
 func DecodeCached(data []byte) bool {
@@ -76,3 +76,6 @@ func ParseCassette(data []byte) ([]byte, error) {
 	}
 	return cassetteBytes(entries), nil
 }
+
+// Scrub removes a key from a text.
+func Scrub(key, text string) string { return newKey(key).scrub(text) }

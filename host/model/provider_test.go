@@ -43,7 +43,16 @@ func TestBadProviders(t *testing.T) {
 		requests int
 	}{
 		{"1 GB", endless, abi.CompletionFailed, "here: the answer has more than 8388608 bytes", 1},
-		{"half a JSON", status(200, "Content-Type", ok, `{"choices": [{"mess`), abi.CompletionFailed, "here: the answer is half a JSON, or none (3 requests)", 3},
+		{"half a JSON", status(200, "Content-Type", ok, `{"choices": [{"mess`), abi.CompletionFailed, "here: the answer is half a JSON (3 requests)", 3},
+		{"nothing at all", status(200, "Content-Type", ok, " "), abi.CompletionFailed, "here: the answer is empty (3 requests)", 3},
+		{"no JSON", status(200, "Content-Type", ok, "{\"a\": \"\x1b\"}"), abi.CompletionFailed, `here: the answer is not JSON, or nested too deep: invalid character '\x1b' in string literal`, 1},
+		{"nested deep", status(200, "Content-Type", ok, `{"choices": `+strings.Repeat("[", 100_000)+strings.Repeat("]", 100_000)+"}"), abi.CompletionFailed, "here: the answer is not JSON, or nested too deep: invalid character '[' exceeded max depth", 1},
+		{"long headers", func(n int, w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("X-Long", strings.Repeat("y", 100_000))
+			says("yes")(n, w, r)
+		}, abi.CompletionFailed, "here: the headers of the answer have more than 65536 bytes", 1},
+		{"a rejected parameter", status(400, "Content-Type", ok, `{"error": {"message": "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."}}`), abi.CompletionFailed, "instead.: give the model answer_limit: max_completion_tokens", 1},
+		{"a rejected value", status(400, "Content-Type", ok, `{"error": {"message": "Unsupported value: 'temperature' does not support 0.7"}}`), abi.CompletionFailed, "give the model parameters: {temperature: null}", 1},
 		{"other JSON", status(200, "Content-Type", ok, `{"choices": 7}`), abi.CompletionFailed, "here: the answer is not the JSON that was expected: check its url", 1},
 		{"no choices", status(200, "Content-Type", ok, `{}`), abi.CompletionFailed, "here: the answer has no choices", 1},
 		{"an error in place of an answer", status(200, "Content-Type", ok, `{"error": {"message": "no\ncredit", "code": 402}}`), abi.CompletionFailed, "here: no credit", 1},
@@ -85,7 +94,7 @@ func TestBadProviders(t *testing.T) {
 			s, _ := open(t, file(p.URL, ""))
 			got := complete(t, s, ask())
 			expect(t, got, c.outcome, c.detail)
-			if len(p.asked()) != c.requests || len(got.Detail) > 500 || strings.Contains(got.Detail, "\x1b") {
+			if len(p.asked()) != c.requests || len(got.Detail) > 700 || strings.Contains(got.Detail, "\x1b") {
 				t.Errorf("%d requests, want %d: %q", len(p.asked()), c.requests, got.Detail)
 			}
 		})
@@ -106,7 +115,7 @@ func TestNoProvider(t *testing.T) {
 		change            func(*model.Config)
 	}{
 		{"nobody listens", gone.URL, "here: no connection: dial tcp 127.0.0.1", nil},
-		{"a certificate that nobody vouches for", secure.URL, "here: TLS: tls: failed to verify certificate", nil},
+		{"a certificate that nobody vouches for", secure.URL, "here: TLS: tls: failed to verify certificate: x509: certificate signed by unknown authority: have the variable SSL_CERT_FILE name", nil},
 		{"plain HTTP", strings.Replace(plain.URL, "http:", "https:", 1), "here: TLS: ", nil},
 		{"no such host", "https://nowhere.invalid", "here: ", func(c *model.Config) { // whatever the resolver says
 			for _, p := range c.Definition.Providers {
@@ -222,7 +231,8 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// A provider that never ends, or that sends a byte now and then, has its timeout; it is not asked again for what it may charge twice.
+// A provider that never ends, or that sends a byte now and then, has its timeout; it is not asked again for what it may charge twice, nor
+// for other samples.
 func TestTimeout(t *testing.T) {
 	t.Parallel()
 	var c *clock
@@ -241,7 +251,7 @@ func TestTimeout(t *testing.T) {
 	s, fake := open(t, file(p.URL, ""))
 	c = fake
 	expect(t, complete(t, s, ask(samples(2))), abi.CompletionFailed, "here: ")
-	if len(p.asked()) != 2 {
+	if len(p.asked()) != 1 {
 		t.Errorf("%d requests for two samples", len(p.asked()))
 	}
 }
@@ -321,7 +331,7 @@ func TestSamples(t *testing.T) {
 	s, _ := open(t, strings.Replace(file(p.URL, ""), "retries: 2", "retries: 0, concurrency: 1", 1))
 	got := complete(t, s, ask(samples(4)))
 	expect(t, got, abi.CompletionPartial, "1 of 4 samples have no answer: here: the answer is empty")
-	if !slices.Equal(got.Answers, []string{"seed 7", "seed 8", "seed 10"}) || got.InputTokens != 300 {
+	if !slices.Equal(got.Answers, []string{"seed 7", "seed 8", "seed 10"}) || got.InputTokens != 331 { // 31 are estimated for the empty answer
 		t.Errorf("%+v", got)
 	}
 	large := serve(t, says(strings.Repeat("x", 200<<10)))

@@ -19,6 +19,7 @@ type question struct {
 	endpoint   *endpoint // nil where a cassette plays
 	schema     *schema   // nil for free text
 	purse      *purse
+	rejection  string // why no provider is asked; empty where one may be
 }
 
 // sample is one of the answers, or why there is none.
@@ -33,37 +34,94 @@ type sample struct {
 // none.
 func (q *question) samples(ctx context.Context) []sample {
 	samples := make([]sample, max(q.completion.Samples, 1))
-	samples[0] = q.sample(ctx, 0)
-	if f := samples[0].failure; f != nil && f.hopeless {
-		for i := range samples {
-			samples[i].failure = f
-		}
-		return samples
-	}
+	first := q.request(0)
+	samples[0] = q.sample(ctx, first, q.admit(ctx, first))
+	hopeless := samples[0].failure
 	// What the others may use is reserved in their order, so that a budget that does not suffice for all ends with the last ones.
 	var running sync.WaitGroup
 	for i := 1; i < len(samples); i++ {
-		reserved, f := q.reserve(q.completion.Messages)
-		if f != nil {
-			samples[i].failure = f
-			continue
+		r := q.request(i)
+		var a admission
+		if hopeless != nil && hopeless.hopeless {
+			a = q.known(ctx, r.digest(q.set.definition), r, reply{}, hopeless)
+		} else {
+			a = q.admit(ctx, r)
 		}
-		running.Go(func() { samples[i] = q.reserved(ctx, i, reserved) })
+		running.Go(func() { samples[i] = q.sample(ctx, r, a) })
 	}
 	running.Wait()
 	return samples
 }
 
-// reserve takes from the budgets what one answer may use: three bytes of a question are counted as a token, which is more than texts have.
-func (q *question) reserve(messages []abi.ChatMessage) (amount, *failure) {
-	most := amount{tokens: q.inputTokens(messages) + q.completion.AnswerTokens}
-	most.money = q.model.Price.of(q.inputTokens(messages), q.completion.AnswerTokens)
-	if why := q.purse.reserve(most); why != "" {
-		return amount{}, &failure{outcome: abi.CompletionNotAsked, detail: why}
+// request is the question for one of the samples.
+func (q *question) request(i int) *request {
+	return &request{
+		model: q.model, messages: q.completion.Messages, schema: q.schema, answerTokens: q.completion.AnswerTokens,
+		temperature: q.completion.Temperature, seed: max(q.completion.Seed+i, i),
 	}
-	return most, nil
 }
 
+// admission says where the answer to a request comes from: it is there, from the cassette, from the cache or as a rejection, or the budgets
+// have what asking for it may take.
+type admission struct {
+	digest string
+	known  bool
+	cached bool // which takes no tokens
+	got    reply
+	f      *failure
+}
+
+// admit looks for an answer where there may be one, and otherwise takes from the budgets what one may use. What is known takes nothing
+// from them, so that a cassette plays the same answers whoever asks first.
+func (q *question) admit(ctx context.Context, r *request) admission {
+	s := q.set
+	a := admission{digest: r.digest(s.definition)}
+	if a.got, a.f, a.known = s.cassette.find(a.digest); a.known {
+		return a
+	}
+	if s.cassette.plays() {
+		a.known, a.f = true, &failure{outcome: abi.CompletionFailed, detail: fmt.Sprintf(
+			"the cassette has no answer of %s to this question (%.12s): record a new cassette where the model can be asked", q.completion.Model, a.digest)}
+		return a
+	}
+	if q.rejection != "" {
+		return q.known(ctx, a.digest, r, reply{}, notAsked(q.rejection))
+	}
+	if got, ok := s.cache.read(a.digest); ok {
+		a = q.known(ctx, a.digest, r, got, nil)
+		a.cached = true
+		return a
+	}
+	input := q.inputTokens(r.messages)
+	if f := q.purse.reserve(ctx, amount{input + r.answerTokens, q.model.Price.of(input, r.answerTokens)}); f != nil {
+		return q.known(ctx, a.digest, r, reply{}, f)
+	}
+	return a
+}
+
+// known admits what came of a request, and has the cassette keep it. Where another trial was first with the same question, both have what
+// came of that.
+func (q *question) known(ctx context.Context, digest string, r *request, got reply, f *failure) admission {
+	a := admission{digest: digest, known: true, got: got, f: f}
+	if !stopped(ctx) {
+		a.got, a.f = q.set.cassette.add(q.entry(digest, r, got, f))
+	}
+	return a
+}
+
+// stopped says whether a context ended for a reason that is none of the model's: not by a limit of time.
+func stopped(ctx context.Context) bool {
+	_, limit := errors.AsType[*failure](context.Cause(ctx))
+	return ctx.Err() != nil && !limit
+}
+
+func (q *question) entry(digest string, r *request, got reply, f *failure) entry {
+	e := entry{Digest: digest, Alias: q.completion.Model, Model: r.model.Model, Seed: r.seed}
+	e.set(got, f)
+	return e
+}
+
+// inputTokens are the most that a question has: three bytes are counted as a token, which is more than texts have.
 func (q *question) inputTokens(messages []abi.ChatMessage) int {
 	const aMessage = 8 // tokens around each one
 	bytes := bytesOf(messages)
@@ -73,21 +131,9 @@ func (q *question) inputTokens(messages []abi.ChatMessage) int {
 	return bytes/3 + aMessage*(len(messages)+1)
 }
 
-func (q *question) sample(ctx context.Context, i int) sample {
-	reserved, f := q.reserve(q.completion.Messages)
-	if f != nil {
-		return sample{failure: f}
-	}
-	return q.reserved(ctx, i, reserved)
-}
-
-// reserved asks for one answer, and a second time, with what is wrong, where it does not conform.
-func (q *question) reserved(ctx context.Context, i int, reserved amount) (one sample) {
-	r := &request{
-		model: q.model, messages: q.completion.Messages, schema: q.schema, answerTokens: q.completion.AnswerTokens,
-		temperature: q.completion.Temperature, seed: max(q.completion.Seed+i, i),
-	}
-	got, f := q.exchange(ctx, &one, r, reserved)
+// sample gets one answer, and a second one, told what is wrong with the first, where that does not conform.
+func (q *question) sample(ctx context.Context, r *request, a admission) (one sample) {
+	got, f := q.exchange(ctx, &one, r, a)
 	if f != nil {
 		one.failure = f
 		return one
@@ -98,12 +144,9 @@ func (q *question) reserved(ctx context.Context, i int, reserved amount) (one sa
 	}
 	answer, err := q.schema.accept(got.text)
 	if err != nil {
-		r.messages = slices.Concat(r.messages, repair(got.text, err))
-		if reserved, f = q.reserve(r.messages); f != nil {
-			one.failure = q.invalid(err, "; it was not repaired: "+f.detail)
-			return one
-		}
-		if got, f = q.exchange(ctx, &one, r, reserved); f != nil {
+		again := *r
+		again.messages = slices.Concat(r.messages, repair(got.text, err))
+		if got, f = q.exchange(ctx, &one, &again, q.admit(ctx, &again)); f != nil {
 			one.failure = q.invalid(err, "; it was not repaired: "+f.detail)
 			return one
 		}
@@ -119,7 +162,7 @@ func (q *question) reserved(ctx context.Context, i int, reserved amount) (one sa
 func (q *question) invalid(err error, then string) *failure {
 	return &failure{
 		outcome: abi.CompletionInvalid,
-		detail:  fmt.Sprintf("the answer of %s does not conform to the schema: %s%s", q.completion.Model, cut(oneLine(err.Error()), 400), then),
+		detail:  fmt.Sprintf("the answer of %s does not conform to the schema: %s%s", q.completion.Model, cut(oneLine(strings.ReplaceAll(err.Error(), "\n", "; ")), 400), then),
 	}
 }
 
@@ -135,61 +178,38 @@ func repair(text string, err error) []abi.ChatMessage {
 	}
 }
 
-// exchange gets one answer from where there is one: the cassette, the cache, the provider. What it used is added to the sample.
-func (q *question) exchange(ctx context.Context, one *sample, r *request, reserved amount) (reply, *failure) {
-	s, digest := q.set, r.digest(q.set.definition)
-	got, f, found := s.cassette.find(digest)
-	free := false
-	switch {
-	case found:
-	case s.cassette.plays():
-		f = &failure{outcome: abi.CompletionFailed, detail: fmt.Sprintf(
-			"the cassette has no answer of %s to this question (%.12s): record a new cassette where the model can be asked", q.completion.Model, digest)}
-	default:
-		if got, free = s.cache.read(digest); !free {
-			got, f = q.fetch(ctx, r)
+// exchange gets one answer, from where its admission says. What it used is added to the sample.
+func (q *question) exchange(ctx context.Context, one *sample, r *request, a admission) (reply, *failure) {
+	got, f := a.got, a.f
+	if !a.known {
+		p := &payment{purse: q.purse, price: q.model.Price, input: q.inputTokens(r.messages), answer: r.answerTokens, held: true}
+		got, f = q.fetch(ctx, r, p)
+		got = p.settle(got)
+		hopeless := f != nil && f.hopeless
+		if f == nil {
+			q.set.cache.write(q.entry(a.digest, r, got, nil))
 		}
-		if ctx.Err() == nil {
-			e := entry{Digest: digest, Alias: q.completion.Model, Model: r.model.Model, Seed: r.seed}
-			if e.set(got, f); f == nil && !free {
-				s.cache.write(e)
-			}
-			hopeless := f != nil && f.hopeless
-			if got, f = s.cassette.add(e); f != nil {
-				f.hopeless = hopeless
-			}
+		kept := q.known(ctx, a.digest, r, got, f)
+		if got, f = kept.got, kept.f; f != nil {
+			f.hopeless = hopeless
 		}
 	}
-	used := amount{}
-	if !free {
+	if !a.cached {
 		input, output := max(got.inputTokens, 0), max(got.outputTokens, 0)
-		used = amount{input + output, q.model.Price.of(input, output)}
 		one.inputTokens += input
 		one.outputTokens += output
-		one.cost += used.money
+		one.cost += q.model.Price.of(input, output)
 	}
-	q.purse.settle(reserved, used)
 	return got, f
 }
 
-// fetch asks the provider. What it did not count is estimated.
-func (q *question) fetch(ctx context.Context, r *request) (reply, *failure) {
-	got, err := q.endpoint.ask(ctx, r)
+// fetch asks the provider.
+func (q *question) fetch(ctx context.Context, r *request, p *payment) (reply, *failure) {
+	got, f := q.endpoint.ask(ctx, r, p.again)
 	got.text = strings.ToValidUTF8(got.text, "\uFFFD")
-	f, ok := errors.AsType[*failure](err)
-	if err != nil && !ok {
-		f = failed(oneLine(err.Error())) // of the context, which the caller sees
-	}
 	if f == nil && len(got.text) > maxAnswerBytes {
 		f = tooLong(fmt.Sprintf("the answer has more than %d bytes", maxAnswerBytes))
+		f.charged = true
 	}
-	if f == nil || got.inputTokens > 0 || got.outputTokens > 0 {
-		if got.inputTokens < 0 {
-			got.inputTokens = q.inputTokens(r.messages)
-		}
-		if got.outputTokens < 0 {
-			got.outputTokens = min(1+len(got.text)/3, q.completion.AnswerTokens)
-		}
-	}
-	return got, f
+	return p.counted(got, f), f
 }

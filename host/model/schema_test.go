@@ -77,7 +77,14 @@ func TestAnswers(t *testing.T) {
 		{`{"n": 10, "m": 1}`, "", "at '/n': maximum: got 10, want 9"},
 		{`{"m": {}}`, "", "missing property 'n'"},
 		{`"n"`, "", "got string, want object"},
-		{strings.Repeat("[", 70), "", "no single JSON value"},
+		{strings.Repeat("[", 70), "", "nested deeper than 64"},
+		{strings.Repeat("[]", 70), "", "no single JSON value"},
+		{`See [log:L9] and [this]: {"n": 3}`, `{"n":3}`, ""},
+		{`{"n": NaN, "m": {"n": 3}}`, "", "not JSON: invalid character 'N'"},
+		{"```json\n{\"m\": [{\"n\": 3}], \"n\": NaN}\n```", "", "not JSON: invalid character 'N'"},
+		{`{'n': '}', 'm': {"n": 3}}`, "", "not JSON: invalid character '\\''"},
+		{`Here: {"n": 1, "m": {"n": 3}`, "", "the JSON ends in the middle"},
+		{`{"n": "\"{", "m": [}, {"n": 3}`, "", "not JSON"},
 		{"{\"n\": 1, \"x\": " + strings.Repeat("[", 70) + strings.Repeat("]", 70) + "}", "", "nested deeper than 64"},
 	} {
 		got, err := model.Accept(schema, c.text)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -27,6 +28,8 @@ type Config struct {
 	Getenv func(string) string
 	// Transport carries requests. Default: one for each provider.
 	Transport http.RoundTripper
+	// Proxy says through which proxy a request goes. Default: that of the environment (HTTPS_PROXY, HTTP_PROXY, NO_PROXY).
+	Proxy func(*http.Request) (*url.URL, error)
 	// Clock is what timeouts and waits run by. Default: the system's.
 	Clock Clock
 	// Random spreads retries; it gives numbers from 0 to 1. Default: that of math/rand.
@@ -50,6 +53,9 @@ func Open(c Config) (*Set, error) {
 	}
 	if c.Getenv == nil {
 		c.Getenv = os.Getenv
+	}
+	if c.Proxy == nil {
+		c.Proxy = http.ProxyFromEnvironment
 	}
 	if c.Clock == nil {
 		c.Clock = systemClock{}
@@ -83,6 +89,17 @@ func (s *Set) Warnings() []string {
 	for _, name := range slices.Sorted(maps.Keys(s.endpoints)) {
 		if e := s.endpoints[name]; e.noKey != "" {
 			all = append(all, fmt.Sprintf("the models of the provider %s are not asked: %s", name, e.noKey))
+		}
+	}
+	return all
+}
+
+// Notes say what is worth knowing of how models are asked: through which proxies, a line for each provider.
+func (s *Set) Notes() []string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(s.endpoints)) {
+		if e := s.endpoints[name]; e.proxy != "" && e.noKey == "" {
+			all = append(all, fmt.Sprintf("the provider %s is asked through the proxy %s", name, e.proxy))
 		}
 	}
 	return all
@@ -153,18 +170,18 @@ func (s *Set) Complete(ctx context.Context, completion abi.Completion, asked tri
 	if f := q.prepare(); f != nil {
 		return without(f.outcome, f.detail)
 	}
-	most, by, why := q.purse.begin()
-	if why != "" {
-		return without(abi.CompletionNotAsked, why)
-	}
 	began := s.clock.Now()
 	within, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	if most > 0 {
-		stop := s.clock.AfterFunc(most, func() {
-			cancel(failed(fmt.Sprintf("no answer within the %s s that the budget of the %s leaves", figure(most.Seconds()), by)))
-		})
-		defer stop()
+	if !s.cassette.plays() {
+		most, by, why := q.purse.begin()
+		q.rejection = cmp.Or(q.rejection, why)
+		if most > 0 {
+			stop := s.clock.AfterFunc(most, func() {
+				cancel(failed(fmt.Sprintf("no answer within the %s s that the budget of the %s leaves", figure(most.Seconds()), by)))
+			})
+			defer stop()
+		}
 	}
 	samples := q.samples(within)
 	q.purse.end(s.clock.Now().Sub(began))
@@ -194,6 +211,7 @@ func conclude(result *abi.CompletionResult, samples []sample) {
 			first = one.failure
 		}
 	}
+	result.Cost = trial.RoundMoney(result.Cost)
 	switch {
 	case first == nil:
 		result.Outcome = abi.CompletionAnswered
@@ -209,16 +227,13 @@ func conclude(result *abi.CompletionResult, samples []sample) {
 func (q *question) prepare() *failure {
 	s, c := q.set, q.completion
 	q.model = s.definition.Models[c.Model]
-	notAsked := func(format string, args ...any) *failure {
-		return &failure{outcome: abi.CompletionNotAsked, detail: fmt.Sprintf(format, args...)}
-	}
 	if q.model == nil {
-		return notAsked("there is no model %s; there are %s", oneLine(strictyaml.Clip(c.Model)), cmp.Or(strings.Join(s.definition.Names(), ", "), "none"))
+		return notAsked(fmt.Sprintf("there is no model %s; there are %s", oneLine(strictyaml.Clip(c.Model)), cmp.Or(strings.Join(s.definition.Names(), ", "), "none")))
 	}
 	if !s.cassette.plays() {
 		q.endpoint = s.endpoints[q.model.Provider]
 		if q.endpoint.noKey != "" {
-			return notAsked("the model %s is not there: %s", c.Model, q.endpoint.noKey)
+			q.rejection = fmt.Sprintf("the model %s is not there: %s", c.Model, q.endpoint.noKey)
 		}
 	}
 	if len(c.Messages) == 0 {

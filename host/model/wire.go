@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -51,18 +53,31 @@ func (e *endpoint) decodeInto(into any, data []byte) error {
 		return nil
 	}
 	f := failed(e.name + ": the answer is not the JSON that was expected: check its url")
-	if !json.Valid(data) {
-		f.detail, f.again = e.name+": the answer is half a JSON, or none", true
+	var all json.RawMessage
+	var syntax *json.SyntaxError
+	switch err := json.Unmarshal(data, &all); {
+	case err == nil:
+	case len(bytes.TrimSpace(data)) == 0:
+		f.detail, f.again = e.name+": the answer is empty", true
+	case errors.As(err, &syntax) && syntax.Offset >= int64(len(data)):
+		f.detail, f.again = e.name+": the answer is half a JSON", true
+	default:
+		f.detail = e.name + ": the answer is not JSON, or nested too deep: " + cut(oneLine(e.key.scrub(err.Error())), 200)
 	}
 	return f
 }
 
-// usage of tokens that a provider reports, where it is a number that can be.
-func usage(n *int) int {
-	if n == nil || *n < 0 || *n > 1<<30 {
+// usage is a member of what a provider reports to have counted; -1 where it is no number of tokens, whatever it is instead.
+func usage(reported json.RawMessage, member string) int {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(reported, &members) != nil {
 		return -1
 	}
-	return *n
+	n, err := strconv.Atoi(string(members[member]))
+	if err != nil || n < 0 || n > 1<<30 {
+		return -1
+	}
+	return n
 }
 
 // openAI asks an endpoint with the interface of OpenAI's chat completions.
@@ -77,10 +92,7 @@ type openAIReply struct {
 			Refusal *string `json:"refusal"`
 		} `json:"message"`
 	} `json:"choices"`
-	Usage struct {
-		Input  *int `json:"prompt_tokens"`
-		Output *int `json:"completion_tokens"`
-	} `json:"usage"`
+	Usage json.RawMessage `json:"usage"`
 	Error json.RawMessage `json:"error"`
 }
 
@@ -116,13 +128,13 @@ func (o *openAI) decode(data []byte, r *request) (reply, error) {
 	if err := o.decodeInto(&answer, data); err != nil {
 		return reply{}, err
 	}
-	got := reply{inputTokens: usage(answer.Usage.Input), outputTokens: usage(answer.Usage.Output)}
+	got := reply{inputTokens: usage(answer.Usage, "prompt_tokens"), outputTokens: usage(answer.Usage, "completion_tokens")}
 	if len(answer.Choices) == 0 {
-		detail := "the answer has no choices"
-		if said := faultText([]byte(`{"error":` + string(answer.Error) + `}`)); said != "" {
-			detail = said
+		f := failed(o.name + ": the answer has no choices")
+		if said := o.faultText([]byte(`{"error":` + string(answer.Error) + `}`)); said != "" {
+			f.detail, f.free = o.name+": "+cut(oneLine(said), 400), true
 		}
-		return got, failed(o.name + ": " + cut(oneLine(o.key.scrub(detail)), 400))
+		return got, f
 	}
 	choice := answer.Choices[0]
 	if choice.Message.Content != nil {
@@ -177,11 +189,8 @@ type anthropicReply struct {
 		Text  string          `json:"text"`
 		Input json.RawMessage `json:"input"`
 	} `json:"content"`
-	StopReason string `json:"stop_reason"`
-	Usage      struct {
-		Input  *int `json:"input_tokens"`
-		Output *int `json:"output_tokens"`
-	} `json:"usage"`
+	StopReason string          `json:"stop_reason"`
+	Usage      json.RawMessage `json:"usage"`
 }
 
 func (a *anthropic) ask(ctx context.Context, r *request) (reply, error) {
@@ -230,7 +239,7 @@ func (a *anthropic) decode(data []byte, r *request) (reply, error) {
 	if err := a.decodeInto(&answer, data); err != nil {
 		return reply{}, err
 	}
-	got := reply{inputTokens: usage(answer.Usage.Input), outputTokens: usage(answer.Usage.Output)}
+	got := reply{inputTokens: usage(answer.Usage, "input_tokens"), outputTokens: usage(answer.Usage, "output_tokens")}
 	for _, part := range answer.Content {
 		switch {
 		case part.Type == "text" && !byTool(r):
@@ -253,15 +262,16 @@ func (a *anthropic) decode(data []byte, r *request) (reply, error) {
 	return got, nil
 }
 
-// faultText finds what a provider says of an error, in the forms that providers use.
-func faultText(body []byte) string {
+// faultText finds what a provider says of an error, in the forms that providers use. The key is removed before a text is cut, or its
+// beginning would stay.
+func (e *endpoint) faultText(body []byte) string {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(body, &fields) != nil {
 		text := strings.TrimSpace(string(body))
 		if strings.HasPrefix(text, "<") || strings.HasPrefix(text, "{") { // a page, or half a JSON
 			return ""
 		}
-		return cut(text, 300)
+		return cut(e.key.scrub(text), 300)
 	}
 	if inner := map[string]json.RawMessage(nil); json.Unmarshal(fields["error"], &inner) == nil && inner != nil {
 		fields = inner
@@ -269,8 +279,11 @@ func faultText(body []byte) string {
 	var parts []string
 	for _, name := range []string{"message", "error", "detail", "code", "type"} {
 		var text string
-		if json.Unmarshal(fields[name], &text) == nil && text != "" && !slices.Contains(parts, text) {
-			parts = append(parts, cut(text, 300))
+		if json.Unmarshal(fields[name], &text) != nil || text == "" {
+			continue
+		}
+		if text = cut(e.key.scrub(text), 300); !slices.Contains(parts, text) {
+			parts = append(parts, text)
 		}
 	}
 	return strings.Join(parts, ", ")

@@ -28,7 +28,7 @@ func (s *ModelSummary) add(r *trial.Result) {
 		count(&s.Cached, c.Cached())
 		s.InputTokens += c.InputTokens
 		s.OutputTokens += c.OutputTokens
-		s.Cost += c.Cost
+		s.Cost = trial.RoundMoney(s.Cost + c.Cost)
 	}
 	s.Fallbacks += len(r.Fallbacks)
 }

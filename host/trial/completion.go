@@ -70,6 +70,15 @@ func Money(v float64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
+// RoundMoney rounds an amount to 12 digits: sums of prices have no digits of binary arithmetic behind those that say something.
+func RoundMoney(v float64) float64 {
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 12, 64), 64)
+	if err != nil {
+		return v
+	}
+	return rounded
+}
+
 // ModelUsage is what language models took.
 type ModelUsage struct {
 	// Tokens that providers counted.

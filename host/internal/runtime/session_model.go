@@ -55,7 +55,7 @@ func (s *Session) complete(ctx context.Context, b *broker, completion *abi.Compl
 	s.completions = append(s.completions, trial.NewCompletion(b.at, b.by, result))
 	s.modelUsage.InputTokens += result.InputTokens
 	s.modelUsage.OutputTokens += result.OutputTokens
-	s.modelUsage.Cost += result.Cost
+	s.modelUsage.Cost = trial.RoundMoney(s.modelUsage.Cost + result.Cost)
 	s.modelUsage.Waited += s.generation.runtime.config.Now().Sub(began)
 	return result, nil
 }

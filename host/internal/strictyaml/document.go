@@ -103,5 +103,8 @@ func syntaxFault(err error) *Fault {
 		message = message[len(m[0]):]
 	}
 	f.Message = "not YAML: " + message
+	if strings.HasPrefix(message, "exceeded max depth") {
+		f.Message = fmt.Sprintf("nested deeper than %d levels", maxDepth)
+	}
 	return f
 }

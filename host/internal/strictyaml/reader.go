@@ -30,13 +30,23 @@ func (r *Reader) Document(data []byte, maxBytes int) *Node {
 	root, fault := Parse(data, maxBytes)
 	if fault != nil {
 		if r.Secret && fault.Code == CodeSyntax && strings.HasPrefix(fault.Message, "not YAML") {
-			fault.Message = "not YAML" // what the library says besides may quote the line
+			fault.Message = unquoted(fault.Message)
 		}
 		r.Faults = append(r.Faults, *fault)
 		return nil
 	}
 	r.rejectAliases(root, 0)
 	return root
+}
+
+// unquoted is a message of the library if it is one of those that quote nothing of the file.
+func unquoted(message string) string {
+	for _, plain := range []string{"did not find", "found character that cannot start any token", "found unexpected end of stream", "mapping values are not allowed", "could not find expected"} {
+		if strings.HasPrefix(message, "not YAML: "+plain) {
+			return message
+		}
+	}
+	return "not YAML"
 }
 
 func (r *Reader) rejectAliases(v *Node, depth int) {

@@ -230,7 +230,7 @@ func (o *fitOptions) readOutcomes(config *fit.Config, entries []docket.Entry) er
 	}
 	defer func() { _ = file.Close() }()
 	if config.Results, err = fit.ReadResults(file); err != nil {
-		return fmt.Errorf("--outcomes %s: %w", o.outcomes, err)
+		return fmt.Errorf("--outcomes %s: not the JSONL that try --experiments all --format jsonl writes: %w", o.outcomes, err)
 	}
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("--outcomes: %w", err)

@@ -136,7 +136,11 @@ func (o *Flags) helpWith(ctx context.Context, h *Connected, config *host.Config,
 		}
 		config.LightPath = def
 	case strings.HasPrefix(light, lightExec):
-		program := execlight.New(strings.TrimPrefix(light, lightExec), execlight.Config{Timeout: o.lightTimeout})
+		keys, err := o.models.keyVariables()
+		if err != nil {
+			return err
+		}
+		program := execlight.New(strings.TrimPrefix(light, lightExec), execlight.Config{Timeout: o.lightTimeout, Without: keys})
 		h.closers = append(h.closers, func() error { return o.endProgram(program) })
 		config.Light, config.Reclassify = program, true
 	}

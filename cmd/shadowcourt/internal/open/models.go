@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -21,7 +22,8 @@ import (
 type models struct {
 	file, cassette string
 	cache          bool
-	concurrency    int // of all providers together; 0 without models
+	concurrency    int               // of all providers together; 0 without models
+	definition     *model.Definition // nil until it is read
 	set            *model.Set
 }
 
@@ -76,18 +78,16 @@ func (o *Flags) openModels(h *Connected, config *host.Config) error {
 		}
 		return nil
 	}
-	definition, err := model.Load(m.file)
+	definition, err := m.load()
 	if err != nil {
-		return cli.InputError(err)
+		return err
 	}
 	if len(names) == 0 {
 		fmt.Fprintf(o.command.ErrOrStderr(), "warning: --models: no persona of the pipeline %s asks a model\n", sanitize.Line(config.Pipeline.Pipeline))
 	}
-	for _, name := range names {
-		if definition.Models[name] == nil {
-			fmt.Fprintf(o.command.ErrOrStderr(), "warning: --models: %s has no model %s, which the pipeline names: nobody is asked in its place\n",
-				sanitize.Line(m.file), sanitize.Line(name))
-		}
+	if missing := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return definition.Models[name] != nil }); len(missing) > 0 {
+		fmt.Fprintf(o.command.ErrOrStderr(), "warning: --models: %s has no model %s, which the pipeline names: nobody is asked in its place; it has %s\n",
+			sanitize.Line(m.file), sanitize.Line(strings.Join(missing, ", ")), sanitize.Line(strings.Join(definition.Names(), ", ")))
 	}
 	c := model.Config{Definition: definition}
 	if m.cassette != "" {
@@ -110,6 +110,9 @@ func (o *Flags) openModels(h *Connected, config *host.Config) error {
 		return cli.InputError(fmt.Errorf("--models: %w", err))
 	}
 	h.closers = append(h.closers, set.Close)
+	for _, note := range set.Notes() {
+		fmt.Fprintf(o.command.ErrOrStderr(), "note: --models: %s\n", sanitize.Line(note))
+	}
 	for _, warning := range set.Warnings() {
 		fmt.Fprintf(o.command.ErrOrStderr(), "warning: --models: %s\n", sanitize.Line(warning))
 	}
@@ -118,6 +121,33 @@ func (o *Flags) openModels(h *Connected, config *host.Config) error {
 	}
 	config.Models, m.set = set, set
 	return nil
+}
+
+// load reads the file of models, once.
+func (m *models) load() (*model.Definition, error) {
+	if m.file == "" || m.definition != nil {
+		return m.definition, nil
+	}
+	var err error
+	if m.definition, err = model.Load(m.file); err != nil {
+		return nil, cli.InputError(fmt.Errorf("--models: %w", err))
+	}
+	return m.definition, nil
+}
+
+// keyVariables are those that hold the keys of providers.
+func (m *models) keyVariables() ([]string, error) {
+	definition, err := m.load()
+	if definition == nil {
+		return nil, err
+	}
+	var names []string
+	for _, p := range definition.Providers {
+		if p.KeyEnv != "" {
+			names = append(names, p.KeyEnv)
+		}
+	}
+	return names, nil
 }
 
 // ModelNames are the names of models that personas of a pipeline ask, each once.
