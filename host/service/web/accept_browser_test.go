@@ -468,6 +468,9 @@ func TestAccept_UI4_PhoneWidth(t *testing.T) {
 		if wide := value[int](b, "document.documentElement.scrollWidth"); wide > 360 {
 			t.Errorf("%s is %d pixels wide: %s", path, wide, value[string](b, `[...document.querySelectorAll("body *")].filter((e) => e.getBoundingClientRect().right > 361 && !e.closest(".scroll, .graph, nav, .hidden")).slice(0, 5).map((e) => e.tagName + "." + e.getAttribute("class")).join(" ")`))
 		}
+		for _, broken := range value[[]string](b, `[...document.querySelectorAll(".docket .figures span, .count")].filter((e) => e.getBoundingClientRect().height > 30).map((e) => e.innerText)`) {
+			t.Errorf("%s breaks the line in %q", path, broken)
+		}
 	}
 	b.open("/")
 	b.picture("phone-inbox")
@@ -509,8 +512,8 @@ func TestAccept_UI4_Axe(t *testing.T) {
 func (b *browser) axe(script string) []string {
 	b.t.Helper()
 	b.run(chromedp.Evaluate[chromedp.Void](script + "\n;undefined"))
-	faults, err := chromedp.Run(b.ctx, chromedp.Evaluate[[]string](`axe.run(document).then((r) => r.violations.filter((v) => v.impact === "serious" || v.impact === "critical")
-		.map((v) => v.id + ": " + v.help + ": " + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160) + " | " + (n.any[0] ? n.any[0].message : "")).join(" || ")))`, chromedp.EvalAwaitPromise))
+	faults, err := evaluate[[]string](b, `axe.run(document).then((r) => r.violations.filter((v) => v.impact === "serious" || v.impact === "critical")
+		.map((v) => v.id + ": " + v.help + ": " + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160) + " | " + (n.any[0] ? n.any[0].message : "")).join(" || ")))`, chromedp.EvalAwaitPromise)
 	if err != nil {
 		b.t.Fatal(err)
 	}

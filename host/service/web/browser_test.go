@@ -22,6 +22,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
@@ -29,8 +30,13 @@ import (
 
 var pictures = flag.String("pictures", "", "folder to write the pictures of the docs into")
 
-// patience is how long a page has for what a test waits for.
-const patience = 20 * time.Second
+// Limits, so that a fault fails a test and does not hold up all of them.
+const (
+	patience    = 20 * time.Second // for what a test waits for on a page
+	actionLimit = time.Minute      // for one action of the browser
+	tabLimit    = 5 * time.Minute  // for all of a tab
+	endLimit    = 20 * time.Second // for the end of Chromium
+)
 
 // browser is a tab of a real Chromium.
 type browser struct {
@@ -47,12 +53,18 @@ func newBrowser(t *testing.T, s *service, width, height int64) *browser {
 	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.Flag("hide-scrollbars", true), chromedp.Flag("font-render-hinting", "none"))
 	allocated, stop := chromedp.NewExecAllocator(context.Background(), options...)
-	t.Cleanup(stop)
-	ctx, end := chromedp.NewContext(allocated)
-	t.Cleanup(end)
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
+	t.Cleanup(func() { ended(t, stop) })
+	ctx, cancel := chromedp.NewContext(allocated)
 	t.Cleanup(cancel)
+	ctx, expire := context.WithTimeout(ctx, tabLimit)
+	t.Cleanup(expire)
 	b := &browser{t: t, ctx: ctx, s: s}
+	// The first action starts Chromium, which ends with the context of that action: it gets the tab's own.
+	start := time.AfterFunc(actionLimit, expire)
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatalf("Chromium does not start: %v", err)
+	}
+	start.Stop()
 	emulated := []chromedp.EmulateViewportOption{}
 	if width < 600 {
 		emulated = append(emulated, chromedp.EmulateMobile, chromedp.EmulateTouch)
@@ -77,6 +89,40 @@ func newBrowser(t *testing.T, s *service, width, height int64) *browser {
 	return b
 }
 
+// ended waits until Chromium has ended, but not forever: a child of it can hold up the end.
+func ended(t *testing.T, stop func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		stop()
+	}()
+	select {
+	case <-done:
+	case <-time.After(endLimit):
+		t.Errorf("Chromium did not end in %s", endLimit)
+	}
+}
+
+// limited gives the context of one action.
+func (b *browser) limited() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(b.ctx, actionLimit)
+}
+
+// evaluate gives what an expression gives, or why it does not.
+func evaluate[T any](b *browser, expression string, options ...chromedp.EvaluateOption) (T, error) {
+	ctx, cancel := b.limited()
+	defer cancel()
+	return chromedp.Run(ctx, chromedp.Evaluate[T](expression, options...))
+}
+
+// call calls a method of the protocol.
+func call[P, R any](b *browser, command cdp.Command[P, R], params P) (R, error) {
+	ctx, cancel := b.limited()
+	defer cancel()
+	return chromedp.Call(ctx, command, params)
+}
+
 // listen notes errors. A page whose status is an error is what some tests ask for.
 func (b *browser) listen(m chromedp.ConsoleMessage) {
 	bad := m.Type == chromedp.ConsoleException || m.Type == chromedp.ConsoleError || m.Type == chromedp.ConsoleWarning
@@ -88,10 +134,16 @@ func (b *browser) listen(m chromedp.ConsoleMessage) {
 	b.mu.Unlock()
 }
 
+// run does actions, one after the other.
 func (b *browser) run(actions ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
-	if err := chromedp.Do(b.ctx, actions...); err != nil {
-		b.t.Fatal(err)
+	for _, action := range actions {
+		ctx, cancel := b.limited()
+		err := chromedp.Do(ctx, action)
+		cancel()
+		if err != nil {
+			b.t.Fatal(err)
+		}
 	}
 }
 
@@ -107,12 +159,12 @@ func (b *browser) wait(expression string) {
 	b.t.Helper()
 	deadline := time.Now().Add(patience)
 	for {
-		yes, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](`document.documentElement.classList.contains("js") && !!(`+expression+")"))
+		yes, err := evaluate[bool](b, `document.documentElement.classList.contains("js") && !!(`+expression+")")
 		if err == nil && yes {
 			return
 		}
 		if time.Now().After(deadline) {
-			text, _ := chromedp.Run(b.ctx, chromedp.Evaluate[string]("location.href + '\\n' + document.body.innerText"))
+			text, _ := evaluate[string](b, "location.href + '\\n' + document.body.innerText")
 			b.t.Fatalf("it never came true: %s (%v)\n%s", expression, err, text)
 		}
 		time.Sleep(20 * time.Millisecond)
@@ -122,7 +174,7 @@ func (b *browser) wait(expression string) {
 // value gives what an expression gives.
 func value[T any](b *browser, expression string) T {
 	b.t.Helper()
-	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression))
+	v, err := evaluate[T](b, expression)
 	if err != nil {
 		b.t.Fatalf("%s: %v", expression, err)
 	}
@@ -155,7 +207,7 @@ func (b *browser) dark(yes bool) {
 	if yes {
 		scheme = "dark"
 	}
-	_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+	_, err := call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}},
 	})
 	if err != nil {
@@ -169,7 +221,7 @@ func (b *browser) picture(name string) {
 	if *pictures == "" {
 		return
 	}
-	shot, err := chromedp.Call(b.ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{})
+	shot, err := call(b, page.CaptureScreenshot, page.CaptureScreenshotParams{})
 	if err != nil {
 		b.t.Fatal(err)
 	}

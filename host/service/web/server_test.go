@@ -137,7 +137,10 @@ func newService(t testing.TB, options serviceOptions) *service {
 	}
 	mux.Handle("/", pages)
 	server := httptest.NewServer(authenticator.Handler(mux))
-	t.Cleanup(server.Close)
+	t.Cleanup(func() {
+		server.CloseClientConnections() // Close waits for requests, and a page has a stream of events
+		server.Close()
+	})
 	s := &service{t: t, store: kept, url: server.URL, client: server.Client()}
 	s.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	s.begin()
