@@ -104,3 +104,21 @@ func TestWhatTheModelDoesNotRead(t *testing.T) {
 		t.Errorf("%+v, want %+v", got.Discovery, want.Discovery)
 	}
 }
+
+// A prompt without {documents} shows no line: what the model names counts nowhere, and the discovery says so.
+func TestAPromptWithoutDocuments(t *testing.T) {
+	t.Parallel()
+	r := reading(answer(1, "a", 1, 0))
+	r.Prompt = "# system\nRead.\n# discover\nLabels: {labels}."
+	a, failure := reader.Play(r)
+	if failure != nil {
+		t.Fatal(failure)
+	}
+	want, _ := bench.Play(r)
+	if len(a.Discovery.Findings) != len(want.Discovery.Findings) {
+		t.Errorf("%+v", a.Discovery.Findings)
+	}
+	if missing := strings.Join(a.Discovery.Missing, "; "); !strings.Contains(missing, "the model m did not see everything: its prompt has no {documents}") {
+		t.Error(missing)
+	}
+}

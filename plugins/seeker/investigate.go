@@ -153,7 +153,7 @@ func summary(r *abi.NodeRequest, v *abi.InvestigateArtifact, estimate *inquiry.E
 	}
 	for _, e := range cited(v) {
 		line, _, _ := strings.Cut(strings.TrimSpace(e.Content), "\n")
-		b.WriteString(" " + e.SourceRef + ": " + cut(line) + ".")
+		b.WriteString(" " + text.InLine(e.SourceRef) + ": " + cut(line) + ".")
 	}
 	return b.String()
 }

@@ -33,7 +33,7 @@ func grounds(r *abi.NodeRequest, clues *inquiry.Clues, label, told string) strin
 		if b.Len() == 0 {
 			b.WriteString(" For it:")
 		}
-		b.WriteString(" " + e.SourceRef + ": " + line + ".")
+		b.WriteString(" " + text.InLine(e.SourceRef) + ": " + line + ".")
 	}
 	return b.String()
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/steering"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 )
 
@@ -28,23 +27,7 @@ func list(rows []string, most int) string {
 
 // oneLine gives a text without breaks, clipped.
 func oneLine(s string) string {
-	return Clip(strings.Join(strings.Fields(s), " "), lineBytes)
-}
-
-// withhold keeps back the lines of a text that address their reader.
-func withhold(s string) string {
-	lines := strings.Split(s, "\n")
-	for i := range lines {
-		if steering.Steers(lines[i]) {
-			head, _, numbered := strings.Cut(lines[i], "| ")
-			if !numbered || len(head) > lineOverhead {
-				lines[i] = "[withheld: it addresses its reader]"
-			} else {
-				lines[i] = head + "| [withheld: it addresses its reader]"
-			}
-		}
-	}
-	return strings.Join(lines, "\n")
+	return text.InLine(Clip(strings.Join(strings.Fields(s), " "), lineBytes))
 }
 
 func light(r *abi.NodeRequest) string {
@@ -52,7 +35,7 @@ func light(r *abi.NodeRequest) string {
 		return "none"
 	}
 	l := r.Case.Light
-	return l.Classification + ", stated with " + text.Share(l.Confidence) + ": " + oneLine(l.Reasoning)
+	return label(l.Classification) + ", stated with " + text.Share(l.Confidence) + ": " + guarded(oneLine(l.Reasoning))
 }
 
 // items are those of the indictment, or of the case before there is one, by their numbers.
@@ -79,29 +62,22 @@ func items(r *abi.NodeRequest, most int) string {
 }
 
 func item(source, supports string, stated float64, quote, content string) string {
-	if supports == "" {
-		supports = "no label"
-	}
-	row := oneLine(source) + " for " + supports + ", stated with " + text.Share(stated)
+	row := quoted(source) + " for " + label(supports) + ", stated with " + text.Share(stated)
 	if quote != "" {
 		row += ", quote: " + quote
 	}
-	return row + ": " + oneLine(content)
+	return row + ": " + guarded(oneLine(content))
 }
 
 // findings are the lines that discovery quoted, by their numbers. They stand in documents: the host has checked that.
 func findings(r *abi.NodeRequest, most int) string {
 	var rows []string
 	for i, f := range proceeding.Findings(r) {
-		supports := f.Supports
-		if supports == "" {
-			supports = "no label"
-		}
 		who := ""
 		if f.Source != "" {
 			who = " by " + f.Source
 		}
-		rows = append(rows, strconv.Itoa(i)+"| "+oneLine(f.Document)+" for "+supports+who+": "+oneLine(f.Quote))
+		rows = append(rows, strconv.Itoa(i)+"| "+quoted(f.Document)+" for "+label(f.Supports)+who+": "+guarded(oneLine(f.Quote)))
 	}
 	return list(rows, most)
 }
@@ -111,7 +87,7 @@ func challenges(r *abi.NodeRequest, most int) string {
 	var rows []string
 	for i := range all {
 		c := &all[i]
-		rows = append(rows, "item "+strconv.Itoa(c.EvidenceIndex)+", "+string(c.Severity)+", by "+c.By+": "+oneLine(c.Challenge))
+		rows = append(rows, "item "+strconv.Itoa(c.EvidenceIndex)+", "+string(c.Severity)+", by "+c.By+": "+sentences(oneLine(c.Challenge)))
 	}
 	return list(rows, most)
 }
@@ -121,7 +97,7 @@ func hearing(r *abi.NodeRequest, most int) string {
 	var rows []string
 	said := func(round int, who, what string) {
 		if what != "" {
-			rows = append(rows, "round "+strconv.Itoa(round)+", "+who+": "+Clip(strings.Join(strings.Fields(what), " "), 4*lineBytes))
+			rows = append(rows, "round "+strconv.Itoa(round)+", "+who+": "+sentences(text.InLine(Clip(strings.Join(strings.Fields(what), " "), 4*lineBytes))))
 		}
 	}
 	if r.Hearing != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/guest"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/steering"
 )
 
 // Question is what a module asks a model at a node.
@@ -60,6 +61,12 @@ func Ask(r *abi.NodeRequest, q *Question) (Asked, *abi.Failure) {
 	p, failure := parsePrompt(r.Prompt)
 	if failure != nil {
 		return Asked{}, failure
+	}
+	for _, label := range r.Case.Labels {
+		// The schema has the labels as they are: an answer names them. So no model is asked about one that gives orders.
+		if steering.Addresses(label) {
+			return Asked{}, guest.Fail("bad_label", "the label "+strconv.Quote(Clip(label, nameBytes))+" addresses its reader: no model is asked about it")
+		}
 	}
 	system, user, ok := p.of(r.Family, q.Usual)
 	if !ok {
@@ -121,17 +128,17 @@ func lasts(name string) bool {
 func (q *Question) plain(r *abi.NodeRequest, name string) (string, bool) {
 	switch name {
 	case "labels":
-		quoted := make([]string, len(r.Case.Labels))
+		list := make([]string, len(r.Case.Labels))
 		for i, label := range r.Case.Labels {
-			quoted[i] = strconv.Quote(label)
+			list[i] = quoted(label)
 		}
-		return strings.Join(quoted, ", "), true
+		return strings.Join(list, ", "), true
 	case "charge":
 		if r.Indictment != nil {
-			return strconv.Quote(r.Indictment.ChargedDefectType), true
+			return quoted(r.Indictment.ChargedDefectType), true
 		}
 		if r.Case.Light != nil {
-			return strconv.Quote(r.Case.Light.Classification), true
+			return quoted(r.Case.Light.Classification), true
 		}
 		return "none", true
 	case "round":
@@ -150,7 +157,7 @@ func (q *Question) values(r *abi.NodeRequest, user string, room int) map[string]
 		name string
 		make func(most int) string
 	}{
-		{"subject", func(int) string { return Clip(r.Case.Subject, lineBytes) }},
+		{"subject", func(int) string { return oneLine(r.Case.Subject) }},
 		{"light", func(int) string { return light(r) }},
 		{"items", func(most int) string { return items(r, most) }},
 		{"findings", func(most int) string { return findings(r, most) }},

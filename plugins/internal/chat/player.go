@@ -77,5 +77,8 @@ func Said(r *abi.NodeRequest, what string) string {
 	if what = strings.TrimSpace(what); what == "" {
 		return ""
 	}
-	return "The model " + Model(r) + ": " + Clip(what, 1500)
+	return modelSays + Model(r) + ": " + Clip(what, 1500)
 }
+
+// modelSays begins what artifacts repeat of a model.
+const modelSays = "The model "

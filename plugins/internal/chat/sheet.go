@@ -142,28 +142,52 @@ func (s *Sheet) choose(weights []int, budget int) {
 	}
 }
 
-// withhold keeps back lines that address their reader, also those that do so only together with the next one.
+// sentenceLines is over how many lines a sentence is sought.
+const sentenceLines = 3
+
+// withhold keeps back lines that address their reader, also those that do so only together with the next ones.
 func (s *Sheet) withhold() {
-	before := -1 // the shown line before, if it stands directly before
+	begins := make([]bool, len(s.lines))
 	for i := range s.lines {
-		l := &s.lines[i]
-		if !l.shown {
-			before = -1
-			continue
+		if l := &s.lines[i]; l.shown {
+			l.withheld, begins[i] = steering.Line(s.text(i))
 		}
-		own := s.text(i)
-		if steering.Steers(own) {
-			l.withheld = true
-		} else if before >= 0 && s.lines[before].document == l.document && !s.lines[before].withheld && steering.Steers(s.text(before)+" "+own) {
-			l.withheld, s.lines[before].withheld = true, true
+	}
+	for most := 2; most <= sentenceLines; most++ {
+		for i := range s.lines {
+			begins[i] = begins[i] && s.together(i, most)
 		}
-		before = i
 	}
 	for i := range s.lines {
 		if s.lines[i].withheld {
 			s.withheld++
 		}
 	}
+}
+
+// together keeps back lines from a number on that are a command only together, and says whether they begin one.
+func (s *Sheet) together(from, lines int) (begins bool) {
+	if from+lines > len(s.lines) {
+		return false
+	}
+	var sentence strings.Builder
+	sentence.WriteString(s.text(from))
+	for i := from; i < from+lines; i++ {
+		l := &s.lines[i]
+		if !l.shown || l.withheld || l.document != s.lines[from].document {
+			return false
+		}
+		if i > from {
+			sentence.WriteString(" " + steering.Body(s.text(i)))
+		}
+	}
+	addresses, begins := steering.Line(sentence.String())
+	if addresses {
+		for i := from; i < from+lines; i++ {
+			s.lines[i].withheld = true
+		}
+	}
+	return begins
 }
 
 func (s *Sheet) text(i int) string {
@@ -174,8 +198,11 @@ func (s *Sheet) text(i int) string {
 // Lines is how many lines the documents have.
 func (s *Sheet) Lines() int { return len(s.lines) }
 
-// Cut says what was not shown, or nothing.
+// Cut says what was not shown, or nothing. A nil sheet shows no document.
 func (s *Sheet) Cut() string {
+	if s == nil {
+		return "its prompt has no {documents}"
+	}
 	cut := ""
 	if left := len(s.lines) - s.shown; left > 0 {
 		cut = text.Count(left, "line") + " of " + text.Int(len(s.lines)) + " left out"
@@ -189,9 +216,10 @@ func (s *Sheet) Cut() string {
 	return cut
 }
 
-// Quote gives the line of a number word for word, and its document. ok is false for a line that was not shown, and for an empty one.
+// Quote gives the line of a number word for word, and its document. ok is false for a line that was not shown, and for an empty one. A nil sheet
+// has no lines.
 func (s *Sheet) Quote(number int) (document, quote string, ok bool) {
-	if number < 1 || number > len(s.lines) {
+	if s == nil || number < 1 || number > len(s.lines) {
 		return "", "", false
 	}
 	l := &s.lines[number-1]
@@ -212,21 +240,17 @@ func (s *Sheet) String() string {
 		if l.document != document {
 			s.gap(&out, next, i)
 			document = l.document
-			out.WriteString("document " + strconv.Quote(s.documents[document].Name) + "\n")
+			out.WriteString("document " + quoted(s.documents[document].Name) + "\n")
 		} else {
 			s.gap(&out, next, i)
 		}
 		next = i + 1
 		out.WriteString(strconv.Itoa(i+1) + "| ")
 		if l.withheld {
-			out.WriteString("[withheld: it addresses its reader]\n")
+			out.WriteString(withheld + "\n")
 			continue
 		}
-		own := s.text(i)
-		if len(own) > lineBytes {
-			own = Clip(own, lineBytes)
-		}
-		out.WriteString(own)
+		out.WriteString(text.InLine(Clip(s.text(i), lineBytes)))
 		out.WriteByte('\n')
 	}
 	s.gap(&out, next, len(s.lines))

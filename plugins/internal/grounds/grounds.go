@@ -88,12 +88,12 @@ func Of(items []Item, labels []string, p *abi.Profile, want func(*weigh.Testimon
 const brittle = 0.99
 
 func ground(t *weigh.Testimony, kind weigh.Kind, other *Item, labels int) (string, abi.Severity) {
-	cited := "item " + text.Int(other.Index) + " (" + other.Testimony.SourceRef + ")"
+	cited := "item " + text.Int(other.Index) + " (" + text.InLine(other.Testimony.SourceRef) + ")"
 	switch kind {
 	case weigh.Empty:
 		return "says nothing: its content is empty", abi.Fatal
 	case weigh.Absent:
-		return "claims to quote " + t.SourceRef + ", where none of its lines stands", abi.Fatal
+		return "claims to quote " + text.InLine(t.SourceRef) + ", where none of its lines stands", abi.Fatal
 	case weigh.Repeats:
 		if odds.SourceKey(t.SourceRef) == odds.SourceKey(other.Testimony.SourceRef) {
 			return "repeats " + cited + " of the same source", abi.Minor

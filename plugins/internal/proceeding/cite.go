@@ -15,7 +15,7 @@ func Cite(items []abi.IndictmentItem, index int) string {
 	if index < 0 || index >= len(items) {
 		return "[" + text.Int(index) + "]"
 	}
-	return "[" + text.Int(index) + "] " + items[index].SourceRef
+	return "[" + text.Int(index) + "] " + text.InLine(items[index].SourceRef)
 }
 
 // List joins what a sentence lists, and counts what is beyond eight.

@@ -157,23 +157,35 @@ func index(list []pattern) map[string][]*pattern {
 // maxGap is how many words of any kind a gap stands for where it doesn't say.
 const maxGap = 4
 
-// match says where the pattern ends if it stands at words[at:]; -1 if it doesn't.
+// What match gives where a pattern does not stand: it doesn't, or the words end before it does.
+const (
+	absent     = -1
+	unfinished = -2
+)
+
+// match says where the pattern ends if it stands at words[at:]; absent or unfinished if it doesn't.
 // A gap does not go over the end of a sentence.
 func (p *pattern) match(words []string, at, from int) int {
 	for i := from; i < len(p.parts); i++ {
 		if gap := p.parts[i].gap; gap > 0 {
+			none := absent
 			for skip := 0; skip <= gap; skip++ {
-				if end := p.match(words, at+skip, i+1); end >= 0 {
+				end := p.match(words, at+skip, i+1)
+				if end >= 0 {
 					return end
 				}
+				none = min(none, end)
 				if at+skip >= len(words) || words[at+skip] == "." || words[at+skip] == "!" {
 					break
 				}
 			}
-			return -1
+			return none
 		}
-		if at >= len(words) || !slices.Contains(p.parts[i].words, words[at]) {
-			return -1
+		if at >= len(words) {
+			return unfinished
+		}
+		if !slices.Contains(p.parts[i].words, words[at]) {
+			return absent
 		}
 		at++
 	}
@@ -196,14 +208,18 @@ func set(list string) map[string]bool {
 	return m
 }
 
+// telling are words after which a verb tells what somebody does, and commands nothing.
+var telling = set("not never we they i he she it which that who could would might may did does cannot")
+
 // commands says whether a verb at words[at] tells somebody what to do: at the
-// beginning, behind a sign, or with the reader for its subject.
-func commands(words []string, at int) bool {
+// beginning, behind a sign, or with the reader for its subject. Anywhere: also behind any other word but those with which it tells.
+func commands(words []string, starts []bool, at int, anywhere bool) bool {
 	if at == 0 {
 		return true
 	}
-	if previous := words[at-1]; !modals[previous] {
-		return commanding[previous]
+	previous := words[at-1]
+	if !modals[previous] {
+		return starts[at] || commanding[previous] || anywhere && !telling[previous]
 	}
 	for k := at - 2; k >= max(0, at-5) && words[k] != "." && words[k] != ","; k-- {
 		if reader[words[k]] {

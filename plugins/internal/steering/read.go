@@ -20,7 +20,7 @@ func read(text string) (words []string, hidden int) {
 	}
 	for i, c := range text {
 		if isHidden(c) {
-			if i > 0 { // the first may be a mark of the byte order
+			if i > 0 && c != softHyphen { // the first may be a mark of the byte order
 				hidden++
 			}
 			continue
@@ -32,6 +32,9 @@ func read(text string) (words []string, hidden int) {
 		switch {
 		case c == '_' || unicode.IsLetter(c) || unicode.IsDigit(c):
 			word.WriteRune(c)
+		case breaks(c):
+			end()
+			words = append(words, start)
 		case unicode.IsSpace(c), unicode.IsControl(c):
 			end()
 		default:
@@ -101,8 +104,11 @@ func readASCII(lower string) []string {
 		if from >= 0 {
 			words, from = append(words, lower[from:i]), -1
 		}
-		if c > ' ' && c != 0x7f {
+		switch {
+		case c > ' ' && c != 0x7f:
 			words = append(words, lower[i:i+1])
+		case breaks(rune(c)):
+			words = append(words, start)
 		}
 	}
 	if from >= 0 {
@@ -111,11 +117,31 @@ func readASCII(lower string) []string {
 	return words
 }
 
+// breaks tells characters that end a line.
+func breaks(c rune) bool {
+	return c >= '\n' && c <= '\r' || c == 0x85 || c == 0x2028 || c == 0x2029
+}
+
+// split takes the marks of where sentences begin out of words.
+func split(read []string) (words []string, starts []bool) {
+	words, starts = make([]string, 0, len(read)), make([]bool, len(read)+1)
+	for _, word := range read {
+		if word == start {
+			starts[len(words)] = true
+			continue
+		}
+		words = append(words, word)
+	}
+	return words, starts
+}
+
+const softHyphen = 0xad
+
 // isHidden tells characters by which words are hidden from people or detectors:
 // without width (but the joiner, which stands in many scripts), of direction, tags.
 func isHidden(c rune) bool {
 	return c >= 0x200b && c <= 0x200f && c != 0x200d || c >= 0x202a && c <= 0x202e || c >= 0x2060 && c <= 0x2069 ||
-		c == 0xfeff || c >= 0xe0000 && c <= 0xe007f
+		c == 0xfeff || c == softHyphen || c == 0x34f || c == 0x180e || c >= 0xe0000 && c <= 0xe007f
 }
 
 // Letters of other scripts that look like Latin ones, and what they look like.
@@ -124,11 +150,9 @@ const (
 	latin = "aeopcyxisdkmtbhaeopcyxiskmtbhoae"
 )
 
-// folded gives small letters, and Latin ones for wide forms and look-alikes.
+// folded gives small letters, and Latin ones for other styles and look-alikes.
 func folded(c rune) rune {
-	if c >= 0xff01 && c <= 0xff5e {
-		c -= 0xfee0
-	}
+	c = styled(c)
 	if c < 0x300 {
 		return unicode.ToLower(c)
 	}

@@ -24,6 +24,8 @@ type Finding struct {
 	Kinds []string
 	// Passage is the words of what weighs most.
 	Passage string
+	// unfinished: more words at its end may make it one that steers.
+	unfinished bool
 }
 
 // Hidden characters: a few are a slip of an editor, many are a message.
@@ -33,41 +35,51 @@ const (
 )
 
 // Detect reads a text. Kinds are taken for independent; of a kind the heaviest counts.
-func Detect(text string) Finding {
-	var f Finding
+func Detect(text string) Finding { return detect(text, false) }
+
+// sure is the weight from which a command to set instructions aside or to reveal them counts in the middle of a sentence.
+const sure = 0.8
+
+func detect(text string, anywhere bool) Finding {
+	f := Finding{unfinished: !isASCII(text)}
 	var weights []float64
-	note := func(kind string, weight float64) {
+	most := 0.0
+	note := func(kind string, weight float64, passage func() string) {
+		if weight > most && passage != nil {
+			most, f.Passage = weight, passage()
+		}
 		if i := slices.Index(f.Kinds, kind); i >= 0 {
 			weights[i] = max(weights[i], weight)
 			return
 		}
 		f.Kinds, weights = append(f.Kinds, kind), append(weights, weight)
 	}
-	words, hidden := read(text)
-	most := 0.0
-	for at, word := range words {
-		for _, p := range patterns[word] {
-			end := p.match(words, at, 0)
-			if end < 0 || p.commands && !commands(words, at) {
-				continue
-			}
-			note(p.kind, p.weight)
-			if p.weight > most {
-				most, f.Passage = p.weight, strings.Join(words[at:end], " ")
+	hidden := 0
+	for i, variant := range variants(text) {
+		all, unseen := read(variant)
+		if i == 0 {
+			hidden = unseen
+		}
+		words, starts := split(all)
+		for at, word := range words {
+			for _, p := range patterns[word] {
+				end := p.match(words, at, 0)
+				f.unfinished = f.unfinished || end == unfinished
+				if end < 0 || p.commands && !commands(words, starts, at, anywhere && p.weight >= sure && (p.kind == Override || p.kind == Secrets)) {
+					continue
+				}
+				note(p.kind, p.weight, func() string { return strings.Join(words[at:end], " ") })
 			}
 		}
-	}
-	for _, passage := range unparted(text) {
-		note(passage.kind, passage.weight)
-		if passage.weight > most {
-			most, f.Passage = passage.weight, passage.words
+		for _, passage := range unparted(variant) {
+			note(passage.kind, passage.weight, func() string { return passage.words })
 		}
 	}
 	switch {
 	case hidden >= manyHidden:
-		note(Hidden, manyWeight)
+		note(Hidden, manyWeight, nil)
 	case hidden >= fewHidden:
-		note(Hidden, fewWeight)
+		note(Hidden, fewWeight, nil)
 	}
 	innocent := 1.0
 	for _, w := range weights {
@@ -79,3 +91,13 @@ func Detect(text string) Finding {
 
 // Steers says whether a text is a breach.
 func Steers(text string) bool { return Detect(text).Probability >= Breach }
+
+// Addresses says whether a line of a document or a text of a case, which a model is to read, is a breach. It is stricter than [Steers]: an order
+// to set instructions aside counts in the middle of a line, too, since a line that is withheld wrongly costs little.
+func Addresses(line string) bool { return detect(line, true).Probability >= Breach }
+
+// Line is Addresses, and says whether the lines that follow may make a command of what this one begins.
+func Line(line string) (addresses, begins bool) {
+	f := detect(line, true)
+	return f.Probability >= Breach, f.unfinished
+}
