@@ -190,8 +190,8 @@ func spaced(s string) (string, bool) {
 const styles = "ᵃaᵇbᶜcᵈdᵉeᶠfᵍgʰhⁱiʲjᵏkˡlᵐmⁿnᵒoᵖpʳrˢsᵗtᵘuᵛvʷwˣxʸyᶻz" + "ᴀaʙbᴄcᴅdᴇeꜰfɢgʜhɪiᴊjᴋkʟlᴍmɴnᴏoᴘpʀrꜱsᴛtᴜuᴠvᴡwʏyᴢz" +
 	"ℂcℊgℋhℌhℍhℎhℐiℑiℒlℓlℕnℙpℚqℛrℜrℝrℤzℨzℬbℭcℯeℰeℱfℳmℴoⅆdⅇeⅈiⅉjℹi" + "ⅰiⅴvⅹxⅼlⅽcⅾdⅿmⅠiⅤvⅩxⅬlⅭcⅮdⅯm" + "ₐaₑeₒoₓxₕhₖkₗlₘmₙnₚpₛsₜtᵢiᵣrᵤuᵥv"
 
-// styled gives the letter or digit of a wide, mathematical, circled or raised one, and of small capitals: what NFKC makes of them, without
-// its tables, which would add 400 KB to each module.
+// styled gives the letter or digit of a wide, mathematical, circled or raised one, and of small capitals: most of what NFKC makes of letters,
+// without its tables, which each module would carry.
 func styled(c rune) rune {
 	switch {
 	case c < 0x250:
