@@ -40,7 +40,7 @@ Exit codes: 0 the client is gone; 1 something failed while running; 2 the comman
 wrong.`,
 		Example: `  shadowcourt mcp < /dev/null
   shadowcourt mcp --casebook cases.db < /dev/null
-  shadowcourt mcp --pipeline llm-discovery --listen 127.0.0.1:8711`,
+  shadowcourt mcp --pipeline llm-court --profile go-test < /dev/null`,
 		Args: cli.ExactArgs(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), s) },
 	}
