@@ -163,7 +163,7 @@ func (s *server) receive(ctx context.Context, who *auth.Identity, in *submitInpu
 
 // add stores the entries. A docket of which none can be tried is rejected with its first faults.
 func add(ctx context.Context, upload *store.Upload, b *body, entries iter.Seq2[docket.Entry, error]) error {
-	good := 0
+	good, bad := 0, 0
 	var faults []error
 	for entry, err := range entries {
 		if b.err != nil {
@@ -171,8 +171,11 @@ func add(ctx context.Context, upload *store.Upload, b *body, entries iter.Seq2[d
 		}
 		if err == nil {
 			good++
-		} else if good == 0 && len(faults) < maxFaults {
+		} else if bad++; good == 0 && len(faults) < maxFaults {
 			faults = append(faults, err)
+		}
+		if good == 0 && bad == maxUnread {
+			break // nothing says that there is a case behind them
 		}
 		if err := upload.Add(ctx, &entry, err); err != nil {
 			return err
@@ -188,8 +191,12 @@ func add(ctx context.Context, upload *store.Upload, b *body, entries iter.Seq2[d
 	return p
 }
 
-// maxFaults is how many faults are named of a docket that is rejected.
-const maxFaults = 20
+const (
+	// maxFaults is how many faults are named of a docket that is rejected.
+	maxFaults = 20
+	// maxUnread is how many entries that can't be tried are read where none that can was before them.
+	maxUnread = 1000
+)
 
 // finish reads what the reader of the format left, and gives the digest of the request: of its body, and of what it says beside.
 func (b *body) finish(in *submitInput) (string, error) {

@@ -101,6 +101,19 @@ func TestAccept_SV3_RequestsWithOneKeyAtOnceMakeOneDocket(t *testing.T) {
 	}
 }
 
+// A body of lines that are no cases is not read to its end.
+func TestAccept_SV5_ADocketWithoutCasesIsGivenUp(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	status, _, p := s.submit(t, "?format=jsonl", nil, strings.Repeat("{}\n", 2000)+caseWith("a"))
+	if status != 422 || p.Code != problem.BadDocket || len(p.Errors) != 100 {
+		t.Errorf("%d %+v", status, p)
+	}
+	if list, err := s.store.Dockets(t.Context(), storeAll); err != nil || len(list) != 0 {
+		t.Errorf("%d dockets, %v", len(list), err)
+	}
+}
+
 func TestAccept_SV1_EveryFormatIsFoundOut(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)

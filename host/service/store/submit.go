@@ -33,7 +33,7 @@ type Submission struct {
 // Limits of a submission.
 const (
 	// MaxEntries is the most entries of a docket.
-	MaxEntries = 1_000_000
+	MaxEntries = 100_000
 	// maxMembers is the most cases that one entry stands for.
 	maxMembers = 100_000
 	// chunkEntries and chunkBytes bound one transaction of an upload.

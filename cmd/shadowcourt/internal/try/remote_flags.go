@@ -24,8 +24,8 @@ type remoteOptions struct {
 
 func (o *tryOptions) remoteFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.remote.server, "server", "", "submit the dockets to this service, such as https://court.example, and show its results; see `shadowcourt login --help` for the token")
-	f.Int64SliceVar(&o.remote.dockets, "docket", nil, "with --server: show the results of this docket, submitted earlier; may be repeated")
+	f.StringVar(&o.remote.server, "server", "", "submit the dockets to the service at this `URL`, such as https://court.example, and show its results; shadowcourt login keeps its token")
+	f.Int64SliceVar(&o.remote.dockets, "docket", nil, "with --server: show the results of the docket with this `ID`, submitted earlier; may be repeated")
 	f.StringVar(&o.remote.key, "idempotency-key", "", "with --server: the same key and dockets are submitted once (default: made of the report and the service's modules)")
 	f.StringVar(&o.remote.repository, "repository", "", "with --server: the repository of the code under test, for the service's inbox")
 	f.StringVar(&o.remote.revision, "revision", "", "with --server: the revision of the code under test")
