@@ -135,7 +135,7 @@ runner-tests: plugins ## run experiments on projects of other languages; install
 browser-tests: plugins ## test the pages of the service in a real Chromium, and make their pictures in docs/images; needs chromium and npm
 	@mkdir -p docs/images
 	npm install --silent --no-save --no-audit --no-fund --prefix out/axe axe-core@$(AXE)
-	SHADOWCOURT_AXE=$(CURDIR)/out/axe/node_modules/axe-core/axe.min.js $(GO) test -count=1 -tags browser -timeout 10m \
+	SHADOWCOURT_AXE=$(CURDIR)/out/axe/node_modules/axe-core/axe.min.js $(GO) test -count=1 -tags browser -timeout 30m \
 	  -run '^TestAccept_UI' ./host/service/web -pictures $(CURDIR)/docs/images
 
 .PHONY: client-tests

@@ -237,6 +237,7 @@ func (s *source) reliability(name string, labels []string) abi.SourceReliability
 	}
 	if s.chance(2) {
 		r.Stated = &abi.LogitMap{Offset: 4*s.rnd.Float64() - 2, Slope: 3 * s.rnd.Float64()}
+		// Without random numbers of its own: the cases behind it stay the same.
 		if half := r.Stated.Slope / 6; r.Stated.Offset > 0 {
 			r.Stated.Range = &abi.ConfidenceRange{Least: half, Most: 1 - half}
 		}

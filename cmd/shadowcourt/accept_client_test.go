@@ -316,8 +316,8 @@ func TestAccept_SV6_ACutConnectionLosesNothing(t *testing.T) {
 	}
 }
 
-// TestAccept_SV6_OtherServersAreNamed: what is no service, or none that can be trusted, is told in one sentence, and gets neither a docket
-// nor a token a second time.
+// TestAccept_SV6_OtherServersAreNamed shows that there is one clear message about a server that is no service, or that can't be trusted. Such a
+// server gets neither a docket nor a token a second time.
 func TestAccept_SV6_OtherServersAreNamed(t *testing.T) {
 	t.Parallel()
 	const token = "sct_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"

@@ -264,7 +264,7 @@ func TestAccept_SV1_SV4_FleetOnPostgres(t *testing.T) {
 	if beside != results {
 		t.Error("a canary changes results")
 	}
-	whole := c.do(http.MethodGet, fmt.Sprintf("/api/v1/dockets/%d/trials?whole=true", canaryID), "", http.StatusOK, nil)
+	whole := c.do(http.MethodGet, fmt.Sprintf("/api/v1/dockets/%d/trials?form=whole", canaryID), "", http.StatusOK, nil)
 	if n := strings.Count(whole, `"Beside":{`); n != strings.Count(whole, `"activated":true`)/2 || n == 0 {
 		t.Errorf("the canary took part in %d of %d trials", n, strings.Count(whole, `"activated":true`)/2)
 	}

@@ -110,7 +110,7 @@ func TestAccept_UI3_RefitInTheWholeService(t *testing.T) {
 	}
 }
 
-// A process that is told to stop during a refit ends it, and waits for that.
+// A process that is told to stop during a refit stops. That it waits for the refit shows TestBackgroundEndsWithItsProcess.
 func TestARefitEndsWithItsProcess(t *testing.T) {
 	t.Parallel()
 	p := startWith(t, "127.0.0.1:0", filepath.Join(t.TempDir(), "test.db"), func(c *service.Config) { c.Open = openProfiled })

@@ -109,7 +109,7 @@ func (s *server) cancelDocket(ctx context.Context, in *DocketPath) (*struct{}, e
 
 type entriesInput struct {
 	DocketPath
-	From  int `query:"from" minimum:"1" maximum:"1000000" default:"1" doc:"Place in the docket of the first entry to give"`
+	From  int `query:"from" minimum:"1" maximum:"100000" default:"1" doc:"Place in the docket of the first entry to give"`
 	Limit int `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"Most entries to give"`
 }
 

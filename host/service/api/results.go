@@ -41,8 +41,7 @@ func (s *server) writeResults(ctx context.Context, w io.Writer, in *FollowInput)
 
 type trialsInput struct {
 	FollowInput
-	Whole bool   `query:"whole" doc:"The same as form=whole"`
-	Form  string `query:"form" enum:"results,summary,whole" default:"results" doc:"How much of each trial to give: its result; also the names of labels, and the case without documents; or all of it"`
+	Form string `query:"form" enum:"results,summary,whole" default:"results" doc:"How much of each trial to give: its result; also the names of labels, and the case without documents; or all of it"`
 }
 
 func (s *server) wholeTrials(ctx context.Context, in *trialsInput) (*huma.StreamResponse, error) {
@@ -50,9 +49,6 @@ func (s *server) wholeTrials(ctx context.Context, in *trialsInput) (*huma.Stream
 		return nil, s.fail(ctx, err)
 	}
 	form := wire.Form(in.Form)
-	if in.Whole {
-		form = wire.Whole
-	}
 	read := s.Store.Results
 	if form != wire.Results {
 		read = s.Store.Trials

@@ -114,6 +114,17 @@ func TestAccept_SV5_ADocketWithoutCasesIsGivenUp(t *testing.T) {
 	}
 }
 
+// The document names the most entries that a docket may have.
+func TestEntriesAreAskedForUpToTheLimit(t *testing.T) {
+	t.Parallel()
+	op := newService(t, nil).doc.Paths[api.Prefix+"/dockets/{docket}/entries"].Get
+	for _, p := range op.Parameters {
+		if p.Name == "from" && (p.Schema.Maximum == nil || *p.Schema.Maximum != store.MaxEntries) {
+			t.Errorf("%v, and a docket has %d", *p.Schema.Maximum, store.MaxEntries)
+		}
+	}
+}
+
 func TestAccept_SV1_EveryFormatIsFoundOut(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)

@@ -65,7 +65,7 @@ const (
 // Ended says whether a docket in this state has all the trials that it will have.
 func (s State) Ended() bool { return s == Done || s == Failed || s == Cancelled }
 
-// maxEntries is the most entries of a docket.
+// maxEntries bounds what a server may say that a docket has; a service takes fewer.
 const maxEntries = 1_000_000
 
 // Docket of the service.

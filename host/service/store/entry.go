@@ -31,7 +31,7 @@ func ParseTrialID(s string) (TrialID, error) {
 	docketID, err := strconv.ParseInt(d, 10, 64)
 	ordinal, errOrdinal := strconv.ParseInt(o, 10, 32)
 	id := TrialID{docketID, int(ordinal)}
-	if !ok || err != nil || errOrdinal != nil || id.String() != s {
+	if !ok || err != nil || errOrdinal != nil || id.Docket < 1 || id.Ordinal < 1 || id.String() != s {
 		return TrialID{}, fmt.Errorf("trial %q: %w", text(s, 64), ErrNotFound)
 	}
 	return id, nil

@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"io"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/calibrate"
 	"github.com/shadowcourt/shadowcourt/host/service/refit"
+	"github.com/shadowcourt/shadowcourt/host/service/store"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
@@ -117,20 +116,15 @@ type EntryID struct {
 }
 
 // String gives the ID as addresses and forms have it, such as 12-345.
-func (id EntryID) String() string {
-	return strconv.FormatInt(id.Docket, 10) + "-" + strconv.Itoa(id.Ordinal)
-}
+func (id EntryID) String() string { return store.TrialID(id).String() }
 
 // ParseEntryID reads an ID; one that is not one is ErrNotFound.
 func ParseEntryID(text string) (EntryID, error) {
-	docket, ordinal, _ := strings.Cut(text, "-")
-	d, err := strconv.ParseInt(docket, 10, 64)
-	o, err2 := strconv.ParseInt(ordinal, 10, 32)
-	id := EntryID{d, int(o)}
-	if err != nil || err2 != nil || id.String() != text || d <= 0 || o <= 0 {
+	id, err := store.ParseTrialID(text)
+	if err != nil {
 		return EntryID{}, ErrNotFound
 	}
-	return id, nil
+	return EntryID(id), nil
 }
 
 // Entry is a case of a docket in a list.

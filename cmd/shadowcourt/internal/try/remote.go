@@ -250,10 +250,8 @@ func (r *remoteRun) goesOn() string {
 func (r *remoteRun) end(ctx context.Context) error {
 	r.match.warn(ctx, r.stderr)
 	r.proposals.say(r.options, r.stderr, nil)
-	sum := &r.sum
-	tried := cli.Count(sum.Tried, "case was", "cases were") + " tried"
 	if ctx.Err() != nil {
-		return fmt.Errorf("interrupted; %s and written; %s", tried, r.goesOn())
+		return fmt.Errorf("interrupted; %s tried and written; %s", cli.Count(r.sum.Tried, "case was", "cases were"), r.goesOn())
 	}
 	var ended []error
 	for _, d := range r.dockets {
@@ -265,17 +263,11 @@ func (r *remoteRun) end(ctx context.Context) error {
 			fmt.Fprintf(r.stderr, "no failure in %s\n", sanitize.Line(d.Name))
 		}
 	}
-	switch {
-	case len(ended) > 0:
+	if len(ended) > 0 {
 		return errors.Join(ended...)
-	case sum.Unread > 0:
-		return fmt.Errorf("%s could not be read to the end; %s", cli.Count(sum.Unread, "docket", "dockets"), tried)
-	case sum.Faults > 0:
-		return cli.InputError(fmt.Errorf("%s could not be tried; %s", cli.Count(sum.Faults, "entry", "entries"), tried))
-	case sum.Tried > 0 && sum.Unanswered == sum.Tried:
-		return fmt.Errorf("no answer of Light to any of %s", cli.Count(sum.Tried, "case", "cases"))
-	case r.matched:
-		return &cli.ExitError{Code: cli.ExitMatched}
 	}
-	return nil
+	if err := untried(&r.sum); err != nil {
+		return err
+	}
+	return answered(&r.sum, r.matched)
 }

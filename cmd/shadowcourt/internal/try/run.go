@@ -162,27 +162,51 @@ func (r *tryRun) end(ctx context.Context, inputs *input.Dockets) error {
 	if said := r.options.SayNotRun(r.stderr); !said && r.idle != "" {
 		fmt.Fprintln(r.stderr, "note: no experiment was run: "+r.idle)
 	}
-	sum := &r.sum
-	tried := cli.Count(sum.Tried, "case was", "cases were") + " tried"
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		file, _ := r.run.Kept()
-		return r.options.interrupted(sum.Tried, file != "")
-	case sum.Unread > 0:
-		return fmt.Errorf("%s could not be read to the end; %s", cli.Count(sum.Unread, "docket", "dockets"), tried)
-	case sum.Faults > maxFaults && sum.Tried == 0:
-		return cli.InputError(fmt.Errorf("%d entries could not be tried, of which the first %d are named, and none could; is it another format? see --from", sum.Faults, maxFaults))
-	case sum.Faults > 0:
-		return cli.InputError(fmt.Errorf("%s could not be tried; %s", cli.Count(sum.Faults, "entry", "entries"), tried))
+		return r.options.interrupted(r.sum.Tried, file != "")
+	}
+	if err := untried(&r.sum); err != nil {
+		return err
+	}
+	switch {
 	case r.options.explain != "" && !r.found:
 		flag := "--explain: "
 		if r.options.settle {
 			flag = ""
 		}
 		return cli.InputError(fmt.Errorf("%sno case has the id %q%s", flag, r.options.explain, near(inputs.PassedOver)))
-	case sum.Tried > 0 && sum.Unanswered == sum.Tried && r.options.explain == "":
+	case r.options.explain != "":
+		return matched(r.matched)
+	}
+	return answered(&r.sum, r.matched)
+}
+
+// untried is an error where entries could not be tried.
+func untried(sum *run.Summary) error {
+	tried := cli.Count(sum.Tried, "case was", "cases were") + " tried"
+	switch {
+	case sum.Unread > 0:
+		return fmt.Errorf("%s could not be read to the end; %s", cli.Count(sum.Unread, "docket", "dockets"), tried)
+	case sum.Faults > maxFaults && sum.Tried == 0:
+		return cli.InputError(fmt.Errorf("%d entries could not be tried, of which the first %d are named, and none could; is it another format? see --from", sum.Faults, maxFaults))
+	case sum.Faults > 0:
+		return cli.InputError(fmt.Errorf("%s could not be tried; %s", cli.Count(sum.Faults, "entry", "entries"), tried))
+	}
+	return nil
+}
+
+// answered is an error where Light answered for no case, and otherwise the exit code of --fail-on.
+func answered(sum *run.Summary, failOn bool) error {
+	if sum.Tried > 0 && sum.Unanswered == sum.Tried {
 		return fmt.Errorf("no answer of Light to any of %s", cli.Count(sum.Tried, "case", "cases"))
-	case r.matched:
+	}
+	return matched(failOn)
+}
+
+// matched is the exit code of --fail-on.
+func matched(failOn bool) error {
+	if failOn {
 		return &cli.ExitError{Code: cli.ExitMatched}
 	}
 	return nil
