@@ -166,7 +166,7 @@ func TestAccept_LL7_ARealSmallModelTakesPart(t *testing.T) {
 		return w, data
 	}
 	var mu sync.Mutex
-	recorded := map[string][]byte{}
+	recorded, asked := map[string][]byte{}, map[string]int{}
 	t.Run("the model answers", func(t *testing.T) {
 		for _, name := range names {
 			t.Run(name, func(t *testing.T) {
@@ -176,7 +176,7 @@ func TestAccept_LL7_ARealSmallModelTakesPart(t *testing.T) {
 				began := time.Now()
 				w, data := try(t, name, name+".json", "--models", name+".models", "--cassette", name+".tape", "--record", name+".record", "--key", "court.key", "--store", name+".store")
 				mu.Lock()
-				recorded[name] = data
+				recorded[name], asked[name] = data, w.Summary.Models.Completions
 				mu.Unlock()
 				w.all(t, cases)
 				figures(t, name, w, server, time.Since(began))
@@ -227,8 +227,9 @@ func TestAccept_LL7_ARealSmallModelTakesPart(t *testing.T) {
 	t.Run("nobody answers", func(t *testing.T) {
 		w, _ := try(t, "llm-discovery", "gone.json", "--models", "llm-discovery.models")
 		w.all(t, cases)
-		if m := w.Summary.Models; m.Completions != cases || m.Unanswered != cases || m.Fallbacks != cases || m.InputTokens > 0 {
-			t.Errorf("%+v", *m)
+		// The profile's own Light path takes some cases out of the band.
+		if m, want := w.Summary.Models, asked["llm-discovery"]; want < cases/2 || m.Completions != want || m.Unanswered != want || m.Fallbacks != want || m.InputTokens > 0 {
+			t.Errorf("%d questions before, and now %+v", want, *m)
 		}
 	})
 }
