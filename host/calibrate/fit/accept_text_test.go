@@ -36,7 +36,7 @@ func TestAccept_QU4_LevelWithLogisticRegressionWithTFIDF(t *testing.T) {
 	for _, h := range []halves{
 		{"sentiment", sentiment, tests}, {"sentiment, the other way", tests, sentiment}, {"go", goFit, goTest}, {"go, the other way", goTest, goFit},
 	} {
-		p, _ := written(t, fit.Fit, h.fitted)
+		p := h.profile(t)
 		rule, own, theirs, n := peer(h.fitted), 0, 0, 0
 		for _, x := range trials(t, p, every(h.tried, step)) {
 			if !x.Result.Activated {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -19,6 +20,40 @@ import (
 type halves struct {
 	name          string
 	fitted, tried []docket.Entry
+}
+
+// lesson is what halves taught, which several tests ask for: it is fitted and tried once.
+type lesson struct {
+	fit, try sync.Once
+	profile  *abi.Profile
+	tally    tally
+}
+
+var lessons sync.Map // by the name of the halves
+
+func (h *halves) lesson(t *testing.T) *lesson {
+	t.Helper()
+	kept, _ := lessons.LoadOrStore(h.name, &lesson{})
+	l := kept.(*lesson)
+	l.fit.Do(func() { l.profile, _ = written(t, fit.Fit, h.fitted) })
+	if l.profile == nil {
+		t.Fatalf("nothing was fitted on %s", h.name)
+	}
+	return l
+}
+
+// profile is what was learned from the fitted half.
+func (h *halves) profile(t *testing.T) *abi.Profile {
+	t.Helper()
+	return h.lesson(t).profile
+}
+
+// before counts how the cases of the other half come out by it.
+func (h *halves) before(t *testing.T) tally {
+	t.Helper()
+	l := h.lesson(t)
+	l.try.Do(func() { l.tally = try(t, l.profile, h.tried) })
+	return l.tally
 }
 
 // trusted are the halves that attacks are measured on: a simulated world with witnesses, one with texts, and real cases; with
@@ -121,8 +156,7 @@ func costLittle(t *testing.T, attacks ...attack) {
 	for _, h := range trusted(t) {
 		t.Run(h.name, func(t *testing.T) {
 			t.Parallel()
-			p, _ := written(t, fit.Fit, h.fitted)
-			before := try(t, p, h.tried)
+			p, before := h.profile(t), h.before(t)
 			for _, a := range attacks {
 				after := try(t, p, attacked(h.tried, a.change(&h, p)))
 				t.Logf("%s: %.3f of %d cases right, %.3f without", a.name, rate(after.court, after.tried), after.tried, rate(before.court, before.tried))
