@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"log"
 	"os"
 	"os/signal"
 	"syscall"
@@ -32,7 +33,8 @@ func main() {
 func mainCode() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop)   // a second signal ends the program at once
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	log.SetOutput(cli.StdLog{W: os.Stderr})
 	signal.Ignore(syscall.SIGPIPE) // a write says it, so that nothing half written is left behind
 	return cli.Main(ctx, os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, commands)
 }

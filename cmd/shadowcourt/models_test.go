@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"io"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -162,7 +164,7 @@ func TestWhateverIsWrongWithAModelTheDocketGoesOn(t *testing.T) {
 				t.Errorf("results:\n%s\nwithout a model:\n%s", got.verdicts(t), plain.verdicts(t))
 			}
 			if tc.outcome == "" {
-				if !strings.Contains(said, tc.detail) || got.Summary.Models != nil {
+				if !strings.Contains(said, tc.detail) || got.Summary.Models == nil || got.Summary.Models.Completions > 0 || !slices.Equal(got.Summary.Models.Unbound, []string{"reader"}) {
 					t.Errorf("said %q, and %+v", said, got.Summary.Models)
 				}
 				return
@@ -227,6 +229,55 @@ func TestWhatIsToldOfModels(t *testing.T) {
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), userEnv(t)...)
 	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "--models: open none.yaml: no such file") {
 		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// A server may send more than an answer: net/http logs it, with the key if it is in there.
+func TestAccept_LL5_WhatAServerSendsOutOfTurnIsInNoOutput(t *testing.T) {
+	const key = "sk-planted-0123456789"
+	t.Setenv("SHADOWCOURT_TEST_KEY", key)
+	t.Setenv("GODEBUG", "http2debug=2")
+	const answer = `{"choices": [{"finish_reason": "stop", "message": {"content": "no"}}]}`
+	out := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, err := io.Copy(io.Discard, r.Body); err != nil {
+			t.Error(err)
+		}
+		conn, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s%s", len(answer), answer, r.Header.Get("Authorization"))
+		_, _ = io.Copy(io.Discard, conn)
+		_ = conn.Close()
+	}))
+	t.Cleanup(out.Close)
+	h2 := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, answer)
+	}))
+	h2.EnableHTTP2 = true
+	h2.StartTLS()
+	t.Cleanup(h2.Close)
+	dir := t.TempDir()
+	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: h2.Certificate().Raw})
+	if err := os.WriteFile(filepath.Join(dir, "authority.pem"), authority, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("SSL_CERT_FILE", filepath.Join(dir, "authority.pem"))
+	for _, url := range []string{out.URL, h2.URL} {
+		models := fmt.Sprintf("providers:\n  local: {api: openai, url: %q, retries: 0, key_env: SHADOWCOURT_TEST_KEY}\nmodels:\n  reader: {provider: local, model: tiny, context_tokens: 16000, answer_tokens: 2000}\n", url)
+		if err := os.WriteFile(filepath.Join(dir, "models.yaml"), []byte(models), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		said := shadowcourt(t.Context(), t, dir, "try", filepath.Join(repositoryRoot(t), "examples", "dockets", "tour.jsonl"), "--pipeline", "llm-discovery", "--models", "models.yaml", "--format", "json", "--output", "results.json")
+		got := readResults(t, filepath.Join(dir, "results.json"))
+		if strings.Contains(said, key) || got.Summary.Models == nil || got.Summary.Models.Completions == 0 {
+			t.Errorf("%s: %+v, said %q", url, got.Summary.Models, said)
+		}
+		if url == h2.URL && !strings.Contains(said, "http2: Transport") {
+			t.Errorf("nothing was searched: %q", said)
+		}
 	}
 }
 

@@ -6,11 +6,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 
+	"github.com/shadowcourt/shadowcourt/host/internal/private"
 	"github.com/shadowcourt/shadowcourt/host/outfile"
 )
 
@@ -22,6 +24,26 @@ const cacheSuffix = ".answer"
 // cache is a folder of answers by the digests of their questions; of no folder it is always empty. What can't be read is not there, and what
 // can't be written is not kept. Several processes may use it.
 type cache struct{ folder string }
+
+// openCache makes a folder of answers, unless it is there, and checks that nobody else puts answers into it. Where it can't be made there
+// is no cache.
+func openCache(folder string) (cache, error) {
+	if folder == "" {
+		return cache{}, nil
+	}
+	_ = os.MkdirAll(folder, 0o700)
+	info, err := os.Stat(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return cache{}, nil
+	}
+	if err == nil {
+		err = private.Folder(info)
+	}
+	if err != nil {
+		return cache{}, fmt.Errorf("the cache of answers %s: %w", folder, err)
+	}
+	return cache{folder}, nil
+}
 
 func (c cache) path(digest string) string { return filepath.Join(c.folder, digest+cacheSuffix) }
 
@@ -62,7 +84,7 @@ func sumOf(line []byte) string {
 }
 
 func (c cache) write(e entry) {
-	if c.folder == "" || os.MkdirAll(c.folder, 0o700) != nil {
+	if c.folder == "" {
 		return
 	}
 	line := e.line()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"slices"
@@ -29,6 +30,8 @@ type Cassette struct {
 	file    *os.File // nil where it plays
 	mu      sync.Mutex
 	entries map[string]entry
+	size    int   // of the file
+	most    int   // that it may have
 	err     error // of the first line that could not be written
 }
 
@@ -39,6 +42,9 @@ func PlayCassette(name string) (*Cassette, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
+	if err := flock.TryLockShared(f); err != nil {
+		return nil, fmt.Errorf("%s: %w, and may be recording answers still", name, err)
+	}
 	c := &Cassette{name: name}
 	_, err = c.load(f, false)
 	return c, err
@@ -47,21 +53,42 @@ func PlayCassette(name string) (*Cassette, error) {
 // RecordCassette opens a cassette that is made or continued: questions that it has are answered from it, and all others are asked and
 // appended. What a killed process left is kept, up to the last whole line.
 func RecordCassette(name string) (*Cassette, error) {
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	f, err := lockedFile(name)
 	if err != nil {
 		return nil, err
 	}
-	c := &Cassette{name: name, file: f}
+	c := &Cassette{name: name, file: f, most: MaxCassetteBytes}
 	if err := c.begin(); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return c, nil
 }
 
-func (c *Cassette) begin() error {
-	if err := flock.TryLock(c.file); err != nil {
-		return fmt.Errorf("%s: %w", c.name, err)
+// lockedFile opens a file for this process alone. Whoever recorded before replaces the file at the end, maybe after it was opened here:
+// then the new one is opened.
+func lockedFile(name string) (*os.File, error) {
+	for {
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		if err := flock.TryLock(f); err != nil {
+			return nil, errors.Join(fmt.Errorf("%s: %w", name, err), f.Close())
+		}
+		opened, errOpened := f.Stat()
+		there, errThere := os.Stat(name)
+		if err := cmp.Or(errOpened, errThere); err == nil && os.SameFile(opened, there) {
+			return f, nil
+		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, errors.Join(err, f.Close())
+		}
+		if err := f.Close(); err != nil {
+			return nil, err
+		}
 	}
+}
+
+func (c *Cassette) begin() error {
 	whole, err := c.load(c.file, true)
 	if err != nil {
 		return err
@@ -69,8 +96,8 @@ func (c *Cassette) begin() error {
 	if err := c.file.Truncate(int64(whole)); err != nil {
 		return err
 	}
-	if whole == 0 {
-		_, err = c.file.WriteString(cassetteHead)
+	if c.size = whole; whole == 0 {
+		c.size, err = c.file.WriteString(cassetteHead)
 	}
 	return err
 }
@@ -156,9 +183,15 @@ func (c *Cassette) add(e entry) (reply, *failure) {
 		return first.get()
 	}
 	c.entries[e.Digest] = e
-	if _, err := c.file.Write(e.line()); err != nil && c.err == nil {
-		c.err = err
+	line := e.line()
+	if c.err == nil && c.size+len(line) > c.most {
+		c.err = fmt.Errorf("%s: the cassette is full: it has at most %d bytes, and not all answers", c.name, c.most)
 	}
+	if c.err != nil { // what follows a line that is missing, or cut, would be no recording of the run
+		return e.get()
+	}
+	n, err := c.file.Write(line)
+	c.size, c.err = c.size+n, err
 	return e.get()
 }
 

@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/model"
@@ -206,5 +209,141 @@ func TestPrunedCache(t *testing.T) {
 	dir := t.TempDir()
 	if left := model.Pruned(t, dir, 40); left != 30 {
 		t.Errorf("%d are left of 40", left)
+	}
+}
+
+// While a process records, nobody else records or plays: not all answers are there.
+func TestACassetteHasOneWriter(t *testing.T) {
+	t.Parallel()
+	p := serve(t, says("yes"))
+	name := filepath.Join(t.TempDir(), "tape")
+	tape, err := model.RecordCassette(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, opened := range []func(string) (*model.Cassette, error){model.RecordCassette, model.PlayCassette} {
+		if _, err := opened(name); err == nil || !strings.HasPrefix(err.Error(), name+": another process has locked the file") {
+			t.Errorf("%v", err)
+		}
+	}
+	s, _ := open(t, file(p.URL, ""), func(c *model.Config) { c.Cassette = tape })
+	complete(t, s, ask())
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	// Whoever waits for the end of the others adds to what they recorded, and loses nothing of it.
+	const writers, rounds = 4, 5
+	var group sync.WaitGroup
+	for w := range writers {
+		group.Go(func() {
+			for round := 0; round < rounds; {
+				tape, err := model.RecordCassette(name)
+				if err != nil {
+					runtime.Gosched()
+					continue
+				}
+				s, _ := open(t, file(p.URL, ""), func(c *model.Config) { c.Cassette = tape })
+				complete(t, s, ask(func(c *abi.Completion) { c.Seed = 1000 + w*rounds + round }))
+				if err := s.Close(); err != nil {
+					t.Error(err)
+				}
+				round++
+			}
+		})
+	}
+	group.Wait()
+	data, err := os.ReadFile(name)
+	if lines := bytes.Count(data, []byte("\n")); err != nil || lines != 2+writers*rounds {
+		t.Errorf("%d lines, %v", lines, err)
+	}
+	if _, err := model.PlayCassette(name); err != nil {
+		t.Error(err)
+	}
+}
+
+// A cassette that is full says so at the end, and what it has can be played.
+func TestAFullCassette(t *testing.T) {
+	t.Parallel()
+	p := serve(t, says("yes", strings.Repeat("x", 5000), "no"))
+	name := filepath.Join(t.TempDir(), "tape")
+	tape, err := model.RecordCassette(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tape.Bound(4000)
+	s, _ := open(t, file(p.URL, ""), func(c *model.Config) { c.Cassette = tape })
+	for seed := range 3 {
+		expect(t, complete(t, s, ask(func(c *abi.Completion) { c.Seed = seed })), abi.CompletionAnswered, "")
+	}
+	if err := s.Close(); err == nil || !strings.Contains(err.Error(), "the cassette is full: it has at most 4000 bytes, and not all answers") {
+		t.Errorf("%v", err)
+	}
+	if tape, err = model.PlayCassette(name); err != nil {
+		t.Fatal(err)
+	}
+	s, _ = open(t, file(p.URL, ""), func(c *model.Config) { c.Cassette = tape })
+	for seed, outcome := range []abi.CompletionOutcome{abi.CompletionAnswered, abi.CompletionFailed, abi.CompletionFailed} {
+		if got := complete(t, s, ask(func(c *abi.Completion) { c.Seed = seed })); got.Outcome != outcome {
+			t.Errorf("seed %d: %+v", seed, got)
+		}
+	}
+}
+
+// Answers from the cache are recorded as what they took, which is nothing: a run that plays the cassette gives the results of the run that
+// recorded it.
+func TestACassetteOfCachedAnswers(t *testing.T) {
+	t.Parallel()
+	p := serve(t, says("?", `{"label": "b"}`))
+	dir := t.TempDir()
+	run := func(tape *model.Cassette) (results []abi.CompletionResult) {
+		s, _ := open(t, file(p.URL, ""), func(c *model.Config) { c.CacheDir, c.Cassette = filepath.Join(dir, "models"), tape })
+		for range 2 { // the second time from the cassette
+			results = append(results, complete(t, s, ask(conforming)))
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		return results
+	}
+	if paid := run(nil); paid[0].InputTokens != 200 || paid[1].InputTokens != 0 {
+		t.Errorf("%+v", paid)
+	}
+	tape, err := model.RecordCassette(filepath.Join(dir, "tape"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorded := run(tape)
+	if tape, err = model.PlayCassette(filepath.Join(dir, "tape")); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(recorded, run(tape)); diff != "" || recorded[0].InputTokens+recorded[1].InputTokens != 0 || len(p.asked()) != 2 {
+		t.Errorf("%+v, %d requests: %s", recorded, len(p.asked()), diff)
+	}
+}
+
+// Answers in a folder that others may write to are not taken.
+func TestACacheOfOthers(t *testing.T) {
+	t.Parallel()
+	d, err := model.Parse("models.yaml", []byte(file("https://x.example", "")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared, plain := filepath.Join(t.TempDir(), "models"), filepath.Join(t.TempDir(), "file")
+	if err := os.Mkdir(shared, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(shared, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(plain, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for folder, want := range map[string]string{shared: "others may write to it (mode 0777): make it 0700", plain: "is not a directory"} {
+		if runtime.GOOS == "windows" && folder == shared {
+			continue
+		}
+		if _, err := model.Open(model.Config{Definition: d, CacheDir: folder}); err == nil || err.Error() != "the cache of answers "+folder+": "+want {
+			t.Errorf("%v", err)
+		}
 	}
 }

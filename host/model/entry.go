@@ -28,11 +28,17 @@ type entry struct {
 	OutputTokens int                   `json:"output_tokens"`
 }
 
+// The limits of what an entry keeps beside the answer: what is set within them can be read again.
+const (
+	maxCountedTokens = 1 << 30
+	maxDetailBytes   = 4096
+)
+
 // set keeps what came of a question.
 func (e *entry) set(got reply, f *failure) {
-	e.InputTokens, e.OutputTokens = max(got.inputTokens, 0), max(got.outputTokens, 0)
+	e.InputTokens, e.OutputTokens = min(max(got.inputTokens, 0), maxCountedTokens), min(max(got.outputTokens, 0), maxCountedTokens)
 	if f != nil {
-		e.Failure, e.Detail = f.outcome, f.detail
+		e.Failure, e.Detail = f.outcome, cut(f.detail, maxDetailBytes-len(cutMark))
 		return
 	}
 	e.Answer = got.text
@@ -85,9 +91,9 @@ func parseEntry(line []byte) (entry, error) {
 		return e, errors.New("has no digest of 64 hexadecimal digits")
 	case !name.MatchString(e.Alias) || e.Model == "" || len(e.Model) > 4096:
 		return e, errors.New("has no alias or no model")
-	case e.Seed < 0 || e.InputTokens < 0 || e.OutputTokens < 0 || e.InputTokens > 1<<30 || e.OutputTokens > 1<<30:
+	case e.Seed < 0 || e.InputTokens < 0 || e.OutputTokens < 0 || e.InputTokens > maxCountedTokens || e.OutputTokens > maxCountedTokens:
 		return e, errors.New("has a number that can't be")
-	case len(e.Answer) > maxAnswerBytes || len(e.Detail) > 4096:
+	case len(e.Answer) > maxAnswerBytes || len(e.Detail) > maxDetailBytes:
 		return e, fmt.Errorf("has an answer of more than %d bytes", maxAnswerBytes)
 	case e.Failure != "" && !slices.Contains([]abi.CompletionOutcome{abi.CompletionFailed, abi.CompletionTooLong, abi.CompletionNotAsked}, e.Failure):
 		return e, errors.New("has an unknown failure")

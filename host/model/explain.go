@@ -86,12 +86,17 @@ func (e *endpoint) throughProxy(f *failure) *failure {
 // status says what a response reports instead of an answer; nil if it is one.
 func (e *endpoint) status(response *http.Response) *failure {
 	code := response.StatusCode
+	if code == http.StatusSwitchingProtocols { // its body is the connection, which the end of the context does not close
+		f := failed(e.name + ": the server switches to another protocol: check its url")
+		f.free = true
+		return f
+	}
 	if code/100 == 3 {
 		where := "elsewhere"
 		if to, err := response.Location(); err == nil {
 			where = "to " + to.Scheme + "://" + to.Host
 		}
-		f := failed(oneLine(e.key.scrub(fmt.Sprintf("%s: the server redirects %s, which is not followed: change its url", e.name, where))))
+		f := failed(fmt.Sprintf("%s: the server redirects %s, which is not followed: change its url", e.name, cut(oneLine(e.key.scrub(where)), 300)))
 		f.free = true
 		return f
 	}

@@ -77,5 +77,8 @@ func ParseCassette(data []byte) ([]byte, error) {
 	return cassetteBytes(entries), nil
 }
 
+// Bound limits how many bytes a cassette that records may have.
+func (c *Cassette) Bound(most int) { c.most = most }
+
 // Scrub removes a key from a text.
 func Scrub(key, text string) string { return newKey(key).scrub(text) }

@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -8,12 +9,15 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/model"
@@ -31,6 +35,25 @@ func endless(_ int, w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// bomb is a small answer without an end.
+func bomb(_ int, w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Encoding", "gzip")
+	packed := gzip.NewWriter(w)
+	for chunk := make([]byte, 1<<20); r.Context().Err() == nil; {
+		if _, err := packed.Write(chunk); err != nil || packed.Flush() != nil {
+			return
+		}
+	}
+}
+
+// endsInTheMiddle is half an answer.
+func endsInTheMiddle(_ int, w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", "1000")
+	_, _ = io.WriteString(w, "{")
+}
+
 // Whatever a provider does, there is one line about it, and no error.
 func TestBadProviders(t *testing.T) {
 	t.Parallel()
@@ -43,6 +66,7 @@ func TestBadProviders(t *testing.T) {
 		requests int
 	}{
 		{"1 GB", endless, abi.CompletionFailed, "here: the answer has more than 8388608 bytes", 1},
+		{"a gzip bomb", bomb, abi.CompletionFailed, "here: the answer has more than 8388608 bytes", 1},
 		{"half a JSON", status(200, "Content-Type", ok, `{"choices": [{"mess`), abi.CompletionFailed, "here: the answer is half a JSON (3 requests)", 3},
 		{"nothing at all", status(200, "Content-Type", ok, " "), abi.CompletionFailed, "here: the answer is empty (3 requests)", 3},
 		{"no JSON", status(200, "Content-Type", ok, "{\"a\": \"\x1b\"}"), abi.CompletionFailed, `here: the answer is not JSON, or nested too deep: invalid character '\x1b' in string literal`, 1},
@@ -61,22 +85,32 @@ func TestBadProviders(t *testing.T) {
 		{"a wrong key", status(401, "Content-Type", ok, `{"error": {"message": "bad"}}`), abi.CompletionFailed, "here: 401 Unauthorized: the key is not accepted: bad", 1},
 		{"no such model", status(404, "Content-Type", ok, `{"error": "model 'tiny' not found"}`), abi.CompletionFailed, "here: 404 Not Found: check the url and the name of the model: model 'tiny' not found", 1},
 		{"redirected", status(302, "Location", "https://elsewhere.example/v1?a=b", ""), abi.CompletionFailed, "here: the server redirects to https://elsewhere.example, which is not followed: change its url", 1},
+		{"redirected far", status(302, "Location", "https://"+strings.Repeat("a", 60_000)+".example", ""), abi.CompletionFailed, "aaa..., which is not followed: change its url", 1},
+		{"another protocol", func(_ int, w http.ResponseWriter, _ *http.Request) {
+			conn, _, _ := w.(http.Hijacker).Hijack()
+			_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: gopher\r\n\r\n")
+			_, _ = io.Copy(io.Discard, conn) // until the client hangs up
+			_ = conn.Close()
+		}, abi.CompletionFailed, "here: the server switches to another protocol: check its url", 1},
 		{"redirected to nowhere", status(308, "X-Nothing", "", ""), abi.CompletionFailed, "here: the server redirects elsewhere", 1},
 		{"busy", status(429, "Content-Type", "text/plain", "later"), abi.CompletionFailed, "here: 429 Too Many Requests: later (3 requests)", 3},
 		{"broken", status(503, "Content-Type", "text/html", "<html>"), abi.CompletionFailed, "here: 503 Service Unavailable (3 requests)", 3},
 		{"a code of its own", status(599, "Content-Type", ok, `{"detail": "x", "type": "y"}`), abi.CompletionFailed, "here: 599: x, y (3 requests)", 3},
 		{"an hour", status(429, "Retry-After", "3600", ""), abi.CompletionFailed, "here: 429 Too Many Requests; it asks to wait 3600 s, longer than 1m0s", 1},
 		{"a long question", status(400, "Content-Type", ok, `{"error": {"message": "too long", "code": "context_length_exceeded"}}`), abi.CompletionTooLong, "here: 400 Bad Request: too long, context_length_exceeded", 1},
+		{"tokens beyond all bounds", func(n int, w http.ResponseWriter, r *http.Request) {
+			if n == 0 { // the request before counts, too
+				endsInTheMiddle(n, w, r)
+				return
+			}
+			status(200, "Content-Type", ok, `{"choices": [{"message": {"content": "yes"}}], "usage": {"prompt_tokens": 1073741824, "completion_tokens": 1073741824}}`)(n, w, r)
+		}, abi.CompletionAnswered, "", 2},
 		{"a long answer", func(_ int, w http.ResponseWriter, _ *http.Request) { reply(w, "I thi", "length") }, abi.CompletionTooLong, "the answer was cut at its limit of 200 tokens", 1},
 		{"a huge answer", says(strings.Repeat("x", 300_000)), abi.CompletionTooLong, "the answer has more than 262144 bytes", 1},
 		{"an empty answer", says(""), abi.CompletionFailed, "here: the answer is empty", 1},
 		{"filtered", func(_ int, w http.ResponseWriter, _ *http.Request) { reply(w, "I", "content_filter") }, abi.CompletionFailed, "here: the provider's filter ended the answer", 1},
 		{"rejected", status(200, "Content-Type", ok, `{"choices": [{"message": {"refusal": "I won't"}}]}`), abi.CompletionFailed, "here: the model rejects the question: I won't", 1},
-		{"cut", func(_ int, w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", ok)
-			w.Header().Set("Content-Length", "1000")
-			_, _ = io.WriteString(w, "{")
-		}, abi.CompletionFailed, "here: the answer ended in the middle (3 requests)", 3},
+		{"cut", endsInTheMiddle, abi.CompletionFailed, "here: the answer ended in the middle (3 requests)", 3},
 		{"closed", func(_ int, w http.ResponseWriter, _ *http.Request) {
 			conn, _, _ := w.(http.Hijacker).Hijack()
 			_ = conn.Close()
@@ -91,11 +125,26 @@ func TestBadProviders(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			p := serve(t, c.answer)
-			s, _ := open(t, file(p.URL, ""))
+			name := filepath.Join(t.TempDir(), "tape")
+			tape, err := model.RecordCassette(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, _ := open(t, file(p.URL, ""), func(config *model.Config) { config.Cassette = tape })
 			got := complete(t, s, ask())
 			expect(t, got, c.outcome, c.detail)
 			if len(p.asked()) != c.requests || len(got.Detail) > 700 || strings.Contains(got.Detail, "\x1b") {
 				t.Errorf("%d requests, want %d: %q", len(p.asked()), c.requests, got.Detail)
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if tape, err = model.PlayCassette(name); err != nil { // whatever came is a cassette that plays
+				t.Fatal(err)
+			}
+			s, _ = open(t, file(p.URL, ""), func(config *model.Config) { config.Cassette = tape })
+			if diff := cmp.Diff(got, complete(t, s, ask())); diff != "" {
+				t.Error(diff)
 			}
 		})
 	}

@@ -66,7 +66,6 @@ func (q *question) request(i int) *request {
 type admission struct {
 	digest string
 	known  bool
-	cached bool // which takes no tokens
 	got    reply
 	f      *failure
 }
@@ -87,10 +86,8 @@ func (q *question) admit(ctx context.Context, r *request) admission {
 	if q.rejection != "" {
 		return q.known(ctx, a.digest, r, reply{}, notAsked(q.rejection))
 	}
-	if got, ok := s.cache.read(a.digest); ok {
-		a = q.known(ctx, a.digest, r, got, nil)
-		a.cached = true
-		return a
+	if got, ok := s.cache.read(a.digest); ok { // for no tokens, also where a cassette that has it is played
+		return q.known(ctx, a.digest, r, reply{text: got.text}, nil)
 	}
 	input := q.inputTokens(r.messages)
 	if f := q.purse.reserve(ctx, amount{input + r.answerTokens, q.model.Price.of(input, r.answerTokens)}); f != nil {
@@ -194,12 +191,10 @@ func (q *question) exchange(ctx context.Context, one *sample, r *request, a admi
 			f.hopeless = hopeless
 		}
 	}
-	if !a.cached {
-		input, output := max(got.inputTokens, 0), max(got.outputTokens, 0)
-		one.inputTokens += input
-		one.outputTokens += output
-		one.cost += q.model.Price.of(input, output)
-	}
+	input, output := max(got.inputTokens, 0), max(got.outputTokens, 0)
+	one.inputTokens += input
+	one.outputTokens += output
+	one.cost += q.model.Price.of(input, output)
 	return got, f
 }
 

@@ -22,7 +22,7 @@ type Config struct {
 	Definition *Definition
 	// Cassette records answers, or plays them.
 	Cassette *Cassette
-	// CacheDir is the folder for answers; empty for none.
+	// CacheDir is the folder for answers; empty for none. Others must not be able to write to it.
 	CacheDir string
 	// Getenv reads the variables that hold keys. Default: os.Getenv.
 	Getenv func(string) string
@@ -47,6 +47,7 @@ type Set struct {
 }
 
 // Open makes a set. A key that is missing is no error: completions of its models are not asked, with the reason, and [Set.Warnings] says so.
+// net/http writes to the standard logger what a server sends out of turn, which may be a key: direct that logger elsewhere ([log.SetOutput]).
 func Open(c Config) (*Set, error) {
 	if c.Definition == nil {
 		return nil, errors.New("there is no definition of models")
@@ -63,10 +64,13 @@ func Open(c Config) (*Set, error) {
 	if c.Random == nil {
 		c.Random = random
 	}
-	s := &Set{definition: c.Definition, cassette: c.Cassette, cache: cache{c.CacheDir}, clock: c.Clock, endpoints: map[string]*endpoint{}}
+	s := &Set{definition: c.Definition, cassette: c.Cassette, clock: c.Clock, endpoints: map[string]*endpoint{}}
 	if s.cassette.plays() {
-		s.cache = cache{}
 		return s, nil
+	}
+	var err error
+	if s.cache, err = openCache(c.CacheDir); err != nil {
+		return nil, err
 	}
 	for name, p := range c.Definition.Providers {
 		s.endpoints[name] = newEndpoint(name, p, &c)

@@ -15,7 +15,10 @@ func oneLine(text string) string {
 	return sanitize.Line(strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " "))
 }
 
-// cut shortens a text to at most so many bytes.
+// cutMark ends a text that was shortened.
+const cutMark = "..."
+
+// cut shortens a text to at most so many bytes, and the mark.
 func cut(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -23,5 +26,5 @@ func cut(text string, most int) string {
 	for most > 0 && !utf8.RuneStart(text[most]) {
 		most--
 	}
-	return text[:most] + "..."
+	return text[:most] + cutMark
 }

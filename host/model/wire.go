@@ -67,17 +67,54 @@ func (e *endpoint) decodeInto(into any, data []byte) error {
 	return f
 }
 
-// usage is a member of what a provider reports to have counted; -1 where it is no number of tokens, whatever it is instead.
-func usage(reported json.RawMessage, member string) int {
-	var members map[string]json.RawMessage
-	if json.Unmarshal(reported, &members) != nil {
-		return -1
+// usage is what a provider reports to have counted, by the names of both interfaces.
+type usage struct {
+	Prompt     json.RawMessage `json:"prompt_tokens"`
+	Completion json.RawMessage `json:"completion_tokens"`
+	Input      json.RawMessage `json:"input_tokens"`
+	Output     json.RawMessage `json:"output_tokens"`
+}
+
+// usageOf reads what may be no usage at all.
+func usageOf(reported json.RawMessage) usage {
+	var u usage
+	if json.Unmarshal(reported, &u) != nil {
+		return usage{}
 	}
-	n, err := strconv.Atoi(string(members[member]))
-	if err != nil || n < 0 || n > 1<<30 {
+	return u
+}
+
+// tokens is a number of tokens; -1 where it is none, whatever it is instead.
+func tokens(reported json.RawMessage) int {
+	n, err := strconv.Atoi(string(reported))
+	if err != nil || n < 0 || n > maxCountedTokens {
 		return -1
 	}
 	return n
+}
+
+// each decodes a list item by item into the same place: of a list of millions of empty items, which a reply may have, only its text is in
+// memory. An item that it does not want to see ends it.
+func each[T any](list []byte, see func(item *T) (more bool)) error {
+	d := json.NewDecoder(bytes.NewReader(list))
+	switch token, err := d.Token(); {
+	case err != nil:
+		return err
+	case token == nil: // null
+		return nil
+	case token != json.Delim('['):
+		return errors.New("not a list")
+	}
+	var item, none T
+	for ; d.More(); item = none {
+		if err := d.Decode(&item); err != nil {
+			return err
+		}
+		if !see(&item) {
+			return nil
+		}
+	}
+	return nil
 }
 
 // openAI asks an endpoint with the interface of OpenAI's chat completions.
@@ -85,15 +122,29 @@ type openAI struct{ *endpoint }
 
 // openAIReply is what is read of an answer.
 type openAIReply struct {
-	Choices []struct {
-		FinishReason string `json:"finish_reason"`
-		Message      struct {
-			Content *string `json:"content"`
-			Refusal *string `json:"refusal"`
-		} `json:"message"`
-	} `json:"choices"`
-	Usage json.RawMessage `json:"usage"`
-	Error json.RawMessage `json:"error"`
+	Choice openAIChoice    `json:"choices"`
+	Usage  json.RawMessage `json:"usage"`
+	Error  json.RawMessage `json:"error"`
+}
+
+// openAIChoice is the first of the choices, of which one was asked for.
+type openAIChoice struct {
+	there        bool
+	FinishReason string `json:"finish_reason"`
+	Message      struct {
+		Content *string `json:"content"`
+		Refusal *string `json:"refusal"`
+	} `json:"message"`
+}
+
+// UnmarshalJSON decodes the list.
+func (c *openAIChoice) UnmarshalJSON(list []byte) error {
+	type choice openAIChoice // without this method
+	return each(list, func(item *choice) bool {
+		*c = openAIChoice(*item)
+		c.there = true
+		return false
+	})
 }
 
 func (o *openAI) ask(ctx context.Context, r *request) (reply, error) {
@@ -128,15 +179,19 @@ func (o *openAI) decode(data []byte, r *request) (reply, error) {
 	if err := o.decodeInto(&answer, data); err != nil {
 		return reply{}, err
 	}
-	got := reply{inputTokens: usage(answer.Usage, "prompt_tokens"), outputTokens: usage(answer.Usage, "completion_tokens")}
-	if len(answer.Choices) == 0 {
+	counted := usageOf(answer.Usage)
+	got := reply{inputTokens: tokens(counted.Prompt), outputTokens: tokens(counted.Completion)}
+	choice := &answer.Choice
+	if !choice.there {
 		f := failed(o.name + ": the answer has no choices")
+		if len(answer.Error) > maxFaultBytes {
+			return got, f
+		}
 		if said := o.faultText([]byte(`{"error":` + string(answer.Error) + `}`)); said != "" {
 			f.detail, f.free = o.name+": "+cut(oneLine(said), 400), true
 		}
 		return got, f
 	}
-	choice := answer.Choices[0]
 	if choice.Message.Content != nil {
 		got.text = o.key.scrub(*choice.Message.Content)
 	}
@@ -184,13 +239,33 @@ const anthropicVersion = "2023-06-01"
 
 // anthropicReply is what is read of an answer.
 type anthropicReply struct {
-	Content []struct {
+	Content    anthropicContent `json:"content"`
+	StopReason string           `json:"stop_reason"`
+	Usage      json.RawMessage  `json:"usage"`
+}
+
+// anthropicContent is what the parts of an answer say: all texts, and the last arguments of a tool.
+type anthropicContent struct {
+	text  strings.Builder
+	input json.RawMessage
+}
+
+// UnmarshalJSON decodes the list of the parts.
+func (c *anthropicContent) UnmarshalJSON(list []byte) error {
+	type part struct {
 		Type  string          `json:"type"`
 		Text  string          `json:"text"`
 		Input json.RawMessage `json:"input"`
-	} `json:"content"`
-	StopReason string          `json:"stop_reason"`
-	Usage      json.RawMessage `json:"usage"`
+	}
+	return each(list, func(p *part) bool {
+		switch p.Type {
+		case "text":
+			c.text.WriteString(p.Text)
+		case "tool_use":
+			c.input = p.Input
+		}
+		return true
+	})
 }
 
 func (a *anthropic) ask(ctx context.Context, r *request) (reply, error) {
@@ -239,14 +314,10 @@ func (a *anthropic) decode(data []byte, r *request) (reply, error) {
 	if err := a.decodeInto(&answer, data); err != nil {
 		return reply{}, err
 	}
-	got := reply{inputTokens: usage(answer.Usage, "input_tokens"), outputTokens: usage(answer.Usage, "output_tokens")}
-	for _, part := range answer.Content {
-		switch {
-		case part.Type == "text" && !byTool(r):
-			got.text += part.Text
-		case part.Type == "tool_use" && byTool(r) && len(part.Input) > 0:
-			got.text = string(part.Input)
-		}
+	counted := usageOf(answer.Usage)
+	got := reply{text: answer.Content.text.String(), inputTokens: tokens(counted.Input), outputTokens: tokens(counted.Output)}
+	if byTool(r) {
+		got.text = string(answer.Content.input)
 	}
 	got.text = a.key.scrub(got.text)
 	switch {

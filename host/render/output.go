@@ -13,6 +13,13 @@ type Writer interface {
 	Close() error
 }
 
+// Summarizer is a Writer that writes a summary.
+type Summarizer interface {
+	Writer
+	// Summary is what it has so far, for what no trial tells.
+	Summary() *Summary
+}
+
 // AuditWriter takes audits one by one, in order, like Writer.
 type AuditWriter interface {
 	Write(a *trial.Audit) error

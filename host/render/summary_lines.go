@@ -32,7 +32,7 @@ func (s *Summary) Lines() []SummaryLine {
 		lines = append(lines, SummaryLine{"Audits", s.Audits.line()})
 	}
 	if s.Models != nil {
-		lines = append(lines, SummaryLine{"Models", s.Models.line()})
+		lines = append(lines, s.Models.lines()...)
 	}
 	if labels := s.legend.line(); labels != "" {
 		lines = append(lines, SummaryLine{"Labels", labels})

@@ -2,7 +2,9 @@ package render
 
 import (
 	"strconv"
+	"strings"
 
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
@@ -18,6 +20,19 @@ type ModelSummary struct {
 	Cost         float64 `json:"cost"`
 	// Fallbacks is how often a fallback played for want of a usable answer.
 	Fallbacks int `json:"fallbacks"`
+	// Unbound are the names in the pipeline that no model answers to: nobody was asked in its place.
+	Unbound []string `json:"unbound,omitempty"`
+}
+
+// Unbound notes the names in the pipeline that no model answers to.
+func (s *Summary) Unbound(names []string) {
+	if len(names) == 0 {
+		return
+	}
+	if s.Models == nil {
+		s.Models = &ModelSummary{}
+	}
+	s.Models.Unbound = names
 }
 
 func (s *ModelSummary) add(r *trial.Result) {
@@ -31,6 +46,20 @@ func (s *ModelSummary) add(r *trial.Result) {
 		s.Cost = trial.RoundMoney(s.Cost + c.Cost)
 	}
 	s.Fallbacks += len(r.Fallbacks)
+}
+
+// lines have what is missing apart, so that no figure hides it.
+func (s *ModelSummary) lines() []SummaryLine {
+	var lines []SummaryLine
+	if s.Completions+s.Fallbacks > 0 || len(s.Unbound) == 0 {
+		lines = append(lines, SummaryLine{"Models", s.line()})
+	}
+	if names := sanitize.Line(strings.Join(s.Unbound, ", ")); len(s.Unbound) == 1 {
+		lines = append(lines, SummaryLine{"Unbound", names + ": no model answers to this name, and nobody was asked in its place"})
+	} else if names != "" {
+		lines = append(lines, SummaryLine{"Unbound", names + ": no models answer to these names, and nobody was asked in their place"})
+	}
+	return lines
 }
 
 func (s *ModelSummary) line() string {

@@ -63,6 +63,8 @@ const (
 	remandColumns = 11 // of a label, where Light has another one after a remand
 )
 
+func (t *tableWriter) Summary() *Summary { return t.summary }
+
 func (t *tableWriter) Write(trial *trial.Trial) error {
 	t.summary.Add(trial)
 	r := &trial.Result

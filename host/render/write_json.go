@@ -34,6 +34,8 @@ type jsonWriter struct {
 	summary *Summary
 }
 
+func (j *jsonWriter) Summary() *Summary { return j.summary }
+
 func (j *jsonWriter) Write(t *trial.Trial) error {
 	result, err := t.Result.MarshalJSON()
 	if err != nil {

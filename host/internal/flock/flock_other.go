@@ -10,5 +10,8 @@ const KeepsOpen = false
 // TryLock does nothing on this system.
 func TryLock(*os.File) error { return nil }
 
+// TryLockShared does nothing on this system.
+func TryLockShared(*os.File) error { return nil }
+
 // Lock does nothing on this system.
 func Lock(*os.File) error { return nil }

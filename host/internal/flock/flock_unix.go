@@ -14,6 +14,10 @@ const KeepsOpen = true
 // TryLock locks a file until it is closed, or gives ErrLocked. Where the file system has no locks it does nothing.
 func TryLock(f *os.File) error { return lock(f, syscall.LOCK_EX|syscall.LOCK_NB) }
 
+// TryLockShared locks a file against [TryLock] and [Lock] until it is closed, or gives ErrLocked where one of them has locked it. Several
+// processes may have it.
+func TryLockShared(f *os.File) error { return lock(f, syscall.LOCK_SH|syscall.LOCK_NB) }
+
 // Lock locks a file until it is closed, and waits for whoever has locked it. Where the file system has no locks it does nothing.
 func Lock(f *os.File) error { return lock(f, syscall.LOCK_EX) }
 

@@ -12,7 +12,15 @@ const KeepsOpen = false
 
 // TryLock locks a file until it is closed, or gives ErrLocked.
 func TryLock(f *os.File) error {
-	err := lock(f, windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY)
+	return try(f, windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY)
+}
+
+// TryLockShared locks a file against [TryLock] and [Lock] until it is closed, or gives ErrLocked where one of them has locked it. Several
+// processes may have it.
+func TryLockShared(f *os.File) error { return try(f, windows.LOCKFILE_FAIL_IMMEDIATELY) }
+
+func try(f *os.File, flags uint32) error {
+	err := lock(f, flags)
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
 		return ErrLocked
 	}

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shadowcourt/shadowcourt/host/internal/private"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/instrument"
 )
 
@@ -43,7 +44,7 @@ func openCompileCache(dir string) (*compileCache, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: compile cache: %w", err)
 	}
-	if err := private(info); err != nil {
+	if err := private.Folder(info); err != nil {
 		return nil, fmt.Errorf("sandbox: compile cache %s: %w", dir, err)
 	}
 	version := filepath.Join(dir, cacheVersion())

@@ -124,6 +124,8 @@ func newItemView(v caseView, item trial.Item) itemView {
 	return out
 }
 
+func (h *htmlWriter) Summary() *render.Summary { return h.summary }
+
 func (h *htmlWriter) Write(t *trial.Trial) error {
 	h.summary.Add(t)
 	h.beside.add(t)

@@ -26,6 +26,8 @@ type markdownWriter struct {
 	beside  beside
 }
 
+func (m *markdownWriter) Summary() *render.Summary { return m.summary }
+
 func (m *markdownWriter) Write(t *trial.Trial) error {
 	m.summary.Add(t)
 	m.beside.add(t)

@@ -23,6 +23,7 @@ type models struct {
 	file, cassette string
 	cache          bool
 	concurrency    int               // of all providers together; 0 without models
+	unbound        []string          // names in the pipeline that no model answers to
 	definition     *model.Definition // nil until it is read
 	set            *model.Set
 }
@@ -42,6 +43,9 @@ func (o *Flags) CassetteFlags(cmd *cobra.Command) {
 
 // ModelSet are the models that were opened; nil without --models.
 func (o *Flags) ModelSet() *model.Set { return o.models.set }
+
+// Unbound are the names in the pipeline that no model of --models answers to; none without --models.
+func (o *Flags) Unbound() []string { return o.models.unbound }
 
 // NeedsModels rejects a flag that is of no use without models.
 func (o *Flags) NeedsModels(flag string) error {
@@ -85,9 +89,10 @@ func (o *Flags) openModels(h *Connected, config *host.Config) error {
 	if len(names) == 0 {
 		fmt.Fprintf(o.command.ErrOrStderr(), "warning: --models: no persona of the pipeline %s asks a model\n", sanitize.Line(config.Pipeline.Pipeline))
 	}
-	if missing := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return definition.Models[name] != nil }); len(missing) > 0 {
+	m.unbound = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return definition.Models[name] != nil })
+	if len(m.unbound) > 0 {
 		fmt.Fprintf(o.command.ErrOrStderr(), "warning: --models: %s has no model %s, which the pipeline names: nobody is asked in its place; it has %s\n",
-			sanitize.Line(m.file), sanitize.Line(strings.Join(missing, ", ")), sanitize.Line(strings.Join(definition.Names(), ", ")))
+			sanitize.Line(m.file), sanitize.Line(strings.Join(m.unbound, ", ")), sanitize.Line(strings.Join(definition.Names(), ", ")))
 	}
 	c := model.Config{Definition: definition}
 	if m.cassette != "" {

@@ -47,6 +47,11 @@ func (o *tryOptions) outputs(s cli.Streams, config *run.Config) (err error) {
 		}
 		config.Writers = append(config.Writers, render.NewCases(f))
 	}
+	for _, w := range config.Writers {
+		if s, ok := w.(render.Summarizer); ok {
+			s.Summary().Unbound(o.Unbound())
+		}
+	}
 	canary, err := o.canaryWriters(s.Err, files)
 	config.Writers = append(config.Writers, canary...)
 	return err

@@ -1,6 +1,6 @@
 //go:build unix
 
-package sandbox
+package private
 
 import (
 	"errors"
@@ -10,9 +10,8 @@ import (
 	"syscall"
 )
 
-// private rejects a directory whose machine code somebody else may have
-// written.
-func private(info fs.FileInfo) error {
+// Folder says why what is in a folder may be of somebody else; nil where only this user writes there.
+func Folder(info fs.FileInfo) error {
 	if !info.IsDir() {
 		return errors.New("is not a directory")
 	}
