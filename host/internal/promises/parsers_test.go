@@ -94,6 +94,7 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"host/experiment/runner readAll":              "no: copies bytes up to a limit",
 	"host/experiment/tree parse":                  "host/experiment/tree FuzzParse",
 	"host/model Load":                             "no: takes the name of a file; Parse reads it",
+	"host/model UnmarshalJSON":                    "host/model FuzzReply",
 	"host/model Parse":                            "host/model FuzzParse",
 	"host/model decode":                           "host/model FuzzReply",
 	"host/model decodeCached":                     "host/model FuzzCassette",
