@@ -102,8 +102,8 @@ test: plugins ## run all tests
 	$(GO) test -vet=off -timeout 30m ./...
 
 .PHONY: test-long
-test-long: plugins ## run the tests of package host over all examples, 10,000 trials with swaps, and a million mutants
-	SHADOWCOURT_LONG=1 $(GO) test -count=1 -timeout 60m ./host
+test-long: plugins ## run the long forms of tests: all examples, 10,000 trials with swaps, a million mutants, all modules, fits of every half
+	SHADOWCOURT_LONG=1 $(GO) test -count=1 -timeout 60m ./host ./host/internal/sandbox/instrument ./host/calibrate/fit
 
 .PHONY: test-hardship
 test-hardship: plugins ## run all tests on one core, beside four busy loops and within 4 GB; needs Linux, root and an hour

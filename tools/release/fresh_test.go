@@ -18,17 +18,15 @@ import (
 func TestAccept_BL1_AFreshCloneBuildsBeforeAnyMake(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
-		t.Skip("vets the whole repository a second time")
+		t.Skip("builds the whole repository a second time")
 	}
 	root, err := filepath.Abs(filepath.Join("..", ".."))
 	if err != nil {
 		t.Fatal(err)
 	}
 	overlay := hideIgnored(t, root)
-	for _, command := range []string{"build", "vet"} {
-		if out, err := offline(root, command, overlay, "./...").CombinedOutput(); err != nil {
-			t.Fatalf("go %s ./...: %v\n%s", command, err, out)
-		}
+	if out, err := offline(root, "build", overlay, "./...").CombinedOutput(); err != nil {
+		t.Fatalf("go build ./...: %v\n%s", err, out)
 	}
 
 	// Without modules, tests that need them fail, and say in one sentence what to do.
