@@ -1,6 +1,7 @@
 package docket
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -48,6 +49,22 @@ func (e *LineError) Error() string {
 		b.WriteString("and " + strconv.Itoa(e.Omitted) + " more problems")
 	}
 	return b.String()
+}
+
+// OtherFormat says whether the line may be of another format: it is no JSON, or a field of every case is missing.
+func (e *LineError) OtherFormat() bool {
+	return slices.ContainsFunc(e.Problems, func(p abi.Problem) bool { return OtherFormat(p.Code, p.Path.String()) })
+}
+
+// OtherFormat says whether a problem at a path of a line tells that the line may be of another format.
+func OtherFormat(code abi.Code, path string) bool {
+	switch code {
+	case CodeNotJSON, CodeNotText, CodeEmptyDocket:
+		return true
+	case abi.CodeMissingField:
+		return path == "id" || path == "labels"
+	}
+	return path == "" && code == abi.CodeWrongType // the line is a list, a text or a number
 }
 
 func (e *LineError) writePlace(b *strings.Builder) {

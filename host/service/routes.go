@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/shadowcourt/shadowcourt/host"
-	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/run/input"
 	"github.com/shadowcourt/shadowcourt/host/service/api"
 	"github.com/shadowcourt/shadowcourt/host/service/auth"
@@ -18,7 +18,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/service/store"
 	"github.com/shadowcourt/shadowcourt/host/service/web"
 	"github.com/shadowcourt/shadowcourt/host/service/work"
-	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
 // routes put everything together that the process answers.
@@ -31,6 +30,7 @@ func (s *Service) routes(loopback bool) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.auth = a
 	inner := http.NewServeMux()
 	inner.Handle("GET /metrics", a.Require("", auth.Limit(s.metrics.handler())))
 	if c.Role != RoleWorker {
@@ -61,6 +61,40 @@ func (s *Service) readyz(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	_, _ = w.Write([]byte("ready\n"))
+	if s.auth.IssuerFails() { // programs need none
+		_, _ = w.Write([]byte("nobody can sign in by OpenID Connect: the issuer does not answer as it should; the log says why\n"))
+	}
+}
+
+// Pauses between attempts to reach an issuer that does not answer.
+const (
+	issuerPause   = 5 * time.Second
+	longestPause  = 5 * time.Minute
+	issuerTimeout = 20 * time.Second
+)
+
+// awaitIssuer asks the OIDC issuer until it answers: a wrong address shows at the start, and one that is down for a minute stops nothing.
+func (s *Service) awaitIssuer(ctx context.Context) {
+	for pause := issuerPause; ; pause = min(2*pause, longestPause) {
+		asking, cancel := context.WithTimeout(ctx, issuerTimeout)
+		err := s.auth.CheckIssuer(asking)
+		cancel()
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil && pause > issuerPause:
+			s.config.Log.WarnContext(ctx, "the OIDC issuer answers now")
+			return
+		case err == nil:
+			return
+		}
+		s.config.Log.WarnContext(ctx, "nobody can sign in by OpenID Connect: the issuer does not answer as it should; is --oidc-issuer right?", "error", err, "again", pause.String())
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+	}
 }
 
 // people adds the API and the pages.
@@ -68,14 +102,14 @@ func (s *Service) people(mux *http.ServeMux, a *auth.Authenticator) error {
 	c := &s.config
 	operations := http.NewServeMux()
 	api.Register(operations, api.Config{
-		Store: c.Store, Now: c.Now, Random: c.Random, Version: c.Version, MaxUpload: c.MaxUpload, Graph: s.graph, CheckGeneration: s.checkGeneration,
+		Store: c.Store, Now: c.Now, Random: c.Random, Version: c.Version, MaxUpload: c.MaxUpload, Graph: s.graphs.of, CheckGeneration: s.checkGeneration,
 		Rejected: s.metrics.reject, Log: c.Log, Tracing: c.Tracing, Stop: s.stop,
 	})
 	known := strict{operations}
 	mux.Handle("/api/", known)
 	mux.Handle("/openapi.json", known)
 	pages, err := web.New(web.Config{
-		Backend: web.NewBackend(web.Sources{Store: c.Store, API: known, Graph: s.graph, Refit: s.refit, Background: s.inBackground}), Auth: a, Now: c.Now, MaxUpload: c.MaxUpload,
+		Backend: web.NewBackend(web.Sources{Store: c.Store, API: known, Graph: s.graphs.of, Refit: s.refit, Background: s.inBackground}), Auth: a, Now: c.Now, MaxUpload: c.MaxUpload,
 		Version: c.Version, Log: c.Log, Stop: s.stop,
 	})
 	if err != nil {
@@ -133,28 +167,6 @@ func (m strict) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
 	problem.Write(w, problem.New(http.StatusMethodNotAllowed, problem.MethodNotAllowed, "this path takes "+strings.Join(allowed, ", ")))
-}
-
-// graph is that of the court in a generation.
-func (s *Service) graph(ctx context.Context, generation int64) (*pipeline.Graph, error) {
-	g, err := s.config.Store.Generation(ctx, generation)
-	if err != nil {
-		return nil, err
-	}
-	var def *pipeline.Definition
-	if digest, ok := g.Parts.Files[PipelineFile]; ok {
-		text, err := s.config.Store.Blob(ctx, digest)
-		if err != nil {
-			return nil, err
-		}
-		def, err = pipeline.Parse(PipelineFile, text)
-		if err != nil {
-			return nil, err
-		}
-	} else if def, err = pipeline.LoadFS(pipelines.FS, pipelines.DefectCourt); err != nil {
-		return nil, err
-	}
-	return pipeline.NewGraph(def)
 }
 
 // The names of files in generations: see store.Parts.Files. A profile is for the dockets of one format.

@@ -63,6 +63,8 @@ const defaultStop = 30 * time.Second
 type Service struct {
 	config  Config
 	metrics *metrics
+	graphs  *graphs
+	auth    *auth.Authenticator
 	handler http.Handler
 	worker  *work.Worker // nil for RoleAPI
 	ready   atomic.Bool
@@ -86,7 +88,7 @@ func New(ctx context.Context, config Config, addresses ...net.Addr) (*Service, e
 	if _, err := work.Begin(ctx, config.Store); err != nil {
 		return nil, fmt.Errorf("the modules of this program: %w", err)
 	}
-	s := &Service{config: config, metrics: newMetrics(config.Store, config.Log), stop: make(chan struct{})}
+	s := &Service{config: config, metrics: newMetrics(config.Store, config.Log), graphs: &graphs{store: config.Store}, stop: make(chan struct{})}
 	if config.Role != RoleAPI {
 		s.worker = work.New(work.Config{
 			Store: config.Store, Open: s.open, Key: config.Key, Workers: config.Workers, Machine: config.Machine, Version: config.Version, Now: config.Now,
@@ -148,6 +150,9 @@ func (s *Service) Run(ctx context.Context, started func(), listeners ...net.List
 				cancel(fmt.Errorf("serve at %s: %w", l.Addr(), err))
 			}
 		})
+	}
+	if s.config.Role != RoleWorker {
+		all.Go(func() { s.awaitIssuer(ctx) })
 	}
 	begin := sync.OnceFunc(func() {
 		s.ready.Store(true)

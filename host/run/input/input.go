@@ -198,8 +198,8 @@ func (i *Dockets) Entries(id string) iter.Seq2[docket.Entry, error] {
 					entry, err = places.note(entry)
 				}
 				if err == nil && id != "" && entry.Case.ID != id {
-					i.passOver(entry.Case.ID, id)
-					if len(short) < 2 && isShort(id, entry.Case.ID) {
+					i.PassedOver = PassOver(i.PassedOver, entry.Case.ID, id)
+					if len(short) < 2 && EndsWith(entry.Case.ID, id) {
 						short = append(short, entry)
 					}
 					continue
@@ -216,8 +216,8 @@ func (i *Dockets) Entries(id string) iter.Seq2[docket.Entry, error] {
 	}
 }
 
-// isShort says whether an id ends with a name, as the ids of tests do: "example.com/shop.TestGone" with "TestGone".
-func isShort(name, id string) bool {
+// EndsWith says whether an id ends with a name, as the ids of tests do: "example.com/shop.TestGone" with "TestGone".
+func EndsWith(id, name string) bool {
 	before, ok := strings.CutSuffix(id, name)
 	return ok && (strings.HasSuffix(before, ".") || strings.HasSuffix(before, "/"))
 }
@@ -225,10 +225,12 @@ func isShort(name, id string) bool {
 // maxNear is how many ids are kept that contain the one that is looked for.
 const maxNear = 3
 
-func (i *Dockets) passOver(id, wanted string) {
-	if len(i.PassedOver) < maxNear && strings.Contains(strings.ToLower(id), strings.ToLower(wanted)) {
-		i.PassedOver = append(i.PassedOver, id)
+// PassOver adds an id to those that contain the one that is looked for: the first three are kept.
+func PassOver(list []string, id, wanted string) []string {
+	if len(list) < maxNear && strings.Contains(strings.ToLower(id), strings.ToLower(wanted)) {
+		list = append(list, id)
 	}
+	return list
 }
 
 // readers are one for each format: they know the ids of all dockets.

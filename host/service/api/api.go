@@ -37,8 +37,9 @@ type Config struct {
 	Version string    // of the program, for the document
 	// MaxUpload is the most bytes of a docket, compressed or not; 0: 256 MiB.
 	MaxUpload int64
-	// Uploads is how many dockets are received at once; 0: 4. More are rejected, to be sent again.
-	Uploads int
+	// Uploads is how many dockets are received at once; 0: 4. Others wait for UploadWait (0: 20 s), and are then rejected, to be sent again.
+	Uploads    int
+	UploadWait time.Duration
 	// Graph is the graph of the court in a generation, to draw trials on. Nil: reports have no drawings.
 	Graph func(ctx context.Context, generation int64) (*pipeline.Graph, error)
 	// CheckGeneration says whether a generation that is to be added can be loaded, without running it on cases. Its blobs are in the
@@ -56,12 +57,13 @@ type Config struct {
 const (
 	DefaultMaxUpload = 256 << 20
 	defaultUploads   = 4
+	defaultWait      = 20 * time.Second // clients give up after a minute without an answer
 )
 
 // server has the handlers.
 type server struct {
 	Config
-	uploads chan struct{} // one for each docket that is received
+	uploads *slots
 	api     huma.API
 }
 
@@ -73,11 +75,14 @@ func Register(mux *http.ServeMux, config Config) *huma.OpenAPI {
 	if config.Uploads == 0 {
 		config.Uploads = defaultUploads
 	}
+	if config.UploadWait == 0 {
+		config.UploadWait = defaultWait
+	}
 	if config.Log == nil {
 		config.Log = slog.New(slog.DiscardHandler)
 	}
 	useProblems()
-	s := &server{Config: config, uploads: make(chan struct{}, config.Uploads)}
+	s := &server{Config: config, uploads: newSlots(config.Uploads)}
 	s.api = humago.New(mux, huma.Config{
 		OpenAPI:       document(config.Version),
 		Formats:       map[string]huma.Format{"application/json": jsonFormat, "json": jsonFormat},

@@ -80,8 +80,8 @@ func (f *InboxFilter) filter() store.InboxFilter {
 
 type inboxInput struct {
 	InboxFilter
-	Limit  int `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"Most groups to give"`
-	Offset int `query:"offset" minimum:"0" maximum:"1000000" doc:"Groups to pass over"`
+	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"Most groups to give"`
+	Cursor string `query:"cursor" maxLength:"1100" doc:"The field next of the page before"`
 }
 
 // Group is failures of one kind in the inbox.
@@ -93,28 +93,29 @@ type Group struct {
 	Doubt   float64   `json:"doubt" minimum:"0" maximum:"1" doc:"How much the results need a person, on average"`
 	First   time.Time `json:"first" doc:"When the first of the dockets was submitted"`
 	Latest  time.Time `json:"latest" doc:"When the latest was"`
-	Value   float64   `json:"value" doc:"What the groups are ordered by"`
+	Value   float64   `json:"value" doc:"What the groups are ordered by: the sum of the doubts, which halves with each week"`
 	Sample  Entry     `json:"sample" doc:"The latest of the trials"`
 }
 
 type inboxOutput struct {
 	Body struct {
 		Groups []Group `json:"groups"`
-		Total  int     `json:"total" minimum:"0" doc:"Groups in all"`
+		Total  int     `json:"total" minimum:"0" doc:"Groups on all pages"`
+		Next   string  `json:"next,omitempty" doc:"Cursor of the next page; absent on the last"`
 	}
 }
 
 func (s *server) inbox(ctx context.Context, in *inboxInput) (*inboxOutput, error) {
 	f := in.filter()
-	f.Limit, f.Offset = in.Limit, in.Offset
-	groups, total, err := s.Store.Inbox(ctx, f)
+	f.Limit, f.After = in.Limit, in.Cursor
+	box, err := s.Store.Inbox(ctx, f)
 	if err != nil {
 		return nil, s.fail(ctx, err)
 	}
 	out := &inboxOutput{}
-	out.Body.Total, out.Body.Groups = total, make([]Group, len(groups))
-	for i := range groups {
-		g := &groups[i]
+	out.Body.Total, out.Body.Next, out.Body.Groups = box.Total, box.Next, make([]Group, len(box.Groups))
+	for i := range box.Groups {
+		g := &box.Groups[i]
 		out.Body.Groups[i] = Group{
 			Key: g.Key, Trials: g.Entries, Cases: g.Cases, Dockets: g.Dockets, Doubt: g.Doubt, First: g.First, Latest: g.Latest, Value: g.Value, Sample: entryOf(&g.Sample),
 		}

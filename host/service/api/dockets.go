@@ -123,7 +123,7 @@ func (s *server) listEntries(ctx context.Context, in *entriesInput) (*entriesOut
 	if _, err := s.Store.Docket(ctx, in.ID); err != nil {
 		return nil, s.fail(ctx, err)
 	}
-	list, err := s.Store.Entries(ctx, store.EntryFilter{Docket: in.ID, Offset: in.From - 1, Limit: in.Limit})
+	list, err := s.Store.Entries(ctx, store.EntryFilter{Docket: in.ID, After: store.TrialID{Docket: in.ID, Ordinal: in.From - 1}, Limit: in.Limit})
 	if err != nil {
 		return nil, s.fail(ctx, err)
 	}

@@ -63,7 +63,7 @@ func (s *server) listed(ctx context.Context, id int64, from int) iter.Seq2[*stor
 	const atOnce = 500
 	return func(yield func(*store.Tried, error) bool) {
 		for {
-			list, err := s.Store.Entries(ctx, store.EntryFilter{Docket: id, Offset: from - 1, Limit: atOnce})
+			list, err := s.Store.Entries(ctx, store.EntryFilter{Docket: id, After: store.TrialID{Docket: id, Ordinal: from - 1}, Limit: atOnce})
 			if err != nil {
 				yield(nil, err)
 				return
@@ -73,9 +73,10 @@ func (s *server) listed(ctx context.Context, id int64, from int) iter.Seq2[*stor
 					return
 				}
 			}
-			if from += len(list); len(list) < atOnce {
+			if len(list) < atOnce {
 				return
 			}
+			from = list[len(list)-1].ID.Ordinal + 1
 		}
 	}
 }

@@ -92,12 +92,10 @@ func (s *server) submit(ctx context.Context, in *submitInput) (*submitOutput, er
 	if in.Remember && !who.Can(auth.Review) {
 		return nil, s.fail(ctx, forbidden("to remember verdicts needs the scope review"))
 	}
-	select {
-	case s.uploads <- struct{}{}:
-		defer func() { <-s.uploads }()
-	default:
-		return nil, s.fail(ctx, problem.New(http.StatusServiceUnavailable, problem.Unavailable, "too many dockets are received at once; send it again").After(time.Second))
+	if err := s.slot(ctx, who.Submitter); err != nil {
+		return nil, s.fail(ctx, err)
 	}
+	defer s.uploads.give(who.Submitter)
 	r, w := humago.Unwrap(in.raw)
 	b, err := openBody(auth.Streaming(w, r.Body, s.MaxUpload), in.Encoding, s.MaxUpload)
 	if err != nil {
@@ -121,6 +119,20 @@ func (s *server) submit(ctx context.Context, in *submitInput) (*submitOutput, er
 	s.Log.InfoContext(ctx, "a docket was submitted", "docket", d.ID, "submitter", d.Submitter, "format", d.Format, "cases", d.Cases, "faults", d.Faults)
 	return out, s.log(ctx, "docket.submit", "docket "+strconv.FormatInt(d.ID, 10), strconv.Itoa(d.Cases)+" cases")
 }
+
+// slot waits until the docket may be received.
+func (s *server) slot(ctx context.Context, submitter string) error {
+	waiting, stop := context.WithTimeout(ctx, s.UploadWait)
+	defer stop()
+	if err := s.uploads.take(waiting, submitter); err != nil {
+		return problem.New(http.StatusServiceUnavailable, problem.Unavailable,
+			fmt.Sprintf("%d dockets are received at once, and none came to its end within %s; send it again", s.Uploads, s.UploadWait)).After(retryUpload).Because(err)
+	}
+	return nil
+}
+
+// retryUpload is when a submission that found no slot may be sent again.
+const retryUpload = 2 * time.Second
 
 // receive reads the body to its end, and makes a docket of it.
 func (s *server) receive(ctx context.Context, who *auth.Identity, in *submitInput, b *body) (d store.Docket, created bool, err error) {
@@ -184,7 +196,16 @@ func add(ctx context.Context, upload *store.Upload, b *body, entries iter.Seq2[d
 	if b.err != nil || good > 0 || len(faults) == 0 {
 		return b.err
 	}
-	p := problem.New(http.StatusUnprocessableEntity, problem.BadDocket, "no case of the docket can be tried; is it another format?")
+	detail, other := "no case of the docket can be tried", false
+	for _, err := range faults {
+		line, ok := errors.AsType[*docket.LineError](err)
+		other = other || ok && line.OtherFormat()
+	}
+	if other {
+		detail += "; is it another format?"
+	}
+	p := problem.New(http.StatusUnprocessableEntity, problem.BadDocket, detail)
+	p.Entries = bad
 	for _, err := range faults {
 		_ = p.With(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
@@ -50,6 +51,8 @@ type provider struct {
 	config   *OIDC
 	callback string
 	client   *http.Client
+
+	fault atomic.Pointer[error] // of the last attempt to read its configuration; nil where there was none, or it succeeded
 
 	mu       sync.Mutex
 	verifier *oidc.IDTokenVerifier
@@ -103,8 +106,10 @@ func (p *provider) ready(ctx context.Context) (*oauth2.Config, *oidc.IDTokenVeri
 	}
 	found, err := oidc.NewProvider(oidc.ClientContext(ctx, p.client), p.config.Issuer)
 	if err != nil {
+		p.fault.Store(&err)
 		return nil, nil, err
 	}
+	p.fault.Store(nil)
 	p.verifier = found.Verifier(&oidc.Config{ClientID: p.config.ClientID})
 	p.oauth = &oauth2.Config{
 		ClientID: p.config.ClientID, ClientSecret: p.config.Secret, Endpoint: found.Endpoint(), RedirectURL: p.callback,
@@ -112,6 +117,20 @@ func (p *provider) ready(ctx context.Context) (*oauth2.Config, *oidc.IDTokenVeri
 	}
 	return p.oauth, p.verifier, nil
 }
+
+// CheckIssuer reads the configuration of the OIDC issuer, unless it is known. Without OIDC there is nothing to check.
+func (a *Authenticator) CheckIssuer(ctx context.Context) error {
+	if a.oidc == nil {
+		return nil
+	}
+	if _, _, err := a.oidc.ready(ctx); err != nil {
+		return fmt.Errorf("OIDC issuer %s: %w", a.oidc.config.Issuer, err)
+	}
+	return nil
+}
+
+// IssuerFails says whether people can't sign in by OpenID Connect now: its issuer did not answer as it should when it was last asked.
+func (a *Authenticator) IssuerFails() bool { return a.oidc != nil && a.oidc.fault.Load() != nil }
 
 // flow is what the browser keeps while a person signs in at the issuer.
 type flow struct {

@@ -55,24 +55,33 @@ func (e *Error) Error() string {
 			fmt.Fprintf(&b, "; try again in %s", e.After)
 		}
 	}
-	for _, f := range p.Errors {
-		b.WriteString("\n")
-		path := f.Path
-		if line, ok := strings.CutPrefix(path, "line "); ok && e.Docket != "" {
-			path = e.Docket + ":" + line // as where dockets are read on this machine
-		}
-		if path != "" {
-			b.WriteString(path + ": ")
-		}
-		b.WriteString(f.Message)
-		if f.Code != "" {
-			b.WriteString(" (" + f.Code + ")")
-		}
-	}
-	if p.Omitted > 0 {
-		fmt.Fprintf(&b, "\nand %d more", p.Omitted)
+	for _, line := range e.Faults() {
+		b.WriteString("\n" + line)
 	}
 	return b.String()
+}
+
+// Faults gives each fault on a line, with its place as where dockets are read on this machine.
+func (e *Error) Faults() []string {
+	var list []string
+	for _, f := range e.Problem.Errors {
+		path := f.Path
+		if line, ok := strings.CutPrefix(path, "line "); ok && e.Docket != "" {
+			path = e.Docket + ":" + line
+		}
+		if path != "" {
+			path += ": "
+		}
+		text := path + f.Message
+		if f.Code != "" {
+			text += " (" + f.Code + ")"
+		}
+		list = append(list, text)
+	}
+	if n := e.Problem.Omitted; n > 0 {
+		list = append(list, fmt.Sprintf("and %d more", n))
+	}
+	return list
 }
 
 // Rejected says whether the server will reject the same request again: the request is wrong, or nobody may send it.

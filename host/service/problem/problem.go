@@ -65,6 +65,8 @@ type Error struct {
 	Errors   []Fault `json:"errors,omitempty" doc:"Each fault with its place"`
 	// Omitted counts faults beyond those in Errors.
 	Omitted int `json:"omitted,omitempty" minimum:"0" doc:"Faults that are not in the list"`
+	// Entries counts those of a docket that can't be tried.
+	Entries int `json:"entries,omitempty" minimum:"0" doc:"Entries that can't be tried, of a docket that is rejected for it"`
 
 	after time.Duration
 	cause error

@@ -172,7 +172,7 @@ func (s *Store) Activation(ctx context.Context, id int64) (a Activation, err err
 func (s *Store) Activations(ctx context.Context, limit int) ([]Activation, error) {
 	var w where
 	list := []Activation{}
-	err := each(ctx, s.db, `SELECT `+activationColumns+` FROM activations ORDER BY id DESC`+w.limit(limit, 100, 1000, 0), nil,
+	err := each(ctx, s.db, `SELECT `+activationColumns+` FROM activations ORDER BY id DESC`+w.limit(limit, 100, 1000), nil,
 		func(scan func(...any) error) error {
 			a, err := scanActivation(scan)
 			list = append(list, a)

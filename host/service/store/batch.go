@@ -201,6 +201,9 @@ func (s *Store) CompleteBatch(ctx context.Context, b *Batch, worker string, o *O
 		if err := s.insertVerdicts(ctx, t, b, worker, o, rows); err != nil {
 			return err
 		}
+		if err := t.lockDockets(ctx, b.Docket.ID); err != nil {
+			return err
+		}
 		if err := s.link(ctx, t, b, o); err != nil {
 			return err
 		}
@@ -274,31 +277,41 @@ func (s *Store) link(ctx context.Context, t *tx, b *Batch, o *Outcome) error {
 	if len(b.Entries) == 0 {
 		return nil
 	}
-	first, last := b.Entries[0].Ordinal, b.Entries[len(b.Entries)-1].Ordinal
-	faults := int64(0)
+	first, last := int64(b.Entries[0].Ordinal), int64(b.Entries[len(b.Entries)-1].Ordinal)
+	var tried, faults int64
+	if err := t.retally(ctx, `e.docket = $1 AND e.ordinal >= $2 AND e.ordinal <= $3`, []any{b.Docket.ID, first, last}, func() (err error) {
+		tried, faults, err = s.linkEntries(ctx, t, b, o, first, last)
+		return err
+	}); err != nil {
+		return err
+	}
+	return s.count(ctx, t, b, tried, faults)
+}
+
+func (s *Store) linkEntries(ctx context.Context, t *tx, b *Batch, o *Outcome, first, last int64) (tried, faults int64, err error) {
 	for ordinal, why := range o.Faults {
 		n, err := t.exec(ctx, `UPDATE entries SET fault = $1, generation = $2, tried = $3 WHERE docket = $4 AND ordinal = $5 AND verdict = '' AND fault = ''`,
 			text(why, maxText), b.Generation, s.now(), b.Docket.ID, int64(ordinal))
 		if err != nil {
-			return err
+			return 0, 0, err
 		}
 		faults += n
 	}
-	linked, err := t.exec(ctx, `UPDATE entries SET verdict = v.key, generation = v.generation, status = v.status, label = v.label,
+	tried, err = t.exec(ctx, `UPDATE entries SET verdict = v.key, generation = v.generation, status = v.status, label = v.label,
 		confidence = v.confidence, light_label = v.light_label, light_confidence = v.light_confidence,
 		beside_status = v.beside_status, beside_label = v.beside_label, beside_confidence = v.beside_confidence,
 		doubt = v.doubt, tried = $1
 		FROM verdicts v
 		WHERE entries.docket = $2 AND entries.ordinal >= $3 AND entries.ordinal <= $4 AND entries.verdict = '' AND entries.fault = ''
 			AND v.case_digest = entries.case_digest AND v.generation = $5 AND v.configuration = $6`,
-		s.now(), b.Docket.ID, int64(first), int64(last), b.Generation, o.Configuration)
+		s.now(), b.Docket.ID, first, last, b.Generation, o.Configuration)
 	if err != nil {
-		return err
+		return 0, 0, err
 	}
-	if linked+faults != int64(len(b.Entries)) {
-		return fmt.Errorf("batch %d: %d of %d entries have a verdict or a fault", b.ID, linked+faults, len(b.Entries))
+	if tried+faults != int64(len(b.Entries)) {
+		return 0, 0, fmt.Errorf("batch %d: %d of %d entries have a verdict or a fault", b.ID, tried+faults, len(b.Entries))
 	}
-	return s.count(ctx, t, b, linked, faults)
+	return tried, faults, nil
 }
 
 // count adds to the counts of the docket, and ends it with its last entry.

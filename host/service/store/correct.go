@@ -74,7 +74,7 @@ func readCorrected(ctx context.Context, q querier, f *EntryFilter) ([]corrected,
 	w := f.where()
 	var list []corrected
 	err := each(ctx, q, `SELECT docket, ordinal, status, labels, confidence, case_digest, members FROM entries`+w.text()+
-		` ORDER BY docket, ordinal`+w.limit(maxCorrected+1, 0, maxCorrected+1, 0), w.args, func(scan func(...any) error) error {
+		` ORDER BY docket, ordinal`+w.limit(maxCorrected+1, 0, maxCorrected+1), w.args, func(scan func(...any) error) error {
 		var c corrected
 		var labels, digest, members string
 		if err := scan(&c.id.Docket, &c.id.Ordinal, &c.status, &labels, &c.confidence, &digest, &members); err != nil {
@@ -101,30 +101,35 @@ func (s *Store) correct(ctx context.Context, author, label, group string, find f
 			return err
 		}
 		c.Entries = len(list)
+		if err := one(ctx, t, `INSERT INTO corrections (label, author, created, undone, undone_by, grp, entries, revision)
+			VALUES ($1, $2, $3, 0, '', $4, $5, 0) RETURNING id`,
+			[]any{c.Label, c.Author, micros(c.Created), c.Group, int64(c.Entries)}, &c.ID); err != nil {
+			return err
+		}
+		in := inserter{head: `INSERT INTO correction_entries (correction, docket, ordinal) VALUES `}
 		var entries []casebookEntry
 		for i := range list {
+			if err := in.add(ctx, t, c.ID, list[i].id.Docket, int64(list[i].id.Ordinal)); err != nil {
+				return err
+			}
 			for _, digest := range list[i].digests {
 				entries = append(entries, casebookEntry{Case: digest, Origin: "confirmed", Status: "confirmed", Label: label, Confidence: list[i].confidence})
 			}
 		}
+		if err := in.flush(ctx, t); err != nil {
+			return err
+		}
+		if err := t.recorrect(ctx, c.ID, func() error {
+			_, err := t.exec(ctx, `UPDATE entries SET correction = $1, corrected = $2 WHERE `+ofCorrection("$1"), c.ID, label)
+			return err
+		}); err != nil {
+			return err
+		}
+		// Last, since a docket that ends locks its counts before the casebook.
 		if c.Revision, err = t.logCasebook(ctx, casebookRevision{Author: c.Author, Created: c.Created, entries: entries}); err != nil {
 			return err
 		}
-		if err := one(ctx, t, `INSERT INTO corrections (label, author, created, undone, undone_by, grp, entries, revision)
-			VALUES ($1, $2, $3, 0, '', $4, $5, $6) RETURNING id`,
-			[]any{c.Label, c.Author, micros(c.Created), c.Group, int64(c.Entries), c.Revision}, &c.ID); err != nil {
-			return err
-		}
-		in := inserter{head: `INSERT INTO correction_entries (correction, docket, ordinal) VALUES `}
-		for _, e := range list {
-			if err := in.add(ctx, t, c.ID, e.id.Docket, int64(e.id.Ordinal)); err != nil {
-				return err
-			}
-			if err := t.setCorrection(ctx, e.id, c.ID, label); err != nil {
-				return err
-			}
-		}
-		if err := in.flush(ctx, t); err != nil {
+		if _, err := t.exec(ctx, `UPDATE corrections SET revision = $1 WHERE id = $2`, c.Revision, c.ID); err != nil {
 			return err
 		}
 		return t.notify(ctx, Event{EventCorrection, c.ID})
@@ -156,10 +161,26 @@ func checkCorrected(list []corrected, label string) error {
 	return nil
 }
 
-func (t *tx) setCorrection(ctx context.Context, id TrialID, correction int64, label string) error {
-	_, err := t.exec(ctx, `UPDATE entries SET correction = $1, corrected = $2 WHERE docket = $3 AND ordinal = $4`,
-		correction, label, id.Docket, int64(id.Ordinal))
-	return err
+// ofCorrection is the condition of entries that a correction is about.
+func ofCorrection(id string) string {
+	return `(docket, ordinal) IN (SELECT docket, ordinal FROM correction_entries WHERE correction = ` + id + `)`
+}
+
+// recorrect changes which correction the entries of one have.
+func (t *tx) recorrect(ctx context.Context, id int64, change func() error) error {
+	var dockets []int64
+	if err := each(ctx, t, `SELECT DISTINCT docket FROM correction_entries WHERE correction = $1`, []any{id}, func(scan func(...any) error) error {
+		var docket int64
+		err := scan(&docket)
+		dockets = append(dockets, docket)
+		return err
+	}); err != nil {
+		return err
+	}
+	if err := t.lockDockets(ctx, dockets...); err != nil {
+		return err
+	}
+	return t.retally(ctx, `(e.docket, e.ordinal) IN (SELECT docket, ordinal FROM correction_entries WHERE correction = $1)`, []any{id}, change)
 }
 
 // Undo takes a correction back. The trials have the latest correction again that is in force, or none, and the casebook is as if
@@ -179,18 +200,20 @@ func (s *Store) Undo(ctx context.Context, author string, id int64) (Correction, 
 		if n == 0 {
 			return fmt.Errorf("correction %d was undone before: %w", id, ErrState)
 		}
+		if err := t.recorrect(ctx, id, func() error {
+			if _, err := t.exec(ctx, `UPDATE entries SET
+				correction = coalesce((SELECT max(c.id) FROM correction_entries ce JOIN corrections c ON c.id = ce.correction
+					WHERE ce.docket = entries.docket AND ce.ordinal = entries.ordinal AND c.undone = 0), 0)
+				WHERE correction = $1 AND `+ofCorrection("$1"), id); err != nil {
+				return err
+			}
+			_, err := t.exec(ctx, `UPDATE entries SET corrected = coalesce((SELECT label FROM corrections c WHERE c.id = entries.correction), '')
+				WHERE `+ofCorrection("$1"), id)
+			return err
+		}); err != nil {
+			return err
+		}
 		if _, err := t.logCasebook(ctx, casebookRevision{Author: author, Created: at(now), Undoes: c.Revision}); err != nil {
-			return err
-		}
-		if _, err := t.exec(ctx, `UPDATE entries SET
-			correction = coalesce((SELECT max(c.id) FROM correction_entries ce JOIN corrections c ON c.id = ce.correction
-				WHERE ce.docket = entries.docket AND ce.ordinal = entries.ordinal AND c.undone = 0), 0)
-			WHERE correction = $1`, id); err != nil {
-			return err
-		}
-		if _, err := t.exec(ctx, `UPDATE entries SET corrected = coalesce((SELECT label FROM corrections c WHERE c.id = entries.correction), '')
-			WHERE EXISTS (SELECT 1 FROM correction_entries ce
-				WHERE ce.docket = entries.docket AND ce.ordinal = entries.ordinal AND ce.correction = $1)`, id); err != nil {
 			return err
 		}
 		return t.notify(ctx, Event{EventCorrection, id})
@@ -244,7 +267,7 @@ func (s *Store) CorrectionsOf(ctx context.Context, id TrialID) ([]Correction, er
 
 func (s *Store) corrections(ctx context.Context, w *where, limit int) ([]Correction, error) {
 	list := []Correction{}
-	err := each(ctx, s.db, `SELECT `+correctionColumns+` FROM corrections`+w.text()+` ORDER BY id DESC`+w.limit(limit, 100, 1000, 0), w.args,
+	err := each(ctx, s.db, `SELECT `+correctionColumns+` FROM corrections`+w.text()+` ORDER BY id DESC`+w.limit(limit, 100, 1000), w.args,
 		func(scan func(...any) error) error {
 			c, err := scanCorrection(scan)
 			list = append(list, c)

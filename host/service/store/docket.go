@@ -107,7 +107,7 @@ func (s *Store) Dockets(ctx context.Context, f DocketFilter) ([]Docket, error) {
 		w.add("id < ?", f.Before)
 	}
 	var list []Docket
-	err := each(ctx, s.db, `SELECT `+docketColumns+` FROM dockets`+w.text()+` ORDER BY id DESC`+w.limit(f.Limit, 50, 500, 0), w.args,
+	err := each(ctx, s.db, `SELECT `+docketColumns+` FROM dockets`+w.text()+` ORDER BY id DESC`+w.limit(f.Limit, 50, 500), w.args,
 		func(scan func(...any) error) error {
 			d, err := scanDocket(scan)
 			list = append(list, d)
@@ -186,9 +186,9 @@ func (w *where) text() string {
 }
 
 // limit is the end of a query, with a bound on what was asked for.
-func (w *where) limit(n, byDefault, most, offset int) string {
+func (w *where) limit(n, byDefault, most int) string {
 	if n <= 0 {
 		n = byDefault
 	}
-	return fmt.Sprintf(" LIMIT %d OFFSET %d", min(n, most), max(offset, 0))
+	return " LIMIT " + strconv.Itoa(min(n, most))
 }

@@ -108,12 +108,14 @@ type EntryFilter struct {
 	Tried, Faults bool
 	// Corrected gives only entries with a correction, Uncorrected only those without.
 	Corrected, Uncorrected bool
-	// MinDoubt leaves out entries with a smaller doubt.
-	MinDoubt float64
+	// Doubtful leaves out entries with a doubt of less than InboxDoubt.
+	Doubtful bool
 	// Flipped gives only entries that the canary's court ended otherwise.
 	Flipped bool
-	// Limit is the most entries to give: 0: 100, and at most 1,000. Offset of them are passed over.
-	Limit, Offset int
+	// Limit is the most entries to give: 0: 100, and at most 1,000.
+	Limit int
+	// After is the last entry of the page before; zero: the page is the first.
+	After TrialID
 
 	ordinal int
 }
@@ -122,9 +124,9 @@ func (f *EntryFilter) where() where {
 	var w where
 	if f.Docket > 0 {
 		w.add("docket = ?", f.Docket)
-	} else {
-		// The entries of a docket that is being received are nobody's yet; those of others have a status or a fault in time.
-		w.add("(status <> '' OR docket IN (SELECT id FROM dockets WHERE state <> 'receiving'))")
+	} else if !f.Tried && !f.Flipped {
+		// The entries of a docket that is being received are nobody's yet; none has a result.
+		w.add("docket IN (SELECT id FROM dockets WHERE state <> 'receiving')")
 	}
 	if f.ordinal > 0 {
 		w.add("ordinal = ?", int64(f.ordinal))
@@ -158,7 +160,9 @@ func (f *EntryFilter) where() where {
 	if f.Generation > 0 {
 		w.add("generation = ?", f.Generation)
 	}
-	if f.Tried {
+	if f.Tried && f.Uncorrected && f.Doubtful {
+		w.add(needsPerson)
+	} else if f.Tried {
 		w.add("status <> ''")
 	}
 	if f.Faults {
@@ -170,11 +174,11 @@ func (f *EntryFilter) where() where {
 	if f.Uncorrected {
 		w.add("correction = 0")
 	}
-	if f.MinDoubt > 0 {
-		w.add("doubt >= ?", f.MinDoubt)
+	if f.Doubtful {
+		w.add("doubt >= ?", InboxDoubt)
 	}
 	if f.Flipped {
-		w.add("beside_status <> '' AND (beside_status <> status OR beside_label <> label)")
+		w.add(flipped)
 	}
 	return w
 }
@@ -182,12 +186,18 @@ func (f *EntryFilter) where() where {
 // Entries lists entries: those of one docket in its order, others with the latest docket first.
 func (s *Store) Entries(ctx context.Context, f EntryFilter) ([]Entry, error) {
 	w := f.where()
-	order := " ORDER BY created DESC, docket DESC, ordinal"
+	order := " ORDER BY docket DESC, ordinal"
 	if f.Docket > 0 {
 		order = " ORDER BY ordinal"
 	}
+	if after := f.After; f.Docket > 0 && after.Ordinal > 0 {
+		w.add("ordinal > ?", int64(after.Ordinal))
+	} else if after.Docket > 0 {
+		w.add("docket <= ?", after.Docket)
+		w.add("(docket < ? OR ordinal > ?)", after.Docket, int64(after.Ordinal))
+	}
 	list := []Entry{}
-	err := each(ctx, s.db, `SELECT `+entryColumns+` FROM entries`+w.text()+order+w.limit(f.Limit, 100, 1000, f.Offset), w.args,
+	err := each(ctx, s.db, `SELECT `+entryColumns+` FROM entries`+w.text()+order+w.limit(f.Limit, 100, 1000), w.args,
 		func(scan func(...any) error) error {
 			e, err := scanEntry(scan)
 			list = append(list, e)
@@ -196,7 +206,7 @@ func (s *Store) Entries(ctx context.Context, f EntryFilter) ([]Entry, error) {
 	return list, err
 }
 
-// CountEntries counts those that a filter selects, without its limit.
+// CountEntries counts those that a filter selects, without its limit. It reads them all: see tally.go for what is kept.
 func (s *Store) CountEntries(ctx context.Context, f EntryFilter) (n int, err error) {
 	w := f.where()
 	err = one(ctx, s.db, `SELECT count(*) FROM entries`+w.text(), w.args, &n)

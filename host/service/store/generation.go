@@ -156,7 +156,7 @@ func (s *Store) Generations(ctx context.Context, before int64, limit int) ([]Gen
 		w.add("id < ?", before)
 	}
 	list := []Generation{}
-	err := each(ctx, s.db, `SELECT `+generationColumns+` FROM generations`+w.text()+` ORDER BY id DESC`+w.limit(limit, 100, 1000, 0), w.args,
+	err := each(ctx, s.db, `SELECT `+generationColumns+` FROM generations`+w.text()+` ORDER BY id DESC`+w.limit(limit, 100, 1000), w.args,
 		func(scan func(...any) error) error {
 			g, err := scanGeneration(scan)
 			list = append(list, g)

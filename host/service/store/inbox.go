@@ -2,14 +2,15 @@ package store
 
 import (
 	"context"
-	"fmt"
+	"math"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
-// InboxDoubt is from which doubt on a result is in the inbox: a confidence of at most 0.80.
+// InboxDoubt is from which doubt on a result is in the inbox: a confidence of at most 0.80. See needsPerson.
 const InboxDoubt = 0.20
 
 // InboxFilter selects what is in the inbox. Zero fields select all that needs a person: uncorrected results with a doubt of
@@ -21,20 +22,32 @@ type InboxFilter struct {
 	Text              string
 	// Sure includes results of any doubt, Corrected those that were corrected.
 	Sure, Corrected bool
-	// Limit is the most groups to give: 0: 50, and at most 500. Offset of them are passed over.
-	Limit, Offset int
+	// Limit is the most groups to give: 0: 50, and at most 500.
+	Limit int
+	// After is the cursor of the page before: see Inbox.Next. One that is none selects the first page.
+	After string
 }
 
 // Entries is the filter of the entries in a group of the inbox, to list or to correct.
 func (f *InboxFilter) Entries(group string) EntryFilter {
-	e := EntryFilter{
+	return EntryFilter{
 		Repository: f.Repository, Label: f.Label, Statuses: f.Statuses, Since: f.Since, Until: f.Until, Text: f.Text,
-		Group: group, Tried: true, Uncorrected: !f.Corrected, MinDoubt: InboxDoubt,
+		Group: group, Tried: true, Uncorrected: !f.Corrected, Doubtful: !f.Sure,
 	}
-	if f.Sure {
-		e.MinDoubt = 0
-	}
-	return e
+}
+
+// all says that the filter selects the whole inbox.
+func (f *InboxFilter) all() bool {
+	return f.Repository == "" && f.Label == "" && len(f.Statuses) == 0 && f.Since.IsZero() && f.Until.IsZero() && f.Text == "" && !f.Sure && !f.Corrected
+}
+
+// Inbox is a page of the groups that a filter selects, the most valuable first.
+type Inbox struct {
+	Groups []Group
+	// Total is how many groups there are on all pages, Entries how many trials are in them.
+	Total, Entries int
+	// Next is the cursor of the next page; empty on the last.
+	Next string
 }
 
 // Group is failures of one kind in the inbox.
@@ -46,8 +59,8 @@ type Group struct {
 	Doubt float64
 	// First and Latest are when the first and the latest of their dockets were submitted.
 	First, Latest time.Time
-	// Value orders the inbox: the sum of the doubts, each for all cases that the entry stands for, divided by one more than the
-	// age of the latest in weeks.
+	// Value orders the inbox: the sum of the doubts, each for all cases that the entry stands for, which halves with each week
+	// since the latest was submitted.
 	Value float64
 	// Sample is the latest entry.
 	Sample Entry
@@ -55,32 +68,78 @@ type Group struct {
 
 const weekMicros = 7 * 24 * 3600 * 1_000_000
 
-// Inbox gives the groups that a filter selects, the most valuable first, and how many there are in all.
-func (s *Store) Inbox(ctx context.Context, f InboxFilter) (groups []Group, total int, err error) {
-	entries := f.Entries("")
-	w := entries.where()
-	err = s.db.snapshot(ctx, func(q querier) error {
-		groups = []Group{}
-		if err := one(ctx, q, `SELECT count(DISTINCT grp) FROM entries`+w.text(), w.args, &total); err != nil {
+// Inbox gives a page of the groups that a filter selects. The whole inbox is kept in a table; for other filters its entries are read.
+func (s *Store) Inbox(ctx context.Context, f InboxFilter) (*Inbox, error) {
+	const most = 500
+	if f.Limit <= 0 {
+		f.Limit = 50
+	}
+	f.Limit = min(f.Limit, most)
+	box := &Inbox{Groups: []Group{}}
+	err := s.db.snapshot(ctx, func(q querier) error {
+		var w where
+		from := `inbox`
+		if !f.all() {
+			entries := f.Entries("")
+			w = entries.where()
+			from = `(SELECT grp, count(*) AS entries, CAST(sum(1 + member_count) AS BIGINT) AS cases, count(DISTINCT docket) AS dockets, sum(doubt) AS doubt,
+				sum(` + entryWeight + `) AS weight, min(created) AS first, max(created) AS latest FROM entries` + w.text() + ` GROUP BY grp) inbox`
+			from = `(SELECT inbox.*, ` + rankOf + ` AS rank, count(*) OVER () AS all_groups, CAST(sum(entries) OVER () AS BIGINT) AS all_entries FROM ` + from + `) inbox`
+		}
+		if err := box.read(ctx, q, from, w.args, &f, s.now()); err != nil {
 			return err
 		}
-		query := fmt.Sprintf(`SELECT grp, count(*), CAST(sum(1 + member_count) AS BIGINT), count(DISTINCT docket), avg(doubt), min(created), max(created),
-			sum((doubt + 0.01) * (1 + member_count)) / (1.0 + (%d - max(created)) / %d.0) AS value
-			FROM entries%s GROUP BY grp ORDER BY value DESC, grp%s`,
-			s.now(), int64(weekMicros), w.text(), w.limit(f.Limit, 50, 500, f.Offset))
-		if err := each(ctx, q, query, w.args, func(scan func(...any) error) error {
-			var g Group
-			var first, latest int64
-			err := scan(&g.Key, &g.Entries, &g.Cases, &g.Dockets, &g.Doubt, &first, &latest, &g.Value)
-			g.First, g.Latest = at(first), at(latest)
-			groups = append(groups, g)
-			return err
-		}); err != nil {
-			return err
-		}
-		return samples(ctx, q, &f, groups)
+		return samples(ctx, q, &f, box.Groups)
 	})
-	return groups, total, err
+	return box, err
+}
+
+// read reads a page from a table of groups.
+func (b *Inbox) read(ctx context.Context, q querier, from string, args []any, f *InboxFilter, now int64) error {
+	totals := `0, 0`
+	if f.all() {
+		if err := one(ctx, q, `SELECT count(*), CAST(coalesce(sum(entries), 0) AS BIGINT) FROM inbox`, nil, &b.Total, &b.Entries); err != nil {
+			return err
+		}
+	} else {
+		totals = `all_groups, all_entries`
+	}
+	w := where{args: args}
+	if rank, grp, ok := parseInboxCursor(f.After); ok {
+		w.add(`rank <= ?`, rank)
+		w.add(`(rank < ? OR grp > ?)`, rank, grp)
+	}
+	var ranks []float64
+	err := each(ctx, q, `SELECT grp, entries, cases, dockets, doubt, weight, first, latest, rank, `+totals+` FROM `+from+w.text()+
+		` ORDER BY rank DESC, grp`+w.limit(f.Limit+1, 0, f.Limit+1), w.args, func(scan func(...any) error) error {
+		var g Group
+		var doubt, weight, rank float64
+		var first, latest, groups, entries int64
+		err := scan(&g.Key, &g.Entries, &g.Cases, &g.Dockets, &doubt, &weight, &first, &latest, &rank, &groups, &entries)
+		if !f.all() {
+			b.Total, b.Entries = int(groups), int(entries)
+		}
+		g.First, g.Latest, g.Doubt = at(first), at(latest), min(max(doubt/float64(g.Entries), 0), 1)
+		g.Value = weight * math.Exp2(float64(latest-now)/weekMicros)
+		b.Groups, ranks = append(b.Groups, g), append(ranks, rank)
+		return err
+	})
+	if err == nil && len(b.Groups) > f.Limit {
+		b.Groups = b.Groups[:f.Limit]
+		b.Next = inboxCursor(ranks[f.Limit-1], b.Groups[f.Limit-1].Key)
+	}
+	return err
+}
+
+// inboxCursor names the place behind a group, whatever becomes of the groups before it.
+func inboxCursor(rank float64, grp string) string {
+	return strconv.FormatFloat(rank, 'g', -1, 64) + "_" + grp
+}
+
+func parseInboxCursor(cursor string) (rank float64, grp string, ok bool) {
+	number, grp, ok := strings.Cut(cursor, "_")
+	rank, err := strconv.ParseFloat(number, 64)
+	return rank, grp, ok && err == nil && !math.IsNaN(rank)
 }
 
 // samples reads the latest entry of each group.
@@ -88,7 +147,7 @@ func samples(ctx context.Context, q querier, f *InboxFilter, groups []Group) err
 	for i := range groups {
 		entries := f.Entries(groups[i].Key)
 		w := entries.where()
-		err := each(ctx, q, `SELECT `+entryColumns+` FROM entries`+w.text()+` ORDER BY created DESC, docket DESC, ordinal LIMIT 1`, w.args,
+		err := each(ctx, q, `SELECT `+entryColumns+` FROM entries`+w.text()+` ORDER BY docket DESC, ordinal LIMIT 1`, w.args,
 			func(scan func(...any) error) (err error) {
 				groups[i].Sample, err = scanEntry(scan)
 				return err
@@ -100,32 +159,11 @@ func samples(ctx context.Context, q querier, f *InboxFilter, groups []Group) err
 	return nil
 }
 
-// LabelCount is how many entries have a label.
-type LabelCount struct {
-	Label string
-	Count int
-}
-
-// Labels counts the entries that a filter selects by the label of their result, the most frequent first; no label is "".
-func (s *Store) Labels(ctx context.Context, f EntryFilter) ([]LabelCount, error) {
-	return s.counts(ctx, "label", f)
-}
-
-// Statuses is Labels for statuses.
-func (s *Store) Statuses(ctx context.Context, f EntryFilter) ([]LabelCount, error) {
-	f.Tried = true
-	return s.counts(ctx, "status", f)
-}
-
-func (s *Store) counts(ctx context.Context, column string, f EntryFilter) ([]LabelCount, error) {
-	w := f.where()
-	list := []LabelCount{}
-	query := strings.ReplaceAll(`SELECT COLUMN, count(*) FROM entries`+w.text()+` GROUP BY COLUMN ORDER BY count(*) DESC, COLUMN LIMIT 1000`, "COLUMN", column)
-	err := each(ctx, s.db, query, w.args, func(scan func(...any) error) error {
-		var c LabelCount
-		err := scan(&c.Label, &c.Count)
-		list = append(list, c)
-		return err
-	})
-	return list, err
+// InGroup counts the entries of a group that need a person.
+func (s *Store) InGroup(ctx context.Context, grp string) (n int, err error) {
+	err = one(ctx, s.db, `SELECT entries FROM inbox WHERE grp = $1`, []any{grp}, &n)
+	if isNotFound(err) {
+		return 0, nil
+	}
+	return n, err
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -94,7 +93,7 @@ func (s *Store) KnownLabels(ctx context.Context, f EntryFilter) ([]Known, error)
 	list := []Known{}
 	names := map[string]map[string]string{} // few dockets name labels differently
 	err := each(ctx, s.db, `SELECT docket, ordinal, repository, created, labels, corrected, truth, label_names, label, confidence, light_label FROM entries`+
-		w.text()+` ORDER BY created DESC, docket DESC, ordinal`+w.limit(f.Limit, most, most, f.Offset), w.args,
+		w.text()+` ORDER BY created DESC, docket DESC, ordinal`+w.limit(f.Limit, most, most), w.args,
 		func(scan func(...any) error) error {
 			var k Known
 			var created int64
@@ -120,43 +119,5 @@ func (s *Store) KnownLabels(ctx context.Context, f EntryFilter) ([]Known, error)
 			list = append(list, k)
 			return err
 		})
-	return list, err
-}
-
-// Volume is how many results of a repository were submitted in a week.
-type Volume struct {
-	Repository string
-	// Week begins on a Monday at midnight UTC.
-	Week  time.Time
-	Tried int
-	// Took is the time that their trials took, Fuel what they used. Results that share a verdict count it each.
-	Took time.Duration
-	Fuel int64
-}
-
-// WeekOf is the week of a time, as [Volume] counts them.
-func WeekOf(t time.Time) time.Time { return weekStart((t.UnixMicro() + sinceMonday) / weekMicros) }
-
-// sinceMonday is from the Monday before 1970 to its first day, a Thursday.
-const sinceMonday = weekMicros / 7 * 3
-
-func weekStart(number int64) time.Time { return at(number*weekMicros - sinceMonday) }
-
-// Volumes counts the results that a filter selects by repository and week, the latest week first; at most 10,000 rows.
-func (s *Store) Volumes(ctx context.Context, f EntryFilter) ([]Volume, error) {
-	f.Tried = true
-	w := f.where()
-	list := []Volume{}
-	week := fmt.Sprintf("(e.created + %d) / %d", int64(sinceMonday), int64(weekMicros))
-	err := each(ctx, s.db, `SELECT e.repository, `+week+`, count(*), CAST(coalesce(sum(v.micros), 0) AS BIGINT), CAST(coalesce(sum(v.fuel), 0) AS BIGINT)
-		FROM (SELECT repository, created, verdict FROM entries`+w.text()+`) e LEFT JOIN verdicts v ON v.key = e.verdict
-		GROUP BY e.repository, `+week+` ORDER BY `+week+` DESC, e.repository LIMIT 10000`, w.args, func(scan func(...any) error) error {
-		var v Volume
-		var number, micros int64
-		err := scan(&v.Repository, &number, &v.Tried, &micros, &v.Fuel)
-		v.Week, v.Took = weekStart(number), time.Duration(micros)*time.Microsecond
-		list = append(list, v)
-		return err
-	})
 	return list, err
 }

@@ -53,11 +53,22 @@ func knows(t *testing.T, s *store.Store) { //nolint:thelper // a test of the sui
 		t.Errorf("of the other repository there is %+v, %v", known, err)
 	}
 
-	volumes, err := s.Volumes(t.Context(), store.EntryFilter{})
-	must(t, err)
 	week := time.Date(2025, 12, 29, 0, 0, 0, 0, time.UTC) // the Monday before
-	if diff := cmp.Diff([]store.Volume{{Repository: "example.org/a", Week: week, Tried: 4, Took: 4 * time.Millisecond, Fuel: 28}, {Repository: "example.org/b", Week: week, Tried: 1, Took: time.Millisecond, Fuel: 7}}, volumes); diff != "" {
+	tallies, err := s.Tallies(t.Context(), "", time.Time{})
+	must(t, err)
+	of := func(tally store.Tally) store.Tally {
+		tally.Week, tally.Label, tally.Light, tally.Took, tally.Fuel = week, "bug", "bug", time.Duration(tally.Results)*time.Millisecond, int64(7*tally.Results)
+		return tally
+	}
+	if diff := cmp.Diff([]store.Tally{
+		of(store.Tally{Repository: "example.org/a", Results: 2}),
+		of(store.Tally{Repository: "example.org/a", Results: 2, Truth: "bug", Corrected: true, Stated: 0.9}),
+		of(store.Tally{Repository: "example.org/b", Results: 1}),
+	}, tallies); diff != "" {
 		t.Error(diff)
+	}
+	if n, err := s.CountKnown(t.Context()); err != nil || n != 2 {
+		t.Errorf("%d are known, %v", n, err)
 	}
 	for day, monday := range map[int]int{5: 5, 6: 5, 11: 5, 12: 12} {
 		if got := store.WeekOf(time.Date(2026, 1, day, 23, 0, 0, 0, time.UTC)); got.Day() != monday || got.Weekday() != time.Monday {

@@ -169,7 +169,7 @@ func (s *Store) AuditLog(ctx context.Context, before int64, limit int) ([]Action
 		w.add("id < ?", before)
 	}
 	list := []Action{}
-	err := each(ctx, s.db, `SELECT id, time, author, action, target, details FROM audit_log`+w.text()+` ORDER BY id DESC`+w.limit(limit, 100, 1000, 0), w.args,
+	err := each(ctx, s.db, `SELECT id, time, author, action, target, details FROM audit_log`+w.text()+` ORDER BY id DESC`+w.limit(limit, 100, 1000), w.args,
 		func(scan func(...any) error) error {
 			var a Action
 			var time int64

@@ -116,4 +116,22 @@ var migrations = []migration{
 		// The span of the submission, as the header traceparent has it: workers continue its trace.
 		`ALTER TABLE dockets ADD COLUMN traceparent TEXT NOT NULL DEFAULT ''`,
 	}},
+	{"8 counts", []string{
+		// See tally.go. confidence is in hundredths, stated the sum of the confidences; both are 0 where truth or label is empty.
+		`CREATE TABLE tallies (
+			docket BIGINT NOT NULL, generation BIGINT NOT NULL, status TEXT NOT NULL, label TEXT NOT NULL, light TEXT NOT NULL,
+			truth TEXT NOT NULL, corrected BIGINT NOT NULL, open BIGINT NOT NULL, confidence BIGINT NOT NULL,
+			entries BIGINT NOT NULL, stated DOUBLE PRECISION NOT NULL, micros BIGINT NOT NULL, fuel BIGINT NOT NULL,
+			PRIMARY KEY (docket, generation, status, label, light, truth, corrected, open, confidence))`,
+		`CREATE TABLE inbox (
+			grp TEXT PRIMARY KEY, entries BIGINT NOT NULL, cases BIGINT NOT NULL, dockets BIGINT NOT NULL, doubt DOUBLE PRECISION NOT NULL,
+			weight DOUBLE PRECISION NOT NULL, first BIGINT NOT NULL, latest BIGINT NOT NULL, rank DOUBLE PRECISION NOT NULL)`,
+		`CREATE INDEX inbox_rank ON inbox (rank DESC, grp)`,
+		`DROP INDEX entries_open`,
+		`CREATE INDEX entries_inbox ON entries (grp, docket DESC, ordinal) WHERE ` + needsPerson,
+		`CREATE INDEX entries_flipped ON entries (generation, docket DESC, ordinal) WHERE ` + flipped,
+		`INSERT INTO tallies ` + countResults,
+		`INSERT INTO inbox ` + countGroups,
+		`UPDATE inbox SET rank = ` + rankOf,
+	}},
 }

@@ -72,6 +72,9 @@ func connect(path, option string, pragmas ...string) (*sql.DB, error) {
 	return sql.Open("sqlite", location.String())
 }
 
+// classificationLite is the truth that the docket of an entry e states.
+const classificationLite = "json_extract(e.truth, '$.Classification')"
+
 func (*lite) name() string { return "sqlite" }
 
 // write changes the database. Errors that SQLite gives when it has ended the transaction by itself hide none behind them.
@@ -125,7 +128,7 @@ func (d *lite) migrate(ctx context.Context, check bool) ([]string, error) {
 	if check {
 		return checkMigrations(ctx, d.name(), d, func() ([]string, error) { return pendingQueue(ctx, queue) })
 	}
-	return migrate(ctx, d, dialect{id: "INTEGER PRIMARY KEY AUTOINCREMENT", bytes: "BLOB"}, func() error {
+	return migrate(ctx, d, dialect{id: "INTEGER PRIMARY KEY AUTOINCREMENT", bytes: "BLOB", classification: classificationLite}, func() error {
 		_, err := queue.Migrate(ctx, rivermigrate.DirectionUp, nil)
 		return err
 	})

@@ -351,7 +351,7 @@ type Quality struct {
 	Known, Right, LightRight int
 	// Cases that were tried in all.
 	Cases int
-	// Stated are the confidences of the court's answers whose truth is known.
+	// Stated are the confidences of the court's answers whose truth is known, those of a hundredth with their mean.
 	Stated []calibrate.Stated
 	// Labels of the confusion matrix, in order; Confusion counts by truth and answer, "" is no answer.
 	Labels       []Label

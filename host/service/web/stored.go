@@ -40,15 +40,13 @@ type stored struct {
 // Entries on a page.
 const pageSize = 50
 
-// offset reads a cursor: how many rows are passed over.
-func offset(cursor string) int { return max(atoi(cursor), 0) }
-
-// nextCursor is the cursor behind a page; empty where fewer rows came than were asked for.
-func nextCursor(cursor string, got int) string {
-	if got < pageSize {
-		return ""
+// after reads the cursor of a list of entries: the last one of the page before.
+func after(cursor string) store.TrialID {
+	id, err := store.ParseTrialID(cursor)
+	if err != nil {
+		return store.TrialID{}
 	}
-	return strconv.Itoa(offset(cursor) + pageSize)
+	return id
 }
 
 // found turns the store's errors into those of a Backend.
@@ -61,41 +59,34 @@ func found(err error) error {
 
 func (b *stored) Inbox(ctx context.Context, q InboxQuery) (*Inbox, error) {
 	f := inboxFilter(&q)
-	f.Limit, f.Offset = pageSize, offset(q.Cursor)
-	groups, total, err := b.sources.Store.Inbox(ctx, f)
+	f.Limit, f.After = pageSize, q.Cursor
+	rows, err := b.sources.Store.Inbox(ctx, f)
 	if err != nil {
 		return nil, err
 	}
-	box := &Inbox{OpenGroups: total, Next: nextCursor(q.Cursor, len(groups))}
-	if offset(q.Cursor)+len(groups) >= total {
-		box.Next = ""
-	}
-	samples := make([]store.Entry, len(groups))
-	for i := range groups {
-		samples[i] = groups[i].Sample
+	box := &Inbox{OpenGroups: rows.Total, OpenCases: rows.Entries, Next: rows.Next}
+	samples := make([]store.Entry, len(rows.Groups))
+	for i := range rows.Groups {
+		samples[i] = rows.Groups[i].Sample
 	}
 	leads, err := b.entries(ctx, samples)
 	if err != nil {
 		return nil, err
 	}
-	for i := range groups {
-		g := &groups[i]
+	for i := range rows.Groups {
+		g := &rows.Groups[i]
 		box.Groups = append(box.Groups, Group{Key: g.Key, Lead: leads[i], Cases: g.Cases, Dockets: g.Dockets, Oldest: g.First, Newest: g.Latest})
-	}
-	if box.OpenCases, err = b.sources.Store.CountEntries(ctx, f.Entries("")); err != nil {
-		return nil, err
 	}
 	if box.Repositories, err = b.sources.Store.Repositories(ctx); err != nil {
 		return nil, err
 	}
-	box.Labels, err = b.inboxLabels(ctx, &box.Groups)
+	box.Labels, err = b.inboxLabels(ctx, box.Groups)
 	return box, err
 }
 
 // inboxLabels are the labels of all that is in the inbox, with the names that the groups of this page have for them.
-func (b *stored) inboxLabels(ctx context.Context, groups *[]Group) ([]Label, error) {
-	all := store.InboxFilter{}
-	counts, err := b.sources.Store.Labels(ctx, all.Entries(""))
+func (b *stored) inboxLabels(ctx context.Context, groups []Group) ([]Label, error) {
+	counts, err := b.sources.Store.OpenLabels(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -105,8 +96,8 @@ func (b *stored) inboxLabels(ctx context.Context, groups *[]Group) ([]Label, err
 			continue
 		}
 		l := Label{ID: c.Label}
-		for i := range *groups {
-			for _, known := range (*groups)[i].Lead.Labels {
+		for i := range groups {
+			for _, known := range groups[i].Lead.Labels {
 				if known.ID == l.ID && l.Name == "" {
 					l.Name = known.Name
 				}
@@ -128,18 +119,22 @@ func inboxFilter(q *InboxQuery) store.InboxFilter {
 func (b *stored) Members(ctx context.Context, group, cursor string) (*Entries, error) {
 	all := store.InboxFilter{}
 	f := all.Entries(group)
-	f.Limit, f.Offset = pageSize, offset(cursor)
-	return b.list(ctx, f, cursor)
+	f.Limit, f.After = pageSize, after(cursor)
+	return b.list(ctx, f)
 }
 
 // list reads a page of entries.
-func (b *stored) list(ctx context.Context, f store.EntryFilter, cursor string) (*Entries, error) {
+func (b *stored) list(ctx context.Context, f store.EntryFilter) (*Entries, error) {
 	rows, err := b.sources.Store.Entries(ctx, f)
 	if err != nil {
 		return nil, err
 	}
 	entries, err := b.entries(ctx, rows)
-	return &Entries{Entries: entries, Next: nextCursor(cursor, len(rows))}, err
+	list := &Entries{Entries: entries}
+	if len(rows) == pageSize {
+		list.Next = rows[pageSize-1].ID.String()
+	}
+	return list, err
 }
 
 // entries adds to rows what their dockets say of them.
@@ -204,13 +199,17 @@ func (b *stored) Dockets(ctx context.Context, q DocketsQuery) (*Dockets, error) 
 	if err != nil {
 		return nil, err
 	}
+	ids := make([]int64, len(rows))
+	for i := range rows {
+		ids[i] = rows[i].ID
+	}
+	counts, err := b.sources.Store.CountsOf(ctx, ids...)
+	if err != nil {
+		return nil, err
+	}
 	list := &Dockets{}
 	for i := range rows {
-		d, err := b.docketOf(ctx, &rows[i])
-		if err != nil {
-			return nil, err
-		}
-		list.Dockets = append(list.Dockets, *d)
+		list.Dockets = append(list.Dockets, *docketOf(&rows[i], counts[rows[i].ID]))
 	}
 	if len(rows) == pageSize {
 		list.Next = strconv.FormatInt(rows[len(rows)-1].ID, 10)
@@ -219,22 +218,13 @@ func (b *stored) Dockets(ctx context.Context, q DocketsQuery) (*Dockets, error) 
 	return list, err
 }
 
-// docketOf counts what came of a docket.
-func (b *stored) docketOf(ctx context.Context, d *store.Docket) (*Docket, error) {
-	out := &Docket{
+// docketOf is what pages show of a docket and its counts.
+func docketOf(d *store.Docket, c *store.Counts) *Docket {
+	return &Docket{
 		ID: d.ID, Name: d.Name, Repository: d.Repository, Revision: d.Revision, Format: d.Format, State: string(d.State), Submitter: d.Submitter,
 		Cases: d.Cases, Tried: d.Tried, Faults: d.Faults, Created: d.Created, Finished: d.Finished, Pinned: d.Generation,
-		ByStatus: map[trial.Status]int{},
+		ByStatus: c.ByStatus, Open: c.Open, Known: c.Known, Right: c.Right, LightRight: c.LightRight,
 	}
-	counts, err := b.sources.Store.Statuses(ctx, store.EntryFilter{Docket: d.ID})
-	if err != nil {
-		return nil, err
-	}
-	for _, c := range counts {
-		out.ByStatus[trial.Status(c.Label)] = c.Count
-	}
-	out.Open, err = b.sources.Store.CountEntries(ctx, store.EntryFilter{Docket: d.ID, Tried: true, Uncorrected: true, MinDoubt: store.InboxDoubt})
-	return out, err
 }
 
 func (b *stored) Docket(ctx context.Context, id int64) (*Docket, error) {
@@ -242,37 +232,18 @@ func (b *stored) Docket(ctx context.Context, id int64) (*Docket, error) {
 	if err != nil {
 		return nil, found(err)
 	}
-	out, err := b.docketOf(ctx, &d)
+	counts, err := b.sources.Store.CountsOf(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	known, err := b.sources.Store.KnownLabels(ctx, store.EntryFilter{Docket: id})
-	if err != nil {
-		return nil, err
-	}
-	for i := range known {
-		out.Known++
-		out.Right += one(known[i].Label == known[i].Right)
-		out.LightRight += one(known[i].Light == known[i].Right)
-	}
-	answers, err := b.sources.Store.Labels(ctx, store.EntryFilter{Docket: id, Tried: true})
-	if err != nil {
-		return nil, err
-	}
-	names, err := b.namesIn(ctx, id)
-	for _, a := range answers {
+	out := docketOf(&d, counts[id])
+	_, names, err := b.sources.Store.LabelsOf(ctx, id)
+	for _, a := range counts[id].ByLabel {
 		if a.Label != "" {
 			out.ByLabel = append(out.ByLabel, LabelCount{Label{a.Label, names[a.Label]}, a.Count})
 		}
 	}
 	return out, err
-}
-
-// namesIn are the names of labels in a docket, by its first entry.
-func (b *stored) namesIn(ctx context.Context, docket int64) (map[string]string, error) {
-	first := store.TrialID{Docket: docket, Ordinal: 1}
-	about, err := b.sources.Store.About(ctx, []store.TrialID{first})
-	return about[first].LabelNames, err
 }
 
 func one(yes bool) int {
@@ -283,11 +254,11 @@ func one(yes bool) int {
 }
 
 func (b *stored) Entries(ctx context.Context, docket int64, q EntriesQuery) (*Entries, error) {
-	f := store.EntryFilter{Docket: docket, Text: q.Text, Limit: pageSize, Offset: offset(q.Cursor)}
+	f := store.EntryFilter{Docket: docket, Text: q.Text, Limit: pageSize, After: after(q.Cursor)}
 	if q.Status != "" {
 		f.Statuses = []trial.Status{trial.Status(q.Status)}
 	}
-	return b.list(ctx, f, q.Cursor)
+	return b.list(ctx, f)
 }
 
 func (b *stored) Case(ctx context.Context, id EntryID) (*Case, error) {
@@ -318,8 +289,7 @@ func (b *stored) Case(ctx context.Context, id EntryID) (*Case, error) {
 	if err := b.history(ctx, c); err != nil {
 		return nil, err
 	}
-	all := store.InboxFilter{}
-	c.GroupCases, err = b.sources.Store.CountEntries(ctx, all.Entries(c.Group))
+	c.GroupCases, err = b.sources.Store.InGroup(ctx, c.Group)
 	return c, err
 }
 

@@ -27,6 +27,10 @@ func (b *stored) Modules(ctx context.Context) (*Modules, error) {
 	if err != nil {
 		return nil, err
 	}
+	tried, err := b.sources.Store.TriedBy(ctx)
+	if err != nil {
+		return nil, err
+	}
 	m := &Modules{Current: current}
 	parts := map[int64]*store.Parts{}
 	for i := range rows {
@@ -37,12 +41,10 @@ func (b *stored) Modules(ctx context.Context) (*Modules, error) {
 		out := Generation{
 			ID: g.ID, Parent: g.Parent, Note: g.Note, Author: g.Author, Created: g.Created, Current: g.ID == current, Share: g.Share,
 			Candidate: len(g.Parts.Canary) > 0, Parts: partsOf(&g.Parts), Failure: failures[g.ID],
+			Trials: tried[g.ID],
 		}
 		if before := parts[g.Parent]; before != nil {
 			out.Changes = changes(partsOf(before), out.Parts)
-		}
-		if out.Trials, err = b.sources.Store.CountEntries(ctx, store.EntryFilter{Generation: g.ID, Tried: true}); err != nil {
-			return nil, err
 		}
 		if out.Candidate {
 			if err := b.flips(ctx, &out); err != nil {

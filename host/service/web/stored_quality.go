@@ -1,7 +1,9 @@
 package web
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -11,42 +13,20 @@ import (
 )
 
 func (b *stored) Quality(ctx context.Context, q QualityQuery) (*Quality, error) {
-	f := store.EntryFilter{Repository: q.Repository, Since: q.Since}
-	known, err := b.sources.Store.KnownLabels(ctx, f)
+	tallies, err := b.sources.Store.Tallies(ctx, q.Repository, q.Since)
 	if err != nil {
 		return nil, err
 	}
-	volumes, err := b.sources.Store.Volumes(ctx, f)
-	if err != nil {
-		return nil, err
-	}
-	out := &Quality{Known: len(known), Confusion: map[string]map[string]int{}}
+	out := &Quality{Confusion: map[string]map[string]int{}}
 	weeks, repositories := rowsBy{}, rowsBy{}
-	for _, v := range volumes {
-		out.Cases += v.Tried
-		out.Took += v.Took
-		out.Fuel += v.Fuel
-		for _, row := range []*QualityRow{weeks.of(weekName(v.Week)), repositories.of(v.Repository)} {
-			row.Cases += v.Tried
-			row.Took += v.Took
-		}
+	if err := b.qualityLabels(ctx, out); err != nil {
+		return nil, err
 	}
-	for i := range known {
-		k := &known[i]
-		right, light := one(k.Label == k.Right), one(k.Light == k.Right)
-		out.Right += right
-		out.LightRight += light
-		out.Corrections += one(k.Corrected)
-		if k.Label != "" {
-			out.Stated = append(out.Stated, calibrate.Stated{Confidence: k.Confidence, Right: k.Label == k.Right})
-		}
-		out.count(k)
-		for _, row := range []*QualityRow{weeks.of(weekName(store.WeekOf(k.Created))), repositories.of(k.Repository)} {
-			row.Known++
-			row.Right += right
-			row.LightRight += light
-			row.Corrections += one(k.Corrected)
-		}
+	for i := range tallies {
+		t := &tallies[i]
+		out.count(t)
+		weeks.of(weekName(t.Week)).count(t)
+		repositories.of(t.Repository).count(t)
 	}
 	out.Weeks = weeks.sorted(func(a, b *QualityRow) int { return strings.Compare(b.Name, a.Name) })
 	out.Repositories = repositories.sorted(func(a, b *QualityRow) int {
@@ -64,17 +44,62 @@ func (b *stored) Quality(ctx context.Context, q QualityQuery) (*Quality, error) 
 // mostLabels is how many labels a confusion matrix has that no case is known to be.
 const mostLabels = 12
 
-// count adds a result to the confusion matrix.
-func (q *Quality) count(k *store.Known) {
-	for _, id := range k.Labels {
-		if !slices.ContainsFunc(q.Labels, func(l Label) bool { return l.ID == id }) {
-			q.Labels = append(q.Labels, Label{id, k.LabelNames[id]})
+// qualityLabels are those of the latest dockets of which right labels are known, with their names.
+func (b *stored) qualityLabels(ctx context.Context, q *Quality) error {
+	dockets, err := b.sources.Store.WithTruth(ctx)
+	for _, id := range dockets {
+		labels, names, e := b.sources.Store.LabelsOf(ctx, id)
+		err = errors.Join(err, e)
+		for _, l := range labels {
+			q.label(l, names[l])
 		}
 	}
-	if q.Confusion[k.Right] == nil {
-		q.Confusion[k.Right] = map[string]int{}
+	return err
+}
+
+// label adds a label to the confusion matrix, or its name.
+func (q *Quality) label(id, name string) {
+	if i := slices.IndexFunc(q.Labels, func(l Label) bool { return l.ID == id }); i >= 0 {
+		q.Labels[i].Name = cmp.Or(q.Labels[i].Name, name)
+	} else if id != "" {
+		q.Labels = append(q.Labels, Label{id, name})
 	}
-	q.Confusion[k.Right][k.Label]++
+}
+
+// count adds results to all that the page shows of them.
+func (q *Quality) count(t *store.Tally) {
+	sum := QualityRow{}
+	sum.count(t)
+	q.Cases += sum.Cases
+	q.Took += sum.Took
+	q.Fuel += t.Fuel
+	q.Known += sum.Known
+	q.Right += sum.Right
+	q.LightRight += sum.LightRight
+	q.Corrections += sum.Corrections
+	if t.Truth == "" {
+		return
+	}
+	if t.Label != "" {
+		q.Stated = append(q.Stated, slices.Repeat([]calibrate.Stated{{Confidence: t.Stated, Right: t.Label == t.Truth}}, t.Results)...)
+	}
+	q.label(t.Truth, "")
+	q.label(t.Label, "")
+	if q.Confusion[t.Truth] == nil {
+		q.Confusion[t.Truth] = map[string]int{}
+	}
+	q.Confusion[t.Truth][t.Label] += t.Results
+}
+
+func (r *QualityRow) count(t *store.Tally) {
+	r.Cases += t.Results
+	r.Took += t.Took
+	if t.Truth != "" {
+		r.Known += t.Results
+		r.Right += one(t.Label == t.Truth) * t.Results
+		r.LightRight += one(t.Light == t.Truth) * t.Results
+		r.Corrections += one(t.Corrected) * t.Results
+	}
 }
 
 func weekName(t time.Time) string { return t.UTC().Format("2006-01-02") }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/service/refit"
-	"github.com/shadowcourt/shadowcourt/host/service/store"
 )
 
 // refitting is the one refit that a process carries out at a time. It is kept in memory: another process knows nothing of it.
@@ -18,9 +17,6 @@ type refitting struct {
 	proposal *refit.Proposal
 }
 
-// mostKnown is how many known labels are counted, of which a refit reads some thousands.
-const mostKnown = 5000
-
 // refitTime is the most that a refit may take.
 const refitTime = 30 * time.Minute
 
@@ -28,14 +24,14 @@ func (b *stored) Refit(ctx context.Context) (*Refit, error) {
 	if b.sources.Refit == nil {
 		return nil, nil //nolint:nilnil // the server can't refit
 	}
-	known, err := b.sources.Store.KnownLabels(ctx, store.EntryFilter{Limit: mostKnown})
+	known, err := b.sources.Store.CountKnown(ctx)
 	if err != nil {
 		return nil, err
 	}
 	r := &b.refits
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	out := &Refit{Known: len(known), Needed: refit.Least, Running: r.running, Step: r.step, Failure: r.failure}
+	out := &Refit{Known: known, Needed: refit.Least, Running: r.running, Step: r.step, Failure: r.failure}
 	if r.proposal != nil {
 		out.Proposal = r.proposal
 		out.Profile = string(r.proposal.Profile)

@@ -20,7 +20,7 @@ nothing where they are. Make a backup first; a newer program's tables are not fo
 		Example: `  shadowcourt serve migrate --data court`,
 		Args:    cli.ExactArgs(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			db, err := d.openRaw(cmd.Context(), slog.New(slog.DiscardHandler))
+			db, err := d.openRaw(cmd.Context(), slog.New(slog.DiscardHandler), makeMissing)
 			if err != nil {
 				return err
 			}

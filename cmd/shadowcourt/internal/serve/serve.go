@@ -6,10 +6,12 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -43,6 +45,7 @@ type options struct {
 // oidc are the flags of OpenID Connect.
 type oidc struct {
 	issuer, clientID, secretFile string
+	public                       bool
 	allow, operate               []string
 }
 
@@ -76,6 +79,7 @@ Exit codes: 0 told to stop; 1 something failed while running; 2 the command line
 	f.StringVar(&o.oidc.issuer, "oidc-issuer", "", "issuer of OpenID Connect, for people to sign in")
 	f.StringVar(&o.oidc.clientID, "oidc-client-id", "", "with --oidc-issuer: ID of the client")
 	f.StringVar(&o.oidc.secretFile, "oidc-client-secret-file", "", "with --oidc-issuer: file with the client's secret (default: the variable "+secretVariable+")")
+	f.BoolVar(&o.oidc.public, "oidc-public-client", false, "with --oidc-issuer: the client has no secret at the issuer")
 	f.StringSliceVar(&o.oidc.allow, "oidc-allow", nil, "with --oidc-issuer: who may submit and review: an address, @domain, group:NAME or *")
 	f.StringSliceVar(&o.oidc.operate, "oidc-operate", nil, "with --oidc-issuer: who may do everything, in the form of --oidc-allow")
 	open.KeyFlag(cmd, &o.key, "key that signs the records of trials")
@@ -93,7 +97,7 @@ func (o *options) run(ctx context.Context, s cli.Streams) error {
 	if err != nil {
 		return cli.InputError(err)
 	}
-	if config.Store, err = o.open(ctx, config.Log); err != nil {
+	if config.Store, err = o.open(ctx, config.Log, makeMissing); err != nil {
 		return err
 	}
 	defer config.Store.Close()
@@ -193,8 +197,8 @@ func (o *options) signingKey() (*record.Key, error) {
 // config is nil without an issuer.
 func (o *oidc) config(public *url.URL) (*auth.OIDC, error) {
 	if o.issuer == "" {
-		if o.clientID != "" || o.secretFile != "" || len(o.allow)+len(o.operate) > 0 {
-			return nil, errors.New("--oidc-client-id, --oidc-client-secret-file, --oidc-allow and --oidc-operate need --oidc-issuer")
+		if o.clientID != "" || o.secretFile != "" || o.public || len(o.allow)+len(o.operate) > 0 {
+			return nil, errors.New("--oidc-client-id, --oidc-client-secret-file, --oidc-public-client, --oidc-allow and --oidc-operate need --oidc-issuer")
 		}
 		return nil, nil //nolint:nilnil // nobody signs in by OIDC
 	}
@@ -207,9 +211,17 @@ func (o *oidc) config(public *url.URL) (*auth.OIDC, error) {
 		if err != nil {
 			return nil, fmt.Errorf("--oidc-client-secret-file: %w", err)
 		}
-		secret = string(text)
+		if secret = string(text); strings.TrimSpace(secret) == "" {
+			return nil, fmt.Errorf("--oidc-client-secret-file %q is empty: write the client's secret to it", o.secretFile)
+		}
 	}
-	return &auth.OIDC{Issuer: o.issuer, ClientID: o.clientID, Secret: strings.TrimSpace(secret), Allow: o.allow, Operate: o.operate}, nil
+	switch secret = strings.TrimSpace(secret); {
+	case secret == "" && !o.public:
+		return nil, errors.New("--oidc-issuer needs the client's secret: set the variable " + secretVariable + ", or use --oidc-client-secret-file FILE; --oidc-public-client for a client without one")
+	case secret != "" && o.public:
+		return nil, errors.New("--oidc-public-client has no secret: leave out " + secretVariable + " and --oidc-client-secret-file")
+	}
+	return &auth.OIDC{Issuer: o.issuer, ClientID: o.clientID, Secret: secret, Allow: o.allow, Operate: o.operate}, nil
 }
 
 func listen(ctx context.Context, addresses []string) ([]net.Listener, error) {
@@ -249,8 +261,14 @@ func (d *database) named() bool {
 	return d.url != "" || d.data == "" && os.Getenv(databaseVariable) != ""
 }
 
-// name is what store.Open takes. The folder of a SQLite file is made.
-func (d *database) name() (string, error) {
+// Whether a SQLite file that is not there is made.
+const (
+	makeMissing = true
+	mustExist   = false
+)
+
+// name is what store.Open takes.
+func (d *database) name(missing bool) (string, error) {
 	if d.url == "" && d.data == "" {
 		d.url = os.Getenv(databaseVariable)
 	}
@@ -269,15 +287,20 @@ func (d *database) name() (string, error) {
 		}
 		d.data = dir
 	}
-	if err := os.MkdirAll(d.data, 0o700); err != nil {
-		return "", fmt.Errorf("--data: %w", err)
+	file := filepath.Join(d.data, "shadowcourt.db")
+	if missing == makeMissing {
+		if err := os.MkdirAll(d.data, 0o700); err != nil {
+			return "", fmt.Errorf("--data: %w", err)
+		}
+	} else if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("there is no database in %s: `shadowcourt serve` and `shadowcourt serve migrate` make one; use the same --data or --database", d.data)
 	}
-	return d.data + string(os.PathSeparator) + "shadowcourt.db", nil
+	return file, nil
 }
 
 // openRaw connects without a look at the tables.
-func (d *database) openRaw(ctx context.Context, log *slog.Logger) (*store.Store, error) {
-	name, err := d.name()
+func (d *database) openRaw(ctx context.Context, log *slog.Logger, missing bool) (*store.Store, error) {
+	name, err := d.name(missing)
 	if err != nil {
 		return nil, cli.InputError(err)
 	}
@@ -285,8 +308,8 @@ func (d *database) openRaw(ctx context.Context, log *slog.Logger) (*store.Store,
 }
 
 // open connects, and checks the tables; those of a SQLite file are brought up to date.
-func (d *database) open(ctx context.Context, log *slog.Logger) (*store.Store, error) {
-	db, err := d.openRaw(ctx, log)
+func (d *database) open(ctx context.Context, log *slog.Logger, missing bool) (*store.Store, error) {
+	db, err := d.openRaw(ctx, log, missing)
 	if err != nil {
 		return nil, err
 	}

@@ -54,7 +54,7 @@ people. Scopes are submit (submit and follow dockets), review (correct verdicts)
 			if strings.TrimSpace(args[0]) == "" || days < 0 {
 				return cli.InputError(errors.New("use a name that is not empty, and --days of 0 or more"))
 			}
-			db, err := d.open(cmd.Context(), slog.New(slog.DiscardHandler))
+			db, err := d.open(cmd.Context(), slog.New(slog.DiscardHandler), mustExist)
 			if err != nil {
 				return err
 			}
@@ -102,12 +102,15 @@ func newTokenList(s cli.Streams) *cobra.Command {
 		Example: `  shadowcourt serve token list --data court`,
 		Args:    cli.ExactArgs(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			db, err := d.open(cmd.Context(), slog.New(slog.DiscardHandler))
+			db, err := d.open(cmd.Context(), slog.New(slog.DiscardHandler), mustExist)
 			if err != nil {
 				return err
 			}
 			defer db.Close()
 			list, err := db.Tokens(cmd.Context())
+			if len(list) > 0 {
+				fmt.Fprintln(s.Out, "ID\tSTATE\tNAME\tSUBMITTER\tSCOPES\tMADE")
+			}
 			for _, t := range list {
 				state := "valid"
 				switch {
@@ -142,13 +145,17 @@ func newTokenRevoke(s cli.Streams) *cobra.Command {
 			if err != nil {
 				return cli.InputError(fmt.Errorf("%q is no ID of a token: `shadowcourt serve token list` shows them", args[0]))
 			}
-			db, err := d.open(cmd.Context(), slog.New(slog.DiscardHandler))
+			db, err := d.open(cmd.Context(), slog.New(slog.DiscardHandler), mustExist)
 			if err != nil {
 				return err
 			}
 			defer db.Close()
-			if err := db.RevokeToken(cmd.Context(), id); err != nil {
-				return cli.InputError(err)
+			err = db.RevokeToken(cmd.Context(), id)
+			if errors.Is(err, store.ErrNotFound) {
+				err = cli.InputError(fmt.Errorf("there is no token %d, or it was revoked before: `shadowcourt serve token list` shows them", id))
+			}
+			if err != nil {
+				return err
 			}
 			fmt.Fprintf(s.Out, "token %d is revoked\n", id)
 			return db.Log(cmd.Context(), store.Action{Author: localAuthor, Action: "token.revoke", Target: "token " + args[0]})

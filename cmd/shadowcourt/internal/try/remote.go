@@ -34,7 +34,9 @@ type remoteRun struct {
 	dockets   []*client.Docket
 	sum       run.Summary
 	matched   bool
+	other     bool // an entry that could not be tried may be of another format
 	proposals proposals
+	explained explained
 }
 
 // runRemote carries out `try --server`.
@@ -72,6 +74,9 @@ func (o *tryOptions) runRemote(ctx context.Context, s cli.Streams, args []string
 	if err := o.outputs(s, config); err != nil {
 		return cli.FileError(err)
 	}
+	if len(r.dockets) == 1 {
+		o.remote.name = r.dockets[0].Name
+	}
 	r.out, r.files = render.NewOutput(nil, config.Writers...), config.Files
 	return r.follow(ctx)
 }
@@ -79,7 +84,7 @@ func (o *tryOptions) runRemote(ctx context.Context, s cli.Streams, args []string
 // form is how much of the trials the outputs need.
 func (o *tryOptions) form(match *failOn) wire.Form {
 	switch {
-	case len(o.reports) > 0 || o.cases != "":
+	case len(o.reports) > 0 || o.cases != "" || o.explain != "":
 		return wire.Whole
 	case o.format == "table" || len(match.labels) > 0:
 		return wire.Summary
@@ -107,6 +112,12 @@ func (r *remoteRun) follow(ctx context.Context) error {
 		}
 	}
 	r.progress.Clear()
+	if t := r.explained.short(); t != nil && ctx.Err() == nil {
+		if err := r.write(t); err != nil {
+			r.files.Discard()
+			return r.failed(ctx, err)
+		}
+	}
 	if err := errors.Join(r.out.Close(), r.place(ctx.Err() != nil)); err != nil {
 		return err
 	}
@@ -138,8 +149,10 @@ func (r *remoteRun) docket(ctx context.Context, i int) error {
 			r.fault(d, line)
 			continue
 		}
-		r.note(t)
-		if err := r.out.Write(t); err != nil {
+		if !r.explained.wants(r.options.explain, t) {
+			continue
+		}
+		if err := r.write(t); err != nil {
 			return err
 		}
 	}
@@ -148,6 +161,12 @@ func (r *remoteRun) docket(ctx context.Context, i int) error {
 		r.dockets[i] = now
 	}
 	return err
+}
+
+// write writes a trial.
+func (r *remoteRun) write(t *trial.Trial) error {
+	r.note(t)
+	return r.out.Write(t)
 }
 
 // progressTime is how often the state of a docket is shown.
@@ -266,8 +285,14 @@ func (r *remoteRun) end(ctx context.Context) error {
 	if len(ended) > 0 {
 		return errors.Join(ended...)
 	}
-	if err := untried(&r.sum); err != nil {
+	if err := untried(&r.sum, r.other); err != nil {
 		return err
+	}
+	switch {
+	case r.options.explain != "" && r.sum.Tried == 0:
+		return r.options.notFound(r.explained.passedOver)
+	case r.options.explain != "":
+		return matched(r.matched)
 	}
 	return answered(&r.sum, r.matched)
 }

@@ -20,6 +20,7 @@ type remoteOptions struct {
 	dockets              []int64
 	key                  string
 	repository, revision string
+	name                 string // of the docket, where it is one
 }
 
 func (o *tryOptions) remoteFlags(cmd *cobra.Command) {
@@ -36,7 +37,7 @@ var (
 	// submitting are flags about how a docket is submitted.
 	submitting = []string{"from", "no-groups", "truth-from-report", "remember", "idempotency-key", "repository", "revision"}
 	// showing are flags about what becomes of results. All others are for trials on this machine.
-	showing = []string{"server", "docket", "format", "output", "report", "cases", "fail-on", "help"}
+	showing = []string{"server", "docket", "format", "output", "report", "cases", "fail-on", "explain", "help"}
 )
 
 // maxField is the most characters of what describes a docket.

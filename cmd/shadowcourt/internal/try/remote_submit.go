@@ -11,10 +11,15 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
+	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 	"github.com/shadowcourt/shadowcourt/host/run/input"
 	"github.com/shadowcourt/shadowcourt/host/service/client"
+	"github.com/shadowcourt/shadowcourt/host/service/problem"
 )
 
 // upload is a file that is submitted. It is read several times: for its digest, and each time that it is sent.
@@ -141,6 +146,7 @@ func (r *remoteRun) submit(ctx context.Context, reports []*upload) error {
 			return err
 		}
 	}
+	var rejected []*client.Error
 	for i, report := range reports {
 		r.progress.Say("submitting " + report.name)
 		s := &client.Submission{
@@ -157,10 +163,43 @@ func (r *remoteRun) submit(ctx context.Context, reports []*upload) error {
 			s.Key += "-" + strconv.Itoa(i+1)
 		}
 		d, err := r.submitOne(ctx, s, report)
+		if bad, ok := errors.AsType[*client.Error](err); ok && bad.Problem.Code == problem.BadDocket {
+			rejected = append(rejected, bad)
+			continue
+		}
 		if err != nil {
 			return err
 		}
 		r.dockets = append(r.dockets, d)
+	}
+	return r.untried(rejected)
+}
+
+// untried reports dockets of which the service can't try a case, as a run on this machine does: their entries are faults, and the others
+// are tried. Files that are no dockets are an error if there is no other.
+func (r *remoteRun) untried(rejected []*client.Error) error {
+	var none []error
+	for _, e := range rejected {
+		if e.Problem.Entries == 0 {
+			none = append(none, errors.New(sanitize.Block(e.Problem.Detail)))
+		}
+	}
+	if len(none) > 0 && len(none) == len(rejected) && len(r.dockets) == 0 {
+		return cli.InputError(errors.Join(none...))
+	}
+	for _, e := range rejected {
+		r.sum.Faults += max(e.Problem.Entries, 1)
+		lines := e.Faults()
+		if e.Problem.Entries == 0 {
+			lines = []string{e.Problem.Detail}
+		}
+		for _, line := range lines {
+			fmt.Fprintln(r.stderr, sanitize.Block(line))
+		}
+		for _, f := range e.Problem.Errors {
+			_, path, _ := strings.Cut(f.Path, ": ")
+			r.other = r.other || docket.OtherFormat(abi.Code(f.Code), path)
+		}
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package try
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -34,6 +35,7 @@ type tryRun struct {
 	sum     run.Summary
 	found   bool // a case: with --explain, the one that was looked for
 	matched bool
+	other   bool // an entry that could not be tried may be of another format
 
 	idle      string // why the command experiment has run nothing
 	proposals proposals
@@ -143,6 +145,8 @@ const maxFaults = 20
 // fault reports an entry that could not be tried.
 func (r *tryRun) fault(tried *host.Tried, sum run.Summary) {
 	r.progress.Clear()
+	line, ok := errors.AsType[*docket.LineError](tried.Err)
+	r.other = r.other || ok && line.OtherFormat()
 	if sum.Tried == 0 && sum.Unread == 0 && sum.Faults > maxFaults {
 		return // an input of another kind: hundreds of lines say no more
 	}
@@ -166,30 +170,39 @@ func (r *tryRun) end(ctx context.Context, inputs *input.Dockets) error {
 		file, _ := r.run.Kept()
 		return r.options.interrupted(r.sum.Tried, file != "")
 	}
-	if err := untried(&r.sum); err != nil {
+	if err := untried(&r.sum, r.other); err != nil {
 		return err
 	}
 	switch {
 	case r.options.explain != "" && !r.found:
-		flag := "--explain: "
-		if r.options.settle {
-			flag = ""
-		}
-		return cli.InputError(fmt.Errorf("%sno case has the id %q%s", flag, r.options.explain, near(inputs.PassedOver)))
+		return r.options.notFound(inputs.PassedOver)
 	case r.options.explain != "":
 		return matched(r.matched)
 	}
 	return answered(&r.sum, r.matched)
 }
 
-// untried is an error where entries could not be tried.
-func untried(sum *run.Summary) error {
+// notFound is an error that no case has the id that --explain asks for.
+func (o *tryOptions) notFound(passedOver []string) error {
+	flag := "--explain: "
+	if o.settle {
+		flag = ""
+	}
+	return cli.InputError(fmt.Errorf("%sno case has the id %q%s", flag, o.explain, near(passedOver)))
+}
+
+// untried is an error where entries could not be tried; other says that they may be of another format.
+func untried(sum *run.Summary, other bool) error {
 	tried := cli.Count(sum.Tried, "case was", "cases were") + " tried"
 	switch {
 	case sum.Unread > 0:
 		return fmt.Errorf("%s could not be read to the end; %s", cli.Count(sum.Unread, "docket", "dockets"), tried)
 	case sum.Faults > maxFaults && sum.Tried == 0:
-		return cli.InputError(fmt.Errorf("%d entries could not be tried, of which the first %d are named, and none could; is it another format? see --from", sum.Faults, maxFaults))
+		hint := ""
+		if other {
+			hint = "; is it another format? see --from"
+		}
+		return cli.InputError(fmt.Errorf("%d entries could not be tried, of which the first %d are named, and none could%s", sum.Faults, maxFaults, hint))
 	case sum.Faults > 0:
 		return cli.InputError(fmt.Errorf("%s could not be tried; %s", cli.Count(sum.Faults, "entry", "entries"), tried))
 	}
@@ -218,6 +231,8 @@ func (o *tryOptions) experimentCommand(t *trial.Trial) string {
 	docket := "DOCKET"
 	if len(o.dockets) == 1 && o.dockets[0] != "-" {
 		docket = o.dockets[0]
+	} else if o.remote.name != "" {
+		docket = o.remote.name
 	}
 	return o.ExperimentCommand(NewExperiment(cli.Streams{}).Flags(), docket, t.Result.ID, t.Result.Proposal, o.OutOfBudget(&t.Case))
 }

@@ -1,0 +1,189 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/host/trial"
+)
+
+// Counts are those of the results of a docket.
+type Counts struct {
+	ByStatus map[trial.Status]int
+	// ByLabel has the answers, the most frequent first; no label is "".
+	ByLabel []LabelCount
+	// Open need a person.
+	Open int
+	// Known have a right label from a correction or from the docket: how many answers of the court and of Light are it.
+	Known, Right, LightRight int
+}
+
+// LabelCount is how many entries have a label.
+type LabelCount struct {
+	Label string
+	Count int
+}
+
+// CountsOf gives the counts of dockets: at most 500.
+func (s *Store) CountsOf(ctx context.Context, dockets ...int64) (map[int64]*Counts, error) {
+	out := map[int64]*Counts{}
+	const most = 500
+	dockets = dockets[:min(len(dockets), most)]
+	if len(dockets) == 0 {
+		return out, nil
+	}
+	args := make([]any, len(dockets))
+	for i, id := range dockets {
+		args[i], out[id] = id, &Counts{ByStatus: map[trial.Status]int{}}
+	}
+	err := each(ctx, s.db, `SELECT docket, status, label, open, CASE WHEN truth <> '' THEN 1 ELSE 0 END AS known,
+			CASE WHEN truth <> '' AND label = truth THEN 1 ELSE 0 END AS hit, CASE WHEN truth <> '' AND light = truth THEN 1 ELSE 0 END AS light_hit,
+			CAST(sum(entries) AS BIGINT) FROM tallies WHERE docket IN (`+places(1, len(args))+`) GROUP BY 1, 2, 3, 4, 5, 6, 7`, args,
+		func(scan func(...any) error) error {
+			var docket, open, known, right, light, n int64
+			var status, label string
+			if err := scan(&docket, &status, &label, &open, &known, &right, &light, &n); err != nil {
+				return err
+			}
+			c := out[docket]
+			c.ByStatus[trial.Status(status)] += int(n)
+			c.add(label, int(n))
+			c.Open += int(open * n)
+			c.Known += int(known * n)
+			c.Right += int(right * n)
+			c.LightRight += int(light * n)
+			return nil
+		})
+	for _, c := range out {
+		slices.SortFunc(c.ByLabel, LabelCount.compare)
+	}
+	return out, err
+}
+
+func (c *Counts) add(label string, n int) {
+	for i := range c.ByLabel {
+		if c.ByLabel[i].Label == label {
+			c.ByLabel[i].Count += n
+			return
+		}
+	}
+	c.ByLabel = append(c.ByLabel, LabelCount{label, n})
+}
+
+// compare puts the most frequent first.
+func (c LabelCount) compare(o LabelCount) int {
+	if c.Count != o.Count {
+		return o.Count - c.Count
+	}
+	return strings.Compare(c.Label, o.Label)
+}
+
+// OpenLabels counts what is in the inbox by the label of the result, the most frequent first; no label is "".
+func (s *Store) OpenLabels(ctx context.Context) ([]LabelCount, error) {
+	list := []LabelCount{}
+	err := each(ctx, s.db, `SELECT label, CAST(sum(entries) AS BIGINT) FROM tallies WHERE open = 1 GROUP BY label LIMIT 1000`, nil, func(scan func(...any) error) error {
+		var c LabelCount
+		err := scan(&c.Label, &c.Count)
+		list = append(list, c)
+		return err
+	})
+	slices.SortFunc(list, LabelCount.compare)
+	return list, err
+}
+
+// TriedBy counts the results of each generation.
+func (s *Store) TriedBy(ctx context.Context) (map[int64]int, error) {
+	out := map[int64]int{}
+	err := each(ctx, s.db, `SELECT generation, CAST(sum(entries) AS BIGINT) FROM tallies GROUP BY generation`, nil, func(scan func(...any) error) error {
+		var id int64
+		var n int
+		err := scan(&id, &n)
+		out[id] = n
+		return err
+	})
+	return out, err
+}
+
+// CountKnown counts the results whose right label is known.
+func (s *Store) CountKnown(ctx context.Context) (n int, err error) {
+	err = one(ctx, s.db, `SELECT CAST(coalesce(sum(entries), 0) AS BIGINT) FROM tallies WHERE truth <> ''`, nil, &n)
+	return n, err
+}
+
+// Tally counts results that are alike.
+type Tally struct {
+	Repository string
+	// Week of the submission; it begins on a Monday at midnight UTC.
+	Week time.Time
+	// Label is the court's answer, Light the one under review, empty for none. Truth is the right one, empty where it is not known;
+	// Corrected says that a person set it.
+	Label, Light, Truth string
+	Corrected           bool
+	// Stated is the mean confidence of the court's answers, to a hundredth; 0 without a label or a truth.
+	Stated  float64
+	Results int
+	// Took is the time that their trials took, Fuel what they used. Results that share a verdict count it each.
+	Took time.Duration
+	Fuel int64
+}
+
+// Tallies counts all results of a repository (empty: of all) from dockets that were submitted since a time (zero: ever), the latest week first.
+func (s *Store) Tallies(ctx context.Context, repository string, since time.Time) ([]Tally, error) {
+	var w where
+	w.equal("d.repository", repository)
+	if !since.IsZero() {
+		w.add("d.created >= ?", micros(since))
+	}
+	list := []Tally{}
+	week := fmt.Sprintf("(d.created + %d) / %d", int64(sinceMonday), int64(weekMicros))
+	err := each(ctx, s.db, `SELECT d.repository, `+week+` AS week, t.label, t.light, t.truth, t.corrected, t.confidence,
+			CAST(sum(t.entries) AS BIGINT), sum(t.stated), CAST(sum(t.micros) AS BIGINT), CAST(sum(t.fuel) AS BIGINT)
+			FROM tallies t JOIN dockets d ON d.id = t.docket`+w.text()+` GROUP BY 1, 2, 3, 4, 5, 6, 7 ORDER BY 2 DESC, 1, 3, 4, 5, 6, 7`, w.args,
+		func(scan func(...any) error) error {
+			var t Tally
+			var week, corrected, confidence, micros int64
+			var stated float64
+			err := scan(&t.Repository, &week, &t.Label, &t.Light, &t.Truth, &corrected, &confidence, &t.Results, &stated, &micros, &t.Fuel)
+			t.Week, t.Corrected, t.Took = weekStart(week), corrected != 0, time.Duration(micros)*time.Microsecond
+			if t.Label != "" && t.Truth != "" && t.Results > 0 {
+				t.Stated = min(max(stated/float64(t.Results), 0), 1)
+			}
+			list = append(list, t)
+			return err
+		})
+	return list, err
+}
+
+// WeekOf is the week of a time, as [Tally] has it.
+func WeekOf(t time.Time) time.Time { return weekStart((t.UnixMicro() + sinceMonday) / weekMicros) }
+
+// sinceMonday is from the Monday before 1970 to its first day, a Thursday.
+const sinceMonday = weekMicros / 7 * 3
+
+func weekStart(number int64) time.Time { return at(number*weekMicros - sinceMonday) }
+
+// LabelsOf gives the labels of a docket with their names, by its first case.
+func (s *Store) LabelsOf(ctx context.Context, docket int64) (labels []string, names map[string]string, err error) {
+	var list, named string
+	err = one(ctx, s.db, `SELECT labels, label_names FROM entries WHERE docket = $1 AND labels <> '' ORDER BY ordinal LIMIT 1`, []any{docket}, &list, &named)
+	if isNotFound(err) {
+		return nil, nil, nil
+	}
+	return labels, names, errors.Join(err, parse(list, &labels), parse(named, &names))
+}
+
+// WithTruth are the latest dockets, at most ten, of which right labels are known.
+func (s *Store) WithTruth(ctx context.Context) ([]int64, error) {
+	var ids []int64
+	err := each(ctx, s.db, `SELECT DISTINCT docket FROM tallies WHERE truth <> '' ORDER BY docket DESC LIMIT 10`, nil, func(scan func(...any) error) error {
+		var id int64
+		err := scan(&id)
+		ids = append(ids, id)
+		return err
+	})
+	return ids, err
+}
