@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -209,6 +210,9 @@ func (s *Service) checkGeneration(ctx context.Context, parts store.Parts, blobs 
 			return err
 		}
 		h, err := s.config.Open(ctx, o, nil)
+		if _, ok := errors.AsType[*host.CandidateError](err); ok {
+			return fmt.Errorf("%w; a canary is named by the persona that it plays, or by the module that evaluates edges (clerk)", err)
+		}
 		if err != nil {
 			return err
 		}

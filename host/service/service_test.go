@@ -10,16 +10,21 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/service"
+	"github.com/shadowcourt/shadowcourt/host/service/auth"
 	"github.com/shadowcourt/shadowcourt/host/service/store"
 	"github.com/shadowcourt/shadowcourt/host/service/work"
 )
@@ -264,4 +269,46 @@ func TestAProcessStopsWhileItIsFollowed(t *testing.T) {
 	}()
 	p.stop()
 	<-following
+}
+
+// An issuer that is down stops nothing: the service says so until somebody could sign in.
+func TestAccept_SV5_AnIssuerThatIsDownIsToldAtTheStart(t *testing.T) {
+	t.Parallel()
+	var up atomic.Bool
+	var issuer *httptest.Server
+	asked := make(chan struct{}, 10)
+	issuer = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if !up.Load() {
+			w.WriteHeader(http.StatusBadGateway)
+			asked <- struct{}{}
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"issuer":%q,"authorization_endpoint":%q,"token_endpoint":%q,"jwks_uri":%q}`, issuer.URL, issuer.URL+"/a", issuer.URL+"/t", issuer.URL+"/k")
+	}))
+	t.Cleanup(issuer.Close)
+	p := startWith(t, "127.0.0.1:0", filepath.Join(t.TempDir(), "test.db"), func(c *service.Config) {
+		c.PublicURL = &url.URL{Scheme: "http", Host: "court.example"}
+		c.OIDC = &auth.OIDC{Issuer: issuer.URL, ClientID: "court", Secret: "s", Allow: []string{"*"}}
+	})
+	<-asked
+	for !strings.Contains(p.logs.String(), "nobody can sign in by OpenID Connect") {
+		runtime.Gosched()
+	}
+	if status, body := p.ask(t, "GET", "/readyz", ""); status != 200 || !strings.HasPrefix(body, "ready\n") || !strings.Contains(body, "the issuer does not answer") {
+		t.Errorf("%d %s", status, body)
+	}
+	up.Store(true)
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	r, err := client.Get(p.url + auth.OIDCPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = r.Body.Close()
+	if r.StatusCode != http.StatusSeeOther {
+		t.Errorf("signing in: %s", r.Status)
+	}
+	if status, body := p.ask(t, "GET", "/readyz", ""); status != 200 || body != "ready\n" {
+		t.Errorf("%d %s", status, body)
+	}
 }

@@ -5,10 +5,13 @@
 package api
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"reflect"
 	"slices"
@@ -20,6 +23,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 	"github.com/shadowcourt/shadowcourt/host/service/auth"
 	"github.com/shadowcourt/shadowcourt/host/service/problem"
 	"github.com/shadowcourt/shadowcourt/host/service/store"
@@ -148,11 +152,18 @@ func schemaName(t reflect.Type, hint string) string {
 }
 
 // jsonFormat is JSON without escapes for HTML: results are the same bytes as elsewhere.
+//
+// Characters that are not visible are escaped, as in results: names and texts of cases may have terminal escapes and bidirectional controls.
 var jsonFormat = huma.Format{
 	Marshal: func(w io.Writer, v any) error {
-		e := json.NewEncoder(w)
+		var text bytes.Buffer
+		e := json.NewEncoder(&text)
 		e.SetEscapeHTML(false)
-		return e.Encode(v)
+		if err := e.Encode(v); err != nil {
+			return err
+		}
+		_, err := w.Write(sanitize.JSON(text.Bytes()))
+		return err
 	},
 	Unmarshal: json.Unmarshal,
 }
@@ -192,6 +203,10 @@ func (s *server) guard(ctx huma.Context, next func(huma.Context)) {
 		s.reject(w, r, invalid(path, abi.CodeInvalidValue, "is empty; leave it out, or give it a value"))
 		return
 	}
+	if name, known := unknownParameter(ctx.Operation(), r); name != "" {
+		s.reject(w, r, invalid("query."+cut(name, 80), abi.CodeUnknownField, "is no parameter of this operation, which has %s", known))
+		return
+	}
 	if stream, _ := ctx.Operation().Metadata[isStream].(bool); stream {
 		next(ctx)
 		return
@@ -217,6 +232,24 @@ func emptyParameter(op *huma.Operation, r *http.Request) string {
 		}
 	}
 	return ""
+}
+
+// unknownParameter is a parameter of the query that the operation doesn't have, with those that it has. A typing error must not select more
+// than was asked for.
+func unknownParameter(op *huma.Operation, r *http.Request) (name, known string) {
+	var names []string
+	for _, p := range op.Parameters {
+		if p.In == "query" {
+			names = append(names, p.Name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range slices.Sorted(maps.Keys(r.URL.Query())) {
+		if !slices.Contains(names, name) {
+			return name, cmp.Or(strings.Join(names, ", "), "none")
+		}
+	}
+	return "", ""
 }
 
 // reject answers with a problem, and counts it.

@@ -44,6 +44,9 @@ func (s *server) generations() {
 	activate.DefaultStatus = http.StatusAccepted
 	huma.Register(s.api, activate, s.activate)
 	huma.Register(s.api, operation("get-activation", http.MethodGet, "/activations/{activation}", tag, "", "Read how far an activation is"), s.getActivation)
+	abandon := operation("abandon-activation", http.MethodDelete, "/activations/{activation}", tag, auth.Operate, "Abandon an activation that is pending")
+	abandon.Description += " The current generation stays. An activation that was decided is a conflict."
+	huma.Register(s.api, abandon, s.abandon)
 	module := operation("get-module", http.MethodGet, "/modules/{digest}", tag, auth.Operate, "Read a module, a pipeline or a profile by its digest")
 	module.Metadata[isStream] = true
 	module.Responses = map[string]*huma.Response{
@@ -289,6 +292,14 @@ func (s *server) getActivation(ctx context.Context, in *activationPath) (*activa
 		return nil, s.fail(ctx, err)
 	}
 	return &activationOutput{activationOf(&a)}, nil
+}
+
+func (s *server) abandon(ctx context.Context, in *activationPath) (*activationOutput, error) {
+	a, err := s.Store.Abandon(ctx, auth.From(ctx).Name, in.ID)
+	if err != nil {
+		return nil, s.fail(ctx, err)
+	}
+	return &activationOutput{activationOf(&a)}, s.log(ctx, "generation.abandon", "generation "+strconv.FormatInt(a.Generation, 10), "")
 }
 
 type modulePath struct {

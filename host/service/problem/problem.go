@@ -172,7 +172,7 @@ func Write(w http.ResponseWriter, p *Error) {
 	w.Header().Set("Content-Type", ContentType)
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(p.Status)
-	_, _ = w.Write(append(body, '\n'))
+	_, _ = w.Write(append(sanitize.JSON(body), '\n'))
 }
 
 // As finds the problem that an error is; another error is an internal one, whose text only the log has.

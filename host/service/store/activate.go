@@ -15,7 +15,7 @@ type ActivationState string
 const (
 	Pending  ActivationState = "pending"  // workers load the generation
 	Active   ActivationState = "active"   // it became the current one
-	Rejected ActivationState = "rejected" // a worker could not load it, or did not answer in time
+	Rejected ActivationState = "rejected" // a worker could not load it or did not answer in time, or somebody abandoned it
 )
 
 // Activation is a request to put a generation in force, be it a new or an old one.
@@ -62,7 +62,7 @@ func (s *Store) Activate(ctx context.Context, author string, generation int64) (
 			return err
 		}
 		if pending > 0 {
-			return fmt.Errorf("another generation is being activated: %w", ErrState)
+			return fmt.Errorf("another generation is being activated; wait until it is decided, or abandon it: %w", ErrState)
 		}
 		if err := one(ctx, t, `INSERT INTO activations (generation, author, state, reason, created, finished)
 			VALUES ($1, $2, 'pending', '', $3, 0) RETURNING id`, []any{generation, text(author, maxName), s.now()}, &id); err != nil {
@@ -129,10 +129,14 @@ func (s *Store) settle(ctx context.Context, id int64) error {
 			return err
 		}
 		var faults, waiting []string
+		failed := map[string][]string{} // workers by what they say
 		for _, l := range a.Loads {
 			switch {
 			case l.Fault != "":
-				faults = append(faults, l.Worker+": "+l.Fault)
+				if failed[l.Fault] == nil {
+					faults = append(faults, l.Fault)
+				}
+				failed[l.Fault] = append(failed[l.Fault], l.Worker)
 			case !l.Loaded:
 				waiting = append(waiting, l.Worker)
 			}
@@ -140,14 +144,16 @@ func (s *Store) settle(ctx context.Context, id int64) error {
 		state, reason := Active, ""
 		switch {
 		case len(faults) > 0:
+			for i, fault := range faults {
+				faults[i] = strings.Join(failed[fault], ", ") + ": " + fault
+			}
 			state, reason = Rejected, strings.Join(faults, "\n")
 		case len(waiting) > 0 && s.config.Now().Sub(a.Created) < ActivationTimeout:
 			return nil
 		case len(waiting) > 0:
 			state, reason = Rejected, fmt.Sprintf("not loaded within %s by %s", ActivationTimeout, strings.Join(waiting, ", "))
 		}
-		if _, err := t.exec(ctx, `UPDATE activations SET state = $1, reason = $2, finished = $3 WHERE id = $4`,
-			string(state), text(reason, maxText), s.now(), id); err != nil {
+		if err := s.endActivation(ctx, t, id, state, reason); err != nil {
 			return err
 		}
 		if state == Active {
@@ -157,6 +163,34 @@ func (s *Store) settle(ctx context.Context, id int64) error {
 		}
 		return t.notify(ctx, Event{EventGeneration, a.Generation})
 	})
+}
+
+func (s *Store) endActivation(ctx context.Context, t *tx, id int64, state ActivationState, reason string) error {
+	_, err := t.exec(ctx, `UPDATE activations SET state = $1, reason = $2, finished = $3 WHERE id = $4`, string(state), text(reason, maxText), s.now(), id)
+	return err
+}
+
+// Abandon ends a pending activation: the current generation stays. One that has ended is ErrState.
+func (s *Store) Abandon(ctx context.Context, author string, id int64) (a Activation, err error) {
+	err = s.write(ctx, func(t *tx) error {
+		if err := lockGeneration(ctx, t); err != nil {
+			return err
+		}
+		if a, err = s.readActivation(ctx, t, id); err != nil {
+			return err
+		}
+		if a.State != Pending {
+			return fmt.Errorf("activation %d is %s: %w", id, a.State, ErrState)
+		}
+		if err := s.endActivation(ctx, t, id, Rejected, "abandoned by "+author); err != nil {
+			return err
+		}
+		if a, err = s.readActivation(ctx, t, id); err != nil {
+			return err
+		}
+		return t.notify(ctx, Event{EventGeneration, a.Generation})
+	})
+	return a, err
 }
 
 // Activation reads one.

@@ -36,7 +36,7 @@ func (s *Store) Correct(ctx context.Context, author, label string, ids []TrialID
 		var list []corrected
 		for _, id := range ids {
 			f := EntryFilter{Docket: id.Docket, ordinal: id.Ordinal}
-			found, err := readCorrected(ctx, q, &f)
+			found, err := readCorrected(ctx, q, f.where(s.db))
 			if err == nil && len(found) == 0 {
 				err = fmt.Errorf("trial %s: %w", id, ErrNotFound)
 			}
@@ -53,7 +53,7 @@ func (s *Store) Correct(ctx context.Context, author, label string, ids []TrialID
 func (s *Store) CorrectGroup(ctx context.Context, author, label, group string, f InboxFilter) (Correction, error) {
 	return s.correct(ctx, author, label, group, func(ctx context.Context, q querier) ([]corrected, error) {
 		entries := f.Entries(group)
-		list, err := readCorrected(ctx, q, &entries)
+		list, err := readCorrected(ctx, q, entries.where(s.db))
 		if err == nil && len(list) == 0 {
 			err = fmt.Errorf("group %q: %w", text(group, 64), ErrNotFound)
 		}
@@ -70,8 +70,7 @@ type corrected struct {
 	digests    []string // of the case and its members
 }
 
-func readCorrected(ctx context.Context, q querier, f *EntryFilter) ([]corrected, error) {
-	w := f.where()
+func readCorrected(ctx context.Context, q querier, w where) ([]corrected, error) {
 	var list []corrected
 	err := each(ctx, q, `SELECT docket, ordinal, status, labels, confidence, case_digest, members FROM entries`+w.text()+
 		` ORDER BY docket, ordinal`+w.limit(maxCorrected+1, 0, maxCorrected+1), w.args, func(scan func(...any) error) error {
@@ -100,6 +99,7 @@ func (s *Store) correct(ctx context.Context, author, label, group string, find f
 		if err := checkCorrected(list, label); err != nil {
 			return err
 		}
+		c.Label = text(label, maxName) // as results have it
 		c.Entries = len(list)
 		if err := one(ctx, t, `INSERT INTO corrections (label, author, created, undone, undone_by, grp, entries, revision)
 			VALUES ($1, $2, $3, 0, '', $4, $5, 0) RETURNING id`,
@@ -120,7 +120,7 @@ func (s *Store) correct(ctx context.Context, author, label, group string, find f
 			return err
 		}
 		if err := t.recorrect(ctx, c.ID, func() error {
-			_, err := t.exec(ctx, `UPDATE entries SET correction = $1, corrected = $2 WHERE `+ofCorrection("$1"), c.ID, label)
+			_, err := t.exec(ctx, `UPDATE entries SET correction = $1, corrected = $2 WHERE `+ofCorrection("$1"), c.ID, c.Label)
 			return err
 		}); err != nil {
 			return err

@@ -80,6 +80,8 @@ func (t *tx) notify(ctx context.Context, e Event) error {
 type database interface {
 	querier
 	name() string
+	// position is the function that gives the place of a text in another one, 0 for none.
+	position() string
 	// write runs do in a transaction that is committed when do returns nil.
 	write(ctx context.Context, do func(*tx) error) error
 	// snapshot runs do in a transaction that only reads, and sees one state.

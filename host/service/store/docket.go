@@ -101,7 +101,7 @@ func (s *Store) Dockets(ctx context.Context, f DocketFilter) ([]Docket, error) {
 	w.equal("repository", f.Repository)
 	w.equal("state", string(f.State))
 	if f.Text != "" {
-		w.like("lower(name || ' ' || repository || ' ' || revision)", f.Text)
+		w.contains(s.db, "lower(name || ' ' || repository || ' ' || revision)", f.Text)
 	}
 	if f.Before > 0 {
 		w.add("id < ?", f.Before)
@@ -172,10 +172,9 @@ func (w *where) equal(column, value string) {
 	}
 }
 
-// like looks for a text in a lower-case expression.
-func (w *where) like(expression, value string) {
-	escaped := strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(text(value, maxName)))
-	w.add(expression+` LIKE ? ESCAPE '\'`, "%"+escaped+"%")
+// contains looks for a text in a lower-case expression.
+func (w *where) contains(d database, expression, value string) {
+	w.add(d.position()+"("+expression+", ?) > 0", strings.ToLower(text(value, maxName)))
 }
 
 func (w *where) text() string {

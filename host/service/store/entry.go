@@ -120,7 +120,7 @@ type EntryFilter struct {
 	ordinal int
 }
 
-func (f *EntryFilter) where() where {
+func (f *EntryFilter) where(d database) where {
 	var w where
 	if f.Docket > 0 {
 		w.add("docket = ?", f.Docket)
@@ -155,7 +155,7 @@ func (f *EntryFilter) where() where {
 		w.add("created < ?", micros(f.Until))
 	}
 	if f.Text != "" {
-		w.like("words", f.Text)
+		w.contains(d, "words", f.Text)
 	}
 	if f.Generation > 0 {
 		w.add("generation = ?", f.Generation)
@@ -185,7 +185,7 @@ func (f *EntryFilter) where() where {
 
 // Entries lists entries: those of one docket in its order, others with the latest docket first.
 func (s *Store) Entries(ctx context.Context, f EntryFilter) ([]Entry, error) {
-	w := f.where()
+	w := f.where(s.db)
 	order := " ORDER BY docket DESC, ordinal"
 	if f.Docket > 0 {
 		order = " ORDER BY ordinal"
@@ -208,7 +208,7 @@ func (s *Store) Entries(ctx context.Context, f EntryFilter) ([]Entry, error) {
 
 // CountEntries counts those that a filter selects, without its limit. It reads them all: see tally.go for what is kept.
 func (s *Store) CountEntries(ctx context.Context, f EntryFilter) (n int, err error) {
-	w := f.where()
+	w := f.where(s.db)
 	err = one(ctx, s.db, `SELECT count(*) FROM entries`+w.text(), w.args, &n)
 	return n, err
 }

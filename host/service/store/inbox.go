@@ -81,7 +81,7 @@ func (s *Store) Inbox(ctx context.Context, f InboxFilter) (*Inbox, error) {
 		from := `inbox`
 		if !f.all() {
 			entries := f.Entries("")
-			w = entries.where()
+			w = entries.where(s.db)
 			from = `(SELECT grp, count(*) AS entries, CAST(sum(1 + member_count) AS BIGINT) AS cases, count(DISTINCT docket) AS dockets, sum(doubt) AS doubt,
 				sum(` + entryWeight + `) AS weight, min(created) AS first, max(created) AS latest FROM entries` + w.text() + ` GROUP BY grp) inbox`
 			from = `(SELECT inbox.*, ` + rankOf + ` AS rank, count(*) OVER () AS all_groups, CAST(sum(entries) OVER () AS BIGINT) AS all_entries FROM ` + from + `) inbox`
@@ -89,7 +89,7 @@ func (s *Store) Inbox(ctx context.Context, f InboxFilter) (*Inbox, error) {
 		if err := box.read(ctx, q, from, w.args, &f, s.now()); err != nil {
 			return err
 		}
-		return samples(ctx, q, &f, box.Groups)
+		return s.samples(ctx, q, &f, box.Groups)
 	})
 	return box, err
 }
@@ -143,10 +143,10 @@ func parseInboxCursor(cursor string) (rank float64, grp string, ok bool) {
 }
 
 // samples reads the latest entry of each group.
-func samples(ctx context.Context, q querier, f *InboxFilter, groups []Group) error {
+func (s *Store) samples(ctx context.Context, q querier, f *InboxFilter, groups []Group) error {
 	for i := range groups {
 		entries := f.Entries(groups[i].Key)
-		w := entries.where()
+		w := entries.where(s.db)
 		err := each(ctx, q, `SELECT `+entryColumns+` FROM entries`+w.text()+` ORDER BY docket DESC, ordinal LIMIT 1`, w.args,
 			func(scan func(...any) error) (err error) {
 				groups[i].Sample, err = scanEntry(scan)

@@ -88,7 +88,7 @@ type Known struct {
 func (s *Store) KnownLabels(ctx context.Context, f EntryFilter) ([]Known, error) {
 	const most = 100_000
 	f.Tried = true
-	w := f.where()
+	w := f.where(s.db)
 	w.add("(correction <> 0 OR truth <> '')")
 	list := []Known{}
 	names := map[string]map[string]string{} // few dockets name labels differently

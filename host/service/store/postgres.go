@@ -56,9 +56,12 @@ func openPostgres(ctx context.Context, config *Config, send func(Event)) (*pg, e
 }
 
 // classificationPostgres is the truth that the docket of an entry e states.
-const classificationPostgres = "CAST(e.truth AS json) ->> 'Classification'"
+// PostgreSQL reads no NUL.
+const classificationPostgres = `CASE WHEN strpos(e.truth, '\u0000') > 0 THEN '' ELSE CAST(e.truth AS json) ->> 'Classification' END`
 
 func (*pg) name() string { return "postgres" }
+
+func (*pg) position() string { return "strpos" }
 
 // write changes the database, again where it lost against another transaction and so did nothing.
 func (d *pg) write(ctx context.Context, do func(*tx) error) error {

@@ -128,7 +128,8 @@ var migrations = []migration{
 			weight DOUBLE PRECISION NOT NULL, first BIGINT NOT NULL, latest BIGINT NOT NULL, rank DOUBLE PRECISION NOT NULL)`,
 		`CREATE INDEX inbox_rank ON inbox (rank DESC, grp)`,
 		`DROP INDEX entries_open`,
-		`CREATE INDEX entries_inbox ON entries (grp, docket DESC, ordinal) WHERE ` + needsPerson,
+		// The columns behind the key are what the inbox is filtered by and counts, so that it reads no rows.
+		`CREATE INDEX entries_inbox ON entries (grp, docket DESC, ordinal, repository, label, status, correction, created, doubt, member_count) WHERE ` + needsPerson,
 		`CREATE INDEX entries_flipped ON entries (generation, docket DESC, ordinal) WHERE ` + flipped,
 		`INSERT INTO tallies ` + countResults,
 		`INSERT INTO inbox ` + countGroups,

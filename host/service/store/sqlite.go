@@ -77,6 +77,8 @@ const classificationLite = "json_extract(e.truth, '$.Classification')"
 
 func (*lite) name() string { return "sqlite" }
 
+func (*lite) position() string { return "instr" }
+
 // write changes the database. Errors that SQLite gives when it has ended the transaction by itself hide none behind them.
 func (d *lite) write(ctx context.Context, do func(*tx) error) error {
 	t, err := d.writer.BeginTx(ctx, nil)

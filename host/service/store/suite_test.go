@@ -277,7 +277,10 @@ func hostileTexts(t *testing.T, s *store.Store) {
 	c := aCase("a\x00b", "nul \x00 in a text")
 	c.Subject, c.Group, c.Labels = "\u202e%_\\'\"; DROP TABLE dockets; --\x00", "\x00", []string{"\x00", "'"}
 	c.Light.Classification = "'"
-	d := submit(t, s, store.Submission{Submitter: "\x00\xff", Name: strings.Repeat("\u00e9", 2000)}, docket.Entry{Case: c, Source: "\xff\x00"})
+	sent := store.Submission{Submitter: "\x00\xff", Name: strings.Repeat("\u00e9", 2000), Repository: "\x00", Revision: "\x00", Key: "\x00"}
+	d := submit(t, s, sent, docket.Entry{
+		Case: c, Source: "\xff\x00", Truth: &trial.Truth{Classification: "\x00"}, LabelNames: map[string]string{"\x00": "\x00"}, Members: []abi.Case{aCase("\x00", "\x00")},
+	})
 	tryAll(t, s, d.ID, func(e *store.BatchEntry) store.NewVerdict { return verdictOf(e, "\x00", 0.3) })
 	got, err := s.Trial(t.Context(), store.TrialID{Docket: d.ID, Ordinal: 1})
 	must(t, err)
@@ -289,8 +292,17 @@ func hostileTexts(t *testing.T, s *store.Store) {
 			t.Errorf("%q: %d, %v", text, n, err)
 		}
 	}
-	if _, err := s.Correct(t.Context(), "me", "\x00", []store.TrialID{got.ID}); err != nil {
-		t.Error(err)
+	if got.Trial.Truth.Classification != "\x00" || got.Trial.Members[0].ID != "\x00" || got.Trial.LabelNames["\x00"] != "\x00" {
+		t.Errorf("%+v", got.Trial)
+	}
+	// What is listed and compared has a placeholder for it.
+	corrected, err := s.Correct(t.Context(), "me", "\x00", []store.TrialID{got.ID})
+	if err != nil || corrected.Label != "\uFFFD" {
+		t.Errorf("%+v, %v", corrected, err)
+	}
+	counts, err := s.CountsOf(t.Context(), d.ID)
+	if err != nil || counts[d.ID].Known != 1 || counts[d.ID].Right != 1 {
+		t.Errorf("%+v, %v", counts[d.ID], err)
 	}
 }
 

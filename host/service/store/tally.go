@@ -159,6 +159,7 @@ func (k *tally) read(ctx context.Context, sign int64) error {
 		if key.truth, _, err = said(truth, ""); err != nil {
 			return err
 		}
+		key.truth = text(key.truth, maxName) // as results have labels
 		if correction != 0 {
 			key.truth, key.corrected = corrected, 1
 		}

@@ -7,6 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/service/store"
 	"github.com/shadowcourt/shadowcourt/host/trial"
@@ -72,7 +75,18 @@ func counts(t *testing.T, s *store.Store) { //nolint:thelper // a test of the su
 			check("an undo")
 		}
 	}
-	_, err := s.Retain(ctx, store.Keep{Age: time.Nanosecond})
+	before, err := s.Inbox(ctx, store.InboxFilter{})
+	must(t, err)
+	must(t, s.WithoutCounts(ctx))
+	_, err = s.Migrate(ctx)
+	must(t, err)
+	check("the migration")
+	after, err := s.Inbox(ctx, store.InboxFilter{})
+	must(t, err)
+	if diff := cmp.Diff(before, after, cmpopts.EquateApprox(1e-6, 0)); diff != "" || before.Total == 0 {
+		t.Errorf("the migration gives another inbox: %s", diff)
+	}
+	_, err = s.Retain(ctx, store.Keep{Age: time.Nanosecond})
 	must(t, err)
 	check("retention")
 	for _, id := range corrections {

@@ -28,7 +28,7 @@ func measured(t *testing.T) int {
 
 // TestMeasurePagesSQLite prints how long pages take beside many cases.
 func TestMeasurePagesSQLite(t *testing.T) {
-	measurePages(t, measured(t), newService(t, serviceOptions{}))
+	measurePages(t, measured(t), newService(t, serviceOptions{refits: true}))
 }
 
 // measurePages fills a store with made-up verdicts: half of them open, a third with a known truth, in groups of 1 to 1,000 cases.

@@ -49,6 +49,8 @@ type Backend interface {
 	Propose(ctx context.Context, p Proposal) (int64, error)
 	// Activate has all workers load a generation. It becomes current when all have; Modules tells how far that is.
 	Activate(ctx context.Context, generation int64) error
+	// Abandon ends an activation that is pending.
+	Abandon(ctx context.Context, activation int64) error
 
 	Quality(ctx context.Context, q QualityQuery) (*Quality, error)
 
@@ -240,6 +242,8 @@ type Correction struct {
 	Author        string
 	Time          time.Time
 	Undone        bool
+	// Superseded: a later correction is in force.
+	Superseded bool
 }
 
 // Correcting is what to correct.
@@ -268,8 +272,8 @@ type Modules struct {
 
 // Activation is a request to make a generation current.
 type Activation struct {
-	Generation int64
-	Author     string
+	ID, Generation int64
+	Author         string
 	// Pending while workers load it: Loaded of Workers have.
 	Pending         bool
 	Loaded, Workers int

@@ -134,6 +134,19 @@ func (s *site) activate(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// abandon ends an activation that is pending.
+func (s *site) abandon(w http.ResponseWriter, r *http.Request) error {
+	id, err := number(r)
+	if err != nil {
+		return err
+	}
+	if err := s.config.Backend.Abandon(r.Context(), id); err != nil {
+		return err
+	}
+	http.Redirect(w, r, "/modules", http.StatusSeeOther)
+	return nil
+}
+
 // Limits of an upload of modules.
 const (
 	maxModules     = 32

@@ -397,12 +397,22 @@ func TestTrialShowsItsCorrections(t *testing.T) {
 	if status, _ := s.post("/corrections/undo", url.Values{"correction": {"1"}}); status != http.StatusSeeOther {
 		t.Fatalf("undo gives %d", status)
 	}
+	if status, _ := s.post("/corrections", url.Values{"label": {"pb001"}, "entry": {"1-4"}}); status != http.StatusSeeOther {
+		t.Fatalf("the last correction gives %d", status)
+	}
+	listed := nodes(nodes(parsed(t, "/trials/1-4", s.ok("/trials/1-4")), ".history")[0], "li")
+	if len(listed) != 3 || !strings.Contains(text(listed[1]), "just now, replaced by a later one") || !strings.Contains(text(listed[2]), "just now, in force") {
+		t.Errorf("the history is %q", text(listed[1]))
+	}
+	if status, _ := s.post("/corrections/undo", url.Values{"correction": {"3"}}); status != http.StatusSeeOther {
+		t.Fatalf("undo gives %d", status)
+	}
 	root := parsed(t, "/trials/1-4", s.ok("/trials/1-4"))
 	if got := text(nodes(root, ".corrected")[0]); got != "Corrected to no defect by local, just now" {
 		t.Errorf("the page says %q", got)
 	}
 	history := nodes(nodes(root, ".history")[0], "li")
-	if len(history) != 2 || !strings.Contains(text(history[0]), "product bug → system issue by local, just now, taken back") {
+	if len(history) != 3 || !strings.Contains(text(history[0]), "product bug → system issue by local, just now, taken back") {
 		t.Errorf("the history begins with %q", text(history[0]))
 	}
 }

@@ -310,11 +310,14 @@ func (b *stored) history(ctx context.Context, c *Case) error {
 		return err
 	}
 	slices.Reverse(list)
-	before := c.Label
-	for _, r := range list {
+	before, inForce := c.Label, -1
+	for i, r := range list {
 		c.History = append(c.History, Correction{ID: r.ID, Label: r.Label, Before: before, Author: r.Author, Time: r.Created, Undone: !r.Undone.IsZero()})
 		if r.Undone.IsZero() {
-			before = r.Label
+			if inForce >= 0 {
+				c.History[inForce].Superseded = true
+			}
+			before, inForce = r.Label, i
 		}
 	}
 	return nil

@@ -181,6 +181,10 @@ func (b *stored) Activate(ctx context.Context, generation int64) error {
 	return b.call(ctx, http.MethodPost, "/generations/"+strconv.FormatInt(generation, 10)+"/activate", nil, nil)
 }
 
+func (b *stored) Abandon(ctx context.Context, activation int64) error {
+	return b.call(ctx, http.MethodDelete, "/activations/"+strconv.FormatInt(activation, 10), nil, nil)
+}
+
 func (b *stored) Tokens(ctx context.Context) ([]Token, error) {
 	rows, err := b.sources.Store.Tokens(ctx)
 	list := make([]Token, len(rows))
@@ -217,7 +221,7 @@ func (b *stored) activation(ctx context.Context) (*Activation, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Activation{Generation: a.Generation, Author: a.Author, Pending: a.State == store.Pending, Rejected: a.State == store.Rejected, Reason: a.Reason, Finished: a.Finished}
+	out := &Activation{ID: a.ID, Generation: a.Generation, Author: a.Author, Pending: a.State == store.Pending, Rejected: a.State == store.Rejected, Reason: a.Reason, Finished: a.Finished}
 	for _, l := range a.Loads {
 		out.Workers++
 		out.Loaded += one(l.Loaded && l.Fault == "")

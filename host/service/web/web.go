@@ -86,6 +86,7 @@ func (s *site) routes() []route {
 		{pattern: "GET /modules/{id}", do: s.generation},
 		{pattern: "GET /modules/{id}/activate", scope: auth.Operate, do: s.confirm},
 		{pattern: "POST /modules/{id}/activate", scope: auth.Operate, do: s.activate},
+		{pattern: "POST /activations/{id}/abandon", scope: auth.Operate, do: s.abandon},
 		{pattern: "GET /quality", do: s.quality},
 		{pattern: "GET /quality/refit", do: s.refit},
 		{pattern: "POST /quality/refit", scope: auth.Operate, do: s.startRefit},
