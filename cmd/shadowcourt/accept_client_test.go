@@ -92,6 +92,14 @@ func TestAccept_SV6_TryServerShowsWhatTryShows(t *testing.T) {
 			same("", report, "--format", format)
 		}
 	}
+	same("", "godotenv.gotest.json", "--explain", "TestRoundtrip")
+	same("", "go-failures.jsonl", "--explain", "go-0877c9cc89", "--format", "jsonl")
+	for _, id := range []string{"roundtrip", "nowhere"} {
+		here, there := u.run(t, "", "try", "godotenv.gotest.json", "--explain", id), u.run(t, "", "try", "--server", server, "godotenv.gotest.json", "--explain", id)
+		if here.code != 2 || there.code != 2 || lastLine(here.errors) != lastLine(there.errors) {
+			t.Errorf("%s: %s\nand of the service\n%s", id, here.errors, there.errors)
+		}
+	}
 	same("", "inputs/pytest.xml", "inputs/surefire.xml", "--fail-on", "pb001,label:unheard")
 	same("", "inputs/surefire.xml", "--no-groups", "--format", "jsonl", "--fail-on", "affirmed")
 	report, err := os.ReadFile(filepath.Join(repositoryRoot(t), "examples", "dockets", "inputs", "surefire.xml"))
@@ -112,6 +120,11 @@ func TestAccept_SV6_TryServerShowsWhatTryShows(t *testing.T) {
 			t.Errorf("%s: %s\nand of the service\n%s", name, a, b)
 		}
 	}
+}
+
+func lastLine(text string) string {
+	text = strings.TrimSpace(text)
+	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
 func readFile(t *testing.T, name string) string {
@@ -141,7 +154,7 @@ func TestAccept_SV6_TheSameReportIsOneDocket(t *testing.T) {
 	}
 	try("inputs/surefire.xml", "--idempotency-key", "mine").wants(t, 0)
 	try("godotenv.gotest.json", "--idempotency-key", "mine").wants(t, 2, "(key_reused)")
-	try("demo.yaml").wants(t, 2, "(bad_docket)")
+	try("demo.yaml").wants(t, 2, "demo.yaml:1: is no JSON", "135 entries could not be tried")
 	try("--docket", "999").wants(t, 2, "docket 999: not found (not_found)")
 	if list := ask(t, http.MethodGet, server+"/api/v1/dockets", "").body; strings.Count(list, `"surefire.xml"`) != 2 || strings.Contains(list, "godotenv") {
 		t.Errorf("the dockets are %s", list)
@@ -154,22 +167,35 @@ func TestAccept_SV6_FaultsOfADocketAreNamed(t *testing.T) {
 	server, u := startService(t), newUser(t)
 	good := readFile(t, filepath.Join(repositoryRoot(t), "examples", "dockets", "go-failures.jsonl"))
 	good, _, _ = strings.Cut(good, "\n")
-	for name, text := range map[string]string{
-		"bad.jsonl":  good + "\n{\"id\":\"b\"}\n" + good + "\n",
-		"cut.xml":    `<testsuite name="s"><testcase name="a" classname="b"><failure message="m">x</failure></testcase><testcase name=`,
-		"passed.xml": `<testsuite name="s"><testcase name="a" classname="b"/></testsuite>`,
-	} {
-		file := filepath.Join(t.TempDir(), name)
+	folder := t.TempDir()
+	in := func(name, text string) string {
+		file := filepath.Join(folder, name)
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		here, there := u.run(t, "", "try", file), u.run(t, "", "try", file, "--server", server)
+		return file
+	}
+	bad := in("bad.jsonl", good+"\n{\"id\":\"b\"}\n"+good+"\n")
+	all := in("all.jsonl", "{\"id\":\"all\"}\nno JSON\n")
+	many := in("many.jsonl", strings.Repeat("{\"id\":\"many\"}\n", 30))
+	other := in("other.pdf", "%PDF-1.4")
+	right := in("right.jsonl", strings.Repeat(strings.Replace(good, `"light":{"classification":`, `"light":{"classification":"x`, 1)+"\n", 30))
+	passed := in("passed.xml", `<testsuite name="s"><testcase name="a" classname="b"/></testsuite>`)
+	cut := in("cut.xml", `<testsuite name="s"><testcase name="a" classname="b"><failure message="m">x</failure></testcase><testcase name=`)
+	for _, files := range [][]string{{bad}, {cut}, {passed}, {all}, {many}, {right}, {other}, {all, bad}, {other, bad}, {other, all}} {
+		here, there := u.run(t, "", append([]string{"try"}, files...)...), u.run(t, "", append([]string{"try", "--server", server}, files...)...)
 		if here.out != there.out || here.code != there.code {
-			t.Errorf("%s: exit code %d\n%s%s\nand of the service %d\n%s%s", name, here.code, here.out, here.errors, there.code, there.out, there.errors)
+			t.Errorf("%s: exit code %d\n%s%s\nand of the service %d\n%s%s", files, here.code, here.out, here.errors, there.code, there.out, there.errors)
 		}
-		for line := range strings.Lines(strings.ReplaceAll(here.errors, filepath.Dir(file)+string(filepath.Separator), "")) {
-			if strings.HasPrefix(line, name) && !strings.Contains(there.errors, line) {
-				t.Errorf("%q is not in\n%s", line, there.errors)
+		said := strings.ReplaceAll(here.errors, folder+string(filepath.Separator), "")
+		if here.code == 2 && lastLine(said) != lastLine(there.errors) {
+			t.Errorf("%s: it ends with\n%s\nand of the service\n%s", files, here.errors, there.errors)
+		}
+		for line := range strings.Lines(said) {
+			for _, file := range files {
+				if strings.HasPrefix(line, filepath.Base(file)) && !strings.Contains(there.errors, line) {
+					t.Errorf("%s: %q is not in\n%s", files, line, there.errors)
+				}
 			}
 		}
 	}
@@ -373,7 +399,7 @@ func TestAccept_SV6_FlagsThatTheServiceDecidesAreRejected(t *testing.T) {
 		}
 	}
 	works := []string{
-		"server", "docket", "format", "output", "report", "cases", "fail-on", "help", "from", "no-groups", "truth-from-report", "remember", "idempotency-key",
+		"server", "docket", "format", "output", "report", "cases", "fail-on", "explain", "help", "from", "no-groups", "truth-from-report", "remember", "idempotency-key",
 		"repository", "revision",
 	}
 	args := []string{"try", "--server", "https://court.example"}

@@ -2,7 +2,9 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"os/exec"
@@ -98,4 +100,44 @@ func ask(t *testing.T, method, url, body string) reply {
 		t.Fatal(err)
 	}
 	return reply{response.StatusCode, response.Header.Get("Location"), string(text)}
+}
+
+// TestAccept_SV5_TokensAreMadeWhereADatabaseIs: a typing error makes no database, and a token that is not there is named.
+func TestAccept_SV5_TokensAreMadeWhereADatabaseIs(t *testing.T) {
+	t.Parallel()
+	u, data := newUser(t), t.TempDir()
+	typo := filepath.Join(data, "typo")
+	for _, args := range [][]string{{"list"}, {"add", "ci"}, {"revoke", "1"}} {
+		u.run(t, "", append(append([]string{"serve", "token"}, args...), "--data", typo)...).wants(t, 2, "there is no database in "+typo, "`shadowcourt serve`")
+	}
+	if _, err := os.Stat(typo); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%s is there: %v", typo, err)
+	}
+	u.run(t, "", "serve", "migrate", "--data", data).wants(t, 0, "migrated: 8 counts")
+	u.run(t, "", "serve", "token", "list", "--data", data).wants(t, 0, "there are no tokens")
+	u.run(t, "", "serve", "token", "add", "ci", "--data", data).wants(t, 0, "token 1 is shown once")
+	u.run(t, "", "serve", "token", "list", "--data", data).wants(t, 0, "ID\tSTATE\tNAME", "1\tvalid\tci\tci\tsubmit")
+	u.run(t, "", "serve", "token", "revoke", "2", "--data", data).wants(t, 2, "there is no token 2", "serve token list")
+}
+
+// TestAccept_SV5_TheSecretOfTheIssuerIsNeededAtTheStart: not only when the first person signs in.
+func TestAccept_SV5_TheSecretOfTheIssuerIsNeededAtTheStart(t *testing.T) {
+	t.Parallel()
+	u, data := newUser(t), t.TempDir()
+	u.env = []string{"SHADOWCOURT_OIDC_CLIENT_SECRET="}
+	empty := filepath.Join(data, "empty")
+	if err := os.WriteFile(empty, []byte(" \n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	serve := func(more ...string) said {
+		return u.run(t, "", append([]string{
+			"serve", "--data", filepath.Join(data, "court"), "--listen", "127.0.0.1:0", "--public-url", "https://court.example", "--oidc-issuer", "https://issuer.example",
+			"--oidc-client-id", "court", "--oidc-allow", "*",
+		}, more...)...)
+	}
+	serve().wants(t, 2, "SHADOWCOURT_OIDC_CLIENT_SECRET", "--oidc-client-secret-file", "--oidc-public-client")
+	serve("--oidc-client-secret-file", empty).wants(t, 2, "is empty")
+	serve("--oidc-client-secret-file", filepath.Join(data, "gone")).wants(t, 2, "--oidc-client-secret-file")
+	u.env = []string{"SHADOWCOURT_OIDC_CLIENT_SECRET=x"}
+	serve("--oidc-public-client").wants(t, 2, "has no secret")
 }
