@@ -1,8 +1,10 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -64,6 +66,8 @@ type Group struct {
 	Value float64
 	// Sample is the latest entry.
 	Sample Entry
+
+	rank, weight float64 // see rankOf
 }
 
 const weekMicros = 7 * 24 * 3600 * 1_000_000
@@ -77,86 +81,108 @@ func (s *Store) Inbox(ctx context.Context, f InboxFilter) (*Inbox, error) {
 	f.Limit = min(f.Limit, most)
 	box := &Inbox{Groups: []Group{}}
 	err := s.db.snapshot(ctx, func(q querier) error {
-		var w where
-		from := `inbox`
-		if !f.all() {
-			entries := f.Entries("")
-			w = entries.where(s.db)
-			from = `(SELECT grp, count(*) AS entries, CAST(sum(1 + member_count) AS BIGINT) AS cases, count(DISTINCT docket) AS dockets, sum(doubt) AS doubt,
-				sum(` + entryWeight + `) AS weight, min(created) AS first, max(created) AS latest FROM entries` + w.text() + ` GROUP BY grp) inbox`
-			from = `(SELECT inbox.*, ` + rankOf + ` AS rank, count(*) OVER () AS all_groups, CAST(sum(entries) OVER () AS BIGINT) AS all_entries FROM ` + from + `) inbox`
+		read := s.selectGroups
+		if f.all() {
+			read = s.keptGroups
 		}
-		if err := box.read(ctx, q, from, w.args, &f, s.now()); err != nil {
+		if err := read(ctx, q, &f, box); err != nil {
 			return err
 		}
-		return s.samples(ctx, q, &f, box.Groups)
+		if len(box.Groups) > f.Limit {
+			box.Groups = box.Groups[:f.Limit]
+			box.Next = box.Groups[f.Limit-1].cursor()
+		}
+		for i := range box.Groups {
+			if err := s.complete(ctx, q, &f, &box.Groups[i]); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	return box, err
 }
 
-// read reads a page from a table of groups.
-func (b *Inbox) read(ctx context.Context, q querier, from string, args []any, f *InboxFilter, now int64) error {
-	totals := `0, 0`
-	if f.all() {
-		if err := one(ctx, q, `SELECT count(*), CAST(coalesce(sum(entries), 0) AS BIGINT) FROM inbox`, nil, &b.Total, &b.Entries); err != nil {
+// keptGroups reads the groups of a page, and one more, from the table.
+func (s *Store) keptGroups(ctx context.Context, q querier, f *InboxFilter, box *Inbox) error {
+	if err := one(ctx, q, `SELECT count(*), CAST(coalesce(sum(entries), 0) AS BIGINT) FROM inbox`, nil, &box.Total, &box.Entries); err != nil {
+		return err
+	}
+	var w where
+	if from, ok := parseInboxCursor(f.After); ok {
+		w.add(`rank <= ?`, from.rank)
+		w.add(`(rank < ? OR grp > ?)`, from.rank, from.Key)
+	}
+	return each(ctx, q, `SELECT grp, rank, weight FROM inbox`+w.text()+` ORDER BY rank DESC, grp`+w.limit(f.Limit+1, 0, f.Limit+1), w.args,
+		func(scan func(...any) error) error {
+			var g Group
+			err := scan(&g.Key, &g.rank, &g.weight)
+			box.Groups = append(box.Groups, g)
 			return err
-		}
-	} else {
-		totals = `all_groups, all_entries`
+		})
+}
+
+// selectGroups is keptGroups for the entries that a filter selects: it reads them all.
+func (s *Store) selectGroups(ctx context.Context, q querier, f *InboxFilter, box *Inbox) error {
+	filter := f.Entries("")
+	w := filter.where(s.db)
+	from, behind := parseInboxCursor(f.After)
+	trim := func() { // those of the page, and one more
+		slices.SortFunc(box.Groups, func(a, b Group) int { return a.compare(&b) })
+		box.Groups = box.Groups[:min(len(box.Groups), f.Limit+1)]
 	}
-	w := where{args: args}
-	if rank, grp, ok := parseInboxCursor(f.After); ok {
-		w.add(`rank <= ?`, rank)
-		w.add(`(rank < ? OR grp > ?)`, rank, grp)
-	}
-	var ranks []float64
-	err := each(ctx, q, `SELECT grp, entries, cases, dockets, doubt, weight, first, latest, rank, `+totals+` FROM `+from+w.text()+
-		` ORDER BY rank DESC, grp`+w.limit(f.Limit+1, 0, f.Limit+1), w.args, func(scan func(...any) error) error {
+	err := each(ctx, q, `SELECT grp, count(*), sum(`+entryWeight+`), max(created) FROM entries`+w.text()+` GROUP BY grp`, w.args, func(scan func(...any) error) error {
 		var g Group
-		var doubt, weight, rank float64
-		var first, latest, groups, entries int64
-		err := scan(&g.Key, &g.Entries, &g.Cases, &g.Dockets, &doubt, &weight, &first, &latest, &rank, &groups, &entries)
-		if !f.all() {
-			b.Total, b.Entries = int(groups), int(entries)
+		var latest int64
+		err := scan(&g.Key, &g.Entries, &g.weight, &latest)
+		g.rank = math.Log2(g.weight) + float64(latest)/weekMicros
+		box.Total++
+		box.Entries += g.Entries
+		if !behind || from.compare(&g) < 0 {
+			if box.Groups = append(box.Groups, g); len(box.Groups) > 4*f.Limit {
+				trim()
+			}
 		}
-		g.First, g.Latest, g.Doubt = at(first), at(latest), min(max(doubt/float64(g.Entries), 0), 1)
-		g.Value = weight * math.Exp2(float64(latest-now)/weekMicros)
-		b.Groups, ranks = append(b.Groups, g), append(ranks, rank)
 		return err
 	})
-	if err == nil && len(b.Groups) > f.Limit {
-		b.Groups = b.Groups[:f.Limit]
-		b.Next = inboxCursor(ranks[f.Limit-1], b.Groups[f.Limit-1].Key)
-	}
+	trim()
 	return err
 }
 
-// inboxCursor names the place behind a group, whatever becomes of the groups before it.
-func inboxCursor(rank float64, grp string) string {
-	return strconv.FormatFloat(rank, 'g', -1, 64) + "_" + grp
+// complete reads what a page shows of a group.
+func (s *Store) complete(ctx context.Context, q querier, f *InboxFilter, g *Group) error {
+	entries := f.Entries(g.Key)
+	w := entries.where(s.db)
+	query, args := `SELECT entries, cases, dockets, doubt, first, latest FROM inbox WHERE grp = $1`, []any{g.Key}
+	if !f.all() {
+		query, args = `SELECT count(*), CAST(sum(1 + member_count) AS BIGINT), count(DISTINCT docket), sum(doubt), min(created), max(created) FROM entries`+w.text(), w.args
+	}
+	var doubt float64
+	var first, latest int64
+	if err := one(ctx, q, query, args, &g.Entries, &g.Cases, &g.Dockets, &doubt, &first, &latest); err != nil {
+		return err
+	}
+	g.First, g.Latest, g.Doubt = at(first), at(latest), min(max(doubt/float64(max(g.Entries, 1)), 0), 1)
+	g.Value = g.weight * math.Exp2(float64(latest-s.now())/weekMicros)
+	return each(ctx, q, `SELECT `+entryColumns+` FROM entries`+w.text()+` ORDER BY docket DESC, ordinal LIMIT 1`, w.args, func(scan func(...any) error) (err error) {
+		g.Sample, err = scanEntry(scan)
+		return err
+	})
 }
 
-func parseInboxCursor(cursor string) (rank float64, grp string, ok bool) {
+// compare puts the most valuable group first.
+func (g *Group) compare(o *Group) int {
+	return cmp.Or(cmp.Compare(o.rank, g.rank), strings.Compare(g.Key, o.Key))
+}
+
+// cursor names the place behind a group, whatever becomes of the groups before it.
+func (g *Group) cursor() string {
+	return strconv.FormatFloat(g.rank, 'g', -1, 64) + "_" + g.Key
+}
+
+func parseInboxCursor(cursor string) (at Group, ok bool) {
 	number, grp, ok := strings.Cut(cursor, "_")
 	rank, err := strconv.ParseFloat(number, 64)
-	return rank, grp, ok && err == nil && !math.IsNaN(rank)
-}
-
-// samples reads the latest entry of each group.
-func (s *Store) samples(ctx context.Context, q querier, f *InboxFilter, groups []Group) error {
-	for i := range groups {
-		entries := f.Entries(groups[i].Key)
-		w := entries.where(s.db)
-		err := each(ctx, q, `SELECT `+entryColumns+` FROM entries`+w.text()+` ORDER BY docket DESC, ordinal LIMIT 1`, w.args,
-			func(scan func(...any) error) (err error) {
-				groups[i].Sample, err = scanEntry(scan)
-				return err
-			})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return Group{Key: grp, rank: rank}, ok && err == nil && !math.IsNaN(rank)
 }
 
 // InGroup counts the entries of a group that need a person.

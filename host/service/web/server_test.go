@@ -54,6 +54,8 @@ type serviceOptions struct {
 	stop <-chan struct{}
 	// frozen stops the clock of the store, so that workers stay alive.
 	frozen bool
+	// database in place of a new file.
+	database string
 }
 
 // refit learns with the shipped court.
@@ -103,7 +105,10 @@ func newService(t testing.TB, options serviceOptions) *service {
 		at := time.Now()
 		now = func() time.Time { return at }
 	}
-	kept, err := store.Open(ctx, store.Config{Database: filepath.Join(t.TempDir(), "shadowcourt.db"), Now: now})
+	if options.database == "" {
+		options.database = filepath.Join(t.TempDir(), "shadowcourt.db")
+	}
+	kept, err := store.Open(ctx, store.Config{Database: options.database, Now: now})
 	if err != nil {
 		t.Fatal(err)
 	}
