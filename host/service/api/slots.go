@@ -28,7 +28,7 @@ var errBusy = errors.New("as many dockets are received as the server takes at on
 
 func newSlots(count int) *slots { return &slots{count: count, held: map[string]int{}} }
 
-// take waits for a slot until the context ends. The caller gives it back.
+// take waits for a slot until the context ends. The caller releases it with give.
 func (s *slots) take(ctx context.Context, submitter string) error {
 	s.mu.Lock()
 	if len(s.queue) >= maxWaiting {
@@ -53,7 +53,7 @@ func (s *slots) take(ctx context.Context, submitter string) error {
 	return nil // it was given in the last moment
 }
 
-// give gives a slot back.
+// give releases a slot.
 func (s *slots) give(submitter string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
