@@ -29,7 +29,7 @@ QUALITY     ?= $(LIGHT_STUDY) examples/dockets/sentiment-fit.jsonl:examples/dock
 # Packages that have goroutines of their own or guard what others share; of those that try many cases, the tests that are about it.
 # The vet of go test is left out: make lint runs all of it.
 RACE        = ./host/execlight ./host/model $(addprefix ./host/internal/,quotes runtime/registry sandbox/internal/pages tempdir traverse)
-RACE_SOME  := ./host ./host/experiment/isolate ./host/record ./host/run/... ./host/internal/runtime ./host/internal/sandbox ./cmd/...
+RACE_SOME  := ./host ./host/casebook ./host/experiment/isolate ./host/record ./host/internal/sandbox ./cmd/shadowcourt ./cmd/shadowcourt/internal/try
 RACE_TESTS := Hammer|PL1_|PL11_ACandidateDecides|PL5|Cancelled|Signal|Progress|Interrupt|RE1_Workers|TwoStarts|CloseWaits|EngineClose|PruningDisturbs|ASpinningGuest|EnginesShare|CallersContext
 GUEST  := ./plugins/... ./abi/guest/... ./abi/codec
 GOLDEN  = $(sort $(dir $(shell grep -rl --include='*_test.go' 'flag.Bool("update"' .)))
