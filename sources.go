@@ -1,11 +1,17 @@
 // Package shadowcourt holds the sources of the guest SDKs, which
-// `shadowcourt plugin new` copies into the folders that it makes.
+// `shadowcourt plugin new` copies into the folders that it makes, and the
+// contract, which `shadowcourt mcp` shows to agents.
 //
 // Programs that try cases import package host; modules in Go import the
 // packages of abi/guest.
 package shadowcourt
 
 import "embed"
+
+// Spec is the contract between host and modules, in Markdown.
+//
+//go:embed abi/SPEC.md
+var Spec string
 
 // SDKs holds the guest SDKs of all languages by their paths in the repository:
 // that for Go in abi, the others in sdk. There are tests among the files.

@@ -2,6 +2,7 @@ package mcp_test
 
 import (
 	"bufio"
+	"context"
 	"io"
 	"strings"
 	"testing"
@@ -112,6 +113,33 @@ func TestAccept_LL3_ABadLineEndsNoSession(t *testing.T) {
 		}
 	}
 	_ = in.Close()
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+}
+
+// A server ends also where its client reads none of the answers.
+func TestAccept_LL3_AClientThatDoesNotReadHoldsNoServer(t *testing.T) {
+	t.Parallel()
+	server := mcp.New(mcp.Config{})
+	defer server.Close()
+	requests, in := io.Pipe()
+	out, answers := io.Pipe()
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(ctx, requests, answers) }()
+	for _, line := range []string{
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`,
+		"hello",
+	} {
+		if _, err := io.WriteString(in, line+"\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := out.Read(make([]byte, 1)); err != nil { // the answer has begun
+		t.Fatal(err)
+	}
+	stop()
 	if err := <-served; err != nil {
 		t.Error(err)
 	}

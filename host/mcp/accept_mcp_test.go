@@ -75,7 +75,7 @@ func listen(t *testing.T, book *casebook.Book) (*mcp.Server, string) {
 		}
 		return open(""), nil
 	}
-	server := mcp.New(mcp.Config{Reports: h, Cases: cases, Memory: memory, Personas: []string{"challenger", "abyss", "bulwark", "specter"}, Answer: time.Minute})
+	server := mcp.New(mcp.Config{Reports: h, Cases: cases, Memory: memory, Spec: "the contract", Personas: []string{"challenger", "abyss", "bulwark", "specter"}, Answer: time.Minute})
 	t.Cleanup(func() {
 		server.Close()
 		if err := h.Close(context.Background()); err != nil {
@@ -204,6 +204,10 @@ func TestAccept_LL3_AnAgentTriesACaseAndPlaysThePersonas(t *testing.T) {
 		if message != "" || len(wrong.Problems) != 1 || wrong.Call != got.Call || !strings.Contains(wrong.Problems[0], `"no JSON" and no JSON: submit a value`) {
 			t.Fatalf("%q %+v", message, wrong)
 		}
+		call["answer"] = nil
+		if wrong, message = use(t, session, "submit", call); message != "" || len(wrong.Problems) != 1 || !strings.Contains(wrong.Problems[0], "got null, want object") {
+			t.Fatalf("%q %+v", message, wrong)
+		}
 		call["answer"] = map[string]any{"surprise": []int{1}}
 		if wrong, message = use(t, session, "submit", call); message != "" || len(wrong.Problems) == 0 {
 			t.Fatalf("%q %+v", message, wrong)
@@ -247,9 +251,14 @@ func TestAccept_LL3_AnAgentTriesACaseAndPlaysThePersonas(t *testing.T) {
 	if snapshot.Len() != 1 {
 		t.Errorf("the casebook has %d cases", snapshot.Len())
 	}
-	read, err := session.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "shadowcourt://trials/shop.TestTotal"})
-	if err != nil || !json.Valid([]byte(read.Contents[0].Text)) {
-		t.Error(err)
+	for uri, want := range map[string]string{
+		"shadowcourt://trials/shop.TestTotal": `"shop.TestTotal"`, "shadowcourt://transcripts/shop.TestTotal": "TestTotal fails",
+		"shadowcourt://schemas": `"verdict"`, "shadowcourt://schemas/verdict": `"$schema"`, "shadowcourt://spec": "the contract",
+	} {
+		read, err := session.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri})
+		if err != nil || !strings.Contains(read.Contents[0].Text, want) || read.Contents[0].MIMEType == "application/json" && !json.Valid([]byte(read.Contents[0].Text)) {
+			t.Errorf("%s: %v, %v", uri, read, err)
+		}
 	}
 }
 
@@ -342,8 +351,18 @@ func TestAccept_LL3_OtherOriginsAreRejected(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	go func() { served <- server.Listen(ctx, listener) }()
-	for header, value := range map[string]string{"Origin": "https://evil.example", "Host": "evil.example"} {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+listener.Addr().String(), strings.NewReader("{}"))
+	for _, tc := range []struct{ method, header, value, want string }{
+		{"POST", "Origin", "https://evil.example", "evil.example"},
+		{"GET", "Origin", "https://evil.example", "evil.example"},
+		{"DELETE", "Origin", "https://evil.example", "evil.example"},
+		{"OPTIONS", "Origin", "null", `"null"`},
+		{"GET", "Origin", "http://localhost:1", "localhost:1"},
+		{"GET", "Sec-Fetch-Site", "cross-site", "web page"},
+		{"POST", "Host", "evil.example", "evil.example"},
+		{"GET", "Host", "127.0.0.1.evil.example", "evil.example"},
+	} {
+		header, value := tc.header, tc.value
+		r, err := http.NewRequestWithContext(t.Context(), tc.method, "http://"+listener.Addr().String(), strings.NewReader("{}"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -356,11 +375,8 @@ func TestAccept_LL3_OtherOriginsAreRejected(t *testing.T) {
 		}
 		body, err := io.ReadAll(response.Body)
 		_ = response.Body.Close()
-		if err != nil || !strings.Contains(string(body), "evil.example") {
-			t.Errorf("%s %s: %q, %v", header, value, body, err)
-		}
-		if response.StatusCode != http.StatusForbidden {
-			t.Errorf("%s %s: %s", header, value, response.Status)
+		if err != nil || !strings.Contains(string(body), tc.want) || response.StatusCode != http.StatusForbidden {
+			t.Errorf("%s with %s %s: %s: %q, %v", tc.method, header, value, response.Status, body, err)
 		}
 	}
 	stop()

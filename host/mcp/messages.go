@@ -112,14 +112,32 @@ func (m *messages) answer(line []byte, fault *jsonrpc.Error) error {
 	return err
 }
 
-// lockedWriter writes one message at a time: those of the SDK, and errors.
+// lockedWriter writes one message at a time: those of the SDK, and errors. Once the server ends it waits no longer for a client that does not
+// read.
 type lockedWriter struct {
 	io.WriteCloser
-	mu sync.Mutex
+	ended <-chan struct{}
+	mu    sync.Mutex
 }
 
 func (w *lockedWriter) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.WriteCloser.Write(p)
+	message := bytes.Clone(p) // which is written still when this returned
+	written := make(chan error, 1)
+	go func() {
+		_, err := w.WriteCloser.Write(message)
+		written <- err
+	}()
+	select {
+	case err := <-written:
+		return len(p), err
+	case <-w.ended:
+	}
+	select {
+	case err := <-written: // at the same time
+		return len(p), err
+	default:
+		return 0, errEnds
+	}
 }

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -146,7 +147,7 @@ func (p *play) submit(number int, answer string) (problems []string, err error) 
 	if c.schema != nil {
 		document, err := c.schema.Accept(answer)
 		switch {
-		case err != nil && !strings.ContainsAny(answer, "{["):
+		case err != nil && !strings.ContainsAny(answer, "{[") && !json.Valid([]byte(answer)):
 			return []string{notJSON(answer)}, nil
 		case err != nil:
 			return strings.Split(err.Error(), "\n"), nil

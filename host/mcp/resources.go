@@ -10,11 +10,13 @@ import (
 	contract "github.com/shadowcourt/shadowcourt/abi/schema"
 )
 
-// The resources: trials and transcripts by the ids of their cases, the schemas of the contract by their names.
+// The resources: trials and transcripts by the ids of their cases, the schemas of the contract by their names, and its text.
 const (
 	trialURI      = "shadowcourt://trials/"
 	transcriptURI = "shadowcourt://transcripts/"
-	schemaURI     = "shadowcourt://schemas/"
+	schemasURI    = "shadowcourt://schemas"
+	schemaURI     = schemasURI + "/"
+	specURI       = "shadowcourt://spec"
 )
 
 func (s *Server) addResources() {
@@ -27,6 +29,17 @@ func (s *Server) addResources() {
 	s.server.AddResourceTemplate(&sdk.ResourceTemplate{
 		Name: "schema", URITemplate: schemaURI + "{type}", MIMEType: "application/schema+json", Description: "The JSON Schema of a type of the contract",
 	}, readSchema)
+	s.server.AddResource(&sdk.Resource{
+		Name: "schemas", URI: schemasURI, MIMEType: "application/json", Description: "The names of the types of the contract",
+	}, func(context.Context, *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+		names, err := json.Marshal(contract.Names())
+		return contents(schemasURI, "application/json", string(names)), err
+	})
+	s.server.AddResource(&sdk.Resource{
+		Name: "SPEC", URI: specURI, MIMEType: "text/markdown", Description: "The contract between the court and its modules",
+	}, func(context.Context, *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+		return contents(specURI, "text/markdown", s.config.Spec), nil
+	})
 }
 
 func (s *Server) readTrial(_ context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {

@@ -28,8 +28,8 @@ type Config struct {
 	Personas []string
 	// Memory keeps corrections, and is the casebook of the trials: each sees all that were made before it began. Optional.
 	Memory *Memory
-	// Version of the program.
-	Version string
+	// Version of the program, and the text of the contract that it knows.
+	Version, Spec string
 	// Answer is how long a trial waits for the answer of an agent. Default: 30 minutes.
 	Answer time.Duration
 }
@@ -144,7 +144,7 @@ func (s *Server) try(ctx context.Context, owner *sdk.ServerSession, h *host.Host
 // Serve talks to one client over a pair of streams until it closes them or the context ends. A line that is no message is answered
 // with an error.
 func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
-	answers := &lockedWriter{WriteCloser: out}
+	answers := &lockedWriter{WriteCloser: out, ended: ctx.Done()}
 	err := s.server.Run(ctx, &sdk.IOTransport{Reader: newMessages(in, answers), Writer: answers, MaxLineLength: -1}) // messages are bounded
 	if err != nil && !errors.Is(err, io.EOF) && ctx.Err() == nil {
 		return err
@@ -158,7 +158,7 @@ func (s *Server) Listen(ctx context.Context, listener net.Listener) error {
 		MaxRequestBodyBytes: maxRequestBytes, SessionTimeout: time.Hour,
 	})
 	web := &http.Server{
-		Handler: protection().Handler(handler), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10,
+		Handler: fromPrograms(handler), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	stop := context.AfterFunc(ctx, func() { _ = web.Close() })
@@ -169,15 +169,22 @@ func (s *Server) Listen(ctx context.Context, listener net.Listener) error {
 	return nil
 }
 
-// protection rejects what web pages send that this server did not serve, which are all of them. Requests to another host name are
-// rejected by the SDK.
-func protection() *http.CrossOriginProtection {
-	p := http.NewCrossOriginProtection()
-	p.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		http.Error(w, fmt.Sprintf("the request comes from a web page (Origin %q): only programs of this machine may use this server, and they send no Origin",
-			r.Header.Get("Origin")), http.StatusForbidden)
-	}))
-	return p
+// fromPrograms rejects what web pages send that this server did not serve, which are all of them, whatever the method. Requests to another
+// host name are rejected by the SDK.
+func fromPrograms(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		site := r.Header.Get("Sec-Fetch-Site")
+		foreign := site != "" && site != "same-origin" && site != "none"
+		for _, origin := range r.Header.Values("Origin") {
+			foreign = foreign || origin != "http://"+r.Host
+		}
+		if foreign {
+			http.Error(w, fmt.Sprintf("the request comes from a web page (Origin %q): only programs of this machine may use this server, and they send no Origin",
+				r.Header.Get("Origin")), http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 var errEnds = errors.New("the server ends")

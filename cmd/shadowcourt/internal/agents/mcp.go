@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/shadowcourt/shadowcourt"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host"
@@ -107,7 +108,7 @@ func (o *options) open(ctx context.Context, s cli.Streams) (_ *mcp.Server, close
 			closeAll()
 		}
 	}()
-	config := mcp.Config{Version: o.version}
+	config := mcp.Config{Version: o.version, Spec: shadowcourt.Spec}
 	if o.casebook != "" {
 		book, err := casebook.Open(ctx, o.casebook, casebook.Options{Now: time.Now})
 		if err != nil {
