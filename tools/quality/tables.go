@@ -3,12 +3,10 @@ package main
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/shadowcourt/shadowcourt/host/calibrate"
 	"github.com/shadowcourt/shadowcourt/host/calibrate/bands"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/tools/internal/study"
@@ -57,14 +55,19 @@ func number(is bool) float64 {
 
 // measures are log loss, ECE and AURC.
 func (s *scored) measures() string {
-	loss, stated, points := 0.0, []calibrate.Stated{}, []bands.Point{}
+	loss := 0.0
+	for _, x := range s.loss {
+		loss += x / float64(len(s.loss))
+	}
+	return fmt.Sprintf("%.3f | %.3f | %.3f", loss, *s.reliability(1).ECE, *s.ranking().AURC)
+}
+
+func (s *scored) ranking() bands.RiskCoverage {
+	var points []bands.Point
 	for i := range s.right {
-		loss += s.loss[i] / float64(len(s.loss))
-		stated = append(stated, calibrate.Stated{Confidence: s.stated[i], Right: s.right[i]})
 		points = append(points, bands.Point{Confidence: s.stated[i], Right: s.right[i]})
 	}
-	r := rand.New(rand.NewPCG(1, 4)) //nolint:gosec // reproducible draws, no secret
-	return fmt.Sprintf("%.3f | %.3f | %.3f", loss, *calibrate.ReliabilityOf(stated, 1, r).ECE, *bands.RiskCoverageOf(points).AURC)
+	return bands.RiskCoverageOf(points)
 }
 
 // minus is the difference of accuracies in points, with a 95 % interval by the variance of the sums of groups.
@@ -100,7 +103,7 @@ func of(list []*half, pick func(h *half) answers) *scored {
 }
 
 func tables(list []*half) []study.Table {
-	return []study.Table{{Name: "accuracy", Text: accuracyTable(list)}, {Name: "confidence", Text: confidenceTable(list)}, {Name: "attacks", Text: attackTable(list)}, {Name: "curve", Text: curveTable(list)}, {Name: "shuffled", Text: shuffledTable(list)}}
+	return []study.Table{{Name: "accuracy", Text: accuracyTable(list)}, {Name: "confidence", Text: confidenceTable(list)}, {Name: "calibration", Text: calibrationTable(list)}, {Name: "attacks", Text: attackTable(list)}, {Name: "curve", Text: curveTable(list)}, {Name: "shuffled", Text: shuffledTable(list)}}
 }
 
 func head(columns ...string) string {

@@ -113,21 +113,32 @@ func right(p *abi.Profile, entries []docket.Entry) float64 {
 	return rate(n, len(entries))
 }
 
-// Twenty labels are never worse than none by more than noise.
+// Few labels are never worse than none by more than noise: twenty, with SHADOWCOURT_LONG also 50 and 100. Nor are 50 or 100 that are
+// shuffled; of twenty, some shuffles look like the truth.
 func TestAccept_QU3_TwentyLabelsCostNothing(t *testing.T) {
 	t.Parallel()
 	const draws = 8
+	sizes := []int{20}
+	if os.Getenv("SHADOWCOURT_LONG") != "" {
+		sizes = append(sizes, 50, 100)
+	}
 	for _, h := range trusted(t) {
 		t.Run(h.name, func(t *testing.T) {
 			t.Parallel()
-			with, without := 0.0, right(nil, h.tried)
-			for seed := range uint64(draws) {
-				p, _ := written(t, fit.Fit, some(h.fitted, 20, seed))
-				with += right(p, h.tried) / draws
-			}
-			t.Logf("right in %.3f, %.3f without a profile", with, without)
-			if with < without-0.02 {
-				t.Errorf("with twenty labels right in %.3f, without a profile in %.3f", with, without)
+			without := right(nil, h.tried)
+			for _, n := range sizes {
+				with, noise, learned, fooled := 0.0, 0.0, 0, 0
+				for seed := range uint64(draws) {
+					drawn := some(h.fitted, n, seed)
+					p, report := written(t, fit.Fit, drawn)
+					with, learned = with+right(p, h.tried)/draws, learned+one(report.Learned)
+					p, report = written(t, fit.Fit, shuffled(drawn, seed))
+					noise, fooled = noise+right(p, h.tried)/draws, fooled+one(report.Learned)
+				}
+				t.Logf("%d labels: learned in %d of %d draws, right in %.3f; shuffled learned in %d, right in %.3f; %.3f without a profile", n, learned, draws, with, fooled, noise, without)
+				if with < without-0.02 || n > fit.LeastCases && noise < without-0.02 {
+					t.Errorf("with %d labels right in %.3f, shuffled %.3f, without a profile in %.3f", n, with, noise, without)
+				}
 			}
 		})
 	}

@@ -27,6 +27,8 @@ const (
 	// withinLearned is the share of one by which a simpler candidate of those that learn may be worse than the best, and a profile
 	// worse than none.
 	withinLearned = 0.5
+	// likely is by how many the court without a profile must be better than base rates for the labels not to be noise.
+	likely = 1
 	// certain is by how many something must be better where it could be noise.
 	certain = 2
 )
@@ -62,11 +64,11 @@ func (c *corpus) judge(x *crossed, j *judged) {
 
 // rival gives the place of what a profile has to be better than by some cases, and by how many standard errors.
 //
-// If the court without a profile is better than base rates, the labels aren't noise, and it is the rival. A profile may then be
-// as much worse as a simpler candidate may be: it also bounds what unknown sources count. Where labels may have nothing to do with the cases, anything beats that court,
-// and the rival is the best of what learns neither sources nor texts.
+// If the court without a profile is better than base rates, the labels aren't noise, and it is the rival. A profile may then be as much
+// worse as a simpler candidate may be: where both do alike, that is safer which bounds what unknown sources count. Where labels may have
+// nothing to do with the cases, anything beats that court, and the rival is the best of what learns neither sources nor texts.
 func (c *corpus) rival(list []judged, use []int) (at int, by float64) {
-	if gain, deviation := c.difference(list[ratesAlone].losses, list[courtRates].losses, use); gain > certain*deviation {
+	if gain, deviation := c.difference(list[ratesAlone].losses, list[courtRates].losses, use); gain > likely*deviation {
 		return courtAlone, -withinLearned
 	}
 	return c.simplest(list, places(unprofiled), use, 0), certain

@@ -22,11 +22,11 @@ func (r *Report) comment(w io.Writer) {
 	say("For:   dockets of the same labels and sources as those cases.")
 	say("Use:   shadowcourt try DOCKET --profile THIS_FILE")
 	say("Model: %s.", r.Model)
+	for _, warning := range r.Warnings {
+		say("Warning: %s.", warning)
+	}
 	switch {
 	case r.Unlabelled:
-		for _, warning := range r.Warnings {
-			say("Warning: %s.", warning)
-		}
 		say("")
 		say("What all sources have wrong alike no agreement shows. docs/fitting.md says more.")
 		return

@@ -265,6 +265,7 @@ func (c *corpus) reportRelit(result *Result, a *asking) {
 		relit = func(i int) []float64 { return NewModel(p).Posterior(&c.samples[i].entry.Case) }
 		r.Learned, r.Model, r.Signals, r.SignalNats = false, rivals[at].name, 0, 0
 	}
-	r.Figures, r.Sources, r.Relit = c.figures(x.use, relit), c.worth(p), true
+	r.Figures, r.Sources, r.Relit, r.Warnings = c.figures(x.use, relit), c.worth(p), true, nil
+	r.doubt()
 	r.Bands = c.certify(x.use, relit, a.config.Bands)
 }

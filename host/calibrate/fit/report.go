@@ -102,7 +102,15 @@ func (c *corpus) report(x *crossed, judgements []judged, chosen int, p *abi.Prof
 	})
 	crossfitted := func(i int) []float64 { return models[x.part[i]].Posterior(&c.samples[i].entry.Case) }
 	r.Figures, r.Bands = c.figures(x.use, crossfitted), c.certify(x.use, crossfitted, config.Bands)
+	r.doubt()
 	return r
+}
+
+// doubt warns of a profile that predicts no better than none.
+func (r *Report) doubt() {
+	if model, none := &r.Figures[0], &r.Figures[1]; r.Learned && model.LogLoss >= none.LogLoss {
+		r.Warnings = []string{"the profile predicts these cases no better than no profile does; it is kept since it is not clearly worse and bounds what unknown sources count"}
+	}
 }
 
 // figures sets the court's model beside Light and the votes.
