@@ -102,6 +102,15 @@ func ask(t *testing.T, method, url, body string) reply {
 	return reply{response.StatusCode, response.Header.Get("Location"), string(text)}
 }
 
+// TestAccept_SV4_ACanaryOfNobodyIsRejected: with who could have one.
+func TestAccept_SV4_ACanaryOfNobodyIsRejected(t *testing.T) {
+	t.Parallel()
+	r := ask(t, "POST", startService(t)+"/api/v1/generations", `{"canary":{"light":"AGFzbQ=="},"share":0.5}`)
+	if r.status != http.StatusUnprocessableEntity || !strings.Contains(r.body, "specter, clerk; a canary is named by the persona that it plays") {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+}
+
 // TestAccept_SV5_TokensAreMadeWhereADatabaseIs: a typing error makes no database, and a token that is not there is named.
 func TestAccept_SV5_TokensAreMadeWhereADatabaseIs(t *testing.T) {
 	t.Parallel()

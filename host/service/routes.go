@@ -2,15 +2,12 @@ package service
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host"
-	"github.com/shadowcourt/shadowcourt/host/run/input"
 	"github.com/shadowcourt/shadowcourt/host/service/api"
 	"github.com/shadowcourt/shadowcourt/host/service/auth"
 	"github.com/shadowcourt/shadowcourt/host/service/auth/authstore"
@@ -168,62 +165,4 @@ func (m strict) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
 	problem.Write(w, problem.New(http.StatusMethodNotAllowed, problem.MethodNotAllowed, "this path takes "+strings.Join(allowed, ", ")))
-}
-
-// The names of files in generations: see store.Parts.Files. A profile is for the dockets of one format.
-const (
-	PipelineFile  = "pipeline"
-	LightPathFile = "light_path"
-	profileFile   = "profile:"
-)
-
-// ProfileFile is the name of the profile for dockets of a format.
-func ProfileFile(format string) string { return profileFile + format }
-
-// both gives blobs that are to be added, and those of the store.
-type both struct {
-	added map[string][]byte
-	store *store.Store
-}
-
-func (b both) Blob(ctx context.Context, digest string) ([]byte, error) {
-	if content, ok := b.added[digest]; ok {
-		return content, nil
-	}
-	return b.store.Blob(ctx, digest)
-}
-
-// checkGeneration opens a generation for every format as a worker would, and closes it.
-func (s *Service) checkGeneration(ctx context.Context, parts store.Parts, blobs map[string][]byte) error {
-	g := &store.Generation{Parts: parts}
-	if len(parts.Canary) > 0 {
-		g.Share = 1
-	}
-	for name := range parts.Files {
-		if format, ok := strings.CutPrefix(name, profileFile); name != PipelineFile && name != LightPathFile && (!ok || !slices.Contains(formats(), format)) {
-			return fmt.Errorf("file %q: use %s, %s or %sFORMAT, with the format %s", name, PipelineFile, LightPathFile, profileFile, strings.Join(formats(), ", "))
-		}
-	}
-	for _, format := range formats() {
-		o, err := work.OpeningOf(ctx, both{blobs, s.config.Store}, g, format)
-		if err != nil {
-			return err
-		}
-		h, err := s.config.Open(ctx, o, nil)
-		if _, ok := errors.AsType[*host.CandidateError](err); ok {
-			return fmt.Errorf("%w; a canary is named by the persona that it plays, or by the module that evaluates edges (clerk)", err)
-		}
-		if err != nil {
-			return err
-		}
-		if err := h.Close(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// formats are those of dockets.
-func formats() []string {
-	return slices.DeleteFunc(input.Formats(), func(f string) bool { return f == input.Auto })
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -23,6 +24,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/bundle"
 	"github.com/shadowcourt/shadowcourt/host/service"
 	"github.com/shadowcourt/shadowcourt/host/service/auth"
 	"github.com/shadowcourt/shadowcourt/host/service/store"
@@ -310,5 +312,44 @@ func TestAccept_SV5_AnIssuerThatIsDownIsToldAtTheStart(t *testing.T) {
 	}
 	if status, body := p.ask(t, "GET", "/readyz", ""); status != 200 || body != "ready\n" {
 		t.Errorf("%d %s", status, body)
+	}
+}
+
+// Modules that can't work are named once, before they are kept.
+func TestAccept_SV5_AGenerationIsCheckedBeforeItIsKept(t *testing.T) {
+	t.Parallel()
+	p := start(t, "127.0.0.1:0")
+	modules, err := bundle.FS()
+	if err != nil {
+		t.Fatal(err)
+	}
+	add := func(name, module string) (int, string) {
+		wasm, err := fs.ReadFile(modules, module+".wasm")
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := json.Marshal(map[string]any{"modules": map[string][]byte{name: wasm}, "note": "x"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := http.Post(p.url+"/api/v1/generations", "application/json", bytes.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = r.Body.Close() }()
+		text, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.StatusCode, string(text)
+	}
+	if status, text := add("spectre", "specter"); status != 422 || !strings.Contains(text, "no pipeline of the generation names it") || !strings.Contains(text, "specter") {
+		t.Errorf("a name that no pipeline has: %d %s", status, text)
+	}
+	if status, text := add("clerk", "specter"); status != 422 || strings.Count(text, "not_served") != 1 {
+		t.Errorf("a module of another kind: %d %s", status, text)
+	}
+	if status, text := add("specter", "specter"); status != 201 {
+		t.Errorf("%d %s", status, text)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/service/auth"
 	"github.com/shadowcourt/shadowcourt/host/service/problem"
 	"github.com/shadowcourt/shadowcourt/host/service/store"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // A typing error in a filter must not select everything.
@@ -99,6 +101,30 @@ func TestARejectedDocketIsAskedForItsFormatOnlyWhereItMayBeAnother(t *testing.T)
 		status, _, p := s.submit(t, "?format=jsonl", nil, body)
 		if status != http.StatusUnprocessableEntity || p.Entries != 1 || strings.Contains(p.Detail, "another format") != asks {
 			t.Errorf("%s: %d %+v", body, status, p)
+		}
+	}
+}
+
+func TestFiltersNameWhatTheyTake(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	for path, says := range map[string]string{
+		"/inbox?since=yesterday": "query.since: is no date and time in the form of RFC 3339, such as 2026-", "/inbox?status=innocent": "mistrial",
+	} {
+		if status, text, _ := s.request(t, auth.Review, http.MethodGet, api.Prefix+path, nil, nil); status != http.StatusUnprocessableEntity || !strings.Contains(string(text), says) {
+			t.Errorf("%s: %d %s", path, status, text)
+		}
+	}
+	for _, p := range s.doc.Paths[api.Prefix+"/inbox"].Get.Parameters {
+		if p.Name != "status" {
+			continue
+		}
+		var want []any
+		for _, status := range trial.Statuses() {
+			want = append(want, string(status))
+		}
+		if !slices.Equal(p.Schema.Enum, want) {
+			t.Errorf("the document has %v", p.Schema.Enum)
 		}
 	}
 }

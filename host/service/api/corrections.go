@@ -60,7 +60,7 @@ func correctionsOf(list []store.Correction) []Correction {
 type InboxFilter struct {
 	Repository string    `query:"repository" maxLength:"200" doc:"Only results of this repository"`
 	Label      string    `query:"label" maxLength:"200" doc:"Only results with this label"`
-	Status     string    `query:"status" maxLength:"40" doc:"Only results with this status"`
+	Status     string    `query:"status" enum:"unreviewed,accepted,rejected,affirmed,amended,acquitted,mistrial" doc:"Only results with this status"`
 	Since      time.Time `query:"since" doc:"Only dockets that were submitted then or later"`
 	Until      time.Time `query:"until" doc:"Only dockets that were submitted before"`
 	Text       string    `query:"text" maxLength:"200" doc:"Only cases with this text in id, subject, suite or name of the docket"`

@@ -61,7 +61,16 @@ func newProblem(status int, message string, faults []error) *problem.Error {
 			continue
 		}
 		d := detail.ErrorDetail()
+		if strings.HasPrefix(d.Message, "invalid date/time") {
+			d.Message = "is no date and time in the form of RFC 3339, such as 2026-11-23T17:00:00Z"
+		}
 		_ = p.Add(problem.Fault{Path: d.Location, Code: string(codeOf(d.Message)), Message: d.Message})
+	}
+	if message == "validation failed" {
+		p.Detail = "the request is not valid"
+		if len(p.Errors) == 1 {
+			p.Detail += ": " + p.Errors[0].Path + ": " + p.Errors[0].Message
+		}
 	}
 	return p
 }

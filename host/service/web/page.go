@@ -141,6 +141,9 @@ func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 		f = failure{Status: http.StatusUnprocessableEntity, Title: "That is not possible", Text: user.Text}
 	case errors.As(err, &fault):
 		f = failure{Status: fault.Status, Title: fault.Title, Text: fault.Detail, Faults: fault.Errors}
+		if f.Status == http.StatusUnprocessableEntity || f.Status == http.StatusConflict {
+			f.Title = "That is not possible"
+		}
 	}
 	if f.Status >= http.StatusInternalServerError {
 		s.config.Log.ErrorContext(r.Context(), "a page failed", "path", r.URL.Path, "error", err)
