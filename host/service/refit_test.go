@@ -36,7 +36,7 @@ func openProfiled(ctx context.Context, o *work.Opening, observe func(host.CallRe
 // swaps, and the next docket is tried with the profile.
 func TestAccept_UI3_RefitInTheWholeService(t *testing.T) {
 	t.Parallel()
-	p := startWith(t, "127.0.0.1:0", filepath.Join(t.TempDir(), "test.db"), func(c *service.Config) { c.Open = openProfiled })
+	p := startWith(t, "127.0.0.1:0", filepath.Join(t.TempDir(), "test.db"), func(c *service.Config) { c.Open, c.Rate = openProfiled, 1e6 })
 	text, err := os.ReadFile("../../examples/dockets/go-test-1.jsonl")
 	if err != nil {
 		t.Fatal(err)

@@ -135,4 +135,10 @@ var migrations = []migration{
 		`INSERT INTO inbox ` + countGroups,
 		`UPDATE inbox SET rank = ` + rankOf,
 	}},
+	{"9 refit", []string{
+		// The refit of all processes: one row. outcome is JSON of the pages.
+		`CREATE TABLE refits (
+			name TEXT PRIMARY KEY, holder TEXT NOT NULL, running BIGINT NOT NULL, step TEXT NOT NULL, failure TEXT NOT NULL, outcome TEXT NOT NULL,
+			seen BIGINT NOT NULL)`,
+	}},
 }

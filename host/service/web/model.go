@@ -8,6 +8,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/calibrate"
+	"github.com/shadowcourt/shadowcourt/host/calibrate/compare"
 	"github.com/shadowcourt/shadowcourt/host/service/refit"
 	"github.com/shadowcourt/shadowcourt/host/service/store"
 	"github.com/shadowcourt/shadowcourt/host/trial"
@@ -54,7 +55,7 @@ type Backend interface {
 
 	Quality(ctx context.Context, q QualityQuery) (*Quality, error)
 
-	// Refit tells how far the refit of this server is; nil where it can't refit.
+	// Refit tells how far the refit of the service is; nil where it can't refit.
 	Refit(ctx context.Context) (*Refit, error)
 	// StartRefit begins one in the background.
 	StartRefit(ctx context.Context) error
@@ -385,9 +386,21 @@ type Refit struct {
 	Running       bool
 	// Step is what is being done, Failure why it failed.
 	Step, Failure string
-	Proposal      *refit.Proposal
-	// Profile of the proposal, as YAML.
-	Profile string
+	// Outcome is nil until there is one.
+	Outcome *RefitOutcome
+}
+
+// RefitOutcome is what came of a refit. The flips of its comparison are only those here.
+type RefitOutcome struct {
+	refit.Proposal
+	Flips    []RefitFlip // the first ones
+	AllFlips int
+}
+
+// RefitFlip is a result that the new profile would end otherwise.
+type RefitFlip struct {
+	ID, Court, Candidate string
+	Mark                 compare.Mark
 }
 
 // Token lets programs and people in.

@@ -3,8 +3,6 @@ package web
 import (
 	"net/http"
 	"strconv"
-
-	"github.com/shadowcourt/shadowcourt/host/calibrate/compare"
 )
 
 // refitView is the page of a refit.
@@ -13,21 +11,20 @@ type refitView struct {
 	// Missing is how many more labels must be known.
 	Missing int
 	Flips   []refitFlip
+	Profile string
 	// Accuracy of the court in force and with the new profile, of the held-out results, and the bars of both.
 	InForce, Candidate               string
 	InForcePercent, CandidatePercent int
 	P                                string
 }
 
-// refitFlip is a result that the new profile would end otherwise.
+// refitFlip is a flip with its trial.
 type refitFlip struct {
-	Href             string
-	Name             string
-	Court, Candidate string
-	Mark             compare.Mark
+	RefitFlip
+	Href string
 }
 
-// mostRefitFlips is how many the page lists.
+// mostRefitFlips is how many are kept for the page.
 const mostRefitFlips = 50
 
 func (s *site) refit(w http.ResponseWriter, r *http.Request) error {
@@ -39,8 +36,9 @@ func (s *site) refit(w http.ResponseWriter, r *http.Request) error {
 		return ErrNotFound
 	}
 	v := refitView{Refit: state, Missing: max(state.Needed-state.Known, 0)}
-	if p := state.Proposal; p != nil {
-		v.compare(p.Compared)
+	if o := state.Outcome; o != nil {
+		v.Profile = string(o.Profile)
+		v.compare(o)
 	}
 	page := &view{Page: "refit", Section: "quality", Title: "Refit", Data: v}
 	if state.Running {
@@ -49,16 +47,14 @@ func (s *site) refit(w http.ResponseWriter, r *http.Request) error {
 	return s.show(w, r, http.StatusOK, page)
 }
 
-func (v *refitView) compare(c *compare.Report) {
-	if t := c.Truth; t != nil {
+func (v *refitView) compare(o *RefitOutcome) {
+	if t := o.Compared.Truth; t != nil {
 		v.InForce, v.Candidate = percent(t.CourtRight, t.Cases), percent(t.CandidateRight, t.Cases)
 		v.InForcePercent, v.CandidatePercent = share(t.CourtRight, t.Cases), share(t.CandidateRight, t.Cases)
 		v.P = strconv.FormatFloat(t.P, 'f', 3, 64)
 	}
-	for _, f := range c.Flips[:min(len(c.Flips), mostRefitFlips)] {
-		v.Flips = append(v.Flips, refitFlip{
-			Href: "/trials/" + f.ID, Name: f.ID, Court: f.Court.End(), Candidate: f.Candidate.End(), Mark: f.Mark,
-		})
+	for _, f := range o.Flips {
+		v.Flips = append(v.Flips, refitFlip{f, "/trials/" + f.ID})
 	}
 }
 

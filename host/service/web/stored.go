@@ -32,10 +32,7 @@ type Sources struct {
 // the name of whoever asks, so that checks, limits and the audit log are the same.
 func NewBackend(sources Sources) Backend { return &stored{sources: sources} }
 
-type stored struct {
-	sources Sources
-	refits  refitting
-}
+type stored struct{ sources Sources }
 
 // Entries on a page.
 const pageSize = 50

@@ -2,23 +2,23 @@ package web
 
 import (
 	"context"
-	"sync"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/service/refit"
+	"github.com/shadowcourt/shadowcourt/host/service/store"
 )
 
-// refitting is the one refit that a process carries out at a time. It is kept in memory: another process knows nothing of it.
-type refitting struct {
-	mu       sync.Mutex
-	running  bool
-	step     string
-	failure  string
-	proposal *refit.Proposal
-}
-
-// refitTime is the most that a refit may take.
-const refitTime = 30 * time.Minute
+const (
+	// refitTime is the most that a refit may take.
+	refitTime = 30 * time.Minute
+	// refitBeat is how often its process says that it lives.
+	refitBeat = store.RefitTimeout / 6
+	// refitEnd is how long its end may take to be kept when the process is told to stop.
+	refitEnd = 10 * time.Second
+)
 
 func (b *stored) Refit(ctx context.Context) (*Refit, error) {
 	if b.sources.Refit == nil {
@@ -28,62 +28,107 @@ func (b *stored) Refit(ctx context.Context) (*Refit, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &b.refits
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	out := &Refit{Known: known, Needed: refit.Least, Running: r.running, Step: r.step, Failure: r.failure}
-	if r.proposal != nil {
-		out.Proposal = r.proposal
-		out.Profile = string(r.proposal.Profile)
+	kept, err := b.sources.Store.Refit(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return out, nil
+	out := &Refit{Known: known, Needed: refit.Least, Running: kept.Running, Step: kept.Step, Failure: kept.Failure}
+	if kept.Outcome != "" {
+		err = json.Unmarshal([]byte(kept.Outcome), &out.Outcome)
+	}
+	return out, err
 }
 
 func (b *stored) StartRefit(ctx context.Context) error {
 	if b.sources.Refit == nil {
 		return ErrNotFound
 	}
-	r := &b.refits
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.running {
+	holder := rand.Text()
+	err := b.sources.Store.BeginRefit(ctx, holder, "beginning")
+	if errors.Is(err, store.ErrState) {
 		return &UserError{"a refit is running already"}
 	}
-	r.running, r.step, r.failure, r.proposal = true, "beginning", "", nil
+	if err != nil {
+		return err
+	}
+	do := func(ctx context.Context) { b.refit(ctx, holder) }
 	if b.sources.Background != nil {
-		b.sources.Background(ctx, b.refit)
+		b.sources.Background(ctx, do)
 		return nil
 	}
-	go b.refit(context.WithoutCancel(ctx))
+	go do(context.WithoutCancel(ctx))
 	return nil
 }
 
-// refit carries a refit out, and keeps what came of it.
-func (b *stored) refit(ctx context.Context) {
+// refit carries a refit out, and keeps what came of it for all processes.
+func (b *stored) refit(ctx context.Context, holder string) {
 	ctx, cancel := context.WithTimeout(ctx, refitTime)
 	defer cancel()
-	r := &b.refits
+	steps, beating := make(chan string), make(chan struct{})
+	go func() {
+		defer close(beating)
+		b.beat(ctx, holder, steps)
+	}()
 	proposal, err := b.sources.Refit(ctx, func(step string) {
-		r.mu.Lock()
-		r.step = step
-		r.mu.Unlock()
+		select {
+		case steps <- step:
+		case <-ctx.Done():
+		}
 	})
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.running, r.proposal = false, proposal
-	if err != nil {
-		r.proposal, r.failure = nil, err.Error()
+	outcome, failure := "", ""
+	if err == nil {
+		outcome, err = outcomeOf(proposal)
+	}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		failure = "it took too long, or its process was stopped; refit again"
+	case err != nil:
+		failure = err.Error()
+	}
+	ending, done := context.WithTimeout(context.WithoutCancel(ctx), refitEnd)
+	defer done()
+	cancel()
+	<-beating
+	// A database that can't be written shows the refit as gone in a while.
+	_ = b.sources.Store.EndRefit(ending, holder, outcome, failure)
+}
+
+// beat notes steps, and that the process lives.
+func (b *stored) beat(ctx context.Context, holder string, steps <-chan string) {
+	tick := time.NewTicker(refitBeat)
+	defer tick.Stop()
+	for step := "beginning"; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case step = <-steps:
+		case <-tick.C:
+		}
+		_ = b.sources.Store.NoteRefit(ctx, holder, step) // the next beat tells it again
 	}
 }
 
+// outcomeOf is what the page shows of a proposal.
+func outcomeOf(p *refit.Proposal) (string, error) {
+	out := RefitOutcome{Proposal: *p, AllFlips: len(p.Compared.Flips)}
+	for _, f := range p.Compared.Flips[:min(len(p.Compared.Flips), mostRefitFlips)] {
+		out.Flips = append(out.Flips, RefitFlip{f.ID, f.Court.End(), f.Candidate.End(), f.Mark})
+	}
+	compared := *p.Compared
+	compared.Flips, out.Compared = nil, &compared
+	text, err := json.Marshal(out)
+	return string(text), err
+}
+
 func (b *stored) TakeRefit(ctx context.Context) (int64, error) {
-	r := &b.refits
-	r.mu.Lock()
-	p := r.proposal
-	r.mu.Unlock()
-	if p == nil {
+	kept, err := b.Refit(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if kept == nil || kept.Outcome == nil {
 		return 0, &UserError{"there is no profile to take: refit first"}
 	}
+	p := kept.Outcome
 	in := struct {
 		Files map[string][]byte `json:"files"`
 		Note  string            `json:"note"`
@@ -91,6 +136,6 @@ func (b *stored) TakeRefit(ctx context.Context) (int64, error) {
 	var g struct {
 		ID int64 `json:"id"`
 	}
-	err := b.send(ctx, "/generations", in, &g)
+	err = b.send(ctx, "/generations", in, &g)
 	return g.ID, err
 }
