@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -87,32 +86,36 @@ type tally struct {
 	results map[tallyKey]*tallySum
 	groups  map[string]*groupSum
 	created map[int64]int64 // of dockets
-	places  map[inGroup]bool
+	// before and after say which groups have an entry in the inbox, by docket, as far as that matters.
+	before, after map[inGroup]bool
 }
 
 // retally changes entries that a condition selects, and what is counted of them. The caller has locked their dockets.
 func (t *tx) retally(ctx context.Context, condition string, args []any, change func() error) error {
 	k := &tally{
-		tx: t, from: condition, args: args, results: map[tallyKey]*tallySum{}, groups: map[string]*groupSum{}, created: map[int64]int64{}, places: map[inGroup]bool{},
+		tx: t, from: condition, args: args, results: map[tallyKey]*tallySum{}, groups: map[string]*groupSum{}, created: map[int64]int64{},
+		before: map[inGroup]bool{}, after: map[inGroup]bool{},
 	}
-	if err := k.read(ctx, -1); err != nil {
+	if err := k.read(ctx, -1, k.before); err != nil {
 		return err
 	}
-	before, err := k.present(ctx)
-	if err != nil {
+	if err := k.look(ctx, k.before, func(inGroup) bool { return true }); err != nil {
 		return err
 	}
 	if err := change(); err != nil {
 		return err
 	}
-	if err := k.read(ctx, 1); err != nil {
+	if err := k.read(ctx, 1, k.after); err != nil {
 		return err
 	}
-	after, err := k.present(ctx)
-	if err != nil {
+	for p := range k.before {
+		k.after[p] = k.after[p] || false // entries may be gone
+	}
+	// Of a group that was there others of its entries may be left; of another one, none.
+	if err := k.look(ctx, k.after, func(p inGroup) bool { return k.before[p] }); err != nil {
 		return err
 	}
-	k.count(before, after)
+	k.count()
 	if err := k.writeResults(ctx); err != nil {
 		return err
 	}
@@ -137,8 +140,8 @@ func (t *tx) lockDockets(ctx context.Context, ids ...int64) error {
 	return nil
 }
 
-// read adds the entries as they are now, or takes them away.
-func (k *tally) read(ctx context.Context, sign int64) error {
+// read adds the entries as they are now, or takes them away, and says of their groups whether one of them is in the inbox.
+func (k *tally) read(ctx context.Context, sign int64, present map[inGroup]bool) error {
 	return each(ctx, k.tx, `SELECT e.docket, e.grp, e.created, e.member_count, e.generation, e.status, e.label, e.light_label, e.confidence, e.doubt,
 		e.correction, e.corrected, e.truth, coalesce(v.micros, 0), coalesce(v.fuel, 0)
 		FROM entries e LEFT JOIN verdicts v ON v.key = e.verdict WHERE `+k.from, k.args, func(scan func(...any) error) error {
@@ -151,7 +154,8 @@ func (k *tally) read(ctx context.Context, sign int64) error {
 			return err
 		}
 		k.created[key.docket] = created
-		k.places[inGroup{grp, key.docket}] = true
+		place := inGroup{grp, key.docket}
+		present[place] = present[place] || false
 		if key.status == "" {
 			return nil
 		}
@@ -168,7 +172,7 @@ func (k *tally) read(ctx context.Context, sign int64) error {
 			key.confidence, sum.stated = int64(math.Floor(100*confidence+0.5)), float64(sign)*confidence
 		}
 		if correction == 0 && doubt >= InboxDoubt {
-			key.open = 1
+			key.open, present[place] = 1, true
 			g := k.group(grp)
 			g.entries += sign
 			g.cases += sign * (1 + members)
@@ -201,12 +205,15 @@ func (k *tally) group(grp string) *groupSum {
 	return k.groups[grp]
 }
 
-// present says which of the groups have an entry in the inbox, by docket.
-func (k *tally) present(ctx context.Context) (map[inGroup]bool, error) {
-	found := map[inGroup]bool{}
-	all := slices.SortedFunc(maps.Keys(k.places), func(a, b inGroup) int {
-		return cmp.Or(strings.Compare(a.grp, b.grp), cmp.Compare(a.docket, b.docket))
-	})
+// look finds out which of the groups have an entry in the inbox where that is not known, and is asked for.
+func (k *tally) look(ctx context.Context, present map[inGroup]bool, asked func(inGroup) bool) error {
+	var all []inGroup
+	for p, known := range present {
+		if !known && asked(p) {
+			all = append(all, p)
+		}
+	}
+	slices.SortFunc(all, func(a, b inGroup) int { return cmp.Or(strings.Compare(a.grp, b.grp), cmp.Compare(a.docket, b.docket)) })
 	for chunk := range slices.Chunk(all, insertRows) {
 		var from where
 		pairs := strings.TrimSuffix(strings.Repeat("(CAST(? AS TEXT), CAST(? AS BIGINT)), ", len(chunk)), ", ")
@@ -219,23 +226,23 @@ func (k *tally) present(ctx context.Context) (map[inGroup]bool, error) {
 			` WHERE EXISTS (SELECT 1 FROM entries WHERE grp = p.column1 AND docket = p.column2 AND `+needsPerson+`)`, from.args, func(scan func(...any) error) error {
 			var p inGroup
 			err := scan(&p.grp, &p.docket)
-			found[p] = true
+			present[p] = true
 			return err
 		}); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return found, nil
+	return nil
 }
 
 // count counts the dockets of groups.
-func (k *tally) count(before, after map[inGroup]bool) {
-	for p := range k.places {
-		if before[p] == after[p] {
+func (k *tally) count() {
+	for p, before := range k.before {
+		if before == k.after[p] {
 			continue
 		}
 		g := k.group(p.grp)
-		if before[p] {
+		if before {
 			g.dockets--
 			g.left = true
 			continue
@@ -285,13 +292,16 @@ func (k *tally) writeGroups(ctx context.Context) error {
 			first = CASE WHEN excluded.first < inbox.first THEN excluded.first ELSE inbox.first END,
 			latest = CASE WHEN excluded.latest > inbox.latest THEN excluded.latest ELSE inbox.latest END`,
 	}
-	var changed []any
+	var changed, fewer []any
 	for _, grp := range slices.Sorted(maps.Keys(k.groups)) {
 		g := k.groups[grp]
 		if g.entries == 0 && g.cases == 0 && g.dockets == 0 && g.doubt == 0 && !g.left {
 			continue
 		}
 		changed = append(changed, grp)
+		if g.entries < 0 || g.left {
+			fewer = append(fewer, grp)
+		}
 		if err := in.add(ctx, k.tx, grp, g.entries, g.cases, g.dockets, g.doubt, g.weight, g.first, g.latest, float64(0)); err != nil {
 			return err
 		}
@@ -299,22 +309,19 @@ func (k *tally) writeGroups(ctx context.Context) error {
 	if err := in.flush(ctx, k.tx); err != nil {
 		return err
 	}
-	for chunk := range slices.Chunk(changed, insertRows) {
-		in := ` WHERE grp IN (` + places(1, len(chunk)) + `)`
-		if _, err := k.tx.exec(ctx, `DELETE FROM inbox`+in+` AND entries = 0`, chunk...); err != nil {
+	for chunk := range slices.Chunk(fewer, insertRows) {
+		if _, err := k.tx.exec(ctx, `DELETE FROM inbox WHERE entries = 0 AND grp IN (`+places(1, len(chunk))+`)`, chunk...); err != nil {
 			return err
 		}
-		for _, grp := range chunk {
-			if !k.groups[fmt.Sprint(grp)].left {
-				continue
-			}
-			if _, err := k.tx.exec(ctx, `UPDATE inbox SET
-				first = (SELECT created FROM entries WHERE grp = $1 AND `+needsPerson+` ORDER BY docket LIMIT 1),
-				latest = (SELECT created FROM entries WHERE grp = $1 AND `+needsPerson+` ORDER BY docket DESC LIMIT 1) WHERE grp = $1`, grp); err != nil {
-				return err
-			}
+		if _, err := k.tx.exec(ctx, `UPDATE inbox SET
+			first = (SELECT created FROM entries WHERE grp = inbox.grp AND `+needsPerson+` ORDER BY docket LIMIT 1),
+			latest = (SELECT created FROM entries WHERE grp = inbox.grp AND `+needsPerson+` ORDER BY docket DESC LIMIT 1)
+			WHERE grp IN (`+places(1, len(chunk))+`)`, chunk...); err != nil {
+			return err
 		}
-		if _, err := k.tx.exec(ctx, `UPDATE inbox SET rank = `+rankOf+in, chunk...); err != nil {
+	}
+	for chunk := range slices.Chunk(changed, insertRows) {
+		if _, err := k.tx.exec(ctx, `UPDATE inbox SET rank = `+rankOf+` WHERE grp IN (`+places(1, len(chunk))+`)`, chunk...); err != nil {
 			return err
 		}
 	}
