@@ -58,13 +58,11 @@ func (e *LineError) OtherFormat() bool {
 
 // OtherFormat says whether a problem at a path of a line tells that the line may be of another format.
 func OtherFormat(code abi.Code, path string) bool {
-	switch code {
-	case CodeNotJSON, CodeNotText, CodeEmptyDocket:
-		return true
-	case abi.CodeMissingField:
+	if code == abi.CodeMissingField {
 		return path == "id" || path == "labels"
 	}
-	return path == "" && code == abi.CodeWrongType // the line is a list, a text or a number
+	return code == CodeNotJSON || code == CodeNotText || code == CodeEmptyDocket ||
+		path == "" && code == abi.CodeWrongType // the line is a list, a text or a number
 }
 
 func (e *LineError) writePlace(b *strings.Builder) {

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -106,7 +107,7 @@ func TestAccept_SV5_AnUploadEndsWithItsConnection(t *testing.T) {
 	}
 	u := s.begin(t, auth.Submit)
 	for i := 0; kept() == 0; i++ {
-		u.send(t, caseWith(fmt.Sprint(i)))
+		u.send(t, caseWith(strconv.Itoa(i)))
 	}
 	if err := u.Close(); err != nil {
 		t.Fatal(err)

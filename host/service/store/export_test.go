@@ -25,10 +25,10 @@ func (s *Store) Recount(ctx context.Context) error {
 			}
 			for _, pair := range [][2]string{{c.table, "recount"}, {"recount", c.table}} {
 				var same []string
-				for _, key := range strings.Split(c.keys, ", ") {
+				for key := range strings.SplitSeq(c.keys, ", ") {
 					same = append(same, "b."+key+" = a."+key)
 				}
-				for _, sum := range strings.Split(c.sums, ", ") {
+				for sum := range strings.SplitSeq(c.sums, ", ") {
 					same = append(same, "abs(b."+sum+" - a."+sum+") < 1e-6")
 				}
 				if err := each(ctx, t, `SELECT a.`+strings.Split(c.keys, ", ")[0]+` FROM `+pair[0]+` a WHERE NOT EXISTS (SELECT 1 FROM `+pair[1]+` b WHERE `+strings.Join(same, " AND ")+`)`, nil,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -109,7 +110,7 @@ func pages(t *testing.T, s *store.Store) { //nolint:thelper // a test of the sui
 	ctx := t.Context()
 	var entries []docket.Entry
 	for i := range 23 {
-		e := docket.Entry{Case: aCase(fmt.Sprint(i), fmt.Sprintf("panic in function %c", 'a'+i))}
+		e := docket.Entry{Case: aCase(strconv.Itoa(i), fmt.Sprintf("panic in function %c", 'a'+i))}
 		e.Case.Subject = fmt.Sprintf("failure of %c", 'a'+i)
 		entries = append(entries, e)
 	}

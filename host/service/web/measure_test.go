@@ -124,12 +124,11 @@ func madeUp(i int) docket.Entry {
 
 // words has letters alone, since fingerprints leave numbers out: many groups of few cases, few of many.
 func words(i int) string {
-	group := i % (1 + i%20000)
-	text := ""
-	for ; group > 0; group /= 26 {
-		text += string(rune('a' + group%26))
+	var text []byte
+	for group := i % (1 + i%20000); group > 0; group /= 26 {
+		text = append(text, byte('a'+group%26))
 	}
-	return text
+	return string(text)
 }
 
 // decide completes all batches of a docket without a court.

@@ -34,7 +34,7 @@ func (b *stored) Refit(ctx context.Context) (*Refit, error) {
 	}
 	out := &Refit{Known: known, Needed: refit.Least, Running: kept.Running, Step: kept.Step, Failure: kept.Failure}
 	if kept.Outcome != "" {
-		err = json.Unmarshal([]byte(kept.Outcome), &out.Outcome)
+		err = json.Unmarshal([]byte(kept.Outcome), &out.Outcome) //nolint:musttag // the row is of this package alone
 	}
 	return out, err
 }
@@ -116,7 +116,7 @@ func outcomeOf(p *refit.Proposal) (string, error) {
 	}
 	compared := *p.Compared
 	compared.Flips, out.Compared = nil, &compared
-	text, err := json.Marshal(out)
+	text, err := json.Marshal(out) //nolint:musttag // the row is of this package alone
 	return string(text), err
 }
 

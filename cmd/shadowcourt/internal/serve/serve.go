@@ -268,7 +268,7 @@ const (
 )
 
 // name is what store.Open takes.
-func (d *database) name(missing bool) (string, error) {
+func (d *database) name(create bool) (string, error) {
 	if d.url == "" && d.data == "" {
 		d.url = os.Getenv(databaseVariable)
 	}
@@ -288,7 +288,7 @@ func (d *database) name(missing bool) (string, error) {
 		d.data = dir
 	}
 	file := filepath.Join(d.data, "shadowcourt.db")
-	if missing == makeMissing {
+	if create {
 		if err := os.MkdirAll(d.data, 0o700); err != nil {
 			return "", fmt.Errorf("--data: %w", err)
 		}
@@ -299,8 +299,8 @@ func (d *database) name(missing bool) (string, error) {
 }
 
 // openRaw connects without a look at the tables.
-func (d *database) openRaw(ctx context.Context, log *slog.Logger, missing bool) (*store.Store, error) {
-	name, err := d.name(missing)
+func (d *database) openRaw(ctx context.Context, log *slog.Logger, create bool) (*store.Store, error) {
+	name, err := d.name(create)
 	if err != nil {
 		return nil, cli.InputError(err)
 	}
@@ -308,8 +308,8 @@ func (d *database) openRaw(ctx context.Context, log *slog.Logger, missing bool) 
 }
 
 // open connects, and checks the tables; those of a SQLite file are brought up to date.
-func (d *database) open(ctx context.Context, log *slog.Logger, missing bool) (*store.Store, error) {
-	db, err := d.openRaw(ctx, log, missing)
+func (d *database) open(ctx context.Context, log *slog.Logger, create bool) (*store.Store, error) {
+	db, err := d.openRaw(ctx, log, create)
 	if err != nil {
 		return nil, err
 	}

@@ -113,7 +113,7 @@ func (r *remoteRun) follow(ctx context.Context) error {
 	}
 	r.progress.Clear()
 	if t := r.explained.short(); t != nil && ctx.Err() == nil {
-		if err := r.write(t); err != nil {
+		if err := r.write(t); err != nil { //nolint:contextcheck // a proposal reads flags of a command that is not run
 			r.files.Discard()
 			return r.failed(ctx, err)
 		}
