@@ -14,6 +14,8 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"github.com/shadowcourt/shadowcourt/host/service/problem"
 )
 
 // ErrUnknown is what a Store returns for a hash that it does not have.
@@ -59,6 +61,7 @@ type Authenticator struct {
 	rates   *rates
 	origins *http.CrossOriginProtection
 	oidc    *provider // nil without OIDC
+	page    func(http.ResponseWriter, *http.Request, *problem.Error)
 }
 
 // New makes an Authenticator. With OIDC the configuration is read from the issuer, at the latest when the first person signs in.
@@ -95,6 +98,11 @@ func New(config Config) (*Authenticator, error) {
 		a.oidc = p
 	}
 	return a, nil
+}
+
+// ShowRejections has people who ask for a page told by one why they are rejected. It is called before the first request.
+func (a *Authenticator) ShowRejections(page func(http.ResponseWriter, *http.Request, *problem.Error)) {
+	a.page = page
 }
 
 // HasOIDC says whether people can sign in by OpenID Connect.

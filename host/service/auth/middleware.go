@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -99,11 +100,16 @@ func (a *Authenticator) Require(scope Scope, next http.Handler) http.Handler {
 
 func wantsPage(r *http.Request) bool { return strings.Contains(r.Header.Get("Accept"), "text/html") }
 
-// Reject answers a request with a problem, logs why, and counts it.
+// Reject answers a request with a problem, or with a page about it, logs why, and counts it.
 func (a *Authenticator) Reject(w http.ResponseWriter, r *http.Request, p *problem.Error) {
 	if a.config.Rejected != nil {
 		a.config.Rejected(string(p.Code))
 	}
 	a.config.Log.InfoContext(r.Context(), "a request was rejected", "status", p.Status, "code", string(p.Code), "client", clientKey(r), "error", p)
-	problem.Write(w, p)
+	if a.page == nil || !wantsPage(r) || strings.HasPrefix(r.URL.Path, "/api/") {
+		problem.Write(w, p)
+		return
+	}
+	maps.Copy(w.Header(), p.GetHeaders())
+	a.page(w, r, p)
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -102,6 +103,46 @@ func counts(t *testing.T, s *store.Store) { //nolint:thelper // a test of the su
 	check("all undone")
 	if box, err := s.Inbox(ctx, store.InboxFilter{}); err != nil || box.Total != 0 {
 		t.Errorf("%d groups are left, %v", box.Total, err)
+	}
+}
+
+// countsAtOnce completes batches and corrects groups at once: what is counted stays that of the entries, and nobody waits in a circle.
+func countsAtOnce(t *testing.T, s *store.Store) { //nolint:thelper // a test of the suite
+	ctx := t.Context()
+	var all sync.WaitGroup
+	for n := range 3 {
+		var entries []docket.Entry
+		for i := range 40 {
+			e := docket.Entry{Case: aCase(fmt.Sprintf("%d.%d", n, i), fmt.Sprintf("panic in function %c", 'a'+i%5))}
+			e.Case.Subject = "a failure"
+			entries = append(entries, e)
+		}
+		d := submit(t, s, store.Submission{Submitter: fmt.Sprint("ci", n), Remember: n == 0}, entries...)
+		all.Go(func() {
+			tryAll(t, s, d.ID, func(e *store.BatchEntry) store.NewVerdict { return verdictOf(e, "bug", 0.4) })
+		})
+	}
+	for range 2 {
+		all.Go(func() {
+			for range 15 {
+				box, err := s.Inbox(ctx, store.InboxFilter{})
+				if err != nil || len(box.Groups) == 0 {
+					continue
+				}
+				c, err := s.CorrectGroup(ctx, "ann", "flake", box.Groups[0].Key, store.InboxFilter{})
+				if err == nil {
+					_, err = s.Undo(ctx, "ann", c.ID)
+				}
+				if err != nil && !errors.Is(err, store.ErrNotFound) { // the other one corrected it
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	must(t, s.Recount(ctx))
+	if box, err := s.Inbox(ctx, store.InboxFilter{}); err != nil || box.Entries != 120 {
+		t.Errorf("%d trials need a person, %v", box.Entries, err)
 	}
 }
 

@@ -537,3 +537,29 @@ func (s *service) addGeneration(note string, change func(*store.Generation)) int
 	}
 	return g.ID
 }
+
+// People get a page about what was rejected before it reached one; programs get a problem.
+func TestRejectionsArePagesForPeople(t *testing.T) {
+	t.Parallel()
+	s := newService(t, serviceOptions{})
+	for _, c := range []struct{ path, accept, kind string }{
+		{"/corrections", "text/html", "text/html"}, {"/corrections", "application/json", "application/problem+json"}, {"/api/v1/corrections", "text/html", "application/problem+json"},
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+c.path, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Accept", c.accept)
+		r.Header.Set("Sec-Fetch-Site", "cross-site")
+		answer, err := s.client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(answer.Body)
+		_ = answer.Body.Close()
+		if err != nil || answer.StatusCode != http.StatusForbidden || !strings.HasPrefix(answer.Header.Get("Content-Type"), c.kind) ||
+			!strings.Contains(string(body), "the request comes from a page of another site") {
+			t.Errorf("%s for %s: %s %s %.300s, %v", c.path, c.accept, answer.Status, answer.Header.Get("Content-Type"), body, err)
+		}
+	}
+}

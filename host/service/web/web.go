@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/service/auth"
+	"github.com/shadowcourt/shadowcourt/host/service/problem"
 )
 
 // Config of the pages. Backend, Auth and Now must be set.
@@ -39,6 +40,7 @@ func New(config Config) (http.Handler, error) {
 		config.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &site{config: config, pages: parsePages()}
+	config.Auth.ShowRejections(func(w http.ResponseWriter, r *http.Request, p *problem.Error) { s.fail(w, r, p) })
 	mux := http.NewServeMux()
 	for _, r := range s.routes() {
 		h := s.handler(r.do)
