@@ -128,10 +128,16 @@ func resultOfCompletion(rnd *rand.Rand, c *abi.Completion, outcome abi.Completio
 	return result
 }
 
-// lost says whether a completion of the request gave no answer, or its model has no room: a module may say that it can't do without.
+// lost says whether a completion of the request gave no answer, its model has no room, or it must not see a label: a module may say that it
+// can't do without.
 func (r *Request) lost() bool {
-	return r.Node != nil && (slices.ContainsFunc(r.Node.Completions, func(c abi.CompletionResult) bool { return len(c.Answers) == 0 }) ||
-		slices.ContainsFunc(r.Node.Models, func(m abi.ModelOffer) bool { return m.ContextTokens <= noRoom }))
+	if r.Node == nil {
+		return false
+	}
+	asks := len(r.Node.Models)+len(r.Node.Completions) > 0
+	return asks && slices.Contains(r.Node.Case.Labels, orders) ||
+		slices.ContainsFunc(r.Node.Completions, func(c abi.CompletionResult) bool { return len(c.Answers) == 0 }) ||
+		slices.ContainsFunc(r.Node.Models, func(m abi.ModelOffer) bool { return m.ContextTokens <= noRoom })
 }
 
 // sameQuestion says whether two completions ask the same.
