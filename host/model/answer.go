@@ -111,6 +111,22 @@ func numberFault(text string) error {
 	return nil
 }
 
+// values is how many values a JSON value has, itself included.
+func values(v any) int {
+	n := 1
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			n += values(item)
+		}
+	case map[string]any:
+		for _, item := range v {
+			n += values(item)
+		}
+	}
+	return n
+}
+
 // findJSON gives the one JSON value of an answer: the whole text, or else the only object or list that stands in it, such as in a fenced
 // block. With none, several or a broken one the error says so. What stands within a broken value is no answer.
 func findJSON(text string) (json.RawMessage, any, error) {

@@ -122,6 +122,24 @@ func FuzzAnswer(f *testing.F) {
 
 // What is wrong with an answer is said in the same words each time: they are part of the question for a better one, by which cassettes and
 // caches know it.
+// A validation is not begun where it could take minutes, or gigabytes for all that does not conform.
+func TestAnswersThatAreTooLongToValidate(t *testing.T) {
+	t.Parallel()
+	list := func(keyword string, n int) string {
+		return `{"type": "array", "items": {"allOf": [` + strings.Repeat(keyword+",", n-1) + keyword + `]}}`
+	}
+	of := func(value string, n int) string { return "[" + strings.Repeat(value+",", n-1) + value + "]" }
+	for _, c := range []struct{ schema, answer, want string }{
+		{list(`{"multipleOf": 1e-300}`, 2500), of("1e308", 4000), "it is too long to be validated by this schema: 4001 values in 24001 bytes"},
+		{list(`{"type": "integer"}`, 2500), of("null", 150), "it is too long to be validated by this schema: 151 values in 751 bytes"},
+		{list(`{"type": "integer"}`, 20), of("1", 1000), ""},
+	} {
+		if _, err := model.Accept(c.schema, c.answer); (err == nil) != (c.want == "") || err != nil && err.Error() != c.want {
+			t.Errorf("%.60s: %v, want %q", c.schema, err, c.want)
+		}
+	}
+}
+
 func TestFaultsHaveAnOrder(t *testing.T) {
 	t.Parallel()
 	const schema = `{"type": "object", "properties": {"p": {"type": "object", "additionalProperties": {"type": "number", "maximum": 1}}}, "required": ["z", "y", "x"], "additionalProperties": false}`
