@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -20,10 +21,11 @@ type messages struct {
 	answers io.Writer
 	line    int    // number of the last line read
 	rest    []byte // of the line, for the SDK to read
+	asked   func(message []byte)
 }
 
-func newMessages(in io.ReadCloser, answers io.Writer) *messages {
-	return &messages{Closer: in, in: bufio.NewReaderSize(in, 64<<10), answers: answers}
+func newMessages(in io.ReadCloser, answers io.Writer, asked func(message []byte)) *messages {
+	return &messages{Closer: in, in: bufio.NewReaderSize(in, 64<<10), answers: answers, asked: asked}
 }
 
 // Read gives bytes of lines that are messages.
@@ -62,6 +64,7 @@ func (m *messages) next() error {
 	case fault != nil:
 		return m.answer(line, fault)
 	case len(bytes.TrimSpace(line)) > 0:
+		m.asked(line)
 		m.rest = line
 	}
 	return nil
@@ -84,6 +87,15 @@ func read(line []byte, size int) *jsonrpc.Error {
 	}
 	if _, err := jsonrpc.DecodeMessage(line); err != nil {
 		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "is no message of JSON-RPC: " + err.Error()}
+	}
+	var named struct {
+		ID any `json:"id"`
+	}
+	if json.Unmarshal(line, &named) != nil {
+		return nil // DecodeMessage read it
+	}
+	if id, ok := named.ID.(float64); ok && id != math.Trunc(id) {
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "has an id that is neither a text nor a whole number"} // the SDK would round it
 	}
 	return nil
 }
@@ -116,8 +128,9 @@ func (m *messages) answer(line []byte, fault *jsonrpc.Error) error {
 // read.
 type lockedWriter struct {
 	io.WriteCloser
-	ended <-chan struct{}
-	mu    sync.Mutex
+	answered func(message []byte)
+	ended    <-chan struct{}
+	mu       sync.Mutex
 }
 
 func (w *lockedWriter) Write(p []byte) (int, error) {
@@ -131,6 +144,7 @@ func (w *lockedWriter) Write(p []byte) (int, error) {
 	}()
 	select {
 	case err := <-written:
+		w.answered(message)
 		return len(p), err
 	case <-w.ended:
 	}

@@ -144,8 +144,10 @@ func (s *Server) try(ctx context.Context, owner *sdk.ServerSession, h *host.Host
 // Serve talks to one client over a pair of streams until it closes them or the context ends. A line that is no message is answered
 // with an error.
 func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
-	answers := &lockedWriter{WriteCloser: out, ended: ctx.Done()}
-	err := s.server.Run(ctx, &sdk.IOTransport{Reader: newMessages(in, answers), Writer: answers, MaxLineLength: -1}) // messages are bounded
+	u := newUnanswered()
+	answers := &lockedWriter{WriteCloser: out, answered: u.answered, ended: ctx.Done()}
+	asked := &patient{ReadCloser: newMessages(in, answers, u.asked), unanswered: u, ended: ctx.Done(), closed: make(chan struct{})}
+	err := s.server.Run(ctx, &sdk.IOTransport{Reader: asked, Writer: answers, MaxLineLength: -1}) // messages are bounded
 	if err != nil && !errors.Is(err, io.EOF) && ctx.Err() == nil {
 		return err
 	}
