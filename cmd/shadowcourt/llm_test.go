@@ -193,7 +193,7 @@ func TestAccept_LL7_ARealSmallModelTakesPart(t *testing.T) {
 			t.Errorf("of %d tokens %d were used, and %d fallbacks played", most, used, m.Fallbacks)
 		}
 		last := w.Results[cases-1].Completions
-		if len(last) == 0 || last[0].Outcome != abi.CompletionNotAsked || !strings.Contains(last[0].Detail, "the budget of the docket is used up") {
+		if len(last) == 0 || last[0].Outcome != abi.CompletionNotAsked || !strings.Contains(last[0].Detail, "the budget of the docket does not suffice") {
 			t.Errorf("the last case: %+v", last)
 		}
 		t.Logf("budget of %d tokens: %+v", most, *m)

@@ -219,7 +219,7 @@ func TestWhatIsToldOfModels(t *testing.T) {
 	if err != nil || strings.Contains(string(env), "SHADOWCOURT_TEST_KEY") || !strings.Contains(string(env), "PATH=") {
 		t.Errorf("the program has %s, %v", env, err)
 	}
-	if strings.Count(said, "has no model") != 1 || !strings.Contains(said, "; it has other, reeder\n") {
+	if strings.Count(said, "has no model") != 1 || !strings.Contains(said, "; the file has other, reeder\n") {
 		t.Errorf("said %q", said)
 	}
 	if !strings.Contains(said, "note: --models: the provider far is asked through the proxy http://127.0.0.1:1\n") || strings.Contains(said, "secret") {

@@ -63,12 +63,12 @@ func TestAccept_LL4_Budgets(t *testing.T) {
 		{"no tokens", "{call: {tokens: 0}}", 1, trial.ModelUsage{}, abi.CompletionNotAsked, "the budget of the call is 0: no model is asked", 0},
 		{"no seconds", "{trial: {seconds: 0}}", 1, trial.ModelUsage{}, abi.CompletionNotAsked, "the budget of the trial is 0: no model is asked", 0},
 		{"no money", "{docket: {money: 0}}", 1, trial.ModelUsage{}, abi.CompletionNotAsked, "the budget of the docket is 0: no model is asked", 0},
-		{"call: tokens", "{call: {tokens: 200}}", 1, trial.ModelUsage{}, abi.CompletionNotAsked, "the budget of the call is used up: 0 of 200 tokens, and the question may take", 0},
-		{"call: money", "{call: {money: 0.002}}", 1, trial.ModelUsage{}, abi.CompletionNotAsked, "the budget of the call is used up: 0 of 0.002 in money, and the question may cost 0.0020", 0},
-		{"trial: tokens", "{trial: {tokens: 1000}}", 1, trial.ModelUsage{InputTokens: 700, OutputTokens: 100}, abi.CompletionNotAsked, "the trial is used up: 800 of 1000 tokens", 0},
-		{"trial: money", "{trial: {money: 1}}", 1, trial.ModelUsage{Cost: 0.999}, abi.CompletionNotAsked, "the trial is used up: 0.999 of 1 in money", 0},
+		{"call: tokens", "{call: {tokens: 200}}", 1, trial.ModelUsage{}, abi.CompletionNotAsked, "the budget of the call does not suffice: 0 of 200 tokens are used, and the question may take", 0},
+		{"call: money", "{call: {money: 0.002}}", 1, trial.ModelUsage{}, abi.CompletionNotAsked, "the budget of the call does not suffice: 0 of 0.002 in money are used, and the question may cost 0.0020", 0},
+		{"trial: tokens", "{trial: {tokens: 1000}}", 1, trial.ModelUsage{InputTokens: 700, OutputTokens: 100}, abi.CompletionNotAsked, "the trial does not suffice: 800 of 1000 tokens are used", 0},
+		{"trial: money", "{trial: {money: 1}}", 1, trial.ModelUsage{Cost: 0.999}, abi.CompletionNotAsked, "the trial does not suffice: 0.999 of 1 in money are used", 0},
 		{"trial: seconds", "{trial: {seconds: 60}}", 1, trial.ModelUsage{Waited: 61 * time.Second}, abi.CompletionNotAsked, "the trial is used up: 61 of 60 s", 0},
-		{"some samples", "{call: {tokens: 500}}", 5, trial.ModelUsage{}, abi.CompletionPartial, "2 of 5 samples have no answer: the budget of the call is used up", 3},
+		{"some samples", "{call: {tokens: 500}}", 5, trial.ModelUsage{}, abi.CompletionPartial, "2 of 5 samples have no answer: the budget of the call does not suffice", 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -88,7 +88,7 @@ func TestAccept_LL4_Budgets(t *testing.T) {
 		for range 3 { // each takes 110, and one more might take 240
 			expect(t, complete(t, s, ask()), abi.CompletionAnswered, "")
 		}
-		expect(t, complete(t, s, ask()), abi.CompletionNotAsked, "the budget of the docket is used up: 330 of 500 tokens, and the question may take")
+		expect(t, complete(t, s, ask()), abi.CompletionNotAsked, "the budget of the docket does not suffice: 330 of 500 tokens are used, and the question may take")
 	})
 	t.Run("seconds", func(t *testing.T) {
 		t.Parallel()
@@ -106,7 +106,7 @@ func TestAccept_LL4_Budgets(t *testing.T) {
 		t.Parallel()
 		p := serve(t, says("no"))
 		s, _ := open(t, file(p.URL, "budgets: {call: {tokens: 350}}"))
-		expect(t, complete(t, s, ask(conforming)), abi.CompletionInvalid, "it was not repaired: the budget of the call is used up: 110 of 350 tokens")
+		expect(t, complete(t, s, ask(conforming)), abi.CompletionInvalid, "it was not repaired: the budget of the call does not suffice: 110 of 350 tokens are used")
 	})
 }
 

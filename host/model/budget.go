@@ -123,14 +123,14 @@ func (p *purse) tryReserve(most amount) (settled <-chan struct{}, why string) {
 	for _, s := range p.scopes() {
 		if b := s.budget.Tokens; b != nil {
 			if s.used.tokens+most.tokens > *b {
-				return nil, fmt.Sprintf("the budget of the %s is used up: %d of %d tokens%s, and the question may take %d",
+				return nil, fmt.Sprintf("the budget of the %s does not suffice: %d of %d tokens are used%s, and the question may take %d",
 					s.name, s.used.tokens, *b, s.beside(strconv.Itoa(s.reserved.tokens)), most.tokens)
 			}
 			wait = wait || s.holders > 0 && s.used.tokens+s.reserved.tokens+most.tokens > *b
 		}
 		if b := s.budget.Money; b != nil {
 			if s.used.money+most.money > *b {
-				return nil, fmt.Sprintf("the budget of the %s is used up: %s of %s in money%s, and the question may cost %s",
+				return nil, fmt.Sprintf("the budget of the %s does not suffice: %s of %s in money are used%s, and the question may cost %s",
 					s.name, figure(s.used.money), figure(*b), s.beside(figure(s.reserved.money)), figure(most.money))
 			}
 			wait = wait || s.holders > 0 && s.used.money+s.reserved.money+most.money > *b

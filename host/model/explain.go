@@ -45,6 +45,8 @@ func (e *endpoint) explain(err error) *failure {
 		f.detail, f.again = "the answer ended in the middle", true
 	case errors.Is(err, io.EOF):
 		f.detail, f.again = "the connection was closed before an answer"+e.perhapsTLS(), true
+	case strings.Contains(text, "malformed"):
+		f.detail, f.again = "the server does not answer in HTTP: "+text, true
 	case errors.Is(err, syscall.ECONNRESET):
 		f.detail, f.again = "no connection: "+text+e.perhapsTLS(), true
 	default:

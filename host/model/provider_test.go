@@ -120,7 +120,7 @@ func TestBadProviders(t *testing.T) {
 			conn, _, _ := w.(http.Hijacker).Hijack()
 			_, _ = io.WriteString(conn, "hello\n")
 			_ = conn.Close()
-		}, abi.CompletionFailed, "here: no connection: ", 3},
+		}, abi.CompletionFailed, "here: the server does not answer in HTTP: ", 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

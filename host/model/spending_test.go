@@ -71,7 +71,7 @@ func TestAccept_LL4_FailedRequestsAreCounted(t *testing.T) {
 			fake = clock
 			complete(t, s, ask())
 			over := complete(t, s, ask(func(a *abi.Completion) { a.AnswerTokens++ }))
-			expect(t, over, abi.CompletionNotAsked, fmt.Sprintf("the budget of the docket is used up: %d of", c.tokens))
+			expect(t, over, abi.CompletionNotAsked, fmt.Sprintf("the budget of the docket does not suffice: %d of", c.tokens))
 		})
 	}
 }
@@ -86,7 +86,7 @@ func TestAccept_LL4_RetriesKeepTheBudget(t *testing.T) {
 	p := serve(t, status(200, "Content-Type", "application/json", `{"choices": [`))
 	s, _ := open(t, file(p.URL, "budgets: {call: {tokens: 500}}"))
 	got := complete(t, s, ask())
-	expect(t, got, abi.CompletionFailed, "here: the answer is half a JSON; it is not asked again: the budget of the call is used up: 462 of 500 tokens")
+	expect(t, got, abi.CompletionFailed, "here: the answer is half a JSON; it is not asked again: the budget of the call does not suffice: 462 of 500 tokens are used")
 	if len(p.asked()) != 2 || got.InputTokens+got.OutputTokens != 462 {
 		t.Errorf("%d requests, %+v", len(p.asked()), got)
 	}
@@ -119,7 +119,7 @@ func TestAccept_LL4_ReservationsAreWaitedFor(t *testing.T) {
 	group.Go(func() { complete(t, s, ask(func(c *abi.Completion) { c.Seed = 1 })) })
 	<-asked
 	expect(t, complete(t, s, ask(func(c *abi.Completion) { c.AnswerTokens = 201 })), abi.CompletionNotAsked,
-		"the budget of the docket is used up: 110 of 341 tokens, with 231 more reserved, and the question may take 232")
+		"the budget of the docket does not suffice: 110 of 341 tokens are used, with 231 more reserved, and the question may take 232")
 	close(release)
 	group.Wait()
 }

@@ -91,7 +91,7 @@ func (o *Flags) openModels(h *Connected, config *host.Config) error {
 	}
 	m.unbound = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return definition.Models[name] != nil })
 	if len(m.unbound) > 0 {
-		fmt.Fprintf(o.command.ErrOrStderr(), "warning: --models: %s has no model %s, which the pipeline names: nobody is asked in its place; it has %s\n",
+		fmt.Fprintf(o.command.ErrOrStderr(), "warning: --models: %s has no model %s, as the pipeline names it: its personas ask nobody; the file has %s\n",
 			sanitize.Line(m.file), sanitize.Line(strings.Join(m.unbound, ", ")), sanitize.Line(strings.Join(definition.Names(), ", ")))
 	}
 	c := model.Config{Definition: definition}
