@@ -91,11 +91,9 @@ func read(line []byte, size int) *jsonrpc.Error {
 	var named struct {
 		ID any `json:"id"`
 	}
-	if json.Unmarshal(line, &named) != nil {
-		return nil // DecodeMessage read it
-	}
-	if id, ok := named.ID.(float64); ok && id != math.Trunc(id) {
-		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "has an id that is neither a text nor a whole number"} // the SDK would round it
+	err := json.Unmarshal(line, &named)
+	if id, ok := named.ID.(float64); ok && err == nil && id != math.Trunc(id) { // which the SDK would round
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "has an id that is neither a text nor a whole number"}
 	}
 	return nil
 }
