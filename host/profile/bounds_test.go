@@ -30,3 +30,15 @@ signal_cap: 25.0
 		}
 	}
 }
+
+// A range of confidences whose ends are exchanged means nothing.
+func TestRangesOfConfidencesHaveAnOrder(t *testing.T) {
+	t.Parallel()
+	const text = "name: mine\nbase_rates: []\nsources:\n  - {source: a, statements: [], share: 1.0, cap: 3.0, stated: {offset: 0.0, slope: 1.0, range: {least: LEAST, most: 0.8}}}\nsignals: []\nsignal_cap: 1.0\n"
+	if _, err := profile.Parse("mine.yaml", []byte(strings.Replace(text, "LEAST", "0.9", 1))); err == nil || !strings.Contains(err.Error(), "mine.yaml: sources[0].stated.range: least is 0.9") {
+		t.Errorf("an exchanged range: %v", err)
+	}
+	if _, err := profile.Parse("mine.yaml", []byte(strings.Replace(text, "LEAST", "0.8", 1))); err != nil {
+		t.Error(err)
+	}
+}

@@ -2,6 +2,7 @@
 package profile
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -35,6 +36,16 @@ func Parse(file string, data []byte) (*abi.Profile, error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	var faults []error
+	for i := range p.Sources {
+		stated := p.Sources[i].Stated
+		if stated != nil && stated.Range != nil && stated.Range.Least > stated.Range.Most {
+			faults = append(faults, fmt.Errorf("%s: sources[%d].stated.range: least is %v, which is above most, %v", file, i, stated.Range.Least, stated.Range.Most))
+		}
+	}
+	if len(faults) > 0 {
+		return nil, errors.Join(faults...)
 	}
 	return &p, nil
 }

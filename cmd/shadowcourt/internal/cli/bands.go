@@ -26,11 +26,14 @@ func (b *BandFlags) Add(f *pflag.FlagSet) {
 func (b *BandFlags) Check() error {
 	var faults []error
 	for _, f := range []struct {
-		name  string
-		value float64
-	}{{"max-error", b.maxError}, {"confidence", b.confidence}} {
-		if !(f.value > 0 && f.value < 1) { // NaN too
+		name         string
+		value, usual float64
+	}{{"max-error", b.maxError, bands.DefaultMaxError}, {"confidence", b.confidence, bands.DefaultConfidence}} {
+		switch {
+		case !(f.value > 0 && f.value < 1): // NaN too
 			faults = append(faults, fmt.Errorf("--%s %v: use a number between 0 and 1", f.name, f.value))
+		case f.value != f.usual && !b.Bands:
+			faults = append(faults, fmt.Errorf("--%s %v changes nothing without --bands", f.name, f.value))
 		}
 	}
 	return errors.Join(faults...)
