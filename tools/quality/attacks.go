@@ -20,6 +20,8 @@ type attack struct {
 const (
 	strangers   = 10
 	profileMost = 15 // phrases
+	// filler makes a text of phrases that is no dense passage of them.
+	filler = "\nand then they went on with what was on the table, as on most other days of that month and of the one before it "
 )
 
 func attacks(p *abi.Profile, strongest map[string][]string) []attack {
@@ -35,6 +37,9 @@ func attacks(p *abi.Profile, strongest map[string][]string) []attack {
 		}},
 		{"the 15 strongest phrases of the profile", func(c *abi.Case, truth, label string) {
 			write(c, strings.Join(phrases(p, c.Labels, truth, label), "\n"))
+		}},
+		{"the same phrases between other words", func(c *abi.Case, truth, label string) {
+			write(c, strings.Join(phrases(p, c.Labels, truth, label), filler))
 		}},
 		{"the 10 strongest n-grams of the TF-IDF model", func(c *abi.Case, _, label string) { write(c, strings.Join(strongest[label], "\n")) }},
 		{"a prompt in the document", func(c *abi.Case, _, label string) {

@@ -104,3 +104,26 @@ func TestAccept_QU2_TheRestOfAStuffedTextCounts(t *testing.T) {
 		t.Errorf("right in %.3f without documents, %.3f with stuffed ones", before, after)
 	}
 }
+
+// Phrases between enough other words are no dense passage, and move a court that learned from texts. One that did not is not moved by any.
+func TestAccept_QU2_WithoutTextNoDocumentMovesTheCourt(t *testing.T) {
+	t.Parallel()
+	texts := (&halves{name: "sentiment", fitted: read(t, "sentiment-fit")}).profile(t)
+	const filler = "\nand then they went on with what was on the table, as on most other days of that month and of the one before it "
+	spread := attacked(read(t, "sentiment-test"), stuffed(texts, 15, filler))
+	if len(texts.Signals) == 0 || right(texts, spread) > right(texts, read(t, "sentiment-test"))-0.05 {
+		t.Fatal("the phrases do not move the court that learned from texts")
+	}
+	result, err := fit.Fit(t.Context(), read(t, "sentiment-fit"), fit.Config{Seed: 1, Workers: 2, NoText: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := result.Profile
+	if !result.Report.Learned || len(p.Signals) > 0 {
+		t.Errorf("learned %v, with %d signals", result.Report.Learned, len(p.Signals))
+	}
+	clean := read(t, "sentiment-test")[:40]
+	if got, want := verdicts(trials(t, p, spread[:40])), verdicts(trials(t, p, clean)); !slices.Equal(got, want) {
+		t.Errorf("texts change verdicts of a court that learned from none:\n%s\nwithout them\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}

@@ -44,6 +44,8 @@ type Config struct {
 	// tables learned from Results, which are those of cases by their ids, where there are enough. Optional.
 	Experiments *abi.Profile
 	Results     map[string][]abi.ExperimentResult
+	// NoText leaves out what documents say: no text moves the court then, whoever writes it. Near duplicates are found by texts all the same.
+	NoText bool
 	// Bands asks for a certified threshold of the court's model; nil for none.
 	Bands *bands.Options
 	// Progress is told what is being done. Optional.
@@ -76,8 +78,10 @@ func Fit(ctx context.Context, entries []docket.Entry, config Config) (*Result, e
 	if err := c.joinDuplicates(config.Workers); err != nil {
 		return nil, err
 	}
-	config.Progress("looking for phrases")
-	c.minePhrases(config.Workers)
+	if !config.NoText {
+		config.Progress("looking for phrases")
+		c.minePhrases(config.Workers)
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
