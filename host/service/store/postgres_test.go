@@ -3,7 +3,6 @@
 package store_test
 
 import (
-	"sync"
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/host/internal/pgtest"
@@ -30,26 +29,6 @@ func TestAccept_SV1_StoreOnPostgres(t *testing.T) {
 	t.Run("migrate at once", func(t *testing.T) {
 		url, err := server.Database(t.Context())
 		must(t, err)
-		var all sync.WaitGroup
-		for range 4 {
-			all.Go(func() {
-				s, err := store.Open(t.Context(), store.Config{Database: url, Now: (&clock{}).now})
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				defer s.Close()
-				if err := s.CheckSchema(t.Context()); err == nil {
-					return // another one was quicker
-				}
-				if _, err := s.Migrate(t.Context()); err != nil {
-					t.Error(err)
-				}
-				if err := s.CheckSchema(t.Context()); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		all.Wait()
+		migratesAtOnce(t, url)
 	})
 }

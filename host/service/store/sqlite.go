@@ -14,6 +14,8 @@ import (
 	"github.com/riverqueue/river/rivermigrate"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/shadowcourt/shadowcourt/host/internal/flock"
 )
 
 // sqliteReaders is how many reads go on at once, beside one write.
@@ -53,8 +55,8 @@ func openSQLite(ctx context.Context, config *Config, send func(Event)) (*lite, e
 	d.reader.SetMaxOpenConns(sqliteReaders)
 	d.reader.SetMaxIdleConns(sqliteReaders)
 	d.liteQuerier = liteQuerier{d.reader}
-	// The writer makes the log, which readers need.
-	if err = d.writer.PingContext(ctx); err == nil {
+	// The writer makes the log, which readers need. SQLite waits for nobody meanwhile, so that one process at a time does it.
+	if err = d.alone(func() error { return d.writer.PingContext(ctx) }); err == nil {
 		d.queue, err = river.NewClient(riversqlite.New(d.writer), &river.Config{Logger: config.Logger})
 	}
 	if err != nil {
@@ -127,13 +129,34 @@ func (d *lite) migrate(ctx context.Context, check bool) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if check {
-		return checkMigrations(ctx, d.name(), d, func() ([]string, error) { return pendingQueue(ctx, queue) })
-	}
-	return migrate(ctx, d, dialect{id: "INTEGER PRIMARY KEY AUTOINCREMENT", bytes: "BLOB", classification: classificationLite}, func() error {
-		_, err := queue.Migrate(ctx, rivermigrate.DirectionUp, nil)
+	var names []string
+	// The queue's migrations are several transactions: nobody sees a part of them.
+	err = d.alone(func() (err error) {
+		if check {
+			names, err = checkMigrations(ctx, d.name(), d, func() ([]string, error) { return pendingQueue(ctx, queue) })
+			return err
+		}
+		words := dialect{id: "INTEGER PRIMARY KEY AUTOINCREMENT", bytes: "BLOB", classification: classificationLite}
+		names, err = migrate(ctx, d, words, func() error {
+			_, err := queue.Migrate(ctx, rivermigrate.DirectionUp, nil)
+			return err
+		})
 		return err
 	})
+	return names, err
+}
+
+// alone does something while no other process does, of those that open or migrate the database.
+func (d *lite) alone(do func() error) error {
+	file, err := os.OpenFile(d.path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	if err := flock.Lock(file); err != nil {
+		return err
+	}
+	return do()
 }
 
 // listen has nothing to do: one process has the file.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -63,6 +64,41 @@ func suite(t *testing.T, open func(*testing.T) *store.Store) {
 }
 
 func TestSQLite(t *testing.T) { t.Parallel(); suite(t, openLite) }
+
+func TestAccept_SV1_SQLiteIsMigratedOnce(t *testing.T) {
+	t.Parallel()
+	for range 5 {
+		migratesAtOnce(t, filepath.Join(t.TempDir(), "shadowcourt.db"))
+	}
+}
+
+// migratesAtOnce opens and migrates a database as programs do that start at the same time.
+func migratesAtOnce(t *testing.T, database string) {
+	t.Helper()
+	var all sync.WaitGroup
+	var ran atomic.Int64
+	for range 6 {
+		all.Go(func() {
+			s, err := store.Open(t.Context(), store.Config{Database: database, Now: (&clock{}).now})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer s.Close()
+			names, err := s.Migrate(t.Context())
+			if len(names) > 0 {
+				ran.Add(1)
+			}
+			if err := errors.Join(err, s.CheckSchema(t.Context())); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if ran.Load() != 1 {
+		t.Errorf("%d programs ran migrations", ran.Load())
+	}
+}
 
 func must(t *testing.T, err error) {
 	t.Helper()
