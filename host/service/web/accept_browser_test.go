@@ -14,6 +14,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/service/auth"
 	"github.com/shadowcourt/shadowcourt/host/service/store"
@@ -21,6 +22,15 @@ import (
 )
 
 const headlines = ".group h2"
+
+// covered counts the labels of groups over which an explanation lies.
+const covered = `[...document.querySelectorAll(".group")].reduce((n, g) => {
+	const brief = g.querySelector(".brief").getBoundingClientRect();
+	return n + [...g.querySelectorAll(".set button, .meta > *")].filter((e) => {
+		const r = e.getBoundingClientRect();
+		return r.width > 0 && r.left < brief.right - 1 && r.right > brief.left + 1 && r.top < brief.bottom - 1 && r.bottom > brief.top + 1;
+	}).length;
+}, 0)`
 
 // corrections are those in force, by label.
 func (s *service) corrections() map[string]int {
@@ -76,6 +86,13 @@ func TestAccept_UI1_InboxByKeyboard(t *testing.T) {
 	b.press("e")
 	b.wait(`document.querySelector(".at .explained .items li")`)
 	b.picture("inbox")
+	for _, width := range []int64{375, 800, 1200, 1600} {
+		b.run(chromedp.EmulateViewport(width, 860))
+		if n := value[int](b, covered); n != 0 {
+			t.Errorf("%d pixels wide, explanations lie over %d buttons", width, n)
+		}
+	}
+	b.run(chromedp.EmulateViewport(1280, 860))
 	b.press("e")
 	b.wait(`!document.querySelector(".at details[open]")`)
 
@@ -163,6 +180,40 @@ func TestAccept_UI1_BulkCorrection(t *testing.T) {
 	b.press("u")
 	b.wait(`document.querySelector("#toast").textContent.includes("back")`)
 	b.eventually("ab001", 0)
+
+	// The bar has the labels that the selected groups share, whatever else is on the page.
+	mixed := demoEntries(t)[:1]
+	mixed[0].Case.ID, mixed[0].Case.Labels, mixed[0].Case.Evidence, mixed[0].Case.Documents, mixed[0].Truth = "other/labels", []string{"nd001", "pb001", "zz001"}, nil, nil, nil
+	mixed[0].Case.Subject = "a failure of a suite with three labels"
+	mixed[0].Case.Light = &abi.LightAnswer{Classification: "pb001", Confidence: 0.4, Reasoning: "A guess."}
+	foreign := demoEntries(t)[1:2]
+	foreign[0].Case.ID, foreign[0].Case.Labels, foreign[0].Case.Evidence, foreign[0].Case.Documents, foreign[0].Truth = "foreign/labels", []string{"yes", "no"}, nil, nil, nil
+	foreign[0].Case.Subject = "a failure of a suite with two labels"
+	foreign[0].Case.Light = &abi.LightAnswer{Classification: "yes", Confidence: 0.4, Reasoning: "A guess."}
+	s.try(s.submit("other labels", "github.com/acme/other", append(mixed, foreign...)), nil)
+	b.open("/")
+	bar := func(ids ...string) []string {
+		b.press("\x1b")
+		for _, id := range ids {
+			b.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`[...document.querySelectorAll(".group")].find((g) => g.querySelector(%q)).querySelector(".pick input").click()`, id)))
+		}
+		return value[[]string](b, `[...document.querySelectorAll("#selection button[name=label]")].map((b) => b.querySelector("kbd").textContent + " " + b.value)`)
+	}
+	const usual, threeLabels, twoLabels = "button[value=si001]", "button[value=zz001]", "button[value=yes]"
+	if got := bar(usual, threeLabels); !slices.Equal(got, []string{"1 pb001", "2 nd001"}) {
+		t.Errorf("two groups share the labels %q", got)
+	}
+	if got := bar(usual, twoLabels); len(got) != 0 || b.texts("#selection [data-none]")[0] != "The selected groups share no label." {
+		t.Errorf("groups without a common label have the buttons %q", got)
+	}
+	b.press("1")
+	b.wait(`document.querySelector("#toast").textContent.includes("share no label")`)
+	if got := bar(twoLabels); !slices.Equal(got, []string{"1 yes", "2 no"}) {
+		t.Errorf("a group with two labels has the buttons %q", got)
+	}
+	b.press("2")
+	b.wait(`document.querySelector("#toast").textContent.includes("set to")`)
+	b.eventually("no", 1)
 
 	// With the mouse: the button of a group.
 	b.click(".group:first-child .set button:nth-of-type(4)")

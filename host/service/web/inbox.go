@@ -79,7 +79,7 @@ type inboxView struct {
 	Next, First, Here     string
 	Filters               []filter
 	Filtered              bool
-	// Labels are those that all groups of the page have, for a selection.
+	// Labels are those that all groups of the page have, for a selection without the script, which shows those of the selected.
 	Labels []labelView
 }
 

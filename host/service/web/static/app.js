@@ -137,8 +137,29 @@
     bar.classList.toggle("on", on.length > 0);
     const cases = on.reduce((n, p) => n + Number(one("[data-cases]", p.closest("[data-row]")).dataset.cases), 0);
     const place = one("[data-selected]", bar);
-    if (place) place.textContent = on.length === cases ? on.length : on.length + " groups, " + cases + " cases";
+    if (place) place.textContent = on.length === cases ? on.length : count(on.length, "group") + ", " + count(cases, "case");
+    if (on.length > 0) shareLabels(bar, on.map((p) => all(".set button[name=label]", p.closest("[data-row]"))));
     return on;
+  }
+  // The bar has the labels that all selected groups have, in the order of the first.
+  const noShared = "The selected groups share no label.";
+  function shareLabels(bar, lists) {
+    const none = one("[data-none]", bar);
+    if (!none) return;
+    const shared = lists[0].filter((b) => lists.every((list) => list.some((other) => other.value === b.value)));
+    const buttons = shared.map((b, i) => {
+      const button = b.cloneNode(true);
+      button.classList.remove("answer"); // that of one group
+      button.title = one("bdi", b).textContent;
+      const key = one("kbd", button) || document.createElement("kbd");
+      key.textContent = i + 1;
+      if (i < 9) button.prepend(key); else key.remove();
+      return button;
+    });
+    all("button[name=label]", bar).forEach((b) => b.remove());
+    none.before(...buttons);
+    none.textContent = noShared;
+    none.hidden = buttons.length > 0;
   }
   document.addEventListener("change", (e) => {
     if (e.target.matches(".pick input")) selected();
@@ -171,8 +192,9 @@
     const bar = one("#selection");
     const from = bar && selected().length > 0 ? bar : one("[data-correct]", current() || document.createElement("p")) || one("[data-correct-page]");
     if (!from) return;
-    const button = all("button[name=label]", from)[index];
-    if (button) from.requestSubmit(button);
+    const buttons = all("button[name=label]", from);
+    if (buttons[index]) from.requestSubmit(buttons[index]);
+    else if (from === bar && buttons.length === 0) say(noShared, { bad: true });
   }
 
   // --- Explanations of the inbox, fetched when they are opened.
