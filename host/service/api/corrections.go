@@ -21,7 +21,8 @@ func (s *server) corrections() {
 	huma.Register(s.api, inbox, s.inbox)
 	huma.Register(s.api, operation("list-corrections", http.MethodGet, "/corrections", tag, "", "List corrections, the latest first"), s.listCorrections)
 	correct := operation("correct", http.MethodPost, "/corrections", tag, auth.Review, "Correct the results of trials, or of a group of the inbox")
-	correct.Description += " The label is taken for the truth: it enters the casebook, which dockets see that are submitted from then on."
+	correct.Description += " The label is taken for the truth: it enters the casebook, which dockets see that are submitted from then on. " +
+		"A correction in force that has the same label, author and trials is given in place of another one."
 	correct.DefaultStatus = http.StatusCreated
 	huma.Register(s.api, correct, s.correct)
 	undo := operation("undo-correction", http.MethodDelete, "/corrections/{correction}", tag, auth.Review, "Undo a correction")

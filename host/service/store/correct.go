@@ -30,7 +30,8 @@ type Correction struct {
 const maxCorrected = 10_000
 
 // Correct says what is right of some trials: a label that each of their cases has (else ErrLabel). It is in force at once, and
-// in the casebook of dockets that are submitted from now on. A later correction of a trial replaces it.
+// in the casebook of dockets that are submitted from now on. A later correction of a trial replaces it; one that says the same of the
+// same trials is given in its place.
 func (s *Store) Correct(ctx context.Context, author, label string, ids []TrialID) (Correction, error) {
 	return s.correct(ctx, author, label, "", func(ctx context.Context, q querier) ([]corrected, error) {
 		var list []corrected
@@ -90,8 +91,9 @@ func readCorrected(ctx context.Context, q querier, w where) ([]corrected, error)
 }
 
 func (s *Store) correct(ctx context.Context, author, label, group string, find func(context.Context, querier) ([]corrected, error)) (Correction, error) {
-	c := Correction{Label: label, Author: text(author, maxName), Group: text(group, maxName), Created: at(s.now())}
+	var c Correction
 	err := s.write(ctx, func(t *tx) error {
+		c = Correction{Author: text(author, maxName), Group: text(group, maxName), Created: at(s.now())}
 		list, err := find(ctx, t)
 		if err != nil {
 			return err
@@ -101,6 +103,10 @@ func (s *Store) correct(ctx context.Context, author, label, group string, find f
 		}
 		c.Label = text(label, maxName) // as results have it
 		c.Entries = len(list)
+		if same, err := t.inForce(ctx, &c, list); err != nil || same.ID != 0 {
+			c = same
+			return err
+		}
 		if err := one(ctx, t, `INSERT INTO corrections (label, author, created, undone, undone_by, grp, entries, revision)
 			VALUES ($1, $2, $3, 0, '', $4, $5, 0) RETURNING id`,
 			[]any{c.Label, c.Author, micros(c.Created), c.Group, int64(c.Entries)}, &c.ID); err != nil {
@@ -135,6 +141,38 @@ func (s *Store) correct(ctx context.Context, author, label, group string, find f
 		return t.notify(ctx, Event{EventCorrection, c.ID})
 	})
 	return c, err
+}
+
+// inForce gives the correction that says the same of the same entries already, with the ID 0 where there is none.
+func (t *tx) inForce(ctx context.Context, c *Correction, list []corrected) (none Correction, err error) {
+	dockets := make([]int64, len(list))
+	wanted := make(map[TrialID]bool, len(list))
+	for i := range list {
+		dockets[i] = list[i].id.Docket
+		wanted[list[i].id] = true
+	}
+	// Of equal corrections at the same time, the second sees the first.
+	if err := t.lockDockets(ctx, dockets...); err != nil {
+		return none, err
+	}
+	var id int64
+	if err := one(ctx, t, `SELECT correction FROM entries WHERE docket = $1 AND ordinal = $2`, []any{list[0].id.Docket, int64(list[0].id.Ordinal)}, &id); err != nil || id == 0 {
+		return none, err
+	}
+	there, err := readCorrection(ctx, t, id)
+	if err != nil || there.Label != c.Label || there.Author != c.Author || there.Group != c.Group || there.Entries != len(list) {
+		return none, err
+	}
+	err = each(ctx, t, `SELECT docket, ordinal FROM entries WHERE correction = $1 AND `+ofCorrection("$1"), []any{id}, func(scan func(...any) error) error {
+		var e TrialID
+		err := scan(&e.Docket, &e.Ordinal)
+		delete(wanted, e)
+		return err
+	})
+	if err != nil || len(wanted) > 0 {
+		return none, err
+	}
+	return there, nil
 }
 
 // checkCorrected rejects entries that can't have the label.

@@ -3,6 +3,7 @@ package store_test
 import (
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -119,6 +120,16 @@ func corrects(t *testing.T, s *store.Store) {
 	}
 	third, err := s.Correct(ctx, "ann", "bug", []store.TrialID{b})
 	must(t, err)
+	// What is said again is the same correction, also when it is said at once.
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			if c, err := s.Correct(ctx, "ann", "bug", []store.TrialID{b}); err != nil || c != third {
+				t.Errorf("said again: %+v, %v", c, err)
+			}
+		})
+	}
+	all.Wait()
 	fourth, err := s.Correct(ctx, "ann", "flake", []store.TrialID{b})
 	must(t, err)
 	_, err = s.Undo(ctx, "ann", fourth.ID)
