@@ -263,7 +263,10 @@ func (s *server) note(ctx context.Context, p *problem.Error) {
 		s.Rejected(string(p.Code))
 	}
 	level := slog.LevelInfo
-	if p.Status >= http.StatusInternalServerError {
+	switch {
+	case p.Status == http.StatusServiceUnavailable:
+		level = slog.LevelWarn // it passes
+	case p.Status >= http.StatusInternalServerError:
 		level = slog.LevelError
 	}
 	s.Log.Log(ctx, level, "a request was rejected", "status", p.Status, "code", string(p.Code), "error", p)

@@ -24,7 +24,11 @@ type waiting struct {
 // maxWaiting is how many requests may wait, each with a connection.
 const maxWaiting = 256
 
-var errBusy = errors.New("as many dockets are received as the server takes at once")
+// Why a request got no slot.
+var (
+	errBusy = errors.New("the server receives as many dockets as it takes at once")
+	errOwn  = errors.New("the submitter sends as many dockets as one may at once")
+)
 
 func newSlots(count int) *slots { return &slots{count: count, held: map[string]int{}} }
 
@@ -46,12 +50,19 @@ func (s *slots) take(ctx context.Context, submitter string) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if i := slices.Index(s.queue, w); i >= 0 {
-		s.queue = slices.Delete(s.queue, i, i+1)
-		return errBusy
+	i := slices.Index(s.queue, w)
+	if i < 0 {
+		return nil // it was given in the last moment
 	}
-	return nil // it was given in the last moment
+	s.queue = slices.Delete(s.queue, i, i+1)
+	if s.held[submitter] >= s.each() {
+		return errOwn
+	}
+	return errBusy
 }
+
+// each is how many slots one submitter may have.
+func (s *slots) each() int { return max(s.count-1, 1) }
 
 // give releases a slot.
 func (s *slots) give(submitter string) {
@@ -72,7 +83,7 @@ func (s *slots) hand() {
 		}
 		next := -1
 		for i, w := range s.queue {
-			if n := s.held[w.submitter]; n < max(s.count-1, 1) && (next < 0 || n < s.held[s.queue[next].submitter]) {
+			if n := s.held[w.submitter]; n < s.each() && (next < 0 || n < s.held[s.queue[next].submitter]) {
 				next = i
 			}
 		}

@@ -32,6 +32,13 @@ func TestSlots(t *testing.T) {
 		}
 	}
 	// The third is not for who has two.
+	impatient, give := context.WithCancel(t.Context())
+	more := take(impatient, "large")
+	s.queued(1)
+	give()
+	if err := <-more; !errors.Is(err, errOwn) {
+		t.Errorf("who has the most of one submitter got %v", err)
+	}
 	third := take(t.Context(), "large")
 	s.queued(1)
 	if err := s.take(t.Context(), "small"); err != nil {

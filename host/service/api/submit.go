@@ -31,12 +31,12 @@ func (s *server) submitOperation() {
 	op := operation("submit-docket", http.MethodPost, "/dockets", "dockets", auth.Submit, "Submit a docket")
 	op.Description += fmt.Sprintf(" The body is a report in any format that `shadowcourt try` reads, as it is or compressed with gzip, with at most %d bytes "+
 		"before and after decompression. Nothing but the body is read, whatever stands in it. With an Idempotency-Key a request can be sent again: "+
-		"the same key and body give the same docket (200 instead of 202), another body is rejected. Nobody sees a docket before all of it is received.", s.MaxUpload)
+		"the same key, body and parameters give the same docket (200 instead of 202), another body or other parameters are rejected. Nobody sees a docket before all of it is received.", s.MaxUpload)
 	op.Metadata[isStream] = true
 	op.DefaultStatus = http.StatusAccepted
 	binary := &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
 	op.Responses = map[string]*huma.Response{
-		"200": {Description: "There is a docket with this key and body already"},
+		"200": {Description: "There is a docket with this key, body and parameters already"},
 	}
 	huma.Register(s.api, op, s.submit)
 	described := s.api.OpenAPI().Paths[op.Path].Post
@@ -124,11 +124,16 @@ func (s *server) submit(ctx context.Context, in *submitInput) (*submitOutput, er
 func (s *server) slot(ctx context.Context, submitter string) error {
 	waiting, stop := context.WithTimeout(ctx, s.UploadWait)
 	defer stop()
-	if err := s.uploads.take(waiting, submitter); err != nil {
-		return problem.New(http.StatusServiceUnavailable, problem.Unavailable,
-			fmt.Sprintf("%d dockets are received at once, and none came to its end within %s; send it again", s.Uploads, s.UploadWait)).After(retryUpload).Because(err)
+	err := s.uploads.take(waiting, submitter)
+	if err == nil {
+		return nil
 	}
-	return nil
+	which := fmt.Sprintf("%d dockets are received at once", s.Uploads)
+	if errors.Is(err, errOwn) {
+		which = fmt.Sprintf("%d of the %d dockets that are received at once are yours, the most of one submitter", s.uploads.each(), s.Uploads)
+	}
+	return problem.New(http.StatusServiceUnavailable, problem.Unavailable,
+		fmt.Sprintf("%s, and no place became free within %s; send it again", which, s.UploadWait)).After(retryUpload)
 }
 
 // retryUpload is when a submission that found no slot may be sent again.

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -135,10 +136,13 @@ func (p *Error) Error() string {
 	if text == "" {
 		text = p.Title
 	}
-	if p.cause != nil {
-		text += ": " + p.cause.Error()
+	if p.cause == nil {
+		return text
 	}
-	return text
+	if cause := p.cause.Error(); strings.HasPrefix(cause, text) {
+		return cause
+	}
+	return text + ": " + p.cause.Error()
 }
 
 // Unwrap gives the error behind the problem.

@@ -10,8 +10,8 @@ import (
 var (
 	// ErrNotFound: there is no such row.
 	ErrNotFound = errors.New("not found")
-	// ErrKeyReused: a docket with this idempotency key has another body.
-	ErrKeyReused = errors.New("the idempotency key belongs to a docket with another body")
+	// ErrKeyReused: a docket with this idempotency key has another body, or other parameters.
+	ErrKeyReused = errors.New("the idempotency key belongs to a docket with another body or other parameters")
 	// ErrTooLarge: an upload has more cases, or a case has more bytes, than the store takes.
 	ErrTooLarge = errors.New("too large")
 	// ErrState: what was asked for is not possible in this state.

@@ -27,7 +27,9 @@ type Store struct {
 	config Config
 	db     database
 	hub    *hub
-	full   atomic.Bool  // whether a change failed with ErrFull, and none was made since
+	full   atomic.Bool  // whether a change failed with ErrFull, and none was made since fullPause after the last that did
+	begun  time.Time    // for times by the monotonic clock
+	failed atomic.Int64 // when a change last failed with ErrFull, in nanoseconds since begun
 	held   atomic.Int64 // changes that wait for room: small ones that succeed meanwhile tell nothing of them
 	stop   context.CancelFunc
 	done   chan struct{}
@@ -44,7 +46,7 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 	if config.Logger == nil {
 		config.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Store{config: config, hub: newHub(), done: make(chan struct{})}
+	s := &Store{config: config, hub: newHub(), begun: time.Now(), done: make(chan struct{})} //nolint:forbidigo // a duration, by the monotonic clock
 	var err error
 	if IsPostgres(config.Database) {
 		s.db, err = openPostgres(ctx, &config, s.hub.send)
@@ -83,20 +85,28 @@ func (s *Store) Ping(ctx context.Context) error {
 	return one(ctx, s.db, `SELECT 1`, nil, &n)
 }
 
+// fullPause is how long no change must have failed for want of room until the database counts as written again: small changes
+// succeed on a disk that has no room for large ones.
+const fullPause = 10 * time.Second
+
 // write changes the database, and says in the log when it can't be written any more, and when it can again.
 func (s *Store) write(ctx context.Context, do func(*tx) error) error {
 	err := s.db.write(ctx, do)
-	switch full := errors.Is(err, ErrFull); {
-	case full && s.full.CompareAndSwap(false, true):
-		s.config.Logger.ErrorContext(ctx, "nothing is changed until the database can be written again", "error", err)
-	case err == nil && s.held.Load() == 0 && s.full.CompareAndSwap(true, false):
+	now := time.Since(s.begun)
+	switch {
+	case errors.Is(err, ErrFull):
+		s.failed.Store(int64(now))
+		if s.full.CompareAndSwap(false, true) {
+			s.config.Logger.ErrorContext(ctx, "changes fail until the database can be written again", "error", err)
+		}
+	case err == nil && s.full.Load() && s.held.Load() == 0 && now-time.Duration(s.failed.Load()) >= fullPause && s.full.CompareAndSwap(true, false):
 		s.config.Logger.WarnContext(ctx, "the database can be written again")
 	}
 	return err
 }
 
-// Writable says whether the database takes changes, as far as is known: ErrFull while a change waits for room, and where one failed, it
-// tries another.
+// Writable says whether the database takes changes, as far as is known: ErrFull while a change waits for room, and for some time after
+// one failed; then it tries another.
 func (s *Store) Writable(ctx context.Context) error {
 	if s.held.Load() > 0 {
 		return ErrFull
@@ -104,12 +114,16 @@ func (s *Store) Writable(ctx context.Context) error {
 	if !s.full.Load() {
 		return nil
 	}
-	return s.write(ctx, func(t *tx) error {
+	err := s.write(ctx, func(t *tx) error {
 		// SQLite does not write what stays the same.
 		_, err := t.exec(ctx, `INSERT INTO leases (name, holder, expires) VALUES ('writable', '', 1)
 			ON CONFLICT (name) DO UPDATE SET expires = leases.expires + 1`)
 		return err
 	})
+	if err == nil && s.full.Load() {
+		return ErrFull
+	}
+	return err
 }
 
 // now is the time in microseconds since 1970, as the tables have it.
