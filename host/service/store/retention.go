@@ -9,7 +9,8 @@ import (
 type Keep struct {
 	// Age is how long dockets are kept after they ended.
 	Age time.Duration
-	// Bytes is the most that cases, documents, trials and records may have, compressed.
+	// Bytes is the most that cases, documents, trials and records may have, compressed. Dockets that ended in the last 24 hours stay
+	// nevertheless: what is only theirs can't be removed yet.
 	Bytes int64
 }
 
@@ -52,7 +53,8 @@ func (s *Store) Retain(ctx context.Context, keep Keep) (Removed, error) {
 		bytes, err := s.Bytes(ctx)
 		return bytes > keep.Bytes, err
 	}
-	if err := r.dockets(ctx, s.now(), full); err != nil {
+	// Without its cases the removal of a docket gives no room, and the next one would follow it for nothing.
+	if err := r.dockets(ctx, s.now()-unusedAge.Microseconds(), full); err != nil {
 		return r.removed, err
 	}
 	return r.removed, r.records(ctx, s.now(), full)
