@@ -31,6 +31,20 @@ func TestAccept_SV6_UnknownParametersAreRejected(t *testing.T) {
 	}
 }
 
+// So must a parameter that is given twice, and a cursor that is none.
+func TestAccept_SV6_ParametersThatSayNothingAreRejected(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	for path, want := range map[string]int{
+		"/inbox?cursor=abc": 422, "/inbox?cursor=NaN_x": 422, "/inbox?cursor=1e999_x": 422, "/inbox?cursor=1.5_x": 200,
+		"/inbox?limit=1&limit=2": 422, "/dockets?state=done&state=done": 422, "/inbox?limit=2": 200,
+	} {
+		if status, text, _ := s.request(t, auth.Operate, http.MethodGet, api.Prefix+path, nil, nil); status != want {
+			t.Errorf("%s: %d %s", path, status, text)
+		}
+	}
+}
+
 // Names come back as they were sent, and no answer has a character that a terminal obeys.
 func TestAccept_SV5_AnswersAreSafeToPrint(t *testing.T) {
 	t.Parallel()

@@ -207,6 +207,10 @@ func (s *server) guard(ctx huma.Context, next func(huma.Context)) {
 		s.reject(w, r, invalid("query."+cut(name, 80), abi.CodeUnknownField, "is no parameter of this operation, which has %s", known))
 		return
 	}
+	if name := repeatedParameter(ctx.Operation(), r); name != "" {
+		s.reject(w, r, invalid("query."+name, abi.CodeInvalidValue, "is given more than once"))
+		return
+	}
 	if stream, _ := ctx.Operation().Metadata[isStream].(bool); stream {
 		next(ctx)
 		return
@@ -250,6 +254,17 @@ func unknownParameter(op *huma.Operation, r *http.Request) (name, known string) 
 		}
 	}
 	return "", ""
+}
+
+// repeatedParameter is a parameter of the query that has several values and takes one.
+func repeatedParameter(op *huma.Operation, r *http.Request) string {
+	given := r.URL.Query()
+	for _, p := range op.Parameters {
+		if p.In == "query" && len(given[p.Name]) > 1 && (p.Schema == nil || p.Schema.Type != huma.TypeArray) {
+			return p.Name
+		}
+	}
+	return ""
 }
 
 // reject answers with a problem, and counts it.

@@ -107,6 +107,9 @@ type inboxOutput struct {
 }
 
 func (s *server) inbox(ctx context.Context, in *inboxInput) (*inboxOutput, error) {
+	if in.Cursor != "" && !store.IsInboxCursor(in.Cursor) {
+		return nil, s.fail(ctx, invalid("query.cursor", abi.CodeInvalidValue, "is not the field next of a page before"))
+	}
 	f := in.filter()
 	f.Limit, f.After = in.Limit, in.Cursor
 	box, err := s.Store.Inbox(ctx, f)

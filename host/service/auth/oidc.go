@@ -59,22 +59,32 @@ type provider struct {
 	oauth    *oauth2.Config
 }
 
-func newProvider(config *OIDC, public *url.URL) (*provider, error) {
-	issuer, err := url.Parse(config.Issuer)
+// Check says what is missing or wrong, for a server with a public URL.
+func (o *OIDC) Check(public *url.URL) error {
+	issuer, err := url.Parse(o.Issuer)
 	switch {
 	case public == nil:
-		return nil, errors.New("OIDC needs the public URL of the server: the issuer sends people back there")
+		return errors.New("OIDC needs the public URL of the server: the issuer sends people back there")
 	case err != nil || issuer.Host == "" || issuer.Scheme != "https" && (issuer.Scheme != "http" || !IsLoopbackHost(issuer.Host)):
-		return nil, fmt.Errorf("OIDC issuer %q: use an https URL", config.Issuer)
-	case config.ClientID == "":
-		return nil, errors.New("OIDC needs a client ID")
-	case len(config.Allow)+len(config.Operate) == 0:
-		return nil, errors.New("OIDC needs a rule of who may sign in: an address, @domain, group:NAME or *")
+		return fmt.Errorf("OIDC issuer %q: use an https URL", o.Issuer)
+	case o.ClientID == "":
+		return errors.New("OIDC needs a client ID")
+	case len(o.Allow)+len(o.Operate) == 0:
+		return errors.New("OIDC needs a rule of who may sign in: an address, @domain, group:NAME or *")
 	}
-	for _, rule := range slices.Concat(config.Allow, config.Operate) {
-		if rule != "*" && !strings.Contains(rule, "@") && !strings.HasPrefix(rule, groupRule) {
-			return nil, fmt.Errorf("OIDC rule %q: use an address, @domain, group:NAME or *", rule)
+	for _, rule := range slices.Concat(o.Allow, o.Operate) {
+		group, isGroup := strings.CutPrefix(rule, groupRule)
+		_, domain, _ := strings.Cut(rule, "@")
+		if rule != "*" && (isGroup && group == "" || !isGroup && domain == "") {
+			return fmt.Errorf("OIDC rule %q: use an address, @domain, group:NAME or *", rule)
 		}
+	}
+	return nil
+}
+
+func newProvider(config *OIDC, public *url.URL) (*provider, error) {
+	if err := config.Check(public); err != nil {
+		return nil, err
 	}
 	p := &provider{config: config, callback: public.JoinPath(CallbackPath).String(), client: config.Client}
 	if p.client == nil {

@@ -279,6 +279,8 @@ func TestOIDCNeedsRulesAndHTTPS(t *testing.T) {
 	for name, change := range map[string]func(*auth.OIDC, *auth.Config){
 		"no rule":       func(o *auth.OIDC, _ *auth.Config) { o.Allow = nil },
 		"an odd rule":   func(o *auth.OIDC, _ *auth.Config) { o.Operate = []string{"everybody"} },
+		"no domain":     func(o *auth.OIDC, _ *auth.Config) { o.Allow = []string{"@"} },
+		"no group":      func(o *auth.OIDC, _ *auth.Config) { o.Allow = []string{"group:"} },
 		"http":          func(o *auth.OIDC, _ *auth.Config) { o.Issuer = "http://issuer.example" },
 		"no client":     func(o *auth.OIDC, _ *auth.Config) { o.ClientID = "" },
 		"no public URL": func(_ *auth.OIDC, c *auth.Config) { c.PublicURL = nil },

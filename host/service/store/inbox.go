@@ -179,6 +179,12 @@ func (g *Group) cursor() string {
 	return strconv.FormatFloat(g.rank, 'g', -1, 64) + "_" + g.Key
 }
 
+// IsInboxCursor says whether a text may be a cursor of the inbox.
+func IsInboxCursor(text string) bool {
+	_, ok := parseInboxCursor(text)
+	return ok
+}
+
 func parseInboxCursor(cursor string) (at Group, ok bool) {
 	number, grp, ok := strings.Cut(cursor, "_")
 	rank, err := strconv.ParseFloat(number, 64)

@@ -74,7 +74,7 @@ Exit codes: 0 told to stop; 1 something failed while running; 2 the command line
 	f.StringVar(&o.role, "role", string(service.RoleAll), "what this process does: api, worker or all")
 	f.IntVar(&o.workers, "workers", 0, "trials at once (default: one for each processor)")
 	f.Int64Var(&o.maxUpload, "max-upload", 256<<20, "most bytes of a docket, before and after decompression")
-	f.StringSliceVar(&o.keep, "keep", nil, "remove old dockets: beyond an age such as 90d, or beyond a size such as 20GB; records and corrections go last (default: keep everything)")
+	f.StringSliceVar(&o.keep, "keep", nil, "remove old dockets: beyond an age such as 90d, or beyond a size such as 20GB of compressed content, looked at every 10 minutes; dockets of the last day stay for it, records go last and corrected cases stay (default: keep everything)")
 	f.StringVar(&o.publicURL, "public-url", "", "how browsers reach the service, such as https://court.example; needed behind a proxy and for OIDC")
 	f.StringVar(&o.oidc.issuer, "oidc-issuer", "", "issuer of OpenID Connect, for people to sign in")
 	f.StringVar(&o.oidc.clientID, "oidc-client-id", "", "with --oidc-issuer: ID of the client")
@@ -221,7 +221,8 @@ func (o *oidc) config(public *url.URL) (*auth.OIDC, error) {
 	case secret != "" && o.public:
 		return nil, errors.New("--oidc-public-client has no secret: leave out " + secretVariable + " and --oidc-client-secret-file")
 	}
-	return &auth.OIDC{Issuer: o.issuer, ClientID: o.clientID, Secret: secret, Allow: o.allow, Operate: o.operate}, nil
+	config := &auth.OIDC{Issuer: o.issuer, ClientID: o.clientID, Secret: secret, Allow: o.allow, Operate: o.operate}
+	return config, config.Check(public)
 }
 
 func listen(ctx context.Context, addresses []string) ([]net.Listener, error) {
