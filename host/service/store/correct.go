@@ -126,7 +126,7 @@ func (s *Store) correct(ctx context.Context, author, label, group string, find f
 			return err
 		}
 		if err := t.recorrect(ctx, c.ID, func() error {
-			_, err := t.exec(ctx, `UPDATE entries SET correction = $1, corrected = $2 WHERE `+ofCorrection("$1"), c.ID, c.Label)
+			_, err := t.exec(ctx, `UPDATE entries SET correction = $1, corrected = $2 WHERE `+ofCorrection, c.ID, c.Label)
 			return err
 		}); err != nil {
 			return err
@@ -163,7 +163,7 @@ func (t *tx) inForce(ctx context.Context, c *Correction, list []corrected) (none
 	if err != nil || there.Label != c.Label || there.Author != c.Author || there.Group != c.Group || there.Entries != len(list) {
 		return none, err
 	}
-	err = each(ctx, t, `SELECT docket, ordinal FROM entries WHERE correction = $1 AND `+ofCorrection("$1"), []any{id}, func(scan func(...any) error) error {
+	err = each(ctx, t, `SELECT docket, ordinal FROM entries WHERE correction = $1 AND `+ofCorrection, []any{id}, func(scan func(...any) error) error {
 		var e TrialID
 		err := scan(&e.Docket, &e.Ordinal)
 		delete(wanted, e)
@@ -199,10 +199,8 @@ func checkCorrected(list []corrected, label string) error {
 	return nil
 }
 
-// ofCorrection is the condition of entries that a correction is about.
-func ofCorrection(id string) string {
-	return `(docket, ordinal) IN (SELECT docket, ordinal FROM correction_entries WHERE correction = ` + id + `)`
-}
+// ofCorrection is the condition of entries that the correction $1 is about.
+const ofCorrection = `(docket, ordinal) IN (SELECT docket, ordinal FROM correction_entries WHERE correction = $1)`
 
 // recorrect changes which correction the entries of one have.
 func (t *tx) recorrect(ctx context.Context, id int64, change func() error) error {
@@ -242,11 +240,11 @@ func (s *Store) Undo(ctx context.Context, author string, id int64) (Correction, 
 			if _, err := t.exec(ctx, `UPDATE entries SET
 				correction = coalesce((SELECT max(c.id) FROM correction_entries ce JOIN corrections c ON c.id = ce.correction
 					WHERE ce.docket = entries.docket AND ce.ordinal = entries.ordinal AND c.undone = 0), 0)
-				WHERE correction = $1 AND `+ofCorrection("$1"), id); err != nil {
+				WHERE correction = $1 AND `+ofCorrection, id); err != nil {
 				return err
 			}
 			_, err := t.exec(ctx, `UPDATE entries SET corrected = coalesce((SELECT label FROM corrections c WHERE c.id = entries.correction), '')
-				WHERE `+ofCorrection("$1"), id)
+				WHERE `+ofCorrection, id)
 			return err
 		}); err != nil {
 			return err
