@@ -95,7 +95,7 @@ func TestAccept_QU2_OverconfidentWitnessesCostAFittedCourtLittle(t *testing.T) {
 // What is written to move the court counts nothing, while the rest of the text does.
 func TestAccept_QU2_TheRestOfAStuffedTextCounts(t *testing.T) {
 	t.Parallel()
-	all := shape(t, "issue texts").Docket(22, 500)
+	all := shape(t, "issue texts").Docket(22, 350)
 	p, _ := written(t, fit.Fit, all[:250])
 	peer := strongest(all[:250], 10)
 	without := try(t, p, attacked(all[250:], func(c *abi.Case, _ string) { c.Documents = nil }))

@@ -56,18 +56,18 @@ func (h *halves) before(t *testing.T) tally {
 	return l.tally
 }
 
-// trusted are the halves that attacks are measured on: a simulated world with witnesses, one with texts, and real cases; with
-// SHADOWCOURT_LONG also the real failures of Go tests.
+// trusted are the halves that attacks are measured on: a simulated world with witnesses, and real cases; with SHADOWCOURT_LONG also one
+// with texts, and the real failures of Go tests.
 func trusted(t *testing.T) []halves {
 	t.Helper()
-	witnesses, texts := shape(t, "independent witnesses").Docket(21, 500), shape(t, "issue texts").Docket(22, 500)
+	witnesses := shape(t, "independent witnesses").Docket(21, 500)
 	list := []halves{
 		{"independent witnesses", witnesses[:250], witnesses[250:]},
-		{"issue texts", texts[:250], texts[250:]},
 		{"sentiment", read(t, "sentiment-fit"), read(t, "sentiment-test")},
 	}
 	if os.Getenv("SHADOWCOURT_LONG") != "" {
-		list = append(list, halves{"go", read(t, "go-fit-1"), read(t, "go-test-1")})
+		texts := shape(t, "issue texts").Docket(22, 500)
+		list = append(list, halves{"issue texts", texts[:250], texts[250:]}, halves{"go", read(t, "go-fit-1"), read(t, "go-test-1")})
 	}
 	return list
 }
