@@ -114,7 +114,7 @@ func TestAccept_SV2_FullDisk(t *testing.T) {
 		if strings.Contains(line, store.ErrFull.Error()) && !strings.Contains(line, `"level":"INFO"`) {
 			told++
 		}
-		if strings.Contains(line, "the database can be written again") {
+		if strings.Contains(line, `"msg":"the database can be written again"`) {
 			again++
 		}
 	}
