@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -42,6 +43,8 @@ const DefaultPerCase = 2 * time.Minute
 type Config struct {
 	// Source is a folder of the module under test, in a git repository or a subfolder of one.
 	Source string
+	// Commit is the full id of a commit that is under test in place of the working tree. Empty: the working tree is.
+	Commit string
 	// Green is the revision at which the tests last passed. Empty: only the tree under test is run.
 	Green string
 	Mode  Mode
@@ -141,7 +144,7 @@ func (l *Lab) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	head, err := repository.Head(ctx)
+	head, err := underTest(ctx, repository, l.config.Commit)
 	if err != nil {
 		return err
 	}
@@ -176,6 +179,20 @@ func (l *Lab) prepare(ctx context.Context) error {
 	add(abi.Head, abi.Green, tree.Mix(head, green))
 	add(abi.Green, abi.Head, tree.Mix(green, head))
 	return nil
+}
+
+// fullCommit is the id of a commit. Nothing else may name one: others than the owner of the source may choose it.
+var fullCommit = regexp.MustCompile(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
+
+// underTest reads the tree under test.
+func underTest(ctx context.Context, repository *tree.Repository, commit string) (*tree.Tree, error) {
+	switch {
+	case commit == "":
+		return repository.Head(ctx)
+	case !fullCommit.MatchString(commit):
+		return nil, fmt.Errorf("revision %q: experiments need the full id of a commit", commit)
+	}
+	return repository.At(ctx, commit)
 }
 
 // findToolchains finds the runners that the source has tests for. Its error says why none can run them.

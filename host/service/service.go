@@ -35,8 +35,11 @@ const (
 type Config struct {
 	Store *store.Store // open, with the tables of this program
 	Role  Role         // default: RoleAll
-	// Open opens a host; observe is to be its Config.Observe. It must not run experiments, ask models or read what a case names.
+	// Open opens a host; observe is to be its Config.Observe. It must not ask models or read what a case
+	// names, and run no experiments but those of the opening.
 	Open func(ctx context.Context, o *work.Opening, observe func(host.CallRecord)) (*host.Host, error)
+	// Laboratories run experiments; nil: no docket runs any.
+	Laboratories *work.Laboratories
 	// Key signs the records of trials; nil for no records.
 	Key *record.Key
 	// Workers is how many trials go on at once; 0: one for each processor.
@@ -91,7 +94,7 @@ func New(ctx context.Context, config Config, addresses ...net.Addr) (*Service, e
 	s := &Service{config: config, metrics: newMetrics(config.Store, config.Log), graphs: &graphs{store: config.Store}, stop: make(chan struct{})}
 	if config.Role != RoleAPI {
 		s.worker = work.New(work.Config{
-			Store: config.Store, Open: s.open, Key: config.Key, Workers: config.Workers, Machine: config.Machine, Version: config.Version, Now: config.Now,
+			Store: config.Store, Open: s.open, Laboratories: config.Laboratories, Key: config.Key, Workers: config.Workers, Machine: config.Machine, Version: config.Version, Now: config.Now,
 			Logger: config.Log, Tracing: config.Tracing, Keep: config.Keep, Stop: config.Stop, OnTrial: s.metrics.trial, OnBatch: s.metrics.batch,
 		})
 	}

@@ -238,7 +238,7 @@ func TestAccept_UI2_LiveTrialAndDocket(t *testing.T) {
 	b := newBrowser(t, s, 1280, 860)
 	b.open(fmt.Sprintf("/trials/%d-1", id))
 	b.wait(`document.querySelector(".outcome .spin") && document.querySelector(".log .quoted.first")`)
-	s.try(id, withExperiments)
+	s.try(id, nil)
 	b.wait(`!document.querySelector(".spin") && document.querySelector(".outcome .chip")`)
 	if n := b.count(".transcript .turn"); n < 3 {
 		t.Errorf("the transcript has %d turns", n)
@@ -253,7 +253,6 @@ func TestAccept_UI2_FinishedTrial(t *testing.T) {
 	s := filled(t, serviceOptions{})
 	b := newBrowser(t, s, 1280, 900)
 	b.open("/trials/3-1")
-	b.picture("trial")
 	line := fmt.Sprintf("#d0-L%d", quotedLine)
 	if class := value[string](b, fmt.Sprintf(`document.querySelector(%q).className`, line)); !strings.Contains(class, "quoted l1 first") {
 		t.Errorf("the quoted line has the class %q", class)
@@ -278,12 +277,6 @@ func TestAccept_UI2_FinishedTrial(t *testing.T) {
 	}
 	if b.count(".diff .added.quoted") != 1 {
 		t.Error("the quoted line of the diff is not marked")
-	}
-	if got := strings.Join(b.texts(".experiments li"), "; "); !strings.Contains(got, "5 failed in the same way") || !strings.Contains(got, "1 passed") {
-		t.Errorf("the experiments are %q", got)
-	}
-	if got := strings.Join(b.texts(".gaps li"), "; "); !strings.Contains(got, "about 4 seconds") {
-		t.Errorf("what would settle it: %q", got)
 	}
 	if b.count(".graph svg.shadowcourt-graph") != 1 {
 		t.Error("there is no graph")

@@ -157,6 +157,11 @@ func (b *browser) open(path string) {
 // wait waits until an expression is true on a page whose script has run.
 func (b *browser) wait(expression string) {
 	b.t.Helper()
+	b.waitFor(expression, patience)
+}
+
+func (b *browser) waitFor(expression string, patience time.Duration) {
+	b.t.Helper()
 	deadline := time.Now().Add(patience)
 	for {
 		yes, err := evaluate[bool](b, `document.documentElement.classList.contains("js") && !!(`+expression+")")

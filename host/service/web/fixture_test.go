@@ -7,7 +7,6 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 var labelNames = map[string]string{"pb001": "product bug", "ab001": "automation bug, the test is wrong", "si001": "system issue", "nd001": "no defect, flaky"}
@@ -67,18 +66,6 @@ index 3f1c2aa..9b0d771 100644
 	}
 }
 
-// withExperiments adds to a trial what experiments would.
-func withExperiments(t *trial.Trial) {
-	if t.Result.ID != "store/TestCompactKeepsLatest" {
-		return
-	}
-	t.Result.Experiments = []trial.Experiment{
-		{Node: "discover", Persona: "bulwark", Factors: trial.Factors{Product: abi.Head, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 5}, Outcome: abi.OutcomeSame, Same: 5},
-		{Node: "hearing", Persona: "abyss", Factors: trial.Factors{Product: abi.Green, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 1}, Outcome: abi.OutcomePassed, Passed: 1},
-	}
-	t.Result.Proposal = &trial.Proposal{Factors: trial.Factors{Product: abi.Head, Tests: abi.Green, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 1}, Seconds: 4, WhyNot: "the docket ran without a budget"}
-}
-
 // copies gives n cases that failed in the same way, with other IDs.
 func copies(e docket.Entry, n int) []docket.Entry {
 	list := make([]docket.Entry, n)
@@ -97,6 +84,6 @@ func filled(t testing.TB, options serviceOptions) *service {
 	entries := demoEntries(t)
 	s.try(s.submit("nightly 2026-11-21", "github.com/acme/store", entries), nil)
 	s.try(s.submit("pull request 812", "github.com/acme/gateway", copies(entries[3], 7)), nil)
-	s.try(s.submit("nightly 2026-11-22", "github.com/acme/store", append([]docket.Entry{longCase()}, copies(entries[5], 3)...)), withExperiments)
+	s.try(s.submit("nightly 2026-11-22", "github.com/acme/store", append([]docket.Entry{longCase()}, copies(entries[5], 3)...)), nil)
 	return s
 }

@@ -124,7 +124,7 @@ func (w *Worker) giveUp(ctx context.Context, b *store.Batch, job *river.Job[stor
 
 // try tries the entries of a batch that have no verdict yet, one after the other.
 func (w *Worker) try(ctx context.Context, b *store.Batch, done *Batch) (*store.Outcome, error) {
-	h, release, err := w.fleet.get(ctx, b.Generation, b.Docket.Format)
+	h, release, err := w.fleet.get(ctx, w.fleet.key(b))
 	if err != nil {
 		return nil, fmt.Errorf("open generation %d for %s: %w", b.Generation, b.Docket.Format, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"log/slog"
 	"slices"
 	"sync"
 
@@ -22,15 +23,19 @@ type Opening struct {
 	// Canary and Share are those of a host.Candidate; none where Canary is empty.
 	Canary map[string][]byte
 	Share  float64
+	// Experiments that its trials may run; nil for none.
+	Experiments host.Experiments
 }
 
 // idleHosts is how many hosts stay open that nobody uses: a swap opens one beside those of dockets that are pinned.
 const idleHosts = 4
 
-// fleet are the open hosts of a worker, by generation and format. It is safe for concurrent use.
+// fleet are the open hosts of a worker, by generation and format; a docket that may run experiments has one of its own. It is safe for concurrent use.
 type fleet struct {
-	store *store.Store
-	open  func(context.Context, *Opening) (*host.Host, error)
+	store        *store.Store
+	open         func(context.Context, *Opening) (*host.Host, error)
+	laboratories *Laboratories // nil: no docket runs experiments
+	logger       *slog.Logger
 
 	mu     sync.Mutex
 	hosts  map[hostKey]*fleetHost
@@ -41,23 +46,25 @@ type fleet struct {
 type hostKey struct {
 	generation int64
 	format     string
+	docket     int64  // with experiments; else 0
+	revision   string // of the docket
 }
 
 // fleetHost is a host that is open, or being opened.
 type fleetHost struct {
-	ready   chan struct{} // closed when host or err is set
-	host    *host.Host
-	err     error
-	users   int
-	used    int64                 // the fleet's clock when it was last used
-	configs map[int64]*configured // by revision of the casebook
+	ready      chan struct{} // closed when host or err is set
+	host       *host.Host
+	laboratory Laboratory // nil for none
+	err        error
+	users      int
+	used       int64                 // the fleet's clock when it was last used
+	configs    map[int64]*configured // by revision of the casebook
 }
 
 var errFleetClosed = errors.New("the worker is stopping")
 
-// get gives the host of a generation for a format, opened if need be. The caller calls release once.
-func (f *fleet) get(ctx context.Context, generation int64, format string) (h *fleetHost, release func(), err error) {
-	key := hostKey{generation, format}
+// get gives a host, opened if need be. The caller calls release once.
+func (f *fleet) get(ctx context.Context, key hostKey) (h *fleetHost, release func(), err error) {
 	f.mu.Lock()
 	if f.closed {
 		f.mu.Unlock()
@@ -72,7 +79,7 @@ func (f *fleet) get(ctx context.Context, generation int64, format string) (h *fl
 	h.users++
 	f.mu.Unlock()
 	if opens {
-		h.host, h.err = f.openHost(ctx, generation, format)
+		h.err = f.openHost(ctx, key, h)
 		close(h.ready)
 	}
 	release = func() { f.release(key, h) }
@@ -89,12 +96,21 @@ func (f *fleet) get(ctx context.Context, generation int64, format string) (h *fl
 	return h, release, nil
 }
 
-func (f *fleet) openHost(ctx context.Context, generation int64, format string) (*host.Host, error) {
-	o, err := readOpening(ctx, f.store, generation, format)
+func (f *fleet) openHost(ctx context.Context, key hostKey, h *fleetHost) error {
+	o, err := readOpening(ctx, f.store, key.generation, key.format)
 	if err != nil {
-		return nil, &readError{err}
+		return &readError{err}
 	}
-	return f.open(ctx, o)
+	if key.docket != 0 {
+		if h.laboratory, err = f.openLaboratory(ctx, key); err != nil {
+			return err
+		}
+		o.Experiments = h.laboratory
+	}
+	if h.host, err = f.open(ctx, o); err != nil && h.laboratory != nil {
+		err = errors.Join(err, h.laboratory.Close())
+	}
+	return err
 }
 
 // readError: a generation could not be read, which says nothing of its modules.
@@ -143,6 +159,9 @@ func closeHosts(list []*fleetHost) {
 	for _, h := range list {
 		if h.host != nil {
 			_ = h.host.Close(context.Background())
+		}
+		if h.laboratory != nil {
+			_ = h.laboratory.Close() // what it leaves in its temporary folder is removed later
 		}
 	}
 }

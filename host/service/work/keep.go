@@ -245,7 +245,7 @@ func (w *Worker) loadPending(ctx context.Context) error {
 	}
 	var fault error
 	for _, format := range formats {
-		_, release, err := w.fleet.get(ctx, generation, format)
+		_, release, err := w.fleet.get(ctx, hostKey{generation: generation, format: format})
 		if _, unread := errors.AsType[*readError](err); unread && !errors.Is(err, store.ErrNotFound) {
 			return err // the database is away: the next beat tries again
 		}

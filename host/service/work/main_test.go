@@ -46,6 +46,11 @@ func TestMain(m *testing.M) {
 
 // openHost opens a host as the command does for the format.
 func openHost(ctx context.Context, o *work.Opening) (*host.Host, error) {
+	return openWith(ctx, o, func(*host.Config) error { return nil })
+}
+
+// openWith is openHost with another configuration.
+func openWith(ctx context.Context, o *work.Opening, change func(*host.Config) error) (*host.Host, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return nil, err
@@ -60,15 +65,22 @@ func openHost(ctx context.Context, o *work.Opening) (*host.Host, error) {
 		}
 	}
 	if o.Format == input.GoTest {
-		text, err := fs.ReadFile(pipelines.FS, "profiles/go-test.yaml")
-		if err == nil {
-			config.Profile, err = profile.Parse("go-test.yaml", text)
-		}
-		if err != nil {
+		if config.Profile, err = goTestProfile(); err != nil {
 			return nil, err
 		}
 	}
+	if err := change(&config); err != nil {
+		return nil, err
+	}
 	return host.Open(ctx, config)
+}
+
+func goTestProfile() (*abi.Profile, error) {
+	text, err := fs.ReadFile(pipelines.FS, "profiles/go-test.yaml")
+	if err != nil {
+		return nil, err
+	}
+	return profile.Parse("go-test.yaml", text)
 }
 
 func must(t testing.TB, err error) {

@@ -23,9 +23,11 @@ import (
 // Config of a Worker. Store, Open and Now are required.
 type Config struct {
 	Store *store.Store
-	// Open opens a host. It must not run experiments, ask models or read what a case names: cases are uploaded by strangers. Where
-	// there is a Key it sets host.Config.Record.
+	// Open opens a host. It must not ask models or read what a case names, and run no experiments but those of the opening: cases are
+	// uploaded by strangers. Where there is a Key it sets host.Config.Record.
 	Open func(context.Context, *Opening) (*host.Host, error)
+	// Laboratories run experiments. Default: no docket runs any.
+	Laboratories *Laboratories
 	// Key signs the records of trials; nil for no records.
 	Key *record.Key
 	// Workers is how many trials go on at once. Default: one for each processor.
@@ -104,7 +106,9 @@ func New(config Config) *Worker {
 	}
 	return &Worker{
 		config: config, info: store.WorkerInfo{ID: clean(id) + "-" + rand.Text()[:12], Machine: config.Machine, Version: config.Version},
-		fleet: fleet{store: config.Store, open: config.Open, hosts: map[hostKey]*fleetHost{}},
+		fleet: fleet{
+			store: config.Store, open: config.Open, laboratories: config.Laboratories, logger: config.Logger, hosts: map[hostKey]*fleetHost{},
+		},
 		books: books{store: config.Store, open: map[int64]*openBook{}},
 		slots: make(chan struct{}, config.Workers), running: map[int64]bool{},
 	}
@@ -182,7 +186,7 @@ func (w *Worker) warm(ctx context.Context) error {
 		return err
 	}
 	for _, format := range w.config.Formats {
-		_, release, err := w.fleet.get(ctx, generation, format)
+		_, release, err := w.fleet.get(ctx, hostKey{generation: generation, format: format})
 		if err != nil {
 			return fmt.Errorf("open generation %d for %s: %w", generation, format, err)
 		}

@@ -130,10 +130,7 @@ func (o *Flags) openLaboratory(ctx context.Context, h *Connected, config *host.C
 	if err != nil {
 		return cli.InputError(err)
 	}
-	lab, err := experiment.Open(ctx, experiment.Config{
-		Source: o.source, Green: o.since, Mode: experiment.Mode(e.mode), Budget: e.budget, PerCase: e.perCase, CacheDir: ExperimentCache(config.CacheDir),
-		Network: e.network, Runners: runners, Progress: e.progress,
-	})
+	lab, err := experiment.Open(ctx, o.laboratoryConfig(runners, config.CacheDir))
 	if err != nil {
 		return fmt.Errorf("--experiments: %w", err)
 	}
@@ -150,6 +147,15 @@ func (o *Flags) openLaboratory(ctx context.Context, h *Connected, config *host.C
 	config.Experiments = e.laboratory
 	config.Court = e.tryMore
 	return nil
+}
+
+// laboratoryConfig is what the flags say. cache is the folder for compiled modules, empty for none.
+func (o *Flags) laboratoryConfig(runners []*runner.Definition, cache string) experiment.Config {
+	e := &o.experiments
+	return experiment.Config{
+		Source: o.source, Green: o.since, Mode: experiment.Mode(e.mode), Budget: e.budget, PerCase: e.perCase, CacheDir: ExperimentCache(cache),
+		Network: e.network, Runners: runners, Progress: e.progress,
+	}
 }
 
 // loadRunners reads the definitions of runners; nil where none is named.

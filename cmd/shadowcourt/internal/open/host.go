@@ -29,6 +29,7 @@ type Flags struct {
 	Light             string
 	lightTimeout      time.Duration
 	source, since     string
+	repository        string // of the service's dockets that may run experiments
 	casebook          string
 	Remember          bool
 	NoCourt           bool

@@ -16,8 +16,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/service/work"
 )
 
-// ServiceHosts opens hosts for dockets that were uploaded, as `try` without flags does for files of their format. No experiment is run, no
-// model asked, and no source read.
+// ServiceHosts opens hosts for dockets that were uploaded, as `try` does for files of their format. No model is asked and no source
+// read; experiments are run where the operator allows them, as `try --experiments` does.
 type ServiceHosts struct {
 	Cache  string // folder for compiled modules, or none
 	Record bool   // record trials
@@ -47,6 +47,9 @@ func (s ServiceHosts) Open(ctx context.Context, o *work.Opening, observe func(ho
 	if config.Profile, err = profileOf(o); err != nil {
 		return nil, err
 	}
+	if o.Experiments != nil {
+		config.Experiments, config.Court = o.Experiments, new(experiments).tryMore
+	}
 	h, err := host.Open(ctx, *config)
 	var cache *host.CacheError
 	if errors.As(err, &cache) && s.Cache == defaultCache() {
@@ -66,10 +69,10 @@ func profileOf(o *work.Opening) (*abi.Profile, error) {
 		}
 		return p, nil
 	}
-	switch o.Format {
-	case input.GoTest:
+	switch {
+	case o.Format == input.GoTest:
 		return shippedProfile(GoTestProfile)
-	case input.JUnit:
+	case o.Format == input.JUnit, o.Experiments != nil:
 		return ExperimentProfile()
 	}
 	return nil, nil //nolint:nilnil // none

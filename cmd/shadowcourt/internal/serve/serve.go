@@ -40,6 +40,8 @@ type options struct {
 	cache     string
 	logFormat string
 	version   string
+	// experiments are those of the flags that say what dockets may run.
+	experiments open.Flags
 }
 
 // oidc are the flags of OpenID Connect.
@@ -84,6 +86,7 @@ Exit codes: 0 told to stop; 1 something failed while running; 2 the command line
 	f.StringSliceVar(&o.oidc.operate, "oidc-operate", nil, "with --oidc-issuer: who may do everything, in the form of --oidc-allow")
 	open.KeyFlag(cmd, &o.key, "key that signs the records of trials")
 	open.CacheFlag(f, &o.cache, "folder for compiled modules, or none")
+	o.experiments.ServiceFlags(cmd)
 	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
 	cmd.AddCommand(newMigrate(s), newToken(s))
 	return cmd
@@ -175,6 +178,8 @@ func (o *options) config(s cli.Streams) (*service.Config, error) {
 	key, err := o.signingKey()
 	faults = append(faults, err)
 	config.Key = key
+	config.Laboratories, err = o.experiments.Laboratories(o.cache)
+	faults = append(faults, err)
 	config.Open = open.ServiceHosts{Cache: o.cache, Record: key != nil}.Open
 	if o.publicURL != "" {
 		u, err := url.Parse(o.publicURL)
