@@ -39,5 +39,17 @@ type courtLight struct{ light Light }
 // Answer asks the Light.
 func (l courtLight) Answer(ctx context.Context, req court.LightRequest) (court.LightResponse, error) {
 	response, err := l.light.Answer(ctx, LightRequest(req))
-	return court.LightResponse(response), err
+	if err != nil {
+		return court.LightResponse(response), err
+	}
+	var c abi.Collector
+	abi.CheckSources(response.Evidence, &c)
+	for i := 0; response.Remand != nil && i < len(response.Remand.Answers); i++ {
+		mark := c.Mark()
+		abi.CheckSources(response.Remand.Answers[i].Evidence, &c)
+		c.Nest(mark, abi.Index(i))
+		c.Nest(mark, abi.Field("answers"))
+		c.Nest(mark, abi.Field("remand"))
+	}
+	return court.LightResponse(response), c.Err()
 }

@@ -193,6 +193,7 @@ func (r *caseReader) rules() {
 		return
 	}
 	r.entry.Case.Rules(&r.c)
+	abi.CheckSubmitted(&r.entry.Case, &r.c)
 	t, labels := r.entry.Truth, r.entry.Case.Labels
 	if t == nil || t.Classification == "" || abi.IsLabel(labels, t.Classification) {
 		return

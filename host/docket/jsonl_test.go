@@ -115,6 +115,12 @@ func TestAccept_CLI2_ReaderNamesEveryProblemOfALine(t *testing.T) {
 		{"item supports no label", `"supports":"y"`, `"supports":"z"`, []string{"evidence[0].supports not_a_label"}},
 		{"unknown element", `"water"`, `"wood"`, []string{"evidence[0].element invalid_value"}},
 		{"empty source", `"source_ref":"log"`, `"source_ref":""`, []string{"evidence[0].source_ref empty"}},
+		{"an item of the host's", `"source_ref":"log"`, `"source_ref":"casebook:7"`, []string{"evidence[0].source_ref identity"}},
+		{
+			"names of the host's beside others", `"evidence":[{"source_ref":"log"`, `"evidence":[{"source_ref":"casebook","content":"","relevance_confidence":0},{"source_ref":"casebook#1"`,
+			[]string{"evidence[0].source_ref identity", "evidence[1].source_ref identity"},
+		},
+		{"a document of the host's", `"name":"log"`, `"name":"casebook:log"`, []string{"documents[0].name identity"}},
 		{"two documents of a name", `[{"name":"log","text":"t"}]`, `[{"name":"log","text":"t"},{"name":"log","text":"u"}]`, []string{"documents[1].name duplicate_name"}},
 		{"truth is no label", `"truth":{"classification":"y"`, `"truth":{"classification":"z"`, []string{"truth.classification not_a_label"}},
 		{"unknown expected verdict", `"amend"`, `"convict"`, []string{"truth.expected_verdict invalid_value"}},

@@ -10,7 +10,8 @@ import (
 )
 
 // NewCases writes the cases that were tried as a docket, one a line and each at once, with what is known of their truth: to
-// be tried again, corrected or fitted on. They stand as the modules saw them, so that the same words are found again.
+// be tried again, corrected or fitted on. They stand as the modules saw them, so that the same words are found again, but
+// without what the casebook said.
 // It takes trials that are not redacted: a redacted one has lost its documents.
 func NewCases(w io.Writer) Writer { return casesWriter{w} }
 
@@ -73,6 +74,9 @@ func (c casesWriter) write(of *abi.Case, truth *trial.Truth) error {
 		line.Light = &lightLine{l.Classification, l.Confidence, l.Reasoning}
 	}
 	for _, e := range of.Evidence {
+		if abi.IsReserved(e.SourceRef) {
+			continue // the host's own, which looks it up again
+		}
 		line.Evidence = append(line.Evidence, evidenceLine{e.SourceRef, e.Content, e.RelevanceConfidence, e.Supports, e.Element})
 	}
 	for _, d := range of.Documents {

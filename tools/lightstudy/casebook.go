@@ -5,43 +5,63 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/knowledge"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // casebooks launches twice: what came of the first launch is remembered, as it
-// came out or corrected by the truth, and the second launch looks it up. The
-// docket does not say which cases are of one fault, so that once the second
-// launch has the same failures, and once the first has every other case of each
-// module and the second the rest.
-func (s *lightStudy) casebooks(ctx context.Context, p *part, config host.Config, tested []docket.Entry) error {
+// came out or corrected by the truth or by a wrong label, and the second launch
+// looks it up. The docket does not say which cases are of one fault, so that once
+// the second launch has the same failures, and once the first has every other case
+// of each module and the second the rest. At last the casebook has failures of
+// other modules alone: the cases that the profile was fitted on.
+func (s *lightStudy) casebooks(ctx context.Context, p *part, config host.Config, fitting, tested []docket.Entry) error {
 	half, rest := halves(tested)
 	first := p.runs[pathFitted]
 	p.runs[firstLaunch] = pick(first, rest)
+	others := make(launch, len(fitting))
+	for i := range fitting {
+		others[i] = tried{entry: fitting[i]}
+	}
 	for _, v := range []struct {
-		variant   variant
-		seen      launch
-		second    []docket.Entry
-		corrected bool
+		variant variant
+		seen    launch
+		second  []docket.Entry
+		correct func(*docket.Entry) *trial.Truth
 	}{
-		{sameAgain, first, tested, false},
-		{sameCorrected, first, tested, true},
-		{otherFailures, pick(first, half), entriesAt(tested, rest), false},
-		{otherCorrected, pick(first, half), entriesAt(tested, rest), true},
+		{sameAgain, first, tested, asItCameOut},
+		{sameCorrected, first, tested, truth},
+		{sameWrong, first, tested, wrong},
+		{otherFailures, pick(first, half), entriesAt(tested, rest), asItCameOut},
+		{otherCorrected, pick(first, half), entriesAt(tested, rest), truth},
+		{otherWrong, pick(first, half), entriesAt(tested, rest), wrong},
+		{otherModules, others, tested, truth},
 	} {
 		var err error
-		if p.runs[v.variant], err = s.remembering(ctx, config, v.seen, v.second, v.corrected); err != nil {
+		if p.runs[v.variant], err = s.remembering(ctx, config, v.seen, v.second, v.correct); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+func asItCameOut(*docket.Entry) *trial.Truth { return nil }
+
+func truth(e *docket.Entry) *trial.Truth { return e.Truth }
+
+// wrong is the label after the right one.
+func wrong(e *docket.Entry) *trial.Truth {
+	labels := e.Case.Labels
+	return &trial.Truth{Classification: labels[(slices.Index(labels, e.Truth.Classification)+1)%len(labels)]}
+}
+
 // remembering tries cases with a casebook that knows a launch.
-func (s *lightStudy) remembering(ctx context.Context, config host.Config, seen launch, entries []docket.Entry, corrected bool) (list launch, err error) {
+func (s *lightStudy) remembering(ctx context.Context, config host.Config, seen launch, entries []docket.Entry, correct func(*docket.Entry) *trial.Truth) (list launch, err error) {
 	dir, err := os.MkdirTemp("", "shadowcourt-casebook-")
 	if err != nil {
 		return nil, err
@@ -55,11 +75,7 @@ func (s *lightStudy) remembering(ctx context.Context, config host.Config, seen l
 	run := casebook.Run{Entries: make([]casebook.Entry, 0, len(seen))}
 	for i := range seen {
 		t := &seen[i]
-		truth := t.entry.Truth
-		if !corrected {
-			truth = nil
-		}
-		run.Entries = append(run.Entries, knowledge.Entry(&t.entry.Case, truth, &t.result.Final))
+		run.Entries = append(run.Entries, knowledge.Entry(&t.entry.Case, correct(&t.entry), &t.result.Final))
 	}
 	if _, err := book.Remember(ctx, run); err != nil {
 		return nil, err

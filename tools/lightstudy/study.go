@@ -44,8 +44,11 @@ const (
 	firstLaunch    variant = "first launch"
 	sameAgain      variant = "the same failures again"
 	sameCorrected  variant = "the same failures again, corrected"
+	sameWrong      variant = "the same failures again, each corrected to a wrong label"
 	otherFailures  variant = "other failures of the same modules"
 	otherCorrected variant = "other failures of the same modules, corrected"
+	otherWrong     variant = "other failures of the same modules, each corrected to a wrong label"
+	otherModules   variant = "failures of other modules, corrected"
 )
 
 func newStudy() (*lightStudy, error) {
@@ -98,7 +101,7 @@ func (s *lightStudy) add(ctx context.Context, fitFile, testFile string) error {
 		}
 	}
 	s.parts = append(s.parts, p)
-	return s.casebooks(ctx, &s.parts[len(s.parts)-1], lit, tested)
+	return s.casebooks(ctx, &s.parts[len(s.parts)-1], lit, fitting, tested)
 }
 
 // withoutRemands is a configuration whose court may not ask Light again.

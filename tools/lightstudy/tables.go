@@ -162,8 +162,11 @@ func (s *lightStudy) casebook() string {
 		}{
 			{sameAgain, pathFitted, "the same failures", "as it came out"},
 			{sameCorrected, pathFitted, "the same failures", "corrected"},
+			{sameWrong, pathFitted, "the same failures", "corrected, all wrong"},
 			{otherFailures, firstLaunch, "others of the same modules", "as it came out"},
 			{otherCorrected, firstLaunch, "others of the same modules", "corrected"},
+			{otherWrong, firstLaunch, "others of the same modules", "corrected, all wrong"},
+			{otherModules, pathFitted, "of other modules", "corrected"},
 		} {
 			list, before := p.runs[v.second], p.runs[v.first]
 			recalled := slices.DeleteFunc(slices.Clone(list), func(t tried) bool { return !t.recalled })

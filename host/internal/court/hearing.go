@@ -154,6 +154,9 @@ func (t *runner) stands(item *abi.IndictmentItem) bool {
 			return true
 		}
 	}
+	if abi.IsReserved(item.SourceRef) {
+		return false
+	}
 	status, _ := t.docs.Quote(item.SourceRef, item.Content)
 	return status == abi.QuoteStands
 }

@@ -61,7 +61,9 @@ type runner struct {
 // lack their calls.
 func (c *Court) Try(ctx context.Context, subject *abi.Case, light Light, modules invoker.Modules) (*trial.Trial, error) {
 	var problems abi.Collector
-	if subject.Rules(&problems); !problems.Empty() {
+	subject.Rules(&problems)
+	abi.CheckSubmitted(subject, &problems)
+	if !problems.Empty() {
 		return nil, problems.Err()
 	}
 	start := c.now()

@@ -8,14 +8,15 @@ import (
 )
 
 // check checks the artifact of a node against the case: what it concludes are
-// labels, and a report accounts for a remand where there was one. It says with
+// labels, what it brings bears no name of the host's, unless it repeats what is
+// there, and a report accounts for a remand where there was one. It says with
 // false that the artifact is another family's.
-func check(family abi.Family, a *abi.Artifact, req *Request, c *abi.Collector) bool {
+func check(family abi.Family, a *abi.Artifact, req *Request, there []abi.Evidence, c *abi.Collector) bool {
 	if kindOf(a) != family {
 		return false
 	}
 	mark := c.Mark()
-	k := checker{labels: req.Case.Labels, c: c}
+	k := checker{labels: req.Case.Labels, there: there, c: c}
 	switch {
 	case a.Recall != nil:
 		k.label(a.Recall.Classification)
@@ -58,6 +59,7 @@ func kindOf(a *abi.Artifact) abi.Family {
 
 type checker struct {
 	labels []string
+	there  []abi.Evidence
 	c      *abi.Collector
 }
 
@@ -73,6 +75,9 @@ func (k *checker) evidence(items []abi.Evidence) {
 	for i := range items {
 		mark := k.c.Mark()
 		k.labelAt("supports", items[i].Supports)
+		if ref := items[i].SourceRef; abi.IsReserved(ref) && known(k.there, &items[i]) == nil {
+			k.c.Add(abi.CodeIdentity, strconv.Quote(ref)+" is an item that only the host writes", abi.Field("source_ref"))
+		}
 		k.c.Nest(mark, abi.Index(i))
 		k.c.Nest(mark, abi.Field("evidence"))
 	}

@@ -15,7 +15,7 @@ import (
 func (w *passage) Visit(ctx context.Context, node *pipeline.Node, _ int) (again bool, err error) {
 	p, _ := w.path.graph.Definition().Persona(node.Personas[0]) // a checked graph has it
 	artifact, err := w.invoker.Node(ctx, node, p, w.request(node, p), func(a *abi.Artifact, c *abi.Collector) bool {
-		return check(abi.Family(node.Family), a, w.req, c)
+		return check(abi.Family(node.Family), a, w.req, w.evidence(), c)
 	})
 	if err != nil {
 		return false, err
@@ -93,7 +93,7 @@ func precedent(prior, label, reasoning string, confidence float64, confirmed boo
 	if prior == "" || label == "" {
 		return nil
 	}
-	e := abi.Evidence{SourceRef: "casebook:" + prior, Content: reasoning, RelevanceConfidence: confidence}
+	e := abi.Evidence{SourceRef: abi.CasebookSource + ":" + prior, Content: reasoning, RelevanceConfidence: confidence}
 	if e.Content == "" {
 		e.Content = "an earlier case, " + prior + ", was " + label
 	}

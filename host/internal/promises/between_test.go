@@ -94,9 +94,15 @@ var between = []crossing{ //nolint:gochecknoglobals // a table
 		a.HearingTurn.NewItems = []abi.IndictmentItem{{SourceRef: "log", Content: logLine, Supports: "weather"}}
 	})},
 	{
-		"hearing_turn: a new item is an item of the case, or a line of its content stands in a document (§4.5)", "not_in_documents", "artifact.hearing_turn.new_items[0]",
+		newItem, "not_in_documents", "artifact.hearing_turn.new_items[0]",
 		atNode(abi.FamilyHearing, func(a *abi.Artifact) {
 			a.HearingTurn.NewItems = []abi.IndictmentItem{{SourceRef: "log", Content: "a line that nobody wrote"}}
+		}),
+	},
+	{
+		newItem, "not_in_documents", "artifact.hearing_turn.new_items[0]",
+		atNode(abi.FamilyHearing, func(a *abi.Artifact) {
+			a.HearingTurn.NewItems = []abi.IndictmentItem{{SourceRef: "casebook:7", Content: logLine}}
 		}),
 	},
 	{
@@ -142,6 +148,9 @@ var between = []crossing{ //nolint:gochecknoglobals // a table
 		Answers:    []abi.RemandReply{{QuestionID: "q", Status: abi.Found, Evidence: stray()}},
 		Challenged: []abi.ChallengedReply{{EvidenceIndex: 0, Status: abi.ItemStands}},
 	})},
+	{reserved, "identity", "artifact.investigate.evidence[0].source_ref", onLightPath(abi.Artifact{Investigate: &abi.InvestigateArtifact{
+		Evidence: []abi.Evidence{{SourceRef: "casebook:7", Content: logLine}},
+	}}, nil)},
 	{"report: `remand` is there where the case came back from the court", "unanswered", "artifact.report.remand", afterRemand(nil)},
 	{
 		"report: `remand` is not there where it did not", "wrong_answers", "artifact.report.remand",
@@ -164,6 +173,8 @@ var between = []crossing{ //nolint:gochecknoglobals // a table
 }
 
 const (
+	newItem      = "hearing_turn: a new item is an item of the case, or a line of its content stands in a document (§4.5) and its name is not reserved (§4.18)"
+	reserved     = "investigate, remand_answer: `source_ref` of an item of `evidence` is not reserved (§4.18), or the item is one of the case"
 	withFeedback = "verdict with feedback: `challenged` and the alternative point at items of the indictment; the alternative as in a brief"
 	opinions     = "judge_response: one opinion for each criterion, in order, by the judge asked; what it cites is checked against the evidence later (§4.16)"
 	labelOfLight = "recall, investigate, correlate, report: `classification`, where there is one, is a label of the case"

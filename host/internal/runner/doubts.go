@@ -8,14 +8,15 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/odds"
 )
 
-// unmeasured are the sources of a case that name a label and that a profile doesn't know, where it measured others.
+// unmeasured are the sources of a case that name a label and that a profile doesn't know, where it measured others. The host's own
+// casebook counts without a measurement.
 func unmeasured(c *abi.Case, p *abi.Profile) []string {
 	if p == nil || len(p.Sources) == 0 && p.Light == nil {
 		return nil
 	}
 	unknown := make(map[string]bool)
 	for i := range c.Evidence {
-		if key := odds.SourceKey(c.Evidence[i].SourceRef); c.Evidence[i].Supports != "" && odds.Source(p, key) == nil {
+		if key := odds.SourceKey(c.Evidence[i].SourceRef); c.Evidence[i].Supports != "" && odds.Source(p, key) == nil && key != abi.CasebookSource {
 			unknown[key] = true
 		}
 	}

@@ -83,6 +83,9 @@ func investigate(r *abi.NodeRequest, how string) (*abi.Artifact, *abi.Failure) {
 		v.Evidence = []abi.Evidence{found}
 	case "elsewhere":
 		v.Classification = "no such label"
+	case "earlier":
+		found.SourceRef = "casebook:9"
+		v.Evidence = []abi.Evidence{found}
 	case "fresh": // something new in each pass
 		found.Content = "pass with feedback"
 		if r.File.Feedback == nil {

@@ -125,6 +125,9 @@ func brief(how string) *abi.DefenseBrief {
 // challenge of the same item.
 func turn(r *abi.NodeRequest, how string) *abi.HearingTurn {
 	t := &abi.HearingTurn{Argument: string(r.Turn.Speaker) + " speaks, call " + digits(counter)}
+	if how == "earlier" {
+		t.NewItems = []abi.IndictmentItem{{SourceRef: "casebook:9", Content: "quota exceeded for volume data-7", Weight: 1, Supports: "quota"}}
+	}
 	if how != "quarrel" {
 		return t
 	}

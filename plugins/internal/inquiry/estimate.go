@@ -186,8 +186,9 @@ func precedent(r *abi.NodeRequest, e *abi.Evidence) bool {
 		return false
 	}
 	recall, correlate := r.File.Recall, r.File.Correlate
-	return recall != nil && e.SourceRef == "casebook:"+recall.PriorCase ||
-		correlate != nil && e.SourceRef == "casebook:"+correlate.LinkedCase
+	const prefix = abi.CasebookSource + ":"
+	return recall != nil && e.SourceRef == prefix+recall.PriorCase ||
+		correlate != nil && e.SourceRef == prefix+correlate.LinkedCase
 }
 
 func challengeOf(r *abi.NodeRequest, index int) abi.Severity {

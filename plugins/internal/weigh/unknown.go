@@ -14,9 +14,10 @@ const unknownCap = 0.3
 // measures says whether a profile knows the reliability of sources; Light is one.
 func measures(p *abi.Profile) bool { return p != nil && (len(p.Sources) > 0 || p.Light != nil) }
 
-// aside says whether a source counts beside the others, and not among them.
+// aside says whether a source counts beside the others, and not among them. The casebook never does: nobody but the host writes
+// its items, from what people confirmed.
 func aside(p *abi.Profile, key string) bool {
-	return odds.Source(p, key) == nil && (measures(p) || odds.IsModel(key))
+	return odds.Source(p, key) == nil && key != abi.CasebookSource && (measures(p) || odds.IsModel(key))
 }
 
 func (t *Testimony) aside(p *abi.Profile) bool { return aside(p, odds.SourceKey(t.SourceRef)) }

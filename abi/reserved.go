@@ -1,0 +1,38 @@
+package abi
+
+import (
+	"strconv"
+	"strings"
+)
+
+// CasebookSource is the source of what earlier cases say: "casebook:ID". The host writes these items, and nobody else.
+const CasebookSource = "casebook"
+
+// IsReserved says whether a source_ref, or a document that would be the source of its quotes, bears the host's own name.
+func IsReserved(ref string) bool {
+	rest, found := strings.CutPrefix(ref, CasebookSource)
+	return found && (rest == "" || rest[0] == ':' || rest[0] == '#')
+}
+
+// CheckSubmitted checks that nothing in a case that somebody submits bears a name that is the host's own.
+func CheckSubmitted(v *Case, c *Collector) {
+	CheckSources(v.Evidence, c)
+	for i := range v.Documents {
+		if name := v.Documents[i].Name; IsReserved(name) && c.Sound(Field("documents"), Index(i), Field("name")) {
+			c.Add(CodeIdentity, reserved(name), Field("documents"), Index(i), Field("name"))
+		}
+	}
+}
+
+// CheckSources checks that no item of a list named evidence bears a name that is the host's own.
+func CheckSources(items []Evidence, c *Collector) {
+	for i := range items {
+		if ref := items[i].SourceRef; IsReserved(ref) && c.Sound(Field("evidence"), Index(i), Field("source_ref")) {
+			c.Add(CodeIdentity, reserved(ref), Field("evidence"), Index(i), Field("source_ref"))
+		}
+	}
+}
+
+func reserved(name string) string {
+	return "is " + strconv.Quote(name) + ", and " + strconv.Quote(CasebookSource) + " is the host's own name, for earlier cases: use another name, or leave it out"
+}
