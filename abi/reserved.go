@@ -1,17 +1,14 @@
 package abi
 
-import (
-	"strconv"
-	"strings"
-)
+import "strconv"
 
 // CasebookSource is the source of what earlier cases say: "casebook:ID". The host writes these items, and nobody else.
 const CasebookSource = "casebook"
 
 // IsReserved says whether a source_ref, or a document that would be the source of its quotes, bears the host's own name.
 func IsReserved(ref string) bool {
-	rest, found := strings.CutPrefix(ref, CasebookSource)
-	return found && (rest == "" || rest[0] == ':' || rest[0] == '#')
+	const n = len(CasebookSource)
+	return len(ref) >= n && ref[:n] == CasebookSource && (len(ref) == n || ref[n] == ':' || ref[n] == '#')
 }
 
 // CheckSubmitted checks that nothing in a case that somebody submits bears a name that is the host's own.
