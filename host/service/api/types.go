@@ -49,7 +49,7 @@ type Entry struct {
 	Labels         []string  `json:"labels" doc:"Classifications that the case may have"`
 	Members        int       `json:"members,omitempty" minimum:"0" doc:"Further cases that the trial decides, since they failed in the same way"`
 	Repository     string    `json:"repository,omitempty" doc:"Repository of the docket"`
-	Group          string    `json:"group,omitempty" doc:"Equal for failures of one kind, in all dockets"`
+	Group          string    `json:"group,omitempty" doc:"Equal for failures of one kind with the same labels, in all dockets"`
 	Fault          string    `json:"fault,omitempty" doc:"Why it was not tried"`
 	Status         string    `json:"status,omitempty" doc:"How the trial ended; absent while the entry waits" example:"acquitted"`
 	Label          string    `json:"label,omitempty" doc:"Classification of the result"`

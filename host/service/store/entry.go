@@ -45,7 +45,7 @@ type Entry struct {
 	Line       int
 	// Created is when the docket was submitted.
 	Created time.Time
-	// Group is equal for failures of one kind, in all dockets.
+	// Group is equal for failures of one kind with the same labels, in all dockets.
 	Group string
 	// Fault says why there is no trial; Status is empty while the entry waits for one.
 	Fault      string

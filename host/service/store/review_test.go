@@ -3,6 +3,8 @@ package store_test
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -293,5 +295,28 @@ func activations(t *testing.T, s *store.Store) {
 	must(t, s.Loaded(ctx, a.ID, "w1", nil))
 	if inForce() != next.ID {
 		t.Error("a worker that left is waited for")
+	}
+}
+
+// A label that one case of a group may have, all may have: others are another group.
+func TestGroupsShareTheirLabels(t *testing.T) {
+	t.Parallel()
+	s := openLite(t)
+	groups := map[string][]string{}
+	for i, labels := range [][]string{{"bug", "flake"}, {"flake", "bug"}, {"bug"}, {"bug", "flake", "setup"}} {
+		e := docket.Entry{Case: aCase(fmt.Sprint("case ", i), "panic in cart")}
+		e.Case.Labels, e.Case.Subject = labels, "panic in cart"
+		d := submit(t, s, store.Submission{Submitter: "ci", Format: "jsonl"}, e)
+		kept, err := s.Entry(t.Context(), store.TrialID{Docket: d.ID, Ordinal: 1})
+		must(t, err)
+		groups[kept.Group] = append(groups[kept.Group], strings.Join(labels, " "))
+	}
+	if len(groups) != 3 {
+		t.Errorf("the groups are %q", groups)
+	}
+	for _, list := range groups {
+		if len(list) > 1 && !slices.Equal(list, []string{"bug flake", "flake bug"}) {
+			t.Errorf("%q are one group", list)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -218,19 +219,21 @@ func (u *Upload) columns(r *row) []any {
 	}
 }
 
-// group is equal for failures of one kind: those that the rules put together, or that have the same fingerprint.
+// group is equal for failures of one kind, those that the rules put together or that have the same fingerprint, with the same labels: what is
+// right of one is an answer to all.
 func (u *Upload) group(c *abi.Case, digest string) string {
-	if key := u.rules.Key(c); key != "" {
-		return digestOf([]byte(key))
+	kind := u.rules.Key(c)
+	if kind == "" {
+		f := casebook.Failure{Subject: c.Subject}
+		for i := range c.Documents {
+			f.Texts = append(f.Texts, c.Documents[i].Text)
+		}
+		kind = casebook.Take(f).Exact
 	}
-	f := casebook.Failure{Subject: c.Subject}
-	for i := range c.Documents {
-		f.Texts = append(f.Texts, c.Documents[i].Text)
+	if kind == "" {
+		return digest
 	}
-	if exact := casebook.Take(f).Exact; exact != "" {
-		return exact
-	}
-	return digest
+	return digestOf([]byte(list(slices.Sorted(slices.Values(c.Labels))) + kind))
 }
 
 // Finish makes the docket visible and queues its cases. bodyDigest is the hexadecimal SHA-256 of what was sent, suites are those

@@ -29,6 +29,18 @@ var allPages = []string{
 	"/quality", "/quality?age=7d", "/settings", "/login",
 }
 
+// A cursor that no page gave is an error, not the first page.
+func TestPagesRejectOtherCursors(t *testing.T) {
+	t.Parallel()
+	s := newService(t, serviceOptions{})
+	s.submit("nightly", "shop", demoEntries(t)[:1])
+	for _, path := range []string{"/?cursor=here", "/?q=x&cursor=1", "/inbox/group?key=x&cursor=1", "/dockets?cursor=-1", "/dockets?cursor=last", "/dockets/1?cursor=17"} {
+		if status, body := s.get(path); status != http.StatusUnprocessableEntity || !strings.Contains(body, "begin at the first page") {
+			t.Errorf("%s gives %d:\n%s", path, status, body)
+		}
+	}
+}
+
 // parsed reads a page, and checks what every page has: one main part, one first heading, and nothing that its policy forbids.
 func parsed(t *testing.T, path, body string) *html.Node {
 	t.Helper()

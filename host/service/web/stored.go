@@ -37,13 +37,19 @@ type stored struct{ sources Sources }
 // Entries on a page.
 const pageSize = 50
 
+// errCursor says that an address was not made by a page.
+var errCursor = &UserError{"the cursor in the address is none that a page gave: begin at the first page"}
+
 // after reads the cursor of a list of entries: the last one of the page before.
-func after(cursor string) store.TrialID {
+func after(cursor string) (store.TrialID, error) {
+	if cursor == "" {
+		return store.TrialID{}, nil
+	}
 	id, err := store.ParseTrialID(cursor)
 	if err != nil {
-		return store.TrialID{}
+		return store.TrialID{}, errCursor
 	}
-	return id
+	return id, nil
 }
 
 // found turns the store's errors into those of a Backend.
@@ -55,6 +61,9 @@ func found(err error) error {
 }
 
 func (b *stored) Inbox(ctx context.Context, q InboxQuery) (*Inbox, error) {
+	if q.Cursor != "" && !store.IsInboxCursor(q.Cursor) {
+		return nil, errCursor
+	}
 	f := inboxFilter(&q)
 	f.Limit, f.After = pageSize, q.Cursor
 	rows, err := b.sources.Store.Inbox(ctx, f)
@@ -116,12 +125,16 @@ func inboxFilter(q *InboxQuery) store.InboxFilter {
 func (b *stored) Members(ctx context.Context, group, cursor string) (*Entries, error) {
 	all := store.InboxFilter{}
 	f := all.Entries(group)
-	f.Limit, f.After = pageSize, after(cursor)
-	return b.list(ctx, f)
+	return b.list(ctx, f, cursor)
 }
 
 // list reads a page of entries.
-func (b *stored) list(ctx context.Context, f store.EntryFilter) (*Entries, error) {
+func (b *stored) list(ctx context.Context, f store.EntryFilter, cursor string) (*Entries, error) {
+	var err error
+	if f.After, err = after(cursor); err != nil {
+		return nil, err
+	}
+	f.Limit = pageSize
 	rows, err := b.sources.Store.Entries(ctx, f)
 	if err != nil {
 		return nil, err
@@ -190,9 +203,13 @@ func entryOf(e *store.Entry, a *store.About, court map[string]string) Entry {
 }
 
 func (b *stored) Dockets(ctx context.Context, q DocketsQuery) (*Dockets, error) {
-	rows, err := b.sources.Store.Dockets(ctx, store.DocketFilter{
-		Text: q.Text, Repository: q.Repository, State: store.State(q.State), Before: int64(atoi(q.Cursor)), Limit: pageSize,
-	})
+	f := store.DocketFilter{Text: q.Text, Repository: q.Repository, State: store.State(q.State), Limit: pageSize}
+	if q.Cursor != "" {
+		if f.Before = int64(atoi(q.Cursor)); f.Before < 1 {
+			return nil, errCursor
+		}
+	}
+	rows, err := b.sources.Store.Dockets(ctx, f)
 	if err != nil {
 		return nil, err
 	}
@@ -251,11 +268,11 @@ func one(yes bool) int {
 }
 
 func (b *stored) Entries(ctx context.Context, docket int64, q EntriesQuery) (*Entries, error) {
-	f := store.EntryFilter{Docket: docket, Text: q.Text, Limit: pageSize, After: after(q.Cursor)}
+	f := store.EntryFilter{Docket: docket, Text: q.Text}
 	if q.Status != "" {
 		f.Statuses = []trial.Status{trial.Status(q.Status)}
 	}
-	return b.list(ctx, f)
+	return b.list(ctx, f, q.Cursor)
 }
 
 func (b *stored) Case(ctx context.Context, id EntryID) (*Case, error) {

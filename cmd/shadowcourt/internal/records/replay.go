@@ -64,6 +64,7 @@ wrong.`,
 	return cmd
 }
 
+// oneRecord is for commands that take a record, and may take more behind it.
 func oneRecord(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return cli.InputError(fmt.Errorf("%s takes a record; see `%s --help`", cmd.Name(), cmd.CommandPath()))

@@ -28,19 +28,21 @@ type verifyOptions struct {
 func NewVerify(s cli.Streams) *cobra.Command {
 	o := &verifyOptions{}
 	cmd := &cobra.Command{
-		Use:   "verify RECORD",
-		Short: "Verify the signatures of a record of trials",
+		Use:   "verify RECORD...",
+		Short: "Verify the signatures of records of trials",
 		Long: `Verify a record's signatures: every entry's signature, its place in the chain, its
 bytes, and that the record is closed with the number of its trials. The first entry that
 does not fit is named, with why; those before it hold. With --head it must also be the
-record that had that head before, whatever was added since.
+record that had that head before, whatever was added since. Of several records each is
+verified, whatever is wrong with others.
 
-Exit codes: 0 the record holds and is complete; 1 it does not, or not all of it is there;
+Exit codes: 0 the records hold and are complete; 1 one does not, or not all of it is there;
 2 the command line is wrong.`,
 		Example: `  shadowcourt verify trials.record --key court.key.pub
   shadowcourt verify trials.record --key court.key.pub --list
-  shadowcourt verify trials.record --key court.key.pub --format json`,
-		Args: cli.ExactArgs(1, "one record"),
+  shadowcourt verify trials.record --key court.key.pub --format json
+  shadowcourt verify docket-17/*.record --key court.key.pub`,
+		Args: oneRecord,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.format != "text" && o.format != "json" {
 				return cli.InputError(fmt.Errorf("--format %q: use text or json", o.format))
@@ -48,7 +50,10 @@ Exit codes: 0 the record holds and is complete; 1 it does not, or not all of it 
 			if cmd.Flags().Changed("head") && !digestForm.MatchString(o.head) {
 				return cli.InputError(fmt.Errorf("--head %q is no head: verify gives it as sha256: and 64 hex digits", o.head))
 			}
-			return o.run(cmd.Context(), s, args[0])
+			if o.head != "" && len(args) > 1 {
+				return cli.InputError(errors.New("--head is that of one record: name one"))
+			}
+			return o.run(cmd.Context(), s, args)
 		},
 	}
 	open.KeyFlag(cmd, &o.key, "the key of the record, public or secret")
@@ -60,12 +65,23 @@ Exit codes: 0 the record holds and is complete; 1 it does not, or not all of it 
 	return cmd
 }
 
-func (o *verifyOptions) run(ctx context.Context, s cli.Streams, name string) error {
+func (o *verifyOptions) run(ctx context.Context, s cli.Streams, names []string) error {
 	key, err := open.Key(o.key)
 	if err != nil {
 		return cli.InputError(err)
 	}
 	open.WarnOfKey(s.Err, o.key)
+	var faults []error
+	for _, name := range names {
+		faults = append(faults, o.verify(ctx, s, key, name))
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return errors.Join(faults...)
+}
+
+func (o *verifyOptions) verify(ctx context.Context, s cli.Streams, key *record.Key, name string) error {
 	f, err := input.OpenFile(ctx, name)
 	if err != nil {
 		return cli.OrInterrupted(ctx, cli.InputError(err))
