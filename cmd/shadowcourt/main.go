@@ -6,7 +6,9 @@ import (
 	"log"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -26,7 +28,21 @@ import (
 )
 
 func main() {
+	collectRarely(startUp)
 	os.Exit(mainCode())
+}
+
+// startUp is how long most commands take at most.
+const startUp = time.Second
+
+// collectRarely has the garbage collector wait for more garbage, for a while and unless the user set it up: while a host is opened it would
+// take a quarter of the processor time of a short command.
+func collectRarely(d time.Duration) {
+	if os.Getenv("GOGC") != "" {
+		return
+	}
+	usual := debug.SetGCPercent(400)
+	time.AfterFunc(d, func() { debug.SetGCPercent(usual) })
 }
 
 // mainCode is main for tests too: it returns the exit code.

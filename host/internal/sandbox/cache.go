@@ -2,8 +2,6 @@ package sandbox
 
 import (
 	"bufio"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +14,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cespare/xxhash/v2"
+
 	"github.com/shadowcourt/shadowcourt/host/internal/private"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/instrument"
 )
@@ -24,17 +24,19 @@ import (
 // a directory for the version of the compiler. An entry is made in a folder of
 // its own and takes its name when it is complete; nothing in it changes then.
 //
-// It holds wazero's own cache, see stub.go, and a seal: the SHA-256 of each file
+// It holds wazero's own cache, see stub.go, and a seal: a checksum of each file
 // in it. wazero guards its files by a checksum over the machine code alone; a
 // flipped bit in a function's offset would be executed. An entry that is not as
 // it was sealed is removed before wazero sees it, and the module compiled again.
+// The seal tells of damage, not of attacks: whoever can write to the folder can
+// seal an entry, so a cryptographic hash would only make each start slower.
 type compileCache struct {
 	dir  string
 	most int64 // bytes of all entries
 }
 
 // cacheFormat changes with the layout of entries.
-const cacheFormat = "v3"
+const cacheFormat = "v4"
 
 func openCompileCache(dir string) (*compileCache, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -93,7 +95,7 @@ func (c *cacheEntry) verify() (files []string, err error) {
 	sealed, err := c.readSeal()
 	if err == nil {
 		var found map[string]string
-		if found, err = c.digests(); err == nil {
+		if found, err = c.checksums(); err == nil {
 			if err = differences(found, sealed); err == nil {
 				return slices.Sorted(maps.Keys(found)), nil
 			}
@@ -108,8 +110,8 @@ func (c *cacheEntry) verify() (files []string, err error) {
 
 func differences(found, sealed map[string]string) error {
 	var errs []error
-	for name, digest := range found {
-		if sealed[name] != digest {
+	for name, sum := range found {
+		if sealed[name] != sum {
 			errs = append(errs, fmt.Errorf("%s is not as it was sealed", name))
 		}
 	}
@@ -129,7 +131,7 @@ func (c *cacheEntry) begin() (*cacheEntry, error) {
 
 // place seals an entry that begin made, and gives it its name. One that another process placed meanwhile is as good.
 func (c *cacheEntry) place(made *cacheEntry) error {
-	found, err := made.digests()
+	found, err := made.checksums()
 	if err != nil {
 		return err
 	}
@@ -159,24 +161,25 @@ func (c *cacheEntry) readSeal() (map[string]string, error) {
 	sealed := map[string]string{}
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
-		digest, name, ok := strings.Cut(lines.Text(), " ")
+		sum, name, ok := strings.Cut(lines.Text(), " ")
 		if !ok {
 			return nil, errors.New("the seal cannot be read")
 		}
-		sealed[name] = digest
+		sealed[name] = sum
 	}
 	return sealed, lines.Err()
 }
 
-// digests gives the SHA-256 of every file of the entry but the seal.
-func (c *cacheEntry) digests() (map[string]string, error) {
+// checksums gives the checksum of every file of the entry but the seal.
+func (c *cacheEntry) checksums() (map[string]string, error) {
 	names, err := c.files()
 	if err != nil {
 		return nil, err
 	}
 	found := map[string]string{}
+	buffer := make([]byte, 256<<10)
 	for _, name := range names {
-		if found[name], err = fileDigest(filepath.Join(c.dir, name)); err != nil {
+		if found[name], err = fileChecksum(filepath.Join(c.dir, name), buffer); err != nil {
 			return nil, err
 		}
 	}
@@ -205,15 +208,17 @@ func (c *cacheEntry) files() ([]string, error) {
 	return names, err
 }
 
-func fileDigest(path string) (string, error) {
+// fileChecksum is the 64-bit xxHash of a file, in hexadecimal digits.
+func fileChecksum(path string, buffer []byte) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return "", err
 	}
 	defer func() { _ = f.Close() }()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
+	h := xxhash.New()
+	// A plain reader, because that of os.File would bring a small buffer of its own.
+	if _, err := io.CopyBuffer(h, struct{ io.Reader }{f}, buffer); err != nil {
 		return "", err
 	}
-	return hex.EncodeToString(h.Sum(nil)), nil
+	return fmt.Sprintf("%016x", h.Sum64()), nil
 }

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // programs shares compiled modules between the engines of a process. A module
@@ -149,6 +150,9 @@ var errCompileTime = errors.New("compile time limit")
 //nolint:gochecknoglobals // there is one collector a process
 var collecting atomic.Bool
 
+// collectAfter is how long machine code may outlive its program. A process that closes its programs because it ends needs no collection.
+const collectAfter = 100 * time.Millisecond
+
 // collect has the machine code of closed programs unmapped soon. wazero does
 // that in finalizers, and the collector counts no mapped memory: left alone it
 // may not run for two minutes, while gigabytes of code wait for it. Programs
@@ -157,8 +161,8 @@ func collect() {
 	if !collecting.CompareAndSwap(false, true) {
 		return
 	}
-	go func() {
+	time.AfterFunc(collectAfter, func() {
 		collecting.Store(false) // what is closed from here on may miss this one
 		runtime.GC()
-	}()
+	})
 }

@@ -72,7 +72,9 @@ func decodeProgram(data []byte) (*instrument.Program, error) {
 	for n := d.count(pairBytes); n > 0 && !d.failed; n-- {
 		p.Globals = append(p.Globals, instrument.Global{Export: d.text(), Type: wasmfile.ValueType(d.number(math.MaxUint8))})
 	}
-	for n := d.count(pairBytes); n > 0 && !d.failed; n-- {
+	segments := d.count(pairBytes)
+	p.Segments = make([]instrument.Segment, 0, segments)
+	for n := segments; n > 0 && !d.failed; n-- {
 		p.Segments = append(p.Segments, instrument.Segment{Offset: uint32(d.number(math.MaxUint32)), Data: d.bytes()})
 	}
 	p.Wasm = d.bytes()

@@ -3,6 +3,7 @@ package pages
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"sync"
 	"unsafe"
@@ -77,6 +78,26 @@ func trimmed(content []byte) []byte {
 // sealTries is how often a file is sealed whose pages the kernel holds, as it may under load. Each try waits for a moment.
 const sealTries = 10
 
+// written gives the bounds of each run of pages that are not all zeros.
+func written(content []byte) iter.Seq2[int, int] {
+	var zero [pageBytes]byte
+	return func(yield func(int, int) bool) {
+		from := 0
+		for at := 0; at < len(content); at += pageBytes {
+			if string(content[at:at+pageBytes]) != string(zero[:]) {
+				continue
+			}
+			if from < at && !yield(from, at) {
+				return
+			}
+			from = at + pageBytes
+		}
+		if from < len(content) {
+			yield(from, len(content))
+		}
+	}
+}
+
 func (k *kernel) newImage(whole []byte) (_ *Image, err error) {
 	content := trimmed(whole)
 	fd, err := unix.MemfdCreate("shadowcourt-image", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
@@ -92,12 +113,9 @@ func (k *kernel) newImage(whole []byte) (_ *Image, err error) {
 	if err := file.Truncate(int64(len(content))); err != nil {
 		return nil, err
 	}
-	var zero [pageBytes]byte
-	for at := 0; at < len(content); at += pageBytes {
-		if page := content[at : at+pageBytes]; string(page) != string(zero[:]) {
-			if _, err := file.WriteAt(page, int64(at)); err != nil {
-				return nil, err
-			}
+	for from, to := range written(content) {
+		if _, err := file.WriteAt(content[from:to], int64(from)); err != nil {
+			return nil, err
 		}
 	}
 	const seals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_WRITE | unix.F_SEAL_SEAL
