@@ -56,16 +56,21 @@ func (h *halves) before(t *testing.T) tally {
 	return l.tally
 }
 
-// trusted are the halves that attacks are measured on: a simulated world with witnesses, and real cases; with SHADOWCOURT_LONG also one
-// with texts, and the real failures of Go tests.
+// trusted are the halves that attacks are measured on: a simulated world with witnesses, and every second of the real cases of a docket;
+// with SHADOWCOURT_LONG each, also of a world with texts, and the real failures of Go tests.
 func trusted(t *testing.T) []halves {
 	t.Helper()
+	long := os.Getenv("SHADOWCOURT_LONG") != ""
+	step := 2
+	if long {
+		step = 1
+	}
 	witnesses := shape(t, "independent witnesses").Docket(21, 500)
 	list := []halves{
-		{"independent witnesses", witnesses[:250], witnesses[250:]},
-		{"sentiment", read(t, "sentiment-fit"), read(t, "sentiment-test")},
+		{"independent witnesses", witnesses[:250], every(witnesses[250:], step)},
+		{"sentiment", read(t, "sentiment-fit"), every(read(t, "sentiment-test"), step)},
 	}
-	if os.Getenv("SHADOWCOURT_LONG") != "" {
+	if long {
 		texts := shape(t, "issue texts").Docket(22, 500)
 		list = append(list, halves{"issue texts", texts[:250], texts[250:]}, halves{"go", read(t, "go-fit-1"), read(t, "go-test-1")})
 	}
