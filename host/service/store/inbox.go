@@ -68,6 +68,7 @@ type Group struct {
 	Sample Entry
 
 	rank, weight float64 // see rankOf
+	docket       int64   // the latest; 0 where that is not known
 }
 
 const weekMicros = 7 * 24 * 3600 * 1_000_000
@@ -93,7 +94,7 @@ func (s *Store) Inbox(ctx context.Context, f InboxFilter) (*Inbox, error) {
 			box.Next = box.Groups[f.Limit-1].cursor()
 		}
 		for i := range box.Groups {
-			if err := s.complete(ctx, q, &f, &box.Groups[i]); err != nil {
+			if err := s.sample(ctx, q, &f, &box.Groups[i]); err != nil {
 				return err
 			}
 		}
@@ -112,10 +113,9 @@ func (s *Store) keptGroups(ctx context.Context, q querier, f *InboxFilter, box *
 		w.add(`rank <= ?`, from.rank)
 		w.add(`(rank < ? OR grp > ?)`, from.rank, from.Key)
 	}
-	return each(ctx, q, `SELECT grp, rank, weight FROM inbox`+w.text()+` ORDER BY rank DESC, grp`+w.limit(f.Limit+1, 0, f.Limit+1), w.args,
+	return each(ctx, q, `SELECT grp, entries, cases, dockets, doubt, weight, first, latest, rank FROM inbox`+w.text()+` ORDER BY rank DESC, grp`+w.limit(f.Limit+1, 0, f.Limit+1), w.args,
 		func(scan func(...any) error) error {
-			var g Group
-			err := scan(&g.Key, &g.rank, &g.weight)
+			g, err := s.scanGroup(scan, func(g *Group) any { return &g.rank })
 			box.Groups = append(box.Groups, g)
 			return err
 		})
@@ -130,11 +130,16 @@ func (s *Store) selectGroups(ctx context.Context, q querier, f *InboxFilter, box
 		slices.SortFunc(box.Groups, func(a, b Group) int { return a.compare(&b) })
 		box.Groups = box.Groups[:min(len(box.Groups), f.Limit+1)]
 	}
-	err := each(ctx, q, `SELECT grp, count(*), sum(`+entryWeight+`), max(created) FROM entries`+w.text()+` GROUP BY grp`, w.args, func(scan func(...any) error) error {
-		var g Group
-		var latest int64
-		err := scan(&g.Key, &g.Entries, &g.weight, &latest)
-		g.rank = math.Log2(g.weight) + float64(latest)/weekMicros
+	grp := "grp"
+	if f.Text != "" {
+		// The words are in the rows. They are read in their order, by entries_waiting, and not in that of the groups.
+		grp = "grp || ''"
+		w.add("docket > 0")
+	}
+	err := each(ctx, q, `SELECT `+grp+`, count(*), CAST(sum(1 + member_count) AS BIGINT), count(DISTINCT docket), sum(doubt), sum(`+entryWeight+`),
+		min(created), max(created), max(docket) FROM entries`+w.text()+` GROUP BY 1`, w.args, func(scan func(...any) error) error {
+		g, err := s.scanGroup(scan, func(g *Group) any { return &g.docket })
+		g.rank = math.Log2(g.weight) + float64(micros(g.Latest))/weekMicros
 		box.Total++
 		box.Entries += g.Entries
 		if !behind || from.compare(&g) < 0 {
@@ -148,21 +153,23 @@ func (s *Store) selectGroups(ctx context.Context, q querier, f *InboxFilter, box
 	return err
 }
 
-// complete reads what a page shows of a group.
-func (s *Store) complete(ctx context.Context, q querier, f *InboxFilter, g *Group) error {
-	entries := f.Entries(g.Key)
-	w := entries.where(s.db)
-	query, args := `SELECT entries, cases, dockets, doubt, first, latest FROM inbox WHERE grp = $1`, []any{g.Key}
-	if !f.all() {
-		query, args = `SELECT count(*), CAST(sum(1 + member_count) AS BIGINT), count(DISTINCT docket), sum(doubt), min(created), max(created) FROM entries`+w.text(), w.args
-	}
+// scanGroup reads what is counted of a group, and a last column.
+func (s *Store) scanGroup(scan func(...any) error, last func(*Group) any) (g Group, err error) {
 	var doubt float64
 	var first, latest int64
-	if err := one(ctx, q, query, args, &g.Entries, &g.Cases, &g.Dockets, &doubt, &first, &latest); err != nil {
-		return err
-	}
+	err = scan(&g.Key, &g.Entries, &g.Cases, &g.Dockets, &doubt, &g.weight, &first, &latest, last(&g))
 	g.First, g.Latest, g.Doubt = at(first), at(latest), min(max(doubt/float64(max(g.Entries, 1)), 0), 1)
 	g.Value = g.weight * math.Exp2(float64(latest-s.now())/weekMicros)
+	return g, err
+}
+
+// sample reads the latest entry of a group.
+func (s *Store) sample(ctx context.Context, q querier, f *InboxFilter, g *Group) error {
+	entries := f.Entries(g.Key)
+	w := entries.where(s.db)
+	if g.docket > 0 {
+		w.add("docket = ?", g.docket)
+	}
 	return each(ctx, q, `SELECT `+entryColumns+` FROM entries`+w.text()+` ORDER BY docket DESC, ordinal LIMIT 1`, w.args, func(scan func(...any) error) (err error) {
 		g.Sample, err = scanEntry(scan)
 		return err

@@ -12,6 +12,7 @@ func TestPagesUseIndexes(t *testing.T) {
 	const open = `correction = 0 AND status <> '' AND doubt >= 0.2`
 	for query, want := range map[string]string{
 		`SELECT grp, count(*), sum(doubt), sum(member_count), count(DISTINCT docket), max(created) FROM entries WHERE ` + open + ` AND repository = 'x' AND label = 'y' GROUP BY grp`: "COVERING INDEX entries_inbox",
+		`SELECT grp || '', count(*), count(DISTINCT docket) FROM entries WHERE ` + open + ` AND instr(words, 'x') > 0 AND docket > 0 GROUP BY 1`:                                      "INDEX entries_waiting",
 		`SELECT subject FROM entries WHERE ` + open + ` AND grp = 'x' ORDER BY docket DESC, ordinal LIMIT 50`:                                                                         "INDEX entries_inbox",
 		`SELECT 1 FROM entries WHERE ` + open + ` AND grp = 'x' AND docket = 1`:                                                                                                       "COVERING INDEX entries_inbox",
 		`SELECT * FROM inbox WHERE rank <= 1 AND (rank < 1 OR grp > 'x') ORDER BY rank DESC, grp LIMIT 50`:                                                                            "INDEX inbox_rank",

@@ -141,4 +141,8 @@ var migrations = []migration{
 			name TEXT PRIMARY KEY, holder TEXT NOT NULL, running BIGINT NOT NULL, step TEXT NOT NULL, failure TEXT NOT NULL, outcome TEXT NOT NULL,
 			seen BIGINT NOT NULL)`,
 	}},
+	{"10 search", []string{
+		// A search reads the rows that need a person in their order.
+		`CREATE INDEX entries_waiting ON entries (docket) WHERE ` + needsPerson,
+	}},
 }
