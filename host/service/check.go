@@ -59,7 +59,7 @@ func (s *Service) checkGeneration(ctx context.Context, parts store.Parts, blobs 
 			return fmt.Errorf("%w; a canary is named by the persona that it plays, or by the module that evaluates edges (clerk)", err)
 		}
 		if err != nil {
-			return shorter(err)
+			return err
 		}
 		used = slices.AppendSeq(used, maps.Keys(h.Modules(ctx)))
 		if err := h.Close(ctx); err != nil {
@@ -74,21 +74,6 @@ func (s *Service) checkGeneration(ctx context.Context, parts store.Parts, blobs 
 		}
 	}
 	return nil
-}
-
-// shorter leaves out what follows from another fault: a module that does not serve a kind of calls serves none of its nodes and edges.
-func shorter(err error) error {
-	rejected, ok := errors.AsType[*host.RejectedError](err)
-	if !ok {
-		return err
-	}
-	without := map[string]bool{}
-	for _, f := range rejected.Faults {
-		without[f.Module] = without[f.Module] || f.Code == "call_not_served"
-	}
-	return &host.RejectedError{Faults: slices.DeleteFunc(slices.Clone(rejected.Faults), func(f host.Fault) bool {
-		return without[f.Module] && (f.Code == "edge_not_served" || f.Code == "family_not_served")
-	})}
 }
 
 // formats are those of dockets.

@@ -80,7 +80,7 @@ func checkVersion(version string) string {
 	return ""
 }
 
-// checkNeed checks a manifest and the exports against what the pipeline needs.
+// checkNeed checks a manifest and the exports against what the pipeline needs. Of calls that are not served it names no nodes and edges.
 func checkNeed(need *Need, m *abi.Manifest, info *sandbox.Info) []Fault {
 	var faults []Fault
 	add := func(code FaultCode, subject, format string, args ...any) {
@@ -96,13 +96,14 @@ func checkNeed(need *Need, m *abi.Manifest, info *sandbox.Info) []Fault {
 			add(FaultCall, string(call), "does not serve %s calls; the %s needs them", call, requirer(call))
 		}
 	}
+	lacks := func(call abi.Call) bool { return slices.Contains(need.Calls, call) && !slices.Contains(m.Calls, call) }
 	for _, family := range need.Families {
-		if !slices.Contains(m.Families, family) {
+		if !lacks(abi.CallNode) && !slices.Contains(m.Families, family) {
 			add(FaultFamily, string(family), "does not serve nodes of the family %s", family)
 		}
 	}
 	for _, edge := range need.Edges {
-		if !slices.Contains(m.Edges, edge) {
+		if !lacks(abi.CallEdges) && !slices.Contains(m.Edges, edge) {
 			add(FaultEdge, edge, "does not serve the evaluator %s", edge)
 		}
 	}

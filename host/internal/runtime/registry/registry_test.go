@@ -233,6 +233,11 @@ func TestAccept_PL2_ARejectedModuleLeavesTheIncumbent(t *testing.T) {
 	if lines := strings.Split(err.Error(), "\n"); len(lines) != 2 {
 		t.Errorf("the faults of two modules: %q", lines)
 	}
+	other := change(func(m *abi.Manifest) { m.Calls, m.Families, m.Edges = []abi.Call{abi.CallEdges}, nil, []string{"HD1"} })
+	err = r.Install(t.Context(), map[string]sandbox.File{"first": saying('b', nil), "second": other}, needs(), nil)
+	if rejected := (*registry.RejectedError)(nil); !errors.As(err, &rejected) || !rejected.Has(registry.FaultCall) || rejected.Has(registry.FaultFamily) {
+		t.Errorf("a module without the calls is rejected for its nodes: %v", err)
+	}
 	asked := ""
 	err = r.Install(t.Context(), both('b'), needs(), func(codeDigest func(string) string) error {
 		asked = codeDigest("first")
