@@ -66,12 +66,13 @@ func TestVotesByHand(t *testing.T) {
 		c                         *baseline.Case
 		plain, confident, logOdds string
 	}{
-		{"Light alone", caseOf("", "b", .3), "b", "b", "b"},
+		{"Light alone", caseOf("", "b", .3), "b", "b", "a"}, // less than chance speaks for the others
+		{"Light alone, better than chance", caseOf("", "b", .35), "b", "b", "b"},
 		{"one against one", caseOf("", "b", .6, says("x", "a", .9)), "b", "a", "a"}, // a tie of one vote each goes to Light
-		// a: 2 votes, 1.1, 0.4055-0.4055=0; b: 1 vote, 0.9, 2.197
+		// a: 2 votes, 1.1, 0.4055-0.4055+2*0.693; b: 1 vote, 0.9, 2.197+0.693
 		{"many against a sure one", caseOf("", "a", .6, says("x", "a", .4), says("y", "b", .9)), "a", "a", "b"},
 		// b and c have two votes, Light's label one: the first in the case's order
-		{"tie without Light", caseOf("", "a", .5, says("w", "c", .5), says("x", "b", .5), says("y", "c", .5), says("z", "b", .5)), "b", "b", "a"},
+		{"tie without Light", caseOf("", "a", .5, says("w", "c", .5), says("x", "b", .5), says("y", "c", .5), says("z", "b", .5)), "b", "b", "b"},
 		{"equal stated confidence", caseOf("", "c", .7, says("x", "a", .7)), "c", "c", "c"},
 		{"certain", caseOf("", "a", 1, says("x", "b", .99), says("y", "b", .99)), "b", "b", "b"}, // 6.9 against 2*4.6
 	} {

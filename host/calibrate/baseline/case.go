@@ -3,9 +3,9 @@ package baseline
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/odds"
 )
 
 // Case is what a baseline sees of a case.
@@ -36,20 +36,18 @@ const LightSource = ":light"
 
 // NewCase reduces a case. truth is the right label, or empty.
 func NewCase(c *abi.Case, truth string) Case {
-	out := Case{ID: c.ID, Group: c.Group, Labels: c.Labels, Truth: truth, Statements: statements(c)}
+	out := NewVoters(c, truth)
 	out.Tokens, out.Times = tokens(c)
+	return out
+}
+
+// NewVoters reduces a case to those who vote: it has no tokens.
+func NewVoters(c *abi.Case, truth string) Case {
+	out := Case{ID: c.ID, Group: c.Group, Labels: c.Labels, Truth: truth, Statements: statements(c)}
 	if c.Light != nil {
 		out.Light = Statement{LightSource, c.Light.Classification, c.Light.Confidence}
 	}
 	return out
-}
-
-// Source is the source of an item: its source_ref up to the first ':' or '#'.
-func Source(ref string) string {
-	if i := strings.IndexAny(ref, ":#"); i >= 0 {
-		return ref[:i]
-	}
-	return ref
 }
 
 // statements gives each source one word: the label for which its items state the most together, ties to the earlier label of
@@ -62,7 +60,7 @@ func statements(c *abi.Case) []Statement {
 		if e.Supports == "" {
 			continue
 		}
-		source := Source(e.SourceRef)
+		source := odds.SourceKey(e.SourceRef)
 		if said[source] == nil {
 			said[source] = map[string]word{}
 		}

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/optimize"
+
+	"github.com/shadowcourt/shadowcourt/abi/odds"
 )
 
 // fitLogistic is a multinomial logistic regression over what the sources say, Light's answer included, and over the words: by TF-IDF
@@ -59,7 +61,7 @@ func (m *logistic) countWords(training []*Case) {
 func (m *logistic) describe(c *Case, feature func(name string, value float64)) {
 	for _, s := range withLight(c) {
 		feature("says "+s.Source+"\x00"+s.Label, 1)
-		feature("states "+s.Source+"\x00"+s.Label, logOdds(s.Confidence))
+		feature("states "+s.Source+"\x00"+s.Label, odds.Logit(s.Confidence))
 	}
 	weight := func(i int) float64 { return m.idf[c.Tokens[i]] * (1 + math.Log(float64(c.Times[i]))) }
 	length := 0.0

@@ -7,8 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/host/calibrate/fit"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // replicated has each case several times, under other ids and without groups; change may alter each.
@@ -41,7 +43,7 @@ func TestAccept_QU7_NearDuplicatesAreFoundAndTold(t *testing.T) {
 		"witnesses four times":     {replicated(witnesses, 4, nil), 300},
 		"texts four times":         {replicated(texts, 4, nil), 180},
 		"texts, a few words apart": {replicated(texts, 3, func(e *docket.Entry, time int) { e.Case.Documents[0].Text += fmt.Sprint(" run ", time) }), 120},
-		"real texts":               {replicated(read(t, "sentiment-fit"), 2, nil), 330},
+		"real texts":               {replicated(read(t, "sentiment-fit"), 2, nil), 331}, // one repeats another as they are
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -69,8 +71,50 @@ func TestAccept_QU7_NearDuplicatesAreFoundAndTold(t *testing.T) {
 
 func TestAccept_QU7_TooFewDistinctCasesAreRejected(t *testing.T) {
 	t.Parallel()
-	_, err := fit.Fit(t.Context(), replicated(shape(t, "issue texts").Docket(32, 15), 20, nil), fit.Config{})
-	if !errors.Is(err, fit.ErrTooFew) || !strings.Contains(err.Error(), "285 of them nearly repeat others, which leaves 15; 20 are needed") {
-		t.Errorf("error %v", err)
+	witnesses := shape(t, "independent witnesses").Docket(31, 15)
+	for i := range witnesses { // each says one of four things in the same words, so that cases may be equal by chance
+		c := &witnesses[i].Case
+		c.Subject, c.Light.Confidence = "", 0.6
+		for k := range c.Evidence {
+			c.Evidence[k].SourceRef, c.Evidence[k].Content, c.Evidence[k].RelevanceConfidence = odds.SourceKey(c.Evidence[k].SourceRef), "", 0.7
+		}
+		c.Evidence = c.Evidence[:2]
+	}
+	for name, tc := range map[string]struct {
+		distinct []docket.Entry
+		says     string
+	}{
+		"texts":                {shape(t, "issue texts").Docket(32, 15), "285 of them nearly repeat others, which leaves 15; 20 are needed"},
+		"equal by chance, too": {witnesses, "of them nearly repeat others, which leaves 1"},
+	} {
+		_, err := fit.Fit(t.Context(), replicated(tc.distinct, 20, nil), fit.Config{})
+		if !errors.Is(err, fit.ErrTooFew) || !strings.Contains(err.Error(), tc.says) {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+}
+
+// Equal cases with different ground truths are named; cases that chance makes equal may differ.
+func TestAccept_QU7_ContradictingGroundTruthsAreTold(t *testing.T) {
+	t.Parallel()
+	entries := shape(t, "issue texts").Docket(32, 60)
+	twice := slices.Clone(entries)
+	var want []fit.Contradiction
+	for i := range 5 {
+		again := entries[7*i]
+		labels := again.Case.Labels
+		other := labels[(slices.Index(labels, again.Truth.Classification)+1)%len(labels)]
+		again.Case.ID += "-again"
+		want = append(want, fit.Contradiction{Case: again.Case.ID, Truth: other, Other: entries[7*i].Case.ID, OtherTruth: again.Truth.Classification})
+		again.Truth = &trial.Truth{Classification: other}
+		twice = append(twice, again)
+	}
+	for name, tc := range map[string]struct {
+		entries []docket.Entry
+		want    []fit.Contradiction
+	}{"contradicting": {twice, want}, "repeated": {replicated(entries, 2, nil), nil}, "as they are": {entries, nil}} {
+		if _, report := written(t, fit.Fit, tc.entries); !slices.Equal(report.Contradictions, tc.want) {
+			t.Errorf("%s: told are %v, want %v", name, report.Contradictions, tc.want)
+		}
 	}
 }

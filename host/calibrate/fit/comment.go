@@ -45,9 +45,9 @@ func (r *Report) comment(w io.Writer) {
 	}
 	say("")
 	say("How well profiles do that were fitted without the part of the cases that they are measured on:")
-	say("%-20s %8s %9s", "", "accuracy", "log loss")
+	say("%-36s %8s %9s", "", "accuracy", "log loss")
 	for _, f := range r.Figures {
-		say("%-20s %8.3f %9.3f", f.Name, f.Accuracy, f.LogLoss)
+		say("%-36s %8.3f %9.3f", f.Name, f.Accuracy, f.LogLoss)
 	}
 	say("")
 	say("Log loss is the mean of -ln P(right label): less is better. Weights are natural logarithms (nats): 0.7 doubles the")

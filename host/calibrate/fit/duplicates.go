@@ -19,14 +19,24 @@ const (
 	hashBands     = 8    // one of so many must agree for two texts to be compared,
 	bandRivals    = 8    // with at most so many others
 	byChance      = 0.05 // share of those that are the same that may be expected
+	leastCopied   = 10   // so many different cases don't all stand a multiple of times each by chance
 )
 
+// Contradiction is a case that is exactly equal to an earlier one, with another ground truth.
+type Contradiction struct {
+	Case       string `json:"case"`
+	Truth      string `json:"truth"`
+	Other      string `json:"other"`
+	OtherTruth string `json:"other_truth"`
+}
+
 // joinDuplicates joins the groups of near duplicates: cases with nearly the same texts, or with the same items that chance
-// would hardly bring together twice. It counts the cases that repeat another one, and rejects what leaves too few.
+// would hardly bring together twice. It counts the cases that repeat another one, names those that contradict another one, and
+// rejects what leaves too few.
 func (c *corpus) joinDuplicates(workers int) error {
 	alike := partition(places(len(c.samples)))
 	c.joinTexts(alike, workers)
-	c.joinItems(alike)
+	c.contradict(alike, c.joinItems(alike))
 	groups := partition(places(c.groups))
 	for i := range c.samples {
 		if first := alike.root(i); first != i {
@@ -136,24 +146,30 @@ func resemblance(a, b []uint64) float64 {
 }
 
 // joinItems joins cases that are exactly the same, unless that is to be expected: of sources that say one of a few things
-// with one confidence each, cases are bound to agree.
-func (c *corpus) joinItems(alike partition) {
+// with one confidence each, cases are bound to agree. But chance does not make every case stand twice, or a multiple of any
+// other number of times. It gives a hash of everything that each case says.
+func (c *corpus) joinItems(alike partition) (whole []uint64) {
 	type part struct {
 		truth   int
 		content uint64
 	}
 	cases, times, total := make(map[uint64][]int), make(map[part]float64), make(map[int]float64)
-	contents := make([][]uint64, len(c.samples))
+	contents, whole := make([][]uint64, len(c.samples)), make([]uint64, len(c.samples))
 	for i := range c.samples {
 		contents[i] = contentsOf(&c.samples[i].entry.Case)
-		whole := hash(fmt.Sprint(contents[i]))
-		cases[whole] = append(cases[whole], i)
+		whole[i] = hash(fmt.Sprint(contents[i]))
+		cases[whole[i]] = append(cases[whole[i]], i)
 		truth := c.first([]int{i})
 		total[truth]++
 		for _, content := range contents[i] {
 			times[part{truth, content}]++
 		}
 	}
+	multiple := 0 // of which each case stands so many times
+	for _, list := range cases {
+		multiple = commonDivisor(multiple, len(list))
+	}
+	copied := multiple > 1 && len(cases) >= leastCopied
 	for _, list := range cases {
 		expected := 0.0
 		for _, i := range list {
@@ -164,10 +180,39 @@ func (c *corpus) joinItems(alike partition) {
 			}
 			expected = max(expected, n)
 		}
-		if expected < byChance*float64(len(list)-1) {
+		if copied || expected < byChance*float64(len(list)-1) {
 			for _, i := range list[1:] {
 				alike.join(list[0], i)
 			}
+		}
+	}
+	return whole
+}
+
+func commonDivisor(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// contradict finds the cases that are equal to an earlier one by more than chance, and have another ground truth.
+func (c *corpus) contradict(alike partition, whole []uint64) {
+	c.contradictions = nil
+	earlier := make(map[uint64]*sample)
+	for i := range c.samples {
+		s := &c.samples[i]
+		if s.truth < 0 {
+			continue
+		}
+		first := earlier[whole[i]]
+		if first == nil {
+			earlier[whole[i]] = s
+			continue
+		}
+		own, other := c.labels[s.labels[s.truth]], c.labels[first.labels[first.truth]]
+		if own != other && alike.root(i) != i {
+			c.contradictions = append(c.contradictions, Contradiction{s.entry.Case.ID, own, first.entry.Case.ID, other})
 		}
 	}
 }

@@ -2,10 +2,12 @@ package fit
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/calibrate/bands"
+	"github.com/shadowcourt/shadowcourt/host/calibrate/baseline"
 )
 
 // Figures are how well something predicts the cases.
@@ -42,7 +44,9 @@ type Report struct {
 	Groups int `json:"groups"`
 	// Repeated is how many cases nearly repeat another one. With those they are in one part.
 	Repeated int `json:"repeated"`
-	Parts    int `json:"parts"`
+	// Contradictions are cases that are exactly equal to an earlier one, with another ground truth.
+	Contradictions []Contradiction `json:"contradictions,omitempty"`
+	Parts          int             `json:"parts"`
 	// Unlabelled: no truth was used; then nothing is compared or measured, and
 	// what is said of the sources is an estimate.
 	Unlabelled bool `json:"unlabelled"`
@@ -75,7 +79,7 @@ type Report struct {
 func (c *corpus) report(x *crossed, judgements []judged, chosen int, p *abi.Profile, config *Config) Report {
 	r := Report{
 		Cases: len(x.use), Parts: x.k, Learned: chosen >= unprofiled, Model: judgements[chosen].name,
-		Repeated: c.repeated, Signals: len(p.Signals), Sources: c.worth(p),
+		Repeated: c.repeated, Contradictions: c.contradictions, Signals: len(p.Signals), Sources: c.worth(p),
 	}
 	if c.grouped {
 		r.Groups = c.named
@@ -113,40 +117,76 @@ func (r *Report) doubt() {
 	}
 }
 
-// figures sets the court's model beside Light and the votes.
+// figures sets the court's model beside Light and the votes of package baseline, under the names that they have there.
 func (c *corpus) figures(use []int, model func(i int) []float64) []Figures {
 	noProfile := NewModel(unlearned("none"))
-	return []Figures{
-		c.measure("the court's model", use, model),
-		c.measure("no profile", use, func(i int) []float64 { return noProfile.Posterior(&c.samples[i].entry.Case) }),
-		c.measure("Light", use, func(i int) []float64 { return vote(&c.samples[i], true, lightVote) }),
-		c.measure("plain vote", use, func(i int) []float64 { return vote(&c.samples[i], false, plainVote) }),
-		c.measure("log-odds vote", use, func(i int) []float64 { return vote(&c.samples[i], false, lightVote) }),
+	list := []Figures{
+		c.measure("the court's model", c.answersOf(use, model)),
+		c.measure("the court's model without a profile", c.answersOf(use, func(i int) []float64 { return noProfile.Posterior(&c.samples[i].entry.Case) })),
 	}
+	weights := baseline.Weights()
+	for _, m := range baseline.Methods() {
+		if m.ID == baseline.Light || m.ID == baseline.PlainVote || m.ID == baseline.LogOddsVote {
+			list = append(list, c.measure(m.Name, c.votes(use, m.Fit(nil), weights[m.ID])))
+		}
+	}
+	return list
 }
 
-func (c *corpus) measure(name string, use []int, predict func(i int) []float64) Figures {
-	f, n := Figures{Name: name}, float64(len(use))
-	for _, i := range use {
+// answer is a label of a case, -1 for none, with the probabilities of all labels.
+type answer struct {
+	sample, label int
+	p             []float64
+}
+
+func (c *corpus) answersOf(use []int, predict func(i int) []float64) []answer {
+	list := make([]answer, len(use))
+	for k, i := range use {
 		p := predict(i)
-		truth := c.samples[i].truth
-		if best(p) == truth {
+		list[k] = answer{i, best(p), p}
+	}
+	return list
+}
+
+// votes are the answers by a rule. What the labels have are their log-odds; without a weight only Light speaks, as a log-odds vote.
+func (c *corpus) votes(use []int, rule baseline.Rule, weight baseline.Weight) []answer {
+	list := make([]answer, len(use))
+	for k, i := range use {
+		s := &c.samples[i]
+		x := baseline.NewVoters(&s.entry.Case, "")
+		label := slices.Index(x.Labels, rule(&x))
+		if weight == nil {
+			x.Statements = nil
+			list[k] = answer{i, label, softmax(x.Tally(baseline.Weights()[baseline.LogOddsVote]))}
+			continue
+		}
+		list[k] = answer{i, label, softmax(x.Tally(weight))}
+	}
+	return list
+}
+
+func (c *corpus) measure(name string, answers []answer) Figures {
+	f, n := Figures{Name: name}, float64(len(answers))
+	for _, a := range answers {
+		truth := c.samples[a.sample].truth
+		if a.label == truth {
 			f.Accuracy++
 		}
-		f.LogLoss -= math.Log(max(p[truth], 1e-3)) / n
+		f.LogLoss -= math.Log(max(a.p[truth], 1e-3)) / n
 	}
 	f.Accuracy /= n
-	f.AURC = bands.RiskCoverageOf(c.answers(use, predict)).AURC
+	f.AURC = bands.RiskCoverageOf(c.points(answers)).AURC
 	return f
 }
 
-// answers are the most probable labels of cases, with their probabilities.
-func (c *corpus) answers(use []int, predict func(i int) []float64) []bands.Point {
-	list := make([]bands.Point, len(use))
-	for k, i := range use {
-		p := predict(i)
-		top := best(p)
-		list[k] = bands.Point{Confidence: p[top], Right: top == c.samples[i].truth, Group: strconv.Itoa(c.samples[i].group)}
+// points are answers as bands sees them, with their probabilities.
+func (c *corpus) points(answers []answer) []bands.Point {
+	list := make([]bands.Point, len(answers))
+	for k, a := range answers {
+		list[k] = bands.Point{Right: a.label == c.samples[a.sample].truth, Group: strconv.Itoa(c.samples[a.sample].group)}
+		if a.label >= 0 {
+			list[k].Confidence = a.p[a.label]
+		}
 	}
 	return list
 }
@@ -156,35 +196,8 @@ func (c *corpus) certify(use []int, crossfitted func(i int) []float64, o *bands.
 	if o == nil {
 		return nil
 	}
-	certificate := bands.Certify(c.answers(use, crossfitted), *o)
+	certificate := bands.Certify(c.points(c.answersOf(use, crossfitted)), *o)
 	return &certificate
-}
-
-// lightVote reads a stated confidence among k labels: who is right with that
-// probability errs evenly otherwise.
-func lightVote(logit float64, k int) float64 { return logit + math.Log(float64(k-1)) }
-
-// plainVote counts every voice alike, as one of odds of e to 1.
-func plainVote(float64, int) float64 { return 1 }
-
-// vote lets Light, or all, vote; ties go to Light's answer.
-func vote(s *sample, lightOnly bool, nats func(logit float64, k int) float64) []float64 {
-	z := make([]float64, len(s.labels))
-	for i := range s.uttered {
-		u := &s.uttered[i]
-		if lightOnly && u.source != 0 {
-			continue
-		}
-		for j, l := range s.labels {
-			if l == u.says {
-				z[j] += nats(u.stated, len(s.labels))
-				if u.source == 0 {
-					z[j] += 1e-9
-				}
-			}
-		}
-	}
-	return softmax(z)
 }
 
 // worth measures every source in the cases of the fit.

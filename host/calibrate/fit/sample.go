@@ -57,6 +57,8 @@ type corpus struct {
 	named int
 	// repeated is how many cases nearly repeat another one.
 	repeated int
+	// contradictions are cases that are equal to an earlier one, with another truth.
+	contradictions []Contradiction
 	// same: all cases have the same set of labels.
 	same bool
 }

@@ -78,6 +78,11 @@ func fitLines(output string, r *fit.Report) []string {
 	if r.Repeated > 0 {
 		lines = append(lines, fmt.Sprintf("warning: near duplicates of other cases: %d; each is in one group with those", r.Repeated))
 	}
+	if n := len(r.Contradictions); n > 0 {
+		x := &r.Contradictions[0]
+		lines = append(lines, fmt.Sprintf("warning: %s equal to an earlier one with another ground truth; %s is %s, but %s is %s",
+			cli.Count(n, "case is", "cases are"), sanitize.Line(x.Case), sanitize.Line(x.Truth), sanitize.Line(x.Other), sanitize.Line(x.OtherTruth)))
+	}
 	for _, warning := range r.Warnings {
 		lines = append(lines, "warning: "+sanitize.Line(warning))
 	}
