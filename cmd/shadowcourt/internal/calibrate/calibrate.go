@@ -18,6 +18,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/calibrate"
 	"github.com/shadowcourt/shadowcourt/host/calibrate/report"
 	"github.com/shadowcourt/shadowcourt/host/outfile"
+	"github.com/shadowcourt/shadowcourt/host/profile"
 	"github.com/shadowcourt/shadowcourt/host/run/input"
 )
 
@@ -96,6 +97,7 @@ func (o *calibrateOptions) run(ctx context.Context, s cli.Streams, args []string
 	if err != nil {
 		return err
 	}
+	c.coverage = profile.NewCoverage(config.Profile)
 	help, err := o.Connect(ctx, config, inputs)
 	if err != nil {
 		return err

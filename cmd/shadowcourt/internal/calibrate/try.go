@@ -13,6 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/calibrate"
 	"github.com/shadowcourt/shadowcourt/host/calibrate/baseline"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/profile"
 	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 	"github.com/shadowcourt/shadowcourt/host/run/input"
 )
@@ -30,6 +31,7 @@ type calibration struct {
 	sharedGroups            map[string]bool
 	tested                  []calibrate.Observation
 	peers                   *asked // nil without --peers
+	coverage                *profile.Coverage
 
 	untold int // tested cases without truth
 	faults int // lines that are wrong
@@ -107,6 +109,7 @@ func (c *calibration) try(ctx context.Context, h *host.Host, inputs *input.Docke
 			continue
 		}
 		c.tested = append(c.tested, calibrate.Observe(t.Trial))
+		c.coverage.Add(&t.Trial.Case)
 		c.peers.ask(ctx, t.Trial)
 		tried++
 		c.progress.Tried(tried, c.faults)
@@ -177,6 +180,7 @@ func (c *calibration) end() error {
 	if n := len(c.sharedGroups); n > 0 {
 		fmt.Fprintf(c.stderr, "warning: %s cases in both halves, so that the fitted baselines may know them\n", cli.Count(n, "group has", "groups have"))
 	}
+	open.WarnOfProfile(c.stderr, c.coverage)
 	if c.faults > 0 {
 		return cli.InputError(fmt.Errorf("%s could not be used; %s measured", cli.Count(c.faults, "entry", "entries"), cli.Count(len(c.tested), "case was", "cases were")))
 	}

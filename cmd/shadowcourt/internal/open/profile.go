@@ -3,11 +3,13 @@ package open
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/profile"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 	"github.com/shadowcourt/shadowcourt/host/run/input"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
@@ -66,4 +68,11 @@ func ExperimentProfile() (*abi.Profile, error) {
 		return nil, err
 	}
 	return &abi.Profile{Name: "experiments", Experiments: p.Experiments, Causes: p.Causes}, nil
+}
+
+// WarnOfProfile tells what a profile lacks that was made for other cases than those that were tried with it.
+func WarnOfProfile(stderr io.Writer, c *profile.Coverage) {
+	for _, warning := range c.Warnings() {
+		fmt.Fprintf(stderr, "warning: --profile: %s\n", sanitize.Line(warning))
+	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/profile"
 	"github.com/shadowcourt/shadowcourt/host/render"
 	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 	"github.com/shadowcourt/shadowcourt/host/run"
@@ -36,6 +37,8 @@ type tryRun struct {
 	found   bool // a case: with --explain, the one that was looked for
 	matched bool
 	other   bool // an entry that could not be tried may be of another format
+
+	coverage *profile.Coverage // of the profile
 
 	idle      string // why the command experiment has run nothing
 	proposals proposals
@@ -97,6 +100,7 @@ func (o *tryOptions) runConfig(s cli.Streams, inputs *input.Dockets) (*run.Confi
 // note takes note of a trial.
 func (r *tryRun) note(t *trial.Trial) {
 	r.found = true
+	r.coverage.Add(&t.Case)
 	r.matched = r.match.matches(&t.Result) || r.matched
 	if r.options.settle && len(t.Result.Experiments) == 0 {
 		r.idle = idle(&t.Result)
@@ -161,6 +165,9 @@ func (r *tryRun) fault(tried *host.Tried, sum run.Summary) {
 func (r *tryRun) end(ctx context.Context, inputs *input.Dockets) error {
 	r.sayKept(ctx)
 	r.match.warn(ctx, r.stderr)
+	if ctx.Err() == nil && r.options.explain == "" { // not of one case
+		open.WarnOfProfile(r.stderr, r.coverage)
+	}
 	r.sayUnread(inputs)
 	r.sayPassed(ctx, inputs)
 	if said := r.options.SayNotRun(r.stderr); !said && r.idle != "" {

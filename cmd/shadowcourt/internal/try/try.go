@@ -10,6 +10,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
+	"github.com/shadowcourt/shadowcourt/host/profile"
 	"github.com/shadowcourt/shadowcourt/host/run/input"
 )
 
@@ -183,7 +184,7 @@ func (o *tryOptions) run(ctx context.Context, s cli.Streams, args []string) erro
 		return err
 	}
 	defer stopFollowing()
-	r := &tryRun{options: o, stderr: s.Err, progress: p, match: match, redactor: redactor}
+	r := &tryRun{options: o, stderr: s.Err, progress: p, match: match, redactor: redactor, coverage: profile.NewCoverage(config.Profile)}
 	if err := r.try(ctx, s, h, inputs, stopReading, help.Book); err != nil {
 		return err
 	}
