@@ -146,7 +146,7 @@ func resemblance(a, b []uint64) float64 {
 }
 
 // joinItems joins cases that are exactly the same, unless that is to be expected: of sources that say one of a few things
-// with one confidence each, cases are bound to agree. But chance does not make every case stand twice, or a multiple of any
+// with one confidence each, cases are bound to agree. But chance does not make every case occur twice, or a multiple of any
 // other number of times. It gives a hash of everything that each case says.
 func (c *corpus) joinItems(alike partition) (whole []uint64) {
 	type part struct {
