@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,10 +77,7 @@ func (c *Counts) add(label string, n int) {
 
 // compare puts the most frequent first.
 func (c LabelCount) compare(o LabelCount) int {
-	if c.Count != o.Count {
-		return o.Count - c.Count
-	}
-	return strings.Compare(c.Label, o.Label)
+	return cmp.Or(o.Count-c.Count, strings.Compare(c.Label, o.Label))
 }
 
 // OpenLabels counts what is in the inbox by the label of the result, the most frequent first; no label is "".

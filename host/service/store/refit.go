@@ -26,10 +26,10 @@ func (s *Store) Refit(ctx context.Context) (Refit, error) {
 	if isNotFound(err) {
 		return r, nil
 	}
-	now, e := s.clock(ctx, s.db)
-	if err == nil {
-		err = e
+	if err != nil {
+		return r, err
 	}
+	now, err := s.clock(ctx, s.db)
 	if r.Running = running != 0; r.Running && now-seen > RefitTimeout.Microseconds() {
 		r.Running, r.Failure = false, "its process is gone; refit again"
 	}

@@ -352,10 +352,7 @@ type QualityQuery struct {
 
 // Quality compares verdicts with the truth.
 type Quality struct {
-	// Known truths, and how many answers of the court and of Light are right.
-	Known, Right, LightRight int
-	// Cases that were tried in all.
-	Cases int
+	QualityRow // of all, without a name
 	// Stated are the confidences of the court's answers whose truth is known, those of a hundredth with their mean.
 	Stated []calibrate.Stated
 	// Labels of the confusion matrix, in order; Confusion counts by truth and answer, "" is no answer.
@@ -363,20 +360,19 @@ type Quality struct {
 	Confusion    map[string]map[string]int
 	Weeks        []QualityRow
 	Repositories []QualityRow
-	// Took is the time that the trials took, Fuel what they used.
-	Took time.Duration
-	Fuel int64
-	// Corrections is how many of the known labels people set.
-	Corrections int
 }
 
 // QualityRow is a week or a repository.
 type QualityRow struct {
-	Name                     string
-	Cases                    int
+	Name string
+	// Cases that were tried in all.
+	Cases int
+	// Known truths, and how many answers of the court and of Light are right.
 	Known, Right, LightRight int
-	Corrections              int
-	Took                     time.Duration
+	// Corrections is how many of the known labels people set.
+	Corrections int
+	// Took is the time that the trials took.
+	Took time.Duration
 }
 
 // Refit is a refit that is running, or what came of it.

@@ -30,10 +30,7 @@ func (b *stored) Quality(ctx context.Context, q QualityQuery) (*Quality, error) 
 	}
 	out.Weeks = weeks.sorted(func(a, b *QualityRow) int { return strings.Compare(b.Name, a.Name) })
 	out.Repositories = repositories.sorted(func(a, b *QualityRow) int {
-		if a.Cases != b.Cases {
-			return b.Cases - a.Cases
-		}
-		return strings.Compare(a.Name, b.Name)
+		return cmp.Or(b.Cases-a.Cases, strings.Compare(a.Name, b.Name))
 	})
 	out.Labels = slices.DeleteFunc(out.Labels, func(l Label) bool {
 		return len(out.Labels) > mostLabels && len(out.Confusion[l.ID]) == 0
@@ -68,15 +65,7 @@ func (q *Quality) label(id, name string) {
 
 // count adds results to all that the page shows of them.
 func (q *Quality) count(t *store.Tally) {
-	sum := QualityRow{}
-	sum.count(t)
-	q.Cases += sum.Cases
-	q.Took += sum.Took
-	q.Fuel += t.Fuel
-	q.Known += sum.Known
-	q.Right += sum.Right
-	q.LightRight += sum.LightRight
-	q.Corrections += sum.Corrections
+	q.QualityRow.count(t)
 	if t.Truth == "" {
 		return
 	}
