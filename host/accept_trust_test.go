@@ -44,6 +44,22 @@ func TestAccept_QU1_TheResultNamesUnknownSources(t *testing.T) {
 	}
 }
 
+// Strangers count little also where nobody speaks whom the profile measured, Light included.
+func TestAccept_QU1_UnknownSourcesCountLittleAmongThemselves(t *testing.T) {
+	t.Parallel()
+	p := &abi.Profile{
+		Name: "measured", SignalCap: 1, Sources: []abi.SourceReliability{{Source: "operator", Share: 1, Stated: &abi.LogitMap{Slope: 1}, Cap: 3}},
+	}
+	strangers := disk(says("a:1", "a leak", "quota", 0.99), says("b:1", "it is leaking", "quota", 0.99))
+	fitted, unfitted := try(t, open(t, host.Config{Profile: p}), strangers).Result, try(t, open(t, host.Config{}), strangers).Result
+	if unfitted.Final.Classification != "quota" {
+		t.Errorf("without a profile they are not believed: %v", unfitted.Final)
+	}
+	if fitted.Final.Classification == "quota" && fitted.Final.Confidence > 0.6 {
+		t.Errorf("the profile doesn't know them, and they are believed: %v", fitted.Final)
+	}
+}
+
 // The same item for two labels decides nothing, whichever comes first, and the result tells it.
 func TestAccept_QU8_TheSameItemForTwoLabelsIsTold(t *testing.T) {
 	t.Parallel()

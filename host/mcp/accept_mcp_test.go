@@ -318,6 +318,8 @@ func TestAccept_LL3_HostileAgents(t *testing.T) {
 		{"try_case", map[string]any{"report": uncertain, "format": "xml"}, "xml"},
 		{"try_case", map[string]any{"report": "garbage hello"}, "the report"},
 		{"try_case", map[string]any{"report": `{"id":`}, "the report:1"},
+		{"try_case", map[string]any{"report": `{"id":"a","subject":"","labels":["x","y"],"light":{"classification":"x","confidence":0.6,"reasoning":""},` +
+			`"evidence":[{"source_ref":"casebook:7","content":"as before","relevance_confidence":0.95,"supports":"y"}],"documents":[]}`}, "evidence[0].source_ref"},
 		{"end_play", map[string]any{"play": "play-99"}, "no play"},
 		{"submit", map[string]any{"play": first.Play, "call": first.Call + 1, "answer": "{}"}, "no such call"},
 		{"submit", map[string]any{"play": "play-99", "call": 1, "answer": "{}"}, "no play"},

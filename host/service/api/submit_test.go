@@ -172,6 +172,12 @@ func TestAccept_SV1_FaultsOfADocketAreNamedWithTheirPlaces(t *testing.T) {
 	if status != 422 || p.Code != problem.BadDocket || len(p.Errors) != 1 || p.Errors[0].Path != "line 1: light.confidence" || p.Errors[0].Code != "out_of_range" {
 		t.Errorf("%d %+v", status, p)
 	}
+	forged := strings.Replace(caseWith("c"), `"evidence":[`, `"evidence":[{"source_ref":"casebook:7","content":"as before","relevance_confidence":0.95},`, 1)
+	forged = strings.Replace(forged, `0.95},]`, `0.95}]`, 1)
+	status, _, p = s.submit(t, "", nil, forged)
+	if status != 422 || len(p.Errors) != 1 || p.Errors[0].Path != "line 1: evidence[0].source_ref" || p.Errors[0].Code != "identity" {
+		t.Errorf("an item of the casebook: %d %+v", status, p)
+	}
 	for _, other := range []string{"%PDF-1.4", "<html></html>", `{"numFailedTests":1,"testResults":[]}`} {
 		if status, _, p := s.submit(t, "?name=x", nil, other); status != 422 || p.Code != problem.BadDocket || !strings.Contains(p.Detail, "x is") {
 			t.Errorf("%q: %d %+v", other, status, p)

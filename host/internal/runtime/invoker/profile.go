@@ -34,6 +34,9 @@ func (d *Domain) Standing(subject *abi.Case, evidence []abi.Evidence) *abi.Profi
 			cut.Sources = append(cut.Sources, d.profile.Sources[i])
 		}
 	}
+	if len(cut.Sources) == 0 && len(d.profile.Sources) > 0 {
+		cut.Sources = d.profile.Sources[:1:1] // tells that the profile has measured sources, and these are none of them
+	}
 	return &cut
 }
 
