@@ -42,6 +42,14 @@ type half struct {
 	few           map[int]map[string]answers    // by number of labelled cases
 	shuffled      []map[string]answers
 	without       answers // the court without a profile
+	noText        answers
+	trusts        []trust
+}
+
+// trust is how a court does that trusts texts so far: without an attack, and with phrases between other words.
+type trust struct {
+	turns           float64 // the share of answers that a made-up text turns, by the fit
+	plain, attacked answers
 }
 
 type measuring struct {
@@ -75,21 +83,49 @@ func (m *measuring) measure(ctx context.Context, h *half) error {
 		return err
 	}
 	dockets := [][]docket.Entry{}
-	for _, a := range attacks(result.Profile, plain.Strongest) {
+	list := attacks(result.Profile, plain.Strongest, costliest(result.Profile, h.tried))
+	for _, a := range list {
 		dockets = append(dockets, attacked(h.tried, a.change))
 	}
 	under, err := m.predict(ctx, h.fitted, []string{tfidf}, dockets...)
 	if err != nil {
 		return err
 	}
-	for i, a := range attacks(result.Profile, plain.Strongest) {
+	for i, a := range list {
 		_, _ = fmt.Fprintln(m.progress, "attack:", a.name)
 		h.attacked[a.name] = under.of(i)
 		if h.attacked[a.name][court], err = m.court(ctx, host.Config{Profile: result.Profile}, dockets[i]); err != nil {
 			return err
 		}
 	}
+	h.trusts = []trust{{*result.Report.TextTurns, h.plain[court], h.attacked[spreadName][court]}}
+	if err := m.trusting(ctx, h); err != nil {
+		return err
+	}
 	return m.learning(ctx, h)
+}
+
+// trusting fits without texts, and with texts that are trusted.
+func (m *measuring) trusting(ctx context.Context, h *half) error {
+	_, _ = fmt.Fprintln(m.progress, "trusting texts, and not")
+	none, err := fit.Fit(ctx, h.fitted, fit.Config{Seed: 1, Workers: 2, NoText: true})
+	if err != nil {
+		return err
+	}
+	if h.noText, err = m.court(ctx, host.Config{Profile: none.Profile}, h.tried); err != nil {
+		return err
+	}
+	result, err := fit.Fit(ctx, h.fitted, fit.Config{Seed: 1, Workers: 2, TrustText: true})
+	if err != nil {
+		return err
+	}
+	p, t := result.Profile, trust{turns: *result.Report.TextTurns}
+	if t.plain, err = m.court(ctx, host.Config{Profile: p}, h.tried); err != nil {
+		return err
+	}
+	t.attacked, err = m.court(ctx, host.Config{Profile: p}, attacked(h.tried, spread(p, costliest(p, h.tried))))
+	h.trusts = append(h.trusts, t)
+	return err
 }
 
 // learning fits on few cases and on shuffled labels. The court's answers are those of the fitted model, without trials.

@@ -103,7 +103,7 @@ func of(list []*half, pick func(h *half) answers) *scored {
 }
 
 func tables(list []*half) []study.Table {
-	return []study.Table{{Name: "accuracy", Text: accuracyTable(list)}, {Name: "confidence", Text: confidenceTable(list)}, {Name: "calibration", Text: calibrationTable(list)}, {Name: "attacks", Text: attackTable(list)}, {Name: "curve", Text: curveTable(list)}, {Name: "shuffled", Text: shuffledTable(list)}}
+	return []study.Table{{Name: "accuracy", Text: accuracyTable(list)}, {Name: "confidence", Text: confidenceTable(list)}, {Name: "calibration", Text: calibrationTable(list)}, {Name: "attacks", Text: attackTable(list)}, {Name: "texts", Text: textTable(list)}, {Name: "curve", Text: curveTable(list)}, {Name: "shuffled", Text: shuffledTable(list)}}
 }
 
 func head(columns ...string) string {
@@ -145,7 +145,7 @@ func confidenceTable(list []*half) string {
 func attackTable(list []*half) string {
 	var b strings.Builder
 	b.WriteString(head("attack", "the court", "lost", tfidf, "lost", "largest loss of the court on one docket"))
-	for _, a := range append([]attack{{name: "none"}}, attacks(nil, nil)...) {
+	for _, a := range append([]attack{{name: "none"}}, attacks(nil, nil, 0)...) {
 		cells, worst := []string{a.name}, math.Inf(-1)
 		for _, model := range []string{court, tfidf} {
 			pick := func(h *half) answers {
@@ -166,6 +166,30 @@ func attackTable(list []*half) string {
 		}
 		fmt.Fprintf(&b, "| %s | %+.1f |\n", strings.Join(cells, " | "), 100*worst)
 	}
+	return b.String()
+}
+
+// textTable has, for each way to trust texts, what is right, what the fit says that a text could turn, and what phrases cost.
+func textTable(list []*half) string {
+	var b strings.Builder
+	b.WriteString(head("docket", "`fit`: right", "a text turns at most", "lost", "`--trust-text`: right", "a text turns at most", "lost", "`--no-text`: right"))
+	row := func(name string, some []*half) {
+		fmt.Fprintf(&b, "| %s |", name)
+		for i := range some[0].trusts {
+			turns, n := 0.0, 0.0
+			for _, h := range some {
+				turns, n = turns+h.trusts[i].turns*float64(len(h.tried)), n+float64(len(h.tried))
+			}
+			plain := of(some, func(h *half) answers { return h.trusts[i].plain }).accuracy()
+			under := of(some, func(h *half) answers { return h.trusts[i].attacked }).accuracy()
+			fmt.Fprintf(&b, " %.3f | %.1f | %+.1f |", plain, 100*turns/n, 100*(plain-under))
+		}
+		fmt.Fprintf(&b, " %.3f |\n", of(some, func(h *half) answers { return h.noText }).accuracy())
+	}
+	for _, h := range list {
+		row("`"+h.name+"`", []*half{h})
+	}
+	row("all", list)
 	return b.String()
 }
 

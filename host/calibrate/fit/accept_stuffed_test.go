@@ -105,25 +105,66 @@ func TestAccept_QU2_TheRestOfAStuffedTextCounts(t *testing.T) {
 	}
 }
 
-// Phrases between enough other words are no dense passage, and move a court that learned from texts. One that did not is not moved by any.
+// filler makes a text of phrases that is no dense passage of them.
+const filler = "\nand then they went on with what was on the table, as on most other days of that month and of the one before it "
+
+// spread writes so many phrases between other words that the fitted model gets the most cases wrong by them.
+func spread(p *abi.Profile, tried []docket.Entry) (n int, change func(c *abi.Case, truth string)) {
+	least := 2.0
+	for _, k := range []int{1, 2, 3, 5, 10, 15, 30} {
+		if now := right(p, attacked(tried, stuffed(p, k, filler))); now < least {
+			n, least = k, now
+		}
+	}
+	return n, stuffed(p, n, filler)
+}
+
+// The strongest phrases of the profile stand between other words, in the number that does most harm. No more answers are lost than the fit
+// says that any text could turn, but for what the numbers of cases leave open (two standard errors).
+func TestAccept_QU2_SpreadPhrasesTurnNoMoreThanTheFitSays(t *testing.T) {
+	t.Parallel()
+	for _, h := range trusted(t) {
+		t.Run(h.name, func(t *testing.T) {
+			t.Parallel()
+			p, before := h.profile(t), h.before(t)
+			says := *h.lesson(t).report.TextTurns
+			n, change := spread(p, h.tried)
+			after := try(t, p, attacked(h.tried, change))
+			lost := rate(before.court, before.tried) - rate(after.court, after.tried)
+			t.Logf("%d phrases between other words: %.3f right, %.3f without; the fit says that texts turn %.3f", n, rate(after.court, after.tried), rate(before.court, before.tried), says)
+			if noise := 2 * math.Sqrt(says*(1-says)*(1/float64(len(h.fitted))+1/float64(before.tried))); lost > says+noise {
+				t.Errorf("%.3f are lost, and the fit says %.3f", lost, says)
+			}
+			if h.name != "issue texts" && lost > 0.05 {
+				t.Errorf("%.3f are lost, although texts do not decide these cases", lost)
+			}
+		})
+	}
+}
+
+// Where texts are trusted, phrases between other words move many answers, as the fit says. A court that learned from no text is moved by none.
 func TestAccept_QU2_WithoutTextNoDocumentMovesTheCourt(t *testing.T) {
 	t.Parallel()
-	texts := (&halves{name: "sentiment", fitted: read(t, "sentiment-fit")}).profile(t)
-	const filler = "\nand then they went on with what was on the table, as on most other days of that month and of the one before it "
-	spread := attacked(read(t, "sentiment-test"), stuffed(texts, 15, filler))
-	if len(texts.Signals) == 0 || right(texts, spread) > right(texts, read(t, "sentiment-test"))-0.05 {
-		t.Fatal("the phrases do not move the court that learned from texts")
+	learn := func(config fit.Config) (*abi.Profile, *fit.Report) {
+		config.Seed, config.Workers = 1, 2
+		result, err := fit.Fit(t.Context(), read(t, "sentiment-fit"), config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result.Profile, &result.Report
 	}
-	result, err := fit.Fit(t.Context(), read(t, "sentiment-fit"), fit.Config{Seed: 1, Workers: 2, NoText: true})
-	if err != nil {
-		t.Fatal(err)
+	texts, report := learn(fit.Config{TrustText: true})
+	tried := read(t, "sentiment-test")
+	_, change := spread(texts, tried)
+	harmed := attacked(tried, change)
+	if lost := right(texts, tried) - right(texts, harmed); lost < 0.1 || *report.TextTurns < 0.1 {
+		t.Fatalf("where texts are trusted, %.3f are lost; the fit says %.3f", lost, *report.TextTurns)
 	}
-	p := result.Profile
-	if !result.Report.Learned || len(p.Signals) > 0 {
-		t.Errorf("learned %v, with %d signals", result.Report.Learned, len(p.Signals))
+	p, report := learn(fit.Config{NoText: true})
+	if !report.Learned || len(p.Signals) > 0 || *report.TextTurns != 0 {
+		t.Errorf("learned %v, with %d signals; texts turn %.3f", report.Learned, len(p.Signals), *report.TextTurns)
 	}
-	clean := read(t, "sentiment-test")[:40]
-	if got, want := verdicts(trials(t, p, spread[:40])), verdicts(trials(t, p, clean)); !slices.Equal(got, want) {
+	if got, want := verdicts(trials(t, p, harmed[:40])), verdicts(trials(t, p, tried[:40])); !slices.Equal(got, want) {
 		t.Errorf("texts change verdicts of a court that learned from none:\n%s\nwithout them\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }

@@ -26,6 +26,7 @@ type halves struct {
 type lesson struct {
 	fit, try sync.Once
 	profile  *abi.Profile
+	report   *fit.Report
 	tally    tally
 }
 
@@ -35,7 +36,7 @@ func (h *halves) lesson(t *testing.T) *lesson {
 	t.Helper()
 	kept, _ := lessons.LoadOrStore(h.name, &lesson{})
 	l := kept.(*lesson)
-	l.fit.Do(func() { l.profile, _ = written(t, fit.Fit, h.fitted) })
+	l.fit.Do(func() { l.profile, l.report = written(t, fit.Fit, h.fitted) })
 	if l.profile == nil {
 		t.Fatalf("nothing was fitted on %s", h.name)
 	}

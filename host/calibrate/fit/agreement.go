@@ -299,6 +299,6 @@ func (e *estimate) profile(name string) *abi.Profile {
 		}
 	}
 	slices.SortFunc(p.Sources, func(a, b abi.SourceReliability) int { return cmp.Compare(a.Source, b.Source) })
-	c.setCaps(p, e.use, allTexts)
+	c.setCaps(p, e.use, mostNats)
 	return p
 }

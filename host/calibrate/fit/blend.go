@@ -22,6 +22,8 @@ type crossed struct {
 	models   [][]*linear // by part, learner
 	// nats by learner and sample: the log-odds of a case's labels by what was learned without its part
 	nats [][][]float64
+	// text is what of these nats texts tell, nil for learners that read none, and rest what everything else tells
+	text, rest [][][]float64
 }
 
 // parts is how many parts cases are split into.
@@ -52,18 +54,32 @@ func (c *corpus) cross(ctx context.Context, use []int, workers int, seed uint64)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	x.nats = make([][][]float64, len(x.learners))
-	each(len(x.learners), workers, func(l int) {
-		x.nats[l] = make([][]float64, len(c.samples))
-		for _, i := range use {
-			if m := x.models[x.part[i]][l]; m != nil {
-				x.nats[l][i] = m.nats(&c.samples[i])
-			} else {
-				x.nats[l][i] = unmeasured(&c.samples[i].entry.Case)
-			}
-		}
-	})
+	x.nats, x.text, x.rest = make([][][]float64, len(x.learners)), make([][][]float64, len(x.learners)), make([][][]float64, len(x.learners))
+	each(len(x.learners), workers, func(l int) { c.foresee(x, l) })
 	return x, nil
+}
+
+// foresee gives what a learner makes of each case by what it learned without its part.
+func (c *corpus) foresee(x *crossed, l int) {
+	x.nats[l] = make([][]float64, len(c.samples))
+	for _, i := range x.use {
+		if m := x.models[x.part[i]][l]; m != nil {
+			x.nats[l][i] = m.nats(&c.samples[i])
+		} else {
+			x.nats[l][i] = unmeasured(&c.samples[i].entry.Case)
+		}
+	}
+	x.rest[l] = x.nats[l]
+	if !slices.ContainsFunc(x.models, func(of []*linear) bool { return of[l] != nil && len(of[l].text) > 0 }) {
+		return
+	}
+	x.text[l], x.rest[l] = make([][]float64, len(c.samples)), make([][]float64, len(c.samples))
+	for _, i := range x.use {
+		s := &c.samples[i]
+		x.text[l][i], x.rest[l][i] = make([]float64, len(s.labels)), slices.Clone(x.nats[l][i])
+		x.models[x.part[i]][l].addText(x.text[l][i], s)
+		addTo(x.rest[l][i], x.text[l][i], -1)
+	}
 }
 
 // without gives the cases that are not in a part.
@@ -83,35 +99,50 @@ func (x *crossed) final(c *corpus, of []int, workers int) []*linear {
 type weights struct {
 	learner []float64
 	base    []float64
+	// phrases are the learners' weights for what texts tell; nil where these are the same.
+	phrases []float64
 }
 
 // blendWeights finds the weights by which the log-odds of a candidate's learners, each
 // on cases that it hasn't seen, predict best; skip is a part that is left out,
 // or -1. Weights below 0 are none: a learner is never believed in reverse.
 func (c *corpus) blendWeights(x *crossed, by *candidate, skip int) weights {
+	even := weights{learner: make([]float64, len(x.learners)), base: make([]float64, len(c.labels))}
+	for _, l := range by.of {
+		even.learner[l] = 1 / float64(len(by.of))
+	}
+	return c.solveBlend(x, by, skip, even, x.nats, nil)
+}
+
+// solveBlend draws the weights of given log-odds, by learner and sample, to others. What else is known of a case is given; nil for nothing.
+func (c *corpus) solveBlend(x *crossed, by *candidate, skip int, centre weights, nats [][][]float64, given func(i int) []float64) weights {
 	r := &regression{}
 	first := r.parameters(len(by.of), blendPenalty)
-	for i := range by.of {
+	for i, l := range by.of {
 		r.positive[i] = true
-		r.centre[i] = 1 / float64(len(by.of))
+		r.centre[i] = centre.learner[l]
 	}
 	base := r.parameters(len(c.labels), by.base)
+	copy(r.centre[base:], centre.base)
 	for _, i := range x.use {
 		if x.part[i] == skip {
 			continue
 		}
 		s := &c.samples[i]
 		w := row{labels: s.labels, truth: s.truth, weight: s.weight, sums: make([]scaled, 0, len(by.of))}
+		if given != nil {
+			w.offset = given(i)
+		}
 		if by.base != evenRates {
 			w.class = []int32{base}
 		}
 		for at, l := range by.of {
-			w.sums = append(w.sums, scaled{first + int32(at), x.nats[l][i]})
+			w.sums = append(w.sums, scaled{first + int32(at), nats[l][i]})
 		}
 		r.rows = append(r.rows, w)
 	}
 	v := r.solve()
-	out := weights{make([]float64, len(x.learners)), v[base:]}
+	out := weights{learner: make([]float64, len(x.learners)), base: v[base:]}
 	for at, l := range by.of {
 		out.learner[l] = v[at]
 	}
@@ -133,9 +164,16 @@ func (c *corpus) predict(x *crossed, by *candidate, w *weights, i int) []float64
 // mix is the weighted sum of models.
 func (c *corpus) mix(models []*linear, w weights) *linear {
 	m := newLinear(c)
+	phrases := w.phrases
+	if phrases == nil {
+		phrases = w.learner
+	}
 	for i, x := range models {
 		if w.learner[i] != 0 {
-			m.add(x, w.learner[i])
+			m.addRest(x, w.learner[i])
+		}
+		if phrases[i] != 0 {
+			m.addPhrases(x, phrases[i])
 		}
 	}
 	addTo(m.base, w.base, 1)

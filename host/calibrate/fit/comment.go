@@ -49,6 +49,10 @@ func (r *Report) comment(w io.Writer) {
 	for _, f := range r.Figures {
 		say("%-36s %8.3f %9.3f", f.Name, f.Accuracy, f.LogLoss)
 	}
+	if t := r.TextTurns; t != nil && r.Signals > 0 {
+		say("")
+		say("A made-up text could turn at most %.1f of 100 of these answers from right to wrong.", 100**t)
+	}
 	say("")
 	say("Log loss is the mean of -ln P(right label): less is better. Weights are natural logarithms (nats): 0.7 doubles the")
 	say("odds, 2.3 makes them tenfold. docs/fitting.md says how they were found.")

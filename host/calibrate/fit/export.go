@@ -18,8 +18,8 @@ const (
 )
 
 // profile writes a linear model down. Which cases it was fitted on says how
-// often each thing is said, and how far sources and signals may go, the signals by a share of [textShares].
-func (c *corpus) profile(m *linear, name string, train []int, share int) *abi.Profile {
+// often each thing is said, and how far sources may go; the signals together go as far as most.
+func (c *corpus) profile(m *linear, name string, train []int, most float64) *abi.Profile {
 	u := c.usage(train)
 	base := slices.Clone(m.base)
 	p := &abi.Profile{Name: name, Sources: []abi.SourceReliability{}, Signals: c.signals(m, base, u)}
@@ -36,7 +36,7 @@ func (c *corpus) profile(m *linear, name string, train []int, share int) *abi.Pr
 	}
 	slices.SortFunc(p.Sources, func(a, b abi.SourceReliability) int { return cmp.Compare(a.Source, b.Source) })
 	p.BaseRates = c.rates(base)
-	c.setCaps(p, train, share)
+	c.setCaps(p, train, most)
 	return p
 }
 

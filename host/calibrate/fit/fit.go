@@ -46,6 +46,8 @@ type Config struct {
 	Results     map[string][]abi.ExperimentResult
 	// NoText leaves out what documents say: no text moves the court then, whoever writes it. Near duplicates are found by texts all the same.
 	NoText bool
+	// TrustText trusts texts as far as that helps, however many answers a made-up one could turn.
+	TrustText bool
 	// Bands asks for a certified threshold of the court's model; nil for none.
 	Bands *bands.Options
 	// Progress is told what is being done. Optional.
@@ -95,12 +97,13 @@ func Fit(ctx context.Context, entries []docket.Entry, config Config) (*Result, e
 	judgements := c.compare(x, config.Workers)
 	chosen := c.choose(judgements, x, use, config.always)
 	config.Progress("fitting on all")
-	p := unlearned(config.Name)
+	p, trust := unlearned(config.Name), newTextTrust(c, x, judgements, &config)
 	if by := &judgements[chosen]; chosen >= unprofiled {
-		m := c.mix(x.final(c, by.of, config.Workers), c.blendWeights(x, &by.candidate, nobody))
-		p = c.profile(m, config.Name, use, c.textShare(x, by, use))
+		most := trust.cap(chosen, use).most
+		w := c.beside(x, &by.candidate, c.blendWeights(x, &by.candidate, nobody), most, nobody)
+		p = c.profile(c.mix(x.final(c, by.of, config.Workers), w), config.Name, use, most)
 	}
-	r := c.report(x, judgements, chosen, p, &config)
+	r := c.report(x, trust, chosen, p, &config)
 	r.WithoutTruth = len(entries) - len(labelled)
 	if config.Experiments != nil {
 		p.Causes = config.Experiments.Causes

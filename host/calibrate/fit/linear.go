@@ -20,8 +20,8 @@ func newLinear(c *corpus) *linear {
 	}
 }
 
-// add adds times another model.
-func (m *linear) add(other *linear, times float64) {
+// addRest adds times what another model makes of everything but texts.
+func (m *linear) addRest(other *linear, times float64) {
 	addTo(m.base, other.base, times)
 	for i, v := range other.table {
 		if v != nil {
@@ -31,6 +31,10 @@ func (m *linear) add(other *linear, times float64) {
 	}
 	addTo(m.offset, other.offset, times)
 	addTo(m.slope, other.slope, times)
+}
+
+// addPhrases adds times what another model makes of texts.
+func (m *linear) addPhrases(other *linear, times float64) {
 	for p, v := range other.text {
 		m.text[p] = grown(m.text[p], len(v))
 		addTo(m.text[p], v, times)

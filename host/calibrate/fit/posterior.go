@@ -155,9 +155,9 @@ const (
 )
 
 // setCaps bounds each source by the most that it moved any case of the fit, and by what so many cases can show: who was right n
-// times is right in the next case with odds of n+1 to 1 (Laplace). It bounds the signals together by what they tell at most in a share
-// of the cases in which they tell something, in hundredths, and those of a passage.
-func (c *corpus) setCaps(p *abi.Profile, train []int, share int) {
+// times is right in the next case with odds of n+1 to 1 (Laplace). It bounds the signals together by textCap, and by what they tell at
+// most in any case of the fit, and those of a passage.
+func (c *corpus) setCaps(p *abi.Profile, train []int, textCap float64) {
 	p.SignalCap = mostNats
 	if p.Light != nil {
 		p.Light.Cap = mostNats
@@ -168,7 +168,7 @@ func (c *corpus) setCaps(p *abi.Profile, train []int, share int) {
 	m := NewModel(p)
 	densestOf := m.finder.Densest(p, passageBytes)
 	most, speaks := make(map[string]float64), make(map[string]int)
-	light, lights, told, densest := 0.0, 0, []float64(nil), []float64(nil)
+	light, lights, told, densest := 0.0, 0, 0.0, []float64(nil)
 	for _, i := range train {
 		k := &c.samples[i].entry.Case
 		if k.Light != nil {
@@ -181,9 +181,7 @@ func (c *corpus) setCaps(p *abi.Profile, train []int, share int) {
 				speaks[x.source]++
 			}
 		}
-		if t := spread(m.signals(k)); t > 0 {
-			told = append(told, t)
-		}
+		told = max(told, spread(m.signals(k)))
 		most := 0.0
 		for _, text := range texts(k) {
 			most = max(most, densestOf(text))
@@ -196,11 +194,7 @@ func (c *corpus) setCaps(p *abi.Profile, train []int, share int) {
 	for i := range p.Sources {
 		p.Sources[i].Cap = capOf(most[p.Sources[i].Source], speaks[p.Sources[i].Source])
 	}
-	p.SignalCap = 0
-	if len(told) > 0 {
-		slices.Sort(told)
-		p.SignalCap = round(quantile(told, share))
-	}
+	p.SignalCap = min(textCap, roundUp(told))
 	if len(p.Signals) > 0 {
 		slices.Sort(densest)
 		p.SignalPassage = &abi.SignalPassage{Bytes: passageBytes, Nats: roundUp(quantile(densest, passageShare))}
@@ -210,6 +204,11 @@ func (c *corpus) setCaps(p *abi.Profile, train []int, share int) {
 // capOf rounds up, so that no case of the fit is cut by the rounding.
 func capOf(most float64, n int) float64 {
 	return roundUp(min(most, math.Log(float64(n)+2)+1, mostNats))
+}
+
+// quantile gives the least of sorted figures that so many hundredths do not exceed.
+func quantile(sorted []float64, share int) float64 {
+	return sorted[max(int(math.Ceil(float64(len(sorted)*share)/100))-1, 0)]
 }
 
 // roundUp keeps two decimal places.

@@ -34,6 +34,7 @@ const relightings = 2
 func Relit(ctx context.Context, entries []docket.Entry, relight Relight, config Config) (*Result, error) {
 	labelled := withTruth(entries)
 	config.defaults()
+	config.TrustText = true // what Light says depends on texts, too: no cap on signals bounds what a text turns
 	c := read(labelled)
 	if err := c.enough(len(entries)); err != nil {
 		return nil, err
@@ -265,7 +266,7 @@ func (c *corpus) reportRelit(result *Result, a *asking) {
 		relit = func(i int) []float64 { return NewModel(p).Posterior(&c.samples[i].entry.Case) }
 		r.Learned, r.Model, r.Signals, r.SignalNats = false, rivals[at].name, 0, 0
 	}
-	r.Figures, r.Sources, r.Relit, r.Warnings = c.figures(x.use, relit), c.worth(p), true, nil
+	r.Figures, r.Sources, r.Relit, r.Warnings, r.TextTurns = c.figures(x.use, relit), c.worth(p), true, nil, nil
 	r.doubt()
 	r.Bands = c.certify(x.use, relit, a.config.Bands)
 }

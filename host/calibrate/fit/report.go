@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -71,12 +72,17 @@ type Report struct {
 	Signals int                `json:"signals"`
 	// SignalNats is as SourceWorth.Nats, of all signals together.
 	SignalNats float64 `json:"signal_nats"`
+	// TextTurns is the share of the cases whose answer is right and could be turned by a text that somebody makes up: its lead by
+	// everything else is less than the profile's cap on signals. Light's answer and what sources say must not depend on the text. Nil with
+	// Relit, where they may, and where no truth was used.
+	TextTurns *float64 `json:"text_turns,omitempty"`
 	// Experiments is nil where no results of experiments were given.
 	Experiments *ExperimentWorth `json:"experiments,omitempty"`
 }
 
 // report measures the profiles that are fitted without each part on that part.
-func (c *corpus) report(x *crossed, judgements []judged, chosen int, p *abi.Profile, config *Config) Report {
+func (c *corpus) report(x *crossed, trust *textTrust, chosen int, p *abi.Profile, config *Config) Report {
+	judgements := trust.judgements
 	r := Report{
 		Cases: len(x.use), Parts: x.k, Learned: chosen >= unprofiled, Model: judgements[chosen].name,
 		Repeated: c.repeated, Contradictions: c.contradictions, Signals: len(p.Signals), Sources: c.worth(p),
@@ -93,21 +99,43 @@ func (c *corpus) report(x *crossed, judgements []judged, chosen int, p *abi.Prof
 		s := &c.samples[i]
 		r.SignalNats += lead(m.signals(&s.entry.Case), s.truth) / float64(len(x.use))
 	}
-	// Which candidate to take is chosen without the part, too.
-	models := make([]*Model, x.k)
-	each(x.k, config.Workers, func(f int) {
+	// Which candidate to take, and how far to trust texts, is chosen without the part, too.
+	models, caps := make([]*Model, x.k), make([]*capped, x.k)
+	for f := range models {
 		others := x.without(f)
-		learned := unlearned("part")
 		if chosen := c.choose(judgements, x, others, config.always); chosen >= unprofiled {
-			by := &judgements[chosen]
-			learned = c.profile(c.mix(x.models[f], by.weights[f]), "part", others, c.textShare(x, by, others))
+			caps[f] = trust.cap(chosen, others)
+		}
+	}
+	each(x.k, config.Workers, func(f int) {
+		learned := unlearned("part")
+		if by := caps[f]; by != nil {
+			learned = c.profile(c.mix(x.models[f], by.weights[f]), "part", x.without(f), by.most)
 		}
 		models[f] = NewModel(learned)
 	})
 	crossfitted := func(i int) []float64 { return models[x.part[i]].Posterior(&c.samples[i].entry.Case) }
 	r.Figures, r.Bands = c.figures(x.use, crossfitted), c.certify(x.use, crossfitted, config.Bands)
 	r.doubt()
+	r.TextTurns = new(float64)
+	for _, i := range x.use {
+		if s := &c.samples[i]; models[x.part[i]].turns(&s.entry.Case, s.truth, p.SignalCap) {
+			*r.TextTurns += 1 / float64(len(x.use))
+		}
+	}
+	if r.Learned && !config.TrustText && mean(trust.cap(chosen, x.use).turned, x.use) > mostTurned {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("texts decide many of these cases, so that a made-up text could turn %.0f of 100 answers; without texts about %.0f of 100 are right, with them %.0f; "+
+			"fit with --no-text if others than your own tools write documents", 100**r.TextTurns, 100*mean(trust.of(chosen)[0].hits, x.use), 100*r.Figures[0].Accuracy))
+	}
 	return r
+}
+
+// turns says whether the most probable label of a case is right, and a text that tells as much as a cap could make another one more probable.
+func (m *Model) turns(c *abi.Case, truth int, textCap float64) bool {
+	z := m.nats(c)
+	right := best(z) == truth
+	addTo(z, m.signals(c), -1)
+	return right && margin(z, truth) < textCap
 }
 
 // doubt warns of a profile that predicts no better than none.

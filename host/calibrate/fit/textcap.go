@@ -7,48 +7,169 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/odds"
 )
 
-// textShares are hundredths of the cases with signals. A cap on the signals together is what the signals of so many tell at most.
-func textShares() []int { return []int{25, 50, 75, 90, allTexts} }
-
-const allTexts = 100
-
-// textShare chooses how far to trust texts: as little as predicts as well, since anybody may write into a document. It is the least share whose cap is no
-// worse, on cases that a blend of learners was fitted without, than the best by more than a part of the standard error.
-func (c *corpus) textShare(x *crossed, by *judged, use []int) int {
-	shares := textShares()
-	models := make([]*linear, x.k)
-	for part := range models {
-		models[part] = c.mix(x.models[part], by.weights[part])
-	}
-	texts, rest, told := make([][]float64, len(c.samples)), make([][]float64, len(c.samples)), []float64{}
-	for _, i := range use {
-		s, m := &c.samples[i], models[x.part[i]]
-		texts[i], rest[i] = make([]float64, len(s.labels)), m.nats(s)
-		m.addText(texts[i], s)
-		addTo(rest[i], texts[i], -1)
-		if t := spread(texts[i]); t > 0 {
-			told = append(told, t)
-		}
-	}
-	if len(told) == 0 {
-		return allTexts
-	}
-	slices.Sort(told)
-	list := make([]judged, len(shares))
-	for k, share := range shares {
-		list[k].losses = make([]float64, len(c.samples))
-		most := quantile(told, share)
-		for _, i := range use {
-			z := slices.Clone(texts[i])
-			odds.Limit(z, most)
-			addTo(z, rest[i], 1)
-			list[k].losses[i] = lossOf(softmax(z), c.samples[i].truth)
-		}
-	}
-	return shares[c.simplest(list, places(len(list)), use, withinLearned)]
+// textCaps are what the signals of a case may tell at most, in nats, from nothing to all.
+func textCaps() []float64 {
+	return []float64{0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.7, 1, 1.5, 2, 3, 5, mostNats}
 }
 
-// quantile gives the least of sorted figures that so many hundredths do not exceed.
-func quantile(sorted []float64, share int) float64 {
-	return sorted[max(int(math.Ceil(float64(len(sorted)*share)/100))-1, 0)]
+// mostTurned is how large a share of the answers a made-up text may turn at most, if that raises log loss by no more than the share
+// mostLost.
+const (
+	mostTurned = 0.075
+	mostLost   = 0.05
+)
+
+// capped is a blend of learners whose signals are capped, judged on cases that it hasn't seen.
+type capped struct {
+	judged
+	most float64 // nats
+	// hits and turned are 1 or 0, by sample: whether the answer is right, and whether it is right and some text turns it.
+	hits, turned []float64
+}
+
+// textTrust finds how far each candidate may trust texts. It can be used by one goroutine at a time.
+type textTrust struct {
+	c          *corpus
+	x          *crossed
+	judgements []judged
+	config     *Config
+	known      map[int][]capped // by place of the candidate
+}
+
+func newTextTrust(c *corpus, x *crossed, judgements []judged, config *Config) *textTrust {
+	return &textTrust{c, x, judgements, config, make(map[int][]capped)}
+}
+
+// of judges a candidate with each cap; without learners that read texts there is one cap, and no text counts.
+func (t *textTrust) of(at int) []capped {
+	if list, ok := t.known[at]; ok {
+		return list
+	}
+	by := &t.judgements[at]
+	caps := textCaps()
+	if !t.x.reads(&by.candidate) {
+		caps = caps[:1]
+	}
+	list := make([]capped, len(caps))
+	for i := range list {
+		n := len(t.c.samples)
+		list[i] = capped{judged{candidate: by.candidate, losses: make([]float64, n), weights: make([]weights, t.x.k)}, caps[i], make([]float64, n), make([]float64, n)}
+	}
+	each(len(list)*t.x.k, t.config.Workers, func(i int) {
+		t.c.judgeCapped(t.x, &list[i/t.x.k], by.weights[i%t.x.k], i%t.x.k)
+	})
+	t.known[at] = list
+	return list
+}
+
+// cap chooses how far a candidate trusts texts, by some cases: anybody may write into a document.
+//
+// The largest cap is taken with which no text could turn more than mostTurned of the answers. A text turns an answer whose lead by
+// everything else is less than the cap. Where texts decide, so small a cap makes all answers worse, whether somebody makes up texts or not. If
+// that raises log loss by more than mostLost, by a standard error, the least cap is taken that predicts as well as the best.
+func (t *textTrust) cap(at int, use []int) *capped {
+	list := t.of(at)
+	plain := make([]judged, len(list))
+	safe := 0
+	for i := range list {
+		plain[i] = list[i].judged
+		if mean(list[i].turned, use) <= mostTurned {
+			safe = i
+		}
+	}
+	useful := t.c.simplest(plain, places(len(list)), use, withinLearned)
+	worse, deviation := t.c.difference(list[safe].losses, list[useful].losses, use)
+	if t.config.TrustText || useful < safe || worse-deviation > mostLost*plain[useful].loss(use) {
+		return &list[useful]
+	}
+	return &list[safe]
+}
+
+// judgeCapped finds the weights of a candidate's learners without a part, and predicts that part.
+func (c *corpus) judgeCapped(x *crossed, j *capped, w weights, part int) {
+	j.weights[part] = c.beside(x, &j.candidate, w, j.most, part)
+	for _, i := range x.use {
+		if x.part[i] != part {
+			continue
+		}
+		s := &c.samples[i]
+		rest, text := c.restOf(x, &j.candidate, &j.weights[part], i), x.textOf(&j.candidate, w.learner, i)
+		odds.Limit(text, j.most)
+		z := slices.Clone(rest)
+		addTo(z, text, 1)
+		right := best(z) == s.truth
+		j.losses[i] = lossOf(softmax(z), s.truth)
+		if right {
+			j.hits[i] = 1
+		}
+		if right && margin(rest, s.truth) < j.most {
+			j.turned[i] = 1
+		}
+	}
+}
+
+// beside finds the weights of what a candidate's learners make of all but texts again, beside what texts may tell within
+// a cap. The phrases keep theirs.
+func (c *corpus) beside(x *crossed, by *candidate, w weights, most float64, skip int) weights {
+	if !x.reads(by) {
+		return w
+	}
+	out := c.solveBlend(x, by, skip, w, x.rest, func(i int) []float64 {
+		text := x.textOf(by, w.learner, i)
+		odds.Limit(text, most)
+		return text
+	})
+	out.phrases = w.learner
+	if most == 0 {
+		out.phrases = make([]float64, len(w.learner))
+	}
+	return out
+}
+
+// reads says whether a learner of a candidate reads texts.
+func (x *crossed) reads(by *candidate) bool {
+	return slices.ContainsFunc(by.of, func(l int) bool { return x.text[l] != nil })
+}
+
+// textOf is what the learners of a candidate make of the texts of a case that they haven't seen.
+func (x *crossed) textOf(by *candidate, weight []float64, i int) []float64 {
+	z := make([]float64, len(x.rest[by.of[0]][i]))
+	for _, l := range by.of {
+		if x.text[l] != nil {
+			addTo(z, x.text[l][i], weight[l])
+		}
+	}
+	return z
+}
+
+// restOf is what they make of everything else.
+func (c *corpus) restOf(x *crossed, by *candidate, w *weights, i int) []float64 {
+	z := make([]float64, len(c.samples[i].labels))
+	for j, l := range c.samples[i].labels {
+		z[j] = w.base[l]
+	}
+	for _, l := range by.of {
+		addTo(z, x.rest[l][i], w.learner[l])
+	}
+	return z
+}
+
+// margin is by how much a label is ahead of the next, below 0 if it is not.
+func margin(z []float64, label int) float64 {
+	least := math.Inf(1)
+	for j, x := range z {
+		if j != label {
+			least = min(least, z[label]-x)
+		}
+	}
+	return least
+}
+
+// mean of what is given by sample.
+func mean(v []float64, use []int) float64 {
+	sum := 0.0
+	for _, i := range use {
+		sum += v[i]
+	}
+	return sum / float64(len(use))
 }

@@ -40,7 +40,7 @@ func TestWhatIsWrittenIsWhatWasFitted(t *testing.T) {
 			c.minePhrases(1)
 			use := every(c)
 			m := c.regress(use, &sourceTerms{own: 1, table: 4, base: 1}, newKnown(c, use).first(30), 3)
-			p := c.profile(m, "p", use, allTexts)
+			p := c.profile(m, "p", use, mostNats)
 			p.SignalPassage = nil // takes the densest passages out, by purpose
 			profile := NewModel(p)
 			for i := range c.samples {

@@ -32,6 +32,7 @@ type fitOptions struct {
 	seed       uint64
 	unlabelled bool
 	noText     bool
+	trustText  bool
 	outcomes   string
 	bands      cli.BandFlags
 }
@@ -64,8 +65,9 @@ wrote of the same cases. Kinds of experiments with few cases keep the default, a
 unless the learned tables are better on groups of cases that they were not learned on. What language
 models stated in these results counts as a source, "model:NAME": its reliability is measured like any other's.
 
-With --no-text it learns from what sources say alone. Phrases in documents tell something, and whoever
-writes documents can write them.
+Phrases in documents tell something, and whoever writes documents can write them. So all phrases of a case
+together count no more than turns 7.5 of 100 answers, estimated on cases not fitted on, unless texts decide the cases:
+then a warning says how many. With --trust-text they count as much as helps, with --no-text nothing.
 
 With --unlabelled no truth is used: the reliability of the sources is estimated from how they
 agree. That needs at least three sources that speak of the same cases and don't err alike;
@@ -90,6 +92,7 @@ wrong (where lines of a docket are wrong, the others were still fitted on).`,
 	f.StringVar(&o.outcomes, "outcomes", "", "results of these cases by try --experiments all --format jsonl: learn what outcomes of experiments tell, "+
 		"from the default of the profile "+open.GoTestProfile)
 	f.BoolVar(&o.noText, "no-text", false, "learn from what sources say alone: where others than your own tools write documents, no text moves a verdict then")
+	f.BoolVar(&o.trustText, "trust-text", false, "let phrases in documents count as much as helps: where only your own tools write documents")
 	f.BoolVar(&o.unlabelled, "unlabelled", false, "use no truth, but how the sources agree")
 	o.bands.Add(f)
 	o.LightFlags(cmd, "default: "+open.LightDocket)
@@ -174,6 +177,9 @@ func (o *fitOptions) check(dockets []string) error {
 	if o.noText && o.unlabelled {
 		faults = append(faults, errors.New("--no-text with --unlabelled: without truth no text is read"))
 	}
+	if o.trustText && (o.noText || o.unlabelled) {
+		faults = append(faults, errors.New("--trust-text with --no-text or --unlabelled: no text is read there"))
+	}
 	if o.bands.Bands && o.unlabelled {
 		faults = append(faults, errors.New("--bands with --unlabelled: a bound on the error takes the truth"))
 	}
@@ -205,7 +211,7 @@ func (o *fitOptions) read(ctx context.Context, s cli.Streams, p *cli.Progress, i
 
 // fit fits on the entries, with the Light that is to answer for them.
 func (o *fitOptions) fit(ctx context.Context, light *open.LightRunner, entries []docket.Entry) (*fit.Result, error) {
-	config := fit.Config{Name: o.name, Seed: o.seed, NoText: o.noText, Workers: o.workers, Bands: o.bands.Options(), Progress: light.Progress.Say}
+	config := fit.Config{Name: o.name, Seed: o.seed, NoText: o.noText, TrustText: o.trustText, Workers: o.workers, Bands: o.bands.Options(), Progress: light.Progress.Say}
 	if config.Name == "" {
 		config.Name = strings.TrimSuffix(filepath.Base(o.output), filepath.Ext(o.output))
 	}
