@@ -26,10 +26,14 @@ LIGHT_STUDY ?= $(firstword $(GO_DOCKETS)):$(lastword $(GO_DOCKETS)) $(lastword $
 QUALITY     ?= $(LIGHT_STUDY) examples/dockets/sentiment-fit.jsonl:examples/dockets/sentiment-test.jsonl \
                examples/dockets/sentiment-test.jsonl:examples/dockets/sentiment-fit.jsonl
 
+# Test binaries without debug information are linked in half the time. The vet of go test is left out: make lint runs all of it.
+TEST := $(GO) test -vet=off -ldflags=-w
+
 # Packages that have goroutines of their own or guard what others share; of those that try many cases, the tests that are about it.
-# The vet of go test is left out: make lint runs all of it.
 RACE        = ./host/execlight ./host/model $(addprefix ./host/internal/,quotes runtime/registry sandbox/internal/pages tempdir traverse)
-RACE_SOME  := ./host ./host/casebook ./host/experiment/isolate ./host/record ./host/internal/sandbox ./cmd/shadowcourt ./cmd/shadowcourt/internal/try
+RACE_SOME  := ./host ./host/casebook ./host/experiment/isolate ./host/record ./host/internal/sandbox
+# The command starts few goroutines of its own, and needs a third of the time that compiling with the race detector takes. .ci/run leaves it out.
+RACE_COMMAND ?= ./cmd/shadowcourt ./cmd/shadowcourt/internal/try
 RACE_TESTS := Hammer|PL1_|PL11_ACandidateDecides|PL5|Cancelled|Signal|Progress|Interrupt|RE1_Workers|TwoStarts|CloseWaits|EngineClose|PruningDisturbs|ASpinningGuest|EnginesShare|CallersContext
 GUEST  := ./plugins/... ./abi/guest/... ./abi/codec
 GOLDEN  = $(sort $(dir $(shell grep -rl --include='*_test.go' 'flag.Bool("update"' .)))
@@ -99,7 +103,7 @@ plugins: ## build the modules that the command embeds
 
 .PHONY: test
 test: plugins ## run all tests
-	$(GO) test -vet=off -timeout 30m ./...
+	$(TEST) -timeout 30m ./...
 
 .PHONY: test-long
 test-long: plugins ## run the long forms of tests: all examples, 10,000 trials with swaps, a million mutants, all modules, fits of every half
@@ -111,13 +115,13 @@ test-hardship: plugins ## run all tests on one core, beside four busy loops and 
 
 .PHONY: race
 race: plugins ## run the tests with goroutines under the race detector; seven times as long where the modules are not compiled yet
-	$(GO) test -vet=off -race -short -timeout 30m $(RACE)
-	$(GO) test -vet=off -race -short -timeout 30m -run '$(RACE_TESTS)' $(RACE_SOME)
+	$(TEST) -race -short -timeout 30m $(RACE)
+	$(TEST) -race -short -timeout 30m -run '$(RACE_TESTS)' $(RACE_SOME) $(RACE_COMMAND)
 
 .PHONY: repeat
 repeat: plugins ## run the tests with goroutines twenty times in a row
-	$(GO) test -vet=off -short -count=20 -timeout 120m $(RACE)
-	$(GO) test -vet=off -short -count=20 -timeout 120m -run '$(RACE_TESTS)' $(RACE_SOME)
+	$(TEST) -short -count=20 -timeout 120m $(RACE)
+	$(TEST) -short -count=20 -timeout 120m -run '$(RACE_TESTS)' $(RACE_SOME) $(RACE_COMMAND)
 
 .PHONY: conformance
 conformance: plugins ## run the test vectors over both codecs, and the conformance kit over our modules and its zoo
