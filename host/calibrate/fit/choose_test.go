@@ -43,3 +43,18 @@ func TestWhenAProfileIsLearned(t *testing.T) {
 		})
 	}
 }
+
+// A profile that predicts no better than none is doubted; one that predicts better is not, nor what changes nothing.
+func TestAProfileThatIsNoBetterIsDoubted(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct {
+		model, none float64
+		learned     bool
+		want        int
+	}{{1.1, 1.0, true, 1}, {0.9, 1.0, true, 0}, {1.1, 1.0, false, 0}} {
+		r := Report{Learned: x.learned, Figures: []Figures{{LogLoss: x.model}, {LogLoss: x.none}}}
+		if r.doubt(); len(r.Warnings) != x.want {
+			t.Errorf("log loss %v, %v without a profile, learned %v: warnings %q", x.model, x.none, x.learned, r.Warnings)
+		}
+	}
+}

@@ -68,6 +68,21 @@ func TestTextsThatDecideAreNotCapped(t *testing.T) {
 	}
 }
 
+// The report warns where texts decide, unless it was asked to trust them.
+func TestTheReportWarnsOfTextsThatDecide(t *testing.T) {
+	t.Parallel()
+	for _, config := range []Config{{Workers: 2}, {Workers: 2, TrustText: true}, {Workers: 2, NoText: true}} {
+		result, err := Fit(t.Context(), simulate.Shapes(2)[11].Docket(22, 200), config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		turns := *result.Report.TextTurns
+		if warns := len(result.Report.Warnings) > 0; warns == (config.TrustText || config.NoText) || config.NoText == (turns > 0.8) || config.NoText && turns != 0 {
+			t.Errorf("%+v: texts turn %.2f, warnings %q", config, turns, result.Report.Warnings)
+		}
+	}
+}
+
 // A candidate that reads no texts trusts none.
 func TestWhatReadsNoTextTrustsNone(t *testing.T) {
 	t.Parallel()
