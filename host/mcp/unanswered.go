@@ -59,6 +59,15 @@ func (u *unanswered) done(id jsonrpc.ID) {
 	u.check()
 }
 
+// end says that nothing more is asked. It may be called again.
+func (u *unanswered) end() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.last = true
+	u.check()
+}
+
+// check closes none where nothing more is to come. The caller holds the lock.
 func (u *unanswered) check() {
 	if !u.last || len(u.ids) > 0 {
 		return
@@ -97,12 +106,4 @@ func (p *patient) Read(b []byte) (int, error) {
 func (p *patient) Close() error {
 	p.once.Do(func() { close(p.closed) })
 	return p.ReadCloser.Close()
-}
-
-// end says that nothing more is asked. It may be called again.
-func (u *unanswered) end() {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.last = true
-	u.check()
 }
