@@ -135,7 +135,7 @@ func TestAccept_QU2_SpreadPhrasesTurnNoMoreThanTheFitSays(t *testing.T) {
 			if noise := 2 * math.Sqrt(says*(1-says)*(1/float64(len(h.fitted))+1/float64(before.tried))); lost > says+noise {
 				t.Errorf("%.3f are lost, and the fit says %.3f", lost, says)
 			}
-			if h.name != "issue texts" && lost > 0.05 {
+			if h.name != "issue texts" && lost > 0.075 {
 				t.Errorf("%.3f are lost, although texts do not decide these cases", lost)
 			}
 		})
