@@ -110,7 +110,8 @@ func (c *corpus) report(x *crossed, trust *textTrust, chosen int, p *abi.Profile
 	each(x.k, config.Workers, func(f int) {
 		learned := unlearned("part")
 		if by := caps[f]; by != nil {
-			learned = c.profile(c.mix(x.models[f], by.weights[f]), "part", x.without(f), by.most)
+			w := c.beside(x, &by.candidate, by.weights[f], by.most, f)
+			learned = c.profile(c.mix(x.models[f], w), "part", x.without(f), by.most)
 		}
 		models[f] = NewModel(learned)
 	})
@@ -123,9 +124,9 @@ func (c *corpus) report(x *crossed, trust *textTrust, chosen int, p *abi.Profile
 			*r.TextTurns += 1 / float64(len(x.use))
 		}
 	}
-	if r.Learned && !config.TrustText && mean(trust.cap(chosen, x.use).turned, x.use) > mostTurned {
+	if r.Learned && !config.TrustText && mean(trust.cap(chosen, x.use).turned, trust.x.use) > mostTurned {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("texts decide many of these cases, so that a made-up text could turn %.0f of 100 answers; without texts about %.0f of 100 are right, with them %.0f; "+
-			"fit with --no-text if others than your own tools write documents", 100**r.TextTurns, 100*mean(trust.of(chosen)[0].hits, x.use), 100*r.Figures[0].Accuracy))
+			"fit with --no-text if others than your own tools write documents", 100**r.TextTurns, 100*mean(trust.of(chosen)[0].hits, trust.x.use), 100*r.Figures[0].Accuracy))
 	}
 	return r
 }

@@ -19,6 +19,9 @@ const (
 	mostLost   = 0.05
 )
 
+// mostJudged is about how many cases caps are judged on at most, spread over all: by so many, the share that texts turn is known to half a point.
+const mostJudged = 2000
+
 // capped is a blend of learners whose signals are capped, judged on cases that it hasn't seen.
 type capped struct {
 	judged
@@ -30,14 +33,22 @@ type capped struct {
 // textTrust finds how far each candidate may trust texts. It can be used by one goroutine at a time.
 type textTrust struct {
 	c          *corpus
-	x          *crossed
+	x          crossed // with the cases that caps are judged on
 	judgements []judged
 	config     *Config
 	known      map[int][]capped // by place of the candidate
 }
 
 func newTextTrust(c *corpus, x *crossed, judgements []judged, config *Config) *textTrust {
-	return &textTrust{c, x, judgements, config, make(map[int][]capped)}
+	t := &textTrust{c, *x, judgements, config, make(map[int][]capped)}
+	t.x.use = t.some(x.use)
+	return t
+}
+
+// some are those of some cases that caps are judged on.
+func (t *textTrust) some(use []int) []int {
+	step := len(t.c.samples)/mostJudged + 1
+	return slices.DeleteFunc(slices.Clone(use), func(i int) bool { return i%step != 0 })
 }
 
 // of judges a candidate with each cap; without learners that read texts there is one cap, and no text counts.
@@ -53,10 +64,10 @@ func (t *textTrust) of(at int) []capped {
 	list := make([]capped, len(caps))
 	for i := range list {
 		n := len(t.c.samples)
-		list[i] = capped{judged{candidate: by.candidate, losses: make([]float64, n), weights: make([]weights, t.x.k)}, caps[i], make([]float64, n), make([]float64, n)}
+		list[i] = capped{judged{candidate: by.candidate, losses: make([]float64, n), weights: by.weights}, caps[i], make([]float64, n), make([]float64, n)}
 	}
 	each(len(list)*t.x.k, t.config.Workers, func(i int) {
-		t.c.judgeCapped(t.x, &list[i/t.x.k], by.weights[i%t.x.k], i%t.x.k)
+		t.c.judgeCapped(&t.x, &list[i/t.x.k], i%t.x.k)
 	})
 	t.known[at] = list
 	return list
@@ -69,6 +80,7 @@ func (t *textTrust) of(at int) []capped {
 // that raises log loss by more than mostLost, by a standard error, the least cap is taken that predicts as well as the best.
 func (t *textTrust) cap(at int, use []int) *capped {
 	list := t.of(at)
+	use = t.some(use)
 	plain := make([]judged, len(list))
 	safe := 0
 	for i := range list {
@@ -86,14 +98,15 @@ func (t *textTrust) cap(at int, use []int) *capped {
 }
 
 // judgeCapped finds the weights of a candidate's learners without a part, and predicts that part.
-func (c *corpus) judgeCapped(x *crossed, j *capped, w weights, part int) {
-	j.weights[part] = c.beside(x, &j.candidate, w, j.most, part)
+func (c *corpus) judgeCapped(x *crossed, j *capped, part int) {
+	plain := j.weights[part]
+	w := c.beside(x, &j.candidate, plain, j.most, part)
 	for _, i := range x.use {
 		if x.part[i] != part {
 			continue
 		}
 		s := &c.samples[i]
-		rest, text := c.restOf(x, &j.candidate, &j.weights[part], i), x.textOf(&j.candidate, w.learner, i)
+		rest, text := c.restOf(x, &j.candidate, &w, i), x.textOf(&j.candidate, plain.learner, i)
 		odds.Limit(text, j.most)
 		z := slices.Clone(rest)
 		addTo(z, text, 1)

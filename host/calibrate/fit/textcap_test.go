@@ -96,7 +96,7 @@ func TestWhatReadsNoTextTrustsNone(t *testing.T) {
 func TestSourcesAreWeighedBesideCappedTexts(t *testing.T) {
 	t.Parallel()
 	trust, chosen, _ := trusting(t, 6, &Config{Workers: 2})
-	c, x, by := trust.c, trust.x, &trust.judgements[chosen]
+	c, x, by := trust.c, &trust.x, &trust.judgements[chosen]
 	w := c.blendWeights(x, &by.candidate, nobody)
 	alone, all := c.beside(x, &by.candidate, w, 0, nobody), c.beside(x, &by.candidate, w, mostNats, nobody)
 	if m := c.mix(x.models[0], alone); len(m.text) != 0 {
@@ -106,9 +106,9 @@ func TestSourcesAreWeighedBesideCappedTexts(t *testing.T) {
 		t.Error("no phrase counts although texts may tell all")
 	}
 	lossOfAll := func(w weights, most float64) (sum float64) {
-		j := capped{judged{candidate: by.candidate, losses: make([]float64, len(c.samples)), weights: make([]weights, x.k)}, most, make([]float64, len(c.samples)), make([]float64, len(c.samples))}
+		j := capped{judged{candidate: by.candidate, losses: make([]float64, len(c.samples)), weights: slices.Repeat([]weights{w}, x.k)}, most, make([]float64, len(c.samples)), make([]float64, len(c.samples))}
 		for part := range x.k {
-			c.judgeCapped(x, &j, w, part)
+			c.judgeCapped(x, &j, part)
 		}
 		return j.loss(x.use)
 	}
