@@ -124,9 +124,8 @@ type Tally struct {
 	// Stated is the mean confidence of the court's answers, to a hundredth; 0 without a label or a truth.
 	Stated  float64
 	Results int
-	// Took is the time that their trials took, Fuel what they used. Results that share a verdict count it each.
+	// Took is the time that their trials took. Results that share a verdict count it each.
 	Took time.Duration
-	Fuel int64
 }
 
 // Tallies counts all results of a repository (empty: of all) from dockets that were submitted since a time (zero: ever), the latest week first.
@@ -139,13 +138,13 @@ func (s *Store) Tallies(ctx context.Context, repository string, since time.Time)
 	list := []Tally{}
 	week := fmt.Sprintf("(d.created + %d) / %d", int64(sinceMonday), int64(weekMicros))
 	err := each(ctx, s.db, `SELECT d.repository, `+week+` AS week, t.label, t.light, t.truth, t.corrected, t.confidence,
-			CAST(sum(t.entries) AS BIGINT), sum(t.stated), CAST(sum(t.micros) AS BIGINT), CAST(sum(t.fuel) AS BIGINT)
+			CAST(sum(t.entries) AS BIGINT), sum(t.stated), CAST(sum(t.micros) AS BIGINT)
 			FROM tallies t JOIN dockets d ON d.id = t.docket`+w.text()+` GROUP BY 1, 2, 3, 4, 5, 6, 7 ORDER BY 2 DESC, 1, 3, 4, 5, 6, 7`, w.args,
 		func(scan func(...any) error) error {
 			var t Tally
 			var week, corrected, confidence, micros int64
 			var stated float64
-			err := scan(&t.Repository, &week, &t.Label, &t.Light, &t.Truth, &corrected, &confidence, &t.Results, &stated, &micros, &t.Fuel)
+			err := scan(&t.Repository, &week, &t.Label, &t.Light, &t.Truth, &corrected, &confidence, &t.Results, &stated, &micros)
 			t.Week, t.Corrected, t.Took = weekStart(week), corrected != 0, time.Duration(micros)*time.Microsecond
 			if t.Label != "" && t.Truth != "" && t.Results > 0 {
 				t.Stated = min(max(stated/float64(t.Results), 0), 1)

@@ -57,7 +57,7 @@ func knows(t *testing.T, s *store.Store) { //nolint:thelper // a test of the sui
 	tallies, err := s.Tallies(t.Context(), "", time.Time{})
 	must(t, err)
 	of := func(tally store.Tally) store.Tally {
-		tally.Week, tally.Label, tally.Light, tally.Took, tally.Fuel = week, "bug", "bug", time.Duration(tally.Results)*time.Millisecond, int64(7*tally.Results)
+		tally.Week, tally.Label, tally.Light, tally.Took = week, "bug", "bug", time.Duration(tally.Results)*time.Millisecond
 		return tally
 	}
 	if diff := cmp.Diff([]store.Tally{
