@@ -58,6 +58,15 @@ func withExperiments(ctx context.Context, o *work.Opening) (*host.Host, error) {
 	})
 }
 
+// failing is the case of the test that the second commit broke.
+func failing() docket.Entry {
+	return docket.Entry{Case: abi.Case{
+		ID: "example.com/cart.TestTotal", Subject: "TestTotal fails in example.com/cart", Labels: []string{"pb001", "ab001", "si001", "nd001"},
+		Light:     &abi.LightAnswer{Classification: "nd001", Confidence: 0.4},
+		Documents: []abi.Document{{Name: "log", Text: "    cart_test.go:7: Total = 7, want 6\n--- FAIL: TestTotal (0.00s)\n"}},
+	}, LabelNames: map[string]string{}}
+}
+
 // TestAccept_EX1_DocketsOfTheOperatorsRepositoryRunExperiments: on the commit that they name, and no others.
 func TestAccept_EX1_DocketsOfTheOperatorsRepositoryRunExperiments(t *testing.T) {
 	t.Parallel()
@@ -79,13 +88,8 @@ func TestAccept_EX1_DocketsOfTheOperatorsRepositoryRunExperiments(t *testing.T) 
 			}}, err
 		}}
 	})
-	failing := docket.Entry{Case: abi.Case{
-		ID: "example.com/cart.TestTotal", Subject: "TestTotal fails in example.com/cart", Labels: []string{"pb001", "ab001", "si001", "nd001"},
-		Light:     &abi.LightAnswer{Classification: "nd001", Confidence: 0.4},
-		Documents: []abi.Document{{Name: "log", Text: "    cart_test.go:7: Total = 7, want 6\n--- FAIL: TestTotal (0.00s)\n"}},
-	}, LabelNames: map[string]string{}}
 	try := func(repository, revision string) *trial.Trial {
-		d := wait(t, s, submit(t, s, store.Submission{Format: "jsonl", Repository: repository, Revision: revision}, []docket.Entry{failing}).ID)
+		d := wait(t, s, submit(t, s, store.Submission{Format: "jsonl", Repository: repository, Revision: revision}, []docket.Entry{failing()}).ID)
 		tried, err := s.Trial(t.Context(), store.TrialID{Docket: d.ID, Ordinal: 1})
 		must(t, err)
 		if tried.Trial == nil {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -78,7 +79,9 @@ func (w *Worker) batch(ctx context.Context, job *river.Job[store.BatchArgs]) err
 	done := Batch{ID: b.ID, Docket: b.Docket.ID, Generation: b.Generation, Attempt: b.Attempt}
 	ctx, span := w.beginBatch(ctx, b)
 	defer span.End()
-	o, err := w.try(ctx, b, &done)
+	watched, unwatch := w.watched(ctx, b)
+	o, err := w.try(watched, b, &done)
+	unwatch()
 	if err == nil {
 		err = w.complete(ctx, b, o, job)
 	}
@@ -238,6 +241,9 @@ func (f *fleet) configuration(ctx context.Context, h *fleetHost, court *host.Hos
 	parts, err := court.Configuration(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if h.docket != 0 { // the docket's budget decides what is run: others must not take over what a used-up one left
+		parts = append(slices.Clip(parts), record.Part{Name: "docket", Digest: record.DigestOf(fmt.Appendf(nil, "docket %d", h.docket))})
 	}
 	text, err := json.Marshal(parts)
 	if err != nil {

@@ -55,6 +55,7 @@ type fleetHost struct {
 	ready      chan struct{} // closed when host or err is set
 	host       *host.Host
 	laboratory Laboratory // nil for none
+	docket     int64      // that has the laboratory
 	err        error
 	users      int
 	used       int64                 // the fleet's clock when it was last used
@@ -105,6 +106,7 @@ func (f *fleet) openHost(ctx context.Context, key hostKey, h *fleetHost) error {
 		if h.laboratory, err = f.openLaboratory(ctx, key); err != nil {
 			return err
 		}
+		h.docket = key.docket
 		o.Experiments = h.laboratory
 	}
 	if h.host, err = f.open(ctx, o); err != nil && h.laboratory != nil {

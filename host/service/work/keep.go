@@ -34,6 +34,7 @@ type keeper struct {
 	leads  bool // at the last beat
 
 	tidying sync.Mutex // held while something is removed
+	closing sync.Mutex // held while laboratories are closed
 	tidied  sync.WaitGroup
 }
 
@@ -59,6 +60,12 @@ func (w *Worker) keep(ctx context.Context) {
 			k.tidied.Go(func() { // beside the beats: it may take longer than a worker may be silent
 				defer k.tidying.Unlock()
 				k.try(ctx, "remove what need not be kept", w.tidy)
+			})
+		}
+		if k.closing.TryLock() {
+			k.tidied.Go(func() {
+				defer k.closing.Unlock()
+				k.try(ctx, "close laboratories", w.fleet.closeEnded)
 			})
 		}
 		k.try(ctx, "load a generation", w.loadPending)

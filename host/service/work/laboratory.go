@@ -2,7 +2,10 @@ package work
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"sync"
+	"time"
 
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/service/store"
@@ -45,4 +48,60 @@ func (f *fleet) openLaboratory(ctx context.Context, key hostKey) (Laboratory, er
 		f.logger.WarnContext(ctx, "not all experiments can be run", "docket", key.docket, "reason", why)
 	}
 	return l, nil
+}
+
+// watched ends when the docket of a batch has ended, as one does that is cancelled: experiments may take minutes more.
+func (w *Worker) watched(ctx context.Context, b *store.Batch) (watched context.Context, end func()) {
+	watched, cancel := context.WithCancelCause(ctx)
+	if !w.fleet.laboratories.serves(&b.Docket) {
+		return watched, func() { cancel(nil) }
+	}
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		ticker := time.NewTicker(beatPause)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-watched.Done():
+				return
+			case <-ticker.C:
+			}
+			if d, err := w.config.Store.Docket(watched, b.Docket.ID); err == nil && d.State.Ended() {
+				cancel(fmt.Errorf("docket %d: %w", d.ID, store.ErrEnded))
+			}
+		}
+	})
+	return watched, func() {
+		cancel(nil)
+		watching.Wait()
+	}
+}
+
+// closeEnded closes the laboratories of dockets that have ended, with what they wrote.
+func (f *fleet) closeEnded(ctx context.Context) error {
+	f.mu.Lock()
+	var keys []hostKey
+	for key, h := range f.hosts {
+		if key.docket != 0 && h.users == 0 {
+			keys = append(keys, key)
+		}
+	}
+	f.mu.Unlock()
+	var faults []error
+	for _, key := range keys {
+		switch d, err := f.store.Docket(ctx, key.docket); {
+		case errors.Is(err, store.ErrNotFound), err == nil && d.State.Ended():
+			f.mu.Lock()
+			var ended []*fleetHost
+			if h := f.hosts[key]; h != nil && h.users == 0 {
+				ended = append(ended, h)
+				delete(f.hosts, key)
+			}
+			f.mu.Unlock()
+			closeHosts(ended)
+		default:
+			faults = append(faults, err)
+		}
+	}
+	return errors.Join(faults...)
 }
