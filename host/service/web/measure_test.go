@@ -71,7 +71,7 @@ func measurePages(t *testing.T, n int, s *service) {
 	t.Logf("%d groups with %d trials need a person", box.Total, box.Entries)
 	for _, path := range []string{
 		"/", "/?cursor=" + box.Next, "/?repository=example.org/0", "/?label=bug", "/?status=mistrial", "/?q=case+77", "/inbox/group?key=" + box.Groups[0].Key,
-		"/dockets", fmt.Sprintf("/dockets/%d", last), fmt.Sprintf("/dockets/%d?cursor=%d-%d", last, last, n%largest/2), fmt.Sprintf("/dockets/%d?status=mistrial", last),
+		"/dockets", fmt.Sprintf("/dockets/%d", last), fmt.Sprintf("/dockets/%d?cursor=%d-%d", last, last, (1+(n-1)%largest)/2), fmt.Sprintf("/dockets/%d?status=mistrial", last),
 		fmt.Sprintf("/dockets/%d?q=nothing", last), fmt.Sprintf("/trials/%d-1", last), "/modules", "/modules/1", "/quality", "/quality?repository=example.org/0", "/quality/refit", "/settings",
 	} {
 		s.measure(path)
