@@ -126,7 +126,8 @@ func Open(ctx context.Context, config Config) (*Lab, error) {
 	}
 	dir, err := tempdir.New("shadowcourt-lab")
 	if err != nil {
-		return nil, err
+		l.problem = oneLine("no temporary folder: " + err.Error())
+		return l, nil
 	}
 	l.dir = dir
 	if err := l.prepare(ctx); err != nil {

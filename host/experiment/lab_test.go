@@ -444,6 +444,12 @@ func TestWhyNothingIsOffered(t *testing.T) {
 			t.Errorf("got %q", why)
 		}
 	})
+	t.Run("no temporary folder", func(t *testing.T) {
+		t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "none"))
+		if l := open(t, config); l.Able() || !strings.Contains(l.Why(databaseCase()), "no temporary folder") {
+			t.Errorf("got %q", l.Why(databaseCase()))
+		}
+	})
 }
 
 // TestResultsAreShared between cases with one failure, and with later runs by the cache.
