@@ -124,12 +124,6 @@ func Open(ctx context.Context, config Config) (*Lab, error) {
 		l.problem = "experiments have no budget"
 		return l, nil
 	}
-	dir, err := tempdir.New("shadowcourt-lab")
-	if err != nil {
-		l.problem = oneLine("no temporary folder: " + err.Error())
-		return l, nil
-	}
-	l.dir = dir
 	if err := l.prepare(ctx); err != nil {
 		if ctx.Err() != nil {
 			return nil, errors.Join(ctx.Err(), l.Close())
@@ -141,6 +135,11 @@ func Open(ctx context.Context, config Config) (*Lab, error) {
 
 // prepare finds the tools and reads the trees. Its error says why nothing can be run.
 func (l *Lab) prepare(ctx context.Context) error {
+	dir, err := tempdir.New("shadowcourt-lab")
+	if err != nil {
+		return fmt.Errorf("no temporary folder: %w", err)
+	}
+	l.dir = dir
 	repository, err := tree.Open(ctx, l.config.Source)
 	if err != nil {
 		return err
