@@ -16,7 +16,7 @@ func textCaps() []float64 {
 // mostLost.
 const (
 	mostTurned = 0.075
-	mostLost   = 0.05
+	mostLost   = 0.03
 )
 
 // mostJudged is about how many cases caps are judged on at most, spread over all: by so many, the share that texts turn is known to half a point.
