@@ -96,9 +96,9 @@ func (nopCloser) Close() error { return nil }
 
 // open opens the host for reports, and the server on it. It has the modules of both kinds of input, so that all their faults are known
 // at the start.
-func (o *options) open(ctx context.Context, s cli.Streams) (_ *mcp.Server, closeAll func(), err error) {
+func (o *options) open(ctx context.Context, s cli.Streams) (_ *mcp.Server, _ func(), err error) {
 	var closers []func()
-	closeAll = func() {
+	closeAll := func() {
 		for _, c := range slices.Backward(closers) {
 			c()
 		}
