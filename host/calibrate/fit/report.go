@@ -120,7 +120,7 @@ func (c *corpus) report(x *crossed, trust *textTrust, chosen int, p *abi.Profile
 	r.doubt()
 	r.TextTurns = new(float64)
 	for _, i := range x.use {
-		if s := &c.samples[i]; models[x.part[i]].turns(&s.entry.Case, s.truth, p.SignalCap) {
+		if s := &c.samples[i]; r.Signals > 0 && models[x.part[i]].turns(&s.entry.Case, s.truth, p.SignalCap) {
 			*r.TextTurns += 1 / float64(len(x.use))
 		}
 	}
