@@ -261,6 +261,8 @@
       const waits = document.activeElement && document.activeElement !== body && live.contains(document.activeElement);
       const place = at;
       if (next) {
+        // What is the same stays: somebody may be about to click it.
+        if (next.isEqualNode(live)) return;
         live.replaceWith(next);
         body.dataset.fresh = String(Number(body.dataset.fresh || 0) + 1);
         if (place >= 0) moveTo(place, { focus: waits });
@@ -281,7 +283,8 @@
     source = new EventSource("/changes" + (Number(docket) > 0 ? "?docket=" + docket : ""));
     let known = false;
     source.addEventListener("change", () => {
-      if (!known) { known = true; if (body.dataset.page === "inbox" || body.dataset.page === "modules" || body.dataset.page === "dockets") return; }
+      // The first one comes with the connection, for what changed since the page was made.
+      if (!known) { known = true; if (body.dataset.page === "inbox") return; }
       if (busy() || (body.dataset.page === "inbox" && rows().length > 0 && (at > 0 || done.length > 0))) { stale(); return; }
       refresh();
     });
