@@ -51,7 +51,7 @@ func (r *Report) comment(w io.Writer) {
 	}
 	if t := r.TextTurns; t != nil && r.Signals > 0 {
 		say("")
-		say("A made-up text could turn at most %.1f of 100 of these answers from right to wrong.", 100**t)
+		say("A made-up text could turn about %.1f of 100 of these answers from right to wrong.", 100**t)
 	}
 	say("")
 	say("Log loss is the mean of -ln P(right label): less is better. Weights are natural logarithms (nats): 0.7 doubles the")

@@ -91,7 +91,7 @@ func fitLines(output string, r *fit.Report) []string {
 		lines = append(lines, figuresTable(r), "")
 	}
 	if t := r.TextTurns; t != nil && r.Signals > 0 {
-		lines = append(lines, fmt.Sprintf("a made-up text could turn at most %.1f of 100 answers from right to wrong; with --no-text none", 100**t), "")
+		lines = append(lines, fmt.Sprintf("a made-up text could turn about %.1f of 100 answers from right to wrong; with --no-text none", 100**t), "")
 	}
 	if r.Bands != nil {
 		lines = append(lines, "accept the court's answer "+r.Bands.String(), "")
