@@ -22,6 +22,8 @@ func TestAccept_CLI4_ExamplesWorkAsPasted(t *testing.T) {
 	// The examples about records have one of the tour.
 	shell(t, dir, "shadowcourt key new court.key")
 	shell(t, dir, "shadowcourt try examples/dockets/tour.jsonl --light docket --record trials.record --key court.key")
+	// One is about the records of a service's docket, which are such records.
+	shell(t, dir, "mkdir docket-17 && cp trials.record docket-17/1.record && cp trials.record docket-17/2.record && ls docket-17")
 	// Those about tokens have a database.
 	shell(t, dir, "shadowcourt serve migrate --data court")
 	for _, cmd := range allCommands(cli.Root(commands(cli.Streams{}))) {

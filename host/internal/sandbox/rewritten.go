@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/complexity"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/instrument"
@@ -73,7 +74,7 @@ func decodeProgram(data []byte) (*instrument.Program, error) {
 		p.Globals = append(p.Globals, instrument.Global{Export: d.text(), Type: wasmfile.ValueType(d.number(math.MaxUint8))})
 	}
 	segments := d.count(pairBytes)
-	p.Segments = make([]instrument.Segment, 0, segments)
+	p.Segments = slices.Grow(p.Segments, segments)
 	for n := segments; n > 0 && !d.failed; n-- {
 		p.Segments = append(p.Segments, instrument.Segment{Offset: uint32(d.number(math.MaxUint32)), Data: d.bytes()})
 	}
