@@ -7,6 +7,13 @@ type LabelWeight struct {
 	Weight float64 `abi:"weight,min=-20,max=20"`
 }
 
+// ElementLikelihood is the likelihood, under each true label, that a statement is made by an item of one element.
+type ElementLikelihood struct {
+	Element Element `abi:"element"`
+	// Given holds P(an item of this element says it | the source says it, the label is true), in (0, 1].
+	Given []LabelWeight `abi:"given"`
+}
+
 // SourceStatement is the likelihood of one statement of a source under each
 // true label.
 type SourceStatement struct {
@@ -14,6 +21,8 @@ type SourceStatement struct {
 	Says string `abi:"says,opt"`
 	// Given holds P(source says Says | the label is true), in (0, 1].
 	Given []LabelWeight `abi:"given"`
+	// Elements are what it tells beside that by items of which element the source says it; each counts once. Those that are not listed change nothing.
+	Elements []ElementLikelihood `abi:"elements,opt"`
 }
 
 // SourceReliability describes how reliable one source of evidence is. Each

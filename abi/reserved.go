@@ -5,7 +5,8 @@ import "strconv"
 // CasebookSource is the source of what earlier cases say: "casebook:ID". The host writes these items, and nobody else.
 const CasebookSource = "casebook"
 
-// IsReserved says whether a source_ref, or a document that would be the source of its quotes, bears the host's own name.
+// IsReserved says whether a source_ref, or a document that would be the source of its quotes, bears the host's own name. It does without package
+// strings, which every module would then carry.
 func IsReserved(ref string) bool {
 	const n = len(CasebookSource)
 	return len(ref) >= n && ref[:n] == CasebookSource && (len(ref) == n || ref[n] == ':' || ref[n] == '#')

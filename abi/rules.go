@@ -133,10 +133,17 @@ func (v *Param) Rules(c *Collector) {
 	exactlyOne(c, "of number, text and flag", part{"number", v.Number != nil}, part{"text", v.Text != nil}, part{"flag", v.Flag != nil})
 }
 
-// Rules checks that likelihoods are probabilities above 0, one for a label.
+// Rules checks that likelihoods are probabilities above 0, one for a label, and that an element is listed once.
 func (v *SourceStatement) Rules(c *Collector) {
 	probabilities(c, v.Given, "given")
+	column{
+		list: "elements", field: "element", n: len(v.Elements), value: func(i int) string { return string(v.Elements[i].Element) },
+		code: CodeDuplicateName, what: "this element",
+	}.differ(c)
 }
+
+// Rules checks that likelihoods are probabilities above 0, one for a label.
+func (v *ElementLikelihood) Rules(c *Collector) { probabilities(c, v.Given, "given") }
 
 // Rules checks that likelihoods are probabilities above 0, one for a label.
 func (v *OutcomeLikelihood) Rules(c *Collector) { probabilities(c, v.Given, "given") }

@@ -882,12 +882,22 @@ var layoutOfLabelWeight = layout{
 	},
 }
 
+var layoutOfElementLikelihood = layout{
+	size: unsafe.Sizeof(abi.ElementLikelihood{}), smallest: 20, one: one[abi.ElementLikelihood], list: listOf[abi.ElementLikelihood],
+	rules: func(v unsafe.Pointer, c *abi.Collector) { (*abi.ElementLikelihood)(v).Rules(c) },
+	slots: []slot{
+		{key: [4]uint64{0x746e656d656c65a7}, size: 8, shift: 0, kind: slotEnum, offset: unsafe.Offsetof(abi.ElementLikelihood{}.Element), values: valuesOfElement},                     // element
+		{key: [4]uint64{0x6e65766967a50000}, size: 6, shift: 16, kind: slotList, offset: unsafe.Offsetof(abi.ElementLikelihood{}.Given), count: count{}, layout: &layoutOfLabelWeight}, // given
+	},
+}
+
 var layoutOfSourceStatement = layout{
 	size: unsafe.Sizeof(abi.SourceStatement{}), smallest: 8, one: one[abi.SourceStatement], list: listOf[abi.SourceStatement],
 	rules: func(v unsafe.Pointer, c *abi.Collector) { (*abi.SourceStatement)(v).Rules(c) },
 	slots: []slot{
-		{key: [4]uint64{0x73796173a4000000}, size: 5, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.SourceStatement{}.Says), optional: true},                                // says
-		{key: [4]uint64{0x6e65766967a50000}, size: 6, shift: 16, kind: slotList, offset: unsafe.Offsetof(abi.SourceStatement{}.Given), count: count{}, layout: &layoutOfLabelWeight}, // given
+		{key: [4]uint64{0x73796173a4000000}, size: 5, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.SourceStatement{}.Says), optional: true},                                                                             // says
+		{key: [4]uint64{0x6e65766967a50000}, size: 6, shift: 16, kind: slotList, offset: unsafe.Offsetof(abi.SourceStatement{}.Given), count: count{}, layout: &layoutOfLabelWeight},                                              // given
+		{key: [4]uint64{0x746e656d656c65a8, 0x7300000000000000}, size: 9, shift: 56, kind: slotList, offset: unsafe.Offsetof(abi.SourceStatement{}.Elements), optional: true, count: count{}, layout: &layoutOfElementLikelihood}, // elements
 	},
 }
 

@@ -39,6 +39,7 @@ var Messages = []Message{
 	messageOf("edge_question", AppendEdgeQuestion, DecodeEdgeQuestion, &layoutOfEdgeQuestion),
 	messageOf("edge_request", AppendEdgeRequest, DecodeEdgeRequest, &layoutOfEdgeRequest),
 	messageOf("edge_response", AppendEdgeResponse, DecodeEdgeResponse, &layoutOfEdgeResponse),
+	messageOf("element_likelihood", AppendElementLikelihood, DecodeElementLikelihood, &layoutOfElementLikelihood),
 	messageOf("evidence", AppendEvidence, DecodeEvidence, &layoutOfEvidence),
 	messageOf("evidence_gap_brief", AppendEvidenceGapBrief, DecodeEvidenceGapBrief, &layoutOfEvidenceGapBrief),
 	messageOf("exhibit", AppendExhibit, DecodeExhibit, &layoutOfExhibit),

@@ -41,6 +41,46 @@ func readLabelWeight(d *decoder, v *abi.LabelWeight) {
 	d.close(&s)
 }
 
+// AppendElementLikelihood appends the canonical encoding of v to dst. It does not
+// check v: what breaks a rule is rejected where it is decoded.
+func AppendElementLikelihood(dst []byte, v *abi.ElementLikelihood) []byte {
+	return appendMessage(dst, v, writeElementLikelihood)
+}
+
+// DecodeElementLikelihood reads one ElementLikelihood of at most maxBytes strictly; 0 stands
+// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+func DecodeElementLikelihood(data []byte, maxBytes int) (abi.ElementLikelihood, error) {
+	return decodeMessage(data, maxBytes, &layoutOfElementLikelihood, readElementLikelihood)
+}
+
+var fieldsOfElementLikelihood = []string{"element", "given"}
+
+func writeElementLikelihood(e *encoder, v *abi.ElementLikelihood) {
+	e.mapLen(2)
+	e.text("element")
+	e.text(string(v.Element))
+	e.text("given")
+	e.listLen(len(v.Given))
+	for i := range v.Given {
+		writeLabelWeight(e, &v.Given[i])
+	}
+}
+
+func readElementLikelihood(d *decoder, v *abi.ElementLikelihood) {
+	s := d.open(fieldsOfElementLikelihood, 0b11)
+	for d.next(&s) {
+		switch s.field {
+		case 0: // element
+			v.Element = abi.Element(d.enum(valuesOfElement, false))
+		case 1: // given
+			v.Given = list(d, count{}, 16, readLabelWeight)
+		}
+	}
+	if d.close(&s) { // check: rules
+		v.Rules(&d.problems)
+	}
+}
+
 // AppendSourceStatement appends the canonical encoding of v to dst. It does not
 // check v: what breaks a rule is rejected where it is decoded.
 func AppendSourceStatement(dst []byte, v *abi.SourceStatement) []byte {
@@ -53,11 +93,14 @@ func DecodeSourceStatement(data []byte, maxBytes int) (abi.SourceStatement, erro
 	return decodeMessage(data, maxBytes, &layoutOfSourceStatement, readSourceStatement)
 }
 
-var fieldsOfSourceStatement = []string{"says", "given"}
+var fieldsOfSourceStatement = []string{"says", "given", "elements"}
 
 func writeSourceStatement(e *encoder, v *abi.SourceStatement) {
 	n := 1
 	if v.Says != "" {
+		n++
+	}
+	if len(v.Elements) > 0 {
 		n++
 	}
 	e.mapLen(n)
@@ -70,6 +113,13 @@ func writeSourceStatement(e *encoder, v *abi.SourceStatement) {
 	for i := range v.Given {
 		writeLabelWeight(e, &v.Given[i])
 	}
+	if len(v.Elements) > 0 {
+		e.text("elements")
+		e.listLen(len(v.Elements))
+		for i := range v.Elements {
+			writeElementLikelihood(e, &v.Elements[i])
+		}
+	}
 }
 
 func readSourceStatement(d *decoder, v *abi.SourceStatement) {
@@ -80,6 +130,8 @@ func readSourceStatement(d *decoder, v *abi.SourceStatement) {
 			v.Says = d.text(false)
 		case 1: // given
 			v.Given = list(d, count{}, 16, readLabelWeight)
+		case 2: // elements
+			v.Elements = list(d, count{}, 20, readElementLikelihood)
 		}
 	}
 	if d.close(&s) { // check: rules

@@ -109,6 +109,9 @@ var types = []Type{
 	{Name: "edge_response", GoName: "EdgeResponse", canonical: func(data []byte, maxBytes int) ([]byte, error) {
 		return recode(data, maxBytes, DecodeEdgeResponse, AppendEdgeResponse)
 	}},
+	{Name: "element_likelihood", GoName: "ElementLikelihood", canonical: func(data []byte, maxBytes int) ([]byte, error) {
+		return recode(data, maxBytes, DecodeElementLikelihood, AppendElementLikelihood)
+	}},
 	{Name: "evidence", GoName: "Evidence", canonical: func(data []byte, maxBytes int) ([]byte, error) {
 		return recode(data, maxBytes, DecodeEvidence, AppendEvidence)
 	}},

@@ -31,13 +31,17 @@ var breaks = map[string]func(*ruled){
 			*find(root, low), *find(root, high) = mt.FloatNode(0.75), mt.FloatNode(0.25)
 		}, []place{low, high})
 	},
-	"Artifact":          (*ruled).exactlyOne,
-	"NodeResponse":      (*ruled).exactlyOne,
-	"Param":             (*ruled).exactlyOne,
-	"ContestResponse":   func(r *ruled) { r.failure("challenges") },
-	"EdgeResponse":      func(r *ruled) { r.failure("answers") },
-	"JudgeResponse":     func(r *ruled) { r.failure("opinions") },
-	"SourceStatement":   func(r *ruled) { r.probabilities("given") },
+	"Artifact":        (*ruled).exactlyOne,
+	"NodeResponse":    (*ruled).exactlyOne,
+	"Param":           (*ruled).exactlyOne,
+	"ContestResponse": func(r *ruled) { r.failure("challenges") },
+	"EdgeResponse":    func(r *ruled) { r.failure("answers") },
+	"JudgeResponse":   func(r *ruled) { r.failure("opinions") },
+	"SourceStatement": func(r *ruled) {
+		r.probabilities("given")
+		r.repeats("elements", "element", abi.CodeDuplicateName)
+	},
+	"ElementLikelihood": func(r *ruled) { r.probabilities("given") },
 	"OutcomeLikelihood": func(r *ruled) { r.probabilities("given") },
 	"ExperimentTable":   func(r *ruled) { r.repeats("outcomes", "outcome", abi.CodeDuplicateName) },
 	"SourceReliability": func(r *ruled) { r.repeats("statements", "says", abi.CodeDuplicateLabel) },

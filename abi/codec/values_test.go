@@ -12,6 +12,13 @@ import (
 )
 
 // draw fills a value with what its type allows, from the model's tags; then
+func mendGiven(list []abi.LabelWeight) {
+	for i := range list {
+		list[i].Label += strconv.Itoa(i)
+		list[i].Weight = 1 / float64(i+1)
+	}
+}
+
 // mend makes the rules across fields hold.
 func draw(t *rapid.T, s *model.StructType, v reflect.Value) {
 	for _, f := range s.Fields {
@@ -191,15 +198,16 @@ func mendMore(v any) {
 			v.GlobalScore = max(v.GlobalScore, float64(v.Results[i].Counted()))
 		}
 	case *abi.SourceStatement:
-		for i := range v.Given {
-			v.Given[i].Label += strconv.Itoa(i)
-			v.Given[i].Weight = 1 / float64(i+1)
+		mendGiven(v.Given)
+		for i, element := range []abi.Element{abi.Fire, abi.Water, abi.Air} {
+			if i < len(v.Elements) {
+				v.Elements[i].Element = element
+			}
 		}
+	case *abi.ElementLikelihood:
+		mendGiven(v.Given)
 	case *abi.OutcomeLikelihood:
-		for i := range v.Given {
-			v.Given[i].Label += strconv.Itoa(i)
-			v.Given[i].Weight = 1 / float64(i+1)
-		}
+		mendGiven(v.Given)
 	case *abi.ExperimentTable:
 		for i, outcome := range []abi.ExperimentOutcome{abi.OutcomePassed, abi.OutcomeSame, abi.OutcomeMixed} {
 			if i < len(v.Outcomes) {

@@ -39,16 +39,21 @@ func Source(p *abi.Profile, key string) *abi.SourceReliability {
 	return nil
 }
 
+// ElementOf is the element of an item; one without any counts as earth.
+func ElementOf(e abi.Element) abi.Element {
+	if e == "" {
+		return abi.Earth
+	}
+	return e
+}
+
 // AddStatement adds what it tells of the labels that a known source says
 // something, stating a confidence. A statement that the table doesn't have tells
 // nothing but by the stated confidence; a label that a statement doesn't list gets
 // the mean of those that it lists.
 func AddStatement(to []float64, labels []string, s *abi.SourceReliability, says string, stated float64) {
-	for i := range s.Statements {
-		if s.Statements[i].Says == says {
-			addGiven(to, labels, s.Statements[i].Given, s.Share)
-			break
-		}
+	if statement := statementOf(s, says); statement != nil {
+		addGiven(to, labels, statement.Given, s.Share)
 	}
 	if s.Stated == nil || says == "" {
 		return
@@ -56,6 +61,32 @@ func AddStatement(to []float64, labels []string, s *abi.SourceReliability, says 
 	for j, label := range labels {
 		if label == says {
 			to[j] += s.Stated.Offset + s.Stated.Slope*Logit(within(s.Stated.Range, stated))
+		}
+	}
+}
+
+// statementOf finds what a profile knows of a statement; nil where it knows nothing.
+func statementOf(s *abi.SourceReliability, says string) *abi.SourceStatement {
+	for i := range s.Statements {
+		if s.Statements[i].Says == says {
+			return &s.Statements[i]
+		}
+	}
+	return nil
+}
+
+// AddElement adds what it tells of the labels, beside the statement itself, that a known source makes it by an item of an
+// element. One that is not listed tells nothing; an item without an element counts as earth.
+func AddElement(to []float64, labels []string, s *abi.SourceReliability, says string, element abi.Element) {
+	statement := statementOf(s, says)
+	if statement == nil {
+		return
+	}
+	element = ElementOf(element)
+	for i := range statement.Elements {
+		if x := &statement.Elements[i]; x.Element == element {
+			addGiven(to, labels, x.Given, s.Share)
+			return
 		}
 	}
 }

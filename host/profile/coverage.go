@@ -94,7 +94,11 @@ func (c *Coverage) tables() []labelTable {
 	tables := []labelTable{{"base_rates", c.profile.BaseRates}}
 	add := func(name string, s *abi.SourceReliability) {
 		for i := range s.Statements {
-			tables = append(tables, labelTable{name, s.Statements[i].Given})
+			x := &s.Statements[i]
+			tables = append(tables, labelTable{name, x.Given})
+			for k := range x.Elements {
+				tables = append(tables, labelTable{name, x.Elements[k].Given})
+			}
 		}
 	}
 	if c.profile.Light != nil {

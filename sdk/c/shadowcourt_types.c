@@ -101,11 +101,18 @@ static const sc_field sc_label_weight_fields[] = {
 };
 const sc_type sc_label_weight_type = {"label_weight", sc_label_weight_fields, 2, sizeof(sc_label_weight)};
 
+static const sc_field sc_element_likelihood_fields[] = {
+  {"element", 7, SC_KIND_ENUM, SC_REQUIRED, offsetof(sc_element_likelihood, element), &sc_element_names, 0, 0, 0, 0},
+  {"given", 5, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_element_likelihood, given), &sc_label_weight_type, 0, 0, 0, 0},
+};
+const sc_type sc_element_likelihood_type = {"element_likelihood", sc_element_likelihood_fields, 2, sizeof(sc_element_likelihood)};
+
 static const sc_field sc_source_statement_fields[] = {
   {"says", 4, SC_KIND_TEXT, SC_OPTIONAL, offsetof(sc_source_statement, says), 0, 0, 0, 0, 0},
   {"given", 5, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_source_statement, given), &sc_label_weight_type, 0, 0, 0, 0},
+  {"elements", 8, SC_KIND_STRUCT, SC_OPTIONAL | SC_LIST, offsetof(sc_source_statement, elements), &sc_element_likelihood_type, 0, 0, 0, 0},
 };
-const sc_type sc_source_statement_type = {"source_statement", sc_source_statement_fields, 2, sizeof(sc_source_statement)};
+const sc_type sc_source_statement_type = {"source_statement", sc_source_statement_fields, 3, sizeof(sc_source_statement)};
 
 static const sc_field sc_confidence_range_fields[] = {
   {"least", 5, SC_KIND_FLOAT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_confidence_range, least), 0, 0, 1, 0, 0},

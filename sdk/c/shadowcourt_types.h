@@ -376,6 +376,15 @@ typedef struct sc_label_weight {
 typedef struct { sc_label_weight *at; size_t count; } sc_label_weight_list;
 extern const sc_type sc_label_weight_type;
 
+/// `element_likelihood` is the likelihood, under each true label, that a statement is made by an item of one element.
+typedef struct sc_element_likelihood {
+  sc_element element;
+  /// `given` holds P(an item of this element says it | the source says it, the label is true), in (0, 1].
+  sc_label_weight_list given;
+} sc_element_likelihood;
+typedef struct { sc_element_likelihood *at; size_t count; } sc_element_likelihood_list;
+extern const sc_type sc_element_likelihood_type;
+
 /// `source_statement` is the likelihood of one statement of a source under each
 /// true label.
 typedef struct sc_source_statement {
@@ -383,6 +392,8 @@ typedef struct sc_source_statement {
   sc_text says;
   /// `given` holds P(source says Says | the label is true), in (0, 1].
   sc_label_weight_list given;
+  /// `elements` are what it tells beside that by items of which element the source says it; each counts once. Those that are not listed change nothing.
+  sc_element_likelihood_list elements;
 } sc_source_statement;
 typedef struct { sc_source_statement *at; size_t count; } sc_source_statement_list;
 extern const sc_type sc_source_statement_type;

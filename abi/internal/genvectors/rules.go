@@ -64,6 +64,10 @@ func (s *set) rules() {
 	case "SourceStatement":
 		s.weightRules(base, "given")
 		s.labelsOnce(base, "given")
+		s.twice(base, "elements", "element")
+	case "ElementLikelihood":
+		s.weightRules(base, "given")
+		s.labelsOnce(base, "given")
 	case "SourceReliability":
 		s.statementRules(base)
 	case "OutcomeLikelihood":

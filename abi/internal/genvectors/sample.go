@@ -79,7 +79,7 @@ func sampleField(s *model.StructType, f *model.Field, how size, number int) mt.N
 	if f.WireName == "supports" {
 		return mt.StringNode("pb001")
 	}
-	if number > 0 && s.GoName+"."+f.WireName == "OutcomeLikelihood.outcome" { // outcomes are listed once
+	if field := s.GoName + "." + f.WireName; number > 0 && (field == "OutcomeLikelihood.outcome" || field == "ElementLikelihood.element") { // listed once
 		return mt.StringNode(f.Type.Enum.Values[number].Value)
 	}
 	if f.WireName == "abi" {

@@ -149,16 +149,16 @@ func (c *corpus) solveBlend(x *crossed, by *candidate, skip int, centre weights,
 	return out
 }
 
-// predict gives the probabilities of a sample's labels by a blend of what was learned without its part.
-func (c *corpus) predict(x *crossed, by *candidate, w *weights, i int) []float64 {
+// blended is the log-odds of a sample's labels by the weights of a candidate's learners, from given log-odds by learner and sample.
+func (c *corpus) blended(nats [][][]float64, by *candidate, w *weights, i int) []float64 {
 	z := make([]float64, len(c.samples[i].labels))
 	for j, l := range c.samples[i].labels {
 		z[j] = w.base[l]
 	}
 	for _, l := range by.of {
-		addTo(z, x.nats[l][i], w.learner[l])
+		addTo(z, nats[l][i], w.learner[l])
 	}
-	return softmax(z)
+	return z
 }
 
 // mix is the weighted sum of models.

@@ -54,7 +54,7 @@ func (c *corpus) compare(x *crossed, workers int) []judged {
 func (c *corpus) judge(x *crossed, j *judged) {
 	j.losses = make([]float64, len(c.samples))
 	for _, i := range x.use {
-		p, truth := c.predict(x, &j.candidate, &j.weights[x.part[i]], i), c.samples[i].truth
+		p, truth := softmax(c.blended(x.nats, &j.candidate, &j.weights[x.part[i]], i)), c.samples[i].truth
 		j.losses[i] = lossOf(p, truth)
 		if best(p) == truth {
 			j.right++

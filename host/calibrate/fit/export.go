@@ -47,6 +47,7 @@ type usage struct {
 	speaks []float64 // by source: cases in which it speaks
 	once   []bool    // by source: it says one thing in every case
 	said   []float64 // by statement
+	by     []float64 // by element statement
 	logit  []float64 // by source: mean of what it states with a label
 	varies []bool    // by source: it doesn't always state the same
 	stands []float64 // by phrase
@@ -55,7 +56,7 @@ type usage struct {
 func (c *corpus) usage(train []int) *usage {
 	u := &usage{
 		cases: float64(len(train)), base: make([]float64, len(c.labels)), speaks: make([]float64, len(c.sources)),
-		once: make([]bool, len(c.sources)), said: make([]float64, len(c.statements)), logit: make([]float64, len(c.sources)),
+		once: make([]bool, len(c.sources)), said: make([]float64, len(c.statements)), by: make([]float64, len(c.elements)), logit: make([]float64, len(c.sources)),
 		stands: make([]float64, len(c.phrases)),
 	}
 	c.frequencies(u.base, train)
@@ -83,6 +84,9 @@ func (c *corpus) usage(train []int) *usage {
 				}
 				stated[x.source] = x.logit
 			}
+		}
+		for _, e := range s.elements {
+			u.by[e]++
 		}
 		for _, f := range s.phrases {
 			u.stands[f]++
@@ -127,11 +131,7 @@ func (c *corpus) reliability(m *linear, s int, base []float64, u *usage) *abi.So
 	}
 	for i, label := range says {
 		given := c.given(nats[i], (said[i]+0.01)/(u.speaks[s]+0.01*float64(len(says))), u.base)
-		name := ""
-		if label != noLabel {
-			name = c.labels[label]
-		}
-		r.Statements = append(r.Statements, abi.SourceStatement{Says: name, Given: given})
+		r.Statements = append(r.Statements, abi.SourceStatement{Says: c.labelOf(label), Given: given, Elements: c.byElement(m, statement{s, label}, u)})
 	}
 	if slope > 0 || offset != 0 {
 		r.Stated = &abi.LogitMap{Offset: round(bounded(offset)), Slope: round(slope)}
@@ -140,6 +140,18 @@ func (c *corpus) reliability(m *linear, s int, base []float64, u *usage) *abi.So
 		}
 	}
 	return r
+}
+
+// byElement gives what it tells by which element a statement is made.
+func (c *corpus) byElement(m *linear, of statement, u *usage) []abi.ElementLikelihood {
+	var out []abi.ElementLikelihood
+	for i, x := range c.elements {
+		if c.statements[x.statement] != of || m.kind[i] == nil || spread(m.kind[i]) < leastNats || u.by[i] == 0 {
+			continue
+		}
+		out = append(out, abi.ElementLikelihood{Element: x.element, Given: c.given(m.kind[i], u.by[i]/u.said[x.statement], u.base)})
+	}
+	return out
 }
 
 // saidBy gives what a source says, in the order of the labels and without a

@@ -22,8 +22,14 @@ type known struct {
 // How many phrases a learner of text sees.
 const (
 	fewSignals  = 50
-	someSignals = 200
 	mostSignals = 500
+)
+
+// Penalties of phrases in a regression: many are each believed less. Few by themselves are believed readily: there is nothing else to read.
+const (
+	textPenalty  = 2
+	jointPenalty = 10
+	mostPenalty  = 20
 )
 
 // The learners, by their place in the list of [learners].
@@ -37,14 +43,13 @@ const (
 	looseTables
 	tightTables
 	bayesTables
+	elementTables
 	fewText
 	fewBayes
 	fewJoint
-	someText
-	someBayes
-	someJoint
 	mostText
 	mostBayes
+	mostJoint
 )
 
 func learners() []learner {
@@ -60,14 +65,13 @@ func learners() []learner {
 		bayesTables: {"naive Bayes over statements", func(c *corpus, train []int, _ *known) *linear {
 			return c.tables(train, 4)
 		}},
-		fewText:   textLearner(fewSignals, 2),
-		fewBayes:  bayesLearner(fewSignals),
-		fewJoint:  jointLearner(fewSignals),
-		someText:  textLearner(someSignals, 2),
-		someBayes: bayesLearner(someSignals),
-		someJoint: jointLearner(someSignals),
-		mostText:  textLearner(mostSignals, 5),
-		mostBayes: bayesLearner(mostSignals),
+		elementTables: sourceLearner(sourceTerms{own: 1, table: 2, element: 2, base: freeBase}),
+		fewText:       textLearner(fewSignals, textPenalty),
+		fewBayes:      bayesLearner(fewSignals),
+		fewJoint:      jointLearner(fewSignals, jointPenalty),
+		mostText:      textLearner(mostSignals, mostPenalty),
+		mostBayes:     bayesLearner(mostSignals),
+		mostJoint:     jointLearner(mostSignals, mostPenalty),
 	}
 }
 
@@ -105,9 +109,9 @@ func bayesLearner(most int) learner {
 	}}
 }
 
-func jointLearner(most int) learner {
+func jointLearner(most int, penalty float64) learner {
 	return learner{"regression on statements and phrases", func(c *corpus, train []int, k *known) *linear {
-		return c.regress(train, &sourceTerms{own: 1, table: 8, base: freeBase}, k.first(most), 2)
+		return c.regress(train, &sourceTerms{own: 1, table: 2, element: 2, base: freeBase}, k.first(most), penalty)
 	}}
 }
 
@@ -140,6 +144,9 @@ const (
 func (c *corpus) candidates() []candidate {
 	trust := []int{lightLearner, wordLearner, alikeLearner, evenTrust, trustLearner}
 	sources := append(slices.Clone(trust), looseTables, tightTables, bayesTables)
+	if len(c.elements) > 0 {
+		sources = append(sources, elementTables)
+	}
 	with := func(more ...int) []int { return append(append([]int(nil), sources...), more...) }
 	list := []candidate{
 		courtAlone: {"no profile, confidence recalibrated", []int{courtLearner}, evenRates},
@@ -155,8 +162,6 @@ func (c *corpus) candidates() []candidate {
 	}
 	return append(list,
 		candidate{"what each source says of each label, and few signals", with(fewText, fewBayes, fewJoint), basePull},
-		candidate{"what each source says of each label, and some signals", with(someText, someBayes, someJoint), basePull},
-		candidate{"what each source says of each label, and many signals", with(mostText, mostBayes), basePull},
-		candidate{"what each source says of each label, and signals in every number", with(fewText, fewBayes, fewJoint, someText, someBayes, someJoint, mostText, mostBayes), basePull},
+		candidate{"what each source says of each label, and many signals", with(fewText, fewBayes, fewJoint, mostText, mostBayes, mostJoint), basePull},
 	)
 }

@@ -7,6 +7,7 @@ import "math"
 type linear struct {
 	base   []float64           // by label
 	table  [][]float64         // by statement, then label; nil tells nothing
+	kind   [][]float64         // by element statement, then label; nil tells nothing
 	offset []float64           // by source, for the label that it names
 	slope  []float64           // by source, times the logit of the stated confidence
 	text   map[int32][]float64 // by phrase, then label
@@ -14,7 +15,7 @@ type linear struct {
 
 func newLinear(c *corpus) *linear {
 	return &linear{
-		base: make([]float64, len(c.labels)), table: make([][]float64, len(c.statements)),
+		base: make([]float64, len(c.labels)), table: make([][]float64, len(c.statements)), kind: make([][]float64, len(c.elements)),
 		offset: make([]float64, len(c.sources)), slope: make([]float64, len(c.sources)),
 		text: make(map[int32][]float64),
 	}
@@ -23,12 +24,8 @@ func newLinear(c *corpus) *linear {
 // addRest adds times what another model makes of everything but texts.
 func (m *linear) addRest(other *linear, times float64) {
 	addTo(m.base, other.base, times)
-	for i, v := range other.table {
-		if v != nil {
-			m.table[i] = grown(m.table[i], len(v))
-			addTo(m.table[i], v, times)
-		}
-	}
+	addTables(m.table, other.table, times)
+	addTables(m.kind, other.kind, times)
 	addTo(m.offset, other.offset, times)
 	addTo(m.slope, other.slope, times)
 }
@@ -38,6 +35,15 @@ func (m *linear) addPhrases(other *linear, times float64) {
 	for p, v := range other.text {
 		m.text[p] = grown(m.text[p], len(v))
 		addTo(m.text[p], v, times)
+	}
+}
+
+func addTables(to, tables [][]float64, times float64) {
+	for i, v := range tables {
+		if v != nil {
+			to[i] = grown(to[i], len(v))
+			addTo(to[i], v, times)
+		}
 	}
 }
 
@@ -75,6 +81,13 @@ func (m *linear) addSources(z []float64, s *sample) {
 			}
 			if l == u.says {
 				z[j] += m.offset[u.source] + m.slope[u.source]*u.logit
+			}
+		}
+	}
+	for _, e := range s.elements {
+		if table := m.kind[e]; table != nil {
+			for j, l := range s.labels {
+				z[j] += table[l]
 			}
 		}
 	}

@@ -33,7 +33,7 @@ func (m *Model) nats(c *abi.Case) []float64 {
 	}
 	odds.AddBaseRates(z, c.Labels, m.profile)
 	if c.Light != nil && m.profile.Light != nil {
-		addTo(z, heard(m.profile.Light, c.Labels, []said{{c.Light.Classification, c.Light.Confidence}}), 1)
+		addTo(z, heardLight(m.profile.Light, c), 1)
 	}
 	for _, x := range statements(c) {
 		if known := odds.Source(m.profile, x.source); known != nil {
@@ -81,8 +81,9 @@ func unmeasured(c *abi.Case) []float64 {
 
 // said is a label, or none, with the strongest confidence that is stated with it.
 type said struct {
-	label  string
-	stated float64
+	label    string
+	stated   float64
+	elements []abi.Element // by which it is said, each once
 }
 
 type speaker struct {
@@ -103,19 +104,22 @@ func statements(c *abi.Case) []speaker {
 			place[key] = at
 			out = append(out, speaker{source: key})
 		}
-		out[at].add(said{item.Supports, item.RelevanceConfidence})
+		out[at].add(item.Supports, item.RelevanceConfidence, odds.ElementOf(item.Element))
 	}
 	return out
 }
 
-func (s *speaker) add(x said) {
-	for i := range s.said {
-		if s.said[i].label == x.label {
-			s.said[i].stated = max(s.said[i].stated, x.stated)
-			return
-		}
+func (s *speaker) add(label string, stated float64, element abi.Element) {
+	i := slices.IndexFunc(s.said, func(x said) bool { return x.label == label })
+	if i < 0 {
+		i = len(s.said)
+		s.said = append(s.said, said{label: label})
 	}
-	s.said = append(s.said, x)
+	x := &s.said[i]
+	x.stated = max(x.stated, stated)
+	if !slices.Contains(x.elements, element) {
+		x.elements = append(x.elements, element)
+	}
 }
 
 // heard is what a source's statements add, within its cap.
@@ -123,9 +127,17 @@ func heard(s *abi.SourceReliability, labels []string, list []said) []float64 {
 	v := make([]float64, len(labels))
 	for _, x := range list {
 		odds.AddStatement(v, labels, s, x.label, x.stated)
+		for _, element := range x.elements {
+			odds.AddElement(v, labels, s, x.label, element)
+		}
 	}
 	odds.Limit(v, s.Cap)
 	return v
+}
+
+// heardLight is what Light's answer adds, within its cap.
+func heardLight(s *abi.SourceReliability, c *abi.Case) []float64 {
+	return heard(s, c.Labels, []said{{label: c.Light.Classification, stated: c.Light.Confidence}})
 }
 
 // signals is what the signals in a case's texts add, within their cap.
@@ -172,7 +184,7 @@ func (c *corpus) setCaps(p *abi.Profile, train []int, textCap float64) {
 	for _, i := range train {
 		k := &c.samples[i].entry.Case
 		if k.Light != nil {
-			light = max(light, spread(heard(p.Light, k.Labels, []said{{k.Light.Classification, k.Light.Confidence}})))
+			light = max(light, spread(heardLight(p.Light, k)))
 			lights++
 		}
 		for _, x := range statements(k) {
@@ -216,23 +228,13 @@ func roundUp(x float64) float64 { return math.Ceil(100*x) / 100 }
 
 // voices gives what each source adds in a case.
 func (c *corpus) voices(p *abi.Profile, s *sample) map[int][]float64 {
-	lists := make(map[int][]said)
-	for i := range s.uttered {
-		u := &s.uttered[i]
-		label := ""
-		if u.says != noLabel {
-			label = c.labels[u.says]
-		}
-		lists[u.source] = append(lists[u.source], said{label, 1 / (1 + math.Exp(-u.logit))})
+	k, out := &s.entry.Case, make(map[int][]float64)
+	if k.Light != nil && p.Light != nil {
+		out[0] = heardLight(p.Light, k)
 	}
-	out := make(map[int][]float64, len(lists))
-	for source, list := range lists {
-		known := p.Light
-		if source != 0 {
-			known = odds.Source(p, c.sources[source])
-		}
-		if known != nil {
-			out[source] = heard(known, s.entry.Case.Labels, list)
+	for _, x := range statements(k) {
+		if known := odds.Source(p, x.source); known != nil {
+			out[1+slices.Index(c.sources[1:], x.source)] = heard(known, k.Labels, x.said)
 		}
 	}
 	return out

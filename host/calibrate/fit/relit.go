@@ -222,7 +222,7 @@ func (c *corpus) cappedLight(light *abi.SourceReliability, use []int) *abi.Sourc
 	most := 0.0
 	for _, i := range use {
 		k := &c.samples[i].entry.Case
-		most = max(most, spread(heard(light, k.Labels, []said{{k.Light.Classification, k.Light.Confidence}})))
+		most = max(most, spread(heardLight(light, k)))
 	}
 	light.Cap = capOf(most, len(use))
 	return light
@@ -239,7 +239,7 @@ func (c *corpus) reportRelit(result *Result, a *asking) {
 	relit := func(i int) []float64 {
 		z, k := slices.Clone(a.nats[i]), &c.samples[i].entry.Case
 		if k.Light != nil {
-			addTo(z, heard(word[a.part[i]], k.Labels, []said{{k.Light.Classification, k.Light.Confidence}}), 1)
+			addTo(z, heardLight(word[a.part[i]], k), 1)
 		}
 		return odds.Probabilities(z, odds.Doubt)
 	}

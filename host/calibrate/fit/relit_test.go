@@ -39,7 +39,7 @@ func lightMoves(p *abi.Profile, entries []docket.Entry) float64 {
 	most := 0.0
 	for i := range entries {
 		c := &entries[i].Case
-		most = max(most, spread(heard(p.Light, c.Labels, []said{{c.Light.Classification, c.Light.Confidence}})))
+		most = max(most, spread(heardLight(p.Light, c)))
 	}
 	return most
 }

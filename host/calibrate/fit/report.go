@@ -120,7 +120,10 @@ func (c *corpus) report(x *crossed, trust *textTrust, chosen int, p *abi.Profile
 	r.doubt()
 	r.TextTurns = new(float64)
 	for _, i := range x.use {
-		if s := &c.samples[i]; r.Signals > 0 && models[x.part[i]].turns(&s.entry.Case, s.truth, p.SignalCap) {
+		if r.Signals == 0 {
+			break
+		}
+		if s := &c.samples[i]; models[x.part[i]].turns(&s.entry.Case, s.truth, p.SignalCap) {
 			*r.TextTurns += 1 / float64(len(x.use))
 		}
 	}
@@ -156,7 +159,11 @@ func (c *corpus) figures(use []int, model func(i int) []float64) []Figures {
 	weights := baseline.Weights()
 	for _, m := range baseline.Methods() {
 		if m.ID == baseline.Light || m.ID == baseline.PlainVote || m.ID == baseline.LogOddsVote {
-			list = append(list, c.measure(m.Name, c.votes(use, m.Fit(nil), weights[m.ID])))
+			weight, alone := weights[m.ID], m.ID == baseline.Light
+			if alone {
+				weight = weights[baseline.LogOddsVote]
+			}
+			list = append(list, c.measure(m.Name, c.votes(use, m.Fit(nil), weight, alone)))
 		}
 	}
 	return list
@@ -177,17 +184,15 @@ func (c *corpus) answersOf(use []int, predict func(i int) []float64) []answer {
 	return list
 }
 
-// votes are the answers by a rule. What the labels have are their log-odds; without a weight only Light speaks, as a log-odds vote.
-func (c *corpus) votes(use []int, rule baseline.Rule, weight baseline.Weight) []answer {
+// votes are the answers by a rule. What the labels have are their log-odds; alone says that only Light speaks.
+func (c *corpus) votes(use []int, rule baseline.Rule, weight baseline.Weight, alone bool) []answer {
 	list := make([]answer, len(use))
 	for k, i := range use {
 		s := &c.samples[i]
 		x := baseline.NewVoters(&s.entry.Case, "")
 		label := slices.Index(x.Labels, rule(&x))
-		if weight == nil {
+		if alone {
 			x.Statements = nil
-			list[k] = answer{i, label, softmax(x.Tally(baseline.Weights()[baseline.LogOddsVote]))}
-			continue
 		}
 		list[k] = answer{i, label, softmax(x.Tally(weight))}
 	}

@@ -35,7 +35,9 @@ type sample struct {
 	// weight of the case, see corpus.weigh
 	weight  float64
 	uttered []utterance
-	phrases []int32 // of the corpus, rising
+	// elements are the element statements of the corpus that the case's items make, rising.
+	elements []int32
+	phrases  []int32 // of the corpus, rising
 }
 
 // statement is something that a source may say.
@@ -46,6 +48,7 @@ type corpus struct {
 	labels     []string
 	sources    []string // 0 is Light
 	statements []statement
+	elements   []elementStatement
 	phrases    []string
 	samples    []sample
 	// ranges are the confidences that each source states with a label, but for the ends; nil where it states none.
@@ -119,6 +122,7 @@ func read(entries []docket.Entry) *corpus {
 	}
 	c.weigh()
 	c.measureRanges()
+	c.readElements()
 	return c
 }
 

@@ -16,6 +16,8 @@ type sourceTerms struct {
 	own float64
 	// table penalises what a statement tells of each label beyond that; 0 leaves it out.
 	table float64
+	// element penalises what it tells by which element a statement is made; 0 leaves it out.
+	element float64
 	// base penalises how far base rates lie from even ones.
 	base float64
 }
@@ -25,8 +27,9 @@ type layout struct {
 	base                       int32
 	commonOffset, commonSlope  int32
 	offset, slope, table, text int32
+	kind                       int32
 	sources                    *sourceTerms
-	tabled                     bool
+	tabled, kinds              bool
 	phrases                    []int32
 }
 
@@ -55,6 +58,10 @@ func (c *corpus) design(train []int, sources *sourceTerms, phrases []int32, text
 		if l.tabled {
 			l.table = r.parameters(len(c.statements)*k, sources.table)
 		}
+		l.kinds = sources.element > 0 && c.tableable()
+		if l.kinds {
+			l.kind = r.parameters(len(c.elements)*k, sources.element)
+		}
 	}
 	l.text = r.parameters(len(phrases)*k, textPenalty)
 	place := make(map[int32]int32, len(phrases))
@@ -76,6 +83,11 @@ func (c *corpus) row(s *sample, l *layout, place map[int32]int32) row {
 				w.class = append(w.class, l.table+int32(u.statement*len(c.labels)))
 			}
 			w.shared = append(w.shared, trustTerms(s, u, l)...)
+		}
+		if l.kinds {
+			for _, e := range s.elements {
+				w.class = append(w.class, l.kind+e*int32(len(c.labels)))
+			}
 		}
 	}
 	if len(place) > 0 {
@@ -121,6 +133,11 @@ func (c *corpus) model(l *layout, x []float64) *linear {
 				m.table[i] = x[int(l.table)+i*k : int(l.table)+(i+1)*k]
 			}
 		}
+		if l.kinds {
+			for i := range c.elements {
+				m.kind[i] = x[int(l.kind)+i*k : int(l.kind)+(i+1)*k]
+			}
+		}
 	}
 	for i, p := range l.phrases {
 		m.text[p] = x[int(l.text)+i*k : int(l.text)+(i+1)*k]
@@ -139,7 +156,9 @@ func (c *corpus) regress(train []int, sources *sourceTerms, phrases []int32, tex
 const mostFigures = 20_000
 
 // tableable says whether sources may have tables.
-func (c *corpus) tableable() bool { return len(c.statements)*len(c.labels) <= mostFigures }
+func (c *corpus) tableable() bool {
+	return (len(c.statements)+len(c.elements))*len(c.labels) <= mostFigures
+}
 
 // counts of what stands beside which true label.
 type counts struct {

@@ -106,7 +106,7 @@ func (c *corpus) judgeCapped(x *crossed, j *capped, part int) {
 			continue
 		}
 		s := &c.samples[i]
-		rest, text := c.restOf(x, &j.candidate, &w, i), x.textOf(&j.candidate, plain.learner, i)
+		rest, text := c.blended(x.rest, &j.candidate, &w, i), x.textOf(&j.candidate, plain.learner, i)
 		odds.Limit(text, j.most)
 		z := slices.Clone(rest)
 		addTo(z, text, 1)
@@ -151,18 +151,6 @@ func (x *crossed) textOf(by *candidate, weight []float64, i int) []float64 {
 		if x.text[l] != nil {
 			addTo(z, x.text[l][i], weight[l])
 		}
-	}
-	return z
-}
-
-// restOf is what they make of everything else.
-func (c *corpus) restOf(x *crossed, by *candidate, w *weights, i int) []float64 {
-	z := make([]float64, len(c.samples[i].labels))
-	for j, l := range c.samples[i].labels {
-		z[j] = w.base[l]
-	}
-	for _, l := range by.of {
-		addTo(z, x.rest[l][i], w.learner[l])
 	}
 	return z
 }

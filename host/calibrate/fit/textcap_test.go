@@ -117,7 +117,7 @@ func TestSourcesAreWeighedBesideCappedTexts(t *testing.T) {
 	}
 }
 
-// The cap on signals is what they may tell, and no more than they told in any case of the fit.
+// The signals of a profile are capped at the cap that was chosen, or at the most that they told in a case of the fit if that is less.
 func TestTheCapOfSignalsIsWithinWhatTheyTold(t *testing.T) {
 	t.Parallel()
 	entries := simulate.Shapes(2)[0].Docket(5, 40)

@@ -34,7 +34,7 @@ func (r *Result) WriteYAML(w io.Writer) error {
 
 func writeSources(b *bytes.Buffer, list []abi.SourceReliability) {
 	b.WriteString("\n# For each source, how likely it is to say something under each true label, as far as that counts beside the\n" +
-		"# other sources; and what the confidence that it states adds to the label that it names: offset + slope*logit(stated).\n")
+		"# other sources; how likely by an item of which element, where it differs; and what the confidence that it states adds to the label that it names: offset + slope*logit(stated).\n")
 	if len(list) == 0 {
 		b.WriteString("sources: []\n")
 		return
@@ -56,7 +56,14 @@ func writeSource(b *bytes.Buffer, s *abi.SourceReliability, indent string) {
 	}
 	for i := range s.Statements {
 		x := &s.Statements[i]
-		fmt.Fprintf(b, "%s  - {says: %s, given: %s}\n", indent, scalar(x.Says), weightList(x.Given))
+		if len(x.Elements) == 0 {
+			fmt.Fprintf(b, "%s  - {says: %s, given: %s}\n", indent, scalar(x.Says), weightList(x.Given))
+			continue
+		}
+		fmt.Fprintf(b, "%s  - says: %s\n%s    given: %s\n%s    elements:\n", indent, scalar(x.Says), indent, weightList(x.Given), indent)
+		for k := range x.Elements {
+			fmt.Fprintf(b, "%s      - {element: %s, given: %s}\n", indent, x.Elements[k].Element, weightList(x.Elements[k].Given))
+		}
 	}
 	fmt.Fprintf(b, "%sshare: %s\n", indent, number(s.Share))
 	if s.Stated != nil {

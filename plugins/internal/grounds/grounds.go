@@ -35,7 +35,7 @@ func Contested(list []abi.ContestItem) []Item {
 	for i := range list {
 		it, x := &list[i].Item, &list[i].Exhibit
 		items[i] = Item{Index: list[i].EvidenceIndex, Testimony: weigh.Testimony{
-			SourceRef: it.SourceRef, Content: it.Content, Supports: it.Supports,
+			SourceRef: it.SourceRef, Content: it.Content, Supports: it.Supports, Element: it.Element,
 			Confidence: x.RelevanceConfidence, Quote: x.Quote, Left: 1,
 		}}
 	}

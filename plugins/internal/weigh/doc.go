@@ -12,8 +12,8 @@
 // same flaw. All items of one source together stay within a cap.
 //
 // A profile (see abi/odds) replaces the stated confidences of the sources it
-// knows, Light among them, by tables of how likely they say what they say, and
-// what they say again counts nothing. Its signals count where they stand in a
+// knows, Light among them, by tables of how likely they say what they say, and by
+// items of which element; what they say again counts nothing. Its signals count where they stand in a
 // finding's quote, in the subject, or in an item that names no label. An item
 // of an unknown source that quotes the line in which a signal for its own
 // label stands repeats it.

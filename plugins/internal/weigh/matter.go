@@ -11,6 +11,7 @@ type Testimony struct {
 	Content   string
 	// Supports is a label of the case, or empty.
 	Supports string
+	Element  abi.Element
 	// Confidence in [0, 1] that the label is right, as the item's own source states it.
 	Confidence float64
 	Quote      abi.QuoteStatus
@@ -47,7 +48,7 @@ func FromEvidence(items []abi.Evidence) []Testimony {
 	out := make([]Testimony, len(items))
 	for i := range items {
 		e := &items[i]
-		out[i] = Testimony{SourceRef: e.SourceRef, Content: e.Content, Supports: e.Supports, Confidence: e.RelevanceConfidence, Quote: abi.QuoteUnclaimed, Left: 1}
+		out[i] = Testimony{SourceRef: e.SourceRef, Content: e.Content, Supports: e.Supports, Element: e.Element, Confidence: e.RelevanceConfidence, Quote: abi.QuoteUnclaimed, Left: 1}
 	}
 	return out
 }
@@ -110,7 +111,7 @@ func Left(s abi.Severity) float64 {
 }
 
 func fromItem(item *abi.IndictmentItem, confidence float64) Testimony {
-	return Testimony{SourceRef: item.SourceRef, Content: item.Content, Supports: item.Supports, Confidence: confidence, Quote: abi.QuoteUnclaimed, Left: 1}
+	return Testimony{SourceRef: item.SourceRef, Content: item.Content, Supports: item.Supports, Element: item.Element, Confidence: confidence, Quote: abi.QuoteUnclaimed, Left: 1}
 }
 
 func isFinding(item *abi.IndictmentItem, findings []abi.Finding) bool {

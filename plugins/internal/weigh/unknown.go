@@ -15,7 +15,7 @@ const unknownCap = 0.3
 func measures(p *abi.Profile) bool { return p != nil && (len(p.Sources) > 0 || p.Light != nil) }
 
 // aside says whether a source counts beside the others, and not among them. The casebook never does: nobody but the host writes
-// its items, from what people confirmed.
+// its items, from earlier cases.
 func aside(p *abi.Profile, key string) bool {
 	return odds.Source(p, key) == nil && key != abi.CasebookSource && (measures(p) || odds.IsModel(key))
 }

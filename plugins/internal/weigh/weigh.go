@@ -71,22 +71,27 @@ type speaker struct {
 	said []statement
 }
 
-// statement is what a source says for one label, and how often.
+// statement is what a source says for one label: how often, and by which elements.
 type statement struct {
-	label string
-	times int
+	label    string
+	times    int
+	elements []abi.Element
 }
 
-// say counts a statement, and gives how often it was made before.
-func (s *speaker) say(label string) int {
-	for i := range s.said {
-		if s.said[i].label == label {
-			s.said[i].times++
-			return s.said[i].times - 1
-		}
+// say counts a statement, and gives how often it was made before; anew says whether never by this element.
+func (s *speaker) say(label string, element abi.Element) (before int, anew bool) {
+	i := slices.IndexFunc(s.said, func(x statement) bool { return x.label == label })
+	if i < 0 {
+		i = len(s.said)
+		s.said = append(s.said, statement{label: label})
 	}
-	s.said = append(s.said, statement{label, 1})
-	return 0
+	x := &s.said[i]
+	element = odds.ElementOf(element)
+	if anew = !slices.Contains(x.elements, element); anew {
+		x.elements = append(x.elements, element)
+	}
+	x.times++
+	return x.times - 1, anew
 }
 
 // addTestimony adds every item, the strongest of each source first. It gives what is said by sources that may not decide, see unknown,
@@ -120,13 +125,9 @@ func (s *Scale) addTestimony(m *Matter, testimony []Testimony) unknown {
 			speakers = append(speakers, speaker{key: key, sum: make([]float64, len(m.Labels))})
 		}
 		v := whole[i]
-		if times := speakers[at].say(t.Supports); times > 0 {
-			fading := math.Ldexp(1, -times)
-			if odds.Source(m.Profile, key) != nil {
-				fading = 0 // its table covers the statement itself
-			}
-			s.Nats[i] *= fading
-			v = vector(m, t, share[i]*fading)
+		if before, anew := speakers[at].say(t.Supports, t.Element); before > 0 {
+			v = again(m, t, share[i], before, anew)
+			s.Nats[i] = odds.Spread(v)
 		}
 		if t.aside(m.Profile) {
 			others.items, others.vectors = append(others.items, i), append(others.vectors, v)
@@ -158,15 +159,34 @@ func vector(m *Matter, t *Testimony, share float64) []float64 {
 	}
 	if known := odds.Source(m.Profile, odds.SourceKey(t.SourceRef)); known != nil {
 		odds.AddStatement(v, m.Labels, known, t.Supports, t.Confidence)
-		for j := range v {
-			v[j] *= share
-		}
-		return v
+		odds.AddElement(v, m.Labels, known, t.Supports, t.Element)
+		return times(v, share)
 	}
 	for j, label := range m.Labels {
 		if label == t.Supports {
 			v[j] = share * odds.Unmeasured(t.Confidence, len(m.Labels))
 		}
+	}
+	return v
+}
+
+// again is what share of an item adds whose source has said the same before, so many times; anew is the first time by the item's element. A
+// known source's table covers the statement itself, however often it is made.
+func again(m *Matter, t *Testimony, share float64, before int, anew bool) []float64 {
+	known := odds.Source(m.Profile, odds.SourceKey(t.SourceRef))
+	if known == nil {
+		return vector(m, t, math.Ldexp(share, -before))
+	}
+	v := make([]float64, len(m.Labels))
+	if anew {
+		odds.AddElement(v, m.Labels, known, t.Supports, t.Element)
+	}
+	return times(v, share)
+}
+
+func times(v []float64, share float64) []float64 {
+	for j := range v {
+		v[j] *= share
 	}
 	return v
 }

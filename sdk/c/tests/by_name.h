@@ -10,6 +10,7 @@ static const sc_type *const messages[] = {
   &sc_case_view_type,
   &sc_param_type,
   &sc_label_weight_type,
+  &sc_element_likelihood_type,
   &sc_source_statement_type,
   &sc_confidence_range_type,
   &sc_logit_map_type,

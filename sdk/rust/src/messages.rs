@@ -1197,6 +1197,35 @@ impl Message for LabelWeight {
     }
 }
 
+/// `element_likelihood` is the likelihood, under each true label, that a statement is made by an item of one element.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ElementLikelihood {
+    pub element: Element,
+    /// `given` holds P(an item of this element says it | the source says it, the label is true), in (0, 1].
+    pub given: Vec<LabelWeight>,
+}
+
+impl Message for ElementLikelihood {
+    const FIELDS: &'static [&'static str] = &["element", "given"];
+    const REQUIRED: u64 = 0x3;
+
+    fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
+        match field {
+            0 => self.element = r.name()?,
+            _ => self.given = r.list(Count::ANY, |r| r.message())?,
+        }
+        Ok(())
+    }
+
+    fn write(&self, w: &mut Writer) {
+        w.map(2);
+        w.text("element");
+        w.text(self.element.as_str());
+        w.text("given");
+        w.list(&self.given, |w, v| v.write(w));
+    }
+}
+
 /// `source_statement` is the likelihood of one statement of a source under each
 /// true label.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -1205,28 +1234,35 @@ pub struct SourceStatement {
     pub says: String,
     /// `given` holds P(source says Says | the label is true), in (0, 1].
     pub given: Vec<LabelWeight>,
+    /// `elements` are what it tells beside that by items of which element the source says it; each counts once. Those that are not listed change nothing.
+    pub elements: Vec<ElementLikelihood>,
 }
 
 impl Message for SourceStatement {
-    const FIELDS: &'static [&'static str] = &["says", "given"];
+    const FIELDS: &'static [&'static str] = &["says", "given", "elements"];
     const REQUIRED: u64 = 0x2;
 
     fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
         match field {
             0 => self.says = r.text(false)?,
-            _ => self.given = r.list(Count::ANY, |r| r.message())?,
+            1 => self.given = r.list(Count::ANY, |r| r.message())?,
+            _ => self.elements = r.list(Count::ANY, |r| r.message())?,
         }
         Ok(())
     }
 
     fn write(&self, w: &mut Writer) {
-        w.map(1 + !self.says.is_empty() as usize);
+        w.map(1 + !self.says.is_empty() as usize + !self.elements.is_empty() as usize);
         if !self.says.is_empty() {
             w.text("says");
             w.text(&self.says);
         }
         w.text("given");
         w.list(&self.given, |w, v| v.write(w));
+        if !self.elements.is_empty() {
+            w.text("elements");
+            w.list(&self.elements, |w, v| v.write(w));
+        }
     }
 }
 

@@ -504,7 +504,30 @@ export class LabelWeight extends Message {
   }
 }
 
-const SourceStatementFields: StaticArray<string> = ["says", "given"];
+const ElementLikelihoodFields: StaticArray<string> = ["element", "given"];
+
+// `element_likelihood` is the likelihood, under each true label, that a statement is made by an item of one element.
+export class ElementLikelihood extends Message {
+  element: string = "";
+  // `given` holds P(an item of this element says it | the source says it, the label is true), in (0, 1].
+  given: LabelWeight[] = [];
+
+  keys(): StaticArray<string> { return ElementLikelihoodFields; }
+  required(): u64 { return 0x3; }
+  readField(r: Reader, field: i32): void {
+    switch (field) {
+      case 0: this.element = r.name(Element.VALUES, false); break;
+      case 1: this.given = r.messages<LabelWeight>(0, u32.MAX_VALUE); break;
+    }
+  }
+  write(w: Writer): void {
+    w.map(2);
+    w.text("element"); w.text(this.element);
+    w.text("given"); w.list(this.given.length); for (let i = 0; i < this.given.length; i++) this.given[i].write(w);
+  }
+}
+
+const SourceStatementFields: StaticArray<string> = ["says", "given", "elements"];
 
 // `source_statement` is the likelihood of one statement of a source under each
 // true label.
@@ -513,6 +536,8 @@ export class SourceStatement extends Message {
   says: string = "";
   // `given` holds P(source says Says | the label is true), in (0, 1].
   given: LabelWeight[] = [];
+  // `elements` are what it tells beside that by items of which element the source says it; each counts once. Those that are not listed change nothing.
+  elements: ElementLikelihood[] = [];
 
   keys(): StaticArray<string> { return SourceStatementFields; }
   required(): u64 { return 0x2; }
@@ -520,12 +545,14 @@ export class SourceStatement extends Message {
     switch (field) {
       case 0: this.says = r.text(false); break;
       case 1: this.given = r.messages<LabelWeight>(0, u32.MAX_VALUE); break;
+      case 2: this.elements = r.messages<ElementLikelihood>(0, u32.MAX_VALUE); break;
     }
   }
   write(w: Writer): void {
-    w.map(1 + i32(this.says.length > 0));
+    w.map(1 + i32(this.says.length > 0) + i32(this.elements.length > 0));
     if (this.says.length > 0) { w.text("says"); w.text(this.says); }
     w.text("given"); w.list(this.given.length); for (let i = 0; i < this.given.length; i++) this.given[i].write(w);
+    if (this.elements.length > 0) { w.text("elements"); w.list(this.elements.length); for (let i = 0; i < this.elements.length; i++) this.elements[i].write(w); }
   }
 }
 

@@ -358,6 +358,17 @@ pub const LabelWeight = struct {
     };
 };
 
+/// `element_likelihood` is the likelihood, under each true label, that a statement is made by an item of one element.
+pub const ElementLikelihood = struct {
+    element: Element = .fire,
+    /// `given` holds P(an item of this element says it | the source says it, the label is true), in (0, 1].
+    given: []const LabelWeight = &.{},
+
+    pub const wire_name = "element_likelihood";
+    pub const rules = struct {
+    };
+};
+
 /// `source_statement` is the likelihood of one statement of a source under each
 /// true label.
 pub const SourceStatement = struct {
@@ -365,10 +376,13 @@ pub const SourceStatement = struct {
     says: []const u8 = "",
     /// `given` holds P(source says Says | the label is true), in (0, 1].
     given: []const LabelWeight = &.{},
+    /// `elements` are what it tells beside that by items of which element the source says it; each counts once. Those that are not listed change nothing.
+    elements: []const ElementLikelihood = &.{},
 
     pub const wire_name = "source_statement";
     pub const rules = struct {
         pub const says: Rules = .{ .optional = true };
+        pub const elements: Rules = .{ .optional = true };
     };
 };
 

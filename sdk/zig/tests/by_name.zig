@@ -12,6 +12,7 @@ pub const all = .{
     messages.CaseView,
     messages.Param,
     messages.LabelWeight,
+    messages.ElementLikelihood,
     messages.SourceStatement,
     messages.ConfidenceRange,
     messages.LogitMap,

@@ -14,6 +14,7 @@ export function byName(name: string): Message | null {
   if (name == "case_view") return new messages.CaseView();
   if (name == "param") return new messages.Param();
   if (name == "label_weight") return new messages.LabelWeight();
+  if (name == "element_likelihood") return new messages.ElementLikelihood();
   if (name == "source_statement") return new messages.SourceStatement();
   if (name == "confidence_range") return new messages.ConfidenceRange();
   if (name == "logit_map") return new messages.LogitMap();

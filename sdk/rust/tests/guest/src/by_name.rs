@@ -15,6 +15,7 @@ pub fn rewrite(name: &str, message: &[u8]) -> Result<Vec<u8>, Problem> {
         "case_view" => decode::<CaseView>(message).map(|v| encode(&v)),
         "param" => decode::<Param>(message).map(|v| encode(&v)),
         "label_weight" => decode::<LabelWeight>(message).map(|v| encode(&v)),
+        "element_likelihood" => decode::<ElementLikelihood>(message).map(|v| encode(&v)),
         "source_statement" => decode::<SourceStatement>(message).map(|v| encode(&v)),
         "confidence_range" => decode::<ConfidenceRange>(message).map(|v| encode(&v)),
         "logit_map" => decode::<LogitMap>(message).map(|v| encode(&v)),
