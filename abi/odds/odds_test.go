@@ -60,6 +60,35 @@ func TestAddStatement(t *testing.T) {
 	}
 }
 
+func TestAddElement(t *testing.T) {
+	t.Parallel()
+	e := math.Log
+	source := abi.SourceReliability{Source: "x", Share: 0.5, Statements: []abi.SourceStatement{
+		{Says: "a", Given: []abi.LabelWeight{{Label: "a", Weight: 0.8}, {Label: "b", Weight: 0.1}}, Elements: []abi.ElementLikelihood{
+			{Element: abi.Fire, Given: []abi.LabelWeight{{Label: "a", Weight: 0.9}, {Label: "b", Weight: 0.1}}},
+			{Element: abi.Earth, Given: []abi.LabelWeight{{Label: "a", Weight: 0.1}, {Label: "b", Weight: 0.4}}},
+		}},
+	}}
+	fire, earth := (e(0.9)-e(0.1))/4, (e(0.1)-e(0.4))/4
+	for _, tc := range []struct {
+		name, says string
+		element    abi.Element
+		want       []float64
+	}{
+		{"by the element alone, and the source's share of it", "a", abi.Fire, []float64{fire, -fire, 0}},
+		{"no element is earth", "a", "", []float64{earth, -earth, 0}},
+		{"an element that is not listed", "a", abi.Water, []float64{0, 0, 0}},
+		{"a statement that is not listed", "b", abi.Fire, []float64{0, 0, 0}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			got := make([]float64, 3)
+			odds.AddElement(got, labels(), &source, tc.says, tc.element)
+			near(t, got, tc.want)
+		})
+	}
+}
+
 func TestLogitStaysFinite(t *testing.T) {
 	t.Parallel()
 	near(t, []float64{odds.Logit(0), odds.Logit(0.5), odds.Logit(1)}, []float64{-math.Log(999), 0, math.Log(999)})

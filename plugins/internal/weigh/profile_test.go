@@ -44,6 +44,39 @@ func TestAKnownSourceCountsByItsTable(t *testing.T) {
 	}
 }
 
+// What a source says again counts nothing, but that it says it by another element counts once.
+func TestElementsCountBesideTheStatement(t *testing.T) {
+	t.Parallel()
+	p := &abi.Profile{Sources: []abi.SourceReliability{{Source: "x", Share: 1, Cap: 9, Statements: []abi.SourceStatement{
+		{Says: "a", Given: given(0.4, 0.2, 0.2), Elements: []abi.ElementLikelihood{
+			{Element: abi.Fire, Given: given(0.6, 0.2, 0.2)},
+			{Element: abi.Water, Given: given(0.1, 0.4, 0.4)},
+		}},
+	}}}}
+	by := func(element abi.Element, left float64) Testimony {
+		it := item("x:1", "says so by "+string(element), "a", 0.9)
+		it.Element, it.Left = element, left
+		return it
+	}
+	for _, tc := range []struct {
+		name  string
+		items []Testimony
+		want  float64 // ratio of P(a) and P(b)
+	}{
+		{"an element that is not listed", []Testimony{by(abi.Air, 1)}, 2},
+		{"one element", []Testimony{by(abi.Fire, 1)}, 6},
+		{"one element twice", []Testimony{by(abi.Fire, 1), by(abi.Fire, 1)}, 6},
+		{"two elements", []Testimony{by(abi.Water, 1), by(abi.Fire, 1)}, 1.5},
+		{"half of an item", []Testimony{by(abi.Fire, 0.5)}, math.Sqrt(6)},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			s := profiled(p, Matter{Testimony: tc.items})
+			near(t, "a against b", s.Evidence[0]-s.Evidence[1], math.Log(tc.want))
+		})
+	}
+}
+
 func TestAKnownSourceStaysWithinItsOwnCap(t *testing.T) {
 	t.Parallel()
 	p := &abi.Profile{Sources: []abi.SourceReliability{{Source: "x", Share: 1, Cap: 0.5, Statements: []abi.SourceStatement{{Says: "a", Given: given(0.9, 0.1, 0.1)}}}}}
