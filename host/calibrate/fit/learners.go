@@ -43,7 +43,6 @@ const (
 	looseTables
 	tightTables
 	bayesTables
-	elementTables
 	fewText
 	fewBayes
 	fewJoint
@@ -60,18 +59,17 @@ func learners() []learner {
 		alikeLearner: sourceLearner(sourceTerms{base: evenBase}),
 		evenTrust:    sourceLearner(sourceTerms{own: 0.5, base: evenBase}),
 		trustLearner: sourceLearner(sourceTerms{own: 0.5, base: freeBase}),
-		looseTables:  sourceLearner(sourceTerms{own: 1, table: 2, base: freeBase}),
+		looseTables:  sourceLearner(sourceTerms{own: 1, table: 2, element: 2, base: freeBase}),
 		tightTables:  sourceLearner(sourceTerms{own: 1, table: 16, base: freeBase}),
 		bayesTables: {"naive Bayes over statements", func(c *corpus, train []int, _ *known) *linear {
 			return c.tables(train, 4)
 		}},
-		elementTables: sourceLearner(sourceTerms{own: 1, table: 2, element: 2, base: freeBase}),
-		fewText:       textLearner(fewSignals, textPenalty),
-		fewBayes:      bayesLearner(fewSignals),
-		fewJoint:      jointLearner(fewSignals, jointPenalty),
-		mostText:      textLearner(mostSignals, mostPenalty),
-		mostBayes:     bayesLearner(mostSignals),
-		mostJoint:     jointLearner(mostSignals, mostPenalty),
+		fewText:   textLearner(fewSignals, textPenalty),
+		fewBayes:  bayesLearner(fewSignals),
+		fewJoint:  jointLearner(fewSignals, jointPenalty),
+		mostText:  textLearner(mostSignals, mostPenalty),
+		mostBayes: bayesLearner(mostSignals),
+		mostJoint: jointLearner(mostSignals, mostPenalty),
 	}
 }
 
@@ -144,8 +142,8 @@ const (
 func (c *corpus) candidates() []candidate {
 	trust := []int{lightLearner, wordLearner, alikeLearner, evenTrust, trustLearner}
 	sources := append(slices.Clone(trust), looseTables, tightTables, bayesTables)
-	if len(c.elements) > 0 {
-		sources = append(sources, elementTables)
+	if len(c.elements) > 0 { // without those that believe each source's confidences by its own measure
+		sources = []int{lightLearner, wordLearner, alikeLearner, evenTrust, looseTables, bayesTables}
 	}
 	with := func(more ...int) []int { return append(append([]int(nil), sources...), more...) }
 	list := []candidate{

@@ -6,6 +6,9 @@ import "math"
 // penalised: there are enough cases for two figures.
 const commonPenalty = 0.05
 
+// unheard is the penalty of what may not count: it stays next to nothing.
+const unheard = 1e6
+
 // textBase penalises the base rates of regressions on phrases alone.
 const textBase = 0.5
 
@@ -16,7 +19,8 @@ type sourceTerms struct {
 	own float64
 	// table penalises what a statement tells of each label beyond that; 0 leaves it out.
 	table float64
-	// element penalises what it tells by which element a statement is made; 0 leaves it out.
+	// element penalises what it tells by which element a statement is made; 0 leaves it out. Where that differs, stated confidences don't
+	// count beside it: elements say much of what they say, and nobody overstates an element.
 	element float64
 	// base penalises how far base rates lie from even ones.
 	base float64
@@ -45,13 +49,18 @@ func (c *corpus) design(train []int, sources *sourceTerms, phrases []int32, text
 		l.commonOffset = r.parameters(1, commonPenalty)
 		l.commonSlope = r.parameters(1, commonPenalty)
 		r.positive[l.commonSlope] = true
+		unstated := sources.element > 0 && len(c.elements) > 0
 		if sources.own > 0 {
 			l.offset = r.parameters(len(c.sources), sources.own)
 			l.slope = r.parameters(len(c.sources), sources.own)
 			for s := range c.sources {
 				r.parent[int(l.offset)+s] = l.commonOffset
-				r.parent[int(l.slope)+s] = l.commonSlope
 				r.positive[int(l.slope)+s] = true
+				if unstated {
+					r.penalty[int(l.slope)+s] = unheard
+				} else {
+					r.parent[int(l.slope)+s] = l.commonSlope
+				}
 			}
 		}
 		l.tabled = sources.table > 0 && c.tableable()
