@@ -78,8 +78,8 @@ type statement struct {
 	elements []abi.Element
 }
 
-// say counts a statement, and gives how often it was made before; anew says whether never by this element.
-func (s *speaker) say(label string, element abi.Element) (before int, anew bool) {
+// say counts a statement, and gives how often it was made before; first says whether it was never made by this element.
+func (s *speaker) say(label string, element abi.Element) (before int, first bool) {
 	i := slices.IndexFunc(s.said, func(x statement) bool { return x.label == label })
 	if i < 0 {
 		i = len(s.said)
@@ -87,11 +87,11 @@ func (s *speaker) say(label string, element abi.Element) (before int, anew bool)
 	}
 	x := &s.said[i]
 	element = odds.ElementOf(element)
-	if anew = !slices.Contains(x.elements, element); anew {
+	if first = !slices.Contains(x.elements, element); first {
 		x.elements = append(x.elements, element)
 	}
 	x.times++
-	return x.times - 1, anew
+	return x.times - 1, first
 }
 
 // addTestimony adds every item, the strongest of each source first. It gives what is said by sources that may not decide, see unknown,
@@ -125,8 +125,8 @@ func (s *Scale) addTestimony(m *Matter, testimony []Testimony) unknown {
 			speakers = append(speakers, speaker{key: key, sum: make([]float64, len(m.Labels))})
 		}
 		v := whole[i]
-		if before, anew := speakers[at].say(t.Supports, t.Element); before > 0 {
-			v = again(m, t, share[i], before, anew)
+		if before, first := speakers[at].say(t.Supports, t.Element); before > 0 {
+			v = again(m, t, share[i], before, first)
 			s.Nats[i] = odds.Spread(v)
 		}
 		if t.aside(m.Profile) {
@@ -170,15 +170,15 @@ func vector(m *Matter, t *Testimony, share float64) []float64 {
 	return v
 }
 
-// again is what share of an item adds whose source has said the same before, so many times; anew is the first time by the item's element. A
+// again is what share of an item adds whose source has said the same before, so many times; first says that it was never by the item's element. A
 // known source's table covers the statement itself, however often it is made.
-func again(m *Matter, t *Testimony, share float64, before int, anew bool) []float64 {
+func again(m *Matter, t *Testimony, share float64, before int, first bool) []float64 {
 	known := odds.Source(m.Profile, odds.SourceKey(t.SourceRef))
 	if known == nil {
 		return vector(m, t, math.Ldexp(share, -before))
 	}
 	v := make([]float64, len(m.Labels))
-	if anew {
+	if first {
 		odds.AddElement(v, m.Labels, known, t.Supports, t.Element)
 	}
 	return times(v, share)
