@@ -16,6 +16,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/service/auth"
+	"github.com/shadowcourt/shadowcourt/host/service/linger"
 	"github.com/shadowcourt/shadowcourt/host/service/store"
 	"github.com/shadowcourt/shadowcourt/host/service/telemetry"
 	"github.com/shadowcourt/shadowcourt/host/service/work"
@@ -149,7 +150,7 @@ func (s *Service) Run(ctx context.Context, started func(), listeners ...net.List
 	var all sync.WaitGroup
 	for _, l := range listeners {
 		all.Go(func() {
-			if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			if err := server.Serve(linger.Listener(l)); !errors.Is(err, http.ErrServerClosed) {
 				cancel(fmt.Errorf("serve at %s: %w", l.Addr(), err))
 			}
 		})

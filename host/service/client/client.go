@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"io"
 	"mime"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -75,7 +74,7 @@ func New(config Config) (*Client, error) {
 		config.Wait = wait
 	}
 	transport := &http.Transport{
-		Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: dialTime}).DialContext, TLSHandshakeTimeout: dialTime,
+		Proxy: http.ProxyFromEnvironment, DialContext: dial, TLSHandshakeTimeout: dialTime,
 		ResponseHeaderTimeout: headTime, ExpectContinueTimeout: continueTime, MaxResponseHeaderBytes: maxHeader, ForceAttemptHTTP2: true,
 		DisableCompression: true, // an answer takes as much memory as it has bytes
 		MaxIdleConns:       4, IdleConnTimeout: time.Minute,

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/service/client"
+	"github.com/shadowcourt/shadowcourt/host/service/linger"
 	"github.com/shadowcourt/shadowcourt/host/service/problem"
 	"github.com/shadowcourt/shadowcourt/host/service/wire"
 )
@@ -35,7 +36,9 @@ func at(t *testing.T, h http.HandlerFunc) *client.Client {
 
 func connect(t *testing.T, h http.HandlerFunc, wait func(context.Context, time.Duration) error) *client.Client {
 	t.Helper()
-	server := httptest.NewServer(h)
+	server := httptest.NewUnstartedServer(h)
+	server.Listener = linger.Listener(server.Listener) // as the service does
+	server.Start()
 	t.Cleanup(server.Close)
 	c, err := client.New(client.Config{Server: server.URL + "/", Token: token, Program: "test/1", Wait: wait})
 	if err != nil {
