@@ -21,6 +21,11 @@ func TryLockShared(f *os.File) error { return lock(f, syscall.LOCK_SH|syscall.LO
 // Lock locks a file until it is closed, and waits for whoever has locked it. Where the file system has no locks it does nothing.
 func Lock(f *os.File) error { return lock(f, syscall.LOCK_EX) }
 
+// Release unlocks a file and closes it. Closing alone leaves it locked while a process that was just forked still has it open.
+func Release(f *os.File) error {
+	return errors.Join(lock(f, syscall.LOCK_UN), f.Close())
+}
+
 func lock(f *os.File, how int) error {
 	for {
 		err := syscall.Flock(int(f.Fd()), how)

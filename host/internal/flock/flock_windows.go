@@ -27,6 +27,9 @@ func try(f *os.File, flags uint32) error {
 	return err
 }
 
+// Release unlocks a file and closes it.
+func Release(f *os.File) error { return f.Close() }
+
 // Lock locks a file until it is closed, and waits for whoever has locked it.
 func Lock(f *os.File) error { return lock(f, windows.LOCKFILE_EXCLUSIVE_LOCK) }
 

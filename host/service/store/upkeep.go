@@ -26,7 +26,7 @@ func (s *Store) ClaimWork(ctx context.Context) (release func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	release = func() { _ = file.Close() }
+	release = func() { _ = flock.Release(file) }
 	if err := flock.TryLock(file); err != nil {
 		release()
 		if errors.Is(err, flock.ErrLocked) {
