@@ -120,7 +120,8 @@ func (s *server) submit(ctx context.Context, in *submitInput) (*submitOutput, er
 	return out, s.log(ctx, "docket.submit", "docket "+strconv.FormatInt(d.ID, 10), strconv.Itoa(d.Cases)+" cases")
 }
 
-// slot waits until the docket may be received.
+// slot waits until the docket may be received. The context does not end when the client leaves, because net/http looks for that only when
+// the body is read: the wait has a bound of its own.
 func (s *server) slot(ctx context.Context, submitter string) error {
 	waiting, stop := context.WithTimeout(ctx, s.UploadWait)
 	defer stop()

@@ -306,7 +306,6 @@ func TestAccept_SV6_TrialsContinueWhereTheyWereCutOff(t *testing.T) {
 // A server that says nothing any more, in an answer or while it should read, is left after a time.
 func TestAServerThatStandsStillIsLeft(t *testing.T) {
 	t.Parallel()
-	wait := func(ctx context.Context, _ time.Duration) error { return ctx.Err() } // a minute passes at once
 	for name, do := range map[string]func(*client.Client) error{
 		"answer": func(c *client.Client) error { _, err := c.Docket(t.Context(), 7); return err },
 		"upload": func(c *client.Client) error {
@@ -314,6 +313,7 @@ func TestAServerThatStandsStillIsLeft(t *testing.T) {
 			return err
 		},
 	} {
+		still, left := make(chan struct{}, 100), make(chan struct{})
 		c := connect(t, func(w http.ResponseWriter, r *http.Request) {
 			if r.Method == http.MethodGet {
 				w.Header().Set("Content-Type", "application/json")
@@ -322,12 +322,25 @@ func TestAServerThatStandsStillIsLeft(t *testing.T) {
 			} else {
 				_, _ = r.Body.Read(make([]byte, 1)) // it wants the body
 			}
-			<-r.Context().Done()
-		}, wait)
+			still <- struct{}{}
+			<-left // r.Context does not end while the body is unread: net/http reads no further to see that the client left
+		}, func(ctx context.Context, d time.Duration) error {
+			if d < time.Minute { // before the next attempt
+				return ctx.Err()
+			}
+			select { // a minute passes at once, when the server stands still
+			case <-still:
+				still <- struct{}{}
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		})
 		var lost *client.ConnectionError
 		if err := do(c); !errors.As(err, &lost) || !strings.Contains(err.Error(), "nothing came for a minute") {
 			t.Errorf("%s: %v", name, err)
 		}
+		close(left)
 	}
 }
 
