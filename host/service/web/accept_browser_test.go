@@ -3,6 +3,7 @@
 package web_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -224,6 +225,98 @@ func TestAccept_UI1_BulkCorrection(t *testing.T) {
 	b.open("/?repository=github.com%2Facme%2Fstore")
 	b.run(chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll(".group")].find((g) => g.innerText.includes("TestBacktick")).querySelector(".set button").click()`))
 	b.eventually("pb001", 1)
+}
+
+// unsure adds a group to the inbox.
+func (s *service) unsure(name string) {
+	s.t.Helper()
+	e := demoEntries(s.t)[:1]
+	e[0].Case.ID, e[0].Case.Subject, e[0].Case.Evidence, e[0].Case.Documents, e[0].Truth = name, name+" fails", nil, nil, nil
+	e[0].Case.Light = &abi.LightAnswer{Classification: "pb001", Confidence: 0.4, Reasoning: "A guess."}
+	s.try(s.submit(name, "github.com/acme/other", e), nil)
+}
+
+// What changes while a page is on its way is shown, and nobody who began to work is disturbed for it.
+func TestAccept_UI1_InboxShowsWhatChangedBeforeItFollowed(t *testing.T) {
+	opened, change := make(chan struct{}), make(chan struct{})
+	s := filled(t, serviceOptions{opening: func(ctx context.Context) {
+		select {
+		case opened <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+		select {
+		case <-change:
+		case <-ctx.Done():
+		}
+	}})
+	b := newBrowser(t, s, 1280, 860)
+	fetched := func(n int) {
+		t.Helper()
+		b.wait(fmt.Sprintf(`performance.getEntriesByType("resource").filter((r) => r.initiatorType === "fetch").length >= %d`, n))
+	}
+	const fresh = `document.body.dataset.fresh || "0"`
+	groups := 0
+	for i, work := range []struct {
+		name string
+		keys []string
+		// begun says that the keys are in effect.
+		begun string
+	}{
+		{"nothing", nil, "true"},
+		{"going on", []string{"j"}, `document.querySelector(".group:nth-child(2).at")`},
+		{"going on and back", []string{"j", "k"}, `document.querySelector(".group:first-child.at") && document.activeElement !== document.body`},
+		{"a selection", []string{"x"}, `document.querySelector("#selection.on")`},
+		{"a search", []string{"/"}, `document.activeElement.matches("[data-search]")`},
+		{"a search that was left", []string{"/", "z"}, `document.querySelector("[data-search]").value !== "" && (document.activeElement.blur(), document.activeElement === document.body)`},
+		{"a dialog", []string{"?"}, `document.querySelector("#help").open`},
+		{"an explanation", []string{"e"}, `document.querySelector(".at .explained")`},
+	} {
+		b.open("/")
+		<-opened
+		groups = b.count(".group")
+		b.press(work.keys...)
+		b.wait(work.begun)
+		name := fmt.Sprintf("suite/Test%d", i)
+		s.unsure(name)
+		change <- struct{}{}
+		there := fmt.Sprintf(`[...document.querySelectorAll(%q)].some((h) => h.innerText.includes(%q))`, headlines, name)
+		if work.keys == nil {
+			b.wait(there)
+			if b.count("#stale") != 0 || b.count(".group") != groups+1 || b.count(".group:first-child.at") != 1 {
+				t.Errorf("%s: the page has %d groups, before there were %d", work.name, b.count(".group"), groups)
+			}
+			continue
+		}
+		b.wait(`document.querySelector("#stale")`)
+		if got := value[string](b, fresh); got != "0" || b.count(".group") != groups || !value[bool](b, "!!("+work.begun+")") {
+			t.Errorf("%s: the page was replaced under somebody's hands", work.name)
+		}
+		b.run(chromedp.Evaluate[chromedp.Void](`document.querySelector("#stale").click()`))
+		b.wait(there)
+		if b.count("#stale") != 0 || b.count(".group:first-child.at") != 1 {
+			t.Errorf("%s: behind the click there is a button still, or no row that keys act on", work.name)
+		}
+	}
+
+	// Where nothing changed the page stays as it is, whatever the script marked in it.
+	b.open("/")
+	<-opened
+	b.press("j", "x", "x", "e")
+	b.wait(`document.querySelector(".at .explained")`)
+	b.press("e")
+	change <- struct{}{}
+	fetched(2) // the explanation, and the page
+	buttons, err := evaluate[int](b, `new Promise((r) => setTimeout(r, 100)).then(() => document.querySelectorAll("#stale").length)`, chromedp.EvalAwaitPromise)
+	if err != nil || buttons != 0 {
+		t.Errorf("%d buttons ask for what is new where nothing is, %v", buttons, err)
+	}
+	s.unsure("suite/Last")
+	b.wait(`document.querySelector("#stale")`)
+	fetched(3)
+	if got := value[string](b, fresh); got != "0" {
+		t.Errorf("the page was replaced %s times", got)
+	}
 }
 
 func TestAccept_UI2_LiveTrialAndDocket(t *testing.T) {

@@ -52,6 +52,8 @@ type serviceOptions struct {
 	refits bool
 	// stop ends streams.
 	stop <-chan struct{}
+	// opening is called when a page opens its stream of events, before the stream is there.
+	opening func(context.Context)
 	// frozen stops the clock of the store, so that workers stay alive.
 	frozen bool
 	// database in place of a new file.
@@ -140,7 +142,12 @@ func newService(t testing.TB, options serviceOptions) *service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mux.Handle("/", pages)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if options.opening != nil && r.URL.Path == "/changes" {
+			options.opening(r.Context())
+		}
+		pages.ServeHTTP(w, r)
+	})
 	server := httptest.NewServer(authenticator.Handler(mux))
 	t.Cleanup(func() {
 		server.CloseClientConnections() // Close waits for requests, and a page has a stream of events

@@ -95,7 +95,8 @@
     picks().forEach((p) => { p.checked = false; });
     selected();
     say(count(made.cases, "case") + " set to " + label + ".", { undo: takeBack });
-    if (rows().length === 0) { refresh(); return; }
+    shown = null; // rows are missing that the server rendered
+    if (rows().length === 0) { refresh(true); return; }
     moveTo(where);
   }
 
@@ -119,7 +120,7 @@
       lower(-back.cases, -entry.places.length);
       say("Took the correction of " + count(back.cases, "case") + " back.");
       if (entry.places.length && entry.places[0].parent.isConnected) moveTo(rows().indexOf(entry.places[0].row));
-      else refresh();
+      else refresh(true);
     } catch (err) {
       done.push(entry);
       say("Not undone: " + err.message, { bad: true });
@@ -246,33 +247,49 @@
   }
   showQuotes();
 
-  // --- Pages that follow the server. A part that somebody works in is not replaced.
+  // --- Pages that follow the server. A part that somebody works in is not replaced: a button says that there is something new.
   let refreshing = false;
-  let again = false;
-  const busy = () => selected().length > 0 || one("#live details.brief[open]") || one(".going") || one("dialog[open]") || (document.activeElement && document.activeElement.matches("#live input:not([type=checkbox]), #live select"));
-  async function refresh() {
+  let again = null; // not null: refresh once more, and whether that was asked for
+  // What the server rendered, before this script marks and moves rows. Ages are left out: they change by themselves.
+  function rendered(part) {
+    const copy = part.cloneNode(true);
+    all("time", copy).forEach((t) => { t.textContent = ""; });
+    return copy;
+  }
+  let shown = one("#live") && rendered(one("#live"));
+  function busy() {
+    if (selected().length > 0 || one("#live details:is(.brief, .drop)[open]") || one(".going") || one("dialog[open]")) return true;
+    const focus = document.activeElement;
+    if (focus && focus.matches("#live input:not([type=checkbox]), #live select")) return true;
+    if (all("#live input:not([type=checkbox], [type=hidden])").some((i) => i.value !== i.defaultValue)) return true;
+    return body.dataset.page === "inbox" && rows().length > 0 && (at > 0 || done.length > 0 || one("#live").contains(focus));
+  }
+  // Fetches the part anew, and replaces it if the server renders something else than before. Unless the person asked for it, what somebody
+  // works in stays, with a button that asks.
+  async function refresh(asked = false) {
     const live = one("#live");
     if (!live || !live.dataset.fragment) return;
-    if (refreshing) { again = true; return; }
+    if (refreshing) { again = again || asked; return; }
+    if (!asked && one("#stale") && busy()) return;
     refreshing = true;
     try {
-      const fresh = await fragment(location.href, live.dataset.fragment);
-      const next = one("#live", fresh);
+      const next = one("#live", await fragment(location.href, live.dataset.fragment));
+      if (!next) return;
+      const now = rendered(next);
+      if (now.isEqualNode(shown)) { stale(false); return; }
+      if (!asked && busy() && stale(true)) return;
       const waits = document.activeElement && document.activeElement !== body && live.contains(document.activeElement);
       const place = at;
-      if (next) {
-        // What is the same stays: somebody may be about to click it.
-        if (next.isEqualNode(live)) return;
-        live.replaceWith(next);
-        body.dataset.fresh = String(Number(body.dataset.fresh || 0) + 1);
-        if (place >= 0) moveTo(place, { focus: waits });
-        if (live.dataset.fragment === "trial") { showQuotes(); if (one(".papers") && !one(".spin")) close(); }
-      }
+      live.replaceWith(next);
+      shown = now;
+      body.dataset.fresh = String(Number(body.dataset.fresh || 0) + 1);
+      if (place >= 0) moveTo(place, { focus: waits });
+      if (live.dataset.fragment === "trial") { showQuotes(); if (one(".papers") && !one(".spin")) close(); }
     } catch {
       // The server is away: the next event, or the next connection, tries again.
     } finally {
       refreshing = false;
-      if (again) { again = false; refresh(); }
+      if (again !== null) { const next = again; again = null; refresh(next); }
     }
   }
   let source;
@@ -281,29 +298,28 @@
     const docket = body.dataset.live;
     if (!docket || !window.EventSource) return;
     source = new EventSource("/changes" + (Number(docket) > 0 ? "?docket=" + docket : ""));
-    let known = false;
-    source.addEventListener("change", () => {
-      // The first one comes with the connection, for what changed since the page was made.
-      if (!known) { known = true; if (body.dataset.page === "inbox") return; }
-      if (busy() || (body.dataset.page === "inbox" && rows().length > 0 && (at > 0 || done.length > 0))) { stale(); return; }
-      refresh();
-    });
+    // The first one comes with the connection, for what changed since the page was made.
+    source.addEventListener("change", () => refresh());
   }
-  function stale() {
-    if (one("#stale")) return;
+  // Shows or removes the button that asks for what is new, and says whether the page has a place for it.
+  function stale(yes) {
+    const old = one("#stale");
+    if (!yes && old) old.remove();
+    const title = one("#live .titled");
+    if (!yes || old || !title) return Boolean(title);
     const box = document.createElement("button");
     box.id = "stale";
     box.type = "button";
     box.className = "quiet";
     box.textContent = "Show what is new";
-    box.addEventListener("click", () => { done.length = 0; at = -1; refresh(); });
-    const title = one("#live .titled");
-    if (title) title.append(box);
+    box.addEventListener("click", () => { done.length = 0; at = Math.min(at, 0); refresh(true); });
+    title.append(box);
+    return true;
   }
   // A part that says so is fetched again after some time, until it no longer says so.
   (function later() {
     const live = one("#live[data-again]");
-    if (live) setTimeout(() => refresh().then(later), Number(live.dataset.again));
+    if (live) setTimeout(() => refresh(true).then(later), Number(live.dataset.again));
   })();
   follow();
   addEventListener("pagehide", close);
