@@ -29,7 +29,7 @@ Exit codes: 0 done; 1 a trial could not be replayed to the same bytes; 2 the com
 is wrong.`,
 		Example: `  shadowcourt explain trials.record tour-amend --key court.key.pub
   shadowcourt explain trials.record --key court.key.pub --output trials.html > /dev/null`,
-		Args: oneRecord,
+		Args: needsRecord,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return explainRecord(cmd.Context(), s, o, output, args)
 		},

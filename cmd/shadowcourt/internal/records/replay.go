@@ -55,7 +55,7 @@ modules, case or answers are missing cannot be replayed, which says nothing agai
 Exit codes: 0 the same bytes; 1 not the same, or not to be replayed; 2 the command line is
 wrong.`,
 		Example: "  shadowcourt replay trials.record --key court.key.pub",
-		Args:    oneRecord,
+		Args:    needsRecord,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), s, args[0], args[1:])
 		},
@@ -64,8 +64,8 @@ wrong.`,
 	return cmd
 }
 
-// oneRecord is for commands that take a record, and may take more behind it.
-func oneRecord(cmd *cobra.Command, args []string) error {
+// needsRecord rejects a command line without a record. What follows the record is up to the command.
+func needsRecord(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return cli.InputError(fmt.Errorf("%s takes a record; see `%s --help`", cmd.Name(), cmd.CommandPath()))
 	}

@@ -42,7 +42,7 @@ Exit codes: 0 the records hold and are complete; 1 one does not, or not all of i
   shadowcourt verify trials.record --key court.key.pub --list
   shadowcourt verify trials.record --key court.key.pub --format json
   shadowcourt verify docket-17/*.record --key court.key.pub`,
-		Args: oneRecord,
+		Args: needsRecord,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.format != "text" && o.format != "json" {
 				return cli.InputError(fmt.Errorf("--format %q: use text or json", o.format))
