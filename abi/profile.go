@@ -26,7 +26,8 @@ type SourceStatement struct {
 }
 
 // SourceReliability describes how reliable one source of evidence is. Each
-// statement of a source counts once, however often it is repeated.
+// statement of a source counts once, however often it is repeated: by the highest
+// confidence that is stated with it.
 type SourceReliability struct {
 	// Source is matched against an item's source_ref up to its first ':' or '#', that of a language model up to the second: "model:NAME".
 	Source string `abi:"source,nonempty"`

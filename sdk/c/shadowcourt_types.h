@@ -416,7 +416,8 @@ typedef struct sc_logit_map {
 extern const sc_type sc_logit_map_type;
 
 /// `source_reliability` describes how reliable one source of evidence is. Each
-/// statement of a source counts once, however often it is repeated.
+/// statement of a source counts once, however often it is repeated: by the highest
+/// confidence that is stated with it.
 typedef struct sc_source_reliability {
   /// `source` is matched against an item's source_ref up to its first ':' or '#', that of a language model up to the second: "model:NAME".
   sc_text source;

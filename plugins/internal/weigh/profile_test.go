@@ -77,6 +77,33 @@ func TestElementsCountBesideTheStatement(t *testing.T) {
 	}
 }
 
+// However little the highest stated confidence moves, it is the one that was measured.
+func TestAStatementCountsByItsHighestConfidence(t *testing.T) {
+	t.Parallel()
+	p := &abi.Profile{Sources: []abi.SourceReliability{{Source: "x", Share: 1, Cap: 9, Stated: &abi.LogitMap{Slope: 1}}}}
+	said := func(confidence, left float64) Testimony {
+		it := item("x:1", "says so", "a", confidence)
+		it.Left = left
+		return it
+	}
+	for _, tc := range []struct {
+		name  string
+		items []Testimony
+		want  float64 // odds of a against b
+	}{
+		{"the highest, though it moves less", []Testimony{said(0.1, 1), said(0.6, 1), said(0.2, 1)}, 1.5},
+		{"the highest, though it moves nothing", []Testimony{said(0.1, 1), said(0.5, 1)}, 1},
+		{"one of which more is left", []Testimony{said(0.9, 0.5), said(0.6, 1)}, 1.5},
+		{"none that is refuted", []Testimony{said(0.9, 0), said(0.6, 1)}, 1.5},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			s := profiled(p, Matter{Testimony: tc.items})
+			near(t, "a against b", s.Evidence[0]-s.Evidence[1], math.Log(tc.want))
+		})
+	}
+}
+
 func TestAKnownSourceStaysWithinItsOwnCap(t *testing.T) {
 	t.Parallel()
 	p := &abi.Profile{Sources: []abi.SourceReliability{{Source: "x", Share: 1, Cap: 0.5, Statements: []abi.SourceStatement{{Says: "a", Given: given(0.9, 0.1, 0.1)}}}}}

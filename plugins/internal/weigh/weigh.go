@@ -94,21 +94,17 @@ func (s *speaker) say(label string, element abi.Element) (before int, first bool
 	return x.times - 1, first
 }
 
-// addTestimony adds every item, the strongest of each source first. It gives what is said by sources that may not decide, see unknown,
+// addTestimony adds every item, the foremost of each source first. It gives what is said by sources that may not decide, see unknown,
 // which is not added.
 func (s *Scale) addTestimony(m *Matter, testimony []Testimony) unknown {
-	order := make([]int, 0, len(testimony))
 	share := make([]float64, len(testimony))
 	whole := make([][]float64, len(testimony)) // before it fades
 	for i := range testimony {
 		share[i] = min(testimony[i].Left, s.Flaws[i].share()) * m.afterMixing(&testimony[i])
 		whole[i] = vector(m, &testimony[i], share[i])
 		s.Nats[i] = odds.Spread(whole[i])
-		if s.Nats[i] > noise {
-			order = append(order, i)
-		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.Nats[b], s.Nats[a]) })
+	order := s.foremost(m.Profile, testimony, share)
 	index := make(map[string]int)
 	var speakers []speaker
 	others := unknown{sum: make([]float64, len(m.Labels)), most: odds.UnmeasuredModel}
@@ -149,6 +145,25 @@ func (s *Scale) addTestimony(m *Matter, testimony []Testimony) unknown {
 		}
 	}
 	return others
+}
+
+// foremost gives the items that count, those of known sources first. Of these one comes before another of which more is left, and then whose stated
+// confidence is higher: a statement counts once, by the first. Of the others those come first that move the labels most.
+func (s *Scale) foremost(p *abi.Profile, testimony []Testimony, share []float64) []int {
+	var known, others []int
+	for i := range testimony {
+		switch {
+		case share[i] > 0 && testimony[i].Known(p):
+			known = append(known, i)
+		case s.Nats[i] > noise:
+			others = append(others, i)
+		}
+	}
+	slices.SortStableFunc(known, func(a, b int) int {
+		return cmp.Or(cmp.Compare(share[b], share[a]), cmp.Compare(testimony[b].Confidence, testimony[a].Confidence))
+	})
+	slices.SortStableFunc(others, func(a, b int) int { return cmp.Compare(s.Nats[b], s.Nats[a]) })
+	return append(known, others...)
 }
 
 // vector is what share of an item adds to the labels.

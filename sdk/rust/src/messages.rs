@@ -1331,7 +1331,8 @@ impl Message for LogitMap {
 }
 
 /// `source_reliability` describes how reliable one source of evidence is. Each
-/// statement of a source counts once, however often it is repeated.
+/// statement of a source counts once, however often it is repeated: by the highest
+/// confidence that is stated with it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SourceReliability {
     /// `source` is matched against an item's source_ref up to its first ':' or '#', that of a language model up to the second: "model:NAME".

@@ -608,7 +608,8 @@ export class LogitMap extends Message {
 const SourceReliabilityFields: StaticArray<string> = ["source", "statements", "share", "stated", "cap"];
 
 // `source_reliability` describes how reliable one source of evidence is. Each
-// statement of a source counts once, however often it is repeated.
+// statement of a source counts once, however often it is repeated: by the highest
+// confidence that is stated with it.
 export class SourceReliability extends Message {
   // `source` is matched against an item's source_ref up to its first ':' or '#', that of a language model up to the second: "model:NAME".
   source: string = "";

@@ -415,7 +415,8 @@ pub const LogitMap = struct {
 };
 
 /// `source_reliability` describes how reliable one source of evidence is. Each
-/// statement of a source counts once, however often it is repeated.
+/// statement of a source counts once, however often it is repeated: by the highest
+/// confidence that is stated with it.
 pub const SourceReliability = struct {
     /// `source` is matched against an item's source_ref up to its first ':' or '#', that of a language model up to the second: "model:NAME".
     source: []const u8 = "",
