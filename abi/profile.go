@@ -119,6 +119,10 @@ type Profile struct {
 	SignalPassage *SignalPassage `abi:"signal_passage"`
 	// Light describes the reliability of Light inside the court; its Source is "light".
 	Light *SourceReliability `abi:"light"`
+	// Temperature divides the log-odds that base rates, Light, items and texts
+	// give together, so that the court is less sure of the same answer. Absent it is 1.
+	// What experiments show is not divided.
+	Temperature *float64 `abi:"temperature,min=1,max=10"`
 	// Experiments says what outcomes tell. Experiments that are not listed change nothing; of equal ones the first counts.
 	Experiments []ExperimentTable `abi:"experiments,opt"`
 	// Causes are the ways in which labels come true; see experiment tables. A label without any is a cause of its own.

@@ -987,6 +987,7 @@ var layoutOfProfile = layout{
 		{key: [4]uint64{0x5f6c616e676973aa, 0x7061630000000000}, size: 11, shift: 40, kind: slotFloat, offset: unsafe.Offsetof(abi.Profile{}.SignalCap), least: 0, most: 20},                                                // signal_cap
 		{key: [4]uint64{0x5f6c616e676973ae, 0x6567617373617000}, size: 15, shift: 8, kind: slotPointer, offset: unsafe.Offsetof(abi.Profile{}.SignalPassage), optional: true, layout: &layoutOfSignalPassage},               // signal_passage
 		{key: [4]uint64{0x746867696ca50000}, size: 6, shift: 16, kind: slotPointer, offset: unsafe.Offsetof(abi.Profile{}.Light), optional: true, layout: &layoutOfSourceReliability},                                       // light
+		{key: [4]uint64{0x617265706d6574ab, 0x6572757400000000}, size: 12, shift: 32, kind: slotFloatPointer, offset: unsafe.Offsetof(abi.Profile{}.Temperature), optional: true, least: 1, most: 10},                       // temperature
 		{key: [4]uint64{0x6d697265707865ab, 0x73746e6500000000}, size: 12, shift: 32, kind: slotList, offset: unsafe.Offsetof(abi.Profile{}.Experiments), optional: true, count: count{}, layout: &layoutOfExperimentTable}, // experiments
 		{key: [4]uint64{0x736573756163a600}, size: 7, shift: 8, kind: slotList, offset: unsafe.Offsetof(abi.Profile{}.Causes), optional: true, count: count{}, layout: &layoutOfCause},                                      // causes
 	},

@@ -493,7 +493,7 @@ func DecodeProfile(data []byte, maxBytes int) (abi.Profile, error) {
 	return decodeMessage(data, maxBytes, &layoutOfProfile, readProfile)
 }
 
-var fieldsOfProfile = []string{"name", "base_rates", "sources", "signals", "signal_cap", "signal_passage", "light", "experiments", "causes"}
+var fieldsOfProfile = []string{"name", "base_rates", "sources", "signals", "signal_cap", "signal_passage", "light", "temperature", "experiments", "causes"}
 
 func writeProfile(e *encoder, v *abi.Profile) {
 	n := 5
@@ -501,6 +501,9 @@ func writeProfile(e *encoder, v *abi.Profile) {
 		n++
 	}
 	if v.Light != nil {
+		n++
+	}
+	if v.Temperature != nil {
 		n++
 	}
 	if len(v.Experiments) > 0 {
@@ -536,6 +539,10 @@ func writeProfile(e *encoder, v *abi.Profile) {
 	if v.Light != nil {
 		e.text("light")
 		writeSourceReliability(e, v.Light)
+	}
+	if v.Temperature != nil {
+		e.text("temperature")
+		e.float(*v.Temperature)
 	}
 	if len(v.Experiments) > 0 {
 		e.text("experiments")
@@ -573,9 +580,12 @@ func readProfile(d *decoder, v *abi.Profile) {
 		case 6: // light
 			v.Light = new(abi.SourceReliability)
 			readSourceReliability(d, v.Light)
-		case 7: // experiments
+		case 7: // temperature
+			v.Temperature = new(float64)
+			*v.Temperature = d.float(1, 10)
+		case 8: // experiments
 			v.Experiments = list(d, count{}, 83, readExperimentTable)
-		case 8: // causes
+		case 9: // causes
 			v.Causes = list(d, count{}, 39, readCause)
 		}
 	}

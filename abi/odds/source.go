@@ -118,6 +118,16 @@ func meanLog(given []abi.LabelWeight) float64 {
 	return mean / float64(len(given))
 }
 
+// Temper divides the nats of everything but experiments by a profile's temperature.
+func Temper(nats []float64, p *abi.Profile) {
+	if p == nil || p.Temperature == nil {
+		return
+	}
+	for i := range nats {
+		nats[i] /= *p.Temperature
+	}
+}
+
 // AddBaseRates adds the logs of the base rates; a label without one gets the
 // smallest that is listed.
 func AddBaseRates(to []float64, labels []string, p *abi.Profile) {

@@ -177,10 +177,11 @@ static const sc_field sc_profile_fields[] = {
   {"signal_cap", 10, SC_KIND_FLOAT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_profile, signal_cap), 0, 0, 20, 0, 0},
   {"signal_passage", 14, SC_KIND_STRUCT, SC_OPTIONAL | SC_POINTER, offsetof(sc_profile, signal_passage), &sc_signal_passage_type, 0, 0, 0, 0},
   {"light", 5, SC_KIND_STRUCT, SC_OPTIONAL | SC_POINTER, offsetof(sc_profile, light), &sc_source_reliability_type, 0, 0, 0, 0},
+  {"temperature", 11, SC_KIND_FLOAT, SC_OPTIONAL | SC_POINTER | SC_LEAST | SC_MOST, offsetof(sc_profile, temperature), 0, 1, 10, 0, 0},
   {"experiments", 11, SC_KIND_STRUCT, SC_OPTIONAL | SC_LIST, offsetof(sc_profile, experiments), &sc_experiment_table_type, 0, 0, 0, 0},
   {"causes", 6, SC_KIND_STRUCT, SC_OPTIONAL | SC_LIST, offsetof(sc_profile, causes), &sc_cause_type, 0, 0, 0, 0},
 };
-const sc_type sc_profile_type = {"profile", sc_profile_fields, 9, sizeof(sc_profile)};
+const sc_type sc_profile_type = {"profile", sc_profile_fields, 10, sizeof(sc_profile)};
 
 static const sc_field sc_indictment_item_fields[] = {
   {"source_ref", 10, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_indictment_item, source_ref), 0, 0, 0, 0, 0},

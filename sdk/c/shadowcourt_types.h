@@ -505,6 +505,10 @@ typedef struct sc_profile {
   sc_signal_passage *signal_passage; /* or NULL */
   /// `light` describes the reliability of Light inside the court; its Source is "light".
   sc_source_reliability *light; /* or NULL */
+  /// `temperature` divides the log-odds that base rates, Light, items and texts
+  /// give together, so that the court is less sure of the same answer. Absent it is 1.
+  /// What experiments show is not divided.
+  double *temperature; /* or NULL */
   /// `experiments` says what outcomes tell. Experiments that are not listed change nothing; of equal ones the first counts.
   sc_experiment_table_list experiments;
   /// `causes` are the ways in which labels come true; see experiment tables. A label without any is a cause of its own.

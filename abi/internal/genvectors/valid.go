@@ -79,7 +79,7 @@ func (s *set) validFloat(base mt.Node, f *model.Field) {
 	s.accept(name+" at its least", with(base, name, mt.FloatNode(low)))
 	s.accept(name+" at its most", with(base, name, mt.FloatNode(high)))
 	s.accept(name+" at its least, an integer", with(base, name, mt.IntNode(int64(low))))
-	s.accept(name+" float 32", with(base, name, mt.Float32Node(0.5)))
+	s.accept(name+" float 32", with(base, name, mt.Float32Node(float32(max(0.5, low+0.5)))))
 	if low <= 0 {
 		s.accept(name+" -0", with(base, name, mt.FloatNode(math.Copysign(0, -1))))
 		s.accept(name+" float 32 -0", with(base, name, mt.Float32Node(float32(math.Copysign(0, -1)))))

@@ -13,9 +13,12 @@ func (r *Report) comment(w io.Writer) {
 	if r.Unlabelled {
 		how = "of which no truth was used (--unlabelled)"
 	}
-	if r.Learned {
+	switch {
+	case r.Learned:
 		say("Learned by `shadowcourt fit` from %d cases %s.", r.Cases, how)
-	} else {
+	case r.Temperature != nil:
+		say("`shadowcourt fit`: nothing learned of sources and texts, %d cases %s. This profile changes only how sure the court is.", r.Cases, how)
+	default:
 		say("`shadowcourt fit`: nothing learned, %d cases %s. This profile changes nothing.", r.Cases, how)
 	}
 	say("")

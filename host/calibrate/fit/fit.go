@@ -102,6 +102,8 @@ func Fit(ctx context.Context, entries []docket.Entry, config Config) (*Result, e
 		most := trust.cap(chosen, use).most
 		w := c.beside(x, &by.candidate, c.blendWeights(x, &by.candidate, nobody), most, nobody)
 		p = c.profile(c.mix(x.final(c, by.of, config.Workers), w), config.Name, use, most)
+	} else {
+		p.Temperature = c.temperature(x, judgements, chosen, use, nobody)
 	}
 	r := c.report(x, trust, chosen, p, &config)
 	r.WithoutTruth = len(entries) - len(labelled)

@@ -41,6 +41,7 @@ func (m *Model) nats(c *abi.Case) []float64 {
 		}
 	}
 	addTo(z, m.signals(c), 1)
+	odds.Temper(z, m.profile)
 	return z
 }
 

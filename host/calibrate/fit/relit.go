@@ -262,9 +262,16 @@ func (c *corpus) reportRelit(result *Result, a *asking) {
 	} else {
 		none := unlearned(p.Name)
 		none.Experiments, none.Causes = p.Experiments, p.Causes
+		none.Temperature = c.temperature(x, rivals, at, x.use, nobody)
 		p, result.Profile = none, none
-		relit = func(i int) []float64 { return NewModel(p).Posterior(&c.samples[i].entry.Case) }
-		r.Learned, r.Model, r.Signals, r.SignalNats = false, rivals[at].name, 0, 0
+		parts := make([]*Model, x.k)
+		for part := range parts {
+			without := unlearned("part")
+			without.Temperature = c.temperature(x, rivals, at, x.without(part), part)
+			parts[part] = NewModel(without)
+		}
+		relit = func(i int) []float64 { return parts[x.part[i]].Posterior(&c.samples[i].entry.Case) }
+		r.Temperature, r.Learned, r.Model, r.Signals, r.SignalNats = none.Temperature, false, rivals[at].name, 0, 0
 	}
 	r.Figures, r.Sources, r.Relit, r.Warnings, r.TextTurns = c.figures(x.use, relit), c.worth(p), true, nil, nil
 	r.doubt()

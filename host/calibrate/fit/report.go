@@ -56,9 +56,12 @@ type Report struct {
 	// Relit: Light was asked about the cases, each time told a profile that was
 	// fitted without their part.
 	Relit bool `json:"relit"`
-	// Learned says whether the profile changes anything. It doesn't where nothing
+	// Learned says whether the profile knows what sources or texts tell. It doesn't where nothing
 	// predicts better than the court without a profile.
 	Learned bool `json:"learned"`
+	// Temperature is the profile's, where it changes nothing else: the court without a profile tells labels apart, and its confidences were
+	// wrong. Nil where it changes nothing at all, and where it was learned.
+	Temperature *float64 `json:"temperature,omitempty"`
 	// Model is the one of those compared that was taken: the simplest that is no worse
 	// than the best by more than a standard error of log loss (half of one among models
 	// that use the same: witnesses, or witnesses and text).
@@ -85,7 +88,7 @@ func (c *corpus) report(x *crossed, trust *textTrust, chosen int, p *abi.Profile
 	judgements := trust.judgements
 	r := Report{
 		Cases: len(x.use), Parts: x.k, Learned: chosen >= unprofiled, Model: judgements[chosen].name,
-		Repeated: c.repeated, Contradictions: c.contradictions, Signals: len(p.Signals), Sources: c.worth(p),
+		Temperature: p.Temperature, Repeated: c.repeated, Contradictions: c.contradictions, Signals: len(p.Signals), Sources: c.worth(p),
 	}
 	if c.grouped {
 		r.Groups = c.named
@@ -100,15 +103,18 @@ func (c *corpus) report(x *crossed, trust *textTrust, chosen int, p *abi.Profile
 		r.SignalNats += lead(m.signals(&s.entry.Case), s.truth) / float64(len(x.use))
 	}
 	// Which candidate to take, and how far to trust texts, is chosen without the part, too.
-	models, caps := make([]*Model, x.k), make([]*capped, x.k)
+	models, caps, temperatures := make([]*Model, x.k), make([]*capped, x.k), make([]*float64, x.k)
 	for f := range models {
 		others := x.without(f)
-		if chosen := c.choose(judgements, x, others, config.always); chosen >= unprofiled {
+		chosen := c.choose(judgements, x, others, config.always)
+		if chosen >= unprofiled {
 			caps[f] = trust.cap(chosen, others)
 		}
+		temperatures[f] = c.temperature(x, judgements, chosen, others, f)
 	}
 	each(x.k, config.Workers, func(f int) {
 		learned := unlearned("part")
+		learned.Temperature = temperatures[f]
 		if by := caps[f]; by != nil {
 			w := c.beside(x, &by.candidate, by.weights[f], by.most, f)
 			learned = c.profile(c.mix(x.models[f], w), "part", x.without(f), by.most)

@@ -18,6 +18,9 @@ func (r *Result) WriteYAML(w io.Writer) error {
 	r.Report.comment(&b)
 	p := r.Profile
 	fmt.Fprintf(&b, "\nname: %s\n", scalar(p.Name))
+	if p.Temperature != nil {
+		fmt.Fprintf(&b, "\n# The log-odds of everything but experiments are divided by it: the court is less sure of the same answer.\ntemperature: %s\n", number(*p.Temperature))
+	}
 	b.WriteString("\n# P(label) before any evidence.\n")
 	b.WriteString("base_rates: " + weightList(p.BaseRates) + "\n")
 	if p.Light != nil {

@@ -15,6 +15,9 @@ import (
 // label with what they count in nats, the findings and the challenges.
 func explain(r *abi.NodeRequest, scale *weigh.Scale, challenges []abi.Challenge) string {
 	out := probabilities(scale)
+	if p := r.Profile; p != nil && p.Temperature != nil {
+		out = proceeding.Join(out, "All that was read is divided by the temperature "+text.Number(*p.Temperature)+".")
+	}
 	for _, i := range byProbability(scale) {
 		label := scale.Labels[i]
 		if items := itemsFor(r, scale, label); len(items) > 0 {

@@ -17,7 +17,7 @@ const (
 	minLead       = 0.1
 )
 
-// By a profile that knows Light the probabilities are measured, and the most
+// By a profile that knows Light, or how sure the court may be, the probabilities are measured, and the most
 // probable label is the best answer whatever its probability, which the verdict
 // states. Only what is hardly more than an even guess decides nothing.
 const (
@@ -82,9 +82,9 @@ func undecided(r *abi.NodeRequest, scale *weigh.Scale, least, ahead float64) str
 	}
 }
 
-// measured says whether it is known how often Light is right: then its word
+// measured says whether it is known how often Light is right, or the court: then Light's word
 // is evidence, otherwise it is what is on trial.
-func measured(p *abi.Profile) bool { return p != nil && p.Light != nil }
+func measured(p *abi.Profile) bool { return p != nil && (p.Light != nil || p.Temperature != nil) }
 
 // lead is how much more probable the first label is than the second.
 func lead(scale *weigh.Scale) float64 {

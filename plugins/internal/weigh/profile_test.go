@@ -235,6 +235,24 @@ func TestKnownSourcesDoNotRepeat(t *testing.T) {
 
 // Once revisions were mixed, what a reading of the diff guessed counts a quarter; what it tells of intent, and what another reads,
 // counts as before.
+// What was read is divided by the temperature, what experiments have shown is not.
+func TestATemperatureDividesWhatIsRead(t *testing.T) {
+	t.Parallel()
+	again := abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 1}
+	two := 2.0
+	p := &abi.Profile{Experiments: []abi.ExperimentTable{{Experiment: again, Outcomes: []abi.OutcomeLikelihood{{Outcome: abi.OutcomePassed, Given: given(0.8, 0.2, 0.2)}}}}}
+	lead := func(temperature *float64, results ...abi.ExperimentResult) float64 {
+		q := *p
+		q.Temperature = temperature
+		s := profiled(&q, Matter{Testimony: []Testimony{item("x:1", "says so", "a", 0.8)}, Light: &abi.LightAnswer{Classification: "a", Confidence: 0.6}, Experiments: results})
+		return math.Log((s.Posterior[0] - 0.01/3) / (s.Posterior[1] - 0.01/3))
+	}
+	read, passed := lead(nil), abi.ExperimentResult{Experiment: again, Outcome: abi.OutcomePassed}
+	near(t, "at temperature 2", lead(&two), read/2)
+	near(t, "after an experiment", lead(nil, passed), read+math.Log(4))
+	near(t, "at temperature 2, after an experiment", lead(&two, passed), read/2+math.Log(4))
+}
+
 func TestMixedRevisionsReplaceTheReadingOfTheDiff(t *testing.T) {
 	t.Parallel()
 	mixed := abi.Experiment{Product: abi.Head, Tests: abi.Green, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 1}

@@ -35,7 +35,7 @@ type Scale struct {
 	settled *Scale
 
 	matter *Matter
-	// read are the nats by label of everything but the experiments.
+	// read are the nats by label of everything but the experiments, by the profile's temperature.
 	read []float64
 }
 
@@ -59,6 +59,7 @@ func weighAll(m *Matter) *Scale {
 	odds.AddBaseRates(s.read, m.Labels, m.Profile)
 	addLight(s.read, m)
 	s.addUnknown(unknown)
+	odds.Temper(s.read, m.Profile)
 	s.addExperiments(m)
 	s.Nats, s.Flaws = s.Nats[:len(m.Testimony)], s.Flaws[:len(m.Testimony)]
 	return s

@@ -1562,6 +1562,10 @@ pub struct Profile {
     pub signal_passage: Option<SignalPassage>,
     /// `light` describes the reliability of Light inside the court; its Source is "light".
     pub light: Option<SourceReliability>,
+    /// `temperature` divides the log-odds that base rates, Light, items and texts
+    /// give together, so that the court is less sure of the same answer. Absent it is 1.
+    /// What experiments show is not divided.
+    pub temperature: Option<f64>,
     /// `experiments` says what outcomes tell. Experiments that are not listed change nothing; of equal ones the first counts.
     pub experiments: Vec<ExperimentTable>,
     /// `causes` are the ways in which labels come true; see experiment tables. A label without any is a cause of its own.
@@ -1569,7 +1573,7 @@ pub struct Profile {
 }
 
 impl Message for Profile {
-    const FIELDS: &'static [&'static str] = &["name", "base_rates", "sources", "signals", "signal_cap", "signal_passage", "light", "experiments", "causes"];
+    const FIELDS: &'static [&'static str] = &["name", "base_rates", "sources", "signals", "signal_cap", "signal_passage", "light", "temperature", "experiments", "causes"];
     const REQUIRED: u64 = 0x1f;
 
     fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
@@ -1581,14 +1585,15 @@ impl Message for Profile {
             4 => self.signal_cap = r.float(0.0, 20.0)?,
             5 => self.signal_passage = Some(r.message()?),
             6 => self.light = Some(r.message()?),
-            7 => self.experiments = r.list(Count::ANY, |r| r.message())?,
+            7 => self.temperature = Some(r.float(1.0, 10.0)?),
+            8 => self.experiments = r.list(Count::ANY, |r| r.message())?,
             _ => self.causes = r.list(Count::ANY, |r| r.message())?,
         }
         Ok(())
     }
 
     fn write(&self, w: &mut Writer) {
-        w.map(5 + self.signal_passage.is_some() as usize + self.light.is_some() as usize + !self.experiments.is_empty() as usize + !self.causes.is_empty() as usize);
+        w.map(5 + self.signal_passage.is_some() as usize + self.light.is_some() as usize + self.temperature.is_some() as usize + !self.experiments.is_empty() as usize + !self.causes.is_empty() as usize);
         w.text("name");
         w.text(&self.name);
         w.text("base_rates");
@@ -1606,6 +1611,10 @@ impl Message for Profile {
         if let Some(v) = &self.light {
             w.text("light");
             v.write(w);
+        }
+        if let Some(v) = &self.temperature {
+            w.text("temperature");
+            w.float(*v);
         }
         if !self.experiments.is_empty() {
             w.text("experiments");

@@ -775,7 +775,7 @@ export class Cause extends Message {
   }
 }
 
-const ProfileFields: StaticArray<string> = ["name", "base_rates", "sources", "signals", "signal_cap", "signal_passage", "light", "experiments", "causes"];
+const ProfileFields: StaticArray<string> = ["name", "base_rates", "sources", "signals", "signal_cap", "signal_passage", "light", "temperature", "experiments", "causes"];
 
 // `profile` describes a domain. It is fitted from labelled cases or hand-tuned,
 // and the host passes it to the personas. A field that is absent or empty has
@@ -794,6 +794,11 @@ export class Profile extends Message {
   signalPassage: SignalPassage | null = null;
   // `light` describes the reliability of Light inside the court; its Source is "light".
   light: SourceReliability | null = null;
+  // `temperature` divides the log-odds that base rates, Light, items and texts
+  // give together, so that the court is less sure of the same answer. Absent it is 1.
+  // What experiments show is not divided.
+  hasTemperature: bool = false;
+  temperature: f64 = 0;
   // `experiments` says what outcomes tell. Experiments that are not listed change nothing; of equal ones the first counts.
   experiments: ExperimentTable[] = [];
   // `causes` are the ways in which labels come true; see experiment tables. A label without any is a cause of its own.
@@ -810,12 +815,13 @@ export class Profile extends Message {
       case 4: this.signalCap = r.float(0, 20); break;
       case 5: this.signalPassage = r.message<SignalPassage>(); break;
       case 6: this.light = r.message<SourceReliability>(); break;
-      case 7: this.experiments = r.messages<ExperimentTable>(0, u32.MAX_VALUE); break;
-      case 8: this.causes = r.messages<Cause>(0, u32.MAX_VALUE); break;
+      case 7: this.hasTemperature = true; this.temperature = r.float(1, 10); break;
+      case 8: this.experiments = r.messages<ExperimentTable>(0, u32.MAX_VALUE); break;
+      case 9: this.causes = r.messages<Cause>(0, u32.MAX_VALUE); break;
     }
   }
   write(w: Writer): void {
-    w.map(5 + i32(this.signalPassage !== null) + i32(this.light !== null) + i32(this.experiments.length > 0) + i32(this.causes.length > 0));
+    w.map(5 + i32(this.signalPassage !== null) + i32(this.light !== null) + i32(this.hasTemperature) + i32(this.experiments.length > 0) + i32(this.causes.length > 0));
     w.text("name"); w.text(this.name);
     w.text("base_rates"); w.list(this.baseRates.length); for (let i = 0; i < this.baseRates.length; i++) this.baseRates[i].write(w);
     w.text("sources"); w.list(this.sources.length); for (let i = 0; i < this.sources.length; i++) this.sources[i].write(w);
@@ -823,6 +829,7 @@ export class Profile extends Message {
     w.text("signal_cap"); w.float(this.signalCap);
     if (this.signalPassage !== null) { w.text("signal_passage"); this.signalPassage!.write(w); }
     if (this.light !== null) { w.text("light"); this.light!.write(w); }
+    if (this.hasTemperature) { w.text("temperature"); w.float(this.temperature); }
     if (this.experiments.length > 0) { w.text("experiments"); w.list(this.experiments.length); for (let i = 0; i < this.experiments.length; i++) this.experiments[i].write(w); }
     if (this.causes.length > 0) { w.text("causes"); w.list(this.causes.length); for (let i = 0; i < this.causes.length; i++) this.causes[i].write(w); }
   }

@@ -529,6 +529,10 @@ pub const Profile = struct {
     signal_passage: ?SignalPassage = null,
     /// `light` describes the reliability of Light inside the court; its Source is "light".
     light: ?SourceReliability = null,
+    /// `temperature` divides the log-odds that base rates, Light, items and texts
+    /// give together, so that the court is less sure of the same answer. Absent it is 1.
+    /// What experiments show is not divided.
+    temperature: ?f64 = null,
     /// `experiments` says what outcomes tell. Experiments that are not listed change nothing; of equal ones the first counts.
     experiments: []const ExperimentTable = &.{},
     /// `causes` are the ways in which labels come true; see experiment tables. A label without any is a cause of its own.
@@ -540,6 +544,7 @@ pub const Profile = struct {
         pub const signal_cap: Rules = .{ .least = 0, .most = 20 };
         pub const signal_passage: Rules = .{ .optional = true };
         pub const light: Rules = .{ .optional = true };
+        pub const temperature: Rules = .{ .optional = true, .least = 1, .most = 10 };
         pub const experiments: Rules = .{ .optional = true };
         pub const causes: Rules = .{ .optional = true };
     };

@@ -52,7 +52,7 @@ with a profile fitted on the other parts; cases of one group are always in one p
 a profile with calibrate on other cases than those that it was fitted on.
 
 Where nothing predicts better than the court without a profile, nothing is learned: the figures
-say so, and the profile changes nothing.
+say so, and the profile changes nothing, or only how sure the court is.
 
 With --bands the cross-validated answers to all cases are pooled, and a threshold is proposed
 from which on the share of wrong ones is bounded.

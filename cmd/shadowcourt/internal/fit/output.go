@@ -68,7 +68,10 @@ func fitLines(output string, r *fit.Report) []string {
 		output = "standard output"
 	}
 	lines := []string{fmt.Sprintf("%s: learned from %s", sanitize.Line(output), cli.Count(r.Cases, "case", "cases"))}
-	if !r.Learned {
+	switch {
+	case r.Temperature != nil:
+		lines[0] = fmt.Sprintf("%s: nothing learned of sources and texts, %s; the profile changes only how sure the court is (temperature %.2f)", sanitize.Line(output), cli.Count(r.Cases, "case", "cases"), *r.Temperature)
+	case !r.Learned:
 		lines[0] = fmt.Sprintf("%s: nothing learned, %s; the profile changes nothing", sanitize.Line(output), cli.Count(r.Cases, "case", "cases"))
 	}
 	if r.WithoutTruth > 0 {
