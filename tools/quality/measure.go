@@ -176,13 +176,17 @@ func (m *measuring) both(ctx context.Context, fitted, tried []docket.Entry) (map
 	return out, nil
 }
 
-// court tries the cases. A verdict states one confidence; the other labels share the rest.
+// court tries the cases. A verdict states one confidence; the other labels share the rest. Where the court leaves a case open, Light's answer
+// counts, as sure as the court was.
 func (m *measuring) court(ctx context.Context, config host.Config, entries []docket.Entry) (answers, error) {
 	var list answers
 	err := m.bench.Try(ctx, config, entries, 0, func(t *trial.Trial) {
 		label, confidence := t.Result.Final.Classification, t.Result.Final.Confidence
 		if label == "" {
-			label, confidence = t.Result.Light.Classification, t.Result.Light.Confidence
+			label, confidence = t.Result.Light.Classification, 0
+			if v := t.Result.Verdict; v != nil {
+				confidence = v.Confidence
+			}
 		}
 		rest := (1 - confidence) / float64(len(t.Case.Labels)-1)
 		p := slices.Repeat([]float64{rest}, len(t.Case.Labels))
