@@ -12,11 +12,11 @@ func textCaps() []float64 {
 	return []float64{0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.7, 1, 1.5, 2, 3, 5, mostNats}
 }
 
-// mostTurned is how large a share of the answers a made-up text may turn at most, if that raises log loss by no more than the share
-// mostLost.
+// mostTurned is how large a share of the answers a made-up text may turn at most, if that makes no more than the share mostLost of them
+// wrong.
 const (
 	mostTurned = 0.075
-	mostLost   = 0.03
+	mostLost   = 0.05
 )
 
 // mostJudged is about how many cases caps are judged on at most, spread over all: by so many, the share that texts turn is known to half a point.
@@ -76,8 +76,8 @@ func (t *textTrust) of(at int) []capped {
 // cap chooses how far a candidate trusts texts, by some cases: anybody may write into a document.
 //
 // The largest cap is taken with which no text could turn more than mostTurned of the answers. A text turns an answer whose lead by
-// everything else is less than the cap. Where texts decide, so small a cap makes all answers worse, whether somebody makes up texts or not. If
-// that raises log loss by more than mostLost, by a standard error, the least cap is taken that predicts as well as the best.
+// everything else is less than the cap. Where texts decide, so small a cap makes answers wrong, whether somebody makes up texts or not. If
+// these are more than mostLost, by a standard error, the least cap is taken that predicts as well as the best.
 func (t *textTrust) cap(at int, use []int) *capped {
 	list := t.of(at)
 	use = t.some(use)
@@ -90,8 +90,8 @@ func (t *textTrust) cap(at int, use []int) *capped {
 		}
 	}
 	useful := t.c.simplest(plain, places(len(list)), use, withinLearned)
-	worse, deviation := t.c.difference(list[safe].losses, list[useful].losses, use)
-	if t.config.TrustText || useful < safe || worse-deviation > mostLost*plain[useful].loss(use) {
+	lost, deviation := t.c.difference(list[useful].hits, list[safe].hits, use)
+	if t.config.TrustText || useful < safe || lost-deviation > mostLost {
 		return &list[useful]
 	}
 	return &list[safe]
