@@ -238,6 +238,12 @@ docket-sentiment: ## make the docket of sentiments again; needs Python and the n
 	out/sentiment/bin/pip -q install -r examples/dockets/sentiment/requirements.txt
 	out/sentiment/bin/python examples/dockets/sentiment/make.py examples/dockets
 
+.PHONY: docket-intents
+docket-intents: ## make the dockets of intents again; needs Python and the network (SOURCES=DIR reads checkouts of the data instead)
+	python3 -m venv out/intents
+	out/intents/bin/pip -q install -r examples/dockets/intents/requirements.txt
+	out/intents/bin/python -B examples/dockets/intents/make.py examples/dockets $(if $(SOURCES),--sources $(SOURCES))
+
 .PHONY: bench
 bench: plugins ## run all benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem ./...
