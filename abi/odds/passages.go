@@ -51,7 +51,7 @@ type hit struct{ signal, start, end int }
 
 // stuffed are the parts of a text whose signals count nothing, in order and apart: passages that exceed the limit, the signals beside them
 // that no word parts from them, and half the length of a passage on each side, since not all that is written to move the court is a
-// signal. It also gives all places where signals stand.
+// signal. It also gives all places where signals stand. Where these are more than mostHits, there is none that counts.
 func (s Signals) stuffed(text string) (list []span, hits []hit) {
 	var chain span // signals that no word parts
 	exceeds := false
@@ -77,8 +77,14 @@ func (s Signals) stuffed(text string) (list []span, hits []hit) {
 		}
 		list = append(list, at)
 	})
+	if len(hits) > mostHits {
+		return nil, nil
+	}
 	return list, hits
 }
+
+// mostHits is in how many places of a text signals may stand: one in eight bytes of the longest document. More would only spend the judges' time.
+const mostHits = 1 << 17
 
 func hasWord(text string) bool {
 	for i := range len(text) {
@@ -89,30 +95,75 @@ func hasWord(text string) bool {
 	return false
 }
 
-// each calls passage at each place where a signal stands, for the passage that ends there: with its last signal, where its first one
+// each calls passage at each of the first mostHits+1 places where a signal stands, for the passage that ends there: with its last signal, where its first one
 // begins, and by how many nats they move two labels apart. One signal, with those that overlap it, is no passage, and has none.
 func (r *passages) each(s Signals, text string, passage func(last hit, first int, nats float64)) {
-	type place struct{ signal, start, end int }
-	var last []place
-	sum := make([]float64, r.labels+1) // the last is a label that no signal names
+	w := window{passages: r, sum: make([]float64, r.labels+1), at: make([]int, len(r.weights))} // the last is a label that no signal names
+	hits := 0
 	s.scan(text, func(signal, start, end int) {
-		first, behind := start, len(text)
-		last = slices.DeleteFunc(last, func(p place) bool {
-			if p.start >= end-r.limit.Bytes && p.signal != signal {
-				first, behind = min(first, p.start), min(behind, p.end)
-				return false
-			}
-			r.add(sum, p.signal, -1)
-			return true
-		})
-		last = append(last, place{signal, start, end})
-		r.add(sum, signal, 1)
-		nats := 0.0
-		if behind <= start {
-			nats = Spread(sum)
+		if hits++; hits > mostHits+1 {
+			return
 		}
-		passage(hit{signal, start, end}, first, nats)
+		h := hit{signal, start, end}
+		w.push(h)
+		nats := 0.0
+		if w.parted(start) {
+			nats = Spread(w.sum)
+		}
+		passage(h, w.hits[w.first].start, nats)
 	})
+}
+
+// window holds the signals of a passage, in the order of where they begin, each where it stands last.
+type window struct {
+	*passages
+	sum  []float64
+	hits []hit // those before first are gone, and those whose signal is gone
+	// first is the first that is in the window
+	first int
+	at    []int // by signal, 1 + its place in hits, 0 for none
+}
+
+const gone = -1
+
+// push adds a signal and drops those that are too far before its end.
+func (w *window) push(h hit) {
+	if i := w.at[h.signal]; i > 0 {
+		w.drop(i - 1)
+	}
+	for w.first < len(w.hits) && (w.hits[w.first].signal == gone || w.hits[w.first].start < h.end-w.limit.Bytes) {
+		w.drop(w.first)
+		w.first++
+	}
+	if w.first == len(w.hits) || w.first >= 2*len(w.at) {
+		w.hits = append(w.hits[:0], w.hits[w.first:]...)
+		w.first = 0
+		for i := range w.hits {
+			if signal := w.hits[i].signal; signal != gone {
+				w.at[signal] = i + 1
+			}
+		}
+	}
+	w.hits = append(w.hits, h)
+	w.at[h.signal] = len(w.hits)
+	w.add(w.sum, h.signal, 1)
+}
+
+func (w *window) drop(i int) {
+	if signal := w.hits[i].signal; signal != gone {
+		w.add(w.sum, signal, -1)
+		w.at[signal], w.hits[i].signal = 0, gone
+	}
+}
+
+// parted says whether a signal of the window ends before a place.
+func (w *window) parted(start int) bool {
+	for i := w.first; i < len(w.hits); i++ {
+		if w.hits[i].signal != gone && w.hits[i].end <= start {
+			return true
+		}
+	}
+	return false
 }
 
 func (r *passages) add(to []float64, signal int, times float64) {

@@ -7,36 +7,41 @@ const (
 )
 
 // Matcher finds phrases in any case of their ASCII letters. It keys each
-// phrase by its first four bytes, so that a position of the text where none
-// begins costs one look into a table: a megabyte of log against hundreds of
+// phrase by its first four bytes, or two where it is shorter, so that a position of the text where none
+// begins costs two looks into tables: a megabyte of log against hundreds of
 // phrases is one cheap pass. The zero value finds nothing.
 type Matcher struct {
 	folded []string
-	// slots holds 1 + the first phrase of each hash of an anchor, next the
-	// one after it; 0 ends a chain.
-	slots []int32
-	next  []int32
-	// short are the phrases with fewer bytes than an anchor.
-	short []int32
+	// anchors holds 1 + the first phrase of each hash of four bytes, pairs that of
+	// each hash of two, of which the phrases with fewer than four are, next the one after it; 0 ends a chain.
+	anchors, pairs []int32
+	next           []int32
+	// single are the phrases of one byte.
+	single []int32
 }
 
 // New returns a matcher; phrase i of a match is list[i]. Empty phrases match nothing.
 func New(list []string) *Matcher {
-	m := &Matcher{folded: make([]string, len(list)), slots: make([]int32, 1<<slotBits), next: make([]int32, len(list))}
+	m := &Matcher{folded: make([]string, len(list)), anchors: make([]int32, 1<<slotBits), pairs: make([]int32, 1<<slotBits), next: make([]int32, len(list))}
 	for i, phrase := range list {
 		folded := fold(phrase)
 		m.folded[i] = folded
-		switch {
-		case len(folded) == 0:
-		case len(folded) < anchorBytes:
-			m.short = append(m.short, int32(i))
+		switch n := len(folded); {
+		case n == 0:
+		case n == 1:
+			m.single = append(m.single, int32(i))
+		case n < anchorBytes:
+			m.chain(m.pairs, slot(pair(folded)), i)
 		default:
-			s := slot(anchor(folded))
-			m.next[i] = m.slots[s]
-			m.slots[s] = int32(i) + 1
+			m.chain(m.anchors, slot(anchor(folded)), i)
 		}
 	}
 	return m
+}
+
+func (m *Matcher) chain(slots []int32, at uint32, phrase int) {
+	m.next[phrase] = slots[at]
+	slots[at] = int32(phrase) + 1
 }
 
 // Scan calls found for every match in document, in the order in which they
@@ -46,17 +51,24 @@ func (m *Matcher) Scan(document string, found func(phrase, start, end int)) {
 		return
 	}
 	var window uint32
-	for i := range min(len(document), anchorBytes-1) {
-		window = window<<8 | uint32(Fold(document[i]))
+	for i := range anchorBytes - 1 {
+		window <<= 8
+		if i < len(document) {
+			window |= uint32(Fold(document[i]))
+		}
 	}
 	for start := range len(document) {
+		window <<= 8
 		if last := start + anchorBytes - 1; last < len(document) {
-			window = window<<8 | uint32(Fold(document[last]))
-			for p := m.slots[slot(window)]; p != 0; p = m.next[p-1] {
-				m.try(document, int(p-1), start, found)
-			}
+			window |= uint32(Fold(document[last]))
 		}
-		for _, p := range m.short {
+		for p := m.anchors[slot(window)]; p != 0; p = m.next[p-1] {
+			m.try(document, int(p-1), start, found)
+		}
+		for p := m.pairs[slot(window>>16)]; p != 0; p = m.next[p-1] {
+			m.try(document, int(p-1), start, found)
+		}
+		for _, p := range m.single {
 			m.try(document, int(p), start, found)
 		}
 	}
@@ -87,6 +99,8 @@ func fold(s string) string {
 func anchor(folded string) uint32 {
 	return uint32(folded[0])<<24 | uint32(folded[1])<<16 | uint32(folded[2])<<8 | uint32(folded[3])
 }
+
+func pair(folded string) uint32 { return uint32(folded[0])<<8 | uint32(folded[1]) }
 
 func slot(window uint32) uint32 { return window * 2654435761 >> (32 - slotBits) }
 

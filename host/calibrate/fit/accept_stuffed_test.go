@@ -2,6 +2,7 @@ package fit_test
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"math"
 	"regexp"
@@ -166,5 +167,36 @@ func TestAccept_QU2_WithoutTextNoDocumentMovesTheCourt(t *testing.T) {
 	}
 	if got, want := verdicts(trials(t, p, harmed[:40])), verdicts(trials(t, p, tried[:40])); !slices.Equal(got, want) {
 		t.Errorf("texts change verdicts of a court that learned from none:\n%s\nwithout them\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// However long a text is that a court reads, and however many signals stand in it, it ends no trial: Light's label would stand then.
+func TestAccept_QU2_LongTextsEndNoTrial(t *testing.T) {
+	t.Parallel()
+	p := &abi.Profile{Name: "words", SignalCap: 0.3, SignalPassage: &abi.SignalPassage{Bytes: 96, Nats: 3}, Sources: []abi.SourceReliability{{
+		Source: "rule", Share: 1, Cap: 3, Statements: []abi.SourceStatement{{Says: "bug", Given: []abi.LabelWeight{{Label: "bug", Weight: 0.8}, {Label: "flaky", Weight: 0.1}}}},
+	}}}
+	for i := range 500 { // most are short
+		word := string([]byte{'a' + byte(i%26), 'a' + byte(i/26)})
+		if i%5 == 0 {
+			word += " " + word
+		}
+		p.Signals = append(p.Signals, abi.Signal{Phrase: word, Weights: []abi.LabelWeight{{Label: "bug", Weight: 0.3}}})
+	}
+	var list []docket.Entry
+	for name, text := range map[string]string{"signals": "aa ba ca da aa aa ", "one letter": "a ", "a word": "aaaa", "lines": "\n"} {
+		e := docket.Entry{Case: abi.Case{
+			ID: name, Subject: "A run", Labels: []string{"bug", "flaky"}, Light: &abi.LightAnswer{Classification: "flaky", Confidence: 0.6},
+			Evidence: []abi.Evidence{{SourceRef: "rule", Content: "A rule holds.", RelevanceConfidence: 0.7, Supports: "bug"}},
+		}}
+		for i := range 4 {
+			e.Case.Documents = append(e.Case.Documents, abi.Document{Name: fmt.Sprint("log ", i), Text: strings.Repeat(text, 1<<20/len(text))})
+		}
+		list = append(list, e)
+	}
+	for _, x := range trials(t, p, list) {
+		if x.Result.Final.Classification != "bug" {
+			t.Errorf("%s: %+v: %v", x.Case.ID, x.Result.Final, x.Result.Error)
+		}
 	}
 }
