@@ -68,10 +68,24 @@ func (c *corpus) judge(x *crossed, j *judged) {
 // worse as a simpler candidate may be: where both do alike, that is safer which bounds what unknown sources count. Where labels may have
 // nothing to do with the cases, anything beats that court, and the rival is the best of what learns neither sources nor texts.
 func (c *corpus) rival(list []judged, use []int) (at int, by float64) {
-	if gain, deviation := c.difference(list[ratesAlone].losses, list[courtRates].losses, use); gain > likely*deviation {
+	if c.tellsMore(list[courtRates].losses, list, use) {
 		return courtAlone, -withinLearned
 	}
 	return c.simplest(list, places(unprofiled), use, 0), certain
+}
+
+// tellsMore says whether a candidate predicts better than base rates, and than even ones, which are better where the labels differ by group: if not,
+// the labels may be noise.
+func (c *corpus) tellsMore(losses []float64, list []judged, use []int) bool {
+	rates, even := list[ratesAlone].losses, make([]float64, len(c.samples))
+	for _, i := range use {
+		even[i] = math.Log(float64(len(c.samples[i].labels)))
+	}
+	if worse, _ := c.difference(rates, even, use); worse > 0 {
+		rates = even
+	}
+	gain, deviation := c.difference(rates, losses, use)
+	return gain > likely*deviation
 }
 
 // choose gives the place of the candidate to take by some cases: the simplest of

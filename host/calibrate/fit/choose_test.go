@@ -1,6 +1,9 @@
 package fit
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // Whether a profile is learned, by how it and its rivals predict cases that they haven't seen. Losses are a mean, and by how much they are
 // above it in one half of the cases and below it in the other.
@@ -24,7 +27,7 @@ func TestWhenAProfileIsLearned(t *testing.T) {
 			t.Parallel()
 			c, x := &corpus{groups: cases, samples: make([]sample, cases)}, &crossed{k: 5, part: make([]int, cases)}
 			for i := range cases {
-				c.samples[i].group, x.part[i] = i, i%5
+				c.samples[i].group, c.samples[i].labels, x.part[i] = i, make([]int, 3), i%5
 			}
 			by := func(l loss) judged {
 				j := judged{losses: make([]float64, cases)}
@@ -44,17 +47,30 @@ func TestWhenAProfileIsLearned(t *testing.T) {
 	}
 }
 
-// A profile that predicts no better than none is doubted; one that predicts better is not, nor what changes nothing.
-func TestAProfileThatIsNoBetterIsDoubted(t *testing.T) {
+// A profile that predicts no better than none is doubted, and so are a court that is worse than Light where nothing is learned, and few groups.
+func TestWhatIsDoubted(t *testing.T) {
 	t.Parallel()
-	for _, x := range []struct {
-		model, none float64
-		learned     bool
-		want        int
-	}{{1.1, 1.0, true, 1}, {0.9, 1.0, true, 0}, {1.1, 1.0, false, 0}} {
-		r := Report{Learned: x.learned, Figures: []Figures{{LogLoss: x.model}, {LogLoss: x.none}}}
-		if r.doubt(); len(r.Warnings) != x.want {
-			t.Errorf("log loss %v, %v without a profile, learned %v: warnings %q", x.model, x.none, x.learned, r.Warnings)
+	for name, x := range map[string]struct {
+		Report
+		model, none Figures
+		light       float64 // accuracy
+		want        string
+	}{
+		"it predicts better":             {Report{Learned: true}, Figures{LogLoss: 0.9}, Figures{LogLoss: 1}, 0, ""},
+		"it predicts no better":          {Report{Learned: true}, Figures{LogLoss: 1.1}, Figures{LogLoss: 1}, 0, "no better than no profile"},
+		"it changes nothing":             {Report{}, Figures{LogLoss: 1.1}, Figures{LogLoss: 1}, 0, ""},
+		"Light is better than a court":   {Report{}, Figures{}, Figures{Accuracy: 0.3}, 0.45, "30 of 100 of these cases, and Light alone in 45"},
+		"Light is hardly better":         {Report{}, Figures{}, Figures{Accuracy: 0.3}, 0.35, ""},
+		"Light is better than a profile": {Report{Learned: true}, Figures{}, Figures{Accuracy: 0.3, LogLoss: 1}, 0.45, ""},
+		"two groups":                     {Report{Groups: 2}, Figures{}, Figures{}, 0, "2 groups"},
+		"one group":                      {Report{Groups: 1}, Figures{}, Figures{}, 0, ""},
+		"five groups":                    {Report{Groups: 5}, Figures{}, Figures{}, 0, ""},
+	} {
+		r := x.Report
+		r.Cases, r.Figures = 100, []Figures{x.model, x.none, {Name: lightAlone(), Accuracy: x.light}}
+		r.doubt()
+		if got := strings.Join(r.Warnings, "; "); (got == "") != (x.want == "") || !strings.Contains(got, x.want) {
+			t.Errorf("%s: warnings %q, not %q", name, got, x.want)
 		}
 	}
 }

@@ -103,7 +103,7 @@ func (c *corpus) report(x *crossed, trust *textTrust, chosen int, p *abi.Profile
 		r.SignalNats += lead(m.signals(&s.entry.Case), s.truth) / float64(len(x.use))
 	}
 	// Which candidate to take, and how far to trust texts, is chosen without the part, too.
-	models, caps, temperatures := make([]*Model, x.k), make([]*capped, x.k), make([]*float64, x.k)
+	models, caps, temperatures, differ := make([]*Model, x.k), make([]*capped, x.k), make([]*float64, x.k), 0
 	for f := range models {
 		others := x.without(f)
 		chosen := c.choose(judgements, x, others, config.always)
@@ -111,6 +111,9 @@ func (c *corpus) report(x *crossed, trust *textTrust, chosen int, p *abi.Profile
 			caps[f] = trust.cap(chosen, others)
 		}
 		temperatures[f] = c.temperature(x, judgements, chosen, others, f)
+		if (caps[f] != nil) != r.Learned || (temperatures[f] != nil) != (r.Temperature != nil) {
+			differ++
+		}
 	}
 	each(x.k, config.Workers, func(f int) {
 		learned := unlearned("part")
@@ -124,6 +127,9 @@ func (c *corpus) report(x *crossed, trust *textTrust, chosen int, p *abi.Profile
 	crossfitted := func(i int) []float64 { return models[x.part[i]].Posterior(&c.samples[i].entry.Case) }
 	r.Figures, r.Bands = c.figures(x.use, crossfitted), c.certify(x.use, crossfitted, config.Bands)
 	r.doubt()
+	if 2*differ >= x.k {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d parts of the cases would be fitted otherwise without their own cases (something learned, a temperature, or nothing): the figures of the court's model are of those fits", differ, x.k))
+	}
 	r.TextTurns = new(float64)
 	for _, i := range x.use {
 		if r.Signals == 0 {
@@ -135,7 +141,7 @@ func (c *corpus) report(x *crossed, trust *textTrust, chosen int, p *abi.Profile
 	}
 	if r.Learned && !config.TrustText && mean(trust.cap(chosen, x.use).turned, trust.x.use) > mostTurned {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("texts decide many of these cases, so that a made-up text could turn %.0f of 100 answers; without texts about %.0f of 100 are right, with them %.0f; "+
-			"fit with --no-text if others than your own tools write documents", 100**r.TextTurns, 100*mean(trust.of(chosen)[0].hits, trust.x.use), 100*r.Figures[0].Accuracy))
+			"fit with --no-text if others than your own tools write documents", 100**r.TextTurns, 100*mean(trust.of(chosen)[0].hits, trust.x.use), 100*mean(trust.cap(chosen, x.use).hits, trust.x.use)))
 	}
 	return r
 }
@@ -148,10 +154,32 @@ func (m *Model) turns(c *abi.Case, truth int, textCap float64) bool {
 	return right && margin(z, truth) < textCap
 }
 
-// doubt warns of a profile that predicts no better than none.
+// fewGroups is up to how many groups tell little of others.
+const fewGroups = 4
+
+// lightAlone is the name of Light's figures.
+func lightAlone() string {
+	for _, m := range baseline.Methods() {
+		if m.ID == baseline.Light {
+			return m.Name
+		}
+	}
+	return ""
+}
+
+// doubt warns of a profile that predicts no better than none, of a court of which nothing is learned and that is less often right than Light, and
+// of few groups.
 func (r *Report) doubt() {
-	if model, none := &r.Figures[0], &r.Figures[1]; r.Learned && model.LogLoss >= none.LogLoss {
-		r.Warnings = []string{"the profile predicts these cases no better than no profile does; it is kept since it is not clearly worse and bounds what unknown sources count"}
+	model, none := &r.Figures[0], &r.Figures[1]
+	if r.Learned && model.LogLoss >= none.LogLoss {
+		r.Warnings = append(r.Warnings, "the profile predicts these cases no better than no profile does; it is kept since it is not clearly worse and bounds what unknown sources count")
+	}
+	light := slices.IndexFunc(r.Figures, func(f Figures) bool { return f.Name == lightAlone() })
+	if n := float64(r.Cases); !r.Learned && light >= 0 && (r.Figures[light].Accuracy-none.Accuracy)*math.Sqrt(n) > 1 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("without a profile the court is right in %.0f of 100 of these cases, and Light alone in %.0f", 100*none.Accuracy, 100*r.Figures[light].Accuracy))
+	}
+	if r.Groups > 1 && r.Groups <= fewGroups {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("the cases are of %d groups, which tell little of others", r.Groups))
 	}
 }
 

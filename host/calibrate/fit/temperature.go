@@ -2,14 +2,14 @@ package fit
 
 import "math"
 
-// mostTemperature is what a profile may have.
-const mostTemperature = 10
+// mostTemperature is up to where the court tells something: beyond, the labels may be noise.
+const mostTemperature = 5
 
 // temperature is by what the court's log-odds without a profile are divided where nothing is learned of sources and texts: the court
 // may tell labels apart, and be far too sure. Nil where the choice is another, and where its answers to some cases don't show both; what
 // the labels show that may be noise is not believed. It is found without a part of the cases, or with all where part is nobody.
 func (c *corpus) temperature(x *crossed, list []judged, chosen int, use []int, part int) *float64 {
-	if chosen != courtAlone || !c.tellsMore(list, use) {
+	if chosen != courtAlone || !c.tellsMore(list[courtAlone].losses, list, use) {
 		return nil
 	}
 	own := &list[courtAlone]
@@ -26,17 +26,11 @@ func (c *corpus) temperature(x *crossed, list []judged, chosen int, use []int, p
 	} else {
 		w = own.weights[part]
 	}
-	t := min(rounded(1/w.learner[courtLearner]), mostTemperature)
-	if t <= 1 {
-		return nil // nothing makes it surer
+	t := rounded(1 / w.learner[courtLearner])
+	if t <= 1 || t > mostTemperature { // nothing makes it surer
+		return nil
 	}
 	return &t
-}
-
-// tellsMore says whether the court without a profile predicts better than base rates: if not, the labels may be noise.
-func (c *corpus) tellsMore(list []judged, use []int) bool {
-	gain, deviation := c.difference(list[ratesAlone].losses, list[courtAlone].losses, use)
-	return gain > likely*deviation
 }
 
 // rounded keeps two decimal places.

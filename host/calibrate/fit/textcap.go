@@ -12,12 +12,8 @@ func textCaps() []float64 {
 	return []float64{0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.7, 1, 1.5, 2, 3, 5, mostNats}
 }
 
-// mostTurned is how large a share of the answers a made-up text may turn at most, if that makes no more than the share mostLost of them
-// wrong.
-const (
-	mostTurned = 0.075
-	mostLost   = 0.05
-)
+// mostTurned is how large a share of the answers a made-up text may turn at most, if to prevent it makes no larger share of them wrong.
+const mostTurned = 0.05
 
 // mostJudged is about how many cases caps are judged on at most, spread over all: by so many, the share that texts turn is known to half a point.
 const mostJudged = 2000
@@ -77,7 +73,7 @@ func (t *textTrust) of(at int) []capped {
 //
 // The largest cap is taken with which no text could turn more than mostTurned of the answers. A text turns an answer whose lead by
 // everything else is less than the cap. Where texts decide, so small a cap makes answers wrong, whether somebody makes up texts or not. If
-// these are more than mostLost, by a standard error, the least cap is taken that predicts as well as the best.
+// these are more than as many, by a standard error, the least cap is taken that predicts as well as the best.
 func (t *textTrust) cap(at int, use []int) *capped {
 	list := t.of(at)
 	use = t.some(use)
@@ -91,7 +87,7 @@ func (t *textTrust) cap(at int, use []int) *capped {
 	}
 	useful := t.c.simplest(plain, places(len(list)), use, withinLearned)
 	lost, deviation := t.c.difference(list[useful].hits, list[safe].hits, use)
-	if t.config.TrustText || useful < safe || lost-deviation > mostLost {
+	if t.config.TrustText || useful < safe || lost-deviation > mostTurned {
 		return &list[useful]
 	}
 	return &list[safe]

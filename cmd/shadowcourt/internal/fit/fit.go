@@ -66,7 +66,7 @@ unless the learned tables are better on groups of cases that they were not learn
 models stated in these results counts as a source, "model:NAME": its reliability is measured like any other's.
 
 Phrases in documents tell something, and whoever writes documents can write them. So all phrases of a case
-together count no more than turns 7.5 of 100 answers, estimated on cases not fitted on, unless texts decide the cases:
+together count no more than turns 5 of 100 answers, estimated on cases not fitted on, unless texts decide the cases:
 then a warning says how many. With --trust-text they count as much as helps, with --no-text nothing.
 
 With --unlabelled no truth is used: the reliability of the sources is estimated from how they

@@ -143,7 +143,11 @@ func figuresTable(r *fit.Report) string {
 
 func sourcesTable(r *fit.Report) string {
 	t := fitTable(2, 3, 4, 5)
-	t.AppendHeader(table.Row{"source", "speaks", "names a label", "right", "worth (nats)"})
+	rate := "right"
+	if r.Unlabelled {
+		rate = "right (estimated)"
+	}
+	t.AppendHeader(table.Row{"source", "speaks", "names a label", rate, "worth (nats)"})
 	for _, s := range r.Sources {
 		right := "–"
 		if s.Named > 0 {
