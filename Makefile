@@ -25,8 +25,10 @@ ABLATION ?= examples/dockets/go-fit-1.jsonl:examples/dockets/go-test-1.jsonl \
 GO_DOCKETS  := examples/dockets/go-fit-1.jsonl examples/dockets/go-test-1.jsonl
 LIGHT_STUDY ?= $(firstword $(GO_DOCKETS)):$(lastword $(GO_DOCKETS)) $(lastword $(GO_DOCKETS)):$(firstword $(GO_DOCKETS))
 
+# Dockets that took no part in choosing how to fit.
+INTENTS := $(foreach n,banking domains,examples/dockets/$(n)-1.jsonl:examples/dockets/$(n)-2.jsonl examples/dockets/$(n)-2.jsonl:examples/dockets/$(n)-1.jsonl)
 QUALITY     ?= $(LIGHT_STUDY) examples/dockets/sentiment-fit.jsonl:examples/dockets/sentiment-test.jsonl \
-               examples/dockets/sentiment-test.jsonl:examples/dockets/sentiment-fit.jsonl
+               examples/dockets/sentiment-test.jsonl:examples/dockets/sentiment-fit.jsonl $(INTENTS)
 
 # Test binaries without debug information are linked in half the time. The vet of go test is left out: make lint runs all of it.
 TEST := $(GO) test -vet=off -ldflags=-w
