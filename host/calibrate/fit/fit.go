@@ -52,8 +52,8 @@ type Config struct {
 	Bands *bands.Options
 	// Progress is told what is being done. Optional.
 	Progress func(step string)
-	// always learns, whether that is better than no profile or not.
-	always bool
+	// always learns, whether that is better than no profile or not; never doesn't.
+	always, never bool
 }
 
 // Result is a profile and how well such profiles do on cases that they were
@@ -105,7 +105,14 @@ func Fit(ctx context.Context, entries []docket.Entry, config Config) (*Result, e
 	} else {
 		p.Temperature = c.temperature(x, judgements, chosen, use, nobody)
 	}
-	r := c.report(x, trust, chosen, p, &config)
+	r, worse := c.report(x, trust, chosen, p, &config)
+	if worse && !config.always {
+		config.never = true
+		p = unlearned(config.Name)
+		p.Temperature = c.temperature(x, judgements, courtAlone, use, nobody)
+		r, _ = c.report(x, trust, courtAlone, p, &config)
+		r.Warnings = append(r.Warnings, "what was learned was clearly worse on cases not fitted on than no profile is, so it is not taken: sources that speak in few cases are unknown in others")
+	}
 	r.WithoutTruth = len(entries) - len(labelled)
 	if config.Experiments != nil {
 		p.Causes = config.Experiments.Causes

@@ -83,8 +83,9 @@ type Report struct {
 	Experiments *ExperimentWorth `json:"experiments,omitempty"`
 }
 
-// report measures the profiles that are fitted without each part on that part.
-func (c *corpus) report(x *crossed, trust *textTrust, chosen int, p *abi.Profile, config *Config) Report {
+// report measures the profiles that are fitted without each part on that part. It says whether they are worse than no profile by more than
+// chance: what was compared to choose them knows all sources, also those that a part alone has.
+func (c *corpus) report(x *crossed, trust *textTrust, chosen int, p *abi.Profile, config *Config) (_ Report, worse bool) {
 	judgements := trust.judgements
 	r := Report{
 		Cases: len(x.use), Parts: x.k, Learned: chosen >= unprofiled, Model: judgements[chosen].name,
@@ -106,7 +107,10 @@ func (c *corpus) report(x *crossed, trust *textTrust, chosen int, p *abi.Profile
 	models, caps, temperatures, differ := make([]*Model, x.k), make([]*capped, x.k), make([]*float64, x.k), 0
 	for f := range models {
 		others := x.without(f)
-		chosen := c.choose(judgements, x, others, config.always)
+		chosen := courtAlone
+		if !config.never {
+			chosen = c.choose(judgements, x, others, config.always)
+		}
 		if chosen >= unprofiled {
 			caps[f] = trust.cap(chosen, others)
 		}
@@ -143,7 +147,19 @@ func (c *corpus) report(x *crossed, trust *textTrust, chosen int, p *abi.Profile
 		r.Warnings = append(r.Warnings, fmt.Sprintf("texts decide many of these cases, so that a made-up text could turn %.0f of 100 answers; without texts about %.0f of 100 are right, with them %.0f; "+
 			"fit with --no-text if others than your own tools write documents", 100**r.TextTurns, 100*mean(trust.of(chosen)[0].hits, trust.x.use), 100*mean(trust.cap(chosen, x.use).hits, trust.x.use)))
 	}
-	return r
+	return r, r.Learned && c.worse(x.use, crossfitted)
+}
+
+// worse says whether predictions of some cases are worse than those without a profile, by more than chance.
+func (c *corpus) worse(use []int, predict func(i int) []float64) bool {
+	losses, none := make([]float64, len(c.samples)), make([]float64, len(c.samples))
+	without := NewModel(unlearned("none"))
+	for _, i := range use {
+		s := &c.samples[i]
+		losses[i], none[i] = lossOf(predict(i), s.truth), lossOf(without.Posterior(&s.entry.Case), s.truth)
+	}
+	lost, deviation := c.difference(losses, none, use)
+	return lost > certain*deviation
 }
 
 // turns says whether the most probable label of a case is right, and a text that tells as much as a cap could make another one more probable.

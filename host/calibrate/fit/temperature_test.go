@@ -76,6 +76,15 @@ func TestAccept_QU3_ACourtThatIsTooSureIsMadeLessSure(t *testing.T) {
 	}
 }
 
+// Sources that speak once can't be measured, however right they are: a profile would bound them in other cases, as sources that it doesn't know.
+func TestAccept_QU3_AProfileThatForgetsItsSourcesIsNotTaken(t *testing.T) {
+	t.Parallel()
+	p, report := written(t, fit.Fit, strangers(300, 0.95, 6))
+	if report.Learned || len(p.Sources) > 0 || report.Figures[0].Accuracy < report.Figures[1].Accuracy {
+		t.Errorf("learned %v, %d sources, figures %+v", report.Learned, len(p.Sources), report.Figures)
+	}
+}
+
 // A court that is as sure as it should be is left alone, and so is one whose labels are dealt out by chance.
 func TestNoTemperatureWithoutNeed(t *testing.T) {
 	t.Parallel()
