@@ -10,6 +10,9 @@ type CaseView struct {
 	Documents []Document   `abi:"documents,opt"`
 	// Experiments that were run in this trial, in their order.
 	Experiments []ExperimentResult `abi:"experiments,opt"`
+	// Signals are those of the profile that the host found in the case's documents: ascending indexes into the request's
+	// Profile.Signals. Absent where the documents themselves are here.
+	Signals []int `abi:"signals,opt,min=0"`
 }
 
 // Exhibit is what the host knows of an item of the Indictment.

@@ -117,8 +117,8 @@ func checkAlternative(v *AlternativeHypothesis, indictment *Indictment, labels [
 }
 
 // CheckTurn checks a turn of the hearing against the case: challenges point
-// into the Indictment, and a new item is an item of the case or quotes a
-// document. stands reports whether an item does.
+// into the Indictment, and a new item is an item of the case or quotes word for word the
+// document that its source_ref names. stands reports whether an item does.
 func CheckTurn(v *HearingTurn, items int, labels []string, speaker string, contested []Challenge, stands func(*IndictmentItem) bool, c *Collector) {
 	CheckChallenges("new_challenges", v.NewChallenges, items, nil, speaker, contested, c)
 	for i := range v.NewItems {
@@ -127,7 +127,7 @@ func CheckTurn(v *HearingTurn, items int, labels []string, speaker string, conte
 			c.Add(CodeNotALabel, notALabel(item.Supports), Field("new_items"), Index(i), Field("supports"))
 		}
 		if !stands(item) {
-			c.Add(CodeNotInDocuments, "is no item of the case and quotes no document", Field("new_items"), Index(i))
+			c.Add(CodeNotInDocuments, "is no item of the case, and doesn't quote the document that its source_ref names", Field("new_items"), Index(i))
 		}
 	}
 }

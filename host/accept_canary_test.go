@@ -84,7 +84,7 @@ func TestAccept_PL11_ACandidateDecidesNothing(t *testing.T) {
 	}
 	plain := maps.Clone(observed)
 	clear(observed)
-	candidate := &host.Candidate{Modules: map[string][]byte{"bulwark": puppet}, Share: 0.3, Seed: 1}
+	candidate := &host.Candidate{Modules: map[string][]byte{"specter": forger(t)}, Share: 0.3, Seed: 1}
 	h := open(t, host.Config{Candidate: candidate, Observe: observe})
 	var ids []string
 	for _, workers := range []int{1, 4} {
@@ -100,7 +100,7 @@ func TestAccept_PL11_ACandidateDecidesNothing(t *testing.T) {
 		flips := 0
 		for id, outcome := range others {
 			r, other := &outcome.Result, &outcome.Beside.Result
-			if other.Modules["bulwark"] == r.Modules["bulwark"] || len(other.Modules) != 5 || other.Modules["challenger"] != r.Modules["challenger"] ||
+			if other.Modules["specter"] == r.Modules["specter"] || len(other.Modules) != 5 || other.Modules["challenger"] != r.Modules["challenger"] ||
 				!other.Activated || other.Verdict == nil || len(outcome.Beside.Passes) == 0 {
 				t.Errorf("%s: %+v, %v", id, other.Final, other.Modules)
 			}

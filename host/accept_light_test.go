@@ -140,7 +140,7 @@ func TestDuplicateIsTheAnswer(t *testing.T) {
 	for _, e := range outcome.Light[0].Gathered {
 		elements[e.SourceRef] = e.Element
 	}
-	if elements["log"] != abi.Water || elements["casebook:earlier"] != abi.Air {
+	if elements["lamp-log"] != abi.Water || elements["casebook:earlier"] != abi.Air {
 		t.Errorf("elements %v", elements)
 	}
 }

@@ -2,8 +2,10 @@ package host
 
 import (
 	"context"
+	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/host/internal/court"
 )
 
@@ -25,7 +27,7 @@ type LightRequest struct {
 }
 
 // LightResponse is Light's classification, and the evidence that it gathered
-// for it beside that of the case. After a remand Remand accounts for every
+// for it beside that of the case. Its items are named after Light: the court reads the source_ref "scan:7" as "light-scan:scan:7". After a remand Remand accounts for every
 // question and every challenged item; its answers may hold new evidence too.
 type LightResponse struct {
 	Answer   abi.LightAnswer
@@ -51,5 +53,36 @@ func (l courtLight) Answer(ctx context.Context, req court.LightRequest) (court.L
 		c.Nest(mark, abi.Field("answers"))
 		c.Nest(mark, abi.Field("remand"))
 	}
-	return court.LightResponse(response), c.Err()
+	if err := c.Err(); err != nil {
+		return court.LightResponse(response), err
+	}
+	there := req.Case.Evidence
+	if req.Feedback != nil {
+		there = req.Evidence
+	}
+	response.Evidence = attributed(response.Evidence, there)
+	if response.Remand != nil {
+		remand := *response.Remand
+		remand.Answers = slices.Clone(remand.Answers)
+		for i := range remand.Answers {
+			remand.Answers[i].Evidence = attributed(remand.Answers[i].Evidence, there)
+		}
+		response.Remand = &remand
+	}
+	return court.LightResponse(response), nil
+}
+
+// lightSource is whom the items of a Light are named after.
+const lightSource = "light"
+
+// attributed names the items that a Light brings after it, but for those that are there already.
+func attributed(items, there []abi.Evidence) []abi.Evidence {
+	out := slices.Clone(items)
+	for i := range out {
+		e := &out[i]
+		if !slices.ContainsFunc(there, func(old abi.Evidence) bool { return old.SourceRef == e.SourceRef && old.Content == e.Content }) {
+			e.SourceRef = odds.Attributed(e.SourceRef, lightSource)
+		}
+	}
+	return out
 }

@@ -175,7 +175,7 @@ func TestACancelledTrialIsAnErrorAndNoVerdict(t *testing.T) {
 // others' items it withdraws nothing.
 func TestLightTakesBackOnlyItsOwn(t *testing.T) {
 	t.Parallel()
-	own := abi.Evidence{SourceRef: "first look", Content: "the quota looks low", RelevanceConfidence: 0.6, Supports: "quota"}
+	own := abi.Evidence{SourceRef: "light-first look", Content: "the quota looks low", RelevanceConfidence: 0.6, Supports: "quota"}
 	c := dispute()
 	answer := *c.Light
 	c.Light = nil

@@ -174,7 +174,7 @@ func (r *Request) checkNode(a *abi.Artifact, c *abi.Collector) CheckID {
 	return CheckLight
 }
 
-// stands says whether a new item is one of the case, or quotes a document.
+// stands says whether a new item is one of the case, or quotes the document that it names.
 func (r *Request) stands(item *abi.IndictmentItem) bool {
 	for i := range r.Node.Case.Evidence {
 		e := &r.Node.Case.Evidence[i]
@@ -182,8 +182,7 @@ func (r *Request) stands(item *abi.IndictmentItem) bool {
 			return true
 		}
 	}
-	status, _ := r.docs.quote(item.SourceRef, item.Content)
-	return status == abi.QuoteStands
+	return r.docs.cites(item.SourceRef, item.Content)
 }
 
 // kindOf is the family that gives an artifact.

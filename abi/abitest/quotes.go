@@ -41,6 +41,17 @@ func (d *documents) contains(name, quote string) (known, stands bool) {
 	return false, false
 }
 
+// cites says whether a source_ref names a document, or a place in it, in which the content stands.
+func (d *documents) cites(sourceRef, content string) bool {
+	for i := range d.list {
+		rest, ok := strings.CutPrefix(sourceRef, d.list[i].Name)
+		if ok && (rest == "" || rest[0] == ':' || rest[0] == '#') && fold(content) != "" && strings.Contains(d.fold(i), fold(content)) {
+			return true
+		}
+	}
+	return false
+}
+
 // quote is what the host finds of an item.
 func (d *documents) quote(sourceRef, content string) (abi.QuoteStatus, string) {
 	var lines []string

@@ -20,7 +20,7 @@ func DecodeCaseView(data []byte, maxBytes int) (abi.CaseView, error) {
 	return decodeMessage(data, maxBytes, &layoutOfCaseView, readCaseView)
 }
 
-var fieldsOfCaseView = []string{"subject", "labels", "light", "evidence", "documents", "experiments"}
+var fieldsOfCaseView = []string{"subject", "labels", "light", "evidence", "documents", "experiments", "signals"}
 
 func writeCaseView(e *encoder, v *abi.CaseView) {
 	n := 1
@@ -37,6 +37,9 @@ func writeCaseView(e *encoder, v *abi.CaseView) {
 		n++
 	}
 	if len(v.Experiments) > 0 {
+		n++
+	}
+	if len(v.Signals) > 0 {
 		n++
 	}
 	e.mapLen(n)
@@ -74,6 +77,13 @@ func writeCaseView(e *encoder, v *abi.CaseView) {
 			writeExperimentResult(e, &v.Experiments[i])
 		}
 	}
+	if len(v.Signals) > 0 {
+		e.text("signals")
+		e.listLen(len(v.Signals))
+		for i := range v.Signals {
+			e.integer(int64(v.Signals[i]))
+		}
+	}
 }
 
 func readCaseView(d *decoder, v *abi.CaseView) {
@@ -93,6 +103,8 @@ func readCaseView(d *decoder, v *abi.CaseView) {
 			v.Documents = list(d, count{}, 13, readDocument)
 		case 5: // experiments
 			v.Experiments = list(d, count{}, 108, readExperimentResult)
+		case 6: // signals
+			v.Signals = list(d, count{}, 1, func(d *decoder, v *int) { *v = int(d.integer(0, math.MaxInt)) })
 		}
 	}
 	d.close(&s)

@@ -81,6 +81,7 @@ var layoutOfCaseView = layout{
 		{key: [4]uint64{0x636e6564697665a8, 0x6500000000000000}, size: 9, shift: 56, kind: slotList, offset: unsafe.Offsetof(abi.CaseView{}.Evidence), optional: true, count: count{}, layout: &layoutOfEvidence},             // evidence
 		{key: [4]uint64{0x6e656d75636f64a9, 0x7374000000000000}, size: 10, shift: 48, kind: slotList, offset: unsafe.Offsetof(abi.CaseView{}.Documents), optional: true, count: count{}, layout: &layoutOfDocument},           // documents
 		{key: [4]uint64{0x6d697265707865ab, 0x73746e6500000000}, size: 12, shift: 32, kind: slotList, offset: unsafe.Offsetof(abi.CaseView{}.Experiments), optional: true, count: count{}, layout: &layoutOfExperimentResult}, // experiments
+		{key: [4]uint64{0x736c616e676973a7}, size: 8, shift: 0, kind: slotInts, offset: unsafe.Offsetof(abi.CaseView{}.Signals), optional: true, count: count{}, low: 0, high: math.MaxInt},                                   // signals
 	},
 }
 

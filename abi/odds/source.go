@@ -2,6 +2,7 @@ package odds
 
 import (
 	"math"
+	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 )
@@ -184,4 +185,19 @@ func Spread(nats []float64) float64 {
 		least, largest = min(least, x), max(largest, x)
 	}
 	return largest - least
+}
+
+// Attributed is a source_ref of an item that somebody else than the case brings, named after who does: its source is the bringer, or
+// begins with the bringer's name and "-". Another name gets that in front, so that nobody speaks in the name of a source that was
+// measured as another's: "log:L2" of the module reader is "reader-log:log:L2".
+func Attributed(ref, bringer string) string {
+	key := SourceKey(ref)
+	switch {
+	case key == bringer, strings.HasPrefix(key, bringer+"-"):
+		return ref
+	case key == ref:
+		return bringer + "-" + ref
+	default:
+		return bringer + "-" + key + ":" + ref
+	}
 }

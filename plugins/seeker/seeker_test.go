@@ -88,7 +88,7 @@ func TestTheDiffSpeaks(t *testing.T) {
 	t.Parallel()
 	source := abi.SourceAnswer{Known: true, Frames: []abi.SourceFrame{{Path: "cart_test.go", Line: 9, Kind: abi.SourceTest, Changed: true, ChangedNear: true, Excerpt: "want := 3"}}}
 	v := play(t, anytrial.LightCase(abi.FamilyInvestigate, "    cart_test.go:9: got 1, want 3\n"), source)
-	if v.Classification != anytrial.Automation || !slices.Contains(refs(v), "source:cart_test.go:9") {
+	if v.Classification != anytrial.Automation || !slices.Contains(refs(v), "seeker-source:cart_test.go:9") {
 		t.Errorf("got %+v", *v)
 	}
 }

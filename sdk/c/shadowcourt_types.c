@@ -84,8 +84,9 @@ static const sc_field sc_case_view_fields[] = {
   {"evidence", 8, SC_KIND_STRUCT, SC_OPTIONAL | SC_LIST, offsetof(sc_case_view, evidence), &sc_evidence_type, 0, 0, 0, 0},
   {"documents", 9, SC_KIND_STRUCT, SC_OPTIONAL | SC_LIST, offsetof(sc_case_view, documents), &sc_document_type, 0, 0, 0, 0},
   {"experiments", 11, SC_KIND_STRUCT, SC_OPTIONAL | SC_LIST, offsetof(sc_case_view, experiments), &sc_experiment_result_type, 0, 0, 0, 0},
+  {"signals", 7, SC_KIND_INT, SC_OPTIONAL | SC_LIST | SC_LEAST, offsetof(sc_case_view, signals), 0, 0, 0, 0, 0},
 };
-const sc_type sc_case_view_type = {"case_view", sc_case_view_fields, 6, sizeof(sc_case_view)};
+const sc_type sc_case_view_type = {"case_view", sc_case_view_fields, 7, sizeof(sc_case_view)};
 
 static const sc_field sc_param_fields[] = {
   {"name", 4, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_param, name), 0, 0, 0, 0, 0},

@@ -353,6 +353,9 @@ typedef struct sc_case_view {
   sc_document_list documents;
   /// `experiments` that were run in this trial, in their order.
   sc_experiment_result_list experiments;
+  /// `signals` are those of the profile that the host found in the case's documents: ascending indexes into the request's
+  /// Profile.Signals. Absent where the documents themselves are here.
+  sc_ints signals;
 } sc_case_view;
 extern const sc_type sc_case_view_type;
 

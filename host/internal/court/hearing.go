@@ -146,7 +146,8 @@ func (t *runner) onTable(round *abi.HearingRound, item *abi.IndictmentItem) bool
 	return false
 }
 
-// stands says whether a new item is an item of the case, or quotes a document.
+// stands says whether a new item is an item of the case, or cites a document and quotes it word for word. A party speaks for itself:
+// it brings no statement of another source, and no text that stands nowhere.
 func (t *runner) stands(item *abi.IndictmentItem) bool {
 	for i := range t.evidence {
 		e := &t.evidence[i]
@@ -154,11 +155,7 @@ func (t *runner) stands(item *abi.IndictmentItem) bool {
 			return true
 		}
 	}
-	if abi.IsReserved(item.SourceRef) {
-		return false
-	}
-	status, _ := t.docs.Quote(item.SourceRef, item.Content)
-	return status == abi.QuoteStands
+	return t.docs.Cites(item.SourceRef, item.Content)
 }
 
 // keepItems merges what a round brought into the evidence of the state.

@@ -35,6 +35,7 @@ type runner struct {
 	state    *state.State
 	evidence []abi.Evidence // of the state, without what the hearings brought
 	profile  *abi.Profile   // what of it can count
+	signals  []int          // of the profile, that stand in the documents
 	// answers of Light, the first one first; gathered is the evidence that came with the first.
 	answers  []abi.LightAnswer
 	gathered []abi.Evidence
@@ -127,7 +128,7 @@ func (t *runner) classify(ctx context.Context) error {
 			t.lightFailed(err)
 			return nil
 		}
-		t.answers, t.gathered = append(t.answers, response.Answer), response.Evidence
+		t.answers, t.gathered = append(t.answers, response.Answer), t.beside(response.Evidence)
 	default:
 		return ErrNoLight
 	}
@@ -169,7 +170,7 @@ func (t *runner) traverse(ctx context.Context) error {
 	t.out.Passes = append(t.out.Passes, trial.Pass{Light: *t.current()})
 	t.pass, t.handoffsBefore = &t.out.Passes[len(t.out.Passes)-1], t.result.Handoffs
 	t.holder = ""
-	t.profile = t.court.domain.Standing(t.subject, t.evidence)
+	t.profile, t.signals = t.court.domain.Standing(t.subject, t.evidence)
 	traversal := traverse.New(t.court.graph, t, t, traverse.Config{Ended: t.overdue})
 	outcome, err := traversal.Run(ctx)
 	t.pass.Steps = invoker.Steps(outcome)

@@ -21,7 +21,7 @@ func (t *runner) request(node *pipeline.Node, p *pipeline.Persona) *abi.NodeRequ
 		return req
 	}
 	req.Case = abi.CaseView{
-		Subject: t.subject.Subject, Labels: t.subject.Labels, Light: t.current(), Evidence: t.evidence,
+		Subject: t.subject.Subject, Labels: t.subject.Labels, Light: t.current(), Evidence: t.evidence, Signals: t.signals,
 	}
 	req.Indictment, req.Exhibits = t.pass.Indictment, t.pass.Exhibits
 	req.Discovery, req.Contested = t.pass.Discovery, t.pass.Contested

@@ -9,13 +9,18 @@ import (
 // identity is what makes an item the same as another.
 type identity struct{ sourceRef, content string }
 
+// beside is what Light gathered but for the case's own items: nobody changes another's statement by making it again, surer or for
+// another label.
+func (t *runner) beside(items []abi.Evidence) []abi.Evidence {
+	return slices.DeleteFunc(slices.Clone(items), func(own abi.Evidence) bool {
+		return slices.ContainsFunc(t.subject.Evidence, func(e abi.Evidence) bool { return e.SourceRef == own.SourceRef && e.Content == own.Content })
+	})
+}
+
 // bring notes what Light gathered, beside what the case came with.
 func (t *runner) bring(items []abi.Evidence) {
 	for i := range items {
-		id := identity{items[i].SourceRef, items[i].Content}
-		if !slices.ContainsFunc(t.subject.Evidence, func(e abi.Evidence) bool { return id == identity{e.SourceRef, e.Content} }) {
-			t.brought[id] = true
-		}
+		t.brought[identity{items[i].SourceRef, items[i].Content}] = true
 	}
 }
 

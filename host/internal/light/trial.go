@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 	"github.com/shadowcourt/shadowcourt/host/internal/state"
 	"github.com/shadowcourt/shadowcourt/host/internal/traverse"
@@ -150,7 +151,7 @@ func (w *passage) refresh() {
 			}
 		}
 	}
-	w.profile = w.path.domain.Standing(w.req.Case, w.evidence())
+	w.profile, _ = w.path.domain.Standing(w.req.Case, w.evidence())
 }
 
 // known finds an item by what makes it the same as another.
@@ -171,8 +172,7 @@ func (w *passage) gather(node *pipeline.Node, items []abi.Evidence) error {
 	if len(items) > 0 {
 		own := make([]abi.Evidence, len(items))
 		for i := range items {
-			own[i] = items[i]
-			own[i].Element = elementOf(node)
+			own[i] = w.attributed(node, &items[i])
 		}
 		name := fmt.Sprintf("pass-%d/%s/%d", len(w.passes), node.Name, w.sequence[node.Name])
 		if err := w.state.Apply(&abi.Update{Evidences: map[string][]abi.Evidence{name: own}}); err != nil {
@@ -182,6 +182,20 @@ func (w *passage) gather(node *pipeline.Node, items []abi.Evidence) error {
 	}
 	w.refresh()
 	return nil
+}
+
+// attributed is an item that a node brings, with the node's element and named after the node's module; one that is there already stays
+// as it is. The host writes the casebook's items itself.
+func (w *passage) attributed(node *pipeline.Node, item *abi.Evidence) abi.Evidence {
+	if same := known(w.evidence(), item); same != nil {
+		return *same
+	}
+	own := *item
+	own.Element = elementOf(node)
+	if p, ok := w.path.graph.Definition().Persona(node.Personas[0]); ok && !abi.IsReserved(own.SourceRef) {
+		own.SourceRef = odds.Attributed(own.SourceRef, p.Module)
+	}
+	return own
 }
 
 // keep merges an artifact into the state, which owns it from here on.

@@ -120,14 +120,10 @@ func (w *passage) elements(node *pipeline.Node) {
 	}
 	remand := *w.report.Remand
 	remand.Answers = slices.Clone(remand.Answers)
-	all := w.evidence()
 	for i := range remand.Answers {
 		items := slices.Clone(remand.Answers[i].Evidence)
 		for j := range items {
-			items[j].Element = elementOf(node)
-			if same := known(all, &items[j]); same != nil {
-				items[j] = *same
-			}
+			items[j] = w.attributed(node, &items[j])
 		}
 		remand.Answers[i].Evidence = items
 	}

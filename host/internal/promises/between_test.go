@@ -173,7 +173,7 @@ var between = []crossing{ //nolint:gochecknoglobals // a table
 }
 
 const (
-	newItem      = "hearing_turn: a new item is an item of the case, or a line of its content stands in a document (§4.5) and its name is not reserved (§4.18)"
+	newItem      = "hearing_turn: a new item is an item of the case, or its `source_ref` names a document, or a place in it, in which its whole content stands (§4.7)"
 	reserved     = "investigate, remand_answer: `source_ref` of an item of `evidence` is not reserved (§4.18), or the item is one of the case"
 	withFeedback = "verdict with feedback: `challenged` and the alternative point at items of the indictment; the alternative as in a brief"
 	opinions     = "judge_response: one opinion for each criterion, in order, by the judge asked; what it cites is checked against the evidence later (§4.16)"

@@ -60,6 +60,17 @@ func (d *Documents) Quote(sourceRef, content string) (abi.QuoteStatus, string) {
 	return abi.QuoteUnclaimed, ""
 }
 
+// Cites says whether a source_ref names a document, with or without a place in it, in which the whole content stands.
+func (d *Documents) Cites(sourceRef, content string) bool {
+	words := foldSpace(content)
+	for i := range d.list {
+		if rest, ok := strings.CutPrefix(sourceRef, d.list[i].Name); ok && (rest == "" || isPlace(rest)) && words != "" && strings.Contains(d.fold(i), words) {
+			return true
+		}
+	}
+	return false
+}
+
 func (d *Documents) anyLine(i int, lines []string) bool {
 	for _, line := range lines {
 		if strings.Contains(d.fold(i), line) {

@@ -23,6 +23,16 @@ func TestWhatStands(t *testing.T) {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
+	for ref, content := range map[string]string{"log": "one", "log:L2": "two three four\nfive"} {
+		if !d.Cites(ref, content) {
+			t.Errorf("%s does not cite %q", ref, content)
+		}
+	}
+	for ref, content := range map[string]string{"log": "one\nand more", "logs": "one", "scanner": "one", "frame:log:L1": "one", "log:L1": " \n"} {
+		if d.Cites(ref, content) {
+			t.Errorf("%s cites %q", ref, content)
+		}
+	}
 	if known, stands := d.Contains("log", "four five six"); !known || !stands {
 		t.Error("a quote over two lines does not stand")
 	}

@@ -33,9 +33,13 @@ func Choose(r *abi.NodeRequest) *abi.Experiment {
 	if r.Family != abi.FamilyDiscover || len(r.Case.Labels) == 0 {
 		return nil
 	}
+	texts := make([]string, len(r.Case.Documents))
+	for i := range r.Case.Documents {
+		texts[i] = r.Case.Documents[i].Text
+	}
 	scale := weigh.Weigh(&weigh.Matter{
 		Labels: r.Case.Labels, Subject: r.Case.Subject, Profile: r.Profile,
-		Findings: discover(r).Findings, Experiments: r.Case.Experiments,
+		Findings: discover(r).Findings, Signals: weigh.Standing(r.Profile, texts), Experiments: r.Case.Experiments,
 	})
 	return experiments.First(r, scale, experiments.Neutral())
 }

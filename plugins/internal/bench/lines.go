@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi/odds/phrase"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 )
 
 // lineReader finds the lines that name labels beside a word of trouble, in one
@@ -58,7 +59,7 @@ func (r *lineReader) read(document string, found func(name, start, end int)) {
 	}
 	r.document, r.start, r.end = document, 0, -1
 	r.matcher.Scan(document, func(phrase, start, end int) {
-		if start > 0 && isWordByte(document[start-1]) {
+		if start > 0 && text.IsWordByte(document[start-1]) {
 			return
 		}
 		if start > r.end {
@@ -81,7 +82,7 @@ func (r *lineReader) begin(at int) {
 func (r *lineReader) note(phrase, start, end int) {
 	line := r.document[r.start:r.end]
 	from := start - r.start
-	to := wordEnd(line, end-r.start)
+	to := text.WordEnd(line, end-r.start)
 	if phrase >= len(r.words) {
 		r.trouble = r.trouble || !denied(line, from, to)
 		return

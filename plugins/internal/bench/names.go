@@ -98,7 +98,7 @@ func distinctive(labels []string) []name {
 // is no word: codes such as ab12, and what is too short to recognise.
 func labelWords(label string) []string {
 	var out []string
-	for _, w := range words(label) {
+	for _, w := range text.Words(label) {
 		if len(w) < 4 || strings.ContainsAny(w, "0123456789") {
 			return nil
 		}

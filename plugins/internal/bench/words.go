@@ -3,34 +3,8 @@ package bench
 import (
 	"strings"
 
-	"github.com/shadowcourt/shadowcourt/abi/odds/phrase"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 )
-
-// words splits a text into runs of letters and digits, in lower case.
-func words(s string) []string {
-	var out []string
-	for i := 0; i < len(s); {
-		end := wordEnd(s, i)
-		if end > i {
-			out = append(out, strings.ToLower(s[i:end]))
-		}
-		i = end + 1
-	}
-	return out
-}
-
-// wordEnd is where the word ends that begins at i.
-func wordEnd(s string, i int) int {
-	for i < len(s) && isWordByte(s[i]) {
-		i++
-	}
-	return i
-}
-
-func isWordByte(c byte) bool {
-	c = phrase.Fold(c)
-	return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c >= 0x80
-}
 
 // stemBytes is how much of a long word must agree for another to be a form of
 // it: resolve and resolution, dependency and dependencies.
@@ -76,18 +50,18 @@ func denied(line string, start, end int) bool {
 }
 
 func wordAfter(line string, i int) (string, bool) {
-	for i < len(line) && !isWordByte(line[i]) {
+	for i < len(line) && !text.IsWordByte(line[i]) {
 		i++
 	}
-	return line[i:wordEnd(line, i)], i < len(line)
+	return line[i:text.WordEnd(line, i)], i < len(line)
 }
 
 func wordBefore(line string, i int) string {
-	for i > 0 && !isWordByte(line[i-1]) {
+	for i > 0 && !text.IsWordByte(line[i-1]) {
 		i--
 	}
 	end := i
-	for i > 0 && isWordByte(line[i-1]) {
+	for i > 0 && text.IsWordByte(line[i-1]) {
 		i--
 	}
 	return line[i:end]

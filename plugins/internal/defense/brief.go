@@ -33,7 +33,7 @@ func brief(r *abi.NodeRequest) *abi.DefenseBrief {
 	case scale.Speaks(charge) < weigh.Nothing:
 		b.MotionToDismiss = true
 	default:
-		b.PleaDeal = scale.Of(charge) >= concession && !damaged(challenges, r.Indictment)
+		b.PleaDeal = scale.Of(charge) >= concession && !damaged(proceeding.Shown(r, challenges), r.Indictment)
 	}
 	return b
 }

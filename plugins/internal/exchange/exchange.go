@@ -103,7 +103,7 @@ func repeats(list []abi.IndictmentItem, item *abi.IndictmentItem) bool {
 // is not challenged fatally, or a line that discovery quoted. A line that a model chose is no evidence for what a model decides.
 func Stands(r *abi.NodeRequest, label string, items, findings []chat.Value) bool {
 	fatal := func(i int) bool {
-		for _, c := range proceeding.Challenges(r) {
+		for _, c := range proceeding.Shown(r, proceeding.Challenges(r)) {
 			if c.EvidenceIndex == i && c.Severity == abi.Fatal {
 				return true
 			}

@@ -53,6 +53,17 @@ const maxChallenges = 256
 // measured. Of more than 256 challenges the most
 // severe stay.
 func Of(items []Item, labels []string, p *abi.Profile, want func(*weigh.Testimony) bool) []abi.Challenge {
+	challenges := all(items, labels, p, want)
+	if len(challenges) > maxChallenges {
+		slices.SortStableFunc(challenges, func(a, b abi.Challenge) int {
+			return cmp.Compare(weigh.Left(a.Severity), weigh.Left(b.Severity))
+		})
+		challenges = challenges[:maxChallenges]
+	}
+	return challenges
+}
+
+func all(items []Item, labels []string, p *abi.Profile, want func(*weigh.Testimony) bool) []abi.Challenge {
 	testimony := make([]weigh.Testimony, len(items))
 	for i := range items {
 		testimony[i] = items[i].Testimony
@@ -61,10 +72,7 @@ func Of(items []Item, labels []string, p *abi.Profile, want func(*weigh.Testimon
 	challenges := []abi.Challenge{}
 	for i := range items {
 		t := &testimony[i]
-		if !want(t) {
-			continue
-		}
-		if flaws[i].Kind == weigh.Sound && t.Known(p) {
+		if !want(t) || flaws[i].Kind == weigh.Sound && t.Known(p) {
 			continue
 		}
 		other := 0
@@ -75,13 +83,46 @@ func Of(items []Item, labels []string, p *abi.Profile, want func(*weigh.Testimon
 			challenges = append(challenges, abi.Challenge{EvidenceIndex: items[i].Index, Challenge: why, Severity: severity})
 		}
 	}
-	if len(challenges) > maxChallenges {
-		slices.SortStableFunc(challenges, func(a, b abi.Challenge) int {
-			return cmp.Compare(weigh.Left(a.Severity), weigh.Left(b.Severity))
-		})
-		challenges = challenges[:maxChallenges]
-	}
 	return challenges
+}
+
+// Shown gives the challenges of items for which a ground can be found, and no more severe than it: whoever raises a challenge
+// has to show something that the court can check, however loud they are.
+func Shown(challenges []abi.Challenge, items []Item, labels []string, p *abi.Profile) []abi.Challenge {
+	worst := make(map[int]abi.Severity)
+	everything := func(*weigh.Testimony) bool { return true }
+	for _, found := range append(all(items, labels, p, everything), Vague(items, p)...) {
+		if old, ok := worst[found.EvidenceIndex]; !ok || weigh.Left(found.Severity) < weigh.Left(old) {
+			worst[found.EvidenceIndex] = found.Severity
+		}
+	}
+	shown := []abi.Challenge{}
+	for _, ch := range challenges {
+		severity, ok := worst[ch.EvidenceIndex]
+		if !ok {
+			continue
+		}
+		if weigh.Left(ch.Severity) < weigh.Left(severity) {
+			ch.Severity = severity
+		}
+		shown = append(shown, ch)
+	}
+	return shown
+}
+
+// vagueWords is how many words a statement needs to be a reason.
+const vagueWords = 4
+
+// Vague challenges what names a label but neither quotes nor gives a reason, unless the profile knows its source.
+func Vague(items []Item, p *abi.Profile) []abi.Challenge {
+	var vague []abi.Challenge
+	for i := range items {
+		t := &items[i].Testimony
+		if t.Supports != "" && !t.Known(p) && t.Quote == abi.QuoteUnclaimed && !text.Blank(t.Content) && len(text.Words(t.Content)) < vagueWords {
+			vague = append(vague, abi.Challenge{EvidenceIndex: items[i].Index, Challenge: "names a label, quotes nothing and gives no reason", Severity: abi.Weakening})
+		}
+	}
+	return vague
 }
 
 // brittle is the stated confidence that nothing unmeasured deserves.

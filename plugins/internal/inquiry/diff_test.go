@@ -64,7 +64,7 @@ func TestAChangedFileIsToldOnce(t *testing.T) {
 		Frames:  []abi.SourceFrame{{Path: "cart/cart.go", Line: 7, Kind: abi.SourceProduct, Changed: true}},
 		Changed: []abi.ChangedFile{{Path: "cart/cart.go", Kind: abi.SourceProduct, Reach: abi.ReachPackage, Named: []string{"Total"}}},
 	}, nil)
-	if len(items) != 1 || items[0].SourceRef != "source:cart/cart.go:7" || !strings.Contains(items[0].Content, "cart.go") || facts[0] != 1.6 {
+	if len(items) != 1 || items[0].SourceRef != "seeker-source:cart/cart.go:7" || !strings.Contains(items[0].Content, "cart.go") || facts[0] != 1.6 {
 		t.Errorf("%+v, %v", items, facts)
 	}
 }

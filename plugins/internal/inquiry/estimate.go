@@ -86,15 +86,18 @@ func (e *Estimate) Settled() float64 {
 func (c *Clues) Weigh(r *abi.NodeRequest, depth int, facts []float64) *Estimate {
 	m := &weigh.Matter{Labels: r.Case.Labels, Subject: r.Case.Subject, Profile: r.Profile, Testimony: c.others(r), Experiments: r.Case.Experiments}
 	places := make([]float64, len(c.labels))
+	var quotes []string
 	doubted := c.doubted(r)
 	for _, clue := range c.Upto(depth) {
 		if len(clue.signals) > 0 {
+			quotes = append(quotes, clue.Quote)
 			m.Findings = append(m.Findings, abi.Finding{Document: clue.Document, Quote: clue.Quote})
 		}
 		for j, x := range clue.fact {
 			places[j] += x * weigh.Left(doubted[clue.Ref()])
 		}
 	}
+	m.Signals = weigh.Standing(r.Profile, quotes)
 	odds.Limit(places, factCap)
 	nats := weigh.Weigh(m).Evidence
 	add(nats, places)

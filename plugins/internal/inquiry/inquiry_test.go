@@ -106,7 +106,7 @@ func TestTheSourceKnowsBetter(t *testing.T) {
 		t.Errorf("a frame in a helper of the tests speaks for %s", e.Supports)
 	}
 	items, facts := inquiry.SourceItems(r, source, nil)
-	if len(items) != 1 || items[0].SourceRef != "source:shop/cart.go:12" || items[0].Supports != anytrial.Automation || !strings.Contains(items[0].Content, "return 0") {
+	if len(items) != 1 || items[0].SourceRef != "seeker-source:shop/cart.go:12" || items[0].Supports != anytrial.Automation || !strings.Contains(items[0].Content, "return 0") {
 		t.Fatalf("items %+v", items)
 	}
 	r.Case.Evidence = items

@@ -14,7 +14,7 @@ import (
 // show what the first only guess, and say nothing of the second.
 const (
 	sourceKey = weigh.DiffSource
-	intentKey = "intent"
+	intentKey = "seeker-intent"
 )
 
 // IsSource says whether an item tells what the source shows.

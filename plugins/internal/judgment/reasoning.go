@@ -24,7 +24,20 @@ func explain(r *abi.NodeRequest, scale *weigh.Scale, challenges []abi.Challenge)
 			out = proceeding.Join(out, "For "+label+": "+proceeding.List(items)+".")
 		}
 	}
-	return proceeding.Join(out, experiments.Summary(r.Case.Experiments, scale), findings(r), proceeding.Quarrel(r.Indictment.Evidence, challenges))
+	return proceeding.Join(out, experiments.Summary(r.Case.Experiments, scale), findings(r), proceeding.Quarrel(r.Indictment.Evidence, challenges),
+		unshown(len(proceeding.Challenges(r))-len(challenges)))
+}
+
+// unshown tells of challenges that don't count.
+func unshown(n int) string {
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return "1 challenge shows nothing that can be checked, and doesn't count."
+	default:
+		return text.Int(n) + " challenges show nothing that can be checked, and don't count."
+	}
 }
 
 func probabilities(scale *weigh.Scale) string {

@@ -51,6 +51,7 @@ func knownLightAs(p ...float64) *abi.Profile {
 func TestJudge(t *testing.T) {
 	t.Parallel()
 	fatal := []abi.Challenge{{EvidenceIndex: 0, Challenge: "is made up", Severity: abi.Fatal, By: "abyss"}}
+	madeUp := func(r *abi.NodeRequest) { r.Exhibits[0].Quote = abi.QuoteAbsent }
 	high := 0.99
 	for _, tc := range []struct {
 		name     string
@@ -68,10 +69,21 @@ func TestJudge(t *testing.T) {
 		{"Light is known to say this for another label", heard(), func(r *abi.NodeRequest) { r.Profile = knownLight("c") }, abi.Amend, "c"},
 		{"a close race by measured figures", heard(), func(r *abi.NodeRequest) { r.Profile = knownLightAs(0.35, 0.4, 0.25) }, abi.Amend, "b"},
 		{"next to even by measured figures", heard(), func(r *abi.NodeRequest) { r.Profile = knownLightAs(0.33, 0.34, 0.33) }, abi.Acquit, ""},
-		{"a fatal challenge in the brief", heard(witness{"a", 0.9}), func(r *abi.NodeRequest) { r.DefenseBrief.Challenges = fatal }, abi.Acquit, ""},
-		{"a fatal challenge in the hearing", heard(witness{"b", 0.9}, witness{"a", 0.7}), func(r *abi.NodeRequest) { r.Hearing.Rounds[0].NewChallenges = fatal }, abi.Affirm, "a"},
-		{"a finding of discovery", heard(witness{"a", 0.5}), func(r *abi.NodeRequest) {
+		{"a fatal challenge in the brief", heard(witness{"a", 0.9}), func(r *abi.NodeRequest) { madeUp(r); r.DefenseBrief.Challenges = fatal }, abi.Acquit, ""},
+		{"a fatal challenge in the hearing", heard(witness{"b", 0.9}, witness{"a", 0.7}), func(r *abi.NodeRequest) { madeUp(r); r.Hearing.Rounds[0].NewChallenges = fatal }, abi.Affirm, "a"},
+		{"a fatal challenge that shows nothing", heard(witness{"a", 0.9}), func(r *abi.NodeRequest) { r.DefenseBrief.Challenges = fatal }, abi.Affirm, "a"},
+		{"an item that the prosecution leaves out", heard(witness{"a", 0.6}), func(r *abi.NodeRequest) {
+			r.Case.Evidence = []abi.Evidence{{SourceRef: "z", Content: "the word of z", Supports: "b", RelevanceConfidence: 0.9}}
+		}, abi.Amend, "b"},
+		{"a finding of discovery against an item", heard(witness{"a", 0.5}), func(r *abi.NodeRequest) {
 			r.Discovery = &abi.Discovery{Findings: []abi.Finding{{Document: "log", Quote: "it is b", Supports: "b", Strength: 0.9}}}
+		}, abi.Affirm, "a"},
+		{"a finding of discovery where nothing decides", heard(witness{"b", 0.7}, witness{"c", 0.7}), func(r *abi.NodeRequest) {
+			r.Discovery = &abi.Discovery{Findings: []abi.Finding{{Document: "log", Quote: "it is b", Supports: "b", Strength: 0.9}}}
+		}, abi.Amend, "b"},
+		{"signals in the documents", heard(witness{"a", 0.5}), func(r *abi.NodeRequest) {
+			r.Profile = &abi.Profile{SignalCap: 9, Signals: []abi.Signal{{Phrase: "it is b", Weights: []abi.LabelWeight{{Label: "b", Weight: 3}}}}}
+			r.Case.Signals = []int{0}
 		}, abi.Amend, "b"},
 		{"an item of the hearing", heard(witness{"c", 0.7}), func(r *abi.NodeRequest) {
 			r.Hearing.Rounds[0].NewItems = []abi.IndictmentItem{{SourceRef: "log", Content: "it is c", Supports: "c", Weight: 1}}
@@ -83,7 +95,10 @@ func TestJudge(t *testing.T) {
 		{"no brief", heard(witness{"a", 0.8}), func(r *abi.NodeRequest) { r.DefenseBrief = nil }, abi.Mistrial, ""},
 		{"clear, with remands left", heard(witness{"a", 0.9}), func(r *abi.NodeRequest) { r.RemandsLeft = 2 }, abi.Affirm, "a"},
 		{"close, with remands left", heard(witness{"a", 0.7}, witness{"b", 0.85}), func(r *abi.NodeRequest) { r.RemandsLeft = 1 }, abi.Remand, ""},
-		{"undermined, with remands left", heard(witness{"a", 0.9}), func(r *abi.NodeRequest) { r.RemandsLeft, r.DefenseBrief.Challenges = 1, fatal }, abi.Remand, ""},
+		{"undermined, with remands left", heard(witness{"a", 0.9}), func(r *abi.NodeRequest) {
+			madeUp(r)
+			r.RemandsLeft, r.DefenseBrief.Challenges = 1, fatal
+		}, abi.Remand, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -110,9 +125,12 @@ func TestJudge(t *testing.T) {
 func TestReasoningCitesItemsAndWhoChallengedThem(t *testing.T) {
 	t.Parallel()
 	r := heard(witness{"a", 0.9}, witness{"b", 0.6})
-	r.DefenseBrief.Challenges = []abi.Challenge{{EvidenceIndex: 0, Challenge: "is vague", Severity: abi.Weakening, By: "bulwark"}}
+	r.Indictment.Evidence[0].Content = "just so"
+	r.DefenseBrief.Challenges = []abi.Challenge{
+		{EvidenceIndex: 0, Challenge: "is vague", Severity: abi.Fatal, By: "bulwark"}, {EvidenceIndex: 1, Challenge: "no", Severity: abi.Fatal, By: "abyss"},
+	}
 	v := judge(r)
-	for _, want := range []string{"[0] p", "[1] q", "weakening by bulwark: is vague", "Probabilities: a"} {
+	for _, want := range []string{"[0] p", "[1] q", "weakening by bulwark: is vague", "1 challenge shows nothing that can be checked", "Probabilities: a"} {
 		if !strings.Contains(v.Reasoning, want) {
 			t.Errorf("the reasoning doesn't say %q: %s", want, v.Reasoning)
 		}
@@ -121,7 +139,8 @@ func TestReasoningCitesItemsAndWhoChallengedThem(t *testing.T) {
 
 func TestRemandAsksWhatLightCanAnswer(t *testing.T) {
 	t.Parallel()
-	r := heard(witness{"a", 0.9}, witness{"b", 0.5})
+	r := heard(witness{"a", 0.9}, witness{"b", 0.34})
+	r.Exhibits[0].Quote = abi.QuoteAbsent // as the challenge says
 	r.RemandsLeft = 1
 	r.DefenseBrief.Challenges = []abi.Challenge{{EvidenceIndex: 0, Challenge: "claims to quote a log", Severity: abi.Fatal, By: "abyss"}}
 	r.DefenseBrief.AlternativeHypothesis = &abi.AlternativeHypothesis{Label: "b", Support: []int{1}}

@@ -42,7 +42,7 @@ func judge(r *abi.NodeRequest) *abi.Verdict {
 	if why := broken(r); why != "" {
 		return &abi.Verdict{Decision: abi.Mistrial, Reasoning: why}
 	}
-	challenges := proceeding.Challenges(r)
+	challenges := proceeding.Shown(r, proceeding.Challenges(r))
 	scale := weigh.Weigh(proceeding.Matter(r, challenges))
 	charge := r.Indictment.ChargedDefectType
 	label, p := scale.Top(charge)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/grounds"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
 )
 
@@ -49,19 +50,29 @@ func Findings(r *abi.NodeRequest) []abi.Finding {
 }
 
 // Matter is what lies before the court under the given challenges: the
-// indictment's items first, then those of the hearing. r must hold an
-// indictment.
+// indictment's items first, then the case's others, then those of the hearing. r must hold an
+// indictment. Of the challenges only those count that show a ground, and as far as it goes: see [grounds.Shown].
 func Matter(r *abi.NodeRequest, challenges []abi.Challenge) *weigh.Matter {
-	testimony := weigh.FromIndictment(r.Indictment.Evidence, r.Exhibits, challenges)
+	testimony := weigh.FromIndictment(r.Indictment.Evidence, r.Exhibits, Shown(r, challenges))
+	testimony = append(testimony, weigh.Unindicted(r.Case.Evidence, r.Indictment.Evidence)...)
 	return &weigh.Matter{
 		Labels:      r.Case.Labels,
 		Subject:     r.Case.Subject,
 		Light:       r.Case.Light,
-		Testimony:   append(testimony, weigh.FromNewItems(NewItems(r), Findings(r))...),
+		Testimony:   append(testimony, weigh.FromNewItems(NewItems(r), r.Case.Evidence, Findings(r))...),
 		Findings:    Findings(r),
+		Signals:     r.Case.Signals,
 		Experiments: r.Case.Experiments,
 		Profile:     r.Profile,
 	}
+}
+
+// Shown are the challenges that show a ground, as severe as it is. r must hold an indictment.
+func Shown(r *abi.NodeRequest, challenges []abi.Challenge) []abi.Challenge {
+	if len(challenges) == 0 {
+		return nil
+	}
+	return grounds.Shown(challenges, grounds.Items(r.Indictment, r.Exhibits), r.Case.Labels, r.Profile)
 }
 
 // maxNewItems bounds what one turn brings to the table.

@@ -19,7 +19,7 @@ func indict(r *abi.NodeRequest) *abi.Indictment {
 	charge := r.Case.Light.Classification
 	scale := weigh.Weigh(&weigh.Matter{
 		Labels: r.Case.Labels, Subject: r.Case.Subject, Light: r.Case.Light, Profile: r.Profile,
-		Testimony: weigh.FromEvidence(r.Case.Evidence), Experiments: r.Case.Experiments,
+		Testimony: weigh.FromEvidence(r.Case.Evidence), Signals: r.Case.Signals, Experiments: r.Case.Experiments,
 	})
 	kept := heaviest(r.Case.Evidence, scale.Nats)
 	items := make([]abi.IndictmentItem, 0, len(kept))

@@ -20,7 +20,7 @@ func (s *Scale) addExperiments(m *Matter) {
 }
 
 // DiffSource is the source of items that read in a diff which side broke a test.
-const DiffSource = "source"
+const DiffSource = "seeker-source"
 
 // mixedShare is what such an item counts once revisions were mixed, or a test failed again that is the same in both: the experiments
 // have tried what it guesses, and of a bug it says the same as of a test that nobody updated.
@@ -28,7 +28,7 @@ const mixedShare = 0.25
 
 // afterMixing is the share of an item that is left by experiments on mixtures of revisions.
 func (m *Matter) afterMixing(t *Testimony) float64 {
-	if odds.SourceKey(t.SourceRef) != DiffSource || odds.Source(m.Profile, DiffSource) != nil {
+	if t.speaker() != DiffSource || odds.Source(m.Profile, DiffSource) != nil {
 		return 1
 	}
 	for i := range m.Experiments {

@@ -51,8 +51,8 @@ func (f Flaw) share() float64 {
 
 // Flaws finds the flaws of items, looking at their content only as a whole. An
 // item whose source a profile knows is never Repeats, FitsTwo or Empty: its
-// reliability beside the others was measured. What a language model says that
-// nobody measured makes no flaw of another source's item: it would take only a
+// reliability beside the others was measured. What a persona of the court says, or a
+// language model that nobody measured, makes no flaw of another source's item: it would take only a
 // quote of each item to have none of them count. Time and space grow with the
 // length of the contents.
 func Flaws(items []Testimony, p *abi.Profile) []Flaw { return flawsBeside(items, p, make(register)) }
@@ -73,7 +73,7 @@ func flawsBeside(items []Testimony, p *abi.Profile, lines register) []Flaw {
 			continue
 		}
 		own := text.Substance(items[i].Content)
-		known, hearsay := items[i].Known(p), items[i].unmeasuredModel(p)
+		known, hearsay := items[i].Known(p), items[i].hearsay(p)
 		before := lines.of(own)
 		if j, ok := repeated(before, items[i].Supports); ok && !known {
 			flaws[i] = Flaw{Kind: Repeats, Other: j}
@@ -81,7 +81,7 @@ func flawsBeside(items []Testimony, p *abi.Profile, lines register) []Flaw {
 			if !known {
 				flaws[i] = Flaw{Kind: FitsTwo, Other: j}
 			}
-			if !items[j].Known(p) && (!hearsay || items[j].unmeasuredModel(p)) {
+			if !items[j].Known(p) && (!hearsay || items[j].hearsay(p)) {
 				flaws[j] = Flaw{Kind: FitsTwo, Other: i}
 			}
 		}
@@ -153,15 +153,15 @@ func contradicted(lines [][]entry, label string) (item int, ok bool) {
 }
 
 // strongestFirst gives the indexes of items by what they may count, so that of
-// items that repeat each other the strongest keeps its weight. Models that
-// nobody measured come last.
+// items that repeat each other the strongest keeps its weight. What personas
+// and unmeasured models state comes last.
 func strongestFirst(items []Testimony, p *abi.Profile) []int {
 	order := make([]int, len(items))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
-		if last := items[a].unmeasuredModel(p); last != items[b].unmeasuredModel(p) {
+		if last := items[a].hearsay(p); last != items[b].hearsay(p) {
 			if last {
 				return 1
 			}

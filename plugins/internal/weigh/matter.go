@@ -17,17 +17,36 @@ type Testimony struct {
 	Quote      abi.QuoteStatus
 	// Left is the share in [0, 1] that challenges leave of the item.
 	Left float64
+	// Party says that a persona of the court makes the statement, whatever it quotes: SourceRef is only what it cites.
+	Party bool
 }
 
-// Known says whether a profile knows the item's source.
-func (t *Testimony) Known(p *abi.Profile) bool {
-	return odds.Source(p, odds.SourceKey(t.SourceRef)) != nil
+// Known says whether a profile knows the item's source. It never knows a persona's statement: no persona can speak in the name of a
+// source that was measured.
+func (t *Testimony) Known(p *abi.Profile) bool { return t.known(p) != nil }
+
+func (t *Testimony) known(p *abi.Profile) *abi.SourceReliability {
+	if t.Party {
+		return nil
+	}
+	return odds.Source(p, odds.SourceKey(t.SourceRef))
 }
 
-// unmeasuredModel says whether the item is the word of a language model that the
-// profile doesn't know.
-func (t *Testimony) unmeasuredModel(p *abi.Profile) bool {
-	return odds.IsModel(t.SourceRef) && !t.Known(p)
+// speaker is the key of the source that makes the statement. All personas are one speaker, so that a fourth item of theirs adds no more
+// than a fourth item of anybody.
+func (t *Testimony) speaker() string {
+	if t.Party && !odds.IsModel(t.SourceRef) {
+		return partySource
+	}
+	return odds.SourceKey(t.SourceRef)
+}
+
+// partySource is no source that an item can name.
+const partySource = ""
+
+// hearsay says whether the item is the word of a persona of the court, or of a language model that the profile doesn't know.
+func (t *Testimony) hearsay(p *abi.Profile) bool {
+	return t.Party || odds.IsModel(t.SourceRef) && !t.Known(p)
 }
 
 // Matter is everything that is weighed.
@@ -38,9 +57,14 @@ type Matter struct {
 	Light     *abi.LightAnswer
 	Testimony []Testimony
 	Findings  []abi.Finding
+	// Signals are the indexes of the profile's signals that stand in the documents.
+	Signals []int
 	// Experiments that were run, in their order.
 	Experiments []abi.ExperimentResult
 	Profile     *abi.Profile
+
+	// settled leaves out what personas and unmeasured models state.
+	settled bool
 }
 
 // FromEvidence reads the case's own items, unchallenged.
@@ -60,7 +84,11 @@ func FromEvidence(items []abi.Evidence) []Testimony {
 func FromIndictment(items []abi.IndictmentItem, exhibits []abi.Exhibit, challenges []abi.Challenge) []Testimony {
 	out := make([]Testimony, len(items))
 	for i := range items {
-		out[i] = fromItem(&items[i], items[i].Weight)
+		item := &items[i]
+		out[i] = Testimony{
+			SourceRef: item.SourceRef, Content: item.Content, Supports: item.Supports, Element: item.Element,
+			Confidence: item.Weight, Quote: abi.QuoteUnclaimed, Left: 1,
+		}
 	}
 	for i := range exhibits {
 		x := &exhibits[i]
@@ -79,21 +107,52 @@ func FromIndictment(items []abi.IndictmentItem, exhibits []abi.Exhibit, challeng
 	return out
 }
 
-// partyConfidence bounds what a party of the hearing may claim for an item
-// that it brings itself: the line stands in a document, but that it speaks for
+// Unindicted reads the items of the case that an indictment leaves out: what the prosecution doesn't mention counts all the same.
+func Unindicted(evidence []abi.Evidence, indicted []abi.IndictmentItem) []Testimony {
+	type place struct{ sourceRef, content string }
+	there := make(map[place]bool, len(indicted))
+	for i := range indicted {
+		there[place{indicted[i].SourceRef, indicted[i].Content}] = true
+	}
+	var left []abi.Evidence
+	for i := range evidence {
+		if !there[place{evidence[i].SourceRef, evidence[i].Content}] {
+			left = append(left, evidence[i])
+		}
+	}
+	return FromEvidence(left)
+}
+
+// partyConfidence bounds what a party may claim for a statement of its own:
+// the line stands in a document, but that it speaks for
 // a label is the party's own reading.
 const partyConfidence = 0.5
 
 // FromNewItems reads the items that a hearing brought, but for those that
-// repeat one of the findings, which are weighed themselves.
-func FromNewItems(items []abi.IndictmentItem, findings []abi.Finding) []Testimony {
+// repeat an item of the case or one of the findings, which are weighed themselves.
+func FromNewItems(items []abi.IndictmentItem, evidence []abi.Evidence, findings []abi.Finding) []Testimony {
 	var out []Testimony
 	for i := range items {
-		if !isFinding(&items[i], findings) {
-			out = append(out, fromItem(&items[i], min(items[i].Weight, partyConfidence)))
+		item := &items[i]
+		if isFinding(item, findings) || isOfCase(item, evidence) {
+			continue
 		}
+		out = append(out, Testimony{
+			SourceRef: item.SourceRef, Content: item.Content, Supports: item.Supports, Element: item.Element,
+			Confidence: min(item.Weight, partyConfidence), Quote: abi.QuoteStands, Left: 1, Party: true,
+		})
 	}
 	return out
+}
+
+func isOfCase(item *abi.IndictmentItem, evidence []abi.Evidence) bool {
+	for i := range evidence {
+		e := &evidence[i]
+		if e.SourceRef == item.SourceRef && e.Content == item.Content && e.Supports == item.Supports && e.Element == item.Element {
+			return true
+		}
+	}
+	return false
 }
 
 // Left is the share that a challenge of this severity leaves of an item.
@@ -108,10 +167,6 @@ func Left(s abi.Severity) float64 {
 	default:
 		return 1
 	}
-}
-
-func fromItem(item *abi.IndictmentItem, confidence float64) Testimony {
-	return Testimony{SourceRef: item.SourceRef, Content: item.Content, Supports: item.Supports, Element: item.Element, Confidence: confidence, Quote: abi.QuoteUnclaimed, Left: 1}
 }
 
 func isFinding(item *abi.IndictmentItem, findings []abi.Finding) bool {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/odds"
 )
 
 func given(a, b, c float64) []abi.LabelWeight {
@@ -136,17 +137,21 @@ func TestSignals(t *testing.T) {
 	}
 	for _, tc := range []struct {
 		name     string
+		signals  []int
 		findings []abi.Finding
 		want     []float64
 	}{
-		{"a signal's weights stand in for the finding's own", []abi.Finding{finding("Disk FULL on host", "c")}, []float64{1, 0, 0}},
-		{"a signal counts once", []abi.Finding{finding("disk full on host", "a"), finding("disk full again", "a")}, []float64{1, 0, 0}},
-		{"all together stay within the cap", []abi.Finding{finding("no route and weird, disk full", "a")}, []float64{1 * 3 / 3.5, 2.5 * 3 / 3.5, -1 * 3 / 3.5}},
-		{"a finding without a signal is a witness", []abi.Finding{finding("the door was open", "b")}, []float64{0, 0.9 * math.Log(18), 0}},
+		{"what the host found in the documents", []int{0}, nil, []float64{1, 0, 0}},
+		{"all together stay within the cap", []int{0, 1, 2}, nil, []float64{1 * 3 / 3.5, 2.5 * 3 / 3.5, -1 * 3 / 3.5}},
+		{"a finding that quotes one adds nothing", []int{0}, []abi.Finding{finding("Disk FULL on host", "c")}, []float64{1, 0, 0}},
+		{"nor does one that the host did not find", nil, []abi.Finding{finding("no route", "b")}, []float64{0, 0, 0}},
+		{"a finding without a signal is a party's statement", nil, []abi.Finding{finding("the door was open", "b")}, []float64{0, odds.UnmeasuredModel, 0}},
+		{"and so are many", nil, []abi.Finding{finding("the door was open", "b"), finding("the light was on", "b")}, []float64{0, odds.UnmeasuredModel, 0}},
+		{"an index beyond the profile's", []int{3}, nil, []float64{0, 0, 0}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			s := profiled(p, Matter{Findings: tc.findings})
+			s := profiled(p, Matter{Signals: tc.signals, Findings: tc.findings})
 			for i := range tc.want {
 				near(t, "nats of "+labels[i], s.Evidence[i], tc.want[i])
 			}
@@ -169,6 +174,35 @@ func TestSignalsInItems(t *testing.T) {
 	near(t, "one whose quote is not there", evidence("", abi.QuoteAbsent, "", "it broke\ndisk full"), 0)
 	near(t, "the subject", evidence("a", abi.QuoteUnclaimed, "Disk full!", "it broke"), 2)
 	near(t, "part of a word", evidence("", abi.QuoteUnclaimed, "", "disk fullness"), 0)
+	party := item("log", "disk full", "", 0.7)
+	party.Party = true
+	near(t, "an item of a party", profiled(p, Matter{Testimony: []Testimony{party}}).Evidence[2], 0)
+}
+
+// Whatever a persona names and quotes, it is its own statement: it moves no decision, and takes nothing from what it quotes.
+func TestAPersonaSpeaksForItself(t *testing.T) {
+	t.Parallel()
+	p := &abi.Profile{Sources: []abi.SourceReliability{{Source: "x", Share: 1, Cap: 9, Statements: []abi.SourceStatement{
+		{Says: "a", Given: given(0.6, 0.3, 0.3)}, {Says: "b", Given: given(0.05, 0.9, 0.05)},
+	}}}}
+	for name, measured := range map[string]*abi.Profile{"measured": p, "without a profile": nil} {
+		m := Matter{Testimony: []Testimony{item("x:1", "the disk was full on the first host", "a", 0.7)}}
+		alone := profiled(measured, m)
+		for _, content := range []string{"the disk was full on the first host", "another line of the log"} {
+			for range 5 {
+				forged := item("x:forged", content, "b", partyConfidence)
+				forged.Quote, forged.Party = abi.QuoteStands, true
+				m.Testimony = append(m.Testimony, forged)
+			}
+		}
+		s := profiled(measured, m)
+		if top, _ := s.Top(""); top != "a" || s.Flaws[0] != (Flaw{}) || s.Nats[0] != alone.Nats[0] {
+			t.Errorf("%s: %v, the witness has the flaw %v and %v nats, alone %v", name, s.Posterior, s.Flaws[0], s.Nats[0], alone.Nats[0])
+		}
+		if !slices.Equal(s.Settled().Posterior, alone.Posterior) {
+			t.Errorf("%s: settled %v, want %v", name, s.Settled().Posterior, alone.Posterior)
+		}
+	}
 }
 
 func TestNewItemsThatRepeatFindingsCountOnce(t *testing.T) {
@@ -178,7 +212,8 @@ func TestNewItemsThatRepeatFindingsCountOnce(t *testing.T) {
 		{SourceRef: "log", Content: "disk full", Weight: 1, Supports: "a"},
 		{SourceRef: "log", Content: "no route", Weight: 1, Supports: "a"},
 	}
-	got := FromNewItems(items, findings)
+	items = append(items, abi.IndictmentItem{SourceRef: "witness", Content: "says so", Supports: "b", Weight: 1})
+	got := FromNewItems(items, []abi.Evidence{{SourceRef: "witness", Content: "says so", Supports: "b"}}, findings)
 	if len(got) != 1 || got[0].Content != "no route" || got[0].Confidence != partyConfidence {
 		t.Errorf("got %+v", got)
 	}
@@ -205,7 +240,7 @@ func TestAQuoteOfASignalsLineRepeatsIt(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			s := profiled(&abi.Profile{SignalCap: 3, Signals: signals, Sources: tc.sources}, Matter{Testimony: []Testimony{tc.item}, Findings: findings})
+			s := profiled(&abi.Profile{SignalCap: 3, Signals: signals, Sources: tc.sources}, Matter{Testimony: []Testimony{tc.item}, Findings: findings, Signals: []int{0}})
 			near(t, "evidence for a", s.Evidence[0]-s.Evidence[2], tc.want)
 		})
 	}
@@ -261,12 +296,12 @@ func TestMixedRevisionsReplaceTheReadingOfTheDiff(t *testing.T) {
 		s := profiled(nil, Matter{Testimony: []Testimony{item(ref, "says so", "a", 0.8)}, Experiments: results})
 		return s.Evidence[0] - s.Evidence[1]
 	}
-	whole := evidence("source:cart.go")
-	near(t, "a mixture", evidence("source:cart.go", abi.ExperimentResult{Experiment: mixed, Outcome: abi.OutcomeSame}), whole/4)
-	near(t, "one that does not build", evidence("source:cart.go", abi.ExperimentResult{Experiment: mixed, Outcome: abi.OutcomeNotBuilt}), whole)
-	near(t, "a rerun", evidence("source:cart.go", abi.ExperimentResult{Experiment: again, Outcome: abi.OutcomeSame}), whole)
-	near(t, "a rerun of an unchanged test", evidence("source:cart.go", abi.ExperimentResult{Experiment: again, Outcome: abi.OutcomeSame, Test: abi.TestUnchanged}), whole/4)
-	for _, other := range []string{"intent:documents:README.md", "log:7"} {
+	whole := evidence("seeker-source:cart.go")
+	near(t, "a mixture", evidence("seeker-source:cart.go", abi.ExperimentResult{Experiment: mixed, Outcome: abi.OutcomeSame}), whole/4)
+	near(t, "one that does not build", evidence("seeker-source:cart.go", abi.ExperimentResult{Experiment: mixed, Outcome: abi.OutcomeNotBuilt}), whole)
+	near(t, "a rerun", evidence("seeker-source:cart.go", abi.ExperimentResult{Experiment: again, Outcome: abi.OutcomeSame}), whole)
+	near(t, "a rerun of an unchanged test", evidence("seeker-source:cart.go", abi.ExperimentResult{Experiment: again, Outcome: abi.OutcomeSame, Test: abi.TestUnchanged}), whole/4)
+	for _, other := range []string{"seeker-intent:documents:README.md", "log:7"} {
 		near(t, other, evidence(other, abi.ExperimentResult{Experiment: mixed, Outcome: abi.OutcomeSame}), whole)
 	}
 }

@@ -8,44 +8,83 @@ import (
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 )
 
-// readSignals gives the signals of the profile that stand in the findings'
-// quotes, the subject and the contents of items that name no label, each once.
-// The findings of other sources, and those without a signal, are appended as
-// testimony; of the others the lines are returned.
+// readSignals gives the signals of the profile that count, each once: those that the host found in the documents, and those in the
+// subject and in the contents of the case's items that name no label. What a persona quotes is read for none: it could choose what
+// stands in the documents, and part what the profile takes for stuffed.
+//
+// Findings with a signal say nothing beside it, and their lines are returned, under the label that they name and the signals favour. Other findings
+// are appended as testimony.
 func readSignals(m *Matter, testimony *[]Testimony) (signals []int, quoted register) {
 	quoted = make(register)
 	finder := odds.NewSignals(m.Profile)
 	found := make(map[int]bool)
-	read := func(content string) (stands bool) {
-		finder.Scan(content, func(signal, _, _ int) {
-			stands = true
-			if !found[signal] {
-				found[signal] = true
-				signals = append(signals, signal)
-			}
-		})
-		return stands
+	add := func(signal int) {
+		if !found[signal] && m.Profile != nil && signal < len(m.Profile.Signals) {
+			found[signal] = true
+			signals = append(signals, signal)
+		}
 	}
+	for _, signal := range m.Signals {
+		add(signal)
+	}
+	read := func(content string) { finder.Scan(content, func(signal, _, _ int) { add(signal) }) }
 	read(m.Subject)
 	for i := range m.Testimony {
-		if t := &m.Testimony[i]; t.Supports == "" && t.Quote != abi.QuoteAbsent && t.Left > 0 {
+		if t := &m.Testimony[i]; t.Supports == "" && !t.Party && t.Quote != abi.QuoteAbsent && t.Left > 0 {
 			read(t.Content)
 		}
 	}
 	for i := range m.Findings {
 		f := &m.Findings[i]
-		switch {
-		case f.Source != "":
-			*testimony = append(*testimony, Testimony{SourceRef: f.Source, Content: f.Quote, Supports: f.Supports, Confidence: f.Strength, Quote: abi.QuoteStands, Left: 1})
-		case read(f.Quote):
-			lines := text.Substance(f.Quote)
-			quoted.add(lines, entry{f.Supports, inFinding, len(lines)})
-		default:
-			*testimony = append(*testimony, Testimony{SourceRef: f.Document, Content: f.Quote, Supports: f.Supports, Confidence: f.Strength, Quote: abi.QuoteStands, Left: 1})
+		if f.Source == "" {
+			if label, stands := favours(m, finder, f.Quote); stands {
+				if label != f.Supports {
+					label = "" // whom the line repeats is the signals' to say
+				}
+				lines := text.Substance(f.Quote)
+				quoted.add(lines, entry{label, inFinding, len(lines)})
+				continue
+			}
+		}
+		if !m.settled {
+			*testimony = append(*testimony, fromFinding(f))
 		}
 	}
 	slices.Sort(signals)
 	return signals, quoted
+}
+
+// Standing are the indexes of the profile's signals that stand in texts, for whoever is shown the documents themselves.
+func Standing(p *abi.Profile, texts []string) []int {
+	finder := odds.NewSignals(p)
+	var signals []int
+	for _, text := range texts {
+		finder.Scan(text, func(signal, _, _ int) {
+			if !slices.Contains(signals, signal) {
+				signals = append(signals, signal)
+			}
+		})
+	}
+	return signals
+}
+
+// fromFinding is what a persona says that it read in a document, or a model through it.
+func fromFinding(f *abi.Finding) Testimony {
+	t := Testimony{SourceRef: f.Document, Content: f.Quote, Supports: f.Supports, Confidence: f.Strength, Quote: abi.QuoteStands, Left: 1, Party: true}
+	if f.Source != "" {
+		t.SourceRef = f.Source
+	}
+	return t
+}
+
+// favours is the label for which the signals in a text speak most; stands is false where there is none.
+func favours(m *Matter, finder odds.Signals, content string) (label string, stands bool) {
+	nats := make([]float64, len(m.Labels))
+	finder.Scan(content, func(signal, _, _ int) {
+		stands = true
+		odds.AddSignal(nats, m.Labels, &m.Profile.Signals[signal])
+	})
+	return m.Labels[slices.Index(nats, slices.Max(nats))], stands
 }
 
 // addSignals adds the weights of the signals, within the profile's cap.

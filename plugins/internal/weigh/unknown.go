@@ -14,19 +14,20 @@ const unknownCap = 0.3
 // measures says whether a profile knows the reliability of sources; Light is one.
 func measures(p *abi.Profile) bool { return p != nil && (len(p.Sources) > 0 || p.Light != nil) }
 
-// aside says whether a source counts beside the others, and not among them. The casebook never does: nobody but the host writes
+// aside says whether a statement counts beside the others, and not among them: that of a persona of the court, of a language model
+// and of a source that the profile doesn't know beside measured ones. The casebook's never does: nobody but the host writes
 // its items, from earlier cases.
-func aside(p *abi.Profile, key string) bool {
-	return odds.Source(p, key) == nil && key != abi.CasebookSource && (measures(p) || odds.IsModel(key))
+func (t *Testimony) aside(p *abi.Profile) bool {
+	if t.Party {
+		return true
+	}
+	key := odds.SourceKey(t.SourceRef)
+	return !t.Known(p) && key != abi.CasebookSource && (measures(p) || odds.IsModel(key))
 }
 
-func (t *Testimony) aside(p *abi.Profile) bool { return aside(p, odds.SourceKey(t.SourceRef)) }
-
-// unknown is what sources say that count beside the others: those that the profile
-// doesn't know, where it measured others, and without one language models. Anybody
-// can bring any number of sources, as sure as they like, and whoever writes a log
-// can talk to a model: so all of them together count a little, and never decide
-// against the others.
+// unknown is what sources say that count beside the others: personas, language models, and beside measured sources those that the
+// profile doesn't know. Anybody can bring any number of sources, as sure as they like, a persona may be anybody's code, and whoever
+// writes a log can talk to a model: so all of them together count a little, and never decide against the others.
 type unknown struct {
 	sum     []float64
 	most    float64 // nats
@@ -68,8 +69,7 @@ func (u unknown) share(read []float64) float64 {
 	return share
 }
 
-// Settled is the scale without what language models say that the profile doesn't
-// know.
+// Settled is the scale without what personas state, and models that the profile doesn't know.
 func (s *Scale) Settled() *Scale {
 	if s.settled != nil {
 		return s.settled
@@ -77,14 +77,13 @@ func (s *Scale) Settled() *Scale {
 	return s
 }
 
-// withoutModels is a matter without what language models say that the profile
-// doesn't know; ok is false where there is no such word.
-func (m *Matter) withoutModels() (without *Matter, ok bool) {
-	unmeasured := func(f abi.Finding) bool { return f.Source != "" && aside(m.Profile, odds.SourceKey(f.Source)) }
-	if !slices.ContainsFunc(m.Findings, unmeasured) {
+// settle is a matter without what personas state, and models through them; ok is false where there is no such statement.
+func (m *Matter) settle() (settled *Matter, ok bool) {
+	party := func(t Testimony) bool { return t.Party }
+	if len(m.Findings) == 0 && !slices.ContainsFunc(m.Testimony, party) {
 		return nil, false
 	}
 	own := *m
-	own.Findings = slices.DeleteFunc(slices.Clone(m.Findings), unmeasured)
+	own.settled, own.Testimony = true, slices.DeleteFunc(slices.Clone(m.Testimony), party)
 	return &own, true
 }

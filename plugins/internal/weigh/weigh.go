@@ -30,8 +30,7 @@ type Scale struct {
 	// Flaws of each testimony.
 	Flaws []Flaw
 
-	// settled is the scale without what language models say whom nobody measured;
-	// nil where they say nothing.
+	// settled is the scale without what personas state, and unmeasured models; nil where they state nothing.
 	settled *Scale
 
 	matter *Matter
@@ -42,8 +41,8 @@ type Scale struct {
 // Weigh weighs a matter. The labels must not be empty.
 func Weigh(m *Matter) *Scale {
 	s := weighAll(m)
-	if without, ok := m.withoutModels(); ok {
-		s.settled = weighAll(without)
+	if settled, ok := m.settle(); ok {
+		s.settled = weighAll(settled)
 	}
 	return s
 }
@@ -67,9 +66,10 @@ func weighAll(m *Matter) *Scale {
 
 // speaker is one source of several items.
 type speaker struct {
-	key  string
-	sum  []float64
-	said []statement
+	aside bool    // counts beside the others
+	most  float64 // nats
+	sum   []float64
+	said  []statement
 }
 
 // statement is what a source says for one label: how often, and by which elements.
@@ -114,12 +114,12 @@ func (s *Scale) addTestimony(m *Matter, testimony []Testimony) unknown {
 	}
 	for _, i := range order {
 		t := &testimony[i]
-		key := odds.SourceKey(t.SourceRef)
+		key := t.speaker()
 		at, ok := index[key]
 		if !ok {
 			at = len(speakers)
 			index[key] = at
-			speakers = append(speakers, speaker{key: key, sum: make([]float64, len(m.Labels))})
+			speakers = append(speakers, speaker{aside: t.aside(m.Profile), most: sourceCap(m.Profile, t), sum: make([]float64, len(m.Labels))})
 		}
 		v := whole[i]
 		if before, first := speakers[at].say(t.Supports, t.Element); before > 0 {
@@ -137,8 +137,8 @@ func (s *Scale) addTestimony(m *Matter, testimony []Testimony) unknown {
 	}
 	for i := range speakers {
 		sum, to := speakers[i].sum, s.Evidence
-		odds.Limit(sum, sourceCap(m.Profile, speakers[i].key))
-		if aside(m.Profile, speakers[i].key) {
+		odds.Limit(sum, speakers[i].most)
+		if speakers[i].aside {
 			to = others.sum
 		}
 		for j, x := range sum {
@@ -173,7 +173,7 @@ func vector(m *Matter, t *Testimony, share float64) []float64 {
 	if share <= 0 {
 		return v
 	}
-	if known := odds.Source(m.Profile, odds.SourceKey(t.SourceRef)); known != nil {
+	if known := t.known(m.Profile); known != nil {
 		odds.AddStatement(v, m.Labels, known, t.Supports, t.Confidence)
 		odds.AddElement(v, m.Labels, known, t.Supports, t.Element)
 		return times(v, share)
@@ -189,7 +189,7 @@ func vector(m *Matter, t *Testimony, share float64) []float64 {
 // again is what share of an item adds whose source has said the same before, so many times; first says that it was never by the item's element. A
 // known source's table covers the statement itself, however often it is made.
 func again(m *Matter, t *Testimony, share float64, before int, first bool) []float64 {
-	known := odds.Source(m.Profile, odds.SourceKey(t.SourceRef))
+	known := t.known(m.Profile)
 	if known == nil {
 		return vector(m, t, math.Ldexp(share, -before))
 	}
@@ -207,12 +207,14 @@ func times(v []float64, share float64) []float64 {
 	return v
 }
 
-func sourceCap(p *abi.Profile, key string) float64 {
-	if known := odds.Source(p, key); known != nil {
+// sourceCap is the most in nats that all statements of the source of one may count.
+func sourceCap(p *abi.Profile, t *Testimony) float64 {
+	switch known := t.known(p); {
+	case known != nil:
 		return known.Cap
-	}
-	if odds.IsModel(key) {
+	case odds.IsModel(t.SourceRef):
 		return odds.UnmeasuredModel
+	default:
+		return odds.UnmeasuredSource
 	}
-	return odds.UnmeasuredSource
 }

@@ -299,7 +299,12 @@ func TestAnUnmeasuredModelDecidesNothing(t *testing.T) {
 	if s := Weigh(m); s.Of("b") <= alone.Of("b") {
 		t.Errorf("a model counts nothing: %v, alone %v", s.Posterior, alone.Posterior)
 	}
+	// A measured model counts by its table where an item of the case has its statement. A persona may say what it likes of a model.
 	m.Profile = &abi.Profile{Name: "p", Sources: []abi.SourceReliability{{Source: "model:x", Share: 1, Cap: 3, Stated: &abi.LogitMap{Slope: 1}}}}
+	if s := Weigh(m); slices.Max(s.Settled().Posterior) > 0.4 || s.Of("b") > 0.45 {
+		t.Errorf("a persona speaks for a measured model: %v", s.Posterior)
+	}
+	m.Testimony, m.Findings = append(m.Testimony, item("model:x", "a line of its own", "b", 0.9)), nil
 	s := Weigh(m)
 	if top, _ := s.Top(""); top != "b" || s.Settled() != s {
 		t.Errorf("a measured model counts by its table: %v", s.Posterior)

@@ -1080,10 +1080,13 @@ pub struct CaseView {
     pub documents: Vec<Document>,
     /// `experiments` that were run in this trial, in their order.
     pub experiments: Vec<ExperimentResult>,
+    /// `signals` are those of the profile that the host found in the case's documents: ascending indexes into the request's
+    /// Profile.Signals. Absent where the documents themselves are here.
+    pub signals: Vec<i64>,
 }
 
 impl Message for CaseView {
-    const FIELDS: &'static [&'static str] = &["subject", "labels", "light", "evidence", "documents", "experiments"];
+    const FIELDS: &'static [&'static str] = &["subject", "labels", "light", "evidence", "documents", "experiments", "signals"];
     const REQUIRED: u64 = 0x2;
 
     fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
@@ -1093,13 +1096,14 @@ impl Message for CaseView {
             2 => self.light = Some(r.message()?),
             3 => self.evidence = r.list(Count::ANY, |r| r.message())?,
             4 => self.documents = r.list(Count::ANY, |r| r.message())?,
-            _ => self.experiments = r.list(Count::ANY, |r| r.message())?,
+            5 => self.experiments = r.list(Count::ANY, |r| r.message())?,
+            _ => self.signals = r.list(Count::ANY, |r| r.integer(0, i64::MAX))?,
         }
         Ok(())
     }
 
     fn write(&self, w: &mut Writer) {
-        w.map(1 + !self.subject.is_empty() as usize + self.light.is_some() as usize + !self.evidence.is_empty() as usize + !self.documents.is_empty() as usize + !self.experiments.is_empty() as usize);
+        w.map(1 + !self.subject.is_empty() as usize + self.light.is_some() as usize + !self.evidence.is_empty() as usize + !self.documents.is_empty() as usize + !self.experiments.is_empty() as usize + !self.signals.is_empty() as usize);
         if !self.subject.is_empty() {
             w.text("subject");
             w.text(&self.subject);
@@ -1121,6 +1125,10 @@ impl Message for CaseView {
         if !self.experiments.is_empty() {
             w.text("experiments");
             w.list(&self.experiments, |w, v| v.write(w));
+        }
+        if !self.signals.is_empty() {
+            w.text("signals");
+            w.list(&self.signals, |w, v| w.integer(*v));
         }
     }
 }

@@ -414,7 +414,7 @@ export class ExperimentResult extends Message {
   }
 }
 
-const CaseViewFields: StaticArray<string> = ["subject", "labels", "light", "evidence", "documents", "experiments"];
+const CaseViewFields: StaticArray<string> = ["subject", "labels", "light", "evidence", "documents", "experiments", "signals"];
 
 // `case_view` is the part of a case that a mask lets a persona see. What is
 // hidden is not in the bytes.
@@ -426,6 +426,9 @@ export class CaseView extends Message {
   documents: Document[] = [];
   // `experiments` that were run in this trial, in their order.
   experiments: ExperimentResult[] = [];
+  // `signals` are those of the profile that the host found in the case's documents: ascending indexes into the request's
+  // Profile.Signals. Absent where the documents themselves are here.
+  signals: i64[] = [];
 
   keys(): StaticArray<string> { return CaseViewFields; }
   required(): u64 { return 0x2; }
@@ -437,16 +440,18 @@ export class CaseView extends Message {
       case 3: this.evidence = r.messages<Evidence>(0, u32.MAX_VALUE); break;
       case 4: this.documents = r.messages<Document>(0, u32.MAX_VALUE); break;
       case 5: this.experiments = r.messages<ExperimentResult>(0, u32.MAX_VALUE); break;
+      case 6: this.signals = r.integers(0, i64.MAX_VALUE, 0, u32.MAX_VALUE); break;
     }
   }
   write(w: Writer): void {
-    w.map(1 + i32(this.subject.length > 0) + i32(this.light !== null) + i32(this.evidence.length > 0) + i32(this.documents.length > 0) + i32(this.experiments.length > 0));
+    w.map(1 + i32(this.subject.length > 0) + i32(this.light !== null) + i32(this.evidence.length > 0) + i32(this.documents.length > 0) + i32(this.experiments.length > 0) + i32(this.signals.length > 0));
     if (this.subject.length > 0) { w.text("subject"); w.text(this.subject); }
     w.text("labels"); w.list(this.labels.length); for (let i = 0; i < this.labels.length; i++) w.text(this.labels[i]);
     if (this.light !== null) { w.text("light"); this.light!.write(w); }
     if (this.evidence.length > 0) { w.text("evidence"); w.list(this.evidence.length); for (let i = 0; i < this.evidence.length; i++) this.evidence[i].write(w); }
     if (this.documents.length > 0) { w.text("documents"); w.list(this.documents.length); for (let i = 0; i < this.documents.length; i++) this.documents[i].write(w); }
     if (this.experiments.length > 0) { w.text("experiments"); w.list(this.experiments.length); for (let i = 0; i < this.experiments.length; i++) this.experiments[i].write(w); }
+    if (this.signals.length > 0) { w.text("signals"); w.list(this.signals.length); for (let i = 0; i < this.signals.length; i++) w.integer(this.signals[i]); }
   }
 }
 

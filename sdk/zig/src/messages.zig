@@ -317,6 +317,9 @@ pub const CaseView = struct {
     documents: []const Document = &.{},
     /// `experiments` that were run in this trial, in their order.
     experiments: []const ExperimentResult = &.{},
+    /// `signals` are those of the profile that the host found in the case's documents: ascending indexes into the request's
+    /// Profile.Signals. Absent where the documents themselves are here.
+    signals: []const i64 = &.{},
 
     pub const wire_name = "case_view";
     pub const rules = struct {
@@ -325,6 +328,7 @@ pub const CaseView = struct {
         pub const evidence: Rules = .{ .optional = true };
         pub const documents: Rules = .{ .optional = true };
         pub const experiments: Rules = .{ .optional = true };
+        pub const signals: Rules = .{ .optional = true, .least = 0 };
     };
 };
 

@@ -21,52 +21,53 @@ func (d *Domain) Whole() *abi.Profile { return d.profile }
 
 // Standing is what of the profile can count in a case: the signals that stand
 // in it, and the sources that speak in it. What is cut away would change no
-// figure. It is small where the profile is large, and it travels in every call.
-func (d *Domain) Standing(subject *abi.Case, evidence []abi.Evidence) *abi.Profile {
+// figure. It is small where the profile is large, and it travels in every call. read are the indexes of its signals that stand in the
+// documents, ascending.
+func (d *Domain) Standing(subject *abi.Case, evidence []abi.Evidence) (profile *abi.Profile, read []int) {
 	if d.profile == nil {
-		return nil
+		return nil, nil
 	}
 	cut := *d.profile
-	cut.Signals = d.standingSignals(subject, evidence)
+	cut.Signals, read = d.standingSignals(subject, evidence)
 	cut.Sources = nil
 	for i := range d.profile.Sources {
-		if speaks(d.profile.Sources[i].Source, subject, evidence) {
+		if speaks(d.profile.Sources[i].Source, evidence) {
 			cut.Sources = append(cut.Sources, d.profile.Sources[i])
 		}
 	}
 	if len(cut.Sources) == 0 && len(d.profile.Sources) > 0 {
 		cut.Sources = d.profile.Sources[:1:1] // tells that the profile has measured sources, and these are none of them
 	}
-	return &cut
+	return &cut, read
 }
 
-func (d *Domain) standingSignals(subject *abi.Case, evidence []abi.Evidence) []abi.Signal {
+func (d *Domain) standingSignals(subject *abi.Case, evidence []abi.Evidence) (list []abi.Signal, read []int) {
 	if d.signals.Empty() {
-		return nil
+		return nil, nil
 	}
-	stands := make([]bool, len(d.profile.Signals))
-	read := func(text string) { d.signals.Scan(text, func(i, _, _ int) { stands[i] = true }) }
-	read(subject.Subject)
+	inDocuments, elsewhere := make([]bool, len(d.profile.Signals)), make([]bool, len(d.profile.Signals))
+	scan := func(text string, stands []bool) { d.signals.Scan(text, func(i, _, _ int) { stands[i] = true }) }
 	for i := range subject.Documents {
-		read(subject.Documents[i].Text)
+		scan(subject.Documents[i].Text, inDocuments)
 	}
+	scan(subject.Subject, elsewhere)
 	for i := range evidence {
 		if evidence[i].Supports == "" {
-			read(evidence[i].Content)
+			scan(evidence[i].Content, elsewhere)
 		}
 	}
-	var list []abi.Signal
-	for i := range stands {
-		if stands[i] {
+	for i := range inDocuments {
+		if inDocuments[i] {
+			read = append(read, len(list))
+		}
+		if inDocuments[i] || elsewhere[i] {
 			list = append(list, d.profile.Signals[i])
 		}
 	}
-	return list
+	return list, read
 }
 
-// speaks says whether a source is one of the case's items or documents, whose
-// quotes the parties bring as items, or a language model, which discovery may ask.
-func speaks(source string, subject *abi.Case, evidence []abi.Evidence) bool {
-	return odds.IsModel(source) || slices.ContainsFunc(evidence, func(e abi.Evidence) bool { return odds.SourceKey(e.SourceRef) == source }) ||
-		slices.ContainsFunc(subject.Documents, func(d abi.Document) bool { return odds.SourceKey(d.Name) == source })
+// speaks says whether a source is one of the case's items.
+func speaks(source string, evidence []abi.Evidence) bool {
+	return slices.ContainsFunc(evidence, func(e abi.Evidence) bool { return odds.SourceKey(e.SourceRef) == source })
 }

@@ -25,13 +25,17 @@ func TestAProfileIsCutToTheCase(t *testing.T) {
 	want := &abi.Profile{
 		Name: "p", SignalCap: 2, BaseRates: whole.BaseRates, Light: &light,
 		Signals: []abi.Signal{whole.Signals[0], whole.Signals[2], whole.Signals[3]},
-		Sources: []abi.SourceReliability{whole.Sources[0], whole.Sources[2]},
+		Sources: []abi.SourceReliability{whole.Sources[0]}, // whoever quotes the log is not its source
 	}
-	if diff := cmp.Diff(want, d.Standing(subject, evidence)); diff != "" {
+	got, read := d.Standing(subject, evidence)
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
+	if diff := cmp.Diff([]int{0}, read); diff != "" {
+		t.Error("the signals in the documents:", diff)
+	}
 	none := NewDomain(nil)
-	if got := none.Standing(subject, evidence); got != nil {
-		t.Errorf("without a profile: %+v", got)
+	if got, read := none.Standing(subject, evidence); got != nil || read != nil {
+		t.Errorf("without a profile: %+v, %v", got, read)
 	}
 }

@@ -1,0 +1,104 @@
+package host_test
+
+import (
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"testing/fstest"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/calibrate/fit"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/profile"
+)
+
+var builtForger = sync.OnceValues(func() ([]byte, error) { return buildGuest("./testdata/forger") })
+
+// forger is the module of testdata/forger.
+func forger(t *testing.T) []byte {
+	t.Helper()
+	wasm, err := builtForger()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return wasm
+}
+
+// labelled gives the cases of an example docket.
+func labelled(t *testing.T, name string) []docket.Entry {
+	t.Helper()
+	in, err := os.Open(filepath.Join("..", "examples", "dockets", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = in.Close() }()
+	var reader docket.Reader
+	var all []docket.Entry
+	for entry, err := range reader.JSONL(name, in) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, entry)
+	}
+	return all
+}
+
+// right counts the cases that a court answers right, with the forger in the place of a persona's module.
+func right(t *testing.T, entries []docket.Entry, p *abi.Profile, files fstest.MapFS, persona, colour, does string) int {
+	t.Helper()
+	h := open(t, host.Config{
+		Pipeline: shipped(t, "colour: "+colour+"\n", "colour: "+does+"\n", "module: "+persona+"\n", "module: forger\n"), Modules: files, Profile: p,
+	})
+	n := 0
+	for i := range entries {
+		outcome := try(t, h, entries[i].Case)
+		if outcome.Result.Error != nil {
+			t.Fatalf("%s: %v", outcome.Result.ID, outcome.Result.Error) // what breaks the contract shows nothing
+		}
+		if outcome.Result.Final.Classification == entries[i].Truth.Classification {
+			n++
+		}
+	}
+	return n
+}
+
+// A hostile persona costs no more than one that does nothing.
+func TestAccept_FZ1_NoPersonaForgesTheStatementsOfOthers(t *testing.T) {
+	t.Parallel()
+	files := modules(t)
+	files["forger.wasm"] = &fstest.MapFile{Data: forger(t)}
+	demo, err := profile.Load(filepath.Join("..", "examples", "dockets", "demo.yaml")) // fitted on go-fit-1
+	if err != nil {
+		t.Fatal(err)
+	}
+	banking, err := fit.Fit(t.Context(), labelled(t, "banking-1.jsonl"), fit.Config{Name: "banking", Seed: 1, Workers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []struct {
+		docket  string
+		profile *abi.Profile
+	}{{"go-test-1.jsonl", demo}, {"banking-2.jsonl", banking.Profile}} {
+		entries := labelled(t, d.docket)
+		hostile := []string{"forge", "shout", "quote", "everything"}
+		if os.Getenv("SHADOWCOURT_LONG") == "" {
+			entries, hostile = entries[:100], hostile[3:]
+		}
+		most := 2 * len(entries) / 100
+		for _, p := range []struct{ name, colour string }{{"challenger", "Scarlet"}, {"abyss", "Sapphire"}, {"bulwark", "Iron"}} {
+			t.Run(d.docket+" "+p.name, func(t *testing.T) {
+				t.Parallel()
+				idle := right(t, entries, d.profile, files, p.name, p.colour, "idle")
+				for _, does := range hostile {
+					got := right(t, entries, d.profile, files, p.name, p.colour, does)
+					t.Logf("%s: %d right, %d with an idle persona, of %d", does, got, idle, len(entries))
+					if got < idle-most {
+						t.Errorf("%s: %d right, %d with an idle persona", does, got, idle)
+					}
+				}
+			})
+		}
+	}
+}
