@@ -400,7 +400,7 @@ func TestAccept_SV6_FlagsThatTheServiceDecidesAreRejected(t *testing.T) {
 	}
 	works := []string{
 		"server", "docket", "format", "output", "report", "cases", "fail-on", "explain", "help", "from", "no-groups", "truth-from-report", "remember", "idempotency-key",
-		"repository", "revision",
+		"repository", "revision", "source", "since",
 	}
 	args := []string{"try", "--server", "https://court.example"}
 	var rejected []string

@@ -62,6 +62,7 @@ type submitInput struct {
 	Repository string `query:"repository" maxLength:"200" doc:"Repository of the code under test"`
 	Revision   string `query:"revision" maxLength:"200" doc:"Revision of the code under test"`
 	Format     string `query:"format" enum:"auto,jsonl,gotest,junit,reportportal" default:"auto" doc:"Format of the report; auto finds it out"`
+	Report     string `query:"report" enum:"gotest,junit,reportportal" doc:"The body has the cases of a report of this format as JSON lines, with the answers of a Light path that the client ran where the source is; they are tried as cases of that report, without another Light path"`
 	Generation int64  `query:"generation" minimum:"0" doc:"Generation of modules to try it with; 0: the current one when each batch of cases begins"`
 	Groups     bool   `query:"groups" default:"true" doc:"Try failures of reports of tests once that failed in the same way"`
 	Truth      bool   `query:"truth" doc:"Take the defect types that people gave in an export of ReportPortal for the truth"`
@@ -142,17 +143,26 @@ const retryUpload = 2 * time.Second
 
 // receive reads the body to its end, and makes a docket of it.
 func (s *server) receive(ctx context.Context, who *auth.Identity, in *submitInput, b *body) (d store.Docket, created bool, err error) {
-	name := in.Name
+	name, format := in.Name, in.Format
 	if name == "" {
 		name = "docket"
 	}
-	inputs, err := input.One(name, b, in.Format)
+	if in.Report != "" {
+		if format != input.Auto && format != input.JSONL {
+			return d, false, problem.New(http.StatusUnprocessableEntity, problem.Invalid, "with report the body has cases as JSON lines: leave out format")
+		}
+		format = input.JSONL
+	}
+	inputs, err := input.One(name, b, format)
 	if err != nil {
 		return d, false, problem.New(http.StatusUnprocessableEntity, problem.BadDocket, err.Error())
 	}
 	inputs.Truth = in.Truth
+	if format = inputs.Format(); in.Report != "" {
+		format = in.Report
+	}
 	upload, err := s.Store.Submit(ctx, store.Submission{
-		Submitter: who.Submitter, Name: in.Name, Repository: in.Repository, Revision: in.Revision, Format: inputs.Format(),
+		Submitter: who.Submitter, Name: in.Name, Repository: in.Repository, Revision: in.Revision, Format: format, Answered: in.Report != "",
 		Key: in.Key, Generation: in.Generation, Remember: in.Remember, Traceparent: s.Tracing.Traceparent(ctx),
 	})
 	if err != nil {
@@ -166,7 +176,7 @@ func (s *server) receive(ctx context.Context, who *auth.Identity, in *submitInpu
 		}
 	}()
 	entries := inputs.Entries("")
-	if in.Groups && inputs.Format() != input.JSONL {
+	if in.Groups && format != input.JSONL {
 		entries = group.Shipped().Entries(entries)
 	}
 	if err := add(ctx, upload, b, entries); err != nil {
@@ -230,7 +240,7 @@ func (b *body) finish(in *submitInput) (string, error) {
 	if err := b.drain(); err != nil {
 		return "", err
 	}
-	settings, err := json.Marshal([]any{in.Name, in.Repository, in.Revision, in.Format, in.Generation, in.Groups, in.Truth, in.Remember, hex.EncodeToString(b.hash.Sum(nil))})
+	settings, err := json.Marshal([]any{in.Name, in.Repository, in.Revision, in.Format, in.Generation, in.Groups, in.Truth, in.Remember, in.Report, hex.EncodeToString(b.hash.Sum(nil))})
 	if err != nil {
 		return "", err
 	}

@@ -101,16 +101,17 @@ func (c *Client) Docket(ctx context.Context, id int64) (*Docket, error) {
 type Submission struct {
 	Name, Repository, Revision string
 	Format                     string
-	NoGroups                   bool // try each failure by itself
-	Truth                      bool // take the defect types of an export of ReportPortal for the truth
-	Remember                   bool // add the verdicts to the casebook
+	Report                     string // the body has the cases of a report of this format, with answers of a Light path
+	NoGroups                   bool   // try each failure by itself
+	Truth                      bool   // take the defect types of an export of ReportPortal for the truth
+	Remember                   bool   // add the verdicts to the casebook
 	// Key makes a submission safe to repeat: with it, and the same body, there is one docket. It must be set.
 	Key string
 }
 
 func (s *Submission) query() url.Values {
 	q := url.Values{}
-	for name, value := range map[string]string{"name": s.Name, "repository": s.Repository, "revision": s.Revision, "format": s.Format} {
+	for name, value := range map[string]string{"name": s.Name, "repository": s.Repository, "revision": s.Revision, "format": s.Format, "report": s.Report} {
 		if value != "" {
 			q.Set(name, value)
 		}

@@ -32,6 +32,8 @@ type Docket struct {
 	Name, Repository, Revision string
 	// Format is that of the report, as host/run/input names it.
 	Format string
+	// Answered: Light's answers came with the cases.
+	Answered bool
 	// Key is the idempotency key, empty for none; BodyDigest the hexadecimal SHA-256 of the body that was sent.
 	Key, BodyDigest string
 	// Generation is the one that the docket is pinned to; 0: the current one at the moment when each batch begins.
@@ -50,14 +52,15 @@ type Docket struct {
 }
 
 const docketColumns = `id, submitter, name, repository, revision, format, coalesce(idempotency_key, ''), body_digest, generation, casebook,
-	remember, state, cases, tried, faults, created, finished, traceparent`
+	remember, state, cases, tried, faults, created, finished, traceparent, answered`
 
 func scanDocket(scan func(...any) error) (Docket, error) {
 	var d Docket
-	var remember, created, finished int64
+	var remember, answered, created, finished int64
 	var state string
 	err := scan(&d.ID, &d.Submitter, &d.Name, &d.Repository, &d.Revision, &d.Format, &d.Key, &d.BodyDigest, &d.Generation, &d.Casebook,
-		&remember, &state, &d.Cases, &d.Tried, &d.Faults, &created, &finished, &d.Traceparent)
+		&remember, &state, &d.Cases, &d.Tried, &d.Faults, &created, &finished, &d.Traceparent, &answered)
+	d.Answered = answered != 0
 	d.Remember, d.State, d.Created, d.Finished = remember != 0, State(state), at(created), at(finished)
 	return d, err
 }

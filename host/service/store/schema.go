@@ -145,4 +145,8 @@ var migrations = []migration{
 		// A search reads the rows that need a person in their order.
 		`CREATE INDEX entries_waiting ON entries (docket) WHERE ` + needsPerson,
 	}},
+	{"11 answered", []string{
+		// Light's answers came with the cases.
+		`ALTER TABLE dockets ADD COLUMN answered BIGINT NOT NULL DEFAULT 0`,
+	}},
 }

@@ -145,6 +145,14 @@ func micros(t time.Time) int64 {
 	return t.UnixMicro()
 }
 
+// number is a truth value as both databases keep it.
+func number(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
 // text is a text as both databases keep it: PostgreSQL takes no NUL and only valid UTF-8. It is for what is searched and listed;
 // the case itself is kept as it is.
 func text(s string, most int) string {

@@ -21,6 +21,8 @@ type Submission struct {
 	Submitter                  string
 	Name, Repository, Revision string
 	Format                     string
+	// Answered: Light's answers come with the cases, and no Light path of the service is asked.
+	Answered bool
 	// Key is the idempotency key of the submitter: with the same key and body there is one docket. Optional.
 	Key string
 	// Generation pins the docket; 0 doesn't. One that is not there is ErrNotFound.
@@ -78,14 +80,13 @@ func (s *Store) Submit(ctx context.Context, sent Submission) (*Upload, error) {
 				return err
 			}
 		}
-		remember := int64(0)
-		if sent.Remember {
-			remember = 1
-		}
 		return one(ctx, t, `INSERT INTO dockets (submitter, name, repository, revision, format, body_digest, generation, casebook, remember,
-			suites, state, cases, tried, faults, created, finished, touched, traceparent)
-			VALUES ($1, $2, $3, $4, $5, '', $6, 0, $7, '', 'receiving', 0, 0, 0, $8, 0, $8, $9) RETURNING id`,
-			[]any{sent.Submitter, sent.Name, sent.Repository, sent.Revision, sent.Format, sent.Generation, remember, u.created, sent.Traceparent}, &u.id)
+			suites, state, cases, tried, faults, created, finished, touched, traceparent, answered)
+			VALUES ($1, $2, $3, $4, $5, '', $6, 0, $7, '', 'receiving', 0, 0, 0, $8, 0, $8, $9, $10) RETURNING id`,
+			[]any{
+				sent.Submitter, sent.Name, sent.Repository, sent.Revision, sent.Format, sent.Generation, number(sent.Remember), u.created, sent.Traceparent,
+				number(sent.Answered),
+			}, &u.id)
 	})
 	if err != nil {
 		return nil, err

@@ -16,6 +16,8 @@ import (
 type Opening struct {
 	// Format is that of the dockets whose cases it tries, as host/run/input names it: it decides on classifier and profile.
 	Format string
+	// Answered: Light's answers come with the cases, so that no Light path is asked.
+	Answered bool
 	// Modules are those of the generation; nil for those that this program embeds.
 	Modules fs.FS
 	// Files are its pipelines, profiles and rubrics, by the names of store.Parts.Files. One that is not there is the embedded one.
@@ -46,6 +48,7 @@ type fleet struct {
 type hostKey struct {
 	generation int64
 	format     string
+	answered   bool   // Light's answers come with the cases
 	docket     int64  // with experiments; else 0
 	revision   string // of the docket
 }
@@ -102,6 +105,7 @@ func (f *fleet) openHost(ctx context.Context, key hostKey, h *fleetHost) error {
 	if err != nil {
 		return &readError{err}
 	}
+	o.Answered = key.answered
 	if key.docket != 0 {
 		if h.laboratory, err = f.openLaboratory(ctx, key); err != nil {
 			return err

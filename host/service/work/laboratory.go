@@ -32,7 +32,7 @@ func (l *Laboratories) serves(d *store.Docket) bool {
 
 // key is that of the host for a batch.
 func (f *fleet) key(b *store.Batch) hostKey {
-	key := hostKey{generation: b.Generation, format: b.Docket.Format}
+	key := hostKey{generation: b.Generation, format: b.Docket.Format, answered: b.Docket.Answered}
 	if f.laboratories.serves(&b.Docket) {
 		key.docket, key.revision = b.Docket.ID, b.Docket.Revision
 	}

@@ -209,7 +209,7 @@ func (o *Flags) ExperimentCommand(own *pflag.FlagSet, docket, id string, p *tria
 	if o.source == "" {
 		words = append(words, "--source DIR")
 	}
-	if o.since == "" && green {
+	if o.since == "" && (green || o.source == "") { // whoever has to name the source anyway gets the most of it with the revision
 		words = append(words, "--since REVISION")
 	}
 	if last {

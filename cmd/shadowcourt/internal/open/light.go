@@ -59,6 +59,16 @@ func (o *Flags) CheckLight() error {
 		faults = append(faults, o.ChangedWithout("--light "+lightExec+"COMMAND", "light-timeout"))
 	}
 	faults = append(faults, o.checkModels())
+	faults = append(faults, o.CheckSource())
+	if o.Remember && o.casebook == "" {
+		faults = append(faults, errors.New("--remember needs --casebook, the file to remember in"))
+	}
+	return errors.Join(faults...)
+}
+
+// CheckSource validates the flags of what the Light path looks into.
+func (o *Flags) CheckSource() error {
+	var faults []error
 	for _, name := range []string{"source", "since", "casebook"} {
 		if f := o.command.Flags().Lookup(name); f.Changed && f.Value.String() == "" {
 			faults = append(faults, fmt.Errorf("--%s is empty: name one, or leave it out", name))
@@ -66,9 +76,6 @@ func (o *Flags) CheckLight() error {
 	}
 	if o.since != "" && o.source == "" {
 		faults = append(faults, errors.New("--since needs --source, the folder whose changes count"))
-	}
-	if o.Remember && o.casebook == "" {
-		faults = append(faults, errors.New("--remember needs --casebook, the file to remember in"))
 	}
 	return errors.Join(faults...)
 }
@@ -83,6 +90,9 @@ func (o *Flags) ChangedWithout(needed string, names ...string) error {
 	}
 	return errors.Join(faults...)
 }
+
+// Source is the folder with the source; empty for none.
+func (o *Flags) Source() string { return o.source }
 
 // Changed are the names of the flags that were given.
 func (o *Flags) Changed() []string {

@@ -26,6 +26,8 @@ func (o *tryOptions) check(dockets []string) (*failOn, *render.Redactor, error) 
 	faults = append(faults, o.checkRemote(dockets))
 	if o.remote.server == "" {
 		faults = append(faults, o.checkLocal())
+	} else {
+		faults = append(faults, o.CheckSource())
 	}
 	oneOf("format", o.format, "table", "json", "jsonl")
 	for _, name := range o.reports {

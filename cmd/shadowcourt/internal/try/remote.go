@@ -54,7 +54,7 @@ func (o *tryOptions) runRemote(ctx context.Context, s cli.Streams, args []string
 			return cli.OrInterrupted(ctx, cli.InputError(err))
 		}
 		defer closeReports(reports)
-		err = r.submit(ctx, reports)
+		err = r.submit(ctx, s, reports)
 		r.progress.Clear()
 		if err != nil {
 			return r.failed(ctx, err)

@@ -35,7 +35,9 @@ func (o *tryOptions) remoteFlags(cmd *cobra.Command) {
 // Flags beside --server.
 var (
 	// submitting are flags about how a docket is submitted.
-	submitting = []string{"from", "no-groups", "truth-from-report", "remember", "idempotency-key", "repository", "revision"}
+	submitting = []string{"from", "no-groups", "truth-from-report", "remember", "idempotency-key", "repository", "revision", "source", "since"}
+	// experimenting are flags of experiments, which the service runs where its operator allows them.
+	experimenting = []string{"experiments", "budget", "case-budget", "experiment-network", "runner"}
 	// showing are flags about what becomes of results. All others are for trials on this machine.
 	showing = []string{"server", "docket", "format", "output", "report", "cases", "fail-on", "explain", "help"}
 )
@@ -53,9 +55,11 @@ func (o *tryOptions) checkRemote(args []string) error {
 	if _, err := client.Origin(o.remote.server); err != nil {
 		faults = append(faults, fmt.Errorf("--server: %w", err))
 	}
-	var local, submits []string
+	var local, submits, runs []string
 	for _, name := range flags {
 		switch {
+		case slices.Contains(experimenting, name):
+			runs = append(runs, "--"+name)
 		case slices.Contains(submitting, name):
 			submits = append(submits, "--"+name)
 		case !slices.Contains(showing, name):
@@ -64,6 +68,14 @@ func (o *tryOptions) checkRemote(args []string) error {
 	}
 	if len(local) > 0 {
 		faults = append(faults, fmt.Errorf("--server: the service decides how cases are tried, and keeps their text; leave out %s", strings.Join(local, ", ")))
+	}
+	if len(runs) > 0 {
+		faults = append(faults, fmt.Errorf("--server: a service runs experiments by its own flags; leave out %s, and do one of two things: "+
+			"start the service with `shadowcourt serve --experiments all --source DIR --since REVISION --repository NAME` and submit with --repository NAME "+
+			"and --revision COMMIT, or leave out --server to run them on this machine", strings.Join(runs, ", ")))
+	}
+	if o.Remember && slices.Contains(flags, "source") {
+		faults = append(faults, errors.New("--remember with --server and --source: the service does not learn which suites passed; leave out one of them"))
 	}
 	if len(o.remote.dockets) > 0 {
 		if len(args) > 0 {

@@ -125,7 +125,7 @@ func (r *upload) key(s *client.Submission, generation int64) (string, error) {
 }
 
 // submit submits the reports, a docket each.
-func (r *remoteRun) submit(ctx context.Context, reports []*upload) error {
+func (r *remoteRun) submit(ctx context.Context, streams cli.Streams, reports []*upload) error {
 	o := r.options
 	me, err := r.client.Me(ctx)
 	if err != nil {
@@ -154,6 +154,17 @@ func (r *remoteRun) submit(ctx context.Context, reports []*upload) error {
 		}
 		if o.from != input.Auto {
 			s.Format = o.from
+		}
+		if o.Source() != "" {
+			answered, err := r.answer(ctx, streams, report, s)
+			if err != nil {
+				return err
+			}
+			if answered == nil {
+				continue
+			}
+			defer answered.close()
+			report = answered
 		}
 		if s.Key = o.remote.key; s.Key == "" {
 			if s.Key, err = report.key(s, generation); err != nil {

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// changedProject makes a git repository whose product was changed since the tag green, and the report of its failing tests.
+func changedProject(t *testing.T) (folder, report string) {
+	t.Helper()
+	folder, report = t.TempDir(), filepath.Join(t.TempDir(), "report.json")
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(name string, args ...string) []byte {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), name, args...)
+		cmd.Dir = folder
+		out, err := cmd.Output()
+		if err != nil && name == "git" {
+			t.Fatalf("%s %q: %v", name, args, err)
+		}
+		return out
+	}
+	product := "package cart\n\n// Total adds prices.\nfunc Total(prices []int) int {\n\tsum := 0\n\tfor _, p := range prices {\n\t\tsum += p\n\t}\n\treturn sum\n}\n"
+	write("go.mod", "module example.com/cart\n\ngo 1.24\n")
+	write("cart.go", product)
+	write("cart_test.go", "package cart\n\nimport \"testing\"\n\nfunc TestTotal(t *testing.T) {\n\tif got := Total([]int{1, 2, 3}); got != 6 {\n\t\tt.Errorf(\"Total = %d, want 6\", got)\n\t}\n}\n")
+	run("git", "init", "-q", ".")
+	run("git", "add", ".")
+	run("git", "-c", "user.name=t", "-c", "user.email=t@example.com", "commit", "-qm", "green")
+	run("git", "tag", "green")
+	write("cart.go", strings.Replace(product, "sum := 0", "sum := 1", 1))
+	if err := os.WriteFile(report, run("go", "test", "-json", "./..."), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return folder, report
+}
+
+// TestAccept_SV6_TryServerReadsTheSource: what the Light path finds in the source and its diff goes with the docket, so that the service
+// answers what a run on this machine does. Experiments, which it can't send, are rejected with what to do, and the command that would
+// settle a case names the revision.
+func TestAccept_SV6_TryServerReadsTheSource(t *testing.T) {
+	t.Parallel()
+	folder, report := changedProject(t)
+	server, u := startService(t), newUser(t)
+	type result struct {
+		ID    string
+		Final struct {
+			Status, Classification string
+			Confidence             float64
+		}
+		Evidence []struct {
+			SourceRef string `json:"source_ref"`
+		}
+	}
+	try := func(args ...string) (r result, text string) {
+		t.Helper()
+		s := u.run(t, "", append([]string{"try", report, "--format", "jsonl"}, args...)...)
+		if err := json.Unmarshal([]byte(s.out), &r); err != nil || s.code != 0 || r.Final.Classification == "" {
+			t.Fatalf("%q: %v\n%+v", args, err, s)
+		}
+		return r, s.out
+	}
+	source := []string{"--source", folder, "--since", "green"}
+	here, _ := try(source...)
+	there, text := try(append([]string{"--server", server}, source...)...)
+	without, _ := try("--server", server)
+	if there.Final != here.Final || there.ID != here.ID {
+		t.Errorf("the service says %+v, a run on this machine %+v", there.Final, here.Final)
+	}
+	if !strings.Contains(text, "cart.go") || without.Final == here.Final {
+		t.Errorf("the source makes no difference: without it %+v\n%s", without.Final, text)
+	}
+	// The command for a case that is not certain.
+	u.run(t, "", "try", report, "--server", server).wants(t, 0, "--source DIR --since REVISION")
+	u.run(t, "", append([]string{"try", report, "--server", server}, source...)...).wants(t, 0, "--since green --source "+folder)
+	// What can't be sent.
+	u.run(t, "", append([]string{"try", report, "--server", server, "--experiments", "all", "--budget", "1m"}, source...)...).wants(t, 2,
+		"leave out --budget, --experiments", "shadowcourt serve --experiments all --source DIR --since REVISION --repository NAME", "leave out --server")
+	u.run(t, "", "try", "go-failures.jsonl", "--server", server, "--source", folder).wants(t, 2, "go-failures.jsonl", "leave out --source")
+	u.run(t, "", "try", report, "--server", server, "--since", "green").wants(t, 2, "--since needs --source")
+	u.run(t, "", append([]string{"try", report, "--server", server, "--remember"}, source...)...).wants(t, 2, "--remember with --server and --source")
+}

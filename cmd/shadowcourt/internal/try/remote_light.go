@@ -1,0 +1,98 @@
+package try
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/render"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
+	"github.com/shadowcourt/shadowcourt/host/run"
+	"github.com/shadowcourt/shadowcourt/host/run/input"
+	"github.com/shadowcourt/shadowcourt/host/service/client"
+	"github.com/shadowcourt/shadowcourt/host/trial"
+)
+
+// answer has the Light path answer the cases of a report on this machine, where the source is, and gives them as a docket with its answers
+// and findings: the service sees no source. Entries that can't be tried are reported here. Nil: there is nothing to submit.
+func (r *remoteRun) answer(ctx context.Context, s cli.Streams, report *upload, sent *client.Submission) (*upload, error) {
+	o := r.options
+	body, err := report.open()
+	if err != nil {
+		return nil, err
+	}
+	inputs, err := input.One(report.name, body, o.from)
+	if err != nil {
+		return nil, cli.InputError(err)
+	}
+	if inputs.Some(input.JSONL) {
+		return nil, cli.InputError(fmt.Errorf("%s: its cases bring the answers of a classifier, which reads no source; leave out --source", report.name))
+	}
+	inputs.Truth, sent.Truth = o.truthFromReport, false
+	config, err := o.Config(inputs)
+	if err != nil {
+		return nil, err
+	}
+	help, err := o.Connect(ctx, config, inputs)
+	if err != nil {
+		return nil, err
+	}
+	defer help.Close()
+	var entries []docket.Entry
+	for entry, err := range inputs.Entries("") {
+		if err != nil {
+			r.unread(&entry, err)
+			continue
+		}
+		entries = append(entries, entry)
+	}
+	sent.Format, sent.Report = "", inputs.Format()
+	if len(entries) == 0 {
+		fmt.Fprintf(r.stderr, "no failure in %s\n", sanitize.Line(report.name))
+		return nil, ctx.Err()
+	}
+	light := open.LightRunner{Flags: &o.Flags, Streams: s, Config: config, Progress: r.progress, Doing: "reading the source"}
+	defer light.Close(ctx)
+	if entries, err = light.Run(ctx, config.Profile, entries); err != nil {
+		return nil, err
+	}
+	return spoolCases(report.name, entries)
+}
+
+// spoolCases writes cases as a docket.
+func spoolCases(name string, entries []docket.Entry) (*upload, error) {
+	f, err := os.CreateTemp("", "shadowcourt-*.docket")
+	if err != nil {
+		return nil, err
+	}
+	_ = os.Remove(f.Name())
+	answered := &upload{name: name, file: f, spooled: true}
+	w := render.NewCases(f)
+	for i := range entries {
+		if err == nil {
+			err = w.Write(&trial.Trial{Case: entries[i].Case, Truth: entries[i].Truth})
+		}
+	}
+	info, statErr := f.Stat()
+	if err == nil {
+		err = statErr
+	}
+	if err != nil {
+		answered.close()
+		return nil, fmt.Errorf("keep the answers for %s: %w", name, err)
+	}
+	answered.size = info.Size()
+	return answered, nil
+}
+
+// unread reports an entry that can't be tried, as a run on this machine does.
+func (r *remoteRun) unread(entry *docket.Entry, err error) {
+	local := tryRun{options: r.options, stderr: r.stderr, progress: r.progress}
+	r.sum.Faults++
+	local.fault(&host.Tried{Entry: *entry, Err: err}, run.Summary{Faults: r.sum.Faults})
+	r.other = r.other || local.other
+}
