@@ -58,7 +58,13 @@ func startService(t *testing.T) string {
 // startServiceOn runs the service on the file in a folder.
 func startServiceOn(t *testing.T, data, listen string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "shadowcourt", "serve", "--data", data, "--listen", listen)
+	return startServiceWith(t, data, listen)
+}
+
+// startServiceWith is startServiceOn with more flags.
+func startServiceWith(t *testing.T, data, listen string, more ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "shadowcourt", append([]string{"serve", "--data", data, "--listen", listen}, more...)...)
 	cmd.Env = append(os.Environ(), userEnv(t)...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	stderr, err := cmd.StderrPipe()

@@ -30,7 +30,7 @@ func (s *Service) routes(loopback bool) (http.Handler, error) {
 	}
 	s.auth = a
 	inner := http.NewServeMux()
-	inner.Handle("GET /metrics", a.Require("", auth.Limit(s.metrics.handler())))
+	inner.Handle("GET /metrics", a.Require("", auth.Limit(s.unlimited(s.metrics.handler()))))
 	if c.Role != RoleWorker {
 		if err := s.people(inner, a); err != nil {
 			return nil, err
@@ -39,8 +39,19 @@ func (s *Service) routes(loopback bool) (http.Handler, error) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
 	mux.HandleFunc("GET /readyz", s.readyz)
-	mux.Handle("/", a.Handler(inner))
+	mux.Handle("/", a.Handler(authstore.Limit(inner)))
 	return s.observed(mux), nil
+}
+
+// unlimited rejects those who are limited to repositories: what follows is about all.
+func (s *Service) unlimited(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if auth.From(r.Context()).Limited() {
+			s.auth.Reject(w, r, problem.New(http.StatusForbidden, problem.Forbidden, "metrics are about all repositories; this needs a token without a limit to some"))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // readyz says whether the process is ready: it has begun, and the database answers and can be written.

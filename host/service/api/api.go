@@ -183,9 +183,12 @@ func operation(id, method, path, tag string, scope auth.Scope, summary string) h
 		MaxBodyBytes:    auth.BodyBytes,
 		BodyReadTimeout: auth.RequestTime,
 	}
-	if scope == "" {
+	switch scope {
+	case "":
 		op.Description = "Needs a token of any scope."
-	} else {
+	case auth.Everywhere:
+		op.Description = "Needs the scope " + string(auth.Operate) + ". Tokens that are limited to repositories are rejected."
+	default:
 		op.Description = "Needs the scope " + string(scope) + "."
 	}
 	return op

@@ -33,21 +33,21 @@ func (s *server) generations() {
 	const tag = "modules"
 	huma.Register(s.api, operation("list-generations", http.MethodGet, "/generations", tag, "", "List generations of modules, the latest first"), s.listGenerations)
 	huma.Register(s.api, operation("get-generation", http.MethodGet, "/generations/{generation}", tag, "", "Read a generation"), s.getGeneration)
-	add := operation("add-generation", http.MethodPost, "/generations", tag, auth.Operate, "Add a generation of modules")
+	add := operation("add-generation", http.MethodPost, "/generations", tag, auth.Everywhere, "Add a generation of modules")
 	add.Description += " Modules are verified and loaded in a sandbox before they are kept. The generation is not in force until it is activated."
 	add.DefaultStatus = http.StatusCreated
 	add.Metadata[isStream] = true
 	add.MaxBodyBytes, add.BodyReadTimeout = maxGenerationBytes, generationTime
 	huma.Register(s.api, add, s.addGeneration)
-	activate := operation("activate-generation", http.MethodPost, "/generations/{generation}/activate", tag, auth.Operate, "Put a generation in force, be it a new or an old one")
+	activate := operation("activate-generation", http.MethodPost, "/generations/{generation}/activate", tag, auth.Everywhere, "Put a generation in force, be it a new or an old one")
 	activate.Description += " Every live worker loads it first; if one can't, the activation is rejected and the current generation stays."
 	activate.DefaultStatus = http.StatusAccepted
 	huma.Register(s.api, activate, s.activate)
 	huma.Register(s.api, operation("get-activation", http.MethodGet, "/activations/{activation}", tag, "", "Read how far an activation is"), s.getActivation)
-	abandon := operation("abandon-activation", http.MethodDelete, "/activations/{activation}", tag, auth.Operate, "Abandon an activation that is pending")
+	abandon := operation("abandon-activation", http.MethodDelete, "/activations/{activation}", tag, auth.Everywhere, "Abandon an activation that is pending")
 	abandon.Description += " The current generation stays. An activation that was decided is a conflict."
 	huma.Register(s.api, abandon, s.abandon)
-	module := operation("get-module", http.MethodGet, "/modules/{digest}", tag, auth.Operate, "Read a module, a pipeline or a profile by its digest")
+	module := operation("get-module", http.MethodGet, "/modules/{digest}", tag, auth.Everywhere, "Read a module, a pipeline or a profile by its digest")
 	module.Metadata[isStream] = true
 	module.Responses = map[string]*huma.Response{
 		"200": {Description: "The bytes of the module or file", Content: map[string]*huma.MediaType{"application/octet-stream": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}},

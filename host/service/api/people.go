@@ -2,13 +2,18 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/service/auth"
 	"github.com/shadowcourt/shadowcourt/host/service/store"
 )
@@ -18,13 +23,13 @@ func (s *server) people() {
 	huma.Register(s.api, operation("who-am-i", http.MethodGet, "/me", tag, "", "Read who you are and what you may do"), s.me)
 	huma.Register(s.api, operation("list-tokens", http.MethodGet, "/tokens", tag, auth.Operate, "List tokens, the latest first"), s.listTokens)
 	add := operation("add-token", http.MethodPost, "/tokens", tag, auth.Operate, "Make a token")
-	add.Description += " The token is shown once; a hash of it is kept."
+	add.Description += " The token is shown once; a hash of it is kept. Whoever is limited to repositories can make tokens for these alone."
 	add.DefaultStatus = http.StatusCreated
 	huma.Register(s.api, add, s.addToken)
 	revoke := operation("revoke-token", http.MethodDelete, "/tokens/{token}", tag, auth.Operate, "Revoke a token, at once")
 	revoke.DefaultStatus = http.StatusNoContent
 	huma.Register(s.api, revoke, s.revokeToken)
-	huma.Register(s.api, operation("read-audit-log", http.MethodGet, "/audit-log", tag, auth.Operate, "Read who did what, the latest first"), s.auditLog)
+	huma.Register(s.api, operation("read-audit-log", http.MethodGet, "/audit-log", tag, auth.Everywhere, "Read who did what, the latest first"), s.auditLog)
 }
 
 // log notes who did what.
@@ -38,10 +43,11 @@ func (s *server) log(ctx context.Context, action, target, details string) error 
 
 type meOutput struct {
 	Body struct {
-		Submitter string   `json:"submitter" doc:"Whose dockets you submit"`
-		Name      string   `json:"name" doc:"What others see of you"`
-		Scopes    []string `json:"scopes" doc:"What you may do"`
-		Via       string   `json:"via" enum:"loopback,token,session" doc:"How you were identified"`
+		Submitter    string   `json:"submitter" doc:"Whose dockets you submit"`
+		Name         string   `json:"name" doc:"What others see of you"`
+		Scopes       []string `json:"scopes" doc:"What you may do"`
+		Repositories []string `json:"repositories,omitempty" doc:"Repositories whose dockets you see and submit; absent: all"`
+		Via          string   `json:"via" enum:"loopback,token,session" doc:"How you were identified"`
 	}
 }
 
@@ -49,6 +55,7 @@ func (*server) me(ctx context.Context, _ *struct{}) (*meOutput, error) {
 	who := auth.From(ctx)
 	out := &meOutput{}
 	out.Body.Submitter, out.Body.Name, out.Body.Via, out.Body.Scopes = who.Submitter, who.Name, who.Via, words(who.Scopes)
+	out.Body.Repositories = who.Repositories
 	return out, nil
 }
 
@@ -62,20 +69,21 @@ func words(scopes []auth.Scope) []string {
 
 // Token is what is kept of a token.
 type Token struct {
-	ID        int64      `json:"id" minimum:"1" doc:"ID of the token, to revoke it"`
-	Name      string     `json:"name" doc:"Name for people"`
-	Submitter string     `json:"submitter" doc:"Whose dockets are submitted with it"`
-	Scopes    []string   `json:"scopes" doc:"What it may do"`
-	Author    string     `json:"author,omitempty" doc:"Who made it"`
-	Created   time.Time  `json:"created" doc:"When it was made"`
-	Used      *time.Time `json:"used,omitempty" doc:"When it was used last, to about a minute"`
-	Expires   *time.Time `json:"expires,omitempty" doc:"When it ends by itself"`
-	Revoked   *time.Time `json:"revoked,omitempty" doc:"When it was revoked"`
+	ID           int64      `json:"id" minimum:"1" doc:"ID of the token, to revoke it"`
+	Name         string     `json:"name" doc:"Name for people"`
+	Submitter    string     `json:"submitter" doc:"Whose dockets are submitted with it"`
+	Scopes       []string   `json:"scopes" doc:"What it may do"`
+	Repositories []string   `json:"repositories,omitempty" doc:"Repositories whose dockets it sees and submits; absent: all"`
+	Author       string     `json:"author,omitempty" doc:"Who made it"`
+	Created      time.Time  `json:"created" doc:"When it was made"`
+	Used         *time.Time `json:"used,omitempty" doc:"When it was used last, to about a minute"`
+	Expires      *time.Time `json:"expires,omitempty" doc:"When it ends by itself"`
+	Revoked      *time.Time `json:"revoked,omitempty" doc:"When it was revoked"`
 }
 
 func tokenOf(t *store.Token) Token {
 	return Token{
-		ID: t.ID, Name: t.Name, Submitter: t.Submitter, Scopes: t.Scopes, Author: t.Author, Created: t.Created, Used: timeOf(t.Used), Expires: timeOf(t.Expires),
+		ID: t.ID, Name: t.Name, Submitter: t.Submitter, Scopes: t.Scopes, Repositories: t.Repositories, Author: t.Author, Created: t.Created, Used: timeOf(t.Used), Expires: timeOf(t.Expires),
 		Revoked: timeOf(t.Revoked),
 	}
 }
@@ -101,10 +109,11 @@ func (s *server) listTokens(ctx context.Context, _ *struct{}) (*tokensOutput, er
 
 type addTokenInput struct {
 	Body struct {
-		Name      string   `json:"name" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1f\\x7f]+$" patternDescription:"a name without control characters" doc:"Name for people"`
-		Submitter string   `json:"submitter,omitempty" maxLength:"100" pattern:"^[^\\x00-\\x1f\\x7f]*$" patternDescription:"a name without control characters" doc:"Whose dockets are submitted with it; the name without one"`
-		Scopes    []string `json:"scopes" minItems:"1" maxItems:"3" enum:"submit,review,operate" doc:"What it may do"`
-		Days      int      `json:"days,omitempty" minimum:"0" maximum:"3660" doc:"Days until it ends by itself; 0: never"`
+		Name         string   `json:"name" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1f\\x7f]+$" patternDescription:"a name without control characters" doc:"Name for people"`
+		Submitter    string   `json:"submitter,omitempty" maxLength:"100" pattern:"^[^\\x00-\\x1f\\x7f]*$" patternDescription:"a name without control characters" doc:"Whose dockets are submitted with it; the name without one"`
+		Scopes       []string `json:"scopes" minItems:"1" maxItems:"3" enum:"submit,review,operate" doc:"What it may do"`
+		Repositories []string `json:"repositories,omitempty" maxItems:"100" doc:"Repositories whose dockets it sees and submits; without any: all, or those of whoever makes it"`
+		Days         int      `json:"days,omitempty" minimum:"0" maximum:"3660" doc:"Days until it ends by itself; 0: never"`
 	}
 }
 
@@ -116,6 +125,11 @@ type addTokenOutput struct {
 }
 
 func (s *server) addToken(ctx context.Context, in *addTokenInput) (*addTokenOutput, error) {
+	who := auth.From(ctx)
+	repositories, err := tokenRepositories(who, in.Body.Repositories)
+	if err != nil {
+		return nil, s.fail(ctx, err)
+	}
 	secret, err := auth.NewToken(s.Random)
 	if err != nil {
 		return nil, s.fail(ctx, err)
@@ -126,7 +140,7 @@ func (s *server) addToken(ctx context.Context, in *addTokenInput) (*addTokenOutp
 			scopes = append(scopes, scope)
 		}
 	}
-	t := store.Token{Name: in.Body.Name, Submitter: in.Body.Submitter, Scopes: scopes, Author: auth.From(ctx).Name}
+	t := store.Token{Name: in.Body.Name, Submitter: in.Body.Submitter, Scopes: scopes, Repositories: repositories, Author: who.Name}
 	if t.Submitter == "" {
 		t.Submitter = t.Name
 	}
@@ -140,6 +154,26 @@ func (s *server) addToken(ctx context.Context, in *addTokenInput) (*addTokenOutp
 	out := &addTokenOutput{}
 	out.Body.Token, out.Body.Secret = tokenOf(&added), secret
 	return out, s.log(ctx, "token.add", "token "+strconv.FormatInt(added.ID, 10), added.Name)
+}
+
+// maxRepository is the most characters of a repository's name, as dockets have it.
+const maxRepository = 200
+
+// tokenRepositories are those of a new token: what was asked for, within what its maker sees.
+func tokenRepositories(who *auth.Identity, asked []string) ([]string, error) {
+	if len(asked) == 0 {
+		return who.Repositories, nil
+	}
+	for i, r := range asked {
+		path := fmt.Sprintf("body.repositories[%d]", i)
+		switch {
+		case r == "" || utf8.RuneCountInString(r) > maxRepository || strings.ContainsFunc(r, unicode.IsControl):
+			return nil, invalid(path, abi.CodeInvalidValue, "is no name of a repository: use 1 to %d characters, and no control characters", maxRepository)
+		case who.Limited() && !slices.Contains(who.Repositories, r):
+			return nil, forbidden(path + ": you are limited to other repositories")
+		}
+	}
+	return slices.Compact(slices.Sorted(slices.Values(asked))), nil
 }
 
 type tokenPath struct {

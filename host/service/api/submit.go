@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -92,6 +93,9 @@ func (s *server) submit(ctx context.Context, in *submitInput) (*submitOutput, er
 	who := auth.From(ctx)
 	if in.Remember && !who.Can(auth.Review) {
 		return nil, s.fail(ctx, forbidden("to remember verdicts needs the scope review"))
+	}
+	if who.Limited() && !slices.Contains(who.Repositories, in.Repository) {
+		return nil, s.fail(ctx, forbidden("the token is limited: submit with the repository "+strings.Join(who.Repositories, " or ")))
 	}
 	if err := s.slot(ctx, who.Submitter); err != nil {
 		return nil, s.fail(ctx, err)

@@ -59,7 +59,7 @@ func (a *Authenticator) byToken(ctx context.Context, text string) (*Identity, *p
 	if t == nil {
 		return nil, unauthenticated(invalidToken)
 	}
-	return &Identity{Submitter: t.Submitter, Name: t.Name, Scopes: sorted(t.Scopes), Via: ViaToken}, nil
+	return &Identity{Submitter: t.Submitter, Name: t.Name, Scopes: sorted(t.Scopes), Repositories: t.Repositories, Via: ViaToken}, nil
 }
 
 // validToken is the token with a hash, or nil where there is no valid one. The store looks it up by an index over hashes: how long that

@@ -15,6 +15,8 @@ const (
 	Submit  Scope = "submit"  // submit dockets, follow and cancel them
 	Review  Scope = "review"  // correct verdicts, and undo corrections
 	Operate Scope = "operate" // modules, tokens, the audit log, and everything else
+	// Everywhere is no scope of a token: it is what operate allows without a limit to repositories, since it concerns all of them.
+	Everywhere Scope = "operate, without a limit to repositories"
 )
 
 // AllScopes are all scopes, in the order in which they are listed.
@@ -52,11 +54,19 @@ type Identity struct {
 	// Name is for people and for the audit log: a token's name, or a person's address.
 	Name   string
 	Scopes []Scope
-	Via    string
+	// Repositories are those whose dockets they see and submit; none are no limit.
+	Repositories []string
+	Via          string
 }
+
+// Limited says whether they see the dockets of some repositories alone.
+func (i *Identity) Limited() bool { return i != nil && len(i.Repositories) > 0 }
 
 // Can says whether the scopes allow something.
 func (i *Identity) Can(s Scope) bool {
+	if s == Everywhere {
+		return i.Can(Operate) && !i.Limited()
+	}
 	return i != nil && (slices.Contains(i.Scopes, s) || slices.Contains(i.Scopes, Operate))
 }
 

@@ -44,12 +44,15 @@ func (a *Authenticator) bySession(ctx context.Context, hash Hash) (*Identity, er
 	if !a.config.Now().Before(s.Expires) {
 		return nil, nil //nolint:nilnil // nobody
 	}
+	who := &Identity{Submitter: s.Submitter, Name: s.Name, Scopes: sorted(s.Scopes), Via: ViaSession}
 	if s.Token != (Hash{}) {
-		if t, err := a.validToken(ctx, s.Token); t == nil || err != nil {
+		t, err := a.validToken(ctx, s.Token)
+		if t == nil || err != nil {
 			return nil, err
 		}
+		who.Repositories = t.Repositories
 	}
-	return &Identity{Submitter: s.Submitter, Name: s.Name, Scopes: sorted(s.Scopes), Via: ViaSession}, nil
+	return who, nil
 }
 
 // begin begins a session, and has the browser keep its ID. Each sign-in gets an ID of its own, so that nobody can prepare one.

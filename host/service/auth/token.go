@@ -31,7 +31,9 @@ type Token struct {
 	Name      string // for people
 	Submitter string // whose dockets are submitted with it
 	Scopes    []Scope
-	Created   time.Time
+	// Repositories limit what it reads and submits; none are no limit.
+	Repositories []string
+	Created      time.Time
 	// Expires and Revoked are zero for never.
 	Expires, Revoked time.Time
 }

@@ -335,7 +335,7 @@ func (s *Store) count(ctx context.Context, t *tx, b *Batch, tried, faults int64)
 func (s *Store) rememberDocket(ctx context.Context, t *tx, id int64) error {
 	r := casebookRevision{Author: "", Created: at(s.now())}
 	var suites string
-	if err := one(ctx, t, `SELECT suites, submitter FROM dockets WHERE id = $1`, []any{id}, &suites, &r.Author); err != nil {
+	if err := one(ctx, t, `SELECT suites, submitter, repository FROM dockets WHERE id = $1`, []any{id}, &suites, &r.Author, &r.Repository); err != nil {
 		return err
 	}
 	if err := parse(suites, &r.Suites); err != nil {
@@ -343,7 +343,7 @@ func (s *Store) rememberDocket(ctx context.Context, t *tx, id int64) error {
 	}
 	if err := each(ctx, t, `SELECT case_digest, members, truth, status, label, confidence FROM entries WHERE docket = $1 AND case_digest <> '' ORDER BY ordinal`,
 		[]any{id}, func(scan func(...any) error) error {
-			e := casebookEntry{Origin: "decided"}
+			e := casebookEntry{Origin: "decided", Repository: r.Repository}
 			var members, known string
 			if err := scan(&e.Case, &members, &known, &e.Status, &e.Label, &e.Confidence); err != nil {
 				return err
@@ -378,8 +378,13 @@ func (s *Store) Records(ctx context.Context, docketID int64) ([]int64, error) {
 		return nil, err
 	}
 	ids := []int64{}
-	err := each(ctx, s.db, `SELECT DISTINCT v.record FROM entries e JOIN verdicts v ON v.key = e.verdict
-		WHERE e.docket = $1 AND v.record <> 0 ORDER BY v.record`, []any{docketID}, func(scan func(...any) error) error {
+	var w where
+	w.add("e.docket = ?", docketID)
+	w.add("v.record <> 0")
+	// A docket may share a verdict with one of another repository, whose record has more trials.
+	w.withinThe(ctx, `NOT EXISTS (SELECT 1 FROM verdicts o WHERE o.record = v.record AND NOT EXISTS
+		(SELECT 1 FROM entries x WHERE x.case_digest = o.case_digest AND x.verdict = o.key AND x.repository IN (`, `)))`)
+	err := each(ctx, s.db, `SELECT DISTINCT v.record FROM entries e JOIN verdicts v ON v.key = e.verdict`+w.text()+` ORDER BY v.record`, w.args, func(scan func(...any) error) error {
 		var id int64
 		err := scan(&id)
 		ids = append(ids, id)

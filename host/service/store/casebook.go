@@ -12,6 +12,7 @@ import (
 type casebookEntry struct {
 	Case, Origin, Status, Label string // without a Status only the failure was seen
 	Confidence                  float64
+	Repository                  string // of the docket
 }
 
 // casebookRevision is one step of the casebook: cases that it learned, or a revision that was taken back.
@@ -19,9 +20,11 @@ type casebookRevision struct {
 	Revision int64
 	Undoes   int64
 	Suites   []string
-	Author   string
-	Created  time.Time
-	entries  []casebookEntry
+	// Repository is that of the suites.
+	Repository string
+	Author     string
+	Created    time.Time
+	entries    []casebookEntry
 }
 
 // logCasebook adds a revision. Revisions are numbered without gaps, in the order in which they are committed.
@@ -30,13 +33,13 @@ func (t *tx) logCasebook(ctx context.Context, r casebookRevision) (int64, error)
 	if err := one(ctx, t, `UPDATE counters SET value = value + 1 WHERE name = 'casebook' RETURNING value`, nil, &r.Revision); err != nil {
 		return 0, err
 	}
-	if _, err := t.exec(ctx, `INSERT INTO casebook_log (revision, undoes, suites, author, created) VALUES ($1, $2, $3, $4, $5)`,
-		r.Revision, r.Undoes, list(r.Suites), r.Author, micros(r.Created)); err != nil {
+	if _, err := t.exec(ctx, `INSERT INTO casebook_log (revision, undoes, suites, author, created, repository) VALUES ($1, $2, $3, $4, $5, $6)`,
+		r.Revision, r.Undoes, list(r.Suites), r.Author, micros(r.Created), r.Repository); err != nil {
 		return 0, err
 	}
-	in := inserter{head: `INSERT INTO casebook_entries (revision, place, case_digest, origin, status, label, confidence) VALUES `}
+	in := inserter{head: `INSERT INTO casebook_entries (revision, place, case_digest, origin, status, label, confidence, repository) VALUES `}
 	for i, e := range r.entries {
-		if err := in.add(ctx, t, r.Revision, int64(i), e.Case, e.Origin, e.Status, e.Label, e.Confidence); err != nil {
+		if err := in.add(ctx, t, r.Revision, int64(i), e.Case, e.Origin, e.Status, e.Label, e.Confidence, e.Repository); err != nil {
 			return 0, err
 		}
 	}
@@ -57,8 +60,9 @@ type Learned struct {
 	Confidence            float64
 }
 
-// CasebookLog gives the revisions that are in force at one, in their order: those that were not taken back until then.
-func (s *Store) CasebookLog(ctx context.Context, revision int64) ([]int64, error) {
+// CasebookLog gives the revisions that are in force at one for the dockets of a repository, in their order: those that learned something
+// of it and were not taken back until then.
+func (s *Store) CasebookLog(ctx context.Context, revision int64, repository string) ([]int64, error) {
 	var latest int64
 	var list []int64
 	err := s.db.snapshot(ctx, func(q querier) error {
@@ -66,7 +70,9 @@ func (s *Store) CasebookLog(ctx context.Context, revision int64) ([]int64, error
 			return err
 		}
 		return each(ctx, q, `SELECT revision FROM casebook_log l WHERE revision <= $1 AND undoes = 0
-			AND NOT EXISTS (SELECT 1 FROM casebook_log u WHERE u.undoes = l.revision AND u.revision <= $1) ORDER BY revision`, []any{revision},
+			AND NOT EXISTS (SELECT 1 FROM casebook_log u WHERE u.undoes = l.revision AND u.revision <= $1)
+			AND (suites <> '' AND repository = $2 OR EXISTS (SELECT 1 FROM casebook_entries e WHERE e.revision = l.revision AND e.repository = $2))
+			ORDER BY revision`, []any{revision, repository},
 			func(scan func(...any) error) error {
 				var r int64
 				err := scan(&r)
@@ -80,21 +86,24 @@ func (s *Store) CasebookLog(ctx context.Context, revision int64) ([]int64, error
 	return list, err
 }
 
-// CasebookRun gives what one revision learned: the suites in which nothing failed, the cases, and when.
-func (s *Store) CasebookRun(ctx context.Context, revision int64) (suites []string, learned []Learned, created time.Time, err error) {
+// CasebookRun gives what one revision learned of a repository: the suites in which nothing failed, the cases, and when.
+func (s *Store) CasebookRun(ctx context.Context, revision int64, repository string) (suites []string, learned []Learned, created time.Time, err error) {
 	err = s.db.snapshot(ctx, func(q querier) error {
-		var column string
+		var column, of string
 		var micros int64
-		if err := one(ctx, q, `SELECT suites, created FROM casebook_log WHERE revision = $1`, []any{revision}, &column, &micros); err != nil {
+		if err := one(ctx, q, `SELECT suites, created, repository FROM casebook_log WHERE revision = $1`, []any{revision}, &column, &micros, &of); err != nil {
 			return err
 		}
 		created = at(micros)
+		if of != repository {
+			column = ""
+		}
 		if err := parse(column, &suites); err != nil {
 			return err
 		}
 		var digests []string
-		if err := each(ctx, q, `SELECT case_digest, origin, status, label, confidence FROM casebook_entries WHERE revision = $1 ORDER BY place`,
-			[]any{revision}, func(scan func(...any) error) error {
+		if err := each(ctx, q, `SELECT case_digest, origin, status, label, confidence FROM casebook_entries WHERE revision = $1 AND repository = $2 ORDER BY place`,
+			[]any{revision, repository}, func(scan func(...any) error) error {
 				var l Learned
 				var digest string
 				err := scan(&digest, &l.Origin, &l.Status, &l.Label, &l.Confidence)

@@ -37,7 +37,7 @@ func (s *Store) Correct(ctx context.Context, author, label string, ids []TrialID
 		var list []corrected
 		for _, id := range ids {
 			f := EntryFilter{Docket: id.Docket, ordinal: id.Ordinal}
-			found, err := readCorrected(ctx, q, f.where(s.db))
+			found, err := readCorrected(ctx, q, f.where(ctx, s.db))
 			if err == nil && len(found) == 0 {
 				err = fmt.Errorf("trial %s: %w", id, ErrNotFound)
 			}
@@ -54,7 +54,7 @@ func (s *Store) Correct(ctx context.Context, author, label string, ids []TrialID
 func (s *Store) CorrectGroup(ctx context.Context, author, label, group string, f InboxFilter) (Correction, error) {
 	return s.correct(ctx, author, label, group, func(ctx context.Context, q querier) ([]corrected, error) {
 		entries := f.Entries(group)
-		list, err := readCorrected(ctx, q, entries.where(s.db))
+		list, err := readCorrected(ctx, q, entries.where(ctx, s.db))
 		if err == nil && len(list) == 0 {
 			err = fmt.Errorf("group %q: %w", text(group, 64), ErrNotFound)
 		}
@@ -68,16 +68,17 @@ type corrected struct {
 	status     string
 	labels     []string
 	confidence float64
+	repository string
 	digests    []string // of the case and its members
 }
 
 func readCorrected(ctx context.Context, q querier, w where) ([]corrected, error) {
 	var list []corrected
-	err := each(ctx, q, `SELECT docket, ordinal, status, labels, confidence, case_digest, members FROM entries`+w.text()+
+	err := each(ctx, q, `SELECT docket, ordinal, status, labels, confidence, case_digest, members, repository FROM entries`+w.text()+
 		` ORDER BY docket, ordinal`+w.limit(maxCorrected+1, 0, maxCorrected+1), w.args, func(scan func(...any) error) error {
 		var c corrected
 		var labels, digest, members string
-		if err := scan(&c.id.Docket, &c.id.Ordinal, &c.status, &labels, &c.confidence, &digest, &members); err != nil {
+		if err := scan(&c.id.Docket, &c.id.Ordinal, &c.status, &labels, &c.confidence, &digest, &members, &c.repository); err != nil {
 			return err
 		}
 		if err := errors.Join(parse(labels, &c.labels), parse(members, &c.digests)); err != nil {
@@ -119,7 +120,7 @@ func (s *Store) correct(ctx context.Context, author, label, group string, find f
 				return err
 			}
 			for _, digest := range list[i].digests {
-				entries = append(entries, casebookEntry{Case: digest, Origin: "confirmed", Status: "confirmed", Label: label, Confidence: list[i].confidence})
+				entries = append(entries, casebookEntry{Case: digest, Origin: "confirmed", Status: "confirmed", Label: label, Confidence: list[i].confidence, Repository: list[i].repository})
 			}
 		}
 		if err := in.flush(ctx, t); err != nil {
@@ -224,6 +225,9 @@ func (t *tx) recorrect(ctx context.Context, id int64, change func() error) error
 func (s *Store) Undo(ctx context.Context, author string, id int64) (Correction, error) {
 	var c Correction
 	err := s.write(ctx, func(t *tx) (err error) {
+		if err := t.checkUndo(ctx, id); err != nil {
+			return err
+		}
 		now := s.now()
 		author = text(author, maxName)
 		n, err := t.exec(ctx, `UPDATE corrections SET undone = $1, undone_by = $2 WHERE id = $3 AND undone = 0`, now, author, id)
@@ -282,7 +286,16 @@ func readCorrection(ctx context.Context, q querier, id int64) (c Correction, err
 
 // Correction reads one correction.
 func (s *Store) Correction(ctx context.Context, id int64) (Correction, error) {
-	return readCorrection(ctx, s.db, id)
+	var w where
+	w.add("id = ?", id)
+	list, err := s.corrections(ctx, &w, 1)
+	if err == nil && len(list) == 0 {
+		err = fmt.Errorf("correction %d: %w", id, ErrNotFound)
+	}
+	if err != nil {
+		return Correction{}, err
+	}
+	return list[0], nil
 }
 
 // Corrections lists corrections, the latest first, from one on with a smaller id than before (0: all); at most limit, 0 for 100.
@@ -303,11 +316,28 @@ func (s *Store) CorrectionsOf(ctx context.Context, id TrialID) ([]Correction, er
 
 func (s *Store) corrections(ctx context.Context, w *where, limit int) ([]Correction, error) {
 	list := []Correction{}
+	w.withinThe(ctx, `EXISTS (SELECT 1 FROM correction_entries ce JOIN dockets d ON d.id = ce.docket WHERE ce.correction = corrections.id AND d.repository IN (`, `))`)
 	err := each(ctx, s.db, `SELECT `+correctionColumns+` FROM corrections`+w.text()+` ORDER BY id DESC`+w.limit(limit, 100, 1000), w.args,
 		func(scan func(...any) error) error {
 			c, err := scanCorrection(scan)
 			list = append(list, c)
 			return err
 		})
+	if err == nil && limitOf(ctx) != nil {
+		err = s.countWithin(ctx, list)
+	}
 	return list, err
+}
+
+// countWithin counts the trials of corrections that are within the limit.
+func (s *Store) countWithin(ctx context.Context, list []Correction) error {
+	for i := range list {
+		var w where
+		w.add("ce.correction = ?", list[i].ID)
+		w.within(ctx, "d.repository")
+		if err := one(ctx, s.db, `SELECT count(*) FROM correction_entries ce JOIN dockets d ON d.id = ce.docket`+w.text(), w.args, &list[i].Entries); err != nil {
+			return err
+		}
+	}
+	return nil
 }

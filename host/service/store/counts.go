@@ -83,7 +83,10 @@ func (c LabelCount) compare(o LabelCount) int {
 // OpenLabels counts what is in the inbox by the label of the result, the most frequent first; no label is "".
 func (s *Store) OpenLabels(ctx context.Context) ([]LabelCount, error) {
 	list := []LabelCount{}
-	err := each(ctx, s.db, `SELECT label, CAST(sum(entries) AS BIGINT) FROM tallies WHERE open = 1 GROUP BY label LIMIT 1000`, nil, func(scan func(...any) error) error {
+	var w where
+	w.add("open = 1")
+	w.tallies(ctx)
+	err := each(ctx, s.db, `SELECT label, CAST(sum(entries) AS BIGINT) FROM tallies`+w.text()+` GROUP BY label LIMIT 1000`, w.args, func(scan func(...any) error) error {
 		var c LabelCount
 		err := scan(&c.Label, &c.Count)
 		list = append(list, c)
@@ -96,7 +99,9 @@ func (s *Store) OpenLabels(ctx context.Context) ([]LabelCount, error) {
 // TriedBy counts the results of each generation.
 func (s *Store) TriedBy(ctx context.Context) (map[int64]int, error) {
 	out := map[int64]int{}
-	err := each(ctx, s.db, `SELECT generation, CAST(sum(entries) AS BIGINT) FROM tallies GROUP BY generation`, nil, func(scan func(...any) error) error {
+	var w where
+	w.tallies(ctx)
+	err := each(ctx, s.db, `SELECT generation, CAST(sum(entries) AS BIGINT) FROM tallies`+w.text()+` GROUP BY generation`, w.args, func(scan func(...any) error) error {
 		var id int64
 		var n int
 		err := scan(&id, &n)
@@ -108,7 +113,10 @@ func (s *Store) TriedBy(ctx context.Context) (map[int64]int, error) {
 
 // CountKnown counts the results whose right label is known.
 func (s *Store) CountKnown(ctx context.Context) (n int, err error) {
-	err = one(ctx, s.db, `SELECT CAST(coalesce(sum(entries), 0) AS BIGINT) FROM tallies WHERE truth <> ''`, nil, &n)
+	var w where
+	w.add("truth <> ''")
+	w.tallies(ctx)
+	err = one(ctx, s.db, `SELECT CAST(coalesce(sum(entries), 0) AS BIGINT) FROM tallies`+w.text(), w.args, &n)
 	return n, err
 }
 
@@ -131,6 +139,7 @@ type Tally struct {
 // Tallies counts all results of a repository (empty: of all) from dockets that were submitted since a time (zero: ever), the latest week first.
 func (s *Store) Tallies(ctx context.Context, repository string, since time.Time) ([]Tally, error) {
 	var w where
+	w.within(ctx, "d.repository")
 	w.equal("d.repository", repository)
 	if !since.IsZero() {
 		w.add("d.created >= ?", micros(since))
@@ -176,7 +185,10 @@ func (s *Store) LabelsOf(ctx context.Context, docket int64) (labels []string, na
 // WithTruth are the latest dockets, at most ten, of which right labels are known.
 func (s *Store) WithTruth(ctx context.Context) ([]int64, error) {
 	var ids []int64
-	err := each(ctx, s.db, `SELECT DISTINCT docket FROM tallies WHERE truth <> '' ORDER BY docket DESC LIMIT 10`, nil, func(scan func(...any) error) error {
+	var w where
+	w.add("truth <> ''")
+	w.tallies(ctx)
+	err := each(ctx, s.db, `SELECT DISTINCT docket FROM tallies`+w.text()+` ORDER BY docket DESC LIMIT 10`, w.args, func(scan func(...any) error) error {
 		var id int64
 		err := scan(&id)
 		ids = append(ids, id)

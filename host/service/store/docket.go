@@ -78,8 +78,8 @@ func readDocket(ctx context.Context, q querier, id int64) (d Docket, err error) 
 			d, err = scanDocket(scan)
 			return err
 		})
-	if err == nil && !found {
-		err = fmt.Errorf("docket %d: %w", id, ErrNotFound)
+	if err == nil && (!found || !sees(ctx, d.Repository)) {
+		d, err = Docket{}, fmt.Errorf("docket %d: %w", id, ErrNotFound)
 	}
 	return d, err
 }
@@ -100,6 +100,7 @@ type DocketFilter struct {
 func (s *Store) Dockets(ctx context.Context, f DocketFilter) ([]Docket, error) {
 	w := where{}
 	w.add(`state <> 'receiving'`)
+	w.within(ctx, "repository")
 	w.equal("submitter", f.Submitter)
 	w.equal("repository", f.Repository)
 	w.equal("state", string(f.State))
@@ -122,7 +123,10 @@ func (s *Store) Dockets(ctx context.Context, f DocketFilter) ([]Docket, error) {
 // Repositories are the names that dockets have given, sorted: at most 1,000.
 func (s *Store) Repositories(ctx context.Context) ([]string, error) {
 	var names []string
-	err := each(ctx, s.db, `SELECT DISTINCT repository FROM dockets WHERE state <> 'receiving' AND repository <> '' ORDER BY repository LIMIT 1000`, nil,
+	var w where
+	w.add(`state <> 'receiving' AND repository <> ''`)
+	w.within(ctx, "repository")
+	err := each(ctx, s.db, `SELECT DISTINCT repository FROM dockets`+w.text()+` ORDER BY repository LIMIT 1000`, w.args,
 		func(scan func(...any) error) error {
 			var name string
 			err := scan(&name)

@@ -116,8 +116,9 @@ type EntryFilter struct {
 	ordinal int
 }
 
-func (f *EntryFilter) where(d database) where {
+func (f *EntryFilter) where(ctx context.Context, d database) where {
 	var w where
+	w.within(ctx, "repository")
 	if f.Docket > 0 {
 		w.add("docket = ?", f.Docket)
 	} else if !f.Tried && !f.Flipped {
@@ -181,7 +182,7 @@ func (f *EntryFilter) where(d database) where {
 
 // Entries lists entries: those of one docket in its order, others with the latest docket first.
 func (s *Store) Entries(ctx context.Context, f EntryFilter) ([]Entry, error) {
-	w := f.where(s.db)
+	w := f.where(ctx, s.db)
 	order := " ORDER BY docket DESC, ordinal"
 	if f.Docket > 0 {
 		order = " ORDER BY ordinal"
@@ -204,7 +205,7 @@ func (s *Store) Entries(ctx context.Context, f EntryFilter) ([]Entry, error) {
 
 // CountEntries counts those that a filter selects, without its limit. It reads them all: see tally.go for what is kept.
 func (s *Store) CountEntries(ctx context.Context, f EntryFilter) (n int, err error) {
-	w := f.where(s.db)
+	w := f.where(ctx, s.db)
 	err = one(ctx, s.db, `SELECT count(*) FROM entries`+w.text(), w.args, &n)
 	return n, err
 }

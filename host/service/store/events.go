@@ -82,7 +82,37 @@ func (h *hub) close() {
 
 // Subscribe gives the changes from now on, of this process and of all others, until the context ends or the store is closed;
 // then the channel is closed. A subscriber that falls behind by 64 events gets an EventResync in place of those that it missed.
+// Within a limit the events of dockets and corrections beyond it are left out.
 func (s *Store) Subscribe(ctx context.Context) <-chan Event {
+	all := s.subscribe(ctx)
+	if limitOf(ctx) == nil {
+		return all
+	}
+	own := make(chan Event)
+	go func() {
+		defer close(own)
+		for e := range all {
+			var err error
+			switch e.Kind {
+			case EventDocket:
+				_, err = s.Docket(ctx, e.ID)
+			case EventCorrection:
+				_, err = s.Correction(ctx, e.ID)
+			}
+			if isNotFound(err) {
+				continue // one that retention removed is in no list either
+			}
+			select {
+			case own <- e:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return own
+}
+
+func (s *Store) subscribe(ctx context.Context) <-chan Event {
 	sub := &subscriber{out: make(chan Event, subscriberBuffer)}
 	h := s.hub
 	h.mu.Lock()

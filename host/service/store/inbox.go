@@ -83,7 +83,7 @@ func (s *Store) Inbox(ctx context.Context, f InboxFilter) (*Inbox, error) {
 	box := &Inbox{Groups: []Group{}}
 	err := s.db.snapshot(ctx, func(q querier) error {
 		read := s.selectGroups
-		if f.all() {
+		if f.all() && limitOf(ctx) == nil {
 			read = s.keptGroups
 		}
 		if err := read(ctx, q, &f, box); err != nil {
@@ -124,7 +124,7 @@ func (s *Store) keptGroups(ctx context.Context, q querier, f *InboxFilter, box *
 // selectGroups is keptGroups for the entries that a filter selects: it reads them all.
 func (s *Store) selectGroups(ctx context.Context, q querier, f *InboxFilter, box *Inbox) error {
 	filter := f.Entries("")
-	w := filter.where(s.db)
+	w := filter.where(ctx, s.db)
 	from, behind := parseInboxCursor(f.After)
 	trim := func() { // those of the page, and one more
 		slices.SortFunc(box.Groups, func(a, b Group) int { return a.compare(&b) })
@@ -166,7 +166,7 @@ func (s *Store) scanGroup(scan func(...any) error, last func(*Group) any) (g Gro
 // sample reads the latest entry of a group.
 func (s *Store) sample(ctx context.Context, q querier, f *InboxFilter, g *Group) error {
 	entries := f.Entries(g.Key)
-	w := entries.where(s.db)
+	w := entries.where(ctx, s.db)
 	if g.docket > 0 {
 		w.add("docket = ?", g.docket)
 	}
@@ -200,6 +200,9 @@ func parseInboxCursor(cursor string) (at Group, ok bool) {
 
 // InGroup counts the entries of a group that need a person.
 func (s *Store) InGroup(ctx context.Context, grp string) (n int, err error) {
+	if limitOf(ctx) != nil {
+		return s.CountEntries(ctx, (&InboxFilter{}).Entries(grp))
+	}
 	err = one(ctx, s.db, `SELECT entries FROM inbox WHERE grp = $1`, []any{grp}, &n)
 	if isNotFound(err) {
 		return 0, nil

@@ -34,6 +34,7 @@ func (s *Store) About(ctx context.Context, ids []TrialID) (map[TrialID]About, er
 	for _, id := range ids {
 		args = append(args, id.Docket, int64(id.Ordinal))
 	}
+	w.within(ctx, "d.repository")
 	w.add("(e.docket, e.ordinal) IN (VALUES "+pairs+")", args...)
 	err := each(ctx, s.db, `SELECT e.docket, e.ordinal, e.truth, e.label_names, d.name FROM entries e JOIN dockets d ON d.id = e.docket`+w.text(), w.args,
 		func(scan func(...any) error) error {
@@ -88,7 +89,7 @@ type Known struct {
 func (s *Store) KnownLabels(ctx context.Context, f EntryFilter) ([]Known, error) {
 	const most = 100_000
 	f.Tried = true
-	w := f.where(s.db)
+	w := f.where(ctx, s.db)
 	w.add("(correction <> 0 OR truth <> '')")
 	list := []Known{}
 	names := map[string]map[string]string{} // few dockets name labels differently

@@ -2,7 +2,9 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -13,8 +15,10 @@ type Token struct {
 	// Name is for people, Submitter whom dockets and corrections are from.
 	Name, Submitter string
 	Scopes          []string
-	Author          string // who made it
-	Created         time.Time
+	// Repositories limit what the token reads and submits; none are no limit.
+	Repositories []string
+	Author       string // who made it
+	Created      time.Time
 	// Used, Expires and Revoked are zero for never.
 	Used, Expires, Revoked time.Time
 }
@@ -23,20 +27,23 @@ type Token struct {
 func (s *Store) AddToken(ctx context.Context, hash string, t Token) (Token, error) {
 	t.Name, t.Submitter, t.Author, t.Created = text(t.Name, maxName), text(t.Submitter, maxName), text(t.Author, maxName), at(s.now())
 	err := s.write(ctx, func(w *tx) error {
-		return one(ctx, w, `INSERT INTO tokens (hash, name, submitter, scopes, author, created, used, expires, revoked)
-			VALUES ($1, $2, $3, $4, $5, $6, 0, $7, 0) RETURNING id`,
-			[]any{hash, t.Name, t.Submitter, strings.Join(t.Scopes, " "), t.Author, micros(t.Created), micros(t.Expires)}, &t.ID)
+		return one(ctx, w, `INSERT INTO tokens (hash, name, submitter, scopes, author, created, used, expires, revoked, repositories)
+			VALUES ($1, $2, $3, $4, $5, $6, 0, $7, 0, $8) RETURNING id`,
+			[]any{hash, t.Name, t.Submitter, strings.Join(t.Scopes, " "), t.Author, micros(t.Created), micros(t.Expires), list(t.Repositories)}, &t.ID)
 	})
 	return t, err
 }
 
-const grantColumns = `id, name, submitter, scopes, author, created, used, expires, revoked`
+const grantColumns = `id, name, submitter, scopes, author, created, used, expires, revoked, repositories`
 
 func scanToken(scan func(...any) error) (Token, error) {
 	var t Token
-	var scopes string
+	var scopes, repositories string
 	var created, used, expires, revoked int64
-	err := scan(&t.ID, &t.Name, &t.Submitter, &scopes, &t.Author, &created, &used, &expires, &revoked)
+	err := scan(&t.ID, &t.Name, &t.Submitter, &scopes, &t.Author, &created, &used, &expires, &revoked, &repositories)
+	if err == nil {
+		err = parse(repositories, &t.Repositories)
+	}
 	t.Scopes = strings.Fields(scopes)
 	t.Created, t.Used, t.Expires, t.Revoked = at(created), at(used), at(expires), at(revoked)
 	return t, err
@@ -49,7 +56,7 @@ const tokenUse = time.Minute
 // ErrNotFound.
 func (s *Store) Token(ctx context.Context, hash string) (Token, error) {
 	now := s.now()
-	list, err := s.tokens(ctx, `WHERE hash = $1 AND revoked = 0 AND (expires = 0 OR expires > $2)`, hash, now)
+	list, err := s.tokens(WithoutLimit(ctx), `WHERE hash = $1 AND revoked = 0 AND (expires = 0 OR expires > $2)`, hash, now)
 	if err == nil && len(list) == 0 {
 		err = fmt.Errorf("token: %w", ErrNotFound)
 	}
@@ -65,6 +72,11 @@ func (s *Store) Token(ctx context.Context, hash string) (Token, error) {
 	return list[0], err
 }
 
+// within says whether a token can do no more than the limit allows.
+func (t *Token) within(ctx context.Context) bool {
+	return limitOf(ctx) == nil || len(t.Repositories) > 0 && !slices.ContainsFunc(t.Repositories, func(r string) bool { return !sees(ctx, r) })
+}
+
 // Tokens lists all, those included that were revoked, the latest first; at most 1,000.
 func (s *Store) Tokens(ctx context.Context) ([]Token, error) {
 	return s.tokens(ctx, `ORDER BY id DESC LIMIT 1000`)
@@ -74,7 +86,9 @@ func (s *Store) tokens(ctx context.Context, which string, args ...any) ([]Token,
 	list := []Token{}
 	err := each(ctx, s.db, `SELECT `+grantColumns+` FROM tokens `+which, args, func(scan func(...any) error) error {
 		t, err := scanToken(scan)
-		list = append(list, t)
+		if t.within(ctx) {
+			list = append(list, t)
+		}
 		return err
 	})
 	return list, err
@@ -82,6 +96,11 @@ func (s *Store) tokens(ctx context.Context, which string, args ...any) ([]Token,
 
 // RevokeToken ends a token at once. One that is not there, or was revoked, is ErrNotFound.
 func (s *Store) RevokeToken(ctx context.Context, id int64) error {
+	if limitOf(ctx) != nil {
+		if list, err := s.tokens(ctx, `WHERE id = $1`, id); err != nil || len(list) == 0 {
+			return errors.Join(err, fmt.Errorf("token %d: %w", id, ErrNotFound))
+		}
+	}
 	return s.write(ctx, func(t *tx) error {
 		n, err := t.exec(ctx, `UPDATE tokens SET revoked = $1 WHERE id = $2 AND revoked = 0`, s.now(), id)
 		if err == nil && n == 0 {

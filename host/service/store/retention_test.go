@@ -46,7 +46,7 @@ func retains(t *testing.T, s *store.Store, c *clock) {
 			t.Errorf("%s: %v", id, err)
 		}
 	}
-	if _, _, _, err := s.CasebookRun(ctx, 1); err != nil {
+	if _, _, _, err := s.CasebookRun(ctx, 1, ""); err != nil {
 		t.Errorf("what the casebook learned: %v", err)
 	}
 

@@ -165,14 +165,14 @@ func casebookLog(t *testing.T, s *store.Store) {
 	_, err = s.Undo(ctx, "ann", first.ID)
 	must(t, err)
 	for revision, want := range map[int64][]int64{0: nil, 1: {1}, 2: {1, 2}, 3: {2}} {
-		if got, err := s.CasebookLog(ctx, revision); err != nil || !cmp.Equal(got, want) {
+		if got, err := s.CasebookLog(ctx, revision, ""); err != nil || !cmp.Equal(got, want) {
 			t.Errorf("revision %d: %v, %v", revision, got, err)
 		}
 	}
-	if _, err := s.CasebookLog(ctx, 4); !errors.Is(err, store.ErrNotFound) {
+	if _, err := s.CasebookLog(ctx, 4, ""); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a revision to come: %v", err)
 	}
-	_, learned, _, err := s.CasebookRun(ctx, 2)
+	_, learned, _, err := s.CasebookRun(ctx, 2, "")
 	must(t, err)
 	if len(learned) != 1 || learned[0].Case.ID != "b" || learned[0].Label != "flake" || learned[0].Origin != "confirmed" || learned[0].Confidence != 0.9 {
 		t.Errorf("%+v", learned)
@@ -197,7 +197,7 @@ func remembers(t *testing.T, s *store.Store) {
 		}
 		return surely(e)
 	})
-	suites, learned, _, err := s.CasebookRun(ctx, 1)
+	suites, learned, _, err := s.CasebookRun(ctx, 1, "")
 	must(t, err)
 	var got []string
 	for _, l := range learned {

@@ -149,4 +149,15 @@ var migrations = []migration{
 		// Light's answers came with the cases.
 		`ALTER TABLE dockets ADD COLUMN answered BIGINT NOT NULL DEFAULT 0`,
 	}},
+	{"12 repositories", []string{
+		// Repositories that a token is limited to; a JSON list.
+		`ALTER TABLE tokens ADD COLUMN repositories TEXT NOT NULL DEFAULT ''`,
+		// What the casebook learned is for dockets of the repository that it is from.
+		`ALTER TABLE casebook_log ADD COLUMN repository TEXT NOT NULL DEFAULT ''`,
+		`ALTER TABLE casebook_entries ADD COLUMN repository TEXT NOT NULL DEFAULT ''`,
+		`UPDATE casebook_entries SET repository = coalesce(
+			(SELECT e.repository FROM entries e WHERE e.case_digest = casebook_entries.case_digest ORDER BY e.docket DESC LIMIT 1),
+			(SELECT e.repository FROM entry_members m JOIN entries e ON e.docket = m.docket AND e.ordinal = m.ordinal
+				WHERE m.case_digest = casebook_entries.case_digest ORDER BY e.docket DESC LIMIT 1), '')`,
+	}},
 }

@@ -276,7 +276,7 @@ func (s *Store) byKey(ctx context.Context, submitter, key, bodyDigest string) (D
 	if err := one(ctx, s.db, `SELECT id FROM dockets WHERE submitter = $1 AND idempotency_key = $2`, []any{submitter, key}, &id); err != nil {
 		return Docket{}, err
 	}
-	d, err := s.Docket(ctx, id)
+	d, err := readDocket(WithoutLimit(ctx), s.db, id) // the digest is also that of the repository
 	if err == nil && d.BodyDigest != bodyDigest {
 		return Docket{}, fmt.Errorf("docket %d: %w", id, ErrKeyReused)
 	}

@@ -25,6 +25,11 @@ type Tried struct {
 func (s *Store) Trial(ctx context.Context, id TrialID) (*Tried, error) {
 	var list []*Tried
 	err := s.db.snapshot(ctx, func(q querier) (err error) {
+		if limitOf(ctx) != nil {
+			if _, err := readDocket(ctx, q, id.Docket); err != nil {
+				return err
+			}
+		}
 		list, err = readTrials(ctx, q, id.Docket, id.Ordinal, id.Ordinal, true)
 		return err
 	})

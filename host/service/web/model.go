@@ -63,7 +63,7 @@ type Backend interface {
 	TakeRefit(ctx context.Context) (generation int64, err error)
 
 	Tokens(ctx context.Context) ([]Token, error)
-	AddToken(ctx context.Context, name string, scopes []string) (secret string, err error)
+	AddToken(ctx context.Context, name string, scopes, repositories []string) (secret string, err error)
 	RevokeToken(ctx context.Context, id string) error
 
 	// Changes tells what changed, until the context ends; then the channel is closed. Slow readers may miss changes, but get a later one.
@@ -403,6 +403,7 @@ type RefitFlip struct {
 type Token struct {
 	ID, Name, Submitter string
 	Scopes              []string
+	Repositories        []string // that it is limited to
 	Created, Used       time.Time
 	Revoked             bool
 }

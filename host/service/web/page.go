@@ -42,10 +42,12 @@ type view struct {
 	Who                  *auth.Identity
 	// CanReview, CanSubmit and CanOperate say what the person may do.
 	CanReview, CanSubmit, CanOperate bool
-	SignedIn                         bool
-	Now                              time.Time
-	Path                             string
-	Style, Script, Icon              string
+	// CanSwap says whether they may change modules, which are those of all repositories.
+	CanSwap             bool
+	SignedIn            bool
+	Now                 time.Time
+	Path                string
+	Style, Script, Icon string
 	// Notice is what came of an action, Undo the correction that can be taken back.
 	Notice string
 	Undo   int64
@@ -59,6 +61,7 @@ func (s *site) show(w http.ResponseWriter, r *http.Request, status int, v *view)
 	who := auth.From(r.Context())
 	v.Who, v.Now, v.Path = who, s.config.Now(), r.URL.RequestURI()
 	v.CanReview, v.CanSubmit, v.CanOperate = who.Can(auth.Review), who.Can(auth.Submit), who.Can(auth.Operate)
+	v.CanSwap = who.Can(auth.Everywhere)
 	v.SignedIn = who != nil && who.Via == auth.ViaSession
 	v.Style, v.Script, v.Icon = assets().url("app.css"), assets().url("app.js"), assets().url("icon.svg")
 	if v.Notice == "" {

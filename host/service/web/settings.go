@@ -69,7 +69,7 @@ func (s *site) addToken(w http.ResponseWriter, r *http.Request) error {
 	case len(scopes) == 0:
 		return &UserError{"a token needs at least one scope"}
 	}
-	secret, err := s.config.Backend.AddToken(r.Context(), name, scopes)
+	secret, err := s.config.Backend.AddToken(r.Context(), name, scopes, strings.Fields(strings.ReplaceAll(r.PostForm.Get("repositories"), ",", " ")))
 	if err != nil {
 		return err
 	}

@@ -190,16 +190,17 @@ func (b *stored) Tokens(ctx context.Context) ([]Token, error) {
 	list := make([]Token, len(rows))
 	for i := range rows {
 		t := &rows[i]
-		list[i] = Token{ID: strconv.FormatInt(t.ID, 10), Name: t.Name, Submitter: t.Submitter, Scopes: t.Scopes, Created: t.Created, Used: t.Used, Revoked: !t.Revoked.IsZero()}
+		list[i] = Token{ID: strconv.FormatInt(t.ID, 10), Name: t.Name, Submitter: t.Submitter, Scopes: t.Scopes, Repositories: t.Repositories, Created: t.Created, Used: t.Used, Revoked: !t.Revoked.IsZero()}
 	}
 	return list, err
 }
 
-func (b *stored) AddToken(ctx context.Context, name string, scopes []string) (string, error) {
+func (b *stored) AddToken(ctx context.Context, name string, scopes, repositories []string) (string, error) {
 	in := struct {
-		Name   string   `json:"name"`
-		Scopes []string `json:"scopes"`
-	}{name, scopes}
+		Name         string   `json:"name"`
+		Scopes       []string `json:"scopes"`
+		Repositories []string `json:"repositories,omitempty"`
+	}{name, scopes, repositories}
 	var out struct {
 		Secret string `json:"secret"`
 	}

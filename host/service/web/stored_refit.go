@@ -7,6 +7,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/shadowcourt/shadowcourt/host/service/auth"
 	"github.com/shadowcourt/shadowcourt/host/service/refit"
 	"github.com/shadowcourt/shadowcourt/host/service/store"
 )
@@ -21,8 +22,8 @@ const (
 )
 
 func (b *stored) Refit(ctx context.Context) (*Refit, error) {
-	if b.sources.Refit == nil {
-		return nil, nil //nolint:nilnil // the server can't refit
+	if b.sources.Refit == nil || auth.From(ctx).Limited() {
+		return nil, nil //nolint:nilnil // the server can't refit; a refit is about the cases of all repositories
 	}
 	known, err := b.sources.Store.CountKnown(ctx)
 	if err != nil {

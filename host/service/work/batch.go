@@ -132,7 +132,8 @@ func (w *Worker) try(ctx context.Context, b *store.Batch, done *Batch) (*store.O
 		return nil, fmt.Errorf("open generation %d for %s: %w", b.Generation, b.Docket.Format, err)
 	}
 	defer release()
-	book, returnBook, err := w.books.get(ctx, b.Docket.Casebook)
+	seen := bookKey{b.Docket.Casebook, b.Docket.Repository}
+	book, returnBook, err := w.books.get(ctx, seen)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +142,7 @@ func (w *Worker) try(ctx context.Context, b *store.Batch, done *Batch) (*store.O
 	if book != nil {
 		court = court.WithCasebook(knowledge.Casebook(book))
 	}
-	config, err := w.fleet.configuration(ctx, h, court, b.Docket.Casebook)
+	config, err := w.fleet.configuration(ctx, h, court, seen)
 	if err != nil {
 		return nil, err
 	}
@@ -230,10 +231,10 @@ func (r *recording) end() ([]byte, error) {
 	return r.out.Bytes(), nil
 }
 
-// configuration gives what verdicts of a host depend on. It is the same for all batches with a revision of the casebook.
-func (f *fleet) configuration(ctx context.Context, h *fleetHost, court *host.Host, revision int64) (*configured, error) {
+// configuration gives what verdicts of a host depend on. It is the same for all batches that see the same of the casebook.
+func (f *fleet) configuration(ctx context.Context, h *fleetHost, court *host.Host, seen bookKey) (*configured, error) {
 	f.mu.Lock()
-	c := h.configs[revision]
+	c := h.configs[seen]
 	f.mu.Unlock()
 	if c != nil {
 		return c, nil
@@ -251,7 +252,7 @@ func (f *fleet) configuration(ctx context.Context, h *fleetHost, court *host.Hos
 	}
 	c = &configured{digest: record.DigestOf(text).Hex(), parts: parts}
 	f.mu.Lock()
-	h.configs[revision] = c
+	h.configs[seen] = c
 	f.mu.Unlock()
 	return c, nil
 }

@@ -19,18 +19,30 @@ import (
 // idleBooks is how many revisions of the casebook stay open that no batch uses.
 const idleBooks = 4
 
-// books builds casebooks from the log of the store, one for each revision that a docket sees. It is safe for concurrent use.
+// books builds casebooks from the log of the store, one for each repository and revision that a docket sees. It is safe for concurrent use.
 type books struct {
 	store *store.Store
 
-	mu       sync.Mutex
-	dir      *tempdir.Dir
-	book     *casebook.Book // what was replayed last
-	replayed []int64        // the revisions in it
-	files    int
-	now      time.Time // of the revision that is replayed
-	open     map[int64]*openBook
-	clock    int64
+	mu    sync.Mutex
+	dir   *tempdir.Dir
+	of    map[string]*replayed // by repository
+	files int
+	now   time.Time // of the revision that is replayed
+	open  map[bookKey]*openBook
+	clock int64
+}
+
+// bookKey names what a docket sees of the casebook: what was learned of its repository up to a revision.
+type bookKey struct {
+	revision   int64
+	repository string
+}
+
+// replayed is a book with the revisions in it.
+type replayed struct {
+	book      *casebook.Book
+	file      string
+	revisions []int64
 }
 
 // openBook is a snapshot at one revision.
@@ -40,21 +52,24 @@ type openBook struct {
 	used     int64
 }
 
-// get gives the casebook at a revision; nil for revision 0, at which nothing is known. The caller calls release once.
-func (b *books) get(ctx context.Context, revision int64) (s *casebook.Snapshot, release func(), err error) {
-	if revision == 0 {
+// get gives the casebook of a docket; nil where nothing is known. The caller calls release once.
+func (b *books) get(ctx context.Context, key bookKey) (s *casebook.Snapshot, release func(), err error) {
+	if key.revision == 0 {
 		return nil, func() {}, nil
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	o := b.open[revision]
+	o := b.open[key]
 	if o == nil {
-		snapshot, err := b.build(ctx, revision)
+		snapshot, err := b.build(ctx, key)
 		if err != nil {
-			return nil, nil, fmt.Errorf("casebook at revision %d: %w", revision, err)
+			return nil, nil, fmt.Errorf("casebook at revision %d: %w", key.revision, err)
+		}
+		if snapshot == nil {
+			return nil, func() {}, nil
 		}
 		o = &openBook{snapshot: snapshot}
-		b.open[revision] = o
+		b.open[key] = o
 	}
 	o.users++
 	return o.snapshot, func() { b.release(o) }, nil
@@ -71,73 +86,74 @@ func (b *books) release(o *openBook) {
 
 // closeIdle closes the snapshots that nobody uses, until at most so many are left.
 func (b *books) closeIdle(most int) error {
-	var idle []int64
-	for revision, o := range b.open {
+	var idle []bookKey
+	for key, o := range b.open {
 		if o.users == 0 {
-			idle = append(idle, revision)
+			idle = append(idle, key)
 		}
 	}
-	slices.SortFunc(idle, func(x, y int64) int { return int(b.open[x].used - b.open[y].used) })
+	slices.SortFunc(idle, func(x, y bookKey) int { return int(b.open[x].used - b.open[y].used) })
 	var err error
-	for _, revision := range idle[:max(len(idle)-most, 0)] {
-		err = errors.Join(err, b.open[revision].snapshot.Close())
-		delete(b.open, revision)
+	for _, key := range idle[:max(len(idle)-most, 0)] {
+		err = errors.Join(err, b.open[key].snapshot.Close())
+		delete(b.open, key)
 	}
 	return err
 }
 
-// build replays the log up to a revision. What was replayed before is continued where it is a beginning of it; a correction that
-// was taken back needs a new book.
-func (b *books) build(ctx context.Context, revision int64) (*casebook.Snapshot, error) {
-	log, err := b.store.CasebookLog(ctx, revision)
-	if err != nil {
+// build replays the log of a repository up to a revision; nil where it is empty. What was replayed before is continued where it is a
+// beginning of it; a correction that was taken back needs a new book.
+func (b *books) build(ctx context.Context, key bookKey) (*casebook.Snapshot, error) {
+	log, err := b.store.CasebookLog(ctx, key.revision, key.repository)
+	if err != nil || len(log) == 0 {
 		return nil, err
 	}
-	if b.book == nil || len(b.replayed) > len(log) || !slices.Equal(b.replayed, log[:len(b.replayed)]) {
-		if err := b.begin(ctx); err != nil {
+	r := b.of[key.repository]
+	if r == nil || len(r.revisions) > len(log) || !slices.Equal(r.revisions, log[:len(r.revisions)]) {
+		if r, err = b.begin(ctx, key.repository); err != nil {
 			return nil, err
 		}
 	}
-	for _, next := range log[len(b.replayed):] {
-		if err := b.replay(ctx, next); err != nil {
-			return nil, errors.Join(err, b.drop())
+	for _, next := range log[len(r.revisions):] {
+		if err := b.replay(ctx, r.book, next, key.repository); err != nil {
+			return nil, errors.Join(err, b.drop(key.repository))
 		}
-		b.replayed = append(b.replayed, next)
+		r.revisions = append(r.revisions, next)
 	}
-	return b.book.Snapshot(ctx)
+	return r.book.Snapshot(ctx)
 }
 
-// begin opens an empty book.
-func (b *books) begin(ctx context.Context) error {
-	err := b.drop()
+// begin opens an empty book for a repository.
+func (b *books) begin(ctx context.Context, repository string) (*replayed, error) {
+	err := b.drop(repository)
 	if err == nil && b.dir == nil {
 		b.dir, err = tempdir.New("shadowcourt-service")
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	b.files++
-	b.book, err = casebook.Open(ctx, b.file(), casebook.Options{Now: func() time.Time { return b.now }})
-	return err
+	r := &replayed{file: filepath.Join(b.dir.Path, fmt.Sprintf("casebook-%d.db", b.files))}
+	if r.book, err = casebook.Open(ctx, r.file, casebook.Options{Now: func() time.Time { return b.now }}); err != nil {
+		return nil, err
+	}
+	b.of[repository] = r
+	return r, nil
 }
 
-func (b *books) file() string {
-	return filepath.Join(b.dir.Path, fmt.Sprintf("casebook-%d.db", b.files))
-}
-
-// drop forgets the book.
-func (b *books) drop() error {
-	if b.book == nil {
+// drop forgets the book of a repository.
+func (b *books) drop(repository string) error {
+	r := b.of[repository]
+	if r == nil {
 		return nil
 	}
-	err := errors.Join(b.book.Close(), os.Remove(b.file()))
-	b.book, b.replayed = nil, nil
-	return err
+	delete(b.of, repository)
+	return errors.Join(r.book.Close(), os.Remove(r.file))
 }
 
 // replay adds one revision of the log.
-func (b *books) replay(ctx context.Context, revision int64) error {
-	suites, learned, created, err := b.store.CasebookRun(ctx, revision)
+func (b *books) replay(ctx context.Context, book *casebook.Book, revision int64, repository string) error {
+	suites, learned, created, err := b.store.CasebookRun(ctx, revision, repository)
 	if err != nil {
 		return err
 	}
@@ -153,7 +169,7 @@ func (b *books) replay(ctx context.Context, revision int64) error {
 		run.Entries = append(run.Entries, entry)
 	}
 	b.now = created
-	_, err = b.book.Remember(ctx, run)
+	_, err = book.Remember(ctx, run)
 	return err
 }
 
@@ -161,7 +177,10 @@ func (b *books) replay(ctx context.Context, revision int64) error {
 func (b *books) close() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	err := errors.Join(b.closeIdle(0), b.drop())
+	err := b.closeIdle(0)
+	for repository := range b.of {
+		err = errors.Join(err, b.drop(repository))
+	}
 	if b.dir != nil {
 		err = errors.Join(err, b.dir.Remove())
 	}

@@ -61,8 +61,8 @@ type fleetHost struct {
 	docket     int64      // that has the laboratory
 	err        error
 	users      int
-	used       int64                 // the fleet's clock when it was last used
-	configs    map[int64]*configured // by revision of the casebook
+	used       int64 // the fleet's clock when it was last used
+	configs    map[bookKey]*configured
 }
 
 var errFleetClosed = errors.New("the worker is stopping")
@@ -77,7 +77,7 @@ func (f *fleet) get(ctx context.Context, key hostKey) (h *fleetHost, release fun
 	h = f.hosts[key]
 	opens := h == nil
 	if opens {
-		h = &fleetHost{ready: make(chan struct{}), configs: map[int64]*configured{}}
+		h = &fleetHost{ready: make(chan struct{}), configs: map[bookKey]*configured{}}
 		f.hosts[key] = h
 	}
 	h.users++

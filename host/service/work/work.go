@@ -109,7 +109,7 @@ func New(config Config) *Worker {
 		fleet: fleet{
 			store: config.Store, open: config.Open, laboratories: config.Laboratories, logger: config.Logger, hosts: map[hostKey]*fleetHost{},
 		},
-		books: books{store: config.Store, open: map[int64]*openBook{}},
+		books: books{store: config.Store, open: map[bookKey]*openBook{}, of: map[string]*replayed{}},
 		slots: make(chan struct{}, config.Workers), running: map[int64]bool{},
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -37,6 +38,7 @@ func newToken(s cli.Streams) *cobra.Command {
 func newTokenAdd(s cli.Streams) *cobra.Command {
 	var d database
 	var scopes, submitter string
+	var repositories []string
 	var days int
 	cmd := &cobra.Command{
 		Use:   "add NAME",
@@ -51,8 +53,8 @@ people. Scopes are submit (submit and follow dockets), review (correct verdicts)
 			if err != nil {
 				return cli.InputError(fmt.Errorf("--scopes: %w", err))
 			}
-			if strings.TrimSpace(args[0]) == "" || days < 0 {
-				return cli.InputError(errors.New("use a name that is not empty, and --days of 0 or more"))
+			if strings.TrimSpace(args[0]) == "" || days < 0 || slices.Contains(repositories, "") {
+				return cli.InputError(errors.New("use names that are not empty, and --days of 0 or more"))
 			}
 			db, err := d.open(cmd.Context(), slog.New(slog.DiscardHandler), mustExist)
 			if err != nil {
@@ -63,7 +65,7 @@ people. Scopes are submit (submit and follow dockets), review (correct verdicts)
 			if err != nil {
 				return err
 			}
-			t := store.Token{Name: args[0], Submitter: submitter, Author: localAuthor}
+			t := store.Token{Name: args[0], Submitter: submitter, Repositories: repositories, Author: localAuthor}
 			if t.Submitter == "" {
 				t.Submitter = t.Name
 			}
@@ -89,6 +91,7 @@ people. Scopes are submit (submit and follow dockets), review (correct verdicts)
 	f := cmd.Flags()
 	f.StringVar(&scopes, "scopes", string(auth.Submit), "submit, review, operate, or several with commas")
 	f.StringVar(&submitter, "submitter", "", "whose dockets are submitted with it (default: NAME); submitters take turns")
+	f.StringArrayVar(&repositories, "repository", nil, "limit the token to dockets of this repository; may be repeated (default: all)")
 	f.IntVar(&days, "days", 0, "days until it ends by itself; 0: never")
 	return cmd
 }
@@ -109,18 +112,21 @@ func newTokenList(s cli.Streams) *cobra.Command {
 			defer db.Close()
 			list, err := db.Tokens(cmd.Context())
 			if len(list) > 0 {
-				fmt.Fprintln(s.Out, "ID\tSTATE\tNAME\tSUBMITTER\tSCOPES\tMADE")
+				fmt.Fprintln(s.Out, "ID\tSTATE\tNAME\tSUBMITTER\tSCOPES\tMADE\tREPOSITORIES")
 			}
 			for _, t := range list {
-				state := "valid"
+				state, limit := "valid", "all"
+				if len(t.Repositories) > 0 {
+					limit = sanitize.Line(strings.Join(t.Repositories, ","))
+				}
 				switch {
 				case !t.Revoked.IsZero():
 					state = "revoked"
 				case !t.Expires.IsZero() && !time.Now().Before(t.Expires):
 					state = "expired"
 				}
-				fmt.Fprintf(s.Out, "%d\t%s\t%s\t%s\t%s\t%s\n", t.ID, state, sanitize.Line(t.Name), sanitize.Line(t.Submitter), strings.Join(t.Scopes, ","),
-					t.Created.UTC().Format(time.RFC3339))
+				fmt.Fprintf(s.Out, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", t.ID, state, sanitize.Line(t.Name), sanitize.Line(t.Submitter), strings.Join(t.Scopes, ","),
+					t.Created.UTC().Format(time.RFC3339), limit)
 			}
 			if err == nil && len(list) == 0 {
 				fmt.Fprintln(s.Out, "there are no tokens")

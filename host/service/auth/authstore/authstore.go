@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net/http"
 
 	"github.com/shadowcourt/shadowcourt/host/service/auth"
 	"github.com/shadowcourt/shadowcourt/host/service/store"
@@ -22,8 +23,19 @@ func (t tokens) AuthToken(ctx context.Context, hash auth.Hash) (*auth.Token, err
 		return nil, unknown(err)
 	}
 	return &auth.Token{
-		Name: found.Name, Submitter: found.Submitter, Scopes: scopes(found.Scopes), Created: found.Created, Expires: found.Expires, Revoked: found.Revoked,
+		Name: found.Name, Submitter: found.Submitter, Scopes: scopes(found.Scopes), Repositories: found.Repositories, Created: found.Created, Expires: found.Expires,
+		Revoked: found.Revoked,
 	}, nil
+}
+
+// Limit goes around what reads the store for requests: whoever is limited to repositories sees nothing of others.
+func Limit(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if who := auth.From(r.Context()); who.Limited() {
+			r = r.WithContext(store.Within(r.Context(), who.Repositories))
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 func (t tokens) AddSession(ctx context.Context, s *auth.Session) error {
