@@ -195,6 +195,8 @@ type Action struct {
 	Action  string    `json:"action" doc:"Did what" example:"generation.activate"`
 	Target  string    `json:"target" doc:"To what" example:"generation 7"`
 	Details string    `json:"details,omitempty" doc:"And more of it"`
+	Number  int64     `json:"number" minimum:"1" doc:"Number of the line, without gaps"`
+	Digest  string    `json:"digest" doc:"SHA-256 of the line and of all before it; serve audit verify verifies them"`
 }
 
 type auditLogOutput struct {
@@ -212,7 +214,7 @@ func (s *server) auditLog(ctx context.Context, in *Page) (*auditLogOutput, error
 	out := &auditLogOutput{}
 	out.Body.Actions = make([]Action, len(list))
 	for i, a := range list {
-		out.Body.Actions[i] = Action{ID: a.ID, Time: a.Time, Author: a.Author, Action: a.Action, Target: a.Target, Details: a.Details}
+		out.Body.Actions[i] = Action{ID: a.ID, Time: a.Time, Author: a.Author, Action: a.Action, Target: a.Target, Details: a.Details, Number: a.Number, Digest: a.Digest}
 		out.Body.Next = in.next(len(list), a.ID)
 	}
 	return out, nil

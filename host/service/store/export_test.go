@@ -68,6 +68,7 @@ func (s *Store) WithoutCounts(ctx context.Context) error {
 	return s.db.write(ctx, func(t *tx) error {
 		for _, statement := range []string{
 			`DROP TABLE tallies`, `DROP TABLE inbox`, `DROP TABLE refits`, `DROP INDEX entries_inbox`, `DROP INDEX entries_flipped`, `DROP INDEX entries_waiting`,
+			`DROP INDEX audit_log_number`, `DROP TABLE audit_chain`, `ALTER TABLE audit_log DROP COLUMN number`, `ALTER TABLE audit_log DROP COLUMN digest`,
 			`ALTER TABLE dockets DROP COLUMN answered`, `ALTER TABLE tokens DROP COLUMN repositories`,
 			`ALTER TABLE casebook_log DROP COLUMN repository`, `ALTER TABLE casebook_entries DROP COLUMN repository`,
 			`CREATE INDEX entries_open ON entries (created) WHERE correction = 0 AND status <> ''`, `DELETE FROM migrations WHERE version >= 8`,
@@ -77,5 +78,13 @@ func (s *Store) WithoutCounts(ctx context.Context) error {
 			}
 		}
 		return nil
+	})
+}
+
+// Exec changes the tables past the store, as somebody with the database's password can.
+func (s *Store) Exec(ctx context.Context, statement string, args ...any) error {
+	return s.db.write(ctx, func(t *tx) error {
+		_, err := t.exec(ctx, statement, args...)
+		return err
 	})
 }

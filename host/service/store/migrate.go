@@ -115,6 +115,11 @@ func migrate(ctx context.Context, d database, words dialect, queue func() error)
 					return fmt.Errorf("%s: %w", m.name, err)
 				}
 			}
+			if m.do != nil {
+				if err := m.do(ctx, t); err != nil {
+					return fmt.Errorf("%s: %w", m.name, err)
+				}
+			}
 			if _, err := t.exec(ctx, `INSERT INTO migrations (version, name) VALUES ($1, $2)`, version+int64(i)+1, m.name); err != nil {
 				return err
 			}

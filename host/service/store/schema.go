@@ -1,15 +1,19 @@
 package store
 
+import "context"
+
 // A migration is a change of the tables; once released it stays as it is.
 type migration struct {
 	name       string
 	statements []string
+	// do, if not nil, does behind the statements what SQL alone can't.
+	do func(context.Context, *tx) error
 }
 
 // migrations in their order. Times are microseconds since 1970 in UTC, digests are hexadecimal SHA-256, lists are JSON. Empty
 // texts and zeros stand for what is not there, so that both databases read them the same.
 var migrations = []migration{
-	{"1 dockets", []string{
+	{name: "1 dockets", statements: []string{
 		// The texts of documents over 4 KiB, and everything else of cases. touched is when a submission last needed the row.
 		`CREATE TABLE documents (digest TEXT PRIMARY KEY, size BIGINT NOT NULL, body {bytes} NOT NULL, touched BIGINT NOT NULL)`,
 		`CREATE TABLE cases (digest TEXT PRIMARY KEY, size BIGINT NOT NULL, body {bytes} NOT NULL, touched BIGINT NOT NULL)`,
@@ -57,7 +61,7 @@ var migrations = []migration{
 		`CREATE TABLE configurations (digest TEXT PRIMARY KEY, parts TEXT NOT NULL)`,
 		`CREATE TABLE records (id BIGINT PRIMARY KEY, size BIGINT NOT NULL, body {bytes} NOT NULL, created BIGINT NOT NULL)`,
 	}},
-	{"2 generations", []string{
+	{name: "2 generations", statements: []string{
 		`CREATE TABLE blobs (digest TEXT PRIMARY KEY, size BIGINT NOT NULL, body {bytes} NOT NULL, created BIGINT NOT NULL)`,
 		`CREATE TABLE generations (
 			id {id}, parent BIGINT NOT NULL, parts TEXT NOT NULL, share DOUBLE PRECISION NOT NULL, note TEXT NOT NULL, author TEXT NOT NULL,
@@ -74,7 +78,7 @@ var migrations = []migration{
 			beats BIGINT NOT NULL, seen BIGINT NOT NULL)`,
 		`CREATE TABLE leases (name TEXT PRIMARY KEY, holder TEXT NOT NULL, expires BIGINT NOT NULL)`,
 	}},
-	{"3 corrections", []string{
+	{name: "3 corrections", statements: []string{
 		`CREATE TABLE corrections (
 			id {id}, label TEXT NOT NULL, author TEXT NOT NULL, created BIGINT NOT NULL, undone BIGINT NOT NULL, undone_by TEXT NOT NULL,
 			grp TEXT NOT NULL, entries BIGINT NOT NULL, revision BIGINT NOT NULL)`,
@@ -89,7 +93,7 @@ var migrations = []migration{
 			label TEXT NOT NULL, confidence DOUBLE PRECISION NOT NULL, PRIMARY KEY (revision, place))`,
 		`CREATE INDEX casebook_entries_case ON casebook_entries (case_digest)`,
 	}},
-	{"4 people", []string{
+	{name: "4 people", statements: []string{
 		`CREATE TABLE tokens (
 			id {id}, hash TEXT NOT NULL, name TEXT NOT NULL, submitter TEXT NOT NULL, scopes TEXT NOT NULL, author TEXT NOT NULL,
 			created BIGINT NOT NULL, used BIGINT NOT NULL, expires BIGINT NOT NULL, revoked BIGINT NOT NULL)`,
@@ -102,21 +106,21 @@ var migrations = []migration{
 			id {id}, time BIGINT NOT NULL, author TEXT NOT NULL, action TEXT NOT NULL, target TEXT NOT NULL, details TEXT NOT NULL)`,
 		`CREATE INDEX audit_log_time ON audit_log (time)`,
 	}},
-	{"5 retention", []string{
+	{name: "5 retention", statements: []string{
 		// Which entries stand for further cases: those are kept as long as the entries are.
 		`CREATE TABLE entry_members (case_digest TEXT NOT NULL, docket BIGINT NOT NULL, ordinal BIGINT NOT NULL, PRIMARY KEY (case_digest, docket, ordinal))`,
 		`CREATE INDEX entry_members_docket ON entry_members (docket)`,
 		`CREATE INDEX dockets_finished ON dockets (finished)`,
 	}},
-	{"6 canary", []string{
+	{name: "6 canary", statements: []string{
 		`ALTER TABLE verdicts ADD COLUMN beside_confidence DOUBLE PRECISION NOT NULL DEFAULT 0`,
 		`ALTER TABLE entries ADD COLUMN beside_confidence DOUBLE PRECISION NOT NULL DEFAULT 0`,
 	}},
-	{"7 traces", []string{
+	{name: "7 traces", statements: []string{
 		// The span of the submission, as the header traceparent has it: workers continue its trace.
 		`ALTER TABLE dockets ADD COLUMN traceparent TEXT NOT NULL DEFAULT ''`,
 	}},
-	{"8 counts", []string{
+	{name: "8 counts", statements: []string{
 		// See tally.go. confidence is in hundredths, stated the sum of the confidences; both are 0 where truth or label is empty.
 		`CREATE TABLE tallies (
 			docket BIGINT NOT NULL, generation BIGINT NOT NULL, status TEXT NOT NULL, label TEXT NOT NULL, light TEXT NOT NULL,
@@ -135,21 +139,21 @@ var migrations = []migration{
 		`INSERT INTO inbox ` + countGroups,
 		`UPDATE inbox SET rank = ` + rankOf,
 	}},
-	{"9 refit", []string{
+	{name: "9 refit", statements: []string{
 		// The refit of all processes: one row. outcome is JSON of the pages.
 		`CREATE TABLE refits (
 			name TEXT PRIMARY KEY, holder TEXT NOT NULL, running BIGINT NOT NULL, step TEXT NOT NULL, failure TEXT NOT NULL, outcome TEXT NOT NULL,
 			seen BIGINT NOT NULL)`,
 	}},
-	{"10 search", []string{
+	{name: "10 search", statements: []string{
 		// A search reads the rows that need a person in their order.
 		`CREATE INDEX entries_waiting ON entries (docket) WHERE ` + needsPerson,
 	}},
-	{"11 answered", []string{
+	{name: "11 answered", statements: []string{
 		// Light's answers came with the cases.
 		`ALTER TABLE dockets ADD COLUMN answered BIGINT NOT NULL DEFAULT 0`,
 	}},
-	{"12 repositories", []string{
+	{name: "12 repositories", statements: []string{
 		// Repositories that a token is limited to; a JSON list.
 		`ALTER TABLE tokens ADD COLUMN repositories TEXT NOT NULL DEFAULT ''`,
 		// What the casebook learned is for dockets of the repository that it is from.
@@ -160,4 +164,10 @@ var migrations = []migration{
 			(SELECT e.repository FROM entry_members m JOIN entries e ON e.docket = m.docket AND e.ordinal = m.ordinal
 				WHERE m.case_digest = casebook_entries.case_digest ORDER BY e.docket DESC LIMIT 1), '')`,
 	}},
+	{name: "13 chain", statements: []string{
+		`ALTER TABLE audit_log ADD COLUMN number BIGINT NOT NULL DEFAULT 0`,
+		`ALTER TABLE audit_log ADD COLUMN digest TEXT NOT NULL DEFAULT ''`,
+		// The end of the log, and the last line that was cut off: one row.
+		`CREATE TABLE audit_chain (number BIGINT NOT NULL, digest TEXT NOT NULL, cut_number BIGINT NOT NULL, cut_digest TEXT NOT NULL)`,
+	}, do: chainLog},
 }

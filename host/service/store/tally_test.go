@@ -81,10 +81,16 @@ func counts(t *testing.T, s *store.Store) { //nolint:thelper // a test of the su
 	}
 	before, err := s.Inbox(ctx, store.InboxFilter{})
 	must(t, err)
+	for range 3 { // lines of before they had digests
+		must(t, s.Log(ctx, store.Action{Author: "ann", Action: "token.add"}))
+	}
 	must(t, s.WithoutCounts(ctx))
 	_, err = s.Migrate(ctx)
 	must(t, err)
 	check("the migration")
+	if v, err := s.VerifyAuditLog(ctx, ""); err != nil || v.Lines != 3 {
+		t.Errorf("the log of before: %+v, %v", v, err)
+	}
 	after, err := s.Inbox(ctx, store.InboxFilter{})
 	must(t, err)
 	if diff := cmp.Diff(before, after, cmpopts.EquateApprox(1e-6, 0), cmpopts.IgnoreUnexported(store.Group{})); diff != "" || before.Total == 0 {

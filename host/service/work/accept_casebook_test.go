@@ -65,5 +65,8 @@ func casebooks(t *testing.T, s *store.Store) (answers [3][]string) {
 		t.Error("the correction that was taken back changes nothing")
 	}
 	equalLines(t, results(t, s, before.ID), plain)
+	// Dockets of another repository see nothing of it.
+	other := wait(t, s, submit(t, s, store.Submission{Format: input.JUnit, Repository: "other"}, list).ID)
+	equalLines(t, results(t, s, other.ID), plain)
 	return [3][]string{plain, results(t, s, all.ID), got}
 }

@@ -88,7 +88,7 @@ Exit codes: 0 told to stop; 1 something failed while running; 2 the command line
 	open.CacheFlag(f, &o.cache, "folder for compiled modules, or none")
 	o.experiments.ServiceFlags(cmd)
 	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
-	cmd.AddCommand(newMigrate(s), newToken(s))
+	cmd.AddCommand(newMigrate(s), newToken(s), newAudit(s))
 	return cmd
 }
 
