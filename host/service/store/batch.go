@@ -135,6 +135,8 @@ type Outcome struct {
 	Faults map[int]string
 	// Record is the signed record of the trials; nil for none.
 	Record []byte
+	// Rest is the ordinal of the first entry that is left to another batch, behind those of others; 0 for none.
+	Rest int
 }
 
 // NewVerdict is a trial by its case.
@@ -203,6 +205,11 @@ func (s *Store) CompleteBatch(ctx context.Context, b *Batch, worker string, o *O
 		}
 		if err := t.lockDockets(ctx, b.Docket.ID); err != nil {
 			return err
+		}
+		if o.Rest > 0 {
+			if err := t.split(ctx, b, o.Rest); err != nil {
+				return err
+			}
 		}
 		if err := s.link(ctx, t, b, o); err != nil {
 			return err

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 
 	"github.com/riverqueue/river"
 )
@@ -67,4 +68,43 @@ func fairTags(ctx context.Context, t *tx, submitter string) (first, step int64, 
 	}
 	step = max(step, 1)
 	return now + step, step, nil
+}
+
+// OthersWait says whether batches of other dockets are in the queue.
+func (s *Store) OthersWait(ctx context.Context, docketID int64) (bool, error) {
+	var n int64
+	err := one(ctx, s.db, `SELECT count(*) FROM (SELECT 1 FROM batches WHERE state IN ('queued', 'running') AND state <> 'running' AND docket <> $1 LIMIT 1) others`, []any{docketID}, &n)
+	return n > 0, err
+}
+
+// split leaves the entries of a batch from an ordinal on to a new one. That has the tag of a batch further behind, and so have all of the
+// submitter that wait: a batch takes about a second (see batchesOf), and one that took longer has had more than its turn.
+func (t *tx) split(ctx context.Context, b *Batch, rest int) error {
+	var flow string
+	var tag, last, step, id int64
+	if err := one(ctx, t, `SELECT flow, tag, last FROM batches WHERE id = $1`, []any{b.ID}, &flow, &tag, &last); err != nil {
+		return err
+	}
+	if err := one(ctx, t, `SELECT count(*) FROM dockets WHERE submitter = $1 AND state IN ('queued', 'running')`, []any{flow}, &step); err != nil {
+		return err
+	}
+	step = max(step, 1)
+	if _, err := t.exec(ctx, `UPDATE batches SET tag = tag + $1 WHERE flow = $2 AND state = 'queued' AND tag >= $3`, step, flow, tag); err != nil {
+		return err
+	}
+	if _, err := t.exec(ctx, `UPDATE batches SET last = $1 WHERE id = $2`, int64(rest-1), b.ID); err != nil {
+		return err
+	}
+	b.Entries = slices.DeleteFunc(slices.Clone(b.Entries), func(e BatchEntry) bool { return e.Ordinal >= rest })
+	if err := one(ctx, t, insertBatch, []any{b.Docket.ID, flow, tag + step, int64(rest), last}, &id); err != nil {
+		return err
+	}
+	ids, err := t.db.insertJobs(ctx, t, []river.InsertManyParams{jobOf(id)})
+	if err != nil {
+		return err
+	}
+	if _, err := t.exec(ctx, `UPDATE batches SET job = $1 WHERE id = $2`, ids[0], id); err != nil {
+		return err
+	}
+	return t.order(ctx, ` AND batches.flow = $1`, flow)
 }

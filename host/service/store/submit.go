@@ -387,6 +387,10 @@ func batchesOf(sizes []int32) []span {
 	return spans
 }
 
+// insertBatch adds one that has no job yet: of a docket, a submitter, with a tag, from entry to entry.
+const insertBatch = `INSERT INTO batches (docket, flow, tag, first, last, state, job, attempt, worker, generation, started, finished)
+	VALUES ($1, $2, $3, $4, $5, 'queued', 0, 0, '', 0, 0, 0) RETURNING id`
+
 // insertBatches queues batches in their fair order: see fairTags.
 func (t *tx) insertBatches(ctx context.Context, docketID int64, submitter string, spans []span) error {
 	if len(spans) == 0 {
@@ -400,8 +404,7 @@ func (t *tx) insertBatches(ctx context.Context, docketID int64, submitter string
 	jobs := make([]river.InsertManyParams, len(spans))
 	for i, span := range spans {
 		tag := first + int64(i)*step
-		if err := one(ctx, t, `INSERT INTO batches (docket, flow, tag, first, last, state, job, attempt, worker, generation, started, finished)
-			VALUES ($1, $2, $3, $4, $5, 'queued', 0, 0, '', 0, 0, 0) RETURNING id`,
+		if err := one(ctx, t, insertBatch,
 			[]any{docketID, submitter, tag, int64(span.first), int64(span.last)}, &batches[i]); err != nil {
 			return err
 		}

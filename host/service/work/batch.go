@@ -27,6 +27,8 @@ type batchWorker struct {
 const (
 	firstPause = 100 * time.Millisecond
 	mostPause  = 10 * time.Second
+	// sliceTime is after what time a batch lets others go first. Batches are made to take about that.
+	sliceTime = time.Second
 	// mostHeld is the longest pause before a database that could not be written is tried again.
 	mostHeld = 2 * time.Second
 )
@@ -165,11 +167,18 @@ func (w *Worker) tryEntries(ctx context.Context, b *store.Batch, court *host.Hos
 		o.Parts[part.Name] = string(part.Digest)
 	}
 	records := &recording{key: w.config.Key, court: court, parts: config.parts}
+	begun := w.config.Now()
 	for i := range b.Entries {
 		e := &b.Entries[i]
 		if known[e.Digest] {
 			done.Known++
 			continue
+		}
+		if yields, err := w.yields(ctx, b, begun, done); err != nil {
+			return nil, err
+		} else if yields {
+			o.Rest = e.Ordinal
+			break
 		}
 		began := w.config.Now()
 		t, recorded, err := w.tryEntry(ctx, b, e, court)
@@ -192,6 +201,15 @@ func (w *Worker) tryEntries(ctx context.Context, b *store.Batch, court *host.Hos
 	var err error
 	o.Record, err = records.end()
 	return o, err
+}
+
+// yields says whether a batch leaves what it has not tried yet to a later one: it had its time, such as with cases that run into their limits,
+// and dockets wait that had none. It has tried one case at least.
+func (w *Worker) yields(ctx context.Context, b *store.Batch, begun time.Time, done *Batch) (bool, error) {
+	if done.Tried+done.Faults == 0 || w.config.Now().Sub(begun) < sliceTime {
+		return false, nil
+	}
+	return w.config.Store.OthersWait(ctx, b.Docket.ID)
 }
 
 // recording is the signed record of a batch.

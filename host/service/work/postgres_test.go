@@ -39,6 +39,8 @@ func TestAccept_SV2_RecordsVerifyOnPostgres(t *testing.T) { onEach(t, onPostgres
 
 func TestAccept_SV3_OnceAndFairOnPostgres(t *testing.T) { onEach(t, onPostgres(t), queue3) }
 
+func TestAccept_SV3_SlowCasesLetOthersGoFirstOnPostgres(t *testing.T) { slowCasesLetOthersGoFirst(t, onPostgres(t)(t)) }
+
 func TestAccept_SV4_SwapsOnPostgres(t *testing.T) { onEach(t, onPostgres(t), swaps4) }
 
 // The casebook in PostgreSQL gives the answers of the one in SQLite, at every revision.
