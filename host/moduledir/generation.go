@@ -101,7 +101,7 @@ func sides(change map[string]Swap, digest func(name string) string) (before, aft
 // begin notes a change before its first file is put in place, and end that all are. What an earlier change left as a mix
 // stays noted until it is none.
 func (d *Dir) begin(change map[string]Swap) (end func() error, err error) {
-	if err := os.MkdirAll(filepath.Join(d.path, historyDir), 0o755); err != nil {
+	if err := outfile.MakeFolder(filepath.Join(d.path, historyDir), 0o755); err != nil {
 		return nil, err
 	}
 	g, err := ReadGeneration(os.DirFS(d.path))

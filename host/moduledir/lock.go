@@ -6,12 +6,13 @@ import (
 	"path/filepath"
 
 	"github.com/shadowcourt/shadowcourt/host/internal/flock"
+	"github.com/shadowcourt/shadowcourt/host/outfile"
 )
 
 // Lock keeps other processes from locking the folder until unlock is called,
 // and waits for one that has it. Readers need no lock.
 func (d *Dir) Lock() (unlock func(), err error) {
-	if err := os.MkdirAll(filepath.Join(d.path, historyDir), 0o755); err != nil {
+	if err := outfile.MakeFolder(filepath.Join(d.path, historyDir), 0o755); err != nil {
 		return nil, err
 	}
 	f, err := os.OpenFile(filepath.Join(d.path, historyDir, ".lock"), os.O_RDONLY|os.O_CREATE, 0o644) //nolint:gosec // other operators lock it, too

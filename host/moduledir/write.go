@@ -17,7 +17,7 @@ func (d *Dir) keep(name string, module []byte) error {
 	if _, err := d.kept(name, digest); err == nil {
 		return d.noteLeaving(name, digest)
 	}
-	if err := os.MkdirAll(d.history(name), 0o755); err != nil {
+	if err := outfile.MakeFolder(d.history(name), 0o755); err != nil {
 		return err
 	}
 	if err := outfile.Place(d.keptFile(name, digest), module, 0o644); err != nil {

@@ -1,8 +1,8 @@
 // Package outfile writes files that appear under their names only when they are complete, and looks names of files up.
 //
 // Until [File.Commit] a file is written as .NAME.0.tmp beside its place (1, 2, ... where other processes write the same
-// file). Commit syncs it and renames it, so that a crash or a loss of power leaves either the earlier file or the complete
-// new one. A killed process leaves its temporary file; the next one that writes the same file removes it.
+// file). Commit syncs it, renames it and syncs the folder, so that a crash or a loss of power before leaves either the earlier
+// file or the complete new one, and behind it the new one. A killed process leaves its temporary file; the next one that writes the same file removes it.
 package outfile
 
 import (
@@ -65,21 +65,39 @@ func Stage(name string, data []byte, mode fs.FileMode) (*File, error) {
 	return f, nil
 }
 
-// Place is [Stage] and [File.Commit], and has the name reach the disk, too.
+// Place is [Stage] and [File.Commit].
 func Place(name string, data []byte, mode fs.FileMode) error {
 	f, err := Stage(name, data, mode)
 	if err == nil {
 		err = f.Commit()
 	}
-	if err == nil {
-		err = SyncFolder(filepath.Dir(name))
+	return err
+}
+
+// MakeFolder makes a folder with those that it is in, where they are missing, and has their names reach the disk.
+func MakeFolder(name string, mode fs.FileMode) error {
+	var made []string
+	for dir := filepath.Clean(name); ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
+			break
+		}
+		made = append(made, dir)
+	}
+	err := os.MkdirAll(name, mode)
+	for _, dir := range made {
+		if err == nil {
+			err = SyncFolder(filepath.Dir(dir))
+		}
 	}
 	return err
 }
 
-// SyncFolder has the names in a folder reach the disk, where the system can do that.
+// SyncFolder has the names in a folder reach the disk, where the system and the folder's permissions allow that.
 func SyncFolder(name string) error {
 	dir, err := os.Open(name)
+	if errors.Is(err, fs.ErrPermission) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -191,7 +209,7 @@ func (f *File) commit() error {
 	if err := os.Rename(f.file.Name(), f.path); err != nil { // while it is locked
 		return err
 	}
-	return f.file.Close()
+	return errors.Join(f.file.Close(), SyncFolder(filepath.Dir(f.path)))
 }
 
 // Discard removes the file; what was in its place stays. Call it instead of Commit, not after it.
@@ -215,7 +233,11 @@ func CreateNew(name string, data []byte, mode fs.FileMode) error {
 	if err == nil {
 		err = os.Link(f.Name(), RealPath(name)) // unlike a rename it replaces nothing
 	}
-	if err := errors.Join(err, f.Close(), os.Remove(f.Name())); err != nil {
+	err = errors.Join(err, f.Close(), os.Remove(f.Name()))
+	if err == nil {
+		err = SyncFolder(filepath.Dir(RealPath(name)))
+	}
+	if err != nil {
 		return namedLink(name, err)
 	}
 	return nil

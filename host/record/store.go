@@ -27,7 +27,7 @@ func (s *Store) Put(wasm []byte) (Digest, error) {
 	if _, err := s.Get(d); err == nil {
 		return d, nil
 	}
-	if err := os.MkdirAll(s.dir, 0o755); err != nil {
+	if err := outfile.MakeFolder(s.dir, 0o755); err != nil {
 		return d, err
 	}
 	return d, outfile.Place(s.path(d), wasm, 0o644)

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/internal/flock"
+	"github.com/shadowcourt/shadowcourt/host/outfile"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
@@ -99,7 +101,12 @@ func open(name string, flag int) (*os.File, error) {
 			err = ErrInUse
 		}
 		if err == nil && isNamed(f, name) {
-			return f, nil
+			if flag&os.O_CREATE != 0 {
+				err = outfile.SyncFolder(filepath.Dir(name)) // else a loss of power may take away what is synced in it
+			}
+			if err == nil {
+				return f, nil
+			}
 		}
 		if err := errors.Join(err, f.Close()); err != nil {
 			return nil, err

@@ -75,7 +75,7 @@ func KeepToken(server, token string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("there is no folder to keep the token in (%w): use the variable %s", err, TokenVariable)
 	}
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+	if err := outfile.MakeFolder(filepath.Dir(name), 0o700); err != nil {
 		return "", err
 	}
 	return name, outfile.Place(name, []byte(token+"\n"), 0o600)

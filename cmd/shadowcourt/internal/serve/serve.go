@@ -20,6 +20,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/host/outfile"
 	"github.com/shadowcourt/shadowcourt/host/service"
 	"github.com/shadowcourt/shadowcourt/host/service/auth"
 	"github.com/shadowcourt/shadowcourt/host/service/store"
@@ -295,7 +296,7 @@ func (d *database) name(create bool) (string, error) {
 	}
 	file := filepath.Join(d.data, "shadowcourt.db")
 	if create {
-		if err := os.MkdirAll(d.data, 0o700); err != nil {
+		if err := outfile.MakeFolder(d.data, 0o700); err != nil {
 			return "", fmt.Errorf("--data: %w", err)
 		}
 	} else if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {

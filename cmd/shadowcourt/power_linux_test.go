@@ -1,0 +1,208 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/killtest"
+	"github.com/shadowcourt/shadowcourt/host/record"
+)
+
+// losses is how often the power is lost: SHADOWCOURT_KILLS, or as often as a run of all tests has time for. A run of all tests leaves the
+// test out where strace is missing, `make kills` needs it.
+func losses(t *testing.T, few int) int {
+	t.Helper()
+	n := killsOr(t, few)
+	if _, err := exec.LookPath(killtest.Tracer); err != nil {
+		if os.Getenv(killsVariable) != "" {
+			t.Fatalf("%v: it records what the program writes and syncs (Debian: apt-get install strace)", err)
+		}
+		t.Skipf("%v: `make kills` needs it", err)
+	}
+	return n
+}
+
+// Each command runs once, with its system calls recorded. Then the power is lost at a random moment of it: of what was written and not
+// synced, and of names in folders that were not, only a random beginning is left. Whatever is left, the command that goes on gives the same
+// bytes; and where the command had ended with success, its files are there.
+func TestAccept_FZ10_PowerLossOfCommands(t *testing.T) {
+	t.Parallel()
+	attackAll(t, attacks(), func(t *testing.T, a *crashing) {
+		t.Helper()
+		n := losses(t, a.kills*2) / max(a.divide, 1)
+		if n == 0 {
+			return
+		}
+		whole := a.folder(t)
+		power, ending, err := a.program(whole, false).RunTraced(t.Context())
+		if err != nil || ending.Code != cli.ExitDone {
+			t.Fatal(err, ending)
+		}
+		random := rand.New(rand.NewPCG(killSeed, 1))
+		for i := range n {
+			line := random.IntN(power.Lines + 1)
+			if i%4 == 0 {
+				line = power.Lines // the exit code was seen
+			}
+			dir := filepath.Join(t.TempDir(), "left")
+			if err := power.Cut(random, line, dir); err != nil {
+				t.Fatal(err)
+			}
+			what := fmt.Sprintf("loss %d of power at line %d of %d", i, line, power.Lines)
+			if line < power.Lines {
+				if a.crashed != nil {
+					a.crashed(t, dir)
+				}
+				if again := a.run(t, a.program(dir, true)); again.Code != cli.ExitDone && (!a.again || again.Code != cli.ExitInput) {
+					t.Fatalf("seed %d, behind %s: %v\n%q", killSeed, what, again, names(t, dir))
+				}
+			}
+			a.finished(t, dir, whole, what)
+			if t.Failed() {
+				t.Fatalf("seed %d, %s", killSeed, what)
+			}
+		}
+	})
+}
+
+// What was shown is in the record, whatever was not synced.
+func TestAccept_FZ10_PowerLossOfRecords(t *testing.T) {
+	t.Parallel()
+	n := losses(t, 6)
+	k := newKilling(t)
+	p := killtest.Program{
+		Path: "shadowcourt", Dir: k.dir, Env: append(os.Environ(), userEnv(t)...),
+		Args: []string{"try", "docket.jsonl", "--record", "r.record", "--key", "key", "--resume", "--format", "jsonl"},
+	}
+	power, ending, err := p.RunTraced(t.Context())
+	if err != nil || ending.Code != cli.ExitDone {
+		t.Fatal(err, ending)
+	}
+	random := rand.New(rand.NewPCG(killSeed, 2))
+	results := slices.DeleteFunc(slices.Clone(power.Said), func(s killtest.Said) bool { return s.FD != 1 })
+	if len(results) == 0 {
+		t.Fatal("no result was shown")
+	}
+	for range n {
+		line := results[random.IntN(len(results))].At
+		acknowledged := map[string]record.Digest{}
+		for _, s := range results {
+			if s.At > line {
+				break
+			}
+			for text := range strings.Lines(s.Text) {
+				var result struct{ ID string }
+				if json.Unmarshal([]byte(text), &result) == nil && result.ID != "" {
+					acknowledged[result.ID] = record.DigestOf([]byte(strings.TrimSuffix(text, "\n")))
+				}
+			}
+		}
+		left := killing{dir: filepath.Join(t.TempDir(), "left"), key: k.key}
+		if err := power.Cut(random, line, left.dir); err != nil {
+			t.Fatal(err)
+		}
+		left.check(t, left.path("r.record"), acknowledged)
+		p.Dir = left.dir
+		if again, err := p.Run(t.Context()); err != nil || again.Code != cli.ExitDone {
+			t.Fatal(err, again)
+		}
+		left.same(t, left.path("r.record"), k.path("r.record"))
+	}
+}
+
+// TestAccept_FZ10_PowerLossOfTheService: a service on SQLite answers submissions and corrections, and the power is lost. What was answered is
+// there, each case gets one verdict, the records and the audit log verify.
+func TestAccept_FZ10_PowerLossOfTheService(t *testing.T) {
+	t.Parallel()
+	n := losses(t, 3)
+	u, data := newUser(t), filepath.Join(t.TempDir(), "court")
+	u.run(t, "", "serve", "migrate", "--data", data).wants(t, 0)
+	u.run(t, "", "key", "new", filepath.Join(data, "court.key")).wants(t, 0)
+	p := killtest.Program{
+		Path: "shadowcourt", Dir: data, Env: append(os.Environ(), userEnv(t)...),
+		Args: []string{"serve", "--data", ".", "--listen", "127.0.0.1:0", "--key", "court.key"},
+	}
+	example := filepath.Join(repositoryRoot(t), "examples", "dockets", "go-failures.jsonl")
+	body := readFile(t, example)
+	want := map[int]string{} // results by docket
+	power, ending, err := p.Served(t.Context(), func(server string) error {
+		for i := 1; i <= 3; i++ {
+			if r := ask(t, "POST", server+"/api/v1/dockets", strings.ReplaceAll(body, `"id":"`, fmt.Sprintf(`"id":"%d-`, i))); r.status != 202 {
+				return fmt.Errorf("%d %s", r.status, r.body)
+			}
+			want[i] = ask(t, "GET", fmt.Sprintf("%s/api/v1/dockets/%d/results?wait=true", server, i), "").body
+			if r := ask(t, "POST", server+"/api/v1/corrections", fmt.Sprintf(`{"label":"pb001","trials":["%d-1"]}`, i)); r.status != 201 {
+				return fmt.Errorf("%d %s", r.status, r.body)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err, ending)
+	}
+	random := rand.New(rand.NewPCG(killSeed, 3))
+	lost := 0
+	for i := range n {
+		line := random.IntN(power.Lines + 1)
+		dockets, corrections := 0, 0
+		for _, s := range power.Said {
+			if s.At <= line {
+				dockets += strings.Count(s.Text, "HTTP/1.1 202")
+				corrections += strings.Count(s.Text, "HTTP/1.1 201")
+			}
+		}
+		left := filepath.Join(t.TempDir(), "left")
+		if err := power.Cut(random, line, left); err != nil {
+			t.Fatal(err)
+		}
+		what := fmt.Sprintf("seed %d, loss %d at line %d of %d, with %d dockets and %d corrections", killSeed, i, line, power.Lines, dockets, corrections)
+		again := p
+		again.Dir = left
+		ending, err := again.Serve(t.Context(), func(server string) error {
+			for d := 1; d <= dockets; d++ {
+				if got := ask(t, "GET", fmt.Sprintf("%s/api/v1/dockets/%d/results?wait=true", server, d), "").body; got != want[d] {
+					return fmt.Errorf("docket %d has other results:\n%.2000s", d, got)
+				}
+				archive := filepath.Join(left, "records.tar")
+				if err := os.WriteFile(archive, []byte(ask(t, "GET", fmt.Sprintf("%s/api/v1/dockets/%d/records", server, d), "").body), 0o600); err != nil {
+					return err
+				}
+				if out, err := exec.CommandContext(t.Context(), "tar", "xf", archive, "-C", left).CombinedOutput(); err != nil {
+					return fmt.Errorf("%w: %s", err, out)
+				}
+				records, err := filepath.Glob(filepath.Join(left, fmt.Sprintf("docket-%d", d), "*.record"))
+				if err != nil || len(records) == 0 {
+					return fmt.Errorf("docket %d has no record: %w", d, err)
+				}
+				u.run(t, "", slices.Concat([]string{"verify"}, records, []string{"--key", filepath.Join(left, "court.key.pub")})...).wants(t, 0)
+			}
+			var list struct{ Corrections []struct{ ID int } }
+			if err := json.Unmarshal([]byte(ask(t, "GET", server+"/api/v1/corrections", "").body), &list); err != nil {
+				return err
+			}
+			if len(list.Corrections) < corrections {
+				return fmt.Errorf("%d corrections are left", len(list.Corrections))
+			}
+			if r := ask(t, "POST", server+"/api/v1/dockets", body); r.status != 202 {
+				return fmt.Errorf("it does not go on: %d %s", r.status, r.body)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatalf("%s: %v\n%v", what, err, ending)
+		}
+		if line < power.Lines {
+			lost++
+		}
+		u.run(t, "", "serve", "audit", "verify", "--data", left).wants(t, 0)
+	}
+	t.Logf("%d losses of power, %d while the service ran", n, lost)
+}
