@@ -161,17 +161,18 @@ mutants: ## remove each check of the decoder in turn; a test vector must notice
 	$(GO) test -count=1 -v ./abi/internal/mutants
 
 .PHONY: kills
-kills: plugins ## kill runs at random moments, and fill their disks; nothing that was written may be lost
+kills: plugins ## kill runs at random moments, lose their power, and fill their disks; nothing that was written may be lost; needs strace
 	SHADOWCOURT_KILLS=200 $(GO) test -count=1 -timeout 60m -run TestAccept_RE3 ./cmd/shadowcourt
 	SHADOWCOURT_KILLS=100 $(GO) test -count=1 -timeout 120m -run TestAccept_FX2 ./cmd/shadowcourt
+	SHADOWCOURT_KILLS=100 $(GO) test -count=1 -timeout 120m -v -run TestAccept_FZ10 ./cmd/shadowcourt
 
 .PHONY: service-tests
 service-tests: plugins ## the service's store, workers and processes on a PostgreSQL server that the tests start
 	$(GO) test -count=1 -tags postgres -run Postgres ./host/service/...
 
 .PHONY: service-faults
-service-faults: plugins ## kill workers of the service and their database while they try 20,000 cases; each has one verdict
-	SHADOWCOURT_SERVICE_CASES=20000 $(GO) test -count=1 -timeout 180m -tags postgres -v -run TestAccept_SV2 ./host/service/work
+service-faults: plugins ## kill workers of the service and their database, and have their clocks jump, while they try 20,000 cases; each has one verdict
+	SHADOWCOURT_SERVICE_CASES=20000 $(GO) test -count=1 -timeout 180m -tags postgres -v -run 'TestAccept_SV2_(Kills|Faults)|TestAccept_FZ10' ./host/service/work
 
 .PHONY: service-soak
 service-soak: plugins ## a worker of the service goes on for SOAK (30m) with dockets, swaps and retention; its memory must not grow

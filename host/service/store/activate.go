@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -148,7 +149,7 @@ func (s *Store) settle(ctx context.Context, id int64) error {
 				faults[i] = strings.Join(failed[fault], ", ") + ": " + fault
 			}
 			state, reason = Rejected, strings.Join(faults, "\n")
-		case len(waiting) > 0 && s.config.Now().Sub(a.Created) < ActivationTimeout:
+		case len(waiting) > 0 && s.pending.waited(id, time.Since(s.begun)) < ActivationTimeout:
 			return nil
 		case len(waiting) > 0:
 			state, reason = Rejected, fmt.Sprintf("not loaded within %s by %s", ActivationTimeout, strings.Join(waiting, ", "))
@@ -163,6 +164,24 @@ func (s *Store) settle(ctx context.Context, id int64) error {
 		}
 		return t.notify(ctx, Event{EventGeneration, a.Generation})
 	})
+}
+
+// pendingSince is since when this process knows of an activation that is pending, by its steady clock: the time of the machine that asked for
+// it may be hours away, or jump.
+type pendingSince struct {
+	mu    sync.Mutex
+	id    int64
+	since time.Duration
+}
+
+// waited is how long this process has known of an activation.
+func (p *pendingSince) waited(id int64, now time.Duration) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.id != id {
+		p.id, p.since = id, now
+	}
+	return now - p.since
 }
 
 func (s *Store) endActivation(ctx context.Context, t *tx, id int64, state ActivationState, reason string) error {

@@ -32,7 +32,9 @@ type Store struct {
 	failed atomic.Int64 // when a change last failed with ErrFull, in nanoseconds since begun
 	held   atomic.Int64 // changes that wait for room: small ones that succeed meanwhile tell nothing of them
 	stop   context.CancelFunc
-	done   chan struct{}
+
+	pending pendingSince
+	done    chan struct{}
 }
 
 // IsPostgres says whether a Config.Database names a PostgreSQL server.

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -36,12 +37,16 @@ type storm struct {
 	cases                        int
 	workers                      []*exec.Cmd
 	kills, swaps, restarts, cuts int // to be made
+	// jumps is how often the clock of a worker jumps by up to an hour. Without any, the clocks are the machine's.
+	jumps int
+	clock *jumpingClock // of this process
 	// restart stops the server and runs it again, cut cuts its connections; nil for none.
 	restart, cut func() error
 
-	killed, swapped, restarted, wasCut, rejected int
-	generations                                  []int64
-	plan                                         []planned
+	killed, swapped, restarted, wasCut, rejected, jumped int
+	timedOut                                             int // activations, before their time
+	generations                                          []int64
+	plan                                                 []planned
 }
 
 // planned is a docket that is to be submitted.
@@ -64,7 +69,8 @@ func stormCases(t testing.TB, byDefault int) int {
 
 func newStorm(t testing.TB, database string) *storm {
 	t.Helper()
-	s := &storm{store: openDatabase(t, database), database: database, key: newKey(t), keyFile: filepath.Join(t.TempDir(), "key")}
+	clock := &jumpingClock{}
+	s := &storm{store: openClocked(t, database, clock.now), clock: clock, database: database, key: newKey(t), keyFile: filepath.Join(t.TempDir(), "key")}
 	text, err := s.key.PEM()
 	must(t, err)
 	must(t, os.WriteFile(s.keyFile, text, 0o600))
@@ -84,9 +90,20 @@ func (s *storm) spawn(t testing.TB) *exec.Cmd {
 	must(t, err)
 	c := exec.CommandContext(context.WithoutCancel(t.Context()), self)
 	c.Env = append(os.Environ(), workerFlag+"="+s.database, keyFlag+"="+s.keyFile)
+	if s.jumps > 0 {
+		c.Env = append(c.Env, clockFlag+"=1")
+	}
 	c.Stderr = os.Stderr
 	must(t, c.Start())
 	return c
+}
+
+// jump has the clock of a worker jump, and that of this process.
+func (s *storm) jump(t testing.TB) {
+	t.Helper()
+	must(t, s.workers[rand.IntN(len(s.workers))].Process.Signal(syscall.SIGUSR1))
+	s.clock.jump()
+	s.jumped++
 }
 
 func (s *storm) kill(t testing.TB, i int, how os.Signal) {
@@ -152,8 +169,8 @@ func (s *storm) run(t testing.TB, workers int) {
 	s.drive(t, examples, &share)
 	close(done)
 	swapper.Wait()
-	t.Logf("%d cases, %d trials asked for, in %s: %d workers killed, %d restarts, %d times connections cut, %d swaps (%d more were rejected)",
-		s.cases, s.asked(), time.Since(began).Round(time.Second), s.killed, s.restarted, s.wasCut, s.swapped, s.rejected)
+	t.Logf("%d cases, %d trials asked for, in %s: %d workers killed, %d restarts, %d times connections cut, %d swaps (%d more were rejected), %d jumps of clocks",
+		s.cases, s.asked(), time.Since(began).Round(time.Second), s.killed, s.restarted, s.wasCut, s.swapped, s.rejected, s.jumped)
 }
 
 func (s *storm) asked() (n int) {
@@ -185,6 +202,9 @@ func (s *storm) drive(t testing.TB, examples []docket.Entry, share *atomic.Int64
 		}
 		part := float64(tried) / float64(s.asked())
 		share.Store(int64(part * 1e6))
+		if s.jumped < s.jumps && float64(s.jumped) < 2*part*float64(s.jumps) {
+			s.jump(t)
+		}
 		if next == len(s.plan) && waiting == 0 {
 			return
 		}
@@ -241,6 +261,7 @@ func (s *storm) swapAll(t testing.TB, share *atomic.Int64, done chan struct{}) {
 			continue
 		}
 		generation := s.generations[(s.swapped+1)%len(s.generations)]
+		asked := time.Now()
 		a, err := s.store.Activate(t.Context(), "storm", generation)
 		for err == nil && a.State == store.Pending {
 			time.Sleep(20 * time.Millisecond)
@@ -258,6 +279,9 @@ func (s *storm) swapAll(t testing.TB, share *atomic.Int64, done chan struct{}) {
 			s.swapped++
 		default:
 			s.rejected++
+			if strings.Contains(a.Reason, "not loaded within") && time.Since(asked) < store.ActivationTimeout {
+				s.timedOut++
+			}
 			t.Logf("rejected: %s", a.Reason)
 		}
 	}
@@ -342,4 +366,20 @@ func TestAccept_SV2_KillsOnSQLite(t *testing.T) {
 	s.kills, s.swaps = min(max(s.cases/40, 3), 50), min(max(s.cases/100, 2), 100)
 	s.run(t, 1)
 	s.check(t)
+}
+
+// TestAccept_FZ10_ClocksOnSQLite: the clocks of a worker and of the process that submits differ by up to two hours, and jump. Each case has
+// one verdict, and the records verify.
+func TestAccept_FZ10_ClocksOnSQLite(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
+	s := newStorm(t, filepath.Join(t.TempDir(), "shadowcourt.db"))
+	s.cases = stormCases(t, 300)
+	s.jumps, s.kills, s.swaps = min(s.cases/10, 100), min(max(s.cases/100, 1), 20), min(max(s.cases/100, 1), 20)
+	s.run(t, 1)
+	s.check(t)
+	if s.jumped < s.jumps/2 || s.timedOut > 0 {
+		t.Errorf("clocks jumped %d times, and %d activations were rejected for a time that had not passed", s.jumped, s.timedOut)
+	}
 }

@@ -114,7 +114,12 @@ func openStore(t testing.TB) *store.Store {
 
 func openDatabase(t testing.TB, database string) *store.Store {
 	t.Helper()
-	s, err := store.Open(t.Context(), store.Config{Database: database, Now: time.Now})
+	return openClocked(t, database, time.Now)
+}
+
+func openClocked(t testing.TB, database string, now func() time.Time) *store.Store {
+	t.Helper()
+	s, err := store.Open(t.Context(), store.Config{Database: database, Now: now})
 	must(t, err)
 	t.Cleanup(s.Close)
 	_, err = s.Migrate(t.Context())

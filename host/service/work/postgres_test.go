@@ -39,7 +39,9 @@ func TestAccept_SV2_RecordsVerifyOnPostgres(t *testing.T) { onEach(t, onPostgres
 
 func TestAccept_SV3_OnceAndFairOnPostgres(t *testing.T) { onEach(t, onPostgres(t), queue3) }
 
-func TestAccept_SV3_SlowCasesLetOthersGoFirstOnPostgres(t *testing.T) { slowCasesLetOthersGoFirst(t, onPostgres(t)(t)) }
+func TestAccept_SV3_SlowCasesLetOthersGoFirstOnPostgres(t *testing.T) {
+	slowCasesLetOthersGoFirst(t, onPostgres(t)(t))
+}
 
 func TestAccept_SV4_SwapsOnPostgres(t *testing.T) { onEach(t, onPostgres(t), swaps4) }
 
@@ -70,4 +72,19 @@ func TestAccept_SV2_FaultsOnPostgres(t *testing.T) {
 	s.cut = func() error { return server.Cut(t.Context()) }
 	s.run(t, 3)
 	s.check(t)
+}
+
+// TestAccept_FZ10_ClocksOnPostgres: three workers, whose clocks differ by up to two hours and jump. What one of them does is seen by the
+// clocks of all.
+func TestAccept_FZ10_ClocksOnPostgres(t *testing.T) {
+	url, err := startPostgres(t).Database(t.Context())
+	must(t, err)
+	s := newStorm(t, url)
+	s.cases = stormCases(t, 300)
+	s.jumps, s.kills, s.swaps = min(s.cases/10, 100), min(max(s.cases/100, 1), 20), min(max(s.cases/100, 1), 20)
+	s.run(t, 3)
+	s.check(t)
+	if s.jumped < s.jumps/2 || s.timedOut > 0 {
+		t.Errorf("clocks jumped %d times, and %d activations were rejected for a time that had not passed", s.jumped, s.timedOut)
+	}
 }
