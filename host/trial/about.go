@@ -50,19 +50,24 @@ func (t *Trial) About() string {
 	if !repeats(t.Case.Subject, t.Result.ID) {
 		return t.Case.Subject
 	}
+	if message := t.Message(); message != "" {
+		return message
+	}
+	return t.Case.Subject
+}
+
+// Message is the evidence that tells most of the failure, such as its message, on one line; empty where there is none.
+func (t *Trial) Message() string {
 	best := headline(t.Case.Evidence)
 	if best == nil {
-		return t.Case.Subject
+		return ""
 	}
 	const most = 400 // bytes, more than anybody shows
 	content := best.Content
 	if len(content) > most {
 		content = strings.ToValidUTF8(content[:most], "")
 	}
-	if words := strings.Fields(content); len(words) > 0 {
-		return strings.Join(words, " ")
-	}
-	return t.Case.Subject
+	return strings.Join(strings.Fields(content), " ")
 }
 
 // headline is the item that stands first in the documents of those that bear on the case at least as much as not: what

@@ -254,7 +254,7 @@ func (s *Store) insertVerdicts(ctx context.Context, t *tx, b *Batch, worker stri
 	}
 	order = distinct(order, func(i int) string { return rows[i].key })
 	in := inserter{head: `INSERT INTO verdicts (key, case_digest, generation, configuration, status, label, confidence, light_label, light_confidence,
-		beside_status, beside_label, beside_confidence, doubt, result, story, record, worker, micros, fuel, created) VALUES `, tail: ` ON CONFLICT DO NOTHING`}
+		beside_status, beside_label, beside_confidence, doubt, result, story, record, worker, micros, fuel, created, about) VALUES `, tail: ` ON CONFLICT DO NOTHING`}
 	for _, i := range order {
 		v := &o.Verdicts[i]
 		r := &v.Trial.Result
@@ -272,7 +272,7 @@ func (s *Store) insertVerdicts(ctx context.Context, t *tx, b *Batch, worker stri
 		}
 		if err := in.add(ctx, t, rows[i].key, v.Digest, b.Generation, o.Configuration, string(r.Final.Status), text(r.Final.Classification, maxName),
 			r.Final.Confidence, text(light.Classification, maxName), light.Confidence, string(beside.Status), text(beside.Classification, maxName), beside.Confidence,
-			Doubt(&r.Final), rows[i].result, rows[i].story, record, worker, v.Took.Microseconds(), fuel, s.now()); err != nil {
+			Doubt(&r.Final), rows[i].result, rows[i].story, record, worker, v.Took.Microseconds(), fuel, s.now(), text(v.Trial.Message(), maxName)); err != nil {
 			return err
 		}
 	}
@@ -307,7 +307,7 @@ func (s *Store) linkEntries(ctx context.Context, t *tx, b *Batch, o *Outcome, fi
 	tried, err = t.exec(ctx, `UPDATE entries SET verdict = v.key, generation = v.generation, status = v.status, label = v.label,
 		confidence = v.confidence, light_label = v.light_label, light_confidence = v.light_confidence,
 		beside_status = v.beside_status, beside_label = v.beside_label, beside_confidence = v.beside_confidence,
-		doubt = v.doubt, tried = $1
+		doubt = v.doubt, about = v.about, tried = $1
 		FROM verdicts v
 		WHERE entries.docket = $2 AND entries.ordinal >= $3 AND entries.ordinal <= $4 AND entries.verdict = '' AND entries.fault = ''
 			AND v.case_digest = entries.case_digest AND v.generation = $5 AND v.configuration = $6`,

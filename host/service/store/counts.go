@@ -17,8 +17,9 @@ type Counts struct {
 	ByStatus map[trial.Status]int
 	// ByLabel has the answers, the most frequent first; no label is "".
 	ByLabel []LabelCount
-	// Open need a person.
-	Open int
+	// Open need a person, OpenBy has them by status.
+	Open   int
+	OpenBy map[trial.Status]int
 	// Known have a right label from a correction or from the docket: how many answers of the court and of Light are it.
 	Known, Right, LightRight int
 }
@@ -39,7 +40,7 @@ func (s *Store) CountsOf(ctx context.Context, dockets ...int64) (map[int64]*Coun
 	}
 	args := make([]any, len(dockets))
 	for i, id := range dockets {
-		args[i], out[id] = id, &Counts{ByStatus: map[trial.Status]int{}}
+		args[i], out[id] = id, &Counts{ByStatus: map[trial.Status]int{}, OpenBy: map[trial.Status]int{}}
 	}
 	err := each(ctx, s.db, `SELECT docket, status, label, open, CASE WHEN truth <> '' THEN 1 ELSE 0 END AS known,
 			CASE WHEN truth <> '' AND label = truth THEN 1 ELSE 0 END AS hit, CASE WHEN truth <> '' AND light = truth THEN 1 ELSE 0 END AS light_hit,
@@ -54,6 +55,7 @@ func (s *Store) CountsOf(ctx context.Context, dockets ...int64) (map[int64]*Coun
 			c.ByStatus[trial.Status(status)] += int(n)
 			c.add(label, int(n))
 			c.Open += int(open * n)
+			c.OpenBy[trial.Status(status)] += int(open * n)
 			c.Known += int(known * n)
 			c.Right += int(right * n)
 			c.LightRight += int(light * n)

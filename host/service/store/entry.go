@@ -65,13 +65,15 @@ type Entry struct {
 	// Generation of the verdict, and when it was tried.
 	Generation int64
 	Tried      time.Time
+	// About is what tells most of the failure, such as the first line of its message; empty until it was tried.
+	About string
 	// Correction is the one in force, 0 for none; Corrected is its label.
 	Correction int64
 	Corrected  string
 }
 
 const entryColumns = `docket, ordinal, case_id, subject, suite, labels, member_count, repository, source, line, created, grp, fault, status,
-	label, confidence, light_label, light_confidence, beside_status, beside_label, beside_confidence, doubt, generation, tried, correction, corrected`
+	label, confidence, light_label, light_confidence, beside_status, beside_label, beside_confidence, doubt, generation, tried, correction, corrected, about`
 
 func scanEntry(scan func(...any) error) (Entry, error) {
 	var e Entry
@@ -79,7 +81,7 @@ func scanEntry(scan func(...any) error) (Entry, error) {
 	var created, tried int64
 	if err := scan(&e.ID.Docket, &e.ID.Ordinal, &e.CaseID, &e.Subject, &e.Suite, &labels, &e.Members, &e.Repository, &e.Source, &e.Line,
 		&created, &e.Group, &e.Fault, &status, &e.Label, &e.Confidence, &e.Light.Classification, &e.Light.Confidence,
-		&beside, &e.Beside.Label, &e.Beside.Confidence, &e.Doubt, &e.Generation, &tried, &e.Correction, &e.Corrected); err != nil {
+		&beside, &e.Beside.Label, &e.Beside.Confidence, &e.Doubt, &e.Generation, &tried, &e.Correction, &e.Corrected, &e.About); err != nil {
 		return e, err
 	}
 	e.Status, e.Beside.Status, e.Created, e.Tried = trial.Status(status), trial.Status(beside), at(created), at(tried)

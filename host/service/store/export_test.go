@@ -68,7 +68,7 @@ func (s *Store) WithoutCounts(ctx context.Context) error {
 	return s.db.write(ctx, func(t *tx) error {
 		for _, statement := range []string{
 			`DROP TABLE tallies`, `DROP TABLE inbox`, `DROP TABLE refits`, `DROP INDEX entries_inbox`, `DROP INDEX entries_flipped`, `DROP INDEX entries_waiting`,
-			`DROP INDEX audit_log_number`, `DROP TABLE audit_chain`, `ALTER TABLE audit_log DROP COLUMN number`, `ALTER TABLE audit_log DROP COLUMN digest`,
+			`ALTER TABLE verdicts DROP COLUMN about`, `ALTER TABLE entries DROP COLUMN about`, `DROP INDEX audit_log_number`, `DROP TABLE audit_chain`, `ALTER TABLE audit_log DROP COLUMN number`, `ALTER TABLE audit_log DROP COLUMN digest`,
 			`ALTER TABLE dockets DROP COLUMN answered`, `ALTER TABLE tokens DROP COLUMN repositories`,
 			`ALTER TABLE casebook_log DROP COLUMN repository`, `ALTER TABLE casebook_entries DROP COLUMN repository`,
 			`CREATE INDEX entries_open ON entries (created) WHERE correction = 0 AND status <> ''`, `DELETE FROM migrations WHERE version >= 8`,

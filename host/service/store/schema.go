@@ -170,4 +170,9 @@ var migrations = []migration{
 		// The end of the log, and the last line that was cut off: one row.
 		`CREATE TABLE audit_chain (number BIGINT NOT NULL, digest TEXT NOT NULL, cut_number BIGINT NOT NULL, cut_digest TEXT NOT NULL)`,
 	}, do: chainLog},
+	{name: "14 about", statements: []string{
+		// What tells most of the failure, such as the first line of its message; empty for what was tried before.
+		`ALTER TABLE verdicts ADD COLUMN about TEXT NOT NULL DEFAULT ''`,
+		`ALTER TABLE entries ADD COLUMN about TEXT NOT NULL DEFAULT ''`,
+	}},
 }

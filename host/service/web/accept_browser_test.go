@@ -605,7 +605,7 @@ func TestAccept_UI4_PhoneWidth(t *testing.T) {
 		if wide := value[int](b, "document.documentElement.scrollWidth"); wide > 360 {
 			t.Errorf("%s is %d pixels wide: %s", path, wide, value[string](b, `[...document.querySelectorAll("body *")].filter((e) => e.getBoundingClientRect().right > 361 && !e.closest(".scroll, .graph, nav, .hidden")).slice(0, 5).map((e) => e.tagName + "." + e.getAttribute("class")).join(" ")`))
 		}
-		for _, broken := range value[[]string](b, `[...document.querySelectorAll(".docket .figures span, .count")].filter((e) => e.getBoundingClientRect().height > 30).map((e) => e.innerText)`) {
+		for _, broken := range value[[]string](b, `[...document.querySelectorAll(".docket .figures span, .count, .log .no")].filter((e) => e.getBoundingClientRect().height > 30).map((e) => e.innerText)`) {
 			t.Errorf("%s breaks the line in %q", path, broken)
 		}
 	}

@@ -25,7 +25,9 @@ type docketView struct {
 
 // barPart is a part of the bar of statuses, in thousandths of its width.
 type barPart struct {
-	Status   trial.Status
+	Status trial.Status
+	// Open ones need a person, whatever their status.
+	Open     bool
 	Count    int
 	From, To int
 }
@@ -39,14 +41,16 @@ func newDocketView(d Docket) docketView {
 	at, counted := 0, 0
 	all := max(d.Cases, 1)
 	for _, status := range trial.Statuses() {
-		n := d.ByStatus[status]
-		if n == 0 {
-			continue
+		open := d.OpenBy[status]
+		for _, part := range []barPart{{Status: status, Count: d.ByStatus[status] - open}, {Status: status, Open: true, Count: open}} {
+			if part.Count == 0 {
+				continue
+			}
+			counted += part.Count
+			part.From, part.To = at, counted*1000/all
+			at = part.To
+			v.Bar = append(v.Bar, part)
 		}
-		counted += n
-		next := counted * 1000 / all
-		v.Bar = append(v.Bar, barPart{status, n, at, next})
-		at = next
 	}
 	return v
 }

@@ -135,9 +135,11 @@ type Entry struct {
 	ID EntryID
 	// CaseID is the case's, About its subject or first failed line.
 	CaseID, About string
-	DocketName    string
-	Repository    string
-	Created       time.Time
+	// Message is what tells most of the failure; empty where the subject does, or nothing is known.
+	Message    string
+	DocketName string
+	Repository string
+	Created    time.Time
 	// Members is how many cases it stands for, from 1.
 	Members int
 	Labels  []Label
@@ -193,7 +195,9 @@ type Docket struct {
 	Submitter                                 string
 	Cases, Tried, Faults                      int
 	ByStatus                                  map[trial.Status]int
-	ByLabel                                   []LabelCount
+	// OpenBy are those of them that need a person.
+	OpenBy  map[trial.Status]int
+	ByLabel []LabelCount
 	// Known truths, and how many answers are right.
 	Known, Right, LightRight int
 	Open                     int

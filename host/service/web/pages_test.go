@@ -420,7 +420,7 @@ func TestTrialShowsItsCorrections(t *testing.T) {
 		t.Fatalf("undo gives %d", status)
 	}
 	root := parsed(t, "/trials/1-4", s.ok("/trials/1-4"))
-	if got := text(nodes(root, ".corrected")[0]); got != "Corrected to no defect by local, just now" {
+	if got := text(nodes(root, ".corrected")[0]); got != "Corrected to no defect, flaky by local, just now" {
 		t.Errorf("the page says %q", got)
 	}
 	history := nodes(nodes(root, ".history")[0], "li")
@@ -573,5 +573,28 @@ func TestRejectionsArePagesForPeople(t *testing.T) {
 			!strings.Contains(string(body), "the request comes from a page of another site") {
 			t.Errorf("%s for %s: %s %s %.300s, %v", c.path, c.accept, answer.Status, answer.Header.Get("Content-Type"), body, err)
 		}
+	}
+}
+
+// TestAccept_FZ9_RowsTellTheFailure: rows of the inbox and of a docket have the message of the failure and all of a label's name, the bar of
+// a docket tells what needs a person from what doesn't, and the page of quality begins with what its shares mean.
+func TestAccept_FZ9_RowsTellTheFailure(t *testing.T) {
+	t.Parallel()
+	s := filled(t, serviceOptions{})
+	for _, path := range []string{"/", "/dockets/1"} {
+		page := s.ok(path)
+		if messages := nodes(parsed(t, path, page), ".message"); len(messages) < 5 || text(messages[0]) == "" {
+			t.Errorf("%s has %d messages", path, len(messages))
+		}
+		if !strings.Contains(page, "automation bug, the test is wrong") {
+			t.Errorf("%s cuts the name of a label", path)
+		}
+	}
+	if bar := s.ok("/dockets/1"); !strings.Contains(bar, "affirmed, need a person</title>") || !strings.Contains(bar, "affirmed, need a person</li>") {
+		t.Error("the bar shows what is uncertain as if it was not")
+	}
+	lead := text(nodes(parsed(t, "/quality", s.ok("/quality")), ".lead")[0])
+	if !strings.Contains(lead, "Of 12 cases whose right label is known, the court names it in 6 (50.0%), and Light alone in 5 (41.7%). The court puts right 1 answer of Light more") {
+		t.Error(lead)
 	}
 }

@@ -22,6 +22,8 @@ type qualityView struct {
 	Matrix              []matrixRow
 	Answers             []labelView
 	Weeks, Repositories []qualityRow
+	// Meaning says what the shares mean.
+	Meaning string
 	// Refit says whether the server can refit, and enough labels are known.
 	Refit *Refit
 }
@@ -86,12 +88,32 @@ func (s *site) quality(w http.ResponseWriter, r *http.Request) error {
 	if v.Reliability.Perfect != nil {
 		v.Perfect = trial.Weight(v.Reliability.Perfect.Mean)
 	}
+	v.Meaning = meaning(&data.QualityRow)
 	v.Diagram = reliabilityDiagram(v.Reliability.Bins)
 	v.matrix()
 	if v.Refit, err = s.config.Backend.Refit(r.Context()); err != nil {
 		return err
 	}
 	return s.show(w, r, http.StatusOK, &view{Page: "quality", Section: "quality", Title: "Quality", Data: v})
+}
+
+// meaning says what it means how often the court and Light are right.
+func meaning(r *QualityRow) string {
+	text := "The court and Light are right equally often."
+	switch more := r.Right - r.LightRight; {
+	case more > 0:
+		text = "The court puts right " + plural(more, "answer", "answers") + " of Light more than it spoils."
+	case more < 0:
+		text = "The court spoils " + plural(-more, "answer", "answers") + " of Light more than it puts right: refit, or go back to an earlier generation."
+	}
+	stated := r.Known - r.Corrections
+	switch {
+	case stated == 0:
+		return text + " All labels are from people, who are asked about uncertain cases: of all cases more are right."
+	case r.Corrections == 0:
+		return text + " All labels came with the dockets."
+	}
+	return text + " " + plural(r.Corrections, "label is", "labels are") + " from people, who are asked about uncertain cases; " + plural(stated, "came", "came") + " with the dockets."
 }
 
 func names(rows []QualityRow) []string {

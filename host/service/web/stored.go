@@ -192,6 +192,9 @@ func entryOf(e *store.Entry, a *store.About, court map[string]string) Entry {
 		Members: e.Members + 1, Tried: e.Status != "", Status: e.Status, Label: e.Label, Confidence: e.Confidence,
 		Light: e.Light.Classification, LightConfidence: e.Light.Confidence, Truth: a.Truth, Fault: e.Fault,
 	}
+	if e.About != e.Subject && e.About != e.CaseID {
+		out.Message = e.About
+	}
 	if e.Correction != 0 {
 		out.Truth, out.Corrected = e.Corrected, true
 	}
@@ -237,7 +240,7 @@ func docketOf(d *store.Docket, c *store.Counts) *Docket {
 	return &Docket{
 		ID: d.ID, Name: d.Name, Repository: d.Repository, Revision: d.Revision, Format: d.Format, State: string(d.State), Submitter: d.Submitter,
 		Cases: d.Cases, Tried: d.Tried, Faults: d.Faults, Created: d.Created, Finished: d.Finished, Pinned: d.Generation,
-		ByStatus: c.ByStatus, Open: c.Open, Known: c.Known, Right: c.Right, LightRight: c.LightRight,
+		ByStatus: c.ByStatus, OpenBy: c.OpenBy, Open: c.Open, Known: c.Known, Right: c.Right, LightRight: c.LightRight,
 	}
 }
 

@@ -154,7 +154,7 @@ func duration(d time.Duration) string {
 	return strconv.FormatFloat(d.Hours(), 'f', 1, 64) + " h"
 }
 
-// labelView is a label as a page shows it: a short name, a colour class, and all of the name where it is longer.
+// labelView is a label as a page shows it: its name, a colour class, and its id where the name is another text.
 type labelView struct{ ID, Name, Class, Title string }
 
 // labelOf finds a label among those of a case. The colour is that of its place there, as in reports.
@@ -175,9 +175,8 @@ func (v labelView) named(name string) labelView {
 	if name == "" {
 		return v
 	}
-	short, _, _ := strings.Cut(name, ",")
-	v.Name = sanitize.Line(short)
-	v.Title = sanitize.Line(v.ID + ": " + name)
+	v.Name = sanitize.Line(name)
+	v.Title = sanitize.Line(v.ID)
 	return v
 }
 
