@@ -52,14 +52,12 @@ func TestAccept_SV6_TryServerReadsTheSource(t *testing.T) {
 	folder, report := changedProject(t)
 	server, u := startService(t), newUser(t)
 	type result struct {
-		ID    string
+		ID    string `json:"id"`
 		Final struct {
-			Status, Classification string
-			Confidence             float64
-		}
-		Evidence []struct {
-			SourceRef string `json:"source_ref"`
-		}
+			Status         string  `json:"status"`
+			Classification string  `json:"classification"`
+			Confidence     float64 `json:"confidence"`
+		} `json:"final"`
 	}
 	try := func(args ...string) (r result, text string) {
 		t.Helper()

@@ -103,7 +103,9 @@ func TestAccept_FZ10_PowerLossOfRecords(t *testing.T) {
 				break
 			}
 			for text := range strings.Lines(s.Text) {
-				var result struct{ ID string }
+				var result struct {
+					ID string `json:"id"`
+				}
 				if json.Unmarshal([]byte(text), &result) == nil && result.ID != "" {
 					acknowledged[result.ID] = record.DigestOf([]byte(strings.TrimSuffix(text, "\n")))
 				}
@@ -188,7 +190,11 @@ func TestAccept_FZ10_PowerLossOfTheService(t *testing.T) {
 				}
 				u.run(t, "", slices.Concat([]string{"verify"}, records, []string{"--key", filepath.Join(left, "court.key.pub")})...).wants(t, 0)
 			}
-			var list struct{ Corrections []struct{ ID int } }
+			var list struct {
+				Corrections []struct {
+					ID int `json:"id"`
+				} `json:"corrections"`
+			}
 			if err := json.Unmarshal([]byte(ask(t, "GET", server+"/api/v1/corrections", "").body), &list); err != nil {
 				return err
 			}

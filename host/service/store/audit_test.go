@@ -13,6 +13,7 @@ import (
 
 // auditChain has many write at once, and then changes lines past the store: the first line that is not as it was written is named.
 func auditChain(t *testing.T, s *store.Store) {
+	t.Helper()
 	ctx := t.Context()
 	const writers, lines = 8, 5
 	var group sync.WaitGroup

@@ -98,6 +98,7 @@ func (s *Store) Subscribe(ctx context.Context) <-chan Event {
 				_, err = s.Docket(ctx, e.ID)
 			case EventCorrection:
 				_, err = s.Correction(ctx, e.ID)
+			case EventGeneration, EventResync: // they are about all repositories
 			}
 			if isNotFound(err) {
 				continue // one that retention removed is in no list either

@@ -108,7 +108,7 @@ func scopeMeaning(scope auth.Scope) string {
 		return "submit dockets, follow and cancel them"
 	case auth.Review:
 		return "correct verdicts"
-	case auth.Operate:
+	case auth.Operate, auth.Everywhere:
 		return "swap modules, make tokens, and everything else"
 	}
 	return ""

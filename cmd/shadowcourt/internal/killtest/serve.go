@@ -59,7 +59,7 @@ func serve(ctx context.Context, cmd *exec.Cmd, use func(server string) error) (E
 		if err != nil {
 			_ = cmd.Process.Kill()
 		}
-		<-ended
+		_ = <-ended // the exit code says it
 	}
 	return Ending{Code: cmd.ProcessState.ExitCode(), Stderr: out.String()}, err
 }
