@@ -60,7 +60,7 @@ func connect(path, mode string, busy time.Duration, extra ...string) (*sql.DB, e
 	}
 	query := url.Values{"mode": {mode}, "_txlock": {"immediate"}, "_pragma": append([]string{
 		"busy_timeout(" + strconv.FormatInt(busy.Milliseconds(), 10) + ")",
-		"trusted_schema(0)", "cell_size_check(1)", "synchronous(full)",
+		"trusted_schema(0)", "cell_size_check(1)", "synchronous(extra)", // a commit removes the journal: that, too, must be on the disk
 	}, extra...)}
 	location := url.URL{Scheme: "file", Path: filepath.ToSlash(abs), RawQuery: query.Encode()}
 	return sql.Open("sqlite", location.String())
