@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -54,6 +55,10 @@ func TestAccept_SV1_ServeDemoStartsTwice(t *testing.T) {
 		}
 		if listen != "127.0.0.1:0" && address == "http://"+listen {
 			t.Errorf("both are at %s", address)
+		}
+		once := regexp.MustCompile(`http://\S+/login/once\?code=\S+`).FindString(said)
+		if r := ask(t, "GET", once, ""); r.status != 200 || !strings.Contains(r.body, "github.com/gorilla/mux") {
+			t.Errorf("%q: %d; the demo says\n%s", once, r.status, said)
 		}
 		running = append(running, cmd)
 		listen = strings.TrimPrefix(address, "http://")

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/shadowcourt/shadowcourt/host/service/local"
 )
 
 // TestAccept_SV1_ServeGivesTheResultsOfTry submits dockets of each format to the real service over HTTP. The results are the bytes that
@@ -90,11 +92,19 @@ type reply struct {
 	location, body string
 }
 
+// ask sends a request with the token of the service, if this is one that the tests run.
 func ask(t *testing.T, method, url, body string) reply {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
+	}
+	_, token, err := local.Find("http://" + r.URL.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
 	}
 	response, err := http.DefaultClient.Do(r)
 	if err != nil {

@@ -14,8 +14,23 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/killtest"
 )
 
+// tests runs with a folder for data of its own: services keep their tokens there.
+type tests struct{ *testing.M }
+
+func (m tests) Run() int {
+	dir, err := os.MkdirTemp("", "shadowcourt-tests-")
+	if err == nil {
+		err = os.Setenv("XDG_DATA_HOME", dir)
+	}
+	if err != nil {
+		panic(err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	return m.M.Run()
+}
+
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(tests{m}, map[string]func(){
 		"shadowcourt":         main,
 		"shadowcourt-limited": limitedMain,
 		"biglog":              bigLog,

@@ -14,6 +14,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/internal/httplimit"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
@@ -32,6 +33,8 @@ type Config struct {
 	Version, Spec string
 	// Answer is how long a trial waits for the answer of an agent. Default: 30 minutes.
 	Answer time.Duration
+	// Times are the limits of requests over HTTP.
+	Times httplimit.Times
 }
 
 // The limits of a server.
@@ -159,16 +162,22 @@ func (s *Server) Listen(ctx context.Context, listener net.Listener) error {
 	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s.server }, &sdk.StreamableHTTPOptions{
 		MaxRequestBodyBytes: maxRequestBytes, SessionTimeout: time.Hour,
 	})
-	web := &http.Server{
-		Handler: fromPrograms(handler), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10,
-		BaseContext: func(net.Listener) context.Context { return ctx },
-	}
+	web := s.config.Times.Server(fromPrograms(patiently(&sessions{next: handler, server: s.server})))
+	web.BaseContext = func(net.Listener) context.Context { return ctx }
 	stop := context.AfterFunc(ctx, func() { _ = web.Close() })
 	defer stop()
 	if err := web.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	return nil
+}
+
+// patiently lets messages come, and answers go, as long as neither stands still: trials take their time.
+func patiently(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Body = httplimit.Streaming(w, r.Body, maxRequestBytes)
+		next.ServeHTTP(httplimit.Writing(w), r)
+	})
 }
 
 // fromPrograms rejects what web pages send that this server did not serve, which are all of them, whatever the method. Requests to another

@@ -25,6 +25,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/bundle"
 	"github.com/shadowcourt/shadowcourt/host/internal/pgtest"
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/host/service/local"
 )
 
 // court is a fleet of real processes on one PostgreSQL server: one that answers people, and workers.
@@ -105,10 +106,20 @@ func (c *court) serve(args ...string) string {
 	return address
 }
 
+// owned is a process that the tests run, at an address.
+func owned(t *testing.T, address string) *process {
+	t.Helper()
+	_, token, err := local.Find(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &process{url: address, token: token}
+}
+
 // do asks the API for something, and decodes what it says.
 func (c *court) do(method, path, body string, status int, to any) string {
 	c.t.Helper()
-	got, text := (&process{url: c.api}).ask(c.t, method, path, body)
+	got, text := owned(c.t, c.api).ask(c.t, method, path, body)
 	if got != status {
 		c.t.Fatalf("%s %s: %d %s", method, path, got, text)
 	}
@@ -277,7 +288,7 @@ func (c *court) tried() []int {
 	c.t.Helper()
 	list := make([]int, len(c.workers))
 	for i, worker := range c.workers {
-		_, metrics := (&process{url: worker}).ask(c.t, http.MethodGet, "/metrics", "")
+		_, metrics := owned(c.t, worker).ask(c.t, http.MethodGet, "/metrics", "")
 		for _, m := range trialsTotal.FindAllStringSubmatch(metrics, -1) {
 			n, err := strconv.Atoi(m[1])
 			if err != nil {

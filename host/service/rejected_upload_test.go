@@ -23,7 +23,7 @@ func TestAccept_SV6_ARejectedDocketIsToldWhy(t *testing.T) {
 		"too large":            {docketOf(1), "the docket has more than 2097152 bytes; split it, or raise --max-upload of the server (too_large)"},
 	} {
 		var again []error
-		c, err := client.New(client.Config{Server: p.url, Program: "test/1", Again: func(err error, _ time.Duration) { again = append(again, err) }})
+		c, err := client.New(client.Config{Server: p.url, Token: p.token, Program: "test/1", Again: func(err error, _ time.Duration) { again = append(again, err) }})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,9 +8,11 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/internal/httplimit"
 	"github.com/shadowcourt/shadowcourt/host/service/api"
 	"github.com/shadowcourt/shadowcourt/host/service/auth"
 	"github.com/shadowcourt/shadowcourt/host/service/auth/authstore"
+	"github.com/shadowcourt/shadowcourt/host/service/linger"
 	"github.com/shadowcourt/shadowcourt/host/service/problem"
 	"github.com/shadowcourt/shadowcourt/host/service/refit"
 	"github.com/shadowcourt/shadowcourt/host/service/store"
@@ -19,10 +21,10 @@ import (
 )
 
 // routes put everything together that the process answers.
-func (s *Service) routes(loopback bool) (http.Handler, error) {
+func (s *Service) routes() (http.Handler, error) {
 	c := &s.config
 	a, err := auth.New(auth.Config{
-		Store: authstore.New(c.Store), Now: c.Now, Random: c.Random, Loopback: loopback, PublicURL: c.PublicURL, OIDC: c.OIDC, Rate: c.Rate,
+		Store: authstore.New(c.Store), Now: c.Now, Random: c.Random, Local: c.Local, PublicURL: c.PublicURL, OIDC: c.OIDC, Rate: c.Rate,
 		Burst: int(4 * c.Rate), Rejected: s.metrics.reject, Log: c.Log,
 	})
 	if err != nil {
@@ -30,7 +32,7 @@ func (s *Service) routes(loopback bool) (http.Handler, error) {
 	}
 	s.auth = a
 	inner := http.NewServeMux()
-	inner.Handle("GET /metrics", a.Require("", auth.Limit(s.unlimited(s.metrics.handler()))))
+	inner.Handle("GET /metrics", a.Require("", httplimit.Limit(s.unlimited(s.metrics.handler()))))
 	if c.Role != RoleWorker {
 		if err := s.people(inner, a); err != nil {
 			return nil, err
@@ -39,7 +41,13 @@ func (s *Service) routes(loopback bool) (http.Handler, error) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
 	mux.HandleFunc("GET /readyz", s.readyz)
-	mux.Handle("/", a.Handler(authstore.Limit(inner)))
+	limited := authstore.Limit(inner)
+	mux.Handle("/", a.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if auth.From(r.Context()) != nil {
+			linger.Known(r.Context())
+		}
+		limited.ServeHTTP(w, r)
+	})))
 	return s.observed(mux), nil
 }
 

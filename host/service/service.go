@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/internal/httplimit"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/service/auth"
 	"github.com/shadowcourt/shadowcourt/host/service/linger"
@@ -47,21 +49,30 @@ type Config struct {
 	Workers   int
 	MaxUpload int64 // bytes of a docket; 0: 256 MiB
 	// Keep says what workers remove at times; zero fields keep everything.
-	Keep      store.Keep
+	Keep store.Keep
+	// Local is the token of whoever runs the process; empty: there is none.
+	Local     string
 	PublicURL *url.URL
 	OIDC      *auth.OIDC
-	Rate      float64 // requests a second of a client; 0: 100
-	Machine   string  // name of this machine, for people
-	Version   string
-	Now       func() time.Time
-	Random    io.Reader
-	Log       *slog.Logger       // nil: nothing is logged
-	Tracing   *telemetry.Tracing // nil: no spans
+	TLS       *tls.Config // nil: without TLS. Its NextProtos must not name HTTP/2
+	Rate      float64     // requests a second of a client; 0: 100
+	// Connections is how many connections are open at a time; 0: half of the files that the process may have open, and at most 4096.
+	Connections int
+	Times       httplimit.Times // how long requests may take
+	Machine     string          // name of this machine, for people
+	Version     string
+	Now         func() time.Time
+	Random      io.Reader
+	Log         *slog.Logger       // nil: nothing is logged
+	Tracing     *telemetry.Tracing // nil: no spans
 	// Stop is how long requests and batches may go on when the process is told to stop; 0: 30 s.
 	Stop time.Duration
 }
 
 const defaultStop = 30 * time.Second
+
+// mostConnections is how many connections a process has by default, where it may have more than twice as many files.
+const mostConnections = 4096
 
 // Service is a process. See [New].
 type Service struct {
@@ -77,13 +88,16 @@ type Service struct {
 	background sync.WaitGroup
 }
 
-// New prepares a process that answers at some addresses. Without a token it answers only where all of them are loopback.
-func New(ctx context.Context, config Config, addresses ...net.Addr) (*Service, error) {
+// New prepares a process.
+func New(ctx context.Context, config Config) (*Service, error) {
 	if config.Role == "" {
 		config.Role = RoleAll
 	}
 	if config.Log == nil {
 		config.Log = slog.New(slog.DiscardHandler)
+	}
+	if config.Connections == 0 {
+		config.Connections = min(mostConnections, fileLimit()/2)
 	}
 	if config.Stop == 0 {
 		config.Stop = defaultStop
@@ -99,7 +113,7 @@ func New(ctx context.Context, config Config, addresses ...net.Addr) (*Service, e
 			Logger: config.Log, Tracing: config.Tracing, Keep: config.Keep, Stop: config.Stop, OnTrial: s.metrics.trial, OnBatch: s.metrics.batch,
 		})
 	}
-	handler, err := s.routes(loopbackOnly(addresses))
+	handler, err := s.routes()
 	if err != nil {
 		return nil, err
 	}
@@ -127,15 +141,14 @@ func (s *Service) inBackground(ctx context.Context, do func(context.Context)) {
 	}()
 }
 
-// loopbackOnly says whether all addresses are loopback, and there is one.
-func loopbackOnly(addresses []net.Addr) bool {
-	for _, a := range addresses {
-		tcp, ok := a.(*net.TCPAddr)
-		if !ok || !tcp.IP.IsLoopback() {
-			return false
-		}
+// SignInAddress makes an address that signs in a browser once, as whoever has Config.Local: at an origin of the process, unless Config has a
+// public URL.
+func (s *Service) SignInAddress(origin string) (string, error) {
+	address, err := s.auth.SignInAddress()
+	if err == nil && s.config.PublicURL == nil {
+		address = origin + address
 	}
-	return len(addresses) > 0
+	return address, err
 }
 
 // Run answers requests at the listeners, and tries cases, until the context ends. Then it takes no new requests and batches, and those that
@@ -143,14 +156,18 @@ func loopbackOnly(addresses []net.Addr) bool {
 func (s *Service) Run(ctx context.Context, started func(), listeners ...net.Listener) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	server := &http.Server{
-		Handler: s.handler, ReadHeaderTimeout: auth.HeaderTime, IdleTimeout: auth.IdleTime, MaxHeaderBytes: auth.HeaderBytes,
-		ErrorLog: slog.NewLogLogger(s.config.Log.Handler(), slog.LevelWarn),
-	}
+	server := s.config.Times.Server(s.handler)
+	server.ErrorLog = slog.NewLogLogger(s.config.Log.Handler(), slog.LevelWarn)
+	server.ConnContext, server.TLSConfig = linger.Context, s.config.TLS
+	pool := linger.NewPool(s.config.Connections)
 	var all sync.WaitGroup
 	for _, l := range listeners {
 		all.Go(func() {
-			if err := server.Serve(linger.Listener(l)); !errors.Is(err, http.ErrServerClosed) {
+			serve := server.Serve
+			if s.config.TLS != nil {
+				serve = func(l net.Listener) error { return server.ServeTLS(l, "", "") }
+			}
+			if err := serve(pool.Listener(l)); !errors.Is(err, http.ErrServerClosed) {
 				cancel(fmt.Errorf("serve at %s: %w", l.Addr(), err))
 			}
 		})

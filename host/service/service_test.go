@@ -59,9 +59,11 @@ func openHost(ctx context.Context, o *work.Opening, observe func(host.CallRecord
 
 // process is one that runs on a SQLite file, at an address.
 type process struct {
-	url  string
-	logs *logs
-	stop func()
+	url string
+	// token is that of whoever runs it.
+	token string
+	logs  *logs
+	stop  func()
 }
 
 func start(t *testing.T, address string) *process {
@@ -72,9 +74,13 @@ func start(t *testing.T, address string) *process {
 // startWith starts a process with another database or configuration.
 func startWith(t *testing.T, address, database string, change func(*service.Config)) *process {
 	t.Helper()
-	p := &process{logs: &logs{}}
+	token, err := auth.NewToken(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &process{logs: &logs{}, token: token}
 	config := service.Config{
-		Open: openHost, Workers: 2, Machine: "test", Version: "test", Now: time.Now, Random: rand.Reader, Log: slog.New(slog.NewJSONHandler(p.logs, nil)),
+		Open: openHost, Local: token, Workers: 2, Machine: "test", Version: "test", Now: time.Now, Random: rand.Reader, Log: slog.New(slog.NewJSONHandler(p.logs, nil)),
 	}
 	if change != nil {
 		change(&config)
@@ -92,7 +98,7 @@ func startWith(t *testing.T, address, database string, change func(*service.Conf
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := service.New(t.Context(), config, l.Addr())
+	s, err := service.New(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +132,7 @@ func (p *process) ask(t *testing.T, method, path, body string) (int, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	response, err := http.DefaultClient.Do(r)
+	response, err := p.do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,6 +142,12 @@ func (p *process) ask(t *testing.T, method, path, body string) (int, string) {
 		t.Fatal(err)
 	}
 	return response.StatusCode, string(text)
+}
+
+// do sends a request of whoever runs the process.
+func (p *process) do(r *http.Request) (*http.Response, error) {
+	r.Header.Set("Authorization", "Bearer "+p.token)
+	return http.DefaultClient.Do(r)
 }
 
 // planted stands in documents, and nowhere else.
@@ -242,6 +254,7 @@ func TestAccept_SV7_LogsAndMetricsHaveIDsAndNoDocuments(t *testing.T) {
 func TestAccept_SV5_AServerForOthersNeedsTokensOfEverybody(t *testing.T) {
 	t.Parallel()
 	p := start(t, "0.0.0.0:0")
+	p.token = auth.TokenPrefix + strings.Repeat("A", 43)
 	for _, path := range []string{"/api/v1/dockets", "/metrics", "/api/v1/me"} {
 		if status, body := p.ask(t, "GET", path, ""); status != 401 {
 			t.Errorf("%s: %d %s", path, status, body)
@@ -264,7 +277,7 @@ func TestAProcessStopsWhileItIsFollowed(t *testing.T) {
 		if err != nil {
 			return
 		}
-		if response, err := http.DefaultClient.Do(r); err == nil {
+		if response, err := p.do(r); err == nil {
 			_, _ = io.Copy(io.Discard, response.Body)
 			_ = response.Body.Close()
 		}
@@ -332,16 +345,7 @@ func TestAccept_SV5_AGenerationIsCheckedBeforeItIsKept(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := http.Post(p.url+"/api/v1/generations", "application/json", bytes.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = r.Body.Close() }()
-		text, err := io.ReadAll(r.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r.StatusCode, string(text)
+		return p.ask(t, "POST", "/api/v1/generations", string(body))
 	}
 	if status, text := add("spectre", "specter"); status != 422 || !strings.Contains(text, "no pipeline of the generation names it") || !strings.Contains(text, "specter") {
 		t.Errorf("a name that no pipeline has: %d %s", status, text)

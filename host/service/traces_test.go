@@ -104,7 +104,7 @@ func TestAccept_SV7_OneTraceFromTheRequestToTheCalls(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Header.Set("Traceparent", "00-"+client+"-"+parent+"-01")
-	answer, err := http.DefaultClient.Do(r)
+	answer, err := p.do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestAccept_SV7_OneTraceFromTheRequestToTheCalls(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Header.Set("Authorization", "Bearer "+secret)
-	if answer, err = http.DefaultClient.Do(r); err != nil {
+	if answer, err = p.do(r); err != nil {
 		t.Fatal(err)
 	}
 	_ = answer.Body.Close()

@@ -74,7 +74,7 @@ func (d *demo) labelled() ([]submission, error) {
 }
 
 // fill submits the examples, waits for their trials, and adds a generation to swap to.
-func (d *demo) fill(ctx context.Context, out io.Writer, server string) error {
+func (d *demo) fill(ctx context.Context, out io.Writer, c *caller) error {
 	list, err := d.submissions()
 	if err != nil {
 		return err
@@ -86,23 +86,23 @@ func (d *demo) fill(ctx context.Context, out io.Writer, server string) error {
 		var docket struct {
 			ID int64 `json:"id"`
 		}
-		if err := ask(ctx, http.MethodPost, server+"/api/v1/dockets?"+query.Encode(), s.body, &docket); err != nil {
+		if err := c.ask(ctx, http.MethodPost, "/api/v1/dockets?"+query.Encode(), s.body, &docket); err != nil {
 			return fmt.Errorf("%s of %s: %w", s.name, s.repository, err)
 		}
 		ids[i] = docket.ID
 	}
 	for _, id := range ids {
-		if err := ask(ctx, http.MethodGet, fmt.Sprintf("%s/api/v1/dockets/%d/results?wait=true", server, id), nil, nil); err != nil {
+		if err := c.ask(ctx, http.MethodGet, fmt.Sprintf("/api/v1/dockets/%d/results?wait=true", id), nil, nil); err != nil {
 			return err
 		}
 		fmt.Fprint(out, ".")
 	}
 	fmt.Fprintln(out)
-	return d.addGeneration(ctx, server)
+	return d.addGeneration(ctx, c)
 }
 
 // addGeneration adds a profile that other Go modules taught, without putting it in force.
-func (d *demo) addGeneration(ctx context.Context, server string) error {
+func (d *demo) addGeneration(ctx context.Context, c *caller) error {
 	profile, err := os.ReadFile(filepath.Join(d.examples, "demo.yaml"))
 	if err != nil {
 		return err
@@ -113,11 +113,11 @@ func (d *demo) addGeneration(ctx context.Context, server string) error {
 	if err != nil {
 		return err
 	}
-	return ask(ctx, http.MethodPost, server+"/api/v1/generations", body, nil)
+	return c.ask(ctx, http.MethodPost, "/api/v1/generations", body, nil)
 }
 
 // tell says what to look at.
-func (d *demo) tell(ctx context.Context, out io.Writer, server string) error {
+func (d *demo) tell(ctx context.Context, out io.Writer, c *caller) error {
 	var inbox struct {
 		Total  int `json:"total"`
 		Groups []struct {
@@ -126,14 +126,23 @@ func (d *demo) tell(ctx context.Context, out io.Writer, server string) error {
 			} `json:"sample"`
 		} `json:"groups"`
 	}
-	if err := ask(ctx, http.MethodGet, server+"/api/v1/inbox?limit=1", nil, &inbox); err != nil {
+	if err := c.ask(ctx, http.MethodGet, "/api/v1/inbox?limit=1", nil, &inbox); err != nil {
 		return err
 	}
 	if len(inbox.Groups) == 0 {
 		return errors.New("the inbox is empty")
 	}
+	var signIn struct {
+		Address string `json:"address"`
+	}
+	if err := c.ask(ctx, http.MethodPost, "/login/address", nil, &signIn); err != nil {
+		return err
+	}
 	fmt.Fprintf(out, `
 Shadowcourt is at %[1]s
+Open this address to sign in; it works once, for an hour (%[4]s login %[1]s prints another):
+
+  %[1]s%[5]s
 
   %[1]s/             the inbox: %[2]d groups of failures. j and k move, e explains, 1 to 4 set the label, u takes it back
   %[1]s/trials/%-4[3]s  a trial: who said what, by which lines of the log
@@ -142,19 +151,24 @@ Shadowcourt is at %[1]s
   %[1]s/metrics      for Prometheus
 
 Submit your own:
-  go test -json ./... | curl --data-binary @- '%[1]s/api/v1/dockets?name=mine'
+  go test -json ./... | %[4]s try - --server %[1]s
 
 Ctrl-C stops it and removes its data.
-`, server, inbox.Total, inbox.Groups[0].Sample.ID)
+`, c.server, inbox.Total, inbox.Groups[0].Sample.ID, d.program, signIn.Address)
 	return nil
 }
 
+// caller asks a service as whoever runs it.
+type caller struct{ server, token string }
+
 // ask sends a request, and reads the answer; out is optional.
-func ask(ctx context.Context, method, address string, body []byte, out any) error {
+func (c *caller) ask(ctx context.Context, method, path string, body []byte, out any) error {
+	address := c.server + path
 	r, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
+	r.Header.Set("Authorization", "Bearer "+c.token)
 	if method == http.MethodPost {
 		r.Header.Set("Content-Type", "application/json")
 	}

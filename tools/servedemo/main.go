@@ -17,6 +17,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/shadowcourt/shadowcourt/host/service/local"
 )
 
 func main() {
@@ -52,9 +54,12 @@ func (d *demo) run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	err = d.fill(ctx, out, server.url)
+	c := &caller{server: server.url}
+	if _, c.token, err = local.Find(server.url); err == nil {
+		err = d.fill(ctx, out, c)
+	}
 	if err == nil {
-		err = d.tell(ctx, out, server.url)
+		err = d.tell(ctx, out, c)
 	}
 	if err != nil && ctx.Err() == nil {
 		return errors.Join(err, server.end())

@@ -1,3 +1,3 @@
-// Package private tells folders that only this user writes to from others. What is in them is trusted: machine code, and answers of
-// language models.
+// Package private tells folders and files that only this user writes to from others. What is in them is trusted: machine code, answers of
+// language models, and tokens.
 package private

@@ -22,6 +22,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/internal/httplimit"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 	"github.com/shadowcourt/shadowcourt/host/service/auth"
@@ -120,7 +121,7 @@ func document(version string) *huma.OpenAPI {
 			SecuritySchemes: map[string]*huma.SecurityScheme{
 				tokenScheme: {
 					Type: "http", Scheme: "bearer",
-					Description: "A token made by `shadowcourt serve token add`. A server that listens on loopback alone needs none.",
+					Description: "A token made by `shadowcourt serve token add`.",
 				},
 			},
 		},
@@ -178,10 +179,9 @@ const (
 func operation(id, method, path, tag string, scope auth.Scope, summary string) huma.Operation {
 	op := huma.Operation{
 		OperationID: id, Method: method, Path: Prefix + path, Tags: []string{tag}, Summary: summary,
-		Security:        []map[string][]string{{tokenScheme: {}}},
-		Metadata:        map[string]any{needsScope: scope},
-		MaxBodyBytes:    auth.BodyBytes,
-		BodyReadTimeout: auth.RequestTime,
+		Security:     []map[string][]string{{tokenScheme: {}}},
+		Metadata:     map[string]any{needsScope: scope},
+		MaxBodyBytes: httplimit.BodyBytes,
 	}
 	switch scope {
 	case "":
@@ -215,10 +215,13 @@ func (s *server) guard(ctx huma.Context, next func(huma.Context)) {
 		return
 	}
 	if stream, _ := ctx.Operation().Metadata[isStream].(bool); stream {
+		if most := ctx.Operation().MaxBodyBytes; most > httplimit.BodyBytes {
+			r.Body = httplimit.Streaming(w, r.Body, most)
+		}
 		next(ctx)
 		return
 	}
-	auth.Bound(w, r)
+	httplimit.Bound(w, r)
 	next(ctx)
 }
 

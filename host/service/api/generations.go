@@ -17,6 +17,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/internal/httplimit"
 	"github.com/shadowcourt/shadowcourt/host/service/auth"
 	"github.com/shadowcourt/shadowcourt/host/service/problem"
 	"github.com/shadowcourt/shadowcourt/host/service/store"
@@ -26,7 +27,6 @@ import (
 const (
 	maxGenerationBytes = 64 << 20 // of a request, in base64
 	maxParts           = 256
-	generationTime     = 5 * time.Minute // to receive and check them
 )
 
 func (s *server) generations() {
@@ -37,7 +37,7 @@ func (s *server) generations() {
 	add.Description += " Modules are verified and loaded in a sandbox before they are kept. The generation is not in force until it is activated."
 	add.DefaultStatus = http.StatusCreated
 	add.Metadata[isStream] = true
-	add.MaxBodyBytes, add.BodyReadTimeout = maxGenerationBytes, generationTime
+	add.MaxBodyBytes = maxGenerationBytes
 	huma.Register(s.api, add, s.addGeneration)
 	activate := operation("activate-generation", http.MethodPost, "/generations/{generation}/activate", tag, auth.Everywhere, "Put a generation in force, be it a new or an old one")
 	activate.Description += " Every live worker loads it first; if one can't, the activation is rejected and the current generation stays."
@@ -313,7 +313,7 @@ func (s *server) getModule(ctx context.Context, in *modulePath) (*huma.StreamRes
 	}
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
 		r, w := humago.Unwrap(ctx)
-		auth.Writing(w)
+		w = httplimit.Writing(w)
 		w.Header().Set("Content-Type", "application/octet-stream")
 		w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", in.Digest))
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))

@@ -47,7 +47,7 @@ type meOutput struct {
 		Name         string   `json:"name" doc:"What others see of you"`
 		Scopes       []string `json:"scopes" doc:"What you may do"`
 		Repositories []string `json:"repositories,omitempty" doc:"Repositories whose dockets you see and submit; absent: all"`
-		Via          string   `json:"via" enum:"loopback,token,session" doc:"How you were identified"`
+		Via          string   `json:"via" enum:"local,token,session" doc:"How you were identified"`
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
-	"github.com/shadowcourt/shadowcourt/host/service/auth"
+	"github.com/shadowcourt/shadowcourt/host/internal/httplimit"
 	"github.com/shadowcourt/shadowcourt/host/service/store"
 )
 
@@ -63,7 +63,7 @@ func (s *server) stream(contentType string, header map[string]string, write func
 			w.Header().Set(name, value)
 		}
 		w.Header().Set("Content-Type", contentType)
-		out := auth.Writing(w)
+		out := httplimit.Writing(w)
 		w.WriteHeader(http.StatusOK)
 		if err := write(ctx.Context(), out); err != nil {
 			if ctx.Context().Err() == nil {

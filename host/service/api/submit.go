@@ -10,6 +10,7 @@ import (
 	"iter"
 	"maps"
 	"net/http"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,6 +21,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/internal/httplimit"
 	"github.com/shadowcourt/shadowcourt/host/run/group"
 	"github.com/shadowcourt/shadowcourt/host/run/input"
 	"github.com/shadowcourt/shadowcourt/host/service/auth"
@@ -102,7 +104,7 @@ func (s *server) submit(ctx context.Context, in *submitInput) (*submitOutput, er
 	}
 	defer s.uploads.give(who.Submitter)
 	r, w := humago.Unwrap(in.raw)
-	b, err := openBody(auth.Streaming(w, r.Body, s.MaxUpload), in.Encoding, s.MaxUpload)
+	b, err := openBody(httplimit.Streaming(w, r.Body, s.MaxUpload), in.Encoding, s.MaxUpload)
 	if err != nil {
 		return nil, s.fail(ctx, err)
 	}
@@ -263,6 +265,9 @@ func (b *body) failure(err error) error {
 		return problem.New(http.StatusRequestEntityTooLarge, problem.TooLarge, fmt.Sprintf("the docket has more than %d bytes; split it, or raise --max-upload of the server", b.max))
 	case errors.Is(b.err, errCompressed):
 		return problem.New(http.StatusBadRequest, problem.Invalid, b.err.Error())
+	}
+	if errors.Is(b.err, os.ErrDeadlineExceeded) {
+		return problem.New(http.StatusRequestTimeout, problem.TimedOut, "the body came too slowly, or stood still; send it again").Because(b.err)
 	}
 	return problem.New(http.StatusBadRequest, problem.Invalid, "the body could not be read to its end; send it again").Because(b.err)
 }

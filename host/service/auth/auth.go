@@ -1,5 +1,5 @@
 // Package auth identifies who sends a request, and limits what a request may be: tokens with scopes, sessions of people who signed in
-// (with a token, or by OpenID Connect), the rule for loopback, protection against requests from other sites, security headers, and limits
+// (with a token, by OpenID Connect, or with an address that whoever runs the server is given), protection against requests from other sites, security headers, and limits
 // of sizes, times and rates.
 //
 // An [Authenticator] is middleware for net/http: [Authenticator.Handler] goes around everything that a server serves, [Authenticator.Require]
@@ -9,6 +9,7 @@ package auth
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -38,8 +39,8 @@ type Config struct {
 	Store  Store
 	Now    func() time.Time
 	Random io.Reader // crypto/rand.Reader outside of tests
-	// Loopback allows requests from this machine without a token, with every scope. Only for a server that listens on loopback alone.
-	Loopback bool
+	// Local is the token of whoever runs the server, with every scope, as long as the server runs; empty: there is none.
+	Local string
 	// PublicURL is how people's browsers reach the server: needed behind a proxy and for OIDC. An https URL makes cookies Secure.
 	PublicURL *url.URL
 	OIDC      *OIDC // nil: people sign in with tokens
@@ -61,6 +62,7 @@ type Authenticator struct {
 	rates   *rates
 	origins *http.CrossOriginProtection
 	oidc    *provider // nil without OIDC
+	codes   codes
 	page    func(http.ResponseWriter, *http.Request, *problem.Error)
 }
 
@@ -69,6 +71,8 @@ func New(config Config) (*Authenticator, error) {
 	switch {
 	case config.Store == nil || config.Now == nil || config.Random == nil:
 		return nil, errors.New("auth: store, clock and randomness must be set")
+	case config.Local != "" && CheckToken(config.Local) != nil:
+		return nil, fmt.Errorf("auth: the local token: %w", ErrNoToken)
 	case config.Rate < 0 || config.Burst < 0 || config.SessionLife < 0:
 		return nil, errors.New("auth: limits must not be negative")
 	}

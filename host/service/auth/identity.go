@@ -42,9 +42,9 @@ func sorted(scopes []Scope) []Scope {
 
 // How somebody was identified.
 const (
-	ViaLoopback = "loopback" // no credentials, on a server that listens on loopback alone
-	ViaToken    = "token"
-	ViaSession  = "session"
+	ViaLocal   = "local" // the token of whoever runs the server
+	ViaToken   = "token"
+	ViaSession = "session"
 )
 
 // Identity is who sends a request.

@@ -20,10 +20,15 @@ const (
 // maxForm bounds the body of a form to sign in.
 const maxForm = 8 << 10
 
-// Register adds what signing in and out needs to a mux: POST LoginPath and LogoutPath, and with OIDC the two steps of it.
+// Register adds what signing in and out needs to a mux: POST LoginPath and LogoutPath, with OIDC the two steps
+// of it, and with a local token what its owner needs for a browser.
 func (a *Authenticator) Register(mux *http.ServeMux) {
 	mux.HandleFunc("POST "+LoginPath, a.login)
 	mux.HandleFunc("POST "+LogoutPath, a.logout)
+	if a.HasLocal() {
+		mux.HandleFunc("POST "+AddressPath, a.giveAddress)
+		mux.HandleFunc("GET "+OncePath, a.once)
+	}
 	if a.oidc != nil {
 		mux.HandleFunc("GET "+OIDCPath, a.startOIDC)
 		mux.HandleFunc("GET "+CallbackPath, a.endOIDC)
@@ -51,7 +56,11 @@ func (a *Authenticator) login(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, LoginPath+"?"+url.Values{"failed": {"1"}, "return": {back}}.Encode(), http.StatusSeeOther)
 		return
 	}
-	err := a.begin(w, r, Session{Submitter: who.Submitter, Name: who.Name, Scopes: who.Scopes, Token: HashOf(token)})
+	s := Session{Submitter: who.Submitter, Name: who.Name, Scopes: who.Scopes}
+	if who.Via != ViaLocal {
+		s.Token = HashOf(token)
+	}
+	err := a.begin(w, r, s)
 	if err != nil {
 		a.Reject(w, r, problem.New(http.StatusServiceUnavailable, problem.Unavailable, "no session can be kept now; try again").Because(err))
 		return

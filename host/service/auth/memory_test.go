@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shadowcourt/shadowcourt/host/internal/httplimit"
 	"github.com/shadowcourt/shadowcourt/host/service/auth"
 )
 
@@ -143,7 +144,7 @@ func newSite(t *testing.T, change func(server *httptest.Server, c *auth.Config))
 	mux.HandleFunc("GET /login", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("the page to sign in")) })
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("the first page")) })
 	a.Register(mux)
-	s.Config.Handler = a.Handler(auth.Limit(mux))
+	s.Config.Handler = a.Handler(httplimit.Limit(mux))
 	s.Start()
 	t.Cleanup(s.Close)
 	return s

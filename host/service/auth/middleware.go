@@ -35,7 +35,7 @@ func (a *Authenticator) Handler(next http.Handler) http.Handler {
 			return
 		}
 		who, fault := a.identify(r)
-		switch valid := who != nil && who.Via != ViaLoopback; {
+		switch valid := who != nil; {
 		case valid && !known:
 			a.rates.of(credential)
 		case !valid && known:
@@ -61,8 +61,8 @@ func (a *Authenticator) headers(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()")
-	h.Set("Cache-Control", "no-store") // static files set another
-	if a.secure(r) {
+	h.Set("Cache-Control", "no-store")          // static files set another
+	if a.secure(r) && (r.TLS == nil || !IsLoopbackHost(r.Host)) { // browsers keep it for all ports of a name
 		h.Set("Strict-Transport-Security", "max-age=31536000")
 	}
 }
@@ -71,7 +71,7 @@ func (a *Authenticator) headers(w http.ResponseWriter, r *http.Request) {
 func Check(who *Identity, scope Scope) *problem.Error {
 	switch {
 	case who == nil:
-		return unauthenticated("a token is needed: send it as Authorization: Bearer " + TokenPrefix + "...")
+		return unauthenticated("a token is needed: send it as Authorization: Bearer " + TokenPrefix + "..., or sign in")
 	case len(who.Scopes) == 0 || scope != "" && !who.Can(scope):
 		need := "any scope"
 		if scope != "" {

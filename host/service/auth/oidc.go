@@ -151,12 +151,7 @@ type flow struct {
 	Expires  int64  `json:"e"`
 }
 
-func (a *Authenticator) flowCookie(r *http.Request) string {
-	if a.secure(r) {
-		return "__Host-" + flowCookie
-	}
-	return flowCookie
-}
+func (a *Authenticator) flowCookie(r *http.Request) string { return a.nameOf(flowCookie, r) }
 
 func unavailableIssuer(err error) *problem.Error {
 	return problem.New(http.StatusServiceUnavailable, problem.Unavailable, "the OIDC issuer does not answer as it should; try again, or sign in with a token").Because(err)

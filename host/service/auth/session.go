@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/url"
 	"time"
 )
 
@@ -19,17 +20,20 @@ type Session struct {
 	Token Hash
 }
 
-// Names of the cookie. With https the prefix binds it to this host: no other host of the same domain can set it.
-const (
-	cookieName       = "shadowcourt_session"
-	secureCookieName = "__Host-" + cookieName
-)
+const sessionCookie = "shadowcourt_session"
 
-func (a *Authenticator) cookieName(r *http.Request) string {
-	if a.secure(r) {
-		return secureCookieName
+func (a *Authenticator) cookieName(r *http.Request) string { return a.nameOf(sessionCookie, r) }
+
+// nameOf is the name of a cookie. With https the prefix binds it to this host: no other host of the same domain can set it. Browsers send
+// cookies to all ports of a host, so that services at several ports need cookies of their own.
+func (a *Authenticator) nameOf(cookie string, r *http.Request) string {
+	if port := (&url.URL{Host: r.Host}).Port(); port != "" {
+		cookie += "_" + port
 	}
-	return cookieName
+	if a.secure(r) {
+		return "__Host-" + cookie
+	}
+	return cookie
 }
 
 // bySession gives who has a session, or nil where it is unknown or over.

@@ -27,7 +27,7 @@ import (
 type Config struct {
 	// Server is the address of the service, such as https://court.example.
 	Server string
-	// Token may be empty for a service on this machine.
+	// Token may be empty; then the service answers who has none.
 	Token string
 	// Program and its version, for the log of the service.
 	Program string

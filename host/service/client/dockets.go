@@ -43,6 +43,31 @@ func (c *Client) Me(ctx context.Context) (*Me, error) {
 	return m, nil
 }
 
+// SignInAddress gives an address that signs in a browser once. Only the local token of a service is good for it.
+func (c *Client) SignInAddress(ctx context.Context) (string, error) {
+	var answer struct {
+		Address string `json:"address"`
+	}
+	r, err := c.request(ctx, http.MethodPost, nil, nil)
+	if err != nil {
+		return "", err
+	}
+	r.URL = c.base.JoinPath("login", "address")
+	response, err := c.do(r)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = response.Body.Close() }()
+	if err := c.decode(ctx, func() {}, response, &answer); err != nil {
+		return "", err
+	}
+	address, err := c.base.Parse(answer.Address)
+	if err != nil || answer.Address == "" {
+		return "", c.foreign("it gives no address to sign in")
+	}
+	return address.String(), nil
+}
+
 // CurrentGeneration is the generation of modules in force.
 func (c *Client) CurrentGeneration(ctx context.Context) (int64, error) {
 	var answer struct {

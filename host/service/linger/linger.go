@@ -22,21 +22,29 @@ const (
 
 // Listener gives connections of TCP that linger when they are closed: they are half closed at once, and whatever comes is discarded, until
 // the client closes, for 5 s and 16 MiB at most. Close does not wait for that, nor does a process that ends. Safe for concurrent use.
-func Listener(l net.Listener) net.Listener { return listener{l, maxTime, maxBytes} }
+func Listener(l net.Listener) net.Listener { return NewPool(0).Listener(l) }
 
 type listener struct {
 	net.Listener
 	time  time.Duration
 	bytes int64
+	pool  *Pool
 }
 
 // Accept waits for the next connection. Those of other kinds than TCP are given as they are.
 func (l listener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if tcp, ok := c.(*net.TCPConn); ok {
-		return &conn{TCPConn: tcp, time: l.time, bytes: l.bytes}, err
+	for {
+		accepted, err := l.Listener.Accept()
+		tcp, ok := accepted.(*net.TCPConn)
+		if !ok {
+			return accepted, err
+		}
+		c := &conn{TCPConn: tcp, time: l.time, bytes: l.bytes, pool: l.pool}
+		if l.pool.add(c) {
+			return c, err
+		}
+		_ = tcp.Close()
 	}
-	return c, err
 }
 
 // conn keeps the other methods of a TCP connection, which net/http looks for.
@@ -47,6 +55,8 @@ type conn struct {
 	reading atomic.Int32 // calls of Read that go on
 	ended   atomic.Bool  // the client closed the connection, or it broke
 	closed  atomic.Bool
+	known   atomic.Bool // see Known
+	pool    *Pool
 }
 
 // Read notes when nothing more can come.
@@ -64,14 +74,14 @@ func (c *conn) Read(p []byte) (int, error) {
 // net/http waits for the next request then, or gives the connection up.
 func (c *conn) Close() error {
 	if c.closed.Swap(true) || c.ended.Load() || c.reading.Load() > 0 || c.CloseWrite() != nil {
-		return c.TCPConn.Close()
+		return c.end()
 	}
 	go c.linger()
 	return nil
 }
 
 func (c *conn) linger() {
-	defer func() { _ = c.TCPConn.Close() }()
+	defer func() { _ = c.end() }()
 	end := time.Now().Add(c.time) //nolint:forbidigo // deadlines of connections are by the kernel's clock
 	if c.SetReadDeadline(end) != nil {
 		return

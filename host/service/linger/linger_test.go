@@ -67,7 +67,7 @@ func TestAClientThatSendsAllFindsTheAnswer(t *testing.T) {
 func TestAClientIsNotWaitedForLonger(t *testing.T) {
 	t.Parallel()
 	for _, bytes := range []int64{1, 1 << 40} {
-		address := serve(t, func(l net.Listener) net.Listener { return listener{l, time.Millisecond, bytes} })
+		address := serve(t, func(l net.Listener) net.Listener { return listener{l, time.Millisecond, bytes, NewPool(0)} })
 		c, err := send(t, address, "Expect: 100-continue\r\n", 1<<20)
 		for err == nil { // for ever, if it was waited for
 			_, err = c.Write(make([]byte, 1<<16))
@@ -88,7 +88,7 @@ func TestAConnectionThatIsReadIsClosedAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = client.Close() })
-	accepted, err := listener{l, time.Hour, 1 << 40}.Accept()
+	accepted, err := listener{l, time.Hour, 1 << 40, NewPool(0)}.Accept()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/service/local"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
@@ -151,7 +152,13 @@ func command(t *testing.T, args ...string) *service {
 	if address == "" {
 		t.Fatal("the service did not start")
 	}
-	return &service{t: t, url: address, client: http.DefaultClient}
+	_, token, err := local.Find(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &service{t: t, url: address, client: &http.Client{}, secret: token}
+	s.signIn(token)
+	return s
 }
 
 // sent sends a request to the API and gives the body of the answer.

@@ -86,6 +86,7 @@ func newBrowser(t *testing.T, s *service, width, height int64) *browser {
 			t.Error("the page has an error: " + fault)
 		}
 	})
+	b.signIn()
 	return b
 }
 

@@ -7,9 +7,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
-	"github.com/shadowcourt/shadowcourt/host/service/auth"
+	"github.com/shadowcourt/shadowcourt/host/internal/httplimit"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
@@ -141,7 +140,7 @@ func number(r *http.Request) (int64, error) {
 
 // upload takes a report by a form. Its fields come before the file, so that the file can be read as it arrives.
 func (s *site) upload(w http.ResponseWriter, r *http.Request) error {
-	r.Body = auth.Streaming(w, r.Body, s.config.MaxUpload+auth.BodyBytes)
+	r.Body = httplimit.Streaming(w, r.Body, s.config.MaxUpload+httplimit.BodyBytes)
 	parts, err := r.MultipartReader()
 	if err != nil {
 		return &UserError{"the form must be sent as multipart/form-data"}
@@ -162,11 +161,6 @@ func (s *site) upload(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-}
-
-// unhurried lets an answer be written whose work began long ago: the deadline was set for the last part of the body.
-func unhurried(w http.ResponseWriter) {
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // a writer without deadlines needs none
 }
 
 func field(u *Upload, part *multipart.Part) error {
@@ -192,7 +186,6 @@ func (s *site) submit(w http.ResponseWriter, r *http.Request, u Upload, file *mu
 	}
 	u.Body = file
 	id, err := s.config.Backend.Submit(r.Context(), u)
-	unhurried(w)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/shadowcourt/shadowcourt/host/service/auth"
+	"github.com/shadowcourt/shadowcourt/host/internal/httplimit"
 )
 
 // How often a page that follows is told of changes at most, and how often a silent connection is kept awake.
@@ -22,7 +22,7 @@ func (s *site) changes(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")
 	w.WriteHeader(http.StatusOK)
-	out := auth.Writing(w)
+	out := httplimit.Writing(w)
 	list := s.config.Backend.Changes(r.Context())
 	awake := time.NewTicker(keepAlive)
 	defer awake.Stop()

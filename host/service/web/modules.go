@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/shadowcourt/shadowcourt/host/service/auth"
+	"github.com/shadowcourt/shadowcourt/host/internal/httplimit"
 )
 
 // generationView is a generation in the list, or on its page.
@@ -155,7 +155,7 @@ const (
 
 // propose takes modules by a form. A file's name without .wasm is the module's name.
 func (s *site) propose(w http.ResponseWriter, r *http.Request) error {
-	r.Body = auth.Streaming(w, r.Body, maxModules*maxModuleBytes)
+	r.Body = httplimit.Streaming(w, r.Body, maxModules*maxModuleBytes)
 	parts, err := r.MultipartReader()
 	if err != nil {
 		return &UserError{"the form must be sent as multipart/form-data"}
@@ -177,7 +177,6 @@ func (s *site) propose(w http.ResponseWriter, r *http.Request) error {
 		return &UserError{"no module was chosen: choose one or more .wasm files"}
 	}
 	id, err := s.config.Backend.Propose(r.Context(), p)
-	unhurried(w)
 	if err != nil {
 		return err
 	}

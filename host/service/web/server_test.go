@@ -41,12 +41,12 @@ type service struct {
 	store  *store.Store
 	url    string
 	client *http.Client
-	// secret is the token of whoever asks, empty on loopback.
+	// secret is the token of whoever asks.
 	secret string
 }
 
 type serviceOptions struct {
-	// scopes of whoever asks; nil: all, since the server listens on loopback.
+	// scopes of whoever asks; nil: all.
 	scopes []auth.Scope
 	// refits: the server can refit.
 	refits bool
@@ -118,7 +118,7 @@ func newService(t testing.TB, options serviceOptions) *service {
 	if _, err := kept.Migrate(ctx); err != nil {
 		t.Fatal(err)
 	}
-	authenticator, err := auth.New(auth.Config{Store: authstore.New(kept), Now: time.Now, Random: rand.Reader, Loopback: options.scopes == nil, Rate: 1e6, Burst: 1e6})
+	authenticator, err := auth.New(auth.Config{Store: authstore.New(kept), Now: time.Now, Random: rand.Reader, Rate: 1e6, Burst: 1e6})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,10 +156,11 @@ func newService(t testing.TB, options serviceOptions) *service {
 	s := &service{t: t, store: kept, url: server.URL, client: server.Client()}
 	s.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	s.begin()
-	if options.scopes != nil {
-		s.secret = s.token(options.scopes)
-		s.signIn(s.secret)
+	if options.scopes == nil {
+		options.scopes = auth.AllScopes()
 	}
+	s.secret = s.token(options.scopes)
+	s.signIn(s.secret)
 	return s
 }
 

@@ -13,9 +13,9 @@ import (
 func (s *site) login(w http.ResponseWriter, r *http.Request) error {
 	back := auth.ReturnPath(r.URL.Query().Get("return"))
 	return s.show(w, r, http.StatusOK, &view{Page: "login", Title: "Sign in", Data: struct {
-		Return, OIDC string
-		Failed       bool
-	}{back, s.oidc(back), r.URL.Query().Get("failed") != ""}})
+		Return, OIDC, Failed string
+		Local                bool
+	}{back, s.oidc(back), r.URL.Query().Get("failed"), s.config.Auth.HasLocal()}})
 }
 
 // oidc is the address to sign in by OpenID Connect; empty where nobody can.

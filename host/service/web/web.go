@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/shadowcourt/shadowcourt/host/internal/httplimit"
 	"github.com/shadowcourt/shadowcourt/host/service/auth"
 	"github.com/shadowcourt/shadowcourt/host/service/problem"
 )
@@ -45,7 +46,7 @@ func New(config Config) (http.Handler, error) {
 	for _, r := range s.routes() {
 		h := s.handler(r.do)
 		if !r.stream {
-			h = auth.Limit(h)
+			h = httplimit.Limit(h)
 		}
 		if !r.open {
 			h = s.require(r.scope, h)

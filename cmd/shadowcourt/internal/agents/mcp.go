@@ -75,18 +75,15 @@ func (o *options) run(ctx context.Context, s cli.Streams) error {
 
 // listen listens on loopback only: whoever connects may try cases and correct verdicts.
 func listen(ctx context.Context, address string) (net.Listener, error) {
-	hostname, _, err := net.SplitHostPort(address)
+	hostname, _, err := net.SplitHostPort(open.ListenAddress(address))
 	if err != nil {
 		return nil, cli.InputError(fmt.Errorf("--listen %q: give a host and a port, such as 127.0.0.1:8711", address))
 	}
 	if ip := net.ParseIP(hostname); hostname != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		return nil, cli.InputError(fmt.Errorf("--listen %q: use an address of loopback, such as 127.0.0.1:8711: clients are not asked who they are", address))
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
-	if err != nil {
-		return nil, cli.InputError(fmt.Errorf("--listen %q: %w", address, err))
-	}
-	return listener, nil
+	listener, err := open.Listen(ctx, address)
+	return listener, cli.InputError(err)
 }
 
 // nopCloser is an output that others close.

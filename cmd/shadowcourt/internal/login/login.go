@@ -23,17 +23,26 @@ import (
 func New(s cli.Streams, version string) *cobra.Command {
 	var remove bool
 	cmd := &cobra.Command{
-		Use:   "login URL",
-		Short: "Keep a token for a docket service",
+		Use:   "login [URL]",
+		Short: "Keep a token for a docket service, or sign in to your own",
 		Long: `Keep a token for a docket service, for ` + "`shadowcourt try --server`" + `. The token is read from the
 terminal without an echo, or from the standard input. When the service accepts it, it is
 kept in a file that only you may read, in the folder shadowcourt/tokens of your
 configuration, and sent to this scheme, host and port alone. The variable
-` + open.TokenVariable + ` comes first.`,
+` + open.TokenVariable + ` comes first.
+
+A service that you run yourself on this machine needs no token from you: login prints an
+address that signs in your browser, once. Without URL it is the one at
+` + ownService + `.`,
 		Example: `  shadowcourt login --help`,
-		Args:    cli.ExactArgs(1, "the address of a service"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			return cli.ExactArgs(min(len(args), 1), "the address of one service")(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			server := strings.TrimRight(args[0], "/")
+			server := ownService
+			if len(args) > 0 {
+				server = strings.TrimRight(args[0], "/")
+			}
 			if _, err := client.Origin(server); err != nil {
 				return cli.InputError(err)
 			}
@@ -47,7 +56,39 @@ configuration, and sent to this scheme, host and port alone. The variable
 	return cmd
 }
 
+// ownService is where `shadowcourt serve` listens by default.
+const ownService = "http://127.0.0.1:8712"
+
+// own prints an address that signs in a browser to the user's own service, if this is one that runs.
+func own(ctx context.Context, s cli.Streams, server, program string) (bool, error) {
+	at, token, err := open.LocalToken(server)
+	if token == "" || err != nil {
+		return false, err
+	}
+	c, err := client.New(client.Config{Server: at, Token: token, Program: program})
+	if err != nil {
+		return false, err
+	}
+	address, err := c.SignInAddress(ctx)
+	if rejected, ok := errors.AsType[*client.Error](err); ok && rejected.Rejected() {
+		return false, nil // it is of a service that was killed, and another one listens there
+	}
+	if err != nil {
+		return false, err
+	}
+	if removed, err := open.RemoveToken(at); removed && err == nil {
+		fmt.Fprintf(s.Err, "removed the token that was kept for %s: it is your own service\n", at)
+	}
+	fmt.Fprintln(s.Out, sanitize.Line(address))
+	fmt.Fprintln(s.Err, "open it to sign in; it works once, for an hour. Commands on this machine need no token")
+	return true, nil
+}
+
 func login(ctx context.Context, s cli.Streams, server, program string) error {
+	done, err := own(ctx, s, server, program)
+	if done || err != nil {
+		return cli.OrInterrupted(ctx, err)
+	}
 	token, err := readToken(ctx, s, server)
 	if err != nil {
 		return cli.OrInterrupted(ctx, cli.InputError(err))

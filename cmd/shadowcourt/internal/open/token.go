@@ -14,6 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 	"github.com/shadowcourt/shadowcourt/host/service/auth"
 	"github.com/shadowcourt/shadowcourt/host/service/client"
+	"github.com/shadowcourt/shadowcourt/host/service/local"
 )
 
 // TokenVariable has the token for a service. It comes before one that was kept.
@@ -67,6 +68,20 @@ func Token(server string, stderr io.Writer) (string, error) {
 		return "", fmt.Errorf("the token for %s in %s: %w; `shadowcourt login %s` keeps another", server, name, err, server)
 	}
 	return token, nil
+}
+
+// LocalToken gives the token of the user's own service at an address on this machine, and the address to send it to; empty where there is
+// none.
+func LocalToken(server string) (at, token string, err error) {
+	origin, err := client.Origin(server)
+	if err != nil {
+		return "", "", err
+	}
+	at, token, err = local.Find(origin)
+	if token == "" || err != nil {
+		return "", "", err
+	}
+	return at, token, auth.CheckToken(token)
 }
 
 // KeepToken keeps the token for a server in a file that only its owner may read, and gives the file's name.

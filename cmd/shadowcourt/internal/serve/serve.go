@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"net"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -23,6 +22,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/service"
 	"github.com/shadowcourt/shadowcourt/host/service/auth"
+	"github.com/shadowcourt/shadowcourt/host/service/local"
 	"github.com/shadowcourt/shadowcourt/host/service/store"
 	"github.com/shadowcourt/shadowcourt/host/service/telemetry"
 )
@@ -36,6 +36,8 @@ type options struct {
 	maxUpload int64
 	keep      []string
 	publicURL string
+	tlsCert   string
+	tlsKey    string
 	oidc      oidc
 	key       string
 	cache     string
@@ -62,9 +64,11 @@ func New(s cli.Streams, version string) *cobra.Command {
 		Use:   "serve",
 		Short: "Run the docket service that a team shares",
 		Long: `Run the docket service: an HTTP API and pages, a queue of dockets, and workers that try them.
-Without flags everything is in one SQLite file, and the service listens on loopback alone,
-where no token is needed. With --database postgres://... any number of processes share the
-work; run ` + "`shadowcourt serve migrate`" + ` first.
+Without flags everything is in one SQLite file, and the service listens on loopback alone. It
+prints an address that signs in your browser, once; your own programs on this machine, such
+as ` + "`shadowcourt try --server`" + `, find a token in a file that only you may read. Everybody else
+needs a token. With --database postgres://... any number of processes share the work; run
+` + "`shadowcourt serve migrate`" + ` first.
 
 Exit codes: 0 told to stop; 1 something failed while running; 2 the command line is wrong.`,
 		Example: `  shadowcourt serve --help`,
@@ -73,7 +77,7 @@ Exit codes: 0 told to stop; 1 something failed while running; 2 the command line
 	}
 	f := cmd.Flags()
 	o.flags(cmd)
-	f.StringArrayVar(&o.listen, "listen", []string{defaultListen}, "address to listen on; may be repeated")
+	f.StringArrayVar(&o.listen, "listen", []string{defaultListen}, "address to listen on, or a port of this machine alone; may be repeated")
 	f.StringVar(&o.role, "role", string(service.RoleAll), "what this process does: api, worker or all")
 	f.IntVar(&o.workers, "workers", 0, "trials at once (default: one for each processor)")
 	f.Int64Var(&o.maxUpload, "max-upload", 256<<20, "most bytes of a docket, before and after decompression")
@@ -85,6 +89,8 @@ Exit codes: 0 told to stop; 1 something failed while running; 2 the command line
 	f.BoolVar(&o.oidc.public, "oidc-public-client", false, "with --oidc-issuer: the client has no secret at the issuer")
 	f.StringSliceVar(&o.oidc.allow, "oidc-allow", nil, "with --oidc-issuer: who may submit and review: an address, @domain, group:NAME or *")
 	f.StringSliceVar(&o.oidc.operate, "oidc-operate", nil, "with --oidc-issuer: who may do everything, in the form of --oidc-allow")
+	f.StringVar(&o.tlsCert, "tls-cert", "", "serve https: file with the certificate and its chain in PEM; read again when it changes")
+	f.StringVar(&o.tlsKey, "tls-key", "", "with --tls-cert: file with the private key in PEM")
 	open.KeyFlag(cmd, &o.key, "key that signs the records of trials")
 	open.CacheFlag(f, &o.cache, "folder for compiled modules, or none")
 	o.experiments.ServiceFlags(cmd)
@@ -109,27 +115,24 @@ func (o *options) run(ctx context.Context, s cli.Streams) error {
 	if err != nil {
 		return cli.InputError(err)
 	}
-	addresses := make([]net.Addr, len(listeners))
-	for i, l := range listeners {
-		addresses[i] = l.Addr()
+	for _, l := range listeners {
 		defer func() { _ = l.Close() }()
 	}
+	all, loopback := origins(config, listeners)
+	remove, err := keepLocal(config, loopback, s.Err)
+	if err != nil {
+		return err
+	}
+	defer remove()
 	if config.Tracing, err = telemetry.FromEnvironment(ctx, os.Getenv, o.version, config.Log); err != nil {
 		config.Log.Warn("there are no traces", "error", err) // no reason to stop: such variables are often set for all programs of a cluster
 	}
 	defer closeTracing(ctx, config)
-	process, err := service.New(ctx, *config, addresses...)
+	process, err := service.New(ctx, *config)
 	if err != nil {
 		return err
 	}
-	return process.Run(ctx, func() {
-		for _, a := range addresses {
-			fmt.Fprintf(s.Err, "serving at http://%s\n", a)
-		}
-		if o.role == string(service.RoleWorker) {
-			fmt.Fprintln(s.Err, "this process tries cases; it serves health and metrics alone")
-		}
-	}, listeners...)
+	return process.Run(ctx, func() { o.announce(process, all, loopback, s.Err) }, listeners...)
 }
 
 // lastTraces is how long the last spans have to be sent.
@@ -182,6 +185,8 @@ func (o *options) config(s cli.Streams) (*service.Config, error) {
 	config.Laboratories, err = o.experiments.Laboratories(o.cache)
 	faults = append(faults, err)
 	config.Open = open.ServiceHosts{Cache: o.cache, Record: key != nil}.Open
+	config.TLS, err = o.tlsConfig(config.Log)
+	faults = append(faults, err)
 	if o.publicURL != "" {
 		u, err := url.Parse(o.publicURL)
 		if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || strings.Trim(u.Path, "/") != "" {
@@ -231,26 +236,6 @@ func (o *oidc) config(public *url.URL) (*auth.OIDC, error) {
 	return config, config.Check(public)
 }
 
-func listen(ctx context.Context, addresses []string) ([]net.Listener, error) {
-	var list []net.Listener
-	var faults []error
-	for _, address := range addresses {
-		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
-		if err != nil {
-			faults = append(faults, fmt.Errorf("--listen %q: %w", address, err))
-			continue
-		}
-		list = append(list, l)
-	}
-	if len(faults) > 0 {
-		for _, l := range list {
-			_ = l.Close()
-		}
-		return nil, errors.Join(faults...)
-	}
-	return list, nil
-}
-
 // database are the flags that name one.
 type database struct{ data, url string }
 
@@ -288,7 +273,7 @@ func (d *database) name(create bool) (string, error) {
 		return d.url, nil
 	}
 	if d.data == "" {
-		dir, err := dataFolder()
+		dir, err := local.DataFolder()
 		if err != nil {
 			return "", fmt.Errorf("there is no folder for data (%w): use --data DIR", err)
 		}

@@ -103,11 +103,20 @@ func (o *tryOptions) checkRemote(args []string) error {
 	return errors.Join(faults...)
 }
 
-// connect makes a client with the token for the server.
+// connect makes a client with the token for the server: one that the user gave, or that of the user's own service.
 func (o *remoteOptions) connect(stderr io.Writer, config client.Config) (*client.Client, error) {
 	token, err := open.Token(o.server, stderr)
 	if err != nil {
 		return nil, cli.InputError(err)
+	}
+	if token == "" {
+		at, local, err := open.LocalToken(o.server)
+		if err != nil {
+			return nil, cli.InputError(err)
+		}
+		if local != "" {
+			o.server, token = at, local
+		}
 	}
 	open.WarnOfClearText(stderr, o.server, token)
 	config.Server, config.Token = o.server, token

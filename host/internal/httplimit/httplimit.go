@@ -1,0 +1,258 @@
+// Package httplimit bounds how long requests may take: each is answered or closed within known times, whether its client has a token or
+// not, sends only a part of it, sends it slowly, or does not read the answer.
+//
+// [Times.Server] makes a server with these limits. Handlers of ordinary requests use [Bound], those that take large bodies [Streaming], and
+// those whose answers are written over a longer time [Writing].
+package httplimit
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"sync/atomic"
+	"time"
+)
+
+// Sizes.
+const (
+	// HeaderBytes bounds the headers of a request.
+	HeaderBytes = 32 << 10
+	// BodyBytes bounds the body of an ordinary request: one that carries neither dockets nor modules.
+	BodyBytes = 1 << 20
+)
+
+// Times are the limits of a server. Zero fields have the values of [Default].
+type Times struct {
+	Header  time.Duration // until the headers are read, and until TLS is agreed on
+	Idle    time.Duration // of a connection without a request
+	Request time.Duration // until an ordinary request is read, and until an ordinary answer is read
+	Unread  time.Duration // that the rest of a body has when the answer does not depend on it
+	Stall   time.Duration // that a stream may stand still, in either direction
+	Grace   time.Duration // that a client may keep a server waiting for a large body, beyond what Rate allows
+	Rate    int64         // bytes a second at which a large body must come
+}
+
+// Default are the limits of a server that sets none.
+func Default() Times {
+	return Times{
+		Header: 10 * time.Second, Idle: time.Minute, Request: 30 * time.Second, Unread: 5 * time.Second, Stall: 30 * time.Second,
+		Grace: 10 * time.Second, Rate: 32 << 10,
+	}
+}
+
+func (t Times) complete() Times {
+	d := Default()
+	for _, f := range [...]struct{ is, other *time.Duration }{
+		{&t.Header, &d.Header}, {&t.Idle, &d.Idle}, {&t.Request, &d.Request}, {&t.Unread, &d.Unread}, {&t.Stall, &d.Stall}, {&t.Grace, &d.Grace},
+	} {
+		if *f.is == 0 {
+			*f.is = *f.other
+		}
+	}
+	if t.Rate == 0 {
+		t.Rate = d.Rate
+	}
+	return t
+}
+
+// Server makes a server of HTTP/1 with these limits.
+func (t Times) Server(h http.Handler) *http.Server {
+	t = t.complete()
+	protocols := &http.Protocols{}
+	protocols.SetHTTP1(true) // a connection has one request at a time, so that its limits are those of the request
+	return &http.Server{
+		Handler: t.Handler(h), ReadHeaderTimeout: t.Header, ReadTimeout: t.Request, IdleTimeout: t.Idle, MaxHeaderBytes: HeaderBytes, Protocols: protocols,
+	}
+}
+
+// exchange is a request with its answer.
+type exchange struct {
+	http.ResponseWriter
+	times   Times
+	control *http.ResponseController
+	read    atomic.Bool // the body was read to its end
+	begun   bool        // the answer
+}
+
+// of gives the exchange of an answer. Without a server that has limits those of Default are for w.
+func of(w http.ResponseWriter) *exchange {
+	for inner := w; ; {
+		switch t := inner.(type) {
+		case *exchange:
+			return t
+		case interface{ Unwrap() http.ResponseWriter }:
+			inner = t.Unwrap()
+		default:
+			return &exchange{ResponseWriter: w, times: Default(), control: http.NewResponseController(w)}
+		}
+	}
+}
+
+// Handler goes around everything that a server serves.
+func (t Times) Handler(next http.Handler) http.Handler {
+	t = t.complete()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		x := &exchange{ResponseWriter: w, times: t, control: http.NewResponseController(w)}
+		empty := r.Body == nil || r.Body == http.NoBody
+		x.read.Store(empty)
+		switch {
+		case empty:
+			x.readDeadline(0)
+		case r.Method == http.MethodGet || r.Method == http.MethodHead:
+			// A stream would wait for the body before its answer, or never look at it.
+			http.Error(x, "a "+r.Method+" request has no body here", http.StatusBadRequest)
+			return
+		default:
+			x.readDeadline(t.Request)
+			r = r.WithContext(r.Context()) // a copy, whose body may be another
+			r.Body = &body{r.Body, x}
+		}
+		next.ServeHTTP(x, r)
+		if !x.begun {
+			x.begin()
+		}
+	})
+}
+
+// readDeadline sets the deadline of reads; 0: none. A writer without deadlines, as tests have, has no connection that could stand still.
+func (x *exchange) readDeadline(d time.Duration) { _ = x.control.SetReadDeadline(in(d)) }
+
+func (x *exchange) writeDeadline(d time.Duration) error {
+	if err := x.control.SetWriteDeadline(in(d)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	return nil
+}
+
+func in(d time.Duration) time.Time {
+	if d == 0 {
+		return time.Time{}
+	}
+	return time.Now().Add(d) //nolint:forbidigo // deadlines of connections are by the kernel's clock
+}
+
+// begin bounds what is left when the answer is known: net/http reads the rest of a short body before it sends the answer.
+func (x *exchange) begin() {
+	x.begun = true
+	if !x.read.Load() {
+		x.readDeadline(x.times.Unread)
+	}
+	_ = x.writeDeadline(x.times.Request)
+}
+
+// WriteHeader begins the answer.
+func (x *exchange) WriteHeader(status int) {
+	if !x.begun {
+		x.begin()
+	}
+	x.ResponseWriter.WriteHeader(status)
+}
+
+func (x *exchange) Write(p []byte) (int, error) {
+	if !x.begun {
+		x.begin()
+	}
+	return x.ResponseWriter.Write(p)
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
+
+// SetReadDeadline does nothing: the limits are those of Times, whatever a library sets.
+func (*exchange) SetReadDeadline(time.Time) error { return nil }
+
+// Flush is for those who look for it.
+func (x *exchange) Flush() { _ = x.control.Flush() }
+
+// body notes when all of a body was read. From then on the request may take its time: net/http watches the connection, and a deadline
+// that passes would end the request's context.
+type body struct {
+	io.ReadCloser
+	x *exchange
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if errors.Is(err, io.EOF) && !b.x.read.Swap(true) {
+		b.x.readDeadline(0)
+	}
+	return n, err
+}
+
+// Limit goes around ordinary requests: see Bound.
+func Limit(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		Bound(w, r)
+		next.ServeHTTP(w, r)
+	})
+}
+
+// Bound bounds the body of an ordinary request, and the time to read it and to answer.
+func Bound(w http.ResponseWriter, r *http.Request) {
+	x := of(w)
+	x.readDeadline(x.times.Request)
+	r.Body = http.MaxBytesReader(w, r.Body, BodyBytes)
+}
+
+// Streaming gives a body that is read over a longer time: of at most max bytes, which come at Times.Rate at least. A read beyond max gives
+// a *http.MaxBytesError, one that the client keeps waiting for too long os.ErrDeadlineExceeded.
+func Streaming(w http.ResponseWriter, body io.ReadCloser, maxBytes int64) io.ReadCloser {
+	return &streaming{ReadCloser: http.MaxBytesReader(w, body, maxBytes), x: of(w)}
+}
+
+type streaming struct {
+	io.ReadCloser
+	x      *exchange
+	got    int64
+	waited time.Duration // for the client; what the server does meanwhile does not count
+}
+
+func (s *streaming) Read(p []byte) (int, error) {
+	t := s.x.times
+	left := t.Grace - s.waited + time.Duration(float64(s.got)/float64(t.Rate)*float64(time.Second))
+	s.x.readDeadline(max(min(left, t.Stall), 1))
+	begun := time.Now() //nolint:forbidigo // as for deadlines
+	n, err := s.ReadCloser.Read(p)
+	s.got += int64(n)
+	s.waited += time.Since(begun)
+	if errors.Is(err, io.EOF) {
+		s.x.readDeadline(0) // MaxBytesReader may know the end before the body does
+	}
+	return n, err
+}
+
+// Writing gives the answer of a request that is written over a longer time: each write is flushed, and must be read within Times.Stall.
+func Writing(w http.ResponseWriter) http.ResponseWriter {
+	x := of(w)
+	if x.read.Load() {
+		x.readDeadline(0)
+	}
+	return &flushing{w, http.NewResponseController(w), x}
+}
+
+type flushing struct {
+	http.ResponseWriter
+	c *http.ResponseController
+	x *exchange
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (f *flushing) Unwrap() http.ResponseWriter { return f.ResponseWriter }
+
+// Flush is for those who look for it.
+func (f *flushing) Flush() { _ = f.c.Flush() }
+
+func (f *flushing) Write(p []byte) (int, error) {
+	f.x.begun = true
+	if err := f.x.writeDeadline(f.x.times.Stall); err != nil {
+		return 0, err
+	}
+	n, err := f.ResponseWriter.Write(p)
+	if err != nil {
+		return n, err
+	}
+	if err := f.c.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return n, err
+	}
+	return n, nil
+}
