@@ -98,14 +98,18 @@ func (t Times) Handler(next http.Handler) http.Handler {
 		switch {
 		case empty:
 			x.readDeadline(0)
-		case r.Method == http.MethodGet || r.Method == http.MethodHead:
-			// A stream would wait for the body before its answer, or never look at it.
-			http.Error(x, "a "+r.Method+" request has no body here", http.StatusBadRequest)
-			return
 		default:
 			x.readDeadline(t.Request)
 			r = r.WithContext(r.Context()) // a copy, whose body may be another
 			r.Body = &body{r.Body, x}
+			if r.Method != http.MethodGet && r.Method != http.MethodHead {
+				break
+			}
+			// It means nothing, and a stream would never look at it: what is left of it could not be bounded while the stream goes on.
+			if _, err := io.CopyN(io.Discard, r.Body, BodyBytes); !errors.Is(err, io.EOF) {
+				http.Error(x, "the body of the request is too large, or did not come", http.StatusBadRequest)
+				return
+			}
 		}
 		next.ServeHTTP(x, r)
 		if !x.begun {

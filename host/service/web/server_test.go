@@ -118,7 +118,11 @@ func newService(t testing.TB, options serviceOptions) *service {
 	if _, err := kept.Migrate(ctx); err != nil {
 		t.Fatal(err)
 	}
-	authenticator, err := auth.New(auth.Config{Store: authstore.New(kept), Now: time.Now, Random: rand.Reader, Rate: 1e6, Burst: 1e6})
+	local, err := auth.NewToken(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	authenticator, err := auth.New(auth.Config{Store: authstore.New(kept), Now: time.Now, Random: rand.Reader, Local: local, Rate: 1e6, Burst: 1e6})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,10 +160,9 @@ func newService(t testing.TB, options serviceOptions) *service {
 	s := &service{t: t, store: kept, url: server.URL, client: server.Client()}
 	s.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	s.begin()
-	if options.scopes == nil {
-		options.scopes = auth.AllScopes()
+	if s.secret = local; options.scopes != nil {
+		s.secret = s.token(options.scopes)
 	}
-	s.secret = s.token(options.scopes)
 	s.signIn(s.secret)
 	return s
 }
