@@ -10,3 +10,8 @@ func (s *Server) Plays() int {
 func (s *Server) WaitForClients() { s.clients.Wait() }
 
 const MaxOwnPlays = maxOwnPlays
+
+const (
+	MaxSessions    = maxSessions
+	MaxOwnSessions = maxOwnSessions
+)

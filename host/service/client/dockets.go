@@ -52,7 +52,7 @@ func (c *Client) SignInAddress(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	r.URL = c.base.JoinPath("login", "address")
+	r.URL.Path = c.base.Path + "/login/address"
 	response, err := c.do(r)
 	if err != nil {
 		return "", err
