@@ -170,6 +170,10 @@ kills: plugins ## kill runs at random moments, lose their power, and fill their 
 service-tests: plugins ## the service's store, workers and processes on a PostgreSQL server that the tests start
 	$(GO) test -count=1 -tags postgres -run Postgres ./host/service/...
 
+.PHONY: proxy-tests
+proxy-tests: plugins ## strangers who come to the service through a real nginx may do nothing; needs nginx (Debian: nginx-light)
+	$(TEST) -count=1 -tags nginx -run Nginx ./host/service
+
 .PHONY: service-faults
 service-faults: plugins ## kill workers of the service and their database, and have their clocks jump, while they try 20,000 cases; each has one verdict
 	SHADOWCOURT_SERVICE_CASES=20000 $(GO) test -count=1 -timeout 180m -tags postgres -v -run 'TestAccept_SV2_(Kills|Faults)|TestAccept_FZ10' ./host/service/work

@@ -65,6 +65,11 @@ func localIdentity() *Identity {
 	return &Identity{Submitter: "local", Name: "local", Scopes: AllScopes(), Via: ViaLocal}
 }
 
+// isLocal says whether a hash is that of the local token. Hashes are compared, so that the time tells nothing of it.
+func (a *Authenticator) isLocal(hash Hash) bool {
+	return a.config.Local != "" && hash == HashOf(a.config.Local)
+}
+
 // HasLocal says whether whoever runs the server has the local token.
 func (a *Authenticator) HasLocal() bool { return a.config.Local != "" }
 
@@ -110,7 +115,7 @@ func (a *Authenticator) once(w http.ResponseWriter, r *http.Request) {
 	secret := r.URL.Query().Get("code")
 	if r.Method == http.MethodGet && isSecret(secret) && a.codes.use(secret, a.config.Now()) {
 		who := localIdentity()
-		if err := a.begin(w, r, Session{Submitter: who.Submitter, Name: who.Name, Scopes: who.Scopes}); err != nil {
+		if err := a.begin(w, r, Session{Submitter: who.Submitter, Name: who.Name, Scopes: who.Scopes, Token: HashOf(a.config.Local)}); err != nil {
 			a.Reject(w, r, problem.New(http.StatusServiceUnavailable, problem.Unavailable, "no session can be kept now; get another address").Because(err))
 			return
 		}

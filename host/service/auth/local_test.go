@@ -76,6 +76,17 @@ func TestAccept_FZ2_AnAddressSignsInOnce(t *testing.T) {
 	}
 	open(nil, list[0], failed, false) // the oldest end first
 	open(nil, list[19], "/", true)
+	restarted, _ := newLocal(t, func(c *auth.Config) { c.Store = s.store })
+	u, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range first.Jar.Cookies(u) {
+		c.Name = strings.Replace(c.Name, u.Port(), restarted.URL[strings.LastIndexByte(restarted.URL, ':')+1:], 1)
+		if status, _, _ := ask(t, nil, "GET", restarted.URL+"/any", with("Cookie", c.String()), ""); status != 401 {
+			t.Errorf("the session outlives the local token: %d", status)
+		}
+	}
 	s.clock.move(12 * time.Hour)
 	if status, _, _ := ask(t, first, "GET", s.URL+"/any", nil, ""); status != 401 {
 		t.Errorf("the session has no end: %d", status)

@@ -56,11 +56,7 @@ func (a *Authenticator) login(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, LoginPath+"?"+url.Values{"failed": {"1"}, "return": {back}}.Encode(), http.StatusSeeOther)
 		return
 	}
-	s := Session{Submitter: who.Submitter, Name: who.Name, Scopes: who.Scopes}
-	if who.Via != ViaLocal {
-		s.Token = HashOf(token)
-	}
-	err := a.begin(w, r, s)
+	err := a.begin(w, r, Session{Submitter: who.Submitter, Name: who.Name, Scopes: who.Scopes, Token: HashOf(token)})
 	if err != nil {
 		a.Reject(w, r, problem.New(http.StatusServiceUnavailable, problem.Unavailable, "no session can be kept now; try again").Because(err))
 		return

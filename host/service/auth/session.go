@@ -49,7 +49,7 @@ func (a *Authenticator) bySession(ctx context.Context, hash Hash) (*Identity, er
 		return nil, nil //nolint:nilnil // nobody
 	}
 	who := &Identity{Submitter: s.Submitter, Name: s.Name, Scopes: sorted(s.Scopes), Via: ViaSession}
-	if s.Token != (Hash{}) {
+	if s.Token != (Hash{}) && !a.isLocal(s.Token) {
 		t, err := a.validToken(ctx, s.Token)
 		if t == nil || err != nil {
 			return nil, err
