@@ -221,4 +221,14 @@ func TestAccept_FZ7_ConnectionsAreBounded(t *testing.T) {
 	}
 	asks()
 	ended(t, "the first one", held[0])
+	for range 3 * most { // a submitter who follows more than there is room for
+		c := connect(t, address)
+		fmt.Fprintf(c, "GET /changes HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", p.token)
+		if _, err := c.Read(make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if status, _ := p.ask(t, "GET", "/healthz", ""); status != 200 {
+		t.Errorf("health beside streams: %d", status)
+	}
 }

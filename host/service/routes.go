@@ -43,8 +43,8 @@ func (s *Service) routes() (http.Handler, error) {
 	mux.HandleFunc("GET /readyz", s.readyz)
 	limited := authstore.Limit(inner)
 	mux.Handle("/", a.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if auth.From(r.Context()) != nil {
-			linger.Known(r.Context())
+		if who := auth.From(r.Context()); who != nil {
+			linger.Known(r.Context(), who.Submitter)
 		}
 		limited.ServeHTTP(w, r)
 	})))

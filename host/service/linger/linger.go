@@ -33,18 +33,14 @@ type listener struct {
 
 // Accept waits for the next connection. Those of other kinds than TCP are given as they are.
 func (l listener) Accept() (net.Conn, error) {
-	for {
-		accepted, err := l.Listener.Accept()
-		tcp, ok := accepted.(*net.TCPConn)
-		if !ok {
-			return accepted, err
-		}
-		c := &conn{TCPConn: tcp, time: l.time, bytes: l.bytes, pool: l.pool}
-		if l.pool.add(c) {
-			return c, err
-		}
-		_ = tcp.Close()
+	accepted, err := l.Listener.Accept()
+	tcp, ok := accepted.(*net.TCPConn)
+	if !ok {
+		return accepted, err
 	}
+	c := &conn{TCPConn: tcp, time: l.time, bytes: l.bytes, pool: l.pool}
+	l.pool.add(c)
+	return c, err
 }
 
 // conn keeps the other methods of a TCP connection, which net/http looks for.
@@ -55,8 +51,8 @@ type conn struct {
 	reading atomic.Int32 // calls of Read that go on
 	ended   atomic.Bool  // the client closed the connection, or it broke
 	closed  atomic.Bool
-	known   atomic.Bool // see Known
 	pool    *Pool
+	client  string // see Known; under the lock of the pool
 }
 
 // Read notes when nothing more can come.

@@ -10,8 +10,8 @@ import (
 )
 
 // Pool bounds how many connections are open at a time, those that linger included. Where there are as many, a new one takes the place of
-// the oldest whose client did not say who it is, so that clients that only hold connections disturb each other alone. Safe for concurrent
-// use.
+// the oldest whose client did not say who it is, or else of the oldest of the client that has most: clients that only hold connections
+// disturb themselves. Safe for concurrent use.
 type Pool struct {
 	most int
 	mu   sync.Mutex
@@ -24,26 +24,34 @@ func NewPool(most int) *Pool { return &Pool{most: most} }
 // Listener gives connections of the pool that linger: see [Listener].
 func (p *Pool) Listener(l net.Listener) net.Listener { return listener{l, maxTime, maxBytes, p} }
 
-// add takes in a connection, and says whether there is room.
-func (p *Pool) add(c *conn) bool {
+// add takes in a connection.
+func (p *Pool) add(c *conn) {
 	p.mu.Lock()
-	var oldest *conn
-	full := p.most > 0 && len(p.open) >= p.most
-	if full {
-		if i := slices.IndexFunc(p.open, func(c *conn) bool { return !c.known.Load() }); i >= 0 {
-			oldest = p.open[i]
-			p.open = slices.Delete(p.open, i, i+1)
+	defer p.mu.Unlock()
+	if p.most > 0 && len(p.open) >= p.most {
+		i := p.loser()
+		_ = p.open[i].TCPConn.Close()
+		p.open = slices.Delete(p.open, i, i+1)
+	}
+	p.open = append(p.open, c)
+}
+
+// loser is the connection that is given up for a new one.
+func (p *Pool) loser() int {
+	of := map[string]int{}
+	for i, c := range p.open {
+		if c.client == "" {
+			return i
+		}
+		of[c.client]++
+	}
+	loser := 0
+	for i, c := range p.open {
+		if of[c.client] > of[p.open[loser].client] {
+			loser = i
 		}
 	}
-	room := !full || oldest != nil
-	if room {
-		p.open = append(p.open, c)
-	}
-	p.mu.Unlock()
-	if oldest != nil {
-		_ = oldest.TCPConn.Close()
-	}
-	return room
+	return loser
 }
 
 func (p *Pool) remove(c *conn) {
@@ -64,10 +72,12 @@ func Context(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, c)
 }
 
-// Known says that the client of a request's connection said who it is: the connection is not given up for a new one.
-func Known(ctx context.Context) {
+// Known says who the client of a request's connection is.
+func Known(ctx context.Context, client string) {
 	if c, ok := ctx.Value(connKey{}).(*conn); ok {
-		c.known.Store(true)
+		c.pool.mu.Lock()
+		defer c.pool.mu.Unlock()
+		c.client = client
 	}
 }
 

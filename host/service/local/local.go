@@ -55,7 +55,7 @@ func Keep(origin, token string) (remove func(), err error) {
 	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	// Made anew, so that no file that others have open, and no link, gets the token.
+	// A new file, so that none that others have open, and no link, gets the token.
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err
