@@ -23,7 +23,7 @@ var flagGroups = []struct {
 	{"Experiments", "experiments budget case-budget experiment-network runner"},
 	{"Language model", "models cassette model-cache peers"},
 	{"Output", "format output report cases explain redact timings fail-on"},
-	{"Service", "server docket idempotency-key repository revision data database listen role max-upload keep public-url log-format"},
+	{"Service", "server docket idempotency-key repository revision data database listen role max-upload keep public-url tls-cert tls-key log-format"},
 	{"Sign in", "oidc-issuer oidc-client-id oidc-client-secret-file oidc-public-client oidc-allow oidc-operate"},
 	{"Run", "workers no-groups resume remember cache help"},
 	{"Record", "record record-bytes record-digests-only key store"},
