@@ -192,7 +192,7 @@ func TestAccept_FZ9_TheServiceHasACertificate(t *testing.T) {
 	u.run(t, "", "try", "inputs/surefire.xml", "--server", server).wants(t, 0)
 	u.run(t, "", "login", server).wants(t, 0, server+"/login/once?code=")
 	address := strings.TrimPrefix(server, "https://")
-	old := &tls.Dialer{Config: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}} //nolint:gosec // which is rejected
+	old := &tls.Dialer{Config: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}}
 	if c, err := old.DialContext(t.Context(), "tcp", address); err == nil {
 		_ = c.Close()
 		t.Error("TLS 1.1 is spoken")

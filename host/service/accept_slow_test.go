@@ -177,7 +177,7 @@ func TestAccept_FZ7_ReadersThatDoNotReadAreCutOff(t *testing.T) {
 		t.Fatal(status)
 	}
 	c := connect(t, strings.TrimPrefix(p.url, "http://"))
-	if err := c.(*net.TCPConn).SetReadBuffer(4 << 10); err != nil { //nolint:forcetypeassert // it was dialled
+	if err := c.(*net.TCPConn).SetReadBuffer(4 << 10); err != nil {
 		t.Fatal(err)
 	}
 	fmt.Fprintf(c, "GET /api/v1/dockets/1/trials HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", p.token)

@@ -10,5 +10,5 @@ func fileLimit() int {
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil {
 		return 2 * mostConnections
 	}
-	return int(min(uint64(limit.Cur), 2*mostConnections)) //nolint:gosec,unconvert // small; of another type on some systems
+	return int(min(uint64(limit.Cur), 2*mostConnections)) //nolint:unconvert // of another type on some systems
 }

@@ -32,7 +32,9 @@ func newLocal(t *testing.T, change func(*auth.Config)) (*site, string) {
 func (s *site) address(t *testing.T, token string) string {
 	t.Helper()
 	status, body, _ := ask(t, nil, "POST", s.URL+auth.AddressPath, with("Authorization", "Bearer "+token), "")
-	var answer struct{ Address string }
+	var answer struct {
+		Address string `json:"address"`
+	}
 	if status != 201 || json.Unmarshal([]byte(body), &answer) != nil || !strings.HasPrefix(answer.Address, auth.OncePath+"?code=") {
 		t.Fatalf("%d %s", status, body)
 	}

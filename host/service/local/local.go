@@ -98,7 +98,7 @@ func addresses(origin string) []string {
 func read(origin string) (string, error) {
 	name, err := file(origin)
 	if err != nil {
-		return "", nil //nolint:nilerr // a user without a folder for data runs no service that keeps a token
+		return "", nil // a user without a folder for data runs no service that keeps a token
 	}
 	f, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
