@@ -19,6 +19,8 @@ func Explain(w io.Writer, t *trial.Trial, redactor *Redactor, options TerminalOp
 	s.width = max(s.width, 40)
 	s.cast = s.trial.Cast()
 	s.opening()
+	s.conclusion()
+	s.origin()
 	s.light(0)
 	for i := range s.trial.Passes {
 		s.pass(i, &s.trial.Passes[i])
@@ -167,11 +169,34 @@ func (s *story) opening() {
 	if t.Truth != nil && t.Truth.Classification != "" {
 		s.note("truth  " + s.label(t.Truth.Classification))
 	}
+}
+
+// conclusion tells what people read first: how the test failed, what the cause is, and whom to ask.
+func (s *story) conclusion() {
+	t := s.trial
+	c := t.Conclusion()
+	s.line("")
+	s.line(s.paint(bold, "Conclusion"))
+	s.say(2, bold, c.Text)
+	if about := t.About(); about != t.Case.Subject {
+		s.say(2, plain, snip(about, openColumns))
+	}
+	if suspect := SuspectText(t); suspect != "" {
+		s.note("suspect: " + suspect)
+	}
+	if c.Next != "" && t.Result.Proposal == nil && t.Result.GapBrief == nil {
+		s.say(2, plain, "next: "+c.Next)
+	}
+}
+
+// origin tells what Light said.
+func (s *story) origin() {
+	t := s.trial
 	if l := t.Result.Light; l != nil {
 		s.head(abi.Persona{Name: "Light"}, s.label(l.Classification)+" at "+number(l.Confidence))
 	}
 	if t.Case.Light != nil {
-		s.say(2, plain, t.Case.Light.Reasoning)
+		s.say(2, plain, s.trial.Named(t.Case.Light.Reasoning))
 	}
 	if len(t.Passes) == 0 {
 		s.grounds()
@@ -212,17 +237,12 @@ func (s *story) named(labels []string) []string {
 	return out
 }
 
-// short is a label by its name, where no other label of the case has it.
-func (s *story) short(label string) string {
-	if name := shortName(s.trial.LabelNames, label); name != "" {
-		label = name
-	}
-	return snip(label, labelColumns)
-}
+// short is a label by its name.
+func (s *story) short(label string) string { return snip(s.trial.LabelName(label), labelColumns) }
 
 // label is a label by its name, and behind it the label that modules and programs see.
 func (s *story) label(label string) string {
-	if shortName(s.trial.LabelNames, label) == "" {
+	if s.trial.LabelName(label) == label {
 		return sanitize.Line(label)
 	}
 	return s.short(label) + " (" + sanitize.Line(label) + ")"
@@ -238,8 +258,8 @@ func (s *story) light(n int) {
 	s.say(2, faint, sanitize.Line(strings.Join(p.Path, " ")))
 	for _, said := range Statements(p) {
 		who := s.trial.Persona(said.Persona)
-		s.line("  " + s.paint(personaPaint(who), snip(who.Name, 40)) + " " + sanitize.Line(said.What))
-		s.say(6, plain, said.Why)
+		s.line("  " + s.paint(personaPaint(who), snip(who.Name, 40)) + " " + sanitize.Line(s.trial.Named(said.What)))
+		s.say(6, plain, s.trial.Named(said.Why))
 	}
 	for i := range p.Gathered {
 		s.evidence(&p.Gathered[i])
@@ -253,7 +273,7 @@ func (s *story) pass(i int, p *trial.Pass) {
 	if i > 0 {
 		s.light(i)
 		s.head(abi.Persona{Name: "Light"}, "answers the remand: "+s.label(p.Light.Classification)+" at "+number(p.Light.Confidence))
-		s.say(2, plain, p.Light.Reasoning)
+		s.say(2, plain, s.trial.Named(p.Light.Reasoning))
 	}
 	s.charge(p)
 	s.discovery(p)
@@ -269,7 +289,7 @@ func (s *story) charge(p *trial.Pass) {
 		return
 	}
 	s.head(s.cast.Prosecution, "charges "+s.label(d.ChargedDefectType)+" at "+number(d.Confidence))
-	s.say(2, plain, d.ProsecutionNarrative)
+	s.say(2, plain, s.trial.Named(d.ProsecutionNarrative))
 	for _, item := range p.Items() {
 		s.item(&item)
 	}
@@ -297,7 +317,7 @@ func (s *story) item(item *trial.Item) {
 func (s *story) challenge(indent int, c *abi.Challenge) {
 	by := s.trial.Persona(c.By)
 	s.line(strings.Repeat(" ", indent) + "✗ " + sanitize.Line(string(c.Severity)) + " " + s.paint(personaPaint(by), snip(by.Name, 40)))
-	s.say(indent+2, plain, c.Challenge)
+	s.say(indent+2, plain, s.trial.Named(c.Challenge))
 }
 
 func (s *story) discovery(p *trial.Pass) {
@@ -311,7 +331,7 @@ func (s *story) discovery(p *trial.Pass) {
 			speaks = " for " + s.short(f.Supports)
 		}
 		s.note("• " + bar(f.Strength, 10) + " " + weight(f.Strength) + speaks + ", " + snip(f.Document, 40))
-		s.say(4, plain, f.Observation)
+		s.say(4, plain, s.trial.Named(f.Observation))
 		s.say(6, faint, shortText(f.Quote))
 	}
 	for _, m := range p.Discovery.Missing {
@@ -335,11 +355,11 @@ func (s *story) defense(p *trial.Pass) {
 	}
 	s.head(s.cast.Defense, what+", doubt "+number(d.Confidence))
 	if d.AlternativeHypothesis != nil {
-		s.say(2, plain, d.AlternativeHypothesis.Reasoning)
+		s.say(2, plain, s.trial.Named(d.AlternativeHypothesis.Reasoning))
 	}
 	for _, c := range d.Challenges {
 		s.note("against [" + strconv.Itoa(c.EvidenceIndex) + "], " + sanitize.Line(string(c.Severity)) + ":")
-		s.say(4, plain, c.Challenge)
+		s.say(4, plain, s.trial.Named(c.Challenge))
 	}
 }
 
@@ -355,7 +375,7 @@ func (s *story) hearing(p *trial.Pass) {
 			if turn.text != "" {
 				who := s.trial.Persona(turn.who)
 				s.line("  " + s.paint(personaPaint(who), snip(who.Name, 40)))
-				s.say(4, plain, turn.text)
+				s.say(4, plain, s.trial.Named(turn.text))
 			}
 		}
 		for _, item := range r.NewItems {
@@ -379,7 +399,7 @@ func (s *story) verdict(p *trial.Pass) {
 	}
 	s.head(s.cast.Judge, "decides: "+what+" at "+number(v.Confidence))
 	reasoning, _ := apart(v.Reasoning, s.trial.Result.Experiments)
-	s.say(2, plain, reasoning)
+	s.say(2, plain, s.trial.Named(reasoning))
 	if v.RemandFeedback != nil {
 		for _, q := range v.RemandFeedback.Questions {
 			s.say(2, plain, "asks: "+sanitize.Line(q.Question))
@@ -398,7 +418,7 @@ func (s *story) moves(p *trial.Pass) {
 		if step.Why != "" {
 			over += ": " + step.Why
 		}
-		s.say(2, plain, sanitize.Line(step.Node)+" → "+sanitize.Line(step.To)+"  "+sanitize.Line(over))
+		s.say(2, plain, sanitize.Line(step.Node)+" → "+sanitize.Line(step.To)+"  "+sanitize.Line(s.trial.Named(over)))
 	}
 }
 

@@ -38,9 +38,9 @@ func (s *story) gaps() {
 	s.line("")
 	s.line(s.paint(bold, "What would settle it"))
 	if b := r.GapBrief; b != nil {
-		s.say(2, plain, b.Summary)
+		s.say(2, plain, s.trial.Named(b.Summary))
 		for _, g := range b.Gaps {
-			s.say(2, plain, "• ["+string(g.Severity)+"] "+sanitize.Line(g.Description))
+			s.say(2, plain, "• ["+string(g.Severity)+"] "+sanitize.Line(s.trial.Named(g.Description)))
 			s.say(4, faint, g.SuggestedAction)
 		}
 	} else {

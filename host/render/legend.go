@@ -54,7 +54,7 @@ func (l *legend) line() string {
 	labels := slices.Sorted(slices.Values(l.labels))
 	parts := make([]string, len(labels))
 	for i, label := range labels {
-		parts[i] = snip(label, labelColumns) + " " + snip(l.names[label], nameColumns)
+		parts[i] = snip(l.names[label], nameColumns) + " (" + snip(label, labelColumns) + ")"
 	}
 	return joinFew(parts, "; ")
 }
@@ -69,11 +69,7 @@ func (l *legend) answerLine() string {
 	})
 	parts := make([]string, len(labels))
 	for i, label := range labels {
-		name := shortName(l.names, label)
-		if name == "" {
-			name = label
-		}
-		parts[i] = strconv.Itoa(l.answers[label]) + " " + snip(name, labelColumns)
+		parts[i] = strconv.Itoa(l.answers[label]) + " " + snip(trial.LabelName(l.names, label), labelColumns)
 	}
 	return joinFew(parts, ", ")
 }

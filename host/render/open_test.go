@@ -107,7 +107,7 @@ func TestTableTellsEqualExperimentsOnce(t *testing.T) {
 	for i := range 30 {
 		outcome := sample.Accepted()
 		outcome.Result.ID = "case-" + strconv.Itoa(i)
-		e := trial.Experiment{Factors: trial.Factors{Product: abi.Head, Tests: abi.Head, Runs: 5}, Outcome: abi.OutcomeSame, Same: 5}
+		e := trial.Experiment{Factors: trial.Factors{Product: abi.Head, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 5}, Outcome: abi.OutcomeSame, Same: 5}
 		if i%10 == 1 {
 			e = trial.Experiment{Factors: e.Factors, Outcome: abi.OutcomeMixed, Passed: 1 + i/10, Same: 4 - i/10}
 		}
@@ -117,8 +117,9 @@ func TestTableTellsEqualExperimentsOnce(t *testing.T) {
 	var b bytes.Buffer
 	write(t, render.NewTable(&b, render.TerminalOptions{}), trials...)
 	for _, want := range []string{
-		"case-0\n  as well  case-2, case-3, case-4 and 23 more cases\n  this tree, 5 times: 5 failed in the same way\n",
-		"case-1\n  this tree, 5 times: 1 passed, 4 failed in the same way\n", "case-11\n  this tree, 5 times: 2 passed, 3",
+		"case-0\n  as well  case-2, case-3, case-4 and 23 more cases\n  The test fails each time on this tree (5 reruns), so it is not flaky.\n",
+		"case-1\n  The test is flaky: on the same tree 1 run passed and 4 failed.\n  TestOpen: permission denied\n    this tree, 5 times: 1 passed, 4 failed in the same way\n",
+		"case-11\n  The test is flaky: on the same tree 2 runs passed and 3", "Found      27 not settled, 3 flaky\n",
 	} {
 		if out := b.String(); strings.Count(out, want) != 1 {
 			t.Errorf("no %q, or twice, in\n%s", want, out)
@@ -164,7 +165,7 @@ func TestLegendNamesTheLabelsThatAreUsed(t *testing.T) {
 		b.WriteString(line.Name + ": " + line.Text + "\n")
 	}
 	text := b.String()
-	if !strings.Contains(text, "Labels: si001 system issue\n") || strings.Contains(text, "rejected:") || !strings.Contains(text, "accepted:") {
+	if !strings.Contains(text, "Labels: system issue (si001)\n") || strings.Contains(text, "rejected:") || !strings.Contains(text, "accepted:") {
 		t.Error(text)
 	}
 }

@@ -24,6 +24,16 @@ type Summary struct {
 	Models *ModelSummary `json:"models,omitempty"`
 
 	legend legend
+	// found counts what experiments found.
+	found map[trial.Finding]int
+	// failures are where mistrials came from, with the message of the first of each.
+	failures map[failedAt]string
+}
+
+// failedAt is where and why trials failed.
+type failedAt struct {
+	cause         trial.Cause
+	node, persona string
 }
 
 // AuditSummary counts the audits of a docket.
@@ -91,6 +101,13 @@ func (s *Summary) Add(t *trial.Trial) {
 	s.ByStatus[r.Final.Status]++
 	if r.Final.Cause != "" {
 		s.ByCause[r.Final.Cause]++
+		s.failed(r)
+	}
+	if len(r.Experiments) > 0 {
+		if s.found == nil {
+			s.found = make(map[trial.Finding]int)
+		}
+		s.found[t.Conclusion().Finding]++
 	}
 	if r.Audit != nil {
 		if s.Audits == nil {
@@ -115,6 +132,19 @@ func (s *Summary) Add(t *trial.Trial) {
 		s.Truth = &TruthSummary{}
 	}
 	s.Truth.add(r, t.Truth, t.Compare())
+}
+
+func (s *Summary) failed(r *trial.Result) {
+	at, message := failedAt{cause: r.Final.Cause}, ""
+	if f := r.Error; f != nil {
+		at.node, at.persona, message = f.Node, f.Persona, f.Message
+	}
+	if _, known := s.failures[at]; !known {
+		if s.failures == nil {
+			s.failures = make(map[failedAt]string)
+		}
+		s.failures[at] = message
+	}
 }
 
 func (s *TruthSummary) add(r *trial.Result, truth *trial.Truth, c trial.Comparison) {

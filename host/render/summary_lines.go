@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -15,12 +16,19 @@ type SummaryLine struct{ Name, Text string }
 
 // Lines gives the summary in words, sanitized, for a table's foot and for reports.
 func (s *Summary) Lines() []SummaryLine {
-	lines := []SummaryLine{{"Cases", s.caseLine()}}
+	var lines []SummaryLine
+	if all := s.allFailed(); all != "" {
+		lines = append(lines, SummaryLine{"All failed", all})
+	}
+	lines = append(lines, SummaryLine{"Cases", s.caseLine()})
 	if answers := s.legend.answerLine(); answers != "" {
 		lines = append(lines, SummaryLine{"Answers", answers})
 	}
 	if len(s.ByCause) > 0 {
 		lines = append(lines, SummaryLine{"Mistrials", s.causeLine()})
+	}
+	if found := s.foundLine(); found != "" {
+		lines = append(lines, SummaryLine{"Found", found})
 	}
 	if t := s.Truth; t != nil && t.Known > 0 {
 		lines = append(lines, SummaryLine{"Truth", t.line()})
@@ -78,6 +86,30 @@ func (s *Summary) caseLine() string {
 		return strconv.Itoa(s.Cases) + ", nothing to try"
 	}
 	return strconv.Itoa(s.Cases) + ": " + strings.Join(parts, ", ")
+}
+
+// allFailed says so where every case of a docket ended in a mistrial for one reason: then it is not the cases that are wrong.
+func (s *Summary) allFailed() string {
+	if s.Cases < 2 || s.ByStatus[trial.Mistrial] != s.Cases || len(s.failures) != 1 {
+		return ""
+	}
+	text := "all " + strconv.Itoa(s.Cases) + " cases ended in a mistrial for one reason, so nothing was decided"
+	for at, message := range s.failures {
+		text += ": " + sanitize.Line(cmp.Or(message, string(at.cause)))
+	}
+	return text
+}
+
+// foundLine counts what experiments found, the most frequent first.
+func (s *Summary) foundLine() string {
+	found := slices.SortedFunc(maps.Keys(s.found), func(a, b trial.Finding) int {
+		return cmp.Or(s.found[b]-s.found[a], cmp.Compare(a, b))
+	})
+	parts := make([]string, len(found))
+	for i, f := range found {
+		parts[i] = strconv.Itoa(s.found[f]) + " " + string(f)
+	}
+	return strings.Join(parts, ", ")
 }
 
 func (s *Summary) causeLine() string {

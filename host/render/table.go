@@ -23,9 +23,9 @@ type tableWriter struct {
 	summary *Summary
 	rows    []tableRow
 	open    []openCases
-	// experimented are the cases with experiments; untold is how many more there are.
-	experimented []experimented
-	untold       int
+	// concluded are the cases with experiments; untold is how many more there are.
+	concluded []concluded
+	untold    int
 	// unexplained counts the cases without an answer that found no place in the list.
 	unexplained int
 }
@@ -38,9 +38,7 @@ type tableRow struct {
 // cell is a text that may be shortened, and what must stand behind it.
 type cell struct {
 	text, tail string
-	// code replaces text where the table has no room for the names of labels; empty where the text is no name.
-	code  string
-	paint paint
+	paint      paint
 	// end keeps the end of a text that is shortened, and not its beginning.
 	end bool
 }
@@ -56,11 +54,11 @@ func (c cell) fitted(width int) string {
 
 const (
 	idColumns     = 72
-	readableID    = 40  // to which ids are shortened rather than labels shown by their codes
+	readableID    = 40  // to which ids are shortened rather than the names of labels
 	aboutColumns  = 160 // where the terminal has as many
 	nameColumns   = 60
 	labelColumns  = 24
-	remandColumns = 11 // of a label, where Light has another one after a remand
+	remandColumns = 16 // of a label, where Light has another one after a remand
 )
 
 func (t *tableWriter) Summary() *Summary { return t.summary }
@@ -82,7 +80,7 @@ func (t *tableWriter) Write(trial *trial.Trial) error {
 		row.light.paint = faint
 	}
 	if l := r.Remanded(); l != nil {
-		row.light = cell{text: snip(r.Light.Classification, remandColumns) + "→" + snip(l.Classification, remandColumns), paint: faint}
+		row.light = cell{text: snip(trial.LabelName(r.Light.Classification), remandColumns) + "→" + snip(trial.LabelName(l.Classification), remandColumns), paint: faint}
 	}
 	if r.Final.Classification != "" {
 		row.final = labelCell(trial, r.Final.Classification, " "+number(r.Final.Confidence))
@@ -100,33 +98,14 @@ func (t *tableWriter) Write(trial *trial.Trial) error {
 		}
 	}
 	t.rows = append(t.rows, row)
-	t.experiment(r)
-	t.leave(r)
+	t.conclude(trial)
+	t.leave(trial)
 	return nil
 }
 
-// labelCell shows a label by its short name, and by its code where two labels of the case have the same one.
+// labelCell shows a label by its name.
 func labelCell(trial *trial.Trial, label, tail string) cell {
-	code := snip(label, labelColumns)
-	if name := shortName(trial.LabelNames, label); name != "" {
-		return cell{text: snip(name, labelColumns), code: code, tail: tail}
-	}
-	return cell{text: code, tail: tail}
-}
-
-// shortName is the name of a label up to the first comma. It is empty for a label without a name, and for one that shares it.
-func shortName(names map[string]string, label string) string {
-	short := func(name string) string {
-		name, _, _ = strings.Cut(name, ",")
-		return strings.TrimSpace(name)
-	}
-	name := short(names[label])
-	for other := range names {
-		if other != label && short(names[other]) == name {
-			return ""
-		}
-	}
-	return name
+	return cell{text: snip(trial.LabelName(label), labelColumns), tail: tail}
 }
 
 // truthCell marks a right answer and a wrong one; a case that is left open gets no mark.
@@ -148,7 +127,7 @@ func (t *tableWriter) Close() error {
 			return err
 		}
 	}
-	_, err := io.WriteString(t.w, t.experimentsText()+t.openText()+t.options.summaryText(t.summary))
+	_, err := io.WriteString(t.w, t.conclusionsText()+t.openText()+t.options.summaryText(t.summary))
 	return err
 }
 
@@ -158,33 +137,24 @@ type column struct {
 	cell func(*tableRow) cell
 	// least is how far it shrinks when the terminal is narrow.
 	least int
-	// expendable columns go away, the last first, when the others have shrunk and it is still too wide.
-	expendable bool
+	// goes says which columns go away when all have shrunk and it is still too wide: 1 first; 0 stays.
+	goes int
 }
 
 func columns() []column {
 	return []column{
-		{idColumn, func(r *tableRow) cell { return r.id }, 20, false},
-		{"STATUS", func(r *tableRow) cell { return r.status }, 9, false},
-		{"LIGHT", func(r *tableRow) cell { return r.light }, 12, true},
-		{"FINAL", func(r *tableRow) cell { return r.final }, 12, false},
-		{"TRUTH", func(r *tableRow) cell { return r.truth }, 9, true},
-		{"CAUSE", func(r *tableRow) cell { return r.cause }, 17, false},
-		{"AUDIT", func(r *tableRow) cell { return r.audit }, 5, false},
-		{aboutColumn, func(r *tableRow) cell { return r.about }, 16, true},
+		{idColumn, func(r *tableRow) cell { return r.id }, 20, 0},
+		{"STATUS", func(r *tableRow) cell { return r.status }, 9, 0},
+		{"LIGHT", func(r *tableRow) cell { return r.light }, 20, 1},
+		{"FINAL", func(r *tableRow) cell { return r.final }, 20, 0},
+		{"TRUTH", func(r *tableRow) cell { return r.truth }, 9, 2},
+		{"CAUSE", func(r *tableRow) cell { return r.cause }, 17, 4},
+		{"AUDIT", func(r *tableRow) cell { return r.audit }, 5, 0},
+		{aboutColumn, func(r *tableRow) cell { return r.about }, 24, 3},
 	}
 }
 
 func (t *tableWriter) render() string {
-	if !t.namesFit() {
-		for i := range t.rows {
-			for _, c := range []*cell{&t.rows[i].light, &t.rows[i].final, &t.rows[i].truth} {
-				if c.code != "" {
-					c.text = c.code
-				}
-			}
-		}
-	}
 	shown, widths := t.fit()
 	w := table.NewWriter()
 	w.SetStyle(tableStyle())
@@ -205,27 +175,6 @@ func (t *tableWriter) render() string {
 	return strings.Replace(w.Render(), "──\n", "\n", 1) // the rule covers the last column's padding too
 }
 
-// namesFit says whether there is room for the names of labels: all columns have to fit whole, but for ABOUT.
-func (t *tableWriter) namesFit() bool {
-	room, total := t.options.Width, -columnGap
-	if room <= 0 {
-		room = pipedColumns
-	}
-	for _, c := range columns() {
-		width := t.wanted(c)
-		switch c.name {
-		case aboutColumn:
-			width = min(width, c.least)
-		case idColumn:
-			width = min(width, readableID)
-		}
-		if width > 0 {
-			total += max(width, len(c.name)) + columnGap
-		}
-	}
-	return total <= room
-}
-
 // wanted is how wide the widest cell of a column is.
 func (t *tableWriter) wanted(c column) int {
 	width := 0
@@ -242,8 +191,8 @@ const (
 	idColumn    = "CASE"
 )
 
-// fit chooses the columns that have something to show and makes them fit the terminal: the expendable ones go, the last
-// first, as long as the others can't be shortened enough; then what is left is shortened, the last first.
+// fit chooses the columns that have something to show and makes them fit the terminal: those that may go do, as long as the others
+// can't be shortened enough; then what is left is shortened, the last first.
 func (t *tableWriter) fit() (shown []column, widths []int) {
 	for _, c := range columns() {
 		if width := t.wanted(c); width > 0 {
@@ -255,7 +204,7 @@ func (t *tableWriter) fit() (shown []column, widths []int) {
 		return shown, widths
 	}
 	for over(shown, leastWidths(shown, widths), t.options.Width) > 0 {
-		i := lastExpendable(shown)
+		i := nextToGo(shown)
 		if i < 0 {
 			break
 		}
@@ -277,11 +226,11 @@ func (t *tableWriter) fit() (shown []column, widths []int) {
 	return shown, widths
 }
 
-// pipedColumns is how wide a table that is no terminal's gets before ABOUT is shortened. The other columns stay whole there,
-// for programs that search them.
+// pipedColumns is how wide a table that is no terminal's gets before ABOUT is shortened, which keeps enough of a failure's message to
+// be read. The other columns stay whole there, for programs that search them.
 const (
 	pipedColumns = 120
-	leastAbout   = 8
+	leastAbout   = 60
 )
 
 func shortenAbout(shown []column, widths []int) {
@@ -309,13 +258,14 @@ func leastWidths(shown []column, widths []int) []int {
 	return least
 }
 
-func lastExpendable(shown []column) int {
-	for i, s := range slices.Backward(shown) {
-		if s.expendable {
-			return i
+func nextToGo(shown []column) int {
+	next := -1
+	for i, c := range shown {
+		if c.goes > 0 && (next < 0 || c.goes < shown[next].goes) {
+			next = i
 		}
 	}
-	return -1
+	return next
 }
 
 func tableStyle() table.Style {

@@ -48,11 +48,13 @@ type openCases struct {
 }
 
 // leave notes a case without an answer.
-func (t *tableWriter) leave(r *trial.Result) {
+func (t *tableWriter) leave(of *trial.Trial) {
+	r := &of.Result
 	o := r.Open()
 	if o == nil {
 		return
 	}
+	o.Why = of.Named(o.Why)
 	i := slices.IndexFunc(t.open, func(c openCases) bool {
 		return c.status == r.Final.Status && c.Why == o.Why && slices.Equal(c.Next, o.Next)
 	})

@@ -11,10 +11,10 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
-// A table that goes to no terminal has 120 columns at most; ABOUT gives way, and ids stay whole.
+// A table that goes to no terminal has 120 columns; ABOUT gives way, but not so far that it can't be read, and ids stay whole.
 func TestATableOfNoTerminal(t *testing.T) {
 	t.Parallel()
-	for _, idBytes := range []int{20, 70} {
+	for idBytes, most := range map[int]int{20: 120, 70: 166} {
 		var b strings.Builder
 		w := render.NewTable(&b, render.TerminalOptions{})
 		id := strings.Repeat("i", idBytes)
@@ -31,11 +31,11 @@ func TestATableOfNoTerminal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(b.String(), id+"  ") || !strings.Contains(b.String(), "about ") {
+		if !strings.Contains(b.String(), id+"  ") || !strings.Contains(b.String(), strings.Repeat("about ", 9)) {
 			t.Errorf("what is searched for is cut:\n%s", b.String())
 		}
 		for line := range strings.Lines(b.String()) {
-			if n := text.StringWidthWithoutEscSequences(strings.TrimSuffix(line, "\n")); n > 120 {
+			if n := text.StringWidthWithoutEscSequences(strings.TrimSuffix(line, "\n")); n > most {
 				t.Errorf("%d columns: %s", n, line)
 			}
 		}
@@ -79,7 +79,7 @@ func TestANumberLooksTheSameEverywhere(t *testing.T) {
 	}
 }
 
-// A table shows labels by their names, and by their codes where two labels of a case have one name.
+// A table shows labels by their names, by the whole name where two labels of a case have one short name, on a narrow terminal too.
 func TestATableNamesLabels(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -87,7 +87,8 @@ func TestATableNamesLabels(t *testing.T) {
 		want  string
 	}{
 		{map[string]string{"pb001": "product bug, in the code"}, "product bug 0.70"},
-		{map[string]string{"pb001": "product bug, minor", "pb002": "product bug, major"}, "pb001 0.70"},
+		{map[string]string{"pb001": "product bug, minor", "pb002": "product bug, major"}, "product bug, minor 0.70"},
+		{map[string]string{"pb001": "product bug", "pb002": "product bug"}, "pb001 0.70"},
 		{nil, "pb001 0.70"},
 	} {
 		var b strings.Builder
@@ -104,6 +105,33 @@ func TestATableNamesLabels(t *testing.T) {
 		}
 		if !strings.Contains(b.String(), c.want+"  "+c.want) {
 			t.Errorf("%v: want %q twice in\n%s", c.names, c.want, b.String())
+		}
+	}
+}
+
+// What people read has names of labels and enough of a failure's message at any width.
+func TestAccept_FZ5_NarrowTablesNameLabels(t *testing.T) {
+	t.Parallel()
+	const message = "cart_test.go:10: Not equal: expected 3, actual 2"
+	for width, about := range map[int]int{0: len(message), 60: 0, 80: 22, 100: 22} {
+		var b strings.Builder
+		w := render.NewTable(&b, render.TerminalOptions{Width: width})
+		err := w.Write(&trial.Trial{
+			Case: abi.Case{Subject: message}, LabelNames: map[string]string{"ab001": "automation bug, the test is wrong"},
+			Result: trial.Result{
+				ID: strings.Repeat("i", 70), Light: &trial.Answer{Classification: "ab001", Confidence: 0.7},
+				Final: trial.Final{Status: trial.Affirmed, Classification: "ab001", Confidence: 0.7},
+			},
+		})
+		if err == nil {
+			err = w.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		table, _, _ := strings.Cut(b.String(), "\n\n")
+		if !strings.Contains(table, "automation bug 0.70") || strings.Contains(table, "ab001") || !strings.Contains(table, message[:about]) {
+			t.Errorf("width %d:\n%s", width, table)
 		}
 	}
 }

@@ -147,7 +147,7 @@ func TestTableOfAnyWidthFits(t *testing.T) {
 		remanded := *sample.Docket()[0]
 		remanded.Result.LightAfter = []trial.Answer{{Classification: sample.Automation, Confidence: 0.6}}
 		write(t, render.NewTable(&b, render.TerminalOptions{Width: width, Colour: true}), append(sample.Docket(), &remanded)...)
-		if width >= 72 && !strings.Contains(b.String(), "si001→ab001") {
+		if width >= 132 && !strings.Contains(b.String(), "system issue→automation") {
 			t.Errorf("width %d: nothing tells that Light changed its answer", width)
 		}
 		for line := range strings.Lines(b.String()) {

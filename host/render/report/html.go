@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"html/template"
 	"io"
-	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/render"
@@ -45,14 +44,16 @@ func templates() *template.Template {
 	t := template.New("").Funcs(template.FuncMap{
 		"number": number, "width": width, "percent": percent, "clip": clip, "digest": shortDigest,
 		"persona": personaClass, "initial": initial, "brief": briefWhat,
-		"label":      func(v caseView, label string) labelView { return newLabelView(&v, label) },
-		"speech":     func(v caseView, name, text, role string) speech { return speech{v.Persona(name), clip(text), role} },
+		"label": func(v caseView, label string) labelView { return newLabelView(&v, label) },
+		"speech": func(v caseView, name, text, role string) speech {
+			return speech{v.Persona(name), clip(v.Named(text)), role}
+		},
 		"inCase":     func(v caseView, w passView) passIn { return passIn{v, w} },
 		"ofLight":    func(v caseView, pass *trial.LightPass) lightIn { return lightIn{v, pass} },
 		"untried":    func(v caseView, pass trial.LightPass) lightIn { return lightIn{v, &pass} },
 		"statements": render.Statements, "uses": render.CapabilityUse,
 		"statement": func(v caseView, s render.Statement) statementView {
-			return statementView{v.Persona(s.Persona), s.What, s.Why}
+			return statementView{v.Persona(s.Persona), v.Named(s.What), v.Named(s.Why)}
 		},
 		"svg":       func(s trial.SVG) template.HTML { return template.HTML(s) }, //nolint:gosec // whoever drew it escaped its text
 		"count":     plural,
@@ -105,15 +106,15 @@ type (
 )
 
 func newLabelView(v *caseView, label string) labelView {
-	l := labelView{label, v.labelClass(label), render.LabelName(v.Trial, label)}
-	if short, _, _ := strings.Cut(l.Meaning, ","); v.named && short != "" {
-		l.Name, l.Meaning = short, label+": "+l.Meaning
+	l := labelView{Name: v.LabelName(label), Class: v.labelClass(label)}
+	if name := v.LabelNames[label]; name != "" {
+		l.Meaning = label + ": " + name
 	}
 	return l
 }
 
 func newChallengeView(v caseView, c abi.Challenge) challengeView {
-	return challengeView{c.EvidenceIndex, c.Severity, clip(c.Challenge), v.Persona(c.By)}
+	return challengeView{c.EvidenceIndex, c.Severity, clip(v.Named(c.Challenge)), v.Persona(c.By)}
 }
 
 func newItemView(v caseView, item trial.Item) itemView {

@@ -78,19 +78,19 @@ func (m *markdownWriter) row(v *caseView) {
 	r := &v.Result
 	light, final, truth := "–", "–", ""
 	if r.Light != nil {
-		light = answer(r.Light.Classification, r.Light.Confidence)
+		light = v.answer(r.Light.Classification, r.Light.Confidence)
 	}
 	if l := r.Remanded(); l != nil {
-		light += " → " + answer(l.Classification, l.Confidence)
+		light += " → " + v.answer(l.Classification, l.Confidence)
 	}
 	switch {
 	case r.Final.Classification != "":
-		final = answer(r.Final.Classification, r.Final.Confidence)
+		final = v.answer(r.Final.Classification, r.Final.Confidence)
 	case r.Final.Cause != "":
 		final = sanitize.MarkdownCode(string(r.Final.Cause))
 	}
 	if v.Known {
-		truth = sanitize.MarkdownCode(clipLine(v.Truth.Classification))
+		truth = v.label(v.Truth.Classification)
 		switch {
 		case v.CourtRight:
 			truth += " ✓"
@@ -100,7 +100,7 @@ func (m *markdownWriter) row(v *caseView) {
 	}
 	cells := []string{
 		sanitize.MarkdownCode(clipLine(r.ID)), "**" + sanitize.Markdown(string(r.Final.Status)) + "**", light, final, truth,
-		sanitize.Markdown(clipLine(v.About())),
+		about(v),
 	}
 	for i := range cells {
 		cells[i] = sanitize.MarkdownCell(cells[i])
@@ -108,8 +108,20 @@ func (m *markdownWriter) row(v *caseView) {
 	m.rows.WriteString("| " + strings.Join(cells, " | ") + " |\n")
 }
 
-func answer(label string, confidence float64) string {
-	return sanitize.MarkdownCode(clipLine(label)) + " " + number(confidence)
+// about is how a case failed, and what experiments found.
+func about(v *caseView) string {
+	said := sanitize.Markdown(clipLine(v.About()))
+	if len(v.Result.Experiments) > 0 {
+		said += " **" + sanitize.Markdown(v.Verdict().Text) + "**"
+	}
+	return said
+}
+
+// label names a label for people.
+func (v *caseView) label(label string) string { return sanitize.Markdown(clipLine(v.LabelName(label))) }
+
+func (v *caseView) answer(label string, confidence float64) string {
+	return v.label(label) + " " + number(confidence)
 }
 
 // clipLine keeps what fits into a cell.
@@ -131,6 +143,26 @@ func (s *markdownStory) par(text string) { s.b.WriteString(text + "\n\n") }
 
 func (s *markdownStory) head(text string) { s.par("### " + text) }
 
+// fold begins a part that GitHub shows when somebody asks for it; close it by unfold.
+func (s *markdownStory) fold(text string) {
+	s.par("<details><summary>" + text + "</summary>")
+}
+
+func (s *markdownStory) unfold() { s.par("</details>") }
+
+// conclusion tells what people read first.
+func (s *markdownStory) conclusion() {
+	v := s.Verdict()
+	s.par("**" + sanitize.Markdown(v.Text) + "**")
+	s.say("", v.Said)
+	if v.Suspect != "" {
+		s.say("Suspect:", v.Suspect)
+	}
+	if v.Next != "" {
+		s.say("Next:", v.Next)
+	}
+}
+
 // say writes prose of somebody else; without any it writes nothing.
 func (s *markdownStory) say(prefix, text string) {
 	if strings.TrimSpace(text) == "" {
@@ -142,24 +174,25 @@ func (s *markdownStory) say(prefix, text string) {
 	if prefix != "" {
 		prefix += " "
 	}
-	s.par(prefix + sanitize.Markdown(clip(text)))
+	s.par(prefix + sanitize.Markdown(clip(s.Named(text))))
 }
 
 func (s *markdownStory) write() {
 	r := &s.Result
 	s.par("\n## " + sanitize.MarkdownCode(clipLine(r.ID)))
 	s.say("", s.Case.Subject)
+	s.conclusion()
 	end := "**" + sanitize.Markdown(string(r.Final.Status)) + "**"
 	if r.Final.Classification != "" {
-		end += " " + answer(r.Final.Classification, r.Final.Confidence)
+		end += " " + s.answer(r.Final.Classification, r.Final.Confidence)
 	}
 	if r.Final.Cause != "" {
 		end += " " + sanitize.MarkdownCode(string(r.Final.Cause))
 	}
 	if r.Light != nil {
-		light := answer(r.Light.Classification, r.Light.Confidence)
+		light := s.answer(r.Light.Classification, r.Light.Confidence)
 		if l := r.Remanded(); l != nil {
-			light += ", after a remand " + answer(l.Classification, l.Confidence)
+			light += ", after a remand " + s.answer(l.Classification, l.Confidence)
 		}
 		end = "Light said " + light + " → " + end
 	}
@@ -169,7 +202,6 @@ func (s *markdownStory) write() {
 	}
 	s.failure()
 	s.experiments()
-	s.models()
 	s.gaps()
 	if l := s.Case.Light; l != nil && len(s.Reviews) == 0 {
 		s.say("**Light**", l.Reasoning)
@@ -184,6 +216,7 @@ func (s *markdownStory) write() {
 		s.lightPath(&s.Untried[i])
 	}
 	s.grounds()
+	s.models()
 	if r.Audit != nil {
 		s.head("Audit of the opinion")
 		markdownAudit(s.b, r.Audit)
@@ -200,17 +233,18 @@ func (s *markdownStory) grounds() {
 	}
 	s.head("What Light had to go by")
 	for _, e := range s.Grounds {
-		s.par(weight(e.RelevanceConfidence) + " for " + sanitize.MarkdownCode(clipLine(e.Supports)) + ", " + sanitize.MarkdownCode(clipLine(e.SourceRef)) +
+		s.par(weight(e.RelevanceConfidence) + " for " + s.label(e.Supports) + ", " + sanitize.MarkdownCode(clipLine(e.SourceRef)) +
 			":\n\n" + sanitize.MarkdownBlock(clip(e.Content)))
 	}
 }
 
 // lightPath tells a pass over the Light path.
 func (s *markdownStory) lightPath(p *trial.LightPass) {
-	s.head("Light path")
+	s.fold("Light path")
+	defer s.unfold()
 	s.par(sanitize.MarkdownCode(strings.Join(p.Path, " ")))
 	for _, said := range render.Statements(p) {
-		s.say(s.who(said.Persona)+" "+sanitize.Markdown(said.What)+".", said.Why)
+		s.say(s.who(said.Persona)+" "+sanitize.Markdown(s.Named(said.What))+".", said.Why)
 	}
 	if asked := render.CapabilityUse(p); asked != "" {
 		s.par("Asked the host: " + sanitize.Markdown(asked) + ".")
@@ -236,13 +270,13 @@ func (s *markdownStory) failure() {
 
 func (s *markdownStory) pass(w *passView) {
 	if w.Remand > 0 {
-		s.head("After remand " + strconv.Itoa(w.Remand) + ": Light says " + answer(w.Light.Classification, w.Light.Confidence))
+		s.head("After remand " + strconv.Itoa(w.Remand) + ": Light says " + s.answer(w.Light.Classification, w.Light.Confidence))
 	}
 	s.evidence(w)
-	s.head("Transcript")
+	s.fold("Transcript")
 	s.say("**Light**", w.Light.Reasoning)
 	if d := w.Indictment; d != nil {
-		s.say(s.who(s.Cast.Prosecution.Name)+" charges "+answer(d.ChargedDefectType, d.Confidence)+".", d.ProsecutionNarrative)
+		s.say(s.who(s.Cast.Prosecution.Name)+" charges "+s.answer(d.ChargedDefectType, d.Confidence)+".", d.ProsecutionNarrative)
 	}
 	s.discovery(w.Discovery)
 	for _, c := range w.Contested {
@@ -253,10 +287,11 @@ func (s *markdownStory) pass(w *passView) {
 	if v := w.Verdict; v != nil {
 		decision := s.who(s.Cast.Judge.Name) + " decides: **" + sanitize.Markdown(string(v.Decision)) + "** "
 		if v.FinalClassification != "" {
-			decision += sanitize.MarkdownCode(v.FinalClassification) + " "
+			decision += s.label(v.FinalClassification) + " "
 		}
 		s.say(decision+number(v.Confidence)+".", v.Reasoning)
 	}
+	s.unfold()
 	s.steps(w.Steps)
 }
 
@@ -279,7 +314,7 @@ func (s *markdownStory) evidence(w *passView) {
 		}
 		label := "–"
 		if item.Supports != "" {
-			label = sanitize.MarkdownCode(item.Supports)
+			label = s.label(item.Supports)
 		}
 		challenges := make([]string, 0, len(item.Challenges))
 		for _, c := range item.Challenges {
@@ -303,7 +338,7 @@ func (s *markdownStory) discovery(d *abi.Discovery) {
 		s.say("", f.Observation)
 		speaks := ""
 		if f.Supports != "" {
-			speaks = " for " + sanitize.MarkdownCode(f.Supports)
+			speaks = " for " + s.label(f.Supports)
 		}
 		s.par(sanitize.MarkdownCode(f.Document) + speaks + " " + weight(f.Strength) + "\n\n" + sanitize.MarkdownBlock(clip(f.Quote)))
 	}
@@ -323,7 +358,7 @@ func (s *markdownStory) brief(p *trial.Pass) {
 	}
 	s.par(s.who(s.Cast.Defense.Name) + " " + briefWhat(d) + ", doubt " + number(d.Confidence) + ".")
 	if a := d.AlternativeHypothesis; a != nil {
-		s.say(sanitize.MarkdownCode(a.Label)+":", a.Reasoning)
+		s.say(s.label(a.Label)+":", a.Reasoning)
 	}
 	for _, c := range p.BriefChallenges() {
 		s.challenge(c)
@@ -359,15 +394,16 @@ func (s *markdownStory) steps(steps []trial.Step) {
 	if len(steps) == 0 {
 		return
 	}
-	s.head("Why this path")
+	s.fold("Why this path")
 	for i, step := range steps {
 		over := sanitize.Markdown(step.How())
 		if step.Edge != "" {
-			over = "**" + over + "** " + sanitize.Markdown(clip(step.Why))
+			over = "**" + over + "** " + sanitize.Markdown(clip(s.Named(step.Why)))
 		}
 		s.b.WriteString(strconv.Itoa(i+1) + ". " + sanitize.MarkdownCode(step.Node) + " → " + sanitize.MarkdownCode(step.To) + " " + over + "\n")
 	}
 	s.b.WriteByte('\n')
+	s.unfold()
 }
 
 // experiments tells what was run, and what it showed.
@@ -393,7 +429,7 @@ func (s *markdownStory) gaps() {
 	if brief != nil {
 		s.say("", brief.Summary)
 		for _, g := range brief.Gaps {
-			s.b.WriteString("- **" + sanitize.Markdown(string(g.Severity)) + "** " + sanitize.Markdown(clip(g.Description)) + " " + sanitize.Markdown(clip(g.SuggestedAction)) + "\n")
+			s.b.WriteString("- **" + sanitize.Markdown(string(g.Severity)) + "** " + sanitize.Markdown(clip(s.Named(g.Description))) + " " + sanitize.Markdown(clip(g.SuggestedAction)) + "\n")
 		}
 	} else {
 		s.b.WriteString("- " + sanitize.Markdown(clip(proposal.Reason())) + " " + sanitize.Markdown(proposal.Action()) + "\n")

@@ -13,7 +13,7 @@ import (
 // texts in them are sanitized and escaped, and they hold neither scripts nor styles. A part that the trial has nothing for
 // is empty.
 type Parts struct {
-	// Outcome is what Light said, and how the case ended.
+	// Outcome is the conclusion, what Light said, and how the case ended.
 	Outcome template.HTML
 	// Failure says what failed, Gaps what would settle the case.
 	Failure, Gaps template.HTML
@@ -30,7 +30,7 @@ type Parts struct {
 // NewParts renders a trial. Labels are shown by their names for people, where they have any. link gives the address of the place in the documents that an item names and quotes, empty for
 // one that the page does not show; a nil link links nothing.
 func NewParts(t *trial.Trial, link func(source, quote string) string) (*Parts, error) {
-	v := newCaseView(render.Sanitize(t), 1, caseOptions{link: link, named: true})
+	v := newCaseView(render.Sanitize(t), 1, caseOptions{link: link})
 	parts := &Parts{}
 	for name, into := range map[string]*template.HTML{
 		"outcome": &parts.Outcome, "failure": &parts.Failure, "gaps": &parts.Gaps, "experiments": &parts.Experiments, "models": &parts.Models,

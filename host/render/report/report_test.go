@@ -180,6 +180,9 @@ func TestAccept_CLI5_HostileTextIsInertInMarkdown(t *testing.T) {
 			}
 			continue
 		}
+		if strings.HasPrefix(line, "<details><summary>") && line == wantLines[i] || line == "</details>" {
+			continue // ours
+		}
 		if fence == "" {
 			checkMarkdownLine(t, line, wantLines[i])
 		}

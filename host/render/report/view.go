@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/render"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
@@ -30,8 +31,25 @@ type caseView struct {
 type caseOptions struct {
 	// link gives the address of a place in the documents; nil for none.
 	link func(source, quote string) string
-	// named: labels are shown by their names for people.
-	named bool
+}
+
+// Verdict is what people read first.
+func (v caseView) Verdict() verdictView {
+	c := v.Trial.Conclusion()
+	view := verdictView{Conclusion: c, Suspect: render.SuspectText(v.Trial)}
+	if said := v.About(); said != v.Case.Subject {
+		view.Said = said
+	}
+	if v.Result.Proposal != nil || v.Result.GapBrief != nil { // which have a part of their own
+		view.Next = ""
+	}
+	return view
+}
+
+// verdictView is the conclusion of a case with the failure's message and the suspected commit.
+type verdictView struct {
+	trial.Conclusion
+	Said, Suspect string
 }
 
 // Ref is a place that an item names, and what it quotes from there.

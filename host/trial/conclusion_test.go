@@ -1,0 +1,213 @@
+package trial
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
+
+// ran is the result of an experiment, as "head/green 0 1 0": product/tests, then runs that passed, failed as before, failed otherwise.
+func ran(product, tests abi.TreeRevision, passed, same, other int) Experiment {
+	e := Experiment{Factors: Factors{product, tests, abi.OriginalEnvironment, abi.Alone, passed + same + other}, Passed: passed, Same: same, Other: other}
+	switch {
+	case passed > 0 && same+other > 0:
+		e.Outcome = abi.OutcomeMixed
+	case passed > 0:
+		e.Outcome = abi.OutcomePassed
+	case other > 0:
+		e.Outcome = abi.OutcomeOther
+	default:
+		e.Outcome = abi.OutcomeSame
+	}
+	return e
+}
+
+func ended(product, tests abi.TreeRevision, outcome abi.ExperimentOutcome) Experiment {
+	return Experiment{Factors: Factors{product, tests, abi.OriginalEnvironment, abi.Alone, 1}, Outcome: outcome, Detail: "no git"}
+}
+
+func (e Experiment) in(environment abi.RunEnvironment, order abi.RunOrder) Experiment {
+	e.Environment, e.Order = environment, order
+	return e
+}
+
+func (e Experiment) with(change abi.TestChange) Experiment {
+	e.Test = change
+	return e
+}
+
+// The sentence that people read first says what the runs show, and no more.
+func TestAccept_FZ5_Conclusions(t *testing.T) {
+	t.Parallel()
+	const head, green = abi.Head, abi.Green
+	fails, base := ran(head, head, 0, 5, 0), ran(green, green, 2, 0, 0)
+	for name, tt := range map[string]struct {
+		runs    []Experiment
+		finding Finding
+		text    string
+	}{
+		"nothing": {nil, NotRun, "No experiment was run: product bug at 0.70 rests on reading alone."},
+		"no git":  {[]Experiment{ended(head, head, abi.OutcomeNotRun)}, NotRun, "No experiment was run (no git): product bug at 0.70 rests on reading alone."},
+		"flaky":   {[]Experiment{ran(head, head, 3, 2, 0)}, FoundFlaky, "The test is flaky: on the same tree 3 runs passed and 2 failed."},
+		"flaky on a busy machine": {
+			[]Experiment{fails, ran(head, head, 1, 1, 0).in(abi.StarvedEnvironment, abi.Alone)}, FoundFlaky,
+			"The test is flaky: on the same tree 1 run passed and 6 failed.",
+		},
+		"different failures": {[]Experiment{ran(head, head, 0, 2, 3)}, FoundFlaky, "The test fails in different ways on the same tree, so chance has a part in it."},
+		"load": {
+			[]Experiment{ran(head, head, 5, 0, 0), ran(head, head, 0, 5, 0).in(abi.StarvedEnvironment, abi.Alone)}, FoundLoad,
+			"The test depends on timing: it passes alone, and fails on a busy machine.",
+		},
+		"order": {
+			[]Experiment{ran(head, head, 5, 0, 0), ran(head, head, 0, 2, 0).in(abi.OriginalEnvironment, abi.OriginalOrder)}, FoundOrder,
+			"The test depends on other tests: it passes alone, and fails with the tests around it.",
+		},
+		"needs the tests before": {
+			[]Experiment{fails, ran(head, head, 2, 0, 0).in(abi.OriginalEnvironment, abi.OriginalOrder)}, FoundOrder,
+			"The test depends on other tests: it fails alone, and passes with the tests around it.",
+		},
+		"gone": {
+			[]Experiment{ran(head, head, 5, 0, 0)}, FoundPassing,
+			"The failure did not come back: 5 reruns of the same tree passed. Chance or the machine of the failing run caused it.",
+		},
+		"environment": {
+			[]Experiment{fails, ran(head, head, 1, 0, 0).in(abi.CleanEnvironment, abi.Alone)}, FoundEnvironment,
+			"The environment is the cause: the test fails in yours, and passes in a clean one (no variables, an empty home, UTC).",
+		},
+		"a clean environment alone": {
+			[]Experiment{ran(head, head, 1, 0, 0).in(abi.CleanEnvironment, abi.Alone)}, FoundNothing, "The test was not run again on this tree.",
+		},
+		"this tree alone": {[]Experiment{fails}, FoundNothing, "The test fails each time on this tree (5 reruns), so it is not flaky."},
+		"red base": {
+			[]Experiment{fails, ran(green, green, 0, 2, 0)}, FoundBase,
+			"The base fails too, in the same way, so this change did not cause it: the fault is older, or the environment is broken.",
+		},
+		"base red in another way": {
+			[]Experiment{fails, ran(green, green, 0, 0, 2), ran(green, head, 1, 0, 0)}, FoundBase,
+			"The base fails too, but in another way, so comparing with it does not show what this change did.",
+		},
+		"flaky base": {[]Experiment{fails, ran(green, green, 1, 1, 0)}, FoundBase, "The base passes and fails: the test was flaky before this change."},
+		"test change": {
+			[]Experiment{fails, base, ran(green, head, 0, 1, 0), ran(head, green, 1, 0, 0)}, FoundTest,
+			"The test change is the cause: the old product fails the changed test, the new product passes the old one.",
+		},
+		"test change, one mixture": {
+			[]Experiment{fails, base, ran(green, head, 0, 1, 0)}, FoundTest,
+			"The test change is the cause: the old product passes the old test and fails the changed one.",
+		},
+		"product change": {
+			[]Experiment{fails, base, ran(green, head, 1, 0, 0), ran(head, green, 0, 1, 0)}, FoundProduct,
+			"The product change is the cause: the old product passes the changed test, the new product fails the old one.",
+		},
+		"product change, one mixture": {
+			[]Experiment{fails, base, ran(green, head, 1, 0, 0)}, FoundProduct, "The product change is the cause: the old product passes the same test.",
+		},
+		"product change, the other mixture": {
+			[]Experiment{fails, ran(head, green, 0, 1, 0)}, FoundProduct, "The product change is the cause: the new product fails the old test, too.",
+		},
+		"unchanged test": {
+			[]Experiment{fails, base.with(abi.TestUnchanged)}, FoundProduct,
+			"The product change is the cause: the last green tree passes, and the test did not change.",
+		},
+		"only the changed test notices": {
+			[]Experiment{fails, base, ran(green, head, 1, 0, 0), ran(head, green, 1, 0, 0)}, FoundProduct,
+			"The product change is the cause: the old product passes the changed test, and only that test notices (the new product passes the old one).",
+		},
+		"both": {
+			[]Experiment{fails, base, ran(green, head, 0, 0, 1), ran(head, green, 0, 1, 0)}, FoundBoth,
+			"Product and test changed, and each change alone fails: the old product fails the changed test in another way, the new product fails the old one.",
+		},
+		"either": {[]Experiment{fails, base}, FoundBoth, "This change is the cause: the last green tree passes. Whether the product or the test, no run shows."},
+		"new test of old code": {
+			[]Experiment{fails, ended(green, green, abi.OutcomeNoTest).with(abi.TestNew), ran(green, head, 0, 1, 0)}, FoundOlder,
+			"The product change is not the cause: the old product fails this test, too.",
+		},
+		"new test of new code": {
+			[]Experiment{fails, ended(green, green, abi.OutcomeNoTest), ended(green, head, abi.OutcomeNotBuilt)}, FoundNothing,
+			"The test is new and needs the new product, so there is nothing older to compare with.",
+		},
+		"changed test of new code": {
+			[]Experiment{fails, base, ended(green, head, abi.OutcomeNotBuilt), ran(head, green, 1, 0, 0)}, FoundBoth,
+			"Only the changed test fails: the new product passes the old one, and the changed test does not build with the old product.",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tr := &Trial{LabelNames: map[string]string{"pb001": "product bug, in the code"}, Result: Result{Experiments: tt.runs, Final: Final{Classification: "pb001", Confidence: 0.7}}}
+			c := tr.Conclusion()
+			if c.Finding != tt.finding || c.Text != tt.text {
+				t.Errorf("%s: %s\nwant %s: %s", c.Finding, c.Text, tt.finding, tt.text)
+			}
+			if (c.Finding == FoundBase) != strings.Contains(c.Next, "--since") && c.Finding != FoundNothing {
+				t.Errorf("next: %q", c.Next)
+			}
+		})
+	}
+}
+
+func TestTheProposedExperimentIsNext(t *testing.T) {
+	t.Parallel()
+	p := &Proposal{Factors: Factors{abi.Green, abi.Green, abi.OriginalEnvironment, abi.Alone, 2}, Seconds: 9}
+	tr := &Trial{Result: Result{Experiments: []Experiment{ran(abi.Head, abi.Head, 0, 5, 0)}, Proposal: p}}
+	if got := tr.Conclusion().Next; got != "run the last green tree, 2 times, in about 9 seconds" {
+		t.Errorf("next: %q", got)
+	}
+}
+
+func TestSuspect(t *testing.T) {
+	t.Parallel()
+	item := func(ref, supports, content string, confidence float64) abi.Evidence {
+		return abi.Evidence{SourceRef: ref, Supports: supports, Content: content, RelevanceConfidence: confidence}
+	}
+	gathered := []abi.Evidence{
+		item("source:cart.go", "pb001", "The diff touches cart.go (+1 -1) (commit ece76d17466e by Ann (QA) Author)\n-1\n+2", 0.5),
+		item("source:diff", "pb001", "Of what the failing test uses the diff changes the product", 0.9),
+		item("source:cart_test.go", "ab001", "The diff touches it (commit 1abff70594c2 by Bob)\n", 0.9),
+		item("log:L2", "pb001", "printed (commit 0000000000aa by Mallory)\n", 0.99),
+	}
+	tr := &Trial{Light: []LightPass{{Gathered: gathered}}, Result: Result{Final: Final{Classification: "pb001"}}}
+	if s := tr.Suspect(); s == nil || s.String() != "commit ece76d17466e by Ann (QA) Author" {
+		t.Errorf("suspect %v", s)
+	}
+	tr.Result.Experiments = []Experiment{ran(abi.Head, abi.Head, 0, 5, 0), ran(abi.Green, abi.Green, 0, 2, 0)}
+	if s := tr.Suspect(); s != nil {
+		t.Errorf("suspect %v although the base fails too", s)
+	}
+}
+
+func TestAccept_FZ5_MessagesOfFailures(t *testing.T) {
+	t.Parallel()
+	for content, want := range map[string]string{
+		"    cart_test.go:10: \n        \tError Trace:\t/src/cart_test.go:10\n        \t            \t/src/help.go:3\n        \tError:      \tNot equal: \n        \t            \texpected: 3\n        \t            \tactual  : 2\n        \tTest:       \tTestTotal":         "cart_test.go:10: Not equal: expected 3, actual 2",
+		"    a_test.go:9: \n\tError Trace:\ta_test.go:9\n\tError:      \tNot equal: \n\t            \texpected: \"a\"\n\t            \tactual  : \"b\"\n\t            \t\n\t            \tDiff:\n\t            \t--- Expected\n\tTest:       \tTestA\n\tMessages:   \tthe name": "a_test.go:9: Not equal: expected \"a\", actual \"b\" (the name)",
+		"    a_test.go:9: \n\tError Trace:\ta_test.go:9\n\tError:      \tShould be true\n\tTest:       \tTestA":                                                          "a_test.go:9: Should be true",
+		"Error: expect(received).toBe(expected) // Object.is equality\n\nExpected: 6\nReceived: 5":                                                                       "expect(received).toBe(expected): expected 6, received 5",
+		"Error: expect(received).toEqual(expected) // deep equality\n\n- Expected  - 1\n+ Received  + 1\n\n  Object {\n-   \"a\": 1,\n+   \"a\": 0,\n    \"b\": 2,\n  }": "expect(received).toEqual(expected): expected \"a\": 1, received \"a\": 0",
+		"E       assert 5 == 6\nE        +  where 5 = total([1, 2, 3])":                                                                                                  "assert 5 == 6, where 5 = total([1, 2, 3])",
+		"E       AssertionError: one price\nE       assert 0 == 1\nE       \nE       Full diff:\nE       - 0":                                                            "AssertionError: one price, assert 0 == 1",
+		"    cart_test.go:15: Discount(100) = 90,\n        want 80":                                                                                                      "cart_test.go:15: Discount(100) = 90, want 80",
+		"org.opentest4j.AssertionFailedError: expected: <6> but was: <7>":                                                                                                "org.opentest4j.AssertionFailedError: expected: <6> but was: <7>",
+	} {
+		if got := message(content); got != want {
+			t.Errorf("got  %q\nwant %q", got, want)
+		}
+	}
+}
+
+func TestLabelsInTexts(t *testing.T) {
+	t.Parallel()
+	tr := &Trial{
+		Case:       abi.Case{Labels: []string{"pb001", "pb002", "nd001", "leak", "x1"}},
+		LabelNames: map[string]string{"pb001": "product bug, minor", "pb002": "product bug, major", "nd001": "flaky test, no defect", "leak": "memory leak"},
+	}
+	const text = "pb001 0.70, pb002; nd001. The leak of x1 in spb0012"
+	if got := tr.Named(text); got != "product bug, minor 0.70, product bug, major; flaky test. The leak of x1 in spb0012" {
+		t.Errorf("got %q", got)
+	}
+	for label, want := range map[string]string{"nd001": "flaky test", "pb001": "product bug, minor", "leak": "memory leak", "x1": "x1"} {
+		if got := tr.LabelName(label); got != want {
+			t.Errorf("%s is called %q, want %q", label, got, want)
+		}
+	}
+}
