@@ -207,9 +207,6 @@ func (s *markdownStory) write() {
 		s.say("**Light**", l.Reasoning)
 	}
 	for i := range s.Reviews {
-		if pass := s.Reviews[i].OfLight; pass != nil {
-			s.lightPath(pass)
-		}
 		s.pass(&s.Reviews[i])
 	}
 	for i := range s.Untried {
@@ -273,6 +270,9 @@ func (s *markdownStory) pass(w *passView) {
 		s.head("After remand " + strconv.Itoa(w.Remand) + ": Light says " + s.answer(w.Light.Classification, w.Light.Confidence))
 	}
 	s.evidence(w)
+	if w.OfLight != nil {
+		s.lightPath(w.OfLight)
+	}
 	s.fold("Transcript")
 	s.say("**Light**", w.Light.Reasoning)
 	if d := w.Indictment; d != nil {
