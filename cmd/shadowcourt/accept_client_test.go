@@ -155,7 +155,7 @@ func TestAccept_SV6_TheSameReportIsOneDocket(t *testing.T) {
 	}
 	try("inputs/surefire.xml", "--idempotency-key", "mine").wants(t, 0)
 	try("godotenv.gotest.json", "--idempotency-key", "mine").wants(t, 2, "(key_reused)")
-	try("demo.yaml").wants(t, 2, "demo.yaml:1: is no JSON", " entries could not be tried")
+	try("demo.yaml").wants(t, 2, "demo.yaml is plain text")
 	try("--docket", "999").wants(t, 2, "docket 999: not found (not_found)")
 	if list := ask(t, http.MethodGet, server+"/api/v1/dockets", "").body; strings.Count(list, `"surefire.xml"`) != 2 || strings.Contains(list, "godotenv") {
 		t.Errorf("the dockets are %s", list)

@@ -21,7 +21,7 @@ func readCase(line []byte, documentBytes int) (Entry, *abi.ValidationError) {
 	r := caseReader{scanner: scanner{data: line}, documentBytes: documentBytes}
 	if !r.read() {
 		column := strconv.Itoa(r.pos + 1)
-		r.c.Add(CodeNotJSON, "is no JSON at column "+column+": "+r.syntax+hint(line))
+		r.c.Add(CodeNotJSON, "is not valid JSON at column "+column+": "+r.syntax+hint(line))
 	} else if r.peek(); r.pos < len(line) {
 		r.c.Add(abi.CodeTrailingBytes, "something follows the case at column "+strconv.Itoa(r.pos+1)+": a docket has one case a line")
 	}

@@ -22,7 +22,7 @@ type LightLine struct {
 func ParseLightLine(line []byte) (LightLine, error) {
 	r := lightReader{caseReader: caseReader{scanner: scanner{data: line}}}
 	if !r.read() {
-		r.c.Add(CodeNotJSON, "is no JSON at column "+strconv.Itoa(r.pos+1)+": "+r.syntax)
+		r.c.Add(CodeNotJSON, "is not valid JSON at column "+strconv.Itoa(r.pos+1)+": "+r.syntax)
 	} else if r.peek(); r.pos < len(line) {
 		r.c.Add(abi.CodeTrailingBytes, "something follows the answer at column "+strconv.Itoa(r.pos+1)+": an answer is one object")
 	}

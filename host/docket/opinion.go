@@ -113,7 +113,7 @@ func readOpinion(text []byte) (*OpinionEntry, *abi.ValidationError) {
 		{"documents", false, r.documents},
 	})
 	if !ok {
-		r.c.Add(CodeNotJSON, "is no JSON at column "+strconv.Itoa(r.pos+1)+": "+r.syntax)
+		r.c.Add(CodeNotJSON, "is not valid JSON at column "+strconv.Itoa(r.pos+1)+": "+r.syntax)
 		return nil, invalidOf(&r.c)
 	}
 	if r.peek(); r.pos < len(text) {

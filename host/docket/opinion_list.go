@@ -32,7 +32,7 @@ func listOpinions(name string, data []byte, yield func(OpinionEntry, error) bool
 	}
 	if !ok {
 		line, column := lineAndColumn(data, s.pos)
-		yield(OpinionEntry{}, lineError(name, line, CodeNotJSON, "is no JSON at column "+strconv.Itoa(column)+": "+s.syntax))
+		yield(OpinionEntry{}, lineError(name, line, CodeNotJSON, "is not valid JSON at column "+strconv.Itoa(column)+": "+s.syntax))
 		return
 	}
 	if len(spans) == 0 {

@@ -11,7 +11,7 @@ import (
 
 // The codes of problems that only a docket can have. The others are package abi's.
 const (
-	// CodeNotJSON: the line is no JSON at all from some column on.
+	// CodeNotJSON: the line is not valid JSON at all from some column on.
 	CodeNotJSON abi.Code = "not_json"
 	// CodeNotText: the file is no UTF-8 text, but UTF-16 or compressed.
 	CodeNotText abi.Code = "not_text"

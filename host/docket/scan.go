@@ -63,9 +63,9 @@ func (s *scanner) want(b byte) bool {
 func (s *scanner) unexpected(expected string) bool {
 	s.space()
 	if s.pos == len(s.data) {
-		return s.fail("the line ends where " + expected + " should stand")
+		return s.fail("the line ends where " + expected + " is expected")
 	}
-	return s.fail("there is " + strconv.QuoteToASCII(firstRune(s.data[s.pos:])) + " where " + expected + " should stand")
+	return s.fail("found " + strconv.QuoteToASCII(firstRune(s.data[s.pos:])) + " where " + expected + " is expected")
 }
 
 func (s *scanner) enter() bool {

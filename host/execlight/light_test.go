@@ -70,7 +70,7 @@ func TestFailuresAreOneCasesOwn(t *testing.T) {
 		"no confidence":      {`echo '{"classification":"red"}'`, "confidence: is missing (missing_field); reasoning: is missing"},
 		"another case's":     {`echo '{"id":"good","classification":"red","confidence":1,"reasoning":""}'`, `id: is "good", and the case is "bad" (identity)`},
 		"a remand":           {`echo '{"classification":"red","confidence":1,"reasoning":"","remand":{"answers":[],"challenged":[]}}'`, "remand: stands where there was no feedback (remand_feedback)"},
-		"half an answer":     {`printf '{"classification":"red"'; exit 0`, "its answer makes no sense: is no JSON at column 24"},
+		"half an answer":     {`printf '{"classification":"red"'; exit 0`, "its answer makes no sense: is not valid JSON at column 24"},
 		"an answer cut off":  {`printf '{"classification":"red","confidence":1,"reasoning":""}'; exit 3`, "it ended in the middle of an answer (exit status 3)"},
 		"two values":         {`echo '{"classification":"red","confidence":1} {}'`, "something follows the answer"},
 		"a flood":            {`head -c 5000 /dev/zero | tr '\0' a; echo`, "longer than 4096 bytes"},

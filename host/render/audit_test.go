@@ -162,7 +162,7 @@ func TestOpinionsAreRead(t *testing.T) {
 		"a list":          {"[\n {\"text\":\"a\"},\n\n {\"text\":\"b\",\"case_id\":\"c\"}\n]\n", []string{": a 2 item 1", "c: b 4 item 2"}},
 		"one is wrong":    {`[{"text":"a"},{"txt":"b"},{"text":"c"}]`, []string{": a 1", "dir/file:1: [1].text: is missing (missing_field)", ": c 1 item 3"}},
 		"no object":       {`[{"text":"a"}, 7]`, []string{": a 1", "wrong_type"}},
-		"no JSON":         {"[{\"text\":\"a\"},\n x]", []string{"dir/file:2: is no JSON at column 2"}},
+		"no JSON":         {"[{\"text\":\"a\"},\n x]", []string{"dir/file:2: is not valid JSON at column 2"}},
 		"goes on":         {`[{"text":"a"}] b`, []string{"something follows the list"}},
 		"an empty list":   {"[ ]", []string{"no_opinion"}},
 		"an empty file":   {" \n", []string{"no_opinion"}},

@@ -23,6 +23,10 @@ type Summary struct {
 	// Models is what language models were asked and took; nil where none was.
 	Models *ModelSummary `json:"models,omitempty"`
 
+	// NoExperiments says why no experiment could be run where some were wanted, see [Summary.Unable].
+	NoExperiments string `json:"no_experiments,omitempty"`
+
+	unable func() string
 	legend legend
 	// found counts what experiments found.
 	found map[trial.Finding]int
@@ -82,6 +86,15 @@ type TruthSummary struct {
 	// Expected is how many tried cases have an expected verdict, AsExpected how many got it.
 	Expected   int `json:"expected"`
 	AsExpected int `json:"as_expected"`
+}
+
+// Unable takes what says, when all cases are tried, why experiments that were wanted could not be run; empty where they could.
+func (s *Summary) Unable(why func() string) { s.unable = why }
+
+func (s *Summary) finish() {
+	if s.unable != nil {
+		s.NoExperiments = s.unable()
+	}
 }
 
 // NewSummary is empty, with every status at 0.

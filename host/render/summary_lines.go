@@ -21,6 +21,9 @@ func (s *Summary) Lines() []SummaryLine {
 		lines = append(lines, SummaryLine{"All failed", all})
 	}
 	lines = append(lines, SummaryLine{"Cases", s.caseLine()})
+	if s.finish(); s.NoExperiments != "" {
+		lines = append(lines, SummaryLine{"No reruns", sanitize.Line(s.NoExperiments)})
+	}
 	if answers := s.legend.answerLine(); answers != "" {
 		lines = append(lines, SummaryLine{"Answers", answers})
 	}

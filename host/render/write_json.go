@@ -51,6 +51,7 @@ func (j *jsonWriter) Write(t *trial.Trial) error {
 }
 
 func (j *jsonWriter) Close() error {
+	j.summary.finish()
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)

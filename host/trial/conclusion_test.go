@@ -201,7 +201,7 @@ func TestLabelsInTexts(t *testing.T) {
 		Case:       abi.Case{Labels: []string{"pb001", "pb002", "nd001", "leak", "x1"}},
 		LabelNames: map[string]string{"pb001": "product bug, minor", "pb002": "product bug, major", "nd001": "flaky test, no defect", "leak": "memory leak"},
 	}
-	const text = "pb001 0.70, pb002; nd001. The leak of x1 in spb0012"
+	const text = "pb001 0.70, pb002; nd001 (flaky test). The leak of x1 in spb0012"
 	if got := tr.Named(text); got != "product bug, minor 0.70, product bug, major; flaky test. The leak of x1 in spb0012" {
 		t.Errorf("got %q", got)
 	}

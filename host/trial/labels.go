@@ -46,6 +46,11 @@ func (t *Trial) Named(text string) string {
 	if len(t.LabelNames) == 0 {
 		return text
 	}
+	for label, name := range t.LabelNames { // what names both already
+		for _, name := range [...]string{name, t.LabelName(label)} {
+			text = strings.ReplaceAll(text, label+" ("+name+")", t.LabelName(label))
+		}
+	}
 	return code.ReplaceAllStringFunc(text, func(word string) string {
 		if !slices.Contains(t.Case.Labels, word) {
 			return word

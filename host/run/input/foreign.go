@@ -41,6 +41,9 @@ func foreignBytes(head []byte) *foreign {
 			return &foreign{kind.name, kind.hint}
 		}
 	}
+	if bytes.IndexByte(head, 0) >= 0 { // which no text has, but for UTF-16 without a mark
+		return &foreign{"binary data", noTestsHint}
+	}
 	return nil
 }
 

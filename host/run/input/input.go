@@ -225,12 +225,41 @@ func EndsWith(id, name string) bool {
 // maxNear is how many ids are kept that contain the one that is looked for.
 const maxNear = 3
 
-// PassOver adds an id to those that contain the one that is looked for: the first three are kept.
+// PassOver adds an id to those that contain the one that is looked for, or whose last part is spelled much like its last part: the first
+// three are kept.
 func PassOver(list []string, id, wanted string) []string {
-	if len(list) < maxNear && strings.Contains(strings.ToLower(id), strings.ToLower(wanted)) {
+	has, want := strings.ToLower(id), strings.ToLower(wanted)
+	if len(list) < maxNear && (strings.Contains(has, want) || alike(lastPart(has), lastPart(want))) {
 		list = append(list, id)
 	}
 	return list
+}
+
+// lastPart is what stands in an id behind the last dot or slash: the name of a test.
+func lastPart(id string) string { return id[strings.LastIndexAny(id, "./")+1:] }
+
+// alike says whether at most two letters are wrong, too many, or missing in one of two names.
+func alike(a, b string) bool {
+	const most, longest = 2, 200
+	if len(a) > longest || len(b) > longest || max(len(a), len(b))-min(len(a), len(b)) > most || min(len(a), len(b)) <= most {
+		return false
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], cost
+		}
+	}
+	return row[len(b)] <= most
 }
 
 // readers are one for each format: they know the ids of all dockets.

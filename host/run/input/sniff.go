@@ -59,6 +59,9 @@ func unknownFormat(head []byte) (string, *foreign) {
 	if other := foreignText(head); other != nil {
 		return "", other
 	}
+	if text := bytes.TrimSpace(head); len(text) > 0 && text[0] != '[' && text[0] != '"' && firstObject(head) == nil {
+		return "", &foreign{"plain text", noTestsHint}
+	}
 	return JSONL, nil
 }
 

@@ -12,7 +12,8 @@ func TestSniff(t *testing.T) {
 	long := strings.Repeat("x", 2*sniffBytes)
 	tests := []struct{ name, input, want string }{
 		{"nothing", "", JSONL},
-		{"text", "hello\nworld", JSONL},
+		{"text", "hello\nworld", "plain text"},
+		{"a list of numbers", "[1, 2]", JSONL},
 		{"a case", `{"id":"a","subject":"s"}`, JSONL},
 		{"a case behind blank lines", "\xef\xbb\xbf\n\n" + `{"id":"a","subject":"s"}`, JSONL},
 		{"a long case", `{"id":"a","subject":"s","documents":[{"name":"` + long, JSONL},

@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
@@ -128,7 +129,11 @@ role is a sandboxed WebAssembly module.`,
 	}
 	root.Flags().BoolVar(&version, "version", false, "print the version, as the command version does")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return InputError(fmt.Errorf("%w; see `%s --help`", err, cmd.CommandPath()))
+		hint := "see `" + cmd.CommandPath() + " --help`"
+		if near := nearFlags(cmd, err); len(near) > 0 {
+			hint = "did you mean " + OrList(near) + "?"
+		}
+		return InputError(fmt.Errorf("%w; %s", err, hint))
 	})
 	root.AddCommand(commands...)
 	root.SetUsageFunc(func(cmd *cobra.Command) error {
@@ -164,6 +169,26 @@ func exampleOfCobra(root *cobra.Command) {
 			}
 		}
 	}
+}
+
+// nearFlags are the flags of a command that are spelled much like the one that it doesn't have.
+func nearFlags(cmd *cobra.Command, err error) []string {
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok || len(unknown.GetSpecifiedName()) < 2 {
+		return nil
+	}
+	// Cobra compares names of commands alone.
+	names := &cobra.Command{SuggestionsMinimumDistance: 2}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names.AddCommand(&cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}})
+		}
+	})
+	near := names.SuggestionsFor(unknown.GetSpecifiedName())
+	for i := range near {
+		near[i] = "--" + near[i]
+	}
+	return near
 }
 
 // NoSuchCommand rejects what follows a command that only has subcommands.

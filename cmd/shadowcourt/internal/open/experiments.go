@@ -35,6 +35,7 @@ type experiments struct {
 	mode            string
 	budget, perCase time.Duration
 	network         bool
+	strict          bool // what can't be run is an error
 	runners         []string
 	tryAll          bool // however sure Light is
 	laboratory      *laboratory
@@ -49,6 +50,7 @@ func (o *Flags) ExperimentFlags(cmd *cobra.Command, mode string) {
 	f.DurationVar(&e.budget, "budget", DefaultBudget, "with --experiments: how long all experiments together may run")
 	f.DurationVar(&e.perCase, "case-budget", experiment.DefaultPerCase, "with --experiments: how long those of one case may run")
 	f.BoolVar(&e.network, "experiment-network", false, "with --experiments: leave the network on for the tests")
+	f.BoolVar(&e.strict, "strict", false, "with --experiments: exit with 2 where they can't be run as asked, for want of git, of --since, or of the test in the source")
 	f.StringArrayVar(&e.runners, "runner", nil, "with --experiments: what runs the tests: a definition of your own, FILE.yaml, or a shipped one ("+
 		strings.Join(runner.Names(), " ")+"); may be repeated (default: what the project has)")
 }
@@ -57,6 +59,9 @@ func (o *Flags) ExperimentFlags(cmd *cobra.Command, mode string) {
 func (o *Flags) Experiments() bool {
 	return o.experiments.mode != "" && o.experiments.mode != experimentsOff
 }
+
+// Strict says whether a run in which experiments can't be run as asked ends with an error.
+func (o *Flags) Strict() bool { return o.experiments.strict }
 
 // TryAll has the court try, with experiments, what Light is sure of, too.
 func (o *Flags) TryAll() { o.experiments.tryAll = true }
@@ -92,7 +97,7 @@ func (o *Flags) CheckExperiments() error {
 		faults = append(faults, errors.New("--experiments needs --source, the folder whose tests may run"))
 	}
 	if !o.Experiments() && !e.tryAll {
-		faults = append(faults, o.ChangedWithout("--experiments reruns or all", "budget", "case-budget", "experiment-network", "runner"))
+		faults = append(faults, o.ChangedWithout("--experiments reruns or all", "budget", "case-budget", "experiment-network", "runner", "strict"))
 	}
 	if o.Experiments() && o.NoCourt {
 		faults = append(faults, errors.New("--experiments with --no-court: it is the court that asks for experiments"))
@@ -136,6 +141,8 @@ func (o *Flags) openLaboratory(ctx context.Context, h *Connected, config *host.C
 	}
 	h.closers = append(h.closers, lab.Close)
 	switch why := lab.Why(nil); {
+	case why != "" && e.strict:
+		return cli.InputError(fmt.Errorf("--strict: experiments can't be run as asked: %s", why))
 	case !lab.Able():
 		fmt.Fprintf(o.command.ErrOrStderr(), "warning: no experiments: %s\n", sanitize.Line(why))
 	case o.since == "" && why != "":

@@ -36,6 +36,7 @@ type Flags struct {
 	grants            []string
 	Candidate         candidate
 	experiments       experiments
+	looked            *lookedAt // nil without a source
 	models            models
 }
 
@@ -65,6 +66,9 @@ func (o *Flags) Cached(s cli.Streams, config *host.Config, do func() error) erro
 	return do()
 }
 
+// missingModule is the code of the fault that a module is not there.
+const missingModule = "missing_module"
+
 // Error says whose fault it is that the host did not open.
 func (o *Flags) Error(err error) error {
 	var rejected *host.RejectedError
@@ -82,8 +86,14 @@ func (o *Flags) Error(err error) error {
 		from = "--modules " + o.Modules
 	}
 	faults := make([]error, len(rejected.Faults))
+	missing := false
 	for i, fault := range rejected.Faults {
 		faults[i] = fmt.Errorf("%s: %s", from, fault)
+		missing = missing || fault.Code == missingModule
+	}
+	if missing && o.Modules != "" {
+		faults = append(faults, errors.New("a folder of --modules has all modules that the pipeline names; `shadowcourt plugin export DIR` writes "+
+			"the embedded ones: put yours beside them, or in the place of some"))
 	}
 	return cli.InputError(errors.Join(faults...))
 }

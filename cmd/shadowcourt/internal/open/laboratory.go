@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -52,6 +53,25 @@ func (l *laboratory) note(id, why string) {
 
 // maxReasonLines is how many reasons are told.
 const maxReasonLines = 10
+
+// NotRun says in a line why nothing could be run for some cases, or for all; empty where experiments were not wanted, or could be run.
+func (o *Flags) NotRun() string {
+	l := o.experiments.laboratory
+	switch {
+	case l == nil:
+		return ""
+	case !l.Able():
+		return "nothing could be run, and all cases were decided by reading alone: " + l.Why(nil)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var parts []string
+	reasons := slices.Sorted(maps.Keys(l.cases))
+	for _, why := range reasons[:min(len(reasons), 3)] {
+		parts = append(parts, cli.Count(len(l.cases[why]), "case was", "cases were")+" decided by reading alone: "+why)
+	}
+	return strings.Join(parts, "; ")
+}
 
 // SayNotRun tells of which cases nothing can be run, and why, unless a warning said so at the start. They were decided by reading
 // alone. It says whether there are any.

@@ -167,6 +167,8 @@ func (o *Flags) helpWith(ctx context.Context, h *Connected, config *host.Config,
 		if config.Source, err = knowledge.Source(ctx, tree); err != nil {
 			return fmt.Errorf("--source: %w", err)
 		}
+		o.looked = &lookedAt{of: config.Source}
+		config.Source = o.looked
 		if p := config.Profile; p != nil && len(p.Sources) > 0 && config.LightPath != nil && odds.Source(p, diffSource) == nil {
 			fmt.Fprintf(o.command.ErrOrStderr(), "note: the profile %s was fitted without --source: what the diff shows counts little, and decides nothing\n",
 				sanitize.Line(p.Name))

@@ -56,12 +56,15 @@ func (o *tryOptions) checkLocal() error {
 	return errors.Join(faults...)
 }
 
-// knownLabels are those of the pipeline, and those that the readers of test reports give.
-func (o *tryOptions) knownLabels() []string {
-	labels := gotest.Labels()
+// knownLabels are those of the pipeline with their names, and those that the readers of test reports give.
+func (o *tryOptions) knownLabels() map[string]string {
+	labels := make(map[string]string)
+	for _, label := range gotest.Labels() {
+		labels[label] = ""
+	}
 	if def, err := open.Pipeline(o.Pipeline); err == nil { // what is wrong with it is told when it is used
 		for i := range def.Labels {
-			labels = append(labels, def.Labels[i].ID)
+			labels[def.Labels[i].ID] = def.Labels[i].Name
 		}
 	}
 	return labels

@@ -3,7 +3,9 @@ package try
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
@@ -21,9 +23,17 @@ type failOn struct {
 	cases   bool // there was one
 }
 
-// parseFailOn reads the words of --fail-on. Of the labels, those that are known before the cases are read need no "label:";
-// a status of the same name comes first.
-func parseFailOn(list []string, audited bool, labels []string) (*failOn, error) {
+// parseFailOn reads the words of --fail-on. Labels that are known before the cases are read need no "label:", and may be given by
+// their names, as the table shows them; a status of the same name comes first.
+func parseFailOn(list []string, audited bool, names map[string]string) (*failOn, error) {
+	labels := slices.Sorted(maps.Keys(names))
+	called, both := make([]string, len(labels)), make([]string, len(labels))
+	for i, label := range labels {
+		called[i], both[i] = trial.LabelName(names, label), label
+		if called[i] != label {
+			both[i] = strconv.Quote(called[i]) + " or " + label
+		}
+	}
 	f := &failOn{}
 	var faults []error
 	for _, word := range list {
@@ -41,9 +51,11 @@ func parseFailOn(list []string, audited bool, labels []string) (*failOn, error) 
 			f.statuses = append(f.statuses, trial.Status(word))
 		case slices.Contains(labels, word):
 			f.labels = append(f.labels, word)
+		case slices.Contains(called, word):
+			f.labels = append(f.labels, labels[slices.Index(called, word)])
 		default:
-			faults = append(faults, fmt.Errorf("--fail-on %q: use a status (%s), label:ID, or with --audit audit:%s",
-				word, cli.Join(trial.Statuses()), strings.Join(open.AuditFailures, " or audit:")))
+			faults = append(faults, fmt.Errorf("--fail-on %q: use a status (%s), a label (%s; label:ID for others), or with --audit audit:%s",
+				word, cli.Join(trial.Statuses()), strings.Join(both, ", "), strings.Join(open.AuditFailures, " or audit:")))
 		}
 	}
 	return f, errors.Join(faults...)

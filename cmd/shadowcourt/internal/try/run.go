@@ -144,7 +144,7 @@ func (r *tryRun) show(sum run.Summary) {
 }
 
 // maxFaults is how many entries that can't be tried are named as long as there is none that can.
-const maxFaults = 20
+const maxFaults = 5
 
 // fault reports an entry that could not be tried.
 func (r *tryRun) fault(tried *host.Tried, sum run.Summary) {
@@ -170,9 +170,11 @@ func (r *tryRun) end(ctx context.Context, inputs *input.Dockets) error {
 	}
 	r.sayUnread(inputs)
 	r.sayPassed(ctx, inputs)
-	if said := r.options.SayNotRun(r.stderr); !said && r.idle != "" {
+	notRun := r.options.SayNotRun(r.stderr)
+	if !notRun && r.idle != "" {
 		fmt.Fprintln(r.stderr, "note: no experiment was run: "+r.idle)
 	}
+	r.options.SayElsewhere(r.stderr)
 	if ctx.Err() != nil {
 		file, _ := r.run.Kept()
 		return r.options.interrupted(r.sum.Tried, file != "")
@@ -183,6 +185,8 @@ func (r *tryRun) end(ctx context.Context, inputs *input.Dockets) error {
 	switch {
 	case r.options.explain != "" && !r.found:
 		return r.options.notFound(inputs.PassedOver)
+	case notRun && r.options.Strict():
+		return cli.InputError(errors.New("--strict: experiments were asked for, and could not be run for every case"))
 	case r.options.explain != "":
 		return matched(r.matched)
 	}

@@ -91,7 +91,7 @@ func (r *Reader) Next() (byte, error) {
 		return 0, err
 	}
 	if !strings.ContainsRune(`{["tfn-0123456789`, rune(b)) {
-		return 0, r.fail("there is " + quote(b) + " where a value should stand")
+		return 0, r.fail("found " + quote(b) + " where a value is expected")
 	}
 	return b, nil
 }
@@ -125,7 +125,7 @@ func (r *Reader) Object(each func(key string) error) error {
 		if b, err := r.space(); err != nil {
 			return err
 		} else if b != '"' {
-			return r.fail("there is " + quote(b) + " where a key should stand")
+			return r.fail("found " + quote(b) + " where a key is expected")
 		}
 		key, err := r.String(maxKeyBytes, 1)
 		if err != nil {
@@ -134,7 +134,7 @@ func (r *Reader) Object(each func(key string) error) error {
 		if b, err := r.space(); err != nil {
 			return err
 		} else if b != ':' {
-			return r.fail("there is " + quote(b) + " where a colon should stand")
+			return r.fail("found " + quote(b) + " where a colon is expected")
 		}
 		r.take(':')
 		return each(key)
@@ -148,7 +148,7 @@ func (r *Reader) list(open, end byte, each func() error) error {
 	if b, err := r.space(); err != nil {
 		return err
 	} else if b != open {
-		return r.fail("there is " + quote(b) + " where " + quote(open) + " should stand")
+		return r.fail("found " + quote(b) + " where " + quote(open) + " is expected")
 	}
 	if r.depth++; r.depth > MaxNesting {
 		return &SyntaxError{Line: r.line, Column: r.column, TooDeep: true, Detail: "values nest deeper than " + strconv.Itoa(MaxNesting)}
@@ -169,7 +169,7 @@ func (r *Reader) list(open, end byte, each func() error) error {
 			break
 		}
 		if b != ',' {
-			return r.fail("there is " + quote(b) + " where a comma or " + quote(end) + " should stand")
+			return r.fail("found " + quote(b) + " where a comma or " + quote(end) + " is expected")
 		}
 		r.take(b)
 		if b, err = r.space(); err != nil {
@@ -279,7 +279,7 @@ func Problem(err error, notJSON abi.Code) (line int, problem abi.Problem, ok boo
 	if !errors.As(err, &syntax) {
 		return 0, abi.Problem{}, false
 	}
-	code, detail := notJSON, "is no JSON at "+syntax.Error()
+	code, detail := notJSON, "is not valid JSON at "+syntax.Error()
 	switch {
 	case syntax.TooDeep:
 		code, detail = abi.CodeTooDeep, syntax.Error()
@@ -301,7 +301,7 @@ func (r *Reader) String(head, tail int) (string, error) {
 	if b, err := r.space(); err != nil {
 		return "", err
 	} else if b != '"' {
-		return "", r.fail("there is " + quote(b) + " where a string should stand")
+		return "", r.fail("found " + quote(b) + " where a string is expected")
 	}
 	r.take('"')
 	kept := testlog.NewClip(head, tail)

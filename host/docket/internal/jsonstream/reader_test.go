@@ -23,17 +23,17 @@ func TestFaultsHaveTheirPlace(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ text, want string }{
 		{`{"a":1,}`, "column 8: there is '}' behind a comma"},
-		{`[1 2]`, "column 4: there is '2' where a comma or ']' should stand"},
-		{`{"é" 1}`, "column 6: there is '1' where a colon should stand"},
-		{`{a:1}`, "column 2: there is 'a' where a key should stand"},
+		{`[1 2]`, "column 4: found '2' where a comma or ']' is expected"},
+		{`{"é" 1}`, "column 6: found '1' where a colon is expected"},
+		{`{a:1}`, "column 2: found 'a' where a key is expected"},
 		{`[01]`, `column 2: "01" is no value`},
 		{`[truth]`, `column 2: "truth" is no value`},
 		{`["a\x"]`, "column 5: there is no escape 'x'"},
-		{`["\u12g4"]`, "column 7: there is 'g' where a hexadecimal digit should stand"},
+		{`["\u12g4"]`, "column 7: found 'g' where a hexadecimal digit is expected"},
 		{"[\"a\tb\"]", "column 4: there is a control character in a string"},
 		{`[1`, "column 3: the text ends here, and is not complete"},
 		{strings.Repeat("[", 65), "column 65: values nest deeper than 64"},
-		{"<a>", "column 1: there is '<' where a value should stand"},
+		{"<a>", "column 1: found '<' where a value is expected"},
 	}
 	for _, tt := range tests {
 		if err := jsonstream.New(strings.NewReader(tt.text)).Skip(); err == nil || err.Error() != tt.want {

@@ -90,7 +90,7 @@ func (r *Reader) hex() (rune, error) {
 		}
 		digit, err := strconv.ParseUint(string(rune(b)), 16, 8)
 		if err != nil {
-			return 0, r.fail("there is " + quote(b) + " where a hexadecimal digit should stand")
+			return 0, r.fail("found " + quote(b) + " where a hexadecimal digit is expected")
 		}
 		r.take(b)
 		c = c<<4 | rune(digit)
