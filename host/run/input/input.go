@@ -51,6 +51,8 @@ type Dockets struct {
 	Tests int
 	// unread are the lines of test streams that are no events; complete when all entries are read.
 	Unread []unreadLines
+	// Read, if it is not nil, is told how many bytes of a docket were read, at every further megabyte.
+	Read func(name string, bytes int64)
 	// truth takes what people decided in an export for the truth.
 	Truth bool
 	// passedOver are ids that contain the one that was looked for, the first three.
@@ -72,7 +74,7 @@ func Open(ctx context.Context, stdin io.Reader, names []string, format string) (
 	all := &Dockets{}
 	var faults []error
 	for _, name := range names {
-		in, err := openInput(ctx, stdin, name, format)
+		in, err := all.openInput(ctx, stdin, name, format)
 		if err != nil {
 			faults = append(faults, err)
 			continue
@@ -91,7 +93,7 @@ func Open(ctx context.Context, stdin io.Reader, names []string, format string) (
 	return all, nil
 }
 
-func openInput(ctx context.Context, stdin io.Reader, name, format string) (*input, error) {
+func (i *Dockets) openInput(ctx context.Context, stdin io.Reader, name, format string) (*input, error) {
 	in := &input{name: name, format: format, close: func() error { return nil }}
 	raw := stdin
 	if name == "-" {
@@ -107,7 +109,7 @@ func openInput(ctx context.Context, stdin io.Reader, name, format string) (*inpu
 		}
 		raw, in.close = f, f.Close
 	}
-	in.begin(NewReader(ctx, raw))
+	in.begin(&counted{Reader: NewReader(ctx, raw), name: in.name, dockets: i})
 	return in, nil
 }
 

@@ -26,6 +26,24 @@ func OpenFile(ctx context.Context, name string) (*os.File, error) {
 	}
 }
 
+// counted tells how much was read.
+type counted struct {
+	io.Reader
+
+	name    string
+	dockets *Dockets
+	bytes   int64
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	before := c.bytes >> 20
+	if c.bytes += int64(n); c.bytes>>20 > before && c.dockets.Read != nil {
+		c.dockets.Read(c.name, c.bytes)
+	}
+	return n, err
+}
+
 // interruptible lets a read that waits for a terminal or a pipe end with the
 // context. The goroutine of a read that never returns stays until the program
 // ends.

@@ -59,3 +59,29 @@ func TestSniffHoldsNoSlowStreamUp(t *testing.T) {
 		_ = in.Close()
 	}
 }
+
+// TestAccept_FZ9_ReadingIsTold: a report of 5 MB and a bit is told five times, before its first case comes.
+func TestAccept_FZ9_ReadingIsTold(t *testing.T) {
+	t.Parallel()
+	line := `{"Action":"output","Package":"p","Test":"T","Output":"` + strings.Repeat("x", 1<<10) + `\n"}` + "\n"
+	text := strings.Repeat(line, 5<<10) + `{"Action":"fail","Package":"p","Test":"T"}` + "\n"
+	dockets, err := Open(t.Context(), strings.NewReader(text), nil, Auto)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []int64
+	dockets.Read = func(name string, bytes int64) {
+		if name != "stdin" {
+			t.Errorf("of %s", name)
+		}
+		told = append(told, bytes>>20)
+	}
+	for _, err := range dockets.Entries("") {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if len(told) != 5 || told[4] != 5 {
+		t.Errorf("told %v", told)
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
 	"github.com/shadowcourt/shadowcourt/host/profile"
+	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 	"github.com/shadowcourt/shadowcourt/host/run/input"
 )
 
@@ -156,6 +157,7 @@ func (o *tryOptions) run(ctx context.Context, s cli.Streams, args []string) erro
 	}
 	o.record.configure(config)
 	p := cli.NewProgress(s.Err)
+	inputs.Read = func(name string, bytes int64) { p.Read(sanitize.Line(name), bytes) }
 	o.ShowExperiments(func(now experiment.Progress) {
 		if text := open.SayExperiments(now); text != "" {
 			p.Say(text)
