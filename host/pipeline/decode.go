@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"regexp"
 	"time"
 
 	"gopkg.in/yaml.v3"
@@ -187,6 +188,9 @@ func (d *decoder) params(v *strictyaml.Node, path string, target *[]Param) {
 		case v.Kind == yaml.ScalarNode && tag == "!!bool":
 			p.Kind = ParamFlag
 			d.Flag(&p.Flag)(v, path)
+		case v.Kind == yaml.ScalarNode && tag == "!!str" && v.Style == 0 && numeric.MatchString(v.Value): // 1e309 is a text to the parser
+			d.Fail(v, path, string(CodeOutOfRange), "%s is outside the range of numbers", strictyaml.Clip(v.Value))
+			return
 		case v.Kind == yaml.ScalarNode && tag == "!!str":
 			p.Kind, p.Text = ParamText, v.Value
 		default:
@@ -196,6 +200,9 @@ func (d *decoder) params(v *strictyaml.Node, path string, target *[]Param) {
 		*target = append(*target, p)
 	})
 }
+
+// numeric is what is written as a number.
+var numeric = regexp.MustCompile(`^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$`)
 
 func (d *decoder) duration(target *time.Duration) strictyaml.Setter {
 	return func(v *strictyaml.Node, path string) {

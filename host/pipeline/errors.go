@@ -30,6 +30,7 @@ const (
 	CodeWrongType      Code = "wrong_type"      // a number for a text and the like; nothing is coerced
 	CodeMissing        Code = "missing"         // something required is absent or empty
 	CodeOutOfRange     Code = "out_of_range"    // a number outside its bounds
+	CodeBadParameter   Code = "bad_parameter"   // a parameter that the module which gets it rejects; modules use the same code
 	CodeBadDuration    Code = "bad_duration"    // not a duration such as "10m", or not above zero
 	CodeBadThreshold   Code = "bad_threshold"   // outside [0, 1], or rejection above activation
 	CodeDuplicateID    Code = "duplicate_id"    // two nodes, edges, zones or personas of one name

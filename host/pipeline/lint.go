@@ -3,6 +3,7 @@ package pipeline
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
 )
@@ -20,6 +21,8 @@ const (
 	WarnRoundsIgnored Code = "rounds_ignored"      // rounds at a node that is neither a hearing nor one of judges
 	WarnWithIgnored   Code = "with_ignored"        // parameters of an edge that always fires
 	WarnUnusedPersona Code = "unused_persona"      // a persona that acts at no node
+	WarnShortTTL      Code = "short_ttl"           // hardly any trial ends in time
+	WarnFewHandoffs   Code = "few_handoffs"        // no path to an end has so few
 	WarnPartialClerk  Code = "clerk_plays_persona" // the module that evaluates edges acts for a side
 )
 
@@ -35,6 +38,7 @@ func Lint(d *Definition) Errors {
 	l.firing()
 	l.ends()
 	l.leftovers()
+	l.limits()
 	return l.warnings.Sorted()
 }
 
@@ -136,6 +140,56 @@ func (l *linter) ends() {
 	if !ownEnd && len(l.def.Edges) > 0 {
 		l.warn("edges", WarnOnlyAnyEnds, "only edges from %s lead to an end", Any)
 	}
+}
+
+// shortTTL is less than a trial with modules that are compiled takes on a busy machine.
+const shortTTL = time.Second
+
+// limits finds those that every trial exceeds.
+func (l *linter) limits() {
+	if c := &l.def.Court; c.TTL < shortTTL {
+		l.warn("court.ttl", WarnShortTTL, "%s is shorter than a trial may take: expect mistrials", c.TTL)
+	}
+	if least := l.fewestHandoffs(); l.def.Court.MaxHandoffs < least {
+		l.warn("court.max_handoffs", WarnFewHandoffs, "every trial ends in a mistrial: no path to an end has fewer than %d handoffs", least)
+	}
+}
+
+// fewestHandoffs is how often the persona changes on the shortest path to an end, by the edges of nodes; 0 where there is none.
+func (l *linter) fewestHandoffs() int {
+	at := l.order[l.def.Start]
+	handoffs, seen := map[int]int{at: 0}, []int{at}
+	exits := exitsOf(l.def)
+	for k := 0; k < len(seen); k++ { // nodes by their number of handoffs: a step has one or none, which goes first
+		i := seen[k]
+		own := exits[l.def.Nodes[i].Name]
+		var next []int
+		for _, to := range own.to {
+			if IsEnd(to) {
+				return handoffs[i]
+			}
+			if j, ok := l.order[to]; ok {
+				next = append(next, j)
+			}
+		}
+		if !own.always && i+1 < len(l.def.Nodes) {
+			next = append(next, i+1)
+		}
+		for _, j := range next {
+			if _, known := handoffs[j]; known {
+				continue
+			}
+			n := handoffs[i]
+			if slices.Equal(l.def.Nodes[i].Personas, l.def.Nodes[j].Personas) {
+				handoffs[j] = n
+				seen = slices.Insert(seen, k+1, j)
+				continue
+			}
+			handoffs[j] = n + 1
+			seen = append(seen, j)
+		}
+	}
+	return 0
 }
 
 func (l *linter) leftovers() {

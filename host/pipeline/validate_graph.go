@@ -6,6 +6,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
 )
 
+// MaxEdgesOfNode is how many edges can leave a node, with those from [Any]: an answer for edges has no more.
+const MaxEdgesOfNode = 1000
+
 // isNode checks the name of a node.
 func (v *validator) isNode(path, name string) {
 	if name == "" {
@@ -37,6 +40,15 @@ func (v *validator) namesAreVague() bool {
 
 func (v *validator) edges() {
 	seen := make(map[string]int)
+	leaving := make(map[string]int)
+	anywhere := 0
+	for i := range v.def.Edges {
+		if from := v.def.Edges[i].From; from == Any {
+			anywhere++
+		} else {
+			leaving[from]++
+		}
+	}
 	for i := range v.def.Edges {
 		e := &v.def.Edges[i]
 		path := strictyaml.IndexPath("edges", i)
@@ -45,6 +57,10 @@ func (v *validator) edges() {
 			v.fail(path+".id", CodeDuplicateID, "edges[%d] has the id %q too", first, strictyaml.Clip(e.ID))
 		} else {
 			seen[e.ID] = i
+		}
+		if n := leaving[e.From] + anywhere; n > MaxEdgesOfNode {
+			v.fail(path+".from", CodeTooLarge, "%d edges leave the node %s, those of %s included; at most %d can", n, strictyaml.Clip(e.From), Any, MaxEdgesOfNode)
+			leaving[e.From] = -anywhere // told once
 		}
 		if e.From != Any {
 			v.edgeEnd(path+".from", e.From, "a path can't leave the end %q")

@@ -18,7 +18,7 @@ type SummaryLine struct{ Name, Text string }
 func (s *Summary) Lines() []SummaryLine {
 	var lines []SummaryLine
 	if all := s.allFailed(); all != "" {
-		lines = append(lines, SummaryLine{"All failed", all})
+		lines = append(lines, SummaryLine{allFailed, all})
 	}
 	lines = append(lines, SummaryLine{"Cases", s.caseLine()})
 	if s.finish(); s.NoExperiments != "" {
@@ -58,6 +58,9 @@ func (s *Summary) Lines() []SummaryLine {
 func (o TerminalOptions) summaryText(s *Summary) string {
 	var b strings.Builder
 	for _, line := range s.Lines() {
+		if line.Name == allFailed {
+			continue // a table begins with it
+		}
 		o.named(&b, line.Name, line.Text)
 	}
 	return b.String()
@@ -90,6 +93,9 @@ func (s *Summary) caseLine() string {
 	}
 	return strconv.Itoa(s.Cases) + ": " + strings.Join(parts, ", ")
 }
+
+// allFailed is the line that stands before all others.
+const allFailed = "All failed"
 
 // allFailed says so where every case of a docket ended in a mistrial for one reason: then it is not the cases that are wrong.
 func (s *Summary) allFailed() string {

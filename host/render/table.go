@@ -122,6 +122,13 @@ func truthCell(label cell, r *trial.Result, c trial.Comparison) cell {
 }
 
 func (t *tableWriter) Close() error {
+	if all := t.summary.allFailed(); all != "" {
+		var b strings.Builder
+		t.options.named(&b, allFailed, all)
+		if _, err := io.WriteString(t.w, b.String()+"\n"); err != nil {
+			return err
+		}
+	}
 	if len(t.rows) > 0 {
 		if _, err := io.WriteString(t.w, t.render()+"\n\n"); err != nil {
 			return err

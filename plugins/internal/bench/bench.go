@@ -6,6 +6,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/guest"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/experiments"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
 )
 
@@ -13,6 +14,9 @@ import (
 func Play(r *abi.NodeRequest) (*abi.Artifact, *abi.Failure) {
 	if len(r.Case.Labels) == 0 {
 		return nil, guest.Fail(incomplete, "the case has no labels")
+	}
+	if failure := params.Check("the bench", r.Params, experiments.Params()...); failure != nil {
+		return nil, failure
 	}
 	switch r.Family {
 	case abi.FamilyDiscover:

@@ -42,7 +42,7 @@ func check(r *abi.NodeRequest) *abi.Failure {
 		if r.Turn == nil {
 			return guest.Fail(incomplete, "a turn of the hearing needs whose turn it is")
 		}
-		return nil
+		return params.Check("the defense", r.Params, experiments.Params()...)
 	default:
 		return guest.Fail(guest.WrongFamily, "the abyss doesn't play "+string(r.Family))
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/guest"
 )
 
-// Check rejects a parameter that is none of the known ones, or no number: a
-// pipeline that misspells one must not silently run with the default. where
+// Check rejects a parameter that is none of the known ones, no number, or outside its range: a
+// pipeline that misspells one must not silently run with the default, nor with one that can't be met. where
 // names what has the parameters.
 func Check(where string, list []abi.Param, known ...string) *abi.Failure {
 	for i := range list {
@@ -19,10 +19,25 @@ func Check(where string, list []abi.Param, known ...string) *abi.Failure {
 			return guest.Fail(guest.BadParameter, where+" has no parameter "+strconv.Quote(p.Name))
 		}
 		if p.Number == nil {
-			return guest.Fail(guest.BadParameter, "parameter "+p.Name+" of "+where+" is no number")
+			return guest.Fail(guest.BadParameter, "parameter "+p.Name+" of "+where+" is not a number")
+		}
+		if v, most := *p.Number, mostOf(p.Name); !(v >= 0 && v <= most) { // NaN too
+			return guest.Fail(guest.BadParameter, "parameter "+p.Name+" of "+where+" is outside [0, "+strconv.FormatFloat(most, 'g', -1, 64)+"]")
 		}
 	}
 	return nil
+}
+
+// mostOf is the upper end of a parameter's range, which begins at 0. A name means the same in all modules: but for these, parameters are
+// probabilities and differences of them.
+func mostOf(name string) float64 {
+	switch name {
+	case "min_gain", "rival_ratio":
+		return 1e6
+	case "max_experiments":
+		return 1e6
+	}
+	return 1
 }
 
 // Number returns the number of that name, or fallback where the list has none.

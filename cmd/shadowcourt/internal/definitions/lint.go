@@ -20,13 +20,13 @@ import (
 
 // NewLint is the command `lint`.
 func NewLint(s cli.Streams) *cobra.Command {
-	var modules string
+	var modules, cache string
 	cmd := &cobra.Command{
 		Use:   "lint FILE...",
 		Short: "Check files of pipelines and rubrics",
 		Long: `Check pipelines and rubrics, which are told apart by their key at the top, and that the
 modules that they name are there and serve what is asked of them: nodes, evaluators, calls,
-criteria. Faults, and what is legal but looks wrong, are listed with file, line and column.
+criteria, and the parameters of nodes and edges, which the modules are asked about. Faults, and what is legal but looks wrong, are listed with file, line and column.
 A judge that --modules does not have is the embedded one, as in an audit. Exit code 2 when
 a file has a fault, 0 with warnings only.`,
 		Example: "  shadowcourt lint defect-court court-opinions\n" +
@@ -44,7 +44,10 @@ a file has a fault, 0 with warnings only.`,
 			} else if err != nil {
 				return err
 			}
-			l := &linter{out: s.Out, modules: from, embedded: modules == ""}
+			if cache == "none" {
+				cache = ""
+			}
+			l := &linter{out: s.Out, modules: from, embedded: modules == "", cache: cache}
 			faulty := false
 			for _, path := range args {
 				ok, err := l.lint(cmd.Context(), path)
@@ -60,6 +63,7 @@ a file has a fault, 0 with warnings only.`,
 		},
 	}
 	cmd.Flags().StringVar(&modules, "modules", "", "folder with the modules that the files name (default: the embedded modules)")
+	open.CacheFlag(cmd.Flags(), &cache, "folder for compiled modules, or none")
 	return cmd
 }
 
@@ -68,6 +72,7 @@ type linter struct {
 	out      io.Writer
 	modules  fs.FS // nil: none are built in
 	embedded bool  // modules are those that are built in
+	cache    string
 }
 
 // lint checks one file, and says whether it has no fault. The error is none of
@@ -99,7 +104,9 @@ func (l *linter) pipeline(ctx context.Context, path string, def *pipeline.Defini
 		return l.reject(err), nil
 	}
 	if l.modules != nil {
-		err = module.CheckPipeline(ctx, def, l.modules)
+		if err = module.CheckPipeline(ctx, def, l.modules); err == nil {
+			err = module.CheckParams(ctx, def, l.modules, l.cache)
+		}
 	}
 	return l.report(path, err, pipeline.Lint(def), fmt.Sprintf("%d nodes, %d edges, %d zones, %s",
 		len(def.Nodes), len(def.Edges), len(def.Zones), cli.Count(len(def.Modules()), "module", "modules")))

@@ -57,9 +57,7 @@ func Samples(m *abi.Manifest) []Sample {
 		for i, edge := range m.Edges {
 			questions[i] = abi.EdgeQuestion{ID: edge, Evaluator: edge}
 		}
-		add("edges", abi.CallEdges, codec.AppendEdgeRequest(nil, &abi.EdgeRequest{
-			Node: "warm", Family: abi.FamilyHearing, Questions: questions, Artifact: &abi.Artifact{Hearing: warmHearing},
-		}))
+		add("edges", abi.CallEdges, codec.AppendEdgeRequest(nil, EdgeRequest(questions...)))
 	}
 	if len(m.Criteria) > 0 {
 		criteria := make([]abi.Criterion, len(m.Criteria))
@@ -119,6 +117,16 @@ func warmLightNodes(request func() *abi.NodeRequest) []*abi.NodeRequest {
 		Questions:  []abi.Question{{ID: "q1", Question: "what else is known?"}},
 	}
 	return []*abi.NodeRequest{first, again}
+}
+
+// NodeRequests are small requests of a family, in the shape in which a court makes them; they are the caller's.
+func NodeRequests(family abi.Family) []*abi.NodeRequest { return warmNodes(family) }
+
+// EdgeRequest is a small request with these questions.
+func EdgeRequest(questions ...abi.EdgeQuestion) *abi.EdgeRequest {
+	return &abi.EdgeRequest{
+		Node: "warm", Family: abi.FamilyHearing, Questions: questions, Artifact: &abi.Artifact{Hearing: warmHearing},
+	}
 }
 
 // warmNodes are the requests of a family, in the shape in which a court makes them.
