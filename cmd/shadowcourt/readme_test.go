@@ -214,3 +214,23 @@ func anchors(text string) []string {
 	}
 	return all
 }
+
+// TestAccept_FZ9_InstallationWorksToday: the first command of the README needs no release, and no page names the host of a registry.
+func TestAccept_FZ9_InstallationWorksToday(t *testing.T) {
+	t.Parallel()
+	_, install, _ := strings.Cut(page(t, "README.md"), "\n## Install\n")
+	commands := regexp.MustCompile(`(?m)^    (\S.*)$|` + "`([^`]+)`").FindAllStringSubmatch(install, -1)
+	if len(commands) == 0 || commands[0][1] != "make install" {
+		t.Errorf("the first command is %v", commands)
+	}
+	if !strings.Contains(page(t, "Makefile"), "\ninstall: ") {
+		t.Error("make has no target install")
+	}
+	for _, name := range append(pages(t, "docs/*.md"), "README.md", "CONTRIBUTING.md", "RATIONALE.md") {
+		for _, host := range []string{"proxy.golang.org", "sum.golang.org", "registry.npmjs.org", "pypi.org"} {
+			if strings.Contains(page(t, name), host) {
+				t.Errorf("%s names %s; `$(go env GOPROXY)` and the like do", name, host)
+			}
+		}
+	}
+}

@@ -119,7 +119,7 @@ func TestTableTellsEqualExperimentsOnce(t *testing.T) {
 	for _, want := range []string{
 		"case-0\n  as well  case-2, case-3, case-4 and 23 more cases\n  The test fails each time on this tree (5 reruns), so it is not flaky.\n",
 		"case-1\n  The test is flaky: on the same tree 1 run passed and 4 failed.\n  TestOpen: permission denied\n    this tree, 5 times: 1 passed, 4 failed in the same way\n",
-		"case-11\n  The test is flaky: on the same tree 2 runs passed and 3", "Found      27 not settled, 3 flaky\n",
+		"case-11\n  The test is flaky: on the same tree 2 runs passed and 3", "Found      not settled 27, flaky 3\n",
 	} {
 		if out := b.String(); strings.Count(out, want) != 1 {
 			t.Errorf("no %q, or twice, in\n%s", want, out)

@@ -116,7 +116,7 @@ func (s *Summary) foundLine() string {
 	})
 	parts := make([]string, len(found))
 	for i, f := range found {
-		parts[i] = strconv.Itoa(s.found[f]) + " " + string(f)
+		parts[i] = string(f) + " " + strconv.Itoa(s.found[f])
 	}
 	return strings.Join(parts, ", ")
 }

@@ -166,7 +166,7 @@ var jsonFormat = huma.Format{
 		_, err := w.Write(sanitize.JSON(text.Bytes()))
 		return err
 	},
-	Unmarshal: json.Unmarshal,
+	Unmarshal: unmarshal,
 }
 
 // Keys of metadata of operations.

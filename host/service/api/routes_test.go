@@ -130,7 +130,7 @@ func hostile(t *testing.T) map[string]struct {
 		"XML with an entity": {kind("application/xml"), []byte(`<?xml version="1.0"?><!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><testsuites><testsuite name="a"><testcase name="&x;"><failure>&x;</failure></testcase></testsuite></testsuites>`)},
 		"XML that grows":     {kind("application/xml"), []byte(`<?xml version="1.0"?><!DOCTYPE a [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]><testsuites>&b;</testsuites>`)},
 		"oversized":          {kind("application/json"), bytes.Repeat([]byte(" "), 2<<20)},
-		"a zip bomb":         {http.Header{"Content-Encoding": {"gzip"}}, zipped(make([]byte, 4<<20))},
+		"a zip bomb":         {http.Header{"Content-Encoding": {"gzip"}}, zipped(bytes.Repeat([]byte(" "), 4<<20))},
 		"no gzip":            {http.Header{"Content-Encoding": {"gzip"}}, []byte("plain")},
 		"gzip cut off":       {http.Header{"Content-Encoding": {"gzip"}}, zipped([]byte(caseWith("cut")))[:40]},
 		"another encoding":   {http.Header{"Content-Encoding": {"br"}}, []byte("x")},
@@ -272,6 +272,13 @@ func TestAccept_SV6_ValuesThatTheDocumentForbidsAreRejected(t *testing.T) {
 		status, body, _ := s.request(t, auth.Operate, http.MethodPost, "/api/v1/tokens", kind, []byte(`{"name":"a","submitter":null,"scopes":`+scopes+`}`))
 		if status != want || want == 201 && !strings.Contains(string(body), `"scopes":["submit"]`) {
 			t.Errorf("%s: %d %s", scopes, status, body)
+		}
+	}
+	// FZ8: what JSON Schema calls an integer is one.
+	for days, want := range map[string]int{"516": 201, "516.0": 201, "5.16e2": 201, "516.5": 422, "-1.0": 422, "1e309": 400, "3661.0": 422} {
+		status, body, _ := s.request(t, auth.Operate, http.MethodPost, "/api/v1/tokens", kind, []byte(`{"name":"a","scopes":["submit"],"days":`+days+`}`))
+		if status != want {
+			t.Errorf("days %s: %d %s", days, status, body)
 		}
 	}
 	for name, schema := range s.doc.Components.Schemas.Map() {

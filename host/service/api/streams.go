@@ -36,7 +36,8 @@ func (s *server) streams() {
 	huma.Register(s.api, events, s.events)
 
 	records := s.streamOperation("read-docket-records", "/dockets/{docket}/records", "Read the signed records of a docket", "application/x-tar",
-		"A tar archive with a record for each batch of cases; `shadowcourt verify` verifies each")
+		"A tar archive with a record for each batch of cases; `shadowcourt verify` verifies each. Cases that were tried before, in another docket, have the "+
+			"record of then, signed by the key that the service had then")
 	huma.Register(s.api, records, s.records)
 
 	page := s.streamOperation("read-docket-report", "/dockets/{docket}/report.html", "Read the report of a docket", "text/html",

@@ -68,11 +68,18 @@ func sameResults(t *testing.T, s *store.Store) {
 func records(t *testing.T, s *store.Store) {
 	t.Helper()
 	key := newKey(t)
-	start(t, s, func(c *work.Config) { c.Key = key })
+	_, stop := start(t, s, func(c *work.Config) { c.Key = key })
 	list := entries(t, "demo.jsonl", input.JSONL)
 	d := wait(t, s, submit(t, s, store.Submission{Format: input.JSONL}, list).ID)
 	if n := verify(t, s, d.ID, key); n != len(list) {
 		t.Errorf("%d trials in the records of %d cases", n, len(list))
+	}
+	stop()
+	// FZ8: cases that were tried before keep their records, and these the key of then (docs/service.md).
+	start(t, s, func(c *work.Config) { c.Key = newKey(t) })
+	again := wait(t, s, submit(t, s, store.Submission{Format: input.JSONL}, list).ID)
+	if n := verify(t, s, again.ID, key); again.ID == d.ID || n != len(list) {
+		t.Errorf("docket %d: %d trials of %d cases in the records under the earlier key", again.ID, n, len(list))
 	}
 }
 

@@ -12,7 +12,8 @@ import (
 )
 
 // Progress says how far the work is: in one line on a terminal, and in a file or a pipe, such as the log of a CI job, by a line every
-// [PlainInterval]. On any other writer it is silent. It is safe for concurrent use.
+// [PlainInterval] in which there was news, unless the variable SHADOWCOURT_PROGRESS is "off". On any other writer it is silent. It is
+// safe for concurrent use.
 type Progress struct {
 	w     io.Writer
 	width func() int                  // in columns; text beyond would stay when the line is cleared. nil where w is no terminal
@@ -24,7 +25,7 @@ type Progress struct {
 	waiting bool   // for the next plain line
 }
 
-// PlainInterval is how long nothing is said between two lines where there is no terminal.
+// PlainInterval is the time between two lines where there is no terminal.
 const PlainInterval = 30 * time.Second
 
 // NewProgress shows progress on w.
@@ -34,15 +35,17 @@ func NewProgress(w io.Writer) *Progress {
 	if !ok {
 		return p
 	}
-	p.w = w
-	if term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" {
-		p.width = func() int {
+	switch {
+	case term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb":
+		p.w, p.width = w, func() int {
 			width, _, err := term.GetSize(int(f.Fd()))
 			if err != nil {
 				return 0
 			}
 			return width
 		}
+	case os.Getenv("SHADOWCOURT_PROGRESS") != "off":
+		p.w = w
 	}
 	return p
 }
@@ -77,14 +80,14 @@ func (p *Progress) wait() {
 	}
 }
 
-// line writes a plain line, and again until the work ends: a test may run for minutes without a word.
+// line writes a plain line.
 func (p *Progress) line() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.waiting = false
 	if p.text != "" {
 		fmt.Fprintln(p.w, "progress: "+p.text)
-		p.wait()
+		p.text = ""
 	}
 }
 
