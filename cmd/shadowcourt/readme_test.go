@@ -219,7 +219,7 @@ func anchors(text string) []string {
 func TestAccept_FZ9_InstallationWorksToday(t *testing.T) {
 	t.Parallel()
 	_, install, _ := strings.Cut(page(t, "README.md"), "\n## Install\n")
-	commands := regexp.MustCompile(`(?m)^    (\S.*)$|` + "`([^`]+)`").FindAllStringSubmatch(install, -1)
+	commands := regexp.MustCompile(`(?m)^    (\S.*)$|`+"`([^`]+)`").FindAllStringSubmatch(install, -1)
 	if len(commands) == 0 || commands[0][1] != "make install" {
 		t.Errorf("the first command is %v", commands)
 	}
