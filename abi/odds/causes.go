@@ -15,7 +15,7 @@ type CauseProbability struct {
 // Causes are those of a label, as AddExperiments reads results.
 func Causes(label string, p *abi.Profile, results []abi.ExperimentResult) []CauseProbability {
 	causes := causesOf([]string{label}, p, testOf(results))
-	nats := causes.nats(p, results)
+	nats := causes.nats(p, results, false)
 	total := causes.sum(0, nats)
 	list := make([]CauseProbability, len(causes))
 	for c := range causes {

@@ -32,11 +32,11 @@ func ExperimentTable(p *abi.Profile, e *abi.Experiment) *abi.ExperimentTable {
 // up for each cause: two trees that show one fact, as a product that breaks a test does, count little more than one of them.
 // A label is as likely as its causes, each by its share.
 //
-// What other trees and other environments show tells why the case fails on head, if it still does: where head no longer fails, or
-// not each time, or in ways that vary, it is chance and tells nothing.
+// A failure that comes back on head tells labels apart only where one of them does not expect it: see [causeList.expecting]. Which other
+// results count is up to [counting].
 func AddExperiments(to []float64, labels []string, p *abi.Profile, results []abi.ExperimentResult) {
 	causes := causesOf(labels, p, testOf(results))
-	nats := causes.nats(p, results)
+	nats := causes.nats(p, results, false)
 	for j := range labels {
 		to[j] += causes.sum(j, nats)
 	}
@@ -103,14 +103,14 @@ func shareOf(c *abi.Cause, test abi.TestChange) float64 {
 	}
 }
 
-// nats are what all results together tell of each cause, none above 0.
-func (l causeList) nats(p *abi.Profile, results []abi.ExperimentResult) []float64 {
+// nats are what all results together tell of each cause. foretold: what was not rerun is taken to fail again, see [counting].
+func (l causeList) nats(p *abi.Profile, results []abi.ExperimentResult, foretold bool) []float64 {
 	sum := make([]float64, len(l))
+	counts := counting(results, foretold)
 	var trees []*treeObjections
-	chance := !staysTheSame(results)
 	for i := range results {
 		e := &results[i].Experiment
-		if chance && (!onHead(&results[i]) || e.Environment == abi.CleanEnvironment) {
+		if !counts(&results[i]) {
 			continue
 		}
 		v := l.objections(p, results, i)
@@ -119,14 +119,19 @@ func (l causeList) nats(p *abi.Profile, results []abi.ExperimentResult) []float6
 		}
 		at := slices.IndexFunc(trees, func(t *treeObjections) bool { return t.product == e.Product && t.tests == e.Tests })
 		if at < 0 {
-			trees = append(trees, &treeObjections{e.Product, e.Tests, v})
-			continue
+			at = len(trees)
+			trees = append(trees, &treeObjections{product: e.Product, tests: e.Tests, nats: make([]float64, len(l)), even: make([]float64, len(l))})
 		}
+		expecting := l.expecting(p, results, i)
 		for c, x := range v {
 			trees[at].nats[c] = min(trees[at].nats[c], x)
+			if expecting[l[c].label] {
+				trees[at].even[c] = min(trees[at].even[c], x)
+			}
 		}
 	}
 	for _, t := range trees {
+		l.level(t.nats, t.even)
 		for c, x := range t.nats {
 			sum[c] += x
 		}
@@ -134,10 +139,54 @@ func (l causeList) nats(p *abi.Profile, results []abi.ExperimentResult) []float6
 	return sum
 }
 
-// treeObjections are the nats, none above 0, by which the results on one combination of trees speak against each cause.
+// treeObjections are the nats, none above 0, by which the results on one combination of trees speak against each cause: all of them,
+// and those that tell the causes of a label apart but not the label from others.
 type treeObjections struct {
 	product, tests abi.TreeRevision
-	nats           []float64
+	nats, even     []float64
+}
+
+// level takes from the nats of each label what the even ones alone would take from it: they only move its probability from one
+// cause to another.
+func (l causeList) level(nats, even []float64) {
+	none := make([]float64, len(l))
+	for j := range l[len(l)-1].label + 1 {
+		lost := l.sum(j, even) - l.sum(j, none)
+		for c := range l {
+			if l[c].label == j && lost < 0 {
+				nats[c] -= lost
+			}
+		}
+	}
+}
+
+// expecting says which labels, by their indexes, the i-th result does not tell apart, as far as it shows the case's failure on head
+// again: those with a cause under which this is the likeliest of all outcomes. However often such a failure comes back, the odds
+// between these labels stay what they were; a broken environment that is mended by now, for example, is excluded in favour of
+// one that lasts, not of a bug.
+func (l causeList) expecting(p *abi.Profile, results []abi.ExperimentResult, i int) map[int]bool {
+	labels := map[int]bool{}
+	table := ExperimentTable(p, &results[i].Experiment)
+	if table == nil || !onHead(&results[i]) || pooled(results, i) != abi.OutcomeSame {
+		return labels
+	}
+	likeliest := make([]float64, len(l))
+	for _, o := range table.Outcomes {
+		for c, x := range l.likelihoods(o.Given) {
+			likeliest[c] = max(likeliest[c], x)
+		}
+	}
+	for _, o := range table.Outcomes {
+		if o.Outcome != abi.OutcomeSame {
+			continue
+		}
+		for c, x := range l.likelihoods(o.Given) {
+			if x > 0 && x == likeliest[c] {
+				labels[l[c].label] = true
+			}
+		}
+	}
+	return labels
 }
 
 // sum is what the causes of a label have together, each by its share.
@@ -194,13 +243,24 @@ func (l causeList) likelihoods(given []abi.LabelWeight) []float64 {
 }
 
 // Objections are the nats by which the i-th result speaks against each label by itself, 0 for the label that it fits best; nil
-// where it tells nothing.
+// where it tells nothing, or does not count beside the others.
 func Objections(labels []string, p *abi.Profile, results []abi.ExperimentResult, i int) []float64 {
+	if !counting(results, false)(&results[i]) {
+		return nil
+	}
 	causes := causesOf(labels, p, testOf(results))
 	nats := causes.objections(p, results, i)
 	if nats == nil {
 		return nil
 	}
+	even := make([]float64, len(nats))
+	expecting := causes.expecting(p, results, i)
+	for c, x := range nats {
+		if expecting[causes[c].label] {
+			even[c] = x
+		}
+	}
+	causes.level(nats, even)
 	v := make([]float64, len(labels))
 	for j := range labels {
 		v[j] = causes.sum(j, nats)
@@ -231,6 +291,66 @@ func pooled(results []abi.ExperimentResult, i int) abi.ExperimentOutcome {
 		return abi.OutcomeMixed
 	}
 	return own.Outcome
+}
+
+// counting says which results count. Those of head do, but for clean environments. What clean environments and other trees show tells
+// why the case fails on head, if it still does:
+//
+//   - Where head no longer fails in its own environment, or not each time, or in ways that vary, it is chance and tells nothing.
+//   - Where head was not run again in its own environment, nobody knows.
+//   - Mixtures of the base and head tell what the change has done only where the base does not fail as well: see [BaseFails].
+//
+// foretold: a rerun of head that nobody asked for yet is taken to fail, and the base to pass.
+func counting(results []abi.ExperimentResult, foretold bool) func(*abi.ExperimentResult) bool {
+	has := func(is func(*abi.ExperimentResult) bool) bool {
+		return slices.ContainsFunc(results, func(r abi.ExperimentResult) bool { return is(&r) })
+	}
+	fails := staysTheSame(results) && (has(rerun) || foretold && !has(func(r *abi.ExperimentResult) bool { return IsRerun(&r.Experiment) }))
+	red := BaseFails(results) != nil
+	passes := !red && (has(based) || foretold && !has(func(r *abi.ExperimentResult) bool { return isBase(&r.Experiment) }))
+	return func(r *abi.ExperimentResult) bool {
+		e := &r.Experiment
+		switch {
+		case onHead(r):
+			return fails || e.Environment != abi.CleanEnvironment
+		case isBase(e):
+			return fails && !red
+		default:
+			return fails && passes
+		}
+	}
+}
+
+// BaseFails is the result by which the failing test fails on the base, the revision that was named as green, as well; nil where it
+// passes there, or nothing is known. Such a failure is older than the change, or it comes from the environment, or from a base that
+// was broken in another way: which of these, no run of these trees tells, so that it speaks for none of them.
+func BaseFails(results []abi.ExperimentResult) *abi.ExperimentResult {
+	for i := range results {
+		r := &results[i]
+		if isBase(&r.Experiment) && (r.Outcome == abi.OutcomeSame || r.Outcome == abi.OutcomeOther) {
+			return r
+		}
+	}
+	return nil
+}
+
+// IsRerun says whether an experiment runs the failing test once more as it failed: by itself, on head, in its own environment. It comes
+// before all others, see [Choose].
+func IsRerun(e *abi.Experiment) bool {
+	return e.Product == abi.Head && e.Tests == abi.Head && e.Environment == abi.OriginalEnvironment && e.Order == abi.Alone
+}
+
+func isBase(e *abi.Experiment) bool { return e.Product == abi.Green && e.Tests == abi.Green }
+
+// rerun says whether a result shows what comes of the failing test on head, in its own environment.
+func rerun(r *abi.ExperimentResult) bool {
+	passes, fails := passesAndFails(r)
+	return onHead(r) && r.Experiment.Environment == abi.OriginalEnvironment && (passes || fails || r.Outcome == abi.OutcomeOther)
+}
+
+// based says whether a result shows what comes of the failing test on the base, if only that it can't be run there.
+func based(r *abi.ExperimentResult) bool {
+	return isBase(&r.Experiment) && r.Outcome != abi.OutcomeNotRun
 }
 
 // staysTheSame says whether head fails each time that it was run again in the host's own environment, and not in a way that varies, as

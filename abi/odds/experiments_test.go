@@ -60,12 +60,16 @@ func TestAddExperiments(t *testing.T) {
 		{"what an outcome says against each label", results(again, abi.OutcomeSame), []float64{0, 0, l(0.1 / 0.8)}},
 		{"an experiment without a table", results(unknown, abi.OutcomeSame), []float64{0, 0, 0}},
 		{"an outcome that is not listed", results(again, abi.OutcomeNotBuilt), []float64{0, 0, 0}},
-		{"a label that is not listed has the mean", results(green, abi.OutcomePassed), []float64{0, l(0.2 / 0.8), l(0.4 / 0.8)}},
+		{"a label that is not listed has the mean", results(again, abi.OutcomeSame, green, abi.OutcomePassed), []float64{0, l(0.2 / 0.8), l(0.4/0.8) + l(0.1/0.8)}},
 		{"the same again", results(again, abi.OutcomeSame, again, abi.OutcomeSame, starved, abi.OutcomeSame), []float64{0, 0, l(0.1 / 0.8)}},
 		{"of the same trees the strongest against each label", results(again, abi.OutcomeSame, clean, abi.OutcomePassed), []float64{l(0.1 / 0.5), l(0.4 / 0.5), l(0.1 / 0.8)}},
-		{"other trees add up", results(again, abi.OutcomeSame, green, abi.OutcomeSame), []float64{l(0.1 / 0.8), 0, 2 * l(0.1/0.8)}},
+		{"in a clean environment the same failure speaks against chance alone", results(again, abi.OutcomeSame, clean, abi.OutcomeSame), []float64{0, 0, l(0.1 / 0.8)}},
+		{"other trees add up", results(again, abi.OutcomeSame, green, abi.OutcomePassed), []float64{0, l(0.2 / 0.8), l(0.1/0.8) + l(0.4/0.8)}},
+		{"a base that fails, too, tells nothing", results(again, abi.OutcomeSame, green, abi.OutcomeSame), []float64{0, 0, l(0.1 / 0.8)}},
+		{"other trees tell nothing before head was run again", results(green, abi.OutcomePassed), []float64{0, 0, 0}},
+		{"nor does a clean environment", results(clean, abi.OutcomePassed, starved, abi.OutcomeSame), []float64{0, 0, l(0.2 / 0.8)}},
 		{"passes and failures on one tree are mixed", results(again, abi.OutcomeSame, starved, abi.OutcomePassed), []float64{l(0.01 / 0.5), l(0.01 / 0.5), 0}},
-		{"a clean environment mixes with nothing", results(clean, abi.OutcomePassed, starved, abi.OutcomeSame), []float64{l(0.1 / 0.5), l(0.4 / 0.5), l(0.2 / 0.8)}},
+		{"a clean environment mixes with nothing", results(again, abi.OutcomeSame, clean, abi.OutcomePassed, starved, abi.OutcomeSame), []float64{l(0.1 / 0.5), l(0.4 / 0.5), l(0.1 / 0.8)}},
 		{"other trees tell nothing where head no longer fails", results(green, abi.OutcomeSame, again, abi.OutcomePassed), []float64{l(0.1 / 0.4), l(0.1 / 0.4), 0}},
 		{"nor where it fails sometimes", results(green, abi.OutcomeSame, again, abi.OutcomeMixed), []float64{l(0.01 / 0.5), l(0.01 / 0.5), 0}},
 		{"nor where it fails in ways that vary", append(results(green, abi.OutcomeSame), abi.ExperimentResult{Experiment: again, Outcome: abi.OutcomeOther, Same: 2, Other: 3}), []float64{0, 0, 0}},
@@ -101,6 +105,11 @@ var (
 	back    = experiment(abi.Green, abi.Head, abi.OriginalEnvironment)
 )
 
+// counted are results on mixtures, with those without which they don't count: the test fails again on head, and passes on the base.
+func counted(list ...any) []abi.ExperimentResult {
+	return append(results(list...), results(again, abi.OutcomeSame, green, abi.OutcomePassed)...)
+}
+
 // twoWays is a profile in which b comes true by a test that changed and by one that did not, and a by the product alone: swapped and
 // back show one fact.
 func twoWays() *abi.Profile {
@@ -128,7 +137,7 @@ func TestDependentOutcomesCountOnce(t *testing.T) {
 		odds.AddExperiments(v, labels(), twoWays(), results)
 		return v[0] - v[1]
 	}
-	one, both := between(results(swapped, abi.OutcomeSame)), between(results(swapped, abi.OutcomeSame, back, abi.OutcomePassed))
+	one, both := between(counted(swapped, abi.OutcomeSame)), between(counted(swapped, abi.OutcomeSame, back, abi.OutcomePassed))
 	near(t, []float64{one, both}, []float64{math.Log(0.9 / (0.4*0.9 + 0.5*0.1)), math.Log(0.81 / (0.4*0.81 + 0.5*0.01))})
 	if both > math.Log(1/0.4) {
 		t.Errorf("%v: more than the share of the cause", both)
@@ -137,7 +146,7 @@ func TestDependentOutcomesCountOnce(t *testing.T) {
 	single := twoWays()
 	single.Causes = nil
 	v := make([]float64, 3)
-	odds.AddExperiments(v, labels(), single, results(swapped, abi.OutcomePassed, back, abi.OutcomeSame))
+	odds.AddExperiments(v, labels(), single, counted(swapped, abi.OutcomePassed, back, abi.OutcomeSame))
 	near(t, []float64{v[0] - v[1]}, []float64{0})
 }
 
@@ -147,14 +156,14 @@ func TestCausesByTheChangeOfTheTest(t *testing.T) {
 	for change, want := range map[abi.TestChange]float64{
 		"": 0.5*0.9 + 0.4*0.1, abi.TestUnchanged: 0.3 * 0.1, abi.TestChanged: 0.5*0.9 + 0.1*0.1, abi.TestNew: 0.1 * 0.9,
 	} {
-		r := results(swapped, abi.OutcomePassed)
+		r := counted(swapped, abi.OutcomePassed)
 		r[0].Test = change
 		v := make([]float64, 3)
 		odds.AddExperiments(v, labels(), twoWays(), r)
 		near(t, []float64{v[1] - v[0]}, []float64{math.Log(want / 0.1)})
 	}
 	// A subtest that green does not have is new, whatever became of its test.
-	r := results(swapped, abi.OutcomePassed, green, abi.OutcomeNoTest)
+	r := append(results(swapped, abi.OutcomePassed, green, abi.OutcomeNoTest), results(again, abi.OutcomeSame)...)
 	r[0].Test = abi.TestChanged
 	v := make([]float64, 3)
 	odds.AddExperiments(v, labels(), twoWays(), r)
@@ -165,7 +174,7 @@ func TestCausesByTheChangeOfTheTest(t *testing.T) {
 func TestPredictAfterResults(t *testing.T) {
 	t.Parallel()
 	p := twoWays()
-	if before, after := predict(labels(), p, &p.Experiments[1], nil)[0][1], predict(labels(), p, &p.Experiments[1], results(swapped, abi.OutcomeSame))[0][1]; math.Abs(before-0.58) > 1e-9 || after > 0.3 {
+	if before, after := predict(labels(), p, &p.Experiments[1], nil)[0][1], predict(labels(), p, &p.Experiments[1], counted(swapped, abi.OutcomeSame))[0][1]; math.Abs(before-0.58) > 1e-9 || after > 0.3 {
 		t.Errorf("P(same failure | b) is %v before and %v after", before, after)
 	}
 }
@@ -181,10 +190,10 @@ func TestCauses(t *testing.T) {
 		near(t, []float64{sum}, []float64{1})
 		return list
 	}
-	if before, after := of("b", nil), of("b", results(swapped, abi.OutcomePassed)); len(before) != 2 || after[0] < before[0]+0.2 {
+	if before, after := of("b", nil), of("b", counted(swapped, abi.OutcomePassed)); len(before) != 2 || after[0] < before[0]+0.2 {
 		t.Errorf("P(cause | b) is %v before and %v after", before, after)
 	}
-	near(t, of("a", results(swapped, abi.OutcomePassed)), []float64{1})
+	near(t, of("a", counted(swapped, abi.OutcomePassed)), []float64{1})
 }
 
 // predict gives P(outcome | label) of a table.

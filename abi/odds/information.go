@@ -27,7 +27,7 @@ type Forecast struct {
 func NewForecast(labels []string, rest []float64, doubt float64, p *abi.Profile, results []abi.ExperimentResult) *Forecast {
 	f := &Forecast{labels: labels, profile: p, results: results, rest: rest, doubt: doubt, test: testOf(results)}
 	f.causes = causesOf(labels, p, f.test)
-	f.nats = f.causes.nats(p, results)
+	f.nats = f.causes.nats(p, results, true)
 	f.Now = f.probabilities(f.causes, f.nats)
 	return f
 }
@@ -94,7 +94,7 @@ func (f *Forecast) Of(table *abi.ExperimentTable) []Prospect {
 		if test := testOf(results); test != f.test {
 			causes = causesOf(f.labels, f.profile, test)
 		}
-		out[o].After = f.probabilities(causes, causes.nats(f.profile, results))
+		out[o].After = f.probabilities(causes, causes.nats(f.profile, results, true))
 	}
 	return out
 }
@@ -132,7 +132,8 @@ const (
 )
 
 // Choose is the offer with the largest gain per expected second among those that a profile has a table for and that gain more than
-// least, of equal ones the first; nil where there is none. It gives the gain per second, too.
+// least, of equal ones the first; nil where there is none. It gives the gain per second, too. If what it rests on is on offer, that comes
+// first, whatever it takes: the rerun of head in its own environment before everything else, and the base before mixtures with it.
 func Choose(p *abi.Profile, offers []abi.ExperimentOffer, least float64, gain func(*abi.ExperimentTable) float64) (best *abi.ExperimentOffer, rate float64) {
 	for i := range offers {
 		table := ExperimentTable(p, &offers[i].Experiment)
@@ -147,7 +148,28 @@ func Choose(p *abi.Profile, offers []abi.ExperimentOffer, least float64, gain fu
 			best, rate = &offers[i], x
 		}
 	}
+	if best != nil {
+		best = restsOn(p, offers, best)
+	}
 	return best, rate
+}
+
+// restsOn is the offer without which another one does not count, or that one.
+func restsOn(p *abi.Profile, offers []abi.ExperimentOffer, best *abi.ExperimentOffer) *abi.ExperimentOffer {
+	find := func(is func(*abi.Experiment) bool) *abi.ExperimentOffer {
+		at := slices.IndexFunc(offers, func(o abi.ExperimentOffer) bool { return is(&o.Experiment) && ExperimentTable(p, &o.Experiment) != nil })
+		if at < 0 {
+			return nil
+		}
+		return &offers[at]
+	}
+	if rerun := find(IsRerun); rerun != nil {
+		return rerun
+	}
+	if base := find(isBase); base != nil && best.Experiment.Product != best.Experiment.Tests {
+		return base
+	}
+	return best
 }
 
 // Entropy of probabilities, in nats.

@@ -1,6 +1,7 @@
 package weigh
 
 import (
+	"math"
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -22,23 +23,52 @@ func (s *Scale) addExperiments(m *Matter) {
 // DiffSource is the source of items that read in a diff which side broke a test.
 const DiffSource = "seeker-source"
 
-// mixedShare is what such an item counts once revisions were mixed, or a test failed again that is the same in both: the experiments
-// have tried what it guesses, and of a bug it says the same as of a test that nobody updated.
+// mixedShare is what such items count at least once revisions were mixed: the experiments have tried what they guess, and of a bug they
+// say the same as of a test that nobody updated.
 const mixedShare = 0.25
 
-// afterMixing is the share of an item that is left by experiments on mixtures of revisions.
+// afterMixing is the share of an item that is left by experiments on other trees. What these show and what was read in the diff
+// is one fact: of both the stronger counts, so that a guess that they confirm makes a label no less likely than it was. A
+// base that fails in the same way refutes all guesses about the change.
 func (m *Matter) afterMixing(t *Testimony) float64 {
-	if t.speaker() != DiffSource || odds.Source(m.Profile, DiffSource) != nil {
+	if !m.guesses(t) {
 		return 1
 	}
-	for i := range m.Experiments {
-		r := &m.Experiments[i]
-		ran := r.Outcome == abi.OutcomePassed || r.Outcome == abi.OutcomeSame || r.Outcome == abi.OutcomeOther
-		if ran && r.Experiment.Product != r.Experiment.Tests || r.Test == abi.TestUnchanged && r.Outcome == abi.OutcomeSame {
-			return mixedShare
+	if base := odds.BaseFails(m.Experiments); base != nil && base.Outcome == abi.OutcomeSame {
+		return 0
+	}
+	at := slices.Index(m.Labels, t.Supports)
+	if at < 0 || !slices.ContainsFunc(m.Experiments, mixes) {
+		return 1
+	}
+	guessed := 0.0
+	for i := range m.Testimony {
+		if other := &m.Testimony[i]; m.guesses(other) && other.Supports == t.Supports {
+			guessed += other.Left * odds.Unmeasured(other.Confidence, len(m.Labels))
 		}
 	}
-	return 1
+	shown := make([]float64, len(m.Labels))
+	odds.AddExperiments(shown, m.Labels, m.Profile, m.Experiments)
+	lead := math.Inf(1)
+	for j, x := range shown {
+		if j != at {
+			lead = min(lead, shown[at]-x)
+		}
+	}
+	if lead <= 0 || guessed <= 0 {
+		return mixedShare
+	}
+	return max(mixedShare, 1-lead/guessed)
+}
+
+// guesses says whether an item reads in a diff which side broke a test.
+func (m *Matter) guesses(t *Testimony) bool {
+	return t.speaker() == DiffSource && odds.Source(m.Profile, DiffSource) == nil
+}
+
+func mixes(r abi.ExperimentResult) bool {
+	ran := r.Outcome == abi.OutcomePassed || r.Outcome == abi.OutcomeSame || r.Outcome == abi.OutcomeOther
+	return ran && r.Experiment.Product != r.Experiment.Tests
 }
 
 func (s *Scale) posterior(shown []float64) []float64 {
