@@ -163,7 +163,7 @@ func restsOn(p *abi.Profile, offers []abi.ExperimentOffer, best *abi.ExperimentO
 		}
 		return &offers[at]
 	}
-	if rerun := find(IsRerun); rerun != nil {
+	if rerun := find(IsRerun); rerun != nil && !IsRerun(&best.Experiment) {
 		return rerun
 	}
 	if base := find(isBase); base != nil && best.Experiment.Product != best.Experiment.Tests {

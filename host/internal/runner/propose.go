@@ -3,6 +3,7 @@ package runner
 import (
 	"cmp"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -23,6 +24,7 @@ const settled = 0.9
 // propose names the experiment that would tell most of an uncertain case and was not run. It stands on what a record has, so that a
 // replay proposes the same.
 func (c *Court) propose(t *trial.Trial, s *runtime.Session) {
+	withoutReruns(&t.Result, s.Results())
 	if p := c.config.Profile; p == nil || len(p.Experiments) == 0 || !uncertain(&t.Result) {
 		return // nothing is known of any experiment, or nothing is open
 	}
@@ -48,8 +50,29 @@ func (c *Court) propose(t *trial.Trial, s *runtime.Session) {
 	if offer != nil && len(results) == 0 { // a run with experiments begins with those of the bench, which sees neither Light's answer nor the charge
 		offer, _ = best(c.baseRates(t.Case.Labels))
 	}
-	if offer != nil {
-		t.Result.Propose(offer, perSecond, c.whyNot(s, results, &offer.Experiment))
+	if offer == nil {
+		return
+	}
+	if why := c.whyNot(&t.Result, s, results, &offer.Experiment); why != "" {
+		t.Result.Propose(offer, perSecond, why)
+	}
+}
+
+// rerunText is a gap that a rerun closes.
+var rerunText = regexp.MustCompile(`(?i)\brerun\b`)
+
+// withoutReruns takes from a brief what asks for a rerun of the failing test, where one was run.
+func withoutReruns(r *trial.Result, results []abi.ExperimentResult) {
+	if r.GapBrief == nil || !slices.ContainsFunc(results, func(r abi.ExperimentResult) bool {
+		return odds.IsRerun(&r.Experiment) && r.Outcome != abi.OutcomeNotRun
+	}) {
+		return
+	}
+	gaps := slices.DeleteFunc(slices.Clone(r.GapBrief.Gaps), func(g trial.Gap) bool {
+		return g.CourtPhase == abi.FamilyVerdict && rerunText.MatchString(g.Description)
+	})
+	if len(gaps) > 0 {
+		r.GapBrief.Gaps = gaps
 	}
 }
 
@@ -108,8 +131,8 @@ func lightSays(r *trial.Result) string {
 	return r.Light.Classification
 }
 
-// whyNot says why an experiment was not run.
-func (c *Court) whyNot(s *runtime.Session, results []abi.ExperimentResult, e *abi.Experiment) string {
+// whyNot says why an experiment was not run. It is empty where the personas could have had it, and did not think it worth its seconds.
+func (c *Court) whyNot(t *trial.Result, s *runtime.Session, results []abi.ExperimentResult, e *abi.Experiment) string {
 	for i := range results {
 		if r := &results[i]; r.Outcome == abi.OutcomeNotRun {
 			reason, _, _ := strings.Cut(r.Detail, "\n")
@@ -127,9 +150,13 @@ func (c *Court) whyNot(s *runtime.Session, results []abi.ExperimentResult, e *ab
 		return "the pipeline grants experiments to no persona"
 	case !s.Experimental():
 		return "experiments are off"
-	case slices.ContainsFunc(answer.Offers, func(o abi.ExperimentOffer) bool { return o.Experiment == *e }):
-		return "no persona asked for it"
-	default:
+	case !slices.ContainsFunc(answer.Offers, func(o abi.ExperimentOffer) bool { return o.Experiment == *e }):
 		return cmp.Or(answer.Why, "it was not offered")
+	case s.Asked(): // and gets it later
+		return "it is run later"
+	case t.Final.Status == trial.Mistrial:
+		return "the trial broke before one was asked for"
+	default:
+		return ""
 	}
 }

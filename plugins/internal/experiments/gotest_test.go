@@ -69,7 +69,7 @@ func TestTheShippedTablesFindTheCause(t *testing.T) {
 			}, flaky, 0.9, 1, 4,
 		},
 		{"fails only with the other tests", abi.TestUnchanged, failing(func(e abi.Experiment) bool { return e.Order == abi.OriginalOrder }), flaky, 0.9, 1, 4},
-		{"fails everywhere", abi.TestUnchanged, failing(func(abi.Experiment) bool { return true }), environment, 0.9, 1, 4},
+		{"fails everywhere but in a clean environment", abi.TestUnchanged, failing(func(e abi.Experiment) bool { return e.Environment != abi.CleanEnvironment }), environment, 0.7, 1, 5},
 		{"a change of the tests", abi.TestChanged, failing(func(e abi.Experiment) bool { return e.Tests == abi.Head }), automation, 0.75, 0.9, 5},
 		{"a change of the product, or a stale test", abi.TestUnchanged, failing(func(e abi.Experiment) bool { return e.Product == abi.Head }), product, 0.5, 0.8, 5},
 		{"fails no more", abi.TestUnchanged, failing(func(abi.Experiment) bool { return false }), flaky, 0.45, 0.85, 4},
@@ -83,6 +83,16 @@ func TestTheShippedTablesFindTheCause(t *testing.T) {
 				t.Errorf("%s at %v after %d experiments: %s", label, p, len(r.Case.Experiments), experiments.Summary(r.Case.Experiments, scale))
 			}
 		})
+	}
+}
+
+// What fails everywhere speaks for no label: the fault may be older than the base.
+func TestAccept_FZ3_WhatFailsEverywhereStaysOpen(t *testing.T) {
+	t.Parallel()
+	r := offered(goTest(t))
+	scale := playOut(t, r, experiments.Neutral(), abi.TestUnchanged, failing(func(abi.Experiment) bool { return true }))
+	if label, p := scale.Top(""); p > 0.4 || experiments.Base(r.Case.Experiments) == "" {
+		t.Errorf("%s at %v: %s", label, p, experiments.Summary(r.Case.Experiments, scale))
 	}
 }
 

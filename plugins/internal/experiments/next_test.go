@@ -179,10 +179,18 @@ func TestWords(t *testing.T) {
 	if got := experiments.Summary(nil, weighed(r)); got != "" {
 		t.Errorf("without experiments: %s", got)
 	}
-	r.Case.Experiments = nil
-	r.Offers[0].Seconds = 12.4
-	r.Offers = r.Offers[:1]
-	if got := experiments.Untried(r, weighed(r)); !strings.HasSuffix(got, "this tree, once (about 12 seconds).") {
-		t.Error(got)
+}
+
+func TestAccept_FZ3_TheReasoningNamesABaseThatFails(t *testing.T) {
+	t.Parallel()
+	base := abi.Experiment{Product: abi.Green, Tests: abi.Green, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 2}
+	for outcome, want := range map[abi.ExperimentOutcome]string{
+		abi.OutcomePassed: "", abi.OutcomeNotRun: "", abi.OutcomeMixed: "", abi.OutcomeSame: "The base fails too, in the same way, so this change did not cause it",
+		abi.OutcomeOther: "The base fails too, but in another way",
+	} {
+		got := experiments.Base([]abi.ExperimentResult{{Experiment: rerun(5), Outcome: abi.OutcomeSame}, {Experiment: base, Outcome: outcome}})
+		if want == "" && got != "" || !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s", outcome, got)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package experiments
 
 import (
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
 )
@@ -28,19 +29,22 @@ func Summary(results []abi.ExperimentResult, scale *weigh.Scale) string {
 	return "Experiments: " + out + "."
 }
 
+// Base says that the base fails, too, and what that means; nothing where it does not.
+func Base(results []abi.ExperimentResult) string {
+	switch base := odds.BaseFails(results); {
+	case base == nil:
+		return ""
+	case base.Outcome == abi.OutcomeSame:
+		return "The base fails too, in the same way, so this change did not cause it: the fault is older, or the environment is broken."
+	default:
+		return "The base fails too, but in another way, so comparing with it does not show what this change did."
+	}
+}
+
 func told(scale *weigh.Scale, i int) string {
 	speaksFor, against, nats := scale.Shown(i)
 	if nats == 0 {
 		return "tells nothing"
 	}
 	return text.Share(nats) + " nats for " + speaksFor + " against " + against
-}
-
-// Untried names the offer that would tell most about the label for its seconds, in a sentence; nothing where none would.
-func Untried(r *abi.NodeRequest, scale *weigh.Scale) string {
-	best := Best(r, scale, Neutral(), 0)
-	if best == nil {
-		return ""
-	}
-	return "Not run, and most likely to settle it: " + best.Experiment.Words() + " (about " + text.Count(int(best.Seconds+0.5), "second") + ")."
 }

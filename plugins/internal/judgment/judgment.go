@@ -15,7 +15,9 @@ func Play(r *abi.NodeRequest) (*abi.Artifact, *abi.Failure) {
 	if failure := check(r); failure != nil {
 		return nil, failure
 	}
-	return &abi.Artifact{Verdict: judge(r)}, nil
+	verdict := judge(r)
+	verdict.Reasoning = proceeding.Join(experiments.Base(r.Case.Experiments), verdict.Reasoning)
+	return &abi.Artifact{Verdict: verdict}, nil
 }
 
 // Choose asks for the experiment that tells most about the label, while none is settled.

@@ -229,17 +229,6 @@ func TestTheVerdictRestsOnExperiments(t *testing.T) {
 	}
 }
 
-func TestAnAcquittalNamesTheExperimentThatWasNotRun(t *testing.T) {
-	t.Parallel()
-	r := heard(witness{"b", 0.6}, witness{"c", 0.6})
-	profile, e := knownRerun()
-	r.Profile, r.Offers = profile, []abi.ExperimentOffer{{Experiment: e, Seconds: 3}}
-	v := judge(r)
-	if want := "this tree, 5 times (about 3 seconds)"; v.Decision != abi.Acquit || !strings.Contains(v.Reasoning, want) {
-		t.Errorf("%s, and the reasoning doesn't say %q: %s", v.Decision, want, v.Reasoning)
-	}
-}
-
 // A language model that nobody measured undoes no decision, and has nothing remanded; what is open it may tip.
 func TestAnUnmeasuredModelUndoesNoDecision(t *testing.T) {
 	t.Parallel()

@@ -2,7 +2,6 @@ package judgment
 
 import (
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/experiments"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
@@ -61,7 +60,7 @@ func judge(r *abi.NodeRequest) *abi.Verdict {
 	}
 	if why := undecided(r, scale, least, ahead); why != "" {
 		return &abi.Verdict{
-			Decision: abi.Acquit, Confidence: p, Reasoning: proceeding.Join(why, explain(r, scale, challenges), experiments.Untried(r, scale)),
+			Decision: abi.Acquit, Confidence: p, Reasoning: proceeding.Join(why, explain(r, scale, challenges)),
 		}
 	}
 	return decide(r, scale, challenges, label, p)

@@ -66,9 +66,11 @@ func (m *Matter) guesses(t *Testimony) bool {
 	return t.speaker() == DiffSource && odds.Source(m.Profile, DiffSource) == nil
 }
 
+// mixes says whether a result shows the test and the product of different revisions: a base with the same test does, too.
 func mixes(r abi.ExperimentResult) bool {
+	e := &r.Experiment
 	ran := r.Outcome == abi.OutcomePassed || r.Outcome == abi.OutcomeSame || r.Outcome == abi.OutcomeOther
-	return ran && r.Experiment.Product != r.Experiment.Tests
+	return ran && (e.Product != e.Tests || e.Product == abi.Green && r.Test == abi.TestUnchanged)
 }
 
 func (s *Scale) posterior(shown []float64) []float64 {

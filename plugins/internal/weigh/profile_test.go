@@ -268,8 +268,6 @@ func TestKnownSourcesDoNotRepeat(t *testing.T) {
 	}
 }
 
-// Once revisions were mixed, what a reading of the diff guessed counts a quarter; what it tells of intent, and what another reads,
-// counts as before.
 // What was read is divided by the temperature, what experiments have shown is not.
 func TestATemperatureDividesWhatIsRead(t *testing.T) {
 	t.Parallel()
@@ -288,20 +286,42 @@ func TestATemperatureDividesWhatIsRead(t *testing.T) {
 	near(t, "at temperature 2, after an experiment", lead(&two, passed), read/2+math.Log(4))
 }
 
+// Once revisions were mixed, what a reading of the diff guessed counts a quarter, or what puts its label as far ahead as before; what it
+// tells of intent, and what another reads, counts as before.
 func TestMixedRevisionsReplaceTheReadingOfTheDiff(t *testing.T) {
 	t.Parallel()
-	mixed := abi.Experiment{Product: abi.Head, Tests: abi.Green, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 1}
-	again := abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 1}
-	evidence := func(ref string, results ...abi.ExperimentResult) float64 {
-		s := profiled(nil, Matter{Testimony: []Testimony{item(ref, "says so", "a", 0.8)}, Experiments: results})
+	of := func(product, tests abi.TreeRevision) abi.Experiment {
+		return abi.Experiment{Product: product, Tests: tests, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 1}
+	}
+	base, again := of(abi.Green, abi.Green), abi.ExperimentResult{Experiment: of(abi.Head, abi.Head), Outcome: abi.OutcomeSame, Test: abi.TestUnchanged}
+	passes := abi.ExperimentResult{Experiment: base, Outcome: abi.OutcomePassed}
+	mixed := abi.ExperimentResult{Experiment: of(abi.Head, abi.Green), Outcome: abi.OutcomeSame}
+	unbuilt := mixed
+	unbuilt.Outcome = abi.OutcomeNotBuilt
+	unchanged := passes
+	unchanged.Test = abi.TestUnchanged
+	evidence := func(p *abi.Profile, ref string, results ...abi.ExperimentResult) float64 {
+		s := profiled(p, Matter{Testimony: []Testimony{item(ref, "says so", "a", 0.8)}, Experiments: results})
 		return s.Evidence[0] - s.Evidence[1]
 	}
-	whole := evidence("seeker-source:cart.go")
-	near(t, "a mixture", evidence("seeker-source:cart.go", abi.ExperimentResult{Experiment: mixed, Outcome: abi.OutcomeSame}), whole/4)
-	near(t, "one that does not build", evidence("seeker-source:cart.go", abi.ExperimentResult{Experiment: mixed, Outcome: abi.OutcomeNotBuilt}), whole)
-	near(t, "a rerun", evidence("seeker-source:cart.go", abi.ExperimentResult{Experiment: again, Outcome: abi.OutcomeSame}), whole)
-	near(t, "a rerun of an unchanged test", evidence("seeker-source:cart.go", abi.ExperimentResult{Experiment: again, Outcome: abi.OutcomeSame, Test: abi.TestUnchanged}), whole/4)
+	whole := evidence(nil, "seeker-source:cart.go")
+	near(t, "a mixture", evidence(nil, "seeker-source:cart.go", again, passes, mixed), whole/4)
+	near(t, "one that does not build", evidence(nil, "seeker-source:cart.go", again, passes, unbuilt), whole)
+	near(t, "a rerun", evidence(nil, "seeker-source:cart.go", again), whole)
+	near(t, "a base with the same test", evidence(nil, "seeker-source:cart.go", again, unchanged), whole/4)
+	near(t, "a base that fails, too", evidence(nil, "seeker-source:cart.go", again, abi.ExperimentResult{Experiment: base, Outcome: abi.OutcomeSame}), 0)
 	for _, other := range []string{"seeker-intent:documents:README.md", "log:7"} {
-		near(t, other, evidence(other, abi.ExperimentResult{Experiment: mixed, Outcome: abi.OutcomeSame}), whole)
+		near(t, other, evidence(nil, other, again, passes, mixed), whole)
+	}
+	for _, tc := range []struct {
+		name       string
+		a, b, want float64
+	}{
+		{"confirmed a little", 0.6, 0.4, whole},
+		{"confirmed clearly", 0.99, 0.01, whole/4 + math.Log(99)},
+		{"refuted", 0.4, 0.6, whole/4 + math.Log(0.4/0.6)},
+	} {
+		p := &abi.Profile{Experiments: []abi.ExperimentTable{{Experiment: mixed.Experiment, Outcomes: []abi.OutcomeLikelihood{{Outcome: abi.OutcomeSame, Given: given(tc.a, tc.b, 0.001)}}}}}
+		near(t, tc.name, evidence(p, "seeker-source:cart.go", again, passes, mixed), tc.want)
 	}
 }
