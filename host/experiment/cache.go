@@ -21,13 +21,13 @@ import (
 )
 
 // resultForm names how results are found. It changes whenever the same experiment would have another result.
-const resultForm = "experiment/4"
+const resultForm = "experiment/5"
 
 // key names a result by all that it depends on.
 func (l *Lab) key(in *place, f *failure, e abi.Experiment) string {
 	h := sha256.New()
 	for _, part := range []string{
-		resultForm, in.workspace.digest, in.needed.digest(), string(in.test), f.toolchain.String(), f.group, f.name, e.String(), f.toolchain.version(), fmt.Sprint(l.config.Network, l.overlays), f.fingerprint,
+		resultForm, in.workspace.digest, in.needed.digest(), string(in.test), f.toolchain.String(), f.group, f.name, e.String(), f.toolchain.version(), fmt.Sprint(l.config.Network, l.overlays), f.fingerprint, l.constantOf(f, e).digest(),
 	} {
 		fmt.Fprintf(h, "%d %s\x00", len(part), part)
 	}

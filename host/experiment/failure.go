@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -26,6 +27,7 @@ func texts(documents []abi.Document) []string {
 type looks struct {
 	whole    string          // fingerprint of all that was written
 	symptoms map[string]bool // fingerprints of what says what failed
+	places   map[string]bool // where that was said: a file with a line
 	timeout  bool
 }
 
@@ -37,6 +39,12 @@ var backtrace = regexp.MustCompile(`(?m)^stack backtrace:\n(?:[ \t]+.*\n)*|^note
 
 // explanation are the lines with which pytest tells where a value came from: they may show the whole environment.
 var explanation = regexp.MustCompile(`(?m)^E\s+\+\s+(?:where|and) .*$`)
+
+// placeText is a place in a file, in Go's form, which many share, and in Python's. Files of Go itself are none: they differ by its version.
+var (
+	placeText = regexp.MustCompile(`([^/\s"'()\[\]]+\.\w{1,5})(?::|", line )(\d+)`)
+	goroot    = regexp.MustCompile(`/src/(?:testing|runtime)/`)
+)
 
 // looksOf takes the looks of a failure from its documents. group is the package, class or suite of the test.
 func looksOf(group string, documents []abi.Document) looks {
@@ -50,8 +58,13 @@ func looksOf(group string, documents []abi.Document) looks {
 	for i := range documents {
 		documents[i].Text = explanation.ReplaceAllString(backtrace.ReplaceAllString(documents[i].Text, ""), "")
 	}
-	l := looks{whole: fingerprint(texts(documents)...), symptoms: map[string]bool{}}
+	l := looks{whole: fingerprint(texts(documents)...), symptoms: map[string]bool{}, places: map[string]bool{}}
 	for _, symptom := range gotest.Symptoms(group, documents) {
+		for line := range strings.Lines(symptom) {
+			if m := placeText.FindStringSubmatch(line); m != nil && !goroot.MatchString(line) {
+				l.places[m[1]+":"+m[2]] = true
+			}
+		}
 		l.timeout = l.timeout || strings.Contains(symptom, "panic: test timed out after ")
 		if digest := fingerprint(symptom); digest != "" {
 			l.symptoms[digest] = true
@@ -76,4 +89,53 @@ func contains(all, some map[string]bool) bool {
 		}
 	}
 	return true
+}
+
+// common is what failures that differ have in common.
+func common(list []looks) looks {
+	both := func(a, b map[string]bool) map[string]bool {
+		return maps.Collect(func(yield func(string, bool) bool) {
+			for s := range a {
+				if b[s] && !yield(s, true) {
+					return
+				}
+			}
+		})
+	}
+	c := list[0]
+	for _, l := range list[1:] {
+		c = looks{symptoms: both(c.symptoms, l.symptoms), places: both(c.places, l.places)}
+	}
+	return c
+}
+
+// has says whether a failure shows what several runs of one had in common. The rest is what a test prints of names, tokens and the like
+// that are others in each run. If these runs have nothing in common, and the failure has no place, nothing tells them apart. moved: the
+// lines of the tests may be others.
+func (l looks) has(c *looks, moved bool) bool {
+	places, of := l.places, c.places
+	if moved {
+		places, of = files(places), files(of)
+	}
+	if len(c.symptoms) == 0 && len(of) == 0 {
+		return len(places) == 0
+	}
+	return contains(l.symptoms, c.symptoms) && contains(places, of)
+}
+
+func files(places map[string]bool) map[string]bool {
+	out := map[string]bool{}
+	for place := range places {
+		name, _, _ := strings.Cut(place, ":")
+		out[name] = true
+	}
+	return out
+}
+
+// digest names what runs had in common; nil is empty.
+func (l *looks) digest() string {
+	if l == nil {
+		return ""
+	}
+	return strings.Join(slices.Sorted(maps.Keys(l.symptoms)), " ") + "\n" + strings.Join(slices.Sorted(maps.Keys(l.places)), " ")
 }

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
 	"github.com/shadowcourt/shadowcourt/host/experiment/runner"
 )
@@ -28,6 +29,10 @@ type tally struct {
 	// others are the looks of the first run that failed in another way; alike says that all of them look so.
 	others *looks
 	alike  bool
+	// failures are the looks of all runs that failed, and constant is what those of the tree under test had in common where they differ;
+	// nil where that is not known.
+	failures []looks
+	constant *looks
 }
 
 // add takes a run.
@@ -62,8 +67,10 @@ func output(run *runner.Run) string { return strings.ReplaceAll(string(run.Resul
 
 func (t *tally) failed(f *failure, documents []abi.Document) {
 	log := (&runner.Run{Documents: documents}).Log()
-	switch l := looksOf(f.group, documents); {
-	case l.same(t.looks):
+	l := looksOf(f.group, documents)
+	t.failures = append(t.failures, l)
+	switch {
+	case t.same(&l):
 		t.result.Same++
 	case !t.online && networkText.MatchString(log):
 		t.missed, t.reason = true, "the test needs a network or a service, such as a database, that experiments take away: "+networkText.FindString(log)+
@@ -75,6 +82,30 @@ func (t *tally) failed(f *failure, documents []abi.Document) {
 		t.alike = t.alike && l.same(*t.others)
 		t.other(log)
 	}
+}
+
+// same says whether a run failed as the case did.
+func (t *tally) same(l *looks) bool {
+	moved := t.result.Experiment.Tests != abi.Head
+	return l.same(t.looks) || t.constant != nil && l.has(t.constant, moved) && t.looks.has(t.constant, false)
+}
+
+// compare looks at failures of the tree under test once more when several differ from that of the case, and from each other: what one tree
+// in one environment does not show each time is no part of the failure.
+func (t *tally) compare() {
+	r := &t.result
+	if !odds.IsRerun(&r.Experiment) || r.Other == 0 || len(t.failures) < 2 || len(t.failures) != r.Same+r.Other || t.alike && r.Same == 0 {
+		return
+	}
+	c := common(t.failures)
+	t.constant = &c
+	for i := range t.failures {
+		if !t.same(&t.failures[i]) {
+			t.constant = nil
+			return
+		}
+	}
+	r.Same, r.Other, r.Detail = r.Same+r.Other, 0, ""
 }
 
 // elsewhere says whether the tree under test always fails, and each time in one way that is not the case's: then it is the runs that
@@ -106,6 +137,7 @@ func (t *tally) decided() bool {
 // end gives the result, and whether it is final. The error is what kept the experiment from coming to its end.
 func (t *tally) end(err error) (abi.ExperimentResult, bool, error) {
 	r := &t.result
+	t.compare()
 	r.Outcome = t.outcome()
 	unchanged := r.Experiment.Product == abi.Head && r.Experiment.Tests == abi.Head // where the test of the case was built and found
 	switch failed, isBuild := errors.AsType[*runner.BuildError](err); {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
 	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
 	"github.com/shadowcourt/shadowcourt/host/experiment/runner"
@@ -32,7 +33,7 @@ func (l *Lab) Run(ctx context.Context, subject *abi.Case, e abi.Experiment) (abi
 		}
 		return notRun(e, err.Error()), nil
 	}
-	key := l.key(in, f, e)
+	key, learned := l.key(in, f, e), false
 	return l.shared.do(ctx, key, func() (abi.ExperimentResult, bool, error) {
 		if f.toolchain.cached() {
 			if r, ok := l.cache.read(key, e); ok {
@@ -42,8 +43,12 @@ func (l *Lab) Run(ctx context.Context, subject *abi.Case, e abi.Experiment) (abi
 		expected := plan.Seconds(f.elapsed, f.toolchain.pace(), e, l.builds(ctx, f, e))
 		left := l.account.begin(time.Duration(expected * float64(time.Second)))
 		defer left(0)
-		r, final, err := l.perform(ctx, in, f, e, left)
-		if final && err == nil && f.toolchain.cached() {
+		r, constant, final, err := l.perform(ctx, in, f, e, left)
+		if odds.IsRerun(&e) && constant != nil {
+			l.constants.Store(f.fingerprint, constant)
+			learned = true // again in another process, which needs it for what comes after
+		}
+		if final && err == nil && f.toolchain.cached() && !learned {
 			l.cache.write(key, &r)
 		}
 		return r, final, err
@@ -72,10 +77,11 @@ func (l *Lab) runnable(subject *abi.Case, e abi.Experiment) (*failure, error) {
 }
 
 // perform builds and runs, and tells left which share of the runs there is to do. A result is final if running it again could not be better: nothing but the code decided it.
-func (l *Lab) perform(ctx context.Context, in *place, f *failure, e abi.Experiment, left func(float64)) (abi.ExperimentResult, bool, error) {
-	t := tally{result: abi.ExperimentResult{Experiment: e, Test: in.test}, looks: f.looks, online: l.config.Network}
+func (l *Lab) perform(ctx context.Context, in *place, f *failure, e abi.Experiment, left func(float64)) (r abi.ExperimentResult, constant *looks, final bool, err error) {
+	t := tally{result: abi.ExperimentResult{Experiment: e, Test: in.test}, looks: f.looks, online: l.config.Network, constant: l.constantOf(f, e)}
 	if in.absent {
-		return t.end(runner.ErrNoTests)
+		r, final, err = t.end(runner.ErrNoTests)
+		return r, nil, final, err
 	}
 	run, err := l.program(ctx, in, f, e)
 	for err == nil && t.runs < e.Runs && !t.decided() {
@@ -93,9 +99,20 @@ func (l *Lab) perform(ctx context.Context, in *place, f *failure, e abi.Experime
 		}
 	}
 	if err := ctx.Err(); err != nil {
-		return abi.ExperimentResult{}, false, err
+		return abi.ExperimentResult{}, nil, false, err
 	}
-	return t.end(err)
+	r, final, err = t.end(err)
+	return r, t.constant, final, err
+}
+
+// constantOf is what reruns of the tree under test had in common, for the experiments after them; nil where they did not differ.
+func (l *Lab) constantOf(f *failure, e abi.Experiment) *looks {
+	if odds.IsRerun(&e) {
+		return nil
+	}
+	c, _ := l.constants.Load(f.fingerprint)
+	constant, _ := c.(*looks)
+	return constant
 }
 
 // program builds what runs the test: in a mixture with what the failing test needs of the tests beside it, or with all of them if that
