@@ -111,15 +111,17 @@ func (f *Forecast) Gain(table *abi.ExperimentTable, worth func(label int, after 
 	return sum
 }
 
-// Information is how much an experiment is expected to tell of the label: by how many nats the entropy of the labels falls.
+// Information is how much an experiment is expected to tell of the label, in nats: how far its outcomes are expected to move the
+// probabilities of the labels, by the divergence from what they are now. That is by how much their entropy falls where nothing but the
+// tables counts; what an outcome does not speak for is left out of it here, and would make a loss of it there.
 func (f *Forecast) Information(table *abi.ExperimentTable) float64 {
-	before, sum := Entropy(f.Now), 0.0
+	sum := 0.0
 	for _, o := range f.Of(table) {
 		probability := 0.0
 		for j, p := range f.Now {
 			probability += p * o.Given[j]
 		}
-		sum += probability * (before - Entropy(o.After))
+		sum += probability * divergence(o.After, f.Now)
 	}
 	return sum
 }
@@ -172,13 +174,13 @@ func restsOn(p *abi.Profile, offers []abi.ExperimentOffer, best *abi.ExperimentO
 	return best
 }
 
-// Entropy of probabilities, in nats.
-func Entropy(p []float64) float64 {
-	h := 0.0
-	for _, x := range p {
+// divergence of probabilities from others, in nats.
+func divergence(p, from []float64) float64 {
+	d := 0.0
+	for j, x := range p {
 		if x > 0 {
-			h -= x * math.Log(x)
+			d += x * math.Log(x/max(from[j], leastProbability))
 		}
 	}
-	return h
+	return max(d, 0)
 }

@@ -170,7 +170,7 @@ func TestWords(t *testing.T) {
 		{Experiment: mixed, Outcome: abi.OutcomePassed, Passed: 1},
 		{Experiment: starved, Outcome: abi.OutcomeMixed, Passed: 1, Same: 2},
 	}
-	want := "Experiments: this tree, 5 times: 5 failed in the same way (2.20 nats for b against a); " +
+	want := "Experiments: this tree, 5 times: 5 failed in the same way (2.20 nats against a); " +
 		"this product with the last green tests, once in a clean environment, with all tests of the package: 1 passed (tells nothing); " +
 		"the last green tree, 3 times on a busy machine: 1 passed, 2 failed in the same way (tells nothing)."
 	if got := experiments.Summary(r.Case.Experiments, weighed(r)); got != want {

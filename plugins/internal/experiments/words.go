@@ -43,8 +43,11 @@ func Base(results []abi.ExperimentResult) string {
 
 func told(scale *weigh.Scale, i int) string {
 	speaksFor, against, nats := scale.Shown(i)
-	if nats == 0 {
+	switch {
+	case nats == 0:
 		return "tells nothing"
+	case speaksFor == "":
+		return text.Share(nats) + " nats against " + against
 	}
 	return text.Share(nats) + " nats for " + speaksFor + " against " + against
 }

@@ -9,8 +9,8 @@ import (
 // Of two experiments one mostly refutes the charge where it is wrong, the other mostly confirms it where it is right: the prosecution asks for the second, and only in the hearing.
 func TestTheExperimentOfTheProsecution(t *testing.T) {
 	t.Parallel()
-	refutes := abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 5}
-	confirms := abi.Experiment{Product: abi.Head, Tests: abi.Green, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 1}
+	refutes := abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: abi.StarvedEnvironment, Order: abi.Alone, Runs: 5}
+	confirms := abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.OriginalOrder, Runs: 2}
 	table := func(e abi.Experiment, a, b float64) abi.ExperimentTable {
 		given := func(a, b float64) []abi.LabelWeight {
 			return []abi.LabelWeight{{Label: "a", Weight: a}, {Label: "b", Weight: b}}

@@ -86,13 +86,18 @@ func (s *Scale) Forecast() *odds.Forecast {
 	return odds.NewForecast(s.Labels, s.read, odds.Doubt, s.matter.Profile, s.matter.Experiments)
 }
 
-// Shown says what the i-th experiment tells by itself: for which label it speaks most, against which, and by how many nats.
-// Nats are 0 where it tells nothing.
+// Shown says what the i-th experiment tells by itself: for which label it speaks most, against which, and by how many nats. Where it speaks
+// for several as much it names none of them. Nats are 0 where it tells nothing.
 func (s *Scale) Shown(i int) (speaksFor, against string, nats float64) {
 	v := odds.Objections(s.Labels, s.matter.Profile, s.matter.Experiments, i)
 	if odds.Spread(v) < noise {
 		return "", "", 0
 	}
 	most, least := slices.Index(v, slices.Max(v)), slices.Index(v, slices.Min(v))
+	for j, x := range v {
+		if j != most && v[most]-x < noise {
+			return "", s.Labels[least], odds.Spread(v)
+		}
+	}
 	return s.Labels[most], s.Labels[least], odds.Spread(v)
 }
