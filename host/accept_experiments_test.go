@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/internal/turns"
@@ -85,7 +86,7 @@ func TestAccept_EX7_ThePersonasAskUntilTheCaseIsSettled(t *testing.T) {
 			}
 			return abi.OutcomeMixed
 		}, "nd001"},
-		{"the environment", fails(func(abi.Experiment) bool { return true }), "si001"},
+		{"the environment, which a clean one mends", fails(func(e abi.Experiment) bool { return e.Environment != abi.CleanEnvironment }), "si001"},
 		{"a change of the tests", fails(func(e abi.Experiment) bool { return e.Tests == abi.Head }), "ab001"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -109,6 +110,65 @@ func TestAccept_EX7_ThePersonasAskUntilTheCaseIsSettled(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Flaky tests that fail at some time, or under load, are run where they failed before anything else. What passes in a clean environment and in
+// other trees then makes no environment of them. A test that fails everywhere is none, either, and the reasons begin with its base.
+func TestAccept_FZ3_TheFailingTestIsRunWhereItFailedFirst(t *testing.T) {
+	t.Parallel()
+	p, err := profile.Load(filepath.Join("..", "pipelines", "profiles", "go-test.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		name, label, opening string
+		world                func(abi.Experiment) abi.ExperimentOutcome
+	}{
+		{"time, which stays open", "", "", func(abi.Experiment) abi.ExperimentOutcome { return abi.OutcomePassed }},
+		{"load", "nd001", "", func(e abi.Experiment) abi.ExperimentOutcome {
+			if e.Environment == abi.StarvedEnvironment {
+				return abi.OutcomeSame
+			}
+			return abi.OutcomePassed
+		}},
+		{"older than the base", "pb001", "The base fails too, in the same way", func(abi.Experiment) abi.ExperimentOutcome { return abi.OutcomeSame }},
+		{"another failure on the base", "pb001", "The base fails too, but in another way", func(e abi.Experiment) abi.ExperimentOutcome {
+			if e.Product == abi.Green {
+				return abi.OutcomeOther
+			}
+			return abi.OutcomeSame
+		}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			c := abi.Case{
+				ID: "total", Subject: "TestTotal fails", Labels: []string{"pb001", "ab001", "si001", "nd001"},
+				Light:     &abi.LightAnswer{Classification: "pb001", Confidence: 0.6},
+				Evidence:  []abi.Evidence{{SourceRef: "assertion:log:L1", Content: "cart_test.go:12: got 1, want 2", RelevanceConfidence: 0.6, Supports: "pb001", Element: abi.Water}},
+				Documents: []abi.Document{{Name: "log", Text: "cart_test.go:12: got 1, want 2\n--- FAIL: TestTotal (0.00s)\n"}},
+			}
+			result := try(t, open(t, host.Config{Profile: p, Experiments: slowHead{laboratory{profile: p, world: tc.world}}}), c).Result
+			if first := result.Experiments[0]; first.Product != abi.Head || first.Tests != abi.Head || first.Environment != abi.OriginalEnvironment || first.Order != abi.Alone {
+				t.Errorf("the first experiment is %s", first.What())
+			}
+			if result.Final.Classification != tc.label || !strings.HasPrefix(result.Verdict.Reasoning, tc.opening) || result.Proposal != nil {
+				t.Errorf("%+v: %s, and proposes %+v", result.Final, result.Verdict.Reasoning, result.Proposal)
+			}
+		})
+	}
+}
+
+// slowHead is a laboratory in which the rerun of head takes longest.
+type slowHead struct{ laboratory }
+
+func (s slowHead) Offers(ctx context.Context, c *abi.Case) ([]abi.ExperimentOffer, error) {
+	offers, err := s.laboratory.Offers(ctx, c)
+	for i := range offers {
+		if odds.IsRerun(&offers[i].Experiment) {
+			offers[i].Seconds = 300
+		}
+	}
+	return offers, err
 }
 
 // The sides ask for experiments where the pipeline lets them: in the shipped one they don't.
