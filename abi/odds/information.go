@@ -111,17 +111,21 @@ func (f *Forecast) Gain(table *abi.ExperimentTable, worth func(label int, after 
 	return sum
 }
 
-// Information is how much an experiment is expected to tell of the label, in nats: how far its outcomes are expected to move the
-// probabilities of the labels, by the divergence from what they are now. That is by how much their entropy falls where nothing but the
-// tables counts; what an outcome does not speak for is left out of it here, and would make a loss of it there.
+// Information is how much an experiment is expected to tell of the label: by how many nats the entropy of the labels falls. Where the base
+// fails, too, it is how far the probabilities are expected to move, by their divergence: only another environment can then make a label
+// surer, seldom and by much, while its most probable outcome tells nothing.
 func (f *Forecast) Information(table *abi.ExperimentTable) float64 {
-	sum := 0.0
+	before, sum, red := entropy(f.Now), 0.0, BaseFails(f.results) != nil
 	for _, o := range f.Of(table) {
 		probability := 0.0
 		for j, p := range f.Now {
 			probability += p * o.Given[j]
 		}
-		sum += probability * divergence(o.After, f.Now)
+		if red {
+			sum += probability * divergence(o.After, f.Now)
+		} else {
+			sum += probability * (before - entropy(o.After))
+		}
 	}
 	return sum
 }
@@ -172,6 +176,16 @@ func restsOn(p *abi.Profile, offers []abi.ExperimentOffer, best *abi.ExperimentO
 		return base
 	}
 	return best
+}
+
+func entropy(p []float64) float64 {
+	h := 0.0
+	for _, x := range p {
+		if x > 0 {
+			h -= x * math.Log(x)
+		}
+	}
+	return h
 }
 
 // divergence of probabilities from others, in nats.
