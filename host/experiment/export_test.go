@@ -14,6 +14,19 @@ func Same(a, b string) bool {
 	return look(a).same(look(b)) && look(b).same(look(a))
 }
 
+// Rerun says how many reruns of head, by their logs, fail as a case did.
+func Rerun(log string, runs ...string) (same int) {
+	const group = "example.com/shop/cart"
+	document := func(log string) []abi.Document { return []abi.Document{{Name: "log", Text: log}} }
+	rerun := abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: len(runs)}
+	t := tally{result: abi.ExperimentResult{Experiment: rerun}, looks: looksOf(group, document(log)), runs: len(runs)}
+	for _, run := range runs {
+		t.failed(&failure{group: group}, document(run))
+	}
+	t.compare()
+	return t.result.Same
+}
+
 // Flags are those that the failure of a log needs.
 func Flags(log string) []string { return flagsOf([]abi.Document{{Text: log}}) }
 

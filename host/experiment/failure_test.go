@@ -79,6 +79,33 @@ func TestTheSameFailure(t *testing.T) {
 	}
 }
 
+// What differs between runs of one tree is no part of the failure; an assertion that the case does not have is.
+func TestAccept_FZ3_WhatDiffersFromRunToRunIsNoOtherFailure(t *testing.T) {
+	end := "--- FAIL: TestA (0.00s)\n"
+	note := func(name string) string { return "    cart_test.go:9: session " + name + " opened\n" }
+	total := "    cart_test.go:12: Total is 2, want 3\n"
+	random := func(line, name string) string { return "    cart_test.go:" + line + ": no price of " + name + "\n" }
+	for _, c := range []struct {
+		name, failed string
+		runs         []string
+		same         int
+	}{
+		{"a log beside it", note("abc") + total + end, []string{note("def") + total + end, note("ghi") + total + end, note("jkl") + total + end}, 3},
+		{"within the message", random("12", "abc") + end, []string{random("12", "def") + end, random("12", "ghi") + end}, 2},
+		{"nothing else", "abc is def\n" + end, []string{"ghi is jkl\n" + end, "mno is pqr\n" + end}, 2},
+		{"a message elsewhere", random("12", "abc") + end, []string{random("20", "def") + end, random("20", "ghi") + end}, 0},
+		{"another assertion beside the same log", note("abc") + total + end, []string{note("def") + random("20", "ghi") + end, note("jkl") + random("20", "mno") + end}, 0},
+		{"now and then another assertion", total + end, []string{total + end, random("20", "ghi") + end, random("20", "jkl") + end}, 1},
+		{"one run is no comparison", random("12", "abc") + end, []string{random("12", "def") + end}, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := experiment.Rerun(c.failed, c.runs...); got != c.same {
+				t.Errorf("%d of %d", got, len(c.runs))
+			}
+		})
+	}
+}
+
 func TestARaceIsRunWithTheRaceDetector(t *testing.T) {
 	race := "==================\nWARNING: DATA RACE\nRead at 0x00c000012345 by goroutine 8:\n"
 	if got := experiment.Flags(race); !slices.Equal(got, []string{"-race"}) {
