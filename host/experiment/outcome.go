@@ -134,35 +134,35 @@ func (t *tally) decided() bool {
 	return t.result.Passed > 0 && t.result.Same+t.result.Other > 0 || t.absent > 0 || t.missed
 }
 
-// end gives the result, and whether it is final. The error is what kept the experiment from coming to its end.
-func (t *tally) end(err error) (abi.ExperimentResult, bool, error) {
+// end gives the result, and whether it is final. err is what kept the experiment from coming to its end.
+func (t *tally) end(err error) (abi.ExperimentResult, bool) {
 	r := &t.result
 	t.compare()
 	r.Outcome = t.outcome()
 	unchanged := r.Experiment.Product == abi.Head && r.Experiment.Tests == abi.Head // where the test of the case was built and found
 	switch failed, isBuild := errors.AsType[*runner.BuildError](err); {
 	case isBuild && unchanged:
-		return notRun(r.Experiment, "the tree under test does not build (submodules and files that git ignores are not in it):\n"+failed.Output), true, nil
+		return notRun(r.Experiment, "the tree under test does not build (submodules and files that git ignores are not in it):\n"+failed.Output), true
 	case isBuild:
 		r.Outcome, r.Detail = abi.OutcomeNotBuilt, firstLines(failed.Output)
-		return *r, true, nil
+		return *r, true
 	case errors.Is(err, runner.ErrNoTests):
 		r.Outcome = abi.OutcomeNoTest
-		return *r, true, nil
+		return *r, true
 	case err != nil && r.Outcome == abi.OutcomeNotRun:
-		return notRun(r.Experiment, err.Error()), false, nil
+		return notRun(r.Experiment, err.Error()), false
 	case err == nil && t.elsewhere():
 		return notRun(r.Experiment, "the failure does not come back: each run fails in the same other way, as if it lacked a variable, a file or a "+
-			"service that it had (see the limits of experiments):\n"+r.Detail), true, nil
+			"service that it had (see the limits of experiments):\n"+r.Detail), true
 	case err != nil:
 		r.Detail = firstLines(fmt.Sprintf("%d of %d runs were not made: %v\n%s", r.Experiment.Runs-t.runs, r.Experiment.Runs, err, r.Detail))
-		return *r, false, nil
+		return *r, false
 	case r.Experiment.Tests == abi.Head && r.Outcome == abi.OutcomeNoTest:
-		return notRun(r.Experiment, "the test is not found in the tree under test (submodules and files that git ignores are not in it)"), true, nil
+		return notRun(r.Experiment, "the test is not found in the tree under test (submodules and files that git ignores are not in it)"), true
 	case r.Outcome == abi.OutcomeNotRun:
 		r.Detail = firstLines(t.reason)
 	}
-	return *r, true, nil
+	return *r, true
 }
 
 func (t *tally) outcome() abi.ExperimentOutcome {

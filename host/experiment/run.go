@@ -80,8 +80,8 @@ func (l *Lab) runnable(subject *abi.Case, e abi.Experiment) (*failure, error) {
 func (l *Lab) perform(ctx context.Context, in *place, f *failure, e abi.Experiment, left func(float64)) (r abi.ExperimentResult, constant *looks, final bool, err error) {
 	t := tally{result: abi.ExperimentResult{Experiment: e, Test: in.test}, looks: f.looks, online: l.config.Network, constant: l.constantOf(f, e)}
 	if in.absent {
-		r, final, err = t.end(runner.ErrNoTests)
-		return r, nil, final, err
+		r, final = t.end(runner.ErrNoTests)
+		return r, nil, final, nil
 	}
 	run, err := l.program(ctx, in, f, e)
 	for err == nil && t.runs < e.Runs && !t.decided() {
@@ -101,8 +101,8 @@ func (l *Lab) perform(ctx context.Context, in *place, f *failure, e abi.Experime
 	if err := ctx.Err(); err != nil {
 		return abi.ExperimentResult{}, nil, false, err
 	}
-	r, final, err = t.end(err)
-	return r, t.constant, final, err
+	r, final = t.end(err)
+	return r, t.constant, final, nil
 }
 
 // constantOf is what reruns of the tree under test had in common, for the experiments after them; nil where they did not differ.
