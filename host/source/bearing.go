@@ -60,7 +60,7 @@ func (t *Tree) BearingOn(text string, frames []Frame) Bearing {
 			packages = append(packages, dir)
 		}
 	}
-	s := &scope{tree: t, modules: g, tests: tests, language: len(packages) > 0}
+	s := &scope{tree: t, modules: g, tests: tests, language: len(packages) > 0, used: map[string]*usedLines{}}
 	s.distance, s.whole = g.distances(packages)
 	s.plain = t.plainTests(tests)
 	s.uses = s.usesOf()
@@ -71,6 +71,11 @@ func (t *Tree) BearingOn(text string, frames []Frame) Bearing {
 		borne.Reach, borne.Distance = s.reach(c)
 		if borne.Reach == abi.ReachPackage || borne.Reach == abi.ReachImported {
 			borne.Named = named8(t.touchedNames(c), words)
+			for _, test := range b.Tests { // a title is no word
+				if test.Path == c.Path && test.Changed && !slices.Contains(borne.Named, test.Name) {
+					borne.Named = append([]string{test.Name}, borne.Named[:min(len(borne.Named), maxNamed-1)]...)
+				}
+			}
 			borne.Hunk = t.nearest(&borne)
 		}
 		b.Changes[i] = borne
@@ -98,6 +103,7 @@ type scope struct {
 	whole    bool
 	plain    []plainTest
 	uses     uses // nil where it is not known what the tests use
+	used     map[string]*usedLines
 }
 
 // reach says how near a change is.
@@ -128,8 +134,11 @@ func (s *scope) reach(c *Change) (abi.SourceReach, int) {
 	return best, distance
 }
 
-// unused says whether a change lies in a Go package that the tests reach, and touches nothing that they use there.
+// unused says whether a change lies in a Go package that the tests reach, or in their own file, and touches nothing that they use there.
 func (s *scope) unused(c *Change) bool {
+	if path.Ext(c.Path) != ".go" && s.usedLines(c.Path) != nil {
+		return !slices.ContainsFunc(c.Hunks, func(h Hunk) bool { return h.Code && s.within(c, &h) != nil })
+	}
 	_, reached := s.distance[path.Dir(c.Path)]
 	return s.uses != nil && reached && path.Ext(c.Path) == ".go" && c.Role != abi.SourceFixture && !s.uses.touches(s.tree, c)
 }
@@ -199,12 +208,15 @@ func isOtherLanguage(name string) bool {
 	return false
 }
 
+// maxNamed bounds the functions that a change is said to touch.
+const maxNamed = 8
+
 // named8 are the first 8 names that are among the words, of each last part one.
 func named8(names []string, words map[string]bool) []string {
 	var out []string
 	seen := map[string]bool{}
 	for _, name := range names {
-		if last := lastPart(name); len(out) < 8 && words[last] && !seen[last] {
+		if last := lastPart(name); len(out) < maxNamed && words[last] && !seen[last] {
 			seen[last] = true
 			out = append(out, name)
 		}

@@ -63,13 +63,17 @@ func (t *Tree) Changed() []Change { return slices.Clone(t.changes) }
 // Touches says whether code that changed since the revision is where a frame points: within its function if that is known,
 // else within three lines of it. Nothing touches a frame of a tree without a revision.
 func (t *Tree) Touches(f Frame) bool {
+	if p := t.sectionsOf(f.Path); p != nil {
+		if at := p.at(f.Line); at != nil && at.same {
+			return false
+		}
+	}
 	first, last := f.Line-nearby, f.Line+nearby
 	if f.FirstLine > 0 {
 		first, last = f.FirstLine, f.LastLine
 	}
-	for _, h := range t.touched[f.Path] {
-		// Where lines were only removed, the line before which they stood counts.
-		if h.Code && h.NewFirst <= last && first <= h.NewFirst+max(h.NewLines, 1)-1 {
+	for i := range t.touched[f.Path] {
+		if h := &t.touched[f.Path][i]; h.Code && h.touches(first, last) {
 			return true
 		}
 	}

@@ -14,6 +14,14 @@ type Hunk struct {
 	Code bool
 }
 
+// touches says whether the hunk adds or changes lines of a range, or removes some from within it.
+func (h *Hunk) touches(first, last int) bool {
+	if h.NewLines == 0 { // the removed lines stood before NewFirst
+		return first < h.NewFirst && h.NewFirst <= last
+	}
+	return h.NewFirst <= last && first < h.NewFirst+h.NewLines
+}
+
 // diffLines gives the hunks between two texts by Myers' greedy algorithm (Myers 1986).
 func diffLines(old, now []string) []Hunk {
 	head := 0

@@ -21,6 +21,8 @@ const (
 type failing struct {
 	files []string // sorted: of the tests, or without any of the code that failed
 	names []string // of the tests, as far as the text has them
+	// subject is the whole name of the test that the first line of the text says to fail, and class that of what it stands in.
+	subject, class string
 }
 
 func (f *failing) folders() []string {
@@ -40,6 +42,7 @@ var testName = regexp.MustCompile(`\b(?:Test|Fuzz|Example|Benchmark)[\pL\d_]*|\b
 // the product's files among the frames.
 func (t *Tree) failing(text string, frames []Frame) failing {
 	f := failing{}
+	f.subject, f.class = subjectOf(text)
 	for _, name := range testName.FindAllString(text, maxPlaces) {
 		if len(f.names) < maxTestNames && !slices.Contains(f.names, name) {
 			f.names = append(f.names, name)
@@ -69,6 +72,16 @@ func (t *Tree) failing(text string, frames []Frame) failing {
 	}
 	slices.Sort(f.files)
 	return f
+}
+
+// subjectOf reads the subject of a case: NAME fails, or NAME fails in CLASS.
+func subjectOf(text string) (name, class string) {
+	line, _, _ := strings.Cut(text, "\n")
+	if i := strings.LastIndex(line, " fails"); i > 0 {
+		class, _, _ = strings.Cut(strings.TrimPrefix(line[i+len(" fails"):], " in "), ",")
+		return line[:i], class
+	}
+	return "", ""
 }
 
 var definition = regexp.MustCompile(`(?m)^(?:func|[ \t]*(?:async )?def)[ \t]+((?:Test|Fuzz|Example|Benchmark|test_)[\pL\d_]*)[ \t]*\(`)
@@ -150,10 +163,10 @@ func (t *Tree) wordsOf(text string, tests failing) map[string]bool {
 	return words
 }
 
-// functionsOf are the functions of a file: of a Go file as they stand there, of another from each line that defines one
-// to the next.
+// functionsOf are the functions of a file: as they stand there where the language is known, else from each line that defines one to
+// the next.
 func (t *Tree) functionsOf(file string, lines []string) []function {
-	if g := t.parsed(file); g.name != "" {
+	if g := t.parsed(file); g.name != "" || len(g.functions) > 0 {
 		return g.functions
 	}
 	var list []function

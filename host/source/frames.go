@@ -27,7 +27,7 @@ type Frame struct {
 	// Package is the name of a Go file's package, and the folder of any other file.
 	Package string
 	// Function is the enclosing one: of a Go file what stands there (F, T.F or (*T).F), of another what the log says.
-	// FirstLine and LastLine are those of a Go function, else 0.
+	// FirstLine and LastLine are those of the function, with its decorators, where the language is known; else 0.
 	Function            string
 	FirstLine, LastLine int
 	// Count is how often the log points there.
@@ -99,6 +99,11 @@ func (t *Tree) frame(files map[string]*goFile, file string, line int, function s
 	}
 	f.Stale = line > parsed.lines
 	if parsed.name == "" {
+		for _, fn := range parsed.functions { // inner ones come last
+			if fn.first <= line && line <= fn.last {
+				f.FirstLine, f.LastLine = fn.first, fn.last
+			}
+		}
 		return f
 	}
 	f.Package, f.Function = parsed.name, ""

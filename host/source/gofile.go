@@ -6,9 +6,12 @@ import (
 	"go/token"
 	"path"
 	"strings"
+
+	"github.com/shadowcourt/shadowcourt/host/internal/testcode"
 )
 
-// A goFile is what frames need to know of a file. The name of the package is empty if it is not Go, or too broken.
+// A goFile is what frames need to know of a file. The name of the package is empty if it is not Go, or too broken; functions of other
+// languages are those that package testcode finds.
 type goFile struct {
 	name      string
 	lines     int
@@ -28,6 +31,13 @@ func (t *Tree) parse(file string) *goFile {
 	}
 	g := &goFile{lines: strings.Count(string(data), "\n") + 1}
 	if path.Ext(file) != ".go" {
+		if code := testcode.Parse(file, data); code != nil {
+			for i := range code.Blocks {
+				if b := &code.Blocks[i]; b.Callable {
+					g.functions = append(g.functions, function{name: b.Name, first: b.First, last: b.Last})
+				}
+			}
+		}
 		return g
 	}
 	set := token.NewFileSet()

@@ -90,7 +90,7 @@ func (t *Tree) nearest(c *Borne) *Shown {
 			continue
 		}
 		named := slices.ContainsFunc(functions, func(f function) bool {
-			return slices.Contains(c.Named, f.name) && h.NewFirst <= f.last && f.first <= h.NewFirst+max(h.NewLines, 1)-1
+			return slices.Contains(c.Named, f.name) && h.touches(f.first, f.last)
 		})
 		if named || best == nil {
 			best = h
@@ -108,7 +108,7 @@ func (t *Tree) nearest(c *Borne) *Shown {
 
 // intents looks for what tells that the changes which bear on the tests were meant.
 func (s *scope) intents(text string, frames []Frame, borne []Borne) []Intent {
-	f := &finder{tree: s.tree, text: text, values: comparisons(text), frames: frames, uses: s.uses, crash: crash.MatchString(text)}
+	f := &finder{tree: s.tree, text: text, values: comparisons(text), frames: frames, scope: s, crash: crash.MatchString(text)}
 	for i := range borne {
 		if c := &borne[i]; c.Role == abi.SourceProduct && c.Code() && (c.Reach == abi.ReachPackage || c.Reach == abi.ReachImported) {
 			f.product(c)
@@ -134,7 +134,7 @@ type finder struct {
 	text   string
 	values []comparison
 	frames []Frame // of the text
-	uses   uses
+	scope  *scope
 	crash  bool     // the text tells of one
 	names  []string // of the functions that the product's changes touch
 	found  []Intent
@@ -307,8 +307,11 @@ const (
 // wanted, or a string that the text quotes.
 func (f *finder) asked(c *Borne) (*Hunk, []string) {
 	for i := range c.Hunks {
-		h := &c.Hunks[i]
-		if !h.Code || h.OldLines == 0 || h.NewLines == 0 || max(h.OldLines, h.NewLines) > maxQuoted || !f.uses.hunk(f.tree, c.Path, h) {
+		if !c.Hunks[i].Code {
+			continue
+		}
+		h := f.scope.within(&c.Change, &c.Hunks[i])
+		if h == nil || h.OldLines == 0 || h.NewLines == 0 || max(h.OldLines, h.NewLines) > maxQuoted {
 			continue
 		}
 		small := max(h.OldLines, h.NewLines) <= maxAsked

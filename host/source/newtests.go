@@ -20,9 +20,14 @@ type Test struct {
 // names them first.
 func (t *Tree) tests(text string, f failing) []Test {
 	var list []Test
+	for _, file := range f.files {
+		if test, ok := t.ownTest(file, &f); ok {
+			list = append(list, test)
+		}
+	}
 	for _, name := range f.names {
 		for _, file := range f.files {
-			if !slices.Contains(t.testIndex()[name], file) {
+			if !slices.Contains(t.testIndex()[name], file) || slices.ContainsFunc(list, func(other Test) bool { return other.Path == file && other.Name == name }) {
 				continue
 			}
 			test := Test{Name: name, Path: file}
@@ -81,13 +86,19 @@ func subtest(text, name string) string {
 	}
 }
 
-// newSubtest says whether a subtest has its name from a string that the changed file has and its revision has not.
+// newSubtest says whether a subtest has its name from a string that the changed file has and its revision has not. Where a string is
+// in the place of another one, a row of a table was changed, and the test is the old one.
 func (t *Tree) newSubtest(c *Change, name string) bool {
 	if name == "" || c.Role != abi.SourceTest {
 		return false
 	}
 	data, err := t.read(c.Path)
-	return err == nil && hasLiteral(string(data), name) && !hasLiteral(string(t.oldTests[c.Path]), name)
+	if err != nil || !hasLiteral(string(data), name) || hasLiteral(string(t.oldTests[c.Path]), name) {
+		return false
+	}
+	return !slices.ContainsFunc(c.Hunks, func(h Hunk) bool {
+		return hasLiteral(strings.Join(h.Added, "\n"), name) && len(literals(h.Removed, h.Added)) > 0
+	})
 }
 
 // hasLiteral says whether a text has a string that is the name of a subtest, in which white space is written as _.

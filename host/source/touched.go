@@ -55,18 +55,21 @@ func (t *Tree) touchedNames(c *Change) []string {
 	if data, err := t.read(c.Path); err == nil {
 		functions = t.functionsOf(c.Path, splitLines(string(data)))
 	}
+	sections := t.sectionsOf(c.Path)
 	for i := range c.Hunks {
 		h := &c.Hunks[i]
 		if !h.Code {
 			continue
 		}
 		for _, f := range functions {
-			if h.NewFirst <= f.last && f.first <= h.NewFirst+max(h.NewLines, 1)-1 {
+			if h.touches(f.first, f.last) && !sections.untouched(f) {
 				add(f.name)
 			}
 		}
 		for _, line := range slices.Concat(h.Removed, h.Added) {
-			add(definedIn(line))
+			if name := definedIn(line); !slices.ContainsFunc(functions, func(f function) bool { return f.name == name && sections.untouched(f) }) {
+				add(name)
+			}
 		}
 	}
 	slices.Sort(names)

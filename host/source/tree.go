@@ -60,6 +60,8 @@ type Tree struct {
 	declared    map[string][]declaration
 	touchedMu   sync.Mutex
 	touchedBy   map[string][]string // functions by the path of their change
+	sectionsMu  sync.Mutex
+	sectionsBy  map[string]*sections
 }
 
 // Open lists the files of a folder and, with a revision, what changed since then: a branch, a tag, a commit or the
@@ -73,7 +75,7 @@ func Open(ctx context.Context, dir, since string) (_ *Tree, err error) {
 	}
 	t := &Tree{
 		root: root, known: map[string]bool{}, byBase: map[string][]string{}, touched: map[string][]Hunk{}, oldTests: map[string][]byte{}, compares: since != "",
-		parsedFiles: map[string]*goFile{}, declared: map[string][]declaration{}, touchedBy: map[string][]string{},
+		parsedFiles: map[string]*goFile{}, declared: map[string][]declaration{}, touchedBy: map[string][]string{}, sectionsBy: map[string]*sections{},
 	}
 	t.goModules = sync.OnceValue(func() *goModules { return newGoModules(t) })
 	defer func() {

@@ -213,7 +213,9 @@ func (u uses) touches(t *Tree, c *Change) bool {
 		if u.hunk(t, c.Path, h) {
 			return true
 		}
-		if slices.ContainsFunc(h.Added, directs) || slices.ContainsFunc(h.Removed, func(line string) bool { return directs(line) || gone(line, list) }) {
+		if slices.ContainsFunc(h.Added, directs) || slices.ContainsFunc(h.Removed, func(line string) bool {
+			return directs(line) || gone(line, list) && !(strings.HasSuffix(c.Path, "_test.go") && removedTest.MatchString(line) && !strings.HasPrefix(line, "func TestMain("))
+		}) {
 			return true
 		}
 	}
@@ -223,7 +225,7 @@ func (u uses) touches(t *Tree, c *Change) bool {
 // hunk says whether a hunk touches a declaration that is used, as every one does where that is not known.
 func (u uses) hunk(t *Tree, file string, h *Hunk) bool {
 	return u == nil || slices.ContainsFunc(t.declarationsOf(file), func(d declaration) bool {
-		return u[file][d.first] && h.NewFirst <= d.last && d.first <= h.NewFirst+max(h.NewLines, 1)-1
+		return u[file][d.first] && h.touches(d.first, d.last)
 	})
 }
 
@@ -233,6 +235,9 @@ func directs(line string) bool {
 }
 
 var declared = regexp.MustCompile(`^(?:func|type|var|const)\s+(?:\([^)]*\)\s*)?([\pL_][\pL\d_]*)?`)
+
+// removedTest is a line that begins a test, which no other one uses.
+var removedTest = regexp.MustCompile(`^func (?:Test|Fuzz|Example|Benchmark)(?:\P{Ll}[\pL\d_]*)?\(`)
 
 // gone says whether a removed line begins a declaration that the file has no more.
 func gone(line string, list []declaration) bool {

@@ -122,6 +122,7 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"host/internal/sandbox readSeal":         "host/internal/sandbox FuzzSeal",
 	"host/internal/sandbox systemCalls":      "host/internal/sandbox FuzzSystem",
 	"host/source tokensOf":                   "host/source FuzzCode",
+	"host/internal/testcode Parse":           "host/internal/testcode FuzzParse",
 	"host/internal/sandbox/complexity Check": "host/internal/sandbox/complexity FuzzCheck",
 	"host/moduledir ReadGeneration":          "host/moduledir FuzzGeneration",
 	"host/moduledir list":                    "host/moduledir FuzzHistory",
