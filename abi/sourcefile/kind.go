@@ -11,7 +11,7 @@ import (
 )
 
 // KindOf says what a file is for: a fixture, a test, something else that no
-// test runs (documents, dependencies, settings of tools), or else the product.
+// test runs (documents, dependencies, build files, settings of tools), or else the product.
 func KindOf(path string) abi.SourceKind {
 	base := path[strings.LastIndexByte(path, '/')+1:]
 	folders := strings.ToLower(path[:len(path)-len(base)])
@@ -23,7 +23,7 @@ func KindOf(path string) abi.SourceKind {
 		return abi.SourceFixture
 	case isTestName(stem, extension), anyFolder(folders, isTestFolder):
 		return abi.SourceTest
-	case strings.HasPrefix(base, "."), anyFolder(folders, isHidden), isDocument(lower, extension), IsDependencies(path):
+	case strings.HasPrefix(base, "."), anyFolder(folders, isHidden), isDocument(lower, extension), IsDependencies(path), IsBuild(path):
 		return abi.SourceOther
 	}
 	return abi.SourceProduct
@@ -110,6 +110,43 @@ func isDocument(lower, extension string) bool {
 	switch stem {
 	case "license", "licence", "copying", "notice", "authors", "contributors", "maintainers", "codeowners", "changelog", "changes", "readme":
 		return extension == "" || extension == "txt"
+	}
+	return false
+}
+
+// IsBuild says whether a file tells how the product is built, tested, checked
+// or delivered, and is no part of what a test runs.
+func IsBuild(path string) bool {
+	base := strings.ToLower(path[strings.LastIndexByte(path, '/')+1:])
+	stem, extension := cut(base)
+	first, _, _ := strings.Cut(base, ".")
+	switch extension {
+	case "mk", "mak", "cmake", "bzl", "bazel", "gradle", "kts", "sbt", "gn", "gni", "nix", "csproj", "sln", "vcxproj", "props", "targets":
+		return true
+	}
+	switch first {
+	case "dockerfile", "containerfile", "docker-compose", "compose", "jenkinsfile", "tsconfig", "jsconfig":
+		return true
+	}
+	switch base {
+	case "makefile", "gnumakefile", "bsdmakefile", "kbuild", "justfile", "taskfile.yml", "taskfile.yaml", "earthfile", "tiltfile", "procfile",
+		"vagrantfile", "rakefile", "gruntfile.js", "gulpfile.js", "fastfile", "cmakelists.txt", "cmakepresets.json", "meson.build", "meson_options.txt",
+		"build", "workspace", "sconstruct", "sconscript", "configure.ac", "configure.in", "makefile.am", "makefile.in", "gradlew", "gradlew.bat", "mvnw",
+		"mvnw.cmd", "gradle.properties", "build.xml", "build.zig", "azure-pipelines.yml", "bitbucket-pipelines.yml", "appveyor.yml", "cloudbuild.yaml",
+		"codecov.yml", "lerna.json", "nx.json", "turbo.json", "pytest.ini", "tox.ini", "setup.cfg", "setup.py", "noxfile.py", "mypy.ini",
+		"sonar-project.properties", "renovate.json":
+		return true
+	}
+	tool, isConfig := strings.CutSuffix(strings.TrimSuffix(stem, ".config"), ".conf")
+	return (isConfig || strings.HasSuffix(stem, ".config")) && isTool(tool)
+}
+
+// isTool tells the tools whose settings stand in files such as jest.config.js.
+func isTool(name string) bool {
+	switch name {
+	case "jest", "vitest", "karma", "cypress", "playwright", "wdio", "protractor", "babel", "webpack", "vite", "rollup", "esbuild", "tsup", "swc",
+		"eslint", "prettier", "stylelint", "commitlint", "lint-staged", "postcss", "tailwind", "metro":
+		return true
 	}
 	return false
 }

@@ -12,7 +12,7 @@ func TestKindOf(t *testing.T) {
 	for kind, paths := range map[abi.SourceKind][]string{
 		abi.SourceProduct: {
 			"", "a/cart.go", "contest.go", "latest.py", "Cart.java", "Testimony.java", "src/main/java/a/Cart.java", "attest.ts", "data.txt",
-			"src/changes.go", "src/cart.rs", "Contest.cpp", "protest.h", "src/latest.rs", "jest.config.js", "readme.go", "Makefile", "../a/cart.go", "./cart.go",
+			"src/changes.go", "src/cart.rs", "Contest.cpp", "protest.h", "src/latest.rs", "readme.go", "makefile.go", "src/config.js", "src/app.config.ts", "build/main.go", "../a/cart.go", "./cart.go",
 		},
 		abi.SourceTest: {
 			"a/cart_test.go", "tests/helper.py", "test_cart.py", "conftest.py", "cart.spec.ts", "cart.test.js", "cart-test.mjs", "CartTest.java",
@@ -22,7 +22,9 @@ func TestKindOf(t *testing.T) {
 		abi.SourceFixture: {"a/testdata/x.go", "a/x.golden", "tests/fixtures/a.json", "src/test/resources/a.xml", "__snapshots__/a.js", "a/testdata/README.md"},
 		abi.SourceOther: {
 			"README.md", "docs/guide.rst", "LICENSE", "a/CHANGELOG.txt", ".github/workflows/ci.yml", "a/.golangci.yml", "go.mod",
-			"web/package-lock.json", "requirements-dev.txt", "art/logo.png",
+			"web/package-lock.json", "requirements-dev.txt", "art/logo.png", "Makefile", "tools/rules.mk", "Dockerfile", "Dockerfile.dev", "docker-compose.yml", "Jenkinsfile",
+			"CMakeLists.txt", "lib/meson.build", "BUILD.bazel", "settings.gradle", "tox.ini", "pytest.ini", "jest.config.js", "karma.conf.js", "tsconfig.json",
+			"setup.py", "azure-pipelines.yml", ".gitlab-ci.yml", ".editorconfig", "Cargo.lock", "tsconfig.build.json",
 		},
 	} {
 		for _, path := range paths {

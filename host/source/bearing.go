@@ -117,7 +117,7 @@ func (s *scope) reach(c *Change) (abi.SourceReach, int) {
 		return abi.ReachNone, 0
 	case slices.Contains(s.tests.files, c.Path):
 		return abi.ReachPackage, 0
-	case sourcefile.IsDependencies(c.Path):
+	case sourcefile.IsDependencies(c.Path), sourcefile.IsBuild(c.Path) && s.builds():
 		return s.dependencies(c), 0
 	case c.Role == abi.SourceOther:
 		return abi.ReachNone, 0
@@ -133,6 +133,9 @@ func (s *scope) reach(c *Change) (abi.SourceReach, int) {
 	}
 	return best, distance
 }
+
+// builds says whether files such as a Makefile may decide how the tests are built and run: the go command reads none.
+func (s *scope) builds() bool { return !s.language || len(s.plain) > 0 }
 
 // unused says whether a change lies in a Go package that the tests reach, or in their own file, and touches nothing that they use there.
 func (s *scope) unused(c *Change) bool {

@@ -80,6 +80,12 @@ func TestBearingOfChangesOnATest(t *testing.T) {
 		{name: "the test itself", change: map[string]string{"cart/cart_test.go": "package cart_test\n\nfunc TestTotal() {\n\tpanic(2)\n}\n"}, want: []string{"cart/cart_test.go package TestTotal"}},
 		{name: "another test of its package, its data, and what it embeds", change: map[string]string{"cart/more_test.go": "package cart\n", "cart/testdata/a.in": "2\n", "cart/page.tmpl": "b\n"}, want: []string{"cart/more_test.go package", "cart/page.tmpl package", "cart/testdata/a.in package"}},
 		{name: "dependencies", change: map[string]string{"go.mod": "module example.com/shop\n\ngo 1.24\n", "tools/go.mod": "module example.com/shop/tools\n\ngo 1.24\n"}, want: []string{"go.mod dependencies"}},
+		{name: "files of the build, which the go command does not read", change: map[string]string{"Makefile": "all:\n", "cart/Makefile": "all:\n", "cart/tox.ini": "[tox]\n", "Dockerfile": "FROM a\n"}},
+		{
+			name: "files of the build, in another language", text: "py/tests/test_bill.py:4: AssertionError\ntest_bill failed\n",
+			change: map[string]string{"Makefile": "all:\n", "py/tox.ini": "[tox]\n", "web/Makefile": "all:\n", ".gitlab-ci.yml": "a: 1\n"},
+			want:   []string{"Makefile dependencies", "py/tox.ini dependencies"},
+		},
 		{name: "documents, tests of others, packages that it does not import, another module", change: map[string]string{"README.md": "new\n", "money/sum_test.go": "package money\n\nvar a int\n", "other/other.go": "package other\n\nvar a int\n", "tools/t.go": "package tools\n\nvar a int\n"}},
 		{name: "a program of another language", change: map[string]string{"scripts/a.py": "x = 2\n"}, want: []string{"scripts/a.py unknown"}},
 		{name: "found by its name alone", text: "TestEmpty fails in example.com/shop/cart\nall is lost\n", change: map[string]string{"cart/cart.go": strings.Replace(cart, "true", "false", 1), "README.md": "new\n"}, want: []string{"cart/cart.go package Empty"}},

@@ -24,7 +24,7 @@ const (
 	besideTestNats = 0.6
 	// onlyNats: of product and tests one changed, and the other can't be the cause.
 	onlyNats = 2.0
-	// Others' packages changed and nothing of the module: the product stands on
+	// Others' packages or the build changed and nothing of the module: the product stands on
 	// them, and so does what the test runs in.
 	dependencyProductNats        = 0.8
 	dependencyInfrastructureNats = 1.0
@@ -124,7 +124,7 @@ func (s *scene) overall(spoken *Estimate) []statement {
 	case s.product || s.tests:
 		return nil
 	case s.dependencies:
-		const others = "Of what the failing test reaches the diff touches only the versions of others' packages: "
+		const others = "Of what the failing test reaches the diff touches only the versions of others' packages, or how it is built: "
 		return []statement{
 			{s.roles.Infrastructure, others + "what it runs in may have changed with them", dependencyInfrastructureNats},
 			{s.roles.Product, others + "the product stands on them", dependencyProductNats},
