@@ -14,7 +14,7 @@ import (
 // defined is the toolchain of a runner that a definition describes.
 type defined struct {
 	*runner.Runner
-	network bool
+	network, home bool
 }
 
 func (d *defined) unusable() error { return d.Problem() }
@@ -26,6 +26,8 @@ func (d *defined) pace() plan.Pace {
 	build := time.Duration(s.Build * float64(time.Second))
 	return plan.Pace{Start: plan.RunStart + time.Duration(s.Start*float64(time.Second)), Head: build, Other: build}
 }
+
+func (d *defined) sees(path string) bool { return d.Sees(path) }
 
 // cached says that results don't outlive a run of the program: what is installed for the tests may change unseen.
 func (*defined) cached() bool { return false }
@@ -57,13 +59,13 @@ func (d *defined) build(ctx context.Context, w *workspace, f *failure, _ replace
 	if err := w.write(ctx); err != nil {
 		return nil, err
 	}
-	if err := d.Build(ctx, t, source, w.folder, d.network); err != nil {
+	if err := d.Build(ctx, t, source, runner.Environment{Scratch: w.folder, Network: d.network, Home: d.home}); err != nil {
 		return nil, err
 	}
 	builtAt := w.writes
 	return func(ctx context.Context, f *failure, env runner.Environment) (*runner.Run, error) {
 		if w.writes != builtAt {
-			if err := d.Build(ctx, t, source, w.folder, d.network); err != nil {
+			if err := d.Build(ctx, t, source, runner.Environment{Scratch: w.folder, Network: d.network, Home: d.home}); err != nil {
 				return nil, err
 			}
 			builtAt = w.writes

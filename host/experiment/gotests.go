@@ -39,13 +39,15 @@ type module struct{ folder, path string }
 const maxGoMod = 1 << 20
 
 // openGo gives the toolchain of Go for a tree with modules, else nil.
-func openGo(ctx context.Context, head *tree.Tree, flags []string) (*goTests, error) {
-	modules, err := modulesOf(ctx, head)
+func openGo(ctx context.Context, source runner.Source, flags []string) (*goTests, error) {
+	modules, err := modulesOf(ctx, source.Head)
 	if err != nil || len(modules) == 0 {
 		return nil, err
 	}
-	g := &goTests{modules: modules, tested: testedFolders(head)}
-	g.command, g.problem = gorun.Find(ctx, flags...)
+	g := &goTests{modules: modules, tested: testedFolders(source.Head)}
+	if g.command, g.problem = gorun.Find(ctx, flags...); g.problem == nil {
+		g.command.Hide(source.Top)
+	}
 	return g, ctx.Err()
 }
 
@@ -90,6 +92,8 @@ func (*goTests) cached() bool { return true }
 func (*goTests) serves(*tree.Tree) error { return nil }
 
 func (g *goTests) unusable() error { return g.problem }
+
+func (g *goTests) sees(path string) bool { return g.command != nil && g.command.Sees(path) }
 
 func (g *goTests) version() string {
 	if g.problem != nil {

@@ -59,6 +59,9 @@ type Config struct {
 	CacheDir string
 	// Network leaves the tests on the network.
 	Network bool
+	// Home leaves the tests what the user can read. Otherwise they see nothing of the user's but what their runner needs, where the
+	// system allows that: see [isolate.HidesFiles].
+	Home bool
 	// Runners run the tests. Default: [runner.Shipped].
 	Runners []*runner.Definition
 	// Flags are passed to every build of Go, such as -race and -tags.
@@ -98,7 +101,8 @@ type Lab struct {
 	noGreen string // why nothing of the green revision can be run, or empty
 
 	dir        *tempdir.Dir
-	overlays   bool // tests see a tree of their own without a copy
+	top        string // of the checkout
+	overlays   bool   // tests see a tree of their own without a copy
 	scratches  atomic.Int64
 	toolchains []toolchain
 	trees      map[revisions]*workspace
@@ -145,6 +149,7 @@ func (l *Lab) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	l.top = repository.Top()
 	head, err := underTest(ctx, repository, l.config.Commit)
 	if err != nil {
 		return err
@@ -229,13 +234,13 @@ func (l *Lab) findToolchains(ctx context.Context, repository *tree.Repository, h
 // openToolchain gives nil where a source has nothing for a runner.
 func openToolchain(ctx context.Context, d *runner.Definition, source runner.Source, config Config) (toolchain, error) {
 	if d.Name == runner.Go {
-		if g, err := openGo(ctx, source.Head, config.Flags); g != nil || err != nil {
+		if g, err := openGo(ctx, source, config.Flags); g != nil || err != nil {
 			return g, err
 		}
 		return nil, nil //nolint:nilnil // the source has no module
 	}
 	if r, err := runner.Open(ctx, d, source); r != nil || err != nil {
-		return &defined{r, config.Network}, err
+		return &defined{r, config.Network, config.Home}, err
 	}
 	return nil, nil //nolint:nilnil // the source has no such project
 }
@@ -276,7 +281,7 @@ func (l *Lab) Close() error {
 // Digest names all that offers and results depend on beside the case, but for the budget.
 func (l *Lab) Digest() string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%s\x00%s\x00%t\x00%s\x00%s\x00", resultForm, l.config.Mode, l.config.Network, l.problem, l.noGreen)
+	fmt.Fprintf(h, "%s\x00%s\x00%t %t\x00%s\x00%s\x00", resultForm, l.config.Mode, l.config.Network, l.config.Home, l.problem, l.noGreen)
 	fmt.Fprintf(h, "%s %d\x00", runtime.GOOS, runtime.NumCPU())
 	for _, t := range l.toolchains {
 		fmt.Fprintf(h, "%s %s\x00", t, t.version())

@@ -24,8 +24,9 @@ type tally struct {
 	runs   int   // that were made, those that tell nothing included
 	absent int   // of them, those whose tree lacks the test
 	reason string
-	online bool // the tests have the network
-	missed bool // a run failed for want of the network that experiments take away
+	online bool   // the tests have the network
+	hidden string // a path that the failure names, and that the tests don't see
+	missed bool   // a run failed for want of the network that experiments take away
 	// others are the looks of the first run that failed in another way; alike says that all of them look so.
 	others *looks
 	alike  bool
@@ -151,6 +152,9 @@ func (t *tally) end(err error) (abi.ExperimentResult, bool) {
 		return *r, true
 	case err != nil && r.Outcome == abi.OutcomeNotRun:
 		return notRun(r.Experiment, err.Error()), false
+	case err == nil && t.hidden != "" && unchanged && r.Outcome == abi.OutcomePassed:
+		return notRun(r.Experiment, "the failure names "+t.hidden+", which tests in experiments do not see, and it does not come back without it: "+
+			"--experiment-home shows it"), true
 	case err == nil && t.elsewhere():
 		return notRun(r.Experiment, "the failure does not come back: each run fails in the same other way, as if it lacked a variable, a file or a "+
 			"service that it had (see the limits of experiments):\n"+r.Detail), true

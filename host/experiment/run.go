@@ -78,7 +78,7 @@ func (l *Lab) runnable(subject *abi.Case, e abi.Experiment) (*failure, error) {
 
 // perform builds and runs, and tells left which share of the runs there is to do. A result is final if running it again could not be better: nothing but the code decided it.
 func (l *Lab) perform(ctx context.Context, in *place, f *failure, e abi.Experiment, left func(float64)) (r abi.ExperimentResult, constant *looks, final bool, err error) {
-	t := tally{result: abi.ExperimentResult{Experiment: e, Test: in.test}, looks: f.looks, online: l.config.Network, constant: l.constantOf(f, e)}
+	t := tally{result: abi.ExperimentResult{Experiment: e, Test: in.test}, looks: f.looks, online: l.config.Network, hidden: f.hidden, constant: l.constantOf(f, e)}
 	if in.absent {
 		r, final = t.end(runner.ErrNoTests)
 		return r, nil, final, nil
@@ -89,7 +89,7 @@ func (l *Lab) perform(ctx context.Context, in *place, f *failure, e abi.Experime
 		err = l.step(ctx, f, e, func() (err error) {
 			r, err = l.run(ctx, in.workspace, run, f, runner.Environment{
 				Clean: e.Environment == abi.CleanEnvironment, Starve: e.Environment == abi.StarvedEnvironment,
-				Order: e.Order == abi.OriginalOrder, Network: l.config.Network, Limits: isolate.Limits{Time: runLimit(f, e)},
+				Order: e.Order == abi.OriginalOrder, Network: l.config.Network, Home: l.config.Home, Limits: isolate.Limits{Time: runLimit(f, e)},
 			})
 			return err
 		})

@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/casebook"
+	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
 	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
 	"github.com/shadowcourt/shadowcourt/host/experiment/runner"
 	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
@@ -25,6 +28,8 @@ type toolchain interface {
 	cached() bool
 	// serves says why a tree can't be run.
 	serves(t *tree.Tree) error
+	// sees says whether tests see a path outside of their tree where files are hidden.
+	sees(path string) bool
 	// find gives the failing test of a case. Its error says why there is none that can be run, errNoTest that the case is not about
 	// one of this toolchain.
 	find(c *abi.Case) (*failure, error)
@@ -56,6 +61,8 @@ type failure struct {
 	// fingerprint names test and failure. Cases that have it in common share results.
 	fingerprint string
 	looks       looks
+	// hidden is a path that the failure names and that experiments hide; empty for none.
+	hidden string
 }
 
 // target is what only the toolchain knows of a test.
@@ -92,5 +99,38 @@ func (l *Lab) failureOf(c *abi.Case) (*failure, error) {
 	f := found[0]
 	f.fingerprint = casebook.Take(casebook.Failure{Subject: c.Subject, Test: f.group + "." + f.name, Texts: texts(c.Documents)}).Exact
 	f.looks = looksOf(f.group, c.Documents)
+	if !l.config.Home && isolate.HidesFiles() {
+		f.hidden = l.hiddenName(f.toolchain, texts(c.Documents))
+	}
 	return f, nil
+}
+
+// hiddenName finds a path of the user's home in the texts of a failure that the tests of a toolchain do not see.
+func (l *Lab) hiddenName(t toolchain, texts []string) string {
+	home, err := os.UserHomeDir()
+	if err != nil || home == "/" {
+		return ""
+	}
+	for _, text := range texts {
+		for rest := text; ; {
+			_, after, found := strings.Cut(rest, home+"/")
+			if !found {
+				break
+			}
+			name := after
+			if end := strings.IndexAny(after, " \t\r\n\"'`:;,()[]<>|"); end >= 0 {
+				name = after[:end]
+			}
+			rest = after
+			if path := filepath.Join(home, name); name != "" && !within(l.top, path) && !within(l.dir.Path, path) && !t.sees(path) {
+				return path
+			}
+		}
+	}
+	return ""
+}
+
+func within(folder, path string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return folder != "" && err == nil && filepath.IsLocal(rel)
 }

@@ -30,6 +30,7 @@ type Go struct {
 	reader  string            // test2json, which the go command takes long to find
 	env     map[string]string // what the toolchain says of itself
 	flags   []string
+	hide    []string // folders that tests don't see
 }
 
 // Find finds the go command in PATH. Flags are passed to every build, such as -race and -tags.
@@ -53,6 +54,17 @@ func Find(ctx context.Context, flags ...string) (*Go, error) {
 	}
 	g.reader = strings.TrimSpace(string(reader))
 	return g, nil
+}
+
+// Hide keeps a folder, such as the checkout, from the tests: they have their trees.
+func (g *Go) Hide(folder string) { g.hide = append(g.hide, folder) }
+
+// Sees says whether tests see a path: in the toolchain, the modules or the cache.
+func (g *Go) Sees(path string) bool {
+	return slices.ContainsFunc([]string{"GOROOT", "GOMODCACHE", "GOCACHE"}, func(name string) bool {
+		rel, err := filepath.Rel(g.env[name], path)
+		return g.env[name] != "" && err == nil && filepath.IsLocal(rel)
+	})
 }
 
 // Version names all of the toolchain that test results depend on: its version, its target and the flags of builds.

@@ -38,7 +38,7 @@ func (g *Go) Test(ctx context.Context, b *Binary, name string, env runner.Enviro
 	}
 	result, err := isolate.Run(ctx, isolate.Command{
 		Args: args, Dir: b.Dir, Env: g.environment(env.Clean, b.Dir), Scratch: env.Scratch, Overlays: overlays,
-		Network: env.Network, Starve: env.Starve, Limits: env.Limits,
+		Show: []string{g.env["GOROOT"], g.env["GOMODCACHE"]}, Hide: g.hide, Home: env.Home, Network: env.Network, Starve: env.Starve, Limits: env.Limits,
 	})
 	if err != nil {
 		return nil, err

@@ -1,8 +1,9 @@
 // Package isolate runs a program that is not trusted to clean up after itself, such as a project's own tests: within limits of
 // time, memory, processes, disk and output, without inherited descriptors, and so that nothing of it goes on running afterwards.
 //
-// On Linux with user namespaces the program also has no network but loopback, and can write to one folder only. Without them, and
-// on macOS, it has the user's rights, and only its processes are contained.
+// On Linux with user namespaces the program also has no network but loopback, can write to one folder only, and sees nothing of the
+// user's files but what is shown to it. Without them it has the user's rights, but for the files that Landlock hides, and on macOS
+// only its processes are contained.
 //
 // The package runs the current program again as the supervisor of the isolated one. Its init function handles that: a program
 // that imports the package needs no code for it. When the program is killed, the supervisor kills everything it started.
@@ -24,9 +25,10 @@ type Level string
 
 // The levels, strongest first.
 const (
-	// Namespaces: no network but loopback, nothing writable but the scratch folder, no process outlives the supervisor.
+	// Namespaces: no network but loopback, nothing writable but the scratch folder, nothing of the user's visible but what is shown, no
+	// process outlives the supervisor.
 	Namespaces Level = "namespaces"
-	// Reaper: the user's rights; every process is found and killed, daemons included, though a fork bomb that root runs slows down
+	// Reaper: the user's rights, but for files that Landlock hides; every process is found and killed, daemons included, though a fork bomb that root runs slows down
 	// the machine for a while. Linux without user namespaces.
 	Reaper Level = "reaper"
 	// Group: the user's rights; the process group is killed. A daemon with a session of its own survives. Other Unix systems.
@@ -82,6 +84,13 @@ type Command struct {
 	Overlays []string `json:"overlays"`
 	// Views are seen in the place of other folders. Only where [CanView].
 	Views []View `json:"views"`
+	// Show are folders and files that the program reads beside those of the system and of its PATH, such as its toolchain and what is
+	// installed for it. It sees nothing else outside of Scratch, Overlays and Views: no home, no other disk, nothing of /run and /var.
+	// A home itself, and a folder around one, is not shown. Hide are further folders that it does not see. See [HidesFiles].
+	Show []string `json:"show"`
+	Hide []string `json:"hide"`
+	// Home leaves everything visible that the user can read.
+	Home bool `json:"home"`
 	// Network leaves the program on the network.
 	Network bool `json:"network"`
 	// Starve runs the program on one processor together with busy loops, which shows many flaky tests.
@@ -100,6 +109,9 @@ type View struct {
 	// the system can do that, and the view is read-only where it can't and From is not in Scratch.
 	Write bool `json:"write"`
 }
+
+// HidesFiles says whether the system can hide files from a program: Linux with user namespaces, or with Landlock.
+func HidesFiles() bool { return hides() }
 
 // CanView says whether the system can show folders in the place of others.
 func CanView() bool { return canView() }

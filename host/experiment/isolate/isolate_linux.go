@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -80,9 +81,12 @@ func confine(o *order) error {
 		}
 	}
 	if o.Level != Namespaces {
+		if err := restrict(&o.Privacy); err != nil {
+			return fmt.Errorf("landlock: %w", err)
+		}
 		return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 	}
-	if err := mounts(&o.Command); err != nil {
+	if err := mounts(&o.Command, &o.Privacy); err != nil {
 		return fmt.Errorf("mount: %w", err)
 	}
 	if !o.Command.Network {
@@ -101,8 +105,9 @@ func confine(o *order) error {
 	return unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
 }
 
-// mounts makes everything read-only but the scratch folder, which also stands for the folders of temporary files.
-func mounts(c *Command) error {
+// mounts makes everything read-only but the scratch folder, which also stands for the folders of temporary files, and hides what the
+// program has no business with.
+func mounts(c *Command, p *privacy) error {
 	scratch := c.Scratch
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return err
@@ -110,10 +115,10 @@ func mounts(c *Command) error {
 	if err := unix.Mount(scratch, scratch, "", unix.MS_BIND, ""); err != nil {
 		return err
 	}
-	if err := setReadOnly("/", true); err != nil {
+	if err := setReadOnly("/", true, true); err != nil {
 		return err
 	}
-	if err := setReadOnly(scratch, false); err != nil {
+	if err := setReadOnly(scratch, false, false); err != nil {
 		return err
 	}
 	seen := append([]string{scratch}, c.Overlays...)
@@ -126,7 +131,15 @@ func mounts(c *Command) error {
 		}
 		seen = append(seen, c.Views[i].At)
 	}
+	for _, dir := range p.Shown {
+		if info, err := os.Stat(dir); err == nil && info.IsDir() && !slices.Contains(tempFolders, dir) {
+			seen = append(seen, dir)
+		}
+	}
 	if err := coverTemp(scratch, seen); err != nil {
+		return err
+	}
+	if err := hide(p); err != nil {
 		return err
 	}
 	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
@@ -139,6 +152,9 @@ func mounts(c *Command) error {
 	return err
 }
 
+// tempFolders are the system's folders for temporary files.
+var tempFolders = []string{"/tmp", "/var/tmp"}
+
 // coverTemp puts the scratch folder's own one in the place of the folders for temporary files, in which those that are seen stay.
 func coverTemp(scratch string, seen []string) error {
 	folders := map[string]*os.File{}
@@ -148,7 +164,7 @@ func coverTemp(scratch string, seen []string) error {
 			folders[dir] = f
 		}
 	}
-	for _, tmp := range []string{"/tmp", "/var/tmp"} {
+	for _, tmp := range tempFolders {
 		if err := unix.Mount(fdPath(folders[scratch])+"/tmp", tmp, "", unix.MS_BIND, ""); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
@@ -245,11 +261,14 @@ func escape(path string) string {
 
 func fdPath(f *os.File) string { return "/proc/self/fd/" + strconv.Itoa(int(f.Fd())) }
 
-// setReadOnly sets or clears it for a mount; for all below it, too, when it is set.
-func setReadOnly(path string, readOnly bool) error {
+// setReadOnly sets or clears it for a mount, or for all below it, too.
+func setReadOnly(path string, readOnly, below bool) error {
 	attr, flags := unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY}, uint(0)
 	if readOnly {
-		attr, flags = unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}, unix.AT_RECURSIVE
+		attr = unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}
+	}
+	if below {
+		flags = unix.AT_RECURSIVE
 	}
 	return unix.MountSetattr(unix.AT_FDCWD, path, flags, &attr)
 }

@@ -7,3 +7,5 @@ import "context"
 func run(context.Context, *Command) (*Result, error) { return nil, ErrUnsupported }
 
 func canView() bool { return false }
+
+func hides() bool { return false }

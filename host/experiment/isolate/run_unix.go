@@ -25,7 +25,7 @@ var (
 func canView() bool { return strongest() == Namespaces }
 
 func run(ctx context.Context, c *Command) (*Result, error) {
-	return start(ctx, &order{Command: *c, Level: strongest()})
+	return start(ctx, &order{Command: *c, Level: strongest(), Privacy: privacyOf(c)})
 }
 
 // start runs a supervisor to its end, and ends it at the limits that are this program's business: time and output.

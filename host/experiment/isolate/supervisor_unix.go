@@ -29,6 +29,7 @@ const (
 type order struct {
 	Command Command `json:"command"`
 	Level   Level   `json:"level"`
+	Privacy privacy `json:"privacy"`
 	Probe   bool    `json:"probe"` // run no program, only get ready to
 }
 

@@ -58,6 +58,8 @@ type Marker struct {
 type Folder struct {
 	Variable string `yaml:"variable"`
 	Default  string `yaml:"default"` // may begin with ~/; empty for a folder that only the variable names
+	// Show are the only names in it that tests see, where it also has what they must not read, such as passwords. Empty: all.
+	Show []string `yaml:"show"`
 }
 
 // Selection is one way in which tests are named and run. The first that fits a test counts.
@@ -351,6 +353,11 @@ func (c *checker) surroundings() {
 		}
 		if f.Default != "" && !filepath.IsAbs(f.Default) && !strings.HasPrefix(f.Default, "~/") {
 			c.add(field+".default", "%q: use an absolute path, or one that begins with ~/", f.Default)
+		}
+		for _, name := range f.Show {
+			if !filepath.IsLocal(name) || name == "." {
+				c.add(field+".show", "%q: use a path within the folder", name)
+			}
 		}
 	}
 	for i, k := range d.Keep {

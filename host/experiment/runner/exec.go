@@ -19,20 +19,20 @@ import (
 const buildTime = 5 * time.Minute
 
 // Build runs the definition's commands in the project of a test, in a tree that is written into a folder. What they write lands in
-// the tree. scratch is a folder around the tree. The error is a *BuildError if the code is the reason.
-func (r *Runner) Build(ctx context.Context, t *Target, source, scratch string, network bool) error {
+// the tree. The scratch folder of the environment is one around the tree. The error is a *BuildError if the code is the reason.
+func (r *Runner) Build(ctx context.Context, t *Target, source string, env Environment) error {
 	commands := r.definition.Build
 	if t.selection.Build != nil {
 		commands = t.selection.Build
 	}
 	values := maps.Clone(t.values)
-	values["scratch"] = []string{scratch}
+	values["scratch"] = []string{env.Scratch}
 	for _, command := range commands {
 		args, err := expand(command, values)
 		if err != nil {
 			return fmt.Errorf("%s: build: %w", r, err)
 		}
-		c, err := r.command(t, args, source, Environment{Scratch: scratch, Network: network})
+		c, err := r.command(t, args, source, env)
 		if err != nil {
 			return err
 		}
@@ -66,7 +66,7 @@ func (r *Runner) Build(ctx context.Context, t *Target, source, scratch string, n
 func (r *Runner) command(t *Target, args []string, source string, env Environment) (*isolate.Command, error) {
 	variables, overlays := r.environment(env, args[0])
 	c := &isolate.Command{
-		Args: args, Scratch: env.Scratch, Overlays: overlays, Network: env.Network, Starve: env.Starve, Limits: env.Limits,
+		Args: args, Scratch: env.Scratch, Overlays: overlays, Show: r.shown(variables, args[0]), Home: env.Home, Network: env.Network, Starve: env.Starve, Limits: env.Limits,
 	}
 	top := source
 	if r.viewed {

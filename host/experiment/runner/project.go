@@ -152,6 +152,7 @@ func (r *Runner) start(ctx context.Context) error {
 	env, overlays := r.environment(Environment{}, command)
 	result, err := isolate.Run(ctx, isolate.Command{
 		Args: append([]string{command}, r.definition.Version...), Dir: scratch, Env: env, Overlays: append(overlays, r.source.Top), Scratch: scratch,
+		Show:   r.shown(env, command),
 		Limits: isolate.Limits{Time: versionLimit},
 	})
 	switch {
@@ -235,12 +236,25 @@ func (r *Runner) environment(env Environment, command string) (variables, overla
 		if folder == "" {
 			continue
 		}
+		if _, err := os.Stat(folder); err != nil && os.Getenv(f.Variable) == "" {
+			continue
+		}
 		variables = append(variables, f.Variable+"="+folder)
-		if info, err := os.Stat(folder); err == nil && info.IsDir() {
-			overlays = append(overlays, folder)
+		for _, name := range f.within() {
+			if info, err := os.Stat(filepath.Join(folder, name)); err == nil && info.IsDir() {
+				overlays = append(overlays, filepath.Join(folder, name))
+			}
 		}
 	}
 	return variables, overlays
+}
+
+// within are the parts of the folder that are seen.
+func (f *Folder) within() []string {
+	if len(f.Show) == 0 {
+		return []string{"."}
+	}
+	return f.Show
 }
 
 // path is where the folder is on this machine.

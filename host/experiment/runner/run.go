@@ -51,8 +51,10 @@ type Environment struct {
 	Clean   bool // no variables of the user's but PATH, in UTC and the C locale
 	Starve  bool
 	Network bool
-	Order   bool // run the test with those around it, in their order, instead of alone
-	Limits  isolate.Limits
+	// Home leaves the test what the user can read; see [isolate.Command].
+	Home   bool
+	Order  bool // run the test with those around it, in their order, instead of alone
+	Limits isolate.Limits
 }
 
 // ErrNoTests: the tree has nothing that could be built for the test.

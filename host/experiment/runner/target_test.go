@@ -260,11 +260,11 @@ esac
 				t.Fatal(err)
 			}
 			if name == "fail" { // the first or not, a build changes nothing
-				if err := r.Build(t.Context(), target, written, scratch, false); err != nil {
+				if err := r.Build(t.Context(), target, written, runner.Environment{Scratch: scratch}); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if err := r.Build(t.Context(), target, written, scratch, false); err != nil {
+			if err := r.Build(t.Context(), target, written, runner.Environment{Scratch: scratch}); err != nil {
 				t.Fatal(err)
 			}
 			run, err := r.Test(t.Context(), target, written, runner.Environment{Scratch: scratch})

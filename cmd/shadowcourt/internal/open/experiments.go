@@ -18,6 +18,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
+	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
 	"github.com/shadowcourt/shadowcourt/host/experiment/runner"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
@@ -34,7 +35,7 @@ const DefaultBudget = 10 * time.Minute
 type experiments struct {
 	mode            string
 	budget, perCase time.Duration
-	network         bool
+	network, home   bool
 	strict          bool // what can't be run is an error
 	runners         []string
 	tryAll          bool // however sure Light is
@@ -50,6 +51,7 @@ func (o *Flags) ExperimentFlags(cmd *cobra.Command, mode string) {
 	f.DurationVar(&e.budget, "budget", DefaultBudget, "with --experiments: how long all experiments together may run")
 	f.DurationVar(&e.perCase, "case-budget", experiment.DefaultPerCase, "with --experiments: how long those of one case may run")
 	f.BoolVar(&e.network, "experiment-network", false, "with --experiments: leave the network on for the tests")
+	f.BoolVar(&e.home, "experiment-home", false, "with --experiments: let the tests read your home folder and all else that you can read")
 	f.BoolVar(&e.strict, "strict", false, "with --experiments: exit with 2 where they can't be run as asked, for want of git, of --since, or of the test in the source")
 	f.StringArrayVar(&e.runners, "runner", nil, "with --experiments: what runs the tests: a definition of your own, FILE.yaml, or a shipped one ("+
 		strings.Join(runner.Names(), " ")+"); may be repeated (default: what the project has)")
@@ -97,7 +99,7 @@ func (o *Flags) CheckExperiments() error {
 		faults = append(faults, errors.New("--experiments needs --source, the folder whose tests may run"))
 	}
 	if !o.Experiments() && !e.tryAll {
-		faults = append(faults, o.ChangedWithout("--experiments reruns or all", "budget", "case-budget", "experiment-network", "runner", "strict"))
+		faults = append(faults, o.ChangedWithout("--experiments reruns or all", "budget", "case-budget", "experiment-network", "experiment-home", "runner", "strict"))
 	}
 	if o.Experiments() && o.NoCourt {
 		faults = append(faults, errors.New("--experiments with --no-court: it is the court that asks for experiments"))
@@ -150,6 +152,9 @@ func (o *Flags) openLaboratory(ctx context.Context, h *Connected, config *host.C
 	case why != "":
 		fmt.Fprintf(o.command.ErrOrStderr(), "warning: experiments on this tree alone: %s\n", sanitize.Line(why))
 	}
+	if lab.Able() && !e.home && !isolate.HidesFiles() {
+		fmt.Fprintln(o.command.ErrOrStderr(), "warning: tests in experiments can read all that you can read: this system has neither user namespaces nor Landlock to hide it")
+	}
 	e.laboratory = &laboratory{Lab: lab}
 	config.Experiments = e.laboratory
 	config.Court = e.tryMore
@@ -161,7 +166,7 @@ func (o *Flags) laboratoryConfig(runners []*runner.Definition, cache string) exp
 	e := &o.experiments
 	return experiment.Config{
 		Source: o.source, Green: o.since, Mode: experiment.Mode(e.mode), Budget: e.budget, PerCase: e.perCase, CacheDir: ExperimentCache(cache),
-		Network: e.network, Runners: runners, Progress: e.progress,
+		Network: e.network, Home: e.home, Runners: runners, Progress: e.progress,
 	}
 }
 

@@ -1,0 +1,86 @@
+package isolate_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
+)
+
+// secretHome is a home of the user with a secret, a toolchain and a link to another one, outside of the folders for temporary files.
+func secretHome(t *testing.T) string {
+	t.Helper()
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	home, err := os.MkdirTemp(here, "home-") //nolint:usetesting // not below /tmp, which the program does not see anyway
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(home) })
+	for name, text := range map[string]string{".ssh/id_test": "planted-secret", "tools/bin/tool": "#!/bin/sh\necho tool\n", ".cargo/credentials.toml": "planted-secret", ".cargo/bin/x": "x"} {
+		path := filepath.Join(home, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(filepath.Join(home, "tools"), filepath.Join(home, "link")); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HOME", home)
+	return home
+}
+
+// TestAccept_FZ8_TestsSeeNothingOfTheHome: a program reads nothing of the user's home, of /run and /var and of other processes, but the
+// folders that are named and those of PATH.
+func TestAccept_FZ8_TestsSeeNothingOfTheHome(t *testing.T) {
+	for _, level := range levels(t) {
+		t.Run(string(level), func(t *testing.T) {
+			home := secretHome(t)
+			script := `cat ` + home + `/.ssh/id_test ` + home + `/link/../.ssh/id_test /proc/self/root` + home + `/.ssh/id_test; ls ` + home + `/.ssh ` + home + `/.cargo
+				for p in /proc/[0-9]*; do cat $p/environ $p/root` + home + `/.ssh/id_test $p/cwd/.ssh/id_test $p/fd/*/.ssh/id_test; done
+				ls /var/lib/dpkg /run/user; tool; cat ` + home + `/.cargo/bin/x; echo ` + home + `/link/bin/*; echo written > here; cat here; true`
+			change := func(c *isolate.Command) {
+				c.Env = []string{"PATH=" + os.Getenv("PATH") + ":" + filepath.Join(home, "tools", "bin") + ":" + home}
+				c.Show = []string{filepath.Join(home, "link"), filepath.Join(home, ".cargo", "bin"), home, "/", filepath.Join(home, "none")}
+			}
+			t.Setenv("PLANTED", "planted-secret")
+			out := string(shell(t, level, script, change).Output)
+			if strings.Contains(out, "planted-secret") || strings.Contains(out, "credentials") {
+				t.Errorf("it read the secret:\n%s", out)
+			}
+			if !strings.Contains(out, "tool\n") || !strings.Contains(out, "written\n") || !strings.Contains(out, "link/bin/tool") || !strings.Contains(out, "x"+home) {
+				t.Errorf("it lacks what it needs:\n%s", out)
+			}
+			if strings.Contains(out, "alternatives") {
+				t.Errorf("it saw other folders:\n%s", out)
+			}
+			if strings.HasPrefix(home, "/tmp/") && level == isolate.Namespaces {
+				return // folders for temporary files are others in any case
+			}
+			out = string(shell(t, level, "cat "+home+"/.ssh/id_test", func(c *isolate.Command) { c.Home = true }).Output)
+			if out != "planted-secret" {
+				t.Errorf("with the home it read %q", out)
+			}
+		})
+	}
+}
+
+// What is hidden by name, such as the checkout, is hidden in a folder of the system, too, and protected files of /etc are empty.
+func TestHiddenFoldersAndProtectedFiles(t *testing.T) {
+	if isolate.Strongest() != isolate.Namespaces {
+		t.Skip("the system allows no user namespaces")
+	}
+	out := string(shell(t, isolate.Namespaces, "ls /usr/share/*; cat /etc/shadow; cat /etc/hostname >/dev/null; ls /etc/ssl/certs | head -1; touch /usr/share/x /home/x", func(c *isolate.Command) {
+		c.Hide = []string{"/usr/share"}
+	}).Output)
+	if strings.Contains(out, "doc") || strings.Contains(out, "root:") || strings.Count(out, "Read-only file system") != 2 {
+		t.Errorf("it saw %s", out)
+	}
+}
