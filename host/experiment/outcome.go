@@ -39,6 +39,9 @@ type tally struct {
 // add takes a run.
 func (t *tally) add(f *failure, run *runner.Run) {
 	t.runs++
+	if run.Rows { // the one of green has other rows
+		t.result.Test = abi.TestChanged
+	}
 	limit := run.Result.Ending != isolate.Exited && run.Result.Ending != isolate.Signaled
 	switch {
 	case run.Kind == runner.Passed:

@@ -89,7 +89,7 @@ func (l *Lab) perform(ctx context.Context, in *place, f *failure, e abi.Experime
 		err = l.step(ctx, f, e, func() (err error) {
 			r, err = l.run(ctx, in.workspace, run, f, runner.Environment{
 				Clean: e.Environment == abi.CleanEnvironment, Starve: e.Environment == abi.StarvedEnvironment,
-				Order: e.Order == abi.OriginalOrder, Network: l.config.Network, Home: l.config.Home, Limits: isolate.Limits{Time: runLimit(f, e)},
+				Order: e.Order == abi.OriginalOrder, Network: l.config.Network, Home: l.config.Home, Rows: e.Tests == abi.Green, Limits: isolate.Limits{Time: runLimit(f, e)},
 			})
 			return err
 		})

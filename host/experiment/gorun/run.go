@@ -52,6 +52,12 @@ func (g *Go) Test(ctx context.Context, b *Binary, name string, env runner.Enviro
 	if run.Kind, log, err = g.read(ctx, b.Package, name, output); err != nil {
 		return nil, err
 	}
+	if top, _, isRow := strings.Cut(name, "/"); isRow && env.Rows && run.Kind == runner.Absent {
+		if run.Kind, log, err = g.read(ctx, b.Package, top, output); err != nil {
+			return nil, err
+		}
+		run.Rows = run.Kind != runner.Absent
+	}
 	if log != "" {
 		run.Documents = []abi.Document{{Name: "log", Text: log}}
 	}

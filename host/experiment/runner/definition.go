@@ -73,6 +73,8 @@ type Selection struct {
 	Build [][]string `yaml:"build"`
 	Alone []string   `yaml:"alone"`
 	Order []string   `yaml:"order"`
+	// Rows run all rows of a parametrized test; empty where Alone does so.
+	Rows []string `yaml:"rows"`
 }
 
 // File says how the file of a test is found in the tree.
@@ -390,6 +392,7 @@ func (c *checker) selection(field string, s *Selection) {
 	c.build(field+".build", s.Build, slices.DeleteFunc(slices.Clone(known), func(p string) bool { return p == "report" }))
 	c.templates(field+".alone", s.Alone, known)
 	c.templates(field+".order", s.Order, known)
+	c.templates(field+".rows", s.Rows, slices.Concat(known, []string{"function", "rows"}))
 	c.templates(field+".names", s.Names, placeholders)
 	c.templates(field+".report", []string{s.Report}, placeholders)
 	if s.File == nil {

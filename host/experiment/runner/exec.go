@@ -129,24 +129,50 @@ const reportName = "report.xml"
 
 // Test runs the test once, in a tree that is written and built.
 func (r *Runner) Test(ctx context.Context, t *Target, source string, env Environment) (*Run, error) {
-	report := filepath.Join(env.Scratch, reportName)
-	if err := os.Remove(report); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	args, err := t.args(env.Order, report, env.Scratch)
+	args, err := t.args(env.Order, filepath.Join(env.Scratch, reportName), env.Scratch)
 	if err != nil {
 		return nil, err
+	}
+	run, reports, err := r.test(ctx, t, args, source, env)
+	if err != nil {
+		return nil, err
+	}
+	if run.Kind, run.Documents = t.read(reports); run.Kind != Absent {
+		return run, nil
+	}
+	if !env.Rows || t.rows == nil {
+		return r.interpret(run)
+	}
+	if len(t.selection.Rows) > 0 {
+		if args, err = t.expand(t.selection.Rows, filepath.Join(env.Scratch, reportName), env.Scratch); err != nil {
+			return nil, err
+		}
+		if run, reports, err = r.test(ctx, t, args, source, env); err != nil {
+			return nil, err
+		}
+	}
+	if run.Kind, run.Documents = t.readRows(reports); run.Kind != Absent {
+		run.Rows = true
+		return run, nil
+	}
+	return r.interpret(run)
+}
+
+// test runs the program with arguments, and gives its reports.
+func (r *Runner) test(ctx context.Context, t *Target, args []string, source string, env Environment) (*Run, []byte, error) {
+	if err := os.Remove(filepath.Join(env.Scratch, reportName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, err
 	}
 	if env.Limits.Memory == 0 {
 		env.Limits.Memory = 2 * isolate.DefaultMemory // runners have processes of their own beside the test's
 	}
 	c, err := r.command(t, append([]string{t.command}, args...), source, env)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	result, err := isolate.Run(ctx, *c)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	folder := source
 	if r.viewed {
@@ -156,14 +182,9 @@ func (r *Runner) Test(ctx context.Context, t *Target, source string, env Environ
 	}
 	reports, err := r.reports(t, env.Scratch, folder)
 	if err != nil {
-		return nil, fmt.Errorf("%s: its report: %w", r, err)
+		return nil, nil, fmt.Errorf("%s: its report: %w", r, err)
 	}
-	run := &Run{Result: result}
-	run.Kind, run.Documents = t.read(reports)
-	if run.Kind != Absent {
-		return run, nil
-	}
-	return r.interpret(run)
+	return &Run{Result: result}, reports, nil
 }
 
 // interpret tells what a run without a report of the test means.

@@ -102,10 +102,19 @@ func glob(fsys fs.FS, pattern string) ([]string, error) {
 }
 
 // read tells what came of the test in reports. A report that ends early tells what stands before its end.
-func (t *Target) read(reports []byte) (Kind, []abi.Document) {
+func (t *Target) read(reports []byte) (Kind, []abi.Document) { return t.readOf(reports, t.is) }
+
+// readRows tells what came of all rows of the test.
+func (t *Target) readRows(reports []byte) (Kind, []abi.Document) {
+	return t.readOf(reports, func(test junit.Test) bool {
+		return (test.Class == t.Test.Class || !strings.Contains(t.selection.Report, "{class}")) && t.rows.MatchString(test.Name)
+	})
+}
+
+func (t *Target) readOf(reports []byte, is func(junit.Test) bool) (Kind, []abi.Document) {
 	kind := Absent
 	reader := junit.Reader{Ended: func(test junit.Test, end junit.End) {
-		if t.is(test) {
+		if is(test) {
 			kind = worse(kind, end)
 		}
 	}}
@@ -114,7 +123,7 @@ func (t *Target) read(reports []byte) (Kind, []abi.Document) {
 		if err != nil {
 			break
 		}
-		if test, ok := junit.Named(&entry.Case); ok && t.is(test) {
+		if test, ok := junit.Named(&entry.Case); ok && is(test) {
 			documents = append(documents, entry.Case.Documents...)
 		}
 	}

@@ -32,6 +32,8 @@ type Run struct {
 	// Documents are what the test wrote, as the reader of its reports gives them to cases; empty unless it failed.
 	Documents []abi.Document
 	Result    *isolate.Result
+	// Rows: the tree has the test's function without the row of the case, and this is what came of all its rows.
+	Rows bool
 }
 
 // Log is all that a failed test wrote.
@@ -52,7 +54,9 @@ type Environment struct {
 	Starve  bool
 	Network bool
 	// Home leaves the test what the user can read; see [isolate.Command].
-	Home   bool
+	Home bool
+	// Rows has all rows of the test's function run where the tree has it without the row of the case: it was edited.
+	Rows   bool
 	Order  bool // run the test with those around it, in their order, instead of alone
 	Limits isolate.Limits
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -27,6 +28,16 @@ type Target struct {
 	command   string
 	names     []string // by which a report may call the test, in the form of selection.Report
 	values    map[string][]string
+	rows      *regexp.Regexp // of the names of all rows of the test, nil where they are not known
+}
+
+// WithRows is the target with the function of a parametrized test and an expression for the names of its rows.
+func (t *Target) WithRows(function string, names *regexp.Regexp) *Target {
+	with := *t
+	with.values = maps.Clone(t.values)
+	with.values["function"], with.values["rows"] = []string{function}, []string{names.String()}
+	with.rows = names
+	return &with
 }
 
 // cutName ends a name that the reader of the report has cut.
@@ -109,10 +120,15 @@ func (t *Target) Unit() string {
 
 // args are the arguments of a run, which writes its report and other files to the scratch folder.
 func (t *Target) args(order bool, report, scratch string) ([]string, error) {
-	templates, values := t.selection.Alone, maps.Clone(t.values)
+	templates := t.selection.Alone
 	if order {
 		templates = t.selection.Order
 	}
+	return t.expand(templates, report, scratch)
+}
+
+func (t *Target) expand(templates []string, report, scratch string) ([]string, error) {
+	values := maps.Clone(t.values)
 	values["report"], values["scratch"] = []string{report}, []string{scratch}
 	return expand(templates, values)
 }
