@@ -39,13 +39,15 @@ type tally struct {
 // add takes a run.
 func (t *tally) add(f *failure, run *runner.Run) {
 	t.runs++
-	if run.Rows { // the one of green has other rows
+	if run.Rows {
 		t.result.Test = abi.TestChanged
 	}
 	limit := run.Result.Ending != isolate.Exited && run.Result.Ending != isolate.Signaled
 	switch {
 	case run.Kind == runner.Passed:
 		t.result.Passed++
+	case run.Rows: // it is another row that fails
+		t.missed, t.reason = true, "green has the test with other rows, of which some do not pass: "+run.Log()
 	case run.Kind == runner.Skipped:
 		t.reason = "the test was skipped"
 	case run.Kind == runner.Failed && !limit, run.Kind == runner.Failed && run.Result.Ending == isolate.OverTime:

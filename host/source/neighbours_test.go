@@ -107,10 +107,18 @@ func TestRows(t *testing.T) {
 // stand; an edited row makes it a changed test, and no new one.
 func TestAccept_FZ4_NeighboursAndRows(t *testing.T) {
 	t.Parallel()
-	python := func(test, class, line string) string { return test + " fails in tests.test_shop" + class + "\ntests/test_shop.py:" + line + ": AssertionError\n" }
-	script := func(test, line string) string { return test + " fails in shop\n    at Object.<anonymous> (tests/shop.test.js:" + line + ":20)\n" }
-	java := func(test, line string) string { return test + " fails in shop.ShopTest\n\tat shop.ShopTest.x(ShopTest.java:" + line + ")\n" }
-	golang := func(test, line string) string { return test + " fails in example.com/shop\n    shop_test.go:" + line + ": got 0, want 1\n" }
+	python := func(test, class, line string) string {
+		return test + " fails in tests.test_shop" + class + "\ntests/test_shop.py:" + line + ": AssertionError\n"
+	}
+	script := func(test, line string) string {
+		return test + " fails in shop\n    at Object.<anonymous> (tests/shop.test.js:" + line + ":20)\n"
+	}
+	java := func(test, line string) string {
+		return test + " fails in shop.ShopTest\n\tat shop.ShopTest.x(ShopTest.java:" + line + ")\n"
+	}
+	golang := func(test, line string) string {
+		return test + " fails in example.com/shop\n    shop_test.go:" + line + ": got 0, want 1\n"
+	}
 	const py, js, jv, gopher = "tests/test_shop.py", "tests/shop.test.js", "src/test/java/shop/ShopTest.java", "shop_test.go"
 	for _, tt := range []struct {
 		name, file, log string
