@@ -55,8 +55,8 @@ func TestAccept_FZ8_NoSecretOfTheHomeIsTold(t *testing.T) {
 			t.Parallel()
 			p := &project{green: tt.files, head: map[string]string{"report.out": tt.report, "mine.yaml": definition}}
 			p.write(t)
-			run := func(cache string, args ...string) string {
-				args = append(append(args, tt.args...), "--source", ".", "--since", "green", "--cache", filepath.Join(p.dir, "..", cache, "modules"))
+			run := func(args ...string) string {
+				args = append(append(args, tt.args...), "--source", ".", "--since", "green")
 				cmd := exec.CommandContext(t.Context(), "shadowcourt", args...)
 				cmd.Dir = p.dir
 				cmd.Env = append(append(os.Environ(), userEnv(t)...), "HOME="+home)
@@ -74,8 +74,8 @@ func TestAccept_FZ8_NoSecretOfTheHomeIsTold(t *testing.T) {
 				return string(out)
 			}
 			shell(t, p.dir, "shadowcourt key new ../key && echo done")
-			out := run("a", "try", "report.out", "--experiments", "all", "--format=json", "--report", "page.html", "--record", "record", "--key", "../key")
-			out += run("b", "experiment", "report.out", tt.id)
+			out := run("try", "report.out", "--experiments", "all", "--format=json", "--report", "page.html", "--record", "record", "--key", "../key")
+			out += run("experiment", "report.out", tt.id)
 			if strings.Contains(out, secret) || !strings.Contains(out, "--experiment-home shows it") || strings.Contains(out, `"classification":"si001"`) {
 				t.Errorf("the result has the secret, or nothing of what is hidden:\n%s", out)
 			}
@@ -92,7 +92,7 @@ func TestAccept_FZ8_NoSecretOfTheHomeIsTold(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if out := run("c", "try", "report.out", "--experiments", "all", "--format=json", "--experiment-home"); !strings.Contains(out, secret) {
+			if out := run("try", "report.out", "--experiments", "all", "--format=json", "--experiment-home"); !strings.Contains(out, secret) {
 				t.Errorf("with the home the tests don't read the key, so that this test shows nothing:\n%s", out)
 			}
 		})

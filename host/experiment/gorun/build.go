@@ -145,7 +145,7 @@ const interruptPause = 5 * time.Second
 func (g *Go) run(ctx context.Context, folder, temp string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, g.command, args...) //nolint:gosec // packages can't be flags
 	cmd.Dir = folder
-	cmd.Env = append(os.Environ(), "PWD="+folder, "GOTMPDIR="+temp)
+	cmd.Env = append(os.Environ(), "PWD="+folder, "GOTMPDIR="+temp, "TMPDIR="+temp)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // so that it ends its compilers, too
 	cmd.WaitDelay = interruptPause
 	var out, errs head

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/shadowcourt/shadowcourt/host/internal/tempdir"
 )
 
 // executable is this program, even if its file was replaced meanwhile.
@@ -24,12 +26,12 @@ func executable() (string, error) { return "/proc/self/exe", nil }
 
 // strongest finds out once what this system allows: whether a supervisor can confine itself in namespaces.
 var strongest = sync.OnceValue(func() Level {
-	dir, err := os.MkdirTemp("", "shadowcourt-isolate-")
+	dir, err := tempdir.New("shadowcourt-isolate")
 	if err != nil {
 		return Reaper
 	}
-	defer os.RemoveAll(dir)
-	probe := Command{Dir: "/", Scratch: dir, Limits: Limits{}.orDefaults()}
+	defer func() { _ = dir.Remove() }()
+	probe := Command{Dir: "/", Scratch: dir.Path, Limits: Limits{}.orDefaults()}
 	if r, err := start(context.Background(), &order{Command: probe, Level: Namespaces, Probe: true}); err != nil || r.Ending != Exited {
 		return Reaper
 	}

@@ -4,6 +4,7 @@ package tempdir
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -22,10 +23,31 @@ type Dir struct {
 	lock *os.File
 }
 
-// New makes the folder KIND-* in [os.TempDir], and removes those of that kind whose processes are gone. The caller removes it.
+// New makes the folder KIND-* in [os.TempDir], or where nothing can be written there in the user's cache folder, and removes those of
+// that kind whose processes are gone. The caller removes it.
 func New(kind string) (*Dir, error) {
+	d, err := newIn(os.TempDir(), kind)
+	if err == nil {
+		return d, nil
+	}
+	cache, missing := os.UserCacheDir()
+	if missing != nil {
+		return nil, fmt.Errorf("%w: set TMPDIR to a folder that can be written to", err)
+	}
+	other := filepath.Join(cache, "shadowcourt", "tmp")
+	if second := os.MkdirAll(other, 0o700); second != nil {
+		return nil, fmt.Errorf("%w, and %w: set TMPDIR to a folder that can be written to", err, second)
+	}
+	d, second := newIn(other, kind)
+	if second != nil {
+		return nil, fmt.Errorf("%w, and %w: set TMPDIR to a folder that can be written to", err, second)
+	}
+	return d, nil
+}
+
+func newIn(folder, kind string) (*Dir, error) {
 	for {
-		lock, err := os.CreateTemp("", kind+"-*"+lockSuffix)
+		lock, err := os.CreateTemp(folder, kind+"-*"+lockSuffix)
 		if err != nil {
 			return nil, err
 		}
@@ -43,7 +65,7 @@ func New(kind string) (*Dir, error) {
 			return nil, err
 		}
 		if flock.KeepsOpen && !free(lock.Name()) { // else this file system has no locks
-			removeLeft(kind)
+			removeLeft(folder, kind)
 		}
 		return d, nil
 	}
@@ -61,8 +83,8 @@ func (d *Dir) removeLock() error {
 
 // removeLeft removes the folders of a kind that no process has locked. Those of other users stay, because the system keeps their
 // files from this one.
-func removeLeft(kind string) {
-	locks, err := filepath.Glob(filepath.Join(os.TempDir(), kind+"-*"+lockSuffix))
+func removeLeft(folder, kind string) {
+	locks, err := filepath.Glob(filepath.Join(folder, kind+"-*"+lockSuffix))
 	if err != nil {
 		return
 	}

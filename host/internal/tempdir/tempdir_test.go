@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -122,5 +123,34 @@ func exists(t *testing.T, path string, want bool) {
 	t.Helper()
 	if _, err := os.Stat(path); (err == nil) != want {
 		t.Errorf("%s: %v", path, err)
+	}
+}
+
+// TestAccept_FZ9_AReadOnlyTemporaryFolder: where nothing can be written to the system's folder, the user's cache folder has the temporary
+// ones; where neither can be written to, the error names both and what to do.
+func TestAccept_FZ9_AReadOnlyTemporaryFolder(t *testing.T) {
+	cache := t.TempDir()
+	t.Setenv("TMPDIR", filepath.Join(cache, "none"))
+	t.Setenv("XDG_CACHE_HOME", cache)
+	t.Setenv("HOME", cache)
+	d, err := tempdir.New("test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rel, err := filepath.Rel(cache, d.Path); err != nil || !filepath.IsLocal(rel) {
+		t.Errorf("it is %s", d.Path)
+	}
+	exists(t, d.Path, true)
+	if err := d.Remove(); err != nil {
+		t.Error(err)
+	}
+	file := filepath.Join(cache, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_CACHE_HOME", file)
+	t.Setenv("HOME", file)
+	if _, err := tempdir.New("test"); err == nil || !strings.Contains(err.Error(), "none") || !strings.Contains(err.Error(), file) || !strings.Contains(err.Error(), "set TMPDIR") {
+		t.Errorf("got %v", err)
 	}
 }
