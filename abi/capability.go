@@ -83,7 +83,7 @@ const (
 	ReachPackage SourceReach = "package"
 	// ReachImported: the package imports it, directly or not.
 	ReachImported SourceReach = "imported"
-	// ReachDependencies: it says which versions of others' packages are used.
+	// ReachDependencies: it says which versions of others' packages are used, or how the tests are built and run.
 	ReachDependencies SourceReach = "dependencies"
 	// ReachNone: it does not bear on them.
 	ReachNone SourceReach = "none"

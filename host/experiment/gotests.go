@@ -45,7 +45,7 @@ func openGo(ctx context.Context, source runner.Source, flags []string) (*goTests
 		return nil, err
 	}
 	g := &goTests{modules: modules, tested: testedFolders(source.Head)}
-	if g.command, g.problem = gorun.Find(ctx, flags...); g.problem == nil {
+	if g.command, g.problem = gorun.Find(ctx, source.Scratch, flags...); g.problem == nil {
 		g.command.Hide(source.Top)
 	}
 	return g, ctx.Err()

@@ -33,8 +33,8 @@ type Go struct {
 	hide    []string // folders that tests don't see
 }
 
-// Find finds the go command in PATH. Flags are passed to every build, such as -race and -tags.
-func Find(ctx context.Context, flags ...string) (*Go, error) {
+// Find finds the go command in PATH. Its temporary files are in the folder temp. Flags are passed to every build, such as -race and -tags.
+func Find(ctx context.Context, temp string, flags ...string) (*Go, error) {
 	command, err := exec.LookPath("go")
 	if err != nil {
 		return nil, ErrNoGo
@@ -48,11 +48,11 @@ func Find(ctx context.Context, flags ...string) (*Go, error) {
 	if err := json.Unmarshal(out, &g.env); err != nil {
 		return nil, fmt.Errorf("go env: %w", err)
 	}
-	reader, err := exec.CommandContext(ctx, command, "tool", "-n", "test2json").Output() //nolint:gosec // the go command of PATH
+	reader, err := g.run(ctx, temp, temp, "tool", "-n", "test2json")
 	if err != nil {
 		return nil, fmt.Errorf("go tool test2json: %w", err)
 	}
-	g.reader = strings.TrimSpace(string(reader))
+	g.reader = strings.TrimSpace(reader)
 	return g, nil
 }
 

@@ -71,7 +71,7 @@ func TestOutcomesOfATest(t *testing.T) {
 	t.Setenv("MY_SECRET", "secret")
 	t.Setenv("TZ", "Asia/Tokyo")
 	scratch, tree := module(t, map[string]string{"cart/cart.go": "package cart\n", "cart/cart_test.go": tests, "cart/testdata/a": "fixture"})
-	g, err := gorun.Find(t.Context())
+	g, err := gorun.Find(t.Context(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ var dirty bool
 func TestBefore(t *testing.T) { dirty = true }
 func TestOrder(t *testing.T) { if dirty { t.Error("dirty") } }
 `})
-	g, err := gorun.Find(t.Context())
+	g, err := gorun.Find(t.Context(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestWhatDoesNotBuild(t *testing.T) {
 		"bad/bad.go": "package bad\n\nfunc F() int { return \"x\" }\n", "bad/bad_test.go": "package bad\n",
 		"none/none.go": "package none\n", "far/far_test.go": "package far\n\nimport _ \"example.com/other\"\n",
 	})
-	g, err := gorun.Find(t.Context())
+	g, err := gorun.Find(t.Context(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
