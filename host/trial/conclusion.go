@@ -261,7 +261,7 @@ func (t *Trial) Suspect() *Suspect {
 	for i := range t.Light {
 		for j := range t.Light[i].Gathered {
 			e := &t.Light[i].Gathered[j]
-			ofSource := strings.HasPrefix(e.SourceRef, "source:") || strings.HasPrefix(e.SourceRef, "intent:")
+			ofSource := strings.HasPrefix(e.SourceRef, "seeker-source:") || strings.HasPrefix(e.SourceRef, "seeker-intent:")
 			if !ofSource || e.Supports == "" || e.Supports != t.Result.Final.Classification || best != nil && e.RelevanceConfidence <= best.RelevanceConfidence {
 				continue
 			}

@@ -161,9 +161,9 @@ func TestSuspect(t *testing.T) {
 		return abi.Evidence{SourceRef: ref, Supports: supports, Content: content, RelevanceConfidence: confidence}
 	}
 	gathered := []abi.Evidence{
-		item("source:cart.go", "pb001", "The diff touches cart.go (+1 -1) (commit ece76d17466e by Ann (QA) Author)\n-1\n+2", 0.5),
-		item("source:diff", "pb001", "Of what the failing test uses the diff changes the product", 0.9),
-		item("source:cart_test.go", "ab001", "The diff touches it (commit 1abff70594c2 by Bob)\n", 0.9),
+		item("seeker-source:cart.go", "pb001", "The diff touches cart.go (+1 -1) (commit ece76d17466e by Ann (QA) Author)\n-1\n+2", 0.5),
+		item("seeker-source:diff", "pb001", "Of what the failing test uses the diff changes the product", 0.9),
+		item("seeker-source:cart_test.go", "ab001", "The diff touches it (commit 1abff70594c2 by Bob)\n", 0.9),
 		item("log:L2", "pb001", "printed (commit 0000000000aa by Mallory)\n", 0.99),
 	}
 	tr := &Trial{Light: []LightPass{{Gathered: gathered}}, Result: Result{Final: Final{Classification: "pb001"}}}
