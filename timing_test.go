@@ -36,6 +36,8 @@ var realTime = map[string]string{
 	"host/pipeline/load_test.go":                  "a value that is read, and limits nothing",
 	"host/record/regular_unix_test.go":            "opening a FIFO fails at once; it gets 10 s",
 	"host/service/accept_fleet_postgres_test.go":  "the time of a swap is only printed",
+	"host/service/accept_nginx_test.go":           "nginx is waited for until it listens or ends",
+	"host/service/accept_slow_test.go":            "limits of 300 ms end requests that would last for ever; each gets a minute",
 	"host/service/store/suite_test.go":            "an event arrives within milliseconds; it gets 30 s",
 	"host/service/web/browser_test.go":            "a page takes a second; a test in the browser gets three minutes",
 	"host/service/work/faults_test.go":            "faults come at random moments, and the time of the run is only printed",
