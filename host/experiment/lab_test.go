@@ -445,7 +445,9 @@ func TestWhyNothingIsOffered(t *testing.T) {
 		}
 	})
 	t.Run("no temporary folder", func(t *testing.T) {
-		t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "none"))
+		for _, name := range []string{"TMPDIR", "XDG_CACHE_HOME", "HOME"} {
+			t.Setenv(name, filepath.Join(os.DevNull, "none"))
+		}
 		if l := open(t, config); l.Able() || !strings.Contains(l.Why(databaseCase()), "no temporary folder") {
 			t.Errorf("got %q", l.Why(databaseCase()))
 		}

@@ -57,11 +57,11 @@ func sectionsIn(file string, text []byte) []section {
 	if code := testcode.Parse(file, text); code != nil {
 		for i := range code.Blocks {
 			if b := &code.Blocks[i]; b.Callable {
-				key := b.Name
+				names := []string{b.Name}
 				for k := b.Parent; k >= 0; k = code.Blocks[k].Parent {
-					key += " in " + code.Blocks[k].Name
+					names = append(names, code.Blocks[k].Name)
 				}
-				add(key, b.Name, b.First, b.Last)
+				add(strings.Join(names, " in "), b.Name, b.First, b.Last)
 			}
 		}
 	}

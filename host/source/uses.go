@@ -214,7 +214,7 @@ func (u uses) touches(t *Tree, c *Change) bool {
 			return true
 		}
 		if slices.ContainsFunc(h.Added, directs) || slices.ContainsFunc(h.Removed, func(line string) bool {
-			return directs(line) || gone(line, list) && !(strings.HasSuffix(c.Path, "_test.go") && removedTest.MatchString(line) && !strings.HasPrefix(line, "func TestMain("))
+			return directs(line) || gone(line, list) && (!strings.HasSuffix(c.Path, "_test.go") || !removedTest.MatchString(line) || strings.HasPrefix(line, "func TestMain("))
 		}) {
 			return true
 		}

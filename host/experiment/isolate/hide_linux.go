@@ -44,8 +44,8 @@ func privacyOf(c *Command) privacy {
 	}
 	p.Shown = append(p.Shown, c.Show...)
 	for _, path := range slices.Clone(p.Shown) { // links lead to what is hidden, too
-		if real, err := filepath.EvalSymlinks(path); err == nil && real != path {
-			p.Shown = append(p.Shown, real)
+		if target, err := filepath.EvalSymlinks(path); err == nil && target != path {
+			p.Shown = append(p.Shown, target)
 		}
 	}
 	p.Shown = slices.DeleteFunc(p.Shown, func(path string) bool {
@@ -88,8 +88,8 @@ func homeFolders() []string {
 		names = append(names, u.HomeDir)
 	}
 	for _, name := range names {
-		if real, err := filepath.EvalSymlinks(name); err == nil && filepath.IsAbs(real) && real != "/" && !slices.Contains(list, real) {
-			list = append(list, real)
+		if target, err := filepath.EvalSymlinks(name); err == nil && filepath.IsAbs(target) && target != "/" && !slices.Contains(list, target) {
+			list = append(list, target)
 		}
 	}
 	return list
@@ -100,11 +100,11 @@ var protected = sync.OnceValue(func() []string {
 	var list []string
 	_ = filepath.WalkDir("/etc", func(name string, e fs.DirEntry, err error) error {
 		if err != nil || e.Type()&fs.ModeSymlink != 0 {
-			return nil //nolint:nilerr // who can't read it sees nothing of it
+			return nil // who can't read it sees nothing of it
 		}
 		info, err := e.Info()
 		if err != nil {
-			return nil //nolint:nilerr // it went away meanwhile
+			return nil // it went away meanwhile
 		}
 		switch {
 		case e.IsDir() && info.Mode().Perm()&0o005 != 0o005:
@@ -180,7 +180,7 @@ func hide(p *privacy) error {
 // sealCover makes an empty folder read-only, unless something is shown in its place.
 func sealCover(path string) error {
 	var stat unix.Statfs_t
-	if err := unix.Statfs(path, &stat); err != nil || stat.Type != unix.TMPFS_MAGIC || stat.Blocks*uint64(stat.Bsize) > 1<<20 { //nolint:gosec // sizes are positive
+	if err := unix.Statfs(path, &stat); err != nil || stat.Type != unix.TMPFS_MAGIC || stat.Blocks*uint64(stat.Bsize) > 1<<20 {
 		return nil //nolint:nilerr // it is hidden with what is around it
 	}
 	return setReadOnly(path, true, false)
@@ -221,7 +221,7 @@ func restrict(p *privacy) error {
 		return nil
 	}
 	attr := unix.LandlockRulesetAttr{Handled_access_fs: readRights}
-	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr.Handled_access_fs), 0)
+	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr.Handled_access_fs), 0) //nolint:gosec // the kernel's interface
 	if errno != 0 {
 		return errno
 	}
@@ -276,7 +276,7 @@ func allow(ruleset int, path string) error {
 	if err := unix.Fstat(f, &stat); err != nil {
 		return err
 	}
-	rule := unix.LandlockPathBeneathAttr{Allowed_access: readRights, Parent_fd: int32(f)} //nolint:gosec // descriptors are small
+	rule := unix.LandlockPathBeneathAttr{Allowed_access: readRights, Parent_fd: int32(f)}
 	if stat.Mode&syscall.S_IFMT != syscall.S_IFDIR {
 		rule.Allowed_access = unix.LANDLOCK_ACCESS_FS_READ_FILE
 	}

@@ -25,8 +25,8 @@ func (r *Runner) shown(variables []string, command string) []string {
 	}
 	for _, name := range r.installed {
 		at := filepath.Join(r.source.Top, filepath.FromSlash(name))
-		if real, err := filepath.EvalSymlinks(at); err == nil && !within(r.source.Top, real) {
-			list = append(list, real)
+		if linked, err := filepath.EvalSymlinks(at); err == nil && !within(r.source.Top, linked) {
+			list = append(list, linked)
 		}
 		list = append(list, installation(filepath.Join(at, "bin", "python"))...)
 	}
@@ -68,8 +68,8 @@ func installation(program string) []string {
 			list = append(list, filepath.Join(prefix, "lib"))
 		}
 		for _, name := range []string{programs[i], filepath.Join(folder, "python"), filepath.Join(folder, "python3"), filepath.Join(folder, "node")} {
-			if real, err := filepath.EvalSymlinks(name); err == nil && real != name {
-				programs = append(programs, real)
+			if linked, err := filepath.EvalSymlinks(name); err == nil && linked != name {
+				programs = append(programs, linked)
 			}
 		}
 	}

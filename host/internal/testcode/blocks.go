@@ -143,12 +143,7 @@ func braceBlocks(f *File, s *scan) {
 		f.add(Block{Name: name, First: s.line(s.declaration(m[0])), Last: s.line(s.closing(m[1]-1) - 1), Test: strings.Contains(name, "Test")})
 	}
 	for _, m := range braceMethod.FindAllStringSubmatchIndex(s.code, -1) {
-		name := ""
-		if m[2] >= 0 {
-			name = s.code[m[2]:m[3]]
-		} else {
-			name = s.code[m[4]:m[5]]
-		}
+		name := s.code[max(m[2], m[4]):max(m[3], m[5])] // one of the two groups
 		start := s.declaration(m[0])
 		head := s.code[start:m[0]]
 		end := s.closing(m[1] - 1)

@@ -101,8 +101,8 @@ func (f *File) nest() {
 
 // At gives the innermost function or test at a line.
 func (f *File) At(line int) (Block, bool) {
-	for i := len(f.Blocks) - 1; i >= 0; i-- {
-		if b := f.Blocks[i]; b.Callable && b.First <= line && line <= b.Last {
+	for _, b := range slices.Backward(f.Blocks) {
+		if b.Callable && b.First <= line && line <= b.Last {
 			return b, true
 		}
 	}
