@@ -334,7 +334,7 @@ func BaseFails(results []abi.ExperimentResult) *abi.ExperimentResult {
 	return nil
 }
 
-// IsRerun says whether an experiment runs the failing test once more as it failed: by itself, on head, in its own environment. It comes
+// IsRerun says whether an experiment runs the failing test again as it failed: by itself, on head, in its own environment. It comes
 // before all others, see [Choose].
 func IsRerun(e *abi.Experiment) bool {
 	return e.Product == abi.Head && e.Tests == abi.Head && e.Environment == abi.OriginalEnvironment && e.Order == abi.Alone

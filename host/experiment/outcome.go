@@ -96,7 +96,7 @@ func (t *tally) same(l *looks) bool {
 	return l.same(t.looks) || t.constant != nil && l.has(t.constant, moved) && t.looks.has(t.constant, false)
 }
 
-// compare looks at failures of the tree under test once more when several differ from that of the case, and from each other: what one tree
+// compare looks at failures of the tree under test again when several differ from that of the case, and from each other: what one tree
 // in one environment does not show each time is no part of the failure.
 func (t *tally) compare() {
 	r := &t.result

@@ -3,96 +3,159 @@ package api
 import (
 	"context"
 	"errors"
+	"io"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // slots bound how many dockets are received at once. Who finds none waits: the submitter that has the fewest is next, and of those who
-// have as many, who came first. Of several slots one is never a submitter's that has all others. Safe for concurrent use.
+// have as many, who came first. Of several slots one is never a submitter's that has all others. Who has none and finds all taken takes
+// the oldest one of a submitter that has several, so that slow uploads keep nobody out. Safe for concurrent use.
 type slots struct {
 	count int
 	mu    sync.Mutex
-	held  map[string]int // slots by submitter
-	queue []*waiting     // who waits, in the order in which they came
+	held  []*slot    // the oldest first
+	queue []*waiting // who waits, in the order in which they came
+}
+
+// slot lets one docket be received.
+type slot struct {
+	submitter string
+	lost      atomic.Bool // to a submitter that had none
 }
 
 type waiting struct {
 	submitter string
-	given     chan struct{}
+	given     chan *slot
 }
 
 // maxWaiting is how many requests may wait, each with a connection.
 const maxWaiting = 256
 
-// Why a request got no slot.
+// Why a request got no slot, or lost it.
 var (
 	errBusy = errors.New("the server receives as many dockets as it takes at once")
 	errOwn  = errors.New("the submitter sends as many dockets as one may at once")
+	errLost = errors.New("the place was given to a submitter that had none")
 )
 
-func newSlots(count int) *slots { return &slots{count: count, held: map[string]int{}} }
+func newSlots(count int) *slots { return &slots{count: count} }
 
 // take waits for a slot until the context ends. The caller releases it with give.
-func (s *slots) take(ctx context.Context, submitter string) error {
+func (s *slots) take(ctx context.Context, submitter string) (*slot, error) {
 	s.mu.Lock()
 	if len(s.queue) >= maxWaiting {
 		s.mu.Unlock()
-		return errBusy
+		return nil, errBusy
 	}
-	w := &waiting{submitter, make(chan struct{})}
+	w := &waiting{submitter, make(chan *slot, 1)}
 	s.queue = append(s.queue, w)
 	s.hand()
+	s.evict()
 	s.mu.Unlock()
 	select {
-	case <-w.given:
-		return nil
+	case own := <-w.given:
+		return own, nil
 	case <-ctx.Done():
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := slices.Index(s.queue, w)
 	if i < 0 {
-		return nil // it was given in the last moment
+		return <-w.given, nil // it was given in the last moment
 	}
 	s.queue = slices.Delete(s.queue, i, i+1)
-	if s.held[submitter] >= s.each() {
-		return errOwn
+	if s.of(submitter) >= s.each() {
+		return nil, errOwn
 	}
-	return errBusy
+	return nil, errBusy
 }
 
 // each is how many slots one submitter may have.
 func (s *slots) each() int { return max(s.count-1, 1) }
 
+// of is how many slots a submitter has.
+func (s *slots) of(submitter string) int {
+	n := 0
+	for _, own := range s.held {
+		if own.submitter == submitter {
+			n++
+		}
+	}
+	return n
+}
+
 // give releases a slot.
-func (s *slots) give(submitter string) {
+func (s *slots) give(own *slot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.held[submitter]--; s.held[submitter] == 0 {
-		delete(s.held, submitter)
-	}
+	s.held = slices.DeleteFunc(s.held, func(other *slot) bool { return other == own })
 	s.hand()
 }
 
 // hand gives free slots to who waits.
 func (s *slots) hand() {
 	for {
-		used := 0
-		for _, n := range s.held {
-			used += n
-		}
 		next := -1
 		for i, w := range s.queue {
-			if n := s.held[w.submitter]; n < s.each() && (next < 0 || n < s.held[s.queue[next].submitter]) {
+			if n := s.of(w.submitter); n < s.each() && (next < 0 || n < s.of(s.queue[next].submitter)) {
 				next = i
 			}
 		}
-		if used >= s.count || next < 0 {
+		if len(s.held) >= s.count || next < 0 {
 			return
 		}
 		w := s.queue[next]
 		s.queue = slices.Delete(s.queue, next, next+1)
-		s.held[w.submitter]++
-		close(w.given)
+		own := &slot{submitter: w.submitter}
+		s.held = append(s.held, own)
+		w.given <- own
 	}
+}
+
+// evict takes a slot for each submitter that waits and has none.
+func (s *slots) evict() {
+	without := map[string]bool{}
+	for _, w := range s.queue {
+		if s.of(w.submitter) == 0 {
+			without[w.submitter] = true
+		}
+	}
+	left := map[string]int{} // slots that are not lost yet
+	leaving := 0
+	for _, own := range s.held {
+		if own.lost.Load() {
+			leaving++
+		} else {
+			left[own.submitter]++
+		}
+	}
+	for ; leaving < len(without); leaving++ {
+		most := 1
+		var loses *slot
+		for _, own := range s.held {
+			if n := left[own.submitter]; n > most && !own.lost.Load() {
+				most, loses = n, own
+			}
+		}
+		if loses == nil {
+			return
+		}
+		loses.lost.Store(true)
+		left[loses.submitter]--
+	}
+}
+
+// reading is a body that ends when its slot is lost. A client that sends nothing meets the deadline of reads before.
+type reading struct {
+	io.ReadCloser
+	slot *slot
+}
+
+func (r *reading) Read(p []byte) (int, error) {
+	if r.slot.lost.Load() {
+		return 0, errLost
+	}
+	return r.ReadCloser.Read(p)
 }

@@ -3,6 +3,9 @@ package api
 import (
 	"context"
 	"errors"
+	"io"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -18,52 +21,66 @@ func (s *slots) queued(n int) {
 	}
 }
 
+// release gives the oldest slot of a submitter back.
+func (s *slots) release(submitter string) {
+	s.mu.Lock()
+	i := slices.IndexFunc(s.held, func(own *slot) bool { return own.submitter == submitter })
+	own := s.held[i]
+	s.mu.Unlock()
+	s.give(own)
+}
+
+func (s *slots) must(t *testing.T, submitter string) *slot {
+	t.Helper()
+	own, err := s.take(t.Context(), submitter)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return own
+}
+
+func (s *slots) later(ctx context.Context, submitter string) <-chan error {
+	done := make(chan error, 1)
+	go func() { _, err := s.take(ctx, submitter); done <- err }()
+	return done
+}
+
 func TestSlots(t *testing.T) {
 	t.Parallel()
 	s := newSlots(3)
-	take := func(ctx context.Context, submitter string) <-chan error {
-		done := make(chan error, 1)
-		go func() { done <- s.take(ctx, submitter) }()
-		return done
-	}
-	for range 2 {
-		if err := s.take(t.Context(), "large"); err != nil {
-			t.Fatal(err)
-		}
-	}
+	s.must(t, "large")
+	s.must(t, "large")
 	// The third is not for who has two.
 	impatient, give := context.WithCancel(t.Context())
-	more := take(impatient, "large")
+	more := s.later(impatient, "large")
 	s.queued(1)
 	give()
 	if err := <-more; !errors.Is(err, errOwn) {
 		t.Errorf("who has the most of one submitter got %v", err)
 	}
-	third := take(t.Context(), "large")
+	third := s.later(t.Context(), "large")
 	s.queued(1)
-	if err := s.take(t.Context(), "small"); err != nil {
-		t.Fatal(err)
-	}
+	s.must(t, "small")
 	gone, leave := context.WithCancel(t.Context())
-	left := take(gone, "other")
+	left := s.later(gone, "other")
 	s.queued(2)
 	leave()
 	if err := <-left; !errors.Is(err, errBusy) {
 		t.Errorf("who left got %v", err)
 	}
 	// large came first, and has two slots.
-	other := take(t.Context(), "other")
+	other := s.later(t.Context(), "other")
 	s.queued(2)
-	s.give("small")
+	s.release("small")
 	if err := <-other; err != nil {
 		t.Error(err)
 	}
-	s.give("large")
+	s.release("large")
 	if err := <-third; err != nil {
 		t.Error(err)
 	}
 	for _, submitter := range []string{"large", "large", "other"} {
-		s.give(submitter)
+		s.release(submitter)
 	}
 	if len(s.held) != 0 || len(s.queue) != 0 {
 		t.Errorf("%v are held, %v wait", s.held, s.queue)
@@ -75,14 +92,47 @@ func TestSlotsWithOne(t *testing.T) {
 	s := newSlots(1)
 	ended, end := context.WithCancel(t.Context())
 	end()
-	if err := s.take(t.Context(), "a"); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.take(ended, "b"); !errors.Is(err, errBusy) {
+	own := s.must(t, "a")
+	if _, err := s.take(ended, "b"); !errors.Is(err, errBusy) || own.lost.Load() {
 		t.Errorf("there is another slot: %v", err)
 	}
-	s.give("a")
-	if err := s.take(t.Context(), "b"); err != nil {
+	s.release("a")
+	s.must(t, "b")
+}
+
+// Two submitters hold all slots as long as they like. A third is served, and then a fourth is not at the expense of who has one.
+func TestAccept_FZ7_SlowSubmittersKeepNobodyOut(t *testing.T) {
+	t.Parallel()
+	s := newSlots(4)
+	first, second, third := s.must(t, "a"), s.must(t, "b"), s.must(t, "b")
+	fourth := s.must(t, "a")
+	served := s.later(t.Context(), "c")
+	s.queued(1)
+	again := s.later(t.Context(), "c")
+	s.queued(2)
+	if !first.lost.Load() || second.lost.Load() || third.lost.Load() || fourth.lost.Load() {
+		t.Fatalf("lost are %v %v %v %v, and not the oldest of several", first.lost.Load(), second.lost.Load(), third.lost.Load(), fourth.lost.Load())
+	}
+	body := &reading{io.NopCloser(strings.NewReader("the rest")), first}
+	if _, err := body.Read(make([]byte, 1)); !errors.Is(err, errLost) {
+		t.Errorf("a lost slot reads: %v", err)
+	}
+	s.give(first)
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+	ended, end := context.WithCancel(t.Context())
+	later := s.later(ended, "d")
+	s.queued(2)
+	if !second.lost.Load() || third.lost.Load() || fourth.lost.Load() {
+		t.Error("b has two slots, and loses not the older one alone")
+	}
+	end()
+	if err := <-later; !errors.Is(err, errBusy) {
+		t.Error(err)
+	}
+	s.give(second)
+	if err := <-again; err != nil {
 		t.Error(err)
 	}
 }

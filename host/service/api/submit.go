@@ -99,12 +99,13 @@ func (s *server) submit(ctx context.Context, in *submitInput) (*submitOutput, er
 	if who.Limited() && !slices.Contains(who.Repositories, in.Repository) {
 		return nil, s.fail(ctx, forbidden("the token is limited: submit with the repository "+strings.Join(who.Repositories, " or ")))
 	}
-	if err := s.slot(ctx, who.Submitter); err != nil {
+	own, err := s.slot(ctx, who.Submitter)
+	if err != nil {
 		return nil, s.fail(ctx, err)
 	}
-	defer s.uploads.give(who.Submitter)
+	defer s.uploads.give(own)
 	r, w := humago.Unwrap(in.raw)
-	b, err := openBody(httplimit.Streaming(w, r.Body, s.MaxUpload), in.Encoding, s.MaxUpload)
+	b, err := openBody(&reading{httplimit.Streaming(w, r.Body, s.MaxUpload), own}, in.Encoding, s.MaxUpload)
 	if err != nil {
 		return nil, s.fail(ctx, err)
 	}
@@ -129,18 +130,18 @@ func (s *server) submit(ctx context.Context, in *submitInput) (*submitOutput, er
 
 // slot waits until the docket may be received. The context does not end when the client leaves, because net/http looks for that only when
 // the body is read: the wait has a bound of its own.
-func (s *server) slot(ctx context.Context, submitter string) error {
+func (s *server) slot(ctx context.Context, submitter string) (*slot, error) {
 	waiting, stop := context.WithTimeout(ctx, s.UploadWait)
 	defer stop()
-	err := s.uploads.take(waiting, submitter)
+	own, err := s.uploads.take(waiting, submitter)
 	if err == nil {
-		return nil
+		return own, nil
 	}
 	which := fmt.Sprintf("%d dockets are received at once", s.Uploads)
 	if errors.Is(err, errOwn) {
 		which = fmt.Sprintf("%d of the %d dockets that are received at once are yours, the most of one submitter", s.uploads.each(), s.Uploads)
 	}
-	return problem.New(http.StatusServiceUnavailable, problem.Unavailable,
+	return nil, problem.New(http.StatusServiceUnavailable, problem.Unavailable,
 		fmt.Sprintf("%s, and no place became free within %s; send it again", which, s.UploadWait)).After(retryUpload)
 }
 
@@ -265,6 +266,10 @@ func (b *body) failure(err error) error {
 		return problem.New(http.StatusRequestEntityTooLarge, problem.TooLarge, fmt.Sprintf("the docket has more than %d bytes; split it, or raise --max-upload of the server", b.max))
 	case errors.Is(b.err, errCompressed):
 		return problem.New(http.StatusBadRequest, problem.Invalid, b.err.Error())
+	}
+	if errors.Is(b.err, errLost) {
+		return problem.New(http.StatusServiceUnavailable, problem.Unavailable,
+			"the place of this upload was given to a submitter that had none, since you had several; send it again").After(retryUpload)
 	}
 	if errors.Is(b.err, os.ErrDeadlineExceeded) {
 		return problem.New(http.StatusRequestTimeout, problem.TimedOut, "the body came too slowly, or stood still; send it again").Because(b.err)
