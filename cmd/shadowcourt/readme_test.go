@@ -70,7 +70,7 @@ func demo(t *testing.T) string {
 	}
 	_, line, _ := strings.Cut(page(t, "Makefile"), "$(BIN) try out/demo/report.json")
 	line, _, _ = strings.Cut(line, " --report")
-	return shell(t, dir, "COLUMNS=120 shadowcourt try report.json"+strings.ReplaceAll(line, "out/demo/", ""))
+	return shell(t, dir, "COLUMNS=120 MUX_DEMO_SITE=/old shadowcourt try report.json"+strings.ReplaceAll(line, "out/demo/", ""))
 }
 
 // shownCommands are the indented lines of a page that start so.

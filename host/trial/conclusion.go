@@ -63,7 +63,7 @@ func (t *Trial) unread() string {
 	text := "No experiment was run"
 	for i := range t.Result.Experiments {
 		if why, _, _ := strings.Cut(t.Result.Experiments[i].Detail, "\n"); why != "" {
-			text += " (" + why + ")"
+			text = "No experiment counts (" + strings.TrimSuffix(why, ":") + ")"
 			break
 		}
 	}

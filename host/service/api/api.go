@@ -87,7 +87,7 @@ func Register(mux *http.ServeMux, config Config) *huma.OpenAPI {
 		config.Log = slog.New(slog.DiscardHandler)
 	}
 	useProblems()
-	s := &server{Config: config, uploads: newSlots(config.Uploads)}
+	s := &server{Config: config, uploads: newSlots(config.Uploads, config.Now)}
 	s.api = humago.New(mux, huma.Config{
 		OpenAPI:       document(config.Version),
 		Formats:       map[string]huma.Format{"application/json": jsonFormat, "json": jsonFormat},

@@ -110,7 +110,7 @@ func (s *server) listTokens(ctx context.Context, _ *struct{}) (*tokensOutput, er
 type addTokenInput struct {
 	Body struct {
 		Name         string   `json:"name" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1f\\x7f]+$" patternDescription:"a name without control characters" doc:"Name for people"`
-		Submitter    string   `json:"submitter,omitempty" maxLength:"100" pattern:"^[^\\x00-\\x1f\\x7f]*$" patternDescription:"a name without control characters" doc:"Whose dockets are submitted with it; the name without one"`
+		Submitter    string   `json:"submitter,omitempty" maxLength:"100" pattern:"^[^\\x00-\\x1f\\x7f]*$" patternDescription:"a name without control characters" doc:"Whose dockets are submitted with it; without one the name, or your own submitter if you are limited to repositories"`
 		Scopes       []string `json:"scopes" minItems:"1" maxItems:"3" enum:"submit,review,operate" doc:"What it may do"`
 		Repositories []string `json:"repositories,omitempty" maxItems:"100" doc:"Repositories whose dockets it sees and submits; without any: all, or those of whoever makes it"`
 		Days         int      `json:"days,omitempty" minimum:"0" maximum:"3660" doc:"Days until it ends by itself; 0: never"`
@@ -130,6 +130,10 @@ func (s *server) addToken(ctx context.Context, in *addTokenInput) (*addTokenOutp
 	if err != nil {
 		return nil, s.fail(ctx, err)
 	}
+	submitter, err := tokenSubmitter(who, in.Body.Name, in.Body.Submitter)
+	if err != nil {
+		return nil, s.fail(ctx, err)
+	}
 	secret, err := auth.NewToken(s.Random)
 	if err != nil {
 		return nil, s.fail(ctx, err)
@@ -140,10 +144,7 @@ func (s *server) addToken(ctx context.Context, in *addTokenInput) (*addTokenOutp
 			scopes = append(scopes, scope)
 		}
 	}
-	t := store.Token{Name: in.Body.Name, Submitter: in.Body.Submitter, Scopes: scopes, Repositories: repositories, Author: who.Name}
-	if t.Submitter == "" {
-		t.Submitter = t.Name
-	}
+	t := store.Token{Name: in.Body.Name, Submitter: submitter, Scopes: scopes, Repositories: repositories, Author: who.Name}
 	if in.Body.Days > 0 {
 		t.Expires = s.Now().AddDate(0, 0, in.Body.Days)
 	}
@@ -154,6 +155,26 @@ func (s *server) addToken(ctx context.Context, in *addTokenInput) (*addTokenOutp
 	out := &addTokenOutput{}
 	out.Body.Token, out.Body.Secret = tokenOf(&added), secret
 	return out, s.log(ctx, "token.add", "token "+strconv.FormatInt(added.ID, 10), added.Name)
+}
+
+// tokenSubmitter is the submitter of a new token. Whoever is limited to repositories makes tokens of their own submitter: idempotency keys and
+// places for uploads belong to submitters, whatever their repositories are.
+func tokenSubmitter(who *auth.Identity, name, asked string) (string, error) {
+	for path, given := range map[string]string{"body.name": name, "body.submitter": asked} {
+		if given == auth.LocalName || strings.HasPrefix(given, auth.OIDCPrefix) {
+			return "", invalid(path, abi.CodeInvalidValue, "%q is the service's own name for somebody who signed in: use another", given)
+		}
+	}
+	switch {
+	case who.Limited() && asked != "" && asked != who.Submitter:
+		return "", forbidden("body.submitter: you are limited to repositories, and make tokens of " + who.Submitter + " alone")
+	case who.Limited():
+		return who.Submitter, nil
+	case asked != "":
+		return asked, nil
+	default:
+		return name, nil
+	}
 }
 
 // maxRepository is the most characters of a repository's name, as dockets have it.

@@ -7,13 +7,15 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // slots bound how many dockets are received at once. Who finds none waits: the submitter that has the fewest is next, and of those who
 // have as many, who came first. Of several slots one is never a submitter's that has all others. Who has none and finds all taken takes
-// the oldest one of a submitter that has several, so that slow uploads keep nobody out. Safe for concurrent use.
+// the oldest one of a submitter that has several, or the slowest that is no longer new, so that slow uploads keep nobody out. Safe for concurrent use.
 type slots struct {
 	count int
+	now   func() time.Time
 	mu    sync.Mutex
 	held  []*slot    // the oldest first
 	queue []*waiting // who waits, in the order in which they came
@@ -22,7 +24,21 @@ type slots struct {
 // slot lets one docket be received.
 type slot struct {
 	submitter string
-	lost      atomic.Bool // to a submitter that had none
+	begun     time.Time
+	bytes     atomic.Int64 // that were read
+	lost      atomic.Bool  // to a submitter that had none
+}
+
+// Uploads that have had newUpload and come below slowRate may lose their place to a submitter who has none.
+const (
+	newUpload = 10 * time.Second
+	slowRate  = 1 << 20 // bytes a second
+)
+
+// rate is how fast an upload came so far; ok is false for one that is new.
+func (own *slot) rate(now time.Time) (bytesPerSecond float64, ok bool) {
+	age := now.Sub(own.begun)
+	return float64(own.bytes.Load()) / age.Seconds(), age >= newUpload
 }
 
 type waiting struct {
@@ -40,7 +56,7 @@ var (
 	errLost = errors.New("the place was given to a submitter that had none")
 )
 
-func newSlots(count int) *slots { return &slots{count: count} }
+func newSlots(count int, now func() time.Time) *slots { return &slots{count: count, now: now} }
 
 // take waits for a slot until the context ends. The caller releases it with give.
 func (s *slots) take(ctx context.Context, submitter string) (*slot, error) {
@@ -108,7 +124,7 @@ func (s *slots) hand() {
 		}
 		w := s.queue[next]
 		s.queue = slices.Delete(s.queue, next, next+1)
-		own := &slot{submitter: w.submitter}
+		own := &slot{submitter: w.submitter, begun: s.now()}
 		s.held = append(s.held, own)
 		w.given <- own
 	}
@@ -140,11 +156,25 @@ func (s *slots) evict() {
 			}
 		}
 		if loses == nil {
+			loses = s.slowest()
+		}
+		if loses == nil {
 			return
 		}
 		loses.lost.Store(true)
 		left[loses.submitter]--
 	}
+}
+
+// slowest is the slowest upload that may lose its place; nil where none may.
+func (s *slots) slowest() (slowest *slot) {
+	least, now := float64(slowRate), s.now()
+	for _, own := range s.held {
+		if rate, ok := own.rate(now); ok && rate < least && !own.lost.Load() {
+			least, slowest = rate, own
+		}
+	}
+	return slowest
 }
 
 // reading is a body that ends when its slot is lost. A client that sends nothing meets the deadline of reads before.
@@ -157,5 +187,7 @@ func (r *reading) Read(p []byte) (int, error) {
 	if r.slot.lost.Load() {
 		return 0, errLost
 	}
-	return r.ReadCloser.Read(p)
+	n, err := r.ReadCloser.Read(p)
+	r.slot.bytes.Add(int64(n))
+	return n, err
 }

@@ -6,7 +6,9 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 )
 
 // queued waits until n requests wait.
@@ -47,7 +49,7 @@ func (s *slots) later(ctx context.Context, submitter string) <-chan error {
 
 func TestSlots(t *testing.T) {
 	t.Parallel()
-	s := newSlots(3)
+	s := newSlots(3, time.Now)
 	s.must(t, "large")
 	s.must(t, "large")
 	// The third is not for who has two.
@@ -89,7 +91,7 @@ func TestSlots(t *testing.T) {
 
 func TestSlotsWithOne(t *testing.T) {
 	t.Parallel()
-	s := newSlots(1)
+	s := newSlots(1, time.Now)
 	ended, end := context.WithCancel(t.Context())
 	end()
 	own := s.must(t, "a")
@@ -103,7 +105,7 @@ func TestSlotsWithOne(t *testing.T) {
 // Two submitters hold all slots as long as they like. A third is served, and then a fourth is not at the expense of who has one.
 func TestAccept_FZ7_SlowSubmittersKeepNobodyOut(t *testing.T) {
 	t.Parallel()
-	s := newSlots(4)
+	s := newSlots(4, time.Now)
 	first, second, third := s.must(t, "a"), s.must(t, "b"), s.must(t, "b")
 	fourth := s.must(t, "a")
 	served := s.later(t.Context(), "c")
@@ -133,6 +135,30 @@ func TestAccept_FZ7_SlowSubmittersKeepNobodyOut(t *testing.T) {
 	}
 	s.give(second)
 	if err := <-again; err != nil {
+		t.Error(err)
+	}
+}
+
+// Submitters with one slow upload each keep nobody out, either. One that is new, or fast, keeps its place.
+func TestAccept_FZ7_ManySlowSubmittersKeepNobodyOut(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(0, 0)
+	var mu sync.Mutex
+	s := newSlots(3, func() time.Time { mu.Lock(); defer mu.Unlock(); return now })
+	slow, fast := s.must(t, "slow"), s.must(t, "fast")
+	mu.Lock()
+	now = now.Add(newUpload)
+	mu.Unlock()
+	fresh := s.must(t, "fresh")
+	slow.bytes.Store(36 << 10 * 10)
+	fast.bytes.Store(10 * slowRate)
+	served := s.later(t.Context(), "another")
+	s.queued(1)
+	if !slow.lost.Load() || fast.lost.Load() || fresh.lost.Load() {
+		t.Errorf("lost are slow %v, fast %v, fresh %v", slow.lost.Load(), fast.lost.Load(), fresh.lost.Load())
+	}
+	s.give(slow)
+	if err := <-served; err != nil {
 		t.Error(err)
 	}
 }

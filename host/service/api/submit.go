@@ -99,12 +99,15 @@ func (s *server) submit(ctx context.Context, in *submitInput) (*submitOutput, er
 	if who.Limited() && !slices.Contains(who.Repositories, in.Repository) {
 		return nil, s.fail(ctx, forbidden("the token is limited: submit with the repository "+strings.Join(who.Repositories, " or ")))
 	}
+	r, w := humago.Unwrap(in.raw)
+	if r.ContentLength > s.MaxUpload {
+		return nil, s.fail(ctx, tooLarge(s.MaxUpload))
+	}
 	own, err := s.slot(ctx, who.Submitter)
 	if err != nil {
 		return nil, s.fail(ctx, err)
 	}
 	defer s.uploads.give(own)
-	r, w := humago.Unwrap(in.raw)
 	b, err := openBody(&reading{httplimit.Streaming(w, r.Body, s.MaxUpload), own}, in.Encoding, s.MaxUpload)
 	if err != nil {
 		return nil, s.fail(ctx, err)
@@ -263,18 +266,22 @@ func (b *body) failure(err error) error {
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(b.err, &large), errors.Is(b.err, errTooLarge):
-		return problem.New(http.StatusRequestEntityTooLarge, problem.TooLarge, fmt.Sprintf("the docket has more than %d bytes; split it, or raise --max-upload of the server", b.max))
+		return tooLarge(b.max)
 	case errors.Is(b.err, errCompressed):
 		return problem.New(http.StatusBadRequest, problem.Invalid, b.err.Error())
 	}
 	if errors.Is(b.err, errLost) {
 		return problem.New(http.StatusServiceUnavailable, problem.Unavailable,
-			"the place of this upload was given to a submitter that had none, since you had several; send it again").After(retryUpload)
+			"the place of this upload was given to a submitter that had none, since you had several, or it was slow; send it again").After(retryUpload)
 	}
 	if errors.Is(b.err, os.ErrDeadlineExceeded) {
 		return problem.New(http.StatusRequestTimeout, problem.TimedOut, "the body came too slowly, or stood still; send it again").Because(b.err)
 	}
 	return problem.New(http.StatusBadRequest, problem.Invalid, "the body could not be read to its end; send it again").Because(b.err)
+}
+
+func tooLarge(most int64) error {
+	return problem.New(http.StatusRequestEntityTooLarge, problem.TooLarge, fmt.Sprintf("the docket has more than %d bytes; split it, or raise --max-upload of the server", most))
 }
 
 func forbidden(detail string) *problem.Error {

@@ -59,6 +59,12 @@ type Identity struct {
 	Via          string
 }
 
+// Names of submitters that are the service's own: no token has them.
+const (
+	LocalName  = "local" // whoever runs the service
+	OIDCPrefix = "oidc:" // and the subject
+)
+
 // Limited says whether they see the dockets of some repositories alone.
 func (i *Identity) Limited() bool { return i != nil && len(i.Repositories) > 0 }
 

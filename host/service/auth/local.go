@@ -62,7 +62,7 @@ func (c *codes) use(secret string, now time.Time) bool {
 
 // localIdentity is whoever runs the server.
 func localIdentity() *Identity {
-	return &Identity{Submitter: "local", Name: "local", Scopes: AllScopes(), Via: ViaLocal}
+	return &Identity{Submitter: LocalName, Name: LocalName, Scopes: AllScopes(), Via: ViaLocal}
 }
 
 // isLocal says whether a hash is that of the local token. Hashes are compared, so that the time tells nothing of it.

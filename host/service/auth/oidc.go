@@ -256,5 +256,5 @@ func (a *Authenticator) person(ctx context.Context, f *flow, code string) (*Sess
 	if len(scopes) == 0 {
 		return nil, problem.New(http.StatusForbidden, problem.Forbidden, "you are signed in at the issuer, and no rule of this server lets you in; ask who runs it")
 	}
-	return &Session{Submitter: "oidc:" + token.Subject, Name: claims.name(token.Subject), Scopes: scopes}, nil
+	return &Session{Submitter: OIDCPrefix + token.Subject, Name: claims.name(token.Subject), Scopes: scopes}, nil
 }
