@@ -294,7 +294,7 @@ func TestAccept_LL3_TheNextTrialSeesACorrection(t *testing.T) {
 		t.Fatal(message)
 	}
 	after := explain()
-	const earlier = "recalls example.com/shop.TestTotal, which was si001"
+	const earlier = "recalls example.com/shop.TestTotal, which was system issue"
 	if strings.Contains(before, earlier) || !strings.Contains(after, earlier) {
 		t.Errorf("before:\n%s\n\nafter:\n%s", before, after)
 	}

@@ -19,7 +19,7 @@ func TestAccept_SV6_ARejectedDocketIsToldWhy(t *testing.T) {
 	t.Parallel()
 	p := startWith(t, "127.0.0.1:0", filepath.Join(t.TempDir(), "test.db"), func(c *service.Config) { c.MaxUpload = 2 << 20 })
 	for name, tc := range map[string]struct{ first, want string }{
-		"no case can be tried": {"{", "no case of the docket can be tried; is it another format? (bad_docket)"},
+		"no case can be tried": {"{", "docket is binary data; try reads failing tests"},
 		"too large":            {docketOf(1), "the docket has more than 2097152 bytes; split it, or raise --max-upload of the server (too_large)"},
 	} {
 		var again []error

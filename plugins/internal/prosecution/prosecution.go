@@ -16,13 +16,13 @@ func Play(r *abi.NodeRequest) (*abi.Artifact, *abi.Failure) {
 	if len(r.Case.Labels) == 0 {
 		return nil, guest.Fail(incomplete, "the case has no labels")
 	}
-	if failure := params.Check("the prosecution", r.Params, experiments.Params()...); failure != nil {
-		return nil, failure
-	}
 	switch r.Family {
 	case abi.FamilyIndict:
 		if r.Case.Light == nil {
 			return nil, guest.Fail(incomplete, "an indictment needs Light's classification")
+		}
+		if failure := params.Check("the prosecution", r.Params, experiments.Params()...); failure != nil {
+			return nil, failure
 		}
 		return &abi.Artifact{Indictment: indict(r)}, nil
 	case abi.FamilyHearing:

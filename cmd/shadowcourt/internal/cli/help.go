@@ -20,7 +20,7 @@ var flagGroups = []struct {
 	{"Input", "from source since casebook truth-from-report"},
 	{"Classifier", "light light-timeout no-court"},
 	{"Court", "pipeline profile modules grant watch"},
-	{"Experiments", "experiments budget case-budget experiment-network experiment-home runner"},
+	{"Experiments", "experiments budget case-budget experiment-network experiment-home runner strict"},
 	{"Language model", "models cassette model-cache peers"},
 	{"Output", "format output report cases explain redact timings fail-on"},
 	{"Service", "server docket idempotency-key repository revision data database listen role max-upload keep public-url tls-cert tls-key log-format"},
