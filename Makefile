@@ -51,7 +51,7 @@ help: ## list the targets
 .PHONY: demo
 demo: build ## build everything, and have the court find out why tests of a real module fail
 	$(GO) run ./tools/demo -out out/demo
-	MUX_DEMO_SITE=/old $(BIN) try out/demo/report.json --source out/demo/mux --since v1.8.0 --experiments all --budget 90s --report $(REPORT)
+	TZ=Asia/Tokyo $(BIN) try out/demo/report.json --source out/demo/mux --since v1.8.0 --experiments all --budget 90s --report $(REPORT)
 	@echo "The trials are told in $(REPORT)."
 
 .PHONY: serve-demo
