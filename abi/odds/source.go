@@ -2,7 +2,6 @@ package odds
 
 import (
 	"math"
-	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 )
@@ -191,9 +190,9 @@ func Spread(nats []float64) float64 {
 // begins with the bringer's name and "-". Another name gets that in front, so that nobody speaks in the name of a source that was
 // measured as another's: "log:L2" of the module reader is "reader-log:log:L2".
 func Attributed(ref, bringer string) string {
-	key := SourceKey(ref)
+	key, own := SourceKey(ref), bringer+"-"
 	switch {
-	case key == bringer, strings.HasPrefix(key, bringer+"-"):
+	case key == bringer, len(key) >= len(own) && key[:len(own)] == own:
 		return ref
 	case key == ref:
 		return bringer + "-" + ref

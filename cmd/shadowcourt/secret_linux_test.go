@@ -48,8 +48,11 @@ func TestAccept_FZ8_NoSecretOfTheHomeIsTold(t *testing.T) {
 		args             []string
 	}{
 		{"go", goReport, "example.com/shop.TestKey", map[string]string{"go.mod": "module example.com/shop\n\ngo 1.26\n", "shop.go": "package shop\n", "shop_test.go": goTest}, nil},
-		{"defined", "<testsuite><testcase classname='shop' name='key'><failure>the key " + key + " is bad</failure></testcase></testsuite>", "shop.key",
-			map[string]string{"mine.ini": "a\n", "mine": script}, []string{"--runner", "mine.yaml"}},
+		{
+			"defined", "<testsuite><testcase classname='shop' name='key'><failure>the key " + key + " is bad</failure></testcase></testsuite>", "shop.key",
+			map[string]string{"mine.ini": "a\n", "mine": script},
+			[]string{"--runner", "mine.yaml"},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -102,11 +102,11 @@ func (s *Summary) allFailed() string {
 	if s.Cases < 2 || s.ByStatus[trial.Mistrial] != s.Cases || len(s.failures) != 1 {
 		return ""
 	}
-	text := "all " + strconv.Itoa(s.Cases) + " cases ended in a mistrial for one reason, so nothing was decided"
+	reason := ""
 	for at, message := range s.failures {
-		text += ": " + sanitize.Line(cmp.Or(message, string(at.cause)))
+		reason = cmp.Or(message, string(at.cause))
 	}
-	return text
+	return "all " + strconv.Itoa(s.Cases) + " cases ended in a mistrial for one reason, so nothing was decided: " + sanitize.Line(reason)
 }
 
 // foundLine counts what experiments found, the most frequent first.

@@ -51,28 +51,34 @@ func TestAccept_FZ5_Conclusions(t *testing.T) {
 		"no git":  {[]Experiment{ended(head, head, abi.OutcomeNotRun)}, NotRun, "No experiment was run (no git): product bug at 0.70 rests on reading alone."},
 		"flaky":   {[]Experiment{ran(head, head, 3, 2, 0)}, FoundFlaky, "The test is flaky: on the same tree 3 runs passed and 2 failed."},
 		"flaky on a busy machine": {
-			[]Experiment{fails, ran(head, head, 1, 1, 0).in(abi.StarvedEnvironment, abi.Alone)}, FoundFlaky,
+			[]Experiment{fails, ran(head, head, 1, 1, 0).in(abi.StarvedEnvironment, abi.Alone)},
+			FoundFlaky,
 			"The test is flaky: on the same tree 1 run passed and 6 failed.",
 		},
 		"different failures": {[]Experiment{ran(head, head, 0, 2, 3)}, FoundFlaky, "The test fails in different ways on the same tree, so chance has a part in it."},
 		"load": {
-			[]Experiment{ran(head, head, 5, 0, 0), ran(head, head, 0, 5, 0).in(abi.StarvedEnvironment, abi.Alone)}, FoundLoad,
+			[]Experiment{ran(head, head, 5, 0, 0), ran(head, head, 0, 5, 0).in(abi.StarvedEnvironment, abi.Alone)},
+			FoundLoad,
 			"The test depends on timing: it passes alone, and fails on a busy machine.",
 		},
 		"order": {
-			[]Experiment{ran(head, head, 5, 0, 0), ran(head, head, 0, 2, 0).in(abi.OriginalEnvironment, abi.OriginalOrder)}, FoundOrder,
+			[]Experiment{ran(head, head, 5, 0, 0), ran(head, head, 0, 2, 0).in(abi.OriginalEnvironment, abi.OriginalOrder)},
+			FoundOrder,
 			"The test depends on other tests: it passes alone, and fails with the tests around it.",
 		},
 		"needs the tests before": {
-			[]Experiment{fails, ran(head, head, 2, 0, 0).in(abi.OriginalEnvironment, abi.OriginalOrder)}, FoundOrder,
+			[]Experiment{fails, ran(head, head, 2, 0, 0).in(abi.OriginalEnvironment, abi.OriginalOrder)},
+			FoundOrder,
 			"The test depends on other tests: it fails alone, and passes with the tests around it.",
 		},
 		"gone": {
-			[]Experiment{ran(head, head, 5, 0, 0)}, FoundPassing,
+			[]Experiment{ran(head, head, 5, 0, 0)},
+			FoundPassing,
 			"The failure did not come back: 5 reruns of the same tree passed. Chance or the machine of the failing run caused it.",
 		},
 		"environment": {
-			[]Experiment{fails, ran(head, head, 1, 0, 0).in(abi.CleanEnvironment, abi.Alone)}, FoundEnvironment,
+			[]Experiment{fails, ran(head, head, 1, 0, 0).in(abi.CleanEnvironment, abi.Alone)},
+			FoundEnvironment,
 			"The environment is the cause: the test fails in yours, and passes in a clean one (no variables, an empty home, UTC).",
 		},
 		"a clean environment alone": {
@@ -80,24 +86,29 @@ func TestAccept_FZ5_Conclusions(t *testing.T) {
 		},
 		"this tree alone": {[]Experiment{fails}, FoundNothing, "The test fails each time on this tree (5 reruns), so it is not flaky."},
 		"red base": {
-			[]Experiment{fails, ran(green, green, 0, 2, 0)}, FoundBase,
+			[]Experiment{fails, ran(green, green, 0, 2, 0)},
+			FoundBase,
 			"The base fails too, in the same way, so this change did not cause it: the fault is older, or the environment is broken.",
 		},
 		"base red in another way": {
-			[]Experiment{fails, ran(green, green, 0, 0, 2), ran(green, head, 1, 0, 0)}, FoundBase,
+			[]Experiment{fails, ran(green, green, 0, 0, 2), ran(green, head, 1, 0, 0)},
+			FoundBase,
 			"The base fails too, but in another way, so comparing with it does not show what this change did.",
 		},
 		"flaky base": {[]Experiment{fails, ran(green, green, 1, 1, 0)}, FoundBase, "The base passes and fails: the test was flaky before this change."},
 		"test change": {
-			[]Experiment{fails, base, ran(green, head, 0, 1, 0), ran(head, green, 1, 0, 0)}, FoundTest,
+			[]Experiment{fails, base, ran(green, head, 0, 1, 0), ran(head, green, 1, 0, 0)},
+			FoundTest,
 			"The test change is the cause: the old product fails the changed test, the new product passes the old one.",
 		},
 		"test change, one mixture": {
-			[]Experiment{fails, base, ran(green, head, 0, 1, 0)}, FoundTest,
+			[]Experiment{fails, base, ran(green, head, 0, 1, 0)},
+			FoundTest,
 			"The test change is the cause: the old product passes the old test and fails the changed one.",
 		},
 		"product change": {
-			[]Experiment{fails, base, ran(green, head, 1, 0, 0), ran(head, green, 0, 1, 0)}, FoundProduct,
+			[]Experiment{fails, base, ran(green, head, 1, 0, 0), ran(head, green, 0, 1, 0)},
+			FoundProduct,
 			"The product change is the cause: the old product passes the changed test, the new product fails the old one.",
 		},
 		"product change, one mixture": {
@@ -107,28 +118,34 @@ func TestAccept_FZ5_Conclusions(t *testing.T) {
 			[]Experiment{fails, ran(head, green, 0, 1, 0)}, FoundProduct, "The product change is the cause: the new product fails the old test, too.",
 		},
 		"unchanged test": {
-			[]Experiment{fails, base.with(abi.TestUnchanged)}, FoundProduct,
+			[]Experiment{fails, base.with(abi.TestUnchanged)},
+			FoundProduct,
 			"The product change is the cause: the last green tree passes, and the test did not change.",
 		},
 		"only the changed test notices": {
-			[]Experiment{fails, base, ran(green, head, 1, 0, 0), ran(head, green, 1, 0, 0)}, FoundProduct,
+			[]Experiment{fails, base, ran(green, head, 1, 0, 0), ran(head, green, 1, 0, 0)},
+			FoundProduct,
 			"The product change is the cause: the old product passes the changed test, and only that test notices (the new product passes the old one).",
 		},
 		"both": {
-			[]Experiment{fails, base, ran(green, head, 0, 0, 1), ran(head, green, 0, 1, 0)}, FoundBoth,
+			[]Experiment{fails, base, ran(green, head, 0, 0, 1), ran(head, green, 0, 1, 0)},
+			FoundBoth,
 			"Product and test changed, and each change alone fails: the old product fails the changed test in another way, the new product fails the old one.",
 		},
 		"either": {[]Experiment{fails, base}, FoundBoth, "This change is the cause: the last green tree passes. Whether the product or the test, no run shows."},
 		"new test of old code": {
-			[]Experiment{fails, ended(green, green, abi.OutcomeNoTest).with(abi.TestNew), ran(green, head, 0, 1, 0)}, FoundOlder,
+			[]Experiment{fails, ended(green, green, abi.OutcomeNoTest).with(abi.TestNew), ran(green, head, 0, 1, 0)},
+			FoundOlder,
 			"The product change is not the cause: the old product fails this test, too.",
 		},
 		"new test of new code": {
-			[]Experiment{fails, ended(green, green, abi.OutcomeNoTest), ended(green, head, abi.OutcomeNotBuilt)}, FoundNothing,
+			[]Experiment{fails, ended(green, green, abi.OutcomeNoTest), ended(green, head, abi.OutcomeNotBuilt)},
+			FoundNothing,
 			"The test is new and needs the new product, so there is nothing older to compare with.",
 		},
 		"changed test of new code": {
-			[]Experiment{fails, base, ended(green, head, abi.OutcomeNotBuilt), ran(head, green, 1, 0, 0)}, FoundBoth,
+			[]Experiment{fails, base, ended(green, head, abi.OutcomeNotBuilt), ran(head, green, 1, 0, 0)},
+			FoundBoth,
 			"Only the changed test fails: the new product passes the old one, and the changed test does not build with the old product.",
 		},
 	} {

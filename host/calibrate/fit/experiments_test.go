@@ -199,11 +199,9 @@ func TestTablesOfCausesAreRecovered(t *testing.T) {
 		if cause == "test" {
 			cause = []string{"changed", "stale"}[random.IntN(2)]
 		}
-		for _, base := range []abi.ExperimentResult{
-			{Experiment: kindOf(abi.Head, abi.Head), Outcome: abi.OutcomeSame}, {Experiment: kindOf(abi.Green, abi.Green), Outcome: abi.OutcomePassed},
-		} { // without which mixtures don't count
-			results[entries[i].Case.ID] = append(results[entries[i].Case.ID], base)
-		}
+		results[entries[i].Case.ID] = append(results[entries[i].Case.ID], // without these mixtures don't count
+			abi.ExperimentResult{Experiment: kindOf(abi.Head, abi.Head), Outcome: abi.OutcomeSame},
+			abi.ExperimentResult{Experiment: kindOf(abi.Green, abi.Green), Outcome: abi.OutcomePassed})
 		for _, table := range world {
 			r := abi.ExperimentResult{Experiment: table.Experiment, Outcome: abi.OutcomeSame}
 			for _, w := range table.Outcomes[1].Given {

@@ -35,7 +35,7 @@ type caseOptions struct {
 
 // Verdict is what people read first.
 func (v caseView) Verdict() verdictView {
-	c := v.Trial.Conclusion()
+	c := v.Conclusion()
 	view := verdictView{Conclusion: c, Suspect: render.SuspectText(v.Trial)}
 	if said := v.About(); said != v.Case.Subject {
 		view.Said = said

@@ -59,7 +59,10 @@ func serve(ctx context.Context, cmd *exec.Cmd, use func(server string) error) (E
 		if err != nil {
 			_ = cmd.Process.Kill()
 		}
-		_ = <-ended // the exit code says it
+		waited := <-ended
+		if _, exited := errors.AsType[*exec.ExitError](waited); !exited { // the exit code says it
+			err = errors.Join(err, waited)
+		}
 	}
 	return Ending{Code: cmd.ProcessState.ExitCode(), Stderr: out.String()}, err
 }

@@ -85,10 +85,10 @@ func (o *Flags) Error(err error) error {
 	if o.Modules != "" {
 		from = "--modules " + o.Modules
 	}
-	faults := make([]error, len(rejected.Faults))
+	faults := make([]error, 0, len(rejected.Faults)+1)
 	missing := false
-	for i, fault := range rejected.Faults {
-		faults[i] = fmt.Errorf("%s: %s", from, fault)
+	for _, fault := range rejected.Faults {
+		faults = append(faults, fmt.Errorf("%s: %s", from, fault))
 		missing = missing || fault.Code == missingModule
 	}
 	if missing && o.Modules != "" {
