@@ -48,7 +48,7 @@ func TestAccept_FZ5_Conclusions(t *testing.T) {
 		text    string
 	}{
 		"nothing": {nil, NotRun, "No experiment was run: product bug at 0.70 rests on reading alone."},
-		"no git":  {[]Experiment{ended(head, head, abi.OutcomeNotRun)}, NotRun, "No experiment was run (no git): product bug at 0.70 rests on reading alone."},
+		"no git":  {[]Experiment{ended(head, head, abi.OutcomeNotRun)}, NotRun, "No experiment counts (no git): product bug at 0.70 rests on reading alone."},
 		"flaky":   {[]Experiment{ran(head, head, 3, 2, 0)}, FoundFlaky, "The test is flaky: on the same tree 3 runs passed and 2 failed."},
 		"flaky on a busy machine": {
 			[]Experiment{fails, ran(head, head, 1, 1, 0).in(abi.StarvedEnvironment, abi.Alone)},
