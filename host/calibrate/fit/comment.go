@@ -9,17 +9,13 @@ import (
 // comment writes what was found out as the head of a profile.
 func (r *Report) comment(w io.Writer) {
 	say := func(format string, a ...any) { fmt.Fprintln(w, strings.TrimRight("# "+fmt.Sprintf(format, a...), " ")) }
-	how := "with a known truth"
-	if r.Unlabelled {
-		how = "of which no truth was used (--unlabelled)"
-	}
 	switch {
 	case r.Learned:
-		say("Learned by `shadowcourt fit` from %d cases %s.", r.Cases, how)
+		say("Learned by `shadowcourt fit` from %d cases with a known truth.", r.Cases)
 	case r.Temperature != nil:
-		say("`shadowcourt fit`: nothing learned of sources and texts, %d cases %s. This profile changes only how sure the court is.", r.Cases, how)
+		say("`shadowcourt fit`: nothing learned of sources and texts, %d cases with a known truth. This profile changes only how sure the court is.", r.Cases)
 	default:
-		say("`shadowcourt fit`: nothing learned, %d cases %s. This profile changes nothing.", r.Cases, how)
+		say("`shadowcourt fit`: nothing learned, %d cases with a known truth. This profile changes nothing.", r.Cases)
 	}
 	say("")
 	say("For:   dockets of the same labels and sources as those cases.")
@@ -29,10 +25,6 @@ func (r *Report) comment(w io.Writer) {
 		say("Warning: %s.", warning)
 	}
 	switch {
-	case r.Unlabelled:
-		say("")
-		say("What all sources have wrong alike no agreement shows. docs/fitting.md says more.")
-		return
 	case r.Groups == 1:
 		say("       All cases are of one group, which is in all of %d parts: the figures hold for this group alone.", r.Parts)
 	case r.Groups > 1:

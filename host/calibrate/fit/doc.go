@@ -1,4 +1,4 @@
-// Package fit learns a profile from labelled cases, or from how sources agree.
+// Package fit learns a profile from labelled cases.
 //
 // A profile says the log-odds of the labels as a sum: base rates, what each
 // source's statements and stated confidences add, what each phrase adds (package

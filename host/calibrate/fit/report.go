@@ -48,9 +48,6 @@ type Report struct {
 	// Contradictions are cases that are exactly equal to an earlier one, with another ground truth.
 	Contradictions []Contradiction `json:"contradictions,omitempty"`
 	Parts          int             `json:"parts"`
-	// Unlabelled: no truth was used; then nothing is compared or measured, and
-	// what is said of the sources is an estimate.
-	Unlabelled bool `json:"unlabelled"`
 	// Warnings say what to doubt, each in a sentence.
 	Warnings []string `json:"warnings,omitempty"`
 	// Relit: Light was asked about the cases, each time told a profile that was
@@ -77,7 +74,7 @@ type Report struct {
 	SignalNats float64 `json:"signal_nats"`
 	// TextTurns is the share of the cases whose answer is right and could be turned by a text that somebody makes up: its lead by
 	// everything else is less than the profile's cap on signals. Light's answer and what sources say must not depend on the text. Nil with
-	// Relit, where they may, and where no truth was used.
+	// Relit, where they may.
 	TextTurns *float64 `json:"text_turns,omitempty"`
 	// Experiments is nil where no results of experiments were given.
 	Experiments *ExperimentWorth `json:"experiments,omitempty"`

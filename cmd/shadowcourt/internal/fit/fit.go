@@ -25,16 +25,15 @@ import (
 // fitOptions are the flags of `fit`.
 type fitOptions struct {
 	open.Flags
-	format     string
-	output     string
-	workers    int
-	name       string
-	seed       uint64
-	unlabelled bool
-	noText     bool
-	trustText  bool
-	outcomes   string
-	bands      cli.BandFlags
+	format    string
+	output    string
+	workers   int
+	name      string
+	seed      uint64
+	noText    bool
+	trustText bool
+	outcomes  string
+	bands     cli.BandFlags
 }
 
 // New is the command `fit`.
@@ -69,15 +68,10 @@ Phrases in documents tell something, and whoever writes documents can write them
 together count no more than turns 5 of 100 answers, estimated on cases not fitted on, unless texts decide the cases:
 then a warning says how many. With --trust-text they count as much as helps, with --no-text nothing.
 
-With --unlabelled no truth is used: the reliability of the sources is estimated from how they
-agree. That needs at least three sources that speak of the same cases and don't err alike;
-where it is not plausible or no better than no profile, nothing is learned.
-
 Exit codes: 0 done; 1 something failed while running; 2 the command line or an input is
 wrong (where lines of a docket are wrong, the others were still fitted on).`,
 		Example: `  shadowcourt fit examples/dockets/sentiment-fit.jsonl --output tone.yaml
   shadowcourt fit examples/dockets/go-fit-1.jsonl --light rca --output go.yaml
-  shadowcourt fit --unlabelled examples/dockets/sentiment-fit.jsonl --output tone-unlabelled.yaml
   shadowcourt fit examples/dockets/sentiment-fit.jsonl --output tone.yaml --format json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), s, args)
@@ -93,7 +87,6 @@ wrong (where lines of a docket are wrong, the others were still fitted on).`,
 		"from the default of the profile "+open.GoTestProfile)
 	f.BoolVar(&o.noText, "no-text", false, "learn from what sources say alone: where others than your own tools write documents, no text moves a verdict then")
 	f.BoolVar(&o.trustText, "trust-text", false, "let phrases in documents count as much as helps: where only your own tools write documents")
-	f.BoolVar(&o.unlabelled, "unlabelled", false, "use no truth, but how the sources agree")
 	o.bands.Add(f)
 	o.LightFlags(cmd, "default: "+open.LightDocket)
 	f.StringVar(&o.Modules, "modules", "", "with --light "+open.LightRCA+": folder with the NAME.wasm files (default: the embedded modules)")
@@ -171,17 +164,8 @@ func (o *fitOptions) check(dockets []string) error {
 	if o.workers < 0 {
 		faults = append(faults, fmt.Errorf("--workers %d: use 0 or more", o.workers))
 	}
-	if o.outcomes != "" && o.unlabelled {
-		faults = append(faults, errors.New("--outcomes with --unlabelled: what outcomes tell is learned from the truth"))
-	}
-	if o.noText && o.unlabelled {
-		faults = append(faults, errors.New("--no-text with --unlabelled: without truth no text is read"))
-	}
-	if o.trustText && (o.noText || o.unlabelled) {
-		faults = append(faults, errors.New("--trust-text with --no-text or --unlabelled: no text is read there"))
-	}
-	if o.bands.Bands && o.unlabelled {
-		faults = append(faults, errors.New("--bands with --unlabelled: a bound on the error takes the truth"))
+	if o.trustText && o.noText {
+		faults = append(faults, errors.New("--trust-text with --no-text: no text is read there"))
 	}
 	output := cli.File("--output", o.output)
 	if o.output == stdStream {
@@ -225,7 +209,7 @@ func (o *fitOptions) fit(ctx context.Context, light *open.LightRunner, entries [
 		return nil, cli.InputError(err)
 	}
 	result, err := o.learner(light)(ctx, entries, config)
-	for _, reason := range []error{fit.ErrNoTruth, fit.ErrTooFew, fit.ErrOneLabel, fit.ErrTooFewSources, fit.ErrNoAgreement, fit.ErrTooManyLabels} {
+	for _, reason := range []error{fit.ErrNoTruth, fit.ErrTooFew, fit.ErrOneLabel, fit.ErrTooManyLabels} {
 		if errors.Is(err, reason) {
 			return nil, cli.InputError(err)
 		}
@@ -259,14 +243,10 @@ func (o *fitOptions) readOutcomes(config *fit.Config, entries []docket.Entry) er
 // learner is the way to fit that the flags ask for. A Light path is told what
 // was fitted; another Light isn't, and is asked once.
 func (o *fitOptions) learner(light *open.LightRunner) func(context.Context, []docket.Entry, fit.Config) (*fit.Result, error) {
-	learn := fit.Fit
-	if o.unlabelled {
-		learn = fit.Unlabelled
-	}
 	switch {
 	case !open.HasLight(light.Config):
-		return learn
-	case light.Config.LightPath != nil && !o.unlabelled:
+		return fit.Fit
+	case light.Config.LightPath != nil:
 		return func(ctx context.Context, entries []docket.Entry, config fit.Config) (*fit.Result, error) {
 			config.Progress = func(step string) {
 				light.Doing = step
@@ -280,7 +260,7 @@ func (o *fitOptions) learner(light *open.LightRunner) func(context.Context, []do
 			if err != nil {
 				return nil, err
 			}
-			return learn(ctx, lit, config)
+			return fit.Fit(ctx, lit, config)
 		}
 	}
 }

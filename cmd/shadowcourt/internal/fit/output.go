@@ -143,11 +143,7 @@ func figuresTable(r *fit.Report) string {
 
 func sourcesTable(r *fit.Report) string {
 	t := fitTable(2, 3, 4, 5)
-	rate := "right"
-	if r.Unlabelled {
-		rate = "right (estimated)"
-	}
-	t.AppendHeader(table.Row{"source", "speaks", "names a label", rate, "worth (nats)"})
+	t.AppendHeader(table.Row{"source", "speaks", "names a label", "right", "worth (nats)"})
 	for _, s := range r.Sources {
 		right := "–"
 		if s.Named > 0 {
