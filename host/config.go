@@ -95,9 +95,8 @@ type Candidate struct {
 	// of the module that evaluates edges.
 	Modules map[string][]byte
 	// Share of the trials that it takes part in, above 0 and at most 1. Which ones
-	// depends on Seed and the id of the case alone.
+	// depends on the id of the case alone.
 	Share float64
-	Seed  uint64
 }
 
 // CallRecord is one call of a module: what went in and what came out. Input is

@@ -25,16 +25,14 @@ import (
 type Candidate struct {
 	// Modules are wasm files by the persona that they would play, or by the name of the module that evaluates edges.
 	Modules map[string][]byte
-	// Share of the trials, above 0 and at most 1; which ones depends on Seed and the id of the case alone.
+	// Share of the trials, above 0 and at most 1; which ones depends on the id of the case alone.
 	Share float64
-	Seed  uint64
 }
 
 // candidate is a Candidate that was prepared.
 type candidate struct {
 	court *Court
 	share float64
-	seed  uint64
 	files map[string][]byte // by the names that its pipelines have for them
 	names map[string]string // those names, and whose place they take in results
 	// light: it plays a part in the Light path, which may then answer otherwise.
@@ -49,7 +47,7 @@ func (c *Court) SetCandidate(with Candidate) error {
 	if len(with.Modules) == 0 {
 		return errors.New("no module")
 	}
-	k := &candidate{share: with.Share, seed: with.Seed, files: map[string][]byte{}, names: map[string]string{}}
+	k := &candidate{share: with.Share, files: map[string][]byte{}, names: map[string]string{}}
 	config := c.config
 	if config.Logger != nil {
 		config.Logger = config.Logger.With(slog.String("court", "candidate"))
@@ -122,13 +120,12 @@ func recast(def *pipeline.Definition, name, module string) bool {
 
 // selects says whether the candidate takes part in a trial.
 func (k *candidate) selects(t *trial.Trial) bool {
-	return k != nil && (t.Result.Activated || k.light) && selected(k.seed, t.Result.ID, k.share)
+	return k != nil && (t.Result.Activated || k.light) && selected(t.Result.ID, k.share)
 }
 
-// selected is a draw that depends on the seed and the id alone: SHA-256 of
-// both, as a number in [0, 1), is below the share.
-func selected(seed uint64, id string, share float64) bool {
-	sum := sha256.Sum256(append(binary.BigEndian.AppendUint64(nil, seed), id...))
+// selected is a draw that depends on the id alone: its SHA-256, as a number in [0, 1), is below the share.
+func selected(id string, share float64) bool {
+	sum := sha256.Sum256([]byte(id))
 	return float64(binary.BigEndian.Uint64(sum[:])>>11)*math.Pow(2, -53) < share
 }
 

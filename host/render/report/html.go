@@ -37,7 +37,6 @@ type htmlWriter struct {
 	hasTruth  bool
 	rows      bytes.Buffer
 	trials    bytes.Buffer
-	beside    beside
 }
 
 func templates() *template.Template {
@@ -129,7 +128,6 @@ func (h *htmlWriter) Summary() *render.Summary { return h.summary }
 
 func (h *htmlWriter) Write(t *trial.Trial) error {
 	h.summary.Add(t)
-	h.beside.add(t)
 	v := newCaseView(render.Sanitize(t), h.summary.Cases, caseOptions{})
 	h.hasTruth = h.hasTruth || v.Known
 	if err := h.templates.ExecuteTemplate(&h.rows, "row", v); err != nil {
@@ -150,14 +148,13 @@ func (h *htmlWriter) Close() error {
 		Statuses              []statusShare
 		Rows, Trials          template.HTML
 		HasTruth              bool
-		Beside                *beside
 		Source                Source
 	}{
 		sanitize.Line(h.options.title()), sanitize.Line(h.options.Subtitle), h.options.when(),
 		template.CSS(trialStyle + styleSheet), //nolint:gosec // our own files
 		h.summary, h.summary.Lines(), statusShares(h.summary),
 		template.HTML(h.rows.String()), template.HTML(h.trials.String()), //nolint:gosec // the templates' own output
-		h.hasTruth, h.beside.shown(), h.options.source(),
+		h.hasTruth, h.options.source(),
 	}
 	return h.templates.ExecuteTemplate(h.w, "page", page)
 }

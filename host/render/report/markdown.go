@@ -23,14 +23,12 @@ type markdownWriter struct {
 	summary *render.Summary
 	rows    strings.Builder
 	trials  strings.Builder
-	beside  beside
 }
 
 func (m *markdownWriter) Summary() *render.Summary { return m.summary }
 
 func (m *markdownWriter) Write(t *trial.Trial) error {
 	m.summary.Add(t)
-	m.beside.add(t)
 	v := newCaseView(render.Sanitize(t), m.summary.Cases, caseOptions{})
 	m.row(&v)
 	if t.Told() {
@@ -65,7 +63,6 @@ func (m *markdownWriter) Close() error {
 		b.WriteString("| Case | Status | Light | Final | Truth | About |\n| --- | --- | --- | --- | --- | --- |\n")
 		b.WriteString(m.rows.String())
 	}
-	m.beside.markdown(&b)
 	b.WriteString(m.trials.String())
 	for _, a := range source.Apart {
 		b.WriteString("\n## " + sanitize.Markdown(a.ID) + "\n\n" + sanitize.Markdown(a.Why) + "\n\n" + sanitize.MarkdownBlock(a.Text) + "\n")

@@ -28,7 +28,6 @@ var flagGroups = []struct {
 	{"Run", "workers no-groups resume remember cache help"},
 	{"Record", "record record-bytes record-digests-only key store"},
 	{"Audit", "audit rubric"},
-	{"Canary", "canary canary-output canary-seed share"},
 }
 
 // OtherFlags is the heading of flags that are in no group.

@@ -28,7 +28,7 @@ import (
 type compareOptions struct {
 	open.Flags
 	from, format, output string
-	redact               []string
+	redact, with         []string
 	workers              int
 	alpha                float64
 }
@@ -60,7 +60,7 @@ running; 2 the command line or an input is wrong; 3 worse.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&o.Candidate.Modules, "with", nil, "PERSONA=FILE: a module of the candidate; may be repeated")
+	f.StringArrayVar(&o.with, "with", nil, "PERSONA=FILE: a module of the candidate; may be repeated")
 	f.Float64Var(&o.alpha, "alpha", compare.DefaultAlpha, "level of the test, between 0 and 1")
 	f.StringVar(&o.from, "from", input.Auto, "input format: "+cli.OrList(input.Formats()))
 	o.LightFlags(cmd, "default: "+open.LightRCA+" for reports of tests, else "+open.LightDocket)
@@ -91,6 +91,11 @@ func (o *compareOptions) run(ctx context.Context, s cli.Streams, args []string) 
 	if err != nil {
 		return err
 	}
+	modules, err := open.NamedModules("--with ", o.with)
+	if err != nil {
+		return cli.InputError(err)
+	}
+	config.Candidate = &host.Candidate{Modules: modules, Share: 1}
 	help, err := o.Connect(ctx, config, inputs)
 	if err != nil {
 		return err
@@ -132,7 +137,7 @@ func (o *compareOptions) check(dockets []string) (*render.Redactor, error) {
 	if len(dockets) == 0 {
 		faults = append(faults, errors.New("compare takes one docket or more; see `shadowcourt compare --help`"))
 	}
-	if len(o.Candidate.Modules) == 0 {
+	if len(o.with) == 0 {
 		faults = append(faults, errors.New("--with PERSONA=FILE: say what to compare with"))
 	}
 	if !(o.alpha > 0 && o.alpha < 1) { // NaN too
@@ -147,7 +152,6 @@ func (o *compareOptions) check(dockets []string) (*render.Redactor, error) {
 	if o.workers < 0 {
 		faults = append(faults, fmt.Errorf("--workers %d: use 0 or more", o.workers))
 	}
-	o.Candidate.Flag, o.Candidate.Share, o.Candidate.Seed = "--with", 1, 0
 	redactor, err := render.NewRedactor(o.redact)
 	if err != nil {
 		faults = append(faults, fmt.Errorf("--redact: %w", err))

@@ -34,7 +34,6 @@ type Flags struct {
 	Remember          bool
 	NoCourt           bool
 	grants            []string
-	Candidate         candidate
 	experiments       experiments
 	looked            *lookedAt // nil without a source
 	models            models
@@ -43,7 +42,7 @@ type Flags struct {
 // Host opens the host. The default folder for compiled modules is only a
 // help: where it can't be used, the modules are compiled again.
 func (o *Flags) Host(ctx context.Context, s cli.Streams, config *host.Config) (*host.Host, error) {
-	if err := errors.Join(o.Grant(config), o.Candidate.add(config)); err != nil {
+	if err := o.Grant(config); err != nil {
 		return nil, err
 	}
 	var h *host.Host

@@ -46,7 +46,7 @@ func (o *tryOptions) check(dockets []string) (*failOn, *render.Redactor, error) 
 
 // checkLocal validates the flags of trials on this machine.
 func (o *tryOptions) checkLocal() error {
-	faults := []error{o.CheckLight(), o.CheckExperiments(), o.checkRemember(), o.checkResume(), o.checkWatch(), o.checkRecord(), o.checkCanary(), o.checkAudit()}
+	faults := []error{o.CheckLight(), o.CheckExperiments(), o.checkRemember(), o.checkResume(), o.checkWatch(), o.checkRecord(), o.checkAudit()}
 	if o.workers < 0 {
 		faults = append(faults, fmt.Errorf("--workers %d: use 0 or more", o.workers))
 	}
@@ -80,7 +80,6 @@ func (o *tryOptions) checkFiles(dockets []string) error {
 	for _, name := range o.reports {
 		outputs = append(outputs, cli.File("--report", name))
 	}
-	outputs = append(outputs, cli.File("--cases", o.cases), cli.File("--canary-output", o.canaryOutput),
-		cli.File("--record", o.record.file), cli.File("the journal of this run", o.journalName()))
+	outputs = append(outputs, cli.File("--cases", o.cases), cli.File("--record", o.record.file), cli.File("the journal of this run", o.journalName()))
 	return cli.CheckOverwrites(inputs, outputs)
 }

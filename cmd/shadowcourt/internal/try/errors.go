@@ -130,8 +130,5 @@ func (o *tryOptions) notResumed() []string {
 	if o.cases != "" {
 		flags = append(flags, "--cases")
 	}
-	if len(o.Candidate.Modules) > 0 {
-		flags = append(flags, "--canary")
-	}
 	return flags
 }

@@ -21,7 +21,7 @@ func (o *tryOptions) outputs(s cli.Streams, config *run.Config) (err error) {
 		}
 	}()
 	main := s.Out
-	if len(o.reports) > 0 || o.canaryOutput != "" || o.cases != "" {
+	if len(o.reports) > 0 || o.cases != "" {
 		main = &cli.UntilGone{W: s.Out}
 	}
 	if o.output != "" {
@@ -53,9 +53,7 @@ func (o *tryOptions) outputs(s cli.Streams, config *run.Config) (err error) {
 			s.Summary().Unable(o.NotRun)
 		}
 	}
-	canary, err := o.canaryWriters(s.Err, files)
-	config.Writers = append(config.Writers, canary...)
-	return err
+	return nil
 }
 
 func (o *tryOptions) mainWriter(w io.Writer) render.Writer {

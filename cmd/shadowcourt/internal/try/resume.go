@@ -23,8 +23,8 @@ func (o *tryOptions) checkResume() error {
 		return errors.New("--resume needs the file of an earlier run to continue with: --output FILE, --report FILE or --record FILE")
 	case o.record.file == "":
 		return nil
-	case len(o.reports) > 0 || o.cases != "" || len(o.Candidate.Modules) > 0 || o.output != "" && o.format == "table":
-		return errors.New("--resume with --record has the results of earlier cases, and not their trials: use --format jsonl or json, and leave out --report, --cases and --canary")
+	case len(o.reports) > 0 || o.cases != "" || o.output != "" && o.format == "table":
+		return errors.New("--resume with --record has the results of earlier cases, and not their trials: use --format jsonl or json, and leave out --report and --cases")
 	}
 	return nil
 }
@@ -44,9 +44,9 @@ func (o *tryOptions) checkRemember() error {
 // or whose outputs are devices or pipes, which can't be resumed.
 func (o *tryOptions) journal() run.Journal {
 	j := run.Journal{
-		Whole:     o.format == "table" || len(o.reports) > 0 || o.cases != "" || len(o.Candidate.Modules) > 0,
+		Whole:     o.format == "table" || len(o.reports) > 0 || o.cases != "",
 		Documents: o.cases != "",
-		Outputs:   "--format, --report, --cases or --canary",
+		Outputs:   "--format, --report or --cases",
 	}
 	if o.record.file != "" || o.explain != "" {
 		return j

@@ -30,7 +30,6 @@ type tryOptions struct {
 	dockets         []string
 	cases           string
 	truthFromReport bool
-	canaryOutput    string
 	audit           tryAudit
 	record          recordOptions
 	watch           bool
@@ -87,7 +86,6 @@ wrong (the rest was still tried); 3 done, and --fail-on matched.`,
 	o.ExperimentFlags(cmd, "off")
 	o.ModelFlags(cmd)
 	o.watchFlag(cmd)
-	o.canaryFlags(cmd)
 	o.auditFlags(cmd)
 	o.record.flags(cmd)
 	o.remoteFlags(cmd)
