@@ -19,6 +19,5 @@ var Spec string
 //go:embed abi/*.go abi/codec/*.go abi/guest
 //go:embed sdk/rust/Cargo.toml sdk/rust/src
 //go:embed sdk/c/*.h sdk/c/*.c sdk/c/*.mk
-//go:embed sdk/zig/build.zig sdk/zig/build.zig.zon sdk/zig/src
 //go:embed sdk/typescript/assembly sdk/typescript/manifest.mjs sdk/typescript/package.json
 var SDKs embed.FS

@@ -1,4 +1,4 @@
-// Command gensdk writes the messages of the guest SDKs, in Rust, C, Zig and
+// Command gensdk writes the messages of the guest SDKs, in Rust, C and
 // TypeScript, from the types of package abi: what a module reads and writes,
 // and nothing of the host's own state. The codecs that these descriptions
 // drive are written by hand, one small one in each language, below sdk/.

@@ -25,8 +25,6 @@ func outputs() map[string]string {
 		"typescript/assembly/messages.ts":     "messages.ts.tmpl",
 		"typescript/tests/assembly/byName.ts": "byName.ts.tmpl",
 		"rust/src/messages.rs":                "messages.rs.tmpl",
-		"zig/src/messages.zig":                "messages.zig.tmpl",
-		"zig/tests/by_name.zig":               "by_name.zig.tmpl",
 		"rust/tests/guest/src/by_name.rs":     "by_name.rs.tmpl",
 		"c/tests/by_name.h":                   "by_name.h.tmpl",
 	}
@@ -51,7 +49,7 @@ func render(m *model.Model) (map[string][]byte, error) {
 		return nil, err
 	}
 	funcs := template.FuncMap{"doc": doc, "always": always, "required": required, "add": func(a, b int) int { return a + b }}
-	for _, language := range []template.FuncMap{inC(), inRust(), inZig(), inTypeScript()} {
+	for _, language := range []template.FuncMap{inC(), inRust(), inTypeScript()} {
 		maps.Copy(funcs, language)
 	}
 	t, err := template.New("").Funcs(funcs).ParseFS(templates, "templates/*.tmpl")

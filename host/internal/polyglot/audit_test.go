@@ -15,7 +15,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
-// The rubric of examples/audit brings in judges in Rust, Zig, C and TypeScript
+// The rubric of examples/audit brings in judges in Rust, C and TypeScript
 // by itself: each scores its criteria of every example opinion, and rightly.
 // Those whose tools are missing are left out of the rubric.
 func TestAccept_FR6_ARubricBringsInJudgesOfEveryLanguage(t *testing.T) {
@@ -86,7 +86,6 @@ func auditExamples(t *testing.T, a *host.Auditor) {
 	for judge, want := range map[string][]int{
 		"quotes":   {5, 3, 3}, // only the first opinion quotes
 		"surprise": {3, 3, 3}, // no log is long enough for a line to stand out
-		"frames":   {3, 3, 3}, // there are no stacks
 		"breach":   {5, 1, 5}, // the second addresses its reader
 	} {
 		if _, there := a.Rubric().Judge(judge); there && !slices.Equal(scores[judge], want) {

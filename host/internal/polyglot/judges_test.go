@@ -24,7 +24,6 @@ func judgesByFolder() map[string]struct {
 	}{
 		"quotes":   {inRust(), askQuotes},
 		"surprise": {inC(), askSurprise},
-		"frames":   {inZig(), askFrames},
 		"breach":   {inTypeScript(), askBreach},
 	}
 }
@@ -117,26 +116,5 @@ func askSurprise(t *testing.T, m *sandbox.Module) {
 	})
 	if len(discovery.Findings) != 1 || discovery.Findings[0].Quote != "panic: quota exceeded on volume xyz" {
 		t.Errorf("discovery %+v", discovery)
-	}
-}
-
-func askFrames(t *testing.T, m *sandbox.Module) {
-	t.Helper()
-	evidence := abi.Evidence{SourceRef: "log:L1", Content: "pkg.(*T).Load(0x1)\n\t/src/pkg/store.go:80 +0x5"}
-	good := judged(t, m, "It panics at pkg/store.go:80.", "frames", evidence)[0]
-	bad := judged(t, m, "It panics at pkg/store.go:84.", "frames", evidence)[0]
-	if good.NumericScore != 5 || bad.NumericScore != 1 || !slices.Equal(bad.CitedEvidence, []string{"log:L1"}) {
-		t.Errorf("good %+v\nbad %+v", good, bad)
-	}
-	item := func(function string) abi.IndictmentItem {
-		return abi.IndictmentItem{SourceRef: "log", Content: "pkg." + function + "(0x1)\n\t/src/x.go:7 +0x5", Weight: 0.5}
-	}
-	agreed := abi.Indictment{ChargedDefectType: "a", Confidence: 0.97, Evidence: []abi.IndictmentItem{item("F"), item("F")}}
-	opposed := abi.Indictment{ChargedDefectType: "a", Confidence: 0.97, Evidence: []abi.IndictmentItem{item("F"), item("G")}}
-	if a := evaluated(t, m, "fast-track-agreed", agreed); !a.Fires {
-		t.Errorf("answer %+v", a)
-	}
-	if a := evaluated(t, m, "fast-track-agreed", opposed); a.Fires {
-		t.Errorf("answer %+v", a)
 	}
 }

@@ -22,7 +22,7 @@ func inGo() *language {
 
 // languages that there are SDKs for, beside Go.
 func languages() []*language {
-	return []*language{inRust(), inC(), inZig(), inTypeScript()}
+	return []*language{inRust(), inC(), inTypeScript()}
 }
 
 func inRust() *language {
@@ -85,32 +85,6 @@ func findC() (env []string, missing string) {
 		return nil, "no make, or no cc for the tests: " + install
 	}
 	return []string{"CLANG=" + clang}, ""
-}
-
-func inZig() *language {
-	return &language{
-		name:     "zig",
-		vectors:  "",
-		commands: []string{"ZIG build"},
-		tests:    []string{"ZIG build test"},
-		output:   "zig-out/bin/*.wasm",
-		find:     findZig,
-	}
-}
-
-// findZig looks for zig on the path, or in Python's package ziglang.
-func findZig() (env []string, missing string) {
-	if zig := tool("ZIG", "zig"); zig != "" && succeeds(zig, "version") {
-		return []string{"ZIG=" + zig}, ""
-	}
-	for _, python := range []string{"python3", "python"} {
-		const where = "import os, ziglang; print(os.path.join(os.path.dirname(ziglang.__file__), 'zig'))"
-		out, err := exec.Command(python, "-c", where).Output()
-		if zig := strings.TrimSpace(string(out)); err == nil && succeeds(zig, "version") {
-			return []string{"ZIG=" + zig}, ""
-		}
-	}
-	return nil, "no zig: pip install ziglang==0.15.2, and ZIG=path of its program unless it is on the path"
 }
 
 // inD has no SDK: the one module in it is written from SPEC.md alone.

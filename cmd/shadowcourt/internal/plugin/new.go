@@ -15,7 +15,7 @@ import (
 )
 
 // languages and roles of `plugin new`, each with a folder of templates.
-func newLanguages() []string { return []string{"go", "rust", "typescript", "c", "zig"} }
+func newLanguages() []string { return []string{"go", "rust", "typescript", "c"} }
 
 func newRoles() []string { return []string{"judge", "persona", "edge"} }
 

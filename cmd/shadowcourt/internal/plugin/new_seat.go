@@ -12,8 +12,6 @@ func (p plugin) WASM() string {
 	switch p.Language {
 	case "rust":
 		return "target/wasm32-unknown-unknown/release/" + p.Ident() + ".wasm"
-	case "zig":
-		return "zig-out/bin/" + p.Name + ".wasm"
 	case "go":
 		return p.Name + ".wasm"
 	}
@@ -23,7 +21,7 @@ func (p plugin) WASM() string {
 // Asker is what the SDK asks language models with.
 func (p plugin) Asker() string {
 	return map[string]string{
-		"go": "`node.HandleModels`", "rust": "`serve_node_models!`", "c": "`SC_NODE_MODELS`", "zig": "`withModels`", "typescript": "`serveNodeModels`",
+		"go": "`node.HandleModels`", "rust": "`serve_node_models!`", "c": "`SC_NODE_MODELS`", "typescript": "`serveNodeModels`",
 	}[p.Language]
 }
 

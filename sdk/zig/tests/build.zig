@@ -1,6 +1,0 @@
-const std = @import("std");
-const shadowcourt = @import("shadowcourt");
-
-pub fn build(b: *std.Build) void {
-    shadowcourt.guest(b, "vectors", "guest.zig");
-}
