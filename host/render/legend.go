@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
@@ -91,6 +90,3 @@ func (s *Summary) statusLine() string {
 	}
 	return strings.Join(parts, "; ")
 }
-
-// LabelName is the name of a label for people, sanitized; empty where it has none.
-func LabelName(t *trial.Trial, label string) string { return sanitize.Line(t.LabelNames[label]) }

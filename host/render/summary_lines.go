@@ -69,11 +69,7 @@ func (o TerminalOptions) summaryText(s *Summary) string {
 // named writes a text behind a name.
 func (o TerminalOptions) named(b *strings.Builder, name, text string) {
 	const columns = 11 // of the name
-	width := o.Width
-	if width <= 0 {
-		width = 120
-	}
-	for i, part := range wrap(text, max(width-columns, 30)) {
+	for i, part := range wrap(text, max(o.columns()-columns, 30)) {
 		if i > 0 {
 			name = ""
 		}

@@ -22,12 +22,8 @@ type tableWriter struct {
 	options TerminalOptions
 	summary *Summary
 	rows    []tableRow
-	open    []openCases
-	// concluded are the cases with experiments; untold is how many more there are.
-	concluded []concluded
-	untold    int
-	// unexplained counts the cases without an answer that found no place in the list.
-	unexplained int
+	// concluded are the cases with experiments, open those without an answer.
+	concluded, open caseList
 }
 
 // tableRow holds the cells before they are fitted, sanitized.
@@ -134,7 +130,8 @@ func (t *tableWriter) Close() error {
 			return err
 		}
 	}
-	_, err := io.WriteString(t.w, t.conclusionsText()+t.openText()+t.options.summaryText(t.summary))
+	_, err := io.WriteString(t.w, t.concluded.text(t.options, "Conclusions", "and those of ")+t.open.text(t.options, "Without an answer", "and ")+
+		t.options.summaryText(t.summary))
 	return err
 }
 

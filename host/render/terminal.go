@@ -21,6 +21,14 @@ type TerminalOptions struct {
 	Colour bool
 }
 
+// columns is the width of texts.
+func (o TerminalOptions) columns() int {
+	if o.Width > 0 {
+		return o.Width
+	}
+	return 120
+}
+
 // paint is an SGR colour code.
 type paint string
 
