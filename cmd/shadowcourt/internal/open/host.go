@@ -37,6 +37,7 @@ type Flags struct {
 	Candidate         candidate
 	experiments       experiments
 	looked            *lookedAt // nil without a source
+	noRevision        error     // that --since names none, as far as is known without running git
 	models            models
 }
 

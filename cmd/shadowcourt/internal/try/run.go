@@ -174,7 +174,10 @@ func (r *tryRun) end(ctx context.Context, inputs *input.Dockets) error {
 	if !notRun && r.idle != "" {
 		fmt.Fprintln(r.stderr, "note: no experiment was run: "+r.idle)
 	}
-	r.options.SayElsewhere(r.stderr)
+	elsewhere := r.options.Elsewhere()
+	if elsewhere != "" {
+		fmt.Fprintln(r.stderr, "warning: "+sanitize.Line(elsewhere))
+	}
 	if ctx.Err() != nil {
 		file, _ := r.run.Kept()
 		return r.options.interrupted(r.sum.Tried, file != "")
@@ -185,6 +188,8 @@ func (r *tryRun) end(ctx context.Context, inputs *input.Dockets) error {
 	switch {
 	case r.options.explain != "" && !r.found:
 		return r.options.notFound(inputs.PassedOver)
+	case elsewhere != "" && r.options.Strict():
+		return cli.InputError(errors.New("--strict: " + elsewhere))
 	case notRun && r.options.Strict():
 		return cli.InputError(errors.New("--strict: experiments were asked for, and could not be run for every case"))
 	case r.options.explain != "":
