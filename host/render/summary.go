@@ -29,7 +29,7 @@ type Summary struct {
 	OtherSource   string `json:"other_source,omitempty"`
 
 	noExperiments, otherSource func() string
-	legend legend
+	legend                     legend
 	// found counts what experiments found.
 	found map[trial.Finding]int
 	// failures are where mistrials came from, with the message of the first of each.
