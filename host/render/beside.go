@@ -49,14 +49,14 @@ func (s *BesideSummary) Add(t *trial.Trial) {
 // Text says it in a sentence.
 func (s *BesideSummary) Text() string {
 	if s.Trials == 0 {
-		return "No trial ran beside."
+		return "No case was tried by both courts."
 	}
-	text := fmt.Sprintf("%s beside, %s would flip", plural(s.Trials, "trial ran", "trials ran"), plural(s.Flips, "verdict", "verdicts"))
+	text := fmt.Sprintf("%s by both courts, %s would flip", plural(s.Trials, "case was tried", "cases were tried"), plural(s.Flips, "verdict", "verdicts"))
 	if s.Mistrials > 0 {
 		text += ", " + strconv.Itoa(s.Mistrials) + " of them to a mistrial"
 	}
 	if s.Known > 0 {
-		text += fmt.Sprintf("; %d to right and %d from right, of %d whose truth is known", s.ToRight, s.FromRight, s.Known)
+		text += fmt.Sprintf("; of %d with a known truth, %d would become right and %d wrong", s.Known, s.ToRight, s.FromRight)
 	}
 	return text + "."
 }

@@ -93,7 +93,7 @@ wrong (where lines of a docket are wrong, the others were still fitted on).`,
 		"from the default of the profile "+open.GoTestProfile)
 	f.BoolVar(&o.noText, "no-text", false, "learn from what sources say alone: where others than your own tools write documents, no text moves a verdict then")
 	f.BoolVar(&o.trustText, "trust-text", false, "let phrases in documents count as much as helps: where only your own tools write documents")
-	f.BoolVar(&o.unlabelled, "unlabelled", false, "use no truth, but how the sources agree")
+	f.BoolVar(&o.unlabelled, "unlabelled", false, "learn from how the sources agree, without ground truth")
 	o.bands.Add(f)
 	o.LightFlags(cmd, "default: "+open.LightDocket)
 	f.StringVar(&o.Modules, "modules", "", "with --light "+open.LightRCA+": folder with the NAME.wasm files (default: the embedded modules)")

@@ -18,7 +18,7 @@ func (o *tryOptions) canaryFlags(cmd *cobra.Command) {
 	f.StringArrayVar(&o.Candidate.Modules, "canary", nil, "PERSONA=FILE: shadow-run a court with this module on a share of the cases; results are unaffected; may be repeated")
 	f.Float64Var(&o.Candidate.Share, "share", defaultShare, "with --canary: the share of the trials, above 0 and at most 1")
 	f.Uint64Var(&o.Candidate.Seed, "canary-seed", 1, "with --canary: which trials, together with the ids of the cases")
-	f.StringVar(&o.canaryOutput, "canary-output", "", "with --canary: file for both results of each trial that ran beside, as JSON lines")
+	f.StringVar(&o.canaryOutput, "canary-output", "", "with --canary: file for the results of both courts, of each trial that the candidate court ran too, as JSON lines")
 }
 
 // checkCanary validates the flags of the candidate court.
