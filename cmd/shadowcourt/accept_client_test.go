@@ -284,13 +284,13 @@ func before(t *testing.T, service string, instead func(w http.ResponseWriter, r 
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, token, err := local.Find(service)
+	own, err := local.Find(service)
 	if err != nil {
 		t.Fatal(err)
 	}
 	pass := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(target)
-		r.Out.Header.Set("Authorization", "Bearer "+token)
+		r.Out.Header.Set("Authorization", "Bearer "+own.Token)
 	}, FlushInterval: -1}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { instead(w, r, pass) }))
 	t.Cleanup(s.Close)
@@ -381,7 +381,7 @@ func TestAccept_SV6_OtherServersAreNamed(t *testing.T) {
 		"a page":        {serve(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") }), 1, "is not a Shadowcourt service"},
 		"a certificate": {secure.URL, 1, "its certificate is not trusted"},
 		"no TLS":        {strings.Replace(thief.URL, "http:", "https:", 1), 1, "it answers without TLS"},
-		"TLS":           {strings.Replace(secure.URL, "https:", "http:", 1), 2, "is not a Shadowcourt service: it answers with status 400"},
+		"TLS":           {strings.Replace(secure.URL, "https:", "http:", 1), 2, "this service speaks https; use https://127.0.0.1:"},
 		"nobody":        {gone.URL, 1, "no connection"},
 	} {
 		for _, args := range [][]string{{"try", "inputs/surefire.xml", "--server", tc.server}, {"login", tc.server}} {

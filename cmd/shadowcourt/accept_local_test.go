@@ -140,7 +140,7 @@ func TestAccept_FZ5_PortsOfTheService(t *testing.T) {
 	}
 }
 
-// certify writes a certificate for 127.0.0.1 and its key, and gives whom to trust.
+// certify writes a certificate for 127.0.0.1 and localhost, and its key, and gives whom to trust.
 func certify(t *testing.T, cert, key string) *x509.CertPool {
 	t.Helper()
 	secret, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -149,7 +149,7 @@ func certify(t *testing.T, cert, key string) *x509.CertPool {
 	}
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "court"}, NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, DNSNames: []string{"localhost"},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &secret.PublicKey, secret)
 	if err != nil {
@@ -191,6 +191,11 @@ func TestAccept_FZ9_TheServiceHasACertificate(t *testing.T) {
 	}
 	u.run(t, "", "try", "inputs/surefire.xml", "--server", server).wants(t, 0)
 	u.run(t, "", "login", server).wants(t, 0, server+"/login/once?code=")
+	localhost := strings.Replace(server, "127.0.0.1", "localhost", 1)
+	u.run(t, "", "try", "inputs/surefire.xml", "--server", localhost).wants(t, 0)
+	u.run(t, "", "login", localhost).wants(t, 0, "/login/once?code=")
+	u.run(t, "", "try", "inputs/surefire.xml", "--server", "http"+strings.TrimPrefix(server, "https")).wants(t, 2,
+		"note: your own service at this port is "+server+"; its token goes to no other address", "this service speaks https; use "+server)
 	address := strings.TrimPrefix(server, "https://")
 	old := &tls.Dialer{Config: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}}
 	if c, err := old.DialContext(t.Context(), "tcp", address); err == nil {

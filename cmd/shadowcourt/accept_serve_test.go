@@ -99,12 +99,12 @@ func ask(t *testing.T, method, url, body string) reply {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, token, err := local.Find("http://" + r.URL.Host)
+	own, err := local.Find("http://" + r.URL.Host)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if token != "" {
-		r.Header.Set("Authorization", "Bearer "+token)
+	if own.Token != "" {
+		r.Header.Set("Authorization", "Bearer "+own.Token)
 	}
 	response, err := http.DefaultClient.Do(r)
 	if err != nil {

@@ -202,7 +202,7 @@ func TestAccept_PL1_ARunningDocketsAuditsPickUpASwap(t *testing.T) {
 		t.Fatal(err)
 	}
 	replaceFile(t, warden, rhetor) // which does not judge security
-	if text := line(t, w.err); text != "rejected, the audits' modules before go on:" {
+	if text := line(t, w.err); text != "rejected, audits keep the current modules:" {
 		t.Errorf("%q", text)
 	}
 	if text := line(t, w.err); !strings.HasPrefix(text, "--modules "+dir+" and embedded: warden: ") || !strings.Contains(text, "[criterion_not_served]") {

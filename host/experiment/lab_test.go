@@ -409,6 +409,7 @@ func TestWhyNothingIsOffered(t *testing.T) {
 	}{
 		{"all is well", config, databaseCase(), "", 7},
 		{"no test", config, &abi.Case{Subject: "example.com/shop/cart does not build"}, "no failing test is named", 0},
+		{"another language", config, &abi.Case{Group: "tests.test_cart", Subject: "test_total fails in tests.test_cart"}, "no test of go, and the source has tests of no other runner", 0},
 		{"two tests", config, &abi.Case{Documents: []abi.Document{{Text: "--- FAIL: TestA (0.00s)\n--- FAIL: TestB (0.00s)\n"}}}, "several tests are named, such as TestA and TestB", 0},
 		{"another module", config, &abi.Case{Subject: "TestA fails in example.com/other"}, `no tests of package "example.com/other" are in the source`, 0},
 		{"no budget", other(func(c *experiment.Config) { c.Budget = 0 }), databaseCase(), "experiments have no budget", 0},

@@ -161,8 +161,8 @@ func (t *tally) end(err error) (abi.ExperimentResult, bool) {
 		return notRun(r.Experiment, "the failure names "+t.hidden+", which tests in experiments do not see, and it does not come back without it: "+
 			"--experiment-home shows it"), true
 	case err == nil && t.elsewhere():
-		return notRun(r.Experiment, "the failure does not come back: each run fails in the same other way, as if it lacked a variable, a file or a "+
-			"service that it had (see the limits of experiments):\n"+r.Detail), true
+		return notRun(r.Experiment, "the failure does not come back: each rerun fails in one way, but not as the report says. A variable, a file or a "+
+			"service that the test needs may be missing in experiments (see their limits):\n"+r.Detail), true
 	case err != nil:
 		r.Detail = firstLines(fmt.Sprintf("%d of %d runs were not made: %v\n%s", r.Experiment.Runs-t.runs, r.Experiment.Runs, err, r.Detail))
 		return *r, false

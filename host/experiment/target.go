@@ -12,6 +12,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/casebook"
+	"github.com/shadowcourt/shadowcourt/host/docket/junit"
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
 	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
 	"github.com/shadowcourt/shadowcourt/host/experiment/runner"
@@ -92,7 +93,7 @@ func (l *Lab) failureOf(c *abi.Case) (*failure, error) {
 	case len(found) == 0 && len(reasons) > 0:
 		return nil, errors.New(strings.Join(reasons, "; "))
 	case len(found) == 0:
-		return nil, errNoTest
+		return nil, l.noRunner(c)
 	case len(found) > 1:
 		return nil, fmt.Errorf("both %s and %s could run the test: choose one with --runner", found[0].toolchain, found[1].toolchain)
 	}
@@ -103,6 +104,19 @@ func (l *Lab) failureOf(c *abi.Case) (*failure, error) {
 		f.hidden = l.hiddenName(f.toolchain, texts(c.Documents))
 	}
 	return f, nil
+}
+
+// noRunner says why no toolchain has the test of a case: the case names none, or one of another language. The test itself is left out,
+// so that all cases of a report have the same reason.
+func (l *Lab) noRunner(c *abi.Case) error {
+	if _, ok := junit.Named(c); !ok {
+		return errNoTest
+	}
+	var names []string
+	for _, t := range l.toolchains {
+		names = append(names, t.String())
+	}
+	return fmt.Errorf("no test of %s, and the source has tests of no other runner; is the report of another language or project?", strings.Join(names, " or "))
 }
 
 // hiddenName finds a path of the user's home in the texts of a failure that the tests of a toolchain do not see.

@@ -110,11 +110,11 @@ func (s *story) experiments() {
 // doubts tell which evidence counts less than it claims.
 func (s *story) doubts() {
 	if list := s.trial.Result.UnmeasuredSources; len(list) > 0 {
-		s.note("The profile does not know " + snip(strings.Join(list, ", "), nameColumns) + ": all of them together count little, and decide nothing.")
+		s.note("The profile has no measurements of " + snip(strings.Join(list, ", "), nameColumns) + ": together they count little, and never decide a case.")
 	}
 	if list := s.trial.Result.ContradictoryEvidence; len(list) > 0 {
-		s.note("The case gives for several labels what stands in " + snip(strings.Join(list, ", "), nameColumns) +
-			". The surest statement counts; of equally sure ones none does.")
+		s.note("The case cites the same passage for several labels: " + snip(strings.Join(list, ", "), nameColumns) +
+			". Only the surest of these items counts; if they are equally sure, none does.")
 	}
 }
 

@@ -57,7 +57,7 @@ func statementOf(a *abi.Artifact) (what, why string) {
 		v := a.Correlate
 		switch {
 		case v.IsDuplicate:
-			what = "takes it for the same as " + v.LinkedCase + " at " + number(v.Confidence)
+			what = "takes it for a duplicate of " + v.LinkedCase + " at " + number(v.Confidence)
 		case v.LinkedCase != "":
 			what = "links it to " + v.LinkedCase + " at " + number(v.Confidence)
 		default:

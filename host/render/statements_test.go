@@ -48,7 +48,7 @@ func TestTheStoryTellsTheLightPath(t *testing.T) {
 	for _, want := range []string{
 		"The Light path\n  recall H1:review\n", ", which was red, at 0.90\n      the [redacted] word\n",
 		"Herald takes the symptom for flake, 1 candidate\n", "Herald selects a, b, c and 1 more\n",
-		"Herald finds 0 items, convergence 0.80, for red\n", "Herald takes it for the same as old at 0.85\n",
+		"Herald finds 0 items, convergence 0.80, for red\n", "Herald takes it for a duplicate of old at 0.85\n",
 		"Herald decides: overturn at 0.50\n", "Herald reports blue at 0.60\n", "0.70 for red, log:L3\n      it says so\n",
 		"asked the host: recall 2 times, source 1 time\n",
 	} {

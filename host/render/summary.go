@@ -23,11 +23,13 @@ type Summary struct {
 	// Models is what language models were asked and took; nil where none was.
 	Models *ModelSummary `json:"models,omitempty"`
 
-	// NoExperiments says why no experiment could be run where some were wanted, see [Summary.Unable].
+	// NoExperiments says why no experiment could be run where some were wanted, OtherSource that the failures are hardly those of the
+	// source; see [Summary.Unable].
 	NoExperiments string `json:"no_experiments,omitempty"`
+	OtherSource   string `json:"other_source,omitempty"`
 
-	unable func() string
-	legend legend
+	noExperiments, otherSource func() string
+	legend                     legend
 	// found counts what experiments found.
 	found map[trial.Finding]int
 	// failures are where mistrials came from, with the message of the first of each.
@@ -88,12 +90,15 @@ type TruthSummary struct {
 	AsExpected int `json:"as_expected"`
 }
 
-// Unable takes what says, when all cases are tried, why experiments that were wanted could not be run; empty where they could.
-func (s *Summary) Unable(why func() string) { s.unable = why }
+// Unable takes what says, when all cases are tried, why experiments that were wanted could not be run, and that no failure belongs to
+// the source; each empty where that is not so.
+func (s *Summary) Unable(noExperiments, otherSource func() string) {
+	s.noExperiments, s.otherSource = noExperiments, otherSource
+}
 
 func (s *Summary) finish() {
-	if s.unable != nil {
-		s.NoExperiments = s.unable()
+	if s.noExperiments != nil {
+		s.NoExperiments, s.OtherSource = s.noExperiments(), s.otherSource()
 	}
 }
 

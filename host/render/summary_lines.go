@@ -24,6 +24,9 @@ func (s *Summary) Lines() []SummaryLine {
 	if s.finish(); s.NoExperiments != "" {
 		lines = append(lines, SummaryLine{"No reruns", sanitize.Line(s.NoExperiments)})
 	}
+	if s.OtherSource != "" {
+		lines = append(lines, SummaryLine{"Source", sanitize.Line(s.OtherSource)})
+	}
 	if answers := s.legend.answerLine(); answers != "" {
 		lines = append(lines, SummaryLine{"Answers", answers})
 	}

@@ -109,11 +109,11 @@ func (c *court) serve(args ...string) string {
 // owned is a process that the tests run, at an address.
 func owned(t *testing.T, address string) *process {
 	t.Helper()
-	_, token, err := local.Find(address)
+	own, err := local.Find(address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &process{url: address, token: token}
+	return &process{url: address, token: own.Token}
 }
 
 // do asks the API for something, and decodes what it says.

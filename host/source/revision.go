@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,7 +28,7 @@ func (r *repository) commit(revision string) (*object.Commit, error) {
 	}
 	c, err := r.named(revision[:end])
 	if errors.Is(err, plumbing.ErrReferenceNotFound) {
-		return nil, fmt.Errorf("%w %q", ErrRevision, revision)
+		return nil, fmt.Errorf("%w %q%s", ErrRevision, revision, r.hint(revision[:end]))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w %q: %w", ErrRevision, revision, err)
@@ -86,6 +87,60 @@ func (r *repository) named(name string) (*object.Commit, error) {
 		}
 	}
 	return r.abbreviated(name)
+}
+
+// hint names the branch or tag that a name most likely means: that of a remote, since a clone of a server often has no branch main but
+// origin/main, or else one that is spelled much like it; where there is none, some that there are.
+func (r *repository) hint(name string) string {
+	refs, err := r.IterReferences()
+	if err != nil {
+		return ""
+	}
+	defer refs.Close()
+	var names []string
+	best, least := "", max(2, min(len(name)/2, 4))+1
+	for ref, err := refs.Next(); err == nil; ref, err = refs.Next() {
+		short := ref.Name().Short()
+		if !ref.Name().IsBranch() && !ref.Name().IsTag() && !ref.Name().IsRemote() {
+			continue
+		}
+		if _, branch, _ := strings.Cut(short, "/"); ref.Name().IsRemote() && branch == name {
+			best = short
+			break
+		}
+		names = append(names, short)
+		if d := edits(name, short); d < least || d == least && short < best {
+			best, least = short, d
+		}
+	}
+	switch slices.Sort(names); {
+	case best != "":
+		return "; did you mean " + strconv.Quote(best) + "?"
+	case len(names) > 0:
+		return "; the repository has " + strings.Join(names[:min(len(names), 5)], ", ")
+	}
+	return ""
+}
+
+// edits counts the characters to change, add or remove until one word is the other.
+func edits(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
 }
 
 // abbreviated finds the one commit or tag whose hash begins so.

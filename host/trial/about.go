@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -44,8 +45,8 @@ func (t *Trial) reasoned() bool {
 	return l != nil && strings.TrimSpace(l.Reasoning) != ""
 }
 
-// About says what the case is about beside its id: its subject, or where that says hardly more than the id, the
-// beginning of the first item of evidence that bears on it, in one line.
+// About says what the case is about beside its id, on one line: its subject, or where that says hardly more than the id, what the
+// failure says of itself.
 func (t *Trial) About() string {
 	if !repeats(t.Case.Subject, t.Result.ID) {
 		return t.Case.Subject
@@ -56,23 +57,52 @@ func (t *Trial) About() string {
 	return t.Case.Subject
 }
 
-// Message is the evidence that tells most of the failure, such as its message, on one line; empty where there is none.
+// Message is what the failure says of itself, on one line; empty where there is no evidence of it.
 func (t *Trial) Message() string {
-	best := headline(t.Case.Evidence)
-	if best == nil {
-		return ""
-	}
+	content := t.failureText()
 	const most = 400 // bytes, more than anybody shows
-	said := strings.Join(strings.Fields(message(best.Content)), " ")
+	said := strings.Join(strings.Fields(message(content)), " ")
 	if len(said) > most {
 		said = strings.ToValidUTF8(said[:most], "")
 	}
 	return said
 }
 
-// headline is the item that stands first in the documents of those that bear on the case at least as much as not: what
-// tells more about it, such as the frames behind a crash, comes after it. Where there is none, it is the one that bears on
-// the case most.
+// reportedDocument is the name of a document with what a report of JUnit says of a failure; output of the test has other names.
+var reportedDocument = regexp.MustCompile(`(?i)(failure|error)(-\d+)?$`)
+
+// failureText is the content of the headline. Where the report itself says what failed, in words from which no evidence was cut, it is
+// the first line of that: what the test printed says less.
+func (t *Trial) failureText() string {
+	best := headline(t.Case.Evidence)
+	if documents := t.Case.Documents; len(documents) > 0 && reportedDocument.MatchString(documents[0].Name) {
+		document := ""
+		if best != nil {
+			document, _ = placeIn(best.SourceRef)
+		}
+		if said := firstLine(documents[0].Text); said != "" && document != documents[0].Name {
+			return said
+		}
+	}
+	if best == nil {
+		return ""
+	}
+	return best.Content
+}
+
+// firstLine is the first line of a text, with the next one where it is one word, such as the name of an error.
+func firstLine(text string) string {
+	first, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	if !strings.Contains(first, " ") {
+		next, _, _ := strings.Cut(strings.TrimSpace(rest), "\n")
+		first = strings.TrimSpace(first + " " + next)
+	}
+	return first
+}
+
+// headline is the item that tells most of the failure, see [tells], of those that bear on the case at least as much as not and stand
+// in the same document as the first. Of several that tell as much it is the first: what tells more about it, such as the frames behind
+// a crash, comes after it. Where there is none, it is the one that bears on the case most.
 func headline(items []abi.Evidence) *abi.Evidence {
 	const enough = 0.5
 	var best *abi.Evidence
@@ -85,20 +115,58 @@ func headline(items []abi.Evidence) *abi.Evidence {
 			if e.RelevanceConfidence > best.RelevanceConfidence {
 				best = e
 			}
-		case e.RelevanceConfidence >= enough && standsBefore(e.SourceRef, best.SourceRef):
+		case e.RelevanceConfidence >= enough && tellsMore(e, best):
 			best = e
 		}
 	}
 	return best
 }
 
-// standsBefore compares two places as the readers of this package write them, "log:L12"; in two documents none is first.
-func standsBefore(a, b string) bool {
-	documentA, lineA := placeIn(a)
-	documentB, lineB := placeIn(b)
-	return documentA == documentB && lineA < lineB
+// How much the content of an item tells of why a test failed.
+const (
+	tellsLittle = iota // what the environment or the product printed
+	tellsPlaced        // what a test of Go wrote: a message of t.Log looks like one of t.Error
+	tellsCrash
+	tellsExpected // what was expected
+)
+
+var (
+	placedText   = regexp.MustCompile(`^\s+\S+\.go:\d+: `)
+	crashText    = regexp.MustCompile(`^\s*(panic: |fatal error: |unexpected fault address|WARNING: DATA RACE)`)
+	expectedText = regexp.MustCompile(`(?im)\b(want(s|ed)?|expect(s|ed|ing)?|unexpected|should|mismatch|not equal|but was)\b|!=|==|^E\s|\bassert`)
+)
+
+func tells(content string) int {
+	switch {
+	case crashText.MatchString(content):
+		return tellsCrash
+	case expectedText.MatchString(content):
+		return tellsExpected
+	case placedText.MatchString(content):
+		return tellsPlaced
+	}
+	return tellsLittle
 }
 
+// tellsMore says whether an item tells more of the failure than another of its document. A test of Go that stops does so with its last
+// message, so the last one counts of those that name nothing expected.
+func tellsMore(e, than *abi.Evidence) bool {
+	documentA, lineA := placeIn(e.SourceRef)
+	documentB, lineB := placeIn(than.SourceRef)
+	if documentA != documentB {
+		return false
+	}
+	a, b := tells(e.Content), tells(than.Content)
+	switch {
+	case a != b:
+		return a > b
+	case a == tellsPlaced:
+		return lineA > lineB
+	}
+	return lineA < lineB
+}
+
+// placeIn splits a place as the readers of reports write it, "log:L12".
 func placeIn(ref string) (document string, line int) {
 	i := strings.LastIndex(ref, ":L")
 	if i < 0 {

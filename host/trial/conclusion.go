@@ -52,6 +52,9 @@ func (t *Trial) Conclusion() Conclusion {
 			c = acrossTrees(runs, c)
 		}
 	}
+	if c.Finding == FoundBase {
+		c.Text = strings.TrimSuffix(c.Text, ".") + t.onRedBase() + "."
+	}
 	if p := t.Result.Proposal; p != nil && (c.Finding == NotRun || c.Finding == FoundNothing || c.Finding == FoundBoth) {
 		c.Next = p.Action()
 	}
@@ -77,6 +80,23 @@ func (t *Trial) unread() string {
 		return text + ", and reading decided nothing."
 	}
 	return text + ": " + t.LabelName(final.Classification) + " at " + Number(final.Confidence) + " rests on reading alone."
+}
+
+// onRedBase says what the answer means where the base fails, too: that the change did not cause the failure contradicts no label.
+func (t *Trial) onRedBase() string {
+	label := t.Result.Final.Classification
+	base := look(t.Result.Experiments, trees(abi.Green, abi.Green))
+	switch {
+	case base.mixed():
+		return ""
+	case base.same == 0 && label != "":
+		return ", and the label " + t.LabelName(label) + " rests on other evidence"
+	case base.same == 0:
+		return ""
+	case label == "":
+		return ", and the evidence does not show whether an older fault or the environment did"
+	}
+	return "; the label " + t.LabelName(label) + " is about a cause that the base has, too"
 }
 
 // seen is what all runs on the same trees have shown.
@@ -145,12 +165,12 @@ func onHead(runs []Experiment) Conclusion {
 	case alone.passes():
 		return Conclusion{
 			FoundPassing, "The failure did not come back: " + times(all.passed, "rerun", "reruns") +
-				" of the same tree passed. Chance or the machine of the failing run caused it.", "run it again where it failed",
+				" of the same tree passed. Chance caused it, or the machine where it failed.", "run it again where it failed",
 		}
 	case alone.fails() && clean.passes():
 		return Conclusion{FoundEnvironment, "The environment is the cause: the test fails in yours, and passes in a clean one (no variables, an empty home, UTC).", ""}
 	case all.same > 0 && all.other > 0:
-		return Conclusion{FoundFlaky, "The test fails in different ways on the same tree, so chance has a part in it.", ""}
+		return Conclusion{FoundFlaky, "The test fails in different ways on the same tree, so chance plays a part.", ""}
 	case all.fails():
 		return Conclusion{
 			FoundNothing, "The test fails each time on this tree (" + times(all.failed(), "rerun", "reruns") + "), so it is not flaky.",
@@ -178,24 +198,24 @@ func acrossTrees(runs []Experiment, other Conclusion) Conclusion {
 	switch {
 	case base.fails() && base.same > 0:
 		return Conclusion{
-			FoundBase, "The base fails too, in the same way, so this change did not cause it: the fault is older, or the environment is broken.", olderBase,
+			FoundBase, "The base fails too, in the same way, so this change did not cause the failure.", olderBase,
 		}
 	case base.fails():
 		return Conclusion{FoundBase, "The base fails too, but in another way, so comparing with it does not show what this change did.", olderBase}
 	case base.mixed():
 		return Conclusion{FoundBase, "The base passes and fails: the test was flaky before this change.", olderBase}
 	case oldProduct.passes() && oldTest.passes():
-		return product("the old product passes the changed test, and only that test notices (the new product passes the old one)")
+		return product("the old product passes the changed test, and only that test notices (the new product passes the old test)")
 	case oldProduct.passes() && oldTest.fails() && which == "the changed test":
-		return product("the old product passes the changed test, the new product fails the old one" + oldTest.how())
+		return product("the old product passes the changed test, the new product fails the old test" + oldTest.how())
 	case oldProduct.passes():
 		return product("the old product passes the same test")
 	case oldProduct.fails() && oldTest.passes():
-		return test("the old product fails the changed test" + oldProduct.how() + ", the new product passes the old one")
+		return test("the old product fails the changed test" + oldProduct.how() + ", the new product passes the old test")
 	case oldProduct.fails() && oldTest.fails():
 		return Conclusion{
 			FoundBoth, "Product and test changed, and each change alone fails: the old product fails the changed test" + oldProduct.how() +
-				", the new product fails the old one" + oldTest.how() + ".", "",
+				", the new product fails the old test" + oldTest.how() + ".", "",
 		}
 	case oldProduct.fails() && base.passes():
 		return test("the old product passes the old test and fails the changed one" + oldProduct.how())
@@ -205,14 +225,14 @@ func acrossTrees(runs []Experiment, other Conclusion) Conclusion {
 		return product("the new product fails the old test, too" + oldTest.how())
 	case oldTest.passes() && oldProduct.notBuilt:
 		return Conclusion{
-			FoundBoth, "Only the changed test fails: the new product passes the old one, and the changed test does not build with the old product.", "check what the changed test expects of the new product",
+			FoundBoth, "Only the changed test fails: the new product passes the old test, and the changed test does not build with the old product.", "check what the changed test expects of the new product",
 		}
 	case oldTest.passes():
-		return Conclusion{FoundBoth, "Only the changed test fails: the new product passes the old one.", "run the changed test on the old product"}
+		return Conclusion{FoundBoth, "Only the changed test fails: the new product passes the old test.", "run the changed test on the old product"}
 	case base.passes() && testOf(runs) == abi.TestUnchanged:
 		return product("the last green tree passes, and the test did not change")
 	case base.passes():
-		return Conclusion{FoundBoth, "This change is the cause: the last green tree passes. Whether the product or the test, no run shows.", "run the changed test on the old product"}
+		return Conclusion{FoundBoth, "This change is the cause: the last green tree passes. No run shows whether the product or the test is wrong.", "run the changed test on the old product"}
 	case base.noTest && oldProduct.notBuilt:
 		return Conclusion{FoundNothing, "The test is new and needs the new product, so there is nothing older to compare with.", "check what the test expects of the new product"}
 	}

@@ -55,7 +55,7 @@ func TestAccept_FZ5_Conclusions(t *testing.T) {
 			FoundFlaky,
 			"The test is flaky: on the same tree 1 run passed and 6 failed.",
 		},
-		"different failures": {[]Experiment{ran(head, head, 0, 2, 3)}, FoundFlaky, "The test fails in different ways on the same tree, so chance has a part in it."},
+		"different failures": {[]Experiment{ran(head, head, 0, 2, 3)}, FoundFlaky, "The test fails in different ways on the same tree, so chance plays a part."},
 		"load": {
 			[]Experiment{ran(head, head, 5, 0, 0), ran(head, head, 0, 5, 0).in(abi.StarvedEnvironment, abi.Alone)},
 			FoundLoad,
@@ -74,7 +74,7 @@ func TestAccept_FZ5_Conclusions(t *testing.T) {
 		"gone": {
 			[]Experiment{ran(head, head, 5, 0, 0)},
 			FoundPassing,
-			"The failure did not come back: 5 reruns of the same tree passed. Chance or the machine of the failing run caused it.",
+			"The failure did not come back: 5 reruns of the same tree passed. Chance caused it, or the machine where it failed.",
 		},
 		"environment": {
 			[]Experiment{fails, ran(head, head, 1, 0, 0).in(abi.CleanEnvironment, abi.Alone)},
@@ -88,18 +88,18 @@ func TestAccept_FZ5_Conclusions(t *testing.T) {
 		"red base": {
 			[]Experiment{fails, ran(green, green, 0, 2, 0)},
 			FoundBase,
-			"The base fails too, in the same way, so this change did not cause it: the fault is older, or the environment is broken.",
+			"The base fails too, in the same way, so this change did not cause the failure; the label product bug is about a cause that the base has, too.",
 		},
 		"base red in another way": {
 			[]Experiment{fails, ran(green, green, 0, 0, 2), ran(green, head, 1, 0, 0)},
 			FoundBase,
-			"The base fails too, but in another way, so comparing with it does not show what this change did.",
+			"The base fails too, but in another way, so comparing with it does not show what this change did, and the label product bug rests on other evidence.",
 		},
 		"flaky base": {[]Experiment{fails, ran(green, green, 1, 1, 0)}, FoundBase, "The base passes and fails: the test was flaky before this change."},
 		"test change": {
 			[]Experiment{fails, base, ran(green, head, 0, 1, 0), ran(head, green, 1, 0, 0)},
 			FoundTest,
-			"The test change is the cause: the old product fails the changed test, the new product passes the old one.",
+			"The test change is the cause: the old product fails the changed test, the new product passes the old test.",
 		},
 		"test change, one mixture": {
 			[]Experiment{fails, base, ran(green, head, 0, 1, 0)},
@@ -109,7 +109,7 @@ func TestAccept_FZ5_Conclusions(t *testing.T) {
 		"product change": {
 			[]Experiment{fails, base, ran(green, head, 1, 0, 0), ran(head, green, 0, 1, 0)},
 			FoundProduct,
-			"The product change is the cause: the old product passes the changed test, the new product fails the old one.",
+			"The product change is the cause: the old product passes the changed test, the new product fails the old test.",
 		},
 		"product change, one mixture": {
 			[]Experiment{fails, base, ran(green, head, 1, 0, 0)}, FoundProduct, "The product change is the cause: the old product passes the same test.",
@@ -125,14 +125,14 @@ func TestAccept_FZ5_Conclusions(t *testing.T) {
 		"only the changed test notices": {
 			[]Experiment{fails, base, ran(green, head, 1, 0, 0), ran(head, green, 1, 0, 0)},
 			FoundProduct,
-			"The product change is the cause: the old product passes the changed test, and only that test notices (the new product passes the old one).",
+			"The product change is the cause: the old product passes the changed test, and only that test notices (the new product passes the old test).",
 		},
 		"both": {
 			[]Experiment{fails, base, ran(green, head, 0, 0, 1), ran(head, green, 0, 1, 0)},
 			FoundBoth,
-			"Product and test changed, and each change alone fails: the old product fails the changed test in another way, the new product fails the old one.",
+			"Product and test changed, and each change alone fails: the old product fails the changed test in another way, the new product fails the old test.",
 		},
-		"either": {[]Experiment{fails, base}, FoundBoth, "This change is the cause: the last green tree passes. Whether the product or the test, no run shows."},
+		"either": {[]Experiment{fails, base}, FoundBoth, "This change is the cause: the last green tree passes. No run shows whether the product or the test is wrong."},
 		"new test of old code": {
 			[]Experiment{fails, ended(green, green, abi.OutcomeNoTest).with(abi.TestNew), ran(green, head, 0, 1, 0)},
 			FoundOlder,
@@ -146,7 +146,7 @@ func TestAccept_FZ5_Conclusions(t *testing.T) {
 		"changed test of new code": {
 			[]Experiment{fails, base, ended(green, head, abi.OutcomeNotBuilt), ran(head, green, 1, 0, 0)},
 			FoundBoth,
-			"Only the changed test fails: the new product passes the old one, and the changed test does not build with the old product.",
+			"Only the changed test fails: the new product passes the old test, and the changed test does not build with the old product.",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -160,6 +160,18 @@ func TestAccept_FZ5_Conclusions(t *testing.T) {
 				t.Errorf("next: %q", c.Next)
 			}
 		})
+	}
+}
+
+// A red base contradicts neither a label nor an acquittal: the sentence says what both mean together.
+func TestAccept_FZ5_ARedBaseWithoutAnAnswer(t *testing.T) {
+	t.Parallel()
+	tr := &Trial{Result: Result{
+		Experiments: []Experiment{ran(abi.Head, abi.Head, 0, 5, 0), ran(abi.Green, abi.Green, 0, 2, 0)}, Final: Final{Status: Acquitted},
+	}}
+	const want = "The base fails too, in the same way, so this change did not cause the failure, and the evidence does not show whether an older fault or the environment did."
+	if c := tr.Conclusion(); c.Text != want || c.Finding != FoundBase {
+		t.Errorf("%s: %s", c.Finding, c.Text)
 	}
 }
 

@@ -54,8 +54,9 @@ func (d *demo) run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	c := &caller{server: server.url}
-	if _, c.token, err = local.Find(server.url); err == nil {
+	own, err := local.Find(server.url)
+	c := &caller{server: server.url, token: own.Token}
+	if err == nil {
 		err = d.fill(ctx, out, c)
 	}
 	if err == nil {

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -152,7 +151,7 @@ func readFiles(fsys fs.FS, names []string) (map[string][]byte, error) {
 		switch {
 		case err == nil:
 			files[name] = wasm
-		case !errors.Is(err, fs.ErrNotExist) || strings.ContainsAny(name, `/\`):
+		case !errors.Is(err, fs.ErrNotExist) && fs.ValidPath(name): // the registry says which are not there, and where they are named
 			return nil, fmt.Errorf("read module %q: %w", name, err)
 		}
 	}

@@ -214,7 +214,7 @@ func briefWhat(b *abi.DefenseBrief) string {
 	case b.PleaDeal:
 		return "concedes the charge"
 	case b.MotionToDismiss && b.AlternativeHypothesis != nil:
-		return "moves to dismiss, and holds an alternative"
+		return "moves to dismiss, and proposes an alternative"
 	case b.MotionToDismiss:
 		return "moves to dismiss"
 	case b.AlternativeHypothesis != nil:

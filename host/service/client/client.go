@@ -7,14 +7,17 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"mime"
+	"net"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,6 +30,8 @@ import (
 type Config struct {
 	// Server is the address of the service, such as https://court.example.
 	Server string
+	// Address is the host and port to connect to; empty for those of Server.
+	Address string
 	// Token may be empty; then the service answers who has none.
 	Token string
 	// Program and its version, for the log of the service.
@@ -74,7 +79,9 @@ func New(config Config) (*Client, error) {
 		config.Wait = wait
 	}
 	transport := &http.Transport{
-		Proxy: http.ProxyFromEnvironment, DialContext: dial, TLSHandshakeTimeout: dialTime,
+		Proxy: http.ProxyFromEnvironment, DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			return dial(ctx, network, cmp.Or(config.Address, address))
+		}, TLSHandshakeTimeout: dialTime,
 		ResponseHeaderTimeout: headTime, ExpectContinueTimeout: continueTime, MaxResponseHeaderBytes: maxHeader, ForceAttemptHTTP2: true,
 		DisableCompression: true, // an answer takes as much memory as it has bytes
 		MaxIdleConns:       4, IdleConnTimeout: time.Minute,
@@ -158,20 +165,24 @@ func (c *Client) do(r *http.Request) (*http.Response, error) {
 	return nil, c.rejection(response)
 }
 
+// wantsTLS is what servers answer without TLS where they speak it: those in Go and nginx, and Apache.
+var wantsTLS = regexp.MustCompile(`(?i)HTTP request (was sent )?to (an )?HTTPS (server|port)|speaking plain HTTP to an SSL`)
+
 // rejection is why a request was rejected.
 func (c *Client) rejection(r *http.Response) *Error {
 	e := &Error{Server: c.Server(), Problem: problem.Error{Status: r.StatusCode}}
 	if location, err := r.Location(); err == nil {
 		e.Location = location.Scheme + "://" + location.Host + location.Path
 	}
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err == nil && kind == problem.ContentType {
-		text, err := io.ReadAll(io.LimitReader(r.Body, maxAnswer))
+	text, err := io.ReadAll(io.LimitReader(r.Body, maxAnswer))
+	if kind, _, notOne := mime.ParseMediaType(r.Header.Get("Content-Type")); notOne == nil && kind == problem.ContentType {
 		p := problem.Error{}
 		if err == nil && json.Unmarshal(text, &p) == nil && p.Code != "" {
 			e.Problem = p
 			e.Problem.Status = r.StatusCode
 		}
 	}
+	e.TLS = e.Problem.Code == "" && r.StatusCode == http.StatusBadRequest && c.base.Scheme == "http" && wantsTLS.Match(text)
 	if seconds, err := strconv.ParseInt(r.Header.Get("Retry-After"), 10, 32); err == nil && seconds > 0 {
 		e.After = time.Duration(seconds) * time.Second
 	}

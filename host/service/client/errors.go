@@ -27,6 +27,8 @@ type Error struct {
 	After time.Duration
 	// Location is where a redirect leads, without its query.
 	Location string
+	// TLS says that the server speaks https alone, and was asked without.
+	TLS bool
 }
 
 // Error says what the service says, each fault on a line.
@@ -36,6 +38,8 @@ func (e *Error) Error() string {
 	switch {
 	case e.Location != "" && p.Status >= 300 && p.Status < 400:
 		fmt.Fprintf(&b, "%s redirects to %s, which gets no token from here; if that is your service, use its address", e.Server, e.Location)
+	case e.TLS:
+		fmt.Fprintf(&b, "%s: this service speaks https; use %s", e.Server, strings.Replace(e.Server, "http:", "https:", 1))
 	case p.Code == "" && p.Status >= http.StatusInternalServerError:
 		fmt.Fprintf(&b, "%s: status %d, and not from a Shadowcourt service: is what stands before it working?", e.Server, p.Status)
 	case p.Code == "":

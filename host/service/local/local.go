@@ -4,6 +4,7 @@ package local
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -71,28 +72,68 @@ func Keep(origin, token string) (remove func(), err error) {
 	}, nil
 }
 
-// Find gives the token of the user's own service at an origin, and the origin to send it to; empty where there is none. localhost may be
-// several addresses, of which another user may have some: the token is for the address that the service listens at.
-func Find(origin string) (at, token string, err error) {
-	for _, at := range addresses(origin) {
-		token, err := read(at)
-		if token != "" || err != nil {
-			return at, token, err
-		}
-	}
-	return "", "", nil
+// Service is one that the user runs.
+type Service struct {
+	// Origin is where to send requests.
+	Origin string
+	// Address to connect to, whatever the origin's name may resolve to; empty for that of the origin.
+	Address string
+	Token   string
 }
 
-func addresses(origin string) []string {
+// Find gives the user's own service at an origin; without a token where there is none. localhost may be several addresses, of which another
+// user may have some: the token is for the address that the service listens at. With TLS the service shows a certificate for the name that
+// it was asked by, so the origin stays.
+func Find(origin string) (Service, error) {
 	u, err := url.Parse(origin)
-	if err != nil || u.Scheme != "http" || u.Hostname() != "localhost" {
-		return []string{origin}
+	if err != nil {
+		return Service{}, nil //nolint:nilerr // no service has such an address
 	}
-	port := u.Port()
-	if port == "" {
-		port = "80"
+	if u.Hostname() != "localhost" {
+		token, err := read(origin)
+		return Service{Origin: origin, Token: token}, err
 	}
-	return []string{"http://" + net.JoinHostPort("127.0.0.1", port), "http://" + net.JoinHostPort("::1", port)}
+	for _, at := range loopback(u.Scheme, u) {
+		token, err := read(at.String())
+		switch {
+		case token == "" && err == nil:
+		case u.Scheme == "http":
+			return Service{Origin: at.String(), Token: token}, err
+		default:
+			return Service{Origin: origin, Address: at.Host, Token: token}, err
+		}
+	}
+	return Service{}, nil
+}
+
+// Near is the origin of a service of the user's at the same port of this machine, by another address or scheme; empty where there is none,
+// or the origin is not on this machine. Another user's program may listen at the origin itself: it must not get the token.
+func Near(origin string) string {
+	u, err := url.Parse(origin)
+	if err != nil {
+		return ""
+	}
+	if ip := net.ParseIP(u.Hostname()); u.Hostname() != "localhost" && !ip.IsLoopback() {
+		return ""
+	}
+	for _, scheme := range []string{"http", "https"} {
+		for _, at := range loopback(scheme, u) {
+			if token, err := read(at.String()); token != "" && err == nil && at.String() != origin {
+				return at.String()
+			}
+		}
+	}
+	return ""
+}
+
+// loopback are the addresses of this machine with the port of an origin.
+func loopback(scheme string, of *url.URL) []*url.URL {
+	port := cmp.Or(of.Port(), map[string]string{"http": "80", "https": "443"}[of.Scheme])
+	var list []*url.URL
+	for _, host := range []string{"127.0.0.1", "::1"} {
+		list = append(list, &url.URL{Scheme: scheme, Host: net.JoinHostPort(host, port)})
+	}
+	return list
 }
 
 func read(origin string) (string, error) {

@@ -16,8 +16,12 @@ func TestAccept_FZ2_TheTokenOfAServiceIsItsOwners(t *testing.T) { //nolint:paral
 	const origin = "http://127.0.0.1:8712"
 	find := func(server, wantAt, wantToken string) {
 		t.Helper()
-		if at, token, err := local.Find(server); at != wantAt || token != wantToken || err != nil {
-			t.Errorf("%s: %q %q %v", server, at, token, err)
+		s, err := local.Find(server)
+		if s.Token == "" {
+			s.Origin = ""
+		}
+		if s.Origin != wantAt || s.Address != "" || s.Token != wantToken || err != nil {
+			t.Errorf("%s: %+v %v", server, s, err)
 		}
 	}
 	find(origin, "", "")
@@ -52,8 +56,8 @@ func TestAccept_FZ2_TheTokenOfAServiceIsItsOwners(t *testing.T) { //nolint:paral
 		if err := os.Chmod(files[0], 0o640); err != nil {
 			t.Fatal(err)
 		}
-		if at, token, err := local.Find(origin); token != "" || err == nil || !strings.Contains(err.Error(), "0640") {
-			t.Errorf("others may read it: %q %q %v", at, token, err)
+		if s, err := local.Find(origin); s.Token != "" || err == nil || !strings.Contains(err.Error(), "0640") {
+			t.Errorf("others may read it: %+v %v", s, err)
 		}
 		if err := os.Chmod(files[0], 0o600); err != nil {
 			t.Fatal(err)
@@ -68,5 +72,34 @@ func TestAccept_FZ2_TheTokenOfAServiceIsItsOwners(t *testing.T) { //nolint:paral
 		if _, err := local.Keep(origin, "third"); err == nil {
 			t.Error("a token is kept where others may write")
 		}
+	}
+}
+
+// With TLS a service is found by the name localhost, too, at the address that it listens at alone: another user may have the other one.
+func TestAccept_FZ9_LocalhostWithTLSIsTheAddressOfTheService(t *testing.T) { //nolint:paralleltest // it sets a variable
+	t.Setenv("XDG_DATA_HOME", t.TempDir())
+	const origin = "https://127.0.0.1:8712"
+	remove, err := local.Keep(origin, "token")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := local.Find("https://localhost:8712")
+	if want := (local.Service{Origin: "https://localhost:8712", Address: "127.0.0.1:8712", Token: "token"}); s != want || err != nil {
+		t.Errorf("%+v %v", s, err)
+	}
+	for server, near := range map[string]string{
+		"http://127.0.0.1:8712": origin, "https://[::1]:8712": origin, "http://localhost:8712": origin, "https://127.0.0.2:8712": origin,
+		origin: "", "https://127.0.0.1:8713": "", "https://court.example:8712": "",
+	} {
+		if s, err := local.Find(server); server != origin && s.Token != "" || err != nil {
+			t.Errorf("%s: %+v %v", server, s, err)
+		}
+		if got := local.Near(server); got != near {
+			t.Errorf("%s: near %q, want %q", server, got, near)
+		}
+	}
+	remove()
+	if s, err := local.Find("https://localhost:8712"); s.Token != "" || err != nil {
+		t.Errorf("%+v %v", s, err)
 	}
 }

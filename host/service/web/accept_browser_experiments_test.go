@@ -152,12 +152,12 @@ func command(t *testing.T, args ...string) *service {
 	if address == "" {
 		t.Fatal("the service did not start")
 	}
-	_, token, err := local.Find(address)
+	own, err := local.Find(address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &service{t: t, url: address, client: &http.Client{}, secret: token}
-	s.signIn(token)
+	s := &service{t: t, url: address, client: &http.Client{}, secret: own.Token}
+	s.signIn(own.Token)
 	return s
 }
 

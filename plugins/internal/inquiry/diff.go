@@ -126,17 +126,17 @@ func (s *scene) overall(spoken *Estimate) []statement {
 	case s.dependencies:
 		const others = "Of what the failing test reaches the diff touches only the versions of others' packages, or how it is built: "
 		return []statement{
-			{s.roles.Infrastructure, others + "what it runs in may have changed with them", dependencyInfrastructureNats},
-			{s.roles.Product, others + "the product stands on them", dependencyProductNats},
+			{s.roles.Infrastructure, others + "the environment of the test may have changed with them", dependencyInfrastructureNats},
+			{s.roles.Product, others + "the product depends on them", dependencyProductNats},
 		}
 	}
 	const unchanged = "The diff changes no code that the failing test uses: "
-	const another = "what it runs in may be another"
+	const another = "its environment may have changed"
 	if spoken != nil && math.Log(spoken.Of(s.roles.Infrastructure)/spoken.Of(s.roles.Flake)) >= tellingNats {
 		return []statement{{s.roles.Infrastructure, unchanged + another, untouchedSpokenNats}}
 	}
 	return []statement{
-		{s.roles.Flake, unchanged + "the same code had another outcome", untouchedFlakeNats},
+		{s.roles.Flake, unchanged + "the same code once passed", untouchedFlakeNats},
 		{s.roles.Infrastructure, unchanged + another, untouchedInfrastructureNats},
 	}
 }

@@ -53,9 +53,13 @@ func parseAuditGate(failOn, failUnder []string) (*auditGate, error) {
 // check reports criteria that the rubric does not have.
 func (g *auditGate) check(rubric *audit.Rubric) error {
 	var faults []error
+	var known []string
+	for i := range rubric.Criteria {
+		known = append(known, rubric.Criteria[i].ID)
+	}
 	for _, id := range slices.Sorted(maps.Keys(g.criteria)) {
-		if !slices.ContainsFunc(rubric.Criteria, func(c audit.Criterion) bool { return c.ID == id }) {
-			faults = append(faults, fmt.Errorf("--fail-under: the rubric has no criterion %q", id))
+		if !slices.Contains(known, id) {
+			faults = append(faults, fmt.Errorf("--fail-under: the rubric has no criterion %q: use %s", id, cli.OrList(known)))
 		}
 	}
 	return errors.Join(faults...)

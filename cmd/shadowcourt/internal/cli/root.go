@@ -129,6 +129,11 @@ role is a sandboxed WebAssembly module.`,
 	}
 	root.Flags().BoolVar(&version, "version", false, "print the version, as the command version does")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+			if kind := kindOf(invalid.GetFlag()); kind != "" {
+				return InputError(fmt.Errorf("--%s %q: use %s", invalid.GetFlag().Name, invalid.GetValue(), kind))
+			}
+		}
 		hint := "see `" + cmd.CommandPath() + " --help`"
 		if near := nearFlags(cmd, err); len(near) > 0 {
 			hint = "did you mean " + OrList(near) + "?"
@@ -169,6 +174,23 @@ func exampleOfCobra(root *cobra.Command) {
 			}
 		}
 	}
+}
+
+// kindOf says what values a flag takes; empty where the error of its own says it.
+func kindOf(f *pflag.Flag) string {
+	switch kind := strings.TrimSuffix(f.Value.Type(), "64"); kind {
+	case "bool":
+		return "true or false"
+	case "int", "int64Slice":
+		return "a whole number"
+	case "uint":
+		return "a whole number from 0 on"
+	case "float":
+		return "a number, such as 0.5"
+	case "duration":
+		return "a duration, such as 90s or 10m"
+	}
+	return ""
 }
 
 // nearFlags are the flags of a command that are spelled much like the one that it doesn't have.

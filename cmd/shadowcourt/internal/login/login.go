@@ -61,11 +61,11 @@ const ownService = "http://127.0.0.1:8712"
 
 // own prints an address that signs in a browser to the user's own service, if this is one that runs.
 func own(ctx context.Context, s cli.Streams, server, program string) (bool, error) {
-	at, token, err := open.LocalToken(server)
-	if token == "" || err != nil {
+	config := client.Config{Server: server, Program: program}
+	if found, err := open.Own(&config, s.Err); !found || err != nil {
 		return false, err
 	}
-	c, err := client.New(client.Config{Server: at, Token: token, Program: program})
+	c, err := client.New(config)
 	if err != nil {
 		return false, err
 	}
@@ -76,8 +76,8 @@ func own(ctx context.Context, s cli.Streams, server, program string) (bool, erro
 	if err != nil {
 		return false, err
 	}
-	if removed, err := open.RemoveToken(at); removed && err == nil {
-		fmt.Fprintf(s.Err, "removed the token that was kept for %s: it is your own service\n", at)
+	if removed, err := open.RemoveToken(config.Server); removed && err == nil {
+		fmt.Fprintf(s.Err, "removed the token that was kept for %s: it is your own service\n", config.Server)
 	}
 	fmt.Fprintln(s.Out, sanitize.Line(address))
 	fmt.Fprintln(s.Err, "open it to sign in; it works once, for an hour. Commands on this machine need no token")

@@ -2,15 +2,11 @@ package open
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"regexp"
 	"sync"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host"
-	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 )
 
 // lookedAt is the source, with how many questions named files, and how many of those found one of them.
@@ -41,16 +37,16 @@ func (l *lookedAt) Source(ctx context.Context, query abi.SourceQuery) (abi.Sourc
 	return answer, err
 }
 
-// SayElsewhere says so where no file that the failures name is in the source: then it is hardly theirs.
-func (o *Flags) SayElsewhere(w io.Writer) {
+// Elsewhere says so where no file that the failures name is in the source: then it is hardly theirs. It is empty where one is.
+func (o *Flags) Elsewhere() string {
 	l := o.looked
 	if l == nil {
-		return
+		return ""
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.named > 0 && l.found == 0 {
-		fmt.Fprintf(w, "warning: no file that %s is in --source %s; is the report of another repository?\n",
-			cli.Count(l.named, "failure names", "failures name"), sanitize.Line(o.source))
+	if l.named == 0 || l.found > 0 {
+		return ""
 	}
+	return "no file that the failures name is in --source " + o.source + "; is the report of another repository?"
 }

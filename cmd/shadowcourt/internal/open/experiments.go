@@ -52,7 +52,7 @@ func (o *Flags) ExperimentFlags(cmd *cobra.Command, mode string) {
 	f.DurationVar(&e.perCase, "case-budget", experiment.DefaultPerCase, "with --experiments: how long those of one case may run")
 	f.BoolVar(&e.network, "experiment-network", false, "with --experiments: leave the network on for the tests")
 	f.BoolVar(&e.home, "experiment-home", false, "with --experiments: let the tests read your home folder and all else that you can read")
-	f.BoolVar(&e.strict, "strict", false, "with --experiments: exit with 2 where they can't be run as asked, for want of git, of --since, or of the test in the source")
+	f.BoolVar(&e.strict, "strict", false, "with --source: exit with 2 where the report is of another repository, or experiments can't be run as asked, for want of git, of --since, or of the test in the source")
 	f.StringArrayVar(&e.runners, "runner", nil, "with --experiments: what runs the tests: a definition of your own, FILE.yaml, or a shipped one ("+
 		strings.Join(runner.Names(), " ")+"); may be repeated (default: what the project has)")
 }
@@ -99,7 +99,10 @@ func (o *Flags) CheckExperiments() error {
 		faults = append(faults, errors.New("--experiments needs --source, the folder whose tests may run"))
 	}
 	if !o.Experiments() && !e.tryAll {
-		faults = append(faults, o.ChangedWithout("--experiments reruns or all", "budget", "case-budget", "experiment-network", "experiment-home", "runner", "strict"))
+		faults = append(faults, o.ChangedWithout("--experiments reruns or all", "budget", "case-budget", "experiment-network", "experiment-home", "runner"))
+		if o.source == "" {
+			faults = append(faults, o.ChangedWithout("--source", "strict"))
+		}
 	}
 	if o.Experiments() && o.NoCourt {
 		faults = append(faults, errors.New("--experiments with --no-court: it is the court that asks for experiments"))
@@ -143,6 +146,8 @@ func (o *Flags) openLaboratory(ctx context.Context, h *Connected, config *host.C
 	}
 	h.closers = append(h.closers, lab.Close)
 	switch why := lab.Why(nil); {
+	case why != "" && o.noRevision != nil: // git does not know it, either
+		return ofFlag(o.noRevision)
 	case why != "" && e.strict:
 		return cli.InputError(fmt.Errorf("--strict: experiments can't be run as asked: %s", why))
 	case !lab.Able():
@@ -151,6 +156,9 @@ func (o *Flags) openLaboratory(ctx context.Context, h *Connected, config *host.C
 		fmt.Fprintln(o.command.ErrOrStderr(), "warning: experiments on this tree alone: --since names the revision at which the tests passed")
 	case why != "":
 		fmt.Fprintf(o.command.ErrOrStderr(), "warning: experiments on this tree alone: %s\n", sanitize.Line(why))
+	}
+	if o.noRevision != nil {
+		o.sayUnread(o.noRevision)
 	}
 	if lab.Able() && !e.home && !isolate.HidesFiles() {
 		fmt.Fprintln(o.command.ErrOrStderr(), "warning: tests in experiments can read all that you can read: this system has neither user namespaces nor Landlock to hide it")

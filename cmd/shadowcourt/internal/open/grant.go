@@ -28,10 +28,13 @@ func (o *Flags) Grant(config *host.Config) error {
 			faults = append(faults, fmt.Errorf("--grant %q: use PERSONA=CAPABILITY, with %s", word, cli.OrList(cli.Words(pipeline.Capabilities()))))
 			continue
 		}
-		found := false
+		found, known := false, []string(nil)
 		for _, def := range []*pipeline.Definition{config.Pipeline, config.LightPath} {
 			if def == nil {
 				continue
+			}
+			for i := range def.Personas {
+				known = append(known, def.Personas[i].ID)
 			}
 			if p, ok := def.Persona(id); ok {
 				found = true
@@ -41,7 +44,7 @@ func (o *Flags) Grant(config *host.Config) error {
 			}
 		}
 		if !found {
-			faults = append(faults, fmt.Errorf("--grant %q: there is no persona %q", word, id))
+			faults = append(faults, fmt.Errorf("--grant %q: there is no persona %q: use %s", word, id, cli.OrList(known)))
 		}
 	}
 	return cli.InputError(errors.Join(faults...))

@@ -17,6 +17,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/execlight"
+	"github.com/shadowcourt/shadowcourt/host/experiment"
 	"github.com/shadowcourt/shadowcourt/host/knowledge"
 	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 	"github.com/shadowcourt/shadowcourt/host/run/input"
@@ -157,7 +158,7 @@ func (o *Flags) helpWith(ctx context.Context, h *Connected, config *host.Config,
 	if o.source != "" {
 		tree, since, err := o.openSource(ctx)
 		if err != nil {
-			return fmt.Errorf("--source: %w", err)
+			return err
 		}
 		h.closers = append(h.closers, tree.Close)
 		if since && len(tree.Changed()) == 0 {
@@ -199,18 +200,40 @@ func (o *Flags) helpWith(ctx context.Context, h *Connected, config *host.Config,
 const diffSource = "source"
 
 // openSource opens the source, and says whether with the changes since the revision. With experiments, which tell by themselves what they
-// lack, a revision that can't be read is no error: the rest is read without it.
+// lack, a repository that can't be read is no error: the rest is read without it. Nor is a revision that only git knows, such as
+// main@{1}: where experiments use it, openLaboratory decides.
 func (o *Flags) openSource(ctx context.Context) (tree *source.Tree, since bool, err error) {
 	tree, err = source.Open(ctx, o.source, o.since)
-	if err == nil || o.since == "" || !o.Experiments() || ctx.Err() != nil {
-		return tree, o.since != "", err
+	if err == nil {
+		return tree, o.since != "", nil
+	}
+	unknown := errors.Is(err, source.ErrRevision)
+	if !o.Experiments() || o.since == "" || unknown && o.experiments.mode != string(experiment.All) || ctx.Err() != nil {
+		return nil, false, ofFlag(err)
 	}
 	plain, without := source.Open(ctx, o.source, "")
 	if without != nil {
-		return nil, false, err
+		return nil, false, ofFlag(err)
 	}
-	fmt.Fprintf(o.command.ErrOrStderr(), "warning: --since %s: what changed is not read: %s\n", sanitize.Line(o.since), sanitize.Line(err.Error()))
+	if unknown {
+		o.noRevision = err
+	} else {
+		o.sayUnread(err)
+	}
 	return plain, false, nil
+}
+
+// ofFlag names the flag that an error of the source is about.
+func ofFlag(err error) error {
+	if errors.Is(err, source.ErrRevision) {
+		return fmt.Errorf("--since: %w", err)
+	}
+	return fmt.Errorf("--source: %w", err)
+}
+
+// sayUnread says that the changes since the revision are not read.
+func (o *Flags) sayUnread(why error) {
+	fmt.Fprintf(o.command.ErrOrStderr(), "warning: --since %s: what changed is not read: %s\n", sanitize.Line(o.since), sanitize.Line(why.Error()))
 }
 
 // endProgram ends the programs that answer for Light, and says if they wrote

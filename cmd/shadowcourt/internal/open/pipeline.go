@@ -50,6 +50,9 @@ func Pipeline(path string) (*pipeline.Definition, error) {
 		}
 		return def, nil
 	}
+	if !strings.ContainsAny(path, `./\`) && !outfile.Exists(path) {
+		return nil, cli.InputError(fmt.Errorf("%q is neither a file nor a shipped pipeline (%s)", path, strings.Join(shippedPipelines, ", ")))
+	}
 	def, err := pipeline.Load(path)
 	return def, cli.InputError(err)
 }

@@ -70,18 +70,25 @@ func Token(server string, stderr io.Writer) (string, error) {
 	return token, nil
 }
 
-// LocalToken gives the token of the user's own service at an address on this machine, and the address to send it to; empty where there is
-// none.
-func LocalToken(server string) (at, token string, err error) {
-	origin, err := client.Origin(server)
+// Own sets the address and the token of a client to those of the user's own service at the server's address, and says whether there is one.
+// Where the user's own is at another address, stderr gets a note: a token goes to its service alone.
+func Own(config *client.Config, stderr io.Writer) (bool, error) {
+	origin, err := client.Origin(config.Server)
 	if err != nil {
-		return "", "", err
+		return false, err
 	}
-	at, token, err = local.Find(origin)
-	if token == "" || err != nil {
-		return "", "", err
+	s, err := local.Find(origin)
+	if err != nil {
+		return false, err
 	}
-	return at, token, auth.CheckToken(token)
+	if s.Token == "" {
+		if near := local.Near(origin); near != "" {
+			fmt.Fprintf(stderr, "note: your own service at this port is %s; its token goes to no other address\n", near)
+		}
+		return false, nil
+	}
+	config.Server, config.Address, config.Token = s.Origin, s.Address, s.Token
+	return true, auth.CheckToken(s.Token)
 }
 
 // KeepToken keeps the token for a server in a file that only its owner may read, and gives the file's name.

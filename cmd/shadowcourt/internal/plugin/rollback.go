@@ -51,7 +51,7 @@ nothing to go back to, or it was rejected: then nothing has changed.`,
 		},
 	}
 	o.flags(cmd)
-	cmd.Flags().StringVar(&to, "to", "", "go to this digest of the history, or the one that begins so")
+	cmd.Flags().StringVar(&to, "to", "", "put back the module with this digest, or the one whose digest begins so")
 	cmd.Flags().BoolVar(&list, "list", false, "only show what is in place, and what a rollback can go to")
 	return cmd
 }

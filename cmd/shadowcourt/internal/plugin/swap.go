@@ -164,7 +164,7 @@ func (o *swapOptions) prune(d *moduledir.Dir, stderr io.Writer, changes []module
 			return fmt.Errorf("%s is in place; its history could not be shortened: %w", c.Name, err)
 		}
 		if len(removed) > 0 {
-			fmt.Fprintf(stderr, "%s: %s, in place longest ago, left the history (--keep %d)\n", c.Name, cli.Count(len(removed), "module", "modules"), o.keep)
+			fmt.Fprintf(stderr, "%s: %s, the oldest, was removed from the history (--keep %d)\n", c.Name, cli.Count(len(removed), "module", "modules"), o.keep)
 		}
 	}
 	return nil

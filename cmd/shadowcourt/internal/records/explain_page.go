@@ -74,7 +74,7 @@ func (s *replaySession) source(tally *replayTally) []render.SummaryLine {
 
 // apartOf tells what the record itself has of a trial that has no story.
 func apartOf(tally *replayTally, r *replay.Replayed) report.Apart {
-	why := "Tried again, it came out otherwise: this is what the record says."
+	why := "The replay gave another result: this is what the record says."
 	if r.Err != nil {
 		why = "Not replayed, " + tally.why(r.Err) + ": this is what the record says."
 	}

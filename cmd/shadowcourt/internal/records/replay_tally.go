@@ -127,7 +127,7 @@ func (t *replayTally) tellDifference(w io.Writer, r *replay.Replayed) error {
 	if d.Audit && d.Event >= 0 {
 		place = "the audit, " + place
 	}
-	fmt.Fprintf(w, "%s  goes another way at %s: %s\n", id, sanitize.Line(place), sanitize.Line(d.What))
+	fmt.Fprintf(w, "%s  takes another path at %s: %s\n", id, sanitize.Line(place), sanitize.Line(d.What))
 	if len(d.Fields) == 0 {
 		_, err := fmt.Fprintf(w, "  was  %s\n  is   %s\n", sanitize.Line(d.Was), sanitize.Line(d.Is))
 		return err

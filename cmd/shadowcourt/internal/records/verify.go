@@ -117,7 +117,7 @@ func entries(r *record.Report) string {
 // recordFault says of a record that can't be read on what that means.
 func recordFault(name string, err error) error {
 	if _, ok := errors.AsType[*record.FaultError](err); ok {
-		return fmt.Errorf("%s: %w; what is before it holds", name, err)
+		return fmt.Errorf("%s: %w; the entries before it are valid", name, err)
 	}
 	return err
 }

@@ -80,7 +80,7 @@ func (c *certificate) get(now time.Time) *tls.Certificate {
 	if now.Sub(c.looked) >= lookAgain {
 		c.looked = now
 		if err := c.load(); err != nil {
-			c.log.Warn("the new certificate can't be read, and the one before stays", "error", err)
+			c.log.Warn("the new certificate can't be read; the service keeps the current one", "error", err)
 		}
 	}
 	return c.current

@@ -59,7 +59,7 @@ func recordError(e *run.RecordError) error {
 	case errors.Is(e.Err, fs.ErrExist):
 		return fmt.Errorf("--record %s is there already, and a record is never written over; --resume continues with it", e.File)
 	case errors.As(e.Err, &fault) && fault.Entry > 0 && !errors.Is(e.Err, record.ErrOtherKey):
-		return fmt.Errorf("--record %s: %w; to go on behind what holds, keep a copy and cut the file: head -c %d", e.File, e.Err, fault.Offset)
+		return fmt.Errorf("--record %s: %w; to continue after the last valid entry, keep a copy and cut the file: head -c %d", e.File, e.Err, fault.Offset)
 	case errors.As(e.Err, &fault):
 		return fmt.Errorf("--record %s: %w; the file was left as it is", e.File, e.Err)
 	}

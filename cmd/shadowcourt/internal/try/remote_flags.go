@@ -109,17 +109,14 @@ func (o *remoteOptions) connect(stderr io.Writer, config client.Config) (*client
 	if err != nil {
 		return nil, cli.InputError(err)
 	}
+	config.Server, config.Token = o.server, token
 	if token == "" {
-		at, local, err := open.LocalToken(o.server)
-		if err != nil {
+		if _, err := open.Own(&config, stderr); err != nil {
 			return nil, cli.InputError(err)
 		}
-		if local != "" {
-			o.server, token = at, local
-		}
+		o.server = config.Server
 	}
-	open.WarnOfClearText(stderr, o.server, token)
-	config.Server, config.Token = o.server, token
+	open.WarnOfClearText(stderr, o.server, config.Token)
 	c, err := client.New(config)
 	return c, cli.InputError(err)
 }

@@ -24,7 +24,7 @@ func (o *tryOptions) checkResume() error {
 	case o.record.file == "":
 		return nil
 	case len(o.reports) > 0 || o.cases != "" || o.output != "" && o.format == "table":
-		return errors.New("--resume with --record has the results of earlier cases, and not their trials: use --format jsonl or json, and leave out --report and --cases")
+		return errors.New("a record holds the results of earlier cases, but not their trials: with --resume and --record use --format jsonl or json, and leave out --report and --cases")
 	}
 	return nil
 }

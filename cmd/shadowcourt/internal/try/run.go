@@ -63,7 +63,7 @@ func (r *tryRun) try(ctx context.Context, s cli.Streams, h *host.Host, inputs *i
 		fmt.Fprintf(s.Err, "warning: %s has trials of an earlier run, and this run tries them again; --resume continues with them\n", sanitize.Line(name))
 	}
 	if n := r.run.Recorded(); n > 0 && config.Record.SkipEarlier {
-		fmt.Fprintf(s.Err, "%s has %s of an earlier run, not given again here; the last may never have been given: --output FILE gives all\n",
+		fmt.Fprintf(s.Err, "%s has %s of an earlier run, which are not written again here; the last of them may never have been written: --output FILE writes all\n",
 			sanitize.Line(config.Record.File), cli.Count(n, "result", "results"))
 	}
 	r.sum, err = r.run.All(ctx, r.match.watch(o.grouped(inputs)))
@@ -174,7 +174,10 @@ func (r *tryRun) end(ctx context.Context, inputs *input.Dockets) error {
 	if !notRun && r.idle != "" {
 		fmt.Fprintln(r.stderr, "note: no experiment was run: "+r.idle)
 	}
-	r.options.SayElsewhere(r.stderr)
+	elsewhere := r.options.Elsewhere()
+	if elsewhere != "" {
+		fmt.Fprintln(r.stderr, "warning: "+sanitize.Line(elsewhere))
+	}
 	if ctx.Err() != nil {
 		file, _ := r.run.Kept()
 		return r.options.interrupted(r.sum.Tried, file != "")
@@ -185,6 +188,8 @@ func (r *tryRun) end(ctx context.Context, inputs *input.Dockets) error {
 	switch {
 	case r.options.explain != "" && !r.found:
 		return r.options.notFound(inputs.PassedOver)
+	case elsewhere != "" && r.options.Strict():
+		return cli.InputError(errors.New("--strict: " + elsewhere))
 	case notRun && r.options.Strict():
 		return cli.InputError(errors.New("--strict: experiments were asked for, and could not be run for every case"))
 	case r.options.explain != "":
@@ -213,7 +218,7 @@ func untried(sum *run.Summary, other bool) error {
 		if other {
 			hint = "; is it another format? see --from"
 		}
-		return cli.InputError(fmt.Errorf("%d entries could not be tried, of which the first %d are named, and none could%s", sum.Faults, maxFaults, hint))
+		return cli.InputError(fmt.Errorf("none of the %d entries could be tried; the first %d are named above%s", sum.Faults, maxFaults, hint))
 	case sum.Faults > 0:
 		return cli.InputError(fmt.Errorf("%s could not be tried; %s", cli.Count(sum.Faults, "entry", "entries"), tried))
 	}
@@ -223,7 +228,7 @@ func untried(sum *run.Summary, other bool) error {
 // answered is an error where Light answered for no case, and otherwise the exit code of --fail-on.
 func answered(sum *run.Summary, failOn bool) error {
 	if sum.Tried > 0 && sum.Unanswered == sum.Tried {
-		return fmt.Errorf("no answer of Light to any of %s", cli.Count(sum.Tried, "case", "cases"))
+		return fmt.Errorf("the classifier returned no answer for any of %s", cli.Count(sum.Tried, "case", "cases"))
 	}
 	return matched(failOn)
 }
@@ -254,9 +259,9 @@ func idle(r *trial.Result) string {
 	case trial.Accepted:
 		return "Light is certain, and there was no trial"
 	case trial.Mistrial:
-		return "the trial broke before one was asked for"
+		return "the trial broke off before an experiment was requested"
 	default:
-		return "none was expected to tell more of the cause"
+		return "no experiment was expected to say more about the cause"
 	}
 }
 

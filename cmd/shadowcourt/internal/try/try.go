@@ -74,7 +74,7 @@ wrong (the rest was still tried); 3 done, and --fail-on matched.`,
 	f.BoolVar(&o.resume, "resume", false, "with --output FILE, --report FILE or --record FILE: go on where a run that did not end stopped")
 	f.StringArrayVar(&o.reports, "report", nil, "also write a report, FILE.html or FILE.md; may be repeated")
 	f.StringVar(&o.cases, "cases", "", "also write the cases as a docket in JSON lines, ready for adding the truth")
-	f.BoolVar(&o.truthFromReport, "truth-from-report", false, "with reportportal input: take the defect types that people gave for the truth, and compare with it")
+	f.BoolVar(&o.truthFromReport, "truth-from-report", false, "with reportportal input: use the defect types that people set as the ground truth, and compare with it")
 	f.StringVar(&o.explain, "explain", "", "try only the case of this id, or whose id ends with this name, and tell its trial as a story")
 	f.StringArrayVar(&o.redact, "redact", nil, "regular expression whose matches are blacked out in every output; may be repeated")
 	f.StringSliceVar(&o.failOn, "fail-on", nil, "exit with 3 on a status (acquitted, mistrial, ...), a label (pb001; label:ID where the pipeline does not name it), or with --audit audit:security or audit:degraded")

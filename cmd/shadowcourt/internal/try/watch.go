@@ -58,7 +58,7 @@ func (o *tryOptions) followAudit(ctx context.Context, stderr io.Writer) (stop fu
 	return run.Follow(ctx, watchInterval, o.audit.auditor.Follow, host.Watch{
 		Modules: modules, Swapped: watchMessages{stderr}.swapped,
 		Rejected: func(err error) {
-			watchMessages{stderr}.rejected("the audits' modules before go on", open.AuditorError(err, o.Modules))
+			watchMessages{stderr}.rejected("audits keep the current modules", open.AuditorError(err, o.Modules))
 		},
 	}), nil
 }

@@ -1,6 +1,7 @@
 package testlog
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -61,24 +62,47 @@ func (c *Cutter) Release() { clear(c.taken) }
 // Items are all excerpts so far, never nil.
 func (c *Cutter) Items() []abi.Evidence { return c.items }
 
-// Apply cuts what a rule matches.
+// Apply cuts what a rule matches. Of more matches than [MaxPerRule] those come first that the rule's Judge gives a label, and then the
+// last ones: a test that logs its steps says why it failed at the end.
 func (c *Cutter) Apply(r Rule) {
+	matches := c.matches(r)
+	if r.Judge != nil && len(matches) > MaxPerRule {
+		var judged, others []excerpt
+		for _, m := range matches {
+			if r.Judge(strings.Join(c.Lines[m.first:m.end], "\n")) != "" {
+				judged = append(judged, m)
+			} else {
+				others = append(others, m)
+			}
+		}
+		slices.Reverse(others)
+		matches = append(judged, others...)
+	}
 	found := 0
-	for i, line := range c.Lines {
-		if found == MaxPerRule {
-			return
-		}
-		if c.taken[i] || !r.Match.MatchString(line) {
-			continue
-		}
-		end := i + 1
-		if r.Block != nil {
-			end = min(r.Block(c.Lines, i), i+MaxExcerptLines)
-		}
-		if c.Add(i, end, r) {
+	for _, m := range matches {
+		if found < MaxPerRule && c.Add(m.first, m.end, r) {
 			found++
 		}
 	}
+}
+
+// excerpt are lines from first to before end.
+type excerpt struct{ first, end int }
+
+// matches are the excerpts of a rule, in the log's order, without lines that were cut.
+func (c *Cutter) matches(r Rule) []excerpt {
+	var list []excerpt
+	for i := 0; i < len(c.Lines); i++ {
+		if c.taken[i] || !r.Match.MatchString(c.Lines[i]) {
+			continue
+		}
+		m := excerpt{i, i + 1}
+		if r.Block != nil {
+			m.end = min(r.Block(c.Lines, i), i+MaxExcerptLines)
+		}
+		list, i = append(list, m), m.end-1
+	}
+	return list
 }
 
 // Add cuts the lines from first to before end as the rule says, whether it matches or not, and notes that they are taken.

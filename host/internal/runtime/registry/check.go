@@ -49,7 +49,7 @@ func Check(files map[string]sandbox.File, needs []Need) error {
 		name := needs[i].Module
 		file, ok := files[name]
 		if !ok {
-			faults = append(faults, Fault{Module: name, Code: FaultMissing, Detail: "there is no module of this name"})
+			faults = append(faults, missing(name))
 			continue
 		}
 		info, err := file.Inspect()

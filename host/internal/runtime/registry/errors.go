@@ -29,6 +29,15 @@ const (
 	FaultUnavailable FaultCode = "unavailable"
 )
 
+// missing is the fault of a module that is not there.
+func missing(name string) Fault {
+	detail := "there is no module of this name"
+	if strings.ContainsAny(name, `/\`) {
+		detail += ": a module is named without folder and .wasm"
+	}
+	return Fault{Module: name, Code: FaultMissing, Detail: detail}
+}
+
 // Fault is one reason why modules were rejected.
 type Fault struct {
 	Module string

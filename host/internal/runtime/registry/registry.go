@@ -95,7 +95,7 @@ type inspected struct {
 func (r *Registry) inspect(files map[string]sandbox.File, need *Need) (i inspected) {
 	file, ok := files[need.Module]
 	if !ok {
-		i.faults = []Fault{{Module: need.Module, Code: FaultMissing, Detail: "there is no module of this name"}}
+		i.faults = []Fault{missing(need.Module)}
 		return i
 	}
 	if i.info, i.err = file.Inspect(); i.err != nil {
