@@ -3,6 +3,7 @@
 GO            ?= go
 FUZZTIME      ?= 30s
 GOLANGCI_LINT ?= v2.15.0
+GOVULNCHECK   ?= v1.9.0
 AXE           ?= 4.14.1
 OPENAPI_TOOLS ?= openapi-python-client==0.29.1 openapi-spec-validator==0.9.0
 
@@ -11,6 +12,7 @@ TOOLS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/shadowcourt/tools
 # A linter that collects less garbage needs a quarter less processor time, and up to 5 GiB.
 LAZY_GC := GOGC=250 GOMEMLIMIT=5GiB
 LINT  := $(TOOLS)/golangci-lint-$(GOLANGCI_LINT)/golangci-lint
+VULNCHECK := $(TOOLS)/govulncheck-$(GOVULNCHECK)/govulncheck
 
 BIN      := bin/shadowcourt
 DEMO     := examples/dockets/demo
@@ -285,6 +287,15 @@ lint: $(LINT) ## run the linters, go vet among them, for the host and for the gu
 	$(LAZY_GC) $(LINT) run ./...
 	GOOS=wasip1 GOARCH=wasm $(LAZY_GC) $(LINT) run $(GUEST)
 
+.PHONY: vulncheck
+vulncheck: build $(VULNCHECK) ## search code, tests, dependencies and the command for known vulnerabilities; DB=file:///... (https://vuln.go.dev)
+	$(VULNCHECK) $(DB:%=-db %) -test -tags browser,client,llm,nginx,postgres,sdk ./...
+	for os in darwin windows; do GOOS=$$os $(VULNCHECK) $(DB:%=-db %) ./... || exit 1; done
+	GOOS=wasip1 GOARCH=wasm $(VULNCHECK) $(DB:%=-db %) $(GUEST)
+	cd host/bundle && $(VULNCHECK) $(DB:%=-db %) -test ./...
+	cd bench && $(VULNCHECK) $(DB:%=-db %) -test ./...
+	$(VULNCHECK) $(DB:%=-db %) -mode binary $(BIN)
+
 .PHONY: fmt
 fmt: $(LINT) ## format all Go files
 	$(LINT) fmt ./...
@@ -305,3 +316,6 @@ clean: ## remove everything that was built
 
 $(LINT):
 	GOGC=400 GOBIN=$(dir $(LINT)) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT)
+
+$(VULNCHECK):
+	GOBIN=$(dir $(VULNCHECK)) $(GO) install golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK)

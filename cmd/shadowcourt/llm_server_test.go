@@ -90,20 +90,20 @@ type traffic struct {
 // the beginnings of its questions in memory.
 type modelServer struct {
 	traffic
-	names []served
+	names []servedName
 	stop  func()
 	// memory of the servers in MB, as they ended.
 	memory int64
 }
 
-// served is a name in a pipeline, where it is served, and by how many servers.
-type served struct {
+// servedName is a name in a pipeline, where it is served, and by how many servers.
+type servedName struct {
 	name, url string
 	servers   int
 }
 
 // serveModel starts the model for names, and waits until it answers.
-func serveModel(t *testing.T, names ...served) *modelServer {
+func serveModel(t *testing.T, names ...servedName) *modelServer {
 	t.Helper()
 	command := smallModel(t)
 	m := &modelServer{names: names}

@@ -107,7 +107,7 @@ func smallPipelines(t *testing.T, dir string) {
 
 // writeModels writes a models.yaml in which names of a pipeline are the small model. The judge gets its schema in the prompt, and the
 // others a grammar.
-func writeModels(t *testing.T, name string, names []served, more string) {
+func writeModels(t *testing.T, name string, names []servedName, more string) {
 	t.Helper()
 	providers, models := "providers:\n", "models:\n"
 	for _, n := range names {
@@ -148,8 +148,8 @@ func TestAccept_LL7_ARealSmallModelTakesPart(t *testing.T) {
 	shadowcourt(t.Context(), t, dir, "key", "new", "court.key")
 	names := []string{"llm-discovery", "llm-court"}
 	servers := map[string]*modelServer{
-		"llm-discovery": serveModel(t, served{name: "reader", servers: 2}),
-		"llm-court":     serveModel(t, served{name: "challenger", servers: 2}, served{name: "abyss", servers: 2}, served{name: "bulwark", servers: 2}, served{name: "specter", servers: 1}),
+		"llm-discovery": serveModel(t, servedName{name: "reader", servers: 2}),
+		"llm-court":     serveModel(t, servedName{name: "challenger", servers: 2}, servedName{name: "abyss", servers: 2}, servedName{name: "bulwark", servers: 2}, servedName{name: "specter", servers: 1}),
 	}
 	try := func(t *testing.T, pipeline, output string, more ...string) (*written, []byte) {
 		t.Helper()

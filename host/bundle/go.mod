@@ -4,4 +4,4 @@ module github.com/shadowcourt/shadowcourt/host/bundle
 
 go 1.26.0
 
-require github.com/klauspost/compress v1.20.3
+require github.com/klauspost/compress v1.20.4

@@ -214,6 +214,7 @@ func (c *court) activate(generation int64) time.Duration {
 	began := time.Now()
 	c.do(http.MethodPost, fmt.Sprintf("/api/v1/generations/%d/activate", generation), "", http.StatusAccepted, &a)
 	for a.State == "pending" {
+		time.Sleep(20 * time.Millisecond) // so that a slow machine does not come to the limit of requests
 		c.do(http.MethodGet, fmt.Sprintf("/api/v1/activations/%d", a.ID), "", http.StatusOK, &a)
 	}
 	if a.State != "active" || len(a.Workers) != len(c.workers) {
