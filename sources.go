@@ -8,10 +8,14 @@ package shadowcourt
 
 import "embed"
 
-// Spec is the contract between host and modules, in Markdown.
-//
-//go:embed abi/SPEC.md
-var Spec string
+// Spec is the contract between host and modules, in Markdown, and SpecTables
+// the tables of its types, enumerations and limits.
+var (
+	//go:embed abi/SPEC.md
+	Spec string
+	//go:embed abi/TYPES.md
+	SpecTables string
+)
 
 // SDKs holds the guest SDKs of all languages by their paths in the repository:
 // that for Go in abi, the others in sdk. There are tests among the files.

@@ -79,6 +79,7 @@ func newFollower(ctx context.Context, h followed, w Watch) *follower {
 
 // look reads the folder once, and swaps if it shows something new for the second time.
 func (f *follower) look(ctx context.Context) {
+	// All files are read and hashed each time: copying keeps time stamps, and two writes within their resolution share one.
 	files, err := runtime.ReadGeneration(f.watch.Modules, f.host.needed())
 	if runtime.Changing(err) {
 		f.seen = ""

@@ -120,6 +120,8 @@ func (s *source) caseView() *abi.CaseView {
 	v.Documents = s.docs.list
 	v.Light = &abi.LightAnswer{Classification: pick(s, v.Labels...), Confidence: s.figure(), Reasoning: s.line()}
 	n := s.count(10)
+	// Never both: a module that looks for each item in each document does work that grows with both, and no docket combines
+	// 4 MB of documents with a thousand items.
 	if s.kind == largest && !s.longDocuments() {
 		n = manyItems
 	}

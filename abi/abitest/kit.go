@@ -75,6 +75,7 @@ func RunModule(ctx context.Context, subjects Subjects, roles *Roles, options Opt
 		tallies: map[string]tally{},
 	}
 	report.Seed, report.Cases = k.options.Seed, k.options.Cases
+	// A module that traps at everything would break every clause, and hide the one that matters.
 	first, err := k.plain()
 	if err != nil || len(report.Failed()) > 0 {
 		return err

@@ -58,6 +58,8 @@ func (w *Weights) Category(name string) float64 {
 // of a result, exactly: weights are decimals, and so a score that lies
 // halfway is rounded as people expect.
 func (w *Weights) of(r *abi.CriterionResult) *big.Rat {
+	// The product of both weights, not an average of averages: that would make a category of one criterion as heavy as one of
+	// ten, and splitting a criterion would change the meaning of the rubric twice.
 	weight := decimal(w.Category(r.Category))
 	if v, ok := w.Criteria[r.CriterionID]; ok {
 		weight.Mul(weight, decimal(v))

@@ -189,6 +189,8 @@ func (d *Dir) Rollback(name, digest string) (Change, error) {
 		}
 		return changes[0], nil
 	}
+	// The step leaves the order, so that a second rollback goes further back. If it restored the module that the first one
+	// replaced, as with Helm, a script that rolls back until a court works would alternate between two bad modules.
 	_, rest, err := d.last(name)
 	if err != nil {
 		return Change{}, err

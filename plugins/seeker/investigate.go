@@ -38,7 +38,7 @@ func investigate(r *abi.NodeRequest, source *abi.SourceAnswer) *abi.InvestigateA
 	v := &abi.InvestigateArtifact{
 		Component: component(r, clues), ConvergenceScore: estimate.Settled(), Evidence: bounded(items),
 	}
-	if estimate.Leads() && len(clues.Upto(depth)) == len(clues.List) {
+	if estimate.Leads() && len(clues.Upto(depth)) == len(clues.List) { // another loop would find the same, and use up the budget of loops
 		v.ConvergenceScore = max(v.ConvergenceScore, params.Number(r.Params, "read_out", readOut))
 	}
 	if !estimate.Thin() {

@@ -93,6 +93,7 @@ func (b *builder) module(ctx context.Context, name, manifest, work string) (size
 	if err != nil {
 		return 0, false, err
 	}
+	// Otherwise a wrong name, or a call without its export, would only show at the first trial.
 	if err := check(name, wasm); err != nil {
 		return 0, false, err
 	}

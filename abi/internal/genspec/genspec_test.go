@@ -13,34 +13,38 @@ import (
 	mt "github.com/shadowcourt/shadowcourt/abi/internal/msgtree"
 )
 
-func spec(t *testing.T) string {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "SPEC.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
-
 func TestSpecIsUpToDate(t *testing.T) {
 	t.Parallel()
 	m, err := model.Load("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := spec(t)
-	fresh, err := refresh(text, parts(m))
+	text := source(t, "abi", "SPEC.md")
+	fresh, err := refresh(text, parts())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if fresh != text {
 		t.Error("SPEC.md is stale: run go generate ./abi/...")
 	}
-	if _, types, _ := strings.Cut(fresh, "<!-- begin types -->"); strings.Contains(types, "SPEC.md") {
+	tables := tablesPage(m)
+	if tables != source(t, "abi", "TYPES.md") {
+		t.Error("TYPES.md is stale: run go generate ./abi/...")
+	}
+	if types := typesText(m) + enumsTable(m); strings.Contains(types, "SPEC.md") {
 		t.Error("a doc comment refers to SPEC.md, see here in abi/internal/genspec")
 	}
-	if strings.Contains(fresh, "A type has no chapter") {
+	if strings.Contains(tables, "A type has no chapter") {
 		t.Error("a type has no chapter")
+	}
+}
+
+// SPEC.md stays short enough to be read as a whole. Tables of types are in TYPES.md.
+func TestSpecIsShort(t *testing.T) {
+	t.Parallel()
+	const most = 12_000
+	if words := len(strings.Fields(source(t, "abi", "SPEC.md"))); words > most {
+		t.Errorf("SPEC.md has %d words, more than %d", words, most)
 	}
 }
 
@@ -64,7 +68,7 @@ func source(t *testing.T, elements ...string) string {
 // TestSpecNames shows that everything that a program may meet is explained.
 func TestSpecNames(t *testing.T) {
 	t.Parallel()
-	text := spec(t)
+	text := source(t, "abi", "SPEC.md") + source(t, "abi", "TYPES.md")
 	for _, c := range []struct {
 		of      string
 		pattern *regexp.Regexp
@@ -82,13 +86,13 @@ func TestSpecNames(t *testing.T) {
 		}
 		for _, f := range found {
 			if !strings.Contains(text, "`"+f[1]+"`") {
-				t.Errorf("SPEC.md does not name the %s %s", c.of, f[1])
+				t.Errorf("SPEC.md and TYPES.md do not name the %s %s", c.of, f[1])
 			}
 		}
 	}
 	for _, name := range []string{abi.ManifestSection, abi.ExportMemory, abi.ExportAlloc, abi.ExportNode, abi.ExportContest, abi.ExportEdges, abi.ExportJudge, abi.ExportInitialize, abi.CapabilityModule} {
 		if !strings.Contains(text, "`"+name+"`") {
-			t.Errorf("SPEC.md does not name %s", name)
+			t.Errorf("SPEC.md and TYPES.md do not name %s", name)
 		}
 	}
 }

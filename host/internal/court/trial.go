@@ -346,6 +346,7 @@ func (t *runner) enter(persona string) error {
 		if t.result.Handoffs >= t.court.limits.MaxHandoffs {
 			return errHandoffs
 		}
+		// Calls of the contest are questions and no handoffs, and so is a move to an end. A full trial of two rounds has nine.
 		t.result.Handoffs++
 	}
 	t.holder = persona

@@ -36,6 +36,7 @@ func (t *runner) takeBack(answer *abi.RemandAnswer) {
 			continue
 		}
 		item := &t.pass.Indictment.Evidence[reply.EvidenceIndex]
+		// A classifier that could withdraw items of the case would withdraw what speaks against it.
 		if id := (identity{item.SourceRef, item.Content}); t.brought[id] {
 			t.brought[id] = false
 		}

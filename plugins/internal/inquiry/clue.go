@@ -86,7 +86,7 @@ type Clue struct {
 }
 
 // Ref is the clue's source_ref: what kind of reading it is, and where.
-func (c *Clue) Ref() string { return c.Kind.source() + ":" + c.Where() }
+func (c *Clue) Ref() string { return c.Kind.source() + ":" + c.Where() } // the kind comes first: profiles know a source by it
 
 // Where the clue stands.
 func (c *Clue) Where() string { return at(c.Document, c.Line-1) }

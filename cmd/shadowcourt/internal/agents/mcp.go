@@ -105,7 +105,7 @@ func (o *options) open(ctx context.Context, s cli.Streams) (_ *mcp.Server, _ fun
 			closeAll()
 		}
 	}()
-	config := mcp.Config{Version: o.version, Spec: shadowcourt.Spec}
+	config := mcp.Config{Version: o.version, Spec: shadowcourt.Spec + "\n" + shadowcourt.SpecTables}
 	if o.casebook != "" {
 		book, err := casebook.Open(ctx, o.casebook, casebook.Options{Now: time.Now})
 		if err != nil {

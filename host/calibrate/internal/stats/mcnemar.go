@@ -19,6 +19,7 @@ type McNemarResult struct {
 // (Edwards 1948), (max(0, |b-c|-1))²/(b+c), which follows the exact test closely and from above, so that there is no jump
 // between the two.
 func McNemar(b, c int) McNemarResult {
+	// The mid-p test has more power, but P would jump where one test gives way to the other.
 	n := b + c
 	if n < ExactBelow {
 		return McNemarResult{P: SignTest(b, c), Exact: true}
