@@ -30,7 +30,7 @@ func TestAccept_WR1_ReadmeIsShort(t *testing.T) {
 	}
 	t.Run("links", func(t *testing.T) {
 		t.Parallel()
-		for _, name := range append(pages(t, "docs/*.md"), "README.md", "CONTRIBUTING.md", "examples/dockets/README.md") {
+		for _, name := range append(pages(t, "docs/*.md"), "README.md", "CONTRIBUTING.md", "RATIONALE.md", "abi/SPEC.md", "abi/TYPES.md", "examples/dockets/README.md") {
 			checkLinks(t, name)
 		}
 	})

@@ -18,7 +18,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// client sends spans by OTLP over HTTP. That of the SDK (otlptracehttp) links gRPC for the type of one message, see "Clients and parsers of our own" in RATIONALE.md.
+// client sends spans by OTLP over HTTP. The SDK's (otlptracehttp) links gRPC for the type of one message, see "Clients and
+// parsers of our own" in RATIONALE.md.
 type client struct {
 	url     string
 	headers http.Header
