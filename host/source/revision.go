@@ -28,7 +28,7 @@ func (r *repository) commit(revision string) (*object.Commit, error) {
 	}
 	c, err := r.named(revision[:end])
 	if errors.Is(err, plumbing.ErrReferenceNotFound) {
-		return nil, fmt.Errorf("%w %q%s", ErrRevision, revision, r.hint(revision[:end]))
+		return nil, fmt.Errorf("%w %q%s", ErrRevision, revision, r.hint(revision[:end], revision[end:]))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w %q: %w", ErrRevision, revision, err)
@@ -90,8 +90,8 @@ func (r *repository) named(name string) (*object.Commit, error) {
 }
 
 // hint names the branch or tag that a name most likely means: that of a remote, since a clone of a server often has no branch main but
-// origin/main, or else one that is spelled much like it; where there is none, some that there are.
-func (r *repository) hint(name string) string {
+// origin/main, or else one that is spelled much like it; where there is none, some that there are. steps are what follows the name.
+func (r *repository) hint(name, steps string) string {
 	refs, err := r.IterReferences()
 	if err != nil {
 		return ""
@@ -115,7 +115,7 @@ func (r *repository) hint(name string) string {
 	}
 	switch slices.Sort(names); {
 	case best != "":
-		return "; did you mean " + strconv.Quote(best) + "?"
+		return "; did you mean " + strconv.Quote(best+steps) + "?"
 	case len(names) > 0:
 		return "; the repository has " + strings.Join(names[:min(len(names), 5)], ", ")
 	}
