@@ -6,14 +6,12 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// AppendArtifact appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendArtifact appends the canonical encoding of v, unchecked.
 func AppendArtifact(dst []byte, v *abi.Artifact) []byte {
 	return appendMessage(dst, v, writeArtifact)
 }
 
-// DecodeArtifact reads one Artifact of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeArtifact reads one Artifact of at most maxBytes strictly.
 func DecodeArtifact(data []byte, maxBytes int) (abi.Artifact, error) {
 	return decodeMessage(data, maxBytes, &layoutOfArtifact, readArtifact)
 }
@@ -166,14 +164,12 @@ func readArtifact(d *decoder, v *abi.Artifact) {
 	}
 }
 
-// AppendFailure appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendFailure appends the canonical encoding of v, unchecked.
 func AppendFailure(dst []byte, v *abi.Failure) []byte {
 	return appendMessage(dst, v, writeFailure)
 }
 
-// DecodeFailure reads one Failure of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeFailure reads one Failure of at most maxBytes strictly.
 func DecodeFailure(data []byte, maxBytes int) (abi.Failure, error) {
 	return decodeMessage(data, maxBytes, &layoutOfFailure, readFailure)
 }

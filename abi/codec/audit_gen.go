@@ -6,14 +6,12 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// AppendJudicialOpinion appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendJudicialOpinion appends the canonical encoding of v, unchecked.
 func AppendJudicialOpinion(dst []byte, v *abi.JudicialOpinion) []byte {
 	return appendMessage(dst, v, writeJudicialOpinion)
 }
 
-// DecodeJudicialOpinion reads one JudicialOpinion of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeJudicialOpinion reads one JudicialOpinion of at most maxBytes strictly.
 func DecodeJudicialOpinion(data []byte, maxBytes int) (abi.JudicialOpinion, error) {
 	return decodeMessage(data, maxBytes, nil, readJudicialOpinion)
 }
@@ -62,14 +60,12 @@ func readJudicialOpinion(d *decoder, v *abi.JudicialOpinion) {
 	d.close(&s)
 }
 
-// AppendCriterionOpinion appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendCriterionOpinion appends the canonical encoding of v, unchecked.
 func AppendCriterionOpinion(dst []byte, v *abi.CriterionOpinion) []byte {
 	return appendMessage(dst, v, writeCriterionOpinion)
 }
 
-// DecodeCriterionOpinion reads one CriterionOpinion of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeCriterionOpinion reads one CriterionOpinion of at most maxBytes strictly.
 func DecodeCriterionOpinion(data []byte, maxBytes int) (abi.CriterionOpinion, error) {
 	return decodeMessage(data, maxBytes, &layoutOfCriterionOpinion, readCriterionOpinion)
 }
@@ -120,14 +116,12 @@ func readCriterionOpinion(d *decoder, v *abi.CriterionOpinion) {
 	d.close(&s)
 }
 
-// AppendCriterionResult appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendCriterionResult appends the canonical encoding of v, unchecked.
 func AppendCriterionResult(dst []byte, v *abi.CriterionResult) []byte {
 	return appendMessage(dst, v, writeCriterionResult)
 }
 
-// DecodeCriterionResult reads one CriterionResult of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeCriterionResult reads one CriterionResult of at most maxBytes strictly.
 func DecodeCriterionResult(data []byte, maxBytes int) (abi.CriterionResult, error) {
 	return decodeMessage(data, maxBytes, &layoutOfCriterionResult, readCriterionResult)
 }
@@ -177,14 +171,12 @@ func readCriterionResult(d *decoder, v *abi.CriterionResult) {
 	d.close(&s)
 }
 
-// AppendAuditReport appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendAuditReport appends the canonical encoding of v, unchecked.
 func AppendAuditReport(dst []byte, v *abi.AuditReport) []byte {
 	return appendMessage(dst, v, writeAuditReport)
 }
 
-// DecodeAuditReport reads one AuditReport of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeAuditReport reads one AuditReport of at most maxBytes strictly.
 func DecodeAuditReport(data []byte, maxBytes int) (abi.AuditReport, error) {
 	return decodeMessage(data, maxBytes, &layoutOfAuditReport, readAuditReport)
 }

@@ -8,14 +8,12 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// AppendCaseView appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendCaseView appends the canonical encoding of v, unchecked.
 func AppendCaseView(dst []byte, v *abi.CaseView) []byte {
 	return appendMessage(dst, v, writeCaseView)
 }
 
-// DecodeCaseView reads one CaseView of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeCaseView reads one CaseView of at most maxBytes strictly.
 func DecodeCaseView(data []byte, maxBytes int) (abi.CaseView, error) {
 	return decodeMessage(data, maxBytes, &layoutOfCaseView, readCaseView)
 }
@@ -110,14 +108,12 @@ func readCaseView(d *decoder, v *abi.CaseView) {
 	d.close(&s)
 }
 
-// AppendExhibit appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendExhibit appends the canonical encoding of v, unchecked.
 func AppendExhibit(dst []byte, v *abi.Exhibit) []byte {
 	return appendMessage(dst, v, writeExhibit)
 }
 
-// DecodeExhibit reads one Exhibit of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeExhibit reads one Exhibit of at most maxBytes strictly.
 func DecodeExhibit(data []byte, maxBytes int) (abi.Exhibit, error) {
 	return decodeMessage(data, maxBytes, &layoutOfExhibit, readExhibit)
 }
@@ -159,14 +155,12 @@ func readExhibit(d *decoder, v *abi.Exhibit) {
 	d.close(&s)
 }
 
-// AppendTurnRequest appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendTurnRequest appends the canonical encoding of v, unchecked.
 func AppendTurnRequest(dst []byte, v *abi.TurnRequest) []byte {
 	return appendMessage(dst, v, writeTurnRequest)
 }
 
-// DecodeTurnRequest reads one TurnRequest of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeTurnRequest reads one TurnRequest of at most maxBytes strictly.
 func DecodeTurnRequest(data []byte, maxBytes int) (abi.TurnRequest, error) {
 	return decodeMessage(data, maxBytes, &layoutOfTurnRequest, readTurnRequest)
 }
@@ -231,14 +225,12 @@ func readTurnRequest(d *decoder, v *abi.TurnRequest) {
 	d.close(&s)
 }
 
-// AppendParam appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendParam appends the canonical encoding of v, unchecked.
 func AppendParam(dst []byte, v *abi.Param) []byte {
 	return appendMessage(dst, v, writeParam)
 }
 
-// DecodeParam reads one Param of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeParam reads one Param of at most maxBytes strictly.
 func DecodeParam(data []byte, maxBytes int) (abi.Param, error) {
 	return decodeMessage(data, maxBytes, &layoutOfParam, readParam)
 }
@@ -295,14 +287,12 @@ func readParam(d *decoder, v *abi.Param) {
 	}
 }
 
-// AppendNodeRequest appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendNodeRequest appends the canonical encoding of v, unchecked.
 func AppendNodeRequest(dst []byte, v *abi.NodeRequest) []byte {
 	return appendMessage(dst, v, writeNodeRequest)
 }
 
-// DecodeNodeRequest reads one NodeRequest of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeNodeRequest reads one NodeRequest of at most maxBytes strictly.
 func DecodeNodeRequest(data []byte, maxBytes int) (abi.NodeRequest, error) {
 	return decodeMessage(data, maxBytes, &layoutOfNodeRequest, readNodeRequest)
 }
@@ -494,14 +484,12 @@ func readNodeRequest(d *decoder, v *abi.NodeRequest) {
 	d.close(&s)
 }
 
-// AppendLightFile appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendLightFile appends the canonical encoding of v, unchecked.
 func AppendLightFile(dst []byte, v *abi.LightFile) []byte {
 	return appendMessage(dst, v, writeLightFile)
 }
 
-// DecodeLightFile reads one LightFile of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeLightFile reads one LightFile of at most maxBytes strictly.
 func DecodeLightFile(data []byte, maxBytes int) (abi.LightFile, error) {
 	return decodeMessage(data, maxBytes, &layoutOfLightFile, readLightFile)
 }
@@ -596,14 +584,12 @@ func readLightFile(d *decoder, v *abi.LightFile) {
 	d.close(&s)
 }
 
-// AppendNodeResponse appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendNodeResponse appends the canonical encoding of v, unchecked.
 func AppendNodeResponse(dst []byte, v *abi.NodeResponse) []byte {
 	return appendMessage(dst, v, writeNodeResponse)
 }
 
-// DecodeNodeResponse reads one NodeResponse of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeNodeResponse reads one NodeResponse of at most maxBytes strictly.
 func DecodeNodeResponse(data []byte, maxBytes int) (abi.NodeResponse, error) {
 	return decodeMessage(data, maxBytes, &layoutOfNodeResponse, readNodeResponse)
 }
@@ -666,14 +652,12 @@ func readNodeResponse(d *decoder, v *abi.NodeResponse) {
 	}
 }
 
-// AppendContestItem appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendContestItem appends the canonical encoding of v, unchecked.
 func AppendContestItem(dst []byte, v *abi.ContestItem) []byte {
 	return appendMessage(dst, v, writeContestItem)
 }
 
-// DecodeContestItem reads one ContestItem of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeContestItem reads one ContestItem of at most maxBytes strictly.
 func DecodeContestItem(data []byte, maxBytes int) (abi.ContestItem, error) {
 	return decodeMessage(data, maxBytes, &layoutOfContestItem, readContestItem)
 }
@@ -705,14 +689,12 @@ func readContestItem(d *decoder, v *abi.ContestItem) {
 	d.close(&s)
 }
 
-// AppendContestRequest appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendContestRequest appends the canonical encoding of v, unchecked.
 func AppendContestRequest(dst []byte, v *abi.ContestRequest) []byte {
 	return appendMessage(dst, v, writeContestRequest)
 }
 
-// DecodeContestRequest reads one ContestRequest of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeContestRequest reads one ContestRequest of at most maxBytes strictly.
 func DecodeContestRequest(data []byte, maxBytes int) (abi.ContestRequest, error) {
 	return decodeMessage(data, maxBytes, &layoutOfContestRequest, readContestRequest)
 }
@@ -777,14 +759,12 @@ func readContestRequest(d *decoder, v *abi.ContestRequest) {
 	d.close(&s)
 }
 
-// AppendContestResponse appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendContestResponse appends the canonical encoding of v, unchecked.
 func AppendContestResponse(dst []byte, v *abi.ContestResponse) []byte {
 	return appendMessage(dst, v, writeContestResponse)
 }
 
-// DecodeContestResponse reads one ContestResponse of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeContestResponse reads one ContestResponse of at most maxBytes strictly.
 func DecodeContestResponse(data []byte, maxBytes int) (abi.ContestResponse, error) {
 	return decodeMessage(data, maxBytes, &layoutOfContestResponse, readContestResponse)
 }
@@ -824,14 +804,12 @@ func readContestResponse(d *decoder, v *abi.ContestResponse) {
 	}
 }
 
-// AppendEdgeQuestion appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendEdgeQuestion appends the canonical encoding of v, unchecked.
 func AppendEdgeQuestion(dst []byte, v *abi.EdgeQuestion) []byte {
 	return appendMessage(dst, v, writeEdgeQuestion)
 }
 
-// DecodeEdgeQuestion reads one EdgeQuestion of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeEdgeQuestion reads one EdgeQuestion of at most maxBytes strictly.
 func DecodeEdgeQuestion(data []byte, maxBytes int) (abi.EdgeQuestion, error) {
 	return decodeMessage(data, maxBytes, &layoutOfEdgeQuestion, readEdgeQuestion)
 }
@@ -876,14 +854,12 @@ func readEdgeQuestion(d *decoder, v *abi.EdgeQuestion) {
 	d.close(&s)
 }
 
-// AppendLimits appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendLimits appends the canonical encoding of v, unchecked.
 func AppendLimits(dst []byte, v *abi.Limits) []byte {
 	return appendMessage(dst, v, writeLimits)
 }
 
-// DecodeLimits reads one Limits of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeLimits reads one Limits of at most maxBytes strictly.
 func DecodeLimits(data []byte, maxBytes int) (abi.Limits, error) {
 	return decodeMessage(data, maxBytes, &layoutOfLimits, readLimits)
 }
@@ -915,14 +891,12 @@ func readLimits(d *decoder, v *abi.Limits) {
 	d.close(&s)
 }
 
-// AppendEdgeRequest appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendEdgeRequest appends the canonical encoding of v, unchecked.
 func AppendEdgeRequest(dst []byte, v *abi.EdgeRequest) []byte {
 	return appendMessage(dst, v, writeEdgeRequest)
 }
 
-// DecodeEdgeRequest reads one EdgeRequest of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeEdgeRequest reads one EdgeRequest of at most maxBytes strictly.
 func DecodeEdgeRequest(data []byte, maxBytes int) (abi.EdgeRequest, error) {
 	return decodeMessage(data, maxBytes, &layoutOfEdgeRequest, readEdgeRequest)
 }
@@ -984,14 +958,12 @@ func readEdgeRequest(d *decoder, v *abi.EdgeRequest) {
 	d.close(&s)
 }
 
-// AppendEdgeAnswer appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendEdgeAnswer appends the canonical encoding of v, unchecked.
 func AppendEdgeAnswer(dst []byte, v *abi.EdgeAnswer) []byte {
 	return appendMessage(dst, v, writeEdgeAnswer)
 }
 
-// DecodeEdgeAnswer reads one EdgeAnswer of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeEdgeAnswer reads one EdgeAnswer of at most maxBytes strictly.
 func DecodeEdgeAnswer(data []byte, maxBytes int) (abi.EdgeAnswer, error) {
 	return decodeMessage(data, maxBytes, &layoutOfEdgeAnswer, readEdgeAnswer)
 }
@@ -1023,14 +995,12 @@ func readEdgeAnswer(d *decoder, v *abi.EdgeAnswer) {
 	d.close(&s)
 }
 
-// AppendEdgeResponse appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendEdgeResponse appends the canonical encoding of v, unchecked.
 func AppendEdgeResponse(dst []byte, v *abi.EdgeResponse) []byte {
 	return appendMessage(dst, v, writeEdgeResponse)
 }
 
-// DecodeEdgeResponse reads one EdgeResponse of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeEdgeResponse reads one EdgeResponse of at most maxBytes strictly.
 func DecodeEdgeResponse(data []byte, maxBytes int) (abi.EdgeResponse, error) {
 	return decodeMessage(data, maxBytes, &layoutOfEdgeResponse, readEdgeResponse)
 }
@@ -1070,14 +1040,12 @@ func readEdgeResponse(d *decoder, v *abi.EdgeResponse) {
 	}
 }
 
-// AppendCriterion appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendCriterion appends the canonical encoding of v, unchecked.
 func AppendCriterion(dst []byte, v *abi.Criterion) []byte {
 	return appendMessage(dst, v, writeCriterion)
 }
 
-// DecodeCriterion reads one Criterion of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeCriterion reads one Criterion of at most maxBytes strictly.
 func DecodeCriterion(data []byte, maxBytes int) (abi.Criterion, error) {
 	return decodeMessage(data, maxBytes, &layoutOfCriterion, readCriterion)
 }
@@ -1115,14 +1083,12 @@ func readCriterion(d *decoder, v *abi.Criterion) {
 	d.close(&s)
 }
 
-// AppendJudgeRequest appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendJudgeRequest appends the canonical encoding of v, unchecked.
 func AppendJudgeRequest(dst []byte, v *abi.JudgeRequest) []byte {
 	return appendMessage(dst, v, writeJudgeRequest)
 }
 
-// DecodeJudgeRequest reads one JudgeRequest of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeJudgeRequest reads one JudgeRequest of at most maxBytes strictly.
 func DecodeJudgeRequest(data []byte, maxBytes int) (abi.JudgeRequest, error) {
 	return decodeMessage(data, maxBytes, nil, readJudgeRequest)
 }
@@ -1177,14 +1143,12 @@ func readJudgeRequest(d *decoder, v *abi.JudgeRequest) {
 	d.close(&s)
 }
 
-// AppendJudgeResponse appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendJudgeResponse appends the canonical encoding of v, unchecked.
 func AppendJudgeResponse(dst []byte, v *abi.JudgeResponse) []byte {
 	return appendMessage(dst, v, writeJudgeResponse)
 }
 
-// DecodeJudgeResponse reads one JudgeResponse of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeJudgeResponse reads one JudgeResponse of at most maxBytes strictly.
 func DecodeJudgeResponse(data []byte, maxBytes int) (abi.JudgeResponse, error) {
 	return decodeMessage(data, maxBytes, &layoutOfJudgeResponse, readJudgeResponse)
 }

@@ -8,14 +8,12 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// AppendPriorCase appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendPriorCase appends the canonical encoding of v, unchecked.
 func AppendPriorCase(dst []byte, v *abi.PriorCase) []byte {
 	return appendMessage(dst, v, writePriorCase)
 }
 
-// DecodePriorCase reads one PriorCase of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodePriorCase reads one PriorCase of at most maxBytes strictly.
 func DecodePriorCase(data []byte, maxBytes int) (abi.PriorCase, error) {
 	return decodeMessage(data, maxBytes, &layoutOfPriorCase, readPriorCase)
 }
@@ -82,14 +80,12 @@ func readPriorCase(d *decoder, v *abi.PriorCase) {
 	d.close(&s)
 }
 
-// AppendRecallQuery appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendRecallQuery appends the canonical encoding of v, unchecked.
 func AppendRecallQuery(dst []byte, v *abi.RecallQuery) []byte {
 	return appendMessage(dst, v, writeRecallQuery)
 }
 
-// DecodeRecallQuery reads one RecallQuery of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeRecallQuery reads one RecallQuery of at most maxBytes strictly.
 func DecodeRecallQuery(data []byte, maxBytes int) (abi.RecallQuery, error) {
 	return decodeMessage(data, maxBytes, &layoutOfRecallQuery, readRecallQuery)
 }
@@ -113,14 +109,12 @@ func readRecallQuery(d *decoder, v *abi.RecallQuery) {
 	d.close(&s)
 }
 
-// AppendCorrelateQuery appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendCorrelateQuery appends the canonical encoding of v, unchecked.
 func AppendCorrelateQuery(dst []byte, v *abi.CorrelateQuery) []byte {
 	return appendMessage(dst, v, writeCorrelateQuery)
 }
 
-// DecodeCorrelateQuery reads one CorrelateQuery of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeCorrelateQuery reads one CorrelateQuery of at most maxBytes strictly.
 func DecodeCorrelateQuery(data []byte, maxBytes int) (abi.CorrelateQuery, error) {
 	return decodeMessage(data, maxBytes, &layoutOfCorrelateQuery, readCorrelateQuery)
 }
@@ -148,14 +142,12 @@ func readCorrelateQuery(d *decoder, v *abi.CorrelateQuery) {
 	d.close(&s)
 }
 
-// AppendPriorCases appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendPriorCases appends the canonical encoding of v, unchecked.
 func AppendPriorCases(dst []byte, v *abi.PriorCases) []byte {
 	return appendMessage(dst, v, writePriorCases)
 }
 
-// DecodePriorCases reads one PriorCases of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodePriorCases reads one PriorCases of at most maxBytes strictly.
 func DecodePriorCases(data []byte, maxBytes int) (abi.PriorCases, error) {
 	return decodeMessage(data, maxBytes, &layoutOfPriorCases, readPriorCases)
 }
@@ -182,14 +174,12 @@ func readPriorCases(d *decoder, v *abi.PriorCases) {
 	d.close(&s)
 }
 
-// AppendSourceQuery appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendSourceQuery appends the canonical encoding of v, unchecked.
 func AppendSourceQuery(dst []byte, v *abi.SourceQuery) []byte {
 	return appendMessage(dst, v, writeSourceQuery)
 }
 
-// DecodeSourceQuery reads one SourceQuery of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeSourceQuery reads one SourceQuery of at most maxBytes strictly.
 func DecodeSourceQuery(data []byte, maxBytes int) (abi.SourceQuery, error) {
 	return decodeMessage(data, maxBytes, &layoutOfSourceQuery, readSourceQuery)
 }
@@ -221,14 +211,12 @@ func readSourceQuery(d *decoder, v *abi.SourceQuery) {
 	d.close(&s)
 }
 
-// AppendSourceFrame appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendSourceFrame appends the canonical encoding of v, unchecked.
 func AppendSourceFrame(dst []byte, v *abi.SourceFrame) []byte {
 	return appendMessage(dst, v, writeSourceFrame)
 }
 
-// DecodeSourceFrame reads one SourceFrame of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeSourceFrame reads one SourceFrame of at most maxBytes strictly.
 func DecodeSourceFrame(data []byte, maxBytes int) (abi.SourceFrame, error) {
 	return decodeMessage(data, maxBytes, &layoutOfSourceFrame, readSourceFrame)
 }
@@ -287,14 +275,12 @@ func readSourceFrame(d *decoder, v *abi.SourceFrame) {
 	d.close(&s)
 }
 
-// AppendChangedFile appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendChangedFile appends the canonical encoding of v, unchecked.
 func AppendChangedFile(dst []byte, v *abi.ChangedFile) []byte {
 	return appendMessage(dst, v, writeChangedFile)
 }
 
-// DecodeChangedFile reads one ChangedFile of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeChangedFile reads one ChangedFile of at most maxBytes strictly.
 func DecodeChangedFile(data []byte, maxBytes int) (abi.ChangedFile, error) {
 	return decodeMessage(data, maxBytes, &layoutOfChangedFile, readChangedFile)
 }
@@ -360,14 +346,12 @@ func readChangedFile(d *decoder, v *abi.ChangedFile) {
 	d.close(&s)
 }
 
-// AppendSourceHunk appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendSourceHunk appends the canonical encoding of v, unchecked.
 func AppendSourceHunk(dst []byte, v *abi.SourceHunk) []byte {
 	return appendMessage(dst, v, writeSourceHunk)
 }
 
-// DecodeSourceHunk reads one SourceHunk of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeSourceHunk reads one SourceHunk of at most maxBytes strictly.
 func DecodeSourceHunk(data []byte, maxBytes int) (abi.SourceHunk, error) {
 	return decodeMessage(data, maxBytes, &layoutOfSourceHunk, readSourceHunk)
 }
@@ -414,14 +398,12 @@ func readSourceHunk(d *decoder, v *abi.SourceHunk) {
 	d.close(&s)
 }
 
-// AppendFailingTest appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendFailingTest appends the canonical encoding of v, unchecked.
 func AppendFailingTest(dst []byte, v *abi.FailingTest) []byte {
 	return appendMessage(dst, v, writeFailingTest)
 }
 
-// DecodeFailingTest reads one FailingTest of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeFailingTest reads one FailingTest of at most maxBytes strictly.
 func DecodeFailingTest(data []byte, maxBytes int) (abi.FailingTest, error) {
 	return decodeMessage(data, maxBytes, &layoutOfFailingTest, readFailingTest)
 }
@@ -457,14 +439,12 @@ func readFailingTest(d *decoder, v *abi.FailingTest) {
 	d.close(&s)
 }
 
-// AppendSourceIntent appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendSourceIntent appends the canonical encoding of v, unchecked.
 func AppendSourceIntent(dst []byte, v *abi.SourceIntent) []byte {
 	return appendMessage(dst, v, writeSourceIntent)
 }
 
-// DecodeSourceIntent reads one SourceIntent of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeSourceIntent reads one SourceIntent of at most maxBytes strictly.
 func DecodeSourceIntent(data []byte, maxBytes int) (abi.SourceIntent, error) {
 	return decodeMessage(data, maxBytes, &layoutOfSourceIntent, readSourceIntent)
 }
@@ -509,14 +489,12 @@ func readSourceIntent(d *decoder, v *abi.SourceIntent) {
 	d.close(&s)
 }
 
-// AppendSourceAnswer appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendSourceAnswer appends the canonical encoding of v, unchecked.
 func AppendSourceAnswer(dst []byte, v *abi.SourceAnswer) []byte {
 	return appendMessage(dst, v, writeSourceAnswer)
 }
 
-// DecodeSourceAnswer reads one SourceAnswer of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeSourceAnswer reads one SourceAnswer of at most maxBytes strictly.
 func DecodeSourceAnswer(data []byte, maxBytes int) (abi.SourceAnswer, error) {
 	return decodeMessage(data, maxBytes, &layoutOfSourceAnswer, readSourceAnswer)
 }
@@ -576,14 +554,12 @@ func readSourceAnswer(d *decoder, v *abi.SourceAnswer) {
 	d.close(&s)
 }
 
-// AppendExperiment appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendExperiment appends the canonical encoding of v, unchecked.
 func AppendExperiment(dst []byte, v *abi.Experiment) []byte {
 	return appendMessage(dst, v, writeExperiment)
 }
 
-// DecodeExperiment reads one Experiment of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeExperiment reads one Experiment of at most maxBytes strictly.
 func DecodeExperiment(data []byte, maxBytes int) (abi.Experiment, error) {
 	return decodeMessage(data, maxBytes, &layoutOfExperiment, readExperiment)
 }
@@ -623,14 +599,12 @@ func readExperiment(d *decoder, v *abi.Experiment) {
 	d.close(&s)
 }
 
-// AppendExperimentOffer appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendExperimentOffer appends the canonical encoding of v, unchecked.
 func AppendExperimentOffer(dst []byte, v *abi.ExperimentOffer) []byte {
 	return appendMessage(dst, v, writeExperimentOffer)
 }
 
-// DecodeExperimentOffer reads one ExperimentOffer of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeExperimentOffer reads one ExperimentOffer of at most maxBytes strictly.
 func DecodeExperimentOffer(data []byte, maxBytes int) (abi.ExperimentOffer, error) {
 	return decodeMessage(data, maxBytes, &layoutOfExperimentOffer, readExperimentOffer)
 }
@@ -658,14 +632,12 @@ func readExperimentOffer(d *decoder, v *abi.ExperimentOffer) {
 	d.close(&s)
 }
 
-// AppendExperimentResult appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendExperimentResult appends the canonical encoding of v, unchecked.
 func AppendExperimentResult(dst []byte, v *abi.ExperimentResult) []byte {
 	return appendMessage(dst, v, writeExperimentResult)
 }
 
-// DecodeExperimentResult reads one ExperimentResult of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeExperimentResult reads one ExperimentResult of at most maxBytes strictly.
 func DecodeExperimentResult(data []byte, maxBytes int) (abi.ExperimentResult, error) {
 	return decodeMessage(data, maxBytes, &layoutOfExperimentResult, readExperimentResult)
 }
@@ -724,14 +696,12 @@ func readExperimentResult(d *decoder, v *abi.ExperimentResult) {
 	d.close(&s)
 }
 
-// AppendExperimentQuery appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendExperimentQuery appends the canonical encoding of v, unchecked.
 func AppendExperimentQuery(dst []byte, v *abi.ExperimentQuery) []byte {
 	return appendMessage(dst, v, writeExperimentQuery)
 }
 
-// DecodeExperimentQuery reads one ExperimentQuery of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeExperimentQuery reads one ExperimentQuery of at most maxBytes strictly.
 func DecodeExperimentQuery(data []byte, maxBytes int) (abi.ExperimentQuery, error) {
 	return decodeMessage(data, maxBytes, &layoutOfExperimentQuery, readExperimentQuery)
 }
@@ -762,14 +732,12 @@ func readExperimentQuery(d *decoder, v *abi.ExperimentQuery) {
 	d.close(&s)
 }
 
-// AppendExperimentAnswer appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendExperimentAnswer appends the canonical encoding of v, unchecked.
 func AppendExperimentAnswer(dst []byte, v *abi.ExperimentAnswer) []byte {
 	return appendMessage(dst, v, writeExperimentAnswer)
 }
 
-// DecodeExperimentAnswer reads one ExperimentAnswer of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeExperimentAnswer reads one ExperimentAnswer of at most maxBytes strictly.
 func DecodeExperimentAnswer(data []byte, maxBytes int) (abi.ExperimentAnswer, error) {
 	return decodeMessage(data, maxBytes, &layoutOfExperimentAnswer, readExperimentAnswer)
 }
@@ -821,14 +789,12 @@ func readExperimentAnswer(d *decoder, v *abi.ExperimentAnswer) {
 	d.close(&s)
 }
 
-// AppendLogLine appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendLogLine appends the canonical encoding of v, unchecked.
 func AppendLogLine(dst []byte, v *abi.LogLine) []byte {
 	return appendMessage(dst, v, writeLogLine)
 }
 
-// DecodeLogLine reads one LogLine of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeLogLine reads one LogLine of at most maxBytes strictly.
 func DecodeLogLine(data []byte, maxBytes int) (abi.LogLine, error) {
 	return decodeMessage(data, maxBytes, &layoutOfLogLine, readLogLine)
 }

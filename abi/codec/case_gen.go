@@ -6,14 +6,12 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// AppendEvidence appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendEvidence appends the canonical encoding of v, unchecked.
 func AppendEvidence(dst []byte, v *abi.Evidence) []byte {
 	return appendMessage(dst, v, writeEvidence)
 }
 
-// DecodeEvidence reads one Evidence of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeEvidence reads one Evidence of at most maxBytes strictly.
 func DecodeEvidence(data []byte, maxBytes int) (abi.Evidence, error) {
 	return decodeMessage(data, maxBytes, &layoutOfEvidence, readEvidence)
 }
@@ -64,14 +62,12 @@ func readEvidence(d *decoder, v *abi.Evidence) {
 	d.close(&s)
 }
 
-// AppendDocument appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendDocument appends the canonical encoding of v, unchecked.
 func AppendDocument(dst []byte, v *abi.Document) []byte {
 	return appendMessage(dst, v, writeDocument)
 }
 
-// DecodeDocument reads one Document of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeDocument reads one Document of at most maxBytes strictly.
 func DecodeDocument(data []byte, maxBytes int) (abi.Document, error) {
 	return decodeMessage(data, maxBytes, &layoutOfDocument, readDocument)
 }
@@ -99,14 +95,12 @@ func readDocument(d *decoder, v *abi.Document) {
 	d.close(&s)
 }
 
-// AppendLightAnswer appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendLightAnswer appends the canonical encoding of v, unchecked.
 func AppendLightAnswer(dst []byte, v *abi.LightAnswer) []byte {
 	return appendMessage(dst, v, writeLightAnswer)
 }
 
-// DecodeLightAnswer reads one LightAnswer of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeLightAnswer reads one LightAnswer of at most maxBytes strictly.
 func DecodeLightAnswer(data []byte, maxBytes int) (abi.LightAnswer, error) {
 	return decodeMessage(data, maxBytes, &layoutOfLightAnswer, readLightAnswer)
 }
@@ -138,14 +132,12 @@ func readLightAnswer(d *decoder, v *abi.LightAnswer) {
 	d.close(&s)
 }
 
-// AppendCase appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendCase appends the canonical encoding of v, unchecked.
 func AppendCase(dst []byte, v *abi.Case) []byte {
 	return appendMessage(dst, v, writeCase)
 }
 
-// DecodeCase reads one Case of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeCase reads one Case of at most maxBytes strictly.
 func DecodeCase(data []byte, maxBytes int) (abi.Case, error) {
 	return decodeMessage(data, maxBytes, &layoutOfCase, readCase)
 }
@@ -216,14 +208,12 @@ func readCase(d *decoder, v *abi.Case) {
 	}
 }
 
-// AppendPersona appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendPersona appends the canonical encoding of v, unchecked.
 func AppendPersona(dst []byte, v *abi.Persona) []byte {
 	return appendMessage(dst, v, writePersona)
 }
 
-// DecodePersona reads one Persona of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodePersona reads one Persona of at most maxBytes strictly.
 func DecodePersona(data []byte, maxBytes int) (abi.Persona, error) {
 	return decodeMessage(data, maxBytes, &layoutOfPersona, readPersona)
 }

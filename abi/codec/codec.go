@@ -1,5 +1,5 @@
 // Package codec is the strict decoder and canonical encoder of every type of
-// package abi, for host and guests. The code is generated; only the layer that
+// package abi, for host and guests. The code of each type is generated; only the layer that
 // reads and writes single msgpack tokens differs: the host uses
 // vmihailenco/msgpack, WebAssembly modules a small reader without reflection
 // and fmt, so that they stay small. The host does not use the library's decoding
@@ -13,7 +13,9 @@
 // In a module, the strings of a value are parts of one copy of the message:
 // keeping one keeps the copy. Empty lists and maps are nil.
 //
-// The encoding is canonical: equal values give equal bytes.
+// The encoding is canonical: equal values give equal bytes. AppendX does not check
+// its value: what breaks a rule is rejected where it is decoded. DecodeX takes a
+// limit of bytes, where 0 stands for abi.DefaultInputBytes.
 //
 // All functions may be called concurrently.
 package codec
@@ -42,23 +44,26 @@ func (t Type) Canonical(data []byte, maxBytes int) ([]byte, error) {
 }
 
 // Types returns every type of the contract, in order of Name.
-func Types() []Type { return slices.Clone(types) }
+func Types() []Type { return types() }
 
 // Lookup finds a type by its wire name.
 func Lookup(name string) (Type, bool) {
-	i := slices.IndexFunc(types, func(t Type) bool { return t.Name == name })
-	if i < 0 {
-		return Type{}, false
+	for _, t := range types() {
+		if t.Name == name {
+			return t, true
+		}
 	}
-	return types[i], true
+	return Type{}, false
 }
 
-func recode[T any](data []byte, maxBytes int, decode func([]byte, int) (T, error), encode func([]byte, *T) []byte) ([]byte, error) {
-	v, err := decode(data, maxBytes)
-	if err != nil {
-		return nil, err
-	}
-	return encode(nil, &v), nil
+func typeOf[T any](name, goName string, decode func([]byte, int) (T, error), encode func([]byte, *T) []byte) Type {
+	return Type{name, goName, func(data []byte, maxBytes int) ([]byte, error) {
+		v, err := decode(data, maxBytes)
+		if err != nil {
+			return nil, err
+		}
+		return encode(nil, &v), nil
+	}}
 }
 
 // checkSize rejects a message of more than maxBytes; 0 stands for abi.DefaultInputBytes.

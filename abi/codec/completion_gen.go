@@ -8,14 +8,12 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// AppendModelOffer appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendModelOffer appends the canonical encoding of v, unchecked.
 func AppendModelOffer(dst []byte, v *abi.ModelOffer) []byte {
 	return appendMessage(dst, v, writeModelOffer)
 }
 
-// DecodeModelOffer reads one ModelOffer of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeModelOffer reads one ModelOffer of at most maxBytes strictly.
 func DecodeModelOffer(data []byte, maxBytes int) (abi.ModelOffer, error) {
 	return decodeMessage(data, maxBytes, &layoutOfModelOffer, readModelOffer)
 }
@@ -47,14 +45,12 @@ func readModelOffer(d *decoder, v *abi.ModelOffer) {
 	d.close(&s)
 }
 
-// AppendChatMessage appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendChatMessage appends the canonical encoding of v, unchecked.
 func AppendChatMessage(dst []byte, v *abi.ChatMessage) []byte {
 	return appendMessage(dst, v, writeChatMessage)
 }
 
-// DecodeChatMessage reads one ChatMessage of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeChatMessage reads one ChatMessage of at most maxBytes strictly.
 func DecodeChatMessage(data []byte, maxBytes int) (abi.ChatMessage, error) {
 	return decodeMessage(data, maxBytes, &layoutOfChatMessage, readChatMessage)
 }
@@ -82,14 +78,12 @@ func readChatMessage(d *decoder, v *abi.ChatMessage) {
 	d.close(&s)
 }
 
-// AppendCompletion appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendCompletion appends the canonical encoding of v, unchecked.
 func AppendCompletion(dst []byte, v *abi.Completion) []byte {
 	return appendMessage(dst, v, writeCompletion)
 }
 
-// DecodeCompletion reads one Completion of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeCompletion reads one Completion of at most maxBytes strictly.
 func DecodeCompletion(data []byte, maxBytes int) (abi.Completion, error) {
 	return decodeMessage(data, maxBytes, &layoutOfCompletion, readCompletion)
 }
@@ -146,14 +140,12 @@ func readCompletion(d *decoder, v *abi.Completion) {
 	d.close(&s)
 }
 
-// AppendCompletionResult appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendCompletionResult appends the canonical encoding of v, unchecked.
 func AppendCompletionResult(dst []byte, v *abi.CompletionResult) []byte {
 	return appendMessage(dst, v, writeCompletionResult)
 }
 
-// DecodeCompletionResult reads one CompletionResult of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeCompletionResult reads one CompletionResult of at most maxBytes strictly.
 func DecodeCompletionResult(data []byte, maxBytes int) (abi.CompletionResult, error) {
 	return decodeMessage(data, maxBytes, &layoutOfCompletionResult, readCompletionResult)
 }
@@ -210,14 +202,12 @@ func readCompletionResult(d *decoder, v *abi.CompletionResult) {
 	d.close(&s)
 }
 
-// AppendCompletionQuery appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendCompletionQuery appends the canonical encoding of v, unchecked.
 func AppendCompletionQuery(dst []byte, v *abi.CompletionQuery) []byte {
 	return appendMessage(dst, v, writeCompletionQuery)
 }
 
-// DecodeCompletionQuery reads one CompletionQuery of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeCompletionQuery reads one CompletionQuery of at most maxBytes strictly.
 func DecodeCompletionQuery(data []byte, maxBytes int) (abi.CompletionQuery, error) {
 	return decodeMessage(data, maxBytes, &layoutOfCompletionQuery, readCompletionQuery)
 }
@@ -260,14 +250,12 @@ func readCompletionQuery(d *decoder, v *abi.CompletionQuery) {
 	d.close(&s)
 }
 
-// AppendCompletionAnswer appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendCompletionAnswer appends the canonical encoding of v, unchecked.
 func AppendCompletionAnswer(dst []byte, v *abi.CompletionAnswer) []byte {
 	return appendMessage(dst, v, writeCompletionAnswer)
 }
 
-// DecodeCompletionAnswer reads one CompletionAnswer of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeCompletionAnswer reads one CompletionAnswer of at most maxBytes strictly.
 func DecodeCompletionAnswer(data []byte, maxBytes int) (abi.CompletionAnswer, error) {
 	return decodeMessage(data, maxBytes, &layoutOfCompletionAnswer, readCompletionAnswer)
 }

@@ -8,14 +8,12 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// AppendIndictmentItem appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendIndictmentItem appends the canonical encoding of v, unchecked.
 func AppendIndictmentItem(dst []byte, v *abi.IndictmentItem) []byte {
 	return appendMessage(dst, v, writeIndictmentItem)
 }
 
-// DecodeIndictmentItem reads one IndictmentItem of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeIndictmentItem reads one IndictmentItem of at most maxBytes strictly.
 func DecodeIndictmentItem(data []byte, maxBytes int) (abi.IndictmentItem, error) {
 	return decodeMessage(data, maxBytes, &layoutOfIndictmentItem, readIndictmentItem)
 }
@@ -66,14 +64,12 @@ func readIndictmentItem(d *decoder, v *abi.IndictmentItem) {
 	d.close(&s)
 }
 
-// AppendIndictment appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendIndictment appends the canonical encoding of v, unchecked.
 func AppendIndictment(dst []byte, v *abi.Indictment) []byte {
 	return appendMessage(dst, v, writeIndictment)
 }
 
-// DecodeIndictment reads one Indictment of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeIndictment reads one Indictment of at most maxBytes strictly.
 func DecodeIndictment(data []byte, maxBytes int) (abi.Indictment, error) {
 	return decodeMessage(data, maxBytes, &layoutOfIndictment, readIndictment)
 }
@@ -112,14 +108,12 @@ func readIndictment(d *decoder, v *abi.Indictment) {
 	d.close(&s)
 }
 
-// AppendFinding appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendFinding appends the canonical encoding of v, unchecked.
 func AppendFinding(dst []byte, v *abi.Finding) []byte {
 	return appendMessage(dst, v, writeFinding)
 }
 
-// DecodeFinding reads one Finding of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeFinding reads one Finding of at most maxBytes strictly.
 func DecodeFinding(data []byte, maxBytes int) (abi.Finding, error) {
 	return decodeMessage(data, maxBytes, &layoutOfFinding, readFinding)
 }
@@ -174,14 +168,12 @@ func readFinding(d *decoder, v *abi.Finding) {
 	d.close(&s)
 }
 
-// AppendDiscovery appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendDiscovery appends the canonical encoding of v, unchecked.
 func AppendDiscovery(dst []byte, v *abi.Discovery) []byte {
 	return appendMessage(dst, v, writeDiscovery)
 }
 
-// DecodeDiscovery reads one Discovery of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeDiscovery reads one Discovery of at most maxBytes strictly.
 func DecodeDiscovery(data []byte, maxBytes int) (abi.Discovery, error) {
 	return decodeMessage(data, maxBytes, &layoutOfDiscovery, readDiscovery)
 }
@@ -215,14 +207,12 @@ func readDiscovery(d *decoder, v *abi.Discovery) {
 	d.close(&s)
 }
 
-// AppendChallenge appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendChallenge appends the canonical encoding of v, unchecked.
 func AppendChallenge(dst []byte, v *abi.Challenge) []byte {
 	return appendMessage(dst, v, writeChallenge)
 }
 
-// DecodeChallenge reads one Challenge of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeChallenge reads one Challenge of at most maxBytes strictly.
 func DecodeChallenge(data []byte, maxBytes int) (abi.Challenge, error) {
 	return decodeMessage(data, maxBytes, &layoutOfChallenge, readChallenge)
 }
@@ -264,14 +254,12 @@ func readChallenge(d *decoder, v *abi.Challenge) {
 	d.close(&s)
 }
 
-// AppendAlternativeHypothesis appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendAlternativeHypothesis appends the canonical encoding of v, unchecked.
 func AppendAlternativeHypothesis(dst []byte, v *abi.AlternativeHypothesis) []byte {
 	return appendMessage(dst, v, writeAlternativeHypothesis)
 }
 
-// DecodeAlternativeHypothesis reads one AlternativeHypothesis of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeAlternativeHypothesis reads one AlternativeHypothesis of at most maxBytes strictly.
 func DecodeAlternativeHypothesis(data []byte, maxBytes int) (abi.AlternativeHypothesis, error) {
 	return decodeMessage(data, maxBytes, &layoutOfAlternativeHypothesis, readAlternativeHypothesis)
 }
@@ -306,14 +294,12 @@ func readAlternativeHypothesis(d *decoder, v *abi.AlternativeHypothesis) {
 	d.close(&s)
 }
 
-// AppendDefenseBrief appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendDefenseBrief appends the canonical encoding of v, unchecked.
 func AppendDefenseBrief(dst []byte, v *abi.DefenseBrief) []byte {
 	return appendMessage(dst, v, writeDefenseBrief)
 }
 
-// DecodeDefenseBrief reads one DefenseBrief of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeDefenseBrief reads one DefenseBrief of at most maxBytes strictly.
 func DecodeDefenseBrief(data []byte, maxBytes int) (abi.DefenseBrief, error) {
 	return decodeMessage(data, maxBytes, &layoutOfDefenseBrief, readDefenseBrief)
 }
@@ -365,14 +351,12 @@ func readDefenseBrief(d *decoder, v *abi.DefenseBrief) {
 	}
 }
 
-// AppendHearingTurn appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendHearingTurn appends the canonical encoding of v, unchecked.
 func AppendHearingTurn(dst []byte, v *abi.HearingTurn) []byte {
 	return appendMessage(dst, v, writeHearingTurn)
 }
 
-// DecodeHearingTurn reads one HearingTurn of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeHearingTurn reads one HearingTurn of at most maxBytes strictly.
 func DecodeHearingTurn(data []byte, maxBytes int) (abi.HearingTurn, error) {
 	return decodeMessage(data, maxBytes, &layoutOfHearingTurn, readHearingTurn)
 }
@@ -410,14 +394,12 @@ func readHearingTurn(d *decoder, v *abi.HearingTurn) {
 	d.close(&s)
 }
 
-// AppendRoundSpeakers appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendRoundSpeakers appends the canonical encoding of v, unchecked.
 func AppendRoundSpeakers(dst []byte, v *abi.RoundSpeakers) []byte {
 	return appendMessage(dst, v, writeRoundSpeakers)
 }
 
-// DecodeRoundSpeakers reads one RoundSpeakers of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeRoundSpeakers reads one RoundSpeakers of at most maxBytes strictly.
 func DecodeRoundSpeakers(data []byte, maxBytes int) (abi.RoundSpeakers, error) {
 	return decodeMessage(data, maxBytes, &layoutOfRoundSpeakers, readRoundSpeakers)
 }
@@ -449,14 +431,12 @@ func readRoundSpeakers(d *decoder, v *abi.RoundSpeakers) {
 	d.close(&s)
 }
 
-// AppendHearingRound appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendHearingRound appends the canonical encoding of v, unchecked.
 func AppendHearingRound(dst []byte, v *abi.HearingRound) []byte {
 	return appendMessage(dst, v, writeHearingRound)
 }
 
-// DecodeHearingRound reads one HearingRound of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeHearingRound reads one HearingRound of at most maxBytes strictly.
 func DecodeHearingRound(data []byte, maxBytes int) (abi.HearingRound, error) {
 	return decodeMessage(data, maxBytes, &layoutOfHearingRound, readHearingRound)
 }
@@ -510,14 +490,12 @@ func readHearingRound(d *decoder, v *abi.HearingRound) {
 	d.close(&s)
 }
 
-// AppendHearingRecord appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendHearingRecord appends the canonical encoding of v, unchecked.
 func AppendHearingRecord(dst []byte, v *abi.HearingRecord) []byte {
 	return appendMessage(dst, v, writeHearingRecord)
 }
 
-// DecodeHearingRecord reads one HearingRecord of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeHearingRecord reads one HearingRecord of at most maxBytes strictly.
 func DecodeHearingRecord(data []byte, maxBytes int) (abi.HearingRecord, error) {
 	return decodeMessage(data, maxBytes, &layoutOfHearingRecord, readHearingRecord)
 }
@@ -552,14 +530,12 @@ func readHearingRecord(d *decoder, v *abi.HearingRecord) {
 	d.close(&s)
 }
 
-// AppendQuestion appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendQuestion appends the canonical encoding of v, unchecked.
 func AppendQuestion(dst []byte, v *abi.Question) []byte {
 	return appendMessage(dst, v, writeQuestion)
 }
 
-// DecodeQuestion reads one Question of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeQuestion reads one Question of at most maxBytes strictly.
 func DecodeQuestion(data []byte, maxBytes int) (abi.Question, error) {
 	return decodeMessage(data, maxBytes, &layoutOfQuestion, readQuestion)
 }
@@ -587,14 +563,12 @@ func readQuestion(d *decoder, v *abi.Question) {
 	d.close(&s)
 }
 
-// AppendChallengedItem appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendChallengedItem appends the canonical encoding of v, unchecked.
 func AppendChallengedItem(dst []byte, v *abi.ChallengedItem) []byte {
 	return appendMessage(dst, v, writeChallengedItem)
 }
 
-// DecodeChallengedItem reads one ChallengedItem of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeChallengedItem reads one ChallengedItem of at most maxBytes strictly.
 func DecodeChallengedItem(data []byte, maxBytes int) (abi.ChallengedItem, error) {
 	return decodeMessage(data, maxBytes, &layoutOfChallengedItem, readChallengedItem)
 }
@@ -622,14 +596,12 @@ func readChallengedItem(d *decoder, v *abi.ChallengedItem) {
 	d.close(&s)
 }
 
-// AppendRemandFeedback appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendRemandFeedback appends the canonical encoding of v, unchecked.
 func AppendRemandFeedback(dst []byte, v *abi.RemandFeedback) []byte {
 	return appendMessage(dst, v, writeRemandFeedback)
 }
 
-// DecodeRemandFeedback reads one RemandFeedback of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeRemandFeedback reads one RemandFeedback of at most maxBytes strictly.
 func DecodeRemandFeedback(data []byte, maxBytes int) (abi.RemandFeedback, error) {
 	return decodeMessage(data, maxBytes, &layoutOfRemandFeedback, readRemandFeedback)
 }
@@ -676,14 +648,12 @@ func readRemandFeedback(d *decoder, v *abi.RemandFeedback) {
 	}
 }
 
-// AppendRemandReply appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendRemandReply appends the canonical encoding of v, unchecked.
 func AppendRemandReply(dst []byte, v *abi.RemandReply) []byte {
 	return appendMessage(dst, v, writeRemandReply)
 }
 
-// DecodeRemandReply reads one RemandReply of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeRemandReply reads one RemandReply of at most maxBytes strictly.
 func DecodeRemandReply(data []byte, maxBytes int) (abi.RemandReply, error) {
 	return decodeMessage(data, maxBytes, &layoutOfRemandReply, readRemandReply)
 }
@@ -718,14 +688,12 @@ func readRemandReply(d *decoder, v *abi.RemandReply) {
 	d.close(&s)
 }
 
-// AppendChallengedReply appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendChallengedReply appends the canonical encoding of v, unchecked.
 func AppendChallengedReply(dst []byte, v *abi.ChallengedReply) []byte {
 	return appendMessage(dst, v, writeChallengedReply)
 }
 
-// DecodeChallengedReply reads one ChallengedReply of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeChallengedReply reads one ChallengedReply of at most maxBytes strictly.
 func DecodeChallengedReply(data []byte, maxBytes int) (abi.ChallengedReply, error) {
 	return decodeMessage(data, maxBytes, &layoutOfChallengedReply, readChallengedReply)
 }
@@ -753,14 +721,12 @@ func readChallengedReply(d *decoder, v *abi.ChallengedReply) {
 	d.close(&s)
 }
 
-// AppendRemandAnswer appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendRemandAnswer appends the canonical encoding of v, unchecked.
 func AppendRemandAnswer(dst []byte, v *abi.RemandAnswer) []byte {
 	return appendMessage(dst, v, writeRemandAnswer)
 }
 
-// DecodeRemandAnswer reads one RemandAnswer of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeRemandAnswer reads one RemandAnswer of at most maxBytes strictly.
 func DecodeRemandAnswer(data []byte, maxBytes int) (abi.RemandAnswer, error) {
 	return decodeMessage(data, maxBytes, &layoutOfRemandAnswer, readRemandAnswer)
 }
@@ -794,14 +760,12 @@ func readRemandAnswer(d *decoder, v *abi.RemandAnswer) {
 	d.close(&s)
 }
 
-// AppendVerdict appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendVerdict appends the canonical encoding of v, unchecked.
 func AppendVerdict(dst []byte, v *abi.Verdict) []byte {
 	return appendMessage(dst, v, writeVerdict)
 }
 
-// DecodeVerdict reads one Verdict of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeVerdict reads one Verdict of at most maxBytes strictly.
 func DecodeVerdict(data []byte, maxBytes int) (abi.Verdict, error) {
 	return decodeMessage(data, maxBytes, &layoutOfVerdict, readVerdict)
 }
@@ -855,14 +819,12 @@ func readVerdict(d *decoder, v *abi.Verdict) {
 	}
 }
 
-// AppendCourtEvidenceGap appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendCourtEvidenceGap appends the canonical encoding of v, unchecked.
 func AppendCourtEvidenceGap(dst []byte, v *abi.CourtEvidenceGap) []byte {
 	return appendMessage(dst, v, writeCourtEvidenceGap)
 }
 
-// DecodeCourtEvidenceGap reads one CourtEvidenceGap of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeCourtEvidenceGap reads one CourtEvidenceGap of at most maxBytes strictly.
 func DecodeCourtEvidenceGap(data []byte, maxBytes int) (abi.CourtEvidenceGap, error) {
 	return decodeMessage(data, maxBytes, &layoutOfCourtEvidenceGap, readCourtEvidenceGap)
 }
@@ -908,14 +870,12 @@ func readCourtEvidenceGap(d *decoder, v *abi.CourtEvidenceGap) {
 	d.close(&s)
 }
 
-// AppendEvidenceGapBrief appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendEvidenceGapBrief appends the canonical encoding of v, unchecked.
 func AppendEvidenceGapBrief(dst []byte, v *abi.EvidenceGapBrief) []byte {
 	return appendMessage(dst, v, writeEvidenceGapBrief)
 }
 
-// DecodeEvidenceGapBrief reads one EvidenceGapBrief of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeEvidenceGapBrief reads one EvidenceGapBrief of at most maxBytes strictly.
 func DecodeEvidenceGapBrief(data []byte, maxBytes int) (abi.EvidenceGapBrief, error) {
 	return decodeMessage(data, maxBytes, &layoutOfEvidenceGapBrief, readEvidenceGapBrief)
 }
@@ -958,14 +918,12 @@ func readEvidenceGapBrief(d *decoder, v *abi.EvidenceGapBrief) {
 	d.close(&s)
 }
 
-// AppendCourtConfig appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendCourtConfig appends the canonical encoding of v, unchecked.
 func AppendCourtConfig(dst []byte, v *abi.CourtConfig) []byte {
 	return appendMessage(dst, v, writeCourtConfig)
 }
 
-// DecodeCourtConfig reads one CourtConfig of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeCourtConfig reads one CourtConfig of at most maxBytes strictly.
 func DecodeCourtConfig(data []byte, maxBytes int) (abi.CourtConfig, error) {
 	return decodeMessage(data, maxBytes, &layoutOfCourtConfig, readCourtConfig)
 }

@@ -6,14 +6,12 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// AppendRecallResult appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendRecallResult appends the canonical encoding of v, unchecked.
 func AppendRecallResult(dst []byte, v *abi.RecallResult) []byte {
 	return appendMessage(dst, v, writeRecallResult)
 }
 
-// DecodeRecallResult reads one RecallResult of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeRecallResult reads one RecallResult of at most maxBytes strictly.
 func DecodeRecallResult(data []byte, maxBytes int) (abi.RecallResult, error) {
 	return decodeMessage(data, maxBytes, &layoutOfRecallResult, readRecallResult)
 }
@@ -72,14 +70,12 @@ func readRecallResult(d *decoder, v *abi.RecallResult) {
 	d.close(&s)
 }
 
-// AppendTriageResult appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendTriageResult appends the canonical encoding of v, unchecked.
 func AppendTriageResult(dst []byte, v *abi.TriageResult) []byte {
 	return appendMessage(dst, v, writeTriageResult)
 }
 
-// DecodeTriageResult reads one TriageResult of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeTriageResult reads one TriageResult of at most maxBytes strictly.
 func DecodeTriageResult(data []byte, maxBytes int) (abi.TriageResult, error) {
 	return decodeMessage(data, maxBytes, &layoutOfTriageResult, readTriageResult)
 }
@@ -136,14 +132,12 @@ func readTriageResult(d *decoder, v *abi.TriageResult) {
 	d.close(&s)
 }
 
-// AppendSelectedComponent appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendSelectedComponent appends the canonical encoding of v, unchecked.
 func AppendSelectedComponent(dst []byte, v *abi.SelectedComponent) []byte {
 	return appendMessage(dst, v, writeSelectedComponent)
 }
 
-// DecodeSelectedComponent reads one SelectedComponent of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeSelectedComponent reads one SelectedComponent of at most maxBytes strictly.
 func DecodeSelectedComponent(data []byte, maxBytes int) (abi.SelectedComponent, error) {
 	return decodeMessage(data, maxBytes, &layoutOfSelectedComponent, readSelectedComponent)
 }
@@ -178,14 +172,12 @@ func readSelectedComponent(d *decoder, v *abi.SelectedComponent) {
 	d.close(&s)
 }
 
-// AppendResolveResult appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendResolveResult appends the canonical encoding of v, unchecked.
 func AppendResolveResult(dst []byte, v *abi.ResolveResult) []byte {
 	return appendMessage(dst, v, writeResolveResult)
 }
 
-// DecodeResolveResult reads one ResolveResult of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeResolveResult reads one ResolveResult of at most maxBytes strictly.
 func DecodeResolveResult(data []byte, maxBytes int) (abi.ResolveResult, error) {
 	return decodeMessage(data, maxBytes, &layoutOfResolveResult, readResolveResult)
 }
@@ -212,14 +204,12 @@ func readResolveResult(d *decoder, v *abi.ResolveResult) {
 	d.close(&s)
 }
 
-// AppendInvestigateArtifact appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendInvestigateArtifact appends the canonical encoding of v, unchecked.
 func AppendInvestigateArtifact(dst []byte, v *abi.InvestigateArtifact) []byte {
 	return appendMessage(dst, v, writeInvestigateArtifact)
 }
 
-// DecodeInvestigateArtifact reads one InvestigateArtifact of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeInvestigateArtifact reads one InvestigateArtifact of at most maxBytes strictly.
 func DecodeInvestigateArtifact(data []byte, maxBytes int) (abi.InvestigateArtifact, error) {
 	return decodeMessage(data, maxBytes, &layoutOfInvestigateArtifact, readInvestigateArtifact)
 }
@@ -273,14 +263,12 @@ func readInvestigateArtifact(d *decoder, v *abi.InvestigateArtifact) {
 	d.close(&s)
 }
 
-// AppendCorrelateResult appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendCorrelateResult appends the canonical encoding of v, unchecked.
 func AppendCorrelateResult(dst []byte, v *abi.CorrelateResult) []byte {
 	return appendMessage(dst, v, writeCorrelateResult)
 }
 
-// DecodeCorrelateResult reads one CorrelateResult of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeCorrelateResult reads one CorrelateResult of at most maxBytes strictly.
 func DecodeCorrelateResult(data []byte, maxBytes int) (abi.CorrelateResult, error) {
 	return decodeMessage(data, maxBytes, &layoutOfCorrelateResult, readCorrelateResult)
 }
@@ -335,14 +323,12 @@ func readCorrelateResult(d *decoder, v *abi.CorrelateResult) {
 	d.close(&s)
 }
 
-// AppendReviewDecision appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendReviewDecision appends the canonical encoding of v, unchecked.
 func AppendReviewDecision(dst []byte, v *abi.ReviewDecision) []byte {
 	return appendMessage(dst, v, writeReviewDecision)
 }
 
-// DecodeReviewDecision reads one ReviewDecision of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeReviewDecision reads one ReviewDecision of at most maxBytes strictly.
 func DecodeReviewDecision(data []byte, maxBytes int) (abi.ReviewDecision, error) {
 	return decodeMessage(data, maxBytes, &layoutOfReviewDecision, readReviewDecision)
 }
@@ -380,14 +366,12 @@ func readReviewDecision(d *decoder, v *abi.ReviewDecision) {
 	d.close(&s)
 }
 
-// AppendLightReport appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendLightReport appends the canonical encoding of v, unchecked.
 func AppendLightReport(dst []byte, v *abi.LightReport) []byte {
 	return appendMessage(dst, v, writeLightReport)
 }
 
-// DecodeLightReport reads one LightReport of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeLightReport reads one LightReport of at most maxBytes strictly.
 func DecodeLightReport(data []byte, maxBytes int) (abi.LightReport, error) {
 	return decodeMessage(data, maxBytes, &layoutOfLightReport, readLightReport)
 }

@@ -8,14 +8,12 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// AppendManifest appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendManifest appends the canonical encoding of v, unchecked.
 func AppendManifest(dst []byte, v *abi.Manifest) []byte {
 	return appendMessage(dst, v, writeManifest)
 }
 
-// DecodeManifest reads one Manifest of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeManifest reads one Manifest of at most maxBytes strictly.
 func DecodeManifest(data []byte, maxBytes int) (abi.Manifest, error) {
 	return decodeMessage(data, maxBytes, &layoutOfManifest, readManifest)
 }
@@ -111,14 +109,12 @@ func readManifest(d *decoder, v *abi.Manifest) {
 	d.close(&s)
 }
 
-// AppendLimitRequest appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendLimitRequest appends the canonical encoding of v, unchecked.
 func AppendLimitRequest(dst []byte, v *abi.LimitRequest) []byte {
 	return appendMessage(dst, v, writeLimitRequest)
 }
 
-// DecodeLimitRequest reads one LimitRequest of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeLimitRequest reads one LimitRequest of at most maxBytes strictly.
 func DecodeLimitRequest(data []byte, maxBytes int) (abi.LimitRequest, error) {
 	return decodeMessage(data, maxBytes, &layoutOfLimitRequest, readLimitRequest)
 }

@@ -6,14 +6,12 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// AppendLabelWeight appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendLabelWeight appends the canonical encoding of v, unchecked.
 func AppendLabelWeight(dst []byte, v *abi.LabelWeight) []byte {
 	return appendMessage(dst, v, writeLabelWeight)
 }
 
-// DecodeLabelWeight reads one LabelWeight of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeLabelWeight reads one LabelWeight of at most maxBytes strictly.
 func DecodeLabelWeight(data []byte, maxBytes int) (abi.LabelWeight, error) {
 	return decodeMessage(data, maxBytes, &layoutOfLabelWeight, readLabelWeight)
 }
@@ -41,14 +39,12 @@ func readLabelWeight(d *decoder, v *abi.LabelWeight) {
 	d.close(&s)
 }
 
-// AppendElementLikelihood appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendElementLikelihood appends the canonical encoding of v, unchecked.
 func AppendElementLikelihood(dst []byte, v *abi.ElementLikelihood) []byte {
 	return appendMessage(dst, v, writeElementLikelihood)
 }
 
-// DecodeElementLikelihood reads one ElementLikelihood of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeElementLikelihood reads one ElementLikelihood of at most maxBytes strictly.
 func DecodeElementLikelihood(data []byte, maxBytes int) (abi.ElementLikelihood, error) {
 	return decodeMessage(data, maxBytes, &layoutOfElementLikelihood, readElementLikelihood)
 }
@@ -81,14 +77,12 @@ func readElementLikelihood(d *decoder, v *abi.ElementLikelihood) {
 	}
 }
 
-// AppendSourceStatement appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendSourceStatement appends the canonical encoding of v, unchecked.
 func AppendSourceStatement(dst []byte, v *abi.SourceStatement) []byte {
 	return appendMessage(dst, v, writeSourceStatement)
 }
 
-// DecodeSourceStatement reads one SourceStatement of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeSourceStatement reads one SourceStatement of at most maxBytes strictly.
 func DecodeSourceStatement(data []byte, maxBytes int) (abi.SourceStatement, error) {
 	return decodeMessage(data, maxBytes, &layoutOfSourceStatement, readSourceStatement)
 }
@@ -139,14 +133,12 @@ func readSourceStatement(d *decoder, v *abi.SourceStatement) {
 	}
 }
 
-// AppendSourceReliability appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendSourceReliability appends the canonical encoding of v, unchecked.
 func AppendSourceReliability(dst []byte, v *abi.SourceReliability) []byte {
 	return appendMessage(dst, v, writeSourceReliability)
 }
 
-// DecodeSourceReliability reads one SourceReliability of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeSourceReliability reads one SourceReliability of at most maxBytes strictly.
 func DecodeSourceReliability(data []byte, maxBytes int) (abi.SourceReliability, error) {
 	return decodeMessage(data, maxBytes, &layoutOfSourceReliability, readSourceReliability)
 }
@@ -198,14 +190,12 @@ func readSourceReliability(d *decoder, v *abi.SourceReliability) {
 	}
 }
 
-// AppendSignal appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendSignal appends the canonical encoding of v, unchecked.
 func AppendSignal(dst []byte, v *abi.Signal) []byte {
 	return appendMessage(dst, v, writeSignal)
 }
 
-// DecodeSignal reads one Signal of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeSignal reads one Signal of at most maxBytes strictly.
 func DecodeSignal(data []byte, maxBytes int) (abi.Signal, error) {
 	return decodeMessage(data, maxBytes, &layoutOfSignal, readSignal)
 }
@@ -238,14 +228,12 @@ func readSignal(d *decoder, v *abi.Signal) {
 	}
 }
 
-// AppendSignalPassage appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendSignalPassage appends the canonical encoding of v, unchecked.
 func AppendSignalPassage(dst []byte, v *abi.SignalPassage) []byte {
 	return appendMessage(dst, v, writeSignalPassage)
 }
 
-// DecodeSignalPassage reads one SignalPassage of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeSignalPassage reads one SignalPassage of at most maxBytes strictly.
 func DecodeSignalPassage(data []byte, maxBytes int) (abi.SignalPassage, error) {
 	return decodeMessage(data, maxBytes, &layoutOfSignalPassage, readSignalPassage)
 }
@@ -273,14 +261,12 @@ func readSignalPassage(d *decoder, v *abi.SignalPassage) {
 	d.close(&s)
 }
 
-// AppendLogitMap appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendLogitMap appends the canonical encoding of v, unchecked.
 func AppendLogitMap(dst []byte, v *abi.LogitMap) []byte {
 	return appendMessage(dst, v, writeLogitMap)
 }
 
-// DecodeLogitMap reads one LogitMap of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeLogitMap reads one LogitMap of at most maxBytes strictly.
 func DecodeLogitMap(data []byte, maxBytes int) (abi.LogitMap, error) {
 	return decodeMessage(data, maxBytes, &layoutOfLogitMap, readLogitMap)
 }
@@ -319,14 +305,12 @@ func readLogitMap(d *decoder, v *abi.LogitMap) {
 	d.close(&s)
 }
 
-// AppendConfidenceRange appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendConfidenceRange appends the canonical encoding of v, unchecked.
 func AppendConfidenceRange(dst []byte, v *abi.ConfidenceRange) []byte {
 	return appendMessage(dst, v, writeConfidenceRange)
 }
 
-// DecodeConfidenceRange reads one ConfidenceRange of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeConfidenceRange reads one ConfidenceRange of at most maxBytes strictly.
 func DecodeConfidenceRange(data []byte, maxBytes int) (abi.ConfidenceRange, error) {
 	return decodeMessage(data, maxBytes, &layoutOfConfidenceRange, readConfidenceRange)
 }
@@ -354,14 +338,12 @@ func readConfidenceRange(d *decoder, v *abi.ConfidenceRange) {
 	d.close(&s)
 }
 
-// AppendOutcomeLikelihood appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendOutcomeLikelihood appends the canonical encoding of v, unchecked.
 func AppendOutcomeLikelihood(dst []byte, v *abi.OutcomeLikelihood) []byte {
 	return appendMessage(dst, v, writeOutcomeLikelihood)
 }
 
-// DecodeOutcomeLikelihood reads one OutcomeLikelihood of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeOutcomeLikelihood reads one OutcomeLikelihood of at most maxBytes strictly.
 func DecodeOutcomeLikelihood(data []byte, maxBytes int) (abi.OutcomeLikelihood, error) {
 	return decodeMessage(data, maxBytes, &layoutOfOutcomeLikelihood, readOutcomeLikelihood)
 }
@@ -394,14 +376,12 @@ func readOutcomeLikelihood(d *decoder, v *abi.OutcomeLikelihood) {
 	}
 }
 
-// AppendCause appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendCause appends the canonical encoding of v, unchecked.
 func AppendCause(dst []byte, v *abi.Cause) []byte {
 	return appendMessage(dst, v, writeCause)
 }
 
-// DecodeCause reads one Cause of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeCause reads one Cause of at most maxBytes strictly.
 func DecodeCause(data []byte, maxBytes int) (abi.Cause, error) {
 	return decodeMessage(data, maxBytes, &layoutOfCause, readCause)
 }
@@ -441,14 +421,12 @@ func readCause(d *decoder, v *abi.Cause) {
 	d.close(&s)
 }
 
-// AppendExperimentTable appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendExperimentTable appends the canonical encoding of v, unchecked.
 func AppendExperimentTable(dst []byte, v *abi.ExperimentTable) []byte {
 	return appendMessage(dst, v, writeExperimentTable)
 }
 
-// DecodeExperimentTable reads one ExperimentTable of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeExperimentTable reads one ExperimentTable of at most maxBytes strictly.
 func DecodeExperimentTable(data []byte, maxBytes int) (abi.ExperimentTable, error) {
 	return decodeMessage(data, maxBytes, &layoutOfExperimentTable, readExperimentTable)
 }
@@ -481,14 +459,12 @@ func readExperimentTable(d *decoder, v *abi.ExperimentTable) {
 	}
 }
 
-// AppendProfile appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendProfile appends the canonical encoding of v, unchecked.
 func AppendProfile(dst []byte, v *abi.Profile) []byte {
 	return appendMessage(dst, v, writeProfile)
 }
 
-// DecodeProfile reads one Profile of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeProfile reads one Profile of at most maxBytes strictly.
 func DecodeProfile(data []byte, maxBytes int) (abi.Profile, error) {
 	return decodeMessage(data, maxBytes, &layoutOfProfile, readProfile)
 }

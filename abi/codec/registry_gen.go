@@ -2,312 +2,111 @@
 
 package codec
 
-// types holds every type of the contract, in order of wire name.
-var types = []Type{
-	{Name: "alternative_hypothesis", GoName: "AlternativeHypothesis", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeAlternativeHypothesis, AppendAlternativeHypothesis)
-	}},
-	{Name: "artifact", GoName: "Artifact", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeArtifact, AppendArtifact)
-	}},
-	{Name: "artifact_entry", GoName: "ArtifactEntry", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeArtifactEntry, AppendArtifactEntry)
-	}},
-	{Name: "audit_report", GoName: "AuditReport", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeAuditReport, AppendAuditReport)
-	}},
-	{Name: "case", GoName: "Case", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeCase, AppendCase)
-	}},
-	{Name: "case_view", GoName: "CaseView", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeCaseView, AppendCaseView)
-	}},
-	{Name: "cause", GoName: "Cause", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeCause, AppendCause)
-	}},
-	{Name: "challenge", GoName: "Challenge", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeChallenge, AppendChallenge)
-	}},
-	{Name: "challenged_item", GoName: "ChallengedItem", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeChallengedItem, AppendChallengedItem)
-	}},
-	{Name: "challenged_reply", GoName: "ChallengedReply", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeChallengedReply, AppendChallengedReply)
-	}},
-	{Name: "changed_file", GoName: "ChangedFile", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeChangedFile, AppendChangedFile)
-	}},
-	{Name: "chat_message", GoName: "ChatMessage", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeChatMessage, AppendChatMessage)
-	}},
-	{Name: "completion", GoName: "Completion", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeCompletion, AppendCompletion)
-	}},
-	{Name: "completion_answer", GoName: "CompletionAnswer", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeCompletionAnswer, AppendCompletionAnswer)
-	}},
-	{Name: "completion_query", GoName: "CompletionQuery", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeCompletionQuery, AppendCompletionQuery)
-	}},
-	{Name: "completion_result", GoName: "CompletionResult", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeCompletionResult, AppendCompletionResult)
-	}},
-	{Name: "confidence_range", GoName: "ConfidenceRange", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeConfidenceRange, AppendConfidenceRange)
-	}},
-	{Name: "contest_entry", GoName: "ContestEntry", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeContestEntry, AppendContestEntry)
-	}},
-	{Name: "contest_item", GoName: "ContestItem", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeContestItem, AppendContestItem)
-	}},
-	{Name: "contest_request", GoName: "ContestRequest", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeContestRequest, AppendContestRequest)
-	}},
-	{Name: "contest_response", GoName: "ContestResponse", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeContestResponse, AppendContestResponse)
-	}},
-	{Name: "correlate_query", GoName: "CorrelateQuery", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeCorrelateQuery, AppendCorrelateQuery)
-	}},
-	{Name: "correlate_result", GoName: "CorrelateResult", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeCorrelateResult, AppendCorrelateResult)
-	}},
-	{Name: "court_config", GoName: "CourtConfig", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeCourtConfig, AppendCourtConfig)
-	}},
-	{Name: "court_evidence_gap", GoName: "CourtEvidenceGap", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeCourtEvidenceGap, AppendCourtEvidenceGap)
-	}},
-	{Name: "criterion", GoName: "Criterion", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeCriterion, AppendCriterion)
-	}},
-	{Name: "criterion_opinion", GoName: "CriterionOpinion", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeCriterionOpinion, AppendCriterionOpinion)
-	}},
-	{Name: "criterion_result", GoName: "CriterionResult", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeCriterionResult, AppendCriterionResult)
-	}},
-	{Name: "defense_brief", GoName: "DefenseBrief", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeDefenseBrief, AppendDefenseBrief)
-	}},
-	{Name: "discovery", GoName: "Discovery", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeDiscovery, AppendDiscovery)
-	}},
-	{Name: "document", GoName: "Document", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeDocument, AppendDocument)
-	}},
-	{Name: "edge_answer", GoName: "EdgeAnswer", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeEdgeAnswer, AppendEdgeAnswer)
-	}},
-	{Name: "edge_question", GoName: "EdgeQuestion", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeEdgeQuestion, AppendEdgeQuestion)
-	}},
-	{Name: "edge_request", GoName: "EdgeRequest", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeEdgeRequest, AppendEdgeRequest)
-	}},
-	{Name: "edge_response", GoName: "EdgeResponse", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeEdgeResponse, AppendEdgeResponse)
-	}},
-	{Name: "element_likelihood", GoName: "ElementLikelihood", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeElementLikelihood, AppendElementLikelihood)
-	}},
-	{Name: "evidence", GoName: "Evidence", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeEvidence, AppendEvidence)
-	}},
-	{Name: "evidence_gap_brief", GoName: "EvidenceGapBrief", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeEvidenceGapBrief, AppendEvidenceGapBrief)
-	}},
-	{Name: "exhibit", GoName: "Exhibit", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeExhibit, AppendExhibit)
-	}},
-	{Name: "experiment", GoName: "Experiment", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeExperiment, AppendExperiment)
-	}},
-	{Name: "experiment_answer", GoName: "ExperimentAnswer", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeExperimentAnswer, AppendExperimentAnswer)
-	}},
-	{Name: "experiment_offer", GoName: "ExperimentOffer", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeExperimentOffer, AppendExperimentOffer)
-	}},
-	{Name: "experiment_query", GoName: "ExperimentQuery", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeExperimentQuery, AppendExperimentQuery)
-	}},
-	{Name: "experiment_result", GoName: "ExperimentResult", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeExperimentResult, AppendExperimentResult)
-	}},
-	{Name: "experiment_table", GoName: "ExperimentTable", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeExperimentTable, AppendExperimentTable)
-	}},
-	{Name: "failing_test", GoName: "FailingTest", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeFailingTest, AppendFailingTest)
-	}},
-	{Name: "failure", GoName: "Failure", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeFailure, AppendFailure)
-	}},
-	{Name: "finding", GoName: "Finding", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeFinding, AppendFinding)
-	}},
-	{Name: "hearing_record", GoName: "HearingRecord", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeHearingRecord, AppendHearingRecord)
-	}},
-	{Name: "hearing_round", GoName: "HearingRound", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeHearingRound, AppendHearingRound)
-	}},
-	{Name: "hearing_turn", GoName: "HearingTurn", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeHearingTurn, AppendHearingTurn)
-	}},
-	{Name: "indictment", GoName: "Indictment", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeIndictment, AppendIndictment)
-	}},
-	{Name: "indictment_item", GoName: "IndictmentItem", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeIndictmentItem, AppendIndictmentItem)
-	}},
-	{Name: "investigate_artifact", GoName: "InvestigateArtifact", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeInvestigateArtifact, AppendInvestigateArtifact)
-	}},
-	{Name: "judge_request", GoName: "JudgeRequest", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeJudgeRequest, AppendJudgeRequest)
-	}},
-	{Name: "judge_response", GoName: "JudgeResponse", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeJudgeResponse, AppendJudgeResponse)
-	}},
-	{Name: "judicial_opinion", GoName: "JudicialOpinion", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeJudicialOpinion, AppendJudicialOpinion)
-	}},
-	{Name: "label_weight", GoName: "LabelWeight", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeLabelWeight, AppendLabelWeight)
-	}},
-	{Name: "light_answer", GoName: "LightAnswer", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeLightAnswer, AppendLightAnswer)
-	}},
-	{Name: "light_file", GoName: "LightFile", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeLightFile, AppendLightFile)
-	}},
-	{Name: "light_report", GoName: "LightReport", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeLightReport, AppendLightReport)
-	}},
-	{Name: "limit_request", GoName: "LimitRequest", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeLimitRequest, AppendLimitRequest)
-	}},
-	{Name: "limits", GoName: "Limits", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeLimits, AppendLimits)
-	}},
-	{Name: "log_line", GoName: "LogLine", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeLogLine, AppendLogLine)
-	}},
-	{Name: "logit_map", GoName: "LogitMap", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeLogitMap, AppendLogitMap)
-	}},
-	{Name: "manifest", GoName: "Manifest", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeManifest, AppendManifest)
-	}},
-	{Name: "model_offer", GoName: "ModelOffer", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeModelOffer, AppendModelOffer)
-	}},
-	{Name: "node_error", GoName: "NodeError", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeNodeError, AppendNodeError)
-	}},
-	{Name: "node_request", GoName: "NodeRequest", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeNodeRequest, AppendNodeRequest)
-	}},
-	{Name: "node_response", GoName: "NodeResponse", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeNodeResponse, AppendNodeResponse)
-	}},
-	{Name: "opinion_entry", GoName: "OpinionEntry", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeOpinionEntry, AppendOpinionEntry)
-	}},
-	{Name: "outcome_likelihood", GoName: "OutcomeLikelihood", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeOutcomeLikelihood, AppendOutcomeLikelihood)
-	}},
-	{Name: "param", GoName: "Param", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeParam, AppendParam)
-	}},
-	{Name: "persona", GoName: "Persona", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodePersona, AppendPersona)
-	}},
-	{Name: "position", GoName: "Position", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodePosition, AppendPosition)
-	}},
-	{Name: "prior_case", GoName: "PriorCase", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodePriorCase, AppendPriorCase)
-	}},
-	{Name: "prior_cases", GoName: "PriorCases", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodePriorCases, AppendPriorCases)
-	}},
-	{Name: "profile", GoName: "Profile", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeProfile, AppendProfile)
-	}},
-	{Name: "question", GoName: "Question", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeQuestion, AppendQuestion)
-	}},
-	{Name: "recall_query", GoName: "RecallQuery", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeRecallQuery, AppendRecallQuery)
-	}},
-	{Name: "recall_result", GoName: "RecallResult", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeRecallResult, AppendRecallResult)
-	}},
-	{Name: "remand_answer", GoName: "RemandAnswer", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeRemandAnswer, AppendRemandAnswer)
-	}},
-	{Name: "remand_feedback", GoName: "RemandFeedback", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeRemandFeedback, AppendRemandFeedback)
-	}},
-	{Name: "remand_reply", GoName: "RemandReply", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeRemandReply, AppendRemandReply)
-	}},
-	{Name: "resolve_result", GoName: "ResolveResult", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeResolveResult, AppendResolveResult)
-	}},
-	{Name: "review_decision", GoName: "ReviewDecision", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeReviewDecision, AppendReviewDecision)
-	}},
-	{Name: "round_speakers", GoName: "RoundSpeakers", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeRoundSpeakers, AppendRoundSpeakers)
-	}},
-	{Name: "selected_component", GoName: "SelectedComponent", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeSelectedComponent, AppendSelectedComponent)
-	}},
-	{Name: "signal", GoName: "Signal", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeSignal, AppendSignal)
-	}},
-	{Name: "signal_passage", GoName: "SignalPassage", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeSignalPassage, AppendSignalPassage)
-	}},
-	{Name: "snapshot", GoName: "Snapshot", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeSnapshot, AppendSnapshot)
-	}},
-	{Name: "source_answer", GoName: "SourceAnswer", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeSourceAnswer, AppendSourceAnswer)
-	}},
-	{Name: "source_frame", GoName: "SourceFrame", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeSourceFrame, AppendSourceFrame)
-	}},
-	{Name: "source_hunk", GoName: "SourceHunk", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeSourceHunk, AppendSourceHunk)
-	}},
-	{Name: "source_intent", GoName: "SourceIntent", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeSourceIntent, AppendSourceIntent)
-	}},
-	{Name: "source_query", GoName: "SourceQuery", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeSourceQuery, AppendSourceQuery)
-	}},
-	{Name: "source_reliability", GoName: "SourceReliability", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeSourceReliability, AppendSourceReliability)
-	}},
-	{Name: "source_statement", GoName: "SourceStatement", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeSourceStatement, AppendSourceStatement)
-	}},
-	{Name: "triage_result", GoName: "TriageResult", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeTriageResult, AppendTriageResult)
-	}},
-	{Name: "turn_request", GoName: "TurnRequest", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeTurnRequest, AppendTurnRequest)
-	}},
-	{Name: "update", GoName: "Update", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeUpdate, AppendUpdate)
-	}},
-	{Name: "verdict", GoName: "Verdict", canonical: func(data []byte, maxBytes int) ([]byte, error) {
-		return recode(data, maxBytes, DecodeVerdict, AppendVerdict)
-	}},
+// types gives every type of the contract, in order of wire name. It is a function, so that modules without a use for it are linked
+// without it, and without the codecs of types that they don't use.
+func types() []Type {
+	return []Type{
+		typeOf("alternative_hypothesis", "AlternativeHypothesis", DecodeAlternativeHypothesis, AppendAlternativeHypothesis),
+		typeOf("artifact", "Artifact", DecodeArtifact, AppendArtifact),
+		typeOf("artifact_entry", "ArtifactEntry", DecodeArtifactEntry, AppendArtifactEntry),
+		typeOf("audit_report", "AuditReport", DecodeAuditReport, AppendAuditReport),
+		typeOf("case", "Case", DecodeCase, AppendCase),
+		typeOf("case_view", "CaseView", DecodeCaseView, AppendCaseView),
+		typeOf("cause", "Cause", DecodeCause, AppendCause),
+		typeOf("challenge", "Challenge", DecodeChallenge, AppendChallenge),
+		typeOf("challenged_item", "ChallengedItem", DecodeChallengedItem, AppendChallengedItem),
+		typeOf("challenged_reply", "ChallengedReply", DecodeChallengedReply, AppendChallengedReply),
+		typeOf("changed_file", "ChangedFile", DecodeChangedFile, AppendChangedFile),
+		typeOf("chat_message", "ChatMessage", DecodeChatMessage, AppendChatMessage),
+		typeOf("completion", "Completion", DecodeCompletion, AppendCompletion),
+		typeOf("completion_answer", "CompletionAnswer", DecodeCompletionAnswer, AppendCompletionAnswer),
+		typeOf("completion_query", "CompletionQuery", DecodeCompletionQuery, AppendCompletionQuery),
+		typeOf("completion_result", "CompletionResult", DecodeCompletionResult, AppendCompletionResult),
+		typeOf("confidence_range", "ConfidenceRange", DecodeConfidenceRange, AppendConfidenceRange),
+		typeOf("contest_entry", "ContestEntry", DecodeContestEntry, AppendContestEntry),
+		typeOf("contest_item", "ContestItem", DecodeContestItem, AppendContestItem),
+		typeOf("contest_request", "ContestRequest", DecodeContestRequest, AppendContestRequest),
+		typeOf("contest_response", "ContestResponse", DecodeContestResponse, AppendContestResponse),
+		typeOf("correlate_query", "CorrelateQuery", DecodeCorrelateQuery, AppendCorrelateQuery),
+		typeOf("correlate_result", "CorrelateResult", DecodeCorrelateResult, AppendCorrelateResult),
+		typeOf("court_config", "CourtConfig", DecodeCourtConfig, AppendCourtConfig),
+		typeOf("court_evidence_gap", "CourtEvidenceGap", DecodeCourtEvidenceGap, AppendCourtEvidenceGap),
+		typeOf("criterion", "Criterion", DecodeCriterion, AppendCriterion),
+		typeOf("criterion_opinion", "CriterionOpinion", DecodeCriterionOpinion, AppendCriterionOpinion),
+		typeOf("criterion_result", "CriterionResult", DecodeCriterionResult, AppendCriterionResult),
+		typeOf("defense_brief", "DefenseBrief", DecodeDefenseBrief, AppendDefenseBrief),
+		typeOf("discovery", "Discovery", DecodeDiscovery, AppendDiscovery),
+		typeOf("document", "Document", DecodeDocument, AppendDocument),
+		typeOf("edge_answer", "EdgeAnswer", DecodeEdgeAnswer, AppendEdgeAnswer),
+		typeOf("edge_question", "EdgeQuestion", DecodeEdgeQuestion, AppendEdgeQuestion),
+		typeOf("edge_request", "EdgeRequest", DecodeEdgeRequest, AppendEdgeRequest),
+		typeOf("edge_response", "EdgeResponse", DecodeEdgeResponse, AppendEdgeResponse),
+		typeOf("element_likelihood", "ElementLikelihood", DecodeElementLikelihood, AppendElementLikelihood),
+		typeOf("evidence", "Evidence", DecodeEvidence, AppendEvidence),
+		typeOf("evidence_gap_brief", "EvidenceGapBrief", DecodeEvidenceGapBrief, AppendEvidenceGapBrief),
+		typeOf("exhibit", "Exhibit", DecodeExhibit, AppendExhibit),
+		typeOf("experiment", "Experiment", DecodeExperiment, AppendExperiment),
+		typeOf("experiment_answer", "ExperimentAnswer", DecodeExperimentAnswer, AppendExperimentAnswer),
+		typeOf("experiment_offer", "ExperimentOffer", DecodeExperimentOffer, AppendExperimentOffer),
+		typeOf("experiment_query", "ExperimentQuery", DecodeExperimentQuery, AppendExperimentQuery),
+		typeOf("experiment_result", "ExperimentResult", DecodeExperimentResult, AppendExperimentResult),
+		typeOf("experiment_table", "ExperimentTable", DecodeExperimentTable, AppendExperimentTable),
+		typeOf("failing_test", "FailingTest", DecodeFailingTest, AppendFailingTest),
+		typeOf("failure", "Failure", DecodeFailure, AppendFailure),
+		typeOf("finding", "Finding", DecodeFinding, AppendFinding),
+		typeOf("hearing_record", "HearingRecord", DecodeHearingRecord, AppendHearingRecord),
+		typeOf("hearing_round", "HearingRound", DecodeHearingRound, AppendHearingRound),
+		typeOf("hearing_turn", "HearingTurn", DecodeHearingTurn, AppendHearingTurn),
+		typeOf("indictment", "Indictment", DecodeIndictment, AppendIndictment),
+		typeOf("indictment_item", "IndictmentItem", DecodeIndictmentItem, AppendIndictmentItem),
+		typeOf("investigate_artifact", "InvestigateArtifact", DecodeInvestigateArtifact, AppendInvestigateArtifact),
+		typeOf("judge_request", "JudgeRequest", DecodeJudgeRequest, AppendJudgeRequest),
+		typeOf("judge_response", "JudgeResponse", DecodeJudgeResponse, AppendJudgeResponse),
+		typeOf("judicial_opinion", "JudicialOpinion", DecodeJudicialOpinion, AppendJudicialOpinion),
+		typeOf("label_weight", "LabelWeight", DecodeLabelWeight, AppendLabelWeight),
+		typeOf("light_answer", "LightAnswer", DecodeLightAnswer, AppendLightAnswer),
+		typeOf("light_file", "LightFile", DecodeLightFile, AppendLightFile),
+		typeOf("light_report", "LightReport", DecodeLightReport, AppendLightReport),
+		typeOf("limit_request", "LimitRequest", DecodeLimitRequest, AppendLimitRequest),
+		typeOf("limits", "Limits", DecodeLimits, AppendLimits),
+		typeOf("log_line", "LogLine", DecodeLogLine, AppendLogLine),
+		typeOf("logit_map", "LogitMap", DecodeLogitMap, AppendLogitMap),
+		typeOf("manifest", "Manifest", DecodeManifest, AppendManifest),
+		typeOf("model_offer", "ModelOffer", DecodeModelOffer, AppendModelOffer),
+		typeOf("node_error", "NodeError", DecodeNodeError, AppendNodeError),
+		typeOf("node_request", "NodeRequest", DecodeNodeRequest, AppendNodeRequest),
+		typeOf("node_response", "NodeResponse", DecodeNodeResponse, AppendNodeResponse),
+		typeOf("opinion_entry", "OpinionEntry", DecodeOpinionEntry, AppendOpinionEntry),
+		typeOf("outcome_likelihood", "OutcomeLikelihood", DecodeOutcomeLikelihood, AppendOutcomeLikelihood),
+		typeOf("param", "Param", DecodeParam, AppendParam),
+		typeOf("persona", "Persona", DecodePersona, AppendPersona),
+		typeOf("position", "Position", DecodePosition, AppendPosition),
+		typeOf("prior_case", "PriorCase", DecodePriorCase, AppendPriorCase),
+		typeOf("prior_cases", "PriorCases", DecodePriorCases, AppendPriorCases),
+		typeOf("profile", "Profile", DecodeProfile, AppendProfile),
+		typeOf("question", "Question", DecodeQuestion, AppendQuestion),
+		typeOf("recall_query", "RecallQuery", DecodeRecallQuery, AppendRecallQuery),
+		typeOf("recall_result", "RecallResult", DecodeRecallResult, AppendRecallResult),
+		typeOf("remand_answer", "RemandAnswer", DecodeRemandAnswer, AppendRemandAnswer),
+		typeOf("remand_feedback", "RemandFeedback", DecodeRemandFeedback, AppendRemandFeedback),
+		typeOf("remand_reply", "RemandReply", DecodeRemandReply, AppendRemandReply),
+		typeOf("resolve_result", "ResolveResult", DecodeResolveResult, AppendResolveResult),
+		typeOf("review_decision", "ReviewDecision", DecodeReviewDecision, AppendReviewDecision),
+		typeOf("round_speakers", "RoundSpeakers", DecodeRoundSpeakers, AppendRoundSpeakers),
+		typeOf("selected_component", "SelectedComponent", DecodeSelectedComponent, AppendSelectedComponent),
+		typeOf("signal", "Signal", DecodeSignal, AppendSignal),
+		typeOf("signal_passage", "SignalPassage", DecodeSignalPassage, AppendSignalPassage),
+		typeOf("snapshot", "Snapshot", DecodeSnapshot, AppendSnapshot),
+		typeOf("source_answer", "SourceAnswer", DecodeSourceAnswer, AppendSourceAnswer),
+		typeOf("source_frame", "SourceFrame", DecodeSourceFrame, AppendSourceFrame),
+		typeOf("source_hunk", "SourceHunk", DecodeSourceHunk, AppendSourceHunk),
+		typeOf("source_intent", "SourceIntent", DecodeSourceIntent, AppendSourceIntent),
+		typeOf("source_query", "SourceQuery", DecodeSourceQuery, AppendSourceQuery),
+		typeOf("source_reliability", "SourceReliability", DecodeSourceReliability, AppendSourceReliability),
+		typeOf("source_statement", "SourceStatement", DecodeSourceStatement, AppendSourceStatement),
+		typeOf("triage_result", "TriageResult", DecodeTriageResult, AppendTriageResult),
+		typeOf("turn_request", "TurnRequest", DecodeTurnRequest, AppendTurnRequest),
+		typeOf("update", "Update", DecodeUpdate, AppendUpdate),
+		typeOf("verdict", "Verdict", DecodeVerdict, AppendVerdict),
+	}
 }

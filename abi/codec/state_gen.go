@@ -8,14 +8,12 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// AppendPosition appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendPosition appends the canonical encoding of v, unchecked.
 func AppendPosition(dst []byte, v *abi.Position) []byte {
 	return appendMessage(dst, v, writePosition)
 }
 
-// DecodePosition reads one Position of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodePosition reads one Position of at most maxBytes strictly.
 func DecodePosition(data []byte, maxBytes int) (abi.Position, error) {
 	return decodeMessage(data, maxBytes, &layoutOfPosition, readPosition)
 }
@@ -47,14 +45,12 @@ func readPosition(d *decoder, v *abi.Position) {
 	d.close(&s)
 }
 
-// AppendArtifactEntry appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendArtifactEntry appends the canonical encoding of v, unchecked.
 func AppendArtifactEntry(dst []byte, v *abi.ArtifactEntry) []byte {
 	return appendMessage(dst, v, writeArtifactEntry)
 }
 
-// DecodeArtifactEntry reads one ArtifactEntry of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeArtifactEntry reads one ArtifactEntry of at most maxBytes strictly.
 func DecodeArtifactEntry(data []byte, maxBytes int) (abi.ArtifactEntry, error) {
 	return decodeMessage(data, maxBytes, &layoutOfArtifactEntry, readArtifactEntry)
 }
@@ -92,14 +88,12 @@ func readArtifactEntry(d *decoder, v *abi.ArtifactEntry) {
 	d.close(&s)
 }
 
-// AppendContestEntry appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendContestEntry appends the canonical encoding of v, unchecked.
 func AppendContestEntry(dst []byte, v *abi.ContestEntry) []byte {
 	return appendMessage(dst, v, writeContestEntry)
 }
 
-// DecodeContestEntry reads one ContestEntry of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeContestEntry reads one ContestEntry of at most maxBytes strictly.
 func DecodeContestEntry(data []byte, maxBytes int) (abi.ContestEntry, error) {
 	return decodeMessage(data, maxBytes, &layoutOfContestEntry, readContestEntry)
 }
@@ -140,14 +134,12 @@ func readContestEntry(d *decoder, v *abi.ContestEntry) {
 	d.close(&s)
 }
 
-// AppendOpinionEntry appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendOpinionEntry appends the canonical encoding of v, unchecked.
 func AppendOpinionEntry(dst []byte, v *abi.OpinionEntry) []byte {
 	return appendMessage(dst, v, writeOpinionEntry)
 }
 
-// DecodeOpinionEntry reads one OpinionEntry of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeOpinionEntry reads one OpinionEntry of at most maxBytes strictly.
 func DecodeOpinionEntry(data []byte, maxBytes int) (abi.OpinionEntry, error) {
 	return decodeMessage(data, maxBytes, nil, readOpinionEntry)
 }
@@ -175,14 +167,12 @@ func readOpinionEntry(d *decoder, v *abi.OpinionEntry) {
 	d.close(&s)
 }
 
-// AppendNodeError appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendNodeError appends the canonical encoding of v, unchecked.
 func AppendNodeError(dst []byte, v *abi.NodeError) []byte {
 	return appendMessage(dst, v, writeNodeError)
 }
 
-// DecodeNodeError reads one NodeError of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeNodeError reads one NodeError of at most maxBytes strictly.
 func DecodeNodeError(data []byte, maxBytes int) (abi.NodeError, error) {
 	return decodeMessage(data, maxBytes, &layoutOfNodeError, readNodeError)
 }
@@ -233,14 +223,12 @@ func readNodeError(d *decoder, v *abi.NodeError) {
 	d.close(&s)
 }
 
-// AppendUpdate appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendUpdate appends the canonical encoding of v, unchecked.
 func AppendUpdate(dst []byte, v *abi.Update) []byte {
 	return appendMessage(dst, v, writeUpdate)
 }
 
-// DecodeUpdate reads one Update of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeUpdate reads one Update of at most maxBytes strictly.
 func DecodeUpdate(data []byte, maxBytes int) (abi.Update, error) {
 	return decodeMessage(data, maxBytes, nil, readUpdate)
 }
@@ -383,14 +371,12 @@ func readUpdate(d *decoder, v *abi.Update) {
 	d.close(&s)
 }
 
-// AppendSnapshot appends the canonical encoding of v to dst. It does not
-// check v: what breaks a rule is rejected where it is decoded.
+// AppendSnapshot appends the canonical encoding of v, unchecked.
 func AppendSnapshot(dst []byte, v *abi.Snapshot) []byte {
 	return appendMessage(dst, v, writeSnapshot)
 }
 
-// DecodeSnapshot reads one Snapshot of at most maxBytes strictly; 0 stands
-// for abi.DefaultInputBytes. The error is an *abi.ValidationError with all problems.
+// DecodeSnapshot reads one Snapshot of at most maxBytes strictly.
 func DecodeSnapshot(data []byte, maxBytes int) (abi.Snapshot, error) {
 	return decodeMessage(data, maxBytes, nil, readSnapshot)
 }

@@ -40,7 +40,7 @@ func render(m *model.Model) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	p := page{Header: header, Structs: m.Structs, Enums: m.Enums, Sorted: sorted(m)}
 	for file, name := range map[string]string{
-		"decoder_gen.go": "decoder.go.tmpl", "values_gen.go": "values.go.tmpl", "enums_gen.go": "enums.go.tmpl",
+		"enums_gen.go":   "enums.go.tmpl",
 		"layouts_gen.go": "layouts.go.tmpl", "registry_gen.go": "registry.go.tmpl", "messages_gen_test.go": "messages.go.tmpl",
 	} {
 		if err := execute(files, t, name, file, p); err != nil {

@@ -1,5 +1,3 @@
-{{.Header}}
-
 package codec
 
 import (
