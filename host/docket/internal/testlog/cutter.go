@@ -76,7 +76,7 @@ func (c *Cutter) Apply(r Rule) {
 			}
 		}
 		slices.Reverse(others)
-		matches = append(judged, others...)
+		matches = slices.Concat(judged, others)
 	}
 	found := 0
 	for _, m := range matches {
