@@ -80,7 +80,7 @@ func attributed(items, there []abi.Evidence) []abi.Evidence {
 	out := slices.Clone(items)
 	for i := range out {
 		e := &out[i]
-		if !slices.ContainsFunc(there, func(old abi.Evidence) bool { return old.SourceRef == e.SourceRef && old.Content == e.Content }) {
+		if abi.FindEvidence(there, e.SourceRef, e.Content) == nil {
 			e.SourceRef = odds.Attributed(e.SourceRef, lightSource)
 		}
 	}

@@ -176,13 +176,7 @@ func (r *Request) checkNode(a *abi.Artifact, c *abi.Collector) CheckID {
 
 // stands says whether a new item is one of the case, or quotes the document that it names.
 func (r *Request) stands(item *abi.IndictmentItem) bool {
-	for i := range r.Node.Case.Evidence {
-		e := &r.Node.Case.Evidence[i]
-		if e.SourceRef == item.SourceRef && e.Content == item.Content && e.Supports == item.Supports && e.Element == item.Element {
-			return true
-		}
-	}
-	return r.docs.cites(item.SourceRef, item.Content)
+	return item.IsOfCase(r.Node.Case.Evidence) || r.docs.cites(item.SourceRef, item.Content)
 }
 
 // kindOf is the family that gives an artifact.

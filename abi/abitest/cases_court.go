@@ -84,10 +84,7 @@ func (s *source) exhibits(evidence []abi.Evidence, items []abi.IndictmentItem) [
 		} else if s.kind != largest {
 			e.Quote, e.Document = s.docs.quote(items[i].SourceRef, items[i].Content)
 		}
-		at := slices.IndexFunc(evidence, func(e abi.Evidence) bool {
-			return e.SourceRef == items[i].SourceRef && e.Content == items[i].Content
-		})
-		e.RelevanceConfidence = evidence[at].RelevanceConfidence
+		e.RelevanceConfidence = abi.FindEvidence(evidence, items[i].SourceRef, items[i].Content).RelevanceConfidence
 	}
 	return list
 }

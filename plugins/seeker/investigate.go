@@ -1,7 +1,6 @@
 package main
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -92,7 +91,7 @@ func fresh(r *abi.NodeRequest, items []abi.Evidence) []abi.Evidence {
 }
 
 func has(list []abi.Evidence, e *abi.Evidence) bool {
-	return slices.ContainsFunc(list, func(o abi.Evidence) bool { return o.SourceRef == e.SourceRef && o.Content == e.Content })
+	return abi.FindEvidence(list, e.SourceRef, e.Content) != nil
 }
 
 // maxItems bounds what one pass brings.

@@ -127,14 +127,7 @@ func (t *runner) raised(round *abi.HearingRound, ch abi.Challenge) bool {
 
 // onTable says whether an item was there before.
 func (t *runner) onTable(round *abi.HearingRound, item *abi.IndictmentItem) bool {
-	seen := func(list []abi.IndictmentItem) bool {
-		for i := range list {
-			if list[i].SourceRef == item.SourceRef && list[i].Content == item.Content {
-				return true
-			}
-		}
-		return false
-	}
+	seen := func(list []abi.IndictmentItem) bool { return abi.HasItem(list, item.SourceRef, item.Content) }
 	if seen(t.pass.Indictment.Evidence) || seen(round.NewItems) {
 		return true
 	}
@@ -149,13 +142,7 @@ func (t *runner) onTable(round *abi.HearingRound, item *abi.IndictmentItem) bool
 // stands says whether a new item is an item of the case, or cites a document and quotes it word for word. A party speaks for itself:
 // it brings no statement of another source, and no text that stands nowhere.
 func (t *runner) stands(item *abi.IndictmentItem) bool {
-	for i := range t.evidence {
-		e := &t.evidence[i]
-		if e.SourceRef == item.SourceRef && e.Content == item.Content && e.Supports == item.Supports && e.Element == item.Element {
-			return true
-		}
-	}
-	return t.docs.Cites(item.SourceRef, item.Content)
+	return item.IsOfCase(t.evidence) || t.docs.Cites(item.SourceRef, item.Content)
 }
 
 // keepItems merges what a round brought into the evidence of the state.

@@ -35,11 +35,8 @@ func (t *runner) exhibits(items []abi.IndictmentItem) []abi.Exhibit {
 	for i := range items {
 		status, document := t.docs.Quote(items[i].SourceRef, items[i].Content)
 		list[i] = abi.Exhibit{EvidenceIndex: i, Quote: status, Document: document}
-		for j := range t.evidence {
-			if e := &t.evidence[j]; e.SourceRef == items[i].SourceRef && e.Content == items[i].Content {
-				list[i].RelevanceConfidence = e.RelevanceConfidence
-				break
-			}
+		if e := abi.FindEvidence(t.evidence, items[i].SourceRef, items[i].Content); e != nil {
+			list[i].RelevanceConfidence = e.RelevanceConfidence
 		}
 	}
 	return list

@@ -13,7 +13,7 @@ type identity struct{ sourceRef, content string }
 // another label.
 func (t *runner) beside(items []abi.Evidence) []abi.Evidence {
 	return slices.DeleteFunc(slices.Clone(items), func(own abi.Evidence) bool {
-		return slices.ContainsFunc(t.subject.Evidence, func(e abi.Evidence) bool { return e.SourceRef == own.SourceRef && e.Content == own.Content })
+		return abi.FindEvidence(t.subject.Evidence, own.SourceRef, own.Content) != nil
 	})
 }
 

@@ -75,7 +75,7 @@ func (k *checker) evidence(items []abi.Evidence) {
 	for i := range items {
 		mark := k.c.Mark()
 		k.labelAt("supports", items[i].Supports)
-		if ref := items[i].SourceRef; abi.IsReserved(ref) && known(k.there, &items[i]) == nil {
+		if ref := items[i].SourceRef; abi.IsReserved(ref) && abi.FindEvidence(k.there, ref, items[i].Content) == nil {
 			k.c.Add(abi.CodeIdentity, strconv.Quote(ref)+" is an item that only the host writes", abi.Field("source_ref"))
 		}
 		k.c.Nest(mark, abi.Index(i))

@@ -146,22 +146,12 @@ func (w *passage) refresh() {
 	evidences := w.state.Snapshot().Evidences
 	for _, c := range w.channels {
 		for _, e := range evidences[c.name] {
-			if known(w.base, &e) == nil && known(w.gathered, &e) == nil {
+			if abi.FindEvidence(w.base, e.SourceRef, e.Content) == nil && abi.FindEvidence(w.gathered, e.SourceRef, e.Content) == nil {
 				w.gathered = append(w.gathered, e)
 			}
 		}
 	}
 	w.profile, _ = w.path.domain.Standing(w.req.Case, w.evidence())
-}
-
-// known finds an item by what makes it the same as another.
-func known(list []abi.Evidence, e *abi.Evidence) *abi.Evidence {
-	for i := range list {
-		if list[i].SourceRef == e.SourceRef && list[i].Content == e.Content {
-			return &list[i]
-		}
-	}
-	return nil
 }
 
 // gather merges what a node found, with the element of the node. It stands in
@@ -187,7 +177,7 @@ func (w *passage) gather(node *pipeline.Node, items []abi.Evidence) error {
 // attributed is an item that a node brings, with the node's element and named after the node's module; one that is there already stays
 // as it is. The host writes the casebook's items itself.
 func (w *passage) attributed(node *pipeline.Node, item *abi.Evidence) abi.Evidence {
-	if same := known(w.evidence(), item); same != nil {
+	if same := abi.FindEvidence(w.evidence(), item.SourceRef, item.Content); same != nil {
 		return *same
 	}
 	own := *item

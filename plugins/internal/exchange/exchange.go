@@ -3,6 +3,7 @@
 package exchange
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -84,19 +85,10 @@ func Speak(r *abi.NodeRequest, turn *abi.HearingTurn, answer chat.Value, wantIte
 		}
 		f := &findings[j]
 		item := abi.IndictmentItem{SourceRef: f.Document, Content: f.Quote, Weight: f.Strength, Supports: label}
-		if !repeats(turn.NewItems, &item) && !repeats(proceeding.NewItems(r), &item) && !repeats(r.Indictment.Evidence, &item) {
+		if !abi.HasItem(slices.Concat(turn.NewItems, proceeding.NewItems(r), r.Indictment.Evidence), f.Document, f.Quote) {
 			turn.NewItems = append(turn.NewItems, item)
 		}
 	}
-}
-
-func repeats(list []abi.IndictmentItem, item *abi.IndictmentItem) bool {
-	for i := range list {
-		if list[i].SourceRef == item.SourceRef && list[i].Content == item.Content {
-			return true
-		}
-	}
-	return false
 }
 
 // Stands says whether evidence whose words the host has found speaks for a label: an item of the indictment that quotes a document and

@@ -134,7 +134,7 @@ func FromNewItems(items []abi.IndictmentItem, evidence []abi.Evidence, findings 
 	var out []Testimony
 	for i := range items {
 		item := &items[i]
-		if isFinding(item, findings) || isOfCase(item, evidence) {
+		if isFinding(item, findings) || item.IsOfCase(evidence) {
 			continue
 		}
 		out = append(out, Testimony{
@@ -143,16 +143,6 @@ func FromNewItems(items []abi.IndictmentItem, evidence []abi.Evidence, findings 
 		})
 	}
 	return out
-}
-
-func isOfCase(item *abi.IndictmentItem, evidence []abi.Evidence) bool {
-	for i := range evidence {
-		e := &evidence[i]
-		if e.SourceRef == item.SourceRef && e.Content == item.Content && e.Supports == item.Supports && e.Element == item.Element {
-			return true
-		}
-	}
-	return false
 }
 
 // Left is the share that a challenge of this severity leaves of an item.

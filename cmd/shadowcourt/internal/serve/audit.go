@@ -1,9 +1,9 @@
 package serve
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strconv"
 	"time"
 
@@ -28,7 +28,6 @@ func newAudit(s cli.Streams) *cobra.Command {
 }
 
 func newAuditVerify(s cli.Streams) *cobra.Command {
-	var d database
 	var digest string
 	cmd := &cobra.Command{
 		Use:   "verify",
@@ -41,36 +40,29 @@ also write a log of their own, but not one with this digest.
 Exit codes: 0 the log is whole; 1 it is not.`,
 		Example: `  shadowcourt serve audit verify --data court`,
 		Args:    cli.ExactArgs(0, "no arguments"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			db, err := d.open(cmd.Context(), slog.New(slog.DiscardHandler), mustExist)
-			if err != nil {
-				return err
-			}
-			defer db.Close()
-			v, err := db.VerifyAuditLog(cmd.Context(), digest)
-			if err != nil {
-				return err
-			}
-			if digest != "" && !v.Has {
-				return errors.New("the audit log is whole, but no line has the digest of --has: it is not the log that the digest was noted of, or that line was cut off")
-			}
-			if v.Cut > 0 {
-				fmt.Fprintf(s.Out, "cut off: lines up to %d, digest %s\n", v.Cut, v.CutDigest)
-			}
-			fmt.Fprintf(s.Out, "verified: %s\n", cli.Count(int(v.Lines), "line", "lines"))
-			if v.Last > 0 {
-				fmt.Fprintf(s.Out, "last: line %d, digest %s\n", v.Last, v.Digest)
-			}
-			return nil
-		},
 	}
-	d.flags(cmd)
+	opened(cmd, func(ctx context.Context, db *store.Store, _ []string) error {
+		v, err := db.VerifyAuditLog(ctx, digest)
+		if err != nil {
+			return err
+		}
+		if digest != "" && !v.Has {
+			return errors.New("the audit log is whole, but no line has the digest of --has: it is not the log that the digest was noted of, or that line was cut off")
+		}
+		if v.Cut > 0 {
+			fmt.Fprintf(s.Out, "cut off: lines up to %d, digest %s\n", v.Cut, v.CutDigest)
+		}
+		fmt.Fprintf(s.Out, "verified: %s\n", cli.Count(int(v.Lines), "line", "lines"))
+		if v.Last > 0 {
+			fmt.Fprintf(s.Out, "last: line %d, digest %s\n", v.Last, v.Digest)
+		}
+		return nil
+	})
 	cmd.Flags().StringVar(&digest, "has", "", "a `DIGEST` that an earlier run printed: fail unless the line with it is still there, or the last that was cut off")
 	return cmd
 }
 
 func newAuditCut(s cli.Streams) *cobra.Command {
-	var d database
 	var days int
 	cmd := &cobra.Command{
 		Use:   "cut",
@@ -79,30 +71,27 @@ func newAuditCut(s cli.Streams) *cobra.Command {
 them are kept: verifying begins there from then on. The cut is a line of the log, too.`,
 		Example: `  shadowcourt serve audit cut --days 365 --data court`,
 		Args:    cli.ExactArgs(0, "no arguments"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		PreRunE: func(_ *cobra.Command, _ []string) error {
 			if days < 1 {
 				return cli.InputError(errors.New("--days: use 1 or more"))
 			}
-			db, err := d.open(cmd.Context(), slog.New(slog.DiscardHandler), mustExist)
-			if err != nil {
-				return err
-			}
-			defer db.Close()
-			if _, err := db.VerifyAuditLog(cmd.Context(), ""); err != nil {
-				return fmt.Errorf("nothing is cut off: %w", err)
-			}
-			n, err := db.CutAuditLog(cmd.Context(), time.Now().AddDate(0, 0, -days))
-			if err != nil {
-				return err
-			}
-			if n > 0 {
-				err = db.Log(cmd.Context(), store.Action{Author: localAuthor, Action: "audit.cut", Target: "audit log", Details: strconv.FormatInt(n, 10) + " lines"})
-			}
-			fmt.Fprintf(s.Out, "cut off: %s\n", cli.Count(int(n), "line", "lines"))
-			return err
+			return nil
 		},
 	}
-	d.flags(cmd)
+	opened(cmd, func(ctx context.Context, db *store.Store, _ []string) error {
+		if _, err := db.VerifyAuditLog(ctx, ""); err != nil {
+			return fmt.Errorf("nothing is cut off: %w", err)
+		}
+		n, err := db.CutAuditLog(ctx, time.Now().AddDate(0, 0, -days))
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			err = db.Log(ctx, store.Action{Author: localAuthor, Action: "audit.cut", Target: "audit log", Details: strconv.FormatInt(n, 10) + " lines"})
+		}
+		fmt.Fprintf(s.Out, "cut off: %s\n", cli.Count(int(n), "line", "lines"))
+		return err
+	})
 	cmd.Flags().IntVar(&days, "days", 0, "keep the lines of this many days")
 	return cmd
 }

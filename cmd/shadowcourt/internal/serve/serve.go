@@ -245,6 +245,20 @@ func (d *database) flags(cmd *cobra.Command) {
 	f.StringVar(&d.url, "database", "", "postgres://... in place of the SQLite file (default: the variable "+databaseVariable+")")
 }
 
+// opened has a command open the database, which must be there.
+func opened(cmd *cobra.Command, do func(ctx context.Context, db *store.Store, args []string) error) {
+	var d database
+	d.flags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		db, err := d.open(cmd.Context(), slog.New(slog.DiscardHandler), mustExist)
+		if err != nil {
+			return err
+		}
+		defer db.Close()
+		return do(cmd.Context(), db, args)
+	}
+}
+
 // databaseVariable has the URL of the database, whose password need not be in the command line.
 const databaseVariable = "SHADOWCOURT_DATABASE"
 
