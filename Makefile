@@ -136,7 +136,7 @@ conformance: plugins ## run the test vectors over both codecs, and the conforman
 
 .PHONY: sdk-tests
 sdk-tests: plugins ## build and test modules in every language that has its tools here; SDK_ONLY="c", SDK_REQUIRE="rust c ..." or all
-	$(GO) test -count=1 -tags sdk -v -timeout 60m ./host/internal/polyglot
+	$(GO) test -count=1 -tags sdk -v -timeout 60m ./host/internal/testkit/polyglot
 
 .PHONY: runner-tests
 runner-tests: plugins ## run experiments on projects of other languages; installs their test runners, needs the network and minutes
@@ -161,7 +161,7 @@ llm-tests: plugins ## try real cases with a real small model on loopback; instal
 
 .PHONY: mutants
 mutants: ## remove each check of the decoder in turn; a test vector must notice
-	$(GO) test -count=1 -v ./abi/internal/mutants
+	$(GO) test -count=1 -v ./abi/internal/testkit/mutants
 
 .PHONY: kills
 kills: plugins ## kill runs at random moments, lose their power, and fill their disks; nothing that was written may be lost; needs strace
@@ -196,7 +196,7 @@ faults: ## combine faults of every type 2000 times; each must be reported as it 
 
 .PHONY: fuel-zoo
 fuel-zoo: ## measure what a unit of fuel takes in each loop of the zoo; Linux, needs minutes
-	SHADOWCOURT_FUEL_ZOO=$(or $(FUEL_ZOO),200ms) $(GO) test -count=1 -timeout 60m -v -run TestMeasure ./host/internal/sandbox/instrument/fuelzoo
+	SHADOWCOURT_FUEL_ZOO=$(or $(FUEL_ZOO),200ms) $(GO) test -count=1 -timeout 60m -v -run TestMeasure ./host/internal/sandbox/testkit/fuelzoo
 
 .PHONY: nan-arm64
 nan-arm64: ## compare the bits of NaNs on arm64; needs qemu-aarch64 (Debian: apt-get install qemu-user)
@@ -272,7 +272,7 @@ golden: plugins ## rewrite the golden files; review the diff
 
 .PHONY: bombs
 bombs: ## load the largest accepted module of each kind that is costly to compile; time and memory of each
-	SHADOWCOURT_BOMBS=all $(GO) test -count=1 -timeout 2h -v -run TestMeasure ./host/internal/sandbox/bombs
+	SHADOWCOURT_BOMBS=all $(GO) test -count=1 -timeout 2h -v -run TestMeasure ./host/internal/sandbox/testkit/bombs
 
 .PHONY: generate
 generate: ## generate codecs, schemas, test vectors and tables from the types of abi

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
-	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/killtest"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/testkit/killtest"
 )
 
 // roomyDisk is the size of a disk that no command of the test fills.

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
-	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/killtest"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/testkit/killtest"
 	"github.com/shadowcourt/shadowcourt/host/record"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/killtest"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/testkit/killtest"
 )
 
 // tests runs with a folder for data of its own: services keep their tokens there.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/render"
-	"github.com/shadowcourt/shadowcourt/host/render/internal/sample"
+	"github.com/shadowcourt/shadowcourt/host/render/testkit/sample"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 

@@ -16,8 +16,8 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/render"
-	"github.com/shadowcourt/shadowcourt/host/render/internal/sample"
 	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
+	"github.com/shadowcourt/shadowcourt/host/render/testkit/sample"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 

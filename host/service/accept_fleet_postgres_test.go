@@ -23,7 +23,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/bundle"
-	"github.com/shadowcourt/shadowcourt/host/internal/pgtest"
+	"github.com/shadowcourt/shadowcourt/host/internal/testkit/pgtest"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/service/local"
 )

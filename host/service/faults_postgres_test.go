@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/pgtest"
+	"github.com/shadowcourt/shadowcourt/host/internal/testkit/pgtest"
 	"github.com/shadowcourt/shadowcourt/host/service/store"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/guest"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/anytrial"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/testkit/anytrial"
 )
 
 // logged has more to find the deeper one looks.

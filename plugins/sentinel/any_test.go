@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/anytrial"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/testkit/anytrial"
 )
 
 // Whatever the case, and whatever the host knows, what the persona answers

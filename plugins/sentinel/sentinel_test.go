@@ -6,7 +6,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/guest"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/anytrial"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/testkit/anytrial"
 )
 
 const log = "panic: boom\n\nshop.Total()\n\t/src/shop/cart.go:12 +0x1\nshop.TestTotal()\n\t/src/tests/cart_test.go:7 +0x2\n"

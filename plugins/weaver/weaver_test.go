@@ -8,7 +8,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/guest"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/anytrial"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/testkit/anytrial"
 )
 
 func investigated(classification string, evidence ...abi.Evidence) *abi.InvestigateArtifact {

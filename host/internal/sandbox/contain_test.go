@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmtest"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/testkit/wasmtest"
 )
 
 // goModuleOf loads the Go guest with a way of resetting.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmtest"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/testkit/wasmtest"
 )
 
 // FuzzLoad: whatever the bytes, loading gives a module or a *LoadError, and a

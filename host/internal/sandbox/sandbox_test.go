@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmtest"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/testkit/wasmtest"
 )
 
 // TestMain makes a directory for what tests share: the guest that is built

@@ -5,7 +5,7 @@ package store_test
 import (
 	"testing"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/pgtest"
+	"github.com/shadowcourt/shadowcourt/host/internal/testkit/pgtest"
 	"github.com/shadowcourt/shadowcourt/host/service/store"
 )
 

@@ -5,7 +5,7 @@ package web_test
 import (
 	"testing"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/pgtest"
+	"github.com/shadowcourt/shadowcourt/host/internal/testkit/pgtest"
 )
 
 // TestMeasurePagesPostgres is TestMeasurePagesSQLite; the processor time is without that of the server.

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/internal/pgtest"
+	"github.com/shadowcourt/shadowcourt/host/internal/testkit/pgtest"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/run/input"
 	"github.com/shadowcourt/shadowcourt/host/service/store"

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/pgtest"
+	"github.com/shadowcourt/shadowcourt/host/internal/testkit/pgtest"
 	"github.com/shadowcourt/shadowcourt/host/service/store"
 )
 

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/anytrial"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/inquiry"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/testkit/anytrial"
 )
 
 func TestWhatADiffTells(t *testing.T) {

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/bombs"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/testkit/bombs"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/testkit/wasmtest"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
-	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmtest"
 )
 
 // smallLimits end the estimate of a large module soon.

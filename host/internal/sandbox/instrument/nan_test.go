@@ -15,8 +15,8 @@ import (
 	"github.com/tetratelabs/wazero/api"
 
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/instrument"
-	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/instrument/fuelzoo"
-	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmtest"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/testkit/fuelzoo"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/testkit/wasmtest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
-	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/bombs"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/complexity"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/testkit/bombs"
 )
 
 // small limits keep this test short; make bombs measures the defaults.
@@ -59,7 +59,7 @@ func rejected(fault *sandbox.LoadError) bool {
 // TestShippedModulesAreFarBelowTheLimits: what compilers make stays accepted.
 func TestShippedModulesAreFarBelowTheLimits(t *testing.T) {
 	t.Parallel()
-	names, err := filepath.Glob("../../../../bin/modules/*.wasm")
+	names, err := filepath.Glob("../../../../../bin/modules/*.wasm")
 	if err != nil || len(names) == 0 {
 		t.Fatalf("no modules (%v): make plugins builds them", err)
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
-	"github.com/shadowcourt/shadowcourt/abi/internal/mutants"
+	"github.com/shadowcourt/shadowcourt/abi/internal/testkit/mutants"
 )
 
 func main() {

@@ -98,7 +98,7 @@ func (l *language) build(t *testing.T, dir string) []byte {
 // root gives a path below the folder of the Go module.
 func root(t *testing.T, parts ...string) string {
 	t.Helper()
-	dir, err := filepath.Abs(filepath.Join(append([]string{"..", "..", ".."}, parts...)...))
+	dir, err := filepath.Abs(filepath.Join(append([]string{"..", "..", "..", ".."}, parts...)...))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,9 +14,9 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
-	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/bombs"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/complexity"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/instrument"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/testkit/bombs"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/instrument"
-	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/instrument/fuelzoo"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/testkit/fuelzoo"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
 )
 

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/instrument/fuelzoo"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/testkit/fuelzoo"
 )
 
 // TestMeasure says how long a unit of fuel takes in each loop, in processor time

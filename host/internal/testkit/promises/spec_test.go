@@ -12,7 +12,7 @@ import (
 // specification is abi/SPEC.md without its examples and generated tables.
 func specification(t *testing.T) string {
 	t.Helper()
-	b, err := os.ReadFile("../../../abi/SPEC.md")
+	b, err := os.ReadFile("../../../../abi/SPEC.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func testNames(t *testing.T) []string {
 	t.Helper()
 	declared := regexp.MustCompile(`(?m)^func (Test\w+)\(t \*testing\.T\)`)
 	var names []string
-	for _, root := range []string{"../../../abi", "../../../host", "../../../plugins"} {
+	for _, root := range []string{"../../../../abi", "../../../../host", "../../../../plugins"} {
 		err := filepath.WalkDir(root, func(path string, _ os.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(path, "_test.go") {
 				return err

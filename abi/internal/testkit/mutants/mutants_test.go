@@ -10,12 +10,12 @@ import (
 
 	_ "github.com/shadowcourt/shadowcourt/abi/abitest" // the runner's vectors: when they change, no cached result stands
 	_ "github.com/shadowcourt/shadowcourt/abi/codec"
-	"github.com/shadowcourt/shadowcourt/abi/internal/mutants"
+	"github.com/shadowcourt/shadowcourt/abi/internal/testkit/mutants"
 )
 
 func TestAccept_FR10_RemovingAnyCheckFailsAVector(t *testing.T) {
 	t.Parallel()
-	rewritten, err := mutants.Rewrite("../..")
+	rewritten, err := mutants.Rewrite("../../..")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func TestAccept_FR10_RemovingAnyCheckFailsAVector(t *testing.T) {
 // survive builds the runner over the rewritten decoder and runs it.
 func survive(t *testing.T, rewritten *mutants.Rewritten) []int {
 	t.Helper()
-	abiDir, err := filepath.Abs("../..")
+	abiDir, err := filepath.Abs("../../..")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,7 @@ package fuelzoo
 import (
 	"fmt"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmtest"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/testkit/wasmtest"
 )
 
 // The locals of these loops.

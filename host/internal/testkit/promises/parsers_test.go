@@ -1,0 +1,221 @@
+package promises_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// readers names, for each function that takes bytes or text of others, the fuzz target that
+// feeds it, as "package Target", or says after "no: " why there is none.
+var readers = map[string]string{ //nolint:gochecknoglobals // a table
+	"abi/abitest read":                                    "abi/codec FuzzAgree",
+	"abi/codec decodeMessage":                             "abi/codec FuzzAgree",
+	"abi/prompt Parse":                                    "abi/prompt FuzzParse",
+	"abi/codec readCanonical":                             "abi/codec FuzzAgree",
+	"host/internal/runtime parseSpoken":                   "host/internal/runtime FuzzParseSpoken",
+	"host/audit Load":                                     "no: takes the name of a file; Parse reads it",
+	"host/audit LoadFS":                                   "no: takes the name of a file; Parse reads it",
+	"host/audit Parse":                                    "host/audit FuzzParse",
+	"host/audit read":                                     "host/audit FuzzParse",
+	"host/docket ParseLightLine":                          "host/execlight FuzzDecode",
+	"host/docket ReadDocument":                            "host/docket FuzzReadDocument",
+	"host/docket read":                                    "host/docket FuzzReadDocument",
+	"host/docket readCase":                                "host/docket FuzzJSONL",
+	"host/docket readOpinion":                             "host/docket FuzzReadOpinion",
+	"host/docket/gotest Read":                             "host/docket/gotest FuzzRead",
+	"host/docket/gotest parseEvent":                       "host/docket/gotest FuzzRead",
+	"host/docket/junit Read":                              "host/docket/junit FuzzRead",
+	"host/docket/reportportal Read":                       "host/docket/reportportal FuzzRead",
+	"host/calibrate/fit ReadResults":                      "host/calibrate/fit FuzzReadResults",
+	"host/calibrate/fit readResult":                       "host/calibrate/fit FuzzReadResults",
+	"host/execlight decode":                               "host/execlight FuzzDecode",
+	"host/internal/runtime/registry LoadOne":              "host/internal/sandbox FuzzLoad",
+	"host/internal/runtime/registry loadFaults":           "no: takes the name of a module, for its faults",
+	"host/internal/runtime/registry readManifest":         "abi/codec FuzzAgree",
+	"host/internal/runtime ReadModule":                    "no: copies bytes up to a limit",
+	"host/internal/runtime readFile":                      "no: takes the name of a file; it bounds the size",
+	"host/internal/sandbox Load":                          "host/internal/sandbox FuzzLoad",
+	"host/internal/sandbox decodeProgram":                 "host/internal/sandbox FuzzProgram",
+	"host/internal/sandbox/instrument load":               "host/internal/sandbox/instrument FuzzRewrite",
+	"host/internal/sandbox/wasmfile Parse":                "host/internal/sandbox/wasmfile FuzzParse",
+	"host/internal/strictyaml Parse":                      "host/pipeline FuzzParse",
+	"host/internal/yamlpack Decode":                       "host/internal/yamlpack FuzzDecode",
+	"host/internal/yamlpack parse":                        "host/internal/yamlpack FuzzDecode",
+	"host/mcp read":                                       "host/mcp FuzzMessages",
+	"host/module Read":                                    "no: copies bytes up to a limit",
+	"host/module/bench load":                              "host/internal/sandbox FuzzLoad",
+	"host/run/group Parse":                                "host/run/group FuzzParse",
+	"host/run/journal decode":                             "host/run/journal FuzzReader",
+	"host/run/journal DecodeTrial":                        "host/run/journal FuzzDecodeTrial",
+	"host/service/api unmarshal":                          "no: encoding/json reads it, up to a limit, and then figures of known fields",
+	"host/experiment/runner readRows":                     "no: the reader of JUnit reports reads them, up to a limit",
+	"host/experiment/runner readOf":                       "no: the reader of JUnit reports reads them, up to a limit",
+	"cmd/shadowcourt/internal/testkit/killtest parseCall": "no: what strace wrote of a program of a test",
+	"cmd/shadowcourt/internal/testkit/killtest readCalls": "no: what strace wrote of a program of a test",
+	"cmd/shadowcourt/internal/testkit/killtest load":      "no: takes the name of a file of a test",
+	"cmd/shadowcourt/internal/cli Read":                   "no: passes bytes on, and counts them",
+	"host/service/local read":                             "no: a token, up to a limit, of which the form is checked",
+	"host/service/store readActions":                      "no: reads rows of the store",
+	"host/service/auth ParseScopes":                       "no: a list of words from a form or the command line, each compared with three",
+	"host/service read":                                   "no: takes a digest; the pipelines of the store are read as files are",
+	"host/service/store ParseTrialID":                     "host/service/store FuzzIDs",
+	"host/service/store parseInboxCursor":                 "host/service/store FuzzIDs",
+	"host/service/store decodeCase":                       "abi/codec FuzzAgree",
+	"host/service/store decodeTrial":                      "host/run/journal FuzzDecodeTrial",
+	"host/service/store parse":                            "no: a column of JSON that the store wrote itself",
+	"host/service/store parseEvent":                       "host/service/store FuzzIDs",
+	"cmd/shadowcourt/internal/login readToken":            "no: a token, up to a limit, of which the form is checked",
+	"cmd/shadowcourt/internal/open ParseToken":            "no: its form is checked, nothing is parsed",
+	"cmd/shadowcourt/internal/open ReadToken":             "no: copies bytes up to a limit",
+	"host/service/client decode":                          "no: JSON of a known shape, up to a limit; its test has what servers may send",
+	"host/service/client parse":                           "no: an address from the command line",
+	"host/service/wire Parse":                             "host/service/wire FuzzParse",
+	"host/service/web ParseEntryID":                       "host/service/web FuzzParseEntryID",
+	"host/service/work readOpening":                       "no: reads rows of the store, up to its limits",
+	"host/moduledir read":                                 "no: takes the name of a file; the sandbox reads it",
+	"host/moduledir readBounded":                          "no: takes the name of a file; it bounds the size",
+	"host/pipeline Load":                                  "no: takes the name of a file; Parse reads it",
+	"host/pipeline LoadBytes":                             "host/pipeline FuzzParse",
+	"host/pipeline LoadFS":                                "no: takes the name of a file; Parse reads it",
+	"host/pipeline Parse":                                 "host/pipeline FuzzParse",
+	"host/pipeline parse":                                 "host/pipeline FuzzParse",
+	"host/pipeline readPrompt":                            "no: takes the name of a file; what it has is a text, cut at a limit",
+	"host/pipeline parseMove":                             "no: a path of nodes from the command line or from an own record",
+	"host/pipeline read":                                  "host/pipeline FuzzParse",
+	"host/profile Load":                                   "no: takes the name of a file; Parse reads it",
+	"host/profile Parse":                                  "host/internal/yamlpack FuzzDecode",
+	"host/record ParseKey":                                "host/record FuzzParseKey",
+	"host/record decodeBase64":                            "host/record FuzzVerify",
+	"host/record decodeCall":                              "abi/codec FuzzAgree",
+	"host/record decodePayload":                           "host/record FuzzDecodePayload",
+	"host/experiment read":                                "no: takes the name of a file; the codec reads it, up to a limit",
+	"host/experiment/gorun Needs":                         "host/experiment/gorun FuzzNeeds",
+	"host/experiment/gorun read":                          "no: go tool test2json reads it; readStream reads what that gives",
+	"host/experiment/gorun readStream":                    "host/experiment/gorun FuzzReadStream",
+	"host/experiment/runner Load":                         "no: takes the name of a file; Parse reads it",
+	"host/experiment/runner Parse":                        "host/experiment/runner FuzzParse",
+	"host/experiment/runner read":                         "no: the reader of JUnit reports reads them, up to a limit",
+	"host/experiment/runner readAll":                      "no: copies bytes up to a limit",
+	"host/experiment/tree parse":                          "host/experiment/tree FuzzParse",
+	"host/model Load":                                     "no: takes the name of a file; Parse reads it",
+	"host/model UnmarshalJSON":                            "host/model FuzzReply",
+	"host/model Parse":                                    "host/model FuzzParse",
+	"host/model decode":                                   "host/model FuzzReply",
+	"host/model decodeCached":                             "host/model FuzzCassette",
+	"host/model decodeInto":                               "host/model FuzzReply",
+	"host/model parseCassette":                            "host/model FuzzCassette",
+	"host/model parseEntry":                               "host/model FuzzCassette",
+	"host/model parseJSON":                                "host/model FuzzAnswer",
+	"host/model read":                                     "no: takes a digest; decodeCached reads the file",
+	"host/model readKey":                                  "no: takes the name of a file; it bounds the size",
+	"host/source parse":                                   "host/source FuzzTree",
+	"host/source read":                                    "host/source FuzzPaths",
+	"host/source readFile":                                "host/source FuzzTree",
+
+	"cmd/shadowcourt/internal/audit readDocument":    "no: takes the name of a file; docket.ReadDocument reads it",
+	"cmd/shadowcourt/internal/calibrate readFitting": "no: takes names of files; the reader of the docket reads them",
+	"cmd/shadowcourt/internal/open ReadBounded":      "no: takes the name of a file; it bounds the size",
+
+	// These are not found by their names.
+	"host/model compileSchema":               "host/model FuzzAnswer",
+	"host/model faultText":                   "host/model FuzzReply",
+	"host/model findJSON":                    "host/model FuzzAnswer",
+	"host/internal/sandbox extismCalls":      "host/internal/sandbox FuzzKernel",
+	"host/internal/sandbox readSeal":         "host/internal/sandbox FuzzSeal",
+	"host/internal/sandbox systemCalls":      "host/internal/sandbox FuzzSystem",
+	"host/source tokensOf":                   "host/source FuzzCode",
+	"host/internal/testcode Parse":           "host/internal/testcode FuzzParse",
+	"host/internal/sandbox/complexity Check": "host/internal/sandbox/complexity FuzzCheck",
+	"host/moduledir ReadGeneration":          "host/moduledir FuzzGeneration",
+	"host/moduledir list":                    "host/moduledir FuzzHistory",
+	"host/trial UnmarshalJSON":               "host/trial FuzzResult",
+}
+
+var readerName = regexp.MustCompile(`^(?i:read|parse|decode|load|unmarshal)([A-Z]|$)`)
+
+// Every function that reads bytes or text has a fuzz target, or a reason why not.
+func TestAccept_FX10_EveryParserOfUntrustedBytesHasAFuzzTarget(t *testing.T) {
+	t.Parallel()
+	targets, found, all := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	eachFile(t, func(pkg string, file *ast.File, test bool) {
+		for _, decl := range file.Decls {
+			fn, ok := decl.(*ast.FuncDecl)
+			if ok && !test {
+				all[pkg+" "+fn.Name.Name] = true
+			}
+			switch {
+			case !ok, fn.Recv != nil && fn.Name.Name == "Read" && fn.Type.Results.NumFields() == 2: // an io.Reader
+			case test && strings.HasPrefix(fn.Name.Name, "Fuzz"):
+				targets[pkg+" "+fn.Name.Name] = true
+			case !test && readerName.MatchString(fn.Name.Name) && slices.ContainsFunc(fn.Type.Params.List, isText):
+				found[pkg+" "+fn.Name.Name] = true
+			}
+		}
+	})
+	for name := range found {
+		if readers[name] == "" {
+			t.Errorf("%s reads bytes or text: name its fuzz target in readers, or say why it has none", name)
+		}
+	}
+	for name, by := range readers {
+		if !all[name] {
+			t.Errorf("there is no %s any more", name)
+		}
+		if !strings.HasPrefix(by, "no: ") && !targets[by] {
+			t.Errorf("%s: there is no fuzz target %s", name, by)
+		}
+	}
+}
+
+// isText says whether a parameter is bytes, a string or a reader.
+func isText(field *ast.Field) bool {
+	switch t := field.Type.(type) {
+	case *ast.ArrayType:
+		elem, ok := t.Elt.(*ast.Ident)
+		return ok && t.Len == nil && elem.Name == "byte"
+	case *ast.SelectorExpr:
+		from, ok := t.X.(*ast.Ident)
+		return ok && from.Name == "io" && strings.HasPrefix(t.Sel.Name, "Reader")
+	case *ast.Ident:
+		return t.Name == "string"
+	default:
+		return false
+	}
+}
+
+// eachFile parses the Go files of the contract, the host and the command. Generators are left
+// out: they read what this repository holds.
+func eachFile(t *testing.T, visit func(pkg string, file *ast.File, test bool)) {
+	t.Helper()
+	const top = "../../../.."
+	for _, root := range []string{"abi", "host", "cmd"} {
+		err := filepath.WalkDir(filepath.Join(top, root), func(path string, entry os.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			name := filepath.ToSlash(strings.TrimPrefix(path, filepath.Clean(top)+string(filepath.Separator)))
+			if entry.IsDir() && (entry.Name() == "testdata" || name == "abi/internal") {
+				return filepath.SkipDir
+			}
+			if entry.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_gen.go") {
+				return nil
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+			if err != nil {
+				return err
+			}
+			visit(name[:strings.LastIndexByte(name, '/')], file, strings.HasSuffix(name, "_test.go"))
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
