@@ -237,7 +237,7 @@ func TestAccept_LL7_ARealSmallModelTakesPart(t *testing.T) {
 // modelFault is the code of a module's failure.
 var modelFault = regexp.MustCompile(`model_[a-z_]+`)
 
-// figures logs what docs/llm.md says of a run.
+// figures logs outcomes, tokens and seconds of a run.
 func figures(t *testing.T, name string, w *written, s *modelServer, took time.Duration) {
 	t.Helper()
 	outcomes, answers := map[abi.CompletionOutcome]int{}, 0

@@ -35,7 +35,7 @@ func New(s cli.Streams, version string) *cobra.Command {
 		Short: "Serve agents over the Model Context Protocol",
 		Long: `Serve agents over the Model Context Protocol: on standard input and output, or with --listen
 over streamable HTTP. An agent tries cases, reads trials, corrects verdicts in the casebook,
-and plays personas of the court in place of a language model. docs/mcp.md names the tools.
+and plays personas of the court in place of a language model. docs/models.md lists the tools.
 
 Exit codes: 0 the client is gone; 1 something failed while running; 2 the command line is
 wrong.`,
