@@ -20,15 +20,15 @@ const maxDetailBytes = 2000
 
 // tally collects what the runs of an experiment show.
 type tally struct {
-	result abi.ExperimentResult
-	looks  looks // of the case's failure
-	runs   int   // that were made, those that tell nothing included
-	absent int   // of them, those whose tree lacks the test
-	reason string
-	online bool   // the tests have the network
-	homeless bool // the tests don't see the user's home
-	hidden string // a path that the failure names, and that the tests don't see
-	missed bool   // a run failed for want of the network that experiments take away
+	result   abi.ExperimentResult
+	looks    looks // of the case's failure
+	runs     int   // that were made, those that tell nothing included
+	absent   int   // of them, those whose tree lacks the test
+	reason   string
+	online   bool   // the tests have the network
+	homeless bool   // the tests don't see the user's home
+	hidden   string // a path that the failure names, and that the tests don't see
+	missed   bool   // a run failed for want of the network that experiments take away
 	// others are the looks of the first run that failed in another way; alike says that all of them look so.
 	others *looks
 	alike  bool

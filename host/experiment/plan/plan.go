@@ -156,5 +156,7 @@ func Best(labels []string, now []float64, p *abi.Profile, results []abi.Experime
 
 // came says whether an experiment was run, even if its runs don't count: they would not another time.
 func came(results []abi.ExperimentResult, e abi.Experiment) bool {
-	return slices.ContainsFunc(results, func(r abi.ExperimentResult) bool { return r.Experiment == e && (r.Outcome != abi.OutcomeNotRun || r.Made() > 0) })
+	return slices.ContainsFunc(results, func(r abi.ExperimentResult) bool {
+		return r.Experiment == e && (r.Outcome != abi.OutcomeNotRun || r.Made() > 0)
+	})
 }
