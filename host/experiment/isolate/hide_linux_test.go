@@ -79,7 +79,7 @@ func TestAccept_FZ8_HomeNamesTheHomeThatIsSeen(t *testing.T) {
 			home := secretHome(t)
 			run := func(seen bool, env ...string) string {
 				return string(shell(t, level, `ls -A "$HOME"; echo "$HOME"`, func(c *isolate.Command) {
-					c.Home, c.Env = seen, append(env, "PATH="+os.Getenv("PATH"))
+					c.Home, c.Env = seen, append([]string{"PATH=" + os.Getenv("PATH")}, env...)
 				}).Output)
 			}
 			if out := run(false, "HOME="+home); strings.Contains(out, home) || !strings.HasSuffix(out, "/home\n") || strings.Count(out, "\n") != 1 {

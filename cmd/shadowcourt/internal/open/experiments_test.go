@@ -38,12 +38,14 @@ func TestExperimentCommand(t *testing.T) {
 		{"the same again", "a.T", []string{"--source", ".", "--since", "v1", "--experiments=all"}, trial.Proposal{Factors: green, WhyNot: "no git"}, ""},
 		{"the same rerun again", "a.T", []string{"--source", ".", "--experiments=reruns"}, trial.Proposal{Factors: rerun, WhyNot: "the tree does not build"}, ""},
 		{
-			"the same with the home", "a.T", []string{"--source", ".", "--experiments=reruns", "--experiment-home=false"},
+			"the same with the home", "a.T",
+			[]string{"--source", ".", "--experiments=reruns", "--experiment-home=false"},
 			trial.Proposal{Factors: rerun, Allow: "home"},
 			"shadowcourt experiment DOCKET a.T --source . --experiment-home",
 		},
 		{
-			"the same with the network", "a.T", []string{"--source", ".", "--since=v1", "--experiments=all", "--experiment-home"},
+			"the same with the network", "a.T",
+			[]string{"--source", ".", "--since=v1", "--experiments=all", "--experiment-home"},
 			trial.Proposal{Factors: rerun, Allow: "network"},
 			"shadowcourt experiment DOCKET a.T --experiment-home=true --since v1 --source . --experiment-network",
 		},
